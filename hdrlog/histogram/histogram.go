@@ -1,0 +1,238 @@
+// Package histogram counts values in the buckets of an HdrHistogram and tells their statistics.
+//
+// A [Histogram] has the bucket layout of the reference's [AbstractHistogram] (HdrHistogram 2.2.2, Java) and its
+// arithmetic: ranks are rounded as there, sums are taken in the same order, and so every statistic is the reference's,
+// bit for bit. Unlike the reference it always grows, so that no value is ever out of range, and [Histogram.Add] takes
+// histograms of any precision.
+//
+// Values are non-negative int64 in whatever unit the log's writer chose, often nanoseconds or microseconds. A double
+// histogram counts int64 too, of which each stands for [Histogram.Ratio] units; [Histogram.Float] turns one into the
+// float64 that was meant.
+//
+// [AbstractHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/AbstractHistogram.html
+package histogram
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Errors that adding and recording return, possibly wrapped.
+var (
+	// ErrOverflow: the total count would exceed the largest int64.
+	ErrOverflow = errors.New("total count exceeds the largest int64")
+	// ErrKind: a double histogram meets an integer one.
+	ErrKind = errors.New("integer and double histograms do not add up")
+	// ErrRange: a value or a count is negative, or the values of two double histograms lie so far apart that
+	// their precision cannot hold both.
+	ErrRange = errors.New("value out of range")
+	// ErrLayout: a precision or lowest discernible value that no histogram can have.
+	ErrLayout = errors.New("impossible histogram layout")
+)
+
+// A Histogram counts values. Make one with [New]. It is not safe for concurrent use.
+type Histogram struct {
+	layout Layout
+	// counts grows by whole buckets as values come; what lies past its end is zero, also up to its capacity.
+	counts []int64
+	total  int64
+}
+
+// New returns an empty histogram.
+func New(layout Layout) (*Histogram, error) {
+	if err := layout.Valid(); err != nil {
+		return nil, err
+	}
+	return &Histogram{layout: layout}, nil
+}
+
+// Layout returns which values share a slot.
+func (h *Histogram) Layout() Layout { return h.layout }
+
+// Double reports whether h came from a double histogram, so that its values are to be read through [Histogram.Float].
+func (h *Histogram) Double() bool { return h.layout.Ratio != 0 }
+
+// Ratio returns what a value of 1 stands for: 1 in a histogram of integers.
+func (h *Histogram) Ratio() float64 {
+	if !h.Double() {
+		return 1
+	}
+	return h.layout.Ratio
+}
+
+// Float returns what value stands for. Integers above 2^53 are rounded to the nearest float64.
+func (h *Histogram) Float(value int64) float64 { return float64(value) * h.Ratio() }
+
+// TotalCount returns how many values were counted.
+func (h *Histogram) TotalCount() int64 { return h.total }
+
+// Reset empties h for use with another layout, keeping its memory. The layout must be valid.
+func (h *Histogram) Reset(layout Layout) {
+	clear(h.counts)
+	h.counts = h.counts[:0] // so that the next time only what is used is cleared
+	h.layout, h.total = layout, 0
+}
+
+// Clone returns a copy of h that shares nothing with it.
+func (h *Histogram) Clone() *Histogram {
+	return &Histogram{h.layout, append([]int64(nil), h.counts...), h.total}
+}
+
+// grow makes room for the slot at index.
+func (h *Histogram) grow(index int) {
+	if index < len(h.counts) {
+		return
+	}
+	half := h.layout.halfMagnitude()
+	slots := (index>>half + 1) << half
+	// Doubling keeps a run of ever larger values from copying the counts each time.
+	if slots > cap(h.counts) {
+		counts := make([]int64, slots, max(slots, min(2*cap(h.counts), h.layout.SlotsFor(math.MaxInt64))))
+		copy(counts, h.counts)
+		h.counts = counts
+	}
+	h.counts = h.counts[:slots]
+}
+
+// Record counts value n times. It returns [ErrRange] if either is negative and [ErrOverflow] if the total count would
+// exceed an int64; h is then unchanged.
+func (h *Histogram) Record(value, n int64) error {
+	if value < 0 || n < 0 {
+		return fmt.Errorf("%w: value %d, count %d", ErrRange, value, n)
+	}
+	if n > math.MaxInt64-h.total {
+		return ErrOverflow
+	}
+	index := h.layout.IndexOf(value)
+	h.grow(index)
+	h.counts[index] += n
+	h.total += n
+	return nil
+}
+
+// Add counts in h all that other counts. Where the two differ in precision, lowest discernible value or conversion
+// ratio, h takes the finest of both, and every count of the coarser one goes to the slot of its bucket's lowest value,
+// as the reference does. If it returns [ErrKind], [ErrRange] or [ErrOverflow], h is unchanged. Other is not changed.
+func (h *Histogram) Add(other *Histogram) error {
+	if h.Double() != other.Double() {
+		return ErrKind
+	}
+	if other.total > math.MaxInt64-h.total {
+		return ErrOverflow
+	}
+	last := other.lastIndex()
+	if last < 0 {
+		return h.Refine(other.layout)
+	}
+	// What lies lower is smaller, so that once the highest fits nothing below can fail.
+	ratio := min(h.layout.Ratio, other.layout.Ratio)
+	highest, err := rescale(other.layout.LowestAt(last), other.layout.Ratio, ratio)
+	if err != nil {
+		return err
+	}
+	if err := h.Refine(other.layout); err != nil {
+		return err
+	}
+	h.grow(h.layout.IndexOf(highest))
+	if h.layout.Shares(other.layout) {
+		for i, n := range other.counts[:last+1] {
+			h.counts[i] += n
+		}
+	} else {
+		for i, n := range other.counts[:last+1] {
+			if n != 0 {
+				value, _ := rescale(other.layout.LowestAt(i), other.layout.Ratio, h.layout.Ratio)
+				h.counts[h.layout.IndexOf(value)] += n
+			}
+		}
+	}
+	h.total += other.total
+	return nil
+}
+
+// Subtract takes away what other counts, which must have been added to h before. It returns [ErrRange] if h does not
+// count all that; h is then of no use.
+func (h *Histogram) Subtract(other *Histogram) error {
+	for i, n := range other.counts {
+		if n == 0 {
+			continue
+		}
+		value, err := rescale(other.layout.LowestAt(i), other.layout.Ratio, h.layout.Ratio)
+		if err != nil {
+			return err
+		}
+		index := h.layout.IndexOf(value)
+		if index >= len(h.counts) || h.counts[index] < n {
+			return fmt.Errorf("%w: %d values around %d were never added", ErrRange, n, value)
+		}
+		h.counts[index] -= n
+	}
+	h.total -= other.total
+	return nil
+}
+
+// Slots returns the counts from the lowest slot up, grown to hold the one at index. It is for codecs, which add to the
+// counts in place and then tell their sum by [Histogram.AddTotal]; until then h must not be used for anything else. The
+// slice is h's own and valid until h is changed in another way.
+func (h *Histogram) Slots(index int) []int64 {
+	h.grow(index)
+	return h.counts
+}
+
+// AddTotal tells h that counts adding up to n were added to its slots. It must not take the total count past an int64.
+func (h *Histogram) AddTotal(n int64) { h.total += n }
+
+// Refine makes h at least as fine as layout: the most digits of both, the lower lowest value, the smaller ratio. It
+// returns [ErrKind] if h is of the other kind and [ErrRange] if the values of h do not fit the smaller ratio; h is then
+// unchanged.
+func (h *Histogram) Refine(layout Layout) error {
+	if err := layout.Valid(); err != nil {
+		return err
+	}
+	if h.Double() != (layout.Ratio != 0) {
+		return ErrKind
+	}
+	finest := Layout{max(h.layout.Digits, layout.Digits), min(h.layout.Lowest, layout.Lowest), min(h.layout.Ratio, layout.Ratio)}
+	if err := finest.Valid(); err != nil {
+		return err
+	}
+	return h.become(finest)
+}
+
+// become counts all of h anew under layout, which is at least as fine.
+func (h *Histogram) become(layout Layout) error {
+	if h.layout.Shares(layout) {
+		h.layout = layout
+		return nil
+	}
+	finer := Histogram{layout: layout}
+	if err := finer.Add(h); err != nil {
+		return err
+	}
+	*h = finer
+	return nil
+}
+
+// rescale turns a value of one conversion ratio into one of another.
+func rescale(value int64, from, to float64) (int64, error) {
+	if from == to || value == 0 {
+		return value, nil
+	}
+	// Both are powers of two in logs of the reference, so that this is exact.
+	scaled := math.Round(float64(value) * (from / to))
+	if scaled >= 1<<63 {
+		return 0, fmt.Errorf("%w: %v and %v do not fit one double histogram", ErrRange, float64(value)*from, to)
+	}
+	return int64(scaled), nil
+}
+
+// lastIndex returns the index of the highest slot with a count, -1 if there is none.
+func (h *Histogram) lastIndex() int {
+	for i := len(h.counts) - 1; i >= 0; i-- {
+		if h.counts[i] != 0 {
+			return i
+		}
+	}
+	return -1
+}

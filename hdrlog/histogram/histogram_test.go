@@ -1,0 +1,338 @@
+package histogram_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+func newHistogram(t testing.TB, digits int, lowest int64) *histogram.Histogram {
+	t.Helper()
+	h, err := histogram.New(histogram.Layout{Digits: digits, Lowest: lowest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func newDouble(t testing.TB, layout histogram.Layout) *histogram.Histogram {
+	t.Helper()
+	h, err := histogram.New(layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func record(t testing.TB, h *histogram.Histogram, value, n int64) {
+	t.Helper()
+	if err := h.Record(value, n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// equal checks that two histograms have the same layout and counts.
+func equal(t testing.TB, got, want *histogram.Histogram) {
+	t.Helper()
+	if got.Layout() != want.Layout() || got.TotalCount() != want.TotalCount() {
+		t.Fatalf("got %+v with %d values, want %+v with %d", got.Layout(), got.TotalCount(), want.Layout(), want.TotalCount())
+	}
+	var buckets []histogram.Bucket
+	for bucket := range want.Recorded() {
+		buckets = append(buckets, bucket)
+	}
+	for bucket := range got.Recorded() {
+		if len(buckets) == 0 || bucket != buckets[0] {
+			t.Fatalf("got %+v, want the rest to be %+v", bucket, buckets)
+		}
+		buckets = buckets[1:]
+	}
+	if len(buckets) > 0 {
+		t.Fatalf("%+v are missing", buckets)
+	}
+}
+
+func TestLayoutValid(t *testing.T) {
+	for _, test := range []struct {
+		layout histogram.Layout
+		want   string
+	}{
+		{histogram.Layout{Digits: 0, Lowest: 1}, ""},
+		{histogram.Layout{Digits: 5, Lowest: 1}, ""},
+		{histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.25}, ""},
+		{histogram.Layout{Digits: 3, Lowest: 1, Ratio: math.SmallestNonzeroFloat64}, ""},
+		{histogram.Layout{Digits: 0, Lowest: 1<<62 - 1}, ""},
+		{histogram.Layout{Digits: 5, Lowest: 1<<45 - 1}, ""},
+		{histogram.Layout{Digits: -1, Lowest: 1}, "impossible histogram layout: -1 significant digits, not 0 to 5"},
+		{histogram.Layout{Digits: 6, Lowest: 1}, "impossible histogram layout: 6 significant digits, not 0 to 5"},
+		{histogram.Layout{Digits: 3}, "impossible histogram layout: lowest discernible value 0 is below 1"},
+		{histogram.Layout{Digits: 3, Lowest: math.MinInt64}, "impossible histogram layout: lowest discernible value -9223372036854775808 is below 1"},
+		{histogram.Layout{Digits: 0, Lowest: 1 << 62}, "impossible histogram layout: lowest discernible value 4611686018427387904 leaves no room for 0 significant digits"},
+		{histogram.Layout{Digits: 5, Lowest: 1 << 45}, "impossible histogram layout: lowest discernible value 35184372088832 leaves no room for 5 significant digits"},
+		{histogram.Layout{Digits: 3, Lowest: 1, Ratio: -1}, "impossible histogram layout: conversion ratio -1"},
+		{histogram.Layout{Digits: 3, Lowest: 1, Ratio: math.NaN()}, "impossible histogram layout: conversion ratio NaN"},
+		{histogram.Layout{Digits: 3, Lowest: 1, Ratio: math.Inf(1)}, "impossible histogram layout: conversion ratio +Inf"},
+	} {
+		_, err := histogram.New(test.layout)
+		switch {
+		case test.want == "" && err != nil:
+			t.Errorf("%+v: %v", test.layout, err)
+		case test.want != "" && (err == nil || err.Error() != test.want || !errors.Is(err, histogram.ErrLayout)):
+			t.Errorf("%+v: got %v, want %s", test.layout, err, test.want)
+		}
+	}
+}
+
+// Slots follow one another without gaps, and every value is in the slot that its bounds say, up to the largest int64.
+func TestLayout(t *testing.T) {
+	for digits := range histogram.MaxDigits + 1 {
+		for _, lowest := range []int64{1, 2, 3, 1000, 1 << 20, 1<<43 + 5} {
+			layout := histogram.Layout{Digits: digits, Lowest: lowest}
+			slots := layout.SlotsFor(math.MaxInt64)
+			if last := layout.IndexOf(math.MaxInt64); last != slots-1 || layout.HighestAt(last) != math.MaxInt64 {
+				t.Errorf("%+v: %d slots, but the largest value is in slot %d up to %d", layout, slots, last, layout.HighestAt(last))
+			}
+			for index := 0; index < slots; index += max(1, slots/5000) {
+				low, high := layout.LowestAt(index), layout.HighestAt(index)
+				if index == 0 && low != 0 || index < slots-1 && layout.LowestAt(index+1) != high+1 {
+					t.Errorf("%+v: slot %d is %d to %d, the next begins at %d", layout, index, low, high, layout.LowestAt(index+1))
+				}
+				if layout.IndexOf(low) != index || layout.IndexOf(high) != index {
+					t.Errorf("%+v: values %d to %d are in slots %d to %d, not %d", layout, low, high, layout.IndexOf(low), layout.IndexOf(high), index)
+				}
+				if precision := math.Pow(10, float64(digits)); float64(low) >= precision*float64(lowest) && float64(high-low) > float64(low)/precision {
+					t.Errorf("%+v: slot %d is %d to %d", layout, index, low, high)
+				}
+			}
+		}
+	}
+}
+
+func TestRecordErrors(t *testing.T) {
+	h := newHistogram(t, 3, 1)
+	record(t, h, 7, math.MaxInt64-1)
+	before := h.Clone()
+	for _, test := range []struct {
+		value, n int64
+		want     error
+		text     string
+	}{
+		{-1, 1, histogram.ErrRange, "value out of range: value -1, count 1"},
+		{1, -1, histogram.ErrRange, "value out of range: value 1, count -1"},
+		{1, 2, histogram.ErrOverflow, "total count exceeds the largest int64"},
+	} {
+		err := h.Record(test.value, test.n)
+		if !errors.Is(err, test.want) || err.Error() != test.text {
+			t.Errorf("Record(%d, %d): got %v, want %s", test.value, test.n, err, test.text)
+		}
+		equal(t, h, before)
+	}
+	record(t, h, math.MaxInt64, 1)
+	if h.TotalCount() != math.MaxInt64 || h.Max() != math.MaxInt64 {
+		t.Errorf("%d values up to %d", h.TotalCount(), h.Max())
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	h := newHistogram(t, 3, 1)
+	if h.Min() != 0 || h.Max() != 0 || h.Mean() != 0 || h.StdDev() != 0 || h.ValueAtPercentile(50) != 0 || h.CountBetween(0, math.MaxInt64) != 0 {
+		t.Errorf("an empty histogram tells %d %d %v %v %d", h.Min(), h.Max(), h.Mean(), h.StdDev(), h.ValueAtPercentile(50))
+	}
+	for step := range h.Percentiles(5) {
+		t.Errorf("step %+v", step)
+	}
+	for bucket := range h.Recorded() {
+		t.Errorf("bucket %+v", bucket)
+	}
+}
+
+// Ranks are reckoned in float64, and above 2^53 values they can come out higher than there are values.
+func TestRankAboveTotal(t *testing.T) {
+	for _, total := range []int64{19941374919720239, 4935844010376980186, 580519617275943001, math.MaxInt64} {
+		h := newHistogram(t, 3, 1)
+		record(t, h, 5, total)
+		for _, percentile := range []float64{100, 101, math.Inf(1)} {
+			if got := h.ValueAtPercentile(percentile); got != 5 {
+				t.Errorf("%v%% of %d values 5 is %d", percentile, total, got)
+			}
+		}
+	}
+}
+
+func TestValueAtNaN(t *testing.T) {
+	h := newHistogram(t, 3, 1)
+	record(t, h, 5, 10)
+	record(t, h, 6, 10)
+	if got := h.ValueAtPercentile(math.NaN()); got != 5 {
+		t.Errorf("got %d, want 5 as of the reference", got)
+	}
+}
+
+func TestCountBetween(t *testing.T) {
+	h := newHistogram(t, 2, 1)
+	record(t, h, 0, 1)
+	record(t, h, 5, 2)
+	record(t, h, 1000, 4) // its slot is 1000 to 1003
+	for _, test := range []struct{ low, high, want int64 }{
+		{0, 0, 1}, {0, 5, 3}, {1, 5, 2}, {5, 5, 2}, {6, 999, 0}, {1001, 1002, 4}, {0, math.MaxInt64, 7}, {1004, math.MaxInt64, 0},
+		{math.MinInt64, 4, 1}, {-5, -1, 0}, {1002, 1001, 0}, {math.MaxInt64, math.MinInt64, 0},
+	} {
+		if got := h.CountBetween(test.low, test.high); got != test.want {
+			t.Errorf("%d values between %d and %d, want %d", got, test.low, test.high, test.want)
+		}
+	}
+}
+
+// A sum that fails leaves everything as it was.
+func TestAddErrors(t *testing.T) {
+	double := func(digits int, ratio float64, value int64) *histogram.Histogram {
+		h := newDouble(t, histogram.Layout{Digits: digits, Lowest: 1, Ratio: ratio})
+		record(t, h, value, 3)
+		return h
+	}
+	plain := func(digits int, n int64) *histogram.Histogram {
+		h := newHistogram(t, digits, 1)
+		record(t, h, 1234567, n)
+		return h
+	}
+	for _, test := range []struct {
+		name     string
+		h, other *histogram.Histogram
+		want     error
+		text     string
+	}{
+		{"kind", plain(3, 1), double(5, 1, 7), histogram.ErrKind, "integer and double histograms do not add up"},
+		{"kind, the other way", double(3, 1, 7), plain(5, 1), histogram.ErrKind, "integer and double histograms do not add up"},
+		{"overflow", plain(3, math.MaxInt64-1), plain(5, 2), histogram.ErrOverflow, "total count exceeds the largest int64"},
+		{"the sum's values do not fit", double(3, 1, 1<<40), double(5, 0x1p-30, 7), histogram.ErrRange, ""},
+		{"the other's values do not fit", double(3, 0x1p-30, 7), double(5, 1, 1<<40), histogram.ErrRange, "value out of range: 1.099511627776e+12 and 9.313225746154785e-10 do not fit one double histogram"},
+		{"just does not fit", double(3, 1, 7), double(3, 2, 1<<62), histogram.ErrRange, ""},
+		{"ratios apart", double(3, math.SmallestNonzeroFloat64, 7), double(5, math.MaxFloat64, 1), histogram.ErrRange, ""},
+	} {
+		before, other := test.h.Clone(), test.other.Clone()
+		err := test.h.Add(test.other)
+		if !errors.Is(err, test.want) || test.text != "" && err.Error() != test.text {
+			t.Errorf("%s: got %v, want %v %s", test.name, err, test.want, test.text)
+		}
+		equal(t, test.h, before)
+		equal(t, test.other, other)
+	}
+}
+
+func TestAddDouble(t *testing.T) {
+	a := newDouble(t, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.5})
+	b := newDouble(t, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.125})
+	record(t, a, 1000, 1) // 500
+	record(t, b, 2000, 2) // 250
+	for _, pair := range [][2]*histogram.Histogram{{a.Clone(), b}, {b.Clone(), a}} {
+		sum := pair[0]
+		if err := sum.Add(pair[1]); err != nil {
+			t.Fatal(err)
+		}
+		if sum.Ratio() != 0.125 || sum.TotalCount() != 3 || sum.Float(sum.Min()) != 250 || sum.ValueAtPercentile(100) != 4001 {
+			t.Errorf("ratio %v, %d values, %v to %d", sum.Ratio(), sum.TotalCount(), sum.Float(sum.Min()), sum.ValueAtPercentile(100))
+		}
+	}
+}
+
+// Zero is zero at any ratio.
+func TestAddDoubleZero(t *testing.T) {
+	zero := newDouble(t, histogram.Layout{Digits: 3, Lowest: 1, Ratio: math.MaxFloat64})
+	record(t, zero, 0, 5)
+	sum := newDouble(t, histogram.Layout{Digits: 3, Lowest: 1, Ratio: math.SmallestNonzeroFloat64})
+	record(t, sum, 7, 1)
+	if err := sum.Add(zero); err != nil {
+		t.Fatal(err)
+	}
+	if sum.CountBetween(0, 0) != 5 || sum.CountBetween(7, 7) != 1 || sum.TotalCount() != 6 {
+		t.Errorf("%v", slices.Collect(sum.Recorded()))
+	}
+}
+
+func TestAddToItself(t *testing.T) {
+	h := newHistogram(t, 3, 1)
+	record(t, h, 77, 4)
+	record(t, h, 1<<40, 5)
+	if err := h.Add(h); err != nil {
+		t.Fatal(err)
+	}
+	if h.TotalCount() != 18 || h.CountBetween(77, 77) != 8 {
+		t.Errorf("%d values, %d of 77", h.TotalCount(), h.CountBetween(77, 77))
+	}
+}
+
+func TestRefineKeepsLowerLowest(t *testing.T) {
+	h := newHistogram(t, 3, 3) // as fine as a lowest value of 2
+	if err := h.Refine(histogram.Layout{Digits: 2, Lowest: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if want := (histogram.Layout{Digits: 3, Lowest: 2}); h.Layout() != want {
+		t.Errorf("got %+v, want %+v", h.Layout(), want)
+	}
+	if err := h.Refine(histogram.Layout{Digits: 9, Lowest: 2}); !errors.Is(err, histogram.ErrLayout) {
+		t.Errorf("got %v, want ErrLayout", err)
+	}
+}
+
+// Nothing of what was counted before shows after Reset, in whichever layout.
+func TestReset(t *testing.T) {
+	h := newHistogram(t, 5, 1)
+	record(t, h, math.MaxInt64, 1)
+	record(t, h, 1, 1)
+	h.Reset(histogram.Layout{Digits: 1, Lowest: 1})
+	if h.TotalCount() != 0 || h.Max() != 0 {
+		t.Errorf("%d values up to %d", h.TotalCount(), h.Max())
+	}
+	if slots := len(h.Slots(0)); slots > h.Layout().SubBuckets() {
+		t.Errorf("%d slots are to be cleared and searched from now on", slots)
+	}
+	for _, value := range []int64{3, 1 << 30, math.MaxInt64} {
+		record(t, h, value, 1)
+		if h.Max() < value || h.CountBetween(0, math.MaxInt64) != h.TotalCount() {
+			t.Errorf("%d values, but %d between 0 and the largest, after %d", h.TotalCount(), h.CountBetween(0, math.MaxInt64), value)
+		}
+	}
+	if cost := testing.AllocsPerRun(100, func() {
+		h.Reset(histogram.Layout{Digits: 3, Lowest: 1})
+		record(t, h, 1<<40, 1)
+	}); cost != 0 {
+		t.Errorf("%v allocations where memory is kept", cost)
+	}
+}
+
+func TestClone(t *testing.T) {
+	h := newHistogram(t, 3, 1)
+	record(t, h, 5, 1)
+	clone := h.Clone()
+	record(t, clone, 5, 1)
+	record(t, clone, 1<<50, 1)
+	if h.TotalCount() != 1 || h.CountBetween(5, 5) != 1 || h.Max() != 5 {
+		t.Error("a clone shares counts")
+	}
+}
+
+// Iterations stop when the caller does.
+func TestBreak(t *testing.T) {
+	h := newHistogram(t, 3, 1)
+	for value := range int64(100) {
+		record(t, h, value, 1)
+	}
+	all := slices.Collect(h.Percentiles(3))
+	for n := 1; n <= len(all); n++ {
+		var some []histogram.Step
+		for step := range h.Percentiles(3) {
+			if some = append(some, step); len(some) == n {
+				break
+			}
+		}
+		if !slices.Equal(some, all[:n]) {
+			t.Errorf("the first %d steps are %v, want %v", n, some, all[:n])
+		}
+	}
+	for range h.Recorded() {
+		break
+	}
+}

@@ -1,0 +1,100 @@
+package histogram
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// MaxDigits is the highest precision of a histogram, in significant decimal digits.
+const MaxDigits = 5
+
+// A Layout says which values share a bucket.
+type Layout struct {
+	// Digits is the precision, in significant decimal digits, 0 to [MaxDigits].
+	Digits int
+	// Lowest is the lowest discernible value, at least 1. As in the reference it is rounded down to a power of two.
+	Lowest int64
+	// Ratio is what an int64 value of 1 stands for: 0 in a histogram of integers, otherwise the
+	// integer-to-double conversion ratio of a double histogram, which the reference keeps at a power of two.
+	Ratio float64
+}
+
+// Valid returns nil, or an error that wraps [ErrLayout] and says what is wrong.
+func (l Layout) Valid() error {
+	switch {
+	case l.Digits < 0 || l.Digits > MaxDigits:
+		return fmt.Errorf("%w: %d significant digits, not 0 to %d", ErrLayout, l.Digits, MaxDigits)
+	case l.Lowest < 1:
+		return fmt.Errorf("%w: lowest discernible value %d is below 1", ErrLayout, l.Lowest)
+	case l.unitMagnitude()+l.halfMagnitude()+1 > 62:
+		return fmt.Errorf("%w: lowest discernible value %d leaves no room for %d significant digits", ErrLayout, l.Lowest, l.Digits)
+	case l.Ratio < 0 || math.IsNaN(l.Ratio) || math.IsInf(l.Ratio, 0):
+		return fmt.Errorf("%w: conversion ratio %v", ErrLayout, l.Ratio)
+	}
+	return nil
+}
+
+// halfMagnitudes holds, by significant digits, the binary logarithm of half the sub-buckets of a bucket: the smallest
+// power of two that is at least 2*10^digits, halved.
+var halfMagnitudes = [MaxDigits + 1]int{0, 4, 7, 10, 14, 17}
+
+func (l Layout) halfMagnitude() int { return halfMagnitudes[l.Digits] }
+
+func (l Layout) unitMagnitude() int { return 63 - bits.LeadingZeros64(uint64(l.Lowest)) }
+
+// Shares reports whether the slots of l and m are the same, so that counts can be added index by index.
+func (l Layout) Shares(m Layout) bool {
+	return l.Digits == m.Digits && l.unitMagnitude() == m.unitMagnitude() && l.Ratio == m.Ratio
+}
+
+// bucketOf returns the power-of-two bucket that counts value. Values that differ only below the unit share one.
+func (l Layout) bucketOf(value int64) int {
+	half, unit := l.halfMagnitude(), l.unitMagnitude()
+	inBucket0 := uint64(1)<<(half+1+unit) - 1
+	return 63 - half - unit - bits.LeadingZeros64(uint64(value)|inBucket0)
+}
+
+// IndexOf returns the index of the slot that counts value, which must not be negative.
+func (l Layout) IndexOf(value int64) int {
+	bucket := l.bucketOf(value)
+	return bucket<<l.halfMagnitude() + int(value>>(bucket+l.unitMagnitude()))
+}
+
+// split returns the power-of-two bucket of the slot at index and the sub-bucket in it. Only bucket 0 uses its lower half.
+func (l Layout) split(index int) (bucket, sub int) {
+	half := l.halfMagnitude()
+	bucket = max(index>>half-1, 0)
+	return bucket, index - bucket<<half
+}
+
+// LowestAt returns the lowest value that the slot at index counts.
+func (l Layout) LowestAt(index int) int64 {
+	bucket, sub := l.split(index)
+	return int64(sub) << (bucket + l.unitMagnitude())
+}
+
+// HighestAt returns the highest value that the slot at index counts.
+func (l Layout) HighestAt(index int) int64 {
+	return l.LowestAt(index) + (l.sizeAt(index) - 1)
+}
+
+// medianAt returns the middle of a slot's values, rounded up: what mean and standard deviation reckon with.
+func (l Layout) medianAt(index int) int64 {
+	return l.LowestAt(index) + l.sizeAt(index)>>1
+}
+
+// sizeAt returns how many values share the slot at index.
+func (l Layout) sizeAt(index int) int64 {
+	bucket, _ := l.split(index)
+	return int64(1) << (bucket + l.unitMagnitude())
+}
+
+// SubBuckets returns how many sub-buckets a power-of-two bucket has.
+func (l Layout) SubBuckets() int { return 2 << l.halfMagnitude() }
+
+// BucketsFor returns how many power-of-two buckets it takes to count values up to highest.
+func (l Layout) BucketsFor(highest int64) int { return l.bucketOf(highest) + 1 }
+
+// SlotsFor returns how many slots it takes to count values up to highest.
+func (l Layout) SlotsFor(highest int64) int { return (l.BucketsFor(highest) + 1) << l.halfMagnitude() }

@@ -1,0 +1,141 @@
+package histogram_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/payload"
+	"hdrkit/internal/dump"
+)
+
+// TestCorrectReference compares with what the reference's copyCorrectedForCoordinatedOmission makes of random histograms: a
+// line has the expected interval, the total count and the checksum of the result, and the histogram.
+func TestCorrectReference(t *testing.T) {
+	text, err := os.ReadFile("testdata/omission.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(string(text)) {
+		var expected float64
+		var total int64
+		var crc uint32
+		var encoded string
+		if _, err := fmt.Sscanf(line, "%g\t%d\t%x\t%s", &expected, &total, &crc, &encoded); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		var decoder payload.Decoder
+		p, err := decoder.Open([]byte(encoded))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := p.Histogram()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var corrected histogram.Histogram
+		if err := h.CorrectInto(&corrected, expected); err != nil {
+			t.Fatal(err)
+		}
+		if corrected.TotalCount() != total || dump.CRC(&corrected) != crc {
+			t.Errorf("every %v: total count %d, checksum %08x; want %d, %08x", expected,
+				corrected.TotalCount(), dump.CRC(&corrected), total, crc)
+		}
+		rows++
+	}
+	if rows < 50 {
+		t.Errorf("%d rows only", rows)
+	}
+}
+
+// TestCorrectPlain compares with the loop that the reference has.
+func TestCorrectPlain(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		layout := histogram.Layout{Digits: random.IntN(6), Lowest: 1 << random.IntN(12)}
+		expected := 1 + random.Int64N(1<<random.IntN(20))
+		h, _ := histogram.New(layout)
+		for range 1 + random.IntN(5) {
+			h.Record(random.Int64N(2+expected*random.Int64N(1<<random.IntN(14))), 1+random.Int64N(9))
+		}
+		want, _ := histogram.New(layout)
+		for bucket := range h.Recorded() {
+			for value := bucket.High; value == bucket.High || value >= expected; value -= expected {
+				want.Record(value, bucket.Count)
+			}
+		}
+		var got histogram.Histogram
+		if err := h.CorrectInto(&got, float64(expected)+random.Float64()); err != nil {
+			t.Fatal(err)
+		}
+		if got.TotalCount() != want.TotalCount() || dump.CRC(&got) != dump.CRC(want) {
+			t.Fatalf("layout %+v, every %d: total count %d, want %d", layout, expected, got.TotalCount(), want.TotalCount())
+		}
+	}
+}
+
+// TestCorrectDoubleSteps: reckoned slot by slot or by subtraction, doubles come out the same where nothing is rounded.
+func TestCorrectDoubleSteps(t *testing.T) {
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1.0 / 1024})
+	h.Record(90000*1024, 3) // more steps than are subtracted
+	h.Record(50000*1024, 2)
+	want, _ := histogram.New(h.Layout())
+	for bucket := range h.Recorded() {
+		value := h.Float(bucket.High)
+		for want.Record(bucket.High, bucket.Count); value-1 >= 1; value-- {
+			want.Record(int64((value-1)*1024), bucket.Count)
+		}
+	}
+	var got histogram.Histogram
+	if err := h.CorrectInto(&got, 1); err != nil {
+		t.Fatal(err)
+	}
+	if got.TotalCount() != want.TotalCount() || dump.CRC(&got) != dump.CRC(want) {
+		t.Errorf("total count %d, want %d", got.TotalCount(), want.TotalCount())
+	}
+}
+
+func TestCorrectExtremes(t *testing.T) {
+	begin := time.Now()
+	huge, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	huge.Record(math.MaxInt64, 1)
+	var got histogram.Histogram
+	if err := huge.CorrectInto(&got, 1); err != nil || got.TotalCount() != math.MaxInt64 {
+		t.Errorf("one missing value in every unit: %d, %v", got.TotalCount(), err)
+	}
+	huge.Record(math.MaxInt64, 1)
+	if err := huge.CorrectInto(&got, 1); !errors.Is(err, histogram.ErrOverflow) {
+		t.Errorf("twice as many: %v", err)
+	}
+	double, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1})
+	double.Record(math.MaxInt64/4, 1)
+	if err := double.CorrectInto(&got, 3); err != nil || math.Abs(float64(got.TotalCount())*12/math.MaxInt64-1) > 1e-9 {
+		t.Errorf("double: %d, %v", got.TotalCount(), err)
+	}
+	if err := double.CorrectInto(&got, 1e-300); !errors.Is(err, histogram.ErrOverflow) {
+		t.Errorf("double, every 1e-300: %v", err)
+	}
+	if err := huge.CorrectInto(&got, 1e300); err != nil || got.TotalCount() != 2 {
+		t.Errorf("every 1e300: %d, %v", got.TotalCount(), err)
+	}
+	for _, expected := range []float64{0, -1, math.NaN(), 0.5} {
+		err := huge.CorrectInto(&got, expected)
+		want := fmt.Sprintf("expected interval must be positive: at least 1 where values are integers, not %v", expected)
+		if !errors.Is(err, histogram.ErrExpected) || err.Error() != want {
+			t.Errorf("every %v: %v", expected, err)
+		}
+	}
+	if err := double.CorrectInto(&got, 0); !errors.Is(err, histogram.ErrExpected) {
+		t.Errorf("double, every 0: %v", err)
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+}

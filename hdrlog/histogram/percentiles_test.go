@@ -1,0 +1,39 @@
+package histogram_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// TestValuesAtPercentiles compares one pass with one for each percentile.
+func TestValuesAtPercentiles(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 500 {
+		h, _ := histogram.New(histogram.Layout{Digits: random.IntN(4), Lowest: 1 << random.IntN(5)})
+		for range random.IntN(50) {
+			h.Record(random.Int64N(1<<random.IntN(40)+1), random.Int64N(1<<random.IntN(10)+1))
+		}
+		if random.IntN(10) == 0 {
+			h.Record(1000, math.MaxInt64-h.TotalCount()-random.Int64N(1000))
+		}
+		percentiles := []float64{0, 100}
+		for range random.IntN(6) {
+			percentiles = append(percentiles, 100*random.Float64(), float64(random.IntN(101)))
+		}
+		if random.IntN(4) > 0 {
+			slices.Sort(percentiles)
+		}
+		got := h.AppendValuesAtPercentiles([]int64{7}, percentiles)
+		want := []int64{7}
+		for _, p := range percentiles {
+			want = append(want, h.ValueAtPercentile(p))
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("at %v: %v, want %v", percentiles, got, want)
+		}
+	}
+}
