@@ -1,0 +1,94 @@
+// Package base64x decodes standard base64 (RFC 4648, section 4), with or without its padding.
+//
+// It exists because the payloads of a log are base64 to the last byte, and encoding/base64 takes 1.6 times as long
+// (BenchmarkDecode). The plain version of this package is encoding/base64: it gives the same bytes, with StdEncoding or
+// with RawStdEncoding, and accepts the same text, but for line breaks, which have no place within a line. FuzzDecode
+// checks that.
+package base64x
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unsafe"
+)
+
+// A CorruptError is the offset of the first byte that cannot be there, or the length of a text that ends early.
+type CorruptError int
+
+func (e CorruptError) Error() string {
+	return fmt.Sprintf("invalid base64 at byte %d", int(e))
+}
+
+// DecodedLen is how many bytes n bytes of base64 decode to, or a few more than that if some are padding.
+func DecodedLen(n int) int { return n/4*3 + n%4*3/4 }
+
+const (
+	alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	invalid  = 1 << 31
+)
+
+// values[i][c] is what character c adds to a group of four when it is the one at place i, or invalid. The part of the
+// tables that valid text touches is 1.3 KB, so they leave the first-level cache to the tables of the inflater. A table for
+// two characters at a time, of 128 KB, is 1.4 times as fast alone, but gains no more than 2 % with the inflater at work.
+var values = func() (v [4][256]uint32) {
+	for i := range v {
+		for c := range v[i] {
+			v[i][c] = invalid
+		}
+		for x, c := range []byte(alphabet) {
+			v[i][c] = uint32(x) << (18 - 6*i)
+		}
+	}
+	return v
+}()
+
+// Decode decodes src into dst, which has room for DecodedLen(len(src)) bytes, and returns how many it has written. The
+// bits that the last character has to spare are ignored. What dst holds after those bytes is undefined.
+func Decode(dst, src []byte) (n int, err error) {
+	size := len(src)
+	if size > 0 && size%4 == 0 && src[size-1] == '=' {
+		size--
+		if src[size-1] == '=' {
+			size--
+		}
+	}
+	i, n := decodeEights(dst, src[:size])
+	for ; i < size; i += 4 {
+		group := src[i:min(i+4, size)]
+		v := uint32(0)
+		for j, c := range group {
+			x := values[j][c]
+			if x == invalid {
+				return n, CorruptError(i + j)
+			}
+			v |= x
+		}
+		if len(group) == 1 {
+			return n, CorruptError(size)
+		}
+		for shift := 16; shift > 16-8*(len(group)-1); shift -= 8 {
+			dst[n] = byte(v >> shift)
+			n++
+		}
+	}
+	return n, nil
+}
+
+// decodeEights decodes what it can of src eight characters at a time, and returns how many it has decoded, to how many
+// bytes. Eight characters are six bytes, but eight are written. The condition of the loop is what makes the pointers
+// good; slices instead take 1.5 times as long (BenchmarkDecode).
+func decodeEights(dst, src []byte) (i, n int) {
+	from, to := unsafe.Pointer(unsafe.SliceData(src)), unsafe.Pointer(unsafe.SliceData(dst))
+	for whole := len(src) &^ 7; i < whole && n+8 <= len(dst); {
+		c := binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(from, i))[:])
+		hi := values[0][uint8(c)] | values[1][uint8(c>>8)] | values[2][uint8(c>>16)] | values[3][uint8(c>>24)]
+		lo := values[0][uint8(c>>32)] | values[1][uint8(c>>40)] | values[2][uint8(c>>48)] | values[3][uint8(c>>56)]
+		if (hi|lo)&invalid != 0 {
+			break
+		}
+		binary.BigEndian.PutUint64((*[8]byte)(unsafe.Add(to, n))[:], uint64(hi)<<40|uint64(lo)<<16)
+		i += 8
+		n += 6
+	}
+	return i, n
+}

@@ -1,0 +1,53 @@
+package payload
+
+import (
+	"testing"
+)
+
+var benchLogs = []string{"node1", "digits2", "digits3", "digits5", "double"}
+
+func benchPayloads(b *testing.B, name string, do func(b *testing.B, texts [][]byte)) {
+	b.Run("log="+name, func(b *testing.B) {
+		texts := logPayloads(b, name+".hdr")
+		bytes := 0
+		for _, text := range texts {
+			bytes += len(text)
+		}
+		b.SetBytes(int64(bytes / len(texts)))
+		b.ReportAllocs()
+		do(b, texts)
+	})
+}
+
+// BenchmarkOpen undoes base64 and compression and reads the header, of one payload.
+func BenchmarkOpen(b *testing.B) {
+	for _, name := range benchLogs {
+		benchPayloads(b, name, func(b *testing.B, texts [][]byte) {
+			var d Decoder
+			for n := 0; b.Loop(); n++ {
+				if _, err := d.Open(texts[n%len(texts)]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkAddTo adds the counts of one payload that is open.
+func BenchmarkAddTo(b *testing.B) {
+	for _, name := range benchLogs {
+		benchPayloads(b, name, func(b *testing.B, texts [][]byte) {
+			var d Decoder
+			p, err := d.Open(texts[0])
+			if err != nil {
+				b.Fatal(err)
+			}
+			sum := newHistogram(b, p.Layout)
+			for b.Loop() {
+				if err := p.AddTo(sum); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package payload
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// randomCounts returns encoded counts, most of one byte, some that make no sense.
+func randomCounts(random *rand.Rand) []byte {
+	var encoded []byte
+	for range random.IntN(200) {
+		switch random.IntN(40) {
+		case 0:
+			encoded = appendZigZag(encoded, random.Int64()>>random.IntN(63))
+		case 1:
+			encoded = appendZigZag(encoded, -random.Int64N(2000)-1)
+		case 2:
+			encoded = append(encoded, 0xff, 0xff)
+		default:
+			encoded = append(encoded, byte(random.IntN(128)))
+		}
+	}
+	return encoded
+}
+
+// TestCheck has counts checked that are right and wrong, and compares what comes of it with what adding them up does.
+func TestCheck(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	right := 0
+	for range 20000 {
+		var d Decoder
+		layout := histogram.Layout{Digits: random.IntN(4), Lowest: 1}
+		p := &Payload{Version: 2, Layout: layout, decoder: &d, counts: randomCounts(random)}
+		p.slots = layout.SlotsFor(1 << (8 + random.IntN(50)))
+		sum, err := histogram.New(layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := p.AddTo(sum), p.Check()
+		if (want == nil) != (got == nil) || want != nil && want.Error() != got.Error() {
+			t.Fatalf("%d slots, % x:\nadded:   %v\nchecked: %v", p.slots, p.counts, want, got)
+		}
+		if got == nil {
+			right++
+		}
+	}
+	if right < 1000 {
+		t.Errorf("only %d were right", right)
+	}
+}
+
+// TestPlain opens payloads again from what AppendPlain and AppendCompressed made of them.
+func TestPlain(t *testing.T) {
+	paths, err := filepath.Glob("../../testdata/dialects/*payload*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := filepath.Glob("../../testdata/logs/*.hdr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions := make(map[[3]any]int)
+	for _, path := range append(paths, more...) {
+		log, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(log) {
+			text := bytes.TrimSpace(line[bytes.LastIndexByte(line, ',')+1:])
+			var d, plain, packed Decoder
+			p, err := d.Open(text)
+			if err != nil {
+				continue
+			}
+			double, compressed := Peek(text)
+			if double != (p.Layout.Ratio != 0) {
+				t.Errorf("%s: Peek takes the one kind for the other: %s", path, text)
+			}
+			versions[[3]any{p.Version, double, compressed}]++
+			again, err := plain.OpenBinary(p.AppendPlain(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var e Encoder
+			text, err = e.AppendCompressed(nil, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, compressed := Peek(text); !compressed {
+				t.Errorf("%s: what is compressed does not look so: %s", path, text)
+			}
+			deflated, err := packed.Open(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := p.Histogram()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, q := range []*Payload{again, deflated} {
+				got, err := q.Histogram()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Layout() != want.Layout() || q.Version != p.Version || q.Highest != p.Highest ||
+					!slices.Equal(slices.Collect(got.Recorded()), slices.Collect(want.Recorded())) {
+					t.Errorf("%s: %v is not %v", path, got, want)
+				}
+			}
+		}
+	}
+	if len(versions) < 7 {
+		t.Errorf("only these versions, doubles and compressed: %v", versions)
+	}
+	for _, text := range []string{"", "HIST", "????????", "AAAAAAAA"} {
+		if double, compressed := Peek([]byte(text)); double || compressed {
+			t.Errorf("Peek takes %q for a payload", text)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package payload
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// addTo adds the counts to sum, which has the payload's layout, or to nothing if it returns an error.
+func (p *Payload) addTo(sum *histogram.Histogram) error {
+	total, err := p.accumulate(sum, 1)
+	if err == nil && total > math.MaxInt64-sum.TotalCount() {
+		err = histogram.ErrOverflow
+	}
+	if err != nil {
+		// Adding and taking away again costs only the payload that is bad; looking before adding would cost
+		// every payload a second pass.
+		p.accumulate(sum, -1)
+		return err
+	}
+	sum.AddTotal(total)
+	return nil
+}
+
+// accumulate adds sign times each count to its slot of sum, up to the first that is wrong, and returns their total.
+func (p *Payload) accumulate(sum *histogram.Histogram, sign int64) (total int64, err error) {
+	if p.Version == 2 {
+		return p.accumulateZigZag(sum, sign)
+	}
+	return p.accumulateWords(sum, sign)
+}
+
+// roomy is how many slots a payload gets without a count that needs them: half a megabyte, enough for all of three digits.
+const roomy = 1 << 16
+
+// accumulateZigZag decodes the counts of version 2: ZigZag LEB128, where n is a count and -n stands for n empty slots.
+func (p *Payload) accumulateZigZag(sum *histogram.Histogram, sign int64) (total int64, err error) {
+	// Room for all that the header allows, within reason, keeps a new sum from growing bucket by bucket, and counts are added
+	// several times as fast where they are far from the end.
+	counts := sum.Slots(min(p.slots, roomy) - 1)
+	limit := min(len(counts), p.slots) // sum may have more slots than the header allows
+	var (
+		index   int
+		seen    int64 // negative if total ever overflowed: a sum of two int64 that are not negative shows it so
+		encoded = p.counts
+	)
+	for len(encoded) > 0 {
+		if sign > 0 {
+			done, next, n := addEights(counts[:limit], index, encoded)
+			encoded, index, total = encoded[done:], next, total+n
+			seen |= total
+			if len(encoded) == 0 {
+				break
+			}
+		}
+		n, step, size, err := p.one(encoded, index)
+		if err != nil {
+			return 0, err
+		}
+		if n != 0 {
+			if index >= limit {
+				counts = sum.Slots(index)
+				limit = min(len(counts), p.slots)
+			}
+			counts[index] += sign * n
+			total += n
+			seen |= total
+		}
+		encoded, index = encoded[size:], index+step
+	}
+	if seen < 0 {
+		return 0, histogram.ErrOverflow
+	}
+	return total, nil
+}
+
+// one decodes the count for the slot at index with all checks: it may have several bytes, or the end be near. It returns
+// the count, 0 for a run of empty slots, how many slots it stands for and how many bytes it took.
+func (p *Payload) one(encoded []byte, index int) (n int64, step, size int, err error) {
+	v, size := zigZag(encoded)
+	switch {
+	case size == 0:
+		return 0, 0, 0, fmt.Errorf("%w: the last count is cut short", ErrTruncated)
+	case v&1 != 0: // -(v>>1 + 1)
+		if v>>1 >= uint64(p.slots-index) {
+			return 0, 0, 0, fmt.Errorf("%w: a run of %d empty slots at slot %d of %d", ErrCorrupt, v>>1+1, index, p.slots)
+		}
+		return 0, int(v>>1) + 1, size, nil
+	case index >= p.slots:
+		return 0, 0, 0, fmt.Errorf("%w: more counts than the header's %d slots", ErrCorrupt, p.slots)
+	}
+	return int64(v >> 1), 1, size, nil
+}
+
+// addEights adds counts of one byte to counts from index on, eight at a time while it can, and returns how many bytes of
+// encoded it took, the next index and what it added up to.
+//
+// Nearly all counts take one byte (99.7% of those of a log of cassandra-stress), and whether one is a count or a run of
+// empty slots cannot be predicted. So there is no branch: a count of c adds c and moves on by 1, a run of n adds 0 and
+// moves on by n. That takes 40 ms for the log's 21,600 payloads where one at a time takes 170 (BenchmarkAdd), and
+// checking each index takes 60. accumulateZigZag without this is the plain version; tests compare the two.
+//
+// Eight runs move on by 8*64 slots at most: while there are as many left, no index can be out of range.
+func addEights(counts []int64, index int, encoded []byte) (done, next int, total int64) {
+	const (
+		more = 0x8080808080808080 // the bits that say that a count goes on
+		ones = 0x0101010101010101
+	)
+	var add, step [8]byte
+	slots := unsafe.Pointer(unsafe.SliceData(counts))
+	for done+8 <= len(encoded) && index+8*64 <= len(counts) {
+		word := binary.LittleEndian.Uint64(encoded[done:])
+		if word&more != 0 {
+			break
+		}
+		done += 8
+		halves := word >> 1 & (0x3f * ones)
+		runs := word & ones * 0xff // all bits of a byte that is a run, none of one that is a count
+		adds := halves &^ runs
+		binary.LittleEndian.PutUint64(add[:], adds)
+		binary.LittleEndian.PutUint64(step[:], halves&runs+ones)
+		*slot(slots, index) += int64(add[0])
+		index += int(step[0])
+		*slot(slots, index) += int64(add[1])
+		index += int(step[1])
+		*slot(slots, index) += int64(add[2])
+		index += int(step[2])
+		*slot(slots, index) += int64(add[3])
+		index += int(step[3])
+		*slot(slots, index) += int64(add[4])
+		index += int(step[4])
+		*slot(slots, index) += int64(add[5])
+		index += int(step[5])
+		*slot(slots, index) += int64(add[6])
+		index += int(step[6])
+		*slot(slots, index) += int64(add[7])
+		index += int(step[7])
+		total += int64(sumBytes(adds))
+	}
+	return done, index, total
+}
+
+func slot(counts unsafe.Pointer, index int) *int64 { return (*int64)(unsafe.Add(counts, index*8)) }
+
+// sumBytes adds up eight bytes, none of them over 127.
+func sumBytes(bytes uint64) uint64 {
+	const even = 0x00ff00ff00ff00ff
+	return (bytes&even + bytes>>8&even) * 0x0001000100010001 >> 48
+}
+
+// zigZag decodes a LEB128 number, of which a ninth byte carries eight bits, without undoing the ZigZag. It returns the
+// number of bytes, 0 if encoded ends too early.
+func zigZag(encoded []byte) (v uint64, size int) {
+	for i := 0; i < len(encoded) && i < 8; i++ {
+		b := uint64(encoded[i])
+		v |= b & 0x7f << (7 * i)
+		if b < 0x80 {
+			return v, i + 1
+		}
+	}
+	if len(encoded) < 9 {
+		return 0, 0
+	}
+	return v | uint64(encoded[8])<<56, 9
+}
+
+// accumulateWords decodes the counts of versions 0 and 1: big-endian words.
+func (p *Payload) accumulateWords(sum *histogram.Histogram, sign int64) (total int64, err error) {
+	counts := sum.Slots(0)
+	var seen int64
+	for index := 0; index*p.wordSize < len(p.counts); index++ {
+		word := p.counts[index*p.wordSize:]
+		var n int64
+		switch p.wordSize {
+		case 2:
+			n = int64(int16(binary.BigEndian.Uint16(word)))
+		case 4:
+			n = int64(int32(binary.BigEndian.Uint32(word)))
+		default:
+			n = int64(binary.BigEndian.Uint64(word))
+		}
+		if n == 0 {
+			continue
+		}
+		if n < 0 {
+			return 0, fmt.Errorf("%w: %d at slot %d", ErrNegativeCount, n, index)
+		}
+		if index >= len(counts) {
+			counts = sum.Slots(index) // setCounts made sure that there are no more than the header's
+		}
+		counts[index] += sign * n
+		total += n
+		seen |= total
+	}
+	if seen < 0 {
+		return 0, histogram.ErrOverflow
+	}
+	return total, nil
+}

@@ -1,0 +1,45 @@
+package payload
+
+import (
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// FuzzCounts holds the loop that takes eight counts at a time against the one that takes one: adding uses the former, and
+// taking away again the latter, so that nothing must be left, and both must find the same total and the same error.
+func FuzzCounts(f *testing.F) {
+	for n, text := range logPayloads(f, "*.hdr") {
+		if n%20 == 0 {
+			p, err := new(Decoder).Open(text)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(p.counts, p.slots)
+		}
+	}
+	f.Add([]byte{0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x7f, 2}, 10)
+	f.Add([]byte{2, 0x7f, 2, 0x7f, 2, 0x7f, 2, 0x7f, 2, 0x7f, 2, 0x7f, 2, 0x7f, 2, 0x7f, 2}, 600)
+	f.Fuzz(func(t *testing.T, counts []byte, slots int) {
+		if slots < 1 || slots > 1<<16 {
+			return
+		}
+		layout := histogram.Layout{Digits: 2, Lowest: 1}
+		sum, err := histogram.New(layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.Slots(min(slots, layout.SlotsFor(1<<62)) / 2) // so that some payloads need more than there are
+		p := Payload{Version: 2, Layout: layout, slots: min(slots, layout.SlotsFor(1<<62)), counts: counts}
+		total, err := p.accumulate(sum, 1)
+		again, errAgain := p.accumulate(sum, -1)
+		if total != again || (err == nil) != (errAgain == nil) || err != nil && err.Error() != errAgain.Error() {
+			t.Errorf("eight at a time: %d, %v; one at a time: %d, %v", total, err, again, errAgain)
+		}
+		for index, n := range sum.Slots(0) {
+			if n != 0 {
+				t.Fatalf("slot %d is left with %d", index, n)
+			}
+		}
+	})
+}

@@ -1,0 +1,262 @@
+package payload
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/klauspost/compress/zlib"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// wordV2 marks a cookie of version 2, whose counts have no word size.
+const wordV2 = 0x10
+
+// An Encoder encodes histograms as payloads of version 2. It owns the memory that it needs to do so and uses it again
+// each time. The zero value is ready. It is not safe for concurrent use.
+type Encoder struct {
+	raw              []byte
+	packed           bytes.Buffer
+	matched          bytes.Buffer // what a second try comes to
+	huffman, matches *zlib.Writer
+}
+
+// AppendBase64 appends the payload of h to text, compressed and in base64, and returns the extended slice. The error
+// wraps [histogram.ErrRange]: the reference cannot read a double histogram whose values lie too far apart for its
+// precision.
+func (e *Encoder) AppendBase64(text []byte, h *histogram.Histogram) ([]byte, error) {
+	packed, err := e.Encode(h)
+	if err != nil {
+		return text, err
+	}
+	return base64.StdEncoding.AppendEncode(text, packed), nil
+}
+
+// Encode returns the payload of h, compressed but not in base64. It is valid until e is used again.
+func (e *Encoder) Encode(h *histogram.Histogram) ([]byte, error) {
+	h, head, highest, err := encodable(h)
+	if err != nil {
+		return nil, err
+	}
+	e.raw = appendRaw(e.raw[:0], h, highest)
+	return e.pack(head, cookieV2Compressed|wordV2, e.raw)
+}
+
+// AppendPlain appends the payload of h, neither compressed nor in base64, to packed: what [Payload.AppendPlain] appends of
+// one that [Encoder.Encode] made. The error wraps [histogram.ErrRange] as there.
+func AppendPlain(packed []byte, h *histogram.Histogram) ([]byte, error) {
+	h, head, highest, err := encodable(h)
+	if err != nil {
+		return packed, err
+	}
+	if head != nil {
+		packed = binary.BigEndian.AppendUint32(packed, cookieDouble)
+		packed = append(packed, head[4:]...)
+	}
+	return appendRaw(packed, h, highest), nil
+}
+
+// encodable returns the integer histogram to encode for h, its highest trackable value, and what stands before it if h is a
+// double one.
+func encodable(h *histogram.Histogram) (_ *histogram.Histogram, head []byte, highest int64, err error) {
+	if h.Double() {
+		return doubleHeader(h)
+	}
+	// The reference wants the highest trackable value to be at least twice the lowest.
+	return h, nil, max(h.Layout().HighestAt(h.Layout().SlotsFor(h.Max())-1), 2*h.Layout().Lowest), nil
+}
+
+// AppendCompressed appends the payload p, compressed and in base64, to text: the same header and counts, for readers that
+// take no plain payloads, as the reference's.
+func (e *Encoder) AppendCompressed(text []byte, p *Payload) ([]byte, error) {
+	cookie := [...]uint32{cookieV0Compressed, cookieV1Compressed, cookieV2Compressed | wordV2}[p.Version]
+	var head []byte
+	if p.Layout.Ratio != 0 {
+		head = append(binary.BigEndian.AppendUint32(nil, cookieDoubleComp), p.double[4:]...)
+	}
+	packed, err := e.pack(head, cookie, p.plain)
+	if err != nil {
+		return text, err
+	}
+	return base64.StdEncoding.AppendEncode(text, packed), nil
+}
+
+// pack compresses raw and puts the cookie and the length before it, and head before those.
+func (e *Encoder) pack(head []byte, cookie uint32, raw []byte) ([]byte, error) {
+	e.packed.Reset()
+	e.packed.Write(head)
+	lengthAt := e.packed.Len() + 4
+	e.packed.Write(binary.BigEndian.AppendUint64(nil, uint64(cookie)<<32))
+	stream := e.packed.Len()
+	if err := deflate(&e.huffman, zlib.HuffmanOnly, &e.packed, raw); err != nil {
+		return nil, err
+	}
+	if size := e.packed.Len() - stream; len(raw) <= shortRaw || size < len(raw)*3/10 {
+		e.matched.Reset()
+		if err := deflate(&e.matches, matchLevel, &e.matched, raw); err != nil {
+			return nil, err
+		}
+		if e.matched.Len() < size {
+			e.packed.Truncate(stream)
+			e.packed.Write(e.matched.Bytes())
+		}
+	}
+	packed := e.packed.Bytes()
+	binary.BigEndian.PutUint32(packed[lengthAt:], uint32(len(packed)-lengthAt-4))
+	return packed, nil
+}
+
+// Counts of a dense histogram hardly ever repeat what went before, so that Huffman codes alone make the shorter stream, and
+// a good deal faster. Matches win where there is little, mostly the header, or much the same again and again. So the
+// latter are tried with matches as well, at the level that does best with them. docs/compression.md has the numbers.
+const (
+	shortRaw   = 1024 // bytes
+	matchLevel = 7
+)
+
+// deflate writes raw to w as a zlib stream, by a writer that it makes the first time.
+func deflate(z **zlib.Writer, level int, w *bytes.Buffer, raw []byte) error {
+	if *z == nil {
+		made, err := zlib.NewWriterLevel(w, level)
+		if err != nil {
+			return err
+		}
+		*z = made
+	} else {
+		(*z).Reset(w)
+	}
+	if _, err := (*z).Write(raw); err != nil {
+		return err
+	}
+	return (*z).Close()
+}
+
+// doubleHeader returns what stands before the integer histogram of a double one, and what that must tell as its highest
+// trackable value: the reference derives both from the ratio of the highest to the lowest value, which it wants at
+// least 2 and, times ten to the digits, below 2^61. A lowest discernible value other than 1 is unknown to it.
+func doubleHeader(h *histogram.Histogram) (_ *histogram.Histogram, head []byte, highest int64, err error) {
+	layout := h.Layout()
+	if layout.Lowest != 1 {
+		h = h.Clone()
+		layout.Lowest = 1
+		if err := h.Refine(layout); err != nil {
+			return nil, nil, 0, err
+		}
+	}
+	half := int64(layout.SubBuckets() / 2)
+	magnitude := max(3, bits.Len64(uint64(h.Max()/half)))
+	limit := float64(uint64(1) << (magnitude - 2))
+	for range layout.Digits {
+		limit *= 10
+	}
+	if limit >= 1<<61 {
+		return nil, nil, 0, fmt.Errorf("%w: %v and %v do not fit one double histogram of %d digits",
+			histogram.ErrRange, h.Float(h.Min()), h.Float(h.Max()), layout.Digits)
+	}
+	head = binary.BigEndian.AppendUint32(nil, cookieDoubleComp)
+	head = binary.BigEndian.AppendUint32(head, uint32(layout.Digits))
+	head = binary.BigEndian.AppendUint64(head, 1<<(magnitude-2))
+	return h, head, half<<magnitude - 1, nil
+}
+
+// appendRaw appends the header and the counts of h.
+func appendRaw(raw []byte, h *histogram.Histogram, highest int64) []byte {
+	layout := h.Layout()
+	start := len(raw)
+	raw = binary.BigEndian.AppendUint32(raw, cookieV2|wordV2)
+	raw = append(raw, 0, 0, 0, 0) // the length of the counts, once it is known
+	raw = append(raw, 0, 0, 0, 0) // the normalizing index offset
+	raw = binary.BigEndian.AppendUint32(raw, uint32(layout.Digits))
+	raw = binary.BigEndian.AppendUint64(raw, uint64(layout.Lowest))
+	raw = binary.BigEndian.AppendUint64(raw, uint64(highest))
+	raw = binary.BigEndian.AppendUint64(raw, math.Float64bits(h.Ratio()))
+	raw = appendCounts(raw, h)
+	binary.BigEndian.PutUint32(raw[start+4:], uint32(len(raw)-start-headerSize))
+	return raw
+}
+
+// appendCounts appends the counts of h, up to its highest value, in ZigZag LEB128. A run of more than one empty slot is
+// its negated length. An empty histogram has one empty slot.
+func appendCounts(raw []byte, h *histogram.Histogram) []byte {
+	if h.TotalCount() == 0 {
+		return append(raw, 0)
+	}
+	counts := h.Slots(0)
+	next := 0 // the slot after the last one that was encoded
+	for begin := 0; begin < len(counts); begin += 64 {
+		chunk := counts[begin:min(begin+64, len(counts))]
+		filled := filledSlots(chunk)
+		if filled == 0 {
+			continue
+		}
+		raw = slices.Grow(raw, 64*2*maxWordV2)
+		for ; filled != 0; filled &= filled - 1 {
+			at := bits.TrailingZeros64(filled)
+			gap, n := begin+at-next, chunk[at]
+			next += gap + 1
+			if gap > 64 || n > 63 {
+				raw = appendZigZag(appendGap(raw, gap), n)
+				continue
+			}
+			// Two bytes, without a branch, for whether there is a gap cannot be predicted: without one, the second
+			// takes the place of the first. That takes half the time.
+			run, size := byte(2*gap-1), 1
+			if gap == 1 {
+				run = 0
+			}
+			if gap == 0 {
+				size = 0
+			}
+			end := len(raw)
+			raw = raw[:end+2]
+			raw[end] = run
+			raw[end+size] = byte(n << 1)
+			raw = raw[:end+size+1]
+		}
+	}
+	return raw
+}
+
+// filledSlots returns a bit for each of up to 64 slots, set if it is not empty.
+func filledSlots(counts []int64) uint64 {
+	var filled uint64
+	for len(counts) >= 8 {
+		c := (*[8]int64)(counts[len(counts)-8:])
+		counts = counts[:len(counts)-8]
+		// Counts are not negative, so that the sign of -n tells.
+		filled = filled<<8 | uint64(-c[0])>>63 | uint64(-c[1])>>63<<1 | uint64(-c[2])>>63<<2 | uint64(-c[3])>>63<<3 |
+			uint64(-c[4])>>63<<4 | uint64(-c[5])>>63<<5 | uint64(-c[6])>>63<<6 | uint64(-c[7])>>63<<7
+	}
+	for n := len(counts) - 1; n >= 0; n-- {
+		filled = filled<<1 | uint64(-counts[n])>>63
+	}
+	return filled
+}
+
+// appendGap appends a number of empty slots.
+func appendGap(raw []byte, gap int) []byte {
+	switch gap {
+	case 0:
+		return raw
+	case 1:
+		return append(raw, 0)
+	}
+	return appendZigZag(raw, -int64(gap))
+}
+
+func appendZigZag(raw []byte, n int64) []byte {
+	v := uint64(n<<1) ^ uint64(n>>63)
+	for range 8 {
+		if v < 0x80 {
+			return append(raw, byte(v))
+		}
+		raw = append(raw, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(raw, byte(v))
+}

@@ -1,0 +1,48 @@
+package payload_test
+
+import (
+	"fmt"
+	"log"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/payload"
+)
+
+// Payloads are decoded straight into a sum. A decoder is for many of them, one after the other.
+func Example() {
+	var encoder payload.Encoder
+	var texts [][]byte
+	for n := range int64(3) {
+		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := h.Record(1000*(n+1), 10); err != nil {
+			log.Fatal(err)
+		}
+		text, err := encoder.AppendBase64(nil, h)
+		if err != nil {
+			log.Fatal(err)
+		}
+		texts = append(texts, text)
+	}
+
+	var decoder payload.Decoder
+	var sum *histogram.Histogram
+	for _, text := range texts {
+		p, err := decoder.Open(text)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if sum == nil {
+			if sum, err = histogram.New(p.Layout); err != nil {
+				log.Fatal(err)
+			}
+		}
+		if err := p.AddTo(sum); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(sum.TotalCount(), "values from", sum.Min(), "to", sum.Max())
+	// Output: 30 values from 1000 to 3001
+}

@@ -1,0 +1,43 @@
+package payload
+
+import (
+	"errors"
+	"fmt"
+
+	"hdrkit/hdrlog/internal/base64x"
+	"hdrkit/hdrlog/internal/inflate"
+)
+
+// inflateInto inflates a zlib stream into raw and returns the number of bytes. Where there is more it returns ErrTooLong,
+// with raw full.
+func (d *Decoder) inflateInto(raw, deflated []byte) (int, error) {
+	n, _, err := d.inflater.Zlib(raw, deflated)
+	switch {
+	case err == nil:
+		return n, nil
+	case errors.Is(err, inflate.ErrTooLong):
+		return n, ErrTooLong
+	case errors.Is(err, inflate.ErrChecksum):
+		return n, ErrChecksum
+	case errors.Is(err, inflate.ErrTruncated):
+		return n, fmt.Errorf("%w: the compressed stream is not whole", ErrTruncated)
+	}
+	return n, fmt.Errorf("%w: %w", ErrCorrupt, err)
+}
+
+// decodeBase64 decodes text into buf, grown as needed. Padding may lack.
+func decodeBase64(buf, text []byte) ([]byte, error) {
+	if need := base64x.DecodedLen(len(text)); cap(buf) < need {
+		buf = make([]byte, need+need/2)
+	}
+	buf = buf[:cap(buf)]
+	n, err := base64x.Decode(buf, text)
+	var bad base64x.CorruptError
+	if errors.As(err, &bad) {
+		if int(bad) == len(text) {
+			return buf, fmt.Errorf("%w: it ends after %d bytes", ErrBase64, len(text))
+		}
+		return buf, fmt.Errorf("%w: byte %d of %d", ErrBase64, int(bad)+1, len(text))
+	}
+	return buf[:n], err
+}

@@ -1,0 +1,334 @@
+// Package payload decodes and encodes the histograms of an interval log: base64 of a header and a zlib stream of counts.
+//
+// Payloads of versions 0, 1 and 2 and of double histograms are read, compressed or plain; version 2 is written, integer
+// or double. The formats are those of the reference's [AbstractHistogram] and [DoubleHistogram], encodeIntoByteBuffer
+// and encodeIntoCompressedByteBuffer.
+//
+// A payload is decoded straight into a sum: [Decoder.Open] undoes base64 and compression and checks the header,
+// [Payload.AddTo] adds the counts to a histogram without an intermediate one. Whatever a payload claims, no memory is
+// taken that its header does not justify, checksums are read to their end, and a sum is either changed by the whole
+// payload or not at all.
+//
+// [AbstractHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/AbstractHistogram.html
+// [DoubleHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/DoubleHistogram.html
+package payload
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/inflate"
+)
+
+// Errors that decoding returns, wrapped with what was found.
+var (
+	// ErrBase64: the text is not base64.
+	ErrBase64 = errors.New("bad base64")
+	// ErrHeader: no known cookie, or a header that no histogram can have.
+	ErrHeader = errors.New("impossible header")
+	// ErrTruncated: the payload ends before its header says, as a line cut short by a crash does.
+	ErrTruncated = errors.New("payload is cut short")
+	// ErrTooLong: there is more in the payload than its header allows.
+	ErrTooLong = errors.New("payload is longer than its header allows")
+	// ErrCorrupt: the compressed stream or the counts make no sense.
+	ErrCorrupt = errors.New("payload is corrupt")
+	// ErrChecksum: the checksum of the compressed stream does not match.
+	ErrChecksum = errors.New("checksum mismatch")
+	// ErrNegativeCount: a count is below zero.
+	ErrNegativeCount = errors.New("negative count")
+)
+
+// Cookies, with the bits that tell the word size masked out but for those of double histograms.
+const (
+	cookieV0           = 0x1c849308
+	cookieV0Compressed = 0x1c849309
+	cookieV1           = 0x1c849301
+	cookieV1Compressed = 0x1c849302
+	cookieV2           = 0x1c849303
+	cookieV2Compressed = 0x1c849304
+	cookieDouble       = 0x0c72124e
+	cookieDoubleComp   = 0x0c72124f
+
+	wordSizeBits = 0xf0
+)
+
+const (
+	headerSize   = 40 // of versions 1 and 2
+	headerSizeV0 = 32
+	maxWordV2    = 9 // bytes that one count of version 2 can take
+)
+
+// A Payload is a decoded header with counts yet to be decoded. It is valid until its Decoder opens another.
+type Payload struct {
+	// Version is the encoding's: 0, 1 or 2.
+	Version int
+	// Layout is the histogram's precision, lowest discernible value and, in a double histogram, conversion ratio.
+	Layout histogram.Layout
+	// Highest is the highest trackable value that the header tells.
+	Highest int64
+
+	decoder  *Decoder
+	double   [16]byte // what stands before a double histogram's integers, compressed
+	plain    []byte   // header and counts
+	slots    int      // how many slots Highest takes, the most that counts may fill
+	wordSize int      // bytes of a count in versions 0 and 1
+	counts   []byte   // the encoded counts
+}
+
+// A Decoder opens payloads. It owns the memory that it needs to do so and uses it again each time. The zero value is
+// ready. It is not safe for concurrent use.
+type Decoder struct {
+	inflater inflate.Decoder
+	packed   []byte              // what base64 stood for
+	raw      []byte              // what was deflated
+	payload  Payload             // what Open returned last
+	counts   histogram.Histogram // counts of a payload whose layout is not the sum's
+}
+
+// Open decodes the base64 text of a payload and its header and inflates its counts, verifying the checksum. The
+// payload returned is the decoder's, valid until Open or OpenBinary is called again; text is not kept.
+func (d *Decoder) Open(text []byte) (*Payload, error) {
+	packed, err := decodeBase64(d.packed, text)
+	d.packed = packed
+	if err != nil {
+		return nil, err
+	}
+	return d.OpenBinary(packed)
+}
+
+// OpenBinary is [Decoder.Open] for a payload that is not in base64. Packed must stay unchanged while the payload is used.
+func (d *Decoder) OpenBinary(packed []byte) (*Payload, error) {
+	p := &d.payload
+	*p = Payload{decoder: d}
+	if len(packed) < 8 {
+		return nil, fmt.Errorf("%w: %d bytes do not hold a header", ErrTruncated, len(packed))
+	}
+	cookie := binary.BigEndian.Uint32(packed)
+	if cookie == cookieDouble || cookie == cookieDoubleComp {
+		return d.openDouble(packed, cookie == cookieDoubleComp)
+	}
+	if err := d.openInteger(packed); err != nil {
+		return nil, err
+	}
+	p.Layout.Ratio = 0
+	return p, nil
+}
+
+// openDouble opens a double histogram: its digits and highest to lowest value ratio stand before an integer histogram.
+func (d *Decoder) openDouble(packed []byte, compressed bool) (*Payload, error) {
+	p := &d.payload
+	if len(packed) < 24 {
+		return nil, fmt.Errorf("%w: %d bytes do not hold a double histogram's header", ErrTruncated, len(packed))
+	}
+	copy(p.double[:], packed)
+	digits := int32(binary.BigEndian.Uint32(packed[4:]))
+	inner := packed[16:]
+	if isCompressed(binary.BigEndian.Uint32(inner)) != compressed {
+		return nil, fmt.Errorf("%w: double histogram around cookie %#x", ErrHeader, binary.BigEndian.Uint32(inner))
+	}
+	if err := d.openInteger(inner); err != nil {
+		return nil, err
+	}
+	switch {
+	case int(digits) != p.Layout.Digits:
+		return nil, fmt.Errorf("%w: %d significant digits around %d", ErrHeader, digits, p.Layout.Digits)
+	case p.Version == 0:
+		return nil, fmt.Errorf("%w: a double histogram around version 0", ErrHeader)
+	case !(p.Layout.Ratio > 0) || math.IsInf(p.Layout.Ratio, 1):
+		return nil, fmt.Errorf("%w: conversion ratio %v", ErrHeader, p.Layout.Ratio)
+	}
+	return p, nil
+}
+
+// base returns a cookie without its word size.
+func base(cookie uint32) uint32 { return cookie &^ wordSizeBits }
+
+func isCompressed(cookie uint32) bool {
+	switch base(cookie) {
+	case cookieV0Compressed, cookieV1Compressed, cookieV2Compressed:
+		return true
+	}
+	return false
+}
+
+// openInteger opens an integer histogram, compressed or plain, into d.payload. It leaves the header's conversion ratio in
+// the layout.
+func (d *Decoder) openInteger(packed []byte) error {
+	cookie := binary.BigEndian.Uint32(packed)
+	if !isCompressed(cookie) {
+		if err := d.payload.parseHeader(packed); err != nil {
+			return err
+		}
+		return d.payload.setCounts(packed)
+	}
+	length := int64(binary.BigEndian.Uint32(packed[4:]))
+	if length > int64(len(packed)-8) {
+		return fmt.Errorf("%w: %d of %d compressed bytes", ErrTruncated, len(packed)-8, length)
+	}
+	raw, err := d.inflate(packed[8 : 8+length])
+	if err != nil {
+		return err
+	}
+	return d.payload.setCounts(raw)
+}
+
+// parseHeader reads the header at the start of raw, which may hold more.
+func (p *Payload) parseHeader(raw []byte) error {
+	if len(raw) < 4 {
+		return fmt.Errorf("%w: %d bytes do not hold a header", ErrTruncated, len(raw))
+	}
+	cookie := binary.BigEndian.Uint32(raw)
+	size := headerSize
+	switch base(cookie) {
+	case cookieV0:
+		p.Version, size = 0, headerSizeV0
+	case cookieV1:
+		p.Version = 1
+	case cookieV2:
+		p.Version = 2
+	default:
+		return fmt.Errorf("%w: no histogram has cookie %#x", ErrHeader, cookie)
+	}
+	if len(raw) < size {
+		return fmt.Errorf("%w: %d bytes do not hold a header", ErrTruncated, len(raw))
+	}
+	digits, lowest, highest := raw[4:], raw[8:], raw[16:]
+	ratio := 1.0
+	if p.Version > 0 {
+		digits, lowest, highest = raw[12:], raw[16:], raw[24:]
+		ratio = math.Float64frombits(binary.BigEndian.Uint64(raw[32:]))
+	}
+	p.Layout = histogram.Layout{
+		Digits: int(int32(binary.BigEndian.Uint32(digits))),
+		Lowest: int64(binary.BigEndian.Uint64(lowest)),
+	}
+	p.Highest = int64(binary.BigEndian.Uint64(highest))
+	if err := p.Layout.Valid(); err != nil {
+		return fmt.Errorf("%w: %s", ErrHeader, strings.TrimPrefix(err.Error(), histogram.ErrLayout.Error()+": "))
+	}
+	if p.Highest/2 < p.Layout.Lowest {
+		return fmt.Errorf("%w: highest trackable value %d is below twice the lowest, %d", ErrHeader, p.Highest, p.Layout.Lowest)
+	}
+	p.Layout.Ratio = ratio
+	p.slots = p.Layout.SlotsFor(p.Highest)
+	p.wordSize = int(cookie >> 4 & 0xe)
+	if p.Version < 2 && p.wordSize != 2 && p.wordSize != 4 && p.wordSize != 8 {
+		return fmt.Errorf("%w: counts of %d bytes", ErrHeader, p.wordSize)
+	}
+	return nil
+}
+
+// size returns how many bytes header and counts take, which version 0 does not tell: then it is the most they can.
+func (p *Payload) size(raw []byte) (size int64, exact bool, err error) {
+	if p.Version == 0 {
+		return headerSizeV0 + int64(p.slots)*int64(p.wordSize), false, nil
+	}
+	length := int64(int32(binary.BigEndian.Uint32(raw[4:])))
+	word := p.wordSize
+	if p.Version == 2 {
+		word = maxWordV2
+	}
+	if length < 0 || length > int64(p.slots)*int64(word) {
+		return 0, false, fmt.Errorf("%w: %d bytes of counts for %d slots", ErrHeader, length, p.slots)
+	}
+	return headerSize + length, true, nil
+}
+
+// setCounts finds the counts in raw, which begins with the header that was parsed.
+func (p *Payload) setCounts(raw []byte) error {
+	size, exact, err := p.size(raw)
+	switch {
+	case err != nil:
+		return err
+	case exact && size > int64(len(raw)):
+		return fmt.Errorf("%w: %d of %d bytes", ErrTruncated, len(raw), size)
+	case size < int64(len(raw)):
+		return fmt.Errorf("%w: %d bytes, not %d", ErrTooLong, len(raw), size)
+	}
+	p.plain = raw
+	if p.Version == 0 {
+		p.counts = raw[headerSizeV0:]
+	} else {
+		p.counts = raw[headerSize:]
+	}
+	if p.Version < 2 && len(p.counts)%p.wordSize != 0 {
+		return fmt.Errorf("%w: %d bytes of counts of %d bytes", ErrTruncated, len(p.counts), p.wordSize)
+	}
+	return nil
+}
+
+// maxInflation is above 1032, how many times as long as a deflate stream its content can be: a match of 258 bytes takes
+// two bits.
+const maxInflation = 1040
+
+// firstRaw is enough for the payload of any three-digit histogram of a load test.
+const firstRaw = 64 << 10
+
+// inflate inflates a zlib stream whose content begins with a header, and parses that. The memory taken beyond the
+// decoder's buffer is what the header tells, so that a small stream of a great many zeros costs nothing.
+func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
+	if d.raw == nil {
+		d.raw = make([]byte, firstRaw)
+	}
+	n, err := d.inflateInto(d.raw, deflated)
+	if err != nil && !errors.Is(err, ErrTooLong) {
+		return nil, err
+	}
+	if headerErr := d.payload.parseHeader(d.raw[:n]); headerErr != nil {
+		return nil, headerErr
+	}
+	if err == nil {
+		return d.raw[:n], nil
+	}
+	size, _, err := d.payload.size(d.raw[:n])
+	if err != nil {
+		return nil, err
+	}
+	if size <= int64(n) {
+		return nil, fmt.Errorf("%w: more than %d bytes, not %d", ErrTooLong, n, size)
+	}
+	if d.payload.Version > 0 && size > maxInflation*int64(len(deflated)) {
+		return nil, fmt.Errorf("%w: %d compressed bytes do not hold %d", ErrTruncated, len(deflated), size)
+	}
+	size = min(size, maxInflation*int64(len(deflated)))
+	d.raw = make([]byte, size)
+	n, err = d.inflateInto(d.raw, deflated)
+	if err != nil {
+		return nil, err
+	}
+	return d.raw[:n], nil
+}
+
+// AddTo adds the payload's counts to sum, which takes the finest layout of both; see [histogram.Histogram.Add]. The
+// error wraps [ErrCorrupt], [ErrNegativeCount], [ErrTruncated], [histogram.ErrKind], [histogram.ErrRange] or
+// [histogram.ErrOverflow]; sum is then unchanged.
+func (p *Payload) AddTo(sum *histogram.Histogram) error {
+	if sum.Layout().Shares(p.Layout) {
+		if err := p.addTo(sum); err != nil {
+			return err
+		}
+		return sum.Refine(p.Layout) // takes the lower lowest value, which moves no count
+	}
+	counts := &p.decoder.counts
+	counts.Reset(p.Layout)
+	if err := p.addTo(counts); err != nil {
+		return err
+	}
+	return sum.Add(counts)
+}
+
+// Histogram returns a new histogram of the payload's layout and counts.
+func (p *Payload) Histogram() (*histogram.Histogram, error) {
+	h, err := histogram.New(p.Layout)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.addTo(h); err != nil {
+		return nil, err
+	}
+	return h, nil
+}

@@ -1,0 +1,752 @@
+package payload
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zlib"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// logPayloads returns the payloads of a log, or of all logs whose name fits the pattern.
+func logPayloads(t testing.TB, pattern string) [][]byte {
+	t.Helper()
+	names, err := filepath.Glob("../../testdata/logs/" + pattern)
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no logs %s: %v", pattern, err)
+	}
+	var payloads [][]byte
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			if comma := bytes.LastIndexByte(line, ','); comma >= 0 && line[0] != '#' && line[0] != '"' {
+				payloads = append(payloads, bytes.TrimSpace(line[comma+1:]))
+			}
+		}
+	}
+	return payloads
+}
+
+// header says what stands before the counts. Highest is the largest int64 and ratio 1 unless told otherwise.
+type header struct {
+	version         int
+	word            int // bytes per count in versions 0 and 1
+	digits          int32
+	lowest, highest int64
+	ratio           float64
+	length          int32 // what the header says of the counts' length, if not the truth
+	cookie          uint32
+}
+
+// plain encodes a header and counts, which are encoded already.
+func (h header) plain(counts []byte) []byte {
+	word := uint32(wordV2)
+	if h.version < 2 {
+		word = uint32(h.word) << 4
+	}
+	cookie := [3]uint32{cookieV0, cookieV1, cookieV2}[h.version] | word
+	if h.cookie != 0 {
+		cookie = h.cookie
+	}
+	if h.highest == 0 {
+		h.highest = math.MaxInt64
+	}
+	if h.ratio == 0 {
+		h.ratio = 1
+	}
+	if h.length == 0 {
+		h.length = int32(len(counts))
+	}
+	raw := binary.BigEndian.AppendUint32(nil, cookie)
+	if h.version > 0 {
+		raw = binary.BigEndian.AppendUint32(raw, uint32(h.length))
+		raw = binary.BigEndian.AppendUint32(raw, 0)
+	}
+	raw = binary.BigEndian.AppendUint32(raw, uint32(h.digits))
+	raw = binary.BigEndian.AppendUint64(raw, uint64(h.lowest))
+	raw = binary.BigEndian.AppendUint64(raw, uint64(h.highest))
+	if h.version == 0 {
+		raw = binary.BigEndian.AppendUint64(raw, 12345) // a total count, which nobody reads
+	} else {
+		raw = binary.BigEndian.AppendUint64(raw, math.Float64bits(h.ratio))
+	}
+	return append(raw, counts...)
+}
+
+// words encodes counts as versions 0 and 1 do.
+func words(size int, counts ...int64) []byte {
+	var encoded []byte
+	for _, n := range counts {
+		var word [8]byte
+		binary.BigEndian.PutUint64(word[:], uint64(n))
+		encoded = append(encoded, word[8-size:]...)
+	}
+	return encoded
+}
+
+// zigZags encodes counts, and runs of empty slots as negative numbers, as version 2 does.
+func zigZags(counts ...int64) []byte {
+	var encoded []byte
+	for _, n := range counts {
+		encoded = appendZigZag(encoded, n)
+	}
+	return encoded
+}
+
+var (
+	deflated bytes.Buffer
+	deflater = zlib.NewWriter(&deflated)
+)
+
+// compress makes a compressed payload of a plain one.
+func compress(plain []byte) []byte {
+	deflated.Reset()
+	deflater.Reset(&deflated)
+	deflater.Write(plain)
+	deflater.Close()
+	cookie := uint32(cookieV2Compressed)
+	if len(plain) >= 4 && isCompressed(binary.BigEndian.Uint32(plain)+1) {
+		cookie = binary.BigEndian.Uint32(plain) + 1
+	}
+	return wrap(cookie, deflated.Bytes())
+}
+
+func wrap(cookie uint32, deflated []byte) []byte {
+	packed := binary.BigEndian.AppendUint32(nil, cookie)
+	packed = binary.BigEndian.AppendUint32(packed, uint32(len(deflated)))
+	return append(packed, deflated...)
+}
+
+// double puts the head of a double histogram before an integer one.
+func double(digits int32, inner []byte) []byte {
+	cookie := uint32(cookieDouble)
+	if isCompressed(binary.BigEndian.Uint32(inner)) {
+		cookie = cookieDoubleComp
+	}
+	packed := binary.BigEndian.AppendUint32(nil, cookie)
+	packed = binary.BigEndian.AppendUint32(packed, uint32(digits))
+	packed = binary.BigEndian.AppendUint64(packed, 2)
+	return append(packed, inner...)
+}
+
+func newHistogram(t testing.TB, layout histogram.Layout) *histogram.Histogram {
+	t.Helper()
+	h, err := histogram.New(layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func record(t testing.TB, h *histogram.Histogram, value, n int64) {
+	t.Helper()
+	if err := h.Record(value, n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// difference says how two histograms differ, nothing if they do not.
+func difference(got, want *histogram.Histogram) string {
+	if got.Layout() != want.Layout() || got.TotalCount() != want.TotalCount() {
+		return fmt.Sprintf("got %+v with %d values, want %+v with %d", got.Layout(), got.TotalCount(), want.Layout(), want.TotalCount())
+	}
+	var buckets []histogram.Bucket
+	for bucket := range want.Recorded() {
+		buckets = append(buckets, bucket)
+	}
+	n := 0
+	for bucket := range got.Recorded() {
+		if n == len(buckets) || bucket != buckets[n] {
+			return fmt.Sprintf("bucket %d is %+v", n, bucket)
+		}
+		n++
+	}
+	if n != len(buckets) {
+		return fmt.Sprintf("%d buckets, want %d", n, len(buckets))
+	}
+	return ""
+}
+
+func open(t testing.TB, packed []byte) *histogram.Histogram {
+	t.Helper()
+	var d Decoder
+	p, err := d.OpenBinary(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := p.Histogram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// Each payload of the logs decodes, and what is encoded from it decodes to the same.
+func TestLogs(t *testing.T) {
+	var (
+		decoder Decoder
+		encoder Encoder
+		text    []byte
+	)
+	payloads := logPayloads(t, "*.hdr")
+	for _, payload := range payloads {
+		p, err := decoder.Open(payload)
+		if err != nil {
+			t.Fatalf("%.60s: %v", payload, err)
+		}
+		if p.Version != 2 {
+			t.Errorf("%.60s: version %d", payload, p.Version)
+		}
+		h, err := p.Histogram()
+		if err != nil {
+			t.Fatalf("%.60s: %v", payload, err)
+		}
+		if text, err = encoder.AppendBase64(text[:0], h); err != nil {
+			t.Fatalf("%.60s: %v", payload, err)
+		}
+		again, err := decoder.Open(text)
+		if err != nil {
+			t.Fatalf("%.60s: encoded anew: %v", payload, err)
+		}
+		sum := newHistogram(t, again.Layout)
+		if err := again.AddTo(sum); err != nil {
+			t.Fatalf("%.60s: encoded anew: %v", payload, err)
+		}
+		if diff := difference(sum, h); diff != "" {
+			t.Errorf("%.60s: encoded anew: %s", payload, diff)
+		}
+	}
+	if len(payloads) < 800 {
+		t.Errorf("only %d payloads", len(payloads))
+	}
+}
+
+// All versions, plain and compressed, integer and double, tell the same counts.
+func TestVersions(t *testing.T) {
+	for digits := range int32(6) {
+		for _, lowest := range []int64{1, 1000} {
+			layout := histogram.Layout{Digits: int(digits), Lowest: lowest}
+			want := newHistogram(t, layout)
+			counts := []int64{3, 0, 5, 0, 0, 0, 1, 32767}
+			for i, n := range counts {
+				record(t, want, layout.LowestAt(i), n)
+			}
+			head := header{digits: digits, lowest: lowest}
+			for _, version := range []struct{ version, word int }{{0, 2}, {0, 4}, {0, 8}, {1, 2}, {1, 4}, {1, 8}, {2, 0}} {
+				head.version, head.word = version.version, version.word
+				plain := head.plain(zigZags(3, 0, 5, -3, 1, 32767))
+				if version.version < 2 {
+					plain = head.plain(words(version.word, counts...))
+				}
+				for _, packed := range [][]byte{plain, compress(plain)} {
+					var d Decoder
+					p, err := d.OpenBinary(packed)
+					if err != nil {
+						t.Fatalf("%+v: %v", head, err)
+					}
+					if p.Version != version.version || p.Layout != layout || p.Highest != math.MaxInt64 {
+						t.Errorf("%+v: version %d, %+v up to %d", head, p.Version, p.Layout, p.Highest)
+					}
+					got, err := p.Histogram()
+					if err != nil {
+						t.Fatalf("%+v: %v", head, err)
+					}
+					if diff := difference(got, want); diff != "" {
+						t.Errorf("%+v: %s", head, diff)
+					}
+					if version.version == 0 {
+						continue
+					}
+					got = open(t, double(digits, packed))
+					if !got.Double() || got.Ratio() != 1 || got.TotalCount() != want.TotalCount() || got.Max() != want.Max() {
+						t.Errorf("%+v: double: ratio %v, %d values up to %d", head, got.Ratio(), got.TotalCount(), got.Max())
+					}
+				}
+			}
+		}
+	}
+}
+
+// Counts of every length, up to the longest of nine bytes.
+func TestZigZag(t *testing.T) {
+	for shift := range 63 {
+		for _, n := range []int64{1<<shift - 1, 1 << shift, 1<<shift + 1} {
+			encoded := zigZags(n)
+			var v uint64
+			size := 1
+			if v = uint64(encoded[0]); v >= 0x80 {
+				v, size = zigZag(encoded)
+			}
+			if size != len(encoded) || v != uint64(n)<<1 || size > maxWordV2 {
+				t.Errorf("%d: %d of %d bytes, %#x", n, size, len(encoded), v)
+			}
+			for short := range encoded {
+				if _, size := zigZag(encoded[:short]); size != 0 {
+					t.Errorf("%d: %d of %d bytes are enough", n, size, len(encoded))
+				}
+			}
+			h := open(t, header{version: 2, digits: 3, lowest: 1}.plain(append(zigZags(0), encoded...)))
+			if h.TotalCount() != n || h.CountBetween(1, 1) != n {
+				t.Errorf("%d decodes to %d", n, h.TotalCount())
+			}
+		}
+	}
+	if got := zigZags(math.MaxInt64); !bytes.Equal(got, []byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}) {
+		t.Errorf("the largest int64 is % x", got)
+	}
+}
+
+// The header's normalizing index offset says how the writer kept its counts in memory; they travel in logical order.
+func TestNormalizingOffset(t *testing.T) {
+	plain := header{version: 2, digits: 3, lowest: 1}.plain(zigZags(-10, 7))
+	binary.BigEndian.PutUint32(plain[8:], 1234)
+	if h := open(t, plain); h.CountBetween(10, 10) != 7 {
+		t.Errorf("min %d, %d values", h.Min(), h.TotalCount())
+	}
+}
+
+// What is refused, with the exact message, whether it is found on opening or on adding.
+func TestErrors(t *testing.T) {
+	v2 := header{version: 2, digits: 3, lowest: 1}
+	small := header{version: 2, digits: 1, lowest: 1, highest: 31} // 32 slots
+	whole := compress(v2.plain(zigZags(1, 2, 3)))
+	damaged := func(at int) []byte {
+		packed := bytes.Clone(whole)
+		packed[(at+len(packed))%len(packed)] ^= 1
+		return packed
+	}
+	zeros := make([]byte, 1<<20)
+	short := compress(header{version: 2, digits: 5, lowest: 1, length: 50 << 20}.plain(zeros))
+	for _, test := range []struct {
+		name   string
+		packed []byte
+		want   error
+		text   string
+	}{
+		{"nothing", nil, ErrTruncated, "payload is cut short: 0 bytes do not hold a header"},
+		{"seven bytes", whole[:7], ErrTruncated, "payload is cut short: 7 bytes do not hold a header"},
+		{"no cookie", []byte("12345678"), ErrHeader, "impossible header: no histogram has cookie 0x31323334"},
+		{"plain header cut short", v2.plain(nil)[:39], ErrTruncated, "payload is cut short: 39 bytes do not hold a header"},
+		{"version 0 header cut short", header{version: 0, word: 8, digits: 3, lowest: 1}.plain(nil)[:31], ErrTruncated, "payload is cut short: 31 bytes do not hold a header"},
+		{"counts cut short", v2.plain(zigZags(1, 2, 3))[:42], ErrTruncated, "payload is cut short: 42 of 43 bytes"},
+		{"compressed cut short", whole[:len(whole)-1], ErrTruncated, fmt.Sprintf("payload is cut short: %d of %d compressed bytes", len(whole)-9, len(whole)-8)},
+		{"compressed length of 4 GB", wrap(cookieV2Compressed, nil)[:4:4], ErrTruncated, "payload is cut short: 4 bytes do not hold a header"},
+		{"compressed length negative", append(wrap(cookieV2Compressed, nil)[:4:4], 0xff, 0xff, 0xff, 0xff), ErrTruncated, "payload is cut short: 0 of 4294967295 compressed bytes"},
+		{"zlib stream cut short", wrap(cookieV2Compressed, whole[8:len(whole)-4]), ErrTruncated, "payload is cut short: the compressed stream is not whole"},
+		{"zlib stream empty", wrap(cookieV2Compressed, nil), ErrTruncated, "payload is cut short: the compressed stream is not whole"},
+		{"zlib header", damaged(8), ErrCorrupt, "payload is corrupt: not a zlib header"},
+		{"checksum", damaged(-1), ErrChecksum, "checksum mismatch"},
+		{"compressed header cut short", compress(v2.plain(nil)[:39]), ErrTruncated, "payload is cut short: 39 bytes do not hold a header"},
+		{"compressed nothing", compress(v2.plain(nil)[:2:2]), ErrTruncated, "payload is cut short: 2 bytes do not hold a header"},
+		{"compressed in compressed", compress(header{version: 2, digits: 3, lowest: 1, cookie: cookieV2Compressed}.plain(nil)), ErrHeader, "impossible header: no histogram has cookie 0x1c849304"},
+
+		{"digits", header{version: 2, digits: 6, lowest: 1}.plain(nil), ErrHeader, "impossible header: 6 significant digits, not 0 to 5"},
+		{"negative digits", header{version: 2, digits: -1, lowest: 1}.plain(nil), ErrHeader, "impossible header: -1 significant digits, not 0 to 5"},
+		{"lowest", header{version: 2, digits: 3, lowest: 0}.plain(nil), ErrHeader, "impossible header: lowest discernible value 0 is below 1"},
+		{"lowest too high", header{version: 2, digits: 3, lowest: 1 << 52}.plain(nil), ErrHeader, "impossible header: lowest discernible value 4503599627370496 leaves no room for 3 significant digits"},
+		{"highest", header{version: 2, digits: 3, lowest: 10, highest: 19}.plain(nil), ErrHeader, "impossible header: highest trackable value 19 is below twice the lowest, 10"},
+		{"highest negative", header{version: 2, digits: 3, lowest: 1, highest: -1}.plain(nil), ErrHeader, "impossible header: highest trackable value -1 is below twice the lowest, 1"},
+		{"length negative", header{version: 2, digits: 3, lowest: 1, length: -1}.plain(nil), ErrHeader, "impossible header: -1 bytes of counts for 55296 slots"},
+		{"length beyond the slots", header{version: 2, digits: 1, lowest: 1, highest: 31, length: 289}.plain(nil), ErrHeader, "impossible header: 289 bytes of counts for 32 slots"},
+		{"words beyond the slots", header{version: 1, word: 2, digits: 1, lowest: 1, highest: 31}.plain(words(2, make([]int64, 33)...)), ErrHeader, "impossible header: 66 bytes of counts for 32 slots"},
+		{"word size", header{version: 1, word: 6, digits: 3, lowest: 1}.plain(nil), ErrHeader, "impossible header: counts of 6 bytes"},
+		{"word size 0", header{version: 0, word: 0, digits: 3, lowest: 1}.plain(nil), ErrHeader, "impossible header: counts of 0 bytes"},
+		{"half a word", header{version: 1, word: 4, digits: 3, lowest: 1}.plain(words(2, 1, 2, 3)), ErrTruncated, "payload is cut short: 6 bytes of counts of 4 bytes"},
+		{"half a word of version 0", header{version: 0, word: 8, digits: 3, lowest: 1}.plain(words(2, 1)), ErrTruncated, "payload is cut short: 2 bytes of counts of 8 bytes"},
+		{"words of version 0 beyond the slots", header{version: 0, word: 2, digits: 1, lowest: 1, highest: 31}.plain(words(2, make([]int64, 33)...)), ErrTooLong, "payload is longer than its header allows: 98 bytes, not 96"},
+		{"longer than the header says", append(v2.plain(zigZags(1)), 0), ErrTooLong, "payload is longer than its header allows: 42 bytes, not 41"},
+		{"compressed, longer than the header says", compress(append(v2.plain(zigZags(1)), 0)), ErrTooLong, "payload is longer than its header allows: 42 bytes, not 41"},
+		{"a megabyte longer", compress(append(v2.plain(zigZags(1)), zeros...)), ErrTooLong, "payload is longer than its header allows: more than 65536 bytes, not 41"},
+		{"length that the stream cannot hold", short, ErrTruncated, fmt.Sprintf("payload is cut short: %d compressed bytes do not hold 52428840", len(short)-8)},
+
+		{"double header cut short", double(3, v2.plain(nil))[:23], ErrTruncated, "payload is cut short: 23 bytes do not hold a double histogram's header"},
+		{"compressed in a plain double", append(double(3, v2.plain(nil))[:16:16], whole...), ErrHeader, "impossible header: double histogram around cookie 0x1c849314"},
+		{"plain in a compressed double", append(double(3, whole)[:16:16], v2.plain(nil)...), ErrHeader, "impossible header: double histogram around cookie 0x1c849313"},
+		{"digits of a double", double(2, v2.plain(nil)), ErrHeader, "impossible header: 2 significant digits around 3"},
+		{"version 0 in a double", double(3, header{version: 0, word: 8, digits: 3, lowest: 1}.plain(nil)), ErrHeader, "impossible header: a double histogram around version 0"},
+		{"ratio", double(3, header{version: 2, digits: 3, lowest: 1, ratio: -1}.plain(nil)), ErrHeader, "impossible header: conversion ratio -1"},
+		{"ratio NaN", double(3, header{version: 2, digits: 3, lowest: 1, ratio: math.NaN()}.plain(nil)), ErrHeader, "impossible header: conversion ratio NaN"},
+		{"ratio infinite", double(3, header{version: 2, digits: 3, lowest: 1, ratio: math.Inf(1)}.plain(nil)), ErrHeader, "impossible header: conversion ratio +Inf"},
+		{"double in a double", double(3, double(3, v2.plain(nil))), ErrHeader, "impossible header: no histogram has cookie 0xc72124e"},
+
+		{"run past the end", small.plain(zigZags(1, -32)), ErrCorrupt, "payload is corrupt: a run of 32 empty slots at slot 1 of 32"},
+		{"longest run", small.plain(bytes.Repeat([]byte{0xff}, 9)), ErrCorrupt, "payload is corrupt: a run of 9223372036854775808 empty slots at slot 0 of 32"},
+		{"count past the end", small.plain(zigZags(-32, 1)), ErrCorrupt, "payload is corrupt: more counts than the header's 32 slots"},
+		{"empty slot past the end", small.plain(zigZags(-32, 0)), ErrCorrupt, "payload is corrupt: more counts than the header's 32 slots"},
+		{"last count cut short", v2.plain([]byte{2, 0x80}), ErrTruncated, "payload is cut short: the last count is cut short"},
+		{"overflow", v2.plain(zigZags(math.MaxInt64, 1)), histogram.ErrOverflow, "total count exceeds the largest int64"},
+		{"overflow around zero", v2.plain(zigZags(math.MaxInt64, math.MaxInt64, 2, 5)), histogram.ErrOverflow, "total count exceeds the largest int64"},
+		{"negative count of 2 bytes", header{version: 1, word: 2, digits: 3, lowest: 1}.plain(words(2, 1, 0, -1)), ErrNegativeCount, "negative count: -1 at slot 2"},
+		{"negative count of 4 bytes", header{version: 0, word: 4, digits: 3, lowest: 1}.plain(words(4, 1, math.MinInt32)), ErrNegativeCount, "negative count: -2147483648 at slot 1"},
+		{"negative count of 8 bytes", header{version: 1, word: 8, digits: 3, lowest: 1}.plain(words(8, math.MinInt64)), ErrNegativeCount, "negative count: -9223372036854775808 at slot 0"},
+		{"overflow of words", header{version: 1, word: 8, digits: 3, lowest: 1}.plain(words(8, math.MaxInt64, 1)), histogram.ErrOverflow, "total count exceeds the largest int64"},
+	} {
+		// Once into a sum of the same layout, which is longer than the payload may be, and once into another.
+		for _, digits := range []int{1, 3, 4} {
+			sum := newHistogram(t, histogram.Layout{Digits: digits, Lowest: 1})
+			record(t, sum, 5, 1)
+			record(t, sum, 1<<40, 2)
+			before := sum.Clone()
+			var d Decoder
+			err := decodeInto(&d, sum, test.packed)
+			if !errors.Is(err, test.want) || err.Error() != test.text {
+				t.Errorf("%s: got %v, want %s", test.name, err, test.text)
+			}
+			if diff := difference(sum, before); diff != "" {
+				t.Errorf("%s: the sum is changed: %s", test.name, diff)
+			}
+		}
+	}
+}
+
+func decodeInto(d *Decoder, sum *histogram.Histogram, packed []byte) error {
+	p, err := d.OpenBinary(packed)
+	if err != nil {
+		return err
+	}
+	return p.AddTo(sum)
+}
+
+func TestBase64(t *testing.T) {
+	plain := header{version: 2, digits: 3, lowest: 1}.plain(zigZags(1, 2, 3)) // 43 bytes
+	text := base64.StdEncoding.EncodeToString(plain)
+	for _, test := range []struct {
+		text string
+		want string
+	}{
+		{text, ""},
+		{strings.TrimRight(text, "="), ""}, // as Python's library may write it
+		{text + "=", "bad base64: byte 59 of 61"},
+		{text[:10] + "!" + text[11:], "bad base64: byte 11 of 60"},
+		{text[:10] + "=" + text[11:], "bad base64: byte 11 of 60"},
+		{text[:10] + "-" + text[11:], "bad base64: byte 11 of 60"},
+		{text[:57], "bad base64: it ends after 57 bytes"},
+		{text[:56], "payload is cut short: 42 of 43 bytes"},
+		{text[:4], "payload is cut short: 3 bytes do not hold a header"},
+		{"", "payload is cut short: 0 bytes do not hold a header"},
+		{"=", "bad base64: byte 1 of 1"},
+		{"A", "bad base64: it ends after 1 bytes"},
+	} {
+		var d Decoder
+		_, err := d.Open([]byte(test.text))
+		if got := fmt.Sprint(err); err != nil && got != test.want || err == nil && test.want != "" {
+			t.Errorf("%s: got %v, want %q", test.text, err, test.want)
+		}
+		if strings.HasPrefix(test.want, "bad base64") && !errors.Is(err, ErrBase64) {
+			t.Errorf("%s: %v is not ErrBase64", test.text, err)
+		}
+	}
+}
+
+// A payload cut short anywhere is refused, one with a byte changed is refused or decodes to something, and neither
+// changes the sum or the next payload that the same decoder decodes.
+func TestDamage(t *testing.T) {
+	var d Decoder
+	for _, name := range []string{"digits1.hdr", "double.hdr", "digits5.hdr"} {
+		for _, text := range logPayloads(t, name)[:2] {
+			packed, err := base64.StdEncoding.DecodeString(string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := open(t, packed)
+			for n := range packed {
+				if _, err := d.OpenBinary(packed[:n]); !errors.Is(err, ErrTruncated) {
+					t.Fatalf("%s: %d of %d bytes: got %v, want ErrTruncated", name, n, len(packed), err)
+				}
+			}
+			step := max(1, len(packed)/300)
+			for n := 0; n < len(packed); n += step {
+				damaged := bytes.Clone(packed)
+				damaged[n] ^= 0x10
+				sum := newHistogram(t, want.Layout())
+				if err := decodeInto(&d, sum, damaged); err != nil && sum.TotalCount() != 0 {
+					t.Fatalf("%s: byte %d: %v, but the sum is changed", name, n, err)
+				}
+				p, err := d.OpenBinary(packed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := p.Histogram()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := difference(got, want); diff != "" {
+					t.Fatalf("%s: after byte %d: %s", name, n, diff)
+				}
+			}
+		}
+	}
+}
+
+// Where the content of a stream is exactly as long as the buffer for it, its checksum still counts.
+func TestChecksumAtBufferEnd(t *testing.T) {
+	for _, length := range []int{firstRaw, firstRaw - 1, firstRaw + 1, 3 * firstRaw} {
+		counts := make([]int64, length-headerSize)
+		for i := range counts {
+			counts[i] = int64(rand.IntN(60))
+		}
+		packed := compress(header{version: 2, digits: 5, lowest: 1}.plain(zigZags(counts...)))
+		var d Decoder
+		for range 2 {
+			if _, err := d.OpenBinary(packed); err != nil {
+				t.Errorf("%d bytes: %v", length, err)
+			}
+			packed[len(packed)-1] ^= 1
+			if _, err := d.OpenBinary(packed); !errors.Is(err, ErrChecksum) {
+				t.Errorf("%d bytes: got %v, want ErrChecksum", length, err)
+			}
+			packed[len(packed)-1] ^= 1
+			if _, err := d.OpenBinary(append(bytes.Clone(packed[:len(packed)-2]), 0, 0, 0)); err == nil {
+				t.Errorf("%d bytes: bad checksum is taken", length)
+			}
+		}
+	}
+}
+
+// Overflow across payloads leaves the sum as it was.
+func TestOverflowAcrossPayloads(t *testing.T) {
+	for _, digits := range []int32{3, 2, 4} {
+		sum := newHistogram(t, histogram.Layout{Digits: 3, Lowest: 1})
+		record(t, sum, 9, math.MaxInt64-10)
+		before := sum.Clone()
+		var d Decoder
+		err := decodeInto(&d, sum, header{version: 2, digits: digits, lowest: 1}.plain(zigZags(4, 7)))
+		if !errors.Is(err, histogram.ErrOverflow) {
+			t.Errorf("%d digits: got %v, want ErrOverflow", digits, err)
+		}
+		if diff := difference(sum, before); diff != "" {
+			t.Errorf("%d digits: %s", digits, diff)
+		}
+		if err := decodeInto(&d, sum, header{version: 2, digits: digits, lowest: 1}.plain(zigZags(4, 6))); err != nil || sum.TotalCount() != math.MaxInt64 {
+			t.Errorf("%d digits: %v, %d values", digits, err, sum.TotalCount())
+		}
+	}
+}
+
+func TestKind(t *testing.T) {
+	plain := header{version: 2, digits: 3, lowest: 1}.plain(zigZags(4, 7))
+	var d Decoder
+	for _, test := range []struct {
+		ratio  float64
+		packed []byte
+	}{{0, double(3, plain)}, {1, plain}} {
+		sum := newHistogram(t, histogram.Layout{Digits: 2, Lowest: 1, Ratio: test.ratio})
+		record(t, sum, 9, 1)
+		before := sum.Clone()
+		if err := decodeInto(&d, sum, test.packed); !errors.Is(err, histogram.ErrKind) {
+			t.Errorf("got %v, want ErrKind", err)
+		}
+		if diff := difference(sum, before); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// Where the slots are the same, the sum takes the lower lowest value, but only with the counts.
+func TestLowest(t *testing.T) {
+	sum := newHistogram(t, histogram.Layout{Digits: 3, Lowest: 3})
+	var d Decoder
+	if err := decodeInto(&d, sum, header{version: 2, digits: 3, lowest: 2}.plain(zigZags(1, math.MaxInt64))); err == nil || sum.Layout().Lowest != 3 {
+		t.Errorf("%v, %+v", err, sum.Layout())
+	}
+	if err := decodeInto(&d, sum, header{version: 2, digits: 3, lowest: 2}.plain(zigZags(1, 5))); err != nil || sum.Layout().Lowest != 2 || sum.TotalCount() != 6 {
+		t.Errorf("%v, %+v", err, sum.Layout())
+	}
+}
+
+// What stands before the integer histogram of a double one must fit what the reference's constructor asks of both:
+// a ratio of highest to lowest value of at least 2, which times ten to the digits is below 2^61, a lowest value of 1, and
+// a highest trackable value that the ratio determines.
+func TestDoubleHeader(t *testing.T) {
+	for digits := range 6 {
+		for shift := range 64 {
+			h := newHistogram(t, histogram.Layout{Digits: digits, Lowest: 1 + int64(shift%2), Ratio: 0.125})
+			if shift > 0 {
+				record(t, h, 1<<(shift-1), 3)
+			}
+			var e Encoder
+			packed, err := e.Encode(h)
+			if err != nil {
+				if !errors.Is(err, histogram.ErrRange) || shift < 60 {
+					t.Errorf("%d digits, 2^%d: %v", digits, shift-1, err)
+				}
+				continue
+			}
+			ratio := binary.BigEndian.Uint64(packed[8:])
+			half := uint64(h.Layout().SubBuckets() / 2)
+			switch highest := binary.BigEndian.Uint64(e.raw[24:]); {
+			case binary.BigEndian.Uint32(packed) != cookieDoubleComp || binary.BigEndian.Uint32(packed[4:]) != uint32(digits):
+				t.Errorf("%d digits: header % x", digits, packed[:16])
+			case ratio < 2 || float64(ratio)*math.Pow(10, float64(digits)) >= 1<<61:
+				t.Errorf("%d digits, 2^%d: ratio %d", digits, shift-1, ratio)
+			case highest != half<<(bits.Len64(ratio)+1)-1 || highest < uint64(h.Max()):
+				t.Errorf("%d digits, 2^%d: ratio %d, but values up to %d", digits, shift-1, ratio, highest)
+			case binary.BigEndian.Uint64(e.raw[16:]) != 1:
+				t.Errorf("%d digits: lowest value %d", digits, binary.BigEndian.Uint64(e.raw[16:]))
+			}
+			if got := open(t, packed); got.TotalCount() != h.TotalCount() || got.Ratio() != 0.125 || shift > 2 && got.Min() != h.Min() {
+				t.Errorf("%d digits, 2^%d: %d values from %d", digits, shift-1, got.TotalCount(), got.Min())
+			}
+		}
+	}
+}
+
+// Payloads that claim much and hold little cost little memory.
+func TestMemory(t *testing.T) {
+	zeros := make([]byte, 64<<20)
+	five := header{version: 2, digits: 5, lowest: 1}
+	long := five
+	long.length = 50 << 20
+	for _, test := range []struct {
+		name   string
+		packed []byte
+		most   uint64 // bytes
+	}{
+		{"a short header and 64 MB of zeros", compress(append(five.plain(zigZags(1)), zeros...)), 1 << 20},
+		{"50 MB claimed by a short stream", compress(long.plain(zeros[:1<<20])), 1 << 20},
+		{"50 MB claimed by version 0", compress(header{version: 0, word: 8, digits: 5, lowest: 1}.plain(zeros[:1<<20])), 4 << 20},
+		{"50 MB claimed, uncompressed", long.plain(nil), 1 << 20},
+		{"no counts, 5 digits", compress(five.plain(nil)), 4 << 20},
+		{"a run of nearly all slots", compress(five.plain(zigZags(-6_000_000))), 4 << 20},
+		{"a run of too many slots", compress(five.plain(zigZags(-7_000_000, 1))), 4 << 20},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var d Decoder
+		sum := newHistogram(t, histogram.Layout{Digits: 5, Lowest: 1})
+		err := decodeInto(&d, sum, test.packed)
+		runtime.ReadMemStats(&after)
+		if taken := after.TotalAlloc - before.TotalAlloc; taken > test.most {
+			t.Errorf("%s (%v): %d bytes taken, want at most %d", test.name, err, taken, test.most)
+		}
+	}
+}
+
+// A decoder in use takes no more memory but what two small objects of the zlib reader take.
+func TestAllocs(t *testing.T) {
+	texts := logPayloads(t, "mixed-precision.hdr")
+	var d Decoder
+	sum := newHistogram(t, histogram.Layout{Digits: 5, Lowest: 1})
+	n := 0
+	if cost := testing.AllocsPerRun(10*len(texts), func() {
+		p, err := d.Open(texts[n%len(texts)])
+		if err == nil {
+			err = p.AddTo(sum)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}); cost > 2 {
+		t.Errorf("%v allocations per payload", cost)
+	}
+}
+
+// A sum takes from payloads of several precisions what histograms of them add up to, in whichever order.
+func TestMixed(t *testing.T) {
+	texts := logPayloads(t, "mixed-precision.hdr")
+	texts = append(texts, logPayloads(t, "lowest1000.hdr")[:3]...)
+	finest := newHistogram(t, histogram.Layout{Digits: 5, Lowest: 1})
+	var d Decoder
+	for _, text := range texts {
+		p, err := d.Open(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := p.Histogram()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := finest.Add(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finestOf := histogram.Layout{}
+	for range 5 {
+		rand.Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
+		var sum *histogram.Histogram
+		for _, text := range texts {
+			p, err := d.Open(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum == nil {
+				sum = newHistogram(t, p.Layout)
+			}
+			if err := p.AddTo(sum); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if finestOf == (histogram.Layout{}) {
+			finestOf = sum.Layout()
+		}
+		// The finest layout of all holds the sum of all, in slots as fine as those of 5 digits.
+		again := newHistogram(t, histogram.Layout{Digits: 5, Lowest: 1})
+		if err := again.Add(sum); err != nil {
+			t.Fatal(err)
+		}
+		if diff := difference(again, finest); diff != "" || sum.Layout() != finestOf {
+			t.Errorf("%+v and %+v: %s", sum.Layout(), finestOf, diff)
+		}
+	}
+}
+
+// The plain payloads of testdata are the reference's, byte for byte what ours would be.
+func TestPlainEqualsReference(t *testing.T) {
+	golden, err := os.ReadFile("../histogram/testdata/statistics.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h *histogram.Histogram
+	n := 0
+	for line := range strings.Lines(string(golden)) {
+		var layout histogram.Layout
+		var value, count int64
+		if _, err := fmt.Sscanf(line, "histogram\t%d\t%d", &layout.Digits, &layout.Lowest); err == nil {
+			h = newHistogram(t, layout)
+		} else if _, err := fmt.Sscanf(line, "record\t%d\t%d", &value, &count); err == nil {
+			record(t, h, value, count)
+		} else if text, ok := strings.CutPrefix(line, "plain\t"); ok {
+			want, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := difference(open(t, want), h); diff != "" {
+				t.Errorf("%+v: %s", layout, diff)
+			}
+			var e Encoder
+			packed, err := e.Encode(h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := difference(open(t, packed), h); diff != "" {
+				t.Errorf("%+v: encoded: %s", h.Layout(), diff)
+			}
+			// The highest trackable value is what the writer made room for; the reference may have made more.
+			ours, theirs := int64(binary.BigEndian.Uint64(e.raw[24:])), int64(binary.BigEndian.Uint64(want[24:]))
+			copy(want[24:32], e.raw[24:])
+			if !bytes.Equal(e.raw, want) || h.Layout().BucketsFor(ours) != h.Layout().BucketsFor(theirs) {
+				t.Errorf("%+v up to %d, trackable up to %d and %d\ngot  % x\nwant % x", h.Layout(), h.Max(), ours, theirs, e.raw, want)
+			}
+			n++
+		}
+	}
+	if n < 36 {
+		t.Errorf("%d payloads", n)
+	}
+}
