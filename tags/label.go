@@ -1,0 +1,31 @@
+package tags
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Label returns a tag as the value of a label in a monitoring system, the empty string for untagged intervals: the tag
+// itself, but bytes that are not UTF-8 and control characters, which such systems refuse, are percent-encoded, and if there
+// are any, % is too.
+func Label(tag []byte) string {
+	text := string(tag)
+	if utf8.ValidString(text) && strings.IndexFunc(text, isControl) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
+			fmt.Fprintf(&b, "%%%02X", text[i])
+		case isControl(r), r == '%':
+			fmt.Fprintf(&b, "%%%02X", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }

@@ -1,0 +1,23 @@
+package tags
+
+import "testing"
+
+func TestLabel(t *testing.T) {
+	for tag, want := range map[string]string{
+		"insert-rt":  "insert-rt",
+		"":           "",
+		"größe":      "größe",
+		"99%":        "99%",
+		"\ufffd":     "\ufffd",
+		"\xff":       "%FF",
+		"50%\xff":    "50%25%FF",
+		"a\x01b\x7f": "a%01b%7F",
+	} {
+		if got := Label([]byte(tag)); got != want {
+			t.Errorf("%q: %q, want %q", tag, got, want)
+		}
+	}
+	if got := Label(nil); got != "" {
+		t.Errorf("untagged: %q", got)
+	}
+}
