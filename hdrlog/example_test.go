@@ -1,0 +1,126 @@
+package hdrlog_test
+
+import (
+	"fmt"
+	"log"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/payload"
+)
+
+// Percentiles of a log, by tag. A line that cannot be read is reported and the next one read.
+func Example() {
+	f, err := os.Open("../testdata/logs/node1.hdr")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+
+	sums := make(map[string]*histogram.Histogram)
+	var decoder payload.Decoder
+	reader := hdrlog.NewReader(f, "node1.hdr")
+	for reader.Scan() {
+		record := reader.Record()
+		switch record.Kind {
+		case hdrlog.Malformed, hdrlog.Notice:
+			fmt.Fprintln(os.Stderr, record.Err)
+		case hdrlog.IntervalRecord:
+			p, err := decoder.Open(record.Interval.Payload)
+			if err != nil {
+				fmt.Fprintf(os.Stderr, "line %d: %v\n", record.Line, err)
+				continue
+			}
+			sum := sums[string(record.Interval.Tag)]
+			if sum == nil {
+				sum, err = histogram.New(p.Layout)
+				if err != nil {
+					log.Fatal(err)
+				}
+				sums[string(record.Interval.Tag)] = sum
+			}
+			if err := p.AddTo(sum); err != nil {
+				fmt.Fprintf(os.Stderr, "line %d: %v\n", record.Line, err)
+			}
+		}
+	}
+	if err := reader.Err(); err != nil {
+		log.Fatal(err)
+	}
+
+	for _, tag := range slices.Sorted(maps.Keys(sums)) {
+		sum := sums[tag]
+		fmt.Printf("%-10s %6d values, median %8d, 99.9%% %9d\n",
+			tag, sum.TotalCount(), sum.ValueAtPercentile(50), sum.ValueAtPercentile(99.9))
+	}
+	// Output:
+	// insert-rt    5384 values, median  1345535, 99.9% 249036799
+	// insert-st    5384 values, median  1205247, 99.9% 242352127
+	// insert-wt    5384 values, median    39423, 99.9%  55574527
+	// simple1-rt  38726 values, median   942591, 99.9% 297271295
+	// simple1-st  38726 values, median   703999, 99.9% 284688383
+	// simple1-wt  38726 values, median    54783, 99.9%  56819711
+}
+
+func ExampleWriter() {
+	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, nanoseconds := range []int64{1_200_000, 1_300_000, 25_000_000} {
+		if err := h.Record(nanoseconds, 1); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	var text strings.Builder
+	// Errors are kept, and Flush returns the first.
+	writer := hdrlog.NewWriter(&text)
+	writer.Version()
+	writer.BaseTime(1441812279.474)
+	writer.StartTime(1441812279.474)
+	writer.Legend()
+	writer.Interval([]byte("insert"), 0.127, 1.007, h)
+	if err := writer.Flush(); err != nil {
+		log.Fatal(err)
+	}
+
+	head, _, _ := strings.Cut(text.String(), "HIST")
+	fmt.Println(head + "...")
+	// Output:
+	// #[Histogram log format version 1.3]
+	// #[BaseTime: 1441812279.474 (seconds since epoch)]
+	// #[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 15:24:39 UTC 2015]
+	// "StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
+	// Tag=insert,0.127,1.007,25.002,...
+}
+
+// The times of an interval are settled whichever way the log tells them.
+func ExampleInterval() {
+	const text = `#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015]
+Tag=A,0.127,1.007,2.769,HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEuATEZMQ4uASkhIR4nrxg9v2lMaxhvMekILGZkKmcCAEf2CsI=
+`
+	reader := hdrlog.NewReader(strings.NewReader(text), "times.hlog")
+	for reader.Scan() {
+		if record := reader.Record(); record.Kind == hdrlog.IntervalRecord {
+			i := &record.Interval
+			fmt.Printf("%.3f s after the start, from %.3f to %d ms since the epoch\n", i.Relative(), i.Absolute(), i.EndMillis())
+		}
+	}
+	// Output: 0.127 s after the start, from 1441812279.601 to 1441812280608 ms since the epoch
+}
+
+// Lines that cannot be read are records too.
+func ExampleSyntaxError() {
+	reader := hdrlog.NewReader(strings.NewReader("0.1,1.0,x,HIST\n0.1,1.0\n"), "bad.hlog")
+	for reader.Scan() {
+		fmt.Println(reader.Record().Err)
+	}
+	// Output:
+	// bad.hlog:1: max: not a number: "x"
+	// bad.hlog:2: max: field is missing
+}

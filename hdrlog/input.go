@@ -1,0 +1,153 @@
+package hdrlog
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// Open opens a log for reading: a file, or standard input if path is "-". Close the reader when done.
+func Open(path string) (*Reader, error) {
+	if path == "-" {
+		return NewReader(os.Stdin, path), nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r := NewReader(f, path)
+	r.file = f
+	return r, nil
+}
+
+// Close closes the file that [Open] opened. It does nothing to a reader of [NewReader].
+func (r *Reader) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Close()
+}
+
+// A decoder gives the text of a log as UTF-8 without a byte-order mark, whatever src has it in. What that is, it finds
+// out at the first read.
+type decoder struct {
+	src  io.Reader
+	text io.Reader
+}
+
+func (d *decoder) Read(p []byte) (int, error) {
+	if d.text == nil {
+		text, err := decode(d.src)
+		if err != nil {
+			return 0, err
+		}
+		d.text = text
+	}
+	return d.text.Read(p)
+}
+
+// decode looks at how src begins and returns a reader of the text in it.
+func decode(src io.Reader) (io.Reader, error) {
+	peeked, begin, err := peek(src)
+	if err != nil {
+		return nil, err
+	}
+	unpacked, err := decompress(peeked, begin)
+	if err != nil {
+		return nil, err
+	}
+	if unpacked != nil {
+		if peeked, begin, err = peek(unpacked); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case bytes.HasPrefix(begin, []byte("\xef\xbb\xbf")):
+		_, err := peeked.Discard(3)
+		return peeked, err
+	case bytes.HasPrefix(begin, []byte("\xff\xfe")), len(begin) > 1 && begin[0] != 0 && begin[1] == 0:
+		return utf16(peeked, unicode.LittleEndian), nil
+	case bytes.HasPrefix(begin, []byte("\xfe\xff")), len(begin) > 1 && begin[0] == 0 && begin[1] != 0:
+		return utf16(peeked, unicode.BigEndian), nil
+	}
+	return peeked, nil
+}
+
+// peek returns src with a buffer and how it begins, in up to four bytes.
+func peek(src io.Reader) (*bufio.Reader, []byte, error) {
+	// The buffer is of no use after this: bufio reads past it where the reader asks for more than it holds.
+	peeked := bufio.NewReaderSize(src, 16)
+	begin, err := peeked.Peek(4)
+	if err == io.EOF {
+		err = nil
+	}
+	return peeked, begin, err
+}
+
+func utf16(r io.Reader, order unicode.Endianness) io.Reader {
+	return transform.NewReader(r, unicode.UTF16(order, unicode.UseBOM).NewDecoder())
+}
+
+// decompress returns the content of a gzip or zstd stream that begins so, nil if it is neither.
+func decompress(src io.Reader, begin []byte) (io.Reader, error) {
+	kept := &sourceReader{Reader: src}
+	switch {
+	case bytes.HasPrefix(begin, []byte("\x1f\x8b")):
+		unpacked, err := gzip.NewReader(kept)
+		return &damageReader{unpacked, kept}, kept.damage(err)
+	case bytes.HasPrefix(begin, []byte("\x28\xb5\x2f\xfd")):
+		// One goroutine: the callers have their own, and the memory of a hostile window is bounded.
+		unpacked, err := zstd.NewReader(kept, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		return &damageReader{unpacked, kept}, kept.damage(err)
+	}
+	return nil, nil
+}
+
+// maxWindow is the largest zstd window taken, in bytes: what zstd --long makes, and its command line reads unasked.
+const maxWindow = 128 << 20
+
+// A sourceReader remembers that its source could not be read, so that this is not taken for damage.
+type sourceReader struct {
+	io.Reader
+	err error
+}
+
+func (s *sourceReader) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// damage returns what is to be said of an error of a decompressor that reads from s.
+func (s *sourceReader) damage(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case s.err != nil:
+		return s.err
+	}
+	return fmt.Errorf("%w: %v", ErrCutShort, err)
+}
+
+// A damageReader turns what a decompressor complains of into ErrCutShort.
+type damageReader struct {
+	io.Reader
+	src *sourceReader
+}
+
+func (d *damageReader) Read(p []byte) (int, error) {
+	n, err := d.Reader.Read(p)
+	if err == io.EOF {
+		return n, err
+	}
+	return n, d.src.damage(err)
+}

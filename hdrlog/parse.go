@@ -1,0 +1,174 @@
+package hdrlog
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+	"unsafe"
+)
+
+// quoted returns text for a message: in quotes, and not much of it.
+func quoted(text []byte) string {
+	const most = 40
+	if len(text) > most {
+		return strconv.Quote(string(text[:most])) + "..."
+	}
+	return strconv.Quote(string(text))
+}
+
+// parse fills rec from a line, which is not blank, and returns the field at fault and the cause, if any.
+func (r *Reader) parse(rec *Record, line []byte) (field string, err error) {
+	switch line[0] {
+	case '#':
+		return r.parseComment(rec, line)
+	case '"':
+		if !bytes.Contains(line, []byte("Timestamp")) {
+			return "line", fmt.Errorf("neither an interval nor a legend: %s", quoted(line))
+		}
+		rec.Kind = Legend
+		r.legendSaysEnd = bytes.Contains(line, []byte(`"EndTimestamp"`))
+		return "", nil
+	}
+	rec.Kind = IntervalRecord
+	field, err = r.parseInterval(&rec.Interval, line)
+	if err != nil {
+		return field, err
+	}
+	r.settleTime(&rec.Interval)
+	return "", nil
+}
+
+// parseComment tells comments that carry a time from others. Case does not matter: some writers have Basetime.
+func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error) {
+	rec.Kind = Comment
+	if rest, ok := cutPrefixFold(line, "#[StartTime:"); ok {
+		if rec.Seconds, err = parseCommentTime(rest); err != nil {
+			return "StartTime", err
+		}
+		rec.Kind = StartTime
+		r.start, r.hasStart = rec.Seconds, true
+	} else if rest, ok := cutPrefixFold(line, "#[BaseTime:"); ok {
+		if rec.Seconds, err = parseCommentTime(rest); err != nil {
+			return "BaseTime", err
+		}
+		rec.Kind = BaseTime
+		r.base, r.hasBase = rec.Seconds, true
+	}
+	return "", nil
+}
+
+func cutPrefixFold(line []byte, prefix string) (rest []byte, ok bool) {
+	if len(line) < len(prefix) || !bytes.EqualFold(line[:len(prefix)], []byte(prefix)) {
+		return nil, false
+	}
+	return line[len(prefix):], true
+}
+
+// parseCommentTime reads the number that a time comment begins with. A comma is a decimal comma if a digit follows it.
+func parseCommentTime(text []byte) (float64, error) {
+	text = bytes.TrimLeft(text, " ")
+	end := bytes.IndexAny(text, " ]")
+	if end < 0 {
+		end = len(text)
+	}
+	number := bytes.TrimRight(text[:end], ",")
+	if comma := bytes.IndexByte(number, ','); comma >= 0 {
+		number = append(append(append([]byte(nil), number[:comma]...), '.'), number[comma+1:]...)
+	}
+	return parseSeconds(number)
+}
+
+// parseInterval reads [Tag=NAME,]START,LENGTH,MAX,PAYLOAD.
+func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err error) {
+	rest := line
+	if bytes.HasPrefix(line, []byte("Tag=")) {
+		comma := bytes.IndexByte(line, ',')
+		if comma < 0 {
+			// The reference takes spaces for commas.
+			comma = bytes.IndexByte(line, ' ')
+		}
+		if comma < 0 {
+			return "start", ErrMissing
+		}
+		i.Tag, rest = line[4:comma:comma], line[comma+1:]
+	}
+	i.Fields = rest
+
+	var numbers [3][]byte
+	for n, name := range [...]string{"start", "length", "max"} {
+		end := fieldEnd(rest)
+		if end < 0 {
+			if len(rest) == 0 {
+				return name, ErrMissing
+			}
+			if _, err := parseSeconds(rest); err != nil {
+				return name, err
+			}
+			return [...]string{"length", "max", "payload"}[n], ErrMissing
+		}
+		numbers[n], rest = rest[:end], rest[end+1:]
+	}
+	decimal, payload, commas := decimalCommas(i.Fields, rest)
+	if commas {
+		numbers, rest, i.Mended = decimal, payload, true
+	}
+	if end := fieldEnd(rest); end >= 0 {
+		rest = rest[:end]
+	}
+	if i.Start, err = parseSeconds(numbers[0]); err != nil {
+		return "start", err
+	}
+	if i.Length, err = parseSeconds(numbers[1]); err != nil {
+		return "length", err
+	}
+	if i.MaxHint, err = strconv.ParseFloat(view(numbers[2]), 64); err != nil && !isRange(err) {
+		return "max", fmt.Errorf("%w: %s", ErrNumber, quoted(numbers[2]))
+	}
+	if len(rest) == 0 {
+		return "payload", ErrMissing
+	}
+	if commas {
+		r.noteOnce(&r.dialect.saidCommas, "start", "numbers are read with decimal commas")
+	}
+	i.Payload = rest
+	return "", nil
+}
+
+// fieldEnd returns the index of the comma or space that ends a field, -1 if none does.
+func fieldEnd(text []byte) int {
+	for i, c := range text {
+		if c == ',' || c == ' ' {
+			return i
+		}
+		if i == maxNumber {
+			// A number is short, so that this is the payload: leave it to the vector code.
+			end := bytes.IndexByte(text, ',')
+			if space := bytes.IndexByte(text, ' '); space >= 0 && (end < 0 || space < end) {
+				end = space
+			}
+			return end
+		}
+	}
+	return -1
+}
+
+// maxNumber is more characters than a number in a log has.
+const maxNumber = 64
+
+func isRange(err error) bool {
+	numErr, ok := err.(*strconv.NumError)
+	return ok && numErr.Err == strconv.ErrRange
+}
+
+// parseSeconds reads a decimal number as the reference does: no hexadecimal, no underscores, nothing infinite.
+func parseSeconds(text []byte) (float64, error) {
+	seconds, err := strconv.ParseFloat(view(text), 64)
+	if err != nil || math.IsNaN(seconds) || math.IsInf(seconds, 0) || bytes.ContainsAny(text, "xX_") {
+		return 0, fmt.Errorf("%w: %s", ErrNumber, quoted(text))
+	}
+	return seconds, nil
+}
+
+// view returns text as a string without copying it. The string must not outlive the call that it is made for.
+func view(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }

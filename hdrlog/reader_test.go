@@ -1,0 +1,690 @@
+package hdrlog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/encoding/unicode"
+)
+
+var kinds = map[Kind]string{
+	IntervalRecord: "interval", Comment: "comment", StartTime: "start", BaseTime: "base", Legend: "legend", Malformed: "malformed", Notice: "notice",
+}
+
+// say tells all of a record in one line.
+func say(rec *Record) string {
+	text := fmt.Sprintf("%d %s", rec.Line, kinds[rec.Kind])
+	switch rec.Kind {
+	case IntervalRecord:
+		i := &rec.Interval
+		if i.Tag != nil {
+			text += fmt.Sprintf(" tag=%s", i.Tag)
+		}
+		return text + fmt.Sprintf(" start=%v length=%v max=%v log=%v base=%v payload=%s", i.Start, i.Length, i.MaxHint, i.LogStart, i.Base, i.Payload)
+	case StartTime, BaseTime:
+		return text + fmt.Sprintf(" %v", rec.Seconds)
+	case Malformed, Notice:
+		return text + " " + rec.Err.Error()
+	}
+	return text + " " + string(rec.Text)
+}
+
+// scan returns what say tells of each record in r.
+func scan(r *Reader) []string {
+	var said []string
+	for r.Scan() {
+		said = append(said, say(r.Record()))
+	}
+	return said
+}
+
+// batches is scan, batch by batch.
+func batches(r *Reader) []string {
+	var said []string
+	for b := new(Batch); r.ReadBatch(b); {
+		for i := range b.Records {
+			said = append(said, say(&b.Records[i]))
+		}
+	}
+	return said
+}
+
+func expect(t *testing.T, name string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\ngot\n\t%s\nwant\n\t%s", name, strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+	}
+}
+
+// The records of small logs, malformed ones above all. However a log is chunked, they are the same.
+func TestRecords(t *testing.T) {
+	for _, test := range []struct {
+		name, log string
+		want      []string
+	}{
+		{"nothing", "", nil},
+		{"blank lines", "\n\r\n  \n\n", nil},
+		{"one interval", "1,2,3,H\n", []string{"1 interval start=1 length=2 max=3 log=1 base=0 payload=H"}},
+		{"no final newline", "1,2,3,H", []string{"1 interval start=1 length=2 max=3 log=1 base=0 payload=H"}},
+		{"carriage returns and blank lines", "#c\r\n\r\nTag=A,1,2,3,H\r\n", []string{"1 comment #c", "3 interval tag=A start=1 length=2 max=3 log=1 base=0 payload=H"}},
+		{"spaces", "1 2 3 H  \nTag=A 1, 2,3,H\nTag=A 1 2 3 H\n", []string{
+			"1 interval start=1 length=2 max=3 log=1 base=0 payload=H",
+			`2 malformed log:2: start: not a number: ""`,
+			"3 interval tag=A start=1 length=2 max=3 log=1 base=0 payload=H",
+		}},
+		{"what follows the payload", "1,2,3,H,more\n1,2,3,H more\n", []string{
+			"1 interval start=1 length=2 max=3 log=1 base=0 payload=H",
+			"2 interval start=1 length=2 max=3 log=1 base=0 payload=H",
+		}},
+		{"byte-order mark", "\ufeff#c\n", []string{"1 comment #c"}},
+		{"legend", "\"StartTimestamp\",\"x\"\n", []string{`1 legend "StartTimestamp","x"`}},
+		{"tags", "Tag=,1,2,3,H\nTag=ä/b,1,2,3,H\nTag=a=b,1,2,3,H\n", []string{
+			"1 interval tag= start=1 length=2 max=3 log=1 base=0 payload=H",
+			"2 interval tag=ä/b start=1 length=2 max=3 log=1 base=0 payload=H",
+			"3 interval tag=a=b start=1 length=2 max=3 log=1 base=0 payload=H",
+		}},
+		{"numbers", "1e3,2.5E-1,+3,H\n-1.5,.5,0x10,H\n-1.5,.5,0x1p4,H\n1,0,Infinity,H\n1,0,1e999,H\n", []string{
+			"1 interval start=1000 length=0.25 max=3 log=1000 base=0 payload=H",
+			`2 malformed log:2: max: not a number: "0x10"`,
+			"3 interval start=-1.5 length=0.5 max=16 log=1000 base=0 payload=H",
+			"4 interval start=1 length=0 max=+Inf log=1000 base=0 payload=H",
+			"5 interval start=1 length=0 max=+Inf log=1000 base=0 payload=H",
+		}},
+		{"malformed, and none stops the log", strings.Join([]string{
+			"x,2,3,H", "1,x,3,H", "1,2,x,H", "1,2,3,", "1,2,3", "1,2,", "1,2", "1,", "1", "x", ",", "1,,3,H", "Tag=A", "Tag=A,", "Tag=A,x",
+			"0x10,2,3,H", "1_0,2,3,H", "NaN,2,3,H", "Inf,2,3,H", "1,1e999,3,H", "1d,2,3,H", " 1,2,3,H",
+			"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz,2,3,H", "\x00\xff,1,2,3", "#[StartTime: x]", "#[StartTime:]", "#[BaseTime: NaN (s)]", "1,2,3,H",
+		}, "\n"), []string{
+			`1 malformed log:1: start: not a number: "x"`,
+			`2 malformed log:2: length: not a number: "x"`,
+			`3 malformed log:3: max: not a number: "x"`,
+			"4 malformed log:4: payload: field is missing",
+			"5 malformed log:5: payload: field is missing",
+			"6 malformed log:6: max: field is missing",
+			"7 malformed log:7: max: field is missing",
+			"8 malformed log:8: length: field is missing",
+			"9 malformed log:9: length: field is missing",
+			`10 malformed log:10: start: not a number: "x"`,
+			"11 malformed log:11: length: field is missing",
+			`12 malformed log:12: length: not a number: ""`,
+			"13 malformed log:13: start: field is missing",
+			"14 malformed log:14: start: field is missing",
+			`15 malformed log:15: start: not a number: "x"`,
+			`16 malformed log:16: start: not a number: "0x10"`,
+			`17 malformed log:17: start: not a number: "1_0"`,
+			`18 malformed log:18: start: not a number: "NaN"`,
+			`19 malformed log:19: start: not a number: "Inf"`,
+			`20 malformed log:20: length: not a number: "1e999"`,
+			`21 malformed log:21: start: not a number: "1d"`,
+			`22 malformed log:22: start: not a number: ""`,
+			`23 malformed log:23: start: not a number: "abcdefghijklmnopqrstuvwxyzabcdefghijklmn"...`,
+			`24 malformed log:24: start: not a number: "\x00\xff"`,
+			`25 malformed log:25: StartTime: not a number: "x"`,
+			`26 malformed log:26: StartTime: not a number: ""`,
+			`27 malformed log:27: BaseTime: not a number: "NaN"`,
+			"28 interval start=1 length=2 max=3 log=1 base=0 payload=H",
+		}},
+		{"time comments", "#[StartTime: 1441812279.474 (seconds since epoch), Wed]\n#[Basetime: 5]\n#[StartTime:7,5 (s)]\n#[BaseTime: 1,\n#[StartTime 1]\n# [BaseTime: 1]\n", []string{
+			"1 start 1.441812279474e+09", "2 base 5", "3 start 7.5", "4 base 1", "5 comment #[StartTime 1]", "6 comment # [BaseTime: 1]",
+		}},
+
+		{"neither start nor base", "5,1,0,H\n3,1,0,H\n", []string{
+			"1 interval start=5 length=1 max=0 log=5 base=0 payload=H",
+			"2 interval start=3 length=1 max=0 log=5 base=0 payload=H",
+		}},
+		{"start, relative", "#[StartTime: 1441812279.5\n0.5,1,0,H\n1441812280,1,0,H\n", []string{
+			"1 start 1.4418122795e+09",
+			"2 interval start=0.5 length=1 max=0 log=1.4418122795e+09 base=1.4418122795e+09 payload=H",
+			"3 interval start=1.44181228e+09 length=1 max=0 log=1.4418122795e+09 base=1.4418122795e+09 payload=H",
+		}},
+		{"start, absolute", "#[StartTime: 1441812279\n1441812280,1,0,H\n0.5,1,0,H\n", []string{
+			"1 start 1.441812279e+09",
+			"2 interval start=1.44181228e+09 length=1 max=0 log=1.441812279e+09 base=0 payload=H",
+			"3 interval start=0.5 length=1 max=0 log=1.441812279e+09 base=0 payload=H",
+		}},
+		{"start, a year before", "#[StartTime: 31536001\n1,1,0,H\n", []string{
+			"1 start 3.1536001e+07", "2 interval start=1 length=1 max=0 log=3.1536001e+07 base=0 payload=H",
+		}},
+		{"start, more than a year before", "#[StartTime: 31536001\n0.999,1,0,H\n", []string{
+			"1 start 3.1536001e+07", "2 interval start=0.999 length=1 max=0 log=3.1536001e+07 base=3.1536001e+07 payload=H",
+		}},
+		{"base, and a start that is not told", "#[BaseTime: 1000\n5,1,0,H\n", []string{
+			"1 base 1000", "2 interval start=5 length=1 max=0 log=1005 base=1000 payload=H",
+		}},
+		{"start and base", "#[BaseTime: 1000\n#[StartTime: 1003\n5,1,0,H\n", []string{
+			"1 base 1000", "2 start 1003", "3 interval start=5 length=1 max=0 log=1003 base=1000 payload=H",
+		}},
+		{"a later comment overrides", "#[StartTime: 1441812279\n0,1,0,H\n#[StartTime: 1441812280\n1,1,0,H\n#[BaseTime: 7\n2,1,0,H\n", []string{
+			"1 start 1.441812279e+09",
+			"2 interval start=0 length=1 max=0 log=1.441812279e+09 base=1.441812279e+09 payload=H",
+			"3 start 1.44181228e+09",
+			"4 interval start=1 length=1 max=0 log=1.44181228e+09 base=1.441812279e+09 payload=H",
+			"5 base 7",
+			"6 interval start=2 length=1 max=0 log=1.44181228e+09 base=7 payload=H",
+		}},
+		{"a malformed line settles no time", "#[StartTime: 1441812279\nx,1,0,H\n1441812280,1,0,H\n", []string{
+			"1 start 1.441812279e+09",
+			`2 malformed log:2: start: not a number: "x"`,
+			"3 interval start=1.44181228e+09 length=1 max=0 log=1.441812279e+09 base=0 payload=H",
+		}},
+
+		{"decimal commas", "Tag=A,0,127,1,007,2,769,HIST\n1,127,1,007,2,769,HIST\n-0,5,1,0,2,0,H\n", []string{
+			"1 interval tag=A start=0.127 length=1.007 max=2.769 log=0.127 base=0 payload=HIST",
+			"1 notice log:1: start: numbers are read with decimal commas",
+			"2 interval start=1.127 length=1.007 max=2.769 log=0.127 base=0 payload=HIST",
+			"3 interval start=-0.5 length=1 max=2 log=0.127 base=0 payload=H",
+		}},
+		{"decimal commas without a payload", "0,127,1,007,2,769,\n0,127,1,007,2,769,H\n", []string{
+			"1 malformed log:1: payload: field is missing",
+			"2 interval start=0.127 length=1.007 max=2.769 log=0.127 base=0 payload=H",
+			"2 notice log:2: start: numbers are read with decimal commas",
+		}},
+		{"not decimal commas", "1,2,3,4,5,6\n1 2,3,4,5,6,7,8\n1,2 3,4,5,6,7,8\n", []string{
+			"1 interval start=1 length=2 max=3 log=1 base=0 payload=4",
+			"2 interval start=1 length=2 max=3 log=1 base=0 payload=4",
+			"3 interval start=1 length=2 max=3 log=1 base=0 payload=4",
+		}},
+		{"milliseconds", "1441812279474,1000,3,H\n1441812280474,1500,3,H\n", []string{
+			"1 interval start=1.441812279474e+09 length=1 max=3 log=1.441812279474e+09 base=0 payload=H",
+			"1 notice log:1: start: times are read as milliseconds",
+			"2 interval start=1.441812280474e+09 length=1.5 max=3 log=1.441812279474e+09 base=0 payload=H",
+		}},
+		{"milliseconds and ends", "1441812279474,1441812280474,3,H\n1441812280474,1441812281974,3,H\n", []string{
+			"1 interval start=1.441812279474e+09 length=1 max=3 log=1.441812279474e+09 base=0 payload=H",
+			"1 notice log:1: start: times are read as milliseconds",
+			"1 notice log:1: length: the second number is read as the interval's end",
+			"2 interval start=1.441812280474e+09 length=1.5 max=3 log=1.441812279474e+09 base=0 payload=H",
+		}},
+		{"a quote begins a legend, not everything", "\"0.0\",1,3,H\n0,1,3,H\n", []string{
+			`1 malformed log:1: line: neither an interval nor a legend: "\"0.0\",1,3,H"`,
+			"2 interval start=0 length=1 max=3 log=0 base=0 payload=H",
+		}},
+		{"one start in milliseconds changes no other", "0,1,3,H\n1441812279474,1441812280474,3,H\n2,1,3,H\n", []string{
+			"1 interval start=0 length=1 max=3 log=0 base=0 payload=H",
+			"2 interval start=1.441812279474e+09 length=1 max=3 log=0 base=0 payload=H",
+			"2 notice log:2: start: times are read as milliseconds",
+			"2 notice log:2: length: the second number is read as the interval's end",
+			"3 interval start=2 length=1 max=3 log=0 base=0 payload=H",
+		}},
+		{"absolute ends", "1441812279,1441812280,3,H\n1441812280,1441812282,3,H\n", []string{
+			"1 interval start=1.441812279e+09 length=1 max=3 log=1.441812279e+09 base=0 payload=H",
+			"1 notice log:1: length: the second number is read as the interval's end",
+			"2 interval start=1.44181228e+09 length=2 max=3 log=1.441812279e+09 base=0 payload=H",
+		}},
+		{"EndTimestamp that is the end", "\"StartTimestamp\",\"EndTimestamp\"\n0,1,3,H\n1,2,3,H\n2,3.5,3,H\n", []string{
+			`1 legend "StartTimestamp","EndTimestamp"`,
+			"2 interval start=0 length=1 max=3 log=0 base=0 payload=H",
+			"3 interval start=1 length=1 max=3 log=0 base=0 payload=H",
+			"4 interval start=2 length=1.5 max=3 log=0 base=0 payload=H",
+			"4 notice log:4: length: the second number is read as the interval's end",
+		}},
+		{"ends of two tags under Interval_Length", "Tag=a,1,2,3,H\nTag=b,1,2,3,H\nTag=a,2,3,3,H\nTag=b,2,4,3,H\n", []string{
+			"1 interval tag=a start=1 length=1 max=3 log=1 base=0 payload=H",
+			"2 interval tag=b start=1 length=1 max=3 log=1 base=0 payload=H",
+			"3 interval tag=a start=2 length=1 max=3 log=1 base=0 payload=H",
+			"3 notice log:3: length: the second number is read as the interval's end",
+			"4 interval tag=b start=2 length=2 max=3 log=1 base=0 payload=H",
+		}},
+		{"lengths that double look like ends from zero, twice", "0,1,3,H\n1,2,3,H\n3,4,3,H\n", []string{
+			"1 interval start=0 length=1 max=3 log=0 base=0 payload=H",
+			"2 interval start=1 length=2 max=3 log=0 base=0 payload=H",
+			"3 interval start=3 length=4 max=3 log=0 base=0 payload=H",
+		}},
+		{"EndTimestamp that is the length", "\"StartTimestamp\",\"EndTimestamp\"\n0,1,3,H\n1,1,3,H\n2,1,3,H\n", []string{
+			`1 legend "StartTimestamp","EndTimestamp"`,
+			"2 interval start=0 length=1 max=3 log=0 base=0 payload=H",
+			"3 interval start=1 length=1 max=3 log=0 base=0 payload=H",
+			"4 interval start=2 length=1 max=3 log=0 base=0 payload=H",
+		}},
+		{"EndTimestamp, late start", "\"StartTimestamp\",\"EndTimestamp\"\n0.127,1.007,3,H\n1.134,0.999,3,H\n", []string{
+			`1 legend "StartTimestamp","EndTimestamp"`,
+			"2 interval start=0.127 length=1.007 max=3 log=0.127 base=0 payload=H",
+			"3 interval start=1.134 length=0.999 max=3 log=0.127 base=0 payload=H",
+		}},
+		{"EndTimestamp, a single interval", "\"StartTimestamp\",\"EndTimestamp\"\n5,6,3,H\n", []string{
+			`1 legend "StartTimestamp","EndTimestamp"`,
+			"2 interval start=5 length=6 max=3 log=5 base=0 payload=H",
+			"2 notice log:2: length: the second number may be the interval's end, as the legend says; it is read as the length, as the reference does",
+		}},
+		{"EndTimestamp, the second interval late", "\"StartTimestamp\",\"EndTimestamp\"\n1,2,3,H\n#1\nx\n#3\n2,3,3,H\n", []string{
+			`1 legend "StartTimestamp","EndTimestamp"`,
+			"2 interval start=1 length=1 max=3 log=1 base=0 payload=H",
+			"3 comment #1", `4 malformed log:4: start: not a number: "x"`, "5 comment #3",
+			"6 interval start=2 length=1 max=3 log=1 base=0 payload=H",
+			"6 notice log:6: length: the second number is read as the interval's end",
+		}},
+	} {
+		expect(t, test.name, scan(NewReader(strings.NewReader(test.log), "log")), test.want)
+		expect(t, test.name+", in batches", batches(NewReader(strings.NewReader(test.log), "log")), test.want)
+		expect(t, test.name+", byte by byte", scan(NewReader(iotest.OneByteReader(strings.NewReader(test.log)), "log")), test.want)
+		expect(t, test.name+", the end with the data", scan(NewReader(iotest.DataErrReader(strings.NewReader(test.log)), "log")), test.want)
+	}
+}
+
+func TestSentinels(t *testing.T) {
+	r := NewReader(strings.NewReader("1,2\nx,1,1,H\nTag=AAAAAAAAAAAAAAAAAAAAAAA,1,2,3,H\n"), "a log")
+	r.SetMaxLine(20)
+	for _, want := range []error{ErrMissing, ErrNumber, ErrLineTooLong} {
+		if !r.Scan() || r.Record().Kind != Malformed {
+			t.Fatalf("no malformed record for %v", want)
+		}
+		var syntax *SyntaxError
+		if err := error(r.Record().Err); !errors.Is(err, want) || !errors.As(err, &syntax) || syntax.File != "a log" || syntax.Line != r.Record().Line {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+	if r.Scan() || r.Err() != nil || r.Name() != "a log" {
+		t.Errorf("the log goes on, %v", r.Err())
+	}
+}
+
+// encodings returns a log in each way that a reader can find out about.
+func encodings(t testing.TB, text []byte) map[string][]byte {
+	t.Helper()
+	zipped := func(parts ...[]byte) []byte {
+		var out bytes.Buffer
+		for _, part := range parts {
+			w := gzip.NewWriter(&out)
+			w.Write(part)
+			w.Close()
+		}
+		return out.Bytes()
+	}
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer encoder.Close()
+	encoded := map[string][]byte{"utf-8": text, "utf-8 with mark": append([]byte("\xef\xbb\xbf"), text...)}
+	for name, encoding := range map[string]struct {
+		order unicode.Endianness
+		mark  unicode.BOMPolicy
+	}{
+		"utf-16le": {unicode.LittleEndian, unicode.IgnoreBOM}, "utf-16be": {unicode.BigEndian, unicode.IgnoreBOM},
+		"utf-16le with mark": {unicode.LittleEndian, unicode.UseBOM}, "utf-16be with mark": {unicode.BigEndian, unicode.UseBOM},
+	} {
+		wide, err := unicode.UTF16(encoding.order, encoding.mark).NewEncoder().Bytes(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded[name] = wide
+	}
+	half := len(text) / 2
+	encoded["gzip"] = zipped(text)
+	encoded["gzip of two members"] = zipped(text[:half], text[half:])
+	encoded["gzip with an empty member"] = zipped(nil, text, nil)
+	encoded["gzip of utf-16"] = zipped(encoded["utf-16le with mark"])
+	encoded["zstd"] = encoder.EncodeAll(text, nil)
+	encoded["zstd of two frames"] = encoder.EncodeAll(text[half:], encoder.EncodeAll(text[:half], nil))
+	encoded["zstd of utf-8 with mark"] = encoder.EncodeAll(encoded["utf-8 with mark"], nil)
+	return encoded
+}
+
+func readLog(t testing.TB, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Records are the same whatever the log is encoded in and however it is chunked.
+func TestEncodings(t *testing.T) {
+	for _, name := range []string{"logs/odd-tags.hdr", "dialects/js-writer.hlog", "dialects/c-hiccup.hlog"} {
+		text := readLog(t, name)
+		want := scan(NewReader(bytes.NewReader(text), "log"))
+		if len(want) < 5 {
+			t.Fatalf("%s: %d records", name, len(want))
+		}
+		for encoding, encoded := range encodings(t, text) {
+			for chunking, chunked := range map[string]func(io.Reader) io.Reader{
+				"whole":        func(r io.Reader) io.Reader { return r },
+				"byte by byte": iotest.OneByteReader,
+				"halves":       iotest.HalfReader,
+				"end and data": iotest.DataErrReader,
+			} {
+				r := NewReader(chunked(bytes.NewReader(encoded)), "log")
+				got := scan(r)
+				if r.Err() != nil {
+					t.Errorf("%s in %s, %s: %v", name, encoding, chunking, r.Err())
+				}
+				expect(t, fmt.Sprintf("%s in %s, %s", name, encoding, chunking), got, want)
+			}
+		}
+	}
+}
+
+// A compressed log that is cut short keeps what came before and then says so, in a record, not in Err.
+func TestCutShort(t *testing.T) {
+	// Zstd decodes nothing of a block that is not whole, and there are two in the three logs.
+	text := slices.Concat(readLog(t, "logs/node1.hdr"), readLog(t, "logs/node2.hdr"), readLog(t, "logs/node3.hdr"))
+	want := scan(NewReader(bytes.NewReader(text), "log"))
+	for _, encoding := range []string{"gzip", "zstd", "gzip of two members"} {
+		encoded := encodings(t, text)[encoding]
+		most := 0
+		for n := 2; n < len(encoded); n += 1 + len(encoded)/60 {
+			if encoding == "zstd" {
+				n = max(n, 4)
+			}
+			r := NewReader(bytes.NewReader(encoded[:n]), "log")
+			var last Record
+			var got []string
+			for r.Scan() {
+				last = *r.Record()
+				got = append(got, say(&last))
+			}
+			if r.Err() != nil {
+				t.Errorf("%s, %d bytes: %v", encoding, n, r.Err())
+			}
+			if encoding == "gzip of two members" && last.Kind != Malformed {
+				continue // it was cut between the two
+			}
+			if last.Kind != Malformed || !errors.Is(last.Err, ErrCutShort) || last.Line != len(got) {
+				t.Fatalf("%s, %d bytes: %d records, the last is %s", encoding, n, len(got), say(&last))
+			}
+			if prefix := fmt.Sprintf("log:%d: line: compressed file is cut short or damaged: ", last.Line); !strings.HasPrefix(last.Err.Error(), prefix) {
+				t.Errorf("%s, %d bytes: %v", encoding, n, last.Err)
+			}
+			expect(t, fmt.Sprintf("%s, %d bytes", encoding, n), got[:len(got)-1], want[:len(got)-1])
+			most = max(most, len(got))
+		}
+		if most < len(want)/4 {
+			t.Errorf("%s: no more than %d of %d records are kept", encoding, most, len(want))
+		}
+
+		damaged := bytes.Clone(encoded)
+		damaged[len(damaged)-6] ^= 0x55
+		r := NewReader(bytes.NewReader(damaged), "log")
+		said := scan(r)
+		if last := said[len(said)-1]; r.Err() != nil || !strings.Contains(last, "cut short or damaged") {
+			t.Errorf("%s, damaged: %s, %v", encoding, last, r.Err())
+		}
+	}
+}
+
+// What cannot be read ends the log with Err, compressed or not, and keeps the lines before.
+func TestReadError(t *testing.T) {
+	broken := errors.New("broken disk")
+	text := readLog(t, "logs/digits2.hdr")
+	want := scan(NewReader(bytes.NewReader(text), "log"))
+	for encoding, encoded := range encodings(t, text) {
+		for n := 0; n < len(encoded); n += 1 + n {
+			r := NewReader(io.MultiReader(bytes.NewReader(encoded[:n]), iotest.ErrReader(broken)), "log")
+			got := scan(r)
+			if r.Err() != broken {
+				t.Errorf("%s, %d bytes: Err is %v, records %s", encoding, n, r.Err(), got)
+			}
+			if len(got) > len(want) {
+				t.Fatalf("%s, %d bytes: %s", encoding, n, got)
+			}
+			expect(t, fmt.Sprintf("%s, %d bytes", encoding, n), got, want[:len(got)])
+			if r.Scan() {
+				t.Errorf("%s, %d bytes: the log goes on after its end", encoding, n)
+			}
+		}
+	}
+}
+
+// Lines that are too long take no memory to speak of, and the next one is read.
+func TestMaxLine(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	log := "#0123456789\n#012345678\n#" + long + "\n#next\n1,2,3," + long + "\r\n#" + strings.Repeat("y", 9) + "\r\n\n#last\n" + long
+	want := []string{
+		"1 malformed log:1: line: line is too long: over 10 bytes",
+		"2 comment #012345678",
+		"3 malformed log:3: line: line is too long: over 10 bytes",
+		"4 comment #next",
+		"5 malformed log:5: line: line is too long: over 10 bytes",
+		"6 malformed log:6: line: line is too long: over 10 bytes",
+		"8 comment #last",
+		"9 malformed log:9: line: line is too long: over 10 bytes",
+	}
+	for name, chunked := range map[string]func(io.Reader) io.Reader{
+		"whole":        func(r io.Reader) io.Reader { return r },
+		"byte by byte": iotest.OneByteReader,
+		"end and data": iotest.DataErrReader,
+	} {
+		r := NewReader(chunked(strings.NewReader(log)), "log")
+		r.SetMaxLine(10)
+		expect(t, name, scan(r), want)
+	}
+
+	r := NewReader(io.MultiReader(iotest.HalfReader(io.LimitReader(zeros{}, 512<<20)), strings.NewReader("\n#next\n")), "log")
+	r.SetMaxLine(1 << 20)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := scan(r)
+	runtime.ReadMemStats(&after)
+	expect(t, "512 MB", got, []string{"1 malformed log:1: line: line is too long: over 1048576 bytes", "2 comment #next"})
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 16<<20 {
+		t.Errorf("%d bytes taken", taken)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '0'
+	}
+	return len(p), nil
+}
+
+type blanks struct{}
+
+func (blanks) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '\n'
+	}
+	return len(p), nil
+}
+
+// Nor do many batches, one after the other, blank lines, however many, or the lines after the first interval of a log whose legend has EndTimestamp.
+func TestBoundedMemory(t *testing.T) {
+	for _, log := range []io.Reader{
+		bytes.NewReader(bytes.Repeat(readLog(t, "logs/node1.hdr"), 200)), // 20 MB
+		io.LimitReader(blanks{}, 64<<20),
+		io.MultiReader(strings.NewReader("\"EndTimestamp\"\n1,2,3,H\n"), strings.NewReader(strings.Repeat("#"+strings.Repeat("c", 1000)+"\n", 1000)), io.LimitReader(blanks{}, 64<<20)),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r := NewReader(log, "log")
+		for r.Scan() {
+		}
+		runtime.ReadMemStats(&after)
+		if taken := after.TotalAlloc - before.TotalAlloc; taken > 8<<20 {
+			t.Errorf("%d bytes taken", taken)
+		}
+	}
+}
+
+// One long line in small pieces takes time in proportion to its length.
+func TestLongLineInPieces(t *testing.T) {
+	line := "#" + strings.Repeat("x", 2<<20)
+	start := time.Now()
+	got := scan(NewReader(iotest.OneByteReader(strings.NewReader(line)), "log"))
+	if len(got) != 1 || !strings.HasSuffix(got[0], "comment "+line) {
+		t.Errorf("%d records", len(got))
+	}
+	// The square of the length takes minutes.
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// From a pipe that someone still writes to, a record is returned as soon as its line is whole.
+func TestLive(t *testing.T) {
+	in, out := io.Pipe()
+	r := NewReader(in, "pipe")
+	wrote := make(chan bool)
+	read := make(chan string)
+	go func() {
+		for r.Scan() {
+			read <- say(r.Record())
+		}
+		close(read)
+	}()
+	go func() {
+		io.WriteString(out, "#[StartTime: 1 (s)]\n0,2,3,H")
+		wrote <- true
+		io.WriteString(out, "\n2,2")
+		wrote <- true
+		io.WriteString(out, ",3,H\n4,2,3,H\n#half")
+		out.Close()
+	}()
+	next := func(want string) {
+		t.Helper()
+		select {
+		case got := <-read:
+			if got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%q does not come", want)
+		}
+	}
+	next("1 start 1")
+	<-wrote
+	next("2 interval start=0 length=2 max=3 log=1 base=0 payload=H")
+	<-wrote
+	next("3 interval start=2 length=2 max=3 log=1 base=0 payload=H")
+	next("4 interval start=4 length=2 max=3 log=1 base=0 payload=H")
+	next("5 comment #half")
+	next("")
+}
+
+// Interval has the fields as they stand, which the views keep while other batches are filled.
+func TestViews(t *testing.T) {
+	text := readLog(t, "logs/odd-tags.hdr")
+	lines := strings.Split(string(text), "\n")
+	r := NewReader(iotest.OneByteReader(bytes.NewReader(text)), "log")
+	var kept []*Batch
+	for {
+		b := new(Batch)
+		if !r.ReadBatch(b) {
+			break
+		}
+		kept = append(kept, b)
+	}
+	n := 0
+	for _, b := range kept {
+		for _, rec := range b.Records {
+			line := lines[rec.Line-1]
+			_ = append(rec.Interval.Tag, "not in the line"...)
+			if string(rec.Text) != line {
+				t.Errorf("line %d is %q, want %q", rec.Line, rec.Text, line)
+			}
+			if rec.Kind == IntervalRecord {
+				i := rec.Interval
+				want := string(i.Fields)
+				if i.Tag != nil {
+					want = "Tag=" + string(i.Tag) + "," + want
+				}
+				if want != line || !bytes.HasSuffix(i.Fields, i.Payload) {
+					t.Errorf("line %d: tag %q and fields %q", rec.Line, i.Tag, i.Fields)
+				}
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no intervals")
+	}
+}
+
+func TestMillis(t *testing.T) {
+	for _, test := range []struct {
+		start, base, length float64
+		from, to            int64
+	}{
+		{0.127, 1441812279.474, 1.007, 1441812279601, 1441812280608},
+		{2.133, 0, 0, 2133, 2133},
+		{1.0009, 0, 0.0005, 1000, 1001}, // truncated
+		{-1.0009, 0, 0, -1000, -1000},
+		{1e300, 0, 0, math.MaxInt64, math.MaxInt64},
+		{-1e300, 0, 0, math.MinInt64, math.MinInt64},
+	} {
+		i := Interval{Start: test.start, Base: test.base, Length: test.length, LogStart: 1}
+		if i.StartMillis() != test.from || i.EndMillis() != test.to || i.Absolute() != test.start+test.base || i.Relative() != test.start+test.base-1 {
+			t.Errorf("%+v: from %d to %d", test, i.StartMillis(), i.EndMillis())
+		}
+	}
+}
+
+// The logs of testdata hold the intervals that the reference reads there, at the same milliseconds.
+func TestReferenceTimes(t *testing.T) {
+	n := 0
+	for line := range strings.Lines(string(mustRead(t, "testdata/intervals.tsv"))) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) != 2 {
+			t.Fatalf("%q", line)
+		}
+		var got strings.Builder
+		r := NewReader(bytes.NewReader(readLog(t, fields[0])), fields[0])
+		for r.Scan() {
+			if i := &r.Record().Interval; r.Record().Kind == IntervalRecord {
+				tag := "-"
+				if i.Tag != nil {
+					tag = string(i.Tag)
+				}
+				fmt.Fprintf(&got, "%s %d %d,", tag, i.StartMillis(), i.EndMillis())
+				n++
+			}
+		}
+		if got.String() != fields[1] {
+			t.Errorf("%s:\ngot  %s\nwant %s", fields[0], got.String(), fields[1])
+		}
+	}
+	if n < 890 {
+		t.Errorf("%d intervals", n)
+	}
+}
+
+// All ways to tell times, with starts that are relative, absolute and a year off: the reference reads the logs of
+// times.tsv, in which | ends a line, so.
+func TestReferenceTimeRules(t *testing.T) {
+	n := 0
+	for line := range strings.Lines(string(mustRead(t, "testdata/times.tsv"))) {
+		log, want, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			t.Fatalf("%q", line)
+		}
+		var got strings.Builder
+		for r := NewReader(strings.NewReader(strings.ReplaceAll(log, "|", "\n")), "log"); ; {
+			i := nextInterval(r)
+			if i == nil {
+				break
+			}
+			fmt.Fprintf(&got, "%d %d,", i.StartMillis(), i.EndMillis())
+		}
+		if got.String() != want {
+			t.Errorf("%s\ngot  %s\nwant %s", log, got.String(), want)
+		}
+		n++
+	}
+	if n < 100 {
+		t.Errorf("%d logs", n)
+	}
+}
+
+func mustRead(t testing.TB, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

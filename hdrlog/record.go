@@ -1,0 +1,127 @@
+package hdrlog
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// A Kind says what a [Record] is.
+type Kind uint8
+
+const (
+	// IntervalRecord: a histogram and its time; see [Record.Interval].
+	IntervalRecord Kind = iota
+	// Comment: a line that begins with # and tells no time.
+	Comment
+	// StartTime and BaseTime: a comment that tells a time, in [Record.Seconds].
+	StartTime
+	BaseTime
+	// Legend: the line that names the columns.
+	Legend
+	// Malformed: a line that could not be read; [Record.Err] says why.
+	Malformed
+	// Notice: no line of its own, but [Record.Err] says what was peculiar about the one before and how it was read.
+	Notice
+)
+
+// A Record is a line of a log, or something to be said of one.
+type Record struct {
+	Kind Kind
+	// Line is the number of the line, from 1.
+	Line int
+	// Text is the whole line without its end.
+	Text []byte
+	// Interval is set where Kind is IntervalRecord.
+	Interval Interval
+	// Seconds is the time since the epoch where Kind is StartTime or BaseTime.
+	Seconds float64
+	// Err is set where Kind is Malformed or Notice.
+	Err *SyntaxError
+}
+
+// An Interval is a histogram and the time that it was recorded in. Its slices are views of the line.
+type Interval struct {
+	// Tag names what was recorded; nil if the interval is untagged.
+	Tag []byte
+	// Fields is the line without its tag, as it stands: START,LENGTH,MAX,PAYLOAD.
+	Fields []byte
+	// Payload is the encoded histogram, base64. See package payload for how to decode it.
+	Payload []byte
+	// Start and Length are seconds: START as it stands in the log, which may count from a base, and how long the
+	// interval lasted.
+	Start, Length float64
+	// MaxHint is MAX as it stands in the log, in a unit that only the writer knows. The histogram knows better.
+	MaxHint float64
+	// Mended is set where Start and Length are not what Fields says literally, because the log's numbers are
+	// milliseconds, or ends of intervals, or have decimal commas: then Fields makes no sense in another log.
+	Mended bool
+	// LogStart and Base are the start time of the log and what Start counts from, both in seconds since the epoch.
+	LogStart, Base float64
+}
+
+// Standard reports whether Fields makes sense in any log as it stands, and to the reference, but for the payload.
+func (i *Interval) Standard() bool {
+	return !i.Mended && !math.IsInf(i.MaxHint, 0) // the reference does not read +Inf, which one writer has for MAX
+}
+
+// StandardMax returns MAX for another log, where Fields does not serve.
+func (i *Interval) StandardMax() string {
+	if math.IsInf(i.MaxHint, 0) {
+		return "0.000" // it is but a hint
+	}
+	return strconv.FormatFloat(i.MaxHint, 'f', 3, 64)
+}
+
+// Absolute returns the start of the interval in seconds since the epoch.
+func (i *Interval) Absolute() float64 { return i.Start + i.Base }
+
+// Relative returns the start of the interval in seconds since the start of the log: what ranges are tested on.
+func (i *Interval) Relative() float64 { return i.Absolute() - i.LogStart }
+
+// StartMillis returns the start of the interval in milliseconds since the epoch, truncated as in the reference.
+func (i *Interval) StartMillis() int64 { return millis(i.Absolute()) }
+
+// EndMillis returns the end of the interval in milliseconds since the epoch, truncated as in the reference.
+func (i *Interval) EndMillis() int64 { return millis(i.Absolute() + i.Length) }
+
+// millis converts seconds, holding what an int64 cannot at its bounds, as Java does.
+func millis(seconds float64) int64 {
+	ms := seconds * 1000
+	switch {
+	case ms >= math.MaxInt64:
+		return math.MaxInt64
+	case ms <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(ms)
+}
+
+// A SyntaxError says where and why a line could not be read.
+type SyntaxError struct {
+	File  string
+	Line  int
+	Field string // tag, start, length, max, payload, line, StartTime or BaseTime
+	Err   error  // the cause: one of the errors below or of package payload, wrapped with the text that was found
+}
+
+// Causes of a [SyntaxError], beside those of package payload.
+var (
+	// ErrMissing: the line ends before the field.
+	ErrMissing = errors.New("field is missing")
+	// ErrNumber: the field is not a decimal number.
+	ErrNumber = errors.New("not a number")
+	// ErrLineTooLong: the line is longer than the reader's limit.
+	ErrLineTooLong = errors.New("line is too long")
+	// ErrCutShort: a compressed file ends in the middle.
+	ErrCutShort = errors.New("compressed file is cut short or damaged")
+)
+
+// Error returns FILE:LINE: FIELD: cause.
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("%s:%d: %s: %v", e.File, e.Line, e.Field, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *SyntaxError) Unwrap() error { return e.Err }

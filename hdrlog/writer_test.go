@@ -1,0 +1,283 @@
+package hdrlog
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/payload"
+)
+
+var update = flag.Bool("update", false, "write what is tested to testdata")
+
+func newSum(t testing.TB) *histogram.Histogram {
+	t.Helper()
+	return newHistogram(t, histogram.Layout{Digits: 3, Lowest: 1})
+}
+
+func newHistogram(t testing.TB, layout histogram.Layout, values ...int64) *histogram.Histogram {
+	t.Helper()
+	h, err := histogram.New(layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range values {
+		if err := h.Record(value, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
+func decodePayload(t testing.TB, text []byte) *histogram.Histogram {
+	t.Helper()
+	var decoder payload.Decoder
+	p, err := decoder.Open(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := p.Histogram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func sameCounts(a, b *histogram.Histogram) bool {
+	return a.Layout() == b.Layout() && a.TotalCount() == b.TotalCount() &&
+		slices.Equal(slices.Collect(a.Recorded()), slices.Collect(b.Recorded()))
+}
+
+// written has all that a Writer writes. The reference's HistogramLogReader reads the golden file with the same tags, times
+// and histograms.
+func TestWriter(t *testing.T) {
+	three := histogram.Layout{Digits: 3, Lowest: 1}
+	intervals := []struct {
+		tag           []byte
+		start, length float64
+		h             *histogram.Histogram
+		fields        string // what stands before the payload
+	}{
+		{nil, 0.127, 1.007, newHistogram(t, three, 1_000_000, 2_500_000), "0.127,1.007,2.501,"},
+		{[]byte("insert-rt"), 1.134, 0.9994, newHistogram(t, three), "1.134,0.999,0.000,"},
+		{[]byte("ä/b=c"), -0.0001, 1e-9, newHistogram(t, histogram.Layout{Digits: 5, Lowest: 1000}, math.MaxInt64), "0.000,0.000,9223372036854.775,"},
+		{[]byte{}, -1.5, 2, newHistogram(t, histogram.Layout{Digits: 0, Lowest: 1}, 0, 1), "-1.500,2.000,0.000,"},
+		{[]byte("double"), 1e6, 10, newHistogram(t, histogram.Layout{Digits: 2, Lowest: 1, Ratio: 0.25}, 400, 4000), "1000000.000,10.000,0.001,"},
+	}
+	var out bytes.Buffer
+	w := NewWriter(&out)
+	write := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(w.Comment("[Logged by a test]\r\nof the writer"))
+	write(w.Version())
+	write(w.BaseTime(1441812279.474))
+	write(w.StartTime(1441812279))
+	write(w.Legend())
+	for _, i := range intervals {
+		write(w.Interval(i.tag, i.start, i.length, i.h))
+	}
+	write(w.Fields([]byte("copied"), []byte("1,2,3,HIST")))
+	write(w.Flush())
+
+	const golden = "testdata/written.hdr"
+	if *update {
+		write(os.WriteFile(golden, out.Bytes(), 0o644))
+	}
+	want := strings.Split(string(mustRead(t, golden)), "\n")
+	got := strings.Split(out.String(), "\n")
+	if len(got) != len(want) {
+		t.Fatalf("%d lines, want %d", len(got), len(want))
+	}
+	for n := range got {
+		// How well a payload is compressed is not for this test to say.
+		if i := strings.LastIndex(got[n], ",HISTF"); i >= 0 {
+			got[n], want[n] = got[n][:i], want[n][:i]
+		}
+		if i := strings.LastIndex(got[n], ",DHIST"); i >= 0 {
+			got[n], want[n] = got[n][:i], want[n][:i]
+		}
+		if got[n] != want[n] {
+			t.Errorf("line %d\ngot  %s\nwant %s", n+1, got[n], want[n])
+		}
+	}
+
+	r := NewReader(&out, "log")
+	n := 0
+	for r.Scan() {
+		rec := r.Record()
+		switch rec.Kind {
+		case Malformed, Notice:
+			t.Error(rec.Err)
+		case BaseTime:
+			if rec.Seconds != 1441812279.474 {
+				t.Errorf("base time %v", rec.Seconds)
+			}
+		case IntervalRecord:
+			if n == len(intervals) {
+				if string(rec.Interval.Fields) != "1,2,3,HIST" {
+					t.Errorf("copied %q", rec.Interval.Fields)
+				}
+				continue
+			}
+			want, got := intervals[n], rec.Interval
+			if !bytes.Equal(got.Tag, want.tag) || (got.Tag == nil) != (want.tag == nil) || !bytes.HasPrefix(got.Fields, []byte(want.fields)) ||
+				math.Abs(got.Start-want.start) > 0.0005 || math.Abs(got.Length-want.length) > 0.0006 {
+				t.Errorf("interval %d: tag %q, %s", n, got.Tag, got.Fields)
+			}
+			if h := decodePayload(t, got.Payload); !sameCounts(h, want.h) {
+				t.Errorf("interval %d: %d values, %+v", n, h.TotalCount(), h.Layout())
+			}
+			n++
+		}
+	}
+	if n != len(intervals) {
+		t.Errorf("%d intervals", n)
+	}
+}
+
+// A log that is read and written has the same intervals.
+func TestRewrite(t *testing.T) {
+	names, err := filepath.Glob("../testdata/logs/*.hdr")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		var again, copied bytes.Buffer
+		w, fields := NewWriter(&again), NewWriter(&copied)
+		var histograms []*histogram.Histogram
+		r := NewReader(bytes.NewReader(mustRead(t, name)), "log")
+		for r.Scan() {
+			rec := r.Record()
+			i := &rec.Interval
+			switch rec.Kind {
+			case StartTime:
+				w.StartTime(rec.Seconds)
+			case BaseTime:
+				w.BaseTime(rec.Seconds)
+			case IntervalRecord:
+				h := decodePayload(t, i.Payload)
+				histograms = append(histograms, h)
+				if err := w.Interval(i.Tag, i.Start, i.Length, h); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if rec.Kind == IntervalRecord {
+				fields.Fields(i.Tag, i.Fields)
+			} else {
+				fields.Flush()
+				copied.Write(rec.Text)
+				copied.WriteByte('\n')
+			}
+		}
+		w.Flush()
+		fields.Flush()
+		if !bytes.Equal(copied.Bytes(), mustRead(t, name)) {
+			t.Errorf("%s: a copy differs", name)
+		}
+		r = NewReader(bytes.NewReader(mustRead(t, name)), "log")
+		s := NewReader(&again, "again")
+		for n := 0; n < len(histograms); n++ {
+			want, got := nextInterval(r), nextInterval(s)
+			if want == nil || got == nil {
+				t.Fatalf("%s: interval %d is missing", name, n)
+			}
+			if !bytes.Equal(got.Tag, want.Tag) || got.Start != want.Start || got.Length != want.Length || got.LogStart != want.LogStart || got.Base != want.Base {
+				t.Errorf("%s: interval %d is %+v, want %+v", name, n, got, want)
+			}
+			if !sameCounts(decodePayload(t, got.Payload), histograms[n]) {
+				t.Errorf("%s: interval %d has other counts", name, n)
+			}
+		}
+	}
+}
+
+func nextInterval(r *Reader) *Interval {
+	for r.Scan() {
+		if r.Record().Kind == IntervalRecord {
+			return &r.Record().Interval
+		}
+	}
+	return nil
+}
+
+func TestSeconds(t *testing.T) {
+	for _, test := range []struct {
+		seconds float64
+		want    string
+	}{
+		{0, "0.000"}, {1441812279.474, "1441812279.474"}, {1441812279, "1441812279.000"}, {0.5, "0.500"},
+		{-1.25, "-1.250"}, {0.0001, "0.0001"}, {1e20, "100000000000000000000.000"}, {1.0 / 3, "0.3333333333333333"},
+	} {
+		if got := Seconds(test.seconds); got != test.want {
+			t.Errorf("%v is %s, want %s", test.seconds, got, test.want)
+		}
+	}
+}
+
+func TestWriterErrors(t *testing.T) {
+	h := newSum(t)
+	var out bytes.Buffer
+	w := NewWriter(&out)
+	for _, test := range []struct{ tag, want string }{
+		{"a,b", `tag contains a comma, a space or a line break: "a,b"`},
+		{"a b", `tag contains a comma, a space or a line break: "a b"`},
+		{"a\nb", `tag contains a comma, a space or a line break: "a\nb"`},
+		{"a\rb", `tag contains a comma, a space or a line break: "a\rb"`},
+	} {
+		if err := w.Interval([]byte(test.tag), 0, 1, h); !errors.Is(err, ErrTag) || err.Error() != test.want {
+			t.Errorf("%q: got %v, want %s", test.tag, err, test.want)
+		}
+	}
+	wide := newHistogram(t, histogram.Layout{Digits: 0, Lowest: 1, Ratio: 1}, 1, math.MaxInt64)
+	if err := w.Interval(nil, 0, 1, wide); !errors.Is(err, histogram.ErrRange) {
+		t.Errorf("got %v, want ErrRange", err)
+	}
+	if err := w.Flush(); err != nil || out.Len() != 0 {
+		t.Errorf("%v, and %q is written", err, out.String())
+	}
+
+	broken := errors.New("broken pipe")
+	w = NewWriter(writerFunc(func([]byte) (int, error) { return 0, broken }))
+	var err error
+	for n := 0; err == nil && n < 1000; n++ {
+		err = w.Comment(strings.Repeat("c", 1000))
+	}
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v, want %v", err, broken)
+	}
+	for name, err := range map[string]error{
+		"Legend": w.Legend(), "Interval": w.Interval(nil, 0, 1, h), "Version": w.Version(), "StartTime": w.StartTime(1),
+		"BaseTime": w.BaseTime(1), "Fields": w.Fields(nil, []byte("1,2,3,H")), "Flush": w.Flush(),
+	} {
+		if !errors.Is(err, broken) {
+			t.Errorf("%s after an error: %v", name, err)
+		}
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func TestWriterAllocs(t *testing.T) {
+	h := newHistogram(t, histogram.Layout{Digits: 3, Lowest: 1}, 1, 1000, 1_000_000)
+	w := NewWriter(writerFunc(func(p []byte) (int, error) { return len(p), nil }))
+	if cost := testing.AllocsPerRun(100, func() {
+		if err := w.Interval([]byte("tag"), 1, 1, h); err != nil {
+			t.Fatal(err)
+		}
+	}); cost > 20 {
+		t.Errorf("%v allocations for an interval", cost)
+	}
+}
