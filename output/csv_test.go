@@ -1,0 +1,102 @@
+package output
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// TestBinsAddUp proves that bins follow each other, that the values in them add up to the total count, and that the last one
+// holds the highest value.
+func TestBinsAddUp(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		h, _ := histogram.New(histogram.Layout{Digits: 1 + random.IntN(4), Lowest: 1})
+		for range random.IntN(300) {
+			if err := h.Record(random.Int64N(1<<(1+random.IntN(12))), 1+random.Int64N(5)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o := &Options{Ratio: []float64{1, 3, 1000, 0.3}[random.IntN(4)], BinSize: []float64{8, 7, 100, 2.5}[random.IntN(4)]}
+		for name, format := range map[string]func(*bytes.Buffer) error{
+			"csv":  func(b *bytes.Buffer) error { return CSV(b, &Summary{Histogram: h}, o) },
+			"csve": func(b *bytes.Buffer) error { return CSVE(b, &Summary{Histogram: h}, o) },
+			"csvr": func(b *bytes.Buffer) error { return CSVR(b, &Summary{Histogram: h}, o) },
+		} {
+			var b bytes.Buffer
+			if err := format(&b); err != nil {
+				t.Fatal(err)
+			}
+			if err := checkBins(b.String(), h, o, name != "csvr"); err != nil {
+				t.Errorf("%s, ratio %v, bins of %v: %v\n%s", name, o.Ratio, o.BinSize, err, b.String())
+			}
+		}
+	}
+}
+
+// checkBins counts each recorded value into the bin that it belongs to and compares.
+func checkBins(text string, h *histogram.Histogram, o *Options, bins bool) error {
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		return err
+	}
+	var starts []float64
+	var counts []int64
+	var total int64
+	for _, row := range rows[1:] {
+		start, err := strconv.ParseFloat(row[0], 64)
+		if err != nil {
+			return err
+		}
+		count, err := strconv.ParseInt(row[1], 10, 64)
+		if err != nil {
+			return err
+		}
+		if n := len(starts); n > 0 && start <= starts[n-1] {
+			return fmt.Errorf("%v follows %v", start, starts[n-1])
+		}
+		starts, counts, total = append(starts, start), append(counts, count), total+count
+	}
+	if total != h.TotalCount() {
+		return fmt.Errorf("counts add up to %d, not %d", total, h.TotalCount())
+	}
+	if !bins {
+		return nil
+	}
+	for bucket := range h.Recorded() {
+		value := float64(bucket.High) / o.Ratio
+		for n := len(starts) - 1; n >= 0; n-- {
+			if value >= starts[n] {
+				counts[n] -= bucket.Count
+				break
+			}
+		}
+	}
+	for n, count := range counts {
+		if count != 0 {
+			return fmt.Errorf("the bin from %v has %d too many", starts[n], count)
+		}
+	}
+	return nil
+}
+
+// TestHGRMEnds has one value in a histogram of very many others: percentiles near it differ by less than a double can tell.
+func TestHGRMEnds(t *testing.T) {
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	h.Record(1, math.MaxInt64-1000)
+	h.Record(1000, 1)
+	var b bytes.Buffer
+	if err := HGRM(&b, &Summary{Histogram: h}, &Options{Ratio: 1, Ticks: 5}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "    1000.000 1.000000000000 9223372036854774808\n"; !strings.Contains(b.String(), want) {
+		t.Errorf("no %q in\n%s", want, b.String())
+	}
+}

@@ -1,0 +1,196 @@
+package output
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/influxdata/line-protocol/v2/lineprotocol"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/tags"
+)
+
+// someRow returns a row of a tag.
+func someRow(tag []byte, o *Options) *Row {
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	h.Record(1000, 3)
+	h.Record(123456, 1)
+	r := &Row{Tag: tag, Start: 1468800401076, End: 1468800411074, Relative: 0.002, Length: 9.998, Covered: 9.998, Stats: Measure(h, o, Stats{})}
+	r.Total.Add(&r.Stats, false)
+	if o.Moving {
+		r.Window = &Window{Count: 4, Value: 1000, Max: 123457}
+	}
+	return r
+}
+
+// format formats rows.
+func format(t testing.TB, writer func(w *bytes.Buffer) RowWriter, rows ...*Row) string {
+	t.Helper()
+	var text bytes.Buffer
+	w := writer(&text)
+	for _, r := range rows {
+		if err := w.Row(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// FuzzTags formats rows of any tag and reads them back by the ecosystems' own readers.
+func FuzzTags(f *testing.F) {
+	for _, tag := range []string{"insert-rt", "", `back\slash\`, `quo"te`, "eq=ual", "größe", "99%", "\xff\xfe%", "line\vtab", `\`, "a{b}", "#x", "\u2028", "\ufffd"} {
+		f.Add([]byte(tag))
+	}
+	f.Fuzz(func(t *testing.T, tag []byte) {
+		if bytes.ContainsAny(tag, ", \r\n") {
+			return // no log has such a tag
+		}
+		o := &Options{Ratio: 1, Percentiles: []float64{50}, Metric: "latency", Precision: "ns"}
+		row := someRow(tag, o)
+
+		records, err := csv.NewReader(strings.NewReader(format(t, func(w *bytes.Buffer) RowWriter { return Timeline(w, o) }, row))).ReadAll()
+		if err != nil || len(records) != 2 || records[1][3] != string(tag) {
+			t.Errorf("timeline: %q, %v", records, err)
+		}
+
+		var member struct{ Tag string }
+		line := format(t, func(w *bytes.Buffer) RowWriter { return NDJSON(w, o) }, row)
+		if err := json.Unmarshal([]byte(line), &member); err != nil || utf8.Valid(tag) && member.Tag != string(tag) || strings.Count(line, "\n") != 1 {
+			t.Errorf("ndjson: %q, %v", line, err)
+		}
+
+		label := tags.Label(tag)
+		decoder := lineprotocol.NewDecoderWithBytes([]byte(format(t, func(w *bytes.Buffer) RowWriter { return Influx(w, o) }, row)))
+		if !decoder.Next() {
+			t.Fatal("influx: no point")
+		}
+		if _, err := decoder.Measurement(); err != nil {
+			t.Error(err)
+		}
+		key, value, err := decoder.NextTag()
+		want := label
+		if short, ok := strings.CutSuffix(label, `\`); ok {
+			want = short + "%5C"
+		}
+		if err != nil || string(value) != want || (key == nil) != (label == "") {
+			t.Errorf("influx: tag %q, want %q, %v", value, want, err)
+		}
+
+		// The reader of the older format takes this one but for its times.
+		var plain strings.Builder
+		text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, o) }, row)
+		for line := range strings.Lines(text) {
+			if line[0] != '#' {
+				line = line[:strings.LastIndexByte(line, ' ')] + "\n"
+			}
+			plain.WriteString(line)
+		}
+		parser := expfmt.NewTextParser(model.LegacyValidation)
+		families, err := parser.TextToMetricFamilies(strings.NewReader(plain.String()))
+		if err != nil || len(families) != 1 {
+			t.Fatalf("openmetrics: %v: %s", err, text)
+		}
+		labels := families["latency"].Metric[0].Label
+		if label == "" && len(labels) > 0 || label != "" && (len(labels) != 1 || labels[0].GetValue() != label) {
+			t.Errorf("openmetrics: labels %v, want %q", labels, label)
+		}
+	})
+}
+
+// TestOpenMetricsMetadata: it comes once, before all, and the text ends with its end.
+func TestOpenMetricsMetadata(t *testing.T) {
+	o := &Options{Ratio: 1e9, Percentiles: []float64{99.9}, Metric: "rt_seconds"}
+	text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, o) }, someRow(nil, o), someRow([]byte("a"), o))
+	if !strings.HasPrefix(text, "# HELP rt_seconds ") || strings.Count(text, "# ") != 4 || !strings.HasSuffix(text, "\n# EOF\n") {
+		t.Error(text)
+	}
+	if text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, o) }); text != "" {
+		t.Errorf("of no rows: %q", text)
+	}
+}
+
+func TestCheckMetric(t *testing.T) {
+	for name, want := range map[string]string{
+		"request_latency_seconds": "",
+		"a:b_9":                   "",
+		"9a":                      `"9a" is no name of a metric, which has letters, digits, _ and : and does not begin with a digit`,
+		"a-b":                     `"a-b" is no name of a metric, which has letters, digits, _ and : and does not begin with a digit`,
+		"a_total":                 `"a_total" ends in _total, which OpenMetrics adds itself`,
+	} {
+		if err := CheckMetric(name); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+	for name, want := range map[string]string{"seconds": "", "rt_seconds": "seconds", "rt_milliseconds": "milliseconds", "rt": "", "size_bytes": "bytes"} {
+		if got := metricUnit(name); got != want {
+			t.Errorf("unit of %s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestBuckets: each has exactly the values up to its bound, of integers and of doubles, at any precision.
+func TestBuckets(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, ratio := range []float64{0, 1.0 / 1024, 1.0 / (1 << 30), 4} {
+		for digits := range 6 {
+			h, _ := histogram.New(histogram.Layout{Digits: digits, Lowest: 1, Ratio: ratio})
+			values := []float64{}
+			for range 2000 {
+				v := random.Int64N(1 << (1 + random.IntN(60)))
+				if random.IntN(3) == 0 {
+					v = 1<<random.IntN(50) - random.Int64N(2) // at a bound
+				}
+				h.Record(v, 1)
+				values = append(values, h.Float(v))
+			}
+			o := &Options{Buckets: true}
+			s := Measure(h, o, Stats{})
+			for n, bound := range Bounds(h.Double()) {
+				var want int64
+				for _, v := range values {
+					if v <= bound {
+						want++
+					}
+				}
+				if s.Buckets[n] != want {
+					t.Errorf("ratio %v, %d digits: %d values up to %v, want %d", ratio, digits, s.Buckets[n], bound, want)
+				}
+			}
+		}
+	}
+}
+
+func TestTotal(t *testing.T) {
+	o := &Options{Buckets: true}
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	h.Record(10, math.MaxInt64/2)
+	s := Measure(h, o, Stats{})
+	var total Total
+	for range 2 {
+		if err := total.Add(&s, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := fmt.Sprint(total.Count, total.Sum, total.Buckets[3], total.Buckets[4]); got != "9223372036854775806 9.223372036854776e+19 0 9223372036854775806" {
+		t.Error(got)
+	}
+	if err := total.Add(&s, true); err == nil || err.Error() != "total count exceeds the largest int64" {
+		t.Error(err)
+	}
+	s.Count = 1
+	if err := total.Add(&s, true); err == nil || err.Error() != "integer and double histograms do not add up in buckets" {
+		t.Error(err)
+	}
+}
