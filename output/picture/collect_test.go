@@ -1,0 +1,163 @@
+package picture
+
+import (
+	"math"
+	"math/rand"
+	"reflect"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// TestAggregate proves that intervals are merged, not their percentiles.
+func TestAggregate(t *testing.T) {
+	values := func(i int) []int64 { return latencies(int64(i), 10+i, 1e6) }
+	c := timeline(100, 90)
+	c.Aggregate, c.Ratio = 10, 1000
+	p := collect(t, Timeline, c, 35, func(i int) (string, float64, float64, []int64) {
+		return "", float64(i), 1, values(i)
+	})
+	for n, line := range p.Series[0].Lines {
+		if len(line.Points) != 4 {
+			t.Fatalf("%d points", len(line.Points))
+		}
+		for w, point := range line.Points {
+			var all []int64
+			for i := 10 * w; i < min(10*w+10, 35); i++ {
+				all = append(all, values(i)...)
+			}
+			want := float64(histogramOf(t, 3, all).ValueAtPercentile([]float64{100, 90}[n])) / 1000
+			if point.Value != want || point.Start != float64(10*w) || point.End != float64(min(10*w+10, 35)) {
+				t.Errorf("line %d, window %d: %+v, want %v", n, w, point, want)
+			}
+		}
+	}
+}
+
+// TestMoving compares a moving percentile with one reckoned anew at each step, on intervals out of order and of mixed precision.
+func TestMoving(t *testing.T) {
+	const n, window = 60, 7
+	c := &Collector{Measures: []Measure{AtPercentile(90)}, Moving: window, Ratio: 1}
+	var all []*histogram.Histogram
+	for i := range n {
+		all = append(all, histogramOf(t, 2+i%2, latencies(int64(i), 20, 1e6)))
+	}
+	for _, i := range rand.New(rand.NewSource(1)).Perm(n) {
+		var interval Interval
+		c.Measure(float64(i)+0.1, 1, all[i], &interval)
+		if err := c.Add("", &interval); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := c.Picture(Timeline, 0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := p.Series[0].Lines[0].Points
+	if len(points) != n {
+		t.Fatalf("%d points", len(points))
+	}
+	for i, point := range points {
+		sum := histogramOf(t, 3, nil)
+		for j := max(0, i-window+1); j <= i; j++ {
+			if err := sum.Add(all[j]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := float64(sum.ValueAtPercentile(90)); point.Value != want || math.Abs(point.Start-float64(i)) > 1e-9 {
+			t.Errorf("point %d: %+v, want %v", i, point, want)
+		}
+	}
+}
+
+// TestBoundedWindows proves that windows keep to the memory they are given, lose nothing, and do not depend on the order
+// in which intervals come.
+func TestBoundedWindows(t *testing.T) {
+	const n, limit = 500, 20000
+	gather := func(order []int) *Picture {
+		c := &Collector{WindowBytes: limit, Ratio: 1}
+		for _, i := range order {
+			var interval Interval
+			c.Measure(float64(i), 1, histogramOf(t, 3, latencies(int64(i), 30, 1e6)), &interval)
+			if err := c.Add([]string{"a", "b"}[i%2], &interval); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.bytes > limit {
+			t.Errorf("%d bytes", c.bytes)
+		}
+		p, err := c.Picture(Heatmap, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	inOrder := make([]int, n)
+	for i := range inOrder {
+		inOrder[i] = i
+	}
+	one := gather(inOrder)
+	two := gather(rand.New(rand.NewSource(2)).Perm(n))
+	if one.WindowSeconds < 2 || !reflect.DeepEqual(one.Windows, two.Windows) {
+		t.Errorf("windows of %v and %v s differ", one.WindowSeconds, two.WindowSeconds)
+	}
+	total := int64(0)
+	for _, series := range one.Windows {
+		for _, w := range series.Windows {
+			total += w.counts.Histogram().TotalCount()
+			if w.Count != w.counts.Histogram().TotalCount() {
+				t.Error("a window's count is not that of its counts")
+			}
+		}
+	}
+	if total != 30*n {
+		t.Errorf("%d values of %d", total, 30*n)
+	}
+}
+
+// TestGrid proves that a heat map shows every value, where it was.
+func TestGrid(t *testing.T) {
+	c := &Collector{WindowBytes: 1 << 20, Ratio: 1}
+	p := collect(t, Heatmap, c, 100, func(i int) (string, float64, float64, []int64) {
+		return "", float64(i), 1, append(latencies(int64(i), 50, 1e5), 0)
+	})
+	g := newGrid(0, 100, 100, 1e8, 50, 120)
+	for _, w := range p.Windows[0].Windows {
+		g.add(&w, 1)
+	}
+	sum := 0.0
+	for column := range g.columns {
+		cells := g.rate[column*(g.rows+1) : (column+1)*(g.rows+1)]
+		if math.Abs(cells[0]-1) > 1e-9 {
+			t.Errorf("column %d: %v zeros a second", column, cells[0])
+		}
+		for _, rate := range cells {
+			sum += rate * 100 / float64(g.columns)
+		}
+	}
+	if math.Abs(sum-5100) > 1e-6 {
+		t.Errorf("%v values, want 5100", sum)
+	}
+	if row := g.row(1e5); math.Abs(row-60) > 1e-9 {
+		t.Errorf("1e5 is in row %v", row)
+	}
+}
+
+// TestErrors proves that what does not add up is told.
+func TestErrors(t *testing.T) {
+	double, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*Collector{{Aggregate: 10, Ratio: 1}, {WindowBytes: 1, Ratio: 1}} {
+		var integer, other Interval
+		c.Measure(0, 1, histogramOf(t, 3, []int64{1}), &integer)
+		c.Measure(0, 1, double, &other)
+		if err := c.Add("", &integer); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Add("", &other); err != histogram.ErrKind {
+			t.Errorf("%v", err)
+		}
+	}
+}

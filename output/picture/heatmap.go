@@ -1,0 +1,246 @@
+package picture
+
+import (
+	"image"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// A grid is a heat map: values a second, by column of time and row of value. Row 0 is for zeros, the others divide the
+// logarithms of the values.
+type grid struct {
+	from, to      float64 // seconds
+	low, high     float64 // values
+	columns, rows int
+	rate          []float64
+
+	// The rows that slots of layout take, by index: logarithms cost more than all else.
+	layout histogram.Layout
+	taken  []span
+}
+
+// A span is the first and the last row that something takes; last is -1 if that is not known yet.
+type span struct{ first, last int }
+
+// cellSize is how wide and high the cells of a heat map are, in pixels.
+const cellSize = 3
+
+func newGrid(from, to, low, high float64, columns, rows int) *grid {
+	return &grid{from: from, to: to, low: low, high: high, columns: columns, rows: rows, rate: make([]float64, columns*(rows+1))}
+}
+
+// add spreads the counts of a window over the time and the values that they stand for.
+func (g *grid) add(w *Window, unit float64) {
+	width := (g.to - g.from) / float64(g.columns)
+	perSecond := 1 / math.Max(w.End-w.Start, width)
+	firstColumn, lastColumn := cells((w.Start-g.from)/width, (w.End-g.from)/width, g.columns)
+	for index, n := range w.counts.Slots() {
+		taken := g.rowsOf(w.counts.Layout(), index, unit)
+		rate := float64(n) * perSecond / float64(taken.last-taken.first+1)
+		for column := firstColumn; column <= lastColumn; column++ {
+			for row := taken.first; row <= taken.last; row++ {
+				g.rate[column*(g.rows+1)+row] += rate
+			}
+		}
+	}
+}
+
+// rowsOf returns the rows that the slot at index takes.
+func (g *grid) rowsOf(layout histogram.Layout, index int, unit float64) span {
+	if g.layout != layout {
+		g.layout, g.taken = layout, nil
+	}
+	for len(g.taken) <= index {
+		g.taken = append(g.taken, span{0, -1})
+	}
+	taken := &g.taken[index]
+	if low := layout.LowestAt(index); taken.last < 0 && low == 0 {
+		taken.last = 0
+	} else if taken.last < 0 {
+		high := float64(layout.HighestAt(index)) + 1
+		first, last := cells(g.row(float64(low)*unit), g.row(high*unit), g.rows)
+		*taken = span{first + 1, last + 1}
+	}
+	return *taken
+}
+
+// row returns where a value stands among the rows.
+func (g *grid) row(v float64) float64 {
+	return math.Log(v/g.low) / math.Log(g.high/g.low) * float64(g.rows)
+}
+
+// cells returns the first and the last of so many cells that a stretch takes, at least the one that its middle is in. Its
+// ends are rounded: cells that belong to two stretches would show as seams.
+func cells(from, to float64, most int) (first, last int) {
+	first, last = int(math.Round(from)), int(math.Round(to))-1
+	if last < first {
+		first = int(from + (to-from)/2)
+		last = first
+	}
+	return min(max(first, 0), most-1), min(max(last, 0), most-1)
+}
+
+// bounds returns the lowest rate that is told from less, and the highest.
+func (g *grid) bounds() (low, high float64) {
+	low = math.Inf(1)
+	for _, r := range g.rate {
+		if r > 0 {
+			low, high = math.Min(low, r), math.Max(high, r)
+		}
+	}
+	// Five decades of colour are as many as an eye can tell.
+	return math.Max(low, high/1e5), high
+}
+
+// heatmap draws a heat map of all series together.
+func (s *sheet) heatmap() {
+	s.LogValues = true
+	s.measureArea()
+	series, values := s.windowRange()
+	from, to, recorded := s.timeAxis(series)
+	recorded = recorded && (values.high > 0 || values.zero)
+	for _, l := range s.Limits {
+		values.add(l.Value)
+	}
+	y := &s.plot.Y
+	s.logAxis(y, values, most(s.rows, 45))
+	y.Label.Text = "value"
+	s.area.Max.X -= 120 * pixel
+	bar := s.area.Max.X + 20*pixel
+	s.reserveLimits(s.Limits)
+
+	s.chart(func(c draw.Canvas, x, y func(float64) vg.Length) {
+		if !recorded {
+			s.message(c, "no values were recorded")
+			return
+		}
+		bottom := y(s.lowest)
+		rows := max(int((c.Max.Y-bottom)/pixel)/cellSize, 1)
+		columns := gridColumns(series, from, to, float64((c.Max.X-c.Min.X)/pixel)/cellSize)
+		g := newGrid(from, to, s.lowest, math.Pow(10, s.plot.Y.Max), columns, rows)
+		for _, ws := range s.Windows {
+			for i := range ws.Windows {
+				g.add(&ws.Windows[i], ws.Unit)
+			}
+		}
+		least, most := g.bounds()
+		s.drawCells(c, g, bottom, least, most)
+		s.drawLimits(c, y, s.Limits)
+		s.drawColourBar(c, bar, least, most)
+	})
+}
+
+// gridColumns returns how many columns to divide the time into, at most about so many: each as long as a whole number of
+// intervals, or an interval as long as a whole number of columns, since stripes would show otherwise.
+func gridColumns(series []Series, from, to, most float64) int {
+	length := 0.0
+	for _, s := range series {
+		length = math.Max(length, typicalLength(s.Lines[0].Points))
+	}
+	columns := (to - from) / length
+	if columns > most {
+		columns /= math.Ceil(columns / most)
+	} else {
+		columns *= math.Floor(most / columns)
+	}
+	if !(columns < most) {
+		columns = most
+	}
+	return max(int(math.Round(columns)), 1)
+}
+
+// windowRange returns the time and the values of all windows.
+func (s *sheet) windowRange() (series []Series, values valueRange) {
+	values = newRange()
+	for _, ws := range s.Windows {
+		line := Line{}
+		for _, w := range ws.Windows {
+			line.Points = append(line.Points, Point{w.Start, w.End, w.Max})
+			if w.Count == 0 {
+				continue
+			}
+			values.add(w.Max)
+			for index := range w.counts.Slots() {
+				low := float64(w.counts.Layout().LowestAt(index)) * ws.Unit
+				values.add(low)
+				if low > 0 {
+					break // the others are higher
+				}
+			}
+		}
+		series = append(series, Series{Lines: []Line{line}})
+	}
+	return series, values
+}
+
+// drawCells draws the grid as an image, dot by dot, so that nothing blurs the cells. The row of zeros stands at the bottom
+// of the chart, the others from bottom up.
+func (s *sheet) drawCells(c draw.Canvas, g *grid, bottom vg.Length, least, most float64) {
+	colours := make([]color.NRGBA, len(g.rate)) // transparent where nothing was recorded
+	for i, rate := range g.rate {
+		if rate > 0 {
+			colours[i] = color.NRGBA(s.heatAt(part(rate, least, most))) // opaque, so that both kinds are the same
+		}
+	}
+	dots := func(l vg.Length) int { return int(math.Round(float64(l/pixel) * float64(s.DPI) / 96)) }
+	width, height := max(dots(c.Max.X-c.Min.X), 1), max(dots(c.Max.Y-c.Min.Y), 1)
+	gap := dots(bottom - c.Min.Y)
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		row := 0
+		if up := height - gap - 1 - y; up >= 0 {
+			row = 1 + up*g.rows/(height-gap)
+		} else if height-y > gap/3 {
+			continue
+		}
+		for x := range width {
+			img.SetNRGBA(x, y, colours[x*g.columns/width*(g.rows+1)+row])
+		}
+	}
+	c.DrawImage(c.Rectangle, img)
+}
+
+// part returns where v stands, 0 to 1, on a logarithmic scale.
+func part(v, least, most float64) float64 {
+	if most <= least {
+		return 1
+	}
+	return math.Log(v/least) / math.Log(most/least)
+}
+
+// drawColourBar draws the scale of colours to the right of the chart.
+func (s *sheet) drawColourBar(c draw.Canvas, x vg.Length, least, most float64) {
+	const steps = 64
+	height := (c.Max.Y - c.Min.Y) * 0.8
+	bottom := c.Min.Y
+	for i := range steps {
+		y := bottom + height*vg.Length(i)/steps
+		top := bottom + height*vg.Length(i+1)/steps
+		if i < steps-1 {
+			top += 0.5 * pixel // no seams
+		}
+		c.FillPolygon(s.heatAt((float64(i)+0.5)/steps), []vg.Point{
+			{X: x, Y: y}, {X: x + 16*pixel, Y: y}, {X: x + 16*pixel, Y: top}, {X: x, Y: top}})
+	}
+	label := textStyle(tickSize)
+	label.Color, label.YAlign = s.colours.text, text.YCenter
+	last := bottom - tickSize
+	for e := int(math.Ceil(math.Log10(least))); float64(e) <= math.Log10(most); e++ {
+		at := bottom + height*vg.Length(part(power10(e), least, most))
+		if at-last < tickSize*lineSpace {
+			continue
+		}
+		last = at
+		c.StrokeLine2(draw.LineStyle{Color: s.faint, Width: pixel}, x+16*pixel, at, x+20*pixel, at)
+		c.FillText(label, vg.Point{X: x + 24*pixel, Y: at}, short(power10(e)))
+	}
+	label.YAlign = text.YBottom
+	c.FillText(label, vg.Point{X: x, Y: bottom + height + 8*pixel + tickSize*lineSpace}, "values")
+	c.FillText(label, vg.Point{X: x, Y: bottom + height + 8*pixel}, "per second")
+}

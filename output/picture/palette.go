@@ -1,0 +1,89 @@
+package picture
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// colours are what a theme is made of. Lines are told apart by colour, for colour-blind readers too, and by dashes, in
+// print.
+type colours struct {
+	background, text, faint, grid, band, limit color.Color
+	lines                                      []color.Color
+	heat                                       []color.RGBA // from few to many
+}
+
+func rgb(hex uint32) color.RGBA {
+	return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 255}
+}
+
+func rgbs(hex ...uint32) (all []color.RGBA) {
+	for _, h := range hex {
+		all = append(all, rgb(h))
+	}
+	return all
+}
+
+func anyColours(all []color.RGBA) (list []color.Color) {
+	for _, c := range all {
+		list = append(list, c)
+	}
+	return list
+}
+
+// The lines are of the palette of Okabe and Ito (Color Universal Design, 2008), with yellow, which white paper swallows,
+// made a dark wine red. The heat scales keep to one direction of lightness, so that they survive being printed grey.
+var themes = map[Theme]colours{
+	Light: {
+		background: rgb(0xffffff), text: rgb(0x222222), faint: rgb(0x666666), grid: rgb(0xe4e4e4), band: rgb(0xd6d6d6),
+		limit: rgb(0xb00020),
+		lines: anyColours(rgbs(0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0x000000, 0xe69f00, 0x56b4e9, 0x882255)),
+		heat:  rgbs(0xf6f2c0, 0xc7e69b, 0x7bcc8c, 0x3fafa0, 0x2b89a8, 0x35609f, 0x44337f, 0x3b0f4f),
+	},
+	Dark: {
+		background: rgb(0x15181c), text: rgb(0xe6e6e6), faint: rgb(0xa0a4aa), grid: rgb(0x30343a), band: rgb(0x454a52),
+		limit: rgb(0xff5c6c),
+		lines: anyColours(rgbs(0x56b4e9, 0xff8a3d, 0x2cc295, 0xe08fbf, 0xf2f2f2, 0xe6b400, 0x4f7dff, 0xf0e442)),
+		heat:  rgbs(0x2a2150, 0x44337f, 0x35609f, 0x2b89a8, 0x3fafa0, 0x7bcc8c, 0xc7e69b, 0xf6f2c0),
+	},
+}
+
+// dashes are lengths, in points, of strokes and gaps.
+var dashes = [][]vg.Length{
+	nil,
+	{7, 3},
+	{2, 2},
+	{8, 3, 2, 3},
+	{12, 3},
+	{4, 2},
+	{8, 2, 2, 2, 2, 2},
+	{1, 1.5},
+}
+
+// A style is how a line is drawn. Those of the ninth series and on have marks on them, since colours begin anew.
+type style struct {
+	colour color.Color
+	dashes []vg.Length
+	marked bool
+}
+
+// styleOf returns the style of a line of the series at index. Where a series has several lines, the dashes tell those
+// apart, otherwise the series.
+func (c *colours) styleOf(index, line, lines int) style {
+	dash := index
+	if lines > 1 {
+		dash = line
+	}
+	return style{c.lines[index%len(c.lines)], dashes[dash%len(dashes)], index >= len(c.lines)}
+}
+
+// heatAt returns the colour of a count that lies at part, 0 to 1, of the scale.
+func (c *colours) heatAt(part float64) color.RGBA {
+	at := math.Min(math.Max(part, 0), 1) * float64(len(c.heat)-1)
+	i := min(int(at), len(c.heat)-2)
+	low, high, f := c.heat[i], c.heat[i+1], at-float64(i)
+	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*f)) }
+	return color.RGBA{mix(low.R, high.R), mix(low.G, high.G), mix(low.B, high.B), 255}
+}

@@ -1,0 +1,159 @@
+package picture
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// end returns where the curve ends on the axis of nines: halfway into the share of its last value.
+func (c *Curve) end() float64 {
+	end := math.Log10(2 * math.Max(float64(c.Count), 1))
+	if n := len(c.Steps); n > 1 && c.Steps[n-2].Percentile < 100 {
+		end = math.Max(end, nines(c.Steps[n-2].Percentile))
+	}
+	return end
+}
+
+// points returns the curve as points on the axis of nines, the last of which is the maximum.
+func (c *Curve) points() (points []Point) {
+	if c.Count == 0 {
+		return nil
+	}
+	end := c.end()
+	for _, step := range c.Steps {
+		at := math.Min(nines(step.Percentile), end)
+		points = append(points, Point{at, at, step.Value})
+	}
+	return points
+}
+
+func (c *Curve) max() float64 {
+	if len(c.Steps) == 0 {
+		return 0
+	}
+	return c.Steps[len(c.Steps)-1].Value
+}
+
+// percentiles draws a chart of percentile curves.
+func (s *sheet) percentiles() {
+	shown, rest := split(s.Curves, (*Curve).max)
+	lines, steps := splitLimits(s.Limits)
+	values, last, recorded := newRange(), 2.0, false
+	for _, curve := range s.Curves {
+		if curve.Count > 0 {
+			recorded = true
+			last = math.Max(last, curve.end())
+		}
+		for _, step := range curve.Steps {
+			if curve.Count > 0 {
+				values.add(step.Value)
+			}
+		}
+	}
+	for _, l := range s.Limits {
+		values.add(l.Value)
+	}
+	s.scale = s.scaleOf(values.high)
+	s.drawLegend(s.curveLegend(shown, rest, steps))
+	s.measureArea()
+	s.valueAxis(&s.plot.Y, "value", values)
+	x := &s.plot.X
+	x.Min, x.Max = 0, last
+	x.Tick.Marker = ninesTicks(last, 64*last/float64(s.columns*96/s.DPI))
+	x.Label.Text = "percentile"
+	s.reserveLimits(lines)
+
+	s.chart(func(c draw.Canvas, x, y func(float64) vg.Length) {
+		if !recorded {
+			s.message(c, "no values were recorded")
+			return
+		}
+		s.drawBands(c, x, y, envelope(asSeries(rest), 0, last, s.columns))
+		for i := range shown {
+			s.drawCurve(c, x, y, s.styleOf(i, 0, 1), shown[i].points())
+		}
+		s.drawLimits(c, y, lines)
+		s.drawSteps(c, x, y, steps)
+	})
+}
+
+func (s *sheet) drawCurve(c draw.Canvas, x, y func(float64) vg.Length, st style, points []Point) {
+	if len(points) == 0 {
+		return
+	}
+	var path []vg.Point
+	for _, p := range points {
+		path = append(path, vg.Point{X: x(p.Start), Y: y(p.Value)})
+	}
+	s.stroke(c, st, 1.8*pixel, path)
+	s.dot(c, st, 3*pixel, path[len(path)-1])
+	if st.marked {
+		s.drawMarks(c, st, path)
+	}
+}
+
+func (s *sheet) curveLegend(shown, rest []Curve, steps []Limit) (entries []entry) {
+	if len(shown) > 1 || len(shown) == 1 && shown[0].Label != "" {
+		for i, curve := range shown {
+			entries = append(entries, entry{label: named(curve.Label), style: s.styleOf(i, 0, 1)})
+		}
+	}
+	if len(rest) > 0 {
+		entries = append(entries, entry{label: fmt.Sprintf("the other %d", len(rest)), band: true})
+	}
+	if len(steps) > 0 {
+		var labels []string
+		for _, l := range steps {
+			labels = append(labels, s.limitLabel(l))
+		}
+		entries = append(entries, entry{label: "SLA: " + strings.Join(labels, ", "), style: s.limitStyle()})
+	}
+	return entries
+}
+
+// splitLimits parts limits into those of all values and those of a percentile, which make a flight of steps.
+func splitLimits(limits []Limit) (lines, steps []Limit) {
+	for _, l := range limits {
+		if l.Percentile == 0 {
+			lines = append(lines, l)
+		} else {
+			steps = append(steps, l)
+		}
+	}
+	slices.SortFunc(steps, func(a, b Limit) int { return cmp.Compare(a.Percentile, b.Percentile) })
+	return lines, steps
+}
+
+// drawSteps draws the values that steps allow, each up to its percentile.
+func (s *sheet) drawSteps(c draw.Canvas, x, y func(float64) vg.Length, steps []Limit) {
+	var path []vg.Point
+	at := c.Min.X
+	for _, l := range steps {
+		to, height := c.Max.X, y(l.Value)
+		if l.Percentile < 100 {
+			to = min(x(nines(l.Percentile)), c.Max.X)
+		}
+		path = append(path, vg.Point{X: at, Y: height}, vg.Point{X: to, Y: height})
+		at = to
+	}
+	s.stroke(c, s.limitStyle(), 1.6*pixel, path)
+}
+
+// asSeries returns curves as lines over the axis of nines.
+func asSeries(curves []Curve) (series []Series) {
+	for _, curve := range curves {
+		points := curve.points()
+		for i := 1; i < len(points); i++ {
+			points[i-1].End = points[i].Start
+			points[i-1].Value = points[i].Value
+		}
+		series = append(series, Series{Lines: []Line{{Points: points}}})
+	}
+	return series
+}

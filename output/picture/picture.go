@@ -1,0 +1,140 @@
+// Package picture draws what interval logs hold: values over time, percentile curves, heat maps and throughput, as PNG,
+// SVG or PDF through gonum.org/v1/plot, or as one HTML file that needs no network.
+//
+// A [Collector] takes histograms, from wherever they come, and makes the [Picture]; a Picture is plain data that can as
+// well be filled by hand. Times are seconds from [Picture.Origin], values are in [Picture.Unit], that is, already
+// divided by whatever ratio was asked for.
+package picture
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Type is a type of chart.
+type Type string
+
+// The types of charts.
+const (
+	Timeline    Type = "timeline"    // values over time
+	Percentiles Type = "percentiles" // value against percentile, on an axis of nines
+	Heatmap     Type = "heatmap"     // how many values, by time and value
+	Throughput  Type = "throughput"  // values a second over time
+)
+
+// A Theme is a set of colours.
+type Theme string
+
+// The themes.
+const (
+	Light Theme = "light"
+	Dark  Theme = "dark"
+)
+
+// A Picture is a chart and how it is to look.
+type Picture struct {
+	Type  Type
+	Title string
+	Theme Theme
+	// Width and Height are pixels of 1/96 inch. DPI is how many dots an inch a PNG has: 192 makes it twice as wide
+	// and high as Width and Height say, with the same layout.
+	Width, Height float64
+	DPI           int
+	// Unit is what values are in, such as "ms"; empty if nobody said.
+	Unit string
+	// LogValues makes the value axis logarithmic; that of a heat map always is.
+	LogValues bool
+	// Absolute labels the time axis with clock times, in UTC, rather than with seconds since Origin.
+	Absolute bool
+	// Origin is time 0, in seconds since the epoch.
+	Origin float64
+
+	// Series are the lines of a timeline or throughput chart.
+	Series []Series
+	// Curves are what a chart of percentiles shows.
+	Curves []Curve
+	// Limits are service levels to be drawn for comparison.
+	Limits []Limit
+	// Span says what a point of a line is measured of, such as "each interval".
+	Span string
+	// Notes stand below the chart, a line each.
+	Notes []string
+
+	// Summary is the table of an HTML file.
+	Summary []Summary
+	// Windows are what a heat map shows, and what an HTML file computes percentile curves from.
+	Windows []WindowSeries
+	// WindowSeconds is how much time the intervals that were merged into a window lie in, 0 if each has its own.
+	WindowSeconds float64
+}
+
+// New returns a picture of the default size and theme.
+func New(t Type) *Picture {
+	return &Picture{Type: t, Theme: Light, Span: "each interval", Width: 1200, Height: 600, DPI: 96}
+}
+
+// A Series is what is shown of a tag or a file.
+type Series struct {
+	Label string
+	Lines []Line
+}
+
+// A Line is one measure of a series over time.
+type Line struct {
+	// Name tells what was measured, such as "max" or "99.9%".
+	Name string
+	// Points are in order of time.
+	Points []Point
+}
+
+// A Point is a value that holds from Start to End. NaN says that there was none.
+type Point struct {
+	Start, End float64
+	Value      float64
+}
+
+func (p Point) middle() float64 { return p.Start + (p.End-p.Start)/2 }
+
+// A Curve is a distribution: value by percentile.
+type Curve struct {
+	Label string
+	// Count is how many values there are. The curve ends where the last of them stands.
+	Count int64
+	// Steps are in order of percentile; the last is the maximum, at 100.
+	Steps []Step
+}
+
+// A Step says that Percentile per cent of the values are at most Value.
+type Step struct{ Percentile, Value float64 }
+
+// A Limit is a service level: a value not to be exceeded, by Percentile per cent of the values if that is not 0.
+type Limit struct{ Percentile, Value float64 }
+
+// notes returns the notes and what is to be said of the rest of the series.
+func (p *Picture) notes() []string {
+	notes := slices.Clone(p.Notes)
+	series := max(len(p.Series), len(p.Curves))
+	if p.Type != Heatmap && series > mostLines {
+		notes = append(notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; the grey band is from the lowest to the highest of the rest.", series, mostLines))
+	}
+	return notes
+}
+
+// max returns the highest value of all lines, 0 if there is none.
+func (s *Series) max() float64 {
+	highest := 0.0
+	for _, line := range s.Lines {
+		for _, p := range line.Points {
+			highest = math.Max(highest, noNaN(p.Value))
+		}
+	}
+	return highest
+}
+
+func noNaN(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
+}

@@ -1,0 +1,166 @@
+package picture
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// runs splits points, which are in order of time, where nothing was recorded, and thins each run to what columns of
+// that width, in seconds, can show: the first point of a column, its lowest, its highest and its last. So no spike is
+// ever lost. A gap narrower than a column cannot be seen and splits nothing.
+func runs(points []Point, width float64) [][]Point {
+	slack := math.Max(typicalLength(points)/2, width)
+	var (
+		all    [][]Point
+		run    []Point
+		column []Point // the points of one column that are not in run yet
+		end    = math.Inf(-1)
+	)
+	flush := func() {
+		run = append(run, extremes(column)...)
+		column = column[:0]
+	}
+	for _, p := range points {
+		if math.IsNaN(p.Value) {
+			continue
+		}
+		if p.Start > end+slack {
+			if flush(); run != nil {
+				all = append(all, run)
+			}
+			run = nil
+		}
+		if len(column) > 0 && math.Floor(p.middle()/width) != math.Floor(column[0].middle()/width) {
+			flush()
+		}
+		column = append(column, p)
+		end = math.Max(end, p.End)
+	}
+	if flush(); run != nil {
+		all = append(all, run)
+	}
+	return all
+}
+
+// extremes returns the first, lowest, highest and last of points, in order, each once.
+func extremes(points []Point) []Point {
+	if len(points) < 3 {
+		return slices.Clone(points)
+	}
+	low, high := 0, 0
+	for i, p := range points {
+		if p.Value < points[low].Value {
+			low = i
+		}
+		if p.Value > points[high].Value {
+			high = i
+		}
+	}
+	at := []int{0, low, high, len(points) - 1}
+	slices.Sort(at)
+	var kept []Point
+	for _, i := range slices.Compact(at) {
+		kept = append(kept, points[i])
+	}
+	return kept
+}
+
+// typicalLength returns the median of the lengths of points, or of the times between them where they have none.
+func typicalLength(points []Point) float64 {
+	lengths := make([]float64, 0, len(points))
+	for _, p := range points {
+		lengths = append(lengths, p.End-p.Start)
+	}
+	if m := median(lengths); m > 0 {
+		return m
+	}
+	lengths = lengths[:0]
+	for i := 1; i < len(points); i++ {
+		lengths = append(lengths, points[i].Start-points[i-1].Start)
+	}
+	// A point without length ends where it starts, so that all the time to the next one has to pass for slack.
+	return 3 * median(lengths)
+}
+
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// timeRange returns when the first point of all series starts and the last one ends. It is false if there is none.
+func timeRange(series []Series) (from, to float64, ok bool) {
+	from, to = math.Inf(1), math.Inf(-1)
+	for _, s := range series {
+		for _, line := range s.Lines {
+			for _, p := range line.Points {
+				from, to = math.Min(from, p.Start), math.Max(to, p.End)
+			}
+		}
+	}
+	return from, to, from <= to
+}
+
+// mostLines is how many series get a line of their own: more cannot be told apart.
+const mostLines = 12
+
+// split parts series into those with the highest maximum, in their old order, and the rest.
+func split[T any](series []T, highest func(*T) float64) (shown, rest []T) {
+	if len(series) <= mostLines {
+		return series, nil
+	}
+	order := make([]int, len(series))
+	for i := range order {
+		order[i] = i
+	}
+	value := make([]float64, len(series))
+	for i := range series {
+		value[i] = highest(&series[i])
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value[b], value[a]) })
+	top := order[:mostLines]
+	slices.Sort(top)
+	for i, s := range series {
+		if _, found := slices.BinarySearch(top, i); found {
+			shown = append(shown, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	return shown, rest
+}
+
+// A band is the lowest and the highest value in a column; NaN where there is none.
+type band struct{ from, to, low, high float64 }
+
+// envelope returns what the first lines of series cover together, column by column.
+func envelope(series []Series, from, to float64, columns int) []band {
+	if len(series) == 0 || to <= from {
+		return nil
+	}
+	bands := make([]band, columns)
+	width := (to - from) / float64(columns)
+	for i := range bands {
+		bands[i] = band{from + float64(i)*width, from + float64(i+1)*width, math.NaN(), math.NaN()}
+	}
+	for _, s := range series {
+		for _, p := range s.Lines[0].Points {
+			if math.IsNaN(p.Value) {
+				continue
+			}
+			first := min(max(int((p.Start-from)/width), 0), columns-1)
+			last := min(max(int(math.Ceil((p.End-from)/width))-1, first), columns-1)
+			for i := first; i <= last; i++ {
+				b := &bands[i]
+				if math.IsNaN(b.low) {
+					b.low, b.high = p.Value, p.Value
+				}
+				b.low, b.high = math.Min(b.low, p.Value), math.Max(b.high, p.Value)
+			}
+		}
+	}
+	return bands
+}

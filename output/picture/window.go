@@ -1,0 +1,123 @@
+package picture
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// coarse returns a layout of at most two significant digits: enough for a picture, where a pixel is more than a hundredth
+// of the value it stands for, and a tenth of the memory.
+func coarse(l histogram.Layout) histogram.Layout {
+	l.Digits = min(l.Digits, 2)
+	return l
+}
+
+// A Window is what was recorded in a stretch of time.
+type Window struct {
+	// Start and End are those of the first and the last interval.
+	Start, End float64
+	Count      int64
+	// Max is the highest value, in the picture's unit. The counts may be of less precision.
+	Max    float64
+	counts histogram.Packed
+}
+
+// add adds other to w.
+func (w *Window) add(other *Window) (err error) {
+	if w.Count > math.MaxInt64-other.Count {
+		return histogram.ErrOverflow
+	}
+	w.Start, w.End = math.Min(w.Start, other.Start), math.Max(w.End, other.End)
+	w.Count += other.Count
+	w.Max = math.Max(w.Max, other.Max)
+	w.counts, err = w.counts.Plus(other.counts)
+	return err
+}
+
+// A WindowSeries is the histograms of a series by time.
+type WindowSeries struct {
+	Label string
+	// Unit is what a histogram's value of 1 stands for in the picture's unit.
+	Unit    float64
+	Windows []Window
+}
+
+// windows sums histograms by windows of time: the window with key k takes the intervals whose middle lies from k*width
+// up to (k+1)*width.
+type windows struct {
+	width float64
+	at    map[int64]*Window
+	bytes int // what all of them take, about
+}
+
+// windowBytes is about what a window takes beside its counts.
+const windowBytes = 120
+
+// firstWidth is about a millisecond, in seconds, less than any interval that is worth a picture. Windows that grow do so
+// by doubling from there, so that they nest and the outcome does not depend on the order of intervals.
+const firstWidth = 1.0 / 1024
+
+func newWindows(width float64) *windows { return &windows{width: width, at: map[int64]*Window{}} }
+
+func (ws *windows) key(start, end float64) int64 {
+	return int64(math.Floor((start + (end-start)/2) / ws.width))
+}
+
+// put adds w to the window at key, which takes its memory if there is none.
+func (ws *windows) put(key int64, w *Window) error {
+	into := ws.at[key]
+	if into == nil {
+		ws.at[key] = w
+		ws.bytes += windowBytes + len(w.counts.Bytes())
+		return nil
+	}
+	ws.bytes -= len(into.counts.Bytes())
+	err := into.add(w)
+	ws.bytes += len(into.counts.Bytes())
+	return err
+}
+
+// widen merges windows until they are so wide.
+func (ws *windows) widen(width float64) error {
+	for ws.width < width {
+		old := ws.at
+		ws.width *= 2
+		ws.at = make(map[int64]*Window, len(old))
+		ws.bytes = 0
+		for _, key := range slices.Sorted(maps.Keys(old)) {
+			if err := ws.put(key>>1, old[key]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inOrder returns the windows in order of time.
+func (ws *windows) inOrder() []Window {
+	all := make([]Window, 0, len(ws.at))
+	for _, key := range slices.Sorted(maps.Keys(ws.at)) {
+		all = append(all, *ws.at[key])
+	}
+	return all
+}
+
+// refine brings all windows to the finest of their layouts, which it returns.
+func refine(all []Window) (histogram.Layout, error) {
+	finest, _ := histogram.New(all[0].counts.Layout())
+	for _, w := range all {
+		if err := finest.Refine(w.counts.Layout()); err != nil {
+			return finest.Layout(), err
+		}
+	}
+	for i := range all {
+		var err error
+		if all[i].counts, err = all[i].counts.As(finest.Layout()); err != nil {
+			return finest.Layout(), err
+		}
+	}
+	return finest.Layout(), nil
+}

@@ -1,0 +1,83 @@
+package picture
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// A Format is what a picture is written as.
+type Format string
+
+// The formats.
+const (
+	PNG  Format = "png"
+	SVG  Format = "svg"
+	PDF  Format = "pdf"
+	HTML Format = "html"
+)
+
+// Write writes the picture as format.
+func (p *Picture) Write(w io.Writer, format Format) error {
+	switch format {
+	case PNG:
+		return p.WritePNG(w)
+	case SVG:
+		return p.WriteSVG(w)
+	case PDF:
+		return p.WritePDF(w)
+	case HTML:
+		return p.WriteHTML(w)
+	}
+	return fmt.Errorf("unknown format %q", format)
+}
+
+func (p *Picture) size() (width, height vg.Length) {
+	return vg.Length(p.Width) * pixel, vg.Length(p.Height) * pixel
+}
+
+// WritePNG writes the picture as PNG.
+func (p *Picture) WritePNG(w io.Writer) error {
+	width, height := p.size()
+	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI))
+	p.draw(draw.New(canvas))
+	_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
+	return err
+}
+
+// WriteSVG writes the picture as SVG. Text stays text, set in Liberation Sans or whatever has its widths.
+func (p *Picture) WriteSVG(w io.Writer) error {
+	canvas := vgsvg.New(p.size())
+	p.draw(draw.New(canvas))
+	var svg bytes.Buffer
+	if _, err := canvas.WriteTo(&svg); err != nil {
+		return err
+	}
+	text := svg.Bytes()
+	for _, mend := range [][2]string{
+		{"font-family:Liberation Sans;font-variant:normal", "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"},
+		{"data:image/jpg;", "data:image/png;"},
+	} {
+		text = bytes.ReplaceAll(text, []byte(mend[0]), []byte(mend[1]))
+	}
+	_, err := w.Write(text)
+	return err
+}
+
+// Check returns an error if the picture's size is none that can be drawn.
+func (p *Picture) Check() error {
+	if !(p.Width >= 400 && p.Height >= 300) || p.DPI < 10 {
+		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too small", p.Width, p.Height, p.DPI)
+	}
+	// 200 million pixels take 800 MB.
+	if dots := p.Width * p.Height * math.Pow(float64(p.DPI)/96, 2); dots > 200e6 {
+		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too large", p.Width, p.Height, p.DPI)
+	}
+	return nil
+}
