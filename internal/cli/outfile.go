@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hdrkit/internal/scan"
+	"hdrkit/internal/tempfile"
+)
+
+// WriteFile has a file written by write, which appears whole or not at all: it is written beside its place and renamed
+// at the end. An empty path and - are standard output. A path that is one of the inputs is refused.
+func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w io.Writer) error) error {
+	if path == "" || path == "-" {
+		w := bufio.NewWriterSize(stdout, 64<<10)
+		if err := write(w); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
+	if err := CheckOutput(path, inputs); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return writeTo(path, write) // a device or a pipe has no place to rename to
+	}
+	f, err := tempfile.Beside(path)
+	if err != nil {
+		return err
+	}
+	defer tempfile.Remove(f.Name())
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 64<<10)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return tempfile.Rename(tempfile.Move{From: f.Name(), To: path})
+}
+
+func writeTo(path string, write func(w io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if err := write(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// CheckOutput refuses a path that is one of the inputs.
+func CheckOutput(path string, inputs []scan.Input) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	for _, input := range inputs {
+		if other, err := os.Stat(input.Name); err == nil && os.SameFile(info, other) {
+			return fmt.Errorf("output %s is also an input", path)
+		}
+	}
+	return nil
+}
+
+// FoldsCase reports whether the file system of a folder takes names that differ only by case for the same.
+func FoldsCase(folder string) bool {
+	f, err := os.CreateTemp(folder, ".case-*.tmp")
+	if err != nil {
+		return false
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	_, err = os.Stat(filepath.Join(folder, strings.ToUpper(filepath.Base(f.Name()))))
+	return err == nil
+}

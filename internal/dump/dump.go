@@ -1,0 +1,105 @@
+// Package dump tells what is in a log in one line an interval, so that tests can compare logs, ours with those that the
+// reference wrote or read.
+package dump
+
+import (
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/payload"
+)
+
+// A Line is an interval of a log.
+type Line struct {
+	Tag        string // "-" if it has none
+	Start, End int64  // milliseconds since the epoch
+	Kind       string // "integer" or "double"
+	Digits     int    // significant digits
+	Count      int64  // how many values it has
+	CRC        uint32 // of value:count for each recorded value, joined by tabs; value is the highest equivalent one
+}
+
+// String returns the fields joined by tabs, as the dumps in testdata/expected have them.
+func (l Line) String() string {
+	return fmt.Sprintf("%s\t%d\t%d\t%s\t%d\t%d\t%08x", l.Tag, l.Start, l.End, l.Kind, l.Digits, l.Count, l.CRC)
+}
+
+// Of decodes the histogram of an interval and returns both.
+func Of(i *hdrlog.Interval) (Line, *histogram.Histogram, error) {
+	var decoder payload.Decoder
+	p, err := decoder.Open(i.Payload)
+	if err != nil {
+		return Line{}, nil, err
+	}
+	h, err := p.Histogram()
+	if err != nil {
+		return Line{}, nil, err
+	}
+	line := Line{Tag: "-", Start: i.StartMillis(), End: i.EndMillis(), Kind: "integer", Digits: h.Layout().Digits, Count: h.TotalCount()}
+	if i.Tag != nil {
+		line.Tag = string(i.Tag)
+	}
+	if h.Double() {
+		line.Kind = "double"
+	}
+	line.CRC = CRC(h)
+	return line, h, nil
+}
+
+// CRC returns the checksum of what h counts, as [Line] has it.
+func CRC(h *histogram.Histogram) uint32 { return crc32.ChecksumIEEE([]byte(values(h))) }
+
+func values(h *histogram.Histogram) string {
+	var text []string
+	for bucket := range h.Recorded() {
+		value := strconv.FormatInt(bucket.High, 10)
+		if h.Double() {
+			value = javaDouble(h.Float(bucket.High))
+		}
+		text = append(text, value+":"+strconv.FormatInt(bucket.Count, 10))
+	}
+	return strings.Join(text, "\t")
+}
+
+// javaDouble spells a positive double as Java's Double.toString does.
+func javaDouble(v float64) string {
+	if v != 0 && (v < 1e-3 || v >= 1e7) {
+		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'E', -1, 64), "E")
+		if !strings.Contains(mantissa, ".") {
+			mantissa += ".0"
+		}
+		n, _ := strconv.Atoi(exponent)
+		return mantissa + "E" + strconv.Itoa(n)
+	}
+	text := strconv.FormatFloat(v, 'f', -1, 64)
+	if v == math.Trunc(v) {
+		text += ".0"
+	}
+	return text
+}
+
+// Log returns a line for each interval of a log. A malformed line is an error.
+func Log(r io.Reader, name string) ([]Line, error) {
+	var lines []Line
+	reader := hdrlog.NewReader(r, name)
+	for reader.Scan() {
+		record := reader.Record()
+		switch record.Kind {
+		case hdrlog.Malformed:
+			return nil, record.Err
+		case hdrlog.IntervalRecord:
+			line, _, err := Of(&record.Interval)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", name, record.Line, err)
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines, reader.Err()
+}

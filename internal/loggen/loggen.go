@@ -1,0 +1,118 @@
+// Package loggen makes logs like those of cassandra-stress, of any size, to measure on: two operations, their response,
+// service and wait times in nanoseconds, an interval a second for each.
+package loggen
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/payload"
+)
+
+// Options say what a log is like.
+type Options struct {
+	// Seconds is how long the log is, and Rate how many operations it has a second.
+	Seconds, Rate int
+	// Seed makes one log different from another; the same seed makes the same log.
+	Seed uint64
+	// Start is when the log starts, in milliseconds since the epoch.
+	Start int64
+	// Distinct is how many seconds differ. Those after them repeat their histograms, which is a great deal quicker to
+	// make; 0 is all.
+	Distinct int
+}
+
+// operation is a kind of operation of the load.
+type operation struct {
+	name   string
+	median float64 // service time, in nanoseconds
+	share  int     // one in so many operations
+}
+
+var operations = []operation{{"insert", 1.1e6, 10}, {"simple1", 0.7e6, 1}}
+
+// encoded is an interval without its time.
+type encoded struct {
+	tag    []byte
+	fields []byte // MAX,PAYLOAD
+}
+
+// Write writes a log.
+func Write(w io.Writer, o Options) error {
+	log := hdrlog.NewWriter(w)
+	log.Comment("[Logging for: cassandra-stress]")
+	log.Version()
+	start := float64(o.Start) / 1000
+	log.BaseTime(start)
+	log.StartTime(start)
+	log.Legend()
+	random := rand.New(rand.NewPCG(o.Seed, 0))
+	var encoder payload.Encoder
+	var seconds [][]encoded
+	var line []byte
+	for s := range o.Seconds {
+		if o.Distinct == 0 || s < o.Distinct {
+			intervals, err := second(random, &encoder, o.Rate)
+			if err != nil {
+				return err
+			}
+			seconds = append(seconds, intervals)
+		}
+		for _, i := range seconds[s%len(seconds)] {
+			line = append(line[:0], fmt.Sprintf("%.3f,%.3f,", float64(s)+float64(random.IntN(3))/1000, 1.0)...)
+			if err := log.Fields(i.tag, append(line, i.fields...)); err != nil {
+				return err
+			}
+		}
+		if o.Distinct == 0 {
+			seconds = seconds[:0]
+		}
+	}
+	return log.Flush()
+}
+
+// second returns the intervals of one second.
+func second(random *rand.Rand, encoder *payload.Encoder, rate int) ([]encoded, error) {
+	var intervals []encoded
+	for _, op := range operations {
+		stall := random.IntN(60) == 0
+		var service, wait, response histogram.Histogram
+		for _, h := range []*histogram.Histogram{&service, &wait, &response} {
+			h.Reset(histogram.Layout{Digits: 3, Lowest: 1})
+		}
+		for range rate / op.share {
+			served, waited := op.sample(random, stall)
+			service.Record(served, 1)
+			wait.Record(waited, 1)
+			response.Record(served+waited, 1)
+		}
+		for _, i := range []struct {
+			suffix string
+			h      *histogram.Histogram
+		}{{"-rt", &response}, {"-st", &service}, {"-wt", &wait}} {
+			fields, err := encoder.AppendBase64(fmt.Appendf(nil, "%.3f,", float64(i.h.Max())/hdrlog.MaxRatio), i.h)
+			if err != nil {
+				return nil, err
+			}
+			intervals = append(intervals, encoded{[]byte(op.name + i.suffix), fields})
+		}
+	}
+	return intervals, nil
+}
+
+// sample returns how long an operation was served and how long it waited before, in nanoseconds. Some seconds stall.
+func (op operation) sample(random *rand.Rand, stall bool) (served, waited int64) {
+	service := op.median * math.Exp(random.NormFloat64()*0.55)
+	wait := random.ExpFloat64() * 40e3
+	if stall {
+		wait *= 300
+		if random.IntN(20) == 0 {
+			service += random.Float64() * 250e6
+		}
+	}
+	return int64(service), int64(wait)
+}
