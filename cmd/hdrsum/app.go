@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/cli"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
+	"hdrkit/output"
+)
+
+const examples = `examples:
+   hdrsum -if throughput.hdr -ovr 1000000            values in nanoseconds, printed in milliseconds, by tag
+   hdrsum -if throughput.hdr -ovr 1000 -it           all tags together
+   hdrsum -if '.*-rt.hdr' -ovr 1000 -it              all logs whose name matches
+   hdrsum -if throughput.hdr -st hgrm -of tpt        tpt.TAG.hgrm for every tag
+   hdrsum -s 60 -e 5m throughput.hdr                 without the first minute and what comes after the fifth
+   zstdcat run.hdr.zst | hdrsum -if - -st json       from a pipe, as JSON
+   hdrsum -if fixed.hdr -st timeline -ovr 1000000    CSV with a row for each interval
+   hdrsum -if fixed.hdr -st ndjson -agg 10           JSON lines, intervals merged to ten seconds
+   hdrsum -if fixed.hdr -st openmetrics -ovr 1e9 -metric request_latency_seconds
+   hdrsum -if fixed.hdr -st influx -ovr 1e6 -precision ms
+   hdrsum -if fixed.hdr -ovr 1e6 -sla '99<=250,max<=1000'
+   hdrsum -baseline before.hdr -if after.hdr -ovr 1e6 -sla '50<=+20%'
+
+exit status: 0, or 1 if nothing could be summarized, 2 for a wrong command line, 3 if malformed lines were skipped or
+intervals came too late for a row, 4 if a limit of -sla does not hold`
+
+func app() *urfave.App {
+	flags := append(cli.InputFlags(), cli.TagFlags("summarize")...)
+	flags = append(flags, cli.RangeFlags()...)
+	flags = append(flags, cli.OmissionFlag(),
+		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: "percentiles", Usage: "what to print, a `TYPE` of " + strings.Join(types(), ", ")},
+		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: "50,90,99,99.9,99.99,99.999", Usage: "the `PERCENTILES` to print"},
+		&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Usage: "how many `STEPS` hgrm has in each half of the distance to 100%"},
+		&urfave.Float64Flag{Name: "ovr", Aliases: []string{"outputValueUnitRatio", "output-value-unit-ratio"}, Value: 1, Usage: "divide values by `RATIO`"},
+		&urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Usage: "the `SIZE` of a bin of csv, and of the first one of csve, in printed units"},
+		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Usage: "write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"},
+		&urfave.Float64Flag{Name: "agg", Aliases: []string{"aggregate"}, Usage: "merge the intervals of windows of `SECONDS` before a row is made of them"},
+		&urfave.Float64Flag{Name: "mwp", Aliases: []string{"movingWindowPercentile", "moving-window-percentile"}, Value: 99, Usage: "also show this `PERCENTILE` of a moving window, and its maximum"},
+		&urfave.Float64Flag{Name: "mwpl", Aliases: []string{"movingWindowLength", "moving-window-length"}, Value: 60, Usage: "the moving window is `SECONDS` long"},
+		&urfave.StringFlag{Name: "metric", Value: "latency", Usage: "the `NAME` of the metric, or measurement, of openmetrics and influx"},
+		&urfave.StringFlag{Name: "precision", Value: "ns", Usage: "the `UNIT` of influx's times: " + strings.Join(output.Precisions, ", ")},
+		&urfave.BoolFlag{Name: "buckets", Usage: "openmetrics is a histogram, not a summary"},
+		&urfave.StringFlag{Name: "sla", Usage: "say whether `LIMITS` hold, such as 99<=5,99.9<=20,insert-rt:max<=100, and exit with 4 if one does not; with -baseline also relative ones, 99<=+10%"},
+		&urfave.StringSliceFlag{Name: "baseline", Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
+		&urfave.StringFlag{Name: "period", Value: "covered", Usage: "what the period is, `MODE`: covered, the time that the inputs cover together; sum, of one after another; or intervals, of the lengths of all intervals"},
+		&urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Usage: "the same as -period intervals"},
+		&urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Usage: "list the tags with their counts of intervals and values, and stop"},
+	)
+	return &urfave.App{
+		Name:        "hdrsum",
+		Usage:       "summarize HdrHistogram logs",
+		UsageText:   "hdrsum [options] [log ...]",
+		Description: examples,
+		Flags:       append(flags, cli.RunFlags()...),
+		Action:      run,
+	}
+}
+
+// run is the command: it checks the options and does what they ask.
+func run(c *urfave.Context) error {
+	o, err := parseOptions(c)
+	if err != nil {
+		return err
+	}
+	g, err := parseGates(c)
+	if err != nil {
+		return err
+	}
+	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
+	s, err := cli.NewScan(c, diagnostics, c.StringSlice("incT"), c.StringSlice("excT"))
+	if err != nil {
+		return err
+	}
+	if o.format.rows != nil && !c.Bool("lt") {
+		return runStream(c, s, diagnostics, o)
+	}
+	return runSummary(c, s, diagnostics, o, &g)
+}
+
+// runSummary adds up the logs and writes the summary.
+func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o *options, g *gates) error {
+	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
+	look, tell := verbose(c, &o.output)
+	result, err := summary.Collect(s, c.Bool("it"), look, tell)
+	stop()
+	if err != nil {
+		return err
+	}
+	if len(result.Summaries) == 0 {
+		diagnostics.Close()
+		return cli.NothingLeft(s)
+	}
+	if g.wanted() {
+		return g.write(c, s, diagnostics, o, result)
+	}
+	o.output.Period = result.Period(o.mode)
+	if c.Bool("lt") {
+		err = cli.WriteFile("", c.App.Writer, s.Inputs, func(w io.Writer) error { return output.Tags(w, result.Summaries) })
+	} else {
+		err = o.format.write(&report{c, s, diagnostics, o.mode, &o.output, result.Summaries})
+	}
+	if err != nil {
+		return err
+	}
+	return diagnostics.Close()
+}
+
+// verbose returns what makes and prints a line for each interval, nil if that was not asked for.
+func verbose(c *urfave.Context, o *output.Options) (look func(v scan.Visit, h *histogram.Histogram, line *string), tell func(v scan.Visit, line *string) error) {
+	if !c.Bool("v") {
+		return nil, nil
+	}
+	look = func(v scan.Visit, h *histogram.Histogram, line *string) {
+		*line = output.Interval(v.Tag, v.StartMillis(), v.EndMillis(), h, o)
+	}
+	tell = func(v scan.Visit, line *string) error {
+		_, err := fmt.Fprintf(c.App.ErrWriter, "%s:%d: %s\n", v.Name, v.Line, *line)
+		return err
+	}
+	return look, tell
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hdrkit/internal/cli"
+)
+
+// TestFollow has tail -F follow a log that grows a line at a time, each cut in the middle, and looks for the row of each
+// line: there is none before the line is whole, and one within a second after that.
+func TestFollow(t *testing.T) {
+	require(t, "tail")
+	text, err := os.ReadFile("../../testdata/logs/node1.hdr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Collect(strings.Lines(string(text)))
+	head, lines := strings.Join(lines[:5], ""), lines[5:17]
+	for _, test := range []struct {
+		args []string
+		row  string // what a row begins with
+	}{
+		{[]string{"-st", "timeline"}, "2016-"},
+		{[]string{"-st", "ndjson", "-j", "1"}, "{"},
+		{[]string{"-st", "influx", "-mwpl", "30"}, "latency,tag="},
+		{[]string{"-st", "openmetrics"}, "latency_count{"},
+	} {
+		t.Run(test.args[1], func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "live.hdr")
+			log, err := os.Create(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.Close()
+			log.WriteString(head)
+
+			tail := exec.Command("tail", "-n", "+1", "-F", path)
+			pipe, err := tail.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tail.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer tail.Wait()
+			defer tail.Process.Kill()
+
+			reader, writer := io.Pipe()
+			var stderr bytes.Buffer
+			ended := make(chan int, 1)
+			go func() {
+				app := app()
+				app.Reader, app.Writer, app.ErrWriter = pipe, writer, &stderr
+				ended <- cli.Run(context.Background(), app, append(test.args, "-if", "-"))
+				writer.Close()
+			}()
+			found := make(chan string, 100)
+			go func() {
+				defer close(found)
+				for scanner := bufio.NewScanner(reader); scanner.Scan(); {
+					if strings.HasPrefix(scanner.Text(), test.row) {
+						found <- scanner.Text()
+					}
+				}
+			}()
+
+			var waits []time.Duration
+			for n, line := range lines {
+				half := len(line) / 2
+				log.WriteString(line[:half])
+				select {
+				case row := <-found:
+					t.Fatalf("line %d: a row before the line is whole: %s", n, row)
+				case <-time.After(100 * time.Millisecond):
+				}
+				begin := time.Now()
+				log.WriteString(line[half:])
+				select {
+				case row := <-found:
+					tag, _, _ := strings.Cut(strings.TrimPrefix(line, "Tag="), ",")
+					if !strings.Contains(row, tag) {
+						t.Errorf("line %d: no row of tag %s: %s", n, tag, row)
+					}
+					waits = append(waits, time.Since(begin))
+				case <-time.After(10 * time.Second):
+					t.Fatalf("line %d: no row after 10 s", n)
+				}
+			}
+			// One that is slow on a busy machine is no fault of ours.
+			slices.Sort(waits)
+			if typical := waits[len(waits)*3/4]; typical > time.Second {
+				t.Errorf("rows took up to %v", typical)
+			}
+			tail.Process.Kill()
+			if status := <-ended; status != cli.OK || stderr.Len() > 0 {
+				t.Errorf("exit status %d: %s", status, stderr.String())
+			}
+			if row, ok := <-found; ok {
+				t.Errorf("one row too many: %s", row)
+			}
+		})
+	}
+}

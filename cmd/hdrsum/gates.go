@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/internal/cli"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/sla"
+	"hdrkit/internal/summary"
+	"hdrkit/output"
+)
+
+// gates are what a pipeline asks: how do the logs compare with a baseline, and do limits hold.
+type gates struct {
+	limits   []sla.Limit
+	baseline []string // as in -if
+}
+
+// wanted reports whether anything was asked.
+func (g *gates) wanted() bool { return len(g.limits) > 0 || len(g.baseline) > 0 }
+
+// parseGates checks the options that ask it.
+func parseGates(c *urfave.Context) (g gates, err error) {
+	g.baseline = c.StringSlice("baseline")
+	if c.IsSet("sla") {
+		if g.limits, err = sla.Parse(c.String("sla")); err != nil {
+			return g, cli.Usagef("-sla: %w", err)
+		}
+	}
+	if !g.wanted() {
+		return g, nil
+	}
+	for _, name := range []string{"st", "lt"} {
+		if c.IsSet(name) {
+			return g, cli.Usagef("-%s makes no sense with -sla and -baseline, which have their own output", name)
+		}
+	}
+	if len(g.baseline) == 0 {
+		for _, l := range g.limits {
+			if l.Relative {
+				return g, cli.Usagef("-sla: %q is relative to a -baseline, which is not given", l.Text)
+			}
+		}
+	}
+	if slices.Contains(g.baseline, "-") && slices.Contains(append(c.StringSlice("if"), c.Args().Slice()...), "-") {
+		return g, cli.Usagef("-baseline -: standard input is read as -if already")
+	}
+	return g, nil
+}
+
+// collectBaseline adds up the logs of -baseline, chosen as those that they are compared with.
+func (g *gates) collectBaseline(c *urfave.Context, s *scan.Scan) (*summary.Result, error) {
+	inputs, err := cli.InputsNamed(c, g.baseline)
+	if err != nil {
+		return nil, fmt.Errorf("-baseline: %w", err)
+	}
+	before := *s
+	before.Inputs, before.Seen = inputs, 0
+	stop := cli.ShowProgress(&before, c.App.ErrWriter, c.Bool("q"))
+	result, err := summary.Collect[struct{}](&before, c.Bool("it"), nil, nil)
+	stop()
+	if err != nil {
+		return nil, err
+	}
+	if len(result.Summaries) == 0 {
+		return nil, fmt.Errorf("-baseline: %w", cli.NothingLeft(&before))
+	}
+	return result, nil
+}
+
+// write writes how the logs compare and what holds. It returns a status if something does not.
+func (g *gates) write(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options, after *summary.Result) error {
+	var before summary.Result
+	if len(g.baseline) > 0 {
+		result, err := g.collectBaseline(c, s)
+		if err != nil {
+			return err
+		}
+		before = *result
+	}
+	verdicts := sla.Judge(g.limits, after.Summaries, before.Summaries, o.output.Ratio)
+	err := cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
+		if len(g.baseline) > 0 {
+			pairs := pair(before.Summaries, after.Summaries)
+			if err := output.Compare(w, pairs, before.Period(o.mode), after.Period(o.mode), &o.output); err != nil {
+				return err
+			}
+			if len(verdicts) > 0 {
+				fmt.Fprintln(w)
+			}
+		}
+		return sla.Write(w, verdicts)
+	})
+	if err != nil {
+		return err
+	}
+	skipped := d.Close()
+	if failed := sla.Failed(verdicts); failed > 0 {
+		fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits do not hold\n", c.App.Name, failed, len(verdicts))
+		return cli.Status(cli.Exceeded)
+	}
+	return skipped
+}
+
+// pair puts the summaries of each tag together, in the order of tags.
+func pair(before, after []*output.Summary) []output.Pair {
+	var pairs []output.Pair
+	for _, s := range before {
+		pairs = append(pairs, output.Pair{Tag: s.Tag, Before: s, After: sla.Find(after, s.Tag)})
+	}
+	for _, s := range after {
+		if sla.Find(before, s.Tag) == nil {
+			pairs = append(pairs, output.Pair{Tag: s.Tag, After: s})
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b output.Pair) int {
+		if (a.Tag == nil) != (b.Tag == nil) {
+			return map[bool]int{true: -1, false: 1}[a.Tag == nil]
+		}
+		return bytes.Compare(a.Tag, b.Tag)
+	})
+	return pairs
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"hdrkit/internal/cli"
+	"hdrkit/internal/loggen"
+)
+
+// TestJobs compares what any number of cores prints, of every log and in every format.
+func TestJobs(t *testing.T) {
+	logs, err := filepath.Glob("../../testdata/*/*.h*")
+	if err != nil || len(logs) < 60 {
+		t.Fatalf("%d logs, %v", len(logs), err)
+	}
+	long := filepath.Join(t.TempDir(), "long.hdr")
+	f, err := os.Create(long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 1.4 MB are six batches, which workers may add up in any order; its stalls make sums that grow.
+	if err := loggen.Write(f, loggen.Options{Seconds: 120, Rate: 10000, Seed: 1, Distinct: 40}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	inputs := [][]string{{long}, {"-v", long}, {"-it", long}, {long, "../../testdata/dialects/malformed.hlog", "../../testdata/logs/digits2.hdr"}}
+	for _, log := range logs {
+		inputs = append(inputs, []string{log})
+	}
+	const bins = "1e15" // wide, since a small one makes gigabytes of a value over 2^60
+	for _, format := range types() {
+		t.Run(format, func(t *testing.T) {
+			if testing.Short() && format != "percentiles" {
+				t.Skip("skipped, for it takes long")
+			}
+			for _, input := range inputs {
+				with := func(jobs string) []string { return append([]string{"-st", format, "-obs", bins, "-j", jobs}, input...) }
+				stdout, stderr, status := hdrsum(t, with("1")...)
+				for _, jobs := range []string{"2", "5"} {
+					gotOut, gotErr, gotStatus := hdrsum(t, with(jobs)...)
+					if gotOut != stdout || gotErr != stderr || gotStatus != status {
+						t.Errorf("%s of %q with -j %s differs from -j 1:\nexit status %d, not %d\n%s\nnot\n%s\n%s\nnot\n%s", format, input, jobs, gotStatus, status, gotErr, stderr, gotOut, stdout)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestMemory checks that what a run keeps does not grow with the length of the log.
+func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped, for it reads 60 MB")
+	}
+	const seconds = 5000
+	pipe, log := io.Pipe()
+	go func() {
+		log.CloseWithError(loggen.Write(log, loggen.Options{Seconds: seconds, Rate: 10000, Seed: 1, Distinct: 60}))
+	}()
+	watched := &watchedReader{Reader: pipe}
+	app := app()
+	app.Reader, app.Writer, app.ErrWriter = watched, io.Discard, os.Stderr
+	if status := cli.Run(context.Background(), app, []string{"-j", "2", "-"}); status != cli.OK {
+		t.Fatalf("exit status %d", status)
+	}
+	n := len(watched.kept)
+	if n < 50 {
+		t.Fatalf("read %d MB only", n)
+	}
+	// An early MB has seen all tags and most values, the last ones 50 times as much.
+	early, late := watched.kept[2], watched.kept[n-1]
+	if late > early+2<<20 {
+		t.Errorf("%d bytes in use after %d MB, %d after %d", early, 3, late, n)
+	}
+	if most := uint64(32 << 20); late > most {
+		t.Errorf("%d bytes in use, more than %d", late, most)
+	}
+}
+
+// A watchedReader notes, at each MB, how many bytes of the heap are in use.
+type watchedReader struct {
+	io.Reader
+	read int
+	kept []uint64
+}
+
+func (r *watchedReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.read += n
+	if r.read > (len(r.kept)+1)<<20 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		r.kept = append(r.kept, m.HeapAlloc)
+	}
+	return n, err
+}

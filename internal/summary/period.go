@@ -1,0 +1,73 @@
+package summary
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Span is when the intervals of a tag in an input began and ended, in milliseconds since the epoch.
+type Span struct {
+	Input      int
+	Tag        []byte
+	Start, End int64
+}
+
+func (s *Span) include(start, end int64) {
+	s.Start, s.End = min(s.Start, start), max(s.End, end)
+}
+
+// Modes are the ways to reckon a period.
+var Modes = []string{"covered", "sum", "intervals"}
+
+// Period returns how long was measured, in milliseconds: of an input, as in HdrLogProcessing, that is the longest span of
+// any tag; of several inputs it is,
+//
+//   - covered: the time that at least one of them spans, so that logs of machines that ran side by side do not count
+//     it again;
+//   - sum: all their spans, one after another, as HdrLogProcessing has it;
+//   - intervals: the lengths of all intervals of all inputs.
+func (r *Result) Period(mode string) int64 {
+	if mode == "intervals" {
+		return r.Lengths
+	}
+	spans := r.longest()
+	if mode == "covered" {
+		spans = union(spans)
+	}
+	var period int64
+	for _, s := range spans {
+		period += s.End - s.Start
+	}
+	return period
+}
+
+// longest returns the longest span of each input, the earlier one of two that are as long.
+func (r *Result) longest() []Span {
+	byInput := make(map[int]Span)
+	for _, s := range r.Spans {
+		longest, ok := byInput[s.Input]
+		length, longestLength := s.End-s.Start, longest.End-longest.Start
+		if !ok || length > longestLength || length == longestLength && s.Start < longest.Start {
+			byInput[s.Input] = s
+		}
+	}
+	var spans []Span
+	for _, s := range byInput {
+		spans = append(spans, s)
+	}
+	return spans
+}
+
+// union joins spans that overlap or touch.
+func union(spans []Span) []Span {
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	var joined []Span
+	for _, s := range spans {
+		if n := len(joined); n > 0 && s.Start <= joined[n-1].End {
+			joined[n-1].End = max(joined[n-1].End, s.End)
+		} else {
+			joined = append(joined, s)
+		}
+	}
+	return joined
+}
