@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/hdrlog/payload"
+	"hdrkit/internal/cli"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/split"
+	"hdrkit/tags"
+)
+
+const examples = `examples:
+   hdrsplit -if fixed.hdr                      insert-rt.fixed.hdr, insert-st.fixed.hdr, ...: a log for each tag
+   hdrsplit -if taggy.hdr -it A -it B          A.taggy.hdr and B.taggy.hdr only
+   hdrsplit -if 'node.*\.hdr' -od split        all logs whose name matches, into the folder split
+   zstdcat run.hdr.zst | hdrsplit -if -        insert-rt.stdin.hdr, ...
+
+Untagged intervals go to default.NAME. Characters of a tag that a file name cannot have are percent-encoded.
+
+exit status: 0, or 1 if nothing could be split, 2 for a wrong command line, 3 if malformed lines were skipped`
+
+func app() *urfave.App {
+	flags := cli.InputFlags()
+	flags = append(flags,
+		&urfave.StringSliceFlag{Name: "it", Aliases: []string{"incT", "includeTag", "include-tag"}, Usage: "split off this `TAG` only; default is the untagged intervals; repeatable"},
+		&urfave.StringSliceFlag{Name: "et", Aliases: []string{"excT", "excludeTag", "exclude-tag"}, Usage: "leave this `TAG` out, likewise"},
+	)
+	flags = append(flags, cli.RangeFlags()...)
+	flags = append(flags,
+		&urfave.StringFlag{Name: "od", Aliases: []string{"outputDir", "output-dir"}, Value: ".", Usage: "the `FOLDER` to write to, made if it is not there"},
+		&urfave.BoolFlag{Name: "verify", Usage: "decode every payload, and skip those that cannot be; otherwise only the fields before it are checked"},
+	)
+	return &urfave.App{
+		Name:        "hdrsplit",
+		Usage:       "take HdrHistogram logs apart by tag",
+		UsageText:   "hdrsplit [options] [log ...]",
+		Description: examples,
+		Flags:       append(flags, cli.RunFlags()...),
+		Action:      run,
+	}
+}
+
+// run is the command: it checks the options and splits the logs.
+func run(c *urfave.Context) (failure error) {
+	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
+	s, err := cli.NewScan(c, diagnostics, c.StringSlice("it"), c.StringSlice("et"))
+	if err != nil {
+		return err
+	}
+	folder := c.String("od")
+	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+		return fmt.Errorf("-od: %s is not a folder", folder)
+	} else if err != nil {
+		if err := os.Mkdir(folder, 0o777); err != nil {
+			return fmt.Errorf("-od: %w", err)
+		}
+		defer func() {
+			if failure != nil {
+				os.Remove(folder) // which does nothing if logs are in it
+			}
+		}()
+	}
+	parts := split.New(folder, cli.FoldsCase(folder), s.Inputs)
+	defer parts.Close()
+	s.Comment = parts.Comment
+
+	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
+	err = scan.Run(s, check(s.Workers, c.Bool("verify")), func(v scan.Visit, _ *struct{}) error {
+		path, err := parts.Add(v)
+		if err == nil && c.Bool("v") {
+			tell(c.App.ErrWriter, v, path)
+		}
+		return err
+	})
+	stop()
+	if err != nil {
+		return err
+	}
+	if parts.Len() == 0 {
+		diagnostics.Close()
+		return cli.NothingLeft(s)
+	}
+	if err := parts.Commit(); err != nil {
+		return err
+	}
+	return diagnostics.Close()
+}
+
+// check returns what checks payloads, if they are to be verified.
+//
+// That is not the default, for it takes more than half of the speed: a log of 43 MB is split in 0.07 s without and
+// in 0.18 s with it, on two cores (BenchmarkHdrsplit).
+func check(workers int, verify bool) func(worker int, v scan.Visit, _ *struct{}) error {
+	decoders := make([]payload.Decoder, workers)
+	return func(worker int, v scan.Visit, _ *struct{}) error {
+		if !verify {
+			return nil
+		}
+		p, err := decoders[worker].Open(v.Payload)
+		if err != nil {
+			return err
+		}
+		return p.Check()
+	}
+}
+
+// tell prints a line about an interval.
+func tell(w io.Writer, v scan.Visit, path string) {
+	fmt.Fprintf(w, "%s:%d: %s (%.3f to %.3f) goes to %s\n", v.Name, v.Line, tags.Name(v.Tag),
+		float64(v.StartMillis())/1000, float64(v.EndMillis())/1000, path)
+}
