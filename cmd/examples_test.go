@@ -1,0 +1,141 @@
+// Package cmd holds the commands. Its test runs every example that their help and the README give.
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"hdrkit/internal/clitest"
+)
+
+// logs says which logs the examples' names stand for.
+var logs = map[string]string{
+	"throughput.hdr": "node1.hdr",
+	"fixed.hdr":      "node1.hdr",
+	"taggy.hdr":      "odd-tags.hdr",
+	"node1.hdr":      "node1.hdr",
+	"node2.hdr":      "node2.hdr",
+	"node3.hdr":      "node3.hdr",
+	"insert-rt.hdr":  "digits3.hdr",
+	"run1.hdr":       "straddle-a.hdr",
+	"run2.hdr":       "later-run.hdr",
+	"before.hdr":     "node1.hdr",
+	"after.hdr":      "node2.hdr",
+	"load-gen1.hdr":  "straddle-a.hdr",
+	"load-gen2.hdr":  "straddle-b.hdr",
+	"load-gen3.hdr":  "straddle-c.hdr",
+	"run.hdr":        "node3.hdr",
+	"a.hdr":          "node1.hdr",
+	"b.hdr":          "node2.hdr",
+}
+
+// prepare makes a folder with what the examples read.
+func prepare(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range []string{"throttle-st.hgrm", "throttle-rt.hgrm"} {
+		text, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", "expected", "node1.it-hgrm.out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, log := range logs {
+		text, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", "logs", log))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var zst, gz strings.Builder
+		zw, _ := zstd.NewWriter(&zst)
+		zw.Write(text)
+		zw.Close()
+		gw := gzip.NewWriter(&gz)
+		gw.Write(text)
+		gw.Close()
+		for file, content := range map[string]string{name: string(text), name + ".zst": zst.String(), name + ".gz": gz.String()} {
+			// The compressed ones only where no expression of an example would match them too.
+			if file != name && file != "run.hdr.zst" && file != "a.hdr.zst" && file != "b.hdr.gz" {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// build builds the commands and puts them on the path.
+func build(t *testing.T) {
+	t.Helper()
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin, "./...")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// example finds commands in indented lines; what two or more spaces or a # set off is no part of them.
+var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|go run ).*?)(?:  +.*| +# .*)?$`)
+
+func TestExamples(t *testing.T) {
+	build(t)
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{"README": string(readme)}
+	commands, err := filepath.Glob("hdr*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range commands {
+		out, err := exec.Command(command, "-h").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[command] = string(out)
+	}
+	for source, text := range texts {
+		examples := example.FindAllStringSubmatch(text, -1)
+		if len(examples) < 3 {
+			t.Errorf("%s has %d examples only", source, len(examples))
+		}
+		for n, found := range examples {
+			t.Run(fmt.Sprintf("%s/%d", source, n), func(t *testing.T) {
+				run(t, found[1])
+			})
+		}
+	}
+}
+
+func run(t *testing.T, command string) {
+	dir := t.TempDir()
+	prepare(t, dir)
+	if strings.HasPrefix(command, "go run") {
+		dir = clitest.Root() // the README's first command, in a clone
+	}
+	if strings.Contains(command, "zstdcat") {
+		_, err := exec.LookPath("zstdcat")
+		clitest.Require(t, "zstdcat", err)
+	}
+	shell := exec.Command("sh", "-c", command)
+	shell.Dir = dir
+	var stdout, stderr strings.Builder
+	shell.Stdout, shell.Stderr = &stdout, &stderr
+	if err := shell.Run(); err != nil {
+		t.Errorf("%s: %v\n%s", command, err, stderr.String())
+	}
+	if stderr.Len() > 0 {
+		t.Errorf("%s: on standard error:\n%s", command, stderr.String())
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/internal/cli"
+	"hdrkit/output/picture"
+)
+
+const examples = `examples:
+   hdrplot -if fixed.hdr                                      fixed.png: maximum over time, a line a tag
+   hdrplot -if fixed.hdr -ovr 1000000 -unit ms -p max,99.9,50 -of fixed.svg
+   hdrplot -if '.*-rt.*\.hdr' -it -type percentiles -of rt.pdf
+   hdrplot -if before.hdr -if after.hdr -compare -type percentiles -of ba.png
+   hdrplot -if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -of co.png
+   hdrplot -if fixed.hdr -type heatmap -of heat.png
+   hdrunion -if 'node.*' -grid 1 | hdrplot -if - -of all.html  one page to look around in, of many logs
+
+exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line, 3 if malformed lines were skipped`
+
+func app() *urfave.App {
+	flags := append(cli.InputFlags(), cli.TagFlags("draw")...)
+	flags = append(flags,
+		&urfave.BoolFlag{Name: "compare", Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
+	)
+	flags = append(flags, cli.RangeFlags()...)
+	flags = append(flags, cli.OmissionFlag(),
+		&urfave.StringFlag{Name: "type", Value: "timeline", Usage: "what to draw, a `TYPE` of " + strings.Join(types, ", ") + "; percentiles takes .hgrm files, too"},
+		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: "max", Usage: "the `PERCENTILES` of each interval that a timeline shows, such as max,99.9,50"},
+		&urfave.Float64Flag{Name: "ovr", Aliases: []string{"outputValueUnitRatio", "output-value-unit-ratio"}, Value: 1, Usage: "divide values by `RATIO`"},
+		&urfave.StringFlag{Name: "unit", Usage: "the `UNIT` that values are in after that; ns, us, ms and s turn into one another where that makes rounder numbers"},
+		&urfave.BoolFlag{Name: "log", Usage: "a logarithmic axis of values"},
+		&urfave.StringFlag{Name: "time", Value: "relative", Usage: "relative: time since the log's start; absolute: clock times, in UTC; a `KIND` of these"},
+		&urfave.Float64Flag{Name: "agg", Aliases: []string{"aggregate"}, DefaultText: "the length of an interval where several inputs or tags are added up, otherwise none", Usage: "merge the intervals of so many `SECONDS` first"},
+		&urfave.Float64Flag{Name: "mwp", Aliases: []string{"movingWindowPercentile", "moving-window-percentile"}, DefaultText: "none", Usage: "draw this `PERCENTILE` of a moving window"},
+		&urfave.Float64Flag{Name: "mwpl", Aliases: []string{"movingWindowPercentileLength", "moving-window-length"}, Value: 60, Usage: "how many `SECONDS` that window is long"},
+		&urfave.StringSliceFlag{Name: "sla", Usage: "draw a service level, a `LEVEL` such as 20, or 99=5,99.9=20 for values at percentiles; repeatable"},
+		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},
+		&urfave.StringFlag{Name: "format", Usage: "png, svg, pdf or html, a `FORMAT` of these (default what the name of -of ends with, or png)"},
+		&urfave.Float64Flag{Name: "width", Value: 1200, Usage: "how wide the picture is, in `PIXELS` of 1/96 inch"},
+		&urfave.Float64Flag{Name: "height", Value: 600, Usage: "how high it is, in `PIXELS` likewise"},
+		&urfave.IntFlag{Name: "dpi", Value: 96, Usage: "how many `DOTS` an inch PNG has: 192 makes it twice as sharp"},
+		&urfave.StringFlag{Name: "title", Usage: "the `TEXT` above it"},
+		&urfave.StringFlag{Name: "theme", Value: "light", Usage: "light or dark, a `THEME` of these"},
+	)
+	return &urfave.App{
+		Name:        "hdrplot",
+		Usage:       "draw HdrHistogram logs",
+		UsageText:   "hdrplot [options] [log ...]",
+		Description: examples,
+		Flags:       append(flags, cli.RunFlags()...),
+		Action:      run,
+	}
+}
+
+// run is the command: it checks the options, takes from the logs what the picture shows, and writes it.
+func run(c *urfave.Context) error {
+	o, err := parseOptions(c)
+	if err != nil {
+		return err
+	}
+	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
+	s, err := cli.NewScan(c, diagnostics, c.StringSlice("incT"), c.StringSlice("excT"))
+	if err != nil {
+		return err
+	}
+	path, named := o.of, o.of != ""
+	if !named {
+		path = pathFor(s.Inputs[0].Name, o.format)
+	}
+	if path != "-" {
+		if err := cli.CheckOutput(path, s.Inputs); err != nil {
+			return err
+		}
+	}
+	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
+	p, err := gather(c, s, o)
+	stop()
+	if err != nil {
+		return err
+	}
+	if p == nil {
+		diagnostics.Close()
+		return cli.NothingLeft(s)
+	}
+	o.dress(p)
+	if o.format == picture.HTML && p.Title == "" {
+		p.Title = baseName(path) // a page needs one
+	}
+	err = cli.WriteFile(path, c.App.Writer, s.Inputs, func(w io.Writer) error { return p.Write(w, o.format) })
+	if err != nil {
+		return err
+	}
+	if !named {
+		fmt.Fprintln(c.App.Writer, path)
+	}
+	return diagnostics.Close()
+}
+
+// pathFor returns the path of the picture of an input: its name, in the current folder, with the extension of the format.
+func pathFor(input string, format picture.Format) string {
+	name := baseName(input)
+	if input == "-" {
+		name = "hdrplot"
+	}
+	return name + "." + string(format)
+}
+
+// baseName returns the name of an input without folder and extension.
+func baseName(input string) string {
+	name := filepath.Base(input)
+	for _, packed := range []string{".gz", ".zst"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	if short := strings.TrimSuffix(name, filepath.Ext(name)); short != "" {
+		return short
+	}
+	return name
+}

@@ -1,0 +1,319 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"hdrkit/internal/clitest"
+)
+
+// browser opens pages in headless Chromium and keeps what they write to its console, exceptions included.
+type browser struct {
+	context.Context
+	mu      sync.Mutex
+	console []string
+}
+
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	path, err := findBrowser()
+	clitest.Require(t, "Chromium", err)
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.WindowSize(1300, 1700))
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	ctx, stop := chromedp.NewContext(allocator)
+	t.Cleanup(stop)
+	b := &browser{Context: ctx}
+	b.do(t, chromedp.Navigate("about:blank"))
+	messages := chromedp.Console(ctx)
+	go func() {
+		for message, err := range messages {
+			if err != nil {
+				return // the browser is closed
+			}
+			b.mu.Lock()
+			b.console = append(b.console, message.String())
+			b.mu.Unlock()
+		}
+	}()
+	return b
+}
+
+// checkConsole fails the test if a page wrote to the console.
+func (b *browser) checkConsole(t *testing.T) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.console) > 0 {
+		t.Errorf("on the console: %q", b.console)
+	}
+	b.console = nil
+}
+
+func findBrowser() (path string, err error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err = exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", err
+}
+
+func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(b, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eval returns what an expression in the page comes to.
+func (b *browser) eval(t *testing.T, expression string) string {
+	t.Helper()
+	result, err := chromedp.Run(b, chromedp.Evaluate[string]("String("+expression+")"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// open opens a page made with args.
+func (b *browser) open(t *testing.T, args ...string) *page {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "page.html")
+	hdrplot(t, "", append(args, "-of", file)...)
+	b.do(t, chromedp.Navigate("file://"+file))
+	return readPage(t, read(t, file))
+}
+
+// screenshot keeps a picture of the page, among the artifacts where CI asks for some.
+func (b *browser) screenshot(t *testing.T, name string) {
+	t.Helper()
+	dir := os.Getenv("HDRKIT_ARTIFACTS")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	shot, err := chromedp.Run(b, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(shot) < 10000 {
+		t.Errorf("the screenshot has %d bytes", len(shot))
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), shot, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copyOf is JavaScript for a copy of a canvas to read pixels of: reading those of the page's own draws a warning.
+func copyOf(canvas string) string {
+	return `(() => { const c = document.getElementById('` + canvas + `');
+		const g = new OffscreenCanvas(c.width, c.height).getContext('2d', { willReadFrequently: true });
+		g.drawImage(c, 0, 0);
+		return g; })()`
+}
+
+// pixels returns a number that changes when what a canvas shows does.
+func (b *browser) pixels(t *testing.T, canvas string) string {
+	t.Helper()
+	return b.eval(t, `(() => { const g = `+copyOf(canvas)+`;
+		let h = 0; for (const v of g.getImageData(0, 0, g.canvas.width, g.canvas.height).data) h = (h * 31 + v) | 0; return h; })()`)
+}
+
+// at returns where a part, 0 to 1, of a chart's horizontal axis is on the screen: the lowest row of pixels with a long line.
+func (b *browser) at(t *testing.T, canvas string, part float64) (x, y float64) {
+	t.Helper()
+	var box struct{ Left, Top, Height, AxisLeft, AxisRight float64 }
+	text := b.eval(t, `JSON.stringify((() => {
+		const c = document.getElementById('`+canvas+`'), r = c.getBoundingClientRect(), g = `+copyOf(canvas)+`;
+		let bottom = c.height - 1, line = null;
+		for (; bottom > 0 && !line; bottom--) {
+			const row = g.getImageData(0, bottom, c.width, 1).data, on = [];
+			for (let x = 0; x < c.width; x++) if (row[4 * x + 3] > 200) on.push(x);
+			if (on.length > c.width / 2) line = on;
+		}
+		const scale = r.width / c.width;
+		return { Left: r.left, Top: r.top, Height: r.height, AxisLeft: line[0] * scale, AxisRight: (line[line.length - 1] + 1) * scale };
+	})())`)
+	if err := json.Unmarshal([]byte(text), &box); err != nil {
+		t.Fatal(err)
+	}
+	return box.Left + box.AxisLeft + part*(box.AxisRight-box.AxisLeft), box.Top + box.Height/2
+}
+
+func (b *browser) hover(t *testing.T, canvas string, part float64) {
+	t.Helper()
+	x, y := b.at(t, canvas, part)
+	b.do(t, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
+}
+
+func (b *browser) drag(t *testing.T, from, to float64) {
+	t.Helper()
+	x0, y := b.at(t, "time", from)
+	x1, _ := b.at(t, "time", to)
+	b.do(t, chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x0, y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, (x0+x1)/2, y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, x1, y, chromedp.ButtonLeft))
+}
+
+// TestBrowser drives a page: toggles, read-outs, zoom, and what is recomputed.
+func TestBrowser(t *testing.T) {
+	b := newBrowser(t)
+	p := b.open(t, "-ovr", "1000000", "-unit", "ms", "-title", "Node 1", "../../testdata/logs/node1.hdr")
+	if got := b.eval(t, "document.title + document.getElementById('title').textContent"); got != "Node 1Node 1" {
+		t.Errorf("title %q", got)
+	}
+	if got := b.eval(t, "document.querySelectorAll('#summary tbody tr').length"); got != "6" {
+		t.Errorf("%s rows", got)
+	}
+	if got := b.eval(t, "document.getElementById('noscript') || document.querySelectorAll('#toggles button').length"); got != "6" {
+		t.Errorf("%s toggles", got)
+	}
+	b.screenshot(t, "hdrplot-whole.png")
+
+	// The read-out has the values of the interval beneath the pointer.
+	hover := func() string {
+		b.hover(t, "time", (85-p.From)/(p.To-p.From))
+		return b.eval(t, "document.getElementById('readout').textContent")
+	}
+	line := p.Series[3].Lines[0]
+	point := 0
+	for i, start := range line.S {
+		if start <= 85 && 85 < start+line.D[i] {
+			point = i
+		}
+	}
+	readout := hover()
+	if want := fmt.Sprintf("simple1-rt %.4g ms", line.V[point]); !strings.Contains(readout, want) || !strings.HasPrefix(readout, "1:2") {
+		t.Errorf("read-out %q, want %q in it", readout, want)
+	}
+
+	// A series that is switched off is neither drawn nor read out, until it is switched on again.
+	before := b.pixels(t, "time") + b.pixels(t, "curve")
+	click := func() {
+		b.do(t, chromedp.Click(chromedp.CSS(`button[data-series="simple1-rt"]`)))
+	}
+	click()
+	if got := b.eval(t, `document.querySelector('button[data-series="simple1-rt"]').getAttribute('aria-pressed')`); got != "false" {
+		t.Errorf("pressed is %q", got)
+	}
+	if off := hover(); strings.Contains(off, "simple1-rt") || !strings.Contains(off, "simple1-st") {
+		t.Errorf("read-out %q", off)
+	}
+	if b.pixels(t, "time")+b.pixels(t, "curve") == before {
+		t.Error("the charts are as before")
+	}
+	click()
+	if on := hover(); on != readout {
+		t.Errorf("read-out %q, was %q", on, readout)
+	}
+	if b.pixels(t, "time")+b.pixels(t, "curve") != before {
+		t.Error("the charts are not as before")
+	}
+
+	// The percentile curve reads out the value at a percentile.
+	b.hover(t, "curve", 0.5)
+	if got := b.eval(t, "document.getElementById('curve-readout').textContent"); !strings.Contains(got, "%insert-rt ") || !strings.Contains(got, " ms") {
+		t.Errorf("read-out of the curve %q", got)
+	}
+
+	testZoom(t, b, p)
+	b.checkConsole(t)
+}
+
+// testZoom zooms to the intervals from the fifth to the seventh and compares the table with the sum of those.
+func testZoom(t *testing.T, b *browser, p *page) {
+	length := p.To - p.From
+	curve := b.pixels(t, "curve")
+	b.drag(t, (41-p.From)/length, (69-p.From)/length)
+	b.screenshot(t, "hdrplot-zoomed.png")
+	if got := b.eval(t, "document.getElementById('range').textContent"); got != "0:40 to 1:08" && got != "0:41 to 1:09" {
+		t.Errorf("range %q", got)
+	}
+	if got := b.eval(t, "document.getElementById('curve-title').textContent"); got != "Percentiles of the time in view" {
+		t.Errorf("title %q", got)
+	}
+	if b.pixels(t, "curve") == curve {
+		t.Error("the curve is as before")
+	}
+	part := readPage(t, []byte(hdrplot(t, "", "-ovr", "1000000", "-s", "39", "-e", "61", "-of", "-", "-format", "html", "../../testdata/logs/node1.hdr")))
+	var rows [][]string
+	if err := json.Unmarshal([]byte(b.eval(t, `JSON.stringify([...document.querySelectorAll('#summary tbody tr')].map(r => [...r.cells].map(c => c.textContent)))`)), &rows); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 6 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for n, row := range rows {
+		want := part.Summary[n]
+		numbers := make([]float64, len(row))
+		for i, text := range row[1:] {
+			v, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			numbers[i] = v
+		}
+		if row[0] != want.Label || numbers[0] != float64(want.Count) {
+			t.Errorf("row %q, want %+v", row, want)
+		}
+		// min, mean, 50%, 90%, 99%, 99.9%, 99.99%, max; within the precision of the slots, and of five digits
+		for i, v := range []float64{want.Min, want.Mean, want.P50, want.P90, want.P99, want.P999, want.P9999, want.Max} {
+			if got := numbers[i+2]; math.Abs(got-v) > 0.009*v+1e-5 {
+				t.Errorf("%s: column %d is %v, want %v", row[0], i, got, v)
+			}
+		}
+	}
+	b.do(t, chromedp.Click(chromedp.CSS("#whole")))
+	if b.eval(t, "document.getElementById('curve-title').textContent") != "Percentiles" || b.eval(t, "document.getElementById('whole').hidden") != "true" {
+		t.Error("the whole range is not back")
+	}
+}
+
+// TestBrowserPages opens a page of each type, and of the extremes, and looks for errors.
+func TestBrowserPages(t *testing.T) {
+	b := newBrowser(t)
+	const logs = "../../testdata/logs/"
+	for name, args := range map[string][]string{
+		"timeline":    {"-p", "max,50", "-log", "-time", "absolute", "-theme", "dark", "-sla", "5000000", logs + "node1.hdr"},
+		"throughput":  {"-type", "throughput", logs + "node1.hdr"},
+		"heatmap":     {"-type", "heatmap", "-unit", "ns", logs + "node1.hdr"},
+		"percentiles": {"-type", "percentiles", "-sla", "99=5,99.9=20", "-unit", "ms", "-ovr", "1000000", logs + "node1.hdr"},
+		"hgrm":        {"-type", "percentiles", "../../testdata/expected/node1.it-hgrm.out"},
+		"many-tags":   {logs + "many-tags.hdr"},
+		"odd-tags":    {logs + "odd-tags.hdr"},
+		"all-empty":   {logs + "all-empty.hdr"},
+		"huge-values": {"-log", logs + "huge-values.hdr"},
+		"huge-counts": {"-type", "heatmap", logs + "huge-counts.hdr"},
+		"double":      {logs + "double.hdr"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := b.open(t, args...)
+			b.do(t, chromedp.WaitReady(chromedp.CSS("#curve")))
+			if len(p.Series) > 0 && len(p.Series[0].Lines) > 0 {
+				b.hover(t, "time", 0.4)
+				b.drag(t, 0.2, 0.7)
+			}
+			b.hover(t, "curve", 0.3)
+			b.screenshot(t, "hdrplot-"+name+".png")
+			b.checkConsole(t)
+		})
+	}
+}

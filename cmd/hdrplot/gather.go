@@ -1,0 +1,291 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/cli"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
+	"hdrkit/output"
+	"hdrkit/output/hgrm"
+	"hdrkit/output/picture"
+)
+
+// What histograms by time may take, in bytes: in a file that a browser is to open, and in memory, for a heat map, where
+// that is enough for about a window a column of a wide picture and ten tags.
+const (
+	pageBytes = 4 << 20
+	heatBytes = 32 << 20
+)
+
+// gather returns the picture of the inputs, nil if there is nothing in them that was asked for.
+func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, error) {
+	logs, distributions, err := sortInputs(s.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	if len(distributions) > 0 && o.kind != picture.Percentiles {
+		return nil, cli.Usagef("%s is a percentile distribution, which knows of no time: -type percentiles draws it", distributions[0].Name)
+	}
+	if len(distributions) > 0 && s.Expected != 0 {
+		return nil, cli.Usagef("%s is a percentile distribution, which -co cannot correct: it takes logs", distributions[0].Name)
+	}
+	g := &gathering{c: c, options: o, labels: fileLabels(s.Inputs), logStart: math.Inf(1)}
+	if err := g.prepare(logs); err != nil {
+		return nil, err
+	}
+	if err := g.readLogs(s, logs); err != nil {
+		return nil, err
+	}
+	for _, input := range distributions {
+		if err := g.readDistribution(input); err != nil {
+			return nil, err
+		}
+	}
+	if len(g.curves) == 0 {
+		return nil, nil
+	}
+	return g.picture(len(logs) > 0)
+}
+
+// gathering is a picture in the making.
+type gathering struct {
+	c       *urfave.Context
+	options *options
+	labels  map[string]string // of inputs, by name
+
+	collector picture.Collector
+	failed    error // of the collector
+	curves    []picture.Curve
+	summaries []picture.Summary
+	logStart  float64 // when the first log starts, in seconds since the epoch
+}
+
+// overTime reports whether the picture shows more than sums.
+func (g *gathering) overTime() bool {
+	return g.options.kind != picture.Percentiles || g.options.format == picture.HTML
+}
+
+// prepare sets up what to take from each interval.
+func (g *gathering) prepare(logs []scan.Input) error {
+	o := g.options
+	k := &g.collector
+	k.Ratio, k.Aggregate, k.Moving = o.ratio, o.aggregate, o.moving
+	switch {
+	case o.kind == picture.Throughput:
+		k.Measures = []picture.Measure{picture.PerSecond()}
+		k.Moving = 0
+	case o.kind == picture.Timeline, o.format == picture.HTML:
+		for _, level := range o.levels {
+			k.Measures = append(k.Measures, picture.AtPercentile(level))
+		}
+	}
+	switch {
+	case o.format == picture.HTML:
+		k.WindowBytes = pageBytes
+	case o.kind == picture.Heatmap:
+		k.WindowBytes = heatBytes
+	}
+	// What ran side by side makes one line only once it is merged.
+	if together := len(logs) > 1 && !o.compare || o.ignoreTags; together && o.aggregate == 0 && len(k.Measures) > 0 {
+		var err error
+		k.Aggregate, err = intervalLength(logs)
+		return err
+	}
+	return nil
+}
+
+// intervalLength returns the length of the first interval of the first file, rounded to what was meant: timers are late.
+func intervalLength(logs []scan.Input) (seconds float64, err error) {
+	for _, input := range logs {
+		if input.Name == "-" {
+			continue // it can be read only once
+		}
+		file, err := input.Open()
+		if err != nil {
+			return 0, err
+		}
+		defer file.Close()
+		r := hdrlog.NewReader(file, input.Name)
+		for r.Scan() {
+			if rec := r.Record(); rec.Kind == hdrlog.IntervalRecord && rec.Interval.Length > 0 {
+				power := math.Pow(10, math.Floor(math.Log10(rec.Interval.Length))-1)
+				return math.Round(rec.Interval.Length/power) * power, nil
+			}
+		}
+	}
+	return 1, nil
+}
+
+// readLogs takes from the logs what the picture shows: from all at once, or from one after another where they are compared.
+func (g *gathering) readLogs(s *scan.Scan, logs []scan.Input) error {
+	if !g.options.compare {
+		return g.readLog(s, logs, "")
+	}
+	for _, input := range logs {
+		if err := g.readLog(s, []scan.Input{input}, g.labels[input.Name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readLog reads logs whose series are labelled with that and their tags.
+func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error {
+	if len(logs) == 0 {
+		return nil
+	}
+	one := *s
+	one.Inputs, one.Seen = logs, 0
+	var look func(scan.Visit, *histogram.Histogram, *interval)
+	var tell func(scan.Visit, *interval) error
+	if verbose := g.c.Bool("v"); verbose || g.overTime() {
+		look = func(v scan.Visit, h *histogram.Histogram, i *interval) {
+			if g.overTime() {
+				g.collector.Measure(g.start(v), v.Length, h, &i.Interval)
+			}
+			if verbose {
+				i.line = output.Interval(v.Tag, v.StartMillis(), v.EndMillis(), h, &output.Options{Ratio: g.options.ratio})
+			}
+		}
+		tell = func(v scan.Visit, i *interval) error {
+			if verbose {
+				fmt.Fprintf(g.c.App.ErrWriter, "%s:%d: %s\n", v.Name, v.Line, i.line)
+			}
+			g.logStart = min(g.logStart, v.LogStart)
+			if g.overTime() && g.failed == nil {
+				g.failed = g.collector.Add(g.label(label, v.Tag), &i.Interval)
+			}
+			return nil
+		}
+	}
+	result, err := summary.Collect(&one, g.options.ignoreTags, look, tell)
+	s.Seen += one.Seen
+	if err != nil {
+		return err
+	}
+	if g.failed != nil {
+		return g.failed
+	}
+	for _, sum := range result.Summaries {
+		label := g.label(label, sum.Tag)
+		seconds := float64(sum.End-sum.Start) / 1000
+		g.curves = append(g.curves, picture.CurveOf(label, sum.Histogram, g.options.ratio))
+		g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Histogram, g.options.ratio, sum.Intervals, seconds))
+	}
+	return nil
+}
+
+// interval is what is to be known of one.
+type interval struct {
+	picture.Interval
+	line string // for -v
+}
+
+// start returns when an interval starts: since the epoch, or since its log's start where logs of different times are
+// laid over one another.
+func (g *gathering) start(v scan.Visit) float64 {
+	if g.options.compare && !g.options.absolute {
+		return v.Relative()
+	}
+	return v.Absolute()
+}
+
+// label returns the label of a series: file, tag or both.
+func (g *gathering) label(file string, tag []byte) string {
+	switch {
+	case g.options.ignoreTags || tag == nil:
+		return file
+	case len(tag) == 0:
+		tag = []byte(`""`)
+	}
+	return strings.TrimPrefix(file+" "+string(tag), " ")
+}
+
+// fileLabels returns what to call inputs: their names without folder and extension where those differ, and nothing where
+// there is only one.
+func fileLabels(inputs []scan.Input) map[string]string {
+	labels := make(map[string]string)
+	if len(inputs) == 1 {
+		return labels
+	}
+	for _, shorten := range []func(string) string{baseName, filepath.Base, func(path string) string { return path }} {
+		seen := make(map[string]bool)
+		for _, input := range inputs {
+			labels[input.Name] = shorten(input.Name)
+			seen[labels[input.Name]] = true
+		}
+		if len(seen) == len(inputs) {
+			break
+		}
+	}
+	return labels
+}
+
+// picture returns the picture of what was read.
+func (g *gathering) picture(logs bool) (p *picture.Picture, err error) {
+	p = picture.New(g.options.kind)
+	if logs && g.overTime() {
+		origin := g.logStart
+		if g.options.compare && !g.options.absolute {
+			origin = 0
+		}
+		if p, err = g.collector.Picture(g.options.kind, origin); err != nil {
+			return nil, err
+		}
+	}
+	p.Curves, p.Summary = g.curves, g.summaries
+	return p, nil
+}
+
+// sortInputs tells logs from percentile distributions, by how they begin.
+func sortInputs(inputs []scan.Input) (logs, distributions []scan.Input, err error) {
+	for _, input := range inputs {
+		file, err := input.Open()
+		if err != nil {
+			return nil, nil, err
+		}
+		begin := bufio.NewReader(file)
+		text, _ := begin.Peek(64) // an error comes again when it is read
+		if input.Name == "-" {
+			// Standard input can be read only once: what was looked at goes before the rest.
+			input.Open = func() (io.ReadCloser, error) { return io.NopCloser(begin), nil }
+		} else {
+			file.Close()
+		}
+		if hgrm.Detect(text) {
+			distributions = append(distributions, input)
+		} else {
+			logs = append(logs, input)
+		}
+	}
+	return logs, distributions, nil
+}
+
+// readDistribution reads a percentile distribution, whose values are taken as they are.
+func (g *gathering) readDistribution(input scan.Input) error {
+	file, err := input.Open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	rows, err := hgrm.Read(file, input.Name)
+	if err != nil {
+		return err
+	}
+	curve := picture.Curve{Label: g.labels[input.Name], Count: rows[len(rows)-1].Count}
+	for _, row := range rows {
+		curve.Steps = append(curve.Steps, picture.Step{Percentile: row.Percentile, Value: row.Value / g.options.ratio})
+	}
+	g.curves = append(g.curves, curve)
+	return nil
+}

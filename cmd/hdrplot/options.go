@@ -1,0 +1,163 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/internal/cli"
+	"hdrkit/output/picture"
+)
+
+var (
+	types   = []string{"timeline", "percentiles", "heatmap", "throughput"}
+	formats = []string{"png", "svg", "pdf", "html"}
+)
+
+// options are what the command line says of the picture.
+type options struct {
+	kind       picture.Type
+	format     picture.Format
+	of         string
+	levels     []float64 // percentiles
+	ratio      float64
+	aggregate  float64 // seconds
+	moving     float64 // seconds
+	ignoreTags bool
+	compare    bool
+	absolute   bool
+
+	// picture has the looks.
+	picture picture.Picture
+}
+
+func parseOptions(c *urfave.Context) (o *options, err error) {
+	o = &options{
+		of: c.String("of"), ratio: c.Float64("ovr"), aggregate: c.Float64("agg"),
+		ignoreTags: c.Bool("it"), compare: c.Bool("compare"),
+		picture: picture.Picture{
+			Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
+			Unit: c.String("unit"), LogValues: c.Bool("log"),
+		},
+	}
+	kind, err := oneOf("type", c.String("type"), types)
+	if err != nil {
+		return nil, err
+	}
+	o.kind = picture.Type(kind)
+	theme, err := oneOf("theme", c.String("theme"), []string{"light", "dark"})
+	if err != nil {
+		return nil, err
+	}
+	o.picture.Theme = picture.Theme(theme)
+	time, err := oneOf("time", c.String("time"), []string{"relative", "absolute"})
+	if err != nil {
+		return nil, err
+	}
+	o.absolute = time == "absolute"
+	if o.format, err = parseFormat(o.of, c.String("format")); err != nil {
+		return nil, err
+	}
+	switch {
+	case !(o.ratio > 0):
+		return nil, cli.Usagef("-ovr %v: values can only be divided by a positive number", o.ratio)
+	case !(o.aggregate >= 0):
+		return nil, cli.Usagef("-agg %v: a time cannot be negative", o.aggregate)
+	}
+	if err := o.picture.Check(); err != nil {
+		return nil, cli.Usagef("-width, -height and -dpi: %w", err)
+	}
+	if o.picture.Limits, err = parseLimits(c.StringSlice("sla")); err != nil {
+		return nil, err
+	}
+	return o, o.parseLevels(c)
+}
+
+// oneOf returns the value of an option if it is one of a few, whatever its case.
+func oneOf(option, value string, all []string) (string, error) {
+	value = strings.ToLower(value)
+	if !slices.Contains(all, value) {
+		return "", cli.Usagef("-%s %q is none of %s", option, value, strings.Join(all, ", "))
+	}
+	return value, nil
+}
+
+// parseFormat returns the format to write: the one that was asked for, or that the path's extension names.
+func parseFormat(path, asked string) (picture.Format, error) {
+	if asked != "" {
+		format, err := oneOf("format", asked, formats)
+		return picture.Format(format), err
+	}
+	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
+	switch {
+	case path == "":
+		return picture.PNG, nil
+	case path == "-":
+		return "", cli.Usagef("-of -: what format standard output is to be in, -format must say: one of %s", strings.Join(formats, ", "))
+	case !slices.Contains(formats, extension):
+		return "", cli.Usagef("-of %s: the name ends with none of .%s; -format names a format, too", path, strings.Join(formats, ", ."))
+	}
+	return picture.Format(extension), nil
+}
+
+// parseLevels reads which percentiles to show: those of -p, or the one of a moving window.
+func (o *options) parseLevels(c *urfave.Context) error {
+	if c.IsSet("mwp") {
+		o.moving = c.Float64("mwpl")
+		level := c.Float64("mwp")
+		switch {
+		case !(level >= 0 && level <= 100):
+			return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", level)
+		case !(o.moving > 0):
+			return cli.Usagef("-mwpl %v: a window must be longer than that", o.moving)
+		case c.IsSet("p"):
+			return cli.Usagef("-mwp and -p: one of them only")
+		}
+		o.levels = []float64{level}
+		return nil
+	}
+	for text := range strings.SplitSeq(c.String("p"), ",") {
+		text = strings.ToLower(strings.TrimSpace(text))
+		if text == "max" {
+			o.levels = append(o.levels, 100)
+			continue
+		}
+		level, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(level >= 0 && level <= 100) {
+			return cli.Usagef("-p: %q is neither max nor a percentile, which is a number from 0 to 100", text)
+		}
+		o.levels = append(o.levels, level)
+	}
+	return nil
+}
+
+// parseLimits reads service levels: values, or percentiles with values.
+func parseLimits(texts []string) (limits []picture.Limit, err error) {
+	for _, text := range texts {
+		for part := range strings.SplitSeq(text, ",") {
+			var l picture.Limit
+			value := part
+			if percentile, rest, ok := strings.Cut(part, "="); ok {
+				value = rest
+				if l.Percentile, err = strconv.ParseFloat(percentile, 64); err != nil || !(l.Percentile > 0 && l.Percentile <= 100) {
+					return nil, cli.Usagef("-sla %s: %q is no percentile, which is a number above 0, up to 100", text, percentile)
+				}
+			}
+			if l.Value, err = strconv.ParseFloat(value, 64); err != nil || !(l.Value > 0 && l.Value < 1e300) {
+				return nil, cli.Usagef("-sla %s: %q is no value above 0", text, value)
+			}
+			limits = append(limits, l)
+		}
+	}
+	return limits, nil
+}
+
+// dress gives a picture its looks.
+func (o *options) dress(p *picture.Picture) {
+	look := &o.picture
+	p.Theme, p.Width, p.Height, p.DPI = look.Theme, look.Width, look.Height, look.DPI
+	p.Title, p.Unit, p.LogValues, p.Limits, p.Absolute = look.Title, look.Unit, look.LogValues, look.Limits, o.absolute
+}

@@ -1,0 +1,376 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hdrkit/internal/cli"
+	"hdrkit/internal/clitest"
+)
+
+// hdrplot runs the command and returns what it printed.
+func hdrplot(t testing.TB, stdin string, args ...string) string {
+	t.Helper()
+	var out, err bytes.Buffer
+	app := app()
+	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(stdin), &out, &err
+	if status := cli.Run(context.Background(), app, args); status != 0 || err.Len() > 0 {
+		t.Fatalf("%v: exit status %d: %s", args, status, err.String())
+	}
+	return out.String()
+}
+
+// copies puts files of testdata under other names into a folder, and goes there.
+func copies(t testing.TB, names map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, from := range names {
+		text, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestExamples runs the examples of the help and reads back what they draw.
+func TestExamples(t *testing.T) {
+	copies(t, map[string]string{
+		"fixed.hdr": "logs/node1.hdr", "before.hdr": "logs/node1.hdr", "after.hdr": "logs/node2.hdr", "insert-rt.hdr": "logs/digits3.hdr",
+		"throttle-st.hgrm": "expected/node1.it-hgrm-ms.out", "throttle-rt.hgrm": "expected/node2.it-hgrm-ms.out",
+	})
+	six := []string{"insert-rt", "insert-st", "insert-wt", "simple1-rt", "simple1-st", "simple1-wt"}
+
+	if out := hdrplot(t, "", "-if", "fixed.hdr"); out != "fixed.png\n" {
+		t.Errorf("printed %q", out)
+	}
+	checkPNG(t, "fixed.png", 1200, 600)
+
+	hdrplot(t, "", strings.Fields("-if fixed.hdr -ovr 1000000 -unit ms -p max,99.9,50 -of fixed.svg")...)
+	checkSVG(t, "fixed.svg", append(six, "max", "99.9%", "50%", "value (ms)", "0", "400")...)
+
+	hdrplot(t, "", "-if", `.*-rt.*\.hdr`, "-it", "-type", "percentiles", "-of", "rt.pdf")
+	checkPDF(t, "rt.pdf", 900, 450)
+
+	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -compare -type percentiles -of ba.png")...)
+	checkPNG(t, "ba.png", 1200, 600)
+	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -compare -it -type percentiles -of ba.svg")...)
+	checkSVG(t, "ba.svg", "before", "after", "99.9%")
+
+	hdrplot(t, "", strings.Fields("-if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -of co.png")...)
+	checkPNG(t, "co.png", 1200, 600)
+	hdrplot(t, "", strings.Fields("-if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -unit ms -sla 99=5,99.9=20 -of co.svg")...)
+	checkSVG(t, "co.svg", "throttle-st", "throttle-rt", "value (ms)", "SLA: 99% ≤ 5 ms, 99.9% ≤ 20 ms")
+
+	hdrplot(t, "", strings.Fields("-if fixed.hdr -type heatmap -of heat.png")...)
+	checkPNG(t, "heat.png", 1200, 600)
+
+	hdrplot(t, string(read(t, "fixed.hdr")), strings.Fields("-if - -of all.html")...)
+	page := readPage(t, read(t, "all.html"))
+	var labels []string
+	for _, s := range page.Series {
+		labels = append(labels, s.Label)
+	}
+	if !slices.Equal(labels, six) {
+		t.Errorf("series %v", labels)
+	}
+}
+
+func checkPNG(t *testing.T, path string, width, height int) {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(read(t, path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if img.Bounds().Size() != image.Pt(width, height) {
+		t.Errorf("%s: %v, want %d by %d", path, img.Bounds(), width, height)
+	}
+	colours := map[string]bool{}
+	for y := 0; y < height; y += 3 {
+		for x := 0; x < width; x += 3 {
+			colours[fmt.Sprint(img.At(x, y))] = true
+		}
+	}
+	if len(colours) < 10 {
+		t.Errorf("%s: %d colours only", path, len(colours))
+	}
+}
+
+func checkSVG(t *testing.T, path string, texts ...string) {
+	t.Helper()
+	found := map[string]bool{}
+	decoder := xml.NewDecoder(bytes.NewReader(read(t, path)))
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if text, ok := token.(xml.CharData); ok {
+			found[string(text)] = true
+		}
+	}
+	for _, text := range texts {
+		if !found[text] {
+			t.Errorf("%s: no text %q", path, text)
+		}
+	}
+}
+
+// checkPDF reads the file's table of objects and the size of its page, in points.
+func checkPDF(t *testing.T, path string, width, height float64) {
+	t.Helper()
+	file := read(t, path)
+	end := regexp.MustCompile(`startxref\s+(\d+)\s+%%EOF\s*$`).FindSubmatch(file)
+	if end == nil {
+		t.Fatalf("%s: no end", path)
+	}
+	at, _ := strconv.Atoi(string(end[1]))
+	if !bytes.HasPrefix(file[at:], []byte("xref")) {
+		t.Fatalf("%s: no table of objects at %d", path, at)
+	}
+	objects := regexp.MustCompile(`(?m)^(\d{10}) 00000 n`).FindAllSubmatch(file[at:], -1)
+	for n, object := range objects {
+		offset, _ := strconv.Atoi(string(object[1]))
+		if !bytes.HasPrefix(file[offset:], fmt.Appendf(nil, "%d 0 obj", n+1)) {
+			t.Errorf("%s: no object %d at %d", path, n+1, offset)
+		}
+	}
+	box := regexp.MustCompile(`/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]`).FindSubmatch(file)
+	if len(objects) < 5 || box == nil {
+		t.Fatalf("%s: %d objects, page %q", path, len(objects), box)
+	}
+	w, _ := strconv.ParseFloat(string(box[1]), 64)
+	h, _ := strconv.ParseFloat(string(box[2]), 64)
+	if w != width || h != height {
+		t.Errorf("%s: page of %v by %v", path, w, h)
+	}
+}
+
+// page is what an HTML file holds, as far as the tests look at it.
+type page struct {
+	From, To float64
+	Series   []struct {
+		Label   string
+		Lines   []struct{ S, D, V []float64 }
+		Windows *struct{ Start []float64 }
+	}
+	Rest    *struct{ Label string }
+	Summary []struct {
+		Label                                                   string
+		Intervals, Count                                        int64
+		Min, Mean, StdDev, Max, P50, P90, P99, P999, P9999, Sum float64
+	}
+	Notes []string
+}
+
+func readPage(t testing.TB, file []byte) *page {
+	t.Helper()
+	if outside := regexp.MustCompile(`(?i)(src|href)="?(https?:)?//`).Find(file); outside != nil {
+		t.Errorf("the page is not self-contained: %q", outside)
+	}
+	_, data, _ := bytes.Cut(file, []byte(`<script id="data" type="application/json">`))
+	data, _, _ = bytes.Cut(data, []byte("</script>"))
+	var p page
+	if err := json.Unmarshal(data, &p); err != nil {
+		t.Fatal(err)
+	}
+	return &p
+}
+
+// TestPageNumbers compares the table of a page with what the reference printed, and its lines with what hdrsum says of each
+// interval.
+func TestPageNumbers(t *testing.T) {
+	hdrsum := filepath.Join(t.TempDir(), "hdrsum")
+	if out, err := exec.Command("go", "build", "-o", hdrsum, "../hdrsum").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	copies(t, map[string]string{"node1.hdr": "logs/node1.hdr", "want": "expected/node1.default.out"})
+	hdrplot(t, "", strings.Fields("-p 99,max -of page.html node1.hdr")...)
+	p := readPage(t, read(t, "page.html"))
+
+	want := map[string]string{}
+	for line := range strings.Lines(string(read(t, "want"))) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		want[key] = value
+	}
+	for _, s := range p.Summary {
+		for key, got := range map[string]float64{
+			"TotalCount": float64(s.Count), "Min": s.Min, "Max": s.Max, "50.000ptile": s.P50, "90.000ptile": s.P90, "99.000ptile": s.P99,
+			"99.900ptile": s.P999, "99.990ptile": s.P9999,
+		} {
+			if text := want[s.Label+"."+key]; text != strconv.FormatFloat(got, 'f', -1, 64) {
+				t.Errorf("%s.%s: %v, the reference says %q", s.Label, key, got, text)
+			}
+		}
+		if mean := want[s.Label+".Mean"]; mean != strconv.FormatFloat(s.Mean, 'f', 2, 64) {
+			t.Errorf("%s.Mean: %v, the reference says %q", s.Label, s.Mean, mean)
+		}
+	}
+	if len(p.Summary) != 6 || len(p.Series) != 6 {
+		t.Fatalf("%d rows, %d series", len(p.Summary), len(p.Series))
+	}
+
+	for n, start := range p.Series[0].Lines[0].S {
+		at := []string{fmt.Sprint(start - 1), fmt.Sprint(start + 1)} // the tags' intervals are milliseconds apart
+		out, err := exec.Command(hdrsum, "-s", at[0], "-e", at[1], "-st", "json", "-p", "99", "node1.hdr").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc struct {
+			Summaries []struct {
+				Tag         string
+				Max         float64
+				Percentiles []struct{ Value float64 }
+			}
+		}
+		if err := json.Unmarshal(out, &doc); err != nil {
+			t.Fatal(err)
+		}
+		if len(doc.Summaries) != 6 {
+			t.Fatalf("hdrsum finds %d tags at %v", len(doc.Summaries), start)
+		}
+		for i, s := range doc.Summaries {
+			lines := p.Series[i].Lines
+			if p.Series[i].Label != s.Tag || lines[0].V[n] != s.Percentiles[0].Value || lines[1].V[n] != s.Max {
+				t.Errorf("%s at %v: 99%% %v, maximum %v; hdrsum says %+v", p.Series[i].Label, start, lines[0].V[n], lines[1].V[n], s)
+			}
+		}
+	}
+}
+
+// TestLogs draws every log in testdata in every way. What differs between PNG, SVG and PDF is tested with the drawing.
+func TestLogs(t *testing.T) {
+	logs, err := filepath.Glob("../../testdata/logs/*.hdr")
+	if err != nil || len(logs) < 28 {
+		t.Fatalf("%d logs, %v", len(logs), err)
+	}
+	for _, log := range logs {
+		if strings.HasSuffix(log, "header-only.hdr") {
+			continue // nothing to draw, as a script shows
+		}
+		for _, kind := range types {
+			for _, format := range []string{"svg", "html"} {
+				if out := hdrplot(t, "", "-type", kind, "-format", format, "-of", "-", "-log", log); len(out) < 1000 {
+					t.Errorf("%s, %s, %s: %d bytes", log, kind, format, len(out))
+				}
+			}
+		}
+	}
+}
+
+// TestUnion proves that logs that ran side by side are drawn as one, by the interval.
+func TestUnion(t *testing.T) {
+	dir := "../../testdata/logs/"
+	var each []*page
+	for _, name := range []string{"node1", "node2", "node3"} {
+		each = append(each, readPage(t, []byte(hdrplot(t, "", "-of", "-", "-format", "html", dir+name+".hdr"))))
+	}
+	all := readPage(t, []byte(hdrplot(t, "", "-of", "-", "-format", "html", dir+"node1.hdr", dir+"node2.hdr", dir+"node3.hdr")))
+	if len(all.Series) != 6 {
+		t.Fatalf("%d series", len(all.Series))
+	}
+	for n, s := range all.Series {
+		highest, points := 0.0, 0
+		for _, p := range each {
+			highest = math.Max(highest, slices.Max(p.Series[n].Lines[0].V))
+			points = max(points, len(p.Series[n].Lines[0].V))
+		}
+		got := s.Lines[0].V
+		if slices.Max(got) != highest || len(got) > points+2 {
+			t.Errorf("%s: %d points up to %v, want about %d up to %v", s.Label, len(got), slices.Max(got), points, highest)
+		}
+	}
+	together := readPage(t, []byte(hdrplot(t, "", "-it", "-of", "-", "-format", "html", dir+"node1.hdr")))
+	if len(together.Series) != 1 || len(together.Series[0].Lines[0].V) != len(each[0].Series[0].Lines[0].V) {
+		t.Errorf("all tags together: %d series, %d points", len(together.Series), len(together.Series[0].Lines[0].V))
+	}
+}
+
+// TestManyTags proves that of 150 tags twelve have a line, and that this is said.
+func TestManyTags(t *testing.T) {
+	p := readPage(t, []byte(hdrplot(t, "", "-of", "-", "-format", "html", "../../testdata/logs/many-tags.hdr")))
+	if len(p.Series) != 12 || p.Rest == nil || p.Rest.Label != "the other 138" || len(p.Summary) != 150 {
+		t.Errorf("%d series, rest %+v, %d rows", len(p.Series), p.Rest, len(p.Summary))
+	}
+	lowest := math.Inf(1)
+	for _, s := range p.Series {
+		lowest = math.Min(lowest, slices.Max(s.Lines[0].V))
+	}
+	above, atLeast := 0, 0
+	for _, s := range p.Summary {
+		if s.Max > lowest {
+			above++
+		}
+		if s.Max >= lowest {
+			atLeast++
+		}
+	}
+	if above > 11 || atLeast < 12 {
+		t.Errorf("%d tags have a higher maximum than the lowest shown, %d at least that", above, atLeast)
+	}
+	if len(p.Notes) == 0 || !strings.HasPrefix(p.Notes[0], "Of 150 series") {
+		t.Errorf("notes %q", p.Notes)
+	}
+}
+
+// TestPictures draws the pictures of the README anew, by the commands that are documented.
+func TestPictures(t *testing.T) {
+	t.Chdir(clitest.Root())
+	commands := regexp.MustCompile(`(?m)^    hdrplot (.*) -of (docs/.*\.png)$`).FindAllStringSubmatch(string(read(t, "docs/pictures.md")), -1)
+	if len(commands) != 3 {
+		t.Fatalf("%d commands", len(commands))
+	}
+	readme := string(read(t, "README.md"))
+	for _, command := range commands {
+		args, path := command[1], command[2]
+		var words []string
+		for _, word := range regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(args, -1) {
+			words = append(words, strings.Trim(word, `"`))
+		}
+		got, err := png.Decode(strings.NewReader(hdrplot(t, "", append(words, "-of", "-", "-format", "png")...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := png.Decode(bytes.NewReader(read(t, path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is not what its command draws", path)
+		}
+		if !strings.Contains(readme, "]("+path+")") {
+			t.Errorf("%s is not in the README", path)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package cmd
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hdrkit/internal/clitest"
+)
+
+// TestOmission proves that a union that was corrected for coordinated omission sums up to what the logs themselves do when
+// they are corrected: the numbers of hdrsum -co are the reference's.
+func TestOmission(t *testing.T) {
+	build(t)
+	logs, err := filepath.Glob(filepath.Join(clitest.Root(), "testdata", "logs", "*.hdr"))
+	if err != nil || len(logs) < 20 {
+		t.Fatalf("%d logs: %v", len(logs), err)
+	}
+	corrected := 0
+	for _, log := range logs {
+		for _, sum := range []string{"-st hgrm"} {
+			for _, expected := range []string{"10000", "1000000"} {
+				if filepath.Base(log) == "double.hdr" {
+					expected += "e-4" // its values are small
+				}
+				pipe := "hdrunion -q -co " + expected + " " + log + " | hdrsum -if - " + sum
+				direct := "hdrsum " + sum + " -co " + expected + " " + log
+				got, want := output(pipe), output(direct)
+				if got != want {
+					t.Errorf("%s: got\n%.600s\nwant\n%.600s", pipe, got, want)
+				}
+				if want != output("hdrsum "+sum+" "+log) {
+					corrected++
+				}
+			}
+		}
+	}
+	if corrected < 25 {
+		t.Errorf("only %d sums were corrected", corrected)
+	}
+}
+
+// output returns what a command prints on standard output.
+func output(command string) string {
+	shell := exec.Command("sh", "-c", command)
+	var stdout strings.Builder
+	shell.Stdout = &stdout
+	shell.Run() // it fails where there is nothing to sum up
+	return stdout.String()
+}
