@@ -1,0 +1,354 @@
+// Command bench measures the commands of this repository side by side with what others have for the same work, and prints
+// tables in Markdown. Run it in its own folder; README.md holds what it said last, and how to read that.
+//
+// It needs a Unix. Peers that are not installed are left out, and named on standard error.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	var b bench
+	flag.IntVar(&b.seconds, "seconds", 3600, "length of the log; a second has six intervals and 12 KB")
+	flag.IntVar(&b.times, "times", 100, "how many times as long the long log is, which goes through a pipe")
+	flag.IntVar(&b.rounds, "rounds", 7, "how often to run each command, the long log at most three times")
+	flag.StringVar(&b.floor, "floor", "../../shared/reference/floor/floor.c", "source of the floor, which needs cc and libdeflate")
+	flag.StringVar(&b.jar, "jar", "/usr/share/java/hdrhistogram.jar", "HdrHistogram for Java, with its HistogramLogProcessor")
+	flag.Parse()
+	if err := b.run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// bench is what the flags say, and where things are.
+type bench struct {
+	seconds, times, rounds int
+	floor, jar             string // "" if it cannot be had
+
+	dir   string    // for all that it makes
+	nodes [3]string // logs of three machines
+	tens  string    // the first one's, ten times as long
+	small string    // of 60 intervals
+}
+
+// parallel is how many cores a command uses unless told otherwise.
+var parallel = runtime.GOMAXPROCS(0)
+
+func (b *bench) run() (err error) {
+	if b.dir, err = os.MkdirTemp("", "hdrkit-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	for _, step := range []func() error{b.buildOwn, b.buildFloor, b.findJava, b.makeLogs} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	tables, err := b.tables()
+	if err != nil {
+		return err
+	}
+	b.writeMachine()
+	for _, t := range tables {
+		if err := t.measure(b.rounds); err != nil {
+			return err
+		}
+		t.write(os.Stdout)
+	}
+	var self syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &self); err != nil {
+		return err
+	}
+	fmt.Printf("\nNo peak can be seen below bench's own, %.0f MiB.\n", peak(&self))
+	return nil
+}
+
+// path returns where something that bench made is.
+func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+
+// buildOwn builds the commands of this repository, and the peer in Go.
+func (b *bench) buildOwn() error {
+	if err := execute("go", "build", "-o", b.dir, "./hdrhistogram-go"); err != nil {
+		return err
+	}
+	return execute("go", "build", "-C", "..", "-o", b.dir, "./cmd/...", "./internal/loggen/genlog")
+}
+
+// buildFloor compiles the floor: one thread of C with libdeflate, no tags, no options, no checks.
+func (b *bench) buildFloor() error {
+	err := execute("cc", "-O3", "-march=native", b.floor, "-o", b.path("floor"), "-ldeflate")
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: without the floor: %v\n", err)
+		b.floor = ""
+	}
+	return nil
+}
+
+func (b *bench) findJava() error {
+	_, err := os.Stat(b.jar)
+	if err == nil {
+		_, err = exec.LookPath("java")
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: without Java: %v\n", err)
+		b.jar = ""
+	}
+	return nil
+}
+
+func execute(args ...string) error {
+	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// genlog returns the command that writes a log. Of those over an hour, the seconds repeat after a while, which is quicker.
+func (b *bench) genlog(seconds, seed int) []string {
+	args := []string{b.path("genlog"), "-seconds", strconv.Itoa(seconds), "-seed", strconv.Itoa(seed), "-start", strconv.Itoa(1468800000137 + 137*seed)}
+	if seconds > 3600 {
+		args = append(args, "-distinct", "600")
+	}
+	return args
+}
+
+func (b *bench) makeLogs() error {
+	fmt.Fprintln(os.Stderr, "bench: making the logs")
+	make := func(name string, seconds, seed int) (string, error) {
+		args := b.genlog(seconds, seed)
+		f, err := os.Create(b.path(name))
+		if err != nil {
+			return "", err
+		}
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Stdout, cmd.Stderr = f, os.Stderr
+		return f.Name(), errors.Join(cmd.Run(), f.Close())
+	}
+	var err error
+	for n := range b.nodes {
+		if b.nodes[n], err = make(fmt.Sprintf("node%d.hdr", n+1), b.seconds, n+1); err != nil {
+			return err
+		}
+	}
+	if b.small, err = make("small.hdr", 10, 1); err != nil {
+		return err
+	}
+	if b.tens, err = make("tens.hdr", 10*b.seconds, 1); err != nil {
+		return err
+	}
+	return b.addOnce()
+}
+
+// addOnce gives the ten times longer log one interval of a tag that no other has.
+func (b *bench) addOnce() error {
+	text, err := os.ReadFile(b.small)
+	if err != nil {
+		return err
+	}
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	_, fields, _ := bytes.Cut(lines[len(lines)-1], []byte(","))
+	f, err := os.OpenFile(b.tens, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "Tag=once,%s\n", fields)
+	return errors.Join(err, f.Close())
+}
+
+func fileSize(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// tables returns what is to be measured.
+func (b *bench) tables() ([]*table, error) {
+	node, size, intervals := b.nodes[0], fileSize(b.nodes[0]), int64(b.seconds*6)
+	hdrsum := func(name string, args ...string) *command {
+		return &command{name: strings.TrimSpace("hdrsum " + name), args: append([]string{b.path("hdrsum")}, args...), values: total}
+	}
+	all := fmt.Sprintf("-j %d", parallel)
+
+	summary := &table{title: fmt.Sprintf("**Summary of a log** of %.0f MB, %d intervals, six tags", float64(size)/1e6, intervals)}
+	if b.floor != "" {
+		summary.add(&command{name: "floor: C and libdeflate, one thread", args: []string{b.path("floor"), node}, values: counted})
+	}
+	summary.add(hdrsum("-j 1", "-j", "1", node), hdrsum(all, node),
+		&command{name: "hdrhistogram-go 1.4.0, its log reader and Merge", args: []string{b.path("hdrhistogram-go"), node}, values: counted})
+	for _, c := range summary.commands {
+		c.size, c.intervals = size, intervals
+	}
+
+	scaling := &table{title: "**From one core to all**, the same log"}
+	scaling.add(hdrsum("-j 1", "-j", "1", node), hdrsum(all, node))
+
+	oneTag := &table{title: "**Summary of one tag**, the same log"}
+	if b.jar != "" {
+		oneTag.add(b.java(node, "insert-rt"))
+	}
+	oneTag.add(hdrsum("-incT insert-rt", "-incT", "insert-rt", node))
+
+	startup := &table{title: "**Start-up**: a log of 60 intervals"}
+	startup.add(&command{name: "true", args: []string{"true"}}, hdrsum("-incT insert-rt", "-incT", "insert-rt", b.small), hdrsum("", b.small))
+	startup.commands[2].values = nil // all tags
+	if b.jar != "" {
+		startup.add(b.java(b.small, "insert-rt"))
+	}
+
+	tens := fileSize(b.tens)
+	filters := &table{title: fmt.Sprintf("**Filters** that leave one interval of %d, %.0f MB", 10*intervals+1, float64(tens)/1e6)}
+	filters.add(&command{name: "cat", args: []string{"cat", b.tens}},
+		hdrsum("-incT once, one tag", "-incT", "once", b.tens), hdrsum("-incT once -j 1", "-incT", "once", "-j", "1", b.tens),
+		hdrsum("-incT insert-rt -e 0, a time", "-incT", "insert-rt", "-e", "0.01", b.tens))
+	for _, c := range filters.commands {
+		c.size, c.values = tens, nil // each leaves another interval
+	}
+
+	tables := []*table{summary, scaling, oneTag, startup, filters}
+	if t := b.union(); t != nil {
+		tables = append(tables, t)
+	}
+	if t := b.split(); t != nil {
+		tables = append(tables, t)
+	}
+
+	length := &table{rounds: 3, title: fmt.Sprintf("**Length**: a pipe from the generator, and one %d times as long, of %.1f GB", b.times, float64(size)*float64(b.times)/1e9)}
+	for _, times := range [...]int{1, b.times} {
+		c := hdrsum(fmt.Sprintf("%d intervals", 6*b.seconds*times), "-")
+		c.from, c.intervals, c.values = b.genlog(b.seconds*times, 1), 6*int64(b.seconds*times), per(times, total)
+		length.add(c)
+	}
+	return append(tables, length), nil
+}
+
+func (t *table) add(commands ...*command) { t.commands = append(t.commands, commands...) }
+
+// java returns HistogramLogProcessor, which takes one tag at a time.
+func (b *bench) java(log, tag string) *command {
+	return &command{
+		name:   "HistogramLogProcessor, Java",
+		args:   []string{"java", "-cp", b.jar, "org.HdrHistogram.HistogramLogProcessor", "-i", log, "-tag", tag},
+		values: func(stdout string) (int64, error) { return addMatches(`Total count += +(\d+)`, stdout) },
+	}
+}
+
+// union returns the table of hdrunion, nil if there is no such command here.
+func (b *bench) union() *table {
+	if _, err := os.Stat(b.path("hdrunion")); err != nil {
+		return nil
+	}
+	t := &table{title: "**Union** of the logs of three machines"}
+	for _, jobs := range [...]int{1, parallel} {
+		out, j := b.path(fmt.Sprintf("union%d.hdr", jobs)), strconv.Itoa(jobs)
+		c := &command{name: "hdrunion -j " + j, args: append([]string{b.path("hdrunion"), "-j", j, "-of", out}, b.nodes[:]...)}
+		c.values = func(string) (int64, error) { return b.sum(out) }
+		for _, node := range b.nodes {
+			c.size += fileSize(node)
+		}
+		t.add(c)
+	}
+	return t
+}
+
+// split returns the table of hdrsplit, nil if there is no such command here.
+func (b *bench) split() *table {
+	if _, err := os.Stat(b.path("hdrsplit")); err != nil {
+		return nil
+	}
+	t := &table{title: "**Split** of a log by tag"}
+	parts := b.path("parts")
+	cp := &command{name: "cp", args: []string{"cp", b.nodes[0], b.path("copy.hdr")}}
+	cp.values = func(string) (int64, error) { return b.sum(b.path("copy.hdr")) }
+	split := &command{name: "hdrsplit", args: []string{b.path("hdrsplit"), "-od", parts, b.nodes[0]}}
+	split.values = func(string) (int64, error) { return b.sum("-ip", parts, "-if", ".*") }
+	cp.size, split.size = fileSize(b.nodes[0]), fileSize(b.nodes[0])
+	t.add(cp, split)
+	return t
+}
+
+// sum has hdrsum count the values of logs.
+func (b *bench) sum(args ...string) (int64, error) {
+	out, err := exec.Command(b.path("hdrsum"), args...).Output()
+	if err != nil {
+		return 0, err
+	}
+	return total(string(out))
+}
+
+// addMatches adds up what the one group of a regular expression matches in text.
+func addMatches(pattern, text string) (int64, error) {
+	matches := regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1)
+	if matches == nil {
+		return 0, fmt.Errorf("nothing matches %s in %.200q", pattern, text)
+	}
+	var sum int64
+	for _, match := range matches {
+		n, err := strconv.ParseInt(match[1], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// total returns how many values hdrsum has counted.
+func total(stdout string) (int64, error) { return addMatches(`TotalCount=(\d+)`, stdout) }
+
+// counted returns how many values a peer of one line has counted, those that it dropped included.
+func counted(stdout string) (int64, error) { return addMatches(`(\d+) (?:values|dropped)`, stdout) }
+
+// per divides the number of values of a log that is so many times as long as another, which makes the two the same.
+func per(times int, values func(string) (int64, error)) func(string) (int64, error) {
+	return func(stdout string) (int64, error) {
+		n, err := values(stdout)
+		if err == nil && n%int64(times) != 0 {
+			err = fmt.Errorf("%d values are not %d times as many as in any log", n, times)
+		}
+		return n / int64(times), err
+	}
+}
+
+// writeMachine prints what the tables were made on.
+func (b *bench) writeMachine() {
+	fmt.Printf("%s, %d cores used, %s/%s, %s", processor(), parallel, runtime.GOOS, runtime.GOARCH, runtime.Version())
+	if b.jar != "" {
+		fmt.Printf(", %s", firstLine("java", "-version"))
+	}
+	if b.floor != "" {
+		fmt.Printf(", %s", firstLine("cc", "--version"))
+	}
+	fmt.Printf(". Medians of %d rounds.\n", b.rounds)
+}
+
+// processor returns the processor's name, where the system tells.
+func processor() string {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	match := regexp.MustCompile(`(?m)^model name\s*: (.*)$`).FindSubmatch(text)
+	if match == nil {
+		return "unknown processor"
+	}
+	return string(match[1])
+}
+
+// firstLine returns the first line that a command prints.
+func firstLine(args ...string) string {
+	out, _ := exec.Command(args[0], args[1:]...).CombinedOutput()
+	line, _, _ := strings.Cut(string(out), "\n")
+	return line
+}
