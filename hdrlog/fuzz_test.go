@@ -29,6 +29,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Add([]byte("\"EndTimestamp\"\n0,1,3,H\n1,2,3,H\nTag=A,0,127,1,007,2,769,HIST\n1441812279474,1000,3,H\n"), 1)
 	f.Add([]byte("#[StartTime: 1,5]\n#[Basetime: 2]\r\n1 2 3 4\n1,2,3"), 10)
+	f.Add([]byte("\"not a legend\"\n"), 64)
 	f.Fuzz(func(t *testing.T, log []byte, maxLine int) {
 		maxLine = 1 + maxLine&0xfff
 		const most = 256 << 10 // a few bytes can be a great many when decompressed
@@ -81,7 +82,7 @@ func checkRecord(t *testing.T, rec *Record, maxLine int) {
 	switch rec.Kind {
 	case Malformed:
 		known := false
-		for _, err := range []error{ErrMissing, ErrNumber, ErrLineTooLong, ErrCutShort} {
+		for _, err := range []error{ErrMissing, ErrLine, ErrNumber, ErrLineTooLong, ErrCutShort} {
 			known = known || errors.Is(rec.Err, err)
 		}
 		if !known || rec.Err.Line != rec.Line || rec.Err.File != "log" || rec.Err.Field == "" {

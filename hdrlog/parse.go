@@ -24,7 +24,7 @@ func (r *Reader) parse(rec *Record, line []byte) (field string, err error) {
 		return r.parseComment(rec, line)
 	case '"':
 		if !bytes.Contains(line, []byte("Timestamp")) {
-			return "line", fmt.Errorf("neither an interval nor a legend: %s", quoted(line))
+			return "line", fmt.Errorf("%w: %s", ErrLine, quoted(line))
 		}
 		rec.Kind = Legend
 		r.legendSaysEnd = bytes.Contains(line, []byte(`"EndTimestamp"`))

@@ -110,6 +110,8 @@ type SyntaxError struct {
 var (
 	// ErrMissing: the line ends before the field.
 	ErrMissing = errors.New("field is missing")
+	// ErrLine: the line begins as a legend does, but names no column.
+	ErrLine = errors.New("neither an interval nor a legend")
 	// ErrNumber: the field is not a decimal number.
 	ErrNumber = errors.New("not a number")
 	// ErrLineTooLong: the line is longer than the reader's limit.
