@@ -113,8 +113,20 @@ func (u *union) run() error {
 		return err
 	}
 	encoders := make([]encoder, u.scan.Workers)
-	work := func(worker int, j *job) { encoders[worker].run(u, j) }
-	if err := ordered.Run(u.scan.Workers, u.next, work, u.write); err != nil {
+	work := func(worker int, j *job) {
+		for n := range j.tasks {
+			encoders[worker].run(u, &j.tasks[n])
+		}
+	}
+	done := func(j *job) error {
+		for n := range j.tasks {
+			if err := u.write(&j.tasks[n]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := ordered.Run(u.scan.Workers, u.next, work, done); err != nil {
 		return err
 	}
 	if u.err != nil {
@@ -263,8 +275,16 @@ func (h *streams) Pop() any {
 	return last
 }
 
-// A job is to add members to a window's sum, and to encode it if nothing will be added after that.
+// A job is some tasks for a worker: handing over one at a time would take longer than some of them.
 type job struct {
+	tasks []task
+}
+
+// tasksOfJob is how many tasks a job has but for the last.
+const tasksOfJob = 16
+
+// A task is to add members to a window's sum, and to encode it if nothing will be added after that.
+type task struct {
 	window  *window
 	members []member
 	encode  bool
@@ -273,16 +293,32 @@ type job struct {
 	err     error
 }
 
-// next makes the next job: it merges the inputs until a window is closed or has much to be added up.
+// next makes the next job.
 func (u *union) next(j *job) bool {
+	count := 0
+	for count < tasksOfJob {
+		if count == len(j.tasks) {
+			j.tasks = append(j.tasks, task{})
+		}
+		if !u.nextTask(&j.tasks[count]) {
+			break
+		}
+		count++
+	}
+	j.tasks = j.tasks[:count]
+	return count > 0
+}
+
+// nextTask makes the next task: it merges the inputs until a window is closed or has much to be added up.
+func (u *union) nextTask(t *task) bool {
 	for u.err == nil {
 		switch {
 		case len(u.folds) > 0:
-			u.assign(j, u.folds[0], false)
+			u.assign(t, u.folds[0], false)
 			u.folds = u.folds[1:]
 			return true
 		case len(u.closed) > 0:
-			u.assign(j, u.closed[0], true)
+			u.assign(t, u.closed[0], true)
 			u.closed[0] = nil
 			u.closed = u.closed[1:]
 			return true
@@ -298,8 +334,8 @@ func (u *union) next(j *job) bool {
 	return false
 }
 
-func (u *union) assign(j *job, w *window, encode bool) {
-	j.window, j.members, j.encode, j.floor, j.err = w, w.members, encode, u.plan.floor(), nil
+func (u *union) assign(t *task, w *window, encode bool) {
+	t.window, t.members, t.encode, t.floor, t.err = w, w.members, encode, u.plan.floor(), nil
 	w.members = nil
 	if !encode {
 		w.adding.Add(1)
@@ -376,32 +412,32 @@ type encoder struct {
 	sum     histogram.Histogram
 }
 
-func (e *encoder) run(u *union, j *job) {
-	if j.encode {
-		j.window.adding.Wait() // jobs are begun in order, so that those waited for are under way
-		j.err = e.encode(u, j)
+func (e *encoder) run(u *union, t *task) {
+	if t.encode {
+		t.window.adding.Wait() // tasks are begun in order, so that those waited for are under way
+		t.err = e.encode(u, t)
 	} else {
-		j.err = e.fold(j)
-		j.window.adding.Done()
+		t.err = e.fold(t)
+		t.window.adding.Done()
 	}
-	if j.err != nil {
-		i := j.window.first
-		j.err = fmt.Errorf("tag %s: the intervals joined with %s:%d: %w", tags.Name(i.tag), u.scan.Inputs[i.input].Name, i.line, j.err)
+	if t.err != nil {
+		i := t.window.first
+		t.err = fmt.Errorf("tag %s: the intervals joined with %s:%d: %w", tags.Name(i.tag), u.scan.Inputs[i.input].Name, i.line, t.err)
 	}
 }
 
-// fold adds a job's members to its window's sum.
-func (e *encoder) fold(j *job) error {
-	w := j.window
+// fold adds a task's members to its window's sum.
+func (e *encoder) fold(t *task) error {
+	w := t.window
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.sum == nil {
 		w.sum = new(histogram.Histogram)
-		if err := e.reset(w.sum, j.members[0]); err != nil {
+		if err := e.reset(w.sum, t.members[0]); err != nil {
 			return err
 		}
 	}
-	return e.add(w.sum, j.members)
+	return e.add(w.sum, t.members)
 }
 
 // reset makes sum an empty histogram of a payload's layout.
@@ -429,61 +465,61 @@ func (e *encoder) add(sum *histogram.Histogram, members []member) error {
 }
 
 // encode makes the fields of a window that is closed.
-func (e *encoder) encode(u *union, j *job) error {
-	w := j.window
-	j.fields = append(appendTimes(j.fields[:0], u.base, w.start, w.end), ',')
+func (e *encoder) encode(u *union, t *task) error {
+	w := t.window
+	t.fields = append(appendTimes(t.fields[:0], u.base, w.start, w.end), ',')
 	if w.count == 1 {
-		err := e.passThrough(j)
-		memories.Put(j.members[0].memory)
+		err := e.passThrough(t)
+		memories.Put(t.members[0].memory)
 		return err
 	}
 	sum := w.sum
 	if sum == nil {
 		sum = &e.sum
-		if err := e.reset(sum, j.members[0]); err != nil {
+		if err := e.reset(sum, t.members[0]); err != nil {
 			return err
 		}
 	}
-	if err := e.add(sum, j.members); err != nil {
+	if err := e.add(sum, t.members); err != nil {
 		return err
 	}
-	j.fields = fmt.Appendf(j.fields, "%.3f,", sum.Float(sum.Max())/hdrlog.MaxRatio)
-	fields, err := e.encoder.AppendBase64(j.fields, sum)
-	j.fields = fields
+	t.fields = fmt.Appendf(t.fields, "%.3f,", sum.Float(sum.Max())/hdrlog.MaxRatio)
+	fields, err := e.encoder.AppendBase64(t.fields, sum)
+	t.fields = fields
 	return err
 }
 
 // passThrough leaves the payload of the only interval of a window as it is, unless the reference would not read it or it
 // was corrected.
-func (e *encoder) passThrough(j *job) error {
-	i := &j.window.first
-	j.fields = append(append(j.fields, i.max...), ',')
+func (e *encoder) passThrough(t *task) error {
+	i := &t.window.first
+	t.fields = append(append(t.fields, i.max...), ',')
 	if _, compressed := payload.Peek(i.text); compressed {
-		j.fields = append(j.fields, i.text...)
+		t.fields = append(t.fields, i.text...)
 		return nil
 	}
 	p, err := e.decoder.OpenBinary(i.plain)
 	if err != nil {
 		return err
 	}
-	j.fields, err = e.encoder.AppendCompressed(j.fields, p)
+	t.fields, err = e.encoder.AppendCompressed(t.fields, p)
 	return err
 }
 
-// write writes what a job has made, and what was held until it was.
-func (u *union) write(j *job) error {
-	if j.err != nil {
-		return j.err
+// write writes what a task has made, and what was held until it was.
+func (u *union) write(t *task) error {
+	if t.err != nil {
+		return t.err
 	}
-	if !j.encode {
+	if !t.encode {
 		return nil
 	}
-	j.window.first = interval{}
-	if len(u.held) == 0 && j.window.key < j.floor {
-		return u.writeLine(j.window.tag, j.fields)
+	t.window.first = interval{}
+	if len(u.held) == 0 && t.window.key < t.floor {
+		return u.writeLine(t.window.tag, t.fields)
 	}
-	heap.Push(&u.held, line{j.window, slices.Clone(j.fields)})
-	return u.writeHeld(j.floor)
+	heap.Push(&u.held, line{t.window, slices.Clone(t.fields)})
+	return u.writeHeld(t.floor)
 }
 
 // writeHeld writes the results held whose key is below floor.
