@@ -51,3 +51,21 @@ func BenchmarkAddTo(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCheck checks the counts of one payload that is open.
+func BenchmarkCheck(b *testing.B) {
+	for _, name := range benchLogs {
+		benchPayloads(b, name, func(b *testing.B, texts [][]byte) {
+			var d Decoder
+			p, err := d.Open(texts[0])
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if err := p.Check(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

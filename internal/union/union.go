@@ -144,7 +144,7 @@ func (u *union) prepare(sorter *sorter) ([]order, error) {
 	errs := make([]error, len(u.scan.Inputs))
 	next := make(chan int)
 	var looking sync.WaitGroup
-	for range u.scan.Workers {
+	for range 2 * u.scan.Workers { // three inputs of a size keep two cores busy to the end
 		looking.Go(func() {
 			for n := range next {
 				orders[n], errs[n] = u.order(n)
