@@ -26,6 +26,7 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 7, "how often to run each command, the long log at most three times")
 	flag.StringVar(&b.floor, "floor", "../../shared/reference/floor/floor.c", "source of the floor, which needs cc and libdeflate")
 	flag.StringVar(&b.jar, "jar", "/usr/share/java/hdrhistogram.jar", "HdrHistogram for Java, with its HistogramLogProcessor")
+	flag.StringVar(&b.processing, "processing", "", "class path of HdrLogProcessing for Java, with what it needs, if it is to be measured")
 	flag.Parse()
 	if err := b.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -36,7 +37,7 @@ func main() {
 // bench is what the flags say, and where things are.
 type bench struct {
 	seconds, times, rounds int
-	floor, jar             string // "" if it cannot be had
+	floor, jar, processing string // "" if it cannot be had
 
 	dir   string    // for all that it makes
 	nodes [3]string // logs of three machines
@@ -104,8 +105,16 @@ func (b *bench) findJava() error {
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "bench: without Java: %v\n", err)
-		b.jar = ""
+		b.jar, b.processing = "", ""
 	}
+	// One of its commands writes to the folder that it runs in.
+	classes := filepath.SplitList(b.processing)
+	for n := range classes {
+		if classes[n], err = filepath.Abs(classes[n]); err != nil {
+			return err
+		}
+	}
+	b.processing = strings.Join(classes, string(filepath.ListSeparator))
 	return nil
 }
 
@@ -190,6 +199,11 @@ func (b *bench) tables() ([]*table, error) {
 	}
 	summary.add(hdrsum("-j 1", "-j", "1", node), hdrsum(all, node),
 		&command{name: "hdrhistogram-go 1.4.0, its log reader and Merge", args: []string{b.path("hdrhistogram-go"), node}, values: counted})
+	if b.processing != "" {
+		c := b.processingTool("SummarizeHistogramLogs", "-ifp", node)
+		c.values = total
+		summary.add(c)
+	}
 	for _, c := range summary.commands {
 		c.size, c.intervals = size, intervals
 	}
@@ -247,6 +261,11 @@ func (b *bench) java(log, tag string) *command {
 	}
 }
 
+// processingTool returns a command of HdrLogProcessing.
+func (b *bench) processingTool(class string, args ...string) *command {
+	return &command{name: class + ", Java", args: append([]string{"java", "-cp", b.processing, class}, args...)}
+}
+
 // union returns the table of hdrunion, nil if there is no such command here.
 func (b *bench) union() *table {
 	if _, err := os.Stat(b.path("hdrunion")); err != nil {
@@ -255,12 +274,22 @@ func (b *bench) union() *table {
 	t := &table{title: "**Union** of the logs of three machines"}
 	for _, jobs := range [...]int{1, parallel} {
 		out, j := b.path(fmt.Sprintf("union%d.hdr", jobs)), strconv.Itoa(jobs)
-		c := &command{name: "hdrunion -j " + j, args: append([]string{b.path("hdrunion"), "-j", j, "-of", out}, b.nodes[:]...)}
-		c.values = func(string) (int64, error) { return b.sum(out) }
+		t.add(&command{name: "hdrunion -j " + j, args: append([]string{b.path("hdrunion"), "-j", j, "-of", out}, b.nodes[:]...), out: out})
+	}
+	if b.processing != "" {
+		out := b.path("union-java.hdr")
+		c := b.processingTool("UnionHistogramLogs", "-of", out)
+		for _, node := range b.nodes {
+			c.args = append(c.args, "-ifp", node)
+		}
+		c.out = out
+		t.add(c)
+	}
+	for _, c := range t.commands {
+		c.values = func(string) (int64, error) { return b.sum(c.out) }
 		for _, node := range b.nodes {
 			c.size += fileSize(node)
 		}
-		t.add(c)
 	}
 	return t
 }
@@ -271,13 +300,27 @@ func (b *bench) split() *table {
 		return nil
 	}
 	t := &table{title: "**Split** of a log by tag"}
-	parts := b.path("parts")
-	cp := &command{name: "cp", args: []string{"cp", b.nodes[0], b.path("copy.hdr")}}
-	cp.values = func(string) (int64, error) { return b.sum(b.path("copy.hdr")) }
-	split := &command{name: "hdrsplit", args: []string{b.path("hdrsplit"), "-od", parts, b.nodes[0]}}
-	split.values = func(string) (int64, error) { return b.sum("-ip", parts, "-if", ".*") }
-	cp.size, split.size = fileSize(b.nodes[0]), fileSize(b.nodes[0])
-	t.add(cp, split)
+	node, copied, parts := b.nodes[0], b.path("copy.hdr"), b.path("parts")
+	t.add(
+		&command{name: "cp", args: []string{"cp", node, copied}, out: copied},
+		&command{name: "hdrsplit", args: []string{b.path("hdrsplit"), "-od", parts, node}, out: filepath.Join(parts, "*")},
+	)
+	if b.processing != "" {
+		c := b.processingTool("SplitHistogramLogs", "-ip", b.dir, "-if", filepath.Base(node))
+		c.dir = b.path("parts-java")
+		c.out = filepath.Join(c.dir, "*")
+		t.add(c)
+	}
+	for _, c := range t.commands {
+		c.size = fileSize(node)
+		c.values = func(string) (int64, error) {
+			outs, err := filepath.Glob(c.out)
+			if err != nil {
+				return 0, err
+			}
+			return b.sum(outs...)
+		}
+	}
 	return t
 }
 

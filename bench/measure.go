@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,6 +21,10 @@ type command struct {
 	args []string
 	// from, if set, is a command whose output it reads. That one's own time and memory are not counted.
 	from []string
+	// dir is the folder that it runs in, made where it is missing; bench's own if it is "".
+	dir string
+	// out matches the files that it writes, "" if there are none.
+	out string
 	// values returns how many values the command has counted, from what it printed. It is nil where there are none.
 	values func(stdout string) (int64, error)
 	// size is how many bytes it reads and intervals how many of them it decodes, each 0 if that is beside the point.
@@ -37,6 +42,11 @@ type sample struct {
 // run runs the command, which prints to stdout.
 func (c *command) run(stdout io.Writer) (s sample, err error) {
 	cmd := exec.Command(c.args[0], c.args[1:]...)
+	if cmd.Dir = c.dir; c.dir != "" {
+		if err := os.MkdirAll(c.dir, 0o777); err != nil {
+			return s, err
+		}
+	}
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = stdout, &stderr
 	if c.from != nil {
@@ -162,14 +172,24 @@ func memory(s sample) float64 { return s.peak }
 // write prints the table in Markdown.
 func (t *table) write(w io.Writer) {
 	fmt.Fprintf(w, "\n%s\n\n", t.title)
-	fmt.Fprintln(w, "| command | wall, ms | ratio | CPU, ms | ratio | peak, MiB | GB/s | CPU µs an interval |")
-	fmt.Fprintln(w, "| --- | --: | --: | --: | --: | --: | --: | --: |")
+	fmt.Fprintln(w, "| command | wall, ms | ratio | CPU, ms | ratio | peak, MiB | GB/s | CPU µs an interval | out, MB |")
+	fmt.Fprintln(w, "| --- | --: | --: | --: | --: | --: | --: | --: | --: |")
 	first := t.commands[0]
 	for _, c := range t.commands {
 		fmt.Fprintf(w, "| %s | %s | %.2f | %s | %.2f | %.0f |", c.name,
 			millis(c.of(wall)), c.ratio(first, wall), millis(c.of(cpu)), c.ratio(first, cpu), c.of(memory))
-		fmt.Fprintf(w, " %s | %s |\n", unless0(c.size, float64(c.size)/1e9/c.of(wall)), unless0(c.intervals, c.of(cpu)*1e6/float64(c.intervals)))
+		fmt.Fprintf(w, " %s | %s | %s |\n", unless0(c.size, float64(c.size)/1e9/c.of(wall)),
+			unless0(c.intervals, c.of(cpu)*1e6/float64(c.intervals)), unless0(c.written(), float64(c.written())/1e6))
 	}
+}
+
+// written returns how many bytes the command has written to files.
+func (c *command) written() (size int64) {
+	files, _ := filepath.Glob(c.out) // the pattern has matched before
+	for _, file := range files {
+		size += fileSize(file)
+	}
+	return size
 }
 
 // millis writes seconds as milliseconds, to three digits at least.
