@@ -90,22 +90,21 @@ func clamp(v float64) int64 {
 	return int64(max(min(v, 4*maxTime), -4*maxTime))
 }
 
-// wanted returns an interval as it goes into the result, or nil if it is not wanted: then only its line is of interest.
-func (u *union) wanted(input int, r *hdrlog.Record) *interval {
-	i := &r.Interval
-	tag := u.tag(input, i.Tag)
-	if !u.scan.Selection.Range.Contains(i) || !u.scan.Selection.Tags.Keeps(tag) {
-		return nil
+// wanted makes i an interval as it goes into the result, and reports whether that is wanted.
+func (u *union) wanted(i *interval, input int, r *hdrlog.Record) bool {
+	tag := u.tag(input, r.Interval.Tag)
+	if !u.scan.Selection.Range.Contains(&r.Interval) || !u.scan.Selection.Tags.Keeps(tag) {
+		return false
 	}
 	if u.options.IgnoreTags {
 		tag = nil
 	}
-	made := &interval{input: input, line: r.Line, tag: tag, max: maxText(i), text: i.Payload}
-	made.start, made.end, _ = u.times.of(i)
-	if made.start < -maxTime || made.end > maxTime {
-		made.err = u.syntaxError(made, "start", errTime)
+	*i = interval{input: input, line: r.Line, tag: tag, max: maxText(&r.Interval), text: r.Interval.Payload}
+	i.start, i.end, _ = u.times.of(&r.Interval)
+	if i.start < -maxTime || i.end > maxTime {
+		i.err = u.syntaxError(i, "start", errTime)
 	}
-	return made
+	return true
 }
 
 var errTime = errors.New("time is too far from the epoch to be told to the millisecond")
@@ -151,13 +150,13 @@ func (u *union) order(input int) (order, error) {
 	r := hdrlog.NewReader(file, u.scan.Inputs[input].Name)
 	// The latest start so far, as of each of the last intervals, u.lookAhead of them at least.
 	latest := make([]int64, 0, 2*u.lookAhead)
+	var i interval
 	for r.Scan() {
 		record := r.Record()
 		if record.Kind != hdrlog.IntervalRecord {
 			continue
 		}
-		i := u.wanted(input, record)
-		if i == nil || i.err != nil {
+		if !u.wanted(&i, input, record) || i.err != nil {
 			continue
 		}
 		_, _, log := u.times.of(&record.Interval)
@@ -212,6 +211,7 @@ func (u *union) fill(b *batch, r *hdrlog.Reader, input int) bool {
 		}
 		return b.err != nil
 	}
+	made := make([]interval, len(b.records.Records)) // they outlive b
 	for n := range b.records.Records {
 		record := &b.records.Records[n]
 		switch record.Kind {
@@ -219,8 +219,8 @@ func (u *union) fill(b *batch, r *hdrlog.Reader, input int) bool {
 			b.reports = append(b.reports, report{len(b.intervals), record.Err, record.Kind == hdrlog.Malformed})
 		case hdrlog.IntervalRecord:
 			b.seen++
-			if i := u.wanted(input, record); i != nil {
-				b.intervals = append(b.intervals, i)
+			if u.wanted(&made[n], input, record) {
+				b.intervals = append(b.intervals, &made[n])
 			}
 		}
 	}

@@ -52,6 +52,7 @@ func (s *sorter) add(input int) (o order, err error) {
 	}
 	defer file.Close()
 	r := hdrlog.NewReader(u.counted(file), u.scan.Inputs[input].Name)
+	var i interval
 	for r.Scan() {
 		record := r.Record()
 		switch record.Kind {
@@ -61,8 +62,7 @@ func (s *sorter) add(input int) (o order, err error) {
 			}
 		case hdrlog.IntervalRecord:
 			u.scan.Seen++
-			i := u.wanted(input, record)
-			if i == nil {
+			if !u.wanted(&i, input, record) {
 				continue
 			}
 			if i.err != nil {

@@ -64,28 +64,35 @@ type union struct {
 	jobs      chan *batch
 	stop      chan struct{}
 
-	plan    plan
-	streams streams
-	closed  []*window         // to be handed to the workers
-	folds   []*window         // to be added up so far
-	tags    map[string][]byte // those found so far
-	kinds   map[string]*kinds
-	err     error // what ended the merging
-	ended   bool
+	plan     plan
+	streams  streams
+	closed   []*window          // to be handed to the workers
+	folds    []*window          // to be added up so far
+	tags     map[string]*tagged // those found so far, but for none, which is untagged
+	untagged tagged
+	err      error // what ended the merging
+	ended    bool
 
 	writer *hdrlog.Writer
 	held   lines // results whose turn it is not yet
 	count  int64 // of those written
 }
 
-// kinds is where integers and doubles of a tag were first found.
-type kinds [2]*interval
+// tagged is what is known of a tag.
+type tagged struct {
+	tag []byte // in memory of its own
+	// integers and doubles are where those were first found.
+	integers, doubles place
+}
+
+// A place is where an interval stands. The zero value is none: lines count from 1.
+type place struct{ input, line int }
 
 // Write writes the union of a scan's inputs to w and returns how many intervals it has. It writes nothing if there are none.
 func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 	u := &union{
 		scan: s, options: o, times: times{o.Relative}, writer: hdrlog.NewWriter(w),
-		jobs: make(chan *batch), stop: make(chan struct{}), kinds: make(map[string]*kinds), tags: make(map[string][]byte),
+		jobs: make(chan *batch), stop: make(chan struct{}), tags: make(map[string]*tagged),
 		lookAhead: min(max(aheadOfAll/len(s.Inputs), leastAhead), mostAhead),
 	}
 	u.plan = newJoining(o.Target)
@@ -346,10 +353,11 @@ func (u *union) assign(t *task, w *window, encode bool) {
 func (u *union) merge() error {
 	s := u.streams[0]
 	i := s.head
-	i.tag = u.ownTag(i.tag)
-	if err := u.checkKind(i); err != nil {
+	t := u.tagged(i.tag)
+	if err := u.checkKind(t, i); err != nil {
 		return err
 	}
+	i.tag = t.tag
 	var w *window
 	w, u.closed = u.plan.put(i, u.closed[:0])
 	slices.SortFunc(u.closed, (*window).compare) // floor knows only of those that are open
@@ -371,38 +379,33 @@ func (u *union) merge() error {
 	return nil
 }
 
-// ownTag returns a tag that outlives the interval.
-func (u *union) ownTag(tag []byte) []byte {
+// tagged returns what is known of a tag.
+func (u *union) tagged(tag []byte) *tagged {
 	if tag == nil {
-		return nil
+		return &u.untagged
 	}
-	own, ok := u.tags[string(tag)]
-	if !ok {
-		own = bytes.Clone(tag)
-		u.tags[string(tag)] = own
+	t := u.tags[string(tag)]
+	if t == nil {
+		t = &tagged{tag: bytes.Clone(tag)}
+		u.tags[string(tag)] = t
 	}
-	return own
+	return t
 }
 
 // checkKind finds out whether a tag has integer and double intervals, which do not add up.
-func (u *union) checkKind(i *interval) error {
-	k := u.kinds[tagKey(i.tag)]
-	if k == nil {
-		k = new(kinds)
-		u.kinds[tagKey(i.tag)] = k
-	}
-	own, other := 0, 1
+func (u *union) checkKind(t *tagged, i *interval) error {
+	own, other := &t.integers, &t.doubles
 	if i.double {
-		own, other = 1, 0
+		own, other = other, own
 	}
-	if k[own] == nil {
-		k[own] = &interval{input: i.input, line: i.line}
+	if own.line == 0 {
+		*own = place{i.input, i.line}
 	}
-	if k[other] != nil {
-		place := func(i *interval) string { return fmt.Sprintf("%s:%d", u.scan.Inputs[i.input].Name, i.line) }
-		return fmt.Errorf("tag %s: %w: integers at %s, doubles at %s", tags.Name(i.tag), histogram.ErrKind, place(k[0]), place(k[1]))
+	if other.line == 0 {
+		return nil
 	}
-	return nil
+	name := func(p place) string { return fmt.Sprintf("%s:%d", u.scan.Inputs[p.input].Name, p.line) }
+	return fmt.Errorf("tag %s: %w: integers at %s, doubles at %s", tags.Name(t.tag), histogram.ErrKind, name(t.integers), name(t.doubles))
 }
 
 // encoder does the jobs of a worker.
