@@ -3,7 +3,6 @@ package inflate
 import (
 	"bytes"
 	stdzlib "compress/zlib"
-	stdadler "hash/adler32"
 	"io"
 	"testing"
 
@@ -62,21 +61,4 @@ func BenchmarkZlib(b *testing.B) {
 		in.Reset(src)
 		return readAll(std, std.(stdzlib.Resetter).Reset(in, nil))
 	})
-}
-
-func BenchmarkAdler32(b *testing.B) {
-	p := make([]byte, 3157) // the mean length of a payload
-	for i := range p {
-		p[i] = byte(i)
-	}
-	run := func(name string, sum func([]byte) uint32) {
-		b.Run("impl="+name, func(b *testing.B) {
-			b.SetBytes(int64(len(p)))
-			for b.Loop() {
-				sum(p)
-			}
-		})
-	}
-	run("hdrkit", adler32)
-	run("std", stdadler.Checksum)
 }

@@ -16,6 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"unsafe"
+
+	"hdrkit/hdrlog/internal/adler32"
 )
 
 // What can be wrong with a stream. ErrCorrupt comes wrapped with its cause.
@@ -68,7 +70,7 @@ func (d *Decoder) Zlib(dst, src []byte) (n, used int, err error) {
 	if len(src)-s.pos < 4 {
 		return s.n, 0, ErrTruncated
 	}
-	if binary.BigEndian.Uint32(src[s.pos:]) != adler32(dst[:s.n]) {
+	if binary.BigEndian.Uint32(src[s.pos:]) != adler32.Checksum(dst[:s.n]) {
 		return s.n, 0, ErrChecksum
 	}
 	return s.n, s.pos + 4, nil
