@@ -1,0 +1,156 @@
+// Package deflate writes zlib streams (RFC 1950 around RFC 1951) of what is whole in memory, with Huffman codes and without
+// matches.
+//
+// It exists because joining logs spent a seventh of its time in the Huffman-only writer of klauspost/compress, and takes 0.41
+// of that (BenchmarkAppendZlib). That is the plain version of this package: tests check that compress/zlib and our own inflater
+// read back what went in, and that no payload of a log takes more bytes than there. Of a payload of 3.6 KB, counting takes a
+// fifth of the time, the code of some 120 symbols and the head that tells it a third, and writing the bytes two fifths.
+package deflate
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"hdrkit/hdrlog/internal/adler32"
+)
+
+const (
+	// What larger input is taken apart into: each part gets a code of its own if that is shorter than to share one with
+	// those before it. A stored block holds no more than 65,535.
+	partSize = 32 << 10
+	// The most that may share a code, so that counts add up to less than 1<<countBits.
+	maxShared = 1 << (countBits - 1)
+)
+
+// Types of block, as the two bits after the one that marks the last block.
+const (
+	stored  = 0
+	fixed   = 1
+	dynamic = 2
+)
+
+// A Writer writes zlib streams. The zero value is ready. It holds memory that it uses again for each stream, so it is worth
+// keeping, and it is not safe for concurrent use.
+type Writer struct {
+	counts [4][256]uint32
+	blocks [3]block // what is to be written, the part after it, and both as one
+}
+
+// A block is input that gets a code of its own.
+type block struct {
+	raw    []byte
+	counts [numSymbols]uint32
+	code   code
+	head   head
+}
+
+// AppendZlib appends raw as a zlib stream to dst and returns the extended slice. It keeps neither.
+func (w *Writer) AppendZlib(dst, raw []byte) []byte {
+	begin := len(dst)
+	dst = slices.Grow(dst, maxSize(len(raw))+slop)
+	// Method 8 with a window of 32 KiB, and the check that makes it a multiple of 31. The level is the fastest, as zlib has it
+	// for Huffman codes only.
+	s := stream{dst: append(dst, 0x78, 0x01)[:cap(dst)], n: begin + 2}
+
+	if len(raw) == 0 {
+		s.put(1|fixed<<1, 3)
+		s.symbols(&fixedCode, nil)
+		s.align()
+		return binary.BigEndian.AppendUint32(s.dst[:s.n], 1)
+	}
+	this, next, both := &w.blocks[0], &w.blocks[1], &w.blocks[2]
+	part := raw[:min(len(raw), partSize)]
+	this.raw = part
+	w.count(this, part)
+	this.makeCode()
+	for rest := raw[len(part):]; len(rest) > 0; rest = rest[len(part):] {
+		part = rest[:min(len(rest), partSize)]
+		next.raw = part
+		w.count(next, part)
+		next.makeCode()
+		if len(this.raw) <= maxShared {
+			both.raw = raw[len(raw)-len(rest)-len(this.raw):][:len(this.raw)+len(part)]
+			for i := range both.counts {
+				both.counts[i] = this.counts[i] + next.counts[i]
+			}
+			both.counts[endOfBlock] = 1
+			both.makeCode()
+			if both.dynamicSize() <= this.size()+next.size() {
+				this, both = both, this
+				continue
+			}
+		}
+		s.block(this, false)
+		this, next = next, this
+	}
+	s.block(this, true)
+	for i := range w.blocks {
+		w.blocks[i].raw = nil
+	}
+	s.align()
+	return binary.BigEndian.AppendUint32(s.dst[:s.n], adler32.Checksum(raw))
+}
+
+// maxSize is the most bytes that a stream of n takes: all of it stored, or a fixed block of nothing.
+func maxSize(n int) int {
+	return 2 + max(5*((n+partSize-1)/partSize), 2) + n + 4
+}
+
+// count counts the bytes of part. It does so in four tables by turns, since it takes a while until what was just added
+// to a count can be added to again.
+func (w *Writer) count(b *block, part []byte) {
+	clear(w.counts[0][:])
+	clear(w.counts[1][:])
+	clear(w.counts[2][:])
+	clear(w.counts[3][:])
+	c0, c1, c2, c3 := &w.counts[0], &w.counts[1], &w.counts[2], &w.counts[3]
+	for ; len(part) >= 8; part = part[8:] {
+		p := (*[8]byte)(part)
+		c0[p[0]]++
+		c1[p[1]]++
+		c2[p[2]]++
+		c3[p[3]]++
+		c0[p[4]]++
+		c1[p[5]]++
+		c2[p[6]]++
+		c3[p[7]]++
+	}
+	for _, x := range part {
+		c0[x]++
+	}
+	for i := range c0 {
+		b.counts[i] = c0[i] + c1[i] + c2[i] + c3[i]
+	}
+	b.counts[endOfBlock] = 1
+}
+
+// makeCode makes the code for the counts, and the head that tells it.
+func (b *block) makeCode() {
+	b.code.make(b.counts[:], maxLength)
+	b.head.make(&b.code)
+}
+
+// dynamicSize is how many bits the block takes with its own code.
+func (b *block) dynamicSize() int { return 3 + b.head.size + b.code.size }
+
+// fixedSize is how many bits it takes with the code that needs no head: 8 for most bytes, 9 for those from 144 on.
+func (b *block) fixedSize() int {
+	size := 3 + 8*len(b.raw) + 7
+	for _, n := range b.counts[144:256] {
+		size += int(n)
+	}
+	return size
+}
+
+// storedSize is how many bits it takes as it is, after n bits of a byte.
+func (b *block) storedSize(n int) int {
+	if len(b.raw) > partSize {
+		return 1 << 62
+	}
+	return 3 + (5-n)&7 + 32 + 8*len(b.raw)
+}
+
+// size is how many bits the block takes at most, wherever it stands.
+func (b *block) size() int {
+	return min(b.dynamicSize(), b.fixedSize(), b.storedSize(6))
+}

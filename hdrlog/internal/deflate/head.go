@@ -1,0 +1,108 @@
+package deflate
+
+// numLengthSymbols is how many symbols the lengths of codes are told in: 0 to 15 are lengths, the others repeat.
+const numLengthSymbols = 19
+
+const (
+	repeatLast  = 16 // 3 to 6 times, 2 bits more
+	repeatZero  = 17 // 3 to 10 times, 3 bits more
+	repeatZeros = 18 // 11 to 138 times, 7 bits more
+)
+
+var extraBits = [32]uint8{repeatLast: 2, repeatZero: 3, repeatZeros: 7}
+
+// order is that in which the lengths of the lengths' codes are told.
+var order = [numLengthSymbols]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
+
+// A head tells a code at the beginning of a block (RFC 1951, 3.2.7).
+type head struct {
+	tokens [numSymbols + 4]uint16 // symbol, above 8 bits of what its extra bits hold
+	n      int                    // how many tokens there are
+	told   int                    // how many lengths of lengths' codes are told
+	code   code                   // of the lengths
+	size   int                    // bits that it takes, without those of the type of the block
+}
+
+// A gap is the tokens of a number of symbols without a code, up to four.
+type gap struct {
+	tokens uint64
+	n      int
+}
+
+// A gap of three is shorter as it is, for where there is one there are many zeros.
+var gaps = func() (gaps [257]gap) {
+	for size := range gaps {
+		g := &gaps[size]
+		add := func(symbol, extra int) {
+			g.tokens |= uint64(symbol|extra<<8) << (16 * g.n)
+			g.n++
+		}
+		rest := size
+		for ; rest >= 11; rest -= min(rest, 138) {
+			add(repeatZeros, min(rest, 138)-11)
+		}
+		if rest >= 4 {
+			add(repeatZero, rest-3)
+			rest = 0
+		}
+		for range rest {
+			add(0, 0)
+		}
+	}
+	return gaps
+}()
+
+// make makes the head that tells c.
+//
+// How many symbols without a code stand before one that has a code cannot be predicted, so four tokens are written each time,
+// of which those that are too many are overwritten. Repeated lengths are seldom.
+func (h *head) make(c *code) {
+	tokens := h.tokens[:]
+	n, next := 0, 0 // next symbol that is not told yet
+	last, repeats := uint8(0), 0
+	for _, symbol := range c.used {
+		length := c.lengths[symbol]
+		g := &gaps[int(symbol)-next]
+		if length != last || int(symbol) != next {
+			repeats = -1
+		}
+		next = int(symbol) + 1
+		last = length
+		repeats++
+		if repeats >= 3 {
+			if repeats == 3 {
+				n -= 2
+				tokens[n] = repeatLast
+				n++
+			} else {
+				tokens[n-1] += 1 << 8
+			}
+			if repeats == 6 {
+				repeats = 0
+			}
+			continue
+		}
+		put := tokens[n : n+4]
+		put[0], put[1], put[2], put[3] = uint16(g.tokens), uint16(g.tokens>>16), uint16(g.tokens>>32), uint16(g.tokens>>48)
+		n += g.n
+		tokens[n] = uint16(length)
+		n++
+	}
+	tokens[n] = 0 // one distance code of no bits says that there are no distances
+	h.n = n + 1
+
+	var counts [numLengthSymbols + 13]uint32
+	for _, token := range tokens[:h.n] {
+		counts[token%32]++
+	}
+	clear(h.code.lengths[:numLengthSymbols])
+	h.code.make(counts[:numLengthSymbols], 7)
+	h.told = numLengthSymbols
+	for h.told > 4 && counts[order[h.told-1]] == 0 {
+		h.told--
+	}
+	h.size = 5 + 5 + 4 + 3*h.told + h.code.size
+	for symbol := repeatLast; symbol < numLengthSymbols; symbol++ {
+		h.size += int(counts[symbol]) * int(extraBits[symbol])
+	}
+}

@@ -1,0 +1,150 @@
+package deflate
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// slop is how many bytes after its end a stream may write to.
+const slop = 8
+
+// A stream is what is written so far. Dst has room for all that comes, and slop bytes after it.
+type stream struct {
+	dst   []byte
+	n     int    // bytes written to dst
+	bits  uint64 // bits to be written after them, the first one lowest; those above are 0
+	nbits uint   // how many: less than 8 between calls
+}
+
+// put writes up to 56 bits.
+func (s *stream) put(v uint64, n uint) {
+	s.bits |= v << (s.nbits & 63)
+	s.nbits += n
+	binary.LittleEndian.PutUint64(s.dst[s.n:], s.bits)
+	s.n += int(s.nbits / 8)
+	s.bits >>= s.nbits &^ 7 & 63
+	s.nbits &= 7
+}
+
+// align writes the rest of a byte begun.
+func (s *stream) align() {
+	s.put(0, -s.nbits&7)
+}
+
+// block writes b as whichever type of block is the shortest.
+func (s *stream) block(b *block, last bool) {
+	final := uint64(0)
+	if last {
+		final = 1
+	}
+	size := b.dynamicSize()
+	fixedSize, storedSize := size, b.storedSize(int(s.nbits))
+	if 8*len(b.raw) < size {
+		fixedSize = b.fixedSize()
+	}
+	switch {
+	case storedSize < min(size, fixedSize):
+		s.put(final|stored<<1, 3)
+		s.align()
+		s.put(uint64(len(b.raw))|uint64(^uint16(len(b.raw)))<<16, 32)
+		s.n += copy(s.dst[s.n:], b.raw)
+	case fixedSize < size:
+		s.put(final|fixed<<1, 3)
+		s.symbols(&fixedCode, b.raw)
+	default:
+		s.put(final|dynamic<<1, 3)
+		s.head(&b.head)
+		s.symbols(&b.code, b.raw)
+	}
+}
+
+// fixedCode is the code of fixed blocks (RFC 1951, 3.2.6).
+var fixedCode = func() (c code) {
+	var numbers [64]int
+	for symbol := range c.lengths {
+		c.lengths[symbol] = 8
+		c.used = append(c.used, uint16(symbol))
+	}
+	for symbol := 144; symbol < 256; symbol++ {
+		c.lengths[symbol] = 9
+	}
+	c.lengths[endOfBlock] = 7
+	// Lengths of matches have the other codes of 7 and 8 bits.
+	numbers[7], numbers[8] = 24, 152
+	c.longest = 9
+	c.assign(&numbers)
+	return c
+}()
+
+// head writes how many lengths there are, the code that they are told in, and what it tells.
+func (s *stream) head(h *head) {
+	// 257 symbols and 1 distance, as many as there must be.
+	s.put(uint64(h.told-4)<<10, 14)
+	told, size := uint64(0), uint(3*h.told)
+	for i, symbol := range order { // those that are not told are 0
+		told |= uint64(h.code.lengths[symbol]) << (3 * i & 63)
+	}
+	s.put(told&(1<<30-1), min(size, 30))
+	s.put(told>>30, size-min(size, 30))
+
+	// Four tokens at a time, of up to 14 bits each.
+	var v uint64
+	var n uint
+	for i, token := range h.tokens[:h.n] {
+		symbol := int(token % 32)
+		code, size := h.code.code(symbol)
+		v |= (code | uint64(token>>8)<<(size&63)) << (n & 63)
+		n += size + uint(extraBits[symbol])
+		if i%4 == 3 {
+			s.put(v, n)
+			v, n = 0, 0
+		}
+	}
+	s.put(v, n)
+}
+
+// symbols writes raw and the end of the block.
+func (s *stream) symbols(c *code, raw []byte) {
+	if c.longest <= longestFours {
+		raw = s.fours(c, raw)
+	}
+	for _, x := range raw {
+		s.put(c.code(int(x)))
+	}
+	s.put(c.code(endOfBlock))
+}
+
+// longestFours is the longest code of which there is room for four beside 7 bits that are left over.
+const longestFours = 14
+
+// fours writes what it can of raw four bytes at a time, and returns the rest.
+//
+// Entries have their code in the highest bits, and their length in the lowest. To put one after the other takes a shift by
+// the second, which looks at no more than its six lowest bits, and an or; what their lengths come to is the lowest bits of
+// their sum. Below the bits that count is rubbish, to be shifted out, of which only the lengths of the last two can get in
+// the way. Raw is read and dst written to within what the caller knows to be there.
+func (s *stream) fours(c *code, raw []byte) []byte {
+	table := (*[256]uint64)(c.entries[:])
+	src, dst := unsafe.Pointer(unsafe.SliceData(raw)), unsafe.Pointer(&s.dst[s.n])
+	n, nbits := uint64(0), uint64(s.nbits)
+	bits := s.bits << (64 - nbits)
+	whole := len(raw) &^ 3
+	for i := 0; i < whole; i += 4 {
+		e0, e1 := table[load(src, i)], table[load(src, i+1)]
+		both := e0 + e1
+		bits = bits>>(both&63) | (e0>>(e1&63) | e1)
+		nbits += both
+		e0, e1 = table[load(src, i+2)], table[load(src, i+3)]
+		both = e0 + e1
+		bits = bits>>(both&63) | (e0>>(e1&63)|e1)&^63
+		nbits += both
+		binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(dst, n))[:], bits>>(-nbits&63))
+		n += nbits >> 3 & 7
+		nbits &= 7
+	}
+	s.n += int(n)
+	s.bits, s.nbits = bits>>(64-nbits), uint(nbits)
+	return raw[whole:]
+}
+
+func load(p unsafe.Pointer, i int) byte { return *(*byte)(unsafe.Add(p, i)) }
