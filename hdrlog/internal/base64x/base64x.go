@@ -1,9 +1,9 @@
-// Package base64x decodes standard base64 (RFC 4648, section 4), with or without its padding.
+// Package base64x encodes standard base64 (RFC 4648, section 4), and decodes it with or without its padding.
 //
-// It exists because the payloads of a log are base64 to the last byte, and encoding/base64 takes 1.6 times as long
-// (BenchmarkDecode). The plain version of this package is encoding/base64: it gives the same bytes, with StdEncoding or
-// with RawStdEncoding, and accepts the same text, but for line breaks, which have no place within a line. FuzzDecode
-// checks that.
+// It exists because the payloads of a log are base64 to the last byte, and encoding/base64 takes 1.6 times as long to decode
+// them (BenchmarkDecode) and 2.9 times as long to encode them (BenchmarkAppendEncode). The plain version of this package is
+// encoding/base64: it gives the same bytes, with StdEncoding or with RawStdEncoding, and accepts the same text, but for line
+// breaks, which have no place within a line. FuzzDecode and FuzzAppendEncode check that.
 package base64x
 
 import (

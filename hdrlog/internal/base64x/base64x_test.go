@@ -159,3 +159,62 @@ func BenchmarkDecode(b *testing.B) {
 	run("hdrkit", Decode)
 	run("std", base64.StdEncoding.Decode)
 }
+
+func checkEncode(t *testing.T, src []byte) {
+	t.Helper()
+	prefix := []byte("before")
+	want := base64.StdEncoding.AppendEncode(prefix, src)
+	if got := AppendEncode(prefix, src); !bytes.Equal(got, want) {
+		t.Fatalf("%x:\ngot  %s\nwant %s", src, got, want)
+	}
+	// With just as much room as it takes, and something after it.
+	buf := append(bytes.Clone(want), "after"...)
+	AppendEncode(buf[:len(prefix):len(want)], src)
+	if got := string(buf[len(want):]); got != "after" {
+		t.Fatalf("%x: wrote past the end: %q", src, got)
+	}
+}
+
+func TestAppendEncode(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for n := range 1000 {
+		src := make([]byte, n)
+		for i := range src {
+			src[i] = byte(r.Uint32())
+		}
+		checkEncode(t, src)
+	}
+}
+
+func FuzzAppendEncode(f *testing.F) {
+	f.Add([]byte("A"))
+	f.Add([]byte("payload"))
+	f.Add(bytes.Repeat([]byte("payload"), 20))
+	f.Fuzz(func(t *testing.T, src []byte) { checkEncode(t, src) })
+}
+
+func BenchmarkAppendEncode(b *testing.B) {
+	var all [][]byte
+	total := 0
+	for _, text := range texts(b) {
+		src, err := base64.StdEncoding.DecodeString(string(text))
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, src)
+		total += len(src)
+	}
+	var dst []byte
+	run := func(name string, encode func(dst, src []byte) []byte) {
+		b.Run("impl="+name, func(b *testing.B) {
+			b.SetBytes(int64(total))
+			for b.Loop() {
+				for _, src := range all {
+					dst = encode(dst[:0], src)
+				}
+			}
+		})
+	}
+	run("hdrkit", AppendEncode)
+	run("std", base64.StdEncoding.AppendEncode)
+}
