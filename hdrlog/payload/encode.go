@@ -2,7 +2,6 @@ package payload
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -12,6 +11,8 @@ import (
 	"github.com/klauspost/compress/zlib"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/base64x"
+	"hdrkit/hdrlog/internal/deflate"
 )
 
 // wordV2 marks a cookie of version 2, whose counts have no word size.
@@ -20,10 +21,11 @@ const wordV2 = 0x10
 // An Encoder encodes histograms as payloads of version 2. It owns the memory that it needs to do so and uses it again
 // each time. The zero value is ready. It is not safe for concurrent use.
 type Encoder struct {
-	raw              []byte
-	packed           bytes.Buffer
-	matched          bytes.Buffer // what a second try comes to
-	huffman, matches *zlib.Writer
+	raw     []byte
+	packed  []byte
+	huffman deflate.Writer
+	matches *zlib.Writer
+	matched bytes.Buffer // what a second try, with matches, comes to
 }
 
 // AppendBase64 appends the payload of h to text, compressed and in base64, and returns the extended slice. The error
@@ -34,7 +36,7 @@ func (e *Encoder) AppendBase64(text []byte, h *histogram.Histogram) ([]byte, err
 	if err != nil {
 		return text, err
 	}
-	return base64.StdEncoding.AppendEncode(text, packed), nil
+	return base64x.AppendEncode(text, packed), nil
 }
 
 // Encode returns the payload of h, compressed but not in base64. It is valid until e is used again.
@@ -83,31 +85,26 @@ func (e *Encoder) AppendCompressed(text []byte, p *Payload) ([]byte, error) {
 	if err != nil {
 		return text, err
 	}
-	return base64.StdEncoding.AppendEncode(text, packed), nil
+	return base64x.AppendEncode(text, packed), nil
 }
 
 // pack compresses raw and puts the cookie and the length before it, and head before those.
 func (e *Encoder) pack(head []byte, cookie uint32, raw []byte) ([]byte, error) {
-	e.packed.Reset()
-	e.packed.Write(head)
-	lengthAt := e.packed.Len() + 4
-	e.packed.Write(binary.BigEndian.AppendUint64(nil, uint64(cookie)<<32))
-	stream := e.packed.Len()
-	if err := deflate(&e.huffman, zlib.HuffmanOnly, &e.packed, raw); err != nil {
-		return nil, err
-	}
-	if size := e.packed.Len() - stream; len(raw) <= shortRaw || size < len(raw)*3/10 {
-		e.matched.Reset()
-		if err := deflate(&e.matches, matchLevel, &e.matched, raw); err != nil {
+	packed := append(e.packed[:0], head...)
+	packed = binary.BigEndian.AppendUint32(packed, cookie)
+	packed = append(packed, 0, 0, 0, 0) // the length, once it is known
+	begin := len(packed)
+	packed = e.huffman.AppendZlib(packed, raw)
+	if size := len(packed) - begin; len(raw) <= shortRaw || size < len(raw)*3/10 {
+		if err := e.match(raw); err != nil {
 			return nil, err
 		}
 		if e.matched.Len() < size {
-			e.packed.Truncate(stream)
-			e.packed.Write(e.matched.Bytes())
+			packed = append(packed[:begin], e.matched.Bytes()...)
 		}
 	}
-	packed := e.packed.Bytes()
-	binary.BigEndian.PutUint32(packed[lengthAt:], uint32(len(packed)-lengthAt-4))
+	binary.BigEndian.PutUint32(packed[begin-4:], uint32(len(packed)-begin))
+	e.packed = packed
 	return packed, nil
 }
 
@@ -119,21 +116,22 @@ const (
 	matchLevel = 7
 )
 
-// deflate writes raw to w as a zlib stream, by a writer that it makes the first time.
-func deflate(z **zlib.Writer, level int, w *bytes.Buffer, raw []byte) error {
-	if *z == nil {
-		made, err := zlib.NewWriterLevel(w, level)
+// match writes raw to e.matched as a zlib stream with matches, by a writer that it makes the first time.
+func (e *Encoder) match(raw []byte) error {
+	e.matched.Reset()
+	if e.matches == nil {
+		made, err := zlib.NewWriterLevel(&e.matched, matchLevel)
 		if err != nil {
 			return err
 		}
-		*z = made
+		e.matches = made
 	} else {
-		(*z).Reset(w)
+		e.matches.Reset(&e.matched)
 	}
-	if _, err := (*z).Write(raw); err != nil {
+	if _, err := e.matches.Write(raw); err != nil {
 		return err
 	}
-	return (*z).Close()
+	return e.matches.Close()
 }
 
 // doubleHeader returns what stands before the integer histogram of a double one, and what that must tell as its highest
