@@ -187,51 +187,74 @@ func appendCounts(raw []byte, h *histogram.Histogram) []byte {
 	counts := h.Slots(0)
 	next := 0 // the slot after the last one that was encoded
 	for begin := 0; begin < len(counts); begin += 64 {
-		chunk := counts[begin:min(begin+64, len(counts))]
-		filled := filledSlots(chunk)
-		if filled == 0 {
-			continue
+		chunk := chunkAt(counts, begin)
+		if next == 0 && allEmpty(chunk) {
+			continue // as half of the slots are where the lowest value is well above the unit
 		}
+		filled := filledSlots(chunk)
 		raw = slices.Grow(raw, 64*2*maxWordV2)
+		end := len(raw)
+		raw = raw[:cap(raw)]
 		for ; filled != 0; filled &= filled - 1 {
-			at := bits.TrailingZeros64(filled)
-			gap, n := begin+at-next, chunk[at]
-			next += gap + 1
-			if gap > 64 || n > 63 {
-				raw = appendZigZag(appendGap(raw, gap), n)
+			at := bits.TrailingZeros64(filled) & 63
+			gap, n := uint(begin+at-next), chunk[at]
+			next = begin + at + 1
+			if gap >= uint(len(gapCodes)) || n > 63 {
+				end = len(appendZigZag(appendGap(raw[:end], int(gap)), n))
 				continue
 			}
-			// Two bytes, without a branch, for whether there is a gap cannot be predicted: without one, the second
-			// takes the place of the first. That takes half the time.
-			run, size := byte(2*gap-1), 1
-			if gap == 1 {
-				run = 0
-			}
-			if gap == 0 {
-				size = 0
-			}
-			end := len(raw)
-			raw = raw[:end+2]
-			raw[end] = run
-			raw[end+size] = byte(n << 1)
-			raw = raw[:end+size+1]
+			// One byte or two, without a branch, for whether there is a gap cannot be predicted.
+			g := gapCodes[gap]
+			binary.LittleEndian.PutUint16(raw[end:], g.code|uint16(n)<<(g.shift&15))
+			end += 1 + int(g.shift>>3)
 		}
+		raw = raw[:end]
 	}
 	return raw
 }
 
-// filledSlots returns a bit for each of up to 64 slots, set if it is not empty.
-func filledSlots(counts []int64) uint64 {
-	var filled uint64
-	for len(counts) >= 8 {
-		c := (*[8]int64)(counts[len(counts)-8:])
-		counts = counts[:len(counts)-8]
-		// Counts are not negative, so that the sign of -n tells.
-		filled = filled<<8 | uint64(-c[0])>>63 | uint64(-c[1])>>63<<1 | uint64(-c[2])>>63<<2 | uint64(-c[3])>>63<<3 |
-			uint64(-c[4])>>63<<4 | uint64(-c[5])>>63<<5 | uint64(-c[6])>>63<<6 | uint64(-c[7])>>63<<7
+// A gapCode is how empty slots and a count behind them are encoded, if each takes no more than a byte.
+type gapCode struct {
+	code  uint16 // of the gap
+	shift uint16 // of the count: by one for ZigZag, and by eight where the gap takes a byte
+}
+
+// gapCodes has the codes of up to 64 empty slots.
+var gapCodes = func() (codes [65]gapCode) {
+	codes[0] = gapCode{0, 1}
+	for gap := 1; gap < len(codes); gap++ {
+		codes[gap] = gapCode{uint16(appendGap(nil, gap)[0]), 9}
 	}
-	for n := len(counts) - 1; n >= 0; n-- {
-		filled = filled<<1 | uint64(-counts[n])>>63
+	return codes
+}()
+
+// chunkAt returns 64 counts, empty ones beyond the last.
+func chunkAt(counts []int64, begin int) *[64]int64 {
+	if len(counts)-begin >= 64 {
+		return (*[64]int64)(counts[begin:])
+	}
+	var last [64]int64
+	copy(last[:], counts[begin:])
+	return &last
+}
+
+func allEmpty(counts *[64]int64) bool {
+	var any int64
+	for i := 0; i < len(counts); i += 8 {
+		c := (*[8]int64)(counts[i:])
+		any |= c[0] | c[1] | c[2] | c[3] | c[4] | c[5] | c[6] | c[7]
+	}
+	return any == 0
+}
+
+// filledSlots returns a bit for each of 64 slots, set if it is not empty.
+func filledSlots(counts *[64]int64) uint64 {
+	var filled uint64
+	for i := 0; i < len(counts); i += 8 {
+		c := (*[8]int64)(counts[i:])
+		// Counts are not negative, so that the sign of -n tells.
+		filled = filled>>8 | uint64(-c[0])>>63<<56 | uint64(-c[1])>>63<<57 | uint64(-c[2])>>63<<58 | uint64(-c[3])>>63<<59 |
+			uint64(-c[4])>>63<<60 | uint64(-c[5])>>63<<61 | uint64(-c[6])>>63<<62 | uint64(-c[7])&(1<<63)
 	}
 	return filled
 }
