@@ -103,9 +103,7 @@ func (c *Collector) Measure(start, length float64, h *histogram.Histogram, into 
 func (c *Collector) Add(label string, i *Interval) error {
 	g := c.at(label)
 	window := func(counts histogram.Packed) *Window {
-		w := &Window{Start: i.start, End: i.end, Count: i.count, Max: i.max}
-		w.counts.Copy(counts)
-		return w
+		return &Window{Start: i.start, End: i.end, Count: i.count, Max: i.max, counts: counts}
 	}
 	switch {
 	case c.Aggregate > 0:
@@ -113,7 +111,9 @@ func (c *Collector) Add(label string, i *Interval) error {
 			return err
 		}
 	case c.Moving > 0:
-		g.steps = append(g.steps, *window(i.exact))
+		step := Window{Start: i.start, End: i.end, Count: i.count, Max: i.max}
+		step.counts.Copy(i.exact)
+		g.steps = append(g.steps, step)
 	default:
 		for n, v := range i.values {
 			g.lines[n] = append(g.lines[n], Point{i.start, i.end, v})
@@ -126,7 +126,7 @@ func (c *Collector) Add(label string, i *Interval) error {
 	if err := g.windows.put(g.windows.key(i.start, i.end), window(i.rough)); err != nil {
 		return err
 	}
-	c.bytes += g.windows.bytes - before
+	c.bytes += g.windows.bytes - before // a window that is open counts as what it was
 	return c.bound()
 }
 
@@ -160,6 +160,9 @@ func (c *Collector) bound() error {
 
 // Picture returns what was gathered as a picture of type t. Series are sorted by label; times are counted from origin.
 func (c *Collector) Picture(t Type, origin float64) (*Picture, error) {
+	if err := c.settleWindows(); err != nil {
+		return nil, err
+	}
 	p := New(t)
 	p.Origin = origin
 	switch {
@@ -197,6 +200,19 @@ func (c *Collector) Picture(t Type, origin float64) (*Picture, error) {
 		}
 	}
 	return p, nil
+}
+
+// settleWindows packs the windows that are open.
+func (c *Collector) settleWindows() error {
+	if c.WindowBytes == 0 {
+		return nil
+	}
+	c.bytes = 0
+	for _, g := range c.series {
+		g.windows.close()
+		c.bytes += g.windows.bytes
+	}
+	return c.bound()
 }
 
 // settle measures what could not be measured interval by interval.

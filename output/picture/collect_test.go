@@ -83,12 +83,18 @@ func TestBoundedWindows(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if c.bytes > limit {
-			t.Errorf("%d bytes", c.bytes)
-		}
 		p, err := c.Picture(Heatmap, 0)
 		if err != nil {
 			t.Fatal(err)
+		}
+		bytes := 0
+		for _, series := range p.Windows {
+			for _, w := range series.Windows {
+				bytes += windowBytes + len(w.counts.Bytes())
+			}
+		}
+		if bytes > limit || bytes != c.bytes {
+			t.Errorf("%d bytes, reckoned as %d", bytes, c.bytes)
 		}
 		return p
 	}

@@ -25,16 +25,36 @@ type Window struct {
 	counts histogram.Packed
 }
 
-// add adds other to w.
-func (w *Window) add(other *Window) (err error) {
+// include adds other to w but for the counts.
+func (w *Window) include(other *Window) error {
 	if w.Count > math.MaxInt64-other.Count {
 		return histogram.ErrOverflow
 	}
 	w.Start, w.End = math.Min(w.Start, other.Start), math.Max(w.End, other.End)
 	w.Count += other.Count
 	w.Max = math.Max(w.Max, other.Max)
+	return nil
+}
+
+// add adds other to w.
+func (w *Window) add(other *Window) (err error) {
+	if err := w.include(other); err != nil {
+		return err
+	}
 	w.counts, err = w.counts.Plus(other.counts)
 	return err
+}
+
+// addOpen adds other to w, whose counts are in sum.
+func (w *Window) addOpen(other *Window, sum *histogram.Histogram) error {
+	if err := w.include(other); err != nil {
+		return err
+	}
+	if sum.Layout().Shares(other.counts.Layout()) {
+		other.counts.AddTo(sum)
+		return nil
+	}
+	return sum.Add(other.counts.Histogram())
 }
 
 // A WindowSeries is the histograms of a series by time.
@@ -51,6 +71,11 @@ type windows struct {
 	width float64
 	at    map[int64]*Window
 	bytes int // what all of them take, about
+
+	// What was added to last, if it was there before: its counts are in sum. Intervals come in order, or nearly, and to
+	// pack a window again for each of them would take most of the time that a page does (BenchmarkWindows).
+	open *Window
+	sum  histogram.Histogram
 }
 
 // windowBytes is about what a window takes beside its counts.
@@ -66,31 +91,54 @@ func (ws *windows) key(start, end float64) int64 {
 	return int64(math.Floor((start + (end-start)/2) / ws.width))
 }
 
-// put adds w to the window at key, which takes its memory if there is none.
+// put adds w to the window at key, or makes it that window if there is none, with a copy of the counts.
 func (ws *windows) put(key int64, w *Window) error {
 	into := ws.at[key]
 	if into == nil {
+		counts := w.counts
+		w.counts = histogram.Packed{}
+		w.counts.Copy(counts)
 		ws.at[key] = w
 		ws.bytes += windowBytes + len(w.counts.Bytes())
 		return nil
 	}
-	ws.bytes -= len(into.counts.Bytes())
-	err := into.add(w)
-	ws.bytes += len(into.counts.Bytes())
-	return err
+	if into != ws.open {
+		ws.close()
+		into.counts.Unpack(&ws.sum)
+		ws.open = into
+	}
+	return into.addOpen(w, &ws.sum)
+}
+
+// close packs the window that is open.
+func (ws *windows) close() {
+	if ws.open == nil {
+		return
+	}
+	counts := &ws.open.counts
+	ws.bytes -= len(counts.Bytes())
+	counts.Pack(&ws.sum, ws.sum.Layout())
+	ws.bytes += len(counts.Bytes())
+	ws.open = nil
 }
 
 // widen merges windows until they are so wide.
 func (ws *windows) widen(width float64) error {
+	ws.close()
 	for ws.width < width {
 		old := ws.at
 		ws.width *= 2
 		ws.at = make(map[int64]*Window, len(old))
 		ws.bytes = 0
-		for _, key := range slices.Sorted(maps.Keys(old)) {
-			if err := ws.put(key>>1, old[key]); err != nil {
+		for key, w := range old {
+			if into := ws.at[key>>1]; into == nil {
+				ws.at[key>>1] = w
+			} else if err := into.add(w); err != nil {
 				return err
 			}
+		}
+		for _, w := range ws.at {
+			ws.bytes += windowBytes + len(w.counts.Bytes())
 		}
 	}
 	return nil
@@ -98,6 +146,7 @@ func (ws *windows) widen(width float64) error {
 
 // inOrder returns the windows in order of time.
 func (ws *windows) inOrder() []Window {
+	ws.close()
 	all := make([]Window, 0, len(ws.at))
 	for _, key := range slices.Sorted(maps.Keys(ws.at)) {
 		all = append(all, *ws.at[key])
