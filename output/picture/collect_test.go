@@ -128,9 +128,7 @@ func TestGrid(t *testing.T) {
 		return "", float64(i), 1, append(latencies(int64(i), 50, 1e5), 0)
 	})
 	g := newGrid(0, 100, 100, 1e8, 50, 120)
-	for _, w := range p.Windows[0].Windows {
-		g.add(&w, 1)
-	}
+	g.add(&p.Windows[0])
 	sum := 0.0
 	for column := range g.columns {
 		cells := g.rate[column*(g.rows+1) : (column+1)*(g.rows+1)]

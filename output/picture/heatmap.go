@@ -20,8 +20,9 @@ type grid struct {
 	columns, rows int
 	rate          []float64
 
-	// The rows that slots of layout take, by index: logarithms cost more than all else.
+	// The rows that slots of layout and unit take, by index: logarithms cost more than all else.
 	layout histogram.Layout
+	unit   float64
 	taken  []span
 }
 
@@ -35,15 +36,52 @@ func newGrid(from, to, low, high float64, columns, rows int) *grid {
 	return &grid{from: from, to: to, low: low, high: high, columns: columns, rows: rows, rate: make([]float64, columns*(rows+1))}
 }
 
-// add spreads the counts of a window over the time and the values that they stand for.
-func (g *grid) add(w *Window, unit float64) {
+// add spreads the counts of windows over the time and the values that they stand for. Those of neighbours that lie in the
+// same columns are added up first: of an hour of seconds, a column shows ten.
+func (g *grid) add(ws *WindowSeries) {
+	var (
+		at     stretch
+		counts []float64 // by slot
+		layout histogram.Layout
+	)
+	for i := range ws.Windows {
+		w := &ws.Windows[i]
+		if next := g.stretchOf(w); next != at || w.counts.Layout() != layout {
+			g.spread(at, layout, counts, ws.Unit)
+			at, layout = next, w.counts.Layout()
+		}
+		for index, n := range w.counts.Slots() {
+			if index >= len(counts) {
+				counts = append(counts, make([]float64, index+1-len(counts))...)
+			}
+			counts[index] += float64(n)
+		}
+	}
+	g.spread(at, layout, counts, ws.Unit)
+}
+
+// A stretch is the columns that a window takes, and what to multiply its counts with.
+type stretch struct {
+	columns   span
+	perSecond float64
+}
+
+func (g *grid) stretchOf(w *Window) stretch {
 	width := (g.to - g.from) / float64(g.columns)
-	perSecond := 1 / math.Max(w.End-w.Start, width)
-	firstColumn, lastColumn := cells((w.Start-g.from)/width, (w.End-g.from)/width, g.columns)
-	for index, n := range w.counts.Slots() {
-		taken := g.rowsOf(w.counts.Layout(), index, unit)
-		rate := float64(n) * perSecond / float64(taken.last-taken.first+1)
-		for column := firstColumn; column <= lastColumn; column++ {
+	first, last := cells((w.Start-g.from)/width, (w.End-g.from)/width, g.columns)
+	return stretch{span{first, last}, 1 / math.Max(w.End-w.Start, width)}
+}
+
+// spread moves counts into the cells that they stand for.
+func (g *grid) spread(at stretch, layout histogram.Layout, counts []float64, unit float64) {
+	for index, n := range counts {
+		if n == 0 {
+			continue
+		}
+		counts[index] = 0
+		taken := g.rowsOf(layout, index, unit)
+		rate := n * at.perSecond / float64(taken.last-taken.first+1)
+		for column := at.columns.first; column <= at.columns.last; column++ {
 			for row := taken.first; row <= taken.last; row++ {
 				g.rate[column*(g.rows+1)+row] += rate
 			}
@@ -53,16 +91,19 @@ func (g *grid) add(w *Window, unit float64) {
 
 // rowsOf returns the rows that the slot at index takes.
 func (g *grid) rowsOf(layout histogram.Layout, index int, unit float64) span {
-	if g.layout != layout {
-		g.layout, g.taken = layout, nil
+	if g.layout != layout || g.unit != unit {
+		g.layout, g.unit, g.taken = layout, unit, nil
 	}
 	for len(g.taken) <= index {
 		g.taken = append(g.taken, span{0, -1})
 	}
 	taken := &g.taken[index]
-	if low := layout.LowestAt(index); taken.last < 0 && low == 0 {
+	if taken.last >= 0 {
+		return *taken
+	}
+	if low := layout.LowestAt(index); low == 0 {
 		taken.last = 0
-	} else if taken.last < 0 {
+	} else {
 		high := float64(layout.HighestAt(index)) + 1
 		first, last := cells(g.row(float64(low)*unit), g.row(high*unit), g.rows)
 		*taken = span{first + 1, last + 1}
@@ -124,10 +165,8 @@ func (s *sheet) heatmap() {
 		rows := max(int((c.Max.Y-bottom)/pixel)/cellSize, 1)
 		columns := gridColumns(series, from, to, float64((c.Max.X-c.Min.X)/pixel)/cellSize)
 		g := newGrid(from, to, s.lowest, math.Pow(10, s.plot.Y.Max), columns, rows)
-		for _, ws := range s.Windows {
-			for i := range ws.Windows {
-				g.add(&ws.Windows[i], ws.Unit)
-			}
+		for i := range s.Windows {
+			g.add(&s.Windows[i])
 		}
 		least, most := g.bounds()
 		s.drawCells(c, g, bottom, least, most)

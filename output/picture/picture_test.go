@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"image"
 	"image/color"
 	"image/png"
 	"io"
@@ -16,6 +17,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
 
 	"hdrkit/hdrlog/histogram"
 )
@@ -325,6 +329,30 @@ func TestSize(t *testing.T) {
 	for _, bad := range []Picture{{Width: 10, Height: 600, DPI: 96}, {Width: 1e6, Height: 1e6, DPI: 96}, {Width: math.NaN(), Height: 600, DPI: 96}, {Width: 1200, Height: 600, DPI: 0}} {
 		if bad.Check() == nil {
 			t.Errorf("%v by %v at %v is let through", bad.Width, bad.Height, bad.DPI)
+		}
+	}
+}
+
+// TestSharpImages proves that the dots of an image become dots of a PNG, and no mixture of them, wherever it stands.
+func TestSharpImages(t *testing.T) {
+	cells := image.NewNRGBA(image.Rect(0, 0, 20, 10))
+	for i := range 200 {
+		if (i+i/20)%3 > 0 { // the rest is transparent
+			cells.SetNRGBA(i%20, i/20, color.NRGBA{uint8(i), uint8(255 * ((i + i/20) % 2)), 0, 255})
+		}
+	}
+	canvas := pngCanvas{vgimg.NewWith(vgimg.UseWH(50*pixel, 40*pixel), vgimg.UseDPI(96))}
+	min := vg.Point{X: 5.3 * pixel, Y: 8.6 * pixel} // from the left lower corner
+	canvas.DrawImage(vg.Rectangle{Min: min, Max: vg.Point{X: min.X + 20*pixel, Y: min.Y + 10*pixel}}, cells)
+	for y := range 40 {
+		for x := range 50 {
+			want := color.RGBA{255, 255, 255, 255}
+			if c := cells.NRGBAAt(x-5, y-(40-9-10)); c.A > 0 {
+				want = color.RGBA(c)
+			}
+			if got := canvas.Image().At(x, y); got != want {
+				t.Errorf("%d,%d: %v, want %v", x, y, got, want)
+			}
 		}
 	}
 }
