@@ -71,11 +71,9 @@ func metricUnit(name string) string {
 	return ""
 }
 
-var metricName = regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`)
-
 // CheckMetric returns nil if name can be that of an OpenMetrics family.
 func CheckMetric(name string) error {
-	if !metricName.MatchString(name) {
+	if !regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`).MatchString(name) {
 		return fmt.Errorf("%q is no name of a metric, which has letters, digits, _ and : and does not begin with a digit", name)
 	}
 	for _, suffix := range []string{"_total", "_created", "_count", "_sum", "_bucket", "_info", "_gcount", "_gsum"} {

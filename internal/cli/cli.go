@@ -64,6 +64,11 @@ func Run(ctx context.Context, app *cli.App, args []string) int {
 		app.CustomAppHelpTemplate = strings.ReplaceAll(help(app), "{{", "{{`{{`}}")
 	}
 	app.ExitErrHandler = func(*cli.Context, error) {}
+	// To find the options that have an action of their own, which none has, takes the library longer than to start up.
+	app.Before = func(c *cli.Context) error {
+		c.Command.Flags = nil // those of the app remain
+		return nil
+	}
 	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return UsageError{err} }
 	cli.HelpFlag = &cli.BoolFlag{Name: "h", Aliases: []string{"help"}, Usage: "print this help", DisableDefaultText: true}
 	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}
