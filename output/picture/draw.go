@@ -44,15 +44,16 @@ func textStyle(size vg.Length) text.Style {
 	return text.Style{Font: f, Handler: plot.DefaultTextHandler, XAlign: text.XLeft, YAlign: text.YBottom}
 }
 
-// draw draws the picture on a canvas.
-func (p *Picture) draw(canvas draw.Canvas) {
-	theme, ok := themes[p.Theme]
-	if !ok {
-		theme = themes[Light]
-	}
-	s := &sheet{Picture: p, colours: theme, plot: plot.New()}
-	canvas.SetColor(s.background)
+// drawOnBackground draws the picture on a canvas that has no background yet.
+func (p *Picture) drawOnBackground(canvas draw.Canvas) {
+	canvas.SetColor(p.theme().background)
 	canvas.Fill(canvas.Rectangle.Path())
+	p.draw(canvas)
+}
+
+// draw draws the picture on a canvas that has the background of its theme.
+func (p *Picture) draw(canvas draw.Canvas) {
+	s := &sheet{Picture: p, colours: p.theme(), plot: plot.New()}
 	s.area = draw.Crop(canvas, margin, -margin, margin, -margin)
 	s.drawTitle()
 	s.drawNotes()

@@ -130,14 +130,10 @@ func (p *Picture) WriteHTML(w io.Writer) error {
 }
 
 func (p *Picture) page() *page {
-	theme, ok := themes[p.Theme]
-	if !ok {
-		theme = themes[Light]
-	}
-	s := &sheet{Picture: p, colours: theme}
+	s := &sheet{Picture: p, colours: p.theme()}
 	out := &page{
 		Type: p.Type, Unit: spelled(p.Unit), ValueName: s.valueName(), Log: p.LogValues, Absolute: p.Absolute, Origin: p.Origin,
-		Height: p.Height, Theme: theme.page(), Limits: []pageLimit{}, Summary: p.Summary, Notes: p.pageNotes(),
+		Height: p.Height, Theme: s.colours.page(), Limits: []pageLimit{}, Summary: p.Summary, Notes: p.pageNotes(),
 		Series: []pageSeries{},
 	}
 	if p.Type == Percentiles || p.Type == Heatmap {

@@ -50,6 +50,14 @@ var themes = map[Theme]colours{
 	},
 }
 
+// theme returns the colours of the picture's theme.
+func (p *Picture) theme() colours {
+	if theme, ok := themes[p.Theme]; ok {
+		return theme
+	}
+	return themes[Light]
+}
+
 // dashes are lengths, in points, of strokes and gaps.
 var dashes = [][]vg.Length{
 	nil,

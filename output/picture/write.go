@@ -1,18 +1,13 @@
 package picture
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
-	"image"
-	imagedraw "image/draw"
-	"image/png"
 	"io"
 	"math"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -46,34 +41,10 @@ func (p *Picture) size() (width, height vg.Length) {
 	return vg.Length(p.Width) * pixel, vg.Length(p.Height) * pixel
 }
 
-// WritePNG writes the picture as PNG.
-func (p *Picture) WritePNG(w io.Writer) error {
-	width, height := p.size()
-	canvas := pngCanvas{vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI))}
-	p.draw(draw.New(canvas))
-	buffered := bufio.NewWriter(w)
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := encoder.Encode(buffered, canvas.Image()); err != nil {
-		return err
-	}
-	return buffered.Flush()
-}
-
-// A pngCanvas draws images dot by dot. The canvas beneath would interpolate them, which blurs and takes longer.
-type pngCanvas struct{ *vgimg.Canvas }
-
-// DrawImage draws an image that has a dot for each one of the canvas.
-func (c pngCanvas) DrawImage(rect vg.Rectangle, img image.Image) {
-	size := img.Bounds().Size()
-	dots := func(l vg.Length) int { return int(math.Round(l.Dots(c.DPI()))) }
-	at := image.Pt(dots(rect.Min.X), c.Image().Bounds().Dy()-dots(rect.Min.Y)-size.Y)
-	imagedraw.Draw(c.Image(), image.Rectangle{at, at.Add(size)}, img, img.Bounds().Min, imagedraw.Over)
-}
-
 // WriteSVG writes the picture as SVG. Text stays text, set in Liberation Sans or whatever has its widths.
 func (p *Picture) WriteSVG(w io.Writer) error {
 	canvas := vgsvg.New(p.size())
-	p.draw(draw.New(canvas))
+	p.drawOnBackground(draw.New(canvas))
 	var svg bytes.Buffer
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
