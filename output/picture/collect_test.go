@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand"
 	"reflect"
+	"runtime"
+	"slices"
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
@@ -128,7 +130,7 @@ func TestGrid(t *testing.T) {
 		return "", float64(i), 1, append(latencies(int64(i), 50, 1e5), 0)
 	})
 	g := newGrid(0, 100, 100, 1e8, 50, 120)
-	g.add(&p.Windows[0])
+	g.add(p.Windows)
 	sum := 0.0
 	for column := range g.columns {
 		cells := g.rate[column*(g.rows+1) : (column+1)*(g.rows+1)]
@@ -144,6 +146,30 @@ func TestGrid(t *testing.T) {
 	}
 	if row := g.row(1e5); math.Abs(row-60) > 1e-9 {
 		t.Errorf("1e5 is in row %v", row)
+	}
+}
+
+// TestGridWorkers proves that a heat map does not depend on how many processors fill it, where windows take several columns
+// and where columns take several windows.
+func TestGridWorkers(t *testing.T) {
+	c := &Collector{WindowBytes: 1 << 20, Ratio: 1}
+	p := collect(t, Heatmap, c, 100, func(i int) (string, float64, float64, []int64) {
+		return []string{"a", "b"}[i%2], float64(i) * 0.7, 1.3, latencies(int64(i), 50, 1e5)
+	})
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, columns := range []int{1, 2, 13, 301} {
+		var want []float64
+		for workers := 1; workers <= 4; workers++ {
+			runtime.GOMAXPROCS(workers)
+			g := newGrid(0, 71, 100, 1e8, columns, 120)
+			g.add(p.Windows)
+			if want == nil {
+				want = g.rate
+			}
+			if !slices.Equal(g.rate, want) {
+				t.Errorf("%d columns: %d workers fill another grid than one", columns, workers)
+			}
+		}
 	}
 }
 

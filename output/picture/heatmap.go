@@ -4,6 +4,8 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"runtime"
+	"sync"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -19,11 +21,6 @@ type grid struct {
 	low, high     float64 // values
 	columns, rows int
 	rate          []float64
-
-	// The rows that slots of layout and unit take, by index: logarithms cost more than all else.
-	layout histogram.Layout
-	unit   float64
-	taken  []span
 }
 
 // A span is the first and the last row that something takes; last is -1 if that is not known yet.
@@ -36,9 +33,36 @@ func newGrid(from, to, low, high float64, columns, rows int) *grid {
 	return &grid{from: from, to: to, low: low, high: high, columns: columns, rows: rows, rate: make([]float64, columns*(rows+1))}
 }
 
-// add spreads the counts of windows over the time and the values that they stand for. Those of neighbours that lie in the
-// same columns are added up first: of an hour of seconds, a column shows ten.
-func (g *grid) add(ws *WindowSeries) {
+// add spreads the counts of windows over the time and the values that they stand for. The columns are shared out among as
+// many goroutines as there are processors, each of which adds in the same order, so that the sums are the same.
+func (g *grid) add(all []WindowSeries) {
+	workers := min(runtime.GOMAXPROCS(0), g.columns)
+	var running sync.WaitGroup
+	for n := range workers {
+		f := filler{grid: g, columns: span{n * g.columns / workers, (n+1)*g.columns/workers - 1}}
+		running.Go(func() {
+			for i := range all {
+				f.add(&all[i])
+			}
+		})
+	}
+	running.Wait()
+}
+
+// A filler fills some columns of a grid.
+type filler struct {
+	*grid
+	columns span
+
+	// The rows that slots of layout and unit take, by index: logarithms cost more than all else.
+	layout histogram.Layout
+	unit   float64
+	taken  []span
+}
+
+// add adds a series. Windows that follow one another and lie in the same columns are added up first: of an hour of
+// seconds, a column shows ten.
+func (f *filler) add(ws *WindowSeries) {
 	var (
 		at     stretch
 		counts []float64 // by slot
@@ -46,9 +70,12 @@ func (g *grid) add(ws *WindowSeries) {
 	)
 	for i := range ws.Windows {
 		w := &ws.Windows[i]
-		if next := g.stretchOf(w); next != at || w.counts.Layout() != layout {
-			g.spread(at, layout, counts, ws.Unit)
+		if next := f.stretchOf(w); next != at || w.counts.Layout() != layout {
+			f.spread(at, layout, counts, ws.Unit)
 			at, layout = next, w.counts.Layout()
+		}
+		if at.columns.last < f.columns.first || at.columns.first > f.columns.last {
+			continue
 		}
 		for index, n := range w.counts.Slots() {
 			if index >= len(counts) {
@@ -57,7 +84,7 @@ func (g *grid) add(ws *WindowSeries) {
 			counts[index] += float64(n)
 		}
 	}
-	g.spread(at, layout, counts, ws.Unit)
+	f.spread(at, layout, counts, ws.Unit)
 }
 
 // A stretch is the columns that a window takes, and what to multiply its counts with.
@@ -73,31 +100,31 @@ func (g *grid) stretchOf(w *Window) stretch {
 }
 
 // spread moves counts into the cells that they stand for.
-func (g *grid) spread(at stretch, layout histogram.Layout, counts []float64, unit float64) {
+func (f *filler) spread(at stretch, layout histogram.Layout, counts []float64, unit float64) {
 	for index, n := range counts {
 		if n == 0 {
 			continue
 		}
 		counts[index] = 0
-		taken := g.rowsOf(layout, index, unit)
+		taken := f.rowsOf(layout, index, unit)
 		rate := n * at.perSecond / float64(taken.last-taken.first+1)
-		for column := at.columns.first; column <= at.columns.last; column++ {
+		for column := max(at.columns.first, f.columns.first); column <= min(at.columns.last, f.columns.last); column++ {
 			for row := taken.first; row <= taken.last; row++ {
-				g.rate[column*(g.rows+1)+row] += rate
+				f.rate[column*(f.rows+1)+row] += rate
 			}
 		}
 	}
 }
 
 // rowsOf returns the rows that the slot at index takes.
-func (g *grid) rowsOf(layout histogram.Layout, index int, unit float64) span {
-	if g.layout != layout || g.unit != unit {
-		g.layout, g.unit, g.taken = layout, unit, nil
+func (f *filler) rowsOf(layout histogram.Layout, index int, unit float64) span {
+	if f.layout != layout || f.unit != unit {
+		f.layout, f.unit, f.taken = layout, unit, nil
 	}
-	for len(g.taken) <= index {
-		g.taken = append(g.taken, span{0, -1})
+	for len(f.taken) <= index {
+		f.taken = append(f.taken, span{0, -1})
 	}
-	taken := &g.taken[index]
+	taken := &f.taken[index]
 	if taken.last >= 0 {
 		return *taken
 	}
@@ -105,7 +132,7 @@ func (g *grid) rowsOf(layout histogram.Layout, index int, unit float64) span {
 		taken.last = 0
 	} else {
 		high := float64(layout.HighestAt(index)) + 1
-		first, last := cells(g.row(float64(low)*unit), g.row(high*unit), g.rows)
+		first, last := cells(f.row(float64(low)*unit), f.row(high*unit), f.rows)
 		*taken = span{first + 1, last + 1}
 	}
 	return *taken
@@ -165,9 +192,7 @@ func (s *sheet) heatmap() {
 		rows := max(int((c.Max.Y-bottom)/pixel)/cellSize, 1)
 		columns := gridColumns(series, from, to, float64((c.Max.X-c.Min.X)/pixel)/cellSize)
 		g := newGrid(from, to, s.lowest, math.Pow(10, s.plot.Y.Max), columns, rows)
-		for i := range s.Windows {
-			g.add(&s.Windows[i])
-		}
+		g.add(s.Windows)
 		least, most := g.bounds()
 		s.drawCells(c, g, bottom, least, most)
 		s.drawLimits(c, y, s.Limits)
