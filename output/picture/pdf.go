@@ -3,6 +3,7 @@ package picture
 import (
 	"fmt"
 	"image"
+	imagedraw "image/draw"
 	"io"
 	"os"
 	"time"
@@ -48,9 +49,8 @@ func (c pdfCanvas) DrawImage(rect vg.Rectangle, img image.Image) {
 	bounds := img.Bounds()
 	flipped := image.NewNRGBA(bounds)
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
-		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			flipped.Set(x, bounds.Min.Y+bounds.Max.Y-1-y, img.At(x, y))
-		}
+		row := image.Rect(bounds.Min.X, y, bounds.Max.X, y+1)
+		imagedraw.Draw(flipped, row, img, image.Pt(bounds.Min.X, bounds.Min.Y+bounds.Max.Y-1-y), imagedraw.Src)
 	}
 	c.Canvas.DrawImage(rect, flipped)
 }
