@@ -93,13 +93,13 @@ func (s *sheet) drawNotes() {
 
 // shorten returns str, with its middle left out if it is wider than width.
 func shorten(style text.Style, str string, width vg.Length) string {
-	if style.Width(str) <= width {
+	if textWidth(style, str) <= width {
 		return str
 	}
 	runes := []rune(str)
 	for keep := len(runes) - 1; keep > 1; keep-- {
 		cut := string(runes[:(keep+1)/2]) + "…" + string(runes[len(runes)-keep/2:])
-		if style.Width(cut) <= width {
+		if textWidth(style, cut) <= width {
 			return cut
 		}
 	}
@@ -152,7 +152,7 @@ func placeLegend(entries []entry, width, most vg.Length) (placed []placedEntry) 
 	for _, e := range entries {
 		label := textStyle(labelSize)
 		e.label = shorten(label, e.label, most-swatch-6*pixel-apart)
-		size := swatch + 6*pixel + label.Width(e.label)
+		size := swatch + 6*pixel + textWidth(label, e.label)
 		if x > 0 && x+size > width {
 			x, row = 0, row+1
 		}

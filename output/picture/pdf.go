@@ -36,7 +36,7 @@ func (p *Picture) WritePDF(w io.Writer) (err error) {
 	fpdf.SetDefaultModificationDate(time.Unix(0, 0).UTC())
 	fpdf.SetDefaultCatalogSort(true)
 	canvas := pdfCanvas{vgpdf.New(p.size())}
-	p.drawOnBackground(draw.New(canvas))
+	p.spelledOut().drawOnBackground(draw.New(canvas))
 	_, err = canvas.WriteTo(w)
 	return err
 }

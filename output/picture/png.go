@@ -21,7 +21,7 @@ func (p *Picture) WritePNG(w io.Writer) error {
 	width, height := p.size()
 	options := vgimg.UseBackgroundColor(p.theme().background)
 	canvas := pngCanvas{vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI), options)}
-	p.draw(draw.New(canvas))
+	p.spelledOut().draw(draw.New(canvas))
 	return encodePNG(w, canvas.Image().(*image.RGBA))
 }
 

@@ -1,0 +1,67 @@
+package picture
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/image/font/sfnt"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+)
+
+// hasGlyph reports whether the font has the letter r.
+func hasGlyph(r rune) bool {
+	if r < 0x7f {
+		return true
+	}
+	var buf sfnt.Buffer
+	face := plot.DefaultTextHandler.Cache().Lookup(textStyle(labelSize).Font, labelSize)
+	glyph, err := face.Face.GlyphIndex(&buf, r)
+	return err == nil && glyph != 0
+}
+
+// textWidth returns how wide str is set. What the font lacks is set from another one, in an SVG, and is as wide as it is
+// high at most.
+func textWidth(style text.Style, str string) vg.Length {
+	lacking := vg.Length(0)
+	known := strings.Map(func(r rune) rune {
+		if hasGlyph(r) {
+			return r
+		}
+		lacking++
+		return -1
+	}, str)
+	return style.Width(known) + lacking*style.Font.Size
+}
+
+// spelledOut returns the picture for a format that can show only what the font has: other letters are \uXXXX, since no
+// text at all would not tell one series from another, and a note says so.
+func (p *Picture) spelledOut() *Picture {
+	out, replaced := *p, false
+	spell := func(str string) string {
+		var b strings.Builder
+		for _, r := range str {
+			if hasGlyph(r) {
+				b.WriteRune(r)
+			} else {
+				fmt.Fprintf(&b, `\u%04X`, r)
+				replaced = true
+			}
+		}
+		return b.String()
+	}
+	out.Title, out.Unit = spell(p.Title), spell(p.Unit)
+	out.Series, out.Curves = slices.Clone(p.Series), slices.Clone(p.Curves)
+	for i := range out.Series {
+		out.Series[i].Label = spell(out.Series[i].Label)
+	}
+	for i := range out.Curves {
+		out.Curves[i].Label = spell(out.Curves[i].Label)
+	}
+	if replaced {
+		out.Notes = append(slices.Clone(p.Notes), `Letters that the font does not have are shown as \u and their number; in SVG and HTML they are themselves.`)
+	}
+	return &out
+}
