@@ -341,5 +341,9 @@ func (s *sheet) drawGrid(c draw.Canvas, x, y func(float64) vg.Length) {
 func (s *sheet) message(c draw.Canvas, str string) {
 	style := textStyle(labelSize)
 	style.Color, style.XAlign, style.YAlign = s.faint, text.XCenter, text.YCenter
+	x, y := textWidth(style, str)/2+labelSize, labelSize // what the grid is to leave free around it
+	center := c.Center()
+	c.FillPolygon(s.background, []vg.Point{
+		center.Add(vg.Point{X: -x, Y: -y}), center.Add(vg.Point{X: x, Y: -y}), center.Add(vg.Point{X: x, Y: y}), center.Add(vg.Point{X: -x, Y: y})})
 	c.FillText(style, c.Center(), str)
 }

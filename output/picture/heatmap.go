@@ -278,6 +278,23 @@ func part(v, least, most float64) float64 {
 	return math.Log(v/least) / math.Log(most/least)
 }
 
+// colourTicks returns the powers of ten from least to most, and where these are fewer than three, twice and five times as
+// much, too.
+func colourTicks(least, most float64) (ticks []float64) {
+	digits := []float64{1}
+	if most/least < 1e3 {
+		digits = []float64{1, 2, 5}
+	}
+	for e := int(math.Floor(math.Log10(least))); e <= int(math.Ceil(math.Log10(most))); e++ {
+		for _, digit := range digits {
+			if v := digit * power10(e); v >= least*(1-1e-9) && v <= most*(1+1e-9) {
+				ticks = append(ticks, v)
+			}
+		}
+	}
+	return ticks
+}
+
 // drawColourBar draws the scale of colours to the right of the chart.
 func (s *sheet) drawColourBar(c draw.Canvas, x vg.Length, least, most float64) {
 	const steps = 64
@@ -295,14 +312,14 @@ func (s *sheet) drawColourBar(c draw.Canvas, x vg.Length, least, most float64) {
 	label := textStyle(tickSize)
 	label.Color, label.YAlign = s.colours.text, text.YCenter
 	last := bottom - tickSize
-	for e := int(math.Ceil(math.Log10(least))); float64(e) <= math.Log10(most); e++ {
-		at := bottom + height*vg.Length(part(power10(e), least, most))
+	for _, rate := range colourTicks(least, most) {
+		at := bottom + height*vg.Length(part(rate, least, most))
 		if at-last < tickSize*lineSpace {
 			continue
 		}
 		last = at
 		c.StrokeLine2(draw.LineStyle{Color: s.faint, Width: pixel}, x+16*pixel, at, x+20*pixel, at)
-		c.FillText(label, vg.Point{X: x + 24*pixel, Y: at}, short(power10(e)))
+		c.FillText(label, vg.Point{X: x + 24*pixel, Y: at}, short(rate))
 	}
 	label.YAlign = text.YBottom
 	c.FillText(label, vg.Point{X: x, Y: bottom + height + 8*pixel + tickSize*lineSpace}, "values")

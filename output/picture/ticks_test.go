@@ -2,6 +2,7 @@ package picture
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,25 @@ func (m marks) String() string {
 		}
 	}
 	return strings.Join(labels, " ")
+}
+
+// TestColourTicks proves that a scale of colours has more than one label wherever it can.
+func TestColourTicks(t *testing.T) {
+	for _, test := range []struct {
+		least, most float64
+		want        []float64
+	}{
+		{0.1, 1.2, []float64{0.1, 0.2, 0.5, 1}},
+		{0.3, 7, []float64{0.5, 1, 2, 5}},
+		{3, 3, nil},
+		{0.03, 300, []float64{0.1, 1, 10, 100}},
+		{1e-6, 2e-3, []float64{1e-6, 1e-5, 1e-4, 1e-3}},
+	} {
+		got := colourTicks(test.least, test.most)
+		if !slices.EqualFunc(got, test.want, func(a, b float64) bool { return math.Abs(a/b-1) < 1e-9 }) {
+			t.Errorf("%v to %v: %v, want %v", test.least, test.most, got, test.want)
+		}
+	}
 }
 
 func TestLinearTicks(t *testing.T) {
