@@ -111,6 +111,7 @@ type entry struct {
 	label string
 	style style
 	band  bool // a filled band rather than a line
+	whole bool // shortened only where a row has no room for it
 }
 
 // drawLegend draws entries in rows across the top of the area, where they cover nothing. Where they would take more than
@@ -151,7 +152,11 @@ func placeLegend(entries []entry, width, most vg.Length) (placed []placedEntry) 
 	x, row := vg.Length(0), 0
 	for _, e := range entries {
 		label := textStyle(labelSize)
-		e.label = shorten(label, e.label, most-swatch-6*pixel-apart)
+		room := most - apart
+		if e.whole {
+			room = width
+		}
+		e.label = shorten(label, e.label, room-swatch-6*pixel)
 		size := swatch + 6*pixel + textWidth(label, e.label)
 		if x > 0 && x+size > width {
 			x, row = 0, row+1

@@ -112,7 +112,7 @@ func (s *sheet) curveLegend(shown, rest []Curve, steps []Limit) (entries []entry
 		for _, l := range steps {
 			labels = append(labels, s.limitLabel(l))
 		}
-		entries = append(entries, entry{label: "SLA: " + strings.Join(labels, ", "), style: s.limitStyle()})
+		entries = append(entries, entry{label: "SLA: " + strings.Join(labels, ", "), style: s.limitStyle(), whole: true})
 	}
 	return entries
 }

@@ -267,6 +267,24 @@ func testTextInside(t *testing.T, name string, p *Picture) {
 	}
 }
 
+// TestLimitsWhole proves that the service levels in a legend can be read in the smallest picture, too.
+func TestLimitsWhole(t *testing.T) {
+	c := &Collector{}
+	p := collect(t, Percentiles, c, 12*20, func(i int) (string, float64, float64, []int64) {
+		return fmt.Sprintf("a-tag-of-some-length-%d", i%12), float64(i / 12), 1, latencies(int64(i), 20, 1e6)
+	})
+	p.Limits = []Limit{{99, 60e6}, {99.9, 320e6}}
+	p.Width, p.Height = 400, 300
+	found := false
+	for _, box := range texts(t, p) {
+		found = found || box.text == "SLA: 99% ≤ 60M, 99.9% ≤ 320M"
+	}
+	if !found {
+		t.Error("the service levels are not in the legend")
+	}
+	testTextInside(t, "limits", p)
+}
+
 // TestFormats proves that every picture comes out in every format, readable, and twice the same.
 func TestFormats(t *testing.T) {
 	for name, p := range pictures(t) {
