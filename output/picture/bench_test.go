@@ -2,12 +2,7 @@ package picture
 
 import (
 	"bytes"
-	"image"
-	"image/png"
 	"testing"
-
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // BenchmarkWindows gathers the intervals of 2,000 seconds of six tags in the memory of a page.
@@ -34,7 +29,7 @@ func BenchmarkWindows(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/n, "µs/interval")
 }
 
-// BenchmarkPNG writes noisy lines and a heat map of the default size as PNG, with ours and with image/png.
+// BenchmarkPNG draws noisy lines and a heat map of the default size and writes them as PNG.
 func BenchmarkPNG(b *testing.B) {
 	for _, kind := range []Type{Timeline, Heatmap} {
 		c := timeline(100)
@@ -42,24 +37,15 @@ func BenchmarkPNG(b *testing.B) {
 		p := collect(b, kind, c, 4000, func(i int) (string, float64, float64, []int64) {
 			return []string{"a", "b"}[i%2], float64(i), 1, latencies(int64(i), 30, 1e6)
 		})
-		width, height := p.size()
-		canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI))
-		p.draw(draw.New(pngCanvas{canvas}))
-		img := canvas.Image().(*image.RGBA)
-		for name, encode := range map[string]func(*bytes.Buffer) error{
-			"ours":      func(to *bytes.Buffer) error { return encodePNG(to, img) },
-			"image/png": func(to *bytes.Buffer) error { return png.Encode(to, img) },
-		} {
-			b.Run(string(kind)+"/"+name, func(b *testing.B) {
-				var file bytes.Buffer
-				for b.Loop() {
-					file.Reset()
-					if err := encode(&file); err != nil {
-						b.Fatal(err)
-					}
+		b.Run(string(kind), func(b *testing.B) {
+			var file bytes.Buffer
+			for b.Loop() {
+				file.Reset()
+				if err := p.WritePNG(&file); err != nil {
+					b.Fatal(err)
 				}
-				b.ReportMetric(float64(file.Len()), "bytes")
-			})
-		}
+			}
+			b.ReportMetric(float64(file.Len()), "bytes")
+		})
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -373,33 +372,6 @@ func TestSharpImages(t *testing.T) {
 				t.Errorf("%d,%d: %v, want %v", x, y, got, want)
 			}
 		}
-	}
-}
-
-// TestPNG reads a PNG back.
-func TestPNG(t *testing.T) {
-	img := image.NewRGBA(image.Rect(0, 0, 211, 97))
-	r := rand.New(rand.NewSource(1))
-	for y := range 97 {
-		for x := range 211 {
-			img.SetRGBA(x, y, color.RGBA{uint8(r.Intn(256)), uint8(x), uint8(y), 255})
-		}
-	}
-	var file bytes.Buffer
-	if err := encodePNG(&file, img); err != nil {
-		t.Fatal(err)
-	}
-	got, err := png.Decode(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, image.Image(img)) {
-		t.Error("another image comes back")
-	}
-	failing, write := io.Pipe()
-	failing.CloseWithError(os.ErrClosed)
-	if err := encodePNG(write, img); err != os.ErrClosed {
-		t.Errorf("error %v", err)
 	}
 }
 
