@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,9 +16,15 @@ import (
 // hdrsplit runs the command and returns what it printed on standard error and its exit status.
 func hdrsplit(t testing.TB, args ...string) (stderr string, status int) {
 	t.Helper()
+	return hdrsplitFrom(t, strings.NewReader(""), args...)
+}
+
+// hdrsplitFrom runs the command likewise, with input on standard input.
+func hdrsplitFrom(t testing.TB, input io.Reader, args ...string) (stderr string, status int) {
+	t.Helper()
 	var out, err bytes.Buffer
 	app := app()
-	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(""), &out, &err
+	app.Reader, app.Writer, app.ErrWriter = input, &out, &err
 	status = cli.Run(context.Background(), app, args)
 	if out.Len() > 0 {
 		t.Errorf("hdrsplit %q prints %q", args, out.String())

@@ -3,8 +3,11 @@
 package tempfile
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -50,17 +53,54 @@ func Scratch() (*os.File, error) {
 // A Move is a file of Beside's and its place.
 type Move struct{ From, To string }
 
-// Rename puts files in their places. If one cannot be, it stops there, and the rest are still to be removed.
+// Rename puts files in their places, all of them: if one cannot be, those before it give way again to what was there, and
+// the rest are still to be removed.
 func Rename(moves ...Move) error {
 	mu.Lock()
 	defer mu.Unlock()
-	for _, m := range moves {
-		if err := os.Rename(m.From, m.To); err != nil {
+	for n, m := range moves {
+		var err error
+		if n < len(moves)-1 { // nothing can fail after the last
+			err = m.keepOld()
+		}
+		if err == nil {
+			err = os.Rename(m.From, m.To)
+		}
+		if err != nil {
+			os.Rename(m.old(), m.To) // which had to give up its name, perhaps
+			os.Remove(m.old())
+			for _, done := range moves[:n] {
+				done.undo()
+			}
 			return err
 		}
 		delete(files, m.From)
 	}
+	for _, m := range moves {
+		os.Remove(m.old())
+	}
 	return nil
+}
+
+// old returns the name that a file which is replaced has until all are.
+func (m Move) old() string { return strings.TrimSuffix(m.From, ".tmp") + ".old" }
+
+// keepOld gives the file that is to be replaced, if there is one, that name too, or instead where a file cannot have two.
+func (m Move) keepOld() error {
+	if info, err := os.Lstat(m.To); err != nil || info.IsDir() {
+		return nil // no file can take the place of a folder, of which os.Rename tells
+	}
+	if os.Link(m.To, m.old()) == nil {
+		return nil
+	}
+	return os.Rename(m.To, m.old())
+}
+
+// undo puts back what was there before, which may be nothing.
+func (m Move) undo() {
+	if err := os.Rename(m.old(), m.To); errors.Is(err, fs.ErrNotExist) {
+		os.Remove(m.To)
+	}
 }
 
 // Remove removes a file unless it was renamed.

@@ -1,0 +1,77 @@
+package tempfile
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestRename has the third of four files fail: the first gives way to what was there before, which could not have another
+// name, the second to nothing.
+func TestRename(t *testing.T) {
+	folder := t.TempDir()
+	place := func(name string) string { return filepath.Join(folder, name) }
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := func(names ...string) (moves []Move) {
+		t.Helper()
+		for _, name := range names {
+			f, err := Beside(place(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+			write(f.Name(), "new")
+			moves = append(moves, Move{f.Name(), place(name)})
+		}
+		return moves
+	}
+	check := func(want map[string]string) {
+		t.Helper()
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			text, err := os.ReadFile(place(entry.Name()))
+			if wanted, ok := want[entry.Name()]; !ok || err == nil && string(text) != wanted {
+				t.Errorf("%s holds %q, want %q, %v", entry.Name(), text, wanted, ok)
+			}
+		}
+		if len(entries) != len(want) {
+			t.Errorf("%d files, want %d", len(entries), len(want))
+		}
+	}
+
+	write(place("a"), "old a")
+	write(place("d"), "old d")
+	if err := os.Mkdir(place("c"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	moves := begin("a", "b", "c", "d")
+	write(moves[0].old(), "in the way of a link")
+	if err := Rename(moves...); err == nil {
+		t.Fatal("a file took the place of a folder")
+	}
+	for _, m := range moves {
+		Remove(m.From)
+	}
+	check(map[string]string{"a": "old a", "c": "", "d": "old d"})
+
+	if err := os.Remove(place("c")); err != nil {
+		t.Fatal(err)
+	}
+	for _, names := range [][]string{{"a", "b", "c", "d"}, {"d", "c", "b", "a"}, {"a"}} {
+		if err := Rename(begin(names...)...); err != nil {
+			t.Fatal(err)
+		}
+		check(map[string]string{"a": "new", "b": "new", "c": "new", "d": "new"})
+	}
+	if len(files) != 0 {
+		t.Errorf("%d files are still kept account of", len(files))
+	}
+}
