@@ -6,9 +6,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 var (
@@ -18,7 +20,11 @@ var (
 )
 
 // Beside creates a file in the folder of target, with the permissions that target has, or that it would get.
+//
+// From then on, to write to a pipe that nobody reads any more is an error, as to any file: otherwise a message on standard
+// error would end the program, and the file would stay.
 func Beside(target string) (*os.File, error) {
+	signal.Ignore(syscall.SIGPIPE)
 	mu.Lock()
 	defer mu.Unlock()
 	// The name is none that target could have been cut from: that may be as long as a name can be.
