@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -67,4 +69,28 @@ func (f readerFunc) Read([]byte) (int, error) {
 		return 0, err
 	}
 	return 0, io.EOF
+}
+
+// TestMemory has a long comment follow the intervals of many tags, which all of their parts get.
+func TestMemory(t *testing.T) {
+	const tags, comment = 200, 400 << 10
+	var log strings.Builder
+	for n := range tags {
+		fmt.Fprintf(&log, "Tag=%d,0.000,1.000,0.000,HIST\n", n)
+	}
+	log.WriteString("#" + strings.Repeat("x", comment) + "\n")
+	folder := t.TempDir()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if stderr, status := hdrsplitFrom(t, strings.NewReader(log.String()), "-if", "-", "-od", folder); status != cli.OK {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	runtime.ReadMemStats(&after)
+	if took := int64(after.HeapSys) - int64(before.HeapSys); took > tags*comment/2 {
+		t.Errorf("%d bytes of memory were taken for the parts, which have %d together", took, tags*comment)
+	}
+	info, err := os.Stat(filepath.Join(folder, "199.stdin.hdr"))
+	if err != nil || info.Size() < comment {
+		t.Errorf("the last part lacks the comment: %v", err)
+	}
 }

@@ -28,13 +28,12 @@ const (
 
 // Parts are the logs that some logs are split into. None is in its place before Commit.
 type Parts struct {
-	folder   string
-	fold     bool
-	sources  []*source
-	inputs   []fs.FileInfo
-	parts    []*part
-	byPath   map[string]*part
-	buffered int
+	folder  string
+	fold    bool
+	sources []*source
+	inputs  []fs.FileInfo
+	parts   []*part
+	byPath  map[string]*part
 
 	writer  *hdrlog.Writer // writes to the part in sink
 	sink    sink
@@ -62,10 +61,14 @@ type part struct {
 }
 
 // sink writes to the part at hand.
-type sink struct{ part *part }
+type sink struct {
+	part *part
+	held int // bytes of all parts that are not in their files
+}
 
 func (s *sink) Write(p []byte) (int, error) {
 	s.part.buf = append(s.part.buf, p...)
+	s.held += len(p)
 	return len(p), nil
 }
 
@@ -100,7 +103,6 @@ func (p *Parts) Add(v scan.Visit) (path string, err error) {
 		return "", err
 	}
 	p.sink.part = part
-	before := len(part.buf)
 	p.writeComments(part)
 	if part.start != v.LogStart || part.base != v.Base {
 		p.writeTimes(part, v)
@@ -115,11 +117,10 @@ func (p *Parts) Add(v scan.Visit) (path string, err error) {
 	if err := p.writer.Flush(); err != nil {
 		return "", err
 	}
-	p.buffered += len(part.buf) - before
 	if len(part.buf) >= partBuffer {
 		return part.path, p.flush(part)
 	}
-	if p.buffered >= allBuffers {
+	if p.sink.held >= allBuffers {
 		return part.path, p.flushAll()
 	}
 	return part.path, nil
@@ -149,9 +150,7 @@ func (p *Parts) part(v scan.Visit) (*part, error) {
 	p.writer.Comment(fmt.Sprintf("[Split from %s: tag %s]", s.name, tags.Name(made.tag)))
 	p.writeTimes(made, v)
 	p.writer.Legend()
-	err := p.writer.Flush()
-	p.buffered += len(made.buf)
-	return made, err
+	return made, p.writer.Flush()
 }
 
 // claim finds the place of a part. It is an error if another part's or an input is there, or no file can be.
@@ -246,15 +245,18 @@ func standardTimes(i *hdrlog.Interval) string {
 	return hdrlog.Seconds(short.Start) + "," + hdrlog.Seconds(short.Length)
 }
 
-// flush writes what is held of a part to its file.
+// flush writes what is held of a part, if anything is, to its file.
 func (p *Parts) flush(part *part) error {
+	if len(part.buf) == 0 {
+		return nil
+	}
 	f, err := part.open()
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(part.buf)
 	err = errors.Join(err, f.Close())
-	p.buffered -= len(part.buf)
+	p.sink.held -= len(part.buf)
 	part.buf = part.buf[:0]
 	return err
 }
@@ -272,10 +274,8 @@ func (part *part) open() (*os.File, error) {
 
 func (p *Parts) flushAll() error {
 	for _, part := range p.parts {
-		if len(part.buf) > 0 {
-			if err := p.flush(part); err != nil {
-				return err
-			}
+		if err := p.flush(part); err != nil {
+			return err
 		}
 		part.buf = nil // with many parts, what all of them together could hold would be too much
 	}
@@ -291,11 +291,10 @@ func (p *Parts) Commit() error {
 		if err := p.writer.Flush(); err != nil {
 			return err
 		}
-	}
-	if err := p.flushAll(); err != nil {
-		return err
-	}
-	for _, part := range p.parts {
+		if err := p.flush(part); err != nil {
+			return err
+		}
+		part.buf = nil
 		moves = append(moves, tempfile.Move{From: part.temp, To: part.path})
 	}
 	return tempfile.Rename(moves...)
