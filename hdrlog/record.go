@@ -63,12 +63,15 @@ type Interval struct {
 
 // Standard reports whether Fields makes sense in any log as it stands, and to the reference, but for the payload.
 func (i *Interval) Standard() bool {
-	return !i.Mended && !math.IsInf(i.MaxHint, 0) // the reference does not read +Inf, which one writer has for MAX
+	return !i.Mended && i.finiteMax()
 }
+
+// finiteMax reports whether MAX is a number. The reference does not read +Inf and nan, which writers have for it.
+func (i *Interval) finiteMax() bool { return !math.IsInf(i.MaxHint, 0) && !math.IsNaN(i.MaxHint) }
 
 // StandardMax returns MAX for another log, where Fields does not serve.
 func (i *Interval) StandardMax() string {
-	if math.IsInf(i.MaxHint, 0) {
+	if !i.finiteMax() {
 		return "0.000" // it is but a hint
 	}
 	return strconv.FormatFloat(i.MaxHint, 'f', 3, 64)
