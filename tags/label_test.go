@@ -21,3 +21,15 @@ func TestLabel(t *testing.T) {
 		t.Errorf("untagged: %q", got)
 	}
 }
+
+// TestKey has no two tags share a key, and none share that of untagged intervals.
+func TestKey(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, tag := range [][]byte{nil, {}, []byte("="), []byte("default"), []byte("a")} {
+		if key := Key(tag); seen[key] {
+			t.Errorf("%q is the key of several tags, %q among them", key, tag)
+		} else {
+			seen[key] = true
+		}
+	}
+}

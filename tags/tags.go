@@ -12,6 +12,14 @@ func Name(tag []byte) string {
 	return string(tag)
 }
 
+// Key returns what to keep and to sort things of a tag by: a different string for each tag, and for none, which comes first.
+func Key(tag []byte) string {
+	if tag == nil {
+		return ""
+	}
+	return "=" + string(tag)
+}
+
 // A Filter chooses tags. The zero value keeps all. In it, "default" means the untagged intervals, and those whose tag
 // is spelled so.
 type Filter struct {

@@ -45,9 +45,8 @@ type Parts struct {
 // source is a log that is split.
 type source struct {
 	name     string
-	comments [][]byte // its comments so far
-	parts    map[string]*part
-	untagged *part
+	comments [][]byte         // its comments so far
+	parts    map[string]*part // by tags.Key
 }
 
 // part is a log that intervals of a tag go to.
@@ -129,20 +128,14 @@ func (p *Parts) Add(v scan.Visit) (path string, err error) {
 // part returns the part for an interval, which it begins if it is the first.
 func (p *Parts) part(v scan.Visit) (*part, error) {
 	s := p.sources[v.Input]
-	if v.Tag == nil && s.untagged != nil {
-		return s.untagged, nil
-	} else if known := s.parts[string(v.Tag)]; v.Tag != nil && known != nil {
+	if known := s.parts[tags.Key(v.Tag)]; known != nil {
 		return known, nil
 	}
 	made := &part{source: s, tag: bytes.Clone(v.Tag)}
 	if err := p.claim(made); err != nil {
 		return nil, err
 	}
-	if v.Tag == nil {
-		s.untagged = made
-	} else {
-		s.parts[string(v.Tag)] = made
-	}
+	s.parts[tags.Key(v.Tag)] = made
 	p.parts = append(p.parts, made)
 	p.sink.part = made
 	p.writer.Version()

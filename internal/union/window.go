@@ -1,13 +1,14 @@
 package union
 
 import (
-	"bytes"
 	"cmp"
 	"container/heap"
 	"slices"
+	"strings"
 	"sync"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/tags"
 )
 
 // A window is an interval of the result while it is made: of one tag, with all that joins it.
@@ -40,10 +41,7 @@ func (w *window) add(i *interval) {
 
 // compare orders windows by time, then tag. Untagged ones are first.
 func (w *window) compare(v *window) int {
-	if (w.tag == nil) != (v.tag == nil) && w.key == v.key {
-		return map[bool]int{true: -1, false: 1}[w.tag == nil]
-	}
-	return cmp.Or(cmp.Compare(w.key, v.key), bytes.Compare(w.tag, v.tag))
+	return cmp.Or(cmp.Compare(w.key, v.key), strings.Compare(tags.Key(w.tag), tags.Key(v.tag)))
 }
 
 // A plan puts intervals, which come in order of their starts, into windows.
@@ -64,13 +62,11 @@ func newWindow(key int64, i *interval) *window {
 // joining joins intervals as HdrLogProcessing's UnionHistograms does: one joins the open window of its tag if it ends in
 // it, or if more than 80% of it lie in it. The window is as long as its first interval, or the target if that is longer.
 type joining struct {
-	target int64 // milliseconds
-	open   map[string]*window
-	// untagged is the window of intervals without a tag.
-	untagged *window
-	made     []*window // in order of their starts, the first of which is open
-	ends     byEnd
-	now      int64 // the start of the last interval
+	target int64              // milliseconds
+	open   map[string]*window // by tags.Key
+	made   []*window          // in order of their starts, the first of which is open
+	ends   byEnd
+	now    int64 // the start of the last interval
 }
 
 func newJoining(target int64) *joining {
@@ -84,7 +80,7 @@ func (j *joining) put(i *interval, closed []*window) (*window, []*window) {
 			closed = append(closed, j.close(w))
 		}
 	}
-	w := j.of(i.tag)
+	w := j.open[tags.Key(i.tag)]
 	if w != nil && !w.takes(i) {
 		closed = append(closed, j.close(w))
 		w = nil
@@ -92,11 +88,7 @@ func (j *joining) put(i *interval, closed []*window) (*window, []*window) {
 	if w == nil {
 		w = newWindow(i.start, i)
 		w.end = max(w.end, w.start+j.target)
-		if w.tag == nil {
-			j.untagged = w
-		} else {
-			j.open[string(w.tag)] = w
-		}
+		j.open[tags.Key(w.tag)] = w
 		heap.Push(&j.ends, w)
 		j.made = append(j.made, w)
 	}
@@ -107,14 +99,6 @@ func (j *joining) put(i *interval, closed []*window) (*window, []*window) {
 	return w, closed
 }
 
-// of returns the open window of a tag, nil if there is none.
-func (j *joining) of(tag []byte) *window {
-	if tag == nil {
-		return j.untagged
-	}
-	return j.open[string(tag)]
-}
-
 // takes reports whether i, which begins before the window ends, joins it.
 func (w *window) takes(i *interval) bool {
 	return i.end <= w.end || float64(w.end-i.start)/float64(i.end-i.start) > 0.8
@@ -122,11 +106,7 @@ func (w *window) takes(i *interval) bool {
 
 func (j *joining) close(w *window) *window {
 	w.closed = true
-	if w.tag == nil {
-		j.untagged = nil
-	} else {
-		delete(j.open, string(w.tag))
-	}
+	delete(j.open, tags.Key(w.tag))
 	return w
 }
 
@@ -167,8 +147,8 @@ func (h *byEnd) Pop() any {
 // no later than that of the interval that ends last, and no earlier than that of the one that begins first. So an interval
 // that nothing joins stays what it is, and a union of unions is the union of all.
 type grid struct {
-	size    int64 // milliseconds
-	windows map[int64]map[string]*window
+	size    int64                        // milliseconds
+	windows map[int64]map[string]*window // by window and tags.Key
 	keys    keys
 	now     int64 // the window that the last interval begins in
 }
@@ -185,21 +165,13 @@ func (g *grid) put(i *interval, closed []*window) (*window, []*window) {
 		g.windows[key] = make(map[string]*window)
 		heap.Push(&g.keys, key)
 	}
-	w := g.windows[key][tagKey(i.tag)]
+	w := g.windows[key][tags.Key(i.tag)]
 	if w == nil {
 		w = newWindow(key, i)
-		g.windows[key][tagKey(i.tag)] = w
+		g.windows[key][tags.Key(i.tag)] = w
 	}
 	w.end = max(w.end, i.end) // it starts where the first of its intervals does
 	return w, closed
-}
-
-// tagKey returns a different string for each tag, and for none.
-func tagKey(tag []byte) string {
-	if tag == nil {
-		return ""
-	}
-	return "=" + string(tag)
 }
 
 // close closes the earliest windows and returns them by tag.
