@@ -98,15 +98,15 @@ func run(c *urfave.Context) error {
 
 var errNothing = errors.New("nothing to write")
 
-// write calls f with standard output. If nothing may be written before it is known that all can be read, that takes a
-// detour.
+// write calls f with standard output. If nothing may be written there before it is known that all can be read, that takes
+// a detour.
 func write(c *urfave.Context, f func(w io.Writer) error) error {
-	if !c.Bool("strict") {
+	if of := c.String("of"); !c.Bool("strict") || of != "" && of != "-" {
 		return f(c.App.Writer)
 	}
 	scratch, err := tempfile.Scratch()
 	if err != nil {
-		return err
+		return fmt.Errorf("-strict holds what goes to standard output in a temporary file (TMPDIR): %w", err)
 	}
 	defer tempfile.Remove(scratch.Name())
 	defer scratch.Close()
