@@ -205,25 +205,32 @@ func (p *Parts) writeTimes(part *part, v scan.Visit) {
 // standard returns the fields of an interval: as they stand, unless they make no sense in another log, or the reference
 // would not read them.
 func (p *Parts) standard(v scan.Visit) ([]byte, error) {
-	_, compressed := payload.Peek(v.Payload)
-	if compressed && v.Standard() {
+	plain := p.plain(v.Payload)
+	if plain == nil && v.Standard() {
 		return v.Fields, nil
 	}
-	var opened *payload.Payload
-	if !compressed {
-		var err error
-		if opened, err = p.decoder.Open(v.Payload); err != nil {
-			opened = nil // it stays what it is
-		}
+	if v.Standard() {
+		before, _, _ := bytes.Cut(v.Fields, v.Payload)
+		p.fields = append(p.fields[:0], before...)
+	} else {
+		p.fields = append(p.fields[:0], standardTimes(v.Interval)+","+v.StandardMax()+","...)
 	}
-	if opened == nil && v.Standard() {
-		return v.Fields, nil
-	}
-	p.fields = append(p.fields[:0], standardTimes(v.Interval)+","+v.StandardMax()+","...)
-	if opened == nil {
+	if plain == nil {
 		return append(p.fields, v.Payload...), nil
 	}
-	return p.encoder.AppendCompressed(p.fields, opened)
+	return p.encoder.AppendCompressed(p.fields, plain)
+}
+
+// plain returns a payload that is not compressed, nil if it is, or cannot be read: then it stays what it is.
+func (p *Parts) plain(text []byte) *payload.Payload {
+	if _, compressed := payload.Peek(text); compressed {
+		return nil
+	}
+	plain, err := p.decoder.Open(text)
+	if err != nil {
+		return nil
+	}
+	return plain
 }
 
 // standardTimes returns START,LENGTH: to the microsecond, which takes away what a difference of large numbers has too much,
