@@ -3,6 +3,7 @@ package tags
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -17,16 +18,17 @@ const maxFileName = 255
 // Bytes that a file name should not have are percent-encoded, as in URLs: control characters, / \ : * ? " < > | and %
 // and ~ themselves, bytes that are not UTF-8, and a dot that begins the name. Where fold says that the file system does not
 // tell capital letters from small ones, so are capital letters, and all that is not ASCII, since file systems differ in
-// what they fold there and whether they take an accent for a letter of its own. A tag spelled "default" has its first
-// letter encoded, for untagged intervals go to that name. [FileTag] gives the tag back, but for a name that would be longer
+// what they fold there and whether they take an accent for a letter of its own, and the first letter of what Windows takes for
+// a device, as nul, whatever follows its first dot. A tag spelled "default" has its first letter encoded, for untagged
+// intervals go to that name. [FileTag] gives the tag back, but for a name that would be longer
 // than 255 bytes: that is cut, and ends with a ~ and sixteen hexadecimal digits of the tag's SHA-256. Where after alone
 // leaves little room it is cut likewise, at its beginning.
 func FileName(before string, tag []byte, after string, fold bool) string {
 	name := Default
 	if tag != nil {
 		name = escape(string(tag), fold, before == "")
-		if name == Default {
-			name = "%64efault"
+		if name == Default || fold && before == "" && isDevice(name) {
+			name = fmt.Sprintf("%%%02X", name[0]) + name[1:]
 		}
 	}
 	if most := maxFileName - len(before) - minRoom; len(after) > most {
@@ -40,6 +42,16 @@ func FileName(before string, tag []byte, after string, fold bool) string {
 		name = cut(name, room-17) + "~" + digest(tag)
 	}
 	return before + name + after
+}
+
+// isDevice reports whether Windows takes a name in small letters for that of a device.
+func isDevice(name string) bool {
+	name, _, _ = strings.Cut(name, ".")
+	switch name {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
 }
 
 // minRoom is how many bytes of a name are the tag's at least.
