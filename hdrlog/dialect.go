@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 )
 
 // dialect is what a reader has found out about how its log differs from the reference's, and has said.
 type dialect struct {
-	saidCommas, saidMillis, saidEnds bool
+	saidCommas, saidMillis, saidEnds, saidBackwards, saidExtra bool
 
 	// endTimes is set once it is settled that the second number is the interval's end.
 	endTimes bool
@@ -23,6 +24,10 @@ const (
 	// millisStart is what a START in seconds never reaches (the year 5138) and one in milliseconds since the epoch has
 	// since 1973.
 	millisStart = 1e11
+
+	// maxTime is the latest time taken, in seconds, some 35,000 years from the epoch: a float64 still tells one millisecond
+	// from the next there, and twice the sum of two in milliseconds does not overflow an int64.
+	maxTime = (1 << 50) / 1000.0
 )
 
 // noteOnce says something of the line at hand, the first time that it happens in a log.
@@ -72,46 +77,78 @@ func isDigits(text []byte) bool {
 }
 
 // settleTime turns the interval's start and length into seconds and tells it the start time of the log and the base, which
-// it infers if this is the first interval and no comment told them.
-func (r *Reader) settleTime(i *Interval) {
+// it infers if this is the first interval and no comment told them. It returns the field that no time can be made of, if
+// there is one, and has learnt nothing from the interval then.
+func (r *Reader) settleTime(i *Interval) (tooFar string) {
+	var millis, ends bool
 	switch {
 	case i.Start+r.base >= millisStart:
-		r.noteOnce(&r.dialect.saidMillis, "start", "times are read as milliseconds")
-		r.settleMillis(i)
+		millis, ends = true, r.settleMillis(i)
 	case r.dialect.endTimes:
 		i.endToLength()
 	case i.Length >= impossibleLength && i.Length >= i.Start:
-		r.noteOnce(&r.dialect.saidEnds, "length", "the second number is read as the interval's end")
+		ends = true
 		i.endToLength()
 	}
-
-	if !r.hasBase {
-		r.base, r.hasBase = 0, true
-		if r.hasStart && i.Start < r.start-year {
-			r.base = r.start
-		}
+	base := r.base
+	if !r.hasBase && r.hasStart && i.Start < r.start-year {
+		base = r.start
 	}
+	switch start := i.Start + base; {
+	case math.Abs(start) > maxTime:
+		return "start"
+	case math.Abs(i.Length) > maxTime || start+i.Length > maxTime:
+		return "length"
+	}
+
+	if millis {
+		r.noteOnce(&r.dialect.saidMillis, "start", "times are read as milliseconds")
+	}
+	if ends {
+		r.noteOnce(&r.dialect.saidEnds, "length", "the second number is read as the interval's end")
+	}
+	r.base, r.hasBase = base, true
 	if !r.hasStart {
 		r.start, r.hasStart = i.Start+r.base, true
 	}
 	i.LogStart, i.Base = r.start, r.base
+	return ""
 }
 
 // settleMillis turns milliseconds into seconds. Old versions of hdrhistogram-go take the base from them in seconds, and have
-// the interval's end in place of its length.
-func (r *Reader) settleMillis(i *Interval) {
+// the interval's end in place of its length, which it reports.
+func (r *Reader) settleMillis(i *Interval) (ends bool) {
 	start, second := i.Start, i.Length
 	i.Start, i.Length, i.Mended = (start+r.base)/1000-r.base, second/1000, true
 	if second+r.base >= millisStart {
-		r.noteOnce(&r.dialect.saidEnds, "length", "the second number is read as the interval's end")
 		i.Length = (second - start) / 1000
+		return true
 	}
+	return false
 }
 
 // endToLength makes a length of what turned out to be the interval's end.
 func (i *Interval) endToLength() {
 	i.Length -= i.Start
 	i.Mended = true
+}
+
+// settleLengths makes the lengths of intervals that end before they start zero: their histograms count, but no time was
+// measured. Until it is settled whether the second number is the length there is no telling.
+func (r *Reader) settleLengths(b *Batch) {
+	for n := 0; n < len(b.Records); n++ {
+		rec := &b.Records[n]
+		if rec.Kind != IntervalRecord || rec.Interval.Length >= 0 {
+			continue
+		}
+		rec.Interval.Length = 0
+		if !r.dialect.saidBackwards {
+			r.dialect.saidBackwards = true
+			r.note(rec.Line, "length", "the interval ends before it starts; it is read as one of no length")
+			b.Records = slices.Insert(b.Records, n+1, r.notes...)
+			r.notes = r.notes[:0]
+		}
+	}
 }
 
 // ends finds out whether the second number of a log's intervals is their end, as scylla-bench, cql-stress and the C

@@ -24,8 +24,10 @@
 // Both are settled at the first interval; a later comment overrides. In milliseconds, times are truncated as in
 // the reference.
 //
-// Two deviations: the reference drops intervals that begin before the start time, a Reader drops nothing; and in a log with
-// a base but no start time, the reference takes the first START for the start time without adding the base.
+// It deviates from the reference in this: the reference drops intervals that begin before the start time, a Reader drops
+// nothing; in a log with a base but no start time, the reference takes the first START for the start time without adding
+// the base; an interval that ends before it starts has no length here; and a time so far away that a float64 cannot tell
+// it to the millisecond is malformed ([ErrTime]).
 //
 // # Dialects
 //

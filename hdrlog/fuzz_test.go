@@ -30,6 +30,7 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("\"EndTimestamp\"\n0,1,3,H\n1,2,3,H\nTag=A,0,127,1,007,2,769,HIST\n1441812279474,1000,3,H\n"), 1)
 	f.Add([]byte("#[StartTime: 1,5]\n#[Basetime: 2]\r\n1 2 3 4\n1,2,3"), 10)
 	f.Add([]byte("\"not a legend\"\n"), 64)
+	f.Add([]byte("1e300,1,3,H\n5,-1,3,H,more\n6,-2,3,H, \n7,-1e300,3,H\n"), 64)
 	f.Fuzz(func(t *testing.T, log []byte, maxLine int) {
 		maxLine = 1 + maxLine&0xfff
 		const most = 256 << 10 // a few bytes can be a great many when decompressed
@@ -82,7 +83,7 @@ func checkRecord(t *testing.T, rec *Record, maxLine int) {
 	switch rec.Kind {
 	case Malformed:
 		known := false
-		for _, err := range []error{ErrMissing, ErrLine, ErrNumber, ErrLineTooLong, ErrCutShort} {
+		for _, err := range []error{ErrMissing, ErrLine, ErrNumber, ErrTime, ErrLineTooLong, ErrCutShort} {
 			known = known || errors.Is(rec.Err, err)
 		}
 		if !known || rec.Err.Line != rec.Line || rec.Err.File != "log" || rec.Err.Field == "" {
@@ -95,9 +96,12 @@ func checkRecord(t *testing.T, rec *Record, maxLine int) {
 	case IntervalRecord:
 		i := rec.Interval
 		for _, x := range []float64{i.Start, i.Length, i.LogStart, i.Base} {
-			if math.IsNaN(x) {
+			if math.IsNaN(x) || math.Abs(x) > 2*maxTime {
 				t.Fatalf("%+v", i)
 			}
+		}
+		if i.Length < 0 {
+			t.Fatalf("%+v", i)
 		}
 		if len(i.Payload) == 0 || !bytes.Contains(i.Fields, i.Payload) || !bytes.HasSuffix(rec.Text, i.Fields) {
 			t.Fatalf("%q: %q in %q", rec.Text, i.Payload, i.Fields)

@@ -31,12 +31,7 @@ func (r *Reader) parse(rec *Record, line []byte) (field string, err error) {
 		return "", nil
 	}
 	rec.Kind = IntervalRecord
-	field, err = r.parseInterval(&rec.Interval, line)
-	if err != nil {
-		return field, err
-	}
-	r.settleTime(&rec.Interval)
-	return "", nil
+	return r.parseInterval(&rec.Interval, line)
 }
 
 // parseComment tells comments that carry a time from others. Case does not matter: some writers have Basetime.
@@ -76,10 +71,14 @@ func parseCommentTime(text []byte) (float64, error) {
 	if comma := bytes.IndexByte(number, ','); comma >= 0 {
 		number = append(append(append([]byte(nil), number[:comma]...), '.'), number[comma+1:]...)
 	}
-	return parseSeconds(number)
+	seconds, err := parseSeconds(number)
+	if err == nil && math.Abs(seconds) > maxTime {
+		return 0, fmt.Errorf("%w: %s", ErrTime, quoted(number))
+	}
+	return seconds, err
 }
 
-// parseInterval reads [Tag=NAME,]START,LENGTH,MAX,PAYLOAD.
+// parseInterval reads [Tag=NAME,]START,LENGTH,MAX,PAYLOAD. It learns nothing from a line that is malformed.
 func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err error) {
 	rest := line
 	if bytes.HasPrefix(line, []byte("Tag=")) {
@@ -113,8 +112,9 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	if commas {
 		numbers, rest, i.Mended = decimal, payload, true
 	}
+	var extra []byte
 	if end := fieldEnd(rest); end >= 0 {
-		rest = rest[:end]
+		rest, extra = rest[:end], bytes.TrimLeft(rest[end:], ", \t")
 	}
 	if i.Start, err = parseSeconds(numbers[0]); err != nil {
 		return "start", err
@@ -128,8 +128,17 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	if len(rest) == 0 {
 		return "payload", ErrMissing
 	}
+	switch field := r.settleTime(i); field {
+	case "start":
+		return field, fmt.Errorf("%w: %s", ErrTime, quoted(numbers[0]))
+	case "length":
+		return field, fmt.Errorf("%w: %s", ErrTime, quoted(numbers[1]))
+	}
 	if commas {
 		r.noteOnce(&r.dialect.saidCommas, "start", "numbers are read with decimal commas")
+	}
+	if len(extra) > 0 && !r.dialect.saidExtra {
+		r.noteOnce(&r.dialect.saidExtra, "payload", "what follows the payload is passed over: "+quoted(extra))
 	}
 	i.Payload = rest
 	return "", nil

@@ -118,6 +118,7 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 		r.malformed(b, nil, "line", r.cut)
 		r.cut = nil
 	}
+	r.settleLengths(b)
 	r.rest = append(r.rest, b.text[parsed:]...)
 	return len(b.Records) > 0
 }

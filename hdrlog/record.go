@@ -50,7 +50,7 @@ type Interval struct {
 	// Payload is the encoded histogram, base64. See package payload for how to decode it.
 	Payload []byte
 	// Start and Length are seconds: START as it stands in the log, which may count from a base, and how long the
-	// interval lasted.
+	// interval lasted, which is not negative: an interval that ends before it starts has no length.
 	Start, Length float64
 	// MaxHint is MAX as it stands in the log, in a unit that only the writer knows. The histogram knows better.
 	MaxHint float64
@@ -117,6 +117,8 @@ var (
 	ErrLine = errors.New("neither an interval nor a legend")
 	// ErrNumber: the field is not a decimal number.
 	ErrNumber = errors.New("not a number")
+	// ErrTime: the interval would start or end more than some 35,000 years from the epoch, or lasts as long.
+	ErrTime = errors.New("time is too far from the epoch to be told to the millisecond")
 	// ErrLineTooLong: the line is longer than the reader's limit.
 	ErrLineTooLong = errors.New("line is too long")
 	// ErrCutShort: a compressed file ends in the middle.

@@ -43,7 +43,7 @@ func (m *maker) aggregate(t *tag, v scan.Visit, r *result, at Place) error {
 	ws, length := &m.windows, m.options.Aggregate
 	ws.last = at
 	begin, end := v.Absolute(), v.Absolute()+v.Length
-	if err := m.emitBefore(begin-max(v.Length, 0), at); err != nil {
+	if err := m.emitBefore(begin-v.Length, at); err != nil {
 		return err
 	}
 	start := math.Floor((begin+v.Length/2)/length) * length
