@@ -107,8 +107,8 @@ func (g *gathering) prepare(logs []scan.Input) error {
 // intervalLength returns the length of the first interval of the first file, rounded to what was meant: timers are late.
 func intervalLength(logs []scan.Input) (seconds float64, err error) {
 	for _, input := range logs {
-		if input.Name == "-" {
-			continue // it can be read only once
+		if input.Once {
+			continue
 		}
 		file, err := input.Open()
 		if err != nil {
@@ -256,9 +256,9 @@ func sortInputs(inputs []scan.Input) (logs, distributions []scan.Input, err erro
 		}
 		begin := bufio.NewReader(file)
 		text, _ := begin.Peek(64) // an error comes again when it is read
-		if input.Name == "-" {
-			// Standard input can be read only once: what was looked at goes before the rest.
-			input.Open = func() (io.ReadCloser, error) { return io.NopCloser(begin), nil }
+		if input.Once {
+			// What was looked at goes before the rest.
+			input.Open = func() (io.ReadCloser, error) { return readCloser{begin, file}, nil }
 		} else {
 			file.Close()
 		}
@@ -269,6 +269,12 @@ func sortInputs(inputs []scan.Input) (logs, distributions []scan.Input, err erro
 		}
 	}
 	return logs, distributions, nil
+}
+
+// readCloser is a file that was looked at.
+type readCloser struct {
+	io.Reader
+	io.Closer
 }
 
 // readDistribution reads a percentile distribution, whose values are taken as they are.

@@ -59,6 +59,11 @@ func (g *gates) collectBaseline(c *urfave.Context, s *scan.Scan) (*summary.Resul
 	if err != nil {
 		return nil, fmt.Errorf("-baseline: %w", err)
 	}
+	for _, input := range inputs {
+		if input.Once && slices.ContainsFunc(s.Inputs, func(other scan.Input) bool { return other.Once && other.Same(&input) }) {
+			return nil, cli.Usagef("-baseline %s: it is read as -if already, and can be read only once", input.Name)
+		}
+	}
 	before := *s
 	before.Inputs, before.Seen = inputs, 0
 	stop := cli.ShowProgress(&before, c.App.ErrWriter, c.Bool("q"))

@@ -17,7 +17,7 @@ import (
 )
 
 // Inputs returns the logs that the options of [InputFlags] and the arguments choose, each once, in the order they are
-// named, those that one regular expression matches sorted by name. All can be read.
+// named, those that one regular expression matches sorted by name. All files can be read; a pipe is not opened for that.
 func Inputs(c *cli.Context) ([]scan.Input, error) {
 	chosen, err := matching(c, append(c.StringSlice("if"), c.Args().Slice()...))
 	if err != nil {
@@ -63,17 +63,24 @@ func matching(c *cli.Context, patterns []string) (chosen inputs, err error) {
 // inputs are those chosen so far.
 type inputs struct {
 	inputs []scan.Input
-	infos  []fs.FileInfo // of the files among them
-	stdin  bool
+}
+
+// add adds an input unless it is there already.
+func (in *inputs) add(input scan.Input) {
+	if in.index(&input) < 0 {
+		in.inputs = append(in.inputs, input)
+	}
+}
+
+// index returns the index of an input, -1 if it is not there.
+func (in *inputs) index(input *scan.Input) int {
+	return slices.IndexFunc(in.inputs, func(other scan.Input) bool { return other.Same(input) })
 }
 
 // match adds what a value of -if stands for.
 func (in *inputs) match(c *cli.Context, folder, pattern string) error {
 	if pattern == "-" {
-		if !in.stdin {
-			in.stdin = true
-			in.inputs = append(in.inputs, scan.Stdin(c.App.Reader))
-		}
+		in.add(scan.Stdin(c.App.Reader))
 		return nil
 	}
 	for _, path := range []string{filepath.Join(folder, pattern), pattern} {
@@ -101,36 +108,30 @@ func (in *inputs) matchTagged(c *cli.Context, folder, tagged string) error {
 		}
 	}
 	if strings.ContainsAny(tag, ", \r\n") {
-		return Usagef("-tif %q: %v", tagged, hdrlog.ErrTag)
+		return Usagef("-tif %q: %w", tagged, hdrlog.ErrTag)
 	}
 	var own inputs
 	if err := own.match(c, folder, pattern); err != nil {
 		return err
 	}
-	for n, input := range own.inputs {
-		input.Tag = tag
-		if input.Name == "-" {
-			if in.stdin {
-				return Usagef("-tif %s: standard input is read already", tagged)
-			}
-			in.stdin = true
-			in.inputs = append(in.inputs, input)
-			continue
-		}
-		at := slices.IndexFunc(in.infos, func(info fs.FileInfo) bool { return os.SameFile(info, own.infos[n]) })
-		if at < 0 {
-			in.inputs, in.infos = append(in.inputs, input), append(in.infos, own.infos[n])
-			continue
-		}
+	for _, input := range own.inputs {
 		// Named by -if too, it is still the same log.
-		at = slices.IndexFunc(in.inputs, func(other scan.Input) bool { return other.Name == input.Name })
-		if at >= 0 && (in.inputs[at].Tag == "" || in.inputs[at].Tag == tag) {
-			in.inputs[at].Tag = tag
-			continue
+		in.add(input)
+		same := &in.inputs[in.index(&input)]
+		if same.Tag != "" && same.Tag != tag {
+			return Usagef("-tif %s: %s is tagged %s already%s", tagged, input.Name, same.Tag, as(same.Name, input.Name))
 		}
-		return Usagef("-tif %s: %s is named twice", tagged, input.Name)
+		same.Tag = tag
 	}
 	return nil
+}
+
+// as returns what to say where a file goes by another name.
+func as(other, name string) string {
+	if other == name {
+		return ""
+	}
+	return ", as " + other
 }
 
 func exists(path string) bool {
@@ -185,30 +186,35 @@ func globHint(pattern string) string {
 	return ""
 }
 
-// addFile adds a file that can be read, unless it is there already.
+// addFile adds a file that can be read, or a pipe, unless it is there already.
 func (in *inputs) addFile(path string) error {
+	if path == "-" {
+		path = "./-" // the other one is standard input
+	}
+	info, err := os.Stat(path)
+	var missing *fs.PathError
+	switch {
+	case errors.As(err, &missing):
+		missing.Op = "open"
+		return err
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder; -ip is the option that takes one", path)
+	case !info.Mode().IsRegular():
+		// To open a pipe is to wait for who writes it, and to close it again may end that.
+		input := scan.File(path, 0)
+		input.Info, input.Once = info, true
+		in.add(input)
+		return nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		return fmt.Errorf("%s is a folder; -ip is the option that takes one", path)
-	}
-	for _, other := range in.infos {
-		if os.SameFile(info, other) {
-			return nil
-		}
-	}
-	in.infos = append(in.infos, info)
-	size := info.Size()
-	if !info.Mode().IsRegular() {
-		size = 0
-	}
-	in.inputs = append(in.inputs, scan.File(path, size))
+	f.Close()
+	input := scan.File(path, info.Size())
+	input.Info = info
+	in.add(input)
 	return nil
 }

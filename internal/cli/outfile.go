@@ -34,7 +34,7 @@ func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w 
 	}
 	defer tempfile.Remove(f.Name())
 	defer f.Close()
-	w := bufio.NewWriterSize(f, 64<<10)
+	w := bufio.NewWriterSize(beside{f, path}, 64<<10)
 	if err := write(w); err != nil {
 		return err
 	}
@@ -42,9 +42,20 @@ func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w 
 		return err
 	}
 	if err := f.Close(); err != nil {
-		return err
+		return tempfile.Blame(err, path)
 	}
 	return tempfile.Rename(tempfile.Move{From: f.Name(), To: path})
+}
+
+// beside is a file that is written beside its place. Its errors name the place.
+type beside struct {
+	file *os.File
+	path string
+}
+
+func (b beside) Write(p []byte) (int, error) {
+	n, err := b.file.Write(p)
+	return n, tempfile.Blame(err, b.path)
 }
 
 func writeTo(path string, write func(w io.Writer) error) error {
@@ -66,7 +77,7 @@ func CheckOutput(path string, inputs []scan.Input) error {
 		return nil
 	}
 	for _, input := range inputs {
-		if other, err := os.Stat(input.Name); err == nil && os.SameFile(info, other) {
+		if input.Overwritten(info) {
 			return fmt.Errorf("output %s is also an input", path)
 		}
 	}

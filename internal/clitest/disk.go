@@ -1,8 +1,13 @@
 package clitest
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"hdrkit/internal/cli"
 )
 
 // SmallDisk mounts a file system of 256 KB and returns its folder. Where that is not allowed it skips the test.
@@ -18,4 +23,27 @@ func SmallDisk(t *testing.T) string {
 		}
 	})
 	return folder
+}
+
+// FullDisk has run write to a file system that is too small, where name is a file already. It must fail and say so of a file
+// of folder, and leave that file, and nothing else.
+func FullDisk(t *testing.T, name string, run func(folder string) (stderr string, status int)) {
+	t.Helper()
+	folder := SmallDisk(t)
+	old := filepath.Join(folder, name)
+	if err := os.WriteFile(old, []byte("as it was"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	stderr, status := run(folder)
+	if status != cli.Failed || !strings.Contains(stderr, "no space left on device") || !strings.Contains(stderr, folder) ||
+		strings.Contains(stderr, ".tmp") {
+		t.Errorf("exit status %d: %s", status, stderr)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := os.ReadFile(old); len(entries) != 1 || string(text) != "as it was" {
+		t.Errorf("%d files, and the old one holds %d bytes", len(entries), len(text))
+	}
 }

@@ -5,6 +5,7 @@ package scan
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"hdrkit/hdrlog"
@@ -18,6 +19,10 @@ type Input struct {
 	Name string
 	// Size is how many bytes it has, 0 if that is not known.
 	Size int64
+	// Info is what the file system knows of it, nil if that is nothing.
+	Info fs.FileInfo
+	// Once is set if it can be opened and read only once, as a pipe can.
+	Once bool
 	// Tag, if not empty, is what hdrunion tags its intervals with.
 	Tag string
 	// Open opens it.
@@ -31,7 +36,24 @@ func File(path string, size int64) Input {
 
 // Stdin returns the input in r, which is standard input.
 func Stdin(r io.Reader) Input {
-	return Input{Name: "-", Open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
+	input := Input{Name: "-", Once: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil {
+			input.Info = info
+		}
+	}
+	return input
+}
+
+// Same reports whether two inputs are one.
+func (i *Input) Same(other *Input) bool {
+	return i.Info != nil && other.Info != nil && os.SameFile(i.Info, other.Info) || i.Name == "-" && other.Name == "-"
+}
+
+// Overwritten reports whether writing to the file that info tells of would overwrite the input. A device, such as a
+// terminal, may be both.
+func (i *Input) Overwritten(info fs.FileInfo) bool {
+	return i.Info != nil && i.Info.Mode()&fs.ModeDevice == 0 && os.SameFile(i.Info, info)
 }
 
 // A Selection says which intervals are wanted.

@@ -3,9 +3,7 @@ package split
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -31,7 +29,7 @@ type Parts struct {
 	folder  string
 	fold    bool
 	sources []*source
-	inputs  []fs.FileInfo
+	inputs  []scan.Input
 	parts   []*part
 	byPath  map[string]*part
 
@@ -74,13 +72,10 @@ func (s *sink) Write(p []byte) (int, error) {
 // New returns the parts, none yet, of inputs, in folder, whose file system takes capital letters for small ones if fold is
 // set.
 func New(folder string, fold bool, inputs []scan.Input) *Parts {
-	p := &Parts{folder: folder, fold: fold, byPath: make(map[string]*part)}
+	p := &Parts{folder: folder, fold: fold, inputs: inputs, byPath: make(map[string]*part)}
 	p.writer = hdrlog.NewWriter(&p.sink)
 	for _, input := range inputs {
 		p.sources = append(p.sources, &source{name: input.Name, parts: make(map[string]*part)})
-		if info, err := os.Stat(input.Name); err == nil {
-			p.inputs = append(p.inputs, info)
-		}
 	}
 	return p
 }
@@ -166,7 +161,7 @@ func (p *Parts) claim(made *part) error {
 		return fmt.Errorf("output %s is a folder", made.path)
 	}
 	for _, input := range p.inputs {
-		if os.SameFile(info, input) {
+		if input.Overwritten(info) {
 			return fmt.Errorf("output %s is also an input", made.path)
 		}
 	}
@@ -255,15 +250,18 @@ func (p *Parts) flush(part *part) error {
 		return err
 	}
 	_, err = f.Write(part.buf)
-	err = errors.Join(err, f.Close())
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
 	p.sink.held -= len(part.buf)
 	part.buf = part.buf[:0]
-	return err
+	return tempfile.Blame(err, part.path)
 }
 
 func (part *part) open() (*os.File, error) {
 	if part.temp != "" {
-		return os.OpenFile(part.temp, os.O_WRONLY|os.O_APPEND, 0)
+		f, err := os.OpenFile(part.temp, os.O_WRONLY|os.O_APPEND, 0)
+		return f, tempfile.Blame(err, part.path)
 	}
 	f, err := tempfile.Beside(part.path)
 	if err == nil {

@@ -30,15 +30,27 @@ func Beside(target string) (*os.File, error) {
 	// The name is none that target could have been cut from: that may be as long as a name can be.
 	f, err := os.CreateTemp(filepath.Dir(target), ".hdrkit-*.tmp")
 	if err != nil {
-		return nil, err
+		return nil, Blame(err, target)
 	}
 	files[f.Name()] = true
 	if err := f.Chmod(mode(target)); err != nil {
 		f.Close()
 		remove(f.Name())
-		return nil, err
+		return nil, Blame(err, target)
 	}
 	return f, nil
+}
+
+// Blame returns err, which the system has returned for a file of Beside's, as one of its target: the file's own name tells
+// people nothing.
+func Blame(err error, target string) error {
+	switch e := err.(type) {
+	case *fs.PathError:
+		return &fs.PathError{Op: e.Op, Path: target, Err: e.Err}
+	case *os.LinkError:
+		return &fs.PathError{Op: e.Op, Path: target, Err: e.Err}
+	}
+	return err
 }
 
 // Scratch creates a file for what does not fit memory, in the folder for such files. It has no name if the system allows
@@ -78,7 +90,7 @@ func Rename(moves ...Move) error {
 			for _, done := range moves[:n] {
 				done.undo()
 			}
-			return err
+			return Blame(err, m.To)
 		}
 		delete(files, m.From)
 	}
