@@ -50,9 +50,8 @@ func CSV(w io.Writer, s *Summary, o *Options) error {
 	h := s.Histogram
 	first := math.Floor(o.scaled(h, h.Min()) / o.BinSize)
 	last := math.Floor(o.scaled(h, h.Max()) / o.BinSize)
-	if last-first >= maxBins {
-		return fmt.Errorf("%.0f bins of %s are more than %d: ask for larger ones with -obs, or for csve",
-			last-first+1, shortest(o.BinSize), maxBins)
+	if !(last-first < maxBins) { // nor is it a number, where both are infinite
+		return fmt.Errorf("more than %d bins of %v: ask for larger ones with -obs, or for csve", maxBins, o.BinSize)
 	}
 	start := func(n int) float64 { return (first + float64(n)) * o.BinSize }
 	return writeBins(w, h, o, start)
@@ -82,7 +81,7 @@ func writeBins(w io.Writer, h *histogram.Histogram, o *Options, start func(n int
 		bin, count = bin+1, 0
 	}
 	for bucket := range h.Recorded() {
-		for value := o.scaled(h, bucket.High); value >= start(bin+1); {
+		for value := o.scaled(h, bucket.High); value >= start(bin+1) && !math.IsInf(start(bin+1), 1); {
 			flush()
 		}
 		count += bucket.Count

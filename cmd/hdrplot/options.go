@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,6 +17,13 @@ var (
 	types   = []string{"timeline", "percentiles", "heatmap", "throughput"}
 	formats = []string{"png", "svg", "pdf", "html"}
 )
+
+// typeOptions are options of some types only, and those. A page shows all types.
+var typeOptions = map[string][]string{
+	"p":   {"timeline"},
+	"mwp": {"timeline"},
+	"agg": {"timeline", "heatmap", "throughput"},
+}
 
 // options are what the command line says of the picture.
 type options struct {
@@ -61,6 +69,12 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	if o.format, err = parseFormat(o.of, c.String("format")); err != nil {
 		return nil, err
 	}
+	for _, name := range slices.Sorted(maps.Keys(typeOptions)) {
+		kinds := typeOptions[name]
+		if c.IsSet(name) && o.format != picture.HTML && !slices.Contains(kinds, kind) {
+			return nil, cli.Usagef("-%s makes no sense with -type %s, but with %s, and in html", name, kind, strings.Join(kinds, ", "))
+		}
+	}
 	switch {
 	case !(o.ratio > 0):
 		return nil, cli.Usagef("-ovr %v: values can only be divided by a positive number", o.ratio)
@@ -87,11 +101,14 @@ func oneOf(option, value string, all []string) (string, error) {
 
 // parseFormat returns the format to write: the one that was asked for, or that the path's extension names.
 func parseFormat(path, asked string) (picture.Format, error) {
+	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	if asked != "" {
 		format, err := oneOf("format", asked, formats)
+		if err == nil && extension != format && slices.Contains(formats, extension) {
+			return "", cli.Usagef("-of %s and -format %s name different formats", path, format)
+		}
 		return picture.Format(format), err
 	}
-	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	switch {
 	case path == "":
 		return picture.PNG, nil
@@ -118,6 +135,9 @@ func (o *options) parseLevels(c *urfave.Context) error {
 		}
 		o.levels = []float64{level}
 		return nil
+	}
+	if c.IsSet("mwpl") {
+		return cli.Usagef("-mwpl is how long the window of -mwp is, which is not given")
 	}
 	for text := range strings.SplitSeq(c.String("p"), ",") {
 		text = strings.ToLower(strings.TrimSpace(text))

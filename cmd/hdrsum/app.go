@@ -37,7 +37,7 @@ func app() *urfave.App {
 	flags = append(flags, cli.OmissionFlag(),
 		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: "percentiles", Usage: "what to print, a `TYPE` of " + strings.Join(types(), ", ")},
 		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: "50,90,99,99.9,99.99,99.999", Usage: "the `PERCENTILES` to print"},
-		&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Usage: "how many `STEPS` hgrm has in each half of the distance to 100%"},
+		&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Usage: fmt.Sprintf("how many `STEPS` hgrm has in each half of the distance to 100%%, up to %d", maxTicks)},
 		&urfave.Float64Flag{Name: "ovr", Aliases: []string{"outputValueUnitRatio", "output-value-unit-ratio"}, Value: 1, Usage: "divide values by `RATIO`"},
 		&urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Usage: "the `SIZE` of a bin of csv, and of the first one of csve, in printed units"},
 		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Usage: "write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"},
@@ -51,7 +51,7 @@ func app() *urfave.App {
 		&urfave.StringSliceFlag{Name: "baseline", Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
 		&urfave.StringFlag{Name: "period", Value: "covered", Usage: "what the period is, `MODE`: covered, the time that the inputs cover together; sum, of one after another; or intervals, of the lengths of all intervals"},
 		&urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Usage: "the same as -period intervals"},
-		&urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Usage: "list the tags with their counts of intervals and values, and stop"},
+		&urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Usage: "list the tags with their counts of intervals and values, and nothing else"},
 	)
 	return &urfave.App{
 		Name:        "hdrsum",
@@ -78,7 +78,7 @@ func run(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.format.rows != nil && !c.Bool("lt") {
+	if o.format.rows != nil {
 		return runStream(c, s, diagnostics, o)
 	}
 	return runSummary(c, s, diagnostics, o, &g)
@@ -102,7 +102,7 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 	}
 	o.output.Period = result.Period(o.mode)
 	if c.Bool("lt") {
-		err = cli.WriteFile("", c.App.Writer, s.Inputs, func(w io.Writer) error { return output.Tags(w, result.Summaries) })
+		err = cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error { return output.Tags(w, result.Summaries) })
 	} else {
 		err = o.format.write(&report{c, s, diagnostics, o.mode, &o.output, result.Summaries})
 	}

@@ -23,6 +23,10 @@ type options struct {
 	series series.Options
 }
 
+// maxTicks is how many steps hgrm may have in each half: there are some thirty halves, and as many lines of all steps as
+// are kept until they are written, 15 MB of 270,000 lines at this.
+const maxTicks = 10_000
+
 // parseOptions checks the options that say how to print.
 func parseOptions(c *urfave.Context) (*options, error) {
 	var o options
@@ -34,17 +38,23 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if !slices.Contains(summary.Modes, o.mode) {
 		return nil, cli.Usagef("-period %q is none of %s", o.mode, strings.Join(summary.Modes, ", "))
 	}
-	if c.Bool("its") {
-		o.mode = "intervals"
-	}
 	o.output = output.Options{Ratio: c.Float64("ovr"), Ticks: c.Int("tph"), BinSize: c.Float64("obs")}
 	switch {
 	case !(o.output.Ratio > 0) || math.IsInf(o.output.Ratio, 1):
 		return nil, cli.Usagef("-ovr %v: values can only be divided by a positive number", o.output.Ratio)
 	case o.output.Ticks < 1:
 		return nil, cli.Usagef("-tph %d: at least one step is needed", o.output.Ticks)
-	case !(o.output.BinSize > 0):
-		return nil, cli.Usagef("-obs %v: a bin's size must be positive", o.output.BinSize)
+	case o.output.Ticks > maxTicks:
+		return nil, cli.Usagef("-tph %d: at most %d steps are printed in each half", o.output.Ticks, maxTicks)
+	case !(o.output.BinSize > 0) || math.IsInf(o.output.BinSize, 1):
+		return nil, cli.Usagef("-obs %v: a bin's size must be a positive number", o.output.BinSize)
+	case c.IsSet("its") && c.IsSet("period") && o.mode != "intervals":
+		return nil, cli.Usagef("-its is -period intervals, not -period %s: one of them only", o.mode)
+	case c.Bool("lt") && c.IsSet("st"):
+		return nil, cli.Usagef("-st makes no sense with -lt, which has its own output")
+	}
+	if c.Bool("its") {
+		o.mode = "intervals"
 	}
 	var err error
 	if o.output.Percentiles, err = parsePercentiles(c.String("p")); err != nil {
@@ -91,6 +101,8 @@ func parseStream(c *urfave.Context, o *options) error {
 		return cli.Usagef("-mwpl %v: moving windows can be from 0.001 to 1e9 seconds long", length)
 	case !slices.Contains(output.Precisions, o.output.Precision):
 		return cli.Usagef("-precision %q is none of %s", o.output.Precision, strings.Join(output.Precisions, ", "))
+	case o.output.Buckets && c.IsSet("p"):
+		return cli.Usagef("-buckets has no percentiles that -p could choose")
 	case o.output.Buckets && o.output.Moving:
 		return cli.Usagef("-buckets has no percentiles that -mwp could show of a moving window")
 	case o.format.rows != nil && c.Bool("it") && aggregate == 0:
