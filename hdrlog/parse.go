@@ -122,7 +122,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	if i.Length, err = parseSeconds(numbers[1]); err != nil {
 		return "length", err
 	}
-	if i.MaxHint, err = strconv.ParseFloat(view(numbers[2]), 64); err != nil && !isRange(err) {
+	if i.MaxHint, err = parseNumber(numbers[2]); err != nil && !isRange(err) {
 		return "max", fmt.Errorf("%w: %s", ErrNumber, quoted(numbers[2]))
 	}
 	if len(rest) == 0 {
@@ -172,11 +172,19 @@ func isRange(err error) bool {
 
 // parseSeconds reads a decimal number as the reference does: no hexadecimal, no underscores, nothing infinite.
 func parseSeconds(text []byte) (float64, error) {
-	seconds, err := strconv.ParseFloat(view(text), 64)
+	seconds, err := parseNumber(text)
 	if err != nil || math.IsNaN(seconds) || math.IsInf(seconds, 0) || bytes.ContainsAny(text, "xX_") {
 		return 0, fmt.Errorf("%w: %s", ErrNumber, quoted(text))
 	}
 	return seconds, nil
+}
+
+// parseNumber reads a number that no writer writes as long as a line can be: the error would hold a copy of it.
+func parseNumber(text []byte) (float64, error) {
+	if len(text) > 1000 {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(view(text), 64)
 }
 
 // view returns text as a string without copying it. The string must not outlive the call that it is made for.

@@ -16,6 +16,10 @@ const (
 	// batchSize is how much a Reader reads at a time, in bytes, where its source gives as much: enough that handing a
 	// batch from one goroutine to another costs nothing to speak of, little enough to stay in a core's cache.
 	batchSize = 256 << 10
+
+	// longText is more than the lines of ordinary logs take, in bytes. Four times as much is not kept for the next batch: the
+	// long line may have been the only one.
+	longText = 1 << 20
 )
 
 // A Reader reads a log, record by record or batch by batch. It never stops at a malformed line.
@@ -95,6 +99,9 @@ func (r *Reader) Err() error { return r.err }
 // log and when it cannot be read on. Use it or Scan, not both.
 func (r *Reader) ReadBatch(b *Batch) bool {
 	b.Records = b.Records[:0]
+	if cap(b.text) > max(4*longText, 2*r.batch) {
+		b.text = nil
+	}
 	b.text = append(b.text[:0], r.rest...)
 	r.rest = r.rest[:0]
 	parsed := 0
@@ -129,7 +136,7 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 	whole = parsed
 	for {
 		read := len(b.text)
-		b.text = slices.Grow(b.text, max(r.batch-read, r.batch/4))
+		b.grow(max(r.batch-read, r.batch/4), r.maxLine+r.batch)
 		n, err := r.in.Read(b.text[read:min(cap(b.text), read+r.batch)])
 		b.text = b.text[:read+n]
 		if r.skipping {
@@ -152,6 +159,20 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 			b.text = b.text[:parsed]
 			return parsed
 		}
+	}
+}
+
+// grow makes room for so many more bytes. For a long line it makes four times as much, up to enough: append would leave more
+// garbage behind, and clear memory that is never written.
+func (b *Batch) grow(more, enough int) {
+	switch {
+	case cap(b.text)-len(b.text) >= more:
+	case cap(b.text) < longText:
+		b.text = slices.Grow(b.text, more)
+	default:
+		text := make([]byte, len(b.text), max(len(b.text)+more, min(4*cap(b.text), enough)))
+		copy(text, b.text)
+		b.text = text
 	}
 }
 

@@ -544,6 +544,29 @@ func TestBoundedMemory(t *testing.T) {
 	}
 }
 
+// A line that is very long, in whatever field, takes little more than its length at a time, and that is not kept.
+func TestLongLineMemory(t *testing.T) {
+	long := strings.Repeat("9", 15<<20)
+	for _, line := range []string{long, "1," + long + ",3,H", "1,2," + long + ",H", "1,2,3," + long, "#[StartTime: " + long + "]"} {
+		var before, after runtime.MemStats
+		r := NewReader(strings.NewReader(line+"\n#next\n"), "log")
+		var b Batch
+		runtime.ReadMemStats(&before)
+		if !r.ReadBatch(&b) {
+			t.Fatal(r.Err())
+		}
+		runtime.ReadMemStats(&after)
+		if taken := after.TotalAlloc - before.TotalAlloc; taken > 28<<20 {
+			t.Errorf("%.20s...: %d MB taken", line, taken>>20)
+		}
+		for r.ReadBatch(&b) {
+		}
+		if cap(b.text) > 2<<20 {
+			t.Errorf("%.20s...: %d bytes kept", line, cap(b.text))
+		}
+	}
+}
+
 // One long line in small pieces takes time in proportion to its length.
 func TestLongLineInPieces(t *testing.T) {
 	line := "#" + strings.Repeat("x", 2<<20)
