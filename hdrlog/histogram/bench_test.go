@@ -80,3 +80,20 @@ func BenchmarkMean(b *testing.B) {
 		h.Mean()
 	}
 }
+
+// BenchmarkCorrect corrects for coordinated omission: with 3, nearly every value would be missing.
+func BenchmarkCorrect(b *testing.B) {
+	for _, digits := range []int{2, 3, 5} {
+		for _, expected := range []float64{3, 100, 1000, 10000, 100000} {
+			b.Run(fmt.Sprintf("digits=%d/expected=%v", digits, expected), func(b *testing.B) {
+				h := latencies(b, digits)
+				var corrected histogram.Histogram
+				for b.Loop() {
+					if err := h.CorrectInto(&corrected, expected); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

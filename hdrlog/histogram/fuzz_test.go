@@ -2,6 +2,7 @@ package histogram_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -126,4 +127,45 @@ func checkSteps(t *testing.T, h *histogram.Histogram, values []int64, ticks int,
 	if last.Percentile != 100 || last.TotalCount != h.TotalCount() || last.Value != h.Max() {
 		t.Fatalf("the last step is %+v", last)
 	}
+}
+
+// FuzzCorrect counts missing values slot by slot and holds that against counting one after another. Data is values, three
+// bytes each and one for how often.
+func FuzzCorrect(f *testing.F) {
+	f.Add(uint8(3), int64(1), int64(3), []byte("0123abcdABCD"))
+	f.Add(uint8(0), int64(1), int64(1), []byte{1, 0, 0, 255, 0, 0, 2, 1, 0, 0, 1, 7})
+	f.Add(uint8(5), int64(1<<20), int64(1000), []byte{200, 1, 2, 3, 0, 1, 2, 3, 0, 0, 3, 232})
+	f.Add(uint8(2), int64(700), int64(77777), []byte{255, 255, 255, 255})
+	f.Fuzz(func(t *testing.T, digits uint8, lowest, step int64, data []byte) {
+		layout := histogram.Layout{Digits: int(digits % 6), Lowest: lowest}
+		h, err := histogram.New(layout)
+		if err != nil || lowest > 1<<24 || step < 1 || step > 1<<53 {
+			return
+		}
+		for ; len(data) >= 4; data = data[4:] {
+			record(t, h, int64(binary.BigEndian.Uint32(data)>>8), int64(data[3])<<(data[3]%40))
+		}
+		if h.TotalCount() == 0 {
+			return
+		}
+		want := h.Clone()
+		for bucket := range h.Recorded() {
+			if bucket.High/step > 1<<20 {
+				return
+			}
+			for missing := bucket.High - step; missing >= step && err == nil; missing -= step {
+				err = want.Record(missing, bucket.Count)
+			}
+		}
+		var got, either histogram.Histogram
+		gotErr, eitherErr := h.CorrectSlots(&got, step), h.CorrectInto(&either, float64(step))
+		if !errors.Is(gotErr, err) || !errors.Is(eitherErr, err) {
+			t.Fatalf("%v, %v, want %v", gotErr, eitherErr, err)
+		}
+		if err != nil {
+			return
+		}
+		equal(t, &got, want)
+		equal(t, &either, want)
+	})
 }

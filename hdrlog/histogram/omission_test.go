@@ -135,6 +135,17 @@ func TestCorrectExtremes(t *testing.T) {
 	if err := double.CorrectInto(&got, 0); !errors.Is(err, histogram.ErrExpected) {
 		t.Errorf("double, every 0: %v", err)
 	}
+	fine, _ := histogram.New(histogram.Layout{Digits: 5, Lowest: 1})
+	for value := int64(100_000_000); value < 110_000_000; value += 1000 {
+		fine.Record(value, 1)
+	}
+	var want int64
+	for bucket := range fine.Recorded() {
+		want += bucket.Count * (bucket.High / 3) // with the value itself
+	}
+	if err := fine.CorrectInto(&got, 3); err != nil || got.TotalCount() != want {
+		t.Errorf("ten thousand values, every 3: %d, %v; want %d", got.TotalCount(), err, want)
+	}
 	if took := time.Since(begin); took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
