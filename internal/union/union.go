@@ -74,8 +74,9 @@ type union struct {
 	ended    bool
 
 	writer *hdrlog.Writer
-	held   lines // results whose turn it is not yet
-	count  int64 // of those written
+	held   lines    // results whose turn it is not yet
+	spare  [][]byte // memory of results that were held
+	count  int64    // of those written
 }
 
 // tagged is what is known of a tag.
@@ -521,7 +522,11 @@ func (u *union) write(t *task) error {
 	if len(u.held) == 0 && t.window.key < t.floor {
 		return u.writeLine(t.window.tag, t.fields)
 	}
-	heap.Push(&u.held, line{t.window, slices.Clone(t.fields)})
+	heap.Push(&u.held, line{t.window, t.fields})
+	t.fields = nil
+	if n := len(u.spare) - 1; n >= 0 {
+		t.fields, u.spare = u.spare[n], u.spare[:n]
+	}
 	return u.writeHeld(t.floor)
 }
 
@@ -532,6 +537,7 @@ func (u *union) writeHeld(floor int64) error {
 		if err := u.writeLine(l.window.tag, l.fields); err != nil {
 			return err
 		}
+		u.spare = append(u.spare, l.fields)
 	}
 	return nil
 }
