@@ -43,21 +43,32 @@ func (p *Payload) Check() error {
 // checkEights goes over counts of one byte, eight at a time while it can, and returns how many bytes of encoded it took,
 // the next index and what the counts add up to. A count moves on by 1, a run of n empty slots by n, so that eight
 // move on by 8*64 slots at most: while there are as many left, no index can be out of range.
+//
+// Four words are looked at together: bytes of which each is 63 at most can be added up four at a time. That takes two thirds
+// of the time of one word after the other (BenchmarkCheck).
 func checkEights(encoded []byte, index, slots int) (done, next int, total int64) {
-	const (
-		more = 0x8080808080808080 // the bits that say that a count goes on
-		ones = 0x0101010101010101
-	)
+	for done+4*8 <= len(encoded) && index+4*8*64 <= slots {
+		four := (*[4 * 8]byte)(encoded[done:])
+		w0, w1 := binary.LittleEndian.Uint64(four[:]), binary.LittleEndian.Uint64(four[8:])
+		w2, w3 := binary.LittleEndian.Uint64(four[16:]), binary.LittleEndian.Uint64(four[24:])
+		if (w0|w1|w2|w3)&goesOn != 0 {
+			break
+		}
+		done += 4 * 8
+		h0, h1, h2, h3 := w0>>1&halves, w1>>1&halves, w2>>1&halves, w3>>1&halves
+		ran := sumBytes(h0&runs(w0) + h1&runs(w1) + h2&runs(w2) + h3&runs(w3))
+		index += 4*8 + int(ran)
+		total += int64(sumBytes(h0+h1+h2+h3) - ran)
+	}
 	for done+8 <= len(encoded) && index+8*64 <= slots {
 		word := binary.LittleEndian.Uint64(encoded[done:])
-		if word&more != 0 {
+		if word&goesOn != 0 {
 			break
 		}
 		done += 8
-		halves := word >> 1 & (0x3f * ones)
-		runs := word & ones * 0xff // all bits of a byte that is a run, none of one that is a count
-		index += int(sumBytes(halves&runs + ones))
-		total += int64(sumBytes(halves &^ runs))
+		ran := sumBytes(word >> 1 & halves & runs(word))
+		index += 8 + int(ran)
+		total += int64(sumBytes(word>>1&halves) - ran)
 	}
 	return done, index, total
 }

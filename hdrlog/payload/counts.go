@@ -105,23 +105,19 @@ func (p *Payload) one(encoded []byte, index int) (n int64, step, size int, err e
 //
 // Eight runs move on by 8*64 slots at most: while there are as many left, no index can be out of range.
 func addEights(counts []int64, index int, encoded []byte) (done, next int, total int64) {
-	const (
-		more = 0x8080808080808080 // the bits that say that a count goes on
-		ones = 0x0101010101010101
-	)
 	var add, step [8]byte
 	slots := unsafe.Pointer(unsafe.SliceData(counts))
 	for done+8 <= len(encoded) && index+8*64 <= len(counts) {
 		word := binary.LittleEndian.Uint64(encoded[done:])
-		if word&more != 0 {
+		if word&goesOn != 0 {
 			break
 		}
 		done += 8
-		halves := word >> 1 & (0x3f * ones)
-		runs := word & ones * 0xff // all bits of a byte that is a run, none of one that is a count
-		adds := halves &^ runs
+		numbers := word >> 1 & halves
+		runs := word & ones * 0xff // as the function; to call that takes a third longer, if only by where the code then lies
+		adds := numbers &^ runs
 		binary.LittleEndian.PutUint64(add[:], adds)
-		binary.LittleEndian.PutUint64(step[:], halves&runs+ones)
+		binary.LittleEndian.PutUint64(step[:], numbers&runs+ones)
 		*slot(slots, index) += int64(add[0])
 		index += int(step[0])
 		*slot(slots, index) += int64(add[1])
@@ -145,7 +141,17 @@ func addEights(counts []int64, index int, encoded []byte) (done, next int, total
 
 func slot(counts unsafe.Pointer, index int) *int64 { return (*int64)(unsafe.Add(counts, index*8)) }
 
-// sumBytes adds up eight bytes, none of them over 127.
+// Of eight counts of one byte each, or runs of empty slots:
+const (
+	goesOn = 0x8080808080808080 // a bit of each that says that the count goes on, so that it is not of one byte
+	halves = 0x3f * ones        // the number, once it is shifted down by the bit that says whether it is negative
+	ones   = 0x0101010101010101
+)
+
+// runs has all bits of those bytes that are runs, none of those that are counts.
+func runs(word uint64) uint64 { return word & ones * 0xff }
+
+// sumBytes adds up eight bytes.
 func sumBytes(bytes uint64) uint64 {
 	const even = 0x00ff00ff00ff00ff
 	return (bytes&even + bytes>>8&even) * 0x0001000100010001 >> 48
