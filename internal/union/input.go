@@ -90,7 +90,8 @@ func clamp(v float64) int64 {
 	return int64(max(min(v, 4*maxTime), -4*maxTime))
 }
 
-// wanted makes i an interval as it goes into the result, and reports whether that is wanted.
+// wanted makes i an interval as it goes into the result, but for what [interval.take] does, and reports whether that is
+// wanted.
 func (u *union) wanted(i *interval, input int, r *hdrlog.Record) bool {
 	tag := u.tag(input, r.Interval.Tag)
 	if !u.scan.Selection.Range.Contains(&r.Interval) || !u.scan.Selection.Tags.Keeps(tag) {
@@ -99,7 +100,7 @@ func (u *union) wanted(i *interval, input int, r *hdrlog.Record) bool {
 	if u.options.IgnoreTags {
 		tag = nil
 	}
-	*i = interval{input: input, line: r.Line, tag: tag, max: maxText(&r.Interval), text: r.Interval.Payload}
+	*i = interval{input: input, line: r.Line, tag: tag}
 	i.start, i.end, _ = u.times.of(&r.Interval)
 	if i.start < -maxTime || i.end > maxTime {
 		i.err = u.syntaxError(i, "start", errTime)
@@ -220,6 +221,7 @@ func (u *union) fill(b *batch, r *hdrlog.Reader, input int) bool {
 		case hdrlog.IntervalRecord:
 			b.seen++
 			if u.wanted(&made[n], input, record) {
+				made[n].take(&record.Interval)
 				b.intervals = append(b.intervals, &made[n])
 			}
 		}

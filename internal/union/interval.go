@@ -1,7 +1,6 @@
 package union
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"strconv"
@@ -39,16 +38,25 @@ func (i *interval) compare(j *interval) int {
 // millisecond from the next there, and twice the sum of two does not overflow.
 const maxTime = 1 << 50
 
+// take takes the fields that are of no interest where only times are.
+func (i *interval) take(from *hdrlog.Interval) { i.max, i.text = maxText(from), from.Payload }
+
 // maxText returns MAX as it stands in the log, or in the standard dialect if the log has another.
 func maxText(i *hdrlog.Interval) []byte {
 	if !i.Standard() {
 		return []byte(i.StandardMax())
 	}
-	rest := i.Fields
-	for range 2 {
-		rest = rest[bytes.IndexAny(rest, ", ")+1:]
+	begin, ends := 0, 0
+	for n, c := range i.Fields {
+		if c != ',' && c != ' ' {
+			continue
+		}
+		if ends++; ends == 3 {
+			return i.Fields[begin:n]
+		}
+		begin = n + 1
 	}
-	return rest[:bytes.IndexAny(rest, ", ")]
+	return nil // not in an interval that was read
 }
 
 // appendTimes appends START,LENGTH, of which a reader that reckons as the reference makes exactly start and end, in

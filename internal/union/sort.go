@@ -73,6 +73,7 @@ func (s *sorter) add(input int) (o order, err error) {
 			}
 			_, _, log := u.times.of(&record.Interval)
 			o.include(min(i.start, log))
+			i.take(&record.Interval)
 			from := len(s.records)
 			s.records = i.appendRecord(s.records)
 			s.index = append(s.index, indexed{i.start, i.line, from, len(s.records)})

@@ -20,7 +20,8 @@ type window struct {
 	count      int      // how many joined
 	closed     bool
 
-	members []member // not yet added up
+	members []member  // not yet added up
+	few     [4]member // the memory of the first of them
 
 	// What follows belongs to the workers.
 	adding sync.WaitGroup // counts what is under way
@@ -35,7 +36,9 @@ type member struct {
 }
 
 func (w *window) add(i *interval) {
-	w.count++
+	if w.count++; w.count == 1 {
+		w.members = w.few[:0]
+	}
 	w.members = append(w.members, member{i.plain, i.memory})
 }
 
