@@ -22,20 +22,14 @@ func (p *Packed) Pack(h *Histogram, layout Layout) {
 	half := layout.SubBuckets() / 2
 	finer := h.layout.halfMagnitude() - layout.halfMagnitude() // slots of h to one of layout, as a power of two
 	simple := half << finer                                    // from this slot on, each run of so many is one slot
-	for begin := 0; begin < len(h.counts); begin += 8 {
-		eight := h.counts[begin:min(begin+8, len(h.counts))]
-		if len(eight) == 8 {
-			// Most slots are empty, and three digits are eight slots to one of two, which take no branch for each
-			// (BenchmarkPack).
-			c := (*[8]int64)(eight)
-			sum := c[0] + c[1] + c[2] + c[3] + c[4] + c[5] + c[6] + c[7]
-			if sum == 0 {
-				continue
-			}
-			if finer >= 3 && begin >= simple {
-				to.add(begin>>finer+finer*half, sum)
-				continue
-			}
+	fine := h.counts
+	if finer == 3 && len(fine) > simple {
+		fine = fine[:simple]
+	}
+	for begin := 0; begin < len(fine); begin += 8 {
+		eight := fine[begin:min(begin+8, len(fine))]
+		if len(eight) == 8 && sumEight((*[8]int64)(eight)) == 0 {
+			continue // as most are
 		}
 		for i, n := range eight {
 			if n == 0 {
@@ -53,6 +47,9 @@ func (p *Packed) Pack(h *Histogram, layout Layout) {
 		}
 	}
 	to.end()
+	if len(fine) < len(h.counts) {
+		to.eights(h.counts[simple:], simple>>finer+finer*half)
+	}
 	p.layout, p.bytes = layout, to.bytes
 }
 
@@ -174,14 +171,33 @@ func (p *packer) end() {
 	if p.count == 0 {
 		return
 	}
-	gap, count := uint64(p.index-p.next), uint64(p.count)
-	p.next, p.count = p.index+1, 0
+	p.append(p.index, p.count)
+	p.count = 0
+}
+
+// append appends a slot.
+func (p *packer) append(index int, n int64) {
+	gap, count := uint64(index-p.next), uint64(n)
+	p.next = index + 1
 	if bits.Len64(gap|count) < 8 { // as nearly always
 		p.bytes = append(p.bytes, byte(gap), byte(count))
 		return
 	}
 	p.bytes = binary.AppendUvarint(binary.AppendUvarint(p.bytes, gap), count)
 }
+
+// eights appends each eight counts as one, from index on: three digits are eight slots to one of two. That takes two thirds
+// of the time of adding one by one (BenchmarkPack).
+func (p *packer) eights(counts []int64, index int) {
+	for ; len(counts) >= 8; counts = counts[8:] {
+		if n := sumEight((*[8]int64)(counts)); n != 0 {
+			p.append(index, n)
+		}
+		index++
+	}
+}
+
+func sumEight(c *[8]int64) int64 { return c[0] + c[1] + c[2] + c[3] + c[4] + c[5] + c[6] + c[7] }
 
 // A cursor stands at a slot.
 type cursor struct {
