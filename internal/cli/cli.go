@@ -40,7 +40,11 @@ func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // Main runs a command on the process's standard streams and returns its exit status.
 func Main(app *cli.App) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as it is under nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	// Whatever the command waits for, a read of a pipe perhaps: it ends here, and what it has begun to write goes.
 	finished := context.AfterFunc(ctx, func() {
