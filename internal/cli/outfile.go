@@ -13,22 +13,31 @@ import (
 )
 
 // WriteFile has a file written by write, which appears whole or not at all: it is written beside its place and renamed
-// at the end. An empty path and - are standard output. A path that is one of the inputs is refused.
+// at the end. That of a symbolic link is the file behind it. An empty path and - are standard output. A path that is one of
+// the inputs is refused.
 func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w io.Writer) error) error {
 	if path == "" || path == "-" {
-		w := bufio.NewWriterSize(stdout, 64<<10)
-		if err := write(w); err != nil {
-			return err
-		}
-		return w.Flush()
+		return writeStdout(stdout, write)
 	}
 	if err := CheckOutput(path, inputs); err != nil {
 		return err
 	}
+	// What these lead to may be a file, but whoever has opened it does not want another in its place.
+	switch path {
+	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		return writeStdout(stdout, write)
+	}
+	if strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/") || path == "/dev/stderr" {
+		return writeTo(path, write)
+	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeTo(path, write) // a device or a pipe has no place to rename to
 	}
-	f, err := tempfile.Beside(path)
+	place, err := tempfile.Place(path)
+	if err != nil {
+		return err
+	}
+	f, err := tempfile.Beside(place)
 	if err != nil {
 		return err
 	}
@@ -44,7 +53,15 @@ func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w 
 	if err := f.Close(); err != nil {
 		return tempfile.Blame(err, path)
 	}
-	return tempfile.Rename(tempfile.Move{From: f.Name(), To: path})
+	return tempfile.Rename(tempfile.Move{From: f.Name(), To: place})
+}
+
+func writeStdout(stdout io.Writer, write func(w io.Writer) error) error {
+	w := bufio.NewWriterSize(stdout, 64<<10)
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
 // beside is a file that is written beside its place. Its errors name the place.
@@ -59,7 +76,7 @@ func (b beside) Write(p []byte) (int, error) {
 }
 
 func writeTo(path string, write func(w io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}

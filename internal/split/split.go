@@ -50,6 +50,7 @@ type source struct {
 // part is a log that intervals of a tag go to.
 type part struct {
 	path, temp  string
+	place       string // where path leads, if it is a symbolic link
 	source      *source
 	tag         []byte
 	buf         []byte
@@ -144,7 +145,14 @@ func (p *Parts) part(v scan.Visit) (*part, error) {
 // claim finds the place of a part. It is an error if another part's or an input is there, or no file can be.
 func (p *Parts) claim(made *part) error {
 	made.path = filepath.Join(p.folder, tags.FileName("", made.tag, "."+fileName(made.source.name), p.fold))
-	key := made.path
+	var err error
+	if made.place, err = tempfile.Place(made.path); err != nil {
+		return err
+	}
+	key := made.place
+	if absolute, err := filepath.Abs(key); err == nil {
+		key = absolute // links may lead to one file by different names
+	}
 	if p.fold {
 		key = strings.ToLower(key)
 	}
@@ -263,7 +271,7 @@ func (part *part) open() (*os.File, error) {
 		f, err := os.OpenFile(part.temp, os.O_WRONLY|os.O_APPEND, 0)
 		return f, tempfile.Blame(err, part.path)
 	}
-	f, err := tempfile.Beside(part.path)
+	f, err := tempfile.Beside(part.place)
 	if err == nil {
 		part.temp = f.Name()
 	}
@@ -293,7 +301,7 @@ func (p *Parts) Commit() error {
 			return err
 		}
 		part.buf = nil
-		moves = append(moves, tempfile.Move{From: part.temp, To: part.path})
+		moves = append(moves, tempfile.Move{From: part.temp, To: part.place})
 	}
 	return tempfile.Rename(moves...)
 }

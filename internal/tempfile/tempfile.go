@@ -19,6 +19,36 @@ var (
 	files = make(map[string]bool) // by path
 )
 
+// maxLinks is how many symbolic links may lead to a file, as in Linux.
+const maxLinks = 40
+
+// Place returns where the file is, or would be, that path names: path itself, unless it is a symbolic link, which must stay
+// when the file behind it is replaced. What is neither a file nor missing is not looked for: it cannot be replaced.
+func Place(path string) (string, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return path, nil
+	}
+	place := path
+	for range maxLinks {
+		link, err := os.Readlink(place)
+		if err != nil {
+			return place, nil // not a link
+		}
+		if !filepath.IsAbs(link) {
+			// It counts from the folder where the link is. To find .. in it by the names alone would be wrong where that is
+			// behind a link itself.
+			folder, _ := filepath.Split(place)
+			link = folder + link
+		}
+		folder, name := filepath.Split(link)
+		if real, err := filepath.EvalSymlinks(folder); folder != "" && err == nil {
+			link = filepath.Join(real, name)
+		}
+		place = link
+	}
+	return "", &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
+}
+
 // Beside creates a file in the folder of target, with the permissions that target has, or that it would get.
 //
 // From then on, to write to a pipe that nobody reads any more is an error, as to any file: otherwise a message on standard

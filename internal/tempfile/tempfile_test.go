@@ -6,6 +6,39 @@ import (
 	"testing"
 )
 
+// TestPlace follows links, of which one counts from a folder that is behind a link itself.
+func TestPlace(t *testing.T) {
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(folder)
+	if err := os.MkdirAll("deep/est", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("file", nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range [][2]string{
+		{"link", "file"}, {"twice", "link"}, {"dangling", "deep/new"}, {"shortcut", "deep/est"},
+		{"deep/est/up", "../new"}, {"deep/est/absolute", filepath.Join(folder, "file")}, {"nowhere", "no/where"},
+		{"round", "trip"}, {"trip", "round"}, {"folder", "deep"},
+	} {
+		if err := os.Symlink(filepath.FromSlash(link[1]), filepath.FromSlash(link[0])); err != nil {
+			t.Skipf("skipped, for there are no symbolic links: %v", err)
+		}
+	}
+	for path, want := range map[string]string{
+		"file": "file", "new": "new", "link": "file", "twice": "file", "dangling": "deep/new", "shortcut/up": "deep/new",
+		"shortcut/absolute": filepath.Join(folder, "file"), "nowhere": "no/where", "no/such": "no/such", "folder": "folder", "round": "",
+	} {
+		got, err := Place(path)
+		if filepath.ToSlash(got) != filepath.ToSlash(want) || (err != nil) != (want == "") {
+			t.Errorf("Place(%q) = %q, %v, want %q", path, got, err, want)
+		}
+	}
+}
+
 // TestRename has the third of four files fail: the first gives way to what was there before, which could not have another
 // name, the second to nothing.
 func TestRename(t *testing.T) {
