@@ -27,7 +27,7 @@ exit status: 0, or 1 if nothing could be split, 2 for a wrong command line, 3 if
 func app() *urfave.App {
 	flags := cli.InputFlags()
 	flags = append(flags,
-		&urfave.StringSliceFlag{Name: "it", Aliases: []string{"incT", "includeTag", "include-tag"}, Usage: "split off this `TAG` only; default is the untagged intervals; repeatable"},
+		&urfave.StringSliceFlag{Name: "it", Aliases: []string{"incT", "includeTag", "include-tag"}, Usage: "split off this `TAG` only; the word default stands for the untagged intervals; repeatable"},
 		&urfave.StringSliceFlag{Name: "et", Aliases: []string{"excT", "excludeTag", "exclude-tag"}, Usage: "leave this `TAG` out, likewise"},
 	)
 	flags = append(flags, cli.RangeFlags()...)

@@ -31,7 +31,7 @@ func app() *urfave.App {
 	flags = append(flags,
 		&urfave.StringSliceFlag{Name: "tif", Aliases: []string{"taggedInputFile", "tagged-input-file"}, Usage: "`TAG=LOG`: a log as for -if, whose intervals get TAG, or TAG::OWN where they have one; repeatable"},
 		&urfave.BoolFlag{Name: "it", Aliases: []string{"ignoreTag", "ignore-tags"}, Usage: "join all tags together"},
-		&urfave.StringSliceFlag{Name: "incT", Aliases: []string{"includeTag", "include-tag"}, Usage: "join this `TAG` only, as -tif has it; default is the untagged intervals; repeatable"},
+		&urfave.StringSliceFlag{Name: "incT", Aliases: []string{"includeTag", "include-tag"}, Usage: "join this `TAG` only, as -tif has it; the word default stands for the untagged intervals; repeatable"},
 		&urfave.StringSliceFlag{Name: "excT", Aliases: []string{"excludeTag", "exclude-tag"}, Usage: "leave this `TAG` out, likewise"},
 	)
 	flags = append(flags, cli.RangeFlags()...)

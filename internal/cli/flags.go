@@ -29,7 +29,7 @@ func TagFlags(verb string) []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "it", Aliases: []string{"ignoreTag", "ignore-tags"}, Usage: verb + " all tags together"},
 		&cli.StringSliceFlag{Name: "incT", Aliases: []string{"includeTag", "include-tag"},
-			Usage: verb + " this `TAG` only; default is the untagged intervals; repeatable"},
+			Usage: verb + " this `TAG` only; the word default stands for the untagged intervals; repeatable"},
 		&cli.StringSliceFlag{Name: "excT", Aliases: []string{"excludeTag", "exclude-tag"},
 			Usage: "leave this `TAG` out, likewise"},
 	}
