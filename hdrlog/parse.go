@@ -91,6 +91,9 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 			return "start", ErrMissing
 		}
 		i.Tag, rest = line[4:comma:comma], line[comma+1:]
+		if bytes.IndexByte(i.Tag, '\r') >= 0 {
+			return "tag", fmt.Errorf("%w: %s", ErrTag, quoted(i.Tag)) // the reference ends the field there
+		}
 	}
 	i.Fields = rest
 
@@ -125,6 +128,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	if i.MaxHint, err = parseNumber(numbers[2]); err != nil && !isRange(err) {
 		return "max", fmt.Errorf("%w: %s", ErrNumber, quoted(numbers[2]))
 	}
+	i.goMax = bytes.ContainsAny(numbers[2], notDecimal)
 	if len(rest) == 0 {
 		return "payload", ErrMissing
 	}
@@ -170,10 +174,13 @@ func isRange(err error) bool {
 	return ok && numErr.Err == strconv.ErrRange
 }
 
+// notDecimal are the characters of numbers that Go reads and the reference does not: hexadecimal ones, and with underscores.
+const notDecimal = "xX_"
+
 // parseSeconds reads a decimal number as the reference does: no hexadecimal, no underscores, nothing infinite.
 func parseSeconds(text []byte) (float64, error) {
 	seconds, err := parseNumber(text)
-	if err != nil || math.IsNaN(seconds) || math.IsInf(seconds, 0) || bytes.ContainsAny(text, "xX_") {
+	if err != nil || math.IsNaN(seconds) || math.IsInf(seconds, 0) || bytes.ContainsAny(text, notDecimal) {
 		return 0, fmt.Errorf("%w: %s", ErrNumber, quoted(text))
 	}
 	return seconds, nil

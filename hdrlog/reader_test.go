@@ -127,17 +127,18 @@ func TestRecords(t *testing.T) {
 			"2 interval tag=ä/b start=1 length=2 max=3 log=1 base=0 payload=H",
 			"3 interval tag=a=b start=1 length=2 max=3 log=1 base=0 payload=H",
 		}},
-		{"numbers", "1e3,2.5E-1,+3,H\n-1.5,.5,0x10,H\n-1.5,.5,0x1p4,H\n1,0,Infinity,H\n1,0,1e999,H\n", []string{
+		{"numbers", "1e3,2.5E-1,+3,H\n-1.5,.5,0x10,H\n-1.5,.5,0x1p4,H\n-1.5,.5,1_0,H\n1,0,Infinity,H\n1,0,1e999,H\n", []string{
 			"1 interval start=1000 length=0.25 max=3 log=1000 base=0 payload=H",
 			`2 malformed log:2: max: not a number: "0x10"`,
 			"3 interval start=-1.5 length=0.5 max=16 log=1000 base=0 payload=H",
-			"4 interval start=1 length=0 max=+Inf log=1000 base=0 payload=H",
+			"4 interval start=-1.5 length=0.5 max=10 log=1000 base=0 payload=H",
 			"5 interval start=1 length=0 max=+Inf log=1000 base=0 payload=H",
+			"6 interval start=1 length=0 max=+Inf log=1000 base=0 payload=H",
 		}},
 		{"malformed, and none stops the log", strings.Join([]string{
 			"x,2,3,H", "1,x,3,H", "1,2,x,H", "1,2,3,", "1,2,3", "1,2,", "1,2", "1,", "1", "x", ",", "1,,3,H", "Tag=A", "Tag=A,", "Tag=A,x",
 			"0x10,2,3,H", "1_0,2,3,H", "NaN,2,3,H", "Inf,2,3,H", "1,1e999,3,H", "1d,2,3,H", " 1,2,3,H",
-			"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz,2,3,H", "\x00\xff,1,2,3", "#[StartTime: x]", "#[StartTime:]", "#[BaseTime: NaN (s)]", "1,2,3,H",
+			"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz,2,3,H", "\x00\xff,1,2,3", "#[StartTime: x]", "#[StartTime:]", "#[BaseTime: NaN (s)]", "Tag=A\rB,1,2,3,H", "1,2,3,H",
 		}, "\n"), []string{
 			`1 malformed log:1: start: not a number: "x"`,
 			`2 malformed log:2: length: not a number: "x"`,
@@ -166,7 +167,8 @@ func TestRecords(t *testing.T) {
 			`25 malformed log:25: StartTime: not a number: "x"`,
 			`26 malformed log:26: StartTime: not a number: ""`,
 			`27 malformed log:27: BaseTime: not a number: "NaN"`,
-			"28 interval start=1 length=2 max=3 log=1 base=0 payload=H",
+			`28 malformed log:28: tag: tag contains a comma, a space or a line break: "A\rB"`,
+			"29 interval start=1 length=2 max=3 log=1 base=0 payload=H",
 		}},
 		{"time comments", "#[StartTime: 1441812279.474 (seconds since epoch), Wed]\n#[Basetime: 5]\n#[StartTime:7,5 (s)]\n#[BaseTime: 1,\n#[StartTime 1]\n# [BaseTime: 1]\n", []string{
 			"1 start 1.441812279474e+09", "2 base 5", "3 start 7.5", "4 base 1", "5 comment #[StartTime 1]", "6 comment # [BaseTime: 1]",

@@ -57,13 +57,15 @@ type Interval struct {
 	// Mended is set where Start and Length are not what Fields says literally, because the log's numbers are
 	// milliseconds, or ends of intervals, or have decimal commas: then Fields makes no sense in another log.
 	Mended bool
+	// goMax is set where MAX is a number to Go and to no other.
+	goMax bool
 	// LogStart and Base are the start time of the log and what Start counts from, both in seconds since the epoch.
 	LogStart, Base float64
 }
 
 // Standard reports whether Fields makes sense in any log as it stands, and to the reference, but for the payload.
 func (i *Interval) Standard() bool {
-	return !i.Mended && i.finiteMax()
+	return !i.Mended && !i.goMax && i.finiteMax()
 }
 
 // finiteMax reports whether MAX is a number. The reference does not read +Inf and nan, which writers have for it.
@@ -106,7 +108,7 @@ type SyntaxError struct {
 	File  string
 	Line  int
 	Field string // tag, start, length, max, payload, line, StartTime or BaseTime
-	Err   error  // the cause: one of the errors below or of package payload, wrapped with the text that was found
+	Err   error  // the cause: one of the errors below, ErrTag, or one of package payload, wrapped with the text that was found
 }
 
 // Causes of a [SyntaxError], beside those of package payload.

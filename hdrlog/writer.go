@@ -15,7 +15,8 @@ import (
 	"hdrkit/hdrlog/payload"
 )
 
-// ErrTag is the error for a tag that no log can hold, because it contains a comma, a space or the end of a line.
+// ErrTag is the error for a tag that no log can hold, because it contains a comma, a space or the end of a line. It is also
+// the cause of a [SyntaxError] where a carriage return stands in a tag.
 var ErrTag = errors.New("tag contains a comma, a space or a line break")
 
 // MaxRatio is what a [Writer] divides the highest value by for MAX, as the reference does: values in nanoseconds show in
