@@ -28,4 +28,13 @@ func Label(tag []byte) string {
 	return b.String()
 }
 
+// Shown returns a tag for a list on a terminal, whose lines and colours must stay as they are: spelled as [Label] does it,
+// [Default] for untagged intervals.
+func Shown(tag []byte) string {
+	if tag == nil {
+		return Default
+	}
+	return Label(tag)
+}
+
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }

@@ -28,7 +28,7 @@ func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) 
 		err := series.Run(s, &o.series, func(r *output.Row, at series.Place, late error) error {
 			rows++
 			if c.Bool("v") {
-				fmt.Fprintf(c.App.ErrWriter, "%s:%d: %s count=%d\n", at.Name, at.Line, tags.Name(r.Tag), r.Count)
+				fmt.Fprintf(c.App.ErrWriter, "%s:%d: %s count=%d\n", at.Name, at.Line, tags.Shown(r.Tag), r.Count)
 			}
 			if late == nil {
 				late = points.check(r)
