@@ -37,8 +37,8 @@ func app() *urfave.App {
 	flags = append(flags, cli.RangeFlags()...)
 	flags = append(flags, cli.OmissionFlag(),
 		&urfave.BoolFlag{Name: "r", Aliases: []string{"relative"}, Usage: "let all logs start at the same time, 0"},
-		&urfave.StringFlag{Name: "grid", Usage: "join what lies, by its middle, in the same window of `SECONDS`; such windows start at multiples of it"},
-		&urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Usage: "without -grid, join in intervals of `SECONDS` where they are shorter"},
+		&urfave.StringFlag{Name: "grid", Usage: "join what lies, by its middle, in the same window of `SECONDS`; such windows start at multiples of it; 0 is no grid"},
+		&urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Usage: "without -grid, join in intervals of `SECONDS` where they are shorter; 0 leaves them as they are"},
 		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Usage: "write to `FILE`, not to standard output"},
 	)
 	return &urfave.App{
@@ -121,7 +121,7 @@ func write(c *urfave.Context, f func(w io.Writer) error) error {
 }
 
 // milliseconds returns the value of an option in seconds, which must be a whole number of milliseconds, or a duration. It
-// is 0 if the option is not there.
+// is 0 if the option is not there, or 0 as it is in HdrLogProcessing by default.
 func milliseconds(c *urfave.Context, name string) (int64, error) {
 	text := c.String(name)
 	if text == "" {
@@ -130,6 +130,9 @@ func milliseconds(c *urfave.Context, name string) (int64, error) {
 	value, err := strconv.ParseFloat(text, 64)
 	if duration, durationErr := time.ParseDuration(text); err != nil && durationErr == nil {
 		value, err = duration.Seconds(), nil
+	}
+	if err == nil && value == 0 {
+		return 0, nil
 	}
 	ms := math.Round(value * 1000)
 	if err != nil || !(value > 0) || math.Abs(ms-value*1000) > 1e-6*ms || ms < 1 || ms > maxMillis {

@@ -573,7 +573,11 @@ func (u *union) writeLine(tag, fields []byte) error {
 // writeHeader writes what opens the result: the same whatever the order of the inputs is.
 func (u *union) writeHeader() {
 	u.writer.Version()
-	u.writer.Comment(fmt.Sprintf("[Union of %d logs]", len(u.scan.Inputs)))
+	logs := "logs"
+	if len(u.scan.Inputs) == 1 {
+		logs = "log"
+	}
+	u.writer.Comment(fmt.Sprintf("[Union of %d %s]", len(u.scan.Inputs), logs))
 	var sources []string
 	for _, input := range u.scan.Inputs {
 		source := input.Name
