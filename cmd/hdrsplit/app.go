@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/cli"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/split"
+	"hdrkit/internal/tempfile"
 	"hdrkit/tags"
 )
 
@@ -56,7 +57,7 @@ func run(c *urfave.Context) (failure error) {
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		return fmt.Errorf("-od: %s is not a folder", folder)
 	} else if err != nil {
-		if err := os.Mkdir(folder, 0o777); err != nil {
+		if err := tempfile.Mkdir(folder); err != nil {
 			return fmt.Errorf("-od: %w", err)
 		}
 		defer func() {

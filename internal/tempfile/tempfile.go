@@ -17,6 +17,8 @@ var (
 	// mu is held while files come into being and while they go, so that Abandon comes before or after.
 	mu    sync.Mutex
 	files = make(map[string]bool) // by path
+	// folders are those that were made for files to come.
+	folders []string
 )
 
 // maxLinks is how many symbolic links may lead to a file, as in Linux.
@@ -81,6 +83,17 @@ func Blame(err error, target string) error {
 		return &fs.PathError{Op: e.Op, Path: target, Err: e.Err}
 	}
 	return err
+}
+
+// Mkdir makes a folder, which Abandon removes if it is empty then.
+func Mkdir(path string) error {
+	mu.Lock()
+	defer mu.Unlock()
+	if err := os.Mkdir(path, 0o777); err != nil {
+		return err
+	}
+	folders = append(folders, path)
+	return nil
 }
 
 // Scratch creates a file for what does not fit memory, in the folder for such files. It has no name if the system allows
@@ -165,11 +178,14 @@ func remove(path string) {
 	}
 }
 
-// Abandon removes all files that were not renamed. There can be no more after it: who calls it ends the program.
+// Abandon removes all files that were not renamed, and folders that were made and are empty. There can be no more after it: who calls it ends the program.
 func Abandon() {
 	mu.Lock()
 	for path := range files {
 		os.Remove(path)
+	}
+	for _, path := range folders {
+		os.Remove(path) // which does nothing if files are in it
 	}
 }
 
