@@ -82,6 +82,7 @@ func TestPlain(t *testing.T) {
 			if double != (p.Layout.Ratio != 0) {
 				t.Errorf("%s: Peek takes the one kind for the other: %s", path, text)
 			}
+			checkCutShort(t, text, compressed)
 			versions[[3]any{p.Version, double, compressed}]++
 			again, err := plain.OpenBinary(p.AppendPlain(nil))
 			if err != nil {
@@ -121,6 +122,17 @@ func TestPlain(t *testing.T) {
 	for _, text := range []string{"", "HIST", "????????", "AAAAAAAA"} {
 		if double, compressed := Peek([]byte(text)); double || compressed {
 			t.Errorf("Peek takes %q for a payload", text)
+		}
+	}
+}
+
+// checkCutShort cuts a whole payload at some places, of which the last ones take padding only.
+func checkCutShort(t *testing.T, text []byte, compressed bool) {
+	t.Helper()
+	whole := len(bytes.TrimRight(text, "="))
+	for size := len(text); size >= 8; size -= 1 + (len(text)-size)/16 {
+		if got, want := CutShort(text[:size]), compressed && size < whole; got != want {
+			t.Errorf("CutShort tells %v of %d of %d characters: %s", got, size, len(text), text)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package payload
 import (
 	"encoding/base64"
 	"encoding/binary"
+
+	"hdrkit/hdrlog/internal/base64x"
 )
 
 // Peek tells from the beginning of a payload's text whether it is that of a double histogram and whether it is compressed.
@@ -17,6 +19,42 @@ func Peek(text []byte) (double, compressed bool) {
 	}
 	cookie := binary.BigEndian.Uint32(begin[:])
 	return cookie == cookieDouble || cookie == cookieDoubleComp, cookie == cookieDoubleComp || isCompressed(cookie)
+}
+
+// CutShort reports whether a payload's text is that of a compressed one and shorter than the length which the payload begins
+// with tells, as in a line cut short by a crash. It reads no more than the first 32 characters, so that it costs next to
+// nothing. [Decoder.Open] fails then; where CutShort says no, it may still.
+func CutShort(text []byte) bool {
+	const (
+		chars       = 12 // hold the 8 bytes of cookie and length
+		charsDouble = 32 // hold 16 bytes more before them
+	)
+	if len(text) < chars {
+		_, compressed := Peek(text)
+		return compressed
+	}
+	var buf [32]byte
+	begin := buf[:]
+	if _, err := base64x.Decode(begin, text[:chars]); err != nil {
+		return false
+	}
+	size := len(text)
+	for size > 0 && text[size-1] == '=' {
+		size--
+	}
+	size = base64x.DecodedLen(size) - 8
+	switch cookie := binary.BigEndian.Uint32(begin); {
+	case cookie == cookieDoubleComp && len(text) < charsDouble:
+		return true
+	case cookie == cookieDoubleComp:
+		if _, err := base64x.Decode(begin, text[:charsDouble]); err != nil {
+			return false
+		}
+		begin, size = begin[16:], size-16
+	case !isCompressed(cookie):
+		return false
+	}
+	return int64(size) < int64(binary.BigEndian.Uint32(begin[4:]))
 }
 
 // AppendPlain appends the payload as it is without compression and base64: [Decoder.OpenBinary] opens that again, at a
