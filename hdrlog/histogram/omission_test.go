@@ -58,7 +58,11 @@ func TestCorrectReference(t *testing.T) {
 // TestCorrectPlain compares with the loop that the reference has.
 func TestCorrectPlain(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 1000 {
+	rounds := 1000
+	if testing.Short() {
+		rounds = 100
+	}
+	for range rounds {
 		layout := histogram.Layout{Digits: random.IntN(6), Lowest: 1 << random.IntN(12)}
 		expected := 1 + random.Int64N(1<<random.IntN(20))
 		h, _ := histogram.New(layout)

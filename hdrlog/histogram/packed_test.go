@@ -20,7 +20,11 @@ func TestPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var one, spare histogram.Packed // whose memory is used again and again
 	unpacked := make([]histogram.Histogram, 1)
-	for range 200 {
+	rounds := 200
+	if testing.Short() {
+		rounds = 20
+	}
+	for range rounds {
 		a, b := randomHistogram(t, r), randomHistogram(t, r)
 		one.Pack(a, a.Layout())
 		one.Unpack(&unpacked[0])

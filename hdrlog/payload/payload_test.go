@@ -457,7 +457,11 @@ func TestBase64(t *testing.T) {
 // changes the sum or the next payload that the same decoder decodes.
 func TestDamage(t *testing.T) {
 	var d Decoder
-	for _, name := range []string{"digits1.hdr", "double.hdr", "digits5.hdr"} {
+	names := []string{"digits1.hdr", "double.hdr", "digits5.hdr"}
+	if testing.Short() {
+		names = names[:2]
+	}
+	for _, name := range names {
 		for _, text := range logPayloads(t, name)[:2] {
 			packed, err := base64.StdEncoding.DecodeString(string(text))
 			if err != nil {
@@ -573,7 +577,11 @@ func TestLowest(t *testing.T) {
 // a ratio of highest to lowest value of at least 2, which times ten to the digits is below 2^61, a lowest value of 1, and
 // a highest trackable value that the ratio determines.
 func TestDoubleHeader(t *testing.T) {
-	for digits := range 6 {
+	most := 5
+	if testing.Short() {
+		most = 3
+	}
+	for digits := range most + 1 {
 		for shift := range 64 {
 			h := newHistogram(t, histogram.Layout{Digits: digits, Lowest: 1 + int64(shift%2), Ratio: 0.125})
 			if shift > 0 {

@@ -412,7 +412,11 @@ func TestOutOfOrder(t *testing.T) {
 	ordered, shuffled := log(false), log(true)
 	var warnings []string
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
-	for _, o := range []union.Options{{Warn: warn}, {Grid: 10000, Warn: warn}} {
+	options := []union.Options{{Warn: warn}, {Grid: 10000, Warn: warn}}
+	if testing.Short() {
+		options = options[1:]
+	}
+	for _, o := range options {
 		want := payloads(write(t, newScan(put("ordered", ordered), put("ordered2", ordered)), o))
 		if len(warnings) > 0 {
 			t.Errorf("warnings of a log in order: %q", warnings)
