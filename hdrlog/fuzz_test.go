@@ -29,7 +29,8 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Add([]byte("\"EndTimestamp\"\n0,1,3,H\n1,2,3,H\nTag=A,0,127,1,007,2,769,HIST\n1441812279474,1000,3,H\n"), 1)
 	f.Add([]byte("#[StartTime: 1,5]\n#[Basetime: 2]\r\n1 2 3 4\n1,2,3"), 10)
-	f.Add([]byte("\"not a legend\"\n"), 64)
+	// Each cause of a malformed line.
+	f.Add([]byte("\"not a legend\"\nTag=a\rb,0,1,2,H\n1e300,1,2,H\n1,2\n1,x,3,H\n1,2,3,a line that is too long for the reader, a good deal\n"), 64)
 	f.Add([]byte("1e300,1,3,H\n5,-1,3,H,more\n6,-2,3,H, \n7,-1e300,3,H\n"), 64)
 	f.Fuzz(func(t *testing.T, log []byte, maxLine int) {
 		maxLine = 1 + maxLine&0xfff
@@ -83,7 +84,7 @@ func checkRecord(t *testing.T, rec *Record, maxLine int) {
 	switch rec.Kind {
 	case Malformed:
 		known := false
-		for _, err := range []error{ErrMissing, ErrLine, ErrNumber, ErrTime, ErrLineTooLong, ErrCutShort} {
+		for _, err := range []error{ErrMissing, ErrLine, ErrNumber, ErrTag, ErrTime, ErrLineTooLong, ErrCutShort} {
 			known = known || errors.Is(rec.Err, err)
 		}
 		if !known || rec.Err.Line != rec.Line || rec.Err.File != "log" || rec.Err.Field == "" {
