@@ -178,7 +178,8 @@ func remove(path string) {
 	}
 }
 
-// Abandon removes all files that were not renamed, and folders that were made and are empty. There can be no more after it: who calls it ends the program.
+// Abandon removes all files that were not renamed, and folders that were made and are empty. There can be no more after it:
+// who calls it ends the program.
 func Abandon() {
 	mu.Lock()
 	for path := range files {
