@@ -163,6 +163,9 @@ func (s *stream) stored() error {
 // huffman inflates the symbols of a block up to its end.
 func (s *stream) huffman(t *tables) error {
 	for {
+		if t.onlyLiterals {
+			s.literals(t)
+		}
 		if err := s.fast(t); err != nil {
 			return err
 		}
@@ -171,6 +174,33 @@ func (s *stream) huffman(t *tables) error {
 			return err
 		}
 	}
+}
+
+// literals is fast for a block without matches: it goes on until it meets something rare, or gets near the end of dst or src,
+// and leaves that to fast. A log that hdrunion wrote has no other blocks, and hdrsum then takes 0.7 of the time for it.
+func (s *stream) literals(t *tables) {
+	s.refill()
+	n, pos := s.n, s.pos
+	b, nb := s.bits, uint(s.nbits)
+	dst, src := unsafe.Pointer(unsafe.SliceData(s.dst)), unsafe.Pointer(unsafe.SliceData(s.src))
+	lastDst, lastSrc := len(s.dst)-4*2, len(s.src)-8 // where four times two literals fit, and where 8 bytes can be read
+loop:
+	for n <= lastDst && pos <= lastSrc {
+		b |= load64(src, pos) << (nb & 63)
+		pos += int(63-nb) >> 3
+		nb |= 56
+		for range 4 { // these take at most 4*litBits bits
+			e := t.lit[b&litMask]
+			if e&entryRare != 0 {
+				break loop
+			}
+			store16(dst, n, uint16(e>>8))
+			n += int(e >> 6 & 3)
+			b >>= e & 63
+			nb -= uint(e & 63)
+		}
+	}
+	s.n, s.pos, s.bits, s.nbits = n, pos, b, int(nb)
 }
 
 // fast inflates until it meets something rare, or gets near the end of dst or src, and leaves that to symbol.

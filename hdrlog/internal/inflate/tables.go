@@ -52,6 +52,8 @@ type tables struct {
 	litCode  code
 	distCode code
 	second   [1 << litBits]uint32 // scratch of buildPairs: what to add to the entry of a literal, by the bits after it
+
+	onlyLiterals bool // no code is that of a match
 }
 
 // A baseExtra is the meaning of a length or distance symbol: base, plus the value of extra bits.
@@ -124,6 +126,7 @@ func (t *tables) build(lens []uint8, nlit, ndist int, pairs bool) bool {
 	if !t.litCode.init(lens, nlit) || !t.distCode.init(lens[nlit:], ndist) {
 		return false
 	}
+	t.onlyLiterals = nlit <= 257
 	t.buildLit()
 	if pairs {
 		t.buildPairs()
