@@ -103,12 +103,10 @@ func (u *union) wanted(i *interval, input int, r *hdrlog.Record) bool {
 	*i = interval{input: input, line: r.Line, tag: tag}
 	i.start, i.end, _ = u.times.of(&r.Interval)
 	if i.start < -maxTime || i.end > maxTime {
-		i.err = u.syntaxError(i, "start", errTime)
+		i.err = u.syntaxError(i, "start", hdrlog.ErrTime)
 	}
 	return true
 }
-
-var errTime = errors.New("time is too far from the epoch to be told to the millisecond")
 
 func (u *union) syntaxError(i *interval, field string, err error) *hdrlog.SyntaxError {
 	return &hdrlog.SyntaxError{File: u.scan.Inputs[i.input].Name, Line: i.line, Field: field, Err: err}
