@@ -4,36 +4,11 @@ import (
 	"bytes"
 	"encoding/base64"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// texts returns the payloads of the logs in testdata, or of the log that HDRKIT_BENCH_LOG names.
-func texts(tb testing.TB) [][]byte {
-	names, err := filepath.Glob("../../../testdata/logs/*.hdr")
-	if err != nil || len(names) == 0 {
-		tb.Fatalf("no logs: %v", err)
-	}
-	if name := os.Getenv("HDRKIT_BENCH_LOG"); name != "" {
-		names = []string{name}
-	}
-	var all [][]byte
-	for _, name := range names {
-		log, err := os.ReadFile(name)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		for line := range bytes.Lines(log) {
-			line = bytes.TrimRight(line, "\r\n")
-			if len(line) > 0 && line[0] != '#' && line[0] != '"' {
-				all = append(all, line[bytes.LastIndexByte(line, ',')+1:])
-			}
-		}
-	}
-	return all
-}
+	"hdrkit/hdrlog/internal/logtest"
+)
 
 // plain is the plain version.
 func plain(src []byte) ([]byte, bool) {
@@ -80,7 +55,7 @@ func check(t *testing.T, src []byte) {
 }
 
 func TestDecode(t *testing.T) {
-	for _, src := range texts(t) {
+	for _, src := range logtest.Texts(t) {
 		check(t, src)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -128,7 +103,7 @@ func TestDecodeErrors(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for i, src := range texts(f) {
+	for i, src := range logtest.Texts(f) {
 		if i%50 == 0 {
 			f.Add(src)
 		}
@@ -138,7 +113,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	all := texts(b)
+	all := logtest.Texts(b)
 	total := 0
 	for _, src := range all {
 		total += len(src)
@@ -196,7 +171,7 @@ func FuzzAppendEncode(f *testing.F) {
 func BenchmarkAppendEncode(b *testing.B) {
 	var all [][]byte
 	total := 0
-	for _, text := range texts(b) {
+	for _, text := range logtest.Texts(b) {
 		src, err := base64.StdEncoding.DecodeString(string(text))
 		if err != nil {
 			b.Fatal(err)

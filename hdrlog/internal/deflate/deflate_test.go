@@ -3,54 +3,26 @@ package deflate
 import (
 	"bytes"
 	stdzlib "compress/zlib"
-	"encoding/base64"
-	"encoding/binary"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/klauspost/compress/zlib"
 
 	"hdrkit/hdrlog/internal/inflate"
+	"hdrkit/hdrlog/internal/logtest"
 )
 
-// payloads returns what the zlib streams of the logs in testdata hold, or of the log that HDRKIT_BENCH_LOG names.
-func payloads(tb testing.TB) [][]byte {
-	names, err := filepath.Glob("../../../testdata/logs/*.hdr")
-	if err != nil || len(names) == 0 {
-		tb.Fatalf("no logs: %v", err)
-	}
-	if name := os.Getenv("HDRKIT_BENCH_LOG"); name != "" {
-		names = []string{name}
-	}
-	var all [][]byte
+// payloads returns what the zlib streams of logs hold.
+func payloads(tb testing.TB) (all [][]byte) {
 	var d inflate.Decoder
 	buf := make([]byte, 1<<20)
-	for _, name := range names {
-		log, err := os.ReadFile(name)
+	for _, stream := range logtest.Streams(tb) {
+		n, _, err := d.Zlib(buf, stream)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		for line := range bytes.Lines(log) {
-			line = bytes.TrimRight(line, "\r\n")
-			if len(line) == 0 || line[0] == '#' || line[0] == '"' {
-				continue
-			}
-			packed, err := base64.StdEncoding.DecodeString(string(line[bytes.LastIndexByte(line, ',')+1:]))
-			if err != nil || len(packed) < 8 {
-				tb.Fatalf("%s: bad payload in %.60q", name, line)
-			}
-			if binary.BigEndian.Uint32(packed) == 0x0c72124f { // a double histogram, which wraps another
-				packed = packed[16:]
-			}
-			n, _, err := d.Zlib(buf, packed[8:])
-			if err != nil {
-				tb.Fatalf("%s: %v", name, err)
-			}
-			all = append(all, bytes.Clone(buf[:n]))
-		}
+		all = append(all, bytes.Clone(buf[:n]))
 	}
 	return all
 }

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	kzlib "github.com/klauspost/compress/zlib"
+
+	"hdrkit/hdrlog/internal/logtest"
 )
 
 // BenchmarkZlib inflates the payloads of the logs in testdata, or of the log that HDRKIT_BENCH_LOG names, which should be
 // large: of few payloads, the processor learns every branch.
 func BenchmarkZlib(b *testing.B) {
-	all := payloads(b)
+	all := logtest.Streams(b)
 	dst := make([]byte, 1<<20)
 	var d Decoder
 	total := 0

@@ -4,52 +4,18 @@ import (
 	"bytes"
 	"compress/flate"
 	stdzlib "compress/zlib"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	stdadler "hash/adler32"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 
 	kflate "github.com/klauspost/compress/flate"
-)
 
-// payloads returns the zlib streams of the logs in testdata, or of the log that HDRKIT_BENCH_LOG names.
-func payloads(tb testing.TB) [][]byte {
-	names, err := filepath.Glob("../../../testdata/logs/*.hdr")
-	if err != nil || len(names) == 0 {
-		tb.Fatalf("no logs: %v", err)
-	}
-	if name := os.Getenv("HDRKIT_BENCH_LOG"); name != "" {
-		names = []string{name}
-	}
-	var all [][]byte
-	for _, name := range names {
-		log, err := os.ReadFile(name)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		for line := range bytes.Lines(log) {
-			line = bytes.TrimRight(line, "\r\n")
-			if len(line) == 0 || line[0] == '#' || line[0] == '"' {
-				continue
-			}
-			packed, err := base64.StdEncoding.DecodeString(string(line[bytes.LastIndexByte(line, ',')+1:]))
-			if err != nil || len(packed) < 8 {
-				tb.Fatalf("%s: bad payload in %.60q", name, line)
-			}
-			if binary.BigEndian.Uint32(packed) == 0x0c72124f { // a double histogram, which wraps another
-				packed = packed[16:]
-			}
-			all = append(all, packed[8:])
-		}
-	}
-	return all
-}
+	"hdrkit/hdrlog/internal/logtest"
+)
 
 // bodies returns deflate streams of every kind that the compressors at hand write.
 func bodies(tb testing.TB) [][]byte {
@@ -97,7 +63,7 @@ func bodies(tb testing.TB) [][]byte {
 			all = append(all, a.Bytes(), b.Bytes())
 		}
 	}
-	for i, p := range payloads(tb) {
+	for i, p := range logtest.Streams(tb) {
 		if i%20 == 0 {
 			all = append(all, p[2:len(p)-4])
 		}
@@ -198,7 +164,7 @@ func TestBodies(t *testing.T) {
 func TestPayloads(t *testing.T) {
 	var d Decoder
 	dst := make([]byte, 1<<20)
-	for i, p := range payloads(t) {
+	for i, p := range logtest.Streams(t) {
 		want, err := plainZlib(p)
 		if err != nil {
 			t.Fatal(err)
@@ -227,7 +193,7 @@ func small(t *testing.T) map[string][]byte {
 	w.Write(in[:20]) // too little for a code of its own
 	w.Close()
 	all["fixed"] = wrap(b.Bytes(), in[:20])
-	p := payloads(t)
+	p := logtest.Streams(t)
 	all["payload"] = p[len(p)-1]
 
 	// A literal and a match of ten bytes make the pass that writes the most.
@@ -431,7 +397,7 @@ func FuzzBody(f *testing.F) {
 func FuzzDeflated(f *testing.F) {
 	var d Decoder
 	dst := make([]byte, 1<<20)
-	for i, p := range payloads(f) {
+	for i, p := range logtest.Streams(f) {
 		if i%40 == 0 {
 			n, _, _ := d.Zlib(dst, p)
 			f.Add(bytes.Clone(dst[:n]), i%12)

@@ -1,0 +1,56 @@
+// Package logtest gives the tests of codecs what logs hold. It decodes with the standard library, so that they have no part
+// in it.
+package logtest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Texts returns the payloads of the logs in testdata, in base64, or of the log that HDRKIT_BENCH_LOG names. It is for
+// packages beside this one.
+func Texts(tb testing.TB) [][]byte {
+	tb.Helper()
+	names, err := filepath.Glob("../../../testdata/logs/*.hdr")
+	if err != nil || len(names) == 0 {
+		tb.Fatalf("no logs: %v", err)
+	}
+	if name := os.Getenv("HDRKIT_BENCH_LOG"); name != "" {
+		names = []string{name}
+	}
+	var all [][]byte
+	for _, name := range names {
+		log, err := os.ReadFile(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for line := range bytes.Lines(log) {
+			line = bytes.TrimRight(line, "\r\n")
+			if len(line) > 0 && line[0] != '#' && line[0] != '"' {
+				all = append(all, line[bytes.LastIndexByte(line, ',')+1:])
+			}
+		}
+	}
+	return all
+}
+
+// Streams returns the zlib streams in the payloads of [Texts].
+func Streams(tb testing.TB) [][]byte {
+	tb.Helper()
+	var all [][]byte
+	for _, text := range Texts(tb) {
+		packed, err := base64.StdEncoding.DecodeString(string(text))
+		if err != nil || len(packed) < 8 {
+			tb.Fatalf("bad payload %.60q", text)
+		}
+		if binary.BigEndian.Uint32(packed) == 0x0c72124f { // a double histogram, which wraps another
+			packed = packed[16:]
+		}
+		all = append(all, packed[8:])
+	}
+	return all
+}
