@@ -37,6 +37,9 @@ type Histogram struct {
 	// counts grows by whole buckets as values come; what lies past its end is zero, also up to its capacity.
 	counts []int64
 	total  int64
+	// low is a slot below which none has a count, unless total is 0. Values are often far above the unit, so that it spares
+	// half of the slots when the rest is looked at or cleared.
+	low int
 }
 
 // New returns an empty histogram.
@@ -69,14 +72,15 @@ func (h *Histogram) TotalCount() int64 { return h.total }
 
 // Reset empties h for use with another layout, keeping its memory. The layout must be valid.
 func (h *Histogram) Reset(layout Layout) {
-	clear(h.counts)
+	_, counts := h.filled()
+	clear(counts)
 	h.counts = h.counts[:0] // so that the next time only what is used is cleared
-	h.layout, h.total = layout, 0
+	h.layout, h.total, h.low = layout, 0, 0
 }
 
 // Clone returns a copy of h that shares nothing with it.
 func (h *Histogram) Clone() *Histogram {
-	return &Histogram{h.layout, append([]int64(nil), h.counts...), h.total}
+	return &Histogram{h.layout, append([]int64(nil), h.counts...), h.total, h.low}
 }
 
 // grow makes room for the slot at index.
@@ -107,7 +111,7 @@ func (h *Histogram) Record(value, n int64) error {
 	index := h.layout.IndexOf(value)
 	h.grow(index)
 	h.counts[index] += n
-	h.total += n
+	h.AddTotal(index, n)
 	return nil
 }
 
@@ -135,30 +139,34 @@ func (h *Histogram) Add(other *Histogram) error {
 		return err
 	}
 	h.grow(h.layout.IndexOf(highest))
+	low, counts := other.filled()
 	if h.layout.Shares(other.layout) {
-		for i, n := range other.counts[:last+1] {
-			h.counts[i] += n
+		into := h.counts[low : last+1]
+		for i, n := range counts[:len(into)] {
+			into[i] += n
 		}
 	} else {
-		for i, n := range other.counts[:last+1] {
+		for i, n := range counts {
 			if n != 0 {
-				value, _ := rescale(other.layout.LowestAt(i), other.layout.Ratio, h.layout.Ratio)
+				value, _ := rescale(other.layout.LowestAt(low+i), other.layout.Ratio, h.layout.Ratio)
 				h.counts[h.layout.IndexOf(value)] += n
 			}
 		}
 	}
-	h.total += other.total
+	lowest, _ := rescale(other.layout.LowestAt(low), other.layout.Ratio, h.layout.Ratio)
+	h.AddTotal(h.layout.IndexOf(lowest), other.total)
 	return nil
 }
 
 // Subtract takes away what other counts, which must have been added to h before. It returns [ErrRange] if h does not
 // count all that; h is then of no use.
 func (h *Histogram) Subtract(other *Histogram) error {
-	for i, n := range other.counts {
+	low, counts := other.filled()
+	for i, n := range counts {
 		if n == 0 {
 			continue
 		}
-		value, err := rescale(other.layout.LowestAt(i), other.layout.Ratio, h.layout.Ratio)
+		value, err := rescale(other.layout.LowestAt(low+i), other.layout.Ratio, h.layout.Ratio)
 		if err != nil {
 			return err
 		}
@@ -172,16 +180,31 @@ func (h *Histogram) Subtract(other *Histogram) error {
 	return nil
 }
 
-// Slots returns the counts from the lowest slot up, grown to hold the one at index. It is for codecs, which add to the
-// counts in place and then tell their sum by [Histogram.AddTotal]; until then h must not be used for anything else. The
-// slice is h's own and valid until h is changed in another way.
+// Slots returns the counts from slot 0 up, grown to hold the one at index. It is for codecs, which add to the counts in
+// place and then tell their sum by [Histogram.AddTotal]; until then h must not be used for anything else. The slice is h's own
+// and valid until h is changed in another way.
 func (h *Histogram) Slots(index int) []int64 {
 	h.grow(index)
 	return h.counts
 }
 
-// AddTotal tells h that counts adding up to n were added to its slots. It must not take the total count past an int64.
-func (h *Histogram) AddTotal(n int64) { h.total += n }
+// AddTotal tells h that counts adding up to n were added to its slots, none of them below the one at low. It must not take
+// the total count past an int64.
+func (h *Histogram) AddTotal(low int, n int64) {
+	if h.total == 0 || low < h.low {
+		h.low = low
+	}
+	h.total += n
+}
+
+// EmptySlots returns a number of slots, from the lowest up, none of which has a count. There may be more.
+func (h *Histogram) EmptySlots() int { return min(h.low, len(h.counts)) }
+
+// filled returns the counts from the first slot on that may have one.
+func (h *Histogram) filled() (low int, counts []int64) {
+	low = h.EmptySlots()
+	return low, h.counts[low:]
+}
 
 // Refine makes h at least as fine as layout: the most digits of both, the lower lowest value, the smaller ratio. It
 // returns [ErrKind] if h is of the other kind and [ErrRange] if the values of h do not fit the smaller ratio; h is then
@@ -229,9 +252,10 @@ func rescale(value int64, from, to float64) (int64, error) {
 
 // lastIndex returns the index of the highest slot with a count, -1 if there is none.
 func (h *Histogram) lastIndex() int {
-	for i := len(h.counts) - 1; i >= 0; i-- {
-		if h.counts[i] != 0 {
-			return i
+	low, counts := h.filled()
+	for i := len(counts) - 1; i >= 0; i-- {
+		if counts[i] != 0 {
+			return low + i
 		}
 	}
 	return -1

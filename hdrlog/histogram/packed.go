@@ -26,7 +26,7 @@ func (p *Packed) Pack(h *Histogram, layout Layout) {
 	if finer == 3 && len(fine) > simple {
 		fine = fine[:simple]
 	}
-	for begin := 0; begin < len(fine); begin += 8 {
+	for begin := h.EmptySlots() &^ 7; begin < len(fine); begin += 8 {
 		eight := fine[begin:min(begin+8, len(fine))]
 		if len(eight) == 8 && sumEight((*[8]int64)(eight)) == 0 {
 			continue // as most are
@@ -48,7 +48,8 @@ func (p *Packed) Pack(h *Histogram, layout Layout) {
 	}
 	to.end()
 	if len(fine) < len(h.counts) {
-		to.eights(h.counts[simple:], simple>>finer+finer*half)
+		from := max(simple, h.EmptySlots()&^7)
+		to.eights(h.counts[from:], from>>finer+finer*half)
 	}
 	p.layout, p.bytes = layout, to.bytes
 }
@@ -98,7 +99,7 @@ func (p Packed) addTo(h *Histogram, sign int64) {
 	for c.next() {
 		h.grow(c.index)
 		h.counts[c.index] += sign * c.count
-		h.total += sign * c.count
+		h.AddTotal(c.index, sign*c.count)
 	}
 }
 

@@ -8,9 +8,10 @@ import (
 
 // Min returns the lowest value equivalent to the lowest recorded one, 0 if nothing was recorded.
 func (h *Histogram) Min() int64 {
-	for i, n := range h.counts {
+	low, counts := h.filled()
+	for i, n := range counts {
 		if n != 0 {
-			return h.layout.LowestAt(i)
+			return h.layout.LowestAt(low + i)
 		}
 	}
 	return 0
@@ -34,11 +35,12 @@ func (h *Histogram) mean() float64 {
 		return 0
 	}
 	var sum float64
-	for i, n := range h.counts {
+	low, counts := h.filled()
+	for i, n := range counts {
 		if n != 0 {
 			// The conversion keeps the compiler from fusing multiplication and addition, which would round once
 			// where the reference rounds twice.
-			sum += float64(float64(h.layout.medianAt(i)) * float64(n))
+			sum += float64(float64(h.layout.medianAt(low+i)) * float64(n))
 		}
 	}
 	return sum / float64(h.total)
@@ -51,9 +53,10 @@ func (h *Histogram) StdDev() float64 {
 	}
 	mean := h.mean()
 	var sum float64
-	for i, n := range h.counts {
+	low, counts := h.filled()
+	for i, n := range counts {
 		if n != 0 {
-			deviation := float64(h.layout.medianAt(i)) - mean
+			deviation := float64(h.layout.medianAt(low+i)) - mean
 			sum += float64(float64(deviation*deviation) * float64(n))
 		}
 	}
@@ -66,13 +69,14 @@ func (h *Histogram) StdDev() float64 {
 func (h *Histogram) ValueAtPercentile(percentile float64) int64 {
 	rank := h.rank(percentile)
 	var seen int64
-	for i, n := range h.counts {
+	low, counts := h.filled()
+	for i, n := range counts {
 		seen += n
 		if seen >= rank {
 			if percentile == 0 {
-				return h.layout.LowestAt(i)
+				return h.layout.LowestAt(low + i)
 			}
-			return h.layout.HighestAt(i)
+			return h.layout.HighestAt(low + i)
 		}
 	}
 	return 0
@@ -91,7 +95,7 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 		return append(values, make([]int64, len(percentiles))...)
 	}
 	var seen int64
-	i := -1 // the slot that seen goes up to
+	i := h.EmptySlots() - 1 // the slot that seen goes up to
 	for _, p := range percentiles {
 		rank := h.rank(p)
 		for seen < rank && i < len(h.counts)-1 {
@@ -145,8 +149,9 @@ type Bucket struct {
 // iterated to" is High.
 func (h *Histogram) Recorded() iter.Seq[Bucket] {
 	return func(yield func(Bucket) bool) {
-		for i, n := range h.counts {
-			if n != 0 && !yield(Bucket{h.layout.LowestAt(i), h.layout.HighestAt(i), n}) {
+		low, counts := h.filled()
+		for i, n := range counts {
+			if n != 0 && !yield(Bucket{h.layout.LowestAt(low + i), h.layout.HighestAt(low + i), n}) {
 				return
 			}
 		}
@@ -171,14 +176,15 @@ func (h *Histogram) Percentiles(ticks int) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		var level float64
 		var seen int64
-		for i, n := range h.counts {
+		low, counts := h.filled()
+		for i, n := range counts {
 			if n == 0 {
 				continue
 			}
 			seen += n
 			here := float64(100*float64(seen)) / float64(h.total)
 			for seen < h.total && here >= level {
-				if !yield(Step{h.layout.HighestAt(i), level, seen}) {
+				if !yield(Step{h.layout.HighestAt(low + i), level, seen}) {
 					return
 				}
 				next := level + stepAfter(level, ticks)
@@ -189,7 +195,7 @@ func (h *Histogram) Percentiles(ticks int) iter.Seq[Step] {
 				level = next
 			}
 			if seen == h.total {
-				h.lastSteps(yield, i, level, ticks)
+				h.lastSteps(yield, low+i, level, ticks)
 				return
 			}
 		}

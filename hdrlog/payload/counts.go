@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -21,7 +22,7 @@ func (p *Payload) addTo(sum *histogram.Histogram) error {
 		p.accumulate(sum, -1)
 		return err
 	}
-	sum.AddTotal(total)
+	sum.AddTotal(p.emptySlots(), total)
 	return nil
 }
 
@@ -31,6 +32,17 @@ func (p *Payload) accumulate(sum *histogram.Histogram, sign int64) (total int64,
 		return p.accumulateZigZag(sum, sign)
 	}
 	return p.accumulateWords(sum, sign)
+}
+
+// emptySlots returns how many slots are empty before the first count.
+func (p *Payload) emptySlots() int {
+	if p.Version < 2 {
+		return (len(p.counts) - len(bytes.TrimLeft(p.counts, "\x00"))) / p.wordSize
+	}
+	if v, size := zigZag(p.counts); size > 0 && v&1 != 0 {
+		return int(v>>1) + 1
+	}
+	return 0
 }
 
 // roomy is how many slots a payload gets without a count that needs them: half a megabyte, enough for all of three digits.

@@ -186,7 +186,7 @@ func appendCounts(raw []byte, h *histogram.Histogram) []byte {
 	}
 	counts := h.Slots(0)
 	next := 0 // the slot after the last one that was encoded
-	for begin := 0; begin < len(counts); begin += 64 {
+	for begin := h.EmptySlots() &^ 63; begin < len(counts); begin += 64 {
 		chunk := chunkAt(counts, begin)
 		if next == 0 && allEmpty(chunk) {
 			continue // as half of the slots are where the lowest value is well above the unit
