@@ -367,11 +367,12 @@ func (r *lengthsReader) read(s *stream, t *tables) error {
 	word := uint64(0)
 	for i < n {
 		s.refill()
+		b, nb := s.bits, s.nbits // in registers
 		for range 4 {
-			e := r.table[s.bits&(1<<lengthBits-1)]
-			count := int(e>>16&0xffff) + int((s.bits&(e>>32&0xffff))>>(e>>8&63))
-			s.bits >>= e & 63
-			s.nbits -= int(e & 63)
+			e := r.table[b&(1<<lengthBits-1)]
+			count := int(e>>16&0xffff) + int((b&(e>>32&0xffff))>>(e>>8&63))
+			b >>= e & 63
+			nb -= int(e & 63)
 			word = (e>>48&0xff)*0x0101010101010101 | word&uint64(int64(e)>>63)
 			binary.LittleEndian.PutUint64(r.lens[i:], word&(1<<(count*8&63)-1))
 			i += count
@@ -379,6 +380,7 @@ func (r *lengthsReader) read(s *stream, t *tables) error {
 				break
 			}
 		}
+		s.bits, s.nbits = b, nb
 	}
 	if s.nbits < 0 {
 		return ErrTruncated
