@@ -265,19 +265,17 @@ func (u *union) decode(d *decoder, b *batch) {
 			i.err = u.syntaxError(i, "payload", err)
 			continue
 		}
+		i.tagged, i.tag = u.found.tagged(i.tag), nil
 		i.double = p.Layout.Ratio != 0
 		if d.corrector.Expected != 0 {
 			i.text = nil
 		}
 		i.memory = memories.Get().(*memory)
-		own := slices.Grow(i.memory.bytes[:0], len(i.tag)+len(i.max)+len(i.text)+p.PlainSize())
+		own := slices.Grow(i.memory.bytes[:0], len(i.max)+len(i.text)+p.PlainSize())
 		keep := func(text []byte) []byte {
 			begin := len(own)
 			own = append(own, text...)
 			return own[begin:len(own):len(own)]
-		}
-		if i.tag != nil {
-			i.tag = keep(i.tag)
 		}
 		i.max, i.text = keep(i.max), keep(i.text)
 		i.plain = p.AppendPlain(own[len(own):])

@@ -14,10 +14,11 @@ import (
 type interval struct {
 	input, line int
 	start, end  int64
-	tag         []byte // nil if it has none
-	max         []byte // MAX, as it stands in the log
-	text        []byte // the payload, nil once it was corrected for coordinated omission
-	plain       []byte // the payload inflated, and corrected
+	tag         []byte  // nil if it has none, and once tagged tells it
+	tagged      *tagged // once it was decoded
+	max         []byte  // MAX, as it stands in the log
+	text        []byte  // the payload, nil once it was corrected for coordinated omission
+	plain       []byte  // the payload inflated, and corrected
 	double      bool
 	memory      *memory             // what the slices are views of
 	err         *hdrlog.SyntaxError // why it cannot be used

@@ -64,14 +64,13 @@ type union struct {
 	jobs      chan *batch
 	stop      chan struct{}
 
-	plan     plan
-	streams  streams
-	closed   []*window          // to be handed to the workers
-	folds    []*window          // to be added up so far
-	tags     map[string]*tagged // those found so far, but for none, which is untagged
-	untagged tagged
-	err      error // what ended the merging
-	ended    bool
+	plan    plan
+	streams streams
+	closed  []*window // to be handed to the workers
+	folds   []*window // to be added up so far
+	found   found
+	err     error // what ended the merging
+	ended   bool
 
 	writer *hdrlog.Writer
 	held   lines    // results whose turn it is not yet
@@ -79,11 +78,38 @@ type union struct {
 	count  int64    // of those written
 }
 
-// tagged is what is known of a tag.
+// tagged is what is known of a tag, of which there is one.
 type tagged struct {
 	tag []byte // in memory of its own
-	// integers and doubles are where those were first found.
+	key string // tags.Key of it
+	// integers and doubles are where those were first found. They belong to the goroutine that merges.
 	integers, doubles place
+}
+
+// found is the tags found so far. The goroutines that decode look them up, while the text is in their core's cache.
+type found struct {
+	mu       sync.RWMutex
+	tags     map[string]*tagged // but for none
+	untagged tagged
+}
+
+func (f *found) tagged(tag []byte) *tagged {
+	if tag == nil {
+		return &f.untagged
+	}
+	f.mu.RLock()
+	t := f.tags[string(tag)]
+	f.mu.RUnlock()
+	if t != nil {
+		return t
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if t = f.tags[string(tag)]; t == nil {
+		t = &tagged{tag: bytes.Clone(tag), key: tags.Key(tag)}
+		f.tags[string(t.tag)] = t
+	}
+	return t
 }
 
 // A place is where an interval stands. The zero value is none: lines count from 1.
@@ -93,7 +119,7 @@ type place struct{ input, line int }
 func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 	u := &union{
 		scan: s, options: o, times: times{o.Relative}, writer: hdrlog.NewWriter(w),
-		jobs: make(chan *batch), stop: make(chan struct{}), tags: make(map[string]*tagged),
+		jobs: make(chan *batch), stop: make(chan struct{}), found: found{tags: make(map[string]*tagged)},
 		lookAhead: min(max(aheadOfAll/len(s.Inputs), leastAhead), mostAhead),
 	}
 	u.plan = newJoining(o.Target)
@@ -354,17 +380,15 @@ func (u *union) assign(t *task, w *window, encode bool) {
 func (u *union) merge() error {
 	s := u.streams[0]
 	i := s.head
-	t := u.tagged(i.tag)
-	if err := u.checkKind(t, i); err != nil {
+	if err := u.checkKind(i); err != nil {
 		return err
 	}
-	i.tag = t.tag
 	var w *window
 	w, u.closed = u.plan.put(i, u.closed[:0])
 	slices.SortFunc(u.closed, (*window).compare) // floor knows only of those that are open
 	w.add(i)
 	if u.options.Observe != nil {
-		u.options.Observe(u.scan.Inputs[i.input].Name, i.line, i.tag, i.start, i.end, w.start, w.end)
+		u.options.Observe(u.scan.Inputs[i.input].Name, i.line, i.tagged.tag, i.start, i.end, w.start, w.end)
 	}
 	if len(w.members) == foldAt {
 		u.folds = append(u.folds[:0], w)
@@ -380,21 +404,9 @@ func (u *union) merge() error {
 	return nil
 }
 
-// tagged returns what is known of a tag.
-func (u *union) tagged(tag []byte) *tagged {
-	if tag == nil {
-		return &u.untagged
-	}
-	t := u.tags[string(tag)]
-	if t == nil {
-		t = &tagged{tag: bytes.Clone(tag)}
-		u.tags[string(tag)] = t
-	}
-	return t
-}
-
 // checkKind finds out whether a tag has integer and double intervals, which do not add up.
-func (u *union) checkKind(t *tagged, i *interval) error {
+func (u *union) checkKind(i *interval) error {
+	t := i.tagged
 	own, other := &t.integers, &t.doubles
 	if i.double {
 		own, other = other, own
@@ -426,7 +438,7 @@ func (e *encoder) run(u *union, t *task) {
 	}
 	if t.err != nil {
 		i := t.window.first
-		t.err = fmt.Errorf("tag %s: the intervals joined with %s:%d: %w", tags.Name(i.tag), u.scan.Inputs[i.input].Name, i.line, t.err)
+		t.err = fmt.Errorf("tag %s: the intervals joined with %s:%d: %w", tags.Name(i.tagged.tag), u.scan.Inputs[i.input].Name, i.line, t.err)
 	}
 }
 
@@ -520,7 +532,7 @@ func (u *union) write(t *task) error {
 	}
 	t.window.first = interval{}
 	if len(u.held) == 0 && t.window.key < t.floor {
-		return u.writeLine(t.window.tag, t.fields)
+		return u.writeLine(t.window.tagged.tag, t.fields)
 	}
 	heap.Push(&u.held, line{t.window, t.fields})
 	t.fields = nil
@@ -534,7 +546,7 @@ func (u *union) write(t *task) error {
 func (u *union) writeHeld(floor int64) error {
 	for len(u.held) > 0 && u.held[0].window.key < floor {
 		l := heap.Pop(&u.held).(line)
-		if err := u.writeLine(l.window.tag, l.fields); err != nil {
+		if err := u.writeLine(l.window.tagged.tag, l.fields); err != nil {
 			return err
 		}
 		u.spare = append(u.spare, l.fields)

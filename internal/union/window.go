@@ -8,13 +8,12 @@ import (
 	"sync"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/tags"
 )
 
 // A window is an interval of the result while it is made: of one tag, with all that joins it.
 type window struct {
 	key        int64 // what windows are in order of, and by tag where it is the same
-	tag        []byte
+	tagged     *tagged
 	start, end int64    // milliseconds
 	first      interval // the one that opened it
 	count      int      // how many joined
@@ -44,7 +43,7 @@ func (w *window) add(i *interval) {
 
 // compare orders windows by time, then tag. Untagged ones are first.
 func (w *window) compare(v *window) int {
-	return cmp.Or(cmp.Compare(w.key, v.key), strings.Compare(tags.Key(w.tag), tags.Key(v.tag)))
+	return cmp.Or(cmp.Compare(w.key, v.key), strings.Compare(w.tagged.key, v.tagged.key))
 }
 
 // A plan puts intervals, which come in order of their starts, into windows.
@@ -59,21 +58,21 @@ type plan interface {
 }
 
 func newWindow(key int64, i *interval) *window {
-	return &window{key: key, tag: i.tag, start: i.start, end: i.end, first: *i}
+	return &window{key: key, tagged: i.tagged, start: i.start, end: i.end, first: *i}
 }
 
 // joining joins intervals as HdrLogProcessing's UnionHistograms does: one joins the open window of its tag if it ends in
 // it, or if more than 80% of it lie in it. The window is as long as its first interval, or the target if that is longer.
 type joining struct {
-	target int64              // milliseconds
-	open   map[string]*window // by tags.Key
-	made   []*window          // in order of their starts, the first of which is open
+	target int64 // milliseconds
+	open   map[*tagged]*window
+	made   []*window // in order of their starts, the first of which is open
 	ends   byEnd
 	now    int64 // the start of the last interval
 }
 
 func newJoining(target int64) *joining {
-	return &joining{target: target, open: make(map[string]*window)}
+	return &joining{target: target, open: make(map[*tagged]*window)}
 }
 
 func (j *joining) put(i *interval, closed []*window) (*window, []*window) {
@@ -83,7 +82,7 @@ func (j *joining) put(i *interval, closed []*window) (*window, []*window) {
 			closed = append(closed, j.close(w))
 		}
 	}
-	w := j.open[tags.Key(i.tag)]
+	w := j.open[i.tagged]
 	if w != nil && !w.takes(i) {
 		closed = append(closed, j.close(w))
 		w = nil
@@ -91,7 +90,7 @@ func (j *joining) put(i *interval, closed []*window) (*window, []*window) {
 	if w == nil {
 		w = newWindow(i.start, i)
 		w.end = max(w.end, w.start+j.target)
-		j.open[tags.Key(w.tag)] = w
+		j.open[w.tagged] = w
 		heap.Push(&j.ends, w)
 		j.made = append(j.made, w)
 	}
@@ -109,7 +108,7 @@ func (w *window) takes(i *interval) bool {
 
 func (j *joining) close(w *window) *window {
 	w.closed = true
-	delete(j.open, tags.Key(w.tag))
+	delete(j.open, w.tagged)
 	return w
 }
 
@@ -150,13 +149,15 @@ func (h *byEnd) Pop() any {
 // no later than that of the interval that ends last, and no earlier than that of the one that begins first. So an interval
 // that nothing joins stays what it is, and a union of unions is the union of all.
 type grid struct {
-	size    int64                        // milliseconds
-	windows map[int64]map[string]*window // by window and tags.Key
+	size    int64 // milliseconds
+	windows map[int64]map[*tagged]*window
 	keys    keys
 	now     int64 // the window that the last interval begins in
 }
 
-func newGrid(size int64) *grid { return &grid{size: size, windows: make(map[int64]map[string]*window)} }
+func newGrid(size int64) *grid {
+	return &grid{size: size, windows: make(map[int64]map[*tagged]*window)}
+}
 
 func (g *grid) put(i *interval, closed []*window) (*window, []*window) {
 	g.now = floorDiv(i.start, g.size)
@@ -165,13 +166,13 @@ func (g *grid) put(i *interval, closed []*window) (*window, []*window) {
 	}
 	key := floorDiv(i.start+i.end, 2*g.size)
 	if g.windows[key] == nil {
-		g.windows[key] = make(map[string]*window)
+		g.windows[key] = make(map[*tagged]*window)
 		heap.Push(&g.keys, key)
 	}
-	w := g.windows[key][tags.Key(i.tag)]
+	w := g.windows[key][i.tagged]
 	if w == nil {
 		w = newWindow(key, i)
-		g.windows[key][tags.Key(i.tag)] = w
+		g.windows[key][i.tagged] = w
 	}
 	w.end = max(w.end, i.end) // it starts where the first of its intervals does
 	return w, closed
