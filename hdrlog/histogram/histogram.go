@@ -72,7 +72,7 @@ func (h *Histogram) TotalCount() int64 { return h.total }
 
 // Reset empties h for use with another layout, keeping its memory. The layout must be valid.
 func (h *Histogram) Reset(layout Layout) {
-	_, counts := h.filled()
+	_, counts := h.Filled()
 	clear(counts)
 	h.counts = h.counts[:0] // so that the next time only what is used is cleared
 	h.layout, h.total, h.low = layout, 0, 0
@@ -93,7 +93,8 @@ func (h *Histogram) grow(index int) {
 	// Doubling keeps a run of ever larger values from copying the counts each time.
 	if slots > cap(h.counts) {
 		counts := make([]int64, slots, max(slots, min(2*cap(h.counts), h.layout.SlotsFor(math.MaxInt64))))
-		copy(counts, h.counts)
+		low, filled := h.Filled()
+		copy(counts[low:], filled)
 		h.counts = counts
 	}
 	h.counts = h.counts[:slots]
@@ -109,9 +110,8 @@ func (h *Histogram) Record(value, n int64) error {
 		return ErrOverflow
 	}
 	index := h.layout.IndexOf(value)
-	h.grow(index)
-	h.counts[index] += n
-	h.AddTotal(index, n)
+	h.Slots(index, index)[index] += n
+	h.AddTotal(n)
 	return nil
 }
 
@@ -138,10 +138,11 @@ func (h *Histogram) Add(other *Histogram) error {
 	if err := h.Refine(other.layout); err != nil {
 		return err
 	}
-	h.grow(h.layout.IndexOf(highest))
-	low, counts := other.filled()
+	low, counts := other.Filled()
+	lowest, _ := rescale(other.layout.LowestAt(low), other.layout.Ratio, h.layout.Ratio)
+	slots := h.Slots(h.layout.IndexOf(lowest), h.layout.IndexOf(highest))
 	if h.layout.Shares(other.layout) {
-		into := h.counts[low : last+1]
+		into := slots[low : last+1]
 		for i, n := range counts[:len(into)] {
 			into[i] += n
 		}
@@ -149,19 +150,18 @@ func (h *Histogram) Add(other *Histogram) error {
 		for i, n := range counts {
 			if n != 0 {
 				value, _ := rescale(other.layout.LowestAt(low+i), other.layout.Ratio, h.layout.Ratio)
-				h.counts[h.layout.IndexOf(value)] += n
+				slots[h.layout.IndexOf(value)] += n
 			}
 		}
 	}
-	lowest, _ := rescale(other.layout.LowestAt(low), other.layout.Ratio, h.layout.Ratio)
-	h.AddTotal(h.layout.IndexOf(lowest), other.total)
+	h.AddTotal(other.total)
 	return nil
 }
 
 // Subtract takes away what other counts, which must have been added to h before. It returns [ErrRange] if h does not
 // count all that; h is then of no use.
 func (h *Histogram) Subtract(other *Histogram) error {
-	low, counts := other.filled()
+	low, counts := other.Filled()
 	for i, n := range counts {
 		if n == 0 {
 			continue
@@ -180,29 +180,24 @@ func (h *Histogram) Subtract(other *Histogram) error {
 	return nil
 }
 
-// Slots returns the counts from slot 0 up, grown to hold the one at index. It is for codecs, which add to the counts in
-// place and then tell their sum by [Histogram.AddTotal]; until then h must not be used for anything else. The slice is h's own
-// and valid until h is changed in another way.
-func (h *Histogram) Slots(index int) []int64 {
-	h.grow(index)
-	return h.counts
-}
-
-// AddTotal tells h that counts adding up to n were added to its slots, none of them below the one at low. It must not take
-// the total count past an int64.
-func (h *Histogram) AddTotal(low int, n int64) {
+// Slots returns the counts from slot 0 up, grown to hold the one at high. It is for codecs, which add to the counts in place,
+// to none below low, and then tell their sum by [Histogram.AddTotal]; until then h must not be used for anything else, and
+// low must be the same each time. The slice is h's own and valid until h is changed in another way.
+func (h *Histogram) Slots(low, high int) []int64 {
 	if h.total == 0 || low < h.low {
 		h.low = low
 	}
-	h.total += n
+	h.grow(high)
+	return h.counts
 }
 
-// EmptySlots returns a number of slots, from the lowest up, none of which has a count. There may be more.
-func (h *Histogram) EmptySlots() int { return min(h.low, len(h.counts)) }
+// AddTotal tells h that counts adding up to n were added to its slots. It must not take the total count past an int64.
+func (h *Histogram) AddTotal(n int64) { h.total += n }
 
-// filled returns the counts from the first slot on that may have one.
-func (h *Histogram) filled() (low int, counts []int64) {
-	low = h.EmptySlots()
+// Filled returns the counts from some slot on, below which none has one. The slice is h's own; it must not be changed, and is
+// valid until h is.
+func (h *Histogram) Filled() (low int, counts []int64) {
+	low = min(h.low, len(h.counts))
 	return low, h.counts[low:]
 }
 
@@ -252,7 +247,7 @@ func rescale(value int64, from, to float64) (int64, error) {
 
 // lastIndex returns the index of the highest slot with a count, -1 if there is none.
 func (h *Histogram) lastIndex() int {
-	low, counts := h.filled()
+	low, counts := h.Filled()
 	for i := len(counts) - 1; i >= 0; i-- {
 		if counts[i] != 0 {
 			return low + i

@@ -26,7 +26,8 @@ func (p *Packed) Pack(h *Histogram, layout Layout) {
 	if finer == 3 && len(fine) > simple {
 		fine = fine[:simple]
 	}
-	for begin := h.EmptySlots() &^ 7; begin < len(fine); begin += 8 {
+	low, _ := h.Filled()
+	for begin := low &^ 7; begin < len(fine); begin += 8 {
 		eight := fine[begin:min(begin+8, len(fine))]
 		if len(eight) == 8 && sumEight((*[8]int64)(eight)) == 0 {
 			continue // as most are
@@ -48,7 +49,7 @@ func (p *Packed) Pack(h *Histogram, layout Layout) {
 	}
 	to.end()
 	if len(fine) < len(h.counts) {
-		from := max(simple, h.EmptySlots()&^7)
+		from := max(simple, low&^7)
 		to.eights(h.counts[from:], from>>finer+finer*half)
 	}
 	p.layout, p.bytes = layout, to.bytes
@@ -97,9 +98,8 @@ func (p Packed) TakeFrom(h *Histogram) { p.addTo(h, -1) }
 func (p Packed) addTo(h *Histogram, sign int64) {
 	c := cursor{left: p.bytes, index: -1}
 	for c.next() {
-		h.grow(c.index)
-		h.counts[c.index] += sign * c.count
-		h.AddTotal(c.index, sign*c.count)
+		h.Slots(c.index, c.index)[c.index] += sign * c.count
+		h.AddTotal(sign * c.count)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Min returns the lowest value equivalent to the lowest recorded one, 0 if nothing was recorded.
 func (h *Histogram) Min() int64 {
-	low, counts := h.filled()
+	low, counts := h.Filled()
 	for i, n := range counts {
 		if n != 0 {
 			return h.layout.LowestAt(low + i)
@@ -35,7 +35,7 @@ func (h *Histogram) mean() float64 {
 		return 0
 	}
 	var sum float64
-	low, counts := h.filled()
+	low, counts := h.Filled()
 	for i, n := range counts {
 		if n != 0 {
 			// The conversion keeps the compiler from fusing multiplication and addition, which would round once
@@ -53,7 +53,7 @@ func (h *Histogram) StdDev() float64 {
 	}
 	mean := h.mean()
 	var sum float64
-	low, counts := h.filled()
+	low, counts := h.Filled()
 	for i, n := range counts {
 		if n != 0 {
 			deviation := float64(h.layout.medianAt(low+i)) - mean
@@ -69,7 +69,7 @@ func (h *Histogram) StdDev() float64 {
 func (h *Histogram) ValueAtPercentile(percentile float64) int64 {
 	rank := h.rank(percentile)
 	var seen int64
-	low, counts := h.filled()
+	low, counts := h.Filled()
 	for i, n := range counts {
 		seen += n
 		if seen >= rank {
@@ -95,17 +95,18 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 		return append(values, make([]int64, len(percentiles))...)
 	}
 	var seen int64
-	i := h.EmptySlots() - 1 // the slot that seen goes up to
+	low, counts := h.Filled()
+	i := -1 // the slot that seen goes up to
 	for _, p := range percentiles {
 		rank := h.rank(p)
-		for seen < rank && i < len(h.counts)-1 {
+		for seen < rank && i < len(counts)-1 {
 			i++
-			seen += h.counts[i]
+			seen += counts[i]
 		}
 		if p == 0 {
-			values = append(values, h.layout.LowestAt(i))
+			values = append(values, h.layout.LowestAt(low+i))
 		} else {
-			values = append(values, h.layout.HighestAt(i))
+			values = append(values, h.layout.HighestAt(low+i))
 		}
 	}
 	return values
@@ -149,7 +150,7 @@ type Bucket struct {
 // iterated to" is High.
 func (h *Histogram) Recorded() iter.Seq[Bucket] {
 	return func(yield func(Bucket) bool) {
-		low, counts := h.filled()
+		low, counts := h.Filled()
 		for i, n := range counts {
 			if n != 0 && !yield(Bucket{h.layout.LowestAt(low + i), h.layout.HighestAt(low + i), n}) {
 				return
@@ -176,7 +177,7 @@ func (h *Histogram) Percentiles(ticks int) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		var level float64
 		var seen int64
-		low, counts := h.filled()
+		low, counts := h.Filled()
 		for i, n := range counts {
 			if n == 0 {
 				continue

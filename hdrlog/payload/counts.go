@@ -22,7 +22,7 @@ func (p *Payload) addTo(sum *histogram.Histogram) error {
 		p.accumulate(sum, -1)
 		return err
 	}
-	sum.AddTotal(p.emptySlots(), total)
+	sum.AddTotal(total)
 	return nil
 }
 
@@ -34,13 +34,13 @@ func (p *Payload) accumulate(sum *histogram.Histogram, sign int64) (total int64,
 	return p.accumulateWords(sum, sign)
 }
 
-// emptySlots returns how many slots are empty before the first count.
+// emptySlots returns how many slots are empty before the first count, unless the first is wrong.
 func (p *Payload) emptySlots() int {
 	if p.Version < 2 {
 		return (len(p.counts) - len(bytes.TrimLeft(p.counts, "\x00"))) / p.wordSize
 	}
 	if v, size := zigZag(p.counts); size > 0 && v&1 != 0 {
-		return int(v>>1) + 1
+		return int(min(v>>1, uint64(p.slots-1))) + 1
 	}
 	return 0
 }
@@ -52,7 +52,8 @@ const roomy = 1 << 16
 func (p *Payload) accumulateZigZag(sum *histogram.Histogram, sign int64) (total int64, err error) {
 	// Room for all that the header allows, within reason, keeps a new sum from growing bucket by bucket, and counts are added
 	// several times as fast where they are far from the end.
-	counts := sum.Slots(min(p.slots, roomy) - 1)
+	low := p.emptySlots()
+	counts := sum.Slots(low, min(p.slots, roomy)-1)
 	limit := min(len(counts), p.slots) // sum may have more slots than the header allows
 	var (
 		index   int
@@ -74,7 +75,7 @@ func (p *Payload) accumulateZigZag(sum *histogram.Histogram, sign int64) (total 
 		}
 		if n != 0 {
 			if index >= limit {
-				counts = sum.Slots(index)
+				counts = sum.Slots(low, index)
 				limit = min(len(counts), p.slots)
 			}
 			counts[index] += sign * n
@@ -187,7 +188,8 @@ func zigZag(encoded []byte) (v uint64, size int) {
 
 // accumulateWords decodes the counts of versions 0 and 1: big-endian words.
 func (p *Payload) accumulateWords(sum *histogram.Histogram, sign int64) (total int64, err error) {
-	counts := sum.Slots(0)
+	low := p.emptySlots()
+	counts := sum.Slots(low, 0)
 	var seen int64
 	for index := 0; index*p.wordSize < len(p.counts); index++ {
 		word := p.counts[index*p.wordSize:]
@@ -207,7 +209,7 @@ func (p *Payload) accumulateWords(sum *histogram.Histogram, sign int64) (total i
 			return 0, fmt.Errorf("%w: %d at slot %d", ErrNegativeCount, n, index)
 		}
 		if index >= len(counts) {
-			counts = sum.Slots(index) // setCounts made sure that there are no more than the header's
+			counts = sum.Slots(low, index) // setCounts made sure that there are no more than the header's
 		}
 		counts[index] += sign * n
 		total += n

@@ -29,14 +29,14 @@ func FuzzCounts(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum.Slots(min(slots, layout.SlotsFor(1<<62)) / 2) // so that some payloads need more than there are
+		sum.Slots(0, min(slots, layout.SlotsFor(1<<62)) / 2) // so that some payloads need more than there are
 		p := Payload{Version: 2, Layout: layout, slots: min(slots, layout.SlotsFor(1<<62)), counts: counts}
 		total, err := p.accumulate(sum, 1)
 		again, errAgain := p.accumulate(sum, -1)
 		if total != again || (err == nil) != (errAgain == nil) || err != nil && err.Error() != errAgain.Error() {
 			t.Errorf("eight at a time: %d, %v; one at a time: %d, %v", total, err, again, errAgain)
 		}
-		for index, n := range sum.Slots(0) {
+		for index, n := range sum.Slots(0, 0) {
 			if n != 0 {
 				t.Fatalf("slot %d is left with %d", index, n)
 			}

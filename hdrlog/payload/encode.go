@@ -184,9 +184,8 @@ func appendCounts(raw []byte, h *histogram.Histogram) []byte {
 	if h.TotalCount() == 0 {
 		return append(raw, 0)
 	}
-	counts := h.Slots(0)
-	empty := h.EmptySlots() &^ 63 // slots since the last one with a count
-	for begin := empty; begin < len(counts); begin += 64 {
+	empty, counts := h.Filled() // slots since the last one with a count
+	for begin := 0; begin < len(counts); begin += 64 {
 		chunk := chunkAt(counts, begin)
 		if empty >= 64 && allEmpty(chunk) { // one that is empty is seldom alone
 			empty += 64
