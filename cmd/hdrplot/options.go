@@ -71,7 +71,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(typeOptions)) {
 		kinds := typeOptions[name]
-		if c.IsSet(name) && o.format != picture.HTML && !slices.Contains(kinds, kind) {
+		if cli.Given(c, name) && o.format != picture.HTML && !slices.Contains(kinds, kind) {
 			return nil, cli.Usagef("-%s makes no sense with -type %s, but with %s, and in html", name, kind, strings.Join(kinds, ", "))
 		}
 	}
@@ -122,7 +122,7 @@ func parseFormat(path, asked string) (picture.Format, error) {
 
 // parseLevels reads which percentiles to show: those of -p, or the one of a moving window.
 func (o *options) parseLevels(c *urfave.Context) error {
-	if c.IsSet("mwp") {
+	if cli.Given(c, "mwp") {
 		o.moving = c.Float64("mwpl")
 		level := c.Float64("mwp")
 		switch {
@@ -130,13 +130,13 @@ func (o *options) parseLevels(c *urfave.Context) error {
 			return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", level)
 		case !(o.moving > 0):
 			return cli.Usagef("-mwpl %v: a window must be longer than that", o.moving)
-		case c.IsSet("p"):
+		case cli.Given(c, "p"):
 			return cli.Usagef("-mwp and -p: one of them only")
 		}
 		o.levels = []float64{level}
 		return nil
 	}
-	if c.IsSet("mwpl") {
+	if cli.Given(c, "mwpl") {
 		return cli.Usagef("-mwpl is how long the window of -mwp is, which is not given")
 	}
 	for text := range strings.SplitSeq(c.String("p"), ",") {

@@ -27,7 +27,7 @@ func (g *gates) wanted() bool { return len(g.limits) > 0 || len(g.baseline) > 0 
 // parseGates checks the options that ask it.
 func parseGates(c *urfave.Context) (g gates, err error) {
 	g.baseline = c.StringSlice("baseline")
-	if c.IsSet("sla") {
+	if cli.Given(c, "sla") {
 		if g.limits, err = sla.Parse(c.String("sla")); err != nil {
 			return g, cli.Usagef("-sla: %w", err)
 		}
@@ -36,7 +36,7 @@ func parseGates(c *urfave.Context) (g gates, err error) {
 		return g, nil
 	}
 	for _, name := range []string{"st", "lt"} {
-		if c.IsSet(name) {
+		if cli.Given(c, name) {
 			return g, cli.Usagef("-%s makes no sense with -sla and -baseline, which have their own output", name)
 		}
 	}

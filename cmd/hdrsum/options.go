@@ -48,9 +48,9 @@ func parseOptions(c *urfave.Context) (*options, error) {
 		return nil, cli.Usagef("-tph %d: at most %d steps are printed in each half", o.output.Ticks, maxTicks)
 	case !(o.output.BinSize > 0) || math.IsInf(o.output.BinSize, 1):
 		return nil, cli.Usagef("-obs %v: a bin's size must be a positive number", o.output.BinSize)
-	case c.IsSet("its") && c.IsSet("period") && o.mode != "intervals":
+	case cli.Given(c, "its") && cli.Given(c, "period") && o.mode != "intervals":
 		return nil, cli.Usagef("-its is -period intervals, not -period %s: one of them only", o.mode)
-	case c.Bool("lt") && c.IsSet("st"):
+	case c.Bool("lt") && cli.Given(c, "st"):
 		return nil, cli.Usagef("-st makes no sense with -lt, which has its own output")
 	}
 	if c.Bool("its") {
@@ -80,12 +80,12 @@ func parseStream(c *urfave.Context, o *options) error {
 		if of == nil {
 			of = streams()
 		}
-		if c.IsSet(name) && !slices.Contains(of, o.format.name) {
+		if cli.Given(c, name) && !slices.Contains(of, o.format.name) {
 			return cli.Usagef("-%s makes no sense with -st %s, but with %s", name, o.format.name, strings.Join(of, ", "))
 		}
 	}
 	aggregate, length := c.Float64("agg"), c.Float64("mwpl")
-	o.output.Moving = c.IsSet("mwp") || c.IsSet("mwpl")
+	o.output.Moving = cli.Given(c, "mwp") || cli.Given(c, "mwpl")
 	o.output.MovingPercentile = c.Float64("mwp")
 	o.output.Metric, o.output.Buckets = c.String("metric"), c.Bool("buckets")
 	o.output.Precision = strings.ToLower(c.String("precision"))
@@ -93,7 +93,7 @@ func parseStream(c *urfave.Context, o *options) error {
 		Aggregate: aggregate, Moving: int64(math.Round(length * 1000)), IgnoreTags: c.Bool("it"), Output: &o.output,
 	}
 	switch {
-	case c.IsSet("agg") && !(aggregate >= 0.001 && aggregate <= 1e9):
+	case cli.Given(c, "agg") && !(aggregate >= 0.001 && aggregate <= 1e9):
 		return cli.Usagef("-agg %v: windows can be from 0.001 to 1e9 seconds long", aggregate)
 	case !(o.output.MovingPercentile >= 0 && o.output.MovingPercentile <= 100):
 		return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", o.output.MovingPercentile)
@@ -101,7 +101,7 @@ func parseStream(c *urfave.Context, o *options) error {
 		return cli.Usagef("-mwpl %v: moving windows can be from 0.001 to 1e9 seconds long", length)
 	case !slices.Contains(output.Precisions, o.output.Precision):
 		return cli.Usagef("-precision %q is none of %s", o.output.Precision, strings.Join(output.Precisions, ", "))
-	case o.output.Buckets && c.IsSet("p"):
+	case o.output.Buckets && cli.Given(c, "p"):
 		return cli.Usagef("-buckets has no percentiles that -p could choose")
 	case o.output.Buckets && o.output.Moving:
 		return cli.Usagef("-buckets has no percentiles that -mwp could show of a moving window")

@@ -29,7 +29,7 @@ func FuzzCounts(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum.Slots(0, min(slots, layout.SlotsFor(1<<62)) / 2) // so that some payloads need more than there are
+		sum.Slots(0, min(slots, layout.SlotsFor(1<<62))/2) // so that some payloads need more than there are
 		p := Payload{Version: 2, Layout: layout, slots: min(slots, layout.SlotsFor(1<<62)), counts: counts}
 		total, err := p.accumulate(sum, 1)
 		again, errAgain := p.accumulate(sum, -1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -63,6 +64,10 @@ func RunFlags() []cli.Flag {
 	}
 }
 
+// Given reports whether an option is on the command line. [cli.Context.IsSet] matches the names of all options that there are
+// to find out that it is not, which for some options together takes longer than to read a small log.
+func Given(c *cli.Context, name string) bool { return slices.Contains(c.LocalFlagNames(), name) }
+
 // NewScan returns a scan as the options of [InputFlags], [RangeFlags], [OmissionFlag] and [RunFlags] ask for it, of the tags that include
 // and exclude choose.
 func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string) (*scan.Scan, error) {
@@ -73,7 +78,7 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 	if c.Int("j") < 1 {
 		return nil, Usagef("-j %d: at least one core must decode", c.Int("j"))
 	}
-	if expected := c.Float64("co"); c.IsSet("co") && !(expected > 0 && !math.IsInf(expected, 1)) {
+	if expected := c.Float64("co"); Given(c, "co") && !(expected > 0 && !math.IsInf(expected, 1)) {
 		return nil, Usagef("-co %v: the expected interval must be a positive number", expected)
 	}
 	inputs, err := Inputs(c)
