@@ -85,6 +85,7 @@ func (b *bench) buildOwn() error {
 	if err := execute("go", "build", "-o", b.dir, "./hdrhistogram-go"); err != nil {
 		return err
 	}
+	os.Setenv("CGO_ENABLED", "0") // as the README says
 	return execute("go", "build", "-C", "..", "-o", b.dir, "./cmd/...", "./internal/loggen/genlog")
 }
 
