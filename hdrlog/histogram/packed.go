@@ -225,23 +225,24 @@ type cursor struct {
 
 // next advances to the next slot. It returns false, at an index higher than any, if there is none.
 func (c *cursor) next() bool {
+	if l := c.left; len(l) > 1 && l[0]|l[1] < 0x80 { // as nearly always
+		c.index += int(l[0]) + 1
+		c.count = int64(l[1])
+		c.left = l[2:]
+		return true
+	}
+	return c.nextLong()
+}
+
+func (c *cursor) nextLong() bool {
 	if len(c.left) == 0 {
 		c.index = math.MaxInt
 		return false
 	}
-	gap, left := uvarint(c.left)
-	count, left := uvarint(left)
-	c.left = left
+	gap, size := binary.Uvarint(c.left)
+	count, more := binary.Uvarint(c.left[size:])
+	c.left = c.left[size+more:]
 	c.index += int(gap) + 1
 	c.count = int64(count)
 	return true
-}
-
-// uvarint is binary.Uvarint, quick where a number takes one byte, as most do.
-func uvarint(left []byte) (uint64, []byte) {
-	if left[0] < 0x80 {
-		return uint64(left[0]), left[1:]
-	}
-	v, n := binary.Uvarint(left)
-	return v, left[n:]
 }
