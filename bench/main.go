@@ -209,8 +209,8 @@ func (b *bench) tables() ([]*table, error) {
 		c.size, c.intervals = size, intervals
 	}
 
-	scaling := &table{title: "**From one core to all**, the same log"}
-	scaling.add(hdrsum("-j 1", "-j", "1", node), hdrsum(all, node))
+	scaling := &table{title: "**From one core to all**, the same log", repeats: 5}
+	scaling.add(hdrsum("-j 1", "-j", "1", node), hdrsum(all, node), atOnce(hdrsum("-j 1", "-j", "1", node)))
 
 	oneTag := &table{title: "**Summary of one tag**, the same log"}
 	if b.jar != "" {
@@ -218,7 +218,7 @@ func (b *bench) tables() ([]*table, error) {
 	}
 	oneTag.add(hdrsum("-incT insert-rt", "-incT", "insert-rt", node))
 
-	startup := &table{title: "**Start-up**: a log of 60 intervals"}
+	startup := &table{title: "**Start-up**: a log of 60 intervals", repeats: 10}
 	startup.add(&command{name: "true", args: []string{"true"}}, hdrsum("-incT insert-rt", "-incT", "insert-rt", b.small), hdrsum("", b.small))
 	startup.commands[2].values = nil // all tags
 	if b.jar != "" {
@@ -249,6 +249,15 @@ func (b *bench) tables() ([]*table, error) {
 		length.add(c)
 	}
 	return append(tables, length), nil
+}
+
+// atOnce returns a command that runs c once a core, all at the same time: what the cores give where nothing is shared.
+func atOnce(c *command) *command {
+	one := "'" + strings.Join(c.args, "' '") + "' & "
+	return &command{
+		name: fmt.Sprintf("%s, %d at once", c.name, parallel), args: []string{"sh", "-c", strings.Repeat(one, parallel) + "wait"},
+		values: per(parallel, c.values),
+	}
 }
 
 func (t *table) add(commands ...*command) { t.commands = append(t.commands, commands...) }

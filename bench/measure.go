@@ -88,6 +88,7 @@ func peak(usage *syscall.Rusage) float64 {
 type table struct {
 	title    string
 	commands []*command
+	repeats  int // how many times as many rounds: short commands vary more
 	rounds   int // the most rounds, 0 for no limit: those of the long log take minutes
 }
 
@@ -97,6 +98,7 @@ func (t *table) measure(rounds int) error {
 	if err := t.check(); err != nil {
 		return err
 	}
+	rounds *= max(t.repeats, 1)
 	if t.rounds > 0 {
 		rounds = min(rounds, t.rounds)
 	}
