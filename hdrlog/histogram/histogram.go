@@ -37,8 +37,8 @@ type Histogram struct {
 	// counts grows by whole buckets as values come; what lies past its end is zero, also up to its capacity.
 	counts []int64
 	total  int64
-	// low is a slot below which none has a count, unless total is 0. Values are often far above the unit, so that it spares
-	// half of the slots when the rest is looked at or cleared.
+	// No slot below low has a count; where total is 0, low means nothing, and the next Slots sets it. Values are often far
+	// above the unit, so that half of the slots need be neither looked at nor cleared.
 	low int
 }
 

@@ -130,23 +130,27 @@ func (p Packed) Plus(q Packed) (Packed, error) {
 		return sum, nil
 	}
 	sum := packer{bytes: make([]byte, 0, len(p.bytes)+len(q.bytes))}
+	total := uint64(0) // of two that are an int64 each
 	a, b := cursor{left: p.bytes, index: -1}, cursor{left: q.bytes, index: -1}
 	moreA, moreB := a.next(), b.next()
 	for moreA || moreB {
 		switch {
 		case a.index < b.index:
 			sum.add(a.index, a.count)
+			total += uint64(a.count)
 			moreA = a.next()
 		case b.index < a.index:
 			sum.add(b.index, b.count)
+			total += uint64(b.count)
 			moreB = b.next()
 		default:
-			if a.count > math.MaxInt64-b.count {
-				return Packed{}, ErrOverflow
-			}
 			sum.add(a.index, a.count+b.count)
+			total += uint64(a.count) + uint64(b.count)
 			moreA, moreB = a.next(), b.next()
 		}
+	}
+	if total > math.MaxInt64 {
+		return Packed{}, ErrOverflow
 	}
 	sum.end()
 	return Packed{p.layout, sum.bytes}, nil

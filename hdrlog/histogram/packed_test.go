@@ -98,6 +98,9 @@ func TestPackedErrors(t *testing.T) {
 		return p
 	}
 	full := pack(packedLayouts[0], 1, math.MaxInt64)
+	if _, err := full.Plus(pack(packedLayouts[0], 100, 1)); !errors.Is(err, histogram.ErrOverflow) {
+		t.Errorf("in different slots: %v", err)
+	}
 	if _, err := full.Plus(full); !errors.Is(err, histogram.ErrOverflow) {
 		t.Errorf("%v", err)
 	}

@@ -199,7 +199,7 @@ func appendCounts(raw []byte, h *histogram.Histogram) []byte {
 		case any > maxSmall:
 			raw, empty = appendPlainly(raw, chunk, empty)
 		default:
-			raw = appendSmall(slices.Grow(raw, 4*64), &small, filled, empty)
+			raw = appendSmall(slices.Grow(raw, chunkRoom), &small, filled, empty)
 			empty = bits.LeadingZeros64(filled)
 		}
 	}
@@ -258,7 +258,7 @@ func pack(small *[64 + 8]byte, counts *[64]int64) (filled uint64, any int64) {
 	return filled, any
 }
 
-// appendSmall appends the counts of a chunk of small ones, after so many empty slots. Raw has room for four bytes a slot.
+// appendSmall appends the counts of a chunk of small ones, after so many empty slots. Raw has chunkRoom for them.
 //
 // One empty slot between two counts is encoded as a count of 0 would be, so that up to eight slots are written at a time
 // unless there are two empty ones together. That takes half as long as to go from count to count: 8 us where it took 16, for
@@ -287,6 +287,10 @@ func appendSmall(raw []byte, small *[64 + 8]byte, filled uint64, empty int) []by
 	}
 	return room[:end]
 }
+
+// chunkRoom is what a chunk of small counts takes at most: a byte a slot, maxWordV2 for the empty ones before it, and what the
+// last eight bytes written go beyond the last count.
+const chunkRoom = 64 + maxWordV2 + 8
 
 // gapCodes are the codes of up to 64 empty slots, which take one byte.
 var gapCodes = func() (codes [65]byte) {

@@ -265,7 +265,7 @@ func (u *union) decode(d *decoder, b *batch) {
 			i.err = u.syntaxError(i, "payload", err)
 			continue
 		}
-		i.tagged, i.tag = u.found.tagged(i.tag), nil
+		i.tagged, i.tag = u.found.of(i.tag), nil
 		i.double = p.Layout.Ratio != 0
 		if d.corrector.Expected != 0 {
 			i.text = nil

@@ -104,11 +104,11 @@ func (i *interval) appendRecord(record []byte) []byte {
 	record = binary.AppendVarint(record, int64(i.line))
 	record = binary.AppendVarint(record, i.start)
 	record = binary.AppendVarint(record, i.end)
-	tagged := int64(len(i.tag))
+	size := int64(len(i.tag))
 	if i.tag == nil {
-		tagged = -1
+		size = -1
 	}
-	record = binary.AppendVarint(record, tagged)
+	record = binary.AppendVarint(record, size)
 	record = append(record, i.tag...)
 	record = binary.AppendVarint(record, int64(len(i.max)))
 	record = append(record, i.max...)

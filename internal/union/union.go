@@ -78,7 +78,7 @@ type union struct {
 	count  int64    // of those written
 }
 
-// tagged is what is known of a tag, of which there is one.
+// tagged is what is known of a tag: one for each, so that it can be a key.
 type tagged struct {
 	tag []byte // in memory of its own
 	key string // tags.Key of it
@@ -93,7 +93,7 @@ type found struct {
 	untagged tagged
 }
 
-func (f *found) tagged(tag []byte) *tagged {
+func (f *found) of(tag []byte) *tagged {
 	if tag == nil {
 		return &f.untagged
 	}
