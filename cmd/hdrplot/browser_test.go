@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
 )
 
@@ -316,4 +319,42 @@ func TestBrowserPages(t *testing.T) {
 			b.checkConsole(t)
 		})
 	}
+}
+
+// TestBrowserHeatmap draws a heat map of the same load all the time, of which no column has more than the others, whatever
+// tags there are a line of.
+func TestBrowserHeatmap(t *testing.T) {
+	const tags, perSecond, seconds = 20, 100, 200 // 2000 values a second
+	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []int64{1000, 1000000} {
+		if err := h.Record(value, perSecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var log bytes.Buffer
+	w := hdrlog.NewWriter(&log)
+	for second := range seconds {
+		for tag := range tags {
+			if err := w.Interval(fmt.Appendf(nil, "tag%d", tag), float64(second), 1, h); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "even.hdr")
+	if err := os.WriteFile(path, log.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b := newBrowser(t)
+	b.open(t, "-if", path, "-type", "heatmap")
+	const want = "values per second: from 2k to 2k"
+	if got := b.eval(t, `document.getElementById("scale").textContent`); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	b.checkConsole(t)
 }

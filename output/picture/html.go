@@ -80,12 +80,14 @@ type pageLine struct {
 	Gaps      []int     `json:"gaps"`
 }
 
+// pageBand is what is drawn of the series without a line: from the lowest to the highest of them, or all in a heat map.
 type pageBand struct {
-	Label string    `json:"label"`
-	From  []float64 `json:"from"`
-	To    []float64 `json:"to"`
-	Low   []float64 `json:"low"`
-	High  []float64 `json:"high"`
+	Label   string         `json:"label"`
+	From    []float64      `json:"from"`
+	To      []float64      `json:"to"`
+	Low     []float64      `json:"low"`
+	High    []float64      `json:"high"`
+	Windows []*pageWindows `json:"windows"`
 }
 
 type pageCurve struct {
@@ -193,16 +195,32 @@ func (out *page) fill(s *sheet) {
 			dash := s.styleOf(i, n, len(series.Lines)).dashes
 			ps.Lines = append(ps.Lines, pageLineOf(line.Name, lengths(dash), runs(line.Points, width)))
 		}
-		for n := range s.Windows {
-			if s.Windows[n].Label == series.Label {
-				ps.Windows = s.Windows[n].page()
-			}
-		}
+		ps.Windows = s.windowsOf(series.Label)
 		out.Series = append(out.Series, ps)
 	}
 	if len(rest) > 0 {
 		out.Rest = pageBandOf(fmt.Sprintf("the other %d", len(rest)), envelope(rest, out.From, out.To, 1000))
+		if len(s.Windows) > 0 {
+			out.Notes = append(out.Notes, fmt.Sprintf("The percentile curves are of the %d series with the highest maximum.", len(shown)))
+		}
 	}
+	if s.Type == Heatmap {
+		for _, series := range rest {
+			if windows := s.windowsOf(series.Label); windows != nil {
+				out.Rest.Windows = append(out.Rest.Windows, windows)
+			}
+		}
+	}
+}
+
+// windowsOf returns the histograms of the series with a label, nil if there are none.
+func (p *Picture) windowsOf(label string) *pageWindows {
+	for n := range p.Windows {
+		if p.Windows[n].Label == label {
+			return p.Windows[n].page()
+		}
+	}
+	return nil
 }
 
 func pageLineOf(name string, dash []float64, runs [][]Point) pageLine {
@@ -221,7 +239,7 @@ func pageLineOf(name string, dash []float64, runs [][]Point) pageLine {
 }
 
 func pageBandOf(label string, bands []band) *pageBand {
-	out := &pageBand{Label: label, From: []float64{}, To: []float64{}, Low: []float64{}, High: []float64{}}
+	out := &pageBand{Label: label, From: []float64{}, To: []float64{}, Low: []float64{}, High: []float64{}, Windows: []*pageWindows{}}
 	for _, b := range bands {
 		if math.IsNaN(b.low) {
 			continue

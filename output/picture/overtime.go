@@ -148,6 +148,9 @@ func typicalValue(points []Point) float64 {
 const fewPoints = 40
 
 func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, runs [][]Point) {
+	if len(runs) == 0 {
+		return
+	}
 	points := 0
 	for _, run := range runs {
 		points += len(run)
@@ -155,6 +158,10 @@ func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, 
 	width := 1.8 * pixel
 	if points > s.columns/2 {
 		width = 1.1 * pixel
+	}
+	dot, next := 2.5*pixel, x(runs[0][0].middle())+40*pixel
+	if st.marked {
+		dot = 4 * pixel
 	}
 	for _, run := range runs {
 		path := make([]vg.Point, 0, len(run))
@@ -166,29 +173,30 @@ func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, 
 			p := run[0]
 			at := y(p.Value)
 			path = []vg.Point{{X: x(p.Start), Y: at}, {X: x(p.End), Y: at}}
-			s.dot(c, st, 2.5*pixel, vg.Point{X: x(p.middle()), Y: at})
+			s.dot(c, st, dot, vg.Point{X: x(p.middle()), Y: at})
 		}
 		s.stroke(c, st, width, path)
 		if points <= fewPoints && len(run) > 1 {
 			for _, at := range path {
-				s.dot(c, st, 2.5*pixel, at)
+				s.dot(c, st, dot, at)
 			}
 		}
 		if st.marked && points > fewPoints {
-			s.drawMarks(c, st, path)
+			next = s.drawMarks(c, st, path, next)
 		}
 	}
 }
 
-// drawMarks puts a dot on a line every so often, to tell it from the one of the same colour.
-func (s *sheet) drawMarks(c draw.Canvas, st style, path []vg.Point) {
-	next := path[0].X + 40*pixel
+// drawMarks puts a dot on a line every so often, to tell it from the one of the same colour: the first at next. It returns where
+// the one after these is due.
+func (s *sheet) drawMarks(c draw.Canvas, st style, path []vg.Point, next vg.Length) vg.Length {
 	for _, at := range path {
 		if at.X >= next {
 			s.dot(c, st, 3.5*pixel, at)
 			next = at.X + 80*pixel
 		}
 	}
+	return next
 }
 
 func (s *sheet) drawBands(c draw.Canvas, x, y func(float64) vg.Length, bands []band) {

@@ -375,13 +375,18 @@ function sumOf(w) {
   return { counts, total, max };
 }
 
+// heatWindows returns the windows of all series that are shown, those without a line among them.
+function heatWindows() {
+  const rest = data.rest && !view.hidden.has(data.rest.label) ? data.rest.windows : [];
+  return [...shown().map(s => s.windows).filter(w => w), ...rest];
+}
+
 function windowValues() {
   const r = { low: Infinity, high: 0, zeros: false };
-  for (const s of shown()) {
-    if (!s.windows) continue;
-    sumOf(s.windows).counts.forEach((count, index) => {
+  for (const w of heatWindows()) {
+    sumOf(w).counts.forEach((count, index) => {
       if (!count) return;
-      const range = slotRange(s.windows, index);
+      const range = slotRange(w, index);
       if (range.low === 0) r.zeros = true;
       else { r.low = Math.min(r.low, range.low); r.high = Math.max(r.high, range.end); }
     });
@@ -394,19 +399,18 @@ function drawHeat(c) {
   const width = Math.round(c.plot.right - c.plot.left), height = Math.round(c.plot.bottom - c.plot.top), cell = 3;
   const columns = Math.ceil(width / cell), rows = Math.ceil(height / cell), rate = new Float64Array(columns * rows);
   const perColumn = (view.to - view.from) / columns;
-  for (const s of shown()) {
-    const w = s.windows;
-    if (!w) continue;
+  for (const w of heatWindows()) {
     for (let n = 0; n < w.start.length; n++) {
-      if (w.end[n] < view.from || w.start[n] > view.to) continue;
-      const first = Math.max(0, Math.floor((w.start[n] - view.from) / perColumn));
-      const last = Math.min(columns - 1, Math.max(first, Math.round((w.end[n] - view.from) / perColumn) - 1));
-      const seconds = Math.max(w.end[n] - w.start[n], perColumn);
+      const start = (w.start[n] - view.from) / perColumn, length = (w.end[n] - w.start[n]) / perColumn;
+      const first = Math.max(0, Math.floor(start));
+      const last = Math.min(columns - 1, length ? Math.ceil(start + length) - 1 : Math.floor(start));
+      // What part of a column the window covers: only a part of its counts belongs there.
+      const part = column => length ? (Math.min(start + length, column + 1) - Math.max(start, column)) / length : 1;
       eachSlot(w, n, (index, count) => {
         const r = slotRange(w, index);
         const bottom = Math.floor(c.y.at(r.low) * rows), top = Math.max(bottom, Math.ceil(c.y.at(r.low > 0 ? r.end : 0) * rows) - 1);
         for (let row = bottom; row <= Math.min(top, rows - 1); row++) for (let column = first; column <= last; column++) {
-          rate[column * rows + row] += count / seconds / (top - bottom + 1);
+          rate[column * rows + row] += count * part(column) / perColumn / (top - bottom + 1);
         }
       });
     }
@@ -703,9 +707,8 @@ function drawAll() {
   buildTable(whole);
 }
 
-for (const s of data.series) {
-  for (const line of s.lines) line.gaps = new Set(line.gaps);
-  const w = s.windows;
+for (const s of data.series) for (const line of s.lines) line.gaps = new Set(line.gaps);
+for (const w of [...data.series.map(s => s.windows), ...(data.rest ? data.rest.windows : [])]) {
   if (!w) continue;
   w.bytes = bytesOf(w.counts);
   w.offsets = [0];

@@ -70,7 +70,8 @@ var dashes = [][]vg.Length{
 	{1, 1.5},
 }
 
-// A style is how a line is drawn. Those of the ninth series and on have marks on them, since colours begin anew.
+// A style is how a line is drawn. Where the colours begin anew, with the ninth series, lines have other dashes than those of
+// the same colour before, and marks on them.
 type style struct {
 	colour color.Color
 	dashes []vg.Length
@@ -80,7 +81,7 @@ type style struct {
 // styleOf returns the style of a line of the series at index. Where a series has several lines, the dashes tell those
 // apart, otherwise the series.
 func (c *colours) styleOf(index, line, lines int) style {
-	dash := index
+	dash := index + 3*(index/len(c.lines))
 	if lines > 1 {
 		dash = line
 	}

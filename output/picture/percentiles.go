@@ -94,7 +94,7 @@ func (s *sheet) drawCurve(c draw.Canvas, x, y func(float64) vg.Length, st style,
 	s.stroke(c, st, 1.8*pixel, path)
 	s.dot(c, st, 3*pixel, path[len(path)-1])
 	if st.marked {
-		s.drawMarks(c, st, path)
+		s.drawMarks(c, st, path, path[0].X+40*pixel)
 	}
 }
 
