@@ -27,6 +27,9 @@ var ErrPoint = errors.New("cannot be a point")
 
 // CheckMeasurement returns nil if name can be that of a measurement of InfluxDB.
 func CheckMeasurement(name string) error {
+	if strings.HasPrefix(name, "#") {
+		return errors.New("a line that begins with # is a comment to InfluxDB") // which it passes over without a word
+	}
 	var e lineprotocol.Encoder
 	e.StartLine(name)
 	return e.Err()

@@ -7,11 +7,14 @@ import (
 )
 
 // Label returns a tag as the value of a label in a monitoring system, the empty string for untagged intervals: the tag
-// itself, but bytes that are not UTF-8 and control characters, which such systems refuse, are percent-encoded, and if there
-// are any, % is too.
+// itself, but bytes that are not UTF-8 and control characters, which such systems refuse, are percent-encoded. Then % is too,
+// and where a tag looks as if it were encoded. The empty tag is %, so that each tag has a label of its own.
 func Label(tag []byte) string {
 	text := string(tag)
-	if utf8.ValidString(text) && strings.IndexFunc(text, isControl) < 0 {
+	switch {
+	case tag != nil && text == "":
+		return "%"
+	case utf8.ValidString(text) && strings.IndexFunc(text, isControl) < 0 && !looksEncoded(text):
 		return text
 	}
 	var b strings.Builder
@@ -27,6 +30,18 @@ func Label(tag []byte) string {
 	}
 	return b.String()
 }
+
+// looksEncoded reports whether Label could have made text of another tag.
+func looksEncoded(text string) bool {
+	for i := 0; i+2 < len(text); i++ {
+		if text[i] == '%' && isHex(text[i+1]) && isHex(text[i+2]) {
+			return true
+		}
+	}
+	return text == "%"
+}
+
+func isHex(c byte) bool { return strings.IndexByte("0123456789ABCDEFabcdef", c) >= 0 }
 
 // Shown returns a tag for a list on a terminal, whose lines and colours must stay as they are: spelled as [Label] does it,
 // [Default] for untagged intervals.

@@ -5,7 +5,12 @@ import "testing"
 func TestLabel(t *testing.T) {
 	for tag, want := range map[string]string{
 		"insert-rt":  "insert-rt",
-		"":           "",
+		"":           "%",
+		"%":          "%25",
+		"a%09b":      "a%2509b",
+		"a\tb":       "a%09b",
+		"100%25":     "100%2525",
+		"5%-10%":     "5%-10%",
 		"größe":      "größe",
 		"99%":        "99%",
 		"\ufffd":     "\ufffd",

@@ -47,7 +47,7 @@ func app() *urfave.App {
 		&urfave.StringFlag{Name: "metric", Value: "latency", Usage: "the `NAME` of the metric, or measurement, of openmetrics and influx"},
 		&urfave.StringFlag{Name: "precision", Value: "ns", Usage: "the `UNIT` of influx's times: " + strings.Join(output.Precisions, ", ")},
 		&urfave.BoolFlag{Name: "buckets", Usage: "openmetrics is a histogram, not a summary"},
-		&urfave.StringFlag{Name: "sla", Usage: "say whether `LIMITS` hold, such as 99<=5,99.9<=20,insert-rt:max<=100, and exit with 4 if one does not; with -baseline also relative ones, 99<=+10%"},
+		&urfave.StringSliceFlag{Name: "sla", Usage: "say whether `LIMITS` hold, such as 99<=5,99.9<=20,insert-rt:max<=100, and exit with 4 if one does not; with -baseline also relative ones, 99<=+10%; repeatable"},
 		&urfave.StringSliceFlag{Name: "baseline", Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
 		&urfave.StringFlag{Name: "period", Value: "covered", Usage: "what the period is, `MODE`: covered, the time that the inputs cover together; sum, of one after another; or intervals, of the lengths of all intervals"},
 		&urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Usage: "the same as -period intervals"},

@@ -27,10 +27,12 @@ func (g *gates) wanted() bool { return len(g.limits) > 0 || len(g.baseline) > 0 
 // parseGates checks the options that ask it.
 func parseGates(c *urfave.Context) (g gates, err error) {
 	g.baseline = c.StringSlice("baseline")
-	if cli.Given(c, "sla") {
-		if g.limits, err = sla.Parse(c.String("sla")); err != nil {
+	for _, list := range c.StringSlice("sla") {
+		limits, err := sla.Parse(list)
+		if err != nil {
 			return g, cli.Usagef("-sla: %w", err)
 		}
+		g.limits = append(g.limits, limits...)
 	}
 	if !g.wanted() {
 		return g, nil
@@ -53,8 +55,8 @@ func parseGates(c *urfave.Context) (g gates, err error) {
 	return g, nil
 }
 
-// collectBaseline adds up the logs of -baseline, chosen as those that they are compared with.
-func (g *gates) collectBaseline(c *urfave.Context, s *scan.Scan) (*summary.Result, error) {
+// baselineInputs returns the logs of -baseline.
+func (g *gates) baselineInputs(c *urfave.Context, s *scan.Scan) ([]scan.Input, error) {
 	inputs, err := cli.InputsNamed(c, g.baseline)
 	if err != nil {
 		return nil, fmt.Errorf("-baseline: %w", err)
@@ -64,6 +66,11 @@ func (g *gates) collectBaseline(c *urfave.Context, s *scan.Scan) (*summary.Resul
 			return nil, cli.Usagef("-baseline %s: it is read as -if already, and can be read only once", input.Name)
 		}
 	}
+	return inputs, nil
+}
+
+// collect adds up the logs of -baseline, chosen as those that they are compared with.
+func (g *gates) collect(c *urfave.Context, s *scan.Scan, inputs []scan.Input) (*summary.Result, error) {
 	before := *s
 	before.Inputs, before.Seen = inputs, 0
 	stop := cli.ShowProgress(&before, c.App.ErrWriter, c.Bool("q"))
@@ -81,15 +88,20 @@ func (g *gates) collectBaseline(c *urfave.Context, s *scan.Scan) (*summary.Resul
 // write writes how the logs compare and what holds. It returns a status if something does not.
 func (g *gates) write(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options, after *summary.Result) error {
 	var before summary.Result
+	read := s.Inputs
 	if len(g.baseline) > 0 {
-		result, err := g.collectBaseline(c, s)
+		inputs, err := g.baselineInputs(c, s)
 		if err != nil {
 			return err
 		}
-		before = *result
+		result, err := g.collect(c, s, inputs)
+		if err != nil {
+			return err
+		}
+		before, read = *result, slices.Concat(read, inputs)
 	}
 	verdicts := sla.Judge(g.limits, after.Summaries, before.Summaries, o.output.Ratio)
-	err := cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
+	err := cli.WriteFile(c.String("of"), c.App.Writer, read, func(w io.Writer) error {
 		if len(g.baseline) > 0 {
 			pairs := pair(before.Summaries, after.Summaries)
 			if err := output.Compare(w, pairs, before.Period(o.mode), after.Period(o.mode), &o.output); err != nil {

@@ -98,7 +98,7 @@ type Verdict struct {
 }
 
 // Judge judges summaries by limits, the relative ones against baseline. A limit for which there is nothing to judge does
-// not hold. Values are divided by ratio.
+// not hold: one for every tag is also for those that only the baseline has. Values are divided by ratio.
 func Judge(limits []Limit, summaries, baseline []*output.Summary, ratio float64) []Verdict {
 	var verdicts []Verdict
 	for n := range limits {
@@ -110,8 +110,16 @@ func Judge(limits []Limit, summaries, baseline []*output.Summary, ratio float64)
 				judged = true
 			}
 		}
+		missing := func(tag string) {
+			verdicts = append(verdicts, Verdict{Limit: l, Tag: tag, Missing: "no intervals with this tag"})
+		}
 		if !judged && l.Tag != nil {
-			verdicts = append(verdicts, Verdict{Limit: l, Tag: *l.Tag, Missing: "no intervals with this tag"})
+			missing(*l.Tag)
+		}
+		for _, s := range baseline {
+			if l.Tag == nil && Find(summaries, s.Tag) == nil {
+				missing(tags.Name(s.Tag))
+			}
 		}
 	}
 	return verdicts
