@@ -1,6 +1,7 @@
 package union
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -102,8 +103,12 @@ func (u *union) wanted(i *interval, input int, r *hdrlog.Record) bool {
 	}
 	*i = interval{input: input, line: r.Line, tag: tag}
 	i.start, i.end, _ = u.times.of(&r.Interval)
-	if i.start < -maxTime || i.end > maxTime {
+	switch {
+	case i.start < -maxTime || i.end > maxTime:
 		i.err = u.syntaxError(i, "start", hdrlog.ErrTime)
+	case bytes.ContainsAny(tag, ", \r\n"):
+		// One with a space can be read, but nobody could read what would be written.
+		i.err = u.syntaxError(i, "tag", fmt.Errorf("%w: %q", hdrlog.ErrTag, tag))
 	}
 	return true
 }
