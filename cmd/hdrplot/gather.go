@@ -39,6 +39,11 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 	if len(distributions) > 0 && s.Expected != 0 {
 		return nil, cli.Usagef("%s is a percentile distribution, which -co cannot correct: it takes logs", distributions[0].Name)
 	}
+	for _, name := range []string{"s", "e", "incT", "excT"} {
+		if len(logs) == 0 && cli.Given(c, name) {
+			return nil, cli.Usagef("%s is a percentile distribution, of which -%s can choose nothing: it takes logs", distributions[0].Name, name)
+		}
+	}
 	g := &gathering{c: c, options: o, labels: fileLabels(s.Inputs), logStart: math.Inf(1)}
 	if err := g.prepare(logs); err != nil {
 		return nil, err

@@ -20,9 +20,11 @@ var (
 
 // typeOptions are options of some types only, and those. A page shows all types.
 var typeOptions = map[string][]string{
-	"p":   {"timeline"},
-	"mwp": {"timeline"},
-	"agg": {"timeline", "heatmap", "throughput"},
+	"p":       {"timeline"},
+	"mwp":     {"timeline"},
+	"agg":     {"timeline", "heatmap", "throughput"},
+	"time":    {"timeline", "heatmap", "throughput"},
+	"compare": {"timeline", "percentiles", "throughput"},
 }
 
 // options are what the command line says of the picture.

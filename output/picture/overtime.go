@@ -34,6 +34,10 @@ func (s *sheet) overTime() {
 
 	s.chart(func(c draw.Canvas, x, y func(float64) vg.Length) {
 		if !any || !recorded {
+			if s.Type == Throughput {
+				s.message(c, "no interval has both values and a length")
+				return
+			}
 			s.message(c, "no values were recorded")
 			return
 		}

@@ -63,11 +63,11 @@ func (p *Picture) WriteSVG(w io.Writer) error {
 // Check returns an error if the picture's size is none that can be drawn.
 func (p *Picture) Check() error {
 	if !(p.Width >= 400 && p.Height >= 300) || p.DPI < 10 {
-		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too small", p.Width, p.Height, p.DPI)
+		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too small: 400 by 300 at 10 is the least", p.Width, p.Height, p.DPI)
 	}
 	// 200 million pixels take 800 MB.
 	if dots := p.Width * p.Height * math.Pow(float64(p.DPI)/96, 2); dots > 200e6 {
-		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too large", p.Width, p.Height, p.DPI)
+		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too large: %.0f million dots, where 200 are the most", p.Width, p.Height, p.DPI, dots/1e6)
 	}
 	return nil
 }
