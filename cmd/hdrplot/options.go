@@ -161,6 +161,7 @@ func parseLimits(texts []string) (limits []picture.Limit, err error) {
 	for _, text := range texts {
 		for part := range strings.SplitSeq(text, ",") {
 			var l picture.Limit
+			part = strings.TrimSpace(part)
 			value := part
 			if percentile, rest, ok := strings.Cut(part, "="); ok {
 				value = rest

@@ -63,6 +63,11 @@ func Run(ctx context.Context, app *cli.App, args []string) int {
 	app.Version = version()
 	app.HideHelpCommand = true
 	app.DisableSliceFlagSeparator = true // a regular expression may hold a comma
+	for _, f := range app.Flags {
+		if list, ok := f.(*cli.StringSliceFlag); ok {
+			list.KeepSpace = true // so may names and tags
+		}
+	}
 	if slices.ContainsFunc(args, asksForHelp) {
 		// Making it takes longer than a small log does.
 		app.CustomAppHelpTemplate = strings.ReplaceAll(help(app), "{{", "{{`{{`}}")
