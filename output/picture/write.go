@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -41,15 +43,16 @@ func (p *Picture) size() (width, height vg.Length) {
 	return vg.Length(p.Width) * pixel, vg.Length(p.Height) * pixel
 }
 
-// WriteSVG writes the picture as SVG. Text stays text, set in Liberation Sans or whatever has its widths.
+// WriteSVG writes the picture as SVG. Text stays text, set in Liberation Sans or whatever there is, and as wide as that sets it,
+// so that nothing runs into what follows.
 func (p *Picture) WriteSVG(w io.Writer) error {
-	canvas := vgsvg.New(p.size())
+	canvas := &svgCanvas{Canvas: vgsvg.New(p.size())}
 	p.drawOnBackground(draw.New(canvas))
 	var svg bytes.Buffer
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
 	}
-	text := svg.Bytes()
+	text := canvas.setWidths(svg.Bytes())
 	for _, mend := range [][2]string{
 		{"font-family:Liberation Sans;font-variant:normal", "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"},
 		{"data:image/jpg;", "data:image/png;"},
@@ -58,6 +61,40 @@ func (p *Picture) WriteSVG(w io.Writer) error {
 	}
 	_, err := w.Write(text)
 	return err
+}
+
+// An svgCanvas remembers how wide the texts on it are.
+type svgCanvas struct {
+	*vgsvg.Canvas
+	widths []vg.Length // 0 where that cannot be told
+}
+
+// FillString draws text.
+func (c *svgCanvas) FillString(face font.Face, at vg.Point, str string) {
+	style := textStyle(face.Font.Size)
+	style.Font = face.Font
+	width := vg.Length(0)
+	if strings.IndexFunc(str, func(r rune) bool { return !hasGlyph(r) }) < 0 {
+		width = textWidth(style, str)
+	}
+	c.widths = append(c.widths, width)
+	c.Canvas.FillString(face, at, str)
+}
+
+// setWidths adds the widths to the texts of the file.
+func (c *svgCanvas) setWidths(svg []byte) []byte {
+	const begin = "<text "
+	parts := bytes.Split(svg, []byte(begin))
+	var out bytes.Buffer
+	out.Write(parts[0])
+	for n, part := range parts[1:] {
+		out.WriteString(begin)
+		if c.widths[n] > 0 {
+			fmt.Fprintf(&out, `textLength="%.2f" lengthAdjust="spacingAndGlyphs" `, c.widths[n].Points())
+		}
+		out.Write(part)
+	}
+	return out.Bytes()
 }
 
 // Check returns an error if the picture's size is none that can be drawn.
