@@ -79,6 +79,9 @@ func (in *inputs) index(input *scan.Input) int {
 
 // match adds what a value of -if stands for.
 func (in *inputs) match(c *cli.Context, folder, pattern string) error {
+	if pattern == "" {
+		return Usagef("-if \"\" names no log; is a variable empty?")
+	}
 	if pattern == "-" {
 		in.add(scan.Stdin(c.App.Reader))
 		return nil
