@@ -3,12 +3,12 @@ package payload
 import (
 	"bytes"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/logtest"
 )
 
 // randomCounts returns encoded counts, most of one byte, some that make no sense.
@@ -67,12 +67,7 @@ func TestPlain(t *testing.T) {
 	}
 	versions := make(map[[3]any]int)
 	for _, path := range append(paths, more...) {
-		log, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range bytes.Lines(log) {
-			text := bytes.TrimSpace(line[bytes.LastIndexByte(line, ',')+1:])
+		for _, text := range logtest.Payloads(t, path) {
 			var d, plain, packed Decoder
 			p, err := d.Open(text)
 			if err != nil {

@@ -197,7 +197,7 @@ func appendCounts(raw []byte, h *histogram.Histogram) []byte {
 		case any == 0:
 			empty += 64
 		case any > maxSmall:
-			raw, empty = appendPlainly(raw, chunk, empty)
+			raw, empty = appendPlainly(raw, chunk[:], empty)
 		default:
 			raw = appendSmall(slices.Grow(raw, chunkRoom), &small, filled, empty)
 			empty = bits.LeadingZeros64(filled)
@@ -216,9 +216,10 @@ func chunkAt(counts []int64, begin int) *[64]int64 {
 	return &last
 }
 
-// appendPlainly appends the counts of a chunk that has so many empty slots before it. It returns how many are empty at its end.
-func appendPlainly(raw []byte, chunk *[64]int64, empty int) (_ []byte, emptyAtEnd int) {
-	for _, n := range chunk {
+// appendPlainly appends counts that have so many empty slots before them. It returns how many are empty at their end. It is the
+// plain version of appendCounts.
+func appendPlainly(raw []byte, counts []int64, empty int) (_ []byte, emptyAtEnd int) {
+	for _, n := range counts {
 		if n == 0 {
 			empty++
 			continue
@@ -261,8 +262,7 @@ func pack(small *[64 + 8]byte, counts *[64]int64) (filled uint64, any int64) {
 // appendSmall appends the counts of a chunk of small ones, after so many empty slots. Raw has chunkRoom for them.
 //
 // One empty slot between two counts is encoded as a count of 0 would be, so that up to eight slots are written at a time
-// unless there are two empty ones together. That takes half as long as to go from count to count: 8 us where it took 16, for
-// 3,600 counts in 8,300 slots.
+// unless there are two empty ones together. That takes a third of the time of appendPlainly (BenchmarkAppendCounts).
 func appendSmall(raw []byte, small *[64 + 8]byte, filled uint64, empty int) []byte {
 	room, end := raw[:cap(raw)], len(raw)
 	solid := filled | filled<<1&(filled>>1)

@@ -2,6 +2,7 @@ package payload
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -26,16 +27,7 @@ func TestAppendCounts(t *testing.T) {
 				h.Record(h.Layout().LowestAt(index%len(counts)), n)
 			}
 		}
-		var want []byte
-		gap := 0
-		for _, n := range counts {
-			if n == 0 {
-				gap++
-				continue
-			}
-			want = appendZigZag(appendGap(want, gap), n)
-			gap = 0
-		}
+		want, _ := appendPlainly(nil, counts, 0)
 		if h.TotalCount() == 0 {
 			want = []byte{0}
 		}
@@ -43,4 +35,34 @@ func TestAppendCounts(t *testing.T) {
 			t.Fatalf("%d slots:\ngot  % x\nwant % x", slots, got, want)
 		}
 	}
+}
+
+// BenchmarkAppendCounts encodes counts such as those of a few joined intervals: most are 1 or 2, beside others or alone.
+func BenchmarkAppendCounts(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 6))
+	var all []*histogram.Histogram // so many that no branch is learned
+	for range 30 {
+		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for range 5000 {
+			if err := h.Record(int64(1e6*math.Exp(random.NormFloat64())), 1); err != nil {
+				b.Fatal(err)
+			}
+		}
+		all = append(all, h)
+	}
+	var raw []byte
+	b.Run("impl=runs", func(b *testing.B) {
+		for n := 0; b.Loop(); n++ {
+			raw = appendCounts(raw[:0], all[n%len(all)])
+		}
+	})
+	b.Run("impl=plain", func(b *testing.B) {
+		for n := 0; b.Loop(); n++ {
+			empty, counts := all[n%len(all)].Filled()
+			raw, _ = appendPlainly(raw[:0], counts, empty)
+		}
+	})
 }

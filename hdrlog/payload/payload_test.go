@@ -10,7 +10,6 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -18,28 +17,13 @@ import (
 	"github.com/klauspost/compress/zlib"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/logtest"
 )
 
 // logPayloads returns the payloads of a log, or of all logs whose name fits the pattern.
 func logPayloads(t testing.TB, pattern string) [][]byte {
 	t.Helper()
-	names, err := filepath.Glob("../../testdata/logs/" + pattern)
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no logs %s: %v", pattern, err)
-	}
-	var payloads [][]byte
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range bytes.Lines(text) {
-			if comma := bytes.LastIndexByte(line, ','); comma >= 0 && line[0] != '#' && line[0] != '"' {
-				payloads = append(payloads, bytes.TrimSpace(line[comma+1:]))
-			}
-		}
-	}
-	return payloads
+	return logtest.Payloads(t, "../../testdata/logs/"+pattern)
 }
 
 // header says what stands before the counts. Highest is the largest int64 and ratio 1 unless told otherwise.

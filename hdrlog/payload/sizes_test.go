@@ -1,34 +1,32 @@
 package payload
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/logtest"
 )
 
 // BenchmarkEncodeLogs encodes the histograms of logs.
 func BenchmarkEncodeLogs(b *testing.B) {
 	for _, name := range []string{"many-tags", "straddle-a", "digits2", "digits3", "digits5", "node1"} {
-		log, err := os.ReadFile("../../testdata/logs/" + name + ".hdr")
-		if err != nil {
-			b.Fatal(err)
-		}
 		var histograms []*histogram.Histogram
 		var raw []byte
-		for line := range bytes.Lines(log) {
+		for _, payload := range logPayloads(b, name+".hdr") {
 			var d Decoder
-			if p, err := d.Open(bytes.TrimSpace(line[bytes.LastIndexByte(line, ',')+1:])); err == nil {
-				h, err := p.Histogram()
-				if err != nil {
-					b.Fatal(err)
-				}
-				histograms = append(histograms, h)
-				raw = appendRaw(raw, h, p.Highest)
+			p, err := d.Open(payload)
+			if err != nil {
+				b.Fatal(err)
 			}
+			h, err := p.Histogram()
+			if err != nil {
+				b.Fatal(err)
+			}
+			histograms = append(histograms, h)
+			raw = appendRaw(raw, h, p.Highest)
 		}
 		b.Run(fmt.Sprintf("log=%s/raw=%d", name, len(raw)/len(histograms)), func(b *testing.B) {
 			var e Encoder
@@ -61,16 +59,11 @@ func TestSizes(t *testing.T) {
 	}
 	var allReference, allOurs int
 	for _, path := range append(paths, more...) {
-		log, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var d Decoder
 		var e Encoder
 		var text []byte
 		payloads, reference, ours := 0, 0, 0
-		for line := range bytes.Lines(log) {
-			payload := bytes.TrimSpace(line[bytes.LastIndexByte(line, ',')+1:])
+		for _, payload := range logtest.Payloads(t, path) {
 			p, err := d.Open(payload)
 			if err != nil {
 				continue

@@ -15,12 +15,18 @@ import (
 // packages beside this one.
 func Texts(tb testing.TB) [][]byte {
 	tb.Helper()
-	names, err := filepath.Glob("../../../testdata/logs/*.hdr")
-	if err != nil || len(names) == 0 {
-		tb.Fatalf("no logs: %v", err)
-	}
 	if name := os.Getenv("HDRKIT_BENCH_LOG"); name != "" {
-		names = []string{name}
+		return Payloads(tb, name)
+	}
+	return Payloads(tb, "../../../testdata/logs/*.hdr")
+}
+
+// Payloads returns the payloads of the logs whose paths match pattern, in base64. There must be such a log.
+func Payloads(tb testing.TB, pattern string) [][]byte {
+	tb.Helper()
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) == 0 {
+		tb.Fatalf("no logs %s: %v", pattern, err)
 	}
 	var all [][]byte
 	for _, name := range names {
@@ -29,9 +35,8 @@ func Texts(tb testing.TB) [][]byte {
 			tb.Fatal(err)
 		}
 		for line := range bytes.Lines(log) {
-			line = bytes.TrimRight(line, "\r\n")
-			if len(line) > 0 && line[0] != '#' && line[0] != '"' {
-				all = append(all, line[bytes.LastIndexByte(line, ',')+1:])
+			if comma := bytes.LastIndexByte(line, ','); comma >= 0 && line[0] != '#' && line[0] != '"' {
+				all = append(all, bytes.TrimSpace(line[comma+1:]))
 			}
 		}
 	}
