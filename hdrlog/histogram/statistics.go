@@ -35,14 +35,14 @@ func (h *Histogram) mean() float64 {
 		return 0
 	}
 	var sum float64
-	for median, counts := range h.runs() {
-		for _, n := range counts.of {
+	for r := range h.runs() {
+		for _, n := range r.counts {
 			if n != 0 {
 				// The conversion keeps the compiler from fusing multiplication and addition, which would round once
 				// where the reference rounds twice.
-				sum += float64(float64(median) * float64(n))
+				sum += float64(float64(r.median) * float64(n))
 			}
-			median += counts.apart
+			r.median += r.apart
 		}
 	}
 	return sum / float64(h.total)
@@ -55,33 +55,32 @@ func (h *Histogram) StdDev() float64 {
 	}
 	mean := h.mean()
 	var sum float64
-	for median, counts := range h.runs() {
-		for _, n := range counts.of {
+	for r := range h.runs() {
+		for _, n := range r.counts {
 			if n != 0 {
-				deviation := float64(median) - mean
+				deviation := float64(r.median) - mean
 				sum += float64(float64(deviation*deviation) * float64(n))
 			}
-			median += counts.apart
+			r.median += r.apart
 		}
 	}
 	return math.Sqrt(sum/float64(h.total)) * h.Ratio()
 }
 
-// evenly is the counts of successive slots whose values are as far apart.
-type evenly struct {
-	of    []int64
-	apart int64
+// A run is the counts of successive slots of a size: the middle of the first one's values, and how far apart those of two are.
+type run struct {
+	counts        []int64
+	median, apart int64
 }
 
-// runs iterates over the counts by slots of a size, each time from the middle of the first slot's values: to reckon the middle
-// of each slot takes three times as long as to go from one to the next (BenchmarkMean).
-func (h *Histogram) runs() iter.Seq2[int64, evenly] {
-	return func(yield func(int64, evenly) bool) {
+// runs iterates over the counts by slots of a size: to reckon the middle of each slot takes three times as long as to go from one to the next (BenchmarkMean).
+func (h *Histogram) runs() iter.Seq[run] {
+	return func(yield func(run) bool) {
 		low, counts := h.Filled()
 		for len(counts) > 0 {
 			bucket, _ := h.layout.split(low)
 			size := min((bucket+2)<<h.layout.halfMagnitude()-low, len(counts))
-			if !yield(h.layout.medianAt(low), evenly{counts[:size], h.layout.sizeAt(low)}) {
+			if !yield(run{counts[:size], h.layout.medianAt(low), h.layout.sizeAt(low)}) {
 				return
 			}
 			low, counts = low+size, counts[size:]
