@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -34,14 +35,12 @@ func Label(tag []byte) string {
 // looksEncoded reports whether Label could have made text of another tag.
 func looksEncoded(text string) bool {
 	for i := 0; i+2 < len(text); i++ {
-		if text[i] == '%' && isHex(text[i+1]) && isHex(text[i+2]) {
+		if _, err := hex.DecodeString(text[i+1 : i+3]); text[i] == '%' && err == nil {
 			return true
 		}
 	}
 	return text == "%"
 }
-
-func isHex(c byte) bool { return strings.IndexByte("0123456789ABCDEFabcdef", c) >= 0 }
 
 // Shown returns a tag for a list on a terminal, whose lines and colours must stay as they are: spelled as [Label] does it,
 // [Default] for untagged intervals.
