@@ -209,7 +209,7 @@ func (b *bench) tables() ([]*table, error) {
 		c.size, c.intervals = size, intervals
 	}
 
-	scaling := &table{title: "**From one core to all**, the same log, in 5 times as many rounds", repeats: 5}
+	scaling := &table{title: "**From one core to all**, the same log", repeats: 5}
 	scaling.add(hdrsum("-j 1", "-j", "1", node), hdrsum(all, node), atOnce(hdrsum("-j 1", "-j", "1", node)))
 
 	oneTag := &table{title: "**Summary of one tag**, the same log"}
@@ -218,7 +218,7 @@ func (b *bench) tables() ([]*table, error) {
 	}
 	oneTag.add(hdrsum("-incT insert-rt", "-incT", "insert-rt", node))
 
-	startup := &table{title: "**Start-up**: a log of 60 intervals, in 10 times as many rounds", repeats: 10}
+	startup := &table{title: "**Start-up**: a log of 60 intervals", repeats: 10}
 	startup.add(&command{name: "true", args: []string{"true"}}, hdrsum("-incT insert-rt", "-incT", "insert-rt", b.small), hdrsum("", b.small))
 	startup.commands[2].values = nil // all tags
 	if b.jar != "" {

@@ -173,7 +173,11 @@ func memory(s sample) float64 { return s.peak }
 
 // write prints the table in Markdown.
 func (t *table) write(w io.Writer) {
-	fmt.Fprintf(w, "\n%s\n\n", t.title)
+	rounds := ""
+	if t.repeats > 1 {
+		rounds = fmt.Sprintf(", in %d times as many rounds", t.repeats)
+	}
+	fmt.Fprintf(w, "\n%s%s\n\n", t.title, rounds)
 	fmt.Fprintln(w, "| command | wall, ms | ratio | CPU, ms | ratio | peak, MiB | GB/s | CPU µs an interval | out, MB |")
 	fmt.Fprintln(w, "| --- | --: | --: | --: | --: | --: | --: | --: | --: |")
 	first := t.commands[0]
