@@ -135,7 +135,7 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 	whole = parsed
 	for {
 		read := len(b.text)
-		b.grow(max(r.batch-read, r.batch/4), parsed+r.maxLine+r.batch)
+		b.grow(max(r.batch-read, r.batch/4), 2*parsed+r.maxLine+r.batch)
 		n, err := r.in.Read(b.text[read:min(cap(b.text), read+r.batch)])
 		b.text = b.text[:read+n]
 		if r.skipping {
@@ -162,8 +162,7 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 }
 
 // grow makes room for so many more bytes: twice as much as there was, or four times for a long line, but no more than is ever
-// enough. Append would leave more garbage behind, and clear memory that is never written, which takes longer than to read a
-// short log.
+// enough. Append would leave more garbage behind, and clear memory that a short log never fills.
 func (b *Batch) grow(more, enough int) {
 	if cap(b.text)-len(b.text) >= more {
 		return

@@ -546,6 +546,23 @@ func TestBoundedMemory(t *testing.T) {
 	}
 }
 
+// Lines that wait for one that settles what the first interval's numbers are, are many times the longest, but not copied for
+// each of them.
+func TestWaitingLinesMemory(t *testing.T) {
+	log := "\"EndTimestamp\"\n1,2,3,H\n" + strings.Repeat("#"+strings.Repeat("c", 4900)+"\n", patience-2)
+	r := NewReader(strings.NewReader(log), "log")
+	r.SetMaxLine(5000)
+	r.SetBatchSize(512)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for r.Scan() {
+	}
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > uint64(5*len(log)) {
+		t.Errorf("%d bytes taken for %d", taken, len(log))
+	}
+}
+
 // A line that is very long, in whatever field, takes little more than its length at a time, and that is not kept.
 func TestLongLineMemory(t *testing.T) {
 	long := strings.Repeat("9", 15<<20)
