@@ -64,8 +64,8 @@ func RunFlags() []cli.Flag {
 	}
 }
 
-// Given reports whether an option is on the command line. [cli.Context.IsSet] matches the names of all options that there are
-// to find out that it is not, which for some options together takes longer than to read a small log.
+// Given reports whether an option is on the command line. To find out that it is not, [cli.Context.IsSet] puts a regular
+// expression to the name of each option that there is, which start-up would show.
 func Given(c *cli.Context, name string) bool { return slices.Contains(c.LocalFlagNames(), name) }
 
 // NewScan returns a scan as the options of [InputFlags], [RangeFlags], [OmissionFlag] and [RunFlags] ask for it, of the tags that include
