@@ -101,12 +101,20 @@ func round3(seconds float64) float64 {
 	return seconds
 }
 
+// CheckTag returns nil if a log can hold a tag, and otherwise an error that wraps [ErrTag].
+func CheckTag(tag []byte) error {
+	if bytes.ContainsAny(tag, ", \r\n") {
+		return fmt.Errorf("%w: %s", ErrTag, quoted(tag))
+	}
+	return nil
+}
+
 // Fields writes an interval that is encoded already: the fields START,LENGTH,MAX,PAYLOAD of [Interval.Fields], under a
 // tag, nil for none.
 func (w *Writer) Fields(tag, fields []byte) error {
 	if tag != nil {
-		if bytes.ContainsAny(tag, ", \r\n") {
-			return fmt.Errorf("%w: %s", ErrTag, quoted(tag))
+		if err := CheckTag(tag); err != nil {
+			return err
 		}
 		w.w.WriteString("Tag=")
 		w.w.Write(tag)

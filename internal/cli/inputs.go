@@ -110,7 +110,7 @@ func (in *inputs) matchTagged(c *cli.Context, folder, tagged string) error {
 			break
 		}
 	}
-	if strings.ContainsAny(tag, ", \r\n") {
+	if hdrlog.CheckTag([]byte(tag)) != nil {
 		return Usagef("-tif %q: %w", tagged, hdrlog.ErrTag)
 	}
 	var own inputs

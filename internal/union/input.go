@@ -1,7 +1,6 @@
 package union
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -103,12 +102,11 @@ func (u *union) wanted(i *interval, input int, r *hdrlog.Record) bool {
 	}
 	*i = interval{input: input, line: r.Line, tag: tag}
 	i.start, i.end, _ = u.times.of(&r.Interval)
-	switch {
-	case i.start < -maxTime || i.end > maxTime:
+	if i.start < -maxTime || i.end > maxTime {
 		i.err = u.syntaxError(i, "start", hdrlog.ErrTime)
-	case bytes.ContainsAny(tag, ", \r\n"):
+	} else if err := hdrlog.CheckTag(tag); err != nil {
 		// One with a space can be read, but nobody could read what would be written.
-		i.err = u.syntaxError(i, "tag", fmt.Errorf("%w: %q", hdrlog.ErrTag, tag))
+		i.err = u.syntaxError(i, "tag", err)
 	}
 	return true
 }
