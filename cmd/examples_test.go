@@ -125,8 +125,7 @@ func run(t *testing.T, command string) {
 		dir = clitest.Root() // the README's first command, in a clone
 	}
 	if strings.Contains(command, "zstdcat") {
-		_, err := exec.LookPath("zstdcat")
-		clitest.Require(t, "zstdcat", err)
+		clitest.RequireTools(t, "zstdcat")
 	}
 	shell := exec.Command("sh", "-c", command)
 	shell.Dir = dir

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"hdrkit/internal/clitest"
 )
 
 // page returns a section of docs/dashboards.md.
@@ -92,7 +94,7 @@ func shell(t *testing.T, dir, script string) string {
 // TestDashboardsPrometheus runs the page's way from a file to Prometheus, then the queries it gives, and those of the
 // Grafana dashboard.
 func TestDashboardsPrometheus(t *testing.T) {
-	require(t, "promtool", "prometheus", "curl")
+	clitest.RequireTools(t, "promtool", "prometheus", "curl")
 	const section = "From a file to Prometheus"
 	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 	printed := shell(t, t.TempDir(), strings.ReplaceAll(commands(t, section), "127.0.0.1:9090", address))
@@ -220,7 +222,7 @@ func TestDashboardMetrics(t *testing.T) {
 
 // TestDashboardsInfluxDB runs the page's way from a file and from a pipe to InfluxDB.
 func TestDashboardsInfluxDB(t *testing.T) {
-	require(t, "influxd", "curl", "tail")
+	clitest.RequireTools(t, "influxd", "curl")
 	server := influxdb(t)
 	dir := t.TempDir()
 	text, err := os.ReadFile("../../testdata/logs/node1.hdr")
@@ -261,7 +263,6 @@ func TestDashboardsInfluxDB(t *testing.T) {
 
 // TestDashboardsFiles runs the page's commands for spreadsheets and notebooks.
 func TestDashboardsFiles(t *testing.T) {
-	require(t, "sh")
 	dir := t.TempDir()
 	shell(t, dir, commands(t, "Spreadsheets and notebooks"))
 	for name, begin := range map[string]string{"fixed.csv": "start,relative_start,", "fixed.ndjson": `{"start":"`} {

@@ -20,15 +20,6 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// require skips a test for want of programs, or fails it where all must be there.
-func require(t *testing.T, programs ...string) {
-	t.Helper()
-	for _, program := range programs {
-		_, err := exec.LookPath(program)
-		clitest.Require(t, program, err)
-	}
-}
-
 // freePort returns a port of the loopback that nobody listens on.
 func freePort(t *testing.T) int {
 	t.Helper()
@@ -184,7 +175,7 @@ func same(a, b float64) bool {
 
 // TestPrometheus fills Prometheus with a log and queries every figure back.
 func TestPrometheus(t *testing.T) {
-	require(t, "promtool", "prometheus")
+	clitest.RequireTools(t, "promtool", "prometheus")
 	for _, log := range []string{"node1", "odd-tags", "double", "empty-intervals", "huge-values"} {
 		t.Run(log, func(t *testing.T) {
 			args := []string{"../../testdata/logs/" + log + ".hdr", "-ovr", "1e9", "-p", "0,50,99,99.9,99.999"}
@@ -278,7 +269,7 @@ func compareTotals(t *testing.T, server string, args []string) {
 
 // TestPrometheusBuckets queries the buckets back and compares them with how often each value was recorded.
 func TestPrometheusBuckets(t *testing.T) {
-	require(t, "promtool", "prometheus")
+	clitest.RequireTools(t, "promtool", "prometheus")
 	args := []string{"../../testdata/logs/digits3.hdr"}
 	server := prometheus(t, must(t, append(args, "-st", "openmetrics", "-buckets", "-metric", "latency_nanoseconds")...))
 	values := make(map[float64]float64)
@@ -316,7 +307,7 @@ func TestPrometheusBuckets(t *testing.T) {
 // TestPromtoolCheck has promtool lint the names, units and types. It reads the older text format, which has no such times
 // and one sample a series: those of the first interval of a tag do.
 func TestPromtoolCheck(t *testing.T) {
-	require(t, "promtool")
+	clitest.RequireTools(t, "promtool")
 	for _, args := range [][]string{{}, {"-buckets"}} {
 		text := must(t, append(args, "../../testdata/logs/digits3.hdr", "-e", "0", "-ovr", "1e9", "-st", "openmetrics", "-metric", "request_latency_seconds")...)
 		var plain strings.Builder
@@ -359,7 +350,7 @@ bind-address = "127.0.0.1:%[5]d"
 
 // TestInfluxDB writes logs to InfluxDB and queries every figure back.
 func TestInfluxDB(t *testing.T) {
-	require(t, "influxd")
+	clitest.RequireTools(t, "influxd")
 	server := influxdb(t)
 	for _, test := range []struct{ log, precision string }{
 		{"node1", "ns"}, {"odd-tags", "ms"}, {"double", "us"}, {"empty-intervals", "s"}, {"huge-counts", "ns"},

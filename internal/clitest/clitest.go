@@ -2,10 +2,13 @@
 package clitest
 
 import (
+	"compress/gzip"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -30,7 +33,7 @@ func Run(t *testing.T) {
 			env.Setenv("DIALECTS", filepath.Join(root, "testdata", "dialects"))
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": status},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": status, "gzip": compress},
 	})
 }
 
@@ -59,15 +62,41 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// Require skips a test for want of something that must be installed, or fails it where the environment says that
-// everything is.
-func Require(t testing.TB, what string, err error) {
+// compress writes a file compressed by gzip: gzip FILE FILE.gz. The third argument, if any, is the number of bytes after which
+// the result is cut.
+func compress(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: gzip file compressed [bytes]")
+	}
+	var compressed strings.Builder
+	w := gzip.NewWriter(&compressed)
+	w.Write([]byte(ts.ReadFile(args[0])))
+	ts.Check(w.Close())
+	result := compressed.String()
+	if len(args) == 3 {
+		size, err := strconv.Atoi(args[2])
+		ts.Check(err)
+		result = result[:size]
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(result), 0o666))
+}
+
+// RequireTools skips the test unless HDRKIT_REQUIRE_TOOLS is 1. Then each tool must be installed, and the test fails if one
+// is missing. A tool is the name of a program, or the path of a file if it contains a slash.
+//
+// A test that needs a program outside of Go and the shell's own, or that starts a server, calls RequireTools first.
+func RequireTools(t testing.TB, tools ...string) {
 	t.Helper()
-	if err == nil {
-		return
+	if os.Getenv("HDRKIT_REQUIRE_TOOLS") != "1" {
+		t.Skipf("needs %s; set HDRKIT_REQUIRE_TOOLS=1 to run it", strings.Join(tools, ", "))
 	}
-	if os.Getenv("HDRKIT_REQUIRE_TOOLS") != "" {
-		t.Fatalf("%s is required here: %v", what, err)
+	for _, tool := range tools {
+		_, err := exec.LookPath(tool)
+		if strings.Contains(tool, "/") {
+			_, err = os.Stat(tool)
+		}
+		if err != nil {
+			t.Fatalf("HDRKIT_REQUIRE_TOOLS is set, but a tool is missing: %v", err)
+		}
 	}
-	t.Skipf("skipped, for this needs %s: %v", what, err)
 }

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"hdrkit/internal/cli"
 )
 
 // SmallDisk mounts a file system of 256 KB and returns its folder. Where that is not allowed it skips the test.
@@ -35,7 +33,7 @@ func FullDisk(t *testing.T, name string, run func(folder string) (stderr string,
 		t.Fatal(err)
 	}
 	stderr, status := run(folder)
-	if status != cli.Failed || !strings.Contains(stderr, "no space left on device") || !strings.Contains(stderr, folder) ||
+	if status != 1 || !strings.Contains(stderr, "no space left on device") || !strings.Contains(stderr, folder) ||
 		strings.Contains(stderr, ".tmp") {
 		t.Errorf("exit status %d: %s", status, stderr)
 	}

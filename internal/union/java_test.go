@@ -1,7 +1,6 @@
 package union_test
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,9 +18,7 @@ const library = "/usr/share/java/hdrhistogram.jar"
 
 // TestJava has the reference read the parts and unions of all logs, and compares what it finds with what we do.
 func TestJava(t *testing.T) {
-	_, err := exec.LookPath("javac")
-	_, libraryErr := os.Stat(library)
-	clitest.Require(t, "the reference and a compiler of Java", errors.Join(err, libraryErr))
+	clitest.RequireTools(t, "javac", library)
 	classes := t.TempDir()
 	if out, err := exec.Command("javac", "-cp", library, "-d", classes, "testdata/ReadLogs.java").CombinedOutput(); err != nil {
 		t.Fatalf("javac: %v\n%s", err, out)
