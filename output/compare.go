@@ -31,7 +31,7 @@ func Compare(w io.Writer, pairs []Pair, beforePeriod, afterPeriod int64, o *Opti
 			if p.After != nil {
 				b = f.of(p.After, &after)
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", tags.Shown(p.Tag), f.name, figureText(a), figureText(b), change(a, b))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", tags.Text(p.Tag), f.name, figureText(a), figureText(b), change(a, b))
 		}
 	}
 	return t.Flush()

@@ -50,8 +50,8 @@ type influx struct {
 
 // Influx returns a writer of [InfluxDB line protocol]: a point a row, at its end, in the measurement [Options.Metric],
 // with the tag as tag, if there is one, and the figures of [Timeline] as fields, of which counts are integers. A figure
-// that there is none of is left out. A tag is spelled so that line protocol can hold it, see [tags.Label], and a
-// backslash that ends it as %5C, for it would escape what follows.
+// that there is none of is left out. The tag is [tags.Text], but a backslash at its end becomes %5C, since it would escape
+// the character after it.
 //
 // [InfluxDB line protocol]: https://docs.influxdata.com/influxdb/v1/write_protocols/line_protocol_reference/
 func Influx(w io.Writer, o *Options) RowWriter {
@@ -64,7 +64,8 @@ func (i *influx) Row(r *Row) error {
 	e := &i.encoder
 	e.Reset()
 	e.StartLine(i.o.Metric)
-	if label := tags.Label(r.Tag); label != "" {
+	if r.Tag != nil {
+		label := tags.Text(r.Tag)
 		if short, ok := strings.CutSuffix(label, `\`); ok {
 			label = short + "%5C"
 		}

@@ -80,7 +80,7 @@ func documentSummary(s *Summary, o *Options) DocumentSummary {
 		Percentiles:       []DocumentPercentile{},
 	}
 	if s.Tag != nil {
-		tag := tags.Name(s.Tag)
+		tag := tags.Text(s.Tag)
 		d.Tag = &tag
 	}
 	any := h.TotalCount() > 0

@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"hdrkit/tags"
 )
 
 // ndjson writes rows as lines of JSON.
@@ -25,7 +27,7 @@ func (j *ndjson) Row(r *Row) error {
 	tag := []byte("null")
 	if r.Tag != nil {
 		var err error
-		if tag, err = json.Marshal(string(r.Tag)); err != nil {
+		if tag, err = json.Marshal(tags.Text(r.Tag)); err != nil {
 			return err
 		}
 	}

@@ -128,8 +128,8 @@ func level(percentile float64) float64 {
 
 func (m *openMetrics) Row(r *Row) error {
 	metric := &dto.Metric{TimestampMs: &r.End}
-	if label := tags.Label(r.Tag); label != "" {
-		name := "tag"
+	if r.Tag != nil {
+		name, label := "tag", tags.Text(r.Tag)
 		metric.Label = []*dto.LabelPair{{Name: &name, Value: &label}}
 	}
 	count, sum := uint64(r.Total.Count), r.Total.Sum/m.o.Ratio

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/tags"
 )
 
 // A Summary is what all intervals of a tag add up to.
@@ -65,7 +66,7 @@ func Percentiles(w io.Writer, s *Summary, o *Options) error {
 	h := s.Histogram
 	prefix := ""
 	if s.Tag != nil {
-		prefix = string(s.Tag) + "."
+		prefix = tags.Text(s.Tag) + "."
 	}
 	value := func(v int64) string {
 		scaled := o.scaled(h, v)

@@ -3,32 +3,37 @@ package tags
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"net/url"
 	"strings"
 	"unicode/utf8"
 )
 
-// maxFileName is the most bytes that common file systems take in a name.
+// maxFileName is the limit of common file systems for the length of a name, in bytes.
 const maxFileName = 255
 
-// FileName returns before, the tag and after joined to the name of a file: a different one for each tag, and none that
-// leaves its folder, cannot be created, or is another's but for case.
+// FileName returns the file name before + encoded tag + after. Different tags have different names. No name leaves its
+// folder or is impossible to create, and no two names differ only in case if fold is set.
 //
-// Bytes that a file name should not have are percent-encoded, as in URLs: control characters, / \ : * ? " < > | and %
-// and ~ themselves, bytes that are not UTF-8, and a dot that begins the name. Where fold says that the file system does not
-// tell capital letters from small ones, so are capital letters, and all that is not ASCII, since file systems differ in
-// what they fold there and whether they take an accent for a letter of its own, and the first letter of what Windows takes for
-// a device, as nul, whatever follows its first dot. A tag spelled "default" has its first letter encoded, for untagged
-// intervals go to that name. [FileTag] gives the tag back, but for a name that would be longer
-// than 255 bytes: that is cut, and ends with a ~ and sixteen hexadecimal digits of the tag's SHA-256. Where after alone
-// leaves little room it is cut likewise, at its beginning.
+// The encoding percent-encodes, as in URLs, what [Text] encodes, the characters / \ : * ? " < > | % ~, and a dot that
+// begins the name. If fold is set, the file system does not distinguish capital letters from small ones. Then FileName
+// also encodes capital letters, all characters that are not ASCII (file systems fold those differently), and the first
+// letter of a Windows device such as nul. Untagged intervals have the name [Default], a tag spelled so is "%64efault", and
+// the empty tag is "%". [FileTag] decodes a name.
+//
+// A name longer than 255 bytes is cut. It then ends with ~ and sixteen hexadecimal digits of the tag's SHA-256. If after leaves
+// little room, FileName cuts the beginning of after in the same way.
 func FileName(before string, tag []byte, after string, fold bool) string {
 	name := Default
-	if tag != nil {
-		name = escape(string(tag), fold, before == "")
-		if name == Default || fold && before == "" && isDevice(name) {
-			name = fmt.Sprintf("%%%02X", name[0]) + name[1:]
+	switch {
+	case tag == nil:
+	case len(tag) == 0:
+		name = "%"
+	default:
+		name = encode(string(tag), func(r rune) bool {
+			return isUnsafe(r) || strings.ContainsRune(`/\:*?"<>|%~`, r) || fold && (r >= 'A' && r <= 'Z' || r > '~')
+		})
+		if name == Default || before == "" && (name[0] == '.' || fold && isDevice(name)) {
+			name = encodeFirst(name)
 		}
 	}
 	if most := maxFileName - len(before) - minRoom; len(after) > most {
@@ -44,7 +49,7 @@ func FileName(before string, tag []byte, after string, fold bool) string {
 	return before + name + after
 }
 
-// isDevice reports whether Windows takes a name in small letters for that of a device.
+// isDevice reports whether Windows reads a name in small letters as the name of a device.
 func isDevice(name string) bool {
 	name, _, _ = strings.Cut(name, ".")
 	switch name {
@@ -54,7 +59,7 @@ func isDevice(name string) bool {
 	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
 }
 
-// minRoom is how many bytes of a name are the tag's at least.
+// minRoom is the number of bytes of a name that at least belong to the tag.
 const minRoom = 64
 
 func digest(text []byte) string {
@@ -62,20 +67,22 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// FileTag returns the tag, nil for untagged intervals, that [FileName] made a name of, without what stands before and after
-// it. It reports false if name is none of FileName's, or was cut.
+// FileTag returns the tag that [FileName] encoded in a name, without the name's before and after. The tag is nil for
+// untagged intervals. FileTag reports false if FileName does not make such a name, or cut it.
 func FileTag(name string) (tag []byte, ok bool) {
-	if name == Default {
+	switch {
+	case name == Default:
 		return nil, true
-	}
-	if strings.Contains(name, "~") {
+	case name == "%":
+		return []byte{}, true
+	case name == "" || strings.Contains(name, "~"):
 		return nil, false
 	}
 	decoded, err := url.PathUnescape(name)
 	return []byte(decoded), err == nil
 }
 
-// cut shortens an escaped name to at most size bytes, not inside a character or a percent code.
+// cut shortens an encoded name to at most size bytes. It does not split a character or a percent code.
 func cut(name string, size int) string {
 	name = name[:size]
 	if percent := strings.LastIndexByte(name, '%'); percent >= 0 && percent > len(name)-3 {
@@ -88,29 +95,4 @@ func cut(name string, size int) string {
 		name = name[:len(name)-1]
 	}
 	return name
-}
-
-func escape(tag string, fold, first bool) string {
-	var b strings.Builder
-	for i, r := range tag {
-		size := utf8.RuneLen(r)
-		if r == utf8.RuneError && !strings.HasPrefix(tag[i:], string(utf8.RuneError)) {
-			size = 1 // not UTF-8
-		} else if !mustEscape(r, fold) && (r != '.' || i > 0 || !first) {
-			b.WriteRune(r)
-			continue
-		}
-		for _, c := range []byte(tag[i : i+size]) {
-			b.WriteByte('%')
-			b.WriteString(strings.ToUpper(hex.EncodeToString([]byte{c})))
-		}
-	}
-	return b.String()
-}
-
-func mustEscape(r rune, fold bool) bool {
-	if r < ' ' || r >= 0x7f && r < 0xa0 || strings.ContainsRune(`/\:*?"<>|%~`, r) {
-		return true
-	}
-	return fold && (r >= 'A' && r <= 'Z' || r > '~')
 }

@@ -1,53 +1,142 @@
-// Package tags names, chooses and spells the tags of intervals.
+// Package tags spells and chooses the tags of intervals.
+//
+// A tag is a byte string. Untagged intervals have the tag nil; the empty tag is a tag of its own. Each tag has one printed
+// spelling, [Text], which all output formats, messages and filters use, and a file name, [FileName].
 package tags
 
-// Default is what the untagged intervals are called where a tag must be named.
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Default is the printed spelling of untagged intervals.
 const Default = "default"
 
-// Name returns a tag for people to read: [Default] for nil, that is for untagged intervals.
-func Name(tag []byte) string {
-	if tag == nil {
+// Text returns the printed spelling of a tag. It is the tag itself wherever that is safe: different tags have different
+// texts, a text is valid UTF-8, and none of its characters controls a terminal.
+//
+// Control characters, characters that change the direction of text, noncharacters of Unicode and bytes that are not UTF-8 are
+// percent-encoded, as in URLs. A percent sign is encoded only in a tag that needs encoding or that looks encoded. The text
+// of untagged intervals is [Default], so a tag spelled "default" is "%64efault". The empty tag is "%".
+func Text(tag []byte) string {
+	switch {
+	case tag == nil:
 		return Default
+	case isPlain(tag):
+		return string(tag)
+	case len(tag) == 0:
+		return "%"
+	case string(tag) == Default:
+		return encodeFirst(Default)
 	}
-	return string(tag)
+	return encode(string(tag), func(r rune) bool { return r == '%' || isUnsafe(r) })
 }
 
-// Key returns what to keep and to sort things of a tag by: a different string for each tag, and for none, which comes first.
-func Key(tag []byte) string {
-	if tag == nil {
-		return ""
+// isPlain reports whether the tag is its own text.
+func isPlain(tag []byte) bool {
+	if len(tag) == 0 || string(tag) == Default || string(tag) == "%" {
+		return false
 	}
-	return "=" + string(tag)
+	for i := 0; i < len(tag); {
+		c := tag[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRune(tag[i:])
+			if r == utf8.RuneError && size == 1 || isUnsafe(r) {
+				return false
+			}
+			i += size
+			continue
+		}
+		if isUnsafe(rune(c)) || c == '%' && i+2 < len(tag) && isHex(tag[i+1]) && isHex(tag[i+2]) {
+			return false
+		}
+		i++
+	}
+	return true
 }
 
-// A Filter chooses tags. The zero value keeps all. In it, "default" means the untagged intervals, and those whose tag
-// is spelled so.
+func isHex(c byte) bool { return c >= '0' && c <= '9' || c|' ' >= 'a' && c|' ' <= 'f' }
+
+// isUnsafe reports whether a character can control a terminal or cannot be part of a text file or of XML.
+func isUnsafe(r rune) bool {
+	if r < 0x80 {
+		return r < ' ' || r == 0x7f
+	}
+	return r < 0xa0 || r == 0x2028 || r == 0x2029 || r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef ||
+		unicode.Is(unicode.Bidi_Control, r)
+}
+
+// encode percent-encodes the characters that must be encoded and all bytes that are not UTF-8.
+func encode(text string, must func(r rune) bool) string {
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && size == 1 || must(r) {
+			for _, c := range []byte(text[:size]) {
+				fmt.Fprintf(&b, "%%%02X", c)
+			}
+		} else {
+			b.WriteString(text[:size])
+		}
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// encodeFirst percent-encodes the first byte.
+func encodeFirst(text string) string { return fmt.Sprintf("%%%02X", text[0]) + text[1:] }
+
+// Compare orders tags: untagged intervals first, then by bytes.
+func Compare(a, b []byte) int {
+	if a == nil || b == nil {
+		return cmp.Compare(btoi(a != nil), btoi(b != nil))
+	}
+	return bytes.Compare(a, b)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A Filter chooses tags by their texts, see [Text]. The zero value keeps all tags.
 type Filter struct {
 	include, exclude map[string]bool
 }
 
-// NewFilter returns a filter that keeps the included tags, all if there are none, but not the excluded ones.
+// NewFilter returns a filter that keeps the tags whose texts are in include, or all tags if include is empty, without those
+// whose texts are in exclude. "default" is the text of untagged intervals.
 func NewFilter(include, exclude []string) Filter {
 	return Filter{set(include), set(exclude)}
 }
 
-func set(names []string) map[string]bool {
-	if len(names) == 0 {
+func set(texts []string) map[string]bool {
+	if len(texts) == 0 {
 		return nil
 	}
-	s := make(map[string]bool, len(names))
-	for _, name := range names {
-		s[name] = true
+	s := make(map[string]bool, len(texts))
+	for _, text := range texts {
+		s[text] = true
 	}
 	return s
 }
 
-// Keeps reports whether an interval with this tag, nil for none, is wanted.
+// Keeps reports whether the filter keeps intervals with this tag.
 func (f Filter) Keeps(tag []byte) bool {
-	if tag == nil {
-		tag = []byte(Default)
+	if f.All() {
+		return true
 	}
-	return (f.include == nil || f.include[string(tag)]) && !f.exclude[string(tag)]
+	if isPlain(tag) { // string(tag) as the key of a map does not allocate
+		return (f.include == nil || f.include[string(tag)]) && !f.exclude[string(tag)]
+	}
+	text := Text(tag)
+	return (f.include == nil || f.include[text]) && !f.exclude[text]
 }
 
 // All reports whether the filter keeps every tag.

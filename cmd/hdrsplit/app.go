@@ -112,6 +112,6 @@ func check(workers int, verify bool) func(worker int, v scan.Visit, _ *struct{})
 
 // tell prints a line about an interval.
 func tell(w io.Writer, v scan.Visit, path string) {
-	fmt.Fprintf(w, "%s:%d: %s (%.3f to %.3f) goes to %s\n", v.Name, v.Line, tags.Shown(v.Tag),
+	fmt.Fprintf(w, "%s:%d: %s (%.3f to %.3f) goes to %s\n", v.Name, v.Line, tags.Text(v.Tag),
 		float64(v.StartMillis())/1000, float64(v.EndMillis())/1000, path)
 }

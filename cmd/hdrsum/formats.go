@@ -105,7 +105,7 @@ func (r *report) apart(extension string, format formatter) error {
 	if of == "" || of == "-" {
 		return r.together(func(w io.Writer, s *output.Summary, o *output.Options) error {
 			if len(r.summaries) > 1 {
-				fmt.Fprintf(w, "#[Tag: %s]\n", tags.Name(s.Tag))
+				fmt.Fprintf(w, "#[Tag: %s]\n", tags.Text(s.Tag))
 			}
 			return format(w, s, o)
 		})

@@ -28,7 +28,7 @@ func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) 
 		err := series.Run(s, &o.series, func(r *output.Row, at series.Place, late error) error {
 			rows++
 			if c.Bool("v") {
-				fmt.Fprintf(c.App.ErrWriter, "%s:%d: %s count=%d\n", at.Name, at.Line, tags.Shown(r.Tag), r.Count)
+				fmt.Fprintf(c.App.ErrWriter, "%s:%d: %s count=%d\n", at.Name, at.Line, tags.Text(r.Tag), r.Count)
 			}
 			if late == nil {
 				late = points.check(r)
@@ -80,7 +80,7 @@ func (p *points) check(r *output.Row) error {
 	if p.format.point == nil {
 		return nil
 	}
-	label, now := tags.Label(r.Tag), p.format.point(r, p.options)
+	label, now := tags.Text(r.Tag), p.format.point(r, p.options)
 	if last, ok := p.last[label]; ok {
 		if err := p.format.clash(last, now); err != nil {
 			return err
@@ -97,7 +97,7 @@ func (p *points) moveOn(r *output.Row) bool {
 	if !p.format.totals {
 		return false
 	}
-	label := tags.Label(r.Tag)
+	label := tags.Text(r.Tag)
 	if last, ok := p.last[label]; ok {
 		r.End = max(r.End, last+1)
 	}

@@ -67,7 +67,7 @@ func run(c *urfave.Context) error {
 	}
 	if c.Bool("v") {
 		options.Observe = func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64) {
-			fmt.Fprintf(c.App.ErrWriter, "%s:%d: %s (%s to %s) goes to (%s to %s)\n", name, line, tags.Shown(tag),
+			fmt.Fprintf(c.App.ErrWriter, "%s:%d: %s (%s to %s) goes to (%s to %s)\n", name, line, tags.Text(tag),
 				seconds(start), seconds(end), seconds(windowStart), seconds(windowEnd))
 		}
 	}

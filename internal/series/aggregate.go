@@ -60,7 +60,7 @@ func (m *maker) aggregate(t *tag, v scan.Visit, r *result, at Place) error {
 	}
 	w.begin, w.end = min(w.begin, begin), max(w.end, end)
 	if err := w.sum.Add(&m.own); err != nil {
-		return fmt.Errorf("%s:%d: tag %s: %w", at.Name, at.Line, tags.Name(t.name), err)
+		return fmt.Errorf("%s:%d: tag %s: %w", at.Name, at.Line, tags.Text(t.name), err)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (m *maker) late(t *tag, start float64, at Place) error {
 		Stats: output.Measure(&m.own, m.options.Output, m.row.Stats),
 	}
 	if err := t.total.Add(&m.row.Stats, m.own.Double()); err != nil {
-		return fmt.Errorf("%s:%d: tag %s: %w", at.Name, at.Line, tags.Name(t.name), err)
+		return fmt.Errorf("%s:%d: tag %s: %w", at.Name, at.Line, tags.Text(t.name), err)
 	}
 	m.row.Total = t.total
 	return m.sink(&m.row, at, fmt.Errorf("too late for its window of %v s, at %s, which is written already; hdrunion puts logs in order",

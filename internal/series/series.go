@@ -130,7 +130,7 @@ func (m *maker) interval(v scan.Visit, r *result) error {
 // emit completes m.row, whose histogram is m.own and packed in counts where there are moving windows, and hands it on.
 func (m *maker) emit(t *tag, counts *histogram.Packed, double bool, at Place) error {
 	fail := func(err error) error {
-		return fmt.Errorf("%s:%d: tag %s: %w", at.Name, at.Line, tags.Name(t.name), err)
+		return fmt.Errorf("%s:%d: tag %s: %w", at.Name, at.Line, tags.Text(t.name), err)
 	}
 	if err := t.total.Add(&m.row.Stats, double); err != nil {
 		return fail(err)

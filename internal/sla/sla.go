@@ -105,7 +105,7 @@ func Judge(limits []Limit, summaries, baseline []*output.Summary, ratio float64)
 		l := &limits[n]
 		judged := false
 		for _, s := range summaries {
-			if l.Tag == nil || *l.Tag == tags.Name(s.Tag) {
+			if l.Tag == nil || *l.Tag == tags.Text(s.Tag) {
 				verdicts = append(verdicts, l.judge(s, baseline, ratio))
 				judged = true
 			}
@@ -118,7 +118,7 @@ func Judge(limits []Limit, summaries, baseline []*output.Summary, ratio float64)
 		}
 		for _, s := range baseline {
 			if l.Tag == nil && Find(summaries, s.Tag) == nil {
-				missing(tags.Name(s.Tag))
+				missing(tags.Text(s.Tag))
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func Judge(limits []Limit, summaries, baseline []*output.Summary, ratio float64)
 const roundoff = 1e-12
 
 func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, ratio float64) Verdict {
-	v := Verdict{Limit: l, Tag: tags.Name(s.Tag), Bound: l.Value}
+	v := Verdict{Limit: l, Tag: tags.Text(s.Tag), Bound: l.Value}
 	if s.Histogram.TotalCount() == 0 {
 		v.Missing = "no values"
 		return v

@@ -44,7 +44,7 @@ type Parts struct {
 type source struct {
 	name     string
 	comments [][]byte         // its comments so far
-	parts    map[string]*part // by tags.Key
+	parts    map[string]*part // by tags.Text
 }
 
 // part is a log that intervals of a tag go to.
@@ -124,19 +124,19 @@ func (p *Parts) Add(v scan.Visit) (path string, err error) {
 // part returns the part for an interval, which it begins if it is the first.
 func (p *Parts) part(v scan.Visit) (*part, error) {
 	s := p.sources[v.Input]
-	if known := s.parts[tags.Key(v.Tag)]; known != nil {
+	if known := s.parts[tags.Text(v.Tag)]; known != nil {
 		return known, nil
 	}
 	made := &part{source: s, tag: bytes.Clone(v.Tag)}
 	if err := p.claim(made); err != nil {
 		return nil, err
 	}
-	s.parts[tags.Key(v.Tag)] = made
+	s.parts[tags.Text(v.Tag)] = made
 	p.parts = append(p.parts, made)
 	p.sink.part = made
 	p.writer.Version()
 	p.writeComments(made)
-	p.writer.Comment(fmt.Sprintf("[Split from %s: tag %s]", s.name, tags.Name(made.tag)))
+	p.writer.Comment(fmt.Sprintf("[Split from %s: tag %s]", s.name, tags.Text(made.tag)))
 	p.writeTimes(made, v)
 	p.writer.Legend()
 	return made, p.writer.Flush()
@@ -158,7 +158,7 @@ func (p *Parts) claim(made *part) error {
 	}
 	if other := p.byPath[key]; other != nil {
 		return fmt.Errorf("tag %s of %s and tag %s of %s would both go to %s; split the two logs into different folders (-od)",
-			tags.Name(other.tag), other.source.name, tags.Name(made.tag), made.source.name, made.path)
+			tags.Text(other.tag), other.source.name, tags.Text(made.tag), made.source.name, made.path)
 	}
 	p.byPath[key] = made
 	info, err := os.Stat(made.path)

@@ -198,7 +198,7 @@ func merge(workers []worker) (*Result, error) {
 	var r Result
 	for _, s := range sums {
 		if s.overflow {
-			return nil, fmt.Errorf("tag %s: %w", tags.Name(s.tag), histogram.ErrOverflow)
+			return nil, fmt.Errorf("tag %s: %w", tags.Text(s.tag), histogram.ErrOverflow)
 		}
 		if len(s.spans) == 0 {
 			continue // none of its payloads could be read
@@ -226,7 +226,7 @@ func (s *sum) merge(t *sum) error {
 			continue
 		}
 		if err := k.histogram.Add(other.histogram); err != nil {
-			return fmt.Errorf("tag %s: %w", tags.Name(s.tag), err)
+			return fmt.Errorf("tag %s: %w", tags.Text(s.tag), err)
 		}
 		k.intervals += other.intervals
 		if other.first.before(k.first) {
@@ -251,7 +251,7 @@ func (s *sum) summary() (*output.Summary, error) {
 	integer, double := s.kinds[0], s.kinds[1]
 	if integer.intervals > 0 && double.intervals > 0 {
 		return nil, fmt.Errorf("tag %s: %w: integers at %s:%d, doubles at %s:%d",
-			tags.Name(s.tag), histogram.ErrKind, integer.first.name, integer.first.line, double.first.name, double.first.line)
+			tags.Text(s.tag), histogram.ErrKind, integer.first.name, integer.first.line, double.first.name, double.first.line)
 	}
 	k := integer
 	if k.intervals == 0 {

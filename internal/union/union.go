@@ -81,7 +81,7 @@ type union struct {
 // tagged is what is known of a tag: one for each, so that it can be a key.
 type tagged struct {
 	tag []byte // in memory of its own
-	key string // tags.Key of it
+	key string // sorts tags; empty for untagged intervals
 	// integers and doubles are where those were first found. They belong to the goroutine that merges.
 	integers, doubles place
 }
@@ -106,7 +106,7 @@ func (f *found) of(tag []byte) *tagged {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if t = f.tags[string(tag)]; t == nil {
-		t = &tagged{tag: bytes.Clone(tag), key: tags.Key(tag)}
+		t = &tagged{tag: bytes.Clone(tag), key: "=" + string(tag)}
 		f.tags[string(t.tag)] = t
 	}
 	return t
@@ -418,7 +418,7 @@ func (u *union) checkKind(i *interval) error {
 		return nil
 	}
 	name := func(p place) string { return fmt.Sprintf("%s:%d", u.scan.Inputs[p.input].Name, p.line) }
-	return fmt.Errorf("tag %s: %w: integers at %s, doubles at %s", tags.Name(t.tag), histogram.ErrKind, name(t.integers), name(t.doubles))
+	return fmt.Errorf("tag %s: %w: integers at %s, doubles at %s", tags.Text(t.tag), histogram.ErrKind, name(t.integers), name(t.doubles))
 }
 
 // encoder does the jobs of a worker.
@@ -438,7 +438,7 @@ func (e *encoder) run(u *union, t *task) {
 	}
 	if t.err != nil {
 		i := t.window.first
-		t.err = fmt.Errorf("tag %s: the intervals joined with %s:%d: %w", tags.Name(i.tagged.tag), u.scan.Inputs[i.input].Name, i.line, t.err)
+		t.err = fmt.Errorf("tag %s: the intervals joined with %s:%d: %w", tags.Text(i.tagged.tag), u.scan.Inputs[i.input].Name, i.line, t.err)
 	}
 }
 
