@@ -24,7 +24,7 @@ const examples = `examples:
 exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line, 3 if malformed lines were skipped`
 
 func app() *urfave.App {
-	flags := append(cli.InputFlags(), cli.TagFlags("draw")...)
+	flags := append(append(cli.InputFlags(), cli.TagFlags("draw")...), cli.IgnoreTagsFlag("draw"))
 	flags = append(flags,
 		&urfave.BoolFlag{Name: "compare", Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
 	)
@@ -32,13 +32,11 @@ func app() *urfave.App {
 	flags = append(flags, cli.OmissionFlag(),
 		&urfave.StringFlag{Name: "type", Value: "timeline", Usage: "what to draw, a `TYPE` of " + strings.Join(types, ", ") + "; percentiles takes .hgrm files, too"},
 		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: "max", Usage: "the `PERCENTILES` of each interval that a timeline shows, such as max,99.9,50"},
-		&urfave.Float64Flag{Name: "ovr", Aliases: []string{"outputValueUnitRatio", "output-value-unit-ratio"}, Value: 1, Usage: "divide values by `RATIO`"},
+		cli.RatioFlag(),
 		&urfave.StringFlag{Name: "unit", Usage: "the `UNIT` that values are in after that; ns, us, ms and s turn into one another where that makes rounder numbers"},
 		&urfave.BoolFlag{Name: "log", Usage: "a logarithmic axis of values"},
 		&urfave.StringFlag{Name: "time", Value: "relative", Usage: "relative: time since the log's start; absolute: clock times, in UTC; a `KIND` of these"},
-		&urfave.Float64Flag{Name: "agg", Aliases: []string{"aggregate"}, DefaultText: "the length of an interval where several inputs or tags are added up, otherwise none", Usage: "merge the intervals of so many `SECONDS` first"},
-		&urfave.Float64Flag{Name: "mwp", Aliases: []string{"movingWindowPercentile", "moving-window-percentile"}, DefaultText: "none", Usage: "draw this `PERCENTILE` of a moving window"},
-		&urfave.Float64Flag{Name: "mwpl", Aliases: []string{"movingWindowPercentileLength", "moving-window-length"}, Value: 60, Usage: "how many `SECONDS` that window is long"},
+		cli.AggregateFlag("the length of an interval where several inputs or tags are added up, otherwise none"),
 		&urfave.StringSliceFlag{Name: "sla", Usage: "draw a service level, a `LEVEL` such as 20, or 99=5,99.9=20 for values at percentiles; repeatable"},
 		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},
 		&urfave.StringFlag{Name: "format", Usage: "png, svg, pdf or html, a `FORMAT` of these (default what the name of -of ends with, or png)"},
@@ -53,7 +51,7 @@ func app() *urfave.App {
 		Usage:       "draw HdrHistogram logs",
 		UsageText:   "hdrplot [options] [log ...]",
 		Description: examples,
-		Flags:       append(flags, cli.RunFlags()...),
+		Flags:       append(append(flags, cli.MovingFlags()...), cli.RunFlags()...),
 		Action:      run,
 	}
 }

@@ -46,29 +46,29 @@ type options struct {
 
 func parseOptions(c *urfave.Context) (o *options, err error) {
 	o = &options{
-		of: c.String("of"), ratio: c.Float64("ovr"), aggregate: c.Float64("agg"),
+		of: c.String("of"), ratio: c.Float64("ovr"),
 		ignoreTags: c.Bool("it"), compare: c.Bool("compare"),
 		picture: picture.Picture{
 			Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
 			Unit: c.String("unit"), LogValues: c.Bool("log"),
 		},
 	}
-	kind, err := oneOf("type", c.String("type"), types)
+	kind, err := cli.OneOf(c, "type", types)
 	if err != nil {
 		return nil, err
 	}
 	o.kind = picture.Type(kind)
-	theme, err := oneOf("theme", c.String("theme"), []string{"light", "dark"})
+	theme, err := cli.OneOf(c, "theme", []string{"light", "dark"})
 	if err != nil {
 		return nil, err
 	}
 	o.picture.Theme = picture.Theme(theme)
-	time, err := oneOf("time", c.String("time"), []string{"relative", "absolute"})
+	time, err := cli.OneOf(c, "time", []string{"relative", "absolute"})
 	if err != nil {
 		return nil, err
 	}
 	o.absolute = time == "absolute"
-	if o.format, err = parseFormat(o.of, c.String("format")); err != nil {
+	if o.format, err = parseFormat(c, o.of); err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(typeOptions)) {
@@ -77,12 +77,14 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 			return nil, cli.Usagef("-%s makes no sense with -type %s, but with %s, and in html", name, kind, strings.Join(kinds, ", "))
 		}
 	}
-	switch {
-	case !(o.ratio > 0):
+	if !(o.ratio > 0) {
 		return nil, cli.Usagef("-ovr %v: values can only be divided by a positive number", o.ratio)
-	case !(o.aggregate >= 0):
-		return nil, cli.Usagef("-agg %v: a time cannot be negative", o.aggregate)
 	}
+	aggregate, err := cli.Millis(c, "agg")
+	if err != nil {
+		return nil, err
+	}
+	o.aggregate = float64(aggregate) / 1000
 	if err := o.picture.Check(); err != nil {
 		return nil, cli.Usagef("-width, -height and -dpi: %w", err)
 	}
@@ -92,20 +94,11 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	return o, o.parseLevels(c)
 }
 
-// oneOf returns the value of an option if it is one of a few, whatever its case.
-func oneOf(option, value string, all []string) (string, error) {
-	value = strings.ToLower(value)
-	if !slices.Contains(all, value) {
-		return "", cli.Usagef("-%s %q is none of %s", option, value, strings.Join(all, ", "))
-	}
-	return value, nil
-}
-
 // parseFormat returns the format to write: the one that was asked for, or that the path's extension names.
-func parseFormat(path, asked string) (picture.Format, error) {
+func parseFormat(c *urfave.Context, path string) (picture.Format, error) {
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
-	if asked != "" {
-		format, err := oneOf("format", asked, formats)
+	if c.String("format") != "" {
+		format, err := cli.OneOf(c, "format", formats)
 		if err == nil && extension != format && slices.Contains(formats, extension) {
 			return "", cli.Usagef("-of %s and -format %s name different formats", path, format)
 		}
@@ -125,13 +118,17 @@ func parseFormat(path, asked string) (picture.Format, error) {
 // parseLevels reads which percentiles to show: those of -p, or the one of a moving window.
 func (o *options) parseLevels(c *urfave.Context) error {
 	if cli.Given(c, "mwp") {
-		o.moving = c.Float64("mwpl")
+		length, err := cli.Millis(c, "mwpl")
+		if err != nil {
+			return err
+		}
+		o.moving = float64(length) / 1000
 		level := c.Float64("mwp")
 		switch {
 		case !(level >= 0 && level <= 100):
 			return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", level)
 		case !(o.moving > 0):
-			return cli.Usagef("-mwpl %v: a window must be longer than that", o.moving)
+			return cli.Usagef("-mwpl %v: a moving window has a length", o.moving)
 		case cli.Given(c, "p"):
 			return cli.Usagef("-mwp and -p: one of them only")
 		}

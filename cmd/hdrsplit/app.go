@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	urfave "github.com/urfave/cli/v2"
 
@@ -17,7 +18,7 @@ import (
 
 const examples = `examples:
    hdrsplit -if fixed.hdr                      insert-rt.fixed.hdr, insert-st.fixed.hdr, ...: a log for each tag
-   hdrsplit -if taggy.hdr -it A -it B          A.taggy.hdr and B.taggy.hdr only
+   hdrsplit -if taggy.hdr -incT A -incT B   A.taggy.hdr and B.taggy.hdr only
    hdrsplit -if 'node.*\.hdr' -od split        all logs whose name matches, into the folder split
    zstdcat run.hdr.zst | hdrsplit -if -        insert-rt.stdin.hdr, ...
 
@@ -26,30 +27,33 @@ Untagged intervals go to default.NAME. Characters of a tag that a file name cann
 exit status: 0, or 1 if nothing could be split, 2 for a wrong command line, 3 if malformed lines were skipped`
 
 func app() *urfave.App {
-	flags := cli.InputFlags()
-	flags = append(flags,
-		&urfave.StringSliceFlag{Name: "it", Aliases: []string{"incT", "includeTag", "include-tag"}, Usage: "split off this `TAG` only; the word default stands for the untagged intervals; repeatable"},
-		&urfave.StringSliceFlag{Name: "et", Aliases: []string{"excT", "excludeTag", "exclude-tag"}, Usage: "leave this `TAG` out, likewise"},
-	)
-	flags = append(flags, cli.RangeFlags()...)
-	flags = append(flags,
-		&urfave.StringFlag{Name: "od", Aliases: []string{"outputDir", "output-dir"}, Value: ".", Usage: "the `FOLDER` to write to, made if it is not there"},
-		&urfave.BoolFlag{Name: "verify", Usage: "decode every payload, and skip those that cannot be; otherwise only those that are cut short are"},
-	)
 	return &urfave.App{
 		Name:        "hdrsplit",
 		Usage:       "take HdrHistogram logs apart by tag",
 		UsageText:   "hdrsplit [options] [log ...]",
 		Description: examples,
-		Flags:       append(flags, cli.RunFlags()...),
+		Flags:       flags(),
 		Action:      run,
 	}
+}
+
+func flags() []urfave.Flag {
+	tags := cli.TagFlags("split off")
+	for n, short := range []string{"it", "et"} { // HdrLogProcessing's names
+		tags[n].(*urfave.StringSliceFlag).Aliases = append(tags[n].(*urfave.StringSliceFlag).Aliases, short)
+	}
+	return slices.Concat(cli.InputFlags(), tags, cli.RangeFlags(), []urfave.Flag{
+		&urfave.StringFlag{Name: "od", Aliases: []string{"outputDir", "output-dir"}, Value: ".", Category: cli.GroupOutput,
+			Usage: "write to `FOLDER`, which is made if it is missing"},
+		&urfave.BoolFlag{Name: "verify", Category: cli.GroupRun,
+			Usage: "decode every payload, and skip those that are damaged; without it, only those that are cut short are skipped"},
+	}, cli.RunFlags())
 }
 
 // run is the command: it checks the options and splits the logs.
 func run(c *urfave.Context) (failure error) {
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
-	s, err := cli.NewScan(c, diagnostics, c.StringSlice("it"), c.StringSlice("et"))
+	s, err := cli.NewScan(c, diagnostics, c.StringSlice("incT"), c.StringSlice("excT"))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
@@ -32,35 +33,47 @@ exit status: 0, or 1 if nothing could be summarized, 2 for a wrong command line,
 intervals came too late for a row, 4 if a limit of -sla does not hold`
 
 func app() *urfave.App {
-	flags := append(cli.InputFlags(), cli.TagFlags("summarize")...)
-	flags = append(flags, cli.RangeFlags()...)
-	flags = append(flags, cli.OmissionFlag(),
-		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: "percentiles", Usage: "what to print, a `TYPE` of " + strings.Join(types(), ", ")},
-		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: "50,90,99,99.9,99.99,99.999", Usage: "the `PERCENTILES` to print"},
-		&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Usage: fmt.Sprintf("how many `STEPS` hgrm has in each half of the distance to 100%%, up to %d", maxTicks)},
-		&urfave.Float64Flag{Name: "ovr", Aliases: []string{"outputValueUnitRatio", "output-value-unit-ratio"}, Value: 1, Usage: "divide values by `RATIO`"},
-		&urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Usage: "the `SIZE` of a bin of csv, and of the first one of csve, in printed units"},
-		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Usage: "write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"},
-		&urfave.Float64Flag{Name: "agg", Aliases: []string{"aggregate"}, Usage: "merge the intervals of windows of `SECONDS` before a row is made of them"},
-		&urfave.Float64Flag{Name: "mwp", Aliases: []string{"movingWindowPercentile", "moving-window-percentile"}, Value: 99, Usage: "also show this `PERCENTILE` of a moving window, and its maximum"},
-		&urfave.Float64Flag{Name: "mwpl", Aliases: []string{"movingWindowLength", "moving-window-length"}, Value: 60, Usage: "the moving window is `SECONDS` long"},
-		&urfave.StringFlag{Name: "metric", Value: "latency", Usage: "the `NAME` of the metric, or measurement, of openmetrics and influx"},
-		&urfave.StringFlag{Name: "precision", Value: "ns", Usage: "the `UNIT` of influx's times: " + strings.Join(output.Precisions, ", ")},
-		&urfave.BoolFlag{Name: "buckets", Usage: "openmetrics is a histogram, not a summary"},
-		&urfave.StringSliceFlag{Name: "sla", Usage: "say whether `LIMITS` hold, such as 99<=5,99.9<=20,insert-rt:max<=100, and exit with 4 if one does not; with -baseline also relative ones, 99<=+10%; repeatable"},
-		&urfave.StringSliceFlag{Name: "baseline", Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
-		&urfave.StringFlag{Name: "period", Value: "covered", Usage: "what the period is, `MODE`: covered, the time that the inputs cover together; sum, of one after another; or intervals, of the lengths of all intervals"},
-		&urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Usage: "the same as -period intervals"},
-		&urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Usage: "list the tags with their counts of intervals and values, and nothing else"},
-	)
 	return &urfave.App{
 		Name:        "hdrsum",
 		Usage:       "summarize HdrHistogram logs",
 		UsageText:   "hdrsum [options] [log ...]",
 		Description: examples,
-		Flags:       append(flags, cli.RunFlags()...),
+		Flags:       flags(),
 		Action:      run,
 	}
+}
+
+func flags() []urfave.Flag {
+	return slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), []urfave.Flag{cli.IgnoreTagsFlag("summarize")}, cli.RangeFlags(), []urfave.Flag{
+		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: "percentiles", Category: cli.GroupOutput,
+			Usage: "print this `TYPE`: " + strings.Join(types(), ", ")},
+		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
+		&urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
+			Usage: "list the tags with their counts of intervals and values, and nothing else"},
+		&urfave.StringFlag{Name: "period", Value: "covered", Category: cli.GroupOutput,
+			Usage: "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals"},
+		&urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Category: cli.GroupOutput,
+			Usage: "the same as -period intervals"},
+		cli.RatioFlag(),
+		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `PERCENTILES`"),
+		cli.OmissionFlag(),
+		&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Category: cli.GroupValues,
+			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)},
+		&urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Category: cli.GroupValues,
+			Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"},
+		cli.AggregateFlag(""),
+	}, cli.MovingFlags(), []urfave.Flag{
+		&urfave.StringFlag{Name: "metric", Value: "latency", Category: cli.GroupSeries,
+			Usage: "the `NAME` of the metric of openmetrics, and of the measurement of influx"},
+		&urfave.StringFlag{Name: "precision", Value: "ns", Category: cli.GroupSeries,
+			Usage: "the `UNIT` of times in influx: " + strings.Join(output.Precisions, ", ")},
+		&urfave.BoolFlag{Name: "buckets", Category: cli.GroupSeries,
+			Usage: "write openmetrics as a histogram, not as a summary"},
+		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
+			Usage: "check `LIMITS` such as 99<=5,99.9<=20,insert-rt:max<=100, and exit with 4 if one does not hold; with -baseline also relative ones, 99<=+10%; repeatable"},
+		&urfave.StringSliceFlag{Name: "baseline", Category: cli.GroupLimits,
+			Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
+	}, cli.RunFlags())
 }
 
 // run is the command: it checks the options and does what they ask.

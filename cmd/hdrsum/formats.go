@@ -68,17 +68,6 @@ func types() []string {
 	return names
 }
 
-// streams returns the names of those that are streams.
-func streams() []string {
-	var names []string
-	for _, f := range formatList {
-		if f.rows != nil {
-			names = append(names, f.name)
-		}
-	}
-	return names
-}
-
 // A formatter writes one summary.
 type formatter func(w io.Writer, s *output.Summary, o *output.Options) error
 

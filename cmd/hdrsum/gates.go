@@ -37,11 +37,6 @@ func parseGates(c *urfave.Context) (g gates, err error) {
 	if !g.wanted() {
 		return g, nil
 	}
-	for _, name := range []string{"st", "lt"} {
-		if cli.Given(c, name) {
-			return g, cli.Usagef("-%s makes no sense with -sla and -baseline, which have their own output", name)
-		}
-	}
 	if len(g.baseline) == 0 {
 		for _, l := range g.limits {
 			if l.Relative {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -15,7 +14,7 @@ import (
 	"hdrkit/output"
 )
 
-// options are what the command line says of how to print.
+// options are the options that say what to print.
 type options struct {
 	format format
 	mode   string // of the period
@@ -23,97 +22,156 @@ type options struct {
 	series series.Options
 }
 
-// maxTicks is how many steps hgrm may have in each half: there are some thirty halves, and as many lines of all steps as
-// are kept until they are written, 15 MB of 270,000 lines at this.
-const maxTicks = 10_000
+// Outputs that -st does not choose, by the option that chooses each.
+const (
+	listing  = "lt"
+	verdicts = "sla"
+	compared = "baseline"
+)
 
-// parseOptions checks the options that say how to print.
-func parseOptions(c *urfave.Context) (*options, error) {
-	var o options
-	var ok bool
-	if o.format, ok = formats[strings.ToLower(c.String("st"))]; !ok {
-		return nil, cli.Usagef("-st %q is none of %s", c.String("st"), strings.Join(types(), ", "))
-	}
-	o.mode = strings.ToLower(c.String("period"))
-	if !slices.Contains(summary.Modes, o.mode) {
-		return nil, cli.Usagef("-period %q is none of %s", o.mode, strings.Join(summary.Modes, ", "))
-	}
-	o.output = output.Options{Ratio: c.Float64("ovr"), Ticks: c.Int("tph"), BinSize: c.Float64("obs")}
-	switch {
-	case !(o.output.Ratio > 0) || math.IsInf(o.output.Ratio, 1):
-		return nil, cli.Usagef("-ovr %v: values can only be divided by a positive number", o.output.Ratio)
-	case o.output.Ticks < 1:
-		return nil, cli.Usagef("-tph %d: at least one step is needed", o.output.Ticks)
-	case o.output.Ticks > maxTicks:
-		return nil, cli.Usagef("-tph %d: at most %d steps are printed in each half", o.output.Ticks, maxTicks)
-	case !(o.output.BinSize > 0) || math.IsInf(o.output.BinSize, 1):
-		return nil, cli.Usagef("-obs %v: a bin's size must be a positive number", o.output.BinSize)
-	case cli.Given(c, "its") && cli.Given(c, "period") && o.mode != "intervals":
-		return nil, cli.Usagef("-its is -period intervals, not -period %s: one of them only", o.mode)
-	case c.Bool("lt") && cli.Given(c, "st"):
-		return nil, cli.Usagef("-st makes no sense with -lt, which has its own output")
-	}
-	if c.Bool("its") {
-		o.mode = "intervals"
-	}
-	var err error
-	if o.output.Percentiles, err = parsePercentiles(c.String("p")); err != nil {
-		return nil, err
-	}
-	return &o, parseStream(c, &o)
-}
+// Sets of outputs, for usedBy.
+var (
+	streams = []string{"timeline", "ndjson", "influx", "openmetrics"}
+	figures = append([]string{"percentiles", "json", compared}, streams...)
+)
 
-// streamOptions are the options of streams, and the types that take them, of which none means all streams.
-var streamOptions = map[string][]string{
-	"agg":       nil,
-	"mwp":       nil,
-	"mwpl":      nil,
+// usedBy lists the outputs that use an option. All other outputs refuse it: no option is ignored silently. An option that
+// is not listed is used by all outputs.
+var usedBy = map[string][]string{
+	"p":         figures,
+	"tph":       {"hgrm"},
+	"ovr":       append([]string{"hgrm", "csv", "csve", "csvr", verdicts}, figures...),
+	"obs":       {"csv", "csve"},
+	"period":    {"percentiles", "json", compared},
+	"its":       {"percentiles", "json", compared},
+	"agg":       streams,
+	"mwp":       streams,
+	"mwpl":      streams,
 	"metric":    {"influx", "openmetrics"},
 	"precision": {"influx"},
 	"buckets":   {"openmetrics"},
 }
 
-// parseStream checks the options of streams.
-func parseStream(c *urfave.Context, o *options) error {
-	for _, name := range slices.Sorted(maps.Keys(streamOptions)) {
-		of := streamOptions[name]
-		if of == nil {
-			of = streams()
-		}
-		if cli.Given(c, name) && !slices.Contains(of, o.format.name) {
-			return cli.Usagef("-%s makes no sense with -st %s, but with %s", name, o.format.name, strings.Join(of, ", "))
+// conflicts lists pairs of options that do not go together, and why. If output is set, that is so for this output only.
+var conflicts = []struct{ one, other, output, why string }{
+	{"lt", "st", "", "-lt has its own output"},
+	{"lt", "sla", "", "-lt has its own output"},
+	{"lt", "baseline", "", "-lt has its own output"},
+	{"sla", "st", "", "-sla has its own output"},
+	{"baseline", "st", "", "-baseline has its own output"},
+	{"buckets", "p", "", "a histogram has no percentiles"},
+	{"buckets", "mwp", "", "a histogram has no percentiles"},
+	{"buckets", "mwpl", "", "a histogram has no percentiles"},
+	{"p", "mwp", "openmetrics", "the percentile of the moving window replaces those of -p"},
+	{"p", "mwpl", "openmetrics", "the percentile of the moving window replaces those of -p"},
+}
+
+// checkTables refuses the options that the command line's output does not use, and those that do not go together.
+func checkTables(c *urfave.Context, o *options) error {
+	for _, pair := range conflicts {
+		if cli.Given(c, pair.one) && cli.Given(c, pair.other) && (pair.output == "" || pair.output == o.format.name) {
+			return cli.Usagef("-%s and -%s do not go together: %s", pair.one, pair.other, pair.why)
 		}
 	}
-	aggregate, length := c.Float64("agg"), c.Float64("mwpl")
-	o.output.Moving = cli.Given(c, "mwp") || cli.Given(c, "mwpl")
-	o.output.MovingPercentile = c.Float64("mwp")
-	o.output.Metric, o.output.Buckets = c.String("metric"), c.Bool("buckets")
-	o.output.Precision = strings.ToLower(c.String("precision"))
-	o.series = series.Options{
-		Aggregate: aggregate, Moving: int64(math.Round(length * 1000)), IgnoreTags: c.Bool("it"), Output: &o.output,
+	kind, chosenBy := o.format.name, "-st "+o.format.name
+	for _, option := range []string{listing, compared, verdicts} {
+		if cli.Given(c, option) {
+			kind, chosenBy = option, "-"+option
+			break
+		}
 	}
+	for _, flag := range c.App.Flags {
+		name := flag.Names()[0]
+		outputs, restricted := usedBy[name]
+		if !restricted || slices.Contains(outputs, kind) || !cli.Given(c, name) {
+			continue
+		}
+		var types, others []string
+		for _, output := range outputs {
+			if _, ok := formats[output]; ok {
+				types = append(types, output)
+			} else {
+				others = append(others, "-"+output)
+			}
+		}
+		use := strings.Join(append([]string{"-st " + strings.Join(types, ", ")}, others...), " or ")
+		return cli.Usagef("%s does not use -%s, but %s does", chosenBy, name, use)
+	}
+	return nil
+}
+
+// maxTicks is the largest number of steps in each half of hgrm. There are about thirty halves, and all lines are kept until
+// they are written: 270,000 lines, 15 MB.
+const maxTicks = 10_000
+
+// parseOptions checks the options that say what to print.
+func parseOptions(c *urfave.Context) (*options, error) {
+	name, err := cli.OneOf(c, "st", types())
+	if err != nil {
+		return nil, err
+	}
+	o := &options{
+		format: formats[name],
+		output: output.Options{
+			Ratio: c.Float64("ovr"), Ticks: c.Int("tph"), BinSize: c.Float64("obs"), Metric: c.String("metric"),
+			Buckets: c.Bool("buckets"), Moving: cli.Given(c, "mwp") || cli.Given(c, "mwpl"), MovingPercentile: c.Float64("mwp"),
+		},
+	}
+	if err := checkTables(c, o); err != nil {
+		return nil, err
+	}
+	if o.mode, err = cli.OneOf(c, "period", summary.Modes); err != nil {
+		return nil, err
+	}
+	if c.Bool("its") {
+		if cli.Given(c, "period") && o.mode != "intervals" {
+			return nil, cli.Usagef("-its is -period intervals, not -period %s: one of them only", o.mode)
+		}
+		o.mode = "intervals"
+	}
+	if o.output.Precision, err = cli.OneOf(c, "precision", output.Precisions); err != nil {
+		return nil, err
+	}
+	aggregate, err := cli.Millis(c, "agg")
+	if err != nil {
+		return nil, err
+	}
+	moving, err := cli.Millis(c, "mwpl")
+	if err != nil {
+		return nil, err
+	}
+	o.series = series.Options{Aggregate: float64(aggregate) / 1000, Moving: moving, IgnoreTags: c.Bool("it"), Output: &o.output}
+	if o.output.Percentiles, err = parsePercentiles(c.String("p")); err != nil {
+		return nil, err
+	}
+	return o, o.check()
+}
+
+// check refuses values that are out of range.
+func (o *options) check() error {
+	out := &o.output
 	switch {
-	case cli.Given(c, "agg") && !(aggregate >= 0.001 && aggregate <= 1e9):
-		return cli.Usagef("-agg %v: windows can be from 0.001 to 1e9 seconds long", aggregate)
-	case !(o.output.MovingPercentile >= 0 && o.output.MovingPercentile <= 100):
-		return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", o.output.MovingPercentile)
-	case !(length >= 0.001 && length <= 1e9):
-		return cli.Usagef("-mwpl %v: moving windows can be from 0.001 to 1e9 seconds long", length)
-	case !slices.Contains(output.Precisions, o.output.Precision):
-		return cli.Usagef("-precision %q is none of %s", o.output.Precision, strings.Join(output.Precisions, ", "))
-	case o.output.Buckets && cli.Given(c, "p"):
-		return cli.Usagef("-buckets has no percentiles that -p could choose")
-	case o.output.Buckets && o.output.Moving:
-		return cli.Usagef("-buckets has no percentiles that -mwp could show of a moving window")
-	case o.format.rows != nil && c.Bool("it") && aggregate == 0:
-		return cli.Usagef("-it makes one series of all tags, for which -agg must say what to merge")
+	case !(out.Ratio > 0) || math.IsInf(out.Ratio, 1):
+		return cli.Usagef("-ovr %v: values can only be divided by a positive number", out.Ratio)
+	case out.Ticks < 1:
+		return cli.Usagef("-tph %d: at least one step is needed", out.Ticks)
+	case out.Ticks > maxTicks:
+		return cli.Usagef("-tph %d: at most %d steps are printed in each half", out.Ticks, maxTicks)
+	case !(out.BinSize > 0) || math.IsInf(out.BinSize, 1):
+		return cli.Usagef("-obs %v: a bin's size must be a positive number", out.BinSize)
+	case !(out.MovingPercentile >= 0 && out.MovingPercentile <= 100):
+		return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", out.MovingPercentile)
+	case o.series.Moving == 0:
+		return cli.Usagef("-mwpl 0: a moving window has a length")
+	case o.format.rows != nil && o.series.IgnoreTags && o.series.Aggregate == 0:
+		return cli.Usagef("-it makes one series of all tags: -agg must say which intervals to merge")
 	}
 	var err error
 	switch o.format.name {
 	case "openmetrics":
-		err = output.CheckMetric(o.output.Metric)
+		err = output.CheckMetric(out.Metric)
 	case "influx":
-		err = output.CheckMeasurement(o.output.Metric)
+		err = output.CheckMeasurement(out.Metric)
 	}
 	if err != nil {
 		return cli.Usagef("-metric: %w", err)

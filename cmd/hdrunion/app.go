@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"slices"
 	"strconv"
-	"time"
 
 	urfave "github.com/urfave/cli/v2"
 
@@ -27,28 +26,30 @@ const examples = `examples:
 exit status: 0, or 1 if nothing could be joined, 2 for a wrong command line, 3 if malformed lines were skipped`
 
 func app() *urfave.App {
-	flags := cli.InputFlags()
-	flags = append(flags,
-		&urfave.StringSliceFlag{Name: "tif", Aliases: []string{"taggedInputFile", "tagged-input-file"}, Usage: "`TAG=LOG`: a log as for -if, whose intervals get TAG, or TAG::OWN where they have one; repeatable"},
-		&urfave.BoolFlag{Name: "it", Aliases: []string{"ignoreTag", "ignore-tags"}, Usage: "join all tags together"},
-		&urfave.StringSliceFlag{Name: "incT", Aliases: []string{"includeTag", "include-tag"}, Usage: "join this `TAG` only, as -tif has it; the word default stands for the untagged intervals; repeatable"},
-		&urfave.StringSliceFlag{Name: "excT", Aliases: []string{"excludeTag", "exclude-tag"}, Usage: "leave this `TAG` out, likewise"},
-	)
-	flags = append(flags, cli.RangeFlags()...)
-	flags = append(flags, cli.OmissionFlag(),
-		&urfave.BoolFlag{Name: "r", Aliases: []string{"relative"}, Usage: "let all logs start at the same time, 0"},
-		&urfave.StringFlag{Name: "grid", Usage: "join what lies, by its middle, in the same window of `SECONDS`; such windows start at multiples of it; 0 is no grid"},
-		&urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Usage: "without -grid, join in intervals of `SECONDS` where they are shorter; 0 leaves them as they are"},
-		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Usage: "write to `FILE`, not to standard output"},
-	)
 	return &urfave.App{
 		Name:        "hdrunion",
 		Usage:       "put HdrHistogram logs together",
 		UsageText:   "hdrunion [options] [log ...]",
 		Description: examples,
-		Flags:       append(flags, cli.RunFlags()...),
+		Flags:       flags(),
 		Action:      run,
 	}
+}
+
+func flags() []urfave.Flag {
+	return slices.Concat(cli.InputFlags(), []urfave.Flag{
+		&urfave.StringSliceFlag{Name: "tif", Aliases: []string{"taggedInputFile", "tagged-input-file"}, Category: cli.GroupInput,
+			Usage: "read `TAG=LOG`: a log as for -if, whose intervals get TAG, or TAG::OWN where they have one; repeatable"},
+	}, cli.TagFlags("join"), []urfave.Flag{cli.IgnoreTagsFlag("join")}, cli.RangeFlags(), []urfave.Flag{
+		&urfave.BoolFlag{Name: "r", Aliases: []string{"relative"}, Category: cli.GroupChoice,
+			Usage: "let all logs start at the same time, 0"},
+		cli.OmissionFlag(),
+		&urfave.StringFlag{Name: "grid", Category: cli.GroupOutput,
+			Usage: "join the intervals whose middle lies in the same window of `TIME`, such as 10s; windows start at multiples of it; 0 is no grid"},
+		&urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Category: cli.GroupOutput,
+			Usage: "without -grid, join in intervals of at least `TIME`; 0 leaves them as they are"},
+		cli.OutputFlag("write to `FILE`, not to standard output"),
+	}, cli.RunFlags())
 }
 
 // run is the command: it checks the options, joins the logs and writes the result.
@@ -56,10 +57,10 @@ func run(c *urfave.Context) error {
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
 	options := union.Options{Relative: c.Bool("r"), IgnoreTags: c.Bool("it"), Warn: diagnostics.Warnf}
 	var err error
-	if options.Grid, err = milliseconds(c, "grid"); err != nil {
+	if options.Grid, err = cli.Millis(c, "grid"); err != nil {
 		return err
 	}
-	if options.Target, err = milliseconds(c, "tus"); err != nil {
+	if options.Target, err = cli.Millis(c, "tus"); err != nil {
 		return err
 	}
 	if options.Grid > 0 && options.Target > 0 {
@@ -119,29 +120,5 @@ func write(c *urfave.Context, f func(w io.Writer) error) error {
 	_, err = io.Copy(c.App.Writer, scratch)
 	return err
 }
-
-// milliseconds returns the value of an option in seconds, which must be a whole number of milliseconds, or a duration. It
-// is 0 if the option is not there, or 0 as it is in HdrLogProcessing by default.
-func milliseconds(c *urfave.Context, name string) (int64, error) {
-	text := c.String(name)
-	if text == "" {
-		return 0, nil
-	}
-	value, err := strconv.ParseFloat(text, 64)
-	if duration, durationErr := time.ParseDuration(text); err != nil && durationErr == nil {
-		value, err = duration.Seconds(), nil
-	}
-	if err == nil && value == 0 {
-		return 0, nil
-	}
-	ms := math.Round(value * 1000)
-	if err != nil || !(value > 0) || math.Abs(ms-value*1000) > 1e-6*ms || ms < 1 || ms > maxMillis {
-		return 0, cli.Usagef("-%s %s: must be positive seconds, of whole milliseconds, or a duration such as 1m", name, text)
-	}
-	return int64(ms), nil
-}
-
-// maxMillis is a window of a thousand years, for which nobody asks.
-const maxMillis = 1000 * 366 * 24 * 3600 * 1000
 
 func seconds(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }

@@ -13,70 +13,122 @@ import (
 	"hdrkit/tags"
 )
 
-// InputFlags are the options by which all commands choose their inputs.
+// Groups of options. Every option is in one of them, as its Category.
+const (
+	GroupInput  = "Input"
+	GroupChoice = "Tags and times"
+	GroupOutput = "Output"
+	GroupValues = "Values"
+	GroupSeries = "Time series"
+	GroupLimits = "Limits and comparison"
+	GroupLook   = "Look"
+	GroupRun    = "Run"
+)
+
+// InputFlags are the options that choose the inputs, in all commands.
 func InputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "if", Aliases: []string{"inputFile", "input-file"},
-			Usage: "a `LOG` to read: an existing file, or a regular expression that whole names in -ip match; - is standard input; repeatable"},
-		&cli.StringFlag{Name: "ip", Aliases: []string{"inputPath", "input-path"}, Value: ".",
-			Usage: "the `FOLDER` that -if looks in"},
-		&cli.StringSliceFlag{Name: "ifp", Aliases: []string{"inputFilePath", "input-file-path"},
-			Usage: "a log to read, by its `PATH`; repeatable"},
+		&cli.StringSliceFlag{Name: "if", Aliases: []string{"inputFile", "input-file"}, Category: GroupInput,
+			Usage: "read `LOG`: an existing file, or a regular expression that matches whole names in -ip; - is standard input; repeatable"},
+		&cli.StringFlag{Name: "ip", Aliases: []string{"inputPath", "input-path"}, Value: ".", Category: GroupInput,
+			Usage: "look for -if in `FOLDER`"},
+		&cli.StringSliceFlag{Name: "ifp", Aliases: []string{"inputFilePath", "input-file-path"}, Category: GroupInput,
+			Usage: "read the log at `PATH`; repeatable"},
 	}
 }
 
-// TagFlags are the options by which commands that do something to tags, the verb, choose them.
+// TagFlags are the options that choose tags, in all commands. The verb says what the command does to tags.
 func TagFlags(verb string) []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "it", Aliases: []string{"ignoreTag", "ignore-tags"}, Usage: verb + " all tags together"},
-		&cli.StringSliceFlag{Name: "incT", Aliases: []string{"includeTag", "include-tag"},
-			Usage: verb + " this `TAG` only; the word default stands for the untagged intervals; repeatable"},
-		&cli.StringSliceFlag{Name: "excT", Aliases: []string{"excludeTag", "exclude-tag"},
-			Usage: "leave this `TAG` out, likewise"},
+		&cli.StringSliceFlag{Name: "incT", Aliases: []string{"includeTag", "include-tag"}, Category: GroupChoice,
+			Usage: verb + " this `TAG` only; default means the untagged intervals; repeatable"},
+		&cli.StringSliceFlag{Name: "excT", Aliases: []string{"excludeTag", "exclude-tag"}, Category: GroupChoice,
+			Usage: "leave this `TAG` out; repeatable"},
 	}
 }
 
-// RangeFlags are the options by which all commands choose a span of time.
+// IgnoreTagsFlag is the option that takes all tags together.
+func IgnoreTagsFlag(verb string) cli.Flag {
+	return &cli.BoolFlag{Name: "it", Aliases: []string{"ignoreTag", "ignore-tags"}, Category: GroupChoice,
+		Usage: verb + " all tags together"}
+}
+
+// RangeFlags are the options that choose a span of time, in all commands.
 func RangeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "s", Aliases: []string{"start"},
+		&cli.StringFlag{Name: "s", Aliases: []string{"start"}, Category: GroupChoice,
 			Usage: "leave out intervals that start before `TIME`: seconds from the log's start, a duration (90s, 1h5m) or a time (2016-07-18T00:06:40Z)"},
-		&cli.StringFlag{Name: "e", Aliases: []string{"end"},
-			Usage: "leave out intervals that start after `TIME`, likewise"},
+		&cli.StringFlag{Name: "e", Aliases: []string{"end"}, Category: GroupChoice,
+			Usage: "leave out intervals that start after `TIME`"},
 	}
 }
 
-// OmissionFlag is the option by which commands correct for coordinated omission. [NewScan] reads it.
+// OmissionFlag is the option that corrects for coordinated omission. [NewScan] reads it.
 func OmissionFlag() cli.Flag {
-	return &cli.Float64Flag{Name: "co", Aliases: []string{"correctLogWithKnownCoordinatedOmission", "coordinated-omission"},
-		Usage:       "correct for coordinated omission a log whose recorder expected to record a value every `EXPECTED` units, in those of the log",
+	return &cli.Float64Flag{Name: "co", Aliases: []string{"correctLogWithKnownCoordinatedOmission", "coordinated-omission"}, Category: GroupValues,
+		Usage:       "correct for coordinated omission: the recorder expected to record a value every `EXPECTED` units of the log",
 		DefaultText: "no correction"}
 }
 
-// RunFlags are the options by which all commands are told how to run.
+// RatioFlag is the option that divides values.
+func RatioFlag() cli.Flag {
+	return &cli.Float64Flag{Name: "ovr", Aliases: []string{"outputValueUnitRatio", "output-value-unit-ratio"}, Value: 1, Category: GroupValues,
+		Usage: "divide values by `RATIO`"}
+}
+
+// PercentilesFlag is the option that chooses percentiles.
+func PercentilesFlag(value, usage string) cli.Flag {
+	return &cli.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: value, Category: GroupValues, Usage: usage}
+}
+
+// AggregateFlag is the option that merges intervals by time. [Millis] reads it.
+func AggregateFlag(defaultText string) cli.Flag {
+	return &cli.StringFlag{Name: "agg", Aliases: []string{"aggregate"}, Category: GroupSeries, DefaultText: defaultText,
+		Usage: "first merge the intervals of windows of `TIME`, such as 10s"}
+}
+
+// MovingFlags are the options of moving windows. [Millis] reads the length.
+func MovingFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.Float64Flag{Name: "mwp", Aliases: []string{"movingWindowPercentile", "moving-window-percentile"}, Value: 99, Category: GroupSeries,
+			Usage: "show this `PERCENTILE` of a moving window"},
+		&cli.StringFlag{Name: "mwpl", Aliases: []string{"movingWindowLength", "moving-window-length"}, Value: "60s", Category: GroupSeries,
+			Usage: "show a moving window of the last `TIME`"},
+	}
+}
+
+// OutputFlag is the option that names the output.
+func OutputFlag(usage string) cli.Flag {
+	return &cli.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Category: GroupOutput, Usage: usage}
+}
+
+// RunFlags are the options that say how to run, in all commands.
 func RunFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "strict", Usage: "end at the first malformed line, with nothing written"},
-		&cli.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Usage: "print a line for each interval on standard error"},
-		&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Usage: "print no progress"},
-		&cli.IntFlag{Name: "j", Aliases: []string{"jobs"}, Value: runtime.GOMAXPROCS(0), DefaultText: "one a core",
+		&cli.BoolFlag{Name: "strict", Category: GroupRun, Usage: "end at the first malformed line, with nothing written"},
+		&cli.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Category: GroupRun, Usage: "print a line for each interval on standard error"},
+		&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Category: GroupRun, Usage: "print no progress"},
+		&cli.IntFlag{Name: "j", Aliases: []string{"jobs"}, Value: runtime.GOMAXPROCS(0), DefaultText: "one a core", Category: GroupRun,
 			Usage: "decode on `N` cores"},
 	}
 }
 
-// Given reports whether an option is on the command line. To find out that it is not, [cli.Context.IsSet] puts a regular
-// expression to the name of each option that there is, which start-up would show.
+// maxJobs is the largest -j. Each job has its own memory for decoding, and no machine has as many cores.
+const maxJobs = 1024
+
+// Given reports whether an option is on the command line. [cli.Context.IsSet] is slower: where an option is not given, it
+// runs a regular expression over the name of each option, which is noticeable at start-up.
 func Given(c *cli.Context, name string) bool { return slices.Contains(c.LocalFlagNames(), name) }
 
-// NewScan returns a scan as the options of [InputFlags], [RangeFlags], [OmissionFlag] and [RunFlags] ask for it, of the tags that include
-// and exclude choose.
+// NewScan returns the scan that the options of [InputFlags], [RangeFlags], [OmissionFlag] and [RunFlags] ask for, of the tags
+// that include and exclude choose.
 func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string) (*scan.Scan, error) {
 	span, err := scan.ParseRange(c.String("s"), c.String("e"))
 	if err != nil {
 		return nil, UsageError{err}
 	}
-	if c.Int("j") < 1 {
-		return nil, Usagef("-j %d: at least one core must decode", c.Int("j"))
+	if jobs := c.Int("j"); jobs < 1 || jobs > maxJobs {
+		return nil, Usagef("-j %d: from 1 to %d cores can decode", jobs, maxJobs)
 	}
 	if expected := c.Float64("co"); Given(c, "co") && !(expected > 0 && !math.IsInf(expected, 1)) {
 		return nil, Usagef("-co %v: the expected interval must be a positive number", expected)
@@ -94,17 +146,18 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 	}, nil
 }
 
-// NothingLeft returns the error for a scan that found no interval that was wanted.
+// NothingLeft returns the error of a scan that found no interval to use.
 func NothingLeft(s *scan.Scan) error {
+	all := fmt.Sprintf("none of the %d intervals in the input", s.Seen)
 	switch {
 	case s.Seen == 0:
 		return errors.New("no intervals in the input")
 	case s.Selection.Range.All() && s.Selection.Tags.All():
-		return fmt.Errorf("none of the %d intervals in the input could be read", s.Seen)
+		return fmt.Errorf("%s could be read", all)
 	case s.Selection.Range.All():
-		return fmt.Errorf("none of the %d intervals in the input has a tag that is wanted; hdrsum -lt lists their tags", s.Seen)
+		return fmt.Errorf("%s has a tag that -incT and -excT choose; hdrsum -lt lists their tags", all)
 	case s.Selection.Tags.All():
-		return fmt.Errorf("none of the %d intervals in the input starts in the range of -s and -e", s.Seen)
+		return fmt.Errorf("%s starts in the range of -s and -e", all)
 	}
-	return fmt.Errorf("none of the %d intervals in the input has a tag that is wanted and starts in the range of -s and -e", s.Seen)
+	return fmt.Errorf("%s has a tag that -incT and -excT choose and starts in the range of -s and -e", all)
 }

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// maxMillis is a thousand years: longer than anybody measures, and far from overflow.
+const maxMillis = 1000 * 366 * 24 * 3600 * 1000
+
+// Millis returns the length of time that an option has, in milliseconds: 0 if the option is empty or 0. The option is a
+// number of seconds, or a number with a unit, such as 10s, 1m30s or 500ms.
+func Millis(c *cli.Context, name string) (int64, error) {
+	text := c.String(name)
+	if text == "" {
+		return 0, nil
+	}
+	seconds, ok := parseSeconds(text)
+	millis := math.Round(seconds * 1000)
+	switch {
+	case !ok:
+		return 0, Usagef("-%s %q is no length of time: give seconds, or a unit, such as 10s, 1m30s or 500ms", name, text)
+	case seconds < 0:
+		return 0, Usagef("-%s %s: a length of time cannot be negative", name, text)
+	case millis > maxMillis:
+		return 0, Usagef("-%s %s is more than a thousand years", name, text)
+	case math.Abs(millis-seconds*1000) > 1e-6*max(millis, 1):
+		return 0, Usagef("-%s %s is not a whole number of milliseconds", name, text)
+	}
+	return int64(millis), nil
+}
+
+// parseSeconds reads a number of seconds, or a number with a unit.
+func parseSeconds(text string) (seconds float64, ok bool) {
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
+		return seconds, !math.IsNaN(seconds) && !math.IsInf(seconds, 0)
+	}
+	duration, err := time.ParseDuration(text)
+	return duration.Seconds(), err == nil
+}
+
+// OneOf returns the value of an option, in lower case, if it is one of a few.
+func OneOf(c *cli.Context, name string, all []string) (string, error) {
+	value := strings.ToLower(c.String(name))
+	if !slices.Contains(all, value) {
+		return "", Usagef("-%s %q is none of %s%s", name, c.String(name), strings.Join(all, ", "), didYouMean(value, all))
+	}
+	return value, nil
+}
+
+// didYouMean returns a question for the name that is most like a misspelled one, or nothing if no name is.
+func didYouMean(misspelled string, names []string) string {
+	best, least := "", 1+len(misspelled)/3 // more differences make another word
+	for _, name := range names {
+		if d := distance(strings.ToLower(misspelled), strings.ToLower(name)); d > 0 && d <= least && d < max(len(name), 2) {
+			best, least = name, d-1
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + strconv.Quote(best) + "?"
+}
+
+// distance returns how many bytes must be added, removed, replaced or swapped with their neighbour to make b of a.
+func distance(a, b string) int {
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range above {
+		above[j] = j
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(above[j]+cost, above[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, above, row = above, row, before
+	}
+	return above[len(b)]
+}
