@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"hdrkit/hdrlog/payload"
+	"hdrkit/hdrlog/histogram"
 )
 
 func BenchmarkReader(b *testing.B) {
@@ -34,7 +34,7 @@ func BenchmarkSum(b *testing.B) {
 			b.SetBytes(int64(len(log)))
 			b.ReportAllocs()
 			var batch Batch
-			var decoder payload.Decoder
+			var decoder histogram.Decoder
 			for b.Loop() {
 				r := NewReader(bytes.NewReader(log), "log")
 				first := true
@@ -49,7 +49,7 @@ func BenchmarkSum(b *testing.B) {
 							b.Fatal(err)
 						}
 						if first {
-							sum.Reset(p.Layout)
+							sum.Reset(p.Layout())
 							first = false
 						}
 						if err := p.AddTo(sum); err != nil {

@@ -9,11 +9,10 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 )
 
 // addBatch adds the intervals of a batch to the sums of their tags.
-func addBatch(t *testing.T, b *hdrlog.Batch, decoder *payload.Decoder, sums map[string]*histogram.Histogram) {
+func addBatch(t *testing.T, b *hdrlog.Batch, decoder *histogram.Decoder, sums map[string]*histogram.Histogram) {
 	for i := range b.Records {
 		rec := &b.Records[i]
 		if rec.Kind != hdrlog.IntervalRecord {
@@ -26,7 +25,7 @@ func addBatch(t *testing.T, b *hdrlog.Batch, decoder *payload.Decoder, sums map[
 		}
 		sum := sums[string(rec.Interval.Tag)]
 		if sum == nil {
-			if sum, err = histogram.New(p.Layout); err != nil {
+			if sum, err = histogram.New(p.Layout()); err != nil {
 				t.Error(err)
 				return
 			}
@@ -52,7 +51,7 @@ func TestConcurrent(t *testing.T) {
 	text = bytes.Repeat(text, 4) // several batches
 
 	want := make(map[string]*histogram.Histogram)
-	var decoder payload.Decoder
+	var decoder histogram.Decoder
 	all := 0
 	for reader, b := hdrlog.NewReader(bytes.NewReader(text), "log"), new(hdrlog.Batch); reader.ReadBatch(b); {
 		addBatch(t, b, &decoder, want)
@@ -72,7 +71,7 @@ func TestConcurrent(t *testing.T) {
 	for n := range sums {
 		sums[n] = make(map[string]*histogram.Histogram)
 		group.Go(func() {
-			var decoder payload.Decoder
+			var decoder histogram.Decoder
 			for b := range filled {
 				addBatch(t, b, &decoder, sums[n])
 				empty <- b

@@ -7,8 +7,8 @@
 // with START and LENGTH in decimal seconds, MAX a hint of the highest value in a unit of the writer's choice, and PAYLOAD
 // the base64 of a compressed histogram. Lines that begin with # are comments, of which two tell times; a line that
 // begins with a quote names the columns. [Reader] reads such logs and [Writer] writes them as the reference
-// does ([HistogramLogReader] and [HistogramLogWriter] of HdrHistogram 2.2.2); the histograms themselves are package
-// histogram, their encoding package payload.
+// does ([HistogramLogReader] and [HistogramLogWriter] of HdrHistogram 2.2.2); package
+// histogram has the histograms and their encoding.
 //
 // # Time
 //

@@ -10,7 +10,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 )
 
 // Percentiles of a log, by tag. A line that cannot be read is reported and the next one read.
@@ -22,7 +21,7 @@ func Example() {
 	defer f.Close()
 
 	sums := make(map[string]*histogram.Histogram)
-	var decoder payload.Decoder
+	var decoder histogram.Decoder
 	reader := hdrlog.NewReader(f, "node1.hdr")
 	for reader.Scan() {
 		record := reader.Record()
@@ -37,7 +36,7 @@ func Example() {
 			}
 			sum := sums[string(record.Interval.Tag)]
 			if sum == nil {
-				sum, err = histogram.New(p.Layout)
+				sum, err = histogram.New(p.Layout())
 				if err != nil {
 					log.Fatal(err)
 				}

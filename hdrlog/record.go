@@ -47,7 +47,7 @@ type Interval struct {
 	Tag []byte
 	// Fields is the line without its tag, as it stands: START,LENGTH,MAX,PAYLOAD.
 	Fields []byte
-	// Payload is the encoded histogram, base64. See package payload for how to decode it.
+	// Payload is the encoded histogram, base64. A [histogram.Decoder] decodes it.
 	Payload []byte
 	// Start and Length are seconds: START as it stands in the log, which may count from a base, and how long the
 	// interval lasted, which is not negative: an interval that ends before it starts has no length.
@@ -108,10 +108,10 @@ type SyntaxError struct {
 	File  string
 	Line  int
 	Field string // tag, start, length, max, payload, line, StartTime or BaseTime
-	Err   error  // the cause: one of the errors below, ErrTag, or one of package payload, wrapped with the text that was found
+	Err   error  // the cause: one of the errors below, ErrTag, or one of package histogram, wrapped with the text that was found
 }
 
-// Causes of a [SyntaxError], beside those of package payload.
+// Causes of a [SyntaxError], beside those of package histogram.
 var (
 	// ErrMissing: the line ends before the field.
 	ErrMissing = errors.New("field is missing")

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 )
 
 // ErrTag is the error for a tag that no log can hold, because it contains a comma, a space or the end of a line. It is also
@@ -28,7 +27,7 @@ const MaxRatio = 1e6
 // It is not safe for concurrent use.
 type Writer struct {
 	w       *bufio.Writer
-	encoder payload.Encoder
+	encoder histogram.Encoder
 	line    []byte
 }
 

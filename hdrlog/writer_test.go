@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 )
 
 var update = flag.Bool("update", false, "write what is tested to testdata")
@@ -38,7 +37,7 @@ func newHistogram(t testing.TB, layout histogram.Layout, values ...int64) *histo
 
 func decodePayload(t testing.TB, text []byte) *histogram.Histogram {
 	t.Helper()
-	var decoder payload.Decoder
+	var decoder histogram.Decoder
 	p, err := decoder.Open(text)
 	if err != nil {
 		t.Fatal(err)

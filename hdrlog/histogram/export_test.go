@@ -8,3 +8,6 @@ func (h *Histogram) CorrectSlots(into *Histogram, step int64) error {
 	}
 	return h.correctSlots(into, step)
 }
+
+// Slots makes unexported slots known to the tests of the public API.
+func (h *Histogram) Slots(low, high int) []int64 { return h.slots(low, high) }

@@ -1,4 +1,5 @@
-// Package histogram counts values in the buckets of an HdrHistogram and tells their statistics.
+// Package histogram counts values in the slots of an HdrHistogram, computes statistics, and encodes and decodes the
+// payloads of interval logs.
 //
 // A [Histogram] has the bucket layout of the reference's [AbstractHistogram] (HdrHistogram 2.2.2, Java) and its
 // arithmetic: ranks are rounded as there, sums are taken in the same order, and so every statistic is the reference's,
@@ -8,6 +9,9 @@
 // Values are non-negative int64 in whatever unit the log's writer chose, often nanoseconds or microseconds. A double
 // histogram counts int64 too, of which each stands for [Histogram.Ratio] units; [Histogram.Float] turns one into the
 // float64 that was meant.
+//
+// A payload is the encoded histogram of an interval: a header and a zlib stream of counts, in base64. A [Decoder] reads all
+// versions, an [Encoder] writes version 2.
 //
 // [AbstractHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/AbstractHistogram.html
 package histogram
@@ -37,7 +41,7 @@ type Histogram struct {
 	// counts grows by whole buckets as values come; what lies past its end is zero, also up to its capacity.
 	counts []int64
 	total  int64
-	// No slot below low has a count; where total is 0, low means nothing, and the next Slots sets it. Values are often far
+	// No slot below low has a count; where total is 0, low means nothing, and the next call of slots sets it. Values are often far
 	// above the unit, so that half of the slots need be neither looked at nor cleared.
 	low int
 }
@@ -72,7 +76,7 @@ func (h *Histogram) TotalCount() int64 { return h.total }
 
 // Reset empties h for use with another layout, keeping its memory. The layout must be valid.
 func (h *Histogram) Reset(layout Layout) {
-	_, counts := h.Filled()
+	_, counts := h.filled()
 	clear(counts)
 	h.counts = h.counts[:0] // so that the next time only what is used is cleared
 	h.layout, h.total, h.low = layout, 0, 0
@@ -93,7 +97,7 @@ func (h *Histogram) grow(index int) {
 	// Doubling keeps a run of ever larger values from copying the counts each time.
 	if slots > cap(h.counts) {
 		counts := make([]int64, slots, max(slots, min(2*cap(h.counts), h.layout.SlotsFor(math.MaxInt64))))
-		low, filled := h.Filled()
+		low, filled := h.filled()
 		copy(counts[low:], filled)
 		h.counts = counts
 	}
@@ -110,8 +114,8 @@ func (h *Histogram) Record(value, n int64) error {
 		return ErrOverflow
 	}
 	index := h.layout.IndexOf(value)
-	h.Slots(index, index)[index] += n
-	h.AddTotal(n)
+	h.slots(index, index)[index] += n
+	h.total += n
 	return nil
 }
 
@@ -138,9 +142,9 @@ func (h *Histogram) Add(other *Histogram) error {
 	if err := h.Refine(other.layout); err != nil {
 		return err
 	}
-	low, counts := other.Filled()
+	low, counts := other.filled()
 	lowest, _ := rescale(other.layout.LowestAt(low), other.layout.Ratio, h.layout.Ratio)
-	slots := h.Slots(h.layout.IndexOf(lowest), h.layout.IndexOf(highest))
+	slots := h.slots(h.layout.IndexOf(lowest), h.layout.IndexOf(highest))
 	if h.layout.Shares(other.layout) {
 		into := slots[low : last+1]
 		for i, n := range counts[:len(into)] {
@@ -154,36 +158,44 @@ func (h *Histogram) Add(other *Histogram) error {
 			}
 		}
 	}
-	h.AddTotal(other.total)
+	h.total += other.total
 	return nil
 }
 
 // Subtract takes away what other counts, which must have been added to h before. It returns [ErrRange] if h does not
-// count all that; h is then of no use.
+// count all of it; h is then unchanged.
 func (h *Histogram) Subtract(other *Histogram) error {
-	low, counts := other.Filled()
-	for i, n := range counts {
-		if n == 0 {
-			continue
-		}
-		value, err := rescale(other.layout.LowestAt(low+i), other.layout.Ratio, h.layout.Ratio)
-		if err != nil {
+	if !h.layout.Shares(other.layout) {
+		same := &Histogram{layout: h.layout}
+		if err := same.Add(other); err != nil {
 			return err
 		}
-		index := h.layout.IndexOf(value)
-		if index >= len(h.counts) || h.counts[index] < n {
-			return fmt.Errorf("%w: %d values around %d were never added", ErrRange, n, value)
+		if !h.layout.Shares(same.layout) {
+			return fmt.Errorf("%w: a histogram of %+v was never added", ErrRange, other.layout)
 		}
-		h.counts[index] -= n
+		other = same
+	}
+	low, counts := other.filled()
+	for i, n := range counts {
+		if n != 0 && (low+i >= len(h.counts) || h.counts[low+i] < n) {
+			return h.errNeverAdded(low+i, n)
+		}
+	}
+	for i, n := range counts[:max(other.lastIndex()+1-low, 0)] {
+		h.counts[low+i] -= n
 	}
 	h.total -= other.total
 	return nil
 }
 
-// Slots returns the counts from slot 0 up, grown to hold the one at high. It is for codecs, which add to the counts in place,
-// to none below low, and then tell their sum by [Histogram.AddTotal]; until then h must not be used for anything else, and
-// low must be the same each time. The slice is h's own and valid until h is changed in another way.
-func (h *Histogram) Slots(low, high int) []int64 {
+func (h *Histogram) errNeverAdded(index int, n int64) error {
+	return fmt.Errorf("%w: %d values around %d were never added", ErrRange, n, h.layout.LowestAt(index))
+}
+
+// slots returns the counts from slot 0 up, grown to hold the one at high. The caller adds to counts in place, to none below
+// low, and then adds their sum to h.total. Until then h must not be used for anything else, and low must be the same each
+// time. The slice is valid until h is changed in another way.
+func (h *Histogram) slots(low, high int) []int64 {
 	if h.total == 0 || low < h.low {
 		h.low = low
 	}
@@ -191,12 +203,8 @@ func (h *Histogram) Slots(low, high int) []int64 {
 	return h.counts
 }
 
-// AddTotal tells h that counts adding up to n were added to its slots. It must not take the total count past an int64.
-func (h *Histogram) AddTotal(n int64) { h.total += n }
-
-// Filled returns the counts from some slot on, below which none has one. The slice is h's own; it must not be changed, and is
-// valid until h is.
-func (h *Histogram) Filled() (low int, counts []int64) {
+// filled returns the counts from slot low on. No slot below low has a count.
+func (h *Histogram) filled() (low int, counts []int64) {
 	low = min(h.low, len(h.counts))
 	return low, h.counts[low:]
 }
@@ -247,7 +255,7 @@ func rescale(value int64, from, to float64) (int64, error) {
 
 // lastIndex returns the index of the highest slot with a count, -1 if there is none.
 func (h *Histogram) lastIndex() int {
-	low, counts := h.Filled()
+	low, counts := h.filled()
 	for i := len(counts) - 1; i >= 0; i-- {
 		if counts[i] != 0 {
 			return low + i

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 	"hdrkit/internal/dump"
 )
 
@@ -31,7 +30,7 @@ func TestCorrectReference(t *testing.T) {
 		if _, err := fmt.Sscanf(line, "%g\t%d\t%x\t%s", &expected, &total, &crc, &encoded); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		var decoder payload.Decoder
+		var decoder histogram.Decoder
 		p, err := decoder.Open([]byte(encoded))
 		if err != nil {
 			t.Fatal(err)

@@ -8,17 +8,21 @@ import (
 	"slices"
 )
 
-// Packed holds the counts of a histogram in little memory, about a tenth of what they take in a [Histogram]: for each slot
-// with a count, in ascending order, how many slots lie between the one before and it, and the count, both as the varints of
-// [encoding/binary]. It is for those who keep many histograms. The zero value is of no layout and holds nothing.
+// Packed holds the counts of a histogram in about a tenth of the memory that a [Histogram] takes. Use it to keep many
+// histograms. The zero value has no layout and holds nothing.
+//
+// The counts are pairs of varints as in [encoding/binary], one pair for each slot with a count, in ascending order: the
+// number of slots between the one before and this one, and the count.
 type Packed struct {
 	layout Layout
+	total  int64
 	bytes  []byte
 }
 
-// Pack makes p hold what h counts, in the memory that it has, as a histogram of layout: that of h, or one that differs in
-// having fewer digits.
-func (p *Packed) Pack(h *Histogram, layout Layout) {
+// Pack makes p hold what h counts, in the memory that p has, with at most so many significant digits.
+func (p *Packed) Pack(h *Histogram, digits int) {
+	layout := h.layout
+	layout.Digits = max(min(layout.Digits, digits), 0)
 	to := packer{bytes: p.bytes[:0]}
 	half := layout.SubBuckets() / 2
 	finer := h.layout.halfMagnitude() - layout.halfMagnitude() // slots of h to one of layout, as a power of two
@@ -27,7 +31,7 @@ func (p *Packed) Pack(h *Histogram, layout Layout) {
 	if finer == 3 && len(fine) > simple {
 		fine = fine[:simple]
 	}
-	low, _ := h.Filled()
+	low, _ := h.filled()
 	for begin := low &^ 7; begin < len(fine); begin += 8 {
 		eight := fine[begin:min(begin+8, len(fine))]
 		if len(eight) == 8 && sumEight((*[8]int64)(eight)) == 0 {
@@ -53,17 +57,25 @@ func (p *Packed) Pack(h *Histogram, layout Layout) {
 		from := max(simple, low&^7)
 		to.eights(h.counts[from:], from>>finer+finer*half)
 	}
-	p.layout, p.bytes = layout, to.bytes
+	p.layout, p.total, p.bytes = layout, h.total, to.bytes
 }
 
 // Copy makes p hold what q does, in the memory that p has.
-func (p *Packed) Copy(q Packed) { p.layout, p.bytes = q.layout, append(p.bytes[:0], q.bytes...) }
+func (p *Packed) Copy(q Packed) {
+	p.layout, p.total, p.bytes = q.layout, q.total, append(p.bytes[:0], q.bytes...)
+}
 
 // Layout returns which values share a slot.
 func (p Packed) Layout() Layout { return p.layout }
 
-// Bytes returns the counts as they are packed. They must not be changed.
-func (p Packed) Bytes() []byte { return p.bytes }
+// TotalCount returns how many values were counted.
+func (p Packed) TotalCount() int64 { return p.total }
+
+// Size returns how many bytes the counts take.
+func (p Packed) Size() int { return len(p.bytes) }
+
+// AppendCounts appends the counts to dst as they are packed.
+func (p Packed) AppendCounts(dst []byte) []byte { return append(dst, p.bytes...) }
 
 // Slots iterates over the indexes of slots with a count, in ascending order, and the counts.
 func (p Packed) Slots() iter.Seq2[int, int64] {
@@ -77,34 +89,59 @@ func (p Packed) Slots() iter.Seq2[int, int64] {
 	}
 }
 
-// Unpack makes h what was packed.
+// Unpack makes h what p holds, in the memory that h has.
 func (p Packed) Unpack(h *Histogram) {
 	h.Reset(p.layout)
-	p.addTo(h, 1)
+	p.addTo(h)
 }
 
-// Histogram returns what was packed as a new histogram.
+// Histogram returns a new histogram that holds what p does.
 func (p Packed) Histogram() *Histogram {
 	h := &Histogram{layout: p.layout}
-	p.addTo(h, 1)
+	p.addTo(h)
 	return h
 }
 
-// AddTo adds the counts to h, whose slots must be those of p's layout. It must not take the total count past an int64.
-func (p Packed) AddTo(h *Histogram) { p.addTo(h, 1) }
+// AddTo adds the counts to h. The error and what becomes of h are those of [Histogram.Add].
+func (p Packed) AddTo(h *Histogram) error {
+	if !h.layout.Shares(p.layout) {
+		return h.Add(p.Histogram())
+	}
+	if p.total > math.MaxInt64-h.total {
+		return ErrOverflow
+	}
+	h.layout.Lowest = min(h.layout.Lowest, p.layout.Lowest)
+	p.addTo(h)
+	return nil
+}
 
-// TakeFrom takes the counts, which must have been added before, away from h.
-func (p Packed) TakeFrom(h *Histogram) { p.addTo(h, -1) }
-
-func (p Packed) addTo(h *Histogram, sign int64) {
+// addTo adds the counts to h, whose slots are those of p and which has room for the total.
+func (p Packed) addTo(h *Histogram) {
 	c := cursor{left: p.bytes, index: -1}
 	for c.next() {
-		h.Slots(c.index, c.index)[c.index] += sign * c.count
-		h.AddTotal(sign * c.count)
+		h.slots(c.index, c.index)[c.index] += c.count
+		h.total += c.count
 	}
 }
 
-// As returns the counts in a layout that is at least as fine. The error is that of [Histogram.Refine].
+// SubtractFrom takes the counts away from h. The error and what becomes of h are those of [Histogram.Subtract].
+func (p Packed) SubtractFrom(h *Histogram) error {
+	if !h.layout.Shares(p.layout) {
+		return h.Subtract(p.Histogram())
+	}
+	for check := (cursor{left: p.bytes, index: -1}); check.next(); {
+		if check.index >= len(h.counts) || h.counts[check.index] < check.count {
+			return h.errNeverAdded(check.index, check.count)
+		}
+	}
+	for c := (cursor{left: p.bytes, index: -1}); c.next(); {
+		h.counts[c.index] -= c.count
+	}
+	h.total -= p.total
+	return nil
+}
+
+// As returns the counts in the finest layout of p's own and another. The error is that of [Histogram.Refine].
 func (p Packed) As(layout Layout) (Packed, error) {
 	if p.layout == layout {
 		return p, nil
@@ -114,7 +151,7 @@ func (p Packed) As(layout Layout) (Packed, error) {
 		return p, err
 	}
 	var finer Packed
-	finer.Pack(h, layout)
+	finer.Pack(h, h.layout.Digits)
 	return finer, nil
 }
 
@@ -126,34 +163,32 @@ func (p Packed) Plus(q Packed) (Packed, error) {
 			return Packed{}, err
 		}
 		var sum Packed
-		sum.Pack(h, h.layout)
+		sum.Pack(h, h.layout.Digits)
 		return sum, nil
 	}
+	if p.total > math.MaxInt64-q.total {
+		return Packed{}, ErrOverflow
+	}
 	sum := packer{bytes: make([]byte, 0, len(p.bytes)+len(q.bytes))}
-	total := uint64(0) // of two that are an int64 each
 	a, b := cursor{left: p.bytes, index: -1}, cursor{left: q.bytes, index: -1}
 	moreA, moreB := a.next(), b.next()
 	for moreA || moreB {
 		switch {
 		case a.index < b.index:
 			sum.add(a.index, a.count)
-			total += uint64(a.count)
 			moreA = a.next()
 		case b.index < a.index:
 			sum.add(b.index, b.count)
-			total += uint64(b.count)
 			moreB = b.next()
 		default:
 			sum.add(a.index, a.count+b.count)
-			total += uint64(a.count) + uint64(b.count)
 			moreA, moreB = a.next(), b.next()
 		}
 	}
-	if total > math.MaxInt64 {
-		return Packed{}, ErrOverflow
-	}
 	sum.end()
-	return Packed{p.layout, sum.bytes}, nil
+	layout := p.layout
+	layout.Lowest = min(layout.Lowest, q.layout.Lowest)
+	return Packed{layout, p.total + q.total, sum.bytes}, nil
 }
 
 // A packer appends slots, whose indexes never descend. The last one is pending until another comes.

@@ -26,7 +26,7 @@ func TestPacked(t *testing.T) {
 	}
 	for range rounds {
 		a, b := randomHistogram(t, r), randomHistogram(t, r)
-		one.Pack(a, a.Layout())
+		one.Pack(a, histogram.MaxDigits)
 		one.Unpack(&unpacked[0])
 		samePacked(t, "unpacked", &unpacked[0], a)
 		samePacked(t, "new", one.Histogram(), a)
@@ -48,7 +48,7 @@ func TestPacked(t *testing.T) {
 			t.Fatal(err)
 		}
 		var other histogram.Packed
-		other.Pack(b, b.Layout())
+		other.Pack(b, histogram.MaxDigits)
 		sum, err := one.Plus(other)
 		if err != nil {
 			t.Fatal(err)
@@ -63,8 +63,12 @@ func TestPacked(t *testing.T) {
 			t.Fatal(err)
 		}
 		samePacked(t, "finer", h, want)
-		finer.AddTo(h)
-		finer.TakeFrom(h)
+		if err := finer.AddTo(h); err != nil {
+			t.Fatal(err)
+		}
+		if err := finer.SubtractFrom(h); err != nil {
+			t.Fatal(err)
+		}
 		samePacked(t, "added and taken away", h, want)
 
 		for digits := range a.Layout().Digits + 1 {
@@ -79,7 +83,7 @@ func TestPacked(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			one.Pack(a, layout)
+			one.Pack(a, layout.Digits)
 			samePacked(t, "coarser", one.Histogram(), coarser)
 		}
 	}
@@ -94,7 +98,7 @@ func TestPackedErrors(t *testing.T) {
 		if err := h.Record(value, n); err != nil {
 			t.Fatal(err)
 		}
-		p.Pack(h, layout)
+		p.Pack(h, layout.Digits)
 		return p
 	}
 	full := pack(packedLayouts[0], 1, math.MaxInt64)
@@ -158,7 +162,7 @@ func BenchmarkPack(b *testing.B) {
 		b.Run(map[int]string{3: "digits=3", 2: "digits=2"}[digits], func(b *testing.B) {
 			var p histogram.Packed
 			for b.Loop() {
-				p.Pack(h, histogram.Layout{Digits: digits, Lowest: 1})
+				p.Pack(h, digits)
 			}
 		})
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 )
 
 // The files of testdata are what the reference, HdrHistogram 2.2.2, says of histograms that testdata itself tells how to
@@ -205,7 +204,7 @@ func TestDouble(t *testing.T) {
 	var (
 		h, sum  *histogram.Histogram
 		at      []float64
-		decoder payload.Decoder
+		decoder histogram.Decoder
 		merged  bool
 		mean    float64
 		asked   int
@@ -242,7 +241,7 @@ func TestDouble(t *testing.T) {
 				t.Fatal(err)
 			}
 			if sum == nil || merged {
-				sum = newDouble(t, p.Layout)
+				sum = newDouble(t, p.Layout())
 			}
 			if err := p.AddTo(sum); err != nil {
 				t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 
 // Min returns the lowest value equivalent to the lowest recorded one, 0 if nothing was recorded.
 func (h *Histogram) Min() int64 {
-	low, counts := h.Filled()
+	low, counts := h.filled()
 	for i, n := range counts {
 		if n != 0 {
 			return h.layout.LowestAt(low + i)
@@ -76,7 +76,7 @@ type run struct {
 // runs iterates over the counts by slots of a size: to reckon the middle of each slot takes three times as long as to go from one to the next (BenchmarkMean).
 func (h *Histogram) runs() iter.Seq[run] {
 	return func(yield func(run) bool) {
-		low, counts := h.Filled()
+		low, counts := h.filled()
 		for len(counts) > 0 {
 			bucket, _ := h.layout.split(low)
 			size := min((bucket+2)<<h.layout.halfMagnitude()-low, len(counts))
@@ -94,7 +94,7 @@ func (h *Histogram) runs() iter.Seq[run] {
 func (h *Histogram) ValueAtPercentile(percentile float64) int64 {
 	rank := h.rank(percentile)
 	var seen int64
-	low, counts := h.Filled()
+	low, counts := h.filled()
 	for i, n := range counts {
 		seen += n
 		if seen >= rank {
@@ -120,7 +120,7 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 		return append(values, make([]int64, len(percentiles))...)
 	}
 	var seen int64
-	low, counts := h.Filled()
+	low, counts := h.filled()
 	i := -1 // the slot that seen goes up to
 	for _, p := range percentiles {
 		rank := h.rank(p)
@@ -175,7 +175,7 @@ type Bucket struct {
 // iterated to" is High.
 func (h *Histogram) Recorded() iter.Seq[Bucket] {
 	return func(yield func(Bucket) bool) {
-		low, counts := h.Filled()
+		low, counts := h.filled()
 		for i, n := range counts {
 			if n != 0 && !yield(Bucket{h.layout.LowestAt(low + i), h.layout.HighestAt(low + i), n}) {
 				return
@@ -202,7 +202,7 @@ func (h *Histogram) Percentiles(ticks int) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		var level float64
 		var seen int64
-		low, counts := h.Filled()
+		low, counts := h.filled()
 		for i, n := range counts {
 			if n == 0 {
 				continue

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 	"hdrkit/internal/scan"
 )
 
@@ -17,7 +16,7 @@ type Decoder struct {
 	// [histogram.Histogram.CorrectInto]. At 0 nothing is corrected.
 	Expected float64
 
-	decoder  payload.Decoder
+	decoder  histogram.Decoder
 	recorded histogram.Histogram
 }
 
@@ -32,7 +31,7 @@ func (d *Decoder) Into(h *histogram.Histogram, text []byte) error {
 	if d.Expected != 0 {
 		recorded = &d.recorded
 	}
-	recorded.Reset(p.Layout)
+	recorded.Reset(p.Layout())
 	if err := p.AddTo(recorded); err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 )
 
 // A Line is an interval of a log.
@@ -32,7 +31,7 @@ func (l Line) String() string {
 
 // Of decodes the histogram of an interval and returns both.
 func Of(i *hdrlog.Interval) (Line, *histogram.Histogram, error) {
-	var decoder payload.Decoder
+	var decoder histogram.Decoder
 	p, err := decoder.Open(i.Payload)
 	if err != nil {
 		return Line{}, nil, err

@@ -10,7 +10,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 )
 
 // Options say what a log is like.
@@ -51,7 +50,7 @@ func Write(w io.Writer, o Options) error {
 	log.StartTime(start)
 	log.Legend()
 	random := rand.New(rand.NewPCG(o.Seed, 0))
-	var encoder payload.Encoder
+	var encoder histogram.Encoder
 	var seconds [][]encoded
 	var line []byte
 	for s := range o.Seconds {
@@ -76,7 +75,7 @@ func Write(w io.Writer, o Options) error {
 }
 
 // second returns the intervals of one second.
-func second(random *rand.Rand, encoder *payload.Encoder, rate int) ([]encoded, error) {
+func second(random *rand.Rand, encoder *histogram.Encoder, rate int) ([]encoded, error) {
 	var intervals []encoded
 	for _, op := range operations {
 		stall := random.IntN(60) == 0

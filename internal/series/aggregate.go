@@ -132,7 +132,7 @@ func (m *maker) emitBefore(then float64, at Place) error {
 		}
 		var counts histogram.Packed
 		if m.options.Output.Moving {
-			counts.Pack(&w.sum, w.sum.Layout())
+			counts.Pack(&w.sum, histogram.MaxDigits)
 			counts.Unpack(&m.own)
 		}
 		double := w.sum.Double()

@@ -54,7 +54,7 @@ func Run(s *scan.Scan, o *Options, sink Sink) error {
 			r.stats = output.Measure(&w.own, o.Output, r.stats)
 		}
 		if whole {
-			r.counts.Pack(&w.own, w.own.Layout())
+			r.counts.Pack(&w.own, histogram.MaxDigits)
 		}
 		r.double = w.own.Double()
 		return nil

@@ -14,7 +14,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -112,7 +111,7 @@ func TestAggregate(t *testing.T) {
 func sums(t *testing.T, text []byte, seconds float64) map[string]*histogram.Histogram {
 	t.Helper()
 	sums := make(map[string]*histogram.Histogram)
-	var decoder payload.Decoder
+	var decoder histogram.Decoder
 	reader := hdrlog.NewReader(bytes.NewReader(text), "log")
 	for reader.Scan() {
 		r := reader.Record()
@@ -126,7 +125,7 @@ func sums(t *testing.T, text []byte, seconds float64) map[string]*histogram.Hist
 		start := math.Floor((r.Interval.Absolute()+r.Interval.Length/2)/seconds) * seconds
 		key := fmt.Sprintf("%016d %s %t", int64(math.Round(start*1000)), r.Interval.Tag, r.Interval.Tag != nil)
 		if sums[key] == nil {
-			if sums[key], err = histogram.New(p.Layout); err != nil {
+			if sums[key], err = histogram.New(p.Layout()); err != nil {
 				t.Fatal(err)
 			}
 		}

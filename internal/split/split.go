@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/payload"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/tempfile"
 	"hdrkit/tags"
@@ -35,8 +35,8 @@ type Parts struct {
 
 	writer  *hdrlog.Writer // writes to the part in sink
 	sink    sink
-	decoder payload.Decoder
-	encoder payload.Encoder
+	decoder histogram.Decoder
+	encoder histogram.Encoder
 	fields  []byte
 }
 
@@ -225,8 +225,8 @@ func (p *Parts) standard(v scan.Visit) ([]byte, error) {
 }
 
 // plain returns a payload that is not compressed, nil if it is, or cannot be read: then it stays what it is.
-func (p *Parts) plain(text []byte) *payload.Payload {
-	if _, compressed := payload.Peek(text); compressed {
+func (p *Parts) plain(text []byte) *histogram.Payload {
+	if _, compressed := histogram.Peek(text); compressed {
 		return nil
 	}
 	plain, err := p.decoder.Open(text)

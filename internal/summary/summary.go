@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 	"hdrkit/internal/decode"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -47,14 +46,14 @@ func Collect[R any](s *scan.Scan, ignoreTags bool, look func(v scan.Visit, h *hi
 				return err
 			}
 			if look != nil {
-				w.own.Reset(p.Layout)
+				w.own.Reset(p.Layout())
 				if err := p.AddTo(&w.own); err != nil {
 					return err
 				}
 				look(v, &w.own, result)
 			}
 			// To decode the counts once more is quicker than to add all slots of one histogram to another (BenchmarkHdrplot).
-			return w.add(v, p.Layout, p)
+			return w.add(v, p.Layout(), p)
 		}
 		if err := w.corrector.Into(&w.own, v.Payload); err != nil {
 			return err
@@ -98,8 +97,8 @@ type kind struct {
 }
 
 type worker struct {
-	decoder    payload.Decoder // straight into a sum
-	corrector  decode.Decoder  // into own
+	decoder    histogram.Decoder // straight into a sum
+	corrector  decode.Decoder    // into own
 	own        histogram.Histogram
 	sums       map[string]*sum
 	untagged   *sum

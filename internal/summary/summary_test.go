@@ -13,7 +13,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
@@ -196,7 +195,7 @@ func readFacts(t *testing.T, path, from, to string) []string {
 	}
 	defer f.Close()
 	sum, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	var decoder payload.Decoder
+	var decoder histogram.Decoder
 	var intervals int
 	var start float64
 	reader := hdrlog.NewReader(f, path)

@@ -10,7 +10,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 	"hdrkit/internal/decode"
 	"hdrkit/internal/scan"
 )
@@ -232,14 +231,14 @@ func (u *union) fill(b *batch, r *hdrlog.Reader, input int) bool {
 
 // decoder checks payloads, and corrects them where that was asked for.
 type decoder struct {
-	payload   payload.Decoder
+	payload   histogram.Decoder
 	corrector decode.Decoder
 	corrected histogram.Histogram
 	plain     []byte
 }
 
 // open returns a payload that is all right: the one in text, or what it is corrected to.
-func (d *decoder) open(text []byte) (*payload.Payload, error) {
+func (d *decoder) open(text []byte) (*histogram.Payload, error) {
 	if d.corrector.Expected == 0 {
 		p, err := d.payload.Open(text)
 		if err != nil {
@@ -251,7 +250,7 @@ func (d *decoder) open(text []byte) (*payload.Payload, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.plain, err = payload.AppendPlain(d.plain[:0], &d.corrected); err != nil {
+	if d.plain, err = d.corrected.AppendBinary(d.plain[:0]); err != nil {
 		return nil, err
 	}
 	return d.payload.OpenBinary(d.plain)
@@ -269,19 +268,19 @@ func (u *union) decode(d *decoder, b *batch) {
 			continue
 		}
 		i.tagged, i.tag = u.found.of(i.tag), nil
-		i.double = p.Layout.Ratio != 0
+		i.double = p.Layout().Ratio != 0
 		if d.corrector.Expected != 0 {
 			i.text = nil
 		}
 		i.memory = memories.Get().(*memory)
-		own := slices.Grow(i.memory.bytes[:0], len(i.max)+len(i.text)+p.PlainSize())
+		own := slices.Grow(i.memory.bytes[:0], len(i.max)+len(i.text)+p.BinarySize())
 		keep := func(text []byte) []byte {
 			begin := len(own)
 			own = append(own, text...)
 			return own[begin:len(own):len(own)]
 		}
 		i.max, i.text = keep(i.max), keep(i.text)
-		i.plain = p.AppendPlain(own[len(own):])
+		i.plain = p.AppendBinary(own[len(own):])
 		i.memory.bytes = own
 	}
 }

@@ -18,7 +18,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 	"hdrkit/internal/decode"
 	"hdrkit/internal/ordered"
 	"hdrkit/internal/scan"
@@ -423,8 +422,8 @@ func (u *union) checkKind(i *interval) error {
 
 // encoder does the jobs of a worker.
 type encoder struct {
-	decoder payload.Decoder
-	encoder payload.Encoder
+	decoder histogram.Decoder
+	encoder histogram.Encoder
 	sum     histogram.Histogram
 }
 
@@ -460,7 +459,7 @@ func (e *encoder) fold(t *task) error {
 func (e *encoder) reset(sum *histogram.Histogram, m member) error {
 	p, err := e.decoder.OpenBinary(m.plain)
 	if err == nil {
-		sum.Reset(p.Layout)
+		sum.Reset(p.Layout())
 	}
 	return err
 }
@@ -510,7 +509,7 @@ func (e *encoder) encode(u *union, t *task) error {
 func (e *encoder) passThrough(t *task) error {
 	i := &t.window.first
 	t.fields = append(append(t.fields, i.max...), ',')
-	if _, compressed := payload.Peek(i.text); compressed {
+	if _, compressed := histogram.Peek(i.text); compressed {
 		t.fields = append(t.fields, i.text...)
 		return nil
 	}

@@ -14,7 +14,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 	"hdrkit/internal/dump"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/split"
@@ -141,7 +140,7 @@ func splitLog(t *testing.T, path string) []scan.Input {
 	parts := split.New(folder, false, s.Inputs)
 	defer parts.Close()
 	s.Comment = parts.Comment
-	decoders := make([]payload.Decoder, s.Workers)
+	decoders := make([]histogram.Decoder, s.Workers)
 	verify := func(worker int, v scan.Visit, _ *struct{}) error {
 		p, err := decoders[worker].Open(v.Payload)
 		if err == nil {

@@ -86,14 +86,14 @@ type Interval struct {
 func (c *Collector) Measure(start, length float64, h *histogram.Histogram, into *Interval) {
 	into.start, into.end, into.values, into.count = start, start+length, into.values[:0], h.TotalCount()
 	if c.Aggregate > 0 || c.Moving > 0 {
-		into.exact.Pack(h, h.Layout())
+		into.exact.Pack(h, histogram.MaxDigits)
 	} else {
 		for _, m := range c.Measures {
 			into.values = append(into.values, m.of(h, length, c.Ratio))
 		}
 	}
 	if c.WindowBytes > 0 {
-		into.rough.Pack(h, coarse(h.Layout()))
+		into.rough.Pack(h, coarseDigits)
 		into.max = h.Float(h.Max()) / c.Ratio
 	}
 }
@@ -250,12 +250,13 @@ func (c *Collector) measureMoving(g *gathered, steps []Window) error {
 	const slop = 1e-6 // seconds: ends are sums of decimal numbers
 	oldest := 0
 	for _, s := range steps {
-		if s.Count > math.MaxInt64-sum.TotalCount() {
-			return histogram.ErrOverflow
+		if err := s.counts.AddTo(sum); err != nil {
+			return err
 		}
-		s.counts.AddTo(sum)
 		for ; steps[oldest].End <= s.End-c.Moving+slop; oldest++ {
-			steps[oldest].counts.TakeFrom(sum)
+			if err := steps[oldest].counts.SubtractFrom(sum); err != nil {
+				return err
+			}
 		}
 		c.measure(g, s, c.Moving, sum)
 	}

@@ -92,7 +92,7 @@ func TestBoundedWindows(t *testing.T) {
 		bytes := 0
 		for _, series := range p.Windows {
 			for _, w := range series.Windows {
-				bytes += windowBytes + len(w.counts.Bytes())
+				bytes += windowBytes + w.counts.Size()
 			}
 		}
 		if bytes > limit || bytes != c.bytes {

@@ -275,8 +275,8 @@ func (ws *WindowSeries) page() *pageWindows {
 			out.Slots = max(out.Slots, index+1)
 		}
 		out.Start, out.End = append(out.Start, millis(w.Start)), append(out.End, millis(w.End))
-		out.Max, out.Sizes = append(out.Max, w.Max), append(out.Sizes, len(w.counts.Bytes()))
-		counts = append(counts, w.counts.Bytes()...)
+		out.Max, out.Sizes = append(out.Max, w.Max), append(out.Sizes, w.counts.Size())
+		counts = w.counts.AppendCounts(counts)
 	}
 	if len(counts) == 0 {
 		return nil

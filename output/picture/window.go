@@ -8,12 +8,9 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// coarse returns a layout of at most two significant digits: enough for a picture, where a pixel is more than a hundredth
-// of the value it stands for, and a tenth of the memory.
-func coarse(l histogram.Layout) histogram.Layout {
-	l.Digits = min(l.Digits, 2)
-	return l
-}
+// coarseDigits is the precision of counts in a picture, in significant digits. A pixel is more than a hundredth of the value
+// that it shows. Three digits take ten times the memory.
+const coarseDigits = 2
 
 // A Window is what was recorded in a stretch of time.
 type Window struct {
@@ -50,11 +47,7 @@ func (w *Window) addOpen(other *Window, sum *histogram.Histogram) error {
 	if err := w.include(other); err != nil {
 		return err
 	}
-	if sum.Layout().Shares(other.counts.Layout()) {
-		other.counts.AddTo(sum)
-		return nil
-	}
-	return sum.Add(other.counts.Histogram())
+	return other.counts.AddTo(sum)
 }
 
 // A WindowSeries is the histograms of a series by time.
@@ -99,7 +92,7 @@ func (ws *windows) put(key int64, w *Window) error {
 		w.counts = histogram.Packed{}
 		w.counts.Copy(counts)
 		ws.at[key] = w
-		ws.bytes += windowBytes + len(w.counts.Bytes())
+		ws.bytes += windowBytes + w.counts.Size()
 		return nil
 	}
 	if into != ws.open {
@@ -116,9 +109,9 @@ func (ws *windows) close() {
 		return
 	}
 	counts := &ws.open.counts
-	ws.bytes -= len(counts.Bytes())
-	counts.Pack(&ws.sum, ws.sum.Layout())
-	ws.bytes += len(counts.Bytes())
+	ws.bytes -= counts.Size()
+	counts.Pack(&ws.sum, histogram.MaxDigits)
+	ws.bytes += counts.Size()
 	ws.open = nil
 }
 
@@ -138,7 +131,7 @@ func (ws *windows) widen(width float64) error {
 			}
 		}
 		for _, w := range ws.at {
-			ws.bytes += windowBytes + len(w.counts.Bytes())
+			ws.bytes += windowBytes + w.counts.Size()
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package payload
+package histogram
 
 import (
 	"testing"
@@ -42,7 +42,7 @@ func BenchmarkAddTo(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			sum := newHistogram(b, p.Layout)
+			sum := newHistogram(b, p.layout)
 			for b.Loop() {
 				if err := p.AddTo(sum); err != nil {
 					b.Fatal(err)

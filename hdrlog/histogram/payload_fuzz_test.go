@@ -1,4 +1,4 @@
-package payload
+package histogram
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-
-	"hdrkit/hdrlog/histogram"
 )
 
 // manySlots is more than fuzzing has memory and time for.
@@ -34,7 +32,7 @@ func check(t *testing.T, packed []byte) {
 	if err != nil {
 		isTyped(t, err)
 	}
-	for _, layout := range []histogram.Layout{p.Layout, {Digits: 2, Lowest: 4, Ratio: p.Layout.Ratio}, {Digits: 3, Lowest: 1, Ratio: min(1, p.Layout.Ratio)}, {Digits: 3, Lowest: 1}} {
+	for _, layout := range []Layout{p.layout, {Digits: 2, Lowest: 4, Ratio: p.layout.Ratio}, {Digits: 3, Lowest: 1, Ratio: min(1, p.layout.Ratio)}, {Digits: 3, Lowest: 1}} {
 		sum := newHistogram(t, layout)
 		record(t, sum, 1, 2)
 		record(t, sum, 1<<45, 1)
@@ -63,15 +61,15 @@ func check(t *testing.T, packed []byte) {
 
 	again, err := fuzzEncoder.Encode(h)
 	if err != nil {
-		if !errors.Is(err, histogram.ErrRange) || !h.Double() {
+		if !errors.Is(err, ErrRange) || !h.Double() {
 			t.Fatal(err)
 		}
 		return
 	}
 	want := h
-	if h.Double() && p.Layout.Lowest != 1 {
+	if h.Double() && p.layout.Lowest != 1 {
 		// Double histograms are written with a lowest value of 1.
-		want = newHistogram(t, histogram.Layout{Digits: p.Layout.Digits, Lowest: 1, Ratio: p.Layout.Ratio})
+		want = newHistogram(t, Layout{Digits: p.layout.Digits, Lowest: 1, Ratio: p.layout.Ratio})
 		if err := want.Add(h); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +82,7 @@ func check(t *testing.T, packed []byte) {
 func isTyped(t *testing.T, err error) {
 	for _, want := range []error{
 		ErrBase64, ErrHeader, ErrTruncated, ErrTooLong, ErrCorrupt, ErrChecksum, ErrNegativeCount,
-		histogram.ErrOverflow, histogram.ErrKind, histogram.ErrRange,
+		ErrOverflow, ErrKind, ErrRange,
 	} {
 		if errors.Is(err, want) {
 			return
@@ -98,7 +96,7 @@ func agree(t *testing.T, plain []byte) {
 	if len(plain) < headerSize || base(binary.BigEndian.Uint32(plain)) != cookieV2 {
 		return
 	}
-	layout := histogram.Layout{Digits: int(int32(binary.BigEndian.Uint32(plain[12:]))), Lowest: int64(binary.BigEndian.Uint64(plain[16:]))}
+	layout := Layout{Digits: int(int32(binary.BigEndian.Uint32(plain[12:]))), Lowest: int64(binary.BigEndian.Uint64(plain[16:]))}
 	highest := int64(binary.BigEndian.Uint64(plain[24:]))
 	switch {
 	case layout.Valid() != nil || highest/2 < layout.Lowest:
@@ -142,7 +140,7 @@ func inflated(t testing.TB, text []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Layout.Ratio != 0 {
+	if p.layout.Ratio != 0 {
 		return nil
 	}
 	return bytes.Clone(d.raw[:headerSize+len(p.counts)])
@@ -215,7 +213,7 @@ func FuzzBase64(f *testing.F) {
 		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
 			t.Fatalf("got %v, want %v", err, wantErr)
 		}
-		if err == nil && (p.Layout != q.Layout || !bytes.Equal(p.counts, q.counts)) {
+		if err == nil && (p.layout != q.layout || !bytes.Equal(p.counts, q.counts)) {
 			t.Fatalf("got %+v, want %+v", p, q)
 		}
 	})

@@ -1,4 +1,4 @@
-package payload
+package histogram
 
 import (
 	"bytes"
@@ -6,15 +6,13 @@ import (
 	"fmt"
 	"math"
 	"unsafe"
-
-	"hdrkit/hdrlog/histogram"
 )
 
 // addTo adds the counts to sum, which has the payload's layout, or to nothing if it returns an error.
-func (p *Payload) addTo(sum *histogram.Histogram) error {
+func (p *Payload) addTo(sum *Histogram) error {
 	total, err := p.accumulate(sum, 1)
-	if err == nil && total > math.MaxInt64-sum.TotalCount() {
-		err = histogram.ErrOverflow
+	if err == nil && total > math.MaxInt64-sum.total {
+		err = ErrOverflow
 	}
 	if err != nil {
 		// Adding and taking away again costs only the payload that is bad; looking before adding would cost
@@ -22,13 +20,13 @@ func (p *Payload) addTo(sum *histogram.Histogram) error {
 		p.accumulate(sum, -1)
 		return err
 	}
-	sum.AddTotal(total)
+	sum.total += total
 	return nil
 }
 
 // accumulate adds sign times each count to its slot of sum, up to the first that is wrong, and returns their total.
-func (p *Payload) accumulate(sum *histogram.Histogram, sign int64) (total int64, err error) {
-	if p.Version == 2 {
+func (p *Payload) accumulate(sum *Histogram, sign int64) (total int64, err error) {
+	if p.version == 2 {
 		return p.accumulateZigZag(sum, sign)
 	}
 	return p.accumulateWords(sum, sign)
@@ -36,7 +34,7 @@ func (p *Payload) accumulate(sum *histogram.Histogram, sign int64) (total int64,
 
 // emptySlots returns how many slots are empty before the first count, unless the first is wrong.
 func (p *Payload) emptySlots() int {
-	if p.Version < 2 {
+	if p.version < 2 {
 		return (len(p.counts) - len(bytes.TrimLeft(p.counts, "\x00"))) / p.wordSize
 	}
 	if v, size := zigZag(p.counts); size > 0 && v&1 != 0 {
@@ -49,11 +47,11 @@ func (p *Payload) emptySlots() int {
 const roomy = 1 << 16
 
 // accumulateZigZag decodes the counts of version 2: ZigZag LEB128, where n is a count and -n stands for n empty slots.
-func (p *Payload) accumulateZigZag(sum *histogram.Histogram, sign int64) (total int64, err error) {
+func (p *Payload) accumulateZigZag(sum *Histogram, sign int64) (total int64, err error) {
 	// Room for all that the header allows, within reason, keeps a new sum from growing bucket by bucket, and counts are added
 	// several times as fast where they are far from the end.
 	low := p.emptySlots()
-	counts := sum.Slots(low, min(p.slots, roomy)-1)
+	counts := sum.slots(low, min(p.slots, roomy)-1)
 	limit := min(len(counts), p.slots) // sum may have more slots than the header allows
 	var (
 		index   int
@@ -75,7 +73,7 @@ func (p *Payload) accumulateZigZag(sum *histogram.Histogram, sign int64) (total 
 		}
 		if n != 0 {
 			if index >= limit {
-				counts = sum.Slots(low, index)
+				counts = sum.slots(low, index)
 				limit = min(len(counts), p.slots)
 			}
 			counts[index] += sign * n
@@ -85,7 +83,7 @@ func (p *Payload) accumulateZigZag(sum *histogram.Histogram, sign int64) (total 
 		encoded, index = encoded[size:], index+step
 	}
 	if seen < 0 {
-		return 0, histogram.ErrOverflow
+		return 0, ErrOverflow
 	}
 	return total, nil
 }
@@ -187,9 +185,9 @@ func zigZag(encoded []byte) (v uint64, size int) {
 }
 
 // accumulateWords decodes the counts of versions 0 and 1: big-endian words.
-func (p *Payload) accumulateWords(sum *histogram.Histogram, sign int64) (total int64, err error) {
+func (p *Payload) accumulateWords(sum *Histogram, sign int64) (total int64, err error) {
 	low := p.emptySlots()
-	counts := sum.Slots(low, 0)
+	counts := sum.slots(low, 0)
 	var seen int64
 	for index := 0; index*p.wordSize < len(p.counts); index++ {
 		word := p.counts[index*p.wordSize:]
@@ -209,14 +207,14 @@ func (p *Payload) accumulateWords(sum *histogram.Histogram, sign int64) (total i
 			return 0, fmt.Errorf("%w: %d at slot %d", ErrNegativeCount, n, index)
 		}
 		if index >= len(counts) {
-			counts = sum.Slots(low, index) // setCounts made sure that there are no more than the header's
+			counts = sum.slots(low, index) // setCounts made sure that there are no more than the header's
 		}
 		counts[index] += sign * n
 		total += n
 		seen |= total
 	}
 	if seen < 0 {
-		return 0, histogram.ErrOverflow
+		return 0, ErrOverflow
 	}
 	return total, nil
 }

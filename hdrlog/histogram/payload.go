@@ -1,17 +1,4 @@
-// Package payload decodes and encodes the histograms of an interval log: base64 of a header and a zlib stream of counts.
-//
-// Payloads of versions 0, 1 and 2 and of double histograms are read, compressed or plain; version 2 is written, integer
-// or double. The formats are those of the reference's [AbstractHistogram] and [DoubleHistogram], encodeIntoByteBuffer
-// and encodeIntoCompressedByteBuffer.
-//
-// A payload is decoded straight into a sum: [Decoder.Open] undoes base64 and compression and checks the header,
-// [Payload.AddTo] adds the counts to a histogram without an intermediate one. Whatever a payload claims, no memory is
-// taken that its header does not justify, checksums are read to their end, and a sum is either changed by the whole
-// payload or not at all.
-//
-// [AbstractHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/AbstractHistogram.html
-// [DoubleHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/DoubleHistogram.html
-package payload
+package histogram
 
 import (
 	"encoding/binary"
@@ -20,11 +7,10 @@ import (
 	"math"
 	"strings"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/internal/inflate"
 )
 
-// Errors that decoding returns, wrapped with what was found.
+// Errors of decoding. The errors that functions return wrap them and add what was found.
 var (
 	// ErrBase64: the text is not base64.
 	ErrBase64 = errors.New("bad base64")
@@ -62,14 +48,12 @@ const (
 	maxWordV2    = 9 // bytes that one count of version 2 can take
 )
 
-// A Payload is a decoded header with counts yet to be decoded. It is valid until its Decoder opens another.
+// A Payload is an encoded histogram, inflated and with its header read. Its counts are not decoded yet. It belongs to
+// the [Decoder] that opened it, and is valid until that decoder is used again.
 type Payload struct {
-	// Version is the encoding's: 0, 1 or 2.
-	Version int
-	// Layout is the histogram's precision, lowest discernible value and, in a double histogram, conversion ratio.
-	Layout histogram.Layout
-	// Highest is the highest trackable value that the header tells.
-	Highest int64
+	version int
+	layout  Layout
+	highest int64
 
 	decoder  *Decoder
 	double   [16]byte // what stands before a double histogram's integers, compressed
@@ -79,18 +63,62 @@ type Payload struct {
 	counts   []byte   // the encoded counts
 }
 
-// A Decoder opens payloads. It owns the memory that it needs to do so and uses it again each time. The zero value is
-// ready. It is not safe for concurrent use.
+// Version returns the version of the encoding: 0, 1 or 2.
+func (p *Payload) Version() int { return p.version }
+
+// Layout returns which values share a slot. Its Ratio is 0 unless the histogram is a double one.
+func (p *Payload) Layout() Layout { return p.layout }
+
+// Double reports whether this is a double histogram.
+func (p *Payload) Double() bool { return p.layout.Ratio != 0 }
+
+// Highest returns the highest trackable value in the header.
+func (p *Payload) Highest() int64 { return p.highest }
+
+// A Decoder decodes payloads: of versions 0, 1 and 2, integer and double, compressed and plain. It owns its memory and
+// uses it again for the next payload. The zero value is ready. It is not safe for concurrent use.
+//
+// [Decoder.AddTo] adds the counts of a payload straight to a sum, without a histogram between them. Whatever a payload
+// claims, a decoder takes no memory that the header does not justify. It reads checksums to their end.
+//
+// The formats are those of the reference's [AbstractHistogram] and [DoubleHistogram], encodeIntoByteBuffer and
+// encodeIntoCompressedByteBuffer.
+//
+// [AbstractHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/AbstractHistogram.html
+// [DoubleHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/DoubleHistogram.html
 type Decoder struct {
 	inflater inflate.Decoder
-	packed   []byte              // what base64 stood for
-	raw      []byte              // what was deflated
-	payload  Payload             // what Open returned last
-	counts   histogram.Histogram // counts of a payload whose layout is not the sum's
+	packed   []byte    // what base64 stood for
+	raw      []byte    // what was deflated
+	payload  Payload   // what Open returned last
+	counts   Histogram // of a payload whose layout is not that of the sum
 }
 
-// Open decodes the base64 text of a payload and its header and inflates its counts, verifying the checksum. The
-// payload returned is the decoder's, valid until Open or OpenBinary is called again; text is not kept.
+// Decode makes h what a payload in base64 holds, in the memory that h has. If it returns an error, h is empty. The errors
+// are those of [Decoder.Open] and [Payload.AddTo].
+func (d *Decoder) Decode(h *Histogram, text []byte) error {
+	p, err := d.Open(text)
+	if err != nil {
+		h.Reset(h.layout)
+		return err
+	}
+	return p.Decode(h)
+}
+
+// AddTo adds the counts of a payload in base64 to sum, which takes the finest layout of both; see [Histogram.Add]. If it
+// returns an error, sum is unchanged. The errors are those of [Decoder.Open] and [Payload.AddTo].
+func (d *Decoder) AddTo(sum *Histogram, text []byte) error {
+	p, err := d.Open(text)
+	if err != nil {
+		return err
+	}
+	return p.AddTo(sum)
+}
+
+// Open reads the header of a payload in base64, inflates the counts and verifies the checksum, but does not decode the
+// counts. The payload that it returns is valid until d is used again. Open does not keep text.
+//
+// The error wraps [ErrBase64], [ErrHeader], [ErrTruncated], [ErrTooLong], [ErrCorrupt] or [ErrChecksum].
 func (d *Decoder) Open(text []byte) (*Payload, error) {
 	packed, err := decodeBase64(d.packed, text)
 	d.packed = packed
@@ -100,7 +128,8 @@ func (d *Decoder) Open(text []byte) (*Payload, error) {
 	return d.OpenBinary(packed)
 }
 
-// OpenBinary is [Decoder.Open] for a payload that is not in base64. Packed must stay unchanged while the payload is used.
+// OpenBinary is [Decoder.Open] for a payload that is not in base64, such as [Histogram.AppendBinary] makes. Packed must
+// stay unchanged while the payload is used.
 func (d *Decoder) OpenBinary(packed []byte) (*Payload, error) {
 	p := &d.payload
 	*p = Payload{decoder: d}
@@ -114,7 +143,7 @@ func (d *Decoder) OpenBinary(packed []byte) (*Payload, error) {
 	if err := d.openInteger(packed); err != nil {
 		return nil, err
 	}
-	p.Layout.Ratio = 0
+	p.layout.Ratio = 0
 	return p, nil
 }
 
@@ -134,12 +163,12 @@ func (d *Decoder) openDouble(packed []byte, compressed bool) (*Payload, error) {
 		return nil, err
 	}
 	switch {
-	case int(digits) != p.Layout.Digits:
-		return nil, fmt.Errorf("%w: %d significant digits around %d", ErrHeader, digits, p.Layout.Digits)
-	case p.Version == 0:
+	case int(digits) != p.layout.Digits:
+		return nil, fmt.Errorf("%w: %d significant digits around %d", ErrHeader, digits, p.layout.Digits)
+	case p.version == 0:
 		return nil, fmt.Errorf("%w: a double histogram around version 0", ErrHeader)
-	case !(p.Layout.Ratio > 0) || math.IsInf(p.Layout.Ratio, 1):
-		return nil, fmt.Errorf("%w: conversion ratio %v", ErrHeader, p.Layout.Ratio)
+	case !(p.layout.Ratio > 0) || math.IsInf(p.layout.Ratio, 1):
+		return nil, fmt.Errorf("%w: conversion ratio %v", ErrHeader, p.layout.Ratio)
 	}
 	return p, nil
 }
@@ -185,11 +214,11 @@ func (p *Payload) parseHeader(raw []byte) error {
 	size := headerSize
 	switch base(cookie) {
 	case cookieV0:
-		p.Version, size = 0, headerSizeV0
+		p.version, size = 0, headerSizeV0
 	case cookieV1:
-		p.Version = 1
+		p.version = 1
 	case cookieV2:
-		p.Version = 2
+		p.version = 2
 	default:
 		return fmt.Errorf("%w: no histogram has cookie %#x", ErrHeader, cookie)
 	}
@@ -198,25 +227,25 @@ func (p *Payload) parseHeader(raw []byte) error {
 	}
 	digits, lowest, highest := raw[4:], raw[8:], raw[16:]
 	ratio := 1.0
-	if p.Version > 0 {
+	if p.version > 0 {
 		digits, lowest, highest = raw[12:], raw[16:], raw[24:]
 		ratio = math.Float64frombits(binary.BigEndian.Uint64(raw[32:]))
 	}
-	p.Layout = histogram.Layout{
+	p.layout = Layout{
 		Digits: int(int32(binary.BigEndian.Uint32(digits))),
 		Lowest: int64(binary.BigEndian.Uint64(lowest)),
 	}
-	p.Highest = int64(binary.BigEndian.Uint64(highest))
-	if err := p.Layout.Valid(); err != nil {
-		return fmt.Errorf("%w: %s", ErrHeader, strings.TrimPrefix(err.Error(), histogram.ErrLayout.Error()+": "))
+	p.highest = int64(binary.BigEndian.Uint64(highest))
+	if err := p.layout.Valid(); err != nil {
+		return fmt.Errorf("%w: %s", ErrHeader, strings.TrimPrefix(err.Error(), ErrLayout.Error()+": "))
 	}
-	if p.Highest/2 < p.Layout.Lowest {
-		return fmt.Errorf("%w: highest trackable value %d is below twice the lowest, %d", ErrHeader, p.Highest, p.Layout.Lowest)
+	if p.highest/2 < p.layout.Lowest {
+		return fmt.Errorf("%w: highest trackable value %d is below twice the lowest, %d", ErrHeader, p.highest, p.layout.Lowest)
 	}
-	p.Layout.Ratio = ratio
-	p.slots = p.Layout.SlotsFor(p.Highest)
+	p.layout.Ratio = ratio
+	p.slots = p.layout.SlotsFor(p.highest)
 	p.wordSize = int(cookie >> 4 & 0xe)
-	if p.Version < 2 && p.wordSize != 2 && p.wordSize != 4 && p.wordSize != 8 {
+	if p.version < 2 && p.wordSize != 2 && p.wordSize != 4 && p.wordSize != 8 {
 		return fmt.Errorf("%w: counts of %d bytes", ErrHeader, p.wordSize)
 	}
 	return nil
@@ -224,12 +253,12 @@ func (p *Payload) parseHeader(raw []byte) error {
 
 // size returns how many bytes header and counts take, which version 0 does not tell: then it is the most they can.
 func (p *Payload) size(raw []byte) (size int64, exact bool, err error) {
-	if p.Version == 0 {
+	if p.version == 0 {
 		return headerSizeV0 + int64(p.slots)*int64(p.wordSize), false, nil
 	}
 	length := int64(int32(binary.BigEndian.Uint32(raw[4:])))
 	word := p.wordSize
-	if p.Version == 2 {
+	if p.version == 2 {
 		word = maxWordV2
 	}
 	if length < 0 || length > int64(p.slots)*int64(word) {
@@ -250,12 +279,12 @@ func (p *Payload) setCounts(raw []byte) error {
 		return fmt.Errorf("%w: %d bytes, not %d", ErrTooLong, len(raw), size)
 	}
 	p.plain = raw
-	if p.Version == 0 {
+	if p.version == 0 {
 		p.counts = raw[headerSizeV0:]
 	} else {
 		p.counts = raw[headerSize:]
 	}
-	if p.Version < 2 && len(p.counts)%p.wordSize != 0 {
+	if p.version < 2 && len(p.counts)%p.wordSize != 0 {
 		return fmt.Errorf("%w: %d bytes of counts of %d bytes", ErrTruncated, len(p.counts), p.wordSize)
 	}
 	return nil
@@ -291,7 +320,7 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 	if size <= int64(n) {
 		return nil, fmt.Errorf("%w: more than %d bytes, not %d", ErrTooLong, n, size)
 	}
-	if d.payload.Version > 0 && size > maxInflation*int64(len(deflated)) {
+	if d.payload.version > 0 && size > maxInflation*int64(len(deflated)) {
 		return nil, fmt.Errorf("%w: %d compressed bytes do not hold %d", ErrTruncated, len(deflated), size)
 	}
 	size = min(size, maxInflation*int64(len(deflated)))
@@ -303,31 +332,34 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 	return d.raw[:n], nil
 }
 
-// AddTo adds the payload's counts to sum, which takes the finest layout of both; see [histogram.Histogram.Add]. The
-// error wraps [ErrCorrupt], [ErrNegativeCount], [ErrTruncated], [histogram.ErrKind], [histogram.ErrRange] or
-// [histogram.ErrOverflow]; sum is then unchanged.
-func (p *Payload) AddTo(sum *histogram.Histogram) error {
-	if sum.Layout().Shares(p.Layout) {
+// Decode makes h what p holds, in the memory that h has. If it returns an error, h is empty. The errors are those of
+// [Payload.AddTo].
+func (p *Payload) Decode(h *Histogram) error {
+	h.Reset(p.layout)
+	return p.addTo(h)
+}
+
+// AddTo adds the counts to sum, which takes the finest layout of both; see [Histogram.Add]. If it returns an error, sum is
+// unchanged. The error wraps [ErrCorrupt], [ErrNegativeCount], [ErrTruncated], [ErrKind], [ErrRange] or [ErrOverflow].
+func (p *Payload) AddTo(sum *Histogram) error {
+	if sum.layout.Shares(p.layout) {
 		if err := p.addTo(sum); err != nil {
 			return err
 		}
-		return sum.Refine(p.Layout) // takes the lower lowest value, which moves no count
+		return sum.Refine(p.layout) // takes the lower lowest value, which moves no count
 	}
 	counts := &p.decoder.counts
-	counts.Reset(p.Layout)
+	counts.Reset(p.layout)
 	if err := p.addTo(counts); err != nil {
 		return err
 	}
 	return sum.Add(counts)
 }
 
-// Histogram returns a new histogram of the payload's layout and counts.
-func (p *Payload) Histogram() (*histogram.Histogram, error) {
-	h, err := histogram.New(p.Layout)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.addTo(h); err != nil {
+// Histogram returns a new histogram that holds what p does. The errors are those of [Payload.AddTo].
+func (p *Payload) Histogram() (*Histogram, error) {
+	h := new(Histogram)
+	if err := p.Decode(h); err != nil {
 		return nil, err
 	}
 	return h, nil

@@ -1,4 +1,4 @@
-package payload
+package histogram
 
 import (
 	"bytes"
@@ -6,18 +6,16 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"hdrkit/hdrlog/histogram"
 )
 
-// TestAppendPlain opens what AppendPlain makes of histograms, and compares it with what the payload that an encoder makes of
+// TestAppendBinary opens what AppendBinary makes of histograms, and compares it with what the payload that an encoder makes of
 // them appends.
-func TestAppendPlain(t *testing.T) {
+func TestAppendBinary(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, ratio := range []float64{0, 1, 1.0 / 1024} {
 		for digits := range 6 {
 			for values := range 4 {
-				h := newHistogram(t, histogram.Layout{Digits: digits, Lowest: 1, Ratio: ratio})
+				h := newHistogram(t, Layout{Digits: digits, Lowest: 1, Ratio: ratio})
 				for range values * values {
 					record(t, h, 1<<20+random.Int64N(1<<20), 1+random.Int64N(300))
 				}
@@ -31,8 +29,8 @@ func TestAppendPlain(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want := p.AppendPlain([]byte("before"))
-				got, err := AppendPlain([]byte("before"), h)
+				want := p.AppendBinary([]byte("before"))
+				got, err := h.AppendBinary([]byte("before"))
 				if err != nil || !bytes.Equal(got, want) {
 					t.Errorf("%+v: %q, %v, want %q", h.Layout(), got, err, want)
 					continue
@@ -45,10 +43,10 @@ func TestAppendPlain(t *testing.T) {
 		}
 	}
 
-	far := newHistogram(t, histogram.Layout{Digits: 0, Lowest: 1, Ratio: 1})
+	far := newHistogram(t, Layout{Digits: 0, Lowest: 1, Ratio: 1})
 	record(t, far, 1, 1)
 	record(t, far, math.MaxInt64, 1)
-	if got, err := AppendPlain([]byte("before"), far); !errors.Is(err, histogram.ErrRange) || string(got) != "before" {
+	if got, err := far.AppendBinary([]byte("before")); !errors.Is(err, ErrRange) || string(got) != "before" {
 		t.Errorf("values that lie too far apart: %q, %v", got, err)
 	}
 }

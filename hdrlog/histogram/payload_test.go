@@ -1,4 +1,4 @@
-package payload
+package histogram
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 
 	"github.com/klauspost/compress/zlib"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/internal/logtest"
 )
 
@@ -128,16 +127,16 @@ func double(digits int32, inner []byte) []byte {
 	return append(packed, inner...)
 }
 
-func newHistogram(t testing.TB, layout histogram.Layout) *histogram.Histogram {
+func newHistogram(t testing.TB, layout Layout) *Histogram {
 	t.Helper()
-	h, err := histogram.New(layout)
+	h, err := New(layout)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return h
 }
 
-func record(t testing.TB, h *histogram.Histogram, value, n int64) {
+func record(t testing.TB, h *Histogram, value, n int64) {
 	t.Helper()
 	if err := h.Record(value, n); err != nil {
 		t.Fatal(err)
@@ -145,11 +144,11 @@ func record(t testing.TB, h *histogram.Histogram, value, n int64) {
 }
 
 // difference says how two histograms differ, nothing if they do not.
-func difference(got, want *histogram.Histogram) string {
+func difference(got, want *Histogram) string {
 	if got.Layout() != want.Layout() || got.TotalCount() != want.TotalCount() {
 		return fmt.Sprintf("got %+v with %d values, want %+v with %d", got.Layout(), got.TotalCount(), want.Layout(), want.TotalCount())
 	}
-	var buckets []histogram.Bucket
+	var buckets []Bucket
 	for bucket := range want.Recorded() {
 		buckets = append(buckets, bucket)
 	}
@@ -166,7 +165,7 @@ func difference(got, want *histogram.Histogram) string {
 	return ""
 }
 
-func open(t testing.TB, packed []byte) *histogram.Histogram {
+func open(t testing.TB, packed []byte) *Histogram {
 	t.Helper()
 	var d Decoder
 	p, err := d.OpenBinary(packed)
@@ -193,8 +192,8 @@ func TestLogs(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%.60s: %v", payload, err)
 		}
-		if p.Version != 2 {
-			t.Errorf("%.60s: version %d", payload, p.Version)
+		if p.version != 2 {
+			t.Errorf("%.60s: version %d", payload, p.version)
 		}
 		h, err := p.Histogram()
 		if err != nil {
@@ -207,7 +206,7 @@ func TestLogs(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%.60s: encoded anew: %v", payload, err)
 		}
-		sum := newHistogram(t, again.Layout)
+		sum := newHistogram(t, again.layout)
 		if err := again.AddTo(sum); err != nil {
 			t.Fatalf("%.60s: encoded anew: %v", payload, err)
 		}
@@ -224,7 +223,7 @@ func TestLogs(t *testing.T) {
 func TestVersions(t *testing.T) {
 	for digits := range int32(6) {
 		for _, lowest := range []int64{1, 1000} {
-			layout := histogram.Layout{Digits: int(digits), Lowest: lowest}
+			layout := Layout{Digits: int(digits), Lowest: lowest}
 			want := newHistogram(t, layout)
 			counts := []int64{3, 0, 5, 0, 0, 0, 1, 32767}
 			for i, n := range counts {
@@ -243,8 +242,8 @@ func TestVersions(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%+v: %v", head, err)
 					}
-					if p.Version != version.version || p.Layout != layout || p.Highest != math.MaxInt64 {
-						t.Errorf("%+v: version %d, %+v up to %d", head, p.Version, p.Layout, p.Highest)
+					if p.version != version.version || p.layout != layout || p.highest != math.MaxInt64 {
+						t.Errorf("%+v: version %d, %+v up to %d", head, p.version, p.layout, p.highest)
 					}
 					got, err := p.Histogram()
 					if err != nil {
@@ -373,16 +372,16 @@ func TestErrors(t *testing.T) {
 		{"count past the end", small.plain(zigZags(-32, 1)), ErrCorrupt, "payload is corrupt: more counts than the header's 32 slots"},
 		{"empty slot past the end", small.plain(zigZags(-32, 0)), ErrCorrupt, "payload is corrupt: more counts than the header's 32 slots"},
 		{"last count cut short", v2.plain([]byte{2, 0x80}), ErrTruncated, "payload is cut short: the last count is cut short"},
-		{"overflow", v2.plain(zigZags(math.MaxInt64, 1)), histogram.ErrOverflow, "total count exceeds the largest int64"},
-		{"overflow around zero", v2.plain(zigZags(math.MaxInt64, math.MaxInt64, 2, 5)), histogram.ErrOverflow, "total count exceeds the largest int64"},
+		{"overflow", v2.plain(zigZags(math.MaxInt64, 1)), ErrOverflow, "total count exceeds the largest int64"},
+		{"overflow around zero", v2.plain(zigZags(math.MaxInt64, math.MaxInt64, 2, 5)), ErrOverflow, "total count exceeds the largest int64"},
 		{"negative count of 2 bytes", header{version: 1, word: 2, digits: 3, lowest: 1}.plain(words(2, 1, 0, -1)), ErrNegativeCount, "negative count: -1 at slot 2"},
 		{"negative count of 4 bytes", header{version: 0, word: 4, digits: 3, lowest: 1}.plain(words(4, 1, math.MinInt32)), ErrNegativeCount, "negative count: -2147483648 at slot 1"},
 		{"negative count of 8 bytes", header{version: 1, word: 8, digits: 3, lowest: 1}.plain(words(8, math.MinInt64)), ErrNegativeCount, "negative count: -9223372036854775808 at slot 0"},
-		{"overflow of words", header{version: 1, word: 8, digits: 3, lowest: 1}.plain(words(8, math.MaxInt64, 1)), histogram.ErrOverflow, "total count exceeds the largest int64"},
+		{"overflow of words", header{version: 1, word: 8, digits: 3, lowest: 1}.plain(words(8, math.MaxInt64, 1)), ErrOverflow, "total count exceeds the largest int64"},
 	} {
 		// Once into a sum of the same layout, which is longer than the payload may be, and once into another.
 		for _, digits := range []int{1, 3, 4} {
-			sum := newHistogram(t, histogram.Layout{Digits: digits, Lowest: 1})
+			sum := newHistogram(t, Layout{Digits: digits, Lowest: 1})
 			record(t, sum, 5, 1)
 			record(t, sum, 1<<40, 2)
 			before := sum.Clone()
@@ -398,7 +397,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func decodeInto(d *Decoder, sum *histogram.Histogram, packed []byte) error {
+func decodeInto(d *Decoder, sum *Histogram, packed []byte) error {
 	p, err := d.OpenBinary(packed)
 	if err != nil {
 		return err
@@ -509,12 +508,12 @@ func TestChecksumAtBufferEnd(t *testing.T) {
 // Overflow across payloads leaves the sum as it was.
 func TestOverflowAcrossPayloads(t *testing.T) {
 	for _, digits := range []int32{3, 2, 4} {
-		sum := newHistogram(t, histogram.Layout{Digits: 3, Lowest: 1})
+		sum := newHistogram(t, Layout{Digits: 3, Lowest: 1})
 		record(t, sum, 9, math.MaxInt64-10)
 		before := sum.Clone()
 		var d Decoder
 		err := decodeInto(&d, sum, header{version: 2, digits: digits, lowest: 1}.plain(zigZags(4, 7)))
-		if !errors.Is(err, histogram.ErrOverflow) {
+		if !errors.Is(err, ErrOverflow) {
 			t.Errorf("%d digits: got %v, want ErrOverflow", digits, err)
 		}
 		if diff := difference(sum, before); diff != "" {
@@ -533,10 +532,10 @@ func TestKind(t *testing.T) {
 		ratio  float64
 		packed []byte
 	}{{0, double(3, plain)}, {1, plain}} {
-		sum := newHistogram(t, histogram.Layout{Digits: 2, Lowest: 1, Ratio: test.ratio})
+		sum := newHistogram(t, Layout{Digits: 2, Lowest: 1, Ratio: test.ratio})
 		record(t, sum, 9, 1)
 		before := sum.Clone()
-		if err := decodeInto(&d, sum, test.packed); !errors.Is(err, histogram.ErrKind) {
+		if err := decodeInto(&d, sum, test.packed); !errors.Is(err, ErrKind) {
 			t.Errorf("got %v, want ErrKind", err)
 		}
 		if diff := difference(sum, before); diff != "" {
@@ -547,7 +546,7 @@ func TestKind(t *testing.T) {
 
 // Where the slots are the same, the sum takes the lower lowest value, but only with the counts.
 func TestLowest(t *testing.T) {
-	sum := newHistogram(t, histogram.Layout{Digits: 3, Lowest: 3})
+	sum := newHistogram(t, Layout{Digits: 3, Lowest: 3})
 	var d Decoder
 	if err := decodeInto(&d, sum, header{version: 2, digits: 3, lowest: 2}.plain(zigZags(1, math.MaxInt64))); err == nil || sum.Layout().Lowest != 3 {
 		t.Errorf("%v, %+v", err, sum.Layout())
@@ -567,14 +566,14 @@ func TestDoubleHeader(t *testing.T) {
 	}
 	for digits := range most + 1 {
 		for shift := range 64 {
-			h := newHistogram(t, histogram.Layout{Digits: digits, Lowest: 1 + int64(shift%2), Ratio: 0.125})
+			h := newHistogram(t, Layout{Digits: digits, Lowest: 1 + int64(shift%2), Ratio: 0.125})
 			if shift > 0 {
 				record(t, h, 1<<(shift-1), 3)
 			}
 			var e Encoder
 			packed, err := e.Encode(h)
 			if err != nil {
-				if !errors.Is(err, histogram.ErrRange) || shift < 60 {
+				if !errors.Is(err, ErrRange) || shift < 60 {
 					t.Errorf("%d digits, 2^%d: %v", digits, shift-1, err)
 				}
 				continue
@@ -620,7 +619,7 @@ func TestMemory(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		var d Decoder
-		sum := newHistogram(t, histogram.Layout{Digits: 5, Lowest: 1})
+		sum := newHistogram(t, Layout{Digits: 5, Lowest: 1})
 		err := decodeInto(&d, sum, test.packed)
 		runtime.ReadMemStats(&after)
 		if taken := after.TotalAlloc - before.TotalAlloc; taken > test.most {
@@ -633,7 +632,7 @@ func TestMemory(t *testing.T) {
 func TestAllocs(t *testing.T) {
 	texts := logPayloads(t, "mixed-precision.hdr")
 	var d Decoder
-	sum := newHistogram(t, histogram.Layout{Digits: 5, Lowest: 1})
+	sum := newHistogram(t, Layout{Digits: 5, Lowest: 1})
 	n := 0
 	if cost := testing.AllocsPerRun(10*len(texts), func() {
 		p, err := d.Open(texts[n%len(texts)])
@@ -653,7 +652,7 @@ func TestAllocs(t *testing.T) {
 func TestMixed(t *testing.T) {
 	texts := logPayloads(t, "mixed-precision.hdr")
 	texts = append(texts, logPayloads(t, "lowest1000.hdr")[:3]...)
-	finest := newHistogram(t, histogram.Layout{Digits: 5, Lowest: 1})
+	finest := newHistogram(t, Layout{Digits: 5, Lowest: 1})
 	var d Decoder
 	for _, text := range texts {
 		p, err := d.Open(text)
@@ -668,27 +667,27 @@ func TestMixed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	finestOf := histogram.Layout{}
+	finestOf := Layout{}
 	for range 5 {
 		rand.Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
-		var sum *histogram.Histogram
+		var sum *Histogram
 		for _, text := range texts {
 			p, err := d.Open(text)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if sum == nil {
-				sum = newHistogram(t, p.Layout)
+				sum = newHistogram(t, p.layout)
 			}
 			if err := p.AddTo(sum); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if finestOf == (histogram.Layout{}) {
+		if finestOf == (Layout{}) {
 			finestOf = sum.Layout()
 		}
 		// The finest layout of all holds the sum of all, in slots as fine as those of 5 digits.
-		again := newHistogram(t, histogram.Layout{Digits: 5, Lowest: 1})
+		again := newHistogram(t, Layout{Digits: 5, Lowest: 1})
 		if err := again.Add(sum); err != nil {
 			t.Fatal(err)
 		}
@@ -704,10 +703,10 @@ func TestPlainEqualsReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var h *histogram.Histogram
+	var h *Histogram
 	n := 0
 	for line := range strings.Lines(string(golden)) {
-		var layout histogram.Layout
+		var layout Layout
 		var value, count int64
 		if _, err := fmt.Sscanf(line, "histogram\t%d\t%d", &layout.Digits, &layout.Lowest); err == nil {
 			h = newHistogram(t, layout)

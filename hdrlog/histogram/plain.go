@@ -1,4 +1,4 @@
-package payload
+package histogram
 
 import (
 	"encoding/base64"
@@ -57,15 +57,15 @@ func CutShort(text []byte) bool {
 	return int64(size) < int64(binary.BigEndian.Uint32(begin[4:]))
 }
 
-// AppendPlain appends the payload as it is without compression and base64: [Decoder.OpenBinary] opens that again, at a
-// fraction of what [Decoder.Open] costs.
-func (p *Payload) AppendPlain(packed []byte) []byte {
-	if p.Layout.Ratio != 0 {
+// AppendBinary appends the payload to packed, neither compressed nor in base64. [Decoder.OpenBinary] opens it at a fraction
+// of the cost of [Decoder.Open].
+func (p *Payload) AppendBinary(packed []byte) []byte {
+	if p.layout.Ratio != 0 {
 		packed = binary.BigEndian.AppendUint32(packed, cookieDouble)
 		packed = append(packed, p.double[4:]...)
 	}
 	return append(packed, p.plain...)
 }
 
-// PlainSize returns how many bytes AppendPlain appends.
-func (p *Payload) PlainSize() int { return len(p.double) + len(p.plain) }
+// BinarySize returns an upper limit of the number of bytes that AppendBinary appends.
+func (p *Payload) BinarySize() int { return len(p.double) + len(p.plain) }

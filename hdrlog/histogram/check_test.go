@@ -1,4 +1,4 @@
-package payload
+package histogram
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/internal/logtest"
 )
 
@@ -35,10 +34,10 @@ func TestCheck(t *testing.T) {
 	right := 0
 	for range 20000 {
 		var d Decoder
-		layout := histogram.Layout{Digits: random.IntN(4), Lowest: 1}
-		p := &Payload{Version: 2, Layout: layout, decoder: &d, counts: randomCounts(random)}
+		layout := Layout{Digits: random.IntN(4), Lowest: 1}
+		p := &Payload{version: 2, layout: layout, decoder: &d, counts: randomCounts(random)}
 		p.slots = layout.SlotsFor(1 << (8 + random.IntN(50)))
-		sum, err := histogram.New(layout)
+		sum, err := New(layout)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,12 +73,12 @@ func TestPlain(t *testing.T) {
 				continue
 			}
 			double, compressed := Peek(text)
-			if double != (p.Layout.Ratio != 0) {
+			if double != (p.layout.Ratio != 0) {
 				t.Errorf("%s: Peek takes the one kind for the other: %s", path, text)
 			}
 			checkCutShort(t, text, compressed)
-			versions[[3]any{p.Version, double, compressed}]++
-			again, err := plain.OpenBinary(p.AppendPlain(nil))
+			versions[[3]any{p.version, double, compressed}]++
+			again, err := plain.OpenBinary(p.AppendBinary(nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +103,7 @@ func TestPlain(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got.Layout() != want.Layout() || q.Version != p.Version || q.Highest != p.Highest ||
+				if got.Layout() != want.Layout() || q.version != p.version || q.highest != p.highest ||
 					!slices.Equal(slices.Collect(got.Recorded()), slices.Collect(want.Recorded())) {
 					t.Errorf("%s: %v is not %v", path, got, want)
 				}

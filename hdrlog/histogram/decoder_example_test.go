@@ -1,16 +1,15 @@
-package payload_test
+package histogram_test
 
 import (
 	"fmt"
 	"log"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 )
 
 // Payloads are decoded straight into a sum. A decoder is for many of them, one after the other.
-func Example() {
-	var encoder payload.Encoder
+func ExampleDecoder() {
+	var encoder histogram.Encoder
 	var texts [][]byte
 	for n := range int64(3) {
 		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
@@ -27,7 +26,7 @@ func Example() {
 		texts = append(texts, text)
 	}
 
-	var decoder payload.Decoder
+	var decoder histogram.Decoder
 	var sum *histogram.Histogram
 	for _, text := range texts {
 		p, err := decoder.Open(text)
@@ -35,7 +34,7 @@ func Example() {
 			log.Fatal(err)
 		}
 		if sum == nil {
-			if sum, err = histogram.New(p.Layout); err != nil {
+			if sum, err = histogram.New(p.Layout()); err != nil {
 				log.Fatal(err)
 			}
 		}

@@ -1,4 +1,4 @@
-package payload
+package histogram
 
 import (
 	"fmt"
@@ -6,14 +6,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/internal/logtest"
 )
 
 // BenchmarkEncodeLogs encodes the histograms of logs.
 func BenchmarkEncodeLogs(b *testing.B) {
 	for _, name := range []string{"many-tags", "straddle-a", "digits2", "digits3", "digits5", "node1"} {
-		var histograms []*histogram.Histogram
+		var histograms []*Histogram
 		var raw []byte
 		for _, payload := range logPayloads(b, name+".hdr") {
 			var d Decoder
@@ -26,7 +25,7 @@ func BenchmarkEncodeLogs(b *testing.B) {
 				b.Fatal(err)
 			}
 			histograms = append(histograms, h)
-			raw = appendRaw(raw, h, p.Highest)
+			raw = appendRaw(raw, h, p.highest)
 		}
 		b.Run(fmt.Sprintf("log=%s/raw=%d", name, len(raw)/len(histograms)), func(b *testing.B) {
 			var e Encoder

@@ -1,19 +1,17 @@
-package payload
+package histogram
 
 import (
 	"bytes"
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"hdrkit/hdrlog/histogram"
 )
 
 // TestAppendCounts compares the counts encoded with what encoding them one at a time gives.
 func TestAppendCounts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 5))
 	for range 3000 {
-		h, err := histogram.New(histogram.Layout{Digits: random.IntN(4), Lowest: 1})
+		h, err := New(Layout{Digits: random.IntN(4), Lowest: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,9 +38,9 @@ func TestAppendCounts(t *testing.T) {
 // BenchmarkAppendCounts encodes counts such as those of a few joined intervals: most are 1 or 2, beside others or alone.
 func BenchmarkAppendCounts(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 6))
-	var all []*histogram.Histogram // so many that no branch is learned
+	var all []*Histogram // so many that no branch is learned
 	for range 30 {
-		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		h, err := New(Layout{Digits: 3, Lowest: 1})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -61,7 +59,7 @@ func BenchmarkAppendCounts(b *testing.B) {
 	})
 	b.Run("impl=plain", func(b *testing.B) {
 		for n := 0; b.Loop(); n++ {
-			empty, counts := all[n%len(all)].Filled()
+			empty, counts := all[n%len(all)].filled()
 			raw, _ = appendPlainly(raw[:0], counts, empty)
 		}
 	})

@@ -1,4 +1,4 @@
-package histogram_test
+package hdrgo_test
 
 import (
 	"bytes"
@@ -13,21 +13,48 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"hdrkit/hdrlog/hdrgo"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/payload"
 )
+
+func newHistogram(t testing.TB, layout histogram.Layout) *histogram.Histogram {
+	t.Helper()
+	h, err := histogram.New(layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func record(t testing.TB, h *histogram.Histogram, value, n int64) {
+	t.Helper()
+	if err := h.Record(value, n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// equal checks that two histograms have the same layout and counts.
+func equal(t testing.TB, got, want *histogram.Histogram) {
+	t.Helper()
+	if got.Layout() != want.Layout() || got.TotalCount() != want.TotalCount() {
+		t.Fatalf("got %+v with %d values, want %+v with %d", got.Layout(), got.TotalCount(), want.Layout(), want.TotalCount())
+	}
+	if !slices.Equal(slices.Collect(got.Recorded()), slices.Collect(want.Recorded())) {
+		t.Fatal("the counts differ")
+	}
+}
 
 // roundTrip turns h into one of hdrhistogram-go and back.
 func roundTrip(t *testing.T, h *histogram.Histogram) {
 	t.Helper()
-	theirs, err := h.HdrHistogram()
+	theirs, err := hdrgo.To(h)
 	if err != nil {
 		t.Fatalf("%+v: %v", h.Layout(), err)
 	}
 	if theirs.TotalCount() != h.TotalCount() || theirs.Max() != h.Max() && h.TotalCount() != 0 {
 		t.Errorf("%+v: %d values up to %d, want %d up to %d", h.Layout(), theirs.TotalCount(), theirs.Max(), h.TotalCount(), h.Max())
 	}
-	ours, err := histogram.FromHdrHistogram(theirs)
+	ours, err := hdrgo.From(theirs)
 	if err != nil {
 		t.Fatalf("%+v: %v", h.Layout(), err)
 	}
@@ -35,12 +62,12 @@ func roundTrip(t *testing.T, h *histogram.Histogram) {
 }
 
 // Both libraries decode the same from the logs, and each takes the other's.
-func TestInteropLogs(t *testing.T) {
+func TestLogs(t *testing.T) {
 	names, err := filepath.Glob("../../testdata/logs/*.hdr")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var decoder payload.Decoder
+	var decoder histogram.Decoder
 	n := 0
 	for _, name := range names {
 		text, err := os.ReadFile(name)
@@ -69,7 +96,7 @@ func TestInteropLogs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ours, err := histogram.FromHdrHistogram(theirs)
+			ours, err := hdrgo.From(theirs)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,10 +109,10 @@ func TestInteropLogs(t *testing.T) {
 	}
 }
 
-func TestInteropLayouts(t *testing.T) {
+func TestLayouts(t *testing.T) {
 	for digits := range 6 {
 		for _, lowest := range []int64{1, 3, 1000, 1 << 40, 1<<43 + 1} {
-			h := newHistogram(t, digits, lowest)
+			h := newHistogram(t, histogram.Layout{Digits: digits, Lowest: lowest})
 			roundTrip(t, h)
 			for range 20 {
 				record(t, h, rand.Int64()>>rand.IntN(63), 1+rand.Int64N(1<<50))
@@ -93,12 +120,12 @@ func TestInteropLayouts(t *testing.T) {
 			roundTrip(t, h)
 		}
 	}
-	double := newDouble(t, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.25})
+	double := newHistogram(t, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.25})
 	record(t, double, 1000, 3)
 	roundTrip(t, double)
 }
 
-func TestInteropErrors(t *testing.T) {
+func TestErrors(t *testing.T) {
 	for _, test := range []struct {
 		layout histogram.Layout
 		want   error
@@ -107,9 +134,9 @@ func TestInteropErrors(t *testing.T) {
 		{histogram.Layout{Digits: 0, Lowest: 1<<60 - 1}, histogram.ErrLayout},
 		{histogram.Layout{Digits: 0, Lowest: 1<<62 - 1}, histogram.ErrLayout},
 	} {
-		h := newDouble(t, test.layout)
+		h := newHistogram(t, test.layout)
 		record(t, h, math.MaxInt64, 1)
-		if _, err := h.HdrHistogram(); !errors.Is(err, test.want) {
+		if _, err := hdrgo.To(h); !errors.Is(err, test.want) {
 			t.Errorf("%+v: got %v, want %v", test.layout, err, test.want)
 		}
 	}
@@ -123,7 +150,7 @@ func TestInteropErrors(t *testing.T) {
 		{hdrhistogram.Snapshot{LowestTrackableValue: 1<<60 - 1, HighestTrackableValue: math.MaxInt64, SignificantFigures: 0}, histogram.ErrLayout, "slots for values of"},
 		{hdrhistogram.Snapshot{LowestTrackableValue: 1, HighestTrackableValue: 1000, SignificantFigures: 3, Counts: []int64{math.MaxInt64, 1}}, histogram.ErrOverflow, ""},
 	} {
-		_, err := histogram.FromHdrHistogram(hdrhistogram.Import(&test.snapshot))
+		_, err := hdrgo.From(hdrhistogram.Import(&test.snapshot))
 		if !errors.Is(err, test.want) || err != nil && !strings.Contains(err.Error(), test.text) {
 			t.Errorf("%+v: got %v, want %v %s", test.snapshot, err, test.want, test.text)
 		}
@@ -131,10 +158,10 @@ func TestInteropErrors(t *testing.T) {
 }
 
 // Neither side's counts are shared with the other's.
-func TestInteropCopies(t *testing.T) {
-	h := newHistogram(t, 3, 1)
+func TestCopies(t *testing.T) {
+	h := newHistogram(t, histogram.Layout{Digits: 3, Lowest: 1})
 	record(t, h, 5, 1)
-	theirs, err := h.HdrHistogram()
+	theirs, err := hdrgo.To(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,5 +170,57 @@ func TestInteropCopies(t *testing.T) {
 	}
 	if got := slices.Collect(h.Recorded()); !slices.Equal(got, []histogram.Bucket{{Low: 5, High: 5, Count: 1}}) {
 		t.Errorf("got %v", got)
+	}
+}
+
+// TestToInto reuses one histogram of hdrhistogram-go for several of ours.
+func TestToInto(t *testing.T) {
+	to := hdrhistogram.New(1, math.MaxInt64/2, 3)
+	into := new(histogram.Histogram)
+	for n := range int64(10) {
+		h := newHistogram(t, histogram.Layout{Digits: 3, Lowest: 1})
+		for value := range 100 * n {
+			record(t, h, value*value*value, 1+value%5)
+		}
+		if err := hdrgo.ToInto(to, h); err != nil {
+			t.Fatal(err)
+		}
+		if err := hdrgo.FromInto(into, to); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, into, h)
+	}
+	h := newHistogram(t, histogram.Layout{Digits: 3, Lowest: 1})
+	record(t, h, 123456789, 5)
+	if n := testing.AllocsPerRun(10, func() {
+		if err := hdrgo.ToInto(to, h); err != nil {
+			t.Error(err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestToIntoErrors(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		layout histogram.Layout
+		value  int64
+		want   error
+	}{
+		{"digits", histogram.Layout{Digits: 2, Lowest: 1}, 1, histogram.ErrLayout},
+		{"lowest", histogram.Layout{Digits: 3, Lowest: 2}, 1, histogram.ErrLayout},
+		{"double", histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.5}, 1, histogram.ErrKind},
+		{"value", histogram.Layout{Digits: 3, Lowest: 1}, 1 << 40, histogram.ErrRange},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			to := hdrhistogram.New(1, 1000, 3)
+			h := newHistogram(t, test.layout)
+			record(t, h, 5, 1)
+			record(t, h, test.value, 1)
+			if err := hdrgo.ToInto(to, h); !errors.Is(err, test.want) || to.TotalCount() != 0 {
+				t.Errorf("%v, with %d values left", err, to.TotalCount())
+			}
+		})
 	}
 }

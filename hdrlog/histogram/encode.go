@@ -1,4 +1,4 @@
-package payload
+package histogram
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/klauspost/compress/zlib"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/internal/base64x"
 	"hdrkit/hdrlog/internal/deflate"
 )
@@ -29,9 +28,9 @@ type Encoder struct {
 }
 
 // AppendBase64 appends the payload of h to text, compressed and in base64, and returns the extended slice. The error
-// wraps [histogram.ErrRange]: the reference cannot read a double histogram whose values lie too far apart for its
+// wraps [ErrRange]: the reference cannot read a double histogram whose values lie too far apart for its
 // precision.
-func (e *Encoder) AppendBase64(text []byte, h *histogram.Histogram) ([]byte, error) {
+func (e *Encoder) AppendBase64(text []byte, h *Histogram) ([]byte, error) {
 	packed, err := e.Encode(h)
 	if err != nil {
 		return text, err
@@ -40,7 +39,7 @@ func (e *Encoder) AppendBase64(text []byte, h *histogram.Histogram) ([]byte, err
 }
 
 // Encode returns the payload of h, compressed but not in base64. It is valid until e is used again.
-func (e *Encoder) Encode(h *histogram.Histogram) ([]byte, error) {
+func (e *Encoder) Encode(h *Histogram) ([]byte, error) {
 	h, head, highest, err := encodable(h)
 	if err != nil {
 		return nil, err
@@ -49,9 +48,9 @@ func (e *Encoder) Encode(h *histogram.Histogram) ([]byte, error) {
 	return e.pack(head, cookieV2Compressed|wordV2, e.raw)
 }
 
-// AppendPlain appends the payload of h, neither compressed nor in base64, to packed: what [Payload.AppendPlain] appends of
-// one that [Encoder.Encode] made. The error wraps [histogram.ErrRange] as there.
-func AppendPlain(packed []byte, h *histogram.Histogram) ([]byte, error) {
+// AppendBinary appends the payload of h to packed, neither compressed nor in base64. [Decoder.OpenBinary] opens it. The
+// error wraps [ErrRange], as that of [Encoder.AppendBase64] does.
+func (h *Histogram) AppendBinary(packed []byte) ([]byte, error) {
 	h, head, highest, err := encodable(h)
 	if err != nil {
 		return packed, err
@@ -65,7 +64,7 @@ func AppendPlain(packed []byte, h *histogram.Histogram) ([]byte, error) {
 
 // encodable returns the integer histogram to encode for h, its highest trackable value, and what stands before it if h is a
 // double one.
-func encodable(h *histogram.Histogram) (_ *histogram.Histogram, head []byte, highest int64, err error) {
+func encodable(h *Histogram) (_ *Histogram, head []byte, highest int64, err error) {
 	if h.Double() {
 		return doubleHeader(h)
 	}
@@ -76,9 +75,9 @@ func encodable(h *histogram.Histogram) (_ *histogram.Histogram, head []byte, hig
 // AppendCompressed appends the payload p, compressed and in base64, to text: the same header and counts, for readers that
 // take no plain payloads, as the reference's.
 func (e *Encoder) AppendCompressed(text []byte, p *Payload) ([]byte, error) {
-	cookie := [...]uint32{cookieV0Compressed, cookieV1Compressed, cookieV2Compressed | wordV2}[p.Version]
+	cookie := [...]uint32{cookieV0Compressed, cookieV1Compressed, cookieV2Compressed | wordV2}[p.version]
 	var head []byte
-	if p.Layout.Ratio != 0 {
+	if p.layout.Ratio != 0 {
 		head = append(binary.BigEndian.AppendUint32(nil, cookieDoubleComp), p.double[4:]...)
 	}
 	packed, err := e.pack(head, cookie, p.plain)
@@ -137,7 +136,7 @@ func (e *Encoder) match(raw []byte) error {
 // doubleHeader returns what stands before the integer histogram of a double one, and what that must tell as its highest
 // trackable value: the reference derives both from the ratio of the highest to the lowest value, which it wants at
 // least 2 and, times ten to the digits, below 2^61. A lowest discernible value other than 1 is unknown to it.
-func doubleHeader(h *histogram.Histogram) (_ *histogram.Histogram, head []byte, highest int64, err error) {
+func doubleHeader(h *Histogram) (_ *Histogram, head []byte, highest int64, err error) {
 	layout := h.Layout()
 	if layout.Lowest != 1 {
 		h = h.Clone()
@@ -154,7 +153,7 @@ func doubleHeader(h *histogram.Histogram) (_ *histogram.Histogram, head []byte, 
 	}
 	if limit >= 1<<61 {
 		return nil, nil, 0, fmt.Errorf("%w: %v and %v do not fit one double histogram of %d digits",
-			histogram.ErrRange, h.Float(h.Min()), h.Float(h.Max()), layout.Digits)
+			ErrRange, h.Float(h.Min()), h.Float(h.Max()), layout.Digits)
 	}
 	head = binary.BigEndian.AppendUint32(nil, cookieDoubleComp)
 	head = binary.BigEndian.AppendUint32(head, uint32(layout.Digits))
@@ -163,7 +162,7 @@ func doubleHeader(h *histogram.Histogram) (_ *histogram.Histogram, head []byte, 
 }
 
 // appendRaw appends the header and the counts of h.
-func appendRaw(raw []byte, h *histogram.Histogram, highest int64) []byte {
+func appendRaw(raw []byte, h *Histogram, highest int64) []byte {
 	layout := h.Layout()
 	start := len(raw)
 	raw = binary.BigEndian.AppendUint32(raw, cookieV2|wordV2)
@@ -180,11 +179,11 @@ func appendRaw(raw []byte, h *histogram.Histogram, highest int64) []byte {
 
 // appendCounts appends the counts of h, up to its highest value, in ZigZag LEB128. A run of more than one empty slot is
 // its negated length. An empty histogram has one empty slot.
-func appendCounts(raw []byte, h *histogram.Histogram) []byte {
+func appendCounts(raw []byte, h *Histogram) []byte {
 	if h.TotalCount() == 0 {
 		return append(raw, 0)
 	}
-	empty, counts := h.Filled() // slots since the last one with a count
+	empty, counts := h.filled() // slots since the last one with a count
 	for begin := 0; begin < len(counts); begin += 64 {
 		chunk := chunkAt(counts, begin)
 		if empty >= 64 && allEmpty(chunk) { // one that is empty is seldom alone

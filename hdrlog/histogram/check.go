@@ -1,17 +1,15 @@
-package payload
+package histogram
 
 import (
 	"encoding/binary"
-
-	"hdrkit/hdrlog/histogram"
 )
 
 // Check decodes the counts without adding them to anything. Where it returns nil, so does [Payload.AddTo] with a histogram
 // of the same kind that has room for the values and counts.
 func (p *Payload) Check() error {
-	if p.Version < 2 {
+	if p.version < 2 {
 		counts := &p.decoder.counts
-		counts.Reset(p.Layout)
+		counts.Reset(p.layout)
 		return p.addTo(counts)
 	}
 	var (
@@ -35,7 +33,7 @@ func (p *Payload) Check() error {
 		seen |= total
 	}
 	if seen < 0 {
-		return histogram.ErrOverflow
+		return ErrOverflow
 	}
 	return nil
 }

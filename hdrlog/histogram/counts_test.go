@@ -1,9 +1,7 @@
-package payload
+package histogram
 
 import (
 	"testing"
-
-	"hdrkit/hdrlog/histogram"
 )
 
 // FuzzCounts holds the loop that takes eight counts at a time against the one that takes one: adding uses the former, and
@@ -24,19 +22,19 @@ func FuzzCounts(f *testing.F) {
 		if slots < 1 || slots > 1<<16 {
 			return
 		}
-		layout := histogram.Layout{Digits: 2, Lowest: 1}
-		sum, err := histogram.New(layout)
+		layout := Layout{Digits: 2, Lowest: 1}
+		sum, err := New(layout)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum.Slots(0, min(slots, layout.SlotsFor(1<<62))/2) // so that some payloads need more than there are
-		p := Payload{Version: 2, Layout: layout, slots: min(slots, layout.SlotsFor(1<<62)), counts: counts}
+		sum.slots(0, min(slots, layout.SlotsFor(1<<62))/2) // so that some payloads need more than there are
+		p := Payload{version: 2, layout: layout, slots: min(slots, layout.SlotsFor(1<<62)), counts: counts}
 		total, err := p.accumulate(sum, 1)
 		again, errAgain := p.accumulate(sum, -1)
 		if total != again || (err == nil) != (errAgain == nil) || err != nil && err.Error() != errAgain.Error() {
 			t.Errorf("eight at a time: %d, %v; one at a time: %d, %v", total, err, again, errAgain)
 		}
-		for index, n := range sum.Slots(0, 0) {
+		for index, n := range sum.slots(0, 0) {
 			if n != 0 {
 				t.Fatalf("slot %d is left with %d", index, n)
 			}
