@@ -1,0 +1,323 @@
+// Package follow reads files while other programs write them.
+//
+// A [Follower] looks at its files several times a second. Each file name is an [Input]. An input
+// gives one [Log] after another: the file as it is, and a new log after the file was replaced or
+// truncated. A log waits at the end of its file for more.
+//
+// The follower polls, because notification is not reliable over rotations and network file systems.
+package follow
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// ErrStopped is the error of [Log.Read] after [Follower.Stop] or [Follower.Abort].
+var ErrStopped = errors.New("reading was stopped")
+
+// Defaults of [Options].
+const (
+	DefaultPoll   = 100 * time.Millisecond
+	DefaultRescan = time.Second
+)
+
+// Options say how to follow. The zero value works.
+type Options struct {
+	// Poll is the time between two looks at the files.
+	Poll time.Duration
+	// Rescan is the time between two looks for new files that match a pattern.
+	Rescan time.Duration
+	// Notice, if set, receives what happens to an input, such as "was truncated". It can be called
+	// from several goroutines at once.
+	Notice func(input, text string)
+}
+
+// A Follower follows files. Its methods are safe for concurrent use.
+type Follower struct {
+	options Options
+	found   chan *Input
+	done    chan struct{} // closed by Close
+	poller  sync.WaitGroup
+
+	mu       sync.Mutex
+	inputs   []*Input
+	patterns []pattern
+	pending  []*Input // found, but not yet received from the channel
+	read     []*os.File
+	phase    phase
+	started  bool
+}
+
+// A pattern chooses the files of a folder whose whole name matches.
+type pattern struct {
+	folder string
+	name   *regexp.Regexp
+	each   func(*Input)
+}
+
+// A phase says how far reading goes.
+type phase int
+
+const (
+	following phase = iota
+	stopping        // files are read to where they end now, pipes to their end
+	aborted         // nothing more is read
+)
+
+// New returns a follower of nothing. Add inputs, then call Start.
+func New(o Options) *Follower {
+	if o.Poll <= 0 {
+		o.Poll = DefaultPoll
+	}
+	if o.Rescan <= 0 {
+		o.Rescan = DefaultRescan
+	}
+	if o.Notice == nil {
+		o.Notice = func(string, string) {}
+	}
+	return &Follower{options: o, found: make(chan *Input), done: make(chan struct{})}
+}
+
+// AddFile adds the file at path, which may not exist yet. It returns nil if another input already
+// follows the same file. If path is a pipe, the input ends when its writer ends.
+func (f *Follower) AddFile(path string) *Input {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.add(path)
+}
+
+// AddReader adds an input that ends at the end of r, such as standard input.
+func (f *Follower) AddReader(name string, r io.Reader) *Input {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.insert(&Input{name: name, stream: r})
+}
+
+// AddMatching adds the files in folder whose name matches, now and later. Each, which may be nil, is
+// called for every one of them before it is received. It must not call the follower.
+func (f *Follower) AddMatching(folder string, name *regexp.Regexp, each func(*Input)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.patterns = append(f.patterns, pattern{folder, name, each})
+	f.match()
+}
+
+// Start begins to follow. Receive the inputs from the channel: those added so far, and then each one
+// that a pattern matches later. The channel is closed when no more can come.
+func (f *Follower) Start() <-chan *Input {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.started = true
+	f.poller.Add(2)
+	wake := make(chan struct{}, 1)
+	go f.poll(wake)
+	go f.hand(wake)
+	return f.found
+}
+
+// Stop ends following: each file is read to its present end and each pipe to its end, then
+// [Log.Read] returns [ErrStopped].
+func (f *Follower) Stop() { f.enter(stopping) }
+
+// Abort ends reading at once.
+func (f *Follower) Abort() { f.enter(aborted) }
+
+func (f *Follower) enter(p phase) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.phase = max(f.phase, p)
+	for _, in := range f.inputs {
+		in.mu.Lock()
+		in.phase = f.phase
+		pipe := in.pipe
+		in.mu.Unlock()
+		if p == aborted && pipe != nil {
+			pipe.SetReadDeadline(time.Unix(1, 0)) // ends a read that waits, where the system can
+		}
+		in.signal()
+	}
+}
+
+// Close aborts, and releases the files. No log may be read after that.
+func (f *Follower) Close() {
+	f.Abort()
+	f.mu.Lock()
+	started := f.started
+	select {
+	case <-f.done:
+	default:
+		close(f.done)
+	}
+	f.mu.Unlock()
+	if started {
+		f.poller.Wait()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, in := range f.inputs {
+		in.close()
+	}
+	for _, file := range f.read {
+		file.Close()
+	}
+	f.read = nil
+}
+
+// add adds a file that no input follows yet.
+func (f *Follower) add(path string) *Input {
+	if slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.path == path }) {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return f.insert(&Input{name: path, path: path, special: true})
+	}
+	if err == nil && f.known(info) {
+		return nil
+	}
+	in := f.insert(&Input{name: path, path: path})
+	in.look()
+	return in
+}
+
+func (f *Follower) insert(in *Input) *Input {
+	in.follower, in.phase, in.wake = f, f.phase, make(chan struct{}, 1)
+	f.inputs = append(f.inputs, in)
+	f.pending = append(f.pending, in)
+	return in
+}
+
+// known reports whether the file was read by an input, or is going to be.
+func (f *Follower) known(info fs.FileInfo) bool {
+	return slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.has(info) }) ||
+		slices.ContainsFunc(f.read, func(file *os.File) bool { return same(file, info) })
+}
+
+// match adds the files that match a pattern, and forgets files that were read and that nothing
+// matches any more.
+func (f *Follower) match() {
+	var matched []fs.FileInfo
+	for _, p := range f.patterns {
+		entries, err := os.ReadDir(p.folder)
+		if err != nil {
+			continue // it may come back
+		}
+		for _, entry := range entries {
+			path := filepath.Join(p.folder, entry.Name())
+			if !p.name.MatchString(entry.Name()) ||
+				slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.path == path }) {
+				continue
+			}
+			info, err := os.Stat(path)
+			if err != nil || info.IsDir() {
+				continue
+			}
+			matched = append(matched, info)
+			if !f.known(info) {
+				f.look(f.inputs) // the file may have just replaced another one
+			}
+			if !f.known(info) {
+				if in := f.add(path); in != nil && p.each != nil {
+					p.each(in)
+				}
+			}
+		}
+	}
+	// A file that was read stays open as long as a name matches it, so that its inode is not used for
+	// a new file, which would then seem to be known.
+	f.read = slices.DeleteFunc(f.read, func(file *os.File) bool {
+		if slices.ContainsFunc(matched, func(info fs.FileInfo) bool { return same(file, info) }) {
+			return false
+		}
+		file.Close()
+		return true
+	})
+}
+
+// finish takes a file that was read to its end.
+func (f *Follower) finish(file *os.File) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.patterns) == 0 {
+		file.Close()
+		return
+	}
+	f.read = append(f.read, file)
+}
+
+// poll looks at the files until the follower is closed.
+func (f *Follower) poll(wake chan<- struct{}) {
+	defer f.poller.Done()
+	defer close(wake)
+	ticker := time.NewTicker(f.options.Poll)
+	defer ticker.Stop()
+	scanned := time.Now()
+	for {
+		select {
+		case <-f.done:
+			return
+		case now := <-ticker.C:
+			f.mu.Lock()
+			if f.phase != following {
+				f.mu.Unlock()
+				return
+			}
+			inputs := f.inputs
+			if now.Sub(scanned) >= f.options.Rescan {
+				scanned = now
+				f.match()
+			}
+			f.mu.Unlock()
+			f.look(inputs)
+			select {
+			case wake <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+func (f *Follower) look(inputs []*Input) {
+	for _, in := range inputs {
+		if !in.Once() {
+			in.look()
+		}
+	}
+}
+
+// hand sends the inputs found to the channel.
+func (f *Follower) hand(wake <-chan struct{}) {
+	defer f.poller.Done()
+	defer close(f.found)
+	for more := true; ; {
+		f.mu.Lock()
+		pending := f.pending
+		f.pending = nil
+		last := len(f.patterns) == 0
+		f.mu.Unlock()
+		for _, in := range pending {
+			select {
+			case f.found <- in:
+			case <-f.done:
+				return
+			}
+		}
+		if last || !more {
+			return
+		}
+		_, more = <-wake
+	}
+}
+
+// same reports whether a file is the one of info.
+func same(file *os.File, info fs.FileInfo) bool {
+	own, err := file.Stat()
+	return err == nil && os.SameFile(own, info)
+}

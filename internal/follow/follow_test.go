@@ -1,0 +1,348 @@
+package follow
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience is how long a test waits for what must happen. A loaded machine may need much of it.
+const patience = time.Minute
+
+// reading is all that a follower's inputs give, read as it comes.
+type reading struct {
+	*Follower
+	t      *testing.T
+	reader sync.WaitGroup
+
+	mu      sync.Mutex
+	inputs  map[string]*Input
+	lines   map[string][]string // by input; a log begins with "--"
+	errs    map[string]error    // how each input ended
+	notices []string
+}
+
+// read starts a follower with what add adds, and reads it.
+func read(t *testing.T, add func(f *Follower)) *reading {
+	r := &reading{t: t, inputs: map[string]*Input{}, lines: map[string][]string{}, errs: map[string]error{}}
+	r.Follower = New(Options{Poll: time.Millisecond, Rescan: time.Millisecond, Notice: func(input, text string) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.notices = append(r.notices, filepath.Base(input)+" "+text)
+	}})
+	add(r.Follower)
+	found := r.Start()
+	r.reader.Go(func() {
+		for in := range found {
+			r.reader.Go(func() { r.read(in) })
+		}
+	})
+	t.Cleanup(func() {
+		r.Abort()
+		r.Close()
+		r.reader.Wait()
+	})
+	return r
+}
+
+func (r *reading) read(in *Input) {
+	name := filepath.Base(in.Name())
+	add := func(line string) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.inputs[name] = in
+		r.lines[name] = append(r.lines[name], line)
+	}
+	for {
+		log, err := in.Next()
+		if err == nil {
+			add("--")
+			lines := bufio.NewReaderSize(log, 16)
+			for {
+				var line string
+				if line, err = lines.ReadString('\n'); line != "" {
+					add(strings.TrimSuffix(line, "\n"))
+				}
+				if err != nil {
+					break
+				}
+			}
+			if err == io.EOF {
+				continue
+			}
+		}
+		r.mu.Lock()
+		r.errs[name] = err
+		r.mu.Unlock()
+		return
+	}
+}
+
+// await waits until the condition holds.
+func (r *reading) await(what string, holds func() bool) {
+	r.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		r.mu.Lock()
+		ok := holds()
+		text := fmt.Sprintf("%.2000q %v %q", r.lines, r.errs, r.notices)
+		r.mu.Unlock()
+		if ok {
+			return
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%s: not after %v: %s", what, patience, text)
+		}
+	}
+}
+
+// awaitLines waits until an input has given exactly these lines.
+func (r *reading) awaitLines(name string, lines ...string) {
+	r.t.Helper()
+	r.await(name, func() bool { return slices.Equal(r.lines[name], lines) })
+}
+
+func (r *reading) awaitNotice(text string) {
+	r.t.Helper()
+	r.await(text, func() bool { return slices.Contains(r.notices, text) })
+}
+
+// file writes a file and returns its path.
+func file(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func extend(t *testing.T, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFile(t *testing.T) {
+	t.Run("grows", func(t *testing.T) {
+		t.Parallel()
+		path := file(t, filepath.Join(t.TempDir(), "a"), "one\ntw")
+		r := read(t, func(f *Follower) { f.AddFile(path) })
+		r.awaitLines("a", "--", "one")
+		extend(t, path, "o\nthree\n")
+		r.awaitLines("a", "--", "one", "two", "three")
+	})
+	t.Run("is replaced", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		path := file(t, filepath.Join(dir, "a"), "one\n")
+		r := read(t, func(f *Follower) { f.AddFile(path) })
+		r.awaitLines("a", "--", "one")
+		must(t, os.Rename(path, path+".1"))
+		extend(t, path+".1", "two\n") // the writer has not noticed yet
+		r.awaitLines("a", "--", "one", "two")
+		r.awaitNotice("a is gone; waiting for it to come back")
+		extend(t, path+".1", "three\n")
+		file(t, path, "four\n")
+		r.awaitLines("a", "--", "one", "two", "three", "--", "four")
+	})
+	t.Run("is truncated", func(t *testing.T) {
+		t.Parallel()
+		path := file(t, filepath.Join(t.TempDir(), "a"), "one\ntwo\n")
+		r := read(t, func(f *Follower) { f.AddFile(path) })
+		r.awaitLines("a", "--", "one", "two")
+		file(t, path, "x\n")
+		r.awaitLines("a", "--", "one", "two", "--", "x")
+		r.awaitNotice("a was truncated; reading it again from its start")
+	})
+	t.Run("appears", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(t.TempDir(), "a")
+		r := read(t, func(f *Follower) { f.AddFile(path) })
+		r.awaitNotice("a is not there yet; waiting for it")
+		file(t, path, "one\n")
+		r.awaitLines("a", "--", "one")
+	})
+	t.Run("is added twice", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		path := file(t, filepath.Join(dir, "a"), "one\n")
+		must(t, os.Link(path, path+"b"))
+		f := New(Options{})
+		defer f.Close()
+		if f.AddFile(path) == nil || f.AddFile(path) != nil || f.AddFile(path+"b") != nil {
+			t.Error("a file is two inputs")
+		}
+	})
+}
+
+func TestMatching(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := file(t, filepath.Join(dir, "node1.hdr"), "one\n")
+	r := read(t, func(f *Follower) { f.AddMatching(dir, regexp.MustCompile(`^node.*$`), nil) })
+	r.awaitLines("node1.hdr", "--", "one")
+
+	// A file that comes later is an input, other names of known files are none.
+	must(t, os.Symlink(path, filepath.Join(dir, "node1.link")))
+	file(t, filepath.Join(dir, "other.hdr"), "other\n")
+	file(t, filepath.Join(dir, "node2.hdr"), "two\n")
+	r.awaitLines("node2.hdr", "--", "two")
+
+	// A renamed file matches too.
+	for n := range 5 {
+		must(t, os.Rename(path, fmt.Sprintf("%s.%d", path, n)))
+		file(t, path, fmt.Sprintf("new%d\n", n))
+		r.await("next", func() bool { return slices.Contains(r.lines["node1.hdr"], fmt.Sprint("new", n)) })
+	}
+	// A new file may have the inode of one that was read and removed.
+	for n := range 5 {
+		must(t, os.Remove(fmt.Sprintf("%s.%d", path, n)))
+		r.await("forgotten", func() bool {
+			r.Follower.mu.Lock()
+			defer r.Follower.mu.Unlock()
+			return len(r.Follower.read) == 4-n
+		})
+		name := fmt.Sprintf("node9%d.hdr", n)
+		file(t, filepath.Join(dir, name), name+"\n")
+		r.awaitLines(name, "--", name)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.lines) != 7 {
+		t.Errorf("%d inputs: %q", len(r.lines), r.lines)
+	}
+}
+
+// TestRotation follows a file that is renamed every 400 lines, 20,000 in all. The old names match too.
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"log", "log.*"} {
+		t.Run(pattern, func(t *testing.T) {
+			t.Parallel()
+			const lines, rotations = 400, 50
+			dir := t.TempDir()
+			path := filepath.Join(dir, "log")
+			r := read(t, func(f *Follower) { f.AddMatching(dir, regexp.MustCompile("^(?:"+pattern+")$"), nil) })
+			var want []string
+			for n := range rotations {
+				log, err := os.Create(path)
+				must(t, err)
+				want = append(want, "--")
+				for line := range lines {
+					text := fmt.Sprintf("%d %d", n, line)
+					want = append(want, text)
+					_, err := log.WriteString(text + "\n")
+					must(t, err)
+				}
+				// A rotation that is not seen is no new log. This one is.
+				r.await("log", func() bool { return strings.HasPrefix(last(r.lines["log"]), fmt.Sprint(n, " ")) })
+				must(t, os.Rename(path, fmt.Sprintf("%s.%d", path, n)))
+				_, err = log.WriteString("last\n")
+				want = append(want, "last")
+				must(t, err)
+				must(t, log.Close())
+			}
+			r.awaitLines("log", want...)
+		})
+	}
+}
+
+func last(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return lines[len(lines)-1]
+}
+
+func TestPipe(t *testing.T) {
+	t.Parallel()
+	reader, writer, err := os.Pipe()
+	must(t, err)
+	r := read(t, func(f *Follower) { f.AddReader("-", reader) })
+	fmt.Fprint(writer, "one\n")
+	r.awaitLines("-", "--", "one")
+	r.await("end of data", func() bool { return r.inputs["-"].AtEnd() })
+	fmt.Fprint(writer, "two\n")
+	must(t, writer.Close())
+	r.await("end", func() bool { return r.errs["-"] == io.EOF })
+	r.awaitLines("-", "--", "one", "two")
+}
+
+func TestStop(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := file(t, filepath.Join(dir, "a"), "one\n")
+	reader, writer, err := os.Pipe()
+	must(t, err)
+	defer writer.Close()
+	missing := filepath.Join(dir, "missing")
+	r := read(t, func(f *Follower) {
+		f.AddFile(path)
+		f.AddFile(missing)
+		f.AddReader("-", reader)
+	})
+	r.awaitLines("a", "--", "one")
+	extend(t, path, strings.Repeat("two\n", 10000))
+	r.Stop()
+	r.await("stop", func() bool { return r.errs["a"] == ErrStopped && r.errs["missing"] == ErrStopped })
+	if n := len(r.lines["a"]); n != 10002 {
+		t.Errorf("%d lines were read before the stop", n)
+	}
+	fmt.Fprint(writer, "pipe\n") // it is read on
+	r.awaitLines("-", "--", "pipe")
+	r.Abort()
+	r.await("abort", func() bool { return r.errs["-"] == ErrStopped })
+}
+
+// TestAtEnd checks that data that were not read are never the end, without waiting for the next look.
+func TestAtEnd(t *testing.T) {
+	t.Parallel()
+	path := file(t, filepath.Join(t.TempDir(), "a"), "one\n")
+	f := New(Options{Poll: time.Hour})
+	defer f.Close()
+	in := f.AddFile(path)
+	f.Start()
+	log, err := in.Next()
+	must(t, err)
+	if in.AtEnd() {
+		t.Error("at the end before the first read")
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(io.Discard, log)
+		done <- err
+	}()
+	for deadline := time.Now().Add(patience); !in.AtEnd(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not at the end")
+		}
+	}
+	extend(t, path, "two\n")
+	if in.AtEnd() {
+		t.Error("at the end with data that were not read")
+	}
+	f.Abort()
+	if err := <-done; err != ErrStopped {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,286 @@
+package follow
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+)
+
+// An Input is a file name, and the logs that it stands for one after another.
+type Input struct {
+	name     string
+	path     string    // of a file or a named pipe
+	stream   io.Reader // of any other input
+	special  bool      // the path is no regular file: it is opened and read once
+	follower *Follower
+	wake     chan struct{} // something may have changed
+
+	mu      sync.Mutex
+	files   []generation // the first one is read, the others come after it
+	newest  fs.FileInfo  // of the last of files, nil if there was none
+	pipe    *os.File     // the special file that is read
+	trouble string       // why the name cannot be read now, as the last notice says
+	waiting bool         // a read waits for data
+	opened  bool         // there was a log
+	phase   phase
+}
+
+// A generation is a file to read from its first byte.
+type generation struct {
+	file   *os.File
+	offset int64 // of the next byte to read
+	info   fs.FileInfo
+	// settled is set at the second look after the file was replaced. What the writer wrote before it
+	// replaced the file is there then.
+	settled bool
+}
+
+// A Log is one content of an input. It is an io.Reader for one goroutine.
+type Log struct {
+	in     *Input
+	stream io.Reader // of an input that is read once, else nil
+	file   *os.File
+	err    error
+}
+
+// Name returns the name of the input.
+func (in *Input) Name() string { return in.name }
+
+// Once reports that the input ends by itself, as a pipe does.
+func (in *Input) Once() bool { return in.path == "" || in.special }
+
+// signal has a reader that waits look again.
+func (in *Input) signal() {
+	select {
+	case in.wake <- struct{}{}:
+	default:
+	}
+}
+
+// has reports whether the file is one that the input reads.
+func (in *Input) has(info fs.FileInfo) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, g := range in.files {
+		if os.SameFile(g.info, info) {
+			return true
+		}
+	}
+	return in.newest != nil && os.SameFile(in.newest, info)
+}
+
+// look compares the file of that name with the one that is read.
+func (in *Input) look() {
+	info, err := os.Stat(in.path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrNotExist
+	}
+	in.mu.Lock()
+	if len(in.files) > 1 {
+		in.files[0].settled = true
+	}
+	if err == nil && (in.newest == nil || !os.SameFile(in.newest, info)) {
+		err = in.open()
+	}
+	// A reader waits only at the end of its data.
+	wake := in.waiting && (len(in.files) != 1 || err != nil || info.Size() != in.files[0].offset)
+	trouble := ""
+	switch {
+	case err == nil:
+	case !errors.Is(err, fs.ErrNotExist):
+		trouble = err.Error() + "; trying again"
+	case in.newest == nil:
+		trouble = "is not there yet; waiting for it"
+	default:
+		trouble = "is gone; waiting for it to come back"
+	}
+	fresh := trouble != "" && trouble != in.trouble
+	in.trouble = trouble
+	in.mu.Unlock()
+	if fresh {
+		in.follower.options.Notice(in.name, trouble)
+	}
+	if wake {
+		in.signal()
+	}
+}
+
+// open opens the file that has the name now.
+func (in *Input) open() error {
+	file, err := os.Open(in.path)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() || in.newest != nil && os.SameFile(in.newest, info) {
+		file.Close()
+		return err
+	}
+	in.newest = info
+	in.files = append(in.files, generation{file: file, info: info})
+	return nil
+}
+
+// Next returns the next log, after the one before has been read to its end. It waits for the file
+// to appear. It returns io.EOF when there is no further log, and [ErrStopped] after [Follower.Stop].
+func (in *Input) Next() (*Log, error) {
+	if in.Once() {
+		return in.once()
+	}
+	for {
+		in.mu.Lock()
+		if len(in.files) > 0 && in.phase != aborted {
+			g := &in.files[0]
+			g.offset, in.opened = 0, true
+			in.mu.Unlock()
+			return &Log{in: in, file: g.file}, nil
+		}
+		phase := in.phase
+		in.mu.Unlock()
+		if phase != following {
+			return nil, ErrStopped
+		}
+		in.wait()
+	}
+}
+
+// once returns the only log of an input that ends by itself. To open a named pipe waits for its writer.
+func (in *Input) once() (*Log, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	switch {
+	case in.opened:
+		return nil, io.EOF
+	case in.phase == aborted:
+		return nil, ErrStopped
+	}
+	in.opened = true
+	l := &Log{in: in, stream: in.stream}
+	if in.path == "" {
+		in.pipe, _ = in.stream.(*os.File)
+		return l, nil
+	}
+	in.waiting = true
+	in.mu.Unlock()
+	file, err := os.Open(in.path)
+	in.mu.Lock()
+	in.waiting = false
+	if err != nil {
+		return nil, err
+	}
+	l.stream, in.pipe = file, file
+	return l, nil
+}
+
+// AtEnd reports whether all data there are were read and a read waits for more.
+func (in *Input) AtEnd() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !in.waiting {
+		return false
+	}
+	if len(in.files) == 0 {
+		return true
+	}
+	info, err := in.files[0].file.Stat()
+	return len(in.files) == 1 && err == nil && info.Size() == in.files[0].offset
+}
+
+// Read reads the next bytes. At the end of the file it waits until there are more, the file is replaced or
+// truncated (then it returns io.EOF), or the follower is stopped (then it returns [ErrStopped]).
+func (l *Log) Read(p []byte) (int, error) {
+	switch {
+	case l.err != nil:
+		return 0, l.err
+	case len(p) == 0:
+		return 0, nil
+	case l.stream != nil:
+		return l.readStream(p)
+	}
+	in := l.in
+	for {
+		// What is known before the read is true of the data that it finds.
+		in.mu.Lock()
+		if in.phase == aborted || len(in.files) == 0 {
+			in.mu.Unlock()
+			l.err = ErrStopped
+			return 0, l.err
+		}
+		g := in.files[0]
+		replaced, phase := len(in.files) > 1, in.phase
+		in.mu.Unlock()
+		n, err := l.file.ReadAt(p, g.offset)
+		if n > 0 {
+			in.mu.Lock()
+			in.files[0].offset += int64(n)
+			in.mu.Unlock()
+			return n, nil
+		}
+		if err != io.EOF {
+			l.err = err
+			return 0, err
+		}
+		switch info, err := l.file.Stat(); {
+		case err == nil && info.Size() < g.offset:
+			in.follower.options.Notice(in.name, "was truncated; reading it again from its start")
+			l.err = io.EOF
+		case replaced && (g.settled || phase == stopping):
+			in.mu.Lock()
+			in.files = in.files[1:]
+			in.mu.Unlock()
+			in.follower.finish(l.file)
+			l.err = io.EOF
+		case phase == stopping:
+			in.mu.Lock()
+			in.phase = aborted // Next returns no further log
+			in.mu.Unlock()
+			l.err = ErrStopped
+		default:
+			in.wait()
+			continue
+		}
+		return 0, l.err
+	}
+}
+
+// wait waits until something may have changed.
+func (in *Input) wait() {
+	in.mu.Lock()
+	in.waiting = true
+	in.mu.Unlock()
+	<-in.wake
+	in.mu.Lock()
+	in.waiting = false
+	in.mu.Unlock()
+}
+
+func (l *Log) readStream(p []byte) (int, error) {
+	in := l.in
+	in.mu.Lock()
+	if in.phase == aborted {
+		in.mu.Unlock()
+		return 0, ErrStopped
+	}
+	in.waiting = true
+	in.mu.Unlock()
+	n, err := l.stream.Read(p)
+	in.mu.Lock()
+	in.waiting = false
+	in.mu.Unlock()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = ErrStopped
+	}
+	return n, err
+}
+
+// close closes the files that are open. A reader of standard input may never return, so that stays open.
+func (in *Input) close() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, g := range in.files {
+		g.file.Close()
+	}
+	in.files = nil
+}
