@@ -239,8 +239,8 @@ func TestWriterErrors(t *testing.T) {
 		}
 	}
 	wide := newHistogram(t, histogram.Layout{Digits: 0, Lowest: 1, Ratio: 1}, 1, math.MaxInt64)
-	if err := w.Interval(nil, 0, 1, wide); !errors.Is(err, histogram.ErrRange) {
-		t.Errorf("got %v, want ErrRange", err)
+	if err := w.Interval(nil, 0, 1, wide); !errors.Is(err, histogram.ErrSpan) {
+		t.Errorf("got %v, want ErrSpan", err)
 	}
 	if err := w.Flush(); err != nil || out.Len() != 0 {
 		t.Errorf("%v, and %q is written", err, out.String())

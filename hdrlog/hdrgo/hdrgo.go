@@ -31,14 +31,16 @@ func FromInto(h *histogram.Histogram, from *hdrhistogram.Histogram) error {
 	if ratio := snapshot.IntegerToDoubleConversionRatio; ratio != 0 && ratio != 1 {
 		layout.Ratio = ratio
 	}
-	if err := layout.Valid(); err != nil {
+	if err := layout.Validate(); err != nil {
 		return err
 	}
 	// Near the largest int64 hdrhistogram-go's logarithm rounds a lowest value up to the next power of two.
 	if slots := layout.SlotsFor(max(snapshot.HighestTrackableValue, 0)); slots != len(snapshot.Counts) {
 		return errSlots(len(snapshot.Counts), snapshot, slots)
 	}
-	h.Reset(layout)
+	if err := h.Reset(layout); err != nil {
+		return err
+	}
 	for i, n := range snapshot.Counts {
 		if n == 0 {
 			continue

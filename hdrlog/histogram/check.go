@@ -9,7 +9,7 @@ import (
 func (p *Payload) Check() error {
 	if p.version < 2 {
 		counts := &p.decoder.counts
-		counts.Reset(p.layout)
+		counts.reset(p.layout)
 		return p.addTo(counts)
 	}
 	var (

@@ -28,8 +28,8 @@ type Encoder struct {
 }
 
 // AppendBase64 appends the payload of h to text, compressed and in base64, and returns the extended slice. The error
-// wraps [ErrRange]: the reference cannot read a double histogram whose values lie too far apart for its
-// precision.
+// wraps [ErrSpan] if the reference cannot read a double histogram whose values lie so far apart, or [ErrLayout] if h has no
+// layout.
 func (e *Encoder) AppendBase64(text []byte, h *Histogram) ([]byte, error) {
 	packed, err := e.Encode(h)
 	if err != nil {
@@ -49,7 +49,7 @@ func (e *Encoder) Encode(h *Histogram) ([]byte, error) {
 }
 
 // AppendBinary appends the payload of h to packed, neither compressed nor in base64. [Decoder.OpenBinary] opens it. The
-// error wraps [ErrRange], as that of [Encoder.AppendBase64] does.
+// error is that of [Encoder.AppendBase64].
 func (h *Histogram) AppendBinary(packed []byte) ([]byte, error) {
 	h, head, highest, err := encodable(h)
 	if err != nil {
@@ -65,7 +65,10 @@ func (h *Histogram) AppendBinary(packed []byte) ([]byte, error) {
 // encodable returns the integer histogram to encode for h, its highest trackable value, and what stands before it if h is a
 // double one.
 func encodable(h *Histogram) (_ *Histogram, head []byte, highest int64, err error) {
-	if h.Double() {
+	switch {
+	case h.layout.Lowest == 0:
+		return nil, nil, 0, errNoLayout
+	case h.Double():
 		return doubleHeader(h)
 	}
 	// The reference wants the highest trackable value to be at least twice the lowest.
@@ -152,8 +155,8 @@ func doubleHeader(h *Histogram) (_ *Histogram, head []byte, highest int64, err e
 		limit *= 10
 	}
 	if limit >= 1<<61 {
-		return nil, nil, 0, fmt.Errorf("%w: %v and %v do not fit one double histogram of %d digits",
-			ErrRange, h.Float(h.Min()), h.Float(h.Max()), layout.Digits)
+		return nil, nil, 0, fmt.Errorf("%w: %v and %v at %d digits",
+			ErrSpan, h.Float(h.Min()), h.Float(h.Max()), layout.Digits)
 	}
 	head = binary.BigEndian.AppendUint32(nil, cookieDoubleComp)
 	head = binary.BigEndian.AppendUint32(head, uint32(layout.Digits))

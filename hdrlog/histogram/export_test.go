@@ -2,7 +2,7 @@ package histogram
 
 // CorrectSlots counts the missing values of h in into slot by slot, however few they are.
 func (h *Histogram) CorrectSlots(into *Histogram, step int64) error {
-	into.Reset(h.layout)
+	into.reset(h.layout)
 	if err := into.Add(h); err != nil {
 		return err
 	}

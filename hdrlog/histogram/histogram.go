@@ -28,16 +28,20 @@ var (
 	ErrOverflow = errors.New("total count exceeds the largest int64")
 	// ErrKind: a double histogram meets an integer one.
 	ErrKind = errors.New("integer and double histograms do not add up")
-	// ErrRange: a value or a count is negative, or the values of two double histograms lie so far apart that
-	// their precision cannot hold both.
+	// ErrRange: a value or a count is negative, or is to be subtracted and was never added.
 	ErrRange = errors.New("value out of range")
-	// ErrLayout: a precision or lowest discernible value that no histogram can have.
+	// ErrSpan: the values of double histograms lie so far apart that one histogram cannot hold them all. Whether the sum
+	// of some histograms fails so does not depend on the order in which they are added.
+	ErrSpan = errors.New("values lie too far apart for one double histogram")
+	// ErrLayout: a precision or lowest discernible value that no histogram can have, or none at all.
 	ErrLayout = errors.New("impossible histogram layout")
 )
 
-// A Histogram counts values. Make one with [New]. It is not safe for concurrent use.
+// A Histogram counts values. Make one with [New] to record values. The zero value has no layout: it takes the layout of the
+// first histogram or payload that is added to it, and until then [Histogram.Record] fails. It is not safe for concurrent
+// use; a [Recorder] is.
 type Histogram struct {
-	layout Layout
+	layout Layout // Lowest is 0 if there is none
 	// counts grows by whole buckets as values come; what lies past its end is zero, also up to its capacity.
 	counts []int64
 	total  int64
@@ -48,10 +52,10 @@ type Histogram struct {
 
 // New returns an empty histogram.
 func New(layout Layout) (*Histogram, error) {
-	if err := layout.Valid(); err != nil {
+	if err := layout.Validate(); err != nil {
 		return nil, err
 	}
-	return &Histogram{layout: layout}, nil
+	return &Histogram{layout: layout.normal()}, nil
 }
 
 // Layout returns which values share a slot.
@@ -74,8 +78,17 @@ func (h *Histogram) Float(value int64) float64 { return float64(value) * h.Ratio
 // TotalCount returns how many values were counted.
 func (h *Histogram) TotalCount() int64 { return h.total }
 
-// Reset empties h for use with another layout, keeping its memory. The layout must be valid.
-func (h *Histogram) Reset(layout Layout) {
+// Reset empties h for use with another layout, and keeps its memory. The error wraps [ErrLayout]; h is then unchanged.
+func (h *Histogram) Reset(layout Layout) error {
+	if err := layout.Validate(); err != nil {
+		return err
+	}
+	h.reset(layout.normal())
+	return nil
+}
+
+// reset is Reset for a layout that is valid and normal, or none.
+func (h *Histogram) reset(layout Layout) {
 	_, counts := h.filled()
 	clear(counts)
 	h.counts = h.counts[:0] // so that the next time only what is used is cleared
@@ -86,6 +99,8 @@ func (h *Histogram) Reset(layout Layout) {
 func (h *Histogram) Clone() *Histogram {
 	return &Histogram{h.layout, append([]int64(nil), h.counts...), h.total, h.low}
 }
+
+var errNoLayout = fmt.Errorf("%w: a zero Histogram has none; use New or Reset", ErrLayout)
 
 // grow makes room for the slot at index.
 func (h *Histogram) grow(index int) {
@@ -104,9 +119,12 @@ func (h *Histogram) grow(index int) {
 	h.counts = h.counts[:slots]
 }
 
-// Record counts value n times. It returns [ErrRange] if either is negative and [ErrOverflow] if the total count would
-// exceed an int64; h is then unchanged.
+// Record counts value n times. It returns [ErrRange] if either is negative, [ErrOverflow] if the total count would exceed an
+// int64, and [ErrLayout] if h has no layout; h is then unchanged.
 func (h *Histogram) Record(value, n int64) error {
+	if h.layout.Lowest == 0 {
+		return errNoLayout
+	}
 	if value < 0 || n < 0 {
 		return fmt.Errorf("%w: value %d, count %d", ErrRange, value, n)
 	}
@@ -120,9 +138,15 @@ func (h *Histogram) Record(value, n int64) error {
 }
 
 // Add counts in h all that other counts. Where the two differ in precision, lowest discernible value or conversion
-// ratio, h takes the finest of both, and every count of the coarser one goes to the slot of its bucket's lowest value,
-// as the reference does. If it returns [ErrKind], [ErrRange] or [ErrOverflow], h is unchanged. Other is not changed.
+// ratio, h takes the finest of both, and every count of the coarser one goes to the slot of its slot's lowest value,
+// as the reference does. If it returns [ErrKind], [ErrSpan] or [ErrOverflow], h is unchanged. Other is not changed.
 func (h *Histogram) Add(other *Histogram) error {
+	switch {
+	case other.layout.Lowest == 0:
+		return nil
+	case h.layout.Lowest == 0:
+		h.reset(other.layout)
+	}
 	if h.Double() != other.Double() {
 		return ErrKind
 	}
@@ -210,17 +234,22 @@ func (h *Histogram) filled() (low int, counts []int64) {
 }
 
 // Refine makes h at least as fine as layout: the most digits of both, the lower lowest value, the smaller ratio. It
-// returns [ErrKind] if h is of the other kind and [ErrRange] if the values of h do not fit the smaller ratio; h is then
-// unchanged.
+// returns [ErrKind] if h is of the other kind, [ErrSpan] if the values of h do not fit the smaller ratio, and [ErrLayout] if
+// layout is impossible; h is then unchanged.
 func (h *Histogram) Refine(layout Layout) error {
-	if err := layout.Valid(); err != nil {
+	if err := layout.Validate(); err != nil {
 		return err
+	}
+	layout = layout.normal()
+	if h.layout.Lowest == 0 {
+		h.reset(layout)
+		return nil
 	}
 	if h.Double() != (layout.Ratio != 0) {
 		return ErrKind
 	}
 	finest := Layout{max(h.layout.Digits, layout.Digits), min(h.layout.Lowest, layout.Lowest), min(h.layout.Ratio, layout.Ratio)}
-	if err := finest.Valid(); err != nil {
+	if err := finest.Validate(); err != nil {
 		return err
 	}
 	return h.become(finest)
@@ -248,7 +277,7 @@ func rescale(value int64, from, to float64) (int64, error) {
 	// Both are powers of two in logs of the reference, so that this is exact.
 	scaled := math.Round(float64(value) * (from / to))
 	if scaled >= 1<<63 {
-		return 0, fmt.Errorf("%w: %v and %v do not fit one double histogram", ErrRange, float64(value)*from, to)
+		return 0, fmt.Errorf("%w: %v beside multiples of %v", ErrSpan, float64(value)*from, to)
 	}
 	return int64(scaled), nil
 }

@@ -3,6 +3,7 @@ package histogram_test
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -55,21 +56,21 @@ func equal(t testing.TB, got, want *histogram.Histogram) {
 	}
 }
 
-func TestLayoutValid(t *testing.T) {
+func TestValidate(t *testing.T) {
 	for _, test := range []struct {
 		layout histogram.Layout
 		want   string
 	}{
 		{histogram.Layout{Digits: 0, Lowest: 1}, ""},
 		{histogram.Layout{Digits: 5, Lowest: 1}, ""},
+		{histogram.Layout{Digits: 3}, ""},
 		{histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.25}, ""},
 		{histogram.Layout{Digits: 3, Lowest: 1, Ratio: math.SmallestNonzeroFloat64}, ""},
 		{histogram.Layout{Digits: 0, Lowest: 1<<62 - 1}, ""},
 		{histogram.Layout{Digits: 5, Lowest: 1<<45 - 1}, ""},
 		{histogram.Layout{Digits: -1, Lowest: 1}, "impossible histogram layout: -1 significant digits, not 0 to 5"},
 		{histogram.Layout{Digits: 6, Lowest: 1}, "impossible histogram layout: 6 significant digits, not 0 to 5"},
-		{histogram.Layout{Digits: 3}, "impossible histogram layout: lowest discernible value 0 is below 1"},
-		{histogram.Layout{Digits: 3, Lowest: math.MinInt64}, "impossible histogram layout: lowest discernible value -9223372036854775808 is below 1"},
+		{histogram.Layout{Digits: 3, Lowest: math.MinInt64}, "impossible histogram layout: lowest discernible value -9223372036854775808 is negative"},
 		{histogram.Layout{Digits: 0, Lowest: 1 << 62}, "impossible histogram layout: lowest discernible value 4611686018427387904 leaves no room for 0 significant digits"},
 		{histogram.Layout{Digits: 5, Lowest: 1 << 45}, "impossible histogram layout: lowest discernible value 35184372088832 leaves no room for 5 significant digits"},
 		{histogram.Layout{Digits: 3, Lowest: 1, Ratio: -1}, "impossible histogram layout: conversion ratio -1"},
@@ -207,10 +208,10 @@ func TestAddErrors(t *testing.T) {
 		{"kind", plain(3, 1), double(5, 1, 7), histogram.ErrKind, "integer and double histograms do not add up"},
 		{"kind, the other way", double(3, 1, 7), plain(5, 1), histogram.ErrKind, "integer and double histograms do not add up"},
 		{"overflow", plain(3, math.MaxInt64-1), plain(5, 2), histogram.ErrOverflow, "total count exceeds the largest int64"},
-		{"the sum's values do not fit", double(3, 1, 1<<40), double(5, 0x1p-30, 7), histogram.ErrRange, ""},
-		{"the other's values do not fit", double(3, 0x1p-30, 7), double(5, 1, 1<<40), histogram.ErrRange, "value out of range: 1.099511627776e+12 and 9.313225746154785e-10 do not fit one double histogram"},
-		{"just does not fit", double(3, 1, 7), double(3, 2, 1<<62), histogram.ErrRange, ""},
-		{"ratios apart", double(3, math.SmallestNonzeroFloat64, 7), double(5, math.MaxFloat64, 1), histogram.ErrRange, ""},
+		{"the sum's values do not fit", double(3, 1, 1<<40), double(5, 0x1p-30, 7), histogram.ErrSpan, ""},
+		{"the other's values do not fit", double(3, 0x1p-30, 7), double(5, 1, 1<<40), histogram.ErrSpan, "values lie too far apart for one double histogram: 1.099511627776e+12 beside multiples of 9.313225746154785e-10"},
+		{"just does not fit", double(3, 1, 7), double(3, 2, 1<<62), histogram.ErrSpan, ""},
+		{"ratios apart", double(3, math.SmallestNonzeroFloat64, 7), double(5, math.MaxFloat64, 1), histogram.ErrSpan, ""},
 	} {
 		before, other := test.h.Clone(), test.other.Clone()
 		err := test.h.Add(test.other)
@@ -277,6 +278,114 @@ func TestRefineKeepsLowerLowest(t *testing.T) {
 	}
 }
 
+// A zero histogram takes the first layout that is added to it, and says that it has none until then.
+func TestZero(t *testing.T) {
+	layout := histogram.Layout{Digits: 2, Lowest: 1000, Ratio: 0.5}
+	full := newDouble(t, layout)
+	record(t, full, 5000, 3)
+	var packed histogram.Packed
+	packed.Pack(full, histogram.MaxDigits)
+	var encoder histogram.Encoder
+	var decoder histogram.Decoder
+	text, err := encoder.AppendBase64(nil, full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := decoder.Open(text) // whose lowest value is 1: double histograms are written so
+	if err != nil {
+		t.Fatal(err)
+	}
+	fine := newDouble(t, encoded.Layout())
+	if err := fine.Add(full); err != nil {
+		t.Fatal(err)
+	}
+
+	for name, test := range map[string]struct {
+		add  func(h *histogram.Histogram) error
+		want *histogram.Histogram
+	}{
+		"Add":            {func(h *histogram.Histogram) error { return h.Add(full) }, full},
+		"Packed.AddTo":   {packed.AddTo, full},
+		"Decoder.AddTo":  {func(h *histogram.Histogram) error { return decoder.AddTo(h, text) }, fine},
+		"Decoder.Decode": {func(h *histogram.Histogram) error { return decoder.Decode(h, text) }, fine},
+		"Refine":         {func(h *histogram.Histogram) error { return h.Refine(layout) }, newDouble(t, layout)},
+		"Reset":          {func(h *histogram.Histogram) error { return h.Reset(layout) }, newDouble(t, layout)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var h histogram.Histogram
+			if err := test.add(&h); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, &h, test.want)
+		})
+	}
+
+	t.Run("without a layout", func(t *testing.T) {
+		var h, into histogram.Histogram
+		if err := h.Record(5, 1); !errors.Is(err, histogram.ErrLayout) {
+			t.Errorf("Record: %v", err)
+		}
+		if err := full.Add(&h); err != nil {
+			t.Errorf("added to another: %v", err)
+		}
+		if err := h.CorrectInto(&into, 1); err != nil {
+			t.Errorf("CorrectInto: %v", err)
+		}
+		if _, err := encoder.AppendBase64(nil, &h); !errors.Is(err, histogram.ErrLayout) {
+			t.Errorf("AppendBase64: %v", err)
+		}
+		if _, err := h.AppendBinary(nil); !errors.Is(err, histogram.ErrLayout) {
+			t.Errorf("AppendBinary: %v", err)
+		}
+		if h.Max() != 0 || h.Mean() != 0 || h.ValueAtPercentile(50) != 0 || h.CountBetween(0, math.MaxInt64) != 0 {
+			t.Error("an empty histogram has statistics")
+		}
+		broken := slices.Clone(text)
+		broken[len(broken)/2] ^= 1
+		if err := decoder.AddTo(&h, broken); err == nil || h.Layout() != (histogram.Layout{}) {
+			t.Errorf("a broken payload: %v leaves %+v", err, h.Layout())
+		}
+	})
+}
+
+// A histogram that cannot have a layout keeps what it has.
+func TestResetErrors(t *testing.T) {
+	h := newHistogram(t, 3, 1)
+	record(t, h, 5, 1)
+	for _, layout := range []histogram.Layout{{Digits: 9}, {Digits: -1}, {Lowest: -1}, {Ratio: math.NaN()}} {
+		if err := h.Reset(layout); !errors.Is(err, histogram.ErrLayout) || h.TotalCount() != 1 || h.Layout().Digits != 3 {
+			t.Errorf("%+v: %v leaves %d values in %+v", layout, err, h.TotalCount(), h.Layout())
+		}
+	}
+}
+
+// What was not added cannot be taken away, and to try changes nothing.
+func TestSubtractErrors(t *testing.T) {
+	for name, other := range map[string]*histogram.Histogram{
+		"more":   newHistogram(t, 3, 1),
+		"higher": newHistogram(t, 3, 1),
+		"finer":  newHistogram(t, 5, 1),
+		"double": newDouble(t, histogram.Layout{Digits: 3, Ratio: 1}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			record(t, other, 5, 1)
+			record(t, other, map[string]int64{"more": 5, "higher": 1 << 40, "finer": 1, "double": 5}[name], 1)
+			h := newHistogram(t, 3, 1)
+			record(t, h, 5, 1)
+			record(t, h, 1, 1)
+			before := h.Clone()
+			var packed histogram.Packed
+			packed.Pack(other, histogram.MaxDigits)
+			for way, err := range map[string]error{"Subtract": h.Subtract(other), "SubtractFrom": packed.SubtractFrom(h)} {
+				if !errors.Is(err, histogram.ErrRange) && !errors.Is(err, histogram.ErrKind) {
+					t.Errorf("%s: %v", way, err)
+				}
+			}
+			equal(t, h, before)
+		})
+	}
+}
+
 // Nothing of what was counted before shows after Reset, in whichever layout.
 func TestReset(t *testing.T) {
 	h := newHistogram(t, 5, 1)
@@ -334,5 +443,49 @@ func TestBreak(t *testing.T) {
 	}
 	for range h.Recorded() {
 		break
+	}
+}
+
+// Whether double histograms fit one sum does not depend on the order in which they are added, nor does the sum.
+func TestSpanOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	fits, apart := 0, 0
+	for range 300 {
+		var all []*histogram.Histogram
+		for range 2 + random.IntN(4) {
+			h := newDouble(t, histogram.Layout{Digits: 1 + random.IntN(4), Lowest: 1, Ratio: math.Ldexp(1, random.IntN(70)-35)})
+			for range random.IntN(3) {
+				record(t, h, random.Int64()>>(1+random.IntN(60)), 1+random.Int64N(5))
+			}
+			all = append(all, h)
+		}
+		add := func() (sum histogram.Histogram, failed bool) {
+			for _, i := range random.Perm(len(all)) {
+				if err := sum.Add(all[i]); errors.Is(err, histogram.ErrSpan) {
+					failed = true
+				} else if err != nil {
+					t.Fatal(err)
+				}
+			}
+			return sum, failed
+		}
+		want, wantFailed := add()
+		for range 5 {
+			got, failed := add()
+			if failed != wantFailed {
+				t.Fatalf("one order fails, another does not: %v", all)
+			}
+			if !failed {
+				equal(t, &got, &want)
+			}
+		}
+		if wantFailed {
+			apart++
+		} else {
+			fits++
+		}
+	}
+	if fits < 50 || apart < 50 {
+		t.Errorf("%d fit, %d do not", fits, apart)
 	}
 }

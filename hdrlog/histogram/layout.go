@@ -9,24 +9,25 @@ import (
 // MaxDigits is the highest precision of a histogram, in significant decimal digits.
 const MaxDigits = 5
 
-// A Layout says which values share a bucket.
+// A Layout says which values share a slot. Its methods require a valid layout; see [Layout.Validate].
 type Layout struct {
 	// Digits is the precision, in significant decimal digits, 0 to [MaxDigits].
 	Digits int
-	// Lowest is the lowest discernible value, at least 1. As in the reference it is rounded down to a power of two.
+	// Lowest is the lowest discernible value. 0 means 1. As in the reference, slots begin at multiples of the power of two
+	// at or below it.
 	Lowest int64
-	// Ratio is what an int64 value of 1 stands for: 0 in a histogram of integers, otherwise the
-	// integer-to-double conversion ratio of a double histogram, which the reference keeps at a power of two.
+	// Ratio is 0 in a histogram of integers. In a double histogram it is the float64 that an int64 value of 1 stands for,
+	// the reference's integer-to-double conversion ratio. The reference keeps it at a power of two.
 	Ratio float64
 }
 
-// Valid returns nil, or an error that wraps [ErrLayout] and says what is wrong.
-func (l Layout) Valid() error {
+// Validate returns nil if a histogram can have this layout, and otherwise an error that wraps [ErrLayout].
+func (l Layout) Validate() error {
 	switch {
 	case l.Digits < 0 || l.Digits > MaxDigits:
 		return fmt.Errorf("%w: %d significant digits, not 0 to %d", ErrLayout, l.Digits, MaxDigits)
-	case l.Lowest < 1:
-		return fmt.Errorf("%w: lowest discernible value %d is below 1", ErrLayout, l.Lowest)
+	case l.Lowest < 0:
+		return fmt.Errorf("%w: lowest discernible value %d is negative", ErrLayout, l.Lowest)
 	case l.unitMagnitude()+l.halfMagnitude()+1 > 62:
 		return fmt.Errorf("%w: lowest discernible value %d leaves no room for %d significant digits", ErrLayout, l.Lowest, l.Digits)
 	case l.Ratio < 0 || math.IsNaN(l.Ratio) || math.IsInf(l.Ratio, 0):
@@ -41,7 +42,13 @@ var halfMagnitudes = [MaxDigits + 1]int{0, 4, 7, 10, 14, 17}
 
 func (l Layout) halfMagnitude() int { return halfMagnitudes[l.Digits] }
 
-func (l Layout) unitMagnitude() int { return 63 - bits.LeadingZeros64(uint64(l.Lowest)) }
+func (l Layout) unitMagnitude() int { return 63 - bits.LeadingZeros64(uint64(l.Lowest)|1) }
+
+// normal returns l with a lowest value of 1 instead of 0.
+func (l Layout) normal() Layout {
+	l.Lowest = max(l.Lowest, 1)
+	return l
+}
 
 // Shares reports whether the slots of l and m are the same, so that counts can be added index by index.
 func (l Layout) Shares(m Layout) bool {

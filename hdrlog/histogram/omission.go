@@ -19,9 +19,12 @@ var ErrExpected = errors.New("expected interval must be positive")
 // wrong: see [maxSteps].
 //
 // Expected is in the units of [Histogram.Float]; of integers its fraction is dropped, as in the reference. The
-// error is [ErrExpected] or [ErrOverflow]; into is then of no use.
+// error is [ErrExpected] or [ErrOverflow]; into is then of no use. Into may be h itself.
 func (h *Histogram) CorrectInto(into *Histogram, expected float64) error {
-	into.Reset(h.layout)
+	if into == h {
+		h = h.Clone()
+	}
+	into.reset(h.layout)
 	if err := into.Add(h); err != nil {
 		return err
 	}

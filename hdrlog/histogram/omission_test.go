@@ -153,3 +153,20 @@ func TestCorrectExtremes(t *testing.T) {
 		t.Errorf("took %v", took)
 	}
 }
+
+// A histogram can be corrected in place.
+func TestCorrectIntoItself(t *testing.T) {
+	h := newHistogram(t, 3, 1)
+	record(t, h, 1000, 2)
+	var want histogram.Histogram
+	if err := h.CorrectInto(&want, 100); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.CorrectInto(h, 100); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, h, &want)
+	if h.TotalCount() != 20 {
+		t.Errorf("%d values", h.TotalCount())
+	}
+}

@@ -91,7 +91,7 @@ func (p Packed) Slots() iter.Seq2[int, int64] {
 
 // Unpack makes h what p holds, in the memory that h has.
 func (p Packed) Unpack(h *Histogram) {
-	h.Reset(p.layout)
+	h.reset(p.layout)
 	p.addTo(h)
 }
 
@@ -104,7 +104,7 @@ func (p Packed) Histogram() *Histogram {
 
 // AddTo adds the counts to h. The error and what becomes of h are those of [Histogram.Add].
 func (p Packed) AddTo(h *Histogram) error {
-	if !h.layout.Shares(p.layout) {
+	if h.layout.Lowest == 0 || !h.layout.Shares(p.layout) {
 		return h.Add(p.Histogram())
 	}
 	if p.total > math.MaxInt64-h.total {

@@ -99,7 +99,7 @@ type Decoder struct {
 func (d *Decoder) Decode(h *Histogram, text []byte) error {
 	p, err := d.Open(text)
 	if err != nil {
-		h.Reset(h.layout)
+		h.reset(h.layout)
 		return err
 	}
 	return p.Decode(h)
@@ -236,7 +236,10 @@ func (p *Payload) parseHeader(raw []byte) error {
 		Lowest: int64(binary.BigEndian.Uint64(lowest)),
 	}
 	p.highest = int64(binary.BigEndian.Uint64(highest))
-	if err := p.layout.Valid(); err != nil {
+	if p.layout.Lowest < 1 {
+		return fmt.Errorf("%w: lowest discernible value %d is below 1", ErrHeader, p.layout.Lowest)
+	}
+	if err := p.layout.Validate(); err != nil {
 		return fmt.Errorf("%w: %s", ErrHeader, strings.TrimPrefix(err.Error(), ErrLayout.Error()+": "))
 	}
 	if p.highest/2 < p.layout.Lowest {
@@ -335,21 +338,30 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 // Decode makes h what p holds, in the memory that h has. If it returns an error, h is empty. The errors are those of
 // [Payload.AddTo].
 func (p *Payload) Decode(h *Histogram) error {
-	h.Reset(p.layout)
+	h.reset(p.layout)
 	return p.addTo(h)
 }
 
 // AddTo adds the counts to sum, which takes the finest layout of both; see [Histogram.Add]. If it returns an error, sum is
-// unchanged. The error wraps [ErrCorrupt], [ErrNegativeCount], [ErrTruncated], [ErrKind], [ErrRange] or [ErrOverflow].
+// unchanged. The error wraps [ErrCorrupt], [ErrNegativeCount], [ErrTruncated], [ErrKind], [ErrSpan] or [ErrOverflow].
 func (p *Payload) AddTo(sum *Histogram) error {
+	if sum.layout.Lowest == 0 {
+		sum.reset(p.layout)
+		err := p.addTo(sum)
+		if err != nil {
+			sum.reset(Layout{})
+		}
+		return err
+	}
 	if sum.layout.Shares(p.layout) {
 		if err := p.addTo(sum); err != nil {
 			return err
 		}
-		return sum.Refine(p.layout) // takes the lower lowest value, which moves no count
+		sum.layout.Lowest = min(sum.layout.Lowest, p.layout.Lowest) // which moves no count
+		return nil
 	}
 	counts := &p.decoder.counts
-	counts.Reset(p.layout)
+	counts.reset(p.layout)
 	if err := p.addTo(counts); err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func check(t *testing.T, packed []byte) {
 
 	again, err := fuzzEncoder.Encode(h)
 	if err != nil {
-		if !errors.Is(err, ErrRange) || !h.Double() {
+		if !errors.Is(err, ErrSpan) || !h.Double() {
 			t.Fatal(err)
 		}
 		return
@@ -82,7 +82,7 @@ func check(t *testing.T, packed []byte) {
 func isTyped(t *testing.T, err error) {
 	for _, want := range []error{
 		ErrBase64, ErrHeader, ErrTruncated, ErrTooLong, ErrCorrupt, ErrChecksum, ErrNegativeCount,
-		ErrOverflow, ErrKind, ErrRange,
+		ErrOverflow, ErrKind, ErrSpan,
 	} {
 		if errors.Is(err, want) {
 			return
@@ -99,7 +99,7 @@ func agree(t *testing.T, plain []byte) {
 	layout := Layout{Digits: int(int32(binary.BigEndian.Uint32(plain[12:]))), Lowest: int64(binary.BigEndian.Uint64(plain[16:]))}
 	highest := int64(binary.BigEndian.Uint64(plain[24:]))
 	switch {
-	case layout.Valid() != nil || highest/2 < layout.Lowest:
+	case layout.Validate() != nil || layout.Lowest < 1 || highest/2 < layout.Lowest:
 		// Hdrhistogram-go takes a lowest value below 1 for 1, and any highest one. We refuse them, as the
 		// reference's constructor does: "lowestDiscernibleValue must be >= 1", "highestTrackableValue must be >=
 		// 2 * lowestDiscernibleValue".

@@ -573,7 +573,7 @@ func TestDoubleHeader(t *testing.T) {
 			var e Encoder
 			packed, err := e.Encode(h)
 			if err != nil {
-				if !errors.Is(err, ErrRange) || shift < 60 {
+				if !errors.Is(err, ErrSpan) || shift < 60 {
 					t.Errorf("%d digits, 2^%d: %v", digits, shift-1, err)
 				}
 				continue

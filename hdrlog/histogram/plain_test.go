@@ -46,7 +46,7 @@ func TestAppendBinary(t *testing.T) {
 	far := newHistogram(t, Layout{Digits: 0, Lowest: 1, Ratio: 1})
 	record(t, far, 1, 1)
 	record(t, far, math.MaxInt64, 1)
-	if got, err := far.AppendBinary([]byte("before")); !errors.Is(err, ErrRange) || string(got) != "before" {
+	if got, err := far.AppendBinary([]byte("before")); !errors.Is(err, ErrSpan) || string(got) != "before" {
 		t.Errorf("values that lie too far apart: %q, %v", got, err)
 	}
 }

@@ -98,7 +98,7 @@ func (c *Collector) Measure(start, length float64, h *histogram.Histogram, into 
 	}
 }
 
-// Add adds an interval to a series. It fails where histograms do not add up: [histogram.ErrKind], [histogram.ErrRange] or
+// Add adds an interval to a series. It fails where histograms do not add up: [histogram.ErrKind], [histogram.ErrSpan] or
 // [histogram.ErrOverflow].
 func (c *Collector) Add(label string, i *Interval) error {
 	g := c.at(label)
