@@ -1,0 +1,169 @@
+package merge
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"hdrkit/hdrlog"
+)
+
+// ErrEncoding is the error for bytes that are no encoded [Sum].
+var ErrEncoding = errors.New("not an encoded sum")
+
+// The encoding of a Sum is a byte for the version, a byte for the form, and unless that is empty: the start as a varint, the
+// length as an uvarint, both in milliseconds; then, of one interval, the length of MAX as an uvarint and MAX, and otherwise
+// the number of intervals as an uvarint; and the payload, which goes to the end.
+const (
+	encodingVersion = 1
+
+	formEmpty = 0
+	formOne   = 1 // the payload is what its base64 stands for
+	formText  = 2 // as formOne, but the payload is text, since encoding it in base64 would not give that text again
+	formMany  = 3 // the payload is compressed and of version 2
+)
+
+// maxTime is the latest time that an encoded sum can have, in milliseconds: that of a log, see [hdrlog.ErrTime].
+const maxTime = 1 << 50
+
+// MarshalBinary returns s as bytes. See [Sum.AppendBinary].
+func (s *Sum) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
+
+// AppendBinary appends s, encoded for [Sum.UnmarshalBinary]: about three quarters of what its interval takes in a log. The
+// error is that of [Sum.AppendFields], or [hdrlog.ErrTime] for times that no log can have.
+func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
+	if s.intervals == 0 {
+		return append(data, encodingVersion, formEmpty), nil
+	}
+	if s.Start < -maxTime || s.End > maxTime || s.End < s.Start {
+		return data, fmt.Errorf("%w: from %d to %d ms", hdrlog.ErrTime, s.Start, s.End)
+	}
+	c := codecs.Get().(*codec)
+	defer c.release()
+	var packed []byte
+	form := byte(formMany)
+	if s.pass != nil {
+		c.plain, _ = base64.StdEncoding.AppendDecode(c.plain[:0], s.pass)
+		packed, form = c.plain, formOne
+		size := len(packed)
+		c.plain = base64.StdEncoding.AppendEncode(c.plain, packed)
+		if !bytes.Equal(c.plain[size:], s.pass) {
+			packed, form = s.pass, formText
+		}
+	} else {
+		h := &s.counts
+		if !s.dense {
+			h = &c.scratch
+			if err := s.addHeld(c, h); err != nil {
+				return data, err
+			}
+		}
+		var err error
+		if packed, err = c.encoder.Encode(h); err != nil {
+			return data, err
+		}
+		if s.max != nil {
+			form = formOne
+		}
+	}
+	data = append(data, encodingVersion, form)
+	data = binary.AppendVarint(data, s.Start)
+	data = binary.AppendUvarint(data, uint64(s.End-s.Start))
+	if form == formMany {
+		data = binary.AppendUvarint(data, uint64(s.intervals))
+	} else {
+		data = append(binary.AppendUvarint(data, uint64(len(s.max))), s.max...)
+	}
+	return append(data, packed...), nil
+}
+
+// UnmarshalBinary makes s the sum that was encoded. It takes no more memory than the payload's header justifies. The error
+// wraps [ErrEncoding]; s is then empty. Data is not kept.
+func (s *Sum) UnmarshalBinary(data []byte) error {
+	s.Reset()
+	if err := s.unmarshal(data); err != nil {
+		s.Reset()
+		return fmt.Errorf("%w: %w", ErrEncoding, err)
+	}
+	return nil
+}
+
+func (s *Sum) unmarshal(data []byte) error {
+	if len(data) < 2 {
+		return errShort
+	}
+	version, form := data[0], data[1]
+	data = data[2:]
+	switch {
+	case version != encodingVersion:
+		return fmt.Errorf("version %d", version)
+	case form == formEmpty && len(data) > 0:
+		return fmt.Errorf("%d bytes too many", len(data))
+	case form == formEmpty:
+		return nil
+	case form > formMany:
+		return fmt.Errorf("form %d", form)
+	}
+	start, size := binary.Varint(data)
+	if size <= 0 {
+		return errShort
+	}
+	data = data[size:]
+	length, data, err := uvarint(data)
+	if err != nil {
+		return err
+	}
+	if start < -maxTime || start > maxTime || length > uint64(maxTime-start) {
+		return fmt.Errorf("%w: start %d ms, length %d ms", hdrlog.ErrTime, start, length)
+	}
+	n, data, err := uvarint(data) // the number of intervals, or of bytes
+	switch {
+	case err != nil:
+		return err
+	case form == formMany && (n < 2 || n > 1<<62):
+		return fmt.Errorf("%d intervals", n)
+	case form != formMany && n > uint64(min(len(data), maxMax)):
+		return fmt.Errorf("MAX of %d bytes", n)
+	}
+	var own hdrlog.Interval
+	if form != formMany {
+		max := data[:n]
+		if bytes.ContainsAny(max, ", \r\n") || len(max) == 0 {
+			return fmt.Errorf("MAX %q", max)
+		}
+		own.Fields = append(append([]byte("0,0,"), max...), ',')
+		data = data[n:]
+	}
+	own.Payload = data
+	if form != formText {
+		own.Payload = base64.StdEncoding.AppendEncode(nil, data)
+	} else if bytes.ContainsAny(data, ", \r\n") {
+		return fmt.Errorf("payload %.20q", data)
+	}
+	if err := s.Add(&own); err != nil {
+		return err
+	}
+	if s.pass == nil {
+		return errors.New("the payload is not compressed or not of version 2")
+	}
+	s.Start, s.End = start, start+int64(length)
+	if form == formMany {
+		s.intervals, s.max, s.pass = int64(n), nil, nil
+	}
+	return nil
+}
+
+// maxMax is more bytes than any MAX takes.
+const maxMax = 400
+
+var errShort = errors.New("it ends too early")
+
+func uvarint(data []byte) (uint64, []byte, error) {
+	n, size := binary.Uvarint(data)
+	if size <= 0 {
+		return 0, nil, errShort
+	}
+	return n, data[size:], nil
+}

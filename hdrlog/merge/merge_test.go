@@ -1,0 +1,546 @@
+package merge
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+)
+
+// TestWindowOf has the examples of the package documentation, and times before the epoch.
+func TestWindowOf(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name          string
+		start, length float64
+		size, want    int64
+	}{
+		{"whole", 10, 10, 10000, 10000},
+		{"early timer", 9.998, 10.001, 10000, 10000},
+		{"middle on an edge", 5, 10, 10000, 10000},
+		{"middle before an edge", 4.999, 10, 10000, 0},
+		{"truncated start and end", 9.9995, 0.001, 10000, 0},
+		{"no length", 10, 0, 10000, 10000},
+		{"longer than a window", 0, 60, 10000, 30000},
+		{"before the epoch", -10, 10, 10000, -10000},
+		{"middle on the epoch", -5, 10, 10000, 0},
+		{"one millisecond before the epoch", -0.001, 0, 10000, -10000},
+		{"smallest window", 0.001, 0.001, 1, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			i := hdrlog.Interval{Start: test.start, Length: test.length}
+			want := Window{test.want, test.want + test.size}
+			if got := WindowOf(i.StartMillis(), i.EndMillis(), test.size); got != want {
+				t.Errorf("%v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// intervals returns the intervals of a log without its malformed lines, with memory of their own.
+func intervals(t testing.TB, log string) (all []hdrlog.Interval) {
+	t.Helper()
+	r := hdrlog.NewReader(strings.NewReader(log), "log")
+	for r.Scan() {
+		if rec := r.Record(); rec.Kind == hdrlog.IntervalRecord {
+			i := rec.Interval
+			i.Tag, i.Fields, i.Payload = bytes.Clone(i.Tag), bytes.Clone(i.Fields), bytes.Clone(i.Payload)
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// testLogs returns the logs in testdata.
+func testLogs(t testing.TB) map[string]string {
+	t.Helper()
+	logs := make(map[string]string)
+	for _, pattern := range []string{"logs/*.hdr", "dialects/*.h*"} {
+		names, err := filepath.Glob("../../testdata/" + pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("no %s: %v", pattern, err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			logs[filepath.Base(name)] = string(text)
+		}
+	}
+	return logs
+}
+
+// fields returns the line of a sum.
+func fields(t testing.TB, s *Sum) string {
+	t.Helper()
+	text, err := s.AppendFields(nil, 1468800000000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// readable returns the intervals that s can take, of the kind of the first.
+func readable(all []hdrlog.Interval) (good []hdrlog.Interval) {
+	double := false
+	for _, i := range all {
+		var s Sum
+		if s.Add(&i) == nil && (len(good) == 0 || double == (s.Layout().Ratio != 0)) {
+			double = s.Layout().Ratio != 0
+			good = append(good, i)
+		}
+	}
+	return good
+}
+
+// tree adds up intervals in a random grouping, and sends some sums as bytes.
+func tree(t testing.TB, random *rand.Rand, all []hdrlog.Interval) *Sum {
+	t.Helper()
+	s := new(Sum)
+	var err error
+	switch {
+	case len(all) == 1:
+		err = s.Add(&all[0])
+	case len(all) < 5 || random.IntN(3) == 0:
+		s.Reset()
+		for n := range all {
+			err = errors.Join(err, s.Add(&all[n]))
+		}
+	default:
+		cut := 1 + random.IntN(len(all)-1)
+		a, b := tree(t, random, all[:cut]), tree(t, random, all[cut:])
+		err = errors.Join(s.Merge(a), s.Merge(new(Sum)), s.Merge(b))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if random.IntN(2) == 0 {
+		return s
+	}
+	data, err := s.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	received := new(Sum)
+	if err := received.UnmarshalBinary(data); err != nil {
+		t.Fatal(err)
+	}
+	return received
+}
+
+// TestCombiner proves that a sum is the same in whatever order and groups its intervals are added, and that it holds what the
+// histograms of the intervals add up to.
+func TestCombiner(t *testing.T) {
+	t.Parallel()
+	for name, log := range testLogs(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := readable(intervals(t, log))
+			if name == "huge-counts.hdr" || len(all) == 0 {
+				return // huge counts do not add up; TestSumErrors has such
+			}
+			random := rand.New(rand.NewPCG(1, 2))
+			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			var want *histogram.Histogram
+			var start, end int64
+			for n, i := range all {
+				own := new(histogram.Histogram)
+				if err := new(histogram.Decoder).Decode(own, i.Payload); err != nil {
+					t.Fatal(err)
+				}
+				if n == 0 {
+					want, start, end = own, i.StartMillis(), i.EndMillis()
+				} else if err := want.Add(own); err != nil {
+					t.Fatal(err)
+				}
+				start, end = min(start, i.StartMillis()), max(end, i.EndMillis())
+			}
+			line := ""
+			for range 5 {
+				s := tree(t, random, all)
+				h, err := s.Histogram(new(histogram.Histogram))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.Intervals() != int64(len(all)) || s.Start != start || s.End != end || h.Layout() != want.Layout() ||
+					!slices.Equal(slices.Collect(h.Recorded()), slices.Collect(want.Recorded())) {
+					t.Errorf("%d intervals from %d to %d, %d values", s.Intervals(), s.Start, s.End, h.TotalCount())
+				}
+				if got := fields(t, s); line != "" && got != line {
+					t.Errorf("%s\nand in another order\n%s", got, line)
+				} else {
+					line = got
+				}
+				random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			}
+		})
+	}
+}
+
+// TestOneInterval proves that an interval which nothing joins stays as it is, and that one of another encoding becomes
+// compressed and of version 2.
+func TestOneInterval(t *testing.T) {
+	t.Parallel()
+	passed, encoded := 0, 0
+	for name, log := range testLogs(t) {
+		for n, i := range readable(intervals(t, log)) {
+			for _, sent := range []bool{false, true} {
+				var s Sum
+				if err := s.Add(&i); err != nil {
+					t.Fatal(err)
+				}
+				if sent {
+					data, err := s.MarshalBinary()
+					if err == nil {
+						err = s.UnmarshalBinary(data)
+					}
+					if err != nil {
+						t.Fatalf("%s, interval %d: %v", name, n, err)
+					}
+				}
+				f := strings.Split(fields(t, &s), ",")
+				if want := strings.FieldsFunc(string(i.Fields), func(r rune) bool { return r == ',' || r == ' ' })[2]; i.Standard() && f[2] != want {
+					t.Errorf("%s, interval %d: MAX is %s, was %s", name, n, f[2], want)
+				}
+				p, err := new(histogram.Decoder).Open(i.Payload)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, compressed := histogram.Peek(i.Payload); compressed && p.Version() == 2 {
+					passed++
+					if f[3] != string(i.Payload) {
+						t.Errorf("%s, interval %d: the payload changed", name, n)
+					}
+					continue
+				}
+				encoded++
+				var was, is histogram.Histogram
+				p.Decode(&was)
+				p, err = new(histogram.Decoder).Open([]byte(f[3]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.Decode(&is)
+				if _, compressed := histogram.Peek([]byte(f[3])); !compressed || p.Version() != 2 ||
+					!slices.Equal(slices.Collect(is.Recorded()), slices.Collect(was.Recorded())) {
+					t.Errorf("%s, interval %d: version %d, compressed %t", name, n, p.Version(), compressed)
+				}
+			}
+		}
+	}
+	if passed < 1000 || encoded < 10 {
+		t.Errorf("%d payloads passed and %d were encoded", passed, encoded)
+	}
+}
+
+// payloadOf returns the payload of a histogram with these values.
+func payloadOf(t testing.TB, l histogram.Layout, values ...int64) []byte {
+	t.Helper()
+	h, err := histogram.New(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range values {
+		if err := h.Record(v, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := new(histogram.Encoder).AppendBase64(nil, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func intervalOf(tag string, start, length float64, payload []byte) *hdrlog.Interval {
+	i := &hdrlog.Interval{Start: start, Length: length, Payload: payload, Fields: fmt.Appendf(nil, "%.3f,%.3f,1.000,%s", start, length, payload)}
+	if tag != "" {
+		i.Tag = []byte(tag)
+	}
+	return i
+}
+
+var threeDigits = histogram.Layout{Digits: 3, Lowest: 1}
+
+// TestSumErrors proves that what does not add up is a SumError, whatever is already added up, and leaves the sum as it was.
+func TestSumErrors(t *testing.T) {
+	t.Parallel()
+	integer := intervalOf("", 0, 1, payloadOf(t, threeDigits, 1, 2, 3))
+	double := intervalOf("", 0, 1, payloadOf(t, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1}, 5000))
+	far := intervalOf("", 0, 1, payloadOf(t, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1.0 / (1 << 60)}, 5000))
+	h, _ := histogram.New(threeDigits)
+	h.Record(7, 1<<62)
+	text, _ := new(histogram.Encoder).AppendBase64(nil, h)
+	many := intervalOf("", 0, 1, text)
+	for _, test := range []struct {
+		name   string
+		first  *hdrlog.Interval
+		second *hdrlog.Interval
+		want   error
+	}{
+		{"integer and double", integer, double, histogram.ErrKind},
+		{"double and integer", double, integer, histogram.ErrKind},
+		{"doubles far apart", double, far, histogram.ErrRange},
+		{"doubles far apart, the other way round", far, double, histogram.ErrRange},
+		{"too many counts", many, many, histogram.ErrOverflow},
+	} {
+		for _, copies := range []int{1, 40} {
+			t.Run(fmt.Sprintf("%s/%d", test.name, copies), func(t *testing.T) {
+				var s Sum
+				if copies == 1 || test.want != histogram.ErrOverflow {
+					for range copies {
+						if err := s.Add(test.first); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				s.Add(test.first)
+				before := s.Intervals()
+				var other Sum
+				if err := other.Add(test.second); err != nil {
+					t.Fatal(err)
+				}
+				err := errors.Join(s.Add(test.second), s.Merge(&other))
+				if err == nil {
+					_, err = s.Histogram(new(histogram.Histogram)) // some are found only here
+				} else if s.Intervals() != before {
+					t.Errorf("%d intervals after an error, %d before", s.Intervals(), before)
+				}
+				var sumErr *SumError
+				if !errors.As(err, &sumErr) || !errors.Is(err, test.want) {
+					t.Errorf("%v, want %v", err, test.want)
+				}
+			})
+		}
+	}
+	t.Run("bad payload", func(t *testing.T) {
+		var s Sum
+		var sumErr *SumError
+		if err := s.Add(intervalOf("", 0, 1, []byte("HISTFAAAAC"))); err == nil || errors.As(err, &sumErr) || s.Intervals() != 0 {
+			t.Errorf("%v, %d intervals", err, s.Intervals())
+		}
+	})
+	t.Run("empty", func(t *testing.T) {
+		if text, err := new(Sum).AppendFields(nil, 0); err == nil {
+			t.Errorf("%s", text)
+		}
+	})
+}
+
+// TestSparse proves that a sum of payloads with two values that lie far apart takes little memory.
+func TestSparse(t *testing.T) {
+	far := payloadOf(t, histogram.Layout{Digits: 5, Lowest: 1}, 1, 1<<61)
+	sums := make([]Sum, 100)
+	for n := range sums {
+		for range 10 {
+			if err := sums[n].Add(intervalOf("", 0, 1, far)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // a pool keeps memory for one collection
+	runtime.ReadMemStats(&m)
+	if m.HeapAlloc > 64<<20 {
+		t.Errorf("%d MiB", m.HeapAlloc>>20)
+	}
+	h, err := sums[0].Histogram(new(histogram.Histogram))
+	if err != nil || h.TotalCount() != 20 {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestWindows proves that windows close in order of time and tags, and that what a loop leaves stays open.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	three := payloadOf(t, threeDigits, 1, 2, 3)
+	ws := NewWindows(10_000)
+	for _, i := range []*hdrlog.Interval{
+		intervalOf("b", 21, 1, three), intervalOf("a", 3, 1, three), intervalOf("", 3, 1, three), intervalOf("a", 9, 1, three),
+		intervalOf("b", 2, 1, three), intervalOf("a", 13, 1, three), intervalOf("", 14, 1, three),
+	} {
+		if err := ws.Add(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ws.Merge(nil, 0, new(Sum)); err != nil {
+		t.Error(err)
+	}
+	var got []string
+	take := func(m *Merged) {
+		got = append(got, fmt.Sprintf("%d %t %s: %d", m.Window.Start/1000, m.Tag != nil, m.Tag, m.Intervals()))
+	}
+	for m := range ws.Before(9_999) {
+		t.Errorf("%v closed early", m.Window)
+	}
+	for m := range ws.Before(10_000) {
+		take(m)
+	}
+	for m := range ws.Before(30_000) {
+		take(m)
+		break
+	}
+	if first, ok := ws.First(); !ok || first.Start != 10_000 {
+		t.Errorf("the first window is %v", first)
+	}
+	for m := range ws.All() {
+		take(m)
+	}
+	want := []string{"0 false : 1", "0 true a: 2", "0 true b: 1", "10 false : 1", "10 true a: 1", "20 true b: 1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if _, ok := ws.First(); ok {
+		t.Error("a window is open")
+	}
+}
+
+// TestMoving compares moving windows with the sum of the intervals in them.
+func TestMoving(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		length := 1 + random.Int64N(50)
+		m := NewMoving(length)
+		type one struct {
+			end int64
+			h   *histogram.Histogram
+		}
+		var all []one
+		now := int64(0)
+		for range 100 {
+			now += random.Int64N(10) - 2
+			h, _ := histogram.New(histogram.Layout{Digits: 1 + random.IntN(3), Lowest: 1})
+			h.Record(random.Int64N(1000), 1+random.Int64N(5))
+			all = append(all, one{now, h})
+			if err := m.Add(now, h); err != nil {
+				t.Fatal(err)
+			}
+			want, _ := histogram.New(m.Histogram().Layout())
+			latest := slices.MaxFunc(all, func(a, b one) int { return int(a.end - b.end) }).end
+			for _, o := range all {
+				if o.end > latest-length {
+					want.Add(o.h)
+				}
+			}
+			if !slices.Equal(slices.Collect(m.Histogram().Recorded()), slices.Collect(want.Recorded())) {
+				t.Fatalf("seed %d, at %d: %d values, want %d", seed, now, m.Histogram().TotalCount(), want.TotalCount())
+			}
+		}
+	}
+}
+
+// TestMovingEdge proves that an interval leaves when another one ends exactly the length later.
+func TestMovingEdge(t *testing.T) {
+	t.Parallel()
+	m := NewMoving(60_000)
+	h, _ := histogram.New(threeDigits)
+	h.Record(1, 1)
+	for n, want := range []int64{1, 2, 3, 4, 5, 6, 6, 6} {
+		if err := m.Add(int64(n)*10_000, h); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Histogram().TotalCount(); got != want {
+			t.Errorf("after %d s %d intervals, want %d", 10*n, got, want)
+		}
+	}
+}
+
+// TestEncodingErrors proves that bytes which are no sum are refused.
+func TestEncodingErrors(t *testing.T) {
+	t.Parallel()
+	var s, several Sum
+	i := intervalOf("", 1, 1, payloadOf(t, threeDigits, 1, 2, 3))
+	s.Add(i)
+	several.Add(i)
+	several.Add(i)
+	for _, sum := range []*Sum{&s, &several, new(Sum)} {
+		good, err := sum.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range good {
+			var got Sum
+			if err := got.UnmarshalBinary(good[:n]); !errors.Is(err, ErrEncoding) || got.Intervals() != 0 {
+				t.Errorf("%d of %d bytes: %v", n, len(good), err)
+			}
+		}
+	}
+	for _, data := range []string{"\x00\x00", "\x02\x00", "\x01\x00\x00", "\x01\x04\x00\x00\x00", "\x01\x03\x00\x00\x01", "\x01\x01\x00\x00\x00",
+		"\x01\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", "\x01\x01\x00\x00\x01,"} {
+		if err := new(Sum).UnmarshalBinary([]byte(data)); !errors.Is(err, ErrEncoding) {
+			t.Errorf("%q: %v", data, err)
+		}
+	}
+	s.End = 1 << 60
+	if _, err := s.MarshalBinary(); !errors.Is(err, hdrlog.ErrTime) {
+		t.Error(err)
+	}
+}
+
+// FuzzEncoding proves that any bytes are refused or are a sum that comes to the same bytes again and takes part in sums.
+func FuzzEncoding(f *testing.F) {
+	for _, log := range testLogs(f) {
+		all := readable(intervals(f, log))
+		for n := 0; n < len(all); n += 7 {
+			var s Sum
+			for k := range min(n%3+1, len(all)-n) {
+				s.Add(&all[n+k])
+			}
+			if data, err := s.MarshalBinary(); err == nil {
+				f.Add(data)
+			}
+		}
+	}
+	f.Add([]byte{encodingVersion, formEmpty})
+	text := []byte(base64.StdEncoding.EncodeToString([]byte("x")))
+	f.Add(append([]byte{encodingVersion, formText, 2, 2, 1, '1'}, text...))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var s, again, sum Sum
+		if err := s.UnmarshalBinary(data); err != nil {
+			if !errors.Is(err, ErrEncoding) || s.Intervals() != 0 {
+				t.Fatalf("%v, %d intervals", err, s.Intervals())
+			}
+			return
+		}
+		sent, err := s.MarshalBinary()
+		if err != nil {
+			if s.Layout().Ratio != 0 && errors.Is(err, histogram.ErrRange) {
+				return // a double histogram that the reference could not write
+			}
+			t.Fatal(err)
+		}
+		if err := again.UnmarshalBinary(sent); err != nil {
+			t.Fatal(err)
+		}
+		sentAgain, err := again.MarshalBinary()
+		if err != nil || !bytes.Equal(sent, sentAgain) {
+			t.Fatalf("%v: %x becomes %x", err, sent, sentAgain)
+		}
+		if err := errors.Join(sum.Merge(&s), sum.Merge(new(Sum))); err != nil || sum.Intervals() != s.Intervals() {
+			t.Fatal(err)
+		}
+		if s.Intervals() > 0 {
+			if fields(t, &sum) != fields(t, &s) {
+				t.Error("a copy differs")
+			}
+		}
+		if err := sum.Merge(&again); err == nil {
+			if _, err := sum.Histogram(new(histogram.Histogram)); err != nil && !errors.Is(err, histogram.ErrOverflow) {
+				t.Fatal(err)
+			}
+		}
+	})
+}
