@@ -1,0 +1,297 @@
+// Package push sends encoded rows to an HTTP receiver in batches. It repeats what the receiver could not
+// take, and makes the caller wait rather than drop a row.
+package push
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of a batch: it is sent when it has as many rows or bytes, or when its first row is as old.
+const (
+	batchRows  = 5000
+	batchBytes = 4 << 20
+	batchAge   = time.Second
+)
+
+// Pauses before a batch is sent again. They double from the first to the longest.
+const (
+	firstPause   = 500 * time.Millisecond
+	longestPause = 30 * time.Second
+)
+
+// timeout is the time that one request may take.
+const timeout = 30 * time.Second
+
+// Options say where to send rows, and how.
+type Options struct {
+	URL *url.URL
+	// Header has the fields that every request has.
+	Header http.Header
+	// Encode, if set, makes a body of the rows of a batch, which follow one another without a gap.
+	Encode func(rows []byte) []byte
+	// Notice, if set, receives what a person should know. It is called from another goroutine.
+	Notice func(text string)
+
+	age, pause time.Duration // set by tests
+}
+
+// ParseURL checks the address of a receiver. Credentials do not belong there: a command line is no secret.
+func ParseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, errors.New("not a URL") // the cause repeats the text, which may hold a secret
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, errors.New("not a URL such as http://127.0.0.1:8086/write?db=loadtest")
+	case u.User != nil:
+		return nil, errors.New("a URL holds no credentials; HDRKIT_PUSH_AUTHORIZATION does")
+	}
+	return u, nil
+}
+
+// A Pusher sends rows.
+type Pusher struct {
+	options Options
+	client  http.Client
+	context context.Context // ends when what was not sent is given up
+	giveUp  context.CancelFunc
+	ended   chan struct{} // the sender has returned
+
+	mu      sync.Mutex
+	changed sync.Cond
+	filling batch
+	ripe    bool        // the first row of filling is old enough
+	timer   *time.Timer // sets ripe
+	closing bool
+	result  Result
+}
+
+// A batch is rows to send together.
+type batch struct {
+	text []byte
+	rows int
+}
+
+// full reports whether the batch should be sent, whatever its age.
+func (b *batch) full() bool { return b.rows >= batchRows || len(b.text) >= batchBytes }
+
+// A Result counts the rows that did not arrive.
+type Result struct {
+	// Refused is the number of rows in batches that the receiver did not accept. It may have taken some of them.
+	Refused int
+	// Unsent is the number of rows that were given up.
+	Unsent int
+}
+
+// New starts a pusher. Close it to send the last rows.
+func New(o Options) *Pusher {
+	if o.Notice == nil {
+		o.Notice = func(string) {}
+	}
+	if o.age == 0 {
+		o.age, o.pause = batchAge, firstPause
+	}
+	p := &Pusher{options: o, ended: make(chan struct{})}
+	p.changed.L = &p.mu
+	p.client = http.Client{
+		Timeout: timeout,
+		// Most redirects drop the body, and the credentials are for one receiver only.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	p.context, p.giveUp = context.WithCancel(context.Background())
+	go p.run()
+	return p
+}
+
+// Write adds one row, encoded. It waits while the batch before is on its way and the next one is full.
+// Its error is the one of a pusher that was given up.
+func (p *Pusher) Write(row []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.filling.full() && p.context.Err() == nil {
+		p.changed.Wait()
+	}
+	if err := p.context.Err(); err != nil {
+		p.result.Unsent++
+		return 0, err
+	}
+	if p.filling.rows == 0 {
+		p.timer = time.AfterFunc(p.options.age, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.ripe = true
+			p.changed.Broadcast()
+		})
+	}
+	p.filling.text = append(p.filling.text, row...)
+	p.filling.rows++
+	if p.filling.full() {
+		p.changed.Broadcast()
+	}
+	return len(row), nil
+}
+
+// Close sends the rows that are left. When the context ends, it gives them up.
+func (p *Pusher) Close(ctx context.Context) Result {
+	p.mu.Lock()
+	p.closing = true
+	p.changed.Broadcast()
+	p.mu.Unlock()
+	stop := context.AfterFunc(ctx, p.GiveUp)
+	<-p.ended
+	stop()
+	p.giveUp()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.result
+}
+
+// GiveUp ends sending at once. A Write that waits returns.
+func (p *Pusher) GiveUp() {
+	p.giveUp()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.changed.Broadcast()
+}
+
+// run sends batches until the pusher is closed or given up.
+func (p *Pusher) run() {
+	defer close(p.ended)
+	var spare []byte
+	for {
+		p.mu.Lock()
+		for !p.filling.full() && !p.ripe && !p.closing {
+			p.changed.Wait()
+		}
+		b := p.filling
+		if b.rows == 0 { // closing
+			p.mu.Unlock()
+			return
+		}
+		p.timer.Stop()
+		p.filling, p.ripe = batch{text: spare[:0]}, false
+		p.changed.Broadcast()
+		p.mu.Unlock()
+		p.deliver(&b)
+		spare = b.text
+	}
+}
+
+// deliver sends a batch until the receiver takes or refuses it.
+func (p *Pusher) deliver(b *batch) {
+	body := b.text
+	if p.options.Encode != nil {
+		body = p.options.Encode(b.text)
+	}
+	pause, away := p.options.pause, false
+	for {
+		wait, err := p.post(body)
+		var refused refusal
+		switch {
+		case err == nil:
+			if away {
+				p.options.Notice("the receiver is back")
+			}
+			return
+		case errors.As(err, &refused):
+			p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(b.rows, "row"), err))
+			p.mu.Lock()
+			p.result.Refused += b.rows
+			p.mu.Unlock()
+			return
+		case p.context.Err() == nil && !away:
+			p.options.Notice(fmt.Sprintf("the receiver did not take %s: %v; trying again", count(b.rows, "row"), err))
+			away = true
+		}
+		if wait == 0 {
+			// Several senders should not come back at the same moment.
+			wait = pause + rand.N(pause/4+1)
+			pause = min(2*pause, longestPause)
+		}
+		select {
+		case <-time.After(wait):
+		case <-p.context.Done():
+			p.mu.Lock()
+			p.result.Unsent += b.rows
+			p.mu.Unlock()
+			return
+		}
+	}
+}
+
+// A refusal is an answer after which the same request makes no sense.
+type refusal struct{ error }
+
+// post sends one request. Wait is the time that the receiver asks to wait, 0 if it does not say.
+func (p *Pusher) post(body []byte) (wait time.Duration, err error) {
+	request, err := http.NewRequestWithContext(p.context, http.MethodPost, p.options.URL.String(), bytes.NewReader(body))
+	if err != nil {
+		return 0, refusal{err}
+	}
+	request.Header = p.options.Header
+	answer, err := p.client.Do(request)
+	if err != nil {
+		var inURL *url.Error
+		if errors.As(err, &inURL) {
+			err = inURL.Err // the URL itself may hold a secret
+		}
+		return 0, err
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
+	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20)) // so that the connection is used again
+	if answer.StatusCode/100 == 2 {
+		return 0, nil
+	}
+	err = errors.New(answer.Status)
+	if message := p.printable(text); message != "" {
+		err = fmt.Errorf("%w: %s", err, message)
+	}
+	if answer.StatusCode/100 == 5 || answer.StatusCode == http.StatusTooManyRequests {
+		return retryAfter(answer.Header.Get("Retry-After")), err
+	}
+	return 0, refusal{err}
+}
+
+// printable returns the receiver's message on one line, without control characters and credentials.
+func (p *Pusher) printable(text []byte) string {
+	message := strings.Join(strings.Fields(string(text)), " ")
+	message = strings.TrimFunc(strconv.QuoteToGraphic(message), func(r rune) bool { return r == '"' })
+	if secret := p.options.Header.Get("Authorization"); secret != "" {
+		message = strings.ReplaceAll(message, secret, "...")
+		_, token, _ := strings.Cut(secret, " ")
+		if token != "" {
+			message = strings.ReplaceAll(message, token, "...")
+		}
+	}
+	return message
+}
+
+// retryAfter reads the header field of that name: seconds, or a date. It waits at most a few minutes.
+func retryAfter(text string) time.Duration {
+	var wait time.Duration
+	if seconds, err := strconv.Atoi(text); err == nil {
+		wait = time.Duration(min(max(seconds, 0), 3600)) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		wait = time.Until(at)
+	}
+	return min(max(wait, 0), 5*time.Minute)
+}
+
+func count(n int, things string) string {
+	if n != 1 {
+		things += "s"
+	}
+	return fmt.Sprintf("%d %s", n, things)
+}

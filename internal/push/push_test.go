@@ -1,0 +1,247 @@
+package push
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const patience = time.Minute
+
+// receiver collects what it answers with 2xx, and answers as asked.
+type receiver struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests int
+	taken    strings.Builder
+}
+
+// receive starts a receiver. Answer returns the status of the nth request, from 1.
+func receive(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request) int) *receiver {
+	r := &receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		body, err := io.ReadAll(request.Body)
+		if err != nil {
+			return
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.requests++
+		status := answer(r.requests, w, request)
+		if status/100 == 2 {
+			r.taken.Write(body)
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, "status\x1b[2J\n%d of secret42", status)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// pusher returns one that sends to a server with short pauses, and what it notices.
+func pusher(server string, age time.Duration) (*Pusher, func() string) {
+	var mu sync.Mutex
+	var notices []string
+	u, _ := url.Parse(server)
+	p := New(Options{
+		URL: u, age: age, pause: time.Millisecond, Header: http.Header{"Authorization": {"Token secret42"}},
+		Notice: func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			notices = append(notices, text)
+		},
+	})
+	return p, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Join(notices, "\n")
+	}
+}
+
+// write writes rows, and returns them.
+func write(t *testing.T, p *Pusher, rows int) string {
+	t.Helper()
+	var all strings.Builder
+	for n := range rows {
+		row := fmt.Sprintln("row", n)
+		all.WriteString(row)
+		if _, err := p.Write([]byte(row)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all.String()
+}
+
+// TestRetry sends to a receiver that fails every third request in one of several ways. Nothing is lost.
+func TestRetry(t *testing.T) {
+	for name, fail := range map[string]func(w http.ResponseWriter) int{
+		"unavailable": func(http.ResponseWriter) int { return http.StatusServiceUnavailable },
+		"too many": func(w http.ResponseWriter) int {
+			w.Header().Set("Retry-After", time.Now().UTC().Format(http.TimeFormat))
+			return http.StatusTooManyRequests
+		},
+		"broken": func(http.ResponseWriter) int { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := receive(t, func(n int, w http.ResponseWriter, _ *http.Request) int {
+				if n%3 == 0 {
+					return fail(w)
+				}
+				return http.StatusNoContent
+			})
+			p, notices := pusher(r.URL, patience)
+			want := write(t, p, 12*batchRows+7)
+			if result := p.Close(context.Background()); result != (Result{}) {
+				t.Errorf("%+v", result)
+			}
+			if r.taken.String() != want {
+				t.Errorf("%d bytes of %d arrived", r.taken.Len(), len(want))
+			}
+			if r.requests < 13+5 {
+				t.Errorf("%d requests", r.requests)
+			}
+			if text := notices(); !strings.Contains(text, "did not take 5000 rows") || !strings.Contains(text, "is back") {
+				t.Error(text)
+			}
+		})
+	}
+}
+
+// TestAge checks that a batch that is not full is sent when it is old enough.
+func TestAge(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan struct{}, 10)
+	r := receive(t, func(int, http.ResponseWriter, *http.Request) int {
+		arrived <- struct{}{}
+		return http.StatusNoContent
+	})
+	p, _ := pusher(r.URL, time.Millisecond)
+	for range 3 {
+		write(t, p, 2)
+		select {
+		case <-arrived:
+		case <-time.After(patience):
+			t.Fatal("no batch")
+		}
+	}
+	p.Close(context.Background())
+}
+
+// TestRefused checks that a batch that the receiver refuses is reported, counted and not sent again.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusBadRequest, http.StatusFound} {
+		r := receive(t, func(n int, w http.ResponseWriter, request *http.Request) int {
+			if got := request.Header.Get("Authorization"); got != "Token secret42" {
+				t.Errorf("Authorization: %s", got)
+			}
+			w.Header().Set("Location", "/other")
+			if n == 1 {
+				return status
+			}
+			return http.StatusOK
+		})
+		p, notices := pusher(r.URL+"/write?p=hidden", patience)
+		write(t, p, batchRows+3)
+		if result := p.Close(context.Background()); result != (Result{Refused: batchRows}) {
+			t.Errorf("%+v", result)
+		}
+		want := fmt.Sprintf(`the receiver refused 5000 rows: %d %s: status\x1b[2J %[1]d of ...`, status, http.StatusText(status))
+		if text := notices(); text != want {
+			t.Errorf("%s\nnot %s", text, want)
+		}
+		if r.requests != 2 {
+			t.Errorf("%d requests", r.requests)
+		}
+	}
+}
+
+// TestWait checks that rows wait while the receiver is away, and can be given up.
+func TestWait(t *testing.T) {
+	t.Parallel()
+	r := receive(t, func(int, http.ResponseWriter, *http.Request) int { return http.StatusServiceUnavailable })
+	p, _ := pusher(r.URL, patience)
+	write(t, p, 2*batchRows) // one batch is under way, one is full
+	var returned atomic.Bool
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.Write([]byte("one more\n"))
+		returned.Store(true)
+		done <- err
+	}()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		r.mu.Lock()
+		requests := r.requests
+		r.mu.Unlock()
+		if requests > 3 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no retries")
+		}
+	}
+	if returned.Load() {
+		t.Error("a row was taken that there is no room for")
+	}
+	p.GiveUp()
+	if err := <-done; err == nil {
+		t.Error("no error after giving up")
+	}
+	if result := p.Close(context.Background()); result != (Result{Unsent: 2*batchRows + 1}) {
+		t.Errorf("%+v", result)
+	}
+}
+
+// TestCloseEnds checks that Close gives up when its context ends, and that no message shows the URL.
+func TestCloseEnds(t *testing.T) {
+	t.Parallel()
+	r := receive(t, nil)
+	r.Close() // nobody listens
+	p, notices := pusher(r.URL+"/write?p=hidden", patience)
+	write(t, p, 5)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if result := p.Close(ctx); result != (Result{Unsent: 5}) {
+		t.Errorf("%+v", result)
+	}
+	if text := notices(); strings.Contains(text, "hidden") {
+		t.Error(text)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"": 0, "x": 0, "-5": 0, "7": 7 * time.Second, "999999999999": 5 * time.Minute,
+		"Sun, 06 Nov 1994 08:49:37 GMT": 0, "Sun, 06 Nov 2994 08:49:37 GMT": 5 * time.Minute,
+	} {
+		if got := retryAfter(text); got != want {
+			t.Errorf("%s: %v, not %v", text, got, want)
+		}
+	}
+}
+
+func TestParseURL(t *testing.T) {
+	t.Parallel()
+	for text, ok := range map[string]bool{
+		"http://127.0.0.1:8086/write?db=a": true, "https://example.org/api/v1/push": true,
+		"": false, "127.0.0.1:8086": false, "ftp://a/b": false, "http:///x": false, "http://user:pw@a/b": false, "http://a b:pw/": false,
+	} {
+		_, err := ParseURL(text)
+		if (err == nil) != ok {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "pw") {
+			t.Error(err)
+		}
+	}
+}
