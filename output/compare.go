@@ -16,21 +16,13 @@ type Pair struct {
 	Before, After *Summary
 }
 
-// Compare writes figures side by side, a line each, with the change in percent. Periods are in milliseconds.
-func Compare(w io.Writer, pairs []Pair, beforePeriod, afterPeriod int64, o *Options) error {
-	before, after := *o, *o
-	before.Period, after.Period = beforePeriod, afterPeriod
+// Compare writes the figures of pairs side by side, one in each line, with the change in percent.
+func Compare(w io.Writer, pairs []Pair, scale Scale, percentiles []float64) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "TAG\tSTATISTIC\tBASELINE\tNEW\tCHANGE\n")
 	for _, p := range pairs {
-		for _, f := range figures(o) {
-			a, b := math.NaN(), math.NaN()
-			if p.Before != nil {
-				a = f.of(p.Before, &before)
-			}
-			if p.After != nil {
-				b = f.of(p.After, &after)
-			}
+		for _, f := range figures(scale, percentiles) {
+			a, b := f.ifAny(p.Before), f.ifAny(p.After)
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", tags.Text(p.Tag), f.name, figureText(a), figureText(b), change(a, b))
 		}
 	}
@@ -40,42 +32,44 @@ func Compare(w io.Writer, pairs []Pair, beforePeriod, afterPeriod int64, o *Opti
 // A figure is a statistic of a summary.
 type figure struct {
 	name string
-	of   func(s *Summary, o *Options) float64 // NaN if there is none
+	of   func(s *Summary) float64
+	// any is set if the figure exists without values, too.
+	any bool
 }
 
-func figures(o *Options) []figure {
-	value := func(name string, of func(s *Summary, o *Options) float64) figure {
-		return figure{name, func(s *Summary, o *Options) float64 {
-			if s.Histogram.TotalCount() == 0 {
-				return math.NaN()
-			}
-			return of(s, o)
-		}}
+// ifAny returns the figure of s, not a number if there is none.
+func (f *figure) ifAny(s *Summary) float64 {
+	if s == nil || s.Histogram == nil || !f.any && s.Histogram.TotalCount() == 0 {
+		return math.NaN()
 	}
+	return f.of(s)
+}
+
+func figures(scale Scale, percentiles []float64) []figure {
 	all := []figure{
-		{"count", func(s *Summary, _ *Options) float64 { return float64(s.Histogram.TotalCount()) }},
-		{"per second", func(s *Summary, o *Options) float64 { return math.Round(o.throughput(s.Histogram)*100) / 100 }},
-		value("min", func(s *Summary, o *Options) float64 { return o.scaled(s.Histogram, s.Histogram.Min()) }),
-		value("mean", func(s *Summary, o *Options) float64 { return s.Histogram.Mean() / o.Ratio }),
+		{"count", func(s *Summary) float64 { return float64(s.Histogram.TotalCount()) }, true},
+		{"per second", func(s *Summary) float64 { return math.Round(s.throughput()*100) / 100 }, true},
+		{"min", func(s *Summary) float64 { return scale.value(s.Histogram, s.Histogram.Min()) }, false},
+		{"mean", func(s *Summary) float64 { return scale.of(s.Histogram.Mean()) }, false},
 	}
-	for _, p := range o.Percentiles {
-		all = append(all, value(shortest(p)+"%", func(s *Summary, o *Options) float64 {
-			return o.scaled(s.Histogram, s.Histogram.ValueAtPercentile(p))
-		}))
+	for _, p := range percentiles {
+		all = append(all, figure{shortest(p) + "%", func(s *Summary) float64 {
+			return scale.value(s.Histogram, s.Histogram.ValueAtPercentile(p))
+		}, false})
 	}
-	return append(all, value("max", func(s *Summary, o *Options) float64 { return o.scaled(s.Histogram, s.Histogram.Max()) }))
+	return append(all, figure{"max", func(s *Summary) float64 { return scale.value(s.Histogram, s.Histogram.Max()) }, false})
 }
 
 func figureText(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "-"
 	}
-	// Nine digits are more than a histogram can tell, and a mean has no end of them.
+	// A histogram has at most five significant digits. Nine digits keep whole values and shorten means.
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 9, 64), 64)
 	return shortest(rounded)
 }
 
-// change returns by how many percent b is above a.
+// change returns the change from a to b in percent.
 func change(a, b float64) string {
 	percent := (b - a) / a * 100
 	if math.IsNaN(percent) || math.IsInf(percent, 0) {

@@ -10,16 +10,19 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// csvHeader is what HdrLogProcessing writes, space included.
+// csvHeader is the header of HdrLogProcessing, including the space.
 const csvHeader = "BucketStart, Count\n"
 
-// maxBins is the most lines of CSV that are written: more is no use to anyone, and would fill the disk.
+// maxBins limits the lines of CSV. A larger file is of no use and could fill the disk.
 const maxBins = 10_000_000
 
-// CSVR writes how often each value was recorded, byte for byte as HdrLogProcessing does: values are whole numbers of
-// printed units, and those that are equal so are counted together. Values of double histograms are not truncated.
-func CSVR(w io.Writer, s *Summary, o *Options) error {
+// CSVR writes each recorded value with its count, byte for byte as HdrLogProcessing does. Values are truncated to whole
+// printed units, and one line counts all values that become equal. Values of double histograms are not truncated.
+func CSVR(w io.Writer, s *Summary, scale Scale) error {
 	h := s.Histogram
+	if h == nil {
+		return ErrNoHistogram
+	}
 	label := func(v float64) string { return strconv.FormatInt(whole(v), 10) }
 	if h.Double() {
 		label = shortest
@@ -34,7 +37,7 @@ func CSVR(w io.Writer, s *Summary, o *Options) error {
 		}
 	}
 	for bucket := range h.Recorded() {
-		if next := label(o.scaled(h, bucket.High)); next != current {
+		if next := label(scale.value(h, bucket.High)); next != current {
 			flush()
 			current, count = next, 0
 		}
@@ -44,34 +47,50 @@ func CSVR(w io.Writer, s *Summary, o *Options) error {
 	return b.Flush()
 }
 
-// CSV writes the counts of bins that are all BinSize wide, from the one with the lowest value to the one with the highest.
-// A bin begins with its start and ends before the next, so that the counts add up to the total count.
-func CSV(w io.Writer, s *Summary, o *Options) error {
+// CSV writes the counts of bins of equal width, in printed units. The first bin has the lowest value and the last bin the
+// highest one. A bin includes its start and excludes the start of the next bin, so the counts add up to the total count.
+func CSV(w io.Writer, s *Summary, scale Scale, width float64) error {
 	h := s.Histogram
-	first := math.Floor(o.scaled(h, h.Min()) / o.BinSize)
-	last := math.Floor(o.scaled(h, h.Max()) / o.BinSize)
-	if !(last-first < maxBins) { // nor is it a number, where both are infinite
-		return fmt.Errorf("more than %d bins of %v: ask for larger ones with -obs, or for csve", maxBins, o.BinSize)
+	if err := checkBins(h, width); err != nil {
+		return err
 	}
-	start := func(n int) float64 { return (first + float64(n)) * o.BinSize }
-	return writeBins(w, h, o, start)
+	first := math.Floor(scale.below(h, h.Min()) / width)
+	last := math.Floor(scale.below(h, h.Max()) / width)
+	if !(last-first < maxBins) { // also true if last-first is not a number
+		return fmt.Errorf("more than %d bins of %v: use wider bins, or csve", maxBins, width)
+	}
+	start := func(n int) float64 { return (first + float64(n)) * width }
+	return writeBins(w, h, scale, start)
 }
 
-// CSVE writes the counts of bins of which the first is BinSize wide and begins at 0, and each other one as wide as all
-// before it together.
-func CSVE(w io.Writer, s *Summary, o *Options) error {
+// CSVE writes the counts of bins that double in width. The first bin begins at 0 and has the given width, in printed units.
+// Each other bin is as wide as all bins before it together.
+func CSVE(w io.Writer, s *Summary, scale Scale, width float64) error {
+	if err := checkBins(s.Histogram, width); err != nil {
+		return err
+	}
 	start := func(n int) float64 {
 		if n == 0 {
 			return 0
 		}
-		return math.Ldexp(o.BinSize, n-1)
+		return math.Ldexp(width, n-1)
 	}
-	return writeBins(w, s.Histogram, o, start)
+	return writeBins(w, s.Histogram, scale, start)
 }
 
-// writeBins writes the counts of bins that begin at start(0), start(1) and so on, up to the bin of the highest value. A
-// recorded value is the highest that is equivalent to it, as in all other formats.
-func writeBins(w io.Writer, h *histogram.Histogram, o *Options, start func(n int) float64) error {
+func checkBins(h *histogram.Histogram, width float64) error {
+	switch {
+	case h == nil:
+		return ErrNoHistogram
+	case !(width > 0) || math.IsInf(width, 1):
+		return fmt.Errorf("bins of %v: the width must be a positive number", width)
+	}
+	return nil
+}
+
+// writeBins writes the counts of bins that begin at start(0), start(1) and so on, up to the bin of the highest value. As in
+// all formats, a slot stands for its highest value.
+func writeBins(w io.Writer, h *histogram.Histogram, scale Scale, start func(n int) float64) error {
 	b := bufio.NewWriter(w)
 	b.WriteString(csvHeader)
 	var bin int
@@ -81,7 +100,7 @@ func writeBins(w io.Writer, h *histogram.Histogram, o *Options, start func(n int
 		bin, count = bin+1, 0
 	}
 	for bucket := range h.Recorded() {
-		for value := o.scaled(h, bucket.High); value >= start(bin+1) && !math.IsInf(start(bin+1), 1); {
+		for value := scale.below(h, bucket.High); value >= start(bin+1) && !math.IsInf(start(bin+1), 1); {
 			flush()
 		}
 		count += bucket.Count
@@ -90,4 +109,14 @@ func writeBins(w io.Writer, h *histogram.Histogram, o *Options, start func(n int
 		flush()
 	}
 	return b.Flush()
+}
+
+// below returns a value of h in printed units, rounded down if a float64 cannot hold it: 2^63-1 is not in the bin that
+// begins at 2^63.
+func (s Scale) below(h *histogram.Histogram, v int64) float64 {
+	f := h.Float(v)
+	if !h.Double() && (f >= 1<<63 || int64(f) > v) {
+		f = math.Nextafter(f, 0)
+	}
+	return s.of(f)
 }

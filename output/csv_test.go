@@ -24,25 +24,25 @@ func TestBinsAddUp(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		o := &Options{Ratio: []float64{1, 3, 1000, 0.3}[random.IntN(4)], BinSize: []float64{8, 7, 100, 2.5}[random.IntN(4)]}
+		scale, width := Scale{Ratio: []float64{1, 3, 1000, 0.3}[random.IntN(4)]}, []float64{8, 7, 100, 2.5}[random.IntN(4)]
 		for name, format := range map[string]func(*bytes.Buffer) error{
-			"csv":  func(b *bytes.Buffer) error { return CSV(b, &Summary{Histogram: h}, o) },
-			"csve": func(b *bytes.Buffer) error { return CSVE(b, &Summary{Histogram: h}, o) },
-			"csvr": func(b *bytes.Buffer) error { return CSVR(b, &Summary{Histogram: h}, o) },
+			"csv":  func(b *bytes.Buffer) error { return CSV(b, &Summary{Histogram: h}, scale, width) },
+			"csve": func(b *bytes.Buffer) error { return CSVE(b, &Summary{Histogram: h}, scale, width) },
+			"csvr": func(b *bytes.Buffer) error { return CSVR(b, &Summary{Histogram: h}, scale) },
 		} {
 			var b bytes.Buffer
 			if err := format(&b); err != nil {
 				t.Fatal(err)
 			}
-			if err := checkBins(b.String(), h, o, name != "csvr"); err != nil {
-				t.Errorf("%s, ratio %v, bins of %v: %v\n%s", name, o.Ratio, o.BinSize, err, b.String())
+			if err := binsAddUp(b.String(), h, scale, name != "csvr"); err != nil {
+				t.Errorf("%s, ratio %v, bins of %v: %v\n%s", name, scale.Ratio, width, err, b.String())
 			}
 		}
 	}
 }
 
-// checkBins counts each recorded value into the bin that it belongs to and compares.
-func checkBins(text string, h *histogram.Histogram, o *Options, bins bool) error {
+// binsAddUp counts each recorded value into the bin that it belongs to and compares.
+func binsAddUp(text string, h *histogram.Histogram, scale Scale, bins bool) error {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func checkBins(text string, h *histogram.Histogram, o *Options, bins bool) error
 		return nil
 	}
 	for bucket := range h.Recorded() {
-		value := float64(bucket.High) / o.Ratio
+		value := float64(bucket.High) / scale.Ratio
 		for n := len(starts) - 1; n >= 0; n-- {
 			if value >= starts[n] {
 				counts[n] -= bucket.Count
@@ -93,7 +93,7 @@ func TestHGRMEnds(t *testing.T) {
 	h.Record(1, math.MaxInt64-1000)
 	h.Record(1000, 1)
 	var b bytes.Buffer
-	if err := HGRM(&b, &Summary{Histogram: h}, &Options{Ratio: 1, Ticks: 5}); err != nil {
+	if err := HGRM(&b, &Summary{Histogram: h}, Scale{}, 5); err != nil {
 		t.Fatal(err)
 	}
 	if want := "    1000.000 1.000000000000 9223372036854774808\n"; !strings.Contains(b.String(), want) {

@@ -22,64 +22,70 @@ var precisions = map[string]lineprotocol.Precision{
 	"s":  lineprotocol.Second,
 }
 
-// ErrPoint is the error for a row that a format cannot hold; others can follow.
+// ErrPoint is the error for a row that a format cannot hold. The writer can take other rows after it.
 var ErrPoint = errors.New("cannot be a point")
 
-// CheckMeasurement returns nil if name can be that of a measurement of InfluxDB.
+// CheckMeasurement returns nil if name can be the name of a measurement of InfluxDB.
 func CheckMeasurement(name string) error {
 	if strings.HasPrefix(name, "#") {
-		return errors.New("a line that begins with # is a comment to InfluxDB") // which it passes over without a word
+		return errors.New("InfluxDB ignores a line that begins with #: it is a comment")
 	}
 	var e lineprotocol.Encoder
 	e.StartLine(name)
 	return e.Err()
 }
 
-// InfluxTime returns the time of a row's point in [Options.Precision] since the epoch.
-func InfluxTime(r *Row, o *Options) int64 {
-	return time.UnixMilli(r.End).UnixNano() / int64(precisions[o.Precision].Duration())
+// InfluxTime returns the time of a row's point since the epoch, in one of [Precisions].
+func InfluxTime(r *Row, precision string) int64 {
+	return time.UnixMilli(r.End).UnixNano() / int64(precisions[precision].Duration())
 }
 
 // influx writes rows as InfluxDB line protocol.
 type influx struct {
-	w       io.Writer
-	o       *Options
-	columns []column
-	encoder lineprotocol.Encoder
+	w           io.Writer
+	scale       Scale
+	measurement string
+	columns     []column
+	encoder     lineprotocol.Encoder
 }
 
-// Influx returns a writer of [InfluxDB line protocol]: a point a row, at its end, in the measurement [Options.Metric],
-// with the tag as tag, if there is one, and the figures of [Timeline] as fields, of which counts are integers. A figure
-// that there is none of is left out. The tag is [tags.Text], but a backslash at its end becomes %5C, since it would escape
+// Influx returns a writer of [InfluxDB line protocol]. Each row is a point of the measurement, at the end of the row. The
+// fields are the figures of [Timeline]; counts are integers. A figure is left out if there is none. Times are in
+// precision, one of [Precisions].
+//
+// A tag is the value of the tag named tag. It is [tags.Text], but a backslash at its end becomes %5C, because it would escape
 // the character after it.
 //
 // [InfluxDB line protocol]: https://docs.influxdata.com/influxdb/v1/write_protocols/line_protocol_reference/
-func Influx(w io.Writer, o *Options) RowWriter {
-	i := &influx{w: w, o: o, columns: valueColumns(o)}
-	i.encoder.SetPrecision(precisions[o.Precision])
+func Influx(w io.Writer, scale Scale, measurement, precision string) RowWriter {
+	i := &influx{w: w, scale: scale, measurement: measurement}
+	i.encoder.SetPrecision(precisions[precision])
 	return i
 }
 
 func (i *influx) Row(r *Row) error {
+	if i.columns == nil {
+		i.columns = columns(r, i.scale)
+	}
 	e := &i.encoder
 	e.Reset()
-	e.StartLine(i.o.Metric)
+	e.StartLine(i.measurement)
 	if r.Tag != nil {
-		label := tags.Text(r.Tag)
-		if short, ok := strings.CutSuffix(label, `\`); ok {
-			label = short + "%5C"
+		text := tags.Text(r.Tag)
+		if short, ok := strings.CutSuffix(text, `\`); ok {
+			text = short + "%5C"
 		}
-		e.AddTag("tag", label)
+		e.AddTag("tag", text)
 	}
 	e.AddField("length", lineprotocol.MustNewValue(r.Length))
 	e.AddField("count", lineprotocol.IntValue(r.Count))
 	for _, c := range i.columns {
-		if value, ok := lineprotocol.FloatValue(c.value(r)); ok {
+		if value, ok := lineprotocol.FloatValue(c.scale.of(c.value(r).float)); ok {
 			e.AddField(c.name, value)
 		}
 	}
-	if i.o.Moving {
-		e.AddField(windowCount, lineprotocol.IntValue(r.Window.Count))
+	if r.Moving != nil {
+		e.AddField(movingCount, lineprotocol.IntValue(r.Moving.Count))
 	}
 	e.EndLine(time.UnixMilli(r.End))
 	if err := e.Err(); err != nil {

@@ -3,7 +3,6 @@ package output
 import (
 	"encoding/json"
 	"io"
-	"math"
 	"strconv"
 
 	"hdrkit/tags"
@@ -12,18 +11,22 @@ import (
 // ndjson writes rows as lines of JSON.
 type ndjson struct {
 	w       io.Writer
-	o       *Options
+	scale   Scale
 	columns []column
 	line    []byte
 }
 
-// NDJSON returns a writer of JSON objects, one a line, with the columns of [Timeline] for members, and the start
-// and end in milliseconds since the epoch. The tag of untagged intervals is null, and so is a figure that there is none of.
-func NDJSON(w io.Writer, o *Options) RowWriter {
-	return &ndjson{w: w, o: o, columns: valueColumns(o)}
+// NDJSON returns a writer of JSON objects, one in each line. Their members are the columns of [Timeline], and the start and
+// end in milliseconds since the epoch. The tag is [tags.Text], null for untagged intervals. A figure is null if there is
+// none.
+func NDJSON(w io.Writer, scale Scale) RowWriter {
+	return &ndjson{w: w, scale: scale}
 }
 
 func (j *ndjson) Row(r *Row) error {
+	if j.columns == nil {
+		j.columns = columns(r, j.scale)
+	}
 	tag := []byte("null")
 	if r.Tag != nil {
 		var err error
@@ -39,22 +42,18 @@ func (j *ndjson) Row(r *Row) error {
 	j.member("length", seconds(r.Length))
 	j.member("tag", string(tag))
 	j.member("count", strconv.FormatInt(r.Count, 10))
-	for _, c := range j.columns {
-		text := "null"
-		if v := c.value(r); !math.IsNaN(v) && !math.IsInf(v, 0) {
-			text = shortest(v)
-		}
-		j.member(c.name, text)
+	for n := range j.columns {
+		j.member(j.columns[n].name, j.columns[n].text(r, "null"))
 	}
-	if j.o.Moving {
-		j.member(windowCount, strconv.FormatInt(r.Window.Count, 10))
+	if r.Moving != nil {
+		j.member(movingCount, strconv.FormatInt(r.Moving.Count, 10))
 	}
 	j.line = append(j.line, "}\n"...)
 	_, err := j.w.Write(j.line)
 	return err
 }
 
-// member appends a member, whose name needs no escaping and whose value is JSON already.
+// member appends a member. The name needs no escaping, and the value is JSON.
 func (j *ndjson) member(name, value string) {
 	separator := byte(',')
 	if len(j.line) == 0 {

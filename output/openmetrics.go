@@ -19,11 +19,11 @@ import (
 // openMetrics writes rows as OpenMetrics text.
 type openMetrics struct {
 	w         io.Writer
-	o         *Options
+	scale     Scale
 	family    dto.MetricFamily
 	quantiles []quantile
 	bounds    map[bool][]float64
-	head      int // how long the family's metadata is, which comes before the first row only
+	head      int // the length of the family's metadata, which only the first row has
 	text      bytes.Buffer
 	started   bool
 }
@@ -31,36 +31,31 @@ type openMetrics struct {
 // A quantile is a percentile and its value in a row.
 type quantile struct {
 	level float64 // 0 to 1
-	of    func(r *Row) float64
+	value func(r *Row) Value
 }
 
-// OpenMetrics returns a writer of [OpenMetrics] text with timestamps: the metric family [Options.Metric], at the end
-// of each row. It is a summary, whose quantiles are those of the row, or of the moving window where there is one, and the
-// maximum as quantile 1, while its count and sum are of all that was recorded with the tag since the log began. If
-// [Options.Buckets] is set it is a histogram, whose buckets too count since then.
+// OpenMetrics returns a writer of [OpenMetrics] text with timestamps: a point of the metric family at the end of each row.
 //
-// The points of one tag must come in order of time. Those of different tags alternate as the rows do, which Prometheus
-// takes, though the specification would have the points of one tag before those of the next: no stream can do that.
+// The family is a summary. Its quantiles are the percentiles of the row, or of the moving window if there is one; the maximum
+// is quantile 1. Its count and sum are of everything that was recorded with the tag since the start of the log. If rows have
+// buckets, the family is a histogram, whose buckets count since the start of the log too.
+//
+// The points of a tag must be in order of time. Points of different tags alternate as the rows do. Prometheus accepts
+// that. The specification wants all points of a tag together, but a stream cannot provide that.
 //
 // [OpenMetrics]: https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md
-func OpenMetrics(w io.Writer, o *Options) RowWriter {
-	m := &openMetrics{w: w, o: o, bounds: map[bool][]float64{false: Bounds(false), true: Bounds(true)}}
-	m.family.Name = &o.Metric
+func OpenMetrics(w io.Writer, scale Scale, metric string) RowWriter {
+	m := &openMetrics{w: w, scale: scale, bounds: map[bool][]float64{false: Bounds(false), true: Bounds(true)}}
+	m.family.Name = &metric
 	help := "Values recorded in HdrHistogram intervals, by tag."
 	m.family.Help = &help
-	if unit := metricUnit(o.Metric); unit != "" {
+	if unit := metricUnit(metric); unit != "" {
 		m.family.Unit = &unit
 	}
-	kind := dto.MetricType_SUMMARY
-	if o.Buckets {
-		kind = dto.MetricType_HISTOGRAM
-	}
-	m.family.Type = &kind
-	m.quantiles = quantiles(o)
 	return m
 }
 
-// units are the units that a metric's name may end in to say what its values are.
+// units are the units that a metric's name may end in.
 var units = []string{"seconds", "milliseconds", "microseconds", "nanoseconds", "bytes"}
 
 func metricUnit(name string) string {
@@ -71,10 +66,10 @@ func metricUnit(name string) string {
 	return ""
 }
 
-// CheckMetric returns nil if name can be that of an OpenMetrics family.
+// CheckMetric returns nil if name can be the name of an OpenMetrics family.
 func CheckMetric(name string) error {
 	if !regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`).MatchString(name) {
-		return fmt.Errorf("%q is no name of a metric, which has letters, digits, _ and : and does not begin with a digit", name)
+		return fmt.Errorf("%q is not a name of a metric, which has letters, digits, _ and : and does not begin with a digit", name)
 	}
 	for _, suffix := range []string{"_total", "_created", "_count", "_sum", "_bucket", "_info", "_gcount", "_gsum"} {
 		if strings.HasSuffix(name, suffix) {
@@ -84,56 +79,51 @@ func CheckMetric(name string) error {
 	return nil
 }
 
-func quantiles(o *Options) []quantile {
-	if o.Moving {
-		return distinct([]quantile{
-			{level(o.MovingPercentile), func(r *Row) float64 { return r.Window.value(r.Window.Value) }},
-			{1, func(r *Row) float64 { return r.Window.value(r.Window.Max) }},
-		})
-	}
+// quantiles returns the quantiles of a series that begins with a row, in ascending order, each once.
+func quantiles(first *Row) []quantile {
 	var all []quantile
-	for n, p := range o.Percentiles {
-		all = append(all, quantile{level(p), func(r *Row) float64 { return r.value(r.Percentiles[n]) }})
+	if first.Moving != nil {
+		all = []quantile{
+			{level(first.Moving.Percentile), func(r *Row) Value { return ifAny(r.Moving.Count, r.Moving.Value) }},
+			{1, func(r *Row) Value { return ifAny(r.Moving.Count, r.Moving.Max) }},
+		}
+	} else {
+		for n, p := range first.Percentiles {
+			all = append(all, quantile{level(p.Percentile), func(r *Row) Value { return ifAny(r.Count, r.Percentiles[n].Value) }})
+		}
+		all = append(all, quantile{1, func(r *Row) Value { return ifAny(r.Count, r.Max) }})
 	}
-	return distinct(append(all, quantile{1, func(r *Row) float64 { return r.value(r.Max) }}))
-}
-
-// distinct sorts quantiles and drops those that are there twice.
-func distinct(all []quantile) []quantile {
 	slices.SortStableFunc(all, func(a, b quantile) int { return int(math.Copysign(1, a.level-b.level)) })
 	return slices.CompactFunc(all, func(a, b quantile) bool { return a.level == b.level })
 }
 
-// value returns v, or NaN if nothing was recorded.
-func (s *Stats) value(v float64) float64 {
-	if s.Count == 0 {
-		return math.NaN()
+// ifAny returns v, or none if the count is zero.
+func ifAny(count int64, v Value) Value {
+	if count == 0 {
+		return none
 	}
 	return v
 }
 
-// value returns v, or NaN if nothing was recorded.
-func (w *Window) value(v float64) float64 {
-	if w.Count == 0 {
-		return math.NaN()
-	}
-	return v
-}
-
-// level returns a percentile as a quantile, the decimal point moved, not divided: 99.9 is 0.999.
+// level returns a percentile as a quantile. It moves the decimal point instead of dividing: 99.9 is 0.999.
 func level(percentile float64) float64 {
 	q, _ := strconv.ParseFloat(shortest(percentile)+"e-2", 64)
 	return q
 }
 
 func (m *openMetrics) Row(r *Row) error {
+	if !m.started {
+		if err := m.start(r); err != nil {
+			return err
+		}
+	}
 	metric := &dto.Metric{TimestampMs: &r.End}
 	if r.Tag != nil {
 		name, label := "tag", tags.Text(r.Tag)
 		metric.Label = []*dto.LabelPair{{Name: &name, Value: &label}}
 	}
-	count, sum := uint64(r.Total.Count), r.Total.Sum/m.o.Ratio
-	if m.o.Buckets {
+	count, sum := uint64(r.Total.Count), m.scale.of(r.Total.Sum)
+	if m.quantiles == nil {
 		metric.Histogram = &dto.Histogram{SampleCount: &count, SampleSum: &sum, Bucket: m.buckets(&r.Total)}
 	} else {
 		metric.Summary = &dto.Summary{SampleCount: &count, SampleSum: &sum}
@@ -141,16 +131,9 @@ func (m *openMetrics) Row(r *Row) error {
 			if r.TotalsOnly {
 				break
 			}
-			value := q.of(r) / m.o.Ratio
+			value := m.scale.of(q.value(r).float)
 			metric.Summary.Quantile = append(metric.Summary.Quantile, &dto.Quantile{Quantile: &q.level, Value: &value})
 		}
-	}
-	if !m.started {
-		// The encoder puts the metadata before each family that it is given, but they belong there only once.
-		if err := m.encode(); err != nil {
-			return err
-		}
-		m.head = m.text.Len()
 	}
 	if err := m.encode(metric); err != nil {
 		return err
@@ -161,6 +144,19 @@ func (m *openMetrics) Row(r *Row) error {
 	}
 	m.started = true
 	_, err := m.w.Write(text)
+	return err
+}
+
+// start decides by the first row what the family is.
+func (m *openMetrics) start(first *Row) error {
+	kind := dto.MetricType_HISTOGRAM
+	if first.Total.Buckets == nil {
+		kind, m.quantiles = dto.MetricType_SUMMARY, quantiles(first)
+	}
+	m.family.Type = &kind
+	// The encoder writes the metadata before each family, but only the first row may have it.
+	err := m.encode()
+	m.head = m.text.Len()
 	return err
 }
 
@@ -175,7 +171,7 @@ func (m *openMetrics) encode(metrics ...*dto.Metric) error {
 func (m *openMetrics) buckets(t *Total) []*dto.Bucket {
 	all := make([]*dto.Bucket, 0, bounds)
 	for n, bound := range m.bounds[t.Double] {
-		upper, count := bound/m.o.Ratio, uint64(t.Buckets[n])
+		upper, count := m.scale.of(bound), uint64(t.Buckets[n])
 		all = append(all, &dto.Bucket{UpperBound: &upper, CumulativeCount: &count})
 	}
 	return all

@@ -1,12 +1,15 @@
-// Package output writes summaries of histograms in the formats that hdrsum has: percentiles, the percentile distribution
-// known as hgrm, CSV and JSON. It knows nothing of logs: it is given a [Summary] and a writer.
+// Package output writes summaries and time series of histograms in the formats of hdrsum: percentiles, the percentile
+// distribution known as hgrm, CSV, JSON, InfluxDB line protocol and OpenMetrics.
 //
-// Values are printed divided by a unit ratio; nothing is scaled before that.
+// The package does not read logs. A caller passes a [Summary] for each tag, or a [Row] for each point of a time series.
+// Values are in the unit of the log. A [Scale] converts them when they are printed.
 package output
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -16,64 +19,88 @@ import (
 
 // A Summary is what all intervals of a tag add up to.
 type Summary struct {
-	// Tag is nil for untagged intervals, and for the sum of all.
+	// Tag is nil for untagged intervals and for the sum of all tags.
 	Tag       []byte
 	Histogram *histogram.Histogram
-	// Intervals is how many were added up.
+	// Intervals is the number of intervals.
 	Intervals int64
-	// Start and End are when the first began and the last ended, in milliseconds since the epoch.
+	// Start is the start of the first interval and End the end of the last one, in milliseconds since the epoch.
 	Start, End int64
-}
-
-// Options are how to print a summary.
-type Options struct {
-	// Ratio is what values are divided by.
-	Ratio float64
-	// Period is how long was measured, in milliseconds, for the throughput.
+	// Period is the time in milliseconds that throughput is computed from.
 	Period int64
-	// Percentiles are the ones that the percentiles and JSON formats print.
-	Percentiles []float64
-	// Ticks is the number of steps in each half of the remaining distance to 100% that HGRM prints.
-	Ticks int
-	// BinSize is the size of the bins of CSV, and of the first one of CSVE, in printed units.
-	BinSize float64
-
-	// Moving is set where rows have moving windows, of which MovingPercentile is shown.
-	Moving           bool
-	MovingPercentile float64
-	// Metric is what Influx and OpenMetrics call the measurement.
-	Metric string
-	// Precision is the unit of time of Influx, one of [Precisions].
-	Precision string
-	// Buckets has OpenMetrics write a histogram instead of a summary.
-	Buckets bool
 }
 
-// throughput returns values a second: what Java makes of a period of zero is infinite, or not a number.
-func (o *Options) throughput(h *histogram.Histogram) float64 {
-	return float64(h.TotalCount()) * 1000 / float64(o.Period)
+// ErrNoHistogram is the error for a summary whose Histogram is nil.
+var ErrNoHistogram = errors.New("the summary has no histogram")
+
+// throughput returns values per second. As in Java, it is infinite or not a number if the period is zero.
+func (s *Summary) throughput() float64 {
+	return float64(s.Histogram.TotalCount()) * 1000 / float64(s.Period)
 }
 
-// scaled returns a value of h in printed units.
-func (o *Options) scaled(h *histogram.Histogram, value int64) float64 {
-	return h.Float(value) / o.Ratio
+// A Scale says how values are printed. The zero value prints them in the unit of the log.
+type Scale struct {
+	// Ratio is the unit ratio, the positive number that values are divided by. Zero means 1.
+	Ratio float64
 }
 
-// Percentiles writes a line for each figure, as HdrLogProcessing does. At a ratio of 1 values are whole, byte for byte as
-// there; otherwise they have the decimals that HGRM gives them, since what is truncated to 0 tells nobody anything. The
-// values of double histograms are printed whole, with all the decimals they have.
-func Percentiles(w io.Writer, s *Summary, o *Options) error {
+func (s Scale) ratio() float64 {
+	if s.Ratio == 0 {
+		return 1
+	}
+	return s.Ratio
+}
+
+// of returns a value in printed units.
+func (s Scale) of(v float64) float64 { return v / s.ratio() }
+
+// value returns a value of h in printed units.
+func (s Scale) value(h *histogram.Histogram, v int64) float64 { return s.of(h.Float(v)) }
+
+// text returns a value in printed units: a whole number exactly, any other number with the fewest digits that identify it.
+func (s Scale) text(v Value) string {
+	if ratio := s.ratio(); v.whole && ratio >= 1 && ratio < 1<<53 && ratio == math.Trunc(ratio) && v.integer%int64(ratio) == 0 {
+		return strconv.FormatInt(v.integer/int64(ratio), 10)
+	}
+	return shortest(s.of(v.float))
+}
+
+// A Value is a value of a histogram in the unit of the log. It is exact: a float64 alone cannot hold all integers above 2^53.
+type Value struct {
+	float   float64
+	integer int64
+	whole   bool // the value is integer
+}
+
+// ValueOf returns a value of h, such as [histogram.Histogram.Max].
+func ValueOf(h *histogram.Histogram, v int64) Value {
+	return Value{float: h.Float(v), integer: v, whole: !h.Double()}
+}
+
+// Float returns the value as a float64.
+func (v Value) Float() float64 { return v.float }
+
+// none stands where there is no value.
+var none = Value{float: math.NaN()}
+
+// Percentiles writes a line for each figure, as HdrLogProcessing does, with the values at percentiles. At a ratio of 1
+// values are whole numbers, byte for byte as there. At other ratios they have as many decimals as in [HGRM]: HdrLogProcessing
+// truncates everything below one unit to 0. Values of double histograms have all their decimals.
+func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64) error {
 	h := s.Histogram
+	if h == nil {
+		return ErrNoHistogram
+	}
 	prefix := ""
 	if s.Tag != nil {
 		prefix = tags.Text(s.Tag) + "."
 	}
 	value := func(v int64) string {
-		scaled := o.scaled(h, v)
+		scaled := scale.value(h, v)
 		switch {
 		case h.Double():
 			return shortest(scaled)
-		case o.Ratio == 1:
+		case scale.ratio() == 1:
 			return strconv.FormatInt(whole(scaled), 10)
 		}
 		return fixed(scaled, h.Layout().Digits)
@@ -81,21 +108,21 @@ func Percentiles(w io.Writer, s *Summary, o *Options) error {
 	moment := func(v float64) string {
 		switch {
 		case h.Double():
-			return shortest(v / o.Ratio)
-		case o.Ratio == 1:
+			return shortest(scale.of(v))
+		case scale.ratio() == 1:
 			return fixed(v, 2)
 		}
-		return fixed(v/o.Ratio, max(2, h.Layout().Digits))
+		return fixed(scale.of(v), max(2, h.Layout().Digits))
 	}
 	var b strings.Builder
 	line := func(name, value string) { fmt.Fprintf(&b, "%s%s=%s\n", prefix, name, value) }
 	line("TotalCount", strconv.FormatInt(h.TotalCount(), 10))
-	line("Period(ms)", strconv.FormatInt(o.Period, 10))
-	line("Throughput(ops/sec)", fixed(o.throughput(h), 2))
+	line("Period(ms)", strconv.FormatInt(s.Period, 10))
+	line("Throughput(ops/sec)", fixed(s.throughput(), 2))
 	line("Min", value(h.Min()))
 	line("Mean", moment(h.Mean()))
 	line("StdDev", moment(h.StdDev()))
-	for _, p := range o.Percentiles {
+	for _, p := range percentiles {
 		line(percentileLabel(p)+"ptile", value(h.ValueAtPercentile(p)))
 	}
 	line("Max", value(h.Max()))
@@ -103,7 +130,7 @@ func Percentiles(w io.Writer, s *Summary, o *Options) error {
 	return err
 }
 
-// percentileLabel spells a percentile with three decimals, or more where it has more.
+// percentileLabel spells a percentile with three decimals, or with more if it has more.
 func percentileLabel(p float64) string {
 	text := shortest(p)
 	if _, decimals, _ := strings.Cut(text, "."); len(decimals) > 3 {
@@ -112,24 +139,31 @@ func percentileLabel(p float64) string {
 	return fixed(p, 3)
 }
 
-// HGRM writes the percentile distribution that the reference's outputPercentileDistribution does, byte for byte.
-func HGRM(w io.Writer, s *Summary, o *Options) error {
+// HGRM writes a percentile distribution, byte for byte as the reference's outputPercentileDistribution does. Each half of
+// the remaining distance to 100% has that many ticks, at least 1.
+func HGRM(w io.Writer, s *Summary, scale Scale, ticks int) error {
 	h := s.Histogram
+	switch {
+	case h == nil:
+		return ErrNoHistogram
+	case ticks < 1:
+		return fmt.Errorf("%d ticks: a percentile distribution needs at least 1", ticks)
+	}
 	digits := h.Layout().Digits
 	value := func(v float64) string { return fmt.Sprintf("%12s", fixed(v, digits)) }
 
 	var b strings.Builder
 	fmt.Fprintf(&b, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
-	for step := range h.Percentiles(o.Ticks) {
+	for step := range h.Percentiles(ticks) {
 		level := step.Percentile / 100
-		fmt.Fprintf(&b, "%s %s %10d", value(o.scaled(h, step.Value)), fixed(level, 12), step.TotalCount)
+		fmt.Fprintf(&b, "%s %s %10d", value(scale.value(h, step.Value)), fixed(level, 12), step.TotalCount)
 		if step.Percentile != 100 {
 			fmt.Fprintf(&b, " %14s", fixed(1/(1-level), 2))
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "#[Mean    = %s, StdDeviation   = %s]\n", value(h.Mean()/o.Ratio), value(h.StdDev()/o.Ratio))
-	fmt.Fprintf(&b, "#[Max     = %s, Total count    = %12d]\n", value(o.scaled(h, h.Max())), h.TotalCount())
+	fmt.Fprintf(&b, "#[Mean    = %s, StdDeviation   = %s]\n", value(scale.of(h.Mean())), value(scale.of(h.StdDev())))
+	fmt.Fprintf(&b, "#[Max     = %s, Total count    = %12d]\n", value(scale.value(h, h.Max())), h.TotalCount())
 	fmt.Fprintf(&b, "#[Buckets = %12d, SubBuckets     = %12d]\n",
 		max(h.Layout().BucketsFor(h.Max()), h.Layout().BucketsFor(2)), h.Layout().SubBuckets())
 	_, err := io.WriteString(w, b.String())

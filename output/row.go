@@ -8,119 +8,137 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// A Row is a point of a time series: an interval, or several that were merged. Values are in the units of the log.
+// A Row is one point of a time series: an interval, or a window of several intervals.
 type Row struct {
 	// Tag is nil for untagged intervals.
 	Tag []byte
 	// Start and End are in milliseconds since the epoch.
 	Start, End int64
-	// Relative is how long after the start of the log it starts, Length how long it is, Covered how much of that was
-	// recorded, all in seconds.
+	// Relative is the time from the start of the log to the start of the row, Length the length of the row, and Covered
+	// the part of it in which intervals were recorded. All are in seconds.
 	Relative, Length, Covered float64
 
 	Stats
-	// Window is the moving window that ends with the row, nil if there is none.
-	Window *Window
-	// Total is what was recorded with this tag up to the end of the row.
+	// Moving is the moving window that ends with the row, nil if there is none. All rows of a series have one, or none has.
+	Moving *Moving
+	// Total is everything that was recorded with this tag up to the end of the row.
 	Total Total
-	// TotalsOnly is set where that is all there is to show.
+	// TotalsOnly is set if only Total may be shown.
 	TotalsOnly bool
 }
 
-// Stats are what is shown of a histogram.
+// Stats are the figures of a histogram, in the unit of the log.
 type Stats struct {
-	Count     int64
-	Min, Mean float64
-	Max       float64
-	// Percentiles are the values at [Options.Percentiles].
-	Percentiles []float64
-	// Buckets are how many values lie at or below each of [Bounds], where those are wanted.
+	Count    int64
+	Min, Max Value
+	Mean     float64
+	// Percentiles are the values at the same percentiles in all rows of a series.
+	Percentiles []PercentileValue
+	// Buckets are the numbers of values at or below each of [Bounds]. They are nil unless they were asked for.
 	Buckets []int64
 }
 
-// A Window is what a moving window shows: how many values were recorded in it, the one at its percentile, and the highest.
-type Window struct {
-	Count      int64
-	Value, Max float64
+// A PercentileValue is the value at a percentile.
+type PercentileValue struct {
+	Percentile float64 // 0 to 100
+	Value      Value
+}
+
+// Moving are the figures of a moving window.
+type Moving struct {
+	Count int64
+	PercentileValue
+	Max Value
 }
 
 // A Total adds up the values of a tag.
 type Total struct {
 	Count int64
 	Sum   float64
-	// Buckets are as in [Stats]; their bounds are those of doubles if Double is set.
+	// Buckets are as in [Stats]. Their bounds are those of doubles if Double is set.
 	Buckets []int64
 	Double  bool
 }
 
-// A RowWriter writes rows in a format. What comes before the first is written with it, so that no rows are no output.
+// A RowWriter writes rows in a format. It writes what precedes the first row together with that row, so a series without
+// rows is empty.
 type RowWriter interface {
 	Row(r *Row) error
-	// Close writes what comes after the last row.
+	// Close writes what follows the last row.
 	Close() error
 }
 
-// perSecond returns how many values a second were recorded, NaN or infinite for no time.
+// perSecond returns values per second, infinite or not a number if nothing was covered.
 func (r *Row) perSecond() float64 { return float64(r.Count) / r.Covered }
 
 // A column is a figure of a row.
 type column struct {
 	name  string
-	value func(r *Row) float64 // NaN where there is none
+	value func(r *Row) Value // none if there is no value
+	scale Scale
 }
 
-// valueColumns returns the figures of a row in printed units.
-func valueColumns(o *Options) []column {
-	scaled := func(value func(r *Row) float64) func(r *Row) float64 {
-		return func(r *Row) float64 {
+// text returns the figure, or missing if there is none.
+func (c *column) text(r *Row, missing string) string {
+	v := c.value(r)
+	if math.IsNaN(v.float) || math.IsInf(v.float, 0) {
+		return missing
+	}
+	return c.scale.text(v)
+}
+
+// columns returns the columns of a series that begins with a row.
+func columns(first *Row, scale Scale) []column {
+	recorded := func(value func(r *Row) Value) func(r *Row) Value {
+		return func(r *Row) Value {
 			if r.Count == 0 {
-				return math.NaN()
+				return none
 			}
-			return value(r) / o.Ratio
+			return value(r)
 		}
 	}
-	columns := []column{
-		{"per_second", (*Row).perSecond},
-		{"min", scaled(func(r *Row) float64 { return r.Min })},
-		{"mean", scaled(func(r *Row) float64 { return r.Mean })},
+	all := []column{
+		{"per_second", func(r *Row) Value { return Value{float: r.perSecond()} }, Scale{}},
+		{"min", recorded(func(r *Row) Value { return r.Min }), scale},
+		{"mean", recorded(func(r *Row) Value { return Value{float: r.Mean} }), scale},
 	}
-	for n, p := range o.Percentiles {
-		columns = append(columns, column{percentileName(p), scaled(func(r *Row) float64 { return r.Percentiles[n] })})
+	for n, p := range first.Percentiles {
+		all = append(all, column{p.name(), recorded(func(r *Row) Value { return r.Percentiles[n].Value }), scale})
 	}
-	columns = append(columns, column{"max", scaled(func(r *Row) float64 { return r.Max })})
-	if !o.Moving {
-		return columns
+	all = append(all, column{"max", recorded(func(r *Row) Value { return r.Max }), scale})
+	if first.Moving == nil {
+		return all
 	}
-	moving := func(value func(w *Window) float64) func(r *Row) float64 {
-		return func(r *Row) float64 {
-			if r.Window.Count == 0 {
-				return math.NaN()
+	moving := func(value func(m *Moving) Value) func(r *Row) Value {
+		return func(r *Row) Value {
+			if r.Moving.Count == 0 {
+				return none
 			}
-			return value(r.Window) / o.Ratio
+			return value(r.Moving)
 		}
 	}
-	return append(columns,
-		column{"window_" + percentileName(o.MovingPercentile), moving(func(w *Window) float64 { return w.Value })},
-		column{"window_max", moving(func(w *Window) float64 { return w.Max })})
+	return append(all,
+		column{"window_" + first.Moving.name(), moving(func(m *Moving) Value { return m.Value }), scale},
+		column{"window_max", moving(func(m *Moving) Value { return m.Max }), scale})
 }
 
-// windowCount is the name of the column that says how many values are in the moving window.
-const windowCount = "window_count"
+// movingCount is the name of the column with the number of values in the moving window.
+const movingCount = "window_count"
 
-func percentileName(p float64) string { return "p" + shortest(p) }
+func (p PercentileValue) name() string { return "p" + shortest(p.Percentile) }
 
-// seconds formats seconds to the millisecond.
+// seconds formats seconds with three decimals.
 func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
 
-// Histogram bounds for buckets: powers of two, since with any precision a slot ends there.
+// Bounds of buckets are next to powers of two, because a slot ends there at any precision.
 const (
 	bounds      = 43
 	firstDouble = -20 // the exponent of the first bound of doubles
 )
 
-// Bounds returns the highest values of the buckets that [OpenMetrics] has, but for the last, which takes all. Of
-// integers it is one less than a power of two, for so the slots of histograms end, up to 2^42-1. Of doubles it is what comes
-// just before a power of two, from 2^-20 to 2^22.
+// Bounds returns the highest values of the buckets of [OpenMetrics], without the last bucket, which has no bound. The bounds
+// of integers are a power of two minus 1, up to 2^42-1. The bounds of doubles are the numbers just below the powers
+// of two from 2^-20 to 2^22.
 func Bounds(double bool) []float64 {
 	all := make([]float64, bounds)
 	for n := range all {
@@ -133,17 +151,18 @@ func Bounds(double bool) []float64 {
 	return all
 }
 
-// Measure returns what is shown of h. Percentiles and Buckets are appended to those of reuse.
-func Measure(h *histogram.Histogram, o *Options, reuse Stats) Stats {
+// StatsOf returns the figures of h, with its values at percentiles, and with buckets if they are wanted. It reuses the
+// memory of reuse.
+func StatsOf(h *histogram.Histogram, percentiles []float64, buckets bool, reuse Stats) Stats {
 	s := Stats{
-		Count: h.TotalCount(), Min: h.Float(h.Min()), Mean: h.Mean(), Max: h.Float(h.Max()),
+		Count: h.TotalCount(), Min: ValueOf(h, h.Min()), Mean: h.Mean(), Max: ValueOf(h, h.Max()),
 		Percentiles: reuse.Percentiles[:0], Buckets: reuse.Buckets[:0],
 	}
-	var room [16]int64 // on the stack, for as many percentiles as anyone asks for
-	for _, value := range h.AppendValuesAtPercentiles(room[:0], o.Percentiles) {
-		s.Percentiles = append(s.Percentiles, h.Float(value))
+	var room [16]int64 // on the stack, enough for the usual number of percentiles
+	for n, value := range h.AppendValuesAtPercentiles(room[:0], percentiles) {
+		s.Percentiles = append(s.Percentiles, PercentileValue{percentiles[n], ValueOf(h, value)})
 	}
-	if !o.Buckets {
+	if !buckets {
 		return s
 	}
 	all := Bounds(h.Double())
@@ -169,7 +188,7 @@ func (t *Total) Add(s *Stats, double bool) error {
 	}
 	t.Count += s.Count
 	t.Sum += s.Mean * float64(s.Count)
-	if s.Buckets == nil {
+	if len(s.Buckets) == 0 {
 		return nil
 	}
 	if t.Buckets == nil {

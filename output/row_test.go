@@ -19,15 +19,12 @@ import (
 )
 
 // someRow returns a row of a tag.
-func someRow(tag []byte, o *Options) *Row {
+func someRow(tag []byte, percentiles ...float64) *Row {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	h.Record(1000, 3)
 	h.Record(123456, 1)
-	r := &Row{Tag: tag, Start: 1468800401076, End: 1468800411074, Relative: 0.002, Length: 9.998, Covered: 9.998, Stats: Measure(h, o, Stats{})}
+	r := &Row{Tag: tag, Start: 1468800401076, End: 1468800411074, Relative: 0.002, Length: 9.998, Covered: 9.998, Stats: StatsOf(h, percentiles, false, Stats{})}
 	r.Total.Add(&r.Stats, false)
-	if o.Moving {
-		r.Window = &Window{Count: 4, Value: 1000, Max: 123457}
-	}
 	return r
 }
 
@@ -56,22 +53,21 @@ func FuzzTags(f *testing.F) {
 		if bytes.ContainsAny(tag, ", \r\n") {
 			return // no log has such a tag
 		}
-		o := &Options{Ratio: 1, Percentiles: []float64{50}, Metric: "latency", Precision: "ns"}
-		row := someRow(tag, o)
+		row := someRow(tag, 50)
 
-		records, err := csv.NewReader(strings.NewReader(format(t, func(w *bytes.Buffer) RowWriter { return Timeline(w, o) }, row))).ReadAll()
+		records, err := csv.NewReader(strings.NewReader(format(t, func(w *bytes.Buffer) RowWriter { return Timeline(w, Scale{}) }, row))).ReadAll()
 		if err != nil || len(records) != 2 || strings.TrimPrefix(records[1][3], "'") != strings.TrimPrefix(tags.Text(tag), "'") {
 			t.Errorf("timeline: %q, %v", records, err)
 		}
 
 		var member struct{ Tag string }
-		line := format(t, func(w *bytes.Buffer) RowWriter { return NDJSON(w, o) }, row)
+		line := format(t, func(w *bytes.Buffer) RowWriter { return NDJSON(w, Scale{}) }, row)
 		if err := json.Unmarshal([]byte(line), &member); err != nil || member.Tag != tags.Text(tag) || strings.Count(line, "\n") != 1 {
 			t.Errorf("ndjson: %q, %v", line, err)
 		}
 
 		label := tags.Text(tag)
-		decoder := lineprotocol.NewDecoderWithBytes([]byte(format(t, func(w *bytes.Buffer) RowWriter { return Influx(w, o) }, row)))
+		decoder := lineprotocol.NewDecoderWithBytes([]byte(format(t, func(w *bytes.Buffer) RowWriter { return Influx(w, Scale{}, "latency", "ns") }, row)))
 		if !decoder.Next() {
 			t.Fatal("influx: no point")
 		}
@@ -89,7 +85,7 @@ func FuzzTags(f *testing.F) {
 
 		// The reader of the older format takes this one but for its times.
 		var plain strings.Builder
-		text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, o) }, row)
+		text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, Scale{}, "latency") }, row)
 		for line := range strings.Lines(text) {
 			if line[0] != '#' {
 				line = line[:strings.LastIndexByte(line, ' ')] + "\n"
@@ -110,12 +106,12 @@ func FuzzTags(f *testing.F) {
 
 // TestOpenMetricsMetadata: it comes once, before all, and the text ends with its end.
 func TestOpenMetricsMetadata(t *testing.T) {
-	o := &Options{Ratio: 1e9, Percentiles: []float64{99.9}, Metric: "rt_seconds"}
-	text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, o) }, someRow(nil, o), someRow([]byte("a"), o))
+	seconds := Scale{Ratio: 1e9}
+	text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, seconds, "rt_seconds") }, someRow(nil, 99.9), someRow([]byte("a"), 99.9))
 	if !strings.HasPrefix(text, "# HELP rt_seconds ") || strings.Count(text, "# ") != 4 || !strings.HasSuffix(text, "\n# EOF\n") {
 		t.Error(text)
 	}
-	if text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, o) }); text != "" {
+	if text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, seconds, "rt_seconds") }); text != "" {
 		t.Errorf("of no rows: %q", text)
 	}
 }
@@ -124,8 +120,8 @@ func TestCheckMetric(t *testing.T) {
 	for name, want := range map[string]string{
 		"request_latency_seconds": "",
 		"a:b_9":                   "",
-		"9a":                      `"9a" is no name of a metric, which has letters, digits, _ and : and does not begin with a digit`,
-		"a-b":                     `"a-b" is no name of a metric, which has letters, digits, _ and : and does not begin with a digit`,
+		"9a":                      `"9a" is not a name of a metric, which has letters, digits, _ and : and does not begin with a digit`,
+		"a-b":                     `"a-b" is not a name of a metric, which has letters, digits, _ and : and does not begin with a digit`,
 		"a_total":                 `"a_total" ends in _total, which OpenMetrics adds itself`,
 	} {
 		if err := CheckMetric(name); (err == nil) != (want == "") || err != nil && err.Error() != want {
@@ -154,8 +150,7 @@ func TestBuckets(t *testing.T) {
 				h.Record(v, 1)
 				values = append(values, h.Float(v))
 			}
-			o := &Options{Buckets: true}
-			s := Measure(h, o, Stats{})
+			s := StatsOf(h, nil, true, Stats{})
 			for n, bound := range Bounds(h.Double()) {
 				var want int64
 				for _, v := range values {
@@ -172,10 +167,9 @@ func TestBuckets(t *testing.T) {
 }
 
 func TestTotal(t *testing.T) {
-	o := &Options{Buckets: true}
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	h.Record(10, math.MaxInt64/2)
-	s := Measure(h, o, Stats{})
+	s := StatsOf(h, nil, true, Stats{})
 	var total Total
 	for range 2 {
 		if err := total.Add(&s, false); err != nil {

@@ -159,7 +159,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 				g.collector.Measure(g.start(v), v.Length, h, &i.Interval)
 			}
 			if verbose {
-				i.line = output.Interval(v.Tag, v.StartMillis(), v.EndMillis(), h, &output.Options{Ratio: g.options.ratio})
+				i.line = output.Line(v.Tag, v.StartMillis(), v.EndMillis(), h, output.Scale{Ratio: g.options.ratio})
 			}
 		}
 		tell = func(v scan.Visit, i *interval) error {

@@ -100,7 +100,7 @@ func run(c *urfave.Context) error {
 // runSummary adds up the logs and writes the summary.
 func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o *options, g *gates) error {
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	look, tell := verbose(c, &o.output)
+	look, tell := verbose(c, o.scale)
 	result, err := summary.Collect(s, c.Bool("it"), look, tell)
 	stop()
 	if err != nil {
@@ -113,11 +113,11 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 	if g.wanted() {
 		return g.write(c, s, diagnostics, o, result)
 	}
-	o.output.Period = result.Period(o.mode)
+	result.SetPeriods(o.mode)
 	if c.Bool("lt") {
-		err = cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error { return output.Tags(w, result.Summaries) })
+		err = cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error { return output.ListTags(w, result.Summaries) })
 	} else {
-		err = o.format.write(&report{c, s, diagnostics, o.mode, &o.output, result.Summaries})
+		err = o.format.write(&report{c, s, diagnostics, o, result.Summaries})
 	}
 	if err != nil {
 		return err
@@ -126,12 +126,12 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 }
 
 // verbose returns what makes and prints a line for each interval, nil if that was not asked for.
-func verbose(c *urfave.Context, o *output.Options) (look func(v scan.Visit, h *histogram.Histogram, line *string), tell func(v scan.Visit, line *string) error) {
+func verbose(c *urfave.Context, scale output.Scale) (look func(v scan.Visit, h *histogram.Histogram, line *string), tell func(v scan.Visit, line *string) error) {
 	if !c.Bool("v") {
 		return nil, nil
 	}
 	look = func(v scan.Visit, h *histogram.Histogram, line *string) {
-		*line = output.Interval(v.Tag, v.StartMillis(), v.EndMillis(), h, o)
+		*line = output.Line(v.Tag, v.StartMillis(), v.EndMillis(), h, scale)
 	}
 	tell = func(v scan.Visit, line *string) error {
 		_, err := fmt.Fprintf(c.App.ErrWriter, "%s:%d: %s\n", v.Name, v.Line, *line)

@@ -20,8 +20,7 @@ type report struct {
 	c           *urfave.Context
 	scan        *scan.Scan
 	diagnostics *cli.Diagnostics
-	mode        string // of the period
-	options     *output.Options
+	options     *options
 	summaries   []*output.Summary
 }
 
@@ -29,26 +28,38 @@ type report struct {
 type format struct {
 	name  string
 	write func(r *report) error // a summary
-	rows  func(w io.Writer, o *output.Options) output.RowWriter
+	rows  func(w io.Writer, o *options) output.RowWriter
 	// point, of a stream for a monitoring system, returns the time of a row as that sees it, and clash why a point cannot
 	// follow the tag's last one, by their times.
-	point func(r *output.Row, o *output.Options) int64
+	point func(r *output.Row, o *options) int64
 	clash func(last, now int64) error
 	// totals is set where rows show what was recorded since the log began.
 	totals bool
 }
 
 var formatList = []format{
-	{name: "percentiles", write: func(r *report) error { return r.together(output.Percentiles) }},
-	{name: "hgrm", write: func(r *report) error { return r.apart(".hgrm", output.HGRM) }},
-	{name: "csv", write: func(r *report) error { return r.apart(".csv", output.CSV) }},
-	{name: "csve", write: func(r *report) error { return r.apart(".csv", output.CSVE) }},
-	{name: "csvr", write: func(r *report) error { return r.apart(".csv", output.CSVR) }},
+	{name: "percentiles", write: func(r *report) error { return r.together(r.percentiles) }},
+	{name: "hgrm", write: func(r *report) error { return r.apart(".hgrm", r.hgrm) }},
+	{name: "csv", write: func(r *report) error { return r.apart(".csv", r.csv) }},
+	{name: "csve", write: func(r *report) error { return r.apart(".csv", r.csve) }},
+	{name: "csvr", write: func(r *report) error { return r.apart(".csv", r.csvr) }},
 	{name: "json", write: (*report).json},
-	{name: "timeline", rows: output.Timeline},
-	{name: "ndjson", rows: output.NDJSON},
-	{name: "influx", rows: output.Influx, point: output.InfluxTime, clash: sameTime},
-	{name: "openmetrics", rows: output.OpenMetrics, point: func(r *output.Row, _ *output.Options) int64 { return r.End }, clash: outOfOrder, totals: true},
+	{name: "timeline", rows: func(w io.Writer, o *options) output.RowWriter { return output.Timeline(w, o.scale) }},
+	{name: "ndjson", rows: func(w io.Writer, o *options) output.RowWriter { return output.NDJSON(w, o.scale) }},
+	{
+		name: "influx",
+		rows: func(w io.Writer, o *options) output.RowWriter {
+			return output.Influx(w, o.scale, o.metric, o.precision)
+		},
+		point: func(r *output.Row, o *options) int64 { return output.InfluxTime(r, o.precision) },
+		clash: sameTime,
+	},
+	{
+		name:  "openmetrics",
+		rows:  func(w io.Writer, o *options) output.RowWriter { return output.OpenMetrics(w, o.scale, o.metric) },
+		point: func(r *output.Row, _ *options) int64 { return r.End },
+		clash: outOfOrder, totals: true,
+	},
 }
 
 var formats = func() map[string]format {
@@ -69,7 +80,27 @@ func types() []string {
 }
 
 // A formatter writes one summary.
-type formatter func(w io.Writer, s *output.Summary, o *output.Options) error
+type formatter func(w io.Writer, s *output.Summary) error
+
+func (r *report) percentiles(w io.Writer, s *output.Summary) error {
+	return output.Percentiles(w, s, r.options.scale, r.options.percentiles)
+}
+
+func (r *report) hgrm(w io.Writer, s *output.Summary) error {
+	return output.HGRM(w, s, r.options.scale, r.options.ticks)
+}
+
+func (r *report) csv(w io.Writer, s *output.Summary) error {
+	return output.CSV(w, s, r.options.scale, r.options.binWidth)
+}
+
+func (r *report) csve(w io.Writer, s *output.Summary) error {
+	return output.CSVE(w, s, r.options.scale, r.options.binWidth)
+}
+
+func (r *report) csvr(w io.Writer, s *output.Summary) error {
+	return output.CSVR(w, s, r.options.scale)
+}
 
 // write writes a file, or standard output.
 func (r *report) write(path string, write func(w io.Writer) error) error {
@@ -80,7 +111,7 @@ func (r *report) write(path string, write func(w io.Writer) error) error {
 func (r *report) together(format formatter) error {
 	return r.write(r.c.String("of"), func(w io.Writer) error {
 		for _, s := range r.summaries {
-			if err := format(w, s, r.options); err != nil {
+			if err := format(w, s); err != nil {
 				return err
 			}
 		}
@@ -92,17 +123,17 @@ func (r *report) together(format formatter) error {
 func (r *report) apart(extension string, format formatter) error {
 	of := r.c.String("of")
 	if of == "" || of == "-" {
-		return r.together(func(w io.Writer, s *output.Summary, o *output.Options) error {
+		return r.together(func(w io.Writer, s *output.Summary) error {
 			if len(r.summaries) > 1 {
 				fmt.Fprintf(w, "#[Tag: %s]\n", tags.Text(s.Tag))
 			}
-			return format(w, s, o)
+			return format(w, s)
 		})
 	}
 	// All are formatted before any is written, so that an error leaves no files behind.
 	texts := make([]bytes.Buffer, len(r.summaries))
 	for n, s := range r.summaries {
-		if err := format(&texts[n], s, r.options); err != nil {
+		if err := format(&texts[n], s); err != nil {
 			return err
 		}
 	}
@@ -133,11 +164,13 @@ func summaryPath(of string, tag []byte, extension string, fold bool) string {
 }
 
 func (r *report) json() error {
-	doc := output.Document{PeriodMode: r.mode, SkippedLines: r.diagnostics.Skipped()}
+	doc, err := output.NewDocument(r.summaries, r.options.scale, r.options.percentiles)
+	if err != nil {
+		return err
+	}
+	doc.PeriodMode, doc.SkippedLines = r.options.mode, r.diagnostics.Skipped()
 	for _, input := range r.scan.Inputs {
 		doc.Inputs = append(doc.Inputs, input.Name)
 	}
-	return r.write(r.c.String("of"), func(w io.Writer) error {
-		return output.JSON(w, doc, r.summaries, r.options)
-	})
+	return r.write(r.c.String("of"), func(w io.Writer) error { return output.JSON(w, doc) })
 }

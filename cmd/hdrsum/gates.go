@@ -95,11 +95,13 @@ func (g *gates) write(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *op
 		}
 		before, read = *result, slices.Concat(read, inputs)
 	}
-	verdicts := sla.Judge(g.limits, after.Summaries, before.Summaries, o.output.Ratio)
+	before.SetPeriods(o.mode)
+	after.SetPeriods(o.mode)
+	verdicts := sla.Judge(g.limits, after.Summaries, before.Summaries, o.scale.Ratio)
 	err := cli.WriteFile(c.String("of"), c.App.Writer, read, func(w io.Writer) error {
 		if len(g.baseline) > 0 {
 			pairs := pair(before.Summaries, after.Summaries)
-			if err := output.Compare(w, pairs, before.Period(o.mode), after.Period(o.mode), &o.output); err != nil {
+			if err := output.Compare(w, pairs, o.scale, o.percentiles); err != nil {
 				return err
 			}
 			if len(verdicts) > 0 {

@@ -18,8 +18,14 @@ import (
 type options struct {
 	format format
 	mode   string // of the period
-	output output.Options
+	scale  output.Scale
 	series series.Options
+	// percentiles are for all formats that print values at percentiles.
+	percentiles []float64
+	ticks       int     // hgrm
+	binWidth    float64 // csv and csve
+	metric      string  // influx and openmetrics
+	precision   string  // influx
 }
 
 // Outputs that -st does not choose, by the option that chooses each.
@@ -112,10 +118,8 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	}
 	o := &options{
 		format: formats[name],
-		output: output.Options{
-			Ratio: c.Float64("ovr"), Ticks: c.Int("tph"), BinSize: c.Float64("obs"), Metric: c.String("metric"),
-			Buckets: c.Bool("buckets"), Moving: cli.Given(c, "mwp") || cli.Given(c, "mwpl"), MovingPercentile: c.Float64("mwp"),
-		},
+		scale:  output.Scale{Ratio: c.Float64("ovr")},
+		ticks:  c.Int("tph"), binWidth: c.Float64("obs"), metric: c.String("metric"),
 	}
 	if err := checkTables(c, o); err != nil {
 		return nil, err
@@ -129,7 +133,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 		}
 		o.mode = "intervals"
 	}
-	if o.output.Precision, err = cli.OneOf(c, "precision", output.Precisions); err != nil {
+	if o.precision, err = cli.OneOf(c, "precision", output.Precisions); err != nil {
 		return nil, err
 	}
 	aggregate, err := cli.Millis(c, "agg")
@@ -140,38 +144,44 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.series = series.Options{Aggregate: float64(aggregate) / 1000, Moving: moving, IgnoreTags: c.Bool("it"), Output: &o.output}
-	if o.output.Percentiles, err = parsePercentiles(c.String("p")); err != nil {
+	if moving == 0 {
+		return nil, cli.Usagef("-mwpl 0: a moving window has a length")
+	}
+	if !cli.Given(c, "mwp") && !cli.Given(c, "mwpl") {
+		moving = 0
+	}
+	if o.percentiles, err = parsePercentiles(c.String("p")); err != nil {
 		return nil, err
+	}
+	o.series = series.Options{
+		Aggregate: float64(aggregate) / 1000, Moving: moving, MovingPercentile: c.Float64("mwp"), IgnoreTags: c.Bool("it"),
+		Percentiles: o.percentiles, Buckets: c.Bool("buckets"),
 	}
 	return o, o.check()
 }
 
 // check refuses values that are out of range.
 func (o *options) check() error {
-	out := &o.output
-	switch {
-	case !(out.Ratio > 0) || math.IsInf(out.Ratio, 1):
-		return cli.Usagef("-ovr %v: values can only be divided by a positive number", out.Ratio)
-	case out.Ticks < 1:
-		return cli.Usagef("-tph %d: at least one step is needed", out.Ticks)
-	case out.Ticks > maxTicks:
-		return cli.Usagef("-tph %d: at most %d steps are printed in each half", out.Ticks, maxTicks)
-	case !(out.BinSize > 0) || math.IsInf(out.BinSize, 1):
-		return cli.Usagef("-obs %v: a bin's size must be a positive number", out.BinSize)
-	case !(out.MovingPercentile >= 0 && out.MovingPercentile <= 100):
-		return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", out.MovingPercentile)
-	case o.series.Moving == 0:
-		return cli.Usagef("-mwpl 0: a moving window has a length")
+	switch mwp := o.series.MovingPercentile; {
+	case !(o.scale.Ratio > 0) || math.IsInf(o.scale.Ratio, 1):
+		return cli.Usagef("-ovr %v: values can only be divided by a positive number", o.scale.Ratio)
+	case o.ticks < 1:
+		return cli.Usagef("-tph %d: at least one step is needed", o.ticks)
+	case o.ticks > maxTicks:
+		return cli.Usagef("-tph %d: at most %d steps are printed in each half", o.ticks, maxTicks)
+	case !(o.binWidth > 0) || math.IsInf(o.binWidth, 1):
+		return cli.Usagef("-obs %v: a bin's size must be a positive number", o.binWidth)
+	case !(mwp >= 0 && mwp <= 100):
+		return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", mwp)
 	case o.format.rows != nil && o.series.IgnoreTags && o.series.Aggregate == 0:
 		return cli.Usagef("-it makes one series of all tags: -agg must say which intervals to merge")
 	}
 	var err error
 	switch o.format.name {
 	case "openmetrics":
-		err = output.CheckMetric(out.Metric)
+		err = output.CheckMetric(o.metric)
 	case "influx":
-		err = output.CheckMeasurement(out.Metric)
+		err = output.CheckMeasurement(o.metric)
 	}
 	if err != nil {
 		return cli.Usagef("-metric: %w", err)

@@ -20,11 +20,11 @@ func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) 
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q") || cli.Terminal(c.App.Writer))
 	rows := 0
 	err := cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
-		out := o.format.rows(w, &o.output)
+		out := o.format.rows(w, o)
 		if buffered, ok := w.(interface{ Flush() error }); ok {
 			s.BatchDone = buffered.Flush
 		}
-		points := points{format: &o.format, options: &o.output, last: make(map[string]int64)}
+		points := points{format: &o.format, options: o, last: make(map[string]int64)}
 		err := series.Run(s, &o.series, func(r *output.Row, at series.Place, late error) error {
 			rows++
 			if c.Bool("v") {
@@ -71,7 +71,7 @@ var errNoRows = errors.New("no rows")
 // points knows when the last point of each tag was, to find those that a monitoring system would drop or replace.
 type points struct {
 	format  *format
-	options *output.Options
+	options *options
 	last    map[string]int64 // by tag as a label
 }
 

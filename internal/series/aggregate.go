@@ -69,7 +69,7 @@ func (m *maker) aggregate(t *tag, v scan.Visit, r *result, at Place) error {
 func (m *maker) late(t *tag, start float64, at Place) error {
 	m.row = output.Row{
 		Tag: t.name, Start: millis(start), End: millis(start + m.options.Aggregate),
-		Stats: output.Measure(&m.own, m.options.Output, m.row.Stats),
+		Stats: output.StatsOf(&m.own, m.options.Percentiles, m.options.Buckets, m.row.Stats),
 	}
 	if err := t.total.Add(&m.row.Stats, m.own.Double()); err != nil {
 		return fmt.Errorf("%s:%d: tag %s: %w", at.Name, at.Line, tags.Text(t.name), err)
@@ -128,10 +128,10 @@ func (m *maker) emitBefore(then float64, at Place) error {
 		m.row = output.Row{
 			Tag: w.tag.name, Start: millis(w.start), End: millis(w.start + length),
 			Relative: w.relative, Length: length, Covered: w.end - w.begin,
-			Stats: output.Measure(&w.sum, m.options.Output, m.row.Stats),
+			Stats: output.StatsOf(&w.sum, m.options.Percentiles, m.options.Buckets, m.row.Stats),
 		}
 		var counts histogram.Packed
-		if m.options.Output.Moving {
+		if m.options.Moving > 0 {
 			counts.Pack(&w.sum, histogram.MaxDigits)
 			counts.Unpack(&m.own)
 		}

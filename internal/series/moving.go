@@ -21,7 +21,7 @@ type queued struct {
 }
 
 // add adds an interval, whose counts are h and are packed in counts, and returns what the window then shows.
-func (m *moving) add(h *histogram.Histogram, counts *histogram.Packed, end int64, o *Options) (w output.Window, err error) {
+func (m *moving) add(h *histogram.Histogram, counts *histogram.Packed, end int64, o *Options) (w output.Moving, err error) {
 	if m.sum == nil {
 		if m.sum, err = histogram.New(h.Layout()); err != nil {
 			return w, err
@@ -44,9 +44,10 @@ func (m *moving) add(h *histogram.Histogram, counts *histogram.Packed, end int64
 	}
 	own.Copy(*counts)
 	m.queue = append(m.queue, queued{end, own})
-	return output.Window{
-		Count: m.sum.TotalCount(),
-		Value: m.sum.Float(m.sum.ValueAtPercentile(o.Output.MovingPercentile)),
-		Max:   m.sum.Float(m.sum.Max()),
+	at := m.sum.ValueAtPercentile(o.MovingPercentile)
+	return output.Moving{
+		Count:           m.sum.TotalCount(),
+		PercentileValue: output.PercentileValue{Percentile: o.MovingPercentile, Value: output.ValueOf(m.sum, at)},
+		Max:             output.ValueOf(m.sum, m.sum.Max()),
 	}, nil
 }

@@ -17,11 +17,15 @@ type Options struct {
 	// Aggregate merges the intervals of windows of so many seconds of absolute time, if above 0. An interval belongs to
 	// the window that its middle lies in.
 	Aggregate float64
-	// Moving is how long moving windows are, in milliseconds, if [output.Options.Moving] is set.
-	Moving int64
+	// Moving is the length of moving windows in milliseconds. Zero means no moving windows. Rows show their maximum and
+	// their value at MovingPercentile.
+	Moving           int64
+	MovingPercentile float64
 	// IgnoreTags merges all tags.
 	IgnoreTags bool
-	Output     *output.Options
+	// Rows show the values at Percentiles and, if Buckets is set, buckets.
+	Percentiles []float64
+	Buckets     bool
 }
 
 // A Place is where an interval stands.
@@ -44,14 +48,14 @@ func Run(s *scan.Scan, o *Options, sink Sink) error {
 		workers[n].decoder.Expected = s.Expected
 	}
 	m := maker{options: o, sink: sink, tags: make(map[string]*tag)}
-	whole := o.Aggregate > 0 || o.Output.Moving
+	whole := o.Aggregate > 0 || o.Moving > 0
 	work := func(n int, v scan.Visit, r *result) error {
 		w := &workers[n]
 		if err := w.decoder.Into(&w.own, v.Payload); err != nil {
 			return err
 		}
 		if o.Aggregate == 0 {
-			r.stats = output.Measure(&w.own, o.Output, r.stats)
+			r.stats = output.StatsOf(&w.own, o.Percentiles, o.Buckets, r.stats)
 		}
 		if whole {
 			r.counts.Pack(&w.own, histogram.MaxDigits)
@@ -121,7 +125,7 @@ func (m *maker) interval(v scan.Visit, r *result) error {
 		Tag: t.name, Start: v.StartMillis(), End: v.EndMillis(),
 		Relative: v.Relative(), Length: v.Length, Covered: v.Length, Stats: r.stats,
 	}
-	if m.options.Output.Moving {
+	if m.options.Moving > 0 {
 		r.counts.Unpack(&m.own)
 	}
 	return m.emit(t, &r.counts, r.double, at)
@@ -136,12 +140,12 @@ func (m *maker) emit(t *tag, counts *histogram.Packed, double bool, at Place) er
 		return fail(err)
 	}
 	m.row.Total = t.total
-	if m.options.Output.Moving {
+	if m.options.Moving > 0 {
 		window, err := t.moving.add(&m.own, counts, m.row.End, m.options)
 		if err != nil {
 			return fail(err)
 		}
-		m.row.Window = &window
+		m.row.Moving = &window
 	}
 	return m.sink(&m.row, at, nil)
 }

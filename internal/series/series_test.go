@@ -37,7 +37,7 @@ func collect(t *testing.T, log io.Reader, workers int, o *Options) (rows []outpu
 			return nil
 		}
 		row := *r
-		row.Percentiles = append([]float64(nil), r.Percentiles...)
+		row.Percentiles = append([]output.PercentileValue(nil), r.Percentiles...)
 		row.Buckets = append([]int64(nil), r.Buckets...)
 		row.Total.Buckets = append([]int64(nil), r.Total.Buckets...)
 		rows = append(rows, row)
@@ -49,8 +49,9 @@ func collect(t *testing.T, log io.Reader, workers int, o *Options) (rows []outpu
 	return rows, late
 }
 
-func options() *output.Options {
-	return &output.Options{Ratio: 1, Percentiles: []float64{0, 50, 99, 99.9}, Buckets: true}
+// every returns options for windows of seconds, or for rows of intervals if seconds is 0, with all figures.
+func every(seconds float64) *Options {
+	return &Options{Aggregate: seconds, Percentiles: []float64{0, 50, 99, 99.9}, Buckets: true}
 }
 
 // TestAggregate compares rows of windows with sums of what each log has in them.
@@ -67,7 +68,7 @@ func TestAggregate(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, seconds := range windows {
-			o := &Options{Aggregate: seconds, Output: options()}
+			o := every(seconds)
 			rows, late := collect(t, bytes.NewReader(text), 1, o)
 			again, _ := collect(t, bytes.NewReader(text), 3, o)
 			if !reflect.DeepEqual(rows, again) {
@@ -92,7 +93,7 @@ func TestAggregate(t *testing.T) {
 					t.Errorf("%s, %v s: a row %s", path, seconds, key)
 					continue
 				}
-				if want := output.Measure(h, o.Output, output.Stats{}); !reflect.DeepEqual(r.Stats, want) {
+				if want := output.StatsOf(h, o.Percentiles, o.Buckets, output.Stats{}); !reflect.DeepEqual(r.Stats, want) {
 					t.Errorf("%s, %v s, %s: %+v, want %+v", path, seconds, key, r.Stats, want)
 				}
 				if r.Length != seconds || r.End-r.Start != int64(seconds*1000) {
@@ -154,7 +155,7 @@ func TestLate(t *testing.T) {
 	log := head + interval("a", 0, 1) + interval("a", 9, 1) +
 		interval("b", 10, 1) + interval("a", 8, 1) + // in time
 		interval("b", 11, 1) + interval("a", 7, 1) + interval("c", 12, 1) // late, and of a new window
-	rows, late := collect(t, strings.NewReader(log), 1, &Options{Aggregate: 10, Output: options()})
+	rows, late := collect(t, strings.NewReader(log), 1, every(10))
 	var got []string
 	for _, r := range rows {
 		got = append(got, fmt.Sprintf("%s %d %d of %d", r.Tag, r.Start, r.Count, r.Total.Count))
@@ -172,7 +173,7 @@ func TestLate(t *testing.T) {
 // TestTotals: what is late counts in the next row of its tag.
 func TestTotals(t *testing.T) {
 	log := head + interval("a", 0, 1) + interval("a", 11, 1) + interval("a", 1, 1) + interval("a", 22, 1)
-	rows, late := collect(t, strings.NewReader(log), 1, &Options{Aggregate: 10, Output: options()})
+	rows, late := collect(t, strings.NewReader(log), 1, every(10))
 	if len(late) != 1 || len(rows) != 3 || rows[0].Total.Count != 3 || rows[1].Total.Count != 9 || rows[2].Total.Count != 12 {
 		t.Errorf("%+v", rows)
 	}
@@ -181,7 +182,7 @@ func TestTotals(t *testing.T) {
 // TestCovered: rates are of the time that was recorded, not of the window.
 func TestCovered(t *testing.T) {
 	log := head + interval("", 4, 1) + interval("", 5, 1.5)
-	rows, _ := collect(t, strings.NewReader(log), 1, &Options{Aggregate: 10, Output: options()})
+	rows, _ := collect(t, strings.NewReader(log), 1, every(10))
 	if len(rows) != 1 || math.Abs(rows[0].Covered-2.5) > 1e-9 || rows[0].Relative != 0 {
 		t.Errorf("%+v", rows)
 	}
@@ -191,7 +192,7 @@ func TestCovered(t *testing.T) {
 func TestMixedKinds(t *testing.T) {
 	s := &scan.Scan{Inputs: []scan.Input{scan.File(filepath.Join(clitest.Root(), "testdata", "logs", "double.hdr"), 0)}, Workers: 1,
 		Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
-	err := Run(s, &Options{Aggregate: 10, IgnoreTags: true, Output: options()}, func(*output.Row, Place, error) error { return nil })
+	err := Run(s, &Options{Aggregate: 10, IgnoreTags: true}, func(*output.Row, Place, error) error { return nil })
 	if err == nil || !strings.HasSuffix(err.Error(), "double.hdr:7: tag default: integer and double histograms do not add up") {
 		t.Error(err)
 	}
@@ -223,9 +224,9 @@ func TestMemory(t *testing.T) {
 		t.Skip("skipped, for it takes long")
 	}
 	for _, o := range []*Options{
-		{Output: options()},
-		{Aggregate: 10, Output: options()},
-		{Moving: 60000, Output: &output.Options{Ratio: 1, Moving: true, MovingPercentile: 99}},
+		every(0),
+		every(10),
+		{Moving: 60000, MovingPercentile: 99},
 	} {
 		log := &endless{length: 20000}
 		log.line.WriteString(head)

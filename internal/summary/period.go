@@ -41,6 +41,14 @@ func (r *Result) Period(mode string) int64 {
 	return period
 }
 
+// SetPeriods sets the period of all summaries.
+func (r *Result) SetPeriods(mode string) {
+	period := r.Period(mode)
+	for _, s := range r.Summaries {
+		s.Period = period
+	}
+}
+
 // longest returns the longest span of each input, the earlier one of two that are as long.
 func (r *Result) longest() []Span {
 	byInput := make(map[int]Span)
