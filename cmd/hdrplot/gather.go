@@ -259,8 +259,8 @@ func sortInputs(inputs []scan.Input) (logs, distributions []scan.Input, err erro
 		if err != nil {
 			return nil, nil, err
 		}
-		begin := bufio.NewReader(file)
-		text, _ := begin.Peek(64) // an error comes again when it is read
+		begin := bufio.NewReaderSize(file, hgrm.DetectSize)
+		text, _ := begin.Peek(hgrm.DetectSize) // an error comes again when it is read
 		if input.Once {
 			// What was looked at goes before the rest.
 			input.Open = func() (io.ReadCloser, error) { return readCloser{begin, file}, nil }
@@ -282,21 +282,24 @@ type readCloser struct {
 	io.Closer
 }
 
-// readDistribution reads a percentile distribution, whose values are taken as they are.
+// readDistribution reads the percentile distributions of a file. It draws each as a line. Their values are in units of their own.
 func (g *gathering) readDistribution(input scan.Input) error {
 	file, err := input.Open()
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	rows, err := hgrm.Read(file, input.Name)
+	all, err := hgrm.Read(file, input.Name)
 	if err != nil {
 		return err
 	}
-	curve := picture.Curve{Label: g.labels[input.Name], Count: rows[len(rows)-1].Count}
-	for _, row := range rows {
-		curve.Steps = append(curve.Steps, picture.Step{Percentile: row.Percentile, Value: row.Value / g.options.ratio})
+	for _, d := range all {
+		label := strings.TrimSpace(g.labels[input.Name] + " " + d.Name)
+		curve := picture.Curve{Label: label, Count: d.Rows[len(d.Rows)-1].Count}
+		for _, row := range d.Rows {
+			curve.Steps = append(curve.Steps, picture.Step{Percentile: row.Percentile, Value: row.Value / g.options.ratio})
+		}
+		g.curves = append(g.curves, curve)
 	}
-	g.curves = append(g.curves, curve)
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package hgrm reads percentile distributions as the reference's outputPercentileDistribution prints them, and hdrsum with
-// it: rows of value, percentile and count, then comments that tell mean, maximum and total.
+// Package hgrm reads percentile distributions: the text that the reference's outputPercentileDistribution, hdrsum and wrk2
+// print.
 //
 //	       Value     Percentile TotalCount 1/(1-Percentile)
 //
@@ -8,7 +8,8 @@
 //	#[Mean    =        1.607, StdDeviation   =        9.271]
 //	#[Max     =      340.786, Total count    =        16014]
 //
-// The form with commas, which the reference prints for spreadsheets, is read too.
+// The form with commas, which the reference prints for spreadsheets, is read too. A file may have several distributions, and
+// text before, between and after them, as the reports of wrk2 have. The text before a distribution can name it.
 package hgrm
 
 import (
@@ -24,25 +25,58 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// ErrEmpty: there is no row.
+// ErrEmpty is the error for a file whose distributions have no rows, or that has no distribution.
 var ErrEmpty = errors.New("no percentile in it")
 
-// A Row says that Count values, which is Percentile per cent (0 to 100) of all, are at most Value.
+// A Distribution is a percentile distribution.
+type Distribution struct {
+	// Name is from the text before the distribution. It is empty if that has no name and the file has no other distribution.
+	Name string
+	Rows []Row
+}
+
+// A Row says that Count values, Percentile per cent of all (0 to 100), are at most Value.
 type Row struct {
 	Value, Percentile float64
 	Count             int64
 }
 
-// Detect reports whether a file that begins so is a percentile distribution rather than a log: logs of some writers are
-// named .hgrm, too.
+// DetectSize is a sufficient size for the argument of [Detect]: wrk2 prints a line for each of its threads first.
+const DetectSize = 64 << 10
+
+// Detect reports whether a file that begins so has a percentile distribution. The ending .hgrm does not decide this: some
+// writers of logs use it too.
 func Detect(begin []byte) bool {
-	begin = bytes.TrimLeft(bytes.TrimPrefix(begin, []byte("\xef\xbb\xbf")), " \t\r\n\"")
-	return bytes.HasPrefix(begin, []byte("Value"))
+	for line := range bytes.Lines(begin) {
+		switch {
+		case isHeader(string(line)):
+			return true
+		case bytes.HasPrefix(line, []byte("#[Histogram log format")), bytes.HasPrefix(line, []byte(`"StartTimestamp"`)),
+			bytes.Contains(line, []byte(",HIST")):
+			return false
+		}
+	}
+	return false
 }
 
-// Read reads a distribution. Name is what errors, which are [*hdrlog.SyntaxError], call it.
-func Read(r io.Reader, name string) ([]Row, error) {
-	var rows []Row
+// isHeader reports whether a line is the header of a distribution.
+func isHeader(line string) bool {
+	fields := split(clean(line))
+	return len(fields) >= 3 && fields[0] == "Value" && fields[1] == "Percentile" && fields[2] == "TotalCount"
+}
+
+// clean removes a byte-order mark and the space around a line.
+func clean(line string) string { return strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")) }
+
+// split splits a row or a header.
+func split(line string) []string {
+	return strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' || r == '"' })
+}
+
+// Read reads the distributions of a file, at least one. It leaves out empty ones. If there are several, each has a different
+// name. Errors are [*hdrlog.SyntaxError] with this name of the file.
+func Read(r io.Reader, name string) ([]Distribution, error) {
+	p := parser{}
 	scanner := bufio.NewScanner(r)
 	line := 0
 	fail := func(field string, err error) error {
@@ -50,30 +84,116 @@ func Read(r io.Reader, name string) ([]Row, error) {
 	}
 	for scanner.Scan() {
 		line++
-		text := strings.TrimSpace(strings.TrimPrefix(scanner.Text(), "\ufeff"))
-		if text == "" || strings.HasPrefix(text, "#") || strings.HasPrefix(strings.TrimLeft(text, `"`), "Value") {
-			continue
-		}
-		row, field, err := parse(text)
-		if err == nil && len(rows) > 0 && (row.Percentile < rows[len(rows)-1].Percentile || row.Value < rows[len(rows)-1].Value) {
-			field, err = "percentile", errors.New("less than on the line before")
-		}
-		if err != nil {
+		if field, err := p.line(clean(scanner.Text())); err != nil {
 			return nil, fail(field, err)
 		}
-		rows = append(rows, row)
 	}
 	if err := scanner.Err(); err != nil {
 		return nil, fail("line", err)
 	}
-	if len(rows) == 0 {
+	p.end()
+	if len(p.all) == 0 {
 		return nil, fail("line", ErrEmpty)
 	}
-	return rows, nil
+	if len(p.all) > 1 {
+		distinguish(p.all)
+	}
+	return p.all, nil
 }
 
+// distinguish appends numbers to names that are empty or not the only ones.
+func distinguish(all []Distribution) {
+	seen := make(map[string]bool)
+	for n := range all {
+		d := &all[n]
+		name := d.Name
+		for i := n + 1; d.Name == "" || seen[d.Name]; i++ {
+			d.Name = strings.TrimSpace(fmt.Sprintf("%s %d", name, i))
+		}
+		seen[d.Name] = true
+	}
+}
+
+// A parser reads lines. Between distributions it looks for names and headers only.
+type parser struct {
+	all    []Distribution
+	inside bool   // a distribution, which is current
+	name   string // of the next distribution
+	// current is the distribution that the lines belong to.
+	current Distribution
+}
+
+// line reads a line without the space around it.
+func (p *parser) line(text string) (field string, err error) {
+	if isHeader(text) {
+		p.end()
+		p.inside, p.current.Name, p.name = true, p.name, ""
+		return "", nil
+	}
+	name, named := nameOf(text)
+	if named {
+		p.name = name
+	}
+	if text == "" {
+		return "", nil
+	}
+	row, field, err := parse(text)
+	switch {
+	case !p.inside && err == nil:
+		return "line", errors.New("a row without the header Value, Percentile, TotalCount before it")
+	case !p.inside:
+		return "", nil
+	case named || strings.HasPrefix(text, "#[") || strings.HasPrefix(text, "# end of metric"):
+		p.end()
+		return "", nil
+	case text[0] == '#':
+		return "", nil
+	case err != nil:
+		return field, err
+	}
+	if rows := p.current.Rows; len(rows) > 0 {
+		if last := rows[len(rows)-1]; row.Percentile < last.Percentile || row.Value < last.Value {
+			return "percentile", errors.New("less than on the line before")
+		}
+	}
+	p.current.Rows = append(p.current.Rows, row)
+	return "", nil
+}
+
+// end ends the current distribution.
+func (p *parser) end() {
+	if len(p.current.Rows) > 0 {
+		p.all = append(p.all, p.current)
+	}
+	p.inside, p.current = false, Distribution{}
+}
+
+// nameOf returns the name that a line gives to the distribution after it:
+//
+//	#[Tag: insert-rt]                                           hdrsum
+//	Latency Distribution (HdrHistogram - Recorded Latency)      wrk2
+//	# start of metric latency, dimensions: { "chain": "a" }     Vespa
+func nameOf(line string) (name string, ok bool) {
+	if name, ok := strings.CutPrefix(line, "#[Tag: "); ok {
+		return strings.TrimSuffix(name, "]"), true
+	}
+	if _, name, ok := strings.Cut(line, "Latency Distribution (HdrHistogram - "); ok {
+		name, _, _ = strings.Cut(strings.TrimSuffix(name, ")"), " (")
+		return name, true
+	}
+	if name, ok := strings.CutPrefix(line, "# start of metric "); ok {
+		name, dimensions, _ := strings.Cut(name, ", dimensions: ")
+		if dimensions = strings.TrimSpace(dimensions); strings.Trim(dimensions, "{ }") != "" {
+			name += " " + dimensions
+		}
+		return name, true
+	}
+	return "", false
+}
+
+// parse reads a row.
 func parse(text string) (row Row, field string, err error) {
-	fields := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' })
+	fields := split(text)
 	for n, field := range []string{"value", "percentile", "count"} {
 		if n >= len(fields) {
 			return row, field, hdrlog.ErrMissing
