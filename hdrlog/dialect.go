@@ -2,49 +2,71 @@ package hdrlog
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"math"
 	"slices"
 )
 
-// dialect is what a reader has found out about how its log differs from the reference's, and has said.
+// dialect is how the log differs from a log of the reference, as far as the reader knows.
 type dialect struct {
-	saidCommas, saidMillis, saidEnds, saidBackwards, saidExtra bool
+	// These report that the reader has given the notice.
+	saidCommas, saidMillis, saidEnds, saidBackwards, saidChange bool
 
-	// endTimes is set once it is settled that the second number is the interval's end.
-	endTimes bool
+	// written reports that hdrkit wrote the log, so that its numbers mean what they say.
+	written bool
+	// What the legend calls the second number, and whether a base time is spelled as by the writers
+	// of ends.
+	legendSaysEnd, legendSaysLength, basetime bool
+
+	second   Second
+	evidence evidence
+	doubt    doubt
+	early    bool // an interval was returned with its length although its end would differ
 }
 
 const (
-	year = 365 * 24 * 3600 // seconds
+	year = 365 * day
 
-	// impossibleLength is three years in one interval: a time since the epoch, that is an end.
+	// impossibleLength is three years in seconds. A longer interval is a time since the epoch, which
+	// is an end.
 	impossibleLength = 1e8
 
-	// millisStart is what a START in seconds never reaches (the year 5138) and one in milliseconds since the epoch has
-	// since 1973.
+	// millisStart is more than any START in seconds (it is the year 5138), and less than any START in
+	// milliseconds since 1973.
 	millisStart = 1e11
 
-	// maxTime is the latest time taken, in seconds, some 35,000 years from the epoch: a float64 still tells one millisecond
-	// from the next there, and twice the sum of two in milliseconds does not overflow an int64.
+	// maxTime is the latest time in seconds that a reader takes, some 35,000 years from the epoch. A
+	// float64 still distinguishes one millisecond from the next there, and twice the sum of two in
+	// milliseconds does not overflow an int64.
 	maxTime = (1 << 50) / 1000.0
 )
 
-// noteOnce says something of the line at hand, the first time that it happens in a log.
-func (r *Reader) noteOnce(said *bool, field, text string) {
+const (
+	version = "#[Histogram log format version"
+	// mark begins the comment by which a Reader recognizes the log of a [Writer].
+	mark = "#[Written by hdrkit"
+)
+
+func isMark(comment []byte) bool { return bytes.HasPrefix(comment, []byte(mark)) }
+
+// IsVersion reports whether a line is one of the comments that [Writer.Version] writes.
+func IsVersion(line []byte) bool { return bytes.HasPrefix(line, []byte(version)) || isMark(line) }
+
+// noteOnce adds a notice about the current line, unless said is set already.
+func (r *Reader) noteOnce(said *bool, field string, cause error) {
 	if !*said {
 		*said = true
-		r.note(r.line, field, text)
+		r.note(r.line, field, cause)
 	}
 }
 
-func (r *Reader) note(line int, field, text string) {
-	r.notes = append(r.notes, Record{Kind: Notice, Line: line, Err: &SyntaxError{r.name, line, field, errors.New(text)}})
+func (r *Reader) note(line int, field string, cause error) {
+	r.notes = append(r.notes, Record{Kind: Notice, Line: line, Err: &SyntaxError{r.name, line, field, cause}})
 }
 
-// decimalCommas reads the fields of a line whose numbers have decimal commas, as .NET writes them in many countries:
-// 0,127,1,007,2,769,HIST. After what would be START, LENGTH and MAX come three more whole numbers; a payload is never
-// one.
+// decimalCommas reads the fields of a line whose numbers have decimal commas, as .NET writes them in
+// many countries: 0,127,1,007,2,769,HIST. Three more whole numbers follow the first three. A payload
+// is never a whole number.
 func decimalCommas(fields, rest []byte) (numbers [3][]byte, payload []byte, ok bool) {
 	for range 3 {
 		end := bytes.IndexByte(rest, ',')
@@ -76,17 +98,18 @@ func isDigits(text []byte) bool {
 	return len(text) > 0
 }
 
-// settleTime turns the interval's start and length into seconds and tells it the start time of the log and the base, which
-// it infers if this is the first interval and no comment told them. It returns the field that no time can be made of, if
-// there is one, and has learnt nothing from the interval then.
+// settleTime turns the interval's start and length into seconds, and sets its start of the log and
+// its base. The first interval settles those of a log without time comments. If the interval is too
+// far from the epoch, settleTime returns the field at fault and changes nothing in the reader.
 func (r *Reader) settleTime(i *Interval) (tooFar string) {
 	var millis, ends bool
+	onlyLengths := r.dialect.written || r.option == SecondLength
 	switch {
-	case i.Start+r.base >= millisStart:
+	case i.Start+r.base >= millisStart && !r.dialect.written:
 		millis, ends = true, r.settleMillis(i)
-	case r.dialect.endTimes:
+	case r.dialect.second == SecondEnd:
 		i.endToLength()
-	case i.Length >= impossibleLength && i.Length >= i.Start:
+	case i.Length >= impossibleLength && i.Length >= i.Start && !onlyLengths:
 		ends = true
 		i.endToLength()
 	}
@@ -102,10 +125,10 @@ func (r *Reader) settleTime(i *Interval) (tooFar string) {
 	}
 
 	if millis {
-		r.noteOnce(&r.dialect.saidMillis, "start", "times are read as milliseconds")
+		r.noteOnce(&r.dialect.saidMillis, "start", ErrMilliseconds)
 	}
 	if ends {
-		r.noteOnce(&r.dialect.saidEnds, "length", "the second number is read as the interval's end")
+		r.noteEnds()
 	}
 	r.base, r.hasBase = base, true
 	if !r.hasStart {
@@ -115,27 +138,29 @@ func (r *Reader) settleTime(i *Interval) (tooFar string) {
 	return ""
 }
 
-// settleMillis turns milliseconds into seconds. Old versions of hdrhistogram-go take the base from them in seconds, and have
-// the interval's end in place of its length, which it reports.
+// settleMillis turns milliseconds into seconds. Old versions of hdrhistogram-go subtract the base in
+// seconds from a start in milliseconds, and write the end instead of the length. settleMillis
+// reports whether the second number is an end.
 func (r *Reader) settleMillis(i *Interval) (ends bool) {
 	start, second := i.Start, i.Length
 	i.Start, i.Length, i.Mended = (start+r.base)/1000-r.base, second/1000, true
-	if second+r.base >= millisStart {
+	if r.option == SecondEnd || r.option == SecondUnknown && second+r.base >= millisStart {
 		i.Length = (second - start) / 1000
 		return true
 	}
 	return false
 }
 
-// endToLength makes a length of what turned out to be the interval's end.
+// endToLength replaces the end of the interval by its length.
 func (i *Interval) endToLength() {
 	i.Length -= i.Start
 	i.Mended = true
 }
 
-// settleLengths makes the lengths of intervals that end before they start zero: their histograms count, but no time was
-// measured. Until it is settled whether the second number is the length there is no telling.
-func (r *Reader) settleLengths(b *Batch) {
+// dropNegativeLengths sets the lengths of intervals that end before they start to 0. Their
+// histograms count, but no time was measured. It runs once the meaning of the second number is
+// known.
+func (r *Reader) dropNegativeLengths(b *Batch) {
 	for n := 0; n < len(b.Records); n++ {
 		rec := &b.Records[n]
 		if rec.Kind != IntervalRecord || rec.Interval.Length >= 0 {
@@ -144,82 +169,102 @@ func (r *Reader) settleLengths(b *Batch) {
 		rec.Interval.Length = 0
 		if !r.dialect.saidBackwards {
 			r.dialect.saidBackwards = true
-			r.note(rec.Line, "length", "the interval ends before it starts; it is read as one of no length")
+			r.note(rec.Line, "length", ErrBackwards)
 			b.Records = slices.Insert(b.Records, n+1, r.notes...)
 			r.notes = r.notes[:0]
 		}
 	}
 }
 
-// ends finds out whether the second number of a log's intervals is their end, as scylla-bench, cql-stress and the C
-// library's example write it, or their length. The legend does not tell: jHiccup's early versions and the C library also
-// write lengths under "EndTimestamp". But an end is where the next interval of the same tag starts.
-type ends struct {
-	settled bool
-	doubt   int             // the line of an interval that may have to be mended, so that none may be handed out yet; 0 if there is none
-	last    map[string]span // by tag; untagged intervals under the empty one
+// doubt is how many intervals wait for one that proves what the second number is.
+type doubt struct {
+	held  bool
+	from  int // the index in the batch of the first interval that waits
+	lines int // how many lines wait, and their bytes
+	bytes int
 }
 
-// patience is how many lines an interval in doubt is kept for the next ones of its tag. There may be many tags.
-const patience = 200
+const (
+	// These limit the lines that wait. Each takes memory, and may have come from a slow pipe.
+	maxDoubtLines = 1000
+	maxDoubtBytes = 1 << 20
+)
 
-// await reports whether more lines must be read before those at hand can be handed out. It gives up when line is far from
-// the interval in doubt.
-func (e *ends) await(line int) bool {
-	e.settled = e.settled || e.doubt > 0 && line-e.doubt >= patience
-	return !e.settled && e.doubt > 0
+// exceeds reports whether too much waits once another line does.
+func (d *doubt) exceeds(line int) bool {
+	d.lines++
+	d.bytes += line
+	return d.lines > maxDoubtLines || d.bytes > maxDoubtBytes
 }
 
-func (e *ends) doubts(line int) {
-	if e.doubt == 0 {
-		e.doubt = line
+// weighSecond weighs what the interval at index proves about the second number of the log. If it
+// proves nothing and the reading matters, the interval waits.
+func (r *Reader) weighSecond(b *Batch, index int) {
+	i := &b.Records[index].Interval
+	d := &r.dialect
+	now := span{i.Start, i.Length}
+	if proved := d.evidence.add(i.Tag, now); proved != SecondUnknown {
+		r.decideSecond(b, proved)
+		return
 	}
-}
-
-// A span is the first two numbers of an interval, the second perhaps an end.
-type span struct {
-	start, second float64
-	links         int // how many intervals up to this one start where the one before would end
-}
-
-// length is the span's if its second number is its end.
-func (s span) length() float64 { return s.second - s.start }
-
-// settleEnds looks at one more interval, the last record of b. If the second numbers turn out to be ends, it mends the
-// intervals in b.
-func (r *Reader) settleEnds(b *Batch, i *Interval) {
-	const close = 0.0015 // seconds: both numbers were rounded to three decimals
-	e := &r.ends
-	if e.last == nil {
-		e.last = make(map[string]span)
-	}
-	last, seen := e.last[string(i.Tag)]
-	now := span{start: i.Start, second: i.Length}
+	differs := now.start != 0 && now.duration() > rounding
 	switch {
-	case seen:
-		if last.length() <= 0 || math.Abs(now.start-last.second) > close || now.length() < last.length()/2 {
-			e.settled = true
-			break
-		}
-		// From zero, two lengths of which the second is twice the first look the same; then it takes a third.
-		now.links = last.links + 1
-		e.doubts(r.line)
-		if last.start > 0 || now.links > 1 {
-			e.settled, r.dialect.endTimes = true, true
-			for n := range b.Records {
-				if b.Records[n].Kind == IntervalRecord {
-					b.Records[n].Interval.endToLength()
+	case d.evidence.full():
+		r.guessSecond(b)
+	case d.doubt.held || !differs:
+	case d.legendSaysLength && !d.basetime && now.start <= now.second/4:
+		// Almost all logs begin so, and hold lengths. Whoever watches a live log wants to see the
+		// interval at once.
+		d.early = true
+	default:
+		d.doubt = doubt{held: true, from: index}
+	}
+}
+
+// guessSecond decides about a log that proved nothing.
+func (r *Reader) guessSecond(b *Batch) {
+	held := r.dialect.doubt.held
+	guess := r.dialect.evidence.guess()
+	r.decideSecond(b, guess)
+	if guess == SecondLength && held && r.dialect.legendSaysEnd {
+		r.note(r.line, "length", ErrSecondDoubt)
+	}
+	r.flushNotes(b)
+}
+
+// decideSecond sets what the second number is, and mends the intervals that waited.
+func (r *Reader) decideSecond(b *Batch, second Second) {
+	d := &r.dialect
+	if second == SecondEnd {
+		if d.doubt.held {
+			for n := d.doubt.from; n < len(b.Records); n++ {
+				if i := &b.Records[n].Interval; b.Records[n].Kind == IntervalRecord && !i.Mended {
+					i.endToLength()
 				}
 			}
-			r.noteOnce(&r.dialect.saidEnds, "length", "the second number is read as the interval's end")
+		} else if i := &b.Records[len(b.Records)-1].Interval; !i.Mended {
+			i.endToLength()
 		}
-	case now.length() > 0 && (r.legendSaysEnd || now.start > now.second/4):
-		// Otherwise the length is the same either way, or nearly, and the interval need not wait.
-		e.doubts(r.line)
+		r.noteEnds()
 	}
-	e.last[string(i.Tag)] = now
-	e.settled = e.settled || len(e.last) > patience
-	if e.settled {
-		e.last = nil
+	d.second, d.evidence, d.doubt = second, evidence{}, doubt{}
+}
+
+// noteEnds says once that the second number is read as the end.
+func (r *Reader) noteEnds() {
+	cause := ErrSecondEnd
+	if r.dialect.early {
+		cause = fmt.Errorf("%w; the first intervals were read with their lengths", cause)
+	}
+	if r.option == SecondUnknown {
+		r.noteOnce(&r.dialect.saidEnds, "length", cause)
+	}
+}
+
+// noteChange says once that a time comment changed a time after intervals were read.
+func (r *Reader) noteChange(what string, known bool, from, to float64) {
+	if r.intervals && known && from != to {
+		r.noteOnce(&r.dialect.saidChange, what, fmt.Errorf("%w from %s to %s; if this log was joined from several, give each as its own input",
+			ErrTimesChange, Seconds(from), Seconds(to)))
 	}
 }

@@ -92,6 +92,7 @@ func ExampleWriter() {
 	fmt.Println(head + "...")
 	// Output:
 	// #[Histogram log format version 1.3]
+	// #[Written by hdrkit: START and LENGTH are seconds]
 	// #[BaseTime: 1441812279.474 (seconds since epoch)]
 	// #[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 15:24:39 UTC 2015]
 	// "StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"

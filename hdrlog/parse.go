@@ -2,6 +2,8 @@ package hdrlog
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
@@ -23,11 +25,12 @@ func (r *Reader) parse(rec *Record, line []byte) (field string, err error) {
 	case '#':
 		return r.parseComment(rec, line)
 	case '"':
-		if !bytes.Contains(line, []byte("Timestamp")) {
+		if !bytes.Contains(line, []byte(timestamp)) {
 			return "line", fmt.Errorf("%w: %s", ErrLine, quoted(line))
 		}
 		rec.Kind = Legend
-		r.legendSaysEnd = bytes.Contains(line, []byte(`"EndTimestamp"`))
+		r.dialect.legendSaysEnd = bytes.Contains(line, []byte(`"EndTimestamp"`))
+		r.dialect.legendSaysLength = bytes.Contains(line, []byte(`"Interval_Length"`))
 		return "", nil
 	}
 	rec.Kind = IntervalRecord
@@ -42,13 +45,18 @@ func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error
 			return "StartTime", err
 		}
 		rec.Kind = StartTime
+		r.noteChange("StartTime", r.hasStart, r.start, rec.Seconds)
 		r.start, r.hasStart = rec.Seconds, true
 	} else if rest, ok := cutPrefixFold(line, "#[BaseTime:"); ok {
 		if rec.Seconds, err = parseCommentTime(rest); err != nil {
 			return "BaseTime", err
 		}
 		rec.Kind = BaseTime
+		r.dialect.basetime = bytes.HasPrefix(line, []byte("#[Basetime:"))
+		r.noteChange("BaseTime", r.hasBase, r.base, rec.Seconds)
 		r.base, r.hasBase = rec.Seconds, true
+	} else if isMark(line) {
+		r.dialect.written = true
 	}
 	return "", nil
 }
@@ -95,7 +103,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 			return "tag", fmt.Errorf("%w: %s", ErrTag, quoted(i.Tag)) // the reference ends the field there
 		}
 	}
-	i.Fields = rest
+	fields := rest
 
 	var numbers [3][]byte
 	for n, name := range [...]string{"start", "length", "max"} {
@@ -111,14 +119,19 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 		}
 		numbers[n], rest = rest[:end], rest[end+1:]
 	}
-	decimal, payload, commas := decimalCommas(i.Fields, rest)
+	decimal, payload, commas := decimalCommas(fields, rest)
 	if commas {
 		numbers, rest, i.Mended = decimal, payload, true
 	}
 	var extra []byte
 	if end := fieldEnd(rest); end >= 0 {
-		rest, extra = rest[:end], bytes.TrimLeft(rest[end:], ", \t")
+		if extra = bytes.Trim(rest[end:], ", \t"); len(extra) > 0 {
+			end = min(end, payloadEnd(rest[:end]))
+			extra = bytes.TrimLeft(rest[end:], ", \t")
+		}
+		fields, rest = fields[:len(fields)-len(rest)+end], rest[:end]
 	}
+	i.Fields = fields
 	if i.Start, err = parseSeconds(numbers[0]); err != nil {
 		return "start", err
 	}
@@ -139,13 +152,62 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 		return field, fmt.Errorf("%w: %s", ErrTime, quoted(numbers[1]))
 	}
 	if commas {
-		r.noteOnce(&r.dialect.saidCommas, "start", "numbers are read with decimal commas")
+		r.noteOnce(&r.dialect.saidCommas, "start", ErrDecimalCommas)
 	}
-	if len(extra) > 0 && !r.dialect.saidExtra {
-		r.noteOnce(&r.dialect.saidExtra, "payload", "what follows the payload is passed over: "+quoted(extra))
+	if len(extra) > 0 {
+		r.extra = extra
 	}
 	i.Payload = rest
 	return "", nil
+}
+
+// payloadEnd returns the end of the payload that text begins with, according to the payload's own
+// header. It separates the payload from the next line if the newline between them was lost. It
+// returns len(text) if the header does not give the length.
+func payloadEnd(text []byte) int {
+	var header [24]byte
+	n, _ := base64.RawStdEncoding.Decode(header[:], text[:min(len(text), 32)])
+	if n < len(header) {
+		return len(text)
+	}
+	word := func(at int) uint32 { return binary.BigEndian.Uint32(header[at:]) }
+	const double, plainDouble = 0x0c72124f, 0x0c72124e
+	at := 0 // where the header that holds the length begins
+	if cookie := word(0); cookie == double || cookie == plainDouble {
+		at = 16
+	}
+	size := at + 8
+	switch word(at) &^ 0xf0 {
+	case 0x1c849309, 0x1c849302, 0x1c849304: // compressed
+	case 0x1c849301, 0x1c849303:
+		size += 32
+	default:
+		return len(text)
+	}
+	length := word(at + 4)
+	end := ((size+int(length))*4 + 2) / 3
+	for end < len(text) && text[end] == '=' {
+		end++
+	}
+	return min(end, len(text))
+}
+
+// timestamp is in the name of a legend's first column.
+const timestamp = "Timestamp"
+
+// cutLegend separates a legend from an interval that was written behind it without a newline.
+func cutLegend(line []byte) (legend, glued []byte) {
+	if line[0] != '"' {
+		return line, nil
+	}
+	end := bytes.LastIndexByte(line, '"') + 1
+	if !bytes.Contains(line[:end], []byte(timestamp)) {
+		return line, nil
+	}
+	if glued = bytes.TrimLeft(line[end:], ", \t"); bytes.IndexByte(glued, ',') < 0 {
+		return line, nil
+	}
+	return line[:end], glued
 }
 
 // fieldEnd returns the index of the comma or space that ends a field, -1 if none does.

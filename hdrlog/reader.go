@@ -5,78 +5,101 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 )
 
 const (
-	// DefaultMaxLine is how long a line a Reader takes unless told otherwise, in bytes: several times what the largest
-	// histogram of five digits encodes to.
+	// DefaultMaxLine is the longest line in bytes that a Reader takes by default. It is several
+	// times the size of the largest encoded histogram of five digits.
 	DefaultMaxLine = 64 << 20
 
-	// batchSize is how much a Reader reads at a time, in bytes, where its source gives as much: enough that handing a
-	// batch from one goroutine to another costs nothing to speak of, little enough to stay in a core's cache.
+	// maxComment is the longest comment in bytes that a Reader takes.
+	maxComment = 1 << 20
+
+	// batchSize is how many bytes a Reader reads at a time if its source has as many. At this size
+	// the cost of handing a batch to another goroutine does not show, and a batch stays in a core's
+	// cache.
 	batchSize = 256 << 10
 
-	// longText is more than the lines of ordinary logs take, in bytes. Four times as much is not kept for the next batch: the
-	// long line may have been the only one.
+	// maxRecords ends a batch of many short lines. A record of one byte of text takes some 400 bytes
+	// of memory.
+	maxRecords = 4096
+
+	// longText is more bytes than the lines of ordinary logs take. A batch frees a buffer of four
+	// times this size, since the long line may have been the only one.
 	longText = 1 << 20
 )
 
-// A Reader reads a log, record by record or batch by batch. It never stops at a malformed line.
+// A Reader reads a log, record by record or batch by batch. A malformed line does not stop it.
 //
-// What it returns are views of memory that it uses again: a record is valid until the next call of Scan, those of a
-// [Batch] until that batch is filled again. It is not safe for concurrent use, but batches that it has filled may
-// be worked on elsewhere while it fills others.
+// Records are views of memory that the Reader reuses. A record of Scan is valid until the next call
+// of Scan, a record of a [Batch] until that batch is filled again. A Reader is not safe for
+// concurrent use, but other goroutines may work on filled batches while it fills more.
 type Reader struct {
 	in      io.Reader
 	file    io.Closer // what Close closes, if anything
 	name    string
 	maxLine int
-	batch   int // how much is read at a time, in bytes
+	batch   int    // how many bytes to read at a time
+	option  Second // what SetSecond set
 
-	line     int    // the number of the line last parsed
-	rest     []byte // the beginning of a line that is not yet whole
-	skipping bool   // the line is longer than maxLine: what is left of it is passed over
+	line     int    // the number of the last line parsed
+	rest     []byte // text that was read but not parsed
+	whole    int    // how many bytes of rest are whole lines
+	skipping bool   // the rest of the line is skipped, since it is too long
 	ended    bool
 	err      error
-	cut      error // why the compressed file ended too early, until a record has told it
+	cut      error // why the compressed file ended too early, until a record reports it
 
 	start, base       float64 // seconds since the epoch
 	hasStart, hasBase bool
-	legendSaysEnd     bool
-	ends              ends
+	intervals         bool // an interval was read
 	dialect           dialect
 	notes             []Record
+	extra             []byte // what follows the payload of the interval just parsed
 
 	scanned Batch // what Scan returns records of
 	next    int   // the index of the record that Scan returns next
+	scans   bool  // Scan was called
 }
 
-// A Batch is some successive records of a log and the memory that they are views of. The zero value is ready.
+// A Batch holds successive records of a log and the memory that they are views of. The zero value is
+// ready to use.
 type Batch struct {
 	Records []Record
 	text    []byte
 }
 
-// NewReader returns a reader of the log in r, which may be compressed by gzip or zstd and in UTF-8, with a byte-order mark
-// or without, or in UTF-16; all that is found from its content. Name is what errors call it.
+// NewReader returns a reader of the log in r. The log may be compressed by gzip or zstd. It may be
+// UTF-8, with or without a byte-order mark, or UTF-16. The reader detects all of that from the
+// content. Errors call the log by name.
 func NewReader(r io.Reader, name string) *Reader {
 	return &Reader{in: &decoder{src: r}, name: name, maxLine: DefaultMaxLine, batch: batchSize}
 }
 
-// SetMaxLine limits the length of a line, in bytes without the newline that ends it. A longer one is malformed, with
-// [ErrLineTooLong], and takes no more memory than that. Call it before the first record is read.
+// SetMaxLine limits the length of a line in bytes, without its newline. A longer line is malformed,
+// with [ErrLineTooLong], and takes no more memory than the limit. Comments have a limit of 1 MiB
+// besides. Call SetMaxLine before you read the first record.
 func (r *Reader) SetMaxLine(bytes int) { r.maxLine = bytes }
 
-// SetBatchSize has a batch take about so many bytes, for who reads a great many logs at once. Call it before the first
-// record is read.
+// SetBatchSize sets the approximate size of a batch in bytes. Use a small size when many logs are
+// read at once. Call SetBatchSize before you read the first record.
 func (r *Reader) SetBatchSize(bytes int) { r.batch = bytes }
 
-// Name returns what errors call the log.
+// SetSecond decides whether the second number of an interval is its length or its end, for a log
+// where the reader does not find it out. Call SetSecond before you read the first record.
+func (r *Reader) SetSecond(second Second) {
+	r.option = second
+	r.dialect.second = second
+}
+
+// Name returns the name by which errors call the log.
 func (r *Reader) Name() string { return r.name }
 
-// Scan advances to the next record, which Record then returns. It returns false at the end of the log and when it
-// cannot be read on, which [Reader.Err] tells apart.
+// Scan advances to the next record, which Record then returns. It returns false at the end of the
+// log, and if reading fails. [Reader.Err] returns the error.
 func (r *Reader) Scan() bool {
+	r.scans = true
 	r.next++
 	for r.next >= len(r.scanned.Records) {
 		if !r.ReadBatch(&r.scanned) {
@@ -87,50 +110,79 @@ func (r *Reader) Scan() bool {
 	return true
 }
 
-// Record returns the record that Scan advanced to. It is valid until the next call of Scan.
-func (r *Reader) Record() *Record { return &r.scanned.Records[r.next] }
+// Record returns the record that Scan advanced to. It is valid until the next call of Scan. If Scan
+// was not called or returned false, the record is malformed, with [ErrNoRecord].
+func (r *Reader) Record() *Record {
+	if !r.scans || r.next >= len(r.scanned.Records) {
+		return &Record{Kind: Malformed, Line: r.line, Err: &SyntaxError{r.name, r.line, "line", ErrNoRecord}}
+	}
+	return &r.scanned.Records[r.next]
+}
 
-// Err returns the error that ended the log, nil if it was read to its end. Malformed lines are no errors in this sense,
-// nor is a compressed file that is cut short: both are records.
+// All returns the records of the log that were not read yet. Each is valid until the next one.
+// Check [Reader.Err] after the loop.
+func (r *Reader) All() iter.Seq[*Record] {
+	return func(yield func(*Record) bool) {
+		for r.Scan() {
+			if !yield(r.Record()) {
+				return
+			}
+		}
+	}
+}
+
+// Err returns the error that ended the log. It returns nil if the log was read to its end. Malformed
+// lines and a compressed file that is cut short are records, not errors.
 func (r *Reader) Err() error { return r.err }
 
-// ReadBatch fills b with the next records, at least one, as soon as a line is whole. It returns false at the end of the
-// log and when it cannot be read on. Use it or Scan, not both.
+// ReadBatch fills b with the next records, at least one, as soon as a line is whole. It returns
+// false at the end of the log, and if reading fails. Use ReadBatch or Scan on one Reader, not both.
 func (r *Reader) ReadBatch(b *Batch) bool {
+	if r.in == nil {
+		r.err = errNoInput
+		return false
+	}
 	b.Records = b.Records[:0]
-	if cap(b.text) > max(4*longText, 2*r.batch) {
+	if cap(b.text) >= max(4*longText, 2*r.batch) {
 		b.text = nil
 	}
 	b.text = append(b.text[:0], r.rest...)
-	r.rest = r.rest[:0]
-	parsed := 0
-	for !r.ended && (len(b.Records) == 0 || r.ends.await(r.line)) {
-		whole := r.fill(b, parsed)
-		r.parseLines(b, b.text[parsed:whole])
-		parsed = whole
+	parsed, whole := 0, r.whole
+	for {
+		parsed = r.parseLines(b, parsed, whole)
+		if parsed < whole || r.ended || len(b.Records) > 0 && !r.dialect.doubt.held {
+			break
+		}
 		if len(b.Records) == 0 {
 			// Blank lines need no memory.
 			b.text = append(b.text[:0], b.text[parsed:]...)
 			parsed = 0
 		}
+		whole = r.fill(b, parsed)
 	}
-	if r.ended && r.ends.await(r.line) && r.legendSaysEnd {
-		r.ends.settled = true
-		r.note(r.line, "length", "the second number may be the interval's end, as the legend says; it is read as the length, as the reference does")
-		r.flushNotes(b)
+	if r.ended && parsed == whole {
+		r.endRecords(b)
+	}
+	r.dropNegativeLengths(b)
+	r.rest = append(r.rest[:0], b.text[parsed:]...)
+	r.whole = whole - parsed
+	return len(b.Records) > 0
+}
+
+// endRecords appends the records that the end of the log brings.
+func (r *Reader) endRecords(b *Batch) {
+	if r.dialect.doubt.held {
+		r.guessSecond(b)
 	}
 	if r.cut != nil {
 		r.line++
 		r.malformed(b, nil, "line", r.cut)
 		r.cut = nil
 	}
-	r.settleLengths(b)
-	r.rest = append(r.rest, b.text[parsed:]...)
-	return len(b.Records) > 0
 }
 
-// fill reads on until b.text holds another whole line, or the log ends, and returns where the last whole line ends. The
-// lines before parsed have been parsed.
+// fill reads on until b.text holds another whole line, or the log ends. It returns the end of the
+// last whole line. The text before parsed has been parsed.
 func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 	whole = parsed
 	for {
@@ -141,7 +193,7 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 		if r.skipping {
 			b.text = b.text[:parsed+copy(b.text[parsed:], r.skip(b.text[parsed:]))]
 		}
-		// There was none before, and looking again would take a long line's square.
+		// Search only the new bytes. Searching from the start each time is quadratic for a long line.
 		newline := bytes.LastIndexByte(b.text[read:], '\n')
 		if newline >= 0 {
 			whole = read + newline + 1
@@ -151,9 +203,9 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 			return r.end(b, err, whole)
 		case newline >= 0:
 			return whole
-		case len(b.text)-parsed > r.maxLine:
+		case len(b.text)-parsed > r.limit(b.text[parsed:]):
 			r.line++
-			r.tooLong(b)
+			r.tooLong(b, b.text[parsed:])
 			r.skipping = true
 			b.text = b.text[:parsed]
 			return parsed
@@ -161,8 +213,9 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 	}
 }
 
-// grow makes room for so many more bytes: twice as much as there was, or four times for a long line, but no more than is ever
-// enough. Append would leave more garbage behind, and clear memory that a short log never fills.
+// grow makes room for so many more bytes. It doubles the capacity, or multiplies it by four for a
+// long line, but does not exceed enough. Append would leave more garbage, and would clear memory
+// that a short log never fills.
 func (b *Batch) grow(more, enough int) {
 	if cap(b.text)-len(b.text) >= more {
 		return
@@ -176,7 +229,15 @@ func (b *Batch) grow(more, enough int) {
 	b.text = text
 }
 
-// skip returns what follows the line that is too long, nothing if that has not ended yet.
+// limit returns the longest length of a line that begins as text does.
+func (r *Reader) limit(text []byte) int {
+	if len(text) > 0 && text[0] == '#' {
+		return min(r.maxLine, maxComment)
+	}
+	return r.maxLine
+}
+
+// skip returns the text after the line that is too long. It is empty if the line has not ended yet.
 func (r *Reader) skip(text []byte) []byte {
 	newline := bytes.IndexByte(text, '\n')
 	if newline < 0 {
@@ -186,7 +247,7 @@ func (r *Reader) skip(text []byte) []byte {
 	return text[newline+1:]
 }
 
-// end notes why the log ended and returns where its last line does.
+// end keeps the reason why the log ended and returns the end of its last line.
 func (r *Reader) end(b *Batch, err error, whole int) (end int) {
 	r.ended = true
 	if err == io.EOF {
@@ -197,52 +258,74 @@ func (r *Reader) end(b *Batch, err error, whole int) (end int) {
 	} else {
 		r.err = err
 	}
-	// What follows the last whole line is of no use.
+	// The text after the last whole line is of no use.
 	b.text = b.text[:whole]
 	return whole
 }
 
-// parseLines appends the records of text, which is whole lines, but for the log's last, to b.
-func (r *Reader) parseLines(b *Batch, text []byte) {
-	for len(text) > 0 {
-		line := text
-		if newline := bytes.IndexByte(text, '\n'); newline >= 0 {
-			line, text = text[:newline], text[newline+1:]
-		} else {
-			text = nil
+// parseLines appends the records of the lines in b.text[from:to] to b, until the batch is full. It
+// returns the end of the last line that it parsed.
+func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
+	for from < to && (len(b.Records) < maxRecords || r.dialect.doubt.held) {
+		line := b.text[from:to]
+		if newline := bytes.IndexByte(line, '\n'); newline >= 0 {
+			line = line[:newline]
+			from++
 		}
+		from += len(line)
 		r.line++
-		if len(line) > r.maxLine {
-			r.tooLong(b)
-		} else if line = bytes.TrimRight(line, "\r \t"); len(line) > 0 {
-			r.parseLine(b, line)
+		if len(line) > r.limit(line) {
+			r.tooLong(b, line)
+		} else if trimmed := bytes.TrimRight(line, "\r \t"); len(trimmed) > 0 {
+			r.parseLine(b, trimmed)
+		}
+		if d := &r.dialect.doubt; d.held && d.exceeds(len(line)) {
+			r.guessSecond(b)
 		}
 	}
+	return from
 }
 
-// parseLine appends the record of a line to b, and what is to be said of it.
+// parseLine appends the records of a line to b.
 func (r *Reader) parseLine(b *Batch, line []byte) {
+	line, glued := cutLegend(line)
+	index := len(b.Records)
 	b.Records = append(b.Records, Record{Line: r.line, Text: line})
-	rec := &b.Records[len(b.Records)-1]
+	rec := &b.Records[index]
 	if field, err := r.parse(rec, line); err != nil {
-		b.Records = b.Records[:len(b.Records)-1]
+		b.Records = b.Records[:index]
 		r.malformed(b, line, field, err)
 		return
 	}
-	if rec.Kind == IntervalRecord && !r.ends.settled && !rec.Interval.Mended {
-		r.settleEnds(b, &rec.Interval)
+	switch rec.Kind {
+	case IntervalRecord:
+		r.intervals = true
+		if r.dialect.second == SecondUnknown && !rec.Interval.Mended {
+			r.weighSecond(b, index)
+		}
+	case Comment:
+		if r.option == SecondUnknown && isMark(line) {
+			r.decideSecond(b, SecondLength)
+		}
 	}
 	r.flushNotes(b)
+	if r.extra != nil {
+		r.malformed(b, line, "line", fmt.Errorf("%w: %s", ErrExtra, quoted(r.extra)))
+		r.extra = nil
+	}
+	if glued != nil {
+		r.parseLine(b, glued)
+	}
 }
 
-// flushNotes appends what is to be said of the lines so far.
+// flushNotes appends the notices about the lines so far.
 func (r *Reader) flushNotes(b *Batch) {
 	b.Records = append(b.Records, r.notes...)
 	r.notes = r.notes[:0]
 }
 
-func (r *Reader) tooLong(b *Batch) {
-	r.malformed(b, nil, "line", fmt.Errorf("%w: over %d bytes", ErrLineTooLong, r.maxLine))
+func (r *Reader) tooLong(b *Batch, line []byte) {
+	r.malformed(b, nil, "line", fmt.Errorf("%w: over %d bytes", ErrLineTooLong, r.limit(line)))
 }
 
 func (r *Reader) malformed(b *Batch, line []byte, field string, err error) {

@@ -38,7 +38,7 @@ type Record struct {
 	// Seconds is the time since the epoch where Kind is StartTime or BaseTime.
 	Seconds float64
 	// Err is set where Kind is Malformed or Notice.
-	Err *SyntaxError
+	Err error
 }
 
 // An Interval is a histogram and the time that it was recorded in. Its slices are views of the line.
@@ -123,9 +123,32 @@ var (
 	ErrTime = errors.New("time is too far from the epoch to be told to the millisecond")
 	// ErrLineTooLong: the line is longer than the reader's limit.
 	ErrLineTooLong = errors.New("line is too long")
+	// ErrExtra: text follows the payload. It may be another line that lost its beginning.
+	ErrExtra = errors.New("text follows the interval")
+	// ErrNoRecord: Reader.Record was called where there is no record.
+	ErrNoRecord = errors.New("no record was read")
 	// ErrCutShort: a compressed file ends in the middle.
 	ErrCutShort = errors.New("compressed file is cut short or damaged")
 )
+
+// Causes of the [SyntaxError] of a [Notice].
+var (
+	// ErrSecondEnd: the log proves that it holds ends instead of lengths. [Reader.SetSecond] can
+	// decide otherwise.
+	ErrSecondEnd = errors.New("the second number is read as the interval's end")
+	// ErrSecondDoubt: the legend promises ends, but nothing proves them. [Reader.SetSecond] decides.
+	ErrSecondDoubt = errors.New("the second number may be the interval's end, as the legend says; it is read as the length, as the reference does")
+	// ErrMilliseconds: the times would be after the year 5138 in seconds.
+	ErrMilliseconds = errors.New("times are read as milliseconds")
+	// ErrDecimalCommas: the numbers have decimal commas.
+	ErrDecimalCommas = errors.New("numbers are read with decimal commas")
+	// ErrBackwards: the length is negative.
+	ErrBackwards = errors.New("the interval ends before it starts; it is read as one of no length")
+	// ErrTimesChange: a comment changed the start or base time after intervals were read.
+	ErrTimesChange = errors.New("the time changes")
+)
+
+var errNoInput = errors.New("hdrlog: the reader has no input; use NewReader or Open")
 
 // Error returns FILE:LINE: FIELD: cause.
 func (e *SyntaxError) Error() string {

@@ -39,8 +39,11 @@ func NewWriter(w io.Writer) *Writer {
 // Flush writes what is buffered.
 func (w *Writer) Flush() error { return w.w.Flush() }
 
-// Version writes the comment that tells the version of the log format, 1.3.
-func (w *Writer) Version() error { return w.Comment("[Histogram log format version 1.3]") }
+// Version writes two comments: the version of the log format, 1.3, and one by which a [Reader]
+// recognizes that the log holds lengths in seconds. It does not guess then.
+func (w *Writer) Version() error {
+	return w.Comment(version[1:] + " 1.3]\n" + mark[1:] + ": START and LENGTH are seconds]")
+}
 
 // Comment writes a comment, each line of text on its own.
 func (w *Writer) Comment(text string) error {

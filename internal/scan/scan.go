@@ -165,7 +165,7 @@ func finish[R any](s *Scan, b *batch[R], n int, consume func(v Visit, result *R)
 	r := &b.Records[n]
 	switch r.Kind {
 	case hdrlog.Malformed, hdrlog.Notice:
-		return s.Report(r.Err, r.Kind == hdrlog.Malformed)
+		return s.Report(r.Err.(*hdrlog.SyntaxError), r.Kind == hdrlog.Malformed)
 	case hdrlog.IntervalRecord:
 		s.Seen++
 	case hdrlog.Comment:

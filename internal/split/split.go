@@ -83,7 +83,7 @@ func New(folder string, fold bool, inputs []scan.Input) *Parts {
 
 // Comment takes a comment of an input, which all its parts get.
 func (p *Parts) Comment(input int, text []byte) error {
-	if bytes.HasPrefix(text, []byte("#[Histogram log format version")) {
+	if hdrlog.IsVersion(text) {
 		return nil // the parts have their own
 	}
 	s := p.sources[input]

@@ -217,7 +217,7 @@ func (u *union) fill(b *batch, r *hdrlog.Reader, input int) bool {
 		record := &b.records.Records[n]
 		switch record.Kind {
 		case hdrlog.Malformed, hdrlog.Notice:
-			b.reports = append(b.reports, report{len(b.intervals), record.Err, record.Kind == hdrlog.Malformed})
+			b.reports = append(b.reports, report{len(b.intervals), record.Err.(*hdrlog.SyntaxError), record.Kind == hdrlog.Malformed})
 		case hdrlog.IntervalRecord:
 			b.seen++
 			if u.wanted(&made[n], input, record) {

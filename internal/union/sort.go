@@ -57,7 +57,7 @@ func (s *sorter) add(input int) (o order, err error) {
 		record := r.Record()
 		switch record.Kind {
 		case hdrlog.Malformed, hdrlog.Notice:
-			if err := u.scan.Report(record.Err, record.Kind == hdrlog.Malformed); err != nil {
+			if err := u.scan.Report(record.Err.(*hdrlog.SyntaxError), record.Kind == hdrlog.Malformed); err != nil {
 				return o, err
 			}
 		case hdrlog.IntervalRecord:
