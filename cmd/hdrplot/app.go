@@ -72,7 +72,7 @@ func run(c *urfave.Context) error {
 		path = pathFor(s.Inputs[0].Name, o.format)
 	}
 	if path != "-" {
-		if err := cli.CheckOutput(path, s.Inputs); err != nil {
+		if err := cli.CheckOutput(path, c.App.Writer, s.Inputs); err != nil {
 			return err
 		}
 	}

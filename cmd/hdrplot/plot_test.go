@@ -358,7 +358,7 @@ func TestPictures(t *testing.T) {
 		for _, word := range regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(args, -1) {
 			words = append(words, strings.Trim(word, `"`))
 		}
-		got, err := png.Decode(strings.NewReader(hdrplot(t, "", append(words, "-of", "-", "-format", "png")...)))
+		got, err := png.Decode(strings.NewReader(hdrplot(t, "", append(words, "-q", "-of", "-", "-format", "png")...)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,7 @@ func run(c *urfave.Context) (failure error) {
 			}
 		}()
 	}
-	parts := split.New(folder, cli.FoldsCase(folder), s.Inputs)
+	parts := split.New(folder, tempfile.FoldsCase(folder), s.Inputs)
 	defer parts.Close()
 	s.Comment = parts.Comment
 

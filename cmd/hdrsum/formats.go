@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/tempfile"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -130,24 +130,15 @@ func (r *report) apart(extension string, format formatter) error {
 			return format(w, s)
 		})
 	}
-	// All are formatted before any is written, so that an error leaves no files behind.
-	texts := make([]bytes.Buffer, len(r.summaries))
-	for n, s := range r.summaries {
-		if err := format(&texts[n], s); err != nil {
-			return err
-		}
-	}
-	fold := cli.FoldsCase(filepath.Dir(of))
-	for n, s := range r.summaries {
-		err := r.write(summaryPath(of, s.Tag, extension, fold), func(w io.Writer) error {
-			_, err := w.Write(texts[n].Bytes())
-			return err
+	fold := tempfile.FoldsCase(filepath.Dir(of))
+	var files []cli.File
+	for _, s := range r.summaries {
+		files = append(files, cli.File{
+			Path:  summaryPath(of, s.Tag, extension, fold),
+			Write: func(w io.Writer) error { return format(w, s) },
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return cli.WriteFiles(r.c.App.Writer, r.scan.Inputs, files...)
 }
 
 // summaryPath returns the path of a tag's file: the tag stands before the extension, which is added only where it is

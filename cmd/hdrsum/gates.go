@@ -52,9 +52,9 @@ func parseGates(c *urfave.Context) (g gates, err error) {
 
 // baselineInputs returns the logs of -baseline.
 func (g *gates) baselineInputs(c *urfave.Context, s *scan.Scan) ([]scan.Input, error) {
-	inputs, err := cli.InputsNamed(c, g.baseline)
+	inputs, err := cli.InputsNamed(c, "baseline")
 	if err != nil {
-		return nil, fmt.Errorf("-baseline: %w", err)
+		return nil, err
 	}
 	for _, input := range inputs {
 		if input.Once && slices.ContainsFunc(s.Inputs, func(other scan.Input) bool { return other.Once && other.Same(&input) }) {

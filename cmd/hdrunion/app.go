@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/cli"
+	"hdrkit/internal/scan"
 	"hdrkit/internal/tempfile"
 	"hdrkit/internal/union"
 	"hdrkit/tags"
@@ -77,14 +79,11 @@ func run(c *urfave.Context) error {
 		return err
 	}
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	err = write(c, func(w io.Writer) error {
-		return cli.WriteFile(c.String("of"), w, s.Inputs, func(w io.Writer) error {
-			count, err := union.Write(w, s, options)
-			if err == nil && count == 0 {
-				err = errNothing
-			}
-			return err
-		})
+	err = cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
+		if of := c.String("of"); c.Bool("strict") && (of == "" || of == "-") {
+			return writeHeld(w, func(w io.Writer) error { return join(w, s, options) })
+		}
+		return join(w, s, options)
 	})
 	stop()
 	if err == errNothing {
@@ -99,25 +98,34 @@ func run(c *urfave.Context) error {
 
 var errNothing = errors.New("nothing to write")
 
-// write calls f with standard output. If nothing may be written there before it is known that all can be read, that takes
-// a detour.
-func write(c *urfave.Context, f func(w io.Writer) error) error {
-	if of := c.String("of"); !c.Bool("strict") || of != "" && of != "-" {
-		return f(c.App.Writer)
+// join writes the union, if there is any.
+func join(w io.Writer, s *scan.Scan, options union.Options) error {
+	count, err := union.Write(w, s, options)
+	if err == nil && count == 0 {
+		return errNothing
 	}
+	return err
+}
+
+// writeHeld holds in a temporary file what write writes, until write has returned without an error.
+func writeHeld(w io.Writer, write func(w io.Writer) error) error {
 	scratch, err := tempfile.Scratch()
 	if err != nil {
-		return fmt.Errorf("-strict holds what goes to standard output in a temporary file (TMPDIR): %w", err)
+		return fmt.Errorf("-strict holds the output in a temporary file (TMPDIR): %w", err)
 	}
 	defer tempfile.Remove(scratch.Name())
 	defer scratch.Close()
-	if err := f(scratch); err != nil {
+	buffer := bufio.NewWriterSize(scratch, 64<<10)
+	if err := write(buffer); err != nil {
+		return err
+	}
+	if err := buffer.Flush(); err != nil {
 		return err
 	}
 	if _, err := scratch.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	_, err = io.Copy(c.App.Writer, scratch)
+	_, err = io.Copy(w, scratch)
 	return err
 }
 

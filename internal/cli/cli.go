@@ -1,4 +1,22 @@
-// Package cli is what the commands share: options, inputs, diagnostics, progress, output files and exit status.
+// Package cli is what the commands share: options, inputs, messages, progress, output files and exit status.
+//
+// These are the manners of all commands:
+//
+//   - Standard output has the result and nothing else. All other text goes to standard error.
+//   - A message is one line, NAME: message, in lower case without a full stop. A message about a line of a log reads
+//     NAME: FILE:LINE: FIELD: cause. Where a hint helps, it follows a semicolon.
+//   - No byte of a log, of a file name or of an argument controls the terminal: messages escape such bytes ([Printable]).
+//   - An option has one name, one meaning and one grammar in all commands. A length of time is a number of seconds or has a
+//     unit ([Millis]). A file is read by -if, written by -of. An option that would change nothing is refused.
+//   - A misspelled option, type or tag gets a suggestion.
+//   - Where no log is named, a command reads standard input, unless that is a terminal.
+//   - A file appears whole or not at all, and several files appear together ([WriteFiles]). No output replaces an input.
+//   - Standard output gets whole lines: a command that is interrupted does not end in the middle of a line.
+//   - Progress is shown on a terminal only, and only if a command takes longer than two seconds.
+//   - A malformed line costs that line only. -strict makes it an error.
+//   - The exit status is 0 ([OK]), 1 ([Failed]), 2 ([Usage]), 3 ([Skipped]) or 4 ([Exceeded]). A command that a signal
+//     ends exits with 128 and the number of the signal: 130 after Ctrl-C.
+//   - A reader that goes away, as head does, ends a command without a message.
 package cli
 
 import (
@@ -10,10 +28,13 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 
 	"hdrkit/internal/tempfile"
 )
@@ -21,68 +42,77 @@ import (
 // Exit statuses.
 const (
 	OK       = 0
-	Failed   = 1 // an error, nothing written
-	Usage    = 2 // the command line makes no sense
-	Skipped  = 3 // something in the input could not be read, or shown; the rest is written
-	Exceeded = 4 // a limit that was asked about does not hold
+	Failed   = 1 // an error; nothing is written
+	Usage    = 2 // the command line is wrong
+	Skipped  = 3 // something in the input could not be read or shown; the rest is written
+	Exceeded = 4 // a limit does not hold
 )
 
-// A UsageError is what is wrong with a command line.
+// A UsageError is an error in the command line.
 type UsageError struct{ error }
 
 // Usagef returns a UsageError.
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// A Status ends a command with that exit status, without a message.
+// A Status is an error that ends a command with an exit status and without a message.
 type Status int
 
 func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // Main runs a command on the process's standard streams and returns its exit status.
 func Main(app *cli.App) int {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as it is under nohup
-		signals = append(signals, syscall.SIGHUP)
+	// A write to a pipe that nobody reads is an error like any other: temporary files must go first.
+	signal.Ignore(syscall.SIGPIPE)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		signal.Notify(signals, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	defer stop()
-	// Whatever the command waits for, a read of a pipe perhaps: it ends here, and what it has begun to write goes.
-	finished := context.AfterFunc(ctx, func() {
+	go func() {
+		s := <-signals
+		endStdout()
 		tempfile.Abandon()
-		fmt.Fprintf(os.Stderr, "%s: interrupted\n", app.Name)
-		os.Exit(Failed)
-	})
-	defer finished()
+		message(os.Stderr, app.Name, "interrupted")
+		os.Exit(interrupted(s))
+	}()
 	app.Reader, app.Writer, app.ErrWriter = os.Stdin, os.Stdout, os.Stderr
-	return Run(ctx, app, os.Args[1:])
+	return Run(context.Background(), app, os.Args[1:])
 }
 
-// Run runs a command, whose streams are set, and returns its exit status. An error of the command's action is told on its
-// standard error as NAME: error.
+// interrupted returns the exit status of a command that a signal ends.
+func interrupted(s os.Signal) int {
+	if number, ok := s.(syscall.Signal); ok {
+		return 128 + int(number)
+	}
+	return Failed
+}
+
+// Run runs a command, whose streams are set, and returns its exit status. It prints an error of the command's action.
 func Run(ctx context.Context, app *cli.App, args []string) int {
-	app.Version = version()
-	app.HideHelpCommand = true
+	app.HideHelp, app.HideVersion, app.HideHelpCommand = true, true, true
 	app.DisableSliceFlagSeparator = true // a regular expression may hold a comma
 	for _, f := range app.Flags {
 		if list, ok := f.(*cli.StringSliceFlag); ok {
-			list.KeepSpace = true // so may names and tags
+			list.KeepSpace = true // names and tags may begin or end with spaces
 		}
 	}
-	if slices.ContainsFunc(args, asksForHelp) {
-		// Making it takes longer than a small log does.
-		app.CustomAppHelpTemplate = strings.ReplaceAll(help(app), "{{", "{{`{{`}}")
-	}
 	app.ExitErrHandler = func(*cli.Context, error) {}
-	// To find the options that have an action of their own, which none has, takes the library longer than to start up.
 	app.Before = func(c *cli.Context) error {
-		c.Command.Flags = nil // those of the app remain
+		// The library looks for the actions of these flags, and no flag has one. The app keeps its own list.
+		c.Command.Flags = nil
 		return nil
 	}
 	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return UsageError{err} }
-	cli.HelpFlag = &cli.BoolFlag{Name: "h", Aliases: []string{"help"}, Usage: "print this help", DisableDefaultText: true}
-	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}
 
-	err := app.RunContext(ctx, append([]string{app.Name}, optionsFirst(app.Flags, args)...))
+	options, err := arguments(app.Flags, args)
+	switch {
+	case err == errHelp:
+		err = printPage(app.Writer, help(app))
+	case err == errVersion:
+		err = printPage(app.Writer, app.Name+" version "+version()+"\n")
+	case err == nil:
+		err = app.RunContext(ctx, append([]string{app.Name}, options...))
+	}
 	var usage UsageError
 	var status Status
 	switch {
@@ -91,17 +121,41 @@ func Run(ctx context.Context, app *cli.App, args []string) int {
 	case errors.As(err, &status):
 		return int(status)
 	case errors.Is(err, syscall.EPIPE):
-		return Failed // whoever was reading has gone, and does not want to hear of it
+		return Failed // the reader has gone, and wants no message
 	case errors.As(err, &usage):
-		fmt.Fprintf(app.ErrWriter, "%s: %v\n%s: see %s -h for the options\n", app.Name, err, app.Name, app.Name)
+		message(app.ErrWriter, app.Name, err.Error())
+		message(app.ErrWriter, app.Name, "see "+app.Name+" -h for the options")
 		return Usage
 	}
-	fmt.Fprintf(app.ErrWriter, "%s: %v\n", app.Name, err)
+	message(app.ErrWriter, app.Name, err.Error())
 	return Failed
 }
 
-// asksForHelp reports whether an argument may be -h or --help.
-func asksForHelp(arg string) bool { return strings.HasPrefix(strings.TrimLeft(arg, "-"), "h") }
+func printPage(w io.Writer, page string) error {
+	_, err := io.WriteString(w, page)
+	return err
+}
+
+// message prints one line.
+func message(w io.Writer, command, text string) { fmt.Fprintf(w, "%s: %s\n", command, Printable(text)) }
+
+// Printable returns text on one line, in which no byte controls a terminal: characters that cannot be printed are escaped as
+// in Go, and so are bytes that are not UTF-8.
+func Printable(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case strconv.IsGraphic(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
+}
 
 // version returns the module's version, if it was built with one.
 func version() string {
@@ -111,9 +165,16 @@ func version() string {
 	return "(devel)"
 }
 
-// optionsFirst moves the options before the other arguments, since the flag package stops at the first that is none, and
-// gives each its first name, since the library does not take two names of one option together. After -- all are others.
-func optionsFirst(flags []cli.Flag, args []string) []string {
+// Errors of arguments that ask for a page instead.
+var (
+	errHelp    = errors.New("help")
+	errVersion = errors.New("version")
+)
+
+// arguments makes a command line fit the flag package: options first, since that package stops at the first argument that
+// is none, and each by its first name, since the library does not take two names of one option together. After -- there
+// are no options.
+func arguments(flags []cli.Flag, args []string) ([]string, error) {
 	var options, others []string
 	for n := 0; n < len(args); n++ {
 		arg := args[n]
@@ -125,26 +186,33 @@ func optionsFirst(flags []cli.Flag, args []string) []string {
 			others = append(others, arg)
 			continue
 		}
-		name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		option, value, hasValue := strings.Cut(arg, "=")
+		name := strings.TrimPrefix(option[1:], "-")
 		flag := flagNamed(flags, name)
-		if flag == nil {
-			options = append(options, arg) // for the library to complain of
-			continue
+		_, isBool := flag.(*cli.BoolFlag)
+		switch {
+		case flag != nil:
+		case name == "h" || name == "help":
+			return nil, errHelp
+		case name == "version":
+			return nil, errVersion
+		default:
+			return nil, Usagef("there is no option %s%s", option, didYouMean(name, optionNames(flags)))
 		}
-		option := "-" + flag.Names()[0]
-		if hasValue {
+		option = "-" + flag.Names()[0]
+		switch {
+		case hasValue:
 			option += "=" + value
+		case isBool:
+		case n+1 == len(args):
+			return nil, Usagef("-%s needs a value", name)
+		default:
+			n++
+			option += "=" + args[n]
 		}
 		options = append(options, option)
-		if _, isBool := flag.(*cli.BoolFlag); isBool || hasValue {
-			continue
-		}
-		if n++; n == len(args) {
-			return options // the last one lacks its value, which the library complains of
-		}
-		options = append(options, args[n])
 	}
-	return append(append(options, "--"), others...)
+	return append(append(options, "--"), others...), nil
 }
 
 func flagNamed(flags []cli.Flag, name string) cli.Flag {
@@ -156,8 +224,17 @@ func flagNamed(flags []cli.Flag, name string) cli.Flag {
 	return nil
 }
 
-// Terminal reports whether w is one.
-func Terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && isTerminal(int(f.Fd()))
+// optionNames returns all names of options.
+func optionNames(flags []cli.Flag) []string {
+	names := []string{"help", "version"}
+	for _, flag := range flags {
+		names = append(names, flag.Names()...)
+	}
+	return names
+}
+
+// Terminal reports whether a stream is a terminal.
+func Terminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -7,27 +7,27 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// maxDiagnostics is how many lines of diagnostics are printed before the rest are only counted.
+// maxDiagnostics is the number of messages that are printed. The rest are only counted.
 const maxDiagnostics = 1000
 
-// Diagnostics tells people what is wrong with their logs, a line each, and counts it.
+// Diagnostics prints what is wrong with logs, a line each, and counts it.
 type Diagnostics struct {
 	w       io.Writer
 	command string
 	strict  bool
 	printed int
-	silent  int // how many were not printed
-	skipped int // how many lines of the logs were
-	left    int // how many intervals were read but not shown
+	silent  int // messages that were not printed
+	skipped int // malformed lines
+	left    int // intervals that were read but not shown
 }
 
-// NewDiagnostics returns the diagnostics of a command, which go to w. If strict is set the first malformed line is an
+// NewDiagnostics returns the diagnostics of a command, which go to w. If strict is set, the first malformed line is an
 // error.
 func NewDiagnostics(w io.Writer, command string, strict bool) *Diagnostics {
 	return &Diagnostics{w: w, command: command, strict: strict}
 }
 
-// Report tells of a line of a log, which is skipped if it is malformed.
+// Report prints what is wrong with a line of a log. A malformed line is skipped.
 func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	if malformed {
 		d.skipped++
@@ -39,37 +39,37 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	return nil
 }
 
-// LeaveOut tells of an interval that was read but cannot be shown.
+// LeaveOut prints why an interval that was read cannot be shown.
 func (d *Diagnostics) LeaveOut(name string, line int, err error) {
 	d.left++
 	d.print(fmt.Sprintf("%s:%d: %v", name, line, err))
 }
 
-// Warnf tells of something else.
+// Warnf prints another message.
 func (d *Diagnostics) Warnf(format string, args ...any) { d.print(fmt.Sprintf(format, args...)) }
 
-func (d *Diagnostics) print(message string) {
+func (d *Diagnostics) print(text string) {
 	if d.printed == maxDiagnostics {
 		d.silent++
 		return
 	}
 	d.printed++
-	fmt.Fprintf(d.w, "%s: %s\n", d.command, message)
+	message(d.w, d.command, text)
 }
 
-// Skipped returns how many malformed lines there were.
+// Skipped returns the number of malformed lines.
 func (d *Diagnostics) Skipped() int { return d.skipped }
 
-// Close tells how much was skipped, and what was left out, and returns the status for it, nil if nothing was.
+// Close prints how much was skipped and left out. It returns the status for that, nil if there was nothing.
 func (d *Diagnostics) Close() error {
 	if d.silent > 0 {
-		fmt.Fprintf(d.w, "%s: %d more messages like these\n", d.command, d.silent)
+		message(d.w, d.command, fmt.Sprintf("%d more messages like these", d.silent))
 	}
 	if d.skipped > 0 {
-		fmt.Fprintf(d.w, "%s: skipped %s\n", d.command, number(d.skipped, "malformed line"))
+		message(d.w, d.command, "skipped "+number(d.skipped, "malformed line"))
 	}
 	if d.left > 0 {
-		fmt.Fprintf(d.w, "%s: left out %s\n", d.command, number(d.left, "interval"))
+		message(d.w, d.command, "left out "+number(d.left, "interval"))
 	}
 	if d.skipped+d.left > 0 {
 		return Status(Skipped)

@@ -150,6 +150,8 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 func NothingLeft(s *scan.Scan) error {
 	all := fmt.Sprintf("none of the %d intervals in the input", s.Seen)
 	switch {
+	case s.Seen == 0 && len(s.Inputs) == 1 && s.Inputs[0].Name == "-":
+		return errors.New("no intervals in standard input")
 	case s.Seen == 0:
 		return errors.New("no intervals in the input")
 	case s.Selection.Range.All() && s.Selection.Tags.All():

@@ -16,10 +16,11 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Inputs returns the logs that the options of [InputFlags] and the arguments choose, each once, in the order they are
-// named, those that one regular expression matches sorted by name. All files can be read; a pipe is not opened for that.
+// Inputs returns the logs that the options of [InputFlags] and the arguments choose, each once: in the order in which they
+// are named, and sorted by name if one regular expression matches several. Without any, that is standard input, unless it
+// is a terminal. All files can be opened; pipes are not tried.
 func Inputs(c *cli.Context) ([]scan.Input, error) {
-	chosen, err := matching(c, append(c.StringSlice("if"), c.Args().Slice()...))
+	chosen, err := matching(c, "if", append(c.StringSlice("if"), c.Args().Slice()...))
 	if err != nil {
 		return nil, err
 	}
@@ -29,39 +30,45 @@ func Inputs(c *cli.Context) ([]scan.Input, error) {
 		}
 	}
 	for _, tagged := range c.StringSlice("tif") {
-		if err := chosen.matchTagged(c, c.String("ip"), tagged); err != nil {
+		if err := chosen.matchTagged(tagged); err != nil {
 			return nil, err
 		}
 	}
-	if len(chosen.inputs) == 0 {
-		return nil, errors.New("no input: name logs with -if, or as arguments; - is standard input")
+	switch {
+	case len(chosen.inputs) > 0:
+		return chosen.inputs, nil
+	case Terminal(c.App.Reader):
+		return nil, Usagef("no input: name logs with -if, or as arguments; - is standard input")
 	}
-	return chosen.inputs, nil
+	return []scan.Input{scan.Stdin(c.App.Reader)}, nil
 }
 
-// InputsNamed returns the logs that patterns stand for, which are what -if takes.
-func InputsNamed(c *cli.Context, patterns []string) ([]scan.Input, error) {
-	chosen, err := matching(c, patterns)
+// InputsNamed returns the logs that the values of an option choose. They have the grammar of -if.
+func InputsNamed(c *cli.Context, option string) ([]scan.Input, error) {
+	chosen, err := matching(c, option, c.StringSlice(option))
 	return chosen.inputs, err
 }
 
-func matching(c *cli.Context, patterns []string) (chosen inputs, err error) {
-	folder := c.String("ip")
-	if info, err := os.Stat(folder); err != nil {
+func matching(c *cli.Context, option string, patterns []string) (inputs, error) {
+	chosen := inputs{c: c, folder: c.String("ip"), option: option}
+	if info, err := os.Stat(chosen.folder); err != nil {
 		return chosen, fmt.Errorf("-ip: %w", err)
 	} else if !info.IsDir() {
-		return chosen, fmt.Errorf("-ip: %s is not a folder", folder)
+		return chosen, fmt.Errorf("-ip: %s is not a folder", chosen.folder)
 	}
 	for _, pattern := range patterns {
-		if err := chosen.match(c, folder, pattern); err != nil {
+		if err := chosen.match(pattern); err != nil {
 			return chosen, err
 		}
 	}
 	return chosen, nil
 }
 
-// inputs are those chosen so far.
+// inputs are the inputs that are chosen so far.
 type inputs struct {
+	c      *cli.Context
+	folder string // of -ip
+	option string // the option that messages name
 	inputs []scan.Input
 }
 
@@ -77,48 +84,55 @@ func (in *inputs) index(input *scan.Input) int {
 	return slices.IndexFunc(in.inputs, func(other scan.Input) bool { return other.Same(input) })
 }
 
-// match adds what a value of -if stands for.
-func (in *inputs) match(c *cli.Context, folder, pattern string) error {
+// match adds the logs that a value of -if chooses.
+func (in *inputs) match(pattern string) error {
 	if pattern == "" {
-		return Usagef("-if \"\" names no log; is a variable empty?")
+		return Usagef("-%s \"\" names no log; is a variable empty?", in.option)
 	}
 	if pattern == "-" {
-		in.add(scan.Stdin(c.App.Reader))
+		in.add(scan.Stdin(in.c.App.Reader))
 		return nil
 	}
-	for _, path := range []string{filepath.Join(folder, pattern), pattern} {
-		if folder != "." && filepath.IsAbs(pattern) {
+	for _, path := range []string{filepath.Join(in.folder, pattern), pattern} {
+		if in.folder != "." && filepath.IsAbs(pattern) {
 			path = pattern
 		}
 		if _, err := os.Stat(path); err == nil {
 			return in.addFile(path)
 		}
 	}
-	return in.matchNames(folder, pattern)
+	return in.matchNames(pattern)
 }
 
-// matchTagged adds what a value of -tif, TAG=LOG, stands for. Tags and names of files may contain an =, so the first one
-// after which an existing file is named counts, and if there is none the first.
-func (in *inputs) matchTagged(c *cli.Context, folder, tagged string) error {
-	tag, pattern, ok := strings.Cut(tagged, "=")
-	if !ok || tag == "" || pattern == "" {
-		return Usagef("-tif %q is not TAG=LOG", tagged)
-	}
+// matchTagged adds the logs that a value of -tif, TAG=LOG, chooses. Tags and names of files may contain a =. The tag ends at
+// the first = that an existing file follows, or else at the first one. A tag has at least one character.
+func (in *inputs) matchTagged(tagged string) error {
+	end := -1
 	for n, char := range tagged {
-		if char == '=' && n > 0 && (exists(filepath.Join(folder, tagged[n+1:])) || exists(tagged[n+1:])) {
-			tag, pattern = tagged[:n], tagged[n+1:]
+		if char != '=' || n == 0 {
+			continue
+		}
+		if end < 0 {
+			end = n
+		}
+		if log := tagged[n+1:]; exists(filepath.Join(in.folder, log)) || exists(log) {
+			end = n
 			break
 		}
 	}
+	if end < 0 || end+1 == len(tagged) {
+		return Usagef("-tif %q is not TAG=LOG", tagged)
+	}
+	tag := tagged[:end]
 	if hdrlog.CheckTag([]byte(tag)) != nil {
 		return Usagef("-tif %q: %w", tagged, hdrlog.ErrTag)
 	}
-	var own inputs
-	if err := own.match(c, folder, pattern); err != nil {
+	own := inputs{c: in.c, folder: in.folder, option: "tif"}
+	if err := own.match(tagged[end+1:]); err != nil {
 		return err
 	}
 	for _, input := range own.inputs {
-		// Named by -if too, it is still the same log.
+		// A log that -if names too is still the same log.
 		in.add(input)
 		same := &in.inputs[in.index(&input)]
 		if same.Tag != "" && same.Tag != tag {
@@ -129,7 +143,7 @@ func (in *inputs) matchTagged(c *cli.Context, folder, tagged string) error {
 	return nil
 }
 
-// as returns what to say where a file goes by another name.
+// as says that a file has another name as well.
 func as(other, name string) string {
 	if other == name {
 		return ""
@@ -142,57 +156,84 @@ func exists(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// matchNames adds the files in folder whose whole name matches a regular expression.
-func (in *inputs) matchNames(folder, pattern string) error {
-	whole, err := regexp.Compile("^(?:" + pattern + ")$")
-	if err != nil {
-		return Usagef("-if %q is no file in %s and no regular expression: %s%s", pattern, folder,
-			strings.TrimPrefix(err.Error(), "error parsing regexp: "), globHint(pattern))
-	}
-	entries, err := os.ReadDir(folder)
+// matchNames adds the files in the folder whose whole name a regular expression matches. If there are several, it says so.
+func (in *inputs) matchNames(pattern string) error {
+	entries, err := os.ReadDir(in.folder)
 	if err != nil {
 		return fmt.Errorf("-ip: %w", err)
 	}
-	part := regexp.MustCompile(pattern)
-	var matched bool
-	var contain []string
+	var names []string
 	for _, entry := range entries {
-		path := filepath.Join(folder, entry.Name())
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			continue
-		}
-		if whole.MatchString(entry.Name()) {
-			matched = true
-			if err := in.addFile(path); err != nil {
-				return err
-			}
-		} else if part.MatchString(entry.Name()) {
-			contain = append(contain, entry.Name())
+		if info, err := os.Stat(filepath.Join(in.folder, entry.Name())); err != nil || !info.IsDir() {
+			names = append(names, entry.Name())
 		}
 	}
-	if matched {
-		return nil
+	expression, err := regexp.Compile(pattern)
+	if err != nil {
+		return Usagef("-%s %q is no file in %s and no regular expression: %s%s", in.option, pattern, in.folder,
+			strings.TrimPrefix(err.Error(), "error parsing regexp: "), suggest(pattern, names))
 	}
-	err = fmt.Errorf("-if %q: no such file in %s, and as a regular expression it matches no whole name there", pattern, folder)
-	if n := len(contain); n == 1 {
-		err = fmt.Errorf("%w; 1 name contains it: %s", err, contain[0])
-	} else if n > 1 {
-		err = fmt.Errorf("%w; %d names contain it, such as %s", err, n, contain[0])
+	matched := whole(expression, names)
+	if len(matched) == 0 {
+		return fmt.Errorf("-%s %q: no such file in %s, and as a regular expression it matches no whole name there%s", in.option,
+			pattern, in.folder, suggest(pattern, names))
 	}
-	return err
+	for _, name := range matched {
+		if err := in.addFile(filepath.Join(in.folder, name)); err != nil {
+			return err
+		}
+	}
+	if len(matched) > 1 && !in.c.Bool("q") {
+		message(in.c.App.ErrWriter, in.c.App.Name, fmt.Sprintf("-%s '%s' matches %d files: %s", in.option, pattern, len(matched), list(matched)))
+	}
+	return nil
 }
 
-func globHint(pattern string) string {
-	if strings.HasPrefix(pattern, "*") {
-		return fmt.Sprintf(" (is it %q that you mean?)", "."+strings.ReplaceAll(pattern, ".", `\.`))
+// list returns names between commas, and only some of many.
+func list(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:most-2], ", "), len(names)-most+2)
 	}
-	return ""
+	return strings.Join(names, ", ")
+}
+
+// whole returns the names that an expression matches as a whole. It makes the expression prefer long matches.
+func whole(expression *regexp.Regexp, names []string) (matched []string) {
+	expression.Longest()
+	for _, name := range names {
+		// If a match has all of the name, it is the leftmost and the longest.
+		if at := expression.FindStringIndex(name); at != nil && at[1]-at[0] == len(name) {
+			matched = append(matched, name)
+		}
+	}
+	return matched
+}
+
+// suggest returns a hint for a pattern that matches no name: a similar expression that does, or a similar name.
+func suggest(pattern string, names []string) string {
+	glob := strings.NewReplacer(".*", ".*", `\.`, `\.`, ".", `\.`, "*", ".*", "?", ".").Replace(pattern)
+	candidates := []string{glob, ".*" + pattern, pattern + ".*", ".*" + pattern + ".*"}
+	if extension := filepath.Ext(pattern); extension != "" {
+		stem := strings.TrimSuffix(strings.TrimSuffix(pattern, extension), `\`)
+		candidates = append(candidates, stem+`.*\`+extension, ".*"+stem+`.*\`+extension)
+	}
+	for _, candidate := range candidates {
+		expression, err := regexp.Compile(candidate)
+		if err != nil {
+			continue
+		}
+		if matched := whole(expression, names); len(matched) > 0 {
+			return fmt.Sprintf("; '%s' matches %s, such as %s", candidate, number(len(matched), "name"), matched[0])
+		}
+	}
+	return didYouMean(pattern, names)
 }
 
 // addFile adds a file that can be read, or a pipe, unless it is there already.
 func (in *inputs) addFile(path string) error {
 	if path == "-" {
-		path = "./-" // the other one is standard input
+		path = "./-" // - alone is standard input
 	}
 	info, err := os.Stat(path)
 	var missing *fs.PathError
@@ -205,7 +246,7 @@ func (in *inputs) addFile(path string) error {
 	case info.IsDir():
 		return fmt.Errorf("%s is a folder; -ip is the option that takes one", path)
 	case !info.Mode().IsRegular():
-		// To open a pipe is to wait for who writes it, and to close it again may end that.
+		// Opening a pipe waits for its writer, and closing it may end the writer.
 		input := scan.File(path, 0)
 		input.Info, input.Once = info, true
 		in.add(input)

@@ -2,66 +2,95 @@ package cli
 
 import (
 	"bufio"
-	"fmt"
+	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"hdrkit/internal/scan"
 	"hdrkit/internal/tempfile"
 )
 
-// WriteFile has a file written by write, which appears whole or not at all: it is written beside its place and renamed
-// at the end. That of a symbolic link is the file behind it. An empty path and - are standard output. A path that is one of
-// the inputs is refused.
-func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w io.Writer) error) error {
-	if path == "" || path == "-" {
-		return writeStdout(stdout, write)
-	}
-	if err := CheckOutput(path, inputs); err != nil {
-		return err
-	}
-	// What these lead to may be a file, but whoever has opened it does not want another in its place.
-	switch path {
-	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
-		return writeStdout(stdout, write)
-	}
-	if strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/") || path == "/dev/stderr" {
-		return writeTo(path, write)
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return writeTo(path, write) // a device or a pipe has no place to rename to
-	}
-	place, err := tempfile.Place(path)
-	if err != nil {
-		return err
-	}
-	f, err := tempfile.Beside(place)
-	if err != nil {
-		return err
-	}
-	defer tempfile.Remove(f.Name())
-	defer f.Close()
-	w := bufio.NewWriterSize(beside{f, path}, 64<<10)
-	if err := write(w); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return tempfile.Blame(err, path)
-	}
-	return tempfile.Rename(tempfile.Move{From: f.Name(), To: place})
+// A File is a file to write. An empty Path and - are standard output.
+type File struct {
+	Path  string
+	Write func(w io.Writer) error
 }
 
-func writeStdout(stdout io.Writer, write func(w io.Writer) error) error {
-	w := bufio.NewWriterSize(stdout, 64<<10)
-	if err := write(w); err != nil {
-		return err
+// WriteFile writes one file, as [WriteFiles] does.
+func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w io.Writer) error) error {
+	return WriteFiles(stdout, inputs, File{path, write})
+}
+
+// WriteFiles writes files, which appear whole and together, or not at all: each is written beside its place, and all are
+// renamed at the end. A symbolic link stays, and the file behind it is replaced. Devices and open files are written to
+// as they are. A file that is an input is refused.
+func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
+	var moves []tempfile.Move
+	defer func() {
+		for _, move := range moves {
+			tempfile.Remove(move.From)
+		}
+	}()
+	for _, file := range files {
+		if err := CheckOutput(file.Path, stdout, inputs); err != nil {
+			return err
+		}
+		switch info, err := os.Stat(file.Path); {
+		case toStdout(file.Path):
+			err = writeStdout(stdout, file.Write)
+			if err != nil {
+				return err
+			}
+		case isOpen(file.Path) || err == nil && !info.Mode().IsRegular(): // no other file can take its place
+			if err := writeTo(file.Path, file.Write); err != nil {
+				return err
+			}
+		default:
+			move, err := writeBeside(file)
+			if move.From != "" {
+				moves = append(moves, move)
+			}
+			if err != nil {
+				return err
+			}
+		}
 	}
-	return w.Flush()
+	return tempfile.Rename(moves...)
+}
+
+func toStdout(path string) bool {
+	switch path {
+	case "", "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		return true
+	}
+	return false
+}
+
+// isOpen reports whether a path stands for a file that some process has open.
+func isOpen(path string) bool {
+	return strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/") || path == "/dev/stderr"
+}
+
+// writeBeside writes a file beside its place.
+func writeBeside(file File) (move tempfile.Move, err error) {
+	if move.To, err = tempfile.Place(file.Path); err != nil {
+		return move, err
+	}
+	f, err := tempfile.Beside(move.To)
+	if err != nil {
+		return move, err
+	}
+	defer f.Close()
+	move.From = f.Name()
+	w := bufio.NewWriterSize(beside{f, file.Path}, 64<<10)
+	if err := file.Write(w); err != nil {
+		return move, err
+	}
+	if err := w.Flush(); err != nil {
+		return move, err
+	}
+	return move, tempfile.Blame(f.Close(), file.Path)
 }
 
 // beside is a file that is written beside its place. Its errors name the place.
@@ -87,28 +116,25 @@ func writeTo(path string, write func(w io.Writer) error) error {
 	return f.Close()
 }
 
-// CheckOutput refuses a path that is one of the inputs.
-func CheckOutput(path string, inputs []scan.Input) error {
+// CheckOutput refuses an output that is one of the inputs.
+func CheckOutput(path string, stdout io.Writer, inputs []scan.Input) error {
+	name := "output " + path
 	info, err := os.Stat(path)
+	if toStdout(path) {
+		f, ok := stdout.(*os.File)
+		if !ok {
+			return nil
+		}
+		name = "standard output"
+		info, err = f.Stat()
+	}
 	if err != nil {
 		return nil
 	}
 	for _, input := range inputs {
 		if input.Overwritten(info) {
-			return fmt.Errorf("output %s is also an input", path)
+			return errors.New(name + " is also an input")
 		}
 	}
 	return nil
-}
-
-// FoldsCase reports whether the file system of a folder takes names that differ only by case for the same.
-func FoldsCase(folder string) bool {
-	f, err := os.CreateTemp(folder, ".case-*.tmp")
-	if err != nil {
-		return false
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	_, err = os.Stat(filepath.Join(folder, strings.ToUpper(filepath.Base(f.Name()))))
-	return err == nil
 }

@@ -1,56 +1,90 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
-
 	"hdrkit/internal/scan"
 )
 
-// quick is how long a run may take without showing progress.
-const quick = 2 * time.Second
+const (
+	// patience is how long a command may take without showing progress.
+	patience = 2 * time.Second
+	// refresh is the time from one picture of the progress to the next.
+	refresh = 100 * time.Millisecond
+)
 
-func isTerminal(fd int) bool { return term.IsTerminal(fd) }
-
-// ShowProgress shows on w, if it is a terminal and the scan takes long, how far it has come. Call the function returned
-// when it has ended.
+// ShowProgress shows on w how far the scan has come, if w is a terminal and the scan takes long. Call stop when the scan has
+// ended.
 func ShowProgress(s *scan.Scan, w io.Writer, quiet bool) (stop func()) {
 	if quiet || !Terminal(w) {
 		return func() {}
 	}
-	var total int64
-	for _, input := range s.Inputs {
+	p := &progress{w: w, now: time.Now, begin: time.Now(), total: totalSize(s.Inputs)}
+	s.Progress = p.add
+	return p.stop
+}
+
+// totalSize returns how many bytes there are to read, 0 if that is not known.
+func totalSize(inputs []scan.Input) (total int64) {
+	for _, input := range inputs {
 		if input.Size == 0 {
-			total = -1 // not known: a spinner
-			break
+			return 0
 		}
 		total += input.Size
 	}
-	var mu sync.Mutex
-	var bar *progressbar.ProgressBar
-	var read int64
-	begin := time.Now()
-	s.Progress = func(n int) {
-		mu.Lock()
-		defer mu.Unlock()
-		read += int64(n)
-		if bar == nil && time.Since(begin) > quick {
-			bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionShowBytes(true),
-				progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-		}
-		if bar != nil {
-			bar.Set64(read)
-		}
+	return total
+}
+
+// progress is a line on a terminal that shows how much is read.
+type progress struct {
+	w           io.Writer
+	now         func() time.Time
+	begin, last time.Time // last is when the line was shown last
+	total       int64     // bytes to read, 0 if that is not known
+
+	mu   sync.Mutex
+	read int64
+}
+
+// add counts bytes, and shows the line if it is time.
+func (p *progress) add(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.read += int64(n)
+	now := p.now()
+	took := now.Sub(p.begin)
+	if took < patience || now.Sub(p.last) < refresh {
+		return
 	}
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if bar != nil {
-			bar.Finish()
-		}
+	p.last = now
+	rate := float64(p.read) / took.Seconds()
+	line := fmt.Sprintf("%s read, %s/s", size(float64(p.read)), size(rate))
+	if p.total >= p.read && rate > 0 {
+		left := time.Duration(float64(p.total-p.read) / rate * float64(time.Second))
+		line = fmt.Sprintf("%3d%%  %s, %s left", 100*p.read/p.total, line, left.Round(time.Second))
 	}
+	fmt.Fprintf(p.w, "\r%s\x1b[K", line)
+}
+
+// stop removes the line.
+func (p *progress) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.last.IsZero() {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
+
+// size returns a number of bytes with three digits or so.
+func size(bytes float64) string {
+	for _, unit := range []string{"B", "kB", "MB", "GB"} {
+		if bytes < 999.5 {
+			return fmt.Sprintf("%.3g %s", bytes, unit)
+		}
+		bytes /= 1000
+	}
+	return fmt.Sprintf("%.3g TB", bytes)
 }

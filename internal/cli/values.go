@@ -55,13 +55,13 @@ func OneOf(c *cli.Context, name string, all []string) (string, error) {
 
 // didYouMean returns a question for the name that is most like a misspelled one, or nothing if no name is.
 func didYouMean(misspelled string, names []string) string {
-	best, least := "", 1+len(misspelled)/3 // more differences make another word
+	best, least := "", 1+len(misspelled)/4 // more differences make another word
 	for _, name := range names {
-		if d := distance(strings.ToLower(misspelled), strings.ToLower(name)); d > 0 && d <= least && d < max(len(name), 2) {
+		if d := distance(strings.ToLower(misspelled), strings.ToLower(name)); d <= least {
 			best, least = name, d-1
 		}
 	}
-	if best == "" {
+	if best == "" || len(misspelled) < 3 { // everything is like a short word
 		return ""
 	}
 	return "; did you mean " + strconv.Quote(best) + "?"

@@ -1,12 +1,11 @@
-// Package tempfile keeps account of the files that are being written beside their places, so that they are renamed there all
-// together or removed, whatever ends the program.
+// Package tempfile keeps account of the files that are being written beside their places: they are renamed together, or
+// removed. A program that catches signals calls [Abandon] before it exits.
 package tempfile
 
 import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,18 +13,19 @@ import (
 )
 
 var (
-	// mu is held while files come into being and while they go, so that Abandon comes before or after.
+	// mu is held while files are created, renamed and removed, so that Abandon comes before or after.
 	mu    sync.Mutex
 	files = make(map[string]bool) // by path
-	// folders are those that were made for files to come.
+	// folders are those that were made for new files.
 	folders []string
 )
 
-// maxLinks is how many symbolic links may lead to a file, as in Linux.
+// maxLinks is the number of symbolic links that may lead to a file, as in Linux.
 const maxLinks = 40
 
-// Place returns where the file is, or would be, that path names: path itself, unless it is a symbolic link, which must stay
-// when the file behind it is replaced. What is neither a file nor missing is not looked for: it cannot be replaced.
+// Place returns the path of the file that path leads to through symbolic links, so that the file can be replaced and the
+// links stay. The file may be missing. Place returns path itself if it leads to something that cannot be replaced, such as a
+// device.
 func Place(path string) (string, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return path, nil
@@ -37,7 +37,7 @@ func Place(path string) (string, error) {
 			return place, nil // not a link
 		}
 		if !filepath.IsAbs(link) {
-			// It counts from the folder where the link is. To find .. in it by the names alone would be wrong where that is
+			// The link is relative to its own folder. filepath.Join would remove .. by name, which is wrong if the folder is
 			// behind a link itself.
 			folder, _ := filepath.Split(place)
 			link = folder + link
@@ -52,14 +52,10 @@ func Place(path string) (string, error) {
 }
 
 // Beside creates a file in the folder of target, with the permissions that target has, or that it would get.
-//
-// From then on, to write to a pipe that nobody reads any more is an error, as to any file: otherwise a message on standard
-// error would end the program, and the file would stay.
 func Beside(target string) (*os.File, error) {
-	signal.Ignore(syscall.SIGPIPE)
 	mu.Lock()
 	defer mu.Unlock()
-	// The name is none that target could have been cut from: that may be as long as a name can be.
+	// The name of target is not part of the new name: it may be as long as a name can be already.
 	f, err := os.CreateTemp(filepath.Dir(target), ".hdrkit-*.tmp")
 	if err != nil {
 		return nil, Blame(err, target)
@@ -73,8 +69,7 @@ func Beside(target string) (*os.File, error) {
 	return f, nil
 }
 
-// Blame returns err, which the system has returned for a file of Beside's, as one of its target: the file's own name tells
-// people nothing.
+// Blame returns an error of a file that Beside created as an error of its target, whose name people know.
 func Blame(err error, target string) error {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -85,7 +80,7 @@ func Blame(err error, target string) error {
 	return err
 }
 
-// Mkdir makes a folder, which Abandon removes if it is empty then.
+// Mkdir makes a folder. Abandon removes it if it is empty then.
 func Mkdir(path string) error {
 	mu.Lock()
 	defer mu.Unlock()
@@ -96,8 +91,20 @@ func Mkdir(path string) error {
 	return nil
 }
 
-// Scratch creates a file for what does not fit memory, in the folder for such files. It has no name if the system allows
-// that; otherwise Remove takes it away.
+// FoldsCase reports whether the file system of a folder ignores the case of names. It creates a file to find out.
+func FoldsCase(folder string) bool {
+	f, err := Beside(filepath.Join(folder, "x"))
+	if err != nil {
+		return false
+	}
+	defer Remove(f.Name())
+	defer f.Close()
+	_, err = os.Stat(filepath.Join(folder, strings.ToUpper(filepath.Base(f.Name()))))
+	return err == nil
+}
+
+// Scratch creates a file for data that does not fit memory, in the system's folder for temporary files. The file has no name
+// if the system allows that. Otherwise call Remove with its name.
 func Scratch() (*os.File, error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -111,24 +118,24 @@ func Scratch() (*os.File, error) {
 	return f, nil
 }
 
-// A Move is a file of Beside's and its place.
+// A Move is a file that Beside created, and its place.
 type Move struct{ From, To string }
 
-// Rename puts files in their places, all of them: if one cannot be, those before it give way again to what was there, and
-// the rest are still to be removed.
+// Rename puts all files in their places. If one of them fails, Rename puts back the files that the ones before it have
+// replaced. The other files still have to be removed.
 func Rename(moves ...Move) error {
 	mu.Lock()
 	defer mu.Unlock()
 	for n, m := range moves {
 		var err error
-		if n < len(moves)-1 { // nothing can fail after the last
+		if n < len(moves)-1 { // after the last one, nothing can fail
 			err = m.keepOld()
 		}
 		if err == nil {
 			err = os.Rename(m.From, m.To)
 		}
 		if err != nil {
-			os.Rename(m.old(), m.To) // which had to give up its name, perhaps
+			os.Rename(m.old(), m.To) // if keepOld could not give it two names
 			os.Remove(m.old())
 			for _, done := range moves[:n] {
 				done.undo()
@@ -143,13 +150,14 @@ func Rename(moves ...Move) error {
 	return nil
 }
 
-// old returns the name that a file which is replaced has until all are.
+// old returns the name that a replaced file has until all files are in their places.
 func (m Move) old() string { return strings.TrimSuffix(m.From, ".tmp") + ".old" }
 
-// keepOld gives the file that is to be replaced, if there is one, that name too, or instead where a file cannot have two.
+// keepOld gives the file at the place, if there is one, the name old as a second name, or as its only name where files cannot
+// have two.
 func (m Move) keepOld() error {
 	if info, err := os.Lstat(m.To); err != nil || info.IsDir() {
-		return nil // no file can take the place of a folder, of which os.Rename tells
+		return nil // os.Rename fails if it is a folder
 	}
 	if os.Link(m.To, m.old()) == nil {
 		return nil
@@ -157,7 +165,7 @@ func (m Move) keepOld() error {
 	return os.Rename(m.To, m.old())
 }
 
-// undo puts back what was there before, which may be nothing.
+// undo puts back what was at the place before. If that is nothing, it removes the new file.
 func (m Move) undo() {
 	if err := os.Rename(m.old(), m.To); errors.Is(err, fs.ErrNotExist) {
 		os.Remove(m.To)
@@ -178,19 +186,19 @@ func remove(path string) {
 	}
 }
 
-// Abandon removes all files that were not renamed, and folders that were made and are empty. There can be no more after it:
-// who calls it ends the program.
+// Abandon removes all files that were not renamed, and the folders of Mkdir that are empty. It blocks all other functions of
+// this package for good: the caller ends the program.
 func Abandon() {
 	mu.Lock()
 	for path := range files {
 		os.Remove(path)
 	}
 	for _, path := range folders {
-		os.Remove(path) // which does nothing if files are in it
+		os.Remove(path) // fails if files are in it
 	}
 }
 
-// mode returns the permissions of the file that is replaced, or those of a new one.
+// mode returns the permissions of the file at path, or those of a new file.
 func mode(path string) os.FileMode {
 	if info, err := os.Stat(path); err == nil {
 		return info.Mode().Perm()

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	stdoutBuffer = 64 << 10
+	// atomic is the largest write that a pipe takes whole or not at all (POSIX's PIPE_BUF is at least 512; Linux has 4096).
+	atomic = 4096
+	// grace is how long an interrupted command waits for a line that it has begun to write.
+	grace = 2 * time.Second
+)
+
+// stdoutBusy is held while lines go to standard output.
+var stdoutBusy sync.Mutex
+
+// endStdout waits until no line is being written to standard output, or until the reader takes too long. There can be no
+// more output after it.
+func endStdout() {
+	for end := time.Now().Add(grace); !stdoutBusy.TryLock() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func writeStdout(stdout io.Writer, write func(w io.Writer) error) error {
+	w := &lines{w: stdout, most: stdoutBuffer}
+	if f, ok := stdout.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+			w.most = atomic
+		}
+	}
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// lines is a buffered writer that writes whole lines, so that a signal does not end the output in the middle of a line. A
+// write is no longer than most, unless a line is: a pipe that is full takes such a write whole or not at all.
+type lines struct {
+	w    io.Writer
+	most int
+	buf  []byte
+	err  error
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.buf = append(l.buf, p...)
+	if last := bytes.LastIndexByte(p, '\n'); len(l.buf) >= stdoutBuffer && last >= 0 {
+		l.write(len(l.buf) - len(p) + last + 1)
+	}
+	return len(p), l.err
+}
+
+// Flush writes all that is buffered.
+func (l *lines) Flush() error {
+	l.write(len(l.buf))
+	return l.err
+}
+
+// write writes the first bytes of the buffer.
+func (l *lines) write(size int) {
+	text := l.buf[:size]
+	for len(text) > 0 && l.err == nil {
+		n := len(text)
+		if n > l.most {
+			n = bytes.LastIndexByte(text[:l.most], '\n') + 1
+			if n == 0 {
+				n = bytes.IndexByte(text, '\n') + 1
+			}
+			if n == 0 {
+				n = len(text)
+			}
+		}
+		stdoutBusy.Lock()
+		_, l.err = l.w.Write(text[:n])
+		stdoutBusy.Unlock()
+		text = text[n:]
+	}
+	l.buf = l.buf[:copy(l.buf, l.buf[size:])]
+}
