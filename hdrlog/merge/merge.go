@@ -36,7 +36,8 @@
 //
 // # The parts
 //
-// [Windows] merges logs whole or while they are read. [Sum] is what the intervals of one tag and window add up to. It is
+// [Windows] merges logs whole or while they are read. [Live] decides when the windows of logs that are still written are
+// complete. [Sum] is what the intervals of one tag and window add up to. It is
 // a combiner for pipelines: [Sum.Merge] is associative and commutative, an empty Sum changes nothing, and a Sum can be sent
 // as bytes. [Moving] is a moving window.
 package merge

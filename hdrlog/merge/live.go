@@ -1,0 +1,227 @@
+package merge
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"time"
+)
+
+// DefaultIdle is the time that an input without new data holds a window back, see [NewLive].
+const DefaultIdle = 5 * time.Second
+
+// mostAhead is the number of open windows at which [Live.Next] stops reading ahead of an input that
+// holds them open. It bounds memory, and costs nothing where all inputs have data.
+const mostAhead = 512
+
+// Live decides when the windows of logs that are still written are complete. It does not read and
+// it does not wait: the caller says what it reads, and what time it is.
+//
+// An input has passed a window when it has shown an interval whose middle is at or after the end of
+// the window. A window is complete when every input has passed it, or does not hold it back. An input
+// that has data that were not read holds back every window that it has not passed. At the end of its
+// data, an input holds a window back until the idle time after the first other input has passed it.
+// It holds back nothing
+//
+//   - after twice the idle time without an interval, until it shows one,
+//   - if its last interval came late by more than the idle time, as that of a machine whose clock is
+//     slow does, until it catches up,
+//   - when it has ended.
+//
+// An interval whose window is already complete is late: [LiveInput.Add] does not merge it.
+//
+// The zero value is not usable: call [NewLive]. A Live is not safe for concurrent use.
+type Live struct {
+	windows *Windows
+	idle    time.Duration
+	inputs  []*LiveInput
+	done    int64 // windows that end at or before this are complete
+	// passes says when the first input passed windows: in order of both, from the first window
+	// that is not complete.
+	passes []pass
+}
+
+// A pass says when the first input passed the windows that end at or before end.
+type pass struct {
+	end int64
+	at  time.Time
+}
+
+// A LiveInput is one log of a Live.
+type LiveInput struct {
+	live   *Live
+	unread func() bool
+
+	position int64         // the latest middle of an interval, in milliseconds since the epoch
+	longest  time.Duration // the length of its longest interval
+	shown    time.Time     // when it showed the last interval, or joined
+	atEnd    bool          // all its data were read
+	silent   bool          // it showed nothing for long
+	behind   bool          // its last interval came too late to wait for the next one
+	ended    bool
+}
+
+// never is the position before the first interval.
+const never = math.MinInt64
+
+// NewLive returns a Live with windows of size milliseconds. If idle is 0, the idle time of an input is
+// [DefaultIdle], or the length of its longest interval if that is longer.
+func NewLive(size int64, idle time.Duration) *Live {
+	return &Live{windows: NewWindows(size), idle: idle, done: never}
+}
+
+// Join adds an input, which has data to read. Unread, which may be nil, is asked before an input that is
+// at its end stops holding back a window: it returns true if data have come that were not read.
+func (l *Live) Join(now time.Time, unread func() bool) *LiveInput {
+	in := &LiveInput{live: l, unread: unread, position: never, shown: now}
+	l.inputs = append(l.inputs, in)
+	return in
+}
+
+// Show says that the input has an interval from start to end, in milliseconds since the epoch. It returns
+// true if the interval is late. Call it for every interval in the order of the log, and Add for those
+// that are not late and wanted.
+func (in *LiveInput) Show(now time.Time, start, end int64) (late bool) {
+	l := in.live
+	middle := floorDiv(start+end, 2)
+	in.longest = max(in.longest, time.Duration(min(end-start, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond)
+	in.shown, in.silent = now, false
+	in.position = max(in.position, middle)
+	at := WindowOf(start, end, l.windows.Size())
+	late = at.End <= l.done
+	in.behind = in.position < l.done && time.Duration(min(l.done-in.position, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond > in.idle()
+	if passed := l.passedBy(in.position); (len(l.passes) == 0 || passed > l.passes[len(l.passes)-1].end) && passed > l.done {
+		l.passes = append(l.passes, pass{passed, now})
+	}
+	return late
+}
+
+// Add adds a sum to its window, as [Windows.Merge] does.
+func (in *LiveInput) Add(tag []byte, logStart float64, s *Sum) error {
+	return in.live.windows.Merge(tag, logStart, s)
+}
+
+// SetAtEnd says whether all data of the input were read.
+func (in *LiveInput) SetAtEnd(atEnd bool) { in.atEnd = atEnd }
+
+// End says that the input shows no further interval.
+func (in *LiveInput) End() {
+	in.ended = true
+	in.live.inputs = slices.DeleteFunc(in.live.inputs, func(other *LiveInput) bool { return other == in })
+}
+
+// Position returns the latest middle of an interval of the input, in milliseconds since the epoch, and
+// false if it has shown none.
+func (in *LiveInput) Position() (int64, bool) { return in.position, in.position != never }
+
+// Silent reports whether the input holds back nothing because it shows nothing new.
+func (in *LiveInput) Silent() bool { return in.silent }
+
+func (in *LiveInput) idle() time.Duration {
+	if in.live.idle > 0 {
+		return in.live.idle
+	}
+	return max(DefaultIdle, in.longest)
+}
+
+// passedBy returns the end of the last window that an input at position has passed.
+func (l *Live) passedBy(position int64) int64 {
+	if position == never {
+		return never
+	}
+	return floorDiv(position, l.windows.Size()) * l.windows.Size()
+}
+
+// Next returns the input to read next: of those that have unread data, the one that is furthest behind. It
+// returns nil if none has, or if too many windows are open that wait for another input.
+func (l *Live) Next() *LiveInput {
+	var next *LiveInput
+	for _, in := range l.inputs {
+		if !in.atEnd && (next == nil || in.position < next.position) {
+			next = in
+		}
+	}
+	if next != nil && len(l.windows.open) > mostAhead && next.position >= l.windows.open[0].End {
+		return nil
+	}
+	return next
+}
+
+// Complete iterates over what the intervals of the windows that are complete now add up to, as
+// [Windows.Before] does. The caller must not leave the loop before its end, unless it is done with l.
+func (l *Live) Complete(now time.Time) iter.Seq[*Merged] {
+	if end := l.complete(now); end > l.done {
+		l.done = end
+		n, _ := slices.BinarySearchFunc(l.passes, end+1, func(p pass, end int64) int { return cmp.Compare(p.end, end) })
+		l.passes = slices.Delete(l.passes, 0, n)
+	}
+	return l.windows.Before(l.done)
+}
+
+// All closes all windows: the inputs have ended, or nobody waits for them any more.
+func (l *Live) All() iter.Seq[*Merged] {
+	l.done = math.MaxInt64
+	return l.windows.All()
+}
+
+// complete returns the end of the last window that is complete.
+func (l *Live) complete(now time.Time) int64 {
+	if len(l.passes) == 0 {
+		return never
+	}
+	end := l.passes[len(l.passes)-1].end
+	for _, in := range l.inputs {
+		end = min(end, in.releases(now))
+	}
+	return end
+}
+
+// releases returns the end of the last window that the input does not hold back.
+func (in *LiveInput) releases(now time.Time) int64 {
+	passed := in.live.passedBy(in.position)
+	if !in.atEnd {
+		return passed
+	}
+	if in.silent || in.behind {
+		return math.MaxInt64
+	}
+	waited := int64(never)
+	for _, p := range in.live.passes {
+		if now.Before(p.at.Add(in.idle())) {
+			break
+		}
+		waited = p.end
+	}
+	if waited <= passed {
+		return passed
+	}
+	if in.unread != nil && in.unread() {
+		return passed
+	}
+	if now.Sub(in.shown) >= 2*in.idle() {
+		in.silent = true
+		return math.MaxInt64
+	}
+	return waited
+}
+
+// Deadline returns the next time at which a window can become complete although no input shows an
+// interval. It returns false if there is none.
+func (l *Live) Deadline(now time.Time) (next time.Time, ok bool) {
+	for _, in := range l.inputs {
+		if !in.atEnd || in.silent || in.behind {
+			continue
+		}
+		passed := l.passedBy(in.position)
+		for _, p := range l.passes {
+			if at := p.at.Add(in.idle()); p.end > passed && at.After(now) {
+				if !ok || at.Before(next) {
+					next, ok = at, true
+				}
+				break
+			}
+		}
+	}
+	return next, ok
+}

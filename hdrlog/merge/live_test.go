@@ -1,0 +1,379 @@
+package merge
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+)
+
+// A rig is a Live with windows of a second and a fake clock. Inputs are named by letters.
+type rig struct {
+	*Live
+	t      *testing.T
+	now    time.Time
+	inputs map[string]*LiveInput
+	unread map[string]bool
+	out    []string // what was complete: START-COUNT, in seconds
+}
+
+func newRig(t *testing.T, idle time.Duration, names ...string) *rig {
+	r := &rig{Live: NewLive(1000, idle), t: t, now: time.Unix(1000, 0), inputs: map[string]*LiveInput{}, unread: map[string]bool{}}
+	for _, name := range names {
+		r.join(name)
+	}
+	return r
+}
+
+func (r *rig) join(name string) {
+	r.inputs[name] = r.Join(r.now, func() bool { return r.unread[name] })
+}
+
+// sum returns a sum of one interval, in milliseconds.
+func sum(t testing.TB, start, end int64, values ...int64) *Sum {
+	t.Helper()
+	var h histogram.Histogram
+	if err := h.Reset(histogram.Layout{Digits: 3}); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range values {
+		if err := h.Record(v, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := new(Sum)
+	i := &hdrlog.Interval{Start: float64(start) / 1000, Length: float64(end-start) / 1000}
+	if err := s.AddCounts(i, &h); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// show has an input show an interval and then wait at its end, as a log that is written does.
+func (r *rig) show(name string, start, end int64) (late bool) {
+	r.t.Helper()
+	in := r.inputs[name]
+	if late = in.Show(r.now, start, end); !late {
+		if err := in.Add(nil, 0, sum(r.t, start, end, 1)); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	in.SetAtEnd(true)
+	return late
+}
+
+// complete checks what has become complete: START-COUNT for each window, in seconds.
+func (r *rig) complete(want ...string) {
+	r.t.Helper()
+	var got []string
+	for m := range r.Complete(r.now) {
+		got = append(got, fmt.Sprintf("%d-%d", m.Window.Start/1000, m.Intervals()))
+	}
+	if !slices.Equal(got, want) {
+		r.t.Errorf("at %v: complete are %q, not %q", r.now.Sub(time.Unix(1000, 0)), got, want)
+	}
+}
+
+func (r *rig) pass(d time.Duration) { r.now = r.now.Add(d) }
+
+func TestLivePassing(t *testing.T) {
+	// The clock of b is 0.3 s ahead, and the middle of an interval decides.
+	r := newRig(t, 0, "a", "b")
+	r.show("a", 0, 1000)
+	r.show("b", 300, 1300)
+	r.complete()
+	r.show("a", 1000, 2000)
+	r.complete() // b has not passed [0, 1000)
+	r.show("b", 1300, 2300)
+	r.complete("0-2")
+	r.complete()
+	r.show("b", 2300, 3300)
+	r.show("b", 3300, 4300)
+	r.complete()
+	r.show("a", 2499, 3500) // the middle is 2999
+	r.complete("1-2")
+	r.show("a", 2500, 3500) // the middle is 3000
+	r.complete("2-2")
+}
+
+func TestLiveIdle(t *testing.T) {
+	t.Run("default", func(t *testing.T) {
+		r := newRig(t, 0, "a", "b")
+		r.show("a", 0, 1000)
+		r.show("b", 0, 1000)
+		r.pass(time.Second)
+		r.show("a", 1000, 2000) // a passes [0, 1000)
+		r.pass(time.Second)
+		r.show("a", 2000, 3000) // a passes [1000, 2000)
+		r.pass(4*time.Second - 1)
+		r.complete()
+		if at, ok := r.Deadline(r.now); !ok || !at.Equal(r.now.Add(1)) {
+			t.Errorf("deadline %v, %v", at, ok)
+		}
+		r.pass(1)
+		r.complete("0-2")
+		r.pass(time.Second - 1)
+		r.complete()
+		r.pass(1)
+		r.complete("1-1")
+		// Nobody has passed [2000, 3000).
+		r.pass(time.Hour)
+		r.complete()
+		if at, ok := r.Deadline(r.now); ok {
+			t.Errorf("deadline %v", at)
+		}
+	})
+	t.Run("long intervals", func(t *testing.T) {
+		// The idle time of b is 8 s, since it writes every 8 s.
+		r := newRig(t, 0, "a", "b")
+		r.show("b", 0, 8000) // in [4000, 5000)
+		r.show("a", 4000, 5000)
+		r.show("a", 5000, 6000)
+		r.pass(8*time.Second - 1)
+		r.complete()
+		r.pass(1)
+		r.complete("4-2")
+	})
+	t.Run("as given", func(t *testing.T) {
+		r := newRig(t, 2*time.Second, "a", "b")
+		r.show("b", 0, 8000)
+		r.show("a", 4000, 5000)
+		r.show("a", 5000, 6000)
+		r.pass(2 * time.Second)
+		r.complete("4-2")
+	})
+	t.Run("unread data", func(t *testing.T) {
+		r := newRig(t, 0, "a", "b")
+		r.show("a", 0, 1000)
+		r.show("a", 1000, 2000)
+		r.pass(time.Hour)
+		r.complete() // b has not been read yet
+		r.inputs["b"].SetAtEnd(true)
+		r.unread["b"] = true // data came at the last moment
+		r.complete()
+		r.unread["b"] = false
+		r.complete("0-1")
+	})
+	t.Run("end", func(t *testing.T) {
+		r := newRig(t, 0, "a", "b")
+		r.show("b", 0, 1000)
+		r.show("a", 1000, 2000)
+		r.complete()
+		r.inputs["b"].End()
+		r.complete("0-1")
+		r.inputs["a"].End()
+		r.complete()
+		var all []int64
+		for m := range r.All() {
+			all = append(all, m.Window.Start)
+		}
+		if !slices.Equal(all, []int64{1000}) {
+			t.Error(all)
+		}
+	})
+	t.Run("one input", func(t *testing.T) {
+		r := newRig(t, 0, "a")
+		for k := range int64(5) {
+			r.show("a", k*1000, k*1000+1000)
+			if k == 0 {
+				r.complete()
+			} else {
+				r.complete(fmt.Sprintf("%d-1", k-1))
+			}
+		}
+	})
+}
+
+// TestLiveSilent checks that an input that shows nothing for twice its idle time costs the others no time.
+func TestLiveSilent(t *testing.T) {
+	r := newRig(t, 0, "a", "b")
+	r.show("a", 0, 1000)
+	r.show("b", 0, 1000)
+	next := int64(0)
+	tick := func() { // a shows the next second
+		r.pass(time.Second)
+		next += 1000
+		r.show("a", next, next+1000)
+	}
+	for range 5 {
+		tick()
+		r.complete()
+	}
+	tick()
+	r.complete("0-2") // 5 s after a had passed it
+	for k := range int64(3) {
+		tick()
+		r.complete(fmt.Sprintf("%d-1", k+1))
+	}
+	tick()
+	r.complete("4-1", "5-1", "6-1", "7-1", "8-1", "9-1")
+	if !r.inputs["b"].Silent() {
+		t.Error("b is waited for after 10 s")
+	}
+	tick()
+	r.complete("10-1")
+
+	// When it is back, it is waited for.
+	if r.show("b", next, next+1000) || r.inputs["b"].Silent() {
+		t.Error("b is not back")
+	}
+	tick()
+	r.complete()
+	r.show("b", next, next+1000)
+	r.complete("11-2")
+}
+
+func TestLiveLate(t *testing.T) {
+	r := newRig(t, 0, "a", "slow")
+	r.show("slow", 0, 1000)
+	r.show("a", 3600_000, 3601_000) // an hour ahead
+	r.show("a", 3601_000, 3602_000)
+	r.pass(5 * time.Second)
+	r.complete("0-1", "3600-1")
+	// Another second of slow is late. It is not waited for, since the next one comes too late as well.
+	if !r.show("slow", 1000, 2000) {
+		t.Error("an interval of a window that is complete is not late")
+	}
+	r.show("a", 3602_000, 3603_000)
+	r.complete("3601-1")
+	// An interval that is late by less than the idle time does not mean so.
+	if !r.show("slow", 3601_000, 3602_000) {
+		t.Error("not late")
+	}
+	r.show("a", 3603_000, 3604_000)
+	r.complete()
+	if r.show("slow", 3602_000, 3603_000) {
+		t.Error("late")
+	}
+	r.show("slow", 3603_000, 3604_000)
+	r.complete("3602-2")
+	// One that joins later may be late, too.
+	r.join("new")
+	if !r.show("new", 3602_000, 3603_000) || r.show("new", 3603_000, 3604_000) {
+		t.Error("what is late of the new input")
+	}
+}
+
+func TestLiveNext(t *testing.T) {
+	r := newRig(t, 0, "a", "b", "c")
+	next := func(want string) {
+		t.Helper()
+		if got := r.Next(); got != r.inputs[want] {
+			t.Errorf("%v is not %s", got, want)
+		}
+	}
+	next("a")
+	r.show("a", 0, 1000)
+	r.inputs["a"].SetAtEnd(false)
+	next("b")
+	r.show("b", 5000, 6000)
+	next("c")
+	r.show("c", 3000, 4000)
+	next("a")
+	r.inputs["a"].SetAtEnd(true)
+	next("")
+	r.inputs["b"].SetAtEnd(false)
+	r.inputs["c"].SetAtEnd(false)
+	next("c")
+
+	// While a holds windows open, b and c are not read without end.
+	var read int64
+	for in := r.Next(); in != nil; in = r.Next() {
+		at := in.position/1000*1000 + 1000
+		in.Show(r.now, at, at+1000)
+		if err := in.Add(nil, 0, sum(t, at, at+1000, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if read++; read > 4*mostAhead {
+			t.Fatal("memory is not bounded")
+		}
+	}
+	if read < mostAhead {
+		t.Errorf("only %d intervals are read ahead", read)
+	}
+	if _, ok := r.Deadline(r.now); !ok {
+		t.Error("no deadline, so that it waits forever")
+	}
+	r.pass(10 * time.Second)
+	for range r.Complete(r.now) {
+	}
+	if r.Next() == nil {
+		t.Error("a is silent, and nothing is read")
+	}
+}
+
+// TestLiveAll gives inputs random delays, order and skew. What is complete and what is late add up to the offline
+// result, and windows come in order.
+func TestLiveAll(t *testing.T) {
+	for seed := range uint64(50) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		names := []string{"a", "b", "c", "d"}
+		r := newRig(t, time.Duration(random.IntN(3))*time.Second, names...)
+		offline, again := NewWindows(1000), NewWindows(1000)
+		last, lates := int64(never), 0
+		var tags = [][]byte{nil, []byte("x"), []byte("y")}
+		merge := func(ws *Windows, tag []byte, s *Sum) {
+			if err := ws.Merge(tag, 0, s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		drain := func() {
+			for m := range r.Complete(r.now) {
+				if m.Window.Start < last {
+					t.Fatalf("seed %d: window %d after %d", seed, m.Window.Start, last)
+				}
+				last = m.Window.Start
+				merge(again, m.Tag, &m.Sum)
+			}
+		}
+		at := map[string]int64{}
+		for _, name := range names {
+			at[name] = random.Int64N(3000)
+		}
+		for range 300 {
+			name := names[random.IntN(len(names))]
+			if random.IntN(20) == 0 {
+				at[name] += random.Int64N(20_000) // it was stopped
+			}
+			start := at[name] - random.Int64N(500)
+			end := start + random.Int64N(1500)
+			at[name] += 1000
+			tag, s := tags[random.IntN(len(tags))], sum(t, start, end, random.Int64N(1e6))
+			merge(offline, tag, s)
+			if in := r.inputs[name]; in.Show(r.now, start, end) {
+				lates++
+				merge(again, tag, s)
+			} else if err := in.Add(tag, 0, s); err != nil {
+				t.Fatal(err)
+			}
+			r.inputs[name].SetAtEnd(random.IntN(3) > 0)
+			r.pass(time.Duration(random.IntN(1000)) * time.Millisecond)
+			drain()
+		}
+		for m := range r.All() {
+			merge(again, m.Tag, &m.Sum)
+		}
+		if want, got := dump(t, offline), dump(t, again); got != want {
+			t.Fatalf("seed %d: with %d late intervals\n%s\nnot\n%s", seed, lates, got, want)
+		}
+	}
+}
+
+// dump returns what all windows have.
+func dump(t *testing.T, ws *Windows) string {
+	t.Helper()
+	var b strings.Builder
+	for m := range ws.All() {
+		fields, err := m.AppendFields(nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%q %s\n", m.Tag, fields)
+	}
+	return b.String()
+}
