@@ -3,33 +3,52 @@ package histogram
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"unsafe"
 )
 
-// addTo adds the counts to sum, which has the payload's layout, or to nothing if it returns an error.
-func (p *Payload) addTo(sum *Histogram) error {
-	total, err := p.accumulate(sum, 1)
+// addTo adds the counts to sum, which has the layout of p, or to nothing if it returns an error.
+func (p *Payload) addTo(sum *Histogram) error { return p.addBelow(sum, math.MaxInt) }
+
+// addBelow is addTo that fails with errBeyond rather than make room in sum for slots from most on.
+func (p *Payload) addBelow(sum *Histogram, most int) error {
+	most = max(most, len(sum.counts))
+	total, err := p.accumulate(sum, 1, most)
 	if err == nil && total > math.MaxInt64-sum.total {
 		err = ErrOverflow
 	}
 	if err != nil {
 		// Adding and taking away again costs only the payload that is bad; looking before adding would cost
 		// every payload a second pass.
-		p.accumulate(sum, -1)
+		p.accumulate(sum, -1, most)
 		return err
 	}
 	sum.total += total
 	return nil
 }
 
+// errBeyond is the error of [Payload.addBelow] for a count beyond the room allowed.
+var errBeyond = errors.New("count beyond the room of a sum")
+
 // accumulate adds sign times each count to its slot of sum, up to the first that is wrong, and returns their total.
-func (p *Payload) accumulate(sum *Histogram, sign int64) (total int64, err error) {
+func (p *Payload) accumulate(sum *Histogram, sign int64, most int) (total int64, err error) {
 	if p.version == 2 {
-		return p.accumulateZigZag(sum, sign)
+		return p.accumulateZigZag(sum, sign, most)
 	}
-	return p.accumulateWords(sum, sign)
+	low := p.emptySlots()
+	counts := sum.slots(low, 0)
+	return p.words(func(index int, n int64) error {
+		if index >= len(counts) {
+			if index >= most {
+				return errBeyond
+			}
+			counts = sum.slots(low, index)
+		}
+		counts[index] += sign * n
+		return nil
+	})
 }
 
 // emptySlots returns how many slots are empty before the first count, unless the first is wrong.
@@ -43,15 +62,14 @@ func (p *Payload) emptySlots() int {
 	return 0
 }
 
-// roomy is how many slots a payload gets without a count that needs them: half a megabyte, enough for all of three digits.
-const roomy = 1 << 16
+// ahead is how many slots a sum has beyond the one that is decoded. addEights needs some, and each growth costs a copy.
+const ahead = 4 * 8 * 64
 
 // accumulateZigZag decodes the counts of version 2: ZigZag LEB128, where n is a count and -n stands for n empty slots.
-func (p *Payload) accumulateZigZag(sum *Histogram, sign int64) (total int64, err error) {
-	// Room for all that the header allows, within reason, keeps a new sum from growing bucket by bucket, and counts are added
-	// several times as fast where they are far from the end.
+func (p *Payload) accumulateZigZag(sum *Histogram, sign int64, most int) (total int64, err error) {
+	most = min(most, p.slots)
 	low := p.emptySlots()
-	counts := sum.slots(low, min(p.slots, roomy)-1)
+	counts := sum.slots(low, 0)
 	limit := min(len(counts), p.slots) // sum may have more slots than the header allows
 	var (
 		index   int
@@ -60,6 +78,10 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64) (total int64, err
 	)
 	for len(encoded) > 0 {
 		if sign > 0 {
+			if index < limit && index+8*64 > limit && limit < most {
+				counts = sum.slots(low, min(index+ahead, most)-1)
+				limit = min(len(counts), p.slots)
+			}
 			done, next, n := addEights(counts[:limit], index, encoded)
 			encoded, index, total = encoded[done:], next, total+n
 			seen |= total
@@ -73,7 +95,10 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64) (total int64, err
 		}
 		if n != 0 {
 			if index >= limit {
-				counts = sum.slots(low, index)
+				if index >= most {
+					return 0, errBeyond
+				}
+				counts = sum.slots(low, min(index+ahead, most)-1)
 				limit = min(len(counts), p.slots)
 			}
 			counts[index] += sign * n
@@ -184,10 +209,8 @@ func zigZag(encoded []byte) (v uint64, size int) {
 	return v | uint64(encoded[8])<<56, 9
 }
 
-// accumulateWords decodes the counts of versions 0 and 1: big-endian words.
-func (p *Payload) accumulateWords(sum *Histogram, sign int64) (total int64, err error) {
-	low := p.emptySlots()
-	counts := sum.slots(low, 0)
+// words calls do for each slot with a count of versions 0 and 1, which are big-endian words, and returns their total.
+func (p *Payload) words(do func(index int, n int64) error) (total int64, err error) {
 	var seen int64
 	for index := 0; index*p.wordSize < len(p.counts); index++ {
 		word := p.counts[index*p.wordSize:]
@@ -200,18 +223,56 @@ func (p *Payload) accumulateWords(sum *Histogram, sign int64) (total int64, err 
 		default:
 			n = int64(binary.BigEndian.Uint64(word))
 		}
-		if n == 0 {
+		switch {
+		case n == 0:
 			continue
-		}
-		if n < 0 {
+		case n < 0:
 			return 0, fmt.Errorf("%w: %d at slot %d", ErrNegativeCount, n, index)
 		}
-		if index >= len(counts) {
-			counts = sum.slots(low, index) // setCounts made sure that there are no more than the header's
+		if err := do(index, n); err != nil {
+			return 0, err
 		}
-		counts[index] += sign * n
 		total += n
 		seen |= total
+	}
+	if seen < 0 {
+		return 0, ErrOverflow
+	}
+	return total, nil
+}
+
+// Pack makes to hold what p does, in the memory that to has. It takes no memory for empty slots. The errors are those of
+// [Payload.AddTo]; to is then empty.
+func (p *Payload) Pack(to *Packed) error {
+	into := packer{bytes: to.bytes[:0]}
+	total, err := p.each(into.add)
+	if err != nil {
+		*to = Packed{layout: p.layout, bytes: to.bytes[:0]}
+		return err
+	}
+	into.end()
+	*to = Packed{p.layout, total, into.next, into.bytes}
+	return nil
+}
+
+// each calls do for each slot with a count and returns the total count.
+func (p *Payload) each(do func(index int, n int64)) (total int64, err error) {
+	if p.version < 2 {
+		return p.words(func(index int, n int64) error { do(index, n); return nil })
+	}
+	var seen int64
+	index := 0
+	for encoded := p.counts; len(encoded) > 0; {
+		n, step, size, err := p.one(encoded, index)
+		if err != nil {
+			return 0, err
+		}
+		if n != 0 {
+			do(index, n)
+			total += n
+			seen |= total
+		}
+		encoded, index = encoded[size:], index+step
 	}
 	if seen < 0 {
 		return 0, ErrOverflow

@@ -1,6 +1,7 @@
 package histogram
 
 import (
+	"math"
 	"testing"
 )
 
@@ -29,8 +30,8 @@ func FuzzCounts(f *testing.F) {
 		}
 		sum.slots(0, min(slots, layout.SlotsFor(1<<62))/2) // so that some payloads need more than there are
 		p := Payload{version: 2, layout: layout, slots: min(slots, layout.SlotsFor(1<<62)), counts: counts}
-		total, err := p.accumulate(sum, 1)
-		again, errAgain := p.accumulate(sum, -1)
+		total, err := p.accumulate(sum, 1, math.MaxInt)
+		again, errAgain := p.accumulate(sum, -1, math.MaxInt)
 		if total != again || (err == nil) != (errAgain == nil) || err != nil && err.Error() != errAgain.Error() {
 			t.Errorf("eight at a time: %d, %v; one at a time: %d, %v", total, err, again, errAgain)
 		}

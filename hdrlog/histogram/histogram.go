@@ -42,7 +42,7 @@ var (
 // use; a [Recorder] is.
 type Histogram struct {
 	layout Layout // Lowest is 0 if there is none
-	// counts grows by whole buckets as values come; what lies past its end is zero, also up to its capacity.
+	// counts grows by 64 slots at least. What lies past its end is zero, also up to its capacity.
 	counts []int64
 	total  int64
 	// No slot below low has a count; where total is 0, low means nothing, and the next call of slots sets it. Values are often far
@@ -107,8 +107,7 @@ func (h *Histogram) grow(index int) {
 	if index < len(h.counts) {
 		return
 	}
-	half := h.layout.halfMagnitude()
-	slots := (index>>half + 1) << half
+	slots := (index | 63) + 1
 	// Doubling keeps a run of ever larger values from copying the counts each time.
 	if slots > cap(h.counts) {
 		counts := make([]int64, slots, max(slots, min(2*cap(h.counts), h.layout.SlotsFor(math.MaxInt64))))
@@ -202,7 +201,7 @@ func (h *Histogram) Subtract(other *Histogram) error {
 	low, counts := other.filled()
 	for i, n := range counts {
 		if n != 0 && (low+i >= len(h.counts) || h.counts[low+i] < n) {
-			return h.errNeverAdded(low+i, n)
+			return errNeverAdded(h.layout, low+i, n)
 		}
 	}
 	for i, n := range counts[:max(other.lastIndex()+1-low, 0)] {
@@ -212,8 +211,8 @@ func (h *Histogram) Subtract(other *Histogram) error {
 	return nil
 }
 
-func (h *Histogram) errNeverAdded(index int, n int64) error {
-	return fmt.Errorf("%w: %d values around %d were never added", ErrRange, n, h.layout.LowestAt(index))
+func errNeverAdded(l Layout, index int, n int64) error {
+	return fmt.Errorf("%w: %d values around %d were never added", ErrRange, n, l.LowestAt(index))
 }
 
 // slots returns the counts from slot 0 up, grown to hold the one at high. The caller adds to counts in place, to none below
@@ -241,15 +240,8 @@ func (h *Histogram) Refine(layout Layout) error {
 		return err
 	}
 	layout = layout.normal()
-	if h.layout.Lowest == 0 {
-		h.reset(layout)
-		return nil
-	}
-	if h.Double() != (layout.Ratio != 0) {
-		return ErrKind
-	}
-	finest := Layout{max(h.layout.Digits, layout.Digits), min(h.layout.Lowest, layout.Lowest), min(h.layout.Ratio, layout.Ratio)}
-	if err := finest.Validate(); err != nil {
+	finest, err := h.layout.finest(layout)
+	if err != nil {
 		return err
 	}
 	return h.become(finest)

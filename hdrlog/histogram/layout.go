@@ -36,6 +36,19 @@ func (l Layout) Validate() error {
 	return nil
 }
 
+// finest returns the layout that is as fine as both, which are normal, or one of them if the other is zero.
+func (l Layout) finest(m Layout) (Layout, error) {
+	switch {
+	case l.Lowest == 0:
+		return m, nil
+	case m.Lowest == 0:
+		return l, nil
+	case (l.Ratio == 0) != (m.Ratio == 0):
+		return l, ErrKind
+	}
+	return Layout{max(l.Digits, m.Digits), min(l.Lowest, m.Lowest), min(l.Ratio, m.Ratio)}, nil
+}
+
 // halfMagnitudes holds, by significant digits, the binary logarithm of half the sub-buckets of a bucket: the smallest
 // power of two that is at least 2*10^digits, halved.
 var halfMagnitudes = [MaxDigits + 1]int{0, 4, 7, 10, 14, 17}

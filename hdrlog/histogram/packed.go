@@ -2,6 +2,7 @@ package histogram
 
 import (
 	"encoding/binary"
+	"fmt"
 	"iter"
 	"math"
 	"math/bits"
@@ -16,6 +17,7 @@ import (
 type Packed struct {
 	layout Layout
 	total  int64
+	slots  int // one more than the index of the highest slot with a count
 	bytes  []byte
 }
 
@@ -57,12 +59,12 @@ func (p *Packed) Pack(h *Histogram, digits int) {
 		from := max(simple, low&^7)
 		to.eights(h.counts[from:], from>>finer+finer*half)
 	}
-	p.layout, p.total, p.bytes = layout, h.total, to.bytes
+	*p = Packed{layout, h.total, to.next, to.bytes}
 }
 
 // Copy makes p hold what q does, in the memory that p has.
 func (p *Packed) Copy(q Packed) {
-	p.layout, p.total, p.bytes = q.layout, q.total, append(p.bytes[:0], q.bytes...)
+	*p = Packed{q.layout, q.total, q.slots, append(p.bytes[:0], q.bytes...)}
 }
 
 // Layout returns which values share a slot.
@@ -131,7 +133,7 @@ func (p Packed) SubtractFrom(h *Histogram) error {
 	}
 	for check := (cursor{left: p.bytes, index: -1}); check.next(); {
 		if check.index >= len(h.counts) || h.counts[check.index] < check.count {
-			return h.errNeverAdded(check.index, check.count)
+			return errNeverAdded(h.layout, check.index, check.count)
 		}
 	}
 	for c := (cursor{left: p.bytes, index: -1}); c.next(); {
@@ -143,28 +145,26 @@ func (p Packed) SubtractFrom(h *Histogram) error {
 
 // As returns the counts in the finest layout of p's own and another. The error is that of [Histogram.Refine].
 func (p Packed) As(layout Layout) (Packed, error) {
-	if p.layout == layout {
-		return p, nil
-	}
-	h := p.Histogram()
-	if err := h.Refine(layout); err != nil {
+	if err := layout.Validate(); err != nil {
 		return p, err
 	}
-	var finer Packed
-	finer.Pack(h, h.layout.Digits)
-	return finer, nil
+	finest, err := p.layout.finest(layout.normal())
+	if err != nil {
+		return p, err
+	}
+	return p.as(finest)
 }
 
 // Plus returns the sum of both, in memory of its own. The error is that of [Histogram.Add].
 func (p Packed) Plus(q Packed) (Packed, error) {
+	if p.layout.Lowest == 0 {
+		p.layout = q.layout
+	}
+	if q.layout.Lowest == 0 {
+		q.layout = p.layout
+	}
 	if !p.layout.Shares(q.layout) {
-		h := p.Histogram()
-		if err := h.Add(q.Histogram()); err != nil {
-			return Packed{}, err
-		}
-		var sum Packed
-		sum.Pack(h, h.layout.Digits)
-		return sum, nil
+		return p.plusOther(q)
 	}
 	if p.total > math.MaxInt64-q.total {
 		return Packed{}, ErrOverflow
@@ -188,7 +188,81 @@ func (p Packed) Plus(q Packed) (Packed, error) {
 	sum.end()
 	layout := p.layout
 	layout.Lowest = min(layout.Lowest, q.layout.Lowest)
-	return Packed{layout, p.total + q.total, sum.bytes}, nil
+	return Packed{layout, p.total + q.total, sum.next, sum.bytes}, nil
+}
+
+// plusOther is Plus for layouts that differ.
+func (p Packed) plusOther(q Packed) (Packed, error) {
+	layout, err := p.layout.finest(q.layout)
+	if err != nil {
+		return Packed{}, err
+	}
+	if p, err = p.as(layout); err != nil {
+		return Packed{}, err
+	}
+	if q, err = q.as(layout); err != nil {
+		return Packed{}, err
+	}
+	return p.Plus(q)
+}
+
+// minus returns what is left of p without q, in memory of its own. The error is that of [Histogram.Subtract].
+func (p Packed) minus(q Packed) (Packed, error) {
+	if q.total == 0 {
+		return p, nil
+	}
+	never := func(index int, n int64) error { return errNeverAdded(p.layout, index, n) }
+	if !p.layout.Shares(q.layout) {
+		layout, err := p.layout.finest(q.layout)
+		if err != nil {
+			return p, err
+		}
+		if !layout.Shares(p.layout) {
+			return p, fmt.Errorf("%w: a histogram of %+v was never added", ErrRange, q.layout)
+		}
+		if q, err = q.as(layout); err != nil {
+			return p, err
+		}
+	}
+	left := packer{bytes: make([]byte, 0, len(p.bytes))}
+	a, b := cursor{left: p.bytes, index: -1}, cursor{left: q.bytes, index: -1}
+	b.next()
+	for a.next() {
+		switch {
+		case b.index < a.index:
+			return p, never(b.index, b.count)
+		case b.index > a.index:
+			left.add(a.index, a.count)
+		case a.count < b.count:
+			return p, never(b.index, b.count)
+		default:
+			left.add(a.index, a.count-b.count) // nothing if they are equal
+			b.next()
+		}
+	}
+	if b.index < math.MaxInt {
+		return p, never(b.index, b.count)
+	}
+	left.end()
+	return Packed{p.layout, p.total - q.total, left.next, left.bytes}, nil
+}
+
+// as returns the counts in a layout that is at least as fine. The error is [ErrSpan].
+func (p Packed) as(layout Layout) (Packed, error) {
+	if p.layout.Shares(layout) {
+		p.layout = layout
+		return p, nil
+	}
+	finer := packer{bytes: make([]byte, 0, len(p.bytes))}
+	for index, n := range p.Slots() {
+		value, err := rescale(p.layout.LowestAt(index), p.layout.Ratio, layout.Ratio)
+		if err != nil {
+			return p, err
+		}
+		finer.add(layout.IndexOf(value), n)
+	}
+	finer.end()
+	return Packed{layout, p.total, finer.next, finer.bytes}, nil
 }
 
 // A packer appends slots, whose indexes never descend. The last one is pending until another comes.

@@ -92,6 +92,7 @@ type Decoder struct {
 	raw      []byte    // what was deflated
 	payload  Payload   // what Open returned last
 	counts   Histogram // of a payload whose layout is not that of the sum
+	sparse   Packed    // likewise, for a [Sum]
 }
 
 // Decode makes h what a payload in base64 holds, in the memory that h has. If it returns an error, h is empty. The errors
