@@ -26,7 +26,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -155,14 +154,6 @@ func Printable(text string) string {
 		}
 	}
 	return b.String()
-}
-
-// version returns the module's version, if it was built with one.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }
 
 // Errors of arguments that ask for a page instead.
