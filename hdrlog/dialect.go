@@ -102,6 +102,11 @@ func isDigits(text []byte) bool {
 // its base. The first interval settles those of a log without time comments. If the interval is too
 // far from the epoch, settleTime returns the field at fault and changes nothing in the reader.
 func (r *Reader) settleTime(i *Interval) (tooFar string) {
+	if r.before != nil && !r.hasStart && !r.hasBase {
+		r.start, r.base, r.hasStart, r.hasBase = r.before.start, r.before.base, r.before.hasStart, r.before.hasBase
+		r.note(r.line, "line", ErrTimesKept)
+	}
+	r.before = nil
 	var millis, ends bool
 	onlyLengths := r.dialect.written || r.option == SecondLength
 	switch {

@@ -53,7 +53,8 @@ type Reader struct {
 
 	start, base       float64 // seconds since the epoch
 	hasStart, hasBase bool
-	intervals         bool // an interval was read
+	intervals         bool   // an interval was read
+	before            *times // of the log that this one continues
 	dialect           dialect
 	notes             []Record
 	extra             []byte // what follows the payload of the interval just parsed
@@ -61,6 +62,12 @@ type Reader struct {
 	scanned Batch // what Scan returns records of
 	next    int   // the index of the record that Scan returns next
 	scans   bool  // Scan was called
+}
+
+// times are the start and base time of a log, in seconds since the epoch.
+type times struct {
+	start, base       float64
+	hasStart, hasBase bool
 }
 
 // A Batch holds successive records of a log and the memory that they are views of. The zero value is
@@ -91,6 +98,17 @@ func (r *Reader) SetBatchSize(bytes int) { r.batch = bytes }
 func (r *Reader) SetSecond(second Second) {
 	r.option = second
 	r.dialect.second = second
+}
+
+// Continue says that the log follows another one of the same writer, as a new file does after rotation.
+// If no comment before its first interval has a time, the log keeps the start and base time of the
+// log before, with the notice [ErrTimesKept]. Call Continue before you read the first record.
+func (r *Reader) Continue(before *Reader) {
+	if before.intervals || before.hasStart || before.hasBase {
+		r.before = &times{before.start, before.base, before.hasStart, before.hasBase}
+	} else {
+		r.before = before.before
+	}
 }
 
 // Name returns the name by which errors call the log.

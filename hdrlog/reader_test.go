@@ -773,3 +773,49 @@ func mustRead(t testing.TB, name string) []byte {
 	}
 	return text
 }
+
+// TestContinue reads logs that continue others.
+func TestContinue(t *testing.T) {
+	const interval = "1.000,1.000,0.000,HISTFAAAABx42pNpmSzMwMBgyQABzFCaEUwpMsIEAP4CASs=\n"
+	const start, base = "#[StartTime: 2000000000.500 (seconds since epoch)]\n", "#[BaseTime: 1900000000.000 (seconds since epoch)]\n"
+	for _, test := range []struct {
+		name   string
+		logs   []string
+		want   []float64 // the absolute start of the interval of each log
+		starts []float64 // the start of each log
+		kept   []bool
+	}{
+		{"without times", []string{start + interval, interval}, []float64{2000000001.5, 2000000001.5}, []float64{2000000000.5, 2000000000.5}, []bool{false, true}},
+		{"with a base time", []string{start + base + interval, "# comment\n" + interval}, []float64{1900000001, 1900000001}, []float64{2000000000.5, 2000000000.5}, []bool{false, true}},
+		{"with own times", []string{base + start + interval, "#[StartTime: 2000000100]\n" + interval}, []float64{1900000001, 2000000101}, []float64{2000000000.5, 2000000100}, []bool{false, false}},
+		{"after a log without intervals", []string{start + interval, "# comment\n", interval}, []float64{2000000001.5, 0, 2000000001.5}, []float64{2000000000.5, 0, 2000000000.5}, []bool{false, false, true}},
+		{"after a log with a time only", []string{start, interval}, []float64{0, 2000000001.5}, []float64{0, 2000000000.5}, []bool{false, true}},
+		{"after an empty log", []string{"", interval}, []float64{0, 1}, []float64{0, 1}, []bool{false, false}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var before *Reader
+			for n, text := range test.logs {
+				r := NewReader(strings.NewReader(text), "log")
+				if before != nil {
+					r.Continue(before)
+				}
+				before = r
+				var at, start float64
+				kept := false
+				for rec := range r.All() {
+					switch rec.Kind {
+					case IntervalRecord:
+						at, start = rec.Interval.Absolute(), rec.Interval.LogStart
+					case Notice:
+						kept = kept || errors.Is(rec.Err, ErrTimesKept)
+					case Malformed:
+						t.Error(rec.Err)
+					}
+				}
+				if at != test.want[n] || start != test.starts[n] || kept != test.kept[n] {
+					t.Errorf("log %d: start %.1f of a log that starts at %.1f, kept %v", n, at, start, kept)
+				}
+			}
+		})
+	}
+}

@@ -146,6 +146,8 @@ var (
 	ErrBackwards = errors.New("the interval ends before it starts; it is read as one of no length")
 	// ErrTimesChange: a comment changed the start or base time after intervals were read.
 	ErrTimesChange = errors.New("the time changes")
+	// ErrTimesKept: the log continues another one without times of its own, see [Reader.Continue].
+	ErrTimesKept = errors.New("the log has no start time and no base time; those of the log before it are kept")
 )
 
 var errNoInput = errors.New("hdrlog: the reader has no input; use NewReader or Open")
