@@ -1,0 +1,214 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// someSummary returns a summary of four values.
+func someSummary(tag []byte) *Summary {
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	h.Record(1000, 3)
+	h.Record(123456, 1)
+	return &Summary{Tag: tag, Histogram: h, Intervals: 2, Start: 1468800401076, End: 1468800411074, Period: 9998}
+}
+
+// summaryFormats are the formats of one or more summaries, by name.
+var summaryFormats = map[string]func(w io.Writer, s *Summary, scale Scale) error{
+	"percentiles": func(w io.Writer, s *Summary, scale Scale) error { return Percentiles(w, s, scale, []float64{50, 99}) },
+	"hgrm":        func(w io.Writer, s *Summary, scale Scale) error { return HGRM(w, s, scale, 2) },
+	"csv":         func(w io.Writer, s *Summary, scale Scale) error { return CSV(w, s, scale, 10000) },
+	"csve":        func(w io.Writer, s *Summary, scale Scale) error { return CSVE(w, s, scale, 100) },
+	"csvr":        CSVR,
+	"json": func(w io.Writer, s *Summary, scale Scale) error {
+		doc, err := NewDocument([]*Summary{s}, scale, []float64{50})
+		if err != nil {
+			return err
+		}
+		return JSON(w, doc)
+	},
+	"tags": func(w io.Writer, s *Summary, _ Scale) error { return ListTags(w, []*Summary{s, s}) },
+	"compare": func(w io.Writer, s *Summary, scale Scale) error {
+		return Compare(w, []Pair{{s.Tag, s, s}}, scale, []float64{50})
+	},
+}
+
+// rowFormats are the formats of rows, by name.
+var rowFormats = map[string]func(w io.Writer, scale Scale) RowWriter{
+	"timeline":    Timeline,
+	"ndjson":      NDJSON,
+	"influx":      func(w io.Writer, scale Scale) RowWriter { return Influx(w, scale, "latency", "ms") },
+	"openmetrics": func(w io.Writer, scale Scale) RowWriter { return OpenMetrics(w, scale, "latency") },
+}
+
+// allFormats are all formats, each with an output of several rows or of one summary.
+func allFormats() map[string]func(w io.Writer) error {
+	all := make(map[string]func(w io.Writer) error)
+	for name, format := range summaryFormats {
+		all[name] = func(w io.Writer) error { return format(w, someSummary([]byte("a")), Scale{Ratio: 10}) }
+	}
+	for name, format := range rowFormats {
+		all[name] = func(w io.Writer) error {
+			rows := format(w, Scale{Ratio: 10})
+			for _, tag := range [][]byte{nil, []byte("a"), []byte("b")} {
+				if err := rows.Row(someRow(tag, 50)); err != nil {
+					return err
+				}
+			}
+			return rows.Close()
+		}
+	}
+	return all
+}
+
+var errFull = errors.New("device full")
+
+// A fullWriter fails once it has room bytes.
+type fullWriter struct {
+	written []byte
+	room    int
+}
+
+func (w *fullWriter) Write(p []byte) (int, error) {
+	if fits := w.room - len(w.written); len(p) > fits {
+		w.written = append(w.written, p[:fits]...)
+		return fits, errFull
+	}
+	w.written = append(w.written, p...)
+	return len(p), nil
+}
+
+// TestWriteErrors writes each format to a writer that fails at every byte position in turn. The format must return
+// the error, and what it wrote before must be the beginning of its output.
+func TestWriteErrors(t *testing.T) {
+	t.Parallel()
+	for name, format := range allFormats() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var whole bytes.Buffer
+			if err := format(&whole); err != nil || whole.Len() < 20 {
+				t.Fatalf("%d bytes, %v", whole.Len(), err)
+			}
+			for room := range whole.Len() {
+				w := fullWriter{room: room}
+				if err := format(&w); !errors.Is(err, errFull) {
+					t.Fatalf("room for %d of %d bytes: error %v", room, whole.Len(), err)
+				}
+				if !bytes.HasPrefix(whole.Bytes(), w.written) {
+					t.Fatalf("room for %d bytes: wrote %q", room, w.written)
+				}
+			}
+		})
+	}
+}
+
+// TestZeroValues formats summaries and rows whose fields are not set: each either works or returns an error.
+func TestZeroValues(t *testing.T) {
+	t.Parallel()
+	for name, format := range summaryFormats {
+		var b bytes.Buffer
+		err := format(&b, &Summary{}, Scale{})
+		if name == "compare" && err == nil { // nothing to compare is a row of dashes
+			continue
+		}
+		if !errors.Is(err, ErrNoHistogram) || b.Len() > 0 {
+			t.Errorf("%s of an empty summary: %v, %q", name, err, &b)
+		}
+		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		h.Record(5, 1)
+		if err := format(&b, &Summary{Histogram: h, Period: 1}, Scale{}); err != nil || strings.Contains(b.String(), "Inf") {
+			t.Errorf("%s with a zero scale: %v, %s", name, err, &b)
+		}
+	}
+	for name, format := range rowFormats {
+		var b bytes.Buffer
+		if err := format(&b, Scale{}).Row(&Row{}); err != nil || strings.Contains(b.String(), "Inf") {
+			t.Errorf("%s of an empty row: %v, %s", name, err, &b)
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	s := someSummary(nil)
+	for name, test := range map[string]struct {
+		got  error
+		want string
+	}{
+		"ticks":          {HGRM(io.Discard, s, Scale{}, 0), "0 ticks: a percentile distribution needs at least 1"},
+		"csv zero":       {CSV(io.Discard, s, Scale{}, 0), "bins of 0: the width must be a positive number"},
+		"csve not a num": {CSVE(io.Discard, s, Scale{}, math.NaN()), "bins of NaN: the width must be a positive number"},
+		"too many bins":  {CSV(io.Discard, s, Scale{}, 1e-9), "more than 10000000 bins of 1e-09: use wider bins, or csve"},
+	} {
+		if test.got == nil || test.got.Error() != test.want {
+			t.Errorf("%s: %v, want %s", name, test.got, test.want)
+		}
+	}
+}
+
+// TestExactIntegers prints values above 2^53. A float64 alone cannot hold them.
+func TestExactIntegers(t *testing.T) {
+	t.Parallel()
+	h, _ := histogram.New(histogram.Layout{Digits: 5, Lowest: 1})
+	h.Record(1<<53+1<<40, 1)
+	h.Record(math.MaxInt64, 1)
+	s := &Summary{Histogram: h, Period: 1000}
+	const high = "9223372036854775807"
+	var b bytes.Buffer
+	doc, err := NewDocument([]*Summary{s}, Scale{}, []float64{100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := JSON(&b, doc); err != nil {
+		t.Fatal(err)
+	}
+	var read struct {
+		Summaries []struct {
+			Min, Max    int64
+			Percentiles []struct{ Value int64 }
+		}
+	}
+	if err := json.Unmarshal(b.Bytes(), &read); err != nil {
+		t.Fatal(err)
+	}
+	if got := read.Summaries[0]; got.Min != h.Min() || got.Max != math.MaxInt64 || got.Percentiles[0].Value != math.MaxInt64 {
+		t.Errorf("json: %+v", got)
+	}
+
+	row := &Row{Stats: StatsOf(h, []float64{100}, false, Stats{})}
+	for _, name := range []string{"ndjson", "timeline"} {
+		text := format(t, func(w *bytes.Buffer) RowWriter { return rowFormats[name](w, Scale{}) }, row)
+		if strings.Count(text, high) != 2 {
+			t.Errorf("%s: %s does not have %s twice", name, text, high)
+		}
+	}
+
+	b.Reset()
+	if err := CSVE(&b, s, Scale{}, 1); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if last := lines[len(lines)-1]; last != "4611686018427387904,1" {
+		t.Errorf("csve: the last line is %s", last)
+	}
+	for n, line := range lines[2:] {
+		if want := fmt.Sprintf("%d,", int64(1)<<n); !strings.HasPrefix(line, want) {
+			t.Errorf("csve: %s, want %s", line, want)
+		}
+	}
+
+	if got := (Scale{Ratio: 1000}).text(ValueOf(h, 9007199254740993000)); got != "9007199254740993" {
+		t.Errorf("2^53+1 thousands: %s", got)
+	}
+	if got := shortest(math.MaxInt64 - 1023); got != "9223372036854774784" {
+		t.Errorf("2^63-1024: %s", got)
+	}
+}
