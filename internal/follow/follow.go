@@ -37,6 +37,9 @@ type Options struct {
 	// Notice, if set, receives what happens to an input, such as "was truncated". It can be called
 	// from several goroutines at once.
 	Notice func(input, text string)
+	// Waiting, if set, is called when a read of the input begins to wait for data and when it ends
+	// to wait, by the goroutine that reads.
+	Waiting func(in *Input, waiting bool)
 }
 
 // A Follower follows files. Its methods are safe for concurrent use.
@@ -82,6 +85,9 @@ func New(o Options) *Follower {
 	if o.Notice == nil {
 		o.Notice = func(string, string) {}
 	}
+	if o.Waiting == nil {
+		o.Waiting = func(*Input, bool) {}
+	}
 	return &Follower{options: o, found: make(chan *Input), done: make(chan struct{})}
 }
 
@@ -109,17 +115,18 @@ func (f *Follower) AddMatching(folder string, name *regexp.Regexp, each func(*In
 	f.match()
 }
 
-// Start begins to follow. Receive the inputs from the channel: those added so far, and then each one
-// that a pattern matches later. The channel is closed when no more can come.
-func (f *Follower) Start() <-chan *Input {
+// Start begins to follow. It returns the inputs added so far. The channel has each one that a pattern
+// matches later. It is closed when no more can come.
+func (f *Follower) Start() (now []*Input, later <-chan *Input) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.started = true
 	f.poller.Add(2)
+	now, f.pending = f.pending, nil
 	wake := make(chan struct{}, 1)
 	go f.poll(wake)
 	go f.hand(wake)
-	return f.found
+	return now, f.found
 }
 
 // Stop ends following: each file is read to its present end and each pipe to its end, then

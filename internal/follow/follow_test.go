@@ -39,9 +39,12 @@ func read(t *testing.T, add func(f *Follower)) *reading {
 		r.notices = append(r.notices, filepath.Base(input)+" "+text)
 	}})
 	add(r.Follower)
-	found := r.Start()
+	now, later := r.Start()
 	r.reader.Go(func() {
-		for in := range found {
+		for _, in := range now {
+			r.reader.Go(func() { r.read(in) })
+		}
+		for in := range later {
 			r.reader.Go(func() { r.read(in) })
 		}
 	})

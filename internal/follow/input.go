@@ -162,11 +162,11 @@ func (in *Input) once() (*Log, error) {
 		in.pipe, _ = in.stream.(*os.File)
 		return l, nil
 	}
-	in.waiting = true
 	in.mu.Unlock()
+	in.setWaiting(true)
 	file, err := os.Open(in.path)
+	in.setWaiting(false)
 	in.mu.Lock()
-	in.waiting = false
 	if err != nil {
 		return nil, err
 	}
@@ -247,35 +247,36 @@ func (l *Log) Read(p []byte) (int, error) {
 
 // wait waits until something may have changed.
 func (in *Input) wait() {
-	in.mu.Lock()
-	in.waiting = true
-	in.mu.Unlock()
+	in.setWaiting(true)
 	<-in.wake
+	in.setWaiting(false)
+}
+
+func (in *Input) setWaiting(waiting bool) {
 	in.mu.Lock()
-	in.waiting = false
+	in.waiting = waiting
 	in.mu.Unlock()
+	in.follower.options.Waiting(in, waiting)
 }
 
 func (l *Log) readStream(p []byte) (int, error) {
 	in := l.in
 	in.mu.Lock()
-	if in.phase == aborted {
-		in.mu.Unlock()
+	phase := in.phase
+	in.mu.Unlock()
+	if phase == aborted {
 		return 0, ErrStopped
 	}
-	in.waiting = true
-	in.mu.Unlock()
+	in.setWaiting(true)
 	n, err := l.stream.Read(p)
-	in.mu.Lock()
-	in.waiting = false
-	in.mu.Unlock()
+	in.setWaiting(false)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = ErrStopped
 	}
 	return n, err
 }
 
-// close closes the files that are open. A reader of standard input may never return, so that stays open.
+// close closes the files that the input has opened.
 func (in *Input) close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -283,4 +284,7 @@ func (in *Input) close() {
 		g.file.Close()
 	}
 	in.files = nil
+	if in.special && in.pipe != nil {
+		in.pipe.Close()
+	}
 }
