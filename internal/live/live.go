@@ -1,0 +1,570 @@
+// Package live merges logs while they are written. It connects the parts: a goroutine for each input
+// follows, reads and decodes it ([follow], [hdrlog]), and one goroutine decides which windows are
+// complete and hands them to a [Sink] ([merge.Live]).
+package live
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/decode"
+	"hdrkit/internal/follow"
+	"hdrkit/internal/scan"
+)
+
+// Grace is the time that pipes have to end after the follower was stopped.
+const Grace = 2 * time.Second
+
+// quietly is the time between two messages of one kind about one input.
+const quietly = time.Minute
+
+// Options say what to merge.
+type Options struct {
+	// Size is the size of the windows in milliseconds, and Idle as in [merge.NewLive].
+	Size int64
+	Idle time.Duration
+	// Selection says which intervals are wanted. It sees the tags that Tag returns.
+	Selection scan.Selection
+	// Tag, if set, returns the tag that an interval of an input has in the result.
+	Tag func(in *follow.Input, tag []byte) []byte
+	// IgnoreTags merges all tags.
+	IgnoreTags bool
+	// Expected is the interval for which values are corrected, see [decode.Decoder].
+	Expected float64
+	// Stop, when it is closed, ends the merging: files are read to their present end, pipes for [Grace].
+	Stop <-chan struct{}
+}
+
+// A Sink receives what becomes of the intervals, from one goroutine.
+type Sink interface {
+	// Window receives what a tag has in a window that is complete, in order of windows and tags. It is
+	// valid until Window returns.
+	Window(m *merge.Merged) error
+	// Late receives an interval that came after its window.
+	Late(m *merge.Merged) error
+	// Flush is called when nothing more is there to receive at present.
+	Flush() error
+	// Malformed receives each malformed line. Its message is text, empty if none should be printed.
+	Malformed(err error, text string) error
+	// Notice receives other messages.
+	Notice(text string)
+}
+
+// A State says how far an input is.
+type State struct {
+	Name string
+	// Lines, Skipped and Late are the numbers of lines read, of malformed ones, and of intervals that
+	// came after their windows.
+	Lines, Skipped, Late int64
+	// End is when the last interval ended, in milliseconds since the epoch, 0 if there is none.
+	End int64
+	// Silent is set if nothing waits for the input, because it shows nothing new.
+	Silent bool
+	// Ended is set if the input has ended.
+	Ended bool
+}
+
+// A Merger merges the logs of a follower.
+type Merger struct {
+	options  Options
+	sink     Sink
+	follower *follow.Follower
+	live     *merge.Live
+	decoders sync.Pool
+	seen     int64 // intervals
+	now      func() time.Time
+
+	mu     sync.Mutex
+	events []event
+	inputs []*input
+	find   map[*follow.Input]*input
+	byLive map[*merge.LiveInput]*input
+	wake   chan struct{} // there are events
+	done   chan struct{} // the merger has ended
+}
+
+// An event is what happens to an input. One of the fields says what.
+type event struct {
+	in      *input
+	batch   []item
+	waiting *bool
+	ended   bool
+	joined  bool
+	last    bool // no further input joins
+	err     error
+}
+
+// An input is a log and how far it is.
+type input struct {
+	source *follow.Input
+	live   *merge.LiveInput
+	taken  chan struct{} // the batch before was taken
+	state  State         // guarded by the merger's mu
+
+	queue   []item
+	queued  bool
+	waiting bool
+	over    bool  // there is no batch after the queued one
+	err     error // why
+
+	malformed, late quiet
+}
+
+// An item is a line of a log that means something.
+type item struct {
+	lines      int64 // read up to this item since the one before
+	interval   bool
+	wanted     bool
+	tag        []byte
+	logStart   float64
+	start, end int64
+	line       int
+	sum        *merge.Sum
+	err        error
+	notice     bool
+	fatal      error
+}
+
+var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
+
+// New returns a merger. Give the options of the follower its Waiting and Notice methods.
+func New(o Options, sink Sink) *Merger {
+	if o.Tag == nil {
+		o.Tag = func(_ *follow.Input, tag []byte) []byte { return tag }
+	}
+	m := &Merger{
+		options: o, sink: sink, live: merge.NewLive(o.Size, o.Idle), now: time.Now,
+		find: make(map[*follow.Input]*input), byLive: make(map[*merge.LiveInput]*input), wake: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	m.decoders.New = func() any { return &decoder{decode.Decoder{Expected: o.Expected}, histogram.Histogram{}} }
+	return m
+}
+
+// A decoder corrects for coordinated omission.
+type decoder struct {
+	decode.Decoder
+	counts histogram.Histogram
+}
+
+// Waiting is for [follow.Options].
+func (m *Merger) Waiting(source *follow.Input, waiting bool) {
+	m.mu.Lock()
+	in := m.find[source]
+	m.mu.Unlock()
+	m.post(event{in: in, waiting: &waiting})
+}
+
+// Notice is for [follow.Options].
+func (m *Merger) Notice(input, text string) { m.post(event{err: fmt.Errorf("%s %s", input, text)}) }
+
+// Seen returns the number of intervals read.
+func (m *Merger) Seen() int64 { return m.seen }
+
+// States returns how far the inputs are. It is safe for concurrent use.
+func (m *Merger) States() []State {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	states := make([]State, len(m.inputs))
+	for n, in := range m.inputs {
+		states[n] = in.state
+	}
+	return states
+}
+
+func (m *Merger) post(e event) {
+	m.mu.Lock()
+	m.events = append(m.events, e)
+	m.mu.Unlock()
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run merges until all inputs have ended, Options.Stop is closed, or the sink returns an error.
+func (m *Merger) Run(f *follow.Follower) error {
+	m.follower = f
+	defer f.Abort()
+	defer close(m.done)
+	now, later := f.Start()
+	for _, source := range now {
+		m.join(source)
+	}
+	go func() {
+		for source := range later {
+			m.post(event{joined: true, in: &input{source: source}})
+		}
+		m.post(event{last: true})
+	}()
+	if err := m.loop(); err != nil {
+		return err
+	}
+	for merged := range m.live.All() {
+		if err := m.sink.Window(merged); err != nil {
+			return err
+		}
+	}
+	for _, in := range m.inputs {
+		m.sayRest(in)
+	}
+	return m.sink.Flush()
+}
+
+// join begins to read an input.
+func (m *Merger) join(source *follow.Input) {
+	in := &input{source: source, taken: make(chan struct{}, 1)}
+	in.live = m.live.Join(m.now(), func() bool { return !source.AtEnd() })
+	m.byLive[in.live] = in
+	in.state.Name = source.Name()
+	in.taken <- struct{}{}
+	m.mu.Lock()
+	m.inputs = append(m.inputs, in)
+	m.find[source] = in
+	m.mu.Unlock()
+	go m.read(in)
+}
+
+// loop handles events until there can be no more.
+func (m *Merger) loop() error {
+	stop := m.options.Stop
+	var abort <-chan time.Time
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	last := false
+	for {
+		m.mu.Lock()
+		events := m.events
+		m.events = nil
+		m.mu.Unlock()
+		for _, e := range events {
+			last = last || e.last
+			if err := m.handle(e); err != nil {
+				return err
+			}
+		}
+		if err := m.consume(); err != nil {
+			return err
+		}
+		if last && !slices.ContainsFunc(m.inputs, func(in *input) bool { return !in.state.Ended }) {
+			return nil
+		}
+		timer.Reset(time.Hour)
+		if at, ok := m.live.Deadline(m.now()); ok {
+			timer.Reset(at.Sub(m.now()))
+		}
+		select {
+		case <-m.wake:
+		case <-timer.C:
+		case <-stop:
+			stop = nil
+			m.follower.Stop()
+			abort = time.After(Grace)
+		case <-abort:
+			m.follower.Abort()
+			return m.rest()
+		}
+	}
+}
+
+// rest consumes what was read before the reading was aborted, in the order of the inputs.
+func (m *Merger) rest() error {
+	for _, in := range m.inputs {
+		if in.queued {
+			if err := m.take(in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Merger) handle(e event) error {
+	in := e.in
+	switch {
+	case e.joined:
+		m.join(in.source)
+	case e.waiting != nil:
+		in.waiting = *e.waiting
+		in.live.SetAtEnd(in.waiting && !in.queued)
+	case e.batch != nil:
+		in.queue, in.queued = e.batch, true
+	case e.ended:
+		in.over, in.err = true, e.err
+		if !in.queued {
+			m.end(in)
+		}
+	case e.err != nil:
+		m.sink.Notice(e.err.Error())
+	}
+	return nil
+}
+
+// consume takes what was read and hands on the windows that are complete.
+func (m *Merger) consume() error {
+	received := false
+	for {
+		for merged := range m.live.Complete(m.now()) {
+			received = true
+			if err := m.sink.Window(merged); err != nil {
+				return err
+			}
+		}
+		in := m.next()
+		if in == nil {
+			break
+		}
+		if err := m.take(in); err != nil {
+			return err
+		}
+	}
+	if received {
+		return m.sink.Flush()
+	}
+	return nil
+}
+
+// next returns the input to take a batch from, nil if it has none yet.
+func (m *Merger) next() *input {
+	next := m.live.Next()
+	if next == nil {
+		return nil
+	}
+	if in := m.byLive[next]; in.queued {
+		return in
+	}
+	return nil
+}
+
+// take takes the batch of an input.
+func (m *Merger) take(in *input) error {
+	batch := in.queue
+	in.queue, in.queued = nil, false
+	now := m.now()
+	state := in.state
+	for n := range batch {
+		if err := m.item(in, &batch[n], &state, now); err != nil {
+			return err
+		}
+	}
+	state.Silent = in.live.Silent()
+	m.mu.Lock()
+	in.state = state
+	m.mu.Unlock()
+	in.taken <- struct{}{}
+	in.live.SetAtEnd(in.waiting)
+	if in.over {
+		m.end(in)
+	}
+	return nil
+}
+
+// end ends an input whose batches were all taken.
+func (m *Merger) end(in *input) {
+	in.live.End()
+	m.mu.Lock()
+	in.state.Ended = true
+	m.mu.Unlock()
+	if in.err != nil {
+		m.sink.Notice(fmt.Sprintf("%s: %v; it is read no further", in.state.Name, in.err))
+	}
+	m.sayRest(in)
+}
+
+// item takes one line.
+func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
+	state.Lines += i.lines
+	if i.fatal != nil {
+		return i.fatal
+	}
+	if i.notice {
+		m.sink.Notice(i.err.Error())
+		return nil
+	}
+	late := false
+	if i.interval {
+		m.seen++
+		state.End = i.end
+		late = in.live.Show(now, i.start, i.end)
+	}
+	if i.sum != nil {
+		defer func() {
+			i.sum.Reset()
+			sums.Put(i.sum)
+		}()
+	}
+	if i.err == nil && i.wanted {
+		var err error
+		if late {
+			state.Late++
+			if text := in.late.text(now, fmt.Sprintf("%s:%d: the interval came after its window was written", state.Name, i.line), "late interval"); text != "" {
+				m.sink.Notice(text)
+			}
+			merged := merge.Merged{Window: merge.WindowOf(i.start, i.end, m.options.Size), Tag: i.tag, LogStart: i.logStart}
+			if err := merged.Sum.Merge(i.sum); err != nil {
+				return err
+			}
+			return m.sink.Late(&merged)
+		}
+		if err = in.live.Add(i.tag, i.logStart, i.sum); err != nil {
+			i.err = &hdrlog.SyntaxError{File: state.Name, Line: i.line, Field: "payload", Err: err}
+		}
+	}
+	if i.err != nil {
+		state.Skipped++
+		return m.sink.Malformed(i.err, in.malformed.text(now, i.err.Error(), "malformed line"))
+	}
+	return nil
+}
+
+// sayRest says how many messages were not printed.
+func (m *Merger) sayRest(in *input) {
+	for _, q := range []*quiet{&in.malformed, &in.late} {
+		if q.kept > 0 {
+			m.sink.Notice(fmt.Sprintf("%s: %s", in.state.Name, q.rest()))
+			q.kept = 0
+		}
+	}
+}
+
+// quiet prints the first of many messages of a kind, and then one a minute.
+type quiet struct {
+	said time.Time
+	kept int
+	what string
+}
+
+// text returns the message if it is time for one, else nothing.
+func (q *quiet) text(now time.Time, message, what string) string {
+	q.what = what
+	if !q.said.IsZero() && now.Sub(q.said) < quietly {
+		q.kept++
+		return ""
+	}
+	q.said = now
+	if q.kept > 0 {
+		message += "; " + q.rest()
+		q.kept = 0
+	}
+	return message
+}
+
+func (q *quiet) rest() string {
+	things := q.what
+	if q.kept != 1 {
+		things += "s"
+	}
+	return fmt.Sprintf("%d more %s since the last message", q.kept, things)
+}
+
+// read reads the logs of an input and posts what is in them.
+func (m *Merger) read(in *input) {
+	var before *hdrlog.Reader
+	var batch hdrlog.Batch
+	tags := make(map[string][]byte)
+	for {
+		log, err := in.source.Next()
+		if err != nil {
+			if err == io.EOF || err == follow.ErrStopped {
+				err = nil
+			}
+			m.post(event{in: in, ended: true, err: err})
+			return
+		}
+		r := hdrlog.NewReader(log, in.state.Name)
+		r.SetBatchSize(16 << 10)
+		if before != nil {
+			r.Continue(before)
+		}
+		before = r
+		for r.ReadBatch(&batch) {
+			if !m.hand(in, m.items(in, &batch, tags)) {
+				return
+			}
+		}
+		if err := r.Err(); err != nil && !errors.Is(err, follow.ErrStopped) {
+			m.post(event{in: in, ended: true, err: err})
+			return
+		}
+	}
+}
+
+// hand posts a batch when the one before was taken. It reports false if the merger has ended.
+func (m *Merger) hand(in *input, items []item) bool {
+	select {
+	case <-in.taken:
+		m.post(event{in: in, batch: items})
+		return true
+	case <-m.done:
+		return false
+	}
+}
+
+// items decodes a batch. Nothing in the result is a view of it.
+func (m *Merger) items(in *input, b *hdrlog.Batch, tags map[string][]byte) []item {
+	items := make([]item, 0, len(b.Records))
+	lines := int64(0)
+	for n := range b.Records {
+		r := &b.Records[n]
+		i := item{line: r.Line}
+		if r.Kind != hdrlog.Notice {
+			lines++
+		}
+		switch r.Kind {
+		case hdrlog.Malformed, hdrlog.Notice:
+			i.err, i.notice = r.Err, r.Kind == hdrlog.Notice
+		case hdrlog.IntervalRecord:
+			m.interval(in, &i, &r.Interval, tags)
+		default:
+			continue
+		}
+		i.lines, lines = lines, 0
+		items = append(items, i)
+	}
+	if lines > 0 {
+		items = append(items, item{lines: lines})
+	}
+	return items
+}
+
+// interval decodes an interval.
+func (m *Merger) interval(in *input, i *item, interval *hdrlog.Interval, tags map[string][]byte) {
+	i.interval, i.logStart = true, interval.LogStart
+	i.start, i.end = interval.StartMillis(), max(interval.StartMillis(), interval.EndMillis())
+	interval.Tag = m.options.Tag(in.source, interval.Tag)
+	if i.wanted = m.options.Selection.Keeps(interval); !i.wanted {
+		return
+	}
+	if interval.Tag != nil && !m.options.IgnoreTags {
+		if i.tag = tags[string(interval.Tag)]; i.tag == nil {
+			i.tag = append([]byte{}, interval.Tag...)
+			tags[string(interval.Tag)] = i.tag
+		}
+	}
+	i.sum = sums.Get().(*merge.Sum)
+	err := m.add(i.sum, interval)
+	var fatal scan.Fatal
+	if errors.As(err, &fatal) {
+		i.fatal = fmt.Errorf("%s:%d: %w", in.state.Name, i.line, fatal.Err)
+	} else if err != nil {
+		i.err = &hdrlog.SyntaxError{File: in.state.Name, Line: i.line, Field: "payload", Err: err}
+	}
+}
+
+func (m *Merger) add(s *merge.Sum, interval *hdrlog.Interval) error {
+	if m.options.Expected == 0 {
+		return s.Add(interval)
+	}
+	d := m.decoders.Get().(*decoder)
+	defer m.decoders.Put(d)
+	if err := d.Into(&d.counts, interval.Payload); err != nil {
+		return err
+	}
+	return s.AddCounts(interval, &d.counts)
+}
