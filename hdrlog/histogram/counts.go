@@ -235,8 +235,13 @@ func (p *Payload) words(do func(index int, n int64) error) (total int64, err err
 		total += n
 		seen |= total
 	}
-	if seen < 0 {
+	switch {
+	case seen < 0:
 		return 0, ErrOverflow
+	case p.total >= 0 && total < p.total:
+		return 0, fmt.Errorf("%w: %d of %d values", ErrTruncated, total, p.total)
+	case p.total >= 0 && total > p.total:
+		return 0, fmt.Errorf("%w: %d values, not %d", ErrCorrupt, total, p.total)
 	}
 	return total, nil
 }

@@ -8,21 +8,23 @@ import (
 	"hdrkit/hdrlog/internal/inflate"
 )
 
-// inflateInto inflates a zlib stream into raw and returns the number of bytes. Where there is more it returns ErrTooLong,
-// with raw full.
-func (d *Decoder) inflateInto(raw, deflated []byte) (int, error) {
-	n, _, err := d.inflater.Zlib(raw, deflated)
+// inflateInto inflates the zlib stream that deflated is into raw, and returns the number of bytes. If the stream holds more,
+// raw is full.
+func (d *Decoder) inflateInto(raw, deflated []byte) (n int, more bool, err error) {
+	n, used, err := d.inflater.Zlib(raw, deflated)
 	switch {
-	case err == nil:
-		return n, nil
 	case errors.Is(err, inflate.ErrTooLong):
-		return n, ErrTooLong
+		return n, true, nil
 	case errors.Is(err, inflate.ErrChecksum):
-		return n, ErrChecksum
+		return n, false, ErrChecksum
 	case errors.Is(err, inflate.ErrTruncated):
-		return n, fmt.Errorf("%w: the compressed stream is not whole", ErrTruncated)
+		return n, false, fmt.Errorf("%w: the compressed stream is not whole", ErrTruncated)
+	case err != nil:
+		return n, false, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	case used < len(deflated):
+		return n, false, fmt.Errorf("%w: %d bytes follow the compressed stream", ErrTooLong, len(deflated)-used)
 	}
-	return n, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	return n, false, nil
 }
 
 // decodeBase64 decodes text into buf, grown as needed. Padding may lack.

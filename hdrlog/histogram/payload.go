@@ -58,9 +58,12 @@ type Payload struct {
 	decoder  *Decoder
 	double   [16]byte // what stands before a double histogram's integers, compressed
 	plain    []byte   // header and counts
-	slots    int      // how many slots Highest takes, the most that counts may fill
+	slots    int      // how many slots highest takes, the most that counts may fill
 	wordSize int      // bytes of a count in versions 0 and 1
 	counts   []byte   // the encoded counts
+	// total is what the counts must add up to, -1 if that is unknown. A plain payload of version 0 has neither a length nor
+	// a checksum, but a total. In a compressed one the total may be another, if counts overflowed in the writer.
+	total int64
 }
 
 // Version returns the version of the encoding: 0, 1 or 2.
@@ -133,7 +136,7 @@ func (d *Decoder) Open(text []byte) (*Payload, error) {
 // stay unchanged while the payload is used.
 func (d *Decoder) OpenBinary(packed []byte) (*Payload, error) {
 	p := &d.payload
-	*p = Payload{decoder: d}
+	*p = Payload{decoder: d, total: -1}
 	if len(packed) < 8 {
 		return nil, fmt.Errorf("%w: %d bytes do not hold a header", ErrTruncated, len(packed))
 	}
@@ -193,13 +196,20 @@ func (d *Decoder) openInteger(packed []byte) error {
 		if err := d.payload.parseHeader(packed); err != nil {
 			return err
 		}
+		if d.payload.version == 0 {
+			if d.payload.total = int64(binary.BigEndian.Uint64(packed[24:])); d.payload.total < 0 {
+				return fmt.Errorf("%w: a total of %d values", ErrHeader, d.payload.total)
+			}
+		}
 		return d.payload.setCounts(packed)
 	}
 	length := int64(binary.BigEndian.Uint32(packed[4:]))
-	if length > int64(len(packed)-8) {
-		return fmt.Errorf("%w: %d of %d compressed bytes", ErrTruncated, len(packed)-8, length)
+	if held := int64(len(packed) - 8); held < length {
+		return fmt.Errorf("%w: %d of %d compressed bytes", ErrTruncated, held, length)
+	} else if held > length {
+		return fmt.Errorf("%w: %d compressed bytes, not %d", ErrTooLong, held, length)
 	}
-	raw, err := d.inflate(packed[8 : 8+length])
+	raw, err := d.inflate(packed[8:])
 	if err != nil {
 		return err
 	}
@@ -248,6 +258,13 @@ func (p *Payload) parseHeader(raw []byte) error {
 	}
 	p.layout.Ratio = ratio
 	p.slots = p.layout.SlotsFor(p.highest)
+	if p.version > 0 {
+		// The offset says where the writer kept slot 0 in memory. Counts travel in logical order whatever it is, as in the
+		// reference, which cannot read an offset beyond the slots.
+		if offset := int64(int32(binary.BigEndian.Uint32(raw[8:]))); max(offset, -offset) > int64(p.slots) {
+			return fmt.Errorf("%w: normalizing index offset %d with %d slots", ErrHeader, offset, p.slots)
+		}
+	}
 	p.wordSize = int(cookie >> 4 & 0xe)
 	if p.version < 2 && p.wordSize != 2 && p.wordSize != 4 && p.wordSize != 8 {
 		return fmt.Errorf("%w: counts of %d bytes", ErrHeader, p.wordSize)
@@ -307,15 +324,12 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 	if d.raw == nil {
 		d.raw = make([]byte, firstRaw)
 	}
-	n, err := d.inflateInto(d.raw, deflated)
-	if err != nil && !errors.Is(err, ErrTooLong) {
+	n, more, err := d.inflateInto(d.raw, deflated)
+	if err != nil {
 		return nil, err
 	}
-	if headerErr := d.payload.parseHeader(d.raw[:n]); headerErr != nil {
-		return nil, headerErr
-	}
-	if err == nil {
-		return d.raw[:n], nil
+	if err := d.payload.parseHeader(d.raw[:n]); err != nil || !more {
+		return d.raw[:n], err
 	}
 	size, _, err := d.payload.size(d.raw[:n])
 	if err != nil {
@@ -329,11 +343,11 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 	}
 	size = min(size, maxInflation*int64(len(deflated)))
 	d.raw = make([]byte, size)
-	n, err = d.inflateInto(d.raw, deflated)
-	if err != nil {
-		return nil, err
+	n, more, err = d.inflateInto(d.raw, deflated)
+	if more {
+		err = fmt.Errorf("%w: more than %d bytes", ErrTooLong, n)
 	}
-	return d.raw[:n], nil
+	return d.raw[:n], err
 }
 
 // Decode makes h what p holds, in the memory that h has. If it returns an error, h is empty. The errors are those of

@@ -64,11 +64,24 @@ func (h header) plain(counts []byte) []byte {
 	raw = binary.BigEndian.AppendUint64(raw, uint64(h.lowest))
 	raw = binary.BigEndian.AppendUint64(raw, uint64(h.highest))
 	if h.version == 0 {
-		raw = binary.BigEndian.AppendUint64(raw, 12345) // a total count, which nobody reads
+		raw = binary.BigEndian.AppendUint64(raw, uint64(h.total(counts)))
 	} else {
 		raw = binary.BigEndian.AppendUint64(raw, math.Float64bits(h.ratio))
 	}
 	return append(raw, counts...)
+}
+
+// total returns the sum of counts that are words.
+func (h header) total(counts []byte) (total int64) {
+	for ; h.word > 0 && len(counts) >= h.word; counts = counts[h.word:] {
+		var word [8]byte
+		if counts[0] >= 0x80 {
+			word = [8]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+		}
+		copy(word[8-h.word:], counts)
+		total += int64(binary.BigEndian.Uint64(word[:]))
+	}
+	return total
 }
 
 // words encodes counts as versions 0 and 1 do.
@@ -294,12 +307,30 @@ func TestZigZag(t *testing.T) {
 	}
 }
 
-// The header's normalizing index offset says how the writer kept its counts in memory; they travel in logical order.
+// The normalizing index offset of the header changes no count, and one beyond the slots is refused. HdrHistogram 2.1.11 (Java)
+// does the same with each of these offsets.
 func TestNormalizingOffset(t *testing.T) {
-	plain := header{version: 2, digits: 3, lowest: 1}.plain(zigZags(-10, 7))
-	binary.BigEndian.PutUint32(plain[8:], 1234)
-	if h := open(t, plain); h.CountBetween(10, 10) != 7 {
-		t.Errorf("min %d, %d values", h.Min(), h.TotalCount())
+	head := header{version: 2, digits: 3, lowest: 1, highest: 4000} // 3072 slots
+	for _, version := range []int{1, 2} {
+		head.version, head.word = version, 2
+		plain := head.plain(zigZags(-10, 7))
+		if version == 1 {
+			plain = head.plain(words(2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7))
+		}
+		for _, offset := range []int32{0, 5, -5, 1234, -1234, 3072} {
+			binary.BigEndian.PutUint32(plain[8:], uint32(offset))
+			if h := open(t, plain); h.CountBetween(10, 10) != 7 || h.TotalCount() != 7 {
+				t.Errorf("version %d, offset %d: min %d, %d values", version, offset, h.Min(), h.TotalCount())
+			}
+		}
+		for _, offset := range []int32{4096, 100000, -100000, 1 << 30, math.MinInt32} {
+			binary.BigEndian.PutUint32(plain[8:], uint32(offset))
+			_, err := new(Decoder).OpenBinary(plain)
+			want := fmt.Sprintf("impossible header: normalizing index offset %d with 3072 slots", offset)
+			if !errors.Is(err, ErrHeader) || err.Error() != want {
+				t.Errorf("version %d: got %v, want %s", version, err, want)
+			}
+		}
 	}
 }
 
@@ -313,6 +344,7 @@ func TestErrors(t *testing.T) {
 		packed[(at+len(packed))%len(packed)] ^= 1
 		return packed
 	}
+	v0 := header{version: 0, word: 4, digits: 3, lowest: 1}.plain(words(4, 1, 2, 3))
 	zeros := make([]byte, 1<<20)
 	short := compress(header{version: 2, digits: 5, lowest: 1, length: 50 << 20}.plain(zeros))
 	for _, test := range []struct {
@@ -357,6 +389,15 @@ func TestErrors(t *testing.T) {
 		{"a megabyte longer", compress(append(v2.plain(zigZags(1)), zeros...)), ErrTooLong, "payload is longer than its header allows: more than 65536 bytes, not 41"},
 		{"length that the stream cannot hold", short, ErrTruncated, fmt.Sprintf("payload is cut short: %d compressed bytes do not hold 52428840", len(short)-8)},
 
+		{"bytes after the compressed length", append(bytes.Clone(whole), 0), ErrTooLong, fmt.Sprintf("payload is longer than its header allows: %d compressed bytes, not %d", len(whole)-7, len(whole)-8)},
+		{"a payload after the compressed length", append(bytes.Clone(whole), whole...), ErrTooLong, fmt.Sprintf("payload is longer than its header allows: %d compressed bytes, not %d", 2*len(whole)-8, len(whole)-8)},
+		{"bytes after the compressed stream", wrap(cookieV2Compressed, append(bytes.Clone(whole[8:]), 1, 2, 3)), ErrTooLong, "payload is longer than its header allows: 3 bytes follow the compressed stream"},
+		{"bytes after the stream of a double", double(3, wrap(cookieV2Compressed, append(bytes.Clone(whole[8:]), 0))), ErrTooLong, "payload is longer than its header allows: 1 bytes follow the compressed stream"},
+		{"version 0 cut at a word", v0[:len(v0)-4], ErrTruncated, "payload is cut short: 3 of 6 values"},
+		{"version 0 with a negative total", append(append(bytes.Clone(v0[:24]), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff), v0[32:]...), ErrHeader, "impossible header: a total of -1 values"},
+		{"version 0 without a count", v0[:32], ErrTruncated, "payload is cut short: 0 of 6 values"},
+		{"version 0 with a count too many", append(bytes.Clone(v0), 0, 0, 0, 5), ErrCorrupt, "payload is corrupt: 11 values, not 6"},
+
 		{"double header cut short", double(3, v2.plain(nil))[:23], ErrTruncated, "payload is cut short: 23 bytes do not hold a double histogram's header"},
 		{"compressed in a plain double", append(double(3, v2.plain(nil))[:16:16], whole...), ErrHeader, "impossible header: double histogram around cookie 0x1c849314"},
 		{"plain in a compressed double", append(double(3, whole)[:16:16], v2.plain(nil)...), ErrHeader, "impossible header: double histogram around cookie 0x1c849313"},
@@ -375,7 +416,7 @@ func TestErrors(t *testing.T) {
 		{"overflow", v2.plain(zigZags(math.MaxInt64, 1)), ErrOverflow, "total count exceeds the largest int64"},
 		{"overflow around zero", v2.plain(zigZags(math.MaxInt64, math.MaxInt64, 2, 5)), ErrOverflow, "total count exceeds the largest int64"},
 		{"negative count of 2 bytes", header{version: 1, word: 2, digits: 3, lowest: 1}.plain(words(2, 1, 0, -1)), ErrNegativeCount, "negative count: -1 at slot 2"},
-		{"negative count of 4 bytes", header{version: 0, word: 4, digits: 3, lowest: 1}.plain(words(4, 1, math.MinInt32)), ErrNegativeCount, "negative count: -2147483648 at slot 1"},
+		{"negative count of 4 bytes", header{version: 0, word: 4, digits: 3, lowest: 1}.plain(words(4, 1, math.MaxInt32, math.MinInt32)), ErrNegativeCount, "negative count: -2147483648 at slot 2"},
 		{"negative count of 8 bytes", header{version: 1, word: 8, digits: 3, lowest: 1}.plain(words(8, math.MinInt64)), ErrNegativeCount, "negative count: -9223372036854775808 at slot 0"},
 		{"overflow of words", header{version: 1, word: 8, digits: 3, lowest: 1}.plain(words(8, math.MaxInt64, 1)), ErrOverflow, "total count exceeds the largest int64"},
 	} {
@@ -739,5 +780,24 @@ func TestPlainEqualsReference(t *testing.T) {
 	}
 	if n < 36 {
 		t.Errorf("%d payloads", n)
+	}
+}
+
+// A compressed payload of version 0 whose total is wrong, because counts overflowed in the writer, is read as the reference
+// reads it, and what AppendBinary makes of it too.
+func TestWrongTotal(t *testing.T) {
+	plain := header{version: 0, word: 2, digits: 3, lowest: 1}.plain(words(2, 1, 2, 3))
+	binary.BigEndian.PutUint64(plain[24:], 1<<16+6)
+	var d Decoder
+	p, err := d.OpenBinary(compress(plain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := p.Histogram()
+	if err != nil || h.TotalCount() != 6 {
+		t.Fatalf("%d values, %v", h.TotalCount(), err)
+	}
+	if diff := difference(open(t, p.AppendBinary(nil)), h); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -64,7 +64,13 @@ func (p *Payload) AppendBinary(packed []byte) []byte {
 		packed = binary.BigEndian.AppendUint32(packed, cookieDouble)
 		packed = append(packed, p.double[4:]...)
 	}
-	return append(packed, p.plain...)
+	packed = append(packed, p.plain...)
+	if p.version == 0 {
+		// The total of a compressed payload may be wrong; see Payload. If a count is wrong, so is any total.
+		total, _ := p.words(func(int, int64) error { return nil })
+		binary.BigEndian.PutUint64(packed[len(packed)-len(p.plain)+24:], uint64(total))
+	}
+	return packed
 }
 
 // BinarySize returns an upper limit of the number of bytes that AppendBinary appends.
