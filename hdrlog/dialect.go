@@ -148,7 +148,7 @@ func (r *Reader) settleTime(i *Interval) (tooFar string) {
 // reports whether the second number is an end.
 func (r *Reader) settleMillis(i *Interval) (ends bool) {
 	start, second := i.Start, i.Length
-	i.Start, i.Length, i.Mended = (start+r.base)/1000-r.base, second/1000, true
+	i.Start, i.Length, i.mended = (start+r.base)/1000-r.base, second/1000, true
 	if r.option == SecondEnd || r.option == SecondUnknown && second+r.base >= millisStart {
 		i.Length = (second - start) / 1000
 		return true
@@ -159,7 +159,7 @@ func (r *Reader) settleMillis(i *Interval) (ends bool) {
 // endToLength replaces the end of the interval by its length.
 func (i *Interval) endToLength() {
 	i.Length -= i.Start
-	i.Mended = true
+	i.mended = true
 }
 
 // dropNegativeLengths sets the lengths of intervals that end before they start to 0. Their
@@ -243,11 +243,11 @@ func (r *Reader) decideSecond(b *Batch, second Second) {
 	if second == SecondEnd {
 		if d.doubt.held {
 			for n := d.doubt.from; n < len(b.Records); n++ {
-				if i := &b.Records[n].Interval; b.Records[n].Kind == IntervalRecord && !i.Mended {
+				if i := &b.Records[n].Interval; b.Records[n].Kind == IntervalRecord && !i.mended {
 					i.endToLength()
 				}
 			}
-		} else if i := &b.Records[len(b.Records)-1].Interval; !i.Mended {
+		} else if i := &b.Records[len(b.Records)-1].Interval; !i.mended {
 			i.endToLength()
 		}
 		r.noteEnds()

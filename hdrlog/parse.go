@@ -121,7 +121,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	}
 	decimal, payload, commas := decimalCommas(fields, rest)
 	if commas {
-		numbers, rest, i.Mended = decimal, payload, true
+		numbers, rest, i.mended = decimal, payload, true
 	}
 	var extra []byte
 	if end := fieldEnd(rest); end >= 0 {

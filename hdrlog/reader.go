@@ -81,7 +81,11 @@ type Batch struct {
 // UTF-8, with or without a byte-order mark, or UTF-16. The reader detects all of that from the
 // content. Errors call the log by name.
 func NewReader(r io.Reader, name string) *Reader {
-	return &Reader{in: &decoder{src: r}, name: name, maxLine: DefaultMaxLine, batch: batchSize}
+	reader := &Reader{name: name, maxLine: DefaultMaxLine, batch: batchSize}
+	if r != nil {
+		reader.in = &decoder{src: r}
+	}
+	return reader
 }
 
 // SetMaxLine limits the length of a line in bytes, without its newline. A longer line is malformed,
@@ -318,7 +322,7 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 	switch rec.Kind {
 	case IntervalRecord:
 		r.intervals = true
-		if r.dialect.second == SecondUnknown && !rec.Interval.Mended {
+		if r.dialect.second == SecondUnknown && !rec.Interval.mended {
 			r.weighSecond(b, index)
 		}
 	case Comment:

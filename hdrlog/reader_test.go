@@ -19,13 +19,13 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-var kinds = map[Kind]string{
+var shortKinds = map[Kind]string{
 	IntervalRecord: "interval", Comment: "comment", StartTime: "start", BaseTime: "base", Legend: "legend", Malformed: "malformed", Notice: "notice",
 }
 
-// say tells all of a record in one line.
+// say describes a record in one line.
 func say(rec *Record) string {
-	text := fmt.Sprintf("%d %s", rec.Line, kinds[rec.Kind])
+	text := fmt.Sprintf("%d %s", rec.Line, shortKinds[rec.Kind])
 	switch rec.Kind {
 	case IntervalRecord:
 		i := &rec.Interval
@@ -41,7 +41,7 @@ func say(rec *Record) string {
 	return text + " " + string(rec.Text)
 }
 
-// scan returns what say tells of each record in r.
+// scan returns the description of each record of r.
 func scan(r *Reader) []string {
 	var said []string
 	for r.Scan() {

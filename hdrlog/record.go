@@ -1,97 +1,128 @@
 package hdrlog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
+	"time"
 )
 
-// A Kind says what a [Record] is.
+// A Kind is the kind of a [Record].
 type Kind uint8
 
 const (
-	// IntervalRecord: a histogram and its time; see [Record.Interval].
+	// IntervalRecord is a histogram and its time; see [Record.Interval].
 	IntervalRecord Kind = iota
-	// Comment: a line that begins with # and tells no time.
+	// Comment is a line that begins with # and carries no time.
 	Comment
-	// StartTime and BaseTime: a comment that tells a time, in [Record.Seconds].
+	// StartTime and BaseTime are comments that carry a time, in [Record.Seconds].
 	StartTime
 	BaseTime
-	// Legend: the line that names the columns.
+	// Legend is the line that names the columns.
 	Legend
-	// Malformed: a line that could not be read; [Record.Err] says why.
+	// Malformed is a line, or the rest of one, that could not be read. [Record.Err] has the reason.
 	Malformed
-	// Notice: no line of its own, but [Record.Err] says what was peculiar about the one before and how it was read.
+	// Notice is not a line. [Record.Err] says how the reader took the line before differently from
+	// the reference.
 	Notice
 )
 
-// A Record is a line of a log, or something to be said of one.
+var kinds = [...]string{"interval", "comment", "start time", "base time", "legend", "malformed line", "notice"}
+
+// String returns the kind in words, as "interval" or "malformed line".
+func (k Kind) String() string {
+	if int(k) < len(kinds) {
+		return kinds[k]
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// A Record is a line of a log, or a notice about one. A line to which another one was glued is
+// several records.
 type Record struct {
 	Kind Kind
 	// Line is the number of the line, from 1.
 	Line int
-	// Text is the whole line without its end.
+	// Text is the whole line without its end. It is nil for a notice and for a line that is too long.
 	Text []byte
-	// Interval is set where Kind is IntervalRecord.
+	// Interval is set if Kind is IntervalRecord.
 	Interval Interval
-	// Seconds is the time since the epoch where Kind is StartTime or BaseTime.
+	// Seconds is the time since the epoch if Kind is StartTime or BaseTime.
 	Seconds float64
-	// Err is set where Kind is Malformed or Notice.
+	// Err is set if Kind is Malformed or Notice. It is a [*SyntaxError].
 	Err error
 }
 
-// An Interval is a histogram and the time that it was recorded in. Its slices are views of the line.
+// Clone returns a copy of the record that stays valid.
+func (r *Record) Clone() *Record {
+	clone := *r
+	clone.Text = bytes.Clone(r.Text)
+	clone.Interval.Tag = bytes.Clone(r.Interval.Tag)
+	clone.Interval.Fields = bytes.Clone(r.Interval.Fields)
+	clone.Interval.Payload = clone.Interval.Fields[len(r.Interval.Fields)-len(r.Interval.Payload):]
+	return &clone
+}
+
+// Time returns the time of a record whose Kind is StartTime or BaseTime, to the microsecond.
+func (r *Record) Time() time.Time { return timeOf(r.Seconds) }
+
+// An Interval is a histogram and the time in which it was recorded. Its slices are views of the line.
 type Interval struct {
-	// Tag names what was recorded; nil if the interval is untagged.
+	// Tag is the name of what was recorded. It is nil if the interval is untagged.
 	Tag []byte
-	// Fields is the line without its tag, as it stands: START,LENGTH,MAX,PAYLOAD.
+	// Fields is the line from START to the end of the payload, as it stands in the log:
+	// START,LENGTH,MAX,PAYLOAD. Use [AppendStandard] to write an interval into another log.
 	Fields []byte
-	// Payload is the encoded histogram, base64. A [histogram.Decoder] decodes it.
+	// Payload is the encoded histogram, in base64. Package histogram decodes it.
 	Payload []byte
-	// Start and Length are seconds: START as it stands in the log, which may count from a base, and how long the
-	// interval lasted, which is not negative: an interval that ends before it starts has no length.
+	// Start is START in seconds, counted from Base. Length is how long the interval lasted, in
+	// seconds. It is not negative: an interval that ends before it starts has no length.
 	Start, Length float64
-	// MaxHint is MAX as it stands in the log, in a unit that only the writer knows. The histogram knows better.
+	// MaxHint is MAX as it stands in the log, in a unit that only the writer knows. The histogram has
+	// the exact maximum.
 	MaxHint float64
-	// Mended is set where Start and Length are not what Fields says literally, because the log's numbers are
-	// milliseconds, or ends of intervals, or have decimal commas: then Fields makes no sense in another log.
-	Mended bool
-	// goMax is set where MAX is a number to Go and to no other.
-	goMax bool
-	// LogStart and Base are the start time of the log and what Start counts from, both in seconds since the epoch.
+	// LogStart is the start time of the log, Base the time from which Start counts. Both are seconds
+	// since the epoch.
 	LogStart, Base float64
-}
 
-// Standard reports whether Fields makes sense in any log as it stands, and to the reference, but for the payload.
-func (i *Interval) Standard() bool {
-	return !i.Mended && !i.goMax && i.finiteMax()
-}
-
-// finiteMax reports whether MAX is a number. The reference does not read +Inf and nan, which writers have for it.
-func (i *Interval) finiteMax() bool { return !math.IsInf(i.MaxHint, 0) && !math.IsNaN(i.MaxHint) }
-
-// StandardMax returns MAX for another log, where Fields does not serve.
-func (i *Interval) StandardMax() string {
-	if !i.finiteMax() {
-		return "0.000" // it is but a hint
-	}
-	return strconv.FormatFloat(i.MaxHint, 'f', 3, 64)
+	// mended reports that Start and Length are not the numbers in Fields, since those are
+	// milliseconds, or ends of intervals, or have decimal commas.
+	mended bool
+	// goMax reports that only Go's parser accepts MAX as a number (hexadecimal digits or
+	// underscores).
+	goMax bool
 }
 
 // Absolute returns the start of the interval in seconds since the epoch.
 func (i *Interval) Absolute() float64 { return i.Start + i.Base }
 
-// Relative returns the start of the interval in seconds since the start of the log: what ranges are tested on.
+// Relative returns the start of the interval in seconds since the start of the log. Ranges of time
+// are tested on it.
 func (i *Interval) Relative() float64 { return i.Absolute() - i.LogStart }
 
-// StartMillis returns the start of the interval in milliseconds since the epoch, truncated as in the reference.
+// StartMillis returns the start of the interval in milliseconds since the epoch. It truncates, as
+// the reference does.
 func (i *Interval) StartMillis() int64 { return millis(i.Absolute()) }
 
-// EndMillis returns the end of the interval in milliseconds since the epoch, truncated as in the reference.
+// EndMillis returns the end of the interval in milliseconds since the epoch. It truncates, as the
+// reference does.
 func (i *Interval) EndMillis() int64 { return millis(i.Absolute() + i.Length) }
 
-// millis converts seconds, holding what an int64 cannot at its bounds, as Java does.
+// StartTime returns the start of the interval, to the microsecond.
+func (i *Interval) StartTime() time.Time { return timeOf(i.Absolute()) }
+
+// EndTime returns the end of the interval, to the microsecond.
+func (i *Interval) EndTime() time.Time { return timeOf(i.Absolute() + i.Length) }
+
+// Duration returns the length of the interval, to the microsecond. It is at most 292 years, the
+// longest [time.Duration].
+func (i *Interval) Duration() time.Duration {
+	const most = float64(math.MaxInt64 / int64(time.Microsecond))
+	return time.Duration(min(math.Round(i.Length*1e6), most)) * time.Microsecond
+}
+
+// millis converts seconds. It returns the nearest int64 if there is none, as Java does.
 func millis(seconds float64) int64 {
 	ms := seconds * 1000
 	switch {
@@ -103,15 +134,21 @@ func millis(seconds float64) int64 {
 	return int64(ms)
 }
 
+// timeOf converts seconds since the epoch. A float64 has no more than microseconds in these years.
+func timeOf(seconds float64) time.Time {
+	whole := math.Floor(seconds)
+	return time.Unix(int64(whole), int64(math.Round((seconds-whole)*1e6))*1000)
+}
+
 // A SyntaxError says where and why a line could not be read.
 type SyntaxError struct {
 	File  string
 	Line  int
 	Field string // tag, start, length, max, payload, line, StartTime or BaseTime
-	Err   error  // the cause: one of the errors below, ErrTag, or one of package histogram, wrapped with the text that was found
+	Err   error  // the cause: one of the errors below, ErrTag, or an error of a histogram.Decoder
 }
 
-// Causes of a [SyntaxError], beside those of package histogram.
+// Causes of the [SyntaxError] of a malformed line.
 var (
 	// ErrMissing: the line ends before the field.
 	ErrMissing = errors.New("field is missing")
@@ -119,22 +156,23 @@ var (
 	ErrLine = errors.New("neither an interval nor a legend")
 	// ErrNumber: the field is not a decimal number.
 	ErrNumber = errors.New("not a number")
-	// ErrTime: the interval would start or end more than some 35,000 years from the epoch, or lasts as long.
+	// ErrTime: the interval starts or ends more than some 35,000 years from the epoch, or lasts as
+	// long.
 	ErrTime = errors.New("time is too far from the epoch to be told to the millisecond")
 	// ErrLineTooLong: the line is longer than the reader's limit.
 	ErrLineTooLong = errors.New("line is too long")
 	// ErrExtra: text follows the payload. It may be another line that lost its beginning.
 	ErrExtra = errors.New("text follows the interval")
-	// ErrNoRecord: Reader.Record was called where there is no record.
-	ErrNoRecord = errors.New("no record was read")
 	// ErrCutShort: a compressed file ends in the middle.
 	ErrCutShort = errors.New("compressed file is cut short or damaged")
+	// ErrNoRecord: Reader.Record was called where there is no record.
+	ErrNoRecord = errors.New("no record was read")
 )
 
-// Causes of the [SyntaxError] of a [Notice].
+// Causes of the [SyntaxError] of a notice.
 var (
-	// ErrSecondEnd: the log proves that it holds ends instead of lengths. [Reader.SetSecond] can
-	// decide otherwise.
+	// ErrSecondEnd: the log proves that it holds ends instead of lengths, or holds a lone interval
+	// that would last more than a day otherwise. [Reader.SetSecond] decides otherwise.
 	ErrSecondEnd = errors.New("the second number is read as the interval's end")
 	// ErrSecondDoubt: the legend promises ends, but nothing proves them. [Reader.SetSecond] decides.
 	ErrSecondDoubt = errors.New("the second number may be the interval's end, as the legend says; it is read as the length, as the reference does")
@@ -150,7 +188,11 @@ var (
 	ErrTimesKept = errors.New("the log has no start time and no base time; those of the log before it are kept")
 )
 
-var errNoInput = errors.New("hdrlog: the reader has no input; use NewReader or Open")
+// Errors for values that were not made by their function.
+var (
+	errNoInput  = errors.New("hdrlog: the reader has no input; use NewReader or Open")
+	errNoOutput = errors.New("hdrlog: the writer has no output; use NewWriter")
+)
 
 // Error returns FILE:LINE: FIELD: cause.
 func (e *SyntaxError) Error() string {

@@ -202,7 +202,7 @@ func TestWrittenIsReadBack(t *testing.T) {
 		}
 		r := NewReader(bytes.NewReader(log.Bytes()), "log")
 		for _, want := range intervals {
-			if got := nextInterval(r); got == nil || got.Start != ms(want.start) || got.Length != ms(want.length) || got.Mended {
+			if got := nextInterval(r); got == nil || got.Start != ms(want.start) || got.Length != ms(want.length) || got.mended {
 				t.Fatalf("got %+v, want %+v, of\n%s", got, want, log.String())
 			}
 		}

@@ -14,21 +14,38 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// ErrTag is the error for a tag that no log can hold, because it contains a comma, a space or the end of a line. It is also
-// the cause of a [SyntaxError] where a carriage return stands in a tag.
-var ErrTag = errors.New("tag contains a comma, a space or a line break")
-
-// MaxRatio is what a [Writer] divides the highest value by for MAX, as the reference does: values in nanoseconds show in
-// milliseconds there.
+// MaxRatio is the number by which a [Writer] divides the highest value for MAX, as the reference
+// does: values in nanoseconds show in milliseconds there.
 const MaxRatio = 1e6
 
-// A Writer writes a log that the reference reads. What opens a log comes first: [Writer.Version], comments, the base and
-// the start time, [Writer.Legend]. It buffers; call Flush at the end. An error is kept and returned by all later calls.
-// It is not safe for concurrent use.
+// Causes of the errors of a [Writer], beside those of a [SyntaxError].
+var (
+	// ErrTag: no log can hold the tag. It is also the cause of a [SyntaxError] if a tag contains a
+	// carriage return.
+	ErrTag = errors.New("tag contains a comma, a space or a line break")
+	// ErrNegative: the length of the interval is negative.
+	ErrNegative = errors.New("the length is negative")
+	// ErrComment: a reader would take the comment for a start or base time.
+	ErrComment = errors.New("the comment reads as a time")
+	// ErrNoHistogram: there is no histogram to write.
+	ErrNoHistogram = errors.New("no histogram")
+)
+
+// A Writer writes a log that the reference reads. Begin with [Writer.Version], comments, the base and
+// start time, and [Writer.Legend], then write intervals. Call Flush at the end, since a Writer
+// buffers.
+//
+// A Writer writes nothing that a [Reader] would complain about or read differently. It keeps its
+// first error and returns it from all later calls, Flush included. It is not safe for concurrent
+// use.
 type Writer struct {
 	w       *bufio.Writer
 	encoder histogram.Encoder
 	line    []byte
+	marked  bool    // the log has the comment of a Writer
+	base    float64 // the base time, in seconds since the epoch
+	err     error
+	checker Reader // parses what is written
 }
 
 // NewWriter returns a writer of a log to w.
@@ -36,35 +53,79 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: bufio.NewWriterSize(w, 64<<10)}
 }
 
-// Flush writes what is buffered.
-func (w *Writer) Flush() error { return w.w.Flush() }
+// Flush writes the buffered text. It returns the first error of the Writer.
+func (w *Writer) Flush() error {
+	if w.ready() {
+		w.fail(w.w.Flush())
+	}
+	return w.err
+}
 
 // Version writes two comments: the version of the log format, 1.3, and one by which a [Reader]
 // recognizes that the log holds lengths in seconds. It does not guess then.
 func (w *Writer) Version() error {
-	return w.Comment(version[1:] + " 1.3]\n" + mark[1:] + ": START and LENGTH are seconds]")
-}
-
-// Comment writes a comment, each line of text on its own.
-func (w *Writer) Comment(text string) error {
-	for line := range strings.Lines(text) {
-		fmt.Fprintf(w.w, "#%s\n", strings.TrimRight(line, "\r\n"))
+	if w.ready() {
+		w.print(version + " 1.3]\n")
+		w.mark()
 	}
-	return w.err()
+	return w.err
 }
 
-// StartTime writes when the log starts, in seconds since the epoch.
+// mark writes the comment by which a Reader recognizes the log.
+func (w *Writer) mark() {
+	w.marked = true
+	w.print(mark + ": START and LENGTH are seconds]\n")
+}
+
+// Comment writes a comment. It writes each line of text as a comment of its own.
+func (w *Writer) Comment(text string) error {
+	if !w.ready() {
+		return w.err
+	}
+	for line := range strings.Lines(text) {
+		w.line = append(append(w.line[:0], '#'), strings.TrimRight(line, "\r\n")...)
+		var rec Record
+		switch _, err := w.checker.parseComment(&rec, w.line); {
+		case err != nil || rec.Kind != Comment:
+			return w.fail(fmt.Errorf("%w: %s", ErrComment, quoted(w.line)))
+		case len(w.line) > maxComment:
+			return w.fail(fmt.Errorf("%w: a comment over %d bytes", ErrLineTooLong, maxComment))
+		}
+		w.write(append(w.line, '\n'))
+	}
+	return w.err
+}
+
+// StartTime writes the start of the log, in seconds since the epoch.
 func (w *Writer) StartTime(seconds float64) error {
-	date := time.UnixMilli(millis(seconds)).UTC().Format("Mon Jan 02 15:04:05 MST 2006")
-	return w.Comment(fmt.Sprintf("[StartTime: %s (seconds since epoch), %s]", Seconds(seconds), date))
+	if w.ready() && w.checkTime("start time", seconds) {
+		date := time.UnixMilli(millis(seconds)).UTC().Format("Mon Jan 02 15:04:05 MST 2006")
+		w.print("#[StartTime: " + Seconds(seconds) + " (seconds since epoch), " + date + "]\n")
+	}
+	return w.err
 }
 
-// BaseTime writes what the starts of intervals count from, in seconds since the epoch.
+// BaseTime writes the time from which the starts of intervals count, in seconds since the epoch.
 func (w *Writer) BaseTime(seconds float64) error {
-	return w.Comment(fmt.Sprintf("[BaseTime: %s (seconds since epoch)]", Seconds(seconds)))
+	if w.ready() && w.checkTime("base time", seconds) {
+		w.base = seconds
+		w.print("#[BaseTime: " + Seconds(seconds) + " (seconds since epoch)]\n")
+	}
+	return w.err
 }
 
-// Seconds formats seconds for a log: exactly, with three decimals at least.
+// checkTime reports whether a Reader takes a time.
+func (w *Writer) checkTime(name string, seconds float64) bool {
+	switch {
+	case math.IsNaN(seconds):
+		w.fail(fmt.Errorf("%w: %s %v", ErrNumber, name, seconds))
+	case math.Abs(seconds) > maxTime:
+		w.fail(fmt.Errorf("%w: %s %v", ErrTime, name, seconds))
+	}
+	return w.err == nil
+}
+
+// Seconds formats seconds for a log: exactly, with at least three decimals.
 func Seconds(seconds float64) string {
 	text := strconv.FormatFloat(seconds, 'f', -1, 64)
 	point := strings.IndexByte(text, '.')
@@ -76,26 +137,32 @@ func Seconds(seconds float64) string {
 
 // Legend writes the line that names the columns.
 func (w *Writer) Legend() error {
-	w.w.WriteString(`"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"` + "\n")
-	return w.err()
+	if w.ready() {
+		w.print(`"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"` + "\n")
+	}
+	return w.err
 }
 
-// Interval writes an interval: its tag, nil if it has none, its start, counted from the base time, and its length in
-// seconds, to the millisecond, and its histogram, which is not kept.
+// Interval writes an interval: its tag, or nil if it has none, its start, counted from the base time,
+// and its length, both in seconds and rounded to the millisecond, and its histogram. It does not
+// keep the histogram.
 func (w *Writer) Interval(tag []byte, start, length float64, h *histogram.Histogram) error {
-	if math.IsNaN(start+length) || math.IsInf(start+length, 0) {
-		return fmt.Errorf("%w: start %v, length %v", ErrNumber, start, length)
+	switch {
+	case !w.ready() || !w.checkTime("start", start) || !w.checkTime("length", length):
+		return w.err
+	case h == nil:
+		return w.fail(ErrNoHistogram)
 	}
 	w.line = append(w.line[:0], fmt.Sprintf("%.3f,%.3f,%.3f,", round3(start), round3(length), h.Float(h.Max())/MaxRatio)...)
 	line, err := w.encoder.AppendBase64(w.line, h)
 	if err != nil {
-		return err
+		return w.fail(err)
 	}
 	w.line = line
 	return w.Fields(tag, line)
 }
 
-// round3 drops the sign of what rounds to zero.
+// round3 drops the sign of a number that rounds to zero.
 func round3(seconds float64) float64 {
 	if math.Abs(seconds) < 0.0005 {
 		return 0
@@ -111,24 +178,75 @@ func CheckTag(tag []byte) error {
 	return nil
 }
 
-// Fields writes an interval that is encoded already: the fields START,LENGTH,MAX,PAYLOAD of [Interval.Fields], under a
-// tag, nil for none.
+// Fields writes an interval that is encoded already: its tag, or nil if it has none, and the fields
+// START,LENGTH,MAX,PAYLOAD, with times in seconds. [AppendStandard] makes them of an interval of
+// another log.
 func (w *Writer) Fields(tag, fields []byte) error {
-	if tag != nil {
-		if err := CheckTag(tag); err != nil {
-			return err
-		}
-		w.w.WriteString("Tag=")
-		w.w.Write(tag)
-		w.w.WriteByte(',')
+	if !w.ready() {
+		return w.err
 	}
-	w.w.Write(fields)
-	w.w.WriteByte('\n')
-	return w.err()
+	if err := CheckTag(tag); err != nil {
+		return w.fail(err)
+	}
+	if err := w.checkFields(fields); err != nil {
+		return w.fail(err)
+	}
+	if !w.marked {
+		w.mark()
+	}
+	if tag != nil {
+		w.print("Tag=")
+		w.write(tag)
+		w.print(",")
+	}
+	w.write(fields)
+	w.print("\n")
+	return w.err
 }
 
-// err returns the error that the buffered writer keeps.
-func (w *Writer) err() error {
-	_, err := w.w.Write(nil)
-	return err
+// checkFields returns an error if a Reader would not read the fields as they are meant.
+func (w *Writer) checkFields(fields []byte) error {
+	var i Interval
+	r := &w.checker
+	r.base, r.hasBase, r.dialect.written = w.base, true, true
+	field, err := r.parseInterval(&i, fields)
+	extra := r.extra != nil
+	r.extra, r.notes = nil, r.notes[:0]
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", field, err)
+	case extra || bytes.IndexByte(fields, '\n') >= 0 || len(i.Fields) != len(fields) || len(bytes.TrimRight(fields, "\r \t")) != len(fields):
+		return fmt.Errorf("%w: %s", ErrExtra, quoted(fields))
+	case i.Tag != nil || i.mended:
+		return fmt.Errorf("start: %w: %s", ErrNumber, quoted(fields))
+	case i.Length < 0:
+		return fmt.Errorf("%w: %v", ErrNegative, i.Length)
+	}
+	return nil
+}
+
+// ready reports whether the Writer can write.
+func (w *Writer) ready() bool {
+	if w.w == nil {
+		w.fail(errNoOutput)
+	}
+	return w.err == nil
+}
+
+// fail keeps the first error and returns it.
+func (w *Writer) fail(err error) error {
+	if w.err == nil {
+		w.err = err
+	}
+	return w.err
+}
+
+func (w *Writer) write(text []byte) {
+	_, err := w.w.Write(text)
+	w.fail(err)
+}
+
+func (w *Writer) print(text string) {
+	_, err := w.w.WriteString(text)
+	w.fail(err)
 }

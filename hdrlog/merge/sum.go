@@ -153,7 +153,7 @@ func (s *Sum) hold(c *codec, i *hdrlog.Interval, p *histogram.Payload, text []by
 	first := s.intervals == 0
 	size := len(s.memory)
 	if first {
-		s.memory = appendMax(s.memory, i)
+		s.memory = hdrlog.AppendMax(s.memory, i)
 		s.max = s.memory[size:len(s.memory):len(s.memory)]
 	}
 	m := member{text: true}
@@ -419,24 +419,6 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 }
 
 var errEmpty = errors.New("no intervals were added")
-
-// appendMax appends MAX as it stands in the log, or in the standard dialect if the log has another.
-func appendMax(text []byte, i *hdrlog.Interval) []byte {
-	if !i.Standard() {
-		return append(text, i.StandardMax()...)
-	}
-	begin, ends := 0, 0
-	for n, c := range i.Fields {
-		if c != ',' && c != ' ' {
-			continue
-		}
-		if ends++; ends == 3 {
-			return append(text, i.Fields[begin:n]...)
-		}
-		begin = n + 1
-	}
-	return strconv.AppendFloat(text, i.MaxHint, 'f', 3, 64) // an interval that no reader returned
-}
 
 // appendTimes appends START,LENGTH, from which a reader that truncates as the reference does gets exactly start and end, in
 // milliseconds, if it counts from base. The reference truncates fractions that binary does not have: it reads 2.133 as

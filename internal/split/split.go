@@ -4,7 +4,6 @@ package split
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -209,15 +208,7 @@ func (p *Parts) writeTimes(part *part, v scan.Visit) {
 // would not read them.
 func (p *Parts) standard(v scan.Visit) ([]byte, error) {
 	plain := p.plain(v.Payload)
-	if plain == nil && v.Standard() {
-		return v.Fields, nil
-	}
-	if v.Standard() {
-		before, _, _ := bytes.Cut(v.Fields, v.Payload)
-		p.fields = append(p.fields[:0], before...)
-	} else {
-		p.fields = append(p.fields[:0], standardTimes(v.Interval)+","+v.StandardMax()+","...)
-	}
+	p.fields = hdrlog.AppendStandard(p.fields[:0], v.Interval)
 	if plain == nil {
 		return append(p.fields, v.Payload...), nil
 	}
@@ -234,18 +225,6 @@ func (p *Parts) plain(text []byte) *histogram.Payload {
 		return nil
 	}
 	return plain
-}
-
-// standardTimes returns START,LENGTH: to the microsecond, which takes away what a difference of large numbers has too much,
-// but exactly if it would be another millisecond otherwise.
-func standardTimes(i *hdrlog.Interval) string {
-	micros := func(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }
-	short := *i
-	short.Start, short.Length = micros(i.Start), micros(i.Length)
-	if short.StartMillis() != i.StartMillis() || short.EndMillis() != i.EndMillis() {
-		short = *i
-	}
-	return hdrlog.Seconds(short.Start) + "," + hdrlog.Seconds(short.Length)
 }
 
 // flush writes what is held of a part, if anything is, to its file.

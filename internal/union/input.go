@@ -189,6 +189,7 @@ type batch struct {
 	records   hdrlog.Batch
 	record    []byte // of a run
 	intervals []*interval
+	maxes     []byte // MAX of the intervals until they are decoded
 	reports   []report
 	seen      int64
 	err       error // the input could not be read on
@@ -204,7 +205,7 @@ type report struct {
 
 // fill reads the next piece of a log into b and picks out what is wanted.
 func (u *union) fill(b *batch, r *hdrlog.Reader, input int) bool {
-	b.intervals, b.reports, b.seen = b.intervals[:0], b.reports[:0], 0
+	b.intervals, b.reports, b.seen, b.maxes = b.intervals[:0], b.reports[:0], 0, b.maxes[:0]
 	if !r.ReadBatch(&b.records) {
 		b.err = r.Err()
 		if b.err != nil {
@@ -221,7 +222,7 @@ func (u *union) fill(b *batch, r *hdrlog.Reader, input int) bool {
 		case hdrlog.IntervalRecord:
 			b.seen++
 			if u.wanted(&made[n], input, record) {
-				made[n].take(&record.Interval)
+				b.maxes = made[n].take(&record.Interval, b.maxes)
 				b.intervals = append(b.intervals, &made[n])
 			}
 		}

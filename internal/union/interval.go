@@ -39,25 +39,13 @@ func (i *interval) compare(j *interval) int {
 // millisecond from the next there, and twice the sum of two does not overflow.
 const maxTime = 1 << 50
 
-// take takes the fields that are of no interest where only times are.
-func (i *interval) take(from *hdrlog.Interval) { i.max, i.text = maxText(from), from.Payload }
-
-// maxText returns MAX as it stands in the log, or in the standard dialect if the log has another.
-func maxText(i *hdrlog.Interval) []byte {
-	if !i.Standard() {
-		return []byte(i.StandardMax())
-	}
-	begin, ends := 0, 0
-	for n, c := range i.Fields {
-		if c != ',' && c != ' ' {
-			continue
-		}
-		if ends++; ends == 3 {
-			return i.Fields[begin:n]
-		}
-		begin = n + 1
-	}
-	return nil // not in an interval that was read
+// take takes the fields beside the times. It appends MAX to maxes, which keeps it,
+// and returns that.
+func (i *interval) take(from *hdrlog.Interval, maxes []byte) []byte {
+	begin := len(maxes)
+	maxes = hdrlog.AppendMax(maxes, from)
+	i.max, i.text = maxes[begin:len(maxes):len(maxes)], from.Payload
+	return maxes
 }
 
 // appendTimes appends START,LENGTH, of which a reader that reckons as the reference makes exactly start and end, in

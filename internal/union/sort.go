@@ -53,6 +53,7 @@ func (s *sorter) add(input int) (o order, err error) {
 	defer file.Close()
 	r := hdrlog.NewReader(u.counted(file), u.scan.Inputs[input].Name)
 	var i interval
+	var maxes []byte
 	for r.Scan() {
 		record := r.Record()
 		switch record.Kind {
@@ -73,7 +74,7 @@ func (s *sorter) add(input int) (o order, err error) {
 			}
 			_, _, log := u.times.of(&record.Interval)
 			o.include(min(i.start, log))
-			i.take(&record.Interval)
+			maxes = i.take(&record.Interval, maxes[:0])
 			from := len(s.records)
 			s.records = i.appendRecord(s.records)
 			s.index = append(s.index, indexed{i.start, i.line, from, len(s.records)})
