@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
@@ -541,8 +542,8 @@ func (blanks) Read(p []byte) (int, error) {
 func TestBoundedMemory(t *testing.T) {
 	for _, log := range []io.Reader{
 		bytes.NewReader(bytes.Repeat(readLog(t, "logs/node1.hdr"), 200)), // 20 MB
-		io.LimitReader(blanks{}, 64<<20),
-		io.MultiReader(strings.NewReader("\"EndTimestamp\"\n1,2,3,H\n"), strings.NewReader(strings.Repeat("#"+strings.Repeat("c", 1000)+"\n", 1000)), io.LimitReader(blanks{}, 64<<20)),
+		io.LimitReader(blanks{}, 16<<20),
+		io.MultiReader(strings.NewReader("\"EndTimestamp\"\n1,2,3,H\n"), strings.NewReader(strings.Repeat("#"+strings.Repeat("c", 1000)+"\n", 1000)), io.LimitReader(blanks{}, 16<<20)),
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -817,5 +818,146 @@ func TestContinue(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Values that were not made by their function return errors.
+func TestZeroValues(t *testing.T) {
+	for name, r := range map[string]*Reader{"zero": new(Reader), "no input": NewReader(nil, "log")} {
+		if r.Scan() || r.ReadBatch(new(Batch)) || !errors.Is(r.Err(), errNoInput) {
+			t.Errorf("%s: Err is %v", name, r.Err())
+		}
+	}
+	r := NewReader(strings.NewReader("1,2,3,H\n"), "log")
+	for _, when := range []string{"before Scan", "after the end"} {
+		if rec := r.Record(); rec.Kind != Malformed || !errors.Is(rec.Err, ErrNoRecord) || !strings.HasPrefix(rec.Err.Error(), "log:") {
+			t.Errorf("%s: %+v", when, rec)
+		}
+		for r.Scan() {
+		}
+	}
+	var i Interval
+	if i.Duration() != 0 || !i.StartTime().Equal(time.Unix(0, 0)) || string(AppendStandard(nil, &i)) != "0.000,0.000,0.000," {
+		t.Errorf("%v, %v, %s", i.Duration(), i.StartTime(), AppendStandard(nil, &i))
+	}
+	if rec := new(Record).Clone(); rec.Err != nil || rec.Text != nil || rec.Interval.Tag != nil || rec.Interval.Payload != nil {
+		t.Errorf("%+v", rec)
+	}
+}
+
+// A clone stays as it is when the reader reuses its memory.
+func TestClone(t *testing.T) {
+	text := readLog(t, "dialects/malformed.hlog")
+	var clones []*Record
+	var said []string
+	for rec := range NewReader(iotest.OneByteReader(bytes.NewReader(text)), "log").All() {
+		clones = append(clones, rec.Clone())
+		said = append(said, say(rec)+string(rec.Text)+string(rec.Interval.Fields))
+	}
+	for n, rec := range clones {
+		if got := say(rec) + string(rec.Text) + string(rec.Interval.Fields); got != said[n] {
+			t.Errorf("got %s, want %s", got, said[n])
+		}
+	}
+	if len(clones) < 10 {
+		t.Errorf("%d records", len(clones))
+	}
+}
+
+// All returns the records that were not read yet, and stops when the loop does.
+func TestAll(t *testing.T) {
+	r := NewReader(strings.NewReader("#1\n#2\n#3\n#4\n"), "log")
+	r.Scan()
+	var lines []int
+	for rec := range r.All() {
+		lines = append(lines, rec.Line)
+		if rec.Line == 3 {
+			break
+		}
+	}
+	for rec := range r.All() {
+		lines = append(lines, rec.Line)
+	}
+	if !slices.Equal(lines, []int{2, 3, 4}) {
+		t.Errorf("lines %v", lines)
+	}
+}
+
+func TestKinds(t *testing.T) {
+	for kind, want := range map[Kind]string{IntervalRecord: "interval", Malformed: "malformed line", Notice: "notice", 200: "Kind(200)"} {
+		if kind.String() != want {
+			t.Errorf("%d is %s, want %s", kind, kind, want)
+		}
+	}
+}
+
+// Times are to the microsecond, whatever binary fractions make of them.
+func TestTimes(t *testing.T) {
+	at := func(text string) time.Time {
+		t.Helper()
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	for _, test := range []struct {
+		start, base, length float64
+		from, to            time.Time
+		duration            time.Duration
+	}{
+		{0.127, 1441812279.474, 1.007, at("2015-09-09T15:24:39.601Z"), at("2015-09-09T15:24:40.608Z"), 1007 * time.Millisecond},
+		{2.133, 0, 0.000001, at("1970-01-01T00:00:02.133Z"), at("1970-01-01T00:00:02.133001Z"), time.Microsecond},
+		{-0.25, 0, 0.5, at("1969-12-31T23:59:59.75Z"), at("1970-01-01T00:00:00.25Z"), 500 * time.Millisecond},
+		{0, 1441812279.9999999, 0, at("2015-09-09T15:24:40Z"), at("2015-09-09T15:24:40Z"), 0},
+		{0, 0, 1e10, at("1970-01-01T00:00:00Z"), time.Unix(1e10, 0), math.MaxInt64},
+	} {
+		i := Interval{Start: test.start, Base: test.base, Length: test.length}
+		if !i.StartTime().Equal(test.from) || !i.EndTime().Equal(test.to) || i.Duration() != test.duration {
+			t.Errorf("%+v: from %v to %v, %v", test, i.StartTime().UTC(), i.EndTime().UTC(), i.Duration())
+		}
+		if rec := (Record{Kind: StartTime, Seconds: test.start + test.base}); !rec.Time().Equal(test.from) {
+			t.Errorf("%+v: %v", test, rec.Time())
+		}
+	}
+}
+
+// AppendStandard copies what makes sense in any log, and rewrites the rest. Times keep the
+// milliseconds that the reference makes of them.
+func TestAppendStandard(t *testing.T) {
+	for _, test := range []struct{ log, want, max string }{
+		{"1,2,3,H\n", "1,2,3,", "3"},
+		{"Tag=a 1.5 2 3e0 H\n", "1.5 2 3e0 ", "3e0"},
+		{"1,2,+Inf,H\n", "1.000,2.000,0.000,", "0.000"},
+		{"1,2,0x1p4,H\n", "1.000,2.000,16.000,", "16.000"},
+		{"0,127,1,007,2,769,H\n", "0.127,1.007,2.769,", "2.769"},
+		{"1441812279474,1441812280475,3,H\n", "1441812279.474,1.001,3.000,", "3.000"},
+		{"5,6.1,3,H\n6.1,7,3,H\n", "5.000,1.1,3.000,", "3.000"},
+		{"#[BaseTime: 1700000000]\n1682.371,1684.371,580.0,H\n1684.371,1686.3719997,1,H\n", "1682.371,2.000,580.000,", "580.000"},
+	} {
+		i := nextInterval(NewReader(strings.NewReader(test.log), "log"))
+		if got := string(AppendStandard([]byte("x"), i)); got != "x"+strings.ReplaceAll(test.want, "1.1,", "1.100,") {
+			t.Errorf("%q: got %s, want %s", test.log, got, test.want)
+		}
+		if got := string(AppendMax(nil, i)); got != test.max {
+			t.Errorf("%q: MAX is %s, want %s", test.log, got, test.max)
+		}
+	}
+
+	// All milliseconds, of ends that are printed in six decimals.
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		base := float64(random.IntN(2)) * 1700000000.137
+		i := Interval{mended: true, Base: base, Start: random.Float64() * 1e4, MaxHint: 1}
+		end := i.Start + random.Float64()*10
+		if random.IntN(2) == 0 {
+			i.Start, end = math.Round(i.Start*1000)/1000, math.Round(end*1000)/1000
+		}
+		i.Length = end - i.Start
+		text := "#[BaseTime: " + Seconds(base) + "]\n" + string(AppendStandard(nil, &i)) + "H\n"
+		got := nextInterval(NewReader(strings.NewReader(text), "log"))
+		if got.StartMillis() != i.StartMillis() || got.EndMillis() != i.EndMillis() {
+			t.Fatalf("%+v is written as %s, which is from %d to %d", i, text, got.StartMillis(), got.EndMillis())
+		}
 	}
 }

@@ -118,8 +118,10 @@ func (i *Interval) EndTime() time.Time { return timeOf(i.Absolute() + i.Length) 
 // Duration returns the length of the interval, to the microsecond. It is at most 292 years, the
 // longest [time.Duration].
 func (i *Interval) Duration() time.Duration {
-	const most = float64(math.MaxInt64 / int64(time.Microsecond))
-	return time.Duration(min(math.Round(i.Length*1e6), most)) * time.Microsecond
+	if i.Length >= time.Duration(math.MaxInt64).Seconds() {
+		return math.MaxInt64
+	}
+	return time.Duration(math.Round(i.Length*1e6)) * time.Microsecond
 }
 
 // millis converts seconds. It returns the nearest int64 if there is none, as Java does.

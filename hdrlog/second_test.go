@@ -87,7 +87,7 @@ func TestLengthsAreNotEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(1, 2))
-			for range 20_000 {
+			for range 5000 {
 				intervals := consecutive(random)
 				var log strings.Builder
 				log.WriteString(header(random))
@@ -124,7 +124,7 @@ func TestEndsAreEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(3, 4))
-			for range 5000 {
+			for range 2000 {
 				first := []float64{0, 1, 7, 1682.371, 627655.777, 60}[random.IntN(6)]
 				period := []float64{1, 2, 10, 5.5}[random.IntN(4)]
 				intervals := 3 + random.IntN(3)
@@ -183,7 +183,7 @@ func TestWrittenIsReadBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	h := newHistogram(t, histogram.Layout{Digits: 1, Lowest: 1}, 1)
 	ms := func(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
-	for range 3000 {
+	for range 1000 {
 		intervals := consecutive(random)
 		if random.IntN(4) == 0 {
 			// Ends and milliseconds, if they were not what they say.

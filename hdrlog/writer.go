@@ -50,6 +50,9 @@ type Writer struct {
 
 // NewWriter returns a writer of a log to w.
 func NewWriter(w io.Writer) *Writer {
+	if w == nil {
+		return new(Writer)
+	}
 	return &Writer{w: bufio.NewWriterSize(w, 64<<10)}
 }
 
@@ -217,7 +220,7 @@ func (w *Writer) checkFields(fields []byte) error {
 		return fmt.Errorf("%s: %w", field, err)
 	case extra || bytes.IndexByte(fields, '\n') >= 0 || len(i.Fields) != len(fields) || len(bytes.TrimRight(fields, "\r \t")) != len(fields):
 		return fmt.Errorf("%w: %s", ErrExtra, quoted(fields))
-	case i.Tag != nil || i.mended:
+	case i.mended:
 		return fmt.Errorf("start: %w: %s", ErrNumber, quoted(fields))
 	case i.Length < 0:
 		return fmt.Errorf("%w: %v", ErrNegative, i.Length)

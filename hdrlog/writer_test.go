@@ -155,6 +155,9 @@ func TestRewrite(t *testing.T) {
 		var again, copied bytes.Buffer
 		w, fields := NewWriter(&again), NewWriter(&copied)
 		var histograms []*histogram.Histogram
+		fields.Version()
+		fields.Flush()
+		copied.Reset()
 		r := NewReader(bytes.NewReader(mustRead(t, name)), "log")
 		for r.Scan() {
 			rec := r.Record()
@@ -224,42 +227,93 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
+// Each error is kept: no later call succeeds, and nothing but whole lines is written. What a Reader
+// would complain about or read differently is an error.
 func TestWriterErrors(t *testing.T) {
 	h := newSum(t)
-	var out bytes.Buffer
-	w := NewWriter(&out)
-	for _, test := range []struct{ tag, want string }{
-		{"a,b", `tag contains a comma, a space or a line break: "a,b"`},
-		{"a b", `tag contains a comma, a space or a line break: "a b"`},
-		{"a\nb", `tag contains a comma, a space or a line break: "a\nb"`},
-		{"a\rb", `tag contains a comma, a space or a line break: "a\rb"`},
-	} {
-		if err := w.Interval([]byte(test.tag), 0, 1, h); !errors.Is(err, ErrTag) || err.Error() != test.want {
-			t.Errorf("%q: got %v, want %s", test.tag, err, test.want)
-		}
-	}
 	wide := newHistogram(t, histogram.Layout{Digits: 0, Lowest: 1, Ratio: 1}, 1, math.MaxInt64)
-	if err := w.Interval(nil, 0, 1, wide); !errors.Is(err, histogram.ErrSpan) {
-		t.Errorf("got %v, want ErrSpan", err)
+	interval := func(tag string, start, length float64) func(*Writer) error {
+		return func(w *Writer) error { return w.Interval([]byte(tag), start, length, h) }
 	}
-	if err := w.Flush(); err != nil || out.Len() != 0 {
-		t.Errorf("%v, and %q is written", err, out.String())
+	fields := func(text string) func(*Writer) error {
+		return func(w *Writer) error { return w.Fields(nil, []byte(text)) }
+	}
+	comment := func(text string) func(*Writer) error {
+		return func(w *Writer) error { return w.Comment(text) }
+	}
+	for _, test := range []struct {
+		name  string
+		write func(*Writer) error
+		is    error
+		want  string
+	}{
+		{"a comma in a tag", interval("a,b", 0, 1), ErrTag, `tag contains a comma, a space or a line break: "a,b"`},
+		{"a space in a tag", interval("a b", 0, 1), ErrTag, `tag contains a comma, a space or a line break: "a b"`},
+		{"a newline in a tag", interval("a\nb", 0, 1), ErrTag, `tag contains a comma, a space or a line break: "a\nb"`},
+		{"a carriage return in a tag", interval("a\rb", 0, 1), ErrTag, `tag contains a comma, a space or a line break: "a\rb"`},
+		{"a negative length", interval("a", 0, -1), ErrNegative, "the length is negative: -1"},
+		{"no start", interval("a", math.NaN(), 1), ErrNumber, "not a number: start NaN"},
+		{"no length", interval("a", 0, math.NaN()), ErrNumber, "not a number: length NaN"},
+		{"an infinite start", interval("a", math.Inf(1), 1), ErrTime, ""},
+		{"a far start", interval("a", 1e13, 1), ErrTime, ""},
+		{"a long length", interval("a", 0, 1e13), ErrTime, ""},
+		{"a far end", interval("a", 1e12, 1e12), ErrTime, ""},
+		{"a start far from the base", func(w *Writer) error { w.BaseTime(1e12); return w.Interval(nil, 1e12, 1, h) }, ErrTime, ""},
+		{"no histogram", func(w *Writer) error { return w.Interval(nil, 0, 1, nil) }, ErrNoHistogram, "no histogram"},
+		{"a range that no payload has", func(w *Writer) error { return w.Interval(nil, 0, 1, wide) }, histogram.ErrSpan, ""},
+		{"rubbish", fields("rubbish\n1,2"), ErrMissing, "max: field is missing"},
+		{"too few fields", fields("1,2,3"), ErrMissing, "payload: field is missing"},
+		{"too many fields", fields("1,2,3,H,4"), ErrExtra, `text follows the interval: "1,2,3,H,4"`},
+		{"a comma at the end", fields("1,2,3,H,"), ErrExtra, ""},
+		{"a newline at the end", fields("1,2,3,H\n"), ErrExtra, ""},
+		{"a carriage return at the end", fields("1,2,3,H\r"), ErrExtra, ""},
+		{"a tag in the fields", fields("Tag=a,1,2,3,H"), ErrExtra, ""},
+		{"decimal commas", fields("1,0,2,0,3,0,H"), ErrNumber, ""},
+		{"a length below zero", fields("1,-2,3,H"), ErrNegative, "the length is negative: -2"},
+		{"a comment that is a start time", comment("[StartTime: 5]"), ErrComment, `the comment reads as a time: "#[StartTime: 5]"`},
+		{"a later line that is a base time", comment("c\n[basetime: x]"), ErrComment, ""},
+		{"a long comment", comment(strings.Repeat("c", maxComment)), ErrLineTooLong, ""},
+		{"no start time", func(w *Writer) error { return w.StartTime(math.NaN()) }, ErrNumber, "not a number: start time NaN"},
+		{"no base time", func(w *Writer) error { return w.BaseTime(math.NaN()) }, ErrNumber, "not a number: base time NaN"},
+		{"an infinite base time", func(w *Writer) error { return w.BaseTime(math.Inf(-1)) }, ErrTime, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out bytes.Buffer
+			w := NewWriter(&out)
+			err := test.write(w)
+			if !errors.Is(err, test.is) || test.want != "" && err.Error() != test.want {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+			expectKept(t, w, test.is, h)
+			for line := range strings.Lines(out.String()) {
+				if line[0] != '#' || line[len(line)-1] != '\n' {
+					t.Errorf("%q is written", line)
+				}
+			}
+		})
 	}
 
-	broken := errors.New("broken pipe")
-	w = NewWriter(writerFunc(func([]byte) (int, error) { return 0, broken }))
-	var err error
-	for n := 0; err == nil && n < 1000; n++ {
-		err = w.Comment(strings.Repeat("c", 1000))
-	}
-	if !errors.Is(err, broken) {
-		t.Errorf("got %v, want %v", err, broken)
-	}
+	t.Run("a broken pipe", func(t *testing.T) {
+		broken := errors.New("broken pipe")
+		w := NewWriter(writerFunc(func([]byte) (int, error) { return 0, broken }))
+		var err error
+		for n := 0; err == nil && n < 1000; n++ {
+			err = w.Comment(strings.Repeat("c", 1000))
+		}
+		expectKept(t, w, broken, h)
+	})
+	t.Run("the zero value", func(t *testing.T) { expectKept(t, new(Writer), errNoOutput, h) })
+	t.Run("no output", func(t *testing.T) { expectKept(t, NewWriter(nil), errNoOutput, h) })
+}
+
+// expectKept expects all calls of a writer to return an error.
+func expectKept(t *testing.T, w *Writer, want error, h *histogram.Histogram) {
+	t.Helper()
 	for name, err := range map[string]error{
 		"Legend": w.Legend(), "Interval": w.Interval(nil, 0, 1, h), "Version": w.Version(), "StartTime": w.StartTime(1),
-		"BaseTime": w.BaseTime(1), "Fields": w.Fields(nil, []byte("1,2,3,H")), "Flush": w.Flush(),
+		"BaseTime": w.BaseTime(1), "Fields": w.Fields(nil, []byte("1,2,3,H")), "Comment": w.Comment("c"), "Flush": w.Flush(),
 	} {
-		if !errors.Is(err, broken) {
+		if !errors.Is(err, want) {
 			t.Errorf("%s after an error: %v", name, err)
 		}
 	}

@@ -506,7 +506,7 @@ func TestErrors(t *testing.T) {
 	}
 	w.Flush()
 	_, err = union.Write(io.Discard, newScan(text("huge", b.String())), union.Options{})
-	if !errors.Is(err, histogram.ErrOverflow) || !strings.Contains(err.Error(), "tag A: the intervals joined with huge:1") {
+	if !errors.Is(err, histogram.ErrOverflow) || !strings.Contains(err.Error(), "tag A: the intervals joined with huge:2") {
 		t.Errorf("counts past an int64: %v", err)
 	}
 
@@ -517,7 +517,7 @@ func TestErrors(t *testing.T) {
 		reports = append(reports, err.Error())
 		return nil
 	}
-	if count, err := union.Write(io.Discard, s, union.Options{}); err != nil || count != 1 || len(reports) == 0 || !strings.HasPrefix(reports[0], "far:1: start: time is too far") {
+	if count, err := union.Write(io.Discard, s, union.Options{}); err != nil || count != 1 || len(reports) == 0 || !strings.HasPrefix(reports[0], "far:2: start: time is too far") {
 		t.Errorf("a time that is too far: %d intervals, %v, %q", count, err, reports)
 	}
 	failing := scan.Input{Name: "failing", Open: func() (io.ReadCloser, error) {
