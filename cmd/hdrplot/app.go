@@ -35,7 +35,8 @@ func app() *urfave.App {
 		cli.RatioFlag(),
 		&urfave.StringFlag{Name: "unit", Usage: "the `UNIT` that values are in after that; ns, us, ms and s turn into one another where that makes rounder numbers"},
 		&urfave.BoolFlag{Name: "log", Usage: "a logarithmic axis of values"},
-		&urfave.StringFlag{Name: "time", Value: "relative", Usage: "relative: time since the log's start; absolute: clock times, in UTC; a `KIND` of these"},
+		&urfave.StringFlag{Name: "time", Value: "relative", Usage: "relative: time since the log's start; absolute: clock times; a `KIND` of these"},
+		&urfave.StringFlag{Name: "tz", Value: "UTC", Usage: "the `ZONE` of clock times, such as Europe/Berlin or Local"},
 		cli.AggregateFlag("the length of an interval where several inputs or tags are added up, otherwise none"),
 		&urfave.StringSliceFlag{Name: "sla", Usage: "draw a service level, a `LEVEL` such as 20, or 99=5,99.9=20 for values at percentiles; repeatable"},
 		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},
@@ -44,7 +45,9 @@ func app() *urfave.App {
 		&urfave.Float64Flag{Name: "height", Value: 600, Usage: "how high it is, in `PIXELS` likewise"},
 		&urfave.IntFlag{Name: "dpi", Value: 96, Usage: "how many `DOTS` an inch PNG has: 192 makes it twice as sharp"},
 		&urfave.StringFlag{Name: "title", Usage: "the `TEXT` above it"},
-		&urfave.StringFlag{Name: "theme", Value: "light", Usage: "light or dark, a `THEME` of these"},
+		&urfave.StringFlag{Name: "theme", Value: "auto", Usage: "light or dark, a `THEME` of these; auto is light, but a page follows the reader's preference"},
+		&urfave.Float64Flag{Name: "page-size", Value: 16, Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise"},
+		&urfave.IntFlag{Name: "page-digits", Value: 2, Usage: "the precision of percentiles of a part of the time in a page, in significant `DIGITS`"},
 	)
 	return &urfave.App{
 		Name:        "hdrplot",

@@ -18,13 +18,15 @@ import (
 	"hdrkit/output"
 	"hdrkit/output/hgrm"
 	"hdrkit/output/picture"
+	"hdrkit/output/picture/page"
 )
 
-// What histograms by time may take, in bytes: in a file that a browser is to open, and in memory, for a heat map, where
-// that is enough for about a window a column of a wide picture and ten tags.
+// Histograms by time may take this much memory. For a heat map that is about a window for each column
+// of a wide picture and each of ten tags. For a page it is a multiple of the size of the page, in
+// which they are deflated.
 const (
-	pageBytes = 4 << 20
-	heatBytes = 32 << 20
+	heatBytes    = 32 << 20
+	collectTimes = 6
 )
 
 // gather returns the picture of the inputs, nil if there is nothing in them that was asked for.
@@ -71,7 +73,7 @@ type gathering struct {
 	collector picture.Collector
 	failed    error // of the collector
 	curves    []picture.Curve
-	summaries []picture.Summary
+	summaries []page.Summary
 	logStart  float64 // when the first log starts, in seconds since the epoch
 }
 
@@ -85,6 +87,7 @@ func (g *gathering) prepare(logs []scan.Input) error {
 	o := g.options
 	k := &g.collector
 	k.Ratio, k.Aggregate, k.Moving = o.ratio, o.aggregate, o.moving
+	k.Relative = o.compare && !o.absolute
 	switch {
 	case o.kind == picture.Throughput:
 		k.Measures = []picture.Measure{picture.PerSecond()}
@@ -96,7 +99,7 @@ func (g *gathering) prepare(logs []scan.Input) error {
 	}
 	switch {
 	case o.format == picture.HTML:
-		k.WindowBytes = pageBytes
+		k.WindowBytes, k.Digits = collectTimes*o.picture.PageSize, o.pageDigits
 	case o.kind == picture.Heatmap:
 		k.WindowBytes = heatBytes
 	}
@@ -110,7 +113,7 @@ func (g *gathering) prepare(logs []scan.Input) error {
 }
 
 // intervalLength returns the length of the first interval of the first file, rounded to what was meant: timers are late.
-func intervalLength(logs []scan.Input) (seconds float64, err error) {
+func intervalLength(logs []scan.Input) (ms int64, err error) {
 	for _, input := range logs {
 		if input.Once {
 			continue
@@ -124,11 +127,11 @@ func intervalLength(logs []scan.Input) (seconds float64, err error) {
 		for r.Scan() {
 			if rec := r.Record(); rec.Kind == hdrlog.IntervalRecord && rec.Interval.Length > 0 {
 				power := math.Pow(10, math.Floor(math.Log10(rec.Interval.Length))-1)
-				return math.Round(rec.Interval.Length/power) * power, nil
+				return max(int64(math.Round(math.Round(rec.Interval.Length/power)*power*1000)), 1), nil
 			}
 		}
 	}
-	return 1, nil
+	return 1000, nil
 }
 
 // readLogs takes from the logs what the picture shows: from all at once, or from one after another where they are compared.
@@ -156,7 +159,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	if verbose := g.c.Bool("v"); verbose || g.overTime() {
 		look = func(v scan.Visit, h *histogram.Histogram, i *interval) {
 			if g.overTime() {
-				g.collector.Measure(g.start(v), v.Length, h, &i.Interval)
+				g.collector.Measure(v.Interval, h, &i.Interval)
 			}
 			if verbose {
 				i.line = output.Line(v.Tag, v.StartMillis(), v.EndMillis(), h, output.Scale{Ratio: g.options.ratio})
@@ -168,7 +171,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			}
 			g.logStart = min(g.logStart, v.LogStart)
 			if g.overTime() && g.failed == nil {
-				g.failed = g.collector.Add(g.label(label, v.Tag), &i.Interval)
+				g.failed = g.collector.Add(label, g.label(label, v.Tag), &i.Interval)
 			}
 			return nil
 		}
@@ -181,11 +184,11 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	if g.failed != nil {
 		return g.failed
 	}
+	period := result.Period("covered")
 	for _, sum := range result.Summaries {
 		label := g.label(label, sum.Tag)
-		seconds := float64(sum.End-sum.Start) / 1000
 		g.curves = append(g.curves, picture.CurveOf(label, sum.Histogram, g.options.ratio))
-		g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Histogram, g.options.ratio, sum.Intervals, seconds))
+		g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Histogram, g.options.ratio, sum.Intervals, period))
 	}
 	return nil
 }
@@ -194,15 +197,6 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 type interval struct {
 	picture.Interval
 	line string // for -v
-}
-
-// start returns when an interval starts: since the epoch, or since its log's start where logs of different times are
-// laid over one another.
-func (g *gathering) start(v scan.Visit) float64 {
-	if g.options.compare && !g.options.absolute {
-		return v.Relative()
-	}
-	return v.Absolute()
 }
 
 // label returns the label of a series: file, tag or both.
@@ -240,11 +234,15 @@ func fileLabels(inputs []scan.Input) map[string]string {
 func (g *gathering) picture(logs bool) (p *picture.Picture, err error) {
 	p = picture.New(g.options.kind)
 	if logs && g.overTime() {
-		origin := g.logStart
-		if g.options.compare && !g.options.absolute {
-			origin = 0
+		origin := int64(0)
+		if !g.collector.Relative {
+			origin = int64(math.Round(g.logStart * 1000))
 		}
-		if p, err = g.collector.Picture(g.options.kind, origin); err != nil {
+		var labels []string // in the order of the command line, and sorted by tag in each input
+		for _, curve := range g.curves {
+			labels = append(labels, curve.Label)
+		}
+		if p, err = g.collector.Picture(g.options.kind, origin, labels); err != nil {
 			return nil, err
 		}
 	}

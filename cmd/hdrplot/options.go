@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	_ "time/tzdata" // for machines without
 
 	urfave "github.com/urfave/cli/v2"
 
@@ -34,8 +36,9 @@ type options struct {
 	of         string
 	levels     []float64 // percentiles
 	ratio      float64
-	aggregate  float64 // seconds
-	moving     float64 // seconds
+	aggregate  int64 // milliseconds
+	moving     int64 // milliseconds
+	pageDigits int
 	ignoreTags bool
 	compare    bool
 	absolute   bool
@@ -47,7 +50,7 @@ type options struct {
 func parseOptions(c *urfave.Context) (o *options, err error) {
 	o = &options{
 		of: c.String("of"), ratio: c.Float64("ovr"),
-		ignoreTags: c.Bool("it"), compare: c.Bool("compare"),
+		pageDigits: c.Int("page-digits"), ignoreTags: c.Bool("it"), compare: c.Bool("compare"),
 		picture: picture.Picture{
 			Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
 			Unit: c.String("unit"), LogValues: c.Bool("log"),
@@ -58,16 +61,21 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, err
 	}
 	o.kind = picture.Type(kind)
-	theme, err := cli.OneOf(c, "theme", []string{"light", "dark"})
+	theme, err := cli.OneOf(c, "theme", []string{"auto", "light", "dark"})
 	if err != nil {
 		return nil, err
 	}
-	o.picture.Theme = picture.Theme(theme)
-	time, err := cli.OneOf(c, "time", []string{"relative", "absolute"})
+	if theme != "auto" {
+		o.picture.Theme = picture.Theme(theme)
+	}
+	kindOfTime, err := cli.OneOf(c, "time", []string{"relative", "absolute"})
 	if err != nil {
 		return nil, err
 	}
-	o.absolute = time == "absolute"
+	o.absolute = kindOfTime == "absolute"
+	if o.picture.Zone, err = time.LoadLocation(c.String("tz")); err != nil {
+		return nil, cli.Usagef("-tz %q is no zone of time: give a name such as Europe/Berlin, UTC or Local", c.String("tz"))
+	}
 	if o.format, err = parseFormat(c, o.of); err != nil {
 		return nil, err
 	}
@@ -84,7 +92,14 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	if err != nil {
 		return nil, err
 	}
-	o.aggregate = float64(aggregate) / 1000
+	o.aggregate = aggregate
+	switch size := c.Float64("page-size"); {
+	case !(size >= 0.1 && size <= 1000):
+		return nil, cli.Usagef("-page-size %v: a page has from 0.1 to 1000 MB", size)
+	case o.pageDigits < 1 || o.pageDigits > 5:
+		return nil, cli.Usagef("-page-digits %d: a log has from 1 to 5 significant digits", o.pageDigits)
+	}
+	o.picture.PageSize = int(c.Float64("page-size") * 1e6)
 	if err := o.picture.Check(); err != nil {
 		return nil, cli.Usagef("-width, -height and -dpi: %w", err)
 	}
@@ -122,13 +137,13 @@ func (o *options) parseLevels(c *urfave.Context) error {
 		if err != nil {
 			return err
 		}
-		o.moving = float64(length) / 1000
+		o.moving = length
 		level := c.Float64("mwp")
 		switch {
 		case !(level >= 0 && level <= 100):
 			return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", level)
 		case !(o.moving > 0):
-			return cli.Usagef("-mwpl %v: a moving window has a length", o.moving)
+			return cli.Usagef("-mwpl %s: a moving window has a length", c.String("mwpl"))
 		case cli.Given(c, "p"):
 			return cli.Usagef("-mwp and -p: one of them only")
 		}
@@ -178,6 +193,7 @@ func parseLimits(texts []string) (limits []picture.Limit, err error) {
 // dress gives a picture its looks.
 func (o *options) dress(p *picture.Picture) {
 	look := &o.picture
+	p.PageSize, p.Zone = look.PageSize, look.Zone
 	p.Theme, p.Width, p.Height, p.DPI = look.Theme, look.Width, look.Height, look.DPI
 	p.Title, p.Unit, p.LogValues, p.Limits, p.Absolute = look.Title, look.Unit, look.LogValues, look.Limits, o.absolute
 }

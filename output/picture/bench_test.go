@@ -9,20 +9,20 @@ import (
 func BenchmarkWindows(b *testing.B) {
 	const n = 12000
 	tags := []string{"a", "b", "c", "d", "e", "f"}
-	measure := &Collector{WindowBytes: 1, Ratio: 1}
+	gather := &Collector{WindowBytes: 1, Ratio: 1}
 	intervals := make([]Interval, n)
 	for i := range intervals {
 		h := histogramOf(b, 3, latencies(int64(i%60), 1500, 1e6))
-		measure.Measure(float64(i/len(tags)), 1, h, &intervals[i])
+		measure(gather, float64(i/len(tags)), 1, h, &intervals[i])
 	}
 	for b.Loop() {
 		c := &Collector{WindowBytes: 4 << 20, Ratio: 1}
 		for i := range intervals {
-			if err := c.Add(tags[i%len(tags)], &intervals[i]); err != nil {
+			if err := c.Add("", tags[i%len(tags)], &intervals[i]); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if _, err := c.Picture(Heatmap, 0); err != nil {
+		if _, err := c.Picture(Heatmap, 0, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

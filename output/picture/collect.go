@@ -3,12 +3,14 @@ package picture
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/output/picture/axis"
 )
 
 // A Measure is what a line shows of an interval.
@@ -46,99 +48,120 @@ func PerSecond() Measure {
 
 // A Collector gathers intervals for a picture.
 type Collector struct {
-	// Measures are what to show of each interval; none for a chart that is not one of lines.
+	// Measures are the lines of each series. A chart without lines has none.
 	Measures []Measure
-	// Ratio is what values are divided by.
+	// Ratio is the number by which values are divided.
 	Ratio float64
-	// Aggregate merges the intervals of so many seconds before anything is measured, if above 0.
-	Aggregate float64
-	// Moving makes each measure one of what was recorded in the so many seconds that end with the interval, if above 0.
-	Moving float64
-	// WindowBytes keeps histograms by time, for a heat map or HTML, and is the memory that they may take, in bytes: where
-	// that is not enough, neighbours in time are merged. 0 keeps none.
+	// Aggregate merges the intervals of each window of so many milliseconds before anything is
+	// measured, if it is above 0. See package merge.
+	Aggregate int64
+	// Moving measures, at the end of each interval, a moving window of so many milliseconds, if it is
+	// above 0. See package merge.
+	Moving int64
+	// WindowBytes keeps histograms by time, for a heat map or a page. It is the memory that they may
+	// take. If they need more, neighbours in time are merged. 0 keeps none.
 	WindowBytes int
+	// Digits is the precision of those histograms, in significant decimal digits. 0 stands for 2: a
+	// pixel is more than a hundredth of the value that it stands for.
+	Digits int
+	// Relative lays logs over one another: times count from the start of each log.
+	Relative bool
 
 	series map[string]*gathered
-	width  float64 // of the windows, in seconds
-	bytes  int     // what the windows take
+	order  []string // the labels of series as they came
+	width  int64    // of the windows
+	bytes  int      // that the windows take
 }
 
 // gathered is what a collector has of a series.
 type gathered struct {
+	group   string
 	lines   [][]Point // by measure
-	exact   *windows  // if Aggregate is set
-	steps   []Window  // the intervals, if Moving is set and Aggregate is not
+	exact   *windows  // if Aggregate or Moving is set: what is measured at the end
 	windows *windows
 }
 
-// An Interval is what a collector needs of one.
+// An Interval is what a collector needs of an interval.
 type Interval struct {
-	start, end float64
-	values     []float64        // by measure
-	exact      histogram.Packed // if Aggregate or Moving is set
-	rough      histogram.Packed // if WindowBytes is
-	max        float64          // likewise
-	count      int64
+	window Window    // without counts
+	values []float64 // by measure
+	exact  histogram.Packed
+	rough  histogram.Packed
 }
 
-// Measure takes from an interval, which starts at start and is so long, both in seconds, what is needed of it. It does the
-// work, and may be called by several goroutines at once; into is overwritten.
-func (c *Collector) Measure(start, length float64, h *histogram.Histogram, into *Interval) {
-	into.start, into.end, into.values, into.count = start, start+length, into.values[:0], h.TotalCount()
+// Measure takes what the collector needs from an interval, whose counts are h. It does the work, and
+// may be called by several goroutines at once. Into is overwritten.
+func (c *Collector) Measure(i *hdrlog.Interval, h *histogram.Histogram, into *Interval) {
+	seconds, from := i.Absolute(), int64(0)
+	if c.Relative {
+		seconds, from = i.Relative(), millis(i.LogStart)
+	}
+	value := func(v int64) float64 { return h.Float(v) / c.Ratio }
+	into.window = Window{
+		Start: millis(seconds), Begin: i.StartMillis() - from, End: i.EndMillis() - from, Intervals: 1, Count: h.TotalCount(),
+		Min: value(h.Min()), Max: value(h.Max()), Sum: h.Mean() / c.Ratio * float64(h.TotalCount()),
+	}
+	into.values = into.values[:0]
 	if c.Aggregate > 0 || c.Moving > 0 {
 		into.exact.Pack(h, histogram.MaxDigits)
 	} else {
 		for _, m := range c.Measures {
-			into.values = append(into.values, m.of(h, length, c.Ratio))
+			into.values = append(into.values, m.of(h, i.Length, c.Ratio))
 		}
 	}
 	if c.WindowBytes > 0 {
-		into.rough.Pack(h, coarseDigits)
-		into.max = h.Float(h.Max()) / c.Ratio
+		into.rough.Pack(h, c.digits())
 	}
 }
 
-// Add adds an interval to a series. It fails where histograms do not add up: [histogram.ErrKind], [histogram.ErrSpan] or
-// [histogram.ErrOverflow].
-func (c *Collector) Add(label string, i *Interval) error {
-	g := c.at(label)
-	window := func(counts histogram.Packed) *Window {
-		return &Window{Start: i.start, End: i.end, Count: i.count, Max: i.max, counts: counts}
+func (c *Collector) digits() int {
+	if c.Digits == 0 {
+		return 2
 	}
-	switch {
-	case c.Aggregate > 0:
-		if err := g.exact.put(g.exact.key(i.start, i.end), window(i.exact)); err != nil {
+	return c.Digits
+}
+
+// millis rounds seconds to the milliseconds that a log prints.
+func millis(seconds float64) int64 { return int64(math.Round(seconds * 1000)) }
+
+// Add adds an interval to the series with a label. Group is that of [Series]. The error is that of
+// [histogram.Histogram.Add].
+func (c *Collector) Add(group, label string, i *Interval) error {
+	g := c.at(group, label)
+	if c.Aggregate > 0 || c.Moving > 0 {
+		key := int64(g.exact.intervals) // each by itself
+		if c.Aggregate > 0 {
+			key = merge.WindowOf(i.window.Begin, i.window.End, c.Aggregate).Start
+		}
+		if err := g.exact.put(key, &i.window, i.exact); err != nil {
 			return err
 		}
-	case c.Moving > 0:
-		step := Window{Start: i.start, End: i.end, Count: i.count, Max: i.max}
-		step.counts.Copy(i.exact)
-		g.steps = append(g.steps, step)
-	default:
+	} else {
 		for n, v := range i.values {
-			g.lines[n] = append(g.lines[n], Point{i.start, i.end, v})
+			g.lines[n] = append(g.lines[n], Point{float64(i.window.Start), float64(i.window.Start + i.window.length()), v})
 		}
 	}
 	if c.WindowBytes == 0 {
 		return nil
 	}
 	before := g.windows.bytes
-	if err := g.windows.put(g.windows.key(i.start, i.end), window(i.rough)); err != nil {
+	if err := g.windows.put(windowAt(i.window.Start, c.width), &i.window, i.rough); err != nil {
 		return err
 	}
 	c.bytes += g.windows.bytes - before // a window that is open counts as what it was
 	return c.bound()
 }
 
-func (c *Collector) at(label string) *gathered {
+func (c *Collector) at(group, label string) *gathered {
 	g := c.series[label]
 	if g == nil {
 		if c.series == nil {
 			c.series = map[string]*gathered{}
-			c.width = firstWidth
+			c.width = 1
 		}
-		g = &gathered{lines: make([][]Point, len(c.Measures)), exact: newWindows(c.Aggregate), windows: newWindows(c.width)}
+		g = &gathered{group: group, lines: make([][]Point, len(c.Measures)), exact: newWindows(), windows: newWindows()}
 		c.series[label] = g
+		c.order = append(c.order, label)
 	}
 	return g
 }
@@ -146,7 +169,7 @@ func (c *Collector) at(label string) *gathered {
 // bound widens the windows until they take no more memory than they may.
 func (c *Collector) bound() error {
 	for c.bytes > c.WindowBytes && c.width < 1<<40 {
-		c.width *= 2
+		c.width = wider(c.width)
 		c.bytes = 0
 		for _, g := range c.series {
 			if err := g.windows.widen(c.width); err != nil {
@@ -158,23 +181,28 @@ func (c *Collector) bound() error {
 	return nil
 }
 
-// Picture returns what was gathered as a picture of type t. Series are sorted by label; times are counted from origin.
-func (c *Collector) Picture(t Type, origin float64) (*Picture, error) {
+// Picture returns what was gathered as a picture of a type, whose time 0 is origin, in milliseconds
+// since the epoch. Series are in the order of sorted, which are labels; the others follow in the
+// order of their first intervals.
+func (c *Collector) Picture(t Type, origin int64, sorted []string) (*Picture, error) {
 	if err := c.settleWindows(); err != nil {
 		return nil, err
 	}
 	p := New(t)
-	p.Origin = origin
+	p.Origin, p.Digits = origin, c.digits()
 	switch {
 	case c.Moving > 0:
-		p.Span = "the last " + number(c.Moving) + " s"
+		p.Span = "the last " + axis.Number(float64(c.Moving)/1000) + " s"
 	case c.Aggregate > 0:
-		p.Span = "each " + number(c.Aggregate) + " s"
+		p.Span = "each " + axis.Number(float64(c.Aggregate)/1000) + " s"
 	}
-	if c.width > firstWidth {
-		p.WindowSeconds = c.width
+	p.Aggregate, p.WindowMillis = c.Aggregate, c.width
+	place := map[string]int{}
+	for n, label := range sorted {
+		place[label] = n - len(sorted)
 	}
-	for _, label := range slices.Sorted(maps.Keys(c.series)) {
+	slices.SortStableFunc(c.order, func(a, b string) int { return cmp.Compare(place[a], place[b]) })
+	for _, label := range c.order {
 		g := c.series[label]
 		if err := c.settle(g); err != nil {
 			return nil, fmt.Errorf("%s: %w", named(label), err)
@@ -182,22 +210,24 @@ func (c *Collector) Picture(t Type, origin float64) (*Picture, error) {
 		if len(c.Measures) > 0 {
 			p.Series = append(p.Series, c.lines(label, g, origin))
 		}
-		if c.WindowBytes > 0 {
-			all := g.windows.inOrder()
-			layout, err := refine(all)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", named(label), err)
-			}
-			for i := range all {
-				all[i].Start -= origin
-				all[i].End -= origin
-			}
-			unit := 1 / c.Ratio
-			if layout.Ratio != 0 {
-				unit *= layout.Ratio
-			}
-			p.Windows = append(p.Windows, WindowSeries{label, unit, all})
+		if c.WindowBytes == 0 {
+			continue
 		}
+		all := g.windows.inOrder()
+		layout, err := refine(all)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", named(label), err)
+		}
+		for i := range all {
+			all[i].Start -= origin
+			all[i].Begin -= origin
+			all[i].End -= origin
+		}
+		unit := 1 / c.Ratio
+		if layout.Ratio != 0 {
+			unit *= layout.Ratio
+		}
+		p.Windows = append(p.Windows, WindowSeries{label, g.group, unit, all})
 	}
 	return p, nil
 }
@@ -217,59 +247,40 @@ func (c *Collector) settleWindows() error {
 
 // settle measures what could not be measured interval by interval.
 func (c *Collector) settle(g *gathered) error {
-	steps := g.steps
-	if c.Aggregate > 0 {
-		steps = g.exact.inOrder()
-	}
-	if len(steps) == 0 {
-		return nil
-	}
+	steps := g.exact.inOrder()
+	moving := merge.NewMoving(c.Moving)
 	if c.Moving > 0 {
-		return c.measureMoving(g, steps)
+		slices.SortStableFunc(steps, func(a, b Window) int { return cmp.Compare(a.End, b.End) })
 	}
+	var own histogram.Histogram
 	for _, s := range steps {
-		c.measure(g, s, s.End-s.Start, s.counts.Histogram())
-	}
-	return nil
-}
-
-func (c *Collector) measure(g *gathered, w Window, seconds float64, h *histogram.Histogram) {
-	for i, m := range c.Measures {
-		g.lines[i] = append(g.lines[i], Point{w.Start, w.End, m.of(h, seconds, c.Ratio)})
-	}
-}
-
-// measureMoving measures, at the end of each step, all that was recorded in the Moving seconds before.
-func (c *Collector) measureMoving(g *gathered, steps []Window) error {
-	slices.SortStableFunc(steps, func(a, b Window) int { return cmp.Compare(a.End, b.End) })
-	layout, err := refine(steps)
-	if err != nil {
-		return err
-	}
-	sum, _ := histogram.New(layout)
-	const slop = 1e-6 // seconds: ends are sums of decimal numbers
-	oldest := 0
-	for _, s := range steps {
-		if err := s.counts.AddTo(sum); err != nil {
-			return err
+		start, end, seconds := s.Start, s.End, float64(s.length())/1000
+		if c.Aggregate > 0 {
+			w := merge.WindowOf(s.Begin, s.End, c.Aggregate)
+			start, end = max(start, w.Start), min(end, w.End)
 		}
-		for ; steps[oldest].End <= s.End-c.Moving+slop; oldest++ {
-			if err := steps[oldest].counts.SubtractFrom(sum); err != nil {
+		s.counts.Unpack(&own)
+		h := &own
+		if c.Moving > 0 {
+			if err := moving.Add(s.End, h); err != nil {
 				return err
 			}
+			h, seconds = moving.Histogram(), float64(c.Moving)/1000
 		}
-		c.measure(g, s, c.Moving, sum)
+		for i, m := range c.Measures {
+			g.lines[i] = append(g.lines[i], Point{float64(start), float64(end), m.of(h, seconds, c.Ratio)})
+		}
 	}
 	return nil
 }
 
-func (c *Collector) lines(label string, g *gathered, origin float64) Series {
-	s := Series{Label: label}
+func (c *Collector) lines(label string, g *gathered, origin int64) Series {
+	s := Series{Label: label, Group: g.group}
 	for n, m := range c.Measures {
 		points := g.lines[n]
 		for i := range points {
-			points[i].Start -= origin
-			points[i].End -= origin
+			points[i].Start -= float64(origin)
+			points[i].End -= float64(origin)
 		}
 		slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.middle(), b.middle()) })
 		s.Lines = append(s.Lines, Line{m.Name, points})

@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"errors"
 	"math"
 	"math/rand"
 	"reflect"
@@ -15,7 +16,7 @@ import (
 func TestAggregate(t *testing.T) {
 	values := func(i int) []int64 { return latencies(int64(i), 10+i, 1e6) }
 	c := timeline(100, 90)
-	c.Aggregate, c.Ratio = 10, 1000
+	c.Aggregate, c.Ratio = 10_000, 1000
 	p := collect(t, Timeline, c, 35, func(i int) (string, float64, float64, []int64) {
 		return "", float64(i), 1, values(i)
 	})
@@ -29,7 +30,7 @@ func TestAggregate(t *testing.T) {
 				all = append(all, values(i)...)
 			}
 			want := float64(histogramOf(t, 3, all).ValueAtPercentile([]float64{100, 90}[n])) / 1000
-			if point.Value != want || point.Start != float64(10*w) || point.End != float64(min(10*w+10, 35)) {
+			if point.Value != want || point.Start != float64(10_000*w) || point.End != float64(1000*min(10*w+10, 35)) {
 				t.Errorf("line %d, window %d: %+v, want %v", n, w, point, want)
 			}
 		}
@@ -39,19 +40,19 @@ func TestAggregate(t *testing.T) {
 // TestMoving compares a moving percentile with one reckoned anew at each step, on intervals out of order and of mixed precision.
 func TestMoving(t *testing.T) {
 	const n, window = 60, 7
-	c := &Collector{Measures: []Measure{AtPercentile(90)}, Moving: window, Ratio: 1}
+	c := &Collector{Measures: []Measure{AtPercentile(90)}, Moving: 1000 * window, Ratio: 1}
 	var all []*histogram.Histogram
 	for i := range n {
-		all = append(all, histogramOf(t, 2+i%2, latencies(int64(i), 20, 1e6)))
+		all = append(all, histogramOf(t, 2+(i+1)%2, latencies(int64(i), 20, 1e6)))
 	}
 	for _, i := range rand.New(rand.NewSource(1)).Perm(n) {
 		var interval Interval
-		c.Measure(float64(i)+0.1, 1, all[i], &interval)
-		if err := c.Add("", &interval); err != nil {
+		measure(c, float64(i)+0.1, 1, all[i], &interval)
+		if err := c.Add("", "", &interval); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p, err := c.Picture(Timeline, 0.1)
+	p, err := c.Picture(Timeline, 100, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestMoving(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if want := float64(sum.ValueAtPercentile(90)); point.Value != want || math.Abs(point.Start-float64(i)) > 1e-9 {
+		if want := float64(sum.ValueAtPercentile(90)); point.Value != want || point.Start != float64(1000*i) {
 			t.Errorf("point %d: %+v, want %v", i, point, want)
 		}
 	}
@@ -80,19 +81,20 @@ func TestBoundedWindows(t *testing.T) {
 		c := &Collector{WindowBytes: limit, Ratio: 1}
 		for _, i := range order {
 			var interval Interval
-			c.Measure(float64(i), 1, histogramOf(t, 3, latencies(int64(i), 30, 1e6)), &interval)
-			if err := c.Add([]string{"a", "b"}[i%2], &interval); err != nil {
+			measure(c, float64(i), 1, histogramOf(t, 3, latencies(int64(i), 30, 1e6)), &interval)
+			if err := c.Add("", []string{"a", "b"}[i%2], &interval); err != nil {
 				t.Fatal(err)
 			}
 		}
-		p, err := c.Picture(Heatmap, 0)
+		p, err := c.Picture(Heatmap, 0, []string{"a", "b"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		bytes := 0
 		for _, series := range p.Windows {
-			for _, w := range series.Windows {
+			for i, w := range series.Windows {
 				bytes += windowBytes + w.counts.Size()
+				series.Windows[i].Sum = math.Round(w.Sum) // of floating-point numbers, whose sum depends on their order
 			}
 		}
 		if bytes > limit || bytes != c.bytes {
@@ -106,8 +108,8 @@ func TestBoundedWindows(t *testing.T) {
 	}
 	one := gather(inOrder)
 	two := gather(rand.New(rand.NewSource(2)).Perm(n))
-	if one.WindowSeconds < 2 || !reflect.DeepEqual(one.Windows, two.Windows) {
-		t.Errorf("windows of %v and %v s differ", one.WindowSeconds, two.WindowSeconds)
+	if one.WindowMillis < 2000 || !reflect.DeepEqual(one.Windows, two.Windows) {
+		t.Errorf("windows of %v and %v ms differ", one.WindowMillis, two.WindowMillis)
 	}
 	total := int64(0)
 	for _, series := range one.Windows {
@@ -129,7 +131,7 @@ func TestGrid(t *testing.T) {
 	p := collect(t, Heatmap, c, 100, func(i int) (string, float64, float64, []int64) {
 		return "", float64(i), 1, append(latencies(int64(i), 50, 1e5), 0)
 	})
-	g := newGrid(0, 100, 100, 1e8, 50, 120)
+	g := newGrid(0, 100_000, 100, 1e8, 50, 120)
 	g.add(p.Windows)
 	sum := 0.0
 	for column := range g.columns {
@@ -161,7 +163,7 @@ func TestGridWorkers(t *testing.T) {
 		var want []float64
 		for workers := 1; workers <= 4; workers++ {
 			runtime.GOMAXPROCS(workers)
-			g := newGrid(0, 71, 100, 1e8, columns, 120)
+			g := newGrid(0, 71_000, 100, 1e8, columns, 120)
 			g.add(p.Windows)
 			if want == nil {
 				want = g.rate
@@ -179,14 +181,14 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []*Collector{{Aggregate: 10, Ratio: 1}, {WindowBytes: 1, Ratio: 1}} {
+	for _, c := range []*Collector{{Aggregate: 10_000, Ratio: 1}, {WindowBytes: 1, Ratio: 1}} {
 		var integer, other Interval
-		c.Measure(0, 1, histogramOf(t, 3, []int64{1}), &integer)
-		c.Measure(0, 1, double, &other)
-		if err := c.Add("", &integer); err != nil {
+		measure(c, 0, 1, histogramOf(t, 3, []int64{1}), &integer)
+		measure(c, 0, 1, double, &other)
+		if err := c.Add("", "", &integer); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Add("", &other); err != histogram.ErrKind {
+		if err := c.Add("", "", &other); !errors.Is(err, histogram.ErrKind) {
 			t.Errorf("%v", err)
 		}
 	}

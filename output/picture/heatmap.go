@@ -12,12 +12,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"hdrkit/hdrlog/histogram"
+
+	"hdrkit/output/picture/axis"
 )
 
 // A grid is a heat map: values a second, by column of time and row of value. Row 0 is for zeros, the others divide the
 // logarithms of the values.
 type grid struct {
-	from, to      float64 // seconds
+	from, to      float64 // milliseconds
 	low, high     float64 // values
 	columns, rows int
 	rate          []float64
@@ -54,11 +56,15 @@ type filler struct {
 	*grid
 	columns span
 
-	// The rows that slots of layout and unit take, by index: logarithms cost more than all else.
+	// The rows that slots of layout and unit take, by index. Logarithms cost more than all else.
 	layout histogram.Layout
 	unit   float64
-	taken  []span
+	taken  []extent
 }
+
+// An extent is where a slot begins and ends among the rows: in row 2 for 2 up to 3. An extent that
+// is not known yet ends at 0.
+type extent struct{ low, high float64 }
 
 // add adds a series. Windows that follow one another and lie in the same columns are added up first: of an hour of
 // seconds, a column shows ten.
@@ -95,8 +101,9 @@ type stretch struct {
 
 func (g *grid) stretchOf(w *Window) stretch {
 	width := (g.to - g.from) / float64(g.columns)
-	first, last := cells((w.Start-g.from)/width, (w.End-g.from)/width, g.columns)
-	return stretch{span{first, last}, 1 / math.Max(w.End-w.Start, width)}
+	start, length := float64(w.Start), float64(w.length())
+	first, last := cells((start-g.from)/width, (start+length-g.from)/width, g.columns)
+	return stretch{span{first, last}, 1000 / math.Max(length, width)}
 }
 
 // spread moves counts into the cells that they stand for.
@@ -107,33 +114,36 @@ func (f *filler) spread(at stretch, layout histogram.Layout, counts []float64, u
 		}
 		counts[index] = 0
 		taken := f.rowsOf(layout, index, unit)
-		rate := n * at.perSecond / float64(taken.last-taken.first+1)
-		for column := max(at.columns.first, f.columns.first); column <= min(at.columns.last, f.columns.last); column++ {
-			for row := taken.first; row <= taken.last; row++ {
-				f.rate[column*(f.rows+1)+row] += rate
+		rate := n * at.perSecond / (taken.high - taken.low)
+		for row := int(taken.low); float64(row) < taken.high; row++ {
+			share := rate * (min(taken.high, float64(row+1)) - max(taken.low, float64(row)))
+			for column := max(at.columns.first, f.columns.first); column <= min(at.columns.last, f.columns.last); column++ {
+				f.rate[column*(f.rows+1)+row] += share
 			}
 		}
 	}
 }
 
 // rowsOf returns the rows that the slot at index takes.
-func (f *filler) rowsOf(layout histogram.Layout, index int, unit float64) span {
+func (f *filler) rowsOf(layout histogram.Layout, index int, unit float64) extent {
 	if f.layout != layout || f.unit != unit {
 		f.layout, f.unit, f.taken = layout, unit, nil
 	}
 	for len(f.taken) <= index {
-		f.taken = append(f.taken, span{0, -1})
+		f.taken = append(f.taken, extent{})
 	}
 	taken := &f.taken[index]
-	if taken.last >= 0 {
+	if taken.high > 0 {
 		return *taken
 	}
 	if low := layout.LowestAt(index); low == 0 {
-		taken.last = 0
+		taken.high = 1
 	} else {
+		// Both ends lie inside the rows, and at least a thousandth of a row apart.
+		const least = 0.001
 		high := float64(layout.HighestAt(index)) + 1
-		first, last := cells(f.row(float64(low)*unit), f.row(high*unit), f.rows)
-		*taken = span{first + 1, last + 1}
+		taken.low = 1 + min(max(f.row(float64(low)*unit), 0), float64(f.rows)-least)
+		taken.high = 1 + min(max(f.row(high*unit), taken.low-1+least), float64(f.rows))
 	}
 	return *taken
 }
@@ -225,7 +235,7 @@ func (s *sheet) windowRange() (series []Series, values valueRange) {
 	for _, ws := range s.Windows {
 		line := Line{}
 		for _, w := range ws.Windows {
-			line.Points = append(line.Points, Point{w.Start, w.End, w.Max})
+			line.Points = append(line.Points, Point{float64(w.Start), float64(w.Start + w.length()), w.Max})
 			if w.Count == 0 {
 				continue
 			}
@@ -287,7 +297,7 @@ func colourTicks(least, most float64) (ticks []float64) {
 	}
 	for e := int(math.Floor(math.Log10(least))); e <= int(math.Ceil(math.Log10(most))); e++ {
 		for _, digit := range digits {
-			if v := digit * power10(e); v >= least*(1-1e-9) && v <= most*(1+1e-9) {
+			if v := digit * axis.Power10(e); v >= least*(1-1e-9) && v <= most*(1+1e-9) {
 				ticks = append(ticks, v)
 			}
 		}
@@ -319,7 +329,7 @@ func (s *sheet) drawColourBar(c draw.Canvas, x vg.Length, least, most float64) {
 		}
 		last = at
 		c.StrokeLine2(draw.LineStyle{Color: s.faint, Width: pixel}, x+16*pixel, at, x+20*pixel, at)
-		c.FillText(label, vg.Point{X: x + 24*pixel, Y: at}, short(rate))
+		c.FillText(label, vg.Point{X: x + 24*pixel, Y: at}, axis.Short(rate))
 	}
 	label.YAlign = text.YBottom
 	c.FillText(label, vg.Point{X: x, Y: bottom + height + 8*pixel + tickSize*lineSpace}, "values")

@@ -8,21 +8,23 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"hdrkit/output/picture/axis"
 )
 
 // limitLabel returns what a service level demands.
 func (s *sheet) limitLabel(l Limit) string {
-	value := logLabel(s.Unit, l.Value)
+	value := axis.Handy(s.Unit, l.Value)
 	if !s.LogValues || s.Type == Throughput {
-		value = s.scale.label(l.Value / s.scale.divide)
-		if s.scale.unit != "" {
-			value += " " + s.scale.unit
+		value = s.scale.Label(l.Value / s.scale.Divide)
+		if s.scale.Unit != "" {
+			value += " " + s.scale.Unit
 		}
 	}
 	if l.Percentile == 0 {
 		return value
 	}
-	return number(l.Percentile) + "% ≤ " + value
+	return axis.Number(l.Percentile) + "% ≤ " + value
 }
 
 func (s *sheet) limitText() text.Style {

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"hdrkit/output/picture/axis"
 )
 
 // overTime draws a timeline or throughput chart.
@@ -45,7 +47,7 @@ func (s *sheet) overTime() {
 		width := (to - from) / float64(s.columns)
 		for _, i := range byHeight(shown) {
 			for n, line := range shown[i].Lines {
-				s.drawLine(c, x, y, s.styleOf(i, n, len(shown[i].Lines)), runs(line.Points, width))
+				s.drawLine(c, x, y, s.styleOf(i, n, len(s.Series), len(shown[i].Lines)), runs(line.Points, width))
 			}
 		}
 		s.drawLimits(c, y, s.Limits)
@@ -74,13 +76,13 @@ func (s *sheet) lineLegend(shown, rest []Series) (entries []entry) {
 	}
 	if len(shown) > 1 || len(shown) == 1 && shown[0].Label != "" {
 		for i, series := range shown {
-			e := entry{label: named(series.Label), style: s.styleOf(i, 0, lines)}
+			e := entry{label: named(series.Label), style: s.styleOf(i, 0, len(s.Series), lines)}
 			entries = append(entries, e)
 		}
 	}
 	if lines > 1 {
 		for n, line := range shown[0].Lines {
-			st := s.styleOf(0, n, lines)
+			st := s.styleOf(0, n, len(s.Series), lines)
 			if len(shown) > 1 {
 				st.colour = s.faint
 			}
@@ -108,13 +110,16 @@ func (s *sheet) timeAxis(series []Series) (from, to float64, ok bool) {
 		from, to = 0, 1
 	}
 	from, to = roomy(from, to, s.Absolute)
-	axis := &s.plot.X
-	axis.Min, axis.Max = from, to
+	x := &s.plot.X
+	x.Min, x.Max = from, to
+	ticks, title := axis.Relative(from/1000, to/1000, most(s.columns*96/s.DPI, 80))
 	if s.Absolute {
-		axis.Tick.Marker, axis.Label.Text = clockTicks(from, to, s.Origin, most(s.columns*96/s.DPI, 100))
-	} else {
-		axis.Tick.Marker, axis.Label.Text = relativeTicks(from, to, most(s.columns*96/s.DPI, 80))
+		ticks, title = axis.Clock(from/1000, to/1000, float64(s.Origin)/1000, s.zone(), most(s.columns*96/s.DPI, 100))
 	}
+	for i := range ticks {
+		ticks[i].Value *= 1000
+	}
+	x.Tick.Marker, x.Label.Text = marker(ticks), title
 	return from, to, ok
 }
 
@@ -124,7 +129,7 @@ func roomy(from, to float64, absolute bool) (float64, float64) {
 		from = 0
 	}
 	if to <= from {
-		from, to = from-0.5, to+0.5
+		from, to = from-500, to+500
 	}
 	return from, to
 }

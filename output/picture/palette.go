@@ -33,25 +33,27 @@ func anyColours(all []color.RGBA) (list []color.Color) {
 	return list
 }
 
-// The lines are of the palette of Okabe and Ito (Color Universal Design, 2008), with yellow, which white paper swallows,
-// made a dark wine red. The heat scales keep to one direction of lightness, so that they survive being printed grey.
+// The lines come from the palette of Okabe and Ito (Color Universal Design, 2008). Colours that are too
+// light for white paper are darker here, and yellow is wine red: each line and each colour of a heat
+// map has a contrast of at least 3:1 against the background (TestContrast). The heat scales go in one
+// direction of lightness, so that they can be printed grey.
 var themes = map[Theme]colours{
 	Light: {
 		background: rgb(0xffffff), text: rgb(0x222222), faint: rgb(0x666666), grid: rgb(0xe4e4e4), band: rgb(0xd6d6d6),
 		limit: rgb(0xb00020),
-		lines: anyColours(rgbs(0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0x000000, 0xe69f00, 0x56b4e9, 0x882255)),
-		heat:  rgbs(0xf6f2c0, 0xc7e69b, 0x7bcc8c, 0x3fafa0, 0x2b89a8, 0x35609f, 0x44337f, 0x3b0f4f),
+		lines: anyColours(rgbs(0x0072b2, 0xd55e00, 0x009e73, 0xc56a9a, 0x000000, 0x605020, 0x2e95d3, 0x882255)),
+		heat:  rgbs(0x6a9a3a, 0x2f9180, 0x2b7f9c, 0x35609f, 0x44337f, 0x33124f, 0x1a0526),
 	},
 	Dark: {
 		background: rgb(0x15181c), text: rgb(0xe6e6e6), faint: rgb(0xa0a4aa), grid: rgb(0x30343a), band: rgb(0x454a52),
 		limit: rgb(0xff5c6c),
 		lines: anyColours(rgbs(0x56b4e9, 0xff8a3d, 0x2cc295, 0xe08fbf, 0xf2f2f2, 0xe6b400, 0x4f7dff, 0xf0e442)),
-		heat:  rgbs(0x2a2150, 0x44337f, 0x35609f, 0x2b89a8, 0x3fafa0, 0x7bcc8c, 0xc7e69b, 0xf6f2c0),
+		heat:  rgbs(0x5b62c4, 0x2b89a8, 0x3fafa0, 0x7bcc8c, 0xc7e69b, 0xf6f2c0),
 	},
 }
 
-// theme returns the colours of the picture's theme.
-func (p *Picture) theme() colours {
+// colours returns the colours of the picture's theme.
+func (p *Picture) colours() colours {
 	if theme, ok := themes[p.Theme]; ok {
 		return theme
 	}
@@ -70,22 +72,27 @@ var dashes = [][]vg.Length{
 	{1, 1.5},
 }
 
-// A style is how a line is drawn. Where the colours begin anew, with the ninth series, lines have other dashes than those of
-// the same colour before, and marks on them.
+// A style is how a line is drawn. From the ninth line on, when the colours begin anew, lines have
+// other dashes than those of the same colour before, and marks on them.
 type style struct {
 	colour color.Color
+	index  int // of the colour
 	dashes []vg.Length
 	marked bool
 }
 
-// styleOf returns the style of a line of the series at index. Where a series has several lines, the dashes tell those
-// apart, otherwise the series.
-func (c *colours) styleOf(index, line, lines int) style {
+// styleOf returns the style of a line. One series has a colour for each of its lines. Several series
+// have a colour each; if each has several lines, dashes tell these apart.
+func (c *colours) styleOf(index, line, series, lines int) style {
+	if series == 1 {
+		index, lines = line, 1
+	}
 	dash := index + 3*(index/len(c.lines))
 	if lines > 1 {
 		dash = line
 	}
-	return style{c.lines[index%len(c.lines)], dashes[dash%len(dashes)], index >= len(c.lines)}
+	n := index % len(c.lines)
+	return style{c.lines[n], n, dashes[dash%len(dashes)], index >= len(c.lines)}
 }
 
 // heatAt returns the colour of a count that lies at part, 0 to 1, of the scale.

@@ -9,13 +9,15 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"hdrkit/output/picture/axis"
 )
 
 // end returns where the curve ends on the axis of nines: halfway into the share of its last value.
 func (c *Curve) end() float64 {
 	end := math.Log10(2 * math.Max(float64(c.Count), 1))
 	if n := len(c.Steps); n > 1 && c.Steps[n-2].Percentile < 100 {
-		end = math.Max(end, nines(c.Steps[n-2].Percentile))
+		end = math.Max(end, axis.Nines(c.Steps[n-2].Percentile))
 	}
 	return end
 }
@@ -27,7 +29,7 @@ func (c *Curve) points() (points []Point) {
 	}
 	end := c.end()
 	for _, step := range c.Steps {
-		at := math.Min(nines(step.Percentile), end)
+		at := math.Min(axis.Nines(step.Percentile), end)
 		points = append(points, Point{at, at, step.Value})
 	}
 	return points
@@ -65,7 +67,7 @@ func (s *sheet) percentiles() {
 	s.valueAxis(&s.plot.Y, "value", values)
 	x := &s.plot.X
 	x.Min, x.Max = 0, last
-	x.Tick.Marker = ninesTicks(last, 64*last/float64(s.columns*96/s.DPI))
+	x.Tick.Marker = marker(axis.NinesTicks(last, 64*last/float64(s.columns*96/s.DPI)))
 	x.Label.Text = "percentile"
 	s.reserveLimits(lines)
 
@@ -76,7 +78,7 @@ func (s *sheet) percentiles() {
 		}
 		s.drawBands(c, x, y, envelope(asSeries(rest), 0, last, s.columns))
 		for i := range shown {
-			s.drawCurve(c, x, y, s.styleOf(i, 0, 1), shown[i].points())
+			s.drawCurve(c, x, y, s.styleOf(i, 0, len(s.Curves), 1), shown[i].points())
 		}
 		s.drawLimits(c, y, lines)
 		s.drawSteps(c, x, y, steps)
@@ -101,7 +103,7 @@ func (s *sheet) drawCurve(c draw.Canvas, x, y func(float64) vg.Length, st style,
 func (s *sheet) curveLegend(shown, rest []Curve, steps []Limit) (entries []entry) {
 	if len(shown) > 1 || len(shown) == 1 && shown[0].Label != "" {
 		for i, curve := range shown {
-			entries = append(entries, entry{label: named(curve.Label), style: s.styleOf(i, 0, 1)})
+			entries = append(entries, entry{label: named(curve.Label), style: s.styleOf(i, 0, len(s.Curves), 1)})
 		}
 	}
 	if len(rest) > 0 {
@@ -137,7 +139,7 @@ func (s *sheet) drawSteps(c draw.Canvas, x, y func(float64) vg.Length, steps []L
 	for _, l := range steps {
 		to, height := c.Max.X, y(l.Value)
 		if l.Percentile < 100 {
-			to = min(x(nines(l.Percentile)), c.Max.X)
+			to = min(x(axis.Nines(l.Percentile)), c.Max.X)
 		}
 		path = append(path, vg.Point{X: at, Y: height}, vg.Point{X: to, Y: height})
 		at = to

@@ -1,15 +1,18 @@
 // Package picture draws what interval logs hold: values over time, percentile curves, heat maps and throughput, as PNG,
 // SVG or PDF through gonum.org/v1/plot, or as one HTML file that needs no network.
 //
-// A [Collector] takes histograms, from wherever they come, and makes the [Picture]; a Picture is plain data that can as
-// well be filled by hand. Times are seconds from [Picture.Origin], values are in [Picture.Unit], that is, already
-// divided by whatever ratio was asked for.
+// A [Collector] takes intervals and makes a [Picture]. A Picture is plain data, which can also be filled
+// by hand. Times are milliseconds from [Picture.Origin]. Values are in [Picture.Unit]: they are
+// divided by the unit ratio already.
 package picture
 
 import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
+
+	"hdrkit/output/picture/page"
 )
 
 // A Type is a type of chart.
@@ -26,7 +29,7 @@ const (
 // A Theme is a set of colours.
 type Theme string
 
-// The themes.
+// The themes. A picture without one is light, and a page without one follows the reader's preference.
 const (
 	Light Theme = "light"
 	Dark  Theme = "dark"
@@ -47,8 +50,10 @@ type Picture struct {
 	LogValues bool
 	// Absolute labels the time axis with clock times, in UTC, rather than with seconds since Origin.
 	Absolute bool
-	// Origin is time 0, in seconds since the epoch.
-	Origin float64
+	// Zone is the zone of clock times; nil is UTC.
+	Zone *time.Location
+	// Origin is time 0, in milliseconds since the epoch.
+	Origin int64
 
 	// Series are the lines of a timeline or throughput chart.
 	Series []Series
@@ -62,21 +67,29 @@ type Picture struct {
 	Notes []string
 
 	// Summary is the table of an HTML file.
-	Summary []Summary
+	Summary []page.Summary
 	// Windows are what a heat map shows, and what an HTML file computes percentile curves from.
 	Windows []WindowSeries
-	// WindowSeconds is how much time the intervals that were merged into a window lie in, 0 if each has its own.
-	WindowSeconds float64
+	// WindowMillis is the length of the windows into which intervals were merged. At 1 each has its own.
+	WindowMillis int64
+	// Aggregate is the length of the windows whose intervals were merged before they were measured, or 0.
+	Aggregate int64
+	// Digits is the precision of the windows' counts, in significant decimal digits.
+	Digits int
+	// PageSize is the limit of a page's data in bytes. At 0 it is 16 MB.
+	PageSize int
 }
 
 // New returns a picture of the default size and theme.
 func New(t Type) *Picture {
-	return &Picture{Type: t, Theme: Light, Span: "each interval", Width: 1200, Height: 600, DPI: 96}
+	return &Picture{Type: t, Span: "each interval", Width: 1200, Height: 600, DPI: 96}
 }
 
 // A Series is what is shown of a tag or a file.
 type Series struct {
 	Label string
+	// Group is the input that the series is compared by, empty if inputs are not compared.
+	Group string
 	Lines []Line
 }
 
@@ -88,7 +101,7 @@ type Line struct {
 	Points []Point
 }
 
-// A Point is a value that holds from Start to End. NaN says that there was none.
+// A Point is a value from Start to End. NaN says that there was none.
 type Point struct {
 	Start, End float64
 	Value      float64
@@ -110,6 +123,13 @@ type Step struct{ Percentile, Value float64 }
 
 // A Limit is a service level: a value not to be exceeded, by Percentile per cent of the values if that is not 0.
 type Limit struct{ Percentile, Value float64 }
+
+func (p *Picture) zone() *time.Location {
+	if p.Zone == nil {
+		return time.UTC
+	}
+	return p.Zone
+}
 
 // notes returns the notes and what is to be said of the rest of the series.
 func (p *Picture) notes() []string {

@@ -15,13 +15,16 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/output/picture/page/pagetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -44,8 +47,8 @@ func collect(t testing.TB, kind Type, c *Collector, intervals int, step func(i i
 				t.Fatal(err)
 			}
 		}
-		c.Measure(start, length, h, &interval)
-		if err := c.Add(label, &interval); err != nil {
+		measure(c, start, length, h, &interval)
+		if err := c.Add("", label, &interval); err != nil {
 			t.Fatal(err)
 		}
 		if sums[label] == nil {
@@ -56,7 +59,7 @@ func collect(t testing.TB, kind Type, c *Collector, intervals int, step func(i i
 			t.Fatal(err)
 		}
 	}
-	p, err := c.Picture(kind, 0)
+	p, err := c.Picture(kind, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +67,11 @@ func collect(t testing.TB, kind Type, c *Collector, intervals int, step func(i i
 		p.Curves = append(p.Curves, CurveOf(label, sums[label], c.Ratio))
 	}
 	return p
+}
+
+// measure takes from an interval what c needs. Start and length are in seconds.
+func measure(c *Collector, start, length float64, h *histogram.Histogram, into *Interval) {
+	c.Measure(&hdrlog.Interval{Start: start, Length: length}, h, into)
 }
 
 func histogramOf(t testing.TB, digits int, values []int64) *histogram.Histogram {
@@ -126,14 +134,14 @@ func makePictures(t testing.TB) map[string]*Picture {
 		p.Limits = []Limit{{0, 20e6}, {99, 15e6}}
 	})
 	add("levels", collect(t, Timeline, timeline(100, 99, 50), 180, steady), func(p *Picture) { p.LogValues = true })
-	add("moving", collect(t, Timeline, &Collector{Measures: []Measure{AtPercentile(99)}, Moving: 10}, 180, steady), nil)
-	add("aggregated", collect(t, Timeline, &Collector{Measures: []Measure{AtPercentile(100)}, Aggregate: 5}, 180, steady), nil)
+	add("moving", collect(t, Timeline, &Collector{Measures: []Measure{AtPercentile(99)}, Moving: 10_000}, 180, steady), nil)
+	add("aggregated", collect(t, Timeline, &Collector{Measures: []Measure{AtPercentile(100)}, Aggregate: 5000}, 180, steady), nil)
 	busy := func(i int) (string, float64, float64, []int64) {
 		label, start, length, _ := steady(i)
 		return label, start, length, latencies(int64(i), 2000*(1+i%3)+i*10, 1e6)
 	}
 	add("throughput", collect(t, Throughput, &Collector{Measures: []Measure{PerSecond()}}, 180, busy), func(p *Picture) {
-		p.Absolute, p.Origin, p.Theme = true, 1468800390.394, Dark
+		p.Absolute, p.Origin, p.Theme = true, 1468800390394, Dark
 	})
 	add("percentiles", collect(t, Percentiles, &Collector{}, 180, steady), func(p *Picture) {
 		p.Limits = []Limit{{99, 20e6}, {99.9, 30e6}}
@@ -171,8 +179,8 @@ func makePictures(t testing.TB) map[string]*Picture {
 	add("wide-log", collect(t, Timeline, timeline(100), 63, wide), func(p *Picture) { p.LogValues = true })
 	add("wide-unitless", collect(t, Timeline, timeline(100), 63, wide), func(p *Picture) { p.Unit = "" })
 	add("years", collect(t, Timeline, timeline(100), 5*365, func(i int) (string, float64, float64, []int64) {
-		return "", float64(i) * day, day, latencies(int64(i), 3, 1e6)
-	}), func(p *Picture) { p.Absolute, p.Origin = true, 1468800390.394 })
+		return "", float64(i) * 86400, 86400, latencies(int64(i), 3, 1e6)
+	}), func(p *Picture) { p.Absolute, p.Origin = true, 1468800390394 })
 	many := func(i int) (string, float64, float64, []int64) {
 		return fmt.Sprintf("endpoint-%03d", i%150), float64(i / 150), 1, latencies(int64(i), 5, 1e6)
 	}
@@ -381,24 +389,24 @@ func TestSpike(t *testing.T) {
 	c := timeline(100)
 	c.Ratio = 1
 	var quiet, loud Interval
-	c.Measure(0, 1, histogramOf(t, 3, []int64{1000, 2000}), &quiet)
-	c.Measure(0, 1, histogramOf(t, 3, []int64{spike}), &loud)
+	measure(c, 0, 1, histogramOf(t, 3, []int64{1000, 2000}), &quiet)
+	measure(c, 0, 1, histogramOf(t, 3, []int64{spike}), &loud)
 	for i := range intervals {
 		interval := quiet
 		if i == at {
 			interval = loud
 		}
-		interval.start, interval.end = float64(i), float64(i+1)
+		interval.window.Start, interval.window.Begin, interval.window.End = int64(1000*i), int64(1000*i), int64(1000*i+1000)
 		interval.values = []float64{interval.values[0] + float64(i%7)}
-		if err := c.Add("", &interval); err != nil {
+		if err := c.Add("", "", &interval); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p, err := c.Picture(Timeline, 0)
+	p, err := c.Picture(Timeline, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	thin := runs(p.Series[0].Lines[0].Points, intervals/1000)
+	thin := runs(p.Series[0].Lines[0].Points, intervals)
 	if len(thin) != 1 || len(thin[0]) > 4*1001 {
 		t.Fatalf("%d runs, %d points", len(thin), len(thin[0]))
 	}
@@ -411,16 +419,19 @@ func TestSpike(t *testing.T) {
 			lowest = point
 		}
 	}
-	if highest.Start != at || highest.Value < spike || lowest.Value != quiet.values[0] {
+	if highest.Start != 1000*at || highest.Value < spike || lowest.Value != quiet.values[0] {
 		t.Errorf("highest %+v, lowest %+v", highest, lowest)
 	}
-	line := p.page().Series[0].Lines[0]
-	found := false
-	for i, v := range line.Values {
-		found = found || v >= spike && line.Starts[i] == at
+	var html bytes.Buffer
+	if err := p.WriteHTML(&html); err != nil {
+		t.Fatal(err)
 	}
-	if !found || len(line.Values) > 4*(pageColumns+1) {
-		t.Errorf("page: found %v in %d points", found, len(line.Values))
+	line, found := pagetest.Read(t, html.Bytes()).Lines[0][0], false
+	for i, v := range line.V {
+		found = found || v >= spike && line.S[i] == 1000*at
+	}
+	if !found || len(line.V) > 4*(pageColumns+1) {
+		t.Errorf("page: found %v in %d points", found, len(line.V))
 	}
 	var svg bytes.Buffer
 	p.Unit = "ns"
@@ -523,4 +534,36 @@ func lab(m [3][3]float64, c color.Color) [3]float64 {
 	y := f(0.2126*seen[0] + 0.7152*seen[1] + 0.0722*seen[2])
 	z := f((0.0193*seen[0] + 0.1192*seen[1] + 0.9505*seen[2]) / 1.089)
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
+}
+
+// TestContrast proves that each line, and each cell of a heat map that has a count, can be told from the background.
+func TestContrast(t *testing.T) {
+	luminance := func(c color.Color) float64 {
+		r, g, b, _ := c.RGBA()
+		sum := 0.0
+		for i, v := range []uint32{r, g, b} {
+			s := float64(v) / 0xffff
+			if s <= 0.04045 {
+				s /= 12.92
+			} else {
+				s = math.Pow((s+0.055)/1.055, 2.4)
+			}
+			sum += s * []float64{0.2126, 0.7152, 0.0722}[i]
+		}
+		return sum
+	}
+	for name, theme := range themes {
+		check := func(kind string, c color.Color) {
+			a, b := luminance(c)+0.05, luminance(theme.background)+0.05
+			if ratio := max(a, b) / min(a, b); ratio < 3 {
+				t.Errorf("%s: the contrast of %s %v is %.2f", name, kind, c, ratio)
+			}
+		}
+		for _, c := range append(slices.Clone(theme.lines), theme.limit, theme.text, theme.faint) {
+			check("line", c)
+		}
+		for i := range 101 {
+			check("cell", theme.heatAt(float64(i)/100))
+		}
+	}
 }

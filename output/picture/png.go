@@ -15,7 +15,7 @@ import (
 // WritePNG writes the picture as PNG.
 func (p *Picture) WritePNG(w io.Writer) error {
 	width, height := p.size()
-	options := vgimg.UseBackgroundColor(p.theme().background)
+	options := vgimg.UseBackgroundColor(p.colours().background)
 	canvas := pngCanvas{vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI), options)}
 	p.spelledOut().draw(draw.New(canvas))
 	// The best speed writes files a tenth larger than the default, in half the time.

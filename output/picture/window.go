@@ -1,35 +1,44 @@
 package picture
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
 )
 
-// coarseDigits is the precision of counts in a picture, in significant digits. A pixel is more than a hundredth of the value
-// that it shows. Three digits take ten times the memory.
-const coarseDigits = 2
-
-// A Window is what was recorded in a stretch of time.
+// A Window is what was recorded in an interval, or in several that were merged. Times are
+// milliseconds from the origin of the picture.
 type Window struct {
-	// Start and End are those of the first and the last interval.
-	Start, End float64
-	Count      int64
-	// Max is the highest value, in the picture's unit. The counts may be of less precision.
-	Max    float64
-	counts histogram.Packed
+	// Start is when the first interval starts. Begin and End are when the first one starts and the
+	// last one ends as the reference has it, which truncates.
+	Start, Begin, End int64
+	Intervals, Count  int64
+	// Min and Max are the lowest and the highest value, in the unit of the picture, and Sum is the mean
+	// times the count. They are as precise as the log, and the counts may be less so.
+	Min, Max, Sum float64
+	counts        histogram.Packed
 }
 
-// include adds other to w but for the counts.
+func (w *Window) length() int64 { return w.End - w.Begin }
+
+// include adds other to w, all but the counts.
 func (w *Window) include(other *Window) error {
 	if w.Count > math.MaxInt64-other.Count {
 		return histogram.ErrOverflow
 	}
-	w.Start, w.End = math.Min(w.Start, other.Start), math.Max(w.End, other.End)
-	w.Count += other.Count
-	w.Max = math.Max(w.Max, other.Max)
+	w.Start, w.Begin, w.End = min(w.Start, other.Start), min(w.Begin, other.Begin), max(w.End, other.End)
+	w.Max, w.Sum = math.Max(w.Max, other.Max), w.Sum+other.Sum
+	switch {
+	case w.Count == 0:
+		w.Min = other.Min
+	case other.Count > 0:
+		w.Min = math.Min(w.Min, other.Min)
+	}
+	w.Intervals, w.Count = w.Intervals+other.Intervals, w.Count+other.Count
 	return nil
 }
 
@@ -42,57 +51,54 @@ func (w *Window) add(other *Window) (err error) {
 	return err
 }
 
-// addOpen adds other to w, whose counts are in sum.
-func (w *Window) addOpen(other *Window, sum *histogram.Histogram) error {
-	if err := w.include(other); err != nil {
-		return err
-	}
-	return other.counts.AddTo(sum)
-}
-
 // A WindowSeries is the histograms of a series by time.
 type WindowSeries struct {
-	Label string
-	// Unit is what a histogram's value of 1 stands for in the picture's unit.
+	Label, Group string
+	// Unit is what a histogram's value of 1 is in the unit of the picture.
 	Unit    float64
 	Windows []Window
 }
 
-// windows sums histograms by windows of time: the window with key k takes the intervals whose middle lies from k*width
-// up to (k+1)*width.
-type windows struct {
-	width float64
-	at    map[int64]*Window
-	bytes int // what all of them take, about
+// wider returns the next width of windows, in milliseconds: 1, 125, 250, 500, 1000 and so on. Each
+// width is a multiple of the one before, so that the windows nest.
+func wider(width int64) int64 {
+	if width < 125 {
+		return 125
+	}
+	return 2 * width
+}
 
-	// What was added to last, if it was there before: its counts are in sum. Intervals come in order, or nearly, and to
-	// pack a window again for each of them would take most of the time that a page does (BenchmarkWindows).
+// windowAt returns the start of the window of width milliseconds for an interval. A page chooses
+// intervals by their start, as -s and -e do, and so does this window; [merge.WindowOf] goes by the middle.
+func windowAt(start, width int64) int64 { return merge.WindowOf(start, start, width).Start }
+
+// windows sums histograms by the start of their windows.
+type windows struct {
+	at        map[int64]*Window
+	bytes     int // what all of them take, about
+	intervals int // that were put in
+
+	// What was added to last, if it was there before: its counts are in sum. Intervals come in order, or
+	// nearly. To pack a window again for each of them would take most of the time that a page takes
+	// (BenchmarkWindows).
 	open *Window
 	sum  histogram.Histogram
 }
 
 // windowBytes is about what a window takes beside its counts.
-const windowBytes = 120
+const windowBytes = 150
 
-// firstWidth is about a millisecond, in seconds, less than any interval that is worth a picture. Windows that grow do so
-// by doubling from there, so that they nest and the outcome does not depend on the order of intervals.
-const firstWidth = 1.0 / 1024
+func newWindows() *windows { return &windows{at: map[int64]*Window{}} }
 
-func newWindows(width float64) *windows { return &windows{width: width, at: map[int64]*Window{}} }
-
-func (ws *windows) key(start, end float64) int64 {
-	return int64(math.Floor((start + (end-start)/2) / ws.width))
-}
-
-// put adds w to the window at key, or makes it that window if there is none, with a copy of the counts.
-func (ws *windows) put(key int64, w *Window) error {
+// put adds w, whose counts are apart, to the window that starts at key.
+func (ws *windows) put(key int64, w *Window, counts histogram.Packed) error {
+	ws.intervals++
 	into := ws.at[key]
 	if into == nil {
-		counts := w.counts
-		w.counts = histogram.Packed{}
-		w.counts.Copy(counts)
-		ws.at[key] = w
-		ws.bytes += windowBytes + w.counts.Size()
+		own := *w
+		own.counts.Copy(counts)
+		ws.at[key] = &own
+		ws.bytes += windowBytes + own.counts.Size()
 		return nil
 	}
 	if into != ws.open {
@@ -100,7 +106,10 @@ func (ws *windows) put(key int64, w *Window) error {
 		into.counts.Unpack(&ws.sum)
 		ws.open = into
 	}
-	return into.addOpen(w, &ws.sum)
+	if err := into.include(w); err != nil {
+		return err
+	}
+	return counts.AddTo(&ws.sum)
 }
 
 // close packs the window that is open.
@@ -110,31 +119,39 @@ func (ws *windows) close() {
 	}
 	counts := &ws.open.counts
 	ws.bytes -= counts.Size()
-	counts.Pack(&ws.sum, histogram.MaxDigits)
+	counts.Pack(&ws.sum, ws.sum.Layout().Digits)
 	ws.bytes += counts.Size()
 	ws.open = nil
 }
 
-// widen merges windows until they are so wide.
-func (ws *windows) widen(width float64) error {
+// widen merges windows into those of a width.
+func (ws *windows) widen(width int64) error {
 	ws.close()
-	for ws.width < width {
-		old := ws.at
-		ws.width *= 2
-		ws.at = make(map[int64]*Window, len(old))
-		ws.bytes = 0
-		for key, w := range old {
-			if into := ws.at[key>>1]; into == nil {
-				ws.at[key>>1] = w
-			} else if err := into.add(w); err != nil {
-				return err
-			}
-		}
-		for _, w := range ws.at {
-			ws.bytes += windowBytes + w.counts.Size()
-		}
+	all := ws.inOrder()
+	merged, err := widened(all, width, 0)
+	if err != nil {
+		return err
+	}
+	ws.at, ws.bytes = make(map[int64]*Window, len(merged)), 0
+	for i := range merged {
+		w := &merged[i]
+		ws.at[windowAt(w.Start, width)] = w
+		ws.bytes += windowBytes + w.counts.Size()
 	}
 	return nil
+}
+
+// widened merges windows, which are in order of time and count from origin, into those of a width.
+func widened(all []Window, width, origin int64) (merged []Window, err error) {
+	for _, w := range all {
+		n := len(merged) - 1
+		if n < 0 || windowAt(merged[n].Start+origin, width) != windowAt(w.Start+origin, width) {
+			merged = append(merged, w)
+		} else if err := merged[n].add(&w); err != nil {
+			return nil, err
+		}
+	}
+	return merged, nil
 }
 
 // inOrder returns the windows in order of time.
@@ -144,12 +161,16 @@ func (ws *windows) inOrder() []Window {
 	for _, key := range slices.Sorted(maps.Keys(ws.at)) {
 		all = append(all, *ws.at[key])
 	}
+	slices.SortStableFunc(all, func(a, b Window) int { return cmp.Compare(a.Start, b.Start) })
 	return all
 }
 
 // refine brings all windows to the finest of their layouts, which it returns.
 func refine(all []Window) (histogram.Layout, error) {
-	finest, _ := histogram.New(all[0].counts.Layout())
+	finest, err := histogram.New(all[0].counts.Layout())
+	if err != nil {
+		return histogram.Layout{}, err
+	}
 	for _, w := range all {
 		if err := finest.Refine(w.counts.Layout()); err != nil {
 			return finest.Layout(), err

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"hdrkit/output/picture/axis"
 )
 
 // pixel is 1/96 inch.
@@ -34,7 +36,7 @@ type sheet struct {
 	area draw.Canvas
 	// The size of the chart itself, about, in pixels: it is known only once the ticks are.
 	columns, rows int
-	scale         scale
+	scale         axis.Scale
 	lowest, zero  float64 // the lowest value on a logarithmic axis, and where that of 0 stands
 }
 
@@ -46,14 +48,14 @@ func textStyle(size vg.Length) text.Style {
 
 // drawOnBackground draws the picture on a canvas that has no background yet.
 func (p *Picture) drawOnBackground(canvas draw.Canvas) {
-	canvas.SetColor(p.theme().background)
+	canvas.SetColor(p.colours().background)
 	canvas.Fill(canvas.Rectangle.Path())
 	p.draw(canvas)
 }
 
 // draw draws the picture on a canvas that has the background of its theme.
 func (p *Picture) draw(canvas draw.Canvas) {
-	s := &sheet{Picture: p, colours: p.theme(), plot: plot.New()}
+	s := &sheet{Picture: p, colours: p.colours(), plot: plot.New()}
 	s.area = draw.Crop(canvas, margin, -margin, margin, -margin)
 	s.drawTitle()
 	s.drawNotes()
@@ -227,29 +229,38 @@ func (s *sheet) measureArea() {
 func most(length, apart int) int { return max(length/apart, 2) }
 
 // valueAxis sets up the vertical axis for values from the lowest above zero to the highest.
-func (s *sheet) valueAxis(axis *plot.Axis, name string, values valueRange) {
+func (s *sheet) valueAxis(y *plot.Axis, name string, values valueRange) {
 	ticksMost := most(s.rows, 45)
 	s.scale = s.scaleOf(values.high)
 	if !s.LogValues {
-		ticks, end := s.scale.linearAxis(values.high, ticksMost)
-		axis.Min, axis.Max, axis.Tick.Marker = 0, end, ticks
-		axis.Label.Text = s.scale.titled(name)
+		ticks, end := s.scale.Linear(0, values.high, false, ticksMost)
+		y.Min, y.Max, y.Tick.Marker = 0, end, marker(ticks)
+		y.Label.Text = s.scale.Titled(name)
 		return
 	}
-	s.logAxis(axis, values, ticksMost)
-	axis.Label.Text = name
+	s.logAxis(y, values, ticksMost)
+	y.Label.Text = name
+}
+
+// marker returns a marker of fixed ticks.
+func marker(ticks []axis.Tick) plot.ConstantTicks {
+	var marks plot.ConstantTicks
+	for _, t := range ticks {
+		marks = append(marks, plot.Tick{Value: t.Value, Label: t.Label})
+	}
+	return marks
 }
 
 // scaleOf returns the scale of what the chart shows: a throughput is not in the unit of the values.
-func (s *sheet) scaleOf(highest float64) scale {
+func (s *sheet) scaleOf(highest float64) axis.Scale {
 	if s.Type == Throughput {
-		return scale{"", 1}
+		return axis.Scale{Divide: 1}
 	}
-	return scaleFor(s.Unit, highest)
+	return axis.ScaleFor(s.Unit, highest)
 }
 
 // logAxis sets up a logarithmic axis, with a place for zero where there is one. The axis itself is one of logarithms.
-func (s *sheet) logAxis(axis *plot.Axis, values valueRange, ticksMost int) {
+func (s *sheet) logAxis(y *plot.Axis, values valueRange, ticksMost int) {
 	if values.high <= 0 {
 		values.lowest, values.high = 1, 10 // nothing but zeros
 	}
@@ -257,17 +268,17 @@ func (s *sheet) logAxis(axis *plot.Axis, values valueRange, ticksMost int) {
 	if s.Type == Throughput {
 		unit = ""
 	}
-	ticks, from, to := logAxis(unit, values.lowest, values.high, ticksMost)
+	ticks, from, to := axis.Log(unit, values.lowest, values.high, false, ticksMost)
 	s.lowest, s.zero = from, from
 	if values.zero {
 		// Zero stands below the rest, at a distance that no value can have.
 		s.zero /= math.Pow(to/from, 0.08)
-		ticks = append(marks{{Value: s.zero, Label: "0"}}, ticks...)
+		ticks = append([]axis.Tick{{Value: s.zero, Label: "0"}}, ticks...)
 	}
 	for i := range ticks {
 		ticks[i].Value = math.Log10(ticks[i].Value)
 	}
-	axis.Min, axis.Max, axis.Tick.Marker = math.Log10(s.zero), math.Log10(to), ticks
+	y.Min, y.Max, y.Tick.Marker = math.Log10(s.zero), math.Log10(to), marker(ticks)
 }
 
 // height returns where a value stands on the vertical axis.
@@ -303,18 +314,18 @@ func (s *sheet) chart(paint func(c draw.Canvas, x, y func(float64) vg.Length)) {
 	p := s.plot
 	p.BackgroundColor = nil
 	p.Y.Label.Text = shorten(textStyle(labelSize), p.Y.Label.Text, vg.Length(s.rows)*pixel)
-	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.Padding = 0
-		axis.Color = s.faint
-		axis.Width = pixel
-		axis.Label.TextStyle.Font = textStyle(labelSize).Font
-		axis.Label.TextStyle.Color = s.colours.text
-		axis.Label.Padding = 6 * pixel
-		axis.Tick.Label.Font = textStyle(tickSize).Font
-		axis.Tick.Label.Color = s.colours.text
-		axis.Tick.Color = s.faint
-		axis.Tick.Width = pixel
-		axis.Tick.Length = 6 * pixel
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Padding = 0
+		a.Color = s.faint
+		a.Width = pixel
+		a.Label.TextStyle.Font = textStyle(labelSize).Font
+		a.Label.TextStyle.Color = s.colours.text
+		a.Label.Padding = 6 * pixel
+		a.Tick.Label.Font = textStyle(tickSize).Font
+		a.Tick.Label.Color = s.colours.text
+		a.Tick.Color = s.faint
+		a.Tick.Width = pixel
+		a.Tick.Length = 6 * pixel
 	}
 	p.Add(painter(func(c draw.Canvas, p *plot.Plot) {
 		x, y := p.Transforms(&c)

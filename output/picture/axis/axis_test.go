@@ -1,0 +1,118 @@
+package axis
+
+import (
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"testing"
+	"time"
+	_ "time/tzdata"
+)
+
+var update = flag.Bool("update", false, "write the golden cases anew")
+
+// A golden is a case that Go and the page's script must agree on. The script's side is
+// TestScript in package page.
+type golden struct {
+	Rule    string     `json:"rule"`
+	Unit    string     `json:"unit,omitempty"`
+	Low     float64    `json:"low"`
+	High    float64    `json:"high"`
+	Exact   bool       `json:"exact,omitempty"`
+	Origin  float64    `json:"origin,omitempty"`
+	Zone    string     `json:"zone,omitempty"`
+	Offsets [][2]int64 `json:"offsets,omitempty"`
+	Most    float64    `json:"most,omitempty"`
+	Title   string     `json:"title,omitempty"`
+	Want    []string   `json:"want"`
+	// At are the values of the ticks that have a label.
+	At []float64 `json:"at,omitempty"`
+}
+
+// got returns what the rule gives.
+func (g *golden) got(t *testing.T) (title string, labels []string, at []float64) {
+	t.Helper()
+	var ticks []Tick
+	switch most := int(g.Most); g.Rule {
+	case "number":
+		return "", []string{Number(g.High)}, nil
+	case "short":
+		return "", []string{Short(g.High)}, nil
+	case "value":
+		return "", []string{Value(g.Unit, g.High)}, nil
+	case "handy":
+		return "", []string{Handy(g.Unit, g.High)}, nil
+	case "linear":
+		scale := ScaleFor(g.Unit, g.High)
+		ticks, _ = scale.Linear(g.Low, g.High, g.Exact, most)
+		title = scale.Titled("value")
+	case "log":
+		ticks, _, _ = Log(g.Unit, g.Low, g.High, g.Exact, most)
+	case "relative":
+		ticks, title = Relative(g.Low, g.High, most)
+	case "clock":
+		zone, err := time.LoadLocation(g.Zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks, title = Clock(g.Low, g.High, g.Origin, zone, most)
+		g.Offsets = Offsets(g.Low+g.Origin, g.High+g.Origin, zone)
+	case "nines":
+		ticks = NinesTicks(g.High, g.Most)
+	default:
+		t.Fatalf("rule %q", g.Rule)
+	}
+	for _, tick := range ticks {
+		if tick.Label != "" {
+			labels, at = append(labels, tick.Label), append(at, tick.Value)
+		}
+	}
+	return title, labels, at
+}
+
+// TestGolden compares the rules with cases that a person checked. With -update it fills in the
+// results of the cases; look at the difference.
+func TestGolden(t *testing.T) {
+	const path = "testdata/golden.json"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []golden
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for i := range cases {
+		g := &cases[i]
+		title, labels, at := g.got(t)
+		if *update {
+			g.Title, g.Want, g.At = title, labels, at
+			continue
+		}
+		same := title == g.Title && len(labels) == len(g.Want) && len(at) == len(g.At)
+		for n := range labels {
+			same = same && labels[n] == g.Want[n] && (at == nil || math.Abs(at[n]-g.At[n]) <= 1e-9*math.Abs(at[n]))
+		}
+		if !same {
+			t.Errorf("%s %v to %v %s: %q %q %v, want %q %q %v", g.Rule, g.Low, g.High, g.Unit, title, labels, at, g.Title, g.Want, g.At)
+		}
+	}
+	if !*update {
+		return
+	}
+	out := []byte("[\n")
+	for i, g := range cases {
+		line, err := json.Marshal(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out = append(out, line...); i < len(cases)-1 {
+			out = append(out, ',')
+		}
+		out = append(out, '\n')
+	}
+	if err := os.WriteFile(path, append(out, ']', '\n'), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,288 @@
+package axis
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// A Tick is a mark on an axis. Minor ticks have no label.
+type Tick struct {
+	Value float64
+	Label string
+}
+
+// roundStep returns the smallest of 1, 2 and 5 times a power of ten that divides span into at most
+// so many parts.
+func roundStep(span float64, most int) float64 {
+	rough := span / float64(max(most, 1))
+	power := Power10(int(math.Floor(math.Log10(rough))))
+	for _, m := range []float64{1, 2, 5} {
+		if rough <= m*power*(1+1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// multiples returns the multiples of step from low to high.
+func multiples(low, high, step float64) (all []float64) {
+	const slop = 1e-6
+	for i := math.Ceil(low/step - slop); i <= high/step+slop; i++ {
+		all = append(all, i*step)
+	}
+	return all
+}
+
+// Linear returns the ticks of an axis that begins at low and ends at the first tick past high, or at
+// high itself if exact is set.
+func (s Scale) Linear(low, high float64, exact bool, most int) (ticks []Tick, end float64) {
+	from, to := low/s.Divide, high/s.Divide
+	if to <= from {
+		to = from + 1
+	}
+	step := roundStep(to-from, most)
+	if !exact {
+		to = math.Ceil(to/step-1e-9) * step
+	}
+	label := s.Label
+	if s.Unit != "" && to >= manyDigits {
+		label = scientific
+	}
+	for _, v := range multiples(from, to, step) {
+		text := "0"
+		if v != 0 {
+			text = label(v)
+		}
+		ticks = append(ticks, Tick{v * s.Divide, text})
+	}
+	return ticks, to * s.Divide
+}
+
+// Log returns the ticks of a logarithmic axis for values from lowest to highest, both above 0. Each
+// label has its own unit. The axis begins and ends at round numbers, or at lowest and highest
+// themselves if exact is set.
+func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Tick, from, to float64) {
+	if highest <= lowest*1.0001 {
+		lowest, highest = lowest/2, highest*2
+	}
+	from, to = lowest, highest
+	if !exact {
+		from, to = roundDown(lowest), roundUp(highest)
+	}
+	low, high := int(math.Floor(math.Log10(from)+1e-9)), int(math.Ceil(math.Log10(to)-1e-9))
+	decades := math.Log10(to / from)
+	every := max(1, int(math.Ceil(decades/float64(most))))
+	for e := low; e <= high; e++ {
+		for digit := 1; digit <= 9; digit++ {
+			v := float64(digit) * Power10(e)
+			if v < from*(1-1e-9) || v > to*(1+1e-9) {
+				continue
+			}
+			tick := Tick{Value: v}
+			labelled := digit == 1 && mod(e, every) == 0
+			if every == 1 && decades*3 <= float64(most) {
+				labelled = labelled || digit == 2 || digit == 5
+			}
+			if labelled {
+				tick.Label = Handy(unit, v)
+			} else if decades > 2*float64(most) || decades > 8 && digit > 1 {
+				continue
+			}
+			ticks = append(ticks, tick)
+		}
+	}
+	return ticks, from, to
+}
+
+// secondSteps are the sensible distances between ticks of a time axis, in seconds, up to a week.
+var secondSteps = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30,
+	60, 120, 300, 600, 900, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600, day, 2 * day, 7 * day}
+
+const day = 24 * 3600
+
+// timeStep returns the smallest sensible distance of at most so many ticks, or 0 if they are more
+// than a week apart.
+func timeStep(span float64, most int) float64 {
+	for _, s := range secondSteps {
+		if span <= s*float64(most)*(1+1e-9) {
+			return s
+		}
+	}
+	return 0
+}
+
+// Relative returns the ticks of an axis of seconds since the start, and the name of the axis.
+func Relative(from, to float64, most int) (ticks []Tick, title string) {
+	span := to - from
+	step := timeStep(span, most)
+	if step == 0 {
+		step = math.Max(roundStep(span/day, most), 1) * day
+	}
+	title, label := "", Number
+	switch furthest := math.Max(math.Abs(from), math.Abs(to)); {
+	case furthest <= 180:
+		title = "time since start (s)"
+	case step >= day:
+		title, label = "time since start (days)", func(v float64) string { return Number(v / day) }
+	case step < 60 && furthest >= 3600:
+		title, label = "time since start (h:min:s)", func(v float64) string { return sexagesimal(v, step, true, true) }
+	case furthest < 3600:
+		title, label = "time since start (min:s)", func(v float64) string { return sexagesimal(v, step, false, true) }
+	default:
+		title, label = "time since start (h:min)", func(v float64) string { return sexagesimal(v, step, true, false) }
+	}
+	for _, v := range multiples(from, to, step) {
+		ticks = append(ticks, Tick{v, label(v)})
+	}
+	return ticks, title
+}
+
+// sexagesimal prints seconds as hours, minutes and seconds, with milliseconds if step is below a
+// second.
+func sexagesimal(v, step float64, hours, seconds bool) string {
+	ms := int64(math.Round(math.Abs(v) * 1000))
+	s := ms / 1000
+	text := ""
+	if v < 0 && ms > 0 {
+		text = "-"
+	}
+	if hours {
+		text += fmt.Sprintf("%d:%02d", s/3600, s/60%60)
+	} else {
+		text += fmt.Sprint(s / 60)
+	}
+	if seconds {
+		text += fmt.Sprintf(":%02d", s%60)
+	}
+	if step < 1 {
+		text += fmt.Sprintf(".%03d", ms%1000)
+	}
+	return text
+}
+
+// Clock returns the ticks of an axis of clock times in a zone, and the name of the axis. Origin is
+// time 0, in seconds since the epoch. The date stands below the first tick and wherever a day begins.
+func Clock(from, to, origin float64, zone *time.Location, most int) (ticks []Tick, title string) {
+	title = "time (" + zone.String() + ")"
+	step := timeStep(to-from, most)
+	if step == 0 {
+		return calendar(from, to, origin, zone, most), title
+	}
+	layout := "15:04"
+	switch {
+	case step >= day:
+		layout = "2006-01-02"
+	case step < 1:
+		layout = "15:04:05.000"
+	case step < 60:
+		layout = "15:04:05"
+	}
+	date := ""
+	offset := offsetAt(from+origin, zone)
+	for _, local := range multiples(from+origin+offset, to+origin+offset, step) {
+		v := local - offsetAt(local-offset, zone)
+		if n := len(ticks); n > 0 && v-origin <= ticks[n-1].Value {
+			continue // the zone has no such hour on this day
+		}
+		t := clock(v, zone)
+		label := t.Format(layout)
+		if step < day && t.Format(time.DateOnly) != date {
+			date = t.Format(time.DateOnly)
+			label += "\n" + date
+		}
+		ticks = append(ticks, Tick{v - origin, label})
+	}
+	return ticks, title
+}
+
+// clock returns the time so many seconds after the epoch, to the millisecond.
+func clock(seconds float64, zone *time.Location) time.Time {
+	return time.UnixMilli(int64(math.Round(seconds * 1000))).In(zone)
+}
+
+// offsetAt returns how many seconds a zone is ahead of UTC at a time.
+func offsetAt(seconds float64, zone *time.Location) float64 {
+	_, offset := clock(seconds, zone).Zone()
+	return float64(offset)
+}
+
+// calendar returns ticks at the beginning of months or years.
+func calendar(from, to, origin float64, zone *time.Location, most int) (ticks []Tick) {
+	first, last := clock(from+origin, zone), clock(to+origin, zone)
+	months := (to - from) / (30 * day)
+	step, layout := 0, "2006-01"
+	for _, s := range []int{1, 2, 3, 6, 12, 24, 60, 120} {
+		if step = s; months <= float64(s*most) {
+			break
+		}
+	}
+	if step >= 12 {
+		layout = "2006"
+		step = max(step, 12*int(roundStep(months/12, most)))
+	}
+	year := first.Year()
+	if step >= 12 {
+		year -= mod(year, step/12)
+	}
+	for t := time.Date(year, 1, 1, 0, 0, 0, 0, zone); !t.After(last); t = t.AddDate(0, step, 0) {
+		if !t.Before(first) {
+			ticks = append(ticks, Tick{float64(t.Unix()) - origin, t.Format(layout)})
+		}
+	}
+	return ticks
+}
+
+// Nines returns where a percentile stands on an axis of nines: 90 at 1, 99 at 2, 99.9 at 3.
+func Nines(percentile float64) float64 { return -math.Log10(1 - percentile/100) }
+
+// NinesTicks returns the ticks of an axis of nines that ends at last. Labels are at least gap nines
+// apart.
+func NinesTicks(last, gap float64) (ticks []Tick) {
+	labelled := math.Inf(-1)
+	for n := 0; float64(n) <= last+1e-9; n++ {
+		tick := Tick{Value: float64(n)}
+		// A label grows by a digit with each nine.
+		if float64(n)-labelled >= gap*math.Max(1, float64(n+4)/8) {
+			tick.Label, labelled = ninesLabel(n), float64(n)
+		}
+		ticks = append(ticks, tick)
+		if n == 0 && gap < Nines(50) {
+			ticks = append(ticks, Tick{Value: Nines(50), Label: "50%"})
+		}
+		for _, part := range []float64{0.5, 0.8} { // 95% and 98%, 99.5% and 99.8%, ...
+			if v := float64(n) - math.Log10(1-part); n > 0 && v < last {
+				ticks = append(ticks, Tick{Value: v})
+			}
+		}
+	}
+	return ticks
+}
+
+// ninesLabel returns the percentile of n nines.
+func ninesLabel(n int) string {
+	switch n {
+	case 0:
+		return "0%"
+	case 1:
+		return "90%"
+	case 2:
+		return "99%"
+	}
+	return "99." + strings.Repeat("9", n-2) + "%"
+}
+
+// Offsets returns how many seconds a zone is ahead of UTC: times in seconds since the epoch, and the
+// offset from then on. The first one holds at from.
+func Offsets(from, to float64, zone *time.Location) (all [][2]int64) {
+	for at := clock(from, zone); ; {
+		_, offset := at.Zone()
+		all = append(all, [2]int64{at.Unix(), int64(offset)})
+		_, end := at.ZoneBounds()
+		if end.IsZero() || float64(end.Unix()) > to {
+			return all
+		}
+		at = end
+	}
+}

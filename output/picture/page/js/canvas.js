@@ -1,0 +1,112 @@
+// Drawing on canvases: axes and what they have in common. All sizes are in CSS pixels.
+import { titled } from './numbers.js';
+
+// A Chart is two canvases with axes: the lower one is drawn once per view, the upper one has the pointer.
+export class Chart {
+  constructor(canvas, over) { Object.assign(this, { canvas, over }); }
+
+  // begin clears the chart and returns its context. Below is the room for labels of the horizontal axis.
+  begin(height, below) {
+    this.width = this.canvas.clientWidth || 600;
+    this.height = height;
+    this.g = this.clear(this.canvas);
+    this.clear(this.over);
+    this.plot = { left: 0, right: this.width - 16, top: 10, bottom: height - below };
+    return this.g;
+  }
+
+  clear(canvas) {
+    const ratio = globalThis.devicePixelRatio || 1, g = canvas.getContext('2d');
+    const width = Math.round(this.width * ratio), height = Math.round(this.height * ratio);
+    canvas.parentElement.style.height = this.height + 'px';
+    if (canvas.width !== width || canvas.height !== height) { canvas.width = width; canvas.height = height; }
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.clearRect(0, 0, this.width, this.height);
+    g.font = '13px "Liberation Sans", Arial, Helvetica, sans-serif';
+    return g;
+  }
+
+  px(v) { return this.plot.left + this.x.at(v) * (this.plot.right - this.plot.left); }
+  py(v) { return this.plot.bottom - this.y.at(v) * (this.plot.bottom - this.plot.top); }
+
+  // time and value return what stands at a place.
+  atX(x) { return this.x.inverse(Math.min(Math.max((x - this.plot.left) / (this.plot.right - this.plot.left), 0), 1)); }
+  atY(y) { return this.y.inverse(Math.min(Math.max((this.plot.bottom - y) / (this.plot.bottom - this.plot.top), 0), 1)); }
+
+  // fit makes room for the labels of the vertical axis, and for texts to the right of the chart.
+  fit(right) {
+    const width = texts => Math.ceil(Math.max(0, ...texts.map(t => this.g.measureText(t).width)));
+    this.plot.left = 32 + width(this.y.ticks.map(t => t.label));
+    if (right.length) this.plot.right = Math.floor(this.plot.right - width(right));
+  }
+
+  axes(theme, xTitle, yTitle) {
+    const { g, plot } = this;
+    Object.assign(g, { strokeStyle: theme.grid, fillStyle: theme.text, lineWidth: 1, textBaseline: 'middle', textAlign: 'right' });
+    for (const t of this.y.ticks) {
+      if (!t.label) continue;
+      const y = Math.round(this.py(t.value)) + 0.5;
+      stroke(g, [[plot.left, y], [plot.right, y]]);
+      g.fillText(t.label, plot.left - 7, y);
+    }
+    g.textBaseline = 'top';
+    for (const t of this.x.ticks) {
+      if (!t.label) continue;
+      const x = Math.round(this.px(t.value)) + 0.5, [label, below] = t.label.split('\n'), half = g.measureText(label).width / 2;
+      stroke(g, [[x, plot.top], [x, plot.bottom]]);
+      g.textAlign = x + half > this.width ? 'right' : x - half < 0 ? 'left' : 'center';
+      g.fillText(label, x, plot.bottom + 7);
+      if (below) g.fillText(below, x, plot.bottom + 22);
+    }
+    g.textAlign = 'center';
+    g.fillText(xTitle, (plot.left + plot.right) / 2, this.height - 17);
+    g.save();
+    g.translate(2, (plot.top + plot.bottom) / 2);
+    g.rotate(-Math.PI / 2);
+    g.fillText(titled(this.y, yTitle), 0, 0);
+    g.restore();
+    g.strokeStyle = theme.faint;
+    stroke(g, [[plot.left + 0.5, plot.top], [plot.left + 0.5, plot.bottom + 0.5], [plot.right, plot.bottom + 0.5]]);
+  }
+
+  clip(g = this.g) {
+    g.save();
+    g.beginPath();
+    g.rect(this.plot.left, this.plot.top - 2, this.plot.right - this.plot.left, this.plot.bottom - this.plot.top + 4);
+    g.clip();
+  }
+
+  message(theme, text) {
+    Object.assign(this.g, { fillStyle: theme.faint, textAlign: 'center', textBaseline: 'middle' });
+    this.g.fillText(text, (this.plot.left + this.plot.right) / 2, (this.plot.top + this.plot.bottom) / 2);
+  }
+
+  dashed(colour, points) {
+    Object.assign(this.g, { strokeStyle: colour, lineWidth: 1.3 });
+    this.g.setLineDash([5, 3]);
+    stroke(this.g, points);
+    this.g.setLineDash([]);
+  }
+
+  // labelLimits names limits beside the chart. Of those that lie close, one stands above the other.
+  labelLimits(theme, limits) {
+    Object.assign(this.g, { textAlign: 'left', textBaseline: 'middle', fillStyle: theme.limit });
+    let highest = Infinity;
+    for (const l of [...limits].sort((a, b) => a.value - b.value)) {
+      highest = Math.min(this.py(l.value), highest - 16);
+      this.g.fillText(l.label, this.plot.right + 8, highest);
+    }
+  }
+}
+
+export function stroke(g, points) {
+  g.beginPath();
+  points.forEach((p, i) => i ? g.lineTo(p[0], p[1]) : g.moveTo(p[0], p[1]));
+  g.stroke();
+}
+
+export function dot(g, x, y, radius) {
+  g.beginPath();
+  g.arc(x, y, radius, 0, 7);
+  g.fill();
+}

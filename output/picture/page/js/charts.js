@@ -1,0 +1,197 @@
+// The charts: lines or a heat map over time, and percentile curves.
+import { scaleFor, short } from './numbers.js';
+import { linearTicks, logTicks, relativeTicks, clockTicks, ninesTicks, nines } from './ticks.js';
+import { startsIn, heatOf } from './store.js';
+import { stroke, dot } from './canvas.js';
+
+// A Range is what values an axis must show.
+class Range {
+  constructor() { Object.assign(this, { low: Infinity, high: 0, zeros: false }); }
+  add(v) { if (v > 0) { this.low = Math.min(this.low, v); this.high = Math.max(this.high, v); } else if (v === 0) this.zeros = true; }
+  get any() { return this.high > 0 || this.zeros; }
+}
+
+// valueAxis returns an axis: at maps a value to 0..1, and inverse maps back.
+function valueAxis(unit, range, log, fixed, most) {
+  let { low, high } = range;
+  const exact = fixed.high !== undefined || fixed.low !== undefined;
+  if (fixed.high !== undefined) high = fixed.high;
+  if (!log) {
+    const from = fixed.low || 0, scale = scaleFor(unit, high), { ticks, end } = linearTicks(scale, from, high, exact, most);
+    return { unit: scale.unit, ticks, at: v => (v - from) / (end - from), inverse: p => from + p * (end - from) };
+  }
+  if (!(high > 0)) { low = 1; high = 10; }
+  if (fixed.low > 0) low = fixed.low;
+  const axis = logTicks(unit, low, high, exact, most), { from, to, ticks } = axis;
+  // Zero stands below the rest, at a distance that no value can have.
+  const zero = range.zeros && !exact ? from / (to / from) ** 0.08 : from, span = Math.log(to / zero);
+  if (zero < from) ticks.unshift({ value: 0, label: '0' });
+  return { unit: '', ticks, log: true, at: v => Math.log(Math.max(v, zero) / zero) / span, inverse: p => { const v = zero * Math.exp(p * span); return v < from ? 0 : v; } };
+}
+
+function timeAxis(data, from, to, width) {
+  const zone = { name: data.zone, offsets: data.offsets }, span = to - from;
+  const axis = data.absolute ? clockTicks(from / 1000, to / 1000, data.origin / 1000, zone, Math.max(2, Math.floor(width / 100)))
+    : relativeTicks(from / 1000, to / 1000, Math.max(2, Math.floor(width / 80)));
+  for (const t of axis.ticks) t.value *= 1000;
+  return { ...axis, at: t => (t - from) / span, inverse: p => from + p * span };
+}
+
+const ticksFor = plot => Math.max(2, Math.floor((plot.bottom - plot.top) / 45));
+
+// bandOf returns, by column, the lowest and the highest value of the first lines of series.
+function bandOf(series, from, to, columns) {
+  const low = new Float64Array(columns).fill(Infinity), high = new Float64Array(columns).fill(-Infinity), width = (to - from) / columns;
+  for (const s of series) for (const p of startsIn(s.lines[0].points, from, to)) {
+    const first = Math.floor((p.start - from) / width), last = Math.min(Math.max(Math.ceil((p.end - from) / width) - 1, first), columns - 1);
+    for (let i = first; i <= last; i++) { low[i] = Math.min(low[i], p.value); high[i] = Math.max(high[i], p.value); }
+  }
+  return { low, high, width };
+}
+
+// drawTime draws the chart over time. Page has the data, the view, the series to draw and the look.
+export function drawTime(chart, page) {
+  const { data, view, theme, series, band } = page, heat = data.type === 'heatmap', { from, to } = view;
+  const g = chart.begin(data.height, data.absolute ? 60 : 46), range = new Range(), unit = data.type === 'throughput' ? '' : data.unit;
+  const shown = [...series, ...band];
+  for (const s of shown) {
+    if (heat) for (const w of startsIn(s.windows, from, to)) { if (w.count) { range.add(w.min); range.add(w.max); } }
+    else for (const line of s.lines) for (const p of startsIn(line.points, from, to)) range.add(p.value);
+  }
+  const { any } = range;
+  data.limits.forEach(l => range.add(l.value));
+  chart.y = valueAxis(unit, range, heat || page.log, { low: data.low, high: data.high }, ticksFor(chart.plot));
+  chart.fit(data.limits.map(l => l.label));
+  chart.x = timeAxis(data, from, to, chart.plot.right - chart.plot.left);
+  chart.axes(theme, chart.x.title, data.valueName);
+  chart.clip();
+  if (!any) chart.message(theme, heat || data.type !== 'throughput' ? 'no interval with values starts in this time' : 'no interval with values and a length starts in this time');
+  else if (heat) drawHeat(chart, page, shown);
+  else drawLines(chart, page);
+  for (const l of data.limits) chart.dashed(theme.limit, [[chart.plot.left, chart.py(l.value)], [chart.plot.right, chart.py(l.value)]]);
+  for (const m of data.marks) if (m.time >= from && m.time <= to) drawMark(chart, theme, m);
+  g.restore();
+  chart.labelLimits(theme, data.limits);
+}
+
+function drawMark(chart, theme, mark) {
+  const x = chart.px(mark.time), { g, plot } = chart, width = g.measureText(mark.text).width;
+  Object.assign(g, { strokeStyle: theme.faint, lineWidth: 1, fillStyle: theme.text, textBaseline: 'top', textAlign: x + width + 10 > plot.right ? 'right' : 'left' });
+  stroke(g, [[x, plot.top], [x, plot.bottom]]);
+  g.fillText(mark.text, x + (g.textAlign === 'left' ? 4 : -4), plot.top + 3);
+}
+
+function drawLines(chart, { data, view, theme, series, band }) {
+  const { g, plot } = chart, { from, to } = view;
+  if (band.length) {
+    const columns = Math.min(Math.round(plot.right - plot.left), 1000), { low, high } = bandOf(band, from, to, columns), step = (plot.right - plot.left) / columns;
+    g.fillStyle = theme.band;
+    for (let i = 0; i < columns; i++) {
+      if (low[i] > high[i]) continue;
+      const top = chart.py(high[i]);
+      g.fillRect(plot.left + i * step, top, step + 0.5, Math.max(chart.py(low[i]) - top, 1));
+    }
+  }
+  const breach = data.type === 'timeline' ? Math.min(...data.limits.filter(l => !l.percentile).map(l => l.value)) : Infinity;
+  for (const s of series) s.lines.forEach((line, n) => {
+    const points = startsIn(line.points, from, to), lengths = points.map(p => p.end - p.start).sort((a, b) => a - b);
+    const slack = (lengths[lengths.length >> 1] || 0) / 2, few = points.length <= 40, dots = [];
+    Object.assign(g, { strokeStyle: theme.lines[s.colours[n]], fillStyle: theme.lines[s.colours[n]], lineWidth: points.length > 1000 ? 1.1 : 1.7 });
+    g.setLineDash(points.length > 1000 ? [] : s.dashes[n]);
+    g.beginPath();
+    points.forEach((p, i) => {
+      const x = chart.px((p.start + p.end) / 2), y = chart.py(p.value);
+      const starts = i === 0 || p.gap, ends = i + 1 === points.length || points[i + 1].gap;
+      if (starts && ends) { g.moveTo(chart.px(p.start), y); g.lineTo(chart.px(p.end), y); dots.push([x, y]); }
+      else if (starts) g.moveTo(x, y);
+      else g.lineTo(x, y);
+      if (few && slack > 0) dots.push([x, y]);
+    });
+    g.stroke();
+    g.setLineDash([]);
+    for (const [x, y] of dots) dot(g, x, y, 2.5);
+    if (!(breach < Infinity)) return;
+    g.fillStyle = theme.limit;
+    g.globalAlpha = 0.12;
+    for (const p of points) if (p.value > breach) g.fillRect(chart.px(p.start), plot.top, Math.max(chart.px(p.end) - chart.px(p.start), 1), plot.bottom - plot.top);
+    g.globalAlpha = 1;
+  });
+}
+
+function drawHeat(chart, page, series) {
+  const { g, plot, y } = chart, { view, theme } = page, cell = 3;
+  const columns = Math.ceil((plot.right - plot.left) / cell), rows = Math.ceil((plot.bottom - plot.top) / cell);
+  const rate = heatOf(series, view.from, view.to, columns, rows, y.at);
+  let most = 0, least = Infinity;
+  for (const r of rate) if (r > 0) { most = Math.max(most, r); least = Math.min(least, r); }
+  least = Math.max(least, most / 1e5);
+  chart.heat = { rate, columns, rows, cell };
+  page.scaled(least, most);
+  const part = r => most > least ? Math.min(Math.max(Math.log(r / least) / Math.log(most / least), 0), 1) : 1;
+  for (let i = 0; i < rate.length; i++) {
+    if (!rate[i]) continue;
+    g.fillStyle = theme.heat[Math.round(part(rate[i]) * (theme.heat.length - 1))];
+    g.fillRect(plot.left + Math.floor(i / rows) * cell, plot.bottom - (i % rows + 1) * cell, cell, cell);
+  }
+}
+
+// heatAt returns the values per second, the time and the values of the cell at a place.
+export function heatAt(chart, x, y) {
+  const { rate, columns, rows, cell } = chart.heat, { plot } = chart;
+  const column = Math.floor((x - plot.left) / cell), row = Math.floor((plot.bottom - y) / cell);
+  if (column < 0 || row < 0 || column >= columns || row >= rows) return null;
+  const width = columns * cell, time = c => chart.x.inverse(c * cell / (plot.right - plot.left)), value = r => chart.y.inverse(r * cell / (plot.bottom - plot.top));
+  return { rate: rate[column * rows + row], from: time(column), to: time(column + 1), low: value(row), high: value(row + 1), width };
+}
+
+// drawCurve draws percentile curves: [series, curve] each.
+export function drawCurve(chart, page, curves) {
+  const { data, theme } = page, g = chart.begin(Math.round(data.height * 0.8), 46), range = new Range(), limits = data.type === 'throughput' ? [] : data.limits;
+  let last = 2;
+  for (const [, curve] of curves) {
+    last = Math.max(last, curve.x[curve.x.length - 1]);
+    curve.v.forEach(v => range.add(v));
+  }
+  for (const l of limits) range.add(l.value);
+  chart.y = valueAxis(data.unit, range, page.log, data.type === 'throughput' ? {} : { low: data.low, high: data.high }, ticksFor(chart.plot));
+  chart.fit(limits.map(l => l.label));
+  chart.x = { ticks: ninesTicks(last, 64 * last / (chart.plot.right - chart.plot.left)), at: x => x / last, inverse: p => p * last };
+  chart.axes(theme, 'percentile', 'value');
+  if (!curves.length) chart.message(theme, 'no interval with values starts in this time');
+  chart.clip();
+  for (const [s, curve] of curves) strokeCurve(chart, g, curve, theme.lines[s.colours[0]], s.dashes.length > 1 ? [] : s.dashes[0]);
+  drawSteps(chart, theme, limits, last);
+  g.restore();
+  chart.labelLimits(theme, limits);
+}
+
+export function strokeCurve(chart, g, curve, colour, dash) {
+  Object.assign(g, { strokeStyle: colour, fillStyle: colour, lineWidth: 1.8 });
+  g.setLineDash(dash);
+  const end = curve.x.length - 1;
+  stroke(g, curve.x.map((x, i) => [chart.px(x), chart.py(curve.v[i])]));
+  g.setLineDash([]);
+  dot(g, chart.px(curve.x[end]), chart.py(curve.v[end]), 3);
+}
+
+// drawSteps draws service levels: each percentile's up to it, and those of all values across the chart.
+function drawSteps(chart, theme, limits, last) {
+  let at = chart.plot.left;
+  const points = [];
+  for (const l of limits) {
+    const y = chart.py(l.value);
+    if (!l.percentile) { chart.dashed(theme.limit, [[chart.plot.left, y], [chart.plot.right, y]]); continue; }
+    const to = l.percentile < 100 ? chart.px(Math.min(nines(l.percentile / 100), last)) : chart.plot.right;
+    points.push([at, y], [to, y]);
+    at = to;
+  }
+  if (points.length) chart.dashed(theme.limit, points);
+}
+
+// valueAt returns the value of a curve where it stands at x on the axis of nines.
+export function valueAt(curve, x) {
+  const i = curve.x.findIndex(at => at >= x);
+  return i < 0 ? null : curve.v[i];
+}
+
+export const rateText = r => short(Number(r.toPrecision(3))) + '/s';

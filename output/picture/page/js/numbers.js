@@ -1,0 +1,66 @@
+// Numbers and units: the rules of Go's package axis, which testdata/golden.json checks as well.
+export const timeUnits = [['ns', 1e-9], ['µs', 1e-6], ['ms', 1e-3], ['s', 1]];
+const manyDigits = 1e7;
+
+function unitSeconds(unit) {
+  const own = timeUnits.find(u => u[0] === unit);
+  return own ? own[1] : 0;
+}
+
+// scaleFor returns the unit to show values up to highest in, and what to divide them by.
+export function scaleFor(unit, highest) {
+  const seconds = unitSeconds(unit);
+  if (!seconds || (highest >= 0.1 && highest < 10000) || !(highest > 0)) return { unit, divide: 1 };
+  let best = timeUnits[0];
+  for (const u of timeUnits) if (highest * seconds / u[1] >= 1) best = u;
+  return { unit: best[0], divide: best[1] / seconds };
+}
+
+export const titled = (scale, name) => scale.unit ? name + ' (' + scale.unit + ')' : name;
+
+export function scientific(v) {
+  const [mantissa, exponent] = v.toExponential(3).split('e');
+  return Number(mantissa) + 'e' + Number(exponent);
+}
+
+function grouped(text) {
+  const [whole, fraction] = text.split('.');
+  return whole.replace(/\B(?=(\d{3})+$)/g, ',') + (fraction ? '.' + fraction : '');
+}
+
+function digits(v, most, long) {
+  const size = Math.abs(v);
+  if (v === 0) return '0';
+  if (size >= long || size < 1e-6) return scientific(v);
+  const text = v.toFixed(Math.max(0, most - 1 - Math.floor(Math.log10(size))));
+  return grouped(text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+}
+
+// number prints a round number with as many digits as it needs, at most seven.
+export const number = v => digits(v, 7, manyDigits);
+
+// value prints a value with its unit, to four significant digits.
+export function value(unit, v) {
+  const s = scaleFor(unit, v);
+  return s.unit ? digits(v / s.divide, 4, 1e15) + ' ' + s.unit : digits(v, 6, 1e15);
+}
+
+// significant prints a number of the table.
+export const significant = (v, n) => digits(v, n, 1e15);
+
+// short prints a number in few characters, with k, M, G or T for thousands and up.
+export function short(v) {
+  for (const [size, name] of [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']]) {
+    if (Math.abs(v) >= size && Math.abs(v) < 1e15) return number(v / size) + name;
+  }
+  return number(v);
+}
+
+// handy prints a round value with its unit. If that is a unit of time, handy chooses the handiest.
+export function handy(unit, v) {
+  const seconds = unitSeconds(unit);
+  if (!seconds) return short(v);
+  let best = timeUnits[0];
+  for (const u of timeUnits) if (v * seconds >= u[1] * (1 - 1e-9)) best = u;
+  return number(v * seconds / best[1]) + ' ' + best[0];
+}

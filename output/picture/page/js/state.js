@@ -1,0 +1,56 @@
+// What the page shows: a range of time, which series, and how, with the address and the history of that.
+
+// A View is a range [from, to) of milliseconds inside a whole, whose ends are a number of windows from its beginning.
+export class View {
+  constructor(whole, window, windowAt) {
+    Object.assign(this, { whole, window, windowAt, from: whole.from, to: whole.to, past: [] });
+  }
+
+  get isWhole() { return this.from <= this.whole.from && this.to >= this.whole.to; }
+
+  // snap returns the range of whole windows that covers a range, inside the whole.
+  snap(from, to) {
+    if (this.window) {
+      const { window, windowAt } = this;
+      from = Math.floor((from - windowAt) / window) * window + windowAt;
+      to = Math.ceil((to - windowAt) / window) * window + windowAt;
+    }
+    from = Math.max(Math.round(from), this.whole.from);
+    to = Math.min(Math.round(to), this.whole.to);
+    return to > from ? [from, to] : null;
+  }
+
+  // show changes the view and remembers the one before. It returns whether that is another one.
+  show(from, to) {
+    const next = this.snap(from, to);
+    if (!next || next[0] === this.from && next[1] === this.to) return false;
+    this.past.push([this.from, this.to]);
+    [this.from, this.to] = next;
+    return true;
+  }
+
+  back() {
+    if (!this.past.length) return false;
+    [this.from, this.to] = this.past.pop();
+    return true;
+  }
+
+  // zoom scales the view around a time, and pan moves it by a part of its length.
+  zoom(factor, around) { return this.show(around - (around - this.from) * factor, around + (this.to - around) * factor); }
+
+  pan(part) {
+    const length = this.to - this.from, by = Math.sign(part) * Math.max(Math.abs(part) * length, this.window || 1);
+    const move = Math.min(Math.max(by, this.whole.from - this.from), this.whole.to - this.to);
+    return move !== 0 && this.show(this.from + move, this.to + move);
+  }
+
+  // address returns the fragment of the page's address that leads to the view.
+  address() { return this.isWhole ? '' : '#t=' + this.from / 1000 + ',' + this.to / 1000; }
+
+  // follow shows the view of a fragment.
+  follow(fragment) {
+    const found = /^#?t=(-?[\d.]+),(-?[\d.]+)$/.exec(fragment);
+    const next = found ? this.snap(Number(found[1]) * 1000, Number(found[2]) * 1000) : [this.whole.from, this.whole.to];
+    if (next) [this.from, this.to] = next;
+  }
+}

@@ -1,0 +1,234 @@
+// What was recorded: rows as package page describes them, and what the page computes from them.
+import { nines } from './ticks.js';
+
+// unpack returns the bytes of rows: base64 of a deflated stream.
+export async function unpack(text) {
+  let bytes;
+  if (Uint8Array.fromBase64) bytes = Uint8Array.fromBase64(text);
+  else {
+    const raw = atob(text);
+    bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  }
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// A series gets its windows and the points of its lines from rows. Times are in milliseconds.
+export function newSeries(series, measures) {
+  return { ...series, windows: [], lines: measures.map(name => ({ name, points: [] })), layout: null, shown: !series.rest };
+}
+
+// addRows appends rows to the series that they name.
+export function addRows(series, bytes) {
+  const floats = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = 0, last = 0;
+  const varint = () => {
+    let v = 0, scale = 1;
+    for (;;) {
+      const b = bytes[at++];
+      v += (b & 127) * scale;
+      if (b < 128) return v;
+      scale *= 128;
+    }
+  };
+  const time = () => {
+    const v = varint();
+    last += v % 2 ? -(v + 1) / 2 : v / 2;
+    return last;
+  };
+  const float = () => { at += 8; return floats.getFloat64(at - 8, true); };
+  while (at < bytes.length) {
+    const kind = varint(), s = series[varint()];
+    if (kind === 0) {
+      s.layout = { half: varint(), shift: varint(), unit: float() };
+    } else if (kind === 1) {
+      const start = time(), skew = varint(), length = varint();
+      const w = { start, begin: start - skew, end: start - skew + length, intervals: varint(), count: varint(),
+        min: float(), max: float(), sum: float(), layout: s.layout, bytes, at: 0, to: 0 };
+      const size = varint();
+      w.at = at;
+      w.to = at += size;
+      inOrder(s.windows, w);
+    } else {
+      const line = s.lines[varint()], start = time(), length = varint();
+      inOrder(line.points, { start, end: start + length, value: float(), gap: kind === 3 });
+    }
+  }
+}
+
+// inOrder inserts an element where its start puts it, which is nearly always the end.
+function inOrder(all, one) {
+  let i = all.length;
+  while (i > 0 && all[i - 1].start > one.start) i--;
+  if (i === all.length) all.push(one);
+  else all.splice(i, 0, one);
+}
+
+// startsIn returns the elements that start in [from, to).
+export function startsIn(all, from, to) {
+  const first = t => {
+    let low = 0, high = all.length;
+    while (low < high) { const mid = (low + high) >> 1; if (all[mid].start < t) low = mid + 1; else high = mid; }
+    return low;
+  };
+  return all.slice(first(from), first(to));
+}
+
+// slotRange returns the values that share a slot, in the unit of the page: from low to high, and the next slot's low, end.
+export function slotRange(layout, index) {
+  const half = 2 ** layout.half, bucket = Math.max(Math.floor(index / half) - 1, 0), size = 2 ** (bucket + layout.shift);
+  const low = (index - bucket * half) * size;
+  return { low: low * layout.unit, high: (low + size - 1) * layout.unit, end: (low + size) * layout.unit };
+}
+
+// slotOf returns the slot of a value in the unit of the page.
+function slotOf(layout, v) {
+  const half = 2 ** layout.half, n = Math.floor(v / layout.unit / 2 ** layout.shift * (1 + 1e-12));
+  const bucket = Math.max(Math.floor(Math.log2(Math.max(n, 1))) - layout.half, 0);
+  return bucket * half + Math.floor(n / 2 ** bucket);
+}
+
+const same = (a, b) => a === b || a.half === b.half && a.shift === b.shift && a.unit === b.unit;
+
+// A Sum adds up counts by slot. If layouts differ, that of the first window stands for all.
+export class Sum {
+  constructor() { this.counts = new Float64Array(256); this.layout = null; }
+
+  add(w) {
+    if (!this.layout) this.layout = w.layout;
+    if (!same(this.layout, w.layout)) {
+      eachSlot(w, (index, count) => this.put(slotOf(this.layout, slotRange(w.layout, index).low), count));
+      return;
+    }
+    const { bytes, to } = w;
+    let { counts } = this, at = w.at, index = -1;
+    while (at < to) {
+      let gap = bytes[at++], count;
+      if (gap > 127) { gap -= 128; for (let scale = 128, b = 128; b > 127; scale *= 128) { b = bytes[at++]; gap += (b & 127) * scale; } }
+      count = bytes[at++];
+      if (count > 127) { count -= 128; for (let scale = 128, b = 128; b > 127; scale *= 128) { b = bytes[at++]; count += (b & 127) * scale; } }
+      index += gap + 1;
+      if (index >= counts.length) { this.grow(index); counts = this.counts; }
+      counts[index] += count;
+    }
+  }
+
+  put(index, count) {
+    if (index >= this.counts.length) this.grow(index);
+    this.counts[index] += count;
+  }
+
+  grow(index) {
+    const counts = new Float64Array(2 * (index + 1));
+    counts.set(this.counts);
+    this.counts = counts;
+  }
+}
+
+function eachSlot(w, visit) {
+  const alone = new Sum();
+  alone.add(w);
+  alone.counts.forEach((count, index) => { if (count) visit(index, count); });
+}
+
+// sumOf adds up the windows of a series that start in [from, to).
+export function sumOf(series, from, to) {
+  const sum = Object.assign(new Sum(), { intervals: 0, count: 0, min: Infinity, max: 0, sum: 0, begin: Infinity, end: -Infinity });
+  for (const w of startsIn(series.windows, from, to)) {
+    sum.begin = Math.min(sum.begin, w.begin);
+    sum.end = Math.max(sum.end, w.end);
+    sum.intervals += w.intervals;
+    if (!w.count) continue;
+    sum.count += w.count;
+    sum.min = Math.min(sum.min, w.min);
+    sum.max = Math.max(sum.max, w.max);
+    sum.sum += w.sum;
+    sum.add(w);
+  }
+  return sum;
+}
+
+// rankOf returns how many values lie at or below a percentile: as in hdrsum, it is rounded up from a percentile one bit lower.
+function rankOf(percentile, count) {
+  const lower = new Float64Array([percentile]);
+  new BigInt64Array(lower.buffer)[0]--;
+  return Math.min(Math.max(Math.ceil(lower[0] * count / 100), 1), count);
+}
+
+// summaryOf returns the row of the table for a sum. Period is the time measured, in milliseconds. A percentile is the
+// highest value of its slot.
+export function summaryOf(sum, label, period, levels) {
+  const percentiles = [], ranks = levels.map(l => rankOf(l, sum.count));
+  let seen = 0;
+  for (let i = 0; i < sum.counts.length && percentiles.length < levels.length; i++) {
+    if (!sum.counts[i]) continue;
+    seen += sum.counts[i];
+    while (percentiles.length < levels.length && seen >= ranks[percentiles.length]) percentiles.push(Math.min(slotRange(sum.layout, i).high, sum.max));
+  }
+  return { label, intervals: sum.intervals, count: sum.count, perSecond: period > 0 ? sum.count / (period / 1000) : null,
+    min: sum.min, mean: sum.sum / sum.count, percentiles, max: sum.max };
+}
+
+// tableOf returns the rows of the table for the intervals that start in [from, to). The period of a group is the longest
+// of its series, as in hdrsum.
+export function tableOf(series, from, to, levels) {
+  const sums = series.map(s => [s, sumOf(s, from, to)]).filter(([, sum]) => sum.intervals), periods = {};
+  for (const [s, sum] of sums) periods[s.group] = Math.max(periods[s.group] || 0, sum.end - sum.begin);
+  return sums.map(([s, sum]) => summaryOf(sum, s.label, periods[s.group], levels));
+}
+
+// curveOf returns the percentile curve of a sum as points on the axis of nines, the last of which is the maximum.
+export function curveOf(sum) {
+  const x = [], v = [];
+  let seen = 0;
+  sum.counts.forEach((count, index) => {
+    if (!count) return;
+    const value = Math.min(slotRange(sum.layout, index).high, sum.max);
+    if (!seen) { x.push(0); v.push(value); }
+    seen += count;
+    const last = seen >= sum.count;
+    x.push(last ? Math.max(Math.log10(2 * sum.count), x[x.length - 1]) : nines(seen / sum.count));
+    v.push(last ? sum.max : value);
+  });
+  return { x, v, total: sum.count };
+}
+
+// heatOf returns values per second by column of time and row of value. Rows divide [0, 1], into which place maps a value.
+// A slot's count is divided among rows, and a window's among columns, by the share that lies in each.
+export function heatOf(series, from, to, columns, rows, place) {
+  const rate = new Float64Array(columns * rows), perColumn = (to - from) / columns;
+  const shares = (a, b, most) => { // [cell, share] of the cells between a and b
+    const first = Math.min(Math.max(Math.floor(a), 0), most - 1), last = Math.min(Math.max(Math.ceil(b) - 1, first), most - 1), all = [];
+    if (!(b - a > 1e-9)) return [[first, 1]];
+    for (let n = first; n <= last; n++) all.push([n, (Math.min(b, n + 1) - Math.max(a, n)) / (b - a)]);
+    return all;
+  };
+  for (const s of series) {
+    let layout = null, rowsOf = [], sum = new Sum(), at = null;
+    const flush = () => {
+      for (let index = 0; index < sum.counts.length; index++) {
+        const count = sum.counts[index];
+        if (!count) continue;
+        if (!rowsOf[index]) {
+          const r = slotRange(layout, index);
+          rowsOf[index] = r.low > 0 ? shares(place(r.low) * rows, place(r.end) * rows, rows) : [[0, 1]];
+        }
+        for (const [column, part] of at) for (const [row, share] of rowsOf[index]) rate[column * rows + row] += count * part * share / perColumn * 1000;
+      }
+      sum.counts.fill(0);
+    };
+    let key = '';
+    for (const w of startsIn(s.windows, from, to)) {
+      const a = (w.start - from) / perColumn, b = (w.start - w.begin + w.end - from) / perColumn;
+      const spans = shares(a, b, columns), next = spans.length === 1 ? spans[0][0] + '' : '';
+      if (at && (!next || next !== key || !same(layout, w.layout))) flush();
+      if (!layout || !same(layout, w.layout)) { layout = w.layout; rowsOf = []; sum = new Sum(); }
+      key = next;
+      at = spans;
+      sum.add(w);
+    }
+    if (at) flush();
+  }
+  return rate;
+}

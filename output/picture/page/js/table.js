@@ -1,0 +1,41 @@
+// The table of summaries, and its text as CSV.
+import { scaleFor, titled, significant } from './numbers.js';
+
+export const levels = [50, 90, 99, 99.9, 99.99];
+
+// columnsOf returns the columns of a table of rows: a title, and how to get a value and print it.
+export function columnsOf(rows, unit) {
+  const scale = scaleFor(unit, Math.max(0, ...rows.map(r => r.max || 0)));
+  const valued = (name, get) => ({ name: titled(scale, name), get, text: v => significant(v / scale.divide, scale.unit ? 5 : 15) });
+  const whole = v => v.toLocaleString('en-US');
+  return [
+    { name: 'tag', get: r => r.label || 'untagged', text: v => v },
+    { name: 'intervals', get: r => r.intervals, text: whole },
+    { name: 'values', get: r => r.count, text: whole },
+    { name: 'values/s', get: r => r.perSecond, text: v => significant(v, 6) },
+    valued('min', r => r.min), valued('mean', r => r.mean),
+    ...levels.map((l, i) => valued(l + '%', r => r.percentiles[i])), valued('max', r => r.max),
+  ];
+}
+
+// textOf returns what a cell shows: nothing where there is no value.
+export function textOf(column, row) {
+  const v = column.get(row);
+  return v === null || v === undefined || Number.isNaN(v) || v === Infinity ? '' : column.text(v);
+}
+
+// sorted returns rows by a column, highest numbers first at first.
+export function sorted(rows, column, descending) {
+  const order = (a, b) => typeof a === 'string' ? a.localeCompare(b, 'en') : (a ?? -1) - (b ?? -1);
+  return [...rows].sort((a, b) => (descending ? -1 : 1) * order(column.get(a), column.get(b)));
+}
+
+// csvOf returns the table as CSV, with exact numbers. A text that a spreadsheet would evaluate begins with an apostrophe.
+export function csvOf(rows, unit) {
+  const quoted = text => '"' + text.replace(/^[=+\-@\t\r]/, "'$&").replace(/"/g, '""') + '"';
+  const named = name => unit ? name + ' (' + unit + ')' : name;
+  const head = ['tag', 'intervals', 'values', 'values/s', ...['min', 'mean', ...levels.map(l => l + '%'), 'max'].map(named)];
+  const lines = rows.map(r => [quoted(r.label), r.intervals, r.count, r.perSecond, r.min, r.mean, ...r.percentiles, r.max]
+    .map(v => v === null || v === undefined || v === Infinity || Number.isNaN(v) ? '' : v).join(','));
+  return [head.map(quoted).join(','), ...lines].join('\r\n') + '\r\n';
+}

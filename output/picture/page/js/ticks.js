@@ -1,0 +1,160 @@
+// Ticks: the rules of Go's package axis, which testdata/golden.json checks as well. A tick has a
+// value, and a label, which is empty if it is minor.
+import { number, short, handy, scientific } from './numbers.js';
+
+const power10 = e => Number('1e' + e);
+
+function roundStep(span, most) {
+  const rough = span / Math.max(most, 1), power = power10(Math.floor(Math.log10(rough)));
+  for (const m of [1, 2, 5]) if (rough <= m * power * (1 + 1e-9)) return m * power;
+  return 10 * power;
+}
+
+function multiples(low, high, step) {
+  const all = [];
+  for (let i = Math.ceil(low / step - 1e-6); i <= high / step + 1e-6; i++) all.push(i * step);
+  return all;
+}
+
+// linearTicks returns the ticks of an axis that begins at low and ends at the first tick past high,
+// or at high itself if exact is set.
+export function linearTicks(scale, low, high, exact, most) {
+  const from = low / scale.divide;
+  let to = high / scale.divide;
+  if (!(to > from)) to = from + 1;
+  const step = roundStep(to - from, most);
+  if (!exact) to = Math.ceil(to / step - 1e-9) * step;
+  const label = !scale.unit ? short : to >= 1e7 ? scientific : number;
+  const ticks = multiples(from, to, step).map(v => ({ value: v * scale.divide, label: v === 0 ? '0' : label(v) }));
+  return { ticks, end: to * scale.divide };
+}
+
+function roundDown(v) {
+  const e = Math.floor(Math.log10(v) + 1e-12);
+  for (const m of [5, 2]) if (v >= m * power10(e) * (1 - 1e-9)) return m * power10(e);
+  return power10(e);
+}
+
+function roundUp(v) {
+  const e = Math.floor(Math.log10(v) + 1e-12);
+  for (const m of [1, 2, 5]) if (v <= m * power10(e) * (1 + 1e-9)) return m * power10(e);
+  return power10(e + 1);
+}
+
+// logTicks returns the ticks of a logarithmic axis for values from lowest to highest, both above 0.
+export function logTicks(unit, lowest, highest, exact, most) {
+  if (highest <= lowest * 1.0001) { lowest /= 2; highest *= 2; }
+  const from = exact ? lowest : roundDown(lowest), to = exact ? highest : roundUp(highest);
+  const decades = Math.log10(to / from), every = Math.max(1, Math.ceil(decades / most)), ticks = [];
+  const last = Math.ceil(Math.log10(to) - 1e-9);
+  for (let e = Math.floor(Math.log10(from) + 1e-9); e <= last; e++) for (let digit = 1; digit <= 9; digit++) {
+    const v = digit * power10(e);
+    if (v < from * (1 - 1e-9) || v > to * (1 + 1e-9)) continue;
+    let labelled = digit === 1 && e % every === 0;
+    if (every === 1 && decades * 3 <= most) labelled = labelled || digit === 2 || digit === 5;
+    if (labelled) ticks.push({ value: v, label: handy(unit, v) });
+    else if (!(decades > 2 * most || decades > 8 && digit > 1)) ticks.push({ value: v, label: '' });
+  }
+  return { ticks, from, to };
+}
+
+const day = 86400;
+const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800,
+  3600, 7200, 10800, 21600, 43200, day, 2 * day, 7 * day];
+
+// timeStep returns the smallest sensible distance of at most so many ticks.
+function timeStep(span, most) { return steps.find(s => span <= s * most * (1 + 1e-9)) || 0; }
+
+const pad = (n, width = 2) => String(n).padStart(width, '0');
+
+function sexagesimal(v, step, hours, seconds) {
+  const ms = Math.round(Math.abs(v) * 1000), s = Math.floor(ms / 1000);
+  return (v < 0 && ms > 0 ? '-' : '') + (hours ? Math.floor(s / 3600) + ':' + pad(Math.floor(s / 60) % 60) : Math.floor(s / 60)) +
+    (seconds ? ':' + pad(s % 60) : '') + (step < 1 ? '.' + pad(ms % 1000, 3) : '');
+}
+
+// relativeStyle returns the name of an axis of seconds since the start, and how to print a time on it.
+export function relativeStyle(from, to, step) {
+  const furthest = Math.max(Math.abs(from), Math.abs(to));
+  if (furthest <= 180) return ['time since start (s)', number];
+  if (step >= day) return ['time since start (days)', v => number(v / day)];
+  if (step < 60 && furthest >= 3600) return ['time since start (h:min:s)', v => sexagesimal(v, step, true, true)];
+  if (furthest < 3600) return ['time since start (min:s)', v => sexagesimal(v, step, false, true)];
+  return ['time since start (h:min)', v => sexagesimal(v, step, true, false)];
+}
+
+export function relativeTicks(from, to, most) {
+  const step = timeStep(to - from, most) || Math.max(roundStep((to - from) / day, most), 1) * day;
+  const [title, label] = relativeStyle(from, to, step);
+  return { step, title, ticks: multiples(from, to, step).map(v => ({ value: v, label: label(v) })) };
+}
+
+// offsetAt returns how many seconds a zone is ahead of UTC at a time in seconds since the epoch.
+export function offsetAt(zone, t) {
+  let offset = 0;
+  zone.offsets.forEach(([from, seconds], i) => { if (i === 0 || from <= t) offset = seconds; });
+  return offset;
+}
+
+// clockText prints a time in seconds since the epoch, to a step of an axis.
+export function clockText(zone, t, step) {
+  const iso = new Date(Math.round((t + offsetAt(zone, t)) * 1000)).toISOString();
+  if (step >= day) return iso.slice(0, 10);
+  return iso.slice(11, step < 1 ? 23 : step < 60 ? 19 : 16);
+}
+
+// clockTicks returns the ticks of an axis of clock times. Origin is time 0, in seconds since the epoch.
+// A second line of a label is the date.
+export function clockTicks(from, to, origin, zone, most) {
+  const step = timeStep(to - from, most), title = 'time (' + zone.name + ')';
+  if (!step) return { step: day, title, ticks: calendar(from, to, origin, zone, most) };
+  const offset = offsetAt(zone, from + origin);
+  let date = '';
+  const ticks = [];
+  for (const local of multiples(from + origin + offset, to + origin + offset, step)) {
+    const t = local - offsetAt(zone, local - offset), today = clockText(zone, t, day);
+    if (ticks.length && t - origin <= ticks[ticks.length - 1].value) continue; // the zone has no such hour on this day
+    let label = clockText(zone, t, step);
+    if (step < day && today !== date) label += '\n' + (date = today);
+    ticks.push({ value: t - origin, label });
+  }
+  return { step, title, ticks };
+}
+
+// calendar returns ticks at the beginning of months or years.
+function calendar(from, to, origin, zone, most) {
+  const months = (to - from) / (30 * day), ticks = [];
+  let step = 120;
+  for (const s of [1, 2, 3, 6, 12, 24, 60, 120]) if (months <= s * most) { step = s; break; }
+  const years = step >= 12;
+  if (years) step = Math.max(step, 12 * roundStep(months / 12, most));
+  let year = new Date((from + origin + offsetAt(zone, from + origin)) * 1000).getUTCFullYear();
+  if (years) year -= year % (step / 12);
+  for (let n = 0; ; n += step) {
+    const local = Date.UTC(year, n, 1) / 1000, t = local - offsetAt(zone, local - offsetAt(zone, local));
+    if (t > to + origin) return ticks;
+    if (t >= from + origin) ticks.push({ value: t - origin, label: clockText(zone, t, day).slice(0, years ? 4 : 7) });
+  }
+}
+
+// nines returns where a part of the values stands on an axis of nines: 0.9 at 1, 0.99 at 2.
+export const nines = part => -Math.log10(1 - part);
+
+function ninesLabel(n) { return n === 0 ? '0%' : n === 1 ? '90%' : n === 2 ? '99%' : '99.' + '9'.repeat(n - 2) + '%'; }
+
+// ninesTicks returns the ticks of an axis of nines that ends at last. Labels are at least gap nines apart.
+export function ninesTicks(last, gap) {
+  const ticks = [];
+  let labelled = -Infinity;
+  for (let n = 0; n <= last + 1e-9; n++) {
+    const far = n - labelled >= gap * Math.max(1, (n + 4) / 8);
+    if (far) labelled = n;
+    ticks.push({ value: n, label: far ? ninesLabel(n) : '' });
+    if (n === 0 && gap < nines(0.5)) ticks.push({ value: nines(0.5), label: '50%' });
+    for (const part of [0.5, 0.8]) {
+      const v = n - Math.log10(1 - part);
+      if (n > 0 && v < last) ticks.push({ value: v, label: '' });
+    }
+  }
+  return ticks;
+}

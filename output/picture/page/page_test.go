@@ -1,0 +1,76 @@
+package page
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hdrkit/internal/clitest"
+)
+
+// TestModules runs the tests of the script's modules.
+func TestModules(t *testing.T) {
+	clitest.RequireTools(t, "node")
+	dir := t.TempDir()
+	for _, pattern := range []string{"js/*.js", "testdata/*.mjs", "../axis/testdata/golden.json"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, paths, err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, filepath.Base(path)), text, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"type": "module"}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var rows Rows
+	rows.Layout(0, 7, 0, 0.5)
+	rows.Window(0, Window{Start: 1000, Skew: 1, Length: 999, Intervals: 1, Count: 300, Min: 2.5, Max: 100, Sum: 3000, Counts: []byte{5, 127, 194, 1, 173, 1}})
+	rows.Window(0, Window{Start: 500, Length: 1000, Intervals: 2, Count: 0})
+	rows.Point(0, 0, 1000, 999, 7.25, true)
+	rows.Point(0, 0, 2000, 1000, 8, false)
+	if err := os.WriteFile(filepath.Join(dir, "rows.txt"), []byte(rows.pack()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("node", "--test")
+	command.Dir = dir
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestScript proves that the joined script is one that a browser takes, and hides no name of a module behind one of another.
+func TestScript(t *testing.T) {
+	script := Script()
+	if strings.Contains(script, "\nimport ") || strings.Contains(script, "\nexport ") || strings.Contains(script, "</") {
+		t.Error("the script is not joined")
+	}
+	seen := map[string]string{}
+	for _, name := range modules {
+		for line := range strings.Lines(file("js/" + name + ".js")) {
+			words := strings.FieldsFunc(strings.TrimPrefix(line, "export "), func(r rune) bool { return strings.ContainsRune(" (={", r) })
+			if len(words) < 2 || !strings.Contains(" const let function class async ", " "+words[0]+" ") {
+				continue
+			}
+			if words[0] == "async" {
+				words = words[1:]
+			}
+			if other := seen[words[1]]; other != "" && other != name {
+				t.Errorf("%s is in %s and in %s", words[1], other, name)
+			}
+			seen[words[1]] = name
+		}
+	}
+	if len(seen) < 50 {
+		t.Errorf("%d names", len(seen))
+	}
+}

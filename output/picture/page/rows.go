@@ -1,0 +1,108 @@
+package page
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+)
+
+// Rows are what was recorded, in bytes. A row begins with its kind and the index of its series.
+// Integers are the varints of encoding/binary, values are 64-bit floats, little end first. A start
+// is signed, and counts from the start of the row before. The zero value holds no rows.
+//
+//	layout   series, half, shift, unit: which slots the windows of the series have from here on
+//	window   series, start, skew, length, intervals, count, min, max, sum, size, and that many bytes of counts
+//	point    series, measure, start, length, value: a point of a line
+//	gap      the same, a point that is not joined with the one before
+//
+// Skew is how much earlier than start, which is rounded, the reference has it, which truncates.
+// The counts of a window are, for each slot that has one, how many slots lie between it and the one
+// before, and the count. In JSON, rows are deflated and then encoded in base64.
+type Rows struct {
+	bytes  []byte
+	last   int64
+	packed string
+}
+
+const (
+	layoutRow = iota
+	windowRow
+	pointRow
+	gapRow
+)
+
+// A Window is a row of what was recorded in an interval, or in several.
+type Window struct {
+	Start, Skew, Length, Intervals, Count int64
+	Min, Max                              float64
+	// Sum is the mean times the count.
+	Sum float64
+	// Counts are as [Rows] has them.
+	Counts []byte
+}
+
+// Layout adds a row. Half is the binary logarithm of half the sub-buckets of a bucket, shift that of
+// the lowest discernible value, and unit what a value of 1 in a histogram is in the unit of the page.
+func (r *Rows) Layout(series, half, shift int, unit float64) {
+	r.begin(layoutRow, series)
+	r.uvarints(uint64(half), uint64(shift))
+	r.floats(unit)
+}
+
+// Window adds a row.
+func (r *Rows) Window(series int, w Window) {
+	r.begin(windowRow, series)
+	r.time(w.Start)
+	r.uvarints(uint64(max(w.Skew, 0)), uint64(max(w.Length, 0)), uint64(w.Intervals), uint64(w.Count))
+	r.floats(w.Min, w.Max, w.Sum)
+	r.uvarints(uint64(len(w.Counts)))
+	r.bytes = append(r.bytes, w.Counts...)
+}
+
+// Point adds a row.
+func (r *Rows) Point(series, measure int, start, length int64, value float64, gap bool) {
+	kind := pointRow
+	if gap {
+		kind = gapRow
+	}
+	r.begin(kind, series)
+	r.uvarints(uint64(measure))
+	r.time(start)
+	r.uvarints(uint64(max(length, 0)))
+	r.floats(value)
+}
+
+func (r *Rows) begin(kind, series int) {
+	r.packed = ""
+	r.uvarints(uint64(kind), uint64(series))
+}
+
+func (r *Rows) time(start int64) {
+	r.bytes = binary.AppendVarint(r.bytes, start-r.last)
+	r.last = start
+}
+
+func (r *Rows) uvarints(all ...uint64) {
+	for _, v := range all {
+		r.bytes = binary.AppendUvarint(r.bytes, v)
+	}
+}
+
+func (r *Rows) floats(all ...float64) {
+	for _, v := range all {
+		r.bytes = binary.LittleEndian.AppendUint64(r.bytes, math.Float64bits(v))
+	}
+}
+
+// Size returns how many bytes the rows take in a page.
+func (r *Rows) Size() int { return len(r.pack()) }
+
+// MarshalJSON encodes the rows.
+func (r *Rows) MarshalJSON() ([]byte, error) { return json.Marshal(r.pack()) }
+
+func (r *Rows) pack() string {
+	if r.packed == "" {
+		r.packed = pack(r.bytes)
+	}
+	return r.packed
+}

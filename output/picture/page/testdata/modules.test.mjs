@@ -1,0 +1,87 @@
+// Tests of the script's modules, without a browser.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import * as numbers from './numbers.js';
+import * as ticks from './ticks.js';
+import * as store from './store.js';
+import { View } from './state.js';
+import * as table from './table.js';
+
+for (const g of JSON.parse(readFileSync('golden.json'))) {
+  test(`${g.rule} ${g.low} to ${g.high} ${g.unit || g.zone || ''}`, () => {
+    const unit = g.unit || '', scale = numbers.scaleFor(unit, g.high), zone = { name: g.zone, offsets: g.offsets };
+    const simple = { number: () => numbers.number(g.high), short: () => numbers.short(g.high), value: () => numbers.value(unit, g.high), handy: () => numbers.handy(unit, g.high) }[g.rule];
+    if (simple) return assert.deepEqual([simple()], g.want);
+    const got = {
+      linear: () => ({ ...ticks.linearTicks(scale, g.low, g.high, g.exact, g.most), title: numbers.titled(scale, 'value') }),
+      log: () => ticks.logTicks(unit, g.low, g.high, g.exact, g.most),
+      relative: () => ticks.relativeTicks(g.low, g.high, g.most),
+      clock: () => ticks.clockTicks(g.low, g.high, g.origin, zone, g.most),
+      nines: () => ({ ticks: ticks.ninesTicks(g.high, g.most) }),
+    }[g.rule]();
+    const labelled = got.ticks.filter(t => t.label);
+    assert.deepEqual(labelled.map(t => t.label), g.want);
+    labelled.forEach((t, i) => assert.ok(Math.abs(t.value - g.at[i]) <= 1e-9 * Math.abs(g.at[i]), `${t.value} at ${g.at[i]}`));
+    if (g.title) assert.equal(got.title, g.title);
+  });
+}
+
+const series = async () => {
+  const s = store.newSeries({ label: 'a', group: '', rest: false }, ['max']);
+  store.addRows([s], await store.unpack(readFileSync('rows.txt', 'latin1')));
+  return s;
+};
+
+test('rows', async () => {
+  const s = await series();
+  assert.deepEqual(s.windows.map(w => [w.start, w.begin, w.end, w.intervals, w.count]), [[500, 500, 1500, 2, 0], [1000, 999, 1998, 1, 300]]);
+  assert.deepEqual(s.lines[0].points, [{ start: 1000, end: 1999, value: 7.25, gap: true }, { start: 2000, end: 3000, value: 8, gap: false }]);
+});
+
+test('sums', async () => {
+  const s = await series(), sum = store.sumOf(s, 0, 3000);
+  assert.deepEqual([sum.count, sum.min, sum.max, sum.begin, sum.end, sum.intervals], [300, 2.5, 100, 500, 1998, 3]);
+  const row = store.tableOf([s], 0, 3000, [50, 99.9])[0];
+  assert.deepEqual([row.perSecond, row.mean, row.percentiles], [300 / 1.498, 10, [100, 100]]);
+  assert.deepEqual(store.tableOf([s], 1000.5, 3000, [50]), []);
+  const curve = store.curveOf(sum);
+  assert.equal(curve.v.at(-1), 100);
+  assert.equal(curve.x.at(-1), Math.log10(600));
+});
+
+test('heat maps lose nothing', async () => {
+  const s = await series(), place = v => Math.min(Math.max(Math.log10(v) / 3, 0), 1);
+  for (const [columns, rows] of [[7, 11], [1, 1], [300, 200]]) {
+    const sum = store.heatOf([s], 500, 3000, columns, rows, place).reduce((a, b) => a + b, 0) * 2.5 / columns;
+    assert.ok(Math.abs(sum - 300) < 1e-6, `${sum} values`);
+  }
+});
+
+test('the view', () => {
+  const view = new View({ from: 0, to: 100000 }, 0, 0);
+  assert.ok(view.show(26000, 31000.4));
+  assert.equal(view.address(), '#t=26,31');
+  assert.ok(view.pan(0.5) && view.pan(-10));
+  assert.equal(view.address(), '#t=0,5');
+  assert.ok(view.back() && view.back() && view.back() && !view.back());
+  assert.ok(view.isWhole);
+  view.follow('#t=99,200');
+  assert.equal(view.address(), '#t=99,100');
+  view.follow('#rubbish');
+  assert.ok(view.isWhole);
+  const windows = new View({ from: 0, to: 100000 }, 16000, -3000);
+  windows.follow('#t=26,31');
+  assert.deepEqual([windows.from, windows.to], [13000, 45000]);
+});
+
+test('the table', () => {
+  const rows = [{ label: '=1+1', intervals: 2, count: 3, perSecond: null, min: 1, mean: 2, percentiles: [1, 2, 3, 4, 5], max: 12345.678 },
+    { label: 'b', intervals: 9, count: 1, perSecond: 0.5, min: 1, mean: 2, percentiles: [1, 2, 3, 4, 5], max: 6 }];
+  const columns = table.columnsOf(rows, 'ms');
+  assert.equal(columns.at(-1).name, 'max (s)');
+  assert.equal(table.textOf(columns.at(-1), rows[0]), '12.346');
+  assert.equal(table.textOf(columns[3], rows[0]), '');
+  assert.deepEqual(table.sorted(rows, columns[1], true).map(r => r.label), ['b', '=1+1']);
+  assert.match(table.csvOf(rows, 'ms'), /^"tag","intervals","values","values\/s","min \(ms\)".*\r\n"'=1\+1",2,3,,1,2,1,2,3,4,5,12345.678\r\n/);
+});
