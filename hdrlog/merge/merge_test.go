@@ -291,8 +291,8 @@ func TestSumErrors(t *testing.T) {
 	}{
 		{"integer and double", integer, double, histogram.ErrKind},
 		{"double and integer", double, integer, histogram.ErrKind},
-		{"doubles far apart", double, far, histogram.ErrRange},
-		{"doubles far apart, the other way round", far, double, histogram.ErrRange},
+		{"doubles far apart", double, far, histogram.ErrSpan},
+		{"doubles far apart, the other way round", far, double, histogram.ErrSpan},
 		{"too many counts", many, many, histogram.ErrOverflow},
 	} {
 		for _, copies := range []int{1, 40} {
@@ -517,7 +517,7 @@ func FuzzEncoding(f *testing.F) {
 		}
 		sent, err := s.MarshalBinary()
 		if err != nil {
-			if s.Layout().Ratio != 0 && errors.Is(err, histogram.ErrRange) {
+			if s.Layout().Ratio != 0 && errors.Is(err, histogram.ErrSpan) {
 				return // a double histogram that the reference could not write
 			}
 			t.Fatal(err)

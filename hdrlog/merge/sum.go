@@ -10,7 +10,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// A SumError is the error for intervals that do not add up. It wraps [histogram.ErrKind], [histogram.ErrRange] or
+// A SumError is the error for intervals that do not add up. It wraps [histogram.ErrKind], [histogram.ErrSpan] or
 // [histogram.ErrOverflow].
 type SumError struct{ Err error }
 
@@ -263,7 +263,7 @@ func sumError(err error, p *histogram.Payload) error {
 	if errors.Is(err, histogram.ErrOverflow) && p.Check() != nil {
 		return err
 	}
-	if errors.Is(err, histogram.ErrOverflow) || errors.Is(err, histogram.ErrRange) || errors.Is(err, histogram.ErrKind) {
+	if errors.Is(err, histogram.ErrOverflow) || errors.Is(err, histogram.ErrSpan) || errors.Is(err, histogram.ErrKind) {
 		return &SumError{err}
 	}
 	return err
@@ -387,7 +387,7 @@ func (s *Sum) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, err
 
 // AppendFields appends the fields START,LENGTH,MAX,PAYLOAD of a log whose base time is base milliseconds since the epoch.
 // See [hdrlog.Writer.Fields]. A reader that truncates as the reference does reads Start and End exactly. The error is a
-// [SumError], or [histogram.ErrRange] for a double histogram that cannot be encoded.
+// [SumError], or [histogram.ErrSpan] for a double histogram that cannot be encoded.
 func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 	if s.intervals == 0 {
 		return text, errEmpty

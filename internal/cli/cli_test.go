@@ -194,8 +194,8 @@ func TestProgress(t *testing.T) {
 	if quiet.stop(); len(out.writes) != shown {
 		t.Error("progress of less than two seconds is shown")
 	}
-	unknown := &progress{w: &out, now: func() time.Time { return now }, begin: now.Add(-time.Minute)}
-	if unknown.add(6e9); out.writes[shown] != "\r6 GB read, 100 MB/s\x1b[K" {
+	unknown := &progress{w: &out, now: func() time.Time { return now }, begin: now.Add(-time.Minute), read: 4e9}
+	if unknown.add(2e9); out.writes[shown] != "\r6 GB read, 100 MB/s\x1b[K" {
 		t.Errorf("%q", out.writes[shown])
 	}
 }

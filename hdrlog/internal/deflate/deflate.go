@@ -9,6 +9,7 @@ package deflate
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"hdrkit/hdrlog/internal/adler32"
@@ -145,7 +146,7 @@ func (b *block) fixedSize() int {
 // storedSize is how many bits it takes as it is, after n bits of a byte.
 func (b *block) storedSize(n int) int {
 	if len(b.raw) > partSize {
-		return 1 << 62
+		return math.MaxInt
 	}
 	return 3 + (5-n)&7 + 32 + 8*len(b.raw)
 }
