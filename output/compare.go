@@ -6,8 +6,6 @@ import (
 	"math"
 	"strconv"
 	"text/tabwriter"
-
-	"hdrkit/tags"
 )
 
 // A Pair is the summary of a tag before and after, nil where there is none.
@@ -23,7 +21,7 @@ func Compare(w io.Writer, pairs []Pair, scale Scale, percentiles []float64) erro
 	for _, p := range pairs {
 		for _, f := range figures(scale, percentiles) {
 			a, b := f.ifAny(p.Before), f.ifAny(p.After)
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", tags.Text(p.Tag), f.name, figureText(a), figureText(b), change(a, b))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.name(), f.name, figureText(a), figureText(b), change(a, b))
 		}
 	}
 	return t.Flush()

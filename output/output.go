@@ -28,6 +28,10 @@ type Summary struct {
 	Start, End int64
 	// Period is the time in milliseconds that throughput is computed from.
 	Period int64
+	// AllTags is set if the summary is the sum of all tags.
+	AllTags bool
+	// Maxima are the maximum over time, if the caller wants sparklines in a [Table].
+	Maxima Maxima
 }
 
 // ErrNoHistogram is the error for a summary whose Histogram is nil.
@@ -42,6 +46,8 @@ func (s *Summary) throughput() float64 {
 type Scale struct {
 	// Ratio is the unit ratio, the positive number that values are divided by. Zero means 1.
 	Ratio float64
+	// Unit names the unit of printed values. It is empty if the unit is unknown.
+	Unit string
 }
 
 func (s Scale) ratio() float64 {

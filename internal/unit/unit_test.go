@@ -1,0 +1,143 @@
+package unit
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"hdrkit/internal/clitest"
+)
+
+// TestDialects finds the unit of logs as their writers begin them.
+func TestDialects(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]Unit{
+		"cassandra-stress.hdr": Nanosecond,
+		"scylla-bench.hdr":     Nanosecond,
+		"jhiccup.hlog":         Nanosecond,
+		"jhiccup-v0.hlog":      Nanosecond,
+		"ycsb-read.hdr":        Microsecond,
+		"nosqlbench.hdr":       Nanosecond,
+		"go-1.4.0.hlog":        {},
+	} {
+		text, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", "dialects", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f Finder
+		lines := bufio.NewScanner(bytes.NewReader(text))
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			if bytes.HasPrefix(lines.Bytes(), []byte("#")) {
+				f.Comment(0, name, lines.Bytes())
+			}
+		}
+		if got, err := f.Unit(1); got != want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
+func TestComment(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Unit{
+		"#UNITS:MILLISECONDS":   Millisecond,
+		"#Units: microseconds":  Microsecond,
+		"# units: s ":           Second,
+		"#UNITS:furlongs":       {},
+		"#UNITS":                {},
+		"#[Logging for: READ]":  Microsecond,
+		"#the unit is ns":       {},
+		"#[MaxValueDivisor: 1]": {},
+	} {
+		if got, ok := ofComment([]byte(text)); got != want || ok != (want != Unit{}) {
+			t.Errorf("%s: %q, %v, want %q", text, got, ok, want)
+		}
+	}
+}
+
+func TestFinder(t *testing.T) {
+	t.Parallel()
+	ns, us := []byte("#UNITS:NANOSECONDS"), []byte("#[Logging for: READ]")
+	var f Finder
+	f.Comment(0, "a.hdr", ns)
+	f.Comment(0, "a.hdr", ns)
+	if got, err := f.Unit(2); got != (Unit{}) || err != nil {
+		t.Errorf("one of two inputs states its unit: %q, %v", got, err)
+	}
+	f.Comment(1, "b.hdr", ns)
+	if got, err := f.Unit(2); got != Nanosecond || err != nil {
+		t.Errorf("both inputs state their unit: %q, %v", got, err)
+	}
+	f.Comment(2, "c.hdr", us)
+	const want = "the values of a.hdr are in ns, those of c.hdr in us: -in says which is right for all"
+	if _, err := f.Unit(3); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+func TestScale(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		o     Options
+		found Unit
+		ratio float64
+		unit  string
+		in    float64 // nanoseconds; 0 if unknown
+		told  bool
+	}{
+		{"raw", Options{}, Unit{}, 1, "", 0, false},
+		{"known", Options{}, Microsecond, 1, "us", 1e3, false},
+		{"converted", Options{Unit: "ms"}, Microsecond, 1e3, "ms", 1e3, false},
+		{"to a smaller unit", Options{Unit: "ns"}, Microsecond, 1e-3, "ns", 1e3, false},
+		{"-in wins", Options{Unit: "ms", In: Nanosecond}, Microsecond, 1e6, "ms", 1, false},
+		{"assumed", Options{Unit: "us"}, Unit{}, 1e3, "us", 1, true},
+		{"-ovr is raw", Options{Unit: "ms", Ratio: 5}, Microsecond, 5, "ms", 1e3, false},
+		{"-ovr and -unit say what the log has", Options{Unit: "ms", Ratio: 1e6}, Unit{}, 1e6, "ms", 1, false},
+		{"any name", Options{Unit: "MB", Ratio: 1 << 20}, Unit{}, 1 << 20, "MB", 0, false},
+		{"-ovr alone", Options{Ratio: 10}, Nanosecond, 10, "", 1, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := test.o.Scale(test.found)
+			if s.Ratio != test.ratio || s.Name != test.unit || s.In.nanoseconds != test.in || (s.Notice != nil) != test.told {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+	o := Options{Unit: "MB"}
+	const want = `"MB" is not a unit of time, which is one of ns, us, ms, s; with -ovr, -unit names any unit`
+	if err := o.Validate(); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+func TestReadable(t *testing.T) {
+	t.Parallel()
+	o := &Options{}
+	for _, test := range []struct {
+		in      Unit
+		typical float64
+		ratio   float64
+		unit    string
+	}{
+		{Nanosecond, 1.2e6, 1e6, "ms"},
+		{Nanosecond, 80e3, 1e6, "ms"},
+		{Nanosecond, 20e3, 1e3, "us"},
+		{Nanosecond, 0, 1, "ns"},
+		{Microsecond, 5e6, 1e6, "s"},
+		{Microsecond, 0.5, 1, "us"},
+		{Unit{}, 5e6, 1, ""},
+	} {
+		s := o.Scale(test.in).Readable(o, test.typical)
+		if s.Ratio != test.ratio || s.Name != test.unit {
+			t.Errorf("%v %s: %+v", test.typical, test.in, s)
+		}
+	}
+	asked := &Options{Unit: "s"}
+	if s := asked.Scale(Nanosecond).Readable(asked, 5); s.Name != "s" {
+		t.Errorf("-unit s: %+v", s)
+	}
+}

@@ -1,0 +1,202 @@
+package output
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// tableSummary returns a summary of latencies in nanoseconds, with maxima over time. Factor slows it down.
+func tableSummary(tag string, n int, factor float64) *Summary {
+	random := rand.New(rand.NewPCG(uint64(len(tag)), 7))
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	s := &Summary{Tag: []byte(tag), Histogram: h, Intervals: 60, Start: 1468800400000, End: 1468800520000, Period: 120000}
+	s.Maxima = Maxima{Start: s.Start, Step: 2000}
+	for range 60 {
+		highest := 0.0
+		for range n / 60 {
+			v := int64(factor * 1e6 * math.Exp(random.NormFloat64()))
+			h.Record(v, 1)
+			highest = max(highest, float64(v))
+		}
+		s.Maxima.Values = append(s.Maxima.Values, highest)
+	}
+	return s
+}
+
+var defaultPercentiles = []float64{50, 90, 99, 99.9, 99.99, 99.999}
+
+func tableSummaries() []*Summary {
+	all := []*Summary{tableSummary("insert-rt", 60000, 1), tableSummary("insert-st", 60000, 0.8), tableSummary("größe", 600, 20)}
+	empty, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	return append(all, &Summary{Tag: []byte("nothing"), Histogram: empty, Intervals: 1, Start: 1468800400000, End: 1468800520000, Period: 120000})
+}
+
+// golden compares text with a golden file.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s differs:\n%s\nwant\n%s", name, text, want)
+	}
+}
+
+// checkWidth checks that all lines fit. Without colours, lines have no trailing space.
+func checkWidth(t *testing.T, text string, width int) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if textWidth(line) > width || strings.TrimRight(line, " ") != line {
+			t.Fatalf("width %d: %q has %d columns", width, line, textWidth(line))
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{0, 40, 80, 100, 120, 200} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			table := Table{Scale: Scale{Ratio: 1e6, Unit: "ms"}, Percentiles: defaultPercentiles, Width: width}
+			var b bytes.Buffer
+			if err := table.Write(&b, tableSummaries()); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, fmt.Sprintf("table.%d.txt", width), b.String())
+			if width > 0 {
+				checkWidth(t, b.String(), width)
+			}
+		})
+	}
+}
+
+func TestTableChanges(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{40, 80, 120} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			table := Table{Scale: Scale{Ratio: 1e6, Unit: "ms"}, Percentiles: []float64{50, 99}, Width: width, Colour: true}
+			pairs := []Pair{
+				{Tag: []byte("insert-rt"), Before: tableSummary("insert-rt", 60000, 1), After: tableSummary("insert-rt", 54000, 1.3)},
+				{Tag: []byte("old"), Before: tableSummary("old", 600, 1)},
+				{Tag: []byte("new"), After: tableSummary("new", 600, 1)},
+			}
+			var b bytes.Buffer
+			if err := table.WriteChanges(&b, pairs); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, fmt.Sprintf("changes.%d.txt", width), b.String())
+			checkWidth(t, strings.NewReplacer("\x1b[31m", "", "\x1b[32m", "", "\x1b[0m", "").Replace(b.String()), width)
+		})
+	}
+}
+
+// TestLongTable has 150 tags. Some are long and differ only in the middle, some have wide characters.
+func TestLongTable(t *testing.T) {
+	t.Parallel()
+	var all []*Summary
+	seen := make(map[string]bool)
+	for n := range 150 {
+		tag := fmt.Sprintf("op%d", n)
+		switch n % 3 {
+		case 1:
+			tag = fmt.Sprintf("scenario.cycles.operation-%03d.with.a.long.name.servicetime", n)
+		case 2:
+			tag = fmt.Sprintf("操作%d", n)
+		}
+		all = append(all, tableSummary(tag, 60, 1))
+	}
+	for _, width := range []int{40, 80, 120, 200} {
+		table := Table{Percentiles: []float64{50, 99}, Width: width}
+		var b bytes.Buffer
+		if err := table.Write(&b, all); err != nil {
+			t.Fatal(err)
+		}
+		checkWidth(t, b.String(), width)
+		lines := strings.Split(b.String(), "\n")
+		if strings.HasPrefix(lines[0], "period") {
+			lines = lines[2:]
+		}
+		if after := lines[151]; !strings.HasPrefix(after, "tag ") {
+			t.Fatalf("width %d: %q follows the tags, not the header", width, after)
+		}
+		clear(seen)
+		for _, line := range lines[1:151] {
+			if tag := strings.Fields(line)[0]; seen[tag] {
+				t.Errorf("width %d: %s stands for two tags", width, tag)
+			} else {
+				seen[tag] = true
+			}
+		}
+	}
+}
+
+func TestSignificant(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		v      float64
+		digits int
+		want   string
+	}{
+		{0, 4, "0"}, {5, 4, "5"}, {1.5, 3, "1.50"}, {999.96, 4, "1,000"}, {0.1725, 3, "0.172"}, {12345.6, 4, "12,350"},
+		{5574655, 4, "5,575,000"}, {298.844, 4, "298.8"}, {1e-7, 3, "1e-07"}, {1e18, 4, "1e+18"}, {0.00123456, 3, "0.00123"},
+	} {
+		if got := significant(test.v, test.digits); got != test.want {
+			t.Errorf("%v with %d digits: %s, want %s", test.v, test.digits, got, test.want)
+		}
+	}
+	for ms, want := range map[int64]string{
+		0: "0ms", 999: "999ms", 1000: "1s", 9998: "9.998s", 59960: "60s", 99940: "99.9s", 120000: "2m", 125499: "2m5s",
+		3599600: "60m", 3600000: "1h", 11220000: "3h7m", 187200000: "2d4h",
+	} {
+		if got := shortDuration(ms); got != want {
+			t.Errorf("%d ms: %s, want %s", ms, got, want)
+		}
+	}
+	for n, want := range map[string]string{"1": "1", "999": "999", "1000": "1,000", "-1234567": "-1,234,567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%s: %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestSparkline(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	m := Maxima{Start: 1000, Step: 10, Values: []float64{8, 4, nan, 1, 0}}
+	for _, test := range []struct {
+		start, end int64
+		width      int
+		want       string
+	}{
+		{1000, 1050, 5, "█▄ ▁▁"},
+		{1000, 1040, 2, "█▁"},          // the highest of two spans
+		{980, 1060, 8, "  █▄ ▁▁ "},     // the table begins before and ends after the row
+		{1000, 1010, 3, "███"},         // more characters than spans
+		{1000, 1050, 10, "██▄▄  ▁▁▁▁"}, // two characters for each span
+	} {
+		if got := m.sparkline(test.start, test.end, test.width, m.highest()); got != test.want {
+			t.Errorf("%d to %d, %d wide: %q, want %q", test.start, test.end, test.width, got, test.want)
+		}
+	}
+	if got := (&Maxima{}).sparkline(0, 10, 3, 1); got != "   " {
+		t.Errorf("no maxima: %q", got)
+	}
+}
