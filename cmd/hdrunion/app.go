@@ -23,6 +23,7 @@ const examples = `examples:
    hdrunion -tif READ=load-gen1.hdr -tif WRITE=load-gen3.hdr   with tags READ and WRITE, or READ::TAG where there is one
    hdrunion -if 'run.*\.hdr' -r -of runs.hdr           runs of different days, as if all had started at once
    hdrunion -if 'node.*\.hdr' -grid 10 | hdrsum -if - -st json
+   hdrunion -follow -grid 1 -if 'node.*\.hdr' | hdrsum -if - -st ndjson      while the logs are written
    zstdcat a.hdr.zst | hdrunion -if - -if b.hdr.gz -of c.hdr
 
 exit status: 0, or 1 if nothing could be joined, 2 for a wrong command line, 3 if malformed lines were skipped`
@@ -51,7 +52,7 @@ func flags() []urfave.Flag {
 		&urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Category: cli.GroupOutput,
 			Usage: "without -grid, join in intervals of at least `TIME`; 0 leaves them as they are"},
 		cli.OutputFlag("write to `FILE`, not to standard output"),
-	}, cli.RunFlags())
+	}, cli.FollowFlags(), cli.RunFlags())
 }
 
 // run is the command: it checks the options, joins the logs and writes the result.
@@ -67,6 +68,15 @@ func run(c *urfave.Context) error {
 	}
 	if options.Grid > 0 && options.Target > 0 {
 		return cli.Usagef("-tus is of no use with -grid")
+	}
+	if err := cli.CheckFollow(c, "r"); err != nil {
+		return err
+	}
+	if c.Bool("follow") {
+		if options.Grid == 0 {
+			return cli.Usagef("-follow needs -grid, such as -grid 1: without it, an interval that comes later can change all that were written")
+		}
+		return runFollow(c, diagnostics, options.Grid)
 	}
 	if c.Bool("v") {
 		options.Observe = func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64) {

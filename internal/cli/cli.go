@@ -15,7 +15,8 @@
 //   - Progress is shown on a terminal only, and only if a command takes longer than two seconds.
 //   - A malformed line costs that line only. -strict makes it an error.
 //   - The exit status is 0 ([OK]), 1 ([Failed]), 2 ([Usage]), 3 ([Skipped]) or 4 ([Exceeded]). A command that a signal
-//     ends exits with 128 and the number of the signal: 130 after Ctrl-C.
+//     ends exits with 128 and the number of the signal: 130 after Ctrl-C. A command that follows logs, or that reads a pipe,
+//     writes what it has first ([OnInterrupt]).
 //   - A reader that goes away, as head does, ends a command without a message.
 package cli
 
@@ -29,7 +30,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
@@ -68,7 +71,7 @@ func Main(app *cli.App) int {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	go func() {
-		s := <-signals
+		s := waitInterrupt(signals)
 		endStdout()
 		tempfile.Abandon()
 		message(os.Stderr, app.Name, "interrupted")
@@ -76,6 +79,37 @@ func Main(app *cli.App) int {
 	}()
 	app.Reader, app.Writer, app.ErrWriter = os.Stdin, os.Stdout, os.Stderr
 	return Run(context.Background(), app, os.Args[1:])
+}
+
+// An ending is what a command does when a signal interrupts it.
+type ending struct {
+	begin func()
+	limit time.Duration
+}
+
+var endings atomic.Pointer[ending]
+
+// OnInterrupt has the first signal call begin instead of ending the process. The process has limit to end by itself then,
+// 0 for as long as it takes. A second signal ends it at once.
+func OnInterrupt(limit time.Duration, begin func()) { endings.Store(&ending{begin, limit}) }
+
+// waitInterrupt returns the signal that must end the process.
+func waitInterrupt(signals <-chan os.Signal) os.Signal {
+	s := <-signals
+	e := endings.Load()
+	if e == nil {
+		return s
+	}
+	e.begin()
+	var late <-chan time.Time
+	if e.limit > 0 {
+		late = time.After(e.limit)
+	}
+	select {
+	case s = <-signals:
+	case <-late:
+	}
+	return s
 }
 
 // interrupted returns the exit status of a command that a signal ends.

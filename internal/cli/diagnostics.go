@@ -39,6 +39,18 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	return nil
 }
 
+// Skip counts a malformed line, and prints text unless it is empty.
+func (d *Diagnostics) Skip(text string) error {
+	d.skipped++
+	if text != "" {
+		d.print(text)
+	}
+	if d.strict {
+		return Status(Skipped)
+	}
+	return nil
+}
+
 // LeaveOut prints why an interval that was read cannot be shown.
 func (d *Diagnostics) LeaveOut(name string, line int, err error) {
 	d.left++

@@ -22,6 +22,7 @@ const (
 	GroupSeries = "Time series"
 	GroupLimits = "Limits and comparison"
 	GroupLook   = "Look"
+	GroupLive   = "While logs are written"
 	GroupRun    = "Run"
 )
 
@@ -123,15 +124,12 @@ func Given(c *cli.Context, name string) bool { return slices.Contains(c.LocalFla
 // NewScan returns the scan that the options of [InputFlags], [RangeFlags], [OmissionFlag] and [RunFlags] ask for, of the tags
 // that include and exclude choose.
 func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string) (*scan.Scan, error) {
-	span, err := scan.ParseRange(c.String("s"), c.String("e"))
+	selection, err := selection(c, include, exclude)
 	if err != nil {
-		return nil, UsageError{err}
+		return nil, err
 	}
 	if jobs := c.Int("j"); jobs < 1 || jobs > maxJobs {
 		return nil, Usagef("-j %d: from 1 to %d cores can decode", jobs, maxJobs)
-	}
-	if expected := c.Float64("co"); Given(c, "co") && !(expected > 0 && !math.IsInf(expected, 1)) {
-		return nil, Usagef("-co %v: the expected interval must be a positive number", expected)
 	}
 	inputs, err := Inputs(c)
 	if err != nil {
@@ -139,11 +137,23 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 	}
 	return &scan.Scan{
 		Inputs:    inputs,
-		Selection: scan.Selection{Tags: tags.NewFilter(include, exclude), Range: span},
+		Selection: selection,
 		Workers:   c.Int("j"),
 		Report:    diagnostics.Report,
 		Expected:  c.Float64("co"),
 	}, nil
+}
+
+// selection returns the intervals that the options of [RangeFlags] and the tags choose. It checks -co, too.
+func selection(c *cli.Context, include, exclude []string) (scan.Selection, error) {
+	span, err := scan.ParseRange(c.String("s"), c.String("e"))
+	if err != nil {
+		return scan.Selection{}, UsageError{err}
+	}
+	if expected := c.Float64("co"); Given(c, "co") && !(expected > 0 && !math.IsInf(expected, 1)) {
+		return scan.Selection{}, Usagef("-co %v: the expected interval must be a positive number", expected)
+	}
+	return scan.Selection{Tags: tags.NewFilter(include, exclude), Range: span}, nil
 }
 
 // NothingLeft returns the error of a scan that found no interval to use.

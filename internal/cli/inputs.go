@@ -93,20 +93,28 @@ func (in *inputs) match(pattern string) error {
 		in.add(scan.Stdin(in.c.App.Reader))
 		return nil
 	}
+	if path, ok := in.existing(pattern); ok {
+		return in.addFile(path)
+	}
+	return in.matchNames(pattern)
+}
+
+// existing returns the path of the file that a value of -if names, if it exists.
+func (in *inputs) existing(pattern string) (path string, ok bool) {
 	for _, path := range []string{filepath.Join(in.folder, pattern), pattern} {
 		if in.folder != "." && filepath.IsAbs(pattern) {
 			path = pattern
 		}
 		if _, err := os.Stat(path); err == nil {
-			return in.addFile(path)
+			return path, true
 		}
 	}
-	return in.matchNames(pattern)
+	return "", false
 }
 
-// matchTagged adds the logs that a value of -tif, TAG=LOG, chooses. Tags and names of files may contain a =. The tag ends at
-// the first = that an existing file follows, or else at the first one. A tag has at least one character.
-func (in *inputs) matchTagged(tagged string) error {
+// splitTagged splits a value of -tif, TAG=LOG. Tags and names of files may contain a =. The tag ends at the first = that an
+// existing file follows, or else at the first one. A tag has at least one character.
+func (in *inputs) splitTagged(tagged string) (tag, log string, err error) {
 	end := -1
 	for n, char := range tagged {
 		if char != '=' || n == 0 {
@@ -121,14 +129,22 @@ func (in *inputs) matchTagged(tagged string) error {
 		}
 	}
 	if end < 0 || end+1 == len(tagged) {
-		return Usagef("-tif %q is not TAG=LOG", tagged)
+		return "", "", Usagef("-tif %q is not TAG=LOG", tagged)
 	}
-	tag := tagged[:end]
-	if hdrlog.CheckTag([]byte(tag)) != nil {
-		return Usagef("-tif %q: %w", tagged, hdrlog.ErrTag)
+	if hdrlog.CheckTag([]byte(tagged[:end])) != nil {
+		return "", "", Usagef("-tif %q: %w", tagged, hdrlog.ErrTag)
+	}
+	return tagged[:end], tagged[end+1:], nil
+}
+
+// matchTagged adds the logs that a value of -tif chooses.
+func (in *inputs) matchTagged(tagged string) error {
+	tag, log, err := in.splitTagged(tagged)
+	if err != nil {
+		return err
 	}
 	own := inputs{c: in.c, folder: in.folder, option: "tif"}
-	if err := own.match(tagged[end+1:]); err != nil {
+	if err := own.match(log); err != nil {
 		return err
 	}
 	for _, input := range own.inputs {

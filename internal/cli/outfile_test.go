@@ -160,7 +160,7 @@ func TestLines(t *testing.T) {
 		}
 	}
 	var out recorder
-	l := &lines{w: &out, most: atomic}
+	l := &lines{w: &out, most: pipeWrite}
 	for range 2 * stdoutBuffer / 4 {
 		l.Write([]byte("row\n"))
 	}

@@ -11,8 +11,8 @@ import (
 
 const (
 	stdoutBuffer = 64 << 10
-	// atomic is the largest write that a pipe takes whole or not at all (POSIX's PIPE_BUF is at least 512; Linux has 4096).
-	atomic = 4096
+	// pipeWrite is the largest write that a pipe takes whole or not at all (POSIX's PIPE_BUF is at least 512; Linux has 4096).
+	pipeWrite = 4096
 	// grace is how long an interrupted command waits for a line that it has begun to write.
 	grace = 2 * time.Second
 )
@@ -32,7 +32,7 @@ func writeStdout(stdout io.Writer, write func(w io.Writer) error) error {
 	w := &lines{w: stdout, most: stdoutBuffer}
 	if f, ok := stdout.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-			w.most = atomic
+			w.most = pipeWrite
 		}
 	}
 	if err := write(w); err != nil {

@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -37,6 +36,8 @@ type Options struct {
 	// Notice, if set, receives what happens to an input, such as "was truncated". It can be called
 	// from several goroutines at once.
 	Notice func(input, text string)
+	// Except, if set, is a file that matches no pattern, such as the output of the command.
+	Except fs.FileInfo
 	// Waiting, if set, is called when a read of the input begins to wait for data and when it ends
 	// to wait, by the goroutine that reads.
 	Waiting func(in *Input, waiting bool)
@@ -58,11 +59,11 @@ type Follower struct {
 	started  bool
 }
 
-// A pattern chooses the files of a folder whose whole name matches.
+// A pattern chooses the files of a folder whose name matches.
 type pattern struct {
-	folder string
-	name   *regexp.Regexp
-	each   func(*Input)
+	folder  string
+	matches func(name string) bool
+	each    func(*Input)
 }
 
 // A phase says how far reading goes.
@@ -108,10 +109,10 @@ func (f *Follower) AddReader(name string, r io.Reader) *Input {
 
 // AddMatching adds the files in folder whose name matches, now and later. Each, which may be nil, is
 // called for every one of them before it is received. It must not call the follower.
-func (f *Follower) AddMatching(folder string, name *regexp.Regexp, each func(*Input)) {
+func (f *Follower) AddMatching(folder string, matches func(name string) bool, each func(*Input)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.patterns = append(f.patterns, pattern{folder, name, each})
+	f.patterns = append(f.patterns, pattern{folder, matches, each})
 	f.match()
 }
 
@@ -218,12 +219,12 @@ func (f *Follower) match() {
 		}
 		for _, entry := range entries {
 			path := filepath.Join(p.folder, entry.Name())
-			if !p.name.MatchString(entry.Name()) ||
+			if !p.matches(entry.Name()) ||
 				slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.path == path }) {
 				continue
 			}
 			info, err := os.Stat(path)
-			if err != nil || info.IsDir() {
+			if err != nil || info.IsDir() || f.options.Except != nil && os.SameFile(f.options.Except, info) {
 				continue
 			}
 			matched = append(matched, info)

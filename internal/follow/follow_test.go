@@ -202,7 +202,7 @@ func TestMatching(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := file(t, filepath.Join(dir, "node1.hdr"), "one\n")
-	r := read(t, func(f *Follower) { f.AddMatching(dir, regexp.MustCompile(`^node.*$`), nil) })
+	r := read(t, func(f *Follower) { f.AddMatching(dir, regexp.MustCompile(`^node.*$`).MatchString, nil) })
 	r.awaitLines("node1.hdr", "--", "one")
 
 	// A file that comes later is an input, other names of known files are none.
@@ -245,7 +245,7 @@ func TestRotation(t *testing.T) {
 			const lines, rotations = 400, 50
 			dir := t.TempDir()
 			path := filepath.Join(dir, "log")
-			r := read(t, func(f *Follower) { f.AddMatching(dir, regexp.MustCompile("^(?:"+pattern+")$"), nil) })
+			r := read(t, func(f *Follower) { f.AddMatching(dir, regexp.MustCompile("^(?:"+pattern+")$").MatchString, nil) })
 			var want []string
 			for n := range rotations {
 				log, err := os.Create(path)
@@ -275,6 +275,21 @@ func last(lines []string) string {
 		return ""
 	}
 	return lines[len(lines)-1]
+}
+
+// TestExcept checks that a follower does not read the output of its own command.
+func TestExcept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	info, err := os.Stat(file(t, filepath.Join(dir, "all.hdr"), "out\n"))
+	must(t, err)
+	file(t, filepath.Join(dir, "node.hdr"), "in\n")
+	f := New(Options{Except: info})
+	defer f.Close()
+	f.AddMatching(dir, func(string) bool { return true }, nil)
+	if now, _ := f.Start(); len(now) != 1 || filepath.Base(now[0].Name()) != "node.hdr" {
+		t.Errorf("%d inputs", len(now))
+	}
 }
 
 func TestPipe(t *testing.T) {

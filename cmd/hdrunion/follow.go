@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/cli"
+	"hdrkit/tags"
+)
+
+// runFollow joins logs while they are written.
+func runFollow(c *urfave.Context, d *cli.Diagnostics, grid int64) error {
+	some := false
+	err := cli.WriteFile("", c.App.Writer, nil, func(w io.Writer) error {
+		out := &liveUnion{w: w, log: hdrlog.NewWriter(w), diagnostics: d}
+		var err error
+		some, err = cli.Follow(c, grid, out, nil)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !some {
+		d.Close()
+		return errors.New("no intervals in the input")
+	}
+	return d.Close()
+}
+
+// liveUnion writes what is merged as a log.
+type liveUnion struct {
+	w           io.Writer
+	log         *hdrlog.Writer
+	diagnostics *cli.Diagnostics
+	base        int64 // milliseconds since the epoch
+	begun       bool
+	fields      []byte
+}
+
+// Window writes an interval.
+func (u *liveUnion) Window(m *merge.Merged) error {
+	if !u.begun {
+		// A machine that joins later may have begun earlier: its intervals then have negative starts.
+		u.base = min(m.Start, int64(m.LogStart*1000))
+		u.begun = true
+		u.log.Comment("[Union of logs, written while they were]")
+		u.log.Version()
+		u.log.BaseTime(float64(u.base) / 1000)
+		u.log.StartTime(float64(u.base) / 1000)
+		if err := u.log.Legend(); err != nil {
+			return err
+		}
+	}
+	if err := hdrlog.CheckTag(m.Tag); err != nil {
+		return u.diagnostics.Skip(err.Error())
+	}
+	fields, err := m.AppendFields(u.fields[:0], u.base)
+	if err != nil {
+		return u.diagnostics.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(m.Tag), err))
+	}
+	u.fields = fields
+	return u.log.Fields(m.Tag, fields)
+}
+
+// Late writes an interval by itself. A union of the result puts it in its window.
+func (u *liveUnion) Late(m *merge.Merged) error { return u.Window(m) }
+
+// Flush writes what is complete.
+func (u *liveUnion) Flush() error {
+	if err := u.log.Flush(); err != nil {
+		return err
+	}
+	if buffered, ok := u.w.(interface{ Flush() error }); ok {
+		return buffered.Flush()
+	}
+	return nil
+}
+
+// Malformed counts a malformed line.
+func (u *liveUnion) Malformed(_ error, text string) error { return u.diagnostics.Skip(text) }
+
+// Notice prints a message.
+func (u *liveUnion) Notice(text string) { u.diagnostics.Warnf("%s", text) }

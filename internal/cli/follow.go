@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"hdrkit/internal/follow"
+	"hdrkit/internal/live"
+)
+
+// FollowFlags are the options that read logs while they are written. [Follow] reads them.
+func FollowFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "follow", Category: GroupLive,
+			Usage: "read the logs while they are written, and those that match -if later; end with Ctrl-C"},
+		&cli.StringFlag{Name: "idle", Category: GroupLive, DefaultText: "5s, or the longest interval of the log",
+			Usage: "wait `TIME` for a log that has nothing new, then write the window without it"},
+		&cli.StringFlag{Name: "for", Category: GroupLive, DefaultText: "no end",
+			Usage: "end after `TIME`"},
+	}
+}
+
+// CheckFollow returns an error if an option makes no sense with -follow, or only with it.
+func CheckFollow(c *cli.Context, never ...string) error {
+	if !c.Bool("follow") {
+		for _, name := range []string{"idle", "for"} {
+			if Given(c, name) {
+				return Usagef("-%s needs -follow", name)
+			}
+		}
+		return nil
+	}
+	if Given(c, "of") {
+		return Usagef("-of does not go with -follow, since its file appears when it is whole; redirect the output: %s -follow ... > %s",
+			c.App.Name, c.String("of"))
+	}
+	for _, name := range append(never, "j", "v") {
+		if Given(c, name) {
+			return Usagef("-%s does not go with -follow", name)
+		}
+	}
+	return nil
+}
+
+// Follow merges the logs that the options choose by windows of size milliseconds, until they end, a signal comes or the time
+// of -for is over. It reports whether the logs had any intervals, or were not read to their end. Start, which may be nil,
+// receives the merger before it runs.
+func Follow(c *cli.Context, size int64, sink live.Sink, start func(*live.Merger) error) (some bool, err error) {
+	selection, err := selection(c, c.StringSlice("incT"), c.StringSlice("excT"))
+	if err != nil {
+		return false, err
+	}
+	idle, err := Millis(c, "idle")
+	if err != nil {
+		return false, err
+	}
+	limit, err := Millis(c, "for")
+	if err != nil {
+		return false, err
+	}
+	stop := make(chan struct{})
+	end := sync.OnceFunc(func() { close(stop) })
+	var named sync.Map // the tags of -tif, by input
+	merger := live.New(live.Options{
+		Size: size, Idle: time.Duration(idle) * time.Millisecond,
+		Selection: selection, IgnoreTags: c.Bool("it"), Expected: c.Float64("co"), Stop: stop,
+		Tag: func(in *follow.Input, tag []byte) []byte {
+			own, _ := named.Load(in)
+			switch {
+			case own == nil:
+				return tag
+			case tag == nil:
+				return []byte(own.(string))
+			}
+			return append([]byte(own.(string)+"::"), tag...)
+		},
+	}, sink)
+	options := follow.Options{Notice: merger.Notice, Waiting: merger.Waiting}
+	if f, ok := c.App.Writer.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			options.Except = info
+		}
+	}
+	follower := follow.New(options)
+	defer follower.Abort()
+	if err := addFollowed(c, follower, &named); err != nil {
+		return false, err
+	}
+	if start != nil {
+		if err := start(merger); err != nil {
+			return false, err
+		}
+	}
+	if limit > 0 {
+		timer := time.AfterFunc(time.Duration(limit)*time.Millisecond, end)
+		defer timer.Stop()
+	}
+	OnInterrupt(0, end)
+	err = merger.Run(follower)
+	select {
+	case <-stop:
+		return true, err
+	default:
+		return merger.Seen() > 0, err
+	}
+}
+
+// addFollowed adds the inputs to a follower.
+func addFollowed(c *cli.Context, f *follow.Follower, named *sync.Map) error {
+	chosen, err := matching(c, "if", nil)
+	if err != nil {
+		return err
+	}
+	add := func(pattern, tag string) error {
+		name := func(in *follow.Input) {
+			if in != nil && tag != "" {
+				named.Store(in, tag)
+			}
+		}
+		path, exists := chosen.existing(pattern)
+		switch {
+		case pattern == "":
+			return Usagef("-if \"\" names no log; is a variable empty?")
+		case pattern == "-":
+			name(f.AddReader("-", c.App.Reader))
+		case exists:
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				return fmt.Errorf("%s is a folder; -ip is the option that takes one", path)
+			}
+			name(f.AddFile(path))
+		default:
+			expression, err := regexp.Compile(pattern)
+			if err != nil {
+				return Usagef("-if %q is no file in %s and no regular expression: %s", pattern, chosen.folder,
+					strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			}
+			f.AddMatching(chosen.folder, func(name string) bool { return len(whole(expression, []string{name})) > 0 }, name)
+		}
+		return nil
+	}
+	// A log that -if names too is still the same log.
+	for _, tagged := range c.StringSlice("tif") {
+		tag, log, err := chosen.splitTagged(tagged)
+		if err != nil {
+			return err
+		}
+		if err := add(log, tag); err != nil {
+			return err
+		}
+	}
+	patterns := append(c.StringSlice("if"), c.Args().Slice()...)
+	for _, pattern := range patterns {
+		if err := add(pattern, ""); err != nil {
+			return err
+		}
+	}
+	for _, path := range c.StringSlice("ifp") {
+		if path == "-" {
+			path = filepath.Join(".", path)
+		}
+		f.AddFile(path)
+	}
+	if len(patterns)+len(c.StringSlice("ifp"))+len(c.StringSlice("tif")) > 0 {
+		return nil
+	}
+	if Terminal(c.App.Reader) {
+		return Usagef("no input: name logs with -if, or as arguments; - is standard input")
+	}
+	f.AddReader("-", c.App.Reader)
+	return nil
+}

@@ -1,0 +1,231 @@
+package clitest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+)
+
+// Patience is how long a test waits for what must happen. A loaded machine may need much of it.
+const Patience = 2 * time.Minute
+
+// Await waits until the condition holds. Describe, which may be nil, says what there is instead.
+func Await(t testing.TB, what string, describe func() string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(Patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			text := ""
+			if describe != nil {
+				text = ":\n" + describe()
+			}
+			t.Fatalf("%s: not after %v%s", what, Patience, text)
+		}
+	}
+}
+
+// A LogWriter writes a log line by line, as a load generator does.
+type LogWriter struct {
+	t testing.TB
+	// Path is the file, and All what was written to files of that name.
+	Path string
+	All  bytes.Buffer
+	// Skew is the difference of the machine's clock, Tags the tags of each interval.
+	Skew float64
+	Tags []string
+	file *os.File
+}
+
+// LiveStart is when the logs of a [LogWriter] start, in seconds since the epoch.
+const LiveStart = 1_700_000_000
+
+// NewLogWriter begins a log.
+func NewLogWriter(t testing.TB, path string, skew float64, tags ...string) *LogWriter {
+	w := &LogWriter{t: t, Path: path, Skew: skew, Tags: tags}
+	w.Begin()
+	return w
+}
+
+// Begin begins a new file in the place of the one before, with a header.
+func (w *LogWriter) Begin() {
+	w.t.Helper()
+	if w.file != nil {
+		w.file.Close()
+	}
+	file, err := os.Create(w.Path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.file = file
+	w.t.Cleanup(func() { file.Close() })
+	var head bytes.Buffer
+	log := hdrlog.NewWriter(&head)
+	log.Comment("[Histogram log format version 1.3]")
+	log.BaseTime(LiveStart + w.Skew)
+	log.StartTime(LiveStart + w.Skew)
+	log.Legend()
+	log.Flush()
+	w.write(head.Bytes())
+}
+
+// Rotate renames the file and begins a new one.
+func (w *LogWriter) Rotate(to string) {
+	w.t.Helper()
+	if err := os.Rename(w.Path, to); err != nil {
+		w.t.Fatal(err)
+	}
+	w.Begin()
+}
+
+// Second writes the intervals of a second, a line for each tag. They have count values around value.
+func (w *LogWriter) Second(second int, value, count int64) {
+	w.t.Helper()
+	w.write(Line(w.t, second, value, count, w.Tags...))
+}
+
+// Line returns the lines of a second, one for each tag.
+func Line(t testing.TB, second int, value, count int64, tags ...string) []byte {
+	t.Helper()
+	h := Values(t, value, count)
+	var text bytes.Buffer
+	log := hdrlog.NewWriter(&text)
+	for _, tag := range tags {
+		if err := log.Interval([]byte(tag), float64(second), 1, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log.Flush()
+	return text.Bytes()
+}
+
+// Values returns a histogram of count values: half of them value, and the others up to four times as high.
+func Values(t testing.TB, value, count int64) *histogram.Histogram {
+	t.Helper()
+	h, err := histogram.New(histogram.Layout{Digits: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range count {
+		v := float64(value) * math.Pow(4, max(0, 2*float64(n)/float64(count)-1))
+		if err := h.Record(int64(v), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
+// write writes text in two pieces.
+func (w *LogWriter) write(text []byte) {
+	w.t.Helper()
+	w.All.Write(text)
+	for _, half := range [][]byte{text[:len(text)/2], text[len(text)/2:]} {
+		if _, err := w.file.Write(half); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// A Process is a command that runs.
+type Process struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	stdout buffer
+	stderr buffer
+	done   chan struct{}
+}
+
+// A buffer can be read while it is written.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// Start starts a command of the package, see [Main]. The test's end kills it.
+func Start(t testing.TB, stdin io.Reader, name string, args ...string) *Process {
+	t.Helper()
+	p := &Process{t: t, cmd: exec.Command(name, args...), done: make(chan struct{})}
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, &p.stdout, &p.stderr
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.done)
+		p.cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		p.cmd.Process.Kill()
+		<-p.done
+	})
+	return p
+}
+
+// Stdout returns the standard output so far, Stderr standard error.
+func (p *Process) Stdout() string { return p.stdout.String() }
+
+// Stderr returns standard error so far.
+func (p *Process) Stderr() string { return p.stderr.String() }
+
+// Await waits until the condition holds while the process runs.
+func (p *Process) Await(what string, holds func() bool) {
+	p.t.Helper()
+	Await(p.t, what, func() string { return fmt.Sprintf("%.5000s\n%.5000s", p.Stdout(), p.Stderr()) }, func() bool {
+		select {
+		case <-p.done:
+			if !holds() {
+				p.t.Fatalf("%s: %s has ended: %s", what, p.cmd, p.Stderr())
+			}
+		default:
+		}
+		return holds()
+	})
+}
+
+// Interrupt sends a signal and waits for the end.
+func (p *Process) Interrupt(s os.Signal, status int) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+	p.Ends(status)
+}
+
+// Ends waits for the end of the process and checks its exit status.
+func (p *Process) Ends(status int) {
+	p.t.Helper()
+	Await(p.t, "the end of "+strings.Join(p.cmd.Args, " "), p.Stderr, func() bool {
+		select {
+		case <-p.done:
+			return true
+		default:
+			return false
+		}
+	})
+	if got := p.cmd.ProcessState.ExitCode(); got != status {
+		p.t.Fatalf("exit status %d, not %d: %s", got, status, p.Stderr())
+	}
+}
+
+// Interrupts are the signals that end a command that follows logs.
+var Interrupts = []os.Signal{os.Interrupt, syscall.SIGTERM}
