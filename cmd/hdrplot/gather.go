@@ -123,7 +123,7 @@ func intervalLength(logs []scan.Input) (ms int64, err error) {
 			return 0, err
 		}
 		defer file.Close()
-		r := hdrlog.NewReader(file, input.Name)
+		r := input.NewReader(file)
 		for r.Scan() {
 			if rec := r.Record(); rec.Kind == hdrlog.IntervalRecord && rec.Interval.Length > 0 {
 				power := math.Pow(10, math.Floor(math.Log10(rec.Interval.Length))-1)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"slices"
 
@@ -45,6 +44,8 @@ func flags() []urfave.Flag {
 	return slices.Concat(cli.InputFlags(), tags, cli.RangeFlags(), []urfave.Flag{
 		&urfave.StringFlag{Name: "od", Aliases: []string{"outputDir", "output-dir"}, Value: ".", Category: cli.GroupOutput,
 			Usage: "write to `FOLDER`, which is made if it is missing"},
+		&urfave.BoolFlag{Name: "recode", Category: cli.GroupOutput,
+			Usage: "write all payloads in compressed version 2, as hdrunion does, for libraries that read no other"},
 		&urfave.BoolFlag{Name: "verify", Category: cli.GroupRun,
 			Usage: "decode every payload, and skip those that are damaged; without it, only those that are cut short are skipped"},
 	}, cli.RunFlags())
@@ -66,19 +67,22 @@ func run(c *urfave.Context) (failure error) {
 		}
 		defer func() {
 			if failure != nil {
-				os.Remove(folder) // which does nothing if logs are in it
+				os.Remove(folder) // fails if logs are in it
 			}
 		}()
 	}
-	parts := split.New(folder, tempfile.FoldsCase(folder), s.Inputs)
+	parts := split.New(s.Inputs, split.Options{
+		Folder: folder, FoldCase: tempfile.FoldsCase(folder), Recode: c.Bool("recode"), Warn: diagnostics.Warnf,
+	})
 	defer parts.Close()
 	s.Comment = parts.Comment
 
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	err = scan.Run(s, check(s.Workers, c.Bool("verify")), func(v scan.Visit, _ *struct{}) error {
+	err = scan.Run(s, check(s.Workers, c.Bool("verify") || c.Bool("recode")), func(v scan.Visit, _ *struct{}) error {
 		path, err := parts.Add(v)
 		if err == nil && c.Bool("v") {
-			tell(c.App.ErrWriter, v, path)
+			cli.Verbosef(c, "%s:%d: %s (%.3f to %.3f) goes to %s", v.Name, v.Line, tags.Text(v.Tag),
+				float64(v.StartMillis())/1000, float64(v.EndMillis())/1000, path)
 		}
 		return err
 	})
@@ -96,10 +100,10 @@ func run(c *urfave.Context) (failure error) {
 	return diagnostics.Close()
 }
 
-// check returns what checks payloads: whether they are cut short, or, if they are to be verified, all of them.
+// check returns a function that finds payloads that are cut short, or, with verify, all damaged payloads.
 //
-// The latter is not the default, for it takes more than half of the speed: a log of 43 MB is split in 0.07 s without and
-// in 0.18 s with it, on two cores (BenchmarkHdrsplit).
+// Verifying is not the default, since it takes more than half of the speed: a log of 43 MB is split in 0.07 s without and in
+// 0.18 s with it, on two cores (BenchmarkHdrsplit).
 func check(workers int, verify bool) func(worker int, v scan.Visit, _ *struct{}) error {
 	decoders := make([]histogram.Decoder, workers)
 	return func(worker int, v scan.Visit, _ *struct{}) error {
@@ -112,10 +116,4 @@ func check(workers int, verify bool) func(worker int, v scan.Visit, _ *struct{})
 		}
 		return p.Check()
 	}
-}
-
-// tell prints a line about an interval.
-func tell(w io.Writer, v scan.Visit, path string) {
-	fmt.Fprintf(w, "%s:%d: %s (%.3f to %.3f) goes to %s\n", v.Name, v.Line, tags.Text(v.Tag),
-		float64(v.StartMillis())/1000, float64(v.EndMillis())/1000, path)
 }

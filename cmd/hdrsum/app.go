@@ -134,8 +134,8 @@ func verbose(c *urfave.Context, scale output.Scale) (look func(v scan.Visit, h *
 		*line = output.Line(v.Tag, v.StartMillis(), v.EndMillis(), h, scale)
 	}
 	tell = func(v scan.Visit, line *string) error {
-		_, err := fmt.Fprintf(c.App.ErrWriter, "%s:%d: %s\n", v.Name, v.Line, *line)
-		return err
+		cli.Verbosef(c, "%s:%d: %s", v.Name, v.Line, *line)
+		return nil
 	}
 	return look, tell
 }

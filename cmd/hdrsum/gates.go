@@ -95,6 +95,11 @@ func (g *gates) write(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *op
 		}
 		before, read = *result, slices.Concat(read, inputs)
 	}
+	if c.Bool("it") {
+		for _, s := range slices.Concat(before.Summaries, after.Summaries) {
+			s.Tag = []byte("all") // no tag means untagged intervals elsewhere
+		}
+	}
 	before.SetPeriods(o.mode)
 	after.SetPeriods(o.mode)
 	verdicts := sla.Judge(g.limits, after.Summaries, before.Summaries, o.scale.Ratio)

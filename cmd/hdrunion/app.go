@@ -80,7 +80,7 @@ func run(c *urfave.Context) error {
 	}
 	if c.Bool("v") {
 		options.Observe = func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64) {
-			fmt.Fprintf(c.App.ErrWriter, "%s:%d: %s (%s to %s) goes to (%s to %s)\n", name, line, tags.Text(tag),
+			cli.Verbosef(c, "%s:%d: %s (%s to %s) goes to (%s to %s)", name, line, tags.Text(tag),
 				seconds(start), seconds(end), seconds(windowStart), seconds(windowEnd))
 		}
 	}

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+
+	"github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
 )
@@ -32,7 +35,7 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	if malformed {
 		d.skipped++
 	}
-	d.print(err.Error())
+	d.print(err.Error() + hint(err))
 	if malformed && d.strict {
 		return Status(Skipped)
 	}
@@ -49,6 +52,17 @@ func (d *Diagnostics) Skip(text string) error {
 		return Status(Skipped)
 	}
 	return nil
+}
+
+// hint names the option that settles what the library could only guess.
+func hint(err error) string {
+	switch {
+	case errors.Is(err, hdrlog.ErrSecondEnd):
+		return "; if it is the length, use -second length"
+	case errors.Is(err, hdrlog.ErrSecondDoubt):
+		return "; if it is the end, use -second end"
+	}
+	return ""
 }
 
 // LeaveOut prints why an interval that was read cannot be shown.
@@ -87,6 +101,11 @@ func (d *Diagnostics) Close() error {
 		return Status(Skipped)
 	}
 	return nil
+}
+
+// Verbosef prints a line that -v asks for.
+func Verbosef(c *cli.Context, format string, args ...any) {
+	fmt.Fprintln(c.App.ErrWriter, Printable(fmt.Sprintf(format, args...)))
 }
 
 func number(n int, things string) string {

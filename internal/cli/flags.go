@@ -35,6 +35,8 @@ func InputFlags() []cli.Flag {
 			Usage: "look for -if in `FOLDER`"},
 		&cli.StringSliceFlag{Name: "ifp", Aliases: []string{"inputFilePath", "input-file-path"}, Category: GroupInput,
 			Usage: "read the log at `PATH`; repeatable"},
+		&cli.StringFlag{Name: "second", Category: GroupInput, DefaultText: "end if a log proves it, else length",
+			Usage: "the second number of an interval is its `MEANING`: length or end"},
 	}
 }
 

@@ -34,13 +34,13 @@ func Inputs(c *cli.Context) ([]scan.Input, error) {
 			return nil, err
 		}
 	}
-	switch {
-	case len(chosen.inputs) > 0:
-		return chosen.inputs, nil
-	case Terminal(c.App.Reader):
-		return nil, Usagef("no input: name logs with -if, or as arguments; - is standard input")
+	if len(chosen.inputs) == 0 {
+		if Terminal(c.App.Reader) {
+			return nil, Usagef("no input: name logs with -if, or as arguments; - is standard input")
+		}
+		chosen.add(scan.Stdin(c.App.Reader))
 	}
-	return []scan.Input{scan.Stdin(c.App.Reader)}, nil
+	return chosen.inputs, nil
 }
 
 // InputsNamed returns the logs that the values of an option choose. They have the grammar of -if.
@@ -51,6 +51,13 @@ func InputsNamed(c *cli.Context, option string) ([]scan.Input, error) {
 
 func matching(c *cli.Context, option string, patterns []string) (inputs, error) {
 	chosen := inputs{c: c, folder: c.String("ip"), option: option}
+	if c.String("second") != "" {
+		meaning, err := OneOf(c, "second", []string{"length", "end"})
+		if err != nil {
+			return chosen, err
+		}
+		chosen.second = map[string]hdrlog.Second{"length": hdrlog.SecondLength, "end": hdrlog.SecondEnd}[meaning]
+	}
 	if info, err := os.Stat(chosen.folder); err != nil {
 		return chosen, fmt.Errorf("-ip: %w", err)
 	} else if !info.IsDir() {
@@ -69,11 +76,13 @@ type inputs struct {
 	c      *cli.Context
 	folder string // of -ip
 	option string // the option that messages name
+	second hdrlog.Second
 	inputs []scan.Input
 }
 
 // add adds an input unless it is there already.
 func (in *inputs) add(input scan.Input) {
+	input.Second = in.second
 	if in.index(&input) < 0 {
 		in.inputs = append(in.inputs, input)
 	}
@@ -143,7 +152,7 @@ func (in *inputs) matchTagged(tagged string) error {
 	if err != nil {
 		return err
 	}
-	own := inputs{c: in.c, folder: in.folder, option: "tif"}
+	own := inputs{c: in.c, folder: in.folder, option: "tif", second: in.second}
 	if err := own.match(log); err != nil {
 		return err
 	}

@@ -4,8 +4,10 @@ package split
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"hdrkit/hdrlog"
@@ -16,37 +18,60 @@ import (
 )
 
 const (
-	// partBuffer is how much of a part is held until it is written, in bytes, and allBuffers how much of all parts is.
-	// A part's file is open only while it is written, so that there may be more parts than files can be open; what
-	// that costs, opening a file for every so many bytes, is under a hundredth of the time at this size.
+	// partBuffer is the number of bytes of one part that are held before they are written, and allBuffers is that of all
+	// parts. A part's file is open only while it is written, so that there can be more parts than open files. Opening a file
+	// for so many bytes takes less than a hundredth of the time.
 	partBuffer = 256 << 10
 	allBuffers = 16 << 20
+	// A log's comments go to each of its parts. A few comments and many tags would make an output that is much larger than
+	// the log, so comments are limited: heldComments bytes for each log, and repeatedComments bytes in all parts.
+	heldComments     = 64 << 10
+	repeatedComments = 16 << 20
 )
 
-// Parts are the logs that some logs are split into. None is in its place before Commit.
-type Parts struct {
-	folder  string
-	fold    bool
-	sources []*source
-	inputs  []scan.Input
-	parts   []*part
-	byPath  map[string]*part
+// Options say how to split.
+type Options struct {
+	// Folder is where the parts go. FoldCase reports that its file system ignores the case of names.
+	Folder   string
+	FoldCase bool
+	// Recode writes all payloads in compressed version 2, which other libraries read.
+	Recode bool
+	// Warn prints a message.
+	Warn func(format string, args ...any)
+}
 
-	writer  *hdrlog.Writer // writes to the part in sink
-	sink    sink
+// Parts are the logs that some logs are split into. No part is in its place before Commit.
+type Parts struct {
+	options  Options
+	sources  []*source
+	inputs   []scan.Input
+	parts    []*part
+	byPlace  map[string]*part
+	repeated int // bytes of comments in all parts
+
+	writer  *hdrlog.Writer // writes to the parts, see Write
+	current *part          // the part that writer writes to
+	held    int            // bytes of all parts that are not in their files
 	decoder histogram.Decoder
 	encoder histogram.Encoder
 	fields  []byte
+
+	// Tests change these.
+	partBuffer, allBuffers int
+	open                   func(part *part) (io.WriteCloser, error)
 }
 
 // source is a log that is split.
 type source struct {
 	name     string
-	comments [][]byte         // its comments so far
-	parts    map[string]*part // by tags.Text
+	comments [][]byte // its comments so far
+	size     int      // of the comments, in bytes
+	full     bool     // there are more comments, which are left out
+	parts    map[string]*part
+	untagged *part
 }
 
-// part is a log that intervals of a tag go to.
+// part is a log that the intervals of one tag go to.
 type part struct {
 	path, temp  string
 	place       string // where path leads, if it is a symbolic link
@@ -54,39 +79,35 @@ type part struct {
 	tag         []byte
 	buf         []byte
 	comments    int     // how many of the source's comments it has
-	start, base float64 // as it tells them, in seconds since the epoch
+	start, base float64 // the start and base time that it holds so far, in seconds since the epoch
 }
 
-// sink writes to the part at hand.
-type sink struct {
-	part *part
-	held int // bytes of all parts that are not in their files
-}
-
-func (s *sink) Write(p []byte) (int, error) {
-	s.part.buf = append(s.part.buf, p...)
-	s.held += len(p)
-	return len(p), nil
-}
-
-// New returns the parts, none yet, of inputs, in folder, whose file system takes capital letters for small ones if fold is
-// set.
-func New(folder string, fold bool, inputs []scan.Input) *Parts {
-	p := &Parts{folder: folder, fold: fold, inputs: inputs, byPath: make(map[string]*part)}
-	p.writer = hdrlog.NewWriter(&p.sink)
+// New returns the parts of inputs. There are none yet.
+func New(inputs []scan.Input, options Options) *Parts {
+	p := &Parts{options: options, inputs: inputs, byPlace: make(map[string]*part), partBuffer: partBuffer, allBuffers: allBuffers}
+	p.open = func(part *part) (io.WriteCloser, error) { return part.open() }
+	p.writer = hdrlog.NewWriter(p)
 	for _, input := range inputs {
 		p.sources = append(p.sources, &source{name: input.Name, parts: make(map[string]*part)})
 	}
 	return p
 }
 
-// Comment takes a comment of an input, which all its parts get.
+// Comment adds a comment of an input to all parts of the input.
 func (p *Parts) Comment(input int, text []byte) error {
 	if hdrlog.IsVersion(text) {
-		return nil // the parts have their own
+		return nil // each part has its own
 	}
 	s := p.sources[input]
-	s.comments = append(s.comments, bytes.Clone(text[1:]))
+	switch {
+	case s.full:
+	case s.size+len(text) > heldComments:
+		s.full = true
+		p.options.Warn("%s: comments after the first %d kB are left out", s.name, heldComments>>10)
+	default:
+		s.size += len(text)
+		s.comments = append(s.comments, bytes.Clone(text[1:]))
+	}
 	return nil
 }
 
@@ -96,7 +117,7 @@ func (p *Parts) Add(v scan.Visit) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	p.sink.part = part
+	p.current = part
 	p.writeComments(part)
 	if part.start != v.LogStart || part.base != v.Base {
 		p.writeTimes(part, v)
@@ -105,45 +126,56 @@ func (p *Parts) Add(v scan.Visit) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := p.writer.Fields(nil, fields); err != nil {
-		return "", err
-	}
-	if err := p.writer.Flush(); err != nil {
-		return "", err
-	}
-	if len(part.buf) >= partBuffer {
-		return part.path, p.flush(part)
-	}
-	if p.sink.held >= allBuffers {
-		return part.path, p.flushAll()
-	}
-	return part.path, nil
+	p.writer.Fields(nil, fields)
+	return part.path, p.writer.Flush()
 }
 
-// part returns the part for an interval, which it begins if it is the first.
+// Write writes to the current part. It is called by the writer.
+func (p *Parts) Write(text []byte) (int, error) {
+	part := p.current
+	part.buf = append(part.buf, text...)
+	p.held += len(text)
+	switch {
+	case len(part.buf) >= p.partBuffer:
+		return len(text), p.flush(part)
+	case p.held >= p.allBuffers:
+		return len(text), p.flushAll()
+	}
+	return len(text), nil
+}
+
+// part returns the part for an interval. It begins one if there is none.
 func (p *Parts) part(v scan.Visit) (*part, error) {
 	s := p.sources[v.Input]
-	if known := s.parts[tags.Text(v.Tag)]; known != nil {
+	known := s.untagged
+	if v.Tag != nil {
+		known = s.parts[string(v.Tag)]
+	}
+	if known != nil {
 		return known, nil
 	}
 	made := &part{source: s, tag: bytes.Clone(v.Tag)}
 	if err := p.claim(made); err != nil {
 		return nil, err
 	}
-	s.parts[tags.Text(v.Tag)] = made
+	if v.Tag == nil {
+		s.untagged = made
+	} else {
+		s.parts[string(v.Tag)] = made
+	}
 	p.parts = append(p.parts, made)
-	p.sink.part = made
+	p.current = made
 	p.writer.Version()
 	p.writeComments(made)
-	p.writer.Comment(fmt.Sprintf("[Split from %s: tag %s]", s.name, tags.Text(made.tag)))
+	p.writer.Comment(fmt.Sprintf("[Split from %s: tag %s]", strings.Trim(strconv.QuoteToGraphic(s.name), `"`), tags.Text(made.tag)))
 	p.writeTimes(made, v)
 	p.writer.Legend()
 	return made, p.writer.Flush()
 }
 
-// claim finds the place of a part. It is an error if another part's or an input is there, or no file can be.
+// claim finds the place of a part. It is an error if another part or an input is there, or if no file can be there.
 func (p *Parts) claim(made *part) error {
-	made.path = filepath.Join(p.folder, tags.FileName("", made.tag, "."+fileName(made.source.name), p.fold))
+	made.path = filepath.Join(p.options.Folder, tags.FileName("", made.tag, "."+fileName(made.source.name), p.options.FoldCase))
 	var err error
 	if made.place, err = tempfile.Place(made.path); err != nil {
 		return err
@@ -152,14 +184,14 @@ func (p *Parts) claim(made *part) error {
 	if absolute, err := filepath.Abs(key); err == nil {
 		key = absolute // links may lead to one file by different names
 	}
-	if p.fold {
+	if p.options.FoldCase {
 		key = strings.ToLower(key)
 	}
-	if other := p.byPath[key]; other != nil {
+	if other := p.byPlace[key]; other != nil {
 		return fmt.Errorf("tag %s of %s and tag %s of %s would both go to %s; split the two logs into different folders (-od)",
 			tags.Text(other.tag), other.source.name, tags.Text(made.tag), made.source.name, made.path)
 	}
-	p.byPath[key] = made
+	p.byPlace[key] = made
 	info, err := os.Stat(made.path)
 	if err != nil {
 		return nil
@@ -175,7 +207,7 @@ func (p *Parts) claim(made *part) error {
 	return nil
 }
 
-// fileName returns what the parts of an input are named after. They are not compressed, even if it is.
+// fileName returns the name that the parts of an input end in. They are not compressed, even if the input is.
 func fileName(input string) string {
 	if input == "-" {
 		return "stdin.hdr"
@@ -189,50 +221,65 @@ func fileName(input string) string {
 	return name
 }
 
-// writeComments writes the comments of the source that the part at hand lacks.
+// writeComments writes the comments of the source that the part lacks.
 func (p *Parts) writeComments(part *part) {
 	for _, text := range part.source.comments[part.comments:] {
+		if p.repeated += len(text); p.repeated > repeatedComments {
+			if p.repeated-len(text) <= repeatedComments {
+				p.options.Warn("comments are left out after %d MB of them in all logs that are written", repeatedComments>>20)
+			}
+			break
+		}
 		p.writer.Comment(string(text))
 	}
 	part.comments = len(part.source.comments)
 }
 
-// writeTimes writes when the interval's log starts and what its starts count from.
+// writeTimes writes the start of the interval's log, and the time from which its intervals count.
 func (p *Parts) writeTimes(part *part, v scan.Visit) {
 	part.start, part.base = v.LogStart, v.Base
 	p.writer.StartTime(part.start)
 	p.writer.BaseTime(part.base)
 }
 
-// standard returns the fields of an interval: as they stand, unless they make no sense in another log, or the reference
-// would not read them.
+// standard returns the fields of an interval: unchanged, unless they make no sense in another log, or the reference would not
+// read them.
 func (p *Parts) standard(v scan.Visit) ([]byte, error) {
-	plain := p.plain(v.Payload)
+	payload := p.rewritten(v.Payload)
 	p.fields = hdrlog.AppendStandard(p.fields[:0], v.Interval)
-	if plain == nil {
+	switch {
+	case payload == nil:
 		return append(p.fields, v.Payload...), nil
+	case !p.options.Recode:
+		return p.encoder.AppendCompressed(p.fields, payload)
 	}
-	return p.encoder.AppendCompressed(p.fields, plain)
-}
-
-// plain returns a payload that is not compressed, nil if it is, or cannot be read: then it stays what it is.
-func (p *Parts) plain(text []byte) *histogram.Payload {
-	if _, compressed := histogram.Peek(text); compressed {
-		return nil
-	}
-	plain, err := p.decoder.Open(text)
+	h, err := payload.Histogram()
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return plain
+	return p.encoder.AppendBase64(p.fields, h)
 }
 
-// flush writes what is held of a part, if anything is, to its file.
+// rewritten returns a payload that has to be written in another way, nil if it stays as it is: plain ones are compressed, and
+// Recode is for those that are not of version 2. A payload that cannot be read stays as it is.
+func (p *Parts) rewritten(text []byte) *histogram.Payload {
+	_, compressed := histogram.Peek(text)
+	if compressed && !p.options.Recode {
+		return nil
+	}
+	payload, err := p.decoder.Open(text)
+	if err != nil || compressed && payload.Version() == 2 {
+		return nil
+	}
+	return payload
+}
+
+// flush writes the bytes that are held of a part to its file.
 func (p *Parts) flush(part *part) error {
 	if len(part.buf) == 0 {
 		return nil
 	}
-	f, err := part.open()
+	f, err := p.open(part)
 	if err != nil {
 		return err
 	}
@@ -240,7 +287,7 @@ func (p *Parts) flush(part *part) error {
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
-	p.sink.held -= len(part.buf)
+	p.held -= len(part.buf)
 	part.buf = part.buf[:0]
 	return tempfile.Blame(err, part.path)
 }
@@ -262,7 +309,7 @@ func (p *Parts) flushAll() error {
 		if err := p.flush(part); err != nil {
 			return err
 		}
-		part.buf = nil // with many parts, what all of them together could hold would be too much
+		part.buf = nil // the buffers of many parts together would be too large
 	}
 	return nil
 }
@@ -271,7 +318,7 @@ func (p *Parts) flushAll() error {
 func (p *Parts) Commit() error {
 	moves := make([]tempfile.Move, 0, len(p.parts))
 	for _, part := range p.parts {
-		p.sink.part = part
+		p.current = part
 		p.writeComments(part)
 		if err := p.writer.Flush(); err != nil {
 			return err
@@ -285,7 +332,7 @@ func (p *Parts) Commit() error {
 	return tempfile.Rename(moves...)
 }
 
-// Close removes what was not committed.
+// Close removes the files that were not committed.
 func (p *Parts) Close() {
 	for _, part := range p.parts {
 		if part.temp != "" {
@@ -294,5 +341,5 @@ func (p *Parts) Close() {
 	}
 }
 
-// Len returns how many parts there are.
+// Len returns the number of parts.
 func (p *Parts) Len() int { return len(p.parts) }

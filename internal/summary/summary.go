@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/decode"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -20,159 +20,191 @@ type Result struct {
 	Summaries []*output.Summary
 	// Spans are when the intervals of each tag in each input began and ended.
 	Spans []Span
-	// Lengths is the sum of the lengths of all intervals, in milliseconds.
+	// Lengths is how long all intervals together were, in milliseconds.
 	Lengths int64
 }
 
-// Collect runs a scan and adds up its intervals by tag, or all together if ignoreTags is set. A sum
-// has the lowest lowest discernible value and the most digits of its intervals. The result does not
-// depend on the number of workers or the order of the intervals.
+// Collect runs a scan and adds up its intervals by tag, or all together where ignoreTags is set. Sums have a lowest
+// discernible value of 1, as those of HdrLogProcessing, and the most digits of any of their intervals. The result does not
+// depend on how many workers the scan has.
 //
-// Look, if set, is called for each interval with its own histogram, which it must not keep, on
-// several goroutines. It puts its outcome in result, which holds what an earlier interval left
-// there. Then tell is called with that, in the order of the scan.
+// Look, if set, is called for each interval with its own histogram, which it must not keep, on several goroutines, and
+// puts what is to be known of it in a result, which holds what an earlier interval left there. Tell is then called with
+// that, in the order of the logs.
 func Collect[R any](s *scan.Scan, ignoreTags bool, look func(v scan.Visit, h *histogram.Histogram, result *R), tell func(v scan.Visit, result *R) error) (*Result, error) {
-	workers := make([]sums, s.Workers)
+	workers := make([]worker, s.Workers)
 	for n := range workers {
-		workers[n] = sums{ignoreTags: ignoreTags, tags: make(map[string]*sum)}
+		workers[n].sums = make(map[string]*sum)
+		workers[n].ignoreTags = ignoreTags
+		workers[n].corrector.Expected = s.Expected
 	}
-	decode := func(n int, v scan.Visit, result *R) error {
-		if look != nil {
-			h, err := v.Histogram()
+	work := func(n int, v scan.Visit, result *R) error {
+		w := &workers[n]
+		if s.Expected == 0 {
+			p, err := w.decoder.Open(v.Payload)
 			if err != nil {
 				return err
 			}
-			look(v, h, result)
+			if look != nil {
+				w.own.Reset(p.Layout())
+				if err := p.AddTo(&w.own); err != nil {
+					return err
+				}
+				look(v, &w.own, result)
+			}
+			// To decode the counts once more is quicker than to add all slots of one histogram to another (BenchmarkHdrplot).
+			return w.add(v, p.Layout(), p)
 		}
-		// To decode the counts once more is quicker than to add all slots of one histogram to
-		// another (BenchmarkHdrplot).
-		return workers[n].add(v)
+		if err := w.corrector.Into(&w.own, v.Payload); err != nil {
+			return err
+		}
+		if look != nil {
+			look(v, &w.own, result)
+		}
+		return w.add(v, w.own.Layout(), whole{&w.own})
 	}
-	if err := scan.Run(s, decode, tell); err != nil {
+	if err := scan.Run(s, work, tell); err != nil {
 		return nil, err
 	}
-	all := &workers[0]
-	for n := range workers[1:] {
-		all.merge(&workers[1+n])
-	}
-	return all.result()
+	return merge(workers)
 }
 
-// sums are what a worker has added up, by tag.
-type sums struct {
-	ignoreTags bool
-	untagged   *sum
-	tags       map[string]*sum
+// place is where an interval stands.
+type place struct {
+	input, line int
+	name        string
 }
 
-// sum is what a worker has added up of a tag.
+func (p place) before(q place) bool {
+	return p.input < q.input || p.input == q.input && p.line < q.line
+}
+
+// sum is what a worker has added up of a tag, integers and doubles apart, since which of them came first is known only at
+// the end.
 type sum struct {
-	merge.Sum
 	tag     []byte
-	extents scan.Extents
+	kinds   [2]kind // integer, double
 	spans   []Span
 	lengths int64 // of all intervals, in milliseconds
-	// err is why some intervals do not add up. What is added up then depends on the order, but not
-	// that there is such an error.
-	err error
+	// overflow is set once the counts exceed an int64.
+	overflow bool
 }
 
-// of returns the sum of a tag.
-func (w *sums) of(tag []byte) *sum {
+type kind struct {
+	histogram *histogram.Histogram
+	intervals int64
+	first     place
+}
+
+type worker struct {
+	decoder    histogram.Decoder // straight into a sum
+	corrector  decode.Decoder    // into own
+	own        histogram.Histogram
+	sums       map[string]*sum
+	untagged   *sum
+	ignoreTags bool
+}
+
+// of returns the worker's sum for a tag.
+func (w *worker) of(tag []byte) *sum {
 	if tag == nil || w.ignoreTags {
 		if w.untagged == nil {
 			w.untagged = &sum{}
 		}
 		return w.untagged
 	}
-	s := w.tags[string(tag)]
+	s := w.sums[string(tag)]
 	if s == nil {
 		s = &sum{tag: bytes.Clone(tag)}
-		w.tags[string(tag)] = s
+		w.sums[string(tag)] = s
 	}
 	return s
 }
 
-// add adds an interval. The error is that of its payload.
-func (w *sums) add(v scan.Visit) error {
+// counts are what an interval adds to a sum.
+type counts interface {
+	AddTo(sum *histogram.Histogram) error
+}
+
+// whole is the counts of a histogram.
+type whole struct{ *histogram.Histogram }
+
+func (h whole) AddTo(sum *histogram.Histogram) error { return sum.Add(h.Histogram) }
+
+// add adds an interval.
+func (w *worker) add(v scan.Visit, layout histogram.Layout, own counts) error {
 	s := w.of(v.Tag)
-	if err := s.failed(v.AddTo(&s.Sum)); err != nil {
+	k := &s.kinds[0]
+	if layout.Ratio != 0 {
+		k = &s.kinds[1]
+	}
+	if k.histogram == nil {
+		sumLayout := layout
+		sumLayout.Lowest = 1
+		h, err := histogram.New(sumLayout)
+		if err != nil {
+			return err
+		}
+		k.histogram = h
+	}
+	if err := own.AddTo(k.histogram); err != nil {
+		// Which interval is one too many depends on who adds up what, so it is the sum that is at fault, not it.
+		alone, newErr := histogram.New(layout)
+		if newErr == nil && errors.Is(err, histogram.ErrOverflow) && own.AddTo(alone) == nil {
+			s.overflow = true
+			return nil
+		}
 		return err
 	}
-	extent, err := v.Extent()
-	if err != nil {
-		return err
+	if k.intervals == 0 {
+		k.first = place{v.Input, v.Line, v.Name}
 	}
-	s.extents.Add(extent, v.Place)
+	k.intervals++
 	start, end := v.StartMillis(), v.EndMillis()
 	s.lengths += end - start
-	s.include(Span{v.Input, s.tag, start, end})
+	if n := len(s.spans); n > 0 && s.spans[n-1].Input == v.Input {
+		s.spans[n-1].include(start, end)
+	} else {
+		s.spans = append(s.spans, Span{v.Input, s.tag, start, end})
+	}
 	return nil
 }
 
-// failed keeps an error of intervals that do not add up, and returns another one.
-func (s *sum) failed(err error) error {
-	var sumErr *merge.SumError
-	if errors.As(err, &sumErr) {
-		s.err = sumErr.Err
-		return nil
+// merge adds up what the workers have.
+func merge(workers []worker) (*Result, error) {
+	var all worker
+	all.sums = make(map[string]*sum)
+	for n := range workers {
+		for _, s := range workers[n].sums {
+			if err := all.of(s.tag).merge(s); err != nil {
+				return nil, err
+			}
+		}
+		if s := workers[n].untagged; s != nil {
+			if err := all.of(nil).merge(s); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return err
-}
-
-// include takes in a span.
-func (s *sum) include(span Span) {
-	n := len(s.spans) - 1 // nearly always of the same input
-	if n < 0 || s.spans[n].Input != span.Input {
-		n = slices.IndexFunc(s.spans, func(own Span) bool { return own.Input == span.Input })
+	var sums []*sum
+	for _, s := range all.sums {
+		sums = append(sums, s)
 	}
-	if n < 0 {
-		s.spans = append(s.spans, span)
-	} else {
-		s.spans[n].include(span.Start, span.End)
-	}
-}
-
-// merge adds what another worker has.
-func (w *sums) merge(other *sums) {
-	for _, t := range other.tags {
-		w.of(t.tag).merge(t)
-	}
-	if other.untagged != nil {
-		w.of(nil).merge(other.untagged)
-	}
-}
-
-func (s *sum) merge(t *sum) {
-	if s.err == nil {
-		s.err = t.err
-	}
-	s.failed(s.Merge(&t.Sum))
-	s.extents.Merge(&t.extents)
-	s.lengths += t.lengths
-	for _, span := range t.spans {
-		s.include(span)
-	}
-}
-
-// result returns what all sums come to.
-func (w *sums) result() (*Result, error) {
-	var all []*sum
-	for _, s := range w.tags {
-		all = append(all, s)
-	}
-	slices.SortFunc(all, func(a, b *sum) int { return bytes.Compare(a.tag, b.tag) })
-	if w.untagged != nil {
-		all = slices.Insert(all, 0, w.untagged)
+	slices.SortFunc(sums, func(a, b *sum) int { return bytes.Compare(a.tag, b.tag) })
+	if all.untagged != nil {
+		sums = slices.Insert(sums, 0, all.untagged)
 	}
 	var r Result
-	for _, s := range all {
+	for _, s := range sums {
+		if s.overflow {
+			return nil, fmt.Errorf("tag %s: %w", tags.Text(s.tag), histogram.ErrOverflow)
+		}
 		if len(s.spans) == 0 {
 			continue // none of its payloads could be read
 		}
 		summary, err := s.summary()
 		if err != nil {
-			return nil, fmt.Errorf("tag %s: %w", tags.Text(s.tag), err)
+			return nil, err
 		}
 		r.Summaries = append(r.Summaries, summary)
 		r.Spans = append(r.Spans, s.spans...)
@@ -181,17 +213,52 @@ func (w *sums) result() (*Result, error) {
 	return &r, nil
 }
 
-// summary returns what s adds up to.
+// merge adds t, which is another worker's sum for the same tag, to s.
+func (s *sum) merge(t *sum) error {
+	for n := range s.kinds {
+		k, other := &s.kinds[n], t.kinds[n]
+		switch {
+		case other.intervals == 0:
+			continue
+		case k.intervals == 0:
+			*k = other
+			continue
+		}
+		if err := k.histogram.Add(other.histogram); err != nil {
+			return fmt.Errorf("tag %s: %w", tags.Text(s.tag), err)
+		}
+		k.intervals += other.intervals
+		if other.first.before(k.first) {
+			k.first = other.first
+		}
+	}
+	s.lengths += t.lengths
+	s.overflow = s.overflow || t.overflow
+	for _, span := range t.spans {
+		n := slices.IndexFunc(s.spans, func(own Span) bool { return own.Input == span.Input })
+		if n < 0 {
+			s.spans = append(s.spans, span)
+		} else {
+			s.spans[n].include(span.Start, span.End)
+		}
+	}
+	return nil
+}
+
+// summary returns what s adds up to. Integers and doubles do not.
 func (s *sum) summary() (*output.Summary, error) {
-	if err := s.extents.KindErr(); err != nil {
-		return nil, err
+	integer, double := s.kinds[0], s.kinds[1]
+	if integer.intervals > 0 && double.intervals > 0 {
+		return nil, fmt.Errorf("tag %s: %w: integers at %s:%d, doubles at %s:%d",
+			tags.Text(s.tag), histogram.ErrKind, integer.first.name, integer.first.line, double.first.name, double.first.line)
 	}
-	if s.err != nil {
-		return nil, s.extents.Explain(s.err)
+	k := integer
+	if k.intervals == 0 {
+		k = double
 	}
-	h, err := s.Histogram(new(histogram.Histogram))
-	if err != nil {
-		return nil, s.extents.Explain(err)
+	start, end := s.spans[0].Start, s.spans[0].End
+	for _, span := range s.spans {
+		start, end = min(start, span.Start), max(end, span.End)
 	}
-	return &output.Summary{Tag: s.tag, Histogram: h, Intervals: s.Intervals(), Start: s.Start, End: s.End}, nil
+	return &output.Summary{Tag: s.tag, Histogram: k.histogram, Intervals: k.intervals, Start: start, End: end}, nil
 }

@@ -148,7 +148,7 @@ func (u *union) order(input int) (order, error) {
 		return o, err
 	}
 	defer file.Close()
-	r := hdrlog.NewReader(file, u.scan.Inputs[input].Name)
+	r := u.scan.Inputs[input].NewReader(file)
 	// The latest start so far, as of each of the last intervals, u.lookAhead of them at least.
 	latest := make([]int64, 0, 2*u.lookAhead)
 	var i interval

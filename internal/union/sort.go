@@ -51,7 +51,7 @@ func (s *sorter) add(input int) (o order, err error) {
 		return o, err
 	}
 	defer file.Close()
-	r := hdrlog.NewReader(u.counted(file), u.scan.Inputs[input].Name)
+	r := u.scan.Inputs[input].NewReader(u.counted(file))
 	var i interval
 	var maxes []byte
 	for r.Scan() {

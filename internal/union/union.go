@@ -243,7 +243,7 @@ func (u *union) open(orders []order, sorter *sorter) error {
 		if err != nil {
 			return err
 		}
-		r := hdrlog.NewReader(u.counted(file), u.scan.Inputs[n].Name)
+		r := u.scan.Inputs[n].NewReader(u.counted(file))
 		r.SetBatchSize(u.batchSize)
 		all = append(all, u.start(o.lookAhead, func(b *batch) bool { return u.fill(b, r, n) }, func() { file.Close() }))
 	}

@@ -137,7 +137,7 @@ func splitLog(t *testing.T, path string) []scan.Input {
 	t.Helper()
 	folder := t.TempDir()
 	s := newScan(file(t, path, ""))
-	parts := split.New(folder, false, s.Inputs)
+	parts := split.New(s.Inputs, split.Options{Folder: folder, Warn: t.Logf})
 	defer parts.Close()
 	s.Comment = parts.Comment
 	decoders := make([]histogram.Decoder, s.Workers)

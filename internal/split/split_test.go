@@ -1,0 +1,296 @@
+package split
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
+	"hdrkit/internal/scan"
+)
+
+const payload = "HISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA=="
+
+// split splits a log in memory, with small buffers. Every byte of a file costs one of budget: then writing fails, if budget
+// is not negative. It returns the messages.
+func split(t *testing.T, folder, log string, budget int) (warnings []string, err error) {
+	t.Helper()
+	input := scan.Input{Name: "x/log.hdr", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(log)), nil }}
+	parts := New([]scan.Input{input}, Options{Folder: folder, Warn: func(format string, args ...any) {
+		warnings = append(warnings, fmt.Sprintf(format, args...))
+	}})
+	defer parts.Close()
+	parts.partBuffer, parts.allBuffers = 700, 1200
+	failed := false
+	parts.open = func(part *part) (io.WriteCloser, error) {
+		if budget == 0 {
+			failed = true
+			return nil, errLimited
+		}
+		f, err := part.open()
+		if err != nil || budget < 0 {
+			return f, err
+		}
+		return &limited{f, &budget, &failed}, nil
+	}
+	s := &scan.Scan{Inputs: []scan.Input{input}, Workers: 1, Comment: parts.Comment, Report: func(err *hdrlog.SyntaxError, malformed bool) error {
+		warnings = append(warnings, err.Error())
+		return nil
+	}}
+	err = scan.Run(s, func(int, scan.Visit, *struct{}) error { return nil }, func(v scan.Visit, _ *struct{}) error {
+		_, err := parts.Add(v)
+		if failed && err == nil {
+			t.Error("an interval is added after writing has failed")
+		}
+		return err
+	})
+	if err == nil {
+		err = parts.Commit()
+	}
+	return warnings, err
+}
+
+var errLimited = errors.New("no more")
+
+// limited is a file that can be written while budget lasts.
+type limited struct {
+	io.WriteCloser
+	budget *int
+	failed *bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if len(p) > *l.budget {
+		n, _ := l.WriteCloser.Write(p[:*l.budget])
+		*l.budget, *l.failed = 0, true
+		return n, errLimited
+	}
+	*l.budget -= len(p)
+	return l.WriteCloser.Write(p)
+}
+
+// Close fails when nothing may be written any more.
+func (l *limited) Close() error {
+	err := l.WriteCloser.Close()
+	if *l.budget == 0 {
+		*l.failed = true
+		return errLimited
+	}
+	return err
+}
+
+// files returns the contents of the files in a folder by their names.
+func files(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents := make(map[string]string)
+	for _, entry := range entries {
+		text, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		contents[entry.Name()] = string(text)
+	}
+	return contents
+}
+
+// exampleLog is a log of some tags, with comments between the intervals.
+func exampleLog() string {
+	var b strings.Builder
+	b.WriteString("#[StartTime: 1468800000.000 (seconds since epoch)]\n#a comment\n")
+	for n := range 6 {
+		fmt.Fprintf(&b, "Tag=%d,%d.000,1.000,0.000,%s\n", n%3, n, payload)
+	}
+	fmt.Fprintf(&b, "9.000,1.000,0.000,%s\n#the end\n#%s\n", payload, strings.Repeat("x", 300))
+	return b.String()
+}
+
+// TestWriteFails lets the writing fail at every byte in turn. Then there is an error, and no file.
+func TestWriteFails(t *testing.T) {
+	t.Parallel()
+	whole := t.TempDir()
+	if _, err := split(t, whole, exampleLog(), -1); err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for _, text := range files(t, whole) {
+		size += len(text)
+	}
+	folder := t.TempDir()
+	for budget := range size + 1 { // at the last one, closing fails
+		_, err := split(t, folder, exampleLog(), budget)
+		if left := files(t, folder); !errors.Is(err, errLimited) || len(left) > 0 {
+			t.Fatalf("%d of %d bytes: %v, and there are files: %v", budget, size, err, left)
+		}
+	}
+	if _, err := split(t, folder, exampleLog(), size+1); err != nil {
+		t.Errorf("%d bytes: %v", size+1, err)
+	}
+	if got := files(t, folder); len(got) != 4 {
+		t.Errorf("%d files, want 4", len(got))
+	}
+}
+
+// TestErrors has errors that are not those of writing a file.
+func TestErrors(t *testing.T) {
+	// A negative count: this payload can be opened, but not decoded.
+	const negative = "HISTIgAAACF42pNpmazIwMDAwgABzFCaEULx/7f/ABVh/f8XAFeiBZs="
+	add := func(folder string) error {
+		parts := New([]scan.Input{{Name: "log.hdr"}}, Options{Folder: folder, Recode: true})
+		defer parts.Close()
+		i := &hdrlog.Interval{Fields: []byte("1.000,1.000,0.000," + negative), Payload: []byte(negative), Start: 1, Length: 1}
+		_, err := parts.Add(scan.Visit{Interval: i})
+		return err
+	}
+	if err := add(t.TempDir()); err == nil || !strings.Contains(err.Error(), "negative count") {
+		t.Errorf("a payload that cannot be encoded: %v", err)
+	}
+	folder := t.TempDir()
+	if err := os.Symlink("default.log.hdr", filepath.Join(folder, "default.log.hdr")); err != nil {
+		t.Skipf("skipped, for there are no symbolic links: %v", err)
+	}
+	if err := add(folder); !errors.Is(err, syscall.ELOOP) {
+		t.Errorf("a place that is a link to itself: %v", err)
+	}
+}
+
+// TestRecode checks that recoding keeps the counts of payloads of each version, and leaves those of version 2 as they are.
+func TestRecode(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"jhiccup-v0", "jhiccup-v1", "jhiccup-v2", "payload-v1-words", "payload-plain", "payload-double", "rust-plain"} {
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", "dialects", name+".hlog"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var decoder histogram.Decoder
+			r := hdrlog.NewReader(bytes.NewReader(text), name)
+			p := New(nil, Options{Recode: true})
+			for r.Scan() {
+				if r.Record().Kind != hdrlog.IntervalRecord {
+					continue
+				}
+				i := r.Record().Interval
+				fields, err := p.standard(scan.Visit{Interval: &i})
+				if err != nil {
+					t.Fatal(err)
+				}
+				recoded := fields[bytes.LastIndexByte(fields, ',')+1:]
+				var before, after histogram.Histogram
+				if err := errors.Join(decoder.Decode(&before, i.Payload), decoder.Decode(&after, recoded)); err != nil {
+					t.Fatal(err)
+				}
+				if payload, err := decoder.Open(recoded); err != nil || payload.Version() != 2 || string(recoded[:4]) != "HIST" && !payload.Double() {
+					t.Errorf("%v, %s", err, recoded)
+				}
+				if _, compressed := histogram.Peek(recoded); !compressed {
+					t.Errorf("%s is not compressed", recoded)
+				}
+				if name == "jhiccup-v2" && string(recoded) != string(i.Payload) {
+					t.Error("a payload of version 2 is not what it was")
+				}
+				if !slices.Equal(slices.Collect(before.Recorded()), slices.Collect(after.Recorded())) {
+					t.Error("the counts are not what they were")
+				}
+			}
+			if err := r.Err(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestParts checks that each part has the comments, the times and the intervals of its tag, unchanged and in order.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if _, err := split(t, folder, exampleLog(), -1); err != nil {
+		t.Fatal(err)
+	}
+	got := files(t, folder)
+	for name, starts := range map[string][]int{"0": {0, 3}, "1": {1, 4}, "2": {2, 5}, "default": {9}} {
+		text := got[name+".log.hdr"]
+		var intervals []string
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, ",HIST") {
+				intervals = append(intervals, strings.TrimSpace(line))
+			}
+		}
+		var want []string
+		for _, start := range starts {
+			want = append(want, fmt.Sprintf("%d.000,1.000,0.000,%s", start, payload))
+		}
+		if strings.Join(intervals, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%s has the intervals\n%s", name, strings.Join(intervals, "\n"))
+		}
+		for _, comment := range []string{"#[StartTime: 1468800000.000 ", "#a comment\n", "#[Split from x/log.hdr: tag " + name + "]\n", "#the end\n"} {
+			if strings.Count(text, comment) != 1 {
+				t.Errorf("%s has %q %d times", name, comment, strings.Count(text, comment))
+			}
+		}
+	}
+}
+
+// TestComments splits a log with many comments: what each part gets of them is limited, and so is what all get.
+func TestComments(t *testing.T) {
+	t.Parallel()
+	t.Run("of a log", func(t *testing.T) {
+		folder := t.TempDir()
+		log := strings.Repeat("#"+strings.Repeat("x", 1023)+"\n", 3*heldComments>>10) + "0.000,1.000,0.000," + payload + "\n#last\n"
+		warnings, err := split(t, folder, log, -1)
+		if err != nil || len(warnings) != 1 || warnings[0] != "x/log.hdr: comments after the first 64 kB are left out" {
+			t.Errorf("%v, %q", err, warnings)
+		}
+		if size := len(files(t, folder)["default.log.hdr"]); size < heldComments || size > heldComments+1<<10 {
+			t.Errorf("the part has %d bytes", size)
+		}
+	})
+	t.Run("of all logs", func(t *testing.T) {
+		folder := t.TempDir()
+		var log strings.Builder
+		const tags = 400
+		log.WriteString(strings.Repeat("#"+strings.Repeat("x", 1023)+"\n", heldComments>>10))
+		for n := range tags {
+			fmt.Fprintf(&log, "Tag=%d,0.000,1.000,0.000,%s\n", n, payload)
+		}
+		warnings, err := split(t, folder, log.String(), -1)
+		if err != nil || len(warnings) != 1 || warnings[0] != "comments are left out after 16 MB of them in all logs that are written" {
+			t.Errorf("%v, %q", err, warnings)
+		}
+		size, intervals := 0, 0
+		for _, text := range files(t, folder) {
+			size += len(text)
+			intervals += strings.Count(text, payload)
+		}
+		if size > repeatedComments+tags<<10 || intervals != tags {
+			t.Errorf("%d bytes, and %d intervals of %d", size, intervals, tags)
+		}
+	})
+}
+
+// TestName splits a log whose name has a line break, which must not become a line of the parts.
+func TestName(t *testing.T) {
+	folder := t.TempDir()
+	input := scan.Input{Name: "a\n0.000,1.000,0.000," + payload}
+	parts := New([]scan.Input{input}, Options{Folder: folder})
+	defer parts.Close()
+	i := &hdrlog.Interval{Fields: []byte("1.000,1.000,0.000," + payload), Payload: []byte(payload), Start: 1, Length: 1}
+	if _, err := parts.Add(scan.Visit{Interval: i}); err != nil {
+		t.Fatal(err)
+	}
+	if text := string(parts.parts[0].buf); strings.Count(text, "\n0.000,") > 0 || !strings.Contains(text, `#[Split from a\n0.000`) {
+		t.Error(text)
+	}
+}
