@@ -57,6 +57,10 @@ func Follow(c *cli.Context, size int64, sink live.Sink, start func(*live.Merger)
 	if err != nil {
 		return false, err
 	}
+	second, err := second(c)
+	if err != nil {
+		return false, err
+	}
 	idle, err := Millis(c, "idle")
 	if err != nil {
 		return false, err
@@ -70,7 +74,7 @@ func Follow(c *cli.Context, size int64, sink live.Sink, start func(*live.Merger)
 	var named sync.Map // the tags of -tif, by input
 	merger := live.New(live.Options{
 		Size: size, Idle: time.Duration(idle) * time.Millisecond,
-		Selection: selection, IgnoreTags: c.Bool("it"), Expected: c.Float64("co"), Stop: stop,
+		Selection: selection, IgnoreTags: c.Bool("it"), Expected: c.Float64("co"), Second: second, Stop: stop,
 		Tag: func(in *follow.Input, tag []byte) []byte {
 			own, _ := named.Load(in)
 			switch {

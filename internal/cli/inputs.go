@@ -51,12 +51,9 @@ func InputsNamed(c *cli.Context, option string) ([]scan.Input, error) {
 
 func matching(c *cli.Context, option string, patterns []string) (inputs, error) {
 	chosen := inputs{c: c, folder: c.String("ip"), option: option}
-	if c.String("second") != "" {
-		meaning, err := OneOf(c, "second", []string{"length", "end"})
-		if err != nil {
-			return chosen, err
-		}
-		chosen.second = map[string]hdrlog.Second{"length": hdrlog.SecondLength, "end": hdrlog.SecondEnd}[meaning]
+	var err error
+	if chosen.second, err = second(c); err != nil {
+		return chosen, err
 	}
 	if info, err := os.Stat(chosen.folder); err != nil {
 		return chosen, fmt.Errorf("-ip: %w", err)
@@ -69,6 +66,18 @@ func matching(c *cli.Context, option string, patterns []string) (inputs, error) 
 		}
 	}
 	return chosen, nil
+}
+
+// second returns what -second says.
+func second(c *cli.Context) (hdrlog.Second, error) {
+	if c.String("second") == "" {
+		return hdrlog.SecondUnknown, nil
+	}
+	meaning, err := OneOf(c, "second", []string{"length", "end"})
+	if meaning == "end" {
+		return hdrlog.SecondEnd, err
+	}
+	return hdrlog.SecondLength, err
 }
 
 // inputs are the inputs that are chosen so far.

@@ -38,6 +38,8 @@ type Options struct {
 	IgnoreTags bool
 	// Expected is the interval for which values are corrected, see [decode.Decoder].
 	Expected float64
+	// Second says what the second number of an interval is, if that is known.
+	Second hdrlog.Second
 	// Stop, when it is closed, ends the merging: files are read to their present end, pipes for [Grace].
 	Stop <-chan struct{}
 }
@@ -479,6 +481,7 @@ func (m *Merger) read(in *input) {
 		}
 		r := hdrlog.NewReader(log, in.state.Name)
 		r.SetBatchSize(16 << 10)
+		r.SetSecond(m.options.Second)
 		if before != nil {
 			r.Continue(before)
 		}
