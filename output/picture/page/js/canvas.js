@@ -72,7 +72,7 @@ export class Chart {
   clip(g = this.g) {
     g.save();
     g.beginPath();
-    g.rect(this.plot.left, this.plot.top - 2, this.plot.right - this.plot.left, this.plot.bottom - this.plot.top + 4);
+    g.rect(this.plot.left, this.plot.top - 4, this.plot.right - this.plot.left + 4, this.plot.bottom - this.plot.top + 8);
     g.clip();
   }
 

@@ -360,4 +360,4 @@ view.follow(location.hash);
 dress();
 listen();
 drawAll();
-document.documentElement.dataset.ready = 'true';
+document.documentElement.dataset.ready = Math.round(performance.now()); // milliseconds, for tests

@@ -207,16 +207,21 @@ export function heatOf(series, from, to, columns, rows, place) {
   for (const s of series) {
     let layout = null, rowsOf = [], sum = new Sum(), at = null;
     const flush = () => {
-      for (let index = 0; index < sum.counts.length; index++) {
-        const count = sum.counts[index];
+      const { counts } = sum;
+      for (let index = 0; index < counts.length; index++) {
+        const count = counts[index];
         if (!count) continue;
+        counts[index] = 0;
         if (!rowsOf[index]) {
           const r = slotRange(layout, index);
           rowsOf[index] = r.low > 0 ? shares(place(r.low) * rows, place(r.end) * rows, rows) : [[0, 1]];
         }
-        for (const [column, part] of at) for (const [row, share] of rowsOf[index]) rate[column * rows + row] += count * part * share / perColumn * 1000;
+        const into = rowsOf[index];
+        for (let i = 0; i < at.length; i++) {
+          const begin = at[i][0] * rows, rated = count * at[i][1] / perColumn * 1000;
+          for (let j = 0; j < into.length; j++) rate[begin + into[j][0]] += rated * into[j][1];
+        }
       }
-      sum.counts.fill(0);
     };
     let key = '';
     for (const w of startsIn(s.windows, from, to)) {

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"hdrkit/internal/clitest"
+)
+
+// emulate sets features of the reader's device, such as prefers-color-scheme, and the medium.
+func (b *browser) emulate(t *testing.T, medium string, features ...*emulation.MediaFeature) {
+	t.Helper()
+	b.do(t, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: medium, Features: features})
+		return err
+	}))
+}
+
+// TestBrowserAccessible runs axe over pages of all types, in both themes.
+func TestBrowserAccessible(t *testing.T) {
+	axe := filepath.Join(os.Getenv("HDRKIT_LIBRARIES"), "node_modules/axe-core/axe.min.js")
+	clitest.RequireTools(t, "chromium", axe)
+	script, err := os.ReadFile(axe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBrowser(t)
+	for _, scheme := range []string{"light", "dark"} {
+		b.emulate(t, "screen", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}, &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
+		for _, kind := range types {
+			p := b.open(t, "-type", kind, "-p", "max,50", "-sla", "3e8", "../../testdata/logs/node1.hdr")
+			if len(p.Series) == 0 {
+				t.Fatal("no series")
+			}
+			if got := b.eval(t, "document.documentElement.style.colorScheme"); got != scheme {
+				t.Errorf("the page is %s, the reader prefers %s", got, scheme)
+			}
+			b.eval(t, `(document.querySelector('#toggles button').click(), document.querySelector('#keys').open = true)`)
+			if _, err := chromedp.Run(b, chromedp.Evaluate[string](string(script)+"\n;''")); err != nil {
+				t.Fatal(err)
+			}
+			var found []struct {
+				ID    string
+				Nodes []struct{ HTML string }
+			}
+			if err := json.Unmarshal([]byte(b.await(t, "axe.run().then(r => JSON.stringify(r.violations))")), &found); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range found {
+				t.Errorf("%s, %s: %s: %v", kind, scheme, v.ID, v.Nodes)
+			}
+		}
+	}
+	b.checkConsole(t)
+}
+
+// await returns what a promise comes to.
+func (b *browser) await(t *testing.T, promise string) string {
+	t.Helper()
+	b.eval(t, "(window.awaited = null, "+promise+".then(v => window.awaited = v), 0)")
+	for {
+		if got := b.eval(t, "window.awaited"); got != "null" {
+			return got
+		}
+	}
+}
+
+// TestBrowserKeys uses a page without a pointer.
+func TestBrowserKeys(t *testing.T) {
+	b := newBrowser(t)
+	b.open(t, "../../testdata/logs/node1.hdr")
+	press := func(target, key string, shift bool) {
+		t.Helper()
+		b.eval(t, `document.querySelector('`+target+`').dispatchEvent(new KeyboardEvent('keydown', { key: '`+key+`', shiftKey: `+map[bool]string{true: "true", false: "false"}[shift]+`, bubbles: true, cancelable: true }))`)
+		b.await(t, "new Promise(requestAnimationFrame)")
+	}
+	text := func(id string) string { return b.eval(t, "document.getElementById('"+id+"').textContent") }
+	press("#time-over", "ArrowRight", false)
+	press("#time-over", "ArrowRight", true)
+	if got := text("readout"); !strings.Contains(got, "insert-rt ") {
+		t.Errorf("read-out %q", got)
+	}
+	press("#curve-over", "ArrowRight", false)
+	if got := text("curve-readout"); !strings.Contains(got, "%insert-rt ") {
+		t.Errorf("read-out %q", got)
+	}
+	press("body", "Escape", false)
+	if got := text("readout") + text("curve-readout"); got != "" {
+		t.Errorf("read-out %q without a pointer", got)
+	}
+	for _, step := range []struct{ key, want string }{
+		{"+", "#t=30,90"}, {"d", "#t=60,120"}, {"a", "#t=30,90"}, {"b", "#t=60,120"}, {"0", ""}, {"-", ""},
+	} {
+		press("body", step.key, false)
+		if got := b.eval(t, "location.hash"); !near(got, step.want) {
+			t.Errorf("after %s the address is %q, want about %q", step.key, got, step.want)
+		}
+	}
+	before := b.pixels(t, "curve")
+	press("body", "l", false)
+	if b.pixels(t, "curve") == before || b.eval(t, "document.getElementById('log').getAttribute('aria-pressed')") != "true" {
+		t.Error("the axis is as before")
+	}
+	press("body", "2", false)
+	if got := b.eval(t, "[...document.querySelectorAll('#toggles [aria-pressed=true]')].map(e => e.textContent)"); got != "insert-st" {
+		t.Errorf("%s alone", got)
+	}
+	press("body", "n", false)
+	if got := b.eval(t, "document.querySelectorAll('#toggles [aria-pressed=true]').length"); got != "6" {
+		t.Errorf("%s series", got)
+	}
+	// The table is sorted by the columns that are pressed.
+	for i, want := range []string{"descending", "ascending"} {
+		b.eval(t, "document.querySelectorAll('#summary thead button')[2].click()")
+		if got := b.eval(t, "document.querySelectorAll('#summary thead th')[2].getAttribute('aria-sort')"); got != want {
+			t.Errorf("press %d: sorted %s", i, got)
+		}
+	}
+	b.checkConsole(t)
+}
+
+// near reports whether two addresses of views are less than 5 s apart.
+func near(got, want string) bool {
+	a, b := ends(got), ends(want)
+	return (a == nil) == (b == nil) && (a == nil || a[0]-b[0] < 5 && b[0]-a[0] < 5 && a[1]-b[1] < 5 && b[1]-a[1] < 5)
+}
+
+func ends(address string) (all []float64) {
+	json.Unmarshal([]byte("["+strings.TrimPrefix(address, "#t=")+"]"), &all)
+	if len(all) != 2 {
+		return nil
+	}
+	return all
+}
+
+// TestBrowserPrint lays pages out for paper: nothing is wider than that, and the colours are light.
+func TestBrowserPrint(t *testing.T) {
+	b := newBrowser(t)
+	for name, width := range map[string]int64{"A4": 703, "Letter": 725} { // in pixels, without margins of 12 mm
+		b.do(t, chromedp.EmulateViewport(width, 1000))
+		b.emulate(t, "screen", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: "dark"})
+		b.open(t, "-unit", "ns", "../../testdata/logs/node1.hdr")
+		b.emulate(t, "print", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: "dark"})
+		b.await(t, "new Promise(requestAnimationFrame)")
+		if got := b.eval(t, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); got != "0" {
+			t.Errorf("%s: %s pixels are cut off", name, got)
+		}
+		if got := b.eval(t, "document.querySelector('#summary tr').lastElementChild.getBoundingClientRect().right <= innerWidth"); got != "true" {
+			t.Errorf("%s: the last column is cut off", name)
+		}
+		if got := b.eval(t, "getComputedStyle(document.body).backgroundColor"); got != "rgb(255, 255, 255)" {
+			t.Errorf("%s: the background is %s", name, got)
+		}
+		b.screenshot(t, "hdrplot-print-"+name+".png")
+	}
+	b.checkConsole(t)
+}
+
+// TestBrowserSpeed prints how long it takes to open the page of an hour with six tags, and to move the pointer over it.
+func TestBrowserSpeed(t *testing.T) {
+	b := newBrowser(t)
+	log := hour(t, 10000)
+	for _, kind := range types {
+		b.open(t, "-type", kind, "-if", log)
+		opened := b.eval(t, "document.documentElement.dataset.ready")
+		moved := b.eval(t, `(() => {
+			const canvas = document.getElementById('time-over'), box = canvas.getBoundingClientRect(), steps = 200;
+			const frame = requestAnimationFrame;
+			window.requestAnimationFrame = draw => draw();
+			const begin = performance.now();
+			for (let i = 0; i < steps; i++) {
+				canvas.dispatchEvent(new PointerEvent('pointermove', { clientX: box.left + box.width * (i + 1) / (steps + 1), clientY: box.top + box.height / 2 }));
+			}
+			const took = (performance.now() - begin) / steps;
+			window.requestAnimationFrame = frame;
+			return took.toFixed(2);
+		})()`)
+		if !strings.Contains(b.eval(t, "document.getElementById('readout').textContent"), " ") {
+			t.Errorf("%s: nothing is read out", kind)
+		}
+		t.Logf("%s: %s ms until the page is drawn, %s ms for a move of the pointer", kind, opened, moved)
+	}
+}
