@@ -1,0 +1,146 @@
+package prom
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+
+	"github.com/klauspost/compress/snappy"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/tags"
+)
+
+// Remote writes rows as time series of a [remote-write 1.0] request: all that was recorded with the tag
+// so far as a native histogram, and the figures of the row as gauges. Rows that follow one another are a
+// request again. Snappy makes its body.
+//
+// [remote-write 1.0]: https://prometheus.io/docs/specs/prw/remote_write_spec/
+type Remote struct {
+	w       io.Writer
+	options Options
+	totals  totals
+	row     []byte
+}
+
+// NewRemote returns a Remote that writes each row to w by one Write.
+func NewRemote(w io.Writer, o Options) *Remote {
+	return &Remote{w: w, options: o, totals: make(totals)}
+}
+
+// RemoteHeader are the fields of a remote-write request.
+func RemoteHeader() http.Header {
+	return http.Header{
+		"Content-Type": {"application/x-protobuf"}, "Content-Encoding": {"snappy"}, "X-Prometheus-Remote-Write-Version": {"0.1.0"},
+	}
+}
+
+// Snappy returns the body of a request with these rows.
+func Snappy(rows []byte) []byte { return snappy.Encode(nil, rows) }
+
+// The numbers of the fields of the messages, from prometheus/prompb.
+const (
+	requestSeries = 1 // in WriteRequest
+
+	seriesLabels     = 1 // in TimeSeries
+	seriesSamples    = 2
+	seriesHistograms = 4
+
+	labelName  = 1
+	labelValue = 2
+
+	sampleValue = 1
+	sampleTime  = 2
+
+	histogramCount     = 1
+	histogramSum       = 3
+	histogramSchema    = 4
+	histogramThreshold = 5
+	histogramZero      = 6
+	histogramSpans     = 11
+	histogramDeltas    = 12
+	histogramTime      = 15
+
+	spanOffset = 1
+	spanLength = 2
+)
+
+// Row writes the counts of h as a row that ends at end, in milliseconds since the epoch. If onlyTotal is set, the row has
+// no figures of its own.
+func (r *Remote) Row(tag []byte, end int64, h *histogram.Histogram, onlyTotal bool) error {
+	t := r.totals.of(tag)
+	if err := t.add(h); err != nil {
+		return fmt.Errorf("tag %s: %w", tags.Text(tag), err)
+	}
+	o := &r.options
+	r.row = r.row[:0]
+	r.series(tag, o.Metric, "", seriesHistograms, nativeMessage(t, o, end))
+	if !onlyTotal && h.TotalCount() > 0 {
+		for _, p := range o.Percentiles {
+			r.series(tag, o.Metric+"_window", quantile(p), seriesSamples, sampleMessage(h.Float(h.ValueAtPercentile(p))/o.Ratio, end))
+		}
+		r.series(tag, o.Metric+"_window_max", "", seriesSamples, sampleMessage(h.Float(h.Max())/o.Ratio, end))
+	}
+	_, err := r.w.Write(r.row)
+	return err
+}
+
+// series appends a series with one point. Labels are in order of their names.
+func (r *Remote) series(tag []byte, metric, quantile string, field protowire.Number, point []byte) {
+	var series []byte
+	label := func(name, value string) {
+		var pair []byte
+		pair = protowire.AppendTag(pair, labelName, protowire.BytesType)
+		pair = protowire.AppendString(pair, name)
+		pair = protowire.AppendTag(pair, labelValue, protowire.BytesType)
+		pair = protowire.AppendString(pair, value)
+		series = appendMessage(series, seriesLabels, pair)
+	}
+	label("__name__", metric)
+	if quantile != "" {
+		label("quantile", quantile)
+	}
+	if tag != nil {
+		label("tag", tags.Text(tag))
+	}
+	series = appendMessage(series, field, point)
+	r.row = appendMessage(r.row, requestSeries, series)
+}
+
+func sampleMessage(value float64, end int64) []byte {
+	m := appendDouble(nil, sampleValue, value)
+	return appendVarint(m, sampleTime, uint64(end))
+}
+
+func nativeMessage(t *total, o *Options, end int64) []byte {
+	n := buckets(&t.all, o)
+	m := appendVarint(nil, histogramCount, uint64(t.all.TotalCount()))
+	m = appendDouble(m, histogramSum, t.sum/o.Ratio)
+	m = appendVarint(m, histogramSchema, protowire.EncodeZigZag(int64(o.Schema)))
+	m = appendDouble(m, histogramThreshold, 0)
+	m = appendVarint(m, histogramZero, n.zero)
+	for _, s := range n.spans {
+		sm := appendVarint(nil, spanOffset, protowire.EncodeZigZag(int64(s.offset)))
+		m = appendMessage(m, histogramSpans, appendVarint(sm, spanLength, uint64(s.length)))
+	}
+	var deltas []byte
+	for _, d := range n.deltas {
+		deltas = protowire.AppendVarint(deltas, protowire.EncodeZigZag(d))
+	}
+	m = appendMessage(m, histogramDeltas, deltas)
+	return appendVarint(m, histogramTime, uint64(end))
+}
+
+func appendVarint(m []byte, field protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(m, field, protowire.VarintType), v)
+}
+
+func appendDouble(m []byte, field protowire.Number, v float64) []byte {
+	return protowire.AppendFixed64(protowire.AppendTag(m, field, protowire.Fixed64Type), math.Float64bits(v))
+}
+
+func appendMessage(m []byte, field protowire.Number, message []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(m, field, protowire.BytesType), message)
+}
