@@ -149,7 +149,7 @@ func TestBrowserPrint(t *testing.T) {
 		b.emulate(t, "screen", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: "dark"})
 		b.open(t, "-unit", "ns", "../../testdata/logs/node1.hdr")
 		b.emulate(t, "print", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: "dark"})
-		b.await(t, "new Promise(requestAnimationFrame)")
+		b.await(t, "new Promise(done => { const look = () => document.documentElement.style.colorScheme === 'light' ? done(1) : setTimeout(look, 10); look(); })")
 		if got := b.eval(t, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); got != "0" {
 			t.Errorf("%s: %s pixels are cut off", name, got)
 		}

@@ -58,7 +58,7 @@ func TestScript(t *testing.T) {
 	for _, name := range modules {
 		for line := range strings.Lines(file("js/" + name + ".js")) {
 			words := strings.FieldsFunc(strings.TrimPrefix(line, "export "), func(r rune) bool { return strings.ContainsRune(" (={", r) })
-			if len(words) < 2 || !strings.Contains(" const let function class async ", " "+words[0]+" ") {
+			if line[0] == ' ' || len(words) < 2 || !strings.Contains(" const let function class async ", " "+words[0]+" ") {
 				continue
 			}
 			if words[0] == "async" {
