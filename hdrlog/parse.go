@@ -99,6 +99,9 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 			return "start", ErrMissing
 		}
 		i.Tag, rest = line[4:comma:comma], line[comma+1:]
+		if len(i.Tag) > MaxTag {
+			return "tag", errLongTag(i.Tag)
+		}
 		if bytes.IndexByte(i.Tag, '\r') >= 0 {
 			return "tag", fmt.Errorf("%w: %s", ErrTag, quoted(i.Tag)) // the reference ends the field there
 		}

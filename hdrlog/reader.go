@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// DefaultMaxLine is the longest line in bytes that a Reader takes by default. It is several
-	// times the size of the largest encoded histogram of five digits.
-	DefaultMaxLine = 64 << 20
+	// DefaultMaxLine is the longest line in bytes that a Reader takes by default. A histogram of five
+	// digits that has a random count below a million in each of its slots is encoded in 22 MiB.
+	DefaultMaxLine = 32 << 20
 
-	// maxComment is the longest comment in bytes that a Reader takes.
+	// maxComment is the longest comment or legend in bytes that a Reader takes.
 	maxComment = 1 << 20
 
 	// batchSize is how many bytes a Reader reads at a time if its source has as many. At this size
@@ -77,6 +77,9 @@ type Batch struct {
 	text    []byte
 }
 
+// Size returns how many bytes of text the batch holds. It is large after a long line.
+func (b *Batch) Size() int { return cap(b.text) }
+
 // NewReader returns a reader of the log in r. The log may be compressed by gzip or zstd. It may be
 // UTF-8, with or without a byte-order mark, or UTF-16. The reader detects all of that from the
 // content. Errors call the log by name.
@@ -89,13 +92,13 @@ func NewReader(r io.Reader, name string) *Reader {
 }
 
 // SetMaxLine limits the length of a line in bytes, without its newline. A longer line is malformed,
-// with [ErrLineTooLong], and takes no more memory than the limit. Comments have a limit of 1 MiB
-// besides. Call SetMaxLine before you read the first record.
+// with [ErrLineTooLong], and takes no more memory than the limit. Comments and legends have a
+// limit of 1 MiB besides. Call SetMaxLine before you read the first record.
 func (r *Reader) SetMaxLine(bytes int) { r.maxLine = bytes }
 
 // SetBatchSize sets the approximate size of a batch in bytes. Use a small size when many logs are
 // read at once. Call SetBatchSize before you read the first record.
-func (r *Reader) SetBatchSize(bytes int) { r.batch = bytes }
+func (r *Reader) SetBatchSize(bytes int) { r.batch = max(bytes, 1) }
 
 // SetSecond decides whether the second number of an interval is its length or its end, for a log
 // where the reader does not find it out. Call SetSecond before you read the first record.
@@ -209,7 +212,7 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 	whole = parsed
 	for {
 		read := len(b.text)
-		b.grow(max(r.batch-read, r.batch/4), 2*parsed+r.maxLine+r.batch)
+		b.grow(max(r.batch-read, r.batch/4, 1), 2*parsed+r.maxLine+r.batch)
 		n, err := r.in.Read(b.text[read:min(cap(b.text), read+r.batch)])
 		b.text = b.text[:read+n]
 		if r.skipping {
@@ -253,7 +256,7 @@ func (b *Batch) grow(more, enough int) {
 
 // limit returns the longest length of a line that begins as text does.
 func (r *Reader) limit(text []byte) int {
-	if len(text) > 0 && text[0] == '#' {
+	if len(text) > 0 && (text[0] == '#' || text[0] == '"') {
 		return min(r.maxLine, maxComment)
 	}
 	return r.maxLine

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+	"unsafe"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -557,20 +558,46 @@ func TestBoundedMemory(t *testing.T) {
 	}
 }
 
-// Lines that wait for one that settles what the first interval's numbers are, are many times the longest, but not copied for
-// each of them.
+// The lines that wait for an interval that decides what the second numbers are take bounded memory:
+// however long they are, however many, and however many tags they have.
 func TestWaitingLinesMemory(t *testing.T) {
-	log := "\"EndTimestamp\"\n1,2,3,H\n" + strings.Repeat("#"+strings.Repeat("c", 4900)+"\n", 300)
-	r := NewReader(strings.NewReader(log), "log")
-	r.SetMaxLine(5000)
-	r.SetBatchSize(512)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for r.Scan() {
+	repeat := func(line string, bytes int) io.Reader {
+		return strings.NewReader(strings.Repeat(line, bytes/len(line)))
 	}
-	runtime.ReadMemStats(&after)
-	if taken := after.TotalAlloc - before.TotalAlloc; taken > uint64(5*len(log)) {
-		t.Errorf("%d bytes taken for %d", taken, len(log))
+	tags := func(lines int, tag, rest string) io.Reader {
+		var readers []io.Reader
+		for n := range lines {
+			readers = append(readers, strings.NewReader(fmt.Sprintf("Tag=%d%s,%s\n", n, tag, rest)))
+		}
+		return io.MultiReader(readers...)
+	}
+	for _, test := range []struct {
+		name string
+		log  io.Reader
+	}{
+		{"long comments", repeat("#"+strings.Repeat("c", maxComment-1)+"\n", 40<<20)},
+		{"comments that are too long", repeat("#"+strings.Repeat("c", 2*maxComment)+"\n", 40<<20)},
+		{"comments", repeat("#"+strings.Repeat("c", 4900)+"\n", 16<<20)},
+		{"short lines", repeat("x\n", 1<<20)},
+		{"blank lines", repeat("\n", 8<<20)},
+		{"tags in doubt", tags(50_000, "", "5,6,1,H")},
+		{"tags that prove nothing", tags(50_000, "", "0,6,1,H")},
+		{"long tags that prove nothing", tags(5000, strings.Repeat("t", MaxTag-4), "0,6,1,H")},
+		{"tags that are too long", tags(20, strings.Repeat("t", 2<<20), "0,6,1,H")},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := NewReader(io.MultiReader(strings.NewReader("\"EndTimestamp\"\n1,2,3,H\n"), test.log), "log")
+			var b Batch
+			for r.ReadBatch(&b) {
+				records := len(b.Records)*int(unsafe.Sizeof(Record{})) + 200*len(b.Records) // and their errors
+				if size := b.Size() + records; size > 14<<20 {
+					t.Fatalf("a batch of %d MB: %d of text, %d records", size>>20, b.Size(), len(b.Records))
+				}
+				if tags := r.dialect.evidence.size; tags > 2<<20 {
+					t.Fatalf("%d bytes of tags", tags)
+				}
+			}
+		})
 	}
 }
 

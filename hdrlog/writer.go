@@ -18,11 +18,16 @@ import (
 // does: values in nanoseconds show in milliseconds there.
 const MaxRatio = 1e6
 
+// MaxTag is the length of the longest tag in bytes.
+const MaxTag = 4 << 10
+
 // Causes of the errors of a [Writer], beside those of a [SyntaxError].
 var (
 	// ErrTag: no log can hold the tag. It is also the cause of a [SyntaxError] if a tag contains a
 	// carriage return.
 	ErrTag = errors.New("tag contains a comma, a space or a line break")
+	// ErrTagTooLong: the tag is longer than [MaxTag]. It is also a cause of a [SyntaxError].
+	ErrTagTooLong = errors.New("tag is too long")
 	// ErrNegative: the length of the interval is negative.
 	ErrNegative = errors.New("the length is negative")
 	// ErrComment: a reader would take the comment for a start or base time.
@@ -173,12 +178,20 @@ func round3(seconds float64) float64 {
 	return seconds
 }
 
-// CheckTag returns nil if a log can hold a tag, and otherwise an error that wraps [ErrTag].
+// CheckTag returns nil if a log can hold a tag, and otherwise an error that wraps [ErrTag] or
+// [ErrTagTooLong].
 func CheckTag(tag []byte) error {
-	if bytes.ContainsAny(tag, ", \r\n") {
+	switch {
+	case bytes.ContainsAny(tag, ", \r\n"):
 		return fmt.Errorf("%w: %s", ErrTag, quoted(tag))
+	case len(tag) > MaxTag:
+		return errLongTag(tag)
 	}
 	return nil
+}
+
+func errLongTag(tag []byte) error {
+	return fmt.Errorf("%w: over %d bytes: %s", ErrTagTooLong, MaxTag, quoted(tag))
 }
 
 // Fields writes an interval that is encoded already: its tag, or nil if it has none, and the fields

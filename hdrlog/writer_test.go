@@ -251,6 +251,7 @@ func TestWriterErrors(t *testing.T) {
 		{"a space in a tag", interval("a b", 0, 1), ErrTag, `tag contains a comma, a space or a line break: "a b"`},
 		{"a newline in a tag", interval("a\nb", 0, 1), ErrTag, `tag contains a comma, a space or a line break: "a\nb"`},
 		{"a carriage return in a tag", interval("a\rb", 0, 1), ErrTag, `tag contains a comma, a space or a line break: "a\rb"`},
+		{"a long tag", interval(strings.Repeat("t", MaxTag+1), 0, 1), ErrTagTooLong, `tag is too long: over 4096 bytes: "tttttttttttttttttttttttttttttttttttttttt"...`},
 		{"a negative length", interval("a", 0, -1), ErrNegative, "the length is negative: -1"},
 		{"no start", interval("a", math.NaN(), 1), ErrNumber, "not a number: start NaN"},
 		{"no length", interval("a", 0, math.NaN()), ErrNumber, "not a number: length NaN"},
