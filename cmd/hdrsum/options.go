@@ -154,7 +154,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 		return nil, err
 	}
 	o.series = series.Options{
-		Aggregate: float64(aggregate) / 1000, Moving: moving, MovingPercentile: c.Float64("mwp"), IgnoreTags: c.Bool("it"),
+		Window: aggregate, Moving: moving, MovingPercentile: c.Float64("mwp"), IgnoreTags: c.Bool("it"),
 		Percentiles: o.percentiles, Buckets: c.Bool("buckets"),
 	}
 	return o, o.check()
@@ -173,7 +173,7 @@ func (o *options) check() error {
 		return cli.Usagef("-obs %v: a bin's size must be a positive number", o.binWidth)
 	case !(mwp >= 0 && mwp <= 100):
 		return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", mwp)
-	case o.format.rows != nil && o.series.IgnoreTags && o.series.Aggregate == 0:
+	case o.format.rows != nil && o.series.IgnoreTags && o.series.Window == 0:
 		return cli.Usagef("-it makes one series of all tags: -agg must say which intervals to merge")
 	}
 	var err error

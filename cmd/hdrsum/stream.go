@@ -24,7 +24,7 @@ func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) 
 			s.BatchDone = buffered.Flush
 		}
 		points := points{format: &o.format, options: o, last: make(map[string]int64)}
-		err := series.Run(s, &o.series, func(r *output.Row, at series.Place, late error) error {
+		err := series.Run(s, &o.series, func(r *output.Row, at scan.Place, late error) error {
 			rows++
 			if c.Bool("v") {
 				cli.Verbosef(c, "%s:%d: %s count=%d", at.Name, at.Line, tags.Text(r.Tag), r.Count)

@@ -13,9 +13,10 @@ import (
 // ErrEncoding is the error for bytes that are no encoded [Sum].
 var ErrEncoding = errors.New("not an encoded sum")
 
-// The encoding of a Sum is a byte for the version, a byte for the form, and unless that is empty: the start as a varint, the
-// length as an uvarint, both in milliseconds; then, of one interval, the length of MAX as an uvarint and MAX, and otherwise
-// the number of intervals as an uvarint; and the payload, which goes to the end.
+// The encoding of a Sum is a byte for the version, a byte for the form, and unless that is empty:
+// the start as a varint, the length as an uvarint, both in milliseconds; then, of one interval, the
+// length of MAX as an uvarint and MAX, and otherwise the number of intervals as an uvarint; and the
+// payload, which goes to the end.
 const (
 	encodingVersion = 1
 
@@ -25,14 +26,16 @@ const (
 	formMany  = 3 // the payload is compressed and of version 2
 )
 
-// maxTime is the latest time that an encoded sum can have, in milliseconds: that of a log, see [hdrlog.ErrTime].
+// maxTime is the latest time that an encoded sum can have, in milliseconds: that of a log, see
+// [hdrlog.ErrTime].
 const maxTime = 1 << 50
 
 // MarshalBinary returns s as bytes. See [Sum.AppendBinary].
 func (s *Sum) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
-// AppendBinary appends s, encoded for [Sum.UnmarshalBinary]: about three quarters of what its interval takes in a log. The
-// error is that of [Sum.AppendFields], or [hdrlog.ErrTime] for times that no log can have.
+// AppendBinary appends s, encoded for [Sum.UnmarshalBinary]: about three quarters of what its
+// interval takes in a log. The error is that of [Sum.AppendFields], or [hdrlog.ErrTime] for times
+// that no log can have.
 func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 	if s.intervals == 0 {
 		return append(data, encodingVersion, formEmpty), nil
@@ -79,8 +82,8 @@ func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 	return append(data, packed...), nil
 }
 
-// UnmarshalBinary makes s the sum that was encoded. It takes no more memory than the payload's header justifies. The error
-// wraps [ErrEncoding]; s is then empty. Data is not kept.
+// UnmarshalBinary makes s the sum that was encoded. It takes no more memory than the payload's
+// header justifies. The error wraps [ErrEncoding]; s is then empty. Data is not kept.
 func (s *Sum) UnmarshalBinary(data []byte) error {
 	s.Reset()
 	if err := s.unmarshal(data); err != nil {

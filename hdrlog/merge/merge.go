@@ -1,15 +1,17 @@
-// Package merge merges intervals of logs by time: those of one tag that belong to the same window become one.
+// Package merge merges intervals of logs by time: those of one tag that belong to the same window
+// become one.
 //
 // # Windows
 //
-// A window is a span of absolute time [k*S, (k+1)*S), where S is its size and k a whole number. All times are integer
-// milliseconds since the epoch. An interval belongs to the window that its middle lies in: the one with
+// A window is a span of absolute time [k*S, (k+1)*S), where S is its size and k a whole number. All
+// times are integer milliseconds since the epoch. An interval belongs to the window that its middle
+// lies in: the one with
 //
 //	k = floor((start + end) / (2*S))
 //
-// where start and end are those of [hdrlog.Interval.StartMillis] and [hdrlog.Interval.EndMillis], which truncate as the
-// reference does. So each interval belongs to one window, whatever the clock and the timer of its writer add to its times.
-// With S = 10,000:
+// where start and end are those of [hdrlog.Interval.StartMillis] and [hdrlog.Interval.EndMillis],
+// which truncate as the reference does. So each interval belongs to one window, whatever the clock
+// and the timer of its writer add to its times. With S = 10,000:
 //
 //	START     LENGTH   start    end      window
 //	10.000    10.000   10,000   20,000   [10,000, 20,000)
@@ -22,24 +24,25 @@
 //
 // # What several intervals become
 //
-//   - Start and end: the start of the one that starts first and the end of the one that ends last. The middle of these lies in
-//     the window again, so that merging what was merged gives the same windows.
-//   - Counts: the sum, slot by slot. The sum has the most significant digits, the lowest lowest discernible value and the
-//     smallest conversion ratio of all.
+//   - Start and end: the start of the one that starts first and the end of the one that ends last.
+//     The middle of these lies in the window again, so that merging what was merged gives the same
+//     windows.
+//   - Counts: the sum, slot by slot. The sum has the most significant digits, the lowest lowest
+//     discernible value and the smallest conversion ratio of all.
 //   - MAX: the highest value of the sum, divided by [hdrlog.MaxRatio].
 //
-// One interval alone stays what it is: its times, its MAX and its payload stay byte for byte, but a payload that is not of
-// version 2 and compressed is encoded anew.
+// One interval alone stays what it is: its times, its MAX and its payload stay byte for byte, but a
+// payload that is not of version 2 and compressed is encoded anew.
 //
-// Integer and double histograms do not add up. Neither do double histograms whose values lie too far apart for one sum,
-// nor counts that exceed an int64. Each is a [SumError].
+// Integer and double histograms do not add up. Neither do double histograms whose values lie too
+// far apart for one sum, nor counts that exceed an int64. Each is a [SumError].
 //
 // # The parts
 //
-// [Windows] merges logs whole or while they are read. [Live] decides when the windows of logs that are still written are
-// complete. [Sum] is what the intervals of one tag and window add up to. It is
-// a combiner for pipelines: [Sum.Merge] is associative and commutative, an empty Sum changes nothing, and a Sum can be sent
-// as bytes. [Moving] is a moving window.
+// [Windows] merges logs whole or while they are read. [Live] decides when the windows of logs that
+// are still written are complete. [Sum] is what the intervals of one tag and window add up to. It
+// is a combiner for pipelines: [Sum.Merge] is associative and commutative, an empty Sum changes
+// nothing, and a Sum can be sent as bytes. [Moving] is a moving window.
 package merge
 
 import (
@@ -52,11 +55,12 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// A Window is a span of time: from Start up to End, but without that. Both are milliseconds since the epoch.
+// A Window is a span of time: from Start up to End, but without that. Both are milliseconds since
+// the epoch.
 type Window struct{ Start, End int64 }
 
-// WindowOf returns the window of size milliseconds to which an interval from start to end belongs. Size is at least 1.
-// Times are more than 2^60 away from the ends of an int64.
+// WindowOf returns the window of size milliseconds to which an interval from start to end belongs.
+// Size is at least 1. Times are more than 2^60 away from the ends of an int64.
 func WindowOf(start, end, size int64) Window {
 	k := floorDiv(start+end, 2*size)
 	return Window{k * size, (k + 1) * size}
@@ -71,8 +75,9 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// Windows merges intervals by tag and window. It holds the open windows, which can still take intervals. The memory of an
-// open window is at most a small multiple of the text of its intervals. It is not safe for concurrent use.
+// Windows merges intervals by tag and window. It holds the open windows, which can still take
+// intervals. The memory of an open window is at most a small multiple of the text of its intervals.
+// It is not safe for concurrent use.
 type Windows struct {
 	size int64
 	open []*openWindow // in order of time
@@ -111,8 +116,8 @@ func (ws *Windows) Add(i *hdrlog.Interval) error {
 	return ws.Merge(i.Tag, i.LogStart, &s)
 }
 
-// Merge adds a sum to the window that its times belong to. LogStart is that of [Merged]. The error is that of [Sum.Merge];
-// nothing is added then. An empty sum changes nothing.
+// Merge adds a sum to the window that its times belong to. LogStart is that of [Merged]. The error
+// is that of [Sum.Merge]; nothing is added then. An empty sum changes nothing.
 func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) error {
 	if s.Intervals() == 0 {
 		return nil
@@ -137,7 +142,8 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) error {
 	return nil
 }
 
-// keyOf returns a key of a tag. The order of keys is that of tags, with none first. It is valid until the next call.
+// keyOf returns a key of a tag. The order of keys is that of tags, with none first. It is valid
+// until the next call.
 func (ws *Windows) keyOf(tag []byte) []byte {
 	ws.key = ws.key[:0]
 	if tag != nil {
@@ -165,9 +171,9 @@ func (ws *Windows) First() (Window, bool) {
 	return ws.open[0].Window, true
 }
 
-// Before closes the open windows that end at or before end, in milliseconds since the epoch, and iterates over what their
-// intervals add up to: in order of time, then of tags, untagged intervals first. Each is valid until the next one is asked for.
-// What the loop does not reach stays open.
+// Before closes the open windows that end at or before end, in milliseconds since the epoch, and
+// iterates over what their intervals add up to: in order of time, then of tags, untagged intervals
+// first. Each is valid until the next one is asked for. What the loop does not reach stays open.
 func (ws *Windows) Before(end int64) iter.Seq[*Merged] {
 	return func(yield func(*Merged) bool) {
 		for len(ws.open) > 0 && ws.open[0].End <= end {

@@ -10,8 +10,8 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// A SumError is the error for intervals that do not add up. It wraps [histogram.ErrKind], [histogram.ErrSpan] or
-// [histogram.ErrOverflow].
+// A SumError is the error for intervals that do not add up. It wraps [histogram.ErrKind],
+// [histogram.ErrSpan] or [histogram.ErrOverflow].
 type SumError struct{ Err error }
 
 // Error returns the text of the cause.
@@ -20,24 +20,27 @@ func (e *SumError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *SumError) Unwrap() error { return e.Err }
 
-// A Sum is what intervals of one tag add up to. The zero value is empty and ready to use. A Sum must not be copied after
-// its first use, and it is not safe for concurrent use.
+// A Sum is what intervals of one tag add up to. The zero value is empty and ready to use. A Sum
+// must not be copied after its first use, and it is not safe for concurrent use.
 //
-// A Sum holds the encoded payloads of its intervals until a histogram takes about as little memory. So its memory is at
-// most a small multiple of the payloads that it was given, even if each has only two values that lie far apart.
+// A Sum holds the encoded payloads of its intervals until a histogram takes about as little memory.
+// So its memory is at most a small multiple of the payloads that it was given, even if each has
+// only two values that lie far apart.
 type Sum struct {
-	// Start is when the interval that starts first starts, and End when the one that ends last ends, in milliseconds since
-	// the epoch. They may be changed, to move a sum in time.
+	// Start is when the interval that starts first starts, and End when the one that ends last
+	// ends, in milliseconds since the epoch. They may be changed, to move a sum in time.
 	Start, End int64
 
 	intervals int64
 	layout    histogram.Layout // the finest of all
 
-	// Held are the payloads that are not in counts, as members of memory. Weight is how many bytes of input they came from.
+	// Held are the payloads that are not in counts, as members of memory. Weight is how many bytes
+	// of input they came from.
 	memory []byte
 	held   []member
 	weight int
-	// If there is one interval, max is its MAX and pass its payload if that may stay as it is: views of memory.
+	// If there is one interval, max is its MAX and pass its payload if that may stay as it is:
+	// views of memory.
 	max, pass []byte
 
 	dense  bool // the payloads are added up in counts
@@ -97,8 +100,9 @@ func (s *Sum) Intervals() int64 { return s.intervals }
 // Layout returns the layout of the sum of all counts. It means nothing if s is empty.
 func (s *Sum) Layout() histogram.Layout { return s.layout }
 
-// Add adds an interval. The error is that of decoding its payload, or a [SumError]; s is then unchanged. Some intervals that
-// do not add up are found only by [Sum.Histogram] and the methods that encode s. Nothing of the interval is kept.
+// Add adds an interval. The error is that of decoding its payload, or a [SumError]; s is then
+// unchanged. Some intervals that do not add up are found only by [Sum.Histogram] and the methods
+// that encode s. Nothing of the interval is kept.
 func (s *Sum) Add(i *hdrlog.Interval) error {
 	c := codecs.Get().(*codec)
 	defer c.release()
@@ -106,6 +110,17 @@ func (s *Sum) Add(i *hdrlog.Interval) error {
 	if err != nil {
 		return err
 	}
+	return s.addPayload(c, i, p)
+}
+
+// AddPayload is [Sum.Add] for an interval whose payload is open already.
+func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
+	c := codecs.Get().(*codec)
+	defer c.release()
+	return s.addPayload(c, i, p)
+}
+
+func (s *Sum) addPayload(c *codec, i *hdrlog.Interval, p *histogram.Payload) error {
 	if err := s.checkKind(p.Layout()); err != nil {
 		return err
 	}
@@ -122,8 +137,9 @@ func (s *Sum) Add(i *hdrlog.Interval) error {
 	return s.hold(c, i, p, i.Payload)
 }
 
-// AddCounts adds the counts of h as those of an interval, whose payload is not used: for an interval that was corrected. H
-// is not kept. The error is that of encoding h, or a [SumError]; s is then unchanged.
+// AddCounts adds the counts of h as those of an interval, whose payload is not used: for an
+// interval that was corrected. H is not kept. The error is that of encoding h, or a [SumError]; s
+// is then unchanged.
 func (s *Sum) AddCounts(i *hdrlog.Interval, h *histogram.Histogram) error {
 	c := codecs.Get().(*codec)
 	defer c.release()
@@ -148,7 +164,8 @@ func (s *Sum) AddCounts(i *hdrlog.Interval, h *histogram.Histogram) error {
 	return s.hold(c, i, p, nil)
 }
 
-// hold adds an interval whose payload is all right. Text is the payload as it stands in the log, nil if it was corrected.
+// hold adds an interval whose payload is all right. Text is the payload as it stands in the log,
+// nil if it was corrected.
 func (s *Sum) hold(c *codec, i *hdrlog.Interval, p *histogram.Payload, text []byte) error {
 	first := s.intervals == 0
 	size := len(s.memory)
@@ -185,8 +202,9 @@ func (s *Sum) hold(c *codec, i *hdrlog.Interval, p *histogram.Payload, text []by
 	})
 }
 
-// keep takes in a member, which is in memory from size on, and makes s dense once a histogram, which takes about so many
-// bytes, is worth it. If that fails, it undoes all. It calls include if all went well.
+// keep takes in a member, which is in memory from size on, and makes s dense once a histogram,
+// which takes about so many bytes, is worth it. If that fails, it undoes all. It calls include if
+// all went well.
 func (s *Sum) keep(c *codec, m member, size, weight, bytes int, include func()) error {
 	s.held = append(s.held, m)
 	s.weight += weight
@@ -250,7 +268,8 @@ func (s *Sum) include(start, end, intervals int64, l histogram.Layout) {
 	}
 }
 
-// checkKind returns an error if a layout is of doubles and those of s are not, or the other way round.
+// checkKind returns an error if a layout is of doubles and those of s are not, or the other way
+// round.
 func (s *Sum) checkKind(l histogram.Layout) error {
 	if s.intervals > 0 && (s.layout.Ratio != 0) != (l.Ratio != 0) {
 		return &SumError{histogram.ErrKind}
@@ -269,8 +288,9 @@ func sumError(err error, p *histogram.Payload) error {
 	return err
 }
 
-// Merge adds what t adds up to. T is unchanged, and shares nothing with s. The error is a [SumError]; s is then unchanged. Some
-// intervals that do not add up are found only by [Sum.Histogram] and the methods that encode s.
+// Merge adds what t adds up to. T is unchanged, and shares nothing with s. The error is a
+// [SumError]; s is then unchanged. Some intervals that do not add up are found only by
+// [Sum.Histogram] and the methods that encode s.
 func (s *Sum) Merge(t *Sum) error {
 	if t.intervals == 0 {
 		return nil
@@ -371,8 +391,8 @@ func (s *Sum) mergeHeld(c *codec, t *Sum) error {
 	return nil
 }
 
-// Histogram returns all counts. The histogram is scratch or one of s, which must not be changed; it is valid until either
-// is used again. The error is a [SumError].
+// Histogram returns all counts. The histogram is scratch or one of s, which must not be changed; it
+// is valid until either is used again. The error is a [SumError].
 func (s *Sum) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, error) {
 	if s.dense {
 		return &s.counts, nil
@@ -385,9 +405,10 @@ func (s *Sum) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, err
 	return scratch, nil
 }
 
-// AppendFields appends the fields START,LENGTH,MAX,PAYLOAD of a log whose base time is base milliseconds since the epoch.
-// See [hdrlog.Writer.Fields]. A reader that truncates as the reference does reads Start and End exactly. The error is a
-// [SumError], or [histogram.ErrSpan] for a double histogram that cannot be encoded.
+// AppendFields appends the fields START,LENGTH,MAX,PAYLOAD of a log whose base time is base
+// milliseconds since the epoch. See [hdrlog.Writer.Fields]. A reader that truncates as the
+// reference does reads Start and End exactly. The error is a [SumError], or [histogram.ErrSpan] for
+// a double histogram that cannot be encoded.
 func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 	if s.intervals == 0 {
 		return text, errEmpty
@@ -420,9 +441,9 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 
 var errEmpty = errors.New("no intervals were added")
 
-// appendTimes appends START,LENGTH, from which a reader that truncates as the reference does gets exactly start and end, in
-// milliseconds, if it counts from base. The reference truncates fractions that binary does not have: it reads 2.133 as
-// 2132 ms. Such a number gets a microsecond more.
+// appendTimes appends START,LENGTH, from which a reader that truncates as the reference does gets
+// exactly start and end, in milliseconds, if it counts from base. The reference truncates fractions
+// that binary does not have: it reads 2.133 as 2132 ms. Such a number gets a microsecond more.
 func appendTimes(text []byte, base, start, end int64) []byte {
 	counted := hdrlog.Interval{Base: float64(base) / 1000}
 	text, counted.Start = appendMillis(text, start-base, func(seconds float64) bool {
@@ -437,7 +458,8 @@ func appendTimes(text []byte, base, start, end int64) []byte {
 	return text
 }
 
-// appendMillis appends milliseconds as seconds, with as much more than three decimals as it takes to be read right.
+// appendMillis appends milliseconds as seconds, with as much more than three decimals as it takes
+// to be read right.
 func appendMillis(text []byte, ms int64, right func(seconds float64) bool) ([]byte, float64) {
 	begin := len(text)
 	if ms < 0 {

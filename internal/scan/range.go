@@ -9,7 +9,8 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// A Range is a span of time that the start of an interval may lie in. Both ends belong to it. The zero value is all time.
+// A Range is a span of time that the start of an interval may lie in. Both ends belong to it. The
+// zero value is all time.
 type Range struct {
 	from, to *bound
 }
@@ -20,8 +21,8 @@ type bound struct {
 	absolute bool
 }
 
-// ParseRange reads the two ends of a range, each empty for none: seconds from the log's start, a duration such as 1h5m,
-// or a time as in RFC 3339.
+// ParseRange reads the two ends of a range, each empty for none: seconds from the log's start, a
+// duration such as 1h5m, or a time as in RFC 3339.
 func ParseRange(from, to string) (Range, error) {
 	var r Range
 	var err error

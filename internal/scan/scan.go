@@ -1,5 +1,11 @@
-// Package scan takes a command through the intervals of its inputs: it reads them one after another, leaves out what was
-// not asked for, has payloads decoded on several cores, and tells in the order of the logs what came of it.
+// Package scan takes a command through the intervals of its inputs. It reads all inputs that need
+// it at the same time, leaves out the intervals that nobody asked for, decodes payloads on several
+// cores, and hands over the results in the order of the logs or of time.
+//
+// One goroutine reads each lane: a pipe, or files one after another. It fills batches of lines,
+// which the workers decode. The goroutine of the caller takes the decoded batches of each lane in
+// their order, through a [Cursor] for each input. A batch is used again once all of it is taken, so
+// that the memory does not grow with the logs.
 package scan
 
 import (
@@ -9,7 +15,6 @@ import (
 	"os"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/ordered"
 	"hdrkit/tags"
 )
 
@@ -17,13 +22,14 @@ import (
 type Input struct {
 	// Name is what messages call it: its path, or "-" for standard input.
 	Name string
-	// Size is how many bytes it has, 0 if that is not known.
+	// Size is its size in bytes, 0 if that is unknown.
 	Size int64
-	// Info is what the file system knows of it, nil if that is nothing.
+	// Info is what the file system knows about it, nil if that is nothing.
 	Info fs.FileInfo
 	// Once is set if it can be opened and read only once, as a pipe can.
 	Once bool
-	// Tag, if not empty, is what hdrunion tags its intervals with.
+	// Tag, if not empty, is the tag of its untagged intervals, and stands before the tags of the
+	// others.
 	Tag string
 	// Second says what the second number of its intervals is, if that is known.
 	Second hdrlog.Second
@@ -59,192 +65,113 @@ func (i *Input) Same(other *Input) bool {
 	return i.Info != nil && other.Info != nil && os.SameFile(i.Info, other.Info) || i.Name == "-" && other.Name == "-"
 }
 
-// Overwritten reports whether writing to the file that info tells of would overwrite the input. A device, such as a
-// terminal, may be both.
+// Overwritten reports whether writing to the file of info would overwrite the input. A device, such
+// as a terminal, may be both.
 func (i *Input) Overwritten(info fs.FileInfo) bool {
 	return i.Info != nil && i.Info.Mode()&fs.ModeDevice == 0 && os.SameFile(i.Info, info)
 }
 
-// A Selection says which intervals are wanted.
+// A Selection says which intervals to use.
 type Selection struct {
 	Tags  tags.Filter
 	Range Range
 }
 
-// Keeps reports whether an interval is wanted.
+// Keeps reports whether the selection has an interval.
 func (s *Selection) Keeps(i *hdrlog.Interval) bool {
 	return s.Range.Contains(i) && s.Tags.Keeps(i.Tag)
 }
 
-// A Scan is what to read and whom to tell of it.
+// A Scan says what to read, and whom to report to.
 type Scan struct {
 	Inputs    []Input
 	Selection Selection
-	// Workers is how many goroutines decode, at least 1.
+	// Workers is the number of goroutines that decode, at least 1.
 	Workers int
-	// Report is told of malformed lines and of peculiar ones, in the order of the logs. If it returns an error, the scan
-	// ends with that.
+	// ByTime merges the inputs by the starts of their intervals. The lines of one input stay in
+	// their order. Otherwise the inputs follow each other, unless there are several pipes, whose
+	// writers must not wait for each other.
+	ByTime bool
+	// Report takes malformed lines, and notices of how a line was read, in the order of the logs.
+	// If it returns an error, the scan ends with that.
 	Report func(err *hdrlog.SyntaxError, malformed bool) error
-	// Comment, if set, is told of comments that tell no time, in the order of the logs.
+	// Comment, if set, takes the comments that hold no time, in the order of the logs.
 	Comment func(input int, text []byte) error
-	// Progress, if set, is told of bytes as they are read.
+	// Progress, if set, takes the numbers of bytes as they are read. Several goroutines call it.
 	Progress func(bytes int)
-	// Expected is the interval at which values were to be recorded, in the units of the log: what decodes payloads corrects
-	// them for coordinated omission. At 0 nothing is corrected.
+	// Expected is the interval at which values were to be recorded, in the units of the log. Visits
+	// correct what they decode for coordinated omission. At 0 they correct nothing.
 	Expected float64
-	// BatchDone, if set, is called whenever all lines that have been read so far have been consumed or reported, or a
-	// few hundred kilobytes of them where they come faster: the time to flush what was written of them.
+	// BatchDone, if set, is called whenever all lines that have been read so far have been consumed
+	// or reported, or a few hundred kilobytes of lines that come faster. It is the time to flush.
 	BatchDone func() error
 
-	// Seen counts the intervals read, wanted or not, once Run has returned.
+	// Seen counts the intervals read so far, whether the selection has them or not.
 	Seen int64
 }
 
-// A Visit is an interval to decode.
-type Visit struct {
-	*hdrlog.Interval
-	// Input is the index of the interval's input, Line its line there.
+// A Place is where an interval stands. The zero value is no place: lines count from 1.
+type Place struct {
 	Input, Line int
-	// Name is the input's.
-	Name string
+	Name        string // of the input
 }
 
-// A Fatal error ends a scan, where another one only costs the interval.
-type Fatal struct{ Err error }
+func (p Place) String() string { return fmt.Sprintf("%s:%d", p.Name, p.Line) }
 
-// Error returns the error's text.
-func (f Fatal) Error() string { return f.Err.Error() }
-
-// Unwrap returns the error.
-func (f Fatal) Unwrap() error { return f.Err }
-
-// batch is a piece of a log and what came of it.
-type batch[R any] struct {
-	hdrlog.Batch
-	input   int
-	name    string
-	err     error // the log could not be read on
-	results []R   // by record
-	errs    []error
+// before reports whether p comes before q in the order of the inputs. No place comes before none.
+func (p Place) before(q Place) bool {
+	return p.Line > 0 && (q.Line == 0 || p.Input < q.Input || p.Input == q.Input && p.Line < q.Line)
 }
 
-// Run calls decode for each interval wanted, on several goroutines, which the first argument tells apart: it counts
-// from 0. Decode puts what is to be known of the interval in result, which holds what an earlier interval left there. Then
-// Run calls consume, which may be nil, in the order of the logs. An error of decode is reported as the payload's, and the
-// interval is not consumed, unless it is [Fatal].
-func Run[R any](s *Scan, decode func(worker int, v Visit, result *R) error, consume func(v Visit, result *R) error) error {
-	src := source{scan: s, input: -1}
-	defer src.close()
-	next := func(b *batch[R]) bool {
-		b.err = nil
-		if !src.next(&b.Batch, &b.err) {
-			return false
+// Select makes the interval of a record one of the scan: it puts the tag of the input before its
+// tag. It reports whether the selection has the interval. Call it once for a record.
+func (s *Scan) Select(input int, i *hdrlog.Interval) bool {
+	if own := s.Inputs[input].Tag; own != "" {
+		if i.Tag != nil {
+			own += "::" + string(i.Tag)
 		}
-		b.input, b.name = src.input, src.name
-		return true
+		i.Tag = []byte(own)
 	}
-	work := func(worker int, b *batch[R]) {
-		if missing := len(b.Records) - len(b.results); missing > 0 {
-			b.results = append(b.results, make([]R, missing)...)
-			b.errs = append(b.errs, make([]error, missing)...)
-		}
-		for n := range b.Records {
-			b.errs[n] = nil
-			if r := &b.Records[n]; r.Kind == hdrlog.IntervalRecord && s.Selection.Keeps(&r.Interval) {
-				b.errs[n] = decode(worker, Visit{&r.Interval, b.input, r.Line, b.name}, &b.results[n])
-			}
-		}
-	}
-	done := func(b *batch[R]) error {
-		for n := range b.Records {
-			if err := finish(s, b, n, consume); err != nil {
-				return err
-			}
-		}
-		if b.err != nil || s.BatchDone == nil {
-			return b.err
-		}
-		return s.BatchDone()
-	}
-	return ordered.Run(s.Workers, next, work, done)
+	return s.Selection.Keeps(i)
 }
 
-// finish reports or consumes a record.
-func finish[R any](s *Scan, b *batch[R], n int, consume func(v Visit, result *R) error) error {
-	r := &b.Records[n]
-	switch r.Kind {
-	case hdrlog.Malformed, hdrlog.Notice:
-		return s.Report(r.Err.(*hdrlog.SyntaxError), r.Kind == hdrlog.Malformed)
-	case hdrlog.IntervalRecord:
-		s.Seen++
-	case hdrlog.Comment:
-		if s.Comment != nil {
-			return s.Comment(b.input, r.Text)
-		}
-		return nil
-	default:
-		return nil
+// Open opens the log of an input. See [hdrlog.Reader.SetBatchSize] for batchSize; at 0 it is the
+// usual one.
+func (s *Scan) Open(input, batchSize int) (*Log, error) {
+	in := &s.Inputs[input]
+	file, err := in.Open()
+	if err != nil {
+		return nil, err
 	}
-	switch err := b.errs[n].(type) {
-	case nil:
-		if consume != nil && s.Selection.Keeps(&r.Interval) {
-			return consume(Visit{&r.Interval, b.input, r.Line, b.name}, &b.results[n])
-		}
-		return nil
-	case Fatal:
-		return fmt.Errorf("%s:%d: %w", b.name, r.Line, err.Err)
-	default:
-		return s.Report(&hdrlog.SyntaxError{File: b.name, Line: r.Line, Field: "payload", Err: err}, true)
+	var counted io.Reader = file
+	if s.Progress != nil {
+		counted = &counter{file, s.Progress}
 	}
+	log := &Log{in.NewReader(counted), file}
+	if batchSize > 0 {
+		log.SetBatchSize(batchSize)
+	}
+	return log, nil
 }
 
-// source reads the inputs one after another.
-type source struct {
-	scan   *Scan
-	input  int // the index of the one at hand
-	name   string
-	file   io.ReadCloser
-	reader *hdrlog.Reader
+// A Log is an input that is open.
+type Log struct {
+	*hdrlog.Reader
+	file io.Closer
 }
 
-// next fills b with the next records. An error that ends the reading goes to err, with no records.
-func (s *source) next(b *hdrlog.Batch, err *error) bool {
-	b.Records = b.Records[:0]
-	for {
-		if s.reader != nil {
-			if s.reader.ReadBatch(b) {
-				return true
-			}
-			readErr := s.reader.Err()
-			s.close()
-			if readErr != nil {
-				*err = fmt.Errorf("%s: %w", s.name, readErr)
-				return true
-			}
-		}
-		s.input++
-		if s.input >= len(s.scan.Inputs) {
-			return false
-		}
-		input := s.scan.Inputs[s.input]
-		file, openErr := input.Open()
-		if openErr != nil {
-			*err = openErr
-			return true
-		}
-		s.name, s.file = input.Name, file
-		s.reader = input.NewReader(&counter{file, s.scan.Progress})
+// Close closes the file.
+func (l *Log) Close() error { return l.file.Close() }
+
+// Err is [hdrlog.Reader.Err] with the name of the input.
+func (l *Log) Err() error {
+	if err := l.Reader.Err(); err != nil {
+		return fmt.Errorf("%s: %w", l.Name(), err)
 	}
+	return nil
 }
 
-func (s *source) close() {
-	if s.file != nil {
-		s.file.Close()
-	}
-	s.file, s.reader = nil, nil
-}
-
-// counter tells how many bytes were read.
+// counter counts the bytes that are read.
 type counter struct {
 	io.Reader
 	count func(bytes int)
@@ -252,8 +179,6 @@ type counter struct {
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
-	if c.count != nil {
-		c.count(n)
-	}
+	c.count(n)
 	return n, err
 }

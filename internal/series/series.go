@@ -1,12 +1,15 @@
-// Package series makes time series of logs: rows, one for each interval as it is read, or for windows of time that
-// intervals were merged into. What it keeps does not grow with the log.
+// Package series makes time series of logs: rows, one for each interval as it is read, or one for
+// each tag and window of time. Its memory does not grow with the log.
 package series
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"time"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/decode"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -14,11 +17,11 @@ import (
 
 // Options say what to make of the intervals.
 type Options struct {
-	// Aggregate merges the intervals of windows of so many seconds of absolute time, if above 0. An interval belongs to
-	// the window that its middle lies in.
-	Aggregate float64
-	// Moving is the length of moving windows in milliseconds. Zero means no moving windows. Rows show their maximum and
-	// their value at MovingPercentile.
+	// Window is the size of the windows that intervals are merged into, in milliseconds; see
+	// package merge. Zero makes a row of each interval.
+	Window int64
+	// Moving is the length of moving windows in milliseconds. Zero means no moving windows. Rows
+	// show their maximum and their value at MovingPercentile.
 	Moving           int64
 	MovingPercentile float64
 	// IgnoreTags merges all tags.
@@ -28,57 +31,30 @@ type Options struct {
 	Buckets     bool
 }
 
-// A Place is where an interval stands.
-type Place struct {
-	Name string
-	Line int
-}
-
-// A Sink is given the rows in the order of the log, or of windows. The place is that of the row's interval, or of the
-// one that completed the window. The row is valid until it returns.
+// A Sink takes the rows in the order of the scan, or of windows. The place is that of the row's
+// interval, or of the one that completed the window. The row is valid until the sink returns.
 //
-// Late is nil, or why the row's own figures have no place in the series, because the window of an interval was complete
-// before; its totals are right all the same.
-type Sink func(r *output.Row, at Place, late error) error
+// Late is nil, or says why the row's own figures have no place in the series: the window of an
+// interval was complete before. Its totals are right all the same.
+type Sink func(r *output.Row, at scan.Place, late error) error
 
-// Run runs a scan, whose BatchDone may flush what is written of the rows.
+// Run makes rows of the intervals of a scan, whose inputs are merged by time. The scan's BatchDone
+// may flush the rows.
 func Run(s *scan.Scan, o *Options, sink Sink) error {
-	workers := make([]worker, s.Workers)
-	for n := range workers {
-		workers[n].decoder.Expected = s.Expected
-	}
-	m := maker{options: o, sink: sink, tags: make(map[string]*tag)}
-	whole := o.Aggregate > 0 || o.Moving > 0
-	work := func(n int, v scan.Visit, r *result) error {
-		w := &workers[n]
-		if err := w.decoder.Into(&w.own, v.Payload); err != nil {
-			return err
-		}
-		if o.Aggregate == 0 {
-			r.stats = output.StatsOf(&w.own, o.Percentiles, o.Buckets, r.stats)
-		}
-		if whole {
-			r.counts.Pack(&w.own, histogram.MaxDigits)
-		}
-		r.double = w.own.Double()
-		return nil
-	}
-	if err := scan.Run(s, work, m.interval); err != nil {
+	s.ByTime = true
+	m := newMaker(o, sink)
+	if err := scan.Run(s, m.decode, m.interval); err != nil {
 		return err
 	}
 	return m.close()
 }
 
-type worker struct {
-	decoder decode.Decoder
-	own     histogram.Histogram // the interval's
-}
-
 // result is what a worker makes of an interval.
 type result struct {
-	stats  output.Stats
-	counts histogram.Packed
-	double bool
+	stats  output.Stats     // for a row of the interval
+	counts histogram.Packed // for a row with a moving window
+	sum    merge.Sum        // for a window
+	extent scan.Extent
 }
 
 // maker makes rows of results.
@@ -86,69 +62,181 @@ type maker struct {
 	options *Options
 	sink    Sink
 	tags    map[string]*tag
-	none    *tag    // untagged intervals
-	windows windows // if intervals are merged
+	none    *tag // untagged intervals
 	own     histogram.Histogram
 	row     output.Row
+
+	windows *merge.Windows
+	done    int64      // the end of the last window that is complete
+	last    scan.Place // of the interval taken last
 }
 
 // tag is what is kept of a tag.
 type tag struct {
-	name   []byte
-	total  output.Total
-	moving moving
-	open   []*window
+	name    []byte
+	total   output.Total
+	moving  *merge.Moving
+	extents scan.Extents
 }
 
+func newMaker(o *Options, sink Sink) *maker {
+	return &maker{options: o, sink: sink, tags: make(map[string]*tag), windows: merge.NewWindows(o.Window), done: math.MinInt64}
+}
+
+// tag returns what is kept of a tag.
 func (m *maker) tag(name []byte) *tag {
 	if name == nil || m.options.IgnoreTags {
 		if m.none == nil {
-			m.none = &tag{}
+			m.none = &tag{moving: merge.NewMoving(m.options.Moving)}
 		}
 		return m.none
 	}
 	t := m.tags[string(name)]
 	if t == nil {
-		t = &tag{name: append([]byte{}, name...)}
+		t = &tag{name: append([]byte{}, name...), moving: merge.NewMoving(m.options.Moving)}
 		m.tags[string(name)] = t
 	}
 	return t
 }
 
-// interval takes the next interval in the order of the log.
+// decode makes of an interval what a row or a window takes of it. Workers call it.
+func (m *maker) decode(_ int, v scan.Visit, r *result) (err error) {
+	if m.options.Window > 0 {
+		r.sum.Reset()
+		if err = v.AddTo(&r.sum); err == nil {
+			r.extent, err = v.Extent()
+		}
+		return err
+	}
+	h, err := v.Histogram()
+	if err != nil {
+		return err
+	}
+	r.stats = output.StatsOf(h, m.options.Percentiles, m.options.Buckets, r.stats)
+	if m.options.Moving > 0 {
+		r.counts.Pack(h, histogram.MaxDigits)
+	}
+	r.extent, err = v.Extent()
+	return err
+}
+
+// interval takes the next interval.
 func (m *maker) interval(v scan.Visit, r *result) error {
-	t, at := m.tag(v.Tag), Place{v.Name, v.Line}
-	if m.options.Aggregate > 0 {
-		return m.aggregate(t, v, r, at)
+	t := m.tag(v.Tag)
+	m.last = v.Place
+	if m.options.Window > 0 || m.options.Moving > 0 {
+		t.extents.Add(r.extent, v.Place)
+		if err := t.extents.KindErr(); err != nil {
+			return fmt.Errorf("tag %s: %w", tags.Text(t.name), err)
+		}
+	}
+	if m.options.Window > 0 {
+		return m.merge(t, v, r)
 	}
 	m.row = output.Row{
 		Tag: t.name, Start: v.StartMillis(), End: v.EndMillis(),
 		Relative: v.Relative(), Length: v.Length, Covered: v.Length, Stats: r.stats,
 	}
+	if err := t.total.Add(&m.row.Stats, r.extent.Ratio != 0); err != nil {
+		return t.fail(v.Place, err)
+	}
 	if m.options.Moving > 0 {
-		r.counts.Unpack(&m.own)
-	}
-	return m.emit(t, &r.counts, r.double, at)
-}
-
-// emit completes m.row, whose histogram is m.own and packed in counts where there are moving windows, and hands it on.
-func (m *maker) emit(t *tag, counts *histogram.Packed, double bool, at Place) error {
-	fail := func(err error) error {
-		return fmt.Errorf("%s:%d: tag %s: %w", at.Name, at.Line, tags.Text(t.name), err)
-	}
-	if err := t.total.Add(&m.row.Stats, double); err != nil {
-		return fail(err)
-	}
-	m.row.Total = t.total
-	if m.options.Moving > 0 {
-		window, err := t.moving.add(&m.own, counts, m.row.End, m.options)
-		if err != nil {
-			return fail(err)
+		if err := t.moving.AddPacked(m.row.End, r.counts); err != nil {
+			return t.fail(v.Place, err)
 		}
-		m.row.Moving = &window
 	}
-	return m.sink(&m.row, at, nil)
+	return m.emit(t, nil)
 }
 
-// close makes rows of the windows that are not complete when the log ends.
-func (m *maker) close() error { return m.emitBefore(inf, m.windows.last) }
+// fail returns an error of adding up intervals of t, the last one of which is at a place.
+func (t *tag) fail(at scan.Place, err error) error {
+	if errors.Is(err, histogram.ErrSpan) {
+		return fmt.Errorf("tag %s: %w", tags.Text(t.name), t.extents.Explain(err))
+	}
+	return fmt.Errorf("%s: tag %s: %w", at, tags.Text(t.name), err)
+}
+
+// merge adds an interval to its window. A window is complete, and its rows are made, when an
+// interval starts at least its own length after the window ends. So lines may be out of order by as
+// much.
+func (m *maker) merge(t *tag, v scan.Visit, r *result) error {
+	s := &r.sum
+	if err := m.completeBefore(2*s.Start - s.End); err != nil {
+		return err
+	}
+	if w := merge.WindowOf(s.Start, s.End, m.options.Window); w.End <= m.done {
+		return m.late(t, w, s)
+	}
+	if err := m.windows.Merge(t.name, v.LogStart, s); err != nil {
+		return t.fail(v.Place, err)
+	}
+	return nil
+}
+
+// late counts an interval whose window is complete in the totals of its tag.
+func (m *maker) late(t *tag, w merge.Window, s *merge.Sum) error {
+	h, err := s.Histogram(&m.own)
+	if err != nil {
+		return t.fail(m.last, err)
+	}
+	m.row = output.Row{Tag: t.name, Start: w.Start, End: w.End, Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats)}
+	if err := t.total.Add(&m.row.Stats, h.Double()); err != nil {
+		return t.fail(m.last, err)
+	}
+	return m.emit(t, fmt.Errorf("too late for its window of %v s, at %s, which is written already; hdrunion puts logs in order",
+		seconds(m.options.Window), time.UnixMilli(w.Start).UTC().Format(time.RFC3339Nano)))
+}
+
+// completeBefore makes rows of the windows that end by then.
+func (m *maker) completeBefore(then int64) error {
+	for w := range m.windows.Before(then) {
+		m.done = w.Window.End
+		if err := m.window(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// window makes the row of a tag and window.
+func (m *maker) window(w *merge.Merged) error {
+	t := m.tag(w.Tag)
+	h, err := w.Histogram(&m.own)
+	if err != nil {
+		return t.fail(m.last, err)
+	}
+	m.row = output.Row{
+		Tag: t.name, Start: w.Window.Start, End: w.Window.End,
+		Relative: seconds(w.Window.Start) - w.LogStart, Length: seconds(m.options.Window), Covered: seconds(w.End - w.Start),
+		Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats),
+	}
+	if err := t.total.Add(&m.row.Stats, h.Double()); err != nil {
+		return t.fail(m.last, err)
+	}
+	if m.options.Moving > 0 {
+		if err := t.moving.Add(m.row.End, h); err != nil {
+			return t.fail(m.last, err)
+		}
+	}
+	return m.emit(t, nil)
+}
+
+// emit hands on m.row with the totals and the moving window of its tag.
+func (m *maker) emit(t *tag, late error) error {
+	m.row.Total = t.total
+	if m.options.Moving > 0 && late == nil {
+		h := t.moving.Histogram(&m.own)
+		at := h.ValueAtPercentile(m.options.MovingPercentile)
+		m.row.Moving = &output.Moving{
+			Count:           h.TotalCount(),
+			PercentileValue: output.PercentileValue{Percentile: m.options.MovingPercentile, Value: output.ValueOf(h, at)},
+			Max:             output.ValueOf(h, h.Max()),
+		}
+	}
+	return m.sink(&m.row, m.last, late)
+}
+
+// close makes rows of the windows that are not complete when the logs end.
+func (m *maker) close() error { return m.completeBefore(math.MaxInt64) }
+
+func seconds(ms int64) float64 { return float64(ms) / 1000 }

@@ -2,6 +2,7 @@ package series
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,6 +15,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -31,7 +33,7 @@ func collect(t *testing.T, log io.Reader, workers int, o *Options) (rows []outpu
 			return nil
 		},
 	}
-	err := Run(s, o, func(r *output.Row, at Place, why error) error {
+	err := Run(s, o, func(r *output.Row, at scan.Place, why error) error {
 		if why != nil {
 			late = append(late, fmt.Sprintf("%s:%d: %v", at.Name, at.Line, why))
 			return nil
@@ -49,9 +51,10 @@ func collect(t *testing.T, log io.Reader, workers int, o *Options) (rows []outpu
 	return rows, late
 }
 
-// every returns options for windows of seconds, or for rows of intervals if seconds is 0, with all figures.
+// every returns options for windows of seconds, or for rows of intervals if seconds is 0, with all
+// figures.
 func every(seconds float64) *Options {
-	return &Options{Aggregate: seconds, Percentiles: []float64{0, 50, 99, 99.9}, Buckets: true}
+	return &Options{Window: int64(seconds * 1000), Percentiles: []float64{0, 50, 99, 99.9}, Buckets: true}
 }
 
 // TestAggregate compares rows of windows with sums of what each log has in them.
@@ -123,8 +126,9 @@ func sums(t *testing.T, text []byte, seconds float64) map[string]*histogram.Hist
 		if err != nil {
 			t.Fatal(err)
 		}
-		start := math.Floor((r.Interval.Absolute()+r.Interval.Length/2)/seconds) * seconds
-		key := fmt.Sprintf("%016d %s %t", int64(math.Round(start*1000)), r.Interval.Tag, r.Interval.Tag != nil)
+		i := &r.Interval
+		start := merge.WindowOf(i.StartMillis(), i.EndMillis(), int64(seconds*1000)).Start
+		key := fmt.Sprintf("%016d %s %t", start, i.Tag, i.Tag != nil)
 		if sums[key] == nil {
 			if sums[key], err = histogram.New(p.Layout()); err != nil {
 				t.Fatal(err)
@@ -150,7 +154,8 @@ func interval(tag string, start, length float64) string {
 
 const head = "#[StartTime: 1000.000 (seconds since epoch)]\n#[BaseTime: 1000.000 (seconds since epoch)]\n"
 
-// TestLate: a window stays open for as long as an interval is, whatever its tag, and what comes later is told of.
+// TestLate: a window stays open for as long as an interval is, whatever its tag, and what comes
+// later is told of.
 func TestLate(t *testing.T) {
 	log := head + interval("a", 0, 1) + interval("a", 9, 1) +
 		interval("b", 10, 1) + interval("a", 8, 1) + // in time
@@ -174,8 +179,14 @@ func TestLate(t *testing.T) {
 func TestTotals(t *testing.T) {
 	log := head + interval("a", 0, 1) + interval("a", 11, 1) + interval("a", 1, 1) + interval("a", 22, 1)
 	rows, late := collect(t, strings.NewReader(log), 1, every(10))
-	if len(late) != 1 || len(rows) != 3 || rows[0].Total.Count != 3 || rows[1].Total.Count != 9 || rows[2].Total.Count != 12 {
-		t.Errorf("%+v", rows)
+	if len(late) != 1 || len(rows) != 3 {
+		t.Fatalf("%+v", rows)
+	}
+	for n, want := range []int64{3, 9, 12} {
+		total := rows[n].Total
+		if total.Count != want || total.Sum != float64(want)/3*(rows[0].Mean*3) || total.Buckets[len(total.Buckets)-1] != want {
+			t.Errorf("row %d: total %+v, want %d values", n, total, want)
+		}
 	}
 }
 
@@ -192,9 +203,133 @@ func TestCovered(t *testing.T) {
 func TestMixedKinds(t *testing.T) {
 	s := &scan.Scan{Inputs: []scan.Input{scan.File(filepath.Join(clitest.Root(), "testdata", "logs", "double.hdr"), 0)}, Workers: 1,
 		Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
-	err := Run(s, &Options{Aggregate: 10, IgnoreTags: true}, func(*output.Row, Place, error) error { return nil })
-	if err == nil || !strings.HasSuffix(err.Error(), "double.hdr:7: tag default: integer and double histograms do not add up") {
+	err := Run(s, &Options{Window: 10000, IgnoreTags: true}, func(*output.Row, scan.Place, error) error { return nil })
+	if err == nil || !strings.HasSuffix(err.Error(), "double.hdr:6") ||
+		!strings.HasPrefix(err.Error(), "tag default: integer and double histograms do not add up: integers at ") {
 		t.Error(err)
+	}
+}
+
+// in returns the input in a text.
+func in(name, text string) scan.Input {
+	return scan.Input{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
+}
+
+// rows returns the rows of some logs as start, tag and count, and what was late.
+func rows(t *testing.T, o *Options, inputs ...scan.Input) (got []string) {
+	t.Helper()
+	s := &scan.Scan{Inputs: inputs, Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+	err := Run(s, o, func(r *output.Row, at scan.Place, late error) error {
+		if late != nil {
+			got = append(got, "late")
+		}
+		got = append(got, fmt.Sprintf("%d %s %d", r.Start/1000, r.Tag, r.Count))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// TestInputs: several inputs are merged by time.
+func TestInputs(t *testing.T) {
+	t.Parallel()
+	a := in("a", head+interval("x", 0, 1)+interval("x", 5, 1)+interval("x", 12, 1)+interval("x", 25, 1))
+	b := in("b", head+interval("x", 3, 1)+interval("y", 13, 1)+interval("x", 14, 1)+interval("x", 26, 1))
+	for _, test := range []struct {
+		name   string
+		window int64
+		want   string
+	}{
+		{"windows", 10000, "1000 x 9; 1010 x 6; 1010 y 3; 1020 x 6"},
+		{"intervals", 0, "1000 x 3; 1003 x 3; 1005 x 3; 1012 x 3; 1013 y 3; 1014 x 3; 1025 x 3; 1026 x 3"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			for _, inputs := range [][]scan.Input{{a, b}, {b, a}} {
+				if got := strings.Join(rows(t, &Options{Window: test.window}, inputs...), "; "); got != test.want {
+					t.Errorf("%s, want %s", got, test.want)
+				}
+			}
+		})
+	}
+}
+
+// TestFailures: what a row cannot be made of is an error, wherever it is found.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	payload := func(l histogram.Layout, value, count int64) string {
+		h, err := histogram.New(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Record(value, count)
+		text, err := new(histogram.Encoder).AppendBase64(nil, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	line := func(start int, payload string) string { return fmt.Sprintf("Tag=t,%d,1,0,%s\n", start, payload) }
+	integers := histogram.Layout{Digits: 3, Lowest: 1}
+	many := payload(integers, 7, 1<<62)
+	large := payload(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1 << 30}, 1000, 1)
+	small := payload(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1.0 / (1 << 40)}, 1000, 1)
+	window, moving := &Options{Window: 10000}, &Options{Moving: 60000, MovingPercentile: 99}
+	const overflow, span = "tag t: total count exceeds the largest int64",
+		"tag t: values lie too far apart for one double histogram: up to 1.073741824e+12 at log:3, beside multiples of 9.094947017729282e-13 at log:4"
+	for _, test := range []struct {
+		name string
+		o    *Options
+		log  string
+		want string
+	}{
+		{"counts of a window", window, line(0, many) + line(1, many), "log:4: " + overflow},
+		{"counts of two windows", window, line(0, many) + line(11, many) + line(22, three), "log:5: " + overflow},
+		{"counts at the end", window, line(0, many) + line(11, many), "log:4: " + overflow},
+		{"counts of late intervals", window, line(0, many) + line(22, three) + line(1, many), "log:5: " + overflow},
+		{"counts of intervals", &Options{}, line(0, many) + line(1, many), "log:4: " + overflow},
+		{"counts of a moving window", moving, line(0, many) + line(1, many), "log:4: " + overflow},
+		{"doubles in a window", window, line(0, large) + line(1, small), span},
+		{"doubles in a moving window", moving, line(0, large) + line(1, small), span},
+		{"doubles in a moving window of windows", &Options{Window: 10000, Moving: 60000}, line(0, large) + line(15, small), span},
+		{"both kinds in a window", window, line(0, large) + line(1, three),
+			"tag t: integer and double histograms do not add up: integers at log:4, doubles at log:3"},
+		{"both kinds in different windows", window, line(0, large) + line(31, three),
+			"tag t: integer and double histograms do not add up: integers at log:4, doubles at log:3"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			for _, workers := range []int{1, 3} {
+				s := &scan.Scan{Inputs: []scan.Input{in("log", head+test.log)}, Workers: workers, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+				if err := Run(s, test.o, func(*output.Row, scan.Place, error) error { return nil }); err == nil || err.Error() != test.want {
+					t.Errorf("%v, want %s", err, test.want)
+				}
+			}
+		})
+	}
+}
+
+// TestSinkErrors: the first error of a sink ends the series, whichever row it refuses.
+func TestSinkErrors(t *testing.T) {
+	t.Parallel()
+	log := head + interval("a", 0, 1) + interval("b", 0, 1) + interval("a", 22, 1) + interval("a", 1, 1) + interval("a", 44, 1)
+	refused := errors.New("refused")
+	for _, o := range []*Options{{Window: 10000}, {}} {
+		for refuse := range 5 {
+			s := &scan.Scan{Inputs: []scan.Input{in("log", log)}, Workers: 1, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+			n := 0
+			err := Run(s, o, func(*output.Row, scan.Place, error) error {
+				if n++; n > refuse {
+					return refused
+				}
+				return nil
+			})
+			if err != refused || n != refuse+1 {
+				t.Errorf("window %d: %v after %d rows, want %d", o.Window, err, n, refuse+1)
+			}
+		}
 	}
 }
 
@@ -232,7 +367,7 @@ func TestMemory(t *testing.T) {
 		log.line.WriteString(head)
 		s := &scan.Scan{Inputs: []scan.Input{scan.Stdin(log)}, Workers: 1, Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
 		var early, late uint64
-		err := Run(s, o, func(r *output.Row, _ Place, _ error) error {
+		err := Run(s, o, func(r *output.Row, _ scan.Place, _ error) error {
 			if r.Relative == 1000 || r.Relative == 19000 {
 				var m runtime.MemStats
 				runtime.GC()

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// A Span is when the intervals of a tag in an input began and ended, in milliseconds since the epoch.
+// A Span is when the intervals of a tag in an input began and ended, in milliseconds since the
+// epoch.
 type Span struct {
 	Input      int
 	Tag        []byte
@@ -19,8 +20,8 @@ func (s *Span) include(start, end int64) {
 // Modes are the ways to reckon a period.
 var Modes = []string{"covered", "sum", "intervals"}
 
-// Period returns how long was measured, in milliseconds: of an input, as in HdrLogProcessing, that is the longest span of
-// any tag; of several inputs it is,
+// Period returns how long was measured, in milliseconds: of an input, as in HdrLogProcessing, that
+// is the longest span of any tag; of several inputs it is,
 //
 //   - covered: the time that at least one of them spans, so that logs of machines that ran side by side do not count
 //     it again;

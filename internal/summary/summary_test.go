@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,7 +71,8 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestKindsDoNotMix proves that which interval is named does not depend on how many workers there are.
+// TestKindsDoNotMix proves that which interval is named does not depend on how many workers there
+// are.
 func TestKindsDoNotMix(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		_, err := Collect[struct{}](newScan(t, workers, "../../testdata/logs/double.hdr"), true, nil, nil)
@@ -79,6 +82,107 @@ func TestKindsDoNotMix(t *testing.T) {
 			t.Errorf("%d workers: %v, want %s", workers, err, want)
 		}
 	}
+}
+
+// logOf returns a log of intervals with a value each.
+func logOf(t *testing.T, layouts []histogram.Layout, values []int64) string {
+	t.Helper()
+	var log strings.Builder
+	w := hdrlog.NewWriter(&log)
+	for n, layout := range layouts {
+		h, err := histogram.New(layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Record(values[n], 1)
+		if err := w.Interval([]byte("t"), float64(n), 1, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Flush()
+	return log.String()
+}
+
+// TestSpan proves that doubles which do not fit one sum are one error, which names both places,
+// however many workers there are and wherever the intervals stand.
+func TestSpan(t *testing.T) {
+	t.Parallel()
+	large, small := histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1 << 30}, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1.0 / (1 << 40)}
+	for _, workers := range []int{1, 2, 5} {
+		for _, cut := range []int{1, 500, 999} {
+			t.Run(fmt.Sprintf("%d workers, %d large ones", workers, cut), func(t *testing.T) {
+				t.Parallel()
+				layouts, values := make([]histogram.Layout, 1000), make([]int64, 1000)
+				for n := range layouts {
+					layouts[n], values[n] = large, int64(1000+n%7)
+					if n >= cut {
+						layouts[n] = small
+					}
+				}
+				s := newScan(t, workers)
+				s.Inputs = []scan.Input{scan.Stdin(strings.NewReader(logOf(t, layouts, values)))}
+				_, err := Collect[struct{}](s, false, nil, nil)
+				want := fmt.Sprintf("tag t: values lie too far apart for one double histogram: up to %v at -:%d, beside multiples of %v at -:%d",
+					float64(1000+min(cut-1, 6))*(1<<30), 1+min(cut, 7), small.Ratio, cut+2) // the writer's mark is the first line
+				if err == nil || err.Error() != want {
+					t.Errorf("%v, want %s", err, want)
+				}
+			})
+		}
+	}
+}
+
+// TestLowest proves that a sum has the lowest lowest discernible value of its intervals, however
+// many workers there are and whichever comes first.
+func TestLowest(t *testing.T) {
+	t.Parallel()
+	layout := func(lowest int64) histogram.Layout { return histogram.Layout{Digits: 3, Lowest: lowest} }
+	for _, workers := range []int{1, 3} {
+		for _, lowest := range [][]int64{{1000}, {1000, 1000}, {1000, 16}, {16, 1000}, {1000, 20000, 300}, {1, 1000}} {
+			t.Run(fmt.Sprint(workers, lowest), func(t *testing.T) {
+				t.Parallel()
+				var layouts []histogram.Layout
+				var values []int64
+				for _, l := range lowest {
+					layouts, values = append(layouts, layout(l)), append(values, 5000)
+				}
+				s := newScan(t, workers)
+				s.Inputs = []scan.Input{scan.Stdin(strings.NewReader(logOf(t, layouts, values)))}
+				result, err := Collect[struct{}](s, false, nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if h := result.Summaries[0].Histogram; h.Layout() != layout(slices.Min(lowest)) || h.Max() < 4608 {
+					t.Errorf("%+v, highest value %d", h.Layout(), h.Max())
+				}
+			})
+		}
+	}
+}
+
+// TestManyTags proves that a tag of a few small intervals takes little memory, and little address
+// space.
+func TestManyTags(t *testing.T) {
+	const tags = 20000
+	var log strings.Builder
+	for n := range tags {
+		fmt.Fprintf(&log, "Tag=%d,0,1,0,HISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA==\n", n)
+	}
+	s := newScan(t, 2)
+	s.Inputs = []scan.Input{scan.Stdin(strings.NewReader(log.String()))}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	result, err := Collect[struct{}](s, false, nil, nil)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(result.Summaries) != tags {
+		t.Fatal(err)
+	}
+	// With 12 GB of address space, 200,000 tags must fit.
+	if each := (after.Sys - before.Sys) / tags; each > 40<<10 {
+		t.Errorf("%d bytes a tag", each)
+	}
+	runtime.KeepAlive(result)
 }
 
 // TestOverflow proves that a sum that exceeds an int64 is an error.
@@ -105,7 +209,8 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// TestDoubleFacts compares the sum of double histograms with the reference's, within the precision of three digits.
+// TestDoubleFacts compares the sum of double histograms with the reference's, within the precision
+// of three digits.
 func TestDoubleFacts(t *testing.T) {
 	s := newScan(t, 1, "../../testdata/logs/double.hdr")
 	s.Selection.Tags = tags.NewFilter([]string{"ratio"}, nil)
@@ -154,7 +259,8 @@ func TestDoubleFacts(t *testing.T) {
 	}
 }
 
-// TestReaderFacts compares what is read of logs that are not part of this repository with what the reference reads.
+// TestReaderFacts compares what is read of logs that are not part of this repository with what the
+// reference reads.
 func TestReaderFacts(t *testing.T) {
 	const dir = "../../../shared/reference"
 	text, err := os.ReadFile(dir + "/reader-facts.tsv")
@@ -182,8 +288,8 @@ func TestReaderFacts(t *testing.T) {
 	}
 }
 
-// readFacts returns the intervals in a range, their total count, p99.9 and maximum in a histogram of three digits, and the
-// log's start.
+// readFacts returns the intervals in a range, their total count, p99.9 and maximum in a histogram
+// of three digits, and the log's start.
 func readFacts(t *testing.T, path, from, to string) []string {
 	r, err := scan.ParseRange(from, to)
 	if err != nil {

@@ -265,7 +265,7 @@ func (c *Collector) settle(g *gathered) error {
 			if err := moving.Add(s.End, h); err != nil {
 				return err
 			}
-			h, seconds = moving.Histogram(), float64(c.Moving)/1000
+			h, seconds = moving.Histogram(&own), float64(c.Moving)/1000
 		}
 		for i, m := range c.Measures {
 			g.lines[i] = append(g.lines[i], Point{float64(start), float64(end), m.of(h, seconds, c.Ratio)})

@@ -1,0 +1,63 @@
+// Package heap has a heap of any type.
+package heap
+
+// A Heap holds items, the least of them first. Items that are equal come out in any order.
+type Heap[T any] struct {
+	items []T
+	less  func(a, b T) bool
+}
+
+// New returns an empty heap in the order of less.
+func New[T any](less func(a, b T) bool) *Heap[T] { return &Heap[T]{less: less} }
+
+// Len returns the number of items.
+func (h *Heap[T]) Len() int { return len(h.items) }
+
+// First returns the least item. The heap must not be empty.
+func (h *Heap[T]) First() T { return h.items[0] }
+
+// Push adds an item.
+func (h *Heap[T]) Push(item T) {
+	h.items = append(h.items, item)
+	at := len(h.items) - 1
+	for at > 0 && h.less(item, h.items[(at-1)/2]) {
+		h.items[at] = h.items[(at-1)/2]
+		at = (at - 1) / 2
+	}
+	h.items[at] = item
+}
+
+// Pop takes the least item out. The heap must not be empty.
+func (h *Heap[T]) Pop() T {
+	first, n := h.items[0], len(h.items)-1
+	last := h.items[n]
+	clear(h.items[n:]) // so that nothing keeps what it refers to
+	h.items = h.items[:n]
+	if n > 0 {
+		h.down(last)
+	}
+	return first
+}
+
+// Fix restores the order after the first item changed. The heap must not be empty.
+func (h *Heap[T]) Fix() { h.down(h.items[0]) }
+
+// down puts an item in the place of the first one, and moves it down to where it belongs.
+func (h *Heap[T]) down(item T) {
+	at := 0
+	for {
+		child := 2*at + 1
+		if child >= len(h.items) {
+			break
+		}
+		if child+1 < len(h.items) && h.less(h.items[child+1], h.items[child]) {
+			child++
+		}
+		if !h.less(h.items[child], item) {
+			break
+		}
+		h.items[at] = h.items[child]
+		at = child
+	}
+	h.items[at] = item
+}

@@ -1,0 +1,368 @@
+package scan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/heap"
+)
+
+const (
+	// inFlight is the size of all batches together in bytes, largestBatch and smallestBatch of one.
+	inFlight      = 32 << 20
+	largestBatch  = 256 << 10
+	smallestBatch = 4 << 10
+)
+
+// A Source gives the records of an input: a [Log], or records that were sorted.
+type Source interface {
+	ReadBatch(b *hdrlog.Batch) bool
+	Err() error
+	Close() error
+}
+
+// A Part is a source that is not open yet, of an input.
+type Part struct {
+	Input int
+	Open  func(batchSize int) (Source, error)
+}
+
+// Part returns the log of an input.
+func (s *Scan) Part(input int) Part {
+	return Part{input, func(batchSize int) (Source, error) { return s.Open(input, batchSize) }}
+}
+
+// batch is a piece of an input and what came of it.
+type batch[R any] struct {
+	hdrlog.Batch
+	input   int
+	end     bool  // the input has no more
+	err     error // the input could not be read on
+	ready   chan struct{}
+	kept    []bool // by record
+	results []R
+	errs    []error
+}
+
+// lane is parts that are read one after another.
+type lane[R any] struct {
+	parts []Part
+	queue chan *batch[R] // in order; it has room for all batches
+	free  chan *batch[R]
+}
+
+// work decodes an interval into a result.
+type work[R any] = func(worker int, v Visit, result *R) error
+
+// Start reads lanes, each a list of parts, at the same time, and has intervals decoded by work: see
+// [Run]. It returns a cursor for each part, in the order of the lanes. The cursors of a lane must
+// be used one after another. Call stop when done; it waits for the workers.
+func Start[R any](s *Scan, lanes [][]Part, decode work[R]) (cursors []*Cursor[R], stop func()) {
+	count := max(len(lanes), 1)
+	depth := max(2, 1+(2*s.Workers+count)/count)
+	size := min(max(inFlight/(depth*count), smallestBatch), largestBatch)
+	jobs, stopped := make(chan *batch[R]), make(chan struct{})
+	for _, parts := range lanes {
+		l := &lane[R]{parts, make(chan *batch[R], depth), make(chan *batch[R], depth)}
+		for range depth {
+			l.free <- &batch[R]{ready: make(chan struct{}, 1)}
+		}
+		for range parts {
+			cursors = append(cursors, &Cursor[R]{scan: s, lane: l})
+		}
+		go l.read(size, jobs, stopped)
+	}
+	var workers sync.WaitGroup
+	for n := range s.Workers {
+		workers.Go(func() {
+			d := &decoder{expected: s.Expected}
+			for {
+				select {
+				case <-stopped:
+					return
+				case b := <-jobs:
+					b.decode(s, d, n, decode)
+					b.ready <- struct{}{}
+				}
+			}
+		})
+	}
+	return cursors, func() {
+		close(stopped)
+		workers.Wait()
+	}
+}
+
+// read reads the parts of a lane to their ends.
+func (l *lane[R]) read(size int, jobs chan<- *batch[R], stopped <-chan struct{}) {
+	for _, part := range l.parts {
+		if !l.readPart(part, size, jobs, stopped) {
+			return
+		}
+	}
+}
+
+// readPart reads a part. It returns false if the lane ends with that.
+func (l *lane[R]) readPart(part Part, size int, jobs chan<- *batch[R], stopped <-chan struct{}) bool {
+	src, err := part.Open(size)
+	if err == nil {
+		defer src.Close()
+	}
+	for {
+		var b *batch[R]
+		select {
+		case <-stopped:
+			return false
+		case b = <-l.free:
+		}
+		b.Records = b.Records[:0]
+		end := err != nil
+		if err == nil && !src.ReadBatch(&b.Batch) {
+			end, err = true, src.Err()
+		}
+		b.input, b.end, b.err = part.Input, end, err
+		l.queue <- b
+		if end {
+			b.ready <- struct{}{} // there is nothing to decode
+			return err == nil
+		}
+		select {
+		case <-stopped:
+			return false
+		case jobs <- b:
+		}
+	}
+}
+
+// decode decodes the intervals of a batch that the scan keeps.
+func (b *batch[R]) decode(s *Scan, d *decoder, worker int, work work[R]) {
+	if missing := len(b.Records) - len(b.results); missing > 0 {
+		b.results = append(b.results, make([]R, missing)...)
+		b.errs = append(b.errs, make([]error, missing)...)
+		b.kept = append(b.kept, make([]bool, missing)...)
+	}
+	for n := range b.Records {
+		r := &b.Records[n]
+		b.errs[n], b.kept[n] = nil, r.Kind == hdrlog.IntervalRecord && s.Select(b.input, &r.Interval)
+		if b.kept[n] {
+			d.begin()
+			v := b.visit(s, n)
+			v.decoder = d
+			b.errs[n] = work(worker, v, &b.results[n])
+		}
+	}
+}
+
+func (b *batch[R]) visit(s *Scan, n int) Visit {
+	r := &b.Records[n]
+	return Visit{Interval: &r.Interval, Place: Place{b.input, r.Line, s.Inputs[b.input].Name}}
+}
+
+// A Cursor goes through the intervals of an input that the scan keeps and that could be decoded.
+type Cursor[R any] struct {
+	// Visit is the interval that the cursor stands at, and Result what was decoded of it. Both are
+	// valid until the cursor moves on.
+	Visit  Visit
+	Result *R
+
+	scan  *Scan
+	lane  *lane[R]
+	batch *batch[R]
+	next  int // the index in batch of the record to look at next
+	ended bool
+}
+
+// Next moves the cursor on. It returns false at the end of the input. It reports what is wrong on
+// the way, counts intervals, and hands over comments. An error ends the scan.
+func (c *Cursor[R]) Next() (bool, error) {
+	for !c.ended {
+		if c.batch == nil {
+			c.batch, c.next = <-c.lane.queue, 0
+			<-c.batch.ready
+		}
+		b := c.batch
+		if b.end {
+			c.ended = true
+			if b.err == nil {
+				c.free()
+			}
+			return false, b.err
+		}
+		for c.next < len(b.Records) {
+			n := c.next
+			c.next++
+			if wanted, err := c.take(n); wanted || err != nil {
+				return wanted, err
+			}
+		}
+		c.free()
+		if c.scan.BatchDone != nil {
+			if err := c.scan.BatchDone(); err != nil {
+				return false, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// free gives the batch back.
+func (c *Cursor[R]) free() {
+	c.lane.free <- c.batch
+	c.batch = nil
+}
+
+// take looks at a record of the batch. It returns true if that is an interval to use.
+func (c *Cursor[R]) take(n int) (bool, error) {
+	b, s := c.batch, c.scan
+	r := &b.Records[n]
+	switch r.Kind {
+	case hdrlog.Malformed, hdrlog.Notice:
+		return false, s.Report(r.Err.(*hdrlog.SyntaxError), r.Kind == hdrlog.Malformed)
+	case hdrlog.IntervalRecord:
+		s.Seen++
+	case hdrlog.Comment:
+		if s.Comment != nil {
+			return false, s.Comment(b.input, r.Text)
+		}
+		return false, nil
+	default:
+		return false, nil
+	}
+	if err := b.errs[n]; err != nil {
+		return false, c.fail(r.Line, err)
+	}
+	if !b.kept[n] {
+		return false, nil
+	}
+	c.Visit, c.Result = b.visit(s, n), &b.results[n]
+	return true, nil
+}
+
+// fail reports an error of decoding the interval of a line, or returns it if it ends the scan.
+func (c *Cursor[R]) fail(line int, err error) error {
+	name := c.scan.Inputs[c.batch.input].Name
+	var fatal Fatal
+	if errors.As(err, &fatal) {
+		return fmt.Errorf("%s:%d: %w", name, line, fatal.Err)
+	}
+	syntax, ok := err.(*hdrlog.SyntaxError)
+	if !ok {
+		syntax = &hdrlog.SyntaxError{Field: "payload", Err: err}
+	}
+	syntax.File, syntax.Line = name, line
+	return c.scan.Report(syntax, true)
+}
+
+// Run calls decode for each interval of the selection, on several goroutines. The first argument is
+// the number of the goroutine, from 0. Decode puts its outcome in result, which holds what an
+// earlier interval left there. Then Run calls consume, which may be nil, on the caller's goroutine,
+// in the order of the inputs or, see [Scan.ByTime], of time.
+//
+// An error of decode is reported as malformed, and the interval is not consumed. A [Fatal] error
+// ends the scan. An [hdrlog.SyntaxError] names the field; otherwise that is the payload.
+func Run[R any](s *Scan, decode func(worker int, v Visit, result *R) error, consume func(v Visit, result *R) error) error {
+	if consume == nil {
+		consume = func(Visit, *R) error { return nil }
+	}
+	pipes := 0
+	for n := range s.Inputs {
+		if s.Inputs[n].Once {
+			pipes++
+		}
+	}
+	if len(s.Inputs) > 1 && (s.ByTime || pipes > 1) {
+		return runByTime(s, decode, consume)
+	}
+	return runInTurn(s, decode, consume)
+}
+
+// runInTurn hands over the inputs one after another. A pipe has a lane of its own, so that its
+// writer can go on.
+func runInTurn[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
+	lanes := make([][]Part, 1)
+	order := make([]int, len(s.Inputs)) // by input: the lane, or 0
+	for n := range s.Inputs {
+		if s.Inputs[n].Once {
+			order[n] = len(lanes)
+			lanes = append(lanes, []Part{s.Part(n)})
+		} else {
+			lanes[0] = append(lanes[0], s.Part(n))
+		}
+	}
+	cursors, stop := Start(s, lanes, decode)
+	defer stop()
+	files, pipes := cursors[:len(lanes[0])], cursors[len(lanes[0]):]
+	for n := range s.Inputs {
+		var c *Cursor[R]
+		if order[n] > 0 {
+			c = pipes[order[n]-1]
+		} else {
+			c, files = files[0], files[1:]
+		}
+		for {
+			if ok, err := c.Next(); err != nil {
+				return err
+			} else if !ok {
+				break
+			}
+			if err := consume(c.Visit, c.Result); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// timed is a cursor, and when the interval that it stands at starts. In a log whose lines are out
+// of order, that is when the latest one so far starts.
+type timed[R any] struct {
+	*Cursor[R]
+	start int64
+}
+
+// next moves the cursor on.
+func (t *timed[R]) next() (bool, error) {
+	ok, err := t.Next()
+	if ok {
+		t.start = max(t.start, t.Visit.StartMillis())
+	}
+	return ok, err
+}
+
+// runByTime hands over the intervals of all inputs in order of time.
+func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
+	var lanes [][]Part
+	for n := range s.Inputs {
+		lanes = append(lanes, []Part{s.Part(n)})
+	}
+	cursors, stop := Start(s, lanes, decode)
+	defer stop()
+	queue := heap.New(func(a, b *timed[R]) bool {
+		return a.start < b.start || a.start == b.start && a.Visit.Input < b.Visit.Input
+	})
+	for _, c := range cursors {
+		t := &timed[R]{c, math.MinInt64}
+		if ok, err := t.next(); err != nil {
+			return err
+		} else if ok {
+			queue.Push(t)
+		}
+	}
+	for queue.Len() > 0 {
+		t := queue.First()
+		if err := consume(t.Visit, t.Result); err != nil {
+			return err
+		}
+		if ok, err := t.next(); err != nil {
+			return err
+		} else if ok {
+			queue.Fix()
+		} else {
+			queue.Pop()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,338 @@
+package scan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/tags"
+)
+
+// three is the payload of a histogram that counts three values.
+const three = "HISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA=="
+
+const head = "#[BaseTime: 1000.000 (seconds since epoch)]\n#[StartTime: 1000.000 (seconds since epoch)]\n"
+
+// line returns a line of a log.
+func line(tag string, start float64) string {
+	if tag != "" {
+		tag = "Tag=" + tag + ","
+	}
+	return fmt.Sprintf("%s%.3f,1.000,0.000,%s\n", tag, start, three)
+}
+
+// text returns an input of text.
+func text(name, log string) Input {
+	return Input{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(log)), nil }}
+}
+
+// run returns what a scan hands over, and its error. Each interval must count three values.
+func run(t *testing.T, s *Scan) (got []string, err error) {
+	t.Helper()
+	if s.Report == nil {
+		s.Report = func(err *hdrlog.SyntaxError, malformed bool) error {
+			got = append(got, fmt.Sprintf("%t %s:%d %s", malformed, err.File, err.Line, err.Field))
+			return nil
+		}
+	}
+	err = Run(s, func(_ int, v Visit, count *int64) error {
+		h, err := v.Histogram()
+		if err == nil {
+			*count = h.TotalCount()
+		}
+		return err
+	}, func(v Visit, count *int64) error {
+		if *count != 3 {
+			t.Errorf("%s: %d values", v.Place, *count)
+		}
+		got = append(got, v.String())
+		return nil
+	})
+	return got, err
+}
+
+// TestOrder: inputs follow each other, or are merged by time. What is reported stays in the order
+// of each log.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	a := head + line("x", 0) + "rubbish,\n" + line("x", 2) + line("x", 1) + line("x", 4)
+	b := head + line("y", 1) + line("y", 3) + "Tag=z,1,1,1,HISTFAAA\n" + line("y", 5)
+	for _, workers := range []int{1, 3} {
+		for _, test := range []struct {
+			name   string
+			byTime bool
+			want   string
+		}{
+			{"in turn", false, "a:3 true a:4 length a:5 a:6 a:7 b:3 b:4 true b:5 payload b:6"},
+			{"by time", true, "a:3 true a:4 length b:3 a:5 a:6 b:4 true b:5 payload a:7 b:6"},
+		} {
+			t.Run(fmt.Sprintf("%s/%d", test.name, workers), func(t *testing.T) {
+				t.Parallel()
+				s := &Scan{Inputs: []Input{text("a", a), text("b", b)}, Workers: workers, ByTime: test.byTime}
+				got, err := run(t, s)
+				if err != nil || strings.Join(got, " ") != test.want {
+					t.Errorf("%v: %s, want %s", err, strings.Join(got, " "), test.want)
+				}
+				if s.Seen != 8 {
+					t.Errorf("%d intervals seen", s.Seen)
+				}
+			})
+		}
+	}
+}
+
+// TestSelection: a tag of the input counts before tags are chosen.
+func TestSelection(t *testing.T) {
+	t.Parallel()
+	log := head + line("", 0) + line("x", 1) + line("y", 2)
+	for _, test := range []struct {
+		name, own string
+		include   []string
+		want      int
+	}{
+		{"all", "", nil, 3},
+		{"own tags", "", []string{"x"}, 1},
+		{"untagged", "", []string{"default"}, 1},
+		{"the input's tag", "in", []string{"in"}, 1},
+		{"both tags", "in", []string{"in::x", "in::y"}, 2},
+		{"the own tag alone", "in", []string{"x"}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			input := text("a", log)
+			input.Tag = test.own
+			s := &Scan{Inputs: []Input{input}, Workers: 2, Selection: Selection{Tags: tags.NewFilter(test.include, nil)}}
+			got, err := run(t, s)
+			if err != nil || len(got) != test.want || s.Seen != 3 {
+				t.Errorf("%v: %q of %d", err, got, s.Seen)
+			}
+		})
+	}
+}
+
+// TestPipes: a writer that fills several pipes by turns, and waits for each, is not held up.
+func TestPipes(t *testing.T) {
+	t.Parallel()
+	const pipes, lines = 5, 200
+	for _, byTime := range []bool{false, true} {
+		t.Run(fmt.Sprintf("by time %t", byTime), func(t *testing.T) {
+			t.Parallel()
+			s := &Scan{Workers: 1, ByTime: byTime, Inputs: []Input{text("file", head+line("", 0))}}
+			var writers []*io.PipeWriter
+			var opened sync.WaitGroup
+			opened.Add(pipes)
+			for n := range pipes {
+				r, w := io.Pipe()
+				writers = append(writers, w)
+				s.Inputs = append(s.Inputs, Input{Name: fmt.Sprint("pipe", n), Once: true, Open: func() (io.ReadCloser, error) {
+					// As a FIFO whose writer opens all of them before it writes.
+					opened.Done()
+					opened.Wait()
+					return r, nil
+				}})
+			}
+			go func() {
+				for _, w := range writers {
+					io.WriteString(w, head)
+				}
+				for n := range lines {
+					for _, w := range writers {
+						io.WriteString(w, line("", float64(n)))
+					}
+				}
+				for _, w := range writers {
+					w.Close()
+				}
+			}()
+			got, err := run(t, s)
+			if err != nil || len(got) != 1+pipes*lines {
+				t.Errorf("%v: %d intervals", err, len(got))
+			}
+		})
+	}
+}
+
+// TestManyInputs: a few thousand inputs are read, one after another and at the same time.
+func TestManyInputs(t *testing.T) {
+	t.Parallel()
+	for _, byTime := range []bool{false, true} {
+		s := &Scan{Workers: 2, ByTime: byTime}
+		for n := range 2000 {
+			s.Inputs = append(s.Inputs, text(fmt.Sprint(n), head+line("", float64(2000-n))))
+		}
+		got, err := run(t, s)
+		if err != nil || len(got) != 2000 {
+			t.Fatalf("%v: %d intervals", err, len(got))
+		}
+		if first := map[bool]string{false: "0:3", true: "1999:3"}[byTime]; got[0] != first {
+			t.Errorf("by time %t, the first is %s", byTime, got[0])
+		}
+	}
+}
+
+// TestErrors: what ends a scan.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("it broke")
+	log := head + strings.Repeat(line("x", 1), 100)
+	good := text("good", log)
+	failing := Input{Name: "failing", Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(strings.NewReader(log), brokenReader{broken})), nil
+	}}
+	closed := Input{Name: "closed", Open: func() (io.ReadCloser, error) { return nil, broken }}
+	ok := func(int, Visit, *int) error { return nil }
+	none := func(Visit, *int) error { return nil }
+	for _, test := range []struct {
+		name    string
+		inputs  []Input
+		decode  func(int, Visit, *int) error
+		consume func(Visit, *int) error
+		batch   func() error
+		want    string
+	}{
+		{"none", []Input{good, good}, ok, none, nil, "<nil>"},
+		{"opening", []Input{good, closed}, ok, none, nil, "it broke"},
+		{"reading", []Input{failing, good}, ok, none, nil, "failing: it broke"},
+		{"fatal", []Input{good, good}, func(_ int, v Visit, _ *int) error {
+			if v.Line == 50 {
+				return Fatal{broken}
+			}
+			return nil
+		}, none, nil, "good:50: it broke"},
+		{"consuming", []Input{good, good}, ok, func(v Visit, _ *int) error {
+			if v.Line == 50 {
+				return broken
+			}
+			return nil
+		}, nil, "it broke"},
+		{"flushing", []Input{good, good}, ok, none, func() error { return broken }, "it broke"},
+		{"reporting", []Input{good, good}, func(int, Visit, *int) error { return broken }, none, nil, "good:3: payload: it broke"},
+		{"another field", []Input{good, good}, func(int, Visit, *int) error { return &hdrlog.SyntaxError{Field: "tag", Err: broken} }, none, nil, "good:3: tag: it broke"},
+	} {
+		for _, byTime := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, by time %t", test.name, byTime), func(t *testing.T) {
+				t.Parallel()
+				s := &Scan{
+					Inputs: test.inputs, Workers: 3, ByTime: byTime, BatchDone: test.batch,
+					Report: func(err *hdrlog.SyntaxError, _ bool) error { return err },
+				}
+				if err := Run(s, test.decode, test.consume); fmt.Sprint(err) != test.want {
+					t.Errorf("%v, want %s", err, test.want)
+				}
+			})
+		}
+	}
+}
+
+type brokenReader struct{ err error }
+
+func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
+
+// TestVisit: what an interval comes to where it is corrected for coordinated omission, and where it
+// is not.
+func TestVisit(t *testing.T) {
+	t.Parallel()
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	h.Record(1000, 1)
+	payload, err := new(histogram.Encoder).AppendBase64(nil, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name     string
+		expected float64
+		want     int64
+		err      string
+	}{
+		{"as recorded", 0, 1, "<nil>"},
+		{"corrected", 100, 10, "<nil>"},
+		{"expected below one unit", 0.5, 0, "a:1: -co: expected interval must be positive: at least 1 where values are integers, not 0.5"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := &Scan{Inputs: []Input{text("a", "0,1,1,"+string(payload)+"\n")}, Workers: 1, Expected: test.expected}
+			err := Run(s, func(_ int, v Visit, sum *merge.Sum) error {
+				if err := v.Check(); err != nil {
+					return err
+				}
+				if err := v.AddTo(sum); err != nil {
+					return err
+				}
+				own, err := v.Histogram()
+				if err != nil || own.TotalCount() != test.want {
+					t.Errorf("%v", err)
+				}
+				if again, err := v.Histogram(); again != own {
+					t.Errorf("%v", err)
+				}
+				x, err := v.Extent()
+				if x != (Extent{}) {
+					t.Errorf("%+v", x)
+				}
+				return err
+			}, func(_ Visit, sum *merge.Sum) error {
+				total, err := sum.Histogram(new(histogram.Histogram))
+				if err != nil || total.TotalCount() != test.want {
+					t.Errorf("%v", err)
+				}
+				return nil
+			})
+			if fmt.Sprint(err) != test.err {
+				t.Errorf("%v, want %s", err, test.err)
+			}
+		})
+	}
+}
+
+// TestExtents: which intervals are named does not depend on the order in which they come.
+func TestExtents(t *testing.T) {
+	t.Parallel()
+	at := func(input, line int) Place { return Place{input, line, string(rune('a' + input))} }
+	type one struct {
+		x  Extent
+		at Place
+	}
+	doubles := []one{{Extent{1, 7e12}, at(0, 9)}, {Extent{1, 7e12}, at(0, 5)}, {Extent{1e-12, 1}, at(1, 2)}, {Extent{1e-12, 2}, at(2, 1)}, {Extent{1e-3, 5}, at(0, 1)}}
+	for _, test := range []struct {
+		name string
+		all  []one
+		err  error
+		want string
+	}{
+		{"doubles far apart", doubles, histogram.ErrSpan, "values lie too far apart for one double histogram: up to 7e+12 at a:5, beside multiples of 1e-12 at b:2"},
+		{"both kinds", append([]one{{Extent{}, at(2, 7)}, {Extent{}, at(1, 8)}}, doubles...), histogram.ErrKind,
+			"integer and double histograms do not add up: integers at b:8, doubles at a:1"},
+		{"something else", doubles, histogram.ErrOverflow, "total count exceeds the largest int64"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			all := slices.Clone(test.all)
+			for range len(all) {
+				all = append(all[1:], all[0])
+				var e, first, second Extents
+				for n, o := range all {
+					e.Add(o.x, o.at)
+					if n%2 == 0 {
+						first.Add(o.x, o.at)
+					} else {
+						second.Add(o.x, o.at)
+					}
+				}
+				first.Merge(&second)
+				if err := e.Explain(test.err); err.Error() != test.want || !errors.Is(err, test.err) {
+					t.Errorf("%v, want %s", err, test.want)
+				}
+				if e != first {
+					t.Errorf("%+v and merged %+v", e, first)
+				}
+			}
+		})
+	}
+}

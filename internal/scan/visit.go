@@ -1,0 +1,189 @@
+package scan
+
+import (
+	"errors"
+	"fmt"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+)
+
+// A Visit is an interval of a scan.
+type Visit struct {
+	*hdrlog.Interval
+	Place
+	decoder *decoder // of the worker; nil once the interval is decoded
+}
+
+// A Fatal error ends a scan. Another error of decoding only costs the interval.
+type Fatal struct{ Err error }
+
+// Error returns the error's text.
+func (f Fatal) Error() string { return f.Err.Error() }
+
+// Unwrap returns the error.
+func (f Fatal) Unwrap() error { return f.Err }
+
+// decoder decodes the intervals that a worker visits, and corrects them for coordinated omission if
+// that was asked for.
+type decoder struct {
+	expected  float64
+	payloads  histogram.Decoder
+	payload   *histogram.Payload   // of the visit at hand, nil until it is opened
+	counts    *histogram.Histogram // its counts, nil until they are decoded
+	recorded  histogram.Histogram
+	corrected histogram.Histogram
+}
+
+// begin makes d ready for another visit.
+func (d *decoder) begin() { d.payload, d.counts = nil, nil }
+
+func (v Visit) open() (*histogram.Payload, error) {
+	d := v.decoder
+	if d.payload != nil {
+		return d.payload, nil
+	}
+	p, err := d.payloads.Open(v.Payload)
+	if err == nil {
+		d.payload = p
+	}
+	return p, err
+}
+
+// Check decodes the counts and returns the error of that, without correction. Call it where the
+// interval is decoded.
+func (v Visit) Check() error {
+	p, err := v.open()
+	if err != nil {
+		return err
+	}
+	return p.Check()
+}
+
+// Histogram returns what was recorded, corrected if that was asked for. It must not be changed, and
+// is valid until the worker decodes another interval. Call it where the interval is decoded.
+func (v Visit) Histogram() (*histogram.Histogram, error) {
+	d := v.decoder
+	if d.counts != nil {
+		return d.counts, nil
+	}
+	p, err := v.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Decode(&d.recorded); err != nil {
+		return nil, err
+	}
+	d.counts = &d.recorded
+	if d.expected == 0 {
+		return d.counts, nil
+	}
+	d.counts = nil
+	switch err := d.recorded.CorrectInto(&d.corrected, d.expected); {
+	case errors.Is(err, histogram.ErrExpected):
+		return nil, Fatal{fmt.Errorf("-co: %w", err)} // the fault of the command line, not of the payload
+	case err != nil:
+		return nil, fmt.Errorf("corrected for coordinated omission: %w", err)
+	}
+	d.counts = &d.corrected
+	return d.counts, nil
+}
+
+// AddTo adds the interval to a sum, corrected if that was asked for. The error is that of the
+// payload, or a [merge.SumError]. Call it where the interval is decoded.
+func (v Visit) AddTo(sum *merge.Sum) error {
+	if v.decoder.expected != 0 {
+		h, err := v.Histogram()
+		if err != nil {
+			return err
+		}
+		return sum.AddCounts(v.Interval, h)
+	}
+	p, err := v.open()
+	if err != nil {
+		return err
+	}
+	return sum.AddPayload(v.Interval, p)
+}
+
+// An Extent is what decides whether an interval adds up with others.
+type Extent struct {
+	// Ratio is that of its layout: 0 for integers.
+	Ratio float64
+	// Highest is the highest value of doubles.
+	Highest float64
+}
+
+// Extent returns the extent of the interval, whose payload is all right. Call it where the interval
+// is decoded.
+func (v Visit) Extent() (Extent, error) {
+	p, err := v.open()
+	if err != nil || !p.Double() {
+		return Extent{}, err
+	}
+	h, err := v.Histogram() // doubles are rare enough to decode them once more
+	if err != nil {
+		return Extent{}, err
+	}
+	return Extent{h.Ratio(), h.Float(h.Max())}, nil
+}
+
+// Extents find the intervals of a tag that do not add up. The zero value is ready. The outcome does
+// not depend on the order in which intervals are added.
+type Extents struct {
+	integer, double  Place // the first of each kind
+	ratio, highest   float64
+	finest, farthest Place // the first doubles with the smallest ratio and with the highest value
+}
+
+// Add takes in the extent of an interval.
+func (e *Extents) Add(x Extent, at Place) {
+	if x.Ratio == 0 {
+		if at.before(e.integer) {
+			e.integer = at
+		}
+		return
+	}
+	e.Merge(&Extents{double: at, ratio: x.Ratio, highest: x.Highest, finest: at, farthest: at})
+}
+
+// Merge takes in what f has.
+func (e *Extents) Merge(f *Extents) {
+	if f.integer.before(e.integer) {
+		e.integer = f.integer
+	}
+	if f.double.Line == 0 {
+		return
+	}
+	if e.double.Line == 0 || f.ratio < e.ratio || f.ratio == e.ratio && f.finest.before(e.finest) {
+		e.ratio, e.finest = f.ratio, f.finest
+	}
+	if e.double.Line == 0 || f.highest > e.highest || f.highest == e.highest && f.farthest.before(e.farthest) {
+		e.highest, e.farthest = f.highest, f.farthest
+	}
+	if f.double.before(e.double) {
+		e.double = f.double
+	}
+}
+
+// KindErr returns nil if there are not both integers and doubles, and otherwise an error that wraps
+// [histogram.ErrKind] and names the first of each.
+func (e *Extents) KindErr() error {
+	if e.integer.Line == 0 || e.double.Line == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: integers at %s, doubles at %s", histogram.ErrKind, e.integer, e.double)
+}
+
+// Explain returns an error of adding up the intervals, with the places of two that do not add up
+// where it is [histogram.ErrKind] or [histogram.ErrSpan]. It returns nil for nil.
+func (e *Extents) Explain(err error) error {
+	switch {
+	case errors.Is(err, histogram.ErrKind):
+		return e.KindErr()
+	case errors.Is(err, histogram.ErrSpan):
+		return fmt.Errorf("%w: up to %v at %s, beside multiples of %v at %s", histogram.ErrSpan, e.highest, e.farthest, e.ratio, e.finest)
+	}
+	return err
+}
