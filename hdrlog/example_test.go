@@ -1,12 +1,16 @@
 package hdrlog_test
 
 import (
+	"bytes"
 	"fmt"
 	"log"
 	"maps"
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"testing"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -123,4 +127,70 @@ func ExampleSyntaxError() {
 	// Output:
 	// bad.hlog:1: max: not a number: "x"
 	// bad.hlog:2: max: field is missing
+}
+
+// A service writes a log of its latencies: one interval a second for each tag.
+func ExampleStartRecording() {
+	file := new(bytes.Buffer) // or a file
+	recording, err := hdrlog.StartRecording(file, time.Second, histogram.Layout{Digits: 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer recording.Close() // writes the last interval
+	gets, err := recording.Recorder("GET")
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	var requests sync.WaitGroup
+	for n := range 100 {
+		requests.Go(func() {
+			begin := time.Now().Add(-time.Duration(n) * time.Hour) // a slow service
+			err := gets.Record(time.Since(begin).Nanoseconds())    // on any goroutine
+			if err != nil {
+				log.Print(err)
+			}
+		})
+	}
+	requests.Wait()
+	if err := recording.Close(); err != nil {
+		log.Fatal(err)
+	}
+
+	var sum histogram.Histogram
+	var decoder histogram.Decoder
+	reader := hdrlog.NewReader(file, "service.hdr")
+	for reader.Scan() {
+		if record := reader.Record(); record.Kind == hdrlog.IntervalRecord {
+			if err := decoder.AddTo(&sum, record.Interval.Payload); err != nil {
+				log.Fatal(err)
+			}
+		}
+	}
+	fmt.Println(sum.TotalCount(), "requests, median", time.Duration(sum.ValueAtPercentile(50)).Round(time.Hour))
+	// Output: 100 requests, median 49h0m0s
+}
+
+// TestReadmeRecording checks that the lines of the README that record stand in the example.
+func TestReadmeRecording(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	normal := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	_, block, found := strings.Cut(string(readme), "```go\nrecording, err :=")
+	block, _, _ = strings.Cut(block, "```")
+	if !found {
+		t.Fatal("no code that records")
+	}
+	for line := range strings.Lines("recording, err :=" + block) {
+		line = strings.TrimPrefix(normal(line), "err = ")
+		if line != "..." && !strings.Contains(normal(string(example)), line) {
+			t.Errorf("%q is not in the example", line)
+		}
+	}
 }

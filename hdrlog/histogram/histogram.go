@@ -100,7 +100,19 @@ func (h *Histogram) Clone() *Histogram {
 	return &Histogram{h.layout, append([]int64(nil), h.counts...), h.total, h.low}
 }
 
-var errNoLayout = fmt.Errorf("%w: a zero Histogram has none; use New or Reset", ErrLayout)
+// RecordFloat counts value n times in a double histogram, as the multiple of [Layout.Ratio] at or below it, as the reference
+// does: a value of fewer than 10^Digits times the ratio has fewer significant digits. It returns [ErrKind] if h is a
+// histogram of integers, [ErrRange] if value is negative, not a number or at least 2^63 times the ratio, and otherwise the
+// errors of [Histogram.Record]; h is then unchanged.
+func (h *Histogram) RecordFloat(value float64, n int64) error {
+	units, err := h.layout.units(value)
+	if err != nil {
+		return err
+	}
+	return h.Record(units, n)
+}
+
+var errNoLayout = fmt.Errorf("%w: there is none; use New, NewRecorder or Reset", ErrLayout)
 
 // grow makes room for the slot at index.
 func (h *Histogram) grow(index int) {

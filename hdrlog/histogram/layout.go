@@ -36,6 +36,21 @@ func (l Layout) Validate() error {
 	return nil
 }
 
+// units returns how many times the ratio goes into value.
+func (l Layout) units(value float64) (int64, error) {
+	if l.Ratio == 0 {
+		if l.Lowest == 0 {
+			return 0, errNoLayout
+		}
+		return 0, fmt.Errorf("%w: a histogram of integers takes no %v", ErrKind, value)
+	}
+	units := value / l.Ratio
+	if !(units >= 0 && units < 1<<63) {
+		return 0, fmt.Errorf("%w: value %v with a ratio of %v", ErrRange, value, l.Ratio)
+	}
+	return int64(units), nil
+}
+
 // finest returns the layout that is as fine as both, which are normal, or one of them if the other is zero.
 func (l Layout) finest(m Layout) (Layout, error) {
 	switch {

@@ -1,0 +1,135 @@
+package histogram
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// A Recorder counts values that many goroutines record at the same time. [Recorder.Take] takes what was recorded so far,
+// so that the next interval begins: every value is in exactly one interval. All methods are safe for concurrent use.
+//
+// A Recorder has several shards, of which each processor mostly uses its own. To record is one atomic addition to a counter,
+// and to take exchanges each counter for 0. So no goroutine ever waits for another. The reference's Recorder flips between
+// two histograms instead, and waits for the recordings under way; all goroutines share the counters that this takes.
+type Recorder struct {
+	layout Layout
+	shards []shard
+	next   atomic.Uint32 // counts the shards given out
+	// own holds pointers to shards: a sync.Pool has a list for each processor.
+	own sync.Pool
+}
+
+// A shard is counters, in chunks that are made when they are first needed.
+type shard struct {
+	chunks []atomic.Pointer[chunk]
+	_      [64]byte // so that no two shards share a cache line
+}
+
+const (
+	chunkBits = 10
+	chunkSize = 1 << chunkBits // slots: 8 KB
+)
+
+type chunk [chunkSize]atomic.Int64
+
+// shardsPerProcessor is above 1 because a goroutine that is interrupted while it has a shard makes its processor take
+// another one.
+const shardsPerProcessor = 4
+
+// maxTimes is the highest count that [Recorder.RecordN] takes. More than 4 billion of them must come in one interval before
+// a counter overflows.
+const maxTimes = math.MaxInt32
+
+// NewRecorder returns a recorder of histograms of a layout. The error wraps [ErrLayout].
+func NewRecorder(layout Layout) (*Recorder, error) {
+	if err := layout.Validate(); err != nil {
+		return nil, err
+	}
+	r := &Recorder{layout: layout.normal(), shards: make([]shard, shardsPerProcessor*runtime.GOMAXPROCS(0))}
+	r.own.New = func() any { return &r.shards[int(r.next.Add(1)%uint32(len(r.shards)))] }
+	chunks := (r.layout.SlotsFor(math.MaxInt64) + chunkSize - 1) / chunkSize
+	for i := range r.shards {
+		r.shards[i].chunks = make([]atomic.Pointer[chunk], chunks)
+	}
+	return r, nil
+}
+
+// Layout returns which values share a slot.
+func (r *Recorder) Layout() Layout { return r.layout }
+
+// Record counts value once. It returns [ErrRange] if value is negative, and [ErrLayout] if r is a zero Recorder.
+func (r *Recorder) Record(value int64) error { return r.RecordN(value, 1) }
+
+// RecordFloat counts value once in a recorder of double histograms, as the multiple of [Layout.Ratio] at or below it. The
+// errors are those of [Histogram.RecordFloat].
+func (r *Recorder) RecordFloat(value float64) error {
+	units, err := r.layout.units(value)
+	if err != nil {
+		return err
+	}
+	return r.RecordN(units, 1)
+}
+
+// RecordN counts value n times. It returns [ErrRange] if value or n is negative, or if n is above 2^31-1, and [ErrLayout] if
+// r is a zero Recorder.
+func (r *Recorder) RecordN(value, n int64) error {
+	if value < 0 || uint64(n) > maxTimes {
+		return fmt.Errorf("%w: value %d, count %d", ErrRange, value, n)
+	}
+	if len(r.shards) == 0 {
+		return errNoLayout
+	}
+	index := r.layout.IndexOf(value)
+	s := r.own.Get().(*shard)
+	c := s.chunks[index>>chunkBits].Load()
+	if c == nil {
+		c = s.grow(index >> chunkBits)
+	}
+	c[index%chunkSize].Add(n)
+	r.own.Put(s)
+	return nil
+}
+
+// grow makes the chunk at i, unless another goroutine does it first.
+func (s *shard) grow(i int) *chunk {
+	s.chunks[i].CompareAndSwap(nil, new(chunk))
+	return s.chunks[i].Load()
+}
+
+// Take makes h what was recorded since Take was called last, or since r was made, in the memory that h has. A value that
+// is recorded while Take runs is in h or in the next histogram. Take returns [ErrOverflow] if the total count exceeds an
+// int64; what was recorded is then lost.
+func (r *Recorder) Take(h *Histogram) error {
+	h.reset(r.layout)
+	var total uint64
+	overflow := false
+	for i := range r.shards {
+		for n := range r.shards[i].chunks {
+			c := r.shards[i].chunks[n].Load()
+			if c == nil {
+				continue
+			}
+			first := n * chunkSize
+			for slot := range c {
+				if c[slot].Load() == 0 {
+					continue
+				}
+				count := c[slot].Swap(0)
+				total += uint64(count)
+				overflow = overflow || count < 0 || total > math.MaxInt64
+				if !overflow {
+					h.slots(first+slot, first+slot)[first+slot] += count
+					h.total = int64(total)
+				}
+			}
+		}
+	}
+	if overflow {
+		h.reset(r.layout)
+		return ErrOverflow
+	}
+	return nil
+}
