@@ -17,7 +17,7 @@ const (
 	grace = 2 * time.Second
 )
 
-// stdoutBusy is held while lines go to standard output.
+// stdoutBusy is held while lines go to standard output in a way that a signal could cut short.
 var stdoutBusy sync.Mutex
 
 // endStdout waits until no line is being written to standard output, or until the reader takes too long. There can be no
@@ -78,9 +78,13 @@ func (l *lines) write(size int) {
 				n = len(text)
 			}
 		}
-		stdoutBusy.Lock()
-		_, l.err = l.w.Write(text[:n])
-		stdoutBusy.Unlock()
+		if l.most == pipeWrite && n <= pipeWrite { // whole or not at all
+			_, l.err = l.w.Write(text[:n])
+		} else {
+			stdoutBusy.Lock()
+			_, l.err = l.w.Write(text[:n])
+			stdoutBusy.Unlock()
+		}
 		text = text[n:]
 	}
 	l.buf = l.buf[:copy(l.buf, l.buf[size:])]

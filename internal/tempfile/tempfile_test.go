@@ -2,11 +2,13 @@ package tempfile
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
-// TestPlace follows links, of which one counts from a folder that is behind a link itself.
+// TestPlace follows links. One of them is relative to a folder that is behind a link itself.
 func TestPlace(t *testing.T) {
 	folder, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -39,8 +41,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestRename has the third of four files fail: the first gives way to what was there before, which could not have another
-// name, the second to nothing.
+// TestRename lets the third of four files fail. The first place gets its old file back, which could not have a second name,
+// and the second place is empty again.
 func TestRename(t *testing.T) {
 	folder := t.TempDir()
 	place := func(name string) string { return filepath.Join(folder, name) }
@@ -105,6 +107,69 @@ func TestRename(t *testing.T) {
 		check(map[string]string{"a": "new", "b": "new", "c": "new", "d": "new"})
 	}
 	if len(files) != 0 {
-		t.Errorf("%d files are still kept account of", len(files))
+		t.Errorf("%d files are still in the account", len(files))
+	}
+}
+
+// TestAbandon ends a process that has created files: they go, but those that were renamed stay. Abandon blocks all else for
+// good, so it runs in a process of its own.
+func TestAbandon(t *testing.T) {
+	if folder := os.Getenv("TEMPFILE_ABANDON"); folder != "" {
+		abandon(t, folder)
+		os.Exit(0)
+	}
+	folder := t.TempDir()
+	command := exec.Command(os.Args[0], "-test.run=^TestAbandon$")
+	command.Env = append(os.Environ(), "TEMPFILE_ABANDON="+folder)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var names []string
+	err := filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error {
+		names = append(names, filepath.Base(path))
+		return err
+	})
+	if want := []string{filepath.Base(folder), "full", "renamed"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("%v, there are %q, want %q", err, names, want)
+	}
+}
+
+func abandon(t *testing.T, folder string) {
+	for _, name := range []string{"full", "empty"} {
+		if err := Mkdir(filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	FoldsCase(folder)
+	for _, name := range []string{"left", "full/renamed"} {
+		f, err := Beside(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if name == "full/renamed" {
+			if err := Rename(Move{f.Name(), filepath.Join(folder, name)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	Abandon()
+}
+
+// TestFoldsCase compares with a file of a name in small letters, and checks that nothing stays.
+func TestFoldsCase(t *testing.T) {
+	folder := t.TempDir()
+	got := FoldsCase(folder)
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
+		t.Errorf("%v, %d files stay", err, len(entries))
+	}
+	if err := os.WriteFile(filepath.Join(folder, "small"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "SMALL")); (err == nil) != got {
+		t.Errorf("FoldsCase is %v, but a file by another case: %v", got, err)
+	}
+	if FoldsCase(filepath.Join(folder, "nowhere")) {
+		t.Error("a folder that does not exist folds case")
 	}
 }
