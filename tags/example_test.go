@@ -2,6 +2,7 @@ package tags_test
 
 import (
 	"fmt"
+	"log"
 
 	"hdrkit/tags"
 )
@@ -27,7 +28,16 @@ func ExampleFileName() {
 }
 
 func ExampleFilter() {
-	filter := tags.NewFilter([]string{"insert-rt", "default"}, nil)
-	fmt.Println(filter.Keeps([]byte("insert-rt")), filter.Keeps([]byte("insert-st")), filter.Keeps(nil))
-	// Output: true false true
+	filter, err := tags.NewFilter([]string{"insert-.*,default"}, []string{"insert-wt"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, tag := range [][]byte{[]byte("insert-rt"), []byte("insert-wt"), []byte("read-rt"), nil} {
+		fmt.Println(tags.Text(tag), filter.Keeps(tag))
+	}
+	// Output:
+	// insert-rt true
+	// insert-wt false
+	// read-rt false
+	// default true
 }

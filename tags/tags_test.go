@@ -67,36 +67,6 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-func TestFilter(t *testing.T) {
-	t.Parallel()
-	all := [][]byte{nil, {}, []byte("default"), []byte("a"), []byte("a\x1b")}
-	for _, test := range []struct {
-		name             string
-		include, exclude []string
-		want             string
-	}{
-		{"all", nil, nil, "default,%,%64efault,a,a%1B"},
-		{"default is untagged", []string{"default"}, nil, "default"},
-		{"a tag spelled default", []string{"%64efault"}, nil, "%64efault"},
-		{"not untagged", nil, []string{"default"}, "%,%64efault,a,a%1B"},
-		{"the empty tag", []string{"%"}, nil, "%"},
-		{"control character", []string{"a%1B", "a"}, []string{"a"}, "a%1B"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			f := NewFilter(test.include, test.exclude)
-			var kept []string
-			for _, tag := range all {
-				if f.Keeps(tag) {
-					kept = append(kept, Text(tag))
-				}
-			}
-			if got := strings.Join(kept, ","); got != test.want {
-				t.Errorf("keeps %s, want %s", got, test.want)
-			}
-		})
-	}
-}
-
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	sorted := [][]byte{nil, {}, []byte("="), []byte("a"), []byte("default")}

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
+	"hdrkit/tags"
 )
 
 // maxDiagnostics is the number of messages that are printed. The rest are only counted.
@@ -22,6 +23,7 @@ type Diagnostics struct {
 	silent  int // messages that were not printed
 	skipped int // malformed lines
 	left    int // intervals that were read but not shown
+	filter  *tags.Filter
 }
 
 // NewDiagnostics returns the diagnostics of a command, which go to w. If strict is set, the first malformed line is an
@@ -86,8 +88,15 @@ func (d *Diagnostics) print(text string) {
 // Skipped returns the number of malformed lines.
 func (d *Diagnostics) Skipped() int { return d.skipped }
 
-// Close prints how much was skipped and left out. It returns the status for that, nil if there was nothing.
+// Close prints which patterns matched no tag, and how much was skipped and left out. It returns the status for that, nil if there was nothing.
 func (d *Diagnostics) Close() error {
+	include, exclude := d.filter.Unmatched()
+	for _, pattern := range include {
+		message(d.w, d.command, fmt.Sprintf("-incT %q matches no tag%s", pattern, didYouMean(pattern, d.filter.Seen())))
+	}
+	for _, pattern := range exclude {
+		message(d.w, d.command, fmt.Sprintf("-excT %q matches no tag%s", pattern, didYouMean(pattern, d.filter.Seen())))
+	}
 	if d.silent > 0 {
 		message(d.w, d.command, fmt.Sprintf("%d more messages like these", d.silent))
 	}

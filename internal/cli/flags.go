@@ -44,9 +44,9 @@ func InputFlags() []cli.Flag {
 func TagFlags(verb string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "incT", Aliases: []string{"includeTag", "include-tag"}, Category: GroupChoice,
-			Usage: verb + " this `TAG` only; default means the untagged intervals; repeatable"},
+			Usage: verb + " these `TAGS` only, a list of tags and regular expressions that match whole tags; default means the untagged intervals; repeatable"},
 		&cli.StringSliceFlag{Name: "excT", Aliases: []string{"excludeTag", "exclude-tag"}, Category: GroupChoice,
-			Usage: "leave this `TAG` out; repeatable"},
+			Usage: "leave these `TAGS` out, a list as for -incT; repeatable"},
 	}
 }
 
@@ -137,6 +137,7 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 	if err != nil {
 		return nil, err
 	}
+	diagnostics.filter = selection.Tags
 	return &scan.Scan{
 		Inputs:    inputs,
 		Selection: selection,
@@ -155,7 +156,11 @@ func selection(c *cli.Context, include, exclude []string) (scan.Selection, error
 	if expected := c.Float64("co"); Given(c, "co") && !(expected > 0 && !math.IsInf(expected, 1)) {
 		return scan.Selection{}, Usagef("-co %v: the expected interval must be a positive number", expected)
 	}
-	return scan.Selection{Tags: tags.NewFilter(include, exclude), Range: span}, nil
+	filter, err := tags.NewFilter(include, exclude)
+	if err != nil {
+		return scan.Selection{}, Usagef("-incT and -excT: %w", err)
+	}
+	return scan.Selection{Tags: filter, Range: span}, nil
 }
 
 // NothingLeft returns the error of a scan that found no interval to use.

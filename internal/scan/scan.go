@@ -73,13 +73,13 @@ func (i *Input) Overwritten(info fs.FileInfo) bool {
 
 // A Selection says which intervals to use.
 type Selection struct {
-	Tags  tags.Filter
+	Tags  *tags.Filter // nil for all tags
 	Range Range
 }
 
 // Keeps reports whether the selection has an interval.
 func (s *Selection) Keeps(i *hdrlog.Interval) bool {
-	return s.Range.Contains(i) && s.Tags.Keeps(i.Tag)
+	return s.Tags.Keeps(i.Tag) && s.Range.Contains(i) // the filter must see all tags
 }
 
 // A Scan says what to read, and whom to report to.

@@ -108,7 +108,11 @@ func TestSelection(t *testing.T) {
 			t.Parallel()
 			input := text("a", log)
 			input.Tag = test.own
-			s := &Scan{Inputs: []Input{input}, Workers: 2, Selection: Selection{Tags: tags.NewFilter(test.include, nil)}}
+			filter, err := tags.NewFilter(test.include, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &Scan{Inputs: []Input{input}, Workers: 2, Selection: Selection{Tags: filter}}
 			got, err := run(t, s)
 			if err != nil || len(got) != test.want || s.Seen != 3 {
 				t.Errorf("%v: %q of %d", err, got, s.Seen)

@@ -58,7 +58,7 @@ func TestWorkers(t *testing.T) {
 	var want string
 	for _, workers := range []int{1, 2, 3, 8} {
 		s := newScan(t, workers, logs...)
-		s.Selection.Tags = tags.NewFilter(nil, []string{"ratio"})
+		s.Selection.Tags, _ = tags.NewFilter(nil, []string{"ratio"})
 		result, err := Collect[struct{}](s, false, nil, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -213,7 +213,7 @@ func TestOverflow(t *testing.T) {
 // of three digits.
 func TestDoubleFacts(t *testing.T) {
 	s := newScan(t, 1, "../../testdata/logs/double.hdr")
-	s.Selection.Tags = tags.NewFilter([]string{"ratio"}, nil)
+	s.Selection.Tags, _ = tags.NewFilter([]string{"ratio"}, nil)
 	result, err := Collect[struct{}](s, false, nil, nil)
 	if err != nil {
 		t.Fatal(err)
