@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"unsafe"
+
+	"hdrkit/hdrlog/internal/mem"
 )
 
 // quoted returns text for a message: in quotes, and not much of it.
@@ -256,8 +257,5 @@ func parseNumber(text []byte) (float64, error) {
 	if len(text) > 1000 {
 		return 0, strconv.ErrSyntax
 	}
-	return strconv.ParseFloat(view(text), 64)
+	return strconv.ParseFloat(mem.String(text), 64)
 }
-
-// view returns text as a string without copying it. The string must not outlive the call that it is made for.
-func view(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }

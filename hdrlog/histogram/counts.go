@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"unsafe"
+
+	"hdrkit/hdrlog/internal/mem"
 )
 
 // addTo adds the counts to sum, which has the layout of p, or to nothing if it returns an error.
@@ -142,7 +143,6 @@ func (p *Payload) one(encoded []byte, index int) (n int64, step, size int, err e
 // Eight runs move on by 8*64 slots at most: while there are as many left, no index can be out of range.
 func addEights(counts []int64, index int, encoded []byte) (done, next int, total int64) {
 	var add, step [8]byte
-	slots := unsafe.Pointer(unsafe.SliceData(counts))
 	for done+8 <= len(encoded) && index+8*64 <= len(counts) {
 		word := binary.LittleEndian.Uint64(encoded[done:])
 		if word&goesOn != 0 {
@@ -154,28 +154,26 @@ func addEights(counts []int64, index int, encoded []byte) (done, next int, total
 		adds := numbers &^ runs
 		binary.LittleEndian.PutUint64(add[:], adds)
 		binary.LittleEndian.PutUint64(step[:], numbers&runs+ones)
-		*slot(slots, index) += int64(add[0])
+		mem.Add(counts, index, int64(add[0]))
 		index += int(step[0])
-		*slot(slots, index) += int64(add[1])
+		mem.Add(counts, index, int64(add[1]))
 		index += int(step[1])
-		*slot(slots, index) += int64(add[2])
+		mem.Add(counts, index, int64(add[2]))
 		index += int(step[2])
-		*slot(slots, index) += int64(add[3])
+		mem.Add(counts, index, int64(add[3]))
 		index += int(step[3])
-		*slot(slots, index) += int64(add[4])
+		mem.Add(counts, index, int64(add[4]))
 		index += int(step[4])
-		*slot(slots, index) += int64(add[5])
+		mem.Add(counts, index, int64(add[5]))
 		index += int(step[5])
-		*slot(slots, index) += int64(add[6])
+		mem.Add(counts, index, int64(add[6]))
 		index += int(step[6])
-		*slot(slots, index) += int64(add[7])
+		mem.Add(counts, index, int64(add[7]))
 		index += int(step[7])
 		total += int64(sumBytes(adds))
 	}
 	return done, index, total
 }
-
-func slot(counts unsafe.Pointer, index int) *int64 { return (*int64)(unsafe.Add(counts, index*8)) }
 
 // Of eight counts of one byte each, or runs of empty slots:
 const (

@@ -2,9 +2,9 @@ package base64x
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"slices"
-	"unsafe"
+
+	"hdrkit/hdrlog/internal/mem"
 )
 
 // pairs[v] is the two characters of 12 bits, the first one lowest.
@@ -26,13 +26,13 @@ func AppendEncode(dst, src []byte) []byte {
 }
 
 // encodeSixes encodes what it can of src six bytes at a time, and returns how many it has encoded. Six bytes are eight
-// characters, but eight are read. The condition of the loop is what makes the pointers good.
+// characters, but eight are read. The condition of the loop keeps what package mem reads within
+// src; dst has room for all.
 func encodeSixes(dst, src []byte) (done int) {
-	from, to := unsafe.Pointer(unsafe.SliceData(src)), unsafe.Pointer(unsafe.SliceData(dst))
 	for n := 0; done+8 <= len(src); n += 8 {
-		v := binary.BigEndian.Uint64((*[8]byte)(unsafe.Add(from, done))[:])
+		v := mem.LoadBig64(src, done)
 		chars := uint64(pairs[v>>52]) | uint64(pairs[v>>40&0xfff])<<16 | uint64(pairs[v>>28&0xfff])<<32 | uint64(pairs[v>>16&0xfff])<<48
-		binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(to, n))[:], chars)
+		mem.Store64(dst, n, chars)
 		done += 6
 	}
 	return done

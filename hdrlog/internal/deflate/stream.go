@@ -2,7 +2,8 @@ package deflate
 
 import (
 	"encoding/binary"
-	"unsafe"
+
+	"hdrkit/hdrlog/internal/mem"
 )
 
 // slop is how many bytes after its end a stream may write to.
@@ -122,23 +123,23 @@ const longestFours = 14
 // Entries have their code in the highest bits, and their length in the lowest. To put one after the other takes a shift by
 // the second, which looks at no more than its six lowest bits, and an or; what their lengths come to is the lowest bits of
 // their sum. Below the bits that count is rubbish, to be shifted out, of which only the lengths of the last two can get in
-// the way. Raw is read and dst written to within what the caller knows to be there.
+// the way. Package mem reads within raw. Dst has room for all, and slop.
 func (s *stream) fours(c *code, raw []byte) []byte {
 	table := (*[256]uint64)(c.entries[:])
-	src, dst := unsafe.Pointer(unsafe.SliceData(raw)), unsafe.Pointer(&s.dst[s.n])
+	dst := s.dst[s.n:]
 	n, nbits := uint64(0), uint64(s.nbits)
 	bits := s.bits << (64 - nbits)
 	whole := len(raw) &^ 3
 	for i := 0; i < whole; i += 4 {
-		e0, e1 := table[load(src, i)], table[load(src, i+1)]
+		e0, e1 := table[mem.Load8(raw, i)], table[mem.Load8(raw, i+1)]
 		both := e0 + e1
 		bits = bits>>(both&63) | (e0>>(e1&63) | e1)
 		nbits += both
-		e0, e1 = table[load(src, i+2)], table[load(src, i+3)]
+		e0, e1 = table[mem.Load8(raw, i+2)], table[mem.Load8(raw, i+3)]
 		both = e0 + e1
 		bits = bits>>(both&63) | (e0>>(e1&63)|e1)&^63
 		nbits += both
-		binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(dst, n))[:], bits>>(-nbits&63))
+		mem.Store64(dst, int(n), bits>>(-nbits&63))
 		n += nbits >> 3 & 7
 		nbits &= 7
 	}
@@ -146,5 +147,3 @@ func (s *stream) fours(c *code, raw []byte) []byte {
 	s.bits, s.nbits = bits>>(64-nbits), uint(nbits)
 	return raw[whole:]
 }
-
-func load(p unsafe.Pointer, i int) byte { return *(*byte)(unsafe.Add(p, i)) }

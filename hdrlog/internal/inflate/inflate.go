@@ -15,9 +15,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"hdrkit/hdrlog/internal/adler32"
+	"hdrkit/hdrlog/internal/mem"
 )
 
 // What can be wrong with a stream. ErrCorrupt comes wrapped with its cause.
@@ -182,11 +182,11 @@ func (s *stream) literals(t *tables) {
 	s.refill()
 	n, pos := s.n, s.pos
 	b, nb := s.bits, uint(s.nbits)
-	dst, src := unsafe.Pointer(unsafe.SliceData(s.dst)), unsafe.Pointer(unsafe.SliceData(s.src))
-	lastDst, lastSrc := len(s.dst)-4*2, len(s.src)-8 // where four times two literals fit, and where 8 bytes can be read
+	dst, src := s.dst, s.src
+	lastDst, lastSrc := len(dst)-4*2, len(src)-8 // where four times two literals fit, and where 8 bytes can be read
 loop:
 	for n <= lastDst && pos <= lastSrc {
-		b |= load64(src, pos) << (nb & 63)
+		b |= mem.Load64(src, pos) << (nb & 63)
 		pos += int(63-nb) >> 3
 		nb |= 56
 		for range 4 { // these take at most 4*litBits bits
@@ -194,7 +194,7 @@ loop:
 			if e&entryRare != 0 {
 				break loop
 			}
-			store16(dst, n, uint16(e>>8))
+			mem.Store16(dst, n, uint16(e>>8))
 			n += int(e >> 6 & 3)
 			b >>= e & 63
 			nb -= uint(e & 63)
@@ -206,14 +206,14 @@ loop:
 // fast inflates until it meets something rare, or gets near the end of dst or src, and leaves that to symbol.
 //
 // Each pass takes up to two literals and a match. Where there is no match, the mask named match makes its distance code
-// nothing, and its length is 0. The pointers stay within dst and src by the conditions at the head of the loop and by that
-// on from; slices instead make the whole of Zlib 5 % slower.
+// nothing, and its length is 0. What package mem reads and writes lies within dst and src by the conditions at the head of the
+// loop and by that on from. symbol, one symbol at a time, is the plain version.
 func (s *stream) fast(t *tables) error {
 	s.refill()
 	n, pos := s.n, s.pos
 	b, nb := s.bits, uint(s.nbits)
-	dst, src := unsafe.Pointer(unsafe.SliceData(s.dst)), unsafe.Pointer(unsafe.SliceData(s.src))
-	lastDst, lastSrc := len(s.dst)-(1+16), len(s.src)-8 // where a literal and 16 bytes of match fit, and where 8 can be read
+	dst, src := s.dst, s.src
+	lastDst, lastSrc := len(dst)-(1+16), len(src)-8 // where a literal and 16 bytes of match fit, and where 8 can be read
 	if lastSrc < 0 {
 		return nil
 	}
@@ -222,11 +222,11 @@ func (s *stream) fast(t *tables) error {
 	for n <= lastDst {
 		// A pass takes at most 32 bits: litBits, distBits, and 13 extra bits of the distance.
 		if pos <= lastSrc {
-			b |= load64(src, pos) << (nb & 63)
+			b |= mem.Load64(src, pos) << (nb & 63)
 			pos += int(63-nb) >> 3
 			nb |= 56
 		} else {
-			b |= load64(src, lastSrc) >> (8 * (pos - lastSrc)) << (nb & 63)
+			b |= mem.Load64(src, lastSrc) >> (8 * (pos - lastSrc)) << (nb & 63)
 			more := min(int(63-nb)>>3, lastSrc+8-pos)
 			pos += more
 			nb += uint(8 * more)
@@ -239,7 +239,7 @@ func (s *stream) fast(t *tables) error {
 			break
 		}
 		match := int(int32(e) >> 31) // all ones if there is a match, or 0
-		store16(dst, n, uint16(e>>8))
+		mem.Store16(dst, n, uint16(e>>8))
 		n += int(e >> 6 & 3)
 		length := int(e >> 24 & 15)
 		b >>= e & 63
@@ -267,9 +267,9 @@ func (s *stream) fast(t *tables) error {
 		}
 		// With no match, these eight bytes are garbage that the next pass overwrites. They come from the start of dst
 		// since reading what was just written would wait for it.
-		store64(dst, n, load64(dst, from&match))
+		mem.Store64(dst, n, mem.Load64(dst, from&match))
 		if length > 8 {
-			store64(dst, n+8, load64(dst, from+8))
+			mem.Store64(dst, n+8, mem.Load64(dst, from+8))
 		}
 		n += length
 	}
