@@ -21,6 +21,8 @@ type Row struct {
 	Stats
 	// Moving is the moving window that ends with the row, nil if there is none. All rows of a series have one, or none has.
 	Moving *Moving
+	// Counts are all counts of the row, for a consumer that asked for them. They are valid as long as the row.
+	Counts *histogram.Histogram
 	// Total is everything that was recorded with this tag up to the end of the row.
 	Total Total
 	// TotalsOnly is set if only Total may be shown.

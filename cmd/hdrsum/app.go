@@ -10,6 +10,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/live"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/summary"
 	"hdrkit/output"
@@ -26,6 +27,7 @@ const examples = `examples:
    hdrsum -if fixed.hdr -st ndjson -agg 10           JSON lines, intervals merged to ten seconds
    hdrsum -if fixed.hdr -st openmetrics -ovr 1e9 -metric request_latency_seconds
    hdrsum -if fixed.hdr -st influx -ovr 1e6 -precision ms
+   hdrsum -follow -agg 1 -if 'node.*\.hdr' -ovr 1e9 -metric request_latency_seconds -listen 127.0.0.1:9103
    hdrsum -if fixed.hdr -ovr 1e6 -sla '99<=250,max<=1000'
    hdrsum -baseline before.hdr -if after.hdr -ovr 1e6 -sla '50<=+20%'
 
@@ -73,7 +75,7 @@ func flags() []urfave.Flag {
 			Usage: "check `LIMITS` such as 99<=5,99.9<=20,insert-rt:max<=100, and exit with 4 if one does not hold; with -baseline also relative ones, 99<=+10%; repeatable"},
 		&urfave.StringSliceFlag{Name: "baseline", Category: cli.GroupLimits,
 			Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
-	}, cli.RunFlags())
+	}, liveFlags(), cli.RunFlags())
 }
 
 // run is the command: it checks the options and does what they ask.
@@ -87,9 +89,16 @@ func run(c *urfave.Context) error {
 		return err
 	}
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
+	if o.live.follow {
+		return runFollow(c, diagnostics, o, &g)
+	}
 	s, err := cli.NewScan(c, diagnostics, c.StringSlice("incT"), c.StringSlice("excT"))
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(s.Inputs, func(input scan.Input) bool { return input.Once }) {
+		// What writes to the pipe is interrupted too, and may have more to say.
+		cli.OnInterrupt(live.Grace, func() {})
 	}
 	if o.format.rows != nil {
 		return runStream(c, s, diagnostics, o)

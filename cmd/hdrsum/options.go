@@ -26,6 +26,7 @@ type options struct {
 	binWidth    float64 // csv and csve
 	metric      string  // influx and openmetrics
 	precision   string  // influx
+	live        liveOptions
 }
 
 // Outputs that -st does not choose, by the option that chooses each.
@@ -33,12 +34,14 @@ const (
 	listing  = "lt"
 	verdicts = "sla"
 	compared = "baseline"
+	follows  = "follow"
+	listens  = "listen"
 )
 
 // Sets of outputs, for usedBy.
 var (
 	streams = []string{"timeline", "ndjson", "influx", "openmetrics"}
-	figures = append([]string{"percentiles", "json", compared}, streams...)
+	figures = append([]string{"percentiles", "json", compared, follows, listens}, streams...)
 )
 
 // usedBy lists the outputs that use an option. All other outputs refuse it: no option is ignored silently. An option that
@@ -50,10 +53,10 @@ var usedBy = map[string][]string{
 	"obs":       {"csv", "csve"},
 	"period":    {"percentiles", "json", compared},
 	"its":       {"percentiles", "json", compared},
-	"agg":       streams,
+	"agg":       append([]string{follows, listens}, streams...),
 	"mwp":       streams,
 	"mwpl":      streams,
-	"metric":    {"influx", "openmetrics"},
+	"metric":    {"influx", "openmetrics", listens},
 	"precision": {"influx"},
 	"buckets":   {"openmetrics"},
 }
@@ -79,24 +82,31 @@ func checkTables(c *urfave.Context, o *options) error {
 			return cli.Usagef("-%s and -%s do not go together: %s", pair.one, pair.other, pair.why)
 		}
 	}
-	kind, chosenBy := o.format.name, "-st "+o.format.name
+	kinds, chosenBy := []string{o.format.name}, "-st "+o.format.name
 	for _, option := range []string{listing, compared, verdicts} {
 		if cli.Given(c, option) {
-			kind, chosenBy = option, "-"+option
+			kinds, chosenBy = []string{option}, "-"+option
 			break
 		}
+	}
+	if c.Bool(follows) && o.format.rows == nil {
+		kinds, chosenBy = append(kinds, follows), "-"+follows
+	}
+	if cli.Given(c, listens) {
+		kinds = append(kinds, listens)
 	}
 	for _, flag := range c.App.Flags {
 		name := flag.Names()[0]
 		outputs, restricted := usedBy[name]
-		if !restricted || slices.Contains(outputs, kind) || !cli.Given(c, name) {
+		used := func(kind string) bool { return slices.Contains(outputs, kind) }
+		if !restricted || slices.ContainsFunc(kinds, used) || !cli.Given(c, name) {
 			continue
 		}
 		var types, others []string
 		for _, output := range outputs {
 			if _, ok := formats[output]; ok {
 				types = append(types, output)
-			} else {
+			} else if output != follows && output != listens {
 				others = append(others, "-"+output)
 			}
 		}
@@ -120,6 +130,9 @@ func parseOptions(c *urfave.Context) (*options, error) {
 		format: formats[name],
 		scale:  output.Scale{Ratio: c.Float64("ovr")},
 		ticks:  c.Int("tph"), binWidth: c.Float64("obs"), metric: c.String("metric"),
+	}
+	if err := parsePush(c, o); err != nil {
+		return nil, err
 	}
 	if err := checkTables(c, o); err != nil {
 		return nil, err
@@ -157,7 +170,10 @@ func parseOptions(c *urfave.Context) (*options, error) {
 		Window: aggregate, Moving: moving, MovingPercentile: c.Float64("mwp"), IgnoreTags: c.Bool("it"),
 		Percentiles: o.percentiles, Buckets: c.Bool("buckets"),
 	}
-	return o, o.check()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return o, parseLive(c, o)
 }
 
 // check refuses values that are out of range.

@@ -15,45 +15,48 @@ import (
 
 // runStream writes a row for each interval, or for each window of -agg, as it is read.
 func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
+	if o.live.push != nil {
+		return pushRows(c, s, d, o)
+	}
 	// On a terminal the rows are progress enough.
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q") || cli.Terminal(c.App.Writer))
-	rows := 0
 	err := cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
-		out := o.format.rows(w, o)
 		if buffered, ok := w.(interface{ Flush() error }); ok {
 			s.BatchDone = buffered.Flush
 		}
-		points := points{format: &o.format, options: o, last: make(map[string]int64)}
-		err := series.Run(s, &o.series, func(r *output.Row, at scan.Place, late error) error {
-			rows++
-			if c.Bool("v") {
-				cli.Verbosef(c, "%s:%d: %s count=%d", at.Name, at.Line, tags.Text(r.Tag), r.Count)
-			}
-			if late == nil {
-				late = points.check(r)
-			}
-			if late != nil {
-				d.LeaveOut(at.Name, at.Line, late)
-				if !points.moveOn(r) {
-					return nil
-				}
-			}
-			err := out.Row(r)
-			if errors.Is(err, output.ErrPoint) {
-				d.LeaveOut(at.Name, at.Line, err)
-				return nil
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if rows == 0 {
-			return errNoRows
-		}
-		return out.Close()
+		return writeRows(c, s, d, o, o.format.rows(w, o))
 	})
 	stop()
+	return endRows(s, d, err)
+}
+
+// pushRows sends the rows to a receiver.
+func pushRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
+	pusher, out := o.newPusher(func(text string) { d.Warnf("%s", text) })
+	defer pusher.GiveUp()
+	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
+	err := writeRows(c, s, d, o, out)
+	stop()
+	if err == nil {
+		err = closePusher(pusher, d)
+	}
+	return endRows(s, d, err)
+}
+
+// writeRows writes all rows.
+func writeRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options, out output.RowWriter) error {
+	sink := newRowSink(c, d, o, out)
+	if err := series.Run(s, &o.series, sink.row); err != nil {
+		return err
+	}
+	if sink.rows == 0 {
+		return errNoRows
+	}
+	return out.Close()
+}
+
+// endRows returns the error or status of a command that has written rows.
+func endRows(s *scan.Scan, d *cli.Diagnostics, err error) error {
 	if err == errNoRows {
 		d.Close()
 		return cli.NothingLeft(s)
@@ -62,6 +65,52 @@ func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) 
 		return err
 	}
 	return d.Close()
+}
+
+// A rowSink writes rows, but not those that the receiver of the format would drop.
+type rowSink struct {
+	c           *urfave.Context
+	diagnostics *cli.Diagnostics
+	out         output.RowWriter
+	points      points
+	rows        int
+}
+
+func newRowSink(c *urfave.Context, d *cli.Diagnostics, o *options, out output.RowWriter) *rowSink {
+	return &rowSink{c: c, diagnostics: d, out: out, points: points{format: &o.format, options: o, last: make(map[string]int64)}}
+}
+
+// row is a [series.Sink].
+func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
+	s.rows++
+	if s.c.Bool("v") {
+		cli.Verbosef(s.c, "%s:%d: %s count=%d", at.Name, at.Line, tags.Text(r.Tag), r.Count)
+	}
+	if late == nil {
+		late = s.points.check(r)
+	}
+	if late != nil {
+		s.leaveOut(at, late)
+		if !s.points.moveOn(r) {
+			return nil
+		}
+	}
+	err := s.out.Row(r)
+	if errors.Is(err, output.ErrPoint) {
+		s.leaveOut(at, err)
+		return nil
+	}
+	return err
+}
+
+// leaveOut counts a row that is not shown, and prints why, unless the logs are followed: then the place is not known, and
+// [live.Merger] prints what is late.
+func (s *rowSink) leaveOut(at scan.Place, why error) {
+	if at.Line > 0 {
+		s.diagnostics.LeaveOut(at.Name, at.Line, why)
+		return
+	}
+	s.diagnostics.LeftOut(1)
 }
 
 // errNoRows keeps a file from being written.

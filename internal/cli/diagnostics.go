@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,8 +15,9 @@ import (
 // maxDiagnostics is the number of messages that are printed. The rest are only counted.
 const maxDiagnostics = 1000
 
-// Diagnostics prints what is wrong with logs, a line each, and counts it.
+// Diagnostics prints what is wrong with logs, a line each, and counts it. It is safe for concurrent use.
 type Diagnostics struct {
+	mu      sync.Mutex
 	w       io.Writer
 	command string
 	strict  bool
@@ -34,6 +36,8 @@ func NewDiagnostics(w io.Writer, command string, strict bool) *Diagnostics {
 
 // Report prints what is wrong with a line of a log. A malformed line is skipped.
 func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if malformed {
 		d.skipped++
 	}
@@ -46,6 +50,8 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 
 // Skip counts a malformed line, and prints text unless it is empty.
 func (d *Diagnostics) Skip(text string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.skipped++
 	if text != "" {
 		d.print(text)
@@ -69,12 +75,25 @@ func hint(err error) string {
 
 // LeaveOut prints why an interval that was read cannot be shown.
 func (d *Diagnostics) LeaveOut(name string, line int, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.left++
 	d.print(fmt.Sprintf("%s:%d: %v", name, line, err))
 }
 
+// LeftOut counts intervals that were read but not shown, and prints nothing now.
+func (d *Diagnostics) LeftOut(intervals int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.left += intervals
+}
+
 // Warnf prints another message.
-func (d *Diagnostics) Warnf(format string, args ...any) { d.print(fmt.Sprintf(format, args...)) }
+func (d *Diagnostics) Warnf(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.print(fmt.Sprintf(format, args...))
+}
 
 func (d *Diagnostics) print(text string) {
 	if d.printed == maxDiagnostics {

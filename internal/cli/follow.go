@@ -51,8 +51,8 @@ func CheckFollow(c *cli.Context, never ...string) error {
 
 // Follow merges the logs that the options choose by windows of size milliseconds, until they end, a signal comes or the time
 // of -for is over. It reports whether the logs had any intervals, or were not read to their end. Start, which may be nil,
-// receives the merger before it runs.
-func Follow(c *cli.Context, size int64, sink live.Sink, start func(*live.Merger) error) (some bool, err error) {
+// receives the merger before it runs. It returns what to call after that.
+func Follow(c *cli.Context, size int64, sink live.Sink, start func(*live.Merger) (end func())) (some bool, err error) {
 	selection, err := selection(c, c.StringSlice("incT"), c.StringSlice("excT"))
 	if err != nil {
 		return false, err
@@ -98,9 +98,7 @@ func Follow(c *cli.Context, size int64, sink live.Sink, start func(*live.Merger)
 		return false, err
 	}
 	if start != nil {
-		if err := start(merger); err != nil {
-			return false, err
-		}
+		defer start(merger)()
 	}
 	if limit > 0 {
 		timer := time.AfterFunc(time.Duration(limit)*time.Millisecond, end)

@@ -27,7 +27,8 @@ const quietly = time.Minute
 
 // Options say what to merge.
 type Options struct {
-	// Size is the size of the windows in milliseconds, and Idle as in [merge.NewLive].
+	// Size is the size of the windows in milliseconds, and Idle as in [merge.NewLive]. At size 0 nothing is
+	// merged: each interval is a window of its own, as soon as it is read.
 	Size int64
 	Idle time.Duration
 	// Selection says which intervals are wanted. It sees the tags that Tag returns.
@@ -81,6 +82,7 @@ type Merger struct {
 	live     *merge.Live
 	decoders sync.Pool
 	seen     int64 // intervals
+	received bool  // the sink has something to flush
 	now      func() time.Time
 
 	mu     sync.Mutex
@@ -142,7 +144,7 @@ func New(o Options, sink Sink) *Merger {
 		o.Tag = func(_ *follow.Input, tag []byte) []byte { return tag }
 	}
 	m := &Merger{
-		options: o, sink: sink, live: merge.NewLive(o.Size, o.Idle), now: time.Now,
+		options: o, sink: sink, live: merge.NewLive(max(o.Size, 1), o.Idle), now: time.Now,
 		find: make(map[*follow.Input]*input), byLive: make(map[*merge.LiveInput]*input), wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	m.decoders.New = func() any { return &decoder{decode.Decoder{Expected: o.Expected}, histogram.Histogram{}} }
@@ -310,10 +312,10 @@ func (m *Merger) handle(e event) error {
 
 // consume takes what was read and hands on the windows that are complete.
 func (m *Merger) consume() error {
-	received := false
+	m.received = false
 	for {
 		for merged := range m.live.Complete(m.now()) {
-			received = true
+			m.received = true
 			if err := m.sink.Window(merged); err != nil {
 				return err
 			}
@@ -326,7 +328,7 @@ func (m *Merger) consume() error {
 			return err
 		}
 	}
-	if received {
+	if m.received {
 		return m.sink.Flush()
 	}
 	return nil
@@ -403,6 +405,14 @@ func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
 	}
 	if i.err == nil && i.wanted {
 		var err error
+		if m.options.Size == 0 {
+			merged := merge.Merged{Window: merge.Window{Start: i.start, End: i.end}, Tag: i.tag, LogStart: i.logStart}
+			if err := merged.Sum.Merge(i.sum); err != nil {
+				return err
+			}
+			m.received = true
+			return m.sink.Window(&merged)
+		}
 		if late {
 			state.Late++
 			if text := in.late.text(now, fmt.Sprintf("%s:%d: the interval came after its window was written", state.Name, i.line), "late interval"); text != "" {
@@ -412,6 +422,7 @@ func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
 			if err := merged.Sum.Merge(i.sum); err != nil {
 				return err
 			}
+			m.received = true
 			return m.sink.Late(&merged)
 		}
 		if err = in.live.Add(i.tag, i.logStart, i.sum); err != nil {

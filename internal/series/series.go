@@ -29,6 +29,8 @@ type Options struct {
 	// Rows show the values at Percentiles and, if Buckets is set, buckets.
 	Percentiles []float64
 	Buckets     bool
+	// Rows have their counts if Counts is set.
+	Counts bool
 }
 
 // A Sink takes the rows in the order of the scan, or of windows. The place is that of the row's
@@ -64,6 +66,7 @@ type maker struct {
 	tags    map[string]*tag
 	none    *tag // untagged intervals
 	own     histogram.Histogram
+	counts  histogram.Histogram // of the row
 	row     output.Row
 
 	windows *merge.Windows
@@ -113,7 +116,7 @@ func (m *maker) decode(_ int, v scan.Visit, r *result) (err error) {
 		return err
 	}
 	r.stats = output.StatsOf(h, m.options.Percentiles, m.options.Buckets, r.stats)
-	if m.options.Moving > 0 {
+	if m.options.Moving > 0 || m.options.Counts {
 		r.counts.Pack(h, histogram.MaxDigits)
 	}
 	r.extent, err = v.Extent()
@@ -145,6 +148,10 @@ func (m *maker) interval(v scan.Visit, r *result) error {
 			return t.fail(v.Place, err)
 		}
 	}
+	if m.options.Counts {
+		r.counts.Unpack(&m.counts)
+		m.row.Counts = &m.counts
+	}
 	return m.emit(t, nil)
 }
 
@@ -175,11 +182,11 @@ func (m *maker) merge(t *tag, v scan.Visit, r *result) error {
 
 // late counts an interval whose window is complete in the totals of its tag.
 func (m *maker) late(t *tag, w merge.Window, s *merge.Sum) error {
-	h, err := s.Histogram(&m.own)
+	h, err := s.Histogram(&m.counts)
 	if err != nil {
 		return t.fail(m.last, err)
 	}
-	m.row = output.Row{Tag: t.name, Start: w.Start, End: w.End, Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats)}
+	m.row = output.Row{Tag: t.name, Start: w.Start, End: w.End, Counts: h, Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats)}
 	if err := t.total.Add(&m.row.Stats, h.Double()); err != nil {
 		return t.fail(m.last, err)
 	}
@@ -201,13 +208,13 @@ func (m *maker) completeBefore(then int64) error {
 // window makes the row of a tag and window.
 func (m *maker) window(w *merge.Merged) error {
 	t := m.tag(w.Tag)
-	h, err := w.Histogram(&m.own)
+	h, err := w.Histogram(&m.counts)
 	if err != nil {
 		return t.fail(m.last, err)
 	}
 	m.row = output.Row{
-		Tag: t.name, Start: w.Window.Start, End: w.Window.End,
-		Relative: seconds(w.Window.Start) - w.LogStart, Length: seconds(m.options.Window), Covered: seconds(w.End - w.Start),
+		Tag: t.name, Start: w.Window.Start, End: w.Window.End, Counts: h,
+		Relative: seconds(w.Window.Start) - w.LogStart, Length: seconds(w.Window.End - w.Window.Start), Covered: seconds(w.End - w.Start),
 		Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats),
 	}
 	if err := t.total.Add(&m.row.Stats, h.Double()); err != nil {

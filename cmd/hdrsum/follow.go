@@ -1,0 +1,334 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/cli"
+	"hdrkit/internal/live"
+	"hdrkit/internal/prom"
+	"hdrkit/internal/push"
+	"hdrkit/internal/series"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// credentials is the environment variable with the Authorization field of pushes. A command line would show it to others.
+const credentials = "HDRKIT_PUSH_AUTHORIZATION"
+
+// lastPush is the time that an ended command takes to send the last rows.
+const lastPush = 10 * time.Second
+
+// liveFlags are the options that show logs to other programs, or while they are written.
+func liveFlags() []urfave.Flag {
+	return append(cli.FollowFlags(),
+		&urfave.StringFlag{Name: "listen", Category: cli.GroupLive,
+			Usage: "with -follow, answer scrapes of Prometheus at `ADDRESS`, such as 127.0.0.1:9103"},
+		&urfave.StringFlag{Name: "push", Category: cli.GroupLive,
+			Usage: "send the rows of -st influx to an InfluxDB, or those of -st openmetrics to a receiver of Prometheus remote write, at `URL`; credentials are read from " + credentials},
+		&urfave.IntFlag{Name: "schema", Value: prom.DefaultSchema, Category: cli.GroupLive,
+			Usage: fmt.Sprintf("the `SCHEMA` of native histograms, from %d to %d: 2^SCHEMA buckets in each power of two", prom.MinSchema, prom.MaxSchema)})
+}
+
+// liveOptions are the options of [liveFlags].
+type liveOptions struct {
+	follow bool
+	listen string
+	push   *url.URL
+	prom   prom.Options
+}
+
+// parsePush checks the address of -push, which decides what -st is if that is not given.
+func parsePush(c *urfave.Context, o *options) (err error) {
+	if !cli.Given(c, "push") {
+		return nil
+	}
+	if o.live.push, err = push.ParseURL(c.String("push")); err != nil {
+		return cli.Usagef("-push: %w", err)
+	}
+	if !cli.Given(c, "st") {
+		o.format = formats[pushed(o.live.push)]
+	}
+	if o.format.name != "influx" && o.format.name != "openmetrics" {
+		return cli.Usagef("-push sends the rows of -st influx or -st openmetrics, not those of -st %s", o.format.name)
+	}
+	return nil
+}
+
+// parseLive checks the options of [liveFlags].
+func parseLive(c *urfave.Context, o *options) error {
+	l := &o.live
+	l.follow, l.listen = c.Bool("follow"), c.String("listen")
+	if err := cli.CheckFollow(c, "lt", "baseline"); err != nil {
+		return err
+	}
+	if l.push != nil {
+		if err := o.checkPrecision(c); err != nil {
+			return err
+		}
+	}
+	rows := o.format.rows != nil
+	o.series.Counts = l.push != nil && o.format.name == "openmetrics"
+	switch {
+	case cli.Given(c, "listen") && !l.follow:
+		return cli.Usagef("-listen needs -follow: it shows logs while they are written")
+	case cli.Given(c, "push") && cli.Given(c, "of"):
+		return cli.Usagef("-push and -of do not go together: the rows go to one place")
+	case cli.Given(c, "schema") && l.listen == "" && (l.push == nil || o.format.name != "openmetrics"):
+		return cli.Usagef("-schema needs -listen, or -push with -st openmetrics")
+	case c.Int("schema") < prom.MinSchema || c.Int("schema") > prom.MaxSchema:
+		return cli.Usagef("-schema %d: schemas are from %d to %d", c.Int("schema"), prom.MinSchema, prom.MaxSchema)
+	case l.push != nil && o.format.name == "openmetrics" && o.series.Moving > 0:
+		return cli.Usagef("-push and -mwp do not go together with -st openmetrics: Prometheus computes percentiles of any span")
+	case l.push != nil && o.series.Buckets:
+		return cli.Usagef("-push and -buckets do not go together: native histograms have buckets")
+	case !l.follow:
+	case l.listen != "" && !rows && cli.Given(c, "st"):
+		return cli.Usagef("-listen does not go with -st %s, which is a summary; it goes with %s", o.format.name, strings.Join(streams, ", "))
+	case l.listen != "" && o.series.Window == 0:
+		return cli.Usagef("-listen needs -agg, such as -agg 1: the length of the window whose percentiles it shows")
+	case l.listen == "" && !rows && !o.table(c):
+		return cli.Usagef("-follow needs rows (-st %s), -listen or -push; on a terminal it needs -agg, to show a table", strings.Join(streams, ", "))
+	}
+	l.prom = prom.Options{Metric: o.metric, Ratio: o.scale.Ratio, Schema: c.Int("schema"), Percentiles: o.percentiles}
+	if l.listen != "" || l.push != nil && o.format.name == "openmetrics" {
+		if err := output.CheckMetric(o.metric); err != nil {
+			return cli.Usagef("-metric: %w", err)
+		}
+	}
+	return nil
+}
+
+// table reports whether -follow shows a table that is drawn again and again.
+func (o *options) table(c *urfave.Context) bool {
+	return o.live.follow && o.live.push == nil && o.live.listen == "" && !cli.Given(c, "st") && cli.Terminal(c.App.Writer) && o.series.Window > 0
+}
+
+// pushed returns the format that a receiver takes, as far as its address shows it.
+func pushed(u *url.URL) string {
+	if strings.Contains(u.Path, "/api/v1/") {
+		return "openmetrics"
+	}
+	return "influx"
+}
+
+// checkPrecision takes -precision from the address of an InfluxDB, which must not have another one.
+func (o *options) checkPrecision(c *urfave.Context) error {
+	there := influxPrecision(o.live.push.Query().Get("precision"))
+	if o.format.name != "influx" || !slices.Contains(output.Precisions, there) {
+		return nil
+	}
+	if cli.Given(c, "precision") && o.precision != there {
+		return cli.Usagef("-precision is %s, but the URL of -push has %s", o.precision, there)
+	}
+	o.precision = there
+	return nil
+}
+
+// influxPrecision returns the name of a precision of InfluxDB 1 or 2. Without one both take nanoseconds.
+func influxPrecision(name string) string {
+	switch name {
+	case "", "n":
+		return "ns"
+	case "u":
+		return "us"
+	}
+	return name
+}
+
+// newPusher returns what sends rows, and the writer of rows that it sends.
+func (o *options) newPusher(notice func(text string)) (*push.Pusher, output.RowWriter) {
+	options := push.Options{URL: o.live.push, Notice: notice, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}}
+	if o.format.name == "openmetrics" {
+		options.Header, options.Encode = prom.RemoteHeader(), prom.Snappy
+	}
+	options.Header.Set("User-Agent", "hdrsum")
+	if secret := os.Getenv(credentials); secret != "" {
+		options.Header.Set("Authorization", secret)
+	}
+	p := push.New(options)
+	if o.format.name == "openmetrics" {
+		return p, &remoteRows{prom.NewRemote(p, o.live.prom)}
+	}
+	return p, o.format.rows(p, o)
+}
+
+// remoteRows writes rows by remote write.
+type remoteRows struct{ remote *prom.Remote }
+
+func (r *remoteRows) Row(row *output.Row) error {
+	return r.remote.Row(row.Tag, row.End, row.Counts, row.TotalsOnly)
+}
+
+func (r *remoteRows) Close() error { return nil }
+
+// closePusher sends the last rows, and says what did not arrive.
+func closePusher(p *push.Pusher, d *cli.Diagnostics) error {
+	ctx, cancel := context.WithTimeout(context.Background(), lastPush)
+	defer cancel()
+	result := p.Close(ctx)
+	d.LeftOut(result.Refused)
+	if result.Unsent > 0 {
+		return fmt.Errorf("the receiver did not take the last rows: %d are lost", result.Unsent)
+	}
+	return nil
+}
+
+// runFollow shows logs while they are written.
+func runFollow(c *urfave.Context, d *cli.Diagnostics, o *options, g *gates) error {
+	f := &follower{c: c, diagnostics: d, options: o, gates: g}
+	if o.live.listen != "" {
+		listener, err := net.Listen("tcp", o.live.listen)
+		if err != nil {
+			return cli.Usagef("-listen: %w", err)
+		}
+		defer listener.Close()
+		f.listener = listener
+	}
+	return cli.WriteFile("", c.App.Writer, nil, f.run)
+}
+
+// A follower shows what is merged: as rows, as a table, and to Prometheus. It is a [live.Sink].
+type follower struct {
+	c           *urfave.Context
+	diagnostics *cli.Diagnostics
+	options     *options
+	gates       *gates
+	listener    net.Listener
+
+	w         io.Writer
+	rows      *series.Live
+	collector *prom.Collector
+	table     *liveTable
+	scratch   histogram.Histogram
+}
+
+// run follows the logs, and writes rows to w.
+func (f *follower) run(w io.Writer) error {
+	f.w = w
+	var out output.RowWriter
+	var pusher *push.Pusher
+	if f.options.live.push != nil {
+		pusher, out = f.options.newPusher(func(text string) { f.diagnostics.Warnf("%s", text) })
+		defer pusher.GiveUp()
+	} else if f.options.format.rows != nil {
+		out = f.options.format.rows(w, f.options)
+	} else if f.options.table(f.c) {
+		f.table = newLiveTable(f.options, f.gates)
+	}
+	if out != nil {
+		f.rows = series.NewLive(&f.options.series, newRowSink(f.c, f.diagnostics, f.options, out).row)
+	}
+	some, err := cli.Follow(f.c, f.options.series.Window, f, f.serve)
+	if err != nil {
+		return err
+	}
+	if out != nil {
+		if err := out.Close(); err != nil {
+			return err
+		}
+	}
+	if f.table != nil {
+		f.table.drawn = time.Time{}
+		if err := f.Flush(); err != nil {
+			return err
+		}
+	}
+	if pusher != nil {
+		if err := closePusher(pusher, f.diagnostics); err != nil {
+			return err
+		}
+	}
+	if !some {
+		f.diagnostics.Close()
+		return errors.New("no intervals in the input")
+	}
+	return f.diagnostics.Close()
+}
+
+// serve begins to answer scrapes.
+func (f *follower) serve(m *live.Merger) (end func()) {
+	if f.listener == nil {
+		return func() {}
+	}
+	f.collector = prom.NewCollector(f.options.live.prom, m.States)
+	server := &http.Server{
+		Handler:           f.collector.Handler(),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10,
+	}
+	go server.Serve(f.listener)
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		server.Shutdown(ctx)
+	}
+}
+
+// Window shows what a tag has in a window.
+func (f *follower) Window(m *merge.Merged) error { return f.show(m, false) }
+
+// Late shows an interval that came after its window.
+func (f *follower) Late(m *merge.Merged) error {
+	if f.rows == nil {
+		f.diagnostics.LeftOut(1)
+	}
+	return f.show(m, true)
+}
+
+func (f *follower) show(m *merge.Merged, late bool) error {
+	h, err := m.Histogram(&f.scratch)
+	if err == nil && f.collector != nil {
+		if late {
+			err = f.collector.Late(m.Tag, h)
+		} else {
+			err = f.collector.Window(m.Tag, m.Window.End, h)
+		}
+	}
+	if err == nil && f.table != nil {
+		err = f.table.add(m, h)
+	}
+	if err != nil {
+		return f.diagnostics.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(m.Tag), err))
+	}
+	if f.rows == nil {
+		return nil
+	}
+	if late {
+		return f.rows.Late(m)
+	}
+	return f.rows.Window(m)
+}
+
+// Flush writes the rows so far, or draws the table.
+func (f *follower) Flush() error {
+	var exceeded error
+	if f.table != nil {
+		exceeded = f.table.draw(f.w)
+	}
+	if buffered, ok := f.w.(interface{ Flush() error }); ok {
+		if err := buffered.Flush(); err != nil {
+			return err
+		}
+	}
+	return exceeded
+}
+
+// Malformed counts a malformed line.
+func (f *follower) Malformed(_ error, text string) error { return f.diagnostics.Skip(text) }
+
+// Notice prints a message.
+func (f *follower) Notice(text string) { f.diagnostics.Warnf("%s", text) }

@@ -1,0 +1,17 @@
+package series
+
+import "hdrkit/hdrlog/merge"
+
+// A Live makes rows of intervals that were merged before, see package live.
+type Live struct{ maker *maker }
+
+// NewLive returns a Live. The places that the sink receives say nothing.
+func NewLive(o *Options, sink Sink) *Live { return &Live{newMaker(o, sink)} }
+
+// Window makes the row of a tag and window. Windows come in order of time.
+func (l *Live) Window(w *merge.Merged) error { return l.maker.window(w) }
+
+// Late makes a row of an interval that came after its window. Only its totals have a place in the series.
+func (l *Live) Late(w *merge.Merged) error {
+	return l.maker.late(l.maker.tag(w.Tag), w.Window, &w.Sum)
+}
