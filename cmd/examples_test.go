@@ -1,14 +1,19 @@
+//go:build unix
+
 // Package cmd holds the commands. Its test runs every example that their help and the README give.
 package cmd
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -102,7 +107,7 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, command := range commands {
-		out, err := exec.Command(command, "-h").Output()
+		out, err := exec.Command(command, "--help").Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,6 +137,10 @@ func run(t *testing.T, command string) {
 	}
 	shell := exec.Command("sh", "-c", command)
 	shell.Dir = dir
+	if strings.Contains(command, " -follow") {
+		runUntilOutput(t, shell)
+		return
+	}
 	var stdout, stderr strings.Builder
 	shell.Stdout, shell.Stderr = &stdout, &stderr
 	if err := shell.Run(); err != nil {
@@ -139,5 +148,28 @@ func run(t *testing.T, command string) {
 	}
 	if messages := matches.ReplaceAllString(stderr.String(), ""); messages != "" {
 		t.Errorf("%s: on standard error:\n%s", command, messages)
+	}
+}
+
+// runUntilOutput runs a command that never ends by itself. It must print something, and is interrupted then.
+func runUntilOutput(t *testing.T, shell *exec.Cmd) {
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the signal goes to all processes of a pipeline
+	var stderr strings.Builder
+	shell.Stderr = &stderr
+	stdout, err := shell.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(2*time.Minute, func() { syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) })
+	defer late.Stop()
+	n, err := stdout.Read(make([]byte, 1))
+	syscall.Kill(-shell.Process.Pid, syscall.SIGINT)
+	io.Copy(io.Discard, stdout)
+	shell.Wait()
+	if n == 0 {
+		t.Errorf("%s prints nothing: %v\n%s", shell.Args[2], err, stderr.String())
 	}
 }

@@ -26,28 +26,28 @@ exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line, 3 if
 func app() *urfave.App {
 	flags := append(append(cli.InputFlags(), cli.TagFlags("draw")...), cli.IgnoreTagsFlag("draw"))
 	flags = append(flags,
-		&urfave.BoolFlag{Name: "compare", Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
+		&urfave.BoolFlag{Name: "compare", Category: cli.GroupChoice, Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
 	)
 	flags = append(flags, cli.RangeFlags()...)
 	flags = append(flags, cli.OmissionFlag(),
-		&urfave.StringFlag{Name: "type", Value: "timeline", Usage: "what to draw, a `TYPE` of " + strings.Join(types, ", ") + "; percentiles takes .hgrm files, too"},
-		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: "max", Usage: "the `PERCENTILES` of each interval that a timeline shows, such as max,99.9,50"},
+		&urfave.StringFlag{Name: "type", Value: "timeline", Category: cli.GroupOutput, Usage: "what to draw, a `TYPE` of " + strings.Join(types, ", ") + "; percentiles takes .hgrm files, too"},
+		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: "max", Category: cli.GroupValues, Usage: "the `PERCENTILES` of each interval that a timeline shows, such as max,99.9,50"},
 		cli.RatioFlag(),
-		&urfave.StringFlag{Name: "unit", Usage: "the `UNIT` that values are in after that; ns, us, ms and s turn into one another where that makes rounder numbers"},
-		&urfave.BoolFlag{Name: "log", Usage: "a logarithmic axis of values"},
-		&urfave.StringFlag{Name: "time", Value: "relative", Usage: "relative: time since the log's start; absolute: clock times; a `KIND` of these"},
-		&urfave.StringFlag{Name: "tz", Value: "UTC", Usage: "the `ZONE` of clock times, such as Europe/Berlin or Local"},
+		&urfave.StringFlag{Name: "unit", Category: cli.GroupValues, Usage: "the `UNIT` that values are in after that; ns, us, ms and s turn into one another where that makes rounder numbers"},
+		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values"},
+		&urfave.StringFlag{Name: "time", Value: "relative", Category: cli.GroupLook, Usage: "relative: time since the log's start; absolute: clock times; a `KIND` of these"},
+		&urfave.StringFlag{Name: "tz", Value: "UTC", Category: cli.GroupLook, Usage: "the `ZONE` of clock times, such as Europe/Berlin or Local"},
 		cli.AggregateFlag("the length of an interval where several inputs or tags are added up, otherwise none"),
-		&urfave.StringSliceFlag{Name: "sla", Usage: "draw a service level, a `LEVEL` such as 20, or 99=5,99.9=20 for values at percentiles; repeatable"},
-		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},
-		&urfave.StringFlag{Name: "format", Usage: "png, svg, pdf or html, a `FORMAT` of these (default what the name of -of ends with, or png)"},
-		&urfave.Float64Flag{Name: "width", Value: 1200, Usage: "how wide the picture is, in `PIXELS` of 1/96 inch"},
-		&urfave.Float64Flag{Name: "height", Value: 600, Usage: "how high it is, in `PIXELS` likewise"},
-		&urfave.IntFlag{Name: "dpi", Value: 96, Usage: "how many `DOTS` an inch PNG has: 192 makes it twice as sharp"},
-		&urfave.StringFlag{Name: "title", Usage: "the `TEXT` above it"},
-		&urfave.StringFlag{Name: "theme", Value: "auto", Usage: "light or dark, a `THEME` of these; auto is light, but a page follows the reader's preference"},
-		&urfave.Float64Flag{Name: "page-size", Value: 16, Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise"},
-		&urfave.IntFlag{Name: "page-digits", Value: 2, Usage: "the precision of percentiles of a part of the time in a page, in significant `DIGITS`"},
+		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLook, Usage: "draw a service level, a `LEVEL` such as 20, or 99=5,99.9=20 for values at percentiles; repeatable"},
+		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Category: cli.GroupOutput, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},
+		&urfave.StringFlag{Name: "format", Category: cli.GroupOutput, Usage: "png, svg, pdf or html, a `FORMAT` of these (default what the name of -of ends with, or png)"},
+		&urfave.Float64Flag{Name: "width", Value: 1200, Category: cli.GroupLook, Usage: "how wide the picture is, in `PIXELS` of 1/96 inch"},
+		&urfave.Float64Flag{Name: "height", Value: 600, Category: cli.GroupLook, Usage: "how high it is, in `PIXELS` likewise"},
+		&urfave.IntFlag{Name: "dpi", Value: 96, Category: cli.GroupLook, Usage: "how many `DOTS` an inch PNG has: 192 makes it twice as sharp"},
+		&urfave.StringFlag{Name: "title", Category: cli.GroupLook, Usage: "the `TEXT` above it"},
+		&urfave.StringFlag{Name: "theme", Value: "auto", Category: cli.GroupLook, Usage: "light or dark, a `THEME` of these; auto is light, but a page follows the reader's preference"},
+		&urfave.Float64Flag{Name: "page-size", Value: 16, Category: cli.GroupLook, Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise"},
+		&urfave.IntFlag{Name: "page-digits", Value: 2, Category: cli.GroupLook, Usage: "the precision of percentiles of a part of the time in a page, in significant `DIGITS`"},
 	)
 	return &urfave.App{
 		Name:        "hdrplot",
@@ -56,6 +56,12 @@ func app() *urfave.App {
 		Description: examples,
 		Flags:       append(append(flags, cli.MovingFlags()...), cli.RunFlags()...),
 		Action:      run,
+		Metadata: cli.Guide{
+			Common: []string{"if", "incT", "excT", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "log", "agg", "sla", "of", "format"},
+			Choices: map[string][]string{
+				"type": types, "format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "unit": {"ns", "us", "ms", "s"},
+			},
+		}.Metadata(),
 	}
 }
 

@@ -56,19 +56,19 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 			Unit: c.String("unit"), LogValues: c.Bool("log"),
 		},
 	}
-	kind, err := cli.OneOf(c, "type", types)
+	kind, err := cli.OneOf(c, "type")
 	if err != nil {
 		return nil, err
 	}
 	o.kind = picture.Type(kind)
-	theme, err := cli.OneOf(c, "theme", []string{"auto", "light", "dark"})
+	theme, err := cli.OneOf(c, "theme")
 	if err != nil {
 		return nil, err
 	}
 	if theme != "auto" {
 		o.picture.Theme = picture.Theme(theme)
 	}
-	kindOfTime, err := cli.OneOf(c, "time", []string{"relative", "absolute"})
+	kindOfTime, err := cli.OneOf(c, "time")
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 func parseFormat(c *urfave.Context, path string) (picture.Format, error) {
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	if c.String("format") != "" {
-		format, err := cli.OneOf(c, "format", formats)
+		format, err := cli.OneOf(c, "format")
 		if err == nil && extension != format && slices.Contains(formats, extension) {
 			return "", cli.Usagef("-of %s and -format %s name different formats", path, format)
 		}

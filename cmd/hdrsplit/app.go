@@ -19,6 +19,8 @@ const examples = `examples:
    hdrsplit -if fixed.hdr                      insert-rt.fixed.hdr, insert-st.fixed.hdr, ...: a log for each tag
    hdrsplit -if taggy.hdr -incT A -incT B   A.taggy.hdr and B.taggy.hdr only
    hdrsplit -if 'node.*\.hdr' -od split        all logs whose name matches, into the folder split
+   hdrsplit -s 60 -e 5m fixed.hdr              without the first minute and what comes after the fifth
+   hdrsplit -verify fixed.hdr                  without intervals whose payload is damaged
    zstdcat run.hdr.zst | hdrsplit -if -        insert-rt.stdin.hdr, ...
 
 Untagged intervals go to default.NAME. Characters of a tag that a file name cannot have are percent-encoded.
@@ -33,6 +35,7 @@ func app() *urfave.App {
 		Description: examples,
 		Flags:       flags(),
 		Action:      run,
+		Metadata:    cli.Guide{Common: []string{"if", "incT", "excT", "s", "e", "od", "verify", "strict"}}.Metadata(),
 	}
 }
 

@@ -42,6 +42,10 @@ func app() *urfave.App {
 		Description: examples,
 		Flags:       flags(),
 		Action:      run,
+		Metadata: cli.Guide{
+			Common:  []string{"if", "incT", "excT", "it", "s", "e", "st", "of", "lt", "ovr", "p", "agg", "sla", "baseline", "strict"},
+			Choices: map[string][]string{"st": types(), "period": summary.Modes, "precision": output.Precisions},
+		}.Metadata(),
 	}
 }
 

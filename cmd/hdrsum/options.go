@@ -10,7 +10,6 @@ import (
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/series"
-	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
 
@@ -122,7 +121,7 @@ const maxTicks = 10_000
 
 // parseOptions checks the options that say what to print.
 func parseOptions(c *urfave.Context) (*options, error) {
-	name, err := cli.OneOf(c, "st", types())
+	name, err := cli.OneOf(c, "st")
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +136,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if err := checkTables(c, o); err != nil {
 		return nil, err
 	}
-	if o.mode, err = cli.OneOf(c, "period", summary.Modes); err != nil {
+	if o.mode, err = cli.OneOf(c, "period"); err != nil {
 		return nil, err
 	}
 	if c.Bool("its") {
@@ -146,7 +145,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 		}
 		o.mode = "intervals"
 	}
-	if o.precision, err = cli.OneOf(c, "precision", output.Precisions); err != nil {
+	if o.precision, err = cli.OneOf(c, "precision"); err != nil {
 		return nil, err
 	}
 	aggregate, err := cli.Millis(c, "agg")

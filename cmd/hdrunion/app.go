@@ -36,6 +36,7 @@ func app() *urfave.App {
 		Description: examples,
 		Flags:       flags(),
 		Action:      run,
+		Metadata:    cli.Guide{Common: []string{"if", "tif", "incT", "excT", "it", "s", "e", "r", "grid", "of", "strict"}}.Metadata(),
 	}
 }
 

@@ -139,6 +139,15 @@ func Run(ctx context.Context, app *cli.App, args []string) int {
 
 	options, err := arguments(app.Flags, args)
 	switch {
+	case len(args) == 2 && args[0] == "--generate":
+		var page string
+		if page, err = generate(app, args[1]); err == nil {
+			err = printPage(app.Writer, page)
+		}
+	case len(args) > 2 && args[0] == "--complete":
+		err = printPage(app.Writer, complete(app, args[1], args[2:]))
+	case err == errShortHelp:
+		err = printPage(app.Writer, shortHelp(app))
 	case err == errHelp:
 		err = printPage(app.Writer, help(app))
 	case err == errVersion:
@@ -192,8 +201,9 @@ func Printable(text string) string {
 
 // Errors of arguments that ask for a page instead.
 var (
-	errHelp    = errors.New("help")
-	errVersion = errors.New("version")
+	errShortHelp = errors.New("h")
+	errHelp      = errors.New("help")
+	errVersion   = errors.New("version")
 )
 
 // arguments makes a command line fit the flag package: options first, since that package stops at the first argument that
@@ -217,7 +227,9 @@ func arguments(flags []cli.Flag, args []string) ([]string, error) {
 		_, isBool := flag.(*cli.BoolFlag)
 		switch {
 		case flag != nil:
-		case name == "h" || name == "help":
+		case name == "h":
+			return nil, errShortHelp
+		case name == "help":
 			return nil, errHelp
 		case name == "version":
 			return nil, errVersion

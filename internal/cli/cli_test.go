@@ -64,7 +64,7 @@ func TestArguments(t *testing.T) {
 		{"--input-file a --if b -inputFile=c", "-if=a -if=b -if=c --"},
 		{"-if -q -", "-if=-q -- -"},
 		{"-q=false --quiet=true", "-q=false -q=true --"},
-		{"-h", "help"},
+		{"-h", "h"},
 		{"-v --help -nosuch", "help"},
 		{"-if -h", "-if=-h --"},
 		{"--version", "version"},

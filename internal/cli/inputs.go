@@ -73,7 +73,7 @@ func second(c *cli.Context) (hdrlog.Second, error) {
 	if c.String("second") == "" {
 		return hdrlog.SecondUnknown, nil
 	}
-	meaning, err := OneOf(c, "second", []string{"length", "end"})
+	meaning, err := OneOf(c, "second")
 	if meaning == "end" {
 		return hdrlog.SecondEnd, err
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,15 +41,6 @@ func parseSeconds(text string) (seconds float64, ok bool) {
 	}
 	duration, err := time.ParseDuration(text)
 	return duration.Seconds(), err == nil
-}
-
-// OneOf returns the value of an option, in lower case, if it is one of a few.
-func OneOf(c *cli.Context, name string, all []string) (string, error) {
-	value := strings.ToLower(c.String(name))
-	if !slices.Contains(all, value) {
-		return "", Usagef("-%s %q is none of %s%s", name, c.String(name), strings.Join(all, ", "), didYouMean(value, all))
-	}
-	return value, nil
 }
 
 // didYouMean returns a question for the name that is most like a misspelled one, or nothing if no name is.

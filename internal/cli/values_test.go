@@ -84,7 +84,8 @@ func TestDidYouMean(t *testing.T) {
 func TestOneOf(t *testing.T) {
 	flags := []cli.Flag{&cli.StringFlag{Name: "st"}}
 	action := func(c *cli.Context) error {
-		_, err := OneOf(c, "st", []string{"hgrm", "csv"})
+		c.App.Metadata = Guide{Choices: map[string][]string{"st": {"hgrm", "csv"}}}.Metadata()
+		_, err := OneOf(c, "st")
 		return err
 	}
 	if status, stderr := run(t, flags, action, "-st", "CSV"); status != OK {

@@ -1,0 +1,234 @@
+//go:build unix
+
+package cmd
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"hdrkit/internal/clitest"
+)
+
+// commands returns the names of the commands.
+func commands(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob("hdr*")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	return names
+}
+
+// printed returns what a command prints on standard output.
+func printed(t *testing.T, command string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(command, args...).Output()
+	if err != nil {
+		t.Fatalf("%s %q: %v", command, args, err)
+	}
+	return string(out)
+}
+
+// TestShortHelp checks that -h fits a terminal, has six examples, and names --help at its end.
+func TestShortHelp(t *testing.T) {
+	build(t)
+	for _, command := range commands(t) {
+		t.Run(command, func(t *testing.T) {
+			lines := strings.Split(strings.TrimSuffix(printed(t, command, "-h"), "\n"), "\n")
+			if len(lines) > 45 {
+				t.Errorf("%d lines, want at most 45", len(lines))
+			}
+			examples, inExamples := 0, false
+			for _, line := range lines {
+				if width := utf8.RuneCountInString(line); width > 120 {
+					t.Errorf("%d columns: %s", width, line)
+				}
+				switch {
+				case line == "examples:":
+					inExamples = true
+				case line == "":
+					inExamples = false
+				case inExamples:
+					examples++
+				}
+			}
+			if examples != 6 {
+				t.Errorf("%d examples, want 6", examples)
+			}
+			if last := lines[len(lines)-1]; !strings.Contains(last, command+" --help") {
+				t.Errorf("the last line is %q, want one that names --help", last)
+			}
+			all := printed(t, command, "--help")
+			for _, line := range lines {
+				if name, _, ok := strings.Cut(strings.TrimPrefix(line, "  "), " "); ok && strings.HasPrefix(name, "-") && !strings.Contains(all, "\n  "+name) {
+					t.Errorf("--help does not have %s", name)
+				}
+			}
+		})
+	}
+}
+
+// generated are the files that release/generate writes for a command.
+var generated = []struct{ kind, path string }{
+	{"man", "man/COMMAND.1"},
+	{"complete-bash", "completion/bash/COMMAND"},
+	{"complete-zsh", "completion/zsh/_COMMAND"},
+	{"complete-fish", "completion/fish/COMMAND.fish"},
+}
+
+// TestGenerated checks that the manual pages and completions in release are those that the commands print.
+func TestGenerated(t *testing.T) {
+	build(t)
+	want := make(map[string]bool)
+	for _, command := range commands(t) {
+		for _, file := range generated {
+			path := filepath.Join("..", "release", strings.ReplaceAll(file.path, "COMMAND", command))
+			want[path] = true
+			text, err := os.ReadFile(path)
+			if err != nil || string(text) != printed(t, command, "--generate", file.kind) {
+				t.Errorf("%s is not current (%v): run release/generate", path, err)
+			}
+		}
+	}
+	for _, pattern := range []string{"../release/man/*", "../release/completion/*/*"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			if !want[path] {
+				t.Errorf("%s belongs to no command: run release/generate", path)
+			}
+		}
+	}
+}
+
+// TestManualPages has man format the manual pages.
+func TestManualPages(t *testing.T) {
+	clitest.RequireTools(t, "man")
+	for _, command := range commands(t) {
+		path, err := filepath.Abs(filepath.Join("..", "release", "man", command+".1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		man := exec.Command("man", "--warnings", "-l", path)
+		man.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "MANWIDTH=100", "MANROFFSEQ=")
+		var stderr strings.Builder
+		man.Stderr = &stderr
+		out, err := man.Output()
+		if err != nil || stderr.Len() > 0 {
+			t.Errorf("%s: %v: %s", command, err, stderr.String())
+		}
+		for _, section := range []string{"\nNAME\n", "\nSYNOPSIS\n", "\nEXAMPLES\n", "\nOPTIONS\n", "\nEXIT STATUS\n"} {
+			if !strings.Contains(string(out), section) {
+				t.Errorf("%s: no section %s", command, strings.TrimSpace(section))
+			}
+		}
+	}
+}
+
+// shells are the shells whose completion is tested. The script of each reads the completions in $COMPLETION and makes the
+// file ready when the shell waits for a command.
+var shells = []struct {
+	name, folder, command, script string
+}{
+	{"bash", "bash", "bash --noprofile --rcfile rc -i", `
+for file in "$COMPLETION"/*; do . "$file"; done
+PROMPT_COMMAND='touch ready'
+`},
+	{"zsh", "zsh", "ZDOTDIR=. zsh -i", `
+fpath=("$COMPLETION" $fpath)
+autoload -U compinit && compinit -u -D
+precmd() { touch ready }
+`},
+	{"fish", "fish", "fish --no-config -i -C 'source rc'", `
+for file in $COMPLETION/*; source $file; end
+function fish_prompt; touch ready; end
+`},
+}
+
+// TestCompletion types command lines with tabs into real shells. The files that the commands write show what the shell
+// completed.
+func TestCompletion(t *testing.T) {
+	clitest.RequireTools(t, "bash", "zsh", "fish", "script")
+	build(t)
+	for _, shell := range shells {
+		t.Run(shell.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for name, log := range map[string]string{"node1.hdr": "node1.hdr", "odd.hdr": "odd-tags.hdr"} {
+				text, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", "logs", log))
+				if err != nil {
+					t.Fatal(err)
+				}
+				write(t, filepath.Join(dir, name), string(text))
+			}
+			write(t, filepath.Join(dir, "rc"), shell.script)
+			write(t, filepath.Join(dir, ".zshrc"), shell.script)
+			session := exec.Command("script", "-q", "-e", "-c", shell.command, "/dev/null")
+			session.Dir = dir
+			session.Env = append(os.Environ(), "HOME="+dir, "TERM=xterm", "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir,
+				"COMPLETION="+filepath.Join(clitest.Root(), "release", "completion", shell.folder))
+			keyboard, err := session.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var screen strings.Builder
+			session.Stdout, session.Stderr = &screen, &screen
+			if err := session.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := false
+			end := func() {
+				if !ended {
+					ended = true
+					keyboard.Close()
+					session.Process.Kill()
+					session.Wait()
+				}
+			}
+			defer end()
+			wait := func(name string) {
+				t.Helper()
+				for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+					if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+						return
+					}
+					if time.Now().After(deadline) {
+						end()
+						t.Fatalf("no file %s; the terminal shows\n%s", name, screen.String())
+					}
+				}
+			}
+			for _, test := range []struct{ typed, file string }{
+				{"hdrsum -if node1.hdr -st hgr\t -of a", "a.insert-rt.hgrm"},                            // a type
+				{"hdrsum -if node1.hdr --list-t\t -of b", "b"},                                          // an option
+				{"hdrsum -if node1.hdr -incT simple1-w\t -st hgrm -of c", "c.simple1-wt.hgrm"},          // a tag
+				{"hdrsum -if odd.hdr -incT load-gen::R\t -st hgrm -of d", "d.load-gen%3A%3AREAD.hgrm"},  // a tag that bash takes for several words
+				{"hdrplot -if node1.hdr -type heat\t -format=sv\t -of e.svg", "e.svg"},                  // a value after =
+				{"hdrsplit -if no\t -incT insert-s\t -od f", filepath.Join("f", "insert-st.node1.hdr")}, // a file
+			} {
+				wait("ready")
+				if err := os.Remove(filepath.Join(dir, "ready")); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := keyboard.Write([]byte(test.typed + "\r")); err != nil {
+					t.Fatal(err)
+				}
+				wait(test.file)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

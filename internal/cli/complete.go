@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"hdrkit/internal/scan"
+	"hdrkit/tags"
+)
+
+// A candidate is a word that may stand where the cursor is.
+type candidate struct{ word, help string }
+
+// complete returns what a shell's completion of a command line needs, a line for each candidate: the word, a tab and its
+// description. Bash gives the line up to the cursor, and gets only words; the other shells give the arguments up to the
+// cursor.
+func complete(app *cli.App, shell string, args []string) string {
+	var line bashLine
+	if shell == "bash" {
+		line = splitBash(strings.Join(args, " "))
+		args = line.words[1:]
+	}
+	var b strings.Builder
+	if len(args) == 0 {
+		return ""
+	}
+	for _, c := range candidates(app, args) {
+		if strings.ContainsAny(c.word, "\n\t") {
+			continue
+		}
+		if shell == "bash" {
+			b.WriteString(line.replacement(c.word) + "\n")
+		} else {
+			b.WriteString(c.word + "\t" + c.help + "\n")
+		}
+	}
+	return b.String()
+}
+
+// candidates returns the words that may stand in place of the last argument. There are none where the name of a file may
+// stand.
+func candidates(app *cli.App, args []string) []candidate {
+	last := args[len(args)-1]
+	for n := 0; n < len(args)-1; n++ {
+		if args[n] == "--" {
+			return nil
+		}
+		flag := flagOf(app.Flags, args[n])
+		if _, isBool := flag.(*cli.BoolFlag); flag == nil || isBool || strings.Contains(args[n], "=") {
+			continue
+		}
+		if n++; n == len(args)-1 {
+			return values(app, flag, args[:n-1], "", last)
+		}
+	}
+	switch name, value, hasValue := strings.Cut(last, "="); {
+	case !strings.HasPrefix(last, "-"):
+		return nil
+	case !hasValue:
+		return options(app, last)
+	default:
+		if flag := flagOf(app.Flags, name); flag != nil {
+			return values(app, flag, args[:len(args)-1], name+"=", value)
+		}
+		return nil
+	}
+}
+
+// flagOf returns the flag of an argument that is an option, or nil.
+func flagOf(flags []cli.Flag, arg string) cli.Flag {
+	if len(arg) < 2 || arg[0] != '-' {
+		return nil
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+	return flagNamed(flags, name)
+}
+
+// options returns the options that begin like an argument: each by its first name that does, or by its last name after two
+// dashes.
+func options(app *cli.App, start string) []candidate {
+	var found []candidate
+	for _, g := range groups(app) {
+		for _, o := range g.options {
+			names, dashes := slices.Clone(o.names), "-"
+			if strings.HasPrefix(start, "--") {
+				slices.Reverse(names)
+				dashes = "--"
+			}
+			for _, name := range names {
+				if word := dashes + name; strings.HasPrefix(word, start) {
+					found = append(found, candidate{word, o.shortText(1)[0]})
+					break
+				}
+			}
+		}
+	}
+	return found
+}
+
+// values returns the values of an option that begin like start. Each gets a prefix.
+func values(app *cli.App, flag cli.Flag, before []string, prefix, start string) []candidate {
+	o := newOption(flag)
+	all := choices(app, o.names[0])
+	if o.placeholder == "TAGS" {
+		comma := strings.LastIndexByte(start, ',') + 1
+		prefix, start = prefix+start[:comma], start[comma:]
+		all = tagsOfInputs(app, before)
+	}
+	var found []candidate
+	for _, value := range all {
+		if strings.HasPrefix(value, start) {
+			found = append(found, candidate{prefix + value, ""})
+		}
+	}
+	return found
+}
+
+// maxCompletion is the number of intervals that completion reads at most: about half a second on one core.
+const maxCompletion = 500_000
+
+// tagPattern returns the pattern that matches only the tag with this text.
+func tagPattern(text string) string {
+	if strings.ContainsAny(text, `*+?()[]{}|^$\`) {
+		return regexp.QuoteMeta(text)
+	}
+	return text
+}
+
+// tagsOfInputs returns patterns of the tags in the logs that arguments name. It reads files only.
+func tagsOfInputs(app *cli.App, args []string) []string {
+	options, err := arguments(app.Flags, args)
+	if err != nil {
+		return nil
+	}
+	found := make(map[string]bool)
+	app.Action = func(c *cli.Context) error {
+		s, err := NewScan(c, NewDiagnostics(io.Discard, app.Name, false), nil, nil)
+		if err != nil || slices.ContainsFunc(s.Inputs, func(i scan.Input) bool { return i.Once }) {
+			return err
+		}
+		read := 0
+		return scan.Run(s, func(int, scan.Visit, *struct{}) error { return nil }, func(v scan.Visit, _ *struct{}) error {
+			found[tagPattern(tags.Text(v.Tag))] = true
+			if read++; read == maxCompletion {
+				return errors.New("enough")
+			}
+			return nil
+		})
+	}
+	// An error does not matter: the tags that were found until then are right.
+	_ = app.RunContext(context.Background(), append([]string{app.Name}, options...))
+	var all []string
+	for tag := range found {
+		all = append(all, tag)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// A bashLine is a command line as bash's completion sees it.
+type bashLine struct {
+	words []string // without quotes; the last one ends at the cursor
+	quote rune     // the quote that is open at the cursor, or 0
+	raw   string   // the last word with its quotes
+}
+
+// splitBash splits a line at spaces that are not quoted.
+func splitBash(text string) bashLine {
+	line := bashLine{words: []string{""}}
+	escaped, start := false, 0
+	for n, r := range text {
+		last := &line.words[len(line.words)-1]
+		switch {
+		case escaped:
+			*last += string(r)
+			escaped = false
+		case r == '\\' && line.quote != '\'':
+			escaped = true
+		case line.quote != 0 && r == line.quote:
+			line.quote = 0
+		case line.quote == 0 && (r == '\'' || r == '"'):
+			line.quote = r
+		case line.quote == 0 && r == ' ':
+			if n > start {
+				line.words = append(line.words, "")
+			}
+			start = n + 1
+		default:
+			*last += string(r)
+		}
+	}
+	line.raw = text[start:]
+	return line
+}
+
+// replacement returns what bash puts in place of the last word. Bash takes = and : for ends of words and replaces only what
+// follows. It adds no quotes.
+func (line *bashLine) replacement(word string) string {
+	if line.quote != 0 {
+		return word
+	}
+	if end := strings.LastIndexAny(line.raw, "=:") + 1; end > 0 && strings.HasPrefix(word, line.raw[:end]) {
+		word = word[end:]
+	}
+	var b strings.Builder
+	for _, r := range word {
+		if strings.ContainsRune(" !\"#$&'()*;<>?[\\]^`{|}~", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

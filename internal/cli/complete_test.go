@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+func TestComplete(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile("../../testdata/logs/odd-tags.hdr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "odd.hdr"), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	app := func() *cli.App {
+		flags := slices.Concat(InputFlags(), TagFlags("show"), RangeFlags(), RunFlags(), []cli.Flag{&cli.StringFlag{Name: "st"}})
+		return &cli.App{
+			Name: "test", Flags: flags, Reader: strings.NewReader(""), Writer: io.Discard, ErrWriter: io.Discard,
+			HideHelp: true, HideVersion: true, HideHelpCommand: true,
+			Metadata: Guide{Choices: map[string][]string{"st": {"csv", "csve", "hgrm"}}}.Metadata(),
+		}
+	}
+	for _, test := range []struct{ args, want string }{
+		{"-st,c", "csv csve"},
+		{"-st,", "csv csve hgrm"},
+		{"-st=h", "-st=hgrm"},
+		{"-st,csv,-q,h", ""},
+		{"-s", "-second -s -strict -st"},
+		{"--include", "--include-tag"},
+		{"-include", "-includeTag"},
+		{"--ver", "--verbose --version"},
+		{"-if", "-if -ifp"},
+		{"-nosuch", ""},
+		{"-nosuch=a", ""},
+		{"-if,", ""},
+		{"--,-s", ""},
+		{"-ip,DIR,-if,odd.hdr,-incT,", "%64efault -st .. A A.hdr A_B a/b default größe load-gen::READ with\"quote x=y"},
+		{"-ip,DIR,odd.hdr,-excT=A_", "-excT=A_B"},
+		{"-ip,DIR,-if,.*hdr,-incT,x", "x=y"},
+		{"-incT,A,-ip,DIR,-if,odd.hdr,-incT,x", "x=y"},
+		{"-ip,DIR,-if,nosuch,-incT,", ""},
+		{"-if,-,-incT,", ""},
+		{"-incT,", ""},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			args := strings.Split(strings.ReplaceAll(test.args, "DIR", dir), ",")
+			var words []string
+			for line := range strings.Lines(complete(app(), "zsh", args)) {
+				word, _, ok := strings.Cut(line, "\t")
+				if !ok {
+					t.Errorf("no tab in %q", line)
+				}
+				words = append(words, word)
+			}
+			if got := strings.Join(words, " "); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTagPattern(t *testing.T) {
+	for text, want := range map[string]string{"a.b": "a.b", "a.b*": `a\.b\*`, "default": "default", `a\`: `a\\`} {
+		if got := tagPattern(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestCompleteBash checks how command lines are split and what replaces the word at the cursor.
+func TestCompleteBash(t *testing.T) {
+	for _, test := range []struct{ line, words, candidate, want string }{
+		{"hdrsum -if a.hdr ", "hdrsum|-if|a.hdr|", "b c", `b\ c`},
+		{"hdrsum  -if  'a b' c", "hdrsum|-if|a b|c", "c$d", `c\$d`},
+		{`hdrsum "a \" b" x\ y`, `hdrsum|a " b|x y`, "x y z", `x\ y\ z`},
+		{"hdrsum 'a b", "hdrsum|a b", "a b c", "a b c"},
+		{"hdrsum -st=h", "hdrsum|-st=h", "-st=hgrm", "hgrm"},
+		{"hdrsum gen::R", "hdrsum|gen::R", "gen::READ", "READ"},
+		{"hdrsum gen", "hdrsum|gen", "gen::READ", "gen::READ"},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			line := splitBash(test.line)
+			if got := strings.Join(line.words, "|"); got != test.words {
+				t.Errorf("words %s, want %s", got, test.words)
+			}
+			if got := line.replacement(test.candidate); got != test.want {
+				t.Errorf("replacement %s, want %s", got, test.want)
+			}
+		})
+	}
+}

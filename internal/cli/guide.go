@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// A Guide is what help and completion need of a command beyond its options. It is the Metadata of the command's App.
+type Guide struct {
+	// Common are the options that -h shows, by their first names.
+	Common []string
+	// Choices are the values of the options that take one of a few. [OneOf] accepts these only.
+	Choices map[string][]string
+}
+
+// Metadata returns the guide as the Metadata of an App.
+func (g Guide) Metadata() map[string]any { return map[string]any{"guide": g} }
+
+func guideOf(app *cli.App) Guide {
+	g, _ := app.Metadata["guide"].(Guide)
+	return g
+}
+
+// sharedChoices are the choices of options that all commands have.
+var sharedChoices = map[string][]string{"second": {"length", "end"}}
+
+// choices returns the values of an option that takes one of a few, nil if it takes others.
+func choices(app *cli.App, name string) []string {
+	if all, ok := sharedChoices[name]; ok {
+		return all
+	}
+	return guideOf(app).Choices[name]
+}
+
+// OneOf returns the value of an option, in lower case, if it is one of the choices in the command's [Guide].
+func OneOf(c *cli.Context, name string) (string, error) {
+	value, all := strings.ToLower(c.String(name)), choices(c.App, name)
+	if !slices.Contains(all, value) {
+		return "", Usagef("-%s %q is none of %s%s", name, c.String(name), strings.Join(all, ", "), didYouMean(value, all))
+	}
+	return value, nil
+}
+
+// An option is an option as help shows it.
+type option struct {
+	names       []string
+	placeholder string // what the value is called, empty if there is none
+	usage       string
+	value       string // the default
+	group       string
+}
+
+func newOption(flag cli.Flag) option {
+	doc := flag.(cli.DocGenerationFlag)
+	o := option{names: doc.Names(), usage: doc.GetUsage()}
+	if before, rest, ok := strings.Cut(o.usage, "`"); ok {
+		name, after, _ := strings.Cut(rest, "`")
+		o.placeholder, o.usage = name, before+name+after
+	}
+	if value := doc.GetDefaultText(); doc.TakesValue() && value != "[]" {
+		o.value = strings.Trim(value, `"`)
+	}
+	if categorized, ok := flag.(cli.CategorizableFlag); ok {
+		o.group = categorized.GetCategory()
+	}
+	return o
+}
+
+// dashed returns a name with its dashes. One dash and two mean the same; this is the usual spelling.
+func dashed(name string) string {
+	if strings.Contains(name, "-") || name == "help" || name == "version" || name == "generate" {
+		return "--" + name
+	}
+	return "-" + name
+}
+
+// A group is options that belong together.
+type group struct {
+	name    string
+	options []option
+}
+
+// groups returns the options of a command by groups, in the order in which the groups begin. The options that all commands
+// have are last.
+func groups(app *cli.App) []group {
+	var all []group
+	add := func(o option) {
+		n := slices.IndexFunc(all, func(g group) bool { return g.name == o.group })
+		if n < 0 {
+			n, all = len(all), append(all, group{name: o.group})
+		}
+		all[n].options = append(all[n].options, o)
+	}
+	for _, flag := range app.Flags {
+		add(newOption(flag))
+	}
+	const about = "Help"
+	add(option{group: about, names: []string{"h"}, usage: "print the most used options"})
+	add(option{group: about, names: []string{"help"}, usage: "print all options"})
+	add(option{group: about, names: []string{"version"}, usage: "print the version, the commit and its date"})
+	add(option{group: about, names: []string{"generate"}, placeholder: "KIND",
+		usage: "print the manual page or the completion for a shell: " + strings.Join(kinds, ", ")})
+	return all
+}
+
+// examples splits the description of a command into its examples, one a line, and the rest.
+func examples(app *cli.App) (examples []string, rest string) {
+	text, rest, _ := strings.Cut(app.Description, "\n\n")
+	for line := range strings.Lines(strings.TrimPrefix(text, "examples:\n")) {
+		examples = append(examples, strings.TrimSpace(line))
+	}
+	return examples, rest
+}
