@@ -281,6 +281,11 @@ func (f *follower) serve(m *live.Merger) (end func()) {
 // Window shows what a tag has in a window.
 func (f *follower) Window(m *merge.Merged) error { return f.show(m, false) }
 
+// Interval shows an interval, where -agg merges nothing.
+func (f *follower) Interval(m *merge.Merged, relative, length float64) error {
+	return f.rows.Interval(m, relative, length)
+}
+
 // Late shows an interval that came after its window.
 func (f *follower) Late(m *merge.Merged) error {
 	if f.rows == nil {

@@ -28,7 +28,7 @@ const quietly = time.Minute
 // Options say what to merge.
 type Options struct {
 	// Size is the size of the windows in milliseconds, and Idle as in [merge.NewLive]. At size 0 nothing is
-	// merged: each interval is a window of its own, as soon as it is read.
+	// merged, and the sink is an [IntervalSink].
 	Size int64
 	Idle time.Duration
 	// Selection says which intervals are wanted. It sees the tags that Tag returns.
@@ -58,6 +58,14 @@ type Sink interface {
 	Malformed(err error, text string) error
 	// Notice receives other messages.
 	Notice(text string)
+}
+
+// An IntervalSink can receive intervals that are not merged.
+type IntervalSink interface {
+	Sink
+	// Interval receives an interval as soon as it is read, with the start relative to its log and the length,
+	// both in seconds as the log has them.
+	Interval(m *merge.Merged, relative, length float64) error
 }
 
 // A State says how far an input is.
@@ -128,6 +136,8 @@ type item struct {
 	wanted     bool
 	tag        []byte
 	logStart   float64
+	relative   float64 // start and length in seconds
+	length     float64
 	start, end int64
 	line       int
 	sum        *merge.Sum
@@ -411,7 +421,7 @@ func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
 				return err
 			}
 			m.received = true
-			return m.sink.Window(&merged)
+			return m.sink.(IntervalSink).Interval(&merged, i.relative, i.length)
 		}
 		if late {
 			state.Late++
@@ -549,7 +559,7 @@ func (m *Merger) items(in *input, b *hdrlog.Batch, tags map[string][]byte) []ite
 
 // interval decodes an interval.
 func (m *Merger) interval(in *input, i *item, interval *hdrlog.Interval, tags map[string][]byte) {
-	i.interval, i.logStart = true, interval.LogStart
+	i.interval, i.logStart, i.relative, i.length = true, interval.LogStart, interval.Relative(), interval.Length
 	i.start, i.end = interval.StartMillis(), max(interval.StartMillis(), interval.EndMillis())
 	interval.Tag = m.options.Tag(in.source, interval.Tag)
 	if i.wanted = m.options.Selection.Keeps(interval); !i.wanted {

@@ -48,11 +48,9 @@ type Options struct {
 
 // ParseURL checks the address of a receiver. Credentials do not belong there: a command line is no secret.
 func ParseURL(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
+	u, err := url.Parse(text) // its error repeats the text, which may hold a secret
 	switch {
-	case err != nil:
-		return nil, errors.New("not a URL") // the cause repeats the text, which may hold a secret
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, errors.New("not a URL such as http://127.0.0.1:8086/write?db=loadtest")
 	case u.User != nil:
 		return nil, errors.New("a URL holds no credentials; HDRKIT_PUSH_AUTHORIZATION does")

@@ -207,6 +207,11 @@ func (m *maker) completeBefore(then int64) error {
 
 // window makes the row of a tag and window.
 func (m *maker) window(w *merge.Merged) error {
+	return m.merged(w, seconds(w.Window.Start)-w.LogStart, seconds(m.options.Window), seconds(w.End-w.Start))
+}
+
+// merged makes the row of a sum, with times in seconds.
+func (m *maker) merged(w *merge.Merged, relative, length, covered float64) error {
 	t := m.tag(w.Tag)
 	h, err := w.Histogram(&m.counts)
 	if err != nil {
@@ -214,7 +219,7 @@ func (m *maker) window(w *merge.Merged) error {
 	}
 	m.row = output.Row{
 		Tag: t.name, Start: w.Window.Start, End: w.Window.End, Counts: h,
-		Relative: seconds(w.Window.Start) - w.LogStart, Length: seconds(w.Window.End - w.Window.Start), Covered: seconds(w.End - w.Start),
+		Relative: relative, Length: length, Covered: covered,
 		Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats),
 	}
 	if err := t.total.Add(&m.row.Stats, h.Double()); err != nil {
