@@ -109,11 +109,7 @@ func (ws *Windows) Size() int64 { return max(ws.size, 1) }
 
 // Add adds an interval to its window. The error is that of [Sum.Add]; nothing is added then.
 func (ws *Windows) Add(i *hdrlog.Interval) error {
-	var s Sum
-	if err := s.Add(i); err != nil {
-		return err
-	}
-	return ws.Merge(i.Tag, i.LogStart, &s)
+	return ws.add(i.Tag, i.LogStart, i.StartMillis(), i.EndMillis(), func(m *Merged) error { return m.Add(i) })
 }
 
 // Merge adds a sum to the window that its times belong to. LogStart is that of [Merged]. The error
@@ -122,23 +118,31 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) error {
 	if s.Intervals() == 0 {
 		return nil
 	}
-	at := WindowOf(s.Start, s.End, ws.Size())
+	return ws.add(tag, logStart, s.Start, s.End, func(m *Merged) error { return m.Merge(s) })
+}
+
+// add calls add with what the intervals of the tag add up to in the window of the two times. It opens a window only if that
+// succeeds.
+func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(*Merged) error) error {
+	at := WindowOf(start, end, ws.Size())
 	n, found := slices.BinarySearchFunc(ws.open, at, func(w *openWindow, at Window) int { return cmp.Compare(w.Start, at.Start) })
+	key := ws.keyOf(tag)
+	if found {
+		if m := ws.open[n].tags[string(key)]; m != nil {
+			return add(m)
+		}
+	}
+	m := ws.take()
+	if err := add(m); err != nil {
+		m.Reset()
+		ws.free = append(ws.free, m)
+		return err
+	}
 	if !found {
 		ws.open = slices.Insert(ws.open, n, &openWindow{at, make(map[string]*Merged)})
 	}
-	w := ws.open[n]
-	key := ws.keyOf(tag)
-	m := w.tags[string(key)]
-	if m != nil {
-		return m.Merge(s)
-	}
-	m = ws.take()
-	if err := m.Merge(s); err != nil {
-		return err
-	}
 	m.Window, m.Tag, m.LogStart = at, bytes.Clone(tag), logStart
-	w.tags[string(key)] = m
+	ws.open[n].tags[string(key)] = m
 	return nil
 }
 
