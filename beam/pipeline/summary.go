@@ -1,0 +1,108 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/summary"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+func init() {
+	register.Function2x3(tagOf)
+	register.DoFn5x1[context.Context, []byte, func(*[]byte, *[]byte) bool, []byte, func(string), error](&summaryFn{})
+	register.Iter2[[]byte, []byte]()
+}
+
+// Percentiles are those of the document that [WriteSummaries] writes.
+var Percentiles = []float64{50, 90, 99, 99.9, 99.99, 99.999}
+
+// Summaries sums up a union by tag. The result has the key of each tag, as if all time were the window that starts at the
+// epoch, and the encoded [merge.Sum].
+func Summaries(s beam.Scope, union beam.PCollection) beam.PCollection {
+	s = s.Scope("hdrkit.Summaries")
+	return beam.ParDo(s, mergeSums, beam.GroupByKey(s, beam.ParDo(s, tagOf, union)))
+}
+
+func tagOf(k, sum []byte) ([]byte, []byte, error) {
+	_, double, tag, err := parseKey(k)
+	return key(0, double, tag), sum, err
+}
+
+// WriteSummaries writes summaries to the file called name: the document that hdrsum -st json writes. The result are the
+// files that [Commit] must give their names.
+func WriteSummaries(s beam.Scope, read Logs, summaries beam.PCollection, name string) beam.PCollection {
+	s = s.Scope("hdrkit.WriteSummaries")
+	return beam.ParDo(s, &summaryFn{name}, beam.Impulse(s),
+		beam.SideInput{Input: summaries}, beam.SideInput{Input: readHeader(s, read)})
+}
+
+type summaryFn struct{ Name string }
+
+func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, sum *[]byte) bool, headerData []byte, emit func(string)) error {
+	var h header
+	if err := json.Unmarshal(headerData, &h); err != nil {
+		return err
+	}
+	var result summary.Result
+	skipped := 0
+	for n, f := range h.Logs {
+		skipped += f.Skipped
+		result.Lengths += f.Lengths
+		for _, s := range f.Spans {
+			result.Spans = append(result.Spans, summary.Span{Input: n, Tag: s.Tag, Start: s.Start, End: s.End})
+		}
+	}
+	var k, data []byte
+	for sums(&k, &data) {
+		s, err := summaryOf(slices.Clone(k), data)
+		if err != nil {
+			return err
+		}
+		result.Summaries = append(result.Summaries, s)
+	}
+	slices.SortFunc(result.Summaries, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
+	result.SetPeriods("covered")
+	doc, err := output.NewDocument(result.Summaries, output.Scale{}, Percentiles)
+	if err != nil {
+		return err
+	}
+	doc.PeriodMode, doc.SkippedLines, doc.Inputs = "covered", skipped, h.Sources
+	file, err := create(ctx, fn.Name)
+	if err != nil {
+		return err
+	}
+	if err := output.JSON(file, doc); err != nil {
+		file.abandon(ctx)
+		return err
+	}
+	return file.close(emit)
+}
+
+func summaryOf(k, data []byte) (*output.Summary, error) {
+	var s merge.Sum
+	if err := s.UnmarshalBinary(data); err != nil {
+		return nil, err
+	}
+	var scratch histogram.Histogram
+	h, err := s.Histogram(&scratch)
+	if err != nil {
+		return nil, err
+	}
+	own, err := histogram.New(h.Layout())
+	if err != nil {
+		return nil, err
+	}
+	if err := own.Add(h); err != nil {
+		return nil, err
+	}
+	_, _, tag, err := parseKey(k)
+	return &output.Summary{Tag: tag, Histogram: own, Intervals: s.Intervals(), Start: s.Start, End: s.End}, err
+}
