@@ -1,0 +1,111 @@
+package summary
+
+import (
+	"math"
+	"slices"
+
+	"hdrkit/output"
+)
+
+// mostSpans is the most spans that maxima keep. A sparkline needs half of them.
+const mostSpans = 64
+
+// maxima keep the maximum over time in at most mostSpans spans, however long the log is. The length of the spans is a power of
+// two, and each starts at a multiple of its length. Twice as long spans replace them when there would be too many. So
+// the result does not depend on the order of intervals, and maxima of the same tag can be merged. The zero value is ready.
+type maxima struct {
+	step   int64 // milliseconds
+	first  int64 // the first span starts at first*step
+	values []float64
+}
+
+// add takes the maximum of an interval from start to end, in milliseconds since the epoch. It may have occurred at any time
+// in the interval, so all spans that overlap with the interval have it.
+func (m *maxima) add(start, end int64, highest float64) {
+	if m.values == nil {
+		m.step = 1
+	}
+	end = max(end-1, start) // the last millisecond
+	for floorDiv(end, m.step)-floorDiv(start, m.step) >= mostSpans {
+		m.coarsen()
+	}
+	first, last := m.include(floorDiv(start, m.step), floorDiv(end, m.step), m.step)
+	for n := first; n <= last; n++ {
+		m.raise(n-m.first, highest)
+	}
+}
+
+func (m *maxima) raise(n int64, v float64) {
+	if old := m.values[n]; math.IsNaN(old) || v > old {
+		m.values[n] = v
+	}
+}
+
+// include makes room for the spans first to last of length step, which is at most that of m, and returns them as spans of m.
+func (m *maxima) include(first, last, step int64) (int64, int64) {
+	for ; step < m.step; step *= 2 {
+		first, last = first>>1, last>>1
+	}
+	for len(m.values) > 0 && max(last, m.first+int64(len(m.values))-1)-min(first, m.first) >= mostSpans {
+		m.coarsen()
+		first, last = first>>1, last>>1
+	}
+	if len(m.values) == 0 {
+		m.first = first
+	}
+	if missing := m.first - first; missing > 0 {
+		m.values = slices.Insert(m.values, 0, slices.Repeat([]float64{math.NaN()}, int(missing))...)
+		m.first = first
+	}
+	for m.first+int64(len(m.values)) <= last {
+		m.values = append(m.values, math.NaN())
+	}
+	return first, last
+}
+
+// coarsen doubles the length of the spans.
+func (m *maxima) coarsen() {
+	old := *m
+	*m = maxima{step: 2 * old.step, first: old.first >> 1}
+	for n, v := range old.values {
+		at := (old.first+int64(n))>>1 - m.first
+		if at == int64(len(m.values)) {
+			m.values = append(m.values, v)
+		} else {
+			m.raise(at, v)
+		}
+	}
+}
+
+// merge takes in the maxima of other.
+func (m *maxima) merge(other *maxima) {
+	if len(other.values) == 0 {
+		return
+	}
+	if len(m.values) == 0 {
+		*m = maxima{other.step, other.first, slices.Clone(other.values)}
+		return
+	}
+	for m.step < other.step {
+		m.coarsen()
+	}
+	m.include(other.first, other.first+int64(len(other.values))-1, other.step)
+	for n, v := range other.values {
+		start := (other.first + int64(n)) * other.step
+		m.raise(floorDiv(start, m.step)-m.first, v)
+	}
+}
+
+// maxima returns m for output.
+func (m *maxima) maxima() output.Maxima {
+	return output.Maxima{Start: m.first * m.step, Step: m.step, Values: m.values}
+}
+
+// floorDiv divides and rounds down. B is positive.
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
