@@ -46,7 +46,7 @@ func (f *figure) ifAny(s *Summary) float64 {
 func figures(scale Scale, percentiles []float64) []figure {
 	all := []figure{
 		{"count", func(s *Summary) float64 { return float64(s.Histogram.TotalCount()) }, true},
-		{"per second", func(s *Summary) float64 { return math.Round(s.throughput()*100) / 100 }, true},
+		{"per second", func(s *Summary) float64 { return math.Round(s.Throughput()*100) / 100 }, true},
 		{"min", func(s *Summary) float64 { return scale.value(s.Histogram, s.Histogram.Min()) }, false},
 		{"mean", func(s *Summary) float64 { return scale.of(s.Histogram.Mean()) }, false},
 	}

@@ -13,6 +13,8 @@ import (
 type Document struct {
 	// UnitRatio is the number that values were divided by.
 	UnitRatio float64 `json:"unitRatio"`
+	// Unit is the unit of values, null if it is unknown.
+	Unit *string `json:"unit"`
 	// PeriodMs is the time that throughput is computed from, in milliseconds. PeriodMode says how it was computed.
 	PeriodMs   int64  `json:"periodMs"`
 	PeriodMode string `json:"periodMode"`
@@ -22,6 +24,69 @@ type Document struct {
 	SkippedLines int `json:"skippedLines"`
 	// Summaries has one element for each tag, untagged intervals first, or a single one for all tags together.
 	Summaries []DocumentSummary `json:"summaries"`
+	// Baseline is what the logs are compared with. It is missing if they are not compared.
+	Baseline *DocumentBaseline `json:"baseline,omitempty"`
+	// Limits has one element for each limit and tag. It is missing if there are no limits.
+	Limits []DocumentLimit `json:"limits,omitempty"`
+}
+
+// A DocumentBaseline is the part of a [Document] that is about the baseline.
+type DocumentBaseline struct {
+	PeriodMs  int64             `json:"periodMs"`
+	Inputs    []string          `json:"inputs"`
+	Summaries []DocumentSummary `json:"summaries"`
+}
+
+// A DocumentLimit says whether a limit holds for a tag.
+type DocumentLimit struct {
+	// Tag is the printed text of the tag, "default" for untagged intervals.
+	Tag   string `json:"tag"`
+	Limit string `json:"limit"`
+	Holds bool   `json:"holds"`
+	// Value is the statistic and Bound what it must be at most, or at least. They are null if there is nothing to check; then
+	// Missing says why.
+	Value   *float64 `json:"value"`
+	Bound   *float64 `json:"bound"`
+	Missing string   `json:"missing,omitempty"`
+	// Baseline is the statistic of the baseline. It is missing if the limit is not relative.
+	Baseline *float64 `json:"baseline,omitempty"`
+	// Unit is the unit of the limit, empty if the limit is in printed units.
+	Unit string `json:"unit,omitempty"`
+}
+
+// A TagList is the output of hdrsum -lt -st json.
+type TagList struct {
+	Inputs       []string      `json:"inputs"`
+	SkippedLines int           `json:"skippedLines"`
+	Tags         []DocumentTag `json:"tags"`
+}
+
+// A DocumentTag is a tag with its numbers of intervals and values.
+type DocumentTag struct {
+	Tag        *string `json:"tag"`
+	Intervals  int64   `json:"intervals"`
+	TotalCount int64   `json:"totalCount"`
+}
+
+// NewTagList returns the tags of summaries.
+func NewTagList(summaries []*Summary) (*TagList, error) {
+	list := &TagList{Inputs: []string{}, Tags: []DocumentTag{}}
+	for _, s := range summaries {
+		if s.Histogram == nil {
+			return nil, ErrNoHistogram
+		}
+		list.Tags = append(list.Tags, DocumentTag{jsonTag(s.Tag), s.Intervals, s.Histogram.TotalCount()})
+	}
+	return list, nil
+}
+
+// jsonTag returns a tag for JSON, nil for null.
+func jsonTag(tag []byte) *string {
+	if tag == nil {
+		return nil
+	}
+	text := tags.Text(tag)
+	return &text
 }
 
 // A DocumentSummary is a [Summary] as JSON. Values are divided by the unit ratio. A value is null if nothing was recorded.
@@ -65,11 +130,19 @@ func NewDocument(summaries []*Summary, scale Scale, percentiles []float64) (*Doc
 	if len(summaries) > 0 {
 		doc.PeriodMs = summaries[0].Period
 	}
+	if scale.Unit != "" {
+		doc.Unit = &scale.Unit
+	}
 	return doc, nil
 }
 
-// JSON writes a document.
-func JSON(w io.Writer, doc *Document) error {
+// Compare adds a baseline to the document.
+func (d *Document) Compare(baseline *Document) {
+	d.Baseline = &DocumentBaseline{baseline.PeriodMs, baseline.Inputs, baseline.Summaries}
+}
+
+// JSON writes a [Document] or a [TagList].
+func JSON(w io.Writer, doc any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
@@ -79,19 +152,16 @@ func JSON(w io.Writer, doc *Document) error {
 func documentSummary(s *Summary, scale Scale, percentiles []float64) DocumentSummary {
 	h := s.Histogram
 	d := DocumentSummary{
+		Tag:               jsonTag(s.Tag),
 		Intervals:         s.Intervals,
 		TotalCount:        h.TotalCount(),
-		Throughput:        finite(s.throughput()),
+		Throughput:        finite(s.Throughput()),
 		Start:             rfc3339(s.Start),
 		End:               rfc3339(s.End),
 		StartMs:           s.Start,
 		EndMs:             s.End,
 		SignificantDigits: h.Layout().Digits,
 		Percentiles:       []DocumentPercentile{},
-	}
-	if s.Tag != nil {
-		tag := tags.Text(s.Tag)
-		d.Tag = &tag
 	}
 	value := func(v Value) *json.Number {
 		if h.TotalCount() == 0 || finite(v.float) == nil {

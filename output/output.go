@@ -37,8 +37,8 @@ type Summary struct {
 // ErrNoHistogram is the error for a summary whose Histogram is nil.
 var ErrNoHistogram = errors.New("the summary has no histogram")
 
-// throughput returns values per second. As in Java, it is infinite or not a number if the period is zero.
-func (s *Summary) throughput() float64 {
+// Throughput returns values per second. As in Java, it is infinite or not a number if the period is zero.
+func (s *Summary) Throughput() float64 {
 	return float64(s.Histogram.TotalCount()) * 1000 / float64(s.Period)
 }
 
@@ -124,7 +124,7 @@ func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64) er
 	line := func(name, value string) { fmt.Fprintf(&b, "%s%s=%s\n", prefix, name, value) }
 	line("TotalCount", strconv.FormatInt(h.TotalCount(), 10))
 	line("Period(ms)", strconv.FormatInt(s.Period, 10))
-	line("Throughput(ops/sec)", fixed(s.throughput(), 2))
+	line("Throughput(ops/sec)", fixed(s.Throughput(), 2))
 	line("Min", value(h.Min()))
 	line("Mean", moment(h.Mean()))
 	line("StdDev", moment(h.StdDev()))

@@ -35,9 +35,10 @@ type Table struct {
 // A cell is a text and its colour, an SGR code or empty.
 type cell struct{ text, colour string }
 
+// Colours, for [Coloured].
 const (
-	red   = "31"
-	green = "32"
+	Red   = "31"
+	Green = "32"
 )
 
 // A grid is the cells of a table. The columns of labels are aligned to the left and stand in each block.
@@ -86,7 +87,7 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 	return t.write(w, func(digits int) *grid {
 		g := t.newGrid()
 		for _, s := range summaries {
-			g.labels = append(g.labels, []string{s.name()})
+			g.labels = append(g.labels, []string{s.Name()})
 			g.rows = append(g.rows, t.cells(s, digits))
 		}
 		if slices.ContainsFunc(summaries, func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
@@ -203,9 +204,9 @@ func (t *Table) changes(p Pair) []cell {
 			if n == rateColumn {
 				worse = !worse
 			}
-			c.colour = green
+			c.colour = Green
 			if worse {
-				c.colour = red
+				c.colour = Red
 			}
 		}
 		all = append(all, c)
@@ -550,10 +551,13 @@ func significant(v float64, digits int) string {
 	switch {
 	case v == 0:
 		return "0"
-	case exponent >= 15 || exponent < -4:
+	case exponent >= 15 || exponent < -6:
 		return strconv.FormatFloat(v, 'g', digits, 64)
 	case exponent >= digits-1 || v == math.Trunc(v):
 		return thousands(strconv.FormatFloat(rounded, 'f', 0, 64))
+	}
+	if exponent < -4 { // no zeros after digits that are so small
+		return shortest(rounded)
 	}
 	return strconv.FormatFloat(rounded, 'f', digits-1-exponent, 64)
 }
@@ -602,8 +606,8 @@ func withoutZero(large int64, largeUnit string, small int64, smallUnit string) s
 	return fmt.Sprintf("%d%s%d%s", large, largeUnit, small, smallUnit)
 }
 
-// name returns the text for the tag of a summary.
-func (s *Summary) name() string { return tagName(s.Tag, s.AllTags) }
+// Name returns the text for the tag of the summary.
+func (s *Summary) Name() string { return tagName(s.Tag, s.AllTags) }
 
 func (p *Pair) name() string {
 	all := p.Before != nil && p.Before.AllTags || p.After != nil && p.After.AllTags

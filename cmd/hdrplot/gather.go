@@ -162,7 +162,8 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 				g.collector.Measure(v.Interval, h, &i.Interval)
 			}
 			if verbose {
-				i.line = output.Line(v.Tag, v.StartMillis(), v.EndMillis(), h, output.Scale{Ratio: g.options.ratio})
+				figures := output.FiguresOf(h)
+				i.line = figures.Line(v.Tag, v.StartMillis(), v.EndMillis(), output.Scale{Ratio: g.options.ratio})
 			}
 		}
 		tell = func(v scan.Visit, i *interval) error {
@@ -176,7 +177,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			return nil
 		}
 	}
-	result, err := summary.Collect(&one, g.options.ignoreTags, look, tell)
+	result, err := summary.Collect(&one, summary.Options{IgnoreTags: g.options.ignoreTags}, look, tell)
 	s.Seen += one.Seen
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ func app() *urfave.App {
 func flags() []urfave.Flag {
 	return slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), []urfave.Flag{cli.IgnoreTagsFlag("summarize")}, cli.RangeFlags(), []urfave.Flag{
 		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: "percentiles", Category: cli.GroupOutput,
-			Usage: "print this `TYPE`: " + strings.Join(types(), ", ")},
+			Usage: "print this `TYPE`: " + strings.Join(types(), ", "), DefaultText: "table on a terminal, otherwise percentiles"},
 		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
 		&urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
 			Usage: "list the tags with their counts of intervals and values, and nothing else"},
@@ -61,6 +61,7 @@ func flags() []urfave.Flag {
 		&urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Category: cli.GroupOutput,
 			Usage: "the same as -period intervals"},
 		cli.RatioFlag(),
+	}, cli.UnitFlags(), []urfave.Flag{
 		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `PERCENTILES`"),
 		cli.OmissionFlag(),
 		&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Category: cli.GroupValues,
@@ -113,8 +114,9 @@ func run(c *urfave.Context) error {
 // runSummary adds up the logs and writes the summary.
 func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o *options, g *gates) error {
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	look, tell := verbose(c, o.scale)
-	result, err := summary.Collect(s, c.Bool("it"), look, tell)
+	o.units.Watch(s)
+	look, tell := verbose(c, o)
+	result, err := summary.Collect(s, o.collecting(c), look, tell)
 	stop()
 	if err != nil {
 		return err
@@ -127,8 +129,16 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 		return g.write(c, s, diagnostics, o, result)
 	}
 	result.SetPeriods(o.mode)
+	if o.format.name == "table" {
+		err = o.setReadableScale(result.Summaries...)
+	} else {
+		err = o.setScale()
+	}
+	if err != nil {
+		return err
+	}
 	if c.Bool("lt") {
-		err = cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error { return output.ListTags(w, result.Summaries) })
+		err = listTags(c, s, diagnostics, o, result.Summaries)
 	} else {
 		err = o.format.write(&report{c, s, diagnostics, o, result.Summaries})
 	}
@@ -138,16 +148,37 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 	return diagnostics.Close()
 }
 
+// listTags writes the tags.
+func listTags(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o *options, summaries []*output.Summary) error {
+	return cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
+		if o.format.name != "json" {
+			return output.ListTags(w, summaries)
+		}
+		list, err := output.NewTagList(summaries)
+		if err != nil {
+			return err
+		}
+		list.Inputs, list.SkippedLines = inputNames(s), diagnostics.Skipped()
+		return output.JSON(w, list)
+	})
+}
+
+// collecting returns what to collect: maxima over time are for sparklines only.
+func (o *options) collecting(c *urfave.Context) summary.Options {
+	return summary.Options{IgnoreTags: c.Bool("it"), Maxima: o.format.name == "table" && !c.Bool("lt")}
+}
+
 // verbose returns what makes and prints a line for each interval, nil if that was not asked for.
-func verbose(c *urfave.Context, scale output.Scale) (look func(v scan.Visit, h *histogram.Histogram, line *string), tell func(v scan.Visit, line *string) error) {
+func verbose(c *urfave.Context, o *options) (look func(v scan.Visit, h *histogram.Histogram, f *output.IntervalFigures), tell func(v scan.Visit, f *output.IntervalFigures) error) {
 	if !c.Bool("v") {
 		return nil, nil
 	}
-	look = func(v scan.Visit, h *histogram.Histogram, line *string) {
-		*line = output.Line(v.Tag, v.StartMillis(), v.EndMillis(), h, scale)
-	}
-	tell = func(v scan.Visit, line *string) error {
-		cli.Verbosef(c, "%s:%d: %s", v.Name, v.Line, *line)
+	look = func(v scan.Visit, h *histogram.Histogram, f *output.IntervalFigures) { *f = output.FiguresOf(h) }
+	tell = func(v scan.Visit, f *output.IntervalFigures) error {
+		if err := o.setScale(); err != nil {
+			return err
+		}
+		cli.Verbosef(c, "%s:%d: %s", v.Name, v.Line, f.Line(v.Tag, v.StartMillis(), v.EndMillis(), o.scale))
 		return nil
 	}
 	return look, tell

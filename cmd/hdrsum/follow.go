@@ -100,10 +100,10 @@ func parseLive(c *urfave.Context, o *options) error {
 		return cli.Usagef("-listen does not go with -st %s, which is a summary; it goes with %s", o.format.name, strings.Join(streams, ", "))
 	case l.listen != "" && o.series.Window == 0:
 		return cli.Usagef("-listen needs -agg, such as -agg 1: the length of the window whose percentiles it shows")
-	case l.listen == "" && !rows && !o.table(c):
+	case l.listen == "" && !rows && !o.drawsTable(c):
 		return cli.Usagef("-follow needs rows (-st %s), -listen or -push; on a terminal it needs -agg, to show a table", strings.Join(streams, ", "))
 	}
-	l.prom = prom.Options{Metric: o.metric, Ratio: o.scale.Ratio, Schema: c.Int("schema"), Percentiles: o.percentiles}
+	l.prom = prom.Options{Metric: o.metric, Schema: c.Int("schema"), Percentiles: o.percentiles}
 	if l.listen != "" || l.push != nil && o.format.name == "openmetrics" {
 		if err := output.CheckMetric(o.metric); err != nil {
 			return cli.Usagef("-metric: %w", err)
@@ -112,8 +112,8 @@ func parseLive(c *urfave.Context, o *options) error {
 	return nil
 }
 
-// table reports whether -follow shows a table that is drawn again and again.
-func (o *options) table(c *urfave.Context) bool {
+// drawsTable reports whether -follow shows a table that is drawn again and again.
+func (o *options) drawsTable(c *urfave.Context) bool {
 	return o.live.follow && o.live.push == nil && o.live.listen == "" && !cli.Given(c, "st") && cli.Terminal(c.App.Writer) && o.series.Window > 0
 }
 
@@ -160,10 +160,19 @@ func (o *options) newPusher(notice func(text string)) (*push.Pusher, output.RowW
 		options.Header.Set("Authorization", secret)
 	}
 	p := push.New(options)
-	if o.format.name == "openmetrics" {
-		return p, &remoteRows{prom.NewRemote(p, o.live.prom)}
-	}
-	return p, o.format.rows(p, o)
+	return p, o.rowWriter(func() output.RowWriter {
+		if o.format.name == "openmetrics" {
+			return &remoteRows{prom.NewRemote(p, o.promOptions())}
+		}
+		return o.format.rows(p, o)
+	})
+}
+
+// promOptions returns the options of what Prometheus gets.
+func (o *options) promOptions() prom.Options {
+	options := o.live.prom
+	options.Ratio = o.scale.Ratio
+	return options
 }
 
 // remoteRows writes rows by remote write.
@@ -189,6 +198,9 @@ func closePusher(p *push.Pusher, d *cli.Diagnostics) error {
 
 // runFollow shows logs while they are written.
 func runFollow(c *urfave.Context, d *cli.Diagnostics, o *options, g *gates) error {
+	if err := o.setScale(); err != nil {
+		return err
+	}
 	f := &follower{c: c, diagnostics: d, options: o, gates: g}
 	if o.live.listen != "" {
 		listener, err := net.Listen("tcp", o.live.listen)
@@ -225,9 +237,12 @@ func (f *follower) run(w io.Writer) error {
 		pusher, out = f.options.newPusher(func(text string) { f.diagnostics.Warnf("%s", text) })
 		defer pusher.GiveUp()
 	} else if f.options.format.rows != nil {
-		out = f.options.format.rows(w, f.options)
-	} else if f.options.table(f.c) {
-		f.table = newLiveTable(f.options, f.gates)
+		out = f.options.rowWriter(func() output.RowWriter { return f.options.format.rows(w, f.options) })
+	} else if f.options.drawsTable(f.c) {
+		var err error
+		if f.table, err = newLiveTable(f.options, f.gates); err != nil {
+			return err
+		}
 	}
 	if out != nil {
 		f.rows = series.NewLive(&f.options.series, newRowSink(f.c, f.diagnostics, f.options, out).row)
@@ -264,7 +279,7 @@ func (f *follower) serve(m *live.Merger) (end func()) {
 	if f.listener == nil {
 		return func() {}
 	}
-	f.collector = prom.NewCollector(f.options.live.prom, m.States)
+	f.collector = prom.NewCollector(f.options.promOptions(), m.States)
 	server := &http.Server{
 		Handler:           f.collector.Handler(),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,

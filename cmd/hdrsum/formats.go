@@ -38,6 +38,7 @@ type format struct {
 }
 
 var formatList = []format{
+	{name: "table", write: (*report).table},
 	{name: "percentiles", write: func(r *report) error { return r.together(r.percentiles) }},
 	{name: "hgrm", write: func(r *report) error { return r.apart(".hgrm", r.hgrm) }},
 	{name: "csv", write: func(r *report) error { return r.apart(".csv", r.csv) }},
@@ -154,14 +155,44 @@ func summaryPath(of string, tag []byte, extension string, fold bool) string {
 	return folder + tags.FileName(name+".", tag, extension, fold)
 }
 
+func (r *report) table() error {
+	return r.write(r.c.String("of"), func(w io.Writer) error { return r.options.table(r.c).Write(w, r.summaries) })
+}
+
+// table returns the table that the options ask for. On a terminal it fits the width.
+func (o *options) table(c *urfave.Context) *output.Table {
+	t := &output.Table{Scale: o.scale, Percentiles: o.percentiles}
+	if toStdout(c) {
+		t.Width, t.Colour = cli.Width(c.App.Writer), cli.Colour(c.App.Writer)
+	}
+	return t
+}
+
+// toStdout reports whether the output goes to standard output.
+func toStdout(c *urfave.Context) bool { return c.String("of") == "" || c.String("of") == "-" }
+
 func (r *report) json() error {
-	doc, err := output.NewDocument(r.summaries, r.options.scale, r.options.percentiles)
+	doc, err := r.document()
 	if err != nil {
 		return err
 	}
-	doc.PeriodMode, doc.SkippedLines = r.options.mode, r.diagnostics.Skipped()
-	for _, input := range r.scan.Inputs {
-		doc.Inputs = append(doc.Inputs, input.Name)
-	}
 	return r.write(r.c.String("of"), func(w io.Writer) error { return output.JSON(w, doc) })
+}
+
+// document returns the summaries for JSON.
+func (r *report) document() (*output.Document, error) {
+	doc, err := output.NewDocument(r.summaries, r.options.scale, r.options.percentiles)
+	if err != nil {
+		return nil, err
+	}
+	doc.PeriodMode, doc.SkippedLines, doc.Inputs = r.options.mode, r.diagnostics.Skipped(), inputNames(r.scan)
+	return doc, nil
+}
+
+func inputNames(s *scan.Scan) []string {
+	names := []string{}
+	for _, input := range s.Inputs {
+		names = append(names, input.Name)
+	}
+	return names
 }

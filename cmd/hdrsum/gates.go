@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"hdrkit/internal/sla"
 	"hdrkit/internal/summary"
 	"hdrkit/output"
+	"hdrkit/tags"
 )
 
 // gates are what a pipeline asks: how do the logs compare with a baseline, and do limits hold.
@@ -65,11 +65,12 @@ func (g *gates) baselineInputs(c *urfave.Context, s *scan.Scan) ([]scan.Input, e
 }
 
 // collect adds up the logs of -baseline, chosen as those that they are compared with.
-func (g *gates) collect(c *urfave.Context, s *scan.Scan, inputs []scan.Input) (*summary.Result, error) {
+func (g *gates) collect(c *urfave.Context, s *scan.Scan, o *options, inputs []scan.Input) (*summary.Result, error) {
 	before := *s
 	before.Inputs, before.Seen = inputs, 0
+	o.units.Watch(&before)
 	stop := cli.ShowProgress(&before, c.App.ErrWriter, c.Bool("q"))
-	result, err := summary.Collect[struct{}](&before, c.Bool("it"), nil, nil)
+	result, err := summary.Collect[struct{}](&before, o.collecting(c), nil, nil)
 	stop()
 	if err != nil {
 		return nil, err
@@ -83,37 +84,38 @@ func (g *gates) collect(c *urfave.Context, s *scan.Scan, inputs []scan.Input) (*
 // write writes how the logs compare and what holds. It returns a status if something does not.
 func (g *gates) write(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options, after *summary.Result) error {
 	var before summary.Result
-	read := s.Inputs
+	var inputs []scan.Input
 	if len(g.baseline) > 0 {
-		inputs, err := g.baselineInputs(c, s)
+		var err error
+		if inputs, err = g.baselineInputs(c, s); err != nil {
+			return err
+		}
+		result, err := g.collect(c, s, o, inputs)
 		if err != nil {
 			return err
 		}
-		result, err := g.collect(c, s, inputs)
-		if err != nil {
-			return err
-		}
-		before, read = *result, slices.Concat(read, inputs)
-	}
-	if c.Bool("it") {
-		for _, s := range slices.Concat(before.Summaries, after.Summaries) {
-			s.Tag = []byte("all") // no tag means untagged intervals elsewhere
-		}
+		before = *result
 	}
 	before.SetPeriods(o.mode)
 	after.SetPeriods(o.mode)
-	verdicts := sla.Judge(g.limits, after.Summaries, before.Summaries, o.scale.Ratio)
-	err := cli.WriteFile(c.String("of"), c.App.Writer, read, func(w io.Writer) error {
-		if len(g.baseline) > 0 {
-			pairs := pair(before.Summaries, after.Summaries)
-			if err := output.Compare(w, pairs, o.scale, o.percentiles); err != nil {
-				return err
-			}
-			if len(verdicts) > 0 {
-				fmt.Fprintln(w)
-			}
+	scale, err := o.units.Scale(sla.HasUnit(g.limits))
+	if err != nil {
+		return err
+	}
+	verdicts := sla.Judge(g.limits, after.Summaries, before.Summaries, scale)
+	if o.format.name == "table" {
+		err = o.setReadableScale(slices.Concat(before.Summaries, after.Summaries)...)
+	} else {
+		err = o.setScale()
+	}
+	if err != nil {
+		return err
+	}
+	err = cli.WriteFile(c.String("of"), c.App.Writer, slices.Concat(s.Inputs, inputs), func(w io.Writer) error {
+		if o.format.name == "json" {
+			return g.json(w, &report{c, s, d, o, after.Summaries}, before.Summaries, inputs, verdicts)
 		}
-		return sla.Write(w, verdicts)
+		return g.text(w, c, o, before.Summaries, after.Summaries, verdicts)
 	})
 	if err != nil {
 		return err
@@ -124,6 +126,46 @@ func (g *gates) write(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *op
 		return cli.Status(cli.Exceeded)
 	}
 	return skipped
+}
+
+// text writes how the logs compare, if there is a baseline, and what holds.
+func (g *gates) text(w io.Writer, c *urfave.Context, o *options, before, after []*output.Summary, verdicts []sla.Verdict) error {
+	if len(g.baseline) > 0 {
+		pairs := pair(before, after)
+		var err error
+		if o.format.name == "table" {
+			err = o.table(c).WriteChanges(w, pairs)
+		} else {
+			err = output.Compare(w, pairs, o.scale, o.percentiles)
+		}
+		if err != nil {
+			return err
+		}
+		if len(verdicts) > 0 {
+			fmt.Fprintln(w)
+		}
+	}
+	return sla.Write(w, verdicts, toStdout(c) && cli.Colour(c.App.Writer))
+}
+
+// json writes all summaries with how they compare and what holds.
+func (g *gates) json(w io.Writer, r *report, before []*output.Summary, inputs []scan.Input, verdicts []sla.Verdict) error {
+	doc, err := r.document()
+	if err != nil {
+		return err
+	}
+	if len(g.baseline) > 0 {
+		baseline, err := output.NewDocument(before, r.options.scale, r.options.percentiles)
+		if err != nil {
+			return err
+		}
+		baseline.Inputs = inputNames(&scan.Scan{Inputs: inputs})
+		doc.Compare(baseline)
+	}
+	if len(g.limits) > 0 {
+		doc.Limits = sla.Document(verdicts)
+	}
+	return output.JSON(w, doc)
 }
 
 // pair puts the summaries of each tag together, in the order of tags.
@@ -137,11 +179,6 @@ func pair(before, after []*output.Summary) []output.Pair {
 			pairs = append(pairs, output.Pair{Tag: s.Tag, After: s})
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b output.Pair) int {
-		if (a.Tag == nil) != (b.Tag == nil) {
-			return map[bool]int{true: -1, false: 1}[a.Tag == nil]
-		}
-		return bytes.Compare(a.Tag, b.Tag)
-	})
+	slices.SortStableFunc(pairs, func(a, b output.Pair) int { return tags.Compare(a.Tag, b.Tag) })
 	return pairs
 }

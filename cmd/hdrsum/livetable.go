@@ -8,12 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/term"
-
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/sla"
+	"hdrkit/internal/unit"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -25,15 +24,19 @@ const redraw = 500 * time.Millisecond
 type liveTable struct {
 	table     output.Table
 	limits    []sla.Limit
+	scale     unit.Scale // of limits
+	colour    bool
 	summaries map[string]*output.Summary
 	drawn     time.Time
 	buffer    bytes.Buffer
 }
 
-func newLiveTable(o *options, g *gates) *liveTable {
-	t := &liveTable{limits: g.limits, summaries: make(map[string]*output.Summary)}
-	t.table = output.Table{Scale: o.scale, Percentiles: o.percentiles}
-	return t
+func newLiveTable(o *options, g *gates) (*liveTable, error) {
+	t := &liveTable{limits: g.limits, summaries: make(map[string]*output.Summary), colour: cli.Colour(os.Stdout)}
+	t.table = output.Table{Scale: o.scale, Percentiles: o.percentiles, Colour: t.colour}
+	var err error
+	t.scale, err = o.units.Scale(sla.HasUnit(g.limits))
+	return t, err
 }
 
 // add adds what a tag has in a window.
@@ -59,7 +62,7 @@ func (t *liveTable) add(m *merge.Merged, h *histogram.Histogram) error {
 // draw draws the table, unless it has just been drawn. If a limit does not hold, the error ends the command.
 func (t *liveTable) draw(w io.Writer) error {
 	all := slices.SortedFunc(maps.Values(t.summaries), func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
-	verdicts := sla.Judge(t.limits, all, nil, t.table.Scale.Ratio)
+	verdicts := sla.Judge(t.limits, all, nil, t.scale)
 	failed := sla.Failed(verdicts) > 0
 	if !failed && time.Since(t.drawn) < redraw {
 		return nil
@@ -67,11 +70,11 @@ func (t *liveTable) draw(w io.Writer) error {
 	t.drawn = time.Now()
 	t.buffer.Reset()
 	t.buffer.WriteString("\x1b[H\x1b[2J") // to the top of an empty screen
-	t.table.Width, _, _ = term.GetSize(int(os.Stdout.Fd()))
+	t.table.Width = cli.Width(os.Stdout)
 	if err := t.table.Write(&t.buffer, all); err != nil {
 		return err
 	}
-	if err := sla.Write(&t.buffer, verdicts); err != nil {
+	if err := sla.Write(&t.buffer, verdicts, t.colour); err != nil {
 		return err
 	}
 	if _, err := w.Write(t.buffer.Bytes()); err != nil {

@@ -17,7 +17,8 @@ import (
 type options struct {
 	format format
 	mode   string // of the period
-	scale  output.Scale
+	units  *cli.Units
+	scale  output.Scale // known when the logs have been read, see setScale
 	series series.Options
 	// percentiles are for all formats that print values at percentiles.
 	percentiles []float64
@@ -40,7 +41,9 @@ const (
 // Sets of outputs, for usedBy.
 var (
 	streams = []string{"timeline", "ndjson", "influx", "openmetrics"}
-	figures = append([]string{"percentiles", "json", compared, follows, listens}, streams...)
+	figures = append([]string{"percentiles", "table", "json", compared, follows, listens}, streams...)
+	values  = append([]string{"hgrm", "csv", "csve", "csvr", verdicts}, figures...)
+	periods = []string{"percentiles", "table", "json", compared, verdicts}
 )
 
 // usedBy lists the outputs that use an option. All other outputs refuse it: no option is ignored silently. An option that
@@ -48,10 +51,12 @@ var (
 var usedBy = map[string][]string{
 	"p":         figures,
 	"tph":       {"hgrm"},
-	"ovr":       append([]string{"hgrm", "csv", "csve", "csvr", verdicts}, figures...),
+	"ovr":       values,
+	"unit":      values,
+	"in":        values,
 	"obs":       {"csv", "csve"},
-	"period":    {"percentiles", "json", compared},
-	"its":       {"percentiles", "json", compared},
+	"period":    periods,
+	"its":       periods,
 	"agg":       append([]string{follows, listens}, streams...),
 	"mwp":       streams,
 	"mwpl":      streams,
@@ -62,11 +67,8 @@ var usedBy = map[string][]string{
 
 // conflicts lists pairs of options that do not go together, and why. If output is set, that is so for this output only.
 var conflicts = []struct{ one, other, output, why string }{
-	{"lt", "st", "", "-lt has its own output"},
 	{"lt", "sla", "", "-lt has its own output"},
 	{"lt", "baseline", "", "-lt has its own output"},
-	{"sla", "st", "", "-sla has its own output"},
-	{"baseline", "st", "", "-baseline has its own output"},
 	{"buckets", "p", "", "a histogram has no percentiles"},
 	{"buckets", "mwp", "", "a histogram has no percentiles"},
 	{"buckets", "mwpl", "", "a histogram has no percentiles"},
@@ -84,7 +86,13 @@ func checkTables(c *urfave.Context, o *options) error {
 	kinds, chosenBy := []string{o.format.name}, "-st "+o.format.name
 	for _, option := range []string{listing, compared, verdicts} {
 		if cli.Given(c, option) {
-			kinds, chosenBy = []string{option}, "-"+option
+			kind := o.format.name
+			if cli.Given(c, "st") && kind != "json" && kind != "table" {
+				return cli.Usagef("-%s and -st %s do not go together: -%s has its own output, or that of -st json or table", option, kind, option)
+			}
+			if kind != "json" || option == listing {
+				kinds, chosenBy = []string{option}, "-"+option
+			}
 			break
 		}
 	}
@@ -125,15 +133,20 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !cli.Given(c, "st") && toStdout(c) && cli.Terminal(c.App.Writer) {
+		name = "table"
+	}
 	o := &options{
 		format: formats[name],
-		scale:  output.Scale{Ratio: c.Float64("ovr")},
 		ticks:  c.Int("tph"), binWidth: c.Float64("obs"), metric: c.String("metric"),
 	}
 	if err := parsePush(c, o); err != nil {
 		return nil, err
 	}
 	if err := checkTables(c, o); err != nil {
+		return nil, err
+	}
+	if o.units, err = cli.NewUnits(c); err != nil {
 		return nil, err
 	}
 	if o.mode, err = cli.OneOf(c, "period"); err != nil {
@@ -178,8 +191,6 @@ func parseOptions(c *urfave.Context) (*options, error) {
 // check refuses values that are out of range.
 func (o *options) check() error {
 	switch mwp := o.series.MovingPercentile; {
-	case !(o.scale.Ratio > 0) || math.IsInf(o.scale.Ratio, 1):
-		return cli.Usagef("-ovr %v: values can only be divided by a positive number", o.scale.Ratio)
 	case o.ticks < 1:
 		return cli.Usagef("-tph %d: at least one step is needed", o.ticks)
 	case o.ticks > maxTicks:
@@ -214,4 +225,31 @@ func parsePercentiles(list string) ([]float64, error) {
 		percentiles = append(percentiles, p)
 	}
 	return percentiles, nil
+}
+
+// setScale finds out how to print values, by the comments of the logs that were read so far.
+func (o *options) setScale() error {
+	s, err := o.units.Scale(false)
+	o.scale = output.Scale{Ratio: s.Ratio, Unit: s.Name}
+	return err
+}
+
+// setReadableScale does that for a table of these summaries, whose typical value is the middle one of their medians.
+func (o *options) setReadableScale(summaries ...*output.Summary) error {
+	s, err := o.units.Scale(false)
+	if err != nil {
+		return err
+	}
+	var medians []float64
+	for _, s := range summaries {
+		if h := s.Histogram; h.TotalCount() > 0 {
+			medians = append(medians, h.Float(h.ValueAtPercentile(50)))
+		}
+	}
+	if len(medians) > 0 {
+		slices.Sort(medians)
+		s = s.Readable(&o.units.Options, medians[len(medians)/2])
+	}
+	o.scale = output.Scale{Ratio: s.Ratio, Unit: s.Name}
+	return nil
 }

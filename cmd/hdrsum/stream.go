@@ -15,6 +15,7 @@ import (
 
 // runStream writes a row for each interval, or for each window of -agg, as it is read.
 func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
+	o.units.Watch(s)
 	if o.live.push != nil {
 		return pushRows(c, s, d, o)
 	}
@@ -24,7 +25,7 @@ func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) 
 		if buffered, ok := w.(interface{ Flush() error }); ok {
 			s.BatchDone = buffered.Flush
 		}
-		return writeRows(c, s, d, o, o.format.rows(w, o))
+		return writeRows(c, s, d, o, o.rowWriter(func() output.RowWriter { return o.format.rows(w, o) }))
 	})
 	stop()
 	return endRows(s, d, err)
@@ -53,6 +54,35 @@ func writeRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options, 
 		return errNoRows
 	}
 	return out.Close()
+}
+
+// rowWriter returns a writer of rows that is made when the first row comes. Then the comments at the beginning of the logs
+// have been read, and the scale is known.
+func (o *options) rowWriter(make func() output.RowWriter) output.RowWriter {
+	return &lateRows{options: o, make: make}
+}
+
+type lateRows struct {
+	options *options
+	make    func() output.RowWriter
+	out     output.RowWriter // nil before the first row
+}
+
+func (l *lateRows) Row(r *output.Row) error {
+	if l.out == nil {
+		if err := l.options.setScale(); err != nil {
+			return err
+		}
+		l.out = l.make()
+	}
+	return l.out.Row(r)
+}
+
+func (l *lateRows) Close() error {
+	if l.out == nil {
+		return nil
+	}
+	return l.out.Close()
 }
 
 // endRows returns the error or status of a command that has written rows.

@@ -33,7 +33,7 @@ func Run(t *testing.T) {
 			env.Setenv("DIALECTS", filepath.Join(root, "testdata", "dialects"))
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": status, "gzip": compress},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": status, "gzip": compress, "tty": terminal},
 	})
 }
 

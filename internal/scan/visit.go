@@ -90,6 +90,24 @@ func (v Visit) Histogram() (*histogram.Histogram, error) {
 	return d.counts, nil
 }
 
+// Max returns the highest value of the interval in the unit of the log, 0 if it is empty. Call it where
+// the interval is decoded.
+func (v Visit) Max() (float64, error) {
+	p, err := v.open()
+	if err != nil {
+		return 0, err
+	}
+	if d := v.decoder; d.counts != nil || d.expected != 0 || p.Double() {
+		h, err := v.Histogram()
+		if err != nil {
+			return 0, err
+		}
+		return h.Float(h.Max()), nil
+	}
+	highest, err := p.Max()
+	return float64(highest), err
+}
+
 // AddTo adds the interval to a sum, corrected if that was asked for. The error is that of the
 // payload, or a [merge.SumError]. Call it where the interval is decoded.
 func (v Visit) AddTo(sum *merge.Sum) error {

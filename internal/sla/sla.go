@@ -1,7 +1,8 @@
-// Package sla judges summaries by limits, such as 99.9<=20: the value at the 99.9th percentile must not be above 20.
+// Package sla checks summaries against limits, such as 99.9<=20: the value at the 99.9th percentile is at most 20.
 package sla
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -9,27 +10,35 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"hdrkit/internal/unit"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
 
-// A Limit is what a statistic must not be above.
+// A Limit says what a statistic must be at most, or at least.
 type Limit struct {
 	// Text is the limit without its tag.
 	Text string
-	// Tag is what it is for, nil for every tag.
+	// Tag is the text of the tag that the limit is for, nil for every tag.
 	Tag *string
-	// Statistic is min, mean or max, or empty for the value at Percentile.
+	// Statistic is min, mean, max, throughput or count, or empty for the value at Percentile.
 	Statistic  string
 	Percentile float64
-	// Value is the limit in printed units; if Relative is set, how much the statistic may be above that of the baseline,
-	// in percent of it.
+	// AtLeast is set if the statistic must be at least Value, not at most.
+	AtLeast bool
+	// Value is in Unit, or in printed units if that is unknown. If Relative is set, it is a change from the statistic of the
+	// baseline, in percent.
 	Value    float64
+	Unit     unit.Unit
 	Relative bool
 }
 
-// Parse reads limits, [TAG:]STATISTIC<=VALUE, between commas. A statistic is a percentile, min, mean or max; a value is a
-// number, or a change with its sign, such as +10%.
+// isRate reports whether the statistic is a number without a unit.
+func (l *Limit) isRate() bool { return l.Statistic == "throughput" || l.Statistic == "count" }
+
+// Parse reads limits with commas between them. A limit is [TAG:]STATISTIC<=VALUE or [TAG:]STATISTIC>=VALUE. The statistic is a
+// percentile (99 or p99), min, mean, max, throughput (values per second) or count. The value is a number, a number
+// with a unit such as 250ms, or a change with its sign such as +10%.
 func Parse(list string) ([]Limit, error) {
 	var limits []Limit
 	for text := range strings.SplitSeq(list, ",") {
@@ -43,39 +52,70 @@ func Parse(list string) ([]Limit, error) {
 }
 
 func parse(text string) (l Limit, err error) {
-	operator := strings.LastIndex(text, "<=")
+	operator := max(strings.LastIndex(text, "<="), strings.LastIndex(text, ">="))
 	if operator < 0 {
-		return l, fmt.Errorf("a limit is a statistic, <= and a value, such as 99.9<=20 or max<=100")
+		return l, fmt.Errorf("a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000")
 	}
 	statistic, value := text[:operator], strings.TrimSpace(text[operator+2:])
+	l.AtLeast = text[operator] == '>'
 	if colon := strings.LastIndexByte(statistic, ':'); colon >= 0 {
 		tag := strings.TrimSpace(statistic[:colon])
 		l.Tag, statistic = &tag, statistic[colon+1:]
 	}
 	statistic = strings.TrimSpace(statistic)
-	l.Text = statistic + "<=" + value
+	l.Text = statistic + text[operator:operator+2] + value
 	switch statistic {
-	case "min", "mean", "max":
+	case "min", "mean", "max", "throughput", "count":
 		l.Statistic = statistic
 	default:
-		l.Percentile, err = strconv.ParseFloat(statistic, 64)
+		l.Percentile, err = strconv.ParseFloat(strings.TrimPrefix(statistic, "p"), 64)
 		if err != nil || !(l.Percentile >= 0 && l.Percentile <= 100) {
-			return l, fmt.Errorf("%q is neither a percentile from 0 to 100 nor min, mean or max", statistic)
+			return l, fmt.Errorf("%q is neither a percentile from 0 to 100 nor min, mean, max, throughput or count", statistic)
 		}
 	}
-	number, relative := strings.CutSuffix(value, "%")
-	l.Relative = relative
-	l.Value, err = strconv.ParseFloat(number, 64)
-	if err != nil || math.IsNaN(l.Value) || relative && !strings.HasPrefix(number, "+") && !strings.HasPrefix(number, "-") {
-		return l, fmt.Errorf("%q is neither a number nor a change such as +10%%", value)
-	}
-	return l, nil
+	return l, l.parseValue(value)
 }
 
-// of returns the limit's statistic of a summary, in printed units.
-func (l *Limit) of(s *output.Summary, ratio float64) float64 {
-	h := s.Histogram
+func (l *Limit) parseValue(value string) (err error) {
+	number, relative := strings.CutSuffix(value, "%")
+	l.Relative = relative
+	if !relative {
+		end := strings.LastIndexAny(number, "0123456789.") + 1
+		if u, ok := unit.Parse(strings.TrimSpace(number[end:])); ok {
+			if l.isRate() {
+				return fmt.Errorf("%s has no unit", l.Statistic)
+			}
+			l.Unit, number = u, number[:end]
+		}
+	}
+	l.Value, err = strconv.ParseFloat(number, 64)
+	if err != nil || math.IsNaN(l.Value) || relative && !strings.HasPrefix(number, "+") && !strings.HasPrefix(number, "-") {
+		return fmt.Errorf("%q is neither a number, a number with a unit (%s), nor a change such as +10%%", value, strings.Join(unit.Names, ", "))
+	}
+	return nil
+}
+
+// HasUnit reports whether a limit has a unit. Then the unit of the logs must be known.
+func HasUnit(limits []Limit) bool {
+	for _, l := range limits {
+		if l.Unit != (unit.Unit{}) {
+			return true
+		}
+	}
+	return false
+}
+
+// of returns the limit's statistic of a summary, in the limit's unit.
+func (l *Limit) of(s *output.Summary, scale unit.Scale) float64 {
+	h, ratio := s.Histogram, scale.Ratio
+	if l.Unit != (unit.Unit{}) {
+		ratio = scale.In.Per(l.Unit)
+	}
 	switch l.Statistic {
+	case "count":
+		return float64(h.TotalCount())
+	case "throughput":
+		return s.Throughput()
 	case "min":
 		return h.Float(h.Min()) / ratio
 	case "mean":
@@ -89,24 +129,25 @@ func (l *Limit) of(s *output.Summary, ratio float64) float64 {
 // A Verdict says whether a limit holds for a tag.
 type Verdict struct {
 	Limit *Limit
+	// Tag is the text of the tag.
 	Tag   string
 	Holds bool
-	// Missing is why there is nothing to judge, if there is not; then the limit does not hold.
+	// Missing says why there is nothing to check, empty if there is something. If it is not empty, the limit does not hold.
 	Missing string
-	// Value is the statistic, Bound what it must not be above, Baseline what that is relative to.
+	// Value is the statistic, Bound what it must be at most or at least, and Baseline what a relative bound is relative to.
 	Value, Bound, Baseline float64
 }
 
-// Judge judges summaries by limits, the relative ones against baseline. A limit for which there is nothing to judge does
-// not hold: one for every tag is also for those that only the baseline has. Values are divided by ratio.
-func Judge(limits []Limit, summaries, baseline []*output.Summary, ratio float64) []Verdict {
+// Judge checks summaries against limits, relative limits against the baseline. A limit for which there is nothing to check does
+// not hold. A limit for every tag is also for the tags that only the baseline has.
+func Judge(limits []Limit, summaries, baseline []*output.Summary, scale unit.Scale) []Verdict {
 	var verdicts []Verdict
 	for n := range limits {
 		l := &limits[n]
 		judged := false
 		for _, s := range summaries {
-			if l.Tag == nil || *l.Tag == tags.Text(s.Tag) {
-				verdicts = append(verdicts, l.judge(s, baseline, ratio))
+			if l.Tag == nil || *l.Tag == s.Name() {
+				verdicts = append(verdicts, l.judge(s, baseline, scale))
 				judged = true
 			}
 		}
@@ -118,23 +159,24 @@ func Judge(limits []Limit, summaries, baseline []*output.Summary, ratio float64)
 		}
 		for _, s := range baseline {
 			if l.Tag == nil && Find(summaries, s.Tag) == nil {
-				missing(tags.Text(s.Tag))
+				missing(s.Name())
 			}
 		}
 	}
 	return verdicts
 }
 
-// roundoff is how much a value may be above a relative bound, for the bound is reckoned in floating point.
+// roundoff is the part of a relative bound by which a value may exceed it, because the bound is computed in floating point.
 const roundoff = 1e-12
 
-func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, ratio float64) Verdict {
-	v := Verdict{Limit: l, Tag: tags.Text(s.Tag), Bound: l.Value}
-	if s.Histogram.TotalCount() == 0 {
+func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, scale unit.Scale) Verdict {
+	v := Verdict{Limit: l, Tag: s.Name(), Bound: l.Value}
+	if s.Histogram.TotalCount() == 0 && !l.isRate() {
 		v.Missing = "no values"
 		return v
 	}
-	v.Value = l.of(s, ratio)
+	v.Value = l.of(s, scale)
+	slack := 0.0
 	if l.Relative {
 		base := Find(baseline, s.Tag)
 		switch {
@@ -145,47 +187,80 @@ func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, ratio float
 			v.Missing = "no values in the baseline"
 			return v
 		}
-		v.Baseline = l.of(base, ratio)
+		v.Baseline = l.of(base, scale)
 		v.Bound = v.Baseline * (1 + l.Value/100)
-		v.Holds = v.Value <= v.Bound*(1+roundoff)
-		return v
+		slack = math.Abs(v.Bound) * roundoff
 	}
-	v.Holds = v.Value <= v.Bound
+	switch {
+	case math.IsNaN(v.Value) || math.IsInf(v.Value, 0):
+		v.Value, v.Missing = 0, "the period is zero"
+	case l.AtLeast:
+		v.Holds = v.Value >= v.Bound-slack
+	default:
+		v.Holds = v.Value <= v.Bound+slack
+	}
 	return v
 }
 
 // Find returns the summary of a tag, nil if there is none.
 func Find(summaries []*output.Summary, tag []byte) *output.Summary {
 	for _, s := range summaries {
-		if (s.Tag == nil) == (tag == nil) && string(s.Tag) == string(tag) {
+		if tags.Compare(s.Tag, tag) == 0 {
 			return s
 		}
 	}
 	return nil
 }
 
-// Write writes a line for each verdict.
-func Write(w io.Writer, verdicts []Verdict) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+// Write writes a line for each verdict. Colour marks those that fail.
+func Write(w io.Writer, verdicts []Verdict, colour bool) error {
+	var table bytes.Buffer
+	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	for _, v := range verdicts {
 		result, detail := "FAIL", v.Missing
 		if v.Holds {
 			result = "ok"
 		}
 		if detail == "" {
-			detail = number(v.Value)
+			detail = short(v.Value, v.Bound) + v.Limit.Unit.String()
 			if v.Limit.Relative {
-				// The bound was reckoned: digits beyond the twelfth are roundoff.
-				bound, _ := strconv.ParseFloat(strconv.FormatFloat(v.Bound, 'g', 12, 64), 64)
-				detail += fmt.Sprintf(" (at most %s, for it was %s)", number(bound), number(v.Baseline))
+				most := "at most"
+				if v.Limit.AtLeast {
+					most = "at least"
+				}
+				detail += fmt.Sprintf(" (%s %s, was %s)", most, number(rounded(v.Bound)), number(rounded(v.Baseline)))
 			}
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", result, v.Tag, v.Limit.Text, detail)
 	}
-	return t.Flush()
+	t.Flush() // cannot fail: a buffer takes everything
+	for line := range bytes.Lines(table.Bytes()) {
+		if rest, ok := bytes.CutPrefix(line, []byte("FAIL")); ok && colour {
+			line = append([]byte(output.Coloured("FAIL", output.Red)), rest...)
+		}
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Failed returns how many limits do not hold.
+// short formats a value with nine digits, or with all digits if it would look like the bound that it is not.
+func short(value, bound float64) string {
+	text := strconv.FormatFloat(value, 'g', 9, 64)
+	if r, _ := strconv.ParseFloat(text, 64); r != bound {
+		return number(r)
+	}
+	return number(value)
+}
+
+// rounded drops the digits beyond the twelfth: a computed bound has roundoff there.
+func rounded(v float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+	return r
+}
+
+// Failed returns the number of limits that do not hold.
 func Failed(verdicts []Verdict) int {
 	failed := 0
 	for _, v := range verdicts {
@@ -197,3 +272,22 @@ func Failed(verdicts []Verdict) int {
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// Document returns verdicts for [output.Document].
+func Document(verdicts []Verdict) []output.DocumentLimit {
+	all := []output.DocumentLimit{}
+	for _, v := range verdicts {
+		d := output.DocumentLimit{Tag: v.Tag, Limit: v.Limit.Text, Holds: v.Holds, Unit: v.Limit.Unit.String()}
+		if v.Missing != "" {
+			d.Missing = v.Missing
+		} else {
+			bound := rounded(v.Bound)
+			d.Value, d.Bound = &v.Value, &bound
+			if v.Limit.Relative {
+				d.Baseline = &v.Baseline
+			}
+		}
+		all = append(all, d)
+	}
+	return all
+}

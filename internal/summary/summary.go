@@ -24,17 +24,25 @@ type Result struct {
 	Lengths int64
 }
 
-// Collect runs a scan and adds up its intervals by tag, or all together if ignoreTags is set. A sum
+// Options say what to collect.
+type Options struct {
+	// IgnoreTags adds up all tags together.
+	IgnoreTags bool
+	// Maxima keeps the maximum over time of each tag, in memory that does not grow with the log.
+	Maxima bool
+}
+
+// Collect runs a scan and adds up its intervals by tag. A sum
 // has the lowest lowest discernible value and the most digits of its intervals. The result does not
 // depend on the number of workers or the order of the intervals.
 //
 // Look, if set, is called for each interval with its own histogram, which it must not keep, on
 // several goroutines. It puts its outcome in result, which holds what an earlier interval left
 // there. Then tell is called with that, in the order of the scan.
-func Collect[R any](s *scan.Scan, ignoreTags bool, look func(v scan.Visit, h *histogram.Histogram, result *R), tell func(v scan.Visit, result *R) error) (*Result, error) {
+func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogram.Histogram, result *R), tell func(v scan.Visit, result *R) error) (*Result, error) {
 	workers := make([]sums, s.Workers)
 	for n := range workers {
-		workers[n] = sums{ignoreTags: ignoreTags, tags: make(map[string]*sum)}
+		workers[n] = sums{options: o, tags: make(map[string]*sum)}
 	}
 	decode := func(n int, v scan.Visit, result *R) error {
 		if look != nil {
@@ -60,9 +68,9 @@ func Collect[R any](s *scan.Scan, ignoreTags bool, look func(v scan.Visit, h *hi
 
 // sums are what a worker has added up, by tag.
 type sums struct {
-	ignoreTags bool
-	untagged   *sum
-	tags       map[string]*sum
+	options  Options
+	untagged *sum
+	tags     map[string]*sum
 }
 
 // sum is what a worker has added up of a tag.
@@ -72,6 +80,7 @@ type sum struct {
 	extents scan.Extents
 	spans   []Span
 	lengths int64 // of all intervals, in milliseconds
+	maxima  maxima
 	// err is why some intervals do not add up. What is added up then depends on the order, but not
 	// that there is such an error.
 	err error
@@ -79,7 +88,7 @@ type sum struct {
 
 // of returns the sum of a tag.
 func (w *sums) of(tag []byte) *sum {
-	if tag == nil || w.ignoreTags {
+	if tag == nil || w.options.IgnoreTags {
 		if w.untagged == nil {
 			w.untagged = &sum{}
 		}
@@ -106,6 +115,15 @@ func (w *sums) add(v scan.Visit) error {
 	s.extents.Add(extent, v.Place)
 	start, end := v.StartMillis(), v.EndMillis()
 	s.lengths += end - start
+	if w.options.Maxima {
+		highest, err := v.Max()
+		if err != nil {
+			return err
+		}
+		if highest > 0 {
+			s.maxima.add(start, end, highest)
+		}
+	}
 	s.include(Span{v.Input, s.tag, start, end})
 	return nil
 }
@@ -150,6 +168,7 @@ func (s *sum) merge(t *sum) {
 	s.failed(s.Merge(&t.Sum))
 	s.extents.Merge(&t.extents)
 	s.lengths += t.lengths
+	s.maxima.merge(&t.maxima)
 	for _, span := range t.spans {
 		s.include(span)
 	}
@@ -174,6 +193,7 @@ func (w *sums) result() (*Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tag %s: %w", tags.Text(s.tag), err)
 		}
+		summary.AllTags = w.options.IgnoreTags
 		r.Summaries = append(r.Summaries, summary)
 		r.Spans = append(r.Spans, s.spans...)
 		r.Lengths += s.lengths
@@ -193,5 +213,5 @@ func (s *sum) summary() (*output.Summary, error) {
 	if err != nil {
 		return nil, s.extents.Explain(err)
 	}
-	return &output.Summary{Tag: s.tag, Histogram: h, Intervals: s.Intervals(), Start: s.Start, End: s.End}, nil
+	return &output.Summary{Tag: s.tag, Histogram: h, Intervals: s.Intervals(), Start: s.Start, End: s.End, Maxima: s.maxima.maxima()}, nil
 }

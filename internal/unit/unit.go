@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -89,36 +88,29 @@ func ofComment(text []byte) (Unit, bool) {
 
 // A Finder finds out the unit of logs from their comments. The zero value is ready.
 type Finder struct {
-	found   Unit
-	from    string // the log that states it
-	clash   error
-	stating []int // the inputs that state a unit
+	found Unit
+	from  string // the log that states it
+	clash error
 }
 
-// Comment takes a comment of an input, beginning with #.
-func (f *Finder) Comment(input int, name string, text []byte) {
+// Comment takes a comment of a log, beginning with #.
+func (f *Finder) Comment(log string, text []byte) {
 	u, ok := ofComment(text)
 	switch {
 	case !ok:
 		return
 	case f.found == Unit{}:
-		f.found, f.from = u, name
+		f.found, f.from = u, log
 	case f.found != u && f.clash == nil:
-		f.clash = fmt.Errorf("the values of %s are in %s, those of %s in %s: -in says which is right for all", f.from, f.found, name, u)
-	}
-	if !slices.Contains(f.stating, input) {
-		f.stating = append(f.stating, input)
+		f.clash = fmt.Errorf("the values of %s are in %s, those of %s in %s: -in says which is right for all", f.from, f.found, log, u)
 	}
 }
 
-// Unit returns the unit of all inputs. It is unknown if none states a unit, or if only some of several do. If two units
-// differ, it returns an error.
-func (f *Finder) Unit(inputs int) (Unit, error) {
-	switch {
-	case f.clash != nil:
+// Unit returns the unit of all logs. A log that states no unit has that of the others, since their values are added up or
+// drawn together. The unit is unknown if no log states it. If two logs state different units, Unit returns an error.
+func (f *Finder) Unit() (Unit, error) {
+	if f.clash != nil {
 		return Unit{}, f.clash
-	case len(f.stating) < inputs:
-		return Unit{}, nil
 	}
 	return f.found, nil
 }

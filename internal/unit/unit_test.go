@@ -31,10 +31,10 @@ func TestDialects(t *testing.T) {
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
 			if bytes.HasPrefix(lines.Bytes(), []byte("#")) {
-				f.Comment(0, name, lines.Bytes())
+				f.Comment(name, lines.Bytes())
 			}
 		}
-		if got, err := f.Unit(1); got != want || err != nil {
+		if got, err := f.Unit(); got != want || err != nil {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
 		}
 	}
@@ -62,18 +62,19 @@ func TestFinder(t *testing.T) {
 	t.Parallel()
 	ns, us := []byte("#UNITS:NANOSECONDS"), []byte("#[Logging for: READ]")
 	var f Finder
-	f.Comment(0, "a.hdr", ns)
-	f.Comment(0, "a.hdr", ns)
-	if got, err := f.Unit(2); got != (Unit{}) || err != nil {
-		t.Errorf("one of two inputs states its unit: %q, %v", got, err)
+	f.Comment("a.hdr", []byte("#a comment"))
+	if got, err := f.Unit(); got != (Unit{}) || err != nil {
+		t.Errorf("nothing states the unit: %q, %v", got, err)
 	}
-	f.Comment(1, "b.hdr", ns)
-	if got, err := f.Unit(2); got != Nanosecond || err != nil {
-		t.Errorf("both inputs state their unit: %q, %v", got, err)
+	f.Comment("a.hdr", ns)
+	f.Comment("a.hdr", ns)
+	f.Comment("b.hdr", ns)
+	if got, err := f.Unit(); got != Nanosecond || err != nil {
+		t.Errorf("both logs state their unit: %q, %v", got, err)
 	}
-	f.Comment(2, "c.hdr", us)
+	f.Comment("c.hdr", us)
 	const want = "the values of a.hdr are in ns, those of c.hdr in us: -in says which is right for all"
-	if _, err := f.Unit(3); err == nil || err.Error() != want {
+	if _, err := f.Unit(); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

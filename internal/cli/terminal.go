@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/term"
+)
+
+// Width returns the number of columns of the terminal that w is, 0 if w is not a terminal. The environment variable COLUMNS
+// overrides it. A terminal that does not know its width has 80 columns.
+func Width(w io.Writer) int {
+	if !Terminal(w) {
+		return 0
+	}
+	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+		return columns
+	}
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return 80
+}
+
+// Colour reports whether w takes colours: it is a terminal that has them, and NO_COLOR is not set; see https://no-color.org.
+func Colour(w io.Writer) bool {
+	return Terminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
