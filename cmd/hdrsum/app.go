@@ -17,6 +17,8 @@ import (
 )
 
 const examples = `examples:
+   hdrsum throughput.hdr                             a table on a terminal, percentiles in a pipe or a file
+   hdrsum throughput.hdr -in ns -unit ms             the same in milliseconds
    hdrsum -if throughput.hdr -ovr 1000000            values in nanoseconds, printed in milliseconds, by tag
    hdrsum -if throughput.hdr -ovr 1000 -it           all tags together
    hdrsum -if '.*-rt.hdr' -ovr 1000 -it              all logs whose name matches
@@ -28,7 +30,7 @@ const examples = `examples:
    hdrsum -if fixed.hdr -st openmetrics -ovr 1e9 -metric request_latency_seconds
    hdrsum -if fixed.hdr -st influx -ovr 1e6 -precision ms
    hdrsum -follow -agg 1 -if 'node.*\.hdr' -ovr 1e9 -metric request_latency_seconds -listen 127.0.0.1:9103
-   hdrsum -if fixed.hdr -ovr 1e6 -sla '99<=250,max<=1000'
+   hdrsum -if fixed.hdr -in ns -sla 'p99<=250ms,throughput>=10'
    hdrsum -baseline before.hdr -if after.hdr -ovr 1e6 -sla '50<=+20%'
 
 exit status: 0, or 1 if nothing could be summarized, 2 for a wrong command line, 3 if malformed lines were skipped or
@@ -43,7 +45,7 @@ func app() *urfave.App {
 		Flags:       flags(),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common:  []string{"if", "incT", "excT", "it", "s", "e", "st", "of", "lt", "ovr", "p", "agg", "sla", "baseline", "strict"},
+			Common:  []string{"if", "incT", "excT", "it", "s", "e", "st", "of", "lt", "unit", "in", "ovr", "p", "agg", "sla", "baseline", "strict"},
 			Choices: map[string][]string{"st": types(), "period": summary.Modes, "precision": output.Precisions},
 		}.Metadata(),
 	}
@@ -77,7 +79,7 @@ func flags() []urfave.Flag {
 		&urfave.BoolFlag{Name: "buckets", Category: cli.GroupSeries,
 			Usage: "write openmetrics as a histogram, not as a summary"},
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
-			Usage: "check `LIMITS` such as 99<=5,99.9<=20,insert-rt:max<=100, and exit with 4 if one does not hold; with -baseline also relative ones, 99<=+10%; repeatable"},
+			Usage: "check `LIMITS` such as 99<=5,p99.9<=20ms,insert-rt:max<=100,throughput>=1000, and exit with 4 if one does not hold; with -baseline also relative ones, 99<=+10%; repeatable"},
 		&urfave.StringSliceFlag{Name: "baseline", Category: cli.GroupLimits,
 			Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
 	}, liveFlags(), cli.RunFlags())

@@ -11,7 +11,7 @@ func TestTables(t *testing.T) {
 	for _, flag := range flags() {
 		options = append(options, flag.Names()[0])
 	}
-	outputs := append(types(), listing, verdicts, compared)
+	outputs := append(types(), listing, verdicts, compared, follows, listens)
 	for option, used := range usedBy {
 		if !slices.Contains(options, option) {
 			t.Errorf("usedBy has -%s, which is no option", option)
