@@ -93,6 +93,12 @@ func (w *LogWriter) Second(second int, value, count int64) {
 	w.write(Line(w.t, second, value, count, w.Tags...))
 }
 
+// Line writes a line as it is.
+func (w *LogWriter) Line(text string) {
+	w.t.Helper()
+	w.write([]byte(text))
+}
+
 // Line returns the lines of a second, one for each tag.
 func Line(t testing.TB, second int, value, count int64, tags ...string) []byte {
 	t.Helper()
@@ -202,12 +208,18 @@ func (p *Process) Await(what string, holds func() bool) {
 	})
 }
 
-// Interrupt sends a signal and waits for the end.
-func (p *Process) Interrupt(s os.Signal, status int) {
+// Signal sends a signal.
+func (p *Process) Signal(s os.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// Interrupt sends a signal and waits for the end.
+func (p *Process) Interrupt(s os.Signal, status int) {
+	p.t.Helper()
+	p.Signal(s)
 	p.Ends(status)
 }
 
