@@ -69,6 +69,83 @@ func Example() {
 	// simple1-wt  38726 values, median    54783, 99.9%  56819711
 }
 
+// The README shows this function.
+func ExampleOpen() {
+	reader, err := hdrlog.Open("../testdata/logs/node1.hdr") // or a .gz or .zst file, or - for standard input
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer reader.Close()
+
+	var sum histogram.Histogram // of integers or doubles, as the log
+	var decoder histogram.Decoder
+	for record := range reader.All() {
+		switch record.Kind {
+		case hdrlog.Malformed, hdrlog.Notice:
+			log.Print(record.Err)
+		case hdrlog.IntervalRecord:
+			if err := decoder.AddTo(&sum, record.Interval.Payload); err != nil {
+				log.Printf("%s:%d: %v", reader.Name(), record.Line, err)
+			}
+		}
+	}
+	if err := reader.Err(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sum.Float(sum.ValueAtPercentile(99.9)))
+	// Output: 2.80494079e+08
+}
+
+// The same code reads histograms of doubles.
+func ExampleOpen_doubles() {
+	reader, err := hdrlog.Open("../testdata/dialects/payload-double.hlog") // or a .gz or .zst file, or - for standard input
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer reader.Close()
+
+	var sum histogram.Histogram // of integers or doubles, as the log
+	var decoder histogram.Decoder
+	for record := range reader.All() {
+		switch record.Kind {
+		case hdrlog.Malformed, hdrlog.Notice:
+			log.Print(record.Err)
+		case hdrlog.IntervalRecord:
+			if err := decoder.AddTo(&sum, record.Interval.Payload); err != nil {
+				log.Printf("%s:%d: %v", reader.Name(), record.Line, err)
+			}
+		}
+	}
+	if err := reader.Err(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sum.Float(sum.ValueAtPercentile(99.9)))
+	// Output: 62.484375
+}
+
+// TestReadme compares the README with the examples above.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, snippet, _ := strings.Cut(string(readme), "```go\nreader, err := hdrlog.Open(")
+	snippet, _, found := strings.Cut(snippet, "```")
+	_, snippet, _ = strings.Cut(snippet, ")")
+	if !found || snippet == "" {
+		t.Fatal("the README has no snippet that opens a log")
+	}
+	snippet = strings.TrimSpace(strings.ReplaceAll(snippet, "\n", "\n\t"))
+	snippet = strings.ReplaceAll(snippet, "\t\n", "\n")
+	if n := strings.Count(string(source), snippet+"\n\t// Output:"); n != 2 {
+		t.Errorf("%d examples have the code of the README:\n%s", n, snippet)
+	}
+}
+
 func ExampleWriter() {
 	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	if err != nil {
@@ -193,4 +270,33 @@ func TestReadmeRecording(t *testing.T) {
 			t.Errorf("%q is not in the example", line)
 		}
 	}
+}
+
+// The second numbers of this log are ends, but one interval does not prove it.
+func ExampleReader_SetSecond() {
+	const text = "5.000,6.250,0.000,HISTFAAAABx42pNpmSzMwMDAyAABzFAaxmey/wBlAQIl\n"
+	for _, second := range []hdrlog.Second{hdrlog.SecondUnknown, hdrlog.SecondEnd} {
+		reader := hdrlog.NewReader(strings.NewReader(text), "ends.hlog")
+		reader.SetSecond(second)
+		for record := range reader.All() {
+			fmt.Println(record.Interval.Duration())
+		}
+	}
+	// Output:
+	// 6.25s
+	// 1.25s
+}
+
+// An interval of a log in milliseconds, as it goes into another log.
+func ExampleAppendStandard() {
+	const text = "1441812279474,1441812280481,2769,HISTFAAAABx42pNpmSzMwMDAyAABzFAaxmey/wBlAQIl\n"
+	reader := hdrlog.NewReader(strings.NewReader(text), "milliseconds.hlog")
+	for record := range reader.All() {
+		if record.Kind == hdrlog.IntervalRecord {
+			fields := hdrlog.AppendStandard(nil, &record.Interval)
+			fields = append(fields, record.Interval.Payload...)
+			fmt.Printf("%.45s...\n", fields)
+		}
+	}
+	// Output: 1441812279.474,1.007,2769.000,HISTFAAAABx42pN...
 }
