@@ -37,8 +37,8 @@ func addBatch(t *testing.T, b *hdrlog.Batch, decoder *histogram.Decoder, sums ma
 	}
 }
 
-// Batches that several goroutines decode, each into sums of its own, make the same sums as one goroutine does. Batches
-// go back to the reader once they are decoded.
+// Batches that several goroutines decode, each into sums of its own, make the same sums as one
+// goroutine does. Batches go back to the reader once they are decoded.
 func TestConcurrent(t *testing.T) {
 	var text []byte
 	for _, name := range []string{"node1", "node2", "mixed-precision", "node3", "lowest1000", "many-tags"} {

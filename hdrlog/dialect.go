@@ -64,9 +64,9 @@ func (r *Reader) note(line int, field string, cause error) {
 	r.notes = append(r.notes, Record{Kind: Notice, Line: line, Err: &SyntaxError{r.name, line, field, cause}})
 }
 
-// decimalCommas reads the fields of a line whose numbers have decimal commas, as .NET writes them in
-// many countries: 0,127,1,007,2,769,HIST. Three more whole numbers follow the first three. A payload
-// is never a whole number.
+// decimalCommas reads the fields of a line whose numbers have decimal commas, as .NET writes them
+// in many countries: 0,127,1,007,2,769,HIST. Three more whole numbers follow the first three. A
+// payload is never a whole number.
 func decimalCommas(fields, rest []byte) (numbers [3][]byte, payload []byte, ok bool) {
 	for range 3 {
 		end := bytes.IndexByte(rest, ',')
@@ -143,8 +143,8 @@ func (r *Reader) settleTime(i *Interval) (tooFar string) {
 	return ""
 }
 
-// settleMillis turns milliseconds into seconds. Old versions of hdrhistogram-go subtract the base in
-// seconds from a start in milliseconds, and write the end instead of the length. settleMillis
+// settleMillis turns milliseconds into seconds. Old versions of hdrhistogram-go subtract the base
+// in seconds from a start in milliseconds, and write the end instead of the length. settleMillis
 // reports whether the second number is an end.
 func (r *Reader) settleMillis(i *Interval) (ends bool) {
 	start, second := i.Start, i.Length

@@ -35,7 +35,8 @@ func dialectFacts(t *testing.T) map[string]map[int][][]string {
 	return facts
 }
 
-// TestDialects reads a log of each writer and compares it, line by line, with what the reference found in it.
+// TestDialects reads a log of each writer and compares it, line by line, with what the reference
+// found in it.
 func TestDialects(t *testing.T) {
 	facts := dialectFacts(t)
 	if len(facts) < 50 {
@@ -78,7 +79,8 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// intervalFacts returns the facts of an interval. Where its length is a difference, its end may be a millisecond off.
+// intervalFacts returns the facts of an interval. Where its length is a difference, its end may be
+// a millisecond off.
 func intervalFacts(i *hdrlog.Interval, want []string) []string {
 	line, h, err := dump.Of(i)
 	if err != nil {

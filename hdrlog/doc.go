@@ -4,36 +4,44 @@
 //
 //	[Tag=NAME,]START,LENGTH,MAX,PAYLOAD
 //
-// with START and LENGTH in decimal seconds, MAX a hint of the highest value in a unit of the writer's choice, and PAYLOAD
-// the base64 of a compressed histogram. Lines that begin with # are comments, of which two tell times; a line that
-// begins with a quote names the columns. [Reader] reads such logs and [Writer] writes them as the reference
-// does ([HistogramLogReader] and [HistogramLogWriter] of HdrHistogram 2.2.2); package
-// histogram has the histograms and their encoding.
+// START and LENGTH are decimal seconds. MAX is a hint of the highest value, in a unit that the
+// writer chose. PAYLOAD is a compressed histogram in base64, which package histogram decodes. Lines
+// that begin with # are comments. Two kinds of comments carry times. A line that begins with a
+// quote names the columns. [Reader] reads such logs. [Writer] writes them as the reference does:
+// the [HistogramLogReader] and [HistogramLogWriter] of HdrHistogram 2.2.2.
 //
 // # Time
 //
-// A log may tell when it starts, and a base that interval starts are counted from, both in seconds since the epoch:
+// A log may contain its start time, and a base time from which the starts of intervals count. Both
+// are seconds since the epoch:
 //
 //	#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015]
 //	#[BaseTime: 1441812279.474 (seconds since epoch)]
 //	Tag=A,0.127,1.007,2.769,HISTFAAAAEV42pNpmSzMwMCgy...
 //
-// This interval begins 0.127 s after the base, at 1441812279.601, which is 0.127 s from the start of the log, and
-// ends 1.007 s later, at 1441812280.608. Without a base, starts are absolute, unless the first lies more than 365 days
-// before the start time: then the start time is the base. Without a start time, the log starts with its first interval.
-// Both are settled at the first interval; a later comment overrides. In milliseconds, times are truncated as in
-// the reference.
+// This interval starts 0.127 s after the base time, at 1441812279.601, which is 0.127 s after the
+// start of the log. It ends 1.007 s later, at 1441812280.608. In a log without base time, starts
+// are absolute. If the first start is more than 365 days before the start time, the start time is
+// the base time. In a log without start time, the log starts with its first interval. The first
+// interval settles both; a later comment overrides them. Milliseconds are truncated, as in the
+// reference.
 //
-// It deviates from the reference in this: the reference drops intervals that begin before the start time, a Reader drops
-// nothing; in a log with a base but no start time, the reference takes the first START for the start time without adding
-// the base; an interval that ends before it starts has no length here; and a time so far away that a float64 cannot tell
-// it to the millisecond is malformed ([ErrTime]).
+// A Reader differs from the reference in four points. The reference drops intervals that start
+// before the start time; a Reader drops nothing. In a log with a base time but no start time, the
+// reference takes the first START for the start time without adding the base time. An interval that
+// ends before it starts has no length here. A time is malformed here if it is so far from the epoch
+// that a float64 does not hold its milliseconds ([ErrTime]).
 //
 // # Dialects
 //
-// Writers differ, and a Reader reads what is known of them: other legends and comments, spaces between fields,
-// interval ends in place of lengths, times in milliseconds, decimal commas, UTF-16, byte-order marks, gzip and zstd. What
-// it takes from a line in a way that the reference would not, it says once, in a [Record] of kind [Notice].
+// Writers differ. A Reader reads other legends and comments, spaces between fields, ends of
+// intervals instead of lengths, times in milliseconds, decimal commas, UTF-16, byte-order marks,
+// gzip and zstd. Where it reads a line differently from the reference, it returns a [Record] of
+// kind [Notice], once for each log.
+//
+// Some writers write the end of an interval where its length belongs, and nothing in the header
+// says so. A Reader reads ends only if the log proves them; see [Reader.SetSecond]. In a log that a
+// Writer wrote, which a comment marks, it reads all numbers as they are.
 //
 // [HistogramLogReader]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/HistogramLogReader.html
 // [HistogramLogWriter]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/HistogramLogWriter.html

@@ -180,7 +180,7 @@ func ExampleWriter() {
 	// Tag=insert,0.127,1.007,25.002,...
 }
 
-// The times of an interval are settled whichever way the log tells them.
+// The times of an interval are the same whichever way the log writes them.
 func ExampleInterval() {
 	const text = `#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015]
 Tag=A,0.127,1.007,2.769,HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEuATEZMQ4uASkhIR4nrxg9v2lMaxhvMekILGZkKmcCAEf2CsI=

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Open opens a log for reading: a file, or standard input if path is "-". Close the reader when done.
+// Open opens a log for reading: a file, or standard input if path is "-". Close the reader after
+// use.
 func Open(path string) (*Reader, error) {
 	if path == "-" {
 		return NewReader(os.Stdin, path), nil
@@ -27,7 +28,7 @@ func Open(path string) (*Reader, error) {
 	return r, nil
 }
 
-// Close closes the file that [Open] opened. It does nothing to a reader of [NewReader].
+// Close closes the file that [Open] opened. It does nothing for a reader of [NewReader].
 func (r *Reader) Close() error {
 	if r.file == nil {
 		return nil
@@ -35,8 +36,8 @@ func (r *Reader) Close() error {
 	return r.file.Close()
 }
 
-// A decoder gives the text of a log as UTF-8 without a byte-order mark, whatever src has it in. What that is, it finds
-// out at the first read.
+// A decoder decompresses src and decodes it to UTF-8 without a byte-order mark. The first read
+// detects how src is encoded.
 type decoder struct {
 	src  io.Reader
 	text io.Reader
@@ -53,7 +54,7 @@ func (d *decoder) Read(p []byte) (int, error) {
 	return d.text.Read(p)
 }
 
-// decode looks at how src begins and returns a reader of the text in it.
+// decode detects from the beginning of src how it is encoded, and returns a reader of its text.
 func decode(src io.Reader) (io.Reader, error) {
 	peeked, begin, err := peek(src)
 	if err != nil {
@@ -80,9 +81,9 @@ func decode(src io.Reader) (io.Reader, error) {
 	return peeked, nil
 }
 
-// peek returns src with a buffer and how it begins, in up to four bytes.
+// peek returns a buffered src and up to four bytes of its beginning.
 func peek(src io.Reader) (*bufio.Reader, []byte, error) {
-	// The buffer is of no use after this: bufio reads past it where the reader asks for more than it holds.
+	// The buffer is small, since later reads are larger. Bufio passes those on to src.
 	peeked := bufio.NewReaderSize(src, 16)
 	begin, err := peeked.Peek(4)
 	if err == io.EOF {
@@ -95,7 +96,7 @@ func utf16(r io.Reader, order unicode.Endianness) io.Reader {
 	return transform.NewReader(r, unicode.UTF16(order, unicode.UseBOM).NewDecoder())
 }
 
-// decompress returns the content of a gzip or zstd stream that begins so, nil if it is neither.
+// decompress returns the content of src if it begins as a gzip or zstd stream, and nil otherwise.
 func decompress(src io.Reader, begin []byte) (io.Reader, error) {
 	kept := &sourceReader{Reader: src}
 	switch {
@@ -103,17 +104,18 @@ func decompress(src io.Reader, begin []byte) (io.Reader, error) {
 		unpacked, err := gzip.NewReader(kept)
 		return &damageReader{unpacked, kept}, kept.damage(err)
 	case bytes.HasPrefix(begin, []byte("\x28\xb5\x2f\xfd")):
-		// One goroutine: the callers have their own, and the memory of a hostile window is bounded.
+		// Use one goroutine, since the callers have their own. Bound the memory of a hostile window.
 		unpacked, err := zstd.NewReader(kept, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		return &damageReader{unpacked, kept}, kept.damage(err)
 	}
 	return nil, nil
 }
 
-// maxWindow is the largest zstd window taken, in bytes: what zstd --long makes, and its command line reads unasked.
+// maxWindow is the largest zstd window in bytes that a reader takes. It is the window of zstd
+// --long.
 const maxWindow = 128 << 20
 
-// A sourceReader remembers that its source could not be read, so that this is not taken for damage.
+// A sourceReader keeps the error of its source, to distinguish it from damage.
 type sourceReader struct {
 	io.Reader
 	err error
@@ -127,7 +129,7 @@ func (s *sourceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// damage returns what is to be said of an error of a decompressor that reads from s.
+// damage returns the error to report for an error of a decompressor that reads from s.
 func (s *sourceReader) damage(err error) error {
 	switch {
 	case err == nil:
@@ -138,7 +140,7 @@ func (s *sourceReader) damage(err error) error {
 	return fmt.Errorf("%w: %v", ErrCutShort, err)
 }
 
-// A damageReader turns what a decompressor complains of into ErrCutShort.
+// A damageReader turns the errors of a decompressor into ErrCutShort.
 type damageReader struct {
 	io.Reader
 	src *sourceReader

@@ -11,7 +11,7 @@ import (
 	"hdrkit/hdrlog/internal/mem"
 )
 
-// quoted returns text for a message: in quotes, and not much of it.
+// quoted returns the beginning of text in quotes, for a message.
 func quoted(text []byte) string {
 	const most = 40
 	if len(text) > most {
@@ -20,7 +20,8 @@ func quoted(text []byte) string {
 	return strconv.Quote(string(text))
 }
 
-// parse fills rec from a line, which is not blank, and returns the field at fault and the cause, if any.
+// parse fills rec from a line that is not blank. If it fails, it returns the field at fault and the
+// cause.
 func (r *Reader) parse(rec *Record, line []byte) (field string, err error) {
 	switch line[0] {
 	case '#':
@@ -38,7 +39,8 @@ func (r *Reader) parse(rec *Record, line []byte) (field string, err error) {
 	return r.parseInterval(&rec.Interval, line)
 }
 
-// parseComment tells comments that carry a time from others. Case does not matter: some writers have Basetime.
+// parseComment reads a comment, which may carry a time. It ignores case, since some writers have
+// Basetime.
 func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error) {
 	rec.Kind = Comment
 	if rest, ok := cutPrefixFold(line, "#[StartTime:"); ok {
@@ -69,7 +71,8 @@ func cutPrefixFold(line []byte, prefix string) (rest []byte, ok bool) {
 	return line[len(prefix):], true
 }
 
-// parseCommentTime reads the number that a time comment begins with. A comma is a decimal comma if a digit follows it.
+// parseCommentTime reads the number at the beginning of text. A comma with a digit behind it is a
+// decimal comma.
 func parseCommentTime(text []byte) (float64, error) {
 	text = bytes.TrimLeft(text, " ")
 	end := bytes.IndexAny(text, " ]")
@@ -87,7 +90,8 @@ func parseCommentTime(text []byte) (float64, error) {
 	return seconds, err
 }
 
-// parseInterval reads [Tag=NAME,]START,LENGTH,MAX,PAYLOAD. It learns nothing from a line that is malformed.
+// parseInterval reads [Tag=NAME,]START,LENGTH,MAX,PAYLOAD. A malformed line changes nothing in the
+// reader.
 func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err error) {
 	rest := line
 	if bytes.HasPrefix(line, []byte("Tag=")) {
@@ -214,14 +218,14 @@ func cutLegend(line []byte) (legend, glued []byte) {
 	return line[:end], glued
 }
 
-// fieldEnd returns the index of the comma or space that ends a field, -1 if none does.
+// fieldEnd returns the index of the comma or space that ends a field, or -1 if there is none.
 func fieldEnd(text []byte) int {
 	for i, c := range text {
 		if c == ',' || c == ' ' {
 			return i
 		}
 		if i == maxNumber {
-			// A number is short, so that this is the payload: leave it to the vector code.
+			// No number is so long. This is the payload, which IndexByte searches faster.
 			end := bytes.IndexByte(text, ',')
 			if space := bytes.IndexByte(text, ' '); space >= 0 && (end < 0 || space < end) {
 				end = space
@@ -232,7 +236,7 @@ func fieldEnd(text []byte) int {
 	return -1
 }
 
-// maxNumber is more characters than a number in a log has.
+// maxNumber is more than the length of any number in a log.
 const maxNumber = 64
 
 func isRange(err error) bool {
@@ -240,10 +244,11 @@ func isRange(err error) bool {
 	return ok && numErr.Err == strconv.ErrRange
 }
 
-// notDecimal are the characters of numbers that Go reads and the reference does not: hexadecimal ones, and with underscores.
+// notDecimal are the characters of numbers that only Go reads: hexadecimal ones and ones with
+// underscores.
 const notDecimal = "xX_"
 
-// parseSeconds reads a decimal number as the reference does: no hexadecimal, no underscores, nothing infinite.
+// parseSeconds reads a finite decimal number, as the reference does.
 func parseSeconds(text []byte) (float64, error) {
 	seconds, err := parseNumber(text)
 	if err != nil || math.IsNaN(seconds) || math.IsInf(seconds, 0) || bytes.ContainsAny(text, notDecimal) {
@@ -252,7 +257,7 @@ func parseSeconds(text []byte) (float64, error) {
 	return seconds, nil
 }
 
-// parseNumber reads a number that no writer writes as long as a line can be: the error would hold a copy of it.
+// parseNumber reads a number. It refuses long text, since the error of strconv holds a copy of it.
 func parseNumber(text []byte) (float64, error) {
 	if len(text) > 1000 {
 		return 0, strconv.ErrSyntax

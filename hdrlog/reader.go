@@ -70,8 +70,8 @@ type times struct {
 	hasStart, hasBase bool
 }
 
-// A Batch holds successive records of a log and the memory that they are views of. The zero value is
-// ready to use.
+// A Batch holds successive records of a log and the memory that they are views of. The zero value
+// is ready to use.
 type Batch struct {
 	Records []Record
 	text    []byte
@@ -107,9 +107,10 @@ func (r *Reader) SetSecond(second Second) {
 	r.dialect.second = second
 }
 
-// Continue says that the log follows another one of the same writer, as a new file does after rotation.
-// If no comment before its first interval has a time, the log keeps the start and base time of the
-// log before, with the notice [ErrTimesKept]. Call Continue before you read the first record.
+// Continue says that the log follows another one of the same writer, as a new file does after
+// rotation. If no comment before its first interval has a time, the log keeps the start and base
+// time of the log before, with the notice [ErrTimesKept]. Call Continue before you read the first
+// record.
 func (r *Reader) Continue(before *Reader) {
 	if before.intervals || before.hasStart || before.hasBase {
 		r.before = &times{before.start, before.base, before.hasStart, before.hasBase}
@@ -156,8 +157,8 @@ func (r *Reader) All() iter.Seq[*Record] {
 	}
 }
 
-// Err returns the error that ended the log. It returns nil if the log was read to its end. Malformed
-// lines and a compressed file that is cut short are records, not errors.
+// Err returns the error that ended the log. It returns nil if the log was read to its end.
+// Malformed lines and a compressed file that is cut short are records, not errors.
 func (r *Reader) Err() error { return r.err }
 
 // ReadBatch fills b with the next records, at least one, as soon as a line is whole. It returns

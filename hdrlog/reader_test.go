@@ -111,15 +111,15 @@ func TestRecords(t *testing.T) {
 			"1e300,2,3,H", "-1e13,2,3,H", "5,1e300,3,H", "5,-1e300,3,H", "-1e300,1e300,3,H", "#[StartTime: 1e14 (s)]", "#[BaseTime: -1e14]",
 			"#[BaseTime: -1e12]", "-2e11,2,3,H", "#[BaseTime: 0]", "1,2,3,H",
 		}, "\n"), []string{
-			`1 malformed log:1: start: time is too far from the epoch to be told to the millisecond: "1e300"`,
-			`2 malformed log:2: start: time is too far from the epoch to be told to the millisecond: "-1e13"`,
-			`3 malformed log:3: length: time is too far from the epoch to be told to the millisecond: "1e300"`,
-			`4 malformed log:4: length: time is too far from the epoch to be told to the millisecond: "-1e300"`,
-			`5 malformed log:5: start: time is too far from the epoch to be told to the millisecond: "-1e300"`,
-			`6 malformed log:6: StartTime: time is too far from the epoch to be told to the millisecond: "1e14"`,
-			`7 malformed log:7: BaseTime: time is too far from the epoch to be told to the millisecond: "-1e14"`,
+			`1 malformed log:1: start: time is more than 35,000 years from the epoch: "1e300"`,
+			`2 malformed log:2: start: time is more than 35,000 years from the epoch: "-1e13"`,
+			`3 malformed log:3: length: time is more than 35,000 years from the epoch: "1e300"`,
+			`4 malformed log:4: length: time is more than 35,000 years from the epoch: "-1e300"`,
+			`5 malformed log:5: start: time is more than 35,000 years from the epoch: "-1e300"`,
+			`6 malformed log:6: StartTime: time is more than 35,000 years from the epoch: "1e14"`,
+			`7 malformed log:7: BaseTime: time is more than 35,000 years from the epoch: "-1e14"`,
 			"8 base -1e+12",
-			`9 malformed log:9: start: time is too far from the epoch to be told to the millisecond: "-2e11"`,
+			`9 malformed log:9: start: time is more than 35,000 years from the epoch: "-2e11"`,
 			"10 base 0",
 			"11 interval start=1 length=2 max=3 log=1 base=0 payload=H",
 		}},
@@ -197,7 +197,7 @@ func TestRecords(t *testing.T) {
 		{"start, more than a year before", "#[StartTime: 31536001\n0.999,1,0,H\n", []string{
 			"1 start 3.1536001e+07", "2 interval start=0.999 length=1 max=0 log=3.1536001e+07 base=3.1536001e+07 payload=H",
 		}},
-		{"base, and a start that is not told", "#[BaseTime: 1000\n5,1,0,H\n", []string{
+		{"base, and no start", "#[BaseTime: 1000\n5,1,0,H\n", []string{
 			"1 base 1000", "2 interval start=5 length=1 max=0 log=1005 base=1000 payload=H",
 		}},
 		{"start and base", "#[BaseTime: 1000\n#[StartTime: 1003\n5,1,0,H\n", []string{
@@ -410,7 +410,8 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// A compressed log that is cut short keeps what came before and then says so, in a record, not in Err.
+// A compressed log that is cut short keeps what came before and then says so, in a record, not in
+// Err.
 func TestCutShort(t *testing.T) {
 	// Zstd decodes nothing of a block that is not whole, and there are two in the three logs.
 	text := slices.Concat(readLog(t, "logs/node1.hdr"), readLog(t, "logs/node2.hdr"), readLog(t, "logs/node3.hdr"))
@@ -539,7 +540,8 @@ func (blanks) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Nor do many batches, one after the other, blank lines, however many, or the lines after the first interval of a log whose legend has EndTimestamp.
+// Nor do many batches, one after the other, blank lines, however many, or the lines after the first
+// interval of a log whose legend has EndTimestamp.
 func TestBoundedMemory(t *testing.T) {
 	for _, log := range []io.Reader{
 		bytes.NewReader(bytes.Repeat(readLog(t, "logs/node1.hdr"), 200)), // 20 MB
@@ -601,7 +603,8 @@ func TestWaitingLinesMemory(t *testing.T) {
 	}
 }
 
-// A line that is very long, in whatever field, takes little more than its length at a time, and that is not kept.
+// A line that is very long, in whatever field, takes little more than its length at a time, and
+// that is not kept.
 func TestLongLineMemory(t *testing.T) {
 	long := strings.Repeat("9", 15<<20)
 	for _, line := range []string{long, "1," + long + ",3,H", "1,2," + long + ",H", "1,2,3," + long, "#[StartTime: " + long + "]"} {
@@ -766,8 +769,8 @@ func TestReferenceTimes(t *testing.T) {
 	}
 }
 
-// All ways to tell times, with starts that are relative, absolute and a year off: the reference reads the logs of
-// times.tsv, in which | ends a line, so.
+// All ways to tell times, with starts that are relative, absolute and a year off: the reference
+// reads the logs of times.tsv, in which | ends a line, so.
 func TestReferenceTimeRules(t *testing.T) {
 	n := 0
 	for line := range strings.Lines(string(mustRead(t, "testdata/times.tsv"))) {

@@ -67,7 +67,8 @@ func (r *Record) Clone() *Record {
 // Time returns the time of a record whose Kind is StartTime or BaseTime, to the microsecond.
 func (r *Record) Time() time.Time { return timeOf(r.Seconds) }
 
-// An Interval is a histogram and the time in which it was recorded. Its slices are views of the line.
+// An Interval is a histogram and the time in which it was recorded. Its slices are views of the
+// line.
 type Interval struct {
 	// Tag is the name of what was recorded. It is nil if the interval is untagged.
 	Tag []byte
@@ -158,9 +159,9 @@ var (
 	ErrLine = errors.New("neither an interval nor a legend")
 	// ErrNumber: the field is not a decimal number.
 	ErrNumber = errors.New("not a number")
-	// ErrTime: the interval starts or ends more than some 35,000 years from the epoch, or lasts as
-	// long.
-	ErrTime = errors.New("time is too far from the epoch to be told to the millisecond")
+	// ErrTime: the interval starts or ends so far from the epoch, or lasts so long, that a float64 of
+	// seconds does not hold its milliseconds.
+	ErrTime = errors.New("time is more than 35,000 years from the epoch")
 	// ErrLineTooLong: the line is longer than the reader's limit.
 	ErrLineTooLong = errors.New("line is too long")
 	// ErrExtra: text follows the payload. It may be another line that lost its beginning.

@@ -36,8 +36,8 @@ var (
 	ErrNoHistogram = errors.New("no histogram")
 )
 
-// A Writer writes a log that the reference reads. Begin with [Writer.Version], comments, the base and
-// start time, and [Writer.Legend], then write intervals. Call Flush at the end, since a Writer
+// A Writer writes a log that the reference reads. Begin with [Writer.Version], comments, the base
+// and start time, and [Writer.Legend], then write intervals. Call Flush at the end, since a Writer
 // buffers.
 //
 // A Writer writes nothing that a [Reader] would complain about or read differently. It keeps its
@@ -151,9 +151,9 @@ func (w *Writer) Legend() error {
 	return w.err
 }
 
-// Interval writes an interval: its tag, or nil if it has none, its start, counted from the base time,
-// and its length, both in seconds and rounded to the millisecond, and its histogram. It does not
-// keep the histogram.
+// Interval writes an interval: its tag, or nil if it has none, its start, counted from the base
+// time, and its length, both in seconds and rounded to the millisecond, and its histogram. It does
+// not keep the histogram.
 func (w *Writer) Interval(tag []byte, start, length float64, h *histogram.Histogram) error {
 	switch {
 	case !w.ready() || !w.checkTime("start", start) || !w.checkTime("length", length):
