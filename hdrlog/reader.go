@@ -11,7 +11,7 @@ import (
 const (
 	// DefaultMaxLine is the longest line in bytes that a Reader takes by default. A histogram of five
 	// digits that has a random count below a million in each of its slots is encoded in 22 MiB.
-	DefaultMaxLine = 32 << 20
+	DefaultMaxLine = 24 << 20
 
 	// maxComment is the longest comment or legend in bytes that a Reader takes.
 	maxComment = 1 << 20

@@ -15,6 +15,10 @@ const (
 	inFlight      = 32 << 20
 	largestBatch  = 256 << 10
 	smallestBatch = 4 << 10
+
+	// longBatch is the size in bytes from which a lane has no second batch with a long line in
+	// memory.
+	longBatch = 2 << 20
 )
 
 // A Source gives the records of an input: a [Log], or records that were sorted.
@@ -134,6 +138,31 @@ func (l *lane[R]) readPart(part Part, size int, jobs chan<- *batch[R], stopped <
 			return false
 		case jobs <- b:
 		}
+		if b.Size() > longBatch && !l.await(b, stopped) {
+			return false
+		}
+	}
+}
+
+// await waits until a batch comes back, and frees its memory. It returns false if the scan stops
+// before.
+func (l *lane[R]) await(b *batch[R], stopped <-chan struct{}) bool {
+	var others []*batch[R]
+	for {
+		select {
+		case <-stopped:
+			return false
+		case back := <-l.free:
+			others = append(others, back)
+			if back != b {
+				continue
+			}
+		}
+		b.Batch = hdrlog.Batch{} // free its memory
+		for _, free := range others {
+			l.free <- free
+		}
+		return true
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"hdrkit/hdrlog"
@@ -338,5 +339,24 @@ func TestExtents(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Lines that are very long are read one at a time, so that memory holds one of them.
+func TestLongLines(t *testing.T) {
+	const lines, size = 12, 3 << 20
+	long := "1.000,1.000,0.000," + strings.Repeat("A", size) + "\n"
+	var read atomic.Int64
+	n := 0
+	s := &Scan{Workers: 4, Inputs: []Input{text("long", strings.Repeat(long, lines))}, Progress: func(bytes int) { read.Add(int64(bytes)) }}
+	s.Report = func(err *hdrlog.SyntaxError, malformed bool) error {
+		n++
+		if ahead := read.Load() - int64(n*len(long)); ahead > largestBatch {
+			t.Errorf("line %d: %d bytes are read ahead", n, ahead)
+		}
+		return nil
+	}
+	if _, err := run(t, s); err != nil || n != lines {
+		t.Errorf("%d lines, %v", n, err)
 	}
 }

@@ -517,7 +517,7 @@ func TestErrors(t *testing.T) {
 		reports = append(reports, err.Error())
 		return nil
 	}
-	if count, err := union.Write(io.Discard, s, union.Options{}); err != nil || count != 1 || len(reports) == 0 || !strings.HasPrefix(reports[0], "far:2: start: time is too far") {
+	if count, err := union.Write(io.Discard, s, union.Options{}); err != nil || count != 1 || len(reports) == 0 || !strings.HasPrefix(reports[0], "far:2: start: time is more than") {
 		t.Errorf("a time that is too far: %d intervals, %v, %q", count, err, reports)
 	}
 	failing := scan.Input{Name: "failing", Open: func() (io.ReadCloser, error) {
