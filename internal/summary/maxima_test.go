@@ -3,8 +3,13 @@ package summary
 import (
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"reflect"
 	"testing"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/scan"
+	"hdrkit/tags"
 )
 
 // highestBetween returns the highest value of the intervals that overlap with a span of time, for the test.
@@ -64,5 +69,47 @@ func TestMaxima(t *testing.T) {
 		if got, want := clean(&parts[0]), clean(&all); !reflect.DeepEqual(got, want) {
 			t.Fatalf("merged: %v, want %v", got, want)
 		}
+	}
+}
+
+// TestCollectMaxima compares the maxima of each log and tag with its intervals, on several workers.
+func TestCollectMaxima(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("../../testdata/logs/*.hdr")
+	if err != nil || len(paths) < 20 {
+		t.Fatalf("%d logs, %v", len(paths), err)
+	}
+	compared := 0
+	for _, path := range paths {
+		intervals := make(map[string][][3]float64)
+		look := func(v scan.Visit, h *histogram.Histogram, highest *float64) { *highest = h.Float(h.Max()) }
+		tell := func(v scan.Visit, highest *float64) error {
+			if *highest > 0 {
+				key := tags.Text(v.Tag)
+				intervals[key] = append(intervals[key], [3]float64{float64(v.StartMillis()), float64(v.EndMillis()), *highest})
+			}
+			return nil
+		}
+		result, err := Collect(newScan(t, 3, path), Options{Maxima: true}, look, tell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range result.Summaries {
+			m := s.Maxima
+			if len(m.Values) > mostSpans {
+				t.Errorf("%s: %d spans", path, len(m.Values))
+			}
+			for n, got := range m.Values {
+				from := float64(m.Start + int64(n)*m.Step)
+				want := highestBetween(intervals[tags.Text(s.Tag)], from, from+float64(m.Step))
+				if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+					t.Errorf("%s, tag %s: span %d has %v, want %v", path, s.Tag, n, got, want)
+				}
+				compared++
+			}
+		}
+	}
+	if compared < 500 {
+		t.Errorf("compared only %d spans", compared)
 	}
 }

@@ -1,0 +1,202 @@
+package sla
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/unit"
+	"hdrkit/output"
+)
+
+// summaryOf returns a summary of values in a second.
+func summaryOf(tag string, values ...int64) *output.Summary {
+	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	if err != nil {
+		panic(err)
+	}
+	for _, v := range values {
+		h.Record(v, 1)
+	}
+	s := &output.Summary{Histogram: h, Period: 1000}
+	if tag != "" {
+		s.Tag = []byte(tag)
+	}
+	return s
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"99<=5":                          "any 99 <= 5",
+		"p99.9<=20":                      "any 99.9 <= 20",
+		" a : max <= 1e3 ":               "a max <= 1000",
+		"load::READ:50>=2":               "load::READ 50 >= 2",
+		"throughput>=1000":               "any throughput >= 1000",
+		"count<=5":                       "any count <= 5",
+		"99<=250ms":                      "any 99 <= 250 ms",
+		"99<=.5 µs":                      "any 99 <= 0.5 us",
+		"50<=+10%":                       "any 50 <= 10%",
+		"throughput>=-5%":                "any throughput >= -5%",
+		"x<=y:99<=5":                     "x<=y 99 <= 5",
+		"default:99<=5,%64efault:min<=1": "default 99 <= 5; %64efault min <= 1",
+	} {
+		limits, err := Parse(text)
+		var all []string
+		for _, l := range limits {
+			tag, statistic, operator, value := "any", l.Statistic, "<=", fmt.Sprint(l.Value)
+			if l.Tag != nil {
+				tag = *l.Tag
+			}
+			if statistic == "" {
+				statistic = fmt.Sprint(l.Percentile)
+			}
+			if l.AtLeast {
+				operator = ">="
+			}
+			if l.Relative {
+				value += "%"
+			}
+			if l.Unit != (unit.Unit{}) {
+				value += " " + l.Unit.String()
+			}
+			all = append(all, strings.Join([]string{tag, statistic, operator, value}, " "))
+		}
+		if got := strings.Join(all, "; "); got != want || err != nil {
+			t.Errorf("%q: %s, %v, want %s", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"99<5":            `"99<5": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+		"":                `"": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+		"101<=5":          `"101<=5": "101" is neither a percentile from 0 to 100 nor min, mean, max, throughput or count`,
+		"pp99<=5":         `"pp99<=5": "pp99" is neither a percentile from 0 to 100 nor min, mean, max, throughput or count`,
+		"99<=10%":         `"99<=10%": "10%" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
+		"99<=5furlongs":   `"99<=5furlongs": "5furlongs" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
+		"99<=ms":          `"99<=ms": "ms" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
+		"throughput>=5ms": `"throughput>=5ms": throughput has no unit`,
+		"99<=5,max<=NaN":  `"max<=NaN": "NaN" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
+		"99<=5,,max<=NaN": `"": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+	} {
+		if _, err := Parse(text); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	after := []*output.Summary{summaryOf("", 1, 2, 3), summaryOf("a", 100, 100, 200), summaryOf("empty")}
+	before := []*output.Summary{summaryOf("", 1, 2, 2), summaryOf("a"), summaryOf("gone", 5)}
+	scale := unit.Scale{Ratio: 10, In: unit.Microsecond}
+	for _, test := range []struct{ limits, want string }{
+		{"default:max<=0.3", "default ok 0.3"},
+		{"default:max<=0.29", "default FAIL 0.3"},
+		{"default:min>=0.1", "default ok 0.1"},
+		{"default:min>=0.2", "default FAIL 0.1"},
+		{"a:50<=100us", "a ok 100"},
+		{"a:50<=0.09ms", "a FAIL 0.1"},
+		{"a:max>=0.2ms", "a ok 0.2"},
+		{"a:throughput>=3", "a ok 3"},
+		{"a:throughput>=3.1", "a FAIL 3"},
+		{"empty:count>=0", "empty ok 0"},
+		{"empty:throughput>=1", "empty FAIL 0"},
+		{"empty:99<=5", "empty FAIL no values"},
+		{"nobody:99<=5", "nobody FAIL no intervals with this tag"},
+		{"default:max<=+50%", "default ok 0.3"},
+		{"default:max<=+49%", "default FAIL 0.3"},
+		{"default:max>=+50%", "default ok 0.3"},
+		{"default:max>=+51%", "default FAIL 0.3"},
+		{"a:max<=+50%", "a FAIL no values in the baseline"},
+		{"empty:count<=+50%", "empty FAIL no intervals with this tag in the baseline"},
+		{"max<=1000", "default ok 0.3; a ok 20; empty FAIL no values; gone FAIL no intervals with this tag"},
+	} {
+		limits, err := Parse(test.limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdicts := Judge(limits, after, before, scale)
+		var all []string
+		failed := 0
+		for _, v := range verdicts {
+			result, detail := "ok", fmt.Sprintf("%.10g", v.Value)
+			if !v.Holds {
+				result = "FAIL"
+				failed++
+			}
+			if v.Missing != "" {
+				detail = v.Missing
+			}
+			all = append(all, v.Tag+" "+result+" "+detail)
+		}
+		if got := strings.Join(all, "; "); got != test.want || Failed(verdicts) != failed {
+			t.Errorf("%s: %s, want %s", test.limits, got, test.want)
+		}
+	}
+	zero := summaryOf("", 5)
+	zero.Period = 0
+	limits, _ := Parse("throughput>=1")
+	if v := Judge(limits, []*output.Summary{zero}, nil, scale)[0]; v.Holds || v.Missing != "the period is zero" {
+		t.Errorf("no period: %+v", v)
+	}
+}
+
+// errWriter fails after some bytes.
+type errWriter int
+
+var errFull = errors.New("full")
+
+func (w *errWriter) Write(p []byte) (int, error) {
+	if len(p) > int(*w) {
+		return int(*w), errFull
+	}
+	*w -= errWriter(len(p))
+	return len(p), nil
+}
+
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	limits, err := Parse("a:50<=0.1s,a:50<=1us,a:max<=+5%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := []*output.Summary{summaryOf("a", 100)}
+	verdicts := Judge(limits, a, a, unit.Scale{Ratio: 1, In: unit.Microsecond})
+	const want = "ok    a  50<=0.1s  0.0001s\n" +
+		"FAIL  a  50<=1us   100us\n" +
+		"ok    a  max<=+5%  100 (at most 105, was 100)\n"
+	var b bytes.Buffer
+	if err := Write(&b, verdicts, false); err != nil || b.String() != want {
+		t.Errorf("%v\n%s", err, &b)
+	}
+	for room := range len(want) {
+		w := errWriter(room)
+		if err := Write(&w, verdicts, false); err != errFull {
+			t.Errorf("room for %d bytes: %v", room, err)
+		}
+	}
+	b.Reset()
+	if err := Write(&b, verdicts, true); err != nil || b.String() != strings.Replace(want, "FAIL", "\x1b[31mFAIL\x1b[0m", 1) {
+		t.Errorf("%v\n%q", err, &b)
+	}
+}
+
+// TestShort checks that a value that fails a limit never looks like the limit.
+func TestShort(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		value, bound float64
+		want         string
+	}{
+		{1.23456789012, 5, "1.23456789"},
+		{44.999999999999, 45, "44.999999999999"},
+		{45, 45, "45"},
+	} {
+		if got := short(test.value, test.bound); got != test.want {
+			t.Errorf("%v: %s, want %s", test.value, got, test.want)
+		}
+	}
+}
