@@ -100,3 +100,28 @@ func TestHGRMEnds(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, b.String())
 	}
 }
+
+// TestHGRMBuckets compares the number of buckets with what HdrHistogram 2.1.11 (Java) prints for a sum of zeros, made with the lowest value
+// of the log and twice that for its highest value, which resizes itself.
+func TestHGRMBuckets(t *testing.T) {
+	t.Parallel()
+	for digits, want := range []string{
+		"#[Buckets =            2, SubBuckets     =            2]",
+		"#[Buckets =            1, SubBuckets     =           32]",
+		"#[Buckets =            1, SubBuckets     =          256]",
+		"#[Buckets =            1, SubBuckets     =         2048]",
+	} {
+		h, err := histogram.New(histogram.Layout{Digits: digits, Lowest: 43679})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Record(0, 5)
+		var b bytes.Buffer
+		if err := HGRM(&b, &Summary{Histogram: h}, Scale{}, 5); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%d digits: no %s in\n%s", digits, want, &b)
+		}
+	}
+}

@@ -170,8 +170,10 @@ func HGRM(w io.Writer, s *Summary, scale Scale, ticks int) error {
 	}
 	fmt.Fprintf(&b, "#[Mean    = %s, StdDeviation   = %s]\n", value(scale.of(h.Mean())), value(scale.of(h.StdDev())))
 	fmt.Fprintf(&b, "#[Max     = %s, Total count    = %12d]\n", value(scale.value(h, h.Max())), h.TotalCount())
+	// The reference's sum has room for twice the lowest value before anything is recorded.
+	layout := h.Layout()
 	fmt.Fprintf(&b, "#[Buckets = %12d, SubBuckets     = %12d]\n",
-		max(h.Layout().BucketsFor(h.Max()), h.Layout().BucketsFor(2)), h.Layout().SubBuckets())
+		layout.BucketsFor(max(h.Max(), 2*layout.Lowest)), layout.SubBuckets())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
