@@ -13,16 +13,19 @@ import (
 // addTo adds the counts to sum, which has the layout of p, or to nothing if it returns an error.
 func (p *Payload) addTo(sum *Histogram) error { return p.addBelow(sum, math.MaxInt) }
 
-// addBelow is addTo that fails with errBeyond rather than make room in sum for slots from most on.
+// addBelow is addTo that fails with errBeyond if sum would have more than most slots, and more than it has.
 func (p *Payload) addBelow(sum *Histogram, most int) error {
 	most = max(most, len(sum.counts))
+	if err := p.makeRoom(sum, most); err != nil {
+		return err
+	}
 	total, err := p.accumulate(sum, 1, most)
 	if err == nil && total > math.MaxInt64-sum.total {
 		err = ErrOverflow
 	}
 	if err != nil {
-		// Adding and taking away again costs only the payload that is bad; looking before adding would cost
-		// every payload a second pass.
+		// Adding and taking away again costs only the payload that is bad. Looking before adding would cost every
+		// payload a second pass.
 		p.accumulate(sum, -1, most)
 		return err
 	}
@@ -30,58 +33,81 @@ func (p *Payload) addBelow(sum *Histogram, most int) error {
 	return nil
 }
 
-// errBeyond is the error of [Payload.addBelow] for a count beyond the room allowed.
-var errBeyond = errors.New("count beyond the room of a sum")
+// errBeyond is the error of [Payload.addBelow] for counts that need more slots than a sum may have.
+var errBeyond = errors.New("more slots than a sum may have")
 
-// accumulate adds sign times each count to its slot of sum, up to the first that is wrong, and returns their total.
+// makeRoom makes room in sum for the first count.
+func (p *Payload) makeRoom(sum *Histogram, most int) error {
+	_, index, err := p.firstCount()
+	if err != nil {
+		return err
+	}
+	index = min(index, p.slots-1)
+	if sum.spanWith(index, index) > most {
+		return errBeyond
+	}
+	sum.room(index, index)
+	return nil
+}
+
+// firstCount returns the index of the first slot that is not empty, or the number of slots if all are empty, and in version 2
+// what is encoded from there on.
+func (p *Payload) firstCount() (encoded []byte, index int, err error) {
+	if p.version < 2 {
+		return nil, (len(p.counts) - len(bytes.TrimLeft(p.counts, "\x00"))) / p.wordSize, nil
+	}
+	encoded = p.counts
+	for len(encoded) > 0 && encoded[0]&1 != 0 {
+		_, step, size, err := p.one(encoded, index)
+		if err != nil {
+			return nil, 0, err
+		}
+		encoded, index = encoded[size:], index+step
+	}
+	return encoded, index, nil
+}
+
+// accumulate adds sign times each count to its slot of sum, up to the first that is wrong, and returns their total. There is
+// room for the first; others may need up to most slots.
 func (p *Payload) accumulate(sum *Histogram, sign int64, most int) (total int64, err error) {
 	if p.version == 2 {
 		return p.accumulateZigZag(sum, sign, most)
 	}
-	low := p.emptySlots()
-	counts := sum.slots(low, 0)
+	base, counts := sum.base, sum.counts
 	return p.words(func(index int, n int64) error {
+		index -= base
 		if index >= len(counts) {
 			if index >= most {
 				return errBeyond
 			}
-			counts = sum.slots(low, index)
+			counts = sum.grow(base + index)
 		}
 		counts[index] += sign * n
 		return nil
 	})
 }
 
-// emptySlots returns how many slots are empty before the first count, unless the first is wrong.
-func (p *Payload) emptySlots() int {
-	if p.version < 2 {
-		return (len(p.counts) - len(bytes.TrimLeft(p.counts, "\x00"))) / p.wordSize
-	}
-	if v, size := zigZag(p.counts); size > 0 && v&1 != 0 {
-		return int(min(v>>1, uint64(p.slots-1))) + 1
-	}
-	return 0
-}
-
-// ahead is how many slots a sum has beyond the one that is decoded. addEights needs some, and each growth costs a copy.
-const ahead = 4 * 8 * 64
+// roomAhead returns how many slots a sum that grows gets beyond the one that is decoded. addEights needs some, and each growth
+// costs a copy. What is encoded takes no more if all of it is of one byte.
+func roomAhead(encoded []byte) int { return min(4*8*64, 64*(len(encoded)+8)) }
 
 // accumulateZigZag decodes the counts of version 2: ZigZag LEB128, where n is a count and -n stands for n empty slots.
 func (p *Payload) accumulateZigZag(sum *Histogram, sign int64, most int) (total int64, err error) {
-	most = min(most, p.slots)
-	low := p.emptySlots()
-	counts := sum.slots(low, 0)
-	limit := min(len(counts), p.slots) // sum may have more slots than the header allows
-	var (
-		index   int
-		seen    int64 // negative if total ever overflowed: a sum of two int64 that are not negative shows it so
-		encoded = p.counts
-	)
+	encoded, index, err := p.firstCount()
+	if err != nil {
+		return 0, err
+	}
+	base, counts := sum.base, sum.counts
+	slots := p.slots - base          // from here on slots and index count from base
+	most = min(most, slots)          // most may be more than there are
+	limit := min(len(counts), slots) // sum may have more slots than the header allows
+	index -= base
+	var seen int64 // negative if total ever overflowed: a sum of two int64 that are not negative shows it so
 	for len(encoded) > 0 {
 		if sign > 0 {
-			if index < limit && index+8*64 > limit && limit < most {
-				counts = sum.slots(low, min(index+ahead, most)-1)
-				limit = min(len(counts), p.slots)
+			if index < limit && index+8*64 > limit && limit < most && len(encoded) > 8 {
+				counts = sum.grow(base + min(index+roomAhead(encoded), most) - 1)
+				limit = min(len(counts), slots)
 			}
 			done, next, n := addEights(counts[:limit], index, encoded)
 			encoded, index, total = encoded[done:], next, total+n
@@ -90,7 +116,7 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64, most int) (total 
 				break
 			}
 		}
-		n, step, size, err := p.one(encoded, index)
+		n, step, size, err := p.one(encoded, base+index)
 		if err != nil {
 			return 0, err
 		}
@@ -99,8 +125,8 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64, most int) (total 
 				if index >= most {
 					return 0, errBeyond
 				}
-				counts = sum.slots(low, min(index+ahead, most)-1)
-				limit = min(len(counts), p.slots)
+				counts = sum.grow(base + min(index+roomAhead(encoded), most) - 1)
+				limit = min(len(counts), slots)
 			}
 			counts[index] += sign * n
 			total += n

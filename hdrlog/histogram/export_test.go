@@ -9,5 +9,8 @@ func (h *Histogram) CorrectSlots(into *Histogram, step int64) error {
 	return h.correctSlots(into, step)
 }
 
-// Slots makes unexported slots known to the tests of the public API.
-func (h *Histogram) Slots(low, high int) []int64 { return h.slots(low, high) }
+// Count returns the count of a slot.
+func (h *Histogram) Count(index int) int64 { return h.count(index) }
+
+// Len returns how many slots h has room for.
+func (h *Histogram) Len() int { return len(h.counts) }

@@ -42,11 +42,12 @@ var (
 // use; a [Recorder] is.
 type Histogram struct {
 	layout Layout // Lowest is 0 if there is none
-	// counts grows by 64 slots at least. What lies past its end is zero, also up to its capacity.
+	// counts are those of the slots from base on, a multiple of 64. What lies beyond them is zero, also within their
+	// capacity. So a histogram takes memory for the slots between its values, not for those below them.
 	counts []int64
+	base   int
 	total  int64
-	// No slot below low has a count; where total is 0, low means nothing, and the next call of slots sets it. Values are often far
-	// above the unit, so that half of the slots need be neither looked at nor cleared.
+	// No slot below low has a count. Low means nothing if total is 0.
 	low int
 }
 
@@ -97,7 +98,18 @@ func (h *Histogram) reset(layout Layout) {
 
 // Clone returns a copy of h that shares nothing with it.
 func (h *Histogram) Clone() *Histogram {
-	return &Histogram{h.layout, append([]int64(nil), h.counts...), h.total, h.low}
+	return &Histogram{h.layout, append([]int64(nil), h.counts...), h.base, h.total, h.low}
+}
+
+// add adds n to the count of the slot at index and to the total.
+func (h *Histogram) add(index int, n int64) {
+	if i := index - h.base; uint(i) < uint(len(h.counts)) && index >= h.low && h.total > 0 {
+		h.counts[i] += n
+	} else {
+		base, counts := h.room(index, index)
+		counts[index-base] += n
+	}
+	h.total += n
 }
 
 // RecordFloat counts value n times in a double histogram, as the multiple of [Layout.Ratio] at or below it, as the reference
@@ -114,20 +126,61 @@ func (h *Histogram) RecordFloat(value float64, n int64) error {
 
 var errNoLayout = fmt.Errorf("%w: there is none; use New, NewRecorder or Reset", ErrLayout)
 
-// grow makes room for the slot at index.
-func (h *Histogram) grow(index int) {
-	if index < len(h.counts) {
+// room makes room for the slots from low to high. It returns the counts and the slot of the first one. The caller adds to the
+// slots from low to high, and then adds their sum to h.total; until then it may call grow, and nothing else.
+func (h *Histogram) room(low, high int) (base int, counts []int64) {
+	if h.total == 0 {
+		h.counts, h.base, h.low = h.counts[:0], low&^63, low
+	} else if low < h.low {
+		h.low = low
+		h.lower(low)
+	}
+	return h.base, h.grow(high)
+}
+
+// spanOf returns how many slots a histogram has that has room for those from low to high only.
+func spanOf(low, high int) int { return (high | 63) + 1 - low&^63 }
+
+// spanWith returns how many slots h has with room for those from low to high.
+func (h *Histogram) spanWith(low, high int) int {
+	if h.total > 0 {
+		low, high = min(low, h.base), max(high, h.base+len(h.counts)-1)
+	}
+	return spanOf(low, high)
+}
+
+// grow makes room for the slots up to high and returns the counts.
+func (h *Histogram) grow(high int) []int64 {
+	if size := spanOf(h.base, high); size > cap(h.counts) {
+		// Doubling keeps a run of ever larger values from copying the counts each time.
+		most := h.layout.SlotsFor(math.MaxInt64) - h.base
+		counts := make([]int64, size, max(size, min(2*cap(h.counts), most)))
+		copy(counts, h.counts)
+		h.counts = counts
+	} else if size > len(h.counts) {
+		h.counts = h.counts[:size]
+	}
+	return h.counts
+}
+
+// lower makes room for the slots from low on.
+func (h *Histogram) lower(low int) {
+	if low >= h.base {
 		return
 	}
-	slots := (index | 63) + 1
-	// Doubling keeps a run of ever larger values from copying the counts each time.
-	if slots > cap(h.counts) {
-		counts := make([]int64, slots, max(slots, min(2*cap(h.counts), h.layout.SlotsFor(math.MaxInt64))))
-		low, filled := h.filled()
-		copy(counts[low:], filled)
-		h.counts = counts
+	// As many slots again keep a run of ever smaller values from copying the counts each time.
+	base := max(0, min(low, h.base-len(h.counts))) &^ 63
+	counts := make([]int64, h.base-base+len(h.counts))
+	copy(counts[h.base-base:], h.counts)
+	h.counts, h.base = counts, base
+}
+
+// count returns the count of the slot at index.
+func (h *Histogram) count(index int) int64 {
+	if i := index - h.base; uint(i) < uint(len(h.counts)) {
+		return h.counts[i]
 	}
-	h.counts = h.counts[:slots]
+	return 0
 }
 
 // Record counts value n times. It returns [ErrRange] if either is negative, [ErrOverflow] if the total count would exceed an
@@ -143,8 +196,7 @@ func (h *Histogram) Record(value, n int64) error {
 		return ErrOverflow
 	}
 	index := h.layout.IndexOf(value)
-	h.slots(index, index)[index] += n
-	h.total += n
+	h.add(index, n)
 	return nil
 }
 
@@ -179,9 +231,9 @@ func (h *Histogram) Add(other *Histogram) error {
 	}
 	low, counts := other.filled()
 	lowest, _ := rescale(other.layout.LowestAt(low), other.layout.Ratio, h.layout.Ratio)
-	slots := h.slots(h.layout.IndexOf(lowest), h.layout.IndexOf(highest))
+	base, slots := h.room(h.layout.IndexOf(lowest), h.layout.IndexOf(highest))
 	if h.layout.Shares(other.layout) {
-		into := slots[low : last+1]
+		into := slots[low-base : last+1-base]
 		for i, n := range counts[:len(into)] {
 			into[i] += n
 		}
@@ -189,7 +241,7 @@ func (h *Histogram) Add(other *Histogram) error {
 		for i, n := range counts {
 			if n != 0 {
 				value, _ := rescale(other.layout.LowestAt(low+i), other.layout.Ratio, h.layout.Ratio)
-				slots[h.layout.IndexOf(value)] += n
+				slots[h.layout.IndexOf(value)-base] += n
 			}
 		}
 	}
@@ -212,12 +264,14 @@ func (h *Histogram) Subtract(other *Histogram) error {
 	}
 	low, counts := other.filled()
 	for i, n := range counts {
-		if n != 0 && (low+i >= len(h.counts) || h.counts[low+i] < n) {
+		if n > h.count(low+i) {
 			return errNeverAdded(h.layout, low+i, n)
 		}
 	}
-	for i, n := range counts[:max(other.lastIndex()+1-low, 0)] {
-		h.counts[low+i] -= n
+	for i, n := range counts {
+		if n != 0 {
+			h.counts[low+i-h.base] -= n
+		}
 	}
 	h.total -= other.total
 	return nil
@@ -227,21 +281,10 @@ func errNeverAdded(l Layout, index int, n int64) error {
 	return fmt.Errorf("%w: %d values around %d were never added", ErrRange, n, l.LowestAt(index))
 }
 
-// slots returns the counts from slot 0 up, grown to hold the one at high. The caller adds to counts in place, to none below
-// low, and then adds their sum to h.total. Until then h must not be used for anything else, and low must be the same each
-// time. The slice is valid until h is changed in another way.
-func (h *Histogram) slots(low, high int) []int64 {
-	if h.total == 0 || low < h.low {
-		h.low = low
-	}
-	h.grow(high)
-	return h.counts
-}
-
 // filled returns the counts from slot low on. No slot below low has a count.
 func (h *Histogram) filled() (low int, counts []int64) {
-	low = min(h.low, len(h.counts))
-	return low, h.counts[low:]
+	low = min(max(h.low, h.base), h.base+len(h.counts))
+	return low, h.counts[low-h.base:]
 }
 
 // Refine makes h at least as fine as layout: the most digits of both, the lower lowest value, the smaller ratio. It

@@ -348,6 +348,47 @@ func TestZero(t *testing.T) {
 	})
 }
 
+// A histogram has room for the slots between its values, in whichever order they come, and not for those below or above.
+func TestRoom(t *testing.T) {
+	for name, values := range map[string][]int64{
+		"one":        {1e9},
+		"ascending":  {1e9, 2e9, 3e9, 4e9},
+		"descending": {4e9, 3e9, 2e9, 1e9},
+		"mixed":      {2e9, 4e9, 1e9, 3e9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistogram(t, 3, 1)
+			for _, value := range values {
+				record(t, h, value, 2)
+			}
+			for _, value := range values {
+				if n := h.CountBetween(value, value); n != 2 {
+					t.Errorf("%d is counted %d times", value, n)
+				}
+			}
+			layout := h.Layout()
+			span := layout.IndexOf(slices.Max(values)) - layout.IndexOf(slices.Min(values)) + 1
+			if most := 2*span + 2*64; h.Len() > most {
+				t.Errorf("room for %d slots where the values need %d", h.Len(), span)
+			}
+			var encoder histogram.Encoder
+			var decoder histogram.Decoder
+			var again histogram.Histogram
+			text, err := encoder.AppendBase64(nil, h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := decoder.AddTo(&again, text); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, &again, h)
+			if again.Len() > span+64*16 {
+				t.Errorf("decoded, room for %d slots where the values need %d", again.Len(), span)
+			}
+		})
+	}
+}
+
 // A histogram that cannot have a layout keeps what it has.
 func TestResetErrors(t *testing.T) {
 	h := newHistogram(t, 3, 1)
@@ -395,7 +436,7 @@ func TestReset(t *testing.T) {
 	if h.TotalCount() != 0 || h.Max() != 0 {
 		t.Errorf("%d values up to %d", h.TotalCount(), h.Max())
 	}
-	if slots := len(h.Slots(0, 0)); slots > 64 {
+	if slots := h.Len(); slots > 64 {
 		t.Errorf("%d slots are to be cleared and searched from now on", slots)
 	}
 	for _, value := range []int64{3, 1 << 30, math.MaxInt64} {

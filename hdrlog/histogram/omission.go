@@ -64,8 +64,8 @@ func (h *Histogram) manyMissing(step int64) bool {
 		return false // there is no need to look at all
 	}
 	all := 0.0
-	for i := last; i >= 0 && all <= slotCost*slots; i-- {
-		if h.counts[i] != 0 {
+	for i := last; i >= h.low && all <= slotCost*slots; i-- {
+		if h.count(i) != 0 {
 			all += missing(i)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 type Packed struct {
 	layout Layout
 	total  int64
-	slots  int // one more than the index of the highest slot with a count
+	slots  int // one more than the index of the last slot with a count
 	bytes  []byte
 }
 
@@ -29,14 +29,16 @@ func (p *Packed) Pack(h *Histogram, digits int) {
 	half := layout.SubBuckets() / 2
 	finer := h.layout.halfMagnitude() - layout.halfMagnitude() // slots of h to one of layout, as a power of two
 	simple := half << finer                                    // from this slot on, each run of so many is one slot
-	fine := h.counts
-	if finer == 3 && len(fine) > simple {
-		fine = fine[:simple]
-	}
 	low, _ := h.filled()
-	for begin := low &^ 7; begin < len(fine); begin += 8 {
-		eight := fine[begin:min(begin+8, len(fine))]
-		if len(eight) == 8 && sumEight((*[8]int64)(eight)) == 0 {
+	begin := low &^ 7
+	fine, rest := h.counts[begin-h.base:], []int64(nil) // whole eights, since base is one
+	if finer == 3 && begin+len(fine) > simple {
+		whole := max(simple-begin, 0)
+		fine, rest = fine[:whole], fine[whole:]
+	}
+	for ; len(fine) > 0; fine, begin = fine[8:], begin+8 {
+		eight := (*[8]int64)(fine)
+		if sumEight(eight) == 0 {
 			continue // as most are
 		}
 		for i, n := range eight {
@@ -55,9 +57,8 @@ func (p *Packed) Pack(h *Histogram, digits int) {
 		}
 	}
 	to.end()
-	if len(fine) < len(h.counts) {
-		from := max(simple, low&^7)
-		to.eights(h.counts[from:], from>>finer+finer*half)
+	if len(rest) > 0 {
+		to.eights(rest, begin>>finer+finer*half)
 	}
 	*p = Packed{layout, h.total, to.next, to.bytes}
 }
@@ -69,6 +70,15 @@ func (p *Packed) Copy(q Packed) {
 
 // Layout returns which values share a slot.
 func (p Packed) Layout() Layout { return p.layout }
+
+// spanWith returns how many slots h has with room for the counts.
+func (p Packed) spanWith(h *Histogram) int {
+	c := cursor{left: p.bytes, index: -1}
+	if !c.next() {
+		return len(h.counts)
+	}
+	return h.spanWith(c.index, p.slots-1)
+}
 
 // TotalCount returns how many values were counted.
 func (p Packed) TotalCount() int64 { return p.total }
@@ -121,8 +131,7 @@ func (p Packed) AddTo(h *Histogram) error {
 func (p Packed) addTo(h *Histogram) {
 	c := cursor{left: p.bytes, index: -1}
 	for c.next() {
-		h.slots(c.index, c.index)[c.index] += c.count
-		h.total += c.count
+		h.add(c.index, c.count)
 	}
 }
 
@@ -132,12 +141,12 @@ func (p Packed) SubtractFrom(h *Histogram) error {
 		return h.Subtract(p.Histogram())
 	}
 	for check := (cursor{left: p.bytes, index: -1}); check.next(); {
-		if check.index >= len(h.counts) || h.counts[check.index] < check.count {
+		if h.count(check.index) < check.count {
 			return errNeverAdded(h.layout, check.index, check.count)
 		}
 	}
 	for c := (cursor{left: p.bytes, index: -1}); c.next(); {
-		h.counts[c.index] -= c.count
+		h.counts[c.index-h.base] -= c.count
 	}
 	h.total -= p.total
 	return nil

@@ -35,7 +35,7 @@ func TestPacked(t *testing.T) {
 		slots := 0
 		for index, n := range one.Slots() {
 			slots++
-			if n < 1 || n != a.Slots(0, index)[index] {
+			if n < 1 || n != a.Count(index) {
 				t.Fatalf("slot %d holds %d", index, n)
 			}
 		}

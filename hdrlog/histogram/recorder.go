@@ -121,8 +121,7 @@ func (r *Recorder) Take(h *Histogram) error {
 				total += uint64(count)
 				overflow = overflow || count < 0 || total > math.MaxInt64
 				if !overflow {
-					h.slots(first+slot, first+slot)[first+slot] += count
-					h.total = int64(total)
+					h.add(first+slot, count)
 				}
 			}
 		}

@@ -156,11 +156,12 @@ func (h *Histogram) CountBetween(low, high int64) int64 {
 	if high < low || high < 0 {
 		return 0
 	}
-	from := h.layout.IndexOf(max(low, 0))
-	to := min(h.layout.IndexOf(high), len(h.counts)-1)
+	first, counts := h.filled()
+	from := max(h.layout.IndexOf(max(low, 0)), first)
+	to := min(h.layout.IndexOf(high), first+len(counts)-1)
 	var count int64
 	for i := from; i <= to; i++ {
-		count += h.counts[i]
+		count += counts[i-first]
 	}
 	return count
 }

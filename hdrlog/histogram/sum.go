@@ -3,8 +3,8 @@ package histogram
 import "errors"
 
 // A Sum adds up histograms in memory in proportion to what was added, however far apart the values lie: at most 16 bytes for
-// each encoded byte, and Spare. A [Histogram] has room for every slot up to the highest: with five digits 49 MB, if it
-// counts the largest int64. Use a Sum to keep many sums, or sums of histograms of unknown origin.
+// each encoded byte, and Spare. A [Histogram] has room for every slot between its lowest and its highest
+// value: with five digits up to 49 MB. Use a Sum to keep many sums, or sums of histograms of unknown origin.
 //
 // It holds a [Packed] or, where memory allows, a [Histogram], to which payloads are added some eight times as fast
 // (BenchmarkSum). The zero value is empty and takes the layout of what is added to it first. It is not safe for concurrent
@@ -65,7 +65,7 @@ func (s *Sum) Add(h *Histogram) error {
 	if h.layout.Lowest == 0 {
 		return nil
 	}
-	if s.isDense && s.dense.layout.Shares(h.layout) && h.lastIndex() < len(s.dense.counts) {
+	if s.isDense && h.total > 0 && s.dense.layout.Shares(h.layout) && s.dense.spanWith(h.low, h.lastIndex()) <= max(len(s.dense.counts), s.room()) {
 		return s.dense.Add(h)
 	}
 	var in Packed
@@ -96,7 +96,7 @@ func (s *Sum) add(p Packed) error {
 	if p.layout.Lowest == 0 {
 		return nil
 	}
-	if s.isDense && s.dense.layout.Shares(p.layout) && p.slots <= max(len(s.dense.counts), s.room()) {
+	if s.isDense && s.dense.layout.Shares(p.layout) && p.spanWith(&s.dense) <= max(len(s.dense.counts), s.room()) {
 		return p.AddTo(&s.dense)
 	}
 	own := s.packed
@@ -113,7 +113,7 @@ func (s *Sum) add(p Packed) error {
 
 // hold makes s hold p, packed or not.
 func (s *Sum) hold(p Packed) {
-	s.isDense = p.slots <= s.room()
+	s.isDense = p.spanWith(new(Histogram)) <= s.room()
 	if s.isDense {
 		p.Unpack(&s.dense)
 		s.packed = Packed{}
