@@ -19,6 +19,8 @@ const examples = `examples:
    hdrplot -if before.hdr -if after.hdr -compare -type percentiles -of ba.png
    hdrplot -if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -of co.png
    hdrplot -if fixed.hdr -type heatmap -of heat.png
+   hdrplot -if before.hdr -if after.hdr -diff -of diff.png     the ratio by percentile
+   hdrplot -if fixed.hdr -facet tag -mark 26=deploy -of facets.png
    hdrunion -if 'node.*' -grid 1 | hdrplot -if - -of all.html  one page to look around in, of many logs
 
 exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line, 3 if malformed lines were skipped`
@@ -26,6 +28,7 @@ exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line, 3 if
 func app() *urfave.App {
 	flags := append(append(cli.InputFlags(), cli.TagFlags("draw")...), cli.IgnoreTagsFlag("draw"))
 	flags = append(flags,
+		&urfave.BoolFlag{Name: "diff", Category: cli.GroupChoice, Usage: "draw the ratio of the second input to the first, by percentile"},
 		&urfave.BoolFlag{Name: "compare", Category: cli.GroupChoice, Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
 	)
 	flags = append(flags, cli.RangeFlags()...)
@@ -45,6 +48,10 @@ func app() *urfave.App {
 		&urfave.Float64Flag{Name: "height", Value: 600, Category: cli.GroupLook, Usage: "how high it is, in `PIXELS` likewise"},
 		&urfave.IntFlag{Name: "dpi", Value: 96, Category: cli.GroupLook, Usage: "how many `DOTS` an inch PNG has: 192 makes it twice as sharp"},
 		&urfave.StringFlag{Name: "title", Category: cli.GroupLook, Usage: "the `TEXT` above it"},
+		&urfave.StringFlag{Name: "facet", Category: cli.GroupLook, Usage: "tag draws a small chart for each tag, with the same axes"},
+		&urfave.StringSliceFlag{Name: "mark", Category: cli.GroupLook, Usage: "write a text at a time, as in 26=deploy or 2016-07-18T00:07:00Z=deploy, a `TIME=TEXT`; repeatable"},
+		&urfave.Float64Flag{Name: "ymin", Category: cli.GroupLook, Usage: "the lowest `VALUE` of the axis, after -ovr"},
+		&urfave.Float64Flag{Name: "ymax", Category: cli.GroupLook, Usage: "the highest `VALUE` of the axis, after -ovr"},
 		&urfave.StringFlag{Name: "theme", Value: "auto", Category: cli.GroupLook, Usage: "light or dark, a `THEME` of these; auto is light, but a page follows the reader's preference"},
 		&urfave.Float64Flag{Name: "page-size", Value: 16, Category: cli.GroupLook, Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise"},
 		&urfave.IntFlag{Name: "page-digits", Value: 2, Category: cli.GroupLook, Usage: "the precision of percentiles of a part of the time in a page, in significant `DIGITS`"},
@@ -59,7 +66,7 @@ func app() *urfave.App {
 		Metadata: cli.Guide{
 			Common: []string{"if", "incT", "excT", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "log", "agg", "sla", "of", "format"},
 			Choices: map[string][]string{
-				"type": types, "format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "unit": {"ns", "us", "ms", "s"},
+				"type": types, "format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"}, "unit": {"ns", "us", "ms", "s"},
 			},
 		}.Metadata(),
 	}
@@ -96,6 +103,9 @@ func run(c *urfave.Context) error {
 		return cli.NothingLeft(s)
 	}
 	o.dress(p)
+	if p.Flattened() && !c.Bool("q") {
+		fmt.Fprintln(c.App.ErrWriter, "hdrplot: a few high values leave most of the axis empty; -log shows more")
+	}
 	if o.format == picture.HTML && p.Title == "" {
 		p.Title = baseName(path) // a page needs one
 	}

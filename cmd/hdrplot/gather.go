@@ -31,6 +31,9 @@ const (
 
 // gather returns the picture of the inputs, nil if there is nothing in them that was asked for.
 func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, error) {
+	if o.diff && len(s.Inputs) != 2 {
+		return nil, cli.Usagef("-diff compares two inputs, a baseline and another: there are %d", len(s.Inputs))
+	}
 	logs, distributions, err := sortInputs(s.Inputs)
 	if err != nil {
 		return nil, err
@@ -79,7 +82,7 @@ type gathering struct {
 
 // overTime reports whether the picture shows more than sums.
 func (g *gathering) overTime() bool {
-	return g.options.kind != picture.Percentiles || g.options.format == picture.HTML
+	return g.options.kind != picture.Percentiles || g.options.format == picture.HTML && !g.options.diff
 }
 
 // prepare sets up what to take from each interval.
@@ -136,7 +139,7 @@ func intervalLength(logs []scan.Input) (ms int64, err error) {
 
 // readLogs takes from the logs what the picture shows: from all at once, or from one after another where they are compared.
 func (g *gathering) readLogs(s *scan.Scan, logs []scan.Input) error {
-	if !g.options.compare {
+	if !g.options.compare && !g.options.diff {
 		return g.readLog(s, logs, "")
 	}
 	for _, input := range logs {
@@ -187,8 +190,10 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	}
 	period := result.Period("covered")
 	for _, sum := range result.Summaries {
-		label := g.label(label, sum.Tag)
-		g.curves = append(g.curves, picture.CurveOf(label, sum.Histogram, g.options.ratio))
+		group, label := label, g.label(label, sum.Tag)
+		curve := picture.CurveOf(label, sum.Histogram, g.options.ratio)
+		curve.Group = group
+		g.curves = append(g.curves, curve)
 		g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Histogram, g.options.ratio, sum.Intervals, period))
 	}
 	return nil
@@ -248,6 +253,32 @@ func (g *gathering) picture(logs bool) (p *picture.Picture, err error) {
 		}
 	}
 	p.Curves, p.Summary = g.curves, g.summaries
+	if g.options.diff {
+		return g.ratios()
+	}
+	return p, nil
+}
+
+// ratios returns a picture of the second input's percentiles, divided by those of the first.
+func (g *gathering) ratios() (*picture.Picture, error) {
+	p := picture.New(picture.Percentiles)
+	baseline := g.curves[0].Group
+	tag := func(c picture.Curve) string { return strings.TrimPrefix(strings.TrimPrefix(c.Label, c.Group), " ") }
+	for _, c := range g.curves {
+		if c.Group == baseline {
+			continue
+		}
+		p.ValueName = c.Group + " / " + baseline
+		for _, b := range g.curves {
+			if b.Group == baseline && tag(b) == tag(c) {
+				p.Curves = append(p.Curves, picture.RatioOf(tag(c), c, b))
+			}
+		}
+	}
+	if len(p.Curves) == 0 {
+		return nil, fmt.Errorf("-diff: the two inputs have no tag in common")
+	}
+	p.Baseline = 1
 	return p, nil
 }
 
@@ -294,7 +325,7 @@ func (g *gathering) readDistribution(input scan.Input) error {
 	}
 	for _, d := range all {
 		label := strings.TrimSpace(g.labels[input.Name] + " " + d.Name)
-		curve := picture.Curve{Label: label, Count: d.Rows[len(d.Rows)-1].Count}
+		curve := picture.Curve{Label: label, Group: g.labels[input.Name], Count: d.Rows[len(d.Rows)-1].Count}
 		for _, row := range d.Rows {
 			curve.Steps = append(curve.Steps, picture.Step{Percentile: row.Percentile, Value: row.Value / g.options.ratio})
 		}

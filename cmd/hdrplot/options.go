@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,6 +28,9 @@ var typeOptions = map[string][]string{
 	"agg":     {"timeline", "heatmap", "throughput"},
 	"time":    {"timeline", "heatmap", "throughput"},
 	"compare": {"timeline", "percentiles", "throughput"},
+	"diff":    {"percentiles"},
+	"mark":    {"timeline", "heatmap", "throughput"},
+	"tz":      {"timeline", "heatmap", "throughput"},
 }
 
 // options are what the command line says of the picture.
@@ -41,6 +45,8 @@ type options struct {
 	pageDigits int
 	ignoreTags bool
 	compare    bool
+	diff       bool
+	marks      []mark
 	absolute   bool
 
 	// picture has the looks.
@@ -53,14 +59,18 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		pageDigits: c.Int("page-digits"), ignoreTags: c.Bool("it"), compare: c.Bool("compare"),
 		picture: picture.Picture{
 			Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
-			Unit: c.String("unit"), LogValues: c.Bool("log"),
+			Unit: c.String("unit"), LogValues: c.Bool("log"), Low: c.Float64("ymin"), High: c.Float64("ymax"), Facets: c.String("facet") != "",
 		},
 	}
 	kind, err := cli.OneOf(c, "type")
 	if err != nil {
 		return nil, err
 	}
+	if o.diff = c.Bool("diff"); o.diff && !cli.Given(c, "type") {
+		kind = string(picture.Percentiles)
+	}
 	o.kind = picture.Type(kind)
+	o.picture.Type = o.kind
 	theme, err := cli.OneOf(c, "theme")
 	if err != nil {
 		return nil, err
@@ -105,6 +115,25 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	}
 	if o.picture.Limits, err = parseLimits(c.StringSlice("sla")); err != nil {
 		return nil, err
+	}
+	if o.marks, err = parseMarks(c.StringSlice("mark"), o.picture.Zone); err != nil {
+		return nil, err
+	}
+	switch low, high := o.picture.Low, o.picture.High; {
+	case !(low >= 0) || !(high >= 0) || cli.Given(c, "ymax") && high <= low:
+		return nil, cli.Usagef("-ymin %v and -ymax %v: an axis goes from 0 or more to a higher value", low, high)
+	case low == 0 && cli.Given(c, "ymin") && (o.picture.LogValues || o.kind == picture.Heatmap):
+		return nil, cli.Usagef("-ymin 0: a logarithmic axis begins above 0")
+	case o.compare && !o.absolute && slices.ContainsFunc(o.marks, func(m mark) bool { return m.absolute }):
+		return nil, cli.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
+	case o.diff && o.compare:
+		return nil, cli.Usagef("-diff and -compare: one of them only")
+	case o.diff && len(o.picture.Limits) > 0:
+		return nil, cli.Usagef("-sla is a limit for values, and -diff draws ratios")
+	case o.picture.Facets && c.String("facet") != "tag":
+		return nil, cli.Usagef("-facet %q is not tag", c.String("facet"))
+	case o.picture.Facets && o.format == picture.HTML:
+		return nil, cli.Usagef("-facet: a page shows a series alone at a shift-click; choose png, svg or pdf")
 	}
 	return o, o.parseLevels(c)
 }
@@ -190,10 +219,53 @@ func parseLimits(texts []string) (limits []picture.Limit, err error) {
 	return limits, nil
 }
 
+// A mark is a text at a time, in seconds: since the start of the log, or since the epoch.
+type mark struct {
+	seconds  float64
+	absolute bool
+	text     string
+}
+
+// parseMarks reads marks such as 26=deploy. A number of 1e8 or more counts from the epoch, as log headers print it.
+func parseMarks(texts []string, zone *time.Location) (marks []mark, err error) {
+	for _, text := range texts {
+		at, label, found := strings.Cut(text, "=")
+		if !found || label == "" {
+			return nil, cli.Usagef("-mark %q: give a time, =, and a text", text)
+		}
+		m := mark{text: label}
+		if duration, durationErr := time.ParseDuration(at); durationErr == nil {
+			m.seconds = duration.Seconds()
+		} else if m.seconds, err = strconv.ParseFloat(at, 64); err == nil && !math.IsNaN(m.seconds) && !math.IsInf(m.seconds, 0) {
+			m.absolute = m.seconds >= 1e8
+		} else {
+			var date time.Time
+			for _, layout := range []string{time.RFC3339Nano, time.DateTime, "2006-01-02T15:04:05", time.DateOnly} {
+				if date, err = time.ParseInLocation(layout, at, zone); err == nil {
+					break
+				}
+			}
+			if err != nil {
+				return nil, cli.Usagef("-mark %q: %q is no time: give seconds, a duration such as 1m30s, or a time such as 2016-07-18 00:07:00", text, at)
+			}
+			m.seconds, m.absolute = float64(date.UnixMilli())/1000, true
+		}
+		marks = append(marks, m)
+	}
+	return marks, nil
+}
+
 // dress gives a picture its looks.
 func (o *options) dress(p *picture.Picture) {
 	look := &o.picture
-	p.PageSize, p.Zone = look.PageSize, look.Zone
+	p.PageSize, p.Zone, p.Low, p.High, p.Facets = look.PageSize, look.Zone, look.Low, look.High, look.Facets
+	for _, m := range o.marks {
+		at := m.seconds * 1000
+		if m.absolute {
+			at -= float64(p.Origin)
+		}
+		p.Marks = append(p.Marks, picture.Mark{Time: at, Text: m.text})
+	}
 	p.Theme, p.Width, p.Height, p.DPI = look.Theme, look.Width, look.Height, look.DPI
 	p.Title, p.Unit, p.LogValues, p.Limits, p.Absolute = look.Title, look.Unit, look.LogValues, look.Limits, o.absolute
 }

@@ -94,6 +94,15 @@ func TestExamples(t *testing.T) {
 	hdrplot(t, "", strings.Fields("-if fixed.hdr -type heatmap -of heat.png")...)
 	checkPNG(t, "heat.png", 1200, 600)
 
+	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -diff -of diff.png")...)
+	checkPNG(t, "diff.png", 1200, 600)
+	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -diff -of diff.svg")...)
+	checkSVG(t, "diff.svg", append(six, "after / before", "percentile")...)
+	hdrplot(t, "", strings.Fields("-if fixed.hdr -facet tag -mark 26=deploy -of facets.png")...)
+	checkPNG(t, "facets.png", 1200, 600)
+	hdrplot(t, "", strings.Fields("-if fixed.hdr -facet tag -mark 26=deploy -mark 2016-07-18T00:08:00Z=clock -of facets.svg")...)
+	checkSVG(t, "facets.svg", append(six, "deploy", "clock")...)
+
 	hdrplot(t, string(read(t, "fixed.hdr")), strings.Fields("-if - -of all.html")...)
 	page := readPage(t, read(t, "all.html"))
 	var labels []string

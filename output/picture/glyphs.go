@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/image/font/sfnt"
+	"golang.org/x/text/unicode/bidi"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -15,6 +17,10 @@ import (
 func hasGlyph(r rune) bool {
 	if r < 0x7f {
 		return true
+	}
+	// The formats that ask draw letters from left to right.
+	if properties, _ := bidi.LookupRune(r); properties.Class() == bidi.R || properties.Class() == bidi.AL {
+		return false
 	}
 	var buf sfnt.Buffer
 	face := plot.DefaultTextHandler.Cache().Lookup(textStyle(labelSize).Font, labelSize)
@@ -43,7 +49,7 @@ func (p *Picture) spelledOut() *Picture {
 	spell := func(str string) string {
 		var b strings.Builder
 		for _, r := range str {
-			if hasGlyph(r) {
+			if hasGlyph(r) && !unicode.IsControl(r) {
 				b.WriteRune(r)
 			} else {
 				fmt.Fprintf(&b, `\u%04X`, r)
@@ -52,13 +58,19 @@ func (p *Picture) spelledOut() *Picture {
 		}
 		return b.String()
 	}
-	out.Title, out.Unit = spell(p.Title), spell(p.Unit)
-	out.Series, out.Curves = slices.Clone(p.Series), slices.Clone(p.Curves)
+	out.Title, out.Unit, out.ValueName = spell(p.Title), spell(p.Unit), spell(p.ValueName)
+	out.Series, out.Curves, out.Windows, out.Marks = slices.Clone(p.Series), slices.Clone(p.Curves), slices.Clone(p.Windows), slices.Clone(p.Marks)
 	for i := range out.Series {
-		out.Series[i].Label = spell(out.Series[i].Label)
+		out.Series[i].Label, out.Series[i].Group = spell(out.Series[i].Label), spell(out.Series[i].Group)
 	}
 	for i := range out.Curves {
-		out.Curves[i].Label = spell(out.Curves[i].Label)
+		out.Curves[i].Label, out.Curves[i].Group = spell(out.Curves[i].Label), spell(out.Curves[i].Group)
+	}
+	for i := range out.Windows {
+		out.Windows[i].Label, out.Windows[i].Group = spell(out.Windows[i].Label), spell(out.Windows[i].Group)
+	}
+	for i := range out.Marks {
+		out.Marks[i].Text = spell(out.Marks[i].Text)
 	}
 	if replaced {
 		out.Notes = append(slices.Clone(p.Notes), `Letters that the font does not have are shown as \u and their number; in SVG and HTML they are themselves.`)

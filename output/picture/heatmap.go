@@ -3,6 +3,7 @@ package picture
 import (
 	"image"
 	"image/color"
+	imagedraw "image/draw"
 	"math"
 	"runtime"
 	"sync"
@@ -176,26 +177,36 @@ func (g *grid) bounds() (low, high float64) {
 	return math.Max(low, high/1e5), high
 }
 
+// heatBounds are the lowest and the highest rate of the scale of colours that facets share. Until they
+// are known, heat maps widen them and draw no cells.
+type heatBounds struct {
+	least, most float64
+	known       bool
+}
+
 // heatmap draws a heat map of all series together.
 func (s *sheet) heatmap() {
-	s.LogValues = true
+	own := *s.Picture
+	own.LogValues = true
+	s.Picture = &own
+	s.reserveMarks()
 	s.measureArea()
-	series, values := s.windowRange()
+	series, values := s.whole.windowRange()
 	from, to, recorded := s.timeAxis(series)
 	recorded = recorded && (values.high > 0 || values.zero)
 	for _, l := range s.Limits {
 		values.add(l.Value)
 	}
-	y := &s.plot.Y
-	s.logAxis(y, values, most(s.rows, 45))
-	y.Label.Text = "value"
-	s.area.Max.X -= 120 * pixel
+	s.valueAxis("value", values)
+	if !s.Facets {
+		s.area.Max.X -= barWidth
+	}
 	bar := s.area.Max.X + 20*pixel
 	s.reserveLimits(s.Limits)
 
 	s.chart(func(c draw.Canvas, x, y func(float64) vg.Length) {
 		if !recorded {
-			s.message(c, "no values were recorded")
+			s.message(c, s.nothing())
 			return
 		}
 		bottom := y(s.lowest)
@@ -204,9 +215,23 @@ func (s *sheet) heatmap() {
 		g := newGrid(from, to, s.lowest, math.Pow(10, s.plot.Y.Max), columns, rows)
 		g.add(s.Windows)
 		least, most := g.bounds()
-		s.drawCells(c, g, bottom, least, most)
+		if b := s.bounds; b != nil {
+			if !b.known {
+				if most > 0 && (b.least == 0 || least < b.least) {
+					b.least = least
+				}
+				b.most = max(b.most, most)
+				b.least = max(b.least, b.most/1e5)
+				return
+			}
+			least, most = b.least, b.most
+		}
+		s.drawCells(c, x, y, g, bottom, least, most)
 		s.drawLimits(c, y, s.Limits)
-		s.drawColourBar(c, bar, least, most)
+		s.drawMarks(c, x)
+		if s.bounds == nil {
+			s.drawColourBar(c.Rectangle, bar, least, most)
+		}
 	})
 }
 
@@ -230,9 +255,9 @@ func gridColumns(series []Series, from, to, most float64) int {
 }
 
 // windowRange returns the time and the values of all windows.
-func (s *sheet) windowRange() (series []Series, values valueRange) {
+func (p *Picture) windowRange() (series []Series, values valueRange) {
 	values = newRange()
-	for _, ws := range s.Windows {
+	for _, ws := range p.Windows {
 		line := Line{}
 		for _, w := range ws.Windows {
 			line.Points = append(line.Points, Point{float64(w.Start), float64(w.Start + w.length()), w.Max})
@@ -253,19 +278,32 @@ func (s *sheet) windowRange() (series []Series, values valueRange) {
 	return series, values
 }
 
-// drawCells draws the grid as an image, dot by dot, so that nothing blurs the cells. The row of zeros stands at the bottom
-// of the chart, the others from bottom up.
-func (s *sheet) drawCells(c draw.Canvas, g *grid, bottom vg.Length, least, most float64) {
-	colours := make([]color.NRGBA, len(g.rate)) // transparent where nothing was recorded
+// drawCells draws the grid as an image, dot by dot, so that nothing blurs the cells. The image has the
+// background and the lines of the axes' grid, since some programs draw an outline around what is
+// transparent. The row of zeros stands at the bottom of the chart, the others from bottom up.
+func (s *sheet) drawCells(c draw.Canvas, x, y func(float64) vg.Length, g *grid, bottom vg.Length, least, most float64) {
+	dots := func(l vg.Length) int { return int(math.Round(float64(l/pixel) * float64(s.DPI) / 96)) }
+	width, height := max(dots(c.Max.X-c.Min.X), 1), max(dots(c.Max.Y-c.Min.Y), 1)
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	imagedraw.Draw(img, img.Rect, image.NewUniform(s.background), image.Point{}, imagedraw.Src)
+	line, half := image.NewUniform(s.grid), dots(pixel)/2
+	for _, tick := range s.plot.X.Tick.Marker.Ticks(0, 0) {
+		if at := dots(x(tick.Value) - c.Min.X); !tick.IsMinor() {
+			imagedraw.Draw(img, image.Rect(at-half, 0, at-half+max(dots(pixel), 1), height), line, image.Point{}, imagedraw.Src)
+		}
+	}
+	for _, tick := range s.plot.Y.Tick.Marker.Ticks(0, 0) {
+		if at := height - dots(y(math.Pow(10, tick.Value))-c.Min.Y); !tick.IsMinor() {
+			imagedraw.Draw(img, image.Rect(0, at-half, width, at-half+max(dots(pixel), 1)), line, image.Point{}, imagedraw.Src)
+		}
+	}
+	colours := make([]color.NRGBA, len(g.rate))
 	for i, rate := range g.rate {
 		if rate > 0 {
 			colours[i] = color.NRGBA(s.heatAt(part(rate, least, most))) // opaque, so that both kinds are the same
 		}
 	}
-	dots := func(l vg.Length) int { return int(math.Round(float64(l/pixel) * float64(s.DPI) / 96)) }
-	width, height := max(dots(c.Max.X-c.Min.X), 1), max(dots(c.Max.Y-c.Min.Y), 1)
 	gap := dots(bottom - c.Min.Y)
-	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
 		row := 0
 		if up := height - gap - 1 - y; up >= 0 {
@@ -274,7 +312,9 @@ func (s *sheet) drawCells(c draw.Canvas, g *grid, bottom vg.Length, least, most 
 			continue
 		}
 		for x := range width {
-			img.SetNRGBA(x, y, colours[x*g.columns/width*(g.rows+1)+row])
+			if colour := colours[x*g.columns/width*(g.rows+1)+row]; colour.A > 0 {
+				img.SetNRGBA(x, y, colour)
+			}
 		}
 	}
 	c.DrawImage(c.Rectangle, img)
@@ -306,8 +346,10 @@ func colourTicks(least, most float64) (ticks []float64) {
 }
 
 // drawColourBar draws the scale of colours to the right of the chart.
-func (s *sheet) drawColourBar(c draw.Canvas, x vg.Length, least, most float64) {
+func (s *sheet) drawColourBar(r vg.Rectangle, x vg.Length, least, most float64) {
 	const steps = 64
+	c := s.area
+	c.Rectangle = r
 	height := (c.Max.Y - c.Min.Y) * 0.8
 	bottom := c.Min.Y
 	for i := range steps {

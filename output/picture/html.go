@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"hdrkit/output/picture/axis"
 	"hdrkit/output/picture/page"
@@ -78,22 +79,31 @@ func (p *Picture) widened(all []WindowSeries, width int64) (merged []WindowSerie
 
 // pageOf returns the data of a page with windows of a width, and lines thinned to columns.
 func (p *Picture) pageOf(windows []WindowSeries, width int64, columns int) (*page.Data, error) {
-	s := &sheet{Picture: p, colours: p.colours()}
+	s := newSheet(p, draw.Canvas{})
 	out := &page.Data{
 		Title: p.Title, Type: string(p.Type), Unit: axis.Spelled(p.Unit), ValueName: s.valueName(), Log: p.LogValues,
 		Absolute: p.Absolute, Zone: p.zone().String(), Origin: p.Origin, Height: p.Height, Theme: string(p.Theme),
-		Themes: map[string]page.Theme{"light": themeOf(Light), "dark": themeOf(Dark)}, Digits: p.Digits,
+		Themes: map[string]page.Theme{"light": themeOf(Light), "dark": themeOf(Dark)}, Digits: p.Digits, Baseline: p.Baseline,
 		Offsets: [][2]int64{}, Measures: []string{}, Series: []page.Series{}, Limits: []page.Limit{}, Marks: []page.Mark{},
 		Summary: p.Summary, Notes: append([]string{}, p.notes()...), Rows: &page.Rows{},
 	}
 	if p.Type == Percentiles || p.Type == Heatmap {
-		out.ValueName = "value"
+		out.ValueName = cmp.Or(p.ValueName, "value")
 		if p.Type == Percentiles && len(p.Series) > 0 {
 			out.ValueName = "maximum of " + p.Span
 		}
 	}
 	if out.Summary == nil {
 		out.Summary = []page.Summary{}
+	}
+	for _, m := range p.Marks {
+		out.Marks = append(out.Marks, page.Mark{Time: int64(m.Time), Text: m.Text})
+	}
+	if p.Low > 0 {
+		out.Low = &p.Low
+	}
+	if p.High > 0 {
+		out.High = &p.High
 	}
 	limits := slices.Clone(p.Limits)
 	slices.SortStableFunc(limits, func(a, b Limit) int { return cmp.Compare(a.Percentile, b.Percentile) })
@@ -123,15 +133,18 @@ func (p *Picture) addSeries(out *page.Data, windows []WindowSeries, columns int)
 	for _, line := range shown[0].Lines {
 		out.Measures = append(out.Measures, line.Name)
 	}
+	all := append(slices.Clone(shown), rest...)
+	groups, lines := groupsOf(all)
 	c := p.colours()
-	for i, series := range append(slices.Clone(shown), rest...) {
+	styles := c.stylesFor(groups, len(lines))
+	for i, series := range all {
 		ps := page.Series{Label: series.Label, Group: series.Group, Rest: i >= len(shown)}
 		width := float64(out.To-out.From) / float64(columns)
 		if ps.Rest {
 			width = float64(out.To-out.From) / float64(min(columns, restColumns))
 		}
 		for n, line := range series.Lines {
-			st := c.styleOf(i, n, len(p.Series), len(series.Lines))
+			st := styles.of(i, n)
 			ps.Colours, ps.Dashes = append(ps.Colours, st.index), append(ps.Dashes, lengths(st.dashes))
 			for _, run := range runs(line.Points, width) {
 				for j, point := range run {
@@ -152,8 +165,9 @@ func (p *Picture) addSeries(out *page.Data, windows []WindowSeries, columns int)
 func (p *Picture) addCurves(out *page.Data) {
 	shown, rest := split(p.Curves, (*Curve).max)
 	c := p.colours()
+	styles := c.stylesFor(groupsOfCurves(shown), 1)
 	for i, curve := range shown {
-		st := c.styleOf(i, 0, len(shown), 1)
+		st := styles.of(i, 0)
 		own := &page.Curve{X: []float64{}, V: []float64{}, Total: curve.Count}
 		for _, point := range curve.points() {
 			own.X, own.V = append(own.X, point.Start), append(own.V, point.Value)

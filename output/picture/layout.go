@@ -1,8 +1,10 @@
 package picture
 
 import (
+	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -27,17 +29,29 @@ const (
 	swatch    = 34 * pixel
 )
 
-// A sheet is a picture that is being drawn.
+// barWidth is the room for the scale of colours to the right of a heat map.
+const barWidth = 120 * pixel
+
+// A sheet is a picture, or a part of one, that is being drawn.
 type sheet struct {
 	*Picture
 	colours
-	plot *plot.Plot
-	// What is left for the chart and its axes.
+	// whole is the picture whose values the axes show: that of all facets.
+	whole *Picture
+	plot  *plot.Plot
+	// area is what is left for the chart and its axes.
 	area draw.Canvas
-	// The size of the chart itself, about, in pixels: it is known only once the ticks are.
-	columns, rows int
-	scale         axis.Scale
-	lowest, zero  float64 // the lowest value on a logarithmic axis, and where that of 0 stands
+	// columns and rows are about the size of the chart in pixels. It is known only once the ticks are.
+	columns, rows  int
+	scale          axis.Scale
+	lowest, zero   float64 // the lowest value on a logarithmic axis, and the place of 0 there
+	xTitle, yTitle string
+	marks          vg.Length // the height of the texts of marks, above the chart
+	bounds         *heatBounds
+}
+
+func newSheet(p *Picture, area draw.Canvas) *sheet {
+	return &sheet{Picture: p, whole: p, colours: p.colours(), plot: plot.New(), area: area}
 }
 
 // textStyle returns a style of text that is set from its left lower corner.
@@ -55,11 +69,21 @@ func (p *Picture) drawOnBackground(canvas draw.Canvas) {
 
 // draw draws the picture on a canvas that has the background of its theme.
 func (p *Picture) draw(canvas draw.Canvas) {
-	s := &sheet{Picture: p, colours: p.colours(), plot: plot.New()}
-	s.area = draw.Crop(canvas, margin, -margin, margin, -margin)
+	s := newSheet(p, draw.Crop(canvas, margin, -margin, margin, -margin))
 	s.drawTitle()
 	s.drawNotes()
-	switch p.Type {
+	if _, _, all := p.facets(); p.Facets && all > 0 {
+		s.drawFacets()
+		return
+	}
+	own := *p
+	own.Facets = false
+	s.Picture, s.whole = &own, &own
+	s.drawChart()
+}
+
+func (s *sheet) drawChart() {
+	switch s.Type {
 	case Percentiles:
 		s.percentiles()
 	case Heatmap:
@@ -93,14 +117,14 @@ func (s *sheet) drawNotes() {
 	}
 }
 
-// shorten returns str, with its middle left out if it is wider than width.
+// shorten returns str, without its end if it is wider than width.
 func shorten(style text.Style, str string, width vg.Length) string {
 	if textWidth(style, str) <= width {
 		return str
 	}
 	runes := []rune(str)
-	for keep := len(runes) - 1; keep > 1; keep-- {
-		cut := string(runes[:(keep+1)/2]) + "…" + string(runes[len(runes)-keep/2:])
+	for keep := len(runes) - 1; keep > 0; keep-- {
+		cut := string(runes[:keep]) + "…"
 		if textWidth(style, cut) <= width {
 			return cut
 		}
@@ -108,12 +132,66 @@ func shorten(style text.Style, str string, width vg.Length) string {
 	return "…"
 }
 
+// fitting returns the title of an axis, such as "maximum of each interval (ms)", or without the words from
+// "of" on if it is wider than width.
+func fitting(style text.Style, title string, width vg.Length) string {
+	if begin, rest, found := strings.Cut(title, " of "); found && textWidth(style, title) > width {
+		title = begin
+		if i := strings.LastIndex(rest, " ("); i >= 0 {
+			title += rest[i:]
+		}
+	}
+	return shorten(style, title, width)
+}
+
 // An entry of a legend.
 type entry struct {
 	label string
 	style style
 	band  bool // a filled band rather than a line
+	plain bool // no line, only the label
 	whole bool // shortened only where a row has no room for it
+}
+
+// withoutAffixes returns labels without the beginning and the end that all of them share, which says
+// least. It keeps at least one letter of each, and short labels whole.
+func withoutAffixes(labels []string) []string {
+	const least = 4 // letters that are worth an ellipsis
+	shared := func(reverse bool) int {
+		first := []rune(labels[0])
+		for n := range first {
+			for _, label := range labels {
+				runes := []rune(label)
+				at := func(r []rune) rune {
+					if reverse {
+						return r[len(r)-1-n]
+					}
+					return r[n]
+				}
+				if n >= len(runes)-1 || at(runes) != at(first) {
+					return n
+				}
+			}
+		}
+		return len(first)
+	}
+	if len(labels) < 2 {
+		return labels
+	}
+	out := slices.Clone(labels)
+	if n := shared(false); n >= least {
+		for i, label := range out {
+			out[i] = "…" + string([]rune(label)[n:])
+		}
+		labels = out
+	}
+	if n := shared(true); n >= least {
+		for i, label := range out {
+			runes := []rune(label)
+			out[i] = string(runes[:len(runes)-n]) + "…"
+		}
+	}
+	return out
 }
 
 // drawLegend draws entries in rows across the top of the area, where they cover nothing. Where they would take more than
@@ -123,10 +201,22 @@ func (s *sheet) drawLegend(entries []entry) {
 		return
 	}
 	size := s.area.Size()
-	var placed []placedEntry
-	for columns := vg.Length(2); columns <= 6; columns++ {
-		placed = placeLegend(entries, size.X, size.X/columns)
-		if rows := vg.Length(placed[len(placed)-1].row + 1); rows*labelSize*lineSpace <= size.Y/3 {
+	fits := func(placed []placedEntry) bool {
+		return vg.Length(placed[len(placed)-1].row+1)*labelSize*lineSpace <= size.Y/3
+	}
+	placed := placeLegend(entries, size.X, size.X)
+	if !fits(placed) || slices.ContainsFunc(placed, func(e placedEntry) bool { return e.cut }) {
+		entries = slices.Clone(entries)
+		var labels []string
+		for _, e := range entries {
+			labels = append(labels, e.label)
+		}
+		for i, label := range withoutAffixes(labels) {
+			entries[i].label = label
+		}
+	}
+	for columns := vg.Length(1); columns <= 6; columns++ {
+		if placed = placeLegend(entries, size.X, size.X/columns); fits(placed) {
 			break
 		}
 	}
@@ -136,6 +226,10 @@ func (s *sheet) drawLegend(entries []entry) {
 	for _, e := range placed {
 		x := s.area.Min.X + e.x
 		y = s.area.Max.Y - labelSize*(1+lineSpace*vg.Length(e.row))
+		if e.plain {
+			s.text(label, x, y, e.label)
+			continue
+		}
 		s.drawSwatch(e.entry, x, y+labelSize*0.36)
 		s.text(label, x+swatch+6*pixel, y, e.label)
 	}
@@ -146,6 +240,7 @@ type placedEntry struct {
 	entry
 	x   vg.Length
 	row int
+	cut bool // the label is shortened
 }
 
 // placeLegend places entries, each of at most that size, in rows of that width.
@@ -158,15 +253,21 @@ func placeLegend(entries []entry, width, most vg.Length) (placed []placedEntry) 
 		if e.whole {
 			room = width
 		}
-		e.label = shorten(label, e.label, room-swatch-6*pixel)
+		long := e.label
+		e.label = shorten(label, long, room-swatch-6*pixel)
 		size := swatch + 6*pixel + textWidth(label, e.label)
 		if x > 0 && x+size > width {
 			x, row = 0, row+1
 		}
-		placed = append(placed, placedEntry{e, x, row})
+		placed = append(placed, placedEntry{e, x, row, e.label != long})
 		x += size + apart
 	}
 	return placed
+}
+
+// plate fills a rectangle.
+func (s *sheet) plate(c draw.Canvas, r vg.Rectangle, colour color.Color) {
+	c.FillPolygon(colour, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
 }
 
 func (s *sheet) drawSwatch(e entry, x, y vg.Length) {
@@ -177,7 +278,7 @@ func (s *sheet) drawSwatch(e entry, x, y vg.Length) {
 	}
 	s.stroke(s.area, e.style, 2*pixel, []vg.Point{{X: x, Y: y}, {X: x + swatch, Y: y}})
 	if e.style.marked {
-		s.dot(s.area, e.style, 3.5*pixel, vg.Point{X: x + swatch/2, Y: y})
+		s.square(s.area, e.style, vg.Point{X: x + swatch/2, Y: y})
 	}
 }
 
@@ -228,18 +329,24 @@ func (s *sheet) measureArea() {
 // most returns how many ticks fit along so many pixels.
 func most(length, apart int) int { return max(length/apart, 2) }
 
-// valueAxis sets up the vertical axis for values from the lowest above zero to the highest.
-func (s *sheet) valueAxis(y *plot.Axis, name string, values valueRange) {
-	ticksMost := most(s.rows, 45)
-	s.scale = s.scaleOf(values.high)
-	if !s.LogValues {
-		ticks, end := s.scale.Linear(0, values.high, false, ticksMost)
-		y.Min, y.Max, y.Tick.Marker = 0, end, marker(ticks)
-		y.Label.Text = s.scale.Titled(name)
-		return
+// valueAxis sets up the vertical axis. It ends a little beyond the values, so that no line lies on the frame.
+func (s *sheet) valueAxis(name string, values valueRange) {
+	const beyond = 0.015 // of the axis
+	y, ticksMost := &s.plot.Y, most(s.rows, 45)
+	if s.High > 0 {
+		values.high = s.High
 	}
-	s.logAxis(y, values, ticksMost)
-	y.Label.Text = name
+	s.scale = s.scaleOf(values.high)
+	s.yTitle = name
+	if s.LogValues {
+		s.logAxis(y, values, ticksMost)
+	} else {
+		ticks, end := s.scale.Linear(s.Low, values.high, s.High > 0, ticksMost)
+		y.Min, y.Max, y.Tick.Marker = s.Low, end, marker(ticks)
+		s.yTitle = s.scale.Titled(name)
+	}
+	edge := (y.Max - y.Min) * beyond
+	y.Min, y.Max = y.Min-edge, y.Max+edge
 }
 
 // marker returns a marker of fixed ticks.
@@ -268,7 +375,10 @@ func (s *sheet) logAxis(y *plot.Axis, values valueRange, ticksMost int) {
 	if s.Type == Throughput {
 		unit = ""
 	}
-	ticks, from, to := axis.Log(unit, values.lowest, values.high, false, ticksMost)
+	if s.Low > 0 {
+		values.lowest, values.zero = s.Low, false
+	}
+	ticks, from, to := axis.Log(unit, values.lowest, values.high, s.Low > 0 || s.High > 0, ticksMost)
 	s.lowest, s.zero = from, from
 	if values.zero {
 		// Zero stands below the rest, at a distance that no value can have.
@@ -313,7 +423,9 @@ func (r *valueRange) add(v float64) {
 func (s *sheet) chart(paint func(c draw.Canvas, x, y func(float64) vg.Length)) {
 	p := s.plot
 	p.BackgroundColor = nil
-	p.Y.Label.Text = shorten(textStyle(labelSize), p.Y.Label.Text, vg.Length(s.rows)*pixel)
+	if !s.Facets { // which have one title each for all of them
+		p.X.Label.Text, p.Y.Label.Text = s.xTitle, fitting(textStyle(labelSize), s.yTitle, vg.Length(s.rows)*pixel)
+	}
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Padding = 0
 		a.Color = s.faint

@@ -15,12 +15,20 @@ import (
 // overTime draws a timeline or throughput chart.
 func (s *sheet) overTime() {
 	shown, rest := split(s.Series, (*Series).max)
-	s.drawLegend(s.lineLegend(shown, rest))
+	if s.Facets {
+		shown, rest = s.Series, nil
+	}
+	groups, lines := groupsOf(shown)
+	styles := s.colours.stylesFor(groups, len(lines))
+	if !s.Facets {
+		s.drawLegend(s.lineLegend(styles, shown, rest, lines))
+	}
+	s.reserveMarks()
 	s.measureArea()
 
-	from, to, any := s.timeAxis(s.Series)
+	from, to, any := s.timeAxis(s.whole.Series)
 	values := newRange()
-	for _, series := range s.Series {
+	for _, series := range s.whole.Series {
 		for _, line := range series.Lines {
 			for _, p := range line.Points {
 				values.add(p.Value)
@@ -31,35 +39,46 @@ func (s *sheet) overTime() {
 	for _, l := range s.Limits {
 		values.add(l.Value)
 	}
-	s.valueAxis(&s.plot.Y, s.valueName(), values)
+	s.valueAxis(s.valueName(), values)
 	s.reserveLimits(s.Limits)
 
 	s.chart(func(c draw.Canvas, x, y func(float64) vg.Length) {
 		if !any || !recorded {
-			if s.Type == Throughput {
-				s.message(c, "no interval has both values and a length")
-				return
-			}
-			s.message(c, "no values were recorded")
+			s.message(c, s.nothing())
 			return
 		}
-		s.drawBands(c, x, y, envelope(rest, from, to, s.columns))
 		width := (to - from) / float64(s.columns)
-		for _, i := range byHeight(shown) {
+		s.drawBreaches(c, x, shown, width)
+		s.drawBands(c, x, y, envelope(rest, from, to, s.columns))
+		for _, i := range drawingOrder(shown, s.columns) {
 			for n, line := range shown[i].Lines {
-				s.drawLine(c, x, y, s.styleOf(i, n, len(s.Series), len(shown[i].Lines)), runs(line.Points, width))
+				s.drawLine(c, x, y, styles.of(i, n), line.Points, runs(line.Points, width))
 			}
 		}
 		s.drawLimits(c, y, s.Limits)
+		s.drawMarks(c, x)
+		if top, ok := highest(s.Series); ok {
+			s.labelMaximum(c, x(top.middle()), y(top.Value), top.Value)
+		}
 	})
+}
+
+// nothing says why a chart is empty.
+func (s *sheet) nothing() string {
+	if s.Type == Throughput {
+		return "no interval has both values and a length"
+	}
+	return "no values were recorded"
 }
 
 // valueName returns what the vertical axis shows.
 func (s *sheet) valueName() string {
-	if s.Type == Throughput {
+	switch {
+	case s.ValueName != "":
+		return s.ValueName
+	case s.Type == Throughput:
 		return "values per second"
-	}
-	if len(s.Series) > 0 && len(s.Series[0].Lines) == 1 {
+	case len(s.Series) > 0 && len(s.Series[0].Lines) == 1:
 		if name := s.Series[0].Lines[0].Name; name != "max" {
 			return name + " of " + s.Span
 		}
@@ -69,24 +88,22 @@ func (s *sheet) valueName() string {
 }
 
 // lineLegend returns an entry for each series, one for each measure if there are several, and one for the rest.
-func (s *sheet) lineLegend(shown, rest []Series) (entries []entry) {
-	lines := 1
-	if len(shown) > 0 {
-		lines = len(shown[0].Lines)
-	}
+func (s *sheet) lineLegend(styles *stylist, shown, rest []Series, lines []string) (entries []entry) {
 	if len(shown) > 1 || len(shown) == 1 && shown[0].Label != "" {
 		for i, series := range shown {
-			e := entry{label: named(series.Label), style: s.styleOf(i, 0, len(s.Series), lines)}
-			entries = append(entries, e)
+			entries = append(entries, entry{label: named(series.Label), style: styles.of(i, 0)})
+			if len(shown) == 1 && len(lines) > 1 {
+				entries[0].plain = true
+			}
 		}
 	}
-	if lines > 1 {
-		for n, line := range shown[0].Lines {
-			st := s.styleOf(0, n, len(s.Series), lines)
+	if len(lines) > 1 {
+		for n, line := range lines {
+			st := styles.of(0, n)
 			if len(shown) > 1 {
 				st.colour = s.faint
 			}
-			entries = append(entries, entry{label: line.Name, style: st})
+			entries = append(entries, entry{label: line, style: st})
 		}
 	}
 	if len(rest) > 0 {
@@ -103,11 +120,11 @@ func named(label string) string {
 	return label
 }
 
-// timeAxis sets up the horizontal axis and returns what time it shows.
+// timeAxis sets up the horizontal axis and returns the time that it shows.
 func (s *sheet) timeAxis(series []Series) (from, to float64, ok bool) {
 	from, to, ok = timeRange(series)
 	if !ok {
-		from, to = 0, 1
+		from, to = 0, 1000
 	}
 	from, to = roomy(from, to, s.Absolute)
 	x := &s.plot.X
@@ -119,7 +136,7 @@ func (s *sheet) timeAxis(series []Series) (from, to float64, ok bool) {
 	for i := range ticks {
 		ticks[i].Value *= 1000
 	}
-	x.Tick.Marker, x.Label.Text = marker(ticks), title
+	x.Tick.Marker, s.xTitle = marker(ticks), title
 	return from, to, ok
 }
 
@@ -134,12 +151,17 @@ func roomy(from, to float64, absolute bool) (float64, float64) {
 	return from, to
 }
 
-// byHeight returns the indexes of series, the highest first, so that a lower one is drawn over it and stays visible.
-func byHeight(series []Series) []int {
+// drawingOrder returns the indexes of series in the order in which to draw them, so that none hides
+// another. Lines with many points come with the highest first. Otherwise lines come in their order, in
+// which dashes have ever larger gaps.
+func drawingOrder(series []Series, columns int) []int {
 	order := make([]int, len(series))
 	height := make([]float64, len(series))
 	for i := range series {
-		order[i], height[i] = i, typicalValue(series[i].Lines[0].Points)
+		order[i] = i
+		if points := series[i].Lines[0].Points; len(points) > columns/2 {
+			height[i] = typicalValue(points)
+		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(height[b], height[a]) })
 	return order
@@ -153,59 +175,128 @@ func typicalValue(points []Point) float64 {
 	return median(values)
 }
 
-// fewPoints is up to how many points a line has a dot at each.
+// highest returns the highest point of the lines of series.
+func highest(series []Series) (top Point, ok bool) {
+	for _, s := range series {
+		for _, line := range s.Lines {
+			for _, p := range line.Points {
+				if p.Value > top.Value || p.Value == top.Value && !ok {
+					top, ok = p, true
+				}
+			}
+		}
+	}
+	return top, ok
+}
+
+// Flattened reports whether a few high values leave most of a linear axis empty: a logarithmic one
+// would show more.
+func (p *Picture) Flattened() bool {
+	var values []float64
+	for _, s := range p.Series {
+		for _, line := range s.Lines {
+			for _, point := range line.Points {
+				if point.Value > 0 {
+					values = append(values, point.Value)
+				}
+			}
+		}
+	}
+	if p.LogValues || p.Type == Heatmap || len(values) < 20 || p.High > 0 {
+		return false
+	}
+	slices.Sort(values)
+	return values[len(values)-1] > 20*values[len(values)*9/10]
+}
+
+// labelMaximum writes the highest value beside its point.
+func (s *sheet) labelMaximum(c draw.Canvas, x, y vg.Length, v float64) {
+	label := "max " + axis.Value(s.Unit, v)
+	if s.Type == Throughput {
+		label = "max " + axis.Value("", v)
+	}
+	if x < c.Min.X || x > c.Max.X || y < c.Min.Y || y > c.Max.Y {
+		return // the axis does not reach so far
+	}
+	style := textStyle(noteSize)
+	style.Color = s.colours.text
+	width := textWidth(style, label)
+	if y+5*pixel+noteSize <= c.Max.Y {
+		// Nothing is higher, so the label hides nothing.
+		c.FillText(style, vg.Point{X: min(max(x-width/2, c.Min.X+2*pixel), c.Max.X-width), Y: y + 4*pixel}, label)
+		return
+	}
+	at := vg.Point{X: x + 8*pixel, Y: c.Max.Y - noteSize*lineSpace}
+	if at.X+width > c.Max.X {
+		at.X = x - 8*pixel - width
+	}
+	c.FillText(style, at, label)
+}
+
+// fewPoints is the number of points up to which a line has a dot at each.
 const fewPoints = 40
 
-func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, runs [][]Point) {
+// drawLine draws a line, whose points are thinned to runs. A thinned line has no dots.
+func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, all []Point, runs [][]Point) {
 	if len(runs) == 0 {
 		return
 	}
-	points := 0
+	points, recorded := 0, 0
 	for _, run := range runs {
 		points += len(run)
+	}
+	for _, p := range all {
+		if !math.IsNaN(p.Value) {
+			recorded++
+		}
 	}
 	width := 1.8 * pixel
 	if points > s.columns/2 {
 		width = 1.1 * pixel
 	}
-	dot, next := 2.5*pixel, x(runs[0][0].middle())+40*pixel
-	if st.marked {
-		dot = 4 * pixel
-	}
+	dots := points == recorded && points <= s.columns/4
+	next := x(runs[0][0].middle()) + 40*pixel
 	for _, run := range runs {
 		path := make([]vg.Point, 0, len(run))
 		for _, p := range run {
 			path = append(path, vg.Point{X: x(p.middle()), Y: y(p.Value)})
 		}
 		if len(run) == 1 {
-			// One interval between gaps: a line as long as it lasted, of at least a dot's width.
+			// One interval between gaps is a line as long as it lasted, and can be seen.
 			p := run[0]
 			at := y(p.Value)
-			path = []vg.Point{{X: x(p.Start), Y: at}, {X: x(p.End), Y: at}}
-			s.dot(c, st, dot, vg.Point{X: x(p.middle()), Y: at})
-		}
-		s.stroke(c, st, width, path)
-		if points <= fewPoints && len(run) > 1 {
-			for _, at := range path {
-				s.dot(c, st, dot, at)
+			path = []vg.Point{{X: x(p.Start), Y: at}, {X: max(x(p.End), x(p.Start)+pixel), Y: at}}
+			if dots {
+				s.dot(c, st, 2.5*pixel, vg.Point{X: x(p.middle()), Y: at})
 			}
 		}
-		if st.marked && points > fewPoints {
-			next = s.drawMarks(c, st, path, next)
+		s.stroke(c, st, width, path)
+		if dots && points <= fewPoints && len(run) > 1 {
+			for _, at := range path {
+				s.dot(c, st, 2.5*pixel, at)
+			}
+		}
+		if st.marked {
+			next = s.drawSigns(c, st, path, next)
 		}
 	}
 }
 
-// drawMarks puts a dot on a line every so often, to tell it from the one of the same colour: the first at next. It returns where
-// the one after these is due.
-func (s *sheet) drawMarks(c draw.Canvas, st style, path []vg.Point, next vg.Length) vg.Length {
+// drawSigns puts a square on a line every so often, to tell it from another one of the same colour. It
+// returns where the next one is due.
+func (s *sheet) drawSigns(c draw.Canvas, st style, path []vg.Point, next vg.Length) vg.Length {
 	for _, at := range path {
 		if at.X >= next {
-			s.dot(c, st, 3.5*pixel, at)
+			s.square(c, st, at)
 			next = at.X + 80*pixel
 		}
 	}
 	return next
+}
+
+func (s *sheet) square(c draw.Canvas, st style, at vg.Point) {
+	const half = 3 * pixel
+	s.plate(c, vg.Rectangle{Min: vg.Point{X: at.X - half, Y: at.Y - half}, Max: vg.Point{X: at.X + half, Y: at.Y + half}}, st.colour)
 }
 
 func (s *sheet) drawBands(c draw.Canvas, x, y func(float64) vg.Length, bands []band) {

@@ -81,18 +81,46 @@ type style struct {
 	marked bool
 }
 
-// styleOf returns the style of a line. One series has a colour for each of its lines. Several series
-// have a colour each; if each has several lines, dashes tell these apart.
-func (c *colours) styleOf(index, line, series, lines int) style {
-	if series == 1 {
-		index, lines = line, 1
+// A stylist knows the style of each line of each series.
+type stylist struct {
+	*colours
+	lines int // of each series
+	// place is the index of the colour of each series, and among that of the dashes.
+	place []struct{ colour, among int }
+}
+
+// stylesFor returns the styles of series in groups, each with so many lines. One series has a colour
+// for each of its lines. Series of several groups have the colour of their group. Otherwise each series
+// has its own. Dashes tell apart the lines of one colour.
+func (c *colours) stylesFor(groups []string, lines int) *stylist {
+	st := &stylist{colours: c, lines: lines}
+	first, members := map[string]int{}, map[string]int{}
+	for _, group := range groups {
+		if _, found := first[group]; !found {
+			first[group] = len(first)
+		}
 	}
-	dash := index + 3*(index/len(c.lines))
-	if lines > 1 {
-		dash = line
+	for i, group := range groups {
+		place := struct{ colour, among int }{i, i + 3*(i/len(c.lines))}
+		if len(first) > 1 && len(first) < len(groups) {
+			place.colour, place.among = first[group], members[group]
+			members[group]++
+		}
+		st.place = append(st.place, place)
 	}
-	n := index % len(c.lines)
-	return style{c.lines[n], n, dashes[dash%len(dashes)], index >= len(c.lines)}
+	return st
+}
+
+func (s *stylist) of(series, line int) style {
+	colour, dash := s.place[series].colour, s.place[series].among
+	switch {
+	case len(s.place) == 1:
+		colour, dash = line, line
+	case s.lines > 1:
+		dash = dash*s.lines + line
+	}
+	n := colour % len(s.colours.lines)
+	return style{s.colours.lines[n], n, dashes[dash%len(dashes)], colour >= len(s.colours.lines)}
 }
 
 // heatAt returns the colour of a count that lies at part, 0 to 1, of the scale.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -45,16 +44,27 @@ func (c *Curve) max() float64 {
 // percentiles draws a chart of percentile curves.
 func (s *sheet) percentiles() {
 	shown, rest := split(s.Curves, (*Curve).max)
+	if s.Facets {
+		shown, rest = s.Curves, nil
+	}
+	styles := s.colours.stylesFor(groupsOfCurves(shown), 1)
 	lines, steps := splitLimits(s.Limits)
 	values, last, recorded := newRange(), 2.0, false
-	for _, curve := range s.Curves {
-		if curve.Count > 0 {
-			recorded = true
-			last = math.Max(last, curve.end())
+	var top Point
+	for _, curve := range s.whole.Curves {
+		if curve.Count == 0 {
+			continue
 		}
+		recorded = true
+		last = math.Max(last, curve.end())
 		for _, step := range curve.Steps {
-			if curve.Count > 0 {
-				values.add(step.Value)
+			values.add(step.Value)
+		}
+	}
+	for _, curve := range s.Curves {
+		for _, p := range curve.points() {
+			if p.Value > top.Value {
+				top = p
 			}
 		}
 	}
@@ -62,13 +72,19 @@ func (s *sheet) percentiles() {
 		values.add(l.Value)
 	}
 	s.scale = s.scaleOf(values.high)
-	s.drawLegend(s.curveLegend(shown, rest, steps))
+	if !s.Facets {
+		s.drawLegend(s.curveLegend(styles, shown, rest, steps))
+	}
 	s.measureArea()
-	s.valueAxis(&s.plot.Y, "value", values)
+	name := "value"
+	if s.ValueName != "" {
+		name = s.ValueName
+	}
+	s.valueAxis(name, values)
 	x := &s.plot.X
 	x.Min, x.Max = 0, last
 	x.Tick.Marker = marker(axis.NinesTicks(last, 64*last/float64(s.columns*96/s.DPI)))
-	x.Label.Text = "percentile"
+	s.xTitle = "percentile"
 	s.reserveLimits(lines)
 
 	s.chart(func(c draw.Canvas, x, y func(float64) vg.Length) {
@@ -76,13 +92,42 @@ func (s *sheet) percentiles() {
 			s.message(c, "no values were recorded")
 			return
 		}
+		s.drawExcess(c, x, y, shown, steps)
+		if s.Baseline > 0 {
+			s.stroke(c, style{colour: s.faint}, 1.6*pixel, []vg.Point{{X: c.Min.X, Y: y(s.Baseline)}, {X: c.Max.X, Y: y(s.Baseline)}})
+		}
 		s.drawBands(c, x, y, envelope(asSeries(rest), 0, last, s.columns))
 		for i := range shown {
-			s.drawCurve(c, x, y, s.styleOf(i, 0, len(s.Curves), 1), shown[i].points())
+			s.drawCurve(c, x, y, styles.of(i, 0), shown[i].points())
 		}
 		s.drawLimits(c, y, lines)
 		s.drawSteps(c, x, y, steps)
+		s.labelMaximum(c, x(top.Start), y(top.Value), top.Value)
 	})
+}
+
+// drawExcess shades where a curve is above the step of its percentile.
+func (s *sheet) drawExcess(c draw.Canvas, x, y func(float64) vg.Length, curves []Curve, steps []Limit) {
+	for _, curve := range curves {
+		from, points := 0.0, curve.points()
+		for _, l := range steps {
+			to := axis.Nines(l.Percentile)
+			for i, p := range points {
+				if p.Value > l.Value && p.Start >= from && p.Start <= to {
+					end := min(to, points[len(points)-1].Start)
+					high := points[i].Value
+					for _, q := range points[i:] {
+						if q.Start <= end {
+							high = q.Value
+						}
+					}
+					s.plate(c, vg.Rectangle{Min: vg.Point{X: x(p.Start), Y: y(l.Value)}, Max: vg.Point{X: min(max(x(end), x(p.Start)+pixel), c.Max.X), Y: y(high)}}, s.breach())
+					break
+				}
+			}
+			from = to
+		}
+	}
 }
 
 func (s *sheet) drawCurve(c draw.Canvas, x, y func(float64) vg.Length, st style, points []Point) {
@@ -96,25 +141,21 @@ func (s *sheet) drawCurve(c draw.Canvas, x, y func(float64) vg.Length, st style,
 	s.stroke(c, st, 1.8*pixel, path)
 	s.dot(c, st, 3*pixel, path[len(path)-1])
 	if st.marked {
-		s.drawMarks(c, st, path, path[0].X+40*pixel)
+		s.drawSigns(c, st, path, path[0].X+40*pixel)
 	}
 }
 
-func (s *sheet) curveLegend(shown, rest []Curve, steps []Limit) (entries []entry) {
+func (s *sheet) curveLegend(styles *stylist, shown, rest []Curve, steps []Limit) (entries []entry) {
 	if len(shown) > 1 || len(shown) == 1 && shown[0].Label != "" {
 		for i, curve := range shown {
-			entries = append(entries, entry{label: named(curve.Label), style: s.styleOf(i, 0, len(s.Curves), 1)})
+			entries = append(entries, entry{label: named(curve.Label), style: styles.of(i, 0)})
 		}
 	}
 	if len(rest) > 0 {
 		entries = append(entries, entry{label: fmt.Sprintf("the other %d", len(rest)), band: true})
 	}
 	if len(steps) > 0 {
-		var labels []string
-		for _, l := range steps {
-			labels = append(labels, s.limitLabel(l))
-		}
-		entries = append(entries, entry{label: "SLA: " + strings.Join(labels, ", "), style: s.limitStyle(), whole: true})
+		entries = append(entries, s.limitEntry(steps))
 	}
 	return entries
 }

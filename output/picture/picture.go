@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"hdrkit/output/picture/page"
@@ -59,8 +60,18 @@ type Picture struct {
 	Series []Series
 	// Curves are what a chart of percentiles shows.
 	Curves []Curve
-	// Limits are service levels to be drawn for comparison.
+	// Limits are service levels. Times in which a line is above its limit are shaded.
 	Limits []Limit
+	// Marks are texts at times.
+	Marks []Mark
+	// Low and High are the ends of the axis of values, if they are above 0.
+	Low, High float64
+	// Baseline is a value to draw a line at, if it is above 0.
+	Baseline float64
+	// Facets draws a small chart for each tag, with the same axes.
+	Facets bool
+	// ValueName is the title of the axis of values, if it is not empty.
+	ValueName string
 	// Span says what a point of a line is measured of, such as "each interval".
 	Span string
 	// Notes stand below the chart, a line each.
@@ -109,9 +120,19 @@ type Point struct {
 
 func (p Point) middle() float64 { return p.Start + (p.End-p.Start)/2 }
 
+// tagOf returns a series' label without the group before it.
+func tagOf(label, group string) string {
+	if group == "" {
+		return label
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(label, group), " ")
+}
+
 // A Curve is a distribution: value by percentile.
 type Curve struct {
 	Label string
+	// Group is that of [Series].
+	Group string
 	// Count is how many values there are. The curve ends where the last of them stands.
 	Count int64
 	// Steps are in order of percentile; the last is the maximum, at 100.
@@ -121,8 +142,19 @@ type Curve struct {
 // A Step says that Percentile per cent of the values are at most Value.
 type Step struct{ Percentile, Value float64 }
 
-// A Limit is a service level: a value not to be exceeded, by Percentile per cent of the values if that is not 0.
+// A Limit is a service level: at most Value for Percentile per cent of the values, or for all if that is 0.
 type Limit struct{ Percentile, Value float64 }
+
+// holdsFor reports whether the limit is one for a line.
+func (l Limit) holdsFor(line string) bool {
+	return l.Percentile == 0 || line == AtPercentile(l.Percentile).Name
+}
+
+// A Mark is a text at a time, in milliseconds from the origin.
+type Mark struct {
+	Time float64
+	Text string
+}
 
 func (p *Picture) zone() *time.Location {
 	if p.Zone == nil {
@@ -135,8 +167,11 @@ func (p *Picture) zone() *time.Location {
 func (p *Picture) notes() []string {
 	notes := slices.Clone(p.Notes)
 	series := max(len(p.Series), len(p.Curves))
-	if p.Type != Heatmap && series > mostLines {
+	if p.Type != Heatmap && series > mostLines && !p.Facets {
 		notes = append(notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; the grey band is from the lowest to the highest of the rest.", series, mostLines))
+	}
+	if _, _, all := p.facets(); p.Facets && all > mostFacets {
+		notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum are shown.", all, mostFacets))
 	}
 	return notes
 }

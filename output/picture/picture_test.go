@@ -181,10 +181,29 @@ func makePictures(t testing.TB) map[string]*Picture {
 	add("years", collect(t, Timeline, timeline(100), 5*365, func(i int) (string, float64, float64, []int64) {
 		return "", float64(i) * 86400, 86400, latencies(int64(i), 3, 1e6)
 	}), func(p *Picture) { p.Absolute, p.Origin = true, 1468800390394 })
+	add("facets", collect(t, Timeline, timeline(100, 99), 180, steady), func(p *Picture) {
+		p.Facets, p.Marks, p.Limits = true, []Mark{{20_000, "deploy"}}, []Limit{{0, 12e6}}
+	})
+	add("facets-percentiles", collect(t, Percentiles, &Collector{}, 180, steady), func(p *Picture) {
+		p.Facets, p.Limits = true, []Limit{{99, 8e6}, {99.9, 12e6}}
+		for i := range p.Curves { // as if they were of two runs
+			p.Curves[i].Group = []string{"before", "after"}[i%2]
+			p.Curves[i].Label = p.Curves[i].Group + " " + []string{"read", "write"}[i/2]
+		}
+	})
+	add("facets-heatmap", collect(t, Heatmap, &Collector{WindowBytes: 1 << 20}, 180, steady), func(p *Picture) { p.Facets = true })
+	add("marks", collect(t, Timeline, timeline(100), 180, steady), func(p *Picture) {
+		p.Marks = []Mark{{10_000, "first"}, {11_000, "second, which is close to it"}, {12_000, "third"}, {59_500, "the last one"}, {99_000, "outside"}}
+		p.Low, p.High = 1e6, 25e6
+	})
+	add("ratio", &Picture{Type: Percentiles, Width: 1200, Height: 600, DPI: 96, ValueName: "after / before", Baseline: 1, Curves: []Curve{
+		RatioOf("read", CurveOf("", histogramOf(t, 3, latencies(1, 1000, 1e6)), 1), CurveOf("", histogramOf(t, 3, latencies(2, 1000, 1.5e6)), 1)),
+	}}, func(p *Picture) { p.Unit = "" })
 	many := func(i int) (string, float64, float64, []int64) {
 		return fmt.Sprintf("endpoint-%03d", i%150), float64(i / 150), 1, latencies(int64(i), 5, 1e6)
 	}
 	add("many", collect(t, Timeline, timeline(100), 150*20, many), nil)
+	add("facets-many", collect(t, Timeline, timeline(100), 150*20, many), func(p *Picture) { p.Facets, p.Height = true, 900 })
 	add("many-percentiles", collect(t, Percentiles, &Collector{}, 150*20, many), nil)
 	return all
 }

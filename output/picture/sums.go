@@ -1,7 +1,11 @@
 package picture
 
 import (
+	"math"
+	"slices"
+
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/output/picture/axis"
 	"hdrkit/output/picture/page"
 )
 
@@ -33,4 +37,35 @@ func SummaryOf(label string, h *histogram.Histogram, ratio float64, intervals, p
 		s.Percentiles = append(s.Percentiles, value(h.ValueAtPercentile(level)))
 	}
 	return s
+}
+
+// at returns the value at a percentile.
+func (c *Curve) at(percentile float64) float64 {
+	for _, step := range c.Steps {
+		if step.Percentile >= percentile {
+			return step.Value
+		}
+	}
+	return c.max()
+}
+
+// RatioOf returns the ratio of a curve to a baseline by percentile, as far as both have values.
+func RatioOf(label string, of, baseline Curve) Curve {
+	ratio := Curve{Label: label, Count: min(of.Count, baseline.Count)}
+	var percentiles []float64
+	for _, step := range slices.Concat(of.Steps, baseline.Steps) {
+		if step.Percentile == 100 || axis.Nines(step.Percentile) <= math.Log10(2*float64(ratio.Count)) {
+			percentiles = append(percentiles, step.Percentile)
+		}
+	}
+	slices.Sort(percentiles)
+	for _, p := range slices.Compact(percentiles) {
+		if low := baseline.at(p); low > 0 {
+			ratio.Steps = append(ratio.Steps, Step{p, of.at(p) / low})
+		}
+	}
+	if len(ratio.Steps) == 0 {
+		ratio.Count = 0
+	}
+	return ratio
 }

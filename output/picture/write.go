@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
@@ -24,8 +26,11 @@ const (
 	HTML Format = "html"
 )
 
-// Write writes the picture as format.
+// Write writes the picture as format. The error says what the picture lacks, if that is why.
 func (p *Picture) Write(w io.Writer, format Format) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
 	switch format {
 	case PNG:
 		return p.WritePNG(w)
@@ -78,7 +83,12 @@ func (c *svgCanvas) FillString(face font.Face, at vg.Point, str string) {
 		width = textWidth(style, str)
 	}
 	c.widths = append(c.widths, width)
-	c.Canvas.FillString(face, at, str)
+	c.Canvas.FillString(face, at, strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0xfffe || r == 0xffff { // what XML cannot hold
+			return utf8.RuneError
+		}
+		return r // the error for what is not UTF-8
+	}, str))
 }
 
 // setWidths adds the widths to the texts of the file.
@@ -97,8 +107,11 @@ func (c *svgCanvas) setWidths(svg []byte) []byte {
 	return out.Bytes()
 }
 
-// Check returns an error if the picture's size is none that can be drawn.
+// Check returns an error if the picture cannot be drawn: if it has no type, or a size that is too small or too large.
 func (p *Picture) Check() error {
+	if !slices.Contains([]Type{Timeline, Percentiles, Heatmap, Throughput}, p.Type) {
+		return fmt.Errorf("unknown type of picture %q", p.Type)
+	}
 	if !(p.Width >= 400 && p.Height >= 300) || p.DPI < 10 {
 		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too small: 400 by 300 at 10 is the least", p.Width, p.Height, p.DPI)
 	}

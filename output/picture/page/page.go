@@ -30,6 +30,8 @@ type Data struct {
 	// Low and High are the ends of the axis of values, if they are fixed.
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
+	// Baseline is a value to draw a line at, among the curves.
+	Baseline float64 `json:"baseline,omitempty"`
 	// Absolute labels the time axis with clock times in Zone. Each of Offsets holds a time in seconds
 	// since the epoch, and how many seconds the zone is ahead of UTC from then on.
 	Absolute bool       `json:"absolute"`

@@ -156,9 +156,13 @@ export function drawCurve(chart, page, curves) {
   chart.y = valueAxis(data.unit, range, page.log, data.type === 'throughput' ? {} : { low: data.low, high: data.high }, ticksFor(chart.plot));
   chart.fit(limits.map(l => l.label));
   chart.x = { ticks: ninesTicks(last, 64 * last / (chart.plot.right - chart.plot.left)), at: x => x / last, inverse: p => p * last };
-  chart.axes(theme, 'percentile', 'value');
+  chart.axes(theme, 'percentile', data.baseline ? data.valueName : 'value');
   if (!curves.length) chart.message(theme, 'no interval with values starts in this time');
   chart.clip();
+  if (data.baseline) {
+    Object.assign(g, { strokeStyle: theme.faint, lineWidth: 1.6 });
+    stroke(g, [[chart.plot.left, chart.py(data.baseline)], [chart.plot.right, chart.py(data.baseline)]]);
+  }
   for (const [s, curve] of curves) strokeCurve(chart, g, curve, theme.lines[s.colours[0]], s.dashes.length > 1 ? [] : s.dashes[0]);
   drawSteps(chart, theme, limits, last);
   g.restore();

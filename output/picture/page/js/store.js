@@ -184,12 +184,12 @@ export function curveOf(sum) {
   let seen = 0;
   sum.counts.forEach((count, index) => {
     if (!count) return;
-    const value = Math.min(slotRange(sum.layout, index).high, sum.max);
-    if (!seen) { x.push(0); v.push(value); }
+    // A value holds from the percentile before up to its own.
+    const from = nines(seen / sum.count);
     seen += count;
-    const last = seen >= sum.count;
-    x.push(last ? Math.max(Math.log10(2 * sum.count), x[x.length - 1]) : nines(seen / sum.count));
-    v.push(last ? sum.max : value);
+    const last = seen >= sum.count, value = last ? sum.max : Math.min(slotRange(sum.layout, index).high, sum.max);
+    x.push(from, last ? Math.max(Math.log10(2 * sum.count), from) : nines(seen / sum.count));
+    v.push(value, value);
   });
   return { x, v, total: sum.count };
 }
