@@ -304,3 +304,30 @@ func TestStreaming(t *testing.T) {
 		})
 	}
 }
+
+// A log that continues another one keeps the meaning of the second number.
+func TestContinueSecond(t *testing.T) {
+	const interval = "2.000,3.000,1,H\n"
+	for _, test := range []struct {
+		name, before string
+		option       Second
+		want         float64
+	}{
+		{"ends", "1,2,1,H\n2,3,1,H\n", SecondUnknown, 1},
+		{"ends, but the option says lengths", "1,2,1,H\n2,3,1,H\n", SecondLength, 3},
+		{"written by hdrkit", "#[Written by hdrkit]\n", SecondUnknown, 3},
+		{"written by hdrkit, but the option says ends", "#[Written by hdrkit]\n", SecondEnd, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before := NewReader(strings.NewReader(test.before), "before")
+			for before.Scan() {
+			}
+			r := NewReader(unread{t, iotest.OneByteReader(strings.NewReader(interval))}, "log")
+			r.SetSecond(test.option)
+			r.Continue(before)
+			if i := nextInterval(r); i == nil || i.Length != test.want {
+				t.Errorf("got %+v, want a length of %v", i, test.want)
+			}
+		})
+	}
+}
