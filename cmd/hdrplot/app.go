@@ -14,7 +14,7 @@ import (
 
 const examples = `examples:
    hdrplot -if fixed.hdr                                      fixed.png: maximum over time, a line a tag
-   hdrplot -if fixed.hdr -ovr 1000000 -unit ms -p max,99.9,50 -of fixed.svg
+   hdrplot -if fixed.hdr -in ns -unit ms -p max,99.9,50 -of fixed.svg
    hdrplot -if '.*-rt.*\.hdr' -it -type percentiles -of rt.pdf
    hdrplot -if before.hdr -if after.hdr -compare -type percentiles -of ba.png
    hdrplot -if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -of co.png
@@ -31,12 +31,11 @@ func app() *urfave.App {
 		&urfave.BoolFlag{Name: "diff", Category: cli.GroupChoice, Usage: "draw the ratio of the second input to the first, by percentile"},
 		&urfave.BoolFlag{Name: "compare", Category: cli.GroupChoice, Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
 	)
-	flags = append(flags, cli.RangeFlags()...)
+	flags = append(append(flags, cli.RangeFlags()...), cli.UnitFlags()...)
 	flags = append(flags, cli.OmissionFlag(),
 		&urfave.StringFlag{Name: "type", Value: "timeline", Category: cli.GroupOutput, Usage: "what to draw, a `TYPE` of " + strings.Join(types, ", ") + "; percentiles takes .hgrm files, too"},
 		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: "max", Category: cli.GroupValues, Usage: "the `PERCENTILES` of each interval that a timeline shows, such as max,99.9,50"},
 		cli.RatioFlag(),
-		&urfave.StringFlag{Name: "unit", Category: cli.GroupValues, Usage: "the `UNIT` that values are in after that; ns, us, ms and s turn into one another where that makes rounder numbers"},
 		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values"},
 		&urfave.StringFlag{Name: "time", Value: "relative", Category: cli.GroupLook, Usage: "relative: time since the log's start; absolute: clock times; a `KIND` of these"},
 		&urfave.StringFlag{Name: "tz", Value: "UTC", Category: cli.GroupLook, Usage: "the `ZONE` of clock times, such as Europe/Berlin or Local"},
@@ -64,9 +63,9 @@ func app() *urfave.App {
 		Flags:       append(append(flags, cli.MovingFlags()...), cli.RunFlags()...),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common: []string{"if", "incT", "excT", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "log", "agg", "sla", "of", "format"},
+			Common: []string{"if", "incT", "excT", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "in", "log", "agg", "sla", "of", "format"},
 			Choices: map[string][]string{
-				"type": types, "format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"}, "unit": {"ns", "us", "ms", "s"},
+				"type": types, "format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"},
 			},
 		}.Metadata(),
 	}

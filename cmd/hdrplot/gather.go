@@ -34,7 +34,7 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 	if o.diff && len(s.Inputs) != 2 {
 		return nil, cli.Usagef("-diff compares two inputs, a baseline and another: there are %d", len(s.Inputs))
 	}
-	logs, distributions, err := sortInputs(s.Inputs)
+	logs, distributions, err := sortInputs(s.Inputs, o.units)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +48,9 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 		if len(logs) == 0 && cli.Given(c, name) {
 			return nil, cli.Usagef("%s is a percentile distribution, of which -%s can choose nothing: it takes logs", distributions[0].Name, name)
 		}
+	}
+	if err := o.setScale(len(logs) > 0); err != nil {
+		return nil, err
 	}
 	g := &gathering{c: c, options: o, labels: fileLabels(s.Inputs), logStart: math.Inf(1)}
 	if err := g.prepare(logs); err != nil {
@@ -282,8 +285,20 @@ func (g *gathering) ratios() (*picture.Picture, error) {
 	return p, nil
 }
 
+// setScale finds out what to divide the values of logs by, and in which unit they are then. Without logs, -unit only names the
+// unit of distributions.
+func (o *options) setScale(logs bool) error {
+	if !logs {
+		o.picture.Unit = o.units.Options.Unit
+		return nil
+	}
+	scale, err := o.units.Scale(false)
+	o.ratio, o.picture.Unit = scale.Ratio, scale.Name
+	return err
+}
+
 // sortInputs tells logs from percentile distributions, by how they begin.
-func sortInputs(inputs []scan.Input) (logs, distributions []scan.Input, err error) {
+func sortInputs(inputs []scan.Input, units *cli.Units) (logs, distributions []scan.Input, err error) {
 	for _, input := range inputs {
 		file, err := input.Open()
 		if err != nil {
@@ -301,6 +316,7 @@ func sortInputs(inputs []scan.Input) (logs, distributions []scan.Input, err erro
 			distributions = append(distributions, input)
 		} else {
 			logs = append(logs, input)
+			units.Header(input.Name, text)
 		}
 	}
 	return logs, distributions, nil
@@ -312,7 +328,8 @@ type readCloser struct {
 	io.Closer
 }
 
-// readDistribution reads the percentile distributions of a file. It draws each as a line. Their values are in units of their own.
+// readDistribution reads the percentile distributions of a file. It draws each as a line. Their values are
+// printed values already: only -ovr divides them.
 func (g *gathering) readDistribution(input scan.Input) error {
 	file, err := input.Open()
 	if err != nil {
@@ -327,7 +344,7 @@ func (g *gathering) readDistribution(input scan.Input) error {
 		label := strings.TrimSpace(g.labels[input.Name] + " " + d.Name)
 		curve := picture.Curve{Label: label, Group: g.labels[input.Name], Count: d.Rows[len(d.Rows)-1].Count}
 		for _, row := range d.Rows {
-			curve.Steps = append(curve.Steps, picture.Step{Percentile: row.Percentile, Value: row.Value / g.options.ratio})
+			curve.Steps = append(curve.Steps, picture.Step{Percentile: row.Percentile, Value: row.Value / g.options.units.PrintedRatio()})
 		}
 		g.curves = append(g.curves, curve)
 	}

@@ -39,9 +39,10 @@ type options struct {
 	format     picture.Format
 	of         string
 	levels     []float64 // percentiles
-	ratio      float64
-	aggregate  int64 // milliseconds
-	moving     int64 // milliseconds
+	units      *cli.Units
+	ratio      float64 // of logs, known when their comments were read
+	aggregate  int64   // milliseconds
+	moving     int64   // milliseconds
 	pageDigits int
 	ignoreTags bool
 	compare    bool
@@ -55,11 +56,11 @@ type options struct {
 
 func parseOptions(c *urfave.Context) (o *options, err error) {
 	o = &options{
-		of: c.String("of"), ratio: c.Float64("ovr"),
+		of:         c.String("of"),
 		pageDigits: c.Int("page-digits"), ignoreTags: c.Bool("it"), compare: c.Bool("compare"),
 		picture: picture.Picture{
 			Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
-			Unit: c.String("unit"), LogValues: c.Bool("log"), Low: c.Float64("ymin"), High: c.Float64("ymax"), Facets: c.String("facet") != "",
+			LogValues: c.Bool("log"), Low: c.Float64("ymin"), High: c.Float64("ymax"), Facets: c.String("facet") != "",
 		},
 	}
 	kind, err := cli.OneOf(c, "type")
@@ -95,8 +96,8 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 			return nil, cli.Usagef("-%s makes no sense with -type %s, but with %s, and in html", name, kind, strings.Join(kinds, ", "))
 		}
 	}
-	if !(o.ratio > 0) {
-		return nil, cli.Usagef("-ovr %v: values can only be divided by a positive number", o.ratio)
+	if o.units, err = cli.NewUnits(c); err != nil {
+		return nil, err
 	}
 	aggregate, err := cli.Millis(c, "agg")
 	if err != nil {
@@ -141,6 +142,9 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 // parseFormat returns the format to write: the one that was asked for, or that the path's extension names.
 func parseFormat(c *urfave.Context, path string) (picture.Format, error) {
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
+	if path == "-" && cli.Terminal(c.App.Writer) {
+		return "", cli.Usagef("-of -: standard output is a terminal, which cannot show a picture; -of FILE writes a file")
+	}
 	if c.String("format") != "" {
 		format, err := cli.OneOf(c, "format")
 		if err == nil && extension != format && slices.Contains(formats, extension) {

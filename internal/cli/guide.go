@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"hdrkit/internal/unit"
 )
 
 // A Guide is what help and completion need of a command beyond its options. It is the Metadata of the command's App.
@@ -24,7 +26,7 @@ func guideOf(app *cli.App) Guide {
 }
 
 // sharedChoices are the choices of options that all commands have.
-var sharedChoices = map[string][]string{"second": {"length", "end"}}
+var sharedChoices = map[string][]string{"second": {"length", "end"}, "unit": unit.Names, "in": unit.Names}
 
 // choices returns the values of an option that takes one of a few, nil if it takes others.
 func choices(app *cli.App, name string) []string {

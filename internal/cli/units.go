@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 
 	"github.com/urfave/cli/v2"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/unit"
 )
@@ -56,6 +58,28 @@ func (u *Units) Watch(s *scan.Scan) {
 		u.finder.Comment(s.Inputs[input].Name, text)
 		return nil
 	}
+}
+
+// Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may be compressed.
+func (u *Units) Header(log string, begin []byte) {
+	reader := hdrlog.NewReader(bytes.NewReader(begin), log)
+	defer reader.Close()
+	for reader.Scan() {
+		switch record := reader.Record(); record.Kind {
+		case hdrlog.Comment:
+			u.finder.Comment(log, record.Text)
+		case hdrlog.IntervalRecord:
+			return
+		}
+	}
+}
+
+// PrintedRatio returns what to divide values by that were printed before: the ratio of -ovr.
+func (u *Units) PrintedRatio() float64 {
+	if u.Options.Ratio == 0 {
+		return 1
+	}
+	return u.Options.Ratio
 }
 
 // Scale returns how to print values, by the comments read so far. If the unit must be known and is not, it is assumed to be
