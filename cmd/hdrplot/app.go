@@ -40,7 +40,7 @@ func app() *urfave.App {
 		&urfave.StringFlag{Name: "time", Value: "relative", Category: cli.GroupLook, Usage: "relative: time since the log's start; absolute: clock times; a `KIND` of these"},
 		&urfave.StringFlag{Name: "tz", Value: "UTC", Category: cli.GroupLook, Usage: "the `ZONE` of clock times, such as Europe/Berlin or Local"},
 		cli.AggregateFlag("the length of an interval where several inputs or tags are added up, otherwise none"),
-		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLook, Usage: "draw a service level, a `LEVEL` such as 20, or 99=5,99.9=20 for values at percentiles; repeatable"},
+		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLook, Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable"},
 		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Category: cli.GroupOutput, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},
 		&urfave.StringFlag{Name: "format", Category: cli.GroupOutput, Usage: "png, svg, pdf or html, a `FORMAT` of these (default what the name of -of ends with, or png)"},
 		&urfave.Float64Flag{Name: "width", Value: 1200, Category: cli.GroupLook, Usage: "how wide the picture is, in `PIXELS` of 1/96 inch"},
@@ -102,7 +102,7 @@ func run(c *urfave.Context) error {
 		return cli.NothingLeft(s)
 	}
 	o.dress(p)
-	if p.Flattened() && !c.Bool("q") {
+	if p.Flattened() && o.format != picture.HTML && !c.Bool("q") {
 		fmt.Fprintln(c.App.ErrWriter, "hdrplot: a few high values leave most of the axis empty; -log shows more")
 	}
 	if o.format == picture.HTML && p.Title == "" {

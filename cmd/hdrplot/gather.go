@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -14,7 +15,9 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/sla"
 	"hdrkit/internal/summary"
+	"hdrkit/internal/unit"
 	"hdrkit/output"
 	"hdrkit/output/hgrm"
 	"hdrkit/output/picture"
@@ -289,12 +292,29 @@ func (g *gathering) ratios() (*picture.Picture, error) {
 // unit of distributions.
 func (o *options) setScale(logs bool) error {
 	if !logs {
-		o.picture.Unit = o.units.Options.Unit
-		return nil
+		printed := o.units.Options
+		printed.Ratio = cmp.Or(printed.Ratio, 1)
+		o.picture.Unit = printed.Unit
+		return o.setLimits(printed.Scale(unit.Unit{}))
 	}
-	scale, err := o.units.Scale(false)
+	scale, err := o.units.Scale(sla.HasUnit(o.limits))
 	o.ratio, o.picture.Unit = scale.Ratio, scale.Name
-	return err
+	return cmp.Or(err, o.setLimits(scale))
+}
+
+// setLimits brings limits to the unit of the picture.
+func (o *options) setLimits(scale unit.Scale) error {
+	for _, l := range o.limits {
+		limit := picture.Limit{Percentile: l.Percentile, Value: l.Value}
+		if l.Unit != (unit.Unit{}) {
+			if scale.In == (unit.Unit{}) {
+				return cli.Usagef("-sla %s: -unit must name the unit of the values", l.Text)
+			}
+			limit.Value *= scale.In.Per(l.Unit) / scale.Ratio
+		}
+		o.picture.Limits = append(o.picture.Limits, limit)
+	}
+	return nil
 }
 
 // sortInputs tells logs from percentile distributions, by how they begin.

@@ -13,6 +13,7 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/cli"
+	"hdrkit/internal/sla"
 	"hdrkit/output/picture"
 )
 
@@ -41,8 +42,9 @@ type options struct {
 	levels     []float64 // percentiles
 	units      *cli.Units
 	ratio      float64 // of logs, known when their comments were read
-	aggregate  int64   // milliseconds
-	moving     int64   // milliseconds
+	limits     []sla.Limit
+	aggregate  int64 // milliseconds
+	moving     int64 // milliseconds
 	pageDigits int
 	ignoreTags bool
 	compare    bool
@@ -114,7 +116,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	if err := o.picture.Check(); err != nil {
 		return nil, cli.Usagef("-width, -height and -dpi: %w", err)
 	}
-	if o.picture.Limits, err = parseLimits(c.StringSlice("sla")); err != nil {
+	if o.limits, err = parseLimits(c.StringSlice("sla")); err != nil {
 		return nil, err
 	}
 	if o.marks, err = parseMarks(c.StringSlice("mark"), o.picture.Zone); err != nil {
@@ -129,7 +131,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, cli.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
 	case o.diff && o.compare:
 		return nil, cli.Usagef("-diff and -compare: one of them only")
-	case o.diff && len(o.picture.Limits) > 0:
+	case o.diff && len(o.limits) > 0:
 		return nil, cli.Usagef("-sla is a limit for values, and -diff draws ratios")
 	case o.picture.Facets && c.String("facet") != "tag":
 		return nil, cli.Usagef("-facet %q is not tag", c.String("facet"))
@@ -201,21 +203,25 @@ func (o *options) parseLevels(c *urfave.Context) error {
 	return nil
 }
 
-// parseLimits reads service levels: values, or percentiles with values.
-func parseLimits(texts []string) (limits []picture.Limit, err error) {
+// parseLimits reads service levels as hdrsum does. 20 stands for max<=20, and 99=5 for 99<=5.
+func parseLimits(texts []string) (limits []sla.Limit, err error) {
 	for _, text := range texts {
 		for part := range strings.SplitSeq(text, ",") {
-			var l picture.Limit
 			part = strings.TrimSpace(part)
-			value := part
-			if percentile, rest, ok := strings.Cut(part, "="); ok {
-				value = rest
-				if l.Percentile, err = strconv.ParseFloat(percentile, 64); err != nil || !(l.Percentile > 0 && l.Percentile <= 100) {
-					return nil, cli.Usagef("-sla %s: %q is no percentile, which is a number above 0, up to 100", text, percentile)
-				}
+			switch {
+			case strings.ContainsAny(part, "<>"):
+			case strings.Contains(part, "="):
+				part = strings.Replace(part, "=", "<=", 1)
+			default:
+				part = "max<=" + part
 			}
-			if l.Value, err = strconv.ParseFloat(value, 64); err != nil || !(l.Value > 0 && l.Value < 1e300) {
-				return nil, cli.Usagef("-sla %s: %q is no value above 0", text, value)
+			parsed, err := sla.Parse(part)
+			if err != nil {
+				return nil, cli.Usagef("-sla %s: %w", text, err)
+			}
+			l := parsed[0]
+			if l.Tag != nil || l.AtLeast || l.Relative || l.Statistic != "max" && (l.Statistic != "" || l.Percentile == 0) || !(l.Value > 0 && l.Value < 1e300) {
+				return nil, cli.Usagef("-sla %s: a picture shows limits above 0 for percentiles or the maximum, such as 20 or 99<=5ms", text)
 			}
 			limits = append(limits, l)
 		}

@@ -43,7 +43,7 @@ type encoded struct {
 // Write writes a log.
 func Write(w io.Writer, o Options) error {
 	log := hdrlog.NewWriter(w)
-	log.Comment("[Logging for: cassandra-stress]")
+	log.Comment("Logging op latencies for Cassandra Stress")
 	log.Version()
 	start := float64(o.Start) / 1000
 	log.BaseTime(start)
