@@ -198,9 +198,6 @@ func closePusher(p *push.Pusher, d *cli.Diagnostics) error {
 
 // runFollow shows logs while they are written.
 func runFollow(c *urfave.Context, d *cli.Diagnostics, o *options, g *gates) error {
-	if err := o.setScale(); err != nil {
-		return err
-	}
 	f := &follower{c: c, diagnostics: d, options: o, gates: g}
 	if o.live.listen != "" {
 		listener, err := net.Listen("tcp", o.live.listen)
@@ -209,6 +206,9 @@ func runFollow(c *urfave.Context, d *cli.Diagnostics, o *options, g *gates) erro
 		}
 		defer listener.Close()
 		f.listener = listener
+		if err := o.setScale(); err != nil { // scrapes may come before the first line
+			return err
+		}
 	}
 	return cli.WriteFile("", c.App.Writer, nil, f.run)
 }
@@ -239,10 +239,7 @@ func (f *follower) run(w io.Writer) error {
 	} else if f.options.format.rows != nil {
 		out = f.options.rowWriter(func() output.RowWriter { return f.options.format.rows(w, f.options) })
 	} else if f.options.drawsTable(f.c) {
-		var err error
-		if f.table, err = newLiveTable(f.options, f.gates); err != nil {
-			return err
-		}
+		f.table = newLiveTable(f.options, f.gates)
 	}
 	if out != nil {
 		f.rows = series.NewLive(&f.options.series, newRowSink(f.c, f.diagnostics, f.options, out).row)
@@ -273,6 +270,9 @@ func (f *follower) run(w io.Writer) error {
 	}
 	return f.diagnostics.Close()
 }
+
+// Comment reads a comment for the unit of the log.
+func (f *follower) Comment(log string, text []byte) error { return f.options.units.Comment(log, text) }
 
 // serve begins to answer scrapes.
 func (f *follower) serve(m *live.Merger) (end func()) {

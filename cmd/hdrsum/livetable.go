@@ -12,7 +12,7 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/sla"
-	"hdrkit/internal/unit"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -22,21 +22,20 @@ const redraw = 500 * time.Millisecond
 
 // A liveTable is a table of all that was recorded so far. It is drawn again where it stands.
 type liveTable struct {
-	table     output.Table
+	options   *options
 	limits    []sla.Limit
-	scale     unit.Scale // of limits
 	colour    bool
 	summaries map[string]*output.Summary
+	maxima    map[*output.Summary]*summary.Maxima
 	drawn     time.Time
 	buffer    bytes.Buffer
 }
 
-func newLiveTable(o *options, g *gates) (*liveTable, error) {
-	t := &liveTable{limits: g.limits, summaries: make(map[string]*output.Summary), colour: cli.Colour(os.Stdout)}
-	t.table = output.Table{Scale: o.scale, Percentiles: o.percentiles, Colour: t.colour}
-	var err error
-	t.scale, err = o.units.Scale(sla.HasUnit(g.limits))
-	return t, err
+func newLiveTable(o *options, g *gates) *liveTable {
+	return &liveTable{
+		options: o, limits: g.limits, colour: cli.Colour(os.Stdout),
+		summaries: make(map[string]*output.Summary), maxima: make(map[*output.Summary]*summary.Maxima),
+	}
 }
 
 // add adds what a tag has in a window.
@@ -44,7 +43,8 @@ func (t *liveTable) add(m *merge.Merged, h *histogram.Histogram) error {
 	key := tags.Text(m.Tag)
 	s := t.summaries[key]
 	if s == nil {
-		s = &output.Summary{Histogram: new(histogram.Histogram), Start: m.Start, End: m.End}
+		s = &output.Summary{Histogram: new(histogram.Histogram), Start: m.Start, End: m.End, AllTags: t.options.series.IgnoreTags}
+		t.maxima[s] = new(summary.Maxima)
 		if m.Tag != nil {
 			s.Tag = append([]byte{}, m.Tag...)
 		}
@@ -56,13 +56,21 @@ func (t *liveTable) add(m *merge.Merged, h *histogram.Histogram) error {
 	s.Intervals += m.Intervals()
 	s.Start, s.End = min(s.Start, m.Start), max(s.End, m.End)
 	s.Period = s.End - s.Start
+	if h.TotalCount() > 0 {
+		t.maxima[s].Add(m.Start, m.End, h.Float(h.Max()))
+		s.Maxima = t.maxima[s].Output()
+	}
 	return nil
 }
 
 // draw draws the table, unless it has just been drawn. If a limit does not hold, the error ends the command.
 func (t *liveTable) draw(w io.Writer) error {
 	all := slices.SortedFunc(maps.Values(t.summaries), func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
-	verdicts := sla.Judge(t.limits, all, nil, t.scale)
+	scale, err := t.options.units.Scale(sla.HasUnit(t.limits))
+	if err != nil {
+		return err
+	}
+	verdicts := sla.Judge(t.limits, all, nil, scale)
 	failed := sla.Failed(verdicts) > 0
 	if !failed && time.Since(t.drawn) < redraw {
 		return nil
@@ -70,9 +78,15 @@ func (t *liveTable) draw(w io.Writer) error {
 	t.drawn = time.Now()
 	t.buffer.Reset()
 	t.buffer.WriteString("\x1b[H\x1b[2J") // to the top of an empty screen
-	t.table.Width = cli.Width(os.Stdout)
-	if err := t.table.Write(&t.buffer, all); err != nil {
+	if err := t.options.setReadableScale(all...); err != nil {
 		return err
+	}
+	table := output.Table{Scale: t.options.scale, Percentiles: t.options.percentiles, Width: cli.Width(os.Stdout), Colour: t.colour}
+	if err := table.Write(&t.buffer, all); err != nil {
+		return err
+	}
+	if len(verdicts) > 0 {
+		t.buffer.WriteByte('\n')
 	}
 	if err := sla.Write(&t.buffer, verdicts, t.colour); err != nil {
 		return err

@@ -28,6 +28,7 @@ type Units struct {
 	finder  unit.Finder
 	c       *cli.Context
 	warned  bool
+	used    unit.Unit // of the logs, in values that may have been printed
 }
 
 // NewUnits returns the units that the options -in, -unit and -ovr ask for.
@@ -54,10 +55,21 @@ func NewUnits(c *cli.Context) (*Units, error) {
 
 // Watch has the comments of a scan's logs read for their unit.
 func (u *Units) Watch(s *scan.Scan) {
-	s.Comment = func(input int, text []byte) error {
-		u.finder.Comment(s.Inputs[input].Name, text)
+	s.Comment = func(input int, text []byte) error { return u.Comment(s.Inputs[input].Name, text) }
+}
+
+// Comment reads a comment of a log for its unit. It returns an error if values may have been printed that were taken to be in
+// another unit.
+func (u *Units) Comment(log string, text []byte) error {
+	u.finder.Comment(log, text)
+	if u.used == (unit.Unit{}) || u.Options.In != (unit.Unit{}) {
 		return nil
 	}
+	found, err := u.finder.Unit()
+	if err == nil && found != (unit.Unit{}) && found != u.used {
+		err = fmt.Errorf("the values of %s are in %s, but were taken as %s: -in says which is right for all", log, found, u.used)
+	}
+	return err
 }
 
 // Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may be compressed.
@@ -96,6 +108,9 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 	s := u.Options.Scale(found)
 	if mustKnow && s.In == (unit.Unit{}) {
 		s.In, s.Notice = unit.Nanosecond, unit.ErrAssumed
+	}
+	if asked {
+		u.used = s.In
 	}
 	if s.Notice != nil && !u.warned {
 		u.warned = true

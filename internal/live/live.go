@@ -4,6 +4,7 @@
 package live
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,9 @@ import (
 
 // Grace is the time that pipes have to end after the follower was stopped.
 const Grace = 2 * time.Second
+
+// maxComment is the length of the longest comment that a [CommentSink] receives.
+const maxComment = 256
 
 // quietly is the time between two messages of one kind about one input.
 const quietly = time.Minute
@@ -58,6 +62,12 @@ type Sink interface {
 	Malformed(err error, text string) error
 	// Notice receives other messages.
 	Notice(text string)
+}
+
+// A CommentSink can receive comments of the logs, before the intervals that follow them.
+type CommentSink interface {
+	// Comment receives a comment. If it returns an error, the merging ends with that.
+	Comment(log string, text []byte) error
 }
 
 // An IntervalSink can receive intervals that are not merged.
@@ -144,6 +154,7 @@ type item struct {
 	err        error
 	notice     bool
 	fatal      error
+	comment    []byte
 }
 
 var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
@@ -397,6 +408,9 @@ func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
 	if i.fatal != nil {
 		return i.fatal
 	}
+	if i.comment != nil {
+		return m.sink.(CommentSink).Comment(in.state.Name, i.comment)
+	}
 	if i.notice {
 		m.sink.Notice(i.err.Error())
 		return nil
@@ -545,6 +559,11 @@ func (m *Merger) items(in *input, b *hdrlog.Batch, tags map[string][]byte) []ite
 			i.err, i.notice = r.Err, r.Kind == hdrlog.Notice
 		case hdrlog.IntervalRecord:
 			m.interval(in, &i, &r.Interval, tags)
+		case hdrlog.Comment:
+			if _, ok := m.sink.(CommentSink); !ok || len(r.Text) > maxComment {
+				continue
+			}
+			i.comment = bytes.Clone(r.Text)
 		default:
 			continue
 		}

@@ -7,21 +7,21 @@ import (
 	"hdrkit/output"
 )
 
-// mostSpans is the most spans that maxima keep. A sparkline needs half of them.
+// mostSpans is the largest number of spans of Maxima. A sparkline needs half of them.
 const mostSpans = 64
 
-// maxima keep the maximum over time in at most mostSpans spans, however long the log is. The length of the spans is a power of
+// Maxima keep the maximum over time in at most mostSpans spans, however long the log is. The length of the spans is a power of
 // two, and each starts at a multiple of its length. Twice as long spans replace them when there would be too many. So
 // the result does not depend on the order of intervals, and maxima of the same tag can be merged. The zero value is ready.
-type maxima struct {
+type Maxima struct {
 	step   int64 // milliseconds
 	first  int64 // the first span starts at first*step
 	values []float64
 }
 
-// add takes the maximum of an interval from start to end, in milliseconds since the epoch. It may have occurred at any time
+// Add takes the maximum of an interval from start to end, in milliseconds since the epoch, in the unit of the log. It may have occurred at any time
 // in the interval, so all spans that overlap with the interval have it.
-func (m *maxima) add(start, end int64, highest float64) {
+func (m *Maxima) Add(start, end int64, highest float64) {
 	if m.values == nil {
 		m.step = 1
 	}
@@ -35,14 +35,14 @@ func (m *maxima) add(start, end int64, highest float64) {
 	}
 }
 
-func (m *maxima) raise(n int64, v float64) {
+func (m *Maxima) raise(n int64, v float64) {
 	if old := m.values[n]; math.IsNaN(old) || v > old {
 		m.values[n] = v
 	}
 }
 
 // include makes room for the spans first to last of length step, which is at most that of m, and returns them as spans of m.
-func (m *maxima) include(first, last, step int64) (int64, int64) {
+func (m *Maxima) include(first, last, step int64) (int64, int64) {
 	for ; step < m.step; step *= 2 {
 		first, last = first>>1, last>>1
 	}
@@ -64,9 +64,9 @@ func (m *maxima) include(first, last, step int64) (int64, int64) {
 }
 
 // coarsen doubles the length of the spans.
-func (m *maxima) coarsen() {
+func (m *Maxima) coarsen() {
 	old := *m
-	*m = maxima{step: 2 * old.step, first: old.first >> 1}
+	*m = Maxima{step: 2 * old.step, first: old.first >> 1}
 	for n, v := range old.values {
 		at := (old.first+int64(n))>>1 - m.first
 		if at == int64(len(m.values)) {
@@ -78,12 +78,12 @@ func (m *maxima) coarsen() {
 }
 
 // merge takes in the maxima of other.
-func (m *maxima) merge(other *maxima) {
+func (m *Maxima) merge(other *Maxima) {
 	if len(other.values) == 0 {
 		return
 	}
 	if len(m.values) == 0 {
-		*m = maxima{other.step, other.first, slices.Clone(other.values)}
+		*m = Maxima{other.step, other.first, slices.Clone(other.values)}
 		return
 	}
 	for m.step < other.step {
@@ -96,8 +96,8 @@ func (m *maxima) merge(other *maxima) {
 	}
 }
 
-// maxima returns m for output.
-func (m *maxima) maxima() output.Maxima {
+// Output returns the maxima for a table.
+func (m *Maxima) Output() output.Maxima {
 	return output.Maxima{Start: m.first * m.step, Step: m.step, Values: m.values}
 }
 

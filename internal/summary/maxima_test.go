@@ -36,12 +36,12 @@ func TestMaxima(t *testing.T) {
 			end := start + random.Int64N(1<<random.IntN(20))
 			intervals = append(intervals, [3]float64{float64(start), float64(end), float64(random.IntN(1000))})
 		}
-		var all maxima
-		parts := make([]maxima, 3)
+		var all Maxima
+		parts := make([]Maxima, 3)
 		for _, n := range random.Perm(len(intervals)) {
 			i := intervals[n]
-			all.add(int64(i[0]), int64(i[1]), i[2])
-			parts[random.IntN(3)].add(int64(i[0]), int64(i[1]), i[2])
+			all.Add(int64(i[0]), int64(i[1]), i[2])
+			parts[random.IntN(3)].Add(int64(i[0]), int64(i[1]), i[2])
 		}
 		if len(all.values) > mostSpans || cap(all.values) > 2*mostSpans {
 			t.Fatalf("%d spans", len(all.values))
@@ -56,7 +56,7 @@ func TestMaxima(t *testing.T) {
 		for n := range parts[1:] {
 			parts[0].merge(&parts[n+1])
 		}
-		clean := func(m *maxima) []float64 { // NaN does not equal itself
+		clean := func(m *Maxima) []float64 { // NaN does not equal itself
 			values := []float64{float64(m.first), float64(m.step)}
 			for _, v := range m.values {
 				if math.IsNaN(v) {

@@ -80,7 +80,7 @@ type sum struct {
 	extents scan.Extents
 	spans   []Span
 	lengths int64 // of all intervals, in milliseconds
-	maxima  maxima
+	maxima  Maxima
 	// err is why some intervals do not add up. What is added up then depends on the order, but not
 	// that there is such an error.
 	err error
@@ -121,7 +121,7 @@ func (w *sums) add(v scan.Visit) error {
 			return err
 		}
 		if highest > 0 {
-			s.maxima.add(start, end, highest)
+			s.maxima.Add(start, end, highest)
 		}
 	}
 	s.include(Span{v.Input, s.tag, start, end})
@@ -213,5 +213,5 @@ func (s *sum) summary() (*output.Summary, error) {
 	if err != nil {
 		return nil, s.extents.Explain(err)
 	}
-	return &output.Summary{Tag: s.tag, Histogram: h, Intervals: s.Intervals(), Start: s.Start, End: s.End, Maxima: s.maxima.maxima()}, nil
+	return &output.Summary{Tag: s.tag, Histogram: h, Intervals: s.Intervals(), Start: s.Start, End: s.End, Maxima: s.maxima.Output()}, nil
 }
