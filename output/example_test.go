@@ -46,7 +46,7 @@ func ExampleTimeline() {
 		Relative: 1, Length: 2, Covered: 2, // seconds
 		Stats: output.StatsOf(latencies(), []float64{50}, false, output.Stats{}),
 	}
-	timeline := output.Timeline(os.Stdout, output.Scale{Ratio: 1e6})
+	timeline := output.Timeline(os.Stdout, output.Scale{Ratio: 1e6}, nil)
 	if err := timeline.Row(row); err != nil {
 		log.Fatal(err)
 	}

@@ -29,7 +29,7 @@ var summaryFormats = map[string]func(w io.Writer, s *Summary, scale Scale) error
 	"csve":        func(w io.Writer, s *Summary, scale Scale) error { return CSVE(w, s, scale, 100) },
 	"csvr":        CSVR,
 	"json": func(w io.Writer, s *Summary, scale Scale) error {
-		doc, err := NewDocument([]*Summary{s}, scale, []float64{50})
+		doc, err := NewDocument([]*Summary{s}, scale, []float64{50}, nil)
 		if err != nil {
 			return err
 		}
@@ -43,8 +43,8 @@ var summaryFormats = map[string]func(w io.Writer, s *Summary, scale Scale) error
 
 // rowFormats are the formats of rows, by name.
 var rowFormats = map[string]func(w io.Writer, scale Scale) RowWriter{
-	"timeline":    Timeline,
-	"ndjson":      NDJSON,
+	"timeline":    func(w io.Writer, s Scale) RowWriter { return Timeline(w, s, nil) },
+	"ndjson":      func(w io.Writer, s Scale) RowWriter { return NDJSON(w, s, nil) },
 	"influx":      func(w io.Writer, scale Scale) RowWriter { return Influx(w, scale, "latency", "ms") },
 	"openmetrics": func(w io.Writer, scale Scale) RowWriter { return OpenMetrics(w, scale, "latency") },
 }
@@ -163,7 +163,7 @@ func TestExactIntegers(t *testing.T) {
 	s := &Summary{Histogram: h, Period: 1000}
 	const high = "9223372036854775807"
 	var b bytes.Buffer
-	doc, err := NewDocument([]*Summary{s}, Scale{}, []float64{100})
+	doc, err := NewDocument([]*Summary{s}, Scale{}, []float64{100}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,14 +118,15 @@ type DocumentPercentile struct {
 	Value      *json.Number `json:"value"`
 }
 
-// NewDocument returns a document of summaries with their values at percentiles. The period is that of the first summary.
-func NewDocument(summaries []*Summary, scale Scale, percentiles []float64) (*Document, error) {
+// NewDocument returns a document of summaries with their values at percentiles, and times in a zone; nil is UTC. The period
+// is that of the first summary.
+func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, zone *time.Location) (*Document, error) {
 	doc := &Document{UnitRatio: scale.ratio(), Inputs: []string{}, Summaries: []DocumentSummary{}}
 	for _, s := range summaries {
 		if s.Histogram == nil {
 			return nil, ErrNoHistogram
 		}
-		doc.Summaries = append(doc.Summaries, documentSummary(s, scale, percentiles))
+		doc.Summaries = append(doc.Summaries, documentSummary(s, scale, percentiles, zone))
 	}
 	if len(summaries) > 0 {
 		doc.PeriodMs = summaries[0].Period
@@ -149,15 +150,15 @@ func JSON(w io.Writer, doc any) error {
 	return encoder.Encode(doc)
 }
 
-func documentSummary(s *Summary, scale Scale, percentiles []float64) DocumentSummary {
+func documentSummary(s *Summary, scale Scale, percentiles []float64, zone *time.Location) DocumentSummary {
 	h := s.Histogram
 	d := DocumentSummary{
 		Tag:               jsonTag(s.Tag),
 		Intervals:         s.Intervals,
 		TotalCount:        h.TotalCount(),
 		Throughput:        finite(s.Throughput()),
-		Start:             rfc3339(s.Start),
-		End:               rfc3339(s.End),
+		Start:             rfc3339(s.Start, zone),
+		End:               rfc3339(s.End, zone),
 		StartMs:           s.Start,
 		EndMs:             s.End,
 		SignificantDigits: h.Layout().Digits,
@@ -188,6 +189,10 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-func rfc3339(ms int64) string {
-	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z07:00")
+// rfc3339 returns a time in a zone; nil is UTC.
+func rfc3339(ms int64, zone *time.Location) string {
+	if zone == nil {
+		zone = time.UTC
+	}
+	return time.UnixMilli(ms).In(zone).Format("2006-01-02T15:04:05.000Z07:00")
 }

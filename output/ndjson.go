@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"strconv"
+	"time"
 
 	"hdrkit/tags"
 )
@@ -12,15 +13,16 @@ import (
 type ndjson struct {
 	w       io.Writer
 	scale   Scale
+	zone    *time.Location
 	columns []column
 	line    []byte
 }
 
-// NDJSON returns a writer of JSON objects, one in each line. Their members are the columns of [Timeline], and the start and
+// NDJSON returns a writer of JSON objects, one in each line, with times in a zone; nil is UTC. Their members are the columns of [Timeline], and the start and
 // end in milliseconds since the epoch. The tag is [tags.Text], null for untagged intervals. A figure is null if there is
 // none.
-func NDJSON(w io.Writer, scale Scale) RowWriter {
-	return &ndjson{w: w, scale: scale}
+func NDJSON(w io.Writer, scale Scale, zone *time.Location) RowWriter {
+	return &ndjson{w: w, scale: scale, zone: zone}
 }
 
 func (j *ndjson) Row(r *Row) error {
@@ -35,7 +37,7 @@ func (j *ndjson) Row(r *Row) error {
 		}
 	}
 	j.line = j.line[:0]
-	j.member("start", strconv.Quote(rfc3339(r.Start)))
+	j.member("start", strconv.Quote(rfc3339(r.Start, j.zone)))
 	j.member("start_ms", strconv.FormatInt(r.Start, 10))
 	j.member("end_ms", strconv.FormatInt(r.End, 10))
 	j.member("relative_start", seconds(r.Relative))

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"hdrkit/tags"
@@ -14,17 +15,19 @@ import (
 type timeline struct {
 	w       *csv.Writer
 	scale   Scale
+	zone    *time.Location
 	columns []column
 	fields  []string
 }
 
-// Timeline returns a writer of CSV with a header, quoted as in RFC 4180. The columns are the start of the row as RFC 3339
-// and in seconds from the start of the log, its length in seconds, its tag, the count, values per second, and figures.
+// Timeline returns a writer of CSV with a header, quoted as in RFC 4180. The columns are the start of the row as RFC 3339 in
+// the zone, where nil is UTC, and in seconds from the start of the log, its length in seconds, its tag, the count, values per
+// second, and figures.
 //
 // A cell is empty if there is no such figure, and for the tag of untagged intervals. The tag is [tags.Text]. An apostrophe
 // comes before a tag that a spreadsheet would evaluate as a formula, and before a tag that begins with an apostrophe.
-func Timeline(w io.Writer, scale Scale) RowWriter {
-	return &timeline{w: csv.NewWriter(w), scale: scale}
+func Timeline(w io.Writer, scale Scale, zone *time.Location) RowWriter {
+	return &timeline{w: csv.NewWriter(w), scale: scale, zone: zone}
 }
 
 // csvTag returns a tag as a cell of CSV. Spreadsheets evaluate a cell that begins with one of = + - @, also in their full-width
@@ -56,7 +59,7 @@ func (t *timeline) Row(r *Row) error {
 			return err
 		}
 	}
-	t.fields = append(t.fields[:0], rfc3339(r.Start), seconds(r.Relative), seconds(r.Length), csvTag(r.Tag), strconv.FormatInt(r.Count, 10))
+	t.fields = append(t.fields[:0], rfc3339(r.Start, t.zone), seconds(r.Relative), seconds(r.Length), csvTag(r.Tag), strconv.FormatInt(r.Count, 10))
 	for n := range t.columns {
 		t.fields = append(t.fields, t.columns[n].text(r, ""))
 	}

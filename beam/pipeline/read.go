@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
@@ -51,7 +52,14 @@ func (o Options) Check() error {
 	if !(o.Expected >= 0) || math.IsInf(o.Expected, 1) {
 		return fmt.Errorf("%w: %v", histogram.ErrExpected, o.Expected)
 	}
-	_, err := scan.ParseRange(o.From, o.To)
+	span, err := scan.ParseRange(o.From, o.To, time.UTC)
+	if err == nil && span.FromEnd() {
+		err = errors.New("a time cannot count from the end of a log, since parts of it are read at several places")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = tags.NewFilter(o.Include, o.Exclude)
 	return err
 }
 
@@ -130,7 +138,7 @@ const maxHeld = 64 << 20
 type readFn struct {
 	Options Options
 
-	filter  tags.Filter
+	filter  *tags.Filter
 	span    scan.Range
 	windows [2]*merge.Windows // of integer and of double histograms
 	sums    map[string][]byte // encoded
@@ -143,8 +151,10 @@ type readFn struct {
 
 func (fn *readFn) Setup() error {
 	var err error
-	fn.filter = tags.NewFilter(fn.Options.Include, fn.Options.Exclude)
-	fn.span, err = scan.ParseRange(fn.Options.From, fn.Options.To)
+	if fn.filter, err = tags.NewFilter(fn.Options.Include, fn.Options.Exclude); err != nil {
+		return err
+	}
+	fn.span, err = scan.ParseRange(fn.Options.From, fn.Options.To, time.UTC)
 	for n := range fn.windows {
 		fn.windows[n] = merge.NewWindows(fn.Options.Grid)
 	}
@@ -241,7 +251,7 @@ func (l *logReader) malformed(r *hdrlog.Record) {
 // interval merges an interval that was asked for into its window.
 func (l *logReader) interval(i *hdrlog.Interval, line int) error {
 	l.found.Seen++
-	if !l.span.Contains(i) || !l.filter.Keeps(i.Tag) {
+	if !l.span.Contains(i, 0) || !l.filter.Keeps(i.Tag) {
 		return nil
 	}
 	// A window that ended a window ago is complete, but for lines that are out of order. These open it again, and the two

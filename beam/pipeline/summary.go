@@ -70,7 +70,7 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 	}
 	slices.SortFunc(result.Summaries, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
 	result.SetPeriods("covered")
-	doc, err := output.NewDocument(result.Summaries, output.Scale{}, Percentiles)
+	doc, err := output.NewDocument(result.Summaries, output.Scale{}, Percentiles, nil)
 	if err != nil {
 		return err
 	}

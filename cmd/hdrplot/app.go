@@ -38,7 +38,6 @@ func app() *urfave.App {
 		cli.RatioFlag(),
 		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values"},
 		&urfave.StringFlag{Name: "time", Value: "relative", Category: cli.GroupLook, Usage: "relative: time since the log's start; absolute: clock times; a `KIND` of these"},
-		&urfave.StringFlag{Name: "tz", Value: "UTC", Category: cli.GroupLook, Usage: "the `ZONE` of clock times, such as Europe/Berlin or Local"},
 		cli.AggregateFlag("the length of an interval where several inputs or tags are added up, otherwise none"),
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLook, Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable"},
 		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Category: cli.GroupOutput, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/cli"
+	"hdrkit/internal/scan"
 	"hdrkit/internal/sla"
 	"hdrkit/output/picture"
 )
@@ -86,8 +86,8 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, err
 	}
 	o.absolute = kindOfTime == "absolute"
-	if o.picture.Zone, err = time.LoadLocation(c.String("tz")); err != nil {
-		return nil, cli.Usagef("-tz %q is no zone of time: give a name such as Europe/Berlin, UTC or Local", c.String("tz"))
+	if o.picture.Zone, err = cli.Zone(c); err != nil {
+		return nil, err
 	}
 	if o.format, err = parseFormat(c, o.of); err != nil {
 		return nil, err
@@ -236,31 +236,18 @@ type mark struct {
 	text     string
 }
 
-// parseMarks reads marks such as 26=deploy. A number of 1e8 or more counts from the epoch, as log headers print it.
+// parseMarks reads marks such as 26=deploy. Times have the grammar of -s.
 func parseMarks(texts []string, zone *time.Location) (marks []mark, err error) {
 	for _, text := range texts {
 		at, label, found := strings.Cut(text, "=")
 		if !found || label == "" {
 			return nil, cli.Usagef("-mark %q: give a time, =, and a text", text)
 		}
-		m := mark{text: label}
-		if duration, durationErr := time.ParseDuration(at); durationErr == nil {
-			m.seconds = duration.Seconds()
-		} else if m.seconds, err = strconv.ParseFloat(at, 64); err == nil && !math.IsNaN(m.seconds) && !math.IsInf(m.seconds, 0) {
-			m.absolute = m.seconds >= 1e8
-		} else {
-			var date time.Time
-			for _, layout := range []string{time.RFC3339Nano, time.DateTime, "2006-01-02T15:04:05", time.DateOnly} {
-				if date, err = time.ParseInLocation(layout, at, zone); err == nil {
-					break
-				}
-			}
-			if err != nil {
-				return nil, cli.Usagef("-mark %q: %q is no time: give seconds, a duration such as 1m30s, or a time such as 2016-07-18 00:07:00", text, at)
-			}
-			m.seconds, m.absolute = float64(date.UnixMilli())/1000, true
+		when, ok := scan.ParseTime(at, zone)
+		if !ok || when.Origin == scan.LogEnd {
+			return nil, cli.Usagef("-mark %q: %q is no time: give seconds, a duration such as 1m30s, or a time such as 2016-07-18 00:07:00", text, at)
 		}
-		marks = append(marks, m)
+		marks = append(marks, mark{seconds: when.Seconds, absolute: when.Origin == scan.Epoch, text: label})
 	}
 	return marks, nil
 }

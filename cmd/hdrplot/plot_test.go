@@ -226,7 +226,7 @@ func TestPageNumbers(t *testing.T) {
 	}
 
 	for n, start := range p.Lines[0][0].S {
-		at := []string{fmt.Sprint(start/1000 - 1), fmt.Sprint(start/1000 + 1)} // the tags' intervals are milliseconds apart
+		at := []string{fmt.Sprint(max(0, start/1000-1)), fmt.Sprint(start/1000 + 1)} // the tags' intervals are milliseconds apart
 		out, err := exec.Command(hdrsum, "-s", at[0], "-e", at[1], "-st", "json", "-p", "99", "node1.hdr").Output()
 		if err != nil {
 			t.Fatal(err)

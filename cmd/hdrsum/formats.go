@@ -45,8 +45,8 @@ var formatList = []format{
 	{name: "csve", write: func(r *report) error { return r.apart(".csv", r.csve) }},
 	{name: "csvr", write: func(r *report) error { return r.apart(".csv", r.csvr) }},
 	{name: "json", write: (*report).json},
-	{name: "timeline", rows: func(w io.Writer, o *options) output.RowWriter { return output.Timeline(w, o.scale) }},
-	{name: "ndjson", rows: func(w io.Writer, o *options) output.RowWriter { return output.NDJSON(w, o.scale) }},
+	{name: "timeline", rows: func(w io.Writer, o *options) output.RowWriter { return output.Timeline(w, o.scale, o.zone) }},
+	{name: "ndjson", rows: func(w io.Writer, o *options) output.RowWriter { return output.NDJSON(w, o.scale, o.zone) }},
 	{
 		name: "influx",
 		rows: func(w io.Writer, o *options) output.RowWriter {
@@ -181,7 +181,7 @@ func (r *report) json() error {
 
 // document returns the summaries for JSON.
 func (r *report) document() (*output.Document, error) {
-	doc, err := output.NewDocument(r.summaries, r.options.scale, r.options.percentiles)
+	doc, err := output.NewDocument(r.summaries, r.options.scale, r.options.percentiles, r.options.zone)
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func (g *gates) json(w io.Writer, r *report, before []*output.Summary, inputs []
 		return err
 	}
 	if len(g.baseline) > 0 {
-		baseline, err := output.NewDocument(before, r.options.scale, r.options.percentiles)
+		baseline, err := output.NewDocument(before, r.options.scale, r.options.percentiles, r.options.zone)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	urfave "github.com/urfave/cli/v2"
 
@@ -27,6 +28,7 @@ type options struct {
 	metric      string  // influx and openmetrics
 	precision   string  // influx
 	live        liveOptions
+	zone        *time.Location
 }
 
 // Outputs that -st does not choose, by the option that chooses each.
@@ -57,6 +59,7 @@ var usedBy = map[string][]string{
 	"obs":       {"csv", "csve"},
 	"period":    periods,
 	"its":       periods,
+	"tz":        {"json", "timeline", "ndjson"},
 	"agg":       append([]string{follows, listens}, streams...),
 	"mwp":       streams,
 	"mwpl":      streams,
@@ -105,6 +108,9 @@ func checkTables(c *urfave.Context, o *options) error {
 	for _, flag := range c.App.Flags {
 		name := flag.Names()[0]
 		outputs, restricted := usedBy[name]
+		if name == "tz" && (cli.Given(c, "s") || cli.Given(c, "e")) {
+			continue // it is the zone of these
+		}
 		used := func(kind string) bool { return slices.Contains(outputs, kind) }
 		if !restricted || slices.ContainsFunc(kinds, used) || !cli.Given(c, name) {
 			continue
@@ -157,6 +163,9 @@ func parseOptions(c *urfave.Context) (*options, error) {
 			return nil, cli.Usagef("-its is -period intervals, not -period %s: one of them only", o.mode)
 		}
 		o.mode = "intervals"
+	}
+	if o.zone, err = cli.Zone(c); err != nil {
+		return nil, err
 	}
 	if o.precision, err = cli.OneOf(c, "precision"); err != nil {
 		return nil, err

@@ -60,9 +60,11 @@ func IgnoreTagsFlag(verb string) cli.Flag {
 func RangeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "s", Aliases: []string{"start"}, Category: GroupChoice,
-			Usage: "leave out intervals that start before `TIME`: seconds from the log's start, a duration (90s, 1h5m) or a time (2016-07-18T00:06:40Z)"},
+			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, or a time (2016-07-18 00:06:40)"},
 		&cli.StringFlag{Name: "e", Aliases: []string{"end"}, Category: GroupChoice,
-			Usage: "leave out intervals that start after `TIME`"},
+			Usage: "leave out intervals that start after `TIME`, as for -s"},
+		&cli.StringFlag{Name: "tz", Aliases: []string{"time-zone"}, Value: "UTC", Category: GroupChoice,
+			Usage: "the `ZONE` of times without a zone, and of printed and drawn times: Europe/Berlin, +02:00 or Local"},
 	}
 }
 
@@ -138,20 +140,21 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 		return nil, err
 	}
 	diagnostics.filter = selection.Tags
-	return &scan.Scan{
+	s := &scan.Scan{
 		Inputs:    inputs,
 		Selection: selection,
 		Workers:   c.Int("j"),
 		Report:    diagnostics.Report,
 		Expected:  c.Float64("co"),
-	}, nil
+	}
+	return s, findEnds(s)
 }
 
 // selection returns the intervals that the options of [RangeFlags] and the tags choose. It checks -co, too.
 func selection(c *cli.Context, include, exclude []string) (scan.Selection, error) {
-	span, err := scan.ParseRange(c.String("s"), c.String("e"))
+	span, err := timeRange(c)
 	if err != nil {
-		return scan.Selection{}, UsageError{err}
+		return scan.Selection{}, err
 	}
 	if expected := c.Float64("co"); Given(c, "co") && !(expected > 0 && !math.IsInf(expected, 1)) {
 		return scan.Selection{}, Usagef("-co %v: the expected interval must be a positive number", expected)

@@ -57,6 +57,9 @@ func Follow(c *cli.Context, size int64, sink live.Sink, start func(*live.Merger)
 	if err != nil {
 		return false, err
 	}
+	if selection.Range.FromEnd() {
+		return false, Usagef("-s and -e cannot count from the end of a log that is still written")
+	}
 	second, err := second(c)
 	if err != nil {
 		return false, err

@@ -4,9 +4,10 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"hdrkit/internal/scan"
 )
 
 // maxMillis is a thousand years: longer than anybody measures, and far from overflow.
@@ -19,7 +20,7 @@ func Millis(c *cli.Context, name string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	seconds, ok := parseSeconds(text)
+	seconds, ok := scan.ParseSeconds(text)
 	millis := math.Round(seconds * 1000)
 	switch {
 	case !ok:
@@ -32,15 +33,6 @@ func Millis(c *cli.Context, name string) (int64, error) {
 		return 0, Usagef("-%s %s is not a whole number of milliseconds", name, text)
 	}
 	return int64(millis), nil
-}
-
-// parseSeconds reads a number of seconds, or a number with a unit.
-func parseSeconds(text string) (seconds float64, ok bool) {
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
-		return seconds, !math.IsNaN(seconds) && !math.IsInf(seconds, 0)
-	}
-	duration, err := time.ParseDuration(text)
-	return duration.Seconds(), err == nil
 }
 
 // didYouMean returns a question for the name that is most like a misspelled one, or nothing if no name is.

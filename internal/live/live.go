@@ -581,7 +581,7 @@ func (m *Merger) interval(in *input, i *item, interval *hdrlog.Interval, tags ma
 	i.interval, i.logStart, i.relative, i.length = true, interval.LogStart, interval.Relative(), interval.Length
 	i.start, i.end = interval.StartMillis(), max(interval.StartMillis(), interval.EndMillis())
 	interval.Tag = m.options.Tag(in.source, interval.Tag)
-	if i.wanted = m.options.Selection.Keeps(interval); !i.wanted {
+	if i.wanted = m.options.Selection.Keeps(interval, 0); !i.wanted {
 		return
 	}
 	if interval.Tag != nil && !m.options.IgnoreTags {

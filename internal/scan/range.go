@@ -4,68 +4,112 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"hdrkit/hdrlog"
 )
 
+// epochSeconds is the smallest bare number of -s and -e that is a time since the epoch. As seconds from the start of a log,
+// it would be more than three years.
+const epochSeconds = 1e8
+
 // A Range is a span of time that the start of an interval may lie in. Both ends belong to it. The
 // zero value is all time.
 type Range struct {
-	from, to *bound
+	From, To *Bound
 }
 
-// A bound is a time in seconds, from the log's start or since the epoch.
-type bound struct {
-	seconds  float64
-	absolute bool
+// A Bound is a time in seconds.
+type Bound struct {
+	Seconds float64
+	Origin  Origin
 }
 
-// ParseRange reads the two ends of a range, each empty for none: seconds from the log's start, a
-// duration such as 1h5m, or a time as in RFC 3339.
-func ParseRange(from, to string) (Range, error) {
-	var r Range
-	var err error
-	if r.from, err = parseBound(from); err != nil {
-		return r, fmt.Errorf("-s: %w", err)
+// An Origin is the time from which a [Bound] counts.
+type Origin int
+
+const (
+	LogStart Origin = iota // the start of the log
+	Epoch                  // 1970
+	LogEnd                 // the end of the log, [Input.End]
+)
+
+// Contains reports whether an interval of a log starts in the range. The end of the log, in milliseconds
+// since the epoch, matters only if FromEnd does.
+func (r Range) Contains(i *hdrlog.Interval, logEnd int64) bool {
+	return (r.From == nil || r.From.of(i, logEnd) >= r.From.Seconds) &&
+		(r.To == nil || r.To.of(i, logEnd) <= r.To.Seconds)
+}
+
+// of returns the start of the interval on the scale of the bound.
+func (b *Bound) of(i *hdrlog.Interval, logEnd int64) float64 {
+	switch b.Origin {
+	case Epoch:
+		return i.Absolute()
+	case LogEnd:
+		return float64(i.StartMillis()-logEnd) / 1000
 	}
-	if r.to, err = parseBound(to); err != nil {
-		return r, fmt.Errorf("-e: %w", err)
+	return i.Relative()
+}
+
+// FromEnd reports whether a bound counts from the end of the log.
+func (r Range) FromEnd() bool {
+	return r.From != nil && r.From.Origin == LogEnd || r.To != nil && r.To.Origin == LogEnd
+}
+
+// All reports whether the range is all time.
+func (r Range) All() bool { return r.From == nil && r.To == nil }
+
+// ParseRange reads the options -s and -e. An empty one is no bound.
+func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
+	for _, bound := range []struct {
+		option, text string
+		set          **Bound
+	}{{"s", from, &r.From}, {"e", to, &r.To}} {
+		if bound.text == "" {
+			continue
+		}
+		parsed, ok := ParseTime(bound.text, zone)
+		if !ok {
+			return r, fmt.Errorf("-%s %q is no time: give seconds from the start of the log or a length of time (90s, 1h5m), the same with a minus for the end of the log, seconds since 1970, or a time (2016-07-18 00:06:40)", bound.option, bound.text)
+		}
+		*bound.set = &parsed
 	}
-	if r.from != nil && r.to != nil && r.from.absolute == r.to.absolute && r.from.seconds > r.to.seconds {
+	if r.From != nil && r.To != nil && r.From.Origin == r.To.Origin && r.From.Seconds > r.To.Seconds {
 		return r, fmt.Errorf("-s %s is later than -e %s", from, to)
 	}
 	return r, nil
 }
 
-func parseBound(text string) (*bound, error) {
-	if text == "" {
-		return nil, nil
+// ParseTime reads a time of -s or -e: seconds or a length of time from the start of the log, with a minus from its end, seconds
+// since 1970, or a date and time, in zone if it has none.
+func ParseTime(text string, zone *time.Location) (Bound, bool) {
+	if seconds, ok := ParseSeconds(text); ok {
+		_, numberErr := strconv.ParseFloat(text, 64)
+		switch {
+		case strings.HasPrefix(text, "-") && seconds <= 0:
+			return Bound{Seconds: seconds, Origin: LogEnd}, true
+		case numberErr == nil && seconds >= epochSeconds:
+			return Bound{Seconds: seconds, Origin: Epoch}, true
+		}
+		return Bound{Seconds: seconds}, true
 	}
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(seconds) {
-		return &bound{seconds: seconds}, nil
+	for _, layout := range []string{
+		time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02",
+	} {
+		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return Bound{Seconds: float64(at.Unix()) + float64(at.Nanosecond())/1e9, Origin: Epoch}, true
+		}
 	}
-	if duration, err := time.ParseDuration(text); err == nil {
-		return &bound{seconds: duration.Seconds()}, nil
-	}
-	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return &bound{seconds: float64(at.Unix()) + float64(at.Nanosecond())/1e9, absolute: true}, nil
-	}
-	return nil, fmt.Errorf("%q is neither seconds, nor a duration such as 90s or 1h5m, nor a time such as 2016-07-18T00:06:40Z", text)
+	return Bound{}, false
 }
 
-// Contains reports whether the interval starts in the range.
-func (r Range) Contains(i *hdrlog.Interval) bool {
-	return (r.from == nil || r.from.of(i) >= r.from.seconds) && (r.to == nil || r.to.of(i) <= r.to.seconds)
-}
-
-// of returns the interval's start on the bound's scale.
-func (b *bound) of(i *hdrlog.Interval) float64 {
-	if b.absolute {
-		return i.Absolute()
+// ParseSeconds reads a number of seconds, or a number with a unit.
+func ParseSeconds(text string) (seconds float64, ok bool) {
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
+		return seconds, !math.IsNaN(seconds) && !math.IsInf(seconds, 0)
 	}
-	return i.Relative()
+	duration, err := time.ParseDuration(text)
+	return duration.Seconds(), err == nil
 }
-
-// All reports whether the range is all time.
-func (r Range) All() bool { return r.from == nil && r.to == nil }

@@ -33,6 +33,9 @@ type Input struct {
 	Tag string
 	// Second says what the second number of its intervals is, if that is known.
 	Second hdrlog.Second
+	// End is the end of its last interval, in milliseconds since the epoch. It matters only if
+	// [Range.FromEnd] does.
+	End int64
 	// Open opens it.
 	Open func() (io.ReadCloser, error)
 }
@@ -77,9 +80,9 @@ type Selection struct {
 	Range Range
 }
 
-// Keeps reports whether the selection has an interval.
-func (s *Selection) Keeps(i *hdrlog.Interval) bool {
-	return s.Tags.Keeps(i.Tag) && s.Range.Contains(i) // the filter must see all tags
+// Keeps reports whether the selection has an interval. See [Range.Contains] for the end of the log.
+func (s *Selection) Keeps(i *hdrlog.Interval, logEnd int64) bool {
+	return s.Tags.Keeps(i.Tag) && s.Range.Contains(i, logEnd) // the filter must see all tags
 }
 
 // A Scan says what to read, and whom to report to.
@@ -132,7 +135,7 @@ func (s *Scan) Select(input int, i *hdrlog.Interval) bool {
 		}
 		i.Tag = []byte(own)
 	}
-	return s.Selection.Keeps(i)
+	return s.Selection.Keeps(i, s.Inputs[input].End)
 }
 
 // Open opens the log of an input. See [hdrlog.Reader.SetBatchSize] for batchSize; at 0 it is the

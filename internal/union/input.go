@@ -93,7 +93,7 @@ func clamp(v float64) int64 {
 // wanted.
 func (u *union) wanted(i *interval, input int, r *hdrlog.Record) bool {
 	tag := u.tag(input, r.Interval.Tag)
-	if !u.scan.Selection.Tags.Keeps(tag) || !u.scan.Selection.Range.Contains(&r.Interval) {
+	if !u.scan.Selection.Tags.Keeps(tag) || !u.scan.Selection.Range.Contains(&r.Interval, u.scan.Inputs[input].End) {
 		return false
 	}
 	if u.options.IgnoreTags {

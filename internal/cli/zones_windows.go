@@ -1,0 +1,3 @@
+package cli
+
+import _ "time/tzdata" // Windows has no database of zones

@@ -1,0 +1,54 @@
+package scan
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestParseTime(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skipf("skipped, for there is no database of time zones: %v", err)
+	}
+	const at = 1468800400 // 2016-07-18T00:06:40Z
+	for text, want := range map[string]string{
+		"0":                             "0 start",
+		"60":                            "60 start",
+		"1.5":                           "1.5 start",
+		"99999999":                      "9.9999999e+07 start",
+		"90s":                           "90 start",
+		"1h5m":                          "3900 start",
+		"200000000s":                    "2e+08 start",
+		"-30":                           "-30 end",
+		"-30s":                          "-30 end",
+		"-1m30s":                        "-90 end",
+		"-0":                            "0 end",
+		"1e8":                           "1e+08 epoch",
+		fmt.Sprint(at):                  "1.4688004e+09 epoch",
+		"1468800400.394":                "1.468800400394e+09 epoch",
+		"2016-07-18T00:06:40Z":          "1.4688004e+09 epoch",
+		"2016-07-18T02:06:40+02:00":     "1.4688004e+09 epoch",
+		"2016-07-18 00:06:40Z":          "1.4688004e+09 epoch",
+		"2016-07-18 02:06:40":           "1.4688004e+09 epoch",
+		"2016-07-18T02:06:40":           "1.4688004e+09 epoch",
+		"2016-07-18 02:06:40.394":       "1.468800400394e+09 epoch",
+		"2016-07-18 02:06":              "1.46880036e+09 epoch",
+		"2016-01-18 01:06":              "1.45307556e+09 epoch", // in winter the zone is an hour less
+		"2016-07-18":                    "1.4687928e+09 epoch",
+		"yesterday":                     "",
+		"NaN":                           "",
+		"2016-07-32":                    "",
+		"2016-07-18 02:06:40 Europe":    "",
+		"2016-07-18T00:06:40Z and more": "",
+	} {
+		t.Run(text, func(t *testing.T) {
+			bound, ok := ParseTime(text, berlin)
+			origin := map[Origin]string{LogStart: "start", LogEnd: "end", Epoch: "epoch"}[bound.Origin]
+			got := fmt.Sprintf("%v %s", bound.Seconds, origin)
+			if ok != (want != "") || ok && got != want && got != "-"+want {
+				t.Errorf("%s, %v, want %s", got, ok, want)
+			}
+		})
+	}
+}
