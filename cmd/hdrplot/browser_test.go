@@ -274,7 +274,7 @@ func TestBrowserPages(t *testing.T) {
 	for name, args := range map[string][]string{
 		"timeline":    {"-p", "max,50", "-log", "-time", "absolute", "-theme", "dark", "-sla", "5000000", logs + "node1.hdr"},
 		"throughput":  {"-type", "throughput", logs + "node1.hdr"},
-		"heatmap":     {"-type", "heatmap", "-unit", "ns", logs + "node1.hdr"},
+		"heatmap":     {"-type", "heatmap", "-in", "ns", logs + "node1.hdr"},
 		"percentiles": {"-type", "percentiles", "-sla", "99=5,99.9=20", "-unit", "ms", "-ovr", "1000000", logs + "node1.hdr"},
 		"hgrm":        {"-type", "percentiles", "../../testdata/expected/node1.it-hgrm.out"},
 		"many-tags":   {logs + "many-tags.hdr"},

@@ -128,11 +128,15 @@ function drawHeat(chart, page, series) {
   chart.heat = { rate, columns, rows, cell };
   page.scaled(least, most);
   const part = r => most > least ? Math.min(Math.max(Math.log(r / least) / Math.log(most / least), 0), 1) : 1;
+  // An image with a dot for each cell is drawn larger: that takes a tenth of the time of one rectangle for each.
+  const image = new OffscreenCanvas(columns, rows), small = image.getContext('2d'), dots = small.createImageData(columns, rows);
+  const colours = theme.heat.map(c => [1, 3, 5].map(at => parseInt(c.slice(at, at + 2), 16)));
   for (let i = 0; i < rate.length; i++) {
-    if (!rate[i]) continue;
-    g.fillStyle = theme.heat[Math.round(part(rate[i]) * (theme.heat.length - 1))];
-    g.fillRect(plot.left + Math.floor(i / rows) * cell, plot.bottom - (i % rows + 1) * cell, cell, cell);
+    if (rate[i]) dots.data.set([...colours[Math.round(part(rate[i]) * (colours.length - 1))], 255], 4 * ((rows - 1 - i % rows) * columns + Math.floor(i / rows)));
   }
+  small.putImageData(dots, 0, 0);
+  g.imageSmoothingEnabled = false;
+  g.drawImage(image, plot.left, plot.bottom - rows * cell, columns * cell, rows * cell);
 }
 
 // heatAt returns the values per second, the time and the values of the cell at a place.
