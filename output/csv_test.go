@@ -13,8 +13,8 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// TestBinsAddUp proves that bins follow each other, that the values in them add up to the total count, and that the last one
-// holds the highest value.
+// TestBinsAddUp checks that bins follow each other, that their counts add up to the total count, and that the last one holds
+// the highest value.
 func TestBinsAddUp(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -41,7 +41,7 @@ func TestBinsAddUp(t *testing.T) {
 	}
 }
 
-// binsAddUp counts each recorded value into the bin that it belongs to and compares.
+// binsAddUp counts each recorded value in its bin and compares.
 func binsAddUp(text string, h *histogram.Histogram, scale Scale, bins bool) error {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
@@ -87,7 +87,7 @@ func binsAddUp(text string, h *histogram.Histogram, scale Scale, bins bool) erro
 	return nil
 }
 
-// TestHGRMEnds has one value in a histogram of very many others: percentiles near it differ by less than a double can tell.
+// TestHGRMEnds has one value beside very many others. The percentiles near it differ by less than a float64 can hold.
 func TestHGRMEnds(t *testing.T) {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	h.Record(1, math.MaxInt64-1000)
@@ -101,8 +101,8 @@ func TestHGRMEnds(t *testing.T) {
 	}
 }
 
-// TestHGRMBuckets compares the number of buckets with what HdrHistogram 2.1.11 (Java) prints for a sum of zeros, made with the lowest value
-// of the log and twice that for its highest value, which resizes itself.
+// TestHGRMBuckets compares the number of buckets with that of HdrHistogram 2.1.11 (Java) for a sum of zeros. The sum was made
+// with the lowest value of the log and twice that as its highest value, and resizes itself.
 func TestHGRMBuckets(t *testing.T) {
 	t.Parallel()
 	for digits, want := range []string{

@@ -44,9 +44,9 @@ func format(t testing.TB, writer func(w *bytes.Buffer) RowWriter, rows ...*Row) 
 	return text.String()
 }
 
-// FuzzTags formats rows of any tag and reads them back by the ecosystems' own readers.
+// FuzzTags formats rows of any tag and reads them back with the readers of other projects.
 func FuzzTags(f *testing.F) {
-	for _, tag := range []string{"insert-rt", "", `back\slash\`, `quo"te`, "eq=ual", "größe", "99%", "\xff\xfe%", "line\vtab", `\`, "a{b}", "#x", "\u2028", "\ufffd"} {
+	for _, tag := range []string{"insert-rt", "", `back\slash\`, `quo"te`, "eq=ual", "größe", "99%", "\xff\xfe%", "line\vtab", `\`, "a{b}", "#x", "\u2028", "\ufffd", "'", "'=1", "=1", "＝1"} {
 		f.Add([]byte(tag))
 	}
 	f.Fuzz(func(t *testing.T, tag []byte) {
@@ -56,7 +56,7 @@ func FuzzTags(f *testing.F) {
 		row := someRow(tag, 50)
 
 		records, err := csv.NewReader(strings.NewReader(format(t, func(w *bytes.Buffer) RowWriter { return Timeline(w, Scale{}, nil) }, row))).ReadAll()
-		if err != nil || len(records) != 2 || strings.TrimPrefix(records[1][3], "'") != strings.TrimPrefix(tags.Text(tag), "'") {
+		if err != nil || len(records) != 2 || strings.TrimPrefix(records[1][3], "'") != tags.Text(tag) || strings.ContainsRune("=+-@", rune(records[1][3][0])) {
 			t.Errorf("timeline: %q, %v", records, err)
 		}
 
@@ -83,7 +83,7 @@ func FuzzTags(f *testing.F) {
 			t.Errorf("influx: tag %q, want %q, %v", value, want, err)
 		}
 
-		// The reader of the older format takes this one but for its times.
+		// The reader of the older format reads this one without its times.
 		var plain strings.Builder
 		text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, Scale{}, "latency") }, row)
 		for line := range strings.Lines(text) {
@@ -104,7 +104,7 @@ func FuzzTags(f *testing.F) {
 	})
 }
 
-// TestOpenMetricsMetadata: it comes once, before all, and the text ends with its end.
+// TestOpenMetricsMetadata checks that the metadata comes once, at the beginning, and that the text ends with # EOF.
 func TestOpenMetricsMetadata(t *testing.T) {
 	seconds := Scale{Ratio: 1e9}
 	text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, seconds, "rt_seconds") }, someRow(nil, 99.9), someRow([]byte("a"), 99.9))
@@ -135,7 +135,7 @@ func TestCheckMetric(t *testing.T) {
 	}
 }
 
-// TestBuckets: each has exactly the values up to its bound, of integers and of doubles, at any precision.
+// TestBuckets checks that each bucket has exactly the values up to its bound, for integers and doubles at any precision.
 func TestBuckets(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, ratio := range []float64{0, 1.0 / 1024, 1.0 / (1 << 30), 4} {

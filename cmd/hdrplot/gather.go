@@ -22,6 +22,7 @@ import (
 	"hdrkit/output/hgrm"
 	"hdrkit/output/picture"
 	"hdrkit/output/picture/page"
+	"hdrkit/tags"
 )
 
 // Histograms by time may take this much memory. For a heat map that is about a window for each column
@@ -213,13 +214,10 @@ type interval struct {
 
 // label returns the label of a series: file, tag or both.
 func (g *gathering) label(file string, tag []byte) string {
-	switch {
-	case g.options.ignoreTags || tag == nil:
+	if g.options.ignoreTags || tag == nil {
 		return file
-	case len(tag) == 0:
-		tag = []byte(`""`)
 	}
-	return strings.TrimPrefix(file+" "+string(tag), " ")
+	return strings.TrimPrefix(file+" "+tags.Text(tag), " ")
 }
 
 // fileLabels returns what to call inputs: their names without folder and extension where those differ, and nothing where
