@@ -121,8 +121,8 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) error {
 	return ws.add(tag, logStart, s.Start, s.End, func(m *Merged) error { return m.Merge(s) })
 }
 
-// add calls add with what the intervals of the tag add up to in the window of the two times. It opens a window only if that
-// succeeds.
+// add calls add with what the intervals of the tag add up to in the window of the two times. It
+// opens a window only if that succeeds.
 func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(*Merged) error) error {
 	at := WindowOf(start, end, ws.Size())
 	n, found := slices.BinarySearchFunc(ws.open, at, func(w *openWindow, at Window) int { return cmp.Compare(w.Start, at.Start) })

@@ -120,7 +120,11 @@ func tree(t testing.TB, random *rand.Rand, all []hdrlog.Interval) *Sum {
 	default:
 		cut := 1 + random.IntN(len(all)-1)
 		a, b := tree(t, random, all[:cut]), tree(t, random, all[cut:])
-		err = errors.Join(s.Merge(a), s.Merge(new(Sum)), s.Merge(b))
+		if random.IntN(2) == 0 {
+			err = errors.Join(s.Merge(a), s.Merge(new(Sum)), s.Merge(b))
+		} else {
+			err = s.MergeAll([]*Sum{new(Sum), a, b})
+		}
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -339,27 +343,68 @@ func TestSumErrors(t *testing.T) {
 	})
 }
 
-// TestSparse proves that a sum of payloads with two values that lie far apart takes little memory.
-func TestSparse(t *testing.T) {
-	far := payloadOf(t, histogram.Layout{Digits: 5, Lowest: 1}, 1, 1<<61)
-	sums := make([]Sum, 100)
-	for n := range sums {
-		for range 10 {
-			if err := sums[n].Add(intervalOf("", 0, 1, far)); err != nil {
-				t.Fatal(err)
+// TestMemory proves that sums take little memory where their payloads take little text, in whatever
+// order these come.
+func TestMemory(t *testing.T) {
+	fine := histogram.Layout{Digits: 5, Lowest: 1}
+	far := payloadOf(t, fine, 1, 1<<61)
+	near := payloadOf(t, threeDigits, 1, 2, 3)
+	coarse := payloadOf(t, histogram.Layout{Digits: 1, Lowest: 1}, 1<<61)
+	h, _ := histogram.New(fine)
+	for v := range int64(1 << 19) {
+		h.Record(v<<10, 1)
+	}
+	long, err := new(histogram.Encoder).AppendBase64(nil, h) // inflated it takes some hundred times its size
+	if err != nil || len(long) > 40_000 {
+		t.Fatalf("%d bytes, %v", len(long), err)
+	}
+	for _, test := range []struct {
+		name     string
+		payloads [][]byte
+		sums     int
+	}{
+		{"values far apart", [][]byte{far}, 100},
+		{"far apart after near", [][]byte{near, near, near, near, near, near, near, near, near, far}, 100},
+		{"digits of one, values of the other", [][]byte{payloadOf(t, fine, 1), coarse}, 100},
+		{"small if compressed", [][]byte{long}, 20},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			sums, merged := make([]Sum, test.sums), make([]Sum, test.sums)
+			var want int64
+			for n := range sums {
+				for k := range 2 * len(test.payloads) {
+					i := intervalOf("", 0, 1, test.payloads[k%len(test.payloads)])
+					var one Sum
+					if err := errors.Join(sums[n].Add(i), one.Add(i)); err != nil {
+						t.Fatal(err)
+					}
+					if err := errors.Join(merged[n].Merge(&one), merged[n].MergeAll([]*Sum{&one, &one})); err != nil {
+						t.Fatal(err)
+					}
+				}
 			}
-		}
-	}
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC() // a pool keeps memory for one collection
-	runtime.ReadMemStats(&m)
-	if m.HeapAlloc > 64<<20 {
-		t.Errorf("%d MiB", m.HeapAlloc>>20)
-	}
-	h, err := sums[0].Histogram(new(histogram.Histogram))
-	if err != nil || h.TotalCount() != 20 {
-		t.Errorf("%v", err)
+			for _, p := range test.payloads {
+				var h histogram.Histogram
+				if err := new(histogram.Decoder).Decode(&h, p); err != nil {
+					t.Fatal(err)
+				}
+				want += 2 * h.TotalCount()
+			}
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.GC() // a pool keeps memory for one collection
+			runtime.ReadMemStats(&m)
+			if m.HeapAlloc > 64<<20 {
+				t.Errorf("%d MiB", m.HeapAlloc>>20)
+			}
+			for n, s := range []*Sum{&sums[0], &merged[0]} {
+				h, err := s.Histogram(new(histogram.Histogram))
+				if err != nil || h.TotalCount() != want*int64(1+2*n) {
+					t.Errorf("%v, %d values, want %d", err, h.TotalCount(), want*int64(1+2*n))
+				}
+			}
+			runtime.KeepAlive(sums)
+		})
 	}
 }
 

@@ -1,8 +1,10 @@
 package merge
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"sync"
 
@@ -24,8 +26,8 @@ func (e *SumError) Unwrap() error { return e.Err }
 // must not be copied after its first use, and it is not safe for concurrent use.
 //
 // A Sum holds the encoded payloads of its intervals until a histogram takes about as little memory.
-// So its memory is at most a small multiple of the payloads that it was given, even if each has
-// only two values that lie far apart.
+// So its memory is at most a small multiple of the text that it was given, even if each payload has
+// only two values that lie far apart, or is a great many zeros, compressed.
 type Sum struct {
 	// Start is when the interval that starts first starts, and End when the one that ends last
 	// ends, in milliseconds since the epoch. They may be changed, to move a sum in time.
@@ -33,17 +35,17 @@ type Sum struct {
 
 	intervals int64
 	layout    histogram.Layout // the finest of all
+	highest   float64          // the highest value that a payload may have
+	weight    int              // the bytes of all payloads, as text
 
-	// Held are the payloads that are not in counts, as members of memory. Weight is how many bytes
-	// of input they came from.
+	// Held are the payloads that are not in counts, as members of memory.
 	memory []byte
 	held   []member
-	weight int
 	// If there is one interval, max is its MAX and pass its payload if that may stay as it is:
 	// views of memory.
 	max, pass []byte
 
-	dense  bool // the payloads are added up in counts
+	dense  bool // all payloads are added up in counts
 	counts histogram.Histogram
 }
 
@@ -91,7 +93,8 @@ func (s *Sum) Reset() {
 	if s.dense && big(&s.counts) {
 		s.counts = histogram.Histogram{}
 	}
-	*s = Sum{memory: s.memory[:0], held: s.held[:0], counts: s.counts}
+	s.Start, s.End, s.intervals, s.highest, s.weight, s.dense = 0, 0, 0, 0, 0, false
+	s.memory, s.held, s.max, s.pass = s.memory[:0], s.held[:0], nil, nil
 }
 
 // Intervals returns how many intervals were added.
@@ -110,31 +113,26 @@ func (s *Sum) Add(i *hdrlog.Interval) error {
 	if err != nil {
 		return err
 	}
-	return s.addPayload(c, i, p)
+	return s.AddPayload(i, p)
 }
 
 // AddPayload is [Sum.Add] for an interval whose payload is open already.
 func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
-	c := codecs.Get().(*codec)
-	defer c.release()
-	return s.addPayload(c, i, p)
-}
-
-func (s *Sum) addPayload(c *codec, i *hdrlog.Interval, p *histogram.Payload) error {
 	if err := s.checkKind(p.Layout()); err != nil {
 		return err
 	}
-	if s.dense {
-		if err := p.AddTo(&s.counts); err != nil {
-			return sumError(err, p)
+	weight, highest := len(i.Payload), highestOf(p)
+	if !s.dense || !s.roomFor(p.Layout(), highest, weight) {
+		if err := p.Check(); err != nil {
+			return err
 		}
-		s.include(i.StartMillis(), i.EndMillis(), 1, p.Layout())
-		return nil
+		return s.hold(i, p, i.Payload)
 	}
-	if err := p.Check(); err != nil {
-		return err
+	if err := p.AddTo(&s.counts); err != nil {
+		return sumError(err, p)
 	}
-	return s.hold(c, i, p, i.Payload)
+	s.include(i.StartMillis(), i.EndMillis(), 1, p.Layout(), highest, weight)
+	return nil
 }
 
 // AddCounts adds the counts of h as those of an interval, whose payload is not used: for an
@@ -146,13 +144,6 @@ func (s *Sum) AddCounts(i *hdrlog.Interval, h *histogram.Histogram) error {
 	if err := s.checkKind(h.Layout()); err != nil {
 		return err
 	}
-	if s.dense {
-		if err := s.counts.Add(h); err != nil {
-			return &SumError{err}
-		}
-		s.include(i.StartMillis(), i.EndMillis(), 1, h.Layout())
-		return nil
-	}
 	var err error
 	if c.plain, err = h.AppendBinary(c.plain[:0]); err != nil {
 		return err
@@ -161,70 +152,122 @@ func (s *Sum) AddCounts(i *hdrlog.Interval, h *histogram.Histogram) error {
 	if err != nil {
 		return err
 	}
-	return s.hold(c, i, p, nil)
+	return s.hold(i, p, nil)
+}
+
+// highestOf returns the highest value that a payload may have.
+func highestOf(p *histogram.Payload) float64 { return float64(p.Highest()) * unit(p.Layout()) }
+
+// unit returns what a count at 1 stands for.
+func unit(l histogram.Layout) float64 {
+	if l.Ratio == 0 {
+		return 1
+	}
+	return l.Ratio
+}
+
+// roomFor reports whether the sum may take the memory of a histogram if a payload is added: its
+// layout, the highest value that it may have, and its size.
+func (s *Sum) roomFor(l histogram.Layout, highest float64, weight int) bool {
+	if s.intervals > 0 {
+		l, highest = finest(s.layout, l), max(s.highest, highest)
+	}
+	units := int64(math.MaxInt64)
+	if v := highest / unit(l); v < 1<<63 {
+		units = int64(v)
+	}
+	return denseTimes*(s.weight+weight) >= 8*l.SlotsFor(units)
+}
+
+// finest returns the layout of the sum of two histograms.
+func finest(a, b histogram.Layout) histogram.Layout {
+	return histogram.Layout{Digits: max(a.Digits, b.Digits), Lowest: min(a.Lowest, b.Lowest), Ratio: min(a.Ratio, b.Ratio)}
 }
 
 // hold adds an interval whose payload is all right. Text is the payload as it stands in the log,
 // nil if it was corrected.
-func (s *Sum) hold(c *codec, i *hdrlog.Interval, p *histogram.Payload, text []byte) error {
-	first := s.intervals == 0
+func (s *Sum) hold(i *hdrlog.Interval, p *histogram.Payload, text []byte) error {
+	if err := s.thin(); err != nil {
+		return err
+	}
 	size := len(s.memory)
-	if first {
+	add := func(from int, text bool) { s.held = append(s.held, member{from, len(s.memory), text}) }
+	if s.intervals == 0 {
 		s.memory = hdrlog.AppendMax(s.memory, i)
 		s.max = s.memory[size:len(s.memory):len(s.memory)]
+		s.layout = p.Layout()
 	}
-	m := member{text: true}
-	_, compressed := histogram.Peek(text)
-	passes := first && compressed && p.Version() == 2
+	passes := s.intervals == 0 && p.Version() == 2 && compressed(text)
 	inflated := text == nil || p.BinarySize() <= plainTimes*len(text)+slack
+	from := len(s.memory)
 	if passes || !inflated {
-		m.from = len(s.memory)
 		s.memory = append(s.memory, text...)
-		m.to = len(s.memory)
 		if passes {
-			s.pass = s.memory[m.from:m.to:m.to]
+			s.pass = s.memory[from:len(s.memory):len(s.memory)]
 		}
 	}
 	if inflated {
-		m = member{from: len(s.memory)}
+		from = len(s.memory)
 		s.memory = p.AppendBinary(s.memory)
-		m.to = len(s.memory)
 	}
+	add(from, !inflated)
 	weight := len(text)
 	if text == nil {
-		weight = m.to - m.from
+		weight = len(s.memory) - from
 	}
-	if first {
-		s.layout = p.Layout()
+	if err := s.settle(p.Layout(), highestOf(p), weight); err != nil {
+		s.held, s.memory = s.held[:len(s.held)-1], s.memory[:size]
+		return err
 	}
-	return s.keep(c, m, size, weight, 8*p.Layout().SlotsFor(p.Highest()), func() {
-		s.include(i.StartMillis(), i.EndMillis(), 1, p.Layout())
-	})
-}
-
-// keep takes in a member, which is in memory from size on, and makes s dense once a histogram,
-// which takes about so many bytes, is worth it. If that fails, it undoes all. It calls include if
-// all went well.
-func (s *Sum) keep(c *codec, m member, size, weight, bytes int, include func()) error {
-	s.held = append(s.held, m)
-	s.weight += weight
-	if len(s.held) > 1 && denseTimes*s.weight >= bytes {
-		if err := s.addUp(c); err != nil {
-			s.held, s.weight, s.memory = s.held[:len(s.held)-1], s.weight-weight, s.memory[:size]
-			return err
-		}
-	}
-	include()
+	s.include(i.StartMillis(), i.EndMillis(), 1, p.Layout(), highestOf(p), weight)
 	return nil
 }
 
-// addUp makes s dense. If it fails, s is unchanged.
-func (s *Sum) addUp(c *codec) error {
+// compressed reports whether the text of a payload of version 2 is compressed.
+func compressed(text []byte) bool {
+	if bytes.HasPrefix(text, []byte("HISTF")) {
+		return true // the cookie of compressed integers, as nearly always
+	}
+	_, compressed := histogram.Peek(text)
+	return compressed
+}
+
+// settle adds up the payloads held if that is worth it, once payloads are among them that are not
+// included yet: their finest layout, the highest value that they may have, and their size. If it
+// fails, s is unchanged.
+func (s *Sum) settle(l histogram.Layout, highest float64, weight int) error {
+	if len(s.held) < 2 || !s.roomFor(l, highest, weight) {
+		return nil
+	}
+	c := codecs.Get().(*codec)
+	defer c.release()
+	return s.thicken(c)
+}
+
+// thicken makes s dense. If it fails, s is unchanged.
+func (s *Sum) thicken(c *codec) error {
+	if s.dense {
+		return nil
+	}
 	if err := s.addHeld(c, &s.counts); err != nil {
 		return err
 	}
 	s.dense = true
-	s.memory, s.held, s.max, s.pass, s.weight = s.memory[:0], s.held[:0], nil, nil, 0
+	s.memory, s.held, s.max, s.pass = s.memory[:0], s.held[:0], nil, nil
+	return nil
+}
+
+// thin makes s hold its counts as a payload, if it is dense.
+func (s *Sum) thin() error {
+	if !s.dense {
+		return nil
+	}
+	memory, err := s.counts.AppendBinary(s.memory[:0])
+	if err != nil {
+		return &SumError{err}
+	}
+	s.memory, s.held = memory, append(s.held[:0], member{to: len(memory)})
+	s.dense, s.counts = false, histogram.Histogram{}
 	return nil
 }
 
@@ -253,15 +296,16 @@ func (s *Sum) open(c *codec, m member) (*histogram.Payload, error) {
 	return c.decoder.OpenBinary(data)
 }
 
-// include takes in the times and the layout of intervals.
-func (s *Sum) include(start, end, intervals int64, l histogram.Layout) {
+// include takes in what is known of intervals that were added.
+func (s *Sum) include(start, end, intervals int64, l histogram.Layout, highest float64, weight int) {
 	end = max(start, end)
 	if s.intervals == 0 {
 		s.Start, s.End, s.layout = start, end, l
 	} else {
-		s.Start, s.End = min(s.Start, start), max(s.End, end)
-		s.layout.Digits, s.layout.Lowest, s.layout.Ratio = max(s.layout.Digits, l.Digits), min(s.layout.Lowest, l.Lowest), min(s.layout.Ratio, l.Ratio)
+		s.Start, s.End, s.layout = min(s.Start, start), max(s.End, end), finest(s.layout, l)
 	}
+	s.highest = max(s.highest, highest)
+	s.weight += weight
 	s.intervals += intervals
 	if s.intervals > 1 {
 		s.max, s.pass = nil, nil
@@ -289,104 +333,146 @@ func sumError(err error, p *histogram.Payload) error {
 }
 
 // Merge adds what t adds up to. T is unchanged, and shares nothing with s. The error is a
-// [SumError]; s is then unchanged. Some intervals that do not add up are found only by
-// [Sum.Histogram] and the methods that encode s.
+// [SumError]; s then adds up to the same as before. Some intervals that do not add up are found
+// only by [Sum.Histogram] and the methods that encode s.
 func (s *Sum) Merge(t *Sum) error {
+	c := codecs.Get().(*codec)
+	defer c.release()
+	return s.merge(c, t)
+}
+
+// MergeAll merges all of sums, which is quicker than one after another. The error is that of
+// [Sum.Merge]; what s adds up to then is undefined.
+func (s *Sum) MergeAll(sums []*Sum) error {
+	c := codecs.Get().(*codec)
+	defer c.release()
+	var all Sum // what is known of them together
+	for _, t := range sums {
+		if err := errors.Join(s.checkKind(t.layout), all.checkKind(t.layout)); err != nil && t.intervals > 0 {
+			return err
+		}
+		if t.intervals > 0 {
+			all.include(0, 0, t.intervals, t.layout, t.highest, t.weight)
+		}
+	}
+	if all.intervals < 2 || !s.roomFor(all.layout, all.highest, all.weight) {
+		for _, t := range sums {
+			if err := s.merge(c, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if s.intervals == 0 {
+		s.layout = all.layout
+	}
+	if err := s.thicken(c); err != nil {
+		return err
+	}
+	for _, t := range sums {
+		if t.intervals == 0 {
+			continue
+		}
+		if err := t.addTo(c, &s.counts); err != nil {
+			return err
+		}
+		s.include(t.Start, t.End, t.intervals, t.layout, t.highest, t.weight)
+	}
+	return nil
+}
+
+func (s *Sum) merge(c *codec, t *Sum) error {
 	if t.intervals == 0 {
 		return nil
 	}
 	if err := s.checkKind(t.layout); err != nil {
 		return err
 	}
-	c := codecs.Get().(*codec)
-	defer c.release()
-	switch {
-	case s.intervals == 0:
+	if s.intervals == 0 {
 		s.copy(t)
 		return nil
-	case t.dense:
-		if !s.dense {
-			// The sum of the few payloads of s and the counts of t.
-			if err := s.addUp(c); err != nil {
-				return err
-			}
+	}
+	room := (s.dense || t.dense) && s.roomFor(t.layout, t.highest, t.weight)
+	if room {
+		if err := s.thicken(c); err != nil {
+			return err
 		}
-		if err := s.counts.Add(&t.counts); err != nil {
-			return &SumError{err}
-		}
-	case s.dense:
 		if err := t.addTo(c, &s.counts); err != nil {
 			return err
 		}
-	default:
-		if err := s.mergeHeld(c, t); err != nil {
-			return err
-		}
+	} else if err := s.mergeHeld(t); err != nil {
+		return err
 	}
-	s.include(t.Start, t.End, t.intervals, t.layout)
+	s.include(t.Start, t.End, t.intervals, t.layout, t.highest, t.weight)
 	return nil
 }
 
 // copy makes s, which is empty, the same as t.
 func (s *Sum) copy(t *Sum) {
-	s.Start, s.End, s.intervals, s.layout, s.weight, s.dense = t.Start, t.End, t.intervals, t.layout, t.weight, t.dense
-	if t.dense {
+	s.include(t.Start, t.End, t.intervals, t.layout, t.highest, t.weight)
+	if s.dense = t.dense; s.dense {
 		s.counts.Reset(t.counts.Layout())
 		s.counts.Add(&t.counts) // cannot fail: the layouts are the same
 		return
 	}
 	s.memory = append(s.memory[:0], t.memory...)
 	s.held = append(s.held[:0], t.held...)
-	if t.max != nil || t.pass != nil {
-		begin, end := len(t.max), len(t.max)+len(t.pass)
+	begin, end := len(t.max), len(t.max)+len(t.pass)
+	if t.max != nil {
 		s.max = s.memory[:begin:begin]
-		if t.pass != nil {
-			s.pass = s.memory[begin:end:end]
-		}
+	}
+	if t.pass != nil {
+		s.pass = s.memory[begin:end:end]
 	}
 }
 
-// addTo adds the payloads that t holds to h, or none if they do not all fit.
+// addTo adds t to h, or nothing if that fails.
 func (t *Sum) addTo(c *codec, h *histogram.Histogram) error {
-	if len(t.held) > 1 {
-		if err := t.addHeld(c, &c.scratch); err != nil {
+	if len(t.held) == 1 {
+		p, err := t.open(c, t.held[0])
+		if err != nil {
 			return err
 		}
-		if err := h.Add(&c.scratch); err != nil {
-			return &SumError{err}
+		if err := p.AddTo(h); err != nil {
+			return sumError(err, p)
 		}
 		return nil
 	}
-	p, err := t.open(c, t.held[0])
-	if err != nil {
-		return err
+	counts := &t.counts
+	if !t.dense {
+		counts = &c.scratch
+		if err := t.addHeld(c, counts); err != nil {
+			return err
+		}
 	}
-	if err := p.AddTo(h); err != nil {
-		return sumError(err, p)
+	if err := h.Add(counts); err != nil {
+		return &SumError{err}
 	}
 	return nil
 }
 
-// mergeHeld adds the payloads that t holds to those that s holds.
-func (s *Sum) mergeHeld(c *codec, t *Sum) error {
-	size, held, weight := len(s.memory), len(s.held), s.weight
-	bytes := 0
-	for _, m := range t.held {
-		p, err := t.open(c, m)
+// mergeHeld adds the payloads of t to those that s holds.
+func (s *Sum) mergeHeld(t *Sum) error {
+	if err := s.thin(); err != nil {
+		return err
+	}
+	size, held := len(s.memory), len(s.held)
+	if t.dense {
+		memory, err := t.counts.AppendBinary(s.memory)
 		if err != nil {
-			return err
+			return &SumError{err}
 		}
-		bytes = max(bytes, 8*p.Layout().SlotsFor(p.Highest()))
+		s.memory = memory
+		s.held = append(s.held, member{from: size, to: len(memory)})
+	}
+	for _, m := range t.held {
 		from := len(s.memory)
 		s.memory = append(s.memory, t.memory[m.from:m.to]...)
 		s.held = append(s.held, member{from, len(s.memory), m.text})
 	}
-	s.weight += t.weight
-	if denseTimes*s.weight >= bytes {
-		if err := s.addUp(c); err != nil {
-			s.memory, s.held, s.weight = s.memory[:size], s.held[:held], weight
-			return err
-		}
+	if err := s.settle(t.layout, t.highest, t.weight); err != nil {
+		s.memory, s.held = s.memory[:size], s.held[:held]
+		return err
 	}
 	return nil
 }

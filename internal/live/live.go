@@ -13,9 +13,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/decode"
 	"hdrkit/internal/follow"
 	"hdrkit/internal/scan"
 )
@@ -41,7 +39,7 @@ type Options struct {
 	Tag func(in *follow.Input, tag []byte) []byte
 	// IgnoreTags merges all tags.
 	IgnoreTags bool
-	// Expected is the interval for which values are corrected, see [decode.Decoder].
+	// Expected is the interval for which values are corrected, see [scan.Scan].
 	Expected float64
 	// Second says what the second number of an interval is, if that is known.
 	Second hdrlog.Second
@@ -168,14 +166,8 @@ func New(o Options, sink Sink) *Merger {
 		options: o, sink: sink, live: merge.NewLive(max(o.Size, 1), o.Idle), now: time.Now,
 		find: make(map[*follow.Input]*input), byLive: make(map[*merge.LiveInput]*input), wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
-	m.decoders.New = func() any { return &decoder{decode.Decoder{Expected: o.Expected}, histogram.Histogram{}} }
+	m.decoders.New = func() any { return scan.NewDecoder(o.Expected) }
 	return m
-}
-
-// A decoder corrects for coordinated omission.
-type decoder struct {
-	decode.Decoder
-	counts histogram.Histogram
 }
 
 // Waiting is for [follow.Options].
@@ -601,13 +593,7 @@ func (m *Merger) interval(in *input, i *item, interval *hdrlog.Interval, tags ma
 }
 
 func (m *Merger) add(s *merge.Sum, interval *hdrlog.Interval) error {
-	if m.options.Expected == 0 {
-		return s.Add(interval)
-	}
-	d := m.decoders.Get().(*decoder)
+	d := m.decoders.Get().(*scan.Decoder)
 	defer m.decoders.Put(d)
-	if err := d.Into(&d.counts, interval.Payload); err != nil {
-		return err
-	}
-	return s.AddCounts(interval, &d.counts)
+	return d.Visit(interval, scan.Place{}).AddTo(s)
 }

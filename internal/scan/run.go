@@ -82,7 +82,7 @@ func Start[R any](s *Scan, lanes [][]Part, decode work[R]) (cursors []*Cursor[R]
 	var workers sync.WaitGroup
 	for n := range s.Workers {
 		workers.Go(func() {
-			d := &decoder{expected: s.Expected}
+			d := NewDecoder(s.Expected)
 			for {
 				select {
 				case <-stopped:
@@ -167,7 +167,7 @@ func (l *lane[R]) await(b *batch[R], stopped <-chan struct{}) bool {
 }
 
 // decode decodes the intervals of a batch that the scan keeps.
-func (b *batch[R]) decode(s *Scan, d *decoder, worker int, work work[R]) {
+func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 	if missing := len(b.Records) - len(b.results); missing > 0 {
 		b.results = append(b.results, make([]R, missing)...)
 		b.errs = append(b.errs, make([]error, missing)...)
@@ -177,17 +177,14 @@ func (b *batch[R]) decode(s *Scan, d *decoder, worker int, work work[R]) {
 		r := &b.Records[n]
 		b.errs[n], b.kept[n] = nil, r.Kind == hdrlog.IntervalRecord && s.Select(b.input, &r.Interval)
 		if b.kept[n] {
-			d.begin()
-			v := b.visit(s, n)
-			v.decoder = d
-			b.errs[n] = work(worker, v, &b.results[n])
+			b.errs[n] = work(worker, d.Visit(&r.Interval, b.place(s, n)), &b.results[n])
 		}
 	}
 }
 
-func (b *batch[R]) visit(s *Scan, n int) Visit {
-	r := &b.Records[n]
-	return Visit{Interval: &r.Interval, Place: Place{b.input, r.Line, s.Inputs[b.input].Name}}
+// place returns where a record stands.
+func (b *batch[R]) place(s *Scan, n int) Place {
+	return Place{b.input, b.Records[n].Line, s.Inputs[b.input].Name}
 }
 
 // A Cursor goes through the intervals of an input that the scan keeps and that could be decoded.
@@ -266,7 +263,7 @@ func (c *Cursor[R]) take(n int) (bool, error) {
 	if !b.kept[n] {
 		return false, nil
 	}
-	c.Visit, c.Result = b.visit(s, n), &b.results[n]
+	c.Visit, c.Result = Visit{Interval: &r.Interval, Place: b.place(s, n)}, &b.results[n]
 	return true, nil
 }
 

@@ -13,7 +13,7 @@ import (
 type Visit struct {
 	*hdrlog.Interval
 	Place
-	decoder *decoder // of the worker; nil once the interval is decoded
+	decoder *Decoder // of the worker; nil once the interval is decoded
 }
 
 // A Fatal error ends a scan. Another error of decoding only costs the interval.
@@ -25,9 +25,9 @@ func (f Fatal) Error() string { return f.Err.Error() }
 // Unwrap returns the error.
 func (f Fatal) Unwrap() error { return f.Err }
 
-// decoder decodes the intervals that a worker visits, and corrects them for coordinated omission if
-// that was asked for.
-type decoder struct {
+// A Decoder decodes intervals, and corrects them for coordinated omission if that was asked for:
+// see [Scan.Expected]. Make one with [NewDecoder]. It is not safe for concurrent use.
+type Decoder struct {
 	expected  float64
 	payloads  histogram.Decoder
 	payload   *histogram.Payload   // of the visit at hand, nil until it is opened
@@ -36,8 +36,14 @@ type decoder struct {
 	corrected histogram.Histogram
 }
 
-// begin makes d ready for another visit.
-func (d *decoder) begin() { d.payload, d.counts = nil, nil }
+// NewDecoder returns a decoder. See [Scan.Expected] for expected.
+func NewDecoder(expected float64) *Decoder { return &Decoder{expected: expected} }
+
+// Visit returns an interval that can be decoded until the next one is visited.
+func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit {
+	d.payload, d.counts = nil, nil
+	return Visit{i, at, d}
+}
 
 func (v Visit) open() (*histogram.Payload, error) {
 	d := v.decoder
@@ -90,8 +96,8 @@ func (v Visit) Histogram() (*histogram.Histogram, error) {
 	return d.counts, nil
 }
 
-// Max returns the highest value of the interval in the unit of the log, 0 if it is empty. Call it where
-// the interval is decoded.
+// Max returns the highest value of the interval in the unit of the log, 0 if it is empty. Call it
+// where the interval is decoded.
 func (v Visit) Max() (float64, error) {
 	p, err := v.open()
 	if err != nil {

@@ -11,12 +11,14 @@ func NewLive(o *Options, sink Sink) *Live { return &Live{newMaker(o, sink)} }
 // Window makes the row of a tag and window. Windows come in order of time.
 func (l *Live) Window(w *merge.Merged) error { return l.maker.window(w) }
 
-// Interval makes the row of an interval that was not merged, with its start relative to its log and its length in seconds.
+// Interval makes the row of an interval that was not merged, with its start relative to its log and
+// its length in seconds.
 func (l *Live) Interval(w *merge.Merged, relative, length float64) error {
 	return l.maker.merged(w, relative, length, length)
 }
 
-// Late makes a row of an interval that came after its window. Only its totals have a place in the series.
+// Late makes a row of an interval that came after its window. Only its totals have a place in the
+// series.
 func (l *Live) Late(w *merge.Merged) error {
 	return l.maker.late(l.maker.tag(w.Tag), w.Window, &w.Sum)
 }

@@ -16,7 +16,8 @@ import (
 // library is the reference, as Debian's libhdrhistogram-java has it.
 const library = "/usr/share/java/hdrhistogram.jar"
 
-// TestJava has the reference read the parts and unions of all logs, and compares what it finds with what we do.
+// TestJava has the reference read the parts and unions of all logs, and compares what it finds with
+// what we do.
 func TestJava(t *testing.T) {
 	clitest.RequireTools(t, "javac", library)
 	classes := t.TempDir()

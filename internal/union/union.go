@@ -1,15 +1,15 @@
-// Package union joins the intervals of logs: those of one tag that were recorded at the same time become one.
+// Package union joins the intervals of logs: those of one tag that were recorded at the same time
+// become one.
 //
-// Which do, and so what the windows are that intervals are joined in, is settled by their times and tags alone, in order of
-// their starts; see joining and grid. So the work is a line of stages: inputs are read, each by a goroutine; payloads are
-// inflated and checked on several cores; the inputs are merged in order of time and put into windows by one goroutine; what
-// is in a window is added up and encoded on several cores once nothing can join it any more; and the results are
-// written in order. The result does not depend on how many cores there are.
+// The work is a line of stages. Package scan reads each input on a goroutine of its own and decodes
+// payloads on several cores. One goroutine merges the inputs in order of time and puts intervals
+// into windows, by their times and tags alone: see joining and grid. Several cores add up and
+// encode what is in a window that nothing can join any more. The results are written in order. They
+// do not depend on the number of cores.
 package union
 
 import (
 	"bytes"
-	"container/heap"
 	"fmt"
 	"io"
 	"math"
@@ -17,8 +17,8 @@ import (
 	"sync"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/decode"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/heap"
 	"hdrkit/internal/ordered"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
@@ -28,64 +28,52 @@ import (
 type Options struct {
 	// Relative puts all logs on one time line, which starts with each.
 	Relative bool
-	// Grid is the size of the windows of absolute time that intervals are joined in, in milliseconds. If it is 0 they are
+	// Grid is the size of the windows in milliseconds: see package merge. If it is 0, intervals are
 	// joined by the rules of HdrLogProcessing, in windows of at least Target milliseconds.
 	Grid, Target int64
 	// IgnoreTags joins intervals of different tags.
 	IgnoreTags bool
-	// Warn, if set, is told what is unusual.
+	// Warn, if set, takes warnings.
 	Warn func(format string, args ...any)
-	// Observe, if set, is told of each interval, in order of time, and of when the window that it goes to begins and ends
-	// as far as that is known, in milliseconds.
+	// Observe, if set, is called for each interval, in order of time, with the times of the window
+	// that it goes to as far as they are known. All times are in milliseconds.
 	Observe func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64)
 }
 
-const (
-	// inFlight is how much of the inputs' text is in memory, in bytes, and pieceSize how much of one at most.
-	inFlight  = 32 << 20
-	pieceSize = 256 << 10
-	// aheadOfAll is how many intervals are held to have them in order, of all inputs; of each it may be between the two
-	// others. Logs of several tags are often a few lines out of order; only what is further out is sorted.
-	aheadOfAll, leastAhead, mostAhead = 16384, 16, 4096
-	// foldAt is how many intervals of a window are held until they are added up.
-	foldAt = 32
-)
+// foldAt is the number of intervals that a window holds until they are added up.
+const foldAt = 32
 
 // union is a union under way.
 type union struct {
 	scan      *scan.Scan
 	options   Options
-	times     times
-	batchSize int // bytes
-	depth     int // batches under way of an input
-	lookAhead int // intervals held of an input at most
-	base      int64
-	jobs      chan *batch
-	stop      chan struct{}
+	lookAhead int        // intervals held of an input at most
+	mu        sync.Mutex // of base
+	base      int64      // the earliest start of an input, in milliseconds since the epoch
 
 	plan    plan
-	streams streams
-	closed  []*window // to be handed to the workers
-	folds   []*window // to be added up so far
+	streams *heap.Heap[*stream] // by the start of their first intervals
+	closed  []*window           // to be handed to the workers
+	folds   []*window           // to be added up so far
 	found   found
 	err     error // what ended the merging
 	ended   bool
 
 	writer *hdrlog.Writer
-	held   lines    // results whose turn it is not yet
-	spare  [][]byte // memory of results that were held
-	count  int64    // of those written
+	held   *heap.Heap[line] // results whose turn it is not yet
+	spare  [][]byte         // memory of results that were held
+	count  int64            // of those written
 }
 
 // tagged is what is known of a tag: one for each, so that it can be a key.
 type tagged struct {
-	tag []byte // in memory of its own
-	key string // sorts tags; empty for untagged intervals
-	// integers and doubles are where those were first found. They belong to the goroutine that merges.
-	integers, doubles place
+	tag     []byte       // in memory of its own
+	key     string       // sorts tags; empty for untagged intervals
+	extents scan.Extents // belongs to the goroutine that merges
 }
 
-// found is the tags found so far. The goroutines that decode look them up, while the text is in their core's cache.
+// found is the tags found so far. The goroutines that decode look them up, while the text is in
+// their core's cache.
 type found struct {
 	mu       sync.RWMutex
 	tags     map[string]*tagged // but for none
@@ -111,15 +99,14 @@ func (f *found) of(tag []byte) *tagged {
 	return t
 }
 
-// A place is where an interval stands. The zero value is none: lines count from 1.
-type place struct{ input, line int }
-
-// Write writes the union of a scan's inputs to w and returns how many intervals it has. It writes nothing if there are none.
+// Write writes the union of a scan's inputs to w and returns how many intervals it has. It writes
+// nothing if there are none.
 func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 	u := &union{
-		scan: s, options: o, times: times{o.Relative}, writer: hdrlog.NewWriter(w),
-		jobs: make(chan *batch), stop: make(chan struct{}), found: found{tags: make(map[string]*tagged)},
-		lookAhead: min(max(aheadOfAll/len(s.Inputs), leastAhead), mostAhead),
+		scan: s, options: o, writer: hdrlog.NewWriter(w), found: found{tags: make(map[string]*tagged)},
+		lookAhead: min(max(aheadOfAll/len(s.Inputs), leastAhead), mostAhead), base: math.MaxInt64,
+		streams: heap.New(func(a, b *stream) bool { return a.first.before(&b.first) }),
+		held:    heap.New(func(a, b line) bool { return a.window.compare(b.window) < 0 }),
 	}
 	u.plan = newJoining(o.Target)
 	if o.Grid > 0 {
@@ -132,23 +119,25 @@ func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 func (u *union) run() error {
 	sorter := &sorter{union: u}
 	defer sorter.close()
-	orders, err := u.prepare(sorter)
+	sources, err := u.prepare(sorter)
 	if err != nil {
 		return err
 	}
-	var workers sync.WaitGroup
-	defer workers.Wait()
-	defer close(u.stop)
-	for range u.scan.Workers {
-		workers.Go(u.decodeJobs)
+	var lanes [][]scan.Part
+	for _, s := range sources {
+		lanes = append(lanes, []scan.Part{s.part})
 	}
-	if err := u.open(orders, sorter); err != nil {
-		return err
+	cursors, stop := scan.Start(u.scan, lanes, u.decode)
+	defer stop()
+	for n, c := range cursors {
+		if err := u.add(newStream(c, sources[n].lookAhead)); err != nil {
+			return err
+		}
 	}
-	encoders := make([]encoder, u.scan.Workers)
+	scratch := make([]merge.Sum, u.scan.Workers)
 	work := func(worker int, j *job) {
 		for n := range j.tasks {
-			encoders[worker].run(u, &j.tasks[n])
+			u.do(&j.tasks[n], &scratch[worker])
 		}
 	}
 	done := func(j *job) error {
@@ -171,141 +160,13 @@ func (u *union) run() error {
 	return u.writer.Flush()
 }
 
-// prepare finds out in what order the inputs are, and sorts those that are in none.
-func (u *union) prepare(sorter *sorter) ([]order, error) {
-	orders := make([]order, len(u.scan.Inputs))
-	errs := make([]error, len(u.scan.Inputs))
-	next := make(chan int)
-	var looking sync.WaitGroup
-	for range 2 * u.scan.Workers { // three inputs of a size keep two cores busy to the end
-		looking.Go(func() {
-			for n := range next {
-				orders[n], errs[n] = u.order(n)
-			}
-		})
+// add adds a stream, unless it is empty.
+func (u *union) add(s *stream) error {
+	any, err := s.advance()
+	if any {
+		u.streams.Push(s)
 	}
-	for n, input := range u.scan.Inputs {
-		if input.Size > 0 {
-			next <- n
-		}
-	}
-	close(next)
-	looking.Wait()
-
-	var unordered []string
-	for n, input := range u.scan.Inputs {
-		if errs[n] != nil {
-			return nil, errs[n]
-		}
-		if input.Size > 0 && orders[n].lookAhead < u.lookAhead {
-			continue
-		}
-		if input.Size > 0 {
-			unordered = append(unordered, input.Name)
-		}
-		o, err := sorter.add(n)
-		if err != nil {
-			return nil, err
-		}
-		o.lookAhead = u.lookAhead
-		orders[n] = o
-	}
-	if len(unordered) > 0 && u.options.Warn != nil {
-		others := ""
-		if n := len(unordered) - 1; n > 0 {
-			others = fmt.Sprintf(" and %d more", n)
-		}
-		u.options.Warn("%s%s: lines are far from in order of time; they are sorted first, which takes longer", unordered[0], others)
-	}
-	return orders, nil
-}
-
-// open opens the streams of all inputs and reads the first interval of each.
-func (u *union) open(orders []order, sorter *sorter) error {
-	u.base = math.MaxInt64
-	count := len(sorter.runs)
-	for _, o := range orders {
-		if o.wanted {
-			u.base = min(u.base, o.base)
-		}
-		if o.lookAhead < u.lookAhead {
-			count++
-		}
-	}
-	u.depth = max(2, 1+(2*u.scan.Workers+count)/max(count, 1))
-	u.batchSize = min(max(inFlight/max(u.depth*count, 1), 4<<10), pieceSize)
-	var all []*stream
-	for n, o := range orders {
-		if o.lookAhead == u.lookAhead {
-			continue // in runs
-		}
-		file, err := open(u.scan.Inputs[n], len(u.scan.Inputs))
-		if err != nil {
-			return err
-		}
-		r := u.scan.Inputs[n].NewReader(u.counted(file))
-		r.SetBatchSize(u.batchSize)
-		all = append(all, u.start(o.lookAhead, func(b *batch) bool { return u.fill(b, r, n) }, func() { file.Close() }))
-	}
-	for _, r := range sorter.runs {
-		all = append(all, sorter.stream(r))
-	}
-	for _, s := range all {
-		if err := s.advance(); err != nil {
-			return err
-		}
-		if s.head != nil {
-			u.streams = append(u.streams, s)
-		}
-	}
-	heap.Init(&u.streams)
-	return nil
-}
-
-// counted returns r, telling of progress.
-func (u *union) counted(r io.Reader) io.Reader {
-	if u.scan.Progress == nil {
-		return r
-	}
-	return &counter{r, u.scan.Progress}
-}
-
-type counter struct {
-	io.Reader
-	count func(bytes int)
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.count(n)
-	return n, err
-}
-
-func (u *union) decodeJobs() {
-	decoder := decoder{corrector: decode.Decoder{Expected: u.scan.Expected}}
-	for {
-		select {
-		case <-u.stop:
-			return
-		case b := <-u.jobs:
-			u.decode(&decoder, b)
-			b.ready <- struct{}{}
-		}
-	}
-}
-
-// streams is a heap of streams, the one with the earliest interval on top.
-type streams []*stream
-
-func (h streams) Len() int           { return len(h) }
-func (h streams) Less(i, j int) bool { return h[i].head.compare(h[j].head) < 0 }
-func (h streams) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *streams) Push(s any)        { *h = append(*h, s.(*stream)) }
-func (h *streams) Pop() any {
-	last := (*h)[len(*h)-1]
-	(*h)[len(*h)-1] = nil
-	*h = (*h)[:len(*h)-1]
-	return last
+	return err
 }
 
 // A job is some tasks for a worker: handing over one at a time would take longer than some of them.
@@ -313,13 +174,13 @@ type job struct {
 	tasks []task
 }
 
-// tasksOfJob is how many tasks a job has but for the last.
+// tasksOfJob is the number of tasks of a job but the last.
 const tasksOfJob = 16
 
 // A task is to add members to a window's sum, and to encode it if nothing will be added after that.
 type task struct {
 	window  *window
-	members []member
+	members []*merge.Sum
 	encode  bool
 	floor   int64  // no result that comes later has a key below it
 	fields  []byte // the result: START,LENGTH,MAX,PAYLOAD
@@ -342,7 +203,8 @@ func (u *union) next(j *job) bool {
 	return count > 0
 }
 
-// nextTask makes the next task: it merges the inputs until a window is closed or has much to be added up.
+// nextTask makes the next task: it merges the inputs until a window is closed or has much to be
+// added up.
 func (u *union) nextTask(t *task) bool {
 	for u.err == nil {
 		switch {
@@ -357,7 +219,7 @@ func (u *union) nextTask(t *task) bool {
 			return true
 		case u.ended:
 			return false
-		case len(u.streams) == 0:
+		case u.streams.Len() == 0:
 			u.ended = true
 			u.closed = u.plan.finish()
 		default:
@@ -377,147 +239,69 @@ func (u *union) assign(t *task, w *window, encode bool) {
 
 // merge puts the earliest interval into its window.
 func (u *union) merge() error {
-	s := u.streams[0]
-	i := s.head
-	if err := u.checkKind(i); err != nil {
-		return err
+	s := u.streams.First()
+	i := s.first
+	i.tagged.extents.Add(i.extent, i.Place)
+	if err := i.tagged.extents.KindErr(); err != nil {
+		return fmt.Errorf("tag %s: %w", tags.Text(i.tagged.tag), err)
 	}
 	var w *window
-	w, u.closed = u.plan.put(i, u.closed[:0])
+	w, u.closed = u.plan.put(&i, u.closed[:0])
 	slices.SortFunc(u.closed, (*window).compare) // floor knows only of those that are open
-	w.add(i)
+	w.add(&i)
 	if u.options.Observe != nil {
-		u.options.Observe(u.scan.Inputs[i.input].Name, i.line, i.tagged.tag, i.start, i.end, w.start, w.end)
+		u.options.Observe(i.Name, i.Line, i.tagged.tag, i.start, i.end, w.start, w.end)
 	}
 	if len(w.members) == foldAt {
 		u.folds = append(u.folds[:0], w)
 	}
-	if err := s.advance(); err != nil {
-		return err
-	}
-	if s.head == nil {
-		heap.Pop(&u.streams)
+	any, err := s.advance()
+	if any {
+		u.streams.Fix()
 	} else {
-		heap.Fix(&u.streams, 0)
-	}
-	return nil
-}
-
-// checkKind finds out whether a tag has integer and double intervals, which do not add up.
-func (u *union) checkKind(i *interval) error {
-	t := i.tagged
-	own, other := &t.integers, &t.doubles
-	if i.double {
-		own, other = other, own
-	}
-	if own.line == 0 {
-		*own = place{i.input, i.line}
-	}
-	if other.line == 0 {
-		return nil
-	}
-	name := func(p place) string { return fmt.Sprintf("%s:%d", u.scan.Inputs[p.input].Name, p.line) }
-	return fmt.Errorf("tag %s: %w: integers at %s, doubles at %s", tags.Text(t.tag), histogram.ErrKind, name(t.integers), name(t.doubles))
-}
-
-// encoder does the jobs of a worker.
-type encoder struct {
-	decoder histogram.Decoder
-	encoder histogram.Encoder
-	sum     histogram.Histogram
-}
-
-func (e *encoder) run(u *union, t *task) {
-	if t.encode {
-		t.window.adding.Wait() // tasks are begun in order, so that those waited for are under way
-		t.err = e.encode(u, t)
-	} else {
-		t.err = e.fold(t)
-		t.window.adding.Done()
-	}
-	if t.err != nil {
-		i := t.window.first
-		t.err = fmt.Errorf("tag %s: the intervals joined with %s:%d: %w", tags.Text(i.tagged.tag), u.scan.Inputs[i.input].Name, i.line, t.err)
-	}
-}
-
-// fold adds a task's members to its window's sum.
-func (e *encoder) fold(t *task) error {
-	w := t.window
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.sum == nil {
-		w.sum = new(histogram.Histogram)
-		if err := e.reset(w.sum, t.members[0]); err != nil {
-			return err
-		}
-	}
-	return e.add(w.sum, t.members)
-}
-
-// reset makes sum an empty histogram of a payload's layout.
-func (e *encoder) reset(sum *histogram.Histogram, m member) error {
-	p, err := e.decoder.OpenBinary(m.plain)
-	if err == nil {
-		sum.Reset(p.Layout())
+		u.streams.Pop()
 	}
 	return err
 }
 
-// add adds members to sum and gives their memory back.
-func (e *encoder) add(sum *histogram.Histogram, members []member) error {
-	for _, m := range members {
-		p, err := e.decoder.OpenBinary(m.plain)
-		if err != nil {
-			return err
-		}
-		if err := p.AddTo(sum); err != nil {
-			return err
-		}
-		memories.Put(m.memory)
+// do does a task.
+func (u *union) do(t *task, scratch *merge.Sum) {
+	w := t.window
+	if !t.encode {
+		w.fold(t.members)
+		w.adding.Done()
+		return
 	}
-	return nil
+	w.adding.Wait() // tasks are begun in order, so that those waited for are under way
+	if t.err = w.err; t.err == nil {
+		t.err = u.encode(t, scratch)
+	}
+	if t.err != nil {
+		t.err = fmt.Errorf("tag %s: the intervals joined with %s: %w", tags.Text(w.tagged.tag), w.first, w.extents.Explain(t.err))
+	}
 }
 
 // encode makes the fields of a window that is closed.
-func (e *encoder) encode(u *union, t *task) error {
+func (u *union) encode(t *task, scratch *merge.Sum) (err error) {
 	w := t.window
-	t.fields = append(appendTimes(t.fields[:0], u.base, w.start, w.end), ',')
-	if w.count == 1 {
-		err := e.passThrough(t)
-		memories.Put(t.members[0].memory)
-		return err
-	}
 	sum := w.sum
-	if sum == nil {
-		sum = &e.sum
-		if err := e.reset(sum, t.members[0]); err != nil {
+	switch {
+	case sum == nil && len(t.members) == 1:
+		sum = t.members[0]
+	case sum == nil:
+		scratch.Reset()
+		sum = scratch
+		fallthrough
+	default:
+		if err := sum.MergeAll(t.members); err != nil {
 			return err
 		}
 	}
-	if err := e.add(sum, t.members); err != nil {
-		return err
+	sum.Start, sum.End = w.start, w.end
+	t.fields, err = sum.AppendFields(t.fields[:0], u.base)
+	for _, m := range t.members {
+		sums.Put(m)
 	}
-	t.fields = fmt.Appendf(t.fields, "%.3f,", sum.Float(sum.Max())/hdrlog.MaxRatio)
-	fields, err := e.encoder.AppendBase64(t.fields, sum)
-	t.fields = fields
-	return err
-}
-
-// passThrough leaves the payload of the only interval of a window as it is, unless the reference would not read it or it
-// was corrected.
-func (e *encoder) passThrough(t *task) error {
-	i := &t.window.first
-	t.fields = append(append(t.fields, i.max...), ',')
-	if _, compressed := histogram.Peek(i.text); compressed {
-		t.fields = append(t.fields, i.text...)
-		return nil
-	}
-	p, err := e.decoder.OpenBinary(i.plain)
-	if err != nil {
-		return err
-	}
-	t.fields, err = e.encoder.AppendCompressed(t.fields, p)
 	return err
 }
 
@@ -529,28 +313,16 @@ func (u *union) write(t *task) error {
 	if !t.encode {
 		return nil
 	}
-	t.window.first = interval{}
-	if len(u.held) == 0 && t.window.key < t.floor {
+	t.window.sum = nil
+	if u.held.Len() == 0 && t.window.key < t.floor {
 		return u.writeLine(t.window.tagged.tag, t.fields)
 	}
-	heap.Push(&u.held, line{t.window, t.fields})
+	u.held.Push(line{t.window, t.fields})
 	t.fields = nil
 	if n := len(u.spare) - 1; n >= 0 {
 		t.fields, u.spare = u.spare[n], u.spare[:n]
 	}
 	return u.writeHeld(t.floor)
-}
-
-// writeHeld writes the results held whose key is below floor.
-func (u *union) writeHeld(floor int64) error {
-	for len(u.held) > 0 && u.held[0].window.key < floor {
-		l := heap.Pop(&u.held).(line)
-		if err := u.writeLine(l.window.tagged.tag, l.fields); err != nil {
-			return err
-		}
-		u.spare = append(u.spare, l.fields)
-	}
-	return nil
 }
 
 // line is a result.
@@ -559,18 +331,16 @@ type line struct {
 	fields []byte
 }
 
-// lines is a heap of results, the one to be written first on top.
-type lines []line
-
-func (h lines) Len() int           { return len(h) }
-func (h lines) Less(i, j int) bool { return h[i].window.compare(h[j].window) < 0 }
-func (h lines) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *lines) Push(l any)        { *h = append(*h, l.(line)) }
-func (h *lines) Pop() any {
-	last := (*h)[len(*h)-1]
-	(*h)[len(*h)-1] = line{}
-	*h = (*h)[:len(*h)-1]
-	return last
+// writeHeld writes the results held whose key is below floor.
+func (u *union) writeHeld(floor int64) error {
+	for u.held.Len() > 0 && u.held.First().window.key < floor {
+		l := u.held.Pop()
+		if err := u.writeLine(l.window.tagged.tag, l.fields); err != nil {
+			return err
+		}
+		u.spare = append(u.spare, l.fields)
+	}
+	return nil
 }
 
 func (u *union) writeLine(tag, fields []byte) error {

@@ -132,7 +132,8 @@ func logs(t testing.TB) []string {
 	return append(own, dialects...)
 }
 
-// splitLog splits a log into a folder of its own and returns the parts as inputs, each tagged with its name.
+// splitLog splits a log into a folder of its own and returns the parts as inputs, each tagged with
+// its name.
 func splitLog(t *testing.T, path string) []scan.Input {
 	t.Helper()
 	folder := t.TempDir()
@@ -198,7 +199,8 @@ func TestRoundTrip(t *testing.T) {
 			}
 			got := intervals(t, write(t, newScan(inputs...), union.Options{}))
 			if overlap(want) {
-				// Intervals of one tag that lie in one another are joined in the whole as in the parts.
+				// Intervals of one tag that lie in one another are joined in the whole as in the
+				// parts.
 				want = intervals(t, write(t, newScan(file(t, path, "")), union.Options{}))
 			}
 			same(t, got, want)
@@ -218,7 +220,8 @@ func overlap(lines []dump.Line) bool {
 	return false
 }
 
-// randomLog returns a log of intervals of a few tags, of all sorts of lengths and layouts, in order or not.
+// randomLog returns a log of intervals of a few tags, of all sorts of lengths and layouts, in order
+// or not.
 func randomLog(t testing.TB, random *rand.Rand, ordered bool) string {
 	t.Helper()
 	type moment struct {
@@ -260,8 +263,8 @@ func randomLog(t testing.TB, random *rand.Rand, ordered bool) string {
 	return b.String()
 }
 
-// TestGridIsAssociative holds what -grid promises: the result is the same in whatever order the inputs are, and
-// however they were united before.
+// TestGridIsAssociative holds what -grid promises: the result is the same in whatever order the
+// inputs are, and however they were united before.
 func TestGridIsAssociative(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -374,8 +377,8 @@ func TestCounts(t *testing.T) {
 	t.Error("no interval")
 }
 
-// TestOutOfOrder shuffles a log that is longer than what is looked ahead and compares the result with that of the log in
-// order, from a file and from a pipe.
+// TestOutOfOrder shuffles a log that is longer than what is looked ahead and compares the result
+// with that of the log in order, from a file and from a pipe.
 func TestOutOfOrder(t *testing.T) {
 	h, err := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
 	if err != nil {

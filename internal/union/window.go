@@ -2,43 +2,60 @@ package union
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 	"strings"
 	"sync"
 
-	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/heap"
+	"hdrkit/internal/scan"
 )
 
 // A window is an interval of the result while it is made: of one tag, with all that joins it.
 type window struct {
 	key        int64 // what windows are in order of, and by tag where it is the same
 	tagged     *tagged
-	start, end int64    // milliseconds
-	first      interval // the one that opened it
-	count      int      // how many joined
+	start, end int64        // milliseconds
+	first      scan.Place   // of the interval that opened it
+	extents    scan.Extents // of doubles
 	closed     bool
 
-	members []member  // not yet added up
-	few     [4]member // the memory of the first of them
+	members []*merge.Sum  // not yet added up
+	few     [4]*merge.Sum // the memory of the first of them
 
 	// What follows belongs to the workers.
 	adding sync.WaitGroup // counts what is under way
 	mu     sync.Mutex
-	sum    *histogram.Histogram
+	sum    *merge.Sum
+	err    error // of adding up
 }
 
-// A member is a payload, inflated, of an interval that joined a window, and the memory of that.
-type member struct {
-	plain  []byte
-	memory *memory
+func newWindow(key int64, i *interval) *window {
+	w := &window{key: key, tagged: i.tagged, start: i.start, end: i.end, first: i.Place}
+	w.members = w.few[:0]
+	return w
 }
 
 func (w *window) add(i *interval) {
-	if w.count++; w.count == 1 {
-		w.members = w.few[:0]
+	w.members = append(w.members, i.sum)
+	if i.extent.Ratio != 0 {
+		w.extents.Add(i.extent, i.Place)
 	}
-	w.members = append(w.members, member{i.plain, i.memory})
+}
+
+// fold adds members to the sum.
+func (w *window) fold(members []*merge.Sum) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sum == nil {
+		w.sum = new(merge.Sum)
+	}
+	if w.err == nil {
+		w.err = w.sum.MergeAll(members)
+	}
+	for _, m := range members {
+		sums.Put(m)
+	}
 }
 
 // compare orders windows by time, then tag. Untagged ones are first.
@@ -48,37 +65,37 @@ func (w *window) compare(v *window) int {
 
 // A plan puts intervals, which come in order of their starts, into windows.
 type plan interface {
-	// put returns the window that i belongs to, a new one perhaps, and appends those to closed that nothing can join
-	// any more.
+	// put returns the window that i belongs to, a new one perhaps, and appends those to closed that
+	// nothing can join any more.
 	put(i *interval, closed []*window) (*window, []*window)
 	// floor returns a key that no window has which is not closed yet.
 	floor() int64
-	// finish returns all windows that are not closed.
+	// finish returns all windows that are not closed, in order.
 	finish() []*window
 }
 
-func newWindow(key int64, i *interval) *window {
-	return &window{key: key, tagged: i.tagged, start: i.start, end: i.end, first: *i}
-}
-
-// joining joins intervals as HdrLogProcessing's UnionHistograms does: one joins the open window of its tag if it ends in
-// it, or if more than 80% of it lie in it. The window is as long as its first interval, or the target if that is longer.
+// joining joins intervals as HdrLogProcessing's UnionHistograms does: one joins the open window of
+// its tag if it ends in it, or if more than 80% of it lie in it. The window is as long as its first
+// interval, or the target if that is longer.
 type joining struct {
 	target int64 // milliseconds
 	open   map[*tagged]*window
 	made   []*window // in order of their starts, the first of which is open
-	ends   byEnd
+	ends   *heap.Heap[*window]
 	now    int64 // the start of the last interval
 }
 
 func newJoining(target int64) *joining {
-	return &joining{target: target, open: make(map[*tagged]*window)}
+	return &joining{
+		target: target, open: make(map[*tagged]*window),
+		ends: heap.New(func(a, b *window) bool { return a.end < b.end }),
+	}
 }
 
 func (j *joining) put(i *interval, closed []*window) (*window, []*window) {
 	j.now = i.start
-	for len(j.ends) > 0 && j.ends[0].end <= i.start {
-		if w := heap.Pop(&j.ends).(*window); !w.closed {
+	for j.ends.Len() > 0 && j.ends.First().end <= i.start {
+		if w := j.ends.Pop(); !w.closed {
 			closed = append(closed, j.close(w))
 		}
 	}
@@ -91,7 +108,7 @@ func (j *joining) put(i *interval, closed []*window) (*window, []*window) {
 		w = newWindow(i.start, i)
 		w.end = max(w.end, w.start+j.target)
 		j.open[w.tagged] = w
-		heap.Push(&j.ends, w)
+		j.ends.Push(w)
 		j.made = append(j.made, w)
 	}
 	for j.made[0].closed {
@@ -120,54 +137,37 @@ func (j *joining) floor() int64 {
 }
 
 func (j *joining) finish() []*window {
-	var open []*window
-	for _, w := range j.made {
-		if !w.closed {
-			open = append(open, w)
-		}
-	}
-	slices.SortFunc(open, (*window).compare)
-	return open
+	j.made = slices.DeleteFunc(j.made, func(w *window) bool { return w.closed })
+	slices.SortFunc(j.made, (*window).compare)
+	return slices.Clone(j.made)
 }
 
-// byEnd is a heap of windows, the one that ends first on top.
-type byEnd []*window
-
-func (h byEnd) Len() int           { return len(h) }
-func (h byEnd) Less(i, j int) bool { return h[i].end < h[j].end }
-func (h byEnd) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *byEnd) Push(w any)        { *h = append(*h, w.(*window)) }
-func (h *byEnd) Pop() any {
-	last := (*h)[len(*h)-1]
-	(*h)[len(*h)-1] = nil
-	*h = (*h)[:len(*h)-1]
-	return last
-}
-
-// grid puts an interval into the window [k*size, (k+1)*size) of absolute time that its middle lies in. What comes out
-// begins where the first of its intervals does and ends where the last does. Its middle lies in the window again: it is
-// no later than that of the interval that ends last, and no earlier than that of the one that begins first. So an interval
-// that nothing joins stays what it is, and a union of unions is the union of all.
+// grid puts an interval into the window of package merge that it belongs to. What comes out begins
+// where the first of its intervals does and ends where the last does. So an interval that nothing
+// joins stays what it is, and a union of unions is the union of all. Keys are starts of windows.
 type grid struct {
 	size    int64 // milliseconds
 	windows map[int64]map[*tagged]*window
-	keys    keys
-	now     int64 // the window that the last interval begins in
+	keys    *heap.Heap[int64]
+	now     int64 // the key of the window that the last interval begins in
 }
 
 func newGrid(size int64) *grid {
-	return &grid{size: size, windows: make(map[int64]map[*tagged]*window)}
+	return &grid{
+		size: size, windows: make(map[int64]map[*tagged]*window),
+		keys: heap.New(func(a, b int64) bool { return a < b }),
+	}
 }
 
 func (g *grid) put(i *interval, closed []*window) (*window, []*window) {
-	g.now = floorDiv(i.start, g.size)
-	for len(g.keys) > 0 && g.keys[0] < g.now {
+	g.now = merge.WindowOf(i.start, i.start, g.size).Start
+	for g.keys.Len() > 0 && g.keys.First() < g.now {
 		closed = append(closed, g.close()...)
 	}
-	key := floorDiv(i.start+i.end, 2*g.size)
+	key := merge.WindowOf(i.start, i.end, g.size).Start
 	if g.windows[key] == nil {
 		g.windows[key] = make(map[*tagged]*window)
-		heap.Push(&g.keys, key)
+		g.keys.Push(key)
 	}
 	w := g.windows[key][i.tagged]
 	if w == nil {
@@ -180,7 +180,7 @@ func (g *grid) put(i *interval, closed []*window) (*window, []*window) {
 
 // close closes the earliest windows and returns them by tag.
 func (g *grid) close() []*window {
-	key := heap.Pop(&g.keys).(int64)
+	key := g.keys.Pop()
 	var closed []*window
 	for _, w := range g.windows[key] {
 		closed = append(closed, w)
@@ -194,30 +194,8 @@ func (g *grid) floor() int64 { return g.now }
 
 func (g *grid) finish() []*window {
 	var open []*window
-	for len(g.keys) > 0 {
+	for g.keys.Len() > 0 {
 		open = append(open, g.close()...)
 	}
 	return open
-}
-
-// keys is a heap, the least on top.
-type keys []int64
-
-func (h keys) Len() int           { return len(h) }
-func (h keys) Less(i, j int) bool { return h[i] < h[j] }
-func (h keys) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *keys) Push(k any)        { *h = append(*h, k.(int64)) }
-func (h *keys) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
-
-// floorDiv divides, rounding down where Go rounds to zero. B is positive.
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
 }
