@@ -21,7 +21,7 @@ const examples = `examples:
    hdrsum throughput.hdr -in ns -unit ms             the same in milliseconds
    hdrsum -if throughput.hdr -ovr 1000000            values in nanoseconds, printed in milliseconds, by tag
    hdrsum -if throughput.hdr -ovr 1000 -it           all tags together
-   hdrsum -if '.*-rt.hdr' -ovr 1000 -it              all logs whose name matches
+   hdrsum -if '.*-rt\.fixed\.hdr' -ovr 1000 -it     all logs whose name matches
    hdrsum -if throughput.hdr -st hgrm -of tpt        tpt.TAG.hgrm for every tag
    hdrsum -s 60 -e 5m throughput.hdr                 without the first minute and what comes after the fifth
    zstdcat run.hdr.zst | hdrsum -if - -st json       from a pipe, as JSON
