@@ -35,6 +35,19 @@ var summaryFormats = map[string]func(w io.Writer, s *Summary, scale Scale) error
 		}
 		return JSON(w, doc)
 	},
+	"json tags": func(w io.Writer, s *Summary, _ Scale) error {
+		list, err := NewTagList([]*Summary{s})
+		if err != nil {
+			return err
+		}
+		return JSON(w, list)
+	},
+	"table": func(w io.Writer, s *Summary, scale Scale) error {
+		return (&Table{Scale: scale, Percentiles: []float64{50}}).Write(w, []*Summary{s})
+	},
+	"table of changes": func(w io.Writer, s *Summary, scale Scale) error {
+		return (&Table{Scale: scale, Percentiles: []float64{50}, Width: 40, Colour: true}).WriteChanges(w, []Pair{{s.Tag, s, s}})
+	},
 	"tags": func(w io.Writer, s *Summary, _ Scale) error { return ListTags(w, []*Summary{s, s}) },
 	"compare": func(w io.Writer, s *Summary, scale Scale) error {
 		return Compare(w, []Pair{{s.Tag, s, s}}, scale, []float64{50})
@@ -65,8 +78,57 @@ func allFormats() map[string]func(w io.Writer) error {
 			}
 			return rows.Close()
 		}
+		all[name+" with moving windows"] = func(w io.Writer) error {
+			rows := format(w, Scale{Ratio: 10})
+			if err := rows.Row(movingRow()); err != nil {
+				return err
+			}
+			return rows.Close()
+		}
+	}
+	all["openmetrics with buckets"] = func(w io.Writer) error {
+		rows := OpenMetrics(w, Scale{Ratio: 10}, "latency")
+		if err := rows.Row(bucketRow()); err != nil {
+			return err
+		}
+		return rows.Close()
 	}
 	return all
+}
+
+// movingRow returns an empty row with a moving window of four values.
+func movingRow() *Row {
+	h := someSummary(nil).Histogram
+	return &Row{Length: 1, Covered: 1, Moving: &Moving{Count: 4, PercentileValue: PercentileValue{99, ValueOf(h, 1000)}, Max: ValueOf(h, 123519)}}
+}
+
+// bucketRow returns a row with buckets.
+func bucketRow() *Row {
+	r := &Row{Tag: []byte("a"), Length: 1, Covered: 1, Stats: StatsOf(someSummary(nil).Histogram, nil, true, Stats{})}
+	r.Total.Add(&r.Stats, false)
+	return r
+}
+
+// TestMoving checks the figures of an empty row with a moving window in each format.
+func TestMoving(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"timeline":    "start,relative_start,length,tag,count,per_second,min,mean,max,window_p99,window_max,window_count\n1970-01-01T00:00:00.000Z,0.000,1.000,,0,0,,,,100,12351.9,4\n",
+		"ndjson":      `"count":0,"per_second":0,"min":null,"mean":null,"max":null,"window_p99":100,"window_max":12351.9,"window_count":4}`,
+		"influx":      "latency length=1,count=0i,per_second=0,window_p99=100,window_max=12351.9,window_count=4i 0\n",
+		"openmetrics": "latency{quantile=\"0.99\"} 100.0 0.0\nlatency{quantile=\"1.0\"} 12351.9 0.0\n",
+	} {
+		text := format(t, func(w *bytes.Buffer) RowWriter { return rowFormats[name](w, Scale{Ratio: 10}) }, movingRow())
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: no %s in %s", name, want, text)
+		}
+	}
+	text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, Scale{Ratio: 10}, "latency") }, bucketRow())
+	for _, want := range []string{"# TYPE latency histogram\n", `latency_bucket{tag="a",le="51.1"} 0 0.0`, `latency_bucket{tag="a",le="102.3"} 3 0.0`, `latency_bucket{tag="a",le="+Inf"} 4 0.0`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
 }
 
 var errFull = errors.New("device full")
