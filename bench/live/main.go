@@ -1,0 +1,235 @@
+//go:build unix
+
+// Command live measures what it costs to merge logs while they are written: the processor time and memory
+// of hdrunion -follow, and how long each window takes from the last line that it waits for.
+//
+//	go run ./live -logs 1000 -seconds 30
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func main() {
+	var b bench
+	flag.IntVar(&b.logs, "logs", 1000, "number of logs, each with six intervals a second")
+	flag.IntVar(&b.seconds, "seconds", 30, "how long they are written")
+	flag.IntVar(&b.rate, "rate", 1000, "operations per second in each log")
+	flag.BoolVar(&b.replay, "replay", false, "write all seconds first, and read them from pipes as fast as possible")
+	flag.Parse()
+	if err := b.run(); err != nil {
+		fmt.Fprintln(os.Stderr, "live:", err)
+		os.Exit(1)
+	}
+}
+
+// spread is the part of a second over which the machines write.
+const spread = 500 * time.Millisecond
+
+type bench struct {
+	logs, seconds, rate int
+	replay              bool
+
+	dir    string
+	lines  [][]string // of the seconds of the template, without START
+	second sync.Map   // when the last machine wrote the first line of a second, by second
+}
+
+func (b *bench) run() (err error) {
+	if b.dir, err = os.MkdirTemp("", "hdrkit-live-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	command := filepath.Join(b.dir, "hdrunion")
+	build := exec.Command("go", "build", "-o", command, "./cmd/hdrunion")
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	if err := b.template(); err != nil {
+		return err
+	}
+	if b.replay {
+		return b.runReplay(command)
+	}
+	return b.runLive(command)
+}
+
+// template makes the lines of a minute.
+func (b *bench) template() error {
+	genlog := exec.Command("go", "run", "./internal/loggen/genlog", "-seconds", "60", "-rate", strconv.Itoa(b.rate))
+	genlog.Dir = ".."
+	text, err := genlog.Output()
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "Tag=") {
+			continue
+		}
+		tag, rest, _ := strings.Cut(line, ",")
+		start, rest, _ := strings.Cut(rest, ",")
+		second, _, _ := strings.Cut(start, ".")
+		n, err := strconv.Atoi(second)
+		if err != nil {
+			return err
+		}
+		for len(b.lines) <= n {
+			b.lines = append(b.lines, nil)
+		}
+		b.lines[n] = append(b.lines[n], tag+",%d.000,"+rest)
+	}
+	return nil
+}
+
+func head(start int64) string {
+	return fmt.Sprintf("#[Histogram log format version 1.3]\n#[BaseTime: %d.000 (seconds since epoch)]\n#[StartTime: %[1]d.000 (seconds since epoch)]\n", start)
+}
+
+// write writes a second of a log.
+func (b *bench) write(w io.Writer, second int) error {
+	var text bytes.Buffer
+	for _, line := range b.lines[second%len(b.lines)] {
+		fmt.Fprintf(&text, line, second)
+	}
+	_, err := w.Write(text.Bytes())
+	return err
+}
+
+func (b *bench) runLive(command string) error {
+	var files []*os.File
+	start := time.Now().Unix()
+	for n := range b.logs {
+		f, err := os.Create(filepath.Join(b.dir, fmt.Sprintf("node%d.hdr", n)))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		f.WriteString(head(start))
+		files = append(files, f)
+	}
+	union := exec.Command(command, "-follow", "-grid", "1", "-ip", b.dir, "-if", `node.*\.hdr`)
+	union.Stderr = os.Stderr
+	out, err := union.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := union.Start(); err != nil {
+		return err
+	}
+	waits := make(chan []time.Duration)
+	go func() { waits <- b.watch(out) }()
+	begin := time.Now()
+	for s := range b.seconds {
+		for n, f := range files {
+			time.Sleep(time.Until(begin.Add(time.Duration(s+1)*time.Second + spread*time.Duration(n)/time.Duration(b.logs))))
+			if err := b.write(f, s); err != nil {
+				return err
+			}
+		}
+		b.second.Store(s, time.Now())
+	}
+	time.Sleep(time.Second)
+	took := time.Since(begin)
+	union.Process.Signal(os.Interrupt)
+	all := <-waits
+	if err := union.Wait(); err != nil {
+		return err
+	}
+	slices.Sort(all)
+	fmt.Printf("%d logs: ", b.logs)
+	usage(union, took)
+	fmt.Printf("%d windows, out %v after the last line that they wait for in the median, %v at most\n", len(all), all[len(all)/2].Round(time.Millisecond), all[len(all)-1].Round(time.Millisecond))
+	return nil
+}
+
+// watch returns how long each window took.
+func (b *bench) watch(out io.Reader) (waits []time.Duration) {
+	next := 0
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	var base, first float64
+	for lines.Scan() {
+		line := lines.Text()
+		if rest, ok := strings.CutPrefix(line, "#[BaseTime: "); ok {
+			fmt.Sscanf(rest, "%f", &base)
+			first = base
+		}
+		if !strings.HasPrefix(line, "Tag=") {
+			continue
+		}
+		var at float64
+		fmt.Sscanf(strings.Split(line, ",")[1], "%f", &at)
+		if second := int(base + at - first); second >= next {
+			next = second + 1
+			if written, ok := b.second.Load(second + 1); ok {
+				waits = append(waits, max(0, time.Since(written.(time.Time))))
+			} else {
+				waits = append(waits, 0) // the last machine is just writing
+			}
+		}
+	}
+	if len(waits) > 0 {
+		waits = waits[:len(waits)-1] // written at the end
+	}
+	return waits
+}
+
+func (b *bench) runReplay(command string) error {
+	args := []string{"-follow", "-grid", "1"}
+	for n := range b.logs {
+		path := filepath.Join(b.dir, fmt.Sprintf("node%d", n))
+		if err := syscall.Mkfifo(path, 0o666); err != nil {
+			return err
+		}
+		args = append(args, "-if", path)
+		go func() {
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return
+			}
+			defer f.Close()
+			w := bufio.NewWriterSize(f, 64<<10)
+			defer w.Flush()
+			w.WriteString(head(1_700_000_000))
+			for s := range b.seconds {
+				if b.write(w, s) != nil {
+					return
+				}
+			}
+		}()
+	}
+	union := exec.Command(command, args...)
+	union.Stderr = os.Stderr
+	begin := time.Now()
+	if err := union.Run(); err != nil {
+		return err
+	}
+	fmt.Printf("%d logs of %d seconds replayed in %v: ", b.logs, b.seconds, time.Since(begin).Round(10*time.Millisecond))
+	usage(union, time.Since(begin))
+	return nil
+}
+
+// usage prints what a command took.
+func usage(c *exec.Cmd, took time.Duration) {
+	used := c.ProcessState.SysUsage().(*syscall.Rusage)
+	spent := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	kib := used.Maxrss
+	if os.Getenv("GOOS") == "darwin" {
+		kib /= 1024
+	}
+	fmt.Printf("%.1f%% of a core, %d MiB\n", 100*spent.Seconds()/took.Seconds(), kib/1024)
+}
