@@ -3,21 +3,22 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/prom"
 )
 
 // page returns a section of docs/dashboards.md.
@@ -53,7 +54,8 @@ func commands(t *testing.T, section string) string {
 // shell runs commands in a folder with a log and returns what they printed. What they leave running ends with the test.
 func shell(t *testing.T, dir, script string) string {
 	t.Helper()
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", "hdrsum"), ".")
+	bin := filepath.Join(dir, "bin")
+	build := exec.Command("go", "build", "-o", bin+"/", ".", "../hdrunion")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -61,8 +63,11 @@ func shell(t *testing.T, dir, script string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "fixed.hdr"), log, 0o666); err != nil {
-		t.Fatal(err)
+	// The other machine of ssh is this one.
+	for path, text := range map[string]string{"fixed.hdr": string(log), "bin/ssh": "#!/bin/sh\nshift\nexec \"$@\"\n"} {
+		if err := os.WriteFile(filepath.Join(dir, path), []byte(text), 0o777); err != nil {
+			t.Fatal(err)
+		}
 	}
 	// Files, not pipes: those would have to be read until what runs in the background ends.
 	out, err := os.Create(filepath.Join(dir, "shell.out"))
@@ -70,18 +75,20 @@ func shell(t *testing.T, dir, script string) string {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	sh := exec.Command("sh", "-e", "-c", script)
+	sh := exec.Command("bash", "-e", "-c", script)
 	sh.Dir = dir
-	sh.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	sh.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	sh.Stdout, sh.Stderr = out, out
 	sh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := sh.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		syscall.Kill(-sh.Process.Pid, syscall.SIGTERM)
-		time.Sleep(200 * time.Millisecond) // it may still write to its folder
+		// What runs in the background may still write to the folder until it has ended.
 		syscall.Kill(-sh.Process.Pid, syscall.SIGKILL)
+		clitest.Await(t, "the end of what runs in the background", nil, func() bool {
+			return syscall.Kill(-sh.Process.Pid, 0) != nil
+		})
 	})
 	err = sh.Wait()
 	printed, _ := os.ReadFile(out.Name())
@@ -91,27 +98,122 @@ func shell(t *testing.T, dir, script string) string {
 	return string(printed)
 }
 
+// cells returns the queries in the tables of a section.
+func cells(t *testing.T, section string) []string {
+	t.Helper()
+	var all []string
+	for _, row := range regexp.MustCompile("(?m)^\\| [^`]+ \\| (`.+`) \\|$").FindAllStringSubmatch(page(t, section), -1) {
+		for _, query := range strings.Split(row[1], ", `") {
+			all = append(all, strings.Trim(query, "`"))
+		}
+	}
+	if len(all) < 5 {
+		t.Errorf("%d queries only in section %s", len(all), section)
+	}
+	return all
+}
+
+// keepWriting writes a second of each log after another until the test ends.
+func keepWriting(t *testing.T, all []*clitest.LogWriter, from int) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() {
+		close(done)
+		<-ended
+	})
+	go func() {
+		defer close(ended)
+		for s := from; ; s++ {
+			select {
+			case <-done:
+				return
+			case <-time.After(100 * time.Millisecond):
+				writeSeconds(all, s, s+1)
+			}
+		}
+	}()
+}
+
+// awaitQuery waits until a query of Prometheus finds something.
+func awaitQuery(t *testing.T, server, query string, at float64) {
+	t.Helper()
+	clitest.Await(t, query, nil, func() bool {
+		var answer struct {
+			Data struct{ Result []any }
+		}
+		parameters := url.Values{"query": {query}}
+		if at != 0 {
+			parameters.Set("time", fmt.Sprint(at))
+		}
+		if fetch(server+"/-/ready") == "" {
+			return false
+		}
+		get(t, server+"/api/v1/query?"+parameters.Encode(), &answer)
+		return len(answer.Data.Result) > 0
+	})
+}
+
+// expand puts values in the place of the variables of a Grafana dashboard.
+var expand = strings.NewReplacer("$tag", ".*", "$__rate_interval", "1m", "$timeFilter", "time > 0").Replace
+
+// TestDashboardsScrape runs the page's way from logs that are written to Prometheus, then its queries, and those of the
+// Grafana dashboard.
+func TestDashboardsScrape(t *testing.T) {
+	clitest.RequireTools(t, "prometheus", "bash")
+	const section = "While a test runs: Prometheus"
+	dir, server := t.TempDir(), address(t)
+	all := writers(t, dir, 3)
+	shell(t, dir, strings.NewReplacer("127.0.0.1:9103", address(t), "127.0.0.1:9090", server, "scrape_interval: 5s", "scrape_interval: 1s").Replace(commands(t, section)))
+	keepWriting(t, all, 3)
+	for _, query := range append(cells(t, section), dashboard(t, "live", "expr")...) {
+		awaitQuery(t, "http://"+server, expand(query), 0)
+	}
+}
+
+// TestDashboardsRemoteWrite runs the page's way to a Prometheus that receives.
+func TestDashboardsRemoteWrite(t *testing.T) {
+	clitest.RequireTools(t, "prometheus", "bash")
+	server := livePrometheus(t, "scrape_configs: []")
+	dir := t.TempDir()
+	writers(t, dir, 10)
+	shell(t, dir, strings.ReplaceAll(commands(t, "While a test runs: remote write"), "http://127.0.0.1:9090", server))
+	for _, query := range cells(t, "While a test runs: Prometheus") {
+		if !strings.Contains(query, "hdrsum_") {
+			awaitQuery(t, server, query, clitest.LiveStart+10)
+		}
+	}
+}
+
+// TestDashboardsRemoteLogs runs the page's way to logs on other machines.
+func TestDashboardsRemoteLogs(t *testing.T) {
+	clitest.RequireTools(t, "bash", "tail")
+	dir := t.TempDir()
+	writers(t, dir, 5)
+	os.Rename(filepath.Join(dir, "node0.hdr"), filepath.Join(dir, "node2.hdr"))
+	shell(t, dir, commands(t, "Logs on other machines"))
+	clitest.Await(t, "all.hdr", nil, func() bool {
+		text, _ := os.ReadFile(filepath.Join(dir, "all.hdr"))
+		return strings.Count(string(text), "Tag=insert-rt,") == 4
+	})
+}
+
 // TestDashboardsPrometheus runs the page's way from a file to Prometheus, then the queries it gives, and those of the
 // Grafana dashboard.
 func TestDashboardsPrometheus(t *testing.T) {
-	clitest.RequireTools(t, "promtool", "prometheus", "curl")
+	clitest.RequireTools(t, "promtool", "prometheus", "curl", "bash")
 	const section = "From a file to Prometheus"
-	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
-	printed := shell(t, t.TempDir(), strings.ReplaceAll(commands(t, section), "127.0.0.1:9090", address))
+	server, past := address(t), address(t)
+	printed := shell(t, t.TempDir(), strings.NewReplacer("127.0.0.1:9090", server, "127.0.0.1:9091", past).Replace(commands(t, section)))
 	rows := rows(t, "../../testdata/logs/node1.hdr", "-incT", "insert-rt", "-ovr", "1e9")["insert-rt"]
 	if want := fmt.Sprintf("%v @[1468800420", rows[0]["p99"]); !strings.Contains(printed, want) {
 		t.Errorf("promtool query printed, without %q:\n%s", want, printed)
 	}
-
-	cells := regexp.MustCompile("\\| `([^`]+)` \\|").FindAllStringSubmatch(page(t, section), -1)
-	if len(cells) < 5 {
-		t.Errorf("%d queries only", len(cells))
+	for _, query := range append(cells(t, section), dashboard(t, "latency", "expr")...) {
+		queryRange(t, "http://"+server, expand(query))
 	}
-	for _, cell := range cells {
-		queryRange(t, "http://"+address, cell[1])
-	}
-	for _, expr := range dashboard(t) {
-		queryRange(t, "http://"+address, strings.NewReplacer("$tag", ".*", "$__rate_interval", "1m").Replace(expr))
+	for _, query := range cells(t, "While a test runs: Prometheus") {
+		if !strings.Contains(query, "hdrsum_") {
+			awaitQuery(t, "http://"+past, query, 1468800510)
+		}
 	}
 }
 
@@ -135,140 +237,243 @@ func queryRange(t *testing.T, server, query string) {
 	}
 }
 
-// dashboard returns the expressions of the Grafana dashboard.
-func dashboard(t *testing.T) []string {
+// A board is a Grafana dashboard, as far as the tests look at it.
+type board struct {
+	Title, UID, Refresh string
+	SchemaVersion       int
+	Time                struct{ From string }
+	Templating          struct {
+		List []struct {
+			Name, Type string
+			Query      any
+		}
+	}
+	Panels []struct {
+		ID         int
+		Title      string
+		Type       string
+		Datasource struct{ Type, UID string }
+		GridPos    struct{ X, Y, W, H int }
+		Options    json.RawMessage
+		Targets    []map[string]any
+	}
+}
+
+// readBoard reads a dashboard of docs/grafana.
+func readBoard(t *testing.T, name string) (b board, text string) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/grafana/latency.json")
+	data, err := os.ReadFile("../../docs/grafana/" + name + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var board struct {
-		Title, UID    string
-		SchemaVersion int
-		Templating    struct {
-			List []struct {
-				Name, Type, Definition string
-			}
-		}
-		Panels []struct {
-			ID          int
-			Title, Type string
-			Datasource  struct{ Type, UID string }
-			GridPos     struct{ X, Y, W, H int }
-			FieldConfig struct{ Defaults struct{ Unit string } }
-			Targets     []struct{ RefID, Expr, LegendFormat string }
-		}
-	}
-	if err := json.Unmarshal(text, &board); err != nil {
+	if err := json.Unmarshal(data, &b); err != nil {
 		t.Fatal(err)
 	}
-	if board.Title == "" || board.UID == "" || board.SchemaVersion == 0 || len(board.Panels) == 0 {
-		t.Errorf("no dashboard: %+v", board)
+	return b, string(data)
+}
+
+// dashboard returns the queries of a Grafana dashboard, which are in a field of its targets, and checks the rest of it.
+func dashboard(t *testing.T, name, field string) []string {
+	t.Helper()
+	b, _ := readBoard(t, name)
+	if b.Title == "" || b.UID == "" || b.SchemaVersion == 0 || len(b.Panels) == 0 {
+		t.Errorf("%s: no dashboard: %+v", name, b)
 	}
-	var expressions []string
-	variables := map[string]bool{"__rate_interval": true}
-	for _, v := range board.Templating.List {
+	if name != "latency" && (b.Refresh != "5s" || b.Time.From != "now-5m") {
+		t.Errorf("%s: refresh %s, from %s", name, b.Refresh, b.Time.From)
+	}
+	var queries []string
+	variables := map[string]bool{"__rate_interval": true, "timeFilter": true, "tag_tag": true}
+	for _, v := range b.Templating.List {
 		variables[v.Name] = true
-		if v.Type == "query" {
-			expressions = append(expressions, regexp.MustCompile(`label_values\((.*), \w+\)`).FindStringSubmatch(v.Definition)[1])
+		switch query := v.Query.(type) {
+		case map[string]any:
+			queries = append(queries, regexp.MustCompile(`label_values\((.*), \w+\)`).FindStringSubmatch(query["query"].(string))[1])
+		case string:
+			if v.Type == "query" {
+				queries = append(queries, query)
+			}
 		}
 	}
 	ids := map[int]bool{}
-	for _, p := range board.Panels {
-		if ids[p.ID] || p.Title == "" || p.Type != "timeseries" || p.Datasource.Type != "prometheus" || p.FieldConfig.Defaults.Unit == "" ||
+	for _, p := range b.Panels {
+		if ids[p.ID] || p.Title == "" || p.Datasource.UID != "${datasource}" ||
 			p.GridPos.W < 1 || p.GridPos.H < 1 || p.GridPos.X+p.GridPos.W > 24 || len(p.Targets) == 0 {
-			t.Errorf("no panel: %+v", p)
+			t.Errorf("%s: no panel: %+v", name, p)
 		}
 		ids[p.ID] = true
-		refs := map[string]bool{}
+		refs := map[any]bool{}
 		for _, target := range p.Targets {
-			if refs[target.RefID] || target.RefID == "" || target.LegendFormat == "" {
-				t.Errorf("no target: %+v", target)
+			query, _ := target[field].(string)
+			if refs[target["refId"]] || target["refId"] == nil || query == "" {
+				t.Errorf("%s: no target: %+v", name, target)
 			}
-			refs[target.RefID] = true
-			for _, v := range regexp.MustCompile(`\$(\w+)`).FindAllStringSubmatch(target.Expr, -1) {
+			refs[target["refId"]] = true
+			for _, v := range regexp.MustCompile(`\$(\w+)`).FindAllStringSubmatch(query, -1) {
 				if !variables[v[1]] {
-					t.Errorf("%s: no variable %s", target.Expr, v[0])
+					t.Errorf("%s: %s: no variable %s", name, query, v[0])
 				}
 			}
-			expressions = append(expressions, target.Expr)
+			queries = append(queries, query)
 		}
 	}
-	return expressions
+	return queries
 }
 
-// TestDashboardMetrics compares the names and quantiles of the Grafana dashboard with those that are emitted.
+// TestDashboardMetrics compares the names and quantiles of the Grafana dashboards with those that are emitted.
 func TestDashboardMetrics(t *testing.T) {
-	text := must(t, "../../testdata/logs/node1.hdr", "-ovr", "1e9", "-st", "openmetrics", "-metric", "request_latency_seconds")
-	for _, expr := range dashboard(t) {
-		found := regexp.MustCompile(`([a-z_]+)(\{[^}]*\})?`).FindAllStringSubmatch(expr, -1)
-		names := 0
-		for _, f := range found {
-			if !strings.Contains(f[1], "latency") {
-				continue
+	t.Parallel()
+	dir, at := t.TempDir(), address(t)
+	writers(t, dir, 3)
+	p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-ovr", "1e9", "-metric", "request_latency_seconds", "-listen", at)
+	p.Await("metrics", func() bool { return strings.Contains(fetch("http://"+at+"/metrics"), "window_max") })
+	for name, text := range map[string]string{
+		"latency": must(t, "../../testdata/logs/node1.hdr", "-ovr", "1e9", "-st", "openmetrics", "-metric", "request_latency_seconds"),
+		"live":    fetch("http://" + at + "/metrics"),
+	} {
+		for _, expr := range dashboard(t, name, "expr") {
+			names := 0
+			for _, f := range regexp.MustCompile(`((?:request|hdrsum)_[a-z_]+)(\{[^}]*\})?`).FindAllStringSubmatch(expr, -1) {
+				names++
+				quantile := regexp.MustCompile(`quantile="[^"]*"`).FindString(f[2])
+				line := regexp.MustCompile(`(?m)^` + f[1] + `(_bucket)?\{.*` + regexp.QuoteMeta(quantile) + `.*\} `)
+				if !line.MatchString(text) {
+					t.Errorf("%s: %s: no %s with %q is emitted", name, expr, f[1], quantile)
+				}
 			}
-			names++
-			quantile := regexp.MustCompile(`quantile="[^"]*"`).FindString(f[2])
-			line := regexp.MustCompile(`(?m)^` + f[1] + `\{.*` + regexp.QuoteMeta(quantile) + `.*\} `)
-			if !line.MatchString(text) {
-				t.Errorf("%s: no %s with %q is emitted", expr, f[1], quantile)
+			if names == 0 {
+				t.Errorf("%s: %s has no metric", name, expr)
 			}
 		}
-		if names == 0 {
-			t.Errorf("%s has no metric", expr)
+	}
+	points := must(t, "../../testdata/logs/node1.hdr", "-st", "influx")
+	for _, query := range dashboard(t, "influxdb", "query") {
+		if field := regexp.MustCompile(`SELECT "(.+?)" FROM "latency" `).FindStringSubmatch(query); field != nil && !strings.Contains(points, ","+field[1]+"=") {
+			t.Errorf("%s: no field %s is emitted", query, field[1])
+		}
+		if !strings.Contains(query, `FROM "latency"`) {
+			t.Error(query)
 		}
 	}
 }
 
-// TestDashboardsInfluxDB runs the page's way from a file and from a pipe to InfluxDB.
-func TestDashboardsInfluxDB(t *testing.T) {
-	clitest.RequireTools(t, "influxd", "curl")
-	server := influxdb(t)
-	dir := t.TempDir()
-	text, err := os.ReadFile("../../testdata/logs/node1.hdr")
-	if err != nil {
-		t.Fatal(err)
+// influxQuery returns the number of series that a query finds.
+func influxQuery(t *testing.T, server, db, query string) int {
+	t.Helper()
+	var answer struct {
+		Results []struct {
+			Series []any
+			Error  string
+		}
 	}
-	lines := slices.Collect(bytes.Lines(text))
-	live, err := os.Create(filepath.Join(dir, "live.hdr"))
-	if err != nil {
-		t.Fatal(err)
+	get(t, server+"/query?"+url.Values{"db": {db}, "q": {query}}.Encode(), &answer)
+	if answer.Results[0].Error != "" {
+		t.Fatalf("%s: %s", query, answer.Results[0].Error)
 	}
-	defer live.Close()
-	live.Write(bytes.Join(lines[:5], nil))
+	return len(answer.Results[0].Series)
+}
 
-	printed := shell(t, dir, strings.ReplaceAll(commands(t, "From a pipe to InfluxDB"), "http://127.0.0.1:8086", server))
+// TestDashboardsInfluxDB runs the page's ways to InfluxDB, and the queries of the Grafana dashboard.
+func TestDashboardsInfluxDB(t *testing.T) {
+	clitest.RequireTools(t, "influxd", "curl", "bash")
+	server := influxdb(t)
+	script := func(section string) string {
+		return strings.ReplaceAll(commands(t, section), "http://127.0.0.1:8086", server)
+	}
+	dir := t.TempDir()
+	all := writers(t, dir, 3)
+	shell(t, dir, script("While a test runs: InfluxDB"))
+	keepWriting(t, all, 3)
+	for _, query := range dashboard(t, "influxdb", "query") {
+		want := 2 // tags
+		if strings.HasPrefix(query, "SHOW") {
+			want = 1
+		}
+		clitest.Await(t, query, nil, func() bool { return influxQuery(t, server, "loadtest", expand(query)) == want })
+	}
+
+	printed := shell(t, t.TempDir(), script("From a file to InfluxDB"))
 	rows := rows(t, "../../testdata/logs/node1.hdr", "-ovr", "1e6")
 	for _, row := range rows["insert-rt"] {
 		if want := fmt.Sprintf("%v,%v]", row["p99.9"], row["max"]); !strings.Contains(printed, want) {
 			t.Errorf("the query printed, without %q:\n%s", want, printed)
 		}
 	}
-	for n, line := range lines[5:8] {
-		live.Write(line)
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-			var answer struct {
-				Results []struct{ Series []struct{ Values [][]any } }
-			}
-			get(t, server+"/query?"+url.Values{"db": {"loadtest"}, "q": {`SELECT count("count") FROM live`}}.Encode(), &answer)
-			if s := answer.Results[0].Series; len(s) > 0 && s[0].Values[0][1] == float64(n+1) {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("line %d: no point after 10 s: %+v", n, answer)
-			}
-		}
-	}
 }
 
 // TestDashboardsFiles runs the page's commands for spreadsheets and notebooks.
 func TestDashboardsFiles(t *testing.T) {
+	clitest.RequireTools(t, "bash")
 	dir := t.TempDir()
 	shell(t, dir, commands(t, "Spreadsheets and notebooks"))
 	for name, begin := range map[string]string{"fixed.csv": "start,relative_start,", "fixed.ndjson": `{"start":"`} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !strings.HasPrefix(string(text), begin) {
 			t.Errorf("%s: %.100s, %v", name, text, err)
+		}
+	}
+}
+
+// TestSchemaTable checks the page's table of schemas.
+func TestSchemaTable(t *testing.T) {
+	t.Parallel()
+	rows := regexp.MustCompile(`(?m)^\| (-?\d)(?: \(default\))? \| ([\d.,]+)% \| (\d+) \|$`).FindAllStringSubmatch(page(t, "While a test runs: Prometheus"), -1)
+	if len(rows) != 13 {
+		t.Fatalf("%d schemas", len(rows))
+	}
+	for n, row := range rows {
+		schema := prom.MaxSchema - n
+		width := 100 * (math.Exp2(math.Exp2(float64(-schema))) - 1)
+		buckets := math.Ceil(math.Log2(1e4) * math.Exp2(float64(schema)))
+		said, err := strconv.ParseFloat(strings.ReplaceAll(row[2], ",", ""), 64)
+		if err != nil || row[1] != strconv.Itoa(schema) || math.Abs(said/width-1) > 0.005 || row[3] != fmt.Sprint(buckets) {
+			t.Errorf("schema %d: %q, not %.4g%% and %v", schema, row, width, buckets)
+		}
+	}
+}
+
+// TestGrafanaTypes checks the types of the dashboards, of their panels and of the options of panels.
+func TestGrafanaTypes(t *testing.T) {
+	clitest.RequireTools(t, "npm", "npx")
+	dir := t.TempDir()
+	code := `import type { Dashboard, Panel } from '@grafana/schema';
+import type * as heatmap from '@grafana/schema/dist/esm/raw/composable/heatmap/panelcfg/x/HeatmapPanelCfg_types.gen';
+import type * as timeseries from '@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen';
+// JSON has the values of enumerations, not their names.
+type Plain<T> = T extends string ? ` + "`${T}`" + ` : T extends number | boolean | null | undefined ? T
+	: T extends (infer U)[] ? Plain<U>[] : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
+`
+	for _, name := range []string{"live", "influxdb", "latency"} {
+		b, text := readBoard(t, name)
+		code += fmt.Sprintf("{ const board: Plain<Dashboard> = %s; }\n", text)
+		var parts struct{ Panels []json.RawMessage }
+		if err := json.Unmarshal([]byte(text), &parts); err != nil {
+			t.Fatal(err)
+		}
+		for n, p := range b.Panels {
+			code += fmt.Sprintf("{ const panel: Plain<Panel<%s.Options, %[1]s.FieldConfig>> = %s; }\n", p.Type, parts.Panels[n])
+			if p.Options != nil {
+				code += fmt.Sprintf("{ const options: Plain<%s.Options> = %s; }\n", p.Type, p.Options)
+			}
+		}
+	}
+	for name, text := range map[string]string{
+		"check.ts":     code,
+		"package.json": `{"private": true}`,
+		"tsconfig.json": `{"compilerOptions": {"strict": true, "noEmit": true, "module": "nodenext", "moduleResolution": "nodenext",
+			"skipLibCheck": true, "target": "es2022", "types": []}, "files": ["check.ts"]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"npm", "install", "--no-audit", "--no-fund", "@grafana/schema@13.2.3", "typescript@5.9.3"}, {"npx", "tsc", "-p", "."},
+	} {
+		command := exec.Command(args[0], args[1:]...)
+		command.Dir = dir
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
 		}
 	}
 }
