@@ -6,6 +6,8 @@ package cmd
 import (
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -135,8 +137,23 @@ func run(t *testing.T, command string) {
 	if strings.Contains(command, "zstdcat") {
 		clitest.RequireTools(t, "zstdcat")
 	}
+	listens := strings.Contains(command, listenAddress)
+	address := ""
+	if listens {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address = l.Addr().String()
+		l.Close()
+		command = strings.ReplaceAll(command, listenAddress, address)
+	}
 	shell := exec.Command("sh", "-c", command)
 	shell.Dir = dir
+	if listens {
+		runUntilAnswer(t, shell, "http://"+address+"/-/healthy")
+		return
+	}
 	if strings.Contains(command, " -follow") {
 		runUntilOutput(t, shell)
 		return
@@ -149,6 +166,27 @@ func run(t *testing.T, command string) {
 	if messages := matches.ReplaceAllString(stderr.String(), ""); messages != "" {
 		t.Errorf("%s: on standard error:\n%s", command, messages)
 	}
+}
+
+// listenAddress is where the examples listen.
+const listenAddress = "127.0.0.1:9103"
+
+// runUntilAnswer runs a command until it answers a request, and interrupts it then.
+func runUntilAnswer(t *testing.T, shell *exec.Cmd, url string) {
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer shell.Wait()
+	defer syscall.Kill(-shell.Process.Pid, syscall.SIGINT)
+	clitest.Await(t, shell.Args[2], nil, func() bool {
+		answer, err := http.Get(url)
+		if err != nil {
+			return false
+		}
+		answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	})
 }
 
 // runUntilOutput runs a command that never ends by itself. It must print something, and is interrupted then.
