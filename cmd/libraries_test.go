@@ -101,24 +101,36 @@ func splitsAndUnions(t *testing.T) []string {
 	nodes := filepath.Join(output, "nodes.hdr")
 	hdr("hdrunion", "-ip", folder, "-if", `node.\.hdr`, "-of", nodes)
 	paths := []string{nodes}
+	split := func(log, folder string, options ...string) {
+		t.Helper()
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		hdr("hdrsplit", append(options, log, "-od", folder)...)
+		parts, err := filepath.Glob(filepath.Join(folder, "*"))
+		if err != nil || len(parts) == 0 {
+			t.Fatal(parts, err)
+		}
+		paths = append(paths, parts...)
+	}
 	for _, log := range logs {
 		name := filepath.Base(log)
 		if name == "header-only.hdr" {
 			continue // the commands write nothing if there are no intervals
 		}
-		parts := filepath.Join(output, "split", name)
-		if err := os.MkdirAll(parts, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		hdr("hdrsplit", log, "-od", parts)
-		split, err := filepath.Glob(filepath.Join(parts, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		union, grid := filepath.Join(output, "union."+name), filepath.Join(output, "grid."+name)
 		hdr("hdrunion", log, "-of", union)
 		hdr("hdrunion", log, "-grid", "3600", "-of", grid)
-		paths = append(paths, append(split, union, grid)...)
+		paths = append(paths, union, grid)
+		split(log, filepath.Join(output, "split", name))
+	}
+	// Payloads of versions 0 and 1, and those that are not compressed: hdrunion and hdrsplit -recode make them version 2.
+	for _, name := range []string{"jhiccup-v0.hlog", "jhiccup-v1.hlog", "payload-plain.hlog", "payload-v1-words.hlog"} {
+		log := filepath.Join(clitest.Root(), "testdata", "dialects", name)
+		union := filepath.Join(output, "union."+name)
+		hdr("hdrunion", log, "-of", union)
+		paths = append(paths, union)
+		split(log, filepath.Join(output, "split", name), "-recode")
 	}
 	return paths
 }
