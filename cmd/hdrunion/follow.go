@@ -10,6 +10,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/unit"
 	"hdrkit/tags"
 )
 
@@ -39,7 +40,14 @@ type liveUnion struct {
 	diagnostics *cli.Diagnostics
 	base        int64 // milliseconds since the epoch
 	begun       bool
+	units       unit.Finder
 	fields      []byte
+}
+
+// Comment reads a comment of a log for its unit.
+func (u *liveUnion) Comment(log string, text []byte) error {
+	u.units.Comment(log, text)
+	return nil
 }
 
 // Window writes an interval.
@@ -50,6 +58,9 @@ func (u *liveUnion) Window(m *merge.Merged) error {
 		u.begun = true
 		u.log.Comment("[Union of logs, written while they were]")
 		u.log.Version()
+		if found, err := u.units.Unit(); err == nil && found != (unit.Unit{}) {
+			u.log.Comment(found.Comment())
+		}
 		u.log.BaseTime(float64(u.base) / 1000)
 		u.log.StartTime(float64(u.base) / 1000)
 		if err := u.log.Legend(); err != nil {

@@ -67,9 +67,12 @@ func (u *Units) Comment(log string, text []byte) error {
 	}
 	found, err := u.finder.Unit()
 	if err == nil && found != (unit.Unit{}) && found != u.used {
-		err = fmt.Errorf("the values of %s are in %s, but were taken as %s: -in says which is right for all", log, found, u.used)
+		err = fmt.Errorf("the values of %s are in %s, but were taken as %s", log, found, u.used)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("%w: -in says which is right for all", err)
+	}
+	return nil
 }
 
 // Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may be compressed.
@@ -101,7 +104,7 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 	found, err := u.finder.Unit()
 	if err != nil {
 		if asked && u.Options.In == (unit.Unit{}) {
-			return unit.Scale{}, err
+			return unit.Scale{}, fmt.Errorf("%w: -in says which is right for all", err)
 		}
 		found = unit.Unit{}
 	}

@@ -171,6 +171,11 @@ func (u *union) prepare(s *sorter) ([]source, error) {
 func (u *union) each(log *scan.Log, input int, use func(r *hdrlog.Record, start, base int64) error, rest func(r *hdrlog.Record, err error) error) error {
 	for log.Scan() {
 		r := log.Record()
+		if r.Kind == hdrlog.Comment {
+			u.mu.Lock()
+			u.units.Comment(log.Name(), r.Text)
+			u.mu.Unlock()
+		}
 		if r.Kind != hdrlog.IntervalRecord {
 			if err := rest(r, r.Err); err != nil {
 				return err

@@ -21,6 +21,7 @@ import (
 	"hdrkit/internal/heap"
 	"hdrkit/internal/ordered"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/unit"
 	"hdrkit/tags"
 )
 
@@ -47,9 +48,10 @@ const foldAt = 32
 type union struct {
 	scan      *scan.Scan
 	options   Options
-	lookAhead int        // intervals held of an input at most
-	mu        sync.Mutex // of base
-	base      int64      // the earliest start of an input, in milliseconds since the epoch
+	lookAhead int         // intervals held of an input at most
+	mu        sync.Mutex  // of base and units
+	base      int64       // the earliest start of an input, in milliseconds since the epoch
+	units     unit.Finder // knows the unit of the inputs once all have been looked through
 
 	plan    plan
 	streams *heap.Heap[*stream] // by the start of their first intervals
@@ -370,6 +372,11 @@ func (u *union) writeHeader() {
 	slices.Sort(sources)
 	for _, source := range sources {
 		u.writer.Comment("[Source: " + source + "]")
+	}
+	if found, err := u.units.Unit(); err != nil && u.options.Warn != nil {
+		u.options.Warn("%v: they are added up as they are", err)
+	} else if found != (unit.Unit{}) {
+		u.writer.Comment(found.Comment())
 	}
 	base := float64(u.base) / 1000
 	u.writer.BaseTime(base)

@@ -86,6 +86,13 @@ func ofComment(text []byte) (Unit, bool) {
 	return Unit{}, false
 }
 
+// Comment returns a comment that states the unit, as nosqlbench writes it.
+func (u Unit) Comment() string {
+	return "UNITS:" + map[Unit]string{
+		Nanosecond: "NANOSECONDS", Microsecond: "MICROSECONDS", Millisecond: "MILLISECONDS", Second: "SECONDS",
+	}[u]
+}
+
 // A Finder finds out the unit of logs from their comments. The zero value is ready.
 type Finder struct {
 	found Unit
@@ -102,7 +109,7 @@ func (f *Finder) Comment(log string, text []byte) {
 	case f.found == Unit{}:
 		f.found, f.from = u, log
 	case f.found != u && f.clash == nil:
-		f.clash = fmt.Errorf("the values of %s are in %s, those of %s in %s: -in says which is right for all", f.from, f.found, log, u)
+		f.clash = fmt.Errorf("the values of %s are in %s, those of %s in %s", f.from, f.found, log, u)
 	}
 }
 

@@ -58,6 +58,16 @@ func TestComment(t *testing.T) {
 	}
 }
 
+// TestCommentOf checks that the comment of a unit states it.
+func TestCommentOf(t *testing.T) {
+	t.Parallel()
+	for _, u := range all {
+		if got, ok := ofComment([]byte("#" + u.Comment())); got != u || !ok {
+			t.Errorf("%s: %s states %q", u, u.Comment(), got)
+		}
+	}
+}
+
 func TestFinder(t *testing.T) {
 	t.Parallel()
 	ns, us := []byte("#UNITS:NANOSECONDS"), []byte("#[Logging for: READ]")
@@ -73,7 +83,7 @@ func TestFinder(t *testing.T) {
 		t.Errorf("both logs state their unit: %q, %v", got, err)
 	}
 	f.Comment("c.hdr", us)
-	const want = "the values of a.hdr are in ns, those of c.hdr in us: -in says which is right for all"
+	const want = "the values of a.hdr are in ns, those of c.hdr in us"
 	if _, err := f.Unit(); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
