@@ -17,6 +17,8 @@ import (
 type Filter struct {
 	include, exclude []*pattern
 
+	watch bool // even if all tags are kept, remember them
+
 	mu   sync.RWMutex
 	kept map[string]bool // by the text of a tag
 }
@@ -71,7 +73,7 @@ func (p *pattern) matches(text string) bool {
 
 // Keeps reports whether the filter keeps intervals with this tag.
 func (f *Filter) Keeps(tag []byte) bool {
-	if f.All() {
+	if f.All() && (f == nil || !f.watch) {
 		return true
 	}
 	f.mu.RLock()
@@ -126,16 +128,26 @@ func (f *Filter) Unmatched() (include, exclude []string) {
 	return unmatched(f.include), unmatched(f.exclude)
 }
 
-// Seen returns the texts of the tags that the filter has seen, sorted. A filter that keeps all tags remembers none.
-func (f *Filter) Seen() []string {
-	if f.All() {
+// Watch has the filter remember tags even if it keeps all. Call it before Keeps.
+func (f *Filter) Watch() { f.watch = true }
+
+// Seen returns the texts of the tags that the filter has seen, sorted. A filter that keeps all tags remembers them only if
+// it watches.
+func (f *Filter) Seen() []string { return f.remembered(func(kept bool) bool { return true }) }
+
+// Kept returns those of the tags of Seen that the filter keeps.
+func (f *Filter) Kept() []string { return f.remembered(func(kept bool) bool { return kept }) }
+
+func (f *Filter) remembered(wanted func(kept bool) bool) (texts []string) {
+	if f == nil {
 		return nil
 	}
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	texts := make([]string, 0, len(f.kept))
-	for text := range f.kept {
-		texts = append(texts, text)
+	for text, kept := range f.kept {
+		if wanted(kept) {
+			texts = append(texts, text)
+		}
 	}
 	slices.Sort(texts)
 	return texts

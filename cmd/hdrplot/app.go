@@ -26,7 +26,7 @@ const examples = `examples:
 exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line, 3 if malformed lines were skipped`
 
 func app() *urfave.App {
-	flags := append(append(cli.InputFlags(), cli.TagFlags("draw")...), cli.IgnoreTagsFlag("draw"))
+	flags := append(append(cli.InputFlags(), cli.TagFlags("draw")...), cli.IgnoreTagsFlag("draw"), cli.UntaggedFlag())
 	flags = append(flags,
 		&urfave.BoolFlag{Name: "diff", Category: cli.GroupChoice, Usage: "draw the ratio of the second input to the first, by percentile"},
 		&urfave.BoolFlag{Name: "compare", Category: cli.GroupChoice, Usage: "draw each input by itself; otherwise several are added up, tag by tag"},

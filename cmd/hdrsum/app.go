@@ -20,7 +20,7 @@ const examples = `examples:
    hdrsum throughput.hdr                             a table on a terminal, percentiles in a pipe or a file
    hdrsum throughput.hdr -in ns -unit ms             the same in milliseconds
    hdrsum -if throughput.hdr -ovr 1000000            values in nanoseconds, printed in milliseconds, by tag
-   hdrsum -if throughput.hdr -ovr 1000 -it           all tags together
+   hdrsum -if throughput.hdr -incT '.*-rt' -it       the response times of all operations together
    hdrsum -if '.*-rt\.fixed\.hdr' -ovr 1000 -it     all logs whose name matches
    hdrsum -if throughput.hdr -st hgrm -of tpt        tpt.TAG.hgrm for every tag
    hdrsum -s 60 -e 5m throughput.hdr                 without the first minute and what comes after the fifth
@@ -52,7 +52,7 @@ func app() *urfave.App {
 }
 
 func flags() []urfave.Flag {
-	return slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), []urfave.Flag{cli.IgnoreTagsFlag("summarize")}, cli.RangeFlags(), []urfave.Flag{
+	return slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), []urfave.Flag{cli.IgnoreTagsFlag("summarize"), cli.UntaggedFlag()}, cli.RangeFlags(), []urfave.Flag{
 		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: "percentiles", Category: cli.GroupOutput,
 			Usage: "print this `TYPE`: " + strings.Join(types(), ", "), DefaultText: "table on a terminal, otherwise percentiles"},
 		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),

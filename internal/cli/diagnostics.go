@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
@@ -26,6 +29,8 @@ type Diagnostics struct {
 	skipped int // malformed lines
 	left    int // intervals that were read but not shown
 	filter  *tags.Filter
+	// together is set if all tags are added up.
+	together bool
 }
 
 // NewDiagnostics returns the diagnostics of a command, which go to w. If strict is set, the first malformed line is an
@@ -116,6 +121,12 @@ func (d *Diagnostics) Close() error {
 	for _, pattern := range exclude {
 		message(d.w, d.command, fmt.Sprintf("-excT %q matches no tag%s", pattern, didYouMean(pattern, d.filter.Seen())))
 	}
+	if d.together {
+		if same := sameRequests(d.filter.Kept()); same != nil {
+			message(d.w, d.command, fmt.Sprintf("-it adds up %s, which count the same requests; choose with -incT, such as -incT '.*%s'",
+				strings.Join(same, " and "), same[0][strings.LastIndexByte(same[0], '-'):]))
+		}
+	}
 	if d.silent > 0 {
 		message(d.w, d.command, fmt.Sprintf("%d more messages like these", d.silent))
 	}
@@ -134,6 +145,25 @@ func (d *Diagnostics) Close() error {
 // Verbosef prints a line that -v asks for.
 func Verbosef(c *cli.Context, format string, args ...any) {
 	fmt.Fprintln(c.App.ErrWriter, Printable(fmt.Sprintf(format, args...)))
+}
+
+// sameRequests returns the first tags of a kind that cassandra-stress writes for the same requests: OP-rt (response time),
+// OP-st (service time) and OP-wt (waiting time). It returns nil if there are no two of them.
+func sameRequests(texts []string) []string {
+	kinds := make(map[string][]string) // by OP
+	for _, text := range texts {
+		for _, kind := range []string{"-rt", "-st", "-wt"} {
+			if name, ok := strings.CutSuffix(text, kind); ok {
+				kinds[name] = append(kinds[name], text)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		if len(kinds[name]) > 1 {
+			return kinds[name]
+		}
+	}
+	return nil
 }
 
 func number(n int, things string) string {

@@ -56,6 +56,12 @@ func IgnoreTagsFlag(verb string) cli.Flag {
 		Usage: verb + " all tags together"}
 }
 
+// UntaggedFlag is the option that leaves untagged intervals untagged. [Inputs] reads it.
+func UntaggedFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "untagged", Category: GroupChoice,
+		Usage: "leave untagged intervals untagged; without it, those of several logs that begin with different comments such as #[Logging for: READ] have the tags READ and so on"}
+}
+
 // RangeFlags are the options that choose a span of time, in all commands.
 func RangeFlags() []cli.Flag {
 	return []cli.Flag{
@@ -140,6 +146,9 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 		return nil, err
 	}
 	diagnostics.filter = selection.Tags
+	if diagnostics.together = c.Bool("it"); diagnostics.together {
+		selection.Tags.Watch()
+	}
 	s := &scan.Scan{
 		Inputs:    inputs,
 		Selection: selection,

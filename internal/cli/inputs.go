@@ -40,12 +40,14 @@ func Inputs(c *cli.Context) ([]scan.Input, error) {
 		}
 		chosen.add(scan.Stdin(c.App.Reader))
 	}
+	chosen.tagUntagged()
 	return chosen.inputs, nil
 }
 
 // InputsNamed returns the logs that the values of an option choose. They have the grammar of -if.
 func InputsNamed(c *cli.Context, option string) ([]scan.Input, error) {
 	chosen, err := matching(c, option, c.StringSlice(option))
+	chosen.tagUntagged()
 	return chosen.inputs, err
 }
 
@@ -87,6 +89,14 @@ type inputs struct {
 	option string // the option that messages name
 	second hdrlog.Second
 	inputs []scan.Input
+}
+
+// tagUntagged gives untagged intervals tags, see [tagUntagged], unless -untagged turns it off. hdrsplit has no such option,
+// since its parts are the intervals of a log as they are.
+func (in *inputs) tagUntagged() {
+	if flagNamed(in.c.App.Flags, "untagged") != nil && !in.c.Bool("untagged") {
+		tagUntagged(in.inputs)
+	}
 }
 
 // add adds an input unless it is there already.

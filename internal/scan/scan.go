@@ -31,6 +31,8 @@ type Input struct {
 	// Tag, if not empty, is the tag of its untagged intervals, and stands before the tags of the
 	// others.
 	Tag string
+	// Untagged, if not nil, is the tag of its untagged intervals, unless Tag is set.
+	Untagged []byte
 	// Second says what the second number of its intervals is, if that is known.
 	Second hdrlog.Second
 	// End is the end of its last interval, in milliseconds since the epoch. It matters only if
@@ -134,6 +136,8 @@ func (s *Scan) Select(input int, i *hdrlog.Interval) bool {
 			own += "::" + string(i.Tag)
 		}
 		i.Tag = []byte(own)
+	} else if i.Tag == nil {
+		i.Tag = s.Inputs[input].Untagged
 	}
 	return s.Selection.Keeps(i, s.Inputs[input].End)
 }
