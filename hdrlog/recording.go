@@ -12,8 +12,9 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// A Recording writes a log of what an application records: one interval per period for each tag that has values, and a last
-// one when it is closed. Intervals follow one another without gaps. All methods are safe for concurrent use.
+// A Recording writes what an application records to a log: for each tag with values, one interval
+// per period, and a last one when it is closed. Intervals follow one another without gaps. All
+// methods are safe for concurrent use.
 type Recording struct {
 	layout histogram.Layout
 	now    func() time.Time
@@ -24,15 +25,16 @@ type Recording struct {
 
 	mu        sync.Mutex
 	writer    *Writer
-	recorders map[string]*histogram.Recorder // by tag, empty for none
-	last      int64                          // when the last interval ended, in milliseconds since begin
+	recorders map[string]*histogram.Recorder // by tag
+	last      int64                          // end of the last interval, in milliseconds since begin
 	taken     histogram.Histogram
 }
 
-// StartRecording writes the header of a log to w, and from then on an interval per period. Layout is that of the
-// histograms. The log starts now. Call [Recording.Close] at the end; it does not close w.
+// StartRecording writes the header of a log to w, and then an interval per period. The histograms
+// have the given layout. The log starts now. Call [Recording.Close] at the end; it does not close
+// w.
 //
-// The error is that of writing to w, or wraps [histogram.ErrLayout] or [ErrPeriod].
+// The error is that of writing to w, or it wraps [histogram.ErrLayout] or [ErrPeriod].
 func StartRecording(w io.Writer, period time.Duration, layout histogram.Layout) (*Recording, error) {
 	if period < time.Millisecond {
 		return nil, fmt.Errorf("%w: %v", ErrPeriod, period)
@@ -50,7 +52,7 @@ func StartRecording(w io.Writer, period time.Duration, layout histogram.Layout) 
 	return r, nil
 }
 
-// ErrPeriod: a recording cannot write intervals of this length.
+// ErrPeriod: a recording cannot write such short intervals.
 var ErrPeriod = errors.New("the period is shorter than a millisecond")
 
 // startRecording writes an interval at each tick.
@@ -76,8 +78,9 @@ func startRecording(w io.Writer, layout histogram.Layout, ticks <-chan time.Time
 	return r, nil
 }
 
-// Recorder returns the recorder for a tag, an empty one for intervals without a tag. It is the same each time. What is
-// recorded after [Recording.Close] is lost. The error is that of [CheckTag].
+// Recorder returns the recorder for a tag; an empty tag means none. Each call with the same tag
+// returns the same recorder. What is recorded after [Recording.Close] is lost. The error is that of
+// [CheckTag].
 func (r *Recording) Recorder(tag string) (*histogram.Recorder, error) {
 	if err := CheckTag([]byte(tag)); err != nil {
 		return nil, err
@@ -94,7 +97,7 @@ func (r *Recording) Recorder(tag string) (*histogram.Recorder, error) {
 	return recorder, err
 }
 
-// Err returns the first error of writing. After an error nothing more is written.
+// Err returns the first error of writing. The recording writes nothing more after it.
 func (r *Recording) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

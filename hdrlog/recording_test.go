@@ -12,7 +12,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// clock is a clock that a test sets. Each tick is taken by the recording before the next.
+// clock is a clock for tests, which moves only by advance.
 type clock struct {
 	mu    sync.Mutex
 	at    time.Time
@@ -35,7 +35,7 @@ func (c *clock) advance(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// lines returns the intervals of a log as TAG START LENGTH COUNT, without the base time.
+// lines returns the intervals of a log as TAG START LENGTH COUNT.
 func lines(t *testing.T, log string) (lines []string) {
 	t.Helper()
 	var decoder histogram.Decoder
@@ -63,8 +63,8 @@ func lines(t *testing.T, log string) (lines []string) {
 	return lines
 }
 
-// TestRecording writes intervals of two tags and of none. Those without values are left out, and intervals follow one another
-// without gaps whenever the ticks come.
+// TestRecording writes intervals with two tags and without. Intervals without values are left out.
+// The others follow one another without gaps, whenever ticks come.
 func TestRecording(t *testing.T) {
 	c := newClock()
 	var log bytes.Buffer
@@ -85,7 +85,7 @@ func TestRecording(t *testing.T) {
 	tick := func(after time.Duration) {
 		c.advance(after)
 		c.ticks <- time.Time{}
-		r.write(false) // either this or the tick writes; it returns when both have, or the tick is still to find nothing
+		r.write(false) // This or the tick writes; the other one finds nothing.
 	}
 	record("GET", 3)
 	record("PUT", 1)
@@ -109,7 +109,7 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// What is recorded in the same millisecond as the last interval ended is in the interval that Close writes.
+// Values of the millisecond in which the last interval ended are in the one that Close writes.
 func TestRecordingEndsAtOnce(t *testing.T) {
 	c := newClock()
 	var log bytes.Buffer
@@ -129,7 +129,7 @@ func TestRecordingEndsAtOnce(t *testing.T) {
 	}
 }
 
-// Goroutines record while intervals are written at ticks of the real clock. The log has all values.
+// Goroutines record while ticks of the real clock write intervals. The log has all values.
 func TestRecordingLosesNothing(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -172,7 +172,7 @@ func TestRecordingLosesNothing(t *testing.T) {
 	}
 }
 
-// failing fails once it has taken so many bytes.
+// failing fails after some bytes.
 type failing struct{ left int }
 
 var errFull = errors.New("full")

@@ -1,6 +1,5 @@
-// Package hdrgo converts histograms from and to those of [hdrhistogram-go].
-//
-// Tags and times are not part of a [histogram.Histogram], and are not converted.
+// Package hdrgo converts histograms to and from those of [hdrhistogram-go]. It does not convert
+// tags and times: a [histogram.Histogram] has none.
 //
 // [hdrhistogram-go]: https://pkg.go.dev/github.com/HdrHistogram/hdrhistogram-go
 package hdrgo
@@ -13,8 +12,9 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// From returns a new histogram with the layout and counts of from. A conversion ratio other than 1 makes it a double
-// histogram. The error wraps [histogram.ErrLayout], [histogram.ErrRange] or [histogram.ErrOverflow].
+// From returns a new histogram with the layout and counts of from. A conversion ratio other than 1
+// makes it a double histogram. The error wraps [histogram.ErrLayout], [histogram.ErrRange] or
+// [histogram.ErrOverflow].
 func From(from *hdrhistogram.Histogram) (*histogram.Histogram, error) {
 	h := new(histogram.Histogram)
 	if err := FromInto(h, from); err != nil {
@@ -23,8 +23,8 @@ func From(from *hdrhistogram.Histogram) (*histogram.Histogram, error) {
 	return h, nil
 }
 
-// FromInto is [From] in the memory of h. Hdrhistogram-go gives its counts only as a copy, which still takes memory. If
-// FromInto returns an error, h is empty or holds a part of the counts.
+// FromInto is [From] that uses the memory of h. Hdrhistogram-go copies its counts for it, which
+// still takes memory. After an error, h is empty or holds some of the counts.
 func FromInto(h *histogram.Histogram, from *hdrhistogram.Histogram) error {
 	snapshot := from.Export()
 	layout := histogram.Layout{Digits: int(snapshot.SignificantFigures), Lowest: snapshot.LowestTrackableValue}
@@ -34,7 +34,7 @@ func FromInto(h *histogram.Histogram, from *hdrhistogram.Histogram) error {
 	if err := layout.Validate(); err != nil {
 		return err
 	}
-	// Near the largest int64 hdrhistogram-go's logarithm rounds a lowest value up to the next power of two.
+	// Near the largest int64, hdrhistogram-go rounds the logarithm of the lowest value up.
 	if slots := layout.SlotsFor(max(snapshot.HighestTrackableValue, 0)); slots != len(snapshot.Counts) {
 		return errSlots(len(snapshot.Counts), snapshot, slots)
 	}
@@ -57,12 +57,13 @@ func errSlots(theirs int, snapshot *hdrhistogram.Snapshot, ours int) error {
 		theirs, snapshot.LowestTrackableValue, snapshot.HighestTrackableValue, ours)
 }
 
-// To returns a new histogram of hdrhistogram-go with the layout and counts of h. It takes values up to the largest of the
-// power-of-two bucket that holds the highest value of h. It keeps the conversion ratio of a double histogram, but the
-// methods of hdrhistogram-go ignore it.
+// To returns a new histogram of hdrhistogram-go with the layout and counts of h. It takes values up
+// to the end of the power-of-two bucket with the highest value of h. It keeps the conversion ratio
+// of a double histogram, but the methods of hdrhistogram-go ignore that.
 //
-// The error wraps [histogram.ErrLayout] if hdrhistogram-go would count in other slots, or [histogram.ErrKind] if it would
-// take a double histogram for one of integers, because the ratio is 1.
+// The error wraps [histogram.ErrLayout] if hdrhistogram-go has other slots. It wraps
+// [histogram.ErrKind] if h is a double histogram with a ratio of 1: hdrhistogram-go would take it
+// for one of integers.
 func To(h *histogram.Histogram) (*hdrhistogram.Histogram, error) {
 	layout := h.Layout()
 	if layout.Ratio == 1 {
@@ -89,12 +90,13 @@ func To(h *histogram.Histogram) (*hdrhistogram.Histogram, error) {
 	return to, nil
 }
 
-// emptySize is what ByteSize returns of a histogram without slots.
+// emptySize is the ByteSize of a histogram without slots.
 var emptySize = new(hdrhistogram.Histogram).ByteSize()
 
-// ToInto makes to, which has the significant digits of h and lowest value, count what h counts, without taking memory.
-// The error wraps [histogram.ErrLayout] if it has others, [histogram.ErrKind] if h is a double histogram, or
-// [histogram.ErrRange] if a value is above the highest that it takes; to is then empty.
+// ToInto replaces the counts of to by those of h. It takes no memory. The two must have the same
+// digits and lowest value. The error wraps [histogram.ErrLayout] if they have not,
+// [histogram.ErrKind] if h is a double histogram, or [histogram.ErrRange] if to cannot hold a
+// value. After an error, to is empty.
 func ToInto(to *hdrhistogram.Histogram, h *histogram.Histogram) error {
 	to.Reset()
 	layout := h.Layout()

@@ -44,7 +44,7 @@ func equal(t testing.TB, got, want *histogram.Histogram) {
 	}
 }
 
-// roundTrip turns h into one of hdrhistogram-go and back.
+// roundTrip converts h to hdrhistogram-go and back.
 func roundTrip(t *testing.T, h *histogram.Histogram) {
 	t.Helper()
 	theirs, err := hdrgo.To(h)
@@ -61,7 +61,7 @@ func roundTrip(t *testing.T, h *histogram.Histogram) {
 	equal(t, ours, h)
 }
 
-// Both libraries decode the same from the logs, and each takes the other's.
+// Both libraries decode the same from the logs, and each histogram converts to the other library.
 func TestLogs(t *testing.T) {
 	names, err := filepath.Glob("../../testdata/logs/*.hdr")
 	if err != nil {
@@ -90,7 +90,7 @@ func TestLogs(t *testing.T) {
 			}
 			roundTrip(t, h)
 			if h.Double() {
-				continue // unknown to hdrhistogram-go's decoder
+				continue // hdrhistogram-go cannot decode it
 			}
 			theirs, err := hdrhistogram.Decode(encoded)
 			if err != nil {
@@ -157,7 +157,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Neither side's counts are shared with the other's.
+// The converted histogram has counts of its own.
 func TestCopies(t *testing.T) {
 	h := newHistogram(t, histogram.Layout{Digits: 3, Lowest: 1})
 	record(t, h, 5, 1)
@@ -173,7 +173,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestToInto reuses one histogram of hdrhistogram-go for several of ours.
+// TestToInto reuses one histogram of hdrhistogram-go for several histograms.
 func TestToInto(t *testing.T) {
 	to := hdrhistogram.New(1, math.MaxInt64/2, 3)
 	into := new(histogram.Histogram)

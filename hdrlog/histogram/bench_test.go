@@ -9,7 +9,8 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// latencies returns a histogram of 10000 log-normal values around a million, as a load test has in nanoseconds.
+// latencies returns a histogram of 10000 log-normal values around a million, as a load test has in
+// nanoseconds.
 func latencies(b *testing.B, digits int) *histogram.Histogram {
 	random := rand.New(rand.NewPCG(1, 2))
 	h := newHistogram(b, digits, 1)

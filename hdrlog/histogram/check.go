@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 )
 
-// Check decodes the counts without adding them to anything. Where it returns nil, so does [Payload.AddTo] with a histogram
-// of the same kind that has room for the values and counts.
+// Check decodes the counts, but does not add them to anything. If it returns nil, [Payload.AddTo]
+// cannot fail, except with [ErrKind], [ErrSpan] or [ErrOverflow] because of what the sum holds.
 func (p *Payload) Check() error {
 	if p.version < 2 {
 		counts := &p.decoder.counts
@@ -15,7 +15,7 @@ func (p *Payload) Check() error {
 	var (
 		index   int
 		total   int64
-		seen    int64 // as in accumulateZigZag
+		seen    int64 // see accumulateZigZag
 		encoded = p.counts
 	)
 	for {
@@ -38,12 +38,12 @@ func (p *Payload) Check() error {
 	return nil
 }
 
-// checkEights goes over counts of one byte, eight at a time while it can, and returns how many bytes of encoded it took,
-// the next index and what the counts add up to. A count moves on by 1, a run of n empty slots by n, so that eight
-// move on by 8*64 slots at most: while there are as many left, no index can be out of range.
+// checkEights passes over encoded counts of one byte each, eight at a time. It returns the number
+// of bytes that it took, the next index and the sum of the counts. A count advances by 1 slot, a
+// run by at most 64. So while 8*64 slots are left, no index is out of range.
 //
-// Four words are looked at together: bytes of which each is 63 at most can be added up four at a time. That takes two thirds
-// of the time of one word after the other (BenchmarkCheck).
+// It looks at four words together: each byte is at most 63, so four of them can be added up in a
+// byte. This takes two thirds of the time of one word after the other (BenchmarkCheck).
 func checkEights(encoded []byte, index, slots int) (done, next int, total int64) {
 	for done+4*8 <= len(encoded) && index+4*8*64 <= slots {
 		four := (*[4 * 8]byte)(encoded[done:])

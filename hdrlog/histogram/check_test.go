@@ -10,7 +10,7 @@ import (
 	"hdrkit/hdrlog/internal/logtest"
 )
 
-// randomCounts returns encoded counts, most of one byte, some that make no sense.
+// randomCounts returns encoded counts: most have one byte, and some are invalid.
 func randomCounts(random *rand.Rand) []byte {
 	var encoded []byte
 	for range random.IntN(200) {
@@ -28,7 +28,7 @@ func randomCounts(random *rand.Rand) []byte {
 	return encoded
 }
 
-// TestCheck has counts checked that are right and wrong, and compares what comes of it with what adding them up does.
+// TestCheck compares Check with adding the counts up, for valid and invalid counts.
 func TestCheck(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	right := 0
@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestPlain opens payloads again from what AppendPlain and AppendCompressed made of them.
+// TestPlain reopens the results of AppendBinary and AppendCompressed.
 func TestPlain(t *testing.T) {
 	paths, err := filepath.Glob("../../testdata/dialects/*payload*")
 	if err != nil {
@@ -120,7 +120,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// checkCutShort cuts a whole payload at some places, of which the last ones take padding only.
+// checkCutShort cuts a payload short at some places. The last ones cut the padding only.
 func checkCutShort(t *testing.T, text []byte, compressed bool) {
 	t.Helper()
 	whole := len(bytes.TrimRight(text, "="))

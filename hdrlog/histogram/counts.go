@@ -10,10 +10,11 @@ import (
 	"hdrkit/hdrlog/internal/mem"
 )
 
-// addTo adds the counts to sum, which has the layout of p, or to nothing if it returns an error.
+// addTo adds the counts to sum. Contract: sum has the layout of p. After an error, sum is
+// unchanged.
 func (p *Payload) addTo(sum *Histogram) error { return p.addBelow(sum, math.MaxInt) }
 
-// addBelow is addTo that fails with errBeyond if sum would have more than most slots, and more than it has.
+// addBelow is addTo with a limit: it fails with errBeyond if sum would get more than most slots.
 func (p *Payload) addBelow(sum *Histogram, most int) error {
 	most = max(most, len(sum.counts))
 	if err := p.makeRoom(sum, most); err != nil {
@@ -24,8 +25,8 @@ func (p *Payload) addBelow(sum *Histogram, most int) error {
 		err = ErrOverflow
 	}
 	if err != nil {
-		// Adding and taking away again costs only the payload that is bad. Looking before adding would cost every
-		// payload a second pass.
+		// Take away what was added. Only a bad payload costs this time. To check before
+		// adding would cost every payload a second pass.
 		p.accumulate(sum, -1, most)
 		return err
 	}
@@ -33,10 +34,10 @@ func (p *Payload) addBelow(sum *Histogram, most int) error {
 	return nil
 }
 
-// errBeyond is the error of [Payload.addBelow] for counts that need more slots than a sum may have.
+// errBeyond: the counts need more slots than the limit of [Payload.addBelow].
 var errBeyond = errors.New("more slots than a sum may have")
 
-// makeRoom makes room in sum for the first count.
+// makeRoom makes room in sum for the first slot with a count.
 func (p *Payload) makeRoom(sum *Histogram, most int) error {
 	_, index, err := p.firstCount()
 	if err != nil {
@@ -50,8 +51,8 @@ func (p *Payload) makeRoom(sum *Histogram, most int) error {
 	return nil
 }
 
-// firstCount returns the index of the first slot that is not empty, or the number of slots if all are empty, and in version 2
-// what is encoded from there on.
+// firstCount returns the index of the first slot with a count, or the number of slots if all are
+// empty. For version 2 it also returns the encoded counts from there on.
 func (p *Payload) firstCount() (encoded []byte, index int, err error) {
 	if p.version < 2 {
 		return nil, (len(p.counts) - len(bytes.TrimLeft(p.counts, "\x00"))) / p.wordSize, nil
@@ -67,8 +68,8 @@ func (p *Payload) firstCount() (encoded []byte, index int, err error) {
 	return encoded, index, nil
 }
 
-// accumulate adds sign times each count to its slot of sum, up to the first that is wrong, and returns their total. There is
-// room for the first; others may need up to most slots.
+// accumulate adds sign times each count to its slot of sum, up to the first wrong one, and returns
+// the total. Contract: makeRoom was called before. Sum grows to at most most slots.
 func (p *Payload) accumulate(sum *Histogram, sign int64, most int) (total int64, err error) {
 	if p.version == 2 {
 		return p.accumulateZigZag(sum, sign, most)
@@ -87,22 +88,23 @@ func (p *Payload) accumulate(sum *Histogram, sign int64, most int) (total int64,
 	})
 }
 
-// roomAhead returns how many slots a sum that grows gets beyond the one that is decoded. addEights needs some, and each growth
-// costs a copy. What is encoded takes no more if all of it is of one byte.
+// roomAhead returns how many slots sum gets beyond the current one when it grows. addEights needs
+// some room, and each growth costs a copy. One encoded byte stands for at most 64 slots.
 func roomAhead(encoded []byte) int { return min(4*8*64, 64*(len(encoded)+8)) }
 
-// accumulateZigZag decodes the counts of version 2: ZigZag LEB128, where n is a count and -n stands for n empty slots.
+// accumulateZigZag is accumulate for version 2. Counts are ZigZag LEB128: n is a count, and -n
+// stands for n empty slots.
 func (p *Payload) accumulateZigZag(sum *Histogram, sign int64, most int) (total int64, err error) {
 	encoded, index, err := p.firstCount()
 	if err != nil {
 		return 0, err
 	}
 	base, counts := sum.base, sum.counts
-	slots := p.slots - base          // from here on slots and index count from base
-	most = min(most, slots)          // most may be more than there are
-	limit := min(len(counts), slots) // sum may have more slots than the header allows
+	slots := p.slots - base // from here on, slots and index count from base
+	most = min(most, slots)
+	limit := min(len(counts), slots) // the header may allow fewer slots than sum has
 	index -= base
-	var seen int64 // negative if total ever overflowed: a sum of two int64 that are not negative shows it so
+	var seen int64 // gets negative if total overflows: the sum of two int64 then is negative
 	for len(encoded) > 0 {
 		if sign > 0 {
 			if index < limit && index+8*64 > limit && limit < most && len(encoded) > 8 {
@@ -140,8 +142,9 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64, most int) (total 
 	return total, nil
 }
 
-// one decodes the count for the slot at index with all checks: it may have several bytes, or the end be near. It returns
-// the count, 0 for a run of empty slots, how many slots it stands for and how many bytes it took.
+// one decodes the encoded number for the slot at index, with all checks. It returns the count,
+// which is 0 for a run of empty slots, the number of slots that it stands for, and the number of
+// bytes that it took.
 func (p *Payload) one(encoded []byte, index int) (n int64, step, size int, err error) {
 	v, size := zigZag(encoded)
 	switch {
@@ -158,15 +161,18 @@ func (p *Payload) one(encoded []byte, index int) (n int64, step, size int, err e
 	return int64(v >> 1), 1, size, nil
 }
 
-// addEights adds counts of one byte to counts from index on, eight at a time while it can, and returns how many bytes of
-// encoded it took, the next index and what it added up to.
+// addEights adds encoded counts of one byte each to counts, from index on, eight at a time. It
+// returns the number of bytes that it took, the next index and the sum of the counts. It stops at a
+// number of several bytes, or near the end of counts or encoded.
 //
-// Nearly all counts take one byte (99.7% of those of a log of cassandra-stress), and whether one is a count or a run of
-// empty slots cannot be predicted. So there is no branch: a count of c adds c and moves on by 1, a run of n adds 0 and
-// moves on by n. That takes 40 ms for the log's 21,600 payloads where one at a time takes 170 (BenchmarkAdd), and
-// checking each index takes 60. accumulateZigZag without this is the plain version; tests compare the two.
+// Nearly all numbers take one byte: 99.7% in a log of cassandra-stress. The processor cannot
+// predict which ones are counts and which ones are runs of empty slots. So there is no branch: a
+// count of c adds c and advances by 1, a run of n adds 0 and advances by n. This takes 40 ms for
+// the 21,600 payloads of the log. One at a time takes 170 ms, and a check of each index 60 ms
+// (BenchmarkAddTo). accumulateZigZag without addEights is the plain version; FuzzCounts compares
+// the two.
 //
-// Eight runs move on by 8*64 slots at most: while there are as many left, no index can be out of range.
+// Eight runs advance by at most 8*64 slots. While so many are left, no index is out of range.
 func addEights(counts []int64, index int, encoded []byte) (done, next int, total int64) {
 	var add, step [8]byte
 	for done+8 <= len(encoded) && index+8*64 <= len(counts) {
@@ -176,7 +182,7 @@ func addEights(counts []int64, index int, encoded []byte) (done, next int, total
 		}
 		done += 8
 		numbers := word >> 1 & halves
-		runs := word & ones * 0xff // as the function; to call that takes a third longer, if only by where the code then lies
+		runs := word & ones * 0xff // a call of the function runs takes a third longer
 		adds := numbers &^ runs
 		binary.LittleEndian.PutUint64(add[:], adds)
 		binary.LittleEndian.PutUint64(step[:], numbers&runs+ones)
@@ -201,24 +207,24 @@ func addEights(counts []int64, index int, encoded []byte) (done, next int, total
 	return done, index, total
 }
 
-// Of eight counts of one byte each, or runs of empty slots:
+// Masks for eight numbers of one byte each.
 const (
-	goesOn = 0x8080808080808080 // a bit of each that says that the count goes on, so that it is not of one byte
-	halves = 0x3f * ones        // the number, once it is shifted down by the bit that says whether it is negative
+	goesOn = 0x8080808080808080 // set if the number has more bytes
+	halves = 0x3f * ones        // the number without its sign, shifted down by one bit
 	ones   = 0x0101010101010101
 )
 
-// runs has all bits of those bytes that are runs, none of those that are counts.
+// runs returns a mask of the bytes that are runs of empty slots.
 func runs(word uint64) uint64 { return word & ones * 0xff }
 
-// sumBytes adds up eight bytes.
+// sumBytes returns the sum of eight bytes.
 func sumBytes(bytes uint64) uint64 {
 	const even = 0x00ff00ff00ff00ff
 	return (bytes&even + bytes>>8&even) * 0x0001000100010001 >> 48
 }
 
-// zigZag decodes a LEB128 number, of which a ninth byte carries eight bits, without undoing the ZigZag. It returns the
-// number of bytes, 0 if encoded ends too early.
+// zigZag decodes a LEB128 number, but leaves the ZigZag. A ninth byte has eight bits. It returns
+// the number of bytes, or 0 if encoded ends too early.
 func zigZag(encoded []byte) (v uint64, size int) {
 	for i := 0; i < len(encoded) && i < 8; i++ {
 		b := uint64(encoded[i])
@@ -233,7 +239,8 @@ func zigZag(encoded []byte) (v uint64, size int) {
 	return v | uint64(encoded[8])<<56, 9
 }
 
-// words calls do for each slot with a count of versions 0 and 1, which are big-endian words, and returns their total.
+// words calls do for each slot with a count of versions 0 and 1, and returns the total. Counts are
+// big-endian words.
 func (p *Payload) words(do func(index int, n int64) error) (total int64, err error) {
 	var seen int64
 	for index := 0; index*p.wordSize < len(p.counts); index++ {
@@ -270,8 +277,8 @@ func (p *Payload) words(do func(index int, n int64) error) (total int64, err err
 	return total, nil
 }
 
-// Pack makes to hold what p does, in the memory that to has. It takes no memory for empty slots. The errors are those of
-// [Payload.AddTo]; to is then empty.
+// Pack makes to hold the counts, in the memory of to. It takes no memory for empty slots. The
+// errors are those of [Payload.AddTo]; to is then empty.
 func (p *Payload) Pack(to *Packed) error {
 	into := packer{bytes: to.bytes[:0]}
 	total, err := p.each(into.add)
@@ -284,7 +291,7 @@ func (p *Payload) Pack(to *Packed) error {
 	return nil
 }
 
-// each calls do for each slot with a count and returns the total count.
+// each calls do for each slot with a count and returns the total.
 func (p *Payload) each(do func(index int, n int64)) (total int64, err error) {
 	if p.version < 2 {
 		return p.words(func(index int, n int64) error { do(index, n); return nil })

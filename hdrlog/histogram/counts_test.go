@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// FuzzCounts holds the loop that takes eight counts at a time against the one that takes one: adding uses the former, and
-// taking away again the latter, so that nothing must be left, and both must find the same total and the same error.
+// FuzzCounts compares the loop that takes eight counts at a time with the one that takes one.
+// Adding uses the first, taking away uses the second. So both must find the same total and the same
+// error, and nothing is left.
 func FuzzCounts(f *testing.F) {
 	for n, text := range logPayloads(f, "*.hdr") {
 		if n%20 == 0 {

@@ -7,7 +7,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// Payloads are decoded straight into a sum. A decoder is for many of them, one after the other.
+// A decoder adds payloads straight to a sum.
 func ExampleDecoder() {
 	var encoder histogram.Encoder
 	var texts [][]byte

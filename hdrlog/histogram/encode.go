@@ -14,22 +14,22 @@ import (
 	"hdrkit/hdrlog/internal/deflate"
 )
 
-// wordV2 marks a cookie of version 2, whose counts have no word size.
+// wordV2 is the word size in a cookie of version 2.
 const wordV2 = 0x10
 
-// An Encoder encodes histograms as payloads of version 2. It owns the memory that it needs to do so and uses it again
-// each time. The zero value is ready. It is not safe for concurrent use.
+// An Encoder encodes histograms as payloads of version 2. It owns its memory and reuses it for the
+// next histogram. The zero value is ready. It is not safe for concurrent use.
 type Encoder struct {
 	raw     []byte
 	packed  []byte
 	huffman deflate.Writer
 	matches *zlib.Writer
-	matched bytes.Buffer // what a second try, with matches, comes to
+	matched bytes.Buffer // the stream with matches
 }
 
-// AppendBase64 appends the payload of h to text, compressed and in base64, and returns the extended slice. The error
-// wraps [ErrSpan] if the reference cannot read a double histogram whose values lie so far apart, or [ErrLayout] if h has no
-// layout.
+// AppendBase64 appends the payload of h to text, compressed and in base64. The error wraps
+// [ErrLayout] if h has no layout, or [ErrSpan] if the values of a double histogram lie so far apart
+// that the reference cannot read the payload.
 func (e *Encoder) AppendBase64(text []byte, h *Histogram) ([]byte, error) {
 	packed, err := e.Encode(h)
 	if err != nil {
@@ -38,7 +38,8 @@ func (e *Encoder) AppendBase64(text []byte, h *Histogram) ([]byte, error) {
 	return base64x.AppendEncode(text, packed), nil
 }
 
-// Encode returns the payload of h, compressed but not in base64. It is valid until e is used again.
+// Encode returns the compressed payload of h, not in base64. It is valid until e is used again. The
+// errors are those of [Encoder.AppendBase64].
 func (e *Encoder) Encode(h *Histogram) ([]byte, error) {
 	h, head, highest, err := encodable(h)
 	if err != nil {
@@ -48,8 +49,8 @@ func (e *Encoder) Encode(h *Histogram) ([]byte, error) {
 	return e.pack(head, cookieV2Compressed|wordV2, e.raw)
 }
 
-// AppendBinary appends the payload of h to packed, neither compressed nor in base64. [Decoder.OpenBinary] opens it. The
-// error is that of [Encoder.AppendBase64].
+// AppendBinary appends the payload of h to packed, neither compressed nor in base64.
+// [Decoder.OpenBinary] opens it. The errors are those of [Encoder.AppendBase64].
 func (h *Histogram) AppendBinary(packed []byte) ([]byte, error) {
 	h, head, highest, err := encodable(h)
 	if err != nil {
@@ -62,8 +63,8 @@ func (h *Histogram) AppendBinary(packed []byte) ([]byte, error) {
 	return appendRaw(packed, h, highest), nil
 }
 
-// encodable returns the integer histogram to encode for h, its highest trackable value, and what stands before it if h is a
-// double one.
+// encodable returns the integer histogram to encode for h and its highest trackable value. For a
+// double histogram it also returns the header that comes before.
 func encodable(h *Histogram) (_ *Histogram, head []byte, highest int64, err error) {
 	switch {
 	case h.layout.Lowest == 0:
@@ -71,12 +72,12 @@ func encodable(h *Histogram) (_ *Histogram, head []byte, highest int64, err erro
 	case h.Double():
 		return doubleHeader(h)
 	}
-	// The reference wants the highest trackable value to be at least twice the lowest.
+	// The reference requires a highest trackable value of at least twice the lowest.
 	return h, nil, max(h.Layout().HighestAt(h.Layout().SlotsFor(h.Max())-1), 2*h.Layout().Lowest), nil
 }
 
-// AppendCompressed appends the payload p, compressed and in base64, to text: the same header and counts, for readers that
-// take no plain payloads, as the reference's.
+// AppendCompressed appends p to text, compressed and in base64, with its own header and counts. Use
+// it for readers such as the reference, which cannot read plain payloads.
 func (e *Encoder) AppendCompressed(text []byte, p *Payload) ([]byte, error) {
 	cookie := [...]uint32{cookieV0Compressed, cookieV1Compressed, cookieV2Compressed | wordV2}[p.version]
 	var head []byte
@@ -90,11 +91,11 @@ func (e *Encoder) AppendCompressed(text []byte, p *Payload) ([]byte, error) {
 	return base64x.AppendEncode(text, packed), nil
 }
 
-// pack compresses raw and puts the cookie and the length before it, and head before those.
+// pack compresses raw. It puts head, the cookie and the length before it.
 func (e *Encoder) pack(head []byte, cookie uint32, raw []byte) ([]byte, error) {
 	packed := append(e.packed[:0], head...)
 	packed = binary.BigEndian.AppendUint32(packed, cookie)
-	packed = append(packed, 0, 0, 0, 0) // the length, once it is known
+	packed = append(packed, 0, 0, 0, 0) // for the length
 	begin := len(packed)
 	packed = e.huffman.AppendZlib(packed, raw)
 	if size := len(packed) - begin; len(raw) <= shortRaw || size < len(raw)*3/10 {
@@ -110,15 +111,16 @@ func (e *Encoder) pack(head []byte, cookie uint32, raw []byte) ([]byte, error) {
 	return packed, nil
 }
 
-// Counts of a dense histogram hardly ever repeat what went before, so that Huffman codes alone make the shorter stream, and
-// a good deal faster. Matches win where there is little, mostly the header, or much the same again and again. So the
-// latter are tried with matches as well, at the level that does best with them. docs/compression.md has the numbers.
+// Dense counts hardly ever repeat. So Huffman codes alone make the shorter stream, much faster.
+// Matches win for small payloads, which are mostly header, and for payloads that repeat themselves.
+// So those two are also tried with matches, at the level that compresses them best.
+// docs/compression.md has the numbers.
 const (
 	shortRaw   = 1024 // bytes
 	matchLevel = 7
 )
 
-// match writes raw to e.matched as a zlib stream with matches, by a writer that it makes the first time.
+// match writes raw to e.matched as a zlib stream with matches.
 func (e *Encoder) match(raw []byte) error {
 	e.matched.Reset()
 	if e.matches == nil {
@@ -136,9 +138,10 @@ func (e *Encoder) match(raw []byte) error {
 	return e.matches.Close()
 }
 
-// doubleHeader returns what stands before the integer histogram of a double one, and what that must tell as its highest
-// trackable value: the reference derives both from the ratio of the highest to the lowest value, which it wants at
-// least 2 and, times ten to the digits, below 2^61. A lowest discernible value other than 1 is unknown to it.
+// doubleHeader returns the header of a double histogram, and the highest trackable value of its
+// integer histogram. The reference computes both from the ratio of the highest to the lowest value.
+// It requires that ratio to be at least 2 and, times 10^digits, below 2^61. It does not know a
+// lowest discernible value other than 1.
 func doubleHeader(h *Histogram) (_ *Histogram, head []byte, highest int64, err error) {
 	layout := h.Layout()
 	if layout.Lowest != 1 {
@@ -169,8 +172,8 @@ func appendRaw(raw []byte, h *Histogram, highest int64) []byte {
 	layout := h.Layout()
 	start := len(raw)
 	raw = binary.BigEndian.AppendUint32(raw, cookieV2|wordV2)
-	raw = append(raw, 0, 0, 0, 0) // the length of the counts, once it is known
-	raw = append(raw, 0, 0, 0, 0) // the normalizing index offset
+	raw = append(raw, 0, 0, 0, 0) // for the length of the counts
+	raw = append(raw, 0, 0, 0, 0) // normalizing index offset
 	raw = binary.BigEndian.AppendUint32(raw, uint32(layout.Digits))
 	raw = binary.BigEndian.AppendUint64(raw, uint64(layout.Lowest))
 	raw = binary.BigEndian.AppendUint64(raw, uint64(highest))
@@ -180,16 +183,16 @@ func appendRaw(raw []byte, h *Histogram, highest int64) []byte {
 	return raw
 }
 
-// appendCounts appends the counts of h, up to its highest value, in ZigZag LEB128. A run of more than one empty slot is
-// its negated length. An empty histogram has one empty slot.
+// appendCounts appends the counts of h up to its highest value, in ZigZag LEB128. A run of several
+// empty slots is its negated length. An empty histogram has one empty slot.
 func appendCounts(raw []byte, h *Histogram) []byte {
 	if h.TotalCount() == 0 {
 		return append(raw, 0)
 	}
-	empty, counts := h.filled() // slots since the last one with a count
+	empty, counts := h.filled() // number of empty slots since the last count
 	for begin := 0; begin < len(counts); begin += 64 {
 		chunk := chunkAt(counts, begin)
-		if empty >= 64 && allEmpty(chunk) { // one that is empty is seldom alone
+		if empty >= 64 && allEmpty(chunk) { // empty chunks seldom come alone
 			empty += 64
 			continue
 		}
@@ -208,7 +211,7 @@ func appendCounts(raw []byte, h *Histogram) []byte {
 	return raw
 }
 
-// chunkAt returns 64 counts, empty ones beyond the last.
+// chunkAt returns 64 counts from begin on, padded with zeros.
 func chunkAt(counts []int64, begin int) *[64]int64 {
 	if len(counts)-begin >= 64 {
 		return (*[64]int64)(counts[begin:])
@@ -218,8 +221,8 @@ func chunkAt(counts []int64, begin int) *[64]int64 {
 	return &last
 }
 
-// appendPlainly appends counts that have so many empty slots before them. It returns how many are empty at their end. It is the
-// plain version of appendCounts.
+// appendPlainly appends counts after empty slots. It returns the number of empty slots at the end.
+// It is the plain version of appendCounts.
 func appendPlainly(raw []byte, counts []int64, empty int) (_ []byte, emptyAtEnd int) {
 	for _, n := range counts {
 		if n == 0 {
@@ -244,8 +247,8 @@ func allEmpty(counts *[64]int64) bool {
 // maxSmall is the largest count that takes one byte.
 const maxSmall = 63
 
-// pack makes a byte of each count, if all are small enough for one, and tells which slots are filled by a bit for each. Any is 0
-// if none is, and above maxSmall if a count is.
+// pack makes a byte of each count, and sets a bit of filled for each slot with a count. any is 0 if
+// all counts are 0, and above maxSmall if one of them is; then the bytes mean nothing.
 func pack(small *[64 + 8]byte, counts *[64]int64) (filled uint64, any int64) {
 	for i := 0; i < 64; i += 8 {
 		c := (*[8]int64)(counts[i:])
@@ -254,17 +257,20 @@ func pack(small *[64 + 8]byte, counts *[64]int64) (filled uint64, any int64) {
 		word = (((word<<8|c[3])<<8|c[2])<<8|c[1])<<8 | c[0]
 		any |= c[3] | c[2] | c[1] | c[0]
 		binary.LittleEndian.PutUint64(small[i:], uint64(word))
-		// Adding 127 to a byte that is not 0 sets its highest bit, and the product gathers those.
+		// Adding 127 sets the highest bit of each byte that is not 0. The product gathers
+		// these bits.
 		set := (uint64(word) + 0x7f*ones) >> 7 & ones
 		filled = filled>>8 | set*0x0102040810204080&^(1<<56-1)
 	}
 	return filled, any
 }
 
-// appendSmall appends the counts of a chunk of small ones, after so many empty slots. Raw has chunkRoom for them.
+// appendSmall appends the counts of a chunk after empty slots. Contract: all counts are at most
+// maxSmall, and raw has chunkRoom bytes of room.
 //
-// One empty slot between two counts is encoded as a count of 0 would be, so that up to eight slots are written at a time
-// unless there are two empty ones together. That takes a third of the time of appendPlainly (BenchmarkAppendCounts).
+// A single empty slot is encoded like a count of 0. So up to eight slots are written at a time, up
+// to the next run of several empty slots. This takes a third of the time of appendPlainly
+// (BenchmarkAppendCounts).
 func appendSmall(raw []byte, small *[64 + 8]byte, filled uint64, empty int) []byte {
 	room, end := raw[:cap(raw)], len(raw)
 	solid := filled | filled<<1&(filled>>1)
@@ -290,11 +296,11 @@ func appendSmall(raw []byte, small *[64 + 8]byte, filled uint64, empty int) []by
 	return room[:end]
 }
 
-// chunkRoom is what a chunk of small counts takes at most: a byte a slot, maxWordV2 for the empty ones before it, and what the
-// last eight bytes written go beyond the last count.
+// chunkRoom is the room that a chunk of small counts needs: one byte for each slot, maxWordV2 for
+// the empty slots before them, and eight because the last write has eight bytes.
 const chunkRoom = 64 + maxWordV2 + 8
 
-// gapCodes are the codes of up to 64 empty slots, which take one byte.
+// gapCodes holds the encoded lengths of runs of up to 64 empty slots, which take one byte each.
 var gapCodes = func() (codes [65]byte) {
 	for gap := 1; gap < len(codes); gap++ {
 		codes[gap] = appendGap(nil, gap)[0]
@@ -302,7 +308,7 @@ var gapCodes = func() (codes [65]byte) {
 	return codes
 }()
 
-// appendGap appends a number of empty slots.
+// appendGap appends a run of empty slots.
 func appendGap(raw []byte, gap int) []byte {
 	switch gap {
 	case 0:

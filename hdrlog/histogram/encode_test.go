@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAppendCounts compares the counts encoded with what encoding them one at a time gives.
+// TestAppendCounts compares appendCounts with its plain version.
 func TestAppendCounts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 5))
 	for range 3000 {
@@ -35,10 +35,11 @@ func TestAppendCounts(t *testing.T) {
 	}
 }
 
-// BenchmarkAppendCounts encodes counts such as those of a few joined intervals: most are 1 or 2, beside others or alone.
+// BenchmarkAppendCounts encodes counts as in a few merged intervals: most are 1 or 2, some of them
+// alone.
 func BenchmarkAppendCounts(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 6))
-	var all []*Histogram // so many that no branch is learned
+	var all []*Histogram // too many for the branch predictor to learn
 	for range 30 {
 		h, err := New(Layout{Digits: 3, Lowest: 1})
 		if err != nil {

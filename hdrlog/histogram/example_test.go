@@ -55,7 +55,7 @@ func ExampleHistogram_Percentiles() {
 	// 100.00%: 16 values up to 15
 }
 
-// A sum is as fine as the finest of what it sums up.
+// A sum is as fine as the finest of its histograms.
 func ExampleHistogram_Add() {
 	coarse, err := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
 	if err != nil {

@@ -1,6 +1,6 @@
 package histogram
 
-// CorrectSlots counts the missing values of h in into slot by slot, however few they are.
+// CorrectSlots is CorrectInto that always counts slot by slot.
 func (h *Histogram) CorrectSlots(into *Histogram, step int64) error {
 	into.reset(h.layout)
 	if err := into.Add(h); err != nil {
@@ -12,5 +12,5 @@ func (h *Histogram) CorrectSlots(into *Histogram, step int64) error {
 // Count returns the count of a slot.
 func (h *Histogram) Count(index int) int64 { return h.count(index) }
 
-// Len returns how many slots h has room for.
+// Len returns the number of slots that h has room for.
 func (h *Histogram) Len() int { return len(h.counts) }

@@ -10,7 +10,8 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// FuzzHistogram records the values that data tells, nine bytes each, and holds all answers against a plain list of them.
+// FuzzHistogram records the values in data, nine bytes each, and compares all answers with those of
+// a sorted list of the values.
 func FuzzHistogram(f *testing.F) {
 	f.Add(uint8(3), int64(1), 50.0, uint8(5), []byte("012345678abcdefghi"))
 	f.Add(uint8(0), int64(3), 99.99, uint8(1), []byte{0, 0, 0, 0, 0, 0, 0, 9, 200, 0, 0, 0, 0, 0, 0, 0, 8, 1})
@@ -37,8 +38,8 @@ func FuzzHistogram(f *testing.F) {
 			return layout.LowestAt(index), layout.HighestAt(index)
 		}
 
-		// The value at a percentile is the top of the slot of the value with that rank; at no percentile is the rank
-		// off by more than the one that roundoff allows.
+		// The value at a percentile is the highest value of the slot of the value with that
+		// rank. Roundoff may move the rank by one.
 		if len(values) > 0 && !math.IsNaN(percentile) {
 			exact := min(max(percentile, 0), 100) / 100 * float64(len(values))
 			first := max(int(math.Ceil(exact-1e-9*(exact+1))), 1)
@@ -66,7 +67,7 @@ func FuzzHistogram(f *testing.F) {
 			}
 		}
 
-		// The slots recorded hold all values in order.
+		// The recorded slots hold all values in order.
 		rest := values
 		var sum float64
 		for bucket := range h.Recorded() {
@@ -92,7 +93,7 @@ func FuzzHistogram(f *testing.F) {
 	})
 }
 
-// checkSteps checks that the percentile iteration goes up, tells the truth at each step and ends at 100%.
+// checkSteps checks that the percentile iteration ascends, is right at each step, and ends at 100%.
 func checkSteps(t *testing.T, h *histogram.Histogram, values []int64, ticks int, slot func(int64) (int64, int64)) {
 	last := histogram.Step{Percentile: -1}
 	most := (max(ticks, 1) + 1) * 64
@@ -110,7 +111,7 @@ func checkSteps(t *testing.T, h *histogram.Histogram, values []int64, ticks int,
 		if int64(count) != step.TotalCount {
 			t.Fatalf("%+v, but %d of %v lie at or below", step, count, values)
 		}
-		// Where the slot began, the level had not been reached yet.
+		// At the beginning of the slot, the level is not reached yet.
 		_, high := slot(values[count-1])
 		before := count
 		for before > 0 {
@@ -129,8 +130,8 @@ func checkSteps(t *testing.T, h *histogram.Histogram, values []int64, ticks int,
 	}
 }
 
-// FuzzCorrect counts missing values slot by slot and holds that against counting one after another. Data is values, three
-// bytes each and one for how often.
+// FuzzCorrect compares counting missing values slot by slot with counting them one by one. Data
+// holds values: three bytes, and one byte for the count.
 func FuzzCorrect(f *testing.F) {
 	f.Add(uint8(3), int64(1), int64(3), []byte("0123abcdABCD"))
 	f.Add(uint8(0), int64(1), int64(1), []byte{1, 0, 0, 255, 0, 0, 2, 1, 0, 0, 1, 7})

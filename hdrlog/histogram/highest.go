@@ -1,7 +1,8 @@
 package histogram
 
-// Max returns the highest value that the payload counts, as [Histogram.Max] of the decoded histogram does, 0 if it counts
-// none. It does not store the counts, so it takes about as long as [Payload.Check]. The errors are those of [Payload.AddTo].
+// Max returns the highest value that the payload counts, as [Histogram.Max] of the decoded
+// histogram does, 0 if it counts none. It does not store the counts, so it takes about as long as
+// [Payload.Check]. The errors are those of [Payload.AddTo].
 func (p *Payload) Max() (int64, error) {
 	last := -1
 	if p.version >= 2 {
@@ -27,8 +28,9 @@ func (p *Payload) Max() (int64, error) {
 // mostBytes is the most bytes that a count of version 2 has.
 const mostBytes = 9
 
-// lastSlot returns the index of the last slot with a count. It reads the counts at the end one by one and those before in
-// words. It reports false if all counts that it read one by one at the end are empty.
+// lastSlot returns the index of the last slot with a count. It reads the counts at the end one by
+// one and those before in words. It reports false if all counts that it read one by one at the end
+// are empty.
 func (p *Payload) lastSlot() (last int, found bool, err error) {
 	index, encoded := 0, p.counts
 	for len(encoded) > 0 {

@@ -1,17 +1,17 @@
-// Package histogram counts values in the slots of an HdrHistogram, computes statistics, and encodes and decodes the
-// payloads of interval logs.
+// Package histogram counts values in the slots of an HdrHistogram, computes statistics, and encodes
+// and decodes the payloads of interval logs.
 //
-// A [Histogram] has the bucket layout of the reference's [AbstractHistogram] (HdrHistogram 2.2.2, Java) and its
-// arithmetic: ranks are rounded as there, sums are taken in the same order, and so every statistic is the reference's,
-// bit for bit. Unlike the reference it always grows, so that no value is ever out of range, and [Histogram.Add] takes
-// histograms of any precision.
+// A [Histogram] has the slots and the arithmetic of the reference's [AbstractHistogram]
+// (HdrHistogram 2.2.2, Java). It rounds ranks and orders sums as the reference does, so every
+// statistic equals the reference's, bit for bit. Unlike the reference, it always grows: no value is
+// out of range. [Histogram.Add] takes histograms of any precision.
 //
-// Values are non-negative int64 in whatever unit the log's writer chose, often nanoseconds or microseconds. A double
-// histogram counts int64 too, of which each stands for [Histogram.Ratio] units; [Histogram.Float] turns one into the
-// float64 that was meant.
+// Values are non-negative int64, in the unit that the writer of the log chose, often nanoseconds or
+// microseconds. A double histogram counts int64 too. Each stands for that many times
+// [Histogram.Ratio]; [Histogram.Float] converts one to the float64.
 //
-// A payload is the encoded histogram of an interval: a header and a zlib stream of counts, in base64. A [Decoder] reads all
-// versions, an [Encoder] writes version 2.
+// A payload is the encoded histogram of an interval: a header and a zlib stream of counts, in
+// base64. A [Decoder] reads all versions. An [Encoder] writes version 2.
 //
 // [AbstractHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/AbstractHistogram.html
 package histogram
@@ -22,32 +22,36 @@ import (
 	"math"
 )
 
-// Errors that adding and recording return, possibly wrapped.
+// Errors of recording and adding. The errors that functions return may wrap them.
 var (
 	// ErrOverflow: the total count would exceed the largest int64.
 	ErrOverflow = errors.New("total count exceeds the largest int64")
-	// ErrKind: a double histogram meets an integer one.
+	// ErrKind: one histogram is double and the other one is not.
 	ErrKind = errors.New("integer and double histograms do not add up")
 	// ErrRange: a value or a count is negative, or is to be subtracted and was never added.
 	ErrRange = errors.New("value out of range")
-	// ErrSpan: the values of double histograms lie so far apart that one histogram cannot hold them all. Whether the sum
-	// of some histograms fails so does not depend on the order in which they are added.
+	// ErrSpan: the values of double histograms lie so far apart that one histogram cannot hold
+	// them all. If the sum of some histograms fails so, it fails in every order of adding.
 	ErrSpan = errors.New("values lie too far apart for one double histogram")
-	// ErrLayout: a precision or lowest discernible value that no histogram can have, or none at all.
+	// ErrLayout: no histogram can have this precision or lowest discernible value, or the
+	// histogram has no layout.
 	ErrLayout = errors.New("impossible histogram layout")
 )
 
-// A Histogram counts values. Make one with [New] to record values. The zero value has no layout: it takes the layout of the
-// first histogram or payload that is added to it, and until then [Histogram.Record] fails. It is not safe for concurrent
-// use; a [Recorder] is.
+// A Histogram counts values. It is not safe for concurrent use; a [Recorder] is.
+//
+// [New] makes a histogram to record values in. The zero value has no layout yet: it takes the
+// layout of the first histogram or payload that is added to it, and until then [Histogram.Record]
+// fails.
 type Histogram struct {
 	layout Layout // Lowest is 0 if there is none
-	// counts are those of the slots from base on, a multiple of 64. What lies beyond them is zero, also within their
-	// capacity. So a histogram takes memory for the slots between its values, not for those below them.
+	// counts holds the counts of the slots from base on; base is a multiple of 64. Slots
+	// outside of counts are empty, and so is the spare capacity of counts. So memory is taken
+	// for the slots between the values, not for those below them.
 	counts []int64
 	base   int
 	total  int64
-	// No slot below low has a count. Low means nothing if total is 0.
+	// All slots below low are empty. low means nothing if total is 0.
 	low int
 }
 
@@ -59,13 +63,13 @@ func New(layout Layout) (*Histogram, error) {
 	return &Histogram{layout: layout.normal()}, nil
 }
 
-// Layout returns which values share a slot.
+// Layout returns the layout, which says which values share a slot.
 func (h *Histogram) Layout() Layout { return h.layout }
 
-// Double reports whether h came from a double histogram, so that its values are to be read through [Histogram.Float].
+// Double reports whether h is a double histogram. [Histogram.Float] converts its values.
 func (h *Histogram) Double() bool { return h.layout.Ratio != 0 }
 
-// Ratio returns what a value of 1 stands for: 1 in a histogram of integers.
+// Ratio returns the float64 that a value of 1 stands for: 1 in a histogram of integers.
 func (h *Histogram) Ratio() float64 {
 	if !h.Double() {
 		return 1
@@ -73,13 +77,15 @@ func (h *Histogram) Ratio() float64 {
 	return h.layout.Ratio
 }
 
-// Float returns what value stands for. Integers above 2^53 are rounded to the nearest float64.
+// Float returns the float64 that value stands for. It rounds integers above 2^53 to the nearest
+// float64.
 func (h *Histogram) Float(value int64) float64 { return float64(value) * h.Ratio() }
 
-// TotalCount returns how many values were counted.
+// TotalCount returns the number of recorded values.
 func (h *Histogram) TotalCount() int64 { return h.total }
 
-// Reset empties h for use with another layout, and keeps its memory. The error wraps [ErrLayout]; h is then unchanged.
+// Reset empties h for use with another layout, and keeps its memory. The error wraps [ErrLayout]; h
+// is then unchanged.
 func (h *Histogram) Reset(layout Layout) error {
 	if err := layout.Validate(); err != nil {
 		return err
@@ -92,7 +98,7 @@ func (h *Histogram) Reset(layout Layout) error {
 func (h *Histogram) reset(layout Layout) {
 	_, counts := h.filled()
 	clear(counts)
-	h.counts = h.counts[:0] // so that the next time only what is used is cleared
+	h.counts = h.counts[:0] // so the next reset clears only the slots in use
 	h.layout, h.total, h.low = layout, 0, 0
 }
 
@@ -112,10 +118,11 @@ func (h *Histogram) add(index int, n int64) {
 	h.total += n
 }
 
-// RecordFloat counts value n times in a double histogram, as the multiple of [Layout.Ratio] at or below it, as the reference
-// does: a value of fewer than 10^Digits times the ratio has fewer significant digits. It returns [ErrKind] if h is a
-// histogram of integers, [ErrRange] if value is negative, not a number or at least 2^63 times the ratio, and otherwise the
-// errors of [Histogram.Record]; h is then unchanged.
+// RecordFloat counts value n times in a double histogram. Like the reference, it rounds value down
+// to a multiple of [Layout.Ratio]. So values below 10^Digits times the ratio have fewer significant
+// digits. It returns [ErrKind] if h is a histogram of integers, [ErrRange] if value is negative,
+// not a number, or at least 2^63 times the ratio, and otherwise the errors of [Histogram.Record].
+// After an error, h is unchanged.
 func (h *Histogram) RecordFloat(value float64, n int64) error {
 	units, err := h.layout.units(value)
 	if err != nil {
@@ -126,8 +133,9 @@ func (h *Histogram) RecordFloat(value float64, n int64) error {
 
 var errNoLayout = fmt.Errorf("%w: there is none; use New, NewRecorder or Reset", ErrLayout)
 
-// room makes room for the slots from low to high. It returns the counts and the slot of the first one. The caller adds to the
-// slots from low to high, and then adds their sum to h.total; until then it may call grow, and nothing else.
+// room makes room for the slots from low to high. It returns the counts and the slot of the first
+// one. Contract: the caller then adds only to slots from low to high, adds the sum of what it added
+// to h.total, and calls nothing but grow in between.
 func (h *Histogram) room(low, high int) (base int, counts []int64) {
 	if h.total == 0 {
 		h.counts, h.base, h.low = h.counts[:0], low&^63, low
@@ -138,10 +146,10 @@ func (h *Histogram) room(low, high int) (base int, counts []int64) {
 	return h.base, h.grow(high)
 }
 
-// spanOf returns how many slots a histogram has that has room for those from low to high only.
+// spanOf returns the number of slots that a histogram has if it has room for low to high only.
 func spanOf(low, high int) int { return (high | 63) + 1 - low&^63 }
 
-// spanWith returns how many slots h has with room for those from low to high.
+// spanWith returns the number of slots that h has if it also has room for low to high.
 func (h *Histogram) spanWith(low, high int) int {
 	if h.total > 0 {
 		low, high = min(low, h.base), max(high, h.base+len(h.counts)-1)
@@ -152,7 +160,8 @@ func (h *Histogram) spanWith(low, high int) int {
 // grow makes room for the slots up to high and returns the counts.
 func (h *Histogram) grow(high int) []int64 {
 	if size := spanOf(h.base, high); size > cap(h.counts) {
-		// Doubling keeps a run of ever larger values from copying the counts each time.
+		// Double the capacity. Otherwise a series of ever larger values copies the counts
+		// each time.
 		most := h.layout.SlotsFor(math.MaxInt64) - h.base
 		counts := make([]int64, size, max(size, min(2*cap(h.counts), most)))
 		copy(counts, h.counts)
@@ -168,7 +177,8 @@ func (h *Histogram) lower(low int) {
 	if low >= h.base {
 		return
 	}
-	// As many slots again keep a run of ever smaller values from copying the counts each time.
+	// Take as many slots again. Otherwise a series of ever smaller values copies the counts
+	// each time.
 	base := max(0, min(low, h.base-len(h.counts))) &^ 63
 	counts := make([]int64, h.base-base+len(h.counts))
 	copy(counts[h.base-base:], h.counts)
@@ -183,8 +193,9 @@ func (h *Histogram) count(index int) int64 {
 	return 0
 }
 
-// Record counts value n times. It returns [ErrRange] if either is negative, [ErrOverflow] if the total count would exceed an
-// int64, and [ErrLayout] if h has no layout; h is then unchanged.
+// Record counts value n times. It returns [ErrRange] if value or n is negative, [ErrOverflow] if
+// the total count would exceed an int64, and [ErrLayout] if h has no layout. After an error, h is
+// unchanged.
 func (h *Histogram) Record(value, n int64) error {
 	if h.layout.Lowest == 0 {
 		return errNoLayout
@@ -200,9 +211,10 @@ func (h *Histogram) Record(value, n int64) error {
 	return nil
 }
 
-// Add counts in h all that other counts. Where the two differ in precision, lowest discernible value or conversion
-// ratio, h takes the finest of both, and every count of the coarser one goes to the slot of its slot's lowest value,
-// as the reference does. If it returns [ErrKind], [ErrSpan] or [ErrOverflow], h is unchanged. Other is not changed.
+// Add adds the counts of other to h. Other is not changed. If the two differ in precision, lowest
+// discernible value or conversion ratio, h takes the finest of both. Then each count of the coarser
+// one goes to the slot of the lowest value of its old slot, as in the reference. If Add returns
+// [ErrKind], [ErrSpan] or [ErrOverflow], h is unchanged.
 func (h *Histogram) Add(other *Histogram) error {
 	switch {
 	case other.layout.Lowest == 0:
@@ -220,7 +232,7 @@ func (h *Histogram) Add(other *Histogram) error {
 	if last < 0 {
 		return h.Refine(other.layout)
 	}
-	// What lies lower is smaller, so that once the highest fits nothing below can fail.
+	// If the highest value fits, all others fit.
 	ratio := min(h.layout.Ratio, other.layout.Ratio)
 	highest, err := rescale(other.layout.LowestAt(last), other.layout.Ratio, ratio)
 	if err != nil {
@@ -249,8 +261,8 @@ func (h *Histogram) Add(other *Histogram) error {
 	return nil
 }
 
-// Subtract takes away what other counts, which must have been added to h before. It returns [ErrRange] if h does not
-// count all of it; h is then unchanged.
+// Subtract takes the counts of other away from h. They must have been added before: otherwise
+// Subtract returns [ErrRange], and h is unchanged.
 func (h *Histogram) Subtract(other *Histogram) error {
 	if !h.layout.Shares(other.layout) {
 		same := &Histogram{layout: h.layout}
@@ -281,15 +293,16 @@ func errNeverAdded(l Layout, index int, n int64) error {
 	return fmt.Errorf("%w: %d values around %d were never added", ErrRange, n, l.LowestAt(index))
 }
 
-// filled returns the counts from slot low on. No slot below low has a count.
+// filled returns the counts from slot low on. All slots below low are empty.
 func (h *Histogram) filled() (low int, counts []int64) {
 	low = min(max(h.low, h.base), h.base+len(h.counts))
 	return low, h.counts[low-h.base:]
 }
 
-// Refine makes h at least as fine as layout: the most digits of both, the lower lowest value, the smaller ratio. It
-// returns [ErrKind] if h is of the other kind, [ErrSpan] if the values of h do not fit the smaller ratio, and [ErrLayout] if
-// layout is impossible; h is then unchanged.
+// Refine makes h at least as fine as layout: it takes the higher number of digits, the lower lowest
+// value, and the smaller ratio. It returns [ErrKind] if only one of the two is double, [ErrSpan] if
+// the values of h do not fit the smaller ratio, and [ErrLayout] if layout is impossible. After an
+// error, h is unchanged.
 func (h *Histogram) Refine(layout Layout) error {
 	if err := layout.Validate(); err != nil {
 		return err
@@ -302,7 +315,7 @@ func (h *Histogram) Refine(layout Layout) error {
 	return h.become(finest)
 }
 
-// become counts all of h anew under layout, which is at least as fine.
+// become changes the layout of h to one that is at least as fine.
 func (h *Histogram) become(layout Layout) error {
 	if h.layout.Shares(layout) {
 		h.layout = layout
@@ -316,12 +329,12 @@ func (h *Histogram) become(layout Layout) error {
 	return nil
 }
 
-// rescale turns a value of one conversion ratio into one of another.
+// rescale converts a value from one conversion ratio to another.
 func rescale(value int64, from, to float64) (int64, error) {
 	if from == to || value == 0 {
 		return value, nil
 	}
-	// Both are powers of two in logs of the reference, so that this is exact.
+	// The ratios in logs of the reference are powers of two. Then this is exact.
 	scaled := math.Round(float64(value) * (from / to))
 	if scaled >= 1<<63 {
 		return 0, fmt.Errorf("%w: %v beside multiples of %v", ErrSpan, float64(value)*from, to)
@@ -329,7 +342,7 @@ func rescale(value int64, from, to float64) (int64, error) {
 	return int64(scaled), nil
 }
 
-// lastIndex returns the index of the highest slot with a count, -1 if there is none.
+// lastIndex returns the index of the highest slot with a count, or -1 if there is none.
 func (h *Histogram) lastIndex() int {
 	low, counts := h.filled()
 	for i := len(counts) - 1; i >= 0; i-- {

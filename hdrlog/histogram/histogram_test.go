@@ -87,7 +87,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Slots follow one another without gaps, and every value is in the slot that its bounds say, up to the largest int64.
+// Slots follow one another without gaps. Every value up to the largest int64 is within the bounds
+// of its slot.
 func TestLayout(t *testing.T) {
 	for digits := range histogram.MaxDigits + 1 {
 		for _, lowest := range []int64{1, 2, 3, 1000, 1 << 20, 1<<43 + 5} {
@@ -150,7 +151,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// Ranks are reckoned in float64, and above 2^53 values they can come out higher than there are values.
+// Ranks are computed in float64. Above 2^53 values, they can be higher than the number of values.
 func TestRankAboveTotal(t *testing.T) {
 	for _, total := range []int64{19941374919720239, 4935844010376980186, 580519617275943001, math.MaxInt64} {
 		h := newHistogram(t, 3, 1)
@@ -176,7 +177,7 @@ func TestCountBetween(t *testing.T) {
 	h := newHistogram(t, 2, 1)
 	record(t, h, 0, 1)
 	record(t, h, 5, 2)
-	record(t, h, 1000, 4) // its slot is 1000 to 1003
+	record(t, h, 1000, 4) // slot 1000 to 1003
 	for _, test := range []struct{ low, high, want int64 }{
 		{0, 0, 1}, {0, 5, 3}, {1, 5, 2}, {5, 5, 2}, {6, 999, 0}, {1001, 1002, 4}, {0, math.MaxInt64, 7}, {1004, math.MaxInt64, 0},
 		{math.MinInt64, 4, 1}, {-5, -1, 0}, {1002, 1001, 0}, {math.MaxInt64, math.MinInt64, 0},
@@ -187,7 +188,7 @@ func TestCountBetween(t *testing.T) {
 	}
 }
 
-// A sum that fails leaves everything as it was.
+// After an error, both histograms are unchanged.
 func TestAddErrors(t *testing.T) {
 	double := func(digits int, ratio float64, value int64) *histogram.Histogram {
 		h := newDouble(t, histogram.Layout{Digits: digits, Lowest: 1, Ratio: ratio})
@@ -266,7 +267,7 @@ func TestAddToItself(t *testing.T) {
 }
 
 func TestRefineKeepsLowerLowest(t *testing.T) {
-	h := newHistogram(t, 3, 3) // as fine as a lowest value of 2
+	h := newHistogram(t, 3, 3) // the slots are those of a lowest value of 2
 	if err := h.Refine(histogram.Layout{Digits: 2, Lowest: 2}); err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +279,8 @@ func TestRefineKeepsLowerLowest(t *testing.T) {
 	}
 }
 
-// A zero histogram takes the first layout that is added to it, and says that it has none until then.
+// A zero histogram takes the first layout that is added to it. Without a layout, recording and
+// encoding fail.
 func TestZero(t *testing.T) {
 	layout := histogram.Layout{Digits: 2, Lowest: 1000, Ratio: 0.5}
 	full := newDouble(t, layout)
@@ -291,7 +293,7 @@ func TestZero(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoded, err := decoder.Open(text) // whose lowest value is 1: double histograms are written so
+	encoded, err := decoder.Open(text) // double histograms are written with a lowest value of 1
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +350,8 @@ func TestZero(t *testing.T) {
 	})
 }
 
-// A histogram has room for the slots between its values, in whichever order they come, and not for those below or above.
+// A histogram has room for the slots between its values, in any order of recording, and for few
+// below and above.
 func TestRoom(t *testing.T) {
 	for name, values := range map[string][]int64{
 		"one":        {1e9},
@@ -389,7 +392,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A histogram that cannot have a layout keeps what it has.
+// A failed Reset changes nothing.
 func TestResetErrors(t *testing.T) {
 	h := newHistogram(t, 3, 1)
 	record(t, h, 5, 1)
@@ -400,7 +403,7 @@ func TestResetErrors(t *testing.T) {
 	}
 }
 
-// What was not added cannot be taken away, and to try changes nothing.
+// Subtracting what was not added fails and changes nothing.
 func TestSubtractErrors(t *testing.T) {
 	for name, other := range map[string]*histogram.Histogram{
 		"more":   newHistogram(t, 3, 1),
@@ -427,7 +430,7 @@ func TestSubtractErrors(t *testing.T) {
 	}
 }
 
-// Nothing of what was counted before shows after Reset, in whichever layout.
+// After Reset, a histogram of any layout is empty.
 func TestReset(t *testing.T) {
 	h := newHistogram(t, 5, 1)
 	record(t, h, math.MaxInt64, 1)
@@ -464,7 +467,7 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// Iterations stop when the caller does.
+// Iterations stop when the caller breaks.
 func TestBreak(t *testing.T) {
 	h := newHistogram(t, 3, 1)
 	for value := range int64(100) {
@@ -487,7 +490,8 @@ func TestBreak(t *testing.T) {
 	}
 }
 
-// Whether double histograms fit one sum does not depend on the order in which they are added, nor does the sum.
+// If some double histograms do not fit one sum, every order of adding fails. If they fit, every
+// order gives the same sum.
 func TestSpanOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	fits, apart := 0, 0

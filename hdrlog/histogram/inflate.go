@@ -8,8 +8,8 @@ import (
 	"hdrkit/hdrlog/internal/inflate"
 )
 
-// inflateInto inflates the zlib stream that deflated is into raw, and returns the number of bytes. If the stream holds more,
-// raw is full.
+// inflateInto inflates a zlib stream into raw and returns the number of bytes. If the stream holds
+// more, raw is full and more is true. Nothing may follow the stream.
 func (d *Decoder) inflateInto(raw, deflated []byte) (n int, more bool, err error) {
 	n, used, err := d.inflater.Zlib(raw, deflated)
 	switch {
@@ -27,7 +27,7 @@ func (d *Decoder) inflateInto(raw, deflated []byte) (n int, more bool, err error
 	return n, false, nil
 }
 
-// decodeBase64 decodes text into buf, grown as needed. Padding may lack.
+// decodeBase64 decodes text into buf, which it grows if needed. The padding may be missing.
 func decodeBase64(buf, text []byte) ([]byte, error) {
 	if need := base64x.DecodedLen(len(text)); cap(buf) < need {
 		buf = make([]byte, need+need/2)

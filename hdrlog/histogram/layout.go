@@ -9,19 +9,22 @@ import (
 // MaxDigits is the highest precision of a histogram, in significant decimal digits.
 const MaxDigits = 5
 
-// A Layout says which values share a slot. Its methods require a valid layout; see [Layout.Validate].
+// A Layout says which values share a slot. Its methods require a valid layout; see
+// [Layout.Validate].
 type Layout struct {
 	// Digits is the precision, in significant decimal digits, 0 to [MaxDigits].
 	Digits int
-	// Lowest is the lowest discernible value. 0 means 1. As in the reference, slots begin at multiples of the power of two
-	// at or below it.
+	// Lowest is the lowest discernible value. 0 means 1. As in the reference, each slot begins
+	// at a multiple of the highest power of two that is at most Lowest.
 	Lowest int64
-	// Ratio is 0 in a histogram of integers. In a double histogram it is the float64 that an int64 value of 1 stands for,
-	// the reference's integer-to-double conversion ratio. The reference keeps it at a power of two.
+	// Ratio is 0 in a histogram of integers. In a double histogram, it is the float64 that an
+	// int64 value of 1 stands for: the integer-to-double conversion ratio of the reference,
+	// which makes it a power of two.
 	Ratio float64
 }
 
-// Validate returns nil if a histogram can have this layout, and otherwise an error that wraps [ErrLayout].
+// Validate returns nil if a histogram can have this layout, and otherwise an error that wraps
+// [ErrLayout].
 func (l Layout) Validate() error {
 	switch {
 	case l.Digits < 0 || l.Digits > MaxDigits:
@@ -36,7 +39,7 @@ func (l Layout) Validate() error {
 	return nil
 }
 
-// units returns how many times the ratio goes into value.
+// units returns value as a multiple of the ratio, rounded down.
 func (l Layout) units(value float64) (int64, error) {
 	if l.Ratio == 0 {
 		if l.Lowest == 0 {
@@ -51,7 +54,8 @@ func (l Layout) units(value float64) (int64, error) {
 	return int64(units), nil
 }
 
-// finest returns the layout that is as fine as both, which are normal, or one of them if the other is zero.
+// finest returns the layout that is as fine as both. Each of the two is normal or zero. If one is
+// zero, finest returns the other.
 func (l Layout) finest(m Layout) (Layout, error) {
 	switch {
 	case l.Lowest == 0:
@@ -64,39 +68,40 @@ func (l Layout) finest(m Layout) (Layout, error) {
 	return Layout{max(l.Digits, m.Digits), min(l.Lowest, m.Lowest), min(l.Ratio, m.Ratio)}, nil
 }
 
-// halfMagnitudes holds, by significant digits, the binary logarithm of half the sub-buckets of a bucket: the smallest
-// power of two that is at least 2*10^digits, halved.
+// halfMagnitudes holds, by significant digits, the binary logarithm of half the number of
+// sub-buckets in a bucket. That number is the smallest power of two that is at least 2*10^digits.
 var halfMagnitudes = [MaxDigits + 1]int{0, 4, 7, 10, 14, 17}
 
 func (l Layout) halfMagnitude() int { return halfMagnitudes[l.Digits] }
 
 func (l Layout) unitMagnitude() int { return 63 - bits.LeadingZeros64(uint64(l.Lowest)|1) }
 
-// normal returns l with a lowest value of 1 instead of 0.
+// normal returns l with a lowest value of 1 in place of 0.
 func (l Layout) normal() Layout {
 	l.Lowest = max(l.Lowest, 1)
 	return l
 }
 
-// Shares reports whether the slots of l and m are the same, so that counts can be added index by index.
+// Shares reports whether l and m have the same slots, so that counts can be added index by index.
 func (l Layout) Shares(m Layout) bool {
 	return l.Digits == m.Digits && l.unitMagnitude() == m.unitMagnitude() && l.Ratio == m.Ratio
 }
 
-// bucketOf returns the power-of-two bucket that counts value. Values that differ only below the unit share one.
+// bucketOf returns the power-of-two bucket of value.
 func (l Layout) bucketOf(value int64) int {
 	half, unit := l.halfMagnitude(), l.unitMagnitude()
 	inBucket0 := uint64(1)<<(half+1+unit) - 1
 	return 63 - half - unit - bits.LeadingZeros64(uint64(value)|inBucket0)
 }
 
-// IndexOf returns the index of the slot that counts value, which must not be negative.
+// IndexOf returns the index of the slot that counts value. Value must not be negative.
 func (l Layout) IndexOf(value int64) int {
 	bucket := l.bucketOf(value)
 	return bucket<<l.halfMagnitude() + int(value>>(bucket+l.unitMagnitude()))
 }
 
-// split returns the power-of-two bucket of the slot at index and the sub-bucket in it. Only bucket 0 uses its lower half.
+// split returns the power-of-two bucket of the slot at index, and the sub-bucket in it. Only bucket
+// 0 uses the lower half of its sub-buckets.
 func (l Layout) split(index int) (bucket, sub int) {
 	half := l.halfMagnitude()
 	bucket = max(index>>half-1, 0)
@@ -114,22 +119,23 @@ func (l Layout) HighestAt(index int) int64 {
 	return l.LowestAt(index) + (l.sizeAt(index) - 1)
 }
 
-// medianAt returns the middle of a slot's values, rounded up: what mean and standard deviation reckon with.
+// medianAt returns the middle of the values of a slot, rounded up. Mean and standard deviation use
+// it.
 func (l Layout) medianAt(index int) int64 {
 	return l.LowestAt(index) + l.sizeAt(index)>>1
 }
 
-// sizeAt returns how many values share the slot at index.
+// sizeAt returns the number of values that share the slot at index.
 func (l Layout) sizeAt(index int) int64 {
 	bucket, _ := l.split(index)
 	return int64(1) << (bucket + l.unitMagnitude())
 }
 
-// SubBuckets returns how many sub-buckets a power-of-two bucket has.
+// SubBuckets returns the number of sub-buckets in a power-of-two bucket.
 func (l Layout) SubBuckets() int { return 2 << l.halfMagnitude() }
 
-// BucketsFor returns how many power-of-two buckets it takes to count values up to highest.
+// BucketsFor returns the number of power-of-two buckets for values up to highest.
 func (l Layout) BucketsFor(highest int64) int { return l.bucketOf(highest) + 1 }
 
-// SlotsFor returns how many slots it takes to count values up to highest.
+// SlotsFor returns the number of slots for values up to highest.
 func (l Layout) SlotsFor(highest int64) int { return (l.BucketsFor(highest) + 1) << l.halfMagnitude() }

@@ -8,18 +8,20 @@ import (
 	"slices"
 )
 
-// ErrExpected is the error for an expected interval that is no positive number, or less than one unit in a histogram of
+// ErrExpected: the expected interval is not a positive number, or it is below 1 for a histogram of
 // integers.
 var ErrExpected = errors.New("expected interval must be positive")
 
-// CorrectInto makes into what h would have counted had its recorder not been held up by the values themselves: a
-// recorder that expects to record once every expected units, and then records a longer value, has left out those that
-// would have been recorded meanwhile. For each such value it counts, as often, value-expected, value-2*expected and so on
-// down to expected. It is the reference's copyCorrectedForCoordinatedOmission, of which it differs only where that goes
-// wrong: see [maxSteps].
+// CorrectInto makes into the counts of h, corrected for coordinated omission. A recorder that
+// expects to record once every expected units, and then records a longer value, was held up and
+// left out the values of that time. For each such value, CorrectInto also counts value-expected,
+// value-2*expected and so on down to expected, as often as value itself. It does the same as
+// copyCorrectedForCoordinatedOmission of the reference, except where that one fails: see
+// [maxSteps].
 //
-// Expected is in the units of [Histogram.Float]; of integers its fraction is dropped, as in the reference. The
-// error is [ErrExpected] or [ErrOverflow]; into is then of no use. Into may be h itself.
+// Expected is in the unit of [Histogram.Float]. For a histogram of integers, its fraction is
+// dropped, as in the reference. Into may be h itself. After [ErrExpected] or [ErrOverflow], the
+// content of into is undefined.
 func (h *Histogram) CorrectInto(into *Histogram, expected float64) error {
 	if into == h {
 		h = h.Clone()
@@ -35,12 +37,13 @@ func (h *Histogram) CorrectInto(into *Histogram, expected float64) error {
 		return fmt.Errorf("%w: at least 1 where values are integers, not %v", ErrExpected, expected)
 	}
 	if expected >= 1<<63 {
-		return nil // no value is longer
+		return nil // all values are shorter
 	}
 	return h.correctIntegers(into, int64(expected))
 }
 
-// correctIntegers adds the missing values of h to into: value-step, value-2*step and so on down to step of each.
+// correctIntegers adds the missing values of h to into: for each value, value-step, value-2*step
+// and so on down to step.
 func (h *Histogram) correctIntegers(into *Histogram, step int64) error {
 	if h.manyMissing(step) {
 		return h.correctSlots(into, step)
@@ -55,13 +58,14 @@ func (h *Histogram) correctIntegers(into *Histogram, step int64) error {
 	return nil
 }
 
-// manyMissing reports whether it takes longer to count missing values one by one than slot by slot.
+// manyMissing reports whether counting slot by slot is faster than counting the missing values one
+// by one.
 func (h *Histogram) manyMissing(step int64) bool {
 	last := h.lastIndex()
 	slots := float64(last - h.layout.IndexOf(step) + 1)
 	missing := func(index int) float64 { return float64(h.layout.HighestAt(index)) / float64(step) }
 	if slots <= 0 || missing(last)*min(slots, float64(h.total)) <= slotCost*slots {
-		return false // there is no need to look at all
+		return false // few enough, whatever the counts are
 	}
 	all := 0.0
 	for i := last; i >= h.low && all <= slotCost*slots; i-- {
@@ -72,23 +76,27 @@ func (h *Histogram) manyMissing(step int64) bool {
 	return all > slotCost*slots
 }
 
-// slotCost is how many missing values are counted one by one in the time that a slot takes: 70 ns and 3.5 ns at three digits.
-// At five, where single counts miss the cache, it would be 3 (BenchmarkCorrect).
+// slotCost is the number of missing values that can be counted in the time of one slot: 3.5 ns
+// each, and 70 ns for a slot, at three digits. At five digits it is 3, since single counts miss the
+// cache (BenchmarkCorrect).
 const slotCost = 20
 
-// correctSlots adds the missing values of h to into in a time that does not depend on how many there are.
+// correctSlots adds the missing values of h to into. Its time does not depend on the number of
+// missing values.
 //
-// Of a value v, floor((v-low)/step) missing values are at least low, which itself is at least step. That is floor(v/step)
-// - floor(low/step), and one less where v leaves a smaller remainder than low does. So it takes the sums of the first over
-// all v from low up, of their counts, and of the counts by remainder, and what is at least low, less what was at
-// least the last low, lies in the slot that begins with low.
+// For a value v, floor((v-low)/step) missing values are at least low, if low is at least step. That
+// equals floor(v/step) - floor(low/step), less 1 if v%step < low%step. So three sums over the
+// values from low up give the number of missing values that are at least low: the quotients v/step,
+// the counts, and the counts by remainder. The difference to the next higher low is the count of
+// the slot that begins at low.
 func (h *Histogram) correctSlots(into *Histogram, step int64) error {
 	values := slices.Collect(h.Recorded())
 	if err := checkMissing(values, step, into.total); err != nil {
 		return err
 	}
 	remainders := newRemainders(values, step)
-	// These may be more than 64 bits have, but their difference, a slot's count, is not, so that it is right.
+	// These may overflow 64 bits. Their differences, the counts of slots, do not, so those are
+	// right.
 	var quotients, counts, above uint64
 	for i := h.layout.IndexOf(values[len(values)-1].High); ; i-- {
 		low := max(h.layout.LowestAt(i), step)
@@ -112,7 +120,8 @@ func (h *Histogram) correctSlots(into *Histogram, step int64) error {
 	}
 }
 
-// checkMissing returns [ErrOverflow] if the missing values of values, beside total ones, are more than an int64 can count.
+// checkMissing returns [ErrOverflow] if an int64 cannot count the missing values of values and
+// total more.
 func checkMissing(values []Bucket, step, total int64) error {
 	for _, v := range values {
 		hi, missing := bits.Mul64(uint64(v.Count), uint64(max(v.High/step-1, 0)))
@@ -124,7 +133,7 @@ func checkMissing(values []Bucket, step, total int64) error {
 	return nil
 }
 
-// remainders is counts by the remainder that values leave, in a Fenwick tree.
+// remainders holds counts by remainder, in a Fenwick tree.
 type remainders struct {
 	sorted []int64
 	tree   []uint64
@@ -141,7 +150,7 @@ func newRemainders(values []Bucket, step int64) *remainders {
 	return r
 }
 
-// add adds to the count of a remainder that one of the values leaves.
+// add adds n to the count of a remainder. One of the values has that remainder.
 func (r *remainders) add(remainder int64, n uint64) {
 	rank, _ := slices.BinarySearch(r.sorted, remainder)
 	for at := rank + 1; at < len(r.tree); at += at & -at {
@@ -149,7 +158,7 @@ func (r *remainders) add(remainder int64, n uint64) {
 	}
 }
 
-// below returns the counts of the remainders below one.
+// below returns the sum of the counts of smaller remainders.
 func (r *remainders) below(remainder int64) (n uint64) {
 	rank, _ := slices.BinarySearch(r.sorted, remainder)
 	for at := rank; at > 0; at -= at & -at {
@@ -158,8 +167,9 @@ func (r *remainders) below(remainder int64) (n uint64) {
 	return n
 }
 
-// maxSteps is how many missing values of one recorded value of a double histogram are found by subtracting again and again,
-// as the reference does, whose result the roundoff is part of. More are reckoned without that, slot by slot.
+// maxSteps is the highest number of missing values that are computed for one value of a double
+// histogram as the reference does, by repeated subtraction. Its result includes roundoff. More
+// missing values are counted slot by slot, without roundoff.
 const maxSteps = 1 << 16
 
 // correctDouble adds the missing values of h, a double histogram, to into.
@@ -185,9 +195,10 @@ func (h *Histogram) correctDouble(into *Histogram, expected float64) error {
 	return nil
 }
 
-// recordMissingUnits counts value-step, value-2*step and so on down to step, each n times, slot by slot.
+// recordMissingUnits counts value-step, value-2*step and so on down to step, n times each, slot by
+// slot.
 func (h *Histogram) recordMissingUnits(value, step float64, n int64) error {
-	// upTo returns how many of the missing values are at least low.
+	// upTo returns the number of missing values that are at least low.
 	upTo := func(low float64) float64 { return math.Floor((value - max(low, step)) / step) }
 	above := 0.0
 	for i := h.layout.IndexOf(int64(value)); i >= 0; i-- {

@@ -14,8 +14,9 @@ import (
 	"hdrkit/internal/dump"
 )
 
-// TestCorrectReference compares with what the reference's copyCorrectedForCoordinatedOmission makes of random histograms: a
-// line has the expected interval, the total count and the checksum of the result, and the histogram.
+// TestCorrectReference compares with copyCorrectedForCoordinatedOmission of the reference, for
+// random histograms. A line has the expected interval, the total count and the checksum of the
+// result, and the histogram.
 func TestCorrectReference(t *testing.T) {
 	text, err := os.ReadFile("testdata/omission.tsv")
 	if err != nil {
@@ -54,7 +55,7 @@ func TestCorrectReference(t *testing.T) {
 	}
 }
 
-// TestCorrectPlain compares with the loop that the reference has.
+// TestCorrectPlain compares with a loop like that of the reference.
 func TestCorrectPlain(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	rounds := 1000
@@ -84,10 +85,11 @@ func TestCorrectPlain(t *testing.T) {
 	}
 }
 
-// TestCorrectDoubleSteps: reckoned slot by slot or by subtraction, doubles come out the same where nothing is rounded.
+// TestCorrectDoubleSteps compares counting slot by slot with subtraction, for doubles that need no
+// rounding.
 func TestCorrectDoubleSteps(t *testing.T) {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1.0 / 1024})
-	h.Record(90000*1024, 3) // more steps than are subtracted
+	h.Record(90000*1024, 3) // more steps than maxSteps
 	h.Record(50000*1024, 2)
 	want, _ := histogram.New(h.Layout())
 	for bucket := range h.Recorded() {
@@ -144,7 +146,7 @@ func TestCorrectExtremes(t *testing.T) {
 	}
 	var want int64
 	for bucket := range fine.Recorded() {
-		want += bucket.Count * (bucket.High / 3) // with the value itself
+		want += bucket.Count * (bucket.High / 3) // including the value itself
 	}
 	if err := fine.CorrectInto(&got, 3); err != nil || got.TotalCount() != want {
 		t.Errorf("ten thousand values, every 3: %d, %v; want %d", got.TotalCount(), err, want)

@@ -9,11 +9,12 @@ import (
 	"slices"
 )
 
-// Packed holds the counts of a histogram in about a tenth of the memory that a [Histogram] takes. Use it to keep many
-// histograms. The zero value has no layout and holds nothing.
+// Packed holds the counts of a histogram in about a tenth of the memory of a [Histogram]. Use it to
+// keep many histograms. The zero value has no layout and no counts.
 //
-// The counts are pairs of varints as in [encoding/binary], one pair for each slot with a count, in ascending order: the
-// number of slots between the one before and this one, and the count.
+// The counts are pairs of varints as in [encoding/binary], one pair for each slot with a count, in
+// ascending order. The first number of a pair is the number of empty slots before the slot, the
+// second is the count.
 type Packed struct {
 	layout Layout
 	total  int64
@@ -21,17 +22,18 @@ type Packed struct {
 	bytes  []byte
 }
 
-// Pack makes p hold what h counts, in the memory that p has, with at most so many significant digits.
+// Pack makes p hold the counts of h with at most digits significant digits. It uses the memory of
+// p.
 func (p *Packed) Pack(h *Histogram, digits int) {
 	layout := h.layout
 	layout.Digits = max(min(layout.Digits, digits), 0)
 	to := packer{bytes: p.bytes[:0]}
 	half := layout.SubBuckets() / 2
-	finer := h.layout.halfMagnitude() - layout.halfMagnitude() // slots of h to one of layout, as a power of two
-	simple := half << finer                                    // from this slot on, each run of so many is one slot
+	finer := h.layout.halfMagnitude() - layout.halfMagnitude() // one slot of layout is 1<<finer slots of h
+	simple := half << finer                                    // from this slot of h on, that holds throughout
 	low, _ := h.filled()
 	begin := low &^ 7
-	fine, rest := h.counts[begin-h.base:], []int64(nil) // whole eights, since base is one
+	fine, rest := h.counts[begin-h.base:], []int64(nil) // a multiple of 8, as base is
 	if finer == 3 && begin+len(fine) > simple {
 		whole := max(simple-begin, 0)
 		fine, rest = fine[:whole], fine[whole:]
@@ -39,7 +41,7 @@ func (p *Packed) Pack(h *Histogram, digits int) {
 	for ; len(fine) > 0; fine, begin = fine[8:], begin+8 {
 		eight := (*[8]int64)(fine)
 		if sumEight(eight) == 0 {
-			continue // as most are
+			continue // as in most cases
 		}
 		for i, n := range eight {
 			if n == 0 {
@@ -63,15 +65,15 @@ func (p *Packed) Pack(h *Histogram, digits int) {
 	*p = Packed{layout, h.total, to.next, to.bytes}
 }
 
-// Copy makes p hold what q does, in the memory that p has.
+// Copy makes p hold the same as q, in the memory of p.
 func (p *Packed) Copy(q Packed) {
 	*p = Packed{q.layout, q.total, q.slots, append(p.bytes[:0], q.bytes...)}
 }
 
-// Layout returns which values share a slot.
+// Layout returns the layout of the histogram.
 func (p Packed) Layout() Layout { return p.layout }
 
-// spanWith returns how many slots h has with room for the counts.
+// spanWith returns the number of slots that h has if it also has room for the counts.
 func (p Packed) spanWith(h *Histogram) int {
 	c := cursor{left: p.bytes, index: -1}
 	if !c.next() {
@@ -80,16 +82,16 @@ func (p Packed) spanWith(h *Histogram) int {
 	return h.spanWith(c.index, p.slots-1)
 }
 
-// TotalCount returns how many values were counted.
+// TotalCount returns the number of recorded values.
 func (p Packed) TotalCount() int64 { return p.total }
 
-// Size returns how many bytes the counts take.
+// Size returns the size of the packed counts in bytes.
 func (p Packed) Size() int { return len(p.bytes) }
 
-// AppendCounts appends the counts to dst as they are packed.
+// AppendCounts appends the packed counts to dst.
 func (p Packed) AppendCounts(dst []byte) []byte { return append(dst, p.bytes...) }
 
-// Slots iterates over the indexes of slots with a count, in ascending order, and the counts.
+// Slots iterates over the slots with a count, in ascending order: index and count.
 func (p Packed) Slots() iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
 		c := cursor{left: p.bytes, index: -1}
@@ -101,20 +103,20 @@ func (p Packed) Slots() iter.Seq2[int, int64] {
 	}
 }
 
-// Unpack makes h what p holds, in the memory that h has.
+// Unpack makes h hold the same as p, in the memory of h.
 func (p Packed) Unpack(h *Histogram) {
 	h.reset(p.layout)
 	p.addTo(h)
 }
 
-// Histogram returns a new histogram that holds what p does.
+// Histogram returns a new histogram that holds the same as p.
 func (p Packed) Histogram() *Histogram {
 	h := &Histogram{layout: p.layout}
 	p.addTo(h)
 	return h
 }
 
-// AddTo adds the counts to h. The error and what becomes of h are those of [Histogram.Add].
+// AddTo adds the counts to h. It returns the errors of [Histogram.Add]; h is then unchanged.
 func (p Packed) AddTo(h *Histogram) error {
 	if h.layout.Lowest == 0 || !h.layout.Shares(p.layout) {
 		return h.Add(p.Histogram())
@@ -127,7 +129,8 @@ func (p Packed) AddTo(h *Histogram) error {
 	return nil
 }
 
-// addTo adds the counts to h, whose slots are those of p and which has room for the total.
+// addTo adds the counts to h. Contract: h has the same slots as p, and the sum of the totals fits
+// an int64.
 func (p Packed) addTo(h *Histogram) {
 	c := cursor{left: p.bytes, index: -1}
 	for c.next() {
@@ -135,7 +138,8 @@ func (p Packed) addTo(h *Histogram) {
 	}
 }
 
-// SubtractFrom takes the counts away from h. The error and what becomes of h are those of [Histogram.Subtract].
+// SubtractFrom takes the counts away from h. It returns the errors of [Histogram.Subtract]; h is
+// then unchanged.
 func (p Packed) SubtractFrom(h *Histogram) error {
 	if !h.layout.Shares(p.layout) {
 		return h.Subtract(p.Histogram())
@@ -152,7 +156,8 @@ func (p Packed) SubtractFrom(h *Histogram) error {
 	return nil
 }
 
-// As returns the counts in the finest layout of p's own and another. The error is that of [Histogram.Refine].
+// As returns the counts in the layout that is as fine as both p and layout. It returns the errors
+// of [Histogram.Refine].
 func (p Packed) As(layout Layout) (Packed, error) {
 	if err := layout.Validate(); err != nil {
 		return p, err
@@ -164,7 +169,7 @@ func (p Packed) As(layout Layout) (Packed, error) {
 	return p.as(finest)
 }
 
-// Plus returns the sum of both, in memory of its own. The error is that of [Histogram.Add].
+// Plus returns the sum of both, in new memory. It returns the errors of [Histogram.Add].
 func (p Packed) Plus(q Packed) (Packed, error) {
 	if p.layout.Lowest == 0 {
 		p.layout = q.layout
@@ -200,7 +205,7 @@ func (p Packed) Plus(q Packed) (Packed, error) {
 	return Packed{layout, p.total + q.total, sum.next, sum.bytes}, nil
 }
 
-// plusOther is Plus for layouts that differ.
+// plusOther is Plus for two different layouts.
 func (p Packed) plusOther(q Packed) (Packed, error) {
 	layout, err := p.layout.finest(q.layout)
 	if err != nil {
@@ -215,7 +220,8 @@ func (p Packed) plusOther(q Packed) (Packed, error) {
 	return p.Plus(q)
 }
 
-// minus returns what is left of p without q, in memory of its own. The error is that of [Histogram.Subtract].
+// minus returns p without the counts of q, in new memory. It returns the errors of
+// [Histogram.Subtract].
 func (p Packed) minus(q Packed) (Packed, error) {
 	if q.total == 0 {
 		return p, nil
@@ -245,7 +251,7 @@ func (p Packed) minus(q Packed) (Packed, error) {
 		case a.count < b.count:
 			return p, never(b.index, b.count)
 		default:
-			left.add(a.index, a.count-b.count) // nothing if they are equal
+			left.add(a.index, a.count-b.count) // adds no slot if both are equal
 			b.next()
 		}
 	}
@@ -274,7 +280,8 @@ func (p Packed) as(layout Layout) (Packed, error) {
 	return Packed{layout, p.total, finer.next, finer.bytes}, nil
 }
 
-// A packer appends slots, whose indexes never descend. The last one is pending until another comes.
+// A packer appends slots. Their indexes never descend. The last slot is pending until another one
+// comes.
 type packer struct {
 	bytes []byte
 	next  int // the slot after the last one appended
@@ -290,7 +297,7 @@ func (p *packer) add(index int, count int64) {
 	p.count += count
 }
 
-// end appends the slot that is pending.
+// end appends the pending slot.
 func (p *packer) end() {
 	if p.count == 0 {
 		return
@@ -303,15 +310,15 @@ func (p *packer) end() {
 func (p *packer) append(index int, n int64) {
 	gap, count := uint64(index-p.next), uint64(n)
 	p.next = index + 1
-	if bits.Len64(gap|count) < 8 { // as nearly always
+	if bits.Len64(gap|count) < 8 { // as in nearly all cases
 		p.bytes = append(p.bytes, byte(gap), byte(count))
 		return
 	}
 	p.bytes = binary.AppendUvarint(binary.AppendUvarint(p.bytes, gap), count)
 }
 
-// eights appends each eight counts as one, from index on: three digits are eight slots to one of two. That takes two thirds
-// of the time of adding one by one (BenchmarkPack).
+// eights appends each eight counts as one, from index on. Eight slots of three digits are one slot
+// of two digits. This takes two thirds of the time of adding one by one (BenchmarkPack).
 func (p *packer) eights(counts []int64, index int) {
 	room := slices.Grow(p.bytes, 2*len(counts)/8+1)
 	end, next := len(room), p.next
@@ -321,7 +328,8 @@ func (p *packer) eights(counts []int64, index int) {
 		gap := index - next
 		index++
 		if uint64(gap)|uint64(n) < 128 && end+2 <= len(room) {
-			// Whether there is a count cannot be predicted: what is written for none is overwritten.
+			// The processor cannot predict which slots have counts. So this writes all,
+			// and the next one overwrites an empty one.
 			room[end], room[end+1] = byte(gap), byte(n)
 			filled := int(uint64(-n) >> 63)
 			end += 2 * filled
@@ -338,16 +346,17 @@ func (p *packer) eights(counts []int64, index int) {
 
 func sumEight(c *[8]int64) int64 { return c[0] + c[1] + c[2] + c[3] + c[4] + c[5] + c[6] + c[7] }
 
-// A cursor stands at a slot.
+// A cursor is a position in packed counts.
 type cursor struct {
 	left  []byte
 	index int
 	count int64
 }
 
-// next advances to the next slot. It returns false, at an index higher than any, if there is none.
+// next advances to the next slot. If there is none, it returns false and sets index to the largest
+// int.
 func (c *cursor) next() bool {
-	if l := c.left; len(l) > 1 && l[0]|l[1] < 0x80 { // as nearly always
+	if l := c.left; len(l) > 1 && l[0]|l[1] < 0x80 { // as in nearly all cases
 		c.index += int(l[0]) + 1
 		c.count = int64(l[1])
 		c.left = l[2:]

@@ -15,10 +15,10 @@ var packedLayouts = []histogram.Layout{
 	{Digits: 3, Lowest: 1}, {Digits: 2, Lowest: 1}, {Digits: 3, Lowest: 1000}, {Digits: 4, Lowest: 1}, {Digits: 1, Lowest: 1}, {Digits: 0, Lowest: 1},
 }
 
-// TestPacked proves that counts come through packing, adding and refining as through histograms.
+// TestPacked compares packing, adding and refining with the same on histograms.
 func TestPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var one, spare histogram.Packed // whose memory is used again and again
+	var one, spare histogram.Packed // reused, so that they have memory of earlier rounds
 	unpacked := make([]histogram.Histogram, 1)
 	rounds := 200
 	if testing.Short() {
@@ -117,7 +117,8 @@ func TestPackedErrors(t *testing.T) {
 	}
 }
 
-// randomHistogram returns a histogram with runs of full slots and others far apart, with counts large and small.
+// randomHistogram returns a histogram with small and large counts: runs of adjacent slots, and
+// single slots far apart.
 func randomHistogram(t testing.TB, r *rand.Rand) *histogram.Histogram {
 	h, err := histogram.New(packedLayouts[r.IntN(len(packedLayouts))])
 	if err != nil {
@@ -146,7 +147,8 @@ func samePacked(t *testing.T, what string, got, want *histogram.Histogram) {
 	}
 }
 
-// BenchmarkPack packs a histogram of a thousand slots between 100 µs and 100 ms, as of a second of cassandra-stress.
+// BenchmarkPack packs a histogram of a thousand slots between 100 µs and 100 ms, like a second of
+// cassandra-stress.
 func BenchmarkPack(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})

@@ -10,15 +10,15 @@ import (
 	"hdrkit/hdrlog/internal/inflate"
 )
 
-// Errors of decoding. The errors that functions return wrap them and add what was found.
+// Errors of decoding. The errors that functions return wrap them, with details.
 var (
 	// ErrBase64: the text is not base64.
 	ErrBase64 = errors.New("bad base64")
 	// ErrHeader: no known cookie, or a header that no histogram can have.
 	ErrHeader = errors.New("impossible header")
-	// ErrTruncated: the payload ends before its header says, as a line cut short by a crash does.
+	// ErrTruncated: the payload ends too early, for example because a crash cut the line short.
 	ErrTruncated = errors.New("payload is cut short")
-	// ErrTooLong: there is more in the payload than its header allows.
+	// ErrTooLong: the payload is longer than its header allows, or something follows it.
 	ErrTooLong = errors.New("payload is longer than its header allows")
 	// ErrCorrupt: the compressed stream or the counts make no sense.
 	ErrCorrupt = errors.New("payload is corrupt")
@@ -28,7 +28,7 @@ var (
 	ErrNegativeCount = errors.New("negative count")
 )
 
-// Cookies, with the bits that tell the word size masked out but for those of double histograms.
+// Cookies. Those of integer histograms are here without the bits of the word size.
 const (
 	cookieV0           = 0x1c849308
 	cookieV0Compressed = 0x1c849309
@@ -43,26 +43,28 @@ const (
 )
 
 const (
-	headerSize   = 40 // of versions 1 and 2
+	headerSize   = 40 // in versions 1 and 2
 	headerSizeV0 = 32
-	maxWordV2    = 9 // bytes that one count of version 2 can take
+	maxWordV2    = 9 // highest number of bytes of a count in version 2
 )
 
-// A Payload is an encoded histogram, inflated and with its header read. Its counts are not decoded yet. It belongs to
-// the [Decoder] that opened it, and is valid until that decoder is used again.
+// A Payload is an encoded histogram. It is inflated and its header is read, but its counts are not
+// decoded yet. It belongs to the [Decoder] that opened it, and is valid until that decoder is used
+// again.
 type Payload struct {
 	version int
 	layout  Layout
 	highest int64
 
 	decoder  *Decoder
-	double   [16]byte // what stands before a double histogram's integers, compressed
+	double   [16]byte // header of a double histogram, before that of the integers
 	plain    []byte   // header and counts
-	slots    int      // how many slots highest takes, the most that counts may fill
+	slots    int      // number of slots up to highest, the most that counts may fill
 	wordSize int      // bytes of a count in versions 0 and 1
 	counts   []byte   // the encoded counts
-	// total is what the counts must add up to, -1 if that is unknown. A plain payload of version 0 has neither a length nor
-	// a checksum, but a total. In a compressed one the total may be another, if counts overflowed in the writer.
+	// total is the sum of all counts as the header gives it, or -1 if it does not count. A
+	// plain payload of version 0 has a total, but no length and no checksum. In a compressed
+	// one the total can be wrong, if counts overflowed in the writer.
 	total int64
 }
 
@@ -78,28 +80,29 @@ func (p *Payload) Double() bool { return p.layout.Ratio != 0 }
 // Highest returns the highest trackable value in the header.
 func (p *Payload) Highest() int64 { return p.highest }
 
-// A Decoder decodes payloads: of versions 0, 1 and 2, integer and double, compressed and plain. It owns its memory and
-// uses it again for the next payload. The zero value is ready. It is not safe for concurrent use.
+// A Decoder decodes payloads: versions 0, 1 and 2, integer and double, compressed and plain. It
+// owns its memory and reuses it for the next payload. The zero value is ready. It is not safe for
+// concurrent use.
 //
-// [Decoder.AddTo] adds the counts of a payload straight to a sum, without a histogram between them. Whatever a payload
-// claims, a decoder takes no memory that the header does not justify. It reads checksums to their end.
+// [Decoder.AddTo] adds the counts of a payload straight to a sum, without a histogram in between. A
+// decoder takes no more memory than the header of a payload justifies. It verifies checksums.
 //
-// The formats are those of the reference's [AbstractHistogram] and [DoubleHistogram], encodeIntoByteBuffer and
-// encodeIntoCompressedByteBuffer.
+// The formats are those of encodeIntoByteBuffer and encodeIntoCompressedByteBuffer of the
+// reference's [AbstractHistogram] and [DoubleHistogram].
 //
 // [AbstractHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/AbstractHistogram.html
 // [DoubleHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/DoubleHistogram.html
 type Decoder struct {
 	inflater inflate.Decoder
-	packed   []byte    // what base64 stood for
-	raw      []byte    // what was deflated
-	payload  Payload   // what Open returned last
-	counts   Histogram // of a payload whose layout is not that of the sum
-	sparse   Packed    // likewise, for a [Sum]
+	packed   []byte    // decoded from base64
+	raw      []byte    // inflated
+	payload  Payload   // the last result of Open
+	counts   Histogram // scratch, for payloads whose layout is not that of the sum
+	sparse   Packed    // scratch, for a Sum
 }
 
-// Decode makes h what a payload in base64 holds, in the memory that h has. If it returns an error, h is empty. The errors
-// are those of [Decoder.Open] and [Payload.AddTo].
+// Decode makes h hold the counts of a payload in base64, in the memory of h. After an error, h is
+// empty. The errors are those of [Decoder.Open] and [Payload.AddTo].
 func (d *Decoder) Decode(h *Histogram, text []byte) error {
 	p, err := d.Open(text)
 	if err != nil {
@@ -109,8 +112,9 @@ func (d *Decoder) Decode(h *Histogram, text []byte) error {
 	return p.Decode(h)
 }
 
-// AddTo adds the counts of a payload in base64 to sum, which takes the finest layout of both; see [Histogram.Add]. If it
-// returns an error, sum is unchanged. The errors are those of [Decoder.Open] and [Payload.AddTo].
+// AddTo adds the counts of a payload in base64 to sum. As in [Histogram.Add], sum takes the finest
+// layout of both. After an error, sum is unchanged. The errors are those of [Decoder.Open] and
+// [Payload.AddTo].
 func (d *Decoder) AddTo(sum *Histogram, text []byte) error {
 	p, err := d.Open(text)
 	if err != nil {
@@ -119,10 +123,11 @@ func (d *Decoder) AddTo(sum *Histogram, text []byte) error {
 	return p.AddTo(sum)
 }
 
-// Open reads the header of a payload in base64, inflates the counts and verifies the checksum, but does not decode the
-// counts. The payload that it returns is valid until d is used again. Open does not keep text.
+// Open opens a payload in base64: it inflates it, verifies the checksum and reads the header, but
+// does not decode the counts. The result is valid until d is used again. Open does not keep text.
 //
-// The error wraps [ErrBase64], [ErrHeader], [ErrTruncated], [ErrTooLong], [ErrCorrupt] or [ErrChecksum].
+// The error wraps [ErrBase64], [ErrHeader], [ErrTruncated], [ErrTooLong], [ErrCorrupt] or
+// [ErrChecksum].
 func (d *Decoder) Open(text []byte) (*Payload, error) {
 	packed, err := decodeBase64(d.packed, text)
 	d.packed = packed
@@ -132,8 +137,8 @@ func (d *Decoder) Open(text []byte) (*Payload, error) {
 	return d.OpenBinary(packed)
 }
 
-// OpenBinary is [Decoder.Open] for a payload that is not in base64, such as [Histogram.AppendBinary] makes. Packed must
-// stay unchanged while the payload is used.
+// OpenBinary is [Decoder.Open] for a payload that is not in base64, such as that of
+// [Histogram.AppendBinary]. Packed must not change while the result is in use.
 func (d *Decoder) OpenBinary(packed []byte) (*Payload, error) {
 	p := &d.payload
 	*p = Payload{decoder: d, total: -1}
@@ -151,7 +156,8 @@ func (d *Decoder) OpenBinary(packed []byte) (*Payload, error) {
 	return p, nil
 }
 
-// openDouble opens a double histogram: its digits and highest to lowest value ratio stand before an integer histogram.
+// openDouble opens a double histogram: digits and the ratio of highest to lowest value, and then an
+// integer histogram.
 func (d *Decoder) openDouble(packed []byte, compressed bool) (*Payload, error) {
 	p := &d.payload
 	if len(packed) < 24 {
@@ -177,7 +183,7 @@ func (d *Decoder) openDouble(packed []byte, compressed bool) (*Payload, error) {
 	return p, nil
 }
 
-// base returns a cookie without its word size.
+// base returns a cookie without the bits of the word size.
 func base(cookie uint32) uint32 { return cookie &^ wordSizeBits }
 
 func isCompressed(cookie uint32) bool {
@@ -188,8 +194,8 @@ func isCompressed(cookie uint32) bool {
 	return false
 }
 
-// openInteger opens an integer histogram, compressed or plain, into d.payload. It leaves the header's conversion ratio in
-// the layout.
+// openInteger opens an integer histogram, compressed or plain, into d.payload. It sets the ratio of
+// the layout to the one in the header.
 func (d *Decoder) openInteger(packed []byte) error {
 	cookie := binary.BigEndian.Uint32(packed)
 	if !isCompressed(cookie) {
@@ -216,7 +222,7 @@ func (d *Decoder) openInteger(packed []byte) error {
 	return d.payload.setCounts(raw)
 }
 
-// parseHeader reads the header at the start of raw, which may hold more.
+// parseHeader reads the header at the start of raw.
 func (p *Payload) parseHeader(raw []byte) error {
 	if len(raw) < 4 {
 		return fmt.Errorf("%w: %d bytes do not hold a header", ErrTruncated, len(raw))
@@ -259,8 +265,9 @@ func (p *Payload) parseHeader(raw []byte) error {
 	p.layout.Ratio = ratio
 	p.slots = p.layout.SlotsFor(p.highest)
 	if p.version > 0 {
-		// The offset says where the writer kept slot 0 in memory. Counts travel in logical order whatever it is, as in the
-		// reference, which cannot read an offset beyond the slots.
+		// The offset is the place of slot 0 in the memory of the writer. The counts of a
+		// payload are in logical order all the same. The reference reads them so, and
+		// cannot read a payload whose offset is beyond the slots.
 		if offset := int64(int32(binary.BigEndian.Uint32(raw[8:]))); max(offset, -offset) > int64(p.slots) {
 			return fmt.Errorf("%w: normalizing index offset %d with %d slots", ErrHeader, offset, p.slots)
 		}
@@ -272,7 +279,8 @@ func (p *Payload) parseHeader(raw []byte) error {
 	return nil
 }
 
-// size returns how many bytes header and counts take, which version 0 does not tell: then it is the most they can.
+// size returns the size of header and counts in bytes. Version 0 does not give it; then it is the
+// largest size possible, and not exact.
 func (p *Payload) size(raw []byte) (size int64, exact bool, err error) {
 	if p.version == 0 {
 		return headerSizeV0 + int64(p.slots)*int64(p.wordSize), false, nil
@@ -288,7 +296,7 @@ func (p *Payload) size(raw []byte) (size int64, exact bool, err error) {
 	return headerSize + length, true, nil
 }
 
-// setCounts finds the counts in raw, which begins with the header that was parsed.
+// setCounts finds the counts in raw, after the parsed header.
 func (p *Payload) setCounts(raw []byte) error {
 	size, exact, err := p.size(raw)
 	switch {
@@ -311,15 +319,15 @@ func (p *Payload) setCounts(raw []byte) error {
 	return nil
 }
 
-// maxInflation is above 1032, how many times as long as a deflate stream its content can be: a match of 258 bytes takes
-// two bits.
+// maxInflation is above 1032, the largest ratio of content to deflate stream: two bits can stand
+// for a match of 258 bytes.
 const maxInflation = 1040
 
-// firstRaw is enough for the payload of any three-digit histogram of a load test.
+// firstRaw is enough for a payload of three digits from a load test.
 const firstRaw = 64 << 10
 
-// inflate inflates a zlib stream whose content begins with a header, and parses that. The memory taken beyond the
-// decoder's buffer is what the header tells, so that a small stream of a great many zeros costs nothing.
+// inflate inflates a zlib stream whose content begins with a header, and parses that. It takes no
+// more memory than the header justifies, so a small stream of very many zeros costs nothing.
 func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 	if d.raw == nil {
 		d.raw = make([]byte, firstRaw)
@@ -350,15 +358,16 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 	return d.raw[:n], err
 }
 
-// Decode makes h what p holds, in the memory that h has. If it returns an error, h is empty. The errors are those of
-// [Payload.AddTo].
+// Decode makes h hold the counts, in the memory of h. After an error, h is empty. The errors are
+// those of [Payload.AddTo].
 func (p *Payload) Decode(h *Histogram) error {
 	h.reset(p.layout)
 	return p.addTo(h)
 }
 
-// AddTo adds the counts to sum, which takes the finest layout of both; see [Histogram.Add]. If it returns an error, sum is
-// unchanged. The error wraps [ErrCorrupt], [ErrNegativeCount], [ErrTruncated], [ErrKind], [ErrSpan] or [ErrOverflow].
+// AddTo adds the counts to sum. As in [Histogram.Add], sum takes the finest layout of both. After
+// an error, sum is unchanged. The error wraps [ErrCorrupt], [ErrNegativeCount], [ErrTruncated],
+// [ErrKind], [ErrSpan] or [ErrOverflow].
 func (p *Payload) AddTo(sum *Histogram) error {
 	if sum.layout.Lowest == 0 {
 		sum.reset(p.layout)
@@ -372,7 +381,7 @@ func (p *Payload) AddTo(sum *Histogram) error {
 		if err := p.addTo(sum); err != nil {
 			return err
 		}
-		sum.layout.Lowest = min(sum.layout.Lowest, p.layout.Lowest) // which moves no count
+		sum.layout.Lowest = min(sum.layout.Lowest, p.layout.Lowest) // the slots stay the same
 		return nil
 	}
 	counts := &p.decoder.counts
@@ -383,7 +392,7 @@ func (p *Payload) AddTo(sum *Histogram) error {
 	return sum.Add(counts)
 }
 
-// Histogram returns a new histogram that holds what p does. The errors are those of [Payload.AddTo].
+// Histogram returns a new histogram with the counts. The errors are those of [Payload.AddTo].
 func (p *Payload) Histogram() (*Histogram, error) {
 	h := new(Histogram)
 	if err := p.Decode(h); err != nil {

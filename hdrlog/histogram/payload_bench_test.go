@@ -19,7 +19,7 @@ func benchPayloads(b *testing.B, name string, do func(b *testing.B, texts [][]by
 	})
 }
 
-// BenchmarkOpen undoes base64 and compression and reads the header, of one payload.
+// BenchmarkOpen opens a payload.
 func BenchmarkOpen(b *testing.B) {
 	for _, name := range benchLogs {
 		benchPayloads(b, name, func(b *testing.B, texts [][]byte) {
@@ -33,7 +33,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkAddTo adds the counts of one payload that is open.
+// BenchmarkAddTo adds the counts of an open payload.
 func BenchmarkAddTo(b *testing.B) {
 	for _, name := range benchLogs {
 		benchPayloads(b, name, func(b *testing.B, texts [][]byte) {
@@ -52,7 +52,7 @@ func BenchmarkAddTo(b *testing.B) {
 	}
 }
 
-// BenchmarkCheck checks the counts of one payload that is open.
+// BenchmarkCheck checks the counts of an open payload.
 func BenchmarkCheck(b *testing.B) {
 	for _, name := range benchLogs {
 		benchPayloads(b, name, func(b *testing.B, texts [][]byte) {

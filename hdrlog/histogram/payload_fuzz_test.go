@@ -11,16 +11,17 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// manySlots is more than fuzzing has memory and time for.
+// manySlots is a limit of the slots of a payload: more would take too much memory and time.
 const manySlots = 1 << 18
 
-// Making them for each input takes longer than the rest.
+// Making them for each input would take longer than the test.
 var (
 	fuzzEncoder Encoder
 	fuzzDecoder Decoder
 )
 
-// check opens a payload and adds it to sums, and holds all that comes of it against what must be.
+// check opens a payload, adds it to sums, encodes it again, and checks all results against each
+// other.
 func check(t *testing.T, packed []byte) {
 	var d Decoder
 	p, err := d.OpenBinary(packed)
@@ -62,7 +63,7 @@ func check(t *testing.T, packed []byte) {
 		return
 	}
 
-	// Nothing may follow a payload, and nothing of it may lack.
+	// A payload with more or fewer bytes is invalid.
 	for _, changed := range [][]byte{append(bytes.Clone(packed), 1), append(bytes.Clone(packed), 1, 1, 1, 1, 1, 1, 1, 1), packed[:len(packed)-1]} {
 		if q, err := fuzzDecoder.OpenBinary(changed); err == nil && q.Check() == nil {
 			t.Fatalf("% x is as good as % x", changed, packed)
@@ -101,7 +102,8 @@ func isTyped(t *testing.T, err error) {
 	t.Fatalf("an error of no kind: %v", err)
 }
 
-// agree holds the counts of a plain payload of version 2 against those that hdrhistogram-go decodes from it.
+// agree compares the counts of a plain payload of version 2 with those that hdrhistogram-go
+// decodes.
 func agree(t *testing.T, plain []byte) {
 	if len(plain) < headerSize || base(binary.BigEndian.Uint32(plain)) != cookieV2 {
 		return
@@ -110,12 +112,13 @@ func agree(t *testing.T, plain []byte) {
 	highest := int64(binary.BigEndian.Uint64(plain[24:]))
 	switch {
 	case layout.Validate() != nil || layout.Lowest < 1 || highest/2 < layout.Lowest:
-		// Hdrhistogram-go takes a lowest value below 1 for 1, and any highest one. We refuse them, as the
-		// reference's constructor does: "lowestDiscernibleValue must be >= 1", "highestTrackableValue must be >=
-		// 2 * lowestDiscernibleValue".
+		// Hdrhistogram-go reads a lowest value below 1 as 1, and accepts any highest value.
+		// The constructor of the reference, and this package, refuse them:
+		// "lowestDiscernibleValue must be >= 1", "highestTrackableValue must be >= 2 *
+		// lowestDiscernibleValue".
 		return
 	case layout.Lowest >= 1<<49:
-		// There hdrhistogram-go's logarithm rounds a lowest value up to the next power of two.
+		// Here, hdrhistogram-go rounds the logarithm of the lowest value up.
 		return
 	case layout.SlotsFor(highest) > manySlots:
 		return
@@ -145,7 +148,7 @@ func agree(t *testing.T, plain []byte) {
 	}
 }
 
-// inflate returns the plain payload in a compressed one.
+// inflated returns the plain payload in a compressed one, or nil for a double histogram.
 func inflated(t testing.TB, text []byte) []byte {
 	t.Helper()
 	var d Decoder
@@ -159,7 +162,7 @@ func inflated(t testing.TB, text []byte) []byte {
 	return bytes.Clone(d.raw[:headerSize+len(p.counts)])
 }
 
-// hdrhistogram-go decodes the same from all logs.
+// Hdrhistogram-go decodes the same counts from all logs.
 func TestAgreesOnLogs(t *testing.T) {
 	n := 0
 	for _, text := range logPayloads(t, "*.hdr") {
@@ -190,7 +193,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(check)
 }
 
-// What is corrupted before it is compressed has a checksum that is right.
+// FuzzPlain corrupts payloads before they are compressed, so that the checksum is right.
 func FuzzPlain(f *testing.F) {
 	for _, pattern := range []string{"digits1.hdr", "huge-counts.hdr", "tiny-values.hdr"} {
 		for _, text := range logPayloads(f, pattern) {
@@ -211,7 +214,7 @@ func FuzzBase64(f *testing.F) {
 	f.Add([]byte("HISTFAAAACB42pNpmSzMwMDAwgABTFCaEca3/wBhCGnxyAAARYwC4w=="))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if bytes.ContainsAny(text, "\r\n") {
-			return // a line has none; the library passes over them
+			return // encoding/base64 skips line breaks, and a line of a log has none
 		}
 		var d Decoder
 		p, err := d.Open(text)

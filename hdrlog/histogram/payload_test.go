@@ -25,18 +25,19 @@ func logPayloads(t testing.TB, pattern string) [][]byte {
 	return logtest.Payloads(t, "../../testdata/logs/"+pattern)
 }
 
-// header says what stands before the counts. Highest is the largest int64 and ratio 1 unless told otherwise.
+// A header stands before the counts. By default, highest is the largest int64, ratio is 1, and
+// length is the true one.
 type header struct {
 	version         int
 	word            int // bytes per count in versions 0 and 1
 	digits          int32
 	lowest, highest int64
 	ratio           float64
-	length          int32 // what the header says of the counts' length, if not the truth
+	length          int32 // length of the counts in the header, if it is wrong
 	cookie          uint32
 }
 
-// plain encodes a header and counts, which are encoded already.
+// plain encodes a header and appends encoded counts.
 func (h header) plain(counts []byte) []byte {
 	word := uint32(wordV2)
 	if h.version < 2 {
@@ -95,7 +96,7 @@ func words(size int, counts ...int64) []byte {
 	return encoded
 }
 
-// zigZags encodes counts, and runs of empty slots as negative numbers, as version 2 does.
+// zigZags encodes counts as version 2 does. A negative number is a run of empty slots.
 func zigZags(counts ...int64) []byte {
 	var encoded []byte
 	for _, n := range counts {
@@ -128,7 +129,7 @@ func wrap(cookie uint32, deflated []byte) []byte {
 	return append(packed, deflated...)
 }
 
-// double puts the head of a double histogram before an integer one.
+// double puts the header of a double histogram before an integer histogram.
 func double(digits int32, inner []byte) []byte {
 	cookie := uint32(cookieDouble)
 	if isCompressed(binary.BigEndian.Uint32(inner)) {
@@ -156,7 +157,7 @@ func record(t testing.TB, h *Histogram, value, n int64) {
 	}
 }
 
-// difference says how two histograms differ, nothing if they do not.
+// difference describes how two histograms differ. It is empty if they are equal.
 func difference(got, want *Histogram) string {
 	if got.Layout() != want.Layout() || got.TotalCount() != want.TotalCount() {
 		return fmt.Sprintf("got %+v with %d values, want %+v with %d", got.Layout(), got.TotalCount(), want.Layout(), want.TotalCount())
@@ -192,7 +193,7 @@ func open(t testing.TB, packed []byte) *Histogram {
 	return h
 }
 
-// Each payload of the logs decodes, and what is encoded from it decodes to the same.
+// Each payload of the logs decodes. Its counts, encoded again, decode to the same.
 func TestLogs(t *testing.T) {
 	var (
 		decoder Decoder
@@ -232,7 +233,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// All versions, plain and compressed, integer and double, tell the same counts.
+// All versions decode to the same counts: plain and compressed, integer and double.
 func TestVersions(t *testing.T) {
 	for digits := range int32(6) {
 		for _, lowest := range []int64{1, 1000} {
@@ -278,7 +279,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// Counts of every length, up to the longest of nine bytes.
+// Counts of all lengths from one to nine bytes.
 func TestZigZag(t *testing.T) {
 	for shift := range 63 {
 		for _, n := range []int64{1<<shift - 1, 1 << shift, 1<<shift + 1} {
@@ -307,8 +308,8 @@ func TestZigZag(t *testing.T) {
 	}
 }
 
-// The normalizing index offset of the header changes no count, and one beyond the slots is refused. HdrHistogram 2.1.11 (Java)
-// does the same with each of these offsets.
+// The normalizing index offset changes no count. One beyond the slots is an error. HdrHistogram
+// 2.1.11 (Java) does the same with each of these offsets.
 func TestNormalizingOffset(t *testing.T) {
 	head := header{version: 2, digits: 3, lowest: 1, highest: 4000} // 3072 slots
 	for _, version := range []int{1, 2} {
@@ -334,7 +335,7 @@ func TestNormalizingOffset(t *testing.T) {
 	}
 }
 
-// What is refused, with the exact message, whether it is found on opening or on adding.
+// TestErrors pins the text of each error, of opening and of adding.
 func TestErrors(t *testing.T) {
 	v2 := header{version: 2, digits: 3, lowest: 1}
 	small := header{version: 2, digits: 1, lowest: 1, highest: 31} // 32 slots
@@ -420,7 +421,8 @@ func TestErrors(t *testing.T) {
 		{"negative count of 8 bytes", header{version: 1, word: 8, digits: 3, lowest: 1}.plain(words(8, math.MinInt64)), ErrNegativeCount, "negative count: -9223372036854775808 at slot 0"},
 		{"overflow of words", header{version: 1, word: 8, digits: 3, lowest: 1}.plain(words(8, math.MaxInt64, 1)), ErrOverflow, "total count exceeds the largest int64"},
 	} {
-		// Once into a sum of the same layout, which is longer than the payload may be, and once into another.
+		// Add to a sum of the same layout, which may have more slots than the payload, and
+		// to others.
 		for _, digits := range []int{1, 3, 4} {
 			sum := newHistogram(t, Layout{Digits: digits, Lowest: 1})
 			record(t, sum, 5, 1)
@@ -454,7 +456,7 @@ func TestBase64(t *testing.T) {
 		want string
 	}{
 		{text, ""},
-		{strings.TrimRight(text, "="), ""}, // as Python's library may write it
+		{strings.TrimRight(text, "="), ""}, // as the Python library may write it
 		{text + "=", "bad base64: byte 59 of 61"},
 		{text[:10] + "!" + text[11:], "bad base64: byte 11 of 60"},
 		{text[:10] + "=" + text[11:], "bad base64: byte 11 of 60"},
@@ -477,8 +479,8 @@ func TestBase64(t *testing.T) {
 	}
 }
 
-// A payload cut short anywhere is refused, one with a byte changed is refused or decodes to something, and neither
-// changes the sum or the next payload that the same decoder decodes.
+// A payload that is cut short is an error. One with a changed byte is an error or decodes to
+// something. Neither changes the sum or the next payload of the decoder.
 func TestDamage(t *testing.T) {
 	var d Decoder
 	names := []string{"digits1.hdr", "double.hdr", "digits5.hdr"}
@@ -521,7 +523,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Where the content of a stream is exactly as long as the buffer for it, its checksum still counts.
+// The checksum is verified even if the content exactly fills the buffer.
 func TestChecksumAtBufferEnd(t *testing.T) {
 	for _, length := range []int{firstRaw, firstRaw - 1, firstRaw + 1, 3 * firstRaw} {
 		counts := make([]int64, length-headerSize)
@@ -546,7 +548,7 @@ func TestChecksumAtBufferEnd(t *testing.T) {
 	}
 }
 
-// Overflow across payloads leaves the sum as it was.
+// An overflow leaves the sum unchanged.
 func TestOverflowAcrossPayloads(t *testing.T) {
 	for _, digits := range []int32{3, 2, 4} {
 		sum := newHistogram(t, Layout{Digits: 3, Lowest: 1})
@@ -585,7 +587,7 @@ func TestKind(t *testing.T) {
 	}
 }
 
-// Where the slots are the same, the sum takes the lower lowest value, but only with the counts.
+// If the slots are the same, the sum takes the lower lowest value, together with the counts.
 func TestLowest(t *testing.T) {
 	sum := newHistogram(t, Layout{Digits: 3, Lowest: 3})
 	var d Decoder
@@ -597,9 +599,9 @@ func TestLowest(t *testing.T) {
 	}
 }
 
-// What stands before the integer histogram of a double one must fit what the reference's constructor asks of both:
-// a ratio of highest to lowest value of at least 2, which times ten to the digits is below 2^61, a lowest value of 1, and
-// a highest trackable value that the ratio determines.
+// The header of a double histogram must suit the constructor of the reference: the ratio of highest
+// to lowest value is at least 2, the ratio times 10^digits is below 2^61, the lowest value is 1,
+// and the ratio determines the highest trackable value.
 func TestDoubleHeader(t *testing.T) {
 	most := 5
 	if testing.Short() {
@@ -638,7 +640,7 @@ func TestDoubleHeader(t *testing.T) {
 	}
 }
 
-// Payloads that claim much and hold little cost little memory.
+// Payloads that claim much and hold little take little memory.
 func TestMemory(t *testing.T) {
 	zeros := make([]byte, 64<<20)
 	five := header{version: 2, digits: 5, lowest: 1}
@@ -669,7 +671,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A decoder in use takes no more memory but what two small objects of the zlib reader take.
+// A decoder in use takes no more memory, except for two small objects of the zlib reader.
 func TestAllocs(t *testing.T) {
 	texts := logPayloads(t, "mixed-precision.hdr")
 	var d Decoder
@@ -689,7 +691,8 @@ func TestAllocs(t *testing.T) {
 	}
 }
 
-// A sum takes from payloads of several precisions what histograms of them add up to, in whichever order.
+// Adding payloads of several precisions gives the same sum as adding histograms of them, in any
+// order.
 func TestMixed(t *testing.T) {
 	texts := logPayloads(t, "mixed-precision.hdr")
 	texts = append(texts, logPayloads(t, "lowest1000.hdr")[:3]...)
@@ -727,7 +730,7 @@ func TestMixed(t *testing.T) {
 		if finestOf == (Layout{}) {
 			finestOf = sum.Layout()
 		}
-		// The finest layout of all holds the sum of all, in slots as fine as those of 5 digits.
+		// The finest layout of all has the slots of 5 digits.
 		again := newHistogram(t, Layout{Digits: 5, Lowest: 1})
 		if err := again.Add(sum); err != nil {
 			t.Fatal(err)
@@ -738,7 +741,7 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// The plain payloads of testdata are the reference's, byte for byte what ours would be.
+// The plain payloads in testdata are from the reference. Ours are the same, byte for byte.
 func TestPlainEqualsReference(t *testing.T) {
 	golden, err := os.ReadFile("../histogram/testdata/statistics.tsv")
 	if err != nil {
@@ -769,7 +772,8 @@ func TestPlainEqualsReference(t *testing.T) {
 			if diff := difference(open(t, packed), h); diff != "" {
 				t.Errorf("%+v: encoded: %s", h.Layout(), diff)
 			}
-			// The highest trackable value is what the writer made room for; the reference may have made more.
+			// The highest trackable value depends on the room that a writer made; the
+			// reference may make more.
 			ours, theirs := int64(binary.BigEndian.Uint64(e.raw[24:])), int64(binary.BigEndian.Uint64(want[24:]))
 			copy(want[24:32], e.raw[24:])
 			if !bytes.Equal(e.raw, want) || h.Layout().BucketsFor(ours) != h.Layout().BucketsFor(theirs) {
@@ -783,8 +787,8 @@ func TestPlainEqualsReference(t *testing.T) {
 	}
 }
 
-// A compressed payload of version 0 whose total is wrong, because counts overflowed in the writer, is read as the reference
-// reads it, and what AppendBinary makes of it too.
+// A compressed payload of version 0 has a wrong total if counts overflowed in the writer. The
+// reference reads it, and so does hdrkit, also after AppendBinary.
 func TestWrongTotal(t *testing.T) {
 	plain := header{version: 0, word: 2, digits: 3, lowest: 1}.plain(words(2, 1, 2, 3))
 	binary.BigEndian.PutUint64(plain[24:], 1<<16+6)

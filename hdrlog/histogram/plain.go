@@ -7,8 +7,8 @@ import (
 	"hdrkit/hdrlog/internal/base64x"
 )
 
-// Peek tells from the beginning of a payload's text whether it is that of a double histogram and whether it is compressed.
-// Of what is no payload it says neither.
+// Peek reports whether text begins like the payload of a double histogram and like a compressed
+// payload. It reports neither for other text.
 func Peek(text []byte) (double, compressed bool) {
 	var begin [6]byte
 	if len(text) < 8 {
@@ -21,13 +21,13 @@ func Peek(text []byte) (double, compressed bool) {
 	return cookie == cookieDouble || cookie == cookieDoubleComp, cookie == cookieDoubleComp || isCompressed(cookie)
 }
 
-// CutShort reports whether a payload's text is that of a compressed one and shorter than the length which the payload begins
-// with tells, as in a line cut short by a crash. It reads no more than the first 32 characters, so that it costs next to
-// nothing. [Decoder.Open] fails then; where CutShort says no, it may still.
+// CutShort reports whether text is a compressed payload that is shorter than its length says, as in
+// a line that a crash cut short. It reads at most 32 characters. If it reports true, [Decoder.Open]
+// fails.
 func CutShort(text []byte) bool {
 	const (
-		chars       = 12 // hold the 8 bytes of cookie and length
-		charsDouble = 32 // hold 16 bytes more before them
+		chars       = 12 // for the 8 bytes of cookie and length
+		charsDouble = 32 // for 16 bytes more before them
 	)
 	if len(text) < chars {
 		_, compressed := Peek(text)
@@ -57,8 +57,8 @@ func CutShort(text []byte) bool {
 	return int64(size) < int64(binary.BigEndian.Uint32(begin[4:]))
 }
 
-// AppendBinary appends the payload to packed, neither compressed nor in base64. [Decoder.OpenBinary] opens it at a fraction
-// of the cost of [Decoder.Open].
+// AppendBinary appends the payload to packed, neither compressed nor in base64.
+// [Decoder.OpenBinary] opens it in a fraction of the time of [Decoder.Open].
 func (p *Payload) AppendBinary(packed []byte) []byte {
 	if p.layout.Ratio != 0 {
 		packed = binary.BigEndian.AppendUint32(packed, cookieDouble)
@@ -66,7 +66,8 @@ func (p *Payload) AppendBinary(packed []byte) []byte {
 	}
 	packed = append(packed, p.plain...)
 	if p.version == 0 {
-		// The total of a compressed payload may be wrong; see Payload. If a count is wrong, so is any total.
+		// The total of a compressed payload can be wrong; see Payload. If a count is wrong,
+		// the total does not matter.
 		total, _ := p.words(func(int, int64) error { return nil })
 		binary.BigEndian.PutUint64(packed[len(packed)-len(p.plain)+24:], uint64(total))
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAppendBinary opens what AppendBinary makes of histograms, and compares it with what the payload that an encoder makes of
-// them appends.
+// TestAppendBinary compares AppendBinary of histograms with AppendBinary of their payloads, and
+// opens it.
 func TestAppendBinary(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, ratio := range []float64{0, 1, 1.0 / 1024} {

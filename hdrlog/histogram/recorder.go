@@ -8,24 +8,26 @@ import (
 	"sync/atomic"
 )
 
-// A Recorder counts values that many goroutines record at the same time. [Recorder.Take] takes what was recorded so far,
-// so that the next interval begins: every value is in exactly one interval. All methods are safe for concurrent use.
+// A Recorder counts values that many goroutines record at the same time. [Recorder.Take] takes the
+// values recorded so far, and the next interval begins: every value is in exactly one interval. All
+// methods are safe for concurrent use. No goroutine ever waits for another.
 //
-// A Recorder has several shards, of which each processor mostly uses its own. To record is one atomic addition to a counter,
-// and to take exchanges each counter for 0. So no goroutine ever waits for another. The reference's Recorder flips between
-// two histograms instead, and waits for the recordings under way; all goroutines share the counters that this takes.
+// A Recorder has several shards. Each processor mostly uses a shard of its own. Recording is one
+// atomic addition to a counter of the shard. Taking replaces each counter by 0. The Recorder of the
+// reference has two histograms instead, which all threads share. It swaps them to take one, and
+// waits for recordings that are under way.
 type Recorder struct {
 	layout Layout
 	shards []shard
-	next   atomic.Uint32 // counts the shards given out
-	// own holds pointers to shards: a sync.Pool has a list for each processor.
+	next   atomic.Uint32 // the number of shards given out so far
+	// own holds pointers to shards. A sync.Pool has a list for each processor.
 	own sync.Pool
 }
 
-// A shard is counters, in chunks that are made when they are first needed.
+// A shard is a set of counters, in chunks. A chunk is made when it is first needed.
 type shard struct {
 	chunks []atomic.Pointer[chunk]
-	_      [64]byte // so that no two shards share a cache line
+	_      [64]byte // keeps shards in different cache lines
 }
 
 const (
@@ -35,15 +37,15 @@ const (
 
 type chunk [chunkSize]atomic.Int64
 
-// shardsPerProcessor is above 1 because a goroutine that is interrupted while it has a shard makes its processor take
-// another one.
+// shardsPerProcessor is above 1 because a processor takes another shard if a goroutine is
+// interrupted while it uses one.
 const shardsPerProcessor = 4
 
-// maxTimes is the highest count that [Recorder.RecordN] takes. More than 4 billion of them must come in one interval before
-// a counter overflows.
+// maxTimes is the highest count that [Recorder.RecordN] takes. A counter overflows only after four
+// billion of them in one interval.
 const maxTimes = math.MaxInt32
 
-// NewRecorder returns a recorder of histograms of a layout. The error wraps [ErrLayout].
+// NewRecorder returns a recorder for histograms of a layout. The error wraps [ErrLayout].
 func NewRecorder(layout Layout) (*Recorder, error) {
 	if err := layout.Validate(); err != nil {
 		return nil, err
@@ -57,14 +59,15 @@ func NewRecorder(layout Layout) (*Recorder, error) {
 	return r, nil
 }
 
-// Layout returns which values share a slot.
+// Layout returns the layout of the histograms.
 func (r *Recorder) Layout() Layout { return r.layout }
 
-// Record counts value once. It returns [ErrRange] if value is negative, and [ErrLayout] if r is a zero Recorder.
+// Record counts value once. It returns [ErrRange] if value is negative, and [ErrLayout] if r is a
+// zero Recorder.
 func (r *Recorder) Record(value int64) error { return r.RecordN(value, 1) }
 
-// RecordFloat counts value once in a recorder of double histograms, as the multiple of [Layout.Ratio] at or below it. The
-// errors are those of [Histogram.RecordFloat].
+// RecordFloat counts value once in a recorder of double histograms. It rounds and returns errors as
+// [Histogram.RecordFloat] does.
 func (r *Recorder) RecordFloat(value float64) error {
 	units, err := r.layout.units(value)
 	if err != nil {
@@ -73,8 +76,8 @@ func (r *Recorder) RecordFloat(value float64) error {
 	return r.RecordN(units, 1)
 }
 
-// RecordN counts value n times. It returns [ErrRange] if value or n is negative, or if n is above 2^31-1, and [ErrLayout] if
-// r is a zero Recorder.
+// RecordN counts value n times. It returns [ErrRange] if value or n is negative or n is above
+// 2^31-1, and [ErrLayout] if r is a zero Recorder.
 func (r *Recorder) RecordN(value, n int64) error {
 	if value < 0 || uint64(n) > maxTimes {
 		return fmt.Errorf("%w: value %d, count %d", ErrRange, value, n)
@@ -93,15 +96,15 @@ func (r *Recorder) RecordN(value, n int64) error {
 	return nil
 }
 
-// grow makes the chunk at i, unless another goroutine does it first.
+// grow makes the chunk at i, unless another goroutine makes it first.
 func (s *shard) grow(i int) *chunk {
 	s.chunks[i].CompareAndSwap(nil, new(chunk))
 	return s.chunks[i].Load()
 }
 
-// Take makes h what was recorded since Take was called last, or since r was made, in the memory that h has. A value that
-// is recorded while Take runs is in h or in the next histogram. Take returns [ErrOverflow] if the total count exceeds an
-// int64; what was recorded is then lost.
+// Take makes h hold the values that were recorded since the last Take, or since r was made. It uses
+// the memory of h. A value that is recorded during Take is in h or in the next histogram. Take
+// returns [ErrOverflow] if the total count exceeds an int64; the values are then lost.
 func (r *Recorder) Take(h *Histogram) error {
 	h.reset(r.layout)
 	var total uint64

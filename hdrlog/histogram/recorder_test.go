@@ -20,7 +20,8 @@ func newRecorder(t testing.TB, layout histogram.Layout) *histogram.Recorder {
 	return r
 }
 
-// Many goroutines record while two take intervals. The sum of all intervals is what was recorded, slot by slot.
+// Many goroutines record while two take intervals. All intervals add up to the recorded values,
+// slot by slot.
 func TestRecorderLosesNothing(t *testing.T) {
 	t.Parallel()
 	const goroutines, each = 8, 20000
@@ -84,7 +85,7 @@ func TestRecorderLosesNothing(t *testing.T) {
 	}
 }
 
-// What Take returns is what was recorded since the last time, and an empty histogram after that.
+// Take returns the values recorded since the last Take. The next Take returns an empty histogram.
 func TestRecorderTake(t *testing.T) {
 	layout := histogram.Layout{Digits: 3, Ratio: 0.25}
 	r := newRecorder(t, layout)
@@ -148,7 +149,7 @@ func TestRecorderErrors(t *testing.T) {
 	}
 }
 
-// To record takes no memory once its slots were used.
+// Recording takes no memory once its slots exist.
 func TestRecorderAllocs(t *testing.T) {
 	r := newRecorder(t, histogram.Layout{Digits: 3})
 	h := new(histogram.Histogram)
@@ -164,7 +165,8 @@ func TestRecorderAllocs(t *testing.T) {
 	}
 }
 
-// BenchmarkRecorder records values between 1 and 16,777,215 with so many goroutines. bench/README.md has a table of its results.
+// BenchmarkRecorder records values from 1 to 16,777,215 with several goroutines. bench/README.md
+// has the results.
 func BenchmarkRecorder(b *testing.B) {
 	run := func(b *testing.B, goroutines int, record func(value int64) error) {
 		var all sync.WaitGroup

@@ -13,21 +13,23 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// The files of testdata are what the reference, HdrHistogram 2.2.2, says of histograms that testdata itself tells how to
-// make. Lines are fields separated by tabs, of which the first says what it is:
+// The files in testdata hold answers of the reference, HdrHistogram 2.2.2. They also say how to
+// make the histograms. A line has fields separated by tabs. The first one is the kind:
 //
-//	at           the percentiles that are asked for
-//	histogram    a new one: digits and lowest value, or in double.tsv its payload
-//	record       a value and how often it is recorded
-//	plain        its plain payload
-//	sum          the histograms since the last sum added up, with these digits and lowest value, or the exact mean
-//	facts        total count, minimum, maximum, and bits of the mean and the standard deviation
-//	percentiles  values at the percentiles asked for
+//	at           percentiles to ask for
+//	histogram    begins a histogram: digits and lowest value, or in double.tsv its payload
+//	record       a value and a count
+//	plain        the plain payload of the histogram
+//	sum          begins the sum of the histograms since the last sum: digits and lowest value, or the
+//	             exact mean
+//	facts        total count, minimum, maximum, and the bits of mean and standard deviation
+//	percentiles  values at the percentiles
 //	between      low, high and the count between them
-//	steps        ticks, how many steps the percentile iteration has, their hash, and whether it ends, stalls or fails
-//	recorded     how many slots have a count, and their hash
+//	steps        ticks, the number of steps of the percentile iteration, their hash, and whether it
+//	             ends, stalls or fails
+//	recorded     the number of slots with a count, and their hash
 //
-// levels.tsv has ticks, how many levels below 100% there are, their hash and the bits of the last.
+// levels.tsv has ticks, the number of levels below 100%, their hash and the bits of the last one.
 
 // readLines calls line with the fields of each line of a file.
 func readLines(t *testing.T, name string, line func(fields []string)) {
@@ -108,7 +110,7 @@ func TestStatistics(t *testing.T) {
 			return
 		case "sum":
 			want := histogram.Layout{Digits: int(integer(t, args[0])), Lowest: integer(t, args[1])}
-			// Whichever is added to which, the sum is the same.
+			// The order of adding does not matter.
 			h = since[0].Clone()
 			other := since[1].Clone()
 			if err := h.Add(since[1]); err != nil {
@@ -146,7 +148,7 @@ func TestStatistics(t *testing.T) {
 			n, hash := 0, uint64(fnvStart)
 			for step := range h.Percentiles(int(integer(t, args[0]))) {
 				if n == want && args[3] != "ends" {
-					// The reference gets no further.
+					// The reference stops here.
 					if step.Percentile != 100 || step.TotalCount != h.TotalCount() || step.Value != h.Max() {
 						t.Errorf("%s: step after the last of the reference is %+v, want 100%%", where(), step)
 					}
@@ -178,8 +180,8 @@ func TestStatistics(t *testing.T) {
 
 func bits(x float64) string { return fmt.Sprintf("%x", math.Float64bits(x)) }
 
-// The levels of the percentile iteration come from logarithms, which Java and Go compute each in a way of their own. All
-// that can be reached are bit for bit the reference's, until there they repeat for ever or the reference fails.
+// The levels of the percentile iteration come from logarithms. Java and Go compute them
+// differently. All levels up to the one where the reference stalls or fails are equal, bit for bit.
 func TestPercentileLevels(t *testing.T) {
 	h := newHistogram(t, 3, 1)
 	record(t, h, 1, math.MaxInt64-1)
@@ -209,8 +211,8 @@ func TestDouble(t *testing.T) {
 		mean    float64
 		asked   int
 	)
-	// A histogram of its own is told exactly, but for the maximum: there the reference takes the last float64 below the
-	// next slot. A sum may have been kept at another conversion ratio.
+	// All answers are equal, except for the maximum: the reference returns the last float64
+	// below the next slot. A sum may have another conversion ratio.
 	near := func(what string, got, want float64) {
 		t.Helper()
 		tolerance := 1e-15

@@ -45,8 +45,8 @@ func BenchmarkEncodeLogs(b *testing.B) {
 	}
 }
 
-// TestSizes encodes the payloads of logs that the reference wrote again, and compares what both take. With -v it prints the
-// table in docs/compression.md; HDRKIT_BENCH_LOGS names a folder of more logs.
+// TestSizes encodes the payloads of logs of the reference again and compares the sizes. With -v it
+// prints the table in docs/compression.md. HDRKIT_BENCH_LOGS names a folder of more logs.
 func TestSizes(t *testing.T) {
 	paths, err := filepath.Glob("../../testdata/logs/*.hdr")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Min returns the lowest value equivalent to the lowest recorded one, 0 if nothing was recorded.
+// Min returns the lowest value of the lowest slot with a count, or 0 if nothing was recorded.
 func (h *Histogram) Min() int64 {
 	low, counts := h.filled()
 	for i, n := range counts {
@@ -17,7 +17,7 @@ func (h *Histogram) Min() int64 {
 	return 0
 }
 
-// Max returns the highest value equivalent to the highest recorded one, 0 if nothing was recorded.
+// Max returns the highest value of the highest slot with a count, or 0 if nothing was recorded.
 func (h *Histogram) Max() int64 {
 	last := h.lastIndex()
 	if last < 0 {
@@ -26,8 +26,9 @@ func (h *Histogram) Max() int64 {
 	return h.layout.HighestAt(last)
 }
 
-// Mean returns the mean of all recorded values, each taken as the middle of its slot, 0 if nothing was recorded. Of a
-// double histogram it is the mean of what the values stand for.
+// Mean returns the mean of all recorded values, or 0 if nothing was recorded. Each value counts as
+// the middle of its slot. For a double histogram, the mean is a float64 as [Histogram.Float]
+// returns it.
 func (h *Histogram) Mean() float64 { return h.mean() * h.Ratio() }
 
 func (h *Histogram) mean() float64 {
@@ -38,8 +39,8 @@ func (h *Histogram) mean() float64 {
 	for r := range h.runs() {
 		for _, n := range r.counts {
 			if n != 0 {
-				// The conversion keeps the compiler from fusing multiplication and addition, which would round once
-				// where the reference rounds twice.
+				// The conversion prevents the compiler from fusing multiplication
+				// and addition. That would round once; the reference rounds twice.
 				sum += float64(float64(r.median) * float64(n))
 			}
 			r.median += r.apart
@@ -48,7 +49,7 @@ func (h *Histogram) mean() float64 {
 	return sum / float64(h.total)
 }
 
-// StdDev returns the standard deviation of all recorded values, in the units of [Histogram.Mean].
+// StdDev returns the standard deviation of all recorded values, in the unit of [Histogram.Mean].
 func (h *Histogram) StdDev() float64 {
 	if h.total == 0 {
 		return 0
@@ -67,13 +68,15 @@ func (h *Histogram) StdDev() float64 {
 	return math.Sqrt(sum/float64(h.total)) * h.Ratio()
 }
 
-// A run is the counts of successive slots of a size: the middle of the first one's values, and how far apart those of two are.
+// A run is the counts of successive slots of one size. Median is the middle of the first slot, and
+// apart is the distance to the middle of the next.
 type run struct {
 	counts        []int64
 	median, apart int64
 }
 
-// runs iterates over the counts by slots of a size: to reckon the middle of each slot takes three times as long as to go from one to the next (BenchmarkMean).
+// runs iterates over runs of slots. To compute the middle of each slot takes three times as long as
+// to add the distance (BenchmarkMean).
 func (h *Histogram) runs() iter.Seq[run] {
 	return func(yield func(run) bool) {
 		low, counts := h.filled()
@@ -88,9 +91,10 @@ func (h *Histogram) runs() iter.Seq[run] {
 	}
 }
 
-// ValueAtPercentile returns the highest value equivalent to the one at percentile (0 to 100), 0 if nothing was
-// recorded. At percentile 0 it is the lowest value equivalent to the lowest recorded one. Of more than 2^53 values, where
-// roundoff can make the reference look for more of them than there are and tell 0, it is the highest.
+// ValueAtPercentile returns the highest value of the slot at percentile (0 to 100), or 0 if nothing
+// was recorded. At percentile 0 it is the lowest value of the lowest slot with a count. For more
+// than 2^53 values, roundoff can make the reference look for more values than there are, and return
+// 0. ValueAtPercentile returns the highest value then.
 func (h *Histogram) ValueAtPercentile(percentile float64) int64 {
 	rank := h.rank(percentile)
 	var seen int64
@@ -107,8 +111,8 @@ func (h *Histogram) ValueAtPercentile(percentile float64) int64 {
 	return 0
 }
 
-// AppendValuesAtPercentiles appends what [Histogram.ValueAtPercentile] returns for each of the percentiles. Where they ascend
-// it takes one pass over the counts for all of them.
+// AppendValuesAtPercentiles appends the results of [Histogram.ValueAtPercentile] for several
+// percentiles. If they ascend, it makes one pass over the counts for all of them.
 func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []float64) []int64 {
 	if !slices.IsSorted(percentiles) {
 		for _, p := range percentiles {
@@ -121,7 +125,7 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 	}
 	var seen int64
 	low, counts := h.filled()
-	i := -1 // the slot that seen goes up to
+	i := -1 // the last slot that seen includes
 	for _, p := range percentiles {
 		rank := h.rank(p)
 		for seen < rank && i < len(counts)-1 {
@@ -137,13 +141,13 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 	return values
 }
 
-// rank returns how many values lie at or below percentile, at least 1 and at most all. It is rounded up from a percentile
-// one ulp lower, so that roundoff does not reach for one value too many.
+// rank returns the number of values at or below percentile, from 1 to the total count. It rounds
+// up, from a percentile one ulp lower, so that roundoff does not make it one too high.
 func (h *Histogram) rank(percentile float64) int64 {
 	requested := min(max(math.Nextafter(percentile, math.Inf(-1)), 0), 100)
 	count := math.Ceil(requested * float64(h.total) / 100)
 	switch {
-	case count >= 1<<63: // float64(math.MaxInt64) is one more than it
+	case count >= 1<<63: // float64(math.MaxInt64) is 1<<63
 		return h.total
 	case count > 1:
 		return min(int64(count), h.total)
@@ -151,7 +155,7 @@ func (h *Histogram) rank(percentile float64) int64 {
 	return 1 // NaN too
 }
 
-// CountBetween returns how many values lie between low and high, both included, to within the slots that hold them.
+// CountBetween returns the number of values from low to high, both included. It counts whole slots.
 func (h *Histogram) CountBetween(low, high int64) int64 {
 	if high < low || high < 0 {
 		return 0
@@ -166,14 +170,14 @@ func (h *Histogram) CountBetween(low, high int64) int64 {
 	return count
 }
 
-// A Bucket is a slot with a count: Count values between Low and High, both included.
+// A Bucket is a slot with a count: Count values from Low to High, both included.
 type Bucket struct {
 	Low, High int64
 	Count     int64
 }
 
-// Recorded iterates over the slots that have a count, lowest first: the reference's RecordedValuesIterator, whose "value
-// iterated to" is High.
+// Recorded iterates over the slots with a count, lowest first. High is the "value iterated to" of
+// the RecordedValuesIterator of the reference.
 func (h *Histogram) Recorded() iter.Seq[Bucket] {
 	return func(yield func(Bucket) bool) {
 		low, counts := h.filled()
@@ -187,18 +191,20 @@ func (h *Histogram) Recorded() iter.Seq[Bucket] {
 
 // A Step is a step of [Histogram.Percentiles].
 type Step struct {
-	// Value is the highest value equivalent to the one that Percentile lies at.
+	// Value is the highest value of the slot at Percentile.
 	Value int64
 	// Percentile is the level of this step, 0 to 100.
 	Percentile float64
-	// TotalCount is how many values lie at or below Value.
+	// TotalCount is the number of values at or below Value.
 	TotalCount int64
 }
 
-// Percentiles iterates from 0 to 100% in steps that halve each time the distance to 100% has halved, ticks of them in
-// each half, as the reference's PercentileIterator does. It always ends: where the reference would repeat a step for
-// ever, because the next level differs from this one by less than a float64 can tell, it goes on to the last, 100%.
-// Ticks below 1 count as 1.
+// Percentiles iterates from 0 to 100%. There are as many steps as ticks from 0 to 50%, as many from
+// 50% to 75%, and so on: each time the distance to 100% has halved, the steps halve too, as in the
+// PercentileIterator of the reference. Ticks below 1 count as 1.
+//
+// The iteration always ends. The reference repeats a step forever if a float64 cannot hold the
+// difference between a level and the next one. Percentiles goes on to 100% then.
 func (h *Histogram) Percentiles(ticks int) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		var level float64
@@ -229,7 +235,7 @@ func (h *Histogram) Percentiles(ticks int) iter.Seq[Step] {
 	}
 }
 
-// lastSteps yields the step that reaches the last value, at index, and the one at 100% that ends the iteration.
+// lastSteps yields the step that reaches the last value, at index, and the last step, at 100%.
 func (h *Histogram) lastSteps(yield func(Step) bool, index int, level float64, ticks int) {
 	high := h.layout.HighestAt(index)
 	if level < 100 && !yield(Step{high, level, h.total}) {
@@ -238,8 +244,9 @@ func (h *Histogram) lastSteps(yield func(Step) bool, index int, level float64, t
 	yield(Step{high, 100, h.total})
 }
 
-// stepAfter returns the distance from level to the next one. The reference rounds down a quotient of logarithms, which is
-// the exponent at every level that can be reached (the levels in testdata show it) but costs more.
+// stepAfter returns the distance from level to the next level. The reference rounds down a quotient
+// of logarithms. That is slower, and gives the exponent for every level that occurs: see the levels
+// in testdata.
 func stepAfter(level float64, ticks int) float64 {
 	halves := math.Ilogb(100/(100-level)) + 1
 	return 100 / float64(int64(max(ticks, 1))<<halves)

@@ -2,31 +2,34 @@ package histogram
 
 import "errors"
 
-// A Sum adds up histograms in memory in proportion to what was added, however far apart the values lie: at most 16 bytes for
-// each encoded byte, and Spare. A [Histogram] has room for every slot between its lowest and its highest
-// value: with five digits up to 49 MB. Use a Sum to keep many sums, or sums of histograms of unknown origin.
+// A Sum adds up histograms in memory in proportion to the input, however far apart the values lie:
+// about 16 bytes for each encoded byte that was added, plus Spare. A [Histogram] has room for every
+// slot between its lowest and its highest value: with five digits up to 49 MB. Use a Sum to keep
+// many sums, or sums of histograms of unknown origin.
 //
-// It holds a [Packed] or, where memory allows, a [Histogram], to which payloads are added some eight times as fast
-// (BenchmarkSum). The zero value is empty and takes the layout of what is added to it first. It is not safe for concurrent
-// use.
+// A Sum is a [Packed] or, if its memory allows that, a [Histogram], to which it adds payloads eight
+// times as fast (BenchmarkSum). The zero value is empty and takes the layout of the first histogram
+// that is added. A Sum is not safe for concurrent use.
 type Sum struct {
-	// Spare is how many bytes more the sum may take. Half a megabyte is enough for a histogram of three digits, whatever it
-	// counts. Set it for the first hundred sums or so, and leave it 0 in the others.
+	// Spare is how many more bytes the sum may take. Half a megabyte is enough for any
+	// histogram of three digits. Set it for the first hundred sums or so, and leave it 0 in all
+	// others.
 	Spare int
 
 	packed Packed
 	dense  Histogram
-	// isDense reports that dense holds the sum, and packed nothing.
+	// isDense reports whether dense holds the sum. Otherwise packed does.
 	isDense bool
-	// spent is how many bytes the payloads and packed counts took that were added.
+	// spent is the number of bytes of all payloads and packed counts that were added.
 	spent int
 }
 
-// room returns how many slots the sum may have room for. A second of cassandra-stress takes 2 KB for values below slot
-// 17,000, so that four to eight of them make a Sum dense that has nothing to spare.
+// room returns the number of slots that the sum may have room for. A second of cassandra-stress
+// takes 2 KB, for values below slot 17,000.
 func (s *Sum) room() int { return 2*s.spent + s.Spare/8 }
 
-// AddPayload adds the counts of a payload. The errors are those of [Payload.AddTo]; s is then unchanged.
+// AddPayload adds the counts of a payload. It returns the errors of [Payload.AddTo]; s is then
+// unchanged.
 func (s *Sum) AddPayload(p *Payload) error {
 	if s.Layout().Lowest == 0 {
 		s.dense.reset(p.layout)
@@ -60,7 +63,7 @@ func (s *Sum) addPayload(p *Payload) error {
 	return err
 }
 
-// Add adds the counts of h. The errors are those of [Histogram.Add]; s is then unchanged.
+// Add adds the counts of h. It returns the errors of [Histogram.Add]; s is then unchanged.
 func (s *Sum) Add(h *Histogram) error {
 	if h.layout.Lowest == 0 {
 		return nil
@@ -73,7 +76,7 @@ func (s *Sum) Add(h *Histogram) error {
 	return s.AddPacked(in)
 }
 
-// AddPacked adds packed counts. The errors are those of [Histogram.Add]; s is then unchanged.
+// AddPacked adds packed counts. It returns the errors of [Histogram.Add]; s is then unchanged.
 func (s *Sum) AddPacked(p Packed) error {
 	s.spent += len(p.bytes)
 	err := s.add(p)
@@ -83,7 +86,8 @@ func (s *Sum) AddPacked(p Packed) error {
 	return err
 }
 
-// AddSum adds what another sum holds. The errors are those of [Histogram.Add]; s is then unchanged.
+// AddSum adds the counts of another sum. It returns the errors of [Histogram.Add]; s is then
+// unchanged.
 func (s *Sum) AddSum(other *Sum) error {
 	if !other.isDense {
 		return s.AddPacked(other.packed)
@@ -91,7 +95,7 @@ func (s *Sum) AddSum(other *Sum) error {
 	return s.Add(&other.dense)
 }
 
-// add adds packed counts, whose size is spent.
+// add adds packed counts. Their size is already in spent.
 func (s *Sum) add(p Packed) error {
 	if p.layout.Lowest == 0 {
 		return nil
@@ -111,7 +115,7 @@ func (s *Sum) add(p Packed) error {
 	return nil
 }
 
-// hold makes s hold p, packed or not.
+// hold makes s hold the same as p, packed or dense.
 func (s *Sum) hold(p Packed) {
 	s.isDense = p.spanWith(new(Histogram)) <= s.room()
 	if s.isDense {
@@ -122,8 +126,8 @@ func (s *Sum) hold(p Packed) {
 	s.packed, s.dense = p, Histogram{}
 }
 
-// Subtract takes away packed counts, which must have been added before. It returns [ErrRange] if s does not count all of
-// them; s is then unchanged.
+// Subtract takes packed counts away. They must have been added before: otherwise it returns
+// [ErrRange], and s is unchanged.
 func (s *Sum) Subtract(p Packed) error {
 	if s.isDense {
 		return p.SubtractFrom(&s.dense)
@@ -136,7 +140,7 @@ func (s *Sum) Subtract(p Packed) error {
 	return nil
 }
 
-// Reset empties s, so that it takes any layout. It keeps some of its memory.
+// Reset empties s, so that it can take another layout. It keeps some of the memory.
 func (s *Sum) Reset() {
 	if len(s.dense.counts) > 1<<16 {
 		s.dense.counts = nil
@@ -146,7 +150,7 @@ func (s *Sum) Reset() {
 	s.isDense, s.spent = false, 0
 }
 
-// Layout returns which values share a slot, the zero Layout if nothing was added.
+// Layout returns the layout of the sum, or the zero Layout if nothing was added.
 func (s *Sum) Layout() Layout {
 	if s.isDense {
 		return s.dense.layout
@@ -154,10 +158,10 @@ func (s *Sum) Layout() Layout {
 	return s.packed.layout
 }
 
-// Double reports whether the sum is of double histograms.
+// Double reports whether the sum is a double histogram.
 func (s *Sum) Double() bool { return s.Layout().Ratio != 0 }
 
-// TotalCount returns how many values were counted.
+// TotalCount returns the number of recorded values.
 func (s *Sum) TotalCount() int64 {
 	if s.isDense {
 		return s.dense.total
@@ -165,8 +169,8 @@ func (s *Sum) TotalCount() int64 {
 	return s.packed.total
 }
 
-// Histogram returns the sum as a histogram: its own, or scratch, which then holds it. It is valid until s or scratch
-// changes, and must not be changed.
+// Histogram returns the sum as a histogram: one that s owns, or scratch. The caller must not change
+// it. It is valid until s or scratch changes.
 func (s *Sum) Histogram(scratch *Histogram) *Histogram {
 	if s.isDense {
 		return &s.dense
@@ -175,7 +179,7 @@ func (s *Sum) Histogram(scratch *Histogram) *Histogram {
 	return scratch
 }
 
-// Pack makes p hold the sum, in the memory that p has.
+// Pack makes p hold the sum, in the memory of p.
 func (s *Sum) Pack(p *Packed) {
 	if s.isDense {
 		p.Pack(&s.dense, MaxDigits)

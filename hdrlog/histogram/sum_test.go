@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// randomAny returns a histogram of a random layout, most often the first, with counts close together and few far apart.
+// randomAny returns a histogram of a random layout, most often the first, with counts close
+// together and few far apart.
 func randomAny(t testing.TB, r *rand.Rand, ratio float64) *Histogram {
 	layouts := []Layout{{Digits: 3}, {Digits: 3}, {Digits: 3}, {Digits: 2, Lowest: 1000}, {Digits: 4}}
 	layout := layouts[r.IntN(len(layouts))]
@@ -26,7 +27,7 @@ func randomAny(t testing.TB, r *rand.Rand, ratio float64) *Histogram {
 	return h
 }
 
-// TestSum compares a Sum with a Histogram, whatever is added to it and taken away.
+// TestSum compares a Sum with a Histogram after each adding and taking away.
 func TestSum(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	var (
@@ -37,7 +38,7 @@ func TestSum(t *testing.T) {
 		dense, turned, tries int
 	)
 	for round := range 60 {
-		sum, roomy = roomy, sum // one after the other, so that both are used again
+		sum, roomy = roomy, sum // take turns, so that both are reused
 		sum.Reset()
 		sum.Spare = round % 2 << 10
 		var want Histogram
@@ -155,7 +156,7 @@ func TestSumErrors(t *testing.T) {
 	}
 }
 
-// TestSumMemory adds payloads of two counts far apart, of which a Histogram takes 49 MB.
+// TestSumMemory adds payloads of two counts far apart. A Histogram takes 49 MB for one.
 func TestSumMemory(t *testing.T) {
 	h := newHistogram(t, Layout{Digits: 5})
 	record(t, h, 1, 1)
