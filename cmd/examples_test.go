@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -80,16 +81,32 @@ func prepare(t *testing.T, dir string) {
 	}
 }
 
-// build builds the commands and puts them on the path.
+// bin is the folder of the commands, once they are built.
+var bin string
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	os.RemoveAll(bin)
+	os.Exit(status)
+}
+
+// build builds the commands, once, and puts them on the path.
 func build(t *testing.T) {
 	t.Helper()
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "./...")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := buildOnce(); err != nil {
+		t.Fatal(err)
 	}
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
+
+var buildOnce = sync.OnceValue(func() (err error) {
+	if bin, err = os.MkdirTemp("", "hdrkit-commands"); err != nil {
+		return err
+	}
+	if out, err := exec.Command("go", "build", "-o", bin, "./...").CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return os.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+})
 
 // example finds commands in indented lines; what two or more spaces or a # set off is no part of them.
 var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|go run ).*?)(?:  +.*| +# .*)?$`)
@@ -122,6 +139,7 @@ func TestExamples(t *testing.T) {
 		}
 		for n, found := range examples {
 			t.Run(fmt.Sprintf("%s/%d", source, n), func(t *testing.T) {
+				t.Parallel()
 				run(t, found[1])
 			})
 		}
@@ -140,6 +158,7 @@ func run(t *testing.T, command string) {
 	listens := strings.Contains(command, listenAddress)
 	address := ""
 	if listens {
+		clitest.RequireTools(t)
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)

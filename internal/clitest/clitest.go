@@ -88,7 +88,7 @@ func compress(ts *testscript.TestScript, neg bool, args []string) {
 func RequireTools(t testing.TB, tools ...string) {
 	t.Helper()
 	if os.Getenv("HDRKIT_REQUIRE_TOOLS") != "1" {
-		t.Skipf("needs %s; set HDRKIT_REQUIRE_TOOLS=1 to run it", strings.Join(tools, ", "))
+		t.Skipf("set HDRKIT_REQUIRE_TOOLS=1 to run tests of servers and of installed tools %v", tools)
 	}
 	for _, tool := range tools {
 		_, err := exec.LookPath(tool)
