@@ -19,7 +19,6 @@ type rig struct {
 	now    time.Time
 	inputs map[string]*LiveInput
 	unread map[string]bool
-	out    []string // what was complete: START-COUNT, in seconds
 }
 
 func newRig(t *testing.T, idle time.Duration, names ...string) *rig {
