@@ -29,6 +29,8 @@ type Diagnostics struct {
 	skipped int // malformed lines
 	left    int // intervals that were read but not shown
 	filter  *tags.Filter
+	probes  map[string]*probe // by the name of the input
+	held    []*held           // messages of inputs that may be no logs
 	// together is set if all tags are added up.
 	together bool
 }
@@ -46,11 +48,69 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	if malformed {
 		d.skipped++
 	}
-	d.print(err.Error() + hint(err))
+	text := err.Error() + hint(err)
+	if p := d.probes[err.File]; p == nil || p.log() {
+		d.release(err.File)
+		d.print(text)
+	} else {
+		d.hold(err.File, text)
+	}
 	if malformed && d.strict {
+		d.releaseAll()
 		return Status(Skipped)
 	}
 	return nil
+}
+
+// held are the messages about an input that shows no sign of being a log so far.
+type held struct {
+	name     string
+	messages []string
+	more     int // messages that are only counted
+}
+
+// hold keeps a message until it is known whether the input is a log.
+func (d *Diagnostics) hold(name, text string) {
+	n := slices.IndexFunc(d.held, func(h *held) bool { return h.name == name })
+	if n < 0 {
+		n, d.held = len(d.held), append(d.held, &held{name: name})
+	}
+	if h := d.held[n]; len(h.messages) < maxDiagnostics {
+		h.messages = append(h.messages, text)
+	} else {
+		h.more++
+	}
+}
+
+// release prints the messages that are held about an input. It is a log.
+func (d *Diagnostics) release(name string) {
+	n := slices.IndexFunc(d.held, func(h *held) bool { return h.name == name })
+	if n < 0 {
+		return
+	}
+	for _, text := range d.held[n].messages {
+		d.print(text)
+	}
+	d.silent += d.held[n].more
+	d.held = slices.Delete(d.held, n, n+1)
+}
+
+// releaseAll prints the messages that are still held. An input that is no log gets one message, which says what it is.
+func (d *Diagnostics) releaseAll() {
+	for len(d.held) > 0 {
+		h := d.held[0]
+		p := d.probes[h.name]
+		if p.log() || len(h.messages) == 1 && p.describe() == "" {
+			d.release(h.name)
+			continue
+		}
+		d.held = d.held[1:]
+		text := h.name + " is no log: line " + strings.TrimPrefix(h.messages[0], h.name+":") + fmt.Sprintf(", and %s like this", number(len(h.messages)+h.more-1, "more message"))
+		if what := p.describe(); what != "" {
+			text = h.name + " is no log, but " + what
+		}
+		d.print(text)
+	}
 }
 
 // Skip counts a malformed line, and prints text unless it is empty.
@@ -114,6 +174,7 @@ func (d *Diagnostics) Skipped() int { return d.skipped }
 
 // Close prints which patterns matched no tag, and how much was skipped and left out. It returns the status for that, nil if there was nothing.
 func (d *Diagnostics) Close() error {
+	d.releaseAll()
 	include, exclude := d.filter.Unmatched()
 	for _, pattern := range include {
 		message(d.w, d.command, fmt.Sprintf("-incT %q matches no tag%s", pattern, didYouMean(pattern, d.filter.Seen())))
