@@ -192,12 +192,15 @@ func payloadEnd(text []byte) int {
 	default:
 		return len(text)
 	}
-	length := word(at + 4)
-	end := ((size+int(length))*4 + 2) / 3
+	digits := ((int64(size)+int64(word(at+4)))*4 + 2) / 3 // of base64, without padding
+	if digits >= int64(len(text)) {
+		return len(text)
+	}
+	end := int(digits)
 	for end < len(text) && text[end] == '=' {
 		end++
 	}
-	return min(end, len(text))
+	return end
 }
 
 // timestamp is in the name of a legend's first column.

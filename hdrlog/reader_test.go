@@ -987,3 +987,62 @@ func TestAppendStandard(t *testing.T) {
 		}
 	}
 }
+
+// A payload ends where its header says, whatever follows: payloads of all versions, integer and
+// double, compressed and plain, with padding and without.
+func TestPayloadEnd(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, log := range []string{"logs/odd-tags.hdr", "logs/double.hdr", "dialects/payload-double.hlog", "dialects/payload-plain.hlog", "dialects/payload-v1-words.hlog", "dialects/python.hlog", "dialects/jhiccup-v0.hlog"} {
+		r := NewReader(bytes.NewReader(readLog(t, log)), log)
+		for i := nextInterval(r); i != nil; i = nextInterval(r) {
+			for _, next := range []string{"", "3", "Tag=a", `"StartTimestamp"`, "#comment"} {
+				text := string(i.Payload) + next
+				want := len(i.Payload)
+				if strings.HasPrefix(text, "HISTiA") { // plain payloads of version 0 have no length
+					want = len(text)
+				}
+				if got := payloadEnd([]byte(text)); got != want {
+					t.Errorf("%s: a payload of %d bytes ends at %d: %.40s...%s", log, want, got, text, next)
+				}
+			}
+			seen[string(i.Payload[:7])] = true
+		}
+	}
+	if len(seen) < 7 {
+		t.Errorf("only payloads that begin with %v", seen)
+	}
+	for _, text := range []string{"", "H", "HISTFAAAA", "HISTF////////////////////////////////////////", strings.Repeat("A", 40)} {
+		if got := payloadEnd([]byte(text)); got != len(text) {
+			t.Errorf("%q ends at %d", text, got)
+		}
+	}
+}
+
+func TestIsVersion(t *testing.T) {
+	for line, want := range map[string]bool{
+		"#[Histogram log format version 1.2]": true, "#[Written by hdrkit: START and LENGTH are seconds]": true, "#[Written by a test]": false, "": false,
+	} {
+		if IsVersion([]byte(line)) != want {
+			t.Errorf("%q: %t", line, !want)
+		}
+	}
+}
+
+// A legend has the limit of comments, and an interval does not.
+func TestLongLegend(t *testing.T) {
+	long := strings.Repeat("x", maxComment)
+	for _, test := range []struct {
+		line string
+		kind Kind
+	}{
+		{`"Timestamp` + long[13:] + `"`, Legend},
+		{`"Timestamp` + long + `"`, Malformed},
+		{"#" + long[1:], Comment},
+		{"#" + long, Malformed},
+		{"1,2,3," + long, IntervalRecord},
+	} {
+		if r := NewReader(strings.NewReader(test.line), "log"); !r.Scan() || r.Record().Kind != test.kind {
+			t.Errorf("%.20s, %d bytes: %v", test.line, len(test.line), r.Record().Kind)
+		}
+	}
+}
