@@ -62,7 +62,8 @@ func figureText(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "-"
 	}
-	// A histogram has at most five significant digits. Nine digits keep whole values and shorten means.
+	// A histogram has at most five significant digits. Nine digits keep whole values and shorten
+	// means.
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 9, 64), 64)
 	return shortest(rounded)
 }

@@ -16,8 +16,9 @@ const csvHeader = "BucketStart, Count\n"
 // maxBins limits the lines of CSV. A larger file is of no use and could fill the disk.
 const maxBins = 10_000_000
 
-// CSVR writes each recorded value with its count, byte for byte as HdrLogProcessing does. Values are truncated to whole
-// printed units, and one line counts all values that become equal. Values of double histograms are not truncated.
+// CSVR writes each recorded value with its count, byte for byte as HdrLogProcessing does. Values
+// are truncated to whole printed units, and one line counts all values that become equal. Values of
+// double histograms are not truncated.
 func CSVR(w io.Writer, s *Summary, scale Scale) error {
 	h := s.Histogram
 	if h == nil {
@@ -47,8 +48,9 @@ func CSVR(w io.Writer, s *Summary, scale Scale) error {
 	return b.Flush()
 }
 
-// CSV writes the counts of bins of equal width, in printed units. The first bin has the lowest value and the last bin the
-// highest one. A bin includes its start and excludes the start of the next bin, so the counts add up to the total count.
+// CSV writes the counts of bins of equal width, in printed units. The first bin has the lowest
+// value and the last bin the highest one. A bin includes its start and excludes the start of the
+// next bin, so the counts add up to the total count.
 func CSV(w io.Writer, s *Summary, scale Scale, width float64) error {
 	h := s.Histogram
 	if err := checkBins(h, width); err != nil {
@@ -63,8 +65,8 @@ func CSV(w io.Writer, s *Summary, scale Scale, width float64) error {
 	return writeBins(w, h, scale, start)
 }
 
-// CSVE writes the counts of bins that double in width. The first bin begins at 0 and has the given width, in printed units.
-// Each other bin is as wide as all bins before it together.
+// CSVE writes the counts of bins that double in width. The first bin begins at 0 and has the given
+// width, in printed units. Each other bin is as wide as all bins before it together.
 func CSVE(w io.Writer, s *Summary, scale Scale, width float64) error {
 	if err := checkBins(s.Histogram, width); err != nil {
 		return err
@@ -88,8 +90,8 @@ func checkBins(h *histogram.Histogram, width float64) error {
 	return nil
 }
 
-// writeBins writes the counts of bins that begin at start(0), start(1) and so on, up to the bin of the highest value. As in
-// all formats, a slot stands for its highest value.
+// writeBins writes the counts of bins that begin at start(0), start(1) and so on, up to the bin of
+// the highest value. As in all formats, a slot stands for its highest value.
 func writeBins(w io.Writer, h *histogram.Histogram, scale Scale, start func(n int) float64) error {
 	b := bufio.NewWriter(w)
 	b.WriteString(csvHeader)
@@ -111,8 +113,8 @@ func writeBins(w io.Writer, h *histogram.Histogram, scale Scale, start func(n in
 	return b.Flush()
 }
 
-// below returns a value of h in printed units, rounded down if a float64 cannot hold it: 2^63-1 is not in the bin that
-// begins at 2^63.
+// below returns a value of h in printed units, rounded down if a float64 cannot hold it: 2^63-1 is
+// not in the bin that begins at 2^63.
 func (s Scale) below(h *histogram.Histogram, v int64) float64 {
 	f := h.Float(v)
 	if !h.Double() && (f >= 1<<63 || int64(f) > v) {

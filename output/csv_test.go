@@ -13,8 +13,8 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// TestBinsAddUp checks that bins follow each other, that their counts add up to the total count, and that the last one holds
-// the highest value.
+// TestBinsAddUp checks that bins follow each other, that their counts add up to the total count,
+// and that the last one holds the highest value.
 func TestBinsAddUp(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -87,7 +87,8 @@ func binsAddUp(text string, h *histogram.Histogram, scale Scale, bins bool) erro
 	return nil
 }
 
-// TestHGRMEnds has one value beside very many others. The percentiles near it differ by less than a float64 can hold.
+// TestHGRMEnds has one value beside very many others. The percentiles near it differ by less than a
+// float64 can hold.
 func TestHGRMEnds(t *testing.T) {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	h.Record(1, math.MaxInt64-1000)
@@ -101,8 +102,9 @@ func TestHGRMEnds(t *testing.T) {
 	}
 }
 
-// TestHGRMBuckets compares the number of buckets with that of HdrHistogram 2.1.11 (Java) for a sum of zeros. The sum was made
-// with the lowest value of the log and twice that as its highest value, and resizes itself.
+// TestHGRMBuckets compares the number of buckets with that of HdrHistogram 2.1.11 (Java) for a sum
+// of zeros. The sum was made with the lowest value of the log and twice that as its highest value,
+// and resizes itself.
 func TestHGRMBuckets(t *testing.T) {
 	t.Parallel()
 	for digits, want := range []string{

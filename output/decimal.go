@@ -5,8 +5,9 @@ import (
 	"strconv"
 )
 
-// fixed formats v with that many decimals, as Java's Formatter does. Java rounds a short decimal for v half up. Go rounds
-// the exact value of v half to even. So fixed gives 0.13 for 0.125, and 1.01 for 1.005.
+// fixed formats v with that many decimals, as Java's Formatter does. Java rounds a short decimal
+// for v half up. Go rounds the exact value of v half to even. So fixed gives 0.13 for 0.125, and
+// 1.01 for 1.005.
 func fixed(v float64, decimals int) string {
 	switch {
 	case math.IsNaN(v):
@@ -24,9 +25,9 @@ func fixed(v float64, decimals int) string {
 	return string(digits)
 }
 
-// javaDigits returns Java's digits of v without an exponent. The golden data comes from a Java before 19. Those are the
-// digits of the shortest decimal that identifies v. A whole number from 2^53 to 2^63 has more: Java drops only as many
-// digits as v lacks binary digits for.
+// javaDigits returns Java's digits of v without an exponent. The golden data comes from a Java
+// before 19. Those are the digits of the shortest decimal that identifies v. A whole number from
+// 2^53 to 2^63 has more: Java drops only as many digits as v lacks binary digits for.
 func javaDigits(v float64) []byte {
 	if v < 1<<53 || v >= 1<<63 {
 		return strconv.AppendFloat(nil, v, 'f', -1, 64)
@@ -34,14 +35,16 @@ func javaDigits(v float64) []byte {
 	_, exponent := math.Frexp(v) // v < 2^exponent
 	n := int64(v)
 	if lacking := exponent - 55; lacking > 1 {
-		// Java looks this up in a table. Up to this size its entries are the number of decimal digits of 2^lacking, minus 1.
+		// Java looks this up in a table. Up to this size its entries are the number of decimal
+		// digits of 2^lacking, minus 1.
 		unit := int64(math.Pow10(len(strconv.Itoa(1<<lacking)) - 1))
 		n = (n + unit/2) / unit * unit
 	}
 	return strconv.AppendInt(nil, n, 10)
 }
 
-// roundHalfUp rounds a positive decimal number to that many decimals, or appends zeros until it has so many.
+// roundHalfUp rounds a positive decimal number to that many decimals, or appends zeros until it has
+// so many.
 func roundHalfUp(number []byte, decimals int) []byte {
 	point := len(number)
 	for i, c := range number {
@@ -96,8 +99,8 @@ func whole(v float64) int64 {
 	return int64(v)
 }
 
-// shortest formats v without an exponent, with the fewest digits that identify it. Whole numbers from 2^53 have all their
-// digits: 9223372036854774784, not 9223372036854775000.
+// shortest formats v without an exponent, with the fewest digits that identify it. Whole numbers
+// from 2^53 have all their digits: 9223372036854774784, not 9223372036854775000.
 func shortest(v float64) string {
 	if math.Abs(v) >= 1<<53 {
 		return strconv.FormatFloat(v, 'f', 0, 64)

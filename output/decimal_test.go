@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFixed compares with String.format of Java 17 for random numbers. Each line has the bits of a number, the number of
-// decimals, and Java's text.
+// TestFixed compares with String.format of Java 17 for random numbers. Each line has the bits of a
+// number, the number of decimals, and Java's text.
 func TestFixed(t *testing.T) {
 	text, err := os.ReadFile("testdata/decimals.txt")
 	if err != nil {

@@ -148,8 +148,8 @@ func (w *fullWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestWriteErrors writes each format to a writer that fails at every byte position in turn. The format must return
-// the error, and what it wrote before must be the beginning of its output.
+// TestWriteErrors writes each format to a writer that fails at every byte position in turn. The
+// format must return the error, and what it wrote before must be the beginning of its output.
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
 	for name, format := range allFormats() {
@@ -172,7 +172,8 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// TestZeroValues formats summaries and rows whose fields are not set: each either works or returns an error.
+// TestZeroValues formats summaries and rows whose fields are not set: each either works or returns
+// an error.
 func TestZeroValues(t *testing.T) {
 	t.Parallel()
 	for name, format := range summaryFormats {

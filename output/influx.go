@@ -22,7 +22,8 @@ var precisions = map[string]lineprotocol.Precision{
 	"s":  lineprotocol.Second,
 }
 
-// ErrPoint is the error for a row that a format cannot hold. The writer can take other rows after it.
+// ErrPoint is the error for a row that a format cannot hold. The writer can take other rows after
+// it.
 var ErrPoint = errors.New("cannot be a point")
 
 // CheckMeasurement returns nil if name can be the name of a measurement of InfluxDB.
@@ -49,12 +50,12 @@ type influx struct {
 	encoder     lineprotocol.Encoder
 }
 
-// Influx returns a writer of [InfluxDB line protocol]. Each row is a point of the measurement, at the end of the row. The
-// fields are the figures of [Timeline]; counts are integers. A figure is left out if there is none. Times are in
-// precision, one of [Precisions].
+// Influx returns a writer of [InfluxDB line protocol]. Each row is a point of the measurement, at
+// the end of the row. The fields are the figures of [Timeline]; counts are integers. A figure is
+// left out if there is none. Times are in precision, one of [Precisions].
 //
-// A tag is the value of the tag named tag. It is [tags.Text], but a backslash at its end becomes %5C, because it would escape
-// the character after it.
+// A tag is the value of the tag named tag. It is [tags.Text], but a backslash at its end becomes
+// %5C, because it would escape the character after it.
 //
 // [InfluxDB line protocol]: https://docs.influxdata.com/influxdb/v1/write_protocols/line_protocol_reference/
 func Influx(w io.Writer, scale Scale, measurement, precision string) RowWriter {

@@ -9,20 +9,23 @@ import (
 	"hdrkit/tags"
 )
 
-// A Document is the output of hdrsum -st json. New versions may add fields, but never change or remove one.
+// A Document is the output of hdrsum -st json. New versions may add fields, but never change or
+// remove one.
 type Document struct {
 	// UnitRatio is the number that values were divided by.
 	UnitRatio float64 `json:"unitRatio"`
 	// Unit is the unit of values, null if it is unknown.
 	Unit *string `json:"unit"`
-	// PeriodMs is the time that throughput is computed from, in milliseconds. PeriodMode says how it was computed.
+	// PeriodMs is the time that throughput is computed from, in milliseconds. PeriodMode says how
+	// it was computed.
 	PeriodMs   int64  `json:"periodMs"`
 	PeriodMode string `json:"periodMode"`
 	// Inputs are the names of the logs.
 	Inputs []string `json:"inputs"`
 	// SkippedLines is the number of malformed lines.
 	SkippedLines int `json:"skippedLines"`
-	// Summaries has one element for each tag, untagged intervals first, or a single one for all tags together.
+	// Summaries has one element for each tag, untagged intervals first, or a single one for all
+	// tags together.
 	Summaries []DocumentSummary `json:"summaries"`
 	// Baseline is what the logs are compared with. It is missing if they are not compared.
 	Baseline *DocumentBaseline `json:"baseline,omitempty"`
@@ -43,8 +46,8 @@ type DocumentLimit struct {
 	Tag   string `json:"tag"`
 	Limit string `json:"limit"`
 	Holds bool   `json:"holds"`
-	// Value is the statistic and Bound what it must be at most, or at least. They are null if there is nothing to check; then
-	// Missing says why.
+	// Value is the statistic and Bound what it must be at most, or at least. They are null if there
+	// is nothing to check; then Missing says why.
 	Value   *float64 `json:"value"`
 	Bound   *float64 `json:"bound"`
 	Missing string   `json:"missing,omitempty"`
@@ -89,7 +92,8 @@ func jsonTag(tag []byte) *string {
 	return &text
 }
 
-// A DocumentSummary is a [Summary] as JSON. Values are divided by the unit ratio. A value is null if nothing was recorded.
+// A DocumentSummary is a [Summary] as JSON. Values are divided by the unit ratio. A value is null
+// if nothing was recorded.
 type DocumentSummary struct {
 	// Tag is [tags.Text]. It is null for untagged intervals and for the sum of all tags.
 	Tag *string `json:"tag"`
@@ -118,8 +122,8 @@ type DocumentPercentile struct {
 	Value      *json.Number `json:"value"`
 }
 
-// NewDocument returns a document of summaries with their values at percentiles, and times in a zone; nil is UTC. The period
-// is that of the first summary.
+// NewDocument returns a document of summaries with their values at percentiles, and times in a
+// zone; nil is UTC. The period is that of the first summary.
 func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, zone *time.Location) (*Document, error) {
 	doc := &Document{UnitRatio: scale.ratio(), Inputs: []string{}, Summaries: []DocumentSummary{}}
 	for _, s := range summaries {

@@ -34,8 +34,8 @@ func FiguresOf(h *histogram.Histogram) IntervalFigures {
 	return IntervalFigures{StatsOf(h, []float64{50, 99, 99.9}, false, Stats{}), h.Double(), h.Layout().Digits}
 }
 
-// Line describes an interval in one line: its tag, its start and end in seconds since the epoch, and its figures. Start
-// and end are in milliseconds.
+// Line describes an interval in one line: its tag, its start and end in seconds since the epoch,
+// and its figures. Start and end are in milliseconds.
 func (f *IntervalFigures) Line(tag []byte, start, end int64, scale Scale) string {
 	value := func(v Value) string {
 		switch {

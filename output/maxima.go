@@ -4,7 +4,8 @@ import "math"
 
 // Maxima are the maximum values of consecutive spans of time. The zero value has none.
 type Maxima struct {
-	// Start is the start of the first span, in milliseconds since the epoch, and Step the length of each span.
+	// Start is the start of the first span, in milliseconds since the epoch, and Step the length of
+	// each span.
 	Start, Step int64
 	// Values are in the unit of the log, NaN for a span in which nothing was recorded.
 	Values []float64
@@ -13,8 +14,8 @@ type Maxima struct {
 // bars are the heights of a sparkline.
 var bars = []rune("▁▂▃▄▅▆▇█")
 
-// sparkline draws the maxima between start and end, in milliseconds since the epoch, with width characters. The height of a
-// bar is in proportion to highest. A span without a maximum is a space.
+// sparkline draws the maxima between start and end, in milliseconds since the epoch, with width
+// characters. The height of a bar is in proportion to highest. A span without a maximum is a space.
 func (m *Maxima) sparkline(start, end int64, width int, highest float64) string {
 	line := make([]rune, width)
 	span := float64(end-start) / float64(width)
@@ -34,7 +35,8 @@ func (m *Maxima) sparkline(start, end int64, width int, highest float64) string 
 	return string(line)
 }
 
-// between returns the maximum of the spans that overlap with the time from from to to, NaN if there is none.
+// between returns the maximum of the spans that overlap with the time from from to to, NaN if there
+// is none.
 func (m *Maxima) between(from, to float64) float64 {
 	if m.Step <= 0 {
 		return math.NaN()

@@ -18,9 +18,9 @@ type ndjson struct {
 	line    []byte
 }
 
-// NDJSON returns a writer of JSON objects, one in each line, with times in a zone; nil is UTC. Their members are the columns of [Timeline], and the start and
-// end in milliseconds since the epoch. The tag is [tags.Text], null for untagged intervals. A figure is null if there is
-// none.
+// NDJSON returns a writer of JSON objects, one in each line, with times in a zone; nil is UTC.
+// Their members are the columns of [Timeline], and the start and end in milliseconds since the
+// epoch. The tag is [tags.Text], null for untagged intervals. A figure is null if there is none.
 func NDJSON(w io.Writer, scale Scale, zone *time.Location) RowWriter {
 	return &ndjson{w: w, scale: scale, zone: zone}
 }

@@ -34,14 +34,17 @@ type quantile struct {
 	value func(r *Row) Value
 }
 
-// OpenMetrics returns a writer of [OpenMetrics] text with timestamps: a point of the metric family at the end of each row.
+// OpenMetrics returns a writer of [OpenMetrics] text with timestamps: a point of the metric family
+// at the end of each row.
 //
-// The family is a summary. Its quantiles are the percentiles of the row, or of the moving window if there is one; the maximum
-// is quantile 1. Its count and sum are of everything that was recorded with the tag since the start of the log. If rows have
-// buckets, the family is a histogram, whose buckets count since the start of the log too.
+// The family is a summary. Its quantiles are the percentiles of the row, or of the moving window if
+// there is one; the maximum is quantile 1. Its count and sum are of everything that was recorded
+// with the tag since the start of the log. If rows have buckets, the family is a histogram, whose
+// buckets count since the start of the log too.
 //
-// The points of a tag must be in order of time. Points of different tags alternate as the rows do. Prometheus accepts
-// that. The specification wants all points of a tag together, but a stream cannot provide that.
+// The points of a tag must be in order of time. Points of different tags alternate as the rows do.
+// Prometheus accepts that. The specification wants all points of a tag together, but a stream
+// cannot provide that.
 //
 // [OpenMetrics]: https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md
 func OpenMetrics(w io.Writer, scale Scale, metric string) RowWriter {
@@ -79,7 +82,8 @@ func CheckMetric(name string) error {
 	return nil
 }
 
-// quantiles returns the quantiles of a series that begins with a row, in ascending order, each once.
+// quantiles returns the quantiles of a series that begins with a row, in ascending order, each
+// once.
 func quantiles(first *Row) []quantile {
 	var all []quantile
 	if first.Moving != nil {
@@ -105,7 +109,8 @@ func ifAny(count int64, v Value) Value {
 	return v
 }
 
-// level returns a percentile as a quantile. It moves the decimal point instead of dividing: 99.9 is 0.999.
+// level returns a percentile as a quantile. It moves the decimal point instead of dividing: 99.9 is
+// 0.999.
 func level(percentile float64) float64 {
 	q, _ := strconv.ParseFloat(shortest(percentile)+"e-2", 64)
 	return q

@@ -1,8 +1,10 @@
-// Package output writes summaries and time series of histograms in the formats of hdrsum: percentiles, the percentile
-// distribution known as hgrm, CSV, JSON, InfluxDB line protocol and OpenMetrics.
+// Package output writes summaries and time series of histograms in the formats of hdrsum:
+// percentiles, the percentile distribution known as hgrm, CSV, JSON, InfluxDB line protocol and
+// OpenMetrics.
 //
-// The package does not read logs. A caller passes a [Summary] for each tag, or a [Row] for each point of a time series.
-// Values are in the unit of the log. A [Scale] converts them when they are printed.
+// The package does not read logs. A caller passes a [Summary] for each tag, or a [Row] for each
+// point of a time series. Values are in the unit of the log. A [Scale] converts them when they are
+// printed.
 package output
 
 import (
@@ -24,7 +26,8 @@ type Summary struct {
 	Histogram *histogram.Histogram
 	// Intervals is the number of intervals.
 	Intervals int64
-	// Start is the start of the first interval and End the end of the last one, in milliseconds since the epoch.
+	// Start is the start of the first interval and End the end of the last one, in milliseconds
+	// since the epoch.
 	Start, End int64
 	// Period is the time in milliseconds that throughput is computed from.
 	Period int64
@@ -37,7 +40,8 @@ type Summary struct {
 // ErrNoHistogram is the error for a summary whose Histogram is nil.
 var ErrNoHistogram = errors.New("the summary has no histogram")
 
-// Throughput returns values per second. As in Java, it is infinite or not a number if the period is zero.
+// Throughput returns values per second. As in Java, it is infinite or not a number if the period is
+// zero.
 func (s *Summary) Throughput() float64 {
 	return float64(s.Histogram.TotalCount()) * 1000 / float64(s.Period)
 }
@@ -63,7 +67,8 @@ func (s Scale) of(v float64) float64 { return v / s.ratio() }
 // value returns a value of h in printed units.
 func (s Scale) value(h *histogram.Histogram, v int64) float64 { return s.of(h.Float(v)) }
 
-// text returns a value in printed units: a whole number exactly, any other number with the fewest digits that identify it.
+// text returns a value in printed units: a whole number exactly, any other number with the fewest
+// digits that identify it.
 func (s Scale) text(v Value) string {
 	if ratio := s.ratio(); v.whole && ratio >= 1 && ratio < 1<<53 && ratio == math.Trunc(ratio) && v.integer%int64(ratio) == 0 {
 		return strconv.FormatInt(v.integer/int64(ratio), 10)
@@ -71,7 +76,8 @@ func (s Scale) text(v Value) string {
 	return shortest(s.of(v.float))
 }
 
-// A Value is a value of a histogram in the unit of the log. It is exact: a float64 alone cannot hold all integers above 2^53.
+// A Value is a value of a histogram in the unit of the log. It is exact: a float64 alone cannot
+// hold all integers above 2^53.
 type Value struct {
 	float   float64
 	integer int64
@@ -89,9 +95,10 @@ func (v Value) Float() float64 { return v.float }
 // none stands where there is no value.
 var none = Value{float: math.NaN()}
 
-// Percentiles writes a line for each figure, as HdrLogProcessing does, with the values at percentiles. At a ratio of 1
-// values are whole numbers, byte for byte as there. At other ratios they have as many decimals as in [HGRM]: HdrLogProcessing
-// truncates everything below one unit to 0. Values of double histograms have all their decimals.
+// Percentiles writes a line for each figure, as HdrLogProcessing does, with the values at
+// percentiles. At a ratio of 1 values are whole numbers, byte for byte as there. At other ratios
+// they have as many decimals as in [HGRM]: HdrLogProcessing truncates everything below one unit to
+// 0. Values of double histograms have all their decimals.
 func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64) error {
 	h := s.Histogram
 	if h == nil {
@@ -145,8 +152,9 @@ func percentileLabel(p float64) string {
 	return fixed(p, 3)
 }
 
-// HGRM writes a percentile distribution, byte for byte as the reference's outputPercentileDistribution does. Each half of
-// the remaining distance to 100% has that many ticks, at least 1.
+// HGRM writes a percentile distribution, byte for byte as the reference's
+// outputPercentileDistribution does. Each half of the remaining distance to 100% has that many
+// ticks, at least 1.
 func HGRM(w io.Writer, s *Summary, scale Scale, ticks int) error {
 	h := s.Histogram
 	switch {

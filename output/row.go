@@ -14,14 +14,16 @@ type Row struct {
 	Tag []byte
 	// Start and End are in milliseconds since the epoch.
 	Start, End int64
-	// Relative is the time from the start of the log to the start of the row, Length the length of the row, and Covered
-	// the part of it in which intervals were recorded. All are in seconds.
+	// Relative is the time from the start of the log to the start of the row, Length the length of
+	// the row, and Covered the part of it in which intervals were recorded. All are in seconds.
 	Relative, Length, Covered float64
 
 	Stats
-	// Moving is the moving window that ends with the row, nil if there is none. All rows of a series have one, or none has.
+	// Moving is the moving window that ends with the row, nil if there is none. All rows of a
+	// series have one, or none has.
 	Moving *Moving
-	// Counts are all counts of the row, for a consumer that asked for them. They are valid as long as the row.
+	// Counts are all counts of the row, for a consumer that asked for them. They are valid as long
+	// as the row.
 	Counts *histogram.Histogram
 	// Total is everything that was recorded with this tag up to the end of the row.
 	Total Total
@@ -36,7 +38,8 @@ type Stats struct {
 	Mean     float64
 	// Percentiles are the values at the same percentiles in all rows of a series.
 	Percentiles []PercentileValue
-	// Buckets are the numbers of values at or below each of [Bounds]. They are nil unless they were asked for.
+	// Buckets are the numbers of values at or below each of [Bounds]. They are nil unless they were
+	// asked for.
 	Buckets []int64
 }
 
@@ -62,8 +65,8 @@ type Total struct {
 	Double  bool
 }
 
-// A RowWriter writes rows in a format. It writes what precedes the first row together with that row, so a series without
-// rows is empty.
+// A RowWriter writes rows in a format. It writes what precedes the first row together with that
+// row, so a series without rows is empty.
 type RowWriter interface {
 	Row(r *Row) error
 	// Close writes what follows the last row.
@@ -138,9 +141,9 @@ const (
 	firstDouble = -20 // the exponent of the first bound of doubles
 )
 
-// Bounds returns the highest values of the buckets of [OpenMetrics], without the last bucket, which has no bound. The bounds
-// of integers are a power of two minus 1, up to 2^42-1. The bounds of doubles are the numbers just below the powers
-// of two from 2^-20 to 2^22.
+// Bounds returns the highest values of the buckets of [OpenMetrics], without the last bucket, which
+// has no bound. The bounds of integers are a power of two minus 1, up to 2^42-1. The bounds of
+// doubles are the numbers just below the powers of two from 2^-20 to 2^22.
 func Bounds(double bool) []float64 {
 	all := make([]float64, bounds)
 	for n := range all {
@@ -153,8 +156,8 @@ func Bounds(double bool) []float64 {
 	return all
 }
 
-// StatsOf returns the figures of h, with its values at percentiles, and with buckets if they are wanted. It reuses the
-// memory of reuse.
+// StatsOf returns the figures of h, with its values at percentiles, and with buckets if they are
+// wanted. It reuses the memory of reuse.
 func StatsOf(h *histogram.Histogram, percentiles []float64, buckets bool, reuse Stats) Stats {
 	s := Stats{
 		Count: h.TotalCount(), Min: ValueOf(h, h.Min()), Mean: h.Mean(), Max: ValueOf(h, h.Max()),

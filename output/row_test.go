@@ -104,7 +104,8 @@ func FuzzTags(f *testing.F) {
 	})
 }
 
-// TestOpenMetricsMetadata checks that the metadata comes once, at the beginning, and that the text ends with # EOF.
+// TestOpenMetricsMetadata checks that the metadata comes once, at the beginning, and that the text
+// ends with # EOF.
 func TestOpenMetricsMetadata(t *testing.T) {
 	seconds := Scale{Ratio: 1e9}
 	text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, seconds, "rt_seconds") }, someRow(nil, 99.9), someRow([]byte("a"), 99.9))
@@ -135,7 +136,8 @@ func TestCheckMetric(t *testing.T) {
 	}
 }
 
-// TestBuckets checks that each bucket has exactly the values up to its bound, for integers and doubles at any precision.
+// TestBuckets checks that each bucket has exactly the values up to its bound, for integers and
+// doubles at any precision.
 func TestBuckets(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, ratio := range []float64{0, 1.0 / 1024, 1.0 / (1 << 30), 4} {

@@ -17,12 +17,13 @@ import (
 	"hdrkit/tags"
 )
 
-// A Table prints summaries for people: a row for each tag, in columns that fit the width of a terminal. Values have three or
-// four significant digits.
+// A Table prints summaries for people: a row for each tag, in columns that fit the width of a
+// terminal. Values have three or four significant digits.
 //
-// If a row is too long, the table first uses less space between columns, then leaves out the period and after it the
-// minimum and the mean. If that is not enough, it prints all columns in several blocks below each other. Each row ends
-// with a sparkline of the maximum over time, if summaries have [Maxima].
+// If a row is too long, the table first uses less space between columns, then leaves out the period
+// and after it the minimum and the mean. If that is not enough, it prints all columns in several
+// blocks below each other. Each row ends with a sparkline of the maximum over time, if summaries
+// have [Maxima].
 type Table struct {
 	Scale       Scale
 	Percentiles []float64
@@ -41,12 +42,14 @@ const (
 	Green = "32"
 )
 
-// A grid is the cells of a table. The columns of labels are aligned to the left and stand in each block.
+// A grid is the cells of a table. The columns of labels are aligned to the left and stand in each
+// block.
 type grid struct {
 	labels [][]string // by row
 	heads  []string
 	rows   [][]cell // by row and column
-	// drawn returns the sparkline of a row with a number of characters. It is nil if there are no sparklines.
+	// drawn returns the sparkline of a row with a number of characters. It is nil if there are no
+	// sparklines.
 	drawn func(row, width int) string
 	// optional are the columns that may be left out, in this order.
 	optional []int
@@ -100,8 +103,8 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 	}, periods(summaries))
 }
 
-// WriteChanges writes a table with three rows for each pair: before, after, and the change in percent. The sparklines of
-// both have the same scale.
+// WriteChanges writes a table with three rows for each pair: before, after, and the change in
+// percent. The sparklines of both have the same scale.
 func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 	var all []*Summary
 	for _, p := range pairs {
@@ -316,8 +319,9 @@ func (l *layout) measureLabels() {
 	}
 }
 
-// shorten cuts tags that are longer than a third of the width, but never so that two tags become the same. It cuts the
-// middle out, or what the long tags have in common at both ends, or numbers them.
+// shorten cuts tags that are longer than a third of the width, but never so that two tags become
+// the same. It cuts the middle out, or what the long tags have in common at both ends, or numbers
+// them.
 func (l *layout) shorten(width int) {
 	limit := max(12, width/3)
 	var long []string
@@ -341,7 +345,8 @@ func (l *layout) shorten(width int) {
 	l.measureLabels()
 }
 
-// cutLabels replaces the labels that are longer than limit. It reports false, and changes nothing, if two would be the same.
+// cutLabels replaces the labels that are longer than limit. It reports false, and changes nothing,
+// if two would be the same.
 func (l *layout) cutLabels(limit int, cut func(tag string, n int) string) bool {
 	whole := make(map[string]string)
 	var all [][]string
@@ -403,7 +408,8 @@ func (l *layout) fits(width int) bool {
 	return l.fill(room - 2)
 }
 
-// fill sets the length of sparklines to at most room. It reports whether there is enough room for one.
+// fill sets the length of sparklines to at most room. It reports whether there is enough room for
+// one.
 func (l *layout) fill(room int) bool {
 	if l.drawn != nil && room >= leastSparkline {
 		l.spark = min(room, mostSparkline)
@@ -477,7 +483,8 @@ func (l *layout) row(b *bufio.Writer, block, row int, colour bool) {
 	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 }
 
-// Coloured returns a text for a terminal in a colour, which is an SGR code. An empty code changes nothing.
+// Coloured returns a text for a terminal in a colour, which is an SGR code. An empty code changes
+// nothing.
 func Coloured(text, code string) string {
 	if code == "" {
 		return text
@@ -542,7 +549,8 @@ func cutMiddle(text string, limit int) string {
 	return string(runes[:from]) + "…" + string(runes[to:])
 }
 
-// significant formats v with so many significant digits and thousands separators. Whole numbers have no decimals.
+// significant formats v with so many significant digits and thousands separators. Whole numbers
+// have no decimals.
 func significant(v float64, digits int) string {
 	text := strconv.FormatFloat(v, 'e', digits-1, 64)
 	rounded, _ := strconv.ParseFloat(text, 64)

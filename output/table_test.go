@@ -16,7 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// tableSummary returns a summary of latencies in nanoseconds, with maxima over time. Factor slows it down.
+// tableSummary returns a summary of latencies in nanoseconds, with maxima over time. Factor slows
+// it down.
 func tableSummary(tag string, n int, factor float64) *Summary {
 	random := rand.New(rand.NewPCG(uint64(len(tag)), 7))
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
@@ -108,7 +109,8 @@ func TestTableChanges(t *testing.T) {
 	}
 }
 
-// TestLongTable has 150 tags. Some are long and differ only in the middle, some have wide characters.
+// TestLongTable has 150 tags. Some are long and differ only in the middle, some have wide
+// characters.
 func TestLongTable(t *testing.T) {
 	t.Parallel()
 	var all []*Summary

@@ -20,18 +20,20 @@ type timeline struct {
 	fields  []string
 }
 
-// Timeline returns a writer of CSV with a header, quoted as in RFC 4180. The columns are the start of the row as RFC 3339 in
-// the zone, where nil is UTC, and in seconds from the start of the log, its length in seconds, its tag, the count, values per
-// second, and figures.
+// Timeline returns a writer of CSV with a header, quoted as in RFC 4180. The columns are the start
+// of the row as RFC 3339 in the zone, where nil is UTC, and in seconds from the start of the log,
+// its length in seconds, its tag, the count, values per second, and figures.
 //
-// A cell is empty if there is no such figure, and for the tag of untagged intervals. The tag is [tags.Text]. An apostrophe
-// comes before a tag that a spreadsheet would evaluate as a formula, and before a tag that begins with an apostrophe.
+// A cell is empty if there is no such figure, and for the tag of untagged intervals. The tag is
+// [tags.Text]. An apostrophe comes before a tag that a spreadsheet would evaluate as a formula, and
+// before a tag that begins with an apostrophe.
 func Timeline(w io.Writer, scale Scale, zone *time.Location) RowWriter {
 	return &timeline{w: csv.NewWriter(w), scale: scale, zone: zone}
 }
 
-// csvTag returns a tag as a cell of CSV. Spreadsheets evaluate a cell that begins with one of = + - @, also in their full-width
-// forms. OWASP's advice against [CSV injection] is an apostrophe before it.
+// csvTag returns a tag as a cell of CSV. Spreadsheets evaluate a cell that begins with one of = + -
+// @, also in their full-width forms. OWASP's advice against [CSV injection] is an apostrophe before
+// it.
 //
 // [CSV injection]: https://owasp.org/www-community/attacks/CSV_Injection
 func csvTag(tag []byte) string {

@@ -11,17 +11,19 @@ import (
 // maxFileName is the limit of common file systems for the length of a name, in bytes.
 const maxFileName = 255
 
-// FileName returns the file name before + encoded tag + after. Different tags have different names. No name leaves its
-// folder or is impossible to create, and no two names differ only in case if fold is set.
+// FileName returns the file name before + encoded tag + after. Different tags have different names.
+// No name leaves its folder or is impossible to create, and no two names differ only in case if
+// fold is set.
 //
-// The encoding percent-encodes, as in URLs, what [Text] encodes, the characters / \ : * ? " < > | % ~, and a dot that
-// begins the name. If fold is set, the file system does not distinguish capital letters from small ones. Then FileName
-// also encodes capital letters, all characters that are not ASCII (file systems fold those differently), and the first
-// letter of a Windows device such as nul. Untagged intervals have the name [Default], a tag spelled so is "%64efault", and
-// the empty tag is "%". [FileTag] decodes a name.
+// The encoding percent-encodes, as in URLs, what [Text] encodes, the characters / \ : * ? " < > | %
+// ~, and a dot that begins the name. If fold is set, the file system does not distinguish capital
+// letters from small ones. Then FileName also encodes capital letters, all characters that are not
+// ASCII (file systems fold those differently), and the first letter of a Windows device such as
+// nul. Untagged intervals have the name [Default], a tag spelled so is "%64efault", and the empty
+// tag is "%". [FileTag] decodes a name.
 //
-// A name longer than 255 bytes is cut. It then ends with ~ and sixteen hexadecimal digits of the tag's SHA-256. If after leaves
-// little room, FileName cuts the beginning of after in the same way.
+// A name longer than 255 bytes is cut. It then ends with ~ and sixteen hexadecimal digits of the
+// tag's SHA-256. If after leaves little room, FileName cuts the beginning of after in the same way.
 func FileName(before string, tag []byte, after string, fold bool) string {
 	name := Default
 	switch {
@@ -67,8 +69,9 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// FileTag returns the tag that [FileName] encoded in a name, without the name's before and after. The tag is nil for
-// untagged intervals. FileTag reports false if FileName does not make such a name, or cut it.
+// FileTag returns the tag that [FileName] encoded in a name, without the name's before and after.
+// The tag is nil for untagged intervals. FileTag reports false if FileName does not make such a
+// name, or cut it.
 func FileTag(name string) (tag []byte, ok bool) {
 	switch {
 	case name == Default:
@@ -82,7 +85,8 @@ func FileTag(name string) (tag []byte, ok bool) {
 	return []byte(decoded), err == nil
 }
 
-// cut shortens an encoded name to at most size bytes. It does not split a character or a percent code.
+// cut shortens an encoded name to at most size bytes. It does not split a character or a percent
+// code.
 func cut(name string, size int) string {
 	name = name[:size]
 	if percent := strings.LastIndexByte(name, '%'); percent >= 0 && percent > len(name)-3 {

@@ -9,11 +9,13 @@ import (
 	"sync"
 )
 
-// A Filter chooses tags. The zero value keeps all tags. It is safe for concurrent use, and must not be copied after use.
+// A Filter chooses tags. The zero value keeps all tags. It is safe for concurrent use, and must not
+// be copied after use.
 //
-// A filter is made of patterns. A pattern without any of the characters *+?()[]{}|^$\ is the text of a tag, see [Text], so a
-// dot is a dot and "default" means untagged intervals. Any other pattern is a regular expression, which must match the whole
-// text of a tag. A regular expression does not choose untagged intervals.
+// A filter is made of patterns. A pattern without any of the characters *+?()[]{}|^$\ is the text
+// of a tag, see [Text], so a dot is a dot and "default" means untagged intervals. Any other pattern
+// is a regular expression, which must match the whole text of a tag. A regular expression does not
+// choose untagged intervals.
 type Filter struct {
 	include, exclude []*pattern
 
@@ -30,9 +32,9 @@ type pattern struct {
 	matched    bool           // some tag so far
 }
 
-// NewFilter returns a filter that keeps the tags that a pattern of include matches, or all tags if include is empty, without
-// those that a pattern of exclude matches. An element of include and exclude may be a list of patterns between commas, since
-// no tag contains a comma.
+// NewFilter returns a filter that keeps the tags that a pattern of include matches, or all tags if
+// include is empty, without those that a pattern of exclude matches. An element of include and
+// exclude may be a list of patterns between commas, since no tag contains a comma.
 func NewFilter(include, exclude []string) (*Filter, error) {
 	f := &Filter{kept: make(map[string]bool)}
 	var err error
@@ -131,8 +133,8 @@ func (f *Filter) Unmatched() (include, exclude []string) {
 // Watch has the filter remember tags even if it keeps all. Call it before Keeps.
 func (f *Filter) Watch() { f.watch = true }
 
-// Seen returns the texts of the tags that the filter has seen, sorted. A filter that keeps all tags remembers them only if
-// it watches.
+// Seen returns the texts of the tags that the filter has seen, sorted. A filter that keeps all tags
+// remembers them only if it watches.
 func (f *Filter) Seen() []string { return f.remembered(func(kept bool) bool { return true }) }
 
 // Kept returns those of the tags of Seen that the filter keeps.

@@ -1,7 +1,8 @@
 // Package tags spells and chooses the tags of intervals.
 //
-// A tag is a byte string. Untagged intervals have the tag nil; the empty tag is a tag of its own. Each tag has one printed
-// spelling, [Text], which all output formats, messages and filters use, and a file name, [FileName].
+// A tag is a byte string. Untagged intervals have the tag nil; the empty tag is a tag of its own.
+// Each tag has one printed spelling, [Text], which all output formats, messages and filters use,
+// and a file name, [FileName].
 package tags
 
 import (
@@ -16,12 +17,13 @@ import (
 // Default is the printed spelling of untagged intervals.
 const Default = "default"
 
-// Text returns the printed spelling of a tag. It is the tag itself wherever that is safe: different tags have different
-// texts, a text is valid UTF-8, and none of its characters controls a terminal.
+// Text returns the printed spelling of a tag. It is the tag itself wherever that is safe: different
+// tags have different texts, a text is valid UTF-8, and none of its characters controls a terminal.
 //
-// Control characters, characters that change the direction of text, noncharacters of Unicode and bytes that are not UTF-8 are
-// percent-encoded, as in URLs. A percent sign is encoded only in a tag that needs encoding or that looks encoded. The text
-// of untagged intervals is [Default], so a tag spelled "default" is "%64efault". The empty tag is "%".
+// Control characters, characters that change the direction of text, noncharacters of Unicode and
+// bytes that are not UTF-8 are percent-encoded, as in URLs. A percent sign is encoded only in a tag
+// that needs encoding or that looks encoded. The text of untagged intervals is [Default], so a tag
+// spelled "default" is "%64efault". The empty tag is "%".
 func Text(tag []byte) string {
 	switch {
 	case tag == nil:
@@ -61,7 +63,8 @@ func isPlain(tag []byte) bool {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|' ' >= 'a' && c|' ' <= 'f' }
 
-// isUnsafe reports whether a character can control a terminal or cannot be part of a text file or of XML.
+// isUnsafe reports whether a character can control a terminal or cannot be part of a text file or
+// of XML.
 func isUnsafe(r rune) bool {
 	if r < 0x80 {
 		return r < ' ' || r == 0x7f

@@ -51,7 +51,8 @@ func commands(t *testing.T, section string) string {
 	return strings.Join(lines, "")
 }
 
-// shell runs commands in a folder with a log and returns what they printed. What they leave running ends with the test.
+// shell runs commands in a folder with a log and returns what they printed. What they leave running
+// ends with the test.
 func shell(t *testing.T, dir, script string) string {
 	t.Helper()
 	bin := filepath.Join(dir, "bin")
@@ -155,8 +156,8 @@ func awaitQuery(t *testing.T, server, query string, at float64) {
 // expand puts values in the place of the variables of a Grafana dashboard.
 var expand = strings.NewReplacer("$tag", ".*", "$__rate_interval", "1m", "$timeFilter", "time > 0").Replace
 
-// TestDashboardsScrape runs the page's way from logs that are written to Prometheus, then its queries, and those of the
-// Grafana dashboard.
+// TestDashboardsScrape runs the page's way from logs that are written to Prometheus, then its
+// queries, and those of the Grafana dashboard.
 func TestDashboardsScrape(t *testing.T) {
 	clitest.RequireTools(t, "prometheus", "bash")
 	const section = "While a test runs: Prometheus"
@@ -196,8 +197,8 @@ func TestDashboardsRemoteLogs(t *testing.T) {
 	})
 }
 
-// TestDashboardsPrometheus runs the page's way from a file to Prometheus, then the queries it gives, and those of the
-// Grafana dashboard.
+// TestDashboardsPrometheus runs the page's way from a file to Prometheus, then the queries it
+// gives, and those of the Grafana dashboard.
 func TestDashboardsPrometheus(t *testing.T) {
 	clitest.RequireTools(t, "promtool", "prometheus", "curl", "bash")
 	const section = "From a file to Prometheus"
@@ -272,7 +273,8 @@ func readBoard(t *testing.T, name string) (b board, text string) {
 	return b, string(data)
 }
 
-// dashboard returns the queries of a Grafana dashboard, which are in a field of its targets, and checks the rest of it.
+// dashboard returns the queries of a Grafana dashboard, which are in a field of its targets, and
+// checks the rest of it.
 func dashboard(t *testing.T, name, field string) []string {
 	t.Helper()
 	b, _ := readBoard(t, name)
@@ -320,7 +322,8 @@ func dashboard(t *testing.T, name, field string) []string {
 	return queries
 }
 
-// TestDashboardMetrics compares the names and quantiles of the Grafana dashboards with those that are emitted.
+// TestDashboardMetrics compares the names and quantiles of the Grafana dashboards with those that
+// are emitted.
 func TestDashboardMetrics(t *testing.T) {
 	t.Parallel()
 	dir, at := t.TempDir(), address(t)
@@ -373,7 +376,8 @@ func influxQuery(t *testing.T, server, db, query string) int {
 	return len(answer.Results[0].Series)
 }
 
-// TestDashboardsInfluxDB runs the page's ways to InfluxDB, and the queries of the Grafana dashboard.
+// TestDashboardsInfluxDB runs the page's ways to InfluxDB, and the queries of the Grafana
+// dashboard.
 func TestDashboardsInfluxDB(t *testing.T) {
 	clitest.RequireTools(t, "influxd", "curl", "bash")
 	server := influxdb(t)
@@ -432,7 +436,8 @@ func TestSchemaTable(t *testing.T) {
 	}
 }
 
-// TestGrafanaTypes checks the types of the dashboards, of their panels and of the options of panels.
+// TestGrafanaTypes checks the types of the dashboards, of their panels and of the options of
+// panels.
 func TestGrafanaTypes(t *testing.T) {
 	clitest.RequireTools(t, "npm", "npx")
 	dir := t.TempDir()

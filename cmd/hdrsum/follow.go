@@ -26,7 +26,8 @@ import (
 	"hdrkit/tags"
 )
 
-// credentials is the environment variable with the Authorization field of pushes. A command line would show it to others.
+// credentials is the environment variable with the Authorization field of pushes. A command line
+// would show it to others.
 const credentials = "HDRKIT_PUSH_AUTHORIZATION"
 
 // lastPush is the time that an ended command takes to send the last rows.
@@ -138,7 +139,8 @@ func (o *options) checkPrecision(c *urfave.Context) error {
 	return nil
 }
 
-// influxPrecision returns the name of a precision of InfluxDB 1 or 2. Without one both take nanoseconds.
+// influxPrecision returns the name of a precision of InfluxDB 1 or 2. Without one both take
+// nanoseconds.
 func influxPrecision(name string) string {
 	switch name {
 	case "", "n":

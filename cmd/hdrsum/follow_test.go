@@ -18,8 +18,9 @@ import (
 	"hdrkit/internal/cli"
 )
 
-// TestFollow has tail -F follow a log that grows a line at a time, each cut in the middle, and looks for the row of each
-// line: there is none before the line is whole, and one within a second after that.
+// TestFollow has tail -F follow a log that grows a line at a time, each cut in the middle, and
+// looks for the row of each line: there is none before the line is whole, and one within a second
+// after that.
 func TestFollow(t *testing.T) {
 	text, err := os.ReadFile("../../testdata/logs/node1.hdr")
 	if err != nil {

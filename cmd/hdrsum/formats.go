@@ -29,8 +29,8 @@ type format struct {
 	name  string
 	write func(r *report) error // a summary
 	rows  func(w io.Writer, o *options) output.RowWriter
-	// point, of a stream for a monitoring system, returns the time of a row as that sees it, and clash why a point cannot
-	// follow the tag's last one, by their times.
+	// point, of a stream for a monitoring system, returns the time of a row as that sees it, and
+	// clash why a point cannot follow the tag's last one, by their times.
 	point func(r *output.Row, o *options) int64
 	clash func(last, now int64) error
 	// totals is set where rows show what was recorded since the log began.
@@ -120,7 +120,8 @@ func (r *report) together(format formatter) error {
 	})
 }
 
-// apart writes each summary to a file of its own. On standard output a comment names the tag where there are several.
+// apart writes each summary to a file of its own. On standard output a comment names the tag where
+// there are several.
 func (r *report) apart(extension string, format formatter) error {
 	of := r.c.String("of")
 	if of == "" || of == "-" {
@@ -142,8 +143,8 @@ func (r *report) apart(extension string, format formatter) error {
 	return cli.WriteFiles(r.c.App.Writer, r.scan.Inputs, files...)
 }
 
-// summaryPath returns the path of a tag's file: the tag stands before the extension, which is added only where it is
-// missing.
+// summaryPath returns the path of a tag's file: the tag stands before the extension, which is added
+// only where it is missing.
 func summaryPath(of string, tag []byte, extension string, fold bool) string {
 	folder, name := filepath.Split(of)
 	if ext := filepath.Ext(name); strings.EqualFold(ext, extension) {

@@ -23,7 +23,8 @@ func TestJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 1.4 MB are six batches, which workers may add up in any order; its stalls make sums that grow.
+	// 1.4 MB are six batches, which workers may add up in any order; its stalls make sums that
+	// grow.
 	if err := loggen.Write(f, loggen.Options{Seconds: 120, Rate: 10000, Seed: 1, Distinct: 40}); err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,8 @@ func (r *receiver) text() string {
 	return r.taken.String()
 }
 
-// TestPush follows logs and pushes their rows to a receiver that fails every third request. Nothing is lost.
+// TestPush follows logs and pushes their rows to a receiver that fails every third request. Nothing
+// is lost.
 func TestPush(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -152,7 +153,8 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestPushRefused pushes a complete log to a receiver that refuses it. The credentials are in no message.
+// TestPushRefused pushes a complete log to a receiver that refuses it. The credentials are in no
+// message.
 func TestPushRefused(t *testing.T) {
 	t.Setenv("HDRKIT_PUSH_AUTHORIZATION", "Token secret42")
 	for _, query := range []string{"/write", "/api/v1/write"} {
@@ -165,7 +167,8 @@ func TestPushRefused(t *testing.T) {
 	}
 }
 
-// logs writes the log of a test with windows of a second, and returns its path and the percentiles of all its values.
+// logs writes the log of a test with windows of a second, and returns its path and the percentiles
+// of all its values.
 func logs(t *testing.T) (path string, exact map[float64]float64) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "all.hdr")
@@ -189,7 +192,8 @@ func logs(t *testing.T) (path string, exact map[float64]float64) {
 	return path, exact
 }
 
-// livePrometheus starts a Prometheus that takes native histograms, with a configuration, and returns its URL.
+// livePrometheus starts a Prometheus that takes native histograms, with a configuration, and
+// returns its URL.
 func livePrometheus(t *testing.T, config string) string {
 	t.Helper()
 	dir, at := t.TempDir(), address(t)
@@ -202,7 +206,8 @@ func livePrometheus(t *testing.T, config string) string {
 	return "http://" + at
 }
 
-// value returns the value of a query that has one, NaN if it has none. At is in seconds since the epoch, 0 for now.
+// value returns the value of a query that has one, NaN if it has none. At is in seconds since the
+// epoch, 0 for now.
 func value(t *testing.T, server, query string, at float64) float64 {
 	t.Helper()
 	var answer struct {
@@ -225,8 +230,8 @@ func value(t *testing.T, server, query string, at float64) float64 {
 	return v
 }
 
-// checkQuantiles compares the quantiles that Prometheus computes of native histograms with those of hdrsum. It returns the
-// largest relative error.
+// checkQuantiles compares the quantiles that Prometheus computes of native histograms with those of
+// hdrsum. It returns the largest relative error.
 func checkQuantiles(t *testing.T, server string, schema int, exact map[float64]float64, at float64) {
 	t.Helper()
 	bound := math.Exp2(math.Exp2(float64(-schema))) - 1
@@ -297,7 +302,8 @@ func TestPrometheusPush(t *testing.T) {
 	}
 }
 
-// TestInfluxDBPush follows three logs into InfluxDB. It has exactly one point for each tag and window.
+// TestInfluxDBPush follows three logs into InfluxDB. It has exactly one point for each tag and
+// window.
 func TestInfluxDBPush(t *testing.T) {
 	clitest.RequireTools(t, "influxd")
 	server := influxdb(t)

@@ -63,7 +63,8 @@ func (t *liveTable) add(m *merge.Merged, h *histogram.Histogram) error {
 	return nil
 }
 
-// draw draws the table, unless it has just been drawn. If a limit does not hold, the error ends the command.
+// draw draws the table, unless it has just been drawn. If a limit does not hold, the error ends the
+// command.
 func (t *liveTable) draw(w io.Writer) error {
 	all := slices.SortedFunc(maps.Values(t.summaries), func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
 	scale, err := t.options.units.Scale(sla.HasUnit(t.limits))

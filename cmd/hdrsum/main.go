@@ -1,4 +1,5 @@
-// Command hdrsum summarizes HdrHistogram logs: percentiles, percentile distributions, CSV and JSON, by tag.
+// Command hdrsum summarizes HdrHistogram logs: percentiles, percentile distributions, CSV and JSON,
+// by tag.
 package main
 
 import (

@@ -48,8 +48,8 @@ var (
 	periods = []string{"percentiles", "table", "json", compared, verdicts}
 )
 
-// usedBy lists the outputs that use an option. All other outputs refuse it: no option is ignored silently. An option that
-// is not listed is used by all outputs.
+// usedBy lists the outputs that use an option. All other outputs refuse it: no option is ignored
+// silently. An option that is not listed is used by all outputs.
 var usedBy = map[string][]string{
 	"p":         figures,
 	"tph":       {"hgrm"},
@@ -68,7 +68,8 @@ var usedBy = map[string][]string{
 	"buckets":   {"openmetrics"},
 }
 
-// conflicts lists pairs of options that do not go together, and why. If output is set, that is so for this output only.
+// conflicts lists pairs of options that do not go together, and why. If output is set, that is so
+// for this output only.
 var conflicts = []struct{ one, other, output, why string }{
 	{"lt", "sla", "", "-lt has its own output"},
 	{"lt", "baseline", "", "-lt has its own output"},
@@ -79,7 +80,8 @@ var conflicts = []struct{ one, other, output, why string }{
 	{"p", "mwpl", "openmetrics", "the percentile of the moving window replaces those of -p"},
 }
 
-// checkTables refuses the options that the command line's output does not use, and those that do not go together.
+// checkTables refuses the options that the command line's output does not use, and those that do
+// not go together.
 func checkTables(c *urfave.Context, o *options) error {
 	for _, pair := range conflicts {
 		if cli.Given(c, pair.one) && cli.Given(c, pair.other) && (pair.output == "" || pair.output == o.format.name) {
@@ -129,8 +131,8 @@ func checkTables(c *urfave.Context, o *options) error {
 	return nil
 }
 
-// maxTicks is the largest number of steps in each half of hgrm. There are about thirty halves, and all lines are kept until
-// they are written: 270,000 lines, 15 MB.
+// maxTicks is the largest number of steps in each half of hgrm. There are about thirty halves, and
+// all lines are kept until they are written: 270,000 lines, 15 MB.
 const maxTicks = 10_000
 
 // parseOptions checks the options that say what to print.
@@ -243,7 +245,8 @@ func (o *options) setScale() error {
 	return err
 }
 
-// setReadableScale does that for a table of these summaries, whose typical value is the middle one of their medians.
+// setReadableScale does that for a table of these summaries, whose typical value is the middle one
+// of their medians.
 func (o *options) setReadableScale(summaries ...*output.Summary) error {
 	s, err := o.units.Scale(false)
 	if err != nil {

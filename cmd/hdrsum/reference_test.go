@@ -72,7 +72,8 @@ func testSummaries(t *testing.T, table, logs, expected string, atLeast int) {
 	}
 }
 
-// sortBlocks puts the blocks of tags in order, since the reference has them in no order at all. Other output has no blocks.
+// sortBlocks puts the blocks of tags in order, since the reference has them in no order at all.
+// Other output has no blocks.
 func sortBlocks(text string) string {
 	if !strings.Contains(text, "TotalCount=") {
 		return text
@@ -88,8 +89,9 @@ func sortBlocks(text string) string {
 	return strings.Join(blocks, "")
 }
 
-// TestMovingWindow compares moving windows with those that HistogramLogProcessor wrote (-csv -mwp -mwpl, in milliseconds)
-// of a log: the end of each interval, then count, percentile and maximum of the window. It has no decimals of values.
+// TestMovingWindow compares moving windows with those that HistogramLogProcessor wrote (-csv -mwp
+// -mwpl, in milliseconds) of a log: the end of each interval, then count, percentile and maximum of
+// the window. It has no decimals of values.
 func TestMovingWindow(t *testing.T) {
 	for _, test := range []struct {
 		log, percentile, seconds string

@@ -116,7 +116,8 @@ func rows(t *testing.T, args ...string) map[string][]map[string]any {
 
 func end(row map[string]any) int64 { return int64(row["end_ms"].(float64)) }
 
-// prometheus backfills an empty Prometheus with OpenMetrics text, by promtool, starts it and returns its URL.
+// prometheus backfills an empty Prometheus with OpenMetrics text, by promtool, starts it and
+// returns its URL.
 func prometheus(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -141,7 +142,8 @@ type sample struct {
 	value float64
 }
 
-// samples returns all that Prometheus has of the series that a selector finds, by labels, as they are in JSON.
+// samples returns all that Prometheus has of the series that a selector finds, by labels, as they
+// are in JSON.
 func samples(t *testing.T, prometheus, selector string, at int64) map[string][]sample {
 	t.Helper()
 	var answer struct {
@@ -267,7 +269,8 @@ func compareTotals(t *testing.T, server string, args []string) {
 	}
 }
 
-// TestPrometheusBuckets queries the buckets back and compares them with how often each value was recorded.
+// TestPrometheusBuckets queries the buckets back and compares them with how often each value was
+// recorded.
 func TestPrometheusBuckets(t *testing.T) {
 	clitest.RequireTools(t, "promtool", "prometheus")
 	args := []string{"../../testdata/logs/digits3.hdr"}
@@ -304,8 +307,8 @@ func TestPrometheusBuckets(t *testing.T) {
 	}
 }
 
-// TestPromtoolCheck has promtool lint the names, units and types. It reads the older text format, which has no such times
-// and one sample a series: those of the first interval of a tag do.
+// TestPromtoolCheck has promtool lint the names, units and types. It reads the older text format,
+// which has no such times and one sample a series: those of the first interval of a tag do.
 func TestPromtoolCheck(t *testing.T) {
 	clitest.RequireTools(t, "promtool")
 	for _, args := range [][]string{{}, {"-buckets"}} {

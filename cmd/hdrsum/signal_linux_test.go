@@ -28,7 +28,8 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
-// TestSignalEndsLines ends hdrsum by a signal while it writes to a pipe that is full: its last line is whole.
+// TestSignalEndsLines ends hdrsum by a signal while it writes to a pipe that is full: its last line
+// is whole.
 func TestSignalEndsLines(t *testing.T) {
 	t.Parallel()
 	node1, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", "logs", "node1.hdr"))
@@ -87,7 +88,8 @@ func waitFull(t *testing.T, pipe *os.File) {
 	t.Fatal("the pipe does not fill")
 }
 
-// TestSignalEndsFiles ends hdrsum by a signal while it writes a file for each of many tags: all files are there, or none.
+// TestSignalEndsFiles ends hdrsum by a signal while it writes a file for each of many tags: all
+// files are there, or none.
 func TestSignalEndsFiles(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(clitest.Root(), "testdata", "logs", "many-tags.hdr")

@@ -56,8 +56,8 @@ func writeRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options, 
 	return out.Close()
 }
 
-// rowWriter returns a writer of rows that is made when the first row comes. Then the comments at the beginning of the logs
-// have been read, and the scale is known.
+// rowWriter returns a writer of rows that is made when the first row comes. Then the comments at
+// the beginning of the logs have been read, and the scale is known.
 func (o *options) rowWriter(make func() output.RowWriter) output.RowWriter {
 	return &lateRows{options: o, make: make}
 }
@@ -133,8 +133,8 @@ func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
 	return err
 }
 
-// leaveOut counts a row that is not shown, and prints why, unless the logs are followed: then the place is not known, and
-// [live.Merger] prints what is late.
+// leaveOut counts a row that is not shown, and prints why, unless the logs are followed: then the
+// place is not known, and [live.Merger] prints what is late.
 func (s *rowSink) leaveOut(at scan.Place, why error) {
 	if at.Line > 0 {
 		s.diagnostics.LeaveOut(at.Name, at.Line, why)
@@ -146,7 +146,8 @@ func (s *rowSink) leaveOut(at scan.Place, why error) {
 // errNoRows keeps a file from being written.
 var errNoRows = errors.New("no rows")
 
-// points knows when the last point of each tag was, to find those that a monitoring system would drop or replace.
+// points knows when the last point of each tag was, to find those that a monitoring system would
+// drop or replace.
 type points struct {
 	format  *format
 	options *options
@@ -168,9 +169,8 @@ func (p *points) check(r *output.Row) error {
 	return nil
 }
 
-// moveOn makes of a row that is too late one that tells its totals only, at least a millisecond after
-// the tag's last point. It
-// reports whether the format has totals.
+// moveOn makes of a row that is too late one that tells its totals only, at least a millisecond
+// after the tag's last point. It reports whether the format has totals.
 func (p *points) moveOn(r *output.Row) bool {
 	if !p.format.totals {
 		return false

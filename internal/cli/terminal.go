@@ -8,8 +8,9 @@ import (
 	"golang.org/x/term"
 )
 
-// Width returns the number of columns of the terminal that w is, 0 if w is not a terminal. The environment variable COLUMNS
-// overrides it. A terminal that does not know its width has 80 columns.
+// Width returns the number of columns of the terminal that w is, 0 if w is not a terminal. The
+// environment variable COLUMNS overrides it. A terminal that does not know its width has 80
+// columns.
 func Width(w io.Writer) int {
 	if !Terminal(w) {
 		return 0
@@ -25,7 +26,8 @@ func Width(w io.Writer) int {
 	return 80
 }
 
-// Colour reports whether w takes colours: it is a terminal that has them, and NO_COLOR is not set; see https://no-color.org.
+// Colour reports whether w takes colours: it is a terminal that has them, and NO_COLOR is not set;
+// see https://no-color.org.
 func Colour(w io.Writer) bool {
 	return Terminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }

@@ -58,8 +58,8 @@ func (u *Units) Watch(s *scan.Scan) {
 	s.Comment = func(input int, text []byte) error { return u.Comment(s.Inputs[input].Name, text) }
 }
 
-// Comment reads a comment of a log for its unit. It returns an error if values may have been printed that were taken to be in
-// another unit.
+// Comment reads a comment of a log for its unit. It returns an error if values may have been
+// printed that were taken to be in another unit.
 func (u *Units) Comment(log string, text []byte) error {
 	u.finder.Comment(log, text)
 	if u.used == (unit.Unit{}) || u.Options.In != (unit.Unit{}) {
@@ -75,7 +75,8 @@ func (u *Units) Comment(log string, text []byte) error {
 	return nil
 }
 
-// Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may be compressed.
+// Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may
+// be compressed.
 func (u *Units) Header(log string, begin []byte) {
 	reader := hdrlog.NewReader(bytes.NewReader(begin), log)
 	defer reader.Close()
@@ -97,8 +98,8 @@ func (u *Units) PrintedRatio() float64 {
 	return u.Options.Ratio
 }
 
-// Scale returns how to print values, by the comments read so far. If the unit must be known and is not, it is assumed to be
-// nanoseconds, and a message says so once.
+// Scale returns how to print values, by the comments read so far. If the unit must be known and is
+// not, it is assumed to be nanoseconds, and a message says so once.
 func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 	asked := mustKnow || u.Options.Unit != "" && u.Options.Ratio == 0
 	found, err := u.finder.Unit()

@@ -14,7 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// openTerminal opens a pseudo-terminal with so many columns. What a program writes to tty can be read from screen.
+// openTerminal opens a pseudo-terminal with so many columns. What a program writes to tty can be
+// read from screen.
 func openTerminal(columns int) (screen, tty *os.File, err error) {
 	screen, err = os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -43,8 +44,8 @@ func openTerminal(columns int) (screen, tty *os.File, err error) {
 	return screen, tty, err
 }
 
-// terminal runs a command whose standard output is a terminal: tty COLUMNS FILE STATUS command [arg ...]. FILE gets what the
-// terminal shows, with the escape character as ^[.
+// terminal runs a command whose standard output is a terminal: tty COLUMNS FILE STATUS command [arg
+// ...]. FILE gets what the terminal shows, with the escape character as ^[.
 func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: tty columns file status command [arg ...]")

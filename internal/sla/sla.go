@@ -1,4 +1,5 @@
-// Package sla checks summaries against limits, such as 99.9<=20: the value at the 99.9th percentile is at most 20.
+// Package sla checks summaries against limits, such as 99.9<=20: the value at the 99.9th percentile
+// is at most 20.
 package sla
 
 import (
@@ -26,8 +27,8 @@ type Limit struct {
 	Percentile float64
 	// AtLeast is set if the statistic must be at least Value, not at most.
 	AtLeast bool
-	// Value is in Unit, or in printed units if that is unknown. If Relative is set, it is a change from the statistic of the
-	// baseline, in percent.
+	// Value is in Unit, or in printed units if that is unknown. If Relative is set, it is a change
+	// from the statistic of the baseline, in percent.
 	Value    float64
 	Unit     unit.Unit
 	Relative bool
@@ -36,9 +37,10 @@ type Limit struct {
 // isRate reports whether the statistic is a number without a unit.
 func (l *Limit) isRate() bool { return l.Statistic == "throughput" || l.Statistic == "count" }
 
-// Parse reads limits with commas between them. A limit is [TAG:]STATISTIC<=VALUE or [TAG:]STATISTIC>=VALUE. The statistic is a
-// percentile (99 or p99), min, mean, max, throughput (values per second) or count. The value is a number, a number
-// with a unit such as 250ms, or a change with its sign such as +10%.
+// Parse reads limits with commas between them. A limit is [TAG:]STATISTIC<=VALUE or
+// [TAG:]STATISTIC>=VALUE. The statistic is a percentile (99 or p99), min, mean, max, throughput
+// (values per second) or count. The value is a number, a number with a unit such as 250ms, or a
+// change with its sign such as +10%.
 func Parse(list string) ([]Limit, error) {
 	var limits []Limit
 	for text := range strings.SplitSeq(list, ",") {
@@ -132,14 +134,17 @@ type Verdict struct {
 	// Tag is the text of the tag.
 	Tag   string
 	Holds bool
-	// Missing says why there is nothing to check, empty if there is something. If it is not empty, the limit does not hold.
+	// Missing says why there is nothing to check, empty if there is something. If it is not empty,
+	// the limit does not hold.
 	Missing string
-	// Value is the statistic, Bound what it must be at most or at least, and Baseline what a relative bound is relative to.
+	// Value is the statistic, Bound what it must be at most or at least, and Baseline what a
+	// relative bound is relative to.
 	Value, Bound, Baseline float64
 }
 
-// Judge checks summaries against limits, relative limits against the baseline. A limit for which there is nothing to check does
-// not hold. A limit for every tag is also for the tags that only the baseline has.
+// Judge checks summaries against limits, relative limits against the baseline. A limit for which
+// there is nothing to check does not hold. A limit for every tag is also for the tags that only the
+// baseline has.
 func Judge(limits []Limit, summaries, baseline []*output.Summary, scale unit.Scale) []Verdict {
 	var verdicts []Verdict
 	for n := range limits {
@@ -166,7 +171,8 @@ func Judge(limits []Limit, summaries, baseline []*output.Summary, scale unit.Sca
 	return verdicts
 }
 
-// roundoff is the part of a relative bound by which a value may exceed it, because the bound is computed in floating point.
+// roundoff is the part of a relative bound by which a value may exceed it, because the bound is
+// computed in floating point.
 const roundoff = 1e-12
 
 func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, scale unit.Scale) Verdict {
@@ -245,7 +251,8 @@ func Write(w io.Writer, verdicts []Verdict, colour bool) error {
 	return nil
 }
 
-// short formats a value with nine digits, or with all digits if it would look like the bound that it is not.
+// short formats a value with nine digits, or with all digits if it would look like the bound that
+// it is not.
 func short(value, bound float64) string {
 	text := strconv.FormatFloat(value, 'g', 9, 64)
 	if r, _ := strconv.ParseFloat(text, 64); r != bound {

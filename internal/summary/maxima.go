@@ -10,17 +10,19 @@ import (
 // mostSpans is the largest number of spans of Maxima. A sparkline needs half of them.
 const mostSpans = 64
 
-// Maxima keep the maximum over time in at most mostSpans spans, however long the log is. The length of the spans is a power of
-// two, and each starts at a multiple of its length. Twice as long spans replace them when there would be too many. So
-// the result does not depend on the order of intervals, and maxima of the same tag can be merged. The zero value is ready.
+// Maxima keep the maximum over time in at most mostSpans spans, however long the log is. The length
+// of the spans is a power of two, and each starts at a multiple of its length. Twice as long spans
+// replace them when there would be too many. So the result does not depend on the order of
+// intervals, and maxima of the same tag can be merged. The zero value is ready.
 type Maxima struct {
 	step   int64 // milliseconds
 	first  int64 // the first span starts at first*step
 	values []float64
 }
 
-// Add takes the maximum of an interval from start to end, in milliseconds since the epoch, in the unit of the log. It may have occurred at any time
-// in the interval, so all spans that overlap with the interval have it.
+// Add takes the maximum of an interval from start to end, in milliseconds since the epoch, in the
+// unit of the log. It may have occurred at any time in the interval, so all spans that overlap with
+// the interval have it.
 func (m *Maxima) Add(start, end int64, highest float64) {
 	if m.values == nil {
 		m.step = 1
@@ -41,7 +43,8 @@ func (m *Maxima) raise(n int64, v float64) {
 	}
 }
 
-// include makes room for the spans first to last of length step, which is at most that of m, and returns them as spans of m.
+// include makes room for the spans first to last of length step, which is at most that of m, and
+// returns them as spans of m.
 func (m *Maxima) include(first, last, step int64) (int64, int64) {
 	for ; step < m.step; step *= 2 {
 		first, last = first>>1, last>>1

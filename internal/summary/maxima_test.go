@@ -12,7 +12,8 @@ import (
 	"hdrkit/tags"
 )
 
-// highestBetween returns the highest value of the intervals that overlap with a span of time, for the test.
+// highestBetween returns the highest value of the intervals that overlap with a span of time, for
+// the test.
 func highestBetween(intervals [][3]float64, from, to float64) float64 {
 	highest := math.NaN()
 	for _, i := range intervals {
@@ -23,7 +24,8 @@ func highestBetween(intervals [][3]float64, from, to float64) float64 {
 	return highest
 }
 
-// TestMaxima compares the maxima of random intervals with the intervals, in any order and distribution over workers.
+// TestMaxima compares the maxima of random intervals with the intervals, in any order and
+// distribution over workers.
 func TestMaxima(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

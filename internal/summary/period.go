@@ -23,7 +23,8 @@ var Modes = []string{"covered", "sum", "intervals"}
 // Period returns how long was measured, in milliseconds: of an input, as in HdrLogProcessing, that
 // is the longest span of any tag; of several inputs it is,
 //
-//   - covered: the time that at least one of them spans, so that logs of machines that ran side by side do not count
+//   - covered: the time that at least one of them spans, so that logs of machines that ran side
+//     by side do not count
 //     it again;
 //   - sum: all their spans, one after another, as HdrLogProcessing has it;
 //   - intervals: the lengths of all intervals of all inputs.

@@ -1,8 +1,9 @@
-// Package unit finds out the unit of the values of logs, and what to divide them by to print them in another unit.
+// Package unit finds out the unit of the values of logs, and what to divide them by to print them
+// in another unit.
 //
-// A log does not state its unit in a standard way. It is known from the option -in, from a comment such as #UNITS:NANOSECONDS,
-// or from a comment that names a writer whose unit is known. The field MAX of intervals says nothing: writers divide it
-// by numbers of their own.
+// A log does not state its unit in a standard way. It is known from the option -in, from a comment
+// such as #UNITS:NANOSECONDS, or from a comment that names a writer whose unit is known. The field
+// MAX of intervals says nothing: writers divide it by numbers of their own.
 package unit
 
 import (
@@ -37,7 +38,8 @@ func (u Unit) String() string { return u.name }
 // Per returns the number of units u in a unit v: 1000 microseconds per millisecond.
 func (u Unit) Per(v Unit) float64 { return v.nanoseconds / u.nanoseconds }
 
-// Parse returns the unit with a name: ns, us, ms or s, or a word such as microseconds. It returns false if there is none.
+// Parse returns the unit with a name: ns, us, ms or s, or a word such as microseconds. It returns
+// false if there is none.
 func Parse(name string) (Unit, bool) {
 	switch strings.ToLower(name) {
 	case "ns", "nanosecond", "nanoseconds":
@@ -61,8 +63,8 @@ func ParseOption(name string) (Unit, error) {
 	return u, nil
 }
 
-// writers are the writers whose unit is known, by the beginning of a comment in their logs. Scylla-bench, which records
-// nanoseconds too, has the comment of cassandra-stress.
+// writers are the writers whose unit is known, by the beginning of a comment in their logs.
+// Scylla-bench, which records nanoseconds too, has the comment of cassandra-stress.
 var writers = []struct {
 	comment string
 	unit    Unit
@@ -113,8 +115,9 @@ func (f *Finder) Comment(log string, text []byte) {
 	}
 }
 
-// Unit returns the unit of all logs. A log that states no unit has that of the others, since their values are added up or
-// drawn together. The unit is unknown if no log states it. If two logs state different units, Unit returns an error.
+// Unit returns the unit of all logs. A log that states no unit has that of the others, since their
+// values are added up or drawn together. The unit is unknown if no log states it. If two logs state
+// different units, Unit returns an error.
 func (f *Finder) Unit() (Unit, error) {
 	if f.clash != nil {
 		return Unit{}, f.clash
@@ -178,8 +181,8 @@ func (o *Options) Scale(found Unit) Scale {
 	return Scale{Ratio: in.Per(to), Name: to.name, In: in}
 }
 
-// Readable returns the scale for people: if the unit of the log is known and no other is asked for, the largest unit of which
-// typical, a value of the log, is at least a twentieth.
+// Readable returns the scale for people: if the unit of the log is known and no other is asked for,
+// the largest unit of which typical, a value of the log, is at least a twentieth.
 func (s Scale) Readable(o *Options, typical float64) Scale {
 	if s.In == (Unit{}) || o.Unit != "" || o.Ratio != 0 {
 		return s

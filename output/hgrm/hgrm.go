@@ -1,5 +1,5 @@
-// Package hgrm reads percentile distributions: the text that the reference's outputPercentileDistribution, hdrsum and wrk2
-// print.
+// Package hgrm reads percentile distributions: the text that the reference's
+// outputPercentileDistribution, hdrsum and wrk2 print.
 //
 //	       Value     Percentile TotalCount 1/(1-Percentile)
 //
@@ -8,8 +8,9 @@
 //	#[Mean    =        1.607, StdDeviation   =        9.271]
 //	#[Max     =      340.786, Total count    =        16014]
 //
-// The form with commas, which the reference prints for spreadsheets, is read too. A file may have several distributions, and
-// text before, between and after them, as the reports of wrk2 have. The text before a distribution can name it.
+// The form with commas, which the reference prints for spreadsheets, is read too. A file may have
+// several distributions, and text before, between and after them, as the reports of wrk2 have. The
+// text before a distribution can name it.
 package hgrm
 
 import (
@@ -30,7 +31,8 @@ var ErrEmpty = errors.New("no percentile in it")
 
 // A Distribution is a percentile distribution.
 type Distribution struct {
-	// Name is from the text before the distribution. It is empty if that has no name and the file has no other distribution.
+	// Name is from the text before the distribution. It is empty if that has no name and the file
+	// has no other distribution.
 	Name string
 	Rows []Row
 }
@@ -41,11 +43,12 @@ type Row struct {
 	Count             int64
 }
 
-// DetectSize is a sufficient size for the argument of [Detect]: wrk2 prints a line for each of its threads first.
+// DetectSize is a sufficient size for the argument of [Detect]: wrk2 prints a line for each of its
+// threads first.
 const DetectSize = 64 << 10
 
-// Detect reports whether a file that begins so has a percentile distribution. The ending .hgrm does not decide this: some
-// writers of logs use it too.
+// Detect reports whether a file that begins so has a percentile distribution. The ending .hgrm does
+// not decide this: some writers of logs use it too.
 func Detect(begin []byte) bool {
 	for line := range bytes.Lines(begin) {
 		switch {
@@ -73,8 +76,8 @@ func split(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' || r == '"' })
 }
 
-// Read reads the distributions of a file, at least one. It leaves out empty ones. If there are several, each has a different
-// name. Errors are [*hdrlog.SyntaxError] with this name of the file.
+// Read reads the distributions of a file, at least one. It leaves out empty ones. If there are
+// several, each has a different name. Errors are [*hdrlog.SyntaxError] with this name of the file.
 func Read(r io.Reader, name string) ([]Distribution, error) {
 	p := parser{}
 	scanner := bufio.NewScanner(r)

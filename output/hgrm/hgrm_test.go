@@ -13,7 +13,8 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// TestReference reads every distribution that the reference printed and compares the last row with its closing comments.
+// TestReference reads every distribution that the reference printed and compares the last row with
+// its closing comments.
 func TestReference(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/expected/*hgrm*.out")
 	if err != nil || len(files) < 50 {
@@ -99,7 +100,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestFiles reads files as tools write them: the two of HistogramLogProcessor (Java) were written by it.
+// TestFiles reads files as tools write them: the two of HistogramLogProcessor (Java) were written
+// by it.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	// From each distribution: name, number of rows, last row.
@@ -149,7 +151,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that a file that can be read is detected, and that its distributions have different names and ascending rows.
+// FuzzRead checks that a file that can be read is detected, and that its distributions have
+// different names and ascending rows.
 func FuzzRead(f *testing.F) {
 	files, _ := filepath.Glob("testdata/*.*")
 	for _, file := range files {
