@@ -1,7 +1,8 @@
-// Command bench measures the commands of this repository side by side with what others have for the same work, and prints
-// tables in Markdown. Run it in its own folder; README.md holds what it said last, and how to read that.
+// Command bench measures the commands of this repository next to other programs that do the same
+// work, and prints tables in Markdown. Run it in its own folder. README.md has the last tables and
+// explains them.
 //
-// It needs a Unix. Peers that are not installed are left out, and named on standard error.
+// It needs a Unix. It leaves out peers that are not installed, and names them on standard error.
 package main
 
 import (
@@ -34,18 +35,18 @@ func main() {
 	}
 }
 
-// bench is what the flags say, and where things are.
+// bench is the settings and the paths of files.
 type bench struct {
 	seconds, times, rounds int
-	floor, jar, processing string // "" if it cannot be had
+	floor, jar, processing string // "" if it is missing
 
-	dir   string    // for all that it makes
+	dir   string    // of all files that it makes
 	nodes [3]string // logs of three machines
-	tens  string    // the first one's, ten times as long
-	small string    // of 60 intervals
+	tens  string    // the first log, ten times as long
+	small string    // a log of 60 intervals
 }
 
-// parallel is how many cores a command uses unless told otherwise.
+// parallel is the default number of cores of a command.
 var parallel = runtime.GOMAXPROCS(0)
 
 func (b *bench) run() (err error) {
@@ -77,21 +78,21 @@ func (b *bench) run() (err error) {
 	return nil
 }
 
-// path returns where something that bench made is.
+// path returns the path of a file that bench makes.
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 
-// buildOwn builds the commands of this repository, and the peer in Go.
+// buildOwn builds the commands of this repository and the peer in Go.
 func (b *bench) buildOwn() error {
 	if err := execute("go", "build", "-o", b.dir, "./hdrhistogram-go"); err != nil {
 		return err
 	}
-	os.Setenv("CGO_ENABLED", "0") // as the README says
+	os.Setenv("CGO_ENABLED", "0") // as in the README
 	return errors.Join(
 		execute("go", "build", "-C", "..", "-o", b.dir, "./cmd/...", "./internal/loggen/genlog"),
 		execute("go", "build", "-C", "..", "-tags", "purego", "-o", b.path("hdrsum-purego"), "./cmd/hdrsum"))
 }
 
-// buildFloor compiles the floor: one thread of C with libdeflate, no tags, no options, no checks.
+// buildFloor compiles the floor: one thread of C with libdeflate, without tags, options or checks.
 func (b *bench) buildFloor() error {
 	err := execute("cc", "-O3", "-march=native", b.floor, "-o", b.path("floor"), "-ldeflate")
 	if err != nil {
@@ -110,7 +111,7 @@ func (b *bench) findJava() error {
 		fmt.Fprintf(os.Stderr, "bench: without Java: %v\n", err)
 		b.jar, b.processing = "", ""
 	}
-	// One of its commands writes to the folder that it runs in.
+	// One of its commands writes to the working directory.
 	classes := filepath.SplitList(b.processing)
 	for n := range classes {
 		if classes[n], err = filepath.Abs(classes[n]); err != nil {
@@ -128,7 +129,8 @@ func execute(args ...string) error {
 	return nil
 }
 
-// genlog returns the command that writes a log. Of those over an hour, the seconds repeat after a while, which is quicker.
+// genlog returns the command that writes a log. In a log of more than an hour, seconds repeat,
+// which is faster to make.
 func (b *bench) genlog(seconds, seed int) []string {
 	args := []string{b.path("genlog"), "-seconds", strconv.Itoa(seconds), "-seed", strconv.Itoa(seed), "-start", strconv.Itoa(1468800000137 + 137*seed)}
 	if seconds > 3600 {
@@ -164,7 +166,7 @@ func (b *bench) makeLogs() error {
 	return b.addOnce()
 }
 
-// addOnce gives the ten times longer log one interval of a tag that no other has.
+// addOnce adds one interval of a new tag to the log that is ten times as long.
 func (b *bench) addOnce() error {
 	text, err := os.ReadFile(b.small)
 	if err != nil {
@@ -188,7 +190,7 @@ func fileSize(path string) int64 {
 	return info.Size()
 }
 
-// tables returns what is to be measured.
+// tables returns the tables to measure.
 func (b *bench) tables() ([]*table, error) {
 	node, size, intervals := b.nodes[0], fileSize(b.nodes[0]), int64(b.seconds*6)
 	hdrsum := func(name string, args ...string) *command {
@@ -238,7 +240,7 @@ func (b *bench) tables() ([]*table, error) {
 		hdrsum("-incT once, one tag", "-incT", "once", b.tens), hdrsum("-incT once -j 1", "-incT", "once", "-j", "1", b.tens),
 		hdrsum("-incT insert-rt -e 0, a time", "-incT", "insert-rt", "-e", "0.01", b.tens))
 	for _, c := range filters.commands {
-		c.size, c.values = tens, nil // each leaves another interval
+		c.size, c.values = tens, nil // each leaves a different interval
 	}
 
 	tables := []*table{summary, scaling, safe, oneTag, startup, filters}
@@ -258,7 +260,8 @@ func (b *bench) tables() ([]*table, error) {
 	return append(tables, length), nil
 }
 
-// atOnce returns a command that runs c once a core, all at the same time: what the cores give where nothing is shared.
+// atOnce returns a command that runs c once for each core, all at the same time. It shows the gain
+// of more cores without sharing.
 func atOnce(c *command) *command {
 	one := "'" + strings.Join(c.args, "' '") + "' & all=\"$all $!\"; "
 	script := strings.Repeat(one, parallel) + "for one in $all; do wait $one || exit; done"
@@ -284,7 +287,7 @@ func (b *bench) processingTool(class string, args ...string) *command {
 	return &command{name: class + ", Java", args: append([]string{"java", "-cp", b.processing, class}, args...)}
 }
 
-// union returns the table of hdrunion, nil if there is no such command here.
+// union returns the table of hdrunion, or nil if the command is missing.
 func (b *bench) union() *table {
 	if _, err := os.Stat(b.path("hdrunion")); err != nil {
 		return nil
@@ -312,7 +315,7 @@ func (b *bench) union() *table {
 	return t
 }
 
-// split returns the table of hdrsplit, nil if there is no such command here.
+// split returns the table of hdrsplit, or nil if the command is missing.
 func (b *bench) split() *table {
 	if _, err := os.Stat(b.path("hdrsplit")); err != nil {
 		return nil
@@ -342,7 +345,7 @@ func (b *bench) split() *table {
 	return t
 }
 
-// sum has hdrsum count the values of logs.
+// sum counts the values of logs with hdrsum.
 func (b *bench) sum(args ...string) (int64, error) {
 	out, err := exec.Command(b.path("hdrsum"), args...).Output()
 	if err != nil {
@@ -351,7 +354,7 @@ func (b *bench) sum(args ...string) (int64, error) {
 	return total(string(out))
 }
 
-// addMatches adds up what the one group of a regular expression matches in text.
+// addMatches adds up the matches of the only group of a regular expression in text.
 func addMatches(pattern, text string) (int64, error) {
 	matches := regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1)
 	if matches == nil {
@@ -368,13 +371,13 @@ func addMatches(pattern, text string) (int64, error) {
 	return sum, nil
 }
 
-// total returns how many values hdrsum has counted.
+// total returns the number of values that hdrsum printed.
 func total(stdout string) (int64, error) { return addMatches(`TotalCount=(\d+)`, stdout) }
 
-// counted returns how many values a peer of one line has counted, those that it dropped included.
+// counted returns the number of values that a peer printed, including those that it dropped.
 func counted(stdout string) (int64, error) { return addMatches(`(\d+) (?:values|dropped)`, stdout) }
 
-// per divides the number of values of a log that is so many times as long as another, which makes the two the same.
+// per divides the number of values by times, to compare a log with one that is times as long.
 func per(times int, values func(string) (int64, error)) func(string) (int64, error) {
 	return func(stdout string) (int64, error) {
 		n, err := values(stdout)
@@ -385,7 +388,7 @@ func per(times int, values func(string) (int64, error)) func(string) (int64, err
 	}
 }
 
-// writeMachine prints what the tables were made on.
+// writeMachine prints the machine and the versions.
 func (b *bench) writeMachine() {
 	fmt.Printf("%s, %d cores used, %s/%s, %s", processor(), parallel, runtime.GOOS, runtime.GOARCH, runtime.Version())
 	if b.jar != "" {
@@ -397,7 +400,7 @@ func (b *bench) writeMachine() {
 	fmt.Printf(". Medians of %d rounds.\n", b.rounds)
 }
 
-// processor returns the processor's name, where the system tells.
+// processor returns the name of the processor, if the system gives it.
 func processor() string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	match := regexp.MustCompile(`(?m)^model name\s*: (.*)$`).FindSubmatch(text)

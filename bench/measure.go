@@ -15,31 +15,34 @@ import (
 	"time"
 )
 
-// A command is what is measured: a whole process, from its start to its end.
+// A command is a whole process to measure, from its start to its end.
 type command struct {
 	name string
 	args []string
-	// from, if set, is a command whose output it reads. That one's own time and memory are not counted.
+	// from, if set, is a command whose output this one reads. Its own time and memory do not
+	// count.
 	from []string
-	// dir is the folder that it runs in, made where it is missing; bench's own if it is "".
+	// dir is the working directory, which bench makes if it is missing. "" is that of bench.
 	dir string
-	// out matches the files that it writes, "" if there are none.
+	// out is a pattern of the files that the command writes, "" if there are none.
 	out string
-	// values returns how many values the command has counted, from what it printed. It is nil where there are none.
+	// values returns the number of values that the command printed. It is nil if it prints
+	// none.
 	values func(stdout string) (int64, error)
-	// size is how many bytes it reads and intervals how many of them it decodes, each 0 if that is beside the point.
+	// size is the number of bytes of input, and intervals that of decoded intervals. 0 leaves
+	// the column empty.
 	size, intervals int64
 
 	samples []sample
 }
 
-// A sample is what one run took.
+// A sample is the result of one run.
 type sample struct {
 	wall, cpu float64 // seconds
-	peak      float64 // MiB of memory resident at once
+	peak      float64 // highest resident memory in MiB
 }
 
-// run runs the command, which prints to stdout.
+// run runs the command. The output goes to stdout.
 func (c *command) run(stdout io.Writer) (s sample, err error) {
 	cmd := exec.Command(c.args[0], c.args[1:]...)
 	if cmd.Dir = c.dir; c.dir != "" {
@@ -59,7 +62,7 @@ func (c *command) run(stdout io.Writer) (s sample, err error) {
 		}
 		defer func() {
 			if err != nil {
-				from.Process.Kill() // it may wait for somebody to read
+				from.Process.Kill() // it may wait for a reader
 			}
 			err = errors.Join(err, from.Wait())
 		}()
@@ -75,8 +78,8 @@ func (c *command) run(stdout io.Writer) (s sample, err error) {
 	return s, nil
 }
 
-// peak returns the most memory that a process had, in MiB. A process starts with what this one has at the time, so that it
-// cannot be less than that.
+// peak returns the highest resident memory of a process, in MiB. A process starts with that of its
+// parent, so it is not below that.
 func peak(usage *syscall.Rusage) float64 {
 	if runtime.GOOS == "darwin" {
 		return float64(usage.Maxrss) / (1 << 20)
@@ -84,15 +87,16 @@ func peak(usage *syscall.Rusage) float64 {
 	return float64(usage.Maxrss) / (1 << 10)
 }
 
-// A table is some commands that are compared with the first of them.
+// A table compares commands with the first of them.
 type table struct {
 	title    string
 	commands []*command
-	repeats  int // how many times as many rounds: short commands vary more
-	rounds   int // the most rounds, 0 for no limit: those of the long log take minutes
+	repeats  int // factor for the number of rounds: short commands vary more
+	rounds   int // highest number of rounds, 0 for no limit: the long log takes minutes
 }
 
-// measure runs each command once to see that they agree and to warm up, then all of them in turn, as many rounds.
+// measure runs each command once, to warm up and to compare the values. Then it runs all of them in
+// turn, once in each round.
 func (t *table) measure(rounds int) error {
 	fmt.Fprintf(os.Stderr, "bench: %s\n", strings.ReplaceAll(t.title, "*", ""))
 	if err := t.check(); err != nil {
@@ -114,7 +118,7 @@ func (t *table) measure(rounds int) error {
 	return nil
 }
 
-// check runs each command and compares how many values they have counted.
+// check runs each command and compares the numbers of values.
 func (t *table) check() error {
 	var want int64
 	var first string
@@ -148,7 +152,7 @@ func median(values []float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// of returns the median of what get tells of the command's runs.
+// of returns the median of get over the runs of the command.
 func (c *command) of(get func(sample) float64) float64 {
 	var values []float64
 	for _, s := range c.samples {
@@ -157,8 +161,8 @@ func (c *command) of(get func(sample) float64) float64 {
 	return median(values)
 }
 
-// ratio returns the median of the quotients of the command's runs and those of another in the same rounds: a machine that
-// is slow for a while is so for both.
+// ratio returns the median of the ratios of two commands in the same rounds. If a machine is slow
+// for a while, it is slow for both.
 func (c *command) ratio(other *command, get func(sample) float64) float64 {
 	var values []float64
 	for n := range c.samples {
@@ -189,16 +193,16 @@ func (t *table) write(w io.Writer) {
 	}
 }
 
-// written returns how many bytes the command has written to files.
+// written returns the number of bytes that the command wrote to files.
 func (c *command) written() (size int64) {
-	files, _ := filepath.Glob(c.out) // the pattern has matched before
+	files, _ := filepath.Glob(c.out) // the pattern is valid: it matched before
 	for _, file := range files {
 		size += fileSize(file)
 	}
 	return size
 }
 
-// millis writes seconds as milliseconds, to three digits at least.
+// millis formats seconds as milliseconds, with at least three digits.
 func millis(seconds float64) string {
 	if seconds < 0.1 {
 		return fmt.Sprintf("%.1f", seconds*1e3)

@@ -26,8 +26,9 @@ type Recording struct {
 	mu        sync.Mutex
 	writer    *Writer
 	recorders map[string]*histogram.Recorder // by tag
-	last      int64                          // end of the last interval, in milliseconds since begin
-	taken     histogram.Histogram
+	// End of the last interval, in milliseconds since begin.
+	last  int64
+	taken histogram.Histogram
 }
 
 // StartRecording writes the header of a log to w, and then an interval per period. The histograms

@@ -1,5 +1,5 @@
-// Command hdrhistogram-go adds up all intervals of a log with that library's own log reader and Merge, as bench's peer of
-// hdrsum.
+// Command hdrhistogram-go adds up all intervals of a log with the log reader and Merge of that
+// library. It is a peer of hdrsum.
 package main
 
 import (

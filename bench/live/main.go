@@ -1,7 +1,7 @@
 //go:build unix
 
-// Command live measures what it costs to merge logs while they are written: the processor time and memory
-// of hdrunion -follow, and how long each window takes from the last line that it waits for.
+// Command live measures what it costs to merge logs while they are written: the processor time and
+// memory of hdrunion -follow, and how long each window takes from the last line that it waits for.
 //
 //	go run ./live -logs 1000 -seconds 30
 package main

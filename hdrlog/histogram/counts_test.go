@@ -29,7 +29,8 @@ func FuzzCounts(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum.add(min(slots, layout.SlotsFor(1<<62))/2, 5) // so that some payloads need more slots than there are
+		// So that some payloads need more slots than there are.
+		sum.add(min(slots, layout.SlotsFor(1<<62))/2, 5)
 		before := sum.Clone()
 		p := Payload{version: 2, layout: layout, slots: min(slots, layout.SlotsFor(1<<62)), counts: counts}
 		if p.makeRoom(sum, math.MaxInt) != nil {

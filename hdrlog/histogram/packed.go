@@ -29,8 +29,10 @@ func (p *Packed) Pack(h *Histogram, digits int) {
 	layout.Digits = max(min(layout.Digits, digits), 0)
 	to := packer{bytes: p.bytes[:0]}
 	half := layout.SubBuckets() / 2
-	finer := h.layout.halfMagnitude() - layout.halfMagnitude() // one slot of layout is 1<<finer slots of h
-	simple := half << finer                                    // from this slot of h on, that holds throughout
+	// One slot of layout is 1<<finer slots of h.
+	finer := h.layout.halfMagnitude() - layout.halfMagnitude()
+	// From this slot of h on, that holds throughout.
+	simple := half << finer
 	low, _ := h.filled()
 	begin := low &^ 7
 	fine, rest := h.counts[begin-h.base:], []int64(nil) // a multiple of 8, as base is

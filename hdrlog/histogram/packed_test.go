@@ -130,7 +130,8 @@ func randomHistogram(t testing.TB, r *rand.Rand) *histogram.Histogram {
 			if err := h.Record(value, 1+r.Int64N(1<<r.IntN(40))); err != nil {
 				t.Fatal(err)
 			}
-			value = max(h.Layout().HighestAt(h.Layout().IndexOf(value)), value-1) // the next slot
+			// The next slot.
+			value = max(h.Layout().HighestAt(h.Layout().IndexOf(value)), value-1)
 			if value < math.MaxInt64 {
 				value++
 			}

@@ -381,7 +381,8 @@ func (p *Payload) AddTo(sum *Histogram) error {
 		if err := p.addTo(sum); err != nil {
 			return err
 		}
-		sum.layout.Lowest = min(sum.layout.Lowest, p.layout.Lowest) // the slots stay the same
+		// The slots stay the same.
+		sum.layout.Lowest = min(sum.layout.Lowest, p.layout.Lowest)
 		return nil
 	}
 	counts := &p.decoder.counts

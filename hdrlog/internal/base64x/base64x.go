@@ -1,9 +1,10 @@
-// Package base64x encodes standard base64 (RFC 4648, section 4), and decodes it with or without its padding.
+// Package base64x encodes standard base64 (RFC 4648, section 4), and decodes it with or without
+// padding.
 //
-// It exists because the payloads of a log are base64 to the last byte, and encoding/base64 takes 1.6 times as long to decode
-// them (BenchmarkDecode) and 2.9 times as long to encode them (BenchmarkAppendEncode). The plain version of this package is
-// encoding/base64: it gives the same bytes, with StdEncoding or with RawStdEncoding, and accepts the same text, but for line
-// breaks, which have no place within a line. FuzzDecode and FuzzAppendEncode check that.
+// Nearly all bytes of a log are base64. The package encoding/base64 takes 1.6 times as long to
+// decode (BenchmarkDecode) and 2.9 times as long to encode (BenchmarkAppendEncode). It is the plain
+// version of this package: it returns the same bytes, with StdEncoding or RawStdEncoding, and
+// accepts the same text, except for line breaks. FuzzDecode and FuzzAppendEncode check that.
 package base64x
 
 import (
@@ -12,14 +13,15 @@ import (
 	"hdrkit/hdrlog/internal/mem"
 )
 
-// A CorruptError is the offset of the first byte that cannot be there, or the length of a text that ends early.
+// A CorruptError is the offset of the first invalid byte, or the length of a text that ends early.
 type CorruptError int
 
 func (e CorruptError) Error() string {
 	return fmt.Sprintf("invalid base64 at byte %d", int(e))
 }
 
-// DecodedLen is how many bytes n bytes of base64 decode to, or a few more than that if some are padding.
+// DecodedLen returns the length of n decoded characters. It is up to two too high if some are
+// padding.
 func DecodedLen(n int) int { return n/4*3 + n%4*3/4 }
 
 const (
@@ -27,9 +29,10 @@ const (
 	invalid  = 1 << 31
 )
 
-// values[i][c] is what character c adds to a group of four when it is the one at place i, or invalid. The part of the
-// tables that valid text touches is 1.3 KB, so they leave the first-level cache to the tables of the inflater. A table for
-// two characters at a time, of 128 KB, is 1.4 times as fast alone, but gains no more than 2 % with the inflater at work.
+// values[i][c] is the value of the character c at place i of a group of four, shifted to its bits,
+// or invalid. Valid text uses 1.3 KB of the tables, which leaves the first-level cache to the
+// tables of the inflater. A table of 128 KB for two characters at a time is 1.4 times as fast
+// alone, but gains only 2% together with the inflater.
 var values = func() (v [4][256]uint32) {
 	for i := range v {
 		for c := range v[i] {
@@ -42,8 +45,9 @@ var values = func() (v [4][256]uint32) {
 	return v
 }()
 
-// Decode decodes src into dst, which has room for DecodedLen(len(src)) bytes, and returns how many it has written. The
-// bits that the last character has to spare are ignored. What dst holds after those bytes is undefined.
+// Decode decodes src into dst and returns the number of bytes. Contract: dst has
+// DecodedLen(len(src)) bytes. Decode ignores the spare bits of the last character. It leaves the
+// rest of dst undefined.
 func Decode(dst, src []byte) (n int, err error) {
 	size := len(src)
 	if size > 0 && size%4 == 0 && src[size-1] == '=' {
@@ -74,9 +78,9 @@ func Decode(dst, src []byte) (n int, err error) {
 	return n, nil
 }
 
-// decodeEights decodes what it can of src eight characters at a time, and returns how many it has decoded, to how many
-// bytes. Eight characters are six bytes, but eight are written. The condition of the loop keeps what package mem reads and
-// writes within src and dst.
+// decodeEights decodes eight characters at a time, while it can. It returns the number of
+// characters and bytes. Eight characters are six bytes, but it writes eight. The condition of the
+// loop keeps the accesses of package mem within src and dst.
 func decodeEights(dst, src []byte) (i, n int) {
 	for whole := len(src) &^ 7; i < whole && n+8 <= len(dst); {
 		c := mem.Load64(src, i)

@@ -39,7 +39,7 @@ func check(t *testing.T, src []byte) {
 		if err == nil {
 			continue
 		}
-		// Everything before the offset is the beginning of some text, and with the byte at the offset nothing is.
+		// All before the offset is valid, and the byte at the offset is not.
 		at := int(err.(CorruptError))
 		if at > len(src) {
 			t.Fatalf("%q: error at %d", src, at)
@@ -76,7 +76,7 @@ func TestDecode(t *testing.T) {
 			}
 		}
 	}
-	for c := range 256 { // at each place of the fast loop
+	for c := range 256 { // at each place in the fast loop
 		for i := range 8 {
 			src := []byte("AAAAAAAAAAAAAAAA")
 			src[i] = byte(c)
@@ -142,7 +142,7 @@ func checkEncode(t *testing.T, src []byte) {
 	if got := AppendEncode(prefix, src); !bytes.Equal(got, want) {
 		t.Fatalf("%x:\ngot  %s\nwant %s", src, got, want)
 	}
-	// With just as much room as it takes, and something after it.
+	// With exactly enough room, and something after it.
 	buf := append(bytes.Clone(want), "after"...)
 	AppendEncode(buf[:len(prefix):len(want)], src)
 	if got := string(buf[len(want):]); got != "after" {

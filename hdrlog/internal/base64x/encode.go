@@ -7,7 +7,7 @@ import (
 	"hdrkit/hdrlog/internal/mem"
 )
 
-// pairs[v] is the two characters of 12 bits, the first one lowest.
+// pairs[v] is the two characters of 12 bits, first character lowest.
 var pairs = func() (p [1 << 12]uint16) {
 	for v := range p {
 		p[v] = uint16(alphabet[v>>6]) | uint16(alphabet[v&63])<<8
@@ -15,7 +15,7 @@ var pairs = func() (p [1 << 12]uint16) {
 	return p
 }()
 
-// AppendEncode appends src in base64, padded, to dst and returns the extended slice.
+// AppendEncode appends src in base64, with padding, to dst.
 func AppendEncode(dst, src []byte) []byte {
 	n := len(dst)
 	size := base64.StdEncoding.EncodedLen(len(src))
@@ -25,9 +25,9 @@ func AppendEncode(dst, src []byte) []byte {
 	return dst
 }
 
-// encodeSixes encodes what it can of src six bytes at a time, and returns how many it has encoded. Six bytes are eight
-// characters, but eight are read. The condition of the loop keeps what package mem reads within
-// src; dst has room for all.
+// encodeSixes encodes six bytes at a time, while it can, and returns the number of bytes. It reads
+// eight bytes each time. The condition of the loop keeps that within src. Contract: dst has room
+// for all.
 func encodeSixes(dst, src []byte) (done int) {
 	for n := 0; done+8 <= len(src); n += 8 {
 		v := mem.LoadBig64(src, done)

@@ -7,8 +7,8 @@ import (
 
 const (
 	endOfBlock = 256
-	numSymbols = 257 // all bytes and the end of the block; lengths of matches are not used
-	maxLength  = 15  // of a code for one of these
+	numSymbols = 257 // all bytes and the end of the block; no lengths of matches
+	maxLength  = 15  // bits of a code
 
 	symbolBits = 9
 	countBits  = 32 - symbolBits
@@ -16,32 +16,35 @@ const (
 
 // A code is a canonical Huffman code (RFC 1951, 3.2.2) of up to numSymbols symbols.
 type code struct {
-	used    []uint16           // symbols that have a code, in order
-	lengths [numSymbols]uint8  // bits of the code of each of them
-	entries [numSymbols]uint64 // its code in the highest bits, the last one highest, and its length in the lowest
-	size    int                // bits that all symbols take together, each as often as it was counted
-	longest int                // bits of the longest code
+	used    []uint16          // symbols with a code, in order
+	lengths [numSymbols]uint8 // length of each code in bits
+	// Code in the highest bits, last bit highest; length in the lowest bits.
+	entries [numSymbols]uint64
+	size    int // sum of counts times lengths, in bits
+	longest int // length of the longest code in bits
 
-	symbols      [numSymbols]uint16 // what used is made of
+	symbols      [numSymbols]uint16 // memory of used
 	keys, sorted [numSymbols + 2]uint32
-	inner        [numSymbols + 2]uint32 // what the inner nodes of the tree weigh, in the order in which they are made
-	parents      [numSymbols + 2]uint16 // of the inner nodes
-	leaves       [numSymbols]uint8      // how many leaves each has
+	// Weights of the inner nodes of the tree, in the order of their making.
+	inner   [numSymbols + 2]uint32
+	parents [numSymbols + 2]uint16 // parents of the inner nodes
+	leaves  [numSymbols]uint8      // number of leaves of each
 }
 
-// make makes an optimal code, of at most limit bits a symbol, for symbols that occur as often as counts says. At least two
-// do, and at most 1<<limit.
+// make makes an optimal code for symbols with these counts. Contract: at least two and at most
+// 1<<limit counts are not 0. No code is longer than limit bits.
 func (c *code) make(counts []uint32, limit int) {
 	n := 0
 	for symbol, count := range counts {
-		// Which ones occur cannot be predicted, so those that do not are overwritten.
+		// The processor cannot predict which symbols occur. So write each one, and
+		// overwrite those that do not occur.
 		c.keys[n] = count<<symbolBits | uint32(symbol)
 		c.symbols[n] = uint16(symbol)
 		n += int(-count >> 31)
 	}
 	c.used = c.symbols[:n]
 	keys := c.sort(n)
-	var numbers [64]int // of codes, by their length
+	var numbers [64]int // number of codes of each length
 	if c.longest = c.huffman(keys, &numbers); c.longest > limit {
 		numbers = packageMerge(keys, limit)
 		c.longest = limit
@@ -60,12 +63,12 @@ func (c *code) make(counts []uint32, limit int) {
 	c.assign(&numbers)
 }
 
-// sort sorts the first n keys. They are in order of their symbols already.
+// sort sorts the first n keys. Contract: they are in the order of their symbols.
 func (c *code) sort(n int) []uint32 {
 	keys := c.keys[:n]
 	sorted := 0
 	if n >= 32 {
-		// Most symbols are rare: counting puts all in order but the few that are not.
+		// Most symbols are rare. Counting sort puts them in order, all but a few.
 		const common = 255
 		var ends [common + 1]uint16
 		for _, key := range keys {
@@ -99,26 +102,26 @@ func (c *code) sort(n int) []uint32 {
 	return keys
 }
 
-// huffman tells how many codes of each length an optimal code without a limit has, and the length of the longest. Keys are
-// sorted and at least two, with room for two more.
+// huffman returns the number of codes of each length in an optimal code without a limit, and the
+// longest length. Contract: there are at least two keys, sorted, and room for two more.
 //
-// Leaves come in order of their counts and inner nodes are made in order of theirs, so that the two lightest nodes without
-// a parent are among the first two of each of these queues. Which of the three pairs it is cannot be predicted, so there
-// is no branch: it is the one that weighs least. No depth needs more than 6 bits: counts that make such a tree add up to
-// more than 1<<countBits.
+// Leaves come in the order of their counts, and inner nodes are made in the order of theirs. So the
+// two lightest nodes without a parent are among the first two of these two queues. The processor
+// cannot predict which of the three pairs it is. So there is no branch: the lightest pair wins. A
+// depth has at most 6 bits, since a deeper tree needs counts that add up to more than 1<<countBits.
 func (c *code) huffman(keys []uint32, numbers *[64]int) (longest int) {
-	const heavy = 1<<30 - 1 // more than there can be, for what is not there
+	const heavy = 1<<30 - 1 // above all weights: no node
 	root := len(keys) - 2
 	leaf := keys[:len(keys)+2]
 	leaf[len(keys)], leaf[len(keys)+1] = 1<<32-1, 1<<32-1
 	for i := range leaf {
 		c.inner[i] = heavy
 	}
-	leaves, inners := 0, 0 // how many have a parent
+	leaves, inners := 0, 0 // number of those with a parent
 	for node := 0; node <= root; node++ {
 		leaf0, leaf1 := leaf[leaves]>>symbolBits, leaf[leaves+1]>>symbolBits
 		inner0, inner1 := c.inner[inners], c.inner[inners+1]
-		// Who has a parent already, or is not taken now, gets another one later.
+		// Nodes that have a parent already, or are not taken now, are overwritten later.
 		c.parents[inners], c.parents[inners+1] = uint16(node), uint16(node)
 		c.inner[node] = min(leaf0+leaf1, leaf0+inner0, inner0+inner1)
 		first, second := 0, 0
@@ -144,13 +147,14 @@ func (c *code) huffman(keys []uint32, numbers *[64]int) (longest int) {
 	return int(c.inner[0]) + 1
 }
 
-// packageMerge tells how many codes of each length an optimal code of at most limit bits has: the algorithm of Larmore and
-// Hirschberg. It is for counts so uneven that they need longer codes, which payloads hardly ever are.
+// packageMerge returns the number of codes of each length in an optimal code of at most limit bits,
+// by the algorithm of Larmore and Hirschberg. It is for very uneven counts, which payloads hardly
+// ever have.
 func packageMerge(keys []uint32, limit int) (numbers [64]int) {
-	// Each level is the leaves, merged by weight with the pairs of the level below.
+	// A level is the leaves, merged by weight with the pairs of the level below.
 	var isLeaf [maxLength + 1][2 * numSymbols]bool
 	var weights, below [2 * numSymbols]uint32
-	size := 0 // of the level below
+	size := 0 // size of the level below
 	for level := 1; level <= limit; level++ {
 		leaf, pair, pairs := 0, 0, size/2
 		size = len(keys) + pairs
@@ -172,8 +176,8 @@ func packageMerge(keys []uint32, limit int) (numbers [64]int) {
 		}
 		weights, below = below, weights
 	}
-	// Of what the 2n-2 lightest of the last level are made: the code of a leaf has as many bits as there are levels where it
-	// is among them.
+	// Take the 2n-2 lightest of the last level apart. The length of the code of a leaf is the
+	// number of levels on which it is among them.
 	take, longer := 2*len(keys)-2, 0
 	for level := limit; level > 0; level-- {
 		leaves := 0
@@ -192,7 +196,7 @@ func packageMerge(keys []uint32, limit int) (numbers [64]int) {
 	return numbers
 }
 
-// assign gives each symbol that is used the code of its length, of which there are so many of each.
+// assign gives each used symbol its code, from the number of codes of each length.
 func (c *code) assign(numbers *[64]int) {
 	var next [maxLength + 1]uint16
 	for length := 1; length < maxLength; length++ {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// size returns what symbols with the given counts, sorted, take with so many codes of each length, and how much of all codes
-// of maxLength bits these make up.
+// size returns the size of symbols with sorted counts and this number of codes of each length, and
+// the share of the codes of maxLength bits.
 func size(counts []uint32, numbers [64]int) (size, share int) {
 	for length := maxLength; length > 0; length-- {
 		for range numbers[length] {
@@ -19,8 +19,8 @@ func size(counts []uint32, numbers [64]int) (size, share int) {
 	return size, share
 }
 
-// TestPackageMerge compares codes with a limit with those without one that happen to keep it, and makes codes with limits
-// that they would not keep.
+// TestPackageMerge compares codes with a limit with optimal codes that happen to keep it, and makes
+// codes with limits that optimal codes exceed.
 func TestPackageMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	for range 3000 {
@@ -55,11 +55,12 @@ func TestPackageMerge(t *testing.T) {
 	}
 }
 
-// TestLongCodes writes long codes one after the other, at every place in a byte.
+// TestLongCodes writes long codes one after the other, at each place in a byte.
 func TestLongCodes(t *testing.T) {
 	var c checker
 	for _, longest := range []int{12, 13, 14, 15} {
-		// With the end of the block, 16 that occur once, then one as often as all before it together, and so on.
+		// With the end of the block, 16 symbols occur once. Each further one occurs as
+		// often as all before it.
 		var rare, often []byte
 		for symbol := range 15 {
 			rare = append(rare, byte(symbol))
@@ -69,7 +70,7 @@ func TestLongCodes(t *testing.T) {
 				often = append(often, byte(100+depth))
 			}
 		}
-		bits := often[len(often)-100:] // of one bit each
+		bits := often[len(often)-100:] // one bit each
 		often = often[:len(often)-100]
 		for shift := range 64 {
 			before, between := shift%8, shift/8

@@ -1,10 +1,11 @@
-// Package deflate writes zlib streams (RFC 1950 around RFC 1951) of what is whole in memory, with Huffman codes and without
-// matches.
+// Package deflate compresses memory to zlib streams (RFC 1950 around RFC 1951), with Huffman codes
+// and without matches.
 //
-// It exists because joining logs spent a seventh of its time in the Huffman-only writer of klauspost/compress, and takes 0.41
-// of that (BenchmarkAppendZlib). That is the plain version of this package: tests check that compress/zlib and our own inflater
-// read back what went in, and that no payload of a log takes more bytes than there. Of a payload of 3.6 KB, counting takes a
-// fifth of the time, the code of some 120 symbols and the head that tells it a third, and writing the bytes two fifths.
+// Joining logs spent a seventh of its time in the Huffman-only writer of klauspost/compress. This
+// package takes 0.41 of that time (BenchmarkAppendZlib). Its plain version is that writer: tests
+// check that compress/zlib and package inflate read back the input, and that no payload of a log
+// gets longer. For a payload of 3.6 KB, counting takes a fifth of the time, the code of some 120
+// symbols and its head a third, and writing the bytes two fifths.
 package deflate
 
 import (
@@ -16,28 +17,29 @@ import (
 )
 
 const (
-	// What larger input is taken apart into: each part gets a code of its own if that is shorter than to share one with
-	// those before it. A stored block holds no more than 65,535.
+	// Larger input is divided into parts of this size. A part gets its own code if that is
+	// shorter than sharing one with the parts before it. A stored block holds at most 65,535
+	// bytes.
 	partSize = 32 << 10
-	// The most that may share a code, so that counts add up to less than 1<<countBits.
+	// The most bytes that share a code. So counts add up to less than 1<<countBits.
 	maxShared = 1 << (countBits - 1)
 )
 
-// Types of block, as the two bits after the one that marks the last block.
+// Types of blocks, in the two bits after the one that marks the last block.
 const (
 	stored  = 0
 	fixed   = 1
 	dynamic = 2
 )
 
-// A Writer writes zlib streams. The zero value is ready. It holds memory that it uses again for each stream, so it is worth
-// keeping, and it is not safe for concurrent use.
+// A Writer writes zlib streams. The zero value is ready. It reuses its memory, so keep it for the
+// next stream. It is not safe for concurrent use.
 type Writer struct {
 	counts [4][256]uint32
-	blocks [3]block // what is to be written, the part after it, and both as one
+	blocks [3]block // the current block, the next part, and both as one
 }
 
-// A block is input that gets a code of its own.
+// A block is input with a code of its own.
 type block struct {
 	raw    []byte
 	counts [numSymbols]uint32
@@ -45,12 +47,12 @@ type block struct {
 	head   head
 }
 
-// AppendZlib appends raw as a zlib stream to dst and returns the extended slice. It keeps neither.
+// AppendZlib appends raw as a zlib stream to dst. It keeps neither.
 func (w *Writer) AppendZlib(dst, raw []byte) []byte {
 	begin := len(dst)
 	dst = slices.Grow(dst, maxSize(len(raw))+slop)
-	// Method 8 with a window of 32 KiB, and the check that makes it a multiple of 31. The level is the fastest, as zlib has it
-	// for Huffman codes only.
+	// Method 8, a window of 32 KiB, and a multiple of 31. The level is the fastest, as zlib
+	// writes it for Huffman codes only.
 	s := stream{dst: append(dst, 0x78, 0x01)[:cap(dst)], n: begin + 2}
 
 	if len(raw) == 0 {
@@ -92,13 +94,14 @@ func (w *Writer) AppendZlib(dst, raw []byte) []byte {
 	return binary.BigEndian.AppendUint32(s.dst[:s.n], adler32.Checksum(raw))
 }
 
-// maxSize is the most bytes that a stream of n takes: all of it stored, or a fixed block of nothing.
+// maxSize returns the largest size of a stream of n bytes: all of it stored, or a fixed block of
+// nothing.
 func maxSize(n int) int {
 	return 2 + max(5*((n+partSize-1)/partSize), 2) + n + 4
 }
 
-// count counts the bytes of part. It does so in four tables by turns, since it takes a while until what was just added
-// to a count can be added to again.
+// count counts the bytes of part, in four tables in turn: a count that was just changed cannot be
+// changed again at once.
 func (w *Writer) count(b *block, part []byte) {
 	clear(w.counts[0][:])
 	clear(w.counts[1][:])
@@ -125,16 +128,17 @@ func (w *Writer) count(b *block, part []byte) {
 	b.counts[endOfBlock] = 1
 }
 
-// makeCode makes the code for the counts, and the head that tells it.
+// makeCode makes the code for the counts, and the head that describes it.
 func (b *block) makeCode() {
 	b.code.make(b.counts[:], maxLength)
 	b.head.make(&b.code)
 }
 
-// dynamicSize is how many bits the block takes with its own code.
+// dynamicSize returns the size of the block in bits, with its own code.
 func (b *block) dynamicSize() int { return 3 + b.head.size + b.code.size }
 
-// fixedSize is how many bits it takes with the code that needs no head: 8 for most bytes, 9 for those from 144 on.
+// fixedSize returns the size in bits with the fixed code, which needs no head: 8 bits for bytes
+// below 144, 9 for the others.
 func (b *block) fixedSize() int {
 	size := 3 + 8*len(b.raw) + 7
 	for _, n := range b.counts[144:256] {
@@ -143,7 +147,7 @@ func (b *block) fixedSize() int {
 	return size
 }
 
-// storedSize is how many bits it takes as it is, after n bits of a byte.
+// storedSize returns the size in bits without compression, after n bits of a byte.
 func (b *block) storedSize(n int) int {
 	if len(b.raw) > partSize {
 		return math.MaxInt
@@ -151,7 +155,7 @@ func (b *block) storedSize(n int) int {
 	return 3 + (5-n)&7 + 32 + 8*len(b.raw)
 }
 
-// size is how many bits the block takes at most, wherever it stands.
+// size returns an upper limit of the size in bits, wherever the block begins.
 func (b *block) size() int {
 	return min(b.dynamicSize(), b.fixedSize(), b.storedSize(6))
 }

@@ -13,7 +13,7 @@ import (
 	"hdrkit/hdrlog/internal/logtest"
 )
 
-// payloads returns what the zlib streams of logs hold.
+// payloads returns the content of the zlib streams of logs.
 func payloads(tb testing.TB) (all [][]byte) {
 	var d inflate.Decoder
 	buf := make([]byte, 1<<20)
@@ -51,9 +51,9 @@ func (k *klauspost) compress(tb testing.TB, raw []byte) []byte {
 	return k.out.Bytes()
 }
 
-// A checker compresses, holds what comes of it against what must be, and returns it.
+// A checker compresses input and checks the stream.
 type checker struct {
-	anySize bool // do not ask that a stream be no longer than klauspost's
+	anySize bool // a stream may be longer than that of klauspost
 	w       Writer
 	d       inflate.Decoder
 	plain   klauspost
@@ -84,7 +84,8 @@ func (c *checker) check(t *testing.T, raw []byte) []byte {
 
 	plain := len(c.plain.compress(t, raw))
 	if len(raw) > partSize {
-		plain += plain / 500 // which parts share a code is not decided with foresight, neither here nor there
+		// Neither writer looks ahead to decide which parts share a code.
+		plain += plain / 500
 	}
 	if len(packed) > plain && !c.anySize {
 		t.Fatalf("%d bytes of %d, where klauspost/compress takes %d", len(packed), len(raw), plain)
@@ -104,7 +105,7 @@ func noise(n int) []byte {
 	return p
 }
 
-// repeated returns counts[i] bytes i, shuffled.
+// repeated returns counts[i] bytes of value i, shuffled.
 func repeated(counts []int) []byte {
 	var p []byte
 	for i, n := range counts {
@@ -130,7 +131,8 @@ func allBytes(times int) []byte {
 	return repeated(counts)
 }
 
-// dense is like the counts of a histogram of five digits with many values: most slots are filled.
+// dense returns bytes like the counts of a histogram of five digits with many values: most slots
+// have counts.
 func dense(n int) []byte {
 	r := rand.New(rand.NewPCG(5, 6))
 	p := make([]byte, n)
@@ -148,12 +150,12 @@ func TestAppendZlib(t *testing.T) {
 		raw  []byte
 		want int // size, or 0
 	}{
-		// Header and checksum take 6 bytes, a fixed block 10 bits with its end.
+		// Header and checksum take 6 bytes, an empty fixed block takes 10 bits.
 		{"empty", nil, 8},
 		{"one byte", []byte{7}, 9},
 		{"a byte of 9 bits", []byte{200}, 9},
 		{"two bytes", []byte{1, 2}, 10},
-		// 1 bit a byte, and the head.
+		// 1 bit for each byte, and the head.
 		{"one symbol", make([]byte, 8000), 6 + 1000 + 12},
 		{"one symbol, three blocks as one", make([]byte, 200000), 6 + 25000 + 12},
 		{"one symbol, more than share a code", make([]byte, maxShared+3*partSize), 0},
@@ -189,7 +191,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// TestRandom compresses what takes codes of all shapes.
+// TestRandom compresses input that needs codes of all shapes.
 func TestRandom(t *testing.T) {
 	var c checker
 	r := rand.New(rand.NewPCG(7, 8))
@@ -214,7 +216,8 @@ func TestRandom(t *testing.T) {
 
 func powerOfTwo(r *rand.Rand) float64 { return float64(uint(1) << r.IntN(9)) }
 
-// TestAllocations: a writer that is warm takes memory for the stream only, and none if there is room for it.
+// TestAllocations checks that a used writer takes memory for the stream only, and none if dst has
+// room for it.
 func TestAllocations(t *testing.T) {
 	var w Writer
 	var dst []byte
@@ -226,8 +229,9 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// Of codes that are equally good for the bytes, the one that takes fewer bits to tell is found by trying only. For no payload
-// of a log is klauspost's the shorter stream; for what fuzzing comes up with, it may be by a few bytes.
+// Of several optimal codes, only trying finds the one with the shortest head. For payloads of logs,
+// the stream of klauspost is never shorter. For input of the fuzzer, it may be shorter by a few
+// bytes.
 var fuzzChecker = checker{anySize: true}
 
 func FuzzAppendZlib(f *testing.F) {
@@ -239,7 +243,7 @@ func FuzzAppendZlib(f *testing.F) {
 	f.Add([]byte{}, uint8(0))
 	f.Add(noise(300), uint8(9))
 	f.Add(repeated(fibonacci(18)), uint8(3))
-	// Repeats make large input of small, up to several parts.
+	// Repeats turn small input into large, up to several parts.
 	f.Fuzz(func(t *testing.T, raw []byte, repeats uint8) {
 		fuzzChecker.check(t, bytes.Repeat(raw, 1+min(int(repeats), 4*partSize/(1+len(raw)))))
 	})

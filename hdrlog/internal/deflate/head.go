@@ -1,35 +1,36 @@
 package deflate
 
-// numLengthSymbols is how many symbols the lengths of codes are told in: 0 to 15 are lengths, the others repeat.
+// numLengthSymbols is the number of symbols for code lengths: 0 to 15 are lengths, the others
+// repeat.
 const numLengthSymbols = 19
 
 const (
-	repeatLast  = 16 // 3 to 6 times, 2 bits more
-	repeatZero  = 17 // 3 to 10 times, 3 bits more
-	repeatZeros = 18 // 11 to 138 times, 7 bits more
+	repeatLast  = 16 // 3 to 6 times, 2 extra bits
+	repeatZero  = 17 // 3 to 10 times, 3 extra bits
+	repeatZeros = 18 // 11 to 138 times, 7 extra bits
 )
 
 var extraBits = [32]uint8{repeatLast: 2, repeatZero: 3, repeatZeros: 7}
 
-// order is that in which the lengths of the lengths' codes are told.
+// order is the order of the code length codes in a stream.
 var order = [numLengthSymbols]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
-// A head tells a code at the beginning of a block (RFC 1951, 3.2.7).
+// A head describes a code at the beginning of a block (RFC 1951, 3.2.7).
 type head struct {
-	tokens [numSymbols + 4]uint16 // symbol, above 8 bits of what its extra bits hold
-	n      int                    // how many tokens there are
-	told   int                    // how many lengths of lengths' codes are told
-	code   code                   // of the lengths
-	size   int                    // bits that it takes, without those of the type of the block
+	tokens [numSymbols + 4]uint16 // symbol in the low 8 bits, value of the extra bits above
+	n      int                    // number of tokens
+	listed int                    // number of code length codes
+	code   code                   // code of the lengths
+	size   int                    // size in bits, without the type of the block
 }
 
-// A gap is the tokens of a number of symbols without a code, up to four.
+// A gap is the tokens, up to four, of a number of symbols without a code.
 type gap struct {
 	tokens uint64
 	n      int
 }
 
-// A gap of three is shorter as it is, for where there is one there are many zeros.
+// Three zeros are shorter as they are, since there are many zeros.
 var gaps = func() (gaps [257]gap) {
 	for size := range gaps {
 		g := &gaps[size]
@@ -52,13 +53,13 @@ var gaps = func() (gaps [257]gap) {
 	return gaps
 }()
 
-// make makes the head that tells c.
+// make makes the head for c.
 //
-// How many symbols without a code stand before one that has a code cannot be predicted, so four tokens are written each time,
-// of which those that are too many are overwritten. Repeated lengths are seldom.
+// The processor cannot predict how many symbols without a code are before the next one with a code.
+// So write four tokens each time, and overwrite those that are too many. Repeated lengths are rare.
 func (h *head) make(c *code) {
 	tokens := h.tokens[:]
-	n, next := 0, 0 // next symbol that is not told yet
+	n, next := 0, 0 // next symbol
 	last, repeats := uint8(0), 0
 	for _, symbol := range c.used {
 		length := c.lengths[symbol]
@@ -88,7 +89,7 @@ func (h *head) make(c *code) {
 		tokens[n] = uint16(length)
 		n++
 	}
-	tokens[n] = 0 // one distance code of no bits says that there are no distances
+	tokens[n] = 0 // one distance code of no bits: there are no distances
 	h.n = n + 1
 
 	var counts [numLengthSymbols + 13]uint32
@@ -97,11 +98,11 @@ func (h *head) make(c *code) {
 	}
 	clear(h.code.lengths[:numLengthSymbols])
 	h.code.make(counts[:numLengthSymbols], 7)
-	h.told = numLengthSymbols
-	for h.told > 4 && counts[order[h.told-1]] == 0 {
-		h.told--
+	h.listed = numLengthSymbols
+	for h.listed > 4 && counts[order[h.listed-1]] == 0 {
+		h.listed--
 	}
-	h.size = 5 + 5 + 4 + 3*h.told + h.code.size
+	h.size = 5 + 5 + 4 + 3*h.listed + h.code.size
 	for symbol := repeatLast; symbol < numLengthSymbols; symbol++ {
 		h.size += int(counts[symbol]) * int(extraBits[symbol])
 	}

@@ -6,15 +6,15 @@ import (
 	"hdrkit/hdrlog/internal/mem"
 )
 
-// slop is how many bytes after its end a stream may write to.
+// slop is the number of bytes after its end that a stream may overwrite.
 const slop = 8
 
-// A stream is what is written so far. Dst has room for all that comes, and slop bytes after it.
+// A stream is the state of writing. Contract: dst has room for the whole stream and slop bytes.
 type stream struct {
 	dst   []byte
 	n     int    // bytes written to dst
-	bits  uint64 // bits to be written after them, the first one lowest; those above are 0
-	nbits uint   // how many: less than 8 between calls
+	bits  uint64 // next bits, first bit lowest; higher bits are 0
+	nbits uint   // number of bits: less than 8 between calls
 }
 
 // put writes up to 56 bits.
@@ -27,12 +27,12 @@ func (s *stream) put(v uint64, n uint) {
 	s.nbits &= 7
 }
 
-// align writes the rest of a byte begun.
+// align writes the rest of the current byte.
 func (s *stream) align() {
 	s.put(0, -s.nbits&7)
 }
 
-// block writes b as whichever type of block is the shortest.
+// block writes b as the type of block that is the shortest.
 func (s *stream) block(b *block, last bool) {
 	final := uint64(0)
 	if last {
@@ -77,18 +77,19 @@ var fixedCode = func() (c code) {
 	return c
 }()
 
-// head writes how many lengths there are, the code that they are told in, and what it tells.
+// head writes the head of a block: the numbers of lengths, the code of the lengths, and the
+// lengths.
 func (s *stream) head(h *head) {
-	// 257 symbols and 1 distance, as many as there must be.
-	s.put(uint64(h.told-4)<<10, 14)
-	told, size := uint64(0), uint(3*h.told)
-	for i, symbol := range order { // those that are not told are 0
-		told |= uint64(h.code.lengths[symbol]) << (3 * i & 63)
+	// 257 symbols and 1 distance are the least possible.
+	s.put(uint64(h.listed-4)<<10, 14)
+	listed, size := uint64(0), uint(3*h.listed)
+	for i, symbol := range order { // the others are 0
+		listed |= uint64(h.code.lengths[symbol]) << (3 * i & 63)
 	}
-	s.put(told&(1<<30-1), min(size, 30))
-	s.put(told>>30, size-min(size, 30))
+	s.put(listed&(1<<30-1), min(size, 30))
+	s.put(listed>>30, size-min(size, 30))
 
-	// Four tokens at a time, of up to 14 bits each.
+	// Write four tokens at a time, of up to 14 bits each.
 	var v uint64
 	var n uint
 	for i, token := range h.tokens[:h.n] {
@@ -115,15 +116,16 @@ func (s *stream) symbols(c *code, raw []byte) {
 	s.put(c.code(endOfBlock))
 }
 
-// longestFours is the longest code of which there is room for four beside 7 bits that are left over.
+// longestFours is the longest code for which four codes and 7 remaining bits have room.
 const longestFours = 14
 
-// fours writes what it can of raw four bytes at a time, and returns the rest.
+// fours writes raw four bytes at a time, while it can, and returns the rest.
 //
-// Entries have their code in the highest bits, and their length in the lowest. To put one after the other takes a shift by
-// the second, which looks at no more than its six lowest bits, and an or; what their lengths come to is the lowest bits of
-// their sum. Below the bits that count is rubbish, to be shifted out, of which only the lengths of the last two can get in
-// the way. Package mem reads within raw. Dst has room for all, and slop.
+// Entries have the code in the highest bits and the length in the lowest bits. One shift by the
+// second entry and one or put two codes together: a shift uses only the six lowest bits. The lowest
+// bits of the sum of entries are the sum of the lengths. Below the codes is rubbish, which is
+// shifted out. Only the lengths of the last two entries can reach the codes, so they are masked.
+// Contract: dst has room for the codes and slop bytes. Reads stay within raw.
 func (s *stream) fours(c *code, raw []byte) []byte {
 	table := (*[256]uint64)(c.entries[:])
 	dst := s.dst[s.n:]

@@ -11,8 +11,8 @@ import (
 	"hdrkit/hdrlog/internal/logtest"
 )
 
-// BenchmarkZlib inflates the payloads of the logs in testdata, or of the log that HDRKIT_BENCH_LOG names, which should be
-// large: of few payloads, the processor learns every branch.
+// BenchmarkZlib inflates the payloads of the logs in testdata, or of the log that HDRKIT_BENCH_LOG
+// names, which should be large: of few payloads, the processor learns every branch.
 func BenchmarkZlib(b *testing.B) {
 	all := logtest.Streams(b)
 	dst := make([]byte, 1<<20)

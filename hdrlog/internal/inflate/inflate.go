@@ -1,14 +1,15 @@
-// Package inflate decompresses zlib streams (RFC 1950 around RFC 1951) that are whole in memory, into memory.
+// Package inflate decompresses zlib streams (RFC 1950 around RFC 1951) from memory into memory.
 //
-// It exists because nearly all the time of reading an interval log goes into payloads of a few kilobytes, of which
-// compress/zlib makes a stream each. The plain version of this package is compress/zlib: both accept the same streams
-// and give the same bytes, which FuzzBody checks.
+// Reading an interval log spends nearly all its time on payloads of a few kilobytes. The readers of
+// compress/zlib are made for longer streams. They are the plain version of this package: both
+// accept the same streams and return the same bytes, which FuzzBody checks.
 //
-// A payload of 3 KB is some 660 matches, nearly all of three to eight bytes, and 600 literals, in an order that no branch
-// predictor can learn. Hence the shape of the inner loop: one pass takes up to two literals and a match, each possibly
-// absent, without a branch on which are there. The other part of the work, a third of the time, is to read and build the
-// tables of each payload. On a log of 43 MB it is 3.4 times as fast as the inflater of klauspost/compress and 3.8 times as
-// fast as compress/zlib (HDRKIT_BENCH_LOG=LOG go test -bench Zlib).
+// A payload of 3 KB has some 660 matches, nearly all of three to eight bytes, and 600 literals. No
+// branch predictor can learn their order. So one pass of the inner loop takes up to two literals
+// and a match, and does not branch on which of them are there. Another third of the time goes into
+// reading and building the tables of each payload. For a log of 43 MB, this package is 3.4 times as
+// fast as the inflater of klauspost/compress, and 3.8 times as fast as compress/zlib
+// (HDRKIT_BENCH_LOG=LOG go test -bench Zlib).
 package inflate
 
 import (
@@ -20,7 +21,7 @@ import (
 	"hdrkit/hdrlog/internal/mem"
 )
 
-// What can be wrong with a stream. ErrCorrupt comes wrapped with its cause.
+// Errors of inflating. ErrCorrupt comes wrapped with its cause.
 var (
 	ErrHeader    = errors.New("not a zlib header")
 	ErrTruncated = errors.New("zlib stream ends early")
@@ -38,23 +39,25 @@ var (
 	errDistance  = fmt.Errorf("%w: distance reaches before the start", ErrCorrupt)
 )
 
-// A Decoder inflates zlib streams. The zero value is ready. It holds tables that are built anew for each stream, so it is
-// worth keeping, and it is not safe for concurrent use.
+// A Decoder inflates zlib streams. The zero value is ready. It reuses its tables, so keep it for
+// the next stream. It is not safe for concurrent use.
 type Decoder struct {
 	tables tables
 	lens   lengthsReader
 }
 
-// Zlib inflates the zlib stream at the start of src into dst. It returns the number of bytes written and the number of
-// bytes of src that the stream takes, checksum included; used is 0 where err is not nil.
+// Zlib inflates the zlib stream at the start of src into dst. It returns the number of bytes
+// written to dst, and the number of bytes of src in the stream, including the checksum. After an
+// error, used is 0.
 //
-// It writes nowhere but in dst, of which dst[n:] is left undefined. If the stream holds more than dst, the error is
-// ErrTooLong, n is len(dst), and dst is a true prefix, though of a stream whose checksum nobody has verified.
+// It writes only to dst, and leaves dst[n:] undefined. If the stream holds more than dst, the error
+// is ErrTooLong and n is len(dst). Then dst holds the beginning of the content, but the checksum is
+// not verified.
 func (d *Decoder) Zlib(dst, src []byte) (n, used int, err error) {
 	if len(src) < 2 {
 		return 0, 0, ErrTruncated
 	}
-	// Method 8 with a window of at most 32 KiB, no preset dictionary, and the check that makes it a multiple of 31.
+	// Method 8, a window of at most 32 KiB, no preset dictionary, and a multiple of 31.
 	h := binary.BigEndian.Uint16(src)
 	if h>>8&15 != 8 || h>>12 > 7 || h&0x20 != 0 || h%31 != 0 {
 		return 0, 0, ErrHeader
@@ -76,7 +79,7 @@ func (d *Decoder) Zlib(dst, src []byte) (n, used int, err error) {
 	return s.n, s.pos + 4, nil
 }
 
-// block inflates one block and reports whether it is the last.
+// block inflates one block and reports whether it is the last one.
 func (d *Decoder) block(s *stream) (final bool, err error) {
 	s.refill()
 	head := s.take(3)
@@ -98,16 +101,18 @@ func (d *Decoder) block(s *stream) (final bool, err error) {
 	return head&1 != 0, err
 }
 
-// A stream is where an inflation stands.
+// A stream is the state of an inflation.
 type stream struct {
 	dst, src []byte
 	n        int    // bytes written to dst
 	pos      int    // bytes of src read into bits
-	bits     uint64 // next bits of src, the first one lowest
-	nbits    int    // how many of them; negative once more were taken than src has. Any bits above are src's too, or zero.
+	bits     uint64 // next bits of src, first bit lowest
+	// Number of valid bits; negative if more were taken than src has. Higher bits are from src,
+	// or zero.
+	nbits int
 }
 
-// refill makes nbits at least 56, or all that is left of src.
+// refill makes nbits at least 56, or all that is left in src.
 func (s *stream) refill() {
 	if s.pos+8 <= len(s.src) && s.nbits >= 0 {
 		s.bits |= binary.LittleEndian.Uint64(s.src[s.pos:]) << (s.nbits & 63)
@@ -122,7 +127,8 @@ func (s *stream) refill() {
 	}
 }
 
-// take consumes n bits. The caller has called refill, and finds nbits negative if they were not there.
+// take consumes n bits. Contract: the caller has called refill, and then checks that nbits is not
+// negative.
 func (s *stream) take(n int) uint64 {
 	v := s.bits & (1<<(n&63) - 1)
 	s.bits >>= n & 63
@@ -130,7 +136,7 @@ func (s *stream) take(n int) uint64 {
 	return v
 }
 
-// align drops the rest of a byte begun and gives whole bytes back to src.
+// align drops the rest of the current byte and returns whole bytes to src.
 func (s *stream) align() {
 	s.pos -= s.nbits >> 3
 	s.bits, s.nbits = 0, 0
@@ -160,7 +166,7 @@ func (s *stream) stored() error {
 	return nil
 }
 
-// huffman inflates the symbols of a block up to its end.
+// huffman inflates a block up to its end.
 func (s *stream) huffman(t *tables) error {
 	for {
 		if t.onlyLiterals {
@@ -176,20 +182,22 @@ func (s *stream) huffman(t *tables) error {
 	}
 }
 
-// literals is fast for a block without matches: it goes on until it meets something rare, or gets near the end of dst or src,
-// and leaves that to fast. A log that hdrunion wrote has no other blocks, and hdrsum then takes 0.7 of the time for it.
+// literals is fast for a block without matches. It stops at a rare symbol and near the end of dst
+// or src, and leaves the rest to fast. Logs of hdrunion have only such blocks; hdrsum takes 0.7 of
+// the time for them.
 func (s *stream) literals(t *tables) {
 	s.refill()
 	n, pos := s.n, s.pos
 	b, nb := s.bits, uint(s.nbits)
 	dst, src := s.dst, s.src
-	lastDst, lastSrc := len(dst)-4*2, len(src)-8 // where four times two literals fit, and where 8 bytes can be read
+	// Room for four times two literals; 8 readable bytes.
+	lastDst, lastSrc := len(dst)-4*2, len(src)-8
 loop:
 	for n <= lastDst && pos <= lastSrc {
 		b |= mem.Load64(src, pos) << (nb & 63)
 		pos += int(63-nb) >> 3
 		nb |= 56
-		for range 4 { // these take at most 4*litBits bits
+		for range 4 { // at most 4*litBits bits
 			e := t.lit[b&litMask]
 			if e&entryRare != 0 {
 				break loop
@@ -203,24 +211,27 @@ loop:
 	s.n, s.pos, s.bits, s.nbits = n, pos, b, int(nb)
 }
 
-// fast inflates until it meets something rare, or gets near the end of dst or src, and leaves that to symbol.
+// fast inflates until a rare symbol, or near the end of dst or src. It leaves the rest to symbol,
+// which is the plain version: it takes one symbol at a time.
 //
-// Each pass takes up to two literals and a match. Where there is no match, the mask named match makes its distance code
-// nothing, and its length is 0. What package mem reads and writes lies within dst and src by the conditions at the head of the
-// loop and by that on from. symbol, one symbol at a time, is the plain version.
+// Each pass takes up to two literals and a match. If there is no match, the mask named match makes
+// the distance code empty, and the length is 0. The conditions at the head of the loop and the one
+// on from keep the accesses of package mem within dst and src.
 func (s *stream) fast(t *tables) error {
 	s.refill()
 	n, pos := s.n, s.pos
 	b, nb := s.bits, uint(s.nbits)
 	dst, src := s.dst, s.src
-	lastDst, lastSrc := len(dst)-(1+16), len(src)-8 // where a literal and 16 bytes of match fit, and where 8 can be read
+	// Room for a literal and 16 bytes of match; 8 readable bytes.
+	lastDst, lastSrc := len(dst)-(1+16), len(src)-8
 	if lastSrc < 0 {
 		return nil
 	}
-	// The next entry is looked up as soon as its bits are there, while more are on their way.
+	// Look the next entry up as soon as its bits are there, before the refill.
 	e := t.lit[b&litMask]
 	for n <= lastDst {
-		// A pass takes at most 32 bits: litBits, distBits, and 13 extra bits of the distance.
+		// A pass takes at most 32 bits: litBits, distBits, and 13 extra bits of the
+		// distance.
 		if pos <= lastSrc {
 			b |= mem.Load64(src, pos) << (nb & 63)
 			pos += int(63-nb) >> 3
@@ -238,7 +249,7 @@ func (s *stream) fast(t *tables) error {
 		if e&entryRare != 0 {
 			break
 		}
-		match := int(int32(e) >> 31) // all ones if there is a match, or 0
+		match := int(int32(e) >> 31) // all ones if there is a match, else 0
 		mem.Store16(dst, n, uint16(e>>8))
 		n += int(e >> 6 & 3)
 		length := int(e >> 24 & 15)
@@ -253,7 +264,7 @@ func (s *stream) fast(t *tables) error {
 		if from|(distance-length) < 0 { // either is negative
 			s.n, s.pos, s.bits, s.nbits = n, pos, b, int(nb)
 			switch {
-			case distance == 0: // the table has no entry, and no bits were consumed
+			case distance == 0: // the table has no entry; no bits are consumed
 				return s.match(t, length)
 			case from < 0:
 				return errDistance
@@ -265,8 +276,9 @@ func (s *stream) fast(t *tables) error {
 			}
 			continue
 		}
-		// With no match, these eight bytes are garbage that the next pass overwrites. They come from the start of dst
-		// since reading what was just written would wait for it.
+		// Without a match, these eight bytes are garbage, and the next pass overwrites
+		// them. They come from the start of dst: a read of bytes that were just written
+		// would have to wait.
 		mem.Store64(dst, n, mem.Load64(dst, from&match))
 		if length > 8 {
 			mem.Store64(dst, n+8, mem.Load64(dst, from+8))
@@ -277,7 +289,7 @@ func (s *stream) fast(t *tables) error {
 	return nil
 }
 
-// symbol inflates one symbol with all checks.
+// symbol inflates one symbol, with all checks.
 func (s *stream) symbol(t *tables) (end bool, err error) {
 	s.refill()
 	sym, size := t.litCode.decode(s.bits)
@@ -320,7 +332,7 @@ func (s *stream) match(t *tables, length int) error {
 		return errDistance
 	}
 	for length > 0 {
-		// Overlapping, the source grows with each round.
+		// If the two overlap, the source grows with each round.
 		n := copy(s.dst[s.n:], s.dst[s.n-distance : s.n][:min(length, distance)])
 		if n == 0 {
 			return ErrTooLong

@@ -32,7 +32,8 @@ func bodies(tb testing.TB) [][]byte {
 	for period := 1; period <= 9; period++ {
 		inputs = append(inputs, bytes.Repeat(noise[:period], 600/period))
 	}
-	for _, distance := range []int{32767, 32768, 32769} { // the farthest match there can be is 32768 back
+	// The farthest match there can be is 32768 back.
+	for _, distance := range []int{32767, 32768, 32769} {
 		far := append([]byte(nil), noise[:distance]...)
 		inputs = append(inputs, append(far, noise[:200]...))
 	}
@@ -95,7 +96,8 @@ func plainZlib(src []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// inflateInto inflates into a buffer of the given size, and checks that nothing after it was written to.
+// inflateInto inflates into a buffer of the given size, and checks that nothing after it was
+// written to.
 func inflateInto(t *testing.T, d *Decoder, size int, src []byte) ([]byte, int, error) {
 	t.Helper()
 	const guard = 0xa5
@@ -119,7 +121,8 @@ func inflateInto(t *testing.T, d *Decoder, size int, src []byte) ([]byte, int, e
 	return buf[:n], used, err
 }
 
-// checkBody checks that a deflate stream inflates as compress/flate does it, or is refused as there.
+// checkBody checks that a deflate stream inflates as compress/flate does it, or is refused as
+// there.
 func checkBody(t *testing.T, d *Decoder, body []byte) {
 	t.Helper()
 	want, used, err := plain(body)
@@ -257,7 +260,8 @@ func TestEveryByteCorrupted(t *testing.T) {
 				if i >= 2 && i < len(src)-4 {
 					checkBody(t, &d, bad[2:len(bad)-4])
 				}
-				// Some bits do not matter, such as those that fill up the last byte.
+				// Some bits do not matter, such as those that fill up the last
+				// byte.
 				_, _, err := inflateInto(t, &d, 1<<16, bad)
 				_, stdErr := plainZlib(bad)
 				if (err == nil) != (stdErr == nil) {
@@ -284,7 +288,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// A handMadeStream is one that no compressor writes, as fields of bits, each written from its lowest bit on.
+// A handMadeStream is one that no compressor writes, as fields of bits, each written from its
+// lowest bit on.
 type handMadeStream struct {
 	name string
 	want error // nil if it is accepted
@@ -308,8 +313,9 @@ func (h handMadeStream) stream() []byte {
 	return out
 }
 
-// dynamic begins a last block whose code lengths are written with codes of 2 bits: 00 for 0, 10 for 1, 01 for 2 and 11
-// for a repeat of the previous length or, with zeroRuns, a run of 11 to 138 zeros (as they are read: first bit lowest).
+// dynamic begins a last block whose code lengths are written with codes of 2 bits: 00 for 0, 10 for
+// 1, 01 for 2 and 11 for a repeat of the previous length or, with zeroRuns, a run of 11 to 138
+// zeros (as they are read: first bit lowest).
 func dynamic(nlit, ndist int, zeroRuns bool, rest ...field) []field {
 	lens := [19]int{0: 2, 1: 2, 2: 2, 16: 2}
 	if zeroRuns {
@@ -357,7 +363,8 @@ var handMade = []handMadeStream{
 		field{0, 62})},
 	{"distance before the start", ErrCorrupt, dynamic(258, 1, true, len1, zeros(138), zeros(117), len2, len2, len1,
 		field{3, 2}, field{0, 1}, field{1, 2}, field{0, 62})},
-	// Fixed codes: the symbol 286 is 11000110, distance 30 is 11110, literals from 0 on are 00110000, ...
+	// Fixed codes: the symbol 286 is 11000110, distance 30 is 11110, literals from 0 on are
+	// 00110000, ...
 	{"literal 286", ErrCorrupt, []field{{1, 1}, {1, 2}, {0x0c, 8}, {0x63, 8}, {0, 62}}},
 	{"distance 30", ErrCorrupt, []field{{1, 1}, {1, 2}, {0x0c, 8}, {0x40, 7}, {0x0f, 5}, {0, 62}}},
 	{"distance 1", nil, []field{{1, 1}, {1, 2}, {0x0c, 8}, {0x40, 7}, {0, 5}, {0, 7}}},
@@ -378,7 +385,8 @@ func TestHandMade(t *testing.T) {
 	}
 }
 
-// FuzzBody compares with the plain version. Streams go without their checksum, which would hide all but a few.
+// FuzzBody compares with the plain version. Streams go without their checksum, which would hide all
+// but a few.
 func FuzzBody(f *testing.F) {
 	for i, body := range bodies(f) {
 		if len(body) < 1500 && i%3 == 0 {
@@ -430,7 +438,6 @@ func ExampleDecoder_Zlib() {
 	dst = make([]byte, 100)
 	n, used, err := d.Zlib(dst, src)
 	fmt.Printf("%s, from %d bytes: %v\n", dst[:n], used, err)
-	// Output:
-	// hel: zlib stream is longer than expected
+	// Output: hel: zlib stream is longer than expected
 	// hello, from 13 bytes: <nil>
 }

@@ -8,18 +8,18 @@ import (
 
 const (
 	maxCodeLen = 15
-	numLit     = 286 // symbols that may occur: 256 literals, the end of the block, 29 lengths
+	numLit     = 286 // valid symbols: 256 literals, the end of the block, 29 lengths
 	numDist    = 30
 
-	// Widths of the tables. With 10 or 12 bits of litlen, Zlib takes 1 % or 5 % longer (BenchmarkZlib), with 9 of
-	// distance 3 %. Longer codes are left to the slow path.
+	// Widths of the tables, in bits. With 10 or 12 bits of litlen, Zlib takes 1% or 5% longer,
+	// and with 9 bits of distance 3% (BenchmarkZlib). The slow path decodes longer codes.
 	litBits  = 11
 	distBits = 8
 	litMask  = 1<<litBits - 1
 	distMask = 1<<distBits - 1
 
-	// Bytes of stream from which it pays to build the entries of two symbols: they save 12 % on payloads of 1.5 KB, and
-	// cost as much as they save on some of this size.
+	// Length of a stream in bytes from which entries for two symbols pay. They save 12% for
+	// payloads of 1.5 KB, and nothing at this size.
 	pairsFrom = 700
 )
 
@@ -51,12 +51,13 @@ type tables struct {
 	dist     [1 << distBits]uint64
 	litCode  code
 	distCode code
-	second   [1 << litBits]uint32 // scratch of buildPairs: what to add to the entry of a literal, by the bits after it
+	// Scratch of buildPairs: what the bits after a literal add to its entry.
+	second [1 << litBits]uint32
 
-	onlyLiterals bool // no code is that of a match
+	onlyLiterals bool // no symbol is a match
 }
 
-// A baseExtra is the meaning of a length or distance symbol: base, plus the value of extra bits.
+// A baseExtra is the meaning of a length or distance symbol: base plus the value of the extra bits.
 type baseExtra struct {
 	base  uint16
 	extra uint8
@@ -65,9 +66,10 @@ type baseExtra struct {
 var (
 	lengths   [numLit - 257]baseExtra
 	distances [numDist]baseExtra
-	firstOf   [288]uint32 // entry of a symbol that comes first, without its size
-	secondOf  [288]uint32 // what to add to the entry of a literal for a symbol after it; 0 if the two do not combine
-	distOf    [32]uint64  // entry of a distance symbol, without the size of its code
+	firstOf   [288]uint32 // entry of a first symbol, without its size
+	// What a second symbol adds to the entry of a literal; 0 if they do not combine.
+	secondOf [288]uint32
+	distOf   [32]uint64 // entry of a distance symbol, without the size of its code
 )
 
 func init() {
@@ -120,8 +122,8 @@ var fixedTables = sync.OnceValue(func() *tables {
 	return t
 })
 
-// build makes the tables, and reports false if one of the codes is neither complete nor one of the exceptions that
-// compress/flate admits.
+// build makes the tables. It reports false for a code that is not complete, except for those that
+// compress/flate accepts.
 func (t *tables) build(lens []uint8, nlit, ndist int, pairs bool) bool {
 	if !t.litCode.init(lens, nlit) || !t.distCode.init(lens[nlit:], ndist) {
 		return false
@@ -135,8 +137,8 @@ func (t *tables) build(lens []uint8, nlit, ndist int, pairs bool) bool {
 	return true
 }
 
-// buildLit makes the litlen table by doubling: a table of 2^k entries is two of 2^(k-1), in which the codes of k bits
-// replace what was there.
+// buildLit makes the litlen table by doubling: a table of 2^k entries is two tables of 2^(k-1)
+// entries, with the codes of k bits put in.
 func (t *tables) buildLit() {
 	c := &t.litCode
 	t.lit[0] = entryRare
@@ -150,8 +152,8 @@ func (t *tables) buildLit() {
 	}
 }
 
-// buildPairs adds to the litlen table what follows a literal: after one of l bits, the table goes on as a table of
-// litBits-l bits.
+// buildPairs adds a second symbol to the entries of literals. After a literal of l bits, there are
+// litBits-l bits for it.
 func (t *tables) buildPairs() {
 	c := &t.litCode
 	t.second[0] = 0
@@ -208,19 +210,19 @@ func (t *tables) buildDist() {
 
 // A code is a canonical Huffman code (RFC 1951, 3.2.2).
 type code struct {
-	limits   [maxCodeLen + 1]uint16 // limits[l]: first code beyond those of l bits, in 15 bits
+	limits   [maxCodeLen + 1]uint16 // limits[l]: end of the codes of l bits, in 15 bits
 	ends     [maxCodeLen + 1]uint16 // ends[l]: number of codes of at most l bits
 	syms     [288]uint16            // symbols in the order of their codes
-	reversed [288]uint16            // and these codes, first bit lowest
+	reversed [288]uint16            // their codes, first bit lowest
 }
 
-// invalid is what decode returns for bits that are no code.
+// invalid is the symbol that decode returns for bits that are no code.
 const invalid = 511
 
-// init makes the code of symbols 0, 1, ... with the given lengths, of which 0 means that the symbol has no code.
+// init makes the code of the symbols 0, 1, ... from their lengths. Length 0 means no code.
 func (c *code) init(lens []uint8, n int) bool {
 	var count [16]uint16
-	var list [288]uint16 // symbols that have a code, with its length above 12 bits
+	var list [288]uint16 // used symbols, with the length of the code in the upper 4 bits
 	used := 0
 	for i := 0; i < n; i += 8 {
 		w := binary.LittleEndian.Uint64(lens[i:])
@@ -236,8 +238,8 @@ func (c *code) init(lens []uint8, n int) bool {
 			w &^= 0xff << (shift & 63)
 		}
 	}
-	var next [16]uint16   // where the next symbol of each length goes
-	var origin [16]uint16 // what the code of place 0 would be if all codes had that length, left-justified
+	var next [16]uint16   // place of the next symbol of each length
+	var origin [16]uint16 // code of place 0 if all codes had this length, left-justified
 	places, first := uint32(0), uint32(0)
 	for l := 1; l <= maxCodeLen; l++ {
 		next[l] = uint16(places)
@@ -247,7 +249,7 @@ func (c *code) init(lens []uint8, n int) bool {
 		c.ends[l] = uint16(places)
 		c.limits[l] = uint16(first)
 	}
-	// Complete, empty, or a single code of one bit.
+	// The code is complete, empty, or has a single symbol of one bit.
 	if first != 1<<maxCodeLen && used != 0 && !(used == 1 && count[1] == 1) {
 		return false
 	}
@@ -261,7 +263,7 @@ func (c *code) init(lens []uint8, n int) bool {
 	return true
 }
 
-// decode returns the symbol that the lowest bits begin with, and how many bits its code has.
+// decode returns the symbol of the lowest bits, and the length of its code.
 func (c *code) decode(b uint64) (sym, size int) {
 	v := bits.Reverse16(uint16(b)) >> 1
 	for l := 1; l <= maxCodeLen; l++ {
@@ -319,7 +321,7 @@ func (r *lengthsReader) build(lens []uint8) bool {
 	if !c.init(lens, 19) {
 		return false
 	}
-	r.table[0] = 512 << 16 // what is no code repeats beyond the end, which is an error
+	r.table[0] = 512 << 16 // no code: repeat beyond the end, which is an error
 	i := 0
 	for k := 1; k <= lengthBits; k++ {
 		half := 1 << (k - 1)
@@ -359,8 +361,8 @@ func (r *lengthsReader) read(s *stream, t *tables) error {
 		return errLengths // nothing to repeat
 	}
 
-	// Which symbols repeat cannot be predicted, so all are taken alike: eight lengths are written at a time, those
-	// beyond the count as zero, which is what longer repeats are of.
+	// The processor cannot predict which symbols repeat. So each one writes eight lengths, and
+	// zeros beyond its count. Only zeros repeat more than eight times.
 	clear(r.lens[:])
 	n := nlit + ndist
 	i := 0

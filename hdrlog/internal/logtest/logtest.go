@@ -1,5 +1,5 @@
-// Package logtest gives the tests of codecs what logs hold. It decodes with the standard library, so that they have no part
-// in it.
+// Package logtest gives tests of the codecs the payloads of logs. It decodes them with the standard
+// library, not with the code under test.
 package logtest
 
 import (
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Texts returns the payloads of the logs in testdata, in base64, or of the log that HDRKIT_BENCH_LOG names. It is for
-// packages beside this one.
+// Texts returns the payloads of the logs in testdata in base64, or those of the log that
+// HDRKIT_BENCH_LOG names. It is for packages in the same folder as this one.
 func Texts(tb testing.TB) [][]byte {
 	tb.Helper()
 	if name := os.Getenv("HDRKIT_BENCH_LOG"); name != "" {
@@ -21,7 +21,8 @@ func Texts(tb testing.TB) [][]byte {
 	return Payloads(tb, "../../../testdata/logs/*.hdr")
 }
 
-// Payloads returns the payloads of the logs whose paths match pattern, in base64. There must be such a log.
+// Payloads returns the payloads in base64 of the logs whose paths match pattern. It fails if there
+// is none.
 func Payloads(tb testing.TB, pattern string) [][]byte {
 	tb.Helper()
 	names, err := filepath.Glob(pattern)
@@ -52,7 +53,8 @@ func Streams(tb testing.TB) [][]byte {
 		if err != nil || len(packed) < 8 {
 			tb.Fatalf("bad payload %.60q", text)
 		}
-		if binary.BigEndian.Uint32(packed) == 0x0c72124f { // a double histogram, which wraps another
+		// A double histogram has a header of its own first.
+		if binary.BigEndian.Uint32(packed) == 0x0c72124f {
 			packed = packed[16:]
 		}
 		all = append(all, packed[8:])

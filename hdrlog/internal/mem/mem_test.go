@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestPlain compares the functions with encoding/binary and with indexing, at each place of a slice.
+// TestPlain compares the functions with encoding/binary and with indexing, at each place of a
+// slice.
 func TestPlain(t *testing.T) {
 	const v = 0x8899aabbccddeeff
 	whole := []byte("the bytes of a slice, of which some lie before and after")
