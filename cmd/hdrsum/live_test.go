@@ -160,11 +160,26 @@ func TestPushRefused(t *testing.T) {
 	for _, query := range []string{"/write", "/api/v1/write"} {
 		r := receive(t, func(int) int { return http.StatusUnauthorized })
 		stdout, stderr, status := hdrsum(t, "../../testdata/logs/node1.hdr", "-push", r.URL+query)
-		if status != 3 || stdout != "" || !strings.Contains(stderr, "refused 72 rows: 401 Unauthorized: no ...") ||
+		if status != 3 || stdout != "" || !strings.Contains(stderr, "rows: 401 Unauthorized: no ...") ||
 			!strings.Contains(stderr, "left out 72 intervals") || strings.Contains(stderr, "secret42") {
 			t.Errorf("exit status %d: %s%s", status, stdout, stderr)
 		}
 	}
+}
+
+// TestInterruptTwice interrupts a command that cannot send its last rows. The second signal ends it
+// at once.
+func TestInterruptTwice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := receive(t, func(int) int { return http.StatusServiceUnavailable })
+	writers(t, dir, 5)
+	p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-st", "influx", "-push", r.URL)
+	p.Await("a retry", func() bool {
+		return strings.Contains(p.Stderr(), "the receiver did not take 8 rows: 503 Service Unavailable")
+	})
+	// Signals of a kind that come at the same moment are one.
+	p.Insist(os.Interrupt, 130)
 }
 
 // logs writes the log of a test with windows of a second, and returns its path and the percentiles

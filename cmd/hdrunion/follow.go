@@ -53,7 +53,8 @@ func (u *liveUnion) Comment(log string, text []byte) error {
 // Window writes an interval.
 func (u *liveUnion) Window(m *merge.Merged) error {
 	if !u.begun {
-		// A machine that joins later may have begun earlier: its intervals then have negative starts.
+		// A machine that joins later may have begun earlier: its intervals then have negative
+		// starts.
 		u.base = min(m.Start, int64(m.LogStart*1000))
 		u.begun = true
 		u.log.Comment("[Union of logs, written while they were]")

@@ -33,8 +33,9 @@ func counts(t *testing.T, text, tag string) map[int]int64 {
 	return all
 }
 
-// TestFollow merges the logs of three writers, whose clocks differ, while the logs are written. One is renamed, one is
-// truncated and one stops for a while. A union of the result is the union of what was written.
+// TestFollow merges the logs of three writers, whose clocks differ, while the logs are written. One
+// is renamed, one is truncated and one stops for a while. A union of the result is the union of
+// what was written.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	for _, signal := range clitest.Interrupts {
@@ -142,7 +143,8 @@ func absolute(t *testing.T, args ...string) string {
 	return b.String()
 }
 
-// TestFollowPipes merges named pipes, as of remote logs, whose writers come in any order. It ends when they do.
+// TestFollowPipes merges named pipes, as of remote logs, whose writers come in any order. It ends
+// when they do.
 func TestFollowPipes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -19,10 +19,10 @@ const mostAhead = 512
 // it does not wait: the caller says what it reads, and what time it is.
 //
 // An input has passed a window when it has shown an interval whose middle is at or after the end of
-// the window. A window is complete when every input has passed it, or does not hold it back. An input
-// that has data that were not read holds back every window that it has not passed. At the end of its
-// data, an input holds a window back until the idle time after the first other input has passed it.
-// It holds back nothing
+// the window. A window is complete when every input has passed it, or does not hold it back. An
+// input that has data that were not read holds back every window that it has not passed. At the end
+// of its data, an input holds a window back until the idle time after the first other input has
+// passed it. It holds back nothing
 //
 //   - after twice the idle time without an interval, until it shows one,
 //   - if its last interval came late by more than the idle time, as that of a machine whose clock is
@@ -65,23 +65,24 @@ type LiveInput struct {
 // never is the position before the first interval.
 const never = math.MinInt64
 
-// NewLive returns a Live with windows of size milliseconds. If idle is 0, the idle time of an input is
-// [DefaultIdle], or the length of its longest interval if that is longer.
+// NewLive returns a Live with windows of size milliseconds. If idle is 0, the idle time of an input
+// is [DefaultIdle], or the length of its longest interval if that is longer.
 func NewLive(size int64, idle time.Duration) *Live {
 	return &Live{windows: NewWindows(size), idle: idle, done: never}
 }
 
-// Join adds an input, which has data to read. Unread, which may be nil, is asked before an input that is
-// at its end stops holding back a window: it returns true if data have come that were not read.
+// Join adds an input, which has data to read. Unread, which may be nil, is asked before an input
+// that is at its end stops holding back a window: it returns true if data have come that were not
+// read.
 func (l *Live) Join(now time.Time, unread func() bool) *LiveInput {
 	in := &LiveInput{live: l, unread: unread, position: never, shown: now}
 	l.inputs = append(l.inputs, in)
 	return in
 }
 
-// Show says that the input has an interval from start to end, in milliseconds since the epoch. It returns
-// true if the interval is late. Call it for every interval in the order of the log, and Add for those
-// that are not late and wanted.
+// Show says that the input has an interval from start to end, in milliseconds since the epoch. It
+// returns true if the interval is late. Call it for every interval in the order of the log, and Add
+// for those that are not late and wanted.
 func (in *LiveInput) Show(now time.Time, start, end int64) (late bool) {
 	l := in.live
 	middle := floorDiv(start+end, 2)
@@ -111,8 +112,8 @@ func (in *LiveInput) End() {
 	in.live.inputs = slices.DeleteFunc(in.live.inputs, func(other *LiveInput) bool { return other == in })
 }
 
-// Position returns the latest middle of an interval of the input, in milliseconds since the epoch, and
-// false if it has shown none.
+// Position returns the latest middle of an interval of the input, in milliseconds since the epoch,
+// and false if it has shown none.
 func (in *LiveInput) Position() (int64, bool) { return in.position, in.position != never }
 
 // Silent reports whether the input holds back nothing because it shows nothing new.
@@ -133,8 +134,8 @@ func (l *Live) passedBy(position int64) int64 {
 	return floorDiv(position, l.windows.Size()) * l.windows.Size()
 }
 
-// Next returns the input to read next: of those that have unread data, the one that is furthest behind. It
-// returns nil if none has, or if too many windows are open that wait for another input.
+// Next returns the input to read next: of those that have unread data, the one that is furthest
+// behind. It returns nil if none has, or if too many windows are open that wait for another input.
 func (l *Live) Next() *LiveInput {
 	var next *LiveInput
 	for _, in := range l.inputs {
@@ -149,7 +150,8 @@ func (l *Live) Next() *LiveInput {
 }
 
 // Complete iterates over what the intervals of the windows that are complete now add up to, as
-// [Windows.Before] does. The caller must not leave the loop before its end, unless it is done with l.
+// [Windows.Before] does. The caller must not leave the loop before its end, unless it is done with
+// l.
 func (l *Live) Complete(now time.Time) iter.Seq[*Merged] {
 	if end := l.complete(now); end > l.done {
 		l.done = end

@@ -188,7 +188,8 @@ func TestLiveIdle(t *testing.T) {
 	})
 }
 
-// TestLiveSilent checks that an input that shows nothing for twice its idle time costs the others no time.
+// TestLiveSilent checks that an input that shows nothing for twice its idle time costs the others
+// no time.
 func TestLiveSilent(t *testing.T) {
 	r := newRig(t, 0, "a", "b")
 	r.show("a", 0, 1000)
@@ -234,7 +235,8 @@ func TestLiveLate(t *testing.T) {
 	r.show("a", 3601_000, 3602_000)
 	r.pass(5 * time.Second)
 	r.complete("0-1", "3600-1")
-	// Another second of slow is late. It is not waited for, since the next one comes too late as well.
+	// Another second of slow is late. It is not waited for, since the next one comes too late as
+	// well.
 	if !r.show("slow", 1000, 2000) {
 		t.Error("an interval of a window that is complete is not late")
 	}
@@ -306,8 +308,8 @@ func TestLiveNext(t *testing.T) {
 	}
 }
 
-// TestLiveAll gives inputs random delays, order and skew. What is complete and what is late add up to the offline
-// result, and windows come in order.
+// TestLiveAll gives inputs random delays, order and skew. What is complete and what is late add up
+// to the offline result, and windows come in order.
 func TestLiveAll(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 1))

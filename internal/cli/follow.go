@@ -49,9 +49,10 @@ func CheckFollow(c *cli.Context, never ...string) error {
 	return nil
 }
 
-// Follow merges the logs that the options choose by windows of size milliseconds, until they end, a signal comes or the time
-// of -for is over. It reports whether the logs had any intervals, or were not read to their end. Start, which may be nil,
-// receives the merger before it runs. It returns what to call after that.
+// Follow merges the logs that the options choose by windows of size milliseconds, until they end, a
+// signal comes or the time of -for is over. It reports whether the logs had any intervals, or were
+// not read to their end. Start, which may be nil, receives the merger before it runs. It returns
+// what to call after that.
 func Follow(c *cli.Context, size int64, sink live.Sink, start func(*live.Merger) (end func())) (some bool, err error) {
 	selection, err := selection(c, c.StringSlice("incT"), c.StringSlice("excT"))
 	if err != nil {

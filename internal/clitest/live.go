@@ -87,7 +87,8 @@ func (w *LogWriter) Rotate(to string) {
 	w.Begin()
 }
 
-// Second writes the intervals of a second, a line for each tag. They have count values around value.
+// Second writes the intervals of a second, a line for each tag. They have count values around
+// value.
 func (w *LogWriter) Second(second int, value, count int64) {
 	w.t.Helper()
 	w.write(Line(w.t, second, value, count, w.Tags...))
@@ -114,7 +115,8 @@ func Line(t testing.TB, second int, value, count int64, tags ...string) []byte {
 	return text.Bytes()
 }
 
-// Values returns a histogram of count values: half of them value, and the others up to four times as high.
+// Values returns a histogram of count values: half of them value, and the others up to four times
+// as high.
 func Values(t testing.TB, value, count int64) *histogram.Histogram {
 	t.Helper()
 	h, err := histogram.New(histogram.Layout{Digits: 3})
@@ -214,6 +216,21 @@ func (p *Process) Signal(s os.Signal) {
 	if err := p.cmd.Process.Signal(s); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// Insist sends a signal until the process ends, and checks its exit status.
+func (p *Process) Insist(s os.Signal, status int) {
+	p.t.Helper()
+	Await(p.t, "the end after many signals", p.Stderr, func() bool {
+		p.cmd.Process.Signal(s)
+		select {
+		case <-p.done:
+			return true
+		case <-time.After(100 * time.Millisecond):
+			return false
+		}
+	})
+	p.Ends(status)
 }
 
 // Interrupt sends a signal and waits for the end.

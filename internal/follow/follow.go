@@ -107,8 +107,8 @@ func (f *Follower) AddReader(name string, r io.Reader) *Input {
 	return f.insert(&Input{name: name, stream: r})
 }
 
-// AddMatching adds the files in folder whose name matches, now and later. Each, which may be nil, is
-// called for every one of them before it is received. It must not call the follower.
+// AddMatching adds the files in folder whose name matches, now and later. Each, which may be nil,
+// is called for every one of them before it is received. It must not call the follower.
 func (f *Follower) AddMatching(folder string, matches func(name string) bool, each func(*Input)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -116,8 +116,8 @@ func (f *Follower) AddMatching(folder string, matches func(name string) bool, ea
 	f.match()
 }
 
-// Start begins to follow. It returns the inputs added so far. The channel has each one that a pattern
-// matches later. It is closed when no more can come.
+// Start begins to follow. It returns the inputs added so far. The channel has each one that a
+// pattern matches later. It is closed when no more can come.
 func (f *Follower) Start() (now []*Input, later <-chan *Input) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -238,8 +238,8 @@ func (f *Follower) match() {
 			}
 		}
 	}
-	// A file that was read stays open as long as a name matches it, so that its inode is not used for
-	// a new file, which would then seem to be known.
+	// A file that was read stays open as long as a name matches it, so that its inode is not used
+	// for a new file, which would then seem to be known.
 	f.read = slices.DeleteFunc(f.read, func(file *os.File) bool {
 		if slices.ContainsFunc(matched, func(info fs.FileInfo) bool { return same(file, info) }) {
 			return false

@@ -236,7 +236,8 @@ func TestMatching(t *testing.T) {
 	}
 }
 
-// TestRotation follows a file that is renamed every 400 lines, 20,000 in all. The old names match too.
+// TestRotation follows a file that is renamed every 400 lines, 20,000 in all. The old names match
+// too.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{"log", "log.*"} {
@@ -332,7 +333,8 @@ func TestStop(t *testing.T) {
 	r.await("abort", func() bool { return r.errs["-"] == ErrStopped })
 }
 
-// TestAtEnd checks that data that were not read are never the end, without waiting for the next look.
+// TestAtEnd checks that data that were not read are never the end, without waiting for the next
+// look.
 func TestAtEnd(t *testing.T) {
 	t.Parallel()
 	path := file(t, filepath.Join(t.TempDir(), "a"), "one\n")

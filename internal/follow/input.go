@@ -32,8 +32,8 @@ type generation struct {
 	file   *os.File
 	offset int64 // of the next byte to read
 	info   fs.FileInfo
-	// settled is set at the second look after the file was replaced. What the writer wrote before it
-	// replaced the file is there then.
+	// settled is set at the second look after the file was replaced. What the writer wrote before
+	// it replaced the file is there then.
 	settled bool
 }
 
@@ -124,7 +124,8 @@ func (in *Input) open() error {
 }
 
 // Next returns the next log, after the one before has been read to its end. It waits for the file
-// to appear. It returns io.EOF when there is no further log, and [ErrStopped] after [Follower.Stop].
+// to appear. It returns io.EOF when there is no further log, and [ErrStopped] after
+// [Follower.Stop].
 func (in *Input) Next() (*Log, error) {
 	if in.Once() {
 		return in.once()
@@ -146,7 +147,8 @@ func (in *Input) Next() (*Log, error) {
 	}
 }
 
-// once returns the only log of an input that ends by itself. To open a named pipe waits for its writer.
+// once returns the only log of an input that ends by itself. To open a named pipe waits for its
+// writer.
 func (in *Input) once() (*Log, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -188,8 +190,9 @@ func (in *Input) AtEnd() bool {
 	return len(in.files) == 1 && err == nil && info.Size() == in.files[0].offset
 }
 
-// Read reads the next bytes. At the end of the file it waits until there are more, the file is replaced or
-// truncated (then it returns io.EOF), or the follower is stopped (then it returns [ErrStopped]).
+// Read reads the next bytes. At the end of the file it waits until there are more, the file is
+// replaced or truncated (then it returns io.EOF), or the follower is stopped (then it returns
+// [ErrStopped]).
 func (l *Log) Read(p []byte) (int, error) {
 	switch {
 	case l.err != nil:

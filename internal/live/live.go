@@ -1,6 +1,6 @@
-// Package live merges logs while they are written. It connects the parts: a goroutine for each input
-// follows, reads and decodes it ([follow], [hdrlog]), and one goroutine decides which windows are
-// complete and hands them to a [Sink] ([merge.Live]).
+// Package live merges logs while they are written. It connects the parts: a goroutine for each
+// input follows, reads and decodes it ([follow], [hdrlog]), and one goroutine decides which windows
+// are complete and hands them to a [Sink] ([merge.Live]).
 package live
 
 import (
@@ -29,8 +29,8 @@ const quietly = time.Minute
 
 // Options say what to merge.
 type Options struct {
-	// Size is the size of the windows in milliseconds, and Idle as in [merge.NewLive]. At size 0 nothing is
-	// merged, and the sink is an [IntervalSink].
+	// Size is the size of the windows in milliseconds, and Idle as in [merge.NewLive]. At size 0
+	// nothing is merged, and the sink is an [IntervalSink].
 	Size int64
 	Idle time.Duration
 	// Selection says which intervals are wanted. It sees the tags that Tag returns.
@@ -43,14 +43,15 @@ type Options struct {
 	Expected float64
 	// Second says what the second number of an interval is, if that is known.
 	Second hdrlog.Second
-	// Stop, when it is closed, ends the merging: files are read to their present end, pipes for [Grace].
+	// Stop, when it is closed, ends the merging: files are read to their present end, pipes for
+	// [Grace].
 	Stop <-chan struct{}
 }
 
 // A Sink receives what becomes of the intervals, from one goroutine.
 type Sink interface {
-	// Window receives what a tag has in a window that is complete, in order of windows and tags. It is
-	// valid until Window returns.
+	// Window receives what a tag has in a window that is complete, in order of windows and tags. It
+	// is valid until Window returns.
 	Window(m *merge.Merged) error
 	// Late receives an interval that came after its window.
 	Late(m *merge.Merged) error
@@ -71,16 +72,16 @@ type CommentSink interface {
 // An IntervalSink can receive intervals that are not merged.
 type IntervalSink interface {
 	Sink
-	// Interval receives an interval as soon as it is read, with the start relative to its log and the length,
-	// both in seconds as the log has them.
+	// Interval receives an interval as soon as it is read, with the start relative to its log and
+	// the length, both in seconds as the log has them.
 	Interval(m *merge.Merged, relative, length float64) error
 }
 
 // A State says how far an input is.
 type State struct {
 	Name string
-	// Lines, Skipped and Late are the numbers of lines read, of malformed ones, and of intervals that
-	// came after their windows.
+	// Lines, Skipped and Late are the numbers of lines read, of malformed ones, and of intervals
+	// that came after their windows.
 	Lines, Skipped, Late int64
 	// End is when the last interval ended, in milliseconds since the epoch, 0 if there is none.
 	End int64
@@ -333,6 +334,13 @@ func (m *Merger) consume() error {
 				return err
 			}
 		}
+		for _, in := range m.inputs {
+			if silent := in.live.Silent(); silent != in.state.Silent {
+				m.mu.Lock()
+				in.state.Silent = silent
+				m.mu.Unlock()
+			}
+		}
 		in := m.next()
 		if in == nil {
 			break
@@ -370,7 +378,6 @@ func (m *Merger) take(in *input) error {
 			return err
 		}
 	}
-	state.Silent = in.live.Silent()
 	m.mu.Lock()
 	in.state = state
 	m.mu.Unlock()

@@ -45,8 +45,9 @@ type native struct {
 	deltas []int64 // of each bucket to the one before
 }
 
-// buckets puts the counts of h into the buckets of a native histogram. The counts of a slot go to the
-// bucket of the highest value of the slot, bucket i being (2^((i-1)*2^-schema), 2^(i*2^-schema)].
+// buckets puts the counts of h into the buckets of a native histogram. The counts of a slot go to
+// the bucket of the highest value of the slot, bucket i being (2^((i-1)*2^-schema),
+// 2^(i*2^-schema)].
 func buckets(h *histogram.Histogram, o *Options) native {
 	var n native
 	last, before := 0, int64(0) // the bucket that is counted, and the count of the one before it
@@ -81,7 +82,8 @@ func buckets(h *histogram.Histogram, o *Options) native {
 	return n
 }
 
-// quantile spells a percentile as a quantile. It moves the decimal point instead of dividing: 99.9 is 0.999.
+// quantile spells a percentile as a quantile. It moves the decimal point instead of dividing: 99.9
+// is 0.999.
 func quantile(percentile float64) string {
 	q, _ := strconv.ParseFloat(strconv.FormatFloat(percentile, 'f', -1, 64)+"e-2", 64)
 	return strconv.FormatFloat(q, 'g', -1, 64)

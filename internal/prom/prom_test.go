@@ -81,7 +81,8 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// TestBucketsHold checks that no count is lost and that each bucket holds the highest value of each of its slots.
+// TestBucketsHold checks that no count is lost and that each bucket holds the highest value of each
+// of its slots.
 func TestBucketsHold(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for schema := MinSchema; schema <= MaxSchema; schema++ {

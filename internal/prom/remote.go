@@ -13,9 +13,9 @@ import (
 	"hdrkit/tags"
 )
 
-// Remote writes rows as time series of a [remote-write 1.0] request: all that was recorded with the tag
-// so far as a native histogram, and the figures of the row as gauges. Rows that follow one another are a
-// request again. Snappy makes its body.
+// Remote writes rows as time series of a [remote-write 1.0] request: all that was recorded with the
+// tag so far as a native histogram, and the figures of the row as gauges. Rows that follow one
+// another are a request again. Snappy makes its body.
 //
 // [remote-write 1.0]: https://prometheus.io/docs/specs/prw/remote_write_spec/
 type Remote struct {
@@ -67,8 +67,8 @@ const (
 	spanLength = 2
 )
 
-// Row writes the counts of h as a row that ends at end, in milliseconds since the epoch. If onlyTotal is set, the row has
-// no figures of its own.
+// Row writes the counts of h as a row that ends at end, in milliseconds since the epoch. If
+// onlyTotal is set, the row has no figures of its own.
 func (r *Remote) Row(tag []byte, end int64, h *histogram.Histogram, onlyTotal bool) error {
 	t := r.totals.of(tag)
 	if err := t.add(h); err != nil {

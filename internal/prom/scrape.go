@@ -43,7 +43,8 @@ func NewCollector(o Options, states func() []live.State) *Collector {
 	return &Collector{options: o, states: states, totals: make(totals), current: make(map[string]figures)}
 }
 
-// Window adds what a tag has in a window that is complete, which ends at end in milliseconds since the epoch.
+// Window adds what a tag has in a window that is complete, which ends at end in milliseconds since
+// the epoch.
 func (c *Collector) Window(tag []byte, end int64, h *histogram.Histogram) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +83,8 @@ func (c *Collector) Handler() http.Handler {
 	return mux
 }
 
-// metrics writes native histograms if the scraper takes protocol buffers, and classic buckets otherwise.
+// metrics writes native histograms if the scraper takes protocol buffers, and classic buckets
+// otherwise.
 func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
 	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
 	var body bytes.Buffer

@@ -1,5 +1,5 @@
-// Package push sends encoded rows to an HTTP receiver in batches. It repeats what the receiver could not
-// take, and makes the caller wait rather than drop a row.
+// Package push sends encoded rows to an HTTP receiver in batches. It repeats what the receiver
+// could not take, and makes the caller wait rather than drop a row.
 package push
 
 import (
@@ -46,7 +46,8 @@ type Options struct {
 	age, pause time.Duration // set by tests
 }
 
-// ParseURL checks the address of a receiver. Credentials do not belong there: a command line is no secret.
+// ParseURL checks the address of a receiver. Credentials do not belong there: a command line is no
+// secret.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text) // its error repeats the text, which may hold a secret
 	switch {
@@ -86,7 +87,8 @@ func (b *batch) full() bool { return b.rows >= batchRows || len(b.text) >= batch
 
 // A Result counts the rows that did not arrive.
 type Result struct {
-	// Refused is the number of rows in batches that the receiver did not accept. It may have taken some of them.
+	// Refused is the number of rows in batches that the receiver did not accept. It may have taken
+	// some of them.
 	Refused int
 	// Unsent is the number of rows that were given up.
 	Unsent int
@@ -112,8 +114,8 @@ func New(o Options) *Pusher {
 	return p
 }
 
-// Write adds one row, encoded. It waits while the batch before is on its way and the next one is full.
-// Its error is the one of a pusher that was given up.
+// Write adds one row, encoded. It waits while the batch before is on its way and the next one is
+// full. Its error is the one of a pusher that was given up.
 func (p *Pusher) Write(row []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -276,7 +278,8 @@ func (p *Pusher) printable(text []byte) string {
 	return message
 }
 
-// retryAfter reads the header field of that name: seconds, or a date. It waits at most a few minutes.
+// retryAfter reads the header field of that name: seconds, or a date. It waits at most a few
+// minutes.
 func retryAfter(text string) time.Duration {
 	var wait time.Duration
 	if seconds, err := strconv.Atoi(text); err == nil {

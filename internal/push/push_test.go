@@ -80,7 +80,8 @@ func write(t *testing.T, p *Pusher, rows int) string {
 	return all.String()
 }
 
-// TestRetry sends to a receiver that fails every third request in one of several ways. Nothing is lost.
+// TestRetry sends to a receiver that fails every third request in one of several ways. Nothing is
+// lost.
 func TestRetry(t *testing.T) {
 	for name, fail := range map[string]func(w http.ResponseWriter) int{
 		"unavailable": func(http.ResponseWriter) int { return http.StatusServiceUnavailable },
@@ -136,7 +137,8 @@ func TestAge(t *testing.T) {
 	p.Close(context.Background())
 }
 
-// TestRefused checks that a batch that the receiver refuses is reported, counted and not sent again.
+// TestRefused checks that a batch that the receiver refuses is reported, counted and not sent
+// again.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusBadRequest, http.StatusFound} {
@@ -201,7 +203,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestCloseEnds checks that Close gives up when its context ends, and that no message shows the URL.
+// TestCloseEnds checks that Close gives up when its context ends, and that no message shows the
+// URL.
 func TestCloseEnds(t *testing.T) {
 	t.Parallel()
 	r := receive(t, nil)
