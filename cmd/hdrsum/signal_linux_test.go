@@ -136,3 +136,29 @@ func TestSignalEndsFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestSignalStream ends hdrsum by a signal while it waits for a pipe. It leaves out the windows that are not complete, and the
+// end of OpenMetrics.
+func TestSignalStream(t *testing.T) {
+	t.Parallel()
+	node1, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", "logs", "node1.hdr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdin, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	p := clitest.Start(t, stdin, "hdrsum", "-st", "openmetrics", "-agg", "10")
+	stdin.Close()
+	go w.Write(node1)
+	p.Await("a row", func() bool { return strings.Contains(p.Stdout(), "latency") })
+	p.Interrupt(syscall.SIGTERM, 143)
+	if out := p.Stdout(); !strings.HasSuffix(out, "\n") || strings.Contains(out, "# EOF") {
+		t.Errorf("the output ends in %q", out[max(0, len(out)-100):])
+	}
+	if p.Stderr() != "hdrsum: interrupted\n" {
+		t.Error(p.Stderr())
+	}
+}
