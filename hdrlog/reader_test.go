@@ -70,7 +70,8 @@ func expect(t *testing.T, name string, got, want []string) {
 	}
 }
 
-// The records of small logs, malformed ones above all. However a log is chunked, they are the same.
+// TestRecords reads small logs, above all malformed ones. The records do not depend on how the log
+// is cut into reads.
 func TestRecords(t *testing.T) {
 	for _, test := range []struct {
 		name, log string
@@ -384,7 +385,7 @@ func readLog(t testing.TB, name string) []byte {
 	return text
 }
 
-// Records are the same whatever the log is encoded in and however it is chunked.
+// TestEncodings checks that the encoding of a log and the sizes of reads do not change its records.
 func TestEncodings(t *testing.T) {
 	for _, name := range []string{"logs/odd-tags.hdr", "dialects/js-writer.hlog", "dialects/c-hiccup.hlog"} {
 		text := readLog(t, name)
@@ -410,8 +411,8 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// A compressed log that is cut short keeps what came before and then says so, in a record, not in
-// Err.
+// TestCutShort cuts compressed logs. The records before the cut come first, then a malformed one.
+// Err stays nil.
 func TestCutShort(t *testing.T) {
 	// Zstd decodes nothing of a block that is not whole, and there are two in the three logs.
 	text := slices.Concat(readLog(t, "logs/node1.hdr"), readLog(t, "logs/node2.hdr"), readLog(t, "logs/node3.hdr"))
@@ -463,7 +464,7 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// What cannot be read ends the log with Err, compressed or not, and keeps the lines before.
+// TestReadError checks that a failing source ends the log with Err, after the lines before.
 func TestReadError(t *testing.T) {
 	broken := errors.New("broken disk")
 	text := readLog(t, "logs/digits2.hdr")
@@ -486,7 +487,8 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// Lines that are too long take no memory to speak of, and the next one is read.
+// TestMaxLine checks that a line that is too long takes little memory, and that the next one is
+// read.
 func TestMaxLine(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	log := "#0123456789\n#012345678\n#" + long + "\n#next\n1,2,3," + long + "\r\n#" + strings.Repeat("y", 9) + "\r\n\n#last\n" + long
@@ -540,8 +542,8 @@ func (blanks) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Nor do many batches, one after the other, blank lines, however many, or the lines after the first
-// interval of a log whose legend has EndTimestamp.
+// TestBoundedMemory checks that the length of a log does not matter: for intervals, for blank
+// lines, and for comments while an interval waits.
 func TestBoundedMemory(t *testing.T) {
 	for _, log := range []io.Reader{
 		bytes.NewReader(bytes.Repeat(readLog(t, "logs/node1.hdr"), 200)), // 20 MB
@@ -603,8 +605,8 @@ func TestWaitingLinesMemory(t *testing.T) {
 	}
 }
 
-// A line that is very long, in whatever field, takes little more than its length at a time, and
-// that is not kept.
+// TestLongLineMemory checks that a very long line takes little more than its length, and that the
+// reader does not keep this memory.
 func TestLongLineMemory(t *testing.T) {
 	long := strings.Repeat("9", 15<<20)
 	for _, line := range []string{long, "1," + long + ",3,H", "1,2," + long + ",H", "1,2,3," + long, "#[StartTime: " + long + "]"} {
@@ -627,7 +629,7 @@ func TestLongLineMemory(t *testing.T) {
 	}
 }
 
-// One long line in small pieces takes time in proportion to its length.
+// TestLongLineInPieces reads one long line byte by byte.
 func TestLongLineInPieces(t *testing.T) {
 	line := "1,2,3," + strings.Repeat("x", 2<<20)
 	// The square of the length takes minutes.
@@ -637,7 +639,7 @@ func TestLongLineInPieces(t *testing.T) {
 	}
 }
 
-// From a pipe that someone still writes to, a record is returned as soon as its line is whole.
+// TestLive checks that a record of a live pipe comes as soon as its line is whole.
 func TestLive(t *testing.T) {
 	in, out := io.Pipe()
 	r := NewReader(in, "pipe")
@@ -678,7 +680,7 @@ func TestLive(t *testing.T) {
 	next("")
 }
 
-// Interval has the fields as they stand, which the views keep while other batches are filled.
+// TestViews checks that the views of a batch stay valid while other batches are filled.
 func TestViews(t *testing.T) {
 	text := readLog(t, "logs/odd-tags.hdr")
 	lines := strings.Split(string(text), "\n")
@@ -736,7 +738,8 @@ func TestMillis(t *testing.T) {
 	}
 }
 
-// The logs of testdata hold the intervals that the reference reads there, at the same milliseconds.
+// TestReferenceTimes compares the intervals of testdata, to the millisecond, with what the
+// reference reads.
 func TestReferenceTimes(t *testing.T) {
 	n := 0
 	for line := range strings.Lines(string(mustRead(t, "testdata/intervals.tsv"))) {
@@ -765,8 +768,8 @@ func TestReferenceTimes(t *testing.T) {
 	}
 }
 
-// All ways to tell times, with starts that are relative, absolute and a year off: the reference
-// reads the logs of times.tsv, in which | ends a line, so.
+// TestReferenceTimeRules compares the times of the logs in times.tsv with those that the reference
+// reads. The logs have all kinds of time comments, with relative and absolute starts. A | ends a line.
 func TestReferenceTimeRules(t *testing.T) {
 	n := 0
 	for line := range strings.Lines(string(mustRead(t, "testdata/times.tsv"))) {
