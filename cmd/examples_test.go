@@ -155,9 +155,11 @@ func run(t *testing.T, command string) {
 	if strings.Contains(command, "zstdcat") {
 		clitest.RequireTools(t, "zstdcat")
 	}
-	listens := strings.Contains(command, listenAddress)
-	address := ""
-	if listens {
+	address, url := "", ""
+	for listen, path := range listenAddresses {
+		if !strings.Contains(command, listen) {
+			continue
+		}
 		clitest.RequireTools(t)
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -165,12 +167,12 @@ func run(t *testing.T, command string) {
 		}
 		address = l.Addr().String()
 		l.Close()
-		command = strings.ReplaceAll(command, listenAddress, address)
+		command, url = strings.ReplaceAll(command, listen, address), "http://"+address+path
 	}
 	shell := exec.Command("sh", "-c", command)
 	shell.Dir = dir
-	if listens {
-		runUntilAnswer(t, shell, "http://"+address+"/-/healthy")
+	if url != "" {
+		runUntilAnswer(t, shell, url)
 		return
 	}
 	if strings.Contains(command, " -follow") {
@@ -187,8 +189,8 @@ func run(t *testing.T, command string) {
 	}
 }
 
-// listenAddress is where the examples listen.
-const listenAddress = "127.0.0.1:9103"
+// listenAddresses are where the examples listen, with a path that answers.
+var listenAddresses = map[string]string{"127.0.0.1:9103": "/-/healthy", "127.0.0.1:8080": "/"}
 
 // runUntilAnswer runs a command until it answers a request, and interrupts it then.
 func runUntilAnswer(t *testing.T, shell *exec.Cmd, url string) {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
@@ -21,6 +23,8 @@ const examples = `examples:
    hdrplot -if fixed.hdr -type heatmap -of heat.png
    hdrplot -if before.hdr -if after.hdr -diff -of diff.png     the ratio by percentile
    hdrplot -if fixed.hdr -facet tag -mark 26=deploy -of facets.png
+   hdrplot -serve 127.0.0.1:8080 -if fixed.hdr -in ns -unit ms  the page, without a file
+   hdrplot -follow -serve 127.0.0.1:8080 -if 'node.*\.hdr' -in ns -unit ms
    hdrunion -if 'node.*' -grid 1 | hdrplot -if - -of all.html  one page to look around in, of many logs
 
 exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line, 3 if malformed lines were skipped`
@@ -46,6 +50,7 @@ func app() *urfave.App {
 		&urfave.Float64Flag{Name: "height", Value: 600, Category: cli.GroupLook, Usage: "how high it is, in `PIXELS` likewise"},
 		&urfave.IntFlag{Name: "dpi", Value: 96, Category: cli.GroupLook, Usage: "how many `DOTS` an inch PNG has: 192 makes it twice as sharp"},
 		&urfave.StringFlag{Name: "title", Category: cli.GroupLook, Usage: "the `TEXT` above it"},
+		&urfave.StringFlag{Name: "serve", Category: cli.GroupLive, Usage: "show the page at `ADDRESS`, such as 127.0.0.1:8080, instead of writing a file"},
 		&urfave.StringFlag{Name: "facet", Category: cli.GroupLook, Usage: "tag draws a small chart for each tag, with the same axes"},
 		&urfave.StringSliceFlag{Name: "mark", Category: cli.GroupLook, Usage: "write a text at a time, as in 26=deploy or 2016-07-18T00:07:00Z=deploy, a `TIME=TEXT`; repeatable"},
 		&urfave.Float64Flag{Name: "ymin", Category: cli.GroupLook, Usage: "the lowest `VALUE` of the axis, after -ovr"},
@@ -59,7 +64,7 @@ func app() *urfave.App {
 		Usage:       "draw HdrHistogram logs",
 		UsageText:   "hdrplot [options] [log ...]",
 		Description: examples,
-		Flags:       append(append(flags, cli.MovingFlags()...), cli.RunFlags()...),
+		Flags:       slices.Concat(flags, cli.MovingFlags(), cli.FollowFlags(), cli.RunFlags()),
 		Action:      run,
 		Metadata: cli.Guide{
 			Common: []string{"if", "incT", "excT", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "in", "log", "agg", "sla", "of", "format"},
@@ -77,6 +82,16 @@ func run(c *urfave.Context) error {
 		return err
 	}
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
+	var served *site
+	if address := c.String("serve"); address != "" {
+		if served, err = listen(address); err != nil {
+			return err
+		}
+		defer served.listener.Close()
+		if c.Bool("follow") {
+			return serveFollowed(c, diagnostics, o, served)
+		}
+	}
 	s, err := cli.NewScan(c, diagnostics, c.StringSlice("incT"), c.StringSlice("excT"))
 	if err != nil {
 		return err
@@ -85,7 +100,7 @@ func run(c *urfave.Context) error {
 	if !named {
 		path = pathFor(s.Inputs[0].Name, o.format)
 	}
-	if path != "-" {
+	if path != "-" && served == nil {
 		if err := cli.CheckOutput(path, c.App.Writer, s.Inputs); err != nil {
 			return err
 		}
@@ -106,6 +121,9 @@ func run(c *urfave.Context) error {
 	}
 	if o.format == picture.HTML && p.Title == "" {
 		p.Title = baseName(path) // a page needs one
+	}
+	if served != nil {
+		return errors.Join(servePicture(c, served, p), diagnostics.Close())
 	}
 	err = cli.WriteFile(path, c.App.Writer, s.Inputs, func(w io.Writer) error { return p.Write(w, o.format) })
 	if err != nil {

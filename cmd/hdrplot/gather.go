@@ -98,14 +98,8 @@ func (g *gathering) prepare(logs []scan.Input) error {
 	k := &g.collector
 	k.Ratio, k.Aggregate, k.Moving = o.ratio, o.aggregate, o.moving
 	k.Relative = o.compare && !o.absolute
-	switch {
-	case o.kind == picture.Throughput:
-		k.Measures = []picture.Measure{picture.PerSecond()}
+	if k.Measures = o.measures(); o.kind == picture.Throughput {
 		k.Moving = 0
-	case o.kind == picture.Timeline, o.format == picture.HTML:
-		for _, level := range o.levels {
-			k.Measures = append(k.Measures, picture.AtPercentile(level))
-		}
 	}
 	switch {
 	case o.format == picture.HTML:
@@ -120,6 +114,19 @@ func (g *gathering) prepare(logs []scan.Input) error {
 		return err
 	}
 	return nil
+}
+
+// measures returns what the lines show.
+func (o *options) measures() (all []picture.Measure) {
+	switch {
+	case o.kind == picture.Throughput:
+		return []picture.Measure{picture.PerSecond()}
+	case o.kind == picture.Timeline, o.format == picture.HTML:
+		for _, level := range o.levels {
+			all = append(all, picture.AtPercentile(level))
+		}
+	}
+	return all
 }
 
 // intervalLength returns the length of the first interval of the first file, rounded to what was meant: timers are late.

@@ -89,8 +89,14 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	if o.picture.Zone, err = cli.Zone(c); err != nil {
 		return nil, err
 	}
+	if err := checkServe(c); err != nil {
+		return nil, err
+	}
 	if o.format, err = parseFormat(c, o.of); err != nil {
 		return nil, err
+	}
+	if c.String("serve") != "" {
+		o.format = picture.HTML
 	}
 	for _, name := range slices.Sorted(maps.Keys(typeOptions)) {
 		kinds := typeOptions[name]

@@ -83,7 +83,7 @@ func TestExamples(t *testing.T) {
 
 	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -compare -type percentiles -of ba.png")...)
 	checkPNG(t, "ba.png", 1200, 600)
-	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -compare -it -type percentiles -of ba.svg")...)
+	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -compare -it -incT .*-rt -type percentiles -of ba.svg")...)
 	checkSVG(t, "ba.svg", "before", "after", "99.9%")
 
 	hdrplot(t, "", strings.Fields("-if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -of co.png")...)
@@ -295,7 +295,7 @@ func TestUnion(t *testing.T) {
 			t.Errorf("%s: %d points up to %v, want about %d up to %v", s.Label, len(got), slices.Max(got), points, highest)
 		}
 	}
-	together := readPage(t, []byte(hdrplot(t, "", "-it", "-of", "-", "-format", "html", dir+"node1.hdr")))
+	together := readPage(t, []byte(hdrplot(t, "", "-it", "-incT", ".*-rt", "-of", "-", "-format", "html", dir+"node1.hdr")))
 	if len(together.Series) != 1 || len(together.Lines[0][0].V) != len(each[0].Lines[0][0].V) {
 		t.Errorf("all tags together: %d series, %d points", len(together.Series), len(together.Lines[0][0].V))
 	}

@@ -349,6 +349,11 @@ func (m *Merger) consume() error {
 			return err
 		}
 	}
+	m.mu.Lock()
+	for _, in := range m.inputs { // an input falls silent without a batch
+		in.state.Silent = in.live.Silent()
+	}
+	m.mu.Unlock()
 	if m.received {
 		return m.sink.Flush()
 	}

@@ -96,17 +96,24 @@ func (c *Collector) Measure(i *hdrlog.Interval, h *histogram.Histogram, into *In
 	if c.Relative {
 		seconds, from = i.Relative(), millis(i.LogStart)
 	}
+	c.measure(Window{Start: millis(seconds), Begin: i.StartMillis() - from, End: i.EndMillis() - from, Intervals: 1}, i.Length, h, into)
+}
+
+// MeasureMerged does what Measure does for intervals that were merged, whose counts are h.
+func (c *Collector) MeasureMerged(m *merge.Merged, h *histogram.Histogram, into *Interval) {
+	c.measure(Window{Start: m.Start, Begin: m.Start, End: m.End, Intervals: m.Intervals()}, float64(m.End-m.Start)/1000, h, into)
+}
+
+func (c *Collector) measure(w Window, seconds float64, h *histogram.Histogram, into *Interval) {
 	value := func(v int64) float64 { return h.Float(v) / c.Ratio }
-	into.window = Window{
-		Start: millis(seconds), Begin: i.StartMillis() - from, End: i.EndMillis() - from, Intervals: 1, Count: h.TotalCount(),
-		Min: value(h.Min()), Max: value(h.Max()), Sum: h.Mean() / c.Ratio * float64(h.TotalCount()),
-	}
+	w.Count, w.Min, w.Max, w.Sum = h.TotalCount(), value(h.Min()), value(h.Max()), h.Mean()/c.Ratio*float64(h.TotalCount())
+	into.window = w
 	into.values = into.values[:0]
 	if c.Aggregate > 0 || c.Moving > 0 {
 		into.exact.Pack(h, histogram.MaxDigits)
 	} else {
 		for _, m := range c.Measures {
-			into.values = append(into.values, m.of(h, i.Length, c.Ratio))
+			into.values = append(into.values, m.of(h, seconds, c.Ratio))
 		}
 	}
 	if c.WindowBytes > 0 {
@@ -139,6 +146,9 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 	} else {
 		for n, v := range i.values {
 			g.lines[n] = append(g.lines[n], Point{float64(i.window.Start), float64(i.window.Start + i.window.length()), v})
+			if len(g.lines[n]) == mostPoints {
+				g.lines[n] = halved(g.lines[n])
+			}
 		}
 	}
 	if c.WindowBytes == 0 {
@@ -179,6 +189,15 @@ func (c *Collector) bound() error {
 		}
 	}
 	return nil
+}
+
+// mostPoints is the number of points at which a line is thinned: several times what a page shows. It
+// bounds the memory for logs of any length.
+const mostPoints = 256 << 10
+
+// halved thins the points of a line, which are in order of time, to at most half as many.
+func halved(points []Point) []Point {
+	return slices.Concat(runs(points, (points[len(points)-1].End-points[0].Start)*8/float64(len(points)))...)
 }
 
 // Picture returns what was gathered as a picture of a type, whose time 0 is origin, in milliseconds
@@ -277,7 +296,7 @@ func (c *Collector) settle(g *gathered) error {
 func (c *Collector) lines(label string, g *gathered, origin int64) Series {
 	s := Series{Label: label, Group: g.group}
 	for n, m := range c.Measures {
-		points := g.lines[n]
+		points := slices.Clone(g.lines[n])
 		for i := range points {
 			points[i].Start -= float64(origin)
 			points[i].End -= float64(origin)

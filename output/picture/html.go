@@ -28,16 +28,16 @@ const (
 
 // WriteHTML writes the picture as a web page that needs nothing but itself: see package page.
 func (p *Picture) WriteHTML(w io.Writer) error {
-	d, err := p.page()
+	d, err := p.Page()
 	if err != nil {
 		return err
 	}
 	return page.Write(w, d)
 }
 
-// page returns the data of a page. It keeps each interval if they all fit, and merges windows until
+// Page returns the picture as the data of a page. It keeps each interval if they all fit, and merges windows until
 // they do.
-func (p *Picture) page() (*page.Data, error) {
+func (p *Picture) Page() (*page.Data, error) {
 	limit := cmp.Or(p.PageSize, pageSize)
 	windows, width, columns := p.Windows, max(p.WindowMillis, 1), pageColumns
 	for {

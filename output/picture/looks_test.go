@@ -206,7 +206,7 @@ func TestPageLimit(t *testing.T) {
 	})
 	for _, limit := range []int{1 << 20, 100_000, 20_000} {
 		p.PageSize = limit
-		d, err := p.page()
+		d, err := p.Page()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,6 +32,8 @@ type Data struct {
 	High *float64 `json:"high,omitempty"`
 	// Baseline is a value to draw a line at, among the curves.
 	Baseline float64 `json:"baseline,omitempty"`
+	// Live is set if the page gets further data: each Data event replaces all, each rows event is an [Update].
+	Live bool `json:"live,omitempty"`
 	// Absolute labels the time axis with clock times in Zone. Each of Offsets holds a time in seconds
 	// since the epoch, and how many seconds the zone is ahead of UTC from then on.
 	Absolute bool       `json:"absolute"`
@@ -58,7 +60,18 @@ type Data struct {
 	// Summary is the table of the whole range; the page computes that of a part from the rows.
 	Summary []Summary `json:"summary"`
 	Notes   []string  `json:"notes"`
-	Rows    *Rows     `json:"rows"`
+	// Inputs is that of Update.
+	Inputs []string `json:"inputs,omitempty"`
+	Rows   *Rows    `json:"rows"`
+}
+
+// An Update is what a live page gets after its Data: further rows, of series that it knows.
+type Update struct {
+	To    int64  `json:"to"`
+	Marks []Mark `json:"marks"`
+	// Inputs says how the inputs are, such as "node1.hdr is silent".
+	Inputs []string `json:"inputs"`
+	Rows   *Rows    `json:"rows"`
 }
 
 // A Theme is a set of colours.
@@ -134,7 +147,7 @@ func file(name string) string {
 }
 
 // modules are the parts of the script. Each may import only those before it.
-var modules = []string{"numbers", "ticks", "store", "state", "canvas", "charts", "table", "main"}
+var modules = []string{"numbers", "ticks", "store", "state", "canvas", "charts", "table", "live", "main"}
 
 var (
 	importing = regexp.MustCompile(`(?m)^import [^;]*;\n`)
@@ -157,15 +170,27 @@ func Write(w io.Writer, d *Data) error {
 	if err != nil {
 		return err
 	}
-	script, style := "\n"+Script(), "\n"+file("page.css")
 	_, err = strings.NewReplacer(
 		"{{title}}", html.EscapeString(d.Title),
-		"{{policy}}", "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src "+hashOf(style)+"; script-src "+hashOf(script),
-		"{{style}}", style,
+		"{{policy}}", Policy(d.Live),
+		"{{style}}", style(),
 		"{{data}}", string(data),
-		"{{script}}", script,
+		"{{script}}", script(),
 	).WriteString(w, file("page.html"))
 	return err
+}
+
+func script() string { return "\n" + Script() }
+func style() string  { return "\n" + file("page.css") }
+
+// Policy returns the Content-Security-Policy of a page: it may run its own script, and a live page may
+// connect to where it came from.
+func Policy(live bool) string {
+	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src " + hashOf(style()) + "; script-src " + hashOf(script())
+	if live {
+		policy += "; connect-src 'self'"
+	}
+	return policy
 }
 
 // hashOf returns the hash of a script or style for a Content-Security-Policy.

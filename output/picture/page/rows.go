@@ -106,3 +106,6 @@ func (r *Rows) pack() string {
 	}
 	return r.packed
 }
+
+// Empty reports whether there are no rows.
+func (r *Rows) Empty() bool { return len(r.bytes) == 0 }

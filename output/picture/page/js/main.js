@@ -5,6 +5,7 @@ import { unpack, newSeries, addRows, startsIn, Sum, sumOf, curveOf, tableOf } fr
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
 import { drawTime, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
+import { connect, Tail } from './live.js';
 import { columnsOf, textOf, sorted, csvOf, levels } from './table.js';
 
 const element = id => document.getElementById(id);
@@ -15,13 +16,25 @@ const make = (kind, properties = {}, ...children) => {
 };
 const named = label => label || 'untagged';
 
-const data = JSON.parse(element('data').textContent);
-const store = data.series.map(s => newSeries(s, data.measures));
-addRows(store, await unpack(data.rows));
-const hasTime = store.some(s => s.windows.length || s.lines.some(l => l.points.length));
-const view = new View({ from: data.from, to: data.to }, data.window, data.windowAt);
+const page = { data: null, view: null, log: false, theme: null, series: [], band: [], scaled: showScale };
+let data, store = [], view, hasTime, tail = null; // tail is set while a live page follows its end
+
+// load takes all data. What the reader chose stays.
+async function load(next) {
+  const rows = await unpack(next.rows), hidden = new Map(store.map(s => [s.label, s.shown])), old = view;
+  data = page.data = next;
+  store = next.series.map(s => newSeries(s, next.measures));
+  for (const s of store) if (hidden.has(s.label)) s.shown = hidden.get(s.label);
+  addRows(store, rows);
+  hasTime = store.some(s => s.windows.length || s.lines.some(l => l.points.length));
+  view = page.view = new View({ from: next.from, to: next.to }, next.window, next.windowAt);
+  if (old) [view.from, view.to, view.past] = [old.from, old.to, old.past];
+  else page.log = next.log;
+  element('time-section').hidden = !hasTime;
+  element('notes').replaceChildren(...next.notes.map(note => make('div', { textContent: note })));
+}
+
 const timeChart = new Chart(element('time'), element('time-over')), curveChart = new Chart(element('curve'), element('curve-over'));
-const page = { data, view, log: data.log, theme: null, series: [], band: [], scaled: showScale };
 const pointer = { time: null, nines: null, value: null, dragFrom: null, x: 0, y: 0 };
 let bandShown = true, curves = [], rows = [], sortBy = null;
 
@@ -174,7 +187,7 @@ function describe() {
   element('range').textContent = whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).' + windows;
   element('curve-title').textContent = whole ? 'Percentiles' : 'Percentiles of the time in view';
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
-  element('precision').textContent = whole ? 'All numbers are as precise as the log.'
+  element('precision').textContent = whole && !data.live ? 'All numbers are as precise as the log.'
     : 'Percentiles have ' + data.digits + ' significant digits, as the curves. All other numbers are as precise as the log.';
   for (const id of ['whole', 'left', 'right', 'out']) element(id).disabled = whole;
   element('back').disabled = !view.past.length;
@@ -247,8 +260,8 @@ function solo(s) {
 // ---- table ----
 
 function buildTable() {
-  rows = view.isWhole || !hasTime ? data.summary : tableOf(store, view.from, view.to, levels);
-  element('summary-section').hidden = !data.summary.length;
+  rows = (view.isWhole && !data.live) || !hasTime ? data.summary : tableOf(store, view.from, view.to, levels);
+  element('summary-section').hidden = !rows.length && !data.summary.length;
   const columns = columnsOf(rows, data.unit);
   if (sortBy) rows = sorted(rows, columns[sortBy.column], sortBy.descending);
   const head = columns.map((column, i) => {
@@ -277,6 +290,7 @@ function saveCSV() {
 // go runs a change of the view, and shows it and its address if it is another one.
 function go(change) {
   if (!hasTime || !change()) return;
+  follow(null);
   history.replaceState(null, '', view.address() || location.pathname + location.search);
   drawAll();
 }
@@ -346,7 +360,7 @@ function listen() {
     else if (/^[1-9]$/.test(event.key)) { if (store[event.key - 1]) solo(store[event.key - 1]); }
     else if (keys[event.key]) actions[keys[event.key]]();
   });
-  addEventListener('hashchange', () => { view.follow(location.hash); drawAll(); });
+  addEventListener('hashchange', () => { view.follow(location.hash); follow(null); drawAll(); });
   let width = innerWidth;
   addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; drawAll(); } });
   const redress = () => { dress(); drawAll(); };
@@ -354,10 +368,65 @@ function listen() {
   printing.addEventListener('change', redress);
 }
 
-element('time-section').hidden = !hasTime;
-element('notes').append(...data.notes.map(note => make('div', { textContent: note })));
+// ---- a live page ----
+
+// follow makes the view follow the end of the data, or stops that for null.
+function follow(next) {
+  if (!data.live) return;
+  tail = next;
+  for (const button of element('tail').querySelectorAll('button')) {
+    button.setAttribute('aria-pressed', button.dataset.span ? tail !== null && tail.span === Number(button.dataset.span) : tail === null);
+  }
+  if (tail) [view.from, view.to] = tail.range(view.whole);
+}
+
+// moved draws what came, once a frame. A view that was looked at stays.
+let moving = false;
+function moved() {
+  if (tail) [view.from, view.to] = tail.range(view.whole);
+  if (moving) return;
+  moving = true;
+  requestAnimationFrame(() => { moving = false; drawAll(); });
+}
+
+function live() {
+  element('live').hidden = false;
+  for (const button of element('tail').querySelectorAll('button')) {
+    button.addEventListener('click', () => {
+      follow(button.dataset.span ? Object.assign(new Tail(), { span: Number(button.dataset.span) }) : tail ? null : new Tail());
+      history.replaceState(null, '', view.address() || location.pathname);
+      drawAll();
+    });
+  }
+  const inputs = list => element('inputs').replaceChildren(...list.map(text => make('span', { textContent: text })));
+  connect('events', {
+    state: connected => { element('connection').textContent = connected ? 'connected' : 'The connection is lost. Trying again.'; },
+    all: async next => {
+      await load(next);
+      buildToggles();
+      inputs(next.inputs || []);
+      follow(tail);
+      moved();
+    },
+    rows: async update => {
+      addRows(store, await unpack(update.rows));
+      hasTime = true;
+      element('time-section').hidden = false;
+      data.to = view.whole.to = Math.max(view.whole.to, update.to);
+      data.marks.push(...update.marks);
+      inputs(update.inputs);
+      moved();
+    },
+  });
+}
+
+await load(JSON.parse(element('data').textContent));
 view.follow(location.hash);
 dress();
 listen();
+if (data.live) {
+  follow(view.isWhole ? new Tail() : null);
+  live();
+}
 drawAll();
 document.documentElement.dataset.ready = Math.round(performance.now()); // milliseconds, for tests

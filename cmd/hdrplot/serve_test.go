@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
+)
+
+// A served is a hdrplot that serves a page.
+type served struct {
+	*exec.Cmd
+	address string
+	errors  *bytes.Buffer
+}
+
+// serveAt starts hdrplot -serve.
+func serveAt(t *testing.T, hdrplot string, args ...string) *served {
+	t.Helper()
+	s := &served{Cmd: exec.Command(hdrplot, args...), errors: &bytes.Buffer{}}
+	s.Stderr = s.errors
+	out, err := s.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.stop)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%v\n%s", err, s.errors)
+	}
+	s.address = strings.TrimSpace(line)
+	return s
+}
+
+// stop interrupts the command and waits for its end.
+func (s *served) stop() {
+	if s.ProcessState == nil {
+		s.Process.Signal(os.Interrupt)
+		s.Wait()
+	}
+}
+
+// A writer writes a log, an interval at a time.
+type writer struct {
+	t    *testing.T
+	file *os.File
+	log  *hdrlog.Writer
+}
+
+const liveStart = 1468800000
+
+func newWriter(t *testing.T, path string) *writer {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	w := &writer{t, file, hdrlog.NewWriter(file)}
+	w.log.Comment("#UNITS:NANOSECONDS")
+	w.log.Version()
+	w.log.BaseTime(liveStart)
+	w.log.StartTime(liveStart)
+	w.log.Legend()
+	return w
+}
+
+// second writes the interval that starts so many seconds after the start, with values around a value.
+func (w *writer) second(second int, value int64) {
+	w.t.Helper()
+	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range int64(50) {
+		h.Record(value+i*value/50, 1)
+	}
+	if err := w.log.Interval([]byte("read"), float64(second), 1, h); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.log.Flush(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// until waits until an expression in the page is true.
+func (b *browser) until(t *testing.T, expression string) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); b.eval(t, expression) != "true"; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s stays false; the page says %q", expression, b.eval(t, "document.body.innerText"))
+		}
+	}
+}
+
+// TestBrowserLive shows a page while three writers append: it moves, zooms and pauses, marks a silent input, and goes
+// on after the server restarts. Its table agrees with hdrsum.
+func TestBrowserLive(t *testing.T) {
+	b := newBrowser(t)
+	command, hdrsum, hdrunion := build(t, "hdrplot"), build(t, "hdrsum"), build(t, "hdrunion")
+	dir := t.TempDir()
+	var writers []*writer
+	for n := range 3 {
+		writers = append(writers, newWriter(t, filepath.Join(dir, fmt.Sprintf("node%d.hdr", n+1))))
+	}
+	write := func(from, to int) {
+		for s := from; s < to; s++ {
+			for n, w := range writers {
+				w.second(s, int64(1e6*(n+1)*(s%7+1)))
+			}
+		}
+	}
+	write(0, 30)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	args := []string{"-follow", "-serve", address, "-idle", "1s", "-ip", dir, "-if", `node.*\.hdr`, "-unit", "ms"}
+	server := serveAt(t, command, args...)
+	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
+	count := "Number(document.querySelector('#summary tbody tr')?.cells[2].textContent.replace(/,/g, '') || 0)"
+	b.until(t, count+" >= 29 * 150")
+
+	// It moves while the writers write, and keeps to the last minute.
+	b.do(t, chromedp.Click(chromedp.CSS("[data-span='60000']")))
+	write(30, 100)
+	b.until(t, count+" === 60 * 150 || "+count+" === 61 * 150")
+	b.screenshot(t, "hdrplot-live.png")
+
+	// A view that was looked at stays.
+	b.eval(t, "location.hash = 't=10,20'")
+	b.until(t, count+" === 10 * 150")
+	write(100, 110)
+	b.do(t, chromedp.Click(chromedp.CSS("[data-span='0']")))
+	b.until(t, count+" >= 109 * 150")
+	b.do(t, chromedp.Click(chromedp.CSS("#pause")))
+	paused := b.eval(t, count)
+
+	// An input falls silent.
+	last := 110
+	for b.eval(t, "document.getElementById('inputs').textContent.includes('node3.hdr is silent')") != "true" && last < 1000 {
+		writers[0].second(last, 1e6)
+		writers[1].second(last, 1e6)
+		last++
+		time.Sleep(100 * time.Millisecond)
+	}
+	if last == 1000 {
+		t.Fatal("node3.hdr does not fall silent")
+	}
+	if got := b.eval(t, count); got != paused {
+		t.Errorf("%s values while it is paused, %s before", got, paused)
+	}
+
+	// The connection is lost, and comes back with a new server.
+	server.stop()
+	b.until(t, "document.getElementById('connection').textContent.includes('lost')")
+	server = serveAt(t, command, args...)
+	b.until(t, "document.getElementById('connection').textContent === 'connected'")
+	write(last, last+8)
+	b.do(t, chromedp.Click(chromedp.CSS("#pause")))
+	b.until(t, fmt.Sprintf("%s >= %d", count, (110*3+(last-110)*2+7*3)*50))
+
+	// The table agrees with hdrsum of the union.
+	union := filepath.Join(dir, "union.log")
+	if out, err := exec.Command(hdrunion, "-q", "-ip", dir, "-if", `node.*\.hdr`, "-grid", "1", "-of", union).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, view := range [][2]float64{{20, 50}, {3, 104}} {
+		b.eval(t, fmt.Sprintf("location.hash = 't=%v,%v'", view[0], view[1]))
+		b.await(t, "new Promise(requestAnimationFrame)")
+		want := sums(t, hdrsum, view[0], view[1], union)
+		for i := range want {
+			s := &want[i]
+			s.Intervals *= 3 // the page counts those of the logs, and the union has merged them
+			for _, v := range []*float64{&s.Min, &s.Mean, &s.Max} {
+				*v /= 1e6
+			}
+			for n := range s.Percentiles {
+				s.Percentiles[n].Value /= 1e6
+			}
+		}
+		compare(t, b.table(t), want, 1.0/127)
+	}
+}
+
+// TestServe serves the page of a complete log.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	command := build(t, "hdrplot")
+	server := serveAt(t, command, "-serve", "127.0.0.1:0", "-if", filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
+	response, err := http.Get(server.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := readPage(t, body); len(p.Summary) != 6 || p.Live {
+		t.Errorf("%d rows, live %v", len(p.Summary), p.Live)
+	}
+	policy := response.Header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "connect-src") || strings.Contains(policy, "unsafe") {
+		t.Errorf("policy %q", policy)
+	}
+	if other, err := exec.Command(command, "-serve", strings.Trim(server.address, "htp:/"), "-if", "nosuch.hdr").CombinedOutput(); err == nil || !strings.Contains(string(other), "address already in use") {
+		t.Errorf("a second server: %v, %s", err, other)
+	}
+}
+
+// TestViewers opens 100 viewers, one of which reads nothing: the others get everything, and so does the page.
+func TestViewers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := newWriter(t, filepath.Join(dir, "a.hdr"))
+	server := serveAt(t, build(t, "hdrplot"), "-follow", "-serve", "127.0.0.1:0", "-ip", dir, "-if", "a.hdr", "-unit", "ms")
+	host := strings.TrimSuffix(strings.TrimPrefix(server.address, "http://"), "/")
+	idle, err := net.Dial("tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Close()
+	fmt.Fprintf(idle, "GET /events HTTP/1.1\r\nHost: %s\r\n\r\n", host)
+
+	var all sync.WaitGroup
+	const viewers, seconds = 99, 300
+	for range viewers {
+		response, err := http.Get(server.address + "events")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			defer response.Body.Close()
+			highest := 0.0
+			lines := bufio.NewReaderSize(response.Body, 1<<20)
+			for highest < 1000*(seconds-2) {
+				line, err := lines.ReadString('\n')
+				if err != nil {
+					t.Errorf("a viewer ends at %v ms: %v", highest, err)
+					return
+				}
+				if _, rest, ok := strings.Cut(line, `"to":`); ok {
+					var to float64
+					fmt.Sscanf(rest, "%f", &to)
+					highest = math.Max(highest, to)
+				}
+			}
+		})
+	}
+	for s := range seconds {
+		w.second(s, 1e6)
+	}
+	all.Wait()
+}
