@@ -30,8 +30,8 @@ import (
 // would show it to others.
 const credentials = "HDRKIT_PUSH_AUTHORIZATION"
 
-// lastPush is the time that an ended command takes to send the last rows.
-const lastPush = 10 * time.Second
+// lastPush is the time that an interrupted command takes to send the last rows.
+const lastPush = 5 * time.Second
 
 // liveFlags are the options that show logs to other programs, or while they are written.
 func liveFlags() []urfave.Flag {
@@ -188,9 +188,7 @@ func (r *remoteRows) Close() error { return nil }
 
 // closePusher sends the last rows, and says what did not arrive.
 func closePusher(p *push.Pusher, d *cli.Diagnostics) error {
-	ctx, cancel := context.WithTimeout(context.Background(), lastPush)
-	defer cancel()
-	result := p.Close(ctx)
+	result := p.Close()
 	d.LeftOut(result.Refused)
 	if result.Unsent > 0 {
 		return fmt.Errorf("the receiver did not take the last rows: %d are lost", result.Unsent)
@@ -246,7 +244,14 @@ func (f *follower) run(w io.Writer) error {
 	if out != nil {
 		f.rows = series.NewLive(&f.options.series, newRowSink(f.c, f.diagnostics, f.options, out).row)
 	}
-	some, err := cli.Follow(f.c, f.options.series.Window, f, f.serve)
+	some, err := cli.Follow(f.c, f.options.series.Window, f, cli.FollowHooks{Start: f.serve, Stopped: func() {
+		if pusher != nil {
+			time.AfterFunc(lastPush, pusher.GiveUp)
+		}
+	}})
+	if pusher != nil && errors.Is(err, push.ErrGivenUp) {
+		return closePusher(pusher, f.diagnostics)
+	}
 	if err != nil {
 		return err
 	}

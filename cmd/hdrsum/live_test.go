@@ -167,6 +167,27 @@ func TestPushRefused(t *testing.T) {
 	}
 }
 
+// TestInterruptAway interrupts a command that waits for its receiver. It gives up after a while.
+func TestInterruptAway(t *testing.T) {
+	t.Parallel()
+	r := receive(t, func(int) int { return http.StatusServiceUnavailable })
+	var tags []string
+	for n := range 100 {
+		tags = append(tags, fmt.Sprint("tag", n))
+	}
+	path := filepath.Join(t.TempDir(), "log.hdr")
+	w := clitest.NewLogWriter(t, path, 0, tags...)
+	for s := range 110 { // more than two batches of 5,000 rows
+		w.Second(s, 1000, 1)
+	}
+	p := clitest.Start(t, nil, "hdrsum", "-follow", "-if", path, "-st", "influx", "-push", r.URL)
+	p.Await("a retry", func() bool { return strings.Contains(p.Stderr(), "the receiver did not take 5000 rows") })
+	p.Interrupt(os.Interrupt, 1)
+	if !strings.Contains(p.Stderr(), "the receiver did not take the last rows: 10001 are lost") {
+		t.Error(p.Stderr())
+	}
+}
+
 // TestInterruptTwice interrupts a command that cannot send its last rows. The second signal ends it
 // at once.
 func TestInterruptTwice(t *testing.T) {

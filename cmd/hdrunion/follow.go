@@ -20,7 +20,7 @@ func runFollow(c *urfave.Context, d *cli.Diagnostics, grid int64) error {
 	err := cli.WriteFile("", c.App.Writer, nil, func(w io.Writer) error {
 		out := &liveUnion{w: w, log: hdrlog.NewWriter(w), diagnostics: d}
 		var err error
-		some, err = cli.Follow(c, grid, out, nil)
+		some, err = cli.Follow(c, grid, out, cli.FollowHooks{})
 		return err
 	})
 	if err != nil {

@@ -49,11 +49,18 @@ func CheckFollow(c *cli.Context, never ...string) error {
 	return nil
 }
 
+// FollowHooks are what a command does besides. All may be nil.
+type FollowHooks struct {
+	// Start receives the merger before it runs, and returns what to call after that.
+	Start func(*live.Merger) (end func())
+	// Stopped is called when a signal comes or the time of -for is over.
+	Stopped func()
+}
+
 // Follow merges the logs that the options choose by windows of size milliseconds, until they end, a
 // signal comes or the time of -for is over. It reports whether the logs had any intervals, or were
-// not read to their end. Start, which may be nil, receives the merger before it runs. It returns
-// what to call after that.
-func Follow(c *cli.Context, size int64, sink live.Sink, start func(*live.Merger) (end func())) (some bool, err error) {
+// not read to their end.
+func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some bool, err error) {
 	selection, err := selection(c, c.StringSlice("incT"), c.StringSlice("excT"))
 	if err != nil {
 		return false, err
@@ -74,7 +81,12 @@ func Follow(c *cli.Context, size int64, sink live.Sink, start func(*live.Merger)
 		return false, err
 	}
 	stop := make(chan struct{})
-	end := sync.OnceFunc(func() { close(stop) })
+	end := sync.OnceFunc(func() {
+		close(stop)
+		if hooks.Stopped != nil {
+			hooks.Stopped()
+		}
+	})
 	var named sync.Map // the tags of -tif, by input
 	merger := live.New(live.Options{
 		Size: size, Idle: time.Duration(idle) * time.Millisecond,
@@ -101,8 +113,8 @@ func Follow(c *cli.Context, size int64, sink live.Sink, start func(*live.Merger)
 	if err := addFollowed(c, follower, &named); err != nil {
 		return false, err
 	}
-	if start != nil {
-		defer start(merger)()
+	if hooks.Start != nil {
+		defer hooks.Start(merger)()
 	}
 	if limit > 0 {
 		timer := time.AfterFunc(time.Duration(limit)*time.Millisecond, end)

@@ -30,6 +30,9 @@ const (
 	longestPause = 30 * time.Second
 )
 
+// ErrGivenUp is the error for a row after [Pusher.GiveUp].
+var ErrGivenUp = errors.New("nothing more is sent")
+
 // timeout is the time that one request may take.
 const timeout = 30 * time.Second
 
@@ -122,9 +125,9 @@ func (p *Pusher) Write(row []byte) (int, error) {
 	for p.filling.full() && p.context.Err() == nil {
 		p.changed.Wait()
 	}
-	if err := p.context.Err(); err != nil {
+	if p.context.Err() != nil {
 		p.result.Unsent++
-		return 0, err
+		return 0, ErrGivenUp
 	}
 	if p.filling.rows == 0 {
 		p.timer = time.AfterFunc(p.options.age, func() {
@@ -142,15 +145,13 @@ func (p *Pusher) Write(row []byte) (int, error) {
 	return len(row), nil
 }
 
-// Close sends the rows that are left. When the context ends, it gives them up.
-func (p *Pusher) Close(ctx context.Context) Result {
+// Close sends the rows that are left, and waits until the receiver has them or GiveUp is called.
+func (p *Pusher) Close() Result {
 	p.mu.Lock()
 	p.closing = true
 	p.changed.Broadcast()
 	p.mu.Unlock()
-	stop := context.AfterFunc(ctx, p.GiveUp)
 	<-p.ended
-	stop()
 	p.giveUp()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,7 +1,6 @@
 package push
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -101,7 +100,7 @@ func TestRetry(t *testing.T) {
 			})
 			p, notices := pusher(r.URL, patience)
 			want := write(t, p, 12*batchRows+7)
-			if result := p.Close(context.Background()); result != (Result{}) {
+			if result := p.Close(); result != (Result{}) {
 				t.Errorf("%+v", result)
 			}
 			if r.taken.String() != want {
@@ -134,7 +133,7 @@ func TestAge(t *testing.T) {
 			t.Fatal("no batch")
 		}
 	}
-	p.Close(context.Background())
+	p.Close()
 }
 
 // TestRefused checks that a batch that the receiver refuses is reported, counted and not sent
@@ -154,7 +153,7 @@ func TestRefused(t *testing.T) {
 		})
 		p, notices := pusher(r.URL+"/write?p=hidden", patience)
 		write(t, p, batchRows+3)
-		if result := p.Close(context.Background()); result != (Result{Refused: batchRows}) {
+		if result := p.Close(); result != (Result{Refused: batchRows}) {
 			t.Errorf("%+v", result)
 		}
 		want := fmt.Sprintf(`the receiver refused 5000 rows: %d %s: status\x1b[2J %[1]d of ...`, status, http.StatusText(status))
@@ -195,25 +194,23 @@ func TestWait(t *testing.T) {
 		t.Error("a row was taken that there is no room for")
 	}
 	p.GiveUp()
-	if err := <-done; err == nil {
-		t.Error("no error after giving up")
+	if err := <-done; err != ErrGivenUp {
+		t.Error(err)
 	}
-	if result := p.Close(context.Background()); result != (Result{Unsent: 2*batchRows + 1}) {
+	if result := p.Close(); result != (Result{Unsent: 2*batchRows + 1}) {
 		t.Errorf("%+v", result)
 	}
 }
 
-// TestCloseEnds checks that Close gives up when its context ends, and that no message shows the
-// URL.
-func TestCloseEnds(t *testing.T) {
+// TestGiveUp checks that Close ends after GiveUp, and that no message shows the URL.
+func TestGiveUp(t *testing.T) {
 	t.Parallel()
 	r := receive(t, nil)
 	r.Close() // nobody listens
 	p, notices := pusher(r.URL+"/write?p=hidden", patience)
 	write(t, p, 5)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if result := p.Close(ctx); result != (Result{Unsent: 5}) {
+	p.GiveUp()
+	if result := p.Close(); result != (Result{Unsent: 5}) {
 		t.Errorf("%+v", result)
 	}
 	if text := notices(); strings.Contains(text, "hidden") {
