@@ -1,6 +1,5 @@
 //go:build unix
 
-// Package cmd holds the commands. Its test runs every example that their help and the README give.
 package cmd
 
 import (
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -80,33 +78,6 @@ func prepare(t *testing.T, dir string) {
 		}
 	}
 }
-
-// bin is the folder of the commands, once they are built.
-var bin string
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	os.RemoveAll(bin)
-	os.Exit(status)
-}
-
-// build builds the commands, once, and puts them on the path.
-func build(t *testing.T) {
-	t.Helper()
-	if err := buildOnce(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-var buildOnce = sync.OnceValue(func() (err error) {
-	if bin, err = os.MkdirTemp("", "hdrkit-commands"); err != nil {
-		return err
-	}
-	if out, err := exec.Command("go", "build", "-o", bin, "./...").CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return os.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-})
 
 // example finds commands in indented lines; what two or more spaces or a # set off is no part of them.
 var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|go run ).*?)(?:  +.*| +# .*)?$`)

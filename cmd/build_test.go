@@ -1,0 +1,37 @@
+// Package cmd has the commands. Its tests run them as programs.
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+)
+
+// bin is the folder of the commands, once they are built.
+var bin string
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	os.RemoveAll(bin)
+	os.Exit(status)
+}
+
+// build builds the commands, once, and puts them on the path.
+func build(t *testing.T) {
+	t.Helper()
+	if err := buildOnce(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var buildOnce = sync.OnceValue(func() (err error) {
+	if bin, err = os.MkdirTemp("", "hdrkit-commands"); err != nil {
+		return err
+	}
+	if out, err := exec.Command("go", "build", "-o", bin, "./...").CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return os.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+})
