@@ -96,8 +96,8 @@ func run(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	path, named := o.of, o.of != ""
-	if !named {
+	path := o.of
+	if path == "" {
 		path = pathFor(s.Inputs[0].Name, o.format)
 	}
 	if path != "-" && served == nil {
@@ -129,8 +129,8 @@ func run(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	if !named {
-		fmt.Fprintln(c.App.Writer, path)
+	if path != "-" {
+		fmt.Fprintln(c.App.Writer, cli.Printable(path))
 	}
 	return diagnostics.Close()
 }

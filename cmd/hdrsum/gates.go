@@ -15,16 +15,16 @@ import (
 	"hdrkit/tags"
 )
 
-// gates are what a pipeline asks: how do the logs compare with a baseline, and do limits hold.
+// gates are the comparison with a baseline, and the limits that must hold.
 type gates struct {
 	limits   []sla.Limit
 	baseline []string // as in -if
 }
 
-// wanted reports whether anything was asked.
+// wanted reports whether there is a baseline or a limit.
 func (g *gates) wanted() bool { return len(g.limits) > 0 || len(g.baseline) > 0 }
 
-// parseGates checks the options that ask it.
+// parseGates checks -sla and -baseline.
 func parseGates(c *urfave.Context) (g gates, err error) {
 	g.baseline = c.StringSlice("baseline")
 	for _, list := range c.StringSlice("sla") {
@@ -50,51 +50,35 @@ func parseGates(c *urfave.Context) (g gates, err error) {
 	return g, nil
 }
 
-// baselineInputs returns the logs of -baseline.
-func (g *gates) baselineInputs(c *urfave.Context, s *scan.Scan) ([]scan.Input, error) {
-	inputs, err := cli.InputsNamed(c, "baseline")
-	if err != nil {
-		return nil, err
-	}
-	for _, input := range inputs {
-		if input.Once && slices.ContainsFunc(s.Inputs, func(other scan.Input) bool { return other.Once && other.Same(&input) }) {
-			return nil, cli.Usagef("-baseline %s: it is read as -if already, and can be read only once", input.Name)
-		}
-	}
-	return inputs, nil
-}
-
-// collect adds up the logs of -baseline, chosen as those that they are compared with.
-func (g *gates) collect(c *urfave.Context, s *scan.Scan, o *options, inputs []scan.Input) (*summary.Result, error) {
-	before := *s
-	before.Inputs, before.Seen = inputs, 0
-	o.units.Watch(&before)
-	stop := cli.ShowProgress(&before, c.App.ErrWriter, c.Bool("q"))
-	result, err := summary.Collect[struct{}](&before, o.collecting(c), nil, nil)
+// collect adds up the logs of -baseline, chosen like the logs that they are compared with.
+func (g *gates) collect(c *urfave.Context, before *scan.Scan, o *options) (*summary.Result, error) {
+	o.units.Watch(before)
+	stop := cli.ShowProgress(before, c.App.ErrWriter, c.Bool("q"))
+	result, err := summary.Collect[struct{}](before, o.collecting(c), nil, nil)
 	stop()
 	if err != nil {
 		return nil, err
 	}
 	if len(result.Summaries) == 0 {
-		return nil, fmt.Errorf("-baseline: %w", cli.NothingLeft(&before))
+		return nil, fmt.Errorf("-baseline: %w", cli.NothingLeft(before))
 	}
 	return result, nil
 }
 
-// write writes how the logs compare and what holds. It returns a status if something does not.
+// write writes the comparison and the verdicts. It returns a status if a limit does not hold.
 func (g *gates) write(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options, after *summary.Result) error {
 	var before summary.Result
 	var inputs []scan.Input
 	if len(g.baseline) > 0 {
-		var err error
-		if inputs, err = g.baselineInputs(c, s); err != nil {
-			return err
-		}
-		result, err := g.collect(c, s, o, inputs)
+		base, err := cli.ScanOf(c, "baseline", s, d)
 		if err != nil {
 			return err
 		}
-		before = *result
+		result, err := g.collect(c, base, o)
+		if err != nil {
+			return err
+		}
+		before, inputs = *result, base.Inputs
 	}
 	before.SetPeriods(o.mode)
 	after.SetPeriods(o.mode)
@@ -128,7 +112,7 @@ func (g *gates) write(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *op
 	return skipped
 }
 
-// text writes how the logs compare, if there is a baseline, and what holds.
+// text writes the comparison, if there is a baseline, and the verdicts.
 func (g *gates) text(w io.Writer, c *urfave.Context, o *options, before, after []*output.Summary, verdicts []sla.Verdict) error {
 	if len(g.baseline) > 0 {
 		pairs := pair(before, after)
@@ -148,7 +132,7 @@ func (g *gates) text(w io.Writer, c *urfave.Context, o *options, before, after [
 	return sla.Write(w, verdicts, toStdout(c) && cli.Colour(c.App.Writer))
 }
 
-// json writes all summaries with how they compare and what holds.
+// json writes all summaries with the comparison and the verdicts.
 func (g *gates) json(w io.Writer, r *report, before []*output.Summary, inputs []scan.Input, verdicts []sla.Verdict) error {
 	doc, err := r.document()
 	if err != nil {

@@ -169,8 +169,8 @@ func (p *points) check(r *output.Row) error {
 	return nil
 }
 
-// moveOn makes of a row that is too late one that tells its totals only, at least a millisecond
-// after the tag's last point. It reports whether the format has totals.
+// moveOn moves a row that is too late behind the tag's last point, and reduces it to its totals. It
+// reports whether the format has totals.
 func (p *points) moveOn(r *output.Row) bool {
 	if !p.format.totals {
 		return false
@@ -189,7 +189,7 @@ func outOfOrder(last, now int64) error {
 	if now > last {
 		return nil
 	}
-	return errors.New("ends no later than the last interval of its tag, so that only the counters take it in, a millisecond after that; hdrunion puts logs in order")
+	return errors.New("does not end after the last interval of its tag; only the counters include it, a millisecond later; hdrunion puts logs in order")
 }
 
 // sameTime is the rule of InfluxDB: a point replaces one of the same time.
@@ -197,5 +197,5 @@ func sameTime(last, now int64) error {
 	if now != last {
 		return nil
 	}
-	return errors.New("ends when the last interval of its tag does, which it would replace; -agg or hdrunion merge them, a finer -precision tells them apart")
+	return errors.New("ends at the same time as the last interval of its tag, and would replace it; use -agg, hdrunion or a finer -precision")
 }

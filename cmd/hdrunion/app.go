@@ -19,7 +19,7 @@ import (
 
 const examples = `examples:
    hdrunion -if 'node.*\.hdr' -of all.hdr              all logs whose name matches, by the rules of HdrLogProcessing
-   hdrunion -if 'node.*\.hdr' -grid 10 -of all.hdr     one interval a tag and ten seconds, whatever the clocks differ
+   hdrunion -if 'node.*\.hdr' -grid 10 -of all.hdr     one interval for each tag and ten seconds, even if clocks differ
    hdrunion -tif READ=load-gen1.hdr -tif WRITE=load-gen3.hdr   with tags READ and WRITE, or READ::TAG where there is one
    hdrunion -if 'run.*\.hdr' -r -of runs.hdr           runs of different days, as if all had started at once
    hdrunion -if 'node.*\.hdr' -grid 10 | hdrsum -if - -st json

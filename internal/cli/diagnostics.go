@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
 
@@ -60,6 +61,20 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 		return Status(Skipped)
 	}
 	return nil
+}
+
+// probe has the diagnostics find out which inputs are logs.
+func (d *Diagnostics) probe(inputs []scan.Input) {
+	if d.probes == nil {
+		d.probes = make(map[string]*probe)
+	}
+	for n := range inputs {
+		name := inputs[n].Name
+		if d.probes[name] == nil {
+			d.probes[name] = &probe{}
+		}
+		d.probes[name].wrap(&inputs[n])
+	}
 }
 
 // held are the messages about an input that shows no sign of being a log so far.

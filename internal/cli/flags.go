@@ -156,11 +156,7 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 		Report:    diagnostics.Report,
 		Expected:  c.Float64("co"),
 	}
-	diagnostics.probes = make(map[string]*probe)
-	for n := range inputs {
-		diagnostics.probes[inputs[n].Name] = &probe{}
-		diagnostics.probes[inputs[n].Name].wrap(&inputs[n])
-	}
+	diagnostics.probe(inputs)
 	return s, findEnds(s)
 }
 

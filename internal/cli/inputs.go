@@ -44,11 +44,22 @@ func Inputs(c *cli.Context) ([]scan.Input, error) {
 	return chosen.inputs, nil
 }
 
-// InputsNamed returns the logs that the values of an option choose. They have the grammar of -if.
-func InputsNamed(c *cli.Context, option string) ([]scan.Input, error) {
+// ScanOf returns a scan like s, of the logs that the values of an option choose. They have the grammar of -if.
+func ScanOf(c *cli.Context, option string, s *scan.Scan, diagnostics *Diagnostics) (*scan.Scan, error) {
 	chosen, err := matching(c, option, c.StringSlice(option))
+	if err != nil {
+		return nil, err
+	}
 	chosen.tagUntagged()
-	return chosen.inputs, err
+	for _, input := range chosen.inputs {
+		if input.Once && slices.ContainsFunc(s.Inputs, func(other scan.Input) bool { return other.Once && other.Same(&input) }) {
+			return nil, Usagef("-%s %s: it is read as -if already, and can be read only once", option, input.Name)
+		}
+	}
+	other := *s
+	other.Inputs, other.Seen = chosen.inputs, 0
+	diagnostics.probe(other.Inputs)
+	return &other, findEnds(&other)
 }
 
 func matching(c *cli.Context, option string, patterns []string) (inputs, error) {
