@@ -82,13 +82,18 @@ type windows struct {
 	// nearly. To pack a window again for each of them would take most of the time that a page takes
 	// (BenchmarkWindows).
 	open *Window
-	sum  histogram.Histogram
+	sum  histogram.Sum
 }
 
 // windowBytes is about what a window takes beside its counts.
 const windowBytes = 150
 
-func newWindows() *windows { return &windows{at: map[int64]*Window{}} }
+// sumBytes is enough for a histogram of two digits, whatever it counts, and for most of three.
+const sumBytes = 1 << 17
+
+func newWindows() *windows {
+	return &windows{at: map[int64]*Window{}, sum: histogram.Sum{Spare: sumBytes}}
+}
 
 // put adds w, whose counts are apart, to the window that starts at key.
 func (ws *windows) put(key int64, w *Window, counts histogram.Packed) error {
@@ -103,13 +108,16 @@ func (ws *windows) put(key int64, w *Window, counts histogram.Packed) error {
 	}
 	if into != ws.open {
 		ws.close()
-		into.counts.Unpack(&ws.sum)
+		ws.sum.Reset()
+		if err := ws.sum.AddPacked(into.counts); err != nil {
+			return err
+		}
 		ws.open = into
 	}
 	if err := into.include(w); err != nil {
 		return err
 	}
-	return counts.AddTo(&ws.sum)
+	return ws.sum.AddPacked(counts)
 }
 
 // close packs the window that is open.
@@ -119,7 +127,7 @@ func (ws *windows) close() {
 	}
 	counts := &ws.open.counts
 	ws.bytes -= counts.Size()
-	counts.Pack(&ws.sum, ws.sum.Layout().Digits)
+	ws.sum.Pack(counts)
 	ws.bytes += counts.Size()
 	ws.open = nil
 }
