@@ -51,7 +51,7 @@ func parseGates(c *urfave.Context) (g gates, err error) {
 }
 
 // collect adds up the logs of -baseline, chosen like the logs that they are compared with.
-func (g *gates) collect(c *urfave.Context, before *scan.Scan, o *options) (*summary.Result, error) {
+func (g *gates) collect(c *urfave.Context, before *scan.Scan, d *cli.Diagnostics, o *options) (*summary.Result, error) {
 	o.units.Watch(before)
 	stop := cli.ShowProgress(before, c.App.ErrWriter, c.Bool("q"))
 	result, err := summary.Collect[struct{}](before, o.collecting(c), nil, nil)
@@ -60,6 +60,7 @@ func (g *gates) collect(c *urfave.Context, before *scan.Scan, o *options) (*summ
 		return nil, err
 	}
 	if len(result.Summaries) == 0 {
+		d.Close()
 		return nil, fmt.Errorf("-baseline: %w", cli.NothingLeft(before))
 	}
 	return result, nil
@@ -74,7 +75,7 @@ func (g *gates) write(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *op
 		if err != nil {
 			return err
 		}
-		result, err := g.collect(c, base, o)
+		result, err := g.collect(c, base, d, o)
 		if err != nil {
 			return err
 		}
