@@ -146,8 +146,8 @@ func (s *rowSink) leaveOut(at scan.Place, why error) {
 // errNoRows keeps a file from being written.
 var errNoRows = errors.New("no rows")
 
-// points knows when the last point of each tag was, to find those that a monitoring system would
-// drop or replace.
+// points holds the time of the last point of each tag, to find the points that a monitoring system
+// would drop or replace.
 type points struct {
 	format  *format
 	options *options

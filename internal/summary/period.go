@@ -17,17 +17,16 @@ func (s *Span) include(start, end int64) {
 	s.Start, s.End = min(s.Start, start), max(s.End, end)
 }
 
-// Modes are the ways to reckon a period.
+// Modes are the ways to compute a period.
 var Modes = []string{"covered", "sum", "intervals"}
 
-// Period returns how long was measured, in milliseconds: of an input, as in HdrLogProcessing, that
-// is the longest span of any tag; of several inputs it is,
+// Period returns the period in milliseconds. The span of an input is the longest span of any tag in
+// it, as in HdrLogProcessing. The period of several inputs is,
 //
-//   - covered: the time that at least one of them spans, so that logs of machines that ran side
-//     by side do not count
-//     it again;
-//   - sum: all their spans, one after another, as HdrLogProcessing has it;
-//   - intervals: the lengths of all intervals of all inputs.
+//   - covered: the time that the span of at least one input covers. Logs of machines that ran side by
+//     side do not count several times;
+//   - sum: the sum of all spans, as in HdrLogProcessing;
+//   - intervals: the sum of the lengths of all intervals.
 func (r *Result) Period(mode string) int64 {
 	if mode == "intervals" {
 		return r.Lengths
