@@ -124,12 +124,12 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 		return err
 	}
 	defer s.start(c)()
-	_, err = cli.Follow(c, size, f, func(m *live.Merger) (end func()) {
+	_, err = cli.Follow(c, size, f, cli.FollowHooks{Start: func(m *live.Merger) (end func()) {
 		f.merger = m
 		done := make(chan struct{})
 		go f.watch(done)
 		return func() { close(done) }
-	})
+	}})
 	if err != nil {
 		return err
 	}
