@@ -145,11 +145,9 @@ func awaitQuery(t *testing.T, server, query string, at float64) {
 		if at != 0 {
 			parameters.Set("time", fmt.Sprint(at))
 		}
-		if fetch(server+"/-/ready") == "" {
-			return false
-		}
-		get(t, server+"/api/v1/query?"+parameters.Encode(), &answer)
-		return len(answer.Data.Result) > 0
+		// Prometheus may answer a query with 503 although it says that it is ready.
+		err := json.Unmarshal([]byte(fetch(server+"/api/v1/query?"+parameters.Encode())), &answer)
+		return err == nil && len(answer.Data.Result) > 0
 	})
 }
 

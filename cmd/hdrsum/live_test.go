@@ -433,7 +433,9 @@ func TestFollowTable(t *testing.T) {
 		"max<=1":    {4, `FAIL +insert-rt +max<=1`},
 	} {
 		command := fmt.Sprintf(`hdrsum -follow -agg 1 -ip %s -if 'node.\.hdr' -ovr 1e6 -for 2 -sla '%s'`, dir, limits)
-		out, err := exec.Command("script", "-qec", command, "/dev/null").CombinedOutput()
+		script := exec.Command("script", "-qec", command, "/dev/null")
+		script.Env = append(os.Environ(), "NO_COLOR=1")
+		out, err := script.CombinedOutput()
 		status := 0
 		if exit, ok := err.(*exec.ExitError); ok {
 			status = exit.ExitCode()
