@@ -164,7 +164,8 @@ func TestBrowserPrint(t *testing.T) {
 	b.checkConsole(t)
 }
 
-// TestBrowserSpeed prints how long it takes to open the page of an hour with six tags, and to move the pointer over it.
+// TestBrowserSpeed prints how long it takes to open the page of an hour with six tags, and to move
+// the pointer over it.
 func TestBrowserSpeed(t *testing.T) {
 	b := newBrowser(t)
 	log := hour(t, 10000)

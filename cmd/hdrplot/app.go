@@ -75,7 +75,7 @@ func app() *urfave.App {
 	}
 }
 
-// run is the command: it checks the options, takes from the logs what the picture shows, and writes it.
+// run checks the options, reads the logs and writes the picture.
 func run(c *urfave.Context) error {
 	o, err := parseOptions(c)
 	if err != nil {
@@ -135,7 +135,8 @@ func run(c *urfave.Context) error {
 	return diagnostics.Close()
 }
 
-// pathFor returns the path of the picture of an input: its name, in the current folder, with the extension of the format.
+// pathFor returns the default path of the picture: the name of the input in the current folder,
+// with the extension of the format.
 func pathFor(input string, format picture.Format) string {
 	name := baseName(input)
 	if input == "-" {

@@ -11,7 +11,8 @@ import (
 	"hdrkit/internal/loggen"
 )
 
-// BenchmarkHdrplot draws the log of ten minutes of cassandra-stress in every way. Compare it with BenchmarkHdrsum.
+// BenchmarkHdrplot draws the log of ten minutes of cassandra-stress in every way. Compare it with
+// BenchmarkHdrsum.
 func BenchmarkHdrplot(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "node1.hdr")
 	file, err := os.Create(path)

@@ -21,7 +21,8 @@ import (
 	"hdrkit/output/picture/page/pagetest"
 )
 
-// browser opens pages in headless Chromium and keeps what they write to its console, exceptions included.
+// browser opens pages in headless Chromium and keeps what they write to its console, exceptions
+// included.
 type browser struct {
 	context.Context
 	mu      sync.Mutex
@@ -120,7 +121,8 @@ func (b *browser) screenshot(t *testing.T, name string) {
 	}
 }
 
-// copyOf is JavaScript for a copy of a canvas to read pixels of: reading those of the page's own draws a warning.
+// copyOf is JavaScript for a copy of a canvas to read pixels of: reading those of the page's own
+// draws a warning.
 func copyOf(canvas string) string {
 	return `(() => { const c = document.getElementById('` + canvas + `');
 		const g = new OffscreenCanvas(c.width, c.height).getContext('2d', { willReadFrequently: true });
@@ -135,7 +137,8 @@ func (b *browser) pixels(t *testing.T, canvas string) string {
 		let h = 0; for (const v of g.getImageData(0, 0, g.canvas.width, g.canvas.height).data) h = (h * 31 + v) | 0; return h; })()`)
 }
 
-// at returns where a part, 0 to 1, of a chart's horizontal axis is on the screen: the lowest row of pixels with a long line.
+// at returns where a part, 0 to 1, of a chart's horizontal axis is on the screen: the lowest row of
+// pixels with a long line.
 func (b *browser) at(t *testing.T, canvas string, part float64) (x, y float64) {
 	t.Helper()
 	var box struct{ Left, Top, Height, AxisLeft, AxisRight float64 }
@@ -298,8 +301,8 @@ func TestBrowserPages(t *testing.T) {
 	}
 }
 
-// TestBrowserHeatmap draws a heat map of the same load all the time, of which no column has more than the others, whatever
-// tags there are a line of.
+// TestBrowserHeatmap draws a heat map of the same load all the time, of which no column has more
+// than the others, whatever tags there are a line of.
 func TestBrowserHeatmap(t *testing.T) {
 	const tags, perSecond, seconds = 20, 100, 200 // 2000 values a second
 	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})

@@ -25,15 +25,15 @@ import (
 	"hdrkit/tags"
 )
 
-// Histograms by time may take this much memory. For a heat map that is about a window for each column
-// of a wide picture and each of ten tags. For a page it is a multiple of the size of the page, in
-// which they are deflated.
+// Histograms by time may take this much memory. For a heat map that is about a window for each
+// column of a wide picture and each of ten tags. For a page it is a multiple of the size of the
+// page, in which they are deflated.
 const (
 	heatBytes    = 32 << 20
 	collectTimes = 6
 )
 
-// gather returns the picture of the inputs, nil if there is nothing in them that was asked for.
+// gather returns the picture of the inputs, or nil if nothing in them was asked for.
 func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, error) {
 	if o.diff && len(s.Inputs) != 2 {
 		return nil, cli.Usagef("-diff compares two inputs, a baseline and another: there are %d", len(s.Inputs))
@@ -92,7 +92,7 @@ func (g *gathering) overTime() bool {
 	return g.options.kind != picture.Percentiles || g.options.format == picture.HTML && !g.options.diff
 }
 
-// prepare sets up what to take from each interval.
+// prepare says what the collector takes from each interval.
 func (g *gathering) prepare(logs []scan.Input) error {
 	o := g.options
 	k := &g.collector
@@ -107,7 +107,7 @@ func (g *gathering) prepare(logs []scan.Input) error {
 	case o.kind == picture.Heatmap:
 		k.WindowBytes = heatBytes
 	}
-	// What ran side by side makes one line only once it is merged.
+	// Logs that were written side by side give one line only when their intervals are merged.
 	if together := len(logs) > 1 && !o.compare || o.ignoreTags; together && o.aggregate == 0 && len(k.Measures) > 0 {
 		var err error
 		k.Aggregate, err = intervalLength(logs)
@@ -129,7 +129,8 @@ func (o *options) measures() (all []picture.Measure) {
 	return all
 }
 
-// intervalLength returns the length of the first interval of the first file, rounded to what was meant: timers are late.
+// intervalLength returns the length of the first interval of the first file. It is rounded, since
+// timers are late.
 func intervalLength(logs []scan.Input) (ms int64, err error) {
 	for _, input := range logs {
 		if input.Once {
@@ -151,7 +152,7 @@ func intervalLength(logs []scan.Input) (ms int64, err error) {
 	return 1000, nil
 }
 
-// readLogs takes from the logs what the picture shows: from all at once, or from one after another where they are compared.
+// readLogs reads all logs at once, or one after another if they are compared.
 func (g *gathering) readLogs(s *scan.Scan, logs []scan.Input) error {
 	if !g.options.compare && !g.options.diff {
 		return g.readLog(s, logs, "")
@@ -164,7 +165,7 @@ func (g *gathering) readLogs(s *scan.Scan, logs []scan.Input) error {
 	return nil
 }
 
-// readLog reads logs whose series are labelled with that and their tags.
+// readLog reads logs. Their series have a label and their tags as names.
 func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error {
 	if len(logs) == 0 {
 		return nil
@@ -213,7 +214,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	return nil
 }
 
-// interval is what is to be known of one.
+// interval is what hdrplot keeps of an interval.
 type interval struct {
 	picture.Interval
 	line string // for -v
@@ -227,8 +228,8 @@ func (g *gathering) label(file string, tag []byte) string {
 	return strings.TrimPrefix(file+" "+tags.Text(tag), " ")
 }
 
-// fileLabels returns what to call inputs: their names without folder and extension where those differ, and nothing where
-// there is only one.
+// fileLabels returns the names of inputs in the picture: without folder and extension if they
+// differ then, and empty if there is only one.
 func fileLabels(inputs []scan.Input) map[string]string {
 	labels := make(map[string]string)
 	if len(inputs) == 1 {
@@ -293,8 +294,8 @@ func (g *gathering) ratios() (*picture.Picture, error) {
 	return p, nil
 }
 
-// setScale finds out what to divide the values of logs by, and in which unit they are then. Without logs, -unit only names the
-// unit of distributions.
+// setScale finds out what to divide the values of logs by, and in which unit they are then. Without
+// logs, -unit only names the unit of distributions.
 func (o *options) setScale(logs bool) error {
 	if !logs {
 		printed := o.units.Options
@@ -322,7 +323,7 @@ func (o *options) setLimits(scale unit.Scale) error {
 	return nil
 }
 
-// sortInputs tells logs from percentile distributions, by how they begin.
+// sortInputs separates logs and percentile distributions by how they begin.
 func sortInputs(inputs []scan.Input, units *cli.Units) (logs, distributions []scan.Input, err error) {
 	for _, input := range inputs {
 		file, err := input.Open()
@@ -332,7 +333,7 @@ func sortInputs(inputs []scan.Input, units *cli.Units) (logs, distributions []sc
 		begin := bufio.NewReaderSize(file, hgrm.DetectSize)
 		text, _ := begin.Peek(hgrm.DetectSize) // an error comes again when it is read
 		if input.Once {
-			// What was looked at goes before the rest.
+			// The text that was read for this goes before the rest.
 			input.Open = func() (io.ReadCloser, error) { return readCloser{begin, file}, nil }
 		} else {
 			file.Close()
@@ -347,14 +348,14 @@ func sortInputs(inputs []scan.Input, units *cli.Units) (logs, distributions []sc
 	return logs, distributions, nil
 }
 
-// readCloser is a file that was looked at.
+// A readCloser is a file whose beginning was read.
 type readCloser struct {
 	io.Reader
 	io.Closer
 }
 
-// readDistribution reads the percentile distributions of a file. It draws each as a line. Their values are
-// printed values already: only -ovr divides them.
+// readDistribution reads the percentile distributions of a file. It draws each as a line. Their
+// values are printed values already: only -ovr divides them.
 func (g *gathering) readDistribution(input scan.Input) error {
 	file, err := input.Open()
 	if err != nil {

@@ -1,4 +1,5 @@
-// Command hdrplot draws HdrHistogram logs: values over time, percentile curves, heat maps and throughput.
+// Command hdrplot draws HdrHistogram logs: values over time, percentile curves, heat maps and
+// throughput.
 package main
 
 import (

@@ -22,7 +22,7 @@ var (
 	formats = []string{"png", "svg", "pdf", "html"}
 )
 
-// typeOptions are options of some types only, and those. A page shows all types.
+// typeOptions are the options that only some types take. A page takes all.
 var typeOptions = map[string][]string{
 	"p":       {"timeline"},
 	"mwp":     {"timeline"},
@@ -34,7 +34,7 @@ var typeOptions = map[string][]string{
 	"tz":      {"timeline", "heatmap", "throughput"},
 }
 
-// options are what the command line says of the picture.
+// options are the options of the command line.
 type options struct {
 	kind       picture.Type
 	format     picture.Format
@@ -147,7 +147,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	return o, o.parseLevels(c)
 }
 
-// parseFormat returns the format to write: the one that was asked for, or that the path's extension names.
+// parseFormat returns the format: that of -format, or that of the extension of the path.
 func parseFormat(c *urfave.Context, path string) (picture.Format, error) {
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	if path == "-" && cli.Terminal(c.App.Writer) {
@@ -164,14 +164,14 @@ func parseFormat(c *urfave.Context, path string) (picture.Format, error) {
 	case path == "":
 		return picture.PNG, nil
 	case path == "-":
-		return "", cli.Usagef("-of -: what format standard output is to be in, -format must say: one of %s", strings.Join(formats, ", "))
+		return "", cli.Usagef("-of -: -format must name the format of standard output, one of %s", strings.Join(formats, ", "))
 	case !slices.Contains(formats, extension):
 		return "", cli.Usagef("-of %s: the name ends with none of .%s; -format names a format, too", path, strings.Join(formats, ", ."))
 	}
 	return picture.Format(extension), nil
 }
 
-// parseLevels reads which percentiles to show: those of -p, or the one of a moving window.
+// parseLevels reads the percentiles of -p, or that of a moving window.
 func (o *options) parseLevels(c *urfave.Context) error {
 	if cli.Given(c, "mwp") {
 		length, err := cli.Millis(c, "mwpl")

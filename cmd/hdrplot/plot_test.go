@@ -192,8 +192,8 @@ func readPage(t testing.TB, file []byte) *pagetest.Page {
 	return pagetest.Read(t, file)
 }
 
-// TestPageNumbers compares the table of a page with what the reference printed, and its lines with what hdrsum says of each
-// interval.
+// TestPageNumbers compares the table of a page with what the reference printed, and its lines with
+// what hdrsum says of each interval.
 func TestPageNumbers(t *testing.T) {
 	hdrsum := filepath.Join(t.TempDir(), "hdrsum")
 	if out, err := exec.Command("go", "build", "-o", hdrsum, "../hdrsum").CombinedOutput(); err != nil {
@@ -253,7 +253,8 @@ func TestPageNumbers(t *testing.T) {
 	}
 }
 
-// TestLogs draws every log in testdata in every way. What differs between PNG, SVG and PDF is tested with the drawing.
+// TestLogs draws every log in testdata in every way. What differs between PNG, SVG and PDF is
+// tested with the drawing.
 func TestLogs(t *testing.T) {
 	logs, err := filepath.Glob("../../testdata/logs/*.hdr")
 	if err != nil || len(logs) < 28 {

@@ -161,8 +161,8 @@ func (f *follower) watch(done chan struct{}) {
 	}
 }
 
-// states returns what is to be said of the inputs, and marks for those that fell silent since the last call. Changed is
-// set if anything is new.
+// states returns the texts about the inputs, and marks for those that fell silent since the last
+// call. Changed is set if there is something new.
 func (f *follower) states() (inputs []string, marks []page.Mark, changed bool) {
 	inputs, marks = []string{}, []page.Mark{}
 	for _, s := range f.merger.States() {

@@ -84,7 +84,8 @@ func newWriter(t *testing.T, path string) *writer {
 	return w
 }
 
-// second writes the interval that starts so many seconds after the start, with values around a value.
+// second writes the interval that starts so many seconds after the start, with values around a
+// value.
 func (w *writer) second(second int, value int64) {
 	w.t.Helper()
 	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
@@ -112,8 +113,8 @@ func (b *browser) until(t *testing.T, expression string) {
 	}
 }
 
-// TestBrowserLive shows a page while three writers append: it moves, zooms and pauses, marks a silent input, and goes
-// on after the server restarts. Its table agrees with hdrsum.
+// TestBrowserLive shows a page while three writers append: it moves, zooms and pauses, marks a
+// silent input, and goes on after the server restarts. Its table agrees with hdrsum.
 func TestBrowserLive(t *testing.T) {
 	b := newBrowser(t)
 	command, hdrsum, hdrunion := build(t, "hdrplot"), build(t, "hdrsum"), build(t, "hdrunion")
@@ -230,7 +231,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestViewers opens 100 viewers, one of which reads nothing: the others get everything, and so does the page.
+// TestViewers opens 100 viewers, one of which reads nothing: the others get everything, and so does
+// the page.
 func TestViewers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -90,7 +90,8 @@ func (b *browser) table(t *testing.T) [][]string {
 	return rows[1:]
 }
 
-// compare compares the table of a page with what hdrsum says. Percentiles differ by a share at most.
+// compare compares the table of a page with what hdrsum says. Percentiles differ by a share at
+// most.
 func compare(t *testing.T, table [][]string, want []summed, share float64) {
 	t.Helper()
 	if len(table) != len(want) {
@@ -121,8 +122,8 @@ func compare(t *testing.T, table [][]string, want []summed, share float64) {
 	}
 }
 
-// TestBrowserViews compares the table of random views with hdrsum: of a page that holds each interval,
-// of one with more digits, and of one that is too small for all intervals.
+// TestBrowserViews compares the table of random views with hdrsum: of a page that holds each
+// interval, of one with more digits, and of one that is too small for all intervals.
 func TestBrowserViews(t *testing.T) {
 	b := newBrowser(t)
 	hdrsum, log := build(t, "hdrsum"), hour(t, 600)

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// mostWaiting is the number of events that wait for a slow viewer. One that falls further behind is
-	// disconnected, and gets all data anew when it connects again.
+	// mostWaiting is the number of events that wait for a slow viewer. One that falls further
+	// behind is disconnected, and gets all data anew when it connects again.
 	mostWaiting = 64
 	// writeTime is the time that a viewer has to take one event.
 	writeTime = 20 * time.Second
@@ -65,8 +65,8 @@ func (s *Server) All(d *page.Data) error {
 	return nil
 }
 
-// Update sends an update to each viewer. It returns true if there were so many that the server should
-// have all data anew.
+// Update sends an update to each viewer. It returns true if there were so many that the server
+// should have all data anew.
 func (s *Server) Update(u *page.Update) (many bool, err error) {
 	event, err := encode("rows", u)
 	if err != nil {

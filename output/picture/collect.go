@@ -13,7 +13,7 @@ import (
 	"hdrkit/output/picture/axis"
 )
 
-// A Measure is what a line shows of an interval.
+// A Measure is the value that a line shows of an interval.
 type Measure struct {
 	Name string
 	of   func(h *histogram.Histogram, seconds, ratio float64) float64
@@ -36,7 +36,7 @@ func AtPercentile(percentile float64) Measure {
 	}}
 }
 
-// PerSecond measures how many values were recorded a second.
+// PerSecond measures the number of values per second.
 func PerSecond() Measure {
 	return Measure{"values/s", func(h *histogram.Histogram, seconds, _ float64) float64 {
 		if seconds <= 0 {
@@ -55,11 +55,11 @@ type Collector struct {
 	// Aggregate merges the intervals of each window of so many milliseconds before anything is
 	// measured, if it is above 0. See package merge.
 	Aggregate int64
-	// Moving measures, at the end of each interval, a moving window of so many milliseconds, if it is
-	// above 0. See package merge.
+	// Moving measures, at the end of each interval, a moving window of so many milliseconds, if it
+	// is above 0. See package merge.
 	Moving int64
-	// WindowBytes keeps histograms by time, for a heat map or a page. It is the memory that they may
-	// take. If they need more, neighbours in time are merged. 0 keeps none.
+	// WindowBytes keeps histograms by time, for a heat map or a page. It is the memory that they
+	// may take. If they need more, neighbours in time are merged. 0 keeps none.
 	WindowBytes int
 	// Digits is the precision of those histograms, in significant decimal digits. 0 stands for 2: a
 	// pixel is more than a hundredth of the value that it stands for.
@@ -89,8 +89,8 @@ type Interval struct {
 	rough  histogram.Packed
 }
 
-// Measure takes what the collector needs from an interval, whose counts are h. It does the work, and
-// may be called by several goroutines at once. Into is overwritten.
+// Measure takes what the collector needs from an interval, whose counts are h. It does the work,
+// and may be called by several goroutines at once. Into is overwritten.
 func (c *Collector) Measure(i *hdrlog.Interval, h *histogram.Histogram, into *Interval) {
 	seconds, from := i.Absolute(), int64(0)
 	if c.Relative {
@@ -191,8 +191,8 @@ func (c *Collector) bound() error {
 	return nil
 }
 
-// mostPoints is the number of points at which a line is thinned: several times what a page shows. It
-// bounds the memory for logs of any length.
+// mostPoints is the number of points at which a line is thinned: several times what a page shows.
+// It bounds the memory for logs of any length.
 const mostPoints = 256 << 10
 
 // halved thins the points of a line, which are in order of time, to at most half as many.

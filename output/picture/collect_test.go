@@ -37,7 +37,8 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
-// TestMoving compares a moving percentile with one reckoned anew at each step, on intervals out of order and of mixed precision.
+// TestMoving compares a moving percentile with one reckoned anew at each step, on intervals out of
+// order and of mixed precision.
 func TestMoving(t *testing.T) {
 	const n, window = 60, 7
 	c := &Collector{Measures: []Measure{AtPercentile(90)}, Moving: 1000 * window, Ratio: 1}
@@ -73,8 +74,8 @@ func TestMoving(t *testing.T) {
 	}
 }
 
-// TestBoundedWindows proves that windows keep to the memory they are given, lose nothing, and do not depend on the order
-// in which intervals come.
+// TestBoundedWindows proves that windows keep to the memory they are given, lose nothing, and do
+// not depend on the order in which intervals come.
 func TestBoundedWindows(t *testing.T) {
 	const n, limit = 500, 20000
 	gather := func(order []int) *Picture {
@@ -151,8 +152,8 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestGridWorkers proves that a heat map does not depend on how many processors fill it, where windows take several columns
-// and where columns take several windows.
+// TestGridWorkers proves that a heat map does not depend on how many processors fill it, where
+// windows take several columns and where columns take several windows.
 func TestGridWorkers(t *testing.T) {
 	c := &Collector{WindowBytes: 1 << 20, Ratio: 1}
 	p := collect(t, Heatmap, c, 100, func(i int) (string, float64, float64, []int64) {
@@ -175,7 +176,7 @@ func TestGridWorkers(t *testing.T) {
 	}
 }
 
-// TestErrors proves that what does not add up is told.
+// TestErrors proves that histograms which do not add up are an error.
 func TestErrors(t *testing.T) {
 	double, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.25})
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 // mostFacets is how many small charts are drawn.
 const mostFacets = 24
 
-// facets returns a picture for each tag, and the tags: those with the highest maximum if there are too
-// many. Runs that are compared share the pictures of their tags. All is how many tags there are.
+// facets returns a picture for each tag, and the tags: those with the highest maximum if there are
+// too many. Runs that are compared share the pictures of their tags. All is how many tags there
+// are.
 func (p *Picture) facets() (parts []*Picture, tags []string, all int) {
 	parts, tags = p.allFacets()
 	all = len(parts)
@@ -82,7 +83,8 @@ func (p *Picture) allFacets() (parts []*Picture, tags []string) {
 	return parts, tags
 }
 
-// drawFacets draws a chart for each tag, in rows, with shared axes, one legend and one title for each axis.
+// drawFacets draws a chart for each tag, in rows, with shared axes, one legend and one title for
+// each axis.
 func (s *sheet) drawFacets() {
 	parts, tags, _ := s.facets()
 	s.drawLegend(s.facetLegend(parts[0]))
@@ -125,7 +127,8 @@ func (s *sheet) drawFacets() {
 	}
 }
 
-// facetGrid returns how many columns and rows of charts fill an area, with charts about twice as wide as high.
+// facetGrid returns how many columns and rows of charts fill an area, with charts about twice as
+// wide as high.
 func facetGrid(n int, size vg.Point) (columns, rows int) {
 	best := math.Inf(1)
 	for c := 1; c <= n; c++ {
@@ -138,7 +141,8 @@ func facetGrid(n int, size vg.Point) (columns, rows int) {
 	return columns, rows
 }
 
-// facetLegend names what the lines of all facets are: the runs, the measures and the service levels.
+// facetLegend names what the lines of all facets are: the runs, the measures and the service
+// levels.
 func (s *sheet) facetLegend(part *Picture) (entries []entry) {
 	groups, lines := groupsOf(part.Series)
 	if s.Type == Percentiles {

@@ -18,7 +18,7 @@ func hasGlyph(r rune) bool {
 	if r < 0x7f {
 		return true
 	}
-	// The formats that ask draw letters from left to right.
+	// The formats that ask for glyphs set letters from left to right.
 	if properties, _ := bidi.LookupRune(r); properties.Class() == bidi.R || properties.Class() == bidi.AL {
 		return false
 	}
@@ -28,8 +28,8 @@ func hasGlyph(r rune) bool {
 	return err == nil && glyph != 0
 }
 
-// textWidth returns how wide str is set. What the font lacks is set from another one, in an SVG, and is as wide as it is
-// high at most.
+// textWidth returns the width of a text. A letter that the font lacks comes from another font in an
+// SVG, and is at most as wide as high.
 func textWidth(style text.Style, str string) vg.Length {
 	lacking := vg.Length(0)
 	known := strings.Map(func(r rune) rune {
@@ -42,8 +42,8 @@ func textWidth(style text.Style, str string) vg.Length {
 	return style.Width(known) + lacking*style.Font.Size
 }
 
-// spelledOut returns the picture for a format that can show only what the font has: other letters are \uXXXX, since no
-// text at all would not tell one series from another, and a note says so.
+// spelledOut returns the picture for a format that has only the letters of the font. Other letters
+// become \uXXXX, and a note says so: without them, series could look the same.
 func (p *Picture) spelledOut() *Picture {
 	out, replaced := *p, false
 	spell := func(str string) string {

@@ -17,8 +17,8 @@ import (
 	"hdrkit/output/picture/axis"
 )
 
-// A grid is a heat map: values a second, by column of time and row of value. Row 0 is for zeros, the others divide the
-// logarithms of the values.
+// A grid is a heat map: values per second by column of time and row of value. Row 0 is for zeros.
+// The others divide the logarithms of the values.
 type grid struct {
 	from, to      float64 // milliseconds
 	low, high     float64 // values
@@ -26,18 +26,19 @@ type grid struct {
 	rate          []float64
 }
 
-// A span is the first and the last row that something takes; last is -1 if that is not known yet.
+// A span is a range of cells, both ends included.
 type span struct{ first, last int }
 
-// cellSize is how wide and high the cells of a heat map are, in pixels.
+// cellSize is the width and height of a cell in pixels.
 const cellSize = 3
 
 func newGrid(from, to, low, high float64, columns, rows int) *grid {
 	return &grid{from: from, to: to, low: low, high: high, columns: columns, rows: rows, rate: make([]float64, columns*(rows+1))}
 }
 
-// add spreads the counts of windows over the time and the values that they stand for. The columns are shared out among as
-// many goroutines as there are processors, each of which adds in the same order, so that the sums are the same.
+// add spreads the counts of windows over time and values. One goroutine for each processor fills
+// some of the columns. All of them add in the same order, so that the sums do not depend on their
+// number.
 func (g *grid) add(all []WindowSeries) {
 	workers := min(runtime.GOMAXPROCS(0), g.columns)
 	var running sync.WaitGroup
@@ -57,18 +58,18 @@ type filler struct {
 	*grid
 	columns span
 
-	// The rows that slots of layout and unit take, by index. Logarithms cost more than all else.
+	// taken has the rows of the slots of layout and unit. Logarithms cost more than all else.
 	layout histogram.Layout
 	unit   float64
 	taken  []extent
 }
 
-// An extent is where a slot begins and ends among the rows: in row 2 for 2 up to 3. An extent that
+// An extent is where a slot begins and ends among the rows: row 2 goes from 2 to 3. An extent that
 // is not known yet ends at 0.
 type extent struct{ low, high float64 }
 
-// add adds a series. Windows that follow one another and lie in the same columns are added up first: of an hour of
-// seconds, a column shows ten.
+// add adds a series. It adds up the windows that lie in the same columns first: one column shows
+// ten seconds of an hour.
 func (f *filler) add(ws *WindowSeries) {
 	var (
 		at     stretch
@@ -94,7 +95,7 @@ func (f *filler) add(ws *WindowSeries) {
 	f.spread(at, layout, counts, ws.Unit)
 }
 
-// A stretch is the columns that a window takes, and what to multiply its counts with.
+// A stretch is the columns of a window, and the factor for its counts.
 type stretch struct {
 	columns   span
 	perSecond float64
@@ -107,7 +108,7 @@ func (g *grid) stretchOf(w *Window) stretch {
 	return stretch{span{first, last}, 1000 / math.Max(length, width)}
 }
 
-// spread moves counts into the cells that they stand for.
+// spread moves counts into their cells.
 func (f *filler) spread(at stretch, layout histogram.Layout, counts []float64, unit float64) {
 	for index, n := range counts {
 		if n == 0 {
@@ -125,7 +126,7 @@ func (f *filler) spread(at stretch, layout histogram.Layout, counts []float64, u
 	}
 }
 
-// rowsOf returns the rows that the slot at index takes.
+// rowsOf returns the rows of a slot.
 func (f *filler) rowsOf(layout histogram.Layout, index int, unit float64) extent {
 	if f.layout != layout || f.unit != unit {
 		f.layout, f.unit, f.taken = layout, unit, nil
@@ -149,13 +150,13 @@ func (f *filler) rowsOf(layout histogram.Layout, index int, unit float64) extent
 	return *taken
 }
 
-// row returns where a value stands among the rows.
+// row returns the place of a value among the rows.
 func (g *grid) row(v float64) float64 {
 	return math.Log(v/g.low) / math.Log(g.high/g.low) * float64(g.rows)
 }
 
-// cells returns the first and the last of so many cells that a stretch takes, at least the one that its middle is in. Its
-// ends are rounded: cells that belong to two stretches would show as seams.
+// cells returns the first and the last cell between two places, at least one. The places are
+// rounded: cells that belong to two windows would show as seams.
 func cells(from, to float64, most int) (first, last int) {
 	first, last = int(math.Round(from)), int(math.Round(to))-1
 	if last < first {
@@ -165,7 +166,7 @@ func cells(from, to float64, most int) (first, last int) {
 	return min(max(first, 0), most-1), min(max(last, 0), most-1)
 }
 
-// bounds returns the lowest rate that is told from less, and the highest.
+// bounds returns the lowest rate with a colour of its own, and the highest.
 func (g *grid) bounds() (low, high float64) {
 	low = math.Inf(1)
 	for _, r := range g.rate {
@@ -173,12 +174,12 @@ func (g *grid) bounds() (low, high float64) {
 			low, high = math.Min(low, r), math.Max(high, r)
 		}
 	}
-	// Five decades of colour are as many as an eye can tell.
+	// An eye can tell about five decades of colour.
 	return math.Max(low, high/1e5), high
 }
 
-// heatBounds are the lowest and the highest rate of the scale of colours that facets share. Until they
-// are known, heat maps widen them and draw no cells.
+// heatBounds are the lowest and the highest rate of the scale of colours that facets share. Until
+// they are known, heat maps widen them and draw no cells.
 type heatBounds struct {
 	least, most float64
 	known       bool
@@ -235,8 +236,9 @@ func (s *sheet) heatmap() {
 	})
 }
 
-// gridColumns returns how many columns to divide the time into, at most about so many: each as long as a whole number of
-// intervals, or an interval as long as a whole number of columns, since stripes would show otherwise.
+// gridColumns returns into how many columns to divide the time, at most about so many. Each is as
+// long as a whole number of intervals, or an interval as long as a whole number of columns.
+// Otherwise stripes would show.
 func gridColumns(series []Series, from, to, most float64) int {
 	length := 0.0
 	for _, s := range series {
@@ -278,9 +280,9 @@ func (p *Picture) windowRange() (series []Series, values valueRange) {
 	return series, values
 }
 
-// drawCells draws the grid as an image, dot by dot, so that nothing blurs the cells. The image has the
-// background and the lines of the axes' grid, since some programs draw an outline around what is
-// transparent. The row of zeros stands at the bottom of the chart, the others from bottom up.
+// drawCells draws the grid as an image, dot by dot, so that nothing blurs the cells. The image
+// contains the background and the grid of the axes, since some programs draw an outline around
+// transparent parts. The row of zeros is at the bottom.
 func (s *sheet) drawCells(c draw.Canvas, x, y func(float64) vg.Length, g *grid, bottom vg.Length, least, most float64) {
 	dots := func(l vg.Length) int { return int(math.Round(float64(l/pixel) * float64(s.DPI) / 96)) }
 	width, height := max(dots(c.Max.X-c.Min.X), 1), max(dots(c.Max.Y-c.Min.Y), 1)
@@ -320,7 +322,7 @@ func (s *sheet) drawCells(c draw.Canvas, x, y func(float64) vg.Length, g *grid, 
 	c.DrawImage(c.Rectangle, img)
 }
 
-// part returns where v stands, 0 to 1, on a logarithmic scale.
+// part returns the place of v on a logarithmic scale, from 0 to 1.
 func part(v, least, most float64) float64 {
 	if most <= least {
 		return 1
@@ -328,8 +330,8 @@ func part(v, least, most float64) float64 {
 	return math.Log(v/least) / math.Log(most/least)
 }
 
-// colourTicks returns the powers of ten from least to most, and where these are fewer than three, twice and five times as
-// much, too.
+// colourTicks returns the powers of ten from least to most. If they are few, it adds two and five
+// times each.
 func colourTicks(least, most float64) (ticks []float64) {
 	digits := []float64{1}
 	if most/least < 1e3 {

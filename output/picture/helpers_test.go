@@ -32,7 +32,8 @@ func texts(t *testing.T, p *Picture) []textBox {
 	return canvas.boxes
 }
 
-// A textCanvas notes where text goes. It knows the turns and moves that charts make: one quarter turn.
+// A textCanvas notes where text goes. It knows the turns and moves that charts make: one quarter
+// turn.
 type textCanvas struct {
 	recorder.Canvas
 	boxes   []textBox

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// pageColumns is how many columns the lines of a page are thinned to: several times the width of a
-	// screen, so that there is something to zoom into.
+	// pageColumns is how many columns the lines of a page are thinned to: several times the width
+	// of a screen, so that there is something to zoom into.
 	pageColumns = 4000
 	// restColumns is the same for series that have no line of their own at first.
 	restColumns = 500
@@ -35,8 +35,8 @@ func (p *Picture) WriteHTML(w io.Writer) error {
 	return page.Write(w, d)
 }
 
-// Page returns the picture as the data of a page. It keeps each interval if they all fit, and merges windows until
-// they do.
+// Page returns the picture as the data of a page. It keeps each interval if they all fit, and
+// merges windows until they do.
 func (p *Picture) Page() (*page.Data, error) {
 	limit := cmp.Or(p.PageSize, pageSize)
 	windows, width, columns := p.Windows, max(p.WindowMillis, 1), pageColumns

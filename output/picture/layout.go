@@ -18,7 +18,7 @@ import (
 // pixel is 1/96 inch.
 const pixel = vg.Inch / 96
 
-// Sizes of what stands around a chart.
+// Sizes of what surrounds a chart.
 const (
 	margin    = 14 * pixel
 	titleSize = 18 * pixel
@@ -41,7 +41,8 @@ type sheet struct {
 	plot  *plot.Plot
 	// area is what is left for the chart and its axes.
 	area draw.Canvas
-	// columns and rows are about the size of the chart in pixels. It is known only once the ticks are.
+	// columns and rows are about the size of the chart in pixels. It is known only once the ticks
+	// are.
 	columns, rows  int
 	scale          axis.Scale
 	lowest, zero   float64 // the lowest value on a logarithmic axis, and the place of 0 there
@@ -54,7 +55,7 @@ func newSheet(p *Picture, area draw.Canvas) *sheet {
 	return &sheet{Picture: p, whole: p, colours: p.colours(), plot: plot.New(), area: area}
 }
 
-// textStyle returns a style of text that is set from its left lower corner.
+// textStyle returns a style of text whose position is its lower left corner.
 func textStyle(size vg.Length) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 	return text.Style{Font: f, Handler: plot.DefaultTextHandler, XAlign: text.XLeft, YAlign: text.YBottom}
@@ -132,8 +133,8 @@ func shorten(style text.Style, str string, width vg.Length) string {
 	return "…"
 }
 
-// fitting returns the title of an axis, such as "maximum of each interval (ms)", or without the words from
-// "of" on if it is wider than width.
+// fitting returns the title of an axis, such as "maximum of each interval (ms)", or without the
+// words from "of" on if it is wider than width.
 func fitting(style text.Style, title string, width vg.Length) string {
 	if begin, rest, found := strings.Cut(title, " of "); found && textWidth(style, title) > width {
 		title = begin
@@ -153,8 +154,8 @@ type entry struct {
 	whole bool // shortened only where a row has no room for it
 }
 
-// withoutAffixes returns labels without the beginning and the end that all of them share, which says
-// least. It keeps at least one letter of each, and short labels whole.
+// withoutAffixes returns labels without the beginning and the end that all of them share, which
+// says least. It keeps at least one letter of each, and short labels whole.
 func withoutAffixes(labels []string) []string {
 	const least = 4 // letters that are worth an ellipsis
 	shared := func(reverse bool) int {
@@ -194,8 +195,8 @@ func withoutAffixes(labels []string) []string {
 	return out
 }
 
-// drawLegend draws entries in rows across the top of the area, where they cover nothing. Where they would take more than
-// a third of it, labels are shortened.
+// drawLegend draws entries in rows above the chart. If they would take more than a third of the
+// area, it shortens their labels.
 func (s *sheet) drawLegend(entries []entry) {
 	if len(entries) == 0 {
 		return
@@ -243,7 +244,7 @@ type placedEntry struct {
 	cut bool // the label is shortened
 }
 
-// placeLegend places entries, each of at most that size, in rows of that width.
+// placeLegend places entries in rows of a width. No entry is wider than most.
 func placeLegend(entries []entry, width, most vg.Length) (placed []placedEntry) {
 	const apart = 20 * pixel
 	x, row := vg.Length(0), 0
@@ -282,9 +283,9 @@ func (s *sheet) drawSwatch(e entry, x, y vg.Length) {
 	}
 }
 
-// strokeAtOnce is how many points of a line are stroked at once. The rasterizer behind PNG takes time that grows with the
-// square of the number of strokes that a row of pixels crosses: a noisy line of 4,000 points takes 1.9 s whole and 0.1 s
-// in pieces.
+// strokeAtOnce is the number of points that are stroked at once. The rasterizer of PNG takes time
+// that grows with the square of the number of strokes that cross a row of pixels: a noisy line of
+// 4,000 points takes 1.9 s at once and 0.1 s in pieces (BenchmarkPNG).
 const strokeAtOnce = 48
 
 func (s *sheet) stroke(c draw.Canvas, st style, width vg.Length, points []vg.Point) {
@@ -303,7 +304,7 @@ func (s *sheet) stroke(c draw.Canvas, st style, width vg.Length, points []vg.Poi
 	}
 }
 
-// dot fills a circle, of curves: not every canvas can fill arcs.
+// dot fills a circle, which consists of curves: not every canvas can fill arcs.
 func (s *sheet) dot(c draw.Canvas, st style, radius vg.Length, at vg.Point) {
 	const k = 0.5523 // how far the control points of a quarter circle lie from its ends
 	r, q := radius, radius*k
@@ -319,17 +320,18 @@ func (s *sheet) dot(c draw.Canvas, st style, radius vg.Length, at vg.Point) {
 	c.Fill(path)
 }
 
-// measureArea estimates the size of the chart, for the number of ticks and columns.
+// measureArea estimates the size of the chart. The number of ticks and columns depends on it.
 func (s *sheet) measureArea() {
 	size := s.area.Size()
 	s.columns = max(int((size.X-80*pixel)/pixel*vg.Length(s.DPI)/96), 50)
 	s.rows = max(int((size.Y-60*pixel)/pixel), 50)
 }
 
-// most returns how many ticks fit along so many pixels.
+// most returns how many ticks fit along a length in pixels.
 func most(length, apart int) int { return max(length/apart, 2) }
 
-// valueAxis sets up the vertical axis. It ends a little beyond the values, so that no line lies on the frame.
+// valueAxis sets up the vertical axis. It ends a little beyond the values, so that no line lies on
+// the frame.
 func (s *sheet) valueAxis(name string, values valueRange) {
 	const beyond = 0.015 // of the axis
 	y, ticksMost := &s.plot.Y, most(s.rows, 45)
@@ -358,7 +360,7 @@ func marker(ticks []axis.Tick) plot.ConstantTicks {
 	return marks
 }
 
-// scaleOf returns the scale of what the chart shows: a throughput is not in the unit of the values.
+// scaleOf returns the scale of the values. A throughput is not in the unit of the values.
 func (s *sheet) scaleOf(highest float64) axis.Scale {
 	if s.Type == Throughput {
 		return axis.Scale{Divide: 1}
@@ -366,7 +368,8 @@ func (s *sheet) scaleOf(highest float64) axis.Scale {
 	return axis.ScaleFor(s.Unit, highest)
 }
 
-// logAxis sets up a logarithmic axis, with a place for zero where there is one. The axis itself is one of logarithms.
+// logAxis sets up a logarithmic axis, with a place for zero if there are zeros. The values of the
+// axis are logarithms.
 func (s *sheet) logAxis(y *plot.Axis, values valueRange, ticksMost int) {
 	if values.high <= 0 {
 		values.lowest, values.high = 1, 10 // nothing but zeros
@@ -381,7 +384,7 @@ func (s *sheet) logAxis(y *plot.Axis, values valueRange, ticksMost int) {
 	ticks, from, to := axis.Log(unit, values.lowest, values.high, s.Low > 0 || s.High > 0, ticksMost)
 	s.lowest, s.zero = from, from
 	if values.zero {
-		// Zero stands below the rest, at a distance that no value can have.
+		// Zero is below the other values, at a distance that no value can have.
 		s.zero /= math.Pow(to/from, 0.08)
 		ticks = append([]axis.Tick{{Value: s.zero, Label: "0"}}, ticks...)
 	}
@@ -391,7 +394,7 @@ func (s *sheet) logAxis(y *plot.Axis, values valueRange, ticksMost int) {
 	y.Min, y.Max, y.Tick.Marker = math.Log10(s.zero), math.Log10(to), marker(ticks)
 }
 
-// height returns where a value stands on the vertical axis.
+// height returns the place of a value on the vertical axis.
 func (s *sheet) height(v float64) float64 {
 	if s.LogValues {
 		return math.Log10(math.Max(v, s.zero))
@@ -399,7 +402,7 @@ func (s *sheet) height(v float64) float64 {
 	return v
 }
 
-// A valueRange is what values an axis must show.
+// A valueRange is the range of values that an axis must show.
 type valueRange struct {
 	lowest float64 // above zero
 	high   float64
@@ -418,8 +421,8 @@ func (r *valueRange) add(v float64) {
 	}
 }
 
-// chart draws the axes with the grid behind them, then what paint paints in the chart's canvas, where x and
-// y tell where a time or percentile and a value stand.
+// chart draws the axes, the grid behind them, and what paint paints. X and y map times or
+// percentiles, and values, to places on the canvas.
 func (s *sheet) chart(paint func(c draw.Canvas, x, y func(float64) vg.Length)) {
 	p := s.plot
 	p.BackgroundColor = nil
@@ -465,7 +468,7 @@ func (s *sheet) drawGrid(c draw.Canvas, x, y func(float64) vg.Length) {
 	}
 }
 
-// message stands in the middle of a chart that has nothing to show.
+// message writes a text in the middle of an empty chart.
 func (s *sheet) message(c draw.Canvas, str string) {
 	style := textStyle(labelSize)
 	style.Color, style.XAlign, style.YAlign = s.faint, text.XCenter, text.YCenter

@@ -14,7 +14,7 @@ import (
 	"hdrkit/output/picture/axis"
 )
 
-// limitLabel returns what a service level demands.
+// limitLabel returns the text of a service level.
 func (s *sheet) limitLabel(l Limit) string {
 	value := axis.Handy(s.Unit, l.Value)
 	if !s.LogValues || s.Type == Throughput {
@@ -46,7 +46,7 @@ func (s *sheet) limitEntry(limits []Limit) entry {
 	return entry{label: "SLA: " + strings.Join(labels, ", "), style: s.limitStyle(), whole: true}
 }
 
-// reserveLimits keeps room for the labels of limits to the right of the chart, where they cover nothing.
+// reserveLimits keeps room for the labels of limits to the right of the chart.
 func (s *sheet) reserveLimits(limits []Limit) {
 	if s.Facets {
 		return // the legend has them
@@ -123,7 +123,8 @@ func (s *sheet) reserveMarks() {
 	s.area.Max.Y -= s.marks
 }
 
-// drawMarks draws a line for each mark, and its text above the chart, in the first row that has room.
+// drawMarks draws a line for each mark, and its text above the chart, in the first row that has
+// room.
 func (s *sheet) drawMarks(c draw.Canvas, x func(float64) vg.Length) {
 	const row = noteSize * lineSpace
 	font := textStyle(noteSize)

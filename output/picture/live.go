@@ -6,9 +6,11 @@ import (
 	"hdrkit/output/picture/page"
 )
 
-// Live gathers windows for a page that is shown while logs are written. It is not safe for concurrent use.
+// Live gathers windows for a page that is shown while logs are written. It is not safe for
+// concurrent use.
 type Live struct {
-	// Collector gathers. Its fields are set before the first window, and Aggregate and Moving are 0.
+	// Collector gathers. Its fields are set before the first window, and Aggregate and Moving are
+	// 0.
 	Collector Collector
 	// Dress gives a picture its looks.
 	Dress func(p *Picture)
@@ -86,7 +88,8 @@ func (l *Live) Data() (*page.Data, error) {
 	return d, nil
 }
 
-// Update returns what was added since Data or Update was called last. It is false if that is nothing.
+// Update returns what was added since Data or Update was called last. It is false if that is
+// nothing.
 func (l *Live) Update() (u *page.Update, some bool) {
 	if l.pending == nil {
 		l.pending = &page.Rows{}

@@ -62,7 +62,8 @@ func TestZeroPicture(t *testing.T) {
 	}
 }
 
-// TestEvenRows proves that a heat map of values that are spread evenly over its rows is even from row to row.
+// TestEvenRows proves that a heat map of values that are spread evenly over its rows is even from
+// row to row.
 func TestEvenRows(t *testing.T) {
 	h := histogramOf(t, 3, nil)
 	for v := 1e3; v < 1e6; v *= 1.0002 {

@@ -87,7 +87,8 @@ func (s *sheet) valueName() string {
 	return "value"
 }
 
-// lineLegend returns an entry for each series, one for each measure if there are several, and one for the rest.
+// lineLegend returns an entry for each series, one for each measure if there are several, and one
+// for the rest.
 func (s *sheet) lineLegend(styles *stylist, shown, rest []Series, lines []string) (entries []entry) {
 	if len(shown) > 1 || len(shown) == 1 && shown[0].Label != "" {
 		for i, series := range shown {
@@ -140,7 +141,7 @@ func (s *sheet) timeAxis(series []Series) (from, to float64, ok bool) {
 	return from, to, ok
 }
 
-// roomy returns the range of a time axis: from 0 if that is near, and never nothing.
+// roomy returns the range of a time axis. It starts at 0 if that is near, and is never empty.
 func roomy(from, to float64, absolute bool) (float64, float64) {
 	if !absolute && from > 0 && from < (to-from)/20 {
 		from = 0
@@ -152,8 +153,8 @@ func roomy(from, to float64, absolute bool) (float64, float64) {
 }
 
 // drawingOrder returns the indexes of series in the order in which to draw them, so that none hides
-// another. Lines with many points come with the highest first. Otherwise lines come in their order, in
-// which dashes have ever larger gaps.
+// another. Lines with many points come with the highest first. Otherwise lines come in their order,
+// in which dashes have ever larger gaps.
 func drawingOrder(series []Series, columns int) []int {
 	order := make([]int, len(series))
 	height := make([]float64, len(series))
@@ -282,8 +283,8 @@ func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, 
 	}
 }
 
-// drawSigns puts a square on a line every so often, to tell it from another one of the same colour. It
-// returns where the next one is due.
+// drawSigns puts a square on a line every so often, to tell it from another one of the same colour.
+// It returns where the next one is due.
 func (s *sheet) drawSigns(c draw.Canvas, st style, path []vg.Point, next vg.Length) vg.Length {
 	for _, at := range path {
 		if at.X >= next {

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// colours are what a theme is made of. Lines are told apart by colour, for colour-blind readers too, and by dashes, in
-// print.
+// colours are the colours of a theme. Lines differ in colour, also for colour-blind readers, and in
+// dashes, for print.
 type colours struct {
 	background, text, faint, grid, band, limit color.Color
 	lines                                      []color.Color
@@ -33,10 +33,10 @@ func anyColours(all []color.RGBA) (list []color.Color) {
 	return list
 }
 
-// The lines come from the palette of Okabe and Ito (Color Universal Design, 2008). Colours that are too
-// light for white paper are darker here, and yellow is wine red: each line and each colour of a heat
-// map has a contrast of at least 3:1 against the background (TestContrast). The heat scales go in one
-// direction of lightness, so that they can be printed grey.
+// The lines come from the palette of Okabe and Ito (Color Universal Design, 2008). Colours that are
+// too light for white paper are darker here, and yellow is wine red: each line and each colour of a
+// heat map has a contrast of at least 3:1 against the background (TestContrast). The heat scales go
+// in one direction of lightness, so that they can be printed grey.
 var themes = map[Theme]colours{
 	Light: {
 		background: rgb(0xffffff), text: rgb(0x222222), faint: rgb(0x666666), grid: rgb(0xe4e4e4), band: rgb(0xd6d6d6),
@@ -89,9 +89,9 @@ type stylist struct {
 	place []struct{ colour, among int }
 }
 
-// stylesFor returns the styles of series in groups, each with so many lines. One series has a colour
-// for each of its lines. Series of several groups have the colour of their group. Otherwise each series
-// has its own. Dashes tell apart the lines of one colour.
+// stylesFor returns the styles of series in groups, each with so many lines. One series has a
+// colour for each of its lines. Series of several groups have the colour of their group. Otherwise
+// each series has its own. Dashes tell apart the lines of one colour.
 func (c *colours) stylesFor(groups []string, lines int) *stylist {
 	st := &stylist{colours: c, lines: lines}
 	first, members := map[string]int{}, map[string]int{}
@@ -123,7 +123,7 @@ func (s *stylist) of(series, line int) style {
 	return style{s.colours.lines[n], n, dashes[dash%len(dashes)], colour >= len(s.colours.lines)}
 }
 
-// heatAt returns the colour of a count that lies at part, 0 to 1, of the scale.
+// heatAt returns the colour at a part of the scale, from 0 to 1.
 func (c *colours) heatAt(part float64) color.RGBA {
 	at := math.Min(math.Max(part, 0), 1) * float64(len(c.heat)-1)
 	i := min(int(at), len(c.heat)-2)

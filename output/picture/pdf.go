@@ -27,8 +27,9 @@ func (p *Picture) WritePDF(w io.Writer) error {
 	return err
 }
 
-// A pdfCanvas is the page of a PDF file: https://opensource.adobe.com/dc-acrobat-sdk-docs/pdfstandards/PDF32000_2008.pdf.
-// PDF counts from the left lower corner, in points, as vg does.
+// A pdfCanvas is the page of a PDF file:
+// https://opensource.adobe.com/dc-acrobat-sdk-docs/pdfstandards/PDF32000_2008.pdf. PDF counts from
+// the left lower corner, in points, as vg does.
 type pdfCanvas struct {
 	width, height vg.Length
 	content       bytes.Buffer
@@ -102,7 +103,8 @@ func (c *pdfCanvas) path(path vg.Path) {
 }
 
 // FillString draws text as shapes, so that it looks the same everywhere. Below them it is text that
-// cannot be seen, to search and to copy: in Helvetica, whose letters are as wide as those of Liberation Sans.
+// cannot be seen, to search and to copy: in Helvetica, whose letters are as wide as those of
+// Liberation Sans.
 func (c *pdfCanvas) FillString(face font.Face, at vg.Point, str string) {
 	if encoded, err := charmap.Windows1252.NewEncoder().String(str); err == nil {
 		fmt.Fprintf(&c.content, "BT 3 Tr /F1 %s Tf %s %s Td <%x> Tj ET\n", pdfNumber(float64(face.Font.Size)), pdfNumber(float64(at.X)), pdfNumber(float64(at.Y)), encoded)

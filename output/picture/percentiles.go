@@ -12,7 +12,8 @@ import (
 	"hdrkit/output/picture/axis"
 )
 
-// end returns where the curve ends on the axis of nines: halfway into the share of its last value.
+// end returns where the curve ends on the axis of nines: at the middle of the share of its last
+// value.
 func (c *Curve) end() float64 {
 	end := math.Log10(2 * math.Max(float64(c.Count), 1))
 	if n := len(c.Steps); n > 1 && c.Steps[n-2].Percentile < 100 {
@@ -160,7 +161,7 @@ func (s *sheet) curveLegend(styles *stylist, shown, rest []Curve, steps []Limit)
 	return entries
 }
 
-// splitLimits parts limits into those of all values and those of a percentile, which make a flight of steps.
+// splitLimits returns the limits for all values, and those for percentiles, which form steps.
 func splitLimits(limits []Limit) (lines, steps []Limit) {
 	for _, l := range limits {
 		if l.Percentile == 0 {
@@ -173,7 +174,7 @@ func splitLimits(limits []Limit) (lines, steps []Limit) {
 	return lines, steps
 }
 
-// drawSteps draws the values that steps allow, each up to its percentile.
+// drawSteps draws the limit of each percentile up to that percentile.
 func (s *sheet) drawSteps(c draw.Canvas, x, y func(float64) vg.Length, steps []Limit) {
 	var path []vg.Point
 	at := c.Min.X

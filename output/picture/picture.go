@@ -1,9 +1,9 @@
-// Package picture draws what interval logs hold: values over time, percentile curves, heat maps and throughput, as PNG,
-// SVG or PDF through gonum.org/v1/plot, or as one HTML file that needs no network.
+// Package picture draws interval logs: values over time, percentile curves, heat maps and
+// throughput. It writes PNG, SVG and PDF, and pages by package page.
 //
-// A [Collector] takes intervals and makes a [Picture]. A Picture is plain data, which can also be filled
-// by hand. Times are milliseconds from [Picture.Origin]. Values are in [Picture.Unit]: they are
-// divided by the unit ratio already.
+// A [Collector] takes intervals and makes a [Picture]. A Picture is plain data, which can also be
+// filled by hand. Times are milliseconds from [Picture.Origin]. Values are in [Picture.Unit]: they
+// are divided by the unit ratio already.
 package picture
 
 import (
@@ -30,26 +30,27 @@ const (
 // A Theme is a set of colours.
 type Theme string
 
-// The themes. A picture without one is light, and a page without one follows the reader's preference.
+// The themes. A picture without one is light, and a page without one follows the reader's
+// preference.
 const (
 	Light Theme = "light"
 	Dark  Theme = "dark"
 )
 
-// A Picture is a chart and how it is to look.
+// A Picture is a chart and its looks.
 type Picture struct {
 	Type  Type
 	Title string
 	Theme Theme
-	// Width and Height are pixels of 1/96 inch. DPI is how many dots an inch a PNG has: 192 makes it twice as wide
-	// and high as Width and Height say, with the same layout.
+	// Width and Height are pixels of 1/96 inch. DPI is the number of dots per inch of a PNG: at 192
+	// it has twice as many dots as pixels in each direction, with the same layout.
 	Width, Height float64
 	DPI           int
-	// Unit is what values are in, such as "ms"; empty if nobody said.
+	// Unit is the unit of values, such as "ms", or empty if it is unknown.
 	Unit string
-	// LogValues makes the value axis logarithmic; that of a heat map always is.
+	// LogValues makes the axis of values logarithmic. That of a heat map always is.
 	LogValues bool
-	// Absolute labels the time axis with clock times, in UTC, rather than with seconds since Origin.
+	// Absolute labels the time axis with clock times instead of the time since Origin.
 	Absolute bool
 	// Zone is the zone of clock times; nil is UTC.
 	Zone *time.Location
@@ -72,18 +73,20 @@ type Picture struct {
 	Facets bool
 	// ValueName is the title of the axis of values, if it is not empty.
 	ValueName string
-	// Span says what a point of a line is measured of, such as "each interval".
+	// Span is the time that a point of a line stands for, such as "each interval".
 	Span string
-	// Notes stand below the chart, a line each.
+	// Notes are the lines below the chart.
 	Notes []string
 
-	// Summary is the table of an HTML file.
+	// Summary is the table of a page.
 	Summary []page.Summary
-	// Windows are what a heat map shows, and what an HTML file computes percentile curves from.
+	// Windows are the histograms by time of a heat map and of a page.
 	Windows []WindowSeries
-	// WindowMillis is the length of the windows into which intervals were merged. At 1 each has its own.
+	// WindowMillis is the length of the windows into which intervals were merged. At 1 each has its
+	// own.
 	WindowMillis int64
-	// Aggregate is the length of the windows whose intervals were merged before they were measured, or 0.
+	// Aggregate is the length of the windows whose intervals were merged before they were measured,
+	// or 0.
 	Aggregate int64
 	// Digits is the precision of the windows' counts, in significant decimal digits.
 	Digits int
@@ -96,7 +99,7 @@ func New(t Type) *Picture {
 	return &Picture{Type: t, Span: "each interval", Width: 1200, Height: 600, DPI: 96}
 }
 
-// A Series is what is shown of a tag or a file.
+// A Series is what the picture shows of a tag or an input.
 type Series struct {
 	Label string
 	// Group is the input that the series is compared by, empty if inputs are not compared.
@@ -106,13 +109,14 @@ type Series struct {
 
 // A Line is one measure of a series over time.
 type Line struct {
-	// Name tells what was measured, such as "max" or "99.9%".
+	// Name is the name of the measure, such as "max" or "99.9%".
 	Name string
 	// Points are in order of time.
 	Points []Point
 }
 
-// A Point is a value from Start to End. NaN says that there was none.
+// A Point is a value from Start to End, in milliseconds from the origin. It is NaN if there is
+// none.
 type Point struct {
 	Start, End float64
 	Value      float64
@@ -133,16 +137,17 @@ type Curve struct {
 	Label string
 	// Group is that of [Series].
 	Group string
-	// Count is how many values there are. The curve ends where the last of them stands.
+	// Count is the number of values.
 	Count int64
-	// Steps are in order of percentile; the last is the maximum, at 100.
+	// Steps are in order of percentile. The last one is the maximum, at 100.
 	Steps []Step
 }
 
 // A Step says that Percentile per cent of the values are at most Value.
 type Step struct{ Percentile, Value float64 }
 
-// A Limit is a service level: at most Value for Percentile per cent of the values, or for all if that is 0.
+// A Limit is a service level: at most Value for Percentile per cent of the values, or for all if
+// that is 0.
 type Limit struct{ Percentile, Value float64 }
 
 // holdsFor reports whether the limit is one for a line.
@@ -163,7 +168,7 @@ func (p *Picture) zone() *time.Location {
 	return p.Zone
 }
 
-// notes returns the notes and what is to be said of the rest of the series.
+// notes returns the notes, and one about what the chart leaves out.
 func (p *Picture) notes() []string {
 	notes := slices.Clone(p.Notes)
 	series := max(len(p.Series), len(p.Curves))

@@ -29,7 +29,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// collect returns the picture of intervals made by step, which returns an interval's series and its values.
+// collect returns the picture of intervals made by step, which returns an interval's series and its
+// values.
 func collect(t testing.TB, kind Type, c *Collector, intervals int, step func(i int) (label string, start, length float64, values []int64)) *Picture {
 	t.Helper()
 	if c.Ratio == 0 {
@@ -208,7 +209,8 @@ func makePictures(t testing.TB) map[string]*Picture {
 	return all
 }
 
-// TestGolden compares the drawings with those that were looked at. Run it with -update to draw them anew, and look.
+// TestGolden compares the drawings with those that were looked at. Run it with -update to draw them
+// anew, and look.
 func TestGolden(t *testing.T) {
 	for name, p := range pictures(t) {
 		t.Run(name, func(t *testing.T) {
@@ -237,7 +239,8 @@ func TestGolden(t *testing.T) {
 
 var inlineImage = regexp.MustCompile(`data:image/png;base64,[^"]*`)
 
-// withoutImages replaces images by their size and a sum of their pixels: how well Go compresses them may change.
+// withoutImages replaces images by their size and a sum of their pixels: how well Go compresses
+// them may change.
 func withoutImages(t *testing.T, svg []byte) []byte {
 	return inlineImage.ReplaceAllFunc(svg, func(data []byte) []byte {
 		img, err := png.Decode(base64Reader(data[len("data:image/png;base64,"):]))
@@ -257,8 +260,8 @@ func withoutImages(t *testing.T, svg []byte) []byte {
 	})
 }
 
-// TestTextInside proves that no text is cut: each piece lies inside the picture, and no two overlap, at the default size
-// and the smallest.
+// TestTextInside proves that no text is cut: each piece lies inside the picture, and no two
+// overlap, at the default size and the smallest.
 func TestTextInside(t *testing.T) {
 	for name, p := range pictures(t) {
 		testTextInside(t, name, p)
@@ -293,7 +296,8 @@ func testTextInside(t *testing.T, name string, p *Picture) {
 	}
 }
 
-// TestLimitsWhole proves that the service levels in a legend can be read in the smallest picture, too.
+// TestLimitsWhole proves that the service levels in a legend can be read in the smallest picture,
+// too.
 func TestLimitsWhole(t *testing.T) {
 	c := &Collector{}
 	p := collect(t, Percentiles, c, 12*20, func(i int) (string, float64, float64, []int64) {
@@ -378,7 +382,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestSharpImages proves that the dots of an image become dots of a PNG, and no mixture of them, wherever it stands.
+// TestSharpImages proves that the dots of an image become dots of a PNG, and no mixture of them,
+// wherever it stands.
 func TestSharpImages(t *testing.T) {
 	cells := image.NewNRGBA(image.Rect(0, 0, 20, 10))
 	for i := range 200 {
@@ -402,7 +407,8 @@ func TestSharpImages(t *testing.T) {
 	}
 }
 
-// TestSpike proves that the highest value of a million intervals is in the picture, and a page, though most are not.
+// TestSpike proves that the highest value of a million intervals is in the picture, and a page,
+// though most are not.
 func TestSpike(t *testing.T) {
 	const intervals, at, spike = 1_000_000, 777_777, 987_654_321
 	c := timeline(100)
@@ -501,8 +507,8 @@ func TestCurveEnds(t *testing.T) {
 	}
 }
 
-// TestPalette proves that the colours of lines differ for people who do not see red, green or blue as others do, and from
-// the background.
+// TestPalette proves that the colours of lines differ for people who do not see red, green or blue
+// as others do, and from the background.
 func TestPalette(t *testing.T) {
 	for name, theme := range themes {
 		for kind, m := range dichromacies {
@@ -517,7 +523,8 @@ func TestPalette(t *testing.T) {
 	}
 }
 
-// dichromacies simulate colour blindness in linear RGB: Viénot, Brettel and Mollon (1999), and for blue the likes of it.
+// dichromacies simulate colour blindness in linear RGB: Viénot, Brettel and Mollon (1999), and for
+// blue the likes of it.
 var dichromacies = map[string][3][3]float64{
 	"normal":       {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 	"protanopia":   {{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}},
@@ -555,7 +562,8 @@ func lab(m [3][3]float64, c color.Color) [3]float64 {
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// TestContrast proves that each line, and each cell of a heat map that has a count, can be told from the background.
+// TestContrast proves that each line, and each cell of a heat map that has a count, can be told
+// from the background.
 func TestContrast(t *testing.T) {
 	luminance := func(c color.Color) float64 {
 		r, g, b, _ := c.RGBA()

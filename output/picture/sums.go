@@ -9,8 +9,8 @@ import (
 	"hdrkit/output/picture/page"
 )
 
-// ticksPerHalf is how finely curves are sampled: 25 points each time that the distance to 100% halves, one every three
-// pixels of a curve of five nines across a thousand.
+// ticksPerHalf is the number of points of a curve each time that the distance to 100% halves. At 25
+// a curve of five nines, a thousand pixels wide, has a point every three pixels.
 const ticksPerHalf = 25
 
 // CurveOf returns the percentile curve of h, with values divided by ratio.

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// runs splits points, which are in order of time, where nothing was recorded, and thins each run to what columns of
-// that width, in seconds, can show: the first point of a column, its lowest, its highest and its last. So no spike is
-// ever lost. A gap narrower than a column cannot be seen and splits nothing.
+// runs splits points, which are in order of time, at gaps, and thins them to columns of a width in
+// milliseconds. Of each column it keeps the first point, the lowest, the highest and the last, so
+// that no spike is lost. A gap narrower than a column splits nothing, since nobody can see it.
 func runs(points []Point, width float64) [][]Point {
 	slack := math.Max(typicalLength(points)/2, width)
 	var (
@@ -66,7 +66,8 @@ func extremes(points []Point) []Point {
 	return kept
 }
 
-// typicalLength returns the median of the lengths of points, or of the times between them where they have none.
+// typicalLength returns the median of the lengths of points, or of the times between them if they
+// have none.
 func typicalLength(points []Point) float64 {
 	lengths := make([]float64, 0, len(points))
 	for _, p := range points {
@@ -79,7 +80,8 @@ func typicalLength(points []Point) float64 {
 	for i := 1; i < len(points); i++ {
 		lengths = append(lengths, points[i].Start-points[i-1].Start)
 	}
-	// A point without length ends where it starts, so that all the time to the next one has to pass for slack.
+	// A point without length ends where it starts. So the slack, which is half of this, must be
+	// longer than the time to the next point.
 	return 3 * median(lengths)
 }
 
@@ -91,7 +93,7 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// timeRange returns when the first point of all series starts and the last one ends. It is false if there is none.
+// timeRange returns when the first point starts and the last one ends, and false if there is none.
 func timeRange(series []Series) (from, to float64, ok bool) {
 	from, to = math.Inf(1), math.Inf(-1)
 	for _, s := range series {
@@ -104,10 +106,10 @@ func timeRange(series []Series) (from, to float64, ok bool) {
 	return from, to, from <= to
 }
 
-// mostLines is how many series get a line of their own: more cannot be told apart.
+// mostLines is the number of series that get a line of their own. Nobody can tell more lines apart.
 const mostLines = 12
 
-// split parts series into those with the highest maximum, in their old order, and the rest.
+// split returns the series with the highest maximum, in their old order, and the rest.
 func split[T any](series []T, highest func(*T) float64) (shown, rest []T) {
 	if len(series) <= mostLines {
 		return series, nil
@@ -133,10 +135,10 @@ func split[T any](series []T, highest func(*T) float64) (shown, rest []T) {
 	return shown, rest
 }
 
-// A band is the lowest and the highest value in a column; NaN where there is none.
+// A band is the lowest and the highest value in a column, NaN if there is none.
 type band struct{ from, to, low, high float64 }
 
-// envelope returns what the first lines of series cover together, column by column.
+// envelope returns the range of values of all first lines, column by column.
 func envelope(series []Series, from, to float64, columns int) []band {
 	if len(series) == 0 || to <= from {
 		return nil

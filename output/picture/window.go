@@ -17,8 +17,8 @@ type Window struct {
 	// last one ends as the reference has it, which truncates.
 	Start, Begin, End int64
 	Intervals, Count  int64
-	// Min and Max are the lowest and the highest value, in the unit of the picture, and Sum is the mean
-	// times the count. They are as precise as the log, and the counts may be less so.
+	// Min and Max are the lowest and the highest value, in the unit of the picture, and Sum is the
+	// mean times the count. They are as precise as the log, and the counts may be less so.
 	Min, Max, Sum float64
 	counts        histogram.Packed
 }
@@ -69,7 +69,8 @@ func wider(width int64) int64 {
 }
 
 // windowAt returns the start of the window of width milliseconds for an interval. A page chooses
-// intervals by their start, as -s and -e do, and so does this window; [merge.WindowOf] goes by the middle.
+// intervals by their start, as -s and -e do, and so does this window; [merge.WindowOf] goes by the
+// middle.
 func windowAt(start, width int64) int64 { return merge.WindowOf(start, start, width).Start }
 
 // windows sums histograms by the start of their windows.
@@ -78,9 +79,9 @@ type windows struct {
 	bytes     int // what all of them take, about
 	intervals int // that were put in
 
-	// What was added to last, if it was there before: its counts are in sum. Intervals come in order, or
-	// nearly. To pack a window again for each of them would take most of the time that a page takes
-	// (BenchmarkWindows).
+	// What was added to last, if it was there before: its counts are in sum. Intervals come in
+	// order, or nearly. To pack a window again for each of them would take most of the time that a
+	// page takes (BenchmarkWindows).
 	open *Window
 	sum  histogram.Sum
 }

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// A Format is what a picture is written as.
+// A Format is a file format.
 type Format string
 
 // The formats.
@@ -26,7 +26,8 @@ const (
 	HTML Format = "html"
 )
 
-// Write writes the picture as format. The error says what the picture lacks, if that is why.
+// Write writes the picture in a format. If the picture cannot be drawn, the error says what it
+// lacks.
 func (p *Picture) Write(w io.Writer, format Format) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -48,8 +49,8 @@ func (p *Picture) size() (width, height vg.Length) {
 	return vg.Length(p.Width) * pixel, vg.Length(p.Height) * pixel
 }
 
-// WriteSVG writes the picture as SVG. Text stays text, set in Liberation Sans or whatever there is, and as wide as that sets it,
-// so that nothing runs into what follows.
+// WriteSVG writes the picture as SVG. Text stays text. It has the width that Liberation Sans gives
+// it, whatever font the reader has, so that texts do not overlap.
 func (p *Picture) WriteSVG(w io.Writer) error {
 	canvas := &svgCanvas{Canvas: vgsvg.New(p.size())}
 	p.drawOnBackground(draw.New(canvas))
@@ -68,7 +69,7 @@ func (p *Picture) WriteSVG(w io.Writer) error {
 	return err
 }
 
-// An svgCanvas remembers how wide the texts on it are.
+// An svgCanvas remembers the widths of its texts.
 type svgCanvas struct {
 	*vgsvg.Canvas
 	widths []vg.Length // 0 where that cannot be told
@@ -107,7 +108,8 @@ func (c *svgCanvas) setWidths(svg []byte) []byte {
 	return out.Bytes()
 }
 
-// Check returns an error if the picture cannot be drawn: if it has no type, or a size that is too small or too large.
+// Check returns an error if the picture cannot be drawn: if it has no type, or a size that is too
+// small or too large.
 func (p *Picture) Check() error {
 	if !slices.Contains([]Type{Timeline, Percentiles, Heatmap, Throughput}, p.Type) {
 		return fmt.Errorf("unknown type of picture %q", p.Type)

@@ -1,5 +1,5 @@
-// Package axis has the rules for numbers, units and ticks of charts. The page of package page has the
-// same rules in JavaScript; testdata/golden.json holds both to the same results.
+// Package axis has the rules for numbers, units and ticks of charts. The page of package page has
+// the same rules in JavaScript; testdata/golden.json holds both to the same results.
 package axis
 
 import (

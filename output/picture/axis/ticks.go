@@ -35,8 +35,8 @@ func multiples(low, high, step float64) (all []float64) {
 	return all
 }
 
-// Linear returns the ticks of an axis that begins at low and ends at the first tick past high, or at
-// high itself if exact is set.
+// Linear returns the ticks of an axis that begins at low and ends at the first tick past high, or
+// at high itself if exact is set.
 func (s Scale) Linear(low, high float64, exact bool, most int) (ticks []Tick, end float64) {
 	from, to := low/s.Divide, high/s.Divide
 	if to <= from {
@@ -163,7 +163,8 @@ func sexagesimal(v, step float64, hours, seconds bool) string {
 }
 
 // Clock returns the ticks of an axis of clock times in a zone, and the name of the axis. Origin is
-// time 0, in seconds since the epoch. The date stands below the first tick and wherever a day begins.
+// time 0, in seconds since the epoch. The date stands below the first tick and wherever a day
+// begins.
 func Clock(from, to, origin float64, zone *time.Location, most int) (ticks []Tick, title string) {
 	title = "time (" + zone.String() + ")"
 	step := timeStep(to-from, most)
@@ -273,8 +274,8 @@ func ninesLabel(n int) string {
 	return "99." + strings.Repeat("9", n-2) + "%"
 }
 
-// Offsets returns how many seconds a zone is ahead of UTC: times in seconds since the epoch, and the
-// offset from then on. The first one holds at from.
+// Offsets returns how many seconds a zone is ahead of UTC: times in seconds since the epoch, and
+// the offset from then on. The first one holds at from.
 func Offsets(from, to float64, zone *time.Location) (all [][2]int64) {
 	for at := clock(from, zone); ; {
 		_, offset := at.Zone()

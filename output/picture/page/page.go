@@ -32,10 +32,11 @@ type Data struct {
 	High *float64 `json:"high,omitempty"`
 	// Baseline is a value to draw a line at, among the curves.
 	Baseline float64 `json:"baseline,omitempty"`
-	// Live is set if the page gets further data: each Data event replaces all, each rows event is an [Update].
+	// Live is set if the page gets further data: each Data event replaces all, each rows event is
+	// an [Update].
 	Live bool `json:"live,omitempty"`
-	// Absolute labels the time axis with clock times in Zone. Each of Offsets holds a time in seconds
-	// since the epoch, and how many seconds the zone is ahead of UTC from then on.
+	// Absolute labels the time axis with clock times in Zone. Each of Offsets holds a time in
+	// seconds since the epoch, and how many seconds the zone is ahead of UTC from then on.
 	Absolute bool       `json:"absolute"`
 	Zone     string     `json:"zone"`
 	Offsets  [][2]int64 `json:"offsets"`
@@ -183,8 +184,8 @@ func Write(w io.Writer, d *Data) error {
 func script() string { return "\n" + Script() }
 func style() string  { return "\n" + file("page.css") }
 
-// Policy returns the Content-Security-Policy of a page: it may run its own script, and a live page may
-// connect to where it came from.
+// Policy returns the Content-Security-Policy of a page: it may run its own script, and a live page
+// may connect to where it came from.
 func Policy(live bool) string {
 	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src " + hashOf(style()) + "; script-src " + hashOf(script())
 	if live {

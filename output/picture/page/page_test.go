@@ -48,7 +48,8 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// TestScript proves that the joined script is one that a browser takes, and hides no name of a module behind one of another.
+// TestScript proves that the joined script is one that a browser takes, and hides no name of a
+// module behind one of another.
 func TestScript(t *testing.T) {
 	script := Script()
 	if strings.Contains(script, "\nimport ") || strings.Contains(script, "\nexport ") || strings.Contains(script, "</") {

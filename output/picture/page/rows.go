@@ -41,8 +41,9 @@ type Window struct {
 	Counts []byte
 }
 
-// Layout adds a row. Half is the binary logarithm of half the sub-buckets of a bucket, shift that of
-// the lowest discernible value, and unit what a value of 1 in a histogram is in the unit of the page.
+// Layout adds a row. Half is the binary logarithm of half the sub-buckets of a bucket, shift that
+// of the lowest discernible value, and unit what a value of 1 in a histogram is in the unit of the
+// page.
 func (r *Rows) Layout(series, half, shift int, unit float64) {
 	r.begin(layoutRow, series)
 	r.uvarints(uint64(half), uint64(shift))
