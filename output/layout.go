@@ -1,0 +1,253 @@
+package output
+
+import (
+	"bufio"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A layout is a grid and where its columns stand.
+type layout struct {
+	*grid
+	gap    int
+	widths []int   // of columns
+	before []int   // widths of the columns of labels
+	blocks [][]int // the columns of each block
+	left   []int   // the columns left out
+	spark  int     // the length of sparklines, which end the last block; 0 for none
+}
+
+// layOut finds the first layout that fits. The last one that it tries has several blocks.
+func (t *Table) layOut(grid func(digits int) *grid) *layout {
+	wide := newLayout(grid(4), 2)
+	if t.Width <= 0 {
+		wide.fill(mostSparkline)
+		return wide
+	}
+	wide.shorten(t.Width)
+	if wide.fits(t.Width) {
+		return wide
+	}
+	narrow := newLayout(grid(3), 1)
+	narrow.shorten(t.Width)
+	for ; ; narrow.leaveOut() {
+		if narrow.fits(t.Width) {
+			return narrow
+		}
+		if len(narrow.left) == len(narrow.optional) {
+			break
+		}
+	}
+	wide.wrap(t.Width)
+	return wide
+}
+
+func newLayout(g *grid, gap int) *layout {
+	l := &layout{grid: g, gap: gap, blocks: [][]int{{}}}
+	for column, head := range g.heads {
+		widest := textWidth(head)
+		for _, row := range g.rows {
+			widest = max(widest, textWidth(row[column].text))
+		}
+		l.widths = append(l.widths, widest)
+		l.blocks[0] = append(l.blocks[0], column)
+	}
+	l.measureLabels()
+	return l
+}
+
+func (l *layout) measureLabels() {
+	l.before = nil
+	for _, labels := range l.labels {
+		if l.before == nil {
+			l.before = make([]int, len(labels))
+			l.before[0] = len("tag")
+		}
+		for n, label := range labels {
+			l.before[n] = max(l.before[n], textWidth(label))
+		}
+	}
+}
+
+// leaveOut leaves out the next optional column.
+func (l *layout) leaveOut() {
+	column := l.optional[len(l.left)]
+	l.left = append(l.left, column)
+	l.blocks[0] = slices.DeleteFunc(l.blocks[0], func(c int) bool { return c == column })
+}
+
+// shorten cuts tags that are longer than a third of the width, but never so that two tags become
+// the same. It cuts the middle out, or what the long tags have in common at both ends, or numbers
+// them.
+func (l *layout) shorten(width int) {
+	limit := max(12, width/3)
+	var long []string
+	for _, labels := range l.labels {
+		if textWidth(labels[0]) > limit {
+			long = append(long, labels[0])
+		}
+	}
+	prefix, suffix := commonEnds(long)
+	for _, cut := range []func(tag string, n int) string{
+		func(tag string, _ int) string { return cutMiddle(tag, limit) },
+		func(tag string, _ int) string {
+			return cutMiddle("…"+tag[len(prefix):len(tag)-len(suffix)]+"…", limit)
+		},
+		func(tag string, n int) string { return cutMiddle(tag, limit-7) + "#" + strconv.Itoa(n+1) },
+	} {
+		if l.cutLabels(limit, cut) {
+			break
+		}
+	}
+	l.measureLabels()
+}
+
+// cutLabels replaces the labels that are longer than limit. It reports false, and changes nothing,
+// if two would be the same.
+func (l *layout) cutLabels(limit int, cut func(tag string, n int) string) bool {
+	whole := make(map[string]string)
+	var all [][]string
+	for n, labels := range l.labels {
+		short := labels[0]
+		if textWidth(short) > limit {
+			short = cut(short, n)
+		}
+		if other, ok := whole[short]; ok && other != labels[0] {
+			return false
+		}
+		whole[short] = labels[0]
+		all = append(all, append([]string{short}, labels[1:]...))
+	}
+	l.labels = all
+	return true
+}
+
+// commonEnds returns the longest prefix that all texts have, and the longest suffix of the rest.
+func commonEnds(texts []string) (prefix, suffix string) {
+	if len(texts) == 0 {
+		return "", ""
+	}
+	prefix = texts[0]
+	for _, text := range texts {
+		for !strings.HasPrefix(text, prefix) {
+			_, size := utf8.DecodeLastRuneInString(prefix)
+			prefix = prefix[:len(prefix)-size]
+		}
+	}
+	suffix = texts[0][len(prefix):]
+	for _, text := range texts {
+		for !strings.HasSuffix(text[len(prefix):], suffix) {
+			_, size := utf8.DecodeRuneInString(suffix)
+			suffix = suffix[size:]
+		}
+	}
+	return prefix, suffix
+}
+
+// length returns the length of the rows of a block without the sparkline.
+func (l *layout) length(block []int) int {
+	length := (len(l.before) - 1) * 2
+	for _, w := range l.before {
+		length += w
+	}
+	for _, column := range block {
+		length += l.gap + l.widths[column]
+	}
+	return length
+}
+
+// fits reports whether the only block fits, with a sparkline if there is one, whose length it sets.
+func (l *layout) fits(width int) bool {
+	room := width - l.length(l.blocks[0])
+	if l.drawn == nil {
+		return room >= 0
+	}
+	return l.fill(room - 2)
+}
+
+// fill sets the length of sparklines to at most room. It reports whether there is enough room for
+// one.
+func (l *layout) fill(room int) bool {
+	if l.drawn != nil && room >= leastSparkline {
+		l.spark = min(room, mostSparkline)
+		return true
+	}
+	return false
+}
+
+// wrap puts the columns into as many blocks as they need.
+func (l *layout) wrap(width int) {
+	columns := l.blocks[0]
+	l.blocks = [][]int{nil}
+	for _, column := range columns {
+		last := &l.blocks[len(l.blocks)-1]
+		if with := append(slices.Clone(*last), column); len(*last) == 0 || l.length(with) <= width {
+			*last = with
+		} else {
+			l.blocks = append(l.blocks, []int{column})
+		}
+	}
+	if l.drawn != nil && !l.fill(width-l.length(l.blocks[len(l.blocks)-1])-2) {
+		l.blocks = append(l.blocks, nil)
+		l.spark = min(max(width-l.length(nil)-2, leastSparkline), mostSparkline)
+	}
+}
+
+func (l *layout) header(b *bufio.Writer, block int) {
+	var line strings.Builder
+	for n, w := range l.before {
+		label := ""
+		if n == 0 {
+			label = "tag"
+		} else {
+			line.WriteString("  ")
+		}
+		pad(&line, label, w)
+	}
+	for _, column := range l.blocks[block] {
+		padLeft(&line, l.heads[column], l.gap+l.widths[column])
+	}
+	if block == len(l.blocks)-1 && l.spark > 0 {
+		head := sparklineHead
+		if l.spark < len(head) {
+			head = shortSparklineHead
+		}
+		line.WriteString("  " + head)
+	}
+	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+}
+
+func (l *layout) row(b *bufio.Writer, block, row int, colour bool) {
+	var line strings.Builder
+	for n, w := range l.before {
+		if n > 0 {
+			line.WriteString("  ")
+		}
+		pad(&line, l.labels[row][n], w)
+	}
+	for _, column := range l.blocks[block] {
+		c := l.rows[row][column]
+		padLeft(&line, "", l.gap+l.widths[column]-textWidth(c.text))
+		if colour {
+			line.WriteString(Coloured(c.text, c.colour))
+		} else {
+			line.WriteString(c.text)
+		}
+	}
+	if block == len(l.blocks)-1 && l.spark > 0 {
+		line.WriteString("  " + l.drawn(row, l.spark))
+	}
+	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+}
+
+func pad(b *strings.Builder, text string, width int) {
+	b.WriteString(text)
+	b.WriteString(strings.Repeat(" ", max(width-textWidth(text), 0)))
+}
+
+func padLeft(b *strings.Builder, text string, width int) {
+	b.WriteString(strings.Repeat(" ", max(width-textWidth(text), 0)))
+	b.WriteString(text)
+}
