@@ -74,7 +74,7 @@ func (b *bench) run() (err error) {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &self); err != nil {
 		return err
 	}
-	fmt.Printf("\nNo peak can be seen below bench's own, %.0f MiB.\n", peak(&self))
+	fmt.Printf("\nA peak below that of bench itself, %.0f MiB, cannot be seen.\n", peak(&self))
 	return nil
 }
 

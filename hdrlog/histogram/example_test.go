@@ -3,6 +3,7 @@ package histogram_test
 import (
 	"fmt"
 	"log"
+	"sync"
 
 	"hdrkit/hdrlog/histogram"
 )
@@ -78,4 +79,67 @@ func ExampleHistogram_Add() {
 	// 3 digits
 	// 992 to 992: 1
 	// 1000 to 1000: 1
+}
+
+// Many goroutines record. Take begins the next interval.
+func ExampleRecorder() {
+	recorder, err := histogram.NewRecorder(histogram.Layout{Digits: 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for n := range int64(100) {
+		all.Go(func() {
+			if err := recorder.Record(n); err != nil {
+				log.Print(err)
+			}
+		})
+	}
+	all.Wait()
+	var interval histogram.Histogram
+	for range 2 {
+		if err := recorder.Take(&interval); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(interval.TotalCount(), "values up to", interval.Max())
+	}
+	// Output:
+	// 100 values up to 99
+	// 0 values up to 0
+}
+
+// A double histogram holds float64 values, here in seconds, as multiples of its ratio.
+func ExampleHistogram_RecordFloat() {
+	h, err := histogram.New(histogram.Layout{Digits: 3, Ratio: 1.0 / (1 << 20)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, seconds := range []float64{0.0125, 0.5, 2.25} {
+		if err := h.RecordFloat(seconds, 1); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Printf("%.3f\n", h.Float(h.ValueAtPercentile(50)))
+	// Output: 0.500
+}
+
+// A Sum of values that lie far apart takes little memory.
+func ExampleSum() {
+	var sum histogram.Sum
+	for _, value := range []int64{1, 1e18} {
+		h, err := histogram.New(histogram.Layout{Digits: 5})
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := h.Record(value, 3); err != nil {
+			log.Fatal(err)
+		}
+		if err := sum.Add(h); err != nil {
+			log.Fatal(err)
+		}
+	}
+	var packed histogram.Packed
+	sum.Pack(&packed)
+	fmt.Println(sum.TotalCount(), "values in", packed.Size(), "bytes")
+	// Output: 6 values in 7 bytes
 }

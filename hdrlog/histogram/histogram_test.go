@@ -2,6 +2,7 @@ package histogram_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -77,13 +78,15 @@ func TestValidate(t *testing.T) {
 		{histogram.Layout{Digits: 3, Lowest: 1, Ratio: math.NaN()}, "impossible histogram layout: conversion ratio NaN"},
 		{histogram.Layout{Digits: 3, Lowest: 1, Ratio: math.Inf(1)}, "impossible histogram layout: conversion ratio +Inf"},
 	} {
-		_, err := histogram.New(test.layout)
-		switch {
-		case test.want == "" && err != nil:
-			t.Errorf("%+v: %v", test.layout, err)
-		case test.want != "" && (err == nil || err.Error() != test.want || !errors.Is(err, histogram.ErrLayout)):
-			t.Errorf("%+v: got %v, want %s", test.layout, err, test.want)
-		}
+		t.Run(fmt.Sprintf("%+v", test.layout), func(t *testing.T) {
+			_, err := histogram.New(test.layout)
+			switch {
+			case test.want == "" && err != nil:
+				t.Error(err)
+			case test.want != "" && (err == nil || err.Error() != test.want || !errors.Is(err, histogram.ErrLayout)):
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
 	}
 }
 
@@ -126,11 +129,13 @@ func TestRecordErrors(t *testing.T) {
 		{1, -1, histogram.ErrRange, "value out of range: value 1, count -1"},
 		{1, 2, histogram.ErrOverflow, "total count exceeds the largest int64"},
 	} {
-		err := h.Record(test.value, test.n)
-		if !errors.Is(err, test.want) || err.Error() != test.text {
-			t.Errorf("Record(%d, %d): got %v, want %s", test.value, test.n, err, test.text)
-		}
-		equal(t, h, before)
+		t.Run(fmt.Sprintf("Record(%d, %d)", test.value, test.n), func(t *testing.T) {
+			err := h.Record(test.value, test.n)
+			if !errors.Is(err, test.want) || err.Error() != test.text {
+				t.Errorf("got %v, want %s", err, test.text)
+			}
+			equal(t, h, before)
+		})
 	}
 	record(t, h, math.MaxInt64, 1)
 	if h.TotalCount() != math.MaxInt64 || h.Max() != math.MaxInt64 {
@@ -214,13 +219,15 @@ func TestAddErrors(t *testing.T) {
 		{"just does not fit", double(3, 1, 7), double(3, 2, 1<<62), histogram.ErrSpan, ""},
 		{"ratios apart", double(3, math.SmallestNonzeroFloat64, 7), double(5, math.MaxFloat64, 1), histogram.ErrSpan, ""},
 	} {
-		before, other := test.h.Clone(), test.other.Clone()
-		err := test.h.Add(test.other)
-		if !errors.Is(err, test.want) || test.text != "" && err.Error() != test.text {
-			t.Errorf("%s: got %v, want %v %s", test.name, err, test.want, test.text)
-		}
-		equal(t, test.h, before)
-		equal(t, test.other, other)
+		t.Run(test.name, func(t *testing.T) {
+			before, other := test.h.Clone(), test.other.Clone()
+			err := test.h.Add(test.other)
+			if !errors.Is(err, test.want) || test.text != "" && err.Error() != test.text {
+				t.Errorf("got %v, want %v %s", err, test.want, test.text)
+			}
+			equal(t, test.h, before)
+			equal(t, test.other, other)
+		})
 	}
 }
 

@@ -421,22 +421,24 @@ func TestErrors(t *testing.T) {
 		{"negative count of 8 bytes", header{version: 1, word: 8, digits: 3, lowest: 1}.plain(words(8, math.MinInt64)), ErrNegativeCount, "negative count: -9223372036854775808 at slot 0"},
 		{"overflow of words", header{version: 1, word: 8, digits: 3, lowest: 1}.plain(words(8, math.MaxInt64, 1)), ErrOverflow, "total count exceeds the largest int64"},
 	} {
-		// Add to a sum of the same layout, which may have more slots than the payload, and
-		// to others.
-		for _, digits := range []int{1, 3, 4} {
-			sum := newHistogram(t, Layout{Digits: digits, Lowest: 1})
-			record(t, sum, 5, 1)
-			record(t, sum, 1<<40, 2)
-			before := sum.Clone()
-			var d Decoder
-			err := decodeInto(&d, sum, test.packed)
-			if !errors.Is(err, test.want) || err.Error() != test.text {
-				t.Errorf("%s: got %v, want %s", test.name, err, test.text)
+		t.Run(test.name, func(t *testing.T) {
+			// Add to a sum of the same layout, which may have more slots than the
+			// payload, and to others.
+			for _, digits := range []int{1, 3, 4} {
+				sum := newHistogram(t, Layout{Digits: digits, Lowest: 1})
+				record(t, sum, 5, 1)
+				record(t, sum, 1<<40, 2)
+				before := sum.Clone()
+				var d Decoder
+				err := decodeInto(&d, sum, test.packed)
+				if !errors.Is(err, test.want) || err.Error() != test.text {
+					t.Errorf("got %v, want %s", err, test.text)
+				}
+				if diff := difference(sum, before); diff != "" {
+					t.Errorf("the sum is changed: %s", diff)
+				}
 			}
-			if diff := difference(sum, before); diff != "" {
-				t.Errorf("%s: the sum is changed: %s", test.name, diff)
-			}
-		}
+		})
 	}
 }
 

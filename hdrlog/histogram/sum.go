@@ -86,15 +86,6 @@ func (s *Sum) AddPacked(p Packed) error {
 	return err
 }
 
-// AddSum adds the counts of another sum. It returns the errors of [Histogram.Add]; s is then
-// unchanged.
-func (s *Sum) AddSum(other *Sum) error {
-	if !other.isDense {
-		return s.AddPacked(other.packed)
-	}
-	return s.Add(&other.dense)
-}
-
 // add adds packed counts. Their size is already in spent.
 func (s *Sum) add(p Packed) error {
 	if p.layout.Lowest == 0 {
