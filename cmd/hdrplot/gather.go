@@ -186,7 +186,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 		}
 		tell = func(v scan.Visit, i *interval) error {
 			if verbose {
-				fmt.Fprintf(g.c.App.ErrWriter, "%s:%d: %s\n", v.Name, v.Line, i.line)
+				cli.Verbosef(g.c, "%s:%d: %s", v.Name, v.Line, i.line)
 			}
 			g.logStart = min(g.logStart, v.LogStart)
 			if g.overTime() && g.failed == nil {

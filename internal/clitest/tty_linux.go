@@ -44,7 +44,7 @@ func openTerminal(columns int) (screen, tty *os.File, err error) {
 	return screen, tty, err
 }
 
-// terminal runs a command whose standard output is a terminal: tty COLUMNS FILE STATUS command [arg
+// terminal runs a command whose standard input and output are a terminal: tty COLUMNS FILE STATUS command [arg
 // ...]. FILE gets what the terminal shows, with the escape character as ^[.
 func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
@@ -60,7 +60,7 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(path, args[4:]...)
 	cmd.Args[0] = args[3]
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Stdout = tty
+	cmd.Stdin, cmd.Stdout = tty, tty
 	var messages bytes.Buffer
 	cmd.Stderr = &messages
 	for _, name := range []string{"PATH", "HOME", "TERM", "NO_COLOR", "COLUMNS", "LOGS", "DIALECTS", "TESTDATA"} {
