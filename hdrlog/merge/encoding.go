@@ -44,7 +44,7 @@ func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 		return data, fmt.Errorf("%w: from %d to %d ms", hdrlog.ErrTime, s.Start, s.End)
 	}
 	c := codecs.Get().(*codec)
-	defer c.release()
+	defer codecs.Put(c)
 	var packed []byte
 	form := byte(formMany)
 	if s.pass != nil {

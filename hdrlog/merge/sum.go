@@ -69,20 +69,10 @@ type codec struct {
 	decoder histogram.Decoder
 	encoder histogram.Encoder
 	scratch histogram.Histogram
-	used    bool // scratch is
 	plain   []byte
 }
 
 var codecs = sync.Pool{New: func() any { return new(codec) }}
-
-// release gives the codec back, without memory that only an unusual histogram needs.
-func (c *codec) release() {
-	if c.used && big(&c.scratch) {
-		c.scratch = histogram.Histogram{}
-	}
-	c.used = false
-	codecs.Put(c)
-}
 
 func big(h *histogram.Histogram) bool {
 	return h.TotalCount() > 0 && h.Layout().SlotsFor(h.Max()) > bigSlots
@@ -108,7 +98,7 @@ func (s *Sum) Layout() histogram.Layout { return s.layout }
 // that encode s. Nothing of the interval is kept.
 func (s *Sum) Add(i *hdrlog.Interval) error {
 	c := codecs.Get().(*codec)
-	defer c.release()
+	defer codecs.Put(c)
 	p, err := c.decoder.Open(i.Payload)
 	if err != nil {
 		return err
@@ -140,7 +130,7 @@ func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
 // is then unchanged.
 func (s *Sum) AddCounts(i *hdrlog.Interval, h *histogram.Histogram) error {
 	c := codecs.Get().(*codec)
-	defer c.release()
+	defer codecs.Put(c)
 	if err := s.checkKind(h.Layout()); err != nil {
 		return err
 	}
@@ -240,7 +230,7 @@ func (s *Sum) settle(l histogram.Layout, highest float64, weight int) error {
 		return nil
 	}
 	c := codecs.Get().(*codec)
-	defer c.release()
+	defer codecs.Put(c)
 	return s.thicken(c)
 }
 
@@ -273,7 +263,6 @@ func (s *Sum) thin() error {
 
 // addHeld makes h the sum of the payloads held.
 func (s *Sum) addHeld(c *codec, h *histogram.Histogram) error {
-	c.used = c.used || h == &c.scratch
 	h.Reset(s.layout)
 	for _, m := range s.held {
 		p, err := s.open(c, m)
@@ -337,7 +326,7 @@ func sumError(err error, p *histogram.Payload) error {
 // only by [Sum.Histogram] and the methods that encode s.
 func (s *Sum) Merge(t *Sum) error {
 	c := codecs.Get().(*codec)
-	defer c.release()
+	defer codecs.Put(c)
 	return s.merge(c, t)
 }
 
@@ -345,7 +334,7 @@ func (s *Sum) Merge(t *Sum) error {
 // [Sum.Merge]; what s adds up to then is undefined.
 func (s *Sum) MergeAll(sums []*Sum) error {
 	c := codecs.Get().(*codec)
-	defer c.release()
+	defer codecs.Put(c)
 	var all Sum // what is known of them together
 	for _, t := range sums {
 		if err := errors.Join(s.checkKind(t.layout), all.checkKind(t.layout)); err != nil && t.intervals > 0 {
@@ -484,7 +473,7 @@ func (s *Sum) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, err
 		return &s.counts, nil
 	}
 	c := codecs.Get().(*codec)
-	defer c.release()
+	defer codecs.Put(c)
 	if err := s.addHeld(c, scratch); err != nil {
 		return nil, err
 	}
@@ -500,7 +489,7 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 		return text, errEmpty
 	}
 	c := codecs.Get().(*codec)
-	defer c.release()
+	defer codecs.Put(c)
 	fields := append(appendTimes(text, base, s.Start, s.End), ',')
 	if s.pass != nil {
 		fields = append(append(fields, s.max...), ',')

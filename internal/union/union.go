@@ -19,7 +19,6 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/heap"
-	"hdrkit/internal/ordered"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/unit"
 	"hdrkit/tags"
@@ -150,7 +149,7 @@ func (u *union) run() error {
 		}
 		return nil
 	}
-	if err := ordered.Run(u.scan.Workers, u.next, work, done); err != nil {
+	if err := inOrder(u.scan.Workers, u.next, work, done); err != nil {
 		return err
 	}
 	if u.err != nil {

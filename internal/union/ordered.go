@@ -1,10 +1,9 @@
-// Package ordered has work done on several cores and its results used in the order of the work.
-package ordered
+package union
 
-// Run fills items by next, has work done on them by several goroutines, and hands them to done in the order that next
-// filled them in. Items are used again. Next and done each run on one goroutine, done on the caller's. It ends when next
-// returns false or done an error, which it returns.
-func Run[T any](workers int, next func(*T) bool, work func(worker int, item *T), done func(*T) error) error {
+// inOrder has next fill items, several goroutines work on them, and done take them in the order in
+// which they were filled. Items are used again. Next and done each run on one goroutine, done on the
+// caller's. It ends when next returns false, or when done returns an error, which it returns.
+func inOrder[T any](workers int, next func(*T) bool, work func(worker int, item *T), done func(*T) error) error {
 	if workers <= 1 {
 		var item T
 		for next(&item) {
