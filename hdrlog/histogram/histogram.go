@@ -180,8 +180,14 @@ func (h *Histogram) lower(low int) {
 	// Take as many slots again. Otherwise a series of ever smaller values copies the counts
 	// each time.
 	base := max(0, min(low, h.base-len(h.counts))) &^ 63
-	counts := make([]int64, h.base-base+len(h.counts))
-	copy(counts[h.base-base:], h.counts)
+	more := h.base - base
+	size := more + len(h.counts)
+	counts := h.counts[:min(size, cap(h.counts))]
+	if len(counts) < size {
+		counts = make([]int64, size)
+	}
+	copy(counts[more:], h.counts)
+	clear(counts[:more])
 	h.counts, h.base = counts, base
 }
 
