@@ -59,11 +59,10 @@ func newLayout(g *grid, gap int) *layout {
 }
 
 func (l *layout) measureLabels() {
-	l.before = nil
+	l.before = []int{len("tag")}
 	for _, labels := range l.labels {
-		if l.before == nil {
-			l.before = make([]int, len(labels))
-			l.before[0] = len("tag")
+		for len(l.before) < len(labels) {
+			l.before = append(l.before, 0)
 		}
 		for n, label := range labels {
 			l.before[n] = max(l.before[n], textWidth(label))

@@ -89,6 +89,14 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestEmptyTable(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := (&Table{Width: 80}).Write(&b, nil); err != nil || b.String() != "tag  count  /s  period  min  mean  max\n" {
+		t.Errorf("%v, %q", err, &b)
+	}
+}
+
 func TestTableChanges(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{40, 80, 120} {
