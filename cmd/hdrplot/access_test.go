@@ -33,6 +33,7 @@ func TestBrowserAccessible(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBrowser(t)
+	server := serveAt(t, build(t, "hdrplot"), "-follow", "-serve", "127.0.0.1:0", "-if", "../../testdata/logs/node1.hdr", "-in", "ns", "-unit", "ms", "-agg", "10")
 	for _, scheme := range []string{"light", "dark"} {
 		b.emulate(t, "screen", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}, &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
 		for _, kind := range types {
@@ -44,22 +45,31 @@ func TestBrowserAccessible(t *testing.T) {
 				t.Errorf("the page is %s, the reader prefers %s", got, scheme)
 			}
 			b.eval(t, `(document.querySelector('#toggles button').click(), document.querySelector('#keys').open = true)`)
-			if _, err := chromedp.Run(b, chromedp.Evaluate[string](string(script)+"\n;''")); err != nil {
-				t.Fatal(err)
-			}
-			var found []struct {
-				ID    string
-				Nodes []struct{ HTML string }
-			}
-			if err := json.Unmarshal([]byte(b.await(t, "axe.run().then(r => JSON.stringify(r.violations))")), &found); err != nil {
-				t.Fatal(err)
-			}
-			for _, v := range found {
-				t.Errorf("%s, %s: %s: %v", kind, scheme, v.ID, v.Nodes)
-			}
+			b.violations(t, string(script), kind+", "+scheme)
 		}
+		b.do(t, chromedp.Navigate(server.address))
+		b.until(t, "document.querySelectorAll('#summary tbody tr').length === 6")
+		b.violations(t, string(script), "live, "+scheme)
 	}
 	b.checkConsole(t)
+}
+
+// violations runs axe in the page.
+func (b *browser) violations(t *testing.T, axe, what string) {
+	t.Helper()
+	if _, err := chromedp.Run(b, chromedp.Evaluate[string](axe+"\n;''")); err != nil {
+		t.Fatal(err)
+	}
+	var found []struct {
+		ID    string
+		Nodes []struct{ HTML string }
+	}
+	if err := json.Unmarshal([]byte(b.await(t, "axe.run().then(r => JSON.stringify(r.violations))")), &found); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range found {
+		t.Errorf("%s: %s: %v", what, v.ID, v.Nodes)
+	}
 }
 
 // await returns what a promise comes to.
