@@ -11,8 +11,7 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// TestOmission proves that a union that was corrected for coordinated omission sums up to what the logs themselves do when
-// they are corrected: the numbers of hdrsum -co are the reference's.
+// TestOmission compares hdrunion -co | hdrsum with hdrsum -co of the logs themselves, whose numbers are the reference's.
 func TestOmission(t *testing.T) {
 	build(t)
 	logs, err := filepath.Glob(filepath.Join(clitest.Root(), "testdata", "logs", "*.hdr"))

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { clitest.Main(m, "hdrsplit", main) }
 
 func TestScripts(t *testing.T) { clitest.Run(t) }
 
-// TestFullDisk writes to a file system that is too small, which leaves the files that were there, and nothing else.
+// TestFullDisk writes to a file system that is too small. The old files stay, and nothing else.
 func TestFullDisk(t *testing.T) {
 	clitest.FullDisk(t, "insert-rt.node1.hdr", func(folder string) (stderr string, status int) {
 		logs := []string{testdata + "/logs/node1.hdr", testdata + "/logs/node2.hdr", testdata + "/logs/node3.hdr"}
@@ -26,8 +26,8 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// TestRename has a folder come to be where the second of two parts goes, while the log is read: the first one's place holds
-// what it did.
+// TestRename creates a folder in the place of the second of three parts while the log is read. Then the old file in the first
+// place stays.
 func TestRename(t *testing.T) {
 	t.Chdir(t.TempDir())
 	old, taken := "A.stdin.hdr", "B.stdin.hdr"

@@ -12,7 +12,7 @@ import (
 	"hdrkit/internal/loggen"
 )
 
-// TestJobs compares what any number of cores prints, of every log and in every format.
+// TestJobs checks that the output does not depend on the number of cores, for every log and format.
 func TestJobs(t *testing.T) {
 	logs, err := filepath.Glob("../../testdata/*/*.h*")
 	if err != nil || len(logs) < 60 {
@@ -55,7 +55,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestMemory checks that what a run keeps does not grow with the length of the log.
+// TestMemory checks that memory does not grow with the length of the log.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped, for it reads 60 MB")

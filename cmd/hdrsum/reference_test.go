@@ -25,16 +25,16 @@ func hdrsum(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	return out.String(), err.String(), status
 }
 
-// TestReference runs what the reference was run with and compares what they print.
+// TestReference runs hdrsum with the arguments that the reference had, and compares the output.
 func TestReference(t *testing.T) {
 	testSummaries(t, "../../testdata/summaries.tsv", "../../testdata/logs", "../../testdata/expected", 170)
 }
 
-// TestReferenceReal does so with logs of jHiccup that are not part of this repository.
+// TestReferenceReal does the same with logs of jHiccup that are not part of this repository.
 func TestReferenceReal(t *testing.T) {
 	const dir = "../../../shared/reference"
 	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("skipped, for the real logs are not here: %v", err)
+		t.Skipf("skipped, since the real logs are not here: %v", err)
 	}
 	testSummaries(t, dir+"/real-summaries.tsv", dir+"/real-logs", dir+"/real-expected", 16)
 }
@@ -61,7 +61,7 @@ func testSummaries(t *testing.T, table, logs, expected string, atLeast int) {
 				t.Fatal(err)
 			}
 			stdout, stderr, status := hdrsum(t, strings.Fields(args)...)
-			// The reference prints nothing where there is nothing, and calls that success.
+			// Without values the reference prints nothing, and succeeds.
 			if wantStatus := map[bool]int{true: cli.Failed, false: cli.OK}[len(want) == 0]; status != wantStatus {
 				t.Errorf("exit status %d, want %d: %s", status, wantStatus, stderr)
 			}
@@ -72,7 +72,7 @@ func testSummaries(t *testing.T, table, logs, expected string, atLeast int) {
 	}
 }
 
-// sortBlocks puts the blocks of tags in order, since the reference has them in no order at all.
+// sortBlocks sorts the blocks of tags. The reference prints them in the order of a hash table.
 // Other output has no blocks.
 func sortBlocks(text string) string {
 	if !strings.Contains(text, "TotalCount=") {

@@ -13,7 +13,7 @@ func TestMain(m *testing.M) { clitest.Main(m, "hdrunion", main) }
 
 func TestScripts(t *testing.T) { clitest.Run(t) }
 
-// TestFullDisk writes to a file system that is too small, which leaves the file that was there, and nothing else.
+// TestFullDisk writes to a file system that is too small. The old file stays, and nothing else.
 func TestFullDisk(t *testing.T) {
 	var args []string
 	for n := 1; n <= 3; n++ {

@@ -159,7 +159,7 @@ func TestErrors(t *testing.T) {
 	}
 	folder := t.TempDir()
 	if err := os.Symlink("default.log.hdr", filepath.Join(folder, "default.log.hdr")); err != nil {
-		t.Skipf("skipped, for there are no symbolic links: %v", err)
+		t.Skipf("skipped, since there are no symbolic links: %v", err)
 	}
 	if err := add(folder); !errors.Is(err, syscall.ELOOP) {
 		t.Errorf("a place that is a link to itself: %v", err)
