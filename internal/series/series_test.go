@@ -155,7 +155,7 @@ func interval(tag string, start, length float64) string {
 const head = "#[StartTime: 1000.000 (seconds since epoch)]\n#[BaseTime: 1000.000 (seconds since epoch)]\n"
 
 // TestLate: a window stays open for as long as an interval is, whatever its tag, and what comes
-// later is told of.
+// later is reported.
 func TestLate(t *testing.T) {
 	log := head + interval("a", 0, 1) + interval("a", 9, 1) +
 		interval("b", 10, 1) + interval("a", 8, 1) + // in time

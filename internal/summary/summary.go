@@ -38,7 +38,7 @@ type Options struct {
 //
 // Look, if set, is called for each interval with its own histogram, which it must not keep, on
 // several goroutines. It puts its outcome in result, which holds what an earlier interval left
-// there. Then tell is called with that, in the order of the scan.
+// there. Then tell takes that, in the order of the scan.
 func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogram.Histogram, result *R), tell func(v scan.Visit, result *R) error) (*Result, error) {
 	workers := make([]sums, s.Workers)
 	for n := range workers {

@@ -33,7 +33,7 @@ func newScan(t *testing.T, workers int, paths ...string) *scan.Scan {
 	return s
 }
 
-// describe returns all that a result tells.
+// describe returns a result as text.
 func describe(r *Result) string {
 	var b strings.Builder
 	for _, s := range r.Summaries {

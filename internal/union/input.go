@@ -18,8 +18,8 @@ import (
 const aheadOfAll, leastAhead, mostAhead = 16384, 16, 4096
 
 // maxTime is the latest time taken, in milliseconds, some 35,000 years from the epoch. There a
-// float64 of seconds still tells one millisecond from the next, and twice the sum of two times does
-// not overflow.
+// float64 of seconds still distinguishes milliseconds, and twice the sum of two times does not
+// overflow.
 const maxTime = 1 << 50
 
 // interval is one that is to be united with others.

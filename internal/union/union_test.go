@@ -54,7 +54,7 @@ func write(t testing.TB, s *scan.Scan, o union.Options) string {
 		t.Fatal(err)
 	}
 	if lines := len(intervals(t, b.String())); int64(lines) != count {
-		t.Errorf("%d intervals are written and %d told of", lines, count)
+		t.Errorf("%d intervals are written and %d returned", lines, count)
 	}
 	return b.String()
 }
@@ -171,7 +171,7 @@ func splitLog(t *testing.T, path string) []scan.Input {
 		name := strings.TrimSuffix(e.Name(), "."+strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".zst"))
 		tag, ok := tags.FileTag(name)
 		if !ok {
-			t.Fatalf("%s tells no tag", e.Name())
+			t.Fatalf("%s names no tag", e.Name())
 		}
 		inputs = append(inputs, file(t, filepath.Join(folder, e.Name()), string(tag)))
 	}
