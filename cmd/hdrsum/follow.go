@@ -101,6 +101,8 @@ func parseLive(c *urfave.Context, o *options) error {
 		return cli.Usagef("-listen does not go with -st %s, which is a summary; it goes with %s", o.format.name, strings.Join(streams, ", "))
 	case l.listen != "" && o.series.Window == 0:
 		return cli.Usagef("-listen needs -agg, such as -agg 1: the length of the window whose percentiles it shows")
+	case cli.Given(c, "sla") && !o.drawsTable(c):
+		return cli.Usagef("-sla goes with -follow only on a terminal, where a table is shown; check the limits of the complete logs without -follow")
 	case l.listen == "" && !rows && !o.drawsTable(c):
 		return cli.Usagef("-follow needs rows (-st %s), -listen or -push; on a terminal it needs -agg, to show a table", strings.Join(streams, ", "))
 	}

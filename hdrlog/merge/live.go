@@ -112,10 +112,6 @@ func (in *LiveInput) End() {
 	in.live.inputs = slices.DeleteFunc(in.live.inputs, func(other *LiveInput) bool { return other == in })
 }
 
-// Position returns the latest middle of an interval of the input, in milliseconds since the epoch,
-// and false if it has shown none.
-func (in *LiveInput) Position() (int64, bool) { return in.position, in.position != never }
-
 // Silent reports whether the input holds back nothing because it shows nothing new.
 func (in *LiveInput) Silent() bool { return in.silent }
 

@@ -159,7 +159,10 @@ func addFollowed(c *cli.Context, f *follow.Follower, named *sync.Map) error {
 				return Usagef("-if %q is no file in %s and no regular expression: %s", pattern, chosen.folder,
 					strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			}
-			f.AddMatching(chosen.folder, func(name string) bool { return len(whole(expression, []string{name})) > 0 }, name)
+			matches := func(name string) bool { return len(whole(expression, []string{name})) > 0 }
+			if f.AddMatching(chosen.folder, matches, name) == 0 {
+				message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("-if '%s' matches no new file in %s yet; waiting for one", pattern, chosen.folder))
+			}
 		}
 		return nil
 	}

@@ -107,13 +107,16 @@ func (f *Follower) AddReader(name string, r io.Reader) *Input {
 	return f.insert(&Input{name: name, stream: r})
 }
 
-// AddMatching adds the files in folder whose name matches, now and later. Each, which may be nil,
-// is called for every one of them before it is received. It must not call the follower.
-func (f *Follower) AddMatching(folder string, matches func(name string) bool, each func(*Input)) {
+// AddMatching adds the files in folder whose name matches, now and later. It returns the number of
+// inputs that it added now. Each, which may be nil, is called for every input before the input is
+// received. It must not call the follower.
+func (f *Follower) AddMatching(folder string, matches func(name string) bool, each func(*Input)) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.patterns = append(f.patterns, pattern{folder, matches, each})
+	before := len(f.inputs)
 	f.match()
+	return len(f.inputs) - before
 }
 
 // Start begins to follow. It returns the inputs added so far. The channel has each one that a

@@ -177,6 +177,21 @@ func TestFile(t *testing.T) {
 		r.awaitLines("a", "--", "one", "two", "--", "x")
 		r.awaitNotice("a was truncated; reading it again from its start")
 	})
+	t.Run("is written again at the same length, or longer", func(t *testing.T) {
+		t.Parallel()
+		path := file(t, filepath.Join(t.TempDir(), "a"), "start 1\n")
+		r := read(t, func(f *Follower) { f.AddFile(path) })
+		r.awaitLines("a", "--", "start 1")
+		// A time that no clock tick hides.
+		again := func(text string, at int64) {
+			file(t, path, text)
+			must(t, os.Chtimes(path, time.Time{}, time.Unix(at, 0)))
+		}
+		again("start 2\n", 2e9)
+		r.awaitLines("a", "--", "start 1", "--", "start 2")
+		again("start 3\nmore\n", 2e9+1)
+		r.awaitLines("a", "--", "start 1", "--", "start 2", "--", "start 3", "more")
+	})
 	t.Run("appears", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "a")

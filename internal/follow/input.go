@@ -1,11 +1,13 @@
 package follow
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"sync"
+	"time"
 )
 
 // An Input is a file name, and the logs that it stands for one after another.
@@ -32,6 +34,8 @@ type generation struct {
 	file   *os.File
 	offset int64 // of the next byte to read
 	info   fs.FileInfo
+	head   []byte    // how the file began when it was read
+	seen   time.Time // when it was modified, as of the last look
 	// settled is set at the second look after the file was replaced. What the writer wrote before
 	// it replaced the file is there then.
 	settled bool
@@ -84,8 +88,11 @@ func (in *Input) look() {
 	if err == nil && (in.newest == nil || !os.SameFile(in.newest, info)) {
 		err = in.open()
 	}
-	// A reader waits only at the end of its data.
-	wake := in.waiting && (len(in.files) != 1 || err != nil || info.Size() != in.files[0].offset)
+	// A reader waits only at the end of its data. A file can be written again at the same length.
+	wake := in.waiting && (len(in.files) != 1 || err != nil || info.Size() != in.files[0].offset || !info.ModTime().Equal(in.files[0].seen))
+	if err == nil && len(in.files) == 1 {
+		in.files[0].seen = info.ModTime()
+	}
 	trouble := ""
 	switch {
 	case err == nil:
@@ -134,7 +141,7 @@ func (in *Input) Next() (*Log, error) {
 		in.mu.Lock()
 		if len(in.files) > 0 && in.phase != aborted {
 			g := &in.files[0]
-			g.offset, in.opened = 0, true
+			g.offset, g.head, in.opened = 0, nil, true
 			in.mu.Unlock()
 			return &Log{in: in, file: g.file}, nil
 		}
@@ -214,11 +221,13 @@ func (l *Log) Read(p []byte) (int, error) {
 		g := in.files[0]
 		replaced, phase := len(in.files) > 1, in.phase
 		in.mu.Unlock()
-		n, err := l.file.ReadAt(p, g.offset)
+		rewritten := l.rewritten(g.head)
+		n, err := 0, io.EOF
+		if !rewritten {
+			n, err = l.file.ReadAt(p, g.offset)
+		}
 		if n > 0 {
-			in.mu.Lock()
-			in.files[0].offset += int64(n)
-			in.mu.Unlock()
+			l.advance(p[:n])
 			return n, nil
 		}
 		if err != io.EOF {
@@ -226,14 +235,16 @@ func (l *Log) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		switch info, err := l.file.Stat(); {
-		case err == nil && info.Size() < g.offset:
+		case rewritten, err == nil && info.Size() < g.offset:
 			in.follower.options.Notice(in.name, "was truncated; reading it again from its start")
 			l.err = io.EOF
 		case replaced && (g.settled || phase == stopping):
+			in.follower.finish(l.file) // first, so that the file is known all the time
 			in.mu.Lock()
-			in.files = in.files[1:]
+			if len(in.files) > 0 {
+				in.files = in.files[1:]
+			}
 			in.mu.Unlock()
-			in.follower.finish(l.file)
 			l.err = io.EOF
 		case phase == stopping:
 			in.mu.Lock()
@@ -246,6 +257,30 @@ func (l *Log) Read(p []byte) (int, error) {
 		}
 		return 0, l.err
 	}
+}
+
+// advance counts bytes as read.
+func (l *Log) advance(read []byte) {
+	l.in.mu.Lock()
+	defer l.in.mu.Unlock()
+	if len(l.in.files) == 0 {
+		return // the follower is closed
+	}
+	g := &l.in.files[0]
+	g.offset += int64(len(read))
+	g.head = append(g.head, read[:min(len(read), headSize-len(g.head))]...)
+}
+
+// headSize is the number of bytes by which a file is recognized: enough for the time comments, which
+// differ when a program starts again and truncates its log.
+const headSize = 512
+
+// rewritten reports whether the file no longer begins as it did. Its size does not show it if the
+// writer has written as much again.
+func (l *Log) rewritten(head []byte) bool {
+	now := make([]byte, len(head))
+	n, _ := l.file.ReadAt(now, 0)
+	return n == len(head) && !bytes.Equal(now, head)
 }
 
 // wait waits until something may have changed.
