@@ -79,7 +79,8 @@ func prepare(t *testing.T, dir string) {
 	}
 }
 
-// example finds commands in indented lines; what two or more spaces or a # set off is no part of them.
+// example finds commands in indented lines; what two or more spaces or a # set off is no part of
+// them.
 var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|go run ).*?)(?:  +.*| +# .*)?$`)
 
 // matches finds the message about a regular expression that matches several files.
@@ -181,7 +182,8 @@ func runUntilAnswer(t *testing.T, shell *exec.Cmd, url string) {
 	})
 }
 
-// runUntilOutput runs a command that never ends by itself. It must print something, and is interrupted then.
+// runUntilOutput runs a command that never ends by itself. It must print something, and is
+// interrupted then.
 func runUntilOutput(t *testing.T, shell *exec.Cmd) {
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the signal goes to all processes of a pipeline
 	var stderr strings.Builder

@@ -81,7 +81,8 @@ var generated = []struct{ kind, path string }{
 	{"complete-fish", "completion/fish/COMMAND.fish"},
 }
 
-// TestGenerated checks that the manual pages and completions in release are those that the commands print.
+// TestGenerated checks that the manual pages and completions in release are those that the commands
+// print.
 func TestGenerated(t *testing.T) {
 	build(t)
 	want := make(map[string]bool)
@@ -132,8 +133,8 @@ func TestManualPages(t *testing.T) {
 	}
 }
 
-// shells are the shells whose completion is tested. The script of each reads the completions in $COMPLETION and makes the
-// file ready when the shell waits for a command.
+// shells are the shells whose completion is tested. The script of each reads the completions in
+// $COMPLETION and makes the file ready when the shell waits for a command.
 var shells = []struct {
 	name, folder, command, script string
 }{
@@ -152,8 +153,8 @@ function fish_prompt; touch ready; end
 `},
 }
 
-// TestCompletion types command lines with tabs into real shells. The files that the commands write show what the shell
-// completed.
+// TestCompletion types command lines with tabs into real shells. The files that the commands write
+// show what the shell completed.
 func TestCompletion(t *testing.T) {
 	clitest.RequireTools(t, "bash", "zsh", "fish", "script")
 	build(t)

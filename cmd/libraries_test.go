@@ -23,7 +23,8 @@ const (
 	to2p53   = "its values and counts end at 2^53"
 )
 
-// libraries are the other libraries that read our logs. .ci/libraries builds the program of each from testdata/libraries.
+// libraries are the other libraries that read our logs. .ci/libraries builds the program of each
+// from testdata/libraries.
 var libraries = []struct {
 	name    string
 	addBase bool              // the library adds the base time to the start of an interval
@@ -37,7 +38,8 @@ var libraries = []struct {
 	{"python", true, map[string]string{"double.hdr": noDouble}},
 }
 
-// TestLibraries has other libraries read what hdrsplit and hdrunion write. They must find the counts that we find, slot by slot.
+// TestLibraries has other libraries read what hdrsplit and hdrunion write. They must find the
+// counts that we find, slot by slot.
 func TestLibraries(t *testing.T) {
 	clitest.RequireTools(t)
 	programs := os.Getenv("HDRKIT_LIBRARIES")
@@ -83,7 +85,8 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// splitsAndUnions splits each log in testdata/logs and makes unions of each alone, and one of several. It returns the paths.
+// splitsAndUnions splits each log in testdata/logs and makes unions of each alone, and one of
+// several. It returns the paths.
 func splitsAndUnions(t *testing.T) []string {
 	t.Helper()
 	hdr := func(command string, args ...string) {
@@ -124,7 +127,8 @@ func splitsAndUnions(t *testing.T) []string {
 		paths = append(paths, union, grid)
 		split(log, filepath.Join(output, "split", name))
 	}
-	// Payloads of versions 0 and 1, and those that are not compressed: hdrunion and hdrsplit -recode make them version 2.
+	// Payloads of versions 0 and 1, and those that are not compressed: hdrunion and hdrsplit
+	// -recode make them version 2.
 	for _, name := range []string{"jhiccup-v0.hlog", "jhiccup-v1.hlog", "payload-plain.hlog", "payload-v1-words.hlog"} {
 		log := filepath.Join(clitest.Root(), "testdata", "dialects", name)
 		union := filepath.Join(output, "union."+name)
@@ -144,7 +148,8 @@ type interval struct {
 	slots         string // LOW:COUNT of each slot that counts values, separated by tabs
 }
 
-// compare returns an error if another library reads an interval differently. Libraries round times differently.
+// compare returns an error if another library reads an interval differently. Libraries round times
+// differently.
 func (want interval) compare(got interval) error {
 	near := func(a, b int64) bool { return a-b >= -1 && a-b <= 1 }
 	switch {

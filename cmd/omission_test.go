@@ -11,7 +11,8 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// TestOmission compares hdrunion -co | hdrsum with hdrsum -co of the logs themselves, whose numbers are the reference's.
+// TestOmission compares hdrunion -co | hdrsum with hdrsum -co of the logs themselves, whose numbers
+// are the reference's.
 func TestOmission(t *testing.T) {
 	build(t)
 	logs, err := filepath.Glob(filepath.Join(clitest.Root(), "testdata", "logs", "*.hdr"))

@@ -15,7 +15,8 @@ import (
 	"hdrkit/internal/loggen"
 )
 
-// TestScale runs the trees of docs/scale.md over twelve logs. Each must give the intervals that one process gives.
+// TestScale runs the trees of docs/scale.md over twelve logs. Each must give the intervals that one
+// process gives.
 func TestScale(t *testing.T) {
 	clitest.RequireTools(t, "sh", "xargs", "parallel", "make", "awk")
 	build(t)

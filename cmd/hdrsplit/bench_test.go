@@ -10,8 +10,8 @@ import (
 	"hdrkit/internal/loggen"
 )
 
-// BenchmarkHdrsplit runs the whole command on the log of ten minutes of cassandra-stress. To run it on another log, name a
-// folder with a node1.hdr in HDRKIT_BENCH_LOGS.
+// BenchmarkHdrsplit runs the whole command on the log of ten minutes of cassandra-stress. To run it
+// on another log, name a folder with a node1.hdr in HDRKIT_BENCH_LOGS.
 func BenchmarkHdrsplit(b *testing.B) {
 	folder := os.Getenv("HDRKIT_BENCH_LOGS")
 	if folder == "" {

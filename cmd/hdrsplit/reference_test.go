@@ -34,8 +34,8 @@ func hdrsplitFrom(t testing.TB, input io.Reader, args ...string) (stderr string,
 
 const testdata = "../../testdata"
 
-// TestReference runs hdrsplit with the arguments that HdrLogProcessing had, and compares the logs. HdrLogProcessing's times are up
-// to a millisecond early.
+// TestReference runs hdrsplit with the arguments that HdrLogProcessing had, and compares the logs.
+// HdrLogProcessing's times are up to a millisecond early.
 func TestReference(t *testing.T) {
 	expected, err := filepath.Abs(testdata + "/expected")
 	if err != nil {

@@ -26,8 +26,8 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// TestRename creates a folder in the place of the second of three parts while the log is read. Then the old file in the first
-// place stays.
+// TestRename creates a folder in the place of the second of three parts while the log is read. Then
+// the old file in the first place stays.
 func TestRename(t *testing.T) {
 	t.Chdir(t.TempDir())
 	old, taken := "A.stdin.hdr", "B.stdin.hdr"

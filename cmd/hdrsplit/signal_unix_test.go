@@ -13,8 +13,8 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// TestSignal ends hdrsplit by a signal while it writes, which leaves nothing: neither in a folder that was there, nor a folder
-// that it has made.
+// TestSignal ends hdrsplit by a signal while it writes, which leaves nothing: neither in a folder
+// that was there, nor a folder that it has made.
 func TestSignal(t *testing.T) {
 	t.Parallel()
 	node1, err := os.ReadFile(filepath.Join(testdata, "logs", "node1.hdr"))

@@ -137,8 +137,8 @@ func TestSignalEndsFiles(t *testing.T) {
 	}
 }
 
-// TestSignalStream ends hdrsum by a signal while it waits for a pipe. It leaves out the windows that are not complete, and the
-// end of OpenMetrics.
+// TestSignalStream ends hdrsum by a signal while it waits for a pipe. It leaves out the windows
+// that are not complete, and the end of OpenMetrics.
 func TestSignalStream(t *testing.T) {
 	t.Parallel()
 	node1, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", "logs", "node1.hdr"))

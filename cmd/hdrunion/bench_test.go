@@ -11,8 +11,8 @@ import (
 	"hdrkit/internal/loggen"
 )
 
-// BenchmarkHdrunion runs the whole command on the logs of three machines, ten minutes of cassandra-stress each. To run it
-// on other logs, name a folder of node*.hdr in HDRKIT_BENCH_LOGS.
+// BenchmarkHdrunion runs the whole command on the logs of three machines, ten minutes of
+// cassandra-stress each. To run it on other logs, name a folder of node*.hdr in HDRKIT_BENCH_LOGS.
 func BenchmarkHdrunion(b *testing.B) {
 	folder := os.Getenv("HDRKIT_BENCH_LOGS")
 	if folder == "" {

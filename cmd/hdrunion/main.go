@@ -1,4 +1,5 @@
-// Command hdrunion puts HdrHistogram logs together: intervals of one tag that were recorded at the same time become one.
+// Command hdrunion puts HdrHistogram logs together: intervals of one tag that were recorded at the
+// same time become one.
 package main
 
 import (

@@ -41,8 +41,8 @@ func intervals(t testing.TB, args ...string) []dump.Line {
 
 const testdata = "../../testdata"
 
-// TestReference runs hdrunion with the arguments that HdrLogProcessing had, and compares the intervals. Their times may differ by a
-// millisecond.
+// TestReference runs hdrunion with the arguments that HdrLogProcessing had, and compares the
+// intervals. Their times may differ by a millisecond.
 func TestReference(t *testing.T) {
 	expected, err := filepath.Abs(testdata + "/expected")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// TestSignal ends hdrunion by a signal while it waits for a pipe. The old file stays, and nothing else. As under nohup, a
-// terminal that is closed changes nothing if the signal is ignored.
+// TestSignal ends hdrunion by a signal while it waits for a pipe. The old file stays, and nothing
+// else. As under nohup, a terminal that is closed changes nothing if the signal is ignored.
 func TestSignal(t *testing.T) {
 	for _, test := range []struct {
 		name    string

@@ -1,22 +1,28 @@
-// Package cli is what the commands share: options, inputs, messages, progress, output files and exit status.
+// Package cli is what the commands share: options, inputs, messages, progress, output files and
+// exit status.
 //
 // These are the manners of all commands:
 //
 //   - Standard output has the result and nothing else. All other text goes to standard error.
-//   - A message is one line, NAME: message, in lower case without a full stop. A message about a line of a log reads
-//     NAME: FILE:LINE: FIELD: cause. Where a hint helps, it follows a semicolon.
-//   - No byte of a log, of a file name or of an argument controls the terminal: messages escape such bytes ([Printable]).
-//   - An option has one name, one meaning and one grammar in all commands. A length of time is a number of seconds or has a
-//     unit ([Millis]). A file is read by -if, written by -of. An option that would change nothing is refused.
+//   - A message is one line, NAME: message, in lower case without a full stop. A message about a
+//     line of a log reads NAME: FILE:LINE: FIELD: cause. Where a hint helps, it follows a
+//     semicolon.
+//   - No byte of a log, of a file name or of an argument controls the terminal: messages escape
+//     such bytes ([Printable]).
+//   - An option has one name, one meaning and one grammar in all commands. A length of time is a
+//     number of seconds or has a unit ([Millis]). A file is read by -if, written by -of. An option
+//     that would change nothing is refused.
 //   - A misspelled option, type or tag gets a suggestion.
 //   - Where no log is named, a command reads standard input, unless that is a terminal.
-//   - A file appears whole or not at all, and several files appear together ([WriteFiles]). No output replaces an input.
-//   - Standard output gets whole lines: a command that is interrupted does not end in the middle of a line.
+//   - A file appears whole or not at all, and several files appear together ([WriteFiles]). No
+//     output replaces an input.
+//   - Standard output gets whole lines: a command that is interrupted does not end in the middle of
+//     a line.
 //   - Progress is shown on a terminal only, and only if a command takes longer than two seconds.
 //   - A malformed line costs that line only. -strict makes it an error.
-//   - The exit status is 0 ([OK]), 1 ([Failed]), 2 ([Usage]), 3 ([Skipped]) or 4 ([Exceeded]). A command that a signal
-//     ends exits with 128 and the number of the signal: 130 after Ctrl-C. A command that follows logs, or that reads a pipe,
-//     writes what it has first ([OnInterrupt]).
+//   - The exit status is 0 ([OK]), 1 ([Failed]), 2 ([Usage]), 3 ([Skipped]) or 4 ([Exceeded]). A
+//     command that a signal ends exits with 128 and the number of the signal: 130 after Ctrl-C. A
+//     command that follows logs, or that reads a pipe, writes what it has first ([OnInterrupt]).
 //   - A reader that goes away, as head does, ends a command without a message.
 package cli
 
@@ -63,7 +69,8 @@ func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // Main runs a command on the process's standard streams and returns its exit status.
 func Main(app *cli.App) int {
-	// A write to a pipe that nobody reads is an error like any other: temporary files must go first.
+	// A write to a pipe that nobody reads is an error like any other: temporary files must go
+	// first.
 	signal.Ignore(syscall.SIGPIPE)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -89,8 +96,8 @@ type ending struct {
 
 var endings atomic.Pointer[ending]
 
-// OnInterrupt has the first signal call begin instead of ending the process. The process has limit to end by itself then,
-// 0 for as long as it takes. A second signal ends it at once.
+// OnInterrupt has the first signal call begin instead of ending the process. The process has limit
+// to end by itself then, 0 for as long as it takes. A second signal ends it at once.
 func OnInterrupt(limit time.Duration, begin func()) { endings.Store(&ending{begin, limit}) }
 
 // waitInterrupt returns the signal that must end the process.
@@ -120,7 +127,8 @@ func interrupted(s os.Signal) int {
 	return Failed
 }
 
-// Run runs a command, whose streams are set, and returns its exit status. It prints an error of the command's action.
+// Run runs a command, whose streams are set, and returns its exit status. It prints an error of the
+// command's action.
 func Run(ctx context.Context, app *cli.App, args []string) int {
 	app.HideHelp, app.HideVersion, app.HideHelpCommand = true, true, true
 	app.DisableSliceFlagSeparator = true // a regular expression may hold a comma
@@ -131,7 +139,8 @@ func Run(ctx context.Context, app *cli.App, args []string) int {
 	}
 	app.ExitErrHandler = func(*cli.Context, error) {}
 	app.Before = func(c *cli.Context) error {
-		// The library looks for the actions of these flags, and no flag has one. The app keeps its own list.
+		// The library looks for the actions of these flags, and no flag has one. The app keeps its
+		// own list.
 		c.Command.Flags = nil
 		return nil
 	}
@@ -181,8 +190,8 @@ func printPage(w io.Writer, page string) error {
 // message prints one line.
 func message(w io.Writer, command, text string) { fmt.Fprintf(w, "%s: %s\n", command, Printable(text)) }
 
-// Printable returns text on one line, in which no byte controls a terminal: characters that cannot be printed are escaped as
-// in Go, and so are bytes that are not UTF-8.
+// Printable returns text on one line, in which no byte controls a terminal: characters that cannot
+// be printed are escaped as in Go, and so are bytes that are not UTF-8.
 func Printable(text string) string {
 	var b strings.Builder
 	for i, r := range text {
@@ -206,9 +215,9 @@ var (
 	errVersion   = errors.New("version")
 )
 
-// arguments makes a command line fit the flag package: options first, since that package stops at the first argument that
-// is none, and each by its first name, since the library does not take two names of one option together. After -- there
-// are no options.
+// arguments makes a command line fit the flag package: options first, since that package stops at
+// the first argument that is none, and each by its first name, since the library does not take two
+// names of one option together. After -- there are no options.
 func arguments(flags []cli.Flag, args []string) ([]string, error) {
 	var options, others []string
 	for n := 0; n < len(args); n++ {

@@ -103,8 +103,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// FuzzPrintable checks that no text controls a terminal, that different texts stay different in the sense that plain text
-// is not changed, and that a line stays a line.
+// FuzzPrintable checks that no text controls a terminal, that different texts stay different in the
+// sense that plain text is not changed, and that a line stays a line.
 func FuzzPrintable(f *testing.F) {
 	for _, text := range []string{"plain", "größe 東京", "\x1b[2J", "a\nb\r", "\xff\xfe", "\u202e", "\u009b31m", `\x1b`, "\ufffd"} {
 		f.Add(text)
@@ -163,7 +163,8 @@ func TestDiagnostics(t *testing.T) {
 	})
 }
 
-// TestProgress reads at 50 MB a second by a clock of the test: no rate is ever shown that is far from that.
+// TestProgress reads at 50 MB a second by a clock of the test: no rate is ever shown that is far
+// from that.
 func TestProgress(t *testing.T) {
 	now := time.Unix(0, 0)
 	var out recorder

@@ -17,9 +17,9 @@ import (
 // A candidate is a word that may stand where the cursor is.
 type candidate struct{ word, help string }
 
-// complete returns what a shell's completion of a command line needs, a line for each candidate: the word, a tab and its
-// description. Bash gives the line up to the cursor, and gets only words; the other shells give the arguments up to the
-// cursor.
+// complete returns what a shell's completion of a command line needs, a line for each candidate:
+// the word, a tab and its description. Bash gives the line up to the cursor, and gets only words;
+// the other shells give the arguments up to the cursor.
 func complete(app *cli.App, shell string, args []string) string {
 	var line bashLine
 	if shell == "bash" {
@@ -43,8 +43,8 @@ func complete(app *cli.App, shell string, args []string) string {
 	return b.String()
 }
 
-// candidates returns the words that may stand in place of the last argument. There are none where the name of a file may
-// stand.
+// candidates returns the words that may stand in place of the last argument. There are none where
+// the name of a file may stand.
 func candidates(app *cli.App, args []string) []candidate {
 	last := args[len(args)-1]
 	for n := 0; n < len(args)-1; n++ {
@@ -81,8 +81,8 @@ func flagOf(flags []cli.Flag, arg string) cli.Flag {
 	return flagNamed(flags, name)
 }
 
-// options returns the options that begin like an argument: each by its first name that does, or by its last name after two
-// dashes.
+// options returns the options that begin like an argument: each by its first name that does, or by
+// its last name after two dashes.
 func options(app *cli.App, start string) []candidate {
 	var found []candidate
 	for _, g := range groups(app) {
@@ -121,7 +121,8 @@ func values(app *cli.App, flag cli.Flag, before []string, prefix, start string) 
 	return found
 }
 
-// maxCompletion is the number of intervals that completion reads at most: about half a second on one core.
+// maxCompletion is the number of intervals that completion reads at most: about half a second on
+// one core.
 const maxCompletion = 500_000
 
 // tagPattern returns the pattern that matches only the tag with this text.
@@ -199,8 +200,8 @@ func splitBash(text string) bashLine {
 	return line
 }
 
-// replacement returns what bash puts in place of the last word. Bash takes = and : for ends of words and replaces only what
-// follows. It adds no quotes.
+// replacement returns what bash puts in place of the last word. Bash takes = and : for ends of
+// words and replaces only what follows. It adds no quotes.
 func (line *bashLine) replacement(word string) string {
 	if line.quote != 0 {
 		return word

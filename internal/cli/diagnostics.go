@@ -19,7 +19,8 @@ import (
 // maxDiagnostics is the number of messages that are printed. The rest are only counted.
 const maxDiagnostics = 1000
 
-// Diagnostics prints what is wrong with logs, a line each, and counts it. It is safe for concurrent use.
+// Diagnostics prints what is wrong with logs, a line each, and counts it. It is safe for concurrent
+// use.
 type Diagnostics struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -36,8 +37,8 @@ type Diagnostics struct {
 	together bool
 }
 
-// NewDiagnostics returns the diagnostics of a command, which go to w. If strict is set, the first malformed line is an
-// error.
+// NewDiagnostics returns the diagnostics of a command, which go to w. If strict is set, the first
+// malformed line is an error.
 func NewDiagnostics(w io.Writer, command string, strict bool) *Diagnostics {
 	return &Diagnostics{w: w, command: command, strict: strict}
 }
@@ -110,7 +111,8 @@ func (d *Diagnostics) release(name string) {
 	d.held = slices.Delete(d.held, n, n+1)
 }
 
-// releaseAll prints the messages that are still held. An input that is no log gets one message, which says what it is.
+// releaseAll prints the messages that are still held. An input that is no log gets one message,
+// which says what it is.
 func (d *Diagnostics) releaseAll() {
 	for len(d.held) > 0 {
 		h := d.held[0]
@@ -187,7 +189,8 @@ func (d *Diagnostics) print(text string) {
 // Skipped returns the number of malformed lines.
 func (d *Diagnostics) Skipped() int { return d.skipped }
 
-// Close prints which patterns matched no tag, and how much was skipped and left out. It returns the status for that, nil if there was nothing.
+// Close prints which patterns matched no tag, and how much was skipped and left out. It returns the
+// status for that, nil if there was nothing.
 func (d *Diagnostics) Close() error {
 	d.releaseAll()
 	include, exclude := d.filter.Unmatched()
@@ -223,8 +226,9 @@ func Verbosef(c *cli.Context, format string, args ...any) {
 	fmt.Fprintln(c.App.ErrWriter, Printable(fmt.Sprintf(format, args...)))
 }
 
-// sameRequests returns the first tags of a kind that cassandra-stress writes for the same requests: OP-rt (response time),
-// OP-st (service time) and OP-wt (waiting time). It returns nil if there are no two of them.
+// sameRequests returns the first tags of a kind that cassandra-stress writes for the same requests:
+// OP-rt (response time), OP-st (service time) and OP-wt (waiting time). It returns nil if there are
+// no two of them.
 func sameRequests(texts []string) []string {
 	kinds := make(map[string][]string) // by OP
 	for _, text := range texts {

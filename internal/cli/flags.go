@@ -40,7 +40,8 @@ func InputFlags() []cli.Flag {
 	}
 }
 
-// TagFlags are the options that choose tags, in all commands. The verb says what the command does to tags.
+// TagFlags are the options that choose tags, in all commands. The verb says what the command does
+// to tags.
 func TagFlags(verb string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "incT", Aliases: []string{"includeTag", "include-tag"}, Category: GroupChoice,
@@ -124,15 +125,17 @@ func RunFlags() []cli.Flag {
 	}
 }
 
-// maxJobs is the largest -j. Each job has its own memory for decoding, and no machine has as many cores.
+// maxJobs is the largest -j. Each job has its own memory for decoding, and no machine has as many
+// cores.
 const maxJobs = 1024
 
-// Given reports whether an option is on the command line. [cli.Context.IsSet] is slower: where an option is not given, it
-// runs a regular expression over the name of each option, which is noticeable at start-up.
+// Given reports whether an option is on the command line. [cli.Context.IsSet] is slower: where an
+// option is not given, it runs a regular expression over the name of each option, which is
+// noticeable at start-up.
 func Given(c *cli.Context, name string) bool { return slices.Contains(c.LocalFlagNames(), name) }
 
-// NewScan returns the scan that the options of [InputFlags], [RangeFlags], [OmissionFlag] and [RunFlags] ask for, of the tags
-// that include and exclude choose.
+// NewScan returns the scan that the options of [InputFlags], [RangeFlags], [OmissionFlag] and
+// [RunFlags] ask for, of the tags that include and exclude choose.
 func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string) (*scan.Scan, error) {
 	selection, err := selection(c, include, exclude)
 	if err != nil {
@@ -160,7 +163,8 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 	return s, findEnds(s)
 }
 
-// selection returns the intervals that the options of [RangeFlags] and the tags choose. It checks -co, too.
+// selection returns the intervals that the options of [RangeFlags] and the tags choose. It checks
+// -co, too.
 func selection(c *cli.Context, include, exclude []string) (scan.Selection, error) {
 	span, err := timeRange(c)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 // kinds are what --generate prints.
 var kinds = []string{"man", "complete-bash", "complete-zsh", "complete-fish"}
 
-// generate returns the manual page of a command or its completion for a shell. release/generate keeps them in files.
+// generate returns the manual page of a command or its completion for a shell. release/generate
+// keeps them in files.
 func generate(app *cli.App, kind string) (string, error) {
 	if kind == "man" {
 		return man(app), nil
@@ -22,8 +23,9 @@ func generate(app *cli.App, kind string) (string, error) {
 	return strings.ReplaceAll(script, "COMMAND", app.Name), nil
 }
 
-// scripts are the completions. Each passes the words of the command line to the command itself, which prints the
-// candidates, see [complete]. If there are none, the shell completes names of files.
+// scripts are the completions. Each passes the words of the command line to the command itself,
+// which prints the candidates, see [complete]. If there are none, the shell completes names of
+// files.
 var scripts = map[string]string{
 	"complete-bash": `# Completion of COMMAND for bash.
 _COMMAND() {

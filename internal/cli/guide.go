@@ -9,7 +9,8 @@ import (
 	"hdrkit/internal/unit"
 )
 
-// A Guide is what help and completion need of a command beyond its options. It is the Metadata of the command's App.
+// A Guide is what help and completion need of a command beyond its options. It is the Metadata of
+// the command's App.
 type Guide struct {
 	// Common are the options that -h shows, by their first names.
 	Common []string
@@ -36,7 +37,8 @@ func choices(app *cli.App, name string) []string {
 	return guideOf(app).Choices[name]
 }
 
-// OneOf returns the value of an option, in lower case, if it is one of the choices in the command's [Guide].
+// OneOf returns the value of an option, in lower case, if it is one of the choices in the command's
+// [Guide].
 func OneOf(c *cli.Context, name string) (string, error) {
 	value, all := strings.ToLower(c.String(name)), choices(c.App, name)
 	if !slices.Contains(all, value) {
@@ -70,7 +72,8 @@ func newOption(flag cli.Flag) option {
 	return o
 }
 
-// dashed returns a name with its dashes. One dash and two mean the same; this is the usual spelling.
+// dashed returns a name with its dashes. One dash and two mean the same; this is the usual
+// spelling.
 func dashed(name string) string {
 	if strings.Contains(name, "-") || name == "help" || name == "version" || name == "generate" {
 		return "--" + name
@@ -84,8 +87,8 @@ type group struct {
 	options []option
 }
 
-// groups returns the options of a command by groups, in the order in which the groups begin. The options that all commands
-// have are last.
+// groups returns the options of a command by groups, in the order in which the groups begin. The
+// options that all commands have are last.
 func groups(app *cli.App) []group {
 	var all []group
 	add := func(o option) {

@@ -52,7 +52,8 @@ func (o *option) text() string {
 	return o.usage + " (default " + o.value + ")"
 }
 
-// shortHelp returns what -h prints: each option has two lines, or one if the page would be too long.
+// shortHelp returns what -h prints: each option has two lines, or one if the page would be too
+// long.
 func shortHelp(app *cli.App) string {
 	page := shortPage(app, 2)
 	if strings.Count(page, "\n") > shortHeight {
@@ -89,7 +90,8 @@ func shortPage(app *cli.App, most int) string {
 	return b.String()
 }
 
-// shortText returns the description of an option in at most so many lines, if it can be cut at the end of a clause.
+// shortText returns the description of an option in at most so many lines, if it can be cut at the
+// end of a clause.
 func (o *option) shortText(most int) []string {
 	text := o.usage
 	for {

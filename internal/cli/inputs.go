@@ -16,9 +16,10 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Inputs returns the logs that the options of [InputFlags] and the arguments choose, each once: in the order in which they
-// are named, and sorted by name if one regular expression matches several. Without any, that is standard input, unless it
-// is a terminal. All files can be opened; pipes are not tried.
+// Inputs returns the logs that the options of [InputFlags] and the arguments choose, each once: in
+// the order in which they are named, and sorted by name if one regular expression matches several.
+// Without any, that is standard input, unless it is a terminal. All files can be opened; pipes are
+// not tried.
 func Inputs(c *cli.Context) ([]scan.Input, error) {
 	chosen, err := matching(c, "if", append(c.StringSlice("if"), c.Args().Slice()...))
 	if err != nil {
@@ -44,7 +45,8 @@ func Inputs(c *cli.Context) ([]scan.Input, error) {
 	return chosen.inputs, nil
 }
 
-// ScanOf returns a scan like s, of the logs that the values of an option choose. They have the grammar of -if.
+// ScanOf returns a scan like s, of the logs that the values of an option choose. They have the
+// grammar of -if.
 func ScanOf(c *cli.Context, option string, s *scan.Scan, diagnostics *Diagnostics) (*scan.Scan, error) {
 	chosen, err := matching(c, option, c.StringSlice(option))
 	if err != nil {
@@ -102,8 +104,8 @@ type inputs struct {
 	inputs []scan.Input
 }
 
-// tagUntagged gives untagged intervals tags, see [tagUntagged], unless -untagged turns it off. hdrsplit has no such option,
-// since its parts are the intervals of a log as they are.
+// tagUntagged gives untagged intervals tags, see [tagUntagged], unless -untagged turns it off.
+// hdrsplit has no such option, since its parts are the intervals of a log as they are.
 func (in *inputs) tagUntagged() {
 	if flagNamed(in.c.App.Flags, "untagged") != nil && !in.c.Bool("untagged") {
 		tagUntagged(in.inputs)
@@ -151,8 +153,9 @@ func (in *inputs) existing(pattern string) (path string, ok bool) {
 	return "", false
 }
 
-// splitTagged splits a value of -tif, TAG=LOG. Tags and names of files may contain a =. The tag ends at the first = that an
-// existing file follows, or else at the first one. A tag has at least one character.
+// splitTagged splits a value of -tif, TAG=LOG. Tags and names of files may contain a =. The tag
+// ends at the first = that an existing file follows, or else at the first one. A tag has at least
+// one character.
 func (in *inputs) splitTagged(tagged string) (tag, log string, err error) {
 	end := -1
 	for n, char := range tagged {
@@ -211,7 +214,8 @@ func exists(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// matchNames adds the files in the folder whose whole name a regular expression matches. If there are several, it says so.
+// matchNames adds the files in the folder whose whole name a regular expression matches. If there
+// are several, it says so.
 func (in *inputs) matchNames(pattern string) error {
 	entries, err := os.ReadDir(in.folder)
 	if err != nil {
@@ -253,7 +257,8 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// whole returns the names that an expression matches as a whole. It makes the expression prefer long matches.
+// whole returns the names that an expression matches as a whole. It makes the expression prefer
+// long matches.
 func whole(expression *regexp.Regexp, names []string) (matched []string) {
 	expression.Longest()
 	for _, name := range names {
@@ -265,7 +270,8 @@ func whole(expression *regexp.Regexp, names []string) (matched []string) {
 	return matched
 }
 
-// suggest returns a hint for a pattern that matches no name: a similar expression that does, or a similar name.
+// suggest returns a hint for a pattern that matches no name: a similar expression that does, or a
+// similar name.
 func suggest(pattern string, names []string) string {
 	glob := strings.NewReplacer(".*", ".*", `\.`, `\.`, ".", `\.`, "*", ".*", "?", ".").Replace(pattern)
 	candidates := []string{glob, ".*" + pattern, pattern + ".*", ".*" + pattern + ".*"}

@@ -14,7 +14,8 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// FuzzWhole compares with the expression between anchors, which is another form of it: one that some expressions do not have.
+// FuzzWhole compares with the expression between anchors, which is another form of it: one that
+// some expressions do not have.
 func FuzzWhole(f *testing.F) {
 	for _, pattern := range []string{"a", ".*", "a|ab", "a.*?", "a)|(b", `\Qnode1`, `(?i)NODE\d`, "^node1$", "(?m)^a$", "", "a||b", `[[:alpha:]]*1`} {
 		for _, name := range []string{"a", "ab", "b", "node1", "node1.hdr", "a\nb", "größe", "\xff"} {

@@ -10,10 +10,11 @@ import (
 // maxHeader is the number of lines in which a log can say what it holds.
 const maxHeader = 20
 
-// tagUntagged gives the untagged intervals of several inputs tags, if the logs say that they hold different things. YCSB
-// writes a log for each operation, without tags, and begins it with a comment such as #[Logging for: READ]. Adding up reads
-// and updates would mislead. The comment has to come before the version line, so that the logs of hdrsplit and hdrunion,
-// which keep comments after it, never count. A log that can be read only once has no such tag.
+// tagUntagged gives the untagged intervals of several inputs tags, if the logs say that they hold
+// different things. YCSB writes a log for each operation, without tags, and begins it with a
+// comment such as #[Logging for: READ]. Adding up reads and updates would mislead. The comment has
+// to come before the version line, so that the logs of hdrsplit and hdrunion, which keep comments
+// after it, never count. A log that can be read only once has no such tag.
 func tagUntagged(inputs []scan.Input) {
 	if len(inputs) < 2 {
 		return
@@ -42,7 +43,8 @@ func tagUntagged(inputs []scan.Input) {
 	}
 }
 
-// loggingFor returns what a log says that it holds, nil if it does not. An error shows when the log is read.
+// loggingFor returns what a log says that it holds, nil if it does not. An error shows when the log
+// is read.
 func loggingFor(input *scan.Input) []byte {
 	file, err := input.Open()
 	if err != nil {

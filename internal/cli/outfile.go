@@ -22,9 +22,9 @@ func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w 
 	return WriteFiles(stdout, inputs, File{path, write})
 }
 
-// WriteFiles writes files, which appear whole and together, or not at all: each is written beside its place, and all are
-// renamed at the end. A symbolic link stays, and the file behind it is replaced. Devices and open files are written to
-// as they are. A file that is an input is refused.
+// WriteFiles writes files, which appear whole and together, or not at all: each is written beside
+// its place, and all are renamed at the end. A symbolic link stays, and the file behind it is
+// replaced. Devices and open files are written to as they are. A file that is an input is refused.
 func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
 	var moves []tempfile.Move
 	defer func() {

@@ -47,7 +47,8 @@ func contents(t *testing.T, folder string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TestWriteFiles writes a set of files, and lets the writing fail at every byte in turn: then no file has changed.
+// TestWriteFiles writes a set of files, and lets the writing fail at every byte in turn: then no
+// file has changed.
 func TestWriteFiles(t *testing.T) {
 	folder := t.TempDir()
 	old := filepath.Join(folder, "b")
@@ -80,7 +81,8 @@ func TestWriteFiles(t *testing.T) {
 	}
 }
 
-// TestWriteFilesTogether has the last of three files fail when all are written: its place is a folder.
+// TestWriteFilesTogether has the last of three files fail when all are written: its place is a
+// folder.
 func TestWriteFilesTogether(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "a"), []byte("old"), 0o666); err != nil {
@@ -126,7 +128,8 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestLines checks that lines writes whole lines, in writes that are no larger than a pipe takes at once, unless a line is.
+// TestLines checks that lines writes whole lines, in writes that are no larger than a pipe takes at
+// once, unless a line is.
 func TestLines(t *testing.T) {
 	check := func(pieces []string, flush bool) bool {
 		var out recorder

@@ -10,8 +10,8 @@ import (
 	"hdrkit/output/hgrm"
 )
 
-// A probe looks at the bytes of an input as they are read, to find out whether it is a log at all. It is safe for concurrent
-// use.
+// A probe looks at the bytes of an input as they are read, to find out whether it is a log at all.
+// It is safe for concurrent use.
 type probe struct {
 	mu    sync.Mutex
 	isLog bool

@@ -16,8 +16,8 @@ const (
 	refresh = 100 * time.Millisecond
 )
 
-// ShowProgress shows on w how far the scan has come, if w is a terminal and the scan takes long. Call stop when the scan has
-// ended.
+// ShowProgress shows on w how far the scan has come, if w is a terminal and the scan takes long.
+// Call stop when the scan has ended.
 func ShowProgress(s *scan.Scan, w io.Writer, quiet bool) (stop func()) {
 	if quiet || !Terminal(w) {
 		return func() {}

@@ -11,7 +11,8 @@ import (
 
 const (
 	stdoutBuffer = 64 << 10
-	// pipeWrite is the largest write that a pipe takes whole or not at all (POSIX's PIPE_BUF is at least 512; Linux has 4096).
+	// pipeWrite is the largest write that a pipe takes whole or not at all (POSIX's PIPE_BUF is at
+	// least 512; Linux has 4096).
 	pipeWrite = 4096
 	// grace is how long an interrupted command waits for a line that it has begun to write.
 	grace = 2 * time.Second
@@ -20,8 +21,8 @@ const (
 // stdoutBusy is held while lines go to standard output in a way that a signal could cut short.
 var stdoutBusy sync.Mutex
 
-// endStdout waits until no line is being written to standard output, or until the reader takes too long. There can be no
-// more output after it.
+// endStdout waits until no line is being written to standard output, or until the reader takes too
+// long. There can be no more output after it.
 func endStdout() {
 	for end := time.Now().Add(grace); !stdoutBusy.TryLock() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
@@ -41,8 +42,9 @@ func writeStdout(stdout io.Writer, write func(w io.Writer) error) error {
 	return w.Flush()
 }
 
-// lines is a buffered writer that writes whole lines, so that a signal does not end the output in the middle of a line. A
-// write is no longer than most, unless a line is: a pipe that is full takes such a write whole or not at all.
+// lines is a buffered writer that writes whole lines, so that a signal does not end the output in
+// the middle of a line. A write is no longer than most, unless a line is: a pipe that is full takes
+// such a write whole or not at all.
 type lines struct {
 	w    io.Writer
 	most int

@@ -39,7 +39,8 @@ func timeRange(c *cli.Context) (r scan.Range, err error) {
 	return r, nil
 }
 
-// findEnds finds where each log ends, if -s or -e count from there. It reads all logs once more for that.
+// findEnds finds where each log ends, if -s or -e count from there. It reads all logs once more for
+// that.
 func findEnds(s *scan.Scan) error {
 	if !s.Selection.Range.FromEnd() {
 		return nil

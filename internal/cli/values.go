@@ -13,8 +13,8 @@ import (
 // maxMillis is a thousand years: longer than anybody measures, and far from overflow.
 const maxMillis = 1000 * 366 * 24 * 3600 * 1000
 
-// Millis returns the length of time that an option has, in milliseconds: 0 if the option is empty or 0. The option is a
-// number of seconds, or a number with a unit, such as 10s, 1m30s or 500ms.
+// Millis returns the length of time that an option has, in milliseconds: 0 if the option is empty
+// or 0. The option is a number of seconds, or a number with a unit, such as 10s, 1m30s or 500ms.
 func Millis(c *cli.Context, name string) (int64, error) {
 	text := c.String(name)
 	if text == "" {
@@ -35,7 +35,8 @@ func Millis(c *cli.Context, name string) (int64, error) {
 	return int64(millis), nil
 }
 
-// didYouMean returns a question for the name that is most like a misspelled one, or nothing if no name is.
+// didYouMean returns a question for the name that is most like a misspelled one, or nothing if no
+// name is.
 func didYouMean(misspelled string, names []string) string {
 	best, least := "", 1+len(misspelled)/4 // more differences make another word
 	for _, name := range names {
@@ -49,7 +50,8 @@ func didYouMean(misspelled string, names []string) string {
 	return "; did you mean " + strconv.Quote(best) + "?"
 }
 
-// distance returns how many bytes must be added, removed, replaced or swapped with their neighbour to make b of a.
+// distance returns how many bytes must be added, removed, replaced or swapped with their neighbour
+// to make b of a.
 func distance(a, b string) int {
 	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range above {

@@ -10,8 +10,8 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// epochSeconds is the smallest bare number of -s and -e that is a time since the epoch. As seconds from the start of a log,
-// it would be more than three years.
+// epochSeconds is the smallest bare number of -s and -e that is a time since the epoch. As seconds
+// from the start of a log, it would be more than three years.
 const epochSeconds = 1e8
 
 // A Range is a span of time that the start of an interval may lie in. Both ends belong to it. The
@@ -35,8 +35,8 @@ const (
 	LogEnd                 // the end of the log, [Input.End]
 )
 
-// Contains reports whether an interval of a log starts in the range. The end of the log, in milliseconds
-// since the epoch, matters only if FromEnd does.
+// Contains reports whether an interval of a log starts in the range. The end of the log, in
+// milliseconds since the epoch, matters only if FromEnd does.
 func (r Range) Contains(i *hdrlog.Interval, logEnd int64) bool {
 	return (r.From == nil || r.From.of(i, logEnd) >= r.From.Seconds) &&
 		(r.To == nil || r.To.of(i, logEnd) <= r.To.Seconds)
@@ -82,8 +82,8 @@ func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 	return r, nil
 }
 
-// ParseTime reads a time of -s or -e: seconds or a length of time from the start of the log, with a minus from its end, seconds
-// since 1970, or a date and time, in zone if it has none.
+// ParseTime reads a time of -s or -e: seconds or a length of time from the start of the log, with a
+// minus from its end, seconds since 1970, or a date and time, in zone if it has none.
 func ParseTime(text string, zone *time.Location) (Bound, bool) {
 	if seconds, ok := ParseSeconds(text); ok {
 		_, numberErr := strconv.ParseFloat(text, 64)

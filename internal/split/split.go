@@ -18,20 +18,23 @@ import (
 )
 
 const (
-	// partBuffer is the number of bytes of one part that are held before they are written, and allBuffers is that of all
-	// parts. A part's file is open only while it is written, so that there can be more parts than open files. Opening a file
-	// for so many bytes takes less than a hundredth of the time.
+	// partBuffer is the number of bytes of one part that are held before they are written, and
+	// allBuffers is that of all parts. A part's file is open only while it is written, so that
+	// there can be more parts than open files. Opening a file for so many bytes takes less than a
+	// hundredth of the time.
 	partBuffer = 256 << 10
 	allBuffers = 16 << 20
-	// A log's comments go to each of its parts. A few comments and many tags would make an output that is much larger than
-	// the log, so comments are limited: heldComments bytes for each log, and repeatedComments bytes in all parts.
+	// A log's comments go to each of its parts. A few comments and many tags would make an output
+	// that is much larger than the log, so comments are limited: heldComments bytes for each log,
+	// and repeatedComments bytes in all parts.
 	heldComments     = 64 << 10
 	repeatedComments = 16 << 20
 )
 
 // Options say how to split.
 type Options struct {
-	// Folder is where the parts go. FoldCase reports that its file system ignores the case of names.
+	// Folder is where the parts go. FoldCase reports that its file system ignores the case of
+	// names.
 	Folder   string
 	FoldCase bool
 	// Recode writes all payloads in compressed version 2, which other libraries read.
@@ -173,7 +176,8 @@ func (p *Parts) part(v scan.Visit) (*part, error) {
 	return made, p.writer.Flush()
 }
 
-// claim finds the place of a part. It is an error if another part or an input is there, or if no file can be there.
+// claim finds the place of a part. It is an error if another part or an input is there, or if no
+// file can be there.
 func (p *Parts) claim(made *part) error {
 	made.path = filepath.Join(p.options.Folder, tags.FileName("", made.tag, "."+fileName(made.source.name), p.options.FoldCase))
 	var err error
@@ -207,7 +211,8 @@ func (p *Parts) claim(made *part) error {
 	return nil
 }
 
-// fileName returns the name that the parts of an input end in. They are not compressed, even if the input is.
+// fileName returns the name that the parts of an input end in. They are not compressed, even if the
+// input is.
 func fileName(input string) string {
 	if input == "-" {
 		return "stdin.hdr"
@@ -242,8 +247,8 @@ func (p *Parts) writeTimes(part *part, v scan.Visit) {
 	p.writer.BaseTime(part.base)
 }
 
-// standard returns the fields of an interval: unchanged, unless they make no sense in another log, or the reference would not
-// read them.
+// standard returns the fields of an interval: unchanged, unless they make no sense in another log,
+// or the reference would not read them.
 func (p *Parts) standard(v scan.Visit) ([]byte, error) {
 	payload := p.rewritten(v.Payload)
 	p.fields = hdrlog.AppendStandard(p.fields[:0], v.Interval)
@@ -260,8 +265,9 @@ func (p *Parts) standard(v scan.Visit) ([]byte, error) {
 	return p.encoder.AppendBase64(p.fields, h)
 }
 
-// rewritten returns a payload that has to be written in another way, nil if it stays as it is: plain ones are compressed, and
-// Recode is for those that are not of version 2. A payload that cannot be read stays as it is.
+// rewritten returns a payload that has to be written in another way, nil if it stays as it is:
+// plain ones are compressed, and Recode is for those that are not of version 2. A payload that
+// cannot be read stays as it is.
 func (p *Parts) rewritten(text []byte) *histogram.Payload {
 	_, compressed := histogram.Peek(text)
 	if compressed && !p.options.Recode {

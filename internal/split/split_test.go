@@ -20,8 +20,8 @@ import (
 
 const payload = "HISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA=="
 
-// split splits a log in memory, with small buffers. Every byte of a file costs one of budget: then writing fails, if budget
-// is not negative. It returns the messages.
+// split splits a log in memory, with small buffers. Every byte of a file costs one of budget: then
+// writing fails, if budget is not negative. It returns the messages.
 func split(t *testing.T, folder, log string, budget int) (warnings []string, err error) {
 	t.Helper()
 	input := scan.Input{Name: "x/log.hdr", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(log)), nil }}
@@ -166,7 +166,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestRecode checks that recoding keeps the counts of payloads of each version, and leaves those of version 2 as they are.
+// TestRecode checks that recoding keeps the counts of payloads of each version, and leaves those of
+// version 2 as they are.
 func TestRecode(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"jhiccup-v0", "jhiccup-v1", "jhiccup-v2", "payload-v1-words", "payload-plain", "payload-double", "rust-plain"} {
@@ -212,7 +213,8 @@ func TestRecode(t *testing.T) {
 	}
 }
 
-// TestParts checks that each part has the comments, the times and the intervals of its tag, unchanged and in order.
+// TestParts checks that each part has the comments, the times and the intervals of its tag,
+// unchanged and in order.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -243,7 +245,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestComments splits a log with many comments: what each part gets of them is limited, and so is what all get.
+// TestComments splits a log with many comments: what each part gets of them is limited, and so is
+// what all get.
 func TestComments(t *testing.T) {
 	t.Parallel()
 	t.Run("of a log", func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package tempfile keeps account of the files that are being written beside their places: they are renamed together, or
-// removed. A program that catches signals calls [Abandon] before it exits.
+// Package tempfile keeps account of the files that are being written beside their places: they are
+// renamed together, or removed. A program that catches signals calls [Abandon] before it exits.
 package tempfile
 
 import (
@@ -13,7 +13,8 @@ import (
 )
 
 var (
-	// mu is held while files are created, renamed and removed, so that Abandon comes before or after.
+	// mu is held while files are created, renamed and removed, so that Abandon comes before or
+	// after.
 	mu    sync.Mutex
 	files = make(map[string]bool) // by path
 	// folders are those that were made for new files.
@@ -23,9 +24,9 @@ var (
 // maxLinks is the number of symbolic links that may lead to a file, as in Linux.
 const maxLinks = 40
 
-// Place returns the path of the file that path leads to through symbolic links, so that the file can be replaced and the
-// links stay. The file may be missing. Place returns path itself if it leads to something that cannot be replaced, such as a
-// device.
+// Place returns the path of the file that path leads to through symbolic links, so that the file
+// can be replaced and the links stay. The file may be missing. Place returns path itself if it
+// leads to something that cannot be replaced, such as a device.
 func Place(path string) (string, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return path, nil
@@ -37,8 +38,8 @@ func Place(path string) (string, error) {
 			return place, nil // not a link
 		}
 		if !filepath.IsAbs(link) {
-			// The link is relative to its own folder. filepath.Join would remove .. by name, which is wrong if the folder is
-			// behind a link itself.
+			// The link is relative to its own folder. filepath.Join would remove .. by name, which
+			// is wrong if the folder is behind a link itself.
 			folder, _ := filepath.Split(place)
 			link = folder + link
 		}
@@ -51,7 +52,8 @@ func Place(path string) (string, error) {
 	return "", &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
 }
 
-// Beside creates a file in the folder of target, with the permissions that target has, or that it would get.
+// Beside creates a file in the folder of target, with the permissions that target has, or that it
+// would get.
 func Beside(target string) (*os.File, error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -69,7 +71,8 @@ func Beside(target string) (*os.File, error) {
 	return f, nil
 }
 
-// Blame returns an error of a file that Beside created as an error of its target, whose name people know.
+// Blame returns an error of a file that Beside created as an error of its target, whose name people
+// know.
 func Blame(err error, target string) error {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -91,7 +94,8 @@ func Mkdir(path string) error {
 	return nil
 }
 
-// FoldsCase reports whether the file system of a folder ignores the case of names. It creates a file to find out.
+// FoldsCase reports whether the file system of a folder ignores the case of names. It creates a
+// file to find out.
 func FoldsCase(folder string) bool {
 	f, err := Beside(filepath.Join(folder, "x"))
 	if err != nil {
@@ -103,8 +107,8 @@ func FoldsCase(folder string) bool {
 	return err == nil
 }
 
-// Scratch creates a file for data that does not fit memory, in the system's folder for temporary files. The file has no name
-// if the system allows that. Otherwise call Remove with its name.
+// Scratch creates a file for data that does not fit memory, in the system's folder for temporary
+// files. The file has no name if the system allows that. Otherwise call Remove with its name.
 func Scratch() (*os.File, error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -121,8 +125,8 @@ func Scratch() (*os.File, error) {
 // A Move is a file that Beside created, and its place.
 type Move struct{ From, To string }
 
-// Rename puts all files in their places. If one of them fails, Rename puts back the files that the ones before it have
-// replaced. The other files still have to be removed.
+// Rename puts all files in their places. If one of them fails, Rename puts back the files that the
+// ones before it have replaced. The other files still have to be removed.
 func Rename(moves ...Move) error {
 	mu.Lock()
 	defer mu.Unlock()
@@ -153,8 +157,8 @@ func Rename(moves ...Move) error {
 // old returns the name that a replaced file has until all files are in their places.
 func (m Move) old() string { return strings.TrimSuffix(m.From, ".tmp") + ".old" }
 
-// keepOld gives the file at the place, if there is one, the name old as a second name, or as its only name where files cannot
-// have two.
+// keepOld gives the file at the place, if there is one, the name old as a second name, or as its
+// only name where files cannot have two.
 func (m Move) keepOld() error {
 	if info, err := os.Lstat(m.To); err != nil || info.IsDir() {
 		return nil // os.Rename fails if it is a folder
@@ -186,8 +190,8 @@ func remove(path string) {
 	}
 }
 
-// Abandon removes all files that were not renamed, and the folders of Mkdir that are empty. It blocks all other functions of
-// this package for good: the caller ends the program.
+// Abandon removes all files that were not renamed, and the folders of Mkdir that are empty. It
+// blocks all other functions of this package for good: the caller ends the program.
 func Abandon() {
 	mu.Lock()
 	for path := range files {

@@ -41,8 +41,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestRename lets the third of four files fail. The first place gets its old file back, which could not have a second name,
-// and the second place is empty again.
+// TestRename lets the third of four files fail. The first place gets its old file back, which could
+// not have a second name, and the second place is empty again.
 func TestRename(t *testing.T) {
 	folder := t.TempDir()
 	place := func(name string) string { return filepath.Join(folder, name) }
@@ -111,8 +111,8 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// TestAbandon ends a process that has created files: they go, but those that were renamed stay. Abandon blocks all else for
-// good, so it runs in a process of its own.
+// TestAbandon ends a process that has created files: they go, but those that were renamed stay.
+// Abandon blocks all else for good, so it runs in a process of its own.
 func TestAbandon(t *testing.T) {
 	if folder := os.Getenv("TEMPFILE_ABANDON"); folder != "" {
 		abandon(t, folder)
