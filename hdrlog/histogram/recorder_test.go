@@ -85,6 +85,42 @@ func TestRecorderLosesNothing(t *testing.T) {
 	}
 }
 
+// One goroutine records a single value while another one takes it all the time, so that they meet
+// at one counter.
+func TestRecorderOneCounter(t *testing.T) {
+	t.Parallel()
+	// Taking that loses values, as a Load and a Store would, loses about one in a million.
+	times := 1 << 22
+	if testing.Short() {
+		times = 1 << 18
+	}
+	r := newRecorder(t, histogram.Layout{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range times {
+			if err := r.Record(1); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	var h histogram.Histogram
+	var taken int64
+	for last := false; !last; taken += h.TotalCount() {
+		select {
+		case <-done:
+			last = true
+		default:
+		}
+		if err := r.Take(&h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if taken != int64(times) {
+		t.Errorf("%d values of %d", taken, times)
+	}
+}
+
 // Take returns the values recorded since the last Take. The next Take returns an empty histogram.
 func TestRecorderTake(t *testing.T) {
 	layout := histogram.Layout{Digits: 3, Ratio: 0.25}
