@@ -157,7 +157,7 @@ func TestBrowserPrint(t *testing.T) {
 	for name, width := range map[string]int64{"A4": 703, "Letter": 725} { // in pixels, without margins of 12 mm
 		b.do(t, chromedp.EmulateViewport(width, 1000))
 		b.emulate(t, "screen", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: "dark"})
-		b.open(t, "-in", "ns", "-unit", "ms", "../../testdata/logs/node1.hdr")
+		b.open(t, "../../testdata/logs/huge-values.hdr") // whose numbers are long
 		b.emulate(t, "print", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: "dark"})
 		b.await(t, "new Promise(done => { const look = () => document.documentElement.style.colorScheme === 'light' ? done(1) : setTimeout(look, 10); look(); })")
 		if got := b.eval(t, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); got != "0" {

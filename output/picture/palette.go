@@ -87,6 +87,8 @@ type stylist struct {
 	lines int // of each series
 	// place is the index of the colour of each series, and among that of the dashes.
 	place []struct{ colour, among int }
+	// grouped is set if several series share a colour.
+	grouped bool
 }
 
 // stylesFor returns the styles of series in groups, each with so many lines. One series has a
@@ -100,9 +102,10 @@ func (c *colours) stylesFor(groups []string, lines int) *stylist {
 			first[group] = len(first)
 		}
 	}
+	st.grouped = len(first) > 1 && len(first) < len(groups)
 	for i, group := range groups {
 		place := struct{ colour, among int }{i, i + 3*(i/len(c.lines))}
-		if len(first) > 1 && len(first) < len(groups) {
+		if st.grouped {
 			place.colour, place.among = first[group], members[group]
 			members[group]++
 		}
@@ -116,8 +119,10 @@ func (s *stylist) of(series, line int) style {
 	switch {
 	case len(s.place) == 1:
 		colour, dash = line, line
-	case s.lines > 1:
+	case s.lines > 1 && s.grouped:
 		dash = dash*s.lines + line
+	case s.lines > 1:
+		dash = line // as the legend has it
 	}
 	n := colour % len(s.colours.lines)
 	return style{s.colours.lines[n], n, dashes[dash%len(dashes)], colour >= len(s.colours.lines)}

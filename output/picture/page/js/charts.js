@@ -11,8 +11,14 @@ class Range {
   get any() { return this.high > 0 || this.zeros; }
 }
 
-// valueAxis returns an axis: at maps a value to 0..1, and inverse maps back.
+// valueAxis returns an axis: at maps a value to 0..1, and inverse maps back. It ends a little beyond the values, so that no
+// line lies on the frame.
 function valueAxis(unit, range, log, fixed, most) {
+  const axis = innerAxis(unit, range, log, fixed, most), edge = 0.015, inside = 1 - 2 * edge;
+  return { ...axis, at: v => edge + inside * axis.at(v), inverse: p => axis.inverse(Math.min(Math.max((p - edge) / inside, 0), 1)) };
+}
+
+function innerAxis(unit, range, log, fixed, most) {
   let { low, high } = range;
   const exact = fixed.high !== undefined || fixed.low !== undefined;
   if (fixed.high !== undefined) high = fixed.high;
@@ -92,7 +98,7 @@ function drawLines(chart, { data, view, theme, series, band }) {
       g.fillRect(plot.left + i * step, top, step + 0.5, Math.max(chart.py(low[i]) - top, 1));
     }
   }
-  const breach = data.type === 'timeline' ? Math.min(...data.limits.filter(l => !l.percentile).map(l => l.value)) : Infinity;
+  drawBreaches(chart, data, view, theme, series);
   for (const s of series) s.lines.forEach((line, n) => {
     const points = startsIn(line.points, from, to), lengths = points.map(p => p.end - p.start).sort((a, b) => a - b);
     const slack = (lengths[lengths.length >> 1] || 0) / 2, few = points.length <= 40, dots = [];
@@ -110,12 +116,22 @@ function drawLines(chart, { data, view, theme, series, band }) {
     g.stroke();
     g.setLineDash([]);
     for (const [x, y] of dots) dot(g, x, y, 2.5);
-    if (!(breach < Infinity)) return;
-    g.fillStyle = theme.limit;
-    g.globalAlpha = 0.12;
-    for (const p of points) if (p.value > breach) g.fillRect(chart.px(p.start), plot.top, Math.max(chart.px(p.end) - chart.px(p.start), 1), plot.bottom - plot.top);
-    g.globalAlpha = 1;
   });
+}
+
+// drawBreaches shades the times in which a line is above a limit that holds for it.
+function drawBreaches(chart, data, view, theme, series) {
+  if (data.type !== 'timeline') return;
+  const { g, plot } = chart, columns = new Uint8Array(Math.ceil(plot.right - plot.left) + 1);
+  for (const s of series) for (const line of s.lines) {
+    const highest = Math.min(...data.limits.filter(l => !l.percentile || line.name === l.percentile + '%').map(l => l.value));
+    for (const p of startsIn(line.points, view.from, view.to)) {
+      if (p.value > highest) columns.fill(1, Math.floor(chart.px(p.start) - plot.left), Math.max(Math.ceil(chart.px(p.end) - plot.left), 1));
+    }
+  }
+  Object.assign(g, { fillStyle: theme.limit, globalAlpha: 0.14 });
+  columns.forEach((on, i) => { if (on) g.fillRect(plot.left + i, plot.top, 1, plot.bottom - plot.top); });
+  g.globalAlpha = 1;
 }
 
 function drawHeat(chart, page, series) {

@@ -260,7 +260,8 @@ function solo(s) {
 // ---- table ----
 
 function buildTable() {
-  rows = (view.isWhole && !data.live) || !hasTime ? data.summary : tableOf(store, view.from, view.to, levels);
+  const place = new Map(data.summary.map((r, i) => [r.label, i])), at = r => place.get(r.label) ?? 0;
+  rows = (view.isWhole && !data.live) || !hasTime ? data.summary : tableOf(store, view.from, view.to, levels).sort((a, b) => at(a) - at(b));
   element('summary-section').hidden = !rows.length && !data.summary.length;
   const columns = columnsOf(rows, data.unit);
   if (sortBy) rows = sorted(rows, columns[sortBy.column], sortBy.descending);

@@ -6,7 +6,7 @@ export const levels = [50, 90, 99, 99.9, 99.99];
 // columnsOf returns the columns of a table of rows: a title, and how to get a value and print it.
 export function columnsOf(rows, unit) {
   const scale = scaleFor(unit, Math.max(0, ...rows.map(r => r.max || 0)));
-  const valued = (name, get) => ({ name: titled(scale, name), get, text: v => significant(v / scale.divide, scale.unit ? 5 : 15) });
+  const valued = (name, get) => ({ name: titled(scale, name), get, text: v => significant(v / scale.divide, scale.unit ? 5 : Number.isInteger(v) ? 15 : 7) });
   const whole = v => v.toLocaleString('en-US');
   return [
     { name: 'tag', get: r => r.label || 'untagged', text: v => v },
