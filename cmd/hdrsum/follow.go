@@ -318,28 +318,41 @@ func (f *follower) Late(m *merge.Merged) error {
 	return f.show(m, true)
 }
 
+// show shows a sum. One that is impossible costs itself only.
 func (f *follower) show(m *merge.Merged, late bool) error {
-	h, err := m.Histogram(&f.scratch)
-	if err == nil && f.collector != nil {
-		if late {
-			err = f.collector.Late(m.Tag, h)
-		} else {
-			err = f.collector.Window(m.Tag, m.Window.End, h)
-		}
+	err := f.collect(m, late)
+	if err == nil && f.rows != nil && late {
+		err = f.rows.Late(m)
+	} else if err == nil && f.rows != nil {
+		err = f.rows.Window(m)
 	}
-	if err == nil && f.table != nil {
-		err = f.table.add(m, h)
-	}
-	if err != nil {
+	var impossible *merge.SumError
+	if errors.As(err, &impossible) {
 		return f.diagnostics.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(m.Tag), err))
 	}
-	if f.rows == nil {
+	return err
+}
+
+// collect adds a sum to what scrapes and the table show.
+func (f *follower) collect(m *merge.Merged, late bool) error {
+	if f.collector == nil && f.table == nil {
 		return nil
 	}
-	if late {
-		return f.rows.Late(m)
+	h, err := m.Histogram(&f.scratch)
+	switch {
+	case err != nil:
+		return err
+	case f.table != nil:
+		err = f.table.add(m, h)
+	case late:
+		err = f.collector.Late(m.Tag, h)
+	default:
+		err = f.collector.Window(m.Tag, m.Window.End, h)
 	}
-	return f.rows.Window(m)
+	if err != nil {
+		return &merge.SumError{Err: err}
+	}
+	return nil
 }
 
 // Flush writes the rows so far, or draws the table.

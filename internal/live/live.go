@@ -334,13 +334,6 @@ func (m *Merger) consume() error {
 				return err
 			}
 		}
-		for _, in := range m.inputs {
-			if silent := in.live.Silent(); silent != in.state.Silent {
-				m.mu.Lock()
-				in.state.Silent = silent
-				m.mu.Unlock()
-			}
-		}
 		in := m.next()
 		if in == nil {
 			break
