@@ -56,6 +56,9 @@ func flags() []urfave.Flag {
 
 // run is the command: it checks the options and splits the logs.
 func run(c *urfave.Context) (failure error) {
+	if err := cli.CheckZone(c); err != nil {
+		return err
+	}
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
 	s, err := cli.NewScan(c, diagnostics, c.StringSlice("incT"), c.StringSlice("excT"))
 	if err != nil {

@@ -58,6 +58,9 @@ func flags() []urfave.Flag {
 
 // run is the command: it checks the options, joins the logs and writes the result.
 func run(c *urfave.Context) error {
+	if err := cli.CheckZone(c); err != nil {
+		return err
+	}
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
 	options := union.Options{Relative: c.Bool("r"), IgnoreTags: c.Bool("it"), Warn: diagnostics.Warnf}
 	var err error
