@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -184,33 +185,24 @@ func TestCompletion(t *testing.T) {
 			if err := session.Start(); err != nil {
 				t.Fatal(err)
 			}
-			ended := false
-			end := func() {
-				if !ended {
-					ended = true
-					keyboard.Close()
-					session.Process.Kill()
-					session.Wait()
-				}
-			}
-			defer end()
+			defer session.Process.Kill()
 			wait := func(name string) {
 				t.Helper()
-				for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-					if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-						return
-					}
-					if time.Now().After(deadline) {
-						end()
-						t.Fatalf("no file %s; the terminal shows\n%s", name, screen.String())
-					}
-				}
+				clitest.Await(t, "a file "+name, func() string {
+					session.Process.Kill()
+					session.Wait()
+					return screen.String()
+				}, func() bool {
+					_, err := os.Stat(filepath.Join(dir, name))
+					return err == nil
+				})
 			}
 			for _, test := range []struct{ typed, file string }{
 				{"hdrsum -if node1.hdr -st hgr\t -of a", "a.insert-rt.hgrm"},                            // a type
 				{"hdrsum -if node1.hdr --list-t\t -of b", "b"},                                          // an option
 				{"hdrsum -if node1.hdr -incT simple1-w\t -st hgrm -of c", "c.simple1-wt.hgrm"},          // a tag
 				{"hdrsum -if odd.hdr -incT load-gen::R\t -st hgrm -of d", "d.load-gen%3A%3AREAD.hgrm"},  // a tag that bash takes for several words
+				{"hdrsum -if node1.hdr -in n\t -unit m\t -st csvr -of g", "g.insert-rt.csv"},            // units
 				{"hdrplot -if node1.hdr -type heat\t -format=sv\t -of e.svg", "e.svg"},                  // a value after =
 				{"hdrsplit -if no\t -incT insert-s\t -od f", filepath.Join("f", "insert-st.node1.hdr")}, // a file
 			} {
@@ -218,11 +210,16 @@ func TestCompletion(t *testing.T) {
 				if err := os.Remove(filepath.Join(dir, "ready")); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := keyboard.Write([]byte(test.typed + "\r")); err != nil {
+				if _, err := io.WriteString(keyboard, test.typed+"\r"); err != nil {
 					t.Fatal(err)
 				}
 				wait(test.file)
 			}
+			wait("ready")
+			late := time.AfterFunc(clitest.Patience, func() { session.Process.Kill() })
+			defer late.Stop()
+			io.WriteString(keyboard, "exit\r")
+			session.Wait() // so that the shell writes nothing more
 		})
 	}
 }
