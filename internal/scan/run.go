@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"hdrkit/hdrlog"
@@ -205,31 +206,44 @@ type Cursor[R any] struct {
 // the way, counts intervals, and hands over comments. An error ends the scan.
 func (c *Cursor[R]) Next() (bool, error) {
 	for !c.ended {
-		if c.batch == nil {
-			c.batch, c.next = <-c.lane.queue, 0
-			<-c.batch.ready
+		c.fetch()
+		if wanted, err := c.step(); wanted || err != nil {
+			return wanted, err
 		}
-		b := c.batch
-		if b.end {
-			c.ended = true
-			if b.err == nil {
-				c.free()
-			}
-			return false, b.err
+	}
+	return false, nil
+}
+
+// fetch waits for the next batch if there is none.
+func (c *Cursor[R]) fetch() {
+	if c.batch == nil {
+		c.batch, c.next = <-c.lane.queue, 0
+		<-c.batch.ready
+	}
+}
+
+// step moves the cursor on in its batch. It returns false at the end of the batch, which it gives
+// back.
+func (c *Cursor[R]) step() (bool, error) {
+	b := c.batch
+	if b.end {
+		c.ended = true
+		err := b.err
+		if err == nil {
+			c.free()
 		}
-		for c.next < len(b.Records) {
-			n := c.next
-			c.next++
-			if wanted, err := c.take(n); wanted || err != nil {
-				return wanted, err
-			}
+		return false, err
+	}
+	for c.next < len(b.Records) {
+		n := c.next
+		c.next++
+		if wanted, err := c.take(n); wanted || err != nil {
+			return wanted, err
 		}
-		c.free()
-		if c.scan.BatchDone != nil {
-			if err := c.scan.BatchDone(); err != nil {
-				return false, err
-			}
-		}
+	}
+	c.free()
+	if c.scan.BatchDone != nil {
+		return false, c.scan.BatchDone()
 	}
 	return false, nil
 }
@@ -284,8 +298,8 @@ func (c *Cursor[R]) fail(line int, err error) error {
 
 // Run calls decode for each interval of the selection, on several goroutines. The first argument is
 // the number of the goroutine, from 0. Decode puts its outcome in result, which holds what an
-// earlier interval left there. Then Run calls consume, which may be nil, on the caller's goroutine,
-// in the order of the inputs or, see [Scan.ByTime], of time.
+// earlier interval left there. Then Run calls consume, which may be nil, for one interval after
+// another: in the order of the inputs or, see [Scan.ByTime], of time.
 //
 // An error of decode is reported as malformed, and the interval is not consumed. A [Fatal] error
 // ends the scan. An [hdrlog.SyntaxError] names the field; otherwise that is the payload.
@@ -293,50 +307,78 @@ func Run[R any](s *Scan, decode func(worker int, v Visit, result *R) error, cons
 	if consume == nil {
 		consume = func(Visit, *R) error { return nil }
 	}
-	pipes := 0
-	for n := range s.Inputs {
-		if s.Inputs[n].Once {
-			pipes++
-		}
-	}
-	if len(s.Inputs) > 1 && (s.ByTime || pipes > 1) {
+	if len(s.Inputs) > 1 && s.ByTime {
 		return runByTime(s, decode, consume)
 	}
-	return runInTurn(s, decode, consume)
-}
-
-// runInTurn hands over the inputs one after another. A pipe has a lane of its own, so that its
-// writer can go on.
-func runInTurn[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
-	lanes := make([][]Part, 1)
-	order := make([]int, len(s.Inputs)) // by input: the lane, or 0
+	var pipes []Part
+	lanes := make([][]Part, 1, 2)
 	for n := range s.Inputs {
 		if s.Inputs[n].Once {
-			order[n] = len(lanes)
-			lanes = append(lanes, []Part{s.Part(n)})
-		} else {
-			lanes[0] = append(lanes[0], s.Part(n))
+			pipes = append(pipes, s.Part(n))
+		}
+		lanes[0] = append(lanes[0], s.Part(n))
+	}
+	if len(pipes) > 1 {
+		lanes[0] = slices.DeleteFunc(lanes[0], func(p Part) bool { return s.Inputs[p.Input].Once })
+		for _, p := range pipes {
+			lanes = append(lanes, []Part{p})
 		}
 	}
+	return runLanes(s, lanes, decode, consume)
+}
+
+// runLanes hands over what the lanes have as it is read, by one goroutine at a time. The parts of a
+// lane follow each other.
+func runLanes[R any](s *Scan, lanes [][]Part, decode work[R], consume func(Visit, *R) error) error {
 	cursors, stop := Start(s, lanes, decode)
 	defer stop()
-	files, pipes := cursors[:len(lanes[0])], cursors[len(lanes[0]):]
-	for n := range s.Inputs {
-		var c *Cursor[R]
-		if order[n] > 0 {
-			c = pipes[order[n]-1]
-		} else {
-			c, files = files[0], files[1:]
+	var mu sync.Mutex
+	ended := false // nothing may be handed over any more
+	batch := func(c *Cursor[R]) error {
+		c.fetch()
+		mu.Lock()
+		defer mu.Unlock()
+		for c.batch != nil && !c.ended && !ended {
+			wanted, err := c.step()
+			if wanted {
+				err = consume(c.Visit, c.Result)
+			}
+			if err != nil {
+				ended = true
+				return err
+			}
 		}
-		for {
-			if ok, err := c.Next(); err != nil {
-				return err
-			} else if !ok {
-				break
+		return nil
+	}
+	if len(lanes) == 1 {
+		for _, c := range cursors {
+			for !c.ended {
+				if err := batch(c); err != nil {
+					return err
+				}
 			}
-			if err := consume(c.Visit, c.Result); err != nil {
-				return err
+		}
+		return nil
+	}
+	errs := make(chan error, len(lanes))
+	for _, parts := range lanes {
+		own := cursors[:len(parts)]
+		cursors = cursors[len(parts):]
+		go func() {
+			for _, c := range own {
+				for !c.ended {
+					if err := batch(c); err != nil {
+						errs <- err
+						return
+					}
+				}
 			}
+			errs <- nil
+		}()
+	}
+	for range lanes {
+		if err := <-errs; err != nil {
+			return err
 		}
 	}
 	return nil

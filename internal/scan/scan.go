@@ -3,9 +3,8 @@
 // cores, and hands over the results in the order of the logs or of time.
 //
 // One goroutine reads each lane: a pipe, or files one after another. It fills batches of lines,
-// which the workers decode. The goroutine of the caller takes the decoded batches of each lane in
-// their order, through a [Cursor] for each input. A batch is used again once all of it is taken, so
-// that the memory does not grow with the logs.
+// which the workers decode. A [Cursor] for each input takes the decoded batches in their order. A
+// batch is used again once all of it is taken, so that the memory does not grow with the logs.
 package scan
 
 import (
@@ -94,8 +93,8 @@ type Scan struct {
 	// Workers is the number of goroutines that decode, at least 1.
 	Workers int
 	// ByTime merges the inputs by the starts of their intervals. The lines of one input stay in
-	// their order. Otherwise the inputs follow each other, unless there are several pipes, whose
-	// writers must not wait for each other.
+	// their order. Otherwise the inputs follow each other, unless there are several pipes: these
+	// are handed over as they are read, so that their writers do not wait for each other.
 	ByTime bool
 	// Report takes malformed lines, and notices of how a line was read, in the order of the logs.
 	// If it returns an error, the scan ends with that.

@@ -122,45 +122,81 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// TestPipes: a writer that fills several pipes by turns, and waits for each, is not held up.
+// pipes returns a file and some pipes, and their writers. Each pipe opens once all are opened, as
+// FIFOs do whose writer opens all of them before it writes.
+func pipes(count int) (inputs []Input, writers []*io.PipeWriter) {
+	inputs = []Input{text("file", head+line("", 0))}
+	var opened sync.WaitGroup
+	opened.Add(count)
+	for n := range count {
+		r, w := io.Pipe()
+		writers = append(writers, w)
+		inputs = append(inputs, Input{Name: fmt.Sprint("pipe", n), Once: true, Open: func() (io.ReadCloser, error) {
+			opened.Done()
+			opened.Wait()
+			return r, nil
+		}})
+	}
+	return inputs, writers
+}
+
+// TestPipes: a writer that fills several pipes, and waits for each, is not held up: neither if it
+// fills them by turns nor, where the order does not matter, if it fills the last one first.
 func TestPipes(t *testing.T) {
 	t.Parallel()
-	const pipes, lines = 5, 200
-	for _, byTime := range []bool{false, true} {
-		t.Run(fmt.Sprintf("by time %t", byTime), func(t *testing.T) {
-			t.Parallel()
-			s := &Scan{Workers: 1, ByTime: byTime, Inputs: []Input{text("file", head+line("", 0))}}
-			var writers []*io.PipeWriter
-			var opened sync.WaitGroup
-			opened.Add(pipes)
-			for n := range pipes {
-				r, w := io.Pipe()
-				writers = append(writers, w)
-				s.Inputs = append(s.Inputs, Input{Name: fmt.Sprint("pipe", n), Once: true, Open: func() (io.ReadCloser, error) {
-					// As a FIFO whose writer opens all of them before it writes.
-					opened.Done()
-					opened.Wait()
-					return r, nil
-				}})
+	const count, lines = 5, 200
+	byTurns := func(writers []*io.PipeWriter) {
+		for n := range lines {
+			for _, w := range writers {
+				io.WriteString(w, line("", float64(n)))
 			}
-			go func() {
-				for _, w := range writers {
-					io.WriteString(w, head)
-				}
-				for n := range lines {
-					for _, w := range writers {
-						io.WriteString(w, line("", float64(n)))
-					}
-				}
-				for _, w := range writers {
-					w.Close()
-				}
-			}()
+		}
+		for _, w := range writers {
+			w.Close()
+		}
+	}
+	lastFirst := func(writers []*io.PipeWriter) {
+		for _, w := range slices.Backward(writers) {
+			for n := range lines {
+				io.WriteString(w, "#"+strings.Repeat("x", 10_000)+"\n"+line("", float64(n)))
+			}
+			w.Close()
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		byTime bool
+		write  func([]*io.PipeWriter)
+	}{
+		{"by turns", false, byTurns},
+		{"by turns, by time", true, byTurns},
+		{"last first", false, lastFirst},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			inputs, writers := pipes(count)
+			go test.write(writers)
+			s := &Scan{Inputs: inputs, Workers: 1, ByTime: test.byTime}
 			got, err := run(t, s)
-			if err != nil || len(got) != 1+pipes*lines {
+			if err != nil || len(got) != 1+count*lines || s.Seen != 1+count*lines {
 				t.Errorf("%v: %d intervals", err, len(got))
 			}
 		})
+	}
+}
+
+// TestPipeErrors: an error in one pipe ends the scan, although others go on, and nothing is handed
+// over after that.
+func TestPipeErrors(t *testing.T) {
+	t.Parallel()
+	inputs, writers := pipes(3)
+	go io.WriteString(writers[0], head+strings.Repeat(line("", 1), 100))
+	go writers[1].CloseWithError(errors.New("it broke"))
+	defer writers[0].Close()
+	defer writers[2].Close()
+	s := &Scan{Inputs: inputs, Workers: 2}
+	if _, err := run(t, s); err == nil || err.Error() != "pipe1: it broke" {
+		t.Error(err)
 	}
 }
 

@@ -180,6 +180,7 @@ func splitLog(t *testing.T, path string) []scan.Input {
 
 // TestRoundTrip splits each log and unites the parts.
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	for _, path := range logs(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			want := readable(t, path)
@@ -266,6 +267,7 @@ func randomLog(t testing.TB, random *rand.Rand, ordered bool) string {
 // TestGridIsAssociative holds what -grid promises: the result is the same in whatever order the
 // inputs are, and however they were united before.
 func TestGridIsAssociative(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var inputs []scan.Input
@@ -302,6 +304,7 @@ func payloads(log string) []string {
 
 // TestGridWindows compares the result with the definition, reckoned one interval at a time.
 func TestGridWindows(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		log := randomLog(t, random, seed%2 == 0)
@@ -380,6 +383,7 @@ func TestCounts(t *testing.T) {
 // TestOutOfOrder shuffles a log that is longer than what is looked ahead and compares the result
 // with that of the log in order, from a file and from a pipe.
 func TestOutOfOrder(t *testing.T) {
+	t.Parallel()
 	h, err := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -460,6 +464,7 @@ func TestRunsInFile(t *testing.T) {
 
 // TestTimes writes intervals at every millisecond around some and reads the same back.
 func TestTimes(t *testing.T) {
+	t.Parallel()
 	for _, base := range []float64{0, 1, 1e6, 1099511627.775, 1468800000.137, 1999999999.999, 2147483648} {
 		var b strings.Builder
 		w := hdrlog.NewWriter(&b)
@@ -544,6 +549,7 @@ func (fullWriter) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 // TestJobs has the same result come out of any number of workers.
 func TestJobs(t *testing.T) {
+	t.Parallel()
 	var inputs []scan.Input
 	for n := 1; n <= 3; n++ {
 		inputs = append(inputs, file(t, fmt.Sprintf("%slogs/node%d.hdr", testdata, n), ""))

@@ -151,7 +151,7 @@ func TestPipes(t *testing.T) {
 	var inputs, files []scan.Input
 	var writers []*io.PipeWriter
 	for n := range pipes {
-		for len(logs[n]) < 200<<10 { // more than a pipe and a reader hold
+		for len(logs[n]) < 20<<10 {
 			logs[n] += randomLog(t, random, false)
 		}
 		r, w := io.Pipe()
