@@ -22,41 +22,42 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// logs says which logs the examples' names stand for.
+// logs has the files of testdata that the names in examples stand for.
 var logs = map[string]string{
-	"throughput.hdr":      "node1.hdr",
-	"fixed.hdr":           "node1.hdr",
-	"insert-rt.fixed.hdr": "digits3.hdr",
-	"node1.hdr":           "node1.hdr",
-	"node2.hdr":           "node2.hdr",
-	"node3.hdr":           "node3.hdr",
-	"insert-rt.hdr":       "digits3.hdr",
-	"run1.hdr":            "straddle-a.hdr",
-	"run2.hdr":            "later-run.hdr",
-	"before.hdr":          "node1.hdr",
-	"after.hdr":           "node2.hdr",
-	"load-gen1.hdr":       "straddle-a.hdr",
-	"load-gen2.hdr":       "straddle-b.hdr",
-	"load-gen3.hdr":       "straddle-c.hdr",
-	"run.hdr":             "node3.hdr",
-	"a.hdr":               "node1.hdr",
-	"b.hdr":               "node2.hdr",
+	"throughput.hdr":      "logs/node1.hdr",
+	"fixed.hdr":           "logs/node1.hdr",
+	"insert-rt.fixed.hdr": "logs/digits3.hdr",
+	"node1.hdr":           "logs/node1.hdr",
+	"node2.hdr":           "logs/node2.hdr",
+	"node3.hdr":           "logs/node3.hdr",
+	"insert-rt.hdr":       "logs/digits3.hdr",
+	"run1.hdr":            "logs/straddle-a.hdr",
+	"run2.hdr":            "logs/later-run.hdr",
+	"before.hdr":          "logs/node1.hdr",
+	"after.hdr":           "logs/node2.hdr",
+	"load-gen1.hdr":       "logs/straddle-a.hdr",
+	"load-gen2.hdr":       "logs/straddle-b.hdr",
+	"load-gen3.hdr":       "logs/straddle-c.hdr",
+	"run.hdr":             "logs/node3.hdr",
+	"a.hdr":               "logs/node1.hdr",
+	"b.hdr":               "logs/node2.hdr",
+	"service.hdr":         "logs/node1.hdr",
+	"stress.hdr":          "dialects/cassandra-stress.hdr",
+	"READ.hdr":            "dialects/ycsb-read.hdr",
+	"UPDATE.hdr":          "dialects/ycsb-update.hdr",
+	"hiccup.hlog":         "dialects/jhiccup.hlog",
+	"nb.hdr":              "dialects/nosqlbench.hdr",
+	"throttle-st.hgrm":    "expected/node1.it-hgrm.out",
+	"throttle-rt.hgrm":    "expected/node1.it-hgrm.out",
+	"wrk2.txt":            "../output/hgrm/testdata/wrk2.txt",
+	"slower.txt":          "../output/hgrm/testdata/wrk2.txt",
 }
 
-// prepare makes a folder with what the examples read.
+// prepare fills a folder with the files that the examples read.
 func prepare(t *testing.T, dir string) {
 	t.Helper()
-	for _, name := range []string{"throttle-st.hgrm", "throttle-rt.hgrm"} {
-		text, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", "expected", "node1.it-hgrm.out"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for name, log := range logs {
-		text, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", "logs", log))
+		text, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", log))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,7 @@ func prepare(t *testing.T, dir string) {
 		gw.Write(text)
 		gw.Close()
 		for file, content := range map[string]string{name: string(text), name + ".zst": zst.String(), name + ".gz": gz.String()} {
-			// The compressed ones only where no expression of an example would match them too.
+			// Write compressed files only if no regular expression of an example matches them.
 			if file != name && file != "run.hdr.zst" && file != "a.hdr.zst" && file != "b.hdr.gz" {
 				continue
 			}
@@ -79,20 +80,36 @@ func prepare(t *testing.T, dir string) {
 	}
 }
 
-// example finds commands in indented lines; what two or more spaces or a # set off is no part of
-// them.
+// example finds commands in indented lines. Text after two spaces or after a # is not part of a
+// command.
 var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|go run ).*?)(?:  +.*| +# .*)?$`)
 
-// matches finds the message about a regular expression that matches several files.
+// matches finds the notice about a regular expression that matches several files.
 var matches = regexp.MustCompile(`(?m)^hdr\w+: -\w+ '.*' matches \d+ files: .*\n`)
 
+// otherTests are the pages whose commands other tests run: TestScale, TestPictures of hdrplot and
+// the tests of dashboards of hdrsum.
+var otherTests = map[string]bool{"scale.md": true, "pictures.md": true, "dashboards.md": true}
+
+// TestExamples runs the commands in the README, in the pages of docs and in the help.
 func TestExamples(t *testing.T) {
 	build(t)
-	readme, err := os.ReadFile("../README.md")
+	texts := map[string]string{}
+	pages, err := filepath.Glob("../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := map[string]string{"README": string(readme)}
+	for _, page := range append(pages, "../README.md") {
+		name := filepath.Base(page)
+		if otherTests[name] {
+			continue
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(text)
+	}
 	commands, err := filepath.Glob("hdr*")
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +123,7 @@ func TestExamples(t *testing.T) {
 	}
 	for source, text := range texts {
 		examples := example.FindAllStringSubmatch(text, -1)
-		if len(examples) < 3 {
+		if len(examples) < 3 && (source == "README.md" || strings.HasPrefix(source, "hdr")) {
 			t.Errorf("%s has %d examples only", source, len(examples))
 		}
 		for n, found := range examples {
@@ -118,11 +135,36 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestReadmeTable compares the table in the README with the output of the command above it.
+func TestReadmeTable(t *testing.T) {
+	build(t)
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)\n    (hdrsum [^\n]*)\n\n```text\n(.*?)```").FindSubmatch(readme)
+	if found == nil {
+		t.Fatal("the README has no table")
+	}
+	shell := exec.Command("sh", "-c", string(found[1])+" -st table")
+	shell.Dir = clitest.Root()
+	out, err := shell.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(out) != string(found[2]) {
+		t.Errorf("%s prints\n%s\nand the README shows\n%s", found[1], out, found[2])
+	}
+}
+
+// run runs an example. It must succeed and print no message.
 func run(t *testing.T, command string) {
 	dir := t.TempDir()
 	prepare(t, dir)
 	if strings.HasPrefix(command, "go run") {
-		dir = clitest.Root() // the README's first command, in a clone
+		dir = clitest.Root() // a newcomer's first command, in a clone
+	} else {
+		command = strings.ReplaceAll(command, "testdata/", clitest.Root()+"/testdata/")
 	}
 	if strings.Contains(command, "zstdcat") {
 		clitest.RequireTools(t, "zstdcat")
@@ -161,10 +203,10 @@ func run(t *testing.T, command string) {
 	}
 }
 
-// listenAddresses are where the examples listen, with a path that answers.
+// listenAddresses are the addresses at which examples listen, each with a path that answers.
 var listenAddresses = map[string]string{"127.0.0.1:9103": "/-/healthy", "127.0.0.1:8080": "/"}
 
-// runUntilAnswer runs a command until it answers a request, and interrupts it then.
+// runUntilAnswer runs a command until it answers a request. Then it interrupts the command.
 func runUntilAnswer(t *testing.T, shell *exec.Cmd, url string) {
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := shell.Start(); err != nil {
@@ -182,8 +224,8 @@ func runUntilAnswer(t *testing.T, shell *exec.Cmd, url string) {
 	})
 }
 
-// runUntilOutput runs a command that never ends by itself. It must print something, and is
-// interrupted then.
+// runUntilOutput runs a command that does not end by itself until it prints something. Then it
+// interrupts the command.
 func runUntilOutput(t *testing.T, shell *exec.Cmd) {
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the signal goes to all processes of a pipeline
 	var stderr strings.Builder

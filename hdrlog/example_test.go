@@ -69,7 +69,7 @@ func Example() {
 	// simple1-wt  38726 values, median    54783, 99.9%  56819711
 }
 
-// The README shows this function.
+// docs/library.md shows this function.
 func ExampleOpen() {
 	reader, err := hdrlog.Open("../testdata/logs/node1.hdr") // or a .gz or .zst file, or - for standard input
 	if err != nil {
@@ -123,9 +123,9 @@ func ExampleOpen_doubles() {
 	// Output: 62.484375
 }
 
-// TestReadme compares the README with the examples above.
-func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
+// TestLibraryPage compares docs/library.md with the examples above.
+func TestLibraryPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/library.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,16 +133,16 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, snippet, _ := strings.Cut(string(readme), "```go\nreader, err := hdrlog.Open(")
+	_, snippet, _ := strings.Cut(string(page), "```go\nreader, err := hdrlog.Open(")
 	snippet, _, found := strings.Cut(snippet, "```")
 	_, snippet, _ = strings.Cut(snippet, ")")
 	if !found || snippet == "" {
-		t.Fatal("the README has no snippet that opens a log")
+		t.Fatal("docs/library.md has no snippet that opens a log")
 	}
 	snippet = strings.TrimSpace(strings.ReplaceAll(snippet, "\n", "\n\t"))
 	snippet = strings.ReplaceAll(snippet, "\t\n", "\n")
 	if n := strings.Count(string(source), snippet+"\n\t// Output:"); n != 2 {
-		t.Errorf("%d examples have the code of the README:\n%s", n, snippet)
+		t.Errorf("%d examples have the code of docs/library.md:\n%s", n, snippet)
 	}
 }
 
