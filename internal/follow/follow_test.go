@@ -339,6 +339,9 @@ func TestStop(t *testing.T) {
 	extend(t, path, strings.Repeat("two\n", 10000))
 	r.Stop()
 	r.await("stop", func() bool { return r.errs["a"] == ErrStopped && r.errs["missing"] == ErrStopped })
+	if _, err := r.inputs["a"].Next(); err != ErrStopped {
+		t.Errorf("after the stop: %v", err)
+	}
 	if n := len(r.lines["a"]); n != 10002 {
 		t.Errorf("%d lines were read before the stop", n)
 	}
@@ -346,6 +349,49 @@ func TestStop(t *testing.T) {
 	r.awaitLines("-", "--", "pipe")
 	r.Abort()
 	r.await("abort", func() bool { return r.errs["-"] == ErrStopped })
+}
+
+// TestLastLines checks that the end of a file is read that is written after the file was replaced,
+// but before the next look.
+func TestLastLines(t *testing.T) {
+	t.Parallel()
+	path := file(t, filepath.Join(t.TempDir(), "a"), "one\n")
+	waits := make(chan bool, 100)
+	f := New(Options{Poll: time.Hour, Waiting: func(_ *Input, waiting bool) {
+		if waiting {
+			waits <- true
+		}
+	}})
+	defer f.Close()
+	in := f.AddFile(path)
+	f.Start()
+	log, err := in.Next()
+	must(t, err)
+	text := make(chan string)
+	go func() {
+		all, _ := io.ReadAll(log)
+		text <- string(all)
+	}()
+	wait := func() {
+		t.Helper()
+		select {
+		case <-waits:
+		case all := <-text:
+			t.Fatalf("the log ends with %q", all)
+		case <-time.After(patience):
+			t.Fatal("it does not wait")
+		}
+	}
+	wait()
+	must(t, os.Rename(path, path+".1"))
+	file(t, path, "new\n")
+	in.look()
+	wait()
+	extend(t, path+".1", "last\n")
+	in.look()
+	if all := <-text; all != "one\nlast\n" {
+		t.Errorf("%q", all)
+	}
 }
 
 // TestAtEnd checks that data that were not read are never the end, without waiting for the next
