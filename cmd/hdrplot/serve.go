@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"net"
-	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,14 +39,13 @@ func checkServe(c *urfave.Context) error {
 	if !c.Bool("follow") {
 		return cli.CheckFollow(c)
 	}
-	return cli.CheckFollow(c, "compare", "diff", "mwp", "mwpl", "mark", "sla")
+	return cli.CheckFollow(c, "compare", "diff", "mwp", "mwpl")
 }
 
 // A site is the page, served.
 type site struct {
 	serve.Server
 	listener net.Listener
-	address  string
 }
 
 // listen begins to listen at the address of -serve.
@@ -51,17 +54,18 @@ func listen(address string) (*site, error) {
 	if err != nil {
 		return nil, cli.Usagef("-serve %s: %w", address, err)
 	}
-	return &site{listener: listener, address: fmt.Sprintf("http://%s/", listener.Addr())}, nil
+	return &site{listener: listener}, nil
 }
 
 // start begins to answer, and prints the address. It returns what ends that.
 func (s *site) start(c *urfave.Context) (end func()) {
-	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	end = s.Start(s.listener)
+	address := s.listener.Addr().String()
+	if at, ok := s.listener.Addr().(*net.TCPAddr); ok && at.IP.IsUnspecified() {
+		address = net.JoinHostPort("localhost", strconv.Itoa(at.Port))
 	}
-	go server.Serve(s.listener)
-	fmt.Fprintln(c.App.Writer, s.address)
-	return func() { server.Close() } // viewers never end by themselves
+	fmt.Fprintf(c.App.Writer, "http://%s/\n", address)
+	return end
 }
 
 // servePicture serves the page of complete logs until it is interrupted.
@@ -85,34 +89,47 @@ func servePicture(c *urfave.Context, s *site, p *picture.Picture) error {
 
 // A follower shows logs while they are written. It is a [live.Sink].
 type follower struct {
-	c           *urfave.Context
 	diagnostics *cli.Diagnostics
 	options     *options
 	site        *site
+	size        int64 // of the windows, in milliseconds
+	title       string
 
-	mu       sync.Mutex // states change when no window comes
+	mu       sync.Mutex // inputs fall silent when no window comes
 	merger   *live.Merger
 	page     picture.Live
 	scaled   bool
 	scratch  histogram.Histogram
 	interval picture.Interval
+	inputs   []string // how they are
 	silent   map[string]bool
-	marks    []picture.Mark
+	falls    []fall
 }
 
-// defaultWindow is the length of the windows of -follow in milliseconds, if -agg does not give it.
-const defaultWindow = 1000
+// A fall is when an input fell silent: the end of its last interval, in milliseconds since the epoch.
+type fall struct {
+	name string
+	at   int64
+}
+
+const (
+	// defaultWindow is the length of the windows of -follow in milliseconds, if -agg does not give it.
+	defaultWindow = 1000
+	// mostFalls is the number of marks that a page keeps. Older ones go.
+	mostFalls = 100
+	// lookTime is the time between two looks for inputs that fell silent.
+	lookTime = 250 * time.Millisecond
+)
 
 // serveFollowed serves the page of logs while they are written.
 func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, s *site) error {
-	f := &follower{c: c, diagnostics: diagnostics, options: o, site: s, silent: make(map[string]bool)}
-	size := o.aggregate
-	if size == 0 {
-		size = defaultWindow
+	f := &follower{
+		diagnostics: diagnostics, options: o, site: s, silent: map[string]bool{}, size: cmp.Or(o.aggregate, defaultWindow),
+		title: cmp.Or(o.picture.Title, strings.Join(slices.Concat(c.StringSlice("if"), c.Args().Slice()), " "), "hdrplot"),
 	}
-	f.page = picture.Live{Type: o.kind, Collector: picture.Collector{
-		Measures: o.measures(), Ratio: 1, WindowBytes: collectTimes * o.picture.PageSize, Digits: o.pageDigits,
-	}, Dress: f.dress}
+	f.page = picture.Live{Type: o.kind, Dress: f.dress, Collector: picture.Collector{
+		Measures: o.measures(), Ratio: 1, WindowBytes: liveTimes * o.picture.PageSize, Digits: o.pageDigits, Step: f.size,
+	}}
 	empty := picture.New(o.kind)
 	f.dress(empty)
 	d, err := empty.Page()
@@ -124,89 +141,109 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 		return err
 	}
 	defer s.start(c)()
-	_, err = cli.Follow(c, size, f, cli.FollowHooks{Start: func(m *live.Merger) (end func()) {
-		f.merger = m
-		done := make(chan struct{})
-		go f.watch(done)
-		return func() { close(done) }
-	}})
+	stopped := make(chan struct{})
+	_, err = cli.Follow(c, f.size, f, cli.FollowHooks{
+		Start: func(m *live.Merger) (end func()) {
+			f.merger = m
+			done := make(chan struct{})
+			go f.watch(done)
+			return func() { close(done) }
+		},
+		Stopped: func() { close(stopped) },
+	})
 	if err != nil {
 		return err
+	}
+	if !cli.Given(c, "for") { // pipes have ended: people still look at the page
+		select {
+		case <-stopped:
+		case <-c.Context.Done():
+		}
 	}
 	return diagnostics.Close()
 }
 
 func (f *follower) dress(p *picture.Picture) {
 	f.options.dress(p)
-	p.Marks = f.marks
-	p.Span = fmt.Sprintf("each %v s", float64(max(f.options.aggregate, defaultWindow))/1000)
-	if p.Title == "" {
-		p.Title = "hdrplot"
+	p.Title, p.Span = f.title, fmt.Sprintf("each %v s", float64(f.size)/1000)
+	for _, m := range f.marks() {
+		p.Marks = append(p.Marks, picture.Mark{Time: float64(m.Time), Text: m.Text})
 	}
 }
 
 // watch looks for inputs that fall silent, although nothing is received then.
 func (f *follower) watch(done chan struct{}) {
-	ticker := time.NewTicker(500 * time.Millisecond)
+	ticker := time.NewTicker(lookTime)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-done:
 			return
 		case <-ticker.C:
-			f.mu.Lock()
-			f.send()
-			f.mu.Unlock()
+			f.Flush()
 		}
 	}
 }
 
-// states returns the texts about the inputs, and marks for those that fell silent since the last
-// call. Changed is set if there is something new.
-func (f *follower) states() (inputs []string, marks []page.Mark, changed bool) {
-	inputs, marks = []string{}, []page.Mark{}
+// look finds out how the inputs are. It returns true if that has changed.
+func (f *follower) look() (changed bool) {
+	before := f.inputs
+	f.inputs = []string{}
 	for _, s := range f.merger.States() {
-		if s.Silent {
-			inputs = append(inputs, s.Name+" is silent")
+		if s.Silent && !f.silent[s.Name] && s.End > 0 {
+			f.falls = append(f.falls, fall{s.Name, s.End})
+			f.falls = f.falls[max(len(f.falls)-mostFalls, 0):]
 		}
-		if s.Silent == f.silent[s.Name] {
-			continue
-		}
-		changed = true
 		f.silent[s.Name] = s.Silent
-		if s.Silent && s.End > 0 {
-			mark := page.Mark{Time: s.End - f.page.Origin(), Text: s.Name + " is silent"}
-			marks = append(marks, mark)
-			f.marks = append(f.marks, picture.Mark{Time: float64(mark.Time), Text: mark.Text})
+		switch {
+		case s.Ended:
+			f.inputs = append(f.inputs, s.Name+" has ended")
+		case s.Silent:
+			f.inputs = append(f.inputs, s.Name+" is silent")
 		}
 	}
-	return inputs, marks, changed
+	return !slices.Equal(before, f.inputs)
 }
 
-// send sends what is new to the viewers.
-func (f *follower) send() error {
-	inputs, marks, changed := f.states()
-	all := func(send func(*page.Data) error) error {
+// marks returns the marks of the inputs that fell silent.
+func (f *follower) marks() []page.Mark {
+	marks := []page.Mark{}
+	if origin, started := f.page.Origin(); started {
+		for _, fall := range f.falls {
+			marks = append(marks, page.Mark{Time: fall.at - origin, Text: fall.name + " is silent"})
+		}
+	}
+	return marks
+}
+
+// Flush sends what is new to the viewers.
+func (f *follower) Flush() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	changed := f.look()
+	if f.page.Stale() {
 		d, err := f.page.Data()
 		if err != nil {
 			return err
 		}
-		d.Inputs = inputs
-		return send(d)
-	}
-	if f.page.Stale() {
-		return all(f.site.All)
+		d.Inputs = f.inputs
+		return f.site.All(d)
 	}
 	u, some := f.page.Update()
 	if !some && !changed {
 		return nil
 	}
-	u.Inputs, u.Marks = inputs, marks
-	many, err := f.site.Update(u)
-	if err != nil || !many {
-		return err
+	many, err := f.site.Update(f.with(u))
+	if err == nil && many {
+		err = f.site.Join(f.with(f.page.Since()))
 	}
-	return all(f.site.Renew)
+	return err
+}
+
+// with adds to an update what is known of the inputs.
+func (f *follower) with(u *page.Update) *page.Update {
+	u.Inputs, u.Marks = f.inputs, f.marks()
+	return u
 }
 
 // Comment reads a comment for the unit of the log.
@@ -229,7 +266,7 @@ func (f *follower) Window(m *merge.Merged) error {
 		if m.Tag != nil {
 			label = tags.Text(m.Tag)
 		}
-		err = f.page.Add(label, &f.interval)
+		err = f.page.Add(label, int64(math.Round(m.LogStart*1000)), &f.interval)
 	}
 	if err != nil {
 		return f.diagnostics.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(m.Tag), err))
@@ -241,13 +278,6 @@ func (f *follower) Window(m *merge.Merged) error {
 func (f *follower) Late(*merge.Merged) error {
 	f.diagnostics.LeftOut(1)
 	return nil
-}
-
-// Flush sends what was received to the viewers.
-func (f *follower) Flush() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.send()
 }
 
 // Malformed counts a malformed line.

@@ -1,12 +1,18 @@
-// Package serve answers a browser with the page of package page: one of complete logs, or one that
-// goes on while logs are written, by server-sent events.
+// Package serve shows the page of package page in browsers: one of complete logs, or one that goes
+// on while logs are written, by server-sent events.
+//
+// Events are numbered, and all viewers read the same list of them, each at its own pace. So a viewer
+// that is slow or dead costs nobody else anything. One that falls behind the list gets all data anew.
 package serve
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,30 +20,29 @@ import (
 )
 
 const (
-	// mostWaiting is the number of events that wait for a slow viewer. One that falls further
-	// behind is disconnected, and gets all data anew when it connects again.
-	mostWaiting = 64
-	// writeTime is the time that a viewer has to take one event.
+	// writeTime is the time that a viewer has to take a chunk. One that takes none is disconnected.
 	writeTime = 20 * time.Second
-	// mostEvents is the number of updates after which new viewers get data that have them.
+	chunk     = 64 << 10
+	// mostEvents is the number of updates after which new viewers get them as one.
 	mostEvents = 600
-	// pulse is the time between two signs of life, which show a viewer that it is connected.
+	// pulse is the time between two signs of life. The page in live.js waits for three of them.
 	pulse = 5 * time.Second
+	// endTime is the time that viewers have at the end to take what is still to be sent.
+	endTime = 2 * time.Second
 )
 
 // A Server is a page. The zero value has no data yet. It is safe for concurrent use.
 type Server struct {
-	mu      sync.Mutex
-	shell   []byte   // the page
-	policy  string   // its Content-Security-Policy
-	past    [][]byte // the events that a new viewer gets: all data, and then what came since
-	viewers map[*viewer]bool
-}
+	mu     sync.Mutex
+	live   bool
+	shell  []byte // the page
+	policy string // its Content-Security-Policy
 
-// A viewer is a browser that shows a live page.
-type viewer struct {
-	events chan []byte
-	gone   chan struct{} // closed when the viewer fell behind
+	all   []byte        // the event with all data
+	past  [][]byte      // what a new viewer gets: all data, and the updates since then
+	first int           // the number of the first event in past
+	news  chan struct{} // closed at the next event
+	ended bool
 }
 
 // Show makes the server answer with a page. A live page gets its data from [Server.All].
@@ -48,7 +53,7 @@ func (s *Server) Show(d *page.Data) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.shell, s.policy = shell.Bytes(), page.Policy(d.Live)
+	s.live, s.shell, s.policy = d.Live, shell.Bytes(), page.Policy(d.Live)
 	return nil
 }
 
@@ -60,13 +65,14 @@ func (s *Server) All(d *page.Data) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.past = [][]byte{event}
-	s.send(event)
+	s.first += len(s.past)
+	s.all, s.past = event, [][]byte{event}
+	s.wake()
 	return nil
 }
 
-// Update sends an update to each viewer. It returns true if there were so many that the server
-// should have all data anew.
+// Update sends an update to each viewer. It reports whether there were so many since All that the
+// caller should call Join.
 func (s *Server) Update(u *page.Update) (many bool, err error) {
 	event, err := encode("rows", u)
 	if err != nil {
@@ -75,19 +81,22 @@ func (s *Server) Update(u *page.Update) (many bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.past = append(s.past, event)
-	s.send(event)
+	s.wake()
 	return len(s.past) > mostEvents, nil
 }
 
-// Renew replaces what new viewers get. Those that are connected have it already.
-func (s *Server) Renew(d *page.Data) error {
-	event, err := encode("all", d)
+// Join replaces all updates since All by one that is equal to them. Viewers that have them all get
+// nothing.
+func (s *Server) Join(u *page.Update) error {
+	event, err := encode("rows", u)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.past = [][]byte{event}
+	// A viewer that lacks an update gets all data, so both are one entry.
+	s.first += len(s.past) - 1
+	s.past = [][]byte{slices.Concat(s.all, event)}
 	return nil
 }
 
@@ -97,93 +106,117 @@ func encode(kind string, v any) ([]byte, error) {
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", kind, data), err
 }
 
-// send hands an event to all viewers, without waiting for any.
-func (s *Server) send(event []byte) {
-	for v := range s.viewers {
-		select {
-		case v.events <- event:
-		default:
-			close(v.gone)
-			delete(s.viewers, v)
-		}
+func (s *Server) wake() {
+	if s.news != nil {
+		close(s.news)
+		s.news = nil
 	}
 }
 
-// Viewers returns how many viewers are connected.
-func (s *Server) Viewers() int {
+// after returns the events from a number on, or all data if the server has no longer the event of
+// that number. News is closed when there are more.
+func (s *Server) after(number int) (events [][]byte, next int, news <-chan struct{}, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.viewers)
+	if s.news == nil {
+		s.news = make(chan struct{})
+	}
+	return s.past[max(number-s.first, 0):], s.first + len(s.past), s.news, s.ended
 }
 
-// Handler returns what answers requests: the page, and its events.
-func (s *Server) Handler() http.Handler {
+// Start begins to answer requests. Stop sends what viewers do not have yet, and ends that.
+func (s *Server) Start(listener net.Listener) (stop func()) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.page)
 	mux.HandleFunc("GET /events", s.events)
-	return mux
+	server := &http.Server{
+		Handler: mux, MaxHeaderBytes: 64 << 10,
+		ReadTimeout: 10 * time.Second, WriteTimeout: writeTime, IdleTimeout: 2 * time.Minute,
+	}
+	go server.Serve(listener)
+	return func() {
+		s.mu.Lock()
+		s.ended = true
+		s.wake()
+		s.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), endTime)
+		defer cancel()
+		server.Shutdown(ctx)
+		server.Close()
+	}
 }
 
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	shell, policy := s.shell, s.policy
 	s.mu.Unlock()
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
+	h := header(w, "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", policy+"; frame-ancestors 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", "no-store")
-	w.Write(shell)
+	write(w, shell)
 }
 
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	v := &viewer{make(chan []byte, mostWaiting), make(chan struct{})}
-	s.mu.Lock()
-	past := append([][]byte(nil), s.past...)
-	if s.viewers == nil {
-		s.viewers = make(map[*viewer]bool)
-	}
-	s.viewers[v] = true
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.viewers, v)
-		s.mu.Unlock()
-	}()
-	control := http.NewResponseController(w)
-	write := func(event []byte) bool {
-		control.SetWriteDeadline(time.Now().Add(writeTime))
-		_, err := w.Write(event)
-		return err == nil && control.Flush() == nil
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if !write([]byte("retry: 500\n\n")) {
+	if !s.isLive() {
+		http.NotFound(w, r)
 		return
 	}
-	for _, event := range past {
-		if !write(event) {
-			return
-		}
+	header(w, "text/event-stream")
+	if write(w, []byte("retry: 500\n\n")) != nil {
+		return
 	}
 	alive := time.NewTicker(pulse)
 	defer alive.Stop()
-	for {
-		select {
-		case event := <-v.events:
-			if !write(event) {
+	for next := 0; ; {
+		var events [][]byte
+		var news <-chan struct{}
+		var ended bool
+		events, next, news, ended = s.after(next)
+		for _, event := range events {
+			if write(w, event) != nil {
 				return
 			}
-		case <-alive.C:
-			if !write([]byte(": \n\n")) {
-				return
-			}
-		case <-v.gone:
+		}
+		if ended {
 			return
+		}
+		select {
+		case <-news:
+		case <-alive.C:
+			if write(w, []byte("event: alive\ndata: 1\n\n")) != nil {
+				return
+			}
 		case <-r.Context().Done():
 			return
 		}
 	}
+}
+
+func (s *Server) isLive() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live
+}
+
+func header(w http.ResponseWriter, kind string) http.Header {
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	return h
+}
+
+// write writes in chunks, for each of which the reader has time.
+func write(w http.ResponseWriter, text []byte) error {
+	control := http.NewResponseController(w)
+	for part := range slices.Chunk(text, chunk) {
+		if err := control.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+			return err
+		}
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return control.Flush()
 }

@@ -2,167 +2,262 @@ package serve
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"hdrkit/output/picture/page"
 )
 
-// data returns data that end at a time.
-func data(to int64) *page.Data { return &page.Data{To: to, Live: true, Rows: &page.Rows{}} }
+// pipes is a listener in memory. A connection holds no byte that its reader did not ask for, so that
+// a reader that reads nothing blocks its writer at once.
+type pipes struct {
+	connections chan net.Conn
+	closed      chan struct{}
+	once        sync.Once
+}
 
-func update(to int64) *page.Update { return &page.Update{To: to, Rows: &page.Rows{}} }
+func newPipes() *pipes { return &pipes{connections: make(chan net.Conn), closed: make(chan struct{})} }
 
-// next returns the kind and the end of the next event.
-func next(t *testing.T, r *bufio.Reader) string {
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.connections:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case p.connections <- theirs:
+		return ours, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// start starts a server and returns how to get what it has at a path.
+func start(t *testing.T, s *Server) (get func(path string) *http.Response, stop func()) {
 	t.Helper()
-	kind := ""
-	for {
-		line, err := r.ReadString('\n')
+	listener := newPipes()
+	stop = sync.OnceFunc(s.Start(listener))
+	t.Cleanup(stop)
+	client := &http.Client{Transport: &http.Transport{DialContext: listener.dial}}
+	return func(path string) *http.Response {
+		response, err := client.Get("http://server" + path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		line = strings.TrimSpace(line)
-		if name, ok := strings.CutPrefix(line, "event: "); ok {
-			kind = name
-		} else if text, ok := strings.CutPrefix(line, "data: "); ok {
-			var to struct{ To int64 }
-			if err := json.Unmarshal([]byte(text), &to); err != nil {
-				t.Fatal(err)
-			}
-			return fmt.Sprint(kind, " ", to.To)
+		t.Cleanup(func() { response.Body.Close() })
+		return response
+	}, stop
+}
+
+// dataOf returns data that the test recognizes.
+func dataOf(title string) *page.Data { return &page.Data{Title: title, Live: true, Rows: &page.Rows{}} }
+
+func updateOf(to int64) *page.Update { return &page.Update{To: to, Rows: &page.Rows{}} }
+
+// A stream reads events.
+type stream struct {
+	t    *testing.T
+	body *bufio.Reader
+}
+
+func open(t *testing.T, response *http.Response) *stream {
+	return &stream{t, bufio.NewReader(response.Body)}
+}
+
+// next returns the next event: the title of all data, or the end of an update.
+func (s *stream) next() string {
+	for kind := ""; ; {
+		line, err := s.body.ReadString('\n')
+		if err != nil {
+			return err.Error()
+		}
+		line = strings.TrimSuffix(line, "\n")
+		if of, ok := strings.CutPrefix(line, "event: "); ok {
+			kind = of
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok || kind == "alive" {
+			continue
+		}
+		var event struct {
+			Title string
+			To    int64
+		}
+		if err := json.Unmarshal([]byte(data), &event); err != nil {
+			s.t.Error(err)
+		}
+		if kind == "all" {
+			return event.Title
+		}
+		return fmt.Sprint(event.To)
+	}
+}
+
+func (s *stream) want(events ...string) {
+	s.t.Helper()
+	for _, want := range events {
+		if got := s.next(); got != want {
+			s.t.Fatalf("event %s, want %s", got, want)
 		}
 	}
 }
 
-func connect(t *testing.T, url string) *bufio.Reader {
+func must(t *testing.T, err error) {
 	t.Helper()
-	response, err := http.Get(url + "/events")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { response.Body.Close() })
-	if kind := response.Header.Get("Content-Type"); kind != "text/event-stream" {
-		t.Fatalf("content type %q", kind)
-	}
-	return bufio.NewReader(response.Body)
 }
 
-func check(t *testing.T, err error) {
+func update(t *testing.T, s *Server, to int64) (many bool) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	many, err := s.Update(updateOf(to))
+	must(t, err)
+	return many
 }
 
-// TestEvents proves that a new viewer gets the past first, then what comes, in order, and that renewed data replace the past.
-func TestEvents(t *testing.T) {
-	t.Parallel()
-	var s Server
-	server := httptest.NewServer(s.Handler())
-	t.Cleanup(server.Close)
-	check(t, s.All(data(1)))
-	for to := int64(2); to <= 4; to++ {
-		_, err := s.Update(update(to))
-		check(t, err)
-	}
-	first := connect(t, server.URL)
-	for _, want := range []string{"all 1", "rows 2", "rows 3", "rows 4"} {
-		if got := next(t, first); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-	check(t, s.Renew(data(4)))
-	_, err := s.Update(update(5))
-	check(t, err)
-	if got := next(t, first); got != "rows 5" {
-		t.Errorf("%s after the data were renewed", got)
-	}
-	second := connect(t, server.URL)
-	for _, want := range []string{"all 4", "rows 5"} {
-		if got := next(t, second); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-	check(t, s.All(data(6)))
-	for _, viewer := range []*bufio.Reader{first, second} {
-		if got := next(t, viewer); got != "all 6" {
-			t.Errorf("%s", got)
-		}
-	}
-}
-
-// TestSlowViewer proves that a viewer that reads nothing is disconnected, and that updates do not wait for it.
-func TestSlowViewer(t *testing.T) {
-	t.Parallel()
-	var s Server
-	server := httptest.NewServer(s.Handler())
-	t.Cleanup(server.Close)
-	check(t, s.All(data(0)))
-	connection, err := net.Dial("tcp", strings.TrimPrefix(server.URL, "http://"))
-	check(t, err)
-	defer connection.Close()
-	fmt.Fprint(connection, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
-	for s.Viewers() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	large := update(1)
-	large.Inputs = []string{strings.Repeat("x", 1<<20)} // more than the buffers of the connection hold
-	for n := 0; s.Viewers() > 0; n++ {
-		if n == 10*mostWaiting {
-			t.Fatal("the viewer stays")
-		}
-		_, err := s.Update(large)
-		check(t, err)
-	}
-}
-
-// TestMany proves that the server asks for all data anew after many updates.
-func TestMany(t *testing.T) {
-	t.Parallel()
-	var s Server
-	check(t, s.All(data(0)))
-	for n := range int64(mostEvents) {
-		many, err := s.Update(update(n))
-		check(t, err)
-		if many != (n == mostEvents-1) {
-			t.Fatalf("after %d updates: %v", n+1, many)
-		}
-	}
-}
-
-// TestHeaders proves that a page may run its own script only, and a live one may connect to its server.
-func TestHeaders(t *testing.T) {
+// TestPage reads the page, and its headers.
+func TestPage(t *testing.T) {
 	t.Parallel()
 	for _, live := range []bool{false, true} {
 		var s Server
-		d := data(0)
+		d := dataOf("a title")
 		d.Live = live
-		check(t, s.Show(d))
-		server := httptest.NewServer(s.Handler())
-		t.Cleanup(server.Close)
-		response, err := http.Get(server.URL)
-		check(t, err)
+		must(t, s.Show(d))
+		get, _ := start(t, &s)
+		response := get("/")
 		body, err := io.ReadAll(response.Body)
-		check(t, err)
-		response.Body.Close()
+		must(t, err)
+		if !strings.Contains(string(body), "<title>a title</title>") {
+			t.Errorf("page %.200s", body)
+		}
 		policy := response.Header.Get("Content-Security-Policy")
-		if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "connect-src 'self'") != live {
-			t.Errorf("live %v: %s", live, policy)
+		for part, want := range map[string]bool{
+			"default-src 'none'": true, "frame-ancestors 'none'": true, "base-uri 'none'": true, "form-action 'none'": true,
+			"script-src 'sha256-": true, "style-src 'sha256-": true, "connect-src 'self'": live, "unsafe": false, "*": false, "http": false,
+		} {
+			if strings.Contains(policy, part) != want {
+				t.Errorf("live %v: policy %q: %q is in it: %v", live, policy, part, !want)
+			}
 		}
-		if !strings.Contains(string(body), page.Policy(live)) {
-			t.Error("the page carries another policy")
+		for name, want := range map[string]string{
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+			"Cross-Origin-Resource-Policy": "same-origin", "Access-Control-Allow-Origin": "",
+		} {
+			if got := response.Header.Get(name); got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
 		}
-		if response, err = http.Get(server.URL + "/other"); err != nil || response.StatusCode != http.StatusNotFound {
-			t.Errorf("%v, %v", response.Status, err)
+		if got := get("/nosuch").StatusCode; got != http.StatusNotFound {
+			t.Errorf("status %d of a page that is not there", got)
 		}
-		response.Body.Close()
+		if got := get("/events").StatusCode == http.StatusOK; got != live {
+			t.Errorf("live %v: events %v", live, got)
+		}
 	}
+}
+
+// TestPast gives a new viewer the past, and then what comes.
+func TestPast(t *testing.T) {
+	t.Parallel()
+	var s Server
+	must(t, s.Show(dataOf("")))
+	get, stop := start(t, &s)
+	early := open(t, get("/events"))
+	must(t, s.All(dataOf("one")))
+	early.want("one")
+	update(t, &s, 1)
+	update(t, &s, 2)
+	late := open(t, get("/events"))
+	late.want("one", "1", "2")
+	update(t, &s, 3)
+	late.want("3")
+	early.want("1", "2", "3")
+
+	// Join gives nothing to those that have everything.
+	must(t, s.Join(updateOf(3)))
+	update(t, &s, 4)
+	late.want("4")
+	early.want("4")
+	open(t, get("/events")).want("one", "3", "4")
+
+	must(t, s.All(dataOf("two")))
+	early.want("two")
+	late.want("two")
+	update(t, &s, 5)
+	go stop() // which sends what is not sent yet
+	early.want("5", "EOF")
+	late.want("5", "EOF")
+}
+
+// TestBehind resyncs a viewer that did not read while the server went on.
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	var s Server
+	must(t, s.Show(dataOf("")))
+	must(t, s.All(dataOf("one")))
+	get, _ := start(t, &s)
+	v := open(t, get("/events"))
+	v.want("one")
+	update(t, &s, 1) // the server may be writing this one
+	update(t, &s, 2)
+	must(t, s.Join(updateOf(2)))
+	update(t, &s, 3)
+	must(t, s.All(dataOf("two")))
+	update(t, &s, 4)
+	for got := v.next(); got != "two"; got = v.next() {
+		if got == "4" {
+			t.Fatal("an update of data that the viewer does not have")
+		}
+	}
+	v.want("4")
+}
+
+// TestViewers opens 100 viewers, of which one reads nothing and one is gone. Neither holds up the
+// others or the server, whose memory has a bound.
+func TestViewers(t *testing.T) {
+	t.Parallel()
+	var s Server
+	must(t, s.Show(dataOf("")))
+	must(t, s.All(dataOf("one")))
+	get, _ := start(t, &s)
+	get("/events") // reads nothing
+	get("/events").Body.Close()
+	const viewers, updates = 98, 1000
+	var all sync.WaitGroup
+	for range viewers {
+		v := open(t, get("/events"))
+		all.Go(func() {
+			for last := ""; last != fmt.Sprint(updates); {
+				if last = v.next(); last == io.EOF.Error() {
+					t.Error("a viewer was disconnected")
+					return
+				}
+			}
+		})
+	}
+	for to := range int64(updates) {
+		if update(t, &s, to+1) {
+			must(t, s.Join(updateOf(to+1)))
+		}
+		if len(s.past) > mostEvents+1 {
+			t.Fatalf("%d events are kept", len(s.past))
+		}
+	}
+	all.Wait()
 }

@@ -3,6 +3,7 @@ package picture
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -66,10 +67,14 @@ type Collector struct {
 	Digits int
 	// Relative lays logs over one another: times count from the start of each log.
 	Relative bool
+	// Step says that intervals are windows of so many milliseconds, and that they go on. The recent
+	// ones then stay as they are, and only older ones are merged. 0 merges all of them alike.
+	Step int64
 
 	series map[string]*gathered
 	order  []string // the labels of series as they came
-	width  int64    // of the windows
+	width  int64    // of the windows that start before recent
+	recent int64    // later windows are not merged
 	bytes  int      // that the windows take
 }
 
@@ -146,8 +151,8 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 	} else {
 		for n, v := range i.values {
 			g.lines[n] = append(g.lines[n], Point{float64(i.window.Start), float64(i.window.Start + i.window.length()), v})
-			if len(g.lines[n]) == mostPoints {
-				g.lines[n] = halved(g.lines[n])
+			if line := g.lines[n]; len(line) == mostPoints { // half as many are left
+				g.lines[n] = thinned(line, (line[len(line)-1].End-line[0].Start)*8/mostPoints)
 			}
 		}
 	}
@@ -155,7 +160,11 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 		return nil
 	}
 	before := g.windows.bytes
-	if err := g.windows.put(windowAt(i.window.Start, c.width), &i.window, i.rough); err != nil {
+	key := i.window.Start
+	if key < c.recent {
+		key = windowAt(key, c.width)
+	}
+	if err := g.windows.put(key, &i.window, i.rough); err != nil {
 		return err
 	}
 	c.bytes += g.windows.bytes - before // a window that is open counts as what it was
@@ -167,7 +176,10 @@ func (c *Collector) at(group, label string) *gathered {
 	if g == nil {
 		if c.series == nil {
 			c.series = map[string]*gathered{}
-			c.width = 1
+			c.width, c.recent = max(c.Step, 1), math.MaxInt64
+			if c.Step > 0 {
+				c.recent = math.MinInt64
+			}
 		}
 		g = &gathered{group: group, lines: make([][]Point, len(c.Measures)), exact: newWindows(), windows: newWindows()}
 		c.series[label] = g
@@ -178,27 +190,75 @@ func (c *Collector) at(group, label string) *gathered {
 
 // bound widens the windows until they take no more memory than they may.
 func (c *Collector) bound() error {
-	for c.bytes > c.WindowBytes && c.width < 1<<40 {
+	if c.bytes <= c.WindowBytes || c.width >= 1<<40 {
+		return nil
+	}
+	limit := c.WindowBytes
+	if c.Step == 0 {
 		c.width = wider(c.width)
+	} else { // make room for a while, so that this is seldom
+		limit = limit / 4 * 3
+		c.recent = windowAt(c.newest(limit/3)+c.Step-1, c.Step)
+		c.thin()
+	}
+	for {
 		c.bytes = 0
 		for _, g := range c.series {
-			if err := g.windows.widen(c.width); err != nil {
+			if err := g.windows.widen(c.width, c.recent); err != nil {
 				return err
 			}
 			c.bytes += g.windows.bytes
 		}
+		if c.bytes <= limit || c.width >= 1<<40 {
+			return nil
+		}
+		c.width = wider(c.width)
 	}
-	return nil
+}
+
+// newest returns when the newest windows start, which take so many bytes together.
+func (c *Collector) newest(bytes int) int64 {
+	sizes := map[int64]int{}
+	for _, g := range c.series {
+		for _, w := range g.windows.at {
+			sizes[w.Start] += windowBytes + w.counts.Size()
+		}
+	}
+	starts := slices.Sorted(maps.Keys(sizes))
+	n := len(starts)
+	for ; n > 0 && bytes >= sizes[starts[n-1]]; n-- {
+		bytes -= sizes[starts[n-1]]
+	}
+	if n == len(starts) {
+		return starts[n-1] + 1
+	}
+	return starts[n]
+}
+
+// thin thins the lines before the recent windows as those of a page.
+func (c *Collector) thin() {
+	for _, g := range c.series {
+		for n, line := range g.lines {
+			old, recent := splitAt(line, c.recent)
+			if len(old) > 0 {
+				g.lines[n] = append(thinned(old, (old[len(old)-1].End-old[0].Start)/pageColumns), recent...)
+			}
+		}
+	}
+}
+
+// splitAt splits points, which are in order of time, into those that start before a time, and the others.
+func splitAt(points []Point, start int64) (before, after []Point) {
+	n, _ := slices.BinarySearchFunc(points, float64(start), func(p Point, start float64) int { return cmp.Compare(p.Start, start) })
+	return points[:n], points[n:]
 }
 
 // mostPoints is the number of points at which a line is thinned: several times what a page shows.
 // It bounds the memory for logs of any length.
 const mostPoints = 256 << 10
 
-// halved thins the points of a line, which are in order of time, to at most half as many.
-func halved(points []Point) []Point {
-	return slices.Concat(runs(points, (points[len(points)-1].End-points[0].Start)*8/float64(len(points)))...)
-}
+// thinned thins the points of a line, which are in order of time, to four in each column of a width in milliseconds.
+func thinned(points []Point, width float64) []Point { return slices.Concat(runs(points, width)...) }
 
 // Picture returns what was gathered as a picture of a type, whose time 0 is origin, in milliseconds
 // since the epoch. Series are in the order of sorted, which are labels; the others follow in the

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/output/picture/axis"
 	"hdrkit/output/picture/page"
 )
@@ -41,7 +42,7 @@ func (p *Picture) Page() (*page.Data, error) {
 	limit := cmp.Or(p.PageSize, pageSize)
 	windows, width, columns := p.Windows, max(p.WindowMillis, 1), pageColumns
 	for {
-		d, err := p.pageOf(windows, width, columns)
+		d, err := p.pageOf(windows, width, columns, math.MaxInt64)
 		if err != nil {
 			return nil, err
 		}
@@ -77,8 +78,8 @@ func (p *Picture) widened(all []WindowSeries, width int64) (merged []WindowSerie
 	return merged, nil
 }
 
-// pageOf returns the data of a page with windows of a width, and lines thinned to columns.
-func (p *Picture) pageOf(windows []WindowSeries, width int64, columns int) (*page.Data, error) {
+// pageOf returns the data of a page with windows of a width, and lines thinned to columns up to where those that are recent begin.
+func (p *Picture) pageOf(windows []WindowSeries, width int64, columns int, recent int64) (*page.Data, error) {
 	s := newSheet(p, draw.Canvas{})
 	out := &page.Data{
 		Title: p.Title, Type: string(p.Type), Unit: axis.Spelled(p.Unit), ValueName: s.valueName(), Log: p.LogValues,
@@ -123,12 +124,12 @@ func (p *Picture) pageOf(windows []WindowSeries, width int64, columns int) (*pag
 		out.Window = max(width, p.Aggregate)
 		out.WindowAt = windowAt(p.Origin, out.Window) - p.Origin
 	}
-	p.addSeries(out, windows, columns)
+	p.addSeries(out, windows, columns, recent)
 	return out, nil
 }
 
 // addSeries adds series with their lines and windows.
-func (p *Picture) addSeries(out *page.Data, windows []WindowSeries, columns int) {
+func (p *Picture) addSeries(out *page.Data, windows []WindowSeries, columns int, recent int64) {
 	shown, rest := split(p.Series, (*Series).max)
 	for _, line := range shown[0].Lines {
 		out.Measures = append(out.Measures, line.Name)
@@ -146,9 +147,12 @@ func (p *Picture) addSeries(out *page.Data, windows []WindowSeries, columns int)
 		for n, line := range series.Lines {
 			st := styles.of(i, n)
 			ps.Colours, ps.Dashes = append(ps.Colours, st.index), append(ps.Dashes, lengths(st.dashes))
-			for _, run := range runs(line.Points, width) {
+			old, rest := splitAt(line.Points, recent)
+			end := math.Inf(-1)
+			for _, run := range append(runs(old, width), runs(rest, 1)...) {
 				for j, point := range run {
-					out.Rows.Point(i, n, int64(point.Start), int64(point.End-point.Start), point.Value, j == 0)
+					out.Rows.Point(i, n, int64(point.Start), int64(point.End-point.Start), point.Value, j == 0 && point.Start > end)
+					end = math.Max(end, point.End)
 				}
 			}
 		}
@@ -185,14 +189,21 @@ func (p *Picture) addCurves(out *page.Data) {
 func (ws *WindowSeries) addTo(rows *page.Rows, index int) {
 	for n, w := range ws.Windows {
 		if n == 0 {
-			layout := w.counts.Layout()
-			rows.Layout(index, bits.Len(uint(layout.SubBuckets()))-2, bits.Len64(uint64(layout.Lowest))-1, ws.Unit)
+			addLayout(rows, index, w.counts.Layout(), ws.Unit)
 		}
-		rows.Window(index, page.Window{
-			Start: w.Start, Skew: w.Start - w.Begin, Length: w.length(), Intervals: w.Intervals, Count: w.Count,
-			Min: w.Min, Max: w.Max, Sum: w.Sum, Counts: w.counts.AppendCounts(nil),
-		})
+		w.addTo(rows, index)
 	}
+}
+
+func addLayout(rows *page.Rows, index int, layout histogram.Layout, unit float64) {
+	rows.Layout(index, bits.Len(uint(layout.SubBuckets()))-2, bits.Len64(uint64(layout.Lowest))-1, unit)
+}
+
+func (w *Window) addTo(rows *page.Rows, index int) {
+	rows.Window(index, page.Window{
+		Start: w.Start, Skew: w.Start - w.Begin, Length: w.length(), Intervals: w.Intervals, Count: w.Count,
+		Min: w.Min, Max: w.Max, Sum: w.Sum, Counts: w.counts.AppendCounts(nil),
+	})
 }
 
 // themeOf returns the colours of a theme for a page.

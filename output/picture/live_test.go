@@ -3,6 +3,7 @@ package picture
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -21,65 +22,91 @@ func readBack(t *testing.T, v any) *pagetest.Page {
 	return pagetest.Read(t, []byte(`<script id="data" type="application/json">`+string(text)+"</script>"))
 }
 
-// TestLive proves that a live page has everything, in bounded memory: either in its data or in the updates since, for
-// a run of 300,000 seconds.
+// TestLive shows two tags for so long that older windows are merged again and again. Its memory has a bound, the data and
+// the updates since have every value, and the windows are as long as the data say.
 func TestLive(t *testing.T) {
-	const seconds = 300_000 // more than the points of a line
-	l := Live{Type: Timeline, Dress: func(p *Picture) { p.PageSize = 2 << 20 }, Collector: Collector{
-		Measures: []Measure{AtPercentile(100)}, Ratio: 1, WindowBytes: 4 << 20,
+	t.Parallel()
+	const seconds, origin, limit = 100_000, 1468800000000, 1 << 20
+	l := Live{Type: Timeline, Dress: func(*Picture) {}, Collector: Collector{
+		Measures: []Measure{AtPercentile(100)}, Ratio: 1, WindowBytes: limit, Step: 1000,
 	}}
 	h := histogramOf(t, 3, []int64{100, 2000, 30000})
 	var interval Interval
-	refreshed, updates := 0, int64(0)
 	var d *page.Data
-	for s := range seconds {
-		var sum merge.Sum
-		sum.Start, sum.End = int64(1000*s), int64(1000*s+1000)
-		l.Collector.MeasureMerged(&merge.Merged{Sum: sum}, h, &interval)
-		interval.window.Intervals = 1
-		if err := l.Add("a", &interval); err != nil {
-			t.Fatal(err)
-		}
-		if l.Stale() {
-			var err error
-			if d, err = l.Data(); err != nil {
+	all, updates := 0, 0
+	for s := range int64(seconds) {
+		for _, label := range []string{"a", "b"} {
+			var sum merge.Sum
+			sum.Start, sum.End = origin+1000*s+700, origin+1000*s+1700
+			l.Collector.MeasureMerged(&merge.Merged{Sum: sum}, h, &interval)
+			interval.window.Intervals = 1
+			if err := l.Add(label, origin, &interval); err != nil {
 				t.Fatal(err)
 			}
-			refreshed++
-			updates = 0
+		}
+		if l.Collector.bytes > limit {
+			t.Fatalf("%d bytes in windows at %d s", l.Collector.bytes, s)
+		}
+		if n := len(l.Collector.series["a"].lines[0]); n > 40_000 {
+			t.Fatalf("%d points in a line at %d s", n, s)
+		}
+		if !l.Stale() {
+			if u, some := l.Update(); !some || u.To != 1000*s+1700 {
+				t.Fatalf("the update at %d s ends at %d ms: %v", s, u.To, some)
+			}
+			updates++
 			continue
 		}
-		u, some := l.Update()
-		if !some {
-			t.Fatalf("no update at %d s", s)
+		var err error
+		if d, err = l.Data(); err != nil {
+			t.Fatal(err)
 		}
-		if u.To < int64(1000*s) {
-			t.Fatalf("the update at %d s ends at %d ms", s, u.To)
-		}
-		updates += 3
+		all++
+		updates = 0
 	}
-	if refreshed > 40 {
-		t.Errorf("the page gets all data %d times", refreshed)
+	if all < 3 || all > seconds/200 {
+		t.Errorf("the page gets all data %d times", all)
 	}
-	if l.Collector.bytes > l.Collector.WindowBytes {
-		t.Errorf("%d bytes in windows", l.Collector.bytes)
+	if d.Origin != origin || d.Recent == nil || d.Recent.Window != 1000 || d.Window < 4000 || d.Window%1000 != 0 || d.Recent.From > d.To-200_000 {
+		t.Fatalf("origin %d, windows of %d ms, recent %+v, until %d", d.Origin, d.Window, d.Recent, d.To)
 	}
-	for _, g := range l.Collector.series {
-		if len(g.lines[0]) > mostPoints {
-			t.Errorf("%d points in a line", len(g.lines[0]))
-		}
-	}
-	if d.Window < 1000 {
-		t.Errorf("the page states windows of %d ms", d.Window)
-	}
-	p, total := readBack(t, d), int64(0)
-	for _, windows := range p.Windows {
+	p := readBack(t, d)
+	for n, windows := range p.Windows {
+		count, last := 0, int64(math.MinInt64)
 		for _, w := range windows {
-			total += w.Count
+			if w.Start < last {
+				t.Fatalf("a window starts at %d ms, that before ends at %d", w.Start, last)
+			}
+			last = w.Start + w.Length
+			count += int(w.Count)
+			if recent := w.Start >= d.Recent.From; recent && w.Length != 1000 || w.Length > d.Window+1000 {
+				t.Fatalf("the window at %d ms has %d ms, recent %v", w.Start, w.Length, recent)
+			}
+			// A view that begins or ends where the page snaps it cuts no window.
+			if first, last := w.Start-d.WindowAt, w.Start+w.Length-1000-d.WindowAt; first/d.Window != last/d.Window {
+				t.Fatalf("the window at %d ms, of %d ms, is in two windows of %d", w.Start, w.Length, d.Window)
+			}
+		}
+		if want := 3 * (seconds - updates); count != want {
+			t.Errorf("%s has %d values, want %d", d.Series[n].Label, count, want)
+		}
+		// The lines of the recent time are not thinned, and have no gap.
+		line, recent := p.Lines[n][0], 0
+		for i, start := range line.S {
+			if start >= float64(d.Recent.From) {
+				recent++
+			}
+			if i > 0 && start > line.S[i-1]+float64(d.To)/1000 {
+				t.Fatalf("the line has nothing from %v to %v", line.S[i-1], start)
+			}
+		}
+		if want := (d.To - d.Recent.From) / 1000; recent < int(want)-1 {
+			t.Errorf("%d recent points, want %d", recent, want)
 		}
 	}
-	if want := int64(3 * seconds); total+updates != want {
-		t.Errorf("%d values in the data and %d in updates, want %d", total, updates, want)
+	since := l.Since()
+	if n := len(readBack(t, &page.Data{Series: d.Series, Measures: d.Measures, Rows: since.Rows}).Windows[0]); n != updates {
+		t.Errorf("%d windows since all data, want %d", n, updates)
 	}
 }
 

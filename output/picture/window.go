@@ -62,7 +62,7 @@ type WindowSeries struct {
 // wider returns the next width of windows, in milliseconds: 1, 125, 250, 500, 1000 and so on. Each
 // width is a multiple of the one before, so that the windows nest.
 func wider(width int64) int64 {
-	if width < 125 {
+	if width == 1 {
 		return 125
 	}
 	return 2 * width
@@ -133,18 +133,23 @@ func (ws *windows) close() {
 	ws.open = nil
 }
 
-// widen merges windows into those of a width.
-func (ws *windows) widen(width int64) error {
-	ws.close()
+// widen merges windows that start before a time into those of a width.
+func (ws *windows) widen(width, before int64) error {
 	all := ws.inOrder()
-	merged, err := widened(all, width, 0)
+	n, _ := slices.BinarySearchFunc(all, before, func(w Window, before int64) int { return cmp.Compare(w.Start, before) })
+	merged, err := widened(all[:n], width, 0)
 	if err != nil {
 		return err
 	}
+	merged = append(merged, all[n:]...)
 	ws.at, ws.bytes = make(map[int64]*Window, len(merged)), 0
 	for i := range merged {
 		w := &merged[i]
-		ws.at[windowAt(w.Start, width)] = w
+		key := w.Start
+		if key < before {
+			key = windowAt(key, width)
+		}
+		ws.at[key] = w
 		ws.bytes += windowBytes + w.counts.Size()
 	}
 	return nil

@@ -52,8 +52,10 @@ type Data struct {
 	Digits int `json:"digits"`
 	// If several intervals were merged into a row, Window is the length of such a window. A window
 	// begins at WindowAt and at every multiple of Window from there; views begin and end there too.
-	Window   int64    `json:"window"`
-	WindowAt int64    `json:"windowAt"`
+	Window   int64 `json:"window"`
+	WindowAt int64 `json:"windowAt"`
+	// Recent is set if the windows are shorter from some time on.
+	Recent   *Recent  `json:"recent,omitempty"`
 	Measures []string `json:"measures"`
 	Series   []Series `json:"series"`
 	Limits   []Limit  `json:"limits"`
@@ -66,7 +68,13 @@ type Data struct {
 	Rows   *Rows    `json:"rows"`
 }
 
-// An Update is what a live page gets after its Data: further rows, of series that it knows.
+// A Recent says which windows are shorter: those from a time on.
+type Recent struct {
+	From   int64 `json:"from"`
+	Window int64 `json:"window"`
+}
+
+// An Update is what a live page gets after its Data: further rows, of series that it knows, and all marks.
 type Update struct {
 	To    int64  `json:"to"`
 	Marks []Mark `json:"marks"`

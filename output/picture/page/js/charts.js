@@ -57,7 +57,7 @@ function bandOf(series, from, to, columns) {
 
 // drawTime draws the chart over time. Page has the data, the view, the series to draw and the look.
 export function drawTime(chart, page) {
-  const { data, view, theme, series, band } = page, heat = data.type === 'heatmap', { from, to } = view;
+  const { data, view, theme, series, band } = page, { heat } = page, { from, to } = view;
   const g = chart.begin(data.height, data.absolute ? 60 : 46), range = new Range(), unit = data.type === 'throughput' ? '' : data.unit;
   const shown = [...series, ...band];
   for (const s of shown) {

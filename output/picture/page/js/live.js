@@ -1,27 +1,32 @@
 // A live page: its data keep coming by server-sent events.
 
-// connect receives events in their order: all data, and rows that are added. State hears whether the page is connected.
+// silence is the time without any event after which a connection counts as lost: three times the pulse of package serve.
+const silence = 15000;
+
+// connect receives events in their order: all data, and rows that are added. It hears whether the page is connected.
 export function connect(url, on) {
-  let queue = Promise.resolve(), source, waiting = null;
+  let queue = Promise.resolve(), source, timer;
+  const again = time => {
+    clearTimeout(timer);
+    timer = setTimeout(() => { lost(); open(); }, time);
+  };
+  const lost = () => { source.close(); on.connected(false); };
   const open = () => {
     source = new EventSource(url);
-    for (const name of ['all', 'rows']) {
-      source.addEventListener(name, event => { queue = queue.then(() => on[name](JSON.parse(event.data))); });
+    again(silence);
+    for (const name of ['all', 'rows', 'alive']) {
+      source.addEventListener(name, event => {
+        again(silence);
+        // If something is wrong, the page begins anew with all data.
+        if (on[name]) queue = queue.then(() => on[name](JSON.parse(event.data))).catch(error => { console.error(error); lost(); again(1000); });
+      });
     }
-    source.onopen = () => on.state(true);
+    source.onopen = () => on.connected(true);
     source.onerror = () => {
-      on.state(false);
+      on.connected(false);
       // A browser gives up when a server answers with an error.
-      if (source.readyState === EventSource.CLOSED && !waiting) waiting = setTimeout(() => { waiting = null; open(); }, 1000);
+      if (source.readyState === EventSource.CLOSED) again(1000);
     };
   };
   open();
-}
-
-// A Tail says which range follows the end of the data: the last span milliseconds, or all if that is 0. Null is a pause.
-export class Tail {
-  constructor() { this.span = 0; }
-
-  // range returns what to show of a whole.
-  range(whole) { return [this.span ? Math.max(whole.from, whole.to - this.span) : whole.from, whole.to]; }
 }

@@ -5,7 +5,7 @@ import { unpack, newSeries, addRows, startsIn, Sum, sumOf, curveOf, tableOf } fr
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
 import { drawTime, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
-import { connect, Tail } from './live.js';
+import { connect } from './live.js';
 import { columnsOf, textOf, sorted, csvOf, levels } from './table.js';
 
 const element = id => document.getElementById(id);
@@ -16,20 +16,22 @@ const make = (kind, properties = {}, ...children) => {
 };
 const named = label => label || 'untagged';
 
-const page = { data: null, view: null, log: false, theme: null, series: [], band: [], scaled: showScale };
-let data, store = [], view, hasTime, tail = null; // tail is set while a live page follows its end
+const page = { data: null, view: null, log: false, heat: false, theme: null, series: [], band: [], scaled: showScale };
+let data, store = [], view, hasTime;
 
 // load takes all data. What the reader chose stays.
 async function load(next) {
-  const rows = await unpack(next.rows), hidden = new Map(store.map(s => [s.label, s.shown])), old = view;
+  const rows = await unpack(next.rows), hidden = new Map(store.map(s => [s.label, s.shown])), old = view, shift = old ? data.origin - next.origin : 0;
   data = page.data = next;
   store = next.series.map(s => newSeries(s, next.measures));
   for (const s of store) if (hidden.has(s.label)) s.shown = hidden.get(s.label);
   addRows(store, rows);
   hasTime = store.some(s => s.windows.length || s.lines.some(l => l.points.length));
-  view = page.view = new View({ from: next.from, to: next.to }, next.window, next.windowAt);
-  if (old) [view.from, view.to, view.past] = [old.from, old.to, old.past];
-  else page.log = next.log;
+  view = page.view = new View({ from: next.from, to: next.to }, next);
+  if (old) {
+    [view.from, view.to] = view.snap(old.from + shift, old.to + shift) || [next.from, next.to];
+    view.past = old.past.map(range => range.map(t => t + shift));
+  } else [page.log, page.heat] = [next.log, next.type === 'heatmap'];
   element('time-section').hidden = !hasTime;
   element('notes').replaceChildren(...next.notes.map(note => make('div', { textContent: note })));
 }
@@ -55,6 +57,7 @@ function dress() {
 function drawAll() {
   page.series = store.filter(s => s.shown);
   page.band = bandShown ? store.filter(s => s.rest && !s.shown) : [];
+  element('scale').hidden = true;
   if (hasTime) drawTime(timeChart, page);
   curves = page.series.map(s => [s, s.windows.length ? curveOf(sumOf(s, view.from, view.to)) : s.curve]).filter(([, c]) => c && c.x.length);
   drawCurve(curveChart, page, curves);
@@ -149,7 +152,7 @@ function item(colour, text) {
 function readTime(g) {
   const out = [], t = pointer.time;
   if (t !== null) {
-    const cell = data.type === 'heatmap' && timeChart.heat && heatAt(timeChart, pointer.x, pointer.y);
+    const cell = page.heat && timeChart.heat && heatAt(timeChart, pointer.x, pointer.y);
     if (cell) {
       out.push(make('span', {}, timeText(cell.from) + ' to ' + timeText(cell.to)), make('span', {}, value(data.unit, cell.low) + ' to ' + value(data.unit, cell.high)),
         make('span', {}, significant(cell.rate * (cell.to - cell.from) / 1000, 4) + ' values'));
@@ -183,8 +186,9 @@ function readCurve() {
 // describe says which span and which precision the page shows.
 function describe() {
   const whole = view.isWhole, span = timeText(view.from, true) + ' to ' + timeText(view.to, true);
-  const windows = data.window ? ' Several intervals share a row of the page: the view begins and ends at windows of ' + data.window / 1000 + ' s.' : '';
-  element('range').textContent = whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).' + windows;
+  const recent = data.recent ? ', and of ' + data.recent.window / 1000 + ' s from ' + timeText(data.recent.from, true) + ' on' : '';
+  const windows = data.window ? ' Several intervals share a row of the page: the view begins and ends at windows of ' + data.window / 1000 + ' s' + recent + '.' : '';
+  element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).') + (whole && !data.live ? '' : windows);
   element('curve-title').textContent = whole ? 'Percentiles' : 'Percentiles of the time in view';
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
   element('precision').textContent = whole && !data.live ? 'All numbers are as precise as the log.'
@@ -192,6 +196,8 @@ function describe() {
   for (const id of ['whole', 'left', 'right', 'out']) element(id).disabled = whole;
   element('back').disabled = !view.past.length;
   element('log').setAttribute('aria-pressed', page.log);
+  element('heat').setAttribute('aria-pressed', page.heat);
+  element('heat').disabled = !hasTime;
 }
 
 function showScale(least, most) {
@@ -297,12 +303,12 @@ function go(change) {
 }
 
 const actions = {
-  whole: () => go(() => view.show(data.from, data.to)), back: () => go(() => view.back()),
+  whole: () => data.live ? chase(0) : go(() => view.show(data.from, data.to)), back: () => go(() => view.back()),
   left: () => go(() => view.pan(-0.5)), right: () => go(() => view.pan(0.5)),
   in: () => go(() => view.zoom(0.5, pointer.time ?? (view.from + view.to) / 2)), out: () => go(() => view.zoom(2, pointer.time ?? (view.from + view.to) / 2)),
-  log: () => { page.log = !page.log; drawAll(); }, all: () => solo(null), csv: saveCSV,
+  log: () => { page.log = !page.log; drawAll(); }, heat: () => { page.heat = !page.heat; drawAll(); }, all: () => solo(null), csv: saveCSV,
 };
-const keys = { 0: 'whole', b: 'back', a: 'left', d: 'right', '+': 'in', '=': 'in', '-': 'out', l: 'log', n: 'all', c: 'csv' };
+const keys = { 0: 'whole', b: 'back', a: 'left', d: 'right', '+': 'in', '=': 'in', '-': 'out', l: 'log', h: 'heat', n: 'all', c: 'csv' };
 
 function place(chart, event) {
   const box = chart.over.getBoundingClientRect();
@@ -340,7 +346,7 @@ function listen() {
     if (pointer.time === null) return;
     pointer.x = timeChart.px(pointer.time);
     if (!pointer.y) pointer.y = (timeChart.plot.top + timeChart.plot.bottom) / 2;
-    if (data.type === 'heatmap') pointer.y += ({ ArrowUp: -3, ArrowDown: 3 }[event.key] || 0) * (event.shiftKey ? 10 : 1);
+    if (page.heat) pointer.y += ({ ArrowUp: -3, ArrowDown: 3 }[event.key] || 0) * (event.shiftKey ? 10 : 1);
     pointed();
   });
   under.addEventListener('pointermove', event => {
@@ -360,8 +366,9 @@ function listen() {
     if (event.key === 'Escape') { pointer.time = pointer.nines = pointer.value = null; pointed(); }
     else if (/^[1-9]$/.test(event.key)) { if (store[event.key - 1]) solo(store[event.key - 1]); }
     else if (keys[event.key]) actions[keys[event.key]]();
+    else if (event.key === 'p' && data.live) pause();
   });
-  addEventListener('hashchange', () => { view.follow(location.hash); follow(null); drawAll(); });
+  addEventListener('hashchange', () => { view.follow(location.hash); follow(tailOf(location.hash)); drawAll(); });
   let width = innerWidth;
   addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; drawAll(); } });
   const redress = () => { dress(); drawAll(); };
@@ -371,20 +378,44 @@ function listen() {
 
 // ---- a live page ----
 
-// follow makes the view follow the end of the data, or stops that for null.
+// While a live page follows its end, tail is the length that it shows in milliseconds, 0 for all. Otherwise it is null.
+let tail = null, chased = 0;
+
+// tailOf returns the tail of a fragment of the page's address, such as #last=60.
+function tailOf(fragment) {
+  const found = /^#last=(\d+)$/.exec(fragment);
+  return found ? found[1] * 1000 : fragment ? null : 0;
+}
+
+// follow makes the view of a live page follow the end of the data, or stops that for null.
 function follow(next) {
   if (!data.live) return;
   tail = next;
+  chased = tail ?? chased;
   for (const button of element('tail').querySelectorAll('button')) {
-    button.setAttribute('aria-pressed', button.dataset.span ? tail !== null && tail.span === Number(button.dataset.span) : tail === null);
+    button.setAttribute('aria-pressed', button.dataset.span ? tail === Number(button.dataset.span) : tail === null);
   }
-  if (tail) [view.from, view.to] = tail.range(view.whole);
+  atEnd();
 }
+
+function atEnd() {
+  const { whole } = view;
+  if (tail !== null) [view.from, view.to] = tail && view.snap(whole.to - tail, whole.to) || [whole.from, whole.to];
+}
+
+// chase follows the end, at an address of its own. Null pauses.
+function chase(next) {
+  follow(next);
+  history.replaceState(null, '', next === null ? view.address() || '#t=' + view.from / 1000 + ',' + view.to / 1000 : next ? '#last=' + next / 1000 : location.pathname + location.search);
+  drawAll();
+}
+
+function pause() { chase(tail === null ? chased : null); }
 
 // moved draws what came, once a frame. A view that was looked at stays.
 let moving = false;
 function moved() {
-  if (tail) [view.from, view.to] = tail.range(view.whole);
+  atEnd();
   if (moving) return;
   moving = true;
   requestAnimationFrame(() => { moving = false; drawAll(); });
@@ -392,31 +423,25 @@ function moved() {
 
 function live() {
   element('live').hidden = false;
-  for (const button of element('tail').querySelectorAll('button')) {
-    button.addEventListener('click', () => {
-      follow(button.dataset.span ? Object.assign(new Tail(), { span: Number(button.dataset.span) }) : tail ? null : new Tail());
-      history.replaceState(null, '', view.address() || location.pathname);
-      drawAll();
-    });
-  }
+  element('range').setAttribute('aria-live', 'off'); // it changes all the time
+  for (const button of element('tail').querySelectorAll('[data-span]')) button.addEventListener('click', () => chase(Number(button.dataset.span)));
+  element('pause').addEventListener('click', pause);
   const inputs = list => element('inputs').replaceChildren(...list.map(text => make('span', { textContent: text })));
+  inputs(['Waiting for intervals.']);
   connect('events', {
-    state: connected => { element('connection').textContent = connected ? 'connected' : 'The connection is lost. Trying again.'; },
+    connected: yes => { element('connection').textContent = yes ? 'connected' : 'The connection is lost. Trying again.'; },
     all: async next => {
       await load(next);
-      buildToggles();
+      dress();
       inputs(next.inputs || []);
-      follow(tail);
       moved();
     },
     rows: async update => {
       addRows(store, await unpack(update.rows));
-      hasTime = true;
-      element('time-section').hidden = false;
       data.to = view.whole.to = Math.max(view.whole.to, update.to);
-      data.marks.push(...update.marks);
+      data.marks = update.marks;
       inputs(update.inputs);
-      moved();
+      if (store.length) moved();
     },
   });
 }
@@ -426,7 +451,7 @@ view.follow(location.hash);
 dress();
 listen();
 if (data.live) {
-  follow(view.isWhole ? new Tail() : null);
+  follow(tailOf(location.hash));
   live();
 }
 drawAll();

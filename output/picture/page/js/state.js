@@ -2,21 +2,20 @@
 
 // A View is a range [from, to) of milliseconds inside a whole, whose ends are a number of windows from its beginning.
 export class View {
-  constructor(whole, window, windowAt) {
-    Object.assign(this, { whole, window, windowAt, from: whole.from, to: whole.to, past: [] });
+  constructor(whole, { window, windowAt, recent }) {
+    Object.assign(this, { whole, window, windowAt, recent, from: whole.from, to: whole.to, past: [] });
   }
 
   get isWhole() { return this.from <= this.whole.from && this.to >= this.whole.to; }
 
   // snap returns the range of whole windows that covers a range, inside the whole.
   snap(from, to) {
-    if (this.window) {
-      const { window, windowAt } = this;
-      from = Math.floor((from - windowAt) / window) * window + windowAt;
-      to = Math.ceil((to - windowAt) / window) * window + windowAt;
-    }
-    from = Math.max(Math.round(from), this.whole.from);
-    to = Math.min(Math.round(to), this.whole.to);
+    const { windowAt, recent } = this, snapped = (t, round) => {
+      const window = recent && t >= recent.from ? recent.window : this.window;
+      return window ? round((t - windowAt) / window) * window + windowAt : t;
+    };
+    from = Math.max(Math.round(snapped(from, Math.floor)), this.whole.from);
+    to = Math.min(Math.round(snapped(to, Math.ceil)), this.whole.to);
     return to > from ? [from, to] : null;
   }
 

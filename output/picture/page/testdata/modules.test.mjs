@@ -59,7 +59,7 @@ test('heat maps lose nothing', async () => {
 });
 
 test('the view', () => {
-  const view = new View({ from: 0, to: 100000 }, 0, 0);
+  const view = new View({ from: 0, to: 100000 }, {});
   assert.ok(view.show(26000, 31000.4));
   assert.equal(view.address(), '#t=26,31');
   assert.ok(view.pan(0.5) && view.pan(-10));
@@ -70,9 +70,13 @@ test('the view', () => {
   assert.equal(view.address(), '#t=99,100');
   view.follow('#rubbish');
   assert.ok(view.isWhole);
-  const windows = new View({ from: 0, to: 100000 }, 16000, -3000);
+  const windows = new View({ from: 0, to: 100000 }, { window: 16000, windowAt: -3000, recent: { from: 80000, window: 1000 } });
   windows.follow('#t=26,31');
   assert.deepEqual([windows.from, windows.to], [13000, 45000]);
+  windows.follow('#t=26,85.5');
+  assert.deepEqual([windows.from, windows.to], [13000, 86000]);
+  windows.follow('#t=81.2,85.5');
+  assert.deepEqual([windows.from, windows.to], [81000, 86000]);
 });
 
 test('the table', () => {
