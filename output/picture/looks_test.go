@@ -6,9 +6,14 @@ import (
 	"errors"
 	"io"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
 
 	"hdrkit/hdrlog/histogram"
 )
@@ -171,9 +176,9 @@ func TestRatio(t *testing.T) {
 
 // TestThinnedDots proves that only lines that show each interval have dots.
 func TestThinnedDots(t *testing.T) {
-	dots := func(intervals int) int {
+	dots := func(intervals int, start func(i int) float64) int {
 		p := collect(t, Timeline, timeline(100), intervals, func(i int) (string, float64, float64, []int64) {
-			return "", float64(i) * 3, 1, []int64{int64(1000 + i%7)} // with gaps
+			return "", start(i), 0.1, []int64{int64(1000 + i%7)}
 		})
 		var svg bytes.Buffer
 		if err := p.WriteSVG(&svg); err != nil {
@@ -181,11 +186,15 @@ func TestThinnedDots(t *testing.T) {
 		}
 		return strings.Count(svg.String(), "C") // a dot is four curves
 	}
-	if dots(20) < 60 {
+	apart := func(i int) float64 { return float64(i) * 3 }
+	if dots(20, apart) < 60 {
 		t.Error("few intervals have no dots")
 	}
-	if got := dots(20000); got > 10 {
-		t.Errorf("%d curves in a thinned line", got)
+	bursts := func(i int) float64 { return float64(i/50*1000) + float64(i%50)/10 }
+	for intervals, start := range map[int]func(int) float64{20000: apart, 400: bursts} {
+		if got := dots(intervals, start); got > 10 {
+			t.Errorf("%d intervals: %d curves in a thinned line", intervals, got)
+		}
 	}
 }
 
@@ -236,5 +245,27 @@ func TestCollectorKinds(t *testing.T) {
 	}
 	if _, err := c.Picture(Heatmap, 0, nil); !errors.Is(err, histogram.ErrKind) || !strings.HasPrefix(err.Error(), "read: ") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestPDFText proves that the letters of a PDF follow one another, and that its text can be searched.
+func TestPDFText(t *testing.T) {
+	var canvas pdfCanvas
+	face := plot.DefaultTextHandler.Cache().Lookup(textStyle(10).Font, 10)
+	canvas.FillString(face, vg.Point{X: 100, Y: 50}, "lé")
+	text := canvas.content.String()
+	if !strings.Contains(text, "BT 3 Tr /F1 10 Tf 100 50 Td <6ce9> Tj ET") {
+		t.Errorf("no text in %q", text)
+	}
+	last := 0.0
+	for _, found := range regexp.MustCompile(`(?m)^(\S+) (\S+) m$`).FindAllStringSubmatch(text, -1) {
+		x, err := strconv.ParseFloat(found[1], 64)
+		if err != nil || x < 100 || x > 110 {
+			t.Errorf("a letter at %s", found[1])
+		}
+		last = x
+	}
+	if last < 102 {
+		t.Errorf("the last letter is at %v", last)
 	}
 }
