@@ -31,6 +31,10 @@ func TestSignal(t *testing.T) {
 			if test.ignored {
 				signal.Ignore(test.signal) // hdrunion inherits that
 				defer signal.Reset(test.signal)
+			} else { // hdrunion must not inherit that the test itself runs under nohup
+				caught := make(chan os.Signal, 1)
+				signal.Notify(caught, test.signal)
+				defer signal.Stop(caught)
 			}
 			folder := t.TempDir()
 			out := filepath.Join(folder, "out")
