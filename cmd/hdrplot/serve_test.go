@@ -176,7 +176,7 @@ func TestBrowserLive(t *testing.T) {
 	// The connection is lost, and comes back with a new server.
 	server.stop()
 	b.until(t, "document.getElementById('connection').textContent.includes('lost')")
-	server = serveAt(t, command, args...)
+	serveAt(t, command, args...)
 	b.until(t, "document.getElementById('connection').textContent === 'connected'")
 	write(last, last+8)
 	b.do(t, chromedp.Click(chromedp.CSS("#pause")))
