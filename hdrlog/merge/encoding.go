@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 )
 
 // ErrEncoding is the error for bytes that are no encoded [Sum].
@@ -56,15 +57,11 @@ func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 			packed, form = s.pass, formText
 		}
 	} else {
-		h := &s.counts
-		if !s.dense {
-			h = &c.scratch
-			if err := s.addHeld(c, h); err != nil {
-				return data, err
-			}
-		}
-		var err error
-		if packed, err = c.encoder.Encode(h); err != nil {
+		err := s.use(c, func(h *histogram.Histogram) (err error) {
+			packed, err = c.encoder.Encode(h)
+			return err
+		})
+		if err != nil {
 			return data, err
 		}
 		if s.max != nil {

@@ -60,7 +60,7 @@ const (
 	denseTimes = 16
 	// A payload is held inflated if that takes at most this many times its text, and slack bytes.
 	plainTimes, slack = 8, 1 << 10
-	// bigSlots is how many slots make a histogram too big to keep for another use: 8 MB.
+	// bigSlots is the number of slots from which a histogram is big: 8 MB.
 	bigSlots = 1 << 20
 )
 
@@ -74,13 +74,19 @@ type codec struct {
 
 var codecs = sync.Pool{New: func() any { return new(codec) }}
 
-func big(h *histogram.Histogram) bool {
-	return h.TotalCount() > 0 && h.Layout().SlotsFor(h.Max()) > bigSlots
-}
+// bigs are the histograms that big sums are encoded from. There are few, however many goroutines
+// encode: one of five digits takes up to 49 MB.
+var bigs = func() chan *histogram.Histogram {
+	all := make(chan *histogram.Histogram, 3)
+	for range cap(all) {
+		all <- new(histogram.Histogram)
+	}
+	return all
+}()
 
-// Reset empties s and keeps its memory for another use.
+// Reset empties s and keeps its memory for another use, unless that is much.
 func (s *Sum) Reset() {
-	if s.dense && big(&s.counts) {
+	if s.dense && s.slots() > bigSlots {
 		s.counts = histogram.Histogram{}
 	}
 	s.Start, s.End, s.intervals, s.highest, s.weight, s.dense = 0, 0, 0, 0, 0, false
@@ -162,11 +168,18 @@ func (s *Sum) roomFor(l histogram.Layout, highest float64, weight int) bool {
 	if s.intervals > 0 {
 		l, highest = finest(s.layout, l), max(s.highest, highest)
 	}
-	units := int64(math.MaxInt64)
-	if v := highest / unit(l); v < 1<<63 {
-		units = int64(v)
+	return denseTimes*(s.weight+weight) >= 8*slotsFor(l, highest)
+}
+
+// slots returns the number of slots that the sum may take.
+func (s *Sum) slots() int { return slotsFor(s.layout, s.highest) }
+
+// slotsFor returns the number of slots for values up to highest, of doubles too.
+func slotsFor(l histogram.Layout, highest float64) int {
+	if units := highest / unit(l); units < 1<<63 {
+		return l.SlotsFor(int64(units))
 	}
-	return denseTimes*(s.weight+weight) >= 8*l.SlotsFor(units)
+	return l.SlotsFor(math.MaxInt64)
 }
 
 // finest returns the layout of the sum of two histograms.
@@ -495,23 +508,35 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 		fields = append(append(fields, s.max...), ',')
 		return append(fields, s.pass...), nil
 	}
-	h := &s.counts
-	if !s.dense {
-		h = &c.scratch
-		if err := s.addHeld(c, h); err != nil {
-			return text, err
+	err := s.use(c, func(h *histogram.Histogram) (err error) {
+		if s.max != nil {
+			fields = append(fields, s.max...)
+		} else {
+			fields = fmt.Appendf(fields, "%.3f", h.Float(h.Max())/hdrlog.MaxRatio)
 		}
-	}
-	if s.max != nil {
-		fields = append(fields, s.max...)
-	} else {
-		fields = fmt.Appendf(fields, "%.3f", h.Float(h.Max())/hdrlog.MaxRatio)
-	}
-	fields, err := c.encoder.AppendBase64(append(fields, ','), h)
+		fields, err = c.encoder.AppendBase64(append(fields, ','), h)
+		return err
+	})
 	if err != nil {
 		return text, err
 	}
 	return fields, nil
+}
+
+// use calls f with all counts.
+func (s *Sum) use(c *codec, f func(h *histogram.Histogram) error) error {
+	if s.dense {
+		return f(&s.counts)
+	}
+	h := &c.scratch
+	if s.slots() > bigSlots {
+		h = <-bigs
+		defer func() { bigs <- h }()
+	}
+	if err := s.addHeld(c, h); err != nil {
+		return err
+	}
+	return f(h)
 }
 
 var errEmpty = errors.New("no intervals were added")
