@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/quick"
@@ -172,6 +173,109 @@ func TestLines(t *testing.T) {
 	}
 	if l.Flush(); len(strings.Join(out.writes, "")) != 2*stdoutBuffer {
 		t.Error("lines are lost")
+	}
+}
+
+// TestLinesBuffer checks that lines are written when the buffer is full, not before.
+func TestLinesBuffer(t *testing.T) {
+	var out recorder
+	l := &lines{w: &out, most: stdoutBuffer}
+	for range stdoutBuffer/4 - 1 {
+		l.Write([]byte("row\n"))
+	}
+	if len(out.writes) > 0 {
+		t.Errorf("%d writes before the buffer is full", len(out.writes))
+	}
+	if l.Write([]byte("row\n")); len(out.writes) != 1 {
+		t.Errorf("%d writes after that", len(out.writes))
+	}
+}
+
+// lockSeen notes for each write whether a signal would wait for it.
+type lockSeen []bool
+
+func (l *lockSeen) Write(p []byte) (int, error) {
+	free := stdoutBusy.TryLock()
+	if free {
+		stdoutBusy.Unlock()
+	}
+	*l = append(*l, !free)
+	return len(p), nil
+}
+
+// TestLinesLock checks that a signal waits for the writes that it could cut short.
+func TestLinesLock(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, test := range []struct {
+		name   string
+		stdout io.Writer
+		size   int
+		waits  bool
+	}{
+		{"a short line to a pipe", w, pipeWrite, false},
+		{"a long line to a pipe", w, pipeWrite + 1, true},
+		{"a short line to a file", f, 10, true},
+		{"a short line to another writer", io.Discard, 10, true},
+	} {
+		l := newLines(test.stdout)
+		var seen lockSeen
+		l.w = &seen
+		l.Write([]byte(strings.Repeat("x", test.size-1) + "\n"))
+		if l.Flush(); len(seen) != 1 || seen[0] != test.waits {
+			t.Errorf("%s: a signal waits: %v", test.name, seen)
+		}
+	}
+}
+
+// TestWriteFileErrors writes where that is not possible.
+func TestWriteFileErrors(t *testing.T) {
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	if err := os.Symlink("loop", in("loop")); err != nil {
+		t.Skipf("skipped, since there are no symbolic links: %v", err)
+	}
+	if err := os.WriteFile(in("log"), []byte("log"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(in("log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := []scan.Input{{Name: "log", Info: info}}
+	good := func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }
+	bad := func(w io.Writer) error { return errLimited }
+	for _, test := range []struct {
+		path  string
+		write func(w io.Writer) error
+		want  string
+		linux bool
+	}{
+		{in("log"), good, "output " + in("log") + " is also an input", false},
+		{in("loop"), good, "open " + in("loop") + ": too many levels of symbolic links", true},
+		{in("no/where"), good, "open " + in("no/where") + ": no such file or directory", true},
+		{in("new"), bad, errLimited.Error(), false},
+		{"-", bad, errLimited.Error(), false},
+		{"/dev/fd/99", good, "open /dev/fd/99: no such file or directory", true},
+	} {
+		if test.linux && runtime.GOOS != "linux" {
+			continue
+		}
+		if err := WriteFile(test.path, io.Discard, inputs, test.write); fmt.Sprint(err) != test.want {
+			t.Errorf("%s: %v, want %s", test.path, err, test.want)
+		}
+	}
+	if got := contents(t, folder); got != "log=log loop=" {
+		t.Errorf("the folder holds %q", got)
 	}
 }
 

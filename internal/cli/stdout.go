@@ -30,12 +30,7 @@ func endStdout() {
 }
 
 func writeStdout(stdout io.Writer, write func(w io.Writer) error) error {
-	w := &lines{w: stdout, most: stdoutBuffer}
-	if f, ok := stdout.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-			w.most = pipeWrite
-		}
-	}
+	w := newLines(stdout)
 	if err := write(w); err != nil {
 		return err
 	}
@@ -50,6 +45,16 @@ type lines struct {
 	most int
 	buf  []byte
 	err  error
+}
+
+func newLines(stdout io.Writer) *lines {
+	l := &lines{w: stdout, most: stdoutBuffer}
+	if f, ok := stdout.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+			l.most = pipeWrite
+		}
+	}
+	return l
 }
 
 func (l *lines) Write(p []byte) (int, error) {
