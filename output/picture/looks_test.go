@@ -190,8 +190,8 @@ func TestThinnedDots(t *testing.T) {
 	if dots(20, apart) < 60 {
 		t.Error("few intervals have no dots")
 	}
-	bursts := func(i int) float64 { return float64(i/50*1000) + float64(i%50)/10 }
-	for intervals, start := range map[int]func(int) float64{20000: apart, 400: bursts} {
+	bursts := func(i int) float64 { return float64(i/50*1000) + float64(i%50)/100 }
+	for intervals, start := range map[int]func(int) float64{20000: apart, 100: bursts} {
 		if got := dots(intervals, start); got > 10 {
 			t.Errorf("%d intervals: %d curves in a thinned line", intervals, got)
 		}
