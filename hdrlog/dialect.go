@@ -27,17 +27,17 @@ type dialect struct {
 const (
 	year = 365 * day
 
-	// impossibleLength is three years in seconds. A longer interval is a time since the epoch, which
-	// is an end.
+	// impossibleLength is three years in seconds. A longer interval is a time since the epoch,
+	// which is an end.
 	impossibleLength = 1e8
 
-	// millisStart is more than any START in seconds (it is the year 5138), and less than any START in
-	// milliseconds since 1973.
+	// millisStart is more than any START in seconds (it is the year 5138), and less than any START
+	// in milliseconds since 1973.
 	millisStart = 1e11
 
-	// maxTime is the latest time in seconds that a reader takes, some 35,000 years from the epoch. A
-	// float64 still distinguishes one millisecond from the next there, and twice the sum of two in
-	// milliseconds does not overflow an int64.
+	// maxTime is the latest time in seconds that a reader takes, some 35,000 years from the epoch.
+	// A float64 still distinguishes one millisecond from the next there, and twice the sum of two
+	// in milliseconds does not overflow an int64.
 	maxTime = (1 << 50) / 1000.0
 )
 

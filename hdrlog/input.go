@@ -104,7 +104,8 @@ func decompress(src io.Reader, begin []byte) (io.Reader, error) {
 		unpacked, err := gzip.NewReader(kept)
 		return &damageReader{unpacked, kept}, kept.damage(err)
 	case bytes.HasPrefix(begin, []byte("\x28\xb5\x2f\xfd")):
-		// Use one goroutine, since the callers have their own. Bound the memory of a hostile window.
+		// Use one goroutine, since the callers have their own. Bound the memory of a hostile
+		// window.
 		unpacked, err := zstd.NewReader(kept, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		return &damageReader{unpacked, kept}, kept.damage(err)
 	}

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// DefaultMaxLine is the longest line in bytes that a Reader takes by default. A histogram of five
-	// digits that has a random count below a million in each of its slots is encoded in 22 MiB.
+	// DefaultMaxLine is the longest line in bytes that a Reader takes by default. A histogram of
+	// five digits that has a random count below a million in each of its slots is encoded in 22
+	// MiB.
 	DefaultMaxLine = 24 << 20
 
 	// maxComment is the longest comment or legend in bytes that a Reader takes.
@@ -21,8 +22,8 @@ const (
 	// cache.
 	batchSize = 256 << 10
 
-	// maxRecords ends a batch of many short lines. A record of one byte of text takes some 400 bytes
-	// of memory.
+	// maxRecords ends a batch of many short lines. A record of one byte of text takes some 400
+	// bytes of memory.
 	maxRecords = 4096
 
 	// longText is more bytes than the lines of ordinary logs take. A batch frees a buffer of four
@@ -224,7 +225,8 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 		if r.skipping {
 			b.text = b.text[:parsed+copy(b.text[parsed:], r.skip(b.text[parsed:]))]
 		}
-		// Search only the new bytes. Searching from the start each time is quadratic for a long line.
+		// Search only the new bytes. Searching from the start each time is quadratic for a long
+		// line.
 		newline := bytes.LastIndexByte(b.text[read:], '\n')
 		if newline >= 0 {
 			whole = read + newline + 1

@@ -769,7 +769,8 @@ func TestReferenceTimes(t *testing.T) {
 }
 
 // TestReferenceTimeRules compares the times of the logs in times.tsv with those that the reference
-// reads. The logs have all kinds of time comments, with relative and absolute starts. A | ends a line.
+// reads. The logs have all kinds of time comments, with relative and absolute starts. A | ends a
+// line.
 func TestReferenceTimeRules(t *testing.T) {
 	n := 0
 	for line := range strings.Lines(string(mustRead(t, "testdata/times.tsv"))) {

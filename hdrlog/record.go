@@ -44,7 +44,8 @@ type Record struct {
 	Kind Kind
 	// Line is the number of the line, from 1.
 	Line int
-	// Text is the whole line without its end. It is nil for a notice and for a line that is too long.
+	// Text is the whole line without its end. It is nil for a notice and for a line that is too
+	// long.
 	Text []byte
 	// Interval is set if Kind is IntervalRecord.
 	Interval Interval
@@ -80,11 +81,11 @@ type Interval struct {
 	// Start is START in seconds, counted from Base. Length is how long the interval lasted, in
 	// seconds. It is not negative: an interval that ends before it starts has no length.
 	Start, Length float64
-	// MaxHint is MAX as it stands in the log, in a unit that only the writer knows. The histogram has
-	// the exact maximum.
+	// MaxHint is MAX as it stands in the log, in a unit that only the writer knows. The histogram
+	// has the exact maximum.
 	MaxHint float64
-	// LogStart is the start time of the log, Base the time from which Start counts. Both are seconds
-	// since the epoch.
+	// LogStart is the start time of the log, Base the time from which Start counts. Both are
+	// seconds since the epoch.
 	LogStart, Base float64
 
 	// mended reports that Start and Length are not the numbers in Fields, since those are
@@ -159,8 +160,8 @@ var (
 	ErrLine = errors.New("neither an interval nor a legend")
 	// ErrNumber: the field is not a decimal number.
 	ErrNumber = errors.New("not a number")
-	// ErrTime: the interval starts or ends so far from the epoch, or lasts so long, that a float64 of
-	// seconds does not hold its milliseconds.
+	// ErrTime: the interval starts or ends so far from the epoch, or lasts so long, that a float64
+	// of seconds does not hold its milliseconds.
 	ErrTime = errors.New("time is more than 35,000 years from the epoch")
 	// ErrLineTooLong: the line is longer than the reader's limit.
 	ErrLineTooLong = errors.New("line is too long")
@@ -177,7 +178,8 @@ var (
 	// ErrSecondEnd: the log proves that it holds ends instead of lengths, or holds a lone interval
 	// that would last more than a day otherwise. [Reader.SetSecond] decides otherwise.
 	ErrSecondEnd = errors.New("the second number is read as the interval's end")
-	// ErrSecondDoubt: the legend promises ends, but nothing proves them. [Reader.SetSecond] decides.
+	// ErrSecondDoubt: the legend promises ends, but nothing proves them. [Reader.SetSecond]
+	// decides.
 	ErrSecondDoubt = errors.New("the second number may be the interval's end, as the legend says; it is read as the length, as the reference does")
 	// ErrMilliseconds: the times would be after the year 5138 in seconds.
 	ErrMilliseconds = errors.New("times are read as milliseconds")

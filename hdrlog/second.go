@@ -41,8 +41,8 @@ func (s span) duration() float64 { return s.second - s.start }
 //
 //   - If the numbers are lengths, an interval that starts at s and has the second number x covers
 //     the time from s to s+x. Where s > 0 and x > s, no other interval starts at x, which lies
-//     inside. So if the next interval starts at x, the numbers are ends. This holds for lines in any
-//     order and with gaps between them.
+//     inside. So if the next interval starts at x, the numbers are ends. This holds for lines in
+//     any order and with gaps between them.
 //   - If the numbers are ends, no second number is below its start. If they are lengths, every log
 //     soon has one, since starts grow and lengths do not.
 //

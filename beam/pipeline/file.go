@@ -31,7 +31,8 @@ type file struct {
 // pending is a complete output that does not have its name yet.
 type pending struct{ Temporary, Name string }
 
-// create opens a file beside the place called name. A worker that repeats the work uses another one.
+// create opens a file beside the place called name. A worker that repeats the work uses another
+// one.
 func create(ctx context.Context, name string) (*file, error) {
 	fs, err := filesystem.New(ctx, name)
 	if err != nil {
@@ -79,8 +80,8 @@ func (f *file) abandon(ctx context.Context) {
 	f.fs.Close()
 }
 
-// shardName returns the name of the log of the span that begins at start and is size milliseconds long. If size is 0, there
-// is one log only.
+// shardName returns the name of the log of the span that begins at start and is size milliseconds
+// long. If size is 0, there is one log only.
 func shardName(name string, start, size int64) string {
 	if size == 0 {
 		return name
@@ -92,9 +93,9 @@ func shardName(name string, start, size int64) string {
 	return fmt.Sprintf("%s-%sZ.hdr", strings.TrimSuffix(name, ".hdr"), at)
 }
 
-// Commit gives outputs their names once all of them are complete. It removes what earlier runs left beside them. So a
-// run that fails leaves nothing under the names, unless it fails while it renames. Where a file system cannot rename, an
-// output is copied.
+// Commit gives outputs their names once all of them are complete. It removes what earlier runs left
+// beside them. So a run that fails leaves nothing under the names, unless it fails while it
+// renames. Where a file system cannot rename, an output is copied.
 func Commit(s beam.Scope, outputs ...beam.PCollection) {
 	s = s.Scope("hdrkit.Commit")
 	beam.ParDo0(s, &commitFn{}, beam.Impulse(s), beam.SideInput{Input: beam.Flatten(s, outputs...)})

@@ -1,15 +1,17 @@
-// Package pipeline merges HdrHistogram logs in Apache Beam pipelines: on one machine or on many, in the same way as
-// hdrunion -grid does.
+// Package pipeline merges HdrHistogram logs in Apache Beam pipelines: on one machine or on many, in
+// the same way as hdrunion -grid does.
 //
-// [Read] reads logs, each as one element, and merges their intervals by tag and window. [Union] merges what it read across
-// logs, [Write] writes the result as logs, and [Summaries] sums it up by tag:
+// [Read] reads logs, each as one element, and merges their intervals by tag and window. [Union]
+// merges what it read across logs, [Write] writes the result as logs, and [Summaries] sums it up by
+// tag:
 //
 //	read := pipeline.Read(s, files, pipeline.Options{Grid: 10_000})
 //	union := pipeline.Union(s, read)
 //	pipeline.Write(s, read, union, "all.hdr", 0)
 //
-// A window, and what several intervals of it become, are those of package hdrkit/hdrlog/merge. All times are milliseconds.
-// A pipeline gives the same bytes however a runner divides the work, and however often it repeats a part of it.
+// A window, and what several intervals of it become, are those of package hdrkit/hdrlog/merge. All
+// times are milliseconds. A pipeline gives the same bytes however a runner divides the work, and
+// however often it repeats a part of it.
 package pipeline
 
 import (
@@ -35,8 +37,8 @@ func init() {
 // ErrNothing is the error for logs without any interval that was asked for.
 var ErrNothing = errors.New("no intervals")
 
-// key returns the key of a window and tag: the window's start, of which the sign is flipped so that keys sort by time,
-// then the kind of histogram, then the tag as [appendTag] has it.
+// key returns the key of a window and tag: the window's start, of which the sign is flipped so that
+// keys sort by time, then the kind of histogram, then the tag as [appendTag] has it.
 func key(start int64, double bool, tag []byte) []byte {
 	k := binary.BigEndian.AppendUint64(nil, uint64(start)^1<<63)
 	kind := byte(0)
@@ -65,10 +67,12 @@ func parseKey(k []byte) (start int64, double bool, tag []byte, err error) {
 	return int64(binary.BigEndian.Uint64(k) ^ 1<<63), k[8] == 1, tag, nil
 }
 
-// Union merges what was read, across logs. Its result has the key and the encoded [merge.Sum] of each tag and window.
+// Union merges what was read, across logs. Its result has the key and the encoded [merge.Sum] of
+// each tag and window.
 //
-// It groups sums and merges each group at once. A combiner would decode and encode each sum once more, on runners that lift
-// it before the shuffle: that took a seventh of the time of 12 logs of 43 MB. [Read] has combined by then.
+// It groups sums and merges each group at once. A combiner would decode and encode each sum once
+// more, on runners that lift it before the shuffle: that took a seventh of the time of 12 logs of
+// 43 MB. [Read] has combined by then.
 func Union(s beam.Scope, read Logs) beam.PCollection {
 	s = s.Scope("hdrkit.Union")
 	return beam.ParDo(s, mergeSums, beam.GroupByKey(s, read.Sums))

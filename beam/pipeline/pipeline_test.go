@@ -58,7 +58,8 @@ func (r *reading) emitSum(k, data []byte)      { r.sums = append(r.sums, [2][]by
 func (r *reading) emitFacts(data []byte)       { r.facts = append(r.facts, data) }
 func (r *reading) emitProblem(document string) { r.problems = append(r.problems, document) }
 
-// bundle reads logs as one bundle. A bundle that fails is not finished, and what it emitted is dropped.
+// bundle reads logs as one bundle. A bundle that fails is not finished, and what it emitted is
+// dropped.
 func (r *reading) bundle(t testing.TB, fails bool, paths ...string) {
 	t.Helper()
 	ctx, before := context.Background(), *r
@@ -109,7 +110,8 @@ func nodes(t testing.TB) []string {
 	return paths
 }
 
-// TestRetry checks that a worker that dies and starts again changes nothing, and that bundles may be of any size.
+// TestRetry checks that a worker that dies and starts again changes nothing, and that bundles may
+// be of any size.
 func TestRetry(t *testing.T) {
 	paths := nodes(t)
 	once := newReading(t, Options{Grid: 2000})

@@ -32,7 +32,8 @@ func init() {
 	register.Iter1[int64]()
 }
 
-// Options choose intervals and the windows that they are merged into. Its fields are those of hdrunion.
+// Options choose intervals and the windows that they are merged into. Its fields are those of
+// hdrunion.
 type Options struct {
 	// Grid is the size of windows in milliseconds, at least 1.
 	Grid int64
@@ -40,7 +41,8 @@ type Options struct {
 	Include, Exclude []string
 	// From and To choose the intervals that start between them, as -s and -e do. Empty is no limit.
 	From, To string
-	// Expected corrects each interval for coordinated omission, see [histogram.Histogram.CorrectInto]. 0 corrects nothing.
+	// Expected corrects each interval for coordinated omission, see
+	// [histogram.Histogram.CorrectInto]. 0 corrects nothing.
 	Expected float64
 }
 
@@ -65,9 +67,11 @@ func (o Options) Check() error {
 
 // Logs is what [Read] found in logs.
 type Logs struct {
-	// Sums has the key and the encoded [merge.Sum] of tags and windows. A key can occur several times.
+	// Sums has the key and the encoded [merge.Sum] of tags and windows. A key can occur several
+	// times.
 	Sums beam.PCollection // KV<[]byte, []byte>
-	// Facts has a JSON document for each log: its name, and what its intervals say of start, tags and time.
+	// Facts has a JSON document for each log: its name, and what its intervals say of start, tags
+	// and time.
 	Facts beam.PCollection // []byte
 	// Problems has a JSON document, see [Problem], for each malformed line.
 	Problems beam.PCollection // string
@@ -81,14 +85,17 @@ type Problem struct {
 	Error string `json:"error"`
 }
 
-// facts are what the intervals of a log say, but for their counts. Times are milliseconds since the epoch.
+// facts are what the intervals of a log say, but for their counts. Times are milliseconds since the
+// epoch.
 type facts struct {
 	File string
-	// Seen is the number of intervals, Intervals that of those which were asked for, Lengths the sum of their lengths.
+	// Seen is the number of intervals, Intervals that of those which were asked for, Lengths the
+	// sum of their lengths.
 	Seen, Intervals, Lengths int64
 	// Base is the start of the log or of its first interval, whichever is earlier.
 	Base int64
-	// Spans are the start of the first and the end of the last interval, Firsts the first line, of each tag.
+	// Spans are the start of the first and the end of the last interval, Firsts the first line, of
+	// each tag.
 	Spans  []span
 	Firsts []first
 	// Skipped is the number of malformed lines.
@@ -111,8 +118,8 @@ const metricNamespace, metricMalformed = "hdrkit", "malformed"
 
 var malformed = beam.NewCounter(metricNamespace, metricMalformed)
 
-// Match returns the names of the files that patterns match: local ones, or those of a file system that the program has
-// registered, such as gs:// and s3://. Each name occurs once.
+// Match returns the names of the files that patterns match: local ones, or those of a file system
+// that the program has registered, such as gs:// and s3://. Each name occurs once.
 func Match(s beam.Scope, patterns ...string) beam.PCollection {
 	s = s.Scope("hdrkit.Match")
 	matched := fileio.MatchAll(s, beam.CreateList(s, patterns))
@@ -124,17 +131,20 @@ func pathOf(file fileio.FileMetadata) (string, int64) { return file.Path, file.S
 
 func firstOf(path string, _ func(*int64) bool) string { return path }
 
-// Read reads the logs whose names are in files, and merges the intervals of each tag and window. One worker reads a log from
-// its first line to its last, because comments and first lines say what the others mean. Logs can be compressed by gzip or zstd.
+// Read reads the logs whose names are in files, and merges the intervals of each tag and window.
+// One worker reads a log from its first line to its last, because comments and first lines say what
+// the others mean. Logs can be compressed by gzip or zstd.
 func Read(s beam.Scope, files beam.PCollection, o Options) Logs {
 	sums, facts, problems := beam.ParDo3(s.Scope("hdrkit.Read"), &readFn{Options: o}, files)
 	return Logs{sums, facts, problems}
 }
 
-// maxHeld is how many bytes of encoded sums a worker holds, to merge those of several logs before they are sent.
+// maxHeld is how many bytes of encoded sums a worker holds, to merge those of several logs before
+// they are sent.
 const maxHeld = 64 << 20
 
-// readFn reads logs. It merges what the logs of a bundle have in common, since not all runners combine before they shuffle.
+// readFn reads logs. It merges what the logs of a bundle have in common, since not all runners
+// combine before they shuffle.
 type readFn struct {
 	Options Options
 
@@ -254,8 +264,8 @@ func (l *logReader) interval(i *hdrlog.Interval, line int) error {
 	if !l.span.Contains(i, 0) || !l.filter.Keeps(i.Tag) {
 		return nil
 	}
-	// A window that ended a window ago is complete, but for lines that are out of order. These open it again, and the two
-	// sums are merged later.
+	// A window that ended a window ago is complete, but for lines that are out of order. These open
+	// it again, and the two sums are merged later.
 	if err := l.keep(i.StartMillis() - l.Options.Grid); err != nil {
 		return err
 	}

@@ -24,8 +24,8 @@ func init() {
 // Percentiles are those of the document that [WriteSummaries] writes.
 var Percentiles = []float64{50, 90, 99, 99.9, 99.99, 99.999}
 
-// Summaries sums up a union by tag. The result has the key of each tag, as if all time were the window that starts at the
-// epoch, and the encoded [merge.Sum].
+// Summaries sums up a union by tag. The result has the key of each tag, as if all time were the
+// window that starts at the epoch, and the encoded [merge.Sum].
 func Summaries(s beam.Scope, union beam.PCollection) beam.PCollection {
 	s = s.Scope("hdrkit.Summaries")
 	return beam.ParDo(s, mergeSums, beam.GroupByKey(s, beam.ParDo(s, tagOf, union)))
@@ -36,8 +36,8 @@ func tagOf(k, sum []byte) ([]byte, []byte, error) {
 	return key(0, double, tag), sum, err
 }
 
-// WriteSummaries writes summaries to the file called name: the document that hdrsum -st json writes. The result are the
-// files that [Commit] must give their names.
+// WriteSummaries writes summaries to the file called name: the document that hdrsum -st json
+// writes. The result are the files that [Commit] must give their names.
 func WriteSummaries(s beam.Scope, read Logs, summaries beam.PCollection, name string) beam.PCollection {
 	s = s.Scope("hdrkit.WriteSummaries")
 	return beam.ParDo(s, &summaryFn{name}, beam.Impulse(s),

@@ -71,9 +71,9 @@ func (headerFn) ProcessElement(_ []byte, documents func(*[]byte) bool, emit func
 	return err
 }
 
-// Write writes a union as the log called name: its intervals sorted by window and tag. If shard is above 0, it writes one
-// log for each span of shard milliseconds that has intervals: name, a hyphen and the start of the span. All of them have the
-// same base time, that of the whole union.
+// Write writes a union as the log called name: its intervals sorted by window and tag. If shard is
+// above 0, it writes one log for each span of shard milliseconds that has intervals: name, a hyphen
+// and the start of the span. All of them have the same base time, that of the whole union.
 //
 // The result are the files that [Commit] must give their names.
 func Write(s beam.Scope, read Logs, union beam.PCollection, name string, shard int64) beam.PCollection {
@@ -86,8 +86,8 @@ func Write(s beam.Scope, read Logs, union beam.PCollection, name string, shard i
 // lineFn makes lines of sums.
 type lineFn struct{ Shard int64 }
 
-// ProcessElement emits the number of the log that an interval belongs to, and the key by which its lines are sorted, its
-// tag and its fields, each of the first two behind its length.
+// ProcessElement emits the number of the log that an interval belongs to, and the key by which its
+// lines are sorted, its tag and its fields, each of the first two behind its length.
 func (fn *lineFn) ProcessElement(k, data, headerData []byte, emit func(int64, []byte)) error {
 	var h header
 	if err := json.Unmarshal(headerData, &h); err != nil {
@@ -178,8 +178,9 @@ func writeHeader(w *hdrlog.Writer, h *header) {
 	w.Legend()
 }
 
-// WriteProblems writes the malformed lines of all logs to the file called name, sorted, each as a line of JSON. The file is
-// empty if there are none. The result are the files that [Commit] must give their names.
+// WriteProblems writes the malformed lines of all logs to the file called name, sorted, each as a
+// line of JSON. The file is empty if there are none. The result are the files that [Commit] must
+// give their names.
 func WriteProblems(s beam.Scope, read Logs, name string) beam.PCollection {
 	s = s.Scope("hdrkit.WriteProblems")
 	return beam.ParDo(s, &problemsFn{name}, beam.Impulse(s), beam.SideInput{Input: read.Problems})

@@ -27,8 +27,8 @@ import (
 
 // Histograms by time may take this much memory. For a heat map that is about a window for each
 // column of a wide picture and each of ten tags. For a page it is a multiple of the size of the
-// page, in which they are deflated. A page that goes on takes less, since each viewer gets all of it
-// now and then.
+// page, in which they are deflated. A page that goes on takes less, since each viewer gets all of
+// it now and then.
 const (
 	heatBytes    = 32 << 20
 	collectTimes = 6

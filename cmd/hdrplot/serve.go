@@ -106,14 +106,16 @@ type follower struct {
 	falls    []fall
 }
 
-// A fall is when an input fell silent: the end of its last interval, in milliseconds since the epoch.
+// A fall is when an input fell silent: the end of its last interval, in milliseconds since the
+// epoch.
 type fall struct {
 	name string
 	at   int64
 }
 
 const (
-	// defaultWindow is the length of the windows of -follow in milliseconds, if -agg does not give it.
+	// defaultWindow is the length of the windows of -follow in milliseconds, if -agg does not give
+	// it.
 	defaultWindow = 1000
 	// mostFalls is the number of marks that a page keeps. Older ones go.
 	mostFalls = 100

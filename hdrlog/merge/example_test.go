@@ -46,7 +46,8 @@ func Example() {
 	// 1468800480 insert-rt   12 intervals   5394 values, 99% are at most 182845439
 }
 
-// A pipeline adds up intervals in any grouping, and sends sums from one machine to another as bytes.
+// A pipeline adds up intervals in any grouping, and sends sums from one machine to another as
+// bytes.
 func ExampleSum() {
 	r, err := hdrlog.Open("../../testdata/logs/node1.hdr")
 	if err != nil {

@@ -25,8 +25,8 @@ const mostAhead = 512
 // passed it. It holds back nothing
 //
 //   - after twice the idle time without an interval, until it shows one,
-//   - if its last interval came late by more than the idle time, as that of a machine whose clock is
-//     slow does, until it catches up,
+//   - if its last interval came late by more than the idle time, as that of a machine whose clock
+//     is slow does, until it catches up,
 //   - when it has ended.
 //
 // An interval whose window is already complete is late: [LiveInput.Add] does not merge it.

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// SmallDisk mounts a file system of 256 KB and returns its folder. Where that is not allowed it skips the test.
+// SmallDisk mounts a file system of 256 KB and returns its folder. Where that is not allowed it
+// skips the test.
 func SmallDisk(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -23,8 +24,8 @@ func SmallDisk(t *testing.T) string {
 	return folder
 }
 
-// FullDisk has run write to a file system that is too small, where name is a file already. It must fail and say so of a file
-// of folder, and leave that file, and nothing else.
+// FullDisk has run write to a file system that is too small, where name is a file already. It must
+// fail and say so of a file of folder, and leave that file, and nothing else.
 func FullDisk(t *testing.T, name string, run func(folder string) (stderr string, status int)) {
 	t.Helper()
 	folder := SmallDisk(t)

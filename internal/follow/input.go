@@ -271,8 +271,8 @@ func (l *Log) advance(read []byte) {
 	g.head = append(g.head, read[:min(len(read), headSize-len(g.head))]...)
 }
 
-// headSize is the number of bytes by which a file is recognized: enough for the time comments, which
-// differ when a program starts again and truncates its log.
+// headSize is the number of bytes by which a file is recognized: enough for the time comments,
+// which differ when a program starts again and truncates its log.
 const headSize = 512
 
 // rewritten reports whether the file no longer begins as it did. Its size does not show it if the

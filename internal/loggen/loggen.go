@@ -1,5 +1,5 @@
-// Package loggen makes logs like those of cassandra-stress, of any size, to measure on: two operations, their response,
-// service and wait times in nanoseconds, an interval a second for each.
+// Package loggen makes logs like those of cassandra-stress, of any size, to measure on: two
+// operations, their response, service and wait times in nanoseconds, an interval a second for each.
 package loggen
 
 import (
@@ -20,8 +20,8 @@ type Options struct {
 	Seed uint64
 	// Start is when the log starts, in milliseconds since the epoch.
 	Start int64
-	// Distinct is how many seconds differ. Those after them repeat their histograms, which is a great deal quicker to
-	// make; 0 is all.
+	// Distinct is how many seconds differ. Those after them repeat their histograms, which is a
+	// great deal quicker to make; 0 is all.
 	Distinct int
 }
 
@@ -103,7 +103,8 @@ func second(random *rand.Rand, encoder *histogram.Encoder, rate int) ([]encoded,
 	return intervals, nil
 }
 
-// sample returns how long an operation was served and how long it waited before, in nanoseconds. Some seconds stall.
+// sample returns how long an operation was served and how long it waited before, in nanoseconds.
+// Some seconds stall.
 func (op operation) sample(random *rand.Rand, stall bool) (served, waited int64) {
 	service := op.median * math.Exp(random.NormFloat64()*0.55)
 	wait := random.ExpFloat64() * 40e3

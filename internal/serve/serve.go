@@ -1,8 +1,9 @@
 // Package serve shows the page of package page in browsers: one of complete logs, or one that goes
 // on while logs are written, by server-sent events.
 //
-// Events are numbered, and all viewers read the same list of them, each at its own pace. So a viewer
-// that is slow or dead costs nobody else anything. One that falls behind the list gets all data anew.
+// Events are numbered, and all viewers read the same list of them, each at its own pace. So a
+// viewer that is slow or dead costs nobody else anything. One that falls behind the list gets all
+// data anew.
 package serve
 
 import (

@@ -15,8 +15,8 @@ import (
 	"hdrkit/output/picture/page"
 )
 
-// pipes is a listener in memory. A connection holds no byte that its reader did not ask for, so that
-// a reader that reads nothing blocks its writer at once.
+// pipes is a listener in memory. A connection holds no byte that its reader did not ask for, so
+// that a reader that reads nothing blocks its writer at once.
 type pipes struct {
 	connections chan net.Conn
 	closed      chan struct{}

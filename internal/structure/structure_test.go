@@ -1,4 +1,5 @@
-// Package structure tests the structure of the repository: which package imports which, and the width of comments.
+// Package structure tests the structure of the repository: which package imports which, and the
+// width of comments.
 package structure
 
 import (
@@ -45,8 +46,8 @@ func list(t *testing.T) []listed {
 // code finds what is between back quotes.
 var code = regexp.MustCompile("`([^`]+)`")
 
-// table returns the rows of a table of docs/ARCHITECTURE.md, the one after the heading. A row is the names in back quotes of
-// each of its cells.
+// table returns the rows of a table of docs/ARCHITECTURE.md, the one after the heading. A row is
+// the names in back quotes of each of its cells.
 func table(t *testing.T, heading string) (rows [][][]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "docs", "ARCHITECTURE.md"))
@@ -80,14 +81,15 @@ func table(t *testing.T, heading string) (rows [][][]string) {
 	return rows
 }
 
-// matches reports whether a pattern of docs/ARCHITECTURE.md has a package. A pattern that ends with /... has all packages
-// below.
+// matches reports whether a pattern of docs/ARCHITECTURE.md has a package. A pattern that ends with
+// /... has all packages below.
 func matches(pattern, path string) bool {
 	prefix, below := strings.CutSuffix(pattern, "/...")
 	return path == prefix || below && strings.HasPrefix(path, prefix+"/")
 }
 
-// TestImports checks the table of layers: a package imports packages of its own row and of the rows above.
+// TestImports checks the table of layers: a package imports packages of its own row and of the rows
+// above.
 func TestImports(t *testing.T) {
 	rows := table(t, "Packages")
 	// layer returns the row whose pattern for a package is the longest.

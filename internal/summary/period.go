@@ -23,8 +23,8 @@ var Modes = []string{"covered", "sum", "intervals"}
 // Period returns the period in milliseconds. The span of an input is the longest span of any tag in
 // it, as in HdrLogProcessing. The period of several inputs is,
 //
-//   - covered: the time that the span of at least one input covers. Logs of machines that ran side by
-//     side do not count several times;
+//   - covered: the time that the span of at least one input covers. Logs of machines that ran side
+//     by side do not count several times;
 //   - sum: the sum of all spans, as in HdrLogProcessing;
 //   - intervals: the sum of the lengths of all intervals.
 func (r *Result) Period(mode string) int64 {

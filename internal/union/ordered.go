@@ -1,8 +1,8 @@
 package union
 
 // inOrder has next fill items, several goroutines work on them, and done take them in the order in
-// which they were filled. Items are used again. Next and done each run on one goroutine, done on the
-// caller's. It ends when next returns false, or when done returns an error, which it returns.
+// which they were filled. Items are used again. Next and done each run on one goroutine, done on
+// the caller's. It ends when next returns false, or when done returns an error, which it returns.
 func inOrder[T any](workers int, next func(*T) bool, work func(worker int, item *T), done func(*T) error) error {
 	if workers <= 1 {
 		var item T

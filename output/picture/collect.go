@@ -247,7 +247,8 @@ func (c *Collector) thin() {
 	}
 }
 
-// splitAt splits points, which are in order of time, into those that start before a time, and the others.
+// splitAt splits points, which are in order of time, into those that start before a time, and the
+// others.
 func splitAt(points []Point, start int64) (before, after []Point) {
 	n, _ := slices.BinarySearchFunc(points, float64(start), func(p Point, start float64) int { return cmp.Compare(p.Start, start) })
 	return points[:n], points[n:]
@@ -257,7 +258,8 @@ func splitAt(points []Point, start int64) (before, after []Point) {
 // It bounds the memory for logs of any length.
 const mostPoints = 256 << 10
 
-// thinned thins the points of a line, which are in order of time, to four in each column of a width in milliseconds.
+// thinned thins the points of a line, which are in order of time, to four in each column of a width
+// in milliseconds.
 func thinned(points []Point, width float64) []Point { return slices.Concat(runs(points, width)...) }
 
 // Picture returns what was gathered as a picture of a type, whose time 0 is origin, in milliseconds

@@ -78,7 +78,8 @@ func (p *Picture) widened(all []WindowSeries, width int64) (merged []WindowSerie
 	return merged, nil
 }
 
-// pageOf returns the data of a page with windows of a width, and lines thinned to columns up to where those that are recent begin.
+// pageOf returns the data of a page with windows of a width, and lines thinned to columns up to
+// where those that are recent begin.
 func (p *Picture) pageOf(windows []WindowSeries, width int64, columns int, recent int64) (*page.Data, error) {
 	s := newSheet(p, draw.Canvas{})
 	out := &page.Data{

@@ -11,8 +11,8 @@ import (
 // Live gathers windows for a page that is shown while logs are written. Its memory has a bound,
 // since older windows are merged. It is not safe for concurrent use.
 type Live struct {
-	// Collector gathers. Its fields, Step among them, are set before the first window. Aggregate and
-	// Moving are 0.
+	// Collector gathers. Its fields, Step among them, are set before the first window. Aggregate
+	// and Moving are 0.
 	Collector Collector
 	// Dress gives a picture its looks.
 	Dress func(p *Picture)
@@ -33,8 +33,8 @@ type Live struct {
 	stale bool
 }
 
-// Add adds an interval, measured with l.Collector, to the series with a label. LogStart, in milliseconds since the epoch,
-// is time 0 of the page if the interval is the first.
+// Add adds an interval, measured with l.Collector, to the series with a label. LogStart, in
+// milliseconds since the epoch, is time 0 of the page if the interval is the first.
 func (l *Live) Add(label string, logStart int64, i *Interval) error {
 	if !l.started {
 		l.origin, l.started, l.ends = logStart, true, map[string]int64{}
@@ -109,7 +109,8 @@ func (l *Live) Data() (*page.Data, error) {
 	return d, nil
 }
 
-// Update returns what was added since Data or Update was called last. It is false if that is nothing.
+// Update returns what was added since Data or Update was called last. It is false if that is
+// nothing.
 func (l *Live) Update() (u *page.Update, some bool) {
 	rows := l.pending
 	l.pending = page.Rows{}
@@ -123,5 +124,6 @@ func (l *Live) update(rows *page.Rows) *page.Update {
 	return &page.Update{To: l.to, Rows: rows, Marks: []page.Mark{}, Inputs: []string{}}
 }
 
-// Origin returns time 0 of the page, in milliseconds since the epoch. It is false before the first interval.
+// Origin returns time 0 of the page, in milliseconds since the epoch. It is false before the first
+// interval.
 func (l *Live) Origin() (origin int64, started bool) { return l.origin, l.started }

@@ -22,8 +22,9 @@ func readBack(t *testing.T, v any) *pagetest.Page {
 	return pagetest.Read(t, []byte(`<script id="data" type="application/json">`+string(text)+"</script>"))
 }
 
-// TestLive shows two tags for so long that older windows are merged again and again. Its memory has a bound, the data and
-// the updates since have every value, and the windows are as long as the data say.
+// TestLive shows two tags for so long that older windows are merged again and again. Its memory has
+// a bound, the data and the updates since have every value, and the windows are as long as the data
+// say.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	const seconds, origin, limit = 100_000, 1468800000000, 1 << 20

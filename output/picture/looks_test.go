@@ -248,7 +248,8 @@ func TestCollectorKinds(t *testing.T) {
 	}
 }
 
-// TestPDFText proves that the letters of a PDF follow one another, and that its text can be searched.
+// TestPDFText proves that the letters of a PDF follow one another, and that its text can be
+// searched.
 func TestPDFText(t *testing.T) {
 	var canvas pdfCanvas
 	face := plot.DefaultTextHandler.Cache().Lookup(textStyle(10).Font, 10)

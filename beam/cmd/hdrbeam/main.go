@@ -1,4 +1,5 @@
-// Command hdrbeam merges HdrHistogram logs with Apache Beam, on this machine or on a cluster, as hdrunion -grid does.
+// Command hdrbeam merges HdrHistogram logs with Apache Beam, on this machine or on a cluster, as
+// hdrunion -grid does.
 package main
 
 import (
@@ -132,7 +133,8 @@ func run(ctx context.Context, o *options) int {
 	return ok
 }
 
-// cause returns the message of the function that failed, without the runner's description of the stage.
+// cause returns the message of the function that failed, without the runner's description of the
+// stage.
 func cause(err error) string {
 	text := err.Error()
 	if n := strings.LastIndex(text, "failed:\n"); n >= 0 {

@@ -93,7 +93,8 @@ func intervals(log string) []string {
 	return lines
 }
 
-// TestUnion compares each log with what hdrunion makes of it, byte for byte: the exit status and the log.
+// TestUnion compares each log with what hdrunion makes of it, byte for byte: the exit status and
+// the log.
 func TestUnion(t *testing.T) {
 	hdrunion := command(t, "hdrunion")
 	paths, err := filepath.Glob(logs + "/*.hdr")
@@ -177,7 +178,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestShards checks that the logs of all spans together have the lines of the union, each in its span.
+// TestShards checks that the logs of all spans together have the lines of the union, each in its
+// span.
 func TestShards(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -216,7 +218,8 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// TestKinds checks that a tag with integers and doubles is an error that names both logs, even if they never meet.
+// TestKinds checks that a tag with integers and doubles is an error that names both logs, even if
+// they never meet.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -303,8 +306,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestKilled kills a run while it reads, and checks that no output is there. A second run gives the bytes of any other, and
-// removes what runs that failed have left.
+// TestKilled kills a run while it reads, and checks that no output is there. A second run gives the
+// bytes of any other, and removes what runs that failed have left.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -344,7 +347,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestServer runs the pipeline on Prism as a process of its own, as on any portable runner with a job server.
+// TestServer runs the pipeline on Prism as a process of its own, as on any portable runner with a
+// job server.
 func TestServer(t *testing.T) {
 	clitest.RequireTools(t, "go")
 	server := filepath.Join(t.TempDir(), "prism")

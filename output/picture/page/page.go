@@ -74,7 +74,8 @@ type Recent struct {
 	Window int64 `json:"window"`
 }
 
-// An Update is what a live page gets after its Data: further rows, of series that it knows, and all marks.
+// An Update is what a live page gets after its Data: further rows, of series that it knows, and all
+// marks.
 type Update struct {
 	To    int64  `json:"to"`
 	Marks []Mark `json:"marks"`
