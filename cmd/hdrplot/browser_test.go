@@ -301,8 +301,8 @@ func TestBrowserPages(t *testing.T) {
 	}
 }
 
-// TestBrowserHeatmap draws a heat map of the same load all the time, of which no column has more
-// than the others, whatever tags there are a line of.
+// TestBrowserHeatmap draws a heat map of a constant load. No column may have more than another one,
+// whichever tags have a line.
 func TestBrowserHeatmap(t *testing.T) {
 	const tags, perSecond, seconds = 20, 100, 200 // 2000 values a second
 	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})

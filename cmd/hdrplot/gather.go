@@ -175,7 +175,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	one := *s
 	one.Inputs, one.Seen = logs, 0
 	var look func(scan.Visit, *histogram.Histogram, *interval)
-	var tell func(scan.Visit, *interval) error
+	var take func(scan.Visit, *interval) error
 	if verbose := g.c.Bool("v"); verbose || g.overTime() {
 		look = func(v scan.Visit, h *histogram.Histogram, i *interval) {
 			if g.overTime() {
@@ -186,7 +186,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 				i.line = figures.Line(v.Tag, v.StartMillis(), v.EndMillis(), output.Scale{Ratio: g.options.ratio})
 			}
 		}
-		tell = func(v scan.Visit, i *interval) error {
+		take = func(v scan.Visit, i *interval) error {
 			if verbose {
 				cli.Verbosef(g.c, "%s:%d: %s", v.Name, v.Line, i.line)
 			}
@@ -197,7 +197,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			return nil
 		}
 	}
-	result, err := summary.Collect(&one, summary.Options{IgnoreTags: g.options.ignoreTags}, look, tell)
+	result, err := summary.Collect(&one, summary.Options{IgnoreTags: g.options.ignoreTags}, look, take)
 	s.Seen += one.Seen
 	if err != nil {
 		return err

@@ -231,8 +231,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestViewers opens 100 viewers, one of which reads nothing: the others get everything, and so does
-// the page.
+// TestViewers opens 100 viewers. One of them reads nothing. The others and the page get everything.
 func TestViewers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

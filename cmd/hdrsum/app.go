@@ -117,8 +117,8 @@ func run(c *urfave.Context) error {
 func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o *options, g *gates) error {
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
 	o.units.Watch(s)
-	look, tell := verbose(c, o)
-	result, err := summary.Collect(s, o.collecting(c), look, tell)
+	look, take := verbose(c, o)
+	result, err := summary.Collect(s, o.collecting(c), look, take)
 	stop()
 	if err != nil {
 		return err
@@ -171,17 +171,17 @@ func (o *options) collecting(c *urfave.Context) summary.Options {
 }
 
 // verbose returns what makes and prints a line for each interval, nil if that was not asked for.
-func verbose(c *urfave.Context, o *options) (look func(v scan.Visit, h *histogram.Histogram, f *output.IntervalFigures), tell func(v scan.Visit, f *output.IntervalFigures) error) {
+func verbose(c *urfave.Context, o *options) (look func(v scan.Visit, h *histogram.Histogram, f *output.IntervalFigures), take func(v scan.Visit, f *output.IntervalFigures) error) {
 	if !c.Bool("v") {
 		return nil, nil
 	}
 	look = func(v scan.Visit, h *histogram.Histogram, f *output.IntervalFigures) { *f = output.FiguresOf(h) }
-	tell = func(v scan.Visit, f *output.IntervalFigures) error {
+	take = func(v scan.Visit, f *output.IntervalFigures) error {
 		if err := o.setScale(); err != nil {
 			return err
 		}
 		cli.Verbosef(c, "%s:%d: %s", v.Name, v.Line, f.Line(v.Tag, v.StartMillis(), v.EndMillis(), o.scale))
 		return nil
 	}
-	return look, tell
+	return look, take
 }

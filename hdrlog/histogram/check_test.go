@@ -126,7 +126,7 @@ func checkCutShort(t *testing.T, text []byte, compressed bool) {
 	whole := len(bytes.TrimRight(text, "="))
 	for size := len(text); size >= 8; size -= 1 + (len(text)-size)/16 {
 		if got, want := CutShort(text[:size]), compressed && size < whole; got != want {
-			t.Errorf("CutShort tells %v of %d of %d characters: %s", got, size, len(text), text)
+			t.Errorf("CutShort returns %v of %d of %d characters: %s", got, size, len(text), text)
 		}
 	}
 }

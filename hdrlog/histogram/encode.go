@@ -111,7 +111,7 @@ func (e *Encoder) pack(head []byte, cookie uint32, raw []byte) ([]byte, error) {
 	return packed, nil
 }
 
-// Dense counts hardly ever repeat. So Huffman codes alone make the shorter stream, much faster.
+// Dense counts rarely repeat. So Huffman codes alone make the shorter stream, much faster.
 // Matches win for small payloads, which are mostly header, and for payloads that repeat themselves.
 // So those two are also tried with matches, at the level that compresses them best.
 // docs/compression.md has the numbers.

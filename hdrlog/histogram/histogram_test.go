@@ -146,7 +146,7 @@ func TestRecordErrors(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	h := newHistogram(t, 3, 1)
 	if h.Min() != 0 || h.Max() != 0 || h.Mean() != 0 || h.StdDev() != 0 || h.ValueAtPercentile(50) != 0 || h.CountBetween(0, math.MaxInt64) != 0 {
-		t.Errorf("an empty histogram tells %d %d %v %v %d", h.Min(), h.Max(), h.Mean(), h.StdDev(), h.ValueAtPercentile(50))
+		t.Errorf("an empty histogram has %d %d %v %v %d", h.Min(), h.Max(), h.Mean(), h.StdDev(), h.ValueAtPercentile(50))
 	}
 	for step := range h.Percentiles(5) {
 		t.Errorf("step %+v", step)

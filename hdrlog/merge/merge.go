@@ -16,7 +16,7 @@
 //	START     LENGTH   start    end      window
 //	10.000    10.000   10,000   20,000   [10,000, 20,000)
 //	9.998     10.001    9,998   19,999   [10,000, 20,000)   a timer that is early
-//	5.000     10.000    5,000   15,000   [10,000, 20,000)   a middle on an edge belongs to the later window
+//	5.000     10.000    5,000   15,000   [10,000, 20,000)   a middle on an edge: the later window
 //	4.999     10.000    4,999   14,999   [0, 10,000)
 //	9.9995     0.001    9,999   10,000   [0, 10,000)
 //	10.000     0.000   10,000   10,000   [10,000, 20,000)
@@ -31,7 +31,7 @@
 //     discernible value and the smallest conversion ratio of all.
 //   - MAX: the highest value of the sum, divided by [hdrlog.MaxRatio].
 //
-// One interval alone stays what it is: its times, its MAX and its payload stay byte for byte, but a
+// One interval alone does not change: its times, its MAX and its payload stay byte for byte, but a
 // payload that is not of version 2 and compressed is encoded anew.
 //
 // Integer and double histograms do not add up. Neither do double histograms whose values lie too

@@ -19,8 +19,8 @@ func Main(m *testing.M, name string, command func()) {
 	testscript.Main(m, map[string]func(){name: command})
 }
 
-// Run runs the scripts in testdata/script. In them $TESTDATA is the repository's testdata, $LOGS
-// and $DIALECTS its folders of logs.
+// Run runs the scripts in testdata/script. In scripts, $TESTDATA is the testdata folder of the
+// repository, and $LOGS and $DIALECTS are its folders of logs.
 func Run(t *testing.T) {
 	root := Root()
 	testscript.Run(t, testscript.Params{
@@ -62,8 +62,8 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// compress writes a file compressed by gzip: gzip FILE FILE.gz. The third argument, if any, is the
-// number of bytes after which the result is cut.
+// compress writes a file compressed by gzip: gzip FILE FILE.gz [SIZE]. It cuts the result after
+// SIZE bytes.
 func compress(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: gzip file compressed [bytes]")
@@ -81,12 +81,11 @@ func compress(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(result), 0o666))
 }
 
-// RequireTools skips the test unless HDRKIT_REQUIRE_TOOLS is 1. Then each tool must be installed,
-// and the test fails if one is missing. A tool is the name of a program, or the path of a file if
-// it contains a slash.
+// RequireTools skips the test unless HDRKIT_REQUIRE_TOOLS is 1. If it is 1, the test fails if a
+// tool is missing. A tool is the name of a program, or the path of a file if it contains a slash.
 //
-// A test that needs a program outside of Go and the shell's own, or that starts a server, calls
-// RequireTools first.
+// A test calls RequireTools first if it starts a server, or a program that comes neither with Go
+// nor with the shell.
 func RequireTools(t testing.TB, tools ...string) {
 	t.Helper()
 	if os.Getenv("HDRKIT_REQUIRE_TOOLS") != "1" {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// SmallDisk mounts a file system of 256 KB and returns its folder. Where that is not allowed it
-// skips the test.
+// SmallDisk mounts a file system of 256 KB and returns its folder. It skips the test if mounting is
+// not allowed.
 func SmallDisk(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -24,8 +24,8 @@ func SmallDisk(t *testing.T) string {
 	return folder
 }
 
-// FullDisk has run write to a file system that is too small, where name is a file already. It must
-// fail and say so of a file of folder, and leave that file, and nothing else.
+// FullDisk calls run with a folder on a file system that is too small. The folder contains the file
+// name. Run must fail, report a file of the folder, and leave the file name there, and nothing else.
 func FullDisk(t *testing.T, name string, run func(folder string) (stderr string, status int)) {
 	t.Helper()
 	folder := SmallDisk(t)

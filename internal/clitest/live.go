@@ -20,7 +20,8 @@ import (
 // Patience is how long a test waits for what must happen. A loaded machine may need much of it.
 const Patience = 2 * time.Minute
 
-// Await waits until the condition holds. Describe, which may be nil, says what there is instead.
+// Await waits until the condition holds. If the test gives up, it prints what
+// describe returns. Describe may be nil.
 func Await(t testing.TB, what string, describe func() string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(Patience); !holds(); time.Sleep(5 * time.Millisecond) {

@@ -45,7 +45,7 @@ func openTerminal(columns int) (screen, tty *os.File, err error) {
 }
 
 // terminal runs a command whose standard input and output are a terminal: tty COLUMNS FILE STATUS
-// command [arg ...]. FILE gets what the terminal shows, with the escape character as ^[.
+// command [arg ...]. FILE gets the text on the terminal, with ^[ for the escape character.
 func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: tty columns file status command [arg ...]")

@@ -1,5 +1,5 @@
-// Package dump tells what is in a log in one line an interval, so that tests can compare logs, ours
-// with those that the reference wrote or read.
+// Package dump writes one line of text for each interval of a log. Tests compare such lines of
+// hdrkit's logs with those of the reference.
 package dump
 
 import (

@@ -1,5 +1,6 @@
-// Package loggen makes logs like those of cassandra-stress, of any size, to measure on: two
-// operations, their response, service and wait times in nanoseconds, an interval a second for each.
+// Package loggen makes logs for measurements, of any size. They are like those of cassandra-stress:
+// two operations, with response, service and wait times in nanoseconds, each with one interval per
+// second.
 package loggen
 
 import (
@@ -20,8 +21,8 @@ type Options struct {
 	Seed uint64
 	// Start is when the log starts, in milliseconds since the epoch.
 	Start int64
-	// Distinct is how many seconds differ. Those after them repeat their histograms, which is a
-	// great deal quicker to make; 0 is all.
+	// Distinct is the number of seconds with histograms of their own. Later seconds repeat these,
+	// which is much faster. 0 means all.
 	Distinct int
 }
 
@@ -103,8 +104,8 @@ func second(random *rand.Rand, encoder *histogram.Encoder, rate int) ([]encoded,
 	return intervals, nil
 }
 
-// sample returns how long an operation was served and how long it waited before, in nanoseconds.
-// Some seconds stall.
+// sample returns the service time and the wait time of an operation in nanoseconds. Some seconds
+// stall.
 func (op operation) sample(random *rand.Rand, stall bool) (served, waited int64) {
 	service := op.median * math.Exp(random.NormFloat64()*0.55)
 	wait := random.ExpFloat64() * 40e3

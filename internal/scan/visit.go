@@ -172,7 +172,7 @@ func (e *Extents) Add(x Extent, at Place) {
 	e.Merge(&Extents{double: at, ratio: x.Ratio, highest: x.Highest, finest: at, farthest: at})
 }
 
-// Merge takes in what f has.
+// Merge adds the extents of f to e.
 func (e *Extents) Merge(f *Extents) {
 	if f.integer.before(e.integer) {
 		e.integer = f.integer

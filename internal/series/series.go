@@ -155,7 +155,7 @@ func (m *maker) interval(v scan.Visit, r *result) error {
 	return m.emit(t, nil)
 }
 
-// fail returns an error of adding up intervals of t, the last one of which is at a place.
+// fail returns an error of adding up intervals of t. The place is that of the last interval.
 func (t *tag) fail(at scan.Place, err error) error {
 	if errors.Is(err, histogram.ErrSpan) {
 		return fmt.Errorf("tag %s: %w", tags.Text(t.name), t.extents.Explain(err))

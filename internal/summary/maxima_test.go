@@ -85,14 +85,14 @@ func TestCollectMaxima(t *testing.T) {
 	for _, path := range paths {
 		intervals := make(map[string][][3]float64)
 		look := func(v scan.Visit, h *histogram.Histogram, highest *float64) { *highest = h.Float(h.Max()) }
-		tell := func(v scan.Visit, highest *float64) error {
+		take := func(v scan.Visit, highest *float64) error {
 			if *highest > 0 {
 				key := tags.Text(v.Tag)
 				intervals[key] = append(intervals[key], [3]float64{float64(v.StartMillis()), float64(v.EndMillis()), *highest})
 			}
 			return nil
 		}
-		result, err := Collect(newScan(t, 3, path), Options{Maxima: true}, look, tell)
+		result, err := Collect(newScan(t, 3, path), Options{Maxima: true}, look, take)
 		if err != nil {
 			t.Fatal(err)
 		}

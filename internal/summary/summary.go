@@ -32,14 +32,15 @@ type Options struct {
 	Maxima bool
 }
 
-// Collect runs a scan and adds up its intervals by tag. A sum
-// has the lowest lowest discernible value and the most digits of its intervals. The result does not
-// depend on the number of workers or the order of the intervals.
+// Collect runs a scan and adds up its intervals by tag. A sum has the lowest lowest discernible
+// value and the most digits of its intervals. The result does not depend on the number of workers
+// or the order of the intervals.
 //
-// Look, if set, is called for each interval with its own histogram, which it must not keep, on
-// several goroutines. It puts its outcome in result, which holds what an earlier interval left
-// there. Then tell takes that, in the order of the scan.
-func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogram.Histogram, result *R), tell func(v scan.Visit, result *R) error) (*Result, error) {
+// If look is set, Collect calls it on several goroutines for each interval, with the histogram of
+// that interval. Look must not keep the histogram. It writes its outcome to result, which may
+// contain the outcome of an earlier interval. Then Collect calls take with the outcomes, in the
+// order of the scan.
+func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogram.Histogram, result *R), take func(v scan.Visit, result *R) error) (*Result, error) {
 	workers := make([]sums, s.Workers)
 	for n := range workers {
 		workers[n] = sums{options: o, tags: make(map[string]*sum)}
@@ -56,7 +57,7 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 		// another (BenchmarkHdrplot).
 		return workers[n].add(v)
 	}
-	if err := scan.Run(s, decode, tell); err != nil {
+	if err := scan.Run(s, decode, take); err != nil {
 		return nil, err
 	}
 	all := &workers[0]

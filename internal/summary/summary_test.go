@@ -365,11 +365,11 @@ func TestObserve(t *testing.T) {
 		look := func(v scan.Visit, h *histogram.Histogram, result *string) {
 			*result = fmt.Sprint(v.Name, v.Line, string(v.Tag), h.TotalCount(), h.Layout())
 		}
-		tell := func(v scan.Visit, result *string) error {
+		take := func(v scan.Visit, result *string) error {
 			seen = append(seen, *result)
 			return nil
 		}
-		_, err := Collect(s, Options{IgnoreTags: true}, look, tell)
+		_, err := Collect(s, Options{IgnoreTags: true}, look, take)
 		if err != nil {
 			t.Fatal(err)
 		}

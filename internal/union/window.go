@@ -13,7 +13,7 @@ import (
 
 // A window is an interval of the result while it is made: of one tag, with all that joins it.
 type window struct {
-	key        int64 // what windows are in order of, and by tag where it is the same
+	key        int64 // windows are in order of keys, then of tags
 	tagged     *tagged
 	start, end int64        // milliseconds
 	first      scan.Place   // of the interval that opened it
@@ -144,7 +144,7 @@ func (j *joining) finish() []*window {
 
 // grid puts an interval into the window of package merge that it belongs to. What comes out begins
 // where the first of its intervals does and ends where the last does. So an interval that nothing
-// joins stays what it is, and a union of unions is the union of all. Keys are starts of windows.
+// joins stays the same, and a union of unions is the union of all. Keys are starts of windows.
 type grid struct {
 	size    int64 // milliseconds
 	windows map[int64]map[*tagged]*window

@@ -181,8 +181,8 @@ func (o *Options) Scale(found Unit) Scale {
 	return Scale{Ratio: in.Per(to), Name: to.name, In: in}
 }
 
-// Readable returns the scale for people: if the unit of the log is known and no other is asked for,
-// the largest unit of which typical, a value of the log, is at least a twentieth.
+// Readable returns the scale for people. If the unit of the log is known and the user asks for no
+// other, that is the largest unit in which typical, a value of the log, is at least 0.05.
 func (s Scale) Readable(o *Options, typical float64) Scale {
 	if s.In == (Unit{}) || o.Unit != "" || o.Ratio != 0 {
 		return s

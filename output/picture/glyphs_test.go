@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSpelledOut proves that tags in letters that the font lacks are told apart where no other font
-// can be had, and are left alone where one can.
+// TestSpelledOut proves that tags in letters that the font lacks stay distinct if there is no other
+// font, and stay as they are if there is one.
 func TestSpelledOut(t *testing.T) {
 	p := collect(t, Timeline, timeline(100), 20, func(i int) (string, float64, float64, []int64) {
 		return []string{"größe", "挿入"}[i%2], float64(i), 1, []int64{int64(i)}

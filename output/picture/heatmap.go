@@ -174,7 +174,7 @@ func (g *grid) bounds() (low, high float64) {
 			low, high = math.Min(low, r), math.Max(high, r)
 		}
 	}
-	// An eye can tell about five decades of colour.
+	// An eye distinguishes about five decades of colour.
 	return math.Max(low, high/1e5), high
 }
 

@@ -283,8 +283,8 @@ func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, 
 	}
 }
 
-// drawSigns puts a square on a line every so often, to tell it from another one of the same colour.
-// It returns where the next one is due.
+// drawSigns puts squares on a line, which distinguish it from another line of the same colour. It
+// returns the place of the next square.
 func (s *sheet) drawSigns(c draw.Canvas, st style, path []vg.Point, next vg.Length) vg.Length {
 	for _, at := range path {
 		if at.X >= next {

@@ -93,7 +93,7 @@ type stylist struct {
 
 // stylesFor returns the styles of series in groups, each with so many lines. One series has a
 // colour for each of its lines. Series of several groups have the colour of their group. Otherwise
-// each series has its own. Dashes tell apart the lines of one colour.
+// each series has its own. Dashes distinguish lines of one colour.
 func (c *colours) stylesFor(groups []string, lines int) *stylist {
 	st := &stylist{colours: c, lines: lines}
 	first, members := map[string]int{}, map[string]int{}

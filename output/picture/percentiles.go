@@ -22,7 +22,7 @@ func (c *Curve) end() float64 {
 	return end
 }
 
-// points returns the curve as points on the axis of nines, the last of which is the maximum.
+// points returns the curve as points on the axis of nines. The last point is the maximum.
 func (c *Curve) points() (points []Point) {
 	if c.Count == 0 {
 		return nil

@@ -562,8 +562,8 @@ func lab(m [3][3]float64, c color.Color) [3]float64 {
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// TestContrast proves that each line, and each cell of a heat map that has a count, can be told
-// from the background.
+// TestContrast proves that each line, and each cell of a heat map that has a count, stands out from
+// the background.
 func TestContrast(t *testing.T) {
 	luminance := func(c color.Color) float64 {
 		r, g, b, _ := c.RGBA()

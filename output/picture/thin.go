@@ -106,7 +106,7 @@ func timeRange(series []Series) (from, to float64, ok bool) {
 	return from, to, from <= to
 }
 
-// mostLines is the number of series that get a line of their own. Nobody can tell more lines apart.
+// mostLines is the number of series that get a line of their own. Nobody can distinguish more.
 const mostLines = 12
 
 // split returns the series with the highest maximum, in their old order, and the rest.

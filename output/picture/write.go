@@ -72,7 +72,7 @@ func (p *Picture) WriteSVG(w io.Writer) error {
 // An svgCanvas remembers the widths of its texts.
 type svgCanvas struct {
 	*vgsvg.Canvas
-	widths []vg.Length // 0 where that cannot be told
+	widths []vg.Length // 0 if the width is unknown
 }
 
 // FillString draws text.

@@ -30,7 +30,7 @@ const (
 //	8 bits  first literal
 //	8 bits  second literal
 //	4 bits  length of the match after them
-//	3 bits  unused, of which the middle one is entryRare
+//	3 bits  unused; the middle one is entryRare
 //	1 bit   whether there is a match (the sign, so that one shift makes a mask of it)
 //
 // Entries of the distance table:
