@@ -29,9 +29,9 @@ type format struct {
 	name  string
 	write func(r *report) error // a summary
 	rows  func(w io.Writer, o *options) output.RowWriter
-	// point and clash are set for streams to a monitoring system. point returns the time of a row in
-	// the units of that system. clash returns an error if a point cannot follow the last one of its
-	// tag, by their times.
+	// point and clash are set for streams to a monitoring system. point returns the time of a row
+	// in the units of that system. clash returns an error if a point cannot follow the last one of
+	// its tag, by their times.
 	point func(r *output.Row, o *options) int64
 	clash func(last, now int64) error
 	// totals is set where rows show what was recorded since the log began.

@@ -25,7 +25,8 @@ func SmallDisk(t *testing.T) string {
 }
 
 // FullDisk calls run with a folder on a file system that is too small. The folder contains the file
-// name. Run must fail, report a file of the folder, and leave the file name there, and nothing else.
+// name. Run must fail, report a file of the folder, and leave the file name there, and nothing
+// else.
 func FullDisk(t *testing.T, name string, run func(folder string) (stderr string, status int)) {
 	t.Helper()
 	folder := SmallDisk(t)
