@@ -145,6 +145,7 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 	defer s.start(c)()
 	stopped := make(chan struct{})
 	_, err = cli.Follow(c, f.size, f, cli.FollowHooks{
+		CompleteSilent: true, // the page can show late intervals, too
 		Start: func(m *live.Merger) (end func()) {
 			f.merger = m
 			done := make(chan struct{})
@@ -276,11 +277,8 @@ func (f *follower) Window(m *merge.Merged) error {
 	return nil
 }
 
-// Late leaves out an interval that came after its window.
-func (f *follower) Late(*merge.Merged) error {
-	f.diagnostics.LeftOut(1)
-	return nil
-}
+// Late takes an interval that came after its window: one more row.
+func (f *follower) Late(m *merge.Merged) error { return f.Window(m) }
 
 // Malformed counts a malformed line.
 func (f *follower) Malformed(_ error, text string) error { return f.diagnostics.Skip(text) }

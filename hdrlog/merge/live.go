@@ -40,6 +40,8 @@ type Live struct {
 	// passes says when the first input passed windows: in order of both, from the first window
 	// that is not complete.
 	passes []pass
+	// closing is set by CompleteSilent.
+	closing bool
 }
 
 // A pass says when the first input passed the windows that end at or before end.
@@ -70,6 +72,10 @@ const never = math.MinInt64
 func NewLive(size int64, idle time.Duration) *Live {
 	return &Live{windows: NewWindows(size), idle: idle, done: never}
 }
+
+// CompleteSilent makes all windows complete while all inputs are silent. Otherwise a window that no
+// input has passed stays open, so that none of its intervals can be late. Call it before Join.
+func (l *Live) CompleteSilent() { l.closing = true }
 
 // Join adds an input, which has data to read. Unread, which may be nil, is asked before an input
 // that is at its end stops holding back a window: it returns true if data have come that were not
@@ -165,14 +171,20 @@ func (l *Live) All() iter.Seq[*Merged] {
 
 // complete returns the end of the last window that is complete.
 func (l *Live) complete(now time.Time) int64 {
-	if len(l.passes) == 0 {
+	if len(l.passes) == 0 && !l.closing {
 		return never
 	}
-	end := l.passes[len(l.passes)-1].end
-	for _, in := range l.inputs {
-		end = min(end, in.releases(now))
+	end, released := int64(never), int64(math.MaxInt64)
+	if len(l.passes) > 0 {
+		end = l.passes[len(l.passes)-1].end
 	}
-	return end
+	for _, in := range l.inputs {
+		released = min(released, in.releases(now))
+	}
+	if open := l.windows.open; l.closing && released == math.MaxInt64 && len(open) > 0 {
+		return open[len(open)-1].End
+	}
+	return min(end, released)
 }
 
 // releases returns the end of the last window that the input does not hold back.
@@ -191,13 +203,14 @@ func (in *LiveInput) releases(now time.Time) int64 {
 		}
 		waited = p.end
 	}
-	if waited <= passed {
+	quiet := now.Sub(in.shown) >= 2*in.idle()
+	if waited <= passed && !(quiet && in.live.closing) {
 		return passed
 	}
 	if in.unread != nil && in.unread() {
 		return passed
 	}
-	if now.Sub(in.shown) >= 2*in.idle() {
+	if quiet {
 		in.silent = true
 		return math.MaxInt64
 	}
@@ -211,12 +224,18 @@ func (l *Live) Deadline(now time.Time) (next time.Time, ok bool) {
 		if !in.atEnd || in.silent || in.behind {
 			continue
 		}
+		earlier := func(at time.Time) bool {
+			if at.After(now) && (!ok || at.Before(next)) {
+				next, ok = at, true
+			}
+			return at.After(now)
+		}
+		if l.closing {
+			earlier(in.shown.Add(2 * in.idle()))
+		}
 		passed := l.passedBy(in.position)
 		for _, p := range l.passes {
-			if at := p.at.Add(in.idle()); p.end > passed && at.After(now) {
-				if !ok || at.Before(next) {
-					next, ok = at, true
-				}
+			if p.end > passed && earlier(p.at.Add(in.idle())) {
 				break
 			}
 		}

@@ -51,6 +51,8 @@ func CheckFollow(c *cli.Context, never ...string) error {
 
 // FollowHooks are what a command does besides. All may be nil.
 type FollowHooks struct {
+	// CompleteSilent is that of [live.Options].
+	CompleteSilent bool
 	// Start receives the merger before it runs, and returns what to call after that.
 	Start func(*live.Merger) (end func())
 	// Stopped is called when a signal comes or the time of -for is over.
@@ -89,7 +91,7 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 	})
 	var named sync.Map // the tags of -tif, by input
 	merger := live.New(live.Options{
-		Size: size, Idle: time.Duration(idle) * time.Millisecond,
+		Size: size, Idle: time.Duration(idle) * time.Millisecond, CompleteSilent: hooks.CompleteSilent,
 		Selection: selection, IgnoreTags: c.Bool("it"), Expected: c.Float64("co"), Second: second, Stop: stop,
 		Tag: func(in *follow.Input, tag []byte) []byte {
 			own, _ := named.Load(in)

@@ -33,6 +33,8 @@ type Options struct {
 	// nothing is merged, and the sink is an [IntervalSink].
 	Size int64
 	Idle time.Duration
+	// CompleteSilent is that of [merge.Live].
+	CompleteSilent bool
 	// Selection says which intervals are wanted. It sees the tags that Tag returns.
 	Selection scan.Selection
 	// Tag, if set, returns the tag that an interval of an input has in the result.
@@ -166,6 +168,9 @@ func New(o Options, sink Sink) *Merger {
 	m := &Merger{
 		options: o, sink: sink, live: merge.NewLive(max(o.Size, 1), o.Idle), now: time.Now,
 		find: make(map[*follow.Input]*input), byLive: make(map[*merge.LiveInput]*input), wake: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	if o.CompleteSilent {
+		m.live.CompleteSilent()
 	}
 	m.decoders.New = func() any { return scan.NewDecoder(o.Expected) }
 	return m

@@ -14,8 +14,8 @@ export class View {
       const window = recent && t >= recent.from ? recent.window : this.window;
       return window ? round((t - windowAt) / window) * window + windowAt : t;
     };
-    from = Math.max(Math.round(snapped(from, Math.floor)), this.whole.from);
-    to = Math.min(Math.round(snapped(to, Math.ceil)), this.whole.to);
+    from = Math.max(snapped(Math.round(from), Math.floor), this.whole.from);
+    to = Math.min(snapped(Math.round(to), Math.ceil), this.whole.to);
     return to > from ? [from, to] : null;
   }
 
