@@ -214,7 +214,8 @@ func TestBrowserLive(t *testing.T) {
 	}
 }
 
-// TestBrowserComplete follows logs that are complete. In random views, the table agrees with hdrsum for their union.
+// TestBrowserComplete follows logs that are complete. In random views, the table agrees with hdrsum
+// for their union.
 func TestBrowserComplete(t *testing.T) {
 	b := newBrowser(t)
 	logs := []string{"-ip", filepath.Join(clitest.Root(), "testdata/logs"), "-if", `node[123]\.hdr`}
@@ -233,7 +234,8 @@ func TestBrowserComplete(t *testing.T) {
 	b.until(t, fmt.Sprintf("[...document.querySelectorAll('#summary tbody tr')].reduce((sum, row) => sum + Number(row.cells[2].textContent.replace(/,/g, '')), 0) === %d", values))
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := range 12 {
-		// Views that begin and end with windows, whose times are absolute: node1.hdr starts at 1468800401.074.
+		// Views that begin and end with windows, whose times are absolute: node1.hdr starts at
+		// 1468800401.074.
 		view := [2]float64{float64(10*random.Int64N(12)) - 1.074, 0}
 		view[1] = view[0] + 10 + float64(10*random.Int64N(5))
 		if n == 0 {
@@ -258,8 +260,8 @@ func TestBrowserComplete(t *testing.T) {
 	b.checkConsole(t)
 }
 
-// TestBrowserFrozen stops a server without closing its connections. The page says that the connection is lost, and goes on
-// when the server does.
+// TestBrowserFrozen stops a server without closing its connections. The page says that the
+// connection is lost, and goes on when the server does.
 func TestBrowserFrozen(t *testing.T) {
 	b := newBrowser(t)
 	dir := t.TempDir()

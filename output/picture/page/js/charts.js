@@ -58,7 +58,7 @@ function bandOf(series, from, to, columns) {
 // drawTime draws the chart over time. Page has the data, the view, the series to draw and the look.
 export function drawTime(chart, page) {
   const { data, view, theme, series, band } = page, { heat } = page, { from, to } = view;
-  const g = chart.begin(data.height, data.absolute ? 60 : 46), range = new Range(), unit = data.type === 'throughput' ? '' : data.unit;
+  const g = chart.begin(data.height, data.absolute ? 60 : 46), range = new Range(), unit = data.type === 'throughput' && !heat ? '' : data.unit;
   const shown = [...series, ...band];
   for (const s of shown) {
     if (heat) for (const w of startsIn(s.windows, from, to)) { if (w.count) { range.add(w.min); range.add(w.max); } }
@@ -69,7 +69,7 @@ export function drawTime(chart, page) {
   chart.y = valueAxis(unit, range, heat || page.log, { low: data.low, high: data.high }, ticksFor(chart.plot));
   chart.fit(data.limits.map(l => l.label));
   chart.x = timeAxis(data, from, to, chart.plot.right - chart.plot.left);
-  chart.axes(theme, chart.x.title, data.valueName);
+  chart.axes(theme, chart.x.title, heat ? 'value' : data.valueName);
   chart.clip();
   if (!any) chart.message(theme, heat || data.type !== 'throughput' ? 'no interval with values starts in this time' : 'no interval with values and a length starts in this time');
   else if (heat) drawHeat(chart, page, shown);
