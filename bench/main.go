@@ -27,7 +27,7 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 7, "how often to run each command, the long log at most three times")
 	flag.StringVar(&b.floor, "floor", "../../shared/reference/floor/floor.c", "source of the floor, which needs cc and libdeflate")
 	flag.StringVar(&b.jar, "jar", "/usr/share/java/hdrhistogram.jar", "HdrHistogram for Java, with its HistogramLogProcessor")
-	flag.StringVar(&b.processing, "processing", "", "class path of HdrLogProcessing for Java, with what it needs, if it is to be measured")
+	flag.StringVar(&b.processing, "processing", "", "class path of HdrLogProcessing and its libraries, to measure it too")
 	flag.Parse()
 	if err := b.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

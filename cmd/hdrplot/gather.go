@@ -52,7 +52,7 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 	}
 	for _, name := range []string{"s", "e", "incT", "excT"} {
 		if len(logs) == 0 && cli.Given(c, name) {
-			return nil, cli.Usagef("%s is a percentile distribution, of which -%s can choose nothing: it takes logs", distributions[0].Name, name)
+			return nil, cli.Usagef("%s is a percentile distribution, but -%s needs logs", distributions[0].Name, name)
 		}
 	}
 	if err := o.setScale(len(logs) > 0); err != nil {

@@ -19,7 +19,7 @@ const examples = `examples:
    hdrsplit -if fixed.hdr                      insert-rt.fixed.hdr, insert-st.fixed.hdr, ...: a log for each tag
    hdrsplit -if fixed.hdr -incT 'insert-.*'    these tags only
    hdrsplit -if 'node.*\.hdr' -od split        all logs whose name matches, into the folder split
-   hdrsplit -s 60 -e 5m fixed.hdr              without the first minute and what comes after the fifth
+   hdrsplit -s 60 -e 5m fixed.hdr              the second to the fifth minute
    hdrsplit -verify fixed.hdr                  without intervals whose payload is damaged
    zstdcat run.hdr.zst | hdrsplit -if -        insert-rt.stdin.hdr, ...
 

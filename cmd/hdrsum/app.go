@@ -23,7 +23,7 @@ const examples = `examples:
    hdrsum -if throughput.hdr -incT '.*-rt' -it       the response times of all operations together
    hdrsum -if '.*-rt\.fixed\.hdr' -ovr 1000 -it     all logs whose name matches
    hdrsum -if throughput.hdr -st hgrm -of tpt        tpt.TAG.hgrm for every tag
-   hdrsum -s 60 -e 5m throughput.hdr                 without the first minute and what comes after the fifth
+   hdrsum -s 60 -e 5m throughput.hdr                 the second to the fifth minute
    zstdcat run.hdr.zst | hdrsum -if - -st json       from a pipe, as JSON
    hdrsum -if fixed.hdr -st timeline -ovr 1000000    CSV with a row for each interval
    hdrsum -if fixed.hdr -st ndjson -agg 10           JSON lines, intervals merged to ten seconds

@@ -34,7 +34,7 @@ type format struct {
 	// its tag, by their times.
 	point func(r *output.Row, o *options) int64
 	clash func(last, now int64) error
-	// totals is set where rows show what was recorded since the log began.
+	// totals reports that rows show totals since the log began.
 	totals bool
 }
 

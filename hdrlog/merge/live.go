@@ -16,7 +16,7 @@ const DefaultIdle = 5 * time.Second
 const mostAhead = 512
 
 // Live decides when the windows of logs that are still written are complete. It does not read and
-// it does not wait: the caller says what it reads, and what time it is.
+// it does not wait: the caller passes the intervals and the time.
 //
 // An input has passed a window when it has shown an interval whose middle is at or after the end of
 // the window. A window is complete when every input has passed it, or does not hold it back. An

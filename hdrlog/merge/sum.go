@@ -64,7 +64,7 @@ const (
 	bigSlots = 1 << 20
 )
 
-// codec is what it takes to decode and encode.
+// codec has the decoder and the encoder of sums.
 type codec struct {
 	decoder histogram.Decoder
 	encoder histogram.Encoder

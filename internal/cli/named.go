@@ -7,7 +7,7 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// maxHeader is the number of lines in which a log can say what it holds.
+// maxHeader is the number of lines in which a log can name its operation.
 const maxHeader = 20
 
 // tagUntagged gives the untagged intervals of several inputs tags, if the logs say that they hold

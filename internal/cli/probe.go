@@ -19,7 +19,7 @@ type probe struct {
 	tail  []byte // the last bytes behind head, in which a mark may begin
 }
 
-// marks are texts that only logs have: the beginning of every payload, and what stands in headers.
+// marks are texts that only logs have: the beginning of every payload, and words of headers.
 var marks = [][]byte{
 	[]byte("HIST"), []byte("H\x00I\x00S\x00T"), []byte("#[Histogram log format version"), []byte("#[StartTime: "), []byte("#[BaseTime: "),
 	[]byte(`"StartTimestamp"`), []byte("\x1f\x8b"), []byte("\x28\xb5\x2f\xfd"), // the last two: compressed by gzip or zstd

@@ -38,7 +38,7 @@ func Await(t testing.TB, what string, describe func() string, holds func() bool)
 // A LogWriter writes a log line by line, as a load generator does.
 type LogWriter struct {
 	t testing.TB
-	// Path is the file, and All what was written to files of that name.
+	// Path is the file, and All is the text written to files of that name.
 	Path string
 	All  bytes.Buffer
 	// Skew is the difference of the machine's clock, Tags the tags of each interval.

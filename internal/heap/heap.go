@@ -31,7 +31,7 @@ func (h *Heap[T]) Push(item T) {
 func (h *Heap[T]) Pop() T {
 	first, n := h.items[0], len(h.items)-1
 	last := h.items[n]
-	clear(h.items[n:]) // so that nothing keeps what it refers to
+	clear(h.items[n:]) // for the garbage collector
 	h.items = h.items[:n]
 	if n > 0 {
 		h.down(last)

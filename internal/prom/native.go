@@ -89,7 +89,7 @@ func quantile(percentile float64) string {
 	return strconv.FormatFloat(q, 'g', -1, 64)
 }
 
-// total is what was recorded with a tag since the start.
+// total has all values of a tag since the start.
 type total struct {
 	tag []byte
 	all histogram.Histogram

@@ -66,7 +66,7 @@ func ParseURL(text string) (*url.URL, error) {
 type Pusher struct {
 	options Options
 	client  http.Client
-	context context.Context // ends when what was not sent is given up
+	context context.Context // ends when the pusher drops unsent rows
 	giveUp  context.CancelFunc
 	ended   chan struct{} // the sender has returned
 

@@ -169,7 +169,7 @@ func (m Move) keepOld() error {
 	return os.Rename(m.To, m.old())
 }
 
-// undo puts back what was at the place before. If that is nothing, it removes the new file.
+// undo restores the old file. If there was none, it removes the new one.
 func (m Move) undo() {
 	if err := os.Rename(m.old(), m.To); errors.Is(err, fs.ErrNotExist) {
 		os.Remove(m.To)

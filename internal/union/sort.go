@@ -157,7 +157,7 @@ func (r *runSource) ReadBatch(b *hdrlog.Batch) bool {
 		}
 		begin, n := len(text), int(binary.LittleEndian.Uint32(length[:]))
 		if begin > 0 && begin+n > cap(text) {
-			text = make([]byte, 0, max(n, r.size-begin)) // what was read before stays where it is
+			text = make([]byte, 0, max(n, r.size-begin)) // views of the old text stay valid
 			begin = 0
 		}
 		text = slices.Grow(text, n)[:begin+n]

@@ -80,7 +80,7 @@ type plan interface {
 type joining struct {
 	target int64 // milliseconds
 	open   map[*tagged]*window
-	made   []*window // in order of their starts, the first of which is open
+	made   []*window // in order of their starts; the first is open
 	ends   *heap.Heap[*window]
 	now    int64 // the start of the last interval
 }

@@ -11,7 +11,7 @@ import (
 // slice.
 func TestPlain(t *testing.T) {
 	const v = 0x8899aabbccddeeff
-	whole := []byte("the bytes of a slice, of which some lie before and after")
+	whole := []byte("the bytes of a slice, and some before and after it")
 	b := whole[5:30]
 	for i := range b {
 		if got := Load8(b, i); got != b[i] {
