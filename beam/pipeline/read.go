@@ -19,6 +19,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/unit"
 	"hdrkit/tags"
 )
 
@@ -100,6 +101,8 @@ type facts struct {
 	Firsts []first
 	// Skipped is the number of malformed lines.
 	Skipped int
+	// Unit is the comment that states the unit of the log's values, empty if it is unknown.
+	Unit string
 }
 
 type span struct {
@@ -231,6 +234,8 @@ func (l *logReader) read(full func()) error {
 	for l.reader.Scan() {
 		r := l.reader.Record()
 		switch r.Kind {
+		case hdrlog.Comment:
+			l.found.units.Comment(l.reader.Name(), r.Text)
 		case hdrlog.Malformed:
 			l.malformed(r)
 		case hdrlog.IntervalRecord:
@@ -244,6 +249,9 @@ func (l *logReader) read(full func()) error {
 	}
 	if err := l.reader.Err(); err != nil {
 		return fmt.Errorf("%s: %w", l.reader.Name(), err)
+	}
+	if found, err := l.found.units.Unit(); err == nil && found != (unit.Unit{}) {
+		l.found.Unit = found.Comment()
 	}
 	return l.keep(math.MaxInt64)
 }
@@ -343,6 +351,7 @@ type finder struct {
 	spans  map[string]int // by appendTag
 	firsts [2]map[string]bool
 	key    []byte
+	units  unit.Finder
 }
 
 func (f *finder) interval(i *hdrlog.Interval, double bool, line int) {

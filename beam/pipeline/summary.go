@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -47,8 +46,8 @@ func WriteSummaries(s beam.Scope, read Logs, summaries beam.PCollection, name st
 type summaryFn struct{ Name string }
 
 func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, sum *[]byte) bool, headerData []byte, emit func(string)) error {
-	var h header
-	if err := json.Unmarshal(headerData, &h); err != nil {
+	h, err := parseHeader(headerData)
+	if err != nil {
 		return err
 	}
 	var result summary.Result

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,10 +16,12 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/unit"
 )
 
 func init() {
 	register.DoFn3x1[[]byte, func(*[]byte) bool, func([]byte), error](&headerFn{})
+	register.Function1x1(checkHeader)
 	register.DoFn4x1[[]byte, []byte, []byte, func(int64, []byte), error](&lineFn{})
 	register.DoFn5x1[context.Context, int64, func(*[]byte) bool, []byte, func(string), error](&logFn{})
 	register.DoFn4x1[context.Context, []byte, func(*string) bool, func(string), error](&problemsFn{})
@@ -32,11 +35,34 @@ type header struct {
 	Base    int64 // milliseconds since the epoch
 	Sources []string
 	Logs    []facts
+	// Error is why the logs have no union, empty if they have one.
+	Error string
 }
 
-// readHeader waits for the facts of all logs. It fails if they cannot have a union.
+// parseHeader returns a header, or its error.
+func parseHeader(data []byte) (*header, error) {
+	h := new(header)
+	if err := json.Unmarshal(data, h); err != nil {
+		return nil, err
+	}
+	if h.Error != "" {
+		return nil, errors.New(h.Error)
+	}
+	return h, nil
+}
+
+// readHeader waits for the facts of all logs. If these have no union, every step that uses the header fails with the same
+// error, since runners report the error of any of them. One step uses it even if there are no intervals.
 func readHeader(s beam.Scope, read Logs) beam.PCollection {
-	return beam.ParDo(s, &headerFn{}, beam.Impulse(s), beam.SideInput{Input: read.Facts})
+	headers := beam.ParDo(s, &headerFn{}, beam.Impulse(s), beam.SideInput{Input: read.Facts})
+	// Without the shuffle, the check would be in one stage with headerFn. If it failed, there would be no headers at all.
+	beam.ParDo0(s, checkHeader, beam.Reshuffle(s, headers))
+	return headers
+}
+
+func checkHeader(data []byte) error {
+	_, err := parseHeader(data)
+	return err
 }
 
 type headerFn struct{}
@@ -56,11 +82,11 @@ func (headerFn) ProcessElement(_ []byte, documents func(*[]byte) bool, emit func
 		seen, intervals = seen+f.Seen, intervals+f.Intervals
 		h.Logs = append(h.Logs, f)
 	}
-	if intervals == 0 {
-		return fmt.Errorf("%w: %d in the input, of which none can be read or was asked for", ErrNothing, seen)
-	}
 	if err := checkKinds(h.Logs); err != nil {
-		return err
+		h.Error = err.Error()
+	}
+	if intervals == 0 {
+		h.Error = fmt.Sprintf("%v: %d in the input, of which none can be read or was asked for", ErrNothing, seen)
 	}
 	slices.SortFunc(h.Logs, func(f, g facts) int { return cmp.Compare(f.File, g.File) })
 	for _, f := range h.Logs {
@@ -89,8 +115,8 @@ type lineFn struct{ Shard int64 }
 // ProcessElement emits the number of the log that an interval belongs to, and the key by which its
 // lines are sorted, its tag and its fields, each of the first two behind its length.
 func (fn *lineFn) ProcessElement(k, data, headerData []byte, emit func(int64, []byte)) error {
-	var h header
-	if err := json.Unmarshal(headerData, &h); err != nil {
+	h, err := parseHeader(headerData)
+	if err != nil {
 		return err
 	}
 	start, _, tag, err := parseKey(k)
@@ -131,8 +157,8 @@ type logFn struct {
 }
 
 func (fn *logFn) ProcessElement(ctx context.Context, shard int64, lines func(*[]byte) bool, headerData []byte, emit func(string)) error {
-	var h header
-	if err := json.Unmarshal(headerData, &h); err != nil {
+	h, err := parseHeader(headerData)
+	if err != nil {
 		return err
 	}
 	var all [][]byte
@@ -150,7 +176,7 @@ func (fn *logFn) ProcessElement(ctx context.Context, shard int64, lines func(*[]
 		return err
 	}
 	w := hdrlog.NewWriter(file)
-	writeHeader(w, &h)
+	writeHeader(w, h)
 	for _, line := range all {
 		_, tag, fields := cutLine(line)
 		w.Fields(tag, fields)
@@ -171,6 +197,13 @@ func writeHeader(w *hdrlog.Writer, h *header) {
 	w.Comment(fmt.Sprintf("[Union of %d %s]", len(h.Sources), logs))
 	for _, source := range h.Sources {
 		w.Comment("[Source: " + source + "]")
+	}
+	var units unit.Finder
+	for _, log := range h.Logs {
+		units.Comment(log.File, []byte("#"+log.Unit))
+	}
+	if found, err := units.Unit(); err == nil && found != (unit.Unit{}) {
+		w.Comment(found.Comment())
 	}
 	base := float64(h.Base) / 1000
 	w.BaseTime(base)
