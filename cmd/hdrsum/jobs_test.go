@@ -39,7 +39,7 @@ func TestJobs(t *testing.T) {
 	for _, format := range types() {
 		t.Run(format, func(t *testing.T) {
 			if testing.Short() && format != "percentiles" {
-				t.Skip("skipped, for it takes long")
+				t.Skip("skipped: it takes long")
 			}
 			for _, input := range inputs {
 				with := func(jobs string) []string { return append([]string{"-st", format, "-obs", bins, "-j", jobs}, input...) }
@@ -58,7 +58,7 @@ func TestJobs(t *testing.T) {
 // TestMemory checks that memory does not grow with the length of the log.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped, for it reads 60 MB")
+		t.Skip("skipped: it reads 60 MB")
 	}
 	const seconds = 5000
 	pipe, log := io.Pipe()

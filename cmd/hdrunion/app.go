@@ -43,7 +43,7 @@ func app() *urfave.App {
 func flags() []urfave.Flag {
 	return slices.Concat(cli.InputFlags(), []urfave.Flag{
 		&urfave.StringSliceFlag{Name: "tif", Aliases: []string{"taggedInputFile", "tagged-input-file"}, Category: cli.GroupInput,
-			Usage: "read `TAG=LOG`: a log as for -if, whose intervals get TAG, or TAG::OWN where they have one; repeatable"},
+			Usage: "read `TAG=LOG`: a log as for -if; its intervals get TAG, or TAG::OWN if they have the tag OWN; repeatable"},
 	}, cli.TagFlags("join"), []urfave.Flag{cli.IgnoreTagsFlag("join"), cli.UntaggedFlag()}, cli.RangeFlags(), []urfave.Flag{
 		&urfave.BoolFlag{Name: "r", Aliases: []string{"relative"}, Category: cli.GroupChoice,
 			Usage: "let all logs start at the same time, 0"},

@@ -60,7 +60,7 @@ func IgnoreTagsFlag(verb string) cli.Flag {
 // UntaggedFlag is the option that leaves untagged intervals untagged. [Inputs] reads it.
 func UntaggedFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "untagged", Category: GroupChoice,
-		Usage: "leave untagged intervals untagged; without it, those of several logs that begin with different comments such as #[Logging for: READ] have the tags READ and so on"}
+		Usage: "keep untagged intervals untagged; without it, those of logs that begin with different comments such as #[Logging for: READ] get the tags READ and so on"}
 }
 
 // RangeFlags are the options that choose a span of time, in all commands.
@@ -96,7 +96,7 @@ func PercentilesFlag(value, usage string) cli.Flag {
 // AggregateFlag is the option that merges intervals by time. [Millis] reads it.
 func AggregateFlag(defaultText string) cli.Flag {
 	return &cli.StringFlag{Name: "agg", Aliases: []string{"aggregate"}, Category: GroupSeries, DefaultText: defaultText,
-		Usage: "first merge the intervals of windows of `TIME`, such as 10s"}
+		Usage: "merge the intervals of each window of `TIME`, such as 10s"}
 }
 
 // MovingFlags are the options of moving windows. [Millis] reads the length.

@@ -16,7 +16,7 @@ import (
 func UnitFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "unit", Category: GroupValues,
-			Usage: "print values in this `UNIT`: ns, us, ms or s; with -ovr, the unit of the results, whatever it is"},
+			Usage: "print values in this `UNIT`: ns, us, ms or s; with -ovr, any name of the unit of the results"},
 		&cli.StringFlag{Name: "in", Category: GroupValues,
 			Usage: "the `UNIT` of values in the logs: ns, us, ms or s", DefaultText: "the unit that the log states or its writer uses"},
 	}

@@ -9,7 +9,7 @@ import (
 func TestParseTime(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
-		t.Skipf("skipped, for there is no database of time zones: %v", err)
+		t.Skipf("skipped: there is no database of time zones: %v", err)
 	}
 	const at = 1468800400 // 2016-07-18T00:06:40Z
 	for text, want := range map[string]string{

@@ -356,7 +356,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // TestMemory: what is kept does not grow with the log.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped, for it takes long")
+		t.Skip("skipped: it takes long")
 	}
 	for _, o := range []*Options{
 		every(0),

@@ -265,7 +265,7 @@ func TestReaderFacts(t *testing.T) {
 	const dir = "../../../shared/reference"
 	text, err := os.ReadFile(dir + "/reader-facts.tsv")
 	if err != nil {
-		t.Skipf("skipped, for the real logs are not here: %v", err)
+		t.Skipf("skipped: the real logs are not here: %v", err)
 	}
 	rows := 0
 	for line := range strings.Lines(string(text)) {

@@ -27,7 +27,7 @@ func TestPlace(t *testing.T) {
 		{"round", "trip"}, {"trip", "round"}, {"folder", "deep"},
 	} {
 		if err := os.Symlink(filepath.FromSlash(link[1]), filepath.FromSlash(link[0])); err != nil {
-			t.Skipf("skipped, for there are no symbolic links: %v", err)
+			t.Skipf("skipped: there are no symbolic links: %v", err)
 		}
 	}
 	for path, want := range map[string]string{
