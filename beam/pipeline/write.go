@@ -51,11 +51,13 @@ func parseHeader(data []byte) (*header, error) {
 	return h, nil
 }
 
-// readHeader waits for the facts of all logs. If these have no union, every step that uses the header fails with the same
-// error, since runners report the error of any of them. One step uses it even if there are no intervals.
+// readHeader waits for the facts of all logs. If these have no union, every step that uses the
+// header fails with the same error, since runners report the error of any of them. One step uses it
+// even if there are no intervals.
 func readHeader(s beam.Scope, read Logs) beam.PCollection {
 	headers := beam.ParDo(s, &headerFn{}, beam.Impulse(s), beam.SideInput{Input: read.Facts})
-	// Without the shuffle, the check would be in one stage with headerFn. If it failed, there would be no headers at all.
+	// Without the shuffle, the check would be in one stage with headerFn. If it failed, there would
+	// be no headers at all.
 	beam.ParDo0(s, checkHeader, beam.Reshuffle(s, headers))
 	return headers
 }

@@ -86,7 +86,7 @@ func check(t *testing.T, packed []byte) {
 		}
 	}
 	if diff := difference(open(t, again), want); diff != "" {
-		t.Fatalf("encoded anew: %s", diff)
+		t.Fatalf("encoded again: %s", diff)
 	}
 }
 

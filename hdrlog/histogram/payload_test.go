@@ -218,14 +218,14 @@ func TestLogs(t *testing.T) {
 		}
 		again, err := decoder.Open(text)
 		if err != nil {
-			t.Fatalf("%.60s: encoded anew: %v", payload, err)
+			t.Fatalf("%.60s: encoded again: %v", payload, err)
 		}
 		sum := newHistogram(t, again.layout)
 		if err := again.AddTo(sum); err != nil {
-			t.Fatalf("%.60s: encoded anew: %v", payload, err)
+			t.Fatalf("%.60s: encoded again: %v", payload, err)
 		}
 		if diff := difference(sum, h); diff != "" {
-			t.Errorf("%.60s: encoded anew: %s", payload, diff)
+			t.Errorf("%.60s: encoded again: %s", payload, diff)
 		}
 	}
 	if len(payloads) < 800 {

@@ -32,7 +32,7 @@
 //   - MAX: the highest value of the sum, divided by [hdrlog.MaxRatio].
 //
 // One interval alone does not change: its times, its MAX and its payload stay byte for byte, but a
-// payload that is not of version 2 and compressed is encoded anew.
+// payload that is not of version 2 and compressed is encoded again.
 //
 // Integer and double histograms do not add up. Neither do double histograms whose values lie too
 // far apart for one sum, nor counts that exceed an int64. Each is a [SumError].

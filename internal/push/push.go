@@ -93,7 +93,7 @@ type Result struct {
 	// Refused is the number of rows in batches that the receiver did not accept. It may have taken
 	// some of them.
 	Refused int
-	// Unsent is the number of rows that were given up.
+	// Unsent is the number of rows that were dropped.
 	Unsent int
 }
 

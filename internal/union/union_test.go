@@ -302,7 +302,7 @@ func payloads(log string) []string {
 	return slices.DeleteFunc(strings.Split(log, "\n"), func(line string) bool { return strings.HasPrefix(line, "#") })
 }
 
-// TestGridWindows compares the result with the definition, reckoned one interval at a time.
+// TestGridWindows compares the result with the definition, computed one interval at a time.
 func TestGridWindows(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {

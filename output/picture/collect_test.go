@@ -37,7 +37,7 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
-// TestMoving compares a moving percentile with one reckoned anew at each step, on intervals out of
+// TestMoving compares a moving percentile with one computed again at each step, on intervals out of
 // order and of mixed precision.
 func TestMoving(t *testing.T) {
 	const n, window = 60, 7
@@ -99,7 +99,7 @@ func TestBoundedWindows(t *testing.T) {
 			}
 		}
 		if bytes > limit || bytes != c.bytes {
-			t.Errorf("%d bytes, reckoned as %d", bytes, c.bytes)
+			t.Errorf("%d bytes, counted as %d", bytes, c.bytes)
 		}
 		return p
 	}

@@ -27,7 +27,7 @@ import (
 	"hdrkit/output/picture/page/pagetest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // collect returns the picture of intervals made by step, which returns an interval's series and its
 // values.

@@ -17,7 +17,7 @@ import (
 	"hdrkit/hdrlog/internal/logtest"
 )
 
-// bodies returns deflate streams of every kind that the compressors at hand write.
+// bodies returns deflate streams of every kind that the compressors write.
 func bodies(tb testing.TB) [][]byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 33000)

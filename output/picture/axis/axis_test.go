@@ -10,7 +10,7 @@ import (
 	_ "time/tzdata"
 )
 
-var update = flag.Bool("update", false, "write the golden cases anew")
+var update = flag.Bool("update", false, "write the golden cases again")
 
 // A golden is a case that Go and the page's script must agree on. The script's side is
 // TestScript in package page.
