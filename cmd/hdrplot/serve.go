@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,7 +193,15 @@ func (f *follower) watch(done chan struct{}) {
 func (f *follower) look() (changed bool) {
 	before := f.inputs
 	f.inputs = []string{}
-	for _, s := range f.merger.States() {
+	states := f.merger.States()
+	names := map[string]int{}
+	for _, s := range states {
+		names[filepath.Base(s.Name)]++
+	}
+	for _, s := range states {
+		if base := filepath.Base(s.Name); names[base] == 1 {
+			s.Name = base
+		}
 		if s.Silent && !f.silent[s.Name] && s.End > 0 {
 			f.falls = append(f.falls, fall{s.Name, s.End})
 			f.falls = f.falls[max(len(f.falls)-mostFalls, 0):]

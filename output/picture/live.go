@@ -96,7 +96,7 @@ func (l *Live) Data() (*page.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Live = true
+	d.Live, d.Rows.Quick = true, true // nobody should wait for it
 	if recent > d.From && c.width > c.Step {
 		d.Recent = &page.Recent{From: recent, Window: c.Step}
 	}
@@ -105,7 +105,7 @@ func (l *Live) Data() (*page.Data, error) {
 		l.index[s.Label] = n
 	}
 	l.width, l.recent, l.stale, l.to = c.width, c.recent, false, d.To
-	l.since, l.pending = page.Rows{}, page.Rows{}
+	l.since, l.pending = page.Rows{Quick: true}, page.Rows{Quick: true}
 	return d, nil
 }
 
@@ -113,7 +113,7 @@ func (l *Live) Data() (*page.Data, error) {
 // nothing.
 func (l *Live) Update() (u *page.Update, some bool) {
 	rows := l.pending
-	l.pending = page.Rows{}
+	l.pending = page.Rows{Quick: true}
 	return l.update(&rows), !rows.Empty()
 }
 

@@ -210,9 +210,9 @@ func hashOf(text string) string {
 }
 
 // pack deflates and encodes rows.
-func pack(rows []byte) string {
+func pack(rows []byte, level int) string {
 	var packed bytes.Buffer
-	w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // the level is valid
+	w, _ := flate.NewWriter(&packed, level) // the level is valid
 	w.Write(rows)
 	w.Close()
 	return base64.StdEncoding.EncodeToString(packed.Bytes())

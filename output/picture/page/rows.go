@@ -1,6 +1,7 @@
 package page
 
 import (
+	"compress/flate"
 	"encoding/binary"
 	"encoding/json"
 	"math"
@@ -19,6 +20,9 @@ import (
 // The counts of a window are, for each slot that has one, how many slots lie between it and the one
 // before, and the count. In JSON, rows are deflated and then encoded in base64.
 type Rows struct {
+	// Quick deflates in a tenth of the time, to a third more bytes.
+	Quick bool
+
 	bytes  []byte
 	last   int64
 	packed string
@@ -103,7 +107,11 @@ func (r *Rows) MarshalJSON() ([]byte, error) { return json.Marshal(r.pack()) }
 
 func (r *Rows) pack() string {
 	if r.packed == "" {
-		r.packed = pack(r.bytes)
+		level := flate.DefaultCompression
+		if r.Quick {
+			level = flate.BestSpeed
+		}
+		r.packed = pack(r.bytes, level)
 	}
 	return r.packed
 }

@@ -413,12 +413,17 @@ function chase(next) {
 function pause() { chase(tail === null ? chased : null); }
 
 // moved draws what came, once a frame. A view that was looked at stays.
-let moving = false;
+// A page that takes long to draw is drawn half of the time at most.
+let moving = false, rested = 0;
 function moved() {
   atEnd();
   if (moving) return;
   moving = true;
-  requestAnimationFrame(() => { moving = false; drawAll(); });
+  setTimeout(() => requestAnimationFrame(begun => {
+    moving = false;
+    drawAll();
+    rested = 2 * performance.now() - begun;
+  }), rested - performance.now());
 }
 
 function live() {

@@ -62,18 +62,18 @@ function inOrder(all, one) {
   let i = all.length;
   while (i > 0 && all[i - 1].start > one.start) i--;
   if (i === all.length) all.push(one);
-  else all.splice(i, 0, one);
+  else { all.splice(i, 0, one); all.spliced = (all.spliced || 0) + 1; }
+}
+
+// indexOf returns the index of the first element that starts at or after a time.
+function indexOf(all, t) {
+  let low = 0, high = all.length;
+  while (low < high) { const mid = (low + high) >> 1; if (all[mid].start < t) low = mid + 1; else high = mid; }
+  return low;
 }
 
 // startsIn returns the elements that start in [from, to).
-export function startsIn(all, from, to) {
-  const first = t => {
-    let low = 0, high = all.length;
-    while (low < high) { const mid = (low + high) >> 1; if (all[mid].start < t) low = mid + 1; else high = mid; }
-    return low;
-  };
-  return all.slice(first(from), first(to));
-}
+export function startsIn(all, from, to) { return all.slice(indexOf(all, from), indexOf(all, to)); }
 
 // slotRange returns the values that share a slot, in the unit of the page: from low to high, and the next slot's low, end.
 export function slotRange(layout, index) {
@@ -132,10 +132,17 @@ function eachSlot(w, visit) {
   alone.counts.forEach((count, index) => { if (count) visit(index, count); });
 }
 
-// sumOf adds up the windows of a series that start in [from, to).
+// sumOf adds up the windows of a series that start in [from, to). If the last sum began with the same window, it goes on.
 export function sumOf(series, from, to) {
-  const sum = Object.assign(new Sum(), { intervals: 0, count: 0, min: Infinity, max: 0, sum: 0, begin: Infinity, end: -Infinity });
-  for (const w of startsIn(series.windows, from, to)) {
+  const { windows } = series, first = indexOf(windows, from), end = indexOf(windows, to);
+  let { last } = series;
+  if (!last || last.first !== first || last.next > end || last.spliced !== windows.spliced) {
+    const sum = Object.assign(new Sum(), { intervals: 0, count: 0, min: Infinity, max: 0, sum: 0, begin: Infinity, end: -Infinity });
+    last = series.last = { first, next: first, sum, spliced: windows.spliced };
+  }
+  const { sum } = last;
+  for (; last.next < end; last.next++) {
+    const w = windows[last.next];
     sum.begin = Math.min(sum.begin, w.begin);
     sum.end = Math.max(sum.end, w.end);
     sum.intervals += w.intervals;

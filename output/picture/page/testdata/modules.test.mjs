@@ -58,6 +58,16 @@ test('heat maps lose nothing', async () => {
   }
 });
 
+test('a sum goes on', async () => {
+  const s = await series(), fresh = (from, to) => ({ ...store.sumOf({ windows: s.windows }, from, to) });
+  for (const [from, to] of [[0, 600], [0, 3000], [0, 1000], [600, 3000], [0, 3000]]) assert.deepEqual({ ...store.sumOf(s, from, to) }, fresh(from, to));
+  const more = await store.unpack(readFileSync('rows.txt', 'latin1'));
+  store.addRows([s], more); // some of them before the end
+  assert.equal(s.windows.spliced, 2);
+  assert.deepEqual({ ...store.sumOf(s, 0, 3000) }, fresh(0, 3000));
+  assert.equal(store.sumOf(s, 0, 3000).count, 600);
+});
+
 test('the view', () => {
   const view = new View({ from: 0, to: 100000 }, {});
   assert.ok(view.show(26000, 31000.4));
