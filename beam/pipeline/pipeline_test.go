@@ -164,7 +164,7 @@ func FuzzAssociative(f *testing.F) {
 	f.Add(uint64(2), uint8(20))
 	f.Fuzz(func(t *testing.T, seed uint64, count uint8) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		parts := make([][]byte, 1+count%12)
+		parts := make([][]byte, 1+count%4)
 		for n := range parts {
 			parts[n] = all[random.IntN(len(all))]
 		}
