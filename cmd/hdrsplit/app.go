@@ -83,10 +83,11 @@ func run(c *urfave.Context) (failure error) {
 	defer parts.Close()
 	s.Comment = parts.Comment
 
+	verbose := c.Bool("v")
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
 	err = scan.Run(s, check(s.Workers, c.Bool("verify") || c.Bool("recode")), func(v scan.Visit, _ *struct{}) error {
 		path, err := parts.Add(v)
-		if err == nil && c.Bool("v") {
+		if err == nil && verbose {
 			cli.Verbosef(c, "%s:%d: %s (%.3f to %.3f) goes to %s", v.Name, v.Line, tags.Text(v.Tag),
 				float64(v.StartMillis())/1000, float64(v.EndMillis())/1000, path)
 		}

@@ -125,11 +125,10 @@ func (p *Parts) Add(v scan.Visit) (path string, err error) {
 	if part.start != v.LogStart || part.base != v.Base {
 		p.writeTimes(part, v)
 	}
-	fields, err := p.standard(v)
-	if err != nil {
+	if p.fields, err = p.appendStandard(p.fields[:0], v); err != nil {
 		return "", err
 	}
-	p.writer.Fields(nil, fields)
+	p.writer.Fields(nil, p.fields)
 	return part.path, p.writer.Flush()
 }
 
@@ -247,22 +246,22 @@ func (p *Parts) writeTimes(part *part, v scan.Visit) {
 	p.writer.BaseTime(part.base)
 }
 
-// standard returns the fields of an interval: unchanged, unless they make no sense in another log,
-// or the reference would not read them.
-func (p *Parts) standard(v scan.Visit) ([]byte, error) {
+// appendStandard appends the fields of an interval: unchanged, unless they make no sense in another
+// log, or the reference would not read them.
+func (p *Parts) appendStandard(fields []byte, v scan.Visit) ([]byte, error) {
 	payload := p.rewritten(v.Payload)
-	p.fields = hdrlog.AppendStandard(p.fields[:0], v.Interval)
+	fields = hdrlog.AppendStandard(fields, v.Interval)
 	switch {
 	case payload == nil:
-		return append(p.fields, v.Payload...), nil
+		return append(fields, v.Payload...), nil
 	case !p.options.Recode:
-		return p.encoder.AppendCompressed(p.fields, payload)
+		return p.encoder.AppendCompressed(fields, payload)
 	}
 	h, err := payload.Histogram()
 	if err != nil {
 		return nil, err
 	}
-	return p.encoder.AppendBase64(p.fields, h)
+	return p.encoder.AppendBase64(fields, h)
 }
 
 // rewritten returns a payload that has to be written in another way, nil if it stays as it is:

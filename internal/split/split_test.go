@@ -184,7 +184,7 @@ func TestRecode(t *testing.T) {
 					continue
 				}
 				i := r.Record().Interval
-				fields, err := p.standard(scan.Visit{Interval: &i})
+				fields, err := p.appendStandard(nil, scan.Visit{Interval: &i})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -242,6 +242,26 @@ func TestParts(t *testing.T) {
 				t.Errorf("%s has %q %d times", name, comment, strings.Count(text, comment))
 			}
 		}
+	}
+}
+
+// TestAddAllocates checks that an interval of a known part allocates nothing, but for the buffer of
+// the part, which grows.
+func TestAddAllocates(t *testing.T) {
+	r := hdrlog.NewReader(strings.NewReader("1.000,1.000,0.000,"+payload+"\n"), "log.hdr")
+	if !r.Scan() {
+		t.Fatal(r.Err())
+	}
+	input := scan.Input{Name: "log.hdr"}
+	parts := New([]scan.Input{input}, Options{Folder: t.TempDir()})
+	defer parts.Close()
+	add := func() {
+		if _, err := parts.Add(scan.Visit{Interval: &r.Record().Interval}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(100, add); n != 0 {
+		t.Errorf("an interval takes %v allocations", n)
 	}
 }
 
