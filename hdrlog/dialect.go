@@ -69,8 +69,9 @@ func (r *Reader) note(line int, field string, cause error) {
 // payload is never a whole number.
 func decimalCommas(fields, rest []byte) (numbers [3][]byte, payload []byte, ok bool) {
 	for range 3 {
-		end := bytes.IndexByte(rest, ',')
-		if end <= 0 || end > maxNumber {
+		// Do not search a payload.
+		end := bytes.IndexByte(rest[:min(len(rest), maxNumber+1)], ',')
+		if end <= 0 {
 			return numbers, nil, false
 		}
 		rest = rest[end+1:]

@@ -132,7 +132,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 		numbers, rest, i.mended = decimal, payload, true
 	}
 	var extra []byte
-	if end := fieldEnd(rest); end >= 0 {
+	if end := separator(rest); end >= 0 {
 		if extra = bytes.Trim(rest[end:], ", \t"); len(extra) > 0 {
 			end = min(end, payloadEnd(rest[:end]))
 			extra = bytes.TrimLeft(rest[end:], ", \t")
@@ -146,10 +146,13 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	if i.Length, err = parseSeconds(numbers[1]); err != nil {
 		return "length", err
 	}
-	if i.MaxHint, err = parseNumber(numbers[2]); err != nil && !isRange(err) {
-		return "max", fmt.Errorf("%w: %s", ErrNumber, quoted(numbers[2]))
+	var plain bool
+	if i.MaxHint, plain = parseDecimal(numbers[2]); !plain {
+		if i.MaxHint, err = parseNumber(numbers[2]); err != nil && !isRange(err) {
+			return "max", fmt.Errorf("%w: %s", ErrNumber, quoted(numbers[2]))
+		}
+		i.goMax = bytes.ContainsAny(numbers[2], notDecimal)
 	}
-	i.goMax = bytes.ContainsAny(numbers[2], notDecimal)
 	if len(rest) == 0 {
 		return "payload", ErrMissing
 	}
@@ -221,22 +224,27 @@ func cutLegend(line []byte) (legend, glued []byte) {
 	return line[:end], glued
 }
 
-// fieldEnd returns the index of the comma or space that ends a field, or -1 if there is none.
+// fieldEnd returns the index of the comma or space that ends a field, or -1 if there is none. It is
+// fast for numbers. [separator] is fast for payloads.
 func fieldEnd(text []byte) int {
-	for i, c := range text {
+	for i, c := range text[:min(len(text), maxNumber)] {
 		if c == ',' || c == ' ' {
 			return i
 		}
-		if i == maxNumber {
-			// No number is so long. This is the payload, which IndexByte searches faster.
-			end := bytes.IndexByte(text, ',')
-			if space := bytes.IndexByte(text, ' '); space >= 0 && (end < 0 || space < end) {
-				end = space
-			}
-			return end
-		}
 	}
-	return -1
+	return separator(text)
+}
+
+// separator returns the index of the first comma or space, or -1 if there is none.
+func separator(text []byte) int {
+	comma := bytes.IndexByte(text, ',')
+	if comma >= 0 {
+		text = text[:comma]
+	}
+	if space := bytes.IndexByte(text, ' '); space >= 0 {
+		return space
+	}
+	return comma
 }
 
 // maxNumber is more than the length of any number in a log.
@@ -253,11 +261,39 @@ const notDecimal = "xX_"
 
 // parseSeconds reads a finite decimal number, as the reference does.
 func parseSeconds(text []byte) (float64, error) {
+	if seconds, ok := parseDecimal(text); ok {
+		return seconds, nil
+	}
 	seconds, err := parseNumber(text)
 	if err != nil || math.IsNaN(seconds) || math.IsInf(seconds, 0) || bytes.ContainsAny(text, notDecimal) {
 		return 0, fmt.Errorf("%w: %s", ErrNumber, quoted(text))
 	}
 	return seconds, nil
+}
+
+// powers are the powers of ten that [parseDecimal] divides by.
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14}
+
+// parseDecimal reads a number of at most 15 characters: digits, and perhaps a point before one of
+// them. Almost all numbers in logs are so. A float64 holds both the digits and the power of ten
+// exactly, so their quotient is the number that strconv.ParseFloat returns. ParseFloat takes five
+// times as long, and a fifth of the instructions of hdrsplit.
+func parseDecimal(text []byte) (number float64, ok bool) {
+	if len(text) > len(powers) {
+		return 0, false
+	}
+	digits, point := int64(0), len(text)-1
+	for n, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			digits = digits*10 + int64(c-'0')
+		case c == '.' && point == len(text)-1 && n < len(text)-1:
+			point = n
+		default:
+			return 0, false
+		}
+	}
+	return float64(digits) / powers[len(text)-1-point], len(text) > 0
 }
 
 // parseNumber reads a number. It refuses long text, since the error of strconv holds a copy of it.
