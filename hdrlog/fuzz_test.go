@@ -40,7 +40,7 @@ func FuzzReader(f *testing.F) {
 		"\"EndTimestamp\"\n0,1,3,H\n1,2,3,H\n2,3,3,H\n",
 		"Tag=A,0,127,1,007,2,769,HIST\n1441812279474,1000,3,H\n",
 		"\"Timestamp\"1,2,3,H,4\n\"no legend\"\nTag=a\rb,0,1,2,H\n",
-		"1e300,1,2,H\n1,2\n1,x,3,H\n5,-1,3,H, \n7,-1e300,3,H\n",
+		"1e300,1,2,H\n1,2\n1,x,3,H\n5,-1,3,H, \n6,-0,3,H\n7,-1e300,3,H\n",
 		"1,2,3,a line that is too long for the reader, a good deal\n",
 		"#[Written by hdrkit]\nTag=,5,6,.5,H\n6,7,Inf,H\n#[BaseTime: 9\n",
 		"1,2,3,HISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA==2,1,1,H\n",
@@ -317,7 +317,9 @@ func (p *naive) times(start, length *float64) bool {
 	if !p.hasStart {
 		p.start, p.hasStart = *start+base, true
 	}
-	*length = max(*length, 0)
+	if *length < 0 { // max would make 0 of -0, which is not negative
+		*length = 0
+	}
 	return true
 }
 
