@@ -177,6 +177,9 @@ func TestBrowserPrint(t *testing.T) {
 // TestBrowserSpeed prints how long it takes to open the page of an hour with six tags, and to move
 // the pointer over it.
 func TestBrowserSpeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reads a large log")
+	}
 	b := newBrowser(t)
 	log := hour(t, 10000)
 	for _, kind := range types {
