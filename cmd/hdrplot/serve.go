@@ -104,6 +104,7 @@ type follower struct {
 	interval picture.Interval
 	inputs   []string // how they are
 	silent   map[string]bool
+	fixed    []page.Mark // of -mark
 	falls    []fall
 }
 
@@ -170,6 +171,10 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 func (f *follower) dress(p *picture.Picture) {
 	f.options.dress(p)
 	p.Title, p.Span = f.title, fmt.Sprintf("each %v s", float64(f.size)/1000)
+	f.fixed = nil
+	for _, m := range p.Marks {
+		f.fixed = append(f.fixed, page.Mark{Time: int64(m.Time), Text: m.Text})
+	}
 	for _, m := range f.marks() {
 		p.Marks = append(p.Marks, picture.Mark{Time: float64(m.Time), Text: m.Text})
 	}
@@ -254,7 +259,7 @@ func (f *follower) Flush() error {
 
 // with adds to an update what is known of the inputs.
 func (f *follower) with(u *page.Update) *page.Update {
-	u.Inputs, u.Marks = f.inputs, f.marks()
+	u.Inputs, u.Marks = f.inputs, append(slices.Clone(f.fixed), f.marks()...)
 	return u
 }
 

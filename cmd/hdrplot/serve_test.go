@@ -146,7 +146,7 @@ func TestBrowserLive(t *testing.T) {
 	}
 	address := free.Addr().String()
 	free.Close()
-	args := []string{"-follow", "-serve", address, "-idle", "1s", "-ip", dir, "-if", `node.*\.hdr`, "-unit", "ms"}
+	args := []string{"-follow", "-serve", address, "-idle", "1s", "-mark", "5=deploy", "-ip", dir, "-if", `node.*\.hdr`, "-unit", "ms"}
 	server := serveAt(t, command, args...)
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	count := "Number(document.querySelector('#summary tbody tr')?.cells[2].textContent.replace(/,/g, '') || 0)"
@@ -190,6 +190,26 @@ func TestBrowserLive(t *testing.T) {
 	write(last, last+8)
 	b.do(t, chromedp.Click(chromedp.CSS("#pause")))
 	b.until(t, fmt.Sprintf("%s >= %d", count, (110*3+(last-110)*2+7*3)*50))
+
+	// Updates bring all marks.
+	response, err := http.Get(server.address + "events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	for lines, rows := bufio.NewReader(response.Body), false; ; {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows && strings.HasPrefix(line, "data: ") {
+			if !strings.Contains(line, `"text":"deploy"`) {
+				t.Errorf("an update lacks the mark: %.300s", line)
+			}
+			break
+		}
+		rows = rows || line == "event: rows\n"
+	}
 
 	// The table agrees with hdrsum of the union.
 	union := filepath.Join(dir, "union.log")
