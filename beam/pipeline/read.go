@@ -90,7 +90,7 @@ type Problem struct {
 // epoch.
 type facts struct {
 	File string
-	// Seen is the number of intervals, Intervals that of those which were asked for, Lengths the
+	// Seen is the number of intervals. Intervals is the number of those that are chosen, Lengths the
 	// sum of their lengths.
 	Seen, Intervals, Lengths int64
 	// Base is the start of the log or of its first interval, whichever is earlier.
@@ -266,7 +266,7 @@ func (l *logReader) malformed(r *hdrlog.Record) {
 	l.problem(r.Line, "", r.Err)
 }
 
-// interval merges an interval that was asked for into its window.
+// interval merges an interval into its window if it is chosen.
 func (l *logReader) interval(i *hdrlog.Interval, line int) error {
 	l.found.Seen++
 	if !l.span.Contains(i, 0) || !l.filter.Keeps(i.Tag) {

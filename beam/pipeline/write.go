@@ -88,7 +88,10 @@ func (headerFn) ProcessElement(_ []byte, documents func(*[]byte) bool, emit func
 		h.Error = err.Error()
 	}
 	if intervals == 0 {
-		h.Error = fmt.Sprintf("%v: %d in the input, of which none can be read or was asked for", ErrNothing, seen)
+		h.Error = "no intervals in the input"
+		if seen > 0 {
+			h.Error = fmt.Sprintf("none of the %d intervals in the input is chosen and readable", seen)
+		}
 	}
 	slices.SortFunc(h.Logs, func(f, g facts) int { return cmp.Compare(f.File, g.File) })
 	for _, f := range h.Logs {
