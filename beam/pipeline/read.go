@@ -154,7 +154,7 @@ type readFn struct {
 	filter  *tags.Filter
 	span    scan.Range
 	windows [2]*merge.Windows // of integer and of double histograms
-	sums    map[string][]byte // encoded
+	sums    map[string][]byte // encoded by [merge.Sum.AppendPlain]
 	held    int               // bytes of sums
 	scratch merge.Sum
 
@@ -183,16 +183,24 @@ func (fn *readFn) StartBundle(func([]byte, []byte), func([]byte), func(string)) 
 }
 
 func (fn *readFn) FinishBundle(_ context.Context, emitSum func([]byte, []byte), _ func([]byte), _ func(string)) error {
-	fn.emit(emitSum)
-	return nil
+	return fn.emit(emitSum)
 }
 
-func (fn *readFn) emit(emitSum func([]byte, []byte)) {
-	for k, data := range fn.sums {
+// emit compresses the sums held and sends them.
+func (fn *readFn) emit(emitSum func([]byte, []byte)) error {
+	for k, plain := range fn.sums {
+		if err := fn.scratch.UnmarshalBinary(plain); err != nil {
+			return err
+		}
+		data, err := fn.scratch.MarshalBinary()
+		if err != nil {
+			return err
+		}
 		emitSum([]byte(k), data)
 	}
 	clear(fn.sums)
 	fn.held = 0
+	return nil
 }
 
 func (fn *readFn) ProcessElement(ctx context.Context, path string, emitSum func([]byte, []byte), emitFacts func([]byte), emitProblem func(string)) error {
@@ -214,7 +222,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, path string, emitSum func(
 		text, _ := json.Marshal(Problem{path, line, field, cause.Error()}) // strings and a number always encode
 		emitProblem(string(text))
 	}
-	if err := log.read(func() { fn.emit(emitSum) }); err != nil {
+	if err := log.read(func() error { return fn.emit(emitSum) }); err != nil {
 		return err
 	}
 	data, err := json.Marshal(log.found.facts)
@@ -230,7 +238,7 @@ type logReader struct {
 	problem func(line int, field string, cause error)
 }
 
-func (l *logReader) read(full func()) error {
+func (l *logReader) read(full func() error) error {
 	for l.reader.Scan() {
 		r := l.reader.Record()
 		switch r.Kind {
@@ -244,7 +252,9 @@ func (l *logReader) read(full func()) error {
 			}
 		}
 		if l.held > maxHeld {
-			full()
+			if err := full(); err != nil {
+				return err
+			}
 		}
 	}
 	if err := l.reader.Err(); err != nil {
@@ -311,7 +321,7 @@ func (l *logReader) add(windows *merge.Windows, i *hdrlog.Interval) error {
 	return windows.Merge(i.Tag, i.LogStart, &s)
 }
 
-// keep encodes the windows that end at or before end. It merges them with those of other logs.
+// keep encodes the windows that end at or before end, uncompressed. It merges them with those of other logs.
 func (l *logReader) keep(end int64) error {
 	for _, windows := range l.windows {
 		for m := range windows.Before(end) {
@@ -336,7 +346,7 @@ func (l *logReader) keepSum(m *merge.Merged) error {
 		}
 		sum = &l.scratch
 	}
-	data, err := sum.MarshalBinary()
+	data, err := sum.AppendPlain(nil)
 	if err != nil {
 		return fmt.Errorf("tag %s: %s: %w", tags.Text(m.Tag), l.reader.Name(), err)
 	}

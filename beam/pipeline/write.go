@@ -115,26 +115,34 @@ func Write(s beam.Scope, read Logs, union beam.PCollection, name string, shard i
 }
 
 // lineFn makes lines of sums.
-type lineFn struct{ Shard int64 }
+type lineFn struct {
+	Shard int64
+
+	data   []byte // the header that is decoded
+	header *header
+	sum    merge.Sum
+}
 
 // ProcessElement emits the number of the log that an interval belongs to, and the key by which its
 // lines are sorted, its tag and its fields, each of the first two behind its length.
 func (fn *lineFn) ProcessElement(k, data, headerData []byte, emit func(int64, []byte)) error {
-	h, err := parseHeader(headerData)
-	if err != nil {
-		return err
+	if !bytes.Equal(fn.data, headerData) {
+		h, err := parseHeader(headerData)
+		if err != nil {
+			return err
+		}
+		fn.data, fn.header = bytes.Clone(headerData), h
 	}
 	start, _, tag, err := parseKey(k)
 	if err != nil {
 		return err
 	}
-	var s merge.Sum
-	if err := s.UnmarshalBinary(data); err != nil {
+	if err := fn.sum.UnmarshalBinary(data); err != nil {
 		return err
 	}
 	line := appendTag(binary.BigEndian.AppendUint64(nil, uint64(start)^1<<63), tag)
 	line = append(binary.AppendUvarint(nil, uint64(len(line))), line...)
-	if line, err = s.AppendFields(line, h.Base); err != nil {
+	if line, err = fn.sum.AppendFields(line, fn.header.Base); err != nil {
 		return err
 	}
 	shard := int64(0)

@@ -9,6 +9,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/base64x"
 )
 
 // ErrEncoding is the error for bytes that are no encoded [Sum].
@@ -25,6 +26,7 @@ const (
 	formOne   = 1 // the payload is what its base64 stands for
 	formText  = 2 // as formOne, but the payload is text, since encoding it in base64 would not give that text again
 	formMany  = 3 // the payload is compressed and of version 2
+	formPlain = 4 // as formMany, but the payload is not compressed
 )
 
 // maxTime is the latest time that an encoded sum can have, in milliseconds: that of a log, see
@@ -37,7 +39,13 @@ func (s *Sum) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 // AppendBinary appends s, encoded for [Sum.UnmarshalBinary]: about three quarters of what its
 // interval takes in a log. The error is that of [Sum.AppendFields], or [hdrlog.ErrTime] for times
 // that no log can have.
-func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
+func (s *Sum) AppendBinary(data []byte) ([]byte, error) { return s.append(data, true) }
+
+// AppendPlain is [Sum.AppendBinary], but does not compress the counts of several intervals. That
+// takes more memory and less time. Use it for a sum that is soon merged with others.
+func (s *Sum) AppendPlain(data []byte) ([]byte, error) { return s.append(data, false) }
+
+func (s *Sum) append(data []byte, compress bool) ([]byte, error) {
 	if s.intervals == 0 {
 		return append(data, encodingVersion, formEmpty), nil
 	}
@@ -48,16 +56,24 @@ func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 	defer codecs.Put(c)
 	var packed []byte
 	form := byte(formMany)
-	if s.pass != nil {
+	switch {
+	case s.packed != nil && compress:
+		packed = s.packed
+	case s.pass != nil:
 		c.plain, _ = base64.StdEncoding.AppendDecode(c.plain[:0], s.pass)
 		packed, form = c.plain, formOne
 		size := len(packed)
-		c.plain = base64.StdEncoding.AppendEncode(c.plain, packed)
+		c.plain = base64x.AppendEncode(c.plain, packed)
 		if !bytes.Equal(c.plain[size:], s.pass) {
 			packed, form = s.pass, formText
 		}
-	} else {
+	default:
 		err := s.use(c, func(h *histogram.Histogram) (err error) {
+			if s.max == nil && !compress {
+				c.plain, err = h.AppendBinary(c.plain[:0])
+				packed, form = c.plain, formPlain
+				return err
+			}
 			packed, err = c.encoder.Encode(h)
 			return err
 		})
@@ -71,7 +87,7 @@ func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 	data = append(data, encodingVersion, form)
 	data = binary.AppendVarint(data, s.Start)
 	data = binary.AppendUvarint(data, uint64(s.End-s.Start))
-	if form == formMany {
+	if form >= formMany {
 		data = binary.AppendUvarint(data, uint64(s.intervals))
 	} else {
 		data = append(binary.AppendUvarint(data, uint64(len(s.max))), s.max...)
@@ -103,7 +119,7 @@ func (s *Sum) unmarshal(data []byte) error {
 		return fmt.Errorf("%d bytes too many", len(data))
 	case form == formEmpty:
 		return nil
-	case form > formMany:
+	case form > formPlain:
 		return fmt.Errorf("form %d", form)
 	}
 	start, size := binary.Varint(data)
@@ -122,38 +138,67 @@ func (s *Sum) unmarshal(data []byte) error {
 	switch {
 	case err != nil:
 		return err
-	case form == formMany && (n < 2 || n > 1<<62):
+	case form >= formMany && (n < 2 || n > 1<<62):
 		return fmt.Errorf("%d intervals", n)
-	case form != formMany && n > uint64(min(len(data), maxMax)):
+	case form >= formMany:
+		return s.unmarshalMany(data, form, start, start+int64(length), int64(n))
+	case n > uint64(min(len(data), maxMax)):
 		return fmt.Errorf("MAX of %d bytes", n)
 	}
-	var own hdrlog.Interval
-	if form != formMany {
-		max := data[:n]
-		if bytes.ContainsAny(max, ", \r\n") || len(max) == 0 {
-			return fmt.Errorf("MAX %q", max)
-		}
-		own.Fields = append(append([]byte("0,0,"), max...), ',')
-		data = data[n:]
+	max := data[:n]
+	if bytes.ContainsAny(max, ", \r\n") || len(max) == 0 {
+		return fmt.Errorf("MAX %q", max)
 	}
-	own.Payload = data
-	if form != formText {
-		own.Payload = base64.StdEncoding.AppendEncode(nil, data)
-	} else if bytes.ContainsAny(data, ", \r\n") {
-		return fmt.Errorf("payload %.20q", data)
+	own := hdrlog.Interval{Fields: append(append([]byte("0,0,"), max...), ',')}
+	own.Payload = data[n:]
+	if form == formOne {
+		own.Payload = base64x.AppendEncode(nil, own.Payload)
+	} else if bytes.ContainsAny(own.Payload, ", \r\n") {
+		return fmt.Errorf("payload %.20q", own.Payload)
 	}
 	if err := s.Add(&own); err != nil {
 		return err
 	}
 	if s.pass == nil {
-		return errors.New("the payload is not compressed or not of version 2")
+		return errPacked
 	}
 	s.Start, s.End = start, start+int64(length)
+	return nil
+}
+
+// unmarshalMany makes s, which is empty, the sum of several intervals.
+func (s *Sum) unmarshalMany(data []byte, form byte, start, end, intervals int64) error {
+	c := codecs.Get().(*codec)
+	defer codecs.Put(c)
+	p, err := c.decoder.OpenBinary(data)
+	if err == nil {
+		err = p.Check()
+	}
+	if err != nil {
+		return err
+	}
 	if form == formMany {
-		s.intervals, s.max, s.pass = int64(n), nil, nil
+		s.memory = append(s.memory, data...)
+	}
+	from := len(s.memory)
+	if form == formPlain || p.BinarySize() <= plainTimes*len(data)+slack {
+		s.memory = p.AppendBinary(s.memory)
+	}
+	if isPlain := bytes.Equal(s.memory[from:], data); p.Version() != 2 || isPlain != (form == formPlain) {
+		return errPacked
+	}
+	if from == len(s.memory) {
+		from = 0 // it is held compressed
+	}
+	s.held = append(s.held, member{from: from, to: len(s.memory)})
+	s.include(start, end, intervals, p.Layout(), highestOf(p), len(data))
+	if form == formMany {
+		s.packed = s.memory[:len(data):len(data)]
 	}
 	return nil
 }
+
+var errPacked = errors.New("the payload is not of version 2, or is compressed where it should not be, or not where it should")
 
 // maxMax is more bytes than any MAX takes.
 const maxMax = 400

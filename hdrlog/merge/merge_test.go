@@ -536,6 +536,55 @@ func TestEncodingErrors(t *testing.T) {
 	}
 }
 
+// TestAppendPlain checks that a sum sent uncompressed is the sum that was compressed.
+func TestAppendPlain(t *testing.T) {
+	t.Parallel()
+	for _, log := range testLogs(t) {
+		all := readable(intervals(t, log))
+		for count := range min(len(all), 4) {
+			var s, sent, copied Sum
+			for n := range count {
+				if err := s.Add(&all[n]); err != nil {
+					break // of another kind
+				}
+			}
+			want, err := s.MarshalBinary()
+			if err != nil {
+				continue
+			}
+			plain, err := s.AppendPlain(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if isPlain := plain[1] == formPlain; isPlain != (s.Intervals() > 1) {
+				t.Errorf("%d intervals have form %d", s.Intervals(), plain[1])
+			}
+			if err := errors.Join(sent.UnmarshalBinary(plain), copied.Merge(&sent)); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := copied.MarshalBinary(); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%d intervals: %v, %x, want %x", count, err, got, want)
+			}
+			// A sum that was sent compressed has the same line without being encoded again.
+			if err := sent.UnmarshalBinary(want); err != nil {
+				t.Fatal(err)
+			}
+			if s.Intervals() > 1 && sent.packed == nil {
+				t.Error("the compressed payload is lost")
+			}
+			if s.Intervals() > 0 && fields(t, &sent) != fields(t, &s) {
+				t.Errorf("%d intervals: another line", count)
+			}
+			if plain[1] == formPlain {
+				plain[1] = formMany
+				if err := sent.UnmarshalBinary(plain); !errors.Is(err, errPacked) {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
 // FuzzEncoding proves that any bytes are refused or are a sum that comes to the same bytes again
 // and takes part in sums.
 func FuzzEncoding(f *testing.F) {
@@ -547,6 +596,9 @@ func FuzzEncoding(f *testing.F) {
 				s.Add(&all[n+k])
 			}
 			if data, err := s.MarshalBinary(); err == nil {
+				f.Add(data)
+			}
+			if data, err := s.AppendPlain(nil); err == nil {
 				f.Add(data)
 			}
 		}

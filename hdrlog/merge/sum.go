@@ -10,6 +10,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/base64x"
 )
 
 // A SumError is the error for intervals that do not add up. It wraps [histogram.ErrKind],
@@ -44,6 +45,9 @@ type Sum struct {
 	// If there is one interval, max is its MAX and pass its payload if that may stay as it is:
 	// views of memory.
 	max, pass []byte
+	// If s was decoded from its encoding and not changed since, packed is its compressed payload: a
+	// view of memory, from its start.
+	packed []byte
 
 	dense  bool // all payloads are added up in counts
 	counts histogram.Histogram
@@ -90,7 +94,7 @@ func (s *Sum) Reset() {
 		s.counts = histogram.Histogram{}
 	}
 	s.Start, s.End, s.intervals, s.highest, s.weight, s.dense = 0, 0, 0, 0, 0, false
-	s.memory, s.held, s.max, s.pass = s.memory[:0], s.held[:0], nil, nil
+	s.memory, s.held, s.max, s.pass, s.packed = s.memory[:0], s.held[:0], nil, nil, nil
 }
 
 // Intervals returns how many intervals were added.
@@ -256,7 +260,7 @@ func (s *Sum) thicken(c *codec) error {
 		return err
 	}
 	s.dense = true
-	s.memory, s.held, s.max, s.pass = s.memory[:0], s.held[:0], nil, nil
+	s.memory, s.held, s.max, s.pass, s.packed = s.memory[:0], s.held[:0], nil, nil, nil
 	return nil
 }
 
@@ -310,7 +314,7 @@ func (s *Sum) include(start, end, intervals int64, l histogram.Layout, highest f
 	s.weight += weight
 	s.intervals += intervals
 	if s.intervals > 1 {
-		s.max, s.pass = nil, nil
+		s.max, s.pass, s.packed = nil, nil, nil
 	}
 }
 
@@ -426,6 +430,9 @@ func (s *Sum) copy(t *Sum) {
 	if t.pass != nil {
 		s.pass = s.memory[begin:end:end]
 	}
+	if n := len(t.packed); n > 0 {
+		s.packed = s.memory[:n:n]
+	}
 }
 
 // addTo adds t to h, or nothing if that fails.
@@ -514,7 +521,12 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 		} else {
 			fields = fmt.Appendf(fields, "%.3f", h.Float(h.Max())/hdrlog.MaxRatio)
 		}
-		fields, err = c.encoder.AppendBase64(append(fields, ','), h)
+		fields = append(fields, ',')
+		if s.packed != nil {
+			fields = base64x.AppendEncode(fields, s.packed)
+			return nil
+		}
+		fields, err = c.encoder.AppendBase64(fields, h)
 		return err
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -66,6 +67,11 @@ const (
 	skipped = 3
 )
 
+// percentGC is the garbage collector's target on Prism, which holds what a pipeline shuffles in this
+// process. 12 logs of 39 MB at -grid 10 peak at 0.8 to 1.1 GB with Go's 100 and at 0.64 GB with 50:
+// GOGC=50 /usr/bin/time -v hdrbeam -glob 'n*.hdr' -grid 10 -of all.hdr
+const percentGC = 60
+
 func main() {
 	flag.CommandLine.Init("hdrbeam", flag.ContinueOnError)
 	flag.CommandLine.SetOutput(io.Discard)
@@ -90,6 +96,9 @@ func main() {
 	beam.Init() // does not return in a worker
 	if !o.verbose {
 		slog.SetDefault(slog.New(slog.DiscardHandler))
+	}
+	if o.runner == "prism" && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percentGC)
 	}
 	os.Exit(run(context.Background(), o))
 }
