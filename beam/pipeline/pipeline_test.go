@@ -11,6 +11,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 )
 
@@ -137,47 +138,80 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// FuzzAssociative checks that intervals add up to the same bytes however they are grouped.
-func FuzzAssociative(f *testing.F) {
+// TestAssociative checks that intervals of real logs add up to the same bytes however they are
+// grouped.
+func TestAssociative(t *testing.T) {
 	var all [][]byte // encoded sums of one interval
-	for _, path := range append(nodes(f), "../../testdata/logs/digits2.hdr", "../../testdata/logs/huge-counts.hdr") {
+	for _, path := range append(nodes(t), "../../testdata/logs/digits2.hdr", "../../testdata/logs/huge-counts.hdr") {
 		r, err := hdrlog.Open(path)
 		if err != nil {
-			f.Fatal(err)
+			t.Fatal(err)
 		}
 		for r.Scan() && len(all) < 200 {
 			if record := r.Record(); record.Kind == hdrlog.IntervalRecord {
 				var s merge.Sum
 				if err := s.Add(&record.Interval); err != nil {
-					f.Fatal(err)
+					t.Fatal(err)
 				}
-				data, err := s.MarshalBinary()
-				if err != nil {
-					f.Fatal(err)
-				}
-				all = append(all, data)
+				all = append(all, encode(t, &s))
 			}
 		}
 		r.Close()
 	}
+	for seed := range uint64(50) {
+		checkAssociative(t, all, seed, uint8(seed))
+	}
+}
+
+// FuzzAssociative does so with small histograms, of which it tries many more.
+func FuzzAssociative(f *testing.F) {
+	var all [][]byte
+	for n := range int64(24) {
+		h, err := histogram.New(histogram.Layout{Digits: int(1 + n%2), Lowest: 1 + n%3})
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, value := range []int64{n, 40 * n} {
+			if err := h.Record(value, 1+n%4); err != nil {
+				f.Fatal(err)
+			}
+		}
+		var s merge.Sum
+		if err := s.AddCounts(&hdrlog.Interval{Start: float64(n % 5), Length: 1}, h); err != nil {
+			f.Fatal(err)
+		}
+		all = append(all, encode(f, &s))
+	}
 	f.Add(uint64(1), uint8(2))
 	f.Add(uint64(2), uint8(20))
-	f.Fuzz(func(t *testing.T, seed uint64, count uint8) {
-		random := rand.New(rand.NewPCG(seed, 1))
-		parts := make([][]byte, 1+count%4)
-		for n := range parts {
-			parts[n] = all[random.IntN(len(all))]
-		}
-		want := mergeAll(t, parts)
-		for len(parts) > 1 {
-			random.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-			n := 1 + random.IntN(len(parts))
-			parts = append(parts[n:], mergeAll(t, parts[:n]))
-		}
-		if !bytes.Equal(mergeAll(t, parts), want) {
-			t.Errorf("seed %d, count %d: the order of merging shows", seed, count)
-		}
-	})
+	f.Fuzz(func(t *testing.T, seed uint64, count uint8) { checkAssociative(t, all, seed, count) })
+}
+
+func encode(t testing.TB, s *merge.Sum) []byte {
+	t.Helper()
+	data, err := s.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// checkAssociative merges a few sums in groups that it chooses at random, and all at once.
+func checkAssociative(t *testing.T, all [][]byte, seed uint64, count uint8) {
+	random := rand.New(rand.NewPCG(seed, 1))
+	parts := make([][]byte, 1+count%8)
+	for n := range parts {
+		parts[n] = all[random.IntN(len(all))]
+	}
+	want := mergeAll(t, parts)
+	for len(parts) > 1 {
+		random.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+		n := 1 + random.IntN(len(parts))
+		parts = append(parts[n:], mergeAll(t, parts[:n]))
+	}
+	if !bytes.Equal(mergeAll(t, parts), want) {
+		t.Errorf("seed %d, count %d: the order of merging shows", seed, count)
+	}
 }
 
 func mergeAll(t testing.TB, parts [][]byte) []byte {
