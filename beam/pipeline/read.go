@@ -90,8 +90,8 @@ type Problem struct {
 // epoch.
 type facts struct {
 	File string
-	// Seen is the number of intervals. Intervals is the number of those that are chosen, Lengths the
-	// sum of their lengths.
+	// Seen is the number of intervals. Intervals is the number of those that are chosen, Lengths
+	// the sum of their lengths.
 	Seen, Intervals, Lengths int64
 	// Base is the start of the log or of its first interval, whichever is earlier.
 	Base int64
@@ -321,7 +321,8 @@ func (l *logReader) add(windows *merge.Windows, i *hdrlog.Interval) error {
 	return windows.Merge(i.Tag, i.LogStart, &s)
 }
 
-// keep encodes the windows that end at or before end, uncompressed. It merges them with those of other logs.
+// keep encodes the windows that end at or before end, uncompressed. It merges them with those of
+// other logs.
 func (l *logReader) keep(end int64) error {
 	for _, windows := range l.windows {
 		for m := range windows.Before(end) {

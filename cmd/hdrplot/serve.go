@@ -259,7 +259,7 @@ func (f *follower) Flush() error {
 
 // with adds to an update what is known of the inputs.
 func (f *follower) with(u *page.Update) *page.Update {
-	u.Inputs, u.Marks = f.inputs, append(slices.Clone(f.fixed), f.marks()...)
+	u.Inputs, u.Marks = f.inputs, append(append([]page.Mark{}, f.fixed...), f.marks()...) // never null
 	return u
 }
 
