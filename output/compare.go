@@ -37,7 +37,7 @@ type figure struct {
 
 // ifAny returns the figure of s, not a number if there is none.
 func (f *figure) ifAny(s *Summary) float64 {
-	if s == nil || s.Histogram == nil || !f.any && s.Histogram.TotalCount() == 0 {
+	if s == nil || s.Counts() == nil || !f.any && s.Counts().TotalCount() == 0 {
 		return math.NaN()
 	}
 	return f.of(s)
@@ -45,17 +45,17 @@ func (f *figure) ifAny(s *Summary) float64 {
 
 func figures(scale Scale, percentiles []float64) []figure {
 	all := []figure{
-		{"count", func(s *Summary) float64 { return float64(s.Histogram.TotalCount()) }, true},
+		{"count", func(s *Summary) float64 { return float64(s.Counts().TotalCount()) }, true},
 		{"per second", func(s *Summary) float64 { return math.Round(s.Throughput()*100) / 100 }, true},
-		{"min", func(s *Summary) float64 { return scale.value(s.Histogram, s.Histogram.Min()) }, false},
-		{"mean", func(s *Summary) float64 { return scale.of(s.Histogram.Mean()) }, false},
+		{"min", func(s *Summary) float64 { return scale.value(s.Counts(), s.Counts().Min()) }, false},
+		{"mean", func(s *Summary) float64 { return scale.of(s.Counts().Mean()) }, false},
 	}
 	for _, p := range percentiles {
 		all = append(all, figure{shortest(p) + "%", func(s *Summary) float64 {
-			return scale.value(s.Histogram, s.Histogram.ValueAtPercentile(p))
+			return scale.value(s.Counts(), s.Counts().ValueAtPercentile(p))
 		}, false})
 	}
-	return append(all, figure{"max", func(s *Summary) float64 { return scale.value(s.Histogram, s.Histogram.Max()) }, false})
+	return append(all, figure{"max", func(s *Summary) float64 { return scale.value(s.Counts(), s.Counts().Max()) }, false})
 }
 
 func figureText(v float64) string {

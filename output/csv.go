@@ -20,7 +20,7 @@ const maxBins = 10_000_000
 // are truncated to whole printed units, and one line counts all values that become equal. Values of
 // double histograms are not truncated.
 func CSVR(w io.Writer, s *Summary, scale Scale) error {
-	h := s.Histogram
+	h := s.Counts()
 	if h == nil {
 		return ErrNoHistogram
 	}
@@ -52,7 +52,7 @@ func CSVR(w io.Writer, s *Summary, scale Scale) error {
 // value and the last bin the highest one. A bin includes its start and excludes the start of the
 // next bin, so the counts add up to the total count.
 func CSV(w io.Writer, s *Summary, scale Scale, width float64) error {
-	h := s.Histogram
+	h := s.Counts()
 	if err := checkBins(h, width); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func CSV(w io.Writer, s *Summary, scale Scale, width float64) error {
 // CSVE writes the counts of bins that double in width. The first bin begins at 0 and has the given
 // width, in printed units. Each other bin is as wide as all bins before it together.
 func CSVE(w io.Writer, s *Summary, scale Scale, width float64) error {
-	if err := checkBins(s.Histogram, width); err != nil {
+	if err := checkBins(s.Counts(), width); err != nil {
 		return err
 	}
 	start := func(n int) float64 {
@@ -77,7 +77,7 @@ func CSVE(w io.Writer, s *Summary, scale Scale, width float64) error {
 		}
 		return math.Ldexp(width, n-1)
 	}
-	return writeBins(w, s.Histogram, scale, start)
+	return writeBins(w, s.Counts(), scale, start)
 }
 
 func checkBins(h *histogram.Histogram, width float64) error {

@@ -75,10 +75,10 @@ type DocumentTag struct {
 func NewTagList(summaries []*Summary) (*TagList, error) {
 	list := &TagList{Inputs: []string{}, Tags: []DocumentTag{}}
 	for _, s := range summaries {
-		if s.Histogram == nil {
+		if s.Counts() == nil {
 			return nil, ErrNoHistogram
 		}
-		list.Tags = append(list.Tags, DocumentTag{jsonTag(s.Tag), s.Intervals, s.Histogram.TotalCount()})
+		list.Tags = append(list.Tags, DocumentTag{jsonTag(s.Tag), s.Intervals, s.Counts().TotalCount()})
 	}
 	return list, nil
 }
@@ -127,7 +127,7 @@ type DocumentPercentile struct {
 func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, zone *time.Location) (*Document, error) {
 	doc := &Document{UnitRatio: scale.ratio(), Inputs: []string{}, Summaries: []DocumentSummary{}}
 	for _, s := range summaries {
-		if s.Histogram == nil {
+		if s.Counts() == nil {
 			return nil, ErrNoHistogram
 		}
 		doc.Summaries = append(doc.Summaries, documentSummary(s, scale, percentiles, zone))
@@ -155,7 +155,7 @@ func JSON(w io.Writer, doc any) error {
 }
 
 func documentSummary(s *Summary, scale Scale, percentiles []float64, zone *time.Location) DocumentSummary {
-	h := s.Histogram
+	h := s.Counts()
 	d := DocumentSummary{
 		Tag:               jsonTag(s.Tag),
 		Intervals:         s.Intervals,

@@ -14,10 +14,10 @@ func ListTags(w io.Writer, summaries []*Summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "TAG\tINTERVALS\tVALUES\n")
 	for _, s := range summaries {
-		if s.Histogram == nil {
+		if s.Counts() == nil {
 			return ErrNoHistogram
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\n", s.Name(), s.Intervals, s.Histogram.TotalCount())
+		fmt.Fprintf(t, "%s\t%d\t%d\n", s.Name(), s.Intervals, s.Counts().TotalCount())
 	}
 	return t.Flush()
 }

@@ -22,8 +22,12 @@ import (
 // A Summary is what all intervals of a tag add up to.
 type Summary struct {
 	// Tag is nil for untagged intervals and for the sum of all tags.
-	Tag       []byte
+	Tag []byte
+	// Histogram has the counts, unless Load returns them.
 	Histogram *histogram.Histogram
+	// Load returns the counts if Histogram is nil. They are valid until Load of another summary
+	// is called. So many summaries can share the memory of one histogram.
+	Load func() *histogram.Histogram
 	// Intervals is the number of intervals.
 	Intervals int64
 	// Start is the start of the first interval and End the end of the last one, in milliseconds
@@ -37,13 +41,24 @@ type Summary struct {
 	Maxima Maxima
 }
 
-// ErrNoHistogram is the error for a summary whose Histogram is nil.
+// Counts returns the histogram, which must not be changed, or nil if there is none. It is valid
+// until Counts of another summary is called.
+func (s *Summary) Counts() *histogram.Histogram {
+	if s.Histogram == nil && s.Load != nil {
+		return s.Load()
+	}
+	return s.Histogram
+}
+
+func (s *Summary) missing() bool { return s.Histogram == nil && s.Load == nil }
+
+// ErrNoHistogram is the error for a summary that has neither Histogram nor Load.
 var ErrNoHistogram = errors.New("the summary has no histogram")
 
 // Throughput returns values per second. As in Java, it is infinite or not a number if the period is
 // zero.
 func (s *Summary) Throughput() float64 {
-	return float64(s.Histogram.TotalCount()) * 1000 / float64(s.Period)
+	return float64(s.Counts().TotalCount()) * 1000 / float64(s.Period)
 }
 
 // A Scale says how values are printed. The zero value prints them in the unit of the log.
@@ -100,7 +115,7 @@ var none = Value{float: math.NaN()}
 // they have as many decimals as in [HGRM]: HdrLogProcessing truncates everything below one unit to
 // 0. Values of double histograms have all their decimals.
 func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64) error {
-	h := s.Histogram
+	h := s.Counts()
 	if h == nil {
 		return ErrNoHistogram
 	}
@@ -156,7 +171,7 @@ func percentileLabel(p float64) string {
 // outputPercentileDistribution does. Each half of the remaining distance to 100% has that many
 // ticks, at least 1.
 func HGRM(w io.Writer, s *Summary, scale Scale, ticks int) error {
-	h := s.Histogram
+	h := s.Counts()
 	switch {
 	case h == nil:
 		return ErrNoHistogram

@@ -77,7 +77,7 @@ const longTable = 30
 func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 	start, end := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, s := range summaries {
-		if s.Histogram == nil {
+		if s.missing() {
 			return ErrNoHistogram
 		}
 		start, end = min(start, s.Start), max(end, s.End)
@@ -104,7 +104,7 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 	var all []*Summary
 	for _, p := range pairs {
 		for _, s := range []*Summary{p.Before, p.After} {
-			if s != nil && s.Histogram == nil {
+			if s != nil && s.missing() {
 				return ErrNoHistogram
 			} else if s != nil {
 				all = append(all, s)
@@ -172,7 +172,7 @@ func (t *Table) cells(s *Summary, digits int) []cell {
 		switch v := f.ifAny(s); {
 		case math.IsNaN(v) || math.IsInf(v, 0):
 		case n == countColumn:
-			text = thousands(strconv.FormatInt(s.Histogram.TotalCount(), 10))
+			text = thousands(strconv.FormatInt(s.Counts().TotalCount(), 10))
 		default:
 			text = significant(v, digits)
 		}

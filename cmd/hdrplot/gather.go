@@ -208,10 +208,10 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	period := result.Period("covered")
 	for _, sum := range result.Summaries {
 		group, label := label, g.label(label, sum.Tag)
-		curve := picture.CurveOf(label, sum.Histogram, g.options.ratio)
+		curve := picture.CurveOf(label, sum.Counts(), g.options.ratio)
 		curve.Group = group
 		g.curves = append(g.curves, curve)
-		g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Histogram, g.options.ratio, sum.Intervals, period))
+		g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Counts(), g.options.ratio, sum.Intervals, period))
 	}
 	return nil
 }

@@ -254,7 +254,7 @@ func (o *options) setReadableScale(summaries ...*output.Summary) error {
 	}
 	var medians []float64
 	for _, s := range summaries {
-		if h := s.Histogram; h.TotalCount() > 0 {
+		if h := s.Counts(); h.TotalCount() > 0 {
 			medians = append(medians, h.Float(h.ValueAtPercentile(50)))
 		}
 	}

@@ -109,7 +109,7 @@ func HasUnit(limits []Limit) bool {
 
 // of returns the limit's statistic of a summary, in the limit's unit.
 func (l *Limit) of(s *output.Summary, scale unit.Scale) float64 {
-	h, ratio := s.Histogram, scale.Ratio
+	h, ratio := s.Counts(), scale.Ratio
 	if l.Unit != (unit.Unit{}) {
 		ratio = scale.In.Per(l.Unit)
 	}
@@ -177,7 +177,7 @@ const roundoff = 1e-12
 
 func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, scale unit.Scale) Verdict {
 	v := Verdict{Limit: l, Tag: s.Name(), Bound: l.Value}
-	if s.Histogram.TotalCount() == 0 && !l.isRate() {
+	if s.Counts().TotalCount() == 0 && !l.isRate() {
 		v.Missing = "no values"
 		return v
 	}
@@ -189,7 +189,7 @@ func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, scale unit.
 		case base == nil:
 			v.Missing = "no intervals with this tag in the baseline"
 			return v
-		case base.Histogram.TotalCount() == 0:
+		case base.Counts().TotalCount() == 0:
 			v.Missing = "no values in the baseline"
 			return v
 		}

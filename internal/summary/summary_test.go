@@ -37,8 +37,8 @@ func newScan(t *testing.T, workers int, paths ...string) *scan.Scan {
 func describe(r *Result) string {
 	var b strings.Builder
 	for _, s := range r.Summaries {
-		fmt.Fprintf(&b, "%q %d intervals from %d to %d, %+v:", s.Tag, s.Intervals, s.Start, s.End, s.Histogram.Layout())
-		for bucket := range s.Histogram.Recorded() {
+		fmt.Fprintf(&b, "%q %d intervals from %d to %d, %+v:", s.Tag, s.Intervals, s.Start, s.End, s.Counts().Layout())
+		for bucket := range s.Counts().Recorded() {
 			fmt.Fprintf(&b, " %v", bucket)
 		}
 		fmt.Fprintln(&b)
@@ -152,7 +152,7 @@ func TestLowest(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if h := result.Summaries[0].Histogram; h.Layout() != layout(slices.Min(lowest)) || h.Max() < 4608 {
+				if h := result.Summaries[0].Counts(); h.Layout() != layout(slices.Min(lowest)) || h.Max() < 4608 {
 					t.Errorf("%+v, highest value %d", h.Layout(), h.Max())
 				}
 			})
@@ -218,7 +218,7 @@ func TestDoubleFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := result.Summaries[0].Histogram
+	h := result.Summaries[0].Counts()
 	text, err := os.ReadFile("../../testdata/expected/double.facts")
 	if err != nil {
 		t.Fatal(err)

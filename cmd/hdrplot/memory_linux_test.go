@@ -1,0 +1,25 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
+)
+
+// TestFarTags proves that a log of 2 KB, whose tags have two values so far apart that they take
+// 47 MB each as a histogram, takes little memory.
+func TestFarTags(t *testing.T) {
+	h, err := histogram.New(histogram.Layout{Digits: 5, Lowest: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []int64{1, 1 << 61} {
+		if err := h.Record(value, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "x.svg")
+	clitest.AtMost(t, 256, "hdrplot", "-j", "2", "-agg", "10", "-of", out, clitest.TagsLog(t, 20, h))
+}

@@ -1,0 +1,50 @@
+package clitest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// TagsLog writes a log of many tags, which have the same histogram each, and returns its path.
+func TagsLog(t testing.TB, tags int, h *histogram.Histogram) string {
+	t.Helper()
+	payload, err := new(histogram.Encoder).AppendBase64(nil, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	for tag := range tags {
+		fmt.Fprintf(&log, "Tag=%d,0,1,0,%s\n", tag, payload)
+	}
+	path := filepath.Join(t.TempDir(), "tags.hdr")
+	if err := os.WriteFile(path, log.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// AtMost runs a command of the package, see [Main]. It must succeed and take at most some
+// MiB of memory.
+func AtMost(t testing.TB, mib int64, name string, args ...string) {
+	t.Helper()
+	var own syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(name, args...)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	// Linux counts the memory of this process too, at the start of the other one.
+	peak := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
+	if peak > max(mib, own.Maxrss>>10) {
+		t.Errorf("%d MiB, want at most %d", peak, mib)
+	}
+}
