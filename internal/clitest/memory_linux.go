@@ -43,8 +43,8 @@ func AtMost(t testing.TB, mib int64, name string, args ...string) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	// Linux counts the memory of this process too, at the start of the other one.
-	peak := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
-	if peak > max(mib, own.Maxrss>>10) {
+	peak := int64(c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) >> 10
+	if peak > max(mib, int64(own.Maxrss)>>10) {
 		t.Errorf("%d MiB, want at most %d", peak, mib)
 	}
 }
