@@ -8,7 +8,7 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// TestFarTags proves that a log of 2 KB, whose tags have two values so far apart that they take
+// TestFarTags proves that a log of 30 KB, whose tags have two values so far apart that they take
 // 47 MB each as a histogram, takes little memory.
 func TestFarTags(t *testing.T) {
 	h, err := histogram.New(histogram.Layout{Digits: 5, Lowest: 1})
@@ -21,5 +21,5 @@ func TestFarTags(t *testing.T) {
 		}
 	}
 	out := filepath.Join(t.TempDir(), "x.svg")
-	clitest.AtMost(t, 256, "hdrplot", "-j", "2", "-agg", "10", "-of", out, clitest.TagsLog(t, 20, h))
+	clitest.AtMost(t, 256, "hdrplot", "-j", "2", "-agg", "10", "-of", out, clitest.TagsLog(t, 20, 20, h))
 }

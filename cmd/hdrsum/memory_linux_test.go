@@ -19,5 +19,5 @@ func TestWideTags(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	clitest.AtMost(t, 256, "hdrsum", "-j", "2", clitest.TagsLog(t, 40, h))
+	clitest.AtMost(t, 256, "hdrsum", "-j", "2", clitest.TagsLog(t, 40, 1, h))
 }

@@ -12,16 +12,19 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// TagsLog writes a log of many tags, which have the same histogram each, and returns its path.
-func TagsLog(t testing.TB, tags int, h *histogram.Histogram) string {
+// TagsLog writes a log of many tags, with some intervals each and the same histogram in all of
+// them, and returns its path.
+func TagsLog(t testing.TB, tags, intervals int, h *histogram.Histogram) string {
 	t.Helper()
 	payload, err := new(histogram.Encoder).AppendBase64(nil, h)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	for tag := range tags {
-		fmt.Fprintf(&log, "Tag=%d,0,1,0,%s\n", tag, payload)
+	for second := range intervals {
+		for tag := range tags {
+			fmt.Fprintf(&log, "Tag=%d,%d,1,0,%s\n", tag, second, payload)
+		}
 	}
 	path := filepath.Join(t.TempDir(), "tags.hdr")
 	if err := os.WriteFile(path, log.Bytes(), 0o666); err != nil {
