@@ -34,9 +34,12 @@ func TagsLog(t testing.TB, tags, intervals int, h *histogram.Histogram) string {
 }
 
 // AtMost runs a command of the package, see [Main]. It must succeed and take at most some
-// MiB of memory.
+// MiB of memory. With -short, the test is skipped.
 func AtMost(t testing.TB, mib int64, name string, args ...string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("the race detector, which runs with -short, takes memory of its own")
+	}
 	var own syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
 		t.Fatal(err)
