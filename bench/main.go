@@ -44,6 +44,7 @@ type bench struct {
 	nodes [3]string // logs of three machines
 	tens  string    // the first log, ten times as long
 	small string    // a log of 60 intervals
+	fleet []string  // logs of twelve machines, none if hdrbeam cannot be built
 }
 
 // parallel is the default number of cores of a command.
@@ -87,6 +88,9 @@ func (b *bench) buildOwn() error {
 		return err
 	}
 	os.Setenv("CGO_ENABLED", "0") // as in the README
+	if err := execute("go", "build", "-C", "../beam", "-o", b.dir, "./cmd/hdrbeam"); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: without hdrbeam: %v\n", err)
+	}
 	return errors.Join(
 		execute("go", "build", "-C", "..", "-o", b.dir, "./cmd/...", "./internal/loggen/genlog"),
 		execute("go", "build", "-C", "..", "-tags", "purego", "-o", b.path("hdrsum-purego"), "./cmd/hdrsum"))
@@ -162,6 +166,18 @@ func (b *bench) makeLogs() error {
 	}
 	if b.tens, err = make("tens.hdr", 10*b.seconds, 1); err != nil {
 		return err
+	}
+	if _, err := os.Stat(b.path("hdrbeam")); err == nil {
+		if err := os.Mkdir(b.path("fleet"), 0o777); err != nil {
+			return err
+		}
+		for n := range 12 {
+			log, err := make(fmt.Sprintf("fleet/log%02d.hdr", n), b.seconds, n+1)
+			if err != nil {
+				return err
+			}
+			b.fleet = append(b.fleet, log)
+		}
 	}
 	return b.addOnce()
 }
@@ -250,6 +266,9 @@ func (b *bench) tables() ([]*table, error) {
 	if t := b.split(); t != nil {
 		tables = append(tables, t)
 	}
+	if len(b.fleet) > 0 {
+		tables = append(tables, b.scale()...)
+	}
 
 	length := &table{rounds: 3, title: fmt.Sprintf("**Length**: a pipe from the generator, and one %d times as long, of %.1f GB", b.times, float64(size)*float64(b.times)/1e9)}
 	for _, times := range [...]int{1, b.times} {
@@ -313,6 +332,34 @@ func (b *bench) union() *table {
 		}
 	}
 	return t
+}
+
+// scale returns a table for each grid: one process of hdrunion, the tree of docs/scale.md, and
+// hdrbeam. All three make the same union of twelve logs.
+func (b *bench) scale() []*table {
+	var tables []*table
+	for _, grid := range []string{"1", "10", "60"} {
+		dir := filepath.Dir(b.fleet[0])
+		t := &table{rounds: 3, title: fmt.Sprintf("**Twelve logs**, windows of %s s", grid)}
+		out := func(name string) string { return b.path("scale-" + grid + "-" + name + ".hdr") }
+		union := fmt.Sprintf("%s -q -grid %s -of", b.path("hdrunion"), grid)
+		parts := b.path("parts-" + grid)
+		tree := fmt.Sprintf(`mkdir -p %[1]s && ls %[2]s/*.hdr | xargs -n 3 -P %[3]d sh -c '%[4]s "%[1]s/$(basename $1)" "$@"' sh && %[4]s %[5]s %[1]s/*.hdr`,
+			parts, dir, parallel, union, out("tree"))
+		t.add(
+			&command{name: "hdrunion", args: append(strings.Fields(union), append([]string{out("union")}, b.fleet...)...), out: out("union")},
+			&command{name: "tree of five hdrunion", args: []string{"sh", "-c", tree}, out: out("tree")},
+			&command{name: "hdrbeam", args: []string{b.path("hdrbeam"), "-grid", grid, "-of", out("beam"), "-glob", dir + "/*.hdr"}, out: out("beam")},
+		)
+		for _, c := range t.commands {
+			c.values = func(string) (int64, error) { return b.sum(c.out) }
+			for _, log := range b.fleet {
+				c.size += fileSize(log)
+			}
+		}
+		tables = append(tables, t)
+	}
+	return tables
 }
 
 // split returns the table of hdrsplit, or nil if the command is missing.
