@@ -16,6 +16,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/union"
 	"hdrkit/internal/unit"
 )
 
@@ -202,26 +203,12 @@ func (fn *logFn) ProcessElement(ctx context.Context, shard int64, lines func(*[]
 }
 
 func writeHeader(w *hdrlog.Writer, h *header) {
-	w.Version()
-	logs := "logs"
-	if len(h.Sources) == 1 {
-		logs = "log"
-	}
-	w.Comment(fmt.Sprintf("[Union of %d %s]", len(h.Sources), logs))
-	for _, source := range h.Sources {
-		w.Comment("[Source: " + source + "]")
-	}
 	var units unit.Finder
 	for _, log := range h.Logs {
 		units.Comment(log.File, []byte("#"+log.Unit))
 	}
-	if found, err := units.Unit(); err == nil && found != (unit.Unit{}) {
-		w.Comment(found.Comment())
-	}
-	base := float64(h.Base) / 1000
-	w.BaseTime(base)
-	w.StartTime(base)
-	w.Legend()
+	found, _ := units.Unit() // unknown if logs state different units
+	union.WriteHeader(w, h.Sources, found, h.Base)
 }
 
 // WriteProblems writes the malformed lines of all logs to the file called name, sorted, each as a

@@ -354,12 +354,6 @@ func (u *union) writeLine(tag, fields []byte) error {
 
 // writeHeader writes what opens the result: the same whatever the order of the inputs is.
 func (u *union) writeHeader() {
-	u.writer.Version()
-	logs := "logs"
-	if len(u.scan.Inputs) == 1 {
-		logs = "log"
-	}
-	u.writer.Comment(fmt.Sprintf("[Union of %d %s]", len(u.scan.Inputs), logs))
 	var sources []string
 	for _, input := range u.scan.Inputs {
 		source := input.Name
@@ -368,17 +362,31 @@ func (u *union) writeHeader() {
 		}
 		sources = append(sources, source)
 	}
+	found, err := u.units.Unit()
+	if err != nil && u.options.Warn != nil {
+		u.options.Warn("%v: they are added up as they are", err)
+	}
+	WriteHeader(u.writer, sources, found, u.base)
+}
+
+// WriteHeader writes what opens a union: its sources, the unit of its values if that is known, and
+// its base time in milliseconds since the epoch. It sorts the sources.
+func WriteHeader(w *hdrlog.Writer, sources []string, values unit.Unit, base int64) {
+	w.Version()
+	logs := "logs"
+	if len(sources) == 1 {
+		logs = "log"
+	}
+	w.Comment(fmt.Sprintf("[Union of %d %s]", len(sources), logs))
 	slices.Sort(sources)
 	for _, source := range sources {
-		u.writer.Comment("[Source: " + source + "]")
+		w.Comment("[Source: " + source + "]")
 	}
-	if found, err := u.units.Unit(); err != nil && u.options.Warn != nil {
-		u.options.Warn("%v: they are added up as they are", err)
-	} else if found != (unit.Unit{}) {
-		u.writer.Comment(found.Comment())
+	if values != (unit.Unit{}) {
+		w.Comment(values.Comment())
 	}
-	base := float64(u.base) / 1000
-	u.writer.BaseTime(base)
-	u.writer.StartTime(base)
-	u.writer.Legend()
+	seconds := float64(base) / 1000
+	w.BaseTime(seconds)
+	w.StartTime(seconds)
+	w.Legend()
 }

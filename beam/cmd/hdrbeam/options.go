@@ -5,11 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
 	"hdrkit/beam/pipeline"
+	"hdrkit/internal/scan"
 )
 
 // options is the command line.
@@ -99,13 +99,9 @@ func (m millis) String() string { return time.Duration(int64(m) * int64(time.Mil
 
 // Set reads seconds, or a number with a unit such as 10s or 1h.
 func (m *millis) Set(text string) error {
-	seconds, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return errors.New("neither seconds nor a duration such as 10s")
-		}
-		seconds = d.Seconds()
+	seconds, ok := scan.ParseSeconds(text)
+	if !ok {
+		return errors.New("neither seconds nor a duration such as 10s")
 	}
 	if !(seconds >= 0.001 && seconds <= 1e9) {
 		return errors.New("it is from 0.001 to 1e9 seconds")
