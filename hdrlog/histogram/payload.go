@@ -52,9 +52,10 @@ const (
 // decoded yet. It belongs to the [Decoder] that opened it, and is valid until that decoder is used
 // again.
 type Payload struct {
-	version int
-	layout  Layout
-	highest int64
+	version    int
+	compressed bool
+	layout     Layout
+	highest    int64
 
 	decoder  *Decoder
 	double   [16]byte // header of a double histogram, before that of the integers
@@ -70,6 +71,9 @@ type Payload struct {
 
 // Version returns the version of the encoding: 0, 1 or 2.
 func (p *Payload) Version() int { return p.version }
+
+// Compressed reports whether the payload is a zlib stream.
+func (p *Payload) Compressed() bool { return p.compressed }
 
 // Layout returns which values share a slot. Its Ratio is 0 unless the histogram is a double one.
 func (p *Payload) Layout() Layout { return p.layout }
@@ -215,6 +219,7 @@ func (d *Decoder) openInteger(packed []byte) error {
 	} else if held > length {
 		return fmt.Errorf("%w: %d compressed bytes, not %d", ErrTooLong, held, length)
 	}
+	d.payload.compressed = true
 	raw, err := d.inflate(packed[8:])
 	if err != nil {
 		return err

@@ -79,11 +79,16 @@ func floorDiv(a, b int64) int64 {
 // intervals. The memory of an open window is at most a small multiple of the text of its intervals.
 // It is not safe for concurrent use.
 type Windows struct {
-	size int64
-	open []*openWindow // in order of time
-	free []*Merged
-	key  []byte // memory of the key that is looked up
+	size   int64
+	open   []*openWindow // in order of time
+	free   []*Merged
+	key    []byte // memory of the key that is looked up
+	spares int    // number of open sums that have spare memory
 }
+
+// maxSpares is how many open sums may be histograms from their second interval on: 16 MB in all.
+// Those of an ordinary log are histograms then before their payloads justify it, which is quicker.
+const maxSpares = 32
 
 // openWindow has the sums of a window by tag: those of [Windows.keyOf].
 type openWindow struct {
@@ -134,8 +139,7 @@ func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(
 	}
 	m := ws.take()
 	if err := add(m); err != nil {
-		m.Reset()
-		ws.free = append(ws.free, m)
+		ws.release(m)
 		return err
 	}
 	if !found {
@@ -158,13 +162,25 @@ func (ws *Windows) keyOf(tag []byte) []byte {
 
 // take returns an empty Merged.
 func (ws *Windows) take() *Merged {
-	n := len(ws.free) - 1
-	if n < 0 {
-		return new(Merged)
+	m := new(Merged)
+	if n := len(ws.free) - 1; n >= 0 {
+		m, ws.free = ws.free[n], ws.free[:n]
 	}
-	m := ws.free[n]
-	ws.free = ws.free[:n]
+	if ws.spares < maxSpares {
+		ws.spares++
+		m.spare = spareBytes
+	}
 	return m
+}
+
+// release takes back what take returned.
+func (ws *Windows) release(m *Merged) {
+	if m.spare > 0 {
+		ws.spares--
+		m.spare = 0
+	}
+	m.Reset()
+	ws.free = append(ws.free, m)
 }
 
 // First returns the earliest window that is open. It returns false if none is.
@@ -193,11 +209,11 @@ func (ws *Windows) Before(end int64) iter.Seq[*Merged] {
 				if n == len(keys)-1 {
 					ws.open = slices.Delete(ws.open, 0, 1)
 				}
-				if !yield(m) {
+				more := yield(m)
+				ws.release(m)
+				if !more {
 					return
 				}
-				m.Reset()
-				ws.free = append(ws.free, m)
 			}
 		}
 	}

@@ -120,10 +120,16 @@ func tree(t testing.TB, random *rand.Rand, all []hdrlog.Interval) *Sum {
 	default:
 		cut := 1 + random.IntN(len(all)-1)
 		a, b := tree(t, random, all[:cut]), tree(t, random, all[cut:])
-		if random.IntN(2) == 0 {
+		switch random.IntN(3) {
+		case 0:
 			err = errors.Join(s.Merge(a), s.Merge(new(Sum)), s.Merge(b))
-		} else {
+		case 1:
 			err = s.MergeAll([]*Sum{new(Sum), a, b})
+		default:
+			for _, part := range []*Sum{a, new(Sum), b} {
+				data, marshalErr := part.append(nil, random.IntN(2) == 0)
+				err = errors.Join(err, marshalErr, s.MergeBinary(data))
+			}
 		}
 	}
 	if err != nil {
@@ -454,6 +460,41 @@ func TestWindows(t *testing.T) {
 	}
 }
 
+// TestSpares checks that only some of the open sums are histograms before their payloads justify
+// it, and that others can be once those are closed.
+func TestSpares(t *testing.T) {
+	t.Parallel()
+	ws := NewWindows(1000)
+	payload := payloadOf(t, threeDigits, 1, 1000)
+	for range 3 {
+		for n := range 2 * maxSpares {
+			for range 2 {
+				if err := ws.Add(intervalOf("", float64(n), 1, payload)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := ws.Add(intervalOf("", 1e6, 1, []byte("x"))); err == nil {
+				t.Fatal("a payload of one byte was added")
+			}
+		}
+		dense := 0
+		for m := range ws.Before(10_000) {
+			if m.dense {
+				dense++
+			}
+			break
+		}
+		for m := range ws.All() {
+			if m.dense {
+				dense++
+			}
+		}
+		if dense != maxSpares {
+			t.Errorf("%d sums are histograms, want %d", dense, maxSpares)
+		}
+	}
+}
+
 // TestMoving compares moving windows with the sum of the intervals in them.
 func TestMoving(t *testing.T) {
 	t.Parallel()
@@ -522,6 +563,12 @@ func TestEncodingErrors(t *testing.T) {
 			if err := got.UnmarshalBinary(good[:n]); !errors.Is(err, ErrEncoding) || got.Intervals() != 0 {
 				t.Errorf("%d of %d bytes: %v", n, len(good), err)
 			}
+			for _, before := range []*Sum{&s, &several} {
+				line := fields(t, before)
+				if err := before.MergeBinary(good[:n]); !errors.Is(err, ErrEncoding) || fields(t, before) != line {
+					t.Errorf("%d of %d bytes merged: %v", n, len(good), err)
+				}
+			}
 		}
 	}
 	for _, data := range []string{"\x00\x00", "\x02\x00", "\x01\x00\x00", "\x01\x04\x00\x00\x00", "\x01\x03\x00\x00\x01", "\x01\x01\x00\x00\x00",
@@ -562,6 +609,9 @@ func TestAppendPlain(t *testing.T) {
 			if err := errors.Join(sent.UnmarshalBinary(plain), copied.Merge(&sent)); err != nil {
 				t.Fatal(err)
 			}
+			if got, err := Compress(plain); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%d intervals compressed: %v, %x, want %x", count, err, got, want)
+			}
 			if got, err := copied.MarshalBinary(); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%d intervals: %v, %x, want %x", count, err, got, want)
 			}
@@ -572,17 +622,36 @@ func TestAppendPlain(t *testing.T) {
 			if s.Intervals() > 1 && sent.packed == nil {
 				t.Error("the compressed payload is lost")
 			}
-			if s.Intervals() > 0 && fields(t, &sent) != fields(t, &s) {
-				t.Errorf("%d intervals: another line", count)
+			if s.Intervals() > 0 {
+				line := fields(t, &s)
+				for _, data := range [][]byte{plain, want} {
+					if got, err := AppendFieldsOf(nil, data, 1468800000000); err != nil || string(got) != line {
+						t.Errorf("%d intervals: %v, %s, want %s", count, err, got, line)
+					}
+				}
+				if fields(t, &sent) != line {
+					t.Errorf("%d intervals: another line", count)
+				}
 			}
 			if plain[1] == formPlain {
 				plain[1] = formMany
-				if err := sent.UnmarshalBinary(plain); !errors.Is(err, errPacked) {
+				_, err := AppendFieldsOf(nil, plain, 0)
+				if err := errors.Join(err, sent.UnmarshalBinary(plain), s.MergeBinary(plain)); strings.Count(err.Error(), errPacked.Error()) != 3 {
 					t.Error(err)
 				}
 			}
 		}
 	}
+}
+
+// twice returns a sum of two intervals that has room for a histogram.
+func twice(t testing.TB) *Sum {
+	s := &Sum{spare: spareBytes}
+	i := intervalOf("", 1, 1, payloadOf(t, threeDigits, 1, 2000, 30_000))
+	if err := errors.Join(s.Add(i), s.Add(i)); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // FuzzEncoding proves that any bytes are refused or are a sum that comes to the same bytes again
@@ -634,6 +703,22 @@ func FuzzEncoding(f *testing.F) {
 		if s.Intervals() > 0 {
 			if fields(t, &sum) != fields(t, &s) {
 				t.Error("a copy differs")
+			}
+		}
+		one, other := twice(t), twice(t)
+		before := fields(t, one)
+		err, binaryErr := one.Merge(&s), other.MergeBinary(data)
+		if (err == nil) != (binaryErr == nil) {
+			t.Fatalf("Merge: %v, MergeBinary: %v", err, binaryErr)
+		}
+		if err != nil && fields(t, other) != before {
+			t.Error("MergeBinary failed, and changed the sum")
+		}
+		if err == nil {
+			line, err := one.AppendFields(nil, 0)
+			binaryLine, binaryErr := other.AppendFields(nil, 0)
+			if (err == nil) != (binaryErr == nil) || !bytes.Equal(line, binaryLine) {
+				t.Errorf("Merge: %s, %v; MergeBinary: %s, %v", line, err, binaryLine, binaryErr)
 			}
 		}
 		if err := sum.Merge(&again); err == nil {

@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -38,6 +37,7 @@ type Sum struct {
 	layout    histogram.Layout // the finest of all
 	highest   float64          // the highest value that a payload may have
 	weight    int              // the bytes of all payloads, as text
+	spare     int              // bytes that a histogram may take whatever the payloads take
 
 	// Held are the payloads that are not in counts, as members of memory.
 	memory []byte
@@ -62,6 +62,8 @@ type member struct {
 const (
 	// A histogram may take this many times the bytes of the payloads that are added up in it.
 	denseTimes = 16
+	// spareBytes is enough for a histogram of three digits, whatever it counts.
+	spareBytes = 1 << 19
 	// A payload is held inflated if that takes at most this many times its text, and slack bytes.
 	plainTimes, slack = 8, 1 << 10
 	// bigSlots is the number of slots from which a histogram is big: 8 MB.
@@ -172,7 +174,7 @@ func (s *Sum) roomFor(l histogram.Layout, highest float64, weight int) bool {
 	if s.intervals > 0 {
 		l, highest = finest(s.layout, l), max(s.highest, highest)
 	}
-	return denseTimes*(s.weight+weight) >= 8*slotsFor(l, highest)
+	return denseTimes*(s.weight+weight)+s.spare >= 8*slotsFor(l, highest)
 }
 
 // slots returns the number of slots that the sum may take.
@@ -204,7 +206,7 @@ func (s *Sum) hold(i *hdrlog.Interval, p *histogram.Payload, text []byte) error 
 		s.max = s.memory[size:len(s.memory):len(s.memory)]
 		s.layout = p.Layout()
 	}
-	passes := s.intervals == 0 && p.Version() == 2 && compressed(text)
+	passes := s.intervals == 0 && text != nil && p.Version() == 2 && p.Compressed()
 	inflated := text == nil || p.BinarySize() <= plainTimes*len(text)+slack
 	from := len(s.memory)
 	if passes || !inflated {
@@ -228,15 +230,6 @@ func (s *Sum) hold(i *hdrlog.Interval, p *histogram.Payload, text []byte) error 
 	}
 	s.include(i.StartMillis(), i.EndMillis(), 1, p.Layout(), highestOf(p), weight)
 	return nil
-}
-
-// compressed reports whether the text of a payload of version 2 is compressed.
-func compressed(text []byte) bool {
-	if bytes.HasPrefix(text, []byte("HISTF")) {
-		return true // the cookie of compressed integers, as nearly always
-	}
-	_, compressed := histogram.Peek(text)
-	return compressed
 }
 
 // settle adds up the payloads held if that is worth it, once payloads are among them that are not
@@ -519,7 +512,7 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 		if s.max != nil {
 			fields = append(fields, s.max...)
 		} else {
-			fields = fmt.Appendf(fields, "%.3f", h.Float(h.Max())/hdrlog.MaxRatio)
+			fields = appendMax(fields, h.Float(h.Max()))
 		}
 		fields = append(fields, ',')
 		if s.packed != nil {
@@ -549,6 +542,11 @@ func (s *Sum) use(c *codec, f func(h *histogram.Histogram) error) error {
 		return err
 	}
 	return f(h)
+}
+
+// appendMax appends the MAX of a sum with a highest value.
+func appendMax(text []byte, highest float64) []byte {
+	return fmt.Appendf(text, "%.3f", highest/hdrlog.MaxRatio)
 }
 
 var errEmpty = errors.New("no intervals were added")
