@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +29,7 @@ func main() {
 	flag.StringVar(&b.floor, "floor", "../../shared/reference/floor/floor.c", "source of the floor, which needs cc and libdeflate")
 	flag.StringVar(&b.jar, "jar", "/usr/share/java/hdrhistogram.jar", "HdrHistogram for Java, with its HistogramLogProcessor")
 	flag.StringVar(&b.processing, "processing", "", "class path of HdrLogProcessing and its libraries, to measure it too")
+	flag.StringVar(&b.only, "only", "", "measure only the tables whose titles contain this, such as Twelve")
 	flag.Parse()
 	if err := b.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -39,6 +41,7 @@ func main() {
 type bench struct {
 	seconds, times, rounds int
 	floor, jar, processing string // "" if it is missing
+	only                   string
 
 	dir   string    // of all files that it makes
 	nodes [3]string // logs of three machines
@@ -65,6 +68,7 @@ func (b *bench) run() (err error) {
 		return err
 	}
 	b.writeMachine()
+	tables = slices.DeleteFunc(tables, func(t *table) bool { return !strings.Contains(t.title, b.only) })
 	for _, t := range tables {
 		if err := t.measure(b.rounds); err != nil {
 			return err

@@ -77,15 +77,22 @@ func Union(s beam.Scope, read Logs) beam.PCollection {
 // mergeSums merges the encoded sums of a key.
 func mergeSums(k []byte, sums func(*[]byte) bool) ([]byte, []byte, error) {
 	var data []byte
-	var sum, s merge.Sum
+	sums(&data)
+	only := data
+	var sum merge.Sum
 	for sums(&data) {
-		if err := s.UnmarshalBinary(data); err != nil {
-			return nil, nil, err
+		if sum.Intervals() == 0 {
+			if err := sum.UnmarshalBinary(only); err != nil {
+				return nil, nil, err
+			}
 		}
-		if err := sum.Merge(&s); err != nil {
+		if err := sum.MergeBinary(data); err != nil {
 			_, _, tag, _ := parseKey(k)
 			return nil, nil, fmt.Errorf("tag %s: %w", tags.Text(tag), err)
 		}
+	}
+	if sum.Intervals() == 0 {
+		return k, only, nil
 	}
 	data, err := sum.MarshalBinary()
 	return k, data, err

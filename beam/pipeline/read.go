@@ -156,7 +156,6 @@ type readFn struct {
 	windows [2]*merge.Windows // of integer and of double histograms
 	sums    map[string][]byte // encoded by [merge.Sum.AppendPlain]
 	held    int               // bytes of sums
-	scratch merge.Sum
 
 	decoder             histogram.Decoder
 	recorded, corrected histogram.Histogram
@@ -189,10 +188,7 @@ func (fn *readFn) FinishBundle(_ context.Context, emitSum func([]byte, []byte), 
 // emit compresses the sums held and sends them.
 func (fn *readFn) emit(emitSum func([]byte, []byte)) error {
 	for k, plain := range fn.sums {
-		if err := fn.scratch.UnmarshalBinary(plain); err != nil {
-			return err
-		}
-		data, err := fn.scratch.MarshalBinary()
+		data, err := merge.Compress(plain)
 		if err != nil {
 			return err
 		}
@@ -336,18 +332,13 @@ func (l *logReader) keep(end int64) error {
 
 func (l *logReader) keepSum(m *merge.Merged) error {
 	k := string(key(m.Window.Start, m.Layout().Ratio != 0, m.Tag))
-	sum := &m.Sum
 	before, ok := l.sums[k]
 	if ok {
-		if err := l.scratch.UnmarshalBinary(before); err != nil {
-			return err
-		}
-		if err := l.scratch.Merge(sum); err != nil {
+		if err := m.MergeBinary(before); err != nil {
 			return fmt.Errorf("tag %s: %s and other logs: %w", tags.Text(m.Tag), l.reader.Name(), err)
 		}
-		sum = &l.scratch
 	}
-	data, err := sum.AppendPlain(nil)
+	data, err := m.AppendPlain(before[:0]) // what was before is merged
 	if err != nil {
 		return fmt.Errorf("tag %s: %s: %w", tags.Text(m.Tag), l.reader.Name(), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -23,10 +24,13 @@ import (
 func init() {
 	register.DoFn3x1[[]byte, func(*[]byte) bool, func([]byte), error](&headerFn{})
 	register.Function1x1(checkHeader)
-	register.DoFn4x1[[]byte, []byte, []byte, func(int64, []byte), error](&lineFn{})
-	register.DoFn5x1[context.Context, int64, func(*[]byte) bool, []byte, func(string), error](&logFn{})
+	register.DoFn4x1[[]byte, []byte, func(int64, []byte), func(int64, bool), error](&shardFn{})
+	register.Function3x3(headingOf)
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(string), error](&logFn{})
 	register.DoFn4x1[context.Context, []byte, func(*string) bool, func(string), error](&problemsFn{})
 	register.Emitter2[int64, []byte]()
+	register.Emitter2[int64, bool]()
+	register.Iter1[bool]()
 	register.Iter1[[]byte]()
 	register.Iter1[string]()
 }
@@ -35,6 +39,7 @@ func init() {
 type header struct {
 	Base    int64 // milliseconds since the epoch
 	Sources []string
+	Unit    string // that of all logs, as in facts
 	Logs    []facts
 	// Error is why the logs have no union, empty if they have one.
 	Error string
@@ -95,8 +100,13 @@ func (headerFn) ProcessElement(_ []byte, documents func(*[]byte) bool, emit func
 		}
 	}
 	slices.SortFunc(h.Logs, func(f, g facts) int { return cmp.Compare(f.File, g.File) })
+	var units unit.Finder
 	for _, f := range h.Logs {
 		h.Sources = append(h.Sources, f.File)
+		units.Comment(f.File, []byte("#"+f.Unit))
+	}
+	if found, err := units.Unit(); err == nil && found != (unit.Unit{}) { // no two states different ones
+		h.Unit = found.Comment()
 	}
 	data, err := json.Marshal(h)
 	emit(data)
@@ -110,58 +120,58 @@ func (headerFn) ProcessElement(_ []byte, documents func(*[]byte) bool, emit func
 // The result are the files that [Commit] must give their names.
 func Write(s beam.Scope, read Logs, union beam.PCollection, name string, shard int64) beam.PCollection {
 	s = s.Scope("hdrkit.Write")
-	h := beam.SideInput{Input: readHeader(s, read)}
-	lines := beam.ParDo(s, &lineFn{Shard: shard}, union, h)
-	return beam.ParDo(s, &logFn{Name: name, Shard: shard}, beam.GroupByKey(s, lines), h)
+	sums, shards := beam.ParDo2(s, &shardFn{Shard: shard}, union)
+	// The header comes as an element, and not as a side input of logFn: Prism takes a whole core
+	// for the time that a step with side inputs works.
+	headings := beam.ParDo(s, headingOf, beam.GroupByKey(s, shards), beam.SideInput{Input: readHeader(s, read)})
+	return beam.ParDo(s, &logFn{Name: name, Shard: shard}, beam.GroupByKey(s, beam.Flatten(s, sums, headings)))
 }
 
-// lineFn makes lines of sums.
-type lineFn struct {
+// The elements of a log begin with a byte that says what they are.
+const (
+	headingElement = 'h' // the header of the log
+	sumElement     = 's' // a key, behind its length, and its encoded sum
+)
+
+// shardFn says to which log each sum belongs, and which logs there are.
+type shardFn struct {
 	Shard int64
 
-	data   []byte // the header that is decoded
-	header *header
-	sum    merge.Sum
+	met map[int64]bool // logs of the bundle
 }
 
-// ProcessElement emits the number of the log that an interval belongs to, and the key by which its
-// lines are sorted, its tag and its fields, each of the first two behind its length.
-func (fn *lineFn) ProcessElement(k, data, headerData []byte, emit func(int64, []byte)) error {
-	if !bytes.Equal(fn.data, headerData) {
-		h, err := parseHeader(headerData)
-		if err != nil {
-			return err
-		}
-		fn.data, fn.header = bytes.Clone(headerData), h
-	}
-	start, _, tag, err := parseKey(k)
+func (fn *shardFn) StartBundle(func(int64, []byte), func(int64, bool)) { fn.met = make(map[int64]bool) }
+
+func (fn *shardFn) ProcessElement(k, data []byte, emitSum func(int64, []byte), _ func(int64, bool)) error {
+	start, _, _, err := parseKey(k)
 	if err != nil {
-		return err
-	}
-	if err := fn.sum.UnmarshalBinary(data); err != nil {
-		return err
-	}
-	line := appendTag(binary.BigEndian.AppendUint64(nil, uint64(start)^1<<63), tag)
-	line = append(binary.AppendUvarint(nil, uint64(len(line))), line...)
-	if line, err = fn.sum.AppendFields(line, fn.header.Base); err != nil {
 		return err
 	}
 	shard := int64(0)
 	if fn.Shard > 0 {
 		shard = merge.WindowOf(start, start, fn.Shard).Start
 	}
-	emit(shard, line)
+	fn.met[shard] = true
+	element := binary.AppendUvarint([]byte{sumElement}, uint64(len(k)))
+	emitSum(shard, append(append(element, k...), data...))
 	return nil
 }
 
-// cutLine returns the parts of what [lineFn] made.
-func cutLine(line []byte) (sortKey, tag, fields []byte) {
-	n, size := binary.Uvarint(line)
-	sortKey, fields = line[size:size+int(n)], line[size+int(n):]
-	if sortKey[8] == 1 {
-		tag = sortKey[9:]
+func (fn *shardFn) FinishBundle(_ func(int64, []byte), emitShard func(int64, bool)) {
+	for shard := range fn.met {
+		emitShard(shard, true)
 	}
-	return sortKey, tag, fields
+}
+
+// headingOf returns the header of a log as one of its elements.
+func headingOf(shard int64, _ func(*bool) bool, headerData []byte) (int64, []byte, error) {
+	h, err := parseHeader(headerData)
+	if err != nil {
+		return 0, nil, err
+	}
+	h.Logs = nil // a log does not need them
+	data, err := json.Marshal(h)
+	return shard, append([]byte{headingElement}, data...), err
 }
 
 // logFn writes a log.
@@ -170,45 +180,57 @@ type logFn struct {
 	Shard int64
 }
 
-func (fn *logFn) ProcessElement(ctx context.Context, shard int64, lines func(*[]byte) bool, headerData []byte, emit func(string)) error {
-	h, err := parseHeader(headerData)
-	if err != nil {
-		return err
+// A keyed sum is an interval of the log.
+type keyedSum struct{ key, sum []byte }
+
+func (fn *logFn) ProcessElement(ctx context.Context, shard int64, elements func(*[]byte) bool, emit func(string)) error {
+	var h header
+	var all []keyedSum
+	var element []byte
+	for elements(&element) {
+		if element[0] == headingElement {
+			if err := json.Unmarshal(element[1:], &h); err != nil {
+				return err
+			}
+			continue
+		}
+		n, size := binary.Uvarint(element[1:])
+		own := element[1+size:]
+		all = append(all, keyedSum{own[:n], own[n:]})
 	}
-	var all [][]byte
-	var line []byte
-	for lines(&line) {
-		all = append(all, bytes.Clone(line))
-	}
-	slices.SortFunc(all, func(a, b []byte) int {
-		x, _, _ := cutLine(a)
-		y, _, _ := cutLine(b)
-		return bytes.Compare(x, y)
+	// Integers and doubles of one tag and window do not occur together, see checkKinds.
+	slices.SortFunc(all, func(a, b keyedSum) int {
+		return cmp.Or(bytes.Compare(a.key[:8], b.key[:8]), bytes.Compare(a.key[9:], b.key[9:]))
 	})
 	file, err := create(ctx, shardName(fn.Name, shard, fn.Shard))
 	if err != nil {
 		return err
 	}
-	w := hdrlog.NewWriter(file)
-	writeHeader(w, h)
-	for _, line := range all {
-		_, tag, fields := cutLine(line)
-		w.Fields(tag, fields)
-	}
-	if err := w.Flush(); err != nil { // keeps the first error
+	if err := writeLog(file, &h, all); err != nil {
 		file.abandon(ctx)
 		return err
 	}
 	return file.close(emit)
 }
 
-func writeHeader(w *hdrlog.Writer, h *header) {
-	var units unit.Finder
-	for _, log := range h.Logs {
-		units.Comment(log.File, []byte("#"+log.Unit))
+func writeLog(to io.Writer, h *header, sums []keyedSum) error {
+	w := hdrlog.NewWriter(to)
+	var found unit.Finder
+	found.Comment("", []byte("#"+h.Unit))
+	in, _ := found.Unit() // the zero Unit if logs state none, or different ones
+	union.WriteHeader(w, h.Sources, in, h.Base)
+	var fields []byte
+	for _, s := range sums {
+		_, _, tag, err := parseKey(s.key)
+		if err == nil {
+			fields, err = merge.AppendFieldsOf(fields[:0], s.sum, h.Base)
+		}
+		if err != nil {
+			return err
+		}
+		w.Fields(tag, fields)
 	}
-	found, _ := units.Unit() // unknown if logs state different units
-	union.WriteHeader(w, h.Sources, found, h.Base)
+	return w.Flush() // returns the first error
 }
 
 // WriteProblems writes the malformed lines of all logs to the file called name, sorted, each as a
