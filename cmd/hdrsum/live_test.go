@@ -89,6 +89,28 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// TestFollowedHeaders follows logs that name their operations in their headers.
+func TestFollowedHeaders(t *testing.T) {
+	t.Parallel()
+	logs := filepath.Join(clitest.Root(), "testdata", "dialects")
+	for _, test := range []struct {
+		args       []string
+		with, none string
+	}{
+		{[]string{"-if", `ycsb-.*\.hdr`}, `"tag":"UPDATE"`, `"tag":null`},
+		{[]string{"-if", "ycsb-read.hdr", "-if", "ycsb-update.hdr"}, `"tag":"READ"`, `"tag":null`},
+		{[]string{"-if", `ycsb-.*\.hdr`, "-untagged"}, `"tag":null`, "READ"},
+		{[]string{"-if", "ycsb-read.hdr"}, `"tag":null`, "READ"},
+	} {
+		p := clitest.Start(t, nil, "hdrsum", append([]string{"-follow", "-agg", "0.1", "-idle", "0.1", "-st", "ndjson", "-ip", logs}, test.args...)...)
+		p.Await("rows", func() bool { return strings.Contains(p.Stdout(), test.with) })
+		p.Interrupt(os.Interrupt, 0)
+		if strings.Contains(p.Stdout(), test.none) {
+			t.Errorf("%q: %s", test.args, p.Stdout())
+		}
+	}
+}
+
 // receiver is an HTTP server that keeps what it accepts.
 type receiver struct {
 	*httptest.Server

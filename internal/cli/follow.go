@@ -13,6 +13,7 @@ import (
 
 	"hdrkit/internal/follow"
 	"hdrkit/internal/live"
+	"hdrkit/internal/scan"
 )
 
 // FollowFlags are the options that read logs while they are written. [Follow] reads them.
@@ -89,20 +90,11 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 			hooks.Stopped()
 		}
 	})
-	var named sync.Map // the tags of -tif, by input
+	tags := &followedTags{untagged: c.Bool("untagged")}
 	merger := live.New(live.Options{
 		Size: size, Idle: time.Duration(idle) * time.Millisecond, CompleteSilent: hooks.CompleteSilent,
 		Selection: selection, IgnoreTags: c.Bool("it"), Expected: c.Float64("co"), Second: second, Stop: stop,
-		Tag: func(in *follow.Input, tag []byte) []byte {
-			own, _ := named.Load(in)
-			switch {
-			case own == nil:
-				return tag
-			case tag == nil:
-				return []byte(own.(string))
-			}
-			return append([]byte(own.(string)+"::"), tag...)
-		},
+		Tag: tags.of,
 	}, sink)
 	options := follow.Options{Notice: merger.Notice, Waiting: merger.Waiting}
 	if f, ok := c.App.Writer.(*os.File); ok {
@@ -112,7 +104,7 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 	}
 	follower := follow.New(options)
 	defer follower.Abort()
-	if err := addFollowed(c, follower, &named); err != nil {
+	if err := addFollowed(c, follower, tags); err != nil {
 		return false, err
 	}
 	if hooks.Start != nil {
@@ -132,8 +124,35 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 	}
 }
 
+// followedTags are what inputs do to the tags of their intervals.
+type followedTags struct {
+	given    sync.Map // the tags of -tif, by input
+	several  bool     // there can be several logs
+	untagged bool     // what their headers say is no tag
+	said     sync.Map // what the headers say, by input
+}
+
+// of returns the tag of an interval of an input that has a tag of its own.
+func (t *followedTags) of(in *follow.Input, own []byte) []byte {
+	if given, ok := t.given.Load(in); ok {
+		if own == nil {
+			return []byte(given.(string))
+		}
+		return append([]byte(given.(string)+"::"), own...)
+	}
+	if own != nil || !t.several || t.untagged || in.Once() {
+		return own
+	}
+	said, known := t.said.Load(in)
+	if !known {
+		log := scan.File(in.Name(), 0)
+		said, _ = t.said.LoadOrStore(in, loggingFor(&log))
+	}
+	return said.([]byte)
+}
+
 // addFollowed adds the inputs to a follower.
-func addFollowed(c *cli.Context, f *follow.Follower, named *sync.Map) error {
+func addFollowed(c *cli.Context, f *follow.Follower, tags *followedTags) error {
 	chosen, err := matching(c, "if", nil)
 	if err != nil {
 		return err
@@ -141,7 +160,7 @@ func addFollowed(c *cli.Context, f *follow.Follower, named *sync.Map) error {
 	add := func(pattern, tag string) error {
 		name := func(in *follow.Input) {
 			if in != nil && tag != "" {
-				named.Store(in, tag)
+				tags.given.Store(in, tag)
 			}
 		}
 		path, exists := chosen.existing(pattern)
@@ -161,6 +180,7 @@ func addFollowed(c *cli.Context, f *follow.Follower, named *sync.Map) error {
 				return Usagef("-if %q is no file in %s and no regular expression: %s", pattern, chosen.folder,
 					strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			}
+			tags.several = true
 			matches := func(name string) bool { return len(whole(expression, []string{name})) > 0 }
 			if f.AddMatching(chosen.folder, matches, name) == 0 {
 				message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("-if '%s' matches no new file in %s yet; waiting for one", pattern, chosen.folder))
@@ -179,6 +199,8 @@ func addFollowed(c *cli.Context, f *follow.Follower, named *sync.Map) error {
 		}
 	}
 	patterns := append(c.StringSlice("if"), c.Args().Slice()...)
+	given := len(patterns) + len(c.StringSlice("ifp")) + len(c.StringSlice("tif"))
+	tags.several = tags.several || given > 1
 	for _, pattern := range patterns {
 		if err := add(pattern, ""); err != nil {
 			return err
@@ -190,7 +212,7 @@ func addFollowed(c *cli.Context, f *follow.Follower, named *sync.Map) error {
 		}
 		f.AddFile(path)
 	}
-	if len(patterns)+len(c.StringSlice("ifp"))+len(c.StringSlice("tif")) > 0 {
+	if given > 0 {
 		return nil
 	}
 	if Terminal(c.App.Reader) {

@@ -15,6 +15,8 @@ const maxHeader = 20
 // comment such as #[Logging for: READ]. Adding up reads and updates would mislead. The comment has
 // to come before the version line, so that the logs of hdrsplit and hdrunion, which keep comments
 // after it, never count. A log that can be read only once has no such tag.
+//
+// With -follow, a log gets its tag whatever the others say, since not all are there yet.
 func tagUntagged(inputs []scan.Input) {
 	if len(inputs) < 2 {
 		return
