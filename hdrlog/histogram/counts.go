@@ -84,6 +84,7 @@ func (p *Payload) accumulate(sum *Histogram, sign int64, most int) (total int64,
 			counts = sum.grow(base + index)
 		}
 		counts[index] += sign * n
+		sum.pages[index>>pageBits] = 1
 		return nil
 	})
 }
@@ -112,6 +113,9 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64, most int) (total 
 				limit = min(len(counts), slots)
 			}
 			done, next, n := addEights(counts[:limit], index, encoded)
+			if done > 0 {
+				sum.mark(index, next)
+			}
 			encoded, index, total = encoded[done:], next, total+n
 			seen |= total
 			if len(encoded) == 0 {
@@ -131,6 +135,7 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64, most int) (total 
 				limit = min(len(counts), slots)
 			}
 			counts[index] += sign * n
+			sum.pages[index>>pageBits] = 1
 			total += n
 			seen |= total
 		}

@@ -195,36 +195,27 @@ func appendCounts(raw []byte, h *Histogram) []byte {
 	if h.TotalCount() == 0 {
 		return append(raw, 0)
 	}
-	empty, counts := h.filled() // number of empty slots since the last count
-	for begin := 0; begin < len(counts); begin += 64 {
-		chunk := chunkAt(counts, begin)
-		if empty >= 64 && allEmpty(chunk) { // empty chunks seldom come alone
-			empty += 64
-			continue
-		}
-		var small [64 + 8]byte
-		filled, any := pack(&small, chunk)
-		switch {
-		case any == 0:
-			empty += 64
-		case any > maxSmall:
-			raw, empty = appendPlainly(raw, chunk[:], empty)
-		default:
-			raw = appendSmall(slices.Grow(raw, chunkRoom), &small, filled, empty)
-			empty = bits.LeadingZeros64(filled)
+	next := 0  // the slot after those seen
+	empty := 0 // number of empty slots since the last count
+	for low, counts := range h.segments() {
+		empty += low - next
+		next = low + len(counts)
+		for ; len(counts) > 0; counts = counts[64:] {
+			chunk := (*[64]int64)(counts)
+			var small [64 + 8]byte
+			filled, any := pack(&small, chunk)
+			switch {
+			case any == 0:
+				empty += 64
+			case any > maxSmall:
+				raw, empty = appendPlainly(raw, chunk[:], empty)
+			default:
+				raw = appendSmall(slices.Grow(raw, chunkRoom), &small, filled, empty)
+				empty = bits.LeadingZeros64(filled)
+			}
 		}
 	}
 	return raw
-}
-
-// chunkAt returns 64 counts from begin on, padded with zeros.
-func chunkAt(counts []int64, begin int) *[64]int64 {
-	if len(counts)-begin >= 64 {
-		return (*[64]int64)(counts[begin:])
-	}
-	var last [64]int64
-	copy(last[:], counts[begin:])
-	return &last
 }
 
 // appendPlainly appends counts after empty slots. It returns the number of empty slots at the end.
@@ -239,15 +230,6 @@ func appendPlainly(raw []byte, counts []int64, empty int) (_ []byte, emptyAtEnd 
 		empty = 0
 	}
 	return raw, empty
-}
-
-func allEmpty(counts *[64]int64) bool {
-	var any int64
-	for i := 0; i < len(counts); i += 8 {
-		c := (*[8]int64)(counts[i:])
-		any |= c[0] | c[1] | c[2] | c[3] | c[4] | c[5] | c[6] | c[7]
-	}
-	return any == 0
 }
 
 // maxSmall is the largest count that takes one byte.

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Errors of recording and adding. The errors that functions return may wrap them.
@@ -45,14 +46,15 @@ var (
 // fails.
 type Histogram struct {
 	layout Layout // Lowest is 0 if there is none
-	// counts holds the counts of the slots from base on; base is a multiple of 64. Slots
-	// outside of counts are empty, and so is the spare capacity of counts. So memory is taken
-	// for the slots between the values, not for those below them.
+	// counts holds the counts of the slots from base on; base and the number of counts are
+	// multiples of pageSize. Slots outside of counts are empty, and so is the spare capacity of
+	// counts. So memory is taken for the slots between the values, not for those below them.
 	counts []int64
 	base   int
-	total  int64
-	// All slots below low are empty. low means nothing if total is 0.
-	low int
+	// pages has a byte for each page of counts: 0 if all its slots are empty, 1 if one may have
+	// a count.
+	pages []byte
+	total int64
 }
 
 // New returns an empty histogram.
@@ -96,25 +98,28 @@ func (h *Histogram) Reset(layout Layout) error {
 
 // reset is Reset for a layout that is valid and normal, or none.
 func (h *Histogram) reset(layout Layout) {
-	_, counts := h.filled()
-	clear(counts)
-	h.counts = h.counts[:0] // so the next reset clears only the slots in use
-	h.layout, h.total, h.low = layout, 0, 0
+	for _, counts := range h.segments() {
+		clear(counts)
+	}
+	h.layout, h.counts, h.pages, h.total = layout, h.counts[:0], h.pages[:0], 0
 }
 
 // Clone returns a copy of h that shares nothing with it.
 func (h *Histogram) Clone() *Histogram {
-	return &Histogram{h.layout, append([]int64(nil), h.counts...), h.base, h.total, h.low}
+	counts := make([]int64, len(h.counts))
+	h.copyTo(counts)
+	return &Histogram{h.layout, counts, h.base, slices.Clone(h.pages), h.total}
 }
 
 // add adds n to the count of the slot at index and to the total.
 func (h *Histogram) add(index int, n int64) {
-	if i := index - h.base; uint(i) < uint(len(h.counts)) && index >= h.low && h.total > 0 {
-		h.counts[i] += n
-	} else {
-		base, counts := h.room(index, index)
-		counts[index-base] += n
+	i := index - h.base
+	if uint(i) >= uint(len(h.counts)) || h.total == 0 {
+		h.room(index, index)
+		i = index - h.base
 	}
+	h.counts[i] += n
+	h.pages[i>>pageBits] = 1
 	h.total += n
 }
 
@@ -134,20 +139,19 @@ func (h *Histogram) RecordFloat(value float64, n int64) error {
 var errNoLayout = fmt.Errorf("%w: there is none; use New, NewRecorder or Reset", ErrLayout)
 
 // room makes room for the slots from low to high. It returns the counts and the slot of the first
-// one. Contract: the caller then adds only to slots from low to high, adds the sum of what it added
-// to h.total, and calls nothing but grow in between.
+// one. Contract: the caller then adds only to slots from low to high, marks their pages, adds the
+// sum of what it added to h.total, and calls nothing but grow in between.
 func (h *Histogram) room(low, high int) (base int, counts []int64) {
 	if h.total == 0 {
-		h.counts, h.base, h.low = h.counts[:0], low&^63, low
-	} else if low < h.low {
-		h.low = low
+		h.counts, h.pages, h.base = h.counts[:0], h.pages[:0], low&^(pageSize-1)
+	} else if low < h.base {
 		h.lower(low)
 	}
 	return h.base, h.grow(high)
 }
 
 // spanOf returns the number of slots that a histogram has if it has room for low to high only.
-func spanOf(low, high int) int { return (high | 63) + 1 - low&^63 }
+func spanOf(low, high int) int { return (high | (pageSize - 1)) + 1 - low&^(pageSize-1) }
 
 // spanWith returns the number of slots that h has if it also has room for low to high.
 func (h *Histogram) spanWith(low, high int) int {
@@ -164,30 +168,42 @@ func (h *Histogram) grow(high int) []int64 {
 		// each time.
 		most := h.layout.SlotsFor(math.MaxInt64) - h.base
 		counts := make([]int64, size, max(size, min(2*cap(h.counts), most)))
-		copy(counts, h.counts)
+		h.copyTo(counts)
 		h.counts = counts
 	} else if size > len(h.counts) {
 		h.counts = h.counts[:size]
 	}
+	h.pages = append(h.pages, make([]byte, len(h.counts)/pageSize-len(h.pages))...)
 	return h.counts
 }
 
-// lower makes room for the slots from low on.
-func (h *Histogram) lower(low int) {
-	if low >= h.base {
-		return
+// copyTo copies the counts to empty ones.
+func (h *Histogram) copyTo(counts []int64) {
+	for low, filled := range h.segments() {
+		copy(counts[low-h.base:], filled)
 	}
+}
+
+// lower makes room for the slots from low on. Low is below base.
+func (h *Histogram) lower(low int) {
 	// Take as many slots again. Otherwise a series of ever smaller values copies the counts
 	// each time.
-	base := max(0, min(low, h.base-len(h.counts))) &^ 63
+	base := max(0, min(low, h.base-len(h.counts))) &^ (pageSize - 1)
 	more := h.base - base
 	size := more + len(h.counts)
 	counts := h.counts[:min(size, cap(h.counts))]
 	if len(counts) < size {
 		counts = make([]int64, size)
 	}
-	copy(counts[more:], h.counts)
-	clear(counts[:more])
+	// The memory may be the same. So move the last page first.
+	for page := len(h.pages) - 1; page >= 0; page-- {
+		if h.pages[page] != 0 {
+			filled := h.counts[page*pageSize:][:pageSize]
+			copy(counts[more+page*pageSize:], filled)
+			clear(filled) // in the same memory
+		}
+	}
+	h.pages = slices.Insert(h.pages, 0, make([]byte, more/pageSize)...)
 	h.counts, h.base = counts, base
 }
 
@@ -234,7 +250,7 @@ func (h *Histogram) Add(other *Histogram) error {
 	if other.total > math.MaxInt64-h.total {
 		return ErrOverflow
 	}
-	last := other.lastIndex()
+	first, last := other.firstIndex(), other.lastIndex()
 	if last < 0 {
 		return h.Refine(other.layout)
 	}
@@ -247,24 +263,36 @@ func (h *Histogram) Add(other *Histogram) error {
 	if err := h.Refine(other.layout); err != nil {
 		return err
 	}
-	low, counts := other.filled()
-	lowest, _ := rescale(other.layout.LowestAt(low), other.layout.Ratio, h.layout.Ratio)
+	lowest, _ := rescale(other.layout.LowestAt(first), other.layout.Ratio, h.layout.Ratio)
 	base, slots := h.room(h.layout.IndexOf(lowest), h.layout.IndexOf(highest))
-	if h.layout.Shares(other.layout) {
-		into := slots[low-base : last+1-base]
-		for i, n := range counts[:len(into)] {
-			into[i] += n
+	shares := h.layout.Shares(other.layout)
+	for low, counts := range other.between(first, last) {
+		if !shares {
+			h.addFiner(other.layout, low, counts)
+			continue
 		}
-	} else {
+		h.mark(low-base, low-base+len(counts))
+		into := slots[low-base:][:len(counts)]
 		for i, n := range counts {
-			if n != 0 {
-				value, _ := rescale(other.layout.LowestAt(low+i), other.layout.Ratio, h.layout.Ratio)
-				slots[h.layout.IndexOf(value)-base] += n
-			}
+			into[i] += n
 		}
 	}
 	h.total += other.total
 	return nil
+}
+
+// addFiner adds the counts from slot low on of a histogram whose layout is coarser. It does not add
+// to the total.
+func (h *Histogram) addFiner(coarser Layout, low int, counts []int64) {
+	layout, base, slots, pages := h.layout, h.base, h.counts, h.pages
+	for i, n := range counts {
+		if n != 0 {
+			value, _ := rescale(coarser.LowestAt(low+i), coarser.Ratio, layout.Ratio)
+			at := layout.IndexOf(value) - base
+			pages[at>>pageBits] = 1
+			slots[at] += n
+		}
+	}
 }
 
 // Subtract takes the counts of other away from h. They must have been added before: otherwise
@@ -280,15 +308,18 @@ func (h *Histogram) Subtract(other *Histogram) error {
 		}
 		other = same
 	}
-	low, counts := other.filled()
-	for i, n := range counts {
-		if n > h.count(low+i) {
-			return errNeverAdded(h.layout, low+i, n)
+	for low, counts := range other.segments() {
+		for i, n := range counts {
+			if n > h.count(low+i) {
+				return errNeverAdded(h.layout, low+i, n)
+			}
 		}
 	}
-	for i, n := range counts {
-		if n != 0 {
-			h.counts[low+i-h.base] -= n
+	for low, counts := range other.segments() {
+		for i, n := range counts {
+			if n != 0 {
+				h.counts[low+i-h.base] -= n
+			}
 		}
 	}
 	h.total -= other.total
@@ -297,12 +328,6 @@ func (h *Histogram) Subtract(other *Histogram) error {
 
 func errNeverAdded(l Layout, index int, n int64) error {
 	return fmt.Errorf("%w: %d values around %d were never added", ErrRange, n, l.LowestAt(index))
-}
-
-// filled returns the counts from slot low on. All slots below low are empty.
-func (h *Histogram) filled() (low int, counts []int64) {
-	low = min(max(h.low, h.base), h.base+len(h.counts))
-	return low, h.counts[low-h.base:]
 }
 
 // Refine makes h at least as fine as layout: it takes the higher number of digits, the lower lowest
@@ -348,12 +373,28 @@ func rescale(value int64, from, to float64) (int64, error) {
 	return int64(scaled), nil
 }
 
+// firstIndex returns the index of the lowest slot with a count, or -1 if there is none.
+func (h *Histogram) firstIndex() int {
+	for low, counts := range h.segments() {
+		for i, n := range counts {
+			if n != 0 {
+				return low + i
+			}
+		}
+	}
+	return -1
+}
+
 // lastIndex returns the index of the highest slot with a count, or -1 if there is none.
 func (h *Histogram) lastIndex() int {
-	low, counts := h.filled()
-	for i := len(counts) - 1; i >= 0; i-- {
-		if counts[i] != 0 {
-			return low + i
+	for page := len(h.pages) - 1; page >= 0; page-- {
+		if h.pages[page] == 0 {
+			continue
+		}
+		for i := (page+1)*pageSize - 1; i >= page*pageSize; i-- {
+			if h.counts[i] != 0 {
+				return h.base + i
+			}
 		}
 	}
 	return -1

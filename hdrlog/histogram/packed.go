@@ -33,37 +33,38 @@ func (p *Packed) Pack(h *Histogram, digits int) {
 	finer := h.layout.halfMagnitude() - layout.halfMagnitude()
 	// From this slot of h on, that holds throughout.
 	simple := half << finer
-	low, _ := h.filled()
-	begin := low &^ 7
-	fine, rest := h.counts[begin-h.base:], []int64(nil) // a multiple of 8, as base is
-	if finer == 3 && begin+len(fine) > simple {
-		whole := max(simple-begin, 0)
-		fine, rest = fine[:whole], fine[whole:]
-	}
-	for ; len(fine) > 0; fine, begin = fine[8:], begin+8 {
-		eight := (*[8]int64)(fine)
-		if sumEight(eight) == 0 {
-			continue // as in most cases
+	for begin, fine := range h.segments() {
+		var rest []int64
+		if finer == 3 && begin+len(fine) > simple {
+			whole := max(simple-begin, 0)
+			fine, rest = fine[:whole], fine[whole:]
 		}
-		for i, n := range eight {
-			if n == 0 {
-				continue
+		for ; len(fine) > 0; fine, begin = fine[8:], begin+8 {
+			eight := (*[8]int64)(fine)
+			if sumEight(eight) == 0 {
+				continue // as in most cases
 			}
-			index := begin + i
-			switch {
-			case finer == 0:
-			case index >= simple:
-				index = index>>finer + finer*half
-			default:
-				index = layout.IndexOf(h.layout.LowestAt(index))
+			for i, n := range eight {
+				if n == 0 {
+					continue
+				}
+				index := begin + i
+				switch {
+				case finer == 0:
+				case index >= simple:
+					index = index>>finer + finer*half
+				default:
+					index = layout.IndexOf(h.layout.LowestAt(index))
+				}
+				to.add(index, n)
 			}
-			to.add(index, n)
+		}
+		if len(rest) > 0 {
+			to.end()
+			to.eights(rest, begin>>finer+finer*half)
 		}
 	}
 	to.end()
-	if len(rest) > 0 {
-		to.eights(rest, begin>>finer+finer*half)
-	}
 	*p = Packed{layout, h.total, to.next, to.bytes}
 }
 

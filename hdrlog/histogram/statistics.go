@@ -8,13 +8,11 @@ import (
 
 // Min returns the lowest value of the lowest slot with a count, or 0 if nothing was recorded.
 func (h *Histogram) Min() int64 {
-	low, counts := h.filled()
-	for i, n := range counts {
-		if n != 0 {
-			return h.layout.LowestAt(low + i)
-		}
+	first := h.firstIndex()
+	if first < 0 {
+		return 0
 	}
-	return 0
+	return h.layout.LowestAt(first)
 }
 
 // Max returns the highest value of the highest slot with a count, or 0 if nothing was recorded.
@@ -79,14 +77,15 @@ type run struct {
 // to add the distance (BenchmarkMean).
 func (h *Histogram) runs() iter.Seq[run] {
 	return func(yield func(run) bool) {
-		low, counts := h.filled()
-		for len(counts) > 0 {
-			bucket, _ := h.layout.split(low)
-			size := min((bucket+2)<<h.layout.halfMagnitude()-low, len(counts))
-			if !yield(run{counts[:size], h.layout.medianAt(low), h.layout.sizeAt(low)}) {
-				return
+		for low, counts := range h.segments() {
+			for len(counts) > 0 {
+				bucket, _ := h.layout.split(low)
+				size := min((bucket+2)<<h.layout.halfMagnitude()-low, len(counts))
+				if !yield(run{counts[:size], h.layout.medianAt(low), h.layout.sizeAt(low)}) {
+					return
+				}
+				low, counts = low+size, counts[size:]
 			}
-			low, counts = low+size, counts[size:]
 		}
 	}
 }
@@ -98,17 +97,23 @@ func (h *Histogram) runs() iter.Seq[run] {
 func (h *Histogram) ValueAtPercentile(percentile float64) int64 {
 	rank := h.rank(percentile)
 	var seen int64
-	low, counts := h.filled()
-	for i, n := range counts {
-		seen += n
-		if seen >= rank {
-			if percentile == 0 {
-				return h.layout.LowestAt(low + i)
+	for low, counts := range h.segments() {
+		for i, n := range counts {
+			seen += n
+			if seen >= rank {
+				return h.valueAt(low+i, percentile)
 			}
-			return h.layout.HighestAt(low + i)
 		}
 	}
 	return 0
+}
+
+// valueAt returns the value at percentile if it lies in the slot at index.
+func (h *Histogram) valueAt(index int, percentile float64) int64 {
+	if percentile == 0 {
+		return h.layout.LowestAt(index)
+	}
+	return h.layout.HighestAt(index)
 }
 
 // AppendValuesAtPercentiles appends the results of [Histogram.ValueAtPercentile] for several
@@ -120,22 +125,21 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 		}
 		return values
 	}
-	if h.total == 0 {
+	if h.total == 0 || len(percentiles) == 0 {
 		return append(values, make([]int64, len(percentiles))...)
 	}
 	var seen int64
-	low, counts := h.filled()
-	i := -1 // the last slot that seen includes
-	for _, p := range percentiles {
-		rank := h.rank(p)
-		for seen < rank && i < len(counts)-1 {
-			i++
-			seen += counts[i]
-		}
-		if p == 0 {
-			values = append(values, h.layout.LowestAt(low+i))
-		} else {
-			values = append(values, h.layout.HighestAt(low+i))
+	rank := h.rank(percentiles[0])
+	for low, counts := range h.segments() {
+		for i, n := range counts {
+			seen += n
+			for seen >= rank {
+				values = append(values, h.valueAt(low+i, percentiles[0]))
+				if percentiles = percentiles[1:]; len(percentiles) == 0 {
+					return values
+				}
+				rank = h.rank(percentiles[0])
+			}
 		}
 	}
 	return values
@@ -160,12 +164,11 @@ func (h *Histogram) CountBetween(low, high int64) int64 {
 	if high < low || high < 0 {
 		return 0
 	}
-	first, counts := h.filled()
-	from := max(h.layout.IndexOf(max(low, 0)), first)
-	to := min(h.layout.IndexOf(high), first+len(counts)-1)
 	var count int64
-	for i := from; i <= to; i++ {
-		count += counts[i-first]
+	for _, counts := range h.between(h.layout.IndexOf(max(low, 0)), h.layout.IndexOf(high)) {
+		for _, n := range counts {
+			count += n
+		}
 	}
 	return count
 }
@@ -180,10 +183,11 @@ type Bucket struct {
 // the RecordedValuesIterator of the reference.
 func (h *Histogram) Recorded() iter.Seq[Bucket] {
 	return func(yield func(Bucket) bool) {
-		low, counts := h.filled()
-		for i, n := range counts {
-			if n != 0 && !yield(Bucket{h.layout.LowestAt(low + i), h.layout.HighestAt(low + i), n}) {
-				return
+		for low, counts := range h.segments() {
+			for i, n := range counts {
+				if n != 0 && !yield(Bucket{h.layout.LowestAt(low + i), h.layout.HighestAt(low + i), n}) {
+					return
+				}
 			}
 		}
 	}
@@ -209,27 +213,28 @@ func (h *Histogram) Percentiles(ticks int) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		var level float64
 		var seen int64
-		low, counts := h.filled()
-		for i, n := range counts {
-			if n == 0 {
-				continue
-			}
-			seen += n
-			here := float64(100*float64(seen)) / float64(h.total)
-			for seen < h.total && here >= level {
-				if !yield(Step{h.layout.HighestAt(low + i), level, seen}) {
+		for low, counts := range h.segments() {
+			for i, n := range counts {
+				if n == 0 {
+					continue
+				}
+				seen += n
+				here := float64(100*float64(seen)) / float64(h.total)
+				for seen < h.total && here >= level {
+					if !yield(Step{h.layout.HighestAt(low + i), level, seen}) {
+						return
+					}
+					next := level + stepAfter(level, ticks)
+					if next <= level || next >= 100 {
+						level = math.Inf(1)
+						break
+					}
+					level = next
+				}
+				if seen == h.total {
+					h.lastSteps(yield, low+i, level, ticks)
 					return
 				}
-				next := level + stepAfter(level, ticks)
-				if next <= level || next >= 100 {
-					level = math.Inf(1)
-					break
-				}
-				level = next
-			}
-			if seen == h.total {
-				h.lastSteps(yield, low+i, level, ticks)
-				return
 			}
 		}
 	}

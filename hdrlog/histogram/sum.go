@@ -68,7 +68,7 @@ func (s *Sum) Add(h *Histogram) error {
 	if h.layout.Lowest == 0 {
 		return nil
 	}
-	if s.isDense && h.total > 0 && s.dense.layout.Shares(h.layout) && s.dense.spanWith(h.low, h.lastIndex()) <= max(len(s.dense.counts), s.room()) {
+	if s.isDense && h.total > 0 && s.dense.layout.Shares(h.layout) && s.dense.spanWith(h.firstIndex(), h.lastIndex()) <= max(len(s.dense.counts), s.room()) {
 		return s.dense.Add(h)
 	}
 	var in Packed
@@ -134,7 +134,7 @@ func (s *Sum) Subtract(p Packed) error {
 // Reset empties s, so that it can take another layout. It keeps some of the memory.
 func (s *Sum) Reset() {
 	if len(s.dense.counts) > 1<<16 {
-		s.dense.counts = nil
+		s.dense = Histogram{}
 	}
 	s.dense.reset(Layout{})
 	s.packed = Packed{}

@@ -150,6 +150,23 @@ func TestSumErrors(t *testing.T) {
 	}
 }
 
+// TestSumReset uses a large sum again.
+func TestSumReset(t *testing.T) {
+	sum := Sum{Spare: 1 << 20}
+	h := newHistogram(t, Layout{Digits: 5})
+	record(t, h, 1, 1)
+	record(t, h, 100_000, 1)
+	for range 2 {
+		if err := sum.Add(h); err != nil {
+			t.Fatal(err)
+		}
+		if diff := difference(sum.Histogram(new(Histogram)), h); diff != "" || !sum.isDense {
+			t.Errorf("dense: %v, %s", sum.isDense, diff)
+		}
+		sum.Reset()
+	}
+}
+
 // TestSumMemory adds payloads of two counts far apart. A Histogram takes 49 MB for one.
 func TestSumMemory(t *testing.T) {
 	h := newHistogram(t, Layout{Digits: 5})

@@ -1,0 +1,62 @@
+package histogram
+
+import (
+	"bytes"
+	"iter"
+)
+
+// pageSize is the number of slots of a page. A pass over the counts skips the pages that nothing
+// was added to. Otherwise two values far apart, in a payload of a hundred bytes, cost a pass over
+// six million slots.
+const (
+	pageBits = 6
+	pageSize = 1 << pageBits
+)
+
+// mark marks the pages of the counts from begin to before end.
+func (h *Histogram) mark(begin, end int) {
+	pages := h.pages[begin>>pageBits : (end+pageSize-1)>>pageBits]
+	for i := range pages {
+		pages[i] = 1
+	}
+}
+
+// segments iterates over the counts of successive marked pages. Low is the slot of the first one.
+// Low and the number of counts are multiples of pageSize.
+func (h *Histogram) segments() iter.Seq2[int, []int64] {
+	return func(yield func(low int, counts []int64) bool) {
+		for begin, end := h.segment(0); begin < end; begin, end = h.segment(end) {
+			if !yield(h.base+begin, h.counts[begin:end]) {
+				return
+			}
+		}
+	}
+}
+
+// segment returns where the first successive marked pages, from the one that begins at from, begin
+// and end in counts. If there are none, begin equals end.
+func (h *Histogram) segment(from int) (begin, end int) {
+	page := from / pageSize
+	skip := bytes.IndexByte(h.pages[page:], 1)
+	if skip < 0 {
+		return 0, 0
+	}
+	page += skip
+	size := bytes.IndexByte(h.pages[page:], 0)
+	if size < 0 {
+		size = len(h.pages) - page
+	}
+	return page * pageSize, (page + size) * pageSize
+}
+
+// between is segments for the slots from first to last only.
+func (h *Histogram) between(first, last int) iter.Seq2[int, []int64] {
+	return func(yield func(low int, counts []int64) bool) {
+		for low, counts := range h.segments() {
+			from, to := max(first-low, 0), min(last+1-low, len(counts))
+			if from < to && !yield(low+from, counts[from:to]) {
+				return
+			}
+		}
+	}
+}
