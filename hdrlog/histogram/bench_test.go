@@ -63,6 +63,14 @@ func BenchmarkValueAtPercentile(b *testing.B) {
 	}
 }
 
+func BenchmarkAppendValuesAtPercentiles(b *testing.B) {
+	h := latencies(b, 3)
+	var values []int64
+	for b.Loop() {
+		values = h.AppendValuesAtPercentiles(values[:0], []float64{50, 90, 99, 99.9, 100})
+	}
+}
+
 func BenchmarkPercentiles(b *testing.B) {
 	for _, digits := range []int{2, 3, 5} {
 		b.Run(fmt.Sprintf("digits=%d", digits), func(b *testing.B) {

@@ -132,7 +132,9 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 	rank := h.rank(percentiles[0])
 	for low, counts := range h.segments() {
 		for i, n := range counts {
-			seen += n
+			if seen += n; seen < rank {
+				continue
+			}
 			for seen >= rank {
 				values = append(values, h.valueAt(low+i, percentiles[0]))
 				if percentiles = percentiles[1:]; len(percentiles) == 0 {
