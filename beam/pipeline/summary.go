@@ -7,7 +7,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/summary"
 	"hdrkit/output"
@@ -59,9 +58,18 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 			result.Spans = append(result.Spans, summary.Span{Input: n, Tag: s.Tag, Start: s.Start, End: s.End})
 		}
 	}
+	var loader summary.Loader
 	var k, data []byte
 	for sums(&k, &data) {
-		s, err := summaryOf(slices.Clone(k), data)
+		_, _, tag, err := parseKey(k)
+		if err != nil {
+			return err
+		}
+		sum := new(merge.Sum)
+		if err := sum.UnmarshalBinary(data); err != nil {
+			return err
+		}
+		s, err := loader.Summary(tag, sum)
 		if err != nil {
 			return err
 		}
@@ -83,25 +91,4 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 		return err
 	}
 	return file.close(emit)
-}
-
-func summaryOf(k, data []byte) (*output.Summary, error) {
-	var s merge.Sum
-	if err := s.UnmarshalBinary(data); err != nil {
-		return nil, err
-	}
-	var scratch histogram.Histogram
-	h, err := s.Histogram(&scratch)
-	if err != nil {
-		return nil, err
-	}
-	own, err := histogram.New(h.Layout())
-	if err != nil {
-		return nil, err
-	}
-	if err := own.Add(h); err != nil {
-		return nil, err
-	}
-	_, _, tag, err := parseKey(k)
-	return &output.Summary{Tag: tag, Histogram: own, Intervals: s.Intervals(), Start: s.Start, End: s.End}, err
 }

@@ -195,7 +195,7 @@ func (w *sums) result() (*Result, error) {
 		all = slices.Insert(all, 0, w.untagged)
 	}
 	var r Result
-	var l loader
+	var l Loader
 	for _, s := range all {
 		if len(s.spans) == 0 {
 			continue // none of its payloads could be read
@@ -212,15 +212,28 @@ func (w *sums) result() (*Result, error) {
 	return &r, nil
 }
 
-// A loader decodes sums into one histogram. Each sum holds little, so all together may take a
+// A Loader decodes sums into one histogram. Each sum holds little, so all together may take a
 // thousand times their memory: hundreds of tags of 47 MB, from a log of 2 MB.
-type loader struct {
-	loaded  *sum
+type Loader struct {
+	loaded  *merge.Sum
 	scratch histogram.Histogram
 }
 
+// Summary returns what s adds up to, with counts that are decoded when they are asked for. The
+// error is that of [merge.Sum.Histogram]. Afterwards s must not change.
+func (l *Loader) Summary(tag []byte, s *merge.Sum) (*output.Summary, error) {
+	if _, err := l.load(s); err != nil {
+		return nil, err
+	}
+	load := func() *histogram.Histogram {
+		h, _ := l.load(s) // cannot fail: it did not above
+		return h
+	}
+	return &output.Summary{Tag: tag, Load: load, Intervals: s.Intervals(), Start: s.Start, End: s.End}, nil
+}
+
 // load returns the counts of s. They are valid until it is called for another sum.
-func (l *loader) load(s *sum) (h *histogram.Histogram, err error) {
+func (l *Loader) load(s *merge.Sum) (h *histogram.Histogram, err error) {
 	if l.loaded == s {
 		return &l.scratch, nil
 	}
@@ -232,19 +245,17 @@ func (l *loader) load(s *sum) (h *histogram.Histogram, err error) {
 }
 
 // summary returns what s adds up to. The counts are decoded by l.
-func (s *sum) summary(l *loader) (*output.Summary, error) {
+func (s *sum) summary(l *Loader) (*output.Summary, error) {
 	if err := s.extents.KindErr(); err != nil {
 		return nil, err
 	}
 	if s.err != nil {
 		return nil, s.extents.Explain(s.err)
 	}
-	if _, err := l.load(s); err != nil {
+	all, err := l.Summary(s.tag, &s.Sum)
+	if err != nil {
 		return nil, s.extents.Explain(err)
 	}
-	load := func() *histogram.Histogram {
-		h, _ := l.load(s) // cannot fail: it did not above
-		return h
-	}
-	return &output.Summary{Tag: s.tag, Load: load, Intervals: s.Intervals(), Start: s.Start, End: s.End, Maxima: s.maxima.Output()}, nil
+	all.Maxima = s.maxima.Output()
+	return all, nil
 }
