@@ -215,15 +215,17 @@ func (h *Histogram) Percentiles(ticks int) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		var level float64
 		var seen int64
-		for low, counts := range h.segments() {
-			for i, n := range counts {
+		// The body of an iterator would keep seen and level in memory. That takes a tenth longer
+		// (BenchmarkPercentiles).
+		for begin, end := h.segment(0); begin < end; begin, end = h.segment(end) {
+			for i, n := range h.counts[begin:end] {
 				if n == 0 {
 					continue
 				}
 				seen += n
 				here := float64(100*float64(seen)) / float64(h.total)
 				for seen < h.total && here >= level {
-					if !yield(Step{h.layout.HighestAt(low + i), level, seen}) {
+					if !yield(Step{h.layout.HighestAt(h.base + begin + i), level, seen}) {
 						return
 					}
 					next := level + stepAfter(level, ticks)
@@ -234,7 +236,7 @@ func (h *Histogram) Percentiles(ticks int) iter.Seq[Step] {
 					level = next
 				}
 				if seen == h.total {
-					h.lastSteps(yield, low+i, level, ticks)
+					h.lastSteps(yield, h.base+begin+i, level, ticks)
 					return
 				}
 			}
