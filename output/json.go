@@ -179,8 +179,8 @@ func documentSummary(s *Summary, scale Scale, percentiles []float64, zone *time.
 	d.Mean = value(Value{float: h.Mean()})
 	d.StdDev = value(Value{float: h.StdDev()})
 	d.Max = value(ValueOf(h, h.Max()))
-	for _, p := range percentiles {
-		d.Percentiles = append(d.Percentiles, DocumentPercentile{p, value(ValueOf(h, h.ValueAtPercentile(p)))})
+	for n, v := range h.AppendValuesAtPercentiles(nil, percentiles) {
+		d.Percentiles = append(d.Percentiles, DocumentPercentile{percentiles[n], value(ValueOf(h, v))})
 	}
 	return d
 }

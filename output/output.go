@@ -150,8 +150,8 @@ func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64) er
 	line("Min", value(h.Min()))
 	line("Mean", moment(h.Mean()))
 	line("StdDev", moment(h.StdDev()))
-	for _, p := range percentiles {
-		line(percentileLabel(p)+"ptile", value(h.ValueAtPercentile(p)))
+	for n, v := range h.AppendValuesAtPercentiles(nil, percentiles) {
+		line(percentileLabel(percentiles[n])+"ptile", value(v))
 	}
 	line("Max", value(h.Max()))
 	_, err := io.WriteString(w, b.String())
