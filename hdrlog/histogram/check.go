@@ -8,9 +8,8 @@ import (
 // cannot fail, except with [ErrKind], [ErrSpan] or [ErrOverflow] because of what the sum holds.
 func (p *Payload) Check() error {
 	if p.version < 2 {
-		counts := &p.decoder.counts
-		counts.reset(p.layout)
-		return p.addTo(counts)
+		_, err := p.words(func(int, int64) error { return nil })
+		return err
 	}
 	var (
 		index   int

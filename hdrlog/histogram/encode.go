@@ -195,6 +195,9 @@ func appendCounts(raw []byte, h *Histogram) []byte {
 	if h.TotalCount() == 0 {
 		return append(raw, 0)
 	}
+	if len(h.counts) > 1<<19 { // otherwise it would grow many times
+		raw = slices.Grow(raw, sizeOf(h))
+	}
 	next := 0  // the slot after those seen
 	empty := 0 // number of empty slots since the last count
 	for low, counts := range h.segments() {
@@ -202,6 +205,7 @@ func appendCounts(raw []byte, h *Histogram) []byte {
 		next = low + len(counts)
 		for ; len(counts) > 0; counts = counts[64:] {
 			chunk := (*[64]int64)(counts)
+			raw = slices.Grow(raw, chunkRoom)
 			var small [64 + 8]byte
 			filled, any := pack(&small, chunk)
 			switch {
@@ -210,12 +214,30 @@ func appendCounts(raw []byte, h *Histogram) []byte {
 			case any > maxSmall:
 				raw, empty = appendPlainly(raw, chunk[:], empty)
 			default:
-				raw = appendSmall(slices.Grow(raw, chunkRoom), &small, filled, empty)
+				raw = appendSmall(raw, &small, filled, empty)
 				empty = bits.LeadingZeros64(filled)
 			}
 		}
 	}
 	return raw
+}
+
+// sizeOf returns at least the number of bytes that the counts of h take, and chunkRoom more.
+func sizeOf(h *Histogram) int {
+	size := chunkRoom
+	zero := false // the slot before is empty
+	for _, counts := range h.segments() {
+		size += 4 // for what is skipped
+		for _, n := range counts {
+			if n != 0 {
+				size += (bits.Len64(uint64(n)) + 7) / 7
+			} else if !zero {
+				size += 4 // for a run
+			}
+			zero = n == 0
+		}
+	}
+	return size
 }
 
 // appendPlainly appends counts after empty slots. It returns the number of empty slots at the end.
@@ -284,9 +306,9 @@ func appendSmall(raw []byte, small *[64 + 8]byte, filled uint64, empty int) []by
 	return room[:end]
 }
 
-// chunkRoom is the room that a chunk of small counts needs: one byte for each slot, maxWordV2 for
-// the empty slots before them, and eight because the last write has eight bytes.
-const chunkRoom = 64 + maxWordV2 + 8
+// chunkRoom is the room that a chunk needs: maxWordV2 for each count and for the empty slots
+// before.
+const chunkRoom = 65 * maxWordV2
 
 // gapCodes holds the encoded lengths of runs of up to 64 empty slots, which take one byte each.
 var gapCodes = func() (codes [65]byte) {

@@ -97,6 +97,10 @@ func (p *Payload) Highest() int64 { return p.highest }
 // [AbstractHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/AbstractHistogram.html
 // [DoubleHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/DoubleHistogram.html
 type Decoder struct {
+	// Claim, if set, is called by Open before memory is taken: with the most bytes that the
+	// inflated payload may take, and the most that a histogram of it may take.
+	Claim func(payload, counts int)
+
 	inflater inflate.Decoder
 	packed   []byte    // decoded from base64
 	raw      []byte    // inflated
@@ -206,6 +210,7 @@ func (d *Decoder) openInteger(packed []byte) error {
 		if err := d.payload.parseHeader(packed); err != nil {
 			return err
 		}
+		d.claim(0)
 		if d.payload.version == 0 {
 			if d.payload.total = int64(binary.BigEndian.Uint64(packed[24:])); d.payload.total < 0 {
 				return fmt.Errorf("%w: a total of %d values", ErrHeader, d.payload.total)
@@ -341,8 +346,12 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.payload.parseHeader(d.raw[:n]); err != nil || !more {
-		return d.raw[:n], err
+	if err := d.payload.parseHeader(d.raw[:n]); err != nil {
+		return nil, err
+	}
+	if !more {
+		d.claim(0)
+		return d.raw[:n], nil
 	}
 	size, _, err := d.payload.size(d.raw[:n])
 	if err != nil {
@@ -355,12 +364,19 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %d compressed bytes do not hold %d", ErrTruncated, len(deflated), size)
 	}
 	size = min(size, maxInflation*int64(len(deflated)))
+	d.claim(int(size))
 	d.raw = make([]byte, size)
 	n, more, err = d.inflateInto(d.raw, deflated)
 	if more {
 		err = fmt.Errorf("%w: more than %d bytes", ErrTooLong, n)
 	}
 	return d.raw[:n], err
+}
+
+func (d *Decoder) claim(payload int) {
+	if d.Claim != nil {
+		d.Claim(payload, 8*d.payload.slots)
+	}
 }
 
 // Decode makes h hold the counts, in the memory of h. After an error, h is empty. The errors are
