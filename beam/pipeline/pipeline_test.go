@@ -177,7 +177,11 @@ func FuzzAssociative(f *testing.F) {
 			}
 		}
 		var s merge.Sum
-		if err := s.AddCounts(&hdrlog.Interval{Start: float64(n % 5), Length: 1}, h); err != nil {
+		payload, err := new(histogram.Encoder).AppendBase64(nil, h)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.Add(&hdrlog.Interval{Start: float64(n % 5), Length: 1, Payload: payload}); err != nil {
 			f.Fatal(err)
 		}
 		all = append(all, encode(f, &s))

@@ -304,14 +304,18 @@ func (l *logReader) add(windows *merge.Windows, i *hdrlog.Interval) error {
 	if l.Options.Expected == 0 {
 		return windows.Add(i)
 	}
-	if err := l.decoder.Decode(&l.recorded, i.Payload); err != nil {
+	p, err := l.decoder.Open(i.Payload)
+	if err != nil {
+		return err
+	}
+	if err := p.Decode(&l.recorded); err != nil {
 		return err
 	}
 	if err := l.recorded.CorrectInto(&l.corrected, l.Options.Expected); err != nil {
 		return fmt.Errorf("corrected for coordinated omission: %w", err)
 	}
 	var s merge.Sum
-	if err := s.AddCounts(i, &l.corrected); err != nil {
+	if err := s.AddCorrected(i, p, l.Options.Expected, &l.corrected); err != nil {
 		return err
 	}
 	return windows.Merge(i.Tag, i.LogStart, &s)

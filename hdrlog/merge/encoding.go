@@ -135,7 +135,7 @@ func (s *Sum) MergeBinary(data []byte) error {
 		if err != nil {
 			return err
 		}
-		if s.checkKind(p.Layout()) == nil && s.roomFor(p.Layout(), highestOf(p), len(e.payload)) {
+		if s.checkKind(p.Layout()) == nil && s.with(shapeOf(p, len(e.payload))).fits(s.spare) {
 			return s.mergePayload(c, e, p)
 		}
 	}
@@ -162,7 +162,7 @@ func (s *Sum) mergePayload(c *codec, e encoded, p *histogram.Payload) error {
 		}
 		return err
 	}
-	s.include(e.start, e.end, e.intervals, p.Layout(), highestOf(p), len(e.payload))
+	s.include(e.start, e.end, e.intervals, shapeOf(p, len(e.payload)))
 	return nil
 }
 
@@ -347,7 +347,7 @@ func (s *Sum) unmarshalMany(e encoded) error {
 		from = 0 // it is held compressed
 	}
 	s.held = append(s.held, member{from: from, to: len(s.memory)})
-	s.include(e.start, e.end, e.intervals, p.Layout(), highestOf(p), len(e.payload))
+	s.include(e.start, e.end, e.intervals, shapeOf(p, len(e.payload)))
 	if e.form == formMany {
 		s.packed = s.memory[:len(e.payload):len(e.payload)]
 	}

@@ -46,8 +46,12 @@ func sum(t testing.TB, start, end int64, values ...int64) *Sum {
 		}
 	}
 	s := new(Sum)
-	i := &hdrlog.Interval{Start: float64(start) / 1000, Length: float64(end-start) / 1000}
-	if err := s.AddCounts(i, &h); err != nil {
+	payload, err := new(histogram.Encoder).AppendBase64(nil, &h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &hdrlog.Interval{Start: float64(start) / 1000, Length: float64(end-start) / 1000, Payload: payload}
+	if err := s.Add(i); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -34,10 +34,8 @@ type Sum struct {
 	Start, End int64
 
 	intervals int64
-	layout    histogram.Layout // the finest of all
-	highest   float64          // the highest value that a payload may have
-	weight    int              // the bytes of all payloads, as text
-	spare     int              // bytes that a histogram may take whatever the payloads take
+	shape
+	spare int // bytes that a histogram may take whatever the payloads take
 
 	// Held are the payloads that are not in counts, as members of memory.
 	memory []byte
@@ -53,10 +51,39 @@ type Sum struct {
 	counts histogram.Histogram
 }
 
+// shape is what is known of payloads before they are decoded.
+type shape struct {
+	layout  histogram.Layout // the finest of all
+	highest float64          // the highest value that one may have
+	weight  int              // the bytes of all, as text
+	largest int              // the bytes of the largest, inflated
+}
+
+func shapeOf(p *histogram.Payload, weight int) shape {
+	return shape{p.Layout(), float64(p.Highest()) * unit(p.Layout()), weight, p.BinarySize()}
+}
+
+// plus returns the shape of the payloads of both.
+func (a shape) plus(b shape) shape {
+	return shape{finest(a.layout, b.layout), max(a.highest, b.highest), a.weight + b.weight, max(a.largest, b.largest)}
+}
+
+// slots returns the number of slots that the sum of all may take, of doubles too.
+func (a shape) slots() int {
+	if units := a.highest / unit(a.layout); units < 1<<63 {
+		return a.layout.SlotsFor(int64(units))
+	}
+	return a.layout.SlotsFor(math.MaxInt64)
+}
+
+// fits reports whether a histogram takes about as little memory as the text, or spare bytes more.
+func (a shape) fits(spare int) bool { return denseTimes*a.weight+spare >= 8*a.slots() }
+
 // member is a payload in memory[from:to].
 type member struct {
 	from, to int
-	text     bool // in base64
+	text     bool    // in base64
+	expected float64 // see [Sum.AddCorrected]; 0 if it is not to be corrected
 }
 
 const (
@@ -65,38 +92,62 @@ const (
 	// spareBytes is enough for a histogram of three digits, whatever it counts.
 	spareBytes = 1 << 19
 	// A payload is held inflated if that takes at most this many times its text, and slack bytes.
-	plainTimes, slack = 8, 1 << 10
-	// bigSlots is the number of slots from which a histogram is big: 8 MB.
-	bigSlots = 1 << 20
+	// Those of load tests take twice their text.
+	plainTimes, slack = 4, 256
 )
 
 // codec has the decoder and the encoder of sums.
 type codec struct {
-	decoder histogram.Decoder
-	encoder histogram.Encoder
-	scratch histogram.Histogram
-	plain   []byte
+	decoder             histogram.Decoder
+	encoder             histogram.Encoder
+	scratch             histogram.Histogram
+	recorded, corrected histogram.Histogram // of a member
+	plain               []byte
 }
 
 var codecs = sync.Pool{New: func() any { return new(codec) }}
 
-// bigs are the histograms that big sums are encoded from. There are few, however many goroutines
-// encode: one of five digits takes up to 49 MB.
-var bigs = func() chan *histogram.Histogram {
-	all := make(chan *histogram.Histogram, 3)
-	for range cap(all) {
-		all <- new(histogram.Histogram)
+// big is the memory of all goroutines that decode or encode big sums.
+var big = histogram.NewBudget(64 << 20)
+
+// claim waits until c may take the memory that it takes to add up s. Call release after that.
+func (s *Sum) claim(c *codec) (release func()) {
+	size := s.largest + 8*s.slots()
+	if !big.Take(size) {
+		return func() {}
 	}
-	return all
-}()
+	return func() {
+		freed := c.decoder.Memory() + c.encoder.Memory() + c.scratch.Memory() + c.recorded.Memory() + c.corrected.Memory() + cap(c.plain)
+		if freed > mostKept {
+			*c = codec{}
+		} else {
+			freed = 0
+		}
+		big.Give(size, freed)
+	}
+}
 
 // Reset empties s and keeps its memory for another use, unless that is much.
 func (s *Sum) Reset() {
-	if s.dense && s.slots() > bigSlots {
+	if cap(s.memory) > mostKept {
+		s.memory = nil
+	}
+	if s.counts.Memory() > mostKept {
 		s.counts = histogram.Histogram{}
 	}
-	s.Start, s.End, s.intervals, s.highest, s.weight, s.dense = 0, 0, 0, 0, 0, false
+	s.Start, s.End, s.intervals, s.shape, s.dense = 0, 0, 0, shape{}, false
 	s.memory, s.held, s.max, s.pass, s.packed = s.memory[:0], s.held[:0], nil, nil, nil
+}
+
+// A Sum takes about sumBytes beside what it refers to, and a member takes memberBytes.
+const sumBytes, memberBytes = 400, 32
+
+// mostKept is the number of bytes that are kept for another use.
+const mostKept = 8 << 20
+
+// Memory returns about how many bytes s takes.
+func (s *Sum) Memory() int {
+	return sumBytes + cap(s.memory) + memberBytes*cap(s.held) + s.counts.Memory()
 }
 
 // Intervals returns how many intervals were added.
@@ -123,42 +174,36 @@ func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
 	if err := s.checkKind(p.Layout()); err != nil {
 		return err
 	}
-	weight, highest := len(i.Payload), highestOf(p)
-	if !s.dense || !s.roomFor(p.Layout(), highest, weight) {
+	if !s.roomFor(shapeOf(p, len(i.Payload))) {
 		if err := p.Check(); err != nil {
 			return err
 		}
-		return s.hold(i, p, i.Payload)
+		return s.hold(i, p, 0)
 	}
 	if err := p.AddTo(&s.counts); err != nil {
 		return sumError(err, p)
 	}
-	s.include(i.StartMillis(), i.EndMillis(), 1, p.Layout(), highest, weight)
+	s.include(i.StartMillis(), i.EndMillis(), 1, shapeOf(p, len(i.Payload)))
 	return nil
 }
 
-// AddCounts adds the counts of h as those of an interval, whose payload is not used: for an
-// interval that was corrected. H is not kept. The error is that of encoding h, or a [SumError]; s
-// is then unchanged.
-func (s *Sum) AddCounts(i *hdrlog.Interval, h *histogram.Histogram) error {
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
-	if err := s.checkKind(h.Layout()); err != nil {
+// AddCorrected adds an interval whose payload is p, corrected with
+// [histogram.Histogram.CorrectInto]: h is the outcome. S may hold p and correct it again, since no
+// text bounds the memory of h: a value of 2^62 becomes many. Neither is kept. The error is a
+// [SumError]; s is then unchanged.
+func (s *Sum) AddCorrected(i *hdrlog.Interval, p *histogram.Payload, expected float64, h *histogram.Histogram) error {
+	if err := s.checkKind(p.Layout()); err != nil {
 		return err
 	}
-	var err error
-	if c.plain, err = h.AppendBinary(c.plain[:0]); err != nil {
-		return err
+	if !s.roomFor(shapeOf(p, len(i.Payload))) {
+		return s.hold(i, p, expected)
 	}
-	p, err := c.decoder.OpenBinary(c.plain)
-	if err != nil {
-		return err
+	if err := s.counts.Add(h); err != nil {
+		return &SumError{err}
 	}
-	return s.hold(i, p, nil)
+	s.include(i.StartMillis(), i.EndMillis(), 1, shapeOf(p, len(i.Payload)))
+	return nil
 }
-
-// highestOf returns the highest value that a payload may have.
-func highestOf(p *histogram.Payload) float64 { return float64(p.Highest()) * unit(p.Layout()) }
 
 // unit returns what a count at 1 stands for.
 func unit(l histogram.Layout) float64 {
@@ -168,24 +213,15 @@ func unit(l histogram.Layout) float64 {
 	return l.Ratio
 }
 
-// roomFor reports whether the sum may take the memory of a histogram if a payload is added: its
-// layout, the highest value that it may have, and its size.
-func (s *Sum) roomFor(l histogram.Layout, highest float64, weight int) bool {
-	if s.intervals > 0 {
-		l, highest = finest(s.layout, l), max(s.highest, highest)
-	}
-	return denseTimes*(s.weight+weight)+s.spare >= 8*slotsFor(l, highest)
-}
+// roomFor reports whether s is dense and may stay so if payloads of a shape are added.
+func (s *Sum) roomFor(more shape) bool { return s.dense && s.with(more).fits(s.spare) }
 
-// slots returns the number of slots that the sum may take.
-func (s *Sum) slots() int { return slotsFor(s.layout, s.highest) }
-
-// slotsFor returns the number of slots for values up to highest, of doubles too.
-func slotsFor(l histogram.Layout, highest float64) int {
-	if units := highest / unit(l); units < 1<<63 {
-		return l.SlotsFor(int64(units))
+// with returns the shape of s once payloads of another are added.
+func (s *Sum) with(more shape) shape {
+	if s.intervals == 0 {
+		return more
 	}
-	return l.SlotsFor(math.MaxInt64)
+	return s.shape.plus(more)
 }
 
 // finest returns the layout of the sum of two histograms.
@@ -193,21 +229,20 @@ func finest(a, b histogram.Layout) histogram.Layout {
 	return histogram.Layout{Digits: max(a.Digits, b.Digits), Lowest: min(a.Lowest, b.Lowest), Ratio: min(a.Ratio, b.Ratio)}
 }
 
-// hold adds an interval whose payload is all right. Text is the payload as it stands in the log,
-// nil if it was corrected.
-func (s *Sum) hold(i *hdrlog.Interval, p *histogram.Payload, text []byte) error {
+// hold adds an interval whose payload is all right. It is corrected if expected is not 0.
+func (s *Sum) hold(i *hdrlog.Interval, p *histogram.Payload, expected float64) error {
+	text, more := i.Payload, shapeOf(p, len(i.Payload))
 	if err := s.thin(); err != nil {
 		return err
 	}
 	size := len(s.memory)
-	add := func(from int, text bool) { s.held = append(s.held, member{from, len(s.memory), text}) }
 	if s.intervals == 0 {
 		s.memory = hdrlog.AppendMax(s.memory, i)
 		s.max = s.memory[size:len(s.memory):len(s.memory)]
 		s.layout = p.Layout()
 	}
-	passes := s.intervals == 0 && text != nil && p.Version() == 2 && p.Compressed()
-	inflated := text == nil || p.BinarySize() <= plainTimes*len(text)+slack
+	passes := s.intervals == 0 && expected == 0 && p.Version() == 2 && p.Compressed()
+	inflated := p.BinarySize() <= plainTimes*len(text)+slack
 	from := len(s.memory)
 	if passes || !inflated {
 		s.memory = append(s.memory, text...)
@@ -219,24 +254,19 @@ func (s *Sum) hold(i *hdrlog.Interval, p *histogram.Payload, text []byte) error 
 		from = len(s.memory)
 		s.memory = p.AppendBinary(s.memory)
 	}
-	add(from, !inflated)
-	weight := len(text)
-	if text == nil {
-		weight = len(s.memory) - from
-	}
-	if err := s.settle(p.Layout(), highestOf(p), weight); err != nil {
+	s.held = append(s.held, member{from, len(s.memory), !inflated, expected})
+	if err := s.settle(more); err != nil {
 		s.held, s.memory = s.held[:len(s.held)-1], s.memory[:size]
 		return err
 	}
-	s.include(i.StartMillis(), i.EndMillis(), 1, p.Layout(), highestOf(p), weight)
+	s.include(i.StartMillis(), i.EndMillis(), 1, more)
 	return nil
 }
 
-// settle adds up the payloads held if that is worth it, once payloads are among them that are not
-// included yet: their finest layout, the highest value that they may have, and their size. If it
-// fails, s is unchanged.
-func (s *Sum) settle(l histogram.Layout, highest float64, weight int) error {
-	if len(s.held) < 2 || !s.roomFor(l, highest, weight) {
+// settle adds up the payloads held if that is worth it, once payloads of a shape are among them
+// that are not included yet. If it fails, s is unchanged.
+func (s *Sum) settle(more shape) error {
+	if len(s.held) < 2 || !s.with(more).fits(s.spare) {
 		return nil
 	}
 	c := codecs.Get().(*codec)
@@ -249,6 +279,7 @@ func (s *Sum) thicken(c *codec) error {
 	if s.dense {
 		return nil
 	}
+	defer s.claim(c)()
 	if err := s.addHeld(c, &s.counts); err != nil {
 		return err
 	}
@@ -275,36 +306,50 @@ func (s *Sum) thin() error {
 func (s *Sum) addHeld(c *codec, h *histogram.Histogram) error {
 	h.Reset(s.layout)
 	for _, m := range s.held {
-		p, err := s.open(c, m)
-		if err != nil {
+		if err := s.addMember(c, m, h); err != nil {
 			return err
-		}
-		if err := p.AddTo(h); err != nil {
-			return sumError(err, p)
 		}
 	}
 	return nil
 }
 
-// open opens a payload held.
-func (s *Sum) open(c *codec, m member) (*histogram.Payload, error) {
-	data := s.memory[m.from:m.to]
+// addMember adds a payload held to h, or nothing if that fails.
+func (s *Sum) addMember(c *codec, m member, h *histogram.Histogram) error {
+	open := c.decoder.OpenBinary
 	if m.text {
-		return c.decoder.Open(data)
+		open = c.decoder.Open
 	}
-	return c.decoder.OpenBinary(data)
+	p, err := open(s.memory[m.from:m.to])
+	if err != nil {
+		return err
+	}
+	if m.expected == 0 {
+		if err := p.AddTo(h); err != nil {
+			return sumError(err, p)
+		}
+		return nil
+	}
+	if err := p.Decode(&c.recorded); err != nil {
+		return err
+	}
+	if err := c.recorded.CorrectInto(&c.corrected, m.expected); err != nil {
+		return err
+	}
+	if err := h.Add(&c.corrected); err != nil {
+		return &SumError{err}
+	}
+	return nil
 }
 
 // include takes in what is known of intervals that were added.
-func (s *Sum) include(start, end, intervals int64, l histogram.Layout, highest float64, weight int) {
+func (s *Sum) include(start, end, intervals int64, more shape) {
 	end = max(start, end)
 	if s.intervals == 0 {
-		s.Start, s.End, s.layout = start, end, l
+		s.Start, s.End = start, end
 	} else {
-		s.Start, s.End, s.layout = min(s.Start, start), max(s.End, end), finest(s.layout, l)
+		s.Start, s.End = min(s.Start, start), max(s.End, end)
 	}
-	s.highest = max(s.highest, highest)
-	s.weight += weight
+	s.shape = s.with(more)
 	s.intervals += intervals
 	if s.intervals > 1 {
 		s.max, s.pass, s.packed = nil, nil, nil
@@ -351,10 +396,10 @@ func (s *Sum) MergeAll(sums []*Sum) error {
 			return err
 		}
 		if t.intervals > 0 {
-			all.include(0, 0, t.intervals, t.layout, t.highest, t.weight)
+			all.include(0, 0, t.intervals, t.shape)
 		}
 	}
-	if all.intervals < 2 || !s.roomFor(all.layout, all.highest, all.weight) {
+	if all.intervals < 2 || !s.with(all.shape).fits(s.spare) {
 		for _, t := range sums {
 			if err := s.merge(c, t); err != nil {
 				return err
@@ -375,7 +420,7 @@ func (s *Sum) MergeAll(sums []*Sum) error {
 		if err := t.addTo(c, &s.counts); err != nil {
 			return err
 		}
-		s.include(t.Start, t.End, t.intervals, t.layout, t.highest, t.weight)
+		s.include(t.Start, t.End, t.intervals, t.shape)
 	}
 	return nil
 }
@@ -391,7 +436,7 @@ func (s *Sum) merge(c *codec, t *Sum) error {
 		s.copy(t)
 		return nil
 	}
-	room := (s.dense || t.dense) && s.roomFor(t.layout, t.highest, t.weight)
+	room := (s.dense || t.dense) && s.with(t.shape).fits(s.spare)
 	if room {
 		if err := s.thicken(c); err != nil {
 			return err
@@ -402,13 +447,13 @@ func (s *Sum) merge(c *codec, t *Sum) error {
 	} else if err := s.mergeHeld(t); err != nil {
 		return err
 	}
-	s.include(t.Start, t.End, t.intervals, t.layout, t.highest, t.weight)
+	s.include(t.Start, t.End, t.intervals, t.shape)
 	return nil
 }
 
 // copy makes s, which is empty, the same as t.
 func (s *Sum) copy(t *Sum) {
-	s.include(t.Start, t.End, t.intervals, t.layout, t.highest, t.weight)
+	s.include(t.Start, t.End, t.intervals, t.shape)
 	if s.dense = t.dense; s.dense {
 		s.counts.Reset(t.counts.Layout())
 		s.counts.Add(&t.counts) // cannot fail: the layouts are the same
@@ -430,18 +475,12 @@ func (s *Sum) copy(t *Sum) {
 
 // addTo adds t to h, or nothing if that fails.
 func (t *Sum) addTo(c *codec, h *histogram.Histogram) error {
-	if len(t.held) == 1 {
-		p, err := t.open(c, t.held[0])
-		if err != nil {
-			return err
-		}
-		if err := p.AddTo(h); err != nil {
-			return sumError(err, p)
-		}
-		return nil
-	}
 	counts := &t.counts
 	if !t.dense {
+		defer t.claim(c)()
+		if len(t.held) == 1 {
+			return t.addMember(c, t.held[0], h)
+		}
 		counts = &c.scratch
 		if err := t.addHeld(c, counts); err != nil {
 			return err
@@ -451,6 +490,19 @@ func (t *Sum) addTo(c *codec, h *histogram.Histogram) error {
 		return &SumError{err}
 	}
 	return nil
+}
+
+// subtractFrom takes t away from h, to which it was added before.
+func (t *Sum) subtractFrom(c *codec, h *histogram.Histogram) error {
+	counts := &t.counts
+	if !t.dense {
+		defer t.claim(c)()
+		counts = &c.scratch
+		if err := t.addHeld(c, counts); err != nil {
+			return err
+		}
+	}
+	return h.Subtract(counts)
 }
 
 // mergeHeld adds the payloads of t to those that s holds.
@@ -470,9 +522,9 @@ func (s *Sum) mergeHeld(t *Sum) error {
 	for _, m := range t.held {
 		from := len(s.memory)
 		s.memory = append(s.memory, t.memory[m.from:m.to]...)
-		s.held = append(s.held, member{from, len(s.memory), m.text})
+		s.held = append(s.held, member{from, len(s.memory), m.text, m.expected})
 	}
-	if err := s.settle(t.layout, t.highest, t.weight); err != nil {
+	if err := s.settle(t.shape); err != nil {
 		s.memory, s.held = s.memory[:size], s.held[:held]
 		return err
 	}
@@ -487,6 +539,7 @@ func (s *Sum) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, err
 	}
 	c := codecs.Get().(*codec)
 	defer codecs.Put(c)
+	defer s.claim(c)()
 	if err := s.addHeld(c, scratch); err != nil {
 		return nil, err
 	}
@@ -530,18 +583,17 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 
 // use calls f with all counts.
 func (s *Sum) use(c *codec, f func(h *histogram.Histogram) error) error {
+	defer s.claim(c)()
 	if s.dense {
 		return f(&s.counts)
 	}
-	h := &c.scratch
-	if s.slots() > bigSlots {
-		h = <-bigs
-		defer func() { bigs <- h }()
-	}
-	if err := s.addHeld(c, h); err != nil {
+	if err := s.addHeld(c, &c.scratch); err != nil {
 		return err
 	}
-	return f(h)
+	if c.decoder.Memory() > mostKept {
+		c.decoder = histogram.Decoder{}
+	}
+	return f(&c.scratch)
 }
 
 // appendMax appends the MAX of a sum with a highest value.

@@ -12,6 +12,21 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
+// WideHistogram returns a histogram of five digits, with a count in each of its lowest slots.
+func WideHistogram(t testing.TB, slots int, count int64) *histogram.Histogram {
+	t.Helper()
+	h, err := histogram.New(histogram.Layout{Digits: 5, Lowest: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for index := range slots {
+		if err := h.Record(h.Layout().LowestAt(index), count); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
 // TagsLog writes a log of many tags, with some intervals each and the same histogram in all of
 // them, and returns its path.
 func TagsLog(t testing.TB, tags, intervals int, h *histogram.Histogram) string {

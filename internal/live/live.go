@@ -605,5 +605,6 @@ func (m *Merger) interval(in *input, i *item, interval *hdrlog.Interval, tags ma
 func (m *Merger) add(s *merge.Sum, interval *hdrlog.Interval) error {
 	d := m.decoders.Get().(*scan.Decoder)
 	defer m.decoders.Put(d)
+	defer d.Release()
 	return d.Visit(interval, scan.Place{}).AddTo(s)
 }

@@ -179,6 +179,7 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 		b.errs[n], b.kept[n] = nil, r.Kind == hdrlog.IntervalRecord && s.Select(b.input, &r.Interval)
 		if b.kept[n] {
 			b.errs[n] = work(worker, d.Visit(&r.Interval, b.place(s, n)), &b.results[n])
+			d.Release()
 		}
 	}
 }

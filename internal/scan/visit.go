@@ -3,6 +3,8 @@ package scan
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"sync"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -29,6 +31,7 @@ func (f Fatal) Unwrap() error { return f.Err }
 // see [Scan.Expected]. Make one with [NewDecoder]. It is not safe for concurrent use.
 type Decoder struct {
 	expected  float64
+	claimed   int // bytes of bigs
 	payloads  histogram.Decoder
 	payload   *histogram.Payload   // of the visit at hand, nil until it is opened
 	counts    *histogram.Histogram // its counts, nil until they are decoded
@@ -36,10 +39,61 @@ type Decoder struct {
 	corrected histogram.Histogram
 }
 
-// NewDecoder returns a decoder. See [Scan.Expected] for expected.
-func NewDecoder(expected float64) *Decoder { return &Decoder{expected: expected} }
+// bigs is the memory of all decoders for payloads that take much.
+var bigs = histogram.NewBudget(64 << 20)
 
-// Visit returns an interval that can be decoded until the next one is visited.
+// mostKept is the number of bytes that a decoder keeps for another payload.
+const mostKept = 8 << 20
+
+// NewDecoder returns a decoder. See [Scan.Expected] for expected.
+func NewDecoder(expected float64) *Decoder {
+	d := &Decoder{expected: expected}
+	d.payloads.Claim = d.claim
+	return d
+}
+
+// claim waits until a payload may take its memory.
+func (d *Decoder) claim(payload, counts int) {
+	if d.claimed > 0 {
+		return // the payload is bad, and opened again
+	}
+	d.claimed = payload + counts
+	if d.expected != 0 {
+		d.claimed += counts
+	}
+	if !bigs.Take(d.claimed) {
+		d.claimed = 0
+		return
+	}
+	saveMemory()
+}
+
+// saveMemory has garbage collected sooner, from the first big payload on. Few logs have one.
+var saveMemory = sync.OnceFunc(func() {
+	const percent = 40
+	if old := debug.SetGCPercent(percent); 0 <= old && old < percent {
+		debug.SetGCPercent(old)
+	}
+})
+
+// Release ends a visit. Other decoders may then take the memory of a big payload.
+func (d *Decoder) Release() {
+	if d.claimed == 0 {
+		return
+	}
+	freed := d.payloads.Memory() + d.recorded.Memory() + d.corrected.Memory()
+	if freed > mostKept {
+		d.payloads = histogram.Decoder{Claim: d.claim}
+		d.payload, d.counts, d.recorded, d.corrected = nil, nil, histogram.Histogram{}, histogram.Histogram{}
+	} else {
+		freed = 0
+	}
+	bigs.Give(d.claimed, freed)
+	d.claimed = 0
+}
+
+// Visit returns an interval that can be decoded until the next one is visited, or until
+// [Decoder.Release], which must be called before that.
 func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit {
 	d.payload, d.counts = nil, nil
 	return Visit{i, at, d}
@@ -117,16 +171,16 @@ func (v Visit) Max() (float64, error) {
 // AddTo adds the interval to a sum, corrected if that was asked for. The error is that of the
 // payload, or a [merge.SumError]. Call it where the interval is decoded.
 func (v Visit) AddTo(sum *merge.Sum) error {
-	if v.decoder.expected != 0 {
+	p, err := v.open()
+	if err != nil {
+		return err
+	}
+	if expected := v.decoder.expected; expected != 0 {
 		h, err := v.Histogram()
 		if err != nil {
 			return err
 		}
-		return sum.AddCounts(v.Interval, h)
-	}
-	p, err := v.open()
-	if err != nil {
-		return err
+		return sum.AddCorrected(v.Interval, p, expected, h)
 	}
 	return sum.AddPayload(v.Interval, p)
 }
