@@ -174,12 +174,13 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	}
 	one := *s
 	one.Inputs, one.Seen = logs, 0
+	one.ByTime = g.collector.Aggregate > 0 // windows are measured once they are complete
 	var look func(scan.Visit, *histogram.Histogram, *interval)
 	var take func(scan.Visit, *interval) error
 	if verbose := g.c.Bool("v"); verbose || g.overTime() {
 		look = func(v scan.Visit, h *histogram.Histogram, i *interval) {
 			if g.overTime() {
-				g.collector.Measure(v.Interval, h, &i.Interval)
+				g.collector.Measure(v.Interval, h, v.AddTo, &i.Interval)
 			}
 			if verbose {
 				figures := output.FiguresOf(h)

@@ -23,3 +23,20 @@ func TestFarTags(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "x.svg")
 	clitest.AtMost(t, 256, "hdrplot", "-j", "2", "-agg", "10", "-of", out, clitest.TagsLog(t, 20, 20, h))
 }
+
+// TestWideTags proves that a log of 90 KB, whose histograms take 8 MB each, takes little memory.
+func TestWideTags(t *testing.T) {
+	log := clitest.TagsLog(t, 30, 2, clitest.WideHistogram(t, 1<<20, 1))
+	for _, test := range []struct {
+		name, out string
+		args      []string
+	}{
+		{"aggregated", "x.svg", []string{"-agg", "10"}},
+		{"moving", "x.svg", []string{"-mwp", "99"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), test.out)
+			clitest.AtMost(t, 256, "hdrplot", append(test.args, "-j", "2", "-of", out, log)...)
+		})
+	}
+}

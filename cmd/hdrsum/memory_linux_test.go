@@ -3,21 +3,27 @@ package main
 import (
 	"testing"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
 )
 
-// TestWideTags proves that a log of 60 KB, whose tags take 8 MB each as a histogram, takes little
+// TestWideTags proves that logs of 60 KB to 2 MB, whose histograms take 8 MB each, take little
 // memory.
 func TestWideTags(t *testing.T) {
-	h, err := histogram.New(histogram.Layout{Digits: 5, Lowest: 1})
-	if err != nil {
-		t.Fatal(err)
+	small := clitest.WideHistogram(t, 1<<20, 1)
+	large := clitest.WideHistogram(t, 1<<20, 1<<40) // 7 MB for a payload, inflated
+	for _, test := range []struct {
+		name string
+		log  string
+		args []string
+	}{
+		{"plain", clitest.TagsLog(t, 40, 1, small), nil},
+		{"large", clitest.TagsLog(t, 40, 2, large), nil},
+		{"moving", clitest.TagsLog(t, 60, 2, small), []string{"-st", "timeline", "-mwp", "99"}},
+		{"largeMoving", clitest.TagsLog(t, 30, 2, large), []string{"-st", "timeline", "-mwp", "99"}},
+		{"corrected", clitest.TagsLog(t, 30, 1, small), []string{"-co", "1000"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			clitest.AtMost(t, 256, "hdrsum", append(test.args, "-j", "2", test.log)...)
+		})
 	}
-	for index := range 1 << 20 {
-		if err := h.Record(h.Layout().LowestAt(index), 1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	clitest.AtMost(t, 256, "hdrsum", "-j", "2", clitest.TagsLog(t, 40, 1, h))
 }

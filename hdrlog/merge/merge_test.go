@@ -511,22 +511,40 @@ func TestMoving(t *testing.T) {
 		for range 100 {
 			now += random.Int64N(10)
 			h, _ := histogram.New(histogram.Layout{Digits: 1 + random.IntN(3), Lowest: 1})
-			h.Record(random.Int64N(1000), 1+random.Int64N(5))
+			h.Record(random.Int64N(1000)<<(seed%2*40), 1+random.Int64N(5)) // half of the windows are too wide to be dense
 			all = append(all, one{now, h})
-			if err := m.Add(now, h); err != nil {
+			if err := m.Add(now, sumOf(t, h)); err != nil {
 				t.Fatal(err)
 			}
-			want, _ := histogram.New(m.Histogram(new(histogram.Histogram)).Layout())
+			got, err := m.Histogram(new(histogram.Histogram))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, _ := histogram.New(got.Layout())
 			for _, o := range all {
 				if o.end > now-length {
 					want.Add(o.h)
 				}
 			}
-			if !slices.Equal(slices.Collect(m.Histogram(new(histogram.Histogram)).Recorded()), slices.Collect(want.Recorded())) {
-				t.Fatalf("seed %d, at %d: %d values, want %d", seed, now, m.Histogram(new(histogram.Histogram)).TotalCount(), want.TotalCount())
+			if !slices.Equal(slices.Collect(got.Recorded()), slices.Collect(want.Recorded())) {
+				t.Fatalf("seed %d, at %d: %d values, want %d", seed, now, got.TotalCount(), want.TotalCount())
 			}
 		}
 	}
+}
+
+// sumOf returns a sum of one interval.
+func sumOf(t testing.TB, h *histogram.Histogram) *Sum {
+	t.Helper()
+	payload, err := new(histogram.Encoder).AppendBase64(nil, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := new(Sum)
+	if err := s.Add(&hdrlog.Interval{Length: 1, Payload: payload}); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // TestMovingEdge proves that an interval leaves when another one ends exactly the length later.
@@ -536,11 +554,56 @@ func TestMovingEdge(t *testing.T) {
 	h, _ := histogram.New(threeDigits)
 	h.Record(1, 1)
 	for n, want := range []int64{1, 2, 3, 4, 5, 6, 6, 6} {
-		if err := m.Add(int64(n)*10_000, h); err != nil {
+		if err := m.Add(int64(n)*10_000, sumOf(t, h)); err != nil {
 			t.Fatal(err)
 		}
-		if got := m.Histogram(new(histogram.Histogram)).TotalCount(); got != want {
-			t.Errorf("after %d s %d intervals, want %d", 10*n, got, want)
+		if got, err := m.Histogram(new(histogram.Histogram)); err != nil || got.TotalCount() != want {
+			t.Errorf("after %d s %d intervals, want %d: %v", 10*n, got.TotalCount(), want, err)
+		}
+	}
+}
+
+// TestCorrected proves that a sum of corrected intervals has the counts of all, whether it holds
+// their payloads or a histogram.
+func TestCorrected(t *testing.T) {
+	t.Parallel()
+	const expected = 70
+	for seed := range uint64(20) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		var sums [2]Sum
+		var want histogram.Histogram
+		for n := range 40 {
+			h, _ := histogram.New(histogram.Layout{Digits: 2 + random.IntN(2), Lowest: 1})
+			for range 1 + random.IntN(20) {
+				h.Record(random.Int64N(1000)<<(seed%2*30), 1)
+			}
+			payload, err := new(histogram.Encoder).AppendBase64(nil, h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var d histogram.Decoder
+			p, err := d.Open(payload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var corrected histogram.Histogram
+			if err := h.CorrectInto(&corrected, expected); err != nil {
+				t.Fatal(err)
+			}
+			if err := sums[n%2].AddCorrected(&hdrlog.Interval{Length: 1, Payload: payload}, p, expected, &corrected); err != nil {
+				t.Fatal(err)
+			}
+			want.Add(&corrected)
+		}
+		if dense := seed%2 == 0; sums[0].dense != dense {
+			t.Errorf("seed %d: dense is %v", seed, !dense)
+		}
+		if err := sums[0].Merge(&sums[1]); err != nil {
+			t.Fatal(err)
+		}
+		got, err := sums[0].Histogram(new(histogram.Histogram))
+		if err != nil || !slices.Equal(slices.Collect(got.Recorded()), slices.Collect(want.Recorded())) {
+			t.Errorf("seed %d: the counts differ: %v", seed, err)
 		}
 	}
 }

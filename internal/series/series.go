@@ -53,9 +53,8 @@ func Run(s *scan.Scan, o *Options, sink Sink) error {
 
 // result is what a worker makes of an interval.
 type result struct {
-	stats  output.Stats     // for a row of the interval
-	counts histogram.Packed // for a row with a moving window
-	sum    merge.Sum        // for a window
+	stats  output.Stats // for a row of the interval
+	sum    merge.Sum    // for a window
 	extent scan.Extent
 }
 
@@ -64,9 +63,8 @@ type maker struct {
 	options *Options
 	sink    Sink
 	tags    map[string]*tag
-	none    *tag // untagged intervals
-	own     histogram.Histogram
-	counts  histogram.Histogram // of the row
+	none    *tag                // untagged intervals
+	counts  histogram.Histogram // of a row or of a moving window
 	row     output.Row
 
 	windows *merge.Windows
@@ -104,20 +102,18 @@ func (m *maker) tag(name []byte) *tag {
 
 // decode makes of an interval what a row or a window takes of it. Workers call it.
 func (m *maker) decode(_ int, v scan.Visit, r *result) (err error) {
-	if m.options.Window > 0 {
-		r.sum.Reset()
-		if err = v.AddTo(&r.sum); err == nil {
-			r.extent, err = v.Extent()
+	if m.options.Window == 0 {
+		h, err := v.Histogram()
+		if err != nil {
+			return err
 		}
-		return err
+		r.stats = output.StatsOf(h, m.options.Percentiles, m.options.Buckets, r.stats)
 	}
-	h, err := v.Histogram()
-	if err != nil {
-		return err
-	}
-	r.stats = output.StatsOf(h, m.options.Percentiles, m.options.Buckets, r.stats)
-	if m.options.Moving > 0 || m.options.Counts {
-		r.counts.Pack(h, histogram.MaxDigits)
+	if m.options.Window > 0 || m.options.Moving > 0 || m.options.Counts {
+		r.sum.Reset()
+		if err := v.AddTo(&r.sum); err != nil {
+			return err
+		}
 	}
 	r.extent, err = v.Extent()
 	return err
@@ -143,16 +139,7 @@ func (m *maker) interval(v scan.Visit, r *result) error {
 	if err := t.total.Add(&m.row.Stats, r.extent.Ratio != 0); err != nil {
 		return t.fail(v.Place, err)
 	}
-	if m.options.Moving > 0 {
-		if err := t.moving.AddPacked(m.row.End, r.counts); err != nil {
-			return t.fail(v.Place, err)
-		}
-	}
-	if m.options.Counts {
-		r.counts.Unpack(&m.counts)
-		m.row.Counts = &m.counts
-	}
-	return m.emit(t, nil)
+	return m.emit(t, &r.sum, nil)
 }
 
 // fail returns an error of adding up intervals of t. The place is that of the last interval.
@@ -186,11 +173,11 @@ func (m *maker) late(t *tag, w merge.Window, s *merge.Sum) error {
 	if err != nil {
 		return t.fail(m.last, err)
 	}
-	m.row = output.Row{Tag: t.name, Start: w.Start, End: w.End, Counts: h, Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats)}
+	m.row = output.Row{Tag: t.name, Start: w.Start, End: w.End, Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats)}
 	if err := t.total.Add(&m.row.Stats, h.Double()); err != nil {
 		return t.fail(m.last, err)
 	}
-	return m.emit(t, fmt.Errorf("too late for its window of %v s, at %s, which is written already; hdrunion puts logs in order",
+	return m.emit(t, s, fmt.Errorf("too late for its window of %v s, at %s, which is written already; hdrunion puts logs in order",
 		seconds(m.options.Window), time.UnixMilli(w.Start).UTC().Format(time.RFC3339Nano)))
 }
 
@@ -218,31 +205,38 @@ func (m *maker) merged(w *merge.Merged, relative, length, covered float64) error
 		return t.fail(m.last, err)
 	}
 	m.row = output.Row{
-		Tag: t.name, Start: w.Window.Start, End: w.Window.End, Counts: h,
+		Tag: t.name, Start: w.Window.Start, End: w.Window.End,
 		Relative: relative, Length: length, Covered: covered,
 		Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats),
 	}
 	if err := t.total.Add(&m.row.Stats, h.Double()); err != nil {
 		return t.fail(m.last, err)
 	}
-	if m.options.Moving > 0 {
-		if err := t.moving.Add(m.row.End, h); err != nil {
-			return t.fail(m.last, err)
-		}
-	}
-	return m.emit(t, nil)
+	return m.emit(t, &w.Sum, nil)
 }
 
-// emit hands on m.row with the totals and the moving window of its tag.
-func (m *maker) emit(t *tag, late error) error {
+// emit hands on m.row, whose counts are those of s, with the totals and the moving window of its
+// tag.
+func (m *maker) emit(t *tag, s *merge.Sum, late error) (err error) {
 	m.row.Total = t.total
 	if m.options.Moving > 0 && late == nil {
-		h := t.moving.Histogram(&m.own)
+		if err := t.moving.Add(m.row.End, s); err != nil {
+			return t.fail(m.last, err)
+		}
+		h, err := t.moving.Histogram(&m.counts)
+		if err != nil {
+			return t.fail(m.last, err)
+		}
 		at := h.ValueAtPercentile(m.options.MovingPercentile)
 		m.row.Moving = &output.Moving{
 			Count:           h.TotalCount(),
 			PercentileValue: output.PercentileValue{Percentile: m.options.MovingPercentile, Value: output.ValueOf(h, at)},
 			Max:             output.ValueOf(h, h.Max()),
+		}
+	}
+	if m.options.Counts {
+		if m.row.Counts, err = s.Histogram(&m.counts); err != nil {
+			return t.fail(m.last, err)
 		}
 	}
 	return m.sink(&m.row, m.last, late)

@@ -76,33 +76,70 @@ type Collector struct {
 	width  int64    // of the windows that start before recent
 	recent int64    // later windows are not merged
 	bytes  int      // that the windows take
+	opened int      // bytes that the sums of the windows take that are open
+	coarse int      // the digits of the windows, once Digits are too many; 0 before
+
+	steps     []*step // in the order in which they were opened
+	stepBytes int
+	stepLimit int // stepBytes, unless a test changes it
+
+	scratch histogram.Histogram
+	rough   histogram.Packed
 }
 
 // gathered is what a collector has of a series.
 type gathered struct {
+	label   string
 	group   string
 	lines   [][]Point // by measure
-	exact   *windows  // if Aggregate or Moving is set: what is measured at the end
 	windows *windows
+	open    map[int64]*step // by key
+	moving  *merge.Moving
+}
+
+// add adds a point to a line.
+func (g *gathered) add(n int, p Point) {
+	line := append(g.lines[n], p)
+	if len(line) == mostPoints { // half as many are left
+		line = thinned(line, (line[len(line)-1].End-line[0].Start)*8/mostPoints)
+	}
+	g.lines[n] = line
 }
 
 // An Interval is what a collector needs of an interval.
 type Interval struct {
 	window Window    // without counts
 	values []float64 // by measure
-	exact  histogram.Packed
+	sum    merge.Sum // if it is needed later
 	rough  histogram.Packed
+	large  bool // rough takes much more than the text, and so it is left out
+	err    error
 }
 
-// Measure takes what the collector needs from an interval, whose counts are h. It does the work,
-// and may be called by several goroutines at once. Into is overwritten.
-func (c *Collector) Measure(i *hdrlog.Interval, h *histogram.Histogram, into *Interval) {
+// Measure takes what the collector needs from an interval, whose counts are h. AddTo adds the
+// interval to a sum. Measure does the work, and may be called by several goroutines at once. Into
+// is overwritten.
+func (c *Collector) Measure(i *hdrlog.Interval, h *histogram.Histogram, addTo func(*merge.Sum) error, into *Interval) {
 	seconds, from := i.Absolute(), int64(0)
 	if c.Relative {
 		seconds, from = i.Relative(), millis(i.LogStart)
 	}
 	c.measure(Window{Start: millis(seconds), Begin: i.StartMillis() - from, End: i.EndMillis() - from, Intervals: 1}, i.Length, h, into)
+	if into.large = into.rough.Size() > roughTimes*len(i.Payload)+windowBytes; into.large {
+		into.rough = histogram.Packed{}
+	}
+	into.sum.Reset()
+	if c.inSteps() || into.large {
+		into.err = addTo(&into.sum)
+	}
 }
+
+// roughTimes is how many times the text the counts of an interval may take while it waits. In load
+// tests they take less than the text.
+const roughTimes = 4
+
+// inSteps reports whether intervals cannot be measured one by one.
+func (c *Collector) inSteps() bool { return c.Aggregate > 0 || c.Moving > 0 }
 
 // MeasureMerged does what Measure does for intervals that were merged, whose counts are h.
 func (c *Collector) MeasureMerged(m *merge.Merged, h *histogram.Histogram, into *Interval) {
@@ -114,9 +151,7 @@ func (c *Collector) measure(w Window, seconds float64, h *histogram.Histogram, i
 	w.Count, w.Min, w.Max, w.Sum = h.TotalCount(), value(h.Min()), value(h.Max()), h.Mean()/c.Ratio*float64(h.TotalCount())
 	into.window = w
 	into.values = into.values[:0]
-	if c.Aggregate > 0 || c.Moving > 0 {
-		into.exact.Pack(h, histogram.MaxDigits)
-	} else {
+	if !c.inSteps() {
 		for _, m := range c.Measures {
 			into.values = append(into.values, m.of(h, seconds, c.Ratio))
 		}
@@ -139,36 +174,72 @@ func millis(seconds float64) int64 { return int64(math.Round(seconds * 1000)) }
 // Add adds an interval to the series with a label. Group is that of [Series]. The error is that of
 // [histogram.Histogram.Add].
 func (c *Collector) Add(group, label string, i *Interval) error {
+	if i.err != nil {
+		return i.err
+	}
 	g := c.at(group, label)
-	if c.Aggregate > 0 || c.Moving > 0 {
-		key := int64(g.exact.intervals) // each by itself
-		if c.Aggregate > 0 {
-			key = merge.WindowOf(i.window.Begin, i.window.End, c.Aggregate).Start
-		}
-		if err := g.exact.put(key, &i.window, i.exact); err != nil {
+	if c.inSteps() {
+		if err := c.addStep(g, i); err != nil {
 			return err
 		}
-	} else {
-		for n, v := range i.values {
-			g.lines[n] = append(g.lines[n], Point{float64(i.window.Start), float64(i.window.Start + i.window.length()), v})
-			if line := g.lines[n]; len(line) == mostPoints { // half as many are left
-				g.lines[n] = thinned(line, (line[len(line)-1].End-line[0].Start)*8/mostPoints)
-			}
-		}
+	}
+	for n, v := range i.values {
+		g.add(n, Point{float64(i.window.Start), float64(i.window.Start + i.window.length()), v})
 	}
 	if c.WindowBytes == 0 {
 		return nil
 	}
-	before := g.windows.bytes
+	rough, err := c.roughOf(i)
+	if err != nil {
+		return err
+	}
 	key := i.window.Start
 	if key < c.recent {
 		key = windowAt(key, c.width)
 	}
-	if err := g.windows.put(key, &i.window, i.rough); err != nil {
+	before, opened := g.windows.bytes, g.windows.sum.Memory()
+	if err := g.windows.put(key, &i.window, rough); err != nil {
 		return err
 	}
 	c.bytes += g.windows.bytes - before // a window that is open counts as what it was
+	if c.opened += g.windows.sum.Memory() - opened; c.opened > openedBytes {
+		c.closeWindows()
+	}
 	return c.bound()
+}
+
+// roughOf returns the counts of an interval for windows.
+func (c *Collector) roughOf(i *Interval) (histogram.Packed, error) {
+	if !i.large && c.coarse == 0 {
+		return i.rough, nil
+	}
+	h := &c.scratch
+	if i.large {
+		var err error
+		if h, err = i.sum.Histogram(h); err != nil {
+			return i.rough, err
+		}
+	} else {
+		i.rough.Unpack(h)
+	}
+	c.rough.Pack(h, c.windowDigits())
+	return c.rough, nil
+}
+
+// windowDigits returns the precision of the windows.
+func (c *Collector) windowDigits() int { return cmp.Or(c.coarse, c.digits()) }
+
+// openedBytes is the memory that the sums of open windows may take.
+const openedBytes = 32 << 20
+
+// closeWindows packs the windows that are open.
+func (c *Collector) closeWindows() {
+	c.bytes, c.opened = 0, 0
+	for _, g := range c.series {
+		g.windows.close()
+		g.windows.sum = histogram.Sum{Spare: sumBytes}
+		c.bytes += g.windows.bytes
+	}
 }
 
 func (c *Collector) at(group, label string) *gathered {
@@ -181,7 +252,7 @@ func (c *Collector) at(group, label string) *gathered {
 				c.recent = math.MinInt64
 			}
 		}
-		g = &gathered{group: group, lines: make([][]Point, len(c.Measures)), exact: newWindows(), windows: newWindows()}
+		g = &gathered{label: label, group: group, lines: make([][]Point, len(c.Measures)), windows: newWindows(), open: map[int64]*step{}, moving: merge.NewMoving(c.Moving)}
 		c.series[label] = g
 		c.order = append(c.order, label)
 	}
@@ -190,7 +261,7 @@ func (c *Collector) at(group, label string) *gathered {
 
 // bound widens the windows until they take no more memory than they may.
 func (c *Collector) bound() error {
-	if c.bytes <= c.WindowBytes || c.width >= 1<<40 {
+	if c.bytes <= c.WindowBytes {
 		return nil
 	}
 	limit := c.WindowBytes
@@ -209,10 +280,27 @@ func (c *Collector) bound() error {
 			}
 			c.bytes += g.windows.bytes
 		}
-		if c.bytes <= limit || c.width >= 1<<40 {
+		switch {
+		case c.bytes <= limit || c.width >= 1<<40 && c.windowDigits() <= 1:
 			return nil
+		case c.width >= 1<<40:
+			c.coarsen()
+		default:
+			c.width = wider(c.width)
 		}
-		c.width = wider(c.width)
+	}
+}
+
+// coarsen takes a digit from all windows.
+func (c *Collector) coarsen() {
+	c.coarse = c.windowDigits() - 1
+	for _, g := range c.series {
+		g.windows.close()
+		for _, w := range g.windows.at {
+			w.counts.Unpack(&c.scratch)
+			w.counts = histogram.Packed{}
+			w.counts.Pack(&c.scratch, c.coarse)
+		}
 	}
 }
 
@@ -266,11 +354,16 @@ func thinned(points []Point, width float64) []Point { return slices.Concat(runs(
 // since the epoch. Series are in the order of sorted, which are labels; the others follow in the
 // order of their first intervals.
 func (c *Collector) Picture(t Type, origin int64, sorted []string) (*Picture, error) {
-	if err := c.settleWindows(); err != nil {
+	if err := c.measureSteps(len(c.steps)); err != nil {
 		return nil, err
 	}
+	if c.closeWindows(); c.WindowBytes > 0 {
+		if err := c.bound(); err != nil {
+			return nil, err
+		}
+	}
 	p := New(t)
-	p.Origin, p.Digits = origin, c.digits()
+	p.Origin, p.Digits = origin, c.windowDigits()
 	switch {
 	case c.Moving > 0:
 		p.Span = "the last " + axis.Number(float64(c.Moving)/1000) + " s"
@@ -285,9 +378,6 @@ func (c *Collector) Picture(t Type, origin int64, sorted []string) (*Picture, er
 	slices.SortStableFunc(c.order, func(a, b string) int { return cmp.Compare(place[a], place[b]) })
 	for _, label := range c.order {
 		g := c.series[label]
-		if err := c.settle(g); err != nil {
-			return nil, fmt.Errorf("%s: %w", named(label), err)
-		}
 		if len(c.Measures) > 0 {
 			p.Series = append(p.Series, c.lines(label, g, origin))
 		}
@@ -311,48 +401,6 @@ func (c *Collector) Picture(t Type, origin int64, sorted []string) (*Picture, er
 		p.Windows = append(p.Windows, WindowSeries{label, g.group, unit, all})
 	}
 	return p, nil
-}
-
-// settleWindows packs the windows that are open.
-func (c *Collector) settleWindows() error {
-	if c.WindowBytes == 0 {
-		return nil
-	}
-	c.bytes = 0
-	for _, g := range c.series {
-		g.windows.close()
-		c.bytes += g.windows.bytes
-	}
-	return c.bound()
-}
-
-// settle measures what could not be measured interval by interval.
-func (c *Collector) settle(g *gathered) error {
-	steps := g.exact.inOrder()
-	moving := merge.NewMoving(c.Moving)
-	if c.Moving > 0 {
-		slices.SortStableFunc(steps, func(a, b Window) int { return cmp.Compare(a.End, b.End) })
-	}
-	var own histogram.Histogram
-	for _, s := range steps {
-		start, end, seconds := s.Start, s.End, float64(s.length())/1000
-		if c.Aggregate > 0 {
-			w := merge.WindowOf(s.Begin, s.End, c.Aggregate)
-			start, end = max(start, w.Start), min(end, w.End)
-		}
-		s.counts.Unpack(&own)
-		h := &own
-		if c.Moving > 0 {
-			if err := moving.Add(s.End, h); err != nil {
-				return err
-			}
-			h, seconds = moving.Histogram(&own), float64(c.Moving)/1000
-		}
-		for i, m := range c.Measures {
-			g.lines[i] = append(g.lines[i], Point{float64(start), float64(end), m.of(h, seconds, c.Ratio)})
-		}
-	}
-	return nil
 }
 
 func (c *Collector) lines(label string, g *gathered, origin int64) Series {

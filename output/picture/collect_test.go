@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/rand"
@@ -70,6 +71,52 @@ func TestMoving(t *testing.T) {
 		}
 		if want := float64(sum.ValueAtPercentile(90)); point.Value != want || point.Start != float64(1000*i) {
 			t.Errorf("point %d: %+v, want %v", i, point, want)
+		}
+	}
+}
+
+// TestSteps proves that steps which are measured while intervals come equal those that are measured
+// at the end, if lines are out of order by less than the memory of steps, and that no value is lost
+// otherwise.
+func TestSteps(t *testing.T) {
+	const n = 400
+	gather := func(c *Collector, limit, disorder int, random *rand.Rand) []Series {
+		c.Measures, c.Ratio, c.stepLimit = []Measure{AtPercentile(90), PerSecond()}, 1, limit
+		order := random.Perm(n)
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(a/disorder, b/disorder) })
+		for _, i := range order {
+			var interval Interval
+			measure(c, float64(i), 1, histogramOf(t, 2+i%2, latencies(int64(i), 20, 1e6)), &interval)
+			if err := c.Add("", []string{"a", "b"}[i%2], &interval); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, err := c.Picture(Timeline, 0, []string{"a", "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Series
+	}
+	for seed := range int64(5) {
+		random := rand.New(rand.NewSource(seed))
+		for _, c := range []Collector{{Aggregate: 10_000}, {Moving: 30_000}, {Aggregate: 10_000, Moving: 30_000}} {
+			whole, stream, scattered := c, c, c
+			want := gather(&whole, 0, n, random)
+			if got := gather(&stream, 100_000, 20, random); !reflect.DeepEqual(got, want) {
+				t.Errorf("seed %d, aggregate %d, moving %d: other points in a stream", seed, c.Aggregate, c.Moving)
+			}
+			if c.Moving > 0 {
+				continue
+			}
+			total := 0.0
+			for _, s := range gather(&scattered, 20_000, n, random) {
+				for _, p := range s.Lines[1].Points {
+					total += p.Value * (p.End - p.Start) / 1000
+				}
+			}
+			if stream.stepBytes != 0 || math.Round(total) < 20*n {
+				t.Errorf("seed %d: %v of %d values, %d bytes", seed, total, 20*n, stream.stepBytes)
+			}
 		}
 	}
 }

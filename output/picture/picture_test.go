@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -24,6 +25,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/output/picture/page/pagetest"
 )
 
@@ -72,7 +74,12 @@ func collect(t testing.TB, kind Type, c *Collector, intervals int, step func(i i
 
 // measure takes from an interval what c needs. Start and length are in seconds.
 func measure(c *Collector, start, length float64, h *histogram.Histogram, into *Interval) {
-	c.Measure(&hdrlog.Interval{Start: start, Length: length}, h, into)
+	plain, err := h.AppendBinary(nil)
+	if err != nil {
+		panic(err)
+	}
+	i := &hdrlog.Interval{Start: start, Length: length, Payload: base64.StdEncoding.AppendEncode(nil, plain)}
+	c.Measure(i, h, func(s *merge.Sum) error { return s.Add(i) }, into)
 }
 
 func histogramOf(t testing.TB, digits int, values []int64) *histogram.Histogram {

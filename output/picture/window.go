@@ -75,9 +75,8 @@ func windowAt(start, width int64) int64 { return merge.WindowOf(start, start, wi
 
 // windows sums histograms by the start of their windows.
 type windows struct {
-	at        map[int64]*Window
-	bytes     int // what all of them take, about
-	intervals int // that were put in
+	at    map[int64]*Window
+	bytes int // what all of them take, about
 
 	// What was added to last, if it was there before: its counts are in sum. Intervals come in
 	// order, or nearly. To pack a window again for each of them would take most of the time that a
@@ -98,7 +97,6 @@ func newWindows() *windows {
 
 // put adds w, whose counts are apart, to the window that starts at key.
 func (ws *windows) put(key int64, w *Window, counts histogram.Packed) error {
-	ws.intervals++
 	into := ws.at[key]
 	if into == nil {
 		own := *w
