@@ -106,6 +106,7 @@ func (g *gathering) prepare(logs []scan.Input) error {
 	switch {
 	case o.format == picture.HTML:
 		k.WindowBytes, k.Digits = collectTimes*o.picture.PageSize, o.pageDigits
+		scan.SaveMemory() // a page takes several times as much while it is made
 	case o.kind == picture.Heatmap:
 		k.WindowBytes = heatBytes
 	}

@@ -24,19 +24,23 @@ func TestFarTags(t *testing.T) {
 	clitest.AtMost(t, 256, "hdrplot", "-j", "2", "-agg", "10", "-of", out, clitest.TagsLog(t, 20, 20, h))
 }
 
-// TestWideTags proves that a log of 90 KB, whose histograms take 8 MB each, takes little memory.
+// TestWideTags proves that a log of 90 KB, whose histograms take 8 MB each, takes little memory,
+// and so does a log of 4 MB whose intervals take 12 KB each in a page.
 func TestWideTags(t *testing.T) {
-	log := clitest.TagsLog(t, 30, 2, clitest.WideHistogram(t, 1<<20, 1))
+	wide := clitest.TagsLog(t, 30, 2, clitest.WideHistogram(t, 5, 1<<20, 1))
+	many := clitest.TagsLog(t, 20, 1500, clitest.WideHistogram(t, 2, 46*128, 1))
 	for _, test := range []struct {
-		name, out string
-		args      []string
+		name, out, log string
+		args           []string
 	}{
-		{"aggregated", "x.svg", []string{"-agg", "10"}},
-		{"moving", "x.svg", []string{"-mwp", "99"}},
+		{"aggregated", "x.svg", wide, []string{"-agg", "10"}},
+		{"moving", "x.svg", wide, []string{"-mwp", "99"}},
+		{"digits", "x.html", wide, []string{"-page-digits", "5"}},
+		{"page", "x.html", many, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), test.out)
-			clitest.AtMost(t, 256, "hdrplot", append(test.args, "-j", "2", "-of", out, log)...)
+			clitest.AtMost(t, 256, "hdrplot", append(test.args, "-j", "2", "-of", out, test.log)...)
 		})
 	}
 }

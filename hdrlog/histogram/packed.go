@@ -203,6 +203,9 @@ func (p Packed) Plus(q Packed) (Packed, error) {
 		}
 	}
 	sum.end()
+	if cap(sum.bytes) > len(sum.bytes)*5/4 { // as where both have the same slots
+		sum.bytes = slices.Clone(sum.bytes)
+	}
 	layout := p.layout
 	layout.Lowest = min(layout.Lowest, q.layout.Lowest)
 	return Packed{layout, p.total + q.total, sum.next, sum.bytes}, nil

@@ -12,10 +12,10 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// WideHistogram returns a histogram of five digits, with a count in each of its lowest slots.
-func WideHistogram(t testing.TB, slots int, count int64) *histogram.Histogram {
+// WideHistogram returns a histogram with a count in each of its lowest slots.
+func WideHistogram(t testing.TB, digits, slots int, count int64) *histogram.Histogram {
 	t.Helper()
-	h, err := histogram.New(histogram.Layout{Digits: 5, Lowest: 1})
+	h, err := histogram.New(histogram.Layout{Digits: digits, Lowest: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

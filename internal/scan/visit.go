@@ -65,11 +65,12 @@ func (d *Decoder) claim(payload, counts int) {
 		d.claimed = 0
 		return
 	}
-	saveMemory()
+	SaveMemory()
 }
 
-// saveMemory has garbage collected sooner, from the first big payload on. Few logs have one.
-var saveMemory = sync.OnceFunc(func() {
+// SaveMemory has garbage collected sooner. It is called for the first big payload, which few logs
+// have.
+var SaveMemory = sync.OnceFunc(func() {
 	const percent = 40
 	if old := debug.SetGCPercent(percent); 0 <= old && old < percent {
 		debug.SetGCPercent(old)

@@ -42,7 +42,7 @@ func (p *Picture) Page() (*page.Data, error) {
 	limit := cmp.Or(p.PageSize, pageSize)
 	windows, width, columns := p.Windows, max(p.WindowMillis, 1), pageColumns
 	for {
-		d, err := p.pageOf(windows, width, columns, math.MaxInt64)
+		d, err := p.pageOf(&page.Rows{Once: true}, windows, width, columns, math.MaxInt64)
 		if err != nil {
 			return nil, err
 		}
@@ -78,16 +78,16 @@ func (p *Picture) widened(all []WindowSeries, width int64) (merged []WindowSerie
 	return merged, nil
 }
 
-// pageOf returns the data of a page with windows of a width, and lines thinned to columns up to
-// where those that are recent begin.
-func (p *Picture) pageOf(windows []WindowSeries, width int64, columns int, recent int64) (*page.Data, error) {
+// pageOf returns the data of a page with rows, which are empty: with windows of a width, and lines
+// thinned to columns up to where those that are recent begin.
+func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, columns int, recent int64) (*page.Data, error) {
 	s := newSheet(p, draw.Canvas{})
 	out := &page.Data{
 		Title: p.Title, Type: string(p.Type), Unit: axis.Spelled(p.Unit), ValueName: s.valueName(), Log: p.LogValues,
 		Absolute: p.Absolute, Zone: p.zone().String(), Origin: p.Origin, Height: p.Height, Theme: string(p.Theme),
 		Themes: map[string]page.Theme{"light": themeOf(Light), "dark": themeOf(Dark)}, Digits: p.Digits, Baseline: p.Baseline,
 		Offsets: [][2]int64{}, Measures: []string{}, Series: []page.Series{}, Limits: []page.Limit{}, Marks: []page.Mark{},
-		Summary: p.Summary, Notes: append([]string{}, p.notes()...), Rows: &page.Rows{},
+		Summary: p.Summary, Notes: append([]string{}, p.notes()...), Rows: rows,
 	}
 	if p.Type == Percentiles || p.Type == Heatmap {
 		out.ValueName = cmp.Or(p.ValueName, "value")

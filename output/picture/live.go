@@ -92,11 +92,11 @@ func (l *Live) Data() (*page.Data, error) {
 	if recent > math.MinInt64 {
 		recent -= l.origin
 	}
-	d, err := p.pageOf(p.Windows, c.width, pageColumns, recent)
+	d, err := p.pageOf(&page.Rows{Quick: true}, p.Windows, c.width, pageColumns, recent)
 	if err != nil {
 		return nil, err
 	}
-	d.Live, d.Rows.Quick = true, true // nobody should wait for it
+	d.Live = true
 	if recent > d.From && c.width > c.Step {
 		d.Recent = &page.Recent{From: recent, Window: c.Step}
 	}

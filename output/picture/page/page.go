@@ -6,8 +6,6 @@
 package page
 
 import (
-	"bytes"
-	"compress/flate"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -207,13 +205,4 @@ func Policy(live bool) string {
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}
-
-// pack deflates and encodes rows.
-func pack(rows []byte, level int) string {
-	var packed bytes.Buffer
-	w, _ := flate.NewWriter(&packed, level) // the level is valid
-	w.Write(rows)
-	w.Close()
-	return base64.StdEncoding.EncodeToString(packed.Bytes())
 }

@@ -1,7 +1,9 @@
 package page
 
 import (
+	"bytes"
 	"compress/flate"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"math"
@@ -22,8 +24,13 @@ import (
 type Rows struct {
 	// Quick deflates in a tenth of the time, to a third more bytes.
 	Quick bool
+	// Once has rows deflated as they are added, so that they take less memory. None can be added
+	// after Size or MarshalJSON.
+	Once bool
 
 	bytes  []byte
+	stream *flate.Writer // if Once is set
+	out    bytes.Buffer  // of stream
 	last   int64
 	packed string
 }
@@ -78,7 +85,9 @@ func (r *Rows) Point(series, measure int, start, length int64, value float64, ga
 }
 
 func (r *Rows) begin(kind, series int) {
-	r.packed = ""
+	if r.packed = ""; r.Once && len(r.bytes) >= onceBytes {
+		r.flush()
+	}
 	r.uvarints(uint64(kind), uint64(series))
 }
 
@@ -105,16 +114,33 @@ func (r *Rows) Size() int { return len(r.pack()) }
 // MarshalJSON encodes the rows.
 func (r *Rows) MarshalJSON() ([]byte, error) { return json.Marshal(r.pack()) }
 
+// onceBytes is how many bytes are deflated at once.
+const onceBytes = 64 << 10
+
 func (r *Rows) pack() string {
-	if r.packed == "" {
+	if r.packed != "" {
+		return r.packed
+	}
+	all := r.bytes
+	r.flush()
+	r.stream.Close()
+	r.packed = base64.StdEncoding.EncodeToString(r.out.Bytes())
+	r.bytes, r.stream, r.out = all, nil, bytes.Buffer{}
+	return r.packed
+}
+
+// flush deflates the rows.
+func (r *Rows) flush() {
+	if r.stream == nil {
 		level := flate.DefaultCompression
 		if r.Quick {
 			level = flate.BestSpeed
 		}
-		r.packed = pack(r.bytes, level)
+		r.stream, _ = flate.NewWriter(&r.out, level) // the level is valid
 	}
-	return r.packed
+	r.stream.Write(r.bytes)
+	r.bytes = r.bytes[:0]
 }
 
 // Empty reports whether there are no rows.
-func (r *Rows) Empty() bool { return len(r.bytes) == 0 }
+func (r *Rows) Empty() bool { return len(r.bytes) == 0 && r.stream == nil }
