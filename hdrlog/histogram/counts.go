@@ -37,7 +37,8 @@ func (p *Payload) addBelow(sum *Histogram, most int) error {
 // errBeyond: the counts need more slots than the limit of [Payload.addBelow].
 var errBeyond = errors.New("more slots than a sum may have")
 
-// makeRoom makes room in sum for the first slot with a count.
+// makeRoom makes room in sum for the first slot with a count, and for all if that is much and they
+// take it: to grow again and again would leave as much garbage.
 func (p *Payload) makeRoom(sum *Histogram, most int) error {
 	_, index, err := p.firstCount()
 	if err != nil {
@@ -47,7 +48,11 @@ func (p *Payload) makeRoom(sum *Histogram, most int) error {
 	if sum.spanWith(index, index) > most {
 		return errBeyond
 	}
-	sum.room(index, index)
+	last := index
+	if p.slots > 1<<19 && len(p.counts) > p.slots/2 && sum.spanWith(index, p.slots-1) <= most {
+		last = p.slots - 1
+	}
+	sum.room(index, last)
 	return nil
 }
 
