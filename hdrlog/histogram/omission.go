@@ -90,22 +90,20 @@ const slotCost = 20
 // the counts, and the counts by remainder. The difference to the next higher low is the count of
 // the slot that begins at low.
 func (h *Histogram) correctSlots(into *Histogram, step int64) error {
-	values := slices.Collect(h.Recorded())
-	if err := checkMissing(values, step, into.total); err != nil {
+	if err := h.checkMissing(step, into.total); err != nil {
 		return err
 	}
-	remainders := newRemainders(values, step)
+	remainders := newRemainders(h, step)
 	// These may overflow 64 bits. Their differences, the counts of slots, do not, so those are
 	// right.
 	var quotients, counts, above uint64
-	for i := h.layout.IndexOf(values[len(values)-1].High); ; i-- {
+	for i := h.lastIndex(); ; i-- {
 		low := max(h.layout.LowestAt(i), step)
-		for len(values) > 0 && values[len(values)-1].High >= low {
-			v := values[len(values)-1]
-			values = values[:len(values)-1]
-			quotients += uint64(v.Count) * uint64(v.High/step)
-			counts += uint64(v.Count)
-			remainders.add(v.High%step, uint64(v.Count))
+		if n := uint64(h.count(i)); n != 0 {
+			high := h.layout.HighestAt(i)
+			quotients += n * uint64(high/step)
+			counts += n
+			remainders.add(high%step, n)
 		}
 		missing := quotients - counts*uint64(low/step) - remainders.below(low%step)
 		if missing != above {
@@ -120,10 +118,10 @@ func (h *Histogram) correctSlots(into *Histogram, step int64) error {
 	}
 }
 
-// checkMissing returns [ErrOverflow] if an int64 cannot count the missing values of values and
-// total more.
-func checkMissing(values []Bucket, step, total int64) error {
-	for _, v := range values {
+// checkMissing returns [ErrOverflow] if an int64 cannot count the missing values of h and total
+// more.
+func (h *Histogram) checkMissing(step, total int64) error {
+	for v := range h.Recorded() {
 		hi, missing := bits.Mul64(uint64(v.Count), uint64(max(v.High/step-1, 0)))
 		if hi != 0 || missing > uint64(math.MaxInt64-total) {
 			return ErrOverflow
@@ -135,13 +133,16 @@ func checkMissing(values []Bucket, step, total int64) error {
 
 // remainders holds counts by remainder, in a Fenwick tree.
 type remainders struct {
-	sorted []int64
+	sorted []int64 // nil if each remainder has a place in the tree
 	tree   []uint64
 }
 
-func newRemainders(values []Bucket, step int64) *remainders {
+func newRemainders(h *Histogram, step int64) *remainders {
+	if step <= int64(len(h.counts)) {
+		return &remainders{tree: make([]uint64, step+1)}
+	}
 	r := new(remainders)
-	for _, v := range values {
+	for v := range h.Recorded() {
 		r.sorted = append(r.sorted, v.High%step)
 	}
 	slices.Sort(r.sorted)
@@ -150,18 +151,25 @@ func newRemainders(values []Bucket, step int64) *remainders {
 	return r
 }
 
+// rank returns the number of smaller remainders in the tree.
+func (r *remainders) rank(remainder int64) int {
+	if r.sorted == nil {
+		return int(remainder)
+	}
+	rank, _ := slices.BinarySearch(r.sorted, remainder)
+	return rank
+}
+
 // add adds n to the count of a remainder. One of the values has that remainder.
 func (r *remainders) add(remainder int64, n uint64) {
-	rank, _ := slices.BinarySearch(r.sorted, remainder)
-	for at := rank + 1; at < len(r.tree); at += at & -at {
+	for at := r.rank(remainder) + 1; at < len(r.tree); at += at & -at {
 		r.tree[at] += n
 	}
 }
 
 // below returns the sum of the counts of smaller remainders.
 func (r *remainders) below(remainder int64) (n uint64) {
-	rank, _ := slices.BinarySearch(r.sorted, remainder)
-	for at := rank; at > 0; at -= at & -at {
+	for at := r.rank(remainder); at > 0; at -= at & -at {
 		n += r.tree[at]
 	}
 	return n
