@@ -32,6 +32,9 @@ func (b *Budget) Take(bytes int) bool {
 	for range b.units(bytes) {
 		b.taken <- struct{}{}
 	}
+	if bytes>>20 >= cap(b.taken) {
+		runtime.GC() // what is taken is more than garbage should add to
+	}
 	return true
 }
 
