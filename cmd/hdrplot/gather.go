@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -196,7 +197,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			if g.overTime() && g.failed == nil {
 				g.failed = g.collector.Add(label, g.label(label, v.Tag), &i.Interval)
 			}
-			return nil
+			return checkTags(g.collector.Len())
 		}
 	}
 	result, err := summary.Collect(&one, summary.Options{IgnoreTags: g.options.ignoreTags}, look, take)
@@ -207,13 +208,32 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	if g.failed != nil {
 		return g.failed
 	}
+	if err := checkTags(len(g.curves) + len(result.Summaries)); err != nil {
+		return err
+	}
 	period := result.Period("covered")
 	for _, sum := range result.Summaries {
 		group, label := label, g.label(label, sum.Tag)
-		curve := picture.CurveOf(label, sum.Counts(), g.options.ratio)
+		curve := picture.Curve{Label: label, Count: sum.Counts().TotalCount()}
+		if g.options.kind == picture.Percentiles {
+			curve = picture.CurveOf(label, sum.Counts(), g.options.ratio)
+		}
 		curve.Group = group
 		g.curves = append(g.curves, curve)
-		g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Counts(), g.options.ratio, sum.Intervals, period))
+		if g.options.format == picture.HTML {
+			g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Counts(), g.options.ratio, sum.Intervals, period))
+		}
+	}
+	return nil
+}
+
+// mostTags is the number of tags that a picture may have. Twelve have a line, and a log of 10 MB
+// can have enough to take 400 MB.
+const mostTags = 50_000
+
+func checkTags(count int) error {
+	if count > mostTags {
+		return errors.New("more than 50,000 tags, which no picture can show: choose some with -incT, or add them up with -it")
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
@@ -42,5 +44,23 @@ func TestWideTags(t *testing.T) {
 			out := filepath.Join(t.TempDir(), test.out)
 			clitest.AtMost(t, 256, "hdrplot", append(test.args, "-j", "2", "-of", out, test.log)...)
 		})
+	}
+}
+
+// TestMostTags proves that as many tags as a picture may have take little memory, and that more are
+// refused.
+func TestMostTags(t *testing.T) {
+	one := clitest.WideHistogram(t, 2, 1, 1)
+	most, more := clitest.TagsLog(t, mostTags, 1, one), clitest.TagsLog(t, mostTags+1, 1, one)
+	for _, args := range [][]string{
+		{"-of", "x.svg"}, {"-of", "x.html"}, {"-of", "x.svg", "-mwp", "99"},
+		{"-of", "x.svg", "-type", "percentiles"}, {"-of", "x.svg", "-type", "heatmap"},
+	} {
+		args[1] = filepath.Join(t.TempDir(), args[1])
+		clitest.AtMost(t, 256, "hdrplot", append(args, "-j", "2", most)...)
+		out, err := exec.Command("hdrplot", append(args, more)...).CombinedOutput()
+		if err == nil || !strings.HasPrefix(string(out), "hdrplot: more than 50,000 tags") {
+			t.Errorf("%q: %v: %s", args, err, out)
+		}
 	}
 }

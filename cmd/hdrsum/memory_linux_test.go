@@ -26,3 +26,10 @@ func TestWideTags(t *testing.T) {
 		})
 	}
 }
+
+// TestManyTags proves that a log of 6 MB takes little memory, although each line has a tag of its
+// own.
+func TestManyTags(t *testing.T) {
+	log := clitest.TagsLog(t, 100_000, 1, clitest.WideHistogram(t, 2, 1, 1))
+	clitest.AtMost(t, 256, "hdrsum", "-j", "2", "-st", "json", log)
+}

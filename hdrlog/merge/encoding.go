@@ -119,11 +119,13 @@ func encodingError(err error) error {
 }
 
 // MergeBinary merges a sum that was encoded. It does the same as [Sum.UnmarshalBinary] and
-// [Sum.Merge] in less time. The error is that of either; s then adds up to the same as before.
+// [Sum.Merge] in less time, but s may take up to half a megabyte more. The error is that of either;
+// s then adds up to the same as before.
 func (s *Sum) MergeBinary(data []byte) error {
 	if s.intervals == 0 {
 		return s.UnmarshalBinary(data)
 	}
+	s.spare = spareBytes
 	e, err := parse(data)
 	if err != nil {
 		return err

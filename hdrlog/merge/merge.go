@@ -104,6 +104,8 @@ type Merged struct {
 	// LogStart is when the log of the first interval added starts, in seconds since the epoch.
 	LogStart float64
 	Sum
+
+	spared bool // it is one of the spares of its Windows
 }
 
 // NewWindows returns an empty Windows for windows of size milliseconds. A size below 1 counts as 1.
@@ -168,17 +170,17 @@ func (ws *Windows) take() *Merged {
 	}
 	if ws.spares < maxSpares {
 		ws.spares++
-		m.spare = spareBytes
+		m.spared, m.spare = true, spareBytes
 	}
 	return m
 }
 
 // release takes back what take returned.
 func (ws *Windows) release(m *Merged) {
-	if m.spare > 0 {
+	if m.spared {
 		ws.spares--
-		m.spare = 0
 	}
+	m.spared, m.spare = false, 0
 	m.Reset()
 	ws.free = append(ws.free, m)
 }

@@ -488,6 +488,9 @@ func TestSpares(t *testing.T) {
 			if m.dense {
 				dense++
 			}
+			if err := m.MergeBinary([]byte{encodingVersion, formEmpty}); err != nil { // m may take more then
+				t.Error(err)
+			}
 		}
 		if dense != maxSpares {
 			t.Errorf("%d sums are histograms, want %d", dense, maxSpares)
@@ -572,7 +575,7 @@ func TestCorrected(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		var sums [2]Sum
 		var want histogram.Histogram
-		for n := range 40 {
+		for n := range 80 {
 			h, _ := histogram.New(histogram.Layout{Digits: 2 + random.IntN(2), Lowest: 1})
 			for range 1 + random.IntN(20) {
 				h.Record(random.Int64N(1000)<<(seed%2*30), 1)

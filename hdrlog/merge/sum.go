@@ -88,7 +88,7 @@ type member struct {
 
 const (
 	// A histogram may take this many times the bytes of the payloads that are added up in it.
-	denseTimes = 16
+	denseTimes = 8
 	// spareBytes is enough for a histogram of three digits, whatever it counts.
 	spareBytes = 1 << 19
 	// A payload is held inflated if that takes at most this many times its text, and slack bytes.

@@ -91,10 +91,10 @@ type Collector struct {
 type gathered struct {
 	label   string
 	group   string
-	lines   [][]Point // by measure
-	windows *windows
-	open    map[int64]*step // by key
-	moving  *merge.Moving
+	lines   [][]Point       // by measure
+	windows *windows        // if WindowBytes is set
+	open    map[int64]*step // by key, if Aggregate is set
+	moving  *merge.Moving   // if Moving is set
 }
 
 // add adds a point to a line.
@@ -223,6 +223,11 @@ func (c *Collector) roughOf(i *Interval) (histogram.Packed, error) {
 		i.rough.Unpack(h)
 	}
 	c.rough.Pack(h, c.windowDigits())
+	for c.rough.Size() > c.WindowBytes/4 && c.windowDigits() > 1 {
+		c.coarsen()
+		c.rough = histogram.Packed{}
+		c.rough.Pack(h, c.windowDigits())
+	}
 	return c.rough, nil
 }
 
@@ -242,6 +247,9 @@ func (c *Collector) closeWindows() {
 	}
 }
 
+// Len returns the number of series.
+func (c *Collector) Len() int { return len(c.series) }
+
 func (c *Collector) at(group, label string) *gathered {
 	g := c.series[label]
 	if g == nil {
@@ -252,7 +260,16 @@ func (c *Collector) at(group, label string) *gathered {
 				c.recent = math.MinInt64
 			}
 		}
-		g = &gathered{label: label, group: group, lines: make([][]Point, len(c.Measures)), windows: newWindows(), open: map[int64]*step{}, moving: merge.NewMoving(c.Moving)}
+		g = &gathered{label: label, group: group, lines: make([][]Point, len(c.Measures))}
+		if c.WindowBytes > 0 {
+			g.windows = newWindows()
+		}
+		if c.Aggregate > 0 {
+			g.open = map[int64]*step{}
+		}
+		if c.Moving > 0 {
+			g.moving = merge.NewMoving(c.Moving)
+		}
 		c.series[label] = g
 		c.order = append(c.order, label)
 	}
@@ -294,12 +311,13 @@ func (c *Collector) bound() error {
 // coarsen takes a digit from all windows.
 func (c *Collector) coarsen() {
 	c.coarse = c.windowDigits() - 1
+	var h histogram.Histogram
 	for _, g := range c.series {
 		g.windows.close()
 		for _, w := range g.windows.at {
-			w.counts.Unpack(&c.scratch)
+			w.counts.Unpack(&h)
 			w.counts = histogram.Packed{}
-			w.counts.Pack(&c.scratch, c.coarse)
+			w.counts.Pack(&h, c.coarse)
 		}
 	}
 }
@@ -357,7 +375,8 @@ func (c *Collector) Picture(t Type, origin int64, sorted []string) (*Picture, er
 	if err := c.measureSteps(len(c.steps)); err != nil {
 		return nil, err
 	}
-	if c.closeWindows(); c.WindowBytes > 0 {
+	if c.WindowBytes > 0 {
+		c.closeWindows()
 		if err := c.bound(); err != nil {
 			return nil, err
 		}

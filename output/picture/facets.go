@@ -16,8 +16,11 @@ const mostFacets = 24
 
 // facets returns a picture for each tag, and the tags: those with the highest maximum if there are
 // too many. Runs that are compared share the pictures of their tags. All is how many tags there
-// are.
+// are, 0 if p shows them in one chart.
 func (p *Picture) facets() (parts []*Picture, tags []string, all int) {
+	if !p.Facets {
+		return nil, nil, 0
+	}
 	parts, tags = p.allFacets()
 	all = len(parts)
 	order := make([]int, all)

@@ -139,6 +139,10 @@ func (p *Picture) addSeries(out *page.Data, windows []WindowSeries, columns int,
 	groups, lines := groupsOf(all)
 	c := p.colours()
 	styles := c.stylesFor(groups, len(lines))
+	byLabel := make(map[string]*WindowSeries, len(windows))
+	for i := range windows {
+		byLabel[windows[i].Label] = &windows[i]
+	}
 	for i, series := range all {
 		ps := page.Series{Label: series.Label, Group: series.Group, Rest: i >= len(shown)}
 		width := float64(out.To-out.From) / float64(columns)
@@ -158,10 +162,8 @@ func (p *Picture) addSeries(out *page.Data, windows []WindowSeries, columns int,
 			}
 		}
 		out.Series = append(out.Series, ps)
-		for _, ws := range windows {
-			if ws.Label == series.Label {
-				ws.addTo(out.Rows, i)
-			}
+		if ws := byLabel[series.Label]; ws != nil {
+			ws.addTo(out.Rows, i)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (p *Picture) draw(canvas draw.Canvas) {
 	s := newSheet(p, draw.Crop(canvas, margin, -margin, margin, -margin))
 	s.drawTitle()
 	s.drawNotes()
-	if _, _, all := p.facets(); p.Facets && all > 0 {
+	if _, _, all := p.facets(); all > 0 {
 		s.drawFacets()
 		return
 	}

@@ -49,7 +49,7 @@ func (s *sheet) overTime() {
 		}
 		width := (to - from) / float64(s.columns)
 		s.drawBreaches(c, x, shown, width)
-		s.drawBands(c, x, y, envelope(rest, from, to, s.columns))
+		s.drawBands(c, x, y, envelope(firstLines(rest), from, to, s.columns))
 		for _, i := range drawingOrder(shown, s.columns) {
 			for n, line := range shown[i].Lines {
 				s.drawLine(c, x, y, styles.of(i, n), line.Points, runs(line.Points, width))

@@ -3,6 +3,7 @@ package picture
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -97,7 +98,7 @@ func (s *sheet) percentiles() {
 		if s.Baseline > 0 {
 			s.stroke(c, style{colour: s.faint}, 1.6*pixel, []vg.Point{{X: c.Min.X, Y: y(s.Baseline)}, {X: c.Max.X, Y: y(s.Baseline)}})
 		}
-		s.drawBands(c, x, y, envelope(asSeries(rest), 0, last, s.columns))
+		s.drawBands(c, x, y, envelope(stairs(rest), 0, last, s.columns))
 		for i := range shown {
 			s.drawCurve(c, x, y, styles.of(i, 0), shown[i].points())
 		}
@@ -189,15 +190,18 @@ func (s *sheet) drawSteps(c draw.Canvas, x, y func(float64) vg.Length, steps []L
 	s.stroke(c, s.limitStyle(), 1.6*pixel, path)
 }
 
-// asSeries returns curves as lines over the axis of nines.
-func asSeries(curves []Curve) (series []Series) {
-	for _, curve := range curves {
-		points := curve.points()
-		for i := 1; i < len(points); i++ {
-			points[i-1].End = points[i].Start
-			points[i-1].Value = points[i].Value
+// stairs iterates over curves as lines over the axis of nines.
+func stairs(curves []Curve) iter.Seq[[]Point] {
+	return func(yield func([]Point) bool) {
+		for _, curve := range curves {
+			points := curve.points()
+			for i := 1; i < len(points); i++ {
+				points[i-1].End = points[i].Start
+				points[i-1].Value = points[i].Value
+			}
+			if !yield(points) {
+				return
+			}
 		}
-		series = append(series, Series{Lines: []Line{{Points: points}}})
 	}
-	return series
 }

@@ -175,7 +175,7 @@ func (p *Picture) notes() []string {
 	if p.Type != Heatmap && series > mostLines && !p.Facets {
 		notes = append(notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; the grey band is from the lowest to the highest of the rest.", series, mostLines))
 	}
-	if _, _, all := p.facets(); p.Facets && all > mostFacets {
+	if _, _, all := p.facets(); all > mostFacets {
 		notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum are shown.", all, mostFacets))
 	}
 	return notes

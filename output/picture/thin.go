@@ -2,6 +2,7 @@ package picture
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 )
@@ -138,9 +139,20 @@ func split[T any](series []T, highest func(*T) float64) (shown, rest []T) {
 // A band is the lowest and the highest value in a column, NaN if there is none.
 type band struct{ from, to, low, high float64 }
 
-// envelope returns the range of values of all first lines, column by column.
-func envelope(series []Series, from, to float64, columns int) []band {
-	if len(series) == 0 || to <= from {
+// firstLines iterates over the first lines of series.
+func firstLines(series []Series) iter.Seq[[]Point] {
+	return func(yield func([]Point) bool) {
+		for _, s := range series {
+			if !yield(s.Lines[0].Points) {
+				return
+			}
+		}
+	}
+}
+
+// envelope returns the range of values of all lines, column by column.
+func envelope(lines iter.Seq[[]Point], from, to float64, columns int) []band {
+	if to <= from {
 		return nil
 	}
 	bands := make([]band, columns)
@@ -148,8 +160,8 @@ func envelope(series []Series, from, to float64, columns int) []band {
 	for i := range bands {
 		bands[i] = band{from + float64(i)*width, from + float64(i+1)*width, math.NaN(), math.NaN()}
 	}
-	for _, s := range series {
-		for _, p := range s.Lines[0].Points {
+	for points := range lines {
+		for _, p := range points {
 			if math.IsNaN(p.Value) {
 				continue
 			}
