@@ -86,6 +86,7 @@ func Main(app *cli.App) int {
 		os.Exit(interrupted(s))
 	}()
 	app.Reader, app.Writer, app.ErrWriter = os.Stdin, os.Stdout, os.Stderr
+	limitMemory()
 	return Run(context.Background(), app, os.Args[1:])
 }
 
@@ -140,7 +141,6 @@ func limitMemory() {
 // Run runs a command, whose streams are set, and returns its exit status. It prints an error of the
 // command's action.
 func Run(ctx context.Context, app *cli.App, args []string) int {
-	limitMemory()
 	app.HideHelp, app.HideVersion, app.HideHelpCommand = true, true, true
 	app.DisableSliceFlagSeparator = true // a regular expression may hold a comma
 	for _, f := range app.Flags {
