@@ -2,7 +2,6 @@ package histogram
 
 import (
 	"encoding/binary"
-	"fmt"
 	"iter"
 	"math"
 	"math/bits"
@@ -141,24 +140,6 @@ func (p Packed) addTo(h *Histogram) {
 	}
 }
 
-// SubtractFrom takes the counts away from h. It returns the errors of [Histogram.Subtract]; h is
-// then unchanged.
-func (p Packed) SubtractFrom(h *Histogram) error {
-	if !h.layout.Shares(p.layout) {
-		return h.Subtract(p.Histogram())
-	}
-	for check := (cursor{left: p.bytes, index: -1}); check.next(); {
-		if h.count(check.index) < check.count {
-			return errNeverAdded(h.layout, check.index, check.count)
-		}
-	}
-	for c := (cursor{left: p.bytes, index: -1}); c.next(); {
-		h.counts[c.index-h.base] -= c.count
-	}
-	h.total -= p.total
-	return nil
-}
-
 // As returns the counts in the layout that is as fine as both p and layout. It returns the errors
 // of [Histogram.Refine].
 func (p Packed) As(layout Layout) (Packed, error) {
@@ -224,48 +205,6 @@ func (p Packed) plusOther(q Packed) (Packed, error) {
 		return Packed{}, err
 	}
 	return p.Plus(q)
-}
-
-// minus returns p without the counts of q, in new memory. It returns the errors of
-// [Histogram.Subtract].
-func (p Packed) minus(q Packed) (Packed, error) {
-	if q.total == 0 {
-		return p, nil
-	}
-	never := func(index int, n int64) error { return errNeverAdded(p.layout, index, n) }
-	if !p.layout.Shares(q.layout) {
-		layout, err := p.layout.finest(q.layout)
-		if err != nil {
-			return p, err
-		}
-		if !layout.Shares(p.layout) {
-			return p, fmt.Errorf("%w: a histogram of %+v was never added", ErrRange, q.layout)
-		}
-		if q, err = q.as(layout); err != nil {
-			return p, err
-		}
-	}
-	left := packer{bytes: make([]byte, 0, len(p.bytes))}
-	a, b := cursor{left: p.bytes, index: -1}, cursor{left: q.bytes, index: -1}
-	b.next()
-	for a.next() {
-		switch {
-		case b.index < a.index:
-			return p, never(b.index, b.count)
-		case b.index > a.index:
-			left.add(a.index, a.count)
-		case a.count < b.count:
-			return p, never(b.index, b.count)
-		default:
-			left.add(a.index, a.count-b.count) // adds no slot if both are equal
-			b.next()
-		}
-	}
-	if b.index < math.MaxInt {
-		return p, never(b.index, b.count)
-	}
-	left.end()
-	return Packed{p.layout, p.total - q.total, left.next, left.bytes}, nil
 }
 
 // as returns the counts in a layout that is at least as fine. The error is [ErrSpan].

@@ -102,7 +102,7 @@ func (c *changer) change() (way string) {
 		}
 	}
 	ways := []string{"record", "version 0", "version 1", "version 2", "corrupt", "decode", "add", "add and subtract", "subtract",
-		"correct", "correct itself", "reset", "take", "pack", "unpack", "add packed", "subtract packed", "refine", "clone"}
+		"correct", "correct itself", "reset", "take", "pack", "unpack", "add packed", "refine", "clone"}
 	way = ways[c.r.IntN(len(ways))]
 	switch way {
 	case "record":
@@ -146,8 +146,6 @@ func (c *changer) change() (way string) {
 		c.packed.Unpack(c.h)
 	case "add packed":
 		check(c.packed.AddTo(c.h))
-	case "subtract packed":
-		check(c.packed.SubtractFrom(c.h), ErrRange)
 	case "refine":
 		check(c.h.Refine(c.layout()))
 	case "clone":

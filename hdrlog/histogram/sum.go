@@ -117,20 +117,6 @@ func (s *Sum) hold(p Packed) {
 	s.packed, s.dense = p, Histogram{}
 }
 
-// Subtract takes packed counts away. They must have been added before: otherwise it returns
-// [ErrRange], and s is unchanged.
-func (s *Sum) Subtract(p Packed) error {
-	if s.isDense {
-		return p.SubtractFrom(&s.dense)
-	}
-	left, err := s.packed.minus(p)
-	if err != nil {
-		return err
-	}
-	s.packed = left
-	return nil
-}
-
 // Reset empties s, so that it can take another layout. It keeps some of the memory.
 func (s *Sum) Reset() {
 	if len(s.dense.counts) > 1<<16 {
