@@ -137,6 +137,7 @@ func FuzzCorrect(f *testing.F) {
 	f.Add(uint8(0), int64(1), int64(1), []byte{1, 0, 0, 255, 0, 0, 2, 1, 0, 0, 1, 7})
 	f.Add(uint8(5), int64(1<<20), int64(1000), []byte{200, 1, 2, 3, 0, 1, 2, 3, 0, 0, 3, 232})
 	f.Add(uint8(2), int64(700), int64(77777), []byte{255, 255, 255, 255})
+	f.Add(uint8(3), int64(1), int64(1000), []byte{0, 0, 9, 1})
 	f.Fuzz(func(t *testing.T, digits uint8, lowest, step int64, data []byte) {
 		layout := histogram.Layout{Digits: int(digits % 6), Lowest: lowest}
 		h, err := histogram.New(layout)

@@ -90,6 +90,9 @@ const slotCost = 20
 // the counts, and the counts by remainder. The difference to the next higher low is the count of
 // the slot that begins at low.
 func (h *Histogram) correctSlots(into *Histogram, step int64) error {
+	if h.Max() < step {
+		return nil // none are missing
+	}
 	if err := h.checkMissing(step, into.total); err != nil {
 		return err
 	}
