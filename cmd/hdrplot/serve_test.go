@@ -68,6 +68,15 @@ func (s *served) stop() {
 	}
 }
 
+// stopWell stops it. It must succeed without a message.
+func (s *served) stopWell(t *testing.T) {
+	t.Helper()
+	s.stop()
+	if code := s.ProcessState.ExitCode(); code != 0 || s.errors.Len() > 0 {
+		t.Errorf("status %d, %s", code, s.errors)
+	}
+}
+
 // A writer writes a log, an interval at a time.
 type writer struct {
 	t    *testing.T
@@ -327,10 +336,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("a second server: %v, %s", err, out)
 		}
 	}
-	server.stop()
-	if code := server.ProcessState.ExitCode(); code != 0 || server.errors.Len() > 0 {
-		t.Errorf("status %d, %s", code, server.errors)
-	}
+	server.stopWell(t)
 }
 
 // TestServePipe keeps the page of a pipe that has ended, until the command is interrupted.
@@ -357,10 +363,7 @@ func TestServePipe(t *testing.T) {
 			break
 		}
 	}
-	server.stop()
-	if code := server.ProcessState.ExitCode(); code != 0 || server.errors.Len() > 0 {
-		t.Errorf("status %d, %s", code, server.errors)
-	}
+	server.stopWell(t)
 }
 
 // TestViewers opens 100 viewers. One of them reads nothing. The others and the page get everything.
