@@ -14,6 +14,7 @@ import (
 // TestOmission compares hdrunion -co | hdrsum with hdrsum -co of the logs themselves, whose numbers
 // are the reference's.
 func TestOmission(t *testing.T) {
+	t.Parallel()
 	build(t)
 	logs, err := filepath.Glob(filepath.Join(clitest.Root(), "testdata", "logs", "*.hdr"))
 	if err != nil || len(logs) < 20 {

@@ -38,9 +38,12 @@ func TestScale(t *testing.T) {
 		"xargs":      block(`(?m)^    (printf .* xargs .*)$`) + "\n" + last,
 		"parallel":   block(`(?m)^    (parallel .*)$`) + "\n" + last,
 		"make":       "make -s -j 4 all.hdr",
+		"ssh":        block(`(?m)^    (xargs .*ssh .*)$`) + "\n" + last,
+		"s3":         block(`(?ms)^    (aws s3 ls .*? sh) &&$`) + " &&\n" + last,
 		"kubernetes": "for JOB_COMPLETION_INDEX in 0 1 2 3; do\n" + indented + "\ndone\n" + last,
 	}
 	dir := t.TempDir()
+	remotes(t, dir)
 	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte(block("(?s)```make\n(.*?)```")), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,7 @@ func TestScale(t *testing.T) {
 	}
 	for name, script := range trees {
 		t.Run(name, func(t *testing.T) {
-			sh(t, "rm -f all.hdr part-*\n"+script)
+			sh(t, "rm -rf all.hdr part-* in-*\n"+script)
 			if parts, _ := filepath.Glob(dir + "/part-*"); len(parts) != 4 {
 				t.Errorf("%d parts, want 4", len(parts))
 			}
@@ -81,6 +84,42 @@ func TestScale(t *testing.T) {
 			}
 		})
 	}
+	sh(t, "echo malformed >> node03.hdr")
+	for _, name := range []string{"xargs", "parallel", "make", "ssh", "s3"} {
+		t.Run(name+" malformed", func(t *testing.T) {
+			sh(t, "rm -rf all.hdr part-* in-*")
+			c := exec.Command("sh", "-c", trees[name])
+			c.Dir = dir
+			if out, err := c.CombinedOutput(); err == nil {
+				t.Errorf("a malformed line is hidden:\n%s", out)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "all.hdr")); err == nil {
+				t.Error("there is a union of all")
+			}
+		})
+	}
+}
+
+// remotes makes commands that stand for ssh and aws. Each of four hosts has a folder with three of
+// the logs of dir, and the only bucket has all of them.
+func remotes(t *testing.T, dir string) {
+	t.Helper()
+	bin := t.TempDir()
+	commands := map[string]string{
+		"ssh": "mkdir -p $2/logs && cp node*.hdr $2/logs/ && cd $2/logs &&\n" +
+			"ls node*.hdr | awk -v h=$2 'int((NR-1)/3) != h' | xargs rm && exec sh -c \"${3#*&& }\"\n",
+		"aws": "case $2 in\nls) ls node*.hdr | awk '{print \"2026-01-01 00:00:00 1\", $1}';;\n" +
+			"cp) cp \"${4##*/}\" \"$5\";;\nesac\n",
+	}
+	for name, text := range commands {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "hosts"), []byte("0\n1\n2\n3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 // intervals returns the lines of a log that are intervals.

@@ -10,7 +10,7 @@ import (
 // dialect is how the log differs from a log of the reference, as far as the reader knows.
 type dialect struct {
 	// These report that the reader has given the notice.
-	saidCommas, saidMillis, saidEnds, saidBackwards, saidChange bool
+	saidCommas, saidMillis, saidEnds, saidBackwards, saidChange, saidSpace bool
 
 	// written reports that hdrkit wrote the log, so that its numbers mean what they say.
 	written bool
@@ -18,10 +18,15 @@ type dialect struct {
 	// of ends.
 	legendSaysEnd, legendSaysLength, basetime bool
 
-	second   Second
+	second   SecondNumber
+	sure     bool // second was not found out, but set or stated
 	evidence evidence
 	doubt    doubt
-	early    bool // an interval was returned with its length although its end would differ
+	against  counter // of intervals after the decision
+	// settled is the index of the first record of the batch that is not settled, and waiting that
+	// of the first one that waits for a decision or comes after it.
+	settled, waiting int
+	early            bool // an interval was returned as a length although its end would differ a little
 }
 
 const (
@@ -46,6 +51,9 @@ const (
 	// mark begins the comment by which a Reader recognizes the log of a [Writer].
 	mark = "#[Written by hdrkit"
 )
+
+// union begins the comment of a union that HdrLogProcessing wrote, which has lengths.
+const union = "#Union of:["
 
 func isMark(comment []byte) bool { return bytes.HasPrefix(comment, []byte(mark)) }
 
@@ -113,7 +121,7 @@ func (r *Reader) settleTime(i *Interval) (tooFar string) {
 	switch {
 	case i.Start+r.base >= millisStart && !r.dialect.written:
 		millis, ends = true, r.settleMillis(i)
-	case r.dialect.second == SecondEnd:
+	case r.option == SecondEnd:
 		i.endToLength()
 	case i.Length >= impossibleLength && i.Length >= i.Start && !onlyLengths:
 		ends = true
@@ -163,29 +171,36 @@ func (i *Interval) endToLength() {
 	i.mended = true
 }
 
-// dropNegativeLengths sets the lengths of intervals that end before they start to 0. Their
-// histograms count, but no time was measured. It runs once the meaning of the second number is
-// known.
-func (r *Reader) dropNegativeLengths(b *Batch) {
-	for n := 0; n < len(b.Records); n++ {
+// settle reads the intervals of the batch that wait as was decided. It sets the lengths of
+// intervals that end before they start to 0: their histograms count, but no time was measured.
+func (r *Reader) settle(b *Batch) {
+	d := &r.dialect
+	for n := d.settled; n < len(b.Records); n++ {
 		rec := &b.Records[n]
-		if rec.Kind != IntervalRecord || rec.Interval.Length >= 0 {
+		if rec.Kind != IntervalRecord {
 			continue
 		}
-		rec.Interval.Length = 0
-		if !r.dialect.saidBackwards {
-			r.dialect.saidBackwards = true
+		i := &rec.Interval
+		if d.second == SecondEnd && !d.sure && n >= d.waiting && !i.mended {
+			i.endToLength()
+		}
+		if i.Length >= 0 {
+			continue
+		}
+		i.Length, i.mended = 0, true
+		if !d.saidBackwards {
+			d.saidBackwards = true
 			r.note(rec.Line, "length", ErrBackwards)
 			b.Records = slices.Insert(b.Records, n+1, r.notes...)
 			r.notes = r.notes[:0]
 		}
 	}
+	d.settled = len(b.Records)
 }
 
 // doubt is how many intervals wait for one that proves what the second number is.
 type doubt struct {
 	held  bool
-	from  int // the index in the batch of the first interval that waits
 	lines int // how many lines wait, and their bytes
 	bytes int
 }
@@ -209,48 +224,47 @@ func (r *Reader) weighSecond(b *Batch, index int) {
 	i := &b.Records[index].Interval
 	d := &r.dialect
 	now := span{i.Start, i.Length}
-	if proved := d.evidence.add(i.Tag, now); proved != SecondUnknown {
-		r.decideSecond(b, proved)
+	if d.second != SecondUnknown {
+		if d.against.contradicts(d.second, now) {
+			r.err = fmt.Errorf("line %d: %w", r.line, ErrSecondRevoked)
+		}
 		return
 	}
-	differs := now.start != 0 && now.duration() > rounding
+	if !d.doubt.held {
+		d.waiting = index
+	}
+	if proved := d.evidence.add(i.Tag, now, r.line); proved != SecondUnknown {
+		r.decideSecond(proved)
+		return
+	}
 	switch {
 	case d.evidence.full():
-		r.guessSecond(b)
-	case d.doubt.held || !differs:
-	case d.legendSaysLength && !d.basetime && now.start <= now.second/4:
-		// Almost all logs begin so, and hold lengths. Whoever watches a live log wants to see the
-		// interval at once.
+		r.guessSecond()
+	case d.doubt.held || now.start == 0:
+	case d.legendSaysLength && !d.basetime && !now.matters() && now.duration() >= -distinct:
+		// Whoever watches a live log wants to see the interval at once.
 		d.early = true
 	default:
-		d.doubt = doubt{held: true, from: index}
+		d.doubt = doubt{held: true}
 	}
 }
 
 // guessSecond decides about a log that proved nothing.
-func (r *Reader) guessSecond(b *Batch) {
-	held := r.dialect.doubt.held
-	guess := r.dialect.evidence.guess()
-	r.decideSecond(b, guess)
-	if guess == SecondLength && held && r.dialect.legendSaysEnd {
-		r.note(r.line, "length", ErrSecondDoubt)
+func (r *Reader) guessSecond() {
+	d := &r.dialect
+	e := &d.evidence
+	guess := e.guess()
+	if guess == SecondLength && e.doubtLine > 0 {
+		r.note(e.doubtLine, "length", fmt.Errorf("%w: %s s, not %s s", ErrSecondDoubt,
+			Seconds(e.doubt.second), Seconds(math.Round(e.doubt.duration()*1e6)/1e6)))
 	}
-	r.flushNotes(b)
+	r.decideSecond(guess)
 }
 
-// decideSecond sets what the second number is, and mends the intervals that waited.
-func (r *Reader) decideSecond(b *Batch, second Second) {
+// decideSecond sets what the second number is, for the intervals that wait and those that come.
+func (r *Reader) decideSecond(second SecondNumber) {
 	d := &r.dialect
 	if second == SecondEnd {
-		if d.doubt.held {
-			for n := d.doubt.from; n < len(b.Records); n++ {
-				if i := &b.Records[n].Interval; b.Records[n].Kind == IntervalRecord && !i.mended {
-					i.endToLength()
-				}
-			}
-		} else if i := &b.Records[len(b.Records)-1].Interval; !i.mended {
-			i.endToLength()
-		}
 		r.noteEnds()
 	}
 	d.second, d.evidence, d.doubt = second, evidence{}, doubt{}

@@ -2,6 +2,7 @@ package hdrlog_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log"
 	"maps"
@@ -180,6 +181,67 @@ func ExampleWriter() {
 	// Tag=insert,0.127,1.007,25.002,...
 }
 
+// A log of measurements that a program has already: one interval for each second, in a loop. To
+// record while a program runs, use StartRecording.
+func ExampleWriter_measurements() {
+	measurements := []struct {
+		at      time.Time
+		latency time.Duration
+	}{
+		{time.UnixMilli(1441812279474), 1200 * time.Microsecond},
+		{time.UnixMilli(1441812279902), 25 * time.Millisecond},
+		{time.UnixMilli(1441812280133), 1300 * time.Microsecond},
+		{time.UnixMilli(1441812282001), 900 * time.Microsecond},
+	}
+
+	var text strings.Builder // or a file
+	writer := hdrlog.NewWriter(&text)
+	start := measurements[0].at.Truncate(time.Second)
+	writer.Version()
+	writer.Comment("UNITS:NANOSECONDS")
+	writer.BaseTime(float64(start.Unix()))
+	writer.StartTime(float64(start.Unix()))
+	writer.Legend()
+	h, err := histogram.New(histogram.Layout{Digits: 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	second := start
+	write := func() {
+		if h.TotalCount() > 0 {
+			writer.Interval([]byte("insert"), second.Sub(start).Seconds(), 1, h)
+			h.Reset(h.Layout())
+		}
+	}
+	for _, m := range measurements {
+		if of := m.at.Truncate(time.Second); of != second {
+			write()
+			second = of
+		}
+		if err := h.Record(m.latency.Nanoseconds(), 1); err != nil {
+			log.Fatal(err)
+		}
+	}
+	write()
+	if err := writer.Flush(); err != nil {
+		log.Fatal(err)
+	}
+	for line := range strings.Lines(text.String()) {
+		interval, _, _ := strings.Cut(strings.TrimSpace(line), "HIST")
+		fmt.Println(interval)
+	}
+	// Output:
+	// #[Histogram log format version 1.3]
+	// #[Written by hdrkit: START and LENGTH are seconds]
+	// #UNITS:NANOSECONDS
+	// #[BaseTime: 1441812279.000 (seconds since epoch)]
+	// #[StartTime: 1441812279.000 (seconds since epoch), Wed Sep 09 15:24:39 UTC 2015]
+	// "StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
+	// Tag=insert,0.000,1.000,25.002,
+	// Tag=insert,1.000,1.000,1.300,
+	// Tag=insert,3.000,1.000,0.900,
+}
+
 // The times of an interval are the same whichever way the log writes them.
 func ExampleInterval() {
 	const text = `#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015]
@@ -193,6 +255,30 @@ Tag=A,0.127,1.007,2.769,HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEu
 		}
 	}
 	// Output: 0.127 s after the start, from 1441812279.601 to 1441812280608 ms since the epoch
+}
+
+// The histogram of each interval. One reader reads one log after another.
+func ExampleInterval_Histogram() {
+	const text = `#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015]
+Tag=A,0.127,1.007,2.769,HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEuATEZMQ4uASkhIR4nrxg9v2lMaxhvMekILGZkKmcCAEf2CsI=
+`
+	var reader hdrlog.Reader
+	for _, name := range []string{"one.hlog", "two.hlog"} {
+		reader.Reset(strings.NewReader(text), name)
+		for record := range reader.All() {
+			if record.Kind != hdrlog.IntervalRecord {
+				continue
+			}
+			h, err := record.Interval.Histogram()
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println(reader.Name(), h.TotalCount(), "values, median", h.ValueAtPercentile(50))
+		}
+	}
+	// Output:
+	// one.hlog 741 values, median 344063
+	// two.hlog 741 values, median 344063
 }
 
 // Lines that cannot be read are records too.
@@ -275,15 +361,20 @@ func TestReadmeRecording(t *testing.T) {
 // The second numbers of this log are ends, but one interval does not prove it.
 func ExampleReader_SetSecond() {
 	const text = "5.000,6.250,0.000,HISTFAAAABx42pNpmSzMwMDAyAABzFAaxmey/wBlAQIl\n"
-	for _, second := range []hdrlog.Second{hdrlog.SecondUnknown, hdrlog.SecondEnd} {
+	for _, second := range []hdrlog.SecondNumber{hdrlog.SecondUnknown, hdrlog.SecondEnd} {
 		reader := hdrlog.NewReader(strings.NewReader(text), "ends.hlog")
 		reader.SetSecond(second)
 		for record := range reader.All() {
-			fmt.Println(record.Interval.Duration())
+			if record.Kind == hdrlog.Notice {
+				fmt.Println(errors.Is(record.Err, hdrlog.ErrSecondDoubt))
+			} else {
+				fmt.Println(record.Interval.Duration())
+			}
 		}
 	}
 	// Output:
 	// 6.25s
+	// true
 	// 1.25s
 }
 

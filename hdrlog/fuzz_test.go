@@ -86,7 +86,7 @@ var sentinels = []error{ErrMissing, ErrLine, ErrNumber, ErrTag, ErrTagTooLong, E
 func checkRecord(t *testing.T, rec *Record, maxLine int) {
 	switch rec.Kind {
 	case Malformed, Notice:
-		at := rec.Err.(*SyntaxError)
+		at := rec.Err
 		known := rec.Kind == Notice || slices.ContainsFunc(sentinels, func(err error) bool { return errors.Is(rec.Err, err) })
 		if !known || at.Line != rec.Line || at.File != "log" || at.Field == "" {
 			t.Fatalf("%+v", rec.Err)
@@ -121,7 +121,7 @@ func naiveForm(rec *Record) string {
 	}
 	for _, cause := range sentinels {
 		if errors.Is(rec.Err, cause) {
-			return malformedForm(rec.Line, rec.Err.(*SyntaxError).Field, cause)
+			return malformedForm(rec.Line, rec.Err.Field, cause)
 		}
 	}
 	return ""

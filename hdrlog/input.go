@@ -102,28 +102,38 @@ func decompress(src io.Reader, begin []byte) (io.Reader, error) {
 	switch {
 	case bytes.HasPrefix(begin, []byte("\x1f\x8b")):
 		unpacked, err := gzip.NewReader(kept)
-		return &damageReader{unpacked, kept}, kept.damage(err)
+		return &unpacker{Reader: unpacked, src: kept}, kept.damage(err)
 	case bytes.HasPrefix(begin, []byte("\x28\xb5\x2f\xfd")):
 		// Use one goroutine, since the callers have their own. Bound the memory of a hostile
 		// window.
 		unpacked, err := zstd.NewReader(kept, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-		return &damageReader{unpacked, kept}, kept.damage(err)
+		return &unpacker{Reader: unpacked, src: kept}, kept.damage(err)
 	}
 	return nil, nil
 }
+
+// A stream of a few bytes can stand for terabytes. Where the same small interval repeats, zstd
+// makes a log 90 times as small. So a stream whose text is longer than freeText must not be more
+// than mostTimes as long as its bytes.
+const (
+	freeText  = 1 << 30
+	mostTimes = 100
+)
 
 // maxWindow is the largest zstd window in bytes that a reader takes. It is the window of zstd
 // --long.
 const maxWindow = 128 << 20
 
-// A sourceReader keeps the error of its source, to distinguish it from damage.
+// A sourceReader keeps the error of its source, to distinguish it from damage, and counts bytes.
 type sourceReader struct {
 	io.Reader
-	err error
+	size int64
+	err  error
 }
 
 func (s *sourceReader) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
+	s.size += int64(n)
 	if err != nil && err != io.EOF {
 		s.err = err
 	}
@@ -141,16 +151,27 @@ func (s *sourceReader) damage(err error) error {
 	return fmt.Errorf("%w: %v", ErrCutShort, err)
 }
 
-// A damageReader turns the errors of a decompressor into ErrCutShort.
-type damageReader struct {
+// An unpacker turns the errors of a decompressor into ErrCutShort. It ends a text that is far too
+// long.
+type unpacker struct {
 	io.Reader
-	src *sourceReader
+	size int64
+	src  *sourceReader
 }
 
-func (d *damageReader) Read(p []byte) (int, error) {
-	n, err := d.Reader.Read(p)
+func (u *unpacker) Read(p []byte) (int, error) {
+	if u.size > freeText && u.size/mostTimes > u.src.size {
+		return 0, fmt.Errorf("%w: more than %d times, after %d MiB", ErrExpands, mostTimes, u.size>>20)
+	}
+	n, err := u.Reader.Read(p)
+	u.size += int64(n)
 	if err == io.EOF {
 		return n, err
 	}
-	return n, d.src.damage(err)
+	return n, u.src.damage(err)
 }
+
+// NewTextReader returns a reader of the text in r, as a [Reader] reads it: it may be compressed by
+// gzip or zstd, and be UTF-8 or UTF-16. The text is UTF-8, without a byte-order mark. If the file
+// is cut short, the error wraps [ErrCutShort].
+func NewTextReader(r io.Reader) io.Reader { return &decoder{src: r} }

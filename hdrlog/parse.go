@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-
-	"hdrkit/hdrlog/internal/mem"
 )
 
 // quoted returns the beginning of text in quotes, for a message.
@@ -104,7 +102,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 			return "start", ErrMissing
 		}
 		i.Tag, rest = line[4:comma:comma], line[comma+1:]
-		if len(i.Tag) > MaxTag {
+		if len(StandardTag(i.Tag)) > MaxTag {
 			return "tag", errLongTag(i.Tag)
 		}
 		if bytes.IndexByte(i.Tag, '\r') >= 0 {
@@ -137,6 +135,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 			end = min(end, payloadEnd(rest[:end]))
 			extra = bytes.TrimLeft(rest[end:], ", \t")
 		}
+		end = len(bytes.TrimRight(rest[:end], "\r\t")) // as at the end of a line
 		fields, rest = fields[:len(fields)-len(rest)+end], rest[:end]
 	}
 	i.Fields = fields
@@ -164,6 +163,9 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	}
 	if commas {
 		r.noteOnce(&r.dialect.saidCommas, "start", ErrDecimalCommas)
+	}
+	if bytes.IndexByte(i.Tag, ' ') >= 0 {
+		r.noteOnce(&r.dialect.saidSpace, "tag", ErrTagSpace)
 	}
 	if len(extra) > 0 {
 		r.extra = extra
@@ -301,5 +303,5 @@ func parseNumber(text []byte) (float64, error) {
 	if len(text) > 1000 {
 		return 0, strconv.ErrSyntax
 	}
-	return strconv.ParseFloat(mem.String(text), 64)
+	return strconv.ParseFloat(string(text), 64)
 }

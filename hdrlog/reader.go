@@ -41,8 +41,8 @@ type Reader struct {
 	file    io.Closer // what Close closes, if anything
 	name    string
 	maxLine int
-	batch   int    // how many bytes to read at a time
-	option  Second // what SetSecond set
+	batch   int          // how many bytes to read at a time
+	option  SecondNumber // what SetSecond set
 
 	line     int    // the number of the last line parsed
 	rest     []byte // text that was read but not parsed
@@ -85,11 +85,25 @@ func (b *Batch) Size() int { return cap(b.text) }
 // UTF-8, with or without a byte-order mark, or UTF-16. The reader detects all of that from the
 // content. Errors call the log by name.
 func NewReader(r io.Reader, name string) *Reader {
-	reader := &Reader{name: name, maxLine: DefaultMaxLine, batch: batchSize}
-	if r != nil {
-		reader.in = &decoder{src: r}
-	}
+	reader := new(Reader)
+	reader.Reset(r, name)
 	return reader
+}
+
+// Reset makes the reader one of another log, as [NewReader] does, in the same memory. What
+// SetMaxLine and SetBatchSize have set stays. Records that Scan returned are no longer valid. Reset
+// does not close the file of [Open].
+func (r *Reader) Reset(in io.Reader, name string) {
+	*r = Reader{
+		name: name, maxLine: r.maxLine, batch: r.batch, rest: r.rest[:0], notes: r.notes[:0],
+		scanned: Batch{Records: r.scanned.Records[:0], text: r.scanned.text},
+	}
+	if r.maxLine == 0 { // a zero Reader
+		r.maxLine, r.batch = DefaultMaxLine, batchSize
+	}
+	if in != nil {
+		r.in = &decoder{src: in}
+	}
 }
 
 // SetMaxLine limits the length of a line in bytes, without its newline. A longer line is malformed,
@@ -103,9 +117,9 @@ func (r *Reader) SetBatchSize(bytes int) { r.batch = max(bytes, 1) }
 
 // SetSecond decides whether the second number of an interval is its length or its end, for a log
 // where the reader does not find it out. Call SetSecond before you read the first record.
-func (r *Reader) SetSecond(second Second) {
+func (r *Reader) SetSecond(second SecondNumber) {
 	r.option = second
-	r.dialect.second = second
+	r.dialect.second, r.dialect.sure = second, second != SecondUnknown
 }
 
 // Continue says that the log follows another one of the same writer, as a new file does after
@@ -120,7 +134,7 @@ func (r *Reader) Continue(before *Reader) {
 	}
 	if r.option == SecondUnknown {
 		d := &before.dialect
-		r.dialect.second, r.dialect.written, r.dialect.basetime = d.second, d.written, d.basetime
+		r.dialect.second, r.dialect.sure, r.dialect.written, r.dialect.basetime = d.second, d.sure, d.written, d.basetime
 		r.dialect.legendSaysEnd, r.dialect.legendSaysLength = d.legendSaysEnd, d.legendSaysLength
 	}
 }
@@ -175,6 +189,7 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 		return false
 	}
 	b.Records = b.Records[:0]
+	r.dialect.settled, r.dialect.waiting = 0, 0
 	if cap(b.text) >= max(4*longText, 2*r.batch) {
 		b.text = nil
 	}
@@ -182,7 +197,7 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 	parsed, whole := 0, r.whole
 	for {
 		parsed = r.parseLines(b, parsed, whole)
-		if parsed < whole || r.ended || len(b.Records) > 0 && !r.dialect.doubt.held {
+		if parsed < whole || r.ended || r.err != nil || len(b.Records) > 0 && !r.dialect.doubt.held {
 			break
 		}
 		if len(b.Records) == 0 {
@@ -195,7 +210,10 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 	if r.ended && parsed == whole {
 		r.endRecords(b)
 	}
-	r.dropNegativeLengths(b)
+	r.settle(b)
+	if r.err != nil {
+		parsed, whole, b.text, r.ended = 0, 0, b.text[:0], true
+	}
 	r.rest = append(r.rest[:0], b.text[parsed:]...)
 	r.whole = whole - parsed
 	return len(b.Records) > 0
@@ -203,8 +221,9 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 
 // endRecords appends the records that the end of the log brings.
 func (r *Reader) endRecords(b *Batch) {
-	if r.dialect.doubt.held {
-		r.guessSecond(b)
+	if r.dialect.second == SecondUnknown && r.dialect.evidence.lines > 0 {
+		r.guessSecond()
+		r.flushNotes(b)
 	}
 	if r.cut != nil {
 		r.line++
@@ -299,7 +318,7 @@ func (r *Reader) end(b *Batch, err error, whole int) (end int) {
 // parseLines appends the records of the lines in b.text[from:to] to b, until the batch is full. It
 // returns the end of the last line that it parsed.
 func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
-	for from < to && (len(b.Records) < maxRecords || r.dialect.doubt.held) {
+	for from < to && r.err == nil && (len(b.Records) < maxRecords || r.dialect.doubt.held) {
 		line := b.text[from:to]
 		if newline := bytes.IndexByte(line, '\n'); newline >= 0 {
 			line = line[:newline]
@@ -313,7 +332,8 @@ func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
 			r.parseLine(b, trimmed)
 		}
 		if d := &r.dialect.doubt; d.held && d.exceeds(len(line)) {
-			r.guessSecond(b)
+			r.guessSecond()
+			r.flushNotes(b)
 		}
 	}
 	return from
@@ -333,13 +353,19 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 	switch rec.Kind {
 	case IntervalRecord:
 		r.intervals = true
-		if r.dialect.second == SecondUnknown && !rec.Interval.mended {
+		if !r.dialect.sure && !rec.Interval.mended {
 			r.weighSecond(b, index)
 		}
 	case Comment:
-		if r.option == SecondUnknown && isMark(line) {
-			r.decideSecond(b, SecondLength)
+		if r.option == SecondUnknown && (isMark(line) || bytes.HasPrefix(line, []byte(union))) {
+			if r.dialect.evidence.lines > 0 {
+				r.guessSecond()
+			}
+			r.settle(b)
+			r.dialect.second, r.dialect.sure = SecondLength, true
 		}
+	case StartTime, BaseTime:
+		r.dialect.evidence.tags = nil // starts count from another time
 	}
 	r.flushNotes(b)
 	if r.extra != nil {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -79,19 +80,25 @@ func TestRecords(t *testing.T) {
 	}{
 		{"nothing", "", nil},
 		{"blank lines", "\n\r\n  \n\n", nil},
-		{"one interval", "1,2,3,H\n", []string{"1 interval start=1 length=2 max=3 log=1 base=0 payload=H"}},
-		{"no final newline", "1,2,3,H", []string{"1 interval start=1 length=2 max=3 log=1 base=0 payload=H"}},
-		{"carriage returns and blank lines", "#c\r\n\r\nTag=A,1,2,3,H\r\n", []string{"1 comment #c", "3 interval tag=A start=1 length=2 max=3 log=1 base=0 payload=H"}},
-		{"spaces", "1 2 3 H  \nTag=A 1, 2,3,H\nTag=A 1 2 3 H\n", []string{
-			"1 interval start=1 length=2 max=3 log=1 base=0 payload=H",
+		{"one interval", "3,2,1,H\n", []string{"1 interval start=3 length=2 max=1 log=3 base=0 payload=H"}},
+		{"no final newline", "3,2,1,H", []string{"1 interval start=3 length=2 max=1 log=3 base=0 payload=H"}},
+		{"carriage returns and blank lines", "#c\r\n\r\nTag=A,3,2,1,H\r\n", []string{"1 comment #c", "3 interval tag=A start=3 length=2 max=1 log=3 base=0 payload=H"}},
+		{"spaces", "3 2 1 H  \nTag=A 1, 2,3,H\nTag=A 3 2 1 H\n", []string{
+			"1 interval start=3 length=2 max=1 log=3 base=0 payload=H",
 			`2 malformed log:2: start: not a number: ""`,
-			"3 interval tag=A start=1 length=2 max=3 log=1 base=0 payload=H",
+			"3 interval tag=A start=3 length=2 max=1 log=3 base=0 payload=H",
 		}},
-		{"what follows the payload", "1,2,3,H, ,\n1,2,3,H,more,of it\n1,2,3,H more\n", []string{
-			"1 interval start=1 length=2 max=3 log=1 base=0 payload=H",
-			"2 interval start=1 length=2 max=3 log=1 base=0 payload=H",
+		{"spaces and carriage returns that the reference takes for ends of fields", "Tag=a b,3,2,1,H\r,\nTag=c d,3,2,1,H\r\t,x\n", []string{
+			"1 interval tag=a b start=3 length=2 max=1 log=3 base=0 payload=H",
+			"1 notice log:1: tag: the tag contains a space; the reference does not read it, and a union writes %20",
+			"2 interval tag=c d start=3 length=2 max=1 log=3 base=0 payload=H",
+			`2 malformed log:2: line: text follows the interval: "x"`,
+		}},
+		{"what follows the payload", "3,2,1,H, ,\n3,2,1,H,more,of it\n3,2,1,H more\n", []string{
+			"1 interval start=3 length=2 max=1 log=3 base=0 payload=H",
+			"2 interval start=3 length=2 max=1 log=3 base=0 payload=H",
 			`2 malformed log:2: line: text follows the interval: "more,of it"`,
-			"3 interval start=1 length=2 max=3 log=1 base=0 payload=H",
+			"3 interval start=3 length=2 max=1 log=3 base=0 payload=H",
 			`3 malformed log:3: line: text follows the interval: "more"`,
 		}},
 		{"lengths below zero", "5,1,3,H\n6,-0.5,3,H\n7,-1,3,H\nTag=A,8,1,3,H\n", []string{
@@ -101,16 +108,16 @@ func TestRecords(t *testing.T) {
 			"3 interval start=7 length=0 max=3 log=5 base=0 payload=H",
 			"4 interval tag=A start=8 length=1 max=3 log=5 base=0 payload=H",
 		}},
-		{"an end before the start", "Tag=A,5,6,3,H\nTag=A,6,7,3,H\nTag=A,8,7,3,H\n", []string{
-			"1 interval tag=A start=5 length=1 max=3 log=5 base=0 payload=H",
-			"2 interval tag=A start=6 length=1 max=3 log=5 base=0 payload=H",
+		{"an end before the start", "Tag=A,1000,1001,3,H\nTag=A,1001,1002,3,H\nTag=A,1003,1002,3,H\n", []string{
+			"1 interval tag=A start=1000 length=1 max=3 log=1000 base=0 payload=H",
+			"2 interval tag=A start=1001 length=1 max=3 log=1000 base=0 payload=H",
 			"2 notice log:2: length: the second number is read as the interval's end",
-			"3 interval tag=A start=8 length=0 max=3 log=5 base=0 payload=H",
+			"3 interval tag=A start=1003 length=0 max=3 log=1000 base=0 payload=H",
 			"3 notice log:3: length: the interval ends before it starts; it is read as one of no length",
 		}},
 		{"times that are too far away", strings.Join([]string{
 			"1e300,2,3,H", "-1e13,2,3,H", "5,1e300,3,H", "5,-1e300,3,H", "-1e300,1e300,3,H", "#[StartTime: 1e14 (s)]", "#[BaseTime: -1e14]",
-			"#[BaseTime: -1e12]", "-2e11,2,3,H", "#[BaseTime: 0]", "1,2,3,H",
+			"#[BaseTime: -1e12]", "-2e11,2,3,H", "#[BaseTime: 0]", "3,2,1,H",
 		}, "\n"), []string{
 			`1 malformed log:1: start: time is more than 35,000 years from the epoch: "1e300"`,
 			`2 malformed log:2: start: time is more than 35,000 years from the epoch: "-1e13"`,
@@ -122,14 +129,14 @@ func TestRecords(t *testing.T) {
 			"8 base -1e+12",
 			`9 malformed log:9: start: time is more than 35,000 years from the epoch: "-2e11"`,
 			"10 base 0",
-			"11 interval start=1 length=2 max=3 log=1 base=0 payload=H",
+			"11 interval start=3 length=2 max=1 log=3 base=0 payload=H",
 		}},
 		{"byte-order mark", "\ufeff#c\n", []string{"1 comment #c"}},
 		{"legend", "\"StartTimestamp\",\"x\"\n", []string{`1 legend "StartTimestamp","x"`}},
-		{"tags", "Tag=,1,2,3,H\nTag=ä/b,1,2,3,H\nTag=a=b,1,2,3,H\n", []string{
-			"1 interval tag= start=1 length=2 max=3 log=1 base=0 payload=H",
-			"2 interval tag=ä/b start=1 length=2 max=3 log=1 base=0 payload=H",
-			"3 interval tag=a=b start=1 length=2 max=3 log=1 base=0 payload=H",
+		{"tags", "Tag=,3,2,1,H\nTag=ä/b,3,2,1,H\nTag=a=b,3,2,1,H\n", []string{
+			"1 interval tag= start=3 length=2 max=1 log=3 base=0 payload=H",
+			"2 interval tag=ä/b start=3 length=2 max=1 log=3 base=0 payload=H",
+			"3 interval tag=a=b start=3 length=2 max=1 log=3 base=0 payload=H",
 		}},
 		{"numbers", "1e3,2.5E-1,+3,H\n-1.5,.5,0x10,H\n-1.5,.5,0x1p4,H\n-1.5,.5,1_0,H\n1,0,Infinity,H\n1,0,1e999,H\n", []string{
 			"1 interval start=1000 length=0.25 max=3 log=1000 base=0 payload=H",
@@ -140,9 +147,9 @@ func TestRecords(t *testing.T) {
 			"6 interval start=1 length=0 max=+Inf log=1000 base=0 payload=H",
 		}},
 		{"malformed, and none stops the log", strings.Join([]string{
-			"x,2,3,H", "1,x,3,H", "1,2,x,H", "1,2,3,", "1,2,3", "1,2,", "1,2", "1,", "1", "x", ",", "1,,3,H", "Tag=A", "Tag=A,", "Tag=A,x",
-			"0x10,2,3,H", "1_0,2,3,H", "NaN,2,3,H", "Inf,2,3,H", "1,1e999,3,H", "1d,2,3,H", " 1,2,3,H",
-			"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz,2,3,H", "\x00\xff,1,2,3", "#[StartTime: x]", "#[StartTime:]", "#[BaseTime: NaN (s)]", "Tag=A\rB,1,2,3,H", "1,2,3,H",
+			"x,2,3,H", "1,x,3,H", "1,2,x,H", "3,2,1,", "1,2,3", "1,2,", "1,2", "1,", "1", "x", ",", "1,,3,H", "Tag=A", "Tag=A,", "Tag=A,x",
+			"0x10,2,3,H", "1_0,2,3,H", "NaN,2,3,H", "Inf,2,3,H", "1,1e999,3,H", "1d,2,3,H", " 3,2,1,H",
+			"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz,2,3,H", "\x00\xff,1,2,3", "#[StartTime: x]", "#[StartTime:]", "#[BaseTime: NaN (s)]", "Tag=A\rB,3,2,1,H", "3,2,1,H",
 		}, "\n"), []string{
 			`1 malformed log:1: start: not a number: "x"`,
 			`2 malformed log:2: length: not a number: "x"`,
@@ -172,7 +179,7 @@ func TestRecords(t *testing.T) {
 			`26 malformed log:26: StartTime: not a number: ""`,
 			`27 malformed log:27: BaseTime: not a number: "NaN"`,
 			`28 malformed log:28: tag: tag contains a comma, a space or a line break: "A\rB"`,
-			"29 interval start=1 length=2 max=3 log=1 base=0 payload=H",
+			"29 interval start=3 length=2 max=1 log=3 base=0 payload=H",
 		}},
 		{"time comments", "#[StartTime: 1441812279.474 (seconds since epoch), Wed]\n#[Basetime: 5]\n#[StartTime:7,5 (s)]\n#[BaseTime: 1,\n#[StartTime 1]\n# [BaseTime: 1]\n", []string{
 			"1 start 1.441812279474e+09", "2 base 5", "3 start 7.5", "4 base 1", "5 comment #[StartTime 1]", "6 comment # [BaseTime: 1]",
@@ -230,12 +237,12 @@ func TestRecords(t *testing.T) {
 			"2 interval start=0.127 length=1.007 max=2.769 log=0.127 base=0 payload=H",
 			"2 notice log:2: start: numbers are read with decimal commas",
 		}},
-		{"not decimal commas", "1,2,3,4,5,6\n1 2,3,4,5,6,7,8\n1,2 3,4,5,6,7,8\n", []string{
-			"1 interval start=1 length=2 max=3 log=1 base=0 payload=4",
+		{"not decimal commas", "3,2,1,4,5,6\n3 2,1,4,5,6,7,8\n3,2 1,4,5,6,7,8\n", []string{
+			"1 interval start=3 length=2 max=1 log=3 base=0 payload=4",
 			`1 malformed log:1: line: text follows the interval: "5,6"`,
-			"2 interval start=1 length=2 max=3 log=1 base=0 payload=4",
+			"2 interval start=3 length=2 max=1 log=3 base=0 payload=4",
 			`2 malformed log:2: line: text follows the interval: "5,6,7,8"`,
-			"3 interval start=1 length=2 max=3 log=1 base=0 payload=4",
+			"3 interval start=3 length=2 max=1 log=3 base=0 payload=4",
 			`3 malformed log:3: line: text follows the interval: "5,6,7,8"`,
 		}},
 		{"milliseconds", "1441812279474,1000,3,H\n1441812280474,1500,3,H\n", []string{
@@ -276,13 +283,32 @@ func TestRecords(t *testing.T) {
 			"1 interval tag=a start=1 length=1 max=3 log=1 base=0 payload=H",
 			"2 interval tag=b start=1 length=1 max=3 log=1 base=0 payload=H",
 			"3 interval tag=a start=2 length=1 max=3 log=1 base=0 payload=H",
-			"3 notice log:3: length: the second number is read as the interval's end",
 			"4 interval tag=b start=2 length=2 max=3 log=1 base=0 payload=H",
+			"4 notice log:4: length: the second number is read as the interval's end",
+		}},
+		{"ends that begin a little after zero", "\"StartTimestamp\",\"Interval_Length\"\n0.0625,1.0625,3,H\n1.0625,2.0625,3,H\n2.0625,3.0625,3,H\n3.0625,4.0625,3,H\n4.0625,5.0625,3,H\n", []string{
+			`1 legend "StartTimestamp","Interval_Length"`,
+			"2 interval start=0.0625 length=1.0625 max=3 log=0.0625 base=0 payload=H",
+			"3 interval start=1.0625 length=1 max=3 log=0.0625 base=0 payload=H",
+			"4 interval start=2.0625 length=1 max=3 log=0.0625 base=0 payload=H",
+			"5 interval start=3.0625 length=1 max=3 log=0.0625 base=0 payload=H",
+			"5 notice log:5: length: the second number is read as the interval's end; the first intervals were read with their lengths",
+			"6 interval start=4.0625 length=1 max=3 log=0.0625 base=0 payload=H",
+		}},
+		{"other dialects among ends", "1000,1001,3,H\n1001,5,2,5,1,0,H\n1441812279474,1000,3,H\n1001,1002,3,H\n", []string{
+			"1 interval start=1000 length=1 max=3 log=1000 base=0 payload=H",
+			"2 interval start=1001.5 length=2.5 max=1 log=1000 base=0 payload=H",
+			"2 notice log:2: start: numbers are read with decimal commas",
+			"3 interval start=1.441812279474e+09 length=1 max=3 log=1000 base=0 payload=H",
+			"3 notice log:3: start: times are read as milliseconds",
+			"4 interval start=1001 length=1 max=3 log=1000 base=0 payload=H",
+			"4 notice log:4: length: the second number is read as the interval's end",
 		}},
 		{"lengths that double look like ends from zero, twice", "0,1,3,H\n1,2,3,H\n3,4,3,H\n", []string{
 			"1 interval start=0 length=1 max=3 log=0 base=0 payload=H",
 			"2 interval start=1 length=2 max=3 log=0 base=0 payload=H",
 			"3 interval start=3 length=4 max=3 log=0 base=0 payload=H",
+			"2 notice log:2: length: the second number may be the interval's end; it is read as the length: 2.000 s, not 1.000 s",
 		}},
 		{"EndTimestamp that is the length", "\"StartTimestamp\",\"EndTimestamp\"\n0,1,3,H\n1,1,3,H\n2,1,3,H\n", []string{
 			`1 legend "StartTimestamp","EndTimestamp"`,
@@ -298,7 +324,7 @@ func TestRecords(t *testing.T) {
 		{"EndTimestamp, a single interval", "\"StartTimestamp\",\"EndTimestamp\"\n5,6,3,H\n", []string{
 			`1 legend "StartTimestamp","EndTimestamp"`,
 			"2 interval start=5 length=6 max=3 log=5 base=0 payload=H",
-			"2 notice log:2: length: the second number may be the interval's end, as the legend says; it is read as the length, as the reference does",
+			"2 notice log:2: length: the second number may be the interval's end; it is read as the length: 6.000 s, not 1.000 s",
 		}},
 		{"EndTimestamp, the second interval late", "\"StartTimestamp\",\"EndTimestamp\"\n1,2,3,H\n#1\nx\n#3\n2,3,3,H\n", []string{
 			`1 legend "StartTimestamp","EndTimestamp"`,
@@ -318,7 +344,7 @@ func TestRecords(t *testing.T) {
 }
 
 func TestSentinels(t *testing.T) {
-	r := NewReader(strings.NewReader("1,2\nx,1,1,H\nTag=AAAAAAAAAAAAAAAAAAAAAAA,1,2,3,H\n"), "a log")
+	r := NewReader(strings.NewReader("1,2\nx,1,1,H\nTag=AAAAAAAAAAAAAAAAAAAAAAA,3,2,1,H\n"), "a log")
 	r.SetMaxLine(20)
 	for _, want := range []error{ErrMissing, ErrNumber, ErrLineTooLong} {
 		if !r.Scan() || r.Record().Kind != Malformed {
@@ -609,7 +635,7 @@ func TestWaitingLinesMemory(t *testing.T) {
 // reader does not keep this memory.
 func TestLongLineMemory(t *testing.T) {
 	long := strings.Repeat("9", 15<<20)
-	for _, line := range []string{long, "1," + long + ",3,H", "1,2," + long + ",H", "1,2,3," + long, "#[StartTime: " + long + "]"} {
+	for _, line := range []string{long, "1," + long + ",3,H", "1,2," + long + ",H", "3,2,1," + long, "#[StartTime: " + long + "]"} {
 		var before, after runtime.MemStats
 		r := NewReader(strings.NewReader(line+"\n#next\n"), "log")
 		var b Batch
@@ -631,7 +657,7 @@ func TestLongLineMemory(t *testing.T) {
 
 // TestLongLineInPieces reads one long line byte by byte.
 func TestLongLineInPieces(t *testing.T) {
-	line := "1,2,3," + strings.Repeat("x", 2<<20)
+	line := "3,2,1," + strings.Repeat("x", 2<<20)
 	// The square of the length takes minutes.
 	got := scan(NewReader(iotest.OneByteReader(strings.NewReader(line)), "log"))
 	if len(got) != 1 || !strings.HasSuffix(got[0], line[6:]) {
@@ -858,7 +884,7 @@ func TestZeroValues(t *testing.T) {
 			t.Errorf("%s: Err is %v", name, r.Err())
 		}
 	}
-	r := NewReader(strings.NewReader("1,2,3,H\n"), "log")
+	r := NewReader(strings.NewReader("3,2,1,H\n"), "log")
 	for _, when := range []string{"before Scan", "after the end"} {
 		if rec := r.Record(); rec.Kind != Malformed || !errors.Is(rec.Err, ErrNoRecord) || !strings.HasPrefix(rec.Err.Error(), "log:") {
 			t.Errorf("%s: %+v", when, rec)
@@ -956,7 +982,7 @@ func TestTimes(t *testing.T) {
 // milliseconds that the reference makes of them.
 func TestAppendStandard(t *testing.T) {
 	for _, test := range []struct{ log, want, max string }{
-		{"1,2,3,H\n", "1,2,3,", "3"},
+		{"3,2,1,H\n", "3,2,1,", "1"},
 		{"Tag=a 1.5 2 3e0 H\n", "1.5 2 3e0 ", "3e0"},
 		{"1,2,+Inf,H\n", "1.000,2.000,0.000,", "0.000"},
 		{"1,2,0x1p4,H\n", "1.000,2.000,16.000,", "16.000"},
@@ -1043,10 +1069,47 @@ func TestLongLegend(t *testing.T) {
 		{`"Timestamp` + long + `"`, Malformed},
 		{"#" + long[1:], Comment},
 		{"#" + long, Malformed},
-		{"1,2,3," + long, IntervalRecord},
+		{"3,2,1," + long, IntervalRecord},
 	} {
 		if r := NewReader(strings.NewReader(test.line), "log"); !r.Scan() || r.Record().Kind != test.kind {
 			t.Errorf("%.20s, %d bytes: %v", test.line, len(test.line), r.Record().Kind)
 		}
+	}
+}
+
+// TestReset checks that a reader that has read part of one log reads another as a new one does.
+func TestReset(t *testing.T) {
+	names, err := filepath.Glob("../testdata/*/*.h*")
+	if err != nil || len(names) < 30 {
+		t.Fatal(names, err)
+	}
+	dump := func(r *Reader) string {
+		var b strings.Builder
+		for record := range r.All() {
+			fmt.Fprintf(&b, "%s %d %q %v %v %v\n", record.Kind, record.Line, record.Text, record.Interval.Start, record.Interval.LogStart, record.Err)
+		}
+		return b.String()
+	}
+	used := new(Reader)
+	for n, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used.Reset(bytes.NewReader(text), name)
+		if got, want := dump(used), dump(NewReader(bytes.NewReader(text), name)); got != want {
+			t.Errorf("%s after %s: got\n%s\nwant\n%s", name, names[max(n-1, 0)], got, want)
+		}
+		// The next one comes after part of a log with other settings.
+		used.Reset(strings.NewReader("#[StartTime: 5]\n\"a\",\n1,2,3,HIST\nTag=x,1,2,3,HISTx y\nhalf"), "part")
+		used.SetSecond(SecondEnd)
+		for range n % 5 {
+			used.Scan()
+		}
+	}
+	used.SetMaxLine(10)
+	used.Reset(strings.NewReader("1,2,3,HISTFAAAA"), "long")
+	if !used.Scan() || !errors.Is(used.Record().Err, ErrLineTooLong) {
+		t.Errorf("the longest line is forgotten: %v", used.Record())
 	}
 }

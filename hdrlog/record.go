@@ -51,8 +51,8 @@ type Record struct {
 	Interval Interval
 	// Seconds is the time since the epoch if Kind is StartTime or BaseTime.
 	Seconds float64
-	// Err is set if Kind is Malformed or Notice. It is a [*SyntaxError].
-	Err error
+	// Err is set if Kind is Malformed or Notice.
+	Err *SyntaxError
 }
 
 // Clone returns a copy of the record that stays valid.
@@ -89,7 +89,7 @@ type Interval struct {
 	LogStart, Base float64
 
 	// mended reports that Start and Length are not the numbers in Fields, since those are
-	// milliseconds, or ends of intervals, or have decimal commas.
+	// milliseconds, or ends of intervals, or a negative length, or have decimal commas.
 	mended bool
 	// goMax reports that only Go's parser accepts MAX as a number (hexadecimal digits or
 	// underscores).
@@ -169,29 +169,38 @@ var (
 	ErrExtra = errors.New("text follows the interval")
 	// ErrCutShort: a compressed file ends in the middle.
 	ErrCutShort = errors.New("compressed file is cut short or damaged")
+	// ErrExpands: a compressed file stands for far more text than a log of its size can have.
+	ErrExpands = errors.New("compressed file expands too much; decompress it if it is a log")
 	// ErrNoRecord: Reader.Record was called where there is no record.
 	ErrNoRecord = errors.New("no record was read")
 )
 
 // Causes of the [SyntaxError] of a notice.
 var (
-	// ErrSecondEnd: the log proves that it holds ends instead of lengths, or holds a lone interval
-	// that would last more than a day otherwise. [Reader.SetSecond] decides otherwise.
+	// ErrSecondEnd: the log proves that it holds ends instead of lengths, or suggests it and is too
+	// short for a proof, or its intervals would last more than a day otherwise. [Reader.SetSecond]
+	// decides otherwise.
 	ErrSecondEnd = errors.New("the second number is read as the interval's end")
-	// ErrSecondDoubt: the legend promises ends, but nothing proves them. [Reader.SetSecond]
-	// decides.
-	ErrSecondDoubt = errors.New("the second number may be the interval's end, as the legend says; it is read as the length, as the reference does")
+	// ErrSecondDoubt: nothing proves what the second number is, and it matters.
+	// [Reader.SetSecond] decides.
+	ErrSecondDoubt = errors.New("the second number may be the interval's end; it is read as the length")
 	// ErrMilliseconds: the times would be after the year 5138 in seconds.
 	ErrMilliseconds = errors.New("times are read as milliseconds")
 	// ErrDecimalCommas: the numbers have decimal commas.
 	ErrDecimalCommas = errors.New("numbers are read with decimal commas")
 	// ErrBackwards: the length is negative.
 	ErrBackwards = errors.New("the interval ends before it starts; it is read as one of no length")
+	// ErrTagSpace: a tag contains a space, where the reference ends it. See [StandardTag].
+	ErrTagSpace = errors.New("the tag contains a space; the reference does not read it, and a union writes %20")
 	// ErrTimesChange: a comment changed the start or base time after intervals were read.
 	ErrTimesChange = errors.New("the time changes")
 	// ErrTimesKept: the log continues another one without times of its own, see [Reader.Continue].
 	ErrTimesKept = errors.New("the log has no start time and no base time; those of the log before it are kept")
 )
+
+// ErrSecondRevoked ends a log whose intervals were returned with lengths or ends as second numbers
+// before others proved that to be wrong. Use [Reader.SetSecond].
+var ErrSecondRevoked = errors.New("the intervals so far disprove that the second number is what it was read as, the length or the end")
 
 // Errors for values that were not made by their function.
 var (
@@ -204,5 +213,10 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %v", e.File, e.Line, e.Field, e.Err)
 }
 
-// Unwrap returns the cause.
-func (e *SyntaxError) Unwrap() error { return e.Err }
+// Unwrap returns the cause, nil for a nil error.
+func (e *SyntaxError) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Err
+}

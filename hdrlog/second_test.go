@@ -2,6 +2,8 @@ package hdrlog
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -117,52 +119,180 @@ func TestLengthsAreNotEnds(t *testing.T) {
 	}
 }
 
-// A log of consecutive ends is read as such if it has three intervals of a tag. If it starts after
-// 0, two are enough.
+// joined joins the intervals of a tag as HdrLogProcessing does. They are in order of their starts.
+// Intervals of the result overlap.
+func joined(all []printed) (union []printed) {
+	open := make(map[string]int)
+	for _, i := range all {
+		if n, ok := open[i.tag]; ok {
+			end := union[n].start + union[n].length
+			if i.start+i.length <= end || (end-i.start)/i.length > 0.8 {
+				continue
+			}
+		}
+		open[i.tag] = len(union)
+		union = append(union, i)
+	}
+	return union
+}
+
+// shuffled moves some of the intervals a few places.
+func shuffled(random *rand.Rand, all []printed) {
+	for n := range all {
+		if random.IntN(4) == 0 {
+			m := min(n+1+random.IntN(8), len(all)-1)
+			all[n], all[m] = all[m], all[n]
+		}
+	}
+}
+
+// nodes returns the intervals of some logs of one period, with jitter and gaps, that begin at about
+// the same time.
+func nodes(random *rand.Rand, count int, from, shortest float64) (all []printed) {
+	pick := func(from ...float64) float64 { return from[random.IntN(len(from))] }
+	period := max(shortest, pick(0.1, 1, 1, 5, 10, 60))
+	jitter, gaps, longest := pick(0, 0.001, 0.01, 0.01, 0.1, 0.3), pick(0, 0, 0.05, 0.3), pick(1, 1, 1, 10)
+	tags, lines := 1+random.IntN(3), 1+random.IntN(40)
+	if random.IntN(3) == 0 {
+		lines = 1 + random.IntN(5)
+	}
+	for range count {
+		start := from + pick(0, 0, 0.001, period, 3*period)*random.Float64()
+		for n := range lines {
+			length := period * (1 + jitter*(2*random.Float64()-1))
+			if n == 0 {
+				length *= longest
+			}
+			if random.Float64() >= gaps {
+				for tag := range tags {
+					all = append(all, printed{fmt.Sprintf("Tag=%d,", tag), start, length})
+				}
+			}
+			start += length
+			if random.IntN(30) == 0 {
+				start += 50 * period * random.Float64()
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b printed) int { return cmp.Compare(a.start, b.start) })
+	return all
+}
+
+// check reads a log. It returns what the second number was read as, and whether a notice says that
+// it may be something else.
+func check(t *testing.T, log string, want []printed, ends bool) (second SecondNumber, notice bool) {
+	t.Helper()
+	n, differ, asEnds := 0, false, false
+	r := NewReader(strings.NewReader(log), "log")
+	for rec := range r.All() {
+		switch {
+		case rec.Kind == Notice:
+			notice = notice || errors.Is(rec.Err, ErrSecondDoubt) || errors.Is(rec.Err, ErrSecondEnd)
+		case rec.Kind == IntervalRecord:
+			i := want[n]
+			length, end := i.length, i.length-i.start
+			if ends {
+				length, end = i.start+i.length, i.length
+			}
+			n++
+			if got := rec.Interval.Length; math.Abs(got-max(0, length)) < 1e-5 {
+				// As lengths. It matters if the readings differ by more than a tenth.
+				differ = differ || math.Abs(length-end) > 0.1*math.Abs(end)+0.01
+			} else if math.Abs(got-max(0, end)) < 1e-5 {
+				asEnds = true
+			} else {
+				t.Fatalf("line %d: length %v of\n%s", rec.Line, got, log)
+			}
+		}
+	}
+	if r.Err() != nil {
+		t.Fatalf("%v of\n%s", r.Err(), log)
+	}
+	switch {
+	case asEnds:
+		return SecondEnd, notice
+	case differ:
+		return SecondLength, notice
+	}
+	return SecondUnknown, notice
+}
+
+// goodLogs returns how many logs of a kind to read in each of the roundings.
+func goodLogs() int {
+	if testing.Short() {
+		return 4000 / len(roundings)
+	}
+	return 20_000 / len(roundings)
+}
+
+// TestUnionsAreNotEnds: a log of lengths is never read as one of ends, if it is a union by
+// HdrLogProcessing's rules or the lines of several logs, with gaps, jitter and disorder.
+func TestUnionsAreNotEnds(t *testing.T) {
+	for name, round := range roundings {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(7, 8))
+			for range goodLogs() {
+				from := []float64{0, 0, 0, 0.137, 1, 10, 1000, 1468800003.137}[random.IntN(8)]
+				all := nodes(random, 1+random.IntN(6), from, 0)
+				if random.IntN(3) > 0 {
+					all = joined(all)
+				}
+				if random.IntN(2) == 0 {
+					shuffled(random, all)
+				}
+				var log strings.Builder
+				log.WriteString(header(random))
+				for n, i := range all {
+					all[n].start, all[n].length = round(i.start), round(i.length)
+					fmt.Fprintf(&log, "%s%v,%v,1,H\n", i.tag, all[n].start, all[n].length)
+				}
+				if second, _ := check(t, log.String(), all, false); second == SecondEnd {
+					t.Fatalf("read as ends:\n%s", log.String())
+				}
+			}
+		})
+	}
+}
+
+// TestEndsAreEnds: a log of ends is read as such, with gaps, jitter and disorder, or a notice says
+// that it may be one.
 func TestEndsAreEnds(t *testing.T) {
 	for name, round := range roundings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			random := rand.New(rand.NewPCG(3, 4))
-			for range 2000 {
-				first := []float64{0, 1, 7, 1682.371, 627655.777, 60}[random.IntN(6)]
-				period := []float64{1, 2, 10, 5.5}[random.IntN(4)]
-				intervals := 3 + random.IntN(3)
-				if first > 0 {
-					intervals--
+			random := rand.New(rand.NewPCG(9, 10))
+			var long, proved int
+			for range goodLogs() {
+				from := []float64{0, 0, 0, 0.137, 1, 10, 1682.371, 627655.777, 1468800003.137}[random.IntN(9)]
+				shortest := 0.0
+				if name == "whole" {
+					shortest = 2
 				}
-				legend := random.IntN(3)
+				all := nodes(random, 1, from, shortest)
+				if random.IntN(2) == 0 {
+					shuffled(random, all)
+				}
 				var log strings.Builder
-				switch legend {
-				case 0:
-					log.WriteString("#[Basetime: 1468800003 (seconds since epoch)]\n\"StartTimestamp\",\"Interval_Length\"\n")
-				case 1:
-					log.WriteString("\"StartTimestamp\",\"EndTimestamp\"\n")
+				log.WriteString(header(random))
+				for n, i := range all {
+					end := round(i.start + i.length)
+					all[n].start = round(i.start)
+					all[n].length = end - all[n].start
+					fmt.Fprintf(&log, "%s%v,%v,1,H\n", i.tag, all[n].start, end)
 				}
-				tags := 1 + random.IntN(3)
-				var want []float64
-				start := first
-				for range intervals {
-					end := start + period*(0.9+random.Float64()*0.2)
-					if name == "whole" {
-						end = math.Ceil(end)
-					}
-					for tag := range tags {
-						fmt.Fprintf(&log, "Tag=%d,%v,%v,1,H\n", tag, round(start), round(end))
-						want = append(want, round(end)-round(start))
-					}
-					start = end
+				second, notice := check(t, log.String(), all, true)
+				if second == SecondLength && !notice {
+					t.Fatalf("silently read as lengths:\n%s", log.String())
 				}
-				var got []float64
-				for r := NewReader(strings.NewReader(log.String()), "log"); r.Scan(); {
-					if r.Record().Kind == IntervalRecord {
-						got = append(got, r.Record().Interval.Length)
+				if len(all) > 40 {
+					long++
+					if second == SecondEnd {
+						proved++
 					}
-				}
-				if !slices.Equal(got, want) {
-					t.Fatalf("lengths %v, want %v, of\n%s", got, want, log.String())
 				}
 			}
+			t.Logf("%d of %d long logs are read as ends", proved, long)
 		})
 	}
 }
@@ -209,6 +339,69 @@ func TestWrittenIsReadBack(t *testing.T) {
 	}
 }
 
+// TestSecondOf reads logs that begin as logs of the other kind do.
+func TestSecondOf(t *testing.T) {
+	rest := func(from int, line func(n int) string) (text string) {
+		for n := range 40 {
+			text += line(from + n)
+		}
+		return text
+	}
+	ends := func(n int) string { return fmt.Sprintf("%d,%d,1,H\n", n, n+1) }
+	lengths := func(n int) string { return fmt.Sprintf("%d,1,1,H\n", n) }
+	for _, test := range []struct {
+		name, log string
+		want      []float64 // the first lengths
+		notice    error
+		err       error
+	}{
+		{"a union of HdrLogProcessing", "0,1.009,1,H\n.794,1.009,1,H\n1.009,1.019,1,H\n1.803,1.013,1,H\n", []float64{1.009, 1.009, 1.019, 1.013}, nil, nil},
+		{"its first three lines", "0,1.009,1,H\n.794,1.009,1,H\n1.009,1.019,1,H\n", []float64{1.009, 1.009, 1.019}, ErrSecondDoubt, nil},
+		{"a comment says that it is one", "#Union of:[a, b]\n5,6,1,H\n6,7,1,H\n7,8,1,H\n8,9,1,H\n", []float64{6, 7, 8, 9}, nil, nil},
+		{"the comment comes later", "5,6,1,H\n6,7,1,H\n#Union of:[a, b]\n7,8,1,H\n", []float64{1, 1, 8}, ErrSecondEnd, nil},
+		{"ends with a gap", "0,1,1,H\n1,2,1,H\n3,4,1,H\n4,5,1,H\n5,6,1,H\n", []float64{1, 1, 1, 1, 1}, ErrSecondEnd, nil},
+		{"ends with an early gap", "0,1,1,H\n1,2,1,H\n3,4,1,H\n", []float64{1, 2, 4}, ErrSecondDoubt, nil},
+		{"ends with a long first interval", "0,10,1,H\n10,11,1,H\n" + rest(11, ends), []float64{10, 1, 1, 1}, ErrSecondEnd, nil},
+		{"two ends with a long first one", "0,10,1,H\n10,11,1,H\n", []float64{10, 11}, ErrSecondDoubt, nil},
+		{"two lengths, adjacent as ends, but one is far longer", "0.029,0.108,1,H\n0.109,0.116,1,H\n", []float64{0.108, 0.116}, ErrSecondDoubt, nil},
+		{"ends that are never adjacent", rest(1, func(n int) string { return fmt.Sprintf("%d.5,%d,1,H\n", 3*n, 3*n+2) }), []float64{1.5, 1.5}, ErrSecondEnd, nil},
+		{"ends out of order", "7,8,1,H\n5,6,1,H\n6,7,1,H\n9,10,1,H\n8,9,1,H\n", []float64{1, 1, 1, 1, 1}, ErrSecondEnd, nil},
+		{"ends after a restart at another time", "0,1,1,H\n1,2,1,H\n#[StartTime: 5]\n0,1,1,H\n" + rest(1, ends), []float64{1, 1, 1, 1}, ErrSecondEnd, nil},
+		{"ends, and a clock that is set back while they wait", "5,6,1,H\n8,7,1,H\n" + rest(7, ends), []float64{6, 7}, nil, ErrSecondRevoked},
+		{"ends, and a clock that is set back", rest(1, ends) + "41,39,1,H\n" + rest(39, ends), []float64{1, 1, 1}, ErrSecondEnd, nil},
+		{"lengths that begin as ends", rest(1, ends) + rest(41, lengths), []float64{1, 1}, ErrSecondEnd, ErrSecondRevoked},
+		{"ends that begin as lengths", rest(1, lengths) + rest(41, ends), []float64{1, 1}, nil, ErrSecondRevoked},
+		{"one interval with monotonic times", "5231.163,5241.216,1,H\n", []float64{5241.216}, ErrSecondDoubt, nil},
+		{"lengths that are a tenth longer than the ends say", "0.09,1.09,1,H\n", []float64{1.09}, nil, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []float64
+			var notice error
+			r := NewReader(strings.NewReader(test.log), "log")
+			for rec := range r.All() {
+				switch {
+				case rec.Kind == IntervalRecord:
+					got = append(got, math.Round(rec.Interval.Length*1e6)/1e6)
+				case errors.Is(rec.Err, ErrSecondEnd), errors.Is(rec.Err, ErrSecondDoubt):
+					notice = rec.Err
+				}
+			}
+			if len(got) < len(test.want) || !slices.Equal(got[:len(test.want)], test.want) {
+				t.Errorf("lengths %v, want %v", got, test.want)
+			}
+			if !errors.Is(notice, test.notice) || notice != nil && test.notice == nil {
+				t.Errorf("notice %v, want %v", notice, test.notice)
+			}
+			if !errors.Is(r.Err(), test.err) || r.Err() != nil && test.err == nil {
+				t.Errorf("error %v, want %v", r.Err(), test.err)
+			}
+			if r.Scan() {
+				t.Error("more after the end")
+			}
+		})
+	}
+}
+
 // SetSecond decides, against what the log proves and what a Writer wrote.
 func TestSetSecond(t *testing.T) {
 	const (
@@ -218,7 +411,7 @@ func TestSetSecond(t *testing.T) {
 	)
 	for _, test := range []struct {
 		name, log string
-		second    Second
+		second    SecondNumber
 		want      []float64
 	}{
 		{"ends", ends, SecondUnknown, []float64{1, 1}},
@@ -246,7 +439,7 @@ func TestSetSecond(t *testing.T) {
 			for rec := range r.All() {
 				if rec.Kind == IntervalRecord {
 					got = append(got, math.Round(rec.Interval.Length*1e6)/1e6)
-				} else if rec.Kind == Notice && test.second != SecondUnknown && rec.Err.(*SyntaxError).Field == "length" {
+				} else if rec.Kind == Notice && test.second != SecondUnknown && rec.Err.Field == "length" {
 					t.Error(rec.Err)
 				}
 			}
@@ -272,7 +465,7 @@ func (u unread) Read(p []byte) (int, error) {
 }
 
 // From a live pipe, the intervals of common logs come at once. Those that may be ends come when the
-// next line is there.
+// next lines decide.
 func TestStreaming(t *testing.T) {
 	const (
 		java  = "#[StartTime: 1441812279.474 (seconds since epoch), Wed]\n\"StartTimestamp\",\"Interval_Length\"\n"
@@ -282,15 +475,17 @@ func TestStreaming(t *testing.T) {
 		name, log string
 		records   int // that are read without reading beyond the log
 	}{
-		{"jHiccup", java + "0.133,0.998,1,H\n", 3},
+		{"jHiccup", java + "0.133,0.998,1,H\n1.131,1.001,1,H\n", 4},
+		{"jHiccup that begins at once", java + "0.033,0.998,1,H\n", 3},
 		{"from 0", java + "0.000,1.000,1,H\n1.000,1.001,1,H\n", 4},
-		{"from 0, jitter", java + "0.000,0.998,1,H\n0.998,1.003,1,H\n", 4},
+		{"from 0, jitter", java + "0.000,0.998,1,H\n0.998,1.003,1,H\n2.001,1.000,1,H\n", 5},
 		{"absolute", java + "1441812279.474,1.000,1,H\n", 3},
 		{"no header, from 0", "0,1,1,H\n", 1},
 		{"no header, absolute", "1441812279.474,1.000,1,H\n", 1},
 		{"a jHiccup that writes lengths as EndTimestamp", cJava + "0.116,0.998,1,H\n1.114,0.999,1,H\n", 3},
 		{"ends", cJava + "1682.371,1684.371,1,H\n1684.371,1686.371,1,H\n", 4},
-		{"ends from 0", "#[Basetime: 1]\n0,1.0001,1,H\n1.0001,2.0002,1,H\n2.0002,3,1,H\n", 4},
+		{"ends from 0", "#[Basetime: 1]\n0,1.0001,1,H\n1.0001,2.0002,1,H\n2.0002,3,1,H\n3,4,1,H\n4,5,1,H\n", 6},
+		{"ends from 0, with gaps", "0,1,1,H\n2.5,3.5,1,H\n4,5,1,H\n5.5,6.5,1,H\n7,8,1,H\n10,11,1,H\n", 6},
 		{"a late start", java + "6.2,10,1,H\n16.2,10,1,H\n", 4},
 		{"written by hdrkit", "#[Written by hdrkit]\n5,6,1,H\n", 2},
 	} {
@@ -310,7 +505,7 @@ func TestContinueSecond(t *testing.T) {
 	const interval = "2.000,3.000,1,H\n"
 	for _, test := range []struct {
 		name, before string
-		option       Second
+		option       SecondNumber
 		want         float64
 	}{
 		{"ends", "1,2,1,H\n2,3,1,H\n", SecondUnknown, 1},

@@ -1,6 +1,7 @@
 package hdrlog
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -18,6 +19,15 @@ func AppendStandard(text []byte, i *Interval) []byte {
 	text = append(text, Seconds(length)...)
 	text = append(text, ',')
 	return append(AppendMax(text, i), ',')
+}
+
+// StandardTag returns a tag that a Reader returned as a log can hold it. The reference ends a tag
+// at a space, so spaces become %20.
+func StandardTag(tag []byte) []byte {
+	if bytes.IndexByte(tag, ' ') < 0 {
+		return tag
+	}
+	return bytes.ReplaceAll(tag, []byte(" "), []byte("%20"))
 }
 
 // AppendMax appends MAX of an interval, as it stands in the log if the reference reads that. An

@@ -12,19 +12,31 @@ import (
 type Pair struct {
 	Tag           []byte
 	Before, After *Summary
+	// Change says how far the change can be believed. It is nil if nobody asked, or if a side has
+	// no confidence.
+	Change *Change
 }
 
 // Compare writes the figures of pairs side by side, one in each line, with the change in percent.
 func Compare(w io.Writer, pairs []Pair, scale Scale, percentiles []float64) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "TAG\tSTATISTIC\tBASELINE\tNEW\tCHANGE\n")
+	table := Table{Scale: scale, Percentiles: percentiles}
 	for _, p := range pairs {
-		for _, f := range figures(scale, percentiles) {
+		for n, f := range figures(scale, percentiles) {
 			a, b := f.ifAny(p.Before), f.ifAny(p.After)
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.name(), f.name, figureText(a), figureText(b), change(a, b))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.name(), f.name, f.text(a), f.text(b), table.change(a, b, p.Change, n).text)
 		}
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, note := range changeNotes(pairs, percentiles) {
+		if _, err := fmt.Fprintln(w, note); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A figure is a statistic of a summary.
@@ -46,27 +58,35 @@ func (f *figure) ifAny(s *Summary) float64 {
 func figures(scale Scale, percentiles []float64) []figure {
 	all := []figure{
 		{"count", func(s *Summary) float64 { return float64(s.Counts().TotalCount()) }, true},
-		{"per second", func(s *Summary) float64 { return math.Round(s.Throughput()*100) / 100 }, true},
-		{"min", func(s *Summary) float64 { return scale.value(s.Counts(), s.Counts().Min()) }, false},
-		{"mean", func(s *Summary) float64 { return scale.of(s.Counts().Mean()) }, false},
+		{perSecond, (*Summary).Throughput, true},
+		{"min", func(s *Summary) float64 { return scale.By(s.Factor).value(s.Counts(), s.Counts().Min()) }, false},
+		{"mean", func(s *Summary) float64 { return scale.By(s.Factor).of(s.Counts().Mean()) }, false},
 	}
 	for _, p := range percentiles {
 		all = append(all, figure{shortest(p) + "%", func(s *Summary) float64 {
-			return scale.value(s.Counts(), s.Counts().ValueAtPercentile(p))
+			return scale.By(s.Factor).value(s.Counts(), s.Counts().ValueAtPercentile(p))
 		}, false})
 	}
-	return append(all, figure{"max", func(s *Summary) float64 { return scale.value(s.Counts(), s.Counts().Max()) }, false})
+	return append(all, figure{"max", func(s *Summary) float64 { return scale.By(s.Factor).value(s.Counts(), s.Counts().Max()) }, false})
 }
 
-func figureText(v float64) string {
+// text returns a value of the figure.
+func (f *figure) text(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "-"
 	}
 	// A histogram has at most five significant digits. Nine digits keep whole values and shorten
 	// means.
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 9, 64), 64)
+	digits := 9
+	if f.name == perSecond {
+		digits = max(4, len(strconv.FormatInt(int64(v), 10))+2)
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	return shortest(rounded)
 }
+
+// perSecond is the name of the figure that has two decimals, or more if it is small.
+const perSecond = "per second"
 
 // change returns the change from a to b in percent.
 func change(a, b float64) string {

@@ -20,7 +20,7 @@ const maxBins = 10_000_000
 // are truncated to whole printed units, and one line counts all values that become equal. Values of
 // double histograms are not truncated.
 func CSVR(w io.Writer, s *Summary, scale Scale) error {
-	h := s.Counts()
+	h, scale := s.Counts(), scale.By(s.Factor)
 	if h == nil {
 		return ErrNoHistogram
 	}
@@ -52,17 +52,32 @@ func CSVR(w io.Writer, s *Summary, scale Scale) error {
 // value and the last bin the highest one. A bin includes its start and excludes the start of the
 // next bin, so the counts add up to the total count.
 func CSV(w io.Writer, s *Summary, scale Scale, width float64) error {
-	h := s.Counts()
-	if err := checkBins(h, width); err != nil {
+	if err := checkBins(s.Counts(), width); err != nil {
 		return err
 	}
-	first := math.Floor(scale.below(h, h.Min()) / width)
-	last := math.Floor(scale.below(h, h.Max()) / width)
-	if !(last-first < maxBins) { // also true if last-first is not a number
+	scale = scale.By(s.Factor)
+	first, bins := s.bins(scale, width)
+	if !(bins <= maxBins) { // also true if it is not a number
 		return fmt.Errorf("more than %d bins of %v: use wider bins, or csve", maxBins, width)
 	}
 	start := func(n int) float64 { return (first + float64(n)) * width }
-	return writeBins(w, h, scale, start)
+	return writeBins(w, s.Counts(), scale, start)
+}
+
+// bins returns the first bin of [CSV], as a multiple of the width, and the number of bins.
+func (s *Summary) bins(scale Scale, width float64) (first, bins float64) {
+	h := s.Counts()
+	first = math.Floor(scale.below(h, h.Min()) / width)
+	return first, math.Floor(scale.below(h, h.Max())/width) - first + 1
+}
+
+// Bins returns the number of lines that [CSV] writes for summaries.
+func Bins(summaries []*Summary, scale Scale, width float64) (lines float64) {
+	for _, s := range summaries {
+		_, bins := s.bins(scale.By(s.Factor), width)
+		lines += bins
+	}
+	return lines
 }
 
 // CSVE writes the counts of bins that double in width. The first bin begins at 0 and has the given
@@ -77,7 +92,7 @@ func CSVE(w io.Writer, s *Summary, scale Scale, width float64) error {
 		}
 		return math.Ldexp(width, n-1)
 	}
-	return writeBins(w, s.Counts(), scale, start)
+	return writeBins(w, s.Counts(), scale.By(s.Factor), start)
 }
 
 func checkBins(h *histogram.Histogram, width float64) error {

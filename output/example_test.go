@@ -2,8 +2,10 @@ package output_test
 
 import (
 	"log"
+	"math"
 	"os"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/output"
 )
@@ -20,6 +22,41 @@ func latencies() *histogram.Histogram {
 		}
 	}
 	return h
+}
+
+// The table of hdrsum for a log.
+func Example() {
+	reader, err := hdrlog.Open("../testdata/logs/node1.hdr")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer reader.Close()
+	sum := &output.Summary{Histogram: new(histogram.Histogram), AllTags: true, Start: math.MaxInt64}
+	var decoder histogram.Decoder
+	for record := range reader.All() {
+		if record.Kind != hdrlog.IntervalRecord {
+			continue
+		}
+		i := &record.Interval
+		if err := decoder.AddTo(sum.Histogram, i.Payload); err != nil {
+			log.Fatal(err)
+		}
+		sum.Intervals++
+		sum.Start, sum.End = min(sum.Start, i.StartMillis()), max(sum.End, i.EndMillis())
+	}
+	if err := reader.Err(); err != nil {
+		log.Fatal(err)
+	}
+	sum.Period = sum.End - sum.Start
+	table := output.Table{Scale: output.Scale{Ratio: 1e6, Unit: "ms"}, Percentiles: []float64{50, 99}}
+	if err := table.Write(os.Stdout, []*output.Summary{sum}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// values in ms
+	//
+	// tag         count     /s  period  min   mean     p50    p99    max
+	// all tags  132,330  1,103      2m    0  3.795  0.6651  51.48  356.0
 }
 
 func ExamplePercentiles() {

@@ -35,22 +35,14 @@ var summaryFormats = map[string]func(w io.Writer, s *Summary, scale Scale) error
 		}
 		return JSON(w, doc)
 	},
-	"json tags": func(w io.Writer, s *Summary, _ Scale) error {
-		list, err := NewTagList([]*Summary{s})
-		if err != nil {
-			return err
-		}
-		return JSON(w, list)
-	},
 	"table": func(w io.Writer, s *Summary, scale Scale) error {
 		return (&Table{Scale: scale, Percentiles: []float64{50}}).Write(w, []*Summary{s})
 	},
 	"table of changes": func(w io.Writer, s *Summary, scale Scale) error {
-		return (&Table{Scale: scale, Percentiles: []float64{50}, Width: 40, Colour: true}).WriteChanges(w, []Pair{{s.Tag, s, s}})
+		return (&Table{Scale: scale, Percentiles: []float64{50}, Width: 40, Colour: true}).WriteChanges(w, []Pair{{Tag: s.Tag, Before: s, After: s}})
 	},
-	"tags": func(w io.Writer, s *Summary, _ Scale) error { return ListTags(w, []*Summary{s, s}) },
 	"compare": func(w io.Writer, s *Summary, scale Scale) error {
-		return Compare(w, []Pair{{s.Tag, s, s}}, scale, []float64{50})
+		return Compare(w, []Pair{{Tag: s.Tag, Before: s, After: s}}, scale, []float64{50})
 	},
 }
 
@@ -58,8 +50,8 @@ var summaryFormats = map[string]func(w io.Writer, s *Summary, scale Scale) error
 var rowFormats = map[string]func(w io.Writer, scale Scale) RowWriter{
 	"timeline":    func(w io.Writer, s Scale) RowWriter { return Timeline(w, s, nil) },
 	"ndjson":      func(w io.Writer, s Scale) RowWriter { return NDJSON(w, s, nil) },
-	"influx":      func(w io.Writer, scale Scale) RowWriter { return Influx(w, scale, "latency", "ms") },
-	"openmetrics": func(w io.Writer, scale Scale) RowWriter { return OpenMetrics(w, scale, "latency") },
+	"influx":      func(w io.Writer, scale Scale) RowWriter { return must(Influx(w, scale, "latency", "ms")) },
+	"openmetrics": func(w io.Writer, scale Scale) RowWriter { return must(OpenMetrics(w, scale, "latency")) },
 }
 
 // allFormats are all formats, each with an output of several rows or of one summary.
@@ -87,7 +79,7 @@ func allFormats() map[string]func(w io.Writer) error {
 		}
 	}
 	all["openmetrics with buckets"] = func(w io.Writer) error {
-		rows := OpenMetrics(w, Scale{Ratio: 10}, "latency")
+		rows := must(OpenMetrics(w, Scale{Ratio: 10}, "latency"))
 		if err := rows.Row(bucketRow()); err != nil {
 			return err
 		}
@@ -105,7 +97,7 @@ func movingRow() *Row {
 // bucketRow returns a row with buckets.
 func bucketRow() *Row {
 	r := &Row{Tag: []byte("a"), Length: 1, Covered: 1, Stats: StatsOf(someSummary(nil).Histogram, nil, true, Stats{})}
-	r.Total.Add(&r.Stats, false)
+	r.Total.Add(&r.Stats)
 	return r
 }
 
@@ -123,7 +115,7 @@ func TestMoving(t *testing.T) {
 			t.Errorf("%s: no %s in %s", name, want, text)
 		}
 	}
-	text := format(t, func(w *bytes.Buffer) RowWriter { return OpenMetrics(w, Scale{Ratio: 10}, "latency") }, bucketRow())
+	text := format(t, func(w *bytes.Buffer) RowWriter { return must(OpenMetrics(w, Scale{Ratio: 10}, "latency")) }, bucketRow())
 	for _, want := range []string{"# TYPE latency histogram\n", `latency_bucket{tag="a",le="51.1"} 0 0.0`, `latency_bucket{tag="a",le="102.3"} 3 0.0`, `latency_bucket{tag="a",le="+Inf"} 4 0.0`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in %s", want, text)
@@ -274,4 +266,65 @@ func TestExactIntegers(t *testing.T) {
 	if got := shortest(math.MaxInt64 - 1023); got != "9223372036854774784" {
 		t.Errorf("2^63-1024: %s", got)
 	}
+}
+
+// TestFactor proves that every format prints microseconds with a factor of 1000 in milliseconds, as
+// it prints them without a factor.
+func TestFactor(t *testing.T) {
+	t.Parallel()
+	in, of := Scale{Ratio: 1e6, Unit: "ms"}, Scale{Ratio: 1e3, Unit: "ms"}
+	for name, format := range summaryFormats {
+		var got, want bytes.Buffer
+		s := someSummary([]byte("a"))
+		s.Maxima = Maxima{Start: s.Start, Step: 5000, Values: []float64{1000, 123456}}
+		if err := format(&want, s, of); err != nil {
+			t.Fatal(err)
+		}
+		s.Factor = 1000
+		if err := format(&got, s, in); err != nil {
+			t.Fatal(err)
+		}
+		text := got.String()
+		if name == "json" { // which has the ratio of the tag
+			text = strings.Replace(strings.Replace(text, "      \"unitRatio\": 1000,\n", "", 1), "\"unitRatio\": 1000000,", "\"unitRatio\": 1000,", 1)
+		}
+		if text != want.String() {
+			t.Errorf("%s:\n%s\nwant\n%s", name, text, &want)
+		}
+	}
+	for name, format := range rowFormats {
+		for _, row := range []*Row{someRow([]byte("a"), 50), movingRow(), bucketRow()} {
+			var got, want bytes.Buffer
+			if err := format(&want, of).Row(row); err != nil {
+				t.Fatal(err)
+			}
+			row.Factor = 1000
+			if err := format(&got, in).Row(row); err != nil {
+				t.Fatal(err)
+			}
+			if got.String() != want.String() {
+				t.Errorf("%s:\n%s\nwant\n%s", name, &got, &want)
+			}
+		}
+	}
+	// The sparklines of a pair have one scale, although the units differ.
+	before, after := someSummary(nil), someSummary(nil)
+	after.Factor = 1000
+	before.Maxima = Maxima{Start: before.Start, Step: 10_000, Values: []float64{50_000}}
+	after.Maxima = Maxima{Start: before.Start, Step: 10_000, Values: []float64{100}}
+	var table bytes.Buffer
+	if err := (&Table{}).WriteChanges(&table, []Pair{{Before: before, After: after}}); err != nil {
+		t.Fatal(err)
+	}
+	if text := table.String(); strings.Count(text, "▄▄▄▄") < 1 || strings.Count(text, "████") < 1 || strings.Index(text, "▄") > strings.Index(text, "█") {
+		t.Error(text)
+	}
+}
+
+// must returns a writer that could be made.
+func must(rows RowWriter, err error) RowWriter {
+	if err != nil {
+		panic(err)
+	}
+	return rows
 }

@@ -12,9 +12,7 @@ import (
 	"hdrkit/tags"
 )
 
-// Precisions are the units of time that [Influx] can write.
-var Precisions = []string{"ns", "us", "ms", "s"}
-
+// precisions are the units of time that [Influx] can write.
 var precisions = map[string]lineprotocol.Precision{
 	"ns": lineprotocol.Nanosecond,
 	"us": lineprotocol.Microsecond,
@@ -25,21 +23,6 @@ var precisions = map[string]lineprotocol.Precision{
 // ErrPoint is the error for a row that a format cannot hold. The writer can take other rows after
 // it.
 var ErrPoint = errors.New("cannot be a point")
-
-// CheckMeasurement returns nil if name can be the name of a measurement of InfluxDB.
-func CheckMeasurement(name string) error {
-	if strings.HasPrefix(name, "#") {
-		return errors.New("InfluxDB ignores a line that begins with #: it is a comment")
-	}
-	var e lineprotocol.Encoder
-	e.StartLine(name)
-	return e.Err()
-}
-
-// InfluxTime returns the time of a row's point since the epoch, in one of [Precisions].
-func InfluxTime(r *Row, precision string) int64 {
-	return time.UnixMilli(r.End).UnixNano() / int64(precisions[precision].Duration())
-}
 
 // influx writes rows as InfluxDB line protocol.
 type influx struct {
@@ -52,16 +35,24 @@ type influx struct {
 
 // Influx returns a writer of [InfluxDB line protocol]. Each row is a point of the measurement, at
 // the end of the row. The fields are the figures of [Timeline]; counts are integers. A figure is
-// left out if there is none. Times are in precision, one of [Precisions].
+// left out if there is none. Times are in precision: ns, us, ms or s.
 //
 // A tag is the value of the tag named tag. It is [tags.Text], but a backslash at its end becomes
 // %5C, because it would escape the character after it.
 //
 // [InfluxDB line protocol]: https://docs.influxdata.com/influxdb/v1/write_protocols/line_protocol_reference/
-func Influx(w io.Writer, scale Scale, measurement, precision string) RowWriter {
+func Influx(w io.Writer, scale Scale, measurement, precision string) (RowWriter, error) {
+	unit, ok := precisions[precision]
+	if !ok {
+		return nil, fmt.Errorf("%q is no precision of InfluxDB, which is ns, us, ms or s", precision)
+	}
+	if strings.HasPrefix(measurement, "#") {
+		return nil, errors.New("InfluxDB ignores a line that begins with #: it is a comment")
+	}
 	i := &influx{w: w, scale: scale, measurement: measurement}
-	i.encoder.SetPrecision(precisions[precision])
-	return i
+	i.encoder.SetPrecision(unit)
+	i.encoder.StartLine(measurement)
+	return i, i.encoder.Err()
 }
 
 func (i *influx) Row(r *Row) error {
@@ -81,7 +72,7 @@ func (i *influx) Row(r *Row) error {
 	e.AddField("length", lineprotocol.MustNewValue(r.Length))
 	e.AddField("count", lineprotocol.IntValue(r.Count))
 	for _, c := range i.columns {
-		if value, ok := lineprotocol.FloatValue(c.scale.of(c.value(r).float)); ok {
+		if value, ok := lineprotocol.FloatValue(c.scaleOf(r).of(c.value(r).float)); ok {
 			e.AddField(c.name, value)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"math"
 	"time"
 
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/tags"
 )
 
@@ -28,18 +30,21 @@ type Document struct {
 	SkippedLines int `json:"skippedLines"`
 	// Summaries has one element for each tag, untagged intervals first, or a single one for all
 	// tags together.
-	Summaries []DocumentSummary `json:"summaries"`
+	Summaries []documentSummary `json:"summaries"`
 	// Baseline is what the logs are compared with. It is missing if they are not compared.
-	Baseline *DocumentBaseline `json:"baseline,omitempty"`
+	Baseline *documentBaseline `json:"baseline,omitempty"`
+	// Changes has one element for each tag that both have. It is missing if nobody asked how far
+	// changes can be believed.
+	Changes []documentChange `json:"changes,omitempty"`
 	// Limits has one element for each limit and tag. It is missing if there are no limits.
 	Limits []DocumentLimit `json:"limits,omitempty"`
 }
 
-// A DocumentBaseline is the part of a [Document] that is about the baseline.
-type DocumentBaseline struct {
+// A documentBaseline is the part of a [Document] that is about the baseline.
+type documentBaseline struct {
 	PeriodMs  int64             `json:"periodMs"`
 	Inputs    []string          `json:"inputs"`
-	Summaries []DocumentSummary `json:"summaries"`
+	Summaries []documentSummary `json:"summaries"`
 }
 
 // A DocumentLimit says whether a limit holds for a tag.
@@ -47,42 +52,21 @@ type DocumentLimit struct {
 	// Tag is the printed text of the tag, "default" for untagged intervals.
 	Tag   string `json:"tag"`
 	Limit string `json:"limit"`
-	Holds bool   `json:"holds"`
+	// Verdict is holds, fails or undecided. Holds is null if it is undecided.
+	Verdict string `json:"verdict"`
+	Holds   *bool  `json:"holds"`
 	// Value is the statistic and Bound what it must be at most, or at least. They are null if there
 	// is nothing to check; then Missing says why.
 	Value   *float64 `json:"value"`
 	Bound   *float64 `json:"bound"`
 	Missing string   `json:"missing,omitempty"`
+	// Note says why a limit is undecided, or why the figure itself was checked although an interval
+	// was asked for.
+	Note string `json:"note,omitempty"`
 	// Baseline is the statistic of the baseline. It is missing if the limit is not relative.
 	Baseline *float64 `json:"baseline,omitempty"`
 	// Unit is the unit of the limit, empty if the limit is in printed units.
 	Unit string `json:"unit,omitempty"`
-}
-
-// A TagList is the output of hdrsum -lt -st json.
-type TagList struct {
-	Inputs       []string      `json:"inputs"`
-	SkippedLines int           `json:"skippedLines"`
-	Tags         []DocumentTag `json:"tags"`
-}
-
-// A DocumentTag is a tag with its numbers of intervals and values.
-type DocumentTag struct {
-	Tag        *string `json:"tag"`
-	Intervals  int64   `json:"intervals"`
-	TotalCount int64   `json:"totalCount"`
-}
-
-// NewTagList returns the tags of summaries.
-func NewTagList(summaries []*Summary) (*TagList, error) {
-	list := &TagList{Inputs: []string{}, Tags: []DocumentTag{}}
-	for _, s := range summaries {
-		if s.Counts() == nil {
-			return nil, ErrNoHistogram
-		}
-		list.Tags = append(list.Tags, DocumentTag{jsonTag(s.Tag), s.Intervals, s.Counts().TotalCount()})
-	}
-	return list, nil
 }
 
 // jsonTag returns a tag for JSON, nil for null.
@@ -94,11 +78,13 @@ func jsonTag(tag []byte) *string {
 	return &text
 }
 
-// A DocumentSummary is a [Summary] as JSON. Values are divided by the unit ratio. A value is null
+// A documentSummary is a [Summary] as JSON. Values are divided by the unit ratio. A value is null
 // if nothing was recorded.
-type DocumentSummary struct {
+type documentSummary struct {
 	// Tag is [tags.Text]. It is null for untagged intervals and for the sum of all tags.
 	Tag *string `json:"tag"`
+	// UnitRatio is the number that values were divided by, if it is not that of the document.
+	UnitRatio float64 `json:"unitRatio,omitempty"`
 	// Intervals is the number of intervals, TotalCount the number of values.
 	Intervals  int64 `json:"intervals"`
 	TotalCount int64 `json:"totalCount"`
@@ -115,24 +101,73 @@ type DocumentSummary struct {
 	Mean              *json.Number         `json:"mean"`
 	StdDev            *json.Number         `json:"stdDev"`
 	Max               *json.Number         `json:"max"`
-	Percentiles       []DocumentPercentile `json:"percentiles"`
+	Percentiles       []documentPercentile `json:"percentiles"`
+	// Confidence is missing if nobody asked how far the figures can be believed.
+	Confidence *documentConfidence `json:"confidence,omitempty"`
 }
 
-// A DocumentPercentile is the value at a percentile.
-type DocumentPercentile struct {
+// A documentConfidence says how far the figures of a summary can be believed.
+type documentConfidence struct {
+	// Level is the confidence of intervals in percent, and WindowMs the length of the windows that
+	// they come from.
+	Level      float64           `json:"level"`
+	WindowMs   int64             `json:"windowMs"`
+	Windows    int               `json:"windows"`
+	Mean       *documentInterval `json:"mean"`
+	Throughput *documentInterval `json:"throughput"`
+}
+
+// A documentInterval is the interval of a figure.
+type documentInterval struct {
+	// Low and High are null if there is no limit, or if the run is too short.
+	Low                *json.Number `json:"low"`
+	High               *json.Number `json:"high"`
+	IndependentWindows float64      `json:"independentWindows"`
+	TooShort           bool         `json:"tooShort"`
+}
+
+// A documentChange is how the figures of a tag changed.
+type documentChange struct {
+	Tag *string `json:"tag"`
+	// RunsBefore and RunsAfter are 1 if one run was compared with one.
+	RunsBefore  int                `json:"runsBefore"`
+	RunsAfter   int                `json:"runsAfter"`
+	Percentiles []percentileChange `json:"percentiles"`
+}
+
+// A percentileChange is how the value at a percentile changed. What cannot be computed is
+// null.
+type percentileChange struct {
+	Percentile float64 `json:"percentile"`
+	// Ratio is the value after divided by the value before. Low and High are its interval.
+	Ratio *float64 `json:"ratio"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+	// P is 1 - level/100 for the level at which the interval would just touch 1.
+	P *float64 `json:"p"`
+	// Significant is set if the change is not chance, after Holm's correction over all changes.
+	Significant bool `json:"significant"`
+	// Least is the least change, as a ratio above 1, that several runs would have shown.
+	Least *float64 `json:"least,omitempty"`
+}
+
+// A documentPercentile is the value at a percentile.
+type documentPercentile struct {
 	Percentile float64      `json:"percentile"`
 	Value      *json.Number `json:"value"`
+	// The interval is missing if nobody asked for it.
+	*documentInterval
 }
 
 // NewDocument returns a document of summaries with their values at percentiles, and times in a
 // zone; nil is UTC. The period is that of the first summary.
 func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, zone *time.Location) (*Document, error) {
-	doc := &Document{UnitRatio: scale.ratio(), Inputs: []string{}, Summaries: []DocumentSummary{}}
+	doc := &Document{UnitRatio: scale.ratio(), Inputs: []string{}, Summaries: []documentSummary{}}
 	for _, s := range summaries {
 		if s.Counts() == nil {
 			return nil, ErrNoHistogram
 		}
-		doc.Summaries = append(doc.Summaries, documentSummary(s, scale, percentiles, zone))
+		doc.Summaries = append(doc.Summaries, newDocumentSummary(s, scale, percentiles, zone))
 	}
 	if len(summaries) > 0 {
 		doc.PeriodMs = summaries[0].Period
@@ -143,12 +178,25 @@ func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, zone 
 	return doc, nil
 }
 
-// Compare adds a baseline to the document.
-func (d *Document) Compare(baseline *Document) {
-	d.Baseline = &DocumentBaseline{baseline.PeriodMs, baseline.Inputs, baseline.Summaries}
+// Compare adds a baseline to the document, and the changes of pairs.
+func (d *Document) Compare(baseline *Document, pairs []Pair, percentiles []float64) {
+	d.Baseline = &documentBaseline{baseline.PeriodMs, baseline.Inputs, baseline.Summaries}
+	for _, pair := range pairs {
+		if pair.Change == nil {
+			continue
+		}
+		change := documentChange{Tag: jsonTag(pair.Tag), RunsBefore: pair.Change.Runs[0], RunsAfter: pair.Change.Runs[1]}
+		for _, p := range percentiles {
+			c := pair.Change.Percentiles[p]
+			change.Percentiles = append(change.Percentiles, percentileChange{
+				p, finite(c.Ratio), finite(c.Low), finite(c.High), finite(c.P), c.Significant, finite(c.Least),
+			})
+		}
+		d.Changes = append(d.Changes, change)
+	}
 }
 
-// JSON writes a [Document] or a [TagList].
+// JSON writes a [Document], or another value in the same style.
 func JSON(w io.Writer, doc any) error {
 	if d, ok := doc.(*Document); ok {
 		return d.write(w)
@@ -203,9 +251,14 @@ func indented(value any, prefix string) ([]byte, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
-func documentSummary(s *Summary, scale Scale, percentiles []float64, zone *time.Location) DocumentSummary {
+func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *time.Location) documentSummary {
 	h := s.Counts()
-	d := DocumentSummary{
+	ratio := 0.0
+	if own := scale.By(s.Factor); own != scale {
+		scale, ratio = own, own.Ratio
+	}
+	d := documentSummary{
+		UnitRatio:         ratio,
 		Tag:               jsonTag(s.Tag),
 		Intervals:         s.Intervals,
 		TotalCount:        h.TotalCount(),
@@ -215,7 +268,7 @@ func documentSummary(s *Summary, scale Scale, percentiles []float64, zone *time.
 		StartMs:           s.Start,
 		EndMs:             s.End,
 		SignificantDigits: h.Layout().Digits,
-		Percentiles:       []DocumentPercentile{},
+		Percentiles:       []documentPercentile{},
 	}
 	value := func(v Value) *json.Number {
 		if h.TotalCount() == 0 || finite(v.float) == nil {
@@ -229,9 +282,33 @@ func documentSummary(s *Summary, scale Scale, percentiles []float64, zone *time.
 	d.StdDev = value(Value{float: h.StdDev()})
 	d.Max = value(ValueOf(h, h.Max()))
 	for n, v := range h.AppendValuesAtPercentiles(nil, percentiles) {
-		d.Percentiles = append(d.Percentiles, DocumentPercentile{percentiles[n], value(ValueOf(h, v))})
+		d.Percentiles = append(d.Percentiles, documentPercentile{percentiles[n], value(ValueOf(h, v)), nil})
+	}
+	if c := s.Confidence; c != nil {
+		interval := func(e confidence.Estimate, low, high float64, text func(Value) *json.Number) *documentInterval {
+			return &documentInterval{text(limitOf(h, low)), text(limitOf(h, high)), e.Independent, e.TooShort}
+		}
+		for n, p := range percentiles {
+			e := c.Percentiles[p]
+			d.Percentiles[n].documentInterval = interval(e, e.Low, e.High, value)
+		}
+		low, high := c.throughput(s)
+		d.Confidence = &documentConfidence{c.Level, c.Window, c.Mean.Windows,
+			interval(c.Mean, c.Mean.Low, c.Mean.High, value),
+			interval(c.Rate, low, high, func(v Value) *json.Number {
+				if finite(v.float) == nil {
+					return nil
+				}
+				n := json.Number(shortest(v.float))
+				return &n
+			})}
 	}
 	return d
+}
+
+// limitOf returns a limit of an interval. A whole one prints as the values of h do.
+func limitOf(h *histogram.Histogram, limit float64) Value {
+	return Value{float: limit, integer: int64(limit), whole: !h.Double() && limit == math.Trunc(limit) && math.Abs(limit) < 1<<62}
 }
 
 // finite returns v, or nil if JSON has no number for it.

@@ -230,7 +230,7 @@ func (l *layout) row(b *bufio.Writer, block, row int, colour bool) {
 		c := l.rows[row][column]
 		padLeft(&line, "", l.gap+l.widths[column]-textWidth(c.text))
 		if colour {
-			line.WriteString(Coloured(c.text, c.colour))
+			line.WriteString(coloured(c.text, c.colour))
 		} else {
 			line.WriteString(c.text)
 		}

@@ -22,7 +22,6 @@ type openMetrics struct {
 	scale     Scale
 	family    dto.MetricFamily
 	quantiles []quantile
-	bounds    map[bool][]float64
 	head      int // the length of the family's metadata, which only the first row has
 	text      bytes.Buffer
 	started   bool
@@ -47,15 +46,18 @@ type quantile struct {
 // cannot provide that.
 //
 // [OpenMetrics]: https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md
-func OpenMetrics(w io.Writer, scale Scale, metric string) RowWriter {
-	m := &openMetrics{w: w, scale: scale, bounds: map[bool][]float64{false: Bounds(false), true: Bounds(true)}}
+func OpenMetrics(w io.Writer, scale Scale, metric string) (RowWriter, error) {
+	if err := checkMetric(metric); err != nil {
+		return nil, err
+	}
+	m := &openMetrics{w: w, scale: scale}
 	m.family.Name = &metric
 	help := "Values recorded in HdrHistogram intervals, by tag."
 	m.family.Help = &help
 	if unit := metricUnit(metric); unit != "" {
 		m.family.Unit = &unit
 	}
-	return m
+	return m, nil
 }
 
 // units are the units that a metric's name may end in.
@@ -69,8 +71,8 @@ func metricUnit(name string) string {
 	return ""
 }
 
-// CheckMetric returns nil if name can be the name of an OpenMetrics family.
-func CheckMetric(name string) error {
+// checkMetric returns nil if name can be the name of an OpenMetrics family.
+func checkMetric(name string) error {
 	if !regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`).MatchString(name) {
 		return fmt.Errorf("%q is not a name of a metric, which has letters, digits, _ and : and does not begin with a digit", name)
 	}
@@ -127,16 +129,17 @@ func (m *openMetrics) Row(r *Row) error {
 		name, label := "tag", tags.Text(r.Tag)
 		metric.Label = []*dto.LabelPair{{Name: &name, Value: &label}}
 	}
-	count, sum := uint64(r.Total.Count), m.scale.of(r.Total.Sum)
+	scale := m.scale.By(r.Factor)
+	count, sum := uint64(r.Total.Count), scale.of(r.Total.Sum)
 	if m.quantiles == nil {
-		metric.Histogram = &dto.Histogram{SampleCount: &count, SampleSum: &sum, Bucket: m.buckets(&r.Total)}
+		metric.Histogram = &dto.Histogram{SampleCount: &count, SampleSum: &sum, Bucket: m.buckets(&r.Total, scale)}
 	} else {
 		metric.Summary = &dto.Summary{SampleCount: &count, SampleSum: &sum}
 		for _, q := range m.quantiles {
 			if r.TotalsOnly {
 				break
 			}
-			value := m.scale.of(q.value(r).float)
+			value := scale.of(q.value(r).float)
 			metric.Summary.Quantile = append(metric.Summary.Quantile, &dto.Quantile{Quantile: &q.level, Value: &value})
 		}
 	}
@@ -173,10 +176,10 @@ func (m *openMetrics) encode(metrics ...*dto.Metric) error {
 	return err
 }
 
-func (m *openMetrics) buckets(t *Total) []*dto.Bucket {
-	all := make([]*dto.Bucket, 0, bounds)
-	for n, bound := range m.bounds[t.Double] {
-		upper, count := m.scale.of(bound), uint64(t.Buckets[n])
+func (m *openMetrics) buckets(t *Total, scale Scale) []*dto.Bucket {
+	all := make([]*dto.Bucket, 0, len(t.Buckets))
+	for _, b := range t.Buckets {
+		upper, count := scale.of(b.Bound), uint64(b.Count)
 		all = append(all, &dto.Bucket{UpperBound: &upper, CumulativeCount: &count})
 	}
 	return all

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/unit"
 	"hdrkit/tags"
 )
 
@@ -37,8 +38,13 @@ type Summary struct {
 	Period int64
 	// AllTags is set if the summary is the sum of all tags.
 	AllTags bool
+	// Factor is what one unit of the values is in the unit that the [Scale] takes them to be in:
+	// 1000 for microseconds beside nanoseconds. 0 stands for 1.
+	Factor float64
 	// Maxima are the maximum over time, if the caller wants sparklines in a [Table].
 	Maxima Maxima
+	// Confidence says how far the figures can be believed. It is nil if nobody asked.
+	Confidence *Confidence
 }
 
 // Counts returns the histogram, which must not be changed, or nil if there is none. It is valid
@@ -77,7 +83,16 @@ func (s Scale) ratio() float64 {
 }
 
 // of returns a value in printed units.
-func (s Scale) of(v float64) float64 { return v / s.ratio() }
+func (s Scale) of(v float64) float64 { return unit.Divide(v, s.ratio()) }
+
+// By returns the scale of values that are in another unit than those of the other tags, see
+// [Summary.Factor].
+func (s Scale) By(factor float64) Scale {
+	if factor != 0 && factor != 1 {
+		s.Ratio = s.ratio() / factor
+	}
+	return s
+}
 
 // value returns a value of h in printed units.
 func (s Scale) value(h *histogram.Histogram, v int64) float64 { return s.of(h.Float(v)) }
@@ -85,6 +100,9 @@ func (s Scale) value(h *histogram.Histogram, v int64) float64 { return s.of(h.Fl
 // text returns a value in printed units: a whole number exactly, any other number with the fewest
 // digits that identify it.
 func (s Scale) text(v Value) string {
+	if times := unit.Times(s.ratio()); v.whole && times > 1 && times < 1<<31 && v.integer < 1<<31 {
+		return strconv.FormatInt(v.integer*int64(times), 10)
+	}
 	if ratio := s.ratio(); v.whole && ratio >= 1 && ratio < 1<<53 && ratio == math.Trunc(ratio) && v.integer%int64(ratio) == 0 {
 		return strconv.FormatInt(v.integer/int64(ratio), 10)
 	}
@@ -115,10 +133,11 @@ var none = Value{float: math.NaN()}
 // they have as many decimals as in [HGRM]: HdrLogProcessing truncates everything below one unit to
 // 0. Values of double histograms have all their decimals.
 func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64) error {
-	h := s.Counts()
+	h, raw := s.Counts(), scale.ratio() == 1 && (s.Factor == 0 || s.Factor >= 1)
 	if h == nil {
 		return ErrNoHistogram
 	}
+	scale = scale.By(s.Factor)
 	prefix := ""
 	if s.Tag != nil {
 		prefix = tags.Text(s.Tag) + "."
@@ -128,7 +147,7 @@ func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64) er
 		switch {
 		case h.Double():
 			return shortest(scaled)
-		case scale.ratio() == 1:
+		case raw:
 			return strconv.FormatInt(whole(scaled), 10)
 		}
 		return fixed(scaled, h.Layout().Digits)
@@ -137,8 +156,8 @@ func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64) er
 		switch {
 		case h.Double():
 			return shortest(scale.of(v))
-		case scale.ratio() == 1:
-			return fixed(v, 2)
+		case raw:
+			return fixed(scale.of(v), 2)
 		}
 		return fixed(scale.of(v), max(2, h.Layout().Digits))
 	}
@@ -171,7 +190,7 @@ func percentileLabel(p float64) string {
 // outputPercentileDistribution does. Each half of the remaining distance to 100% has that many
 // ticks, at least 1.
 func HGRM(w io.Writer, s *Summary, scale Scale, ticks int) error {
-	h := s.Counts()
+	h, scale := s.Counts(), scale.By(s.Factor)
 	switch {
 	case h == nil:
 		return ErrNoHistogram

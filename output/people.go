@@ -11,9 +11,9 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Coloured returns a text for a terminal in a colour, which is an SGR code. An empty code changes
+// coloured returns a text for a terminal in a colour, which is an SGR code. An empty code changes
 // nothing.
-func Coloured(text, code string) string {
+func coloured(text, code string) string {
 	if code == "" {
 		return text
 	}

@@ -14,6 +14,8 @@ type Row struct {
 	Tag []byte
 	// Start and End are in milliseconds since the epoch.
 	Start, End int64
+	// Factor is that of [Summary].
+	Factor float64
 	// Relative is the time from the start of the log to the start of the row, Length the length of
 	// the row, and Covered the part of it in which intervals were recorded. All are in seconds.
 	Relative, Length, Covered float64
@@ -38,9 +40,17 @@ type Stats struct {
 	Mean     float64
 	// Percentiles are the values at the same percentiles in all rows of a series.
 	Percentiles []PercentileValue
-	// Buckets are the numbers of values at or below each of [Bounds]. They are nil unless they were
-	// asked for.
-	Buckets []int64
+	// Buckets are the buckets of [OpenMetrics] but the last, which has no bound. They are nil
+	// unless they were asked for.
+	Buckets []BucketCount
+}
+
+// A BucketCount is the number of values that are at most Bound. Bounds of integers are a power of
+// two minus 1, up to 2^42-1. Bounds of doubles are the numbers just below the powers of two from
+// 2^-20 to 2^22.
+type BucketCount struct {
+	Bound float64
+	Count int64
 }
 
 // A PercentileValue is the value at a percentile.
@@ -60,9 +70,8 @@ type Moving struct {
 type Total struct {
 	Count int64
 	Sum   float64
-	// Buckets are as in [Stats]. Their bounds are those of doubles if Double is set.
-	Buckets []int64
-	Double  bool
+	// Buckets are as in [Stats].
+	Buckets []BucketCount
 }
 
 // A RowWriter writes rows in a format. It writes what precedes the first row together with that
@@ -80,7 +89,15 @@ func (r *Row) perSecond() float64 { return float64(r.Count) / r.Covered }
 type column struct {
 	name  string
 	value func(r *Row) Value // none if there is no value
-	scale Scale
+	scale *Scale             // nil if the figure has no unit
+}
+
+// scaleOf returns the scale of the figure in a row.
+func (c *column) scaleOf(r *Row) Scale {
+	if c.scale == nil {
+		return Scale{}
+	}
+	return c.scale.By(r.Factor)
 }
 
 // text returns the figure, or missing if there is none.
@@ -89,7 +106,7 @@ func (c *column) text(r *Row, missing string) string {
 	if math.IsNaN(v.float) || math.IsInf(v.float, 0) {
 		return missing
 	}
-	return c.scale.text(v)
+	return c.scaleOf(r).text(v)
 }
 
 // columns returns the columns of a series that begins with a row.
@@ -103,14 +120,14 @@ func columns(first *Row, scale Scale) []column {
 		}
 	}
 	all := []column{
-		{"per_second", func(r *Row) Value { return Value{float: r.perSecond()} }, Scale{}},
-		{"min", recorded(func(r *Row) Value { return r.Min }), scale},
-		{"mean", recorded(func(r *Row) Value { return Value{float: r.Mean} }), scale},
+		{"per_second", func(r *Row) Value { return Value{float: r.perSecond()} }, nil},
+		{"min", recorded(func(r *Row) Value { return r.Min }), &scale},
+		{"mean", recorded(func(r *Row) Value { return Value{float: r.Mean} }), &scale},
 	}
 	for n, p := range first.Percentiles {
-		all = append(all, column{p.name(), recorded(func(r *Row) Value { return r.Percentiles[n].Value }), scale})
+		all = append(all, column{p.name(), recorded(func(r *Row) Value { return r.Percentiles[n].Value }), &scale})
 	}
-	all = append(all, column{"max", recorded(func(r *Row) Value { return r.Max }), scale})
+	all = append(all, column{"max", recorded(func(r *Row) Value { return r.Max }), &scale})
 	if first.Moving == nil {
 		return all
 	}
@@ -123,8 +140,8 @@ func columns(first *Row, scale Scale) []column {
 		}
 	}
 	return append(all,
-		column{"window_" + first.Moving.name(), moving(func(m *Moving) Value { return m.Value }), scale},
-		column{"window_max", moving(func(m *Moving) Value { return m.Max }), scale})
+		column{"window_" + first.Moving.name(), moving(func(m *Moving) Value { return m.Value }), &scale},
+		column{"window_max", moving(func(m *Moving) Value { return m.Max }), &scale})
 }
 
 // movingCount is the name of the column with the number of values in the moving window.
@@ -141,19 +158,12 @@ const (
 	firstDouble = -20 // the exponent of the first bound of doubles
 )
 
-// Bounds returns the highest values of the buckets of [OpenMetrics], without the last bucket, which
-// has no bound. The bounds of integers are a power of two minus 1, up to 2^42-1. The bounds of
-// doubles are the numbers just below the powers of two from 2^-20 to 2^22.
-func Bounds(double bool) []float64 {
-	all := make([]float64, bounds)
-	for n := range all {
-		if double {
-			all[n] = math.Nextafter(math.Ldexp(1, n+firstDouble), 0)
-		} else {
-			all[n] = math.Ldexp(1, n) - 1
-		}
+// bound returns the bound of the bucket at n.
+func bound(n int, double bool) float64 {
+	if double {
+		return math.Nextafter(math.Ldexp(1, n+firstDouble), 0)
 	}
-	return all
+	return math.Ldexp(1, n) - 1
 }
 
 // StatsOf returns the figures of h, with its values at percentiles, and with buckets if they are
@@ -170,40 +180,40 @@ func StatsOf(h *histogram.Histogram, percentiles []float64, buckets bool, reuse 
 	if !buckets {
 		return s
 	}
-	all := Bounds(h.Double())
-	n := 0
-	var count int64
-	for bucket := range h.Recorded() {
-		for n < len(all) && h.Float(bucket.High) > all[n] {
-			s.Buckets = append(s.Buckets, count)
-			n++
-		}
-		count += bucket.Count
+	for n := range bounds {
+		s.Buckets = append(s.Buckets, BucketCount{Bound: bound(n, h.Double())})
 	}
-	for ; n < len(all); n++ {
-		s.Buckets = append(s.Buckets, count)
+	n, count := 0, int64(0)
+	for slot := range h.Recorded() {
+		for ; n < bounds && h.Float(slot.High) > s.Buckets[n].Bound; n++ {
+			s.Buckets[n].Count = count
+		}
+		count += slot.Count
+	}
+	for ; n < bounds; n++ {
+		s.Buckets[n].Count = count
 	}
 	return s
 }
 
 // Add adds the values of a row.
-func (t *Total) Add(s *Stats, double bool) error {
+func (t *Total) Add(s *Stats) error {
 	if s.Count > math.MaxInt64-t.Count {
 		return histogram.ErrOverflow
 	}
 	t.Count += s.Count
 	t.Sum += s.Mean * float64(s.Count)
-	if len(s.Buckets) == 0 {
-		return nil
+	if len(s.Buckets) > 0 && t.Buckets == nil {
+		t.Buckets = make([]BucketCount, len(s.Buckets))
+		for n, b := range s.Buckets {
+			t.Buckets[n].Bound = b.Bound
+		}
 	}
-	if t.Buckets == nil {
-		t.Buckets, t.Double = make([]int64, len(s.Buckets)), double
-	}
-	if t.Double != double {
-		return fmt.Errorf("%w in buckets", histogram.ErrKind)
-	}
-	for n, count := range s.Buckets {
-		t.Buckets[n] += count
+	for n, b := range s.Buckets {
+		if b.Bound != t.Buckets[n].Bound {
+			return fmt.Errorf("%w in buckets", histogram.ErrKind)
+		}
+		t.Buckets[n].Count += b.Count
 	}
 	return nil
 }

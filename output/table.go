@@ -2,6 +2,7 @@ package output
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hdrkit/hdrlog/confidence"
 	"hdrkit/tags"
 )
 
@@ -24,17 +26,21 @@ type Table struct {
 	Percentiles []float64
 	// Width is the width of the terminal in characters. Zero means no limit.
 	Width int
-	// Colour marks changes of 10% or more in red if they are for the worse, otherwise in green.
+	// Colour marks significant changes in red if they are for the worse, otherwise in green, and
+	// dims percentiles with few values above them.
 	Colour bool
+	// Markdown writes a table of Markdown, without sparklines.
+	Markdown bool
 }
 
 // A cell is a text and its colour, an SGR code or empty.
 type cell struct{ text, colour string }
 
-// Colours, for [Coloured].
+// Colours, for [coloured].
 const (
-	Red   = "31"
-	Green = "32"
+	red   = "31"
+	green = "32"
+	dim   = "2"
 )
 
 // A grid is the cells of a table. The columns of labels are aligned to the left and stand in each
@@ -95,11 +101,11 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 			}
 		}
 		return g
-	}, periods(summaries))
+	}, periods(summaries), notes(summaries, t.Percentiles))
 }
 
 // WriteChanges writes a table with three rows for each pair: before, after, and the change in
-// percent. The sparklines of both have the same scale.
+// percent, with its interval if pairs have one. The sparklines of both have the same scale.
 func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 	var all []*Summary
 	for _, p := range pairs {
@@ -126,15 +132,23 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 				}
 				highest := 0.0
 				for _, s := range []*Summary{p.Before, p.After} {
-					if s != nil && s.Maxima.highest() > highest {
-						highest = s.Maxima.highest()
+					if s != nil {
+						highest = max(highest, Scale{}.By(s.Factor).of(noNaN(s.Maxima.highest())))
 					}
 				}
-				return s.Maxima.sparkline(s.Start, s.End, width, highest)
+				return s.Maxima.sparkline(s.Start, s.End, width, highest/cmp.Or(s.Factor, 1))
 			}
 		}
 		return g
-	}, periods(all))
+	}, periods(all), append(notes(all, nil), changeNotes(pairs, t.Percentiles)...))
+}
+
+// noNaN returns v, or 0 if it is not a number.
+func noNaN(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
 }
 
 // periods returns the periods of summaries as text.
@@ -176,13 +190,48 @@ func (t *Table) cells(s *Summary, digits int) []cell {
 		default:
 			text = significant(v, digits)
 		}
-		all = append(all, cell{text: text})
+		all = append(all, t.believe(cell{text: text}, s, n, digits))
 	}
 	return all
 }
 
-// largeChange is the change in percent from which a change has a colour.
-const largeChange = 10
+// few is the number of values above a percentile below which it is marked.
+const few = 10
+
+// believe adds to the cell of a figure how far it can be believed.
+func (t *Table) believe(c cell, s *Summary, n, digits int) cell {
+	if s == nil || s.Counts().TotalCount() == 0 {
+		return c
+	}
+	at := n - meanColumn // percentiles follow the mean, and n does not count the period
+	percentile := at >= 0 && at < len(t.Percentiles)
+	if s.Confidence != nil {
+		scale := t.Scale.By(s.Factor)
+		low, high := math.NaN(), math.NaN()
+		switch {
+		case percentile:
+			e := s.Confidence.Percentiles[t.Percentiles[at]]
+			low, high = scale.of(e.Low), scale.of(e.High)
+		case n == meanColumn-1:
+			low, high = scale.of(s.Confidence.Mean.Low), scale.of(s.Confidence.Mean.High)
+		case n == rateColumn:
+			low, high = s.Confidence.throughput(s)
+		}
+		c.text += intervalText(low, high, digits)
+	}
+	if !percentile || t.Percentiles[at] >= 100 {
+		return c
+	}
+	switch above := Above(s.Counts(), t.Percentiles[at]); {
+	case above == 0:
+		c.text, c.colour = "max "+c.text, dim
+	case above < few && t.Colour:
+		c.colour = dim
+	case above < few:
+		c.text += " <10"
+	}
+	return c
+}
 
 // changes returns the changes of a pair in percent.
 func (t *Table) changes(p Pair) []cell {
@@ -195,37 +244,64 @@ func (t *Table) changes(p Pair) []cell {
 			}
 			all = append(all, cell{text: text})
 		}
-		a, b := f.ifAny(p.Before), f.ifAny(p.After)
-		c := cell{text: change(a, b)}
-		if percent := (b - a) / a * 100; n != countColumn && math.Abs(percent) >= largeChange {
-			worse := percent > 0
-			if n == rateColumn {
-				worse = !worse
-			}
-			c.colour = Green
-			if worse {
-				c.colour = Red
-			}
-		}
-		all = append(all, c)
+		all = append(all, t.change(f.ifAny(p.Before), f.ifAny(p.After), p.Change, n))
 	}
 	return all
 }
 
-// write lays out the table and prints it. The grid is made with a number of significant digits.
-func (t *Table) write(w io.Writer, grid func(digits int) *grid, period string) error {
-	l := t.layOut(grid)
-	b := bufio.NewWriter(w)
-	var about []string
-	if t.Scale.Unit != "" {
-		about = append(about, "values in "+t.Scale.Unit)
+// about says in which unit printed values are, or how to find that out.
+func (s Scale) about() string {
+	switch {
+	case s.Unit != "":
+		return "values in " + s.Unit
+	case s.ratio() == 1:
+		return "unit unknown: add -in ns"
 	}
+	return "values divided by " + shortest(s.ratio()) + ": add -unit to name the result"
+}
+
+// change returns the change of a figure. Only a significant one has a colour.
+func (t *Table) change(before, after float64, c *Change, n int) cell {
+	plain := cell{text: change(before, after)}
+	if c == nil {
+		return plain
+	}
+	comparison, significant := confidence.Comparison{Low: math.NaN()}, false
+	switch at := n - meanColumn; {
+	case n == rateColumn:
+		comparison = c.Rate
+	case n == meanColumn-1:
+		comparison = c.Mean
+	case at >= 0 && at < len(t.Percentiles):
+		change := c.Percentiles[t.Percentiles[at]]
+		comparison, significant = change.Comparison, change.Significant
+	}
+	text, ok := ChangeText(comparison)
+	switch {
+	case !ok:
+		return plain
+	case significant && comparison.Ratio > 1:
+		return cell{text, red}
+	case significant:
+		return cell{text, green}
+	}
+	return cell{text: text}
+}
+
+// write lays out the table and prints it, and notes below it. The grid is made with a number of
+// significant digits.
+func (t *Table) write(w io.Writer, grid func(digits int) *grid, period string, notes []string) error {
+	b := bufio.NewWriter(w)
+	if t.Markdown {
+		t.markdown(b, grid(4), notes)
+		return b.Flush()
+	}
+	l := t.layOut(grid)
+	about := []string{t.Scale.about()}
 	if slices.Contains(l.left, periodColumn) {
 		about = append(about, "period "+period)
 	}
-	if len(about) > 0 {
-		fmt.Fprintf(b, "%s\n\n", strings.Join(about, ", "))
-	}
+	fmt.Fprintf(b, "%s\n\n", strings.Join(about, ", "))
 	for n := range l.blocks {
 		if n > 0 {
 			b.WriteByte('\n')
@@ -247,7 +323,38 @@ func (t *Table) write(w io.Writer, grid func(digits int) *grid, period string) e
 	if len(missing) > 0 {
 		fmt.Fprintf(b, "\n%d columns have no room for %s\n", t.Width, strings.Join(missing, " and "))
 	}
+	for n, note := range notes {
+		if n == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(note + "\n")
+	}
 	return b.Flush()
+}
+
+// markdown writes the cells as a table of Markdown.
+func (t *Table) markdown(b *bufio.Writer, g *grid, notes []string) {
+	notes = append([]string{t.Scale.about()}, notes...)
+	escape := strings.NewReplacer("|", `\|`, "~", `\~`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`").Replace
+	labels := len(g.labels[0])
+	b.WriteString("| tag" + strings.Repeat(" |", labels) + " " + strings.Join(g.heads, " | ") + " |\n|" +
+		strings.Repeat(" --- |", labels) + strings.Repeat(" --: |", len(g.heads)) + "\n")
+	for n, row := range g.rows {
+		for _, label := range g.labels[n] {
+			b.WriteString("| " + escape(label) + " ")
+		}
+		for _, c := range row {
+			text := escape(c.text)
+			if c.colour == red || c.colour == green {
+				text = "**" + text + "**"
+			}
+			b.WriteString("| " + text + " ")
+		}
+		b.WriteString("|\n")
+	}
+	for _, note := range notes {
+		b.WriteString("\n" + escape(note) + "\n")
+	}
 }
 
 // Name returns the text for the tag of the summary.

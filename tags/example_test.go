@@ -7,6 +7,23 @@ import (
 	"hdrkit/tags"
 )
 
+// The tags that a command is to take, each with its name on the screen and that of a file for it.
+func Example() {
+	filter, err := tags.NewFilter([]string{"insert-.*,default"}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, tag := range [][]byte{nil, []byte("insert-rt"), []byte("insert-a/b"), []byte("read-rt")} {
+		if filter.Keeps(tag) {
+			fmt.Println(tags.Text(tag), tags.FileName("run.", tag, ".hdr", false))
+		}
+	}
+	// Output:
+	// default run.default.hdr
+	// insert-rt run.insert-rt.hdr
+	// insert-a/b run.insert-a%2Fb.hdr
+}
+
 func ExampleText() {
 	fmt.Println(tags.Text([]byte("insert-rt")))
 	fmt.Println(tags.Text(nil))

@@ -16,11 +16,11 @@ const maxFileName = 255
 // fold is set.
 //
 // The encoding percent-encodes, as in URLs, what [Text] encodes, the characters / \ : * ? " < > | %
-// ~, and a dot that begins the name. If fold is set, the file system does not distinguish capital
-// letters from small ones. Then FileName also encodes capital letters, all characters that are not
-// ASCII (file systems fold those differently), and the first letter of a Windows device such as
-// nul. Untagged intervals have the name [Default], a tag spelled so is "%64efault", and the empty
-// tag is "%". [FileTag] decodes a name.
+// ~, and a dot or a dash that begins the name: a dash would make it an option of commands. If fold
+// is set, the file system does not distinguish capital letters from small ones. Then FileName also
+// encodes capital letters, all characters that are not ASCII (file systems fold those differently),
+// and the first letter of a Windows device such as nul. Untagged intervals have the name [Default],
+// a tag spelled so is "%64efault", and the empty tag is "%". [FileTag] decodes a name.
 //
 // A name longer than 255 bytes is cut. It then ends with ~ and sixteen hexadecimal digits of the
 // tag's SHA-256. If after leaves little room, FileName cuts the beginning of after in the same way.
@@ -32,9 +32,9 @@ func FileName(before string, tag []byte, after string, fold bool) string {
 		name = "%"
 	default:
 		name = encode(string(tag), func(r rune) bool {
-			return isUnsafe(r) || strings.ContainsRune(`/\:*?"<>|%~`, r) || fold && (r >= 'A' && r <= 'Z' || r > '~')
+			return strings.ContainsRune(`/\:*?"<>|%~`, r) || fold && (r >= 'A' && r <= 'Z' || r > '~')
 		})
-		if name == Default || before == "" && (name[0] == '.' || fold && isDevice(name)) {
+		if name == Default || before == "" && (name[0] == '.' || name[0] == '-' || fold && isDevice(name)) {
 			name = encodeFirst(name)
 		}
 	}

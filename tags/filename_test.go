@@ -24,6 +24,8 @@ func TestFileName(t *testing.T) {
 		{".", false, "%2E.a.hdr"},
 		{"..\\..", false, "%2E.%5C...a.hdr"},
 		{"größe", false, "größe.a.hdr"},
+		{"-of=x", false, "%2Dof=x.a.hdr"},
+		{"-", true, "%2D.a.hdr"},
 		{"größe", true, "gr%C3%B6%C3%9Fe.a.hdr"},
 		{"\xff\x00\n", false, "%FF%00%0A.a.hdr"},
 		{"default", false, "%64efault.a.hdr"},

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,10 +21,10 @@ const Default = "default"
 // Text returns the printed spelling of a tag. It is the tag itself wherever that is safe: different
 // tags have different texts, a text is valid UTF-8, and none of its characters controls a terminal.
 //
-// Control characters, characters that change the direction of text, noncharacters of Unicode and
-// bytes that are not UTF-8 are percent-encoded, as in URLs. A percent sign is encoded only in a tag
-// that needs encoding or that looks encoded. The text of untagged intervals is [Default], so a tag
-// spelled "default" is "%64efault". The empty tag is "%".
+// Control characters, characters that change the direction of text, noncharacters of Unicode,
+// characters that nobody sees and bytes that are not UTF-8 are percent-encoded, as in URLs. A
+// percent sign is encoded only in a tag that needs encoding or that looks encoded. The text of
+// untagged intervals is [Default], so a tag spelled "default" is "%64efault". The empty tag is "%".
 func Text(tag []byte) string {
 	switch {
 	case tag == nil:
@@ -35,7 +36,30 @@ func Text(tag []byte) string {
 	case string(tag) == Default:
 		return encodeFirst(Default)
 	}
-	return encode(string(tag), func(r rune) bool { return r == '%' || isUnsafe(r) })
+	return encode(string(tag), func(r rune) bool { return r == '%' })
+}
+
+// Parse returns the tag that [Text] spells, nil for untagged intervals.
+func Parse(text string) []byte {
+	switch text {
+	case Default:
+		return nil
+	case "%":
+		return []byte{}
+	}
+	if decoded, err := url.PathUnescape(text); err == nil {
+		text = decoded
+	}
+	return []byte(text)
+}
+
+// Printable returns a text that is no tag, such as the name of a file, on one line. What [Text]
+// encodes in a tag is encoded in it.
+func Printable(text string) string {
+	if isSafe(text) {
+		return text
+	}
+	return encode(text, func(r rune) bool { return r == '%' })
 }
 
 // isPlain reports whether the tag is its own text.
@@ -43,20 +67,28 @@ func isPlain(tag []byte) bool {
 	if len(tag) == 0 || string(tag) == Default || string(tag) == "%" {
 		return false
 	}
-	for i := 0; i < len(tag); {
-		c := tag[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRune(tag[i:])
-			if r == utf8.RuneError && size == 1 || isUnsafe(r) {
-				return false
-			}
-			i += size
-			continue
-		}
-		if isUnsafe(rune(c)) || c == '%' && i+2 < len(tag) && isHex(tag[i+1]) && isHex(tag[i+2]) {
+	ascii := true
+	for i, c := range tag {
+		if c == '%' && i+2 < len(tag) && isHex(tag[i+1]) && isHex(tag[i+2]) {
 			return false
 		}
-		i++
+		ascii = ascii && c >= ' ' && c < 0x7f
+	}
+	return ascii || isSafe(string(tag))
+}
+
+// isSafe reports whether a text is UTF-8 and none of its characters is unsafe or hidden.
+func isSafe(text string) bool {
+	before := rune(0)
+	for i, r := range text {
+		if r < utf8.RuneSelf && r >= ' ' && r != 0x7f {
+			before = r
+			continue
+		}
+		if isUnsafe(r) || isHidden(before, r) || r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
+			return false
+		}
+		before = r
 	}
 	return true
 }
@@ -73,19 +105,34 @@ func isUnsafe(r rune) bool {
 		unicode.Is(unicode.Bidi_Control, r)
 }
 
-// encode percent-encodes the characters that must be encoded and all bytes that are not UTF-8.
-func encode(text string, must func(r rune) bool) string {
+// isHidden reports whether nobody sees a character, so that two tags look alike. A joiner and a
+// variation selector after a symbol make an emoji.
+func isHidden(before, r rune) bool {
+	switch {
+	case r < 0xad:
+		return false
+	case r == 0x200d && before == 0xfe0f:
+		return false
+	case r == 0x200d || r == 0xfe0f:
+		return !unicode.In(before, unicode.So, unicode.Sk)
+	}
+	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// encode percent-encodes the characters that are unsafe or hidden, those that also says, and all
+// bytes that are not UTF-8.
+func encode(text string, also func(r rune) bool) string {
 	var b strings.Builder
-	for len(text) > 0 {
+	for before := rune(0); len(text) > 0; {
 		r, size := utf8.DecodeRuneInString(text)
-		if r == utf8.RuneError && size == 1 || must(r) {
+		if r == utf8.RuneError && size == 1 || isUnsafe(r) || isHidden(before, r) || also(r) {
 			for _, c := range []byte(text[:size]) {
 				fmt.Fprintf(&b, "%%%02X", c)
 			}
 		} else {
 			b.WriteString(text[:size])
 		}
-		text = text[size:]
+		before, text = r, text[size:]
 	}
 	return b.String()
 }

@@ -2,7 +2,6 @@ package tags
 
 import (
 	"bytes"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -13,26 +12,36 @@ import (
 func TestText(t *testing.T) {
 	t.Parallel()
 	for tag, want := range map[string]string{
-		"insert-rt":    "insert-rt",
-		"größe":        "größe",
-		"":             "%",
-		"%":            "%25",
-		"default":      "%64efault",
-		"%64efault":    "%2564efault",
-		"a%09b":        "a%2509b",
-		"a\tb":         "a%09b",
-		"100%25":       "100%2525",
-		"5%-10%":       "5%-10%",
-		"99%":          "99%",
-		"\ufffd":       "\ufffd",
-		"\xff":         "%FF",
-		"50%\xff":      "50%25%FF",
-		"a\x01b\x7f":   "a%01b%7F",
-		"a\u009b31m":   "a%C2%9B31m",
-		"a\u202eb":     "a%E2%80%AEb",
-		"a\ufffeb":     "a%EF%BF%BEb",
-		"\u2028":       "%E2%80%A8",
-		"family 👨‍👩‍👧": "family 👨‍👩‍👧",
+		"insert-rt":     "insert-rt",
+		"größe":         "größe",
+		"":              "%",
+		"%":             "%25",
+		"default":       "%64efault",
+		"%64efault":     "%2564efault",
+		"a%09b":         "a%2509b",
+		"a\tb":          "a%09b",
+		"100%25":        "100%2525",
+		"5%-10%":        "5%-10%",
+		"99%":           "99%",
+		"\ufffd":        "\ufffd",
+		"\xff":          "%FF",
+		"50%\xff":       "50%25%FF",
+		"a\x01b\x7f":    "a%01b%7F",
+		"a\u009b31m":    "a%C2%9B31m",
+		"a\u202eb":      "a%E2%80%AEb",
+		"a\ufffeb":      "a%EF%BF%BEb",
+		"\u2028":        "%E2%80%A8",
+		"family 👨‍👩‍👧":  "family 👨‍👩‍👧",
+		"love ❤️":       "love ❤️",
+		"wave 👋🏽‍♂️":    "wave 👋🏽‍♂️",
+		"get\u200bput":  "get%E2%80%8Bput",
+		"get\u200dput":  "get%E2%80%8Dput",
+		"get\ufe0fput":  "get%EF%B8%8Fput",
+		"get\u00adput":  "get%C2%ADput",
+		"get\ufeffput":  "get%EF%BB%BFput",
+		"get\u3164put":  "get%E3%85%A4put",
+		"get\U000e0041": "get%F3%A0%81%81",
+		"e\u0301":       "e\u0301",
 	} {
 		if got := Text([]byte(tag)); got != want {
 			t.Errorf("%q: %q, want %q", tag, got, want)
@@ -40,6 +49,17 @@ func TestText(t *testing.T) {
 	}
 	if got := Text(nil); got != Default {
 		t.Errorf("untagged: %q", got)
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "default": "default", "50%41.hdr": "50%41.hdr", "größe\n[StartTime: 5": "größe%0A[StartTime: 5", "a\x1b%\xff": "a%1B%25%FF",
+	} {
+		if got := Printable(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }
 
@@ -53,18 +73,17 @@ func FuzzText(f *testing.F) {
 		if !utf8.ValidString(text) || text == Default || text == "" || strings.ContainsFunc(text, unicode.IsControl) {
 			t.Errorf("the text of %q is %q", tag, text)
 		}
-		decoded := text
-		if text == "%" {
-			decoded = ""
-		} else if plain, err := url.PathUnescape(text); err == nil {
-			decoded = plain
-		} else if text != string(tag) { // a percent sign that encodes nothing
-			t.Errorf("the text of %q is %q, which cannot be decoded", tag, text)
-		}
-		if decoded != string(tag) {
+		if decoded := Parse(text); decoded == nil || string(decoded) != string(tag) {
 			t.Errorf("the text of %q is %q, which decodes to %q", tag, text, decoded)
 		}
 	})
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	if tag := Parse(Text(nil)); tag != nil {
+		t.Errorf("untagged intervals are %q", tag)
+	}
 }
 
 func TestCompare(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/cli"
-	"hdrkit/output/picture"
+	"hdrkit/internal/picture"
 )
 
 const examples = `examples:
@@ -37,7 +37,7 @@ func app() *urfave.App {
 	)
 	flags = append(append(flags, cli.RangeFlags()...), cli.UnitFlags()...)
 	flags = append(flags, cli.OmissionFlag(),
-		&urfave.StringFlag{Name: "type", Value: "timeline", Category: cli.GroupOutput, Usage: "draw this `TYPE`: " + strings.Join(types, ", ") + "; percentiles takes .hgrm files, too"},
+		&urfave.StringFlag{Name: "type", Value: picture.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`: " + strings.Join(types(""), ", ") + "; percentiles takes .hgrm files, too"},
 		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: "max", Category: cli.GroupValues, Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"},
 		cli.RatioFlag(),
 		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values"},
@@ -69,7 +69,7 @@ func app() *urfave.App {
 		Metadata: cli.Guide{
 			Common: []string{"if", "incT", "excT", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "in", "log", "agg", "sla", "of", "format"},
 			Choices: map[string][]string{
-				"type": types, "format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"},
+				"type": types(""), "format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"},
 			},
 		}.Metadata(),
 	}

@@ -18,7 +18,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
-	"hdrkit/output/picture/page/pagetest"
+	"hdrkit/internal/picture/page/pagetest"
 )
 
 // browser opens pages in headless Chromium and keeps what they write to its console, exceptions

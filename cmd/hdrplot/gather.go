@@ -14,15 +14,16 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/picture"
+	"hdrkit/internal/picture/page"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/sla"
 	"hdrkit/internal/summary"
 	"hdrkit/internal/unit"
 	"hdrkit/output"
 	"hdrkit/output/hgrm"
-	"hdrkit/output/picture"
-	"hdrkit/output/picture/page"
 	"hdrkit/tags"
 )
 
@@ -41,11 +42,12 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 	if o.diff && len(s.Inputs) != 2 {
 		return nil, cli.Usagef("-diff compares two inputs, a baseline and another: there are %d", len(s.Inputs))
 	}
-	logs, distributions, err := sortInputs(s.Inputs, o.units)
+	headers := o.units.Finder()
+	logs, distributions, err := sortInputs(s.Inputs, o.units, headers)
 	if err != nil {
 		return nil, err
 	}
-	if len(distributions) > 0 && o.kind != picture.Percentiles {
+	if len(distributions) > 0 && o.kind.Chart.Marks != page.Curves {
 		return nil, cli.Usagef("%s is a percentile distribution, which knows of no time: -type percentiles draws it", distributions[0].Name)
 	}
 	if len(distributions) > 0 && s.Expected != 0 {
@@ -59,7 +61,7 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 	if err := o.setScale(len(logs) > 0); err != nil {
 		return nil, err
 	}
-	g := &gathering{c: c, options: o, labels: fileLabels(s.Inputs), logStart: math.Inf(1)}
+	g := &gathering{c: c, options: o, headers: headers, labels: fileLabels(s.Inputs), logStart: math.Inf(1)}
 	if err := g.prepare(logs); err != nil {
 		return nil, err
 	}
@@ -74,6 +76,9 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 	if len(g.curves) == 0 {
 		return nil, nil
 	}
+	if name := &o.picture.Unit; *name == "" && o.units.Options.Ratio == 0 {
+		*name = g.unit.String()
+	}
 	return g.picture(len(logs) > 0)
 }
 
@@ -81,18 +86,22 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 type gathering struct {
 	c       *urfave.Context
 	options *options
+	headers *unit.Finder      // of all logs
 	labels  map[string]string // of inputs, by name
 
 	collector picture.Collector
 	failed    error // of the collector
 	curves    []picture.Curve
+	believed  []*output.Summary // of curves that have a confidence, by index
 	summaries []page.Summary
 	logStart  float64 // when the first log starts, in seconds since the epoch
+	// unit is that of all distributions, unknown if they differ or if there are logs.
+	unit unit.Unit
 }
 
 // overTime reports whether the picture shows more than sums.
 func (g *gathering) overTime() bool {
-	return g.options.kind != picture.Percentiles || g.options.format == picture.HTML && !g.options.diff
+	return g.options.kind.Chart.Marks != page.Curves || g.options.format == picture.HTML && !g.options.diff
 }
 
 // prepare says what the collector takes from each interval.
@@ -101,14 +110,13 @@ func (g *gathering) prepare(logs []scan.Input) error {
 	k := &g.collector
 	k.Ratio, k.Aggregate, k.Moving = o.ratio, o.aggregate, o.moving
 	k.Relative = o.compare && !o.absolute
-	if k.Measures = o.measures(); o.kind == picture.Throughput {
+	if k.Measures = o.measures(); o.kind.Chart.Rate {
 		k.Moving = 0
 	}
 	switch {
 	case o.format == picture.HTML:
 		k.WindowBytes, k.Digits = collectTimes*o.picture.PageSize, o.pageDigits
-		scan.SaveMemory() // a page takes several times as much while it is made
-	case o.kind == picture.Heatmap:
+	case o.kind.Chart.Marks == page.Cells:
 		k.WindowBytes = heatBytes
 	}
 	// Logs that were written side by side give one line only when their intervals are merged.
@@ -121,16 +129,14 @@ func (g *gathering) prepare(logs []scan.Input) error {
 }
 
 // measures returns what the lines show.
-func (o *options) measures() (all []picture.Measure) {
+func (o *options) measures() []picture.Measure {
 	switch {
-	case o.kind == picture.Throughput:
-		return []picture.Measure{picture.PerSecond()}
-	case o.kind == picture.Timeline, o.format == picture.HTML:
-		for _, level := range o.levels {
-			all = append(all, picture.AtPercentile(level))
-		}
+	case o.kind.Measures != nil:
+		return o.kind.Measures(o.levels)
+	case o.format == picture.HTML:
+		return picture.Timeline.Measures(o.levels) // for the lines of the page
 	}
-	return all
+	return nil
 }
 
 // intervalLength returns the length of the first interval of the first file. It is rounded, since
@@ -177,16 +183,27 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	one := *s
 	one.Inputs, one.Seen = logs, 0
 	one.ByTime = g.collector.Aggregate > 0 // windows are measured once they are complete
+	added := new(unit.Finder)
+	factors := make([]float64, len(logs))
+	for n := range logs {
+		factors[n] = g.options.units.LogFactor(g.headers, logs[n].Name)
+	}
+	one.Comment = func(input int, text []byte) error { added.Comment(logs[input].Name, text); return nil }
+	one.Kept = func(input int, tag []byte) { g.options.units.Kept(added, logs[input].Name, tag) }
 	var look func(scan.Visit, *histogram.Histogram, *interval)
 	var take func(scan.Visit, *interval) error
+	var also func(*interval) *merge.Sum
+	if g.overTime() && g.collector.InSteps() {
+		also = func(i *interval) *merge.Sum { return i.Sum() }
+	}
 	if verbose := g.c.Bool("v"); verbose || g.overTime() {
 		look = func(v scan.Visit, h *histogram.Histogram, i *interval) {
 			if g.overTime() {
-				g.collector.Measure(v.Interval, h, v.AddTo, &i.Interval)
+				i.Factor = factors[v.Input]
+				g.collector.Measure(v.Interval, h, &i.Interval)
 			}
 			if verbose {
-				figures := output.FiguresOf(h)
-				i.line = figures.Line(v.Tag, v.StartMillis(), v.EndMillis(), output.Scale{Ratio: g.options.ratio})
+				i.line = output.IntervalLine(h)(v.Tag, v.StartMillis(), v.EndMillis(), output.Scale{Ratio: g.options.ratio}.By(factors[v.Input]))
 			}
 		}
 		take = func(v scan.Visit, i *interval) error {
@@ -200,10 +217,20 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			return checkTags(g.collector.Len())
 		}
 	}
-	result, err := summary.Collect(&one, summary.Options{IgnoreTags: g.options.ignoreTags}, look, take)
+	collecting := summary.Options{IgnoreTags: g.options.ignoreTags}
+	if g.options.kind.Chart.Marks == page.Curves && g.options.format != picture.HTML {
+		collecting.Runs = &summary.Runs{Size: g.options.aggregate}
+	}
+	result, err := summary.Collect(&one, collecting, look, take, also)
 	s.Seen += one.Seen
 	if err != nil {
 		return err
+	}
+	if collecting.Runs != nil && len(result.Summaries) <= mostBands {
+		err := result.Believe(collecting.Runs, bandPercentiles, confidenceLevel, s.Workers)
+		if err != nil && !errors.Is(err, summary.ErrManyTags) {
+			return err
+		}
 	}
 	if g.failed != nil {
 		return g.failed
@@ -211,20 +238,86 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	if err := checkTags(len(g.curves) + len(result.Summaries)); err != nil {
 		return err
 	}
+	if added := result.MostInputs(); added > 1 && !g.c.Bool("q") {
+		fmt.Fprintf(g.c.App.ErrWriter, "hdrplot: adds up %d logs, tag by tag; -compare draws each by itself\n", added)
+	}
 	period := result.Period("covered")
 	for _, sum := range result.Summaries {
 		group, label := label, g.label(label, sum.Tag)
+		factor, err := g.options.units.Factor(added, sum.Tag)
+		if err != nil {
+			return err
+		}
+		ratio := g.options.ratio / factor
 		curve := picture.Curve{Label: label, Count: sum.Counts().TotalCount()}
-		if g.options.kind == picture.Percentiles {
-			curve = picture.CurveOf(label, sum.Counts(), g.options.ratio)
+		if g.options.kind.Chart.Marks == page.Curves {
+			curve = picture.CurveOf(label, sum.Counts(), ratio)
 		}
 		curve.Group = group
+		sum.Factor = factor
+		if sum.Confidence != nil {
+			curve.Band = bandOf(sum, ratio)
+		}
+		g.believed = append(g.believed, sum)
 		g.curves = append(g.curves, curve)
 		if g.options.format == picture.HTML {
-			g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Counts(), g.options.ratio, sum.Intervals, period))
+			g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period))
 		}
 	}
 	return nil
+}
+
+// confidenceLevel is the confidence of bands in percent, and bandPercentiles are where they are
+// known.
+const confidenceLevel = 95
+
+// mostBands is the number of curves that may have bands. More would hide one another and take time.
+const mostBands = 24
+
+var bandPercentiles = []float64{5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 93, 95, 97, 98, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.98, 99.99, 99.995, 99.999}
+
+// bandOf returns the band of a curve, up to the first percentile without an interval.
+func bandOf(s *output.Summary, ratio float64) (band []picture.Bound) {
+	for _, p := range bandPercentiles {
+		e := s.Confidence.Percentiles[p]
+		if math.IsNaN(e.Low) || math.IsNaN(e.High) {
+			if p < 50 {
+				continue
+			}
+			break
+		}
+		band = append(band, picture.Bound{Percentile: p, Low: e.Low / ratio, High: e.High / ratio, Above: float64(output.Above(s.Counts(), p))})
+	}
+	return band
+}
+
+// bandOfChange is the same for the ratio of two curves, the smaller of which has so many values.
+func bandOfChange(change *output.Change, count int64) (band []picture.Bound) {
+	for _, p := range bandPercentiles {
+		c := change.Percentiles[p]
+		if math.IsNaN(c.Low) {
+			if p < 50 {
+				continue
+			}
+			break
+		}
+		band = append(band, picture.Bound{Percentile: p, Low: c.Low, High: c.High, Above: float64(count) * (1 - p/100)})
+	}
+	return band
+}
+
+// headline says how the higher percentiles changed.
+func headline(change *output.Change) string {
+	var parts []string
+	for _, p := range []float64{99, 99.99} {
+		c := change.Percentiles[p]
+		text, ok := output.ChangeText(c.Comparison)
+		if !ok || text == "~" {
+			text = "undecided"
+		}
+		parts = append(parts, fmt.Sprintf("p%v %s", p, text))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // mostTags is the number of tags that a picture may have. Twelve have a line, and a log of 10 MB
@@ -300,15 +393,22 @@ func (g *gathering) ratios() (*picture.Picture, error) {
 	p := picture.New(picture.Percentiles)
 	baseline := g.curves[0].Group
 	tag := func(c picture.Curve) string { return strings.TrimPrefix(strings.TrimPrefix(c.Label, c.Group), " ") }
-	for _, c := range g.curves {
+	for n, c := range g.curves {
 		if c.Group == baseline {
 			continue
 		}
 		p.ValueName = c.Group + " / " + baseline
-		for _, b := range g.curves {
-			if b.Group == baseline && tag(b) == tag(c) {
-				p.Curves = append(p.Curves, picture.RatioOf(tag(c), c, b))
+		for m, b := range g.curves {
+			if b.Group != baseline || tag(b) != tag(c) {
+				continue
 			}
+			ratio := picture.RatioOf(tag(c), c, b)
+			if max(n, m) < len(g.believed) && g.believed[n].Confidence != nil && g.believed[m].Confidence != nil {
+				change := output.NewChange(g.believed[m], g.believed[n])
+				ratio.Band = bandOfChange(change, min(b.Count, c.Count))
+				p.Headline = append(p.Headline, strings.TrimPrefix(tag(c)+": "+headline(change), ": "))
+			}
+			p.Curves = append(p.Curves, ratio)
 		}
 	}
 	if len(p.Curves) == 0 {
@@ -348,7 +448,8 @@ func (o *options) setLimits(scale unit.Scale) error {
 }
 
 // sortInputs separates logs and percentile distributions by how they begin.
-func sortInputs(inputs []scan.Input, units *cli.Units) (logs, distributions []scan.Input, err error) {
+// It finds out the units of logs.
+func sortInputs(inputs []scan.Input, units *cli.Units, headers *unit.Finder) (logs, distributions []scan.Input, err error) {
 	for _, input := range inputs {
 		file, err := input.Open()
 		if err != nil {
@@ -366,7 +467,7 @@ func sortInputs(inputs []scan.Input, units *cli.Units) (logs, distributions []sc
 			distributions = append(distributions, input)
 		} else {
 			logs = append(logs, input)
-			units.Header(input.Name, text)
+			units.Header(headers, input.Name, text)
 		}
 	}
 	return logs, distributions, nil
@@ -379,7 +480,8 @@ type readCloser struct {
 }
 
 // readDistribution reads the percentile distributions of a file. It draws each as a line. Their
-// values are printed values already: only -ovr divides them.
+// values are printed values already: only -ovr divides them, and only those whose unit is known are
+// brought to that of the picture.
 func (g *gathering) readDistribution(input scan.Input) error {
 	file, err := input.Open()
 	if err != nil {
@@ -393,8 +495,17 @@ func (g *gathering) readDistribution(input scan.Input) error {
 	for _, d := range all {
 		label := strings.TrimSpace(g.labels[input.Name] + " " + d.Name)
 		curve := picture.Curve{Label: label, Group: g.labels[input.Name], Count: d.Rows[len(d.Rows)-1].Count}
+		ratio := g.options.units.PrintedRatio()
+		if to, ok := unit.Parse(g.options.picture.Unit); ok && d.Unit != (unit.Unit{}) && g.options.units.Options.Ratio == 0 {
+			ratio = d.Unit.Per(to)
+		}
+		if len(g.curves) == 0 {
+			g.unit = d.Unit
+		} else if g.unit != d.Unit {
+			g.unit = unit.Unit{}
+		}
 		for _, row := range d.Rows {
-			curve.Steps = append(curve.Steps, picture.Step{Percentile: row.Percentile, Value: row.Value / g.options.units.PrintedRatio()})
+			curve.Steps = append(curve.Steps, picture.Step{Percentile: row.Percentile, Value: row.Value / ratio})
 		}
 		g.curves = append(g.curves, curve)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,31 +11,26 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/cli"
+	"hdrkit/internal/picture"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/sla"
-	"hdrkit/output/picture"
 )
 
-var (
-	types   = []string{"timeline", "percentiles", "heatmap", "throughput"}
-	formats = []string{"png", "svg", "pdf", "html"}
-)
+var formats = []string{"png", "svg", "pdf", "html"}
 
-// typeOptions are the options that only some types take. A page takes all.
-var typeOptions = map[string][]string{
-	"p":       {"timeline"},
-	"mwp":     {"timeline"},
-	"agg":     {"timeline", "heatmap", "throughput"},
-	"time":    {"timeline", "heatmap", "throughput"},
-	"compare": {"timeline", "percentiles", "throughput"},
-	"diff":    {"percentiles"},
-	"mark":    {"timeline", "heatmap", "throughput"},
-	"tz":      {"timeline", "heatmap", "throughput"},
+// types returns the names of the types of charts that take an option, or of all if it is empty.
+func types(option string) (names []string) {
+	for _, t := range picture.Types {
+		if option == "" || slices.Contains(t.Options, option) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
 }
 
 // options are the options of the command line.
 type options struct {
-	kind       picture.Type
+	kind       *picture.Type
 	format     picture.Format
 	of         string
 	levels     []float64 // percentiles
@@ -65,14 +59,14 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 			LogValues: c.Bool("log"), Low: c.Float64("ymin"), High: c.Float64("ymax"), Facets: c.String("facet") != "",
 		},
 	}
-	kind, err := cli.OneOf(c, "type")
+	name, err := cli.OneOf(c, "type")
 	if err != nil {
 		return nil, err
 	}
+	o.kind = picture.Types[slices.Index(types(""), name)]
 	if o.diff = c.Bool("diff"); o.diff && !cli.Given(c, "type") {
-		kind = string(picture.Percentiles)
+		o.kind = picture.Percentiles
 	}
-	o.kind = picture.Type(kind)
 	o.picture.Type = o.kind
 	theme, err := cli.OneOf(c, "theme")
 	if err != nil {
@@ -98,10 +92,10 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	if c.String("serve") != "" {
 		o.format = picture.HTML
 	}
-	for _, name := range slices.Sorted(maps.Keys(typeOptions)) {
-		kinds := typeOptions[name]
-		if cli.Given(c, name) && o.format != picture.HTML && !slices.Contains(kinds, kind) {
-			return nil, cli.Usagef("-%s makes no sense with -type %s, but with %s, and in html", name, kind, strings.Join(kinds, ", "))
+	for _, name := range slices.Sorted(slices.Values(c.LocalFlagNames())) {
+		// A page takes all.
+		if able := types(name); len(able) > 0 && o.format != picture.HTML && !slices.Contains(able, o.kind.Name) {
+			return nil, cli.Usagef("-%s makes no sense with -type %s, but with %s, and in html", name, o.kind.Name, strings.Join(able, ", "))
 		}
 	}
 	if o.units, err = cli.NewUnits(c); err != nil {
@@ -131,7 +125,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	switch low, high := o.picture.Low, o.picture.High; {
 	case !(low >= 0) || !(high >= 0) || cli.Given(c, "ymax") && high <= low:
 		return nil, cli.Usagef("-ymin %v and -ymax %v: an axis goes from 0 or more to a higher value", low, high)
-	case low == 0 && cli.Given(c, "ymin") && (o.picture.LogValues || o.kind == picture.Heatmap):
+	case low == 0 && cli.Given(c, "ymin") && (o.picture.LogValues || o.kind.Chart.Log):
 		return nil, cli.Usagef("-ymin 0: a logarithmic axis begins above 0")
 	case o.compare && !o.absolute && slices.ContainsFunc(o.marks, func(m mark) bool { return m.absolute }):
 		return nil, cli.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
@@ -270,5 +264,15 @@ func (o *options) dress(p *picture.Picture) {
 		p.Marks = append(p.Marks, picture.Mark{Time: at, Text: m.text})
 	}
 	p.Theme, p.Width, p.Height, p.DPI = look.Theme, look.Width, look.Height, look.DPI
-	p.Title, p.Unit, p.LogValues, p.Limits, p.Absolute = look.Title, look.Unit, look.LogValues, look.Limits, o.absolute
+	p.Title, p.LogValues, p.Limits, p.Absolute = look.Title, look.LogValues, look.Limits, o.absolute
+	if !o.diff { // a ratio has no unit
+		p.Unit = look.Unit
+		return
+	}
+	p.LogValues = true // half and twice are as far from 1
+	if p.Title == "" && len(p.Headline) == 1 {
+		p.Title = p.Headline[0]
+	} else {
+		p.Notes = append(p.Notes, p.Headline...)
+	}
 }

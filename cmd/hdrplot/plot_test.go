@@ -22,7 +22,7 @@ import (
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
-	"hdrkit/output/picture/page/pagetest"
+	"hdrkit/internal/picture/page/pagetest"
 )
 
 // hdrplot runs the command and returns what it printed.
@@ -264,7 +264,7 @@ func TestLogs(t *testing.T) {
 		if strings.HasSuffix(log, "header-only.hdr") {
 			continue // nothing to draw, as a script shows
 		}
-		for _, kind := range types {
+		for _, kind := range types("") {
 			for _, format := range []string{"svg", "html"} {
 				if out := hdrplot(t, "", "-type", kind, "-format", format, "-of", "-", "-log", log); len(out) < 1000 {
 					t.Errorf("%s, %s, %s: %d bytes", log, kind, format, len(out))
@@ -281,7 +281,7 @@ func TestUnion(t *testing.T) {
 	for _, name := range []string{"node1", "node2", "node3"} {
 		each = append(each, readPage(t, []byte(hdrplot(t, "", "-of", "-", "-format", "html", dir+name+".hdr"))))
 	}
-	all := readPage(t, []byte(hdrplot(t, "", "-of", "-", "-format", "html", dir+"node1.hdr", dir+"node2.hdr", dir+"node3.hdr")))
+	all := readPage(t, []byte(hdrplot(t, "", "-q", "-of", "-", "-format", "html", dir+"node1.hdr", dir+"node2.hdr", dir+"node3.hdr")))
 	if len(all.Series) != 6 {
 		t.Fatalf("%d series", len(all.Series))
 	}

@@ -7,7 +7,6 @@ import (
 	"net"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -18,9 +17,10 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
+	"hdrkit/internal/picture"
+	"hdrkit/internal/picture/page"
 	"hdrkit/internal/serve"
-	"hdrkit/output/picture"
-	"hdrkit/output/picture/page"
+	"hdrkit/internal/unit"
 	"hdrkit/tags"
 )
 
@@ -47,6 +47,7 @@ func checkServe(c *urfave.Context) error {
 type site struct {
 	serve.Server
 	listener net.Listener
+	address  string // of -serve
 }
 
 // listen begins to listen at the address of -serve.
@@ -55,17 +56,17 @@ func listen(address string) (*site, error) {
 	if err != nil {
 		return nil, cli.Usagef("-serve %s: %w", address, err)
 	}
-	return &site{listener: listener}, nil
+	return &site{listener: listener, address: address}, nil
 }
 
 // start begins to answer, and prints the address. It returns what ends that.
 func (s *site) start(c *urfave.Context) (end func()) {
-	end = s.Start(s.listener)
-	address := s.listener.Addr().String()
-	if at, ok := s.listener.Addr().(*net.TCPAddr); ok && at.IP.IsUnspecified() {
-		address = net.JoinHostPort("localhost", strconv.Itoa(at.Port))
+	end = s.Start(s.listener, s.address)
+	at := s.listener.Addr().(*net.TCPAddr)
+	if at.IP.IsUnspecified() {
+		cli.Verbosef(c, "%s: everybody who reaches this machine can see the page; -serve 127.0.0.1:%d shows it on this machine only", c.App.Name, at.Port)
 	}
-	fmt.Fprintf(c.App.Writer, "http://%s/\n", address)
+	fmt.Fprintf(c.App.Writer, "http://%s/\n", at)
 	return end
 }
 
@@ -95,6 +96,7 @@ type follower struct {
 	site        *site
 	size        int64 // of the windows, in milliseconds
 	title       string
+	logs        *unit.Finder
 
 	mu       sync.Mutex // inputs fall silent when no window comes
 	merger   *live.Merger
@@ -128,7 +130,7 @@ const (
 // serveFollowed serves the page of logs while they are written.
 func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, s *site) error {
 	f := &follower{
-		diagnostics: diagnostics, options: o, site: s, silent: map[string]bool{}, size: cmp.Or(o.aggregate, defaultWindow),
+		diagnostics: diagnostics, options: o, site: s, logs: o.units.Finder(), silent: map[string]bool{}, size: cmp.Or(o.aggregate, defaultWindow),
 		title: cmp.Or(o.picture.Title, strings.Join(slices.Concat(c.StringSlice("if"), c.Args().Slice()), " "), "hdrplot"),
 	}
 	f.page = picture.Live{Type: o.kind, Dress: f.dress, Collector: picture.Collector{
@@ -264,7 +266,12 @@ func (f *follower) with(u *page.Update) *page.Update {
 }
 
 // Comment reads a comment for the unit of the log.
-func (f *follower) Comment(log string, text []byte) error { return f.options.units.Comment(log, text) }
+func (f *follower) Comment(log string, text []byte) error {
+	return f.options.units.Comment(f.logs, log, text)
+}
+
+// Kept says that a log has an interval with a tag.
+func (f *follower) Kept(log string, tag []byte) { f.options.units.Kept(f.logs, log, tag) }
 
 // Window takes what a tag has in a window.
 func (f *follower) Window(m *merge.Merged) error {
@@ -276,8 +283,13 @@ func (f *follower) Window(m *merge.Merged) error {
 		}
 		f.page.Collector.Ratio, f.scaled = f.options.ratio, true
 	}
+	factor, err := f.options.units.Factor(f.logs, m.Tag)
+	if err != nil {
+		return err
+	}
 	h, err := m.Histogram(&f.scratch)
 	if err == nil {
+		f.interval.Factor = factor
 		f.page.Collector.MeasureMerged(m, h, &f.interval)
 		label := ""
 		if m.Tag != nil {
@@ -296,6 +308,9 @@ func (f *follower) Late(m *merge.Merged) error { return f.Window(m) }
 
 // Malformed counts a malformed line.
 func (f *follower) Malformed(_ error, text string) error { return f.diagnostics.Skip(text) }
+
+// Unread counts a log that was not read.
+func (f *follower) Unread(text string) { f.diagnostics.Unread(text) }
 
 // Notice prints a message.
 func (f *follower) Notice(text string) { f.diagnostics.Warnf("%s", text) }

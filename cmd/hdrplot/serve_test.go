@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -329,6 +330,14 @@ func TestServe(t *testing.T) {
 	if p := readPage(t, body); len(p.Summary) != 6 || p.Live {
 		t.Errorf("%d rows, live %v", len(p.Summary), p.Live)
 	}
+	rebound, err := http.NewRequest(http.MethodGet, server.address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rebound.Host = "evil.example"
+	if response, err = http.DefaultClient.Do(rebound); err != nil || response.StatusCode != http.StatusForbidden {
+		t.Errorf("%v, the page has another name: %v", err, response)
+	}
 	for _, follow := range []string{"-follow", "-q"} {
 		other := exec.Command(command, follow, "-serve", strings.Trim(server.address, "htp:/"), "-if", "nosuch.hdr")
 		out, err := other.CombinedOutput()
@@ -337,6 +346,17 @@ func TestServe(t *testing.T) {
 		}
 	}
 	server.stopWell(t)
+}
+
+// TestServeAll serves a page at all addresses, and says so.
+func TestServeAll(t *testing.T) {
+	t.Parallel()
+	clitest.RequireTools(t)
+	server := serveAt(t, build(t, "hdrplot"), "-serve", ":0", "-if", filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
+	server.stop()
+	if !strings.HasPrefix(server.address, "http://[::]:") || !strings.Contains(server.errors.String(), "everybody who reaches this machine") {
+		t.Errorf("%s, %s", server.address, server.errors)
+	}
 }
 
 // TestServePipe keeps the page of a pipe that has ended, until the command is interrupted.
@@ -410,4 +430,37 @@ func TestViewers(t *testing.T) {
 		w.second(s, 1e6)
 	}
 	all.Wait()
+}
+
+// TestServeUnits follows logs in microseconds and in nanoseconds, and shows both in milliseconds.
+func TestServeUnits(t *testing.T) {
+	t.Parallel()
+	clitest.RequireTools(t)
+	dialects := filepath.Join(clitest.Root(), "testdata/dialects")
+	server := serveAt(t, build(t, "hdrplot"), "-follow", "-idle", "100ms", "-serve", "127.0.0.1:0", "-unit", "ms",
+		filepath.Join(dialects, "ycsb-read.hdr"), filepath.Join(dialects, "cassandra-stress.hdr"))
+	clitest.Await(t, "the highest values of both logs", nil, func() bool {
+		response, err := http.Get(server.address + "events")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		events := bufio.NewScanner(response.Body)
+		events.Buffer(nil, 1<<20)
+		for events.Scan() {
+			data, ok := bytes.CutPrefix(events.Bytes(), []byte("data: "))
+			if !ok || !bytes.Contains(data, []byte(`"series":`)) {
+				continue
+			}
+			highest := map[string]float64{}
+			p := readPage(t, slices.Concat([]byte(`<script id="data" type="application/json">`), data, []byte("</script>")))
+			for n, s := range p.Series {
+				for _, w := range p.Windows[n] {
+					highest[s.Label] = max(highest[s.Label], w.Max)
+				}
+			}
+			return highest["READ"] == 2.451 && highest["insert-rt"] > 1 && highest["insert-rt"] < 10
+		}
+		return false
+	})
 }

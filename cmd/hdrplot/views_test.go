@@ -60,8 +60,11 @@ func (s *summed) tag() string {
 // sums returns what hdrsum says of the intervals that start in [from, to).
 func sums(t *testing.T, hdrsum string, from, to float64, log string) (all []summed) {
 	t.Helper()
-	bound := func(v float64) string { return strconv.FormatFloat(v-0.0005, 'f', 4, 64) } // starts are whole milliseconds
-	out, err := exec.Command(hdrsum, "-q", "-s", bound(max(from, 0.0005)), "-e", bound(to), "-st", "json", "-p", "50,90,99,99.9,99.99", "-if", log).Output()
+	// Starts are whole milliseconds. A view leaves out an interval that starts at its end.
+	bound := func(v, millis float64) string {
+		return strconv.FormatFloat((math.Ceil(max(v, 0)*1000)+millis)/1000, 'f', 3, 64)
+	}
+	out, err := exec.Command(hdrsum, "-q", "-s", bound(from, 0), "-e", bound(to, -1), "-st", "json", "-p", "50,90,99,99.9,99.99", "-if", log).Output()
 	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 {
 		return nil // there are none
 	}

@@ -42,7 +42,7 @@ func TestSignal(t *testing.T) {
 			stdin.Close()
 			go w.Write(bytes.Repeat(node1, 30)) // more than is held in memory
 			p.Await("a temporary file", func() bool {
-				files, _ := filepath.Glob(filepath.Join(folder, ".hdrkit-*.tmp"))
+				files, _ := filepath.Glob(filepath.Join(folder, ".*.hdrkit-*.tmp"))
 				return len(files) > 0
 			})
 			p.Interrupt(test.signal, test.status)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	urfave "github.com/urfave/cli/v2"
 
@@ -32,9 +33,10 @@ const examples = `examples:
    hdrsum -follow -agg 1 -if 'node.*\.hdr' -ovr 1e9 -metric request_latency_seconds -listen 127.0.0.1:9103
    hdrsum -if fixed.hdr -in ns -sla 'p99<=250ms,throughput>=10'
    hdrsum -baseline before.hdr -if after.hdr -ovr 1e6 -sla '50<=+20%'
+   hdrsum -st table -ci 95 throughput.hdr            each figure with its interval of confidence
 
 exit status: 0, or 1 if nothing could be summarized, 2 for a wrong command line, 3 if malformed lines were skipped or
-intervals came too late for a row, 4 if a limit of -sla does not hold`
+intervals came too late for a row, 4 if a limit of -sla does not hold, 5 if one is undecided under -undecided fail`
 
 func app() *urfave.App {
 	return &urfave.App{
@@ -45,15 +47,15 @@ func app() *urfave.App {
 		Flags:       flags(),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common:  []string{"if", "incT", "excT", "it", "s", "e", "st", "of", "lt", "unit", "in", "ovr", "p", "agg", "sla", "baseline", "strict"},
-			Choices: map[string][]string{"st": types(), "period": summary.Modes, "precision": output.Precisions},
+			Common:  []string{"if", "incT", "excT", "it", "s", "e", "st", "of", "lt", "unit", "in", "ovr", "p", "agg", "ci", "sla", "baseline", "strict"},
+			Choices: formatChoices(map[string][]string{"st": types(), "period": summary.Modes, "undecided": undecidedModes}),
 		}.Metadata(),
 	}
 }
 
 func flags() []urfave.Flag {
 	return slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), []urfave.Flag{cli.IgnoreTagsFlag("summarize"), cli.UntaggedFlag()}, cli.RangeFlags(), []urfave.Flag{
-		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: "percentiles", Category: cli.GroupOutput,
+		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: percentilesFormat.name, Category: cli.GroupOutput,
 			Usage: "print this `TYPE`: " + strings.Join(types(), ", "), DefaultText: "table on a terminal, otherwise percentiles"},
 		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
 		&urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
@@ -65,23 +67,19 @@ func flags() []urfave.Flag {
 		cli.RatioFlag(),
 	}, cli.UnitFlags(), []urfave.Flag{
 		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `PERCENTILES`"),
+		&urfave.StringFlag{Name: "ci", Aliases: []string{"confidence"}, Category: cli.GroupValues,
+			Usage: "print each figure with the interval that has the true one in it with this `CONFIDENCE` in percent, such as 95; -agg sets the size of the windows that it comes from"},
 		cli.OmissionFlag(),
-		&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Category: cli.GroupValues,
-			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)},
-		&urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Category: cli.GroupValues,
-			Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"},
 		cli.AggregateFlag(""),
-	}, cli.MovingFlags(), []urfave.Flag{
-		&urfave.StringFlag{Name: "metric", Value: "latency", Category: cli.GroupSeries,
-			Usage: "the `NAME` of the metric of openmetrics, and of the measurement of influx"},
-		&urfave.StringFlag{Name: "precision", Value: "ns", Category: cli.GroupSeries,
-			Usage: "the `UNIT` of times in influx: " + strings.Join(output.Precisions, ", ")},
-		&urfave.BoolFlag{Name: "buckets", Category: cli.GroupSeries,
-			Usage: "write openmetrics as a histogram, not as a summary"},
+	}, cli.MovingFlags(), formatFlags(), []urfave.Flag{
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
 			Usage: "check `LIMITS` such as 99<=5,p99.9<=20ms,insert-rt:max<=100,throughput>=1000, and exit with 4 if one does not hold; with -baseline also relative ones, 99<=+10%; repeatable"},
 		&urfave.StringSliceFlag{Name: "baseline", Category: cli.GroupLimits,
 			Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
+		&urfave.BoolFlag{Name: "runs", Category: cli.GroupLimits,
+			Usage: "each log is a run of its own: with -baseline, compare several runs with several"},
+		&urfave.StringFlag{Name: "undecided", Value: "pass", Category: cli.GroupLimits,
+			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"},
 	}, liveFlags(), cli.RunFlags())
 }
 
@@ -91,7 +89,7 @@ func run(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	g, err := parseGates(c)
+	g, err := parseGates(c, o)
 	if err != nil {
 		return err
 	}
@@ -115,34 +113,30 @@ func run(c *urfave.Context) error {
 
 // runSummary adds up the logs and writes the summary.
 func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o *options, g *gates) error {
-	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	o.units.Watch(s)
-	look, take := verbose(c, o)
-	result, err := summary.Collect(s, o.collecting(c), look, take)
-	stop()
+	var base *scan.Scan
+	if g.runs { // otherwise later: the writer of a pipe may wait until the other logs are read
+		var err error
+		if base, err = cli.ScanOf(c, "baseline", s, diagnostics); err != nil {
+			return err
+		}
+		g.checkRuns(s, base, diagnostics)
+	}
+	result, err := g.collect(s, diagnostics, o, "")
 	if err != nil {
 		return err
-	}
-	if len(result.Summaries) == 0 {
-		diagnostics.Close()
-		return cli.NothingLeft(s)
 	}
 	if g.wanted() {
-		return g.write(c, s, diagnostics, o, result)
+		return g.write(c, s, base, diagnostics, o, result)
 	}
 	result.SetPeriods(o.mode)
-	if o.format.name == "table" {
-		err = o.setReadableScale(result.Summaries...)
-	} else {
-		err = o.setScale()
-	}
-	if err != nil {
-		return err
-	}
+	r := &report{c, s, diagnostics, o, result.Summaries}
 	if c.Bool("lt") {
-		err = listTags(c, s, diagnostics, o, result.Summaries)
+		err = r.writeTags()
+	} else if scale, err2 := o.fitScale(nil, summed{o.logs, result.Summaries}); err2 != nil {
+		err = err2
 	} else {
-		err = o.format.write(&report{c, s, diagnostics, o, result.Summaries})
+		o.warnOmission(s, diagnostics, result.Result, scale.In)
+		err = o.format.write(r)
 	}
 	if err != nil {
 		return err
@@ -150,38 +144,48 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 	return diagnostics.Close()
 }
 
-// listTags writes the tags.
-func listTags(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o *options, summaries []*output.Summary) error {
-	return cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
-		if o.format.name != "json" {
-			return output.ListTags(w, summaries)
+// writeTags writes the tags.
+func (r *report) writeTags() error {
+	return r.write(r.c.String("of"), func(w io.Writer) error {
+		if list := r.options.format.listTags; list != nil {
+			return list(w, r)
 		}
-		list, err := output.NewTagList(summaries)
-		if err != nil {
-			return err
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(t, "TAG\tINTERVALS\tVALUES\n")
+		for _, s := range r.summaries {
+			fmt.Fprintf(t, "%s\t%d\t%d\n", s.Name(), s.Intervals, s.Counts().TotalCount())
 		}
-		list.Inputs, list.SkippedLines = inputNames(s), diagnostics.Skipped()
-		return output.JSON(w, list)
+		return t.Flush()
 	})
 }
 
 // collecting returns what to collect: maxima over time are for sparklines only.
 func (o *options) collecting(c *urfave.Context) summary.Options {
-	return summary.Options{IgnoreTags: c.Bool("it"), Maxima: o.format.name == "table" && !c.Bool("lt")}
+	return summary.Options{IgnoreTags: c.Bool("it"), Maxima: o.format.readable && !c.Bool("lt")}
 }
 
+// An intervalLine describes an interval once the scale is known.
+type intervalLine = func(tag []byte, start, end int64, scale output.Scale) string
+
 // verbose returns what makes and prints a line for each interval, nil if that was not asked for.
-func verbose(c *urfave.Context, o *options) (look func(v scan.Visit, h *histogram.Histogram, f *output.IntervalFigures), take func(v scan.Visit, f *output.IntervalFigures) error) {
+func verbose(c *urfave.Context, o *options) (look func(v scan.Visit, h *histogram.Histogram, line *intervalLine), take func(v scan.Visit, line *intervalLine) error) {
 	if !c.Bool("v") {
 		return nil, nil
 	}
-	look = func(v scan.Visit, h *histogram.Histogram, f *output.IntervalFigures) { *f = output.FiguresOf(h) }
-	take = func(v scan.Visit, f *output.IntervalFigures) error {
-		if err := o.setScale(); err != nil {
-			return err
+	look = func(v scan.Visit, h *histogram.Histogram, line *intervalLine) { *line = output.IntervalLine(h) }
+	scaled := false
+	take = func(v scan.Visit, line *intervalLine) error {
+		if !scaled {
+			if err := o.setScale(); err != nil {
+				return err
+			}
+			scaled = true
 		}
-		cli.Verbosef(c, "%s:%d: %s", v.Name, v.Line, f.Line(v.Tag, v.StartMillis(), v.EndMillis(), o.scale))
-		return nil
+		scale, err := o.scaleOf(v.Tag)
+		if err == nil {
+			cli.Verbosef(c, "%s:%d: %s", v.Name, v.Line, (*line)(v.Tag, v.StartMillis(), v.EndMillis(), scale))
+		}
+		return err
 	}
 	return look, take
 }

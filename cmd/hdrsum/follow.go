@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +19,7 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
+	"hdrkit/internal/loopback"
 	"hdrkit/internal/prom"
 	"hdrkit/internal/push"
 	"hdrkit/internal/series"
@@ -61,10 +62,15 @@ func parsePush(c *urfave.Context, o *options) (err error) {
 		return cli.Usagef("-push: %w", err)
 	}
 	if !cli.Given(c, "st") {
-		o.format = formats[pushed(o.live.push)]
+		for _, f := range formats {
+			if f.receiver != nil && f.receiver.at(o.live.push) {
+				o.format = f
+			}
+		}
 	}
-	if o.format.name != "influx" && o.format.name != "openmetrics" {
-		return cli.Usagef("-push sends the rows of -st influx or -st openmetrics, not those of -st %s", o.format.name)
+	if o.format.receiver == nil {
+		able := names(func(f *format) bool { return f.receiver != nil })
+		return cli.Usagef("-push sends the rows of -st %s, not those of -st %s", strings.Join(able, " or -st "), o.format.name)
 	}
 	return nil
 }
@@ -76,41 +82,36 @@ func parseLive(c *urfave.Context, o *options) error {
 	if err := cli.CheckFollow(c, "lt", "baseline"); err != nil {
 		return err
 	}
+	native := l.push != nil && o.format.receiver.native
 	if l.push != nil {
-		if err := o.checkPrecision(c); err != nil {
+		if err := o.format.receiver.check(o); err != nil {
 			return err
 		}
 	}
 	rows := o.format.rows != nil
-	o.series.Counts = l.push != nil && o.format.name == "openmetrics"
+	o.series.Counts = native
 	switch {
 	case cli.Given(c, "listen") && !l.follow:
 		return cli.Usagef("-listen needs -follow: it shows logs while they are written")
 	case cli.Given(c, "push") && cli.Given(c, "of"):
 		return cli.Usagef("-push and -of do not go together: the rows go to one place")
-	case cli.Given(c, "schema") && l.listen == "" && (l.push == nil || o.format.name != "openmetrics"):
+	case cli.Given(c, "schema") && l.listen == "" && !native:
 		return cli.Usagef("-schema needs -listen, or -push with -st openmetrics")
 	case c.Int("schema") < prom.MinSchema || c.Int("schema") > prom.MaxSchema:
 		return cli.Usagef("-schema %d: schemas are from %d to %d", c.Int("schema"), prom.MinSchema, prom.MaxSchema)
-	case l.push != nil && o.format.name == "openmetrics" && o.series.Moving > 0:
-		return cli.Usagef("-push and -mwp do not go together with -st openmetrics: Prometheus computes percentiles of any span")
-	case l.push != nil && o.series.Buckets:
-		return cli.Usagef("-push and -buckets do not go together: native histograms have buckets")
 	case !l.follow:
 	case l.listen != "" && !rows && cli.Given(c, "st"):
-		return cli.Usagef("-listen does not go with -st %s, which is a summary; it goes with %s", o.format.name, strings.Join(streams, ", "))
+		return cli.Usagef("-listen does not go with -st %s, which is a summary; it goes with %s", o.format.name, strings.Join(streams(), ", "))
 	case l.listen != "" && o.series.Window == 0:
 		return cli.Usagef("-listen needs -agg, such as -agg 1: the length of the window whose percentiles it shows")
 	case cli.Given(c, "sla") && !o.drawsTable(c):
 		return cli.Usagef("-sla goes with -follow only on a terminal, where a table is shown; check the limits of the complete logs without -follow")
 	case l.listen == "" && !rows && !o.drawsTable(c):
-		return cli.Usagef("-follow needs rows (-st %s), -listen or -push; on a terminal it needs -agg, to show a table", strings.Join(streams, ", "))
+		return cli.Usagef("-follow needs rows (-st %s), -listen or -push; on a terminal it needs -agg, to show a table", strings.Join(streams(), ", "))
 	}
 	l.prom = prom.Options{Metric: o.metric, Schema: c.Int("schema"), Percentiles: o.percentiles}
-	if l.listen != "" || l.push != nil && o.format.name == "openmetrics" {
-		if err := output.CheckMetric(o.metric); err != nil {
-			return cli.Usagef("-metric: %w", err)
-		}
+	if l.listen != "" {
+		return checkMetric(o)
 	}
 	return nil
 }
@@ -120,53 +121,18 @@ func (o *options) drawsTable(c *urfave.Context) bool {
 	return o.live.follow && o.live.push == nil && o.live.listen == "" && !cli.Given(c, "st") && cli.Terminal(c.App.Writer) && o.series.Window > 0
 }
 
-// pushed returns the format that a receiver takes, as far as its address shows it.
-func pushed(u *url.URL) string {
-	if strings.Contains(u.Path, "/api/v1/") {
-		return "openmetrics"
-	}
-	return "influx"
-}
-
-// checkPrecision takes -precision from the address of an InfluxDB, which must not have another one.
-func (o *options) checkPrecision(c *urfave.Context) error {
-	there := influxPrecision(o.live.push.Query().Get("precision"))
-	if o.format.name != "influx" || !slices.Contains(output.Precisions, there) {
-		return nil
-	}
-	if cli.Given(c, "precision") && o.precision != there {
-		return cli.Usagef("-precision is %s, but the URL of -push has %s", o.precision, there)
-	}
-	o.precision = there
-	return nil
-}
-
-// influxPrecision returns the name of a precision of InfluxDB 1 or 2. Without one both take
-// nanoseconds.
-func influxPrecision(name string) string {
-	switch name {
-	case "", "n":
-		return "ns"
-	case "u":
-		return "us"
-	}
-	return name
-}
-
 // newPusher returns what sends rows, and the writer of rows that it sends.
 func (o *options) newPusher(notice func(text string)) (*push.Pusher, output.RowWriter) {
-	options := push.Options{URL: o.live.push, Notice: notice, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}}
-	if o.format.name == "openmetrics" {
-		options.Header, options.Encode = prom.RemoteHeader(), prom.Snappy
-	}
+	receiver := o.format.receiver
+	options := push.Options{URL: o.live.push, Notice: notice, Header: receiver.header(), Encode: receiver.encode}
 	options.Header.Set("User-Agent", "hdrsum")
 	if secret := os.Getenv(credentials); secret != "" {
 		options.Header.Set("Authorization", secret)
 	}
 	p := push.New(options)
-	return p, o.rowWriter(func() output.RowWriter {
-		if o.format.name == "openmetrics" {
-			return &remoteRows{prom.NewRemote(p, o.promOptions())}
+	return p, o.rowWriter(func() (output.RowWriter, error) {
+		if receiver.rows != nil {
+			return receiver.rows(p, o)
 		}
 		return o.format.rows(p, o)
 	})
@@ -175,18 +141,16 @@ func (o *options) newPusher(notice func(text string)) (*push.Pusher, output.RowW
 // promOptions returns the options of what Prometheus gets.
 func (o *options) promOptions() prom.Options {
 	options := o.live.prom
-	options.Ratio = o.scale.Ratio
+	options.Memory = o.memory
+	options.Ratio = func(tag []byte) float64 {
+		scale, err := o.scaleOf(tag)
+		if err != nil {
+			return math.NaN() // whoever brings the values has seen the error
+		}
+		return scale.Ratio
+	}
 	return options
 }
-
-// remoteRows writes rows by remote write.
-type remoteRows struct{ remote *prom.Remote }
-
-func (r *remoteRows) Row(row *output.Row) error {
-	return r.remote.Row(row.Tag, row.End, row.Counts, row.TotalsOnly)
-}
-
-func (r *remoteRows) Close() error { return nil }
 
 // closePusher sends the last rows, and says what did not arrive.
 func closePusher(p *push.Pusher, d *cli.Diagnostics) error {
@@ -200,6 +164,7 @@ func closePusher(p *push.Pusher, d *cli.Diagnostics) error {
 
 // runFollow shows logs while they are written.
 func runFollow(c *urfave.Context, d *cli.Diagnostics, o *options, g *gates) error {
+	o.logs = o.units.Finder()
 	f := &follower{c: c, diagnostics: d, options: o, gates: g}
 	if o.live.listen != "" {
 		listener, err := net.Listen("tcp", o.live.listen)
@@ -208,9 +173,6 @@ func runFollow(c *urfave.Context, d *cli.Diagnostics, o *options, g *gates) erro
 		}
 		defer listener.Close()
 		f.listener = listener
-		if err := o.setScale(); err != nil { // scrapes may come before the first line
-			return err
-		}
 	}
 	return cli.WriteFile("", c.App.Writer, nil, f.run)
 }
@@ -239,7 +201,7 @@ func (f *follower) run(w io.Writer) error {
 		pusher, out = f.options.newPusher(func(text string) { f.diagnostics.Warnf("%s", text) })
 		defer pusher.GiveUp()
 	} else if f.options.format.rows != nil {
-		out = f.options.rowWriter(func() output.RowWriter { return f.options.format.rows(w, f.options) })
+		out = f.options.rowWriter(func() (output.RowWriter, error) { return f.options.format.rows(w, f.options) })
 	} else if f.options.drawsTable(f.c) {
 		f.table = newLiveTable(f.options, f.gates)
 	}
@@ -281,7 +243,12 @@ func (f *follower) run(w io.Writer) error {
 }
 
 // Comment reads a comment for the unit of the log.
-func (f *follower) Comment(log string, text []byte) error { return f.options.units.Comment(log, text) }
+func (f *follower) Comment(log string, text []byte) error {
+	return f.options.units.Comment(f.options.logs, log, text)
+}
+
+// Kept says that a log has an interval with a tag.
+func (f *follower) Kept(log string, tag []byte) { f.options.units.Kept(f.options.logs, log, tag) }
 
 // serve begins to answer scrapes.
 func (f *follower) serve(m *live.Merger) (end func()) {
@@ -290,7 +257,7 @@ func (f *follower) serve(m *live.Merger) (end func()) {
 	}
 	f.collector = prom.NewCollector(f.options.promOptions(), m.States)
 	server := &http.Server{
-		Handler:           f.collector.Handler(),
+		Handler:           loopback.Guard(f.listener, f.options.live.listen, f.collector.Handler()),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,
 	}
@@ -338,6 +305,14 @@ func (f *follower) collect(m *merge.Merged, late bool) error {
 	if f.collector == nil && f.table == nil {
 		return nil
 	}
+	if f.options.scale.Ratio == 0 {
+		if err := f.options.setScale(); err != nil {
+			return err
+		}
+	}
+	if _, err := f.options.scaleOf(m.Tag); err != nil {
+		return err
+	}
 	h, err := m.Histogram(&f.scratch)
 	switch {
 	case err != nil:
@@ -371,6 +346,9 @@ func (f *follower) Flush() error {
 
 // Malformed counts a malformed line.
 func (f *follower) Malformed(_ error, text string) error { return f.diagnostics.Skip(text) }
+
+// Unread counts a log that was not read.
+func (f *follower) Unread(text string) { f.diagnostics.Unread(text) }
 
 // Notice prints a message.
 func (f *follower) Notice(text string) { f.diagnostics.Warnf("%s", text) }

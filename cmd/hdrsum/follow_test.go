@@ -22,6 +22,7 @@ import (
 // TestFollow has tail -F follow a log that grows a line at a time, each cut in the middle, and
 // looks for the row of each line: there is none before the line is whole, and one after that.
 func TestFollow(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../testdata/logs/node1.hdr")
 	if err != nil {
 		t.Fatal(err)

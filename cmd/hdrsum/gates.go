@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"hdrkit/internal/scan"
 	"hdrkit/internal/sla"
 	"hdrkit/internal/summary"
+	"hdrkit/internal/unit"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -19,13 +21,26 @@ import (
 type gates struct {
 	limits   []sla.Limit
 	baseline []string // as in -if
+	runs     bool     // each input is a run
+	strict   bool     // an undecided limit fails
+}
+
+// undecidedModes are the values of -undecided.
+var undecidedModes = []string{"pass", "fail"}
+
+// collected is what the logs of one side add up to. Runs has what each of them adds up to, if each
+// is a run.
+type collected struct {
+	*summary.Result
+	logs *unit.Finder
+	runs []*summary.Result
 }
 
 // wanted reports whether there is a baseline or a limit.
 func (g *gates) wanted() bool { return len(g.limits) > 0 || len(g.baseline) > 0 }
 
 // parseGates checks -sla and -baseline.
-func parseGates(c *urfave.Context) (g gates, err error) {
+func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 	g.baseline = c.StringSlice("baseline")
 	for _, list := range c.StringSlice("sla") {
 		limits, err := sla.Parse(list)
@@ -34,8 +49,28 @@ func parseGates(c *urfave.Context) (g gates, err error) {
 		}
 		g.limits = append(g.limits, limits...)
 	}
+	mode, err := cli.OneOf(c, "undecided")
+	if err != nil {
+		return g, err
+	}
+	g.runs, g.strict = c.Bool("runs"), mode == "fail"
+	if g.runs && len(g.baseline) == 0 {
+		return g, cli.Usagef("-runs says what -baseline compares, which is not given")
+	}
+	if cli.Given(c, "undecided") && len(g.limits) == 0 {
+		return g, cli.Usagef("-undecided is about the limits of -sla, which are not given")
+	}
 	if !g.wanted() {
 		return g, nil
+	}
+	relative := slices.ContainsFunc(g.limits, func(l sla.Limit) bool { return l.Relative })
+	if o.level == 0 && (relative || len(g.baseline) > 0 && o.format.compare != nil || g.runs) {
+		o.level = usualLevel
+	}
+	for _, l := range g.limits {
+		if l.Statistic == "" && !slices.Contains(o.believed, l.Percentile) {
+			o.believed = append(o.believed, l.Percentile)
+		}
 	}
 	if len(g.baseline) == 0 {
 		for _, l := range g.limits {
@@ -50,57 +85,116 @@ func parseGates(c *urfave.Context) (g gates, err error) {
 	return g, nil
 }
 
-// collect adds up the logs of -baseline, chosen like the logs that they are compared with.
-func (g *gates) collect(c *urfave.Context, before *scan.Scan, d *cli.Diagnostics, o *options) (*summary.Result, error) {
-	o.units.Watch(before)
-	stop := cli.ShowProgress(before, c.App.ErrWriter, c.Bool("q"))
-	result, err := summary.Collect[struct{}](before, o.collecting(c), nil, nil)
-	stop()
+// checkRuns finds out whether there are enough runs to compare.
+func (g *gates) checkRuns(s, base *scan.Scan, d *cli.Diagnostics) {
+	const least = 3
+	if before, after := len(base.Inputs), len(s.Inputs); g.runs && min(before, after) < least {
+		d.Warnf("-runs: %d before and %d after are too few to tell how runs vary, which takes %d on each side: this compares one run with one", before, after, least)
+		g.runs = false
+	}
+}
+
+// collect adds up the logs of a scan. An option chose them, or none if that is empty.
+func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options, option string) (*collected, error) {
+	all := collected{logs: o.units.Watch(s)}
+	if option == "" {
+		o.logs = all.logs
+	}
+	stop := cli.ShowProgress(s, o.c.App.ErrWriter, o.c.Bool("q"))
+	defer stop()
+	look, take := verbose(o.c, o)
+	if option != "" {
+		look, take = nil, nil
+	}
+	collect := func(s *scan.Scan) (*summary.Result, error) {
+		if err := cli.FindSteady(o.c, s); err != nil {
+			return nil, err
+		}
+		wanted := o.collecting(o.c)
+		if o.level > 0 && !g.runs {
+			wanted.Runs = &summary.Runs{Size: o.series.Window}
+		}
+		result, err := summary.Collect(s, wanted, look, take, nil)
+		if err == nil && wanted.Runs != nil {
+			err = result.Believe(wanted.Runs, o.believed, o.level, s.Workers)
+			if errors.Is(err, summary.ErrManyTags) && !cli.Given(o.c, "ci") {
+				err = nil // nobody asked for intervals
+			}
+		}
+		return result, err
+	}
+	var err error
+	if !g.runs {
+		all.Result, err = collect(s)
+	} else {
+		for n := range s.Inputs {
+			run := *s
+			run.Inputs = s.Inputs[n : n+1]
+			run.Comment = func(_ int, text []byte) error { return s.Comment(n, text) }
+			run.Kept = func(_ int, tag []byte) { s.Kept(n, tag) }
+			result, err := collect(&run)
+			if err != nil {
+				return nil, err
+			}
+			s.Seen += run.Seen
+			result.SetPeriods(o.mode)
+			all.runs = append(all.runs, result)
+		}
+		all.Result, err = summary.Combine(all.runs)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(result.Summaries) == 0 {
+	if len(all.Summaries) == 0 {
 		d.Close()
-		return nil, fmt.Errorf("-baseline: %w", cli.NothingLeft(before))
+		err := cli.NothingLeft(s)
+		if option != "" {
+			err = fmt.Errorf("-%s: %w", option, err)
+		}
+		return nil, err
 	}
-	return result, nil
+	return &all, nil
 }
 
 // write writes the comparison and the verdicts. It returns a status if a limit does not hold.
-func (g *gates) write(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options, after *summary.Result) error {
-	var before summary.Result
+func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics, o *options, after *collected) error {
+	before := &collected{Result: new(summary.Result)}
 	var inputs []scan.Input
 	if len(g.baseline) > 0 {
-		base, err := cli.ScanOf(c, "baseline", s, d)
-		if err != nil {
+		var err error
+		if base == nil {
+			if base, err = cli.ScanOf(c, "baseline", s, d); err != nil {
+				return err
+			}
+		}
+		if before, err = g.collect(base, d, o, "baseline"); err != nil {
 			return err
 		}
-		result, err := g.collect(c, base, d, o)
-		if err != nil {
-			return err
-		}
-		before, inputs = *result, base.Inputs
+		inputs = base.Inputs
 	}
 	before.SetPeriods(o.mode)
 	after.SetPeriods(o.mode)
-	scale, err := o.units.Scale(sla.HasUnit(g.limits))
+	scale, err := o.fitScale(g.limits, summed{before.logs, before.Summaries}, summed{after.logs, after.Summaries})
 	if err != nil {
 		return err
 	}
-	verdicts := sla.Judge(g.limits, after.Summaries, before.Summaries, scale)
-	if o.format.name == "table" {
-		err = o.setReadableScale(slices.Concat(before.Summaries, after.Summaries)...)
-	} else {
-		err = o.setScale()
+	o.warnOmission(s, d, after.Result, scale.In)
+	var pairs []output.Pair
+	if len(g.baseline) > 0 {
+		pairs = o.pair(before, after)
 	}
-	if err != nil {
-		return err
+	if !slices.ContainsFunc(g.limits, func(l sla.Limit) bool { return l.Relative }) {
+		o.hideConfidence(pairs, after)
 	}
+	verdicts := sla.Judge(g.limits, after.Summaries, before.Summaries, pairs, scale)
+	o.hideConfidence(pairs, after)
+	compare := o.format.compare
+	if compare == nil {
+		compare = compareFigures
+	}
+	r := &report{c, s, d, o, after.Summaries}
 	err = cli.WriteFile(c.String("of"), c.App.Writer, slices.Concat(s.Inputs, inputs), func(w io.Writer) error {
-		if o.format.name == "json" {
-			return g.json(w, &report{c, s, d, o, after.Summaries}, before.Summaries, inputs, verdicts)
-		}
-		return g.text(w, c, o, before.Summaries, after.Summaries, verdicts)
+		return compare(w, r, &comparison{g, before.Summaries, pairs, inputs, verdicts})
 	})
 	if err != nil {
 		return err
@@ -110,60 +204,78 @@ func (g *gates) write(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *op
 		fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits do not hold\n", c.App.Name, failed, len(verdicts))
 		return cli.Status(cli.Exceeded)
 	}
+	if open := sla.Undecided(verdicts); open > 0 {
+		fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits are undecided: the intervals include the bounds. A longer run, or several, would decide\n", c.App.Name, open, len(verdicts))
+		if g.strict {
+			return cli.Status(cli.Undecided)
+		}
+	}
 	return skipped
 }
 
-// text writes the comparison, if there is a baseline, and the verdicts.
-func (g *gates) text(w io.Writer, c *urfave.Context, o *options, before, after []*output.Summary, verdicts []sla.Verdict) error {
-	if len(g.baseline) > 0 {
-		pairs := pair(before, after)
-		var err error
-		if o.format.name == "table" {
-			err = o.table(c).WriteChanges(w, pairs)
-		} else {
-			err = output.Compare(w, pairs, o.scale, o.percentiles)
-		}
-		if err != nil {
-			return err
-		}
-		if len(verdicts) > 0 {
-			fmt.Fprintln(w)
-		}
+// compareFigures compares in the formats that cannot do that themselves: one figure in a line.
+func compareFigures(w io.Writer, r *report, c *comparison) error {
+	if len(c.gates.baseline) == 0 {
+		return writeComparison(w, r, c, nil)
 	}
-	return sla.Write(w, verdicts, toStdout(c) && cli.Colour(c.App.Writer))
+	return writeComparison(w, r, c, func(w io.Writer) error {
+		return output.Compare(w, c.pairs, r.options.scale, r.options.percentiles)
+	})
 }
 
-// json writes all summaries with the comparison and the verdicts.
-func (g *gates) json(w io.Writer, r *report, before []*output.Summary, inputs []scan.Input, verdicts []sla.Verdict) error {
-	doc, err := r.document()
-	if err != nil {
-		return err
+// hideConfidence removes the confidence that only comparisons and limits needed.
+func (o *options) hideConfidence(pairs []output.Pair, after *collected) {
+	if cli.Given(o.c, "ci") {
+		return
 	}
-	if len(g.baseline) > 0 {
-		baseline, err := output.NewDocument(before, r.options.scale, r.options.percentiles, r.options.zone)
-		if err != nil {
-			return err
+	for _, s := range after.Summaries {
+		s.Confidence = nil
+	}
+	for n := range pairs {
+		if s := pairs[n].Before; s != nil {
+			s.Confidence = nil
 		}
-		baseline.Inputs = inputNames(&scan.Scan{Inputs: inputs})
-		doc.Compare(baseline)
+		if o.format.compare == nil && !o.c.Bool("runs") {
+			pairs[n].Change = nil
+		}
 	}
-	if len(g.limits) > 0 {
-		doc.Limits = sla.Document(verdicts)
-	}
-	return output.JSON(w, doc)
 }
 
-// pair puts the summaries of each tag together, in the order of tags.
-func pair(before, after []*output.Summary) []output.Pair {
+// pair puts the summaries of each tag together, in the order of tags, and compares them.
+func (o *options) pair(before, after *collected) []output.Pair {
 	var pairs []output.Pair
-	for _, s := range before {
-		pairs = append(pairs, output.Pair{Tag: s.Tag, Before: s, After: sla.Find(after, s.Tag)})
+	for _, s := range before.Summaries {
+		pairs = append(pairs, output.Pair{Tag: s.Tag, Before: s, After: sla.Find(after.Summaries, s.Tag)})
 	}
-	for _, s := range after {
-		if sla.Find(before, s.Tag) == nil {
+	for _, s := range after.Summaries {
+		if sla.Find(before.Summaries, s.Tag) == nil {
 			pairs = append(pairs, output.Pair{Tag: s.Tag, After: s})
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b output.Pair) int { return tags.Compare(a.Tag, b.Tag) })
+	if o.level == 0 {
+		return pairs
+	}
+	for n := range pairs {
+		p := &pairs[n]
+		switch {
+		case p.Before == nil || p.After == nil:
+		case before.runs != nil:
+			p.Change = output.NewRunsChange(*p, ofTag(before.runs, p.Tag), ofTag(after.runs, p.Tag), o.believed, o.level)
+		case p.Before.Confidence != nil && p.After.Confidence != nil:
+			p.Change = output.NewChange(p.Before, p.After)
+		}
+	}
+	output.Correct(pairs, o.percentiles, o.level)
 	return pairs
+}
+
+// ofTag returns the summaries of a tag, without those that have no values.
+func ofTag(runs []*summary.Result, tag []byte) (all []*output.Summary) {
+	for _, run := range runs {
+		if s := sla.Find(run.Summaries, tag); s != nil && s.Counts().TotalCount() > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
 }

@@ -14,6 +14,7 @@ import (
 
 // TestJobs checks that the output does not depend on the number of cores, for every log and format.
 func TestJobs(t *testing.T) {
+	t.Parallel()
 	logs, err := filepath.Glob("../../testdata/*/*.h*")
 	if err != nil || len(logs) < 60 {
 		t.Fatalf("%d logs, %v", len(logs), err)

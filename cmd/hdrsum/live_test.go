@@ -182,7 +182,7 @@ func TestPushRefused(t *testing.T) {
 	for _, query := range []string{"/write", "/api/v1/write"} {
 		r := receive(t, func(int) int { return http.StatusUnauthorized })
 		stdout, stderr, status := hdrsum(t, "../../testdata/logs/node1.hdr", "-push", r.URL+query)
-		if status != 3 || stdout != "" || !strings.Contains(stderr, "rows: 401 Unauthorized: no ...") ||
+		if status != 3 || stdout != "" || !strings.Contains(stderr, "rows: 401 Unauthorized from 127.0.0.1:") ||
 			!strings.Contains(stderr, "left out 72 intervals") || strings.Contains(stderr, "secret42") {
 			t.Errorf("exit status %d: %s%s", status, stdout, stderr)
 		}

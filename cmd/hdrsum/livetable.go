@@ -11,6 +11,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/ledger"
 	"hdrkit/internal/sla"
 	"hdrkit/internal/summary"
 	"hdrkit/output"
@@ -22,56 +23,75 @@ const redraw = 500 * time.Millisecond
 
 // A liveTable is a table of all that was recorded so far. It is drawn again where it stands.
 type liveTable struct {
-	options   *options
-	limits    []sla.Limit
-	colour    bool
-	summaries map[string]*output.Summary
-	maxima    map[*output.Summary]*summary.Maxima
-	drawn     time.Time
-	buffer    bytes.Buffer
+	options *options
+	limits  []sla.Limit
+	colour  bool
+	account *ledger.Account
+	tags    map[string]*liveTag
+	drawn   time.Time
+	buffer  bytes.Buffer
+}
+
+// A liveTag is what a table has of a tag.
+type liveTag struct {
+	tag    []byte
+	sum    merge.Sum
+	maxima summary.Maxima
+	charge ledger.Charge
 }
 
 func newLiveTable(o *options, g *gates) *liveTable {
 	return &liveTable{
-		options: o, limits: g.limits, colour: cli.Colour(os.Stdout),
-		summaries: make(map[string]*output.Summary), maxima: make(map[*output.Summary]*summary.Maxima),
+		options: o, limits: g.limits, colour: cli.Colour(os.Stdout), tags: make(map[string]*liveTag),
+		account: o.memory.Open("tags", "choose some with -incT, or add them up with -it"),
 	}
 }
 
 // add adds what a tag has in a window.
 func (t *liveTable) add(m *merge.Merged, h *histogram.Histogram) error {
 	key := tags.Text(m.Tag)
-	s := t.summaries[key]
-	if s == nil {
-		s = &output.Summary{Histogram: new(histogram.Histogram), Start: m.Start, End: m.End, AllTags: t.options.series.IgnoreTags}
-		t.maxima[s] = new(summary.Maxima)
-		if m.Tag != nil {
-			s.Tag = append([]byte{}, m.Tag...)
-		}
-		t.summaries[key] = s
+	own := t.tags[key]
+	if own == nil {
+		own = &liveTag{tag: bytes.Clone(m.Tag)}
+		t.tags[key] = own
 	}
-	if err := s.Histogram.Add(h); err != nil {
+	if err := own.sum.Merge(&m.Sum); err != nil {
 		return err
 	}
-	s.Intervals += m.Intervals()
-	s.Start, s.End = min(s.Start, m.Start), max(s.End, m.End)
-	s.Period = s.End - s.Start
 	if h.TotalCount() > 0 {
-		t.maxima[s].Add(m.Start, m.End, h.Float(h.Max()))
-		s.Maxima = t.maxima[s].Output()
+		own.maxima.Add(m.Start, m.End, h.Float(h.Max()))
 	}
-	return nil
+	return own.charge.Set(t.account, 1, 1024+own.sum.Size())
+}
+
+// summaries returns what the table shows.
+func (t *liveTable) summaries() (all []*output.Summary, err error) {
+	var loader summary.Loader
+	for _, key := range slices.Sorted(maps.Keys(t.tags)) {
+		own := t.tags[key]
+		s, err := loader.Summary(own.tag, &own.sum)
+		if err != nil {
+			return nil, err
+		}
+		s.Period, s.Maxima, s.AllTags = s.End-s.Start, own.maxima.Output(), t.options.series.IgnoreTags
+		all = append(all, s)
+	}
+	slices.SortStableFunc(all, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
+	return all, nil
 }
 
 // draw draws the table, unless it has just been drawn. If a limit does not hold, the error ends the
 // command.
 func (t *liveTable) draw(w io.Writer) error {
-	all := slices.SortedFunc(maps.Values(t.summaries), func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
-	scale, err := t.options.units.Scale(sla.HasUnit(t.limits))
+	all, err := t.summaries()
 	if err != nil {
 		return err
 	}
-	verdicts := sla.Judge(t.limits, all, nil, scale)
+	scale, err := t.options.fitScale(t.limits, summed{t.options.logs, all})
+	if err != nil {
+		return err
+	}
+	verdicts := sla.Judge(t.limits, all, nil, nil, scale)
 	failed := sla.Failed(verdicts) > 0
 	if !failed && time.Since(t.drawn) < redraw {
 		return nil
@@ -79,9 +99,6 @@ func (t *liveTable) draw(w io.Writer) error {
 	t.drawn = time.Now()
 	t.buffer.Reset()
 	t.buffer.WriteString("\x1b[H\x1b[2J") // to the top of an empty screen
-	if err := t.options.setReadableScale(all...); err != nil {
-		return err
-	}
 	table := output.Table{Scale: t.options.scale, Percentiles: t.options.percentiles, Width: cli.Width(os.Stdout), Colour: t.colour}
 	if err := table.Write(&t.buffer, all); err != nil {
 		return err

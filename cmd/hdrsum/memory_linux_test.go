@@ -1,35 +1,90 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
 )
 
-// TestWideTags proves that logs of 60 KB to 2 MB, whose histograms take 8 MB each, take little
-// memory.
+// TestWideTags proves that small logs whose histograms are large take no more memory than -memory
+// allows, or are refused.
 func TestWideTags(t *testing.T) {
+	t.Parallel()
 	small := clitest.WideHistogram(t, 5, 1<<20, 1)
 	large := clitest.WideHistogram(t, 5, 1<<20, 1<<40) // 6 MB for a payload, inflated
+	full := clitest.WideHistogram(t, 5, 5<<20, 1)
+	sparse, far := new(histogram.Histogram), new(histogram.Histogram)
+	for _, h := range []*histogram.Histogram{sparse, far} {
+		if err := h.Reset(histogram.Layout{Digits: 5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for slot := 0; slot < 5<<20; slot += 97 {
+		sparse.Record(sparse.Layout().LowestAt(slot), 1)
+	}
+	far.Record(1, 1)
+	far.Record(1<<61, 1)
 	for _, test := range []struct {
-		name string
-		log  string
-		args []string
+		name    string
+		log     string
+		args    []string
+		refused string
 	}{
-		{"plain", clitest.TagsLog(t, 40, 1, small), nil},
-		{"moving", clitest.TagsLog(t, 60, 2, small), []string{"-st", "timeline", "-mwp", "99"}},
-		{"largeMoving", clitest.TagsLog(t, 30, 2, large), []string{"-st", "timeline", "-mwp", "99"}},
-		{"corrected", clitest.TagsLog(t, 30, 1, small), []string{"-co", "1000"}},
+		{"plain", clitest.TagsLog(t, 40, 1, small), nil, ""},
+		{"moving", clitest.TagsLog(t, 60, 2, small), []string{"-st", "timeline", "-mwp", "99"}, ""},
+		{"largeMoving", clitest.TagsLog(t, 30, 2, large), []string{"-st", "timeline", "-mwp", "99"}, ""},
+		{"corrected", clitest.TagsLog(t, 30, 1, small), []string{"-co", "1000"}, ""},
+		{"far", clitest.TagsLog(t, 2000, 2, far), nil, ""},
+		{"farCorrected", clitest.TagsLog(t, 100, 1, far), []string{"-co", "1000"}, "tags take "},
+		{"sparse", clitest.TagsLog(t, 40, 2, sparse), []string{"-st", "json"}, ""},
+		{"full", clitest.TagsLog(t, 100, 2, full), nil, "tags take "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			clitest.AtMost(t, 256, "hdrsum", append(test.args, "-j", "2", test.log)...)
+			clitest.AtMost(t, test.refused, "hdrsum", append(test.args, "-j", "2", test.log)...)
 		})
 	}
 }
 
-// TestManyTags proves that a log of 6 MB takes little memory, although each line has a tag of its
-// own.
+// TestManyTags proves that logs of 6 and 10 MB take no more memory than -memory allows, although
+// each line has a tag of its own.
 func TestManyTags(t *testing.T) {
-	log := clitest.TagsLog(t, 100_000, 1, clitest.WideHistogram(t, 2, 1, 1))
-	clitest.AtMost(t, 256, "hdrsum", "-j", "2", "-st", "json", log)
+	t.Parallel()
+	one := clitest.WideHistogram(t, 2, 1, 1)
+	clitest.AtMost(t, "", "hdrsum", "-j", "2", "-st", "json", clitest.TagsLog(t, 100_000, 1, one))
+	clitest.AtMost(t, "", "hdrsum", "-j", "2", "-st", "table", clitest.TagsLog(t, 135_000, 1, one))
+}
+
+// TestZstdWindows proves that the windows of zstd count, and give their memory back.
+func TestZstdWindows(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	w, err := zstd.NewWriter(&log, zstd.WithWindowSize(128<<20), zstd.WithSingleSegment(false), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(clitest.TagsLog(t, 1, 100, clitest.WideHistogram(t, 2, 1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(text)
+	w.Flush() // so that the frame has no size, but a window
+	w.Write(bytes.Repeat([]byte("#\n"), 1<<20))
+	w.Close()
+	var paths []string
+	for n := range 6 {
+		path := filepath.Join(t.TempDir(), fmt.Sprint(n, ".hdr.zst"))
+		if err := os.WriteFile(path, log.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	clitest.AtMost(t, "", "hdrsum", paths...) // one after another
+	clitest.AtMost(t, "logs with zstd windows take ", "hdrsum", append([]string{"-st", "timeline"}, paths...)...)
 }

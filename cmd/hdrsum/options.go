@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,130 +9,34 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/cli"
+	"hdrkit/internal/ledger"
 	"hdrkit/internal/series"
+	"hdrkit/internal/sla"
+	"hdrkit/internal/unit"
 	"hdrkit/output"
 )
 
 // options are the options that say what to print.
 type options struct {
-	format format
+	c      *urfave.Context
+	format *format
 	mode   string // of the period
 	units  *cli.Units
+	logs   *unit.Finder // of the logs that are shown
 	scale  output.Scale // known when the logs have been read, see setScale
 	series series.Options
 	// percentiles are for all formats that print values at percentiles.
 	percentiles []float64
-	ticks       int     // hgrm
-	binWidth    float64 // csv and csve
-	metric      string  // influx and openmetrics
-	precision   string  // influx
-	live        liveOptions
-	zone        *time.Location
+	// level is the confidence of intervals in percent, 0 for no intervals, and believed are the
+	// percentiles that have them.
+	level     float64
+	believed  []float64
+	metric    string // influx and openmetrics
+	precision string // influx
+	live      liveOptions
+	zone      *time.Location
+	memory    *ledger.Ledger
 }
-
-// Outputs that -st does not choose, by the option that chooses each.
-const (
-	listing  = "lt"
-	verdicts = "sla"
-	compared = "baseline"
-	follows  = "follow"
-	listens  = "listen"
-)
-
-// Sets of outputs, for usedBy.
-var (
-	streams = []string{"timeline", "ndjson", "influx", "openmetrics"}
-	figures = append([]string{"percentiles", "table", "json", compared, follows, listens}, streams...)
-	values  = append([]string{"hgrm", "csv", "csve", "csvr", verdicts}, figures...)
-	periods = []string{"percentiles", "table", "json", compared, verdicts}
-)
-
-// usedBy lists the outputs that use an option. All other outputs refuse it: no option is ignored
-// silently. An option that is not listed is used by all outputs.
-var usedBy = map[string][]string{
-	"p":         figures,
-	"tph":       {"hgrm"},
-	"ovr":       values,
-	"unit":      values,
-	"in":        values,
-	"obs":       {"csv", "csve"},
-	"period":    periods,
-	"its":       periods,
-	"tz":        {"json", "timeline", "ndjson"},
-	"agg":       append([]string{follows, listens}, streams...),
-	"mwp":       streams,
-	"mwpl":      streams,
-	"metric":    {"influx", "openmetrics", listens},
-	"precision": {"influx"},
-	"buckets":   {"openmetrics"},
-}
-
-// conflicts lists pairs of options that do not go together, and why. If output is set, that is so
-// for this output only.
-var conflicts = []struct{ one, other, output, why string }{
-	{"lt", "sla", "", "-lt has its own output"},
-	{"lt", "baseline", "", "-lt has its own output"},
-	{"buckets", "p", "", "a histogram has no percentiles"},
-	{"buckets", "mwp", "", "a histogram has no percentiles"},
-	{"buckets", "mwpl", "", "a histogram has no percentiles"},
-	{"p", "mwp", "openmetrics", "the percentile of the moving window replaces those of -p"},
-	{"p", "mwpl", "openmetrics", "the percentile of the moving window replaces those of -p"},
-}
-
-// checkTables refuses the options that the command line's output does not use, and those that do
-// not go together.
-func checkTables(c *urfave.Context, o *options) error {
-	for _, pair := range conflicts {
-		if cli.Given(c, pair.one) && cli.Given(c, pair.other) && (pair.output == "" || pair.output == o.format.name) {
-			return cli.Usagef("-%s and -%s do not go together: %s", pair.one, pair.other, pair.why)
-		}
-	}
-	kinds, chosenBy := []string{o.format.name}, "-st "+o.format.name
-	for _, option := range []string{listing, compared, verdicts} {
-		if cli.Given(c, option) {
-			kind := o.format.name
-			if cli.Given(c, "st") && kind != "json" && kind != "table" {
-				return cli.Usagef("-%s and -st %s do not go together: -%s has its own output, or that of -st json or table", option, kind, option)
-			}
-			if kind != "json" || option == listing {
-				kinds, chosenBy = []string{option}, "-"+option
-			}
-			break
-		}
-	}
-	if c.Bool(follows) && o.format.rows == nil {
-		kinds, chosenBy = append(kinds, follows), "-"+follows
-	}
-	if cli.Given(c, listens) {
-		kinds = append(kinds, listens)
-	}
-	for _, flag := range c.App.Flags {
-		name := flag.Names()[0]
-		outputs, restricted := usedBy[name]
-		if name == "tz" && (cli.Given(c, "s") || cli.Given(c, "e")) {
-			continue // it is the zone of these
-		}
-		used := func(kind string) bool { return slices.Contains(outputs, kind) }
-		if !restricted || slices.ContainsFunc(kinds, used) || !cli.Given(c, name) {
-			continue
-		}
-		var types, others []string
-		for _, output := range outputs {
-			if _, ok := formats[output]; ok {
-				types = append(types, output)
-			} else if output != follows && output != listens {
-				others = append(others, "-"+output)
-			}
-		}
-		use := strings.Join(append([]string{"-st " + strings.Join(types, ", ")}, others...), " or ")
-		return cli.Usagef("%s does not use -%s, but %s does", chosenBy, name, use)
-	}
-	return nil
-}
-
-// maxTicks is the largest number of steps in each half of hgrm. There are about thirty halves, and
-// all lines are kept until they are written: 270,000 lines, 15 MB.
-const maxTicks = 10_000
 
 // parseOptions checks the options that say what to print.
 func parseOptions(c *urfave.Context) (*options, error) {
@@ -142,16 +45,13 @@ func parseOptions(c *urfave.Context) (*options, error) {
 		return nil, err
 	}
 	if !cli.Given(c, "st") && toStdout(c) && cli.Terminal(c.App.Writer) {
-		name = "table"
+		name = tableFormat.name
 	}
-	o := &options{
-		format: formats[name],
-		ticks:  c.Int("tph"), binWidth: c.Float64("obs"), metric: c.String("metric"),
-	}
+	o := &options{c: c, format: formatNamed(name), metric: c.String("metric")}
 	if err := parsePush(c, o); err != nil {
 		return nil, err
 	}
-	if err := checkTables(c, o); err != nil {
+	if err := checkUse(c, o.format); err != nil {
 		return nil, err
 	}
 	if o.units, err = cli.NewUnits(c); err != nil {
@@ -169,7 +69,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if o.zone, err = cli.Zone(c); err != nil {
 		return nil, err
 	}
-	if o.precision, err = cli.OneOf(c, "precision"); err != nil {
+	if o.memory, err = cli.Memory(c); err != nil {
 		return nil, err
 	}
 	aggregate, err := cli.Millis(c, "agg")
@@ -189,6 +89,10 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if o.percentiles, err = parsePercentiles(c.String("p")); err != nil {
 		return nil, err
 	}
+	if o.level, err = parseLevel(c); err != nil {
+		return nil, err
+	}
+	o.believed = slices.Clone(o.percentiles)
 	o.series = series.Options{
 		Window: aggregate, Moving: moving, MovingPercentile: c.Float64("mwp"), IgnoreTags: c.Bool("it"),
 		Percentiles: o.percentiles, Buckets: c.Bool("buckets"),
@@ -202,28 +106,30 @@ func parseOptions(c *urfave.Context) (*options, error) {
 // check refuses values that are out of range.
 func (o *options) check() error {
 	switch mwp := o.series.MovingPercentile; {
-	case o.ticks < 1:
-		return cli.Usagef("-tph %d: at least one step is needed", o.ticks)
-	case o.ticks > maxTicks:
-		return cli.Usagef("-tph %d: at most %d steps are printed in each half", o.ticks, maxTicks)
-	case !(o.binWidth > 0) || math.IsInf(o.binWidth, 1):
-		return cli.Usagef("-obs %v: a bin's size must be a positive number", o.binWidth)
 	case !(mwp >= 0 && mwp <= 100):
 		return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", mwp)
 	case o.format.rows != nil && o.series.IgnoreTags && o.series.Window == 0:
 		return cli.Usagef("-it makes one series of all tags: -agg must say which intervals to merge")
 	}
-	var err error
-	switch o.format.name {
-	case "openmetrics":
-		err = output.CheckMetric(o.metric)
-	case "influx":
-		err = output.CheckMeasurement(o.metric)
-	}
-	if err != nil {
-		return cli.Usagef("-metric: %w", err)
+	if o.format.check != nil {
+		return o.format.check(o)
 	}
 	return nil
+}
+
+// usualLevel is the confidence where -ci does not say another one.
+const usualLevel = 95
+
+// parseLevel reads -ci.
+func parseLevel(c *urfave.Context) (float64, error) {
+	if !cli.Given(c, "ci") {
+		return 0, nil
+	}
+	level, err := strconv.ParseFloat(strings.TrimSuffix(c.String("ci"), "%"), 64)
+	if err != nil || !(level >= 50 && level <= 99.99) {
+		return 0, cli.Usagef("-ci %q is no confidence, which is a percentage from 50 to 99.99", c.String("ci"))
+	}
+	return level, nil
 }
 
 func parsePercentiles(list string) ([]float64, error) {
@@ -245,23 +151,41 @@ func (o *options) setScale() error {
 	return err
 }
 
-// setReadableScale does that for a table of these summaries, whose typical value is the middle one
-// of their medians.
-func (o *options) setReadableScale(summaries ...*output.Summary) error {
-	s, err := o.units.Scale(false)
+// scaleOf returns how to print the values of a tag, once setScale was called.
+func (o *options) scaleOf(tag []byte) (output.Scale, error) {
+	factor, err := o.units.Factor(o.logs, tag)
+	return o.scale.By(factor), err
+}
+
+// summed is summaries, and what knows the units of their logs.
+type summed struct {
+	logs      *unit.Finder
+	summaries []*output.Summary
+}
+
+// fitScale finds out how to print summaries and to compare them with limits. A table chooses its
+// unit by the values, unless a limit is in printed units: what such a limit means must not depend
+// on the values.
+func (o *options) fitScale(limits []sla.Limit, all ...summed) (unit.Scale, error) {
+	scale, err := o.units.Scale(sla.HasUnit(limits))
 	if err != nil {
-		return err
+		return scale, err
 	}
 	var medians []float64
-	for _, s := range summaries {
-		if h := s.Counts(); h.TotalCount() > 0 {
-			medians = append(medians, h.Float(h.ValueAtPercentile(50)))
+	for _, group := range all {
+		for _, s := range group.summaries {
+			if s.Factor, err = o.units.Factor(group.logs, s.Tag); err != nil {
+				return scale, err
+			}
+			if h := s.Counts(); h.TotalCount() > 0 {
+				medians = append(medians, h.Float(h.ValueAtPercentile(50))*s.Factor)
+			}
 		}
 	}
-	if len(medians) > 0 {
+	if o.format.readable && len(medians) > 0 && !sla.Bare(limits) {
 		slices.Sort(medians)
-		s = s.Readable(&o.units.Options, medians[len(medians)/2])
+		scale = scale.Readable(&o.units.Options, medians[len(medians)/2])
 	}
-	o.scale = output.Scale{Ratio: s.Ratio, Unit: s.Name}
-	return nil
+	o.scale = output.Scale{Ratio: scale.Ratio, Unit: scale.Name}
+	return scale, nil
 }

@@ -1,35 +1,53 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 )
 
-// TestTables checks that the tables of options name options and outputs that exist.
-func TestTables(t *testing.T) {
+// TestUses checks that formats name options that exist.
+func TestUses(t *testing.T) {
 	var options []string
 	for _, flag := range flags() {
 		options = append(options, flag.Names()[0])
 	}
-	outputs := append(types(), listing, verdicts, compared, follows, listens)
-	for option, used := range usedBy {
-		if !slices.Contains(options, option) {
-			t.Errorf("usedBy has -%s, which is no option", option)
+	for _, f := range append([]*format{&listing, &verdicts, &compared, &follows, &listens}, formats...) {
+		named := slices.Clone(f.uses)
+		for _, pair := range f.conflicts {
+			named = append(named, pair.one, pair.other)
 		}
-		for _, output := range used {
-			if !slices.Contains(outputs, output) {
-				t.Errorf("usedBy says that %s uses -%s, but there is no such output", output, option)
+		for _, option := range named {
+			if !slices.Contains(options, option) {
+				t.Errorf("%s names -%s, which is no option", f.name, option)
 			}
 		}
 	}
-	for _, pair := range conflicts {
-		if !slices.Contains(options, pair.one) || !slices.Contains(options, pair.other) || pair.output != "" && !slices.Contains(outputs, pair.output) {
-			t.Errorf("conflicts has -%s and -%s in output %q", pair.one, pair.other, pair.output)
-		}
+}
+
+// TestFormatsApart checks that only the file that describes a format names it. Other code asks the
+// format what it can do, so that a new one is one file and one line of the list.
+func TestFormatsApart(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, f := range formatList {
-		if (f.rows != nil) != slices.Contains(streams, f.name) {
-			t.Errorf("streams is wrong about %s", f.name)
+	for _, f := range formats {
+		count := 0
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(name, "_test.go") {
+				count += strings.Count(string(text), strconv.Quote(f.name))
+			}
+		}
+		if count != 1 {
+			t.Errorf("%q stands %d times in the code, instead of once", f.name, count)
 		}
 	}
 }

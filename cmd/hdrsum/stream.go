@@ -15,7 +15,7 @@ import (
 
 // runStream writes a row for each interval, or for each window of -agg, as it is read.
 func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
-	o.units.Watch(s)
+	o.logs = o.units.Watch(s)
 	if o.live.push != nil {
 		return pushRows(c, s, d, o)
 	}
@@ -25,7 +25,7 @@ func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) 
 		if buffered, ok := w.(interface{ Flush() error }); ok {
 			s.BatchDone = buffered.Flush
 		}
-		return writeRows(c, s, d, o, o.rowWriter(func() output.RowWriter { return o.format.rows(w, o) }))
+		return writeRows(c, s, d, o, o.rowWriter(func() (output.RowWriter, error) { return o.format.rows(w, o) }))
 	})
 	stop()
 	return endRows(s, d, err)
@@ -58,22 +58,29 @@ func writeRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options, 
 
 // rowWriter returns a writer of rows that is made when the first row comes. Then the comments at
 // the beginning of the logs have been read, and the scale is known.
-func (o *options) rowWriter(make func() output.RowWriter) output.RowWriter {
+func (o *options) rowWriter(make func() (output.RowWriter, error)) output.RowWriter {
 	return &lateRows{options: o, make: make}
 }
 
 type lateRows struct {
 	options *options
-	make    func() output.RowWriter
+	make    func() (output.RowWriter, error)
 	out     output.RowWriter // nil before the first row
 }
 
-func (l *lateRows) Row(r *output.Row) error {
+func (l *lateRows) Row(r *output.Row) (err error) {
 	if l.out == nil {
 		if err := l.options.setScale(); err != nil {
 			return err
 		}
-		l.out = l.make()
+		out, err := l.make()
+		if err != nil {
+			return err
+		}
+		l.out = out
+	}
+	if r.Factor, err = l.options.units.Factor(l.options.logs, r.Tag); err != nil {
+		return err
 	}
 	return l.out.Row(r)
 }
@@ -107,7 +114,7 @@ type rowSink struct {
 }
 
 func newRowSink(c *urfave.Context, d *cli.Diagnostics, o *options, out output.RowWriter) *rowSink {
-	return &rowSink{c: c, diagnostics: d, out: out, points: points{format: &o.format, options: o, last: make(map[string]int64)}}
+	return &rowSink{c: c, diagnostics: d, out: out, points: points{format: o.format, options: o, last: make(map[string]int64)}}
 }
 
 // row is a [series.Sink].
@@ -182,20 +189,4 @@ func (p *points) moveOn(r *output.Row) bool {
 	p.last[label] = r.End
 	r.TotalsOnly = true
 	return true
-}
-
-// outOfOrder is the rule of Prometheus: it drops points that are no later than the last one.
-func outOfOrder(last, now int64) error {
-	if now > last {
-		return nil
-	}
-	return errors.New("does not end after the last interval of its tag; only the counters include it, a millisecond later; hdrunion puts logs in order")
-}
-
-// sameTime is the rule of InfluxDB: a point replaces one of the same time.
-func sameTime(last, now int64) error {
-	if now != last {
-		return nil
-	}
-	return errors.New("ends at the same time as the last interval of its tag, and would replace it; use -agg, hdrunion or a finer -precision")
 }

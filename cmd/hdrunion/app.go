@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -12,7 +10,6 @@ import (
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/tempfile"
 	"hdrkit/internal/union"
 	"hdrkit/tags"
 )
@@ -94,10 +91,8 @@ func run(c *urfave.Context) error {
 	}
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
 	err = cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
-		if of := c.String("of"); c.Bool("strict") && (of == "" || of == "-") {
-			return writeHeld(w, func(w io.Writer) error { return join(w, s, options) })
-		}
-		return join(w, s, options)
+		w = cli.Visible(c.String("of"), c.App.Writer, w)
+		return cli.Held(c, w, func(w io.Writer) error { return join(w, s, options) })
 	})
 	stop()
 	if err == errNothing {
@@ -118,28 +113,6 @@ func join(w io.Writer, s *scan.Scan, options union.Options) error {
 	if err == nil && count == 0 {
 		return errNothing
 	}
-	return err
-}
-
-// writeHeld holds in a temporary file what write writes, until write has returned without an error.
-func writeHeld(w io.Writer, write func(w io.Writer) error) error {
-	scratch, err := tempfile.Scratch()
-	if err != nil {
-		return fmt.Errorf("-strict holds the output in a temporary file (TMPDIR): %w", err)
-	}
-	defer tempfile.Remove(scratch.Name())
-	defer scratch.Close()
-	buffer := bufio.NewWriterSize(scratch, 64<<10)
-	if err := write(buffer); err != nil {
-		return err
-	}
-	if err := buffer.Flush(); err != nil {
-		return err
-	}
-	if _, err := scratch.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	_, err = io.Copy(w, scratch)
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 func runFollow(c *urfave.Context, d *cli.Diagnostics, grid int64) error {
 	some := false
 	err := cli.WriteFile("", c.App.Writer, nil, func(w io.Writer) error {
+		w = cli.Visible("", c.App.Writer, w)
 		out := &liveUnion{w: w, log: hdrlog.NewWriter(w), diagnostics: d}
 		var err error
 		some, err = cli.Follow(c, grid, out, cli.FollowHooks{})
@@ -50,6 +51,9 @@ func (u *liveUnion) Comment(log string, text []byte) error {
 	return nil
 }
 
+// Kept says that a log has an interval with a tag.
+func (u *liveUnion) Kept(log string, tag []byte) { u.units.Uses(tag, log) }
+
 // Window writes an interval.
 func (u *liveUnion) Window(m *merge.Merged) error {
 	if !u.begun {
@@ -68,7 +72,11 @@ func (u *liveUnion) Window(m *merge.Merged) error {
 			return err
 		}
 	}
-	if err := hdrlog.CheckTag(m.Tag); err != nil {
+	if _, err := u.units.Of(m.Tag); err != nil {
+		return fmt.Errorf("%w, and they have the same tag: -tif gives them different tags", err)
+	}
+	tag := hdrlog.StandardTag(m.Tag)
+	if err := hdrlog.CheckTag(tag); err != nil {
 		return u.diagnostics.Skip(err.Error())
 	}
 	fields, err := m.AppendFields(u.fields[:0], u.base)
@@ -76,7 +84,7 @@ func (u *liveUnion) Window(m *merge.Merged) error {
 		return u.diagnostics.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(m.Tag), err))
 	}
 	u.fields = fields
-	return u.log.Fields(m.Tag, fields)
+	return u.log.Fields(tag, fields)
 }
 
 // Late writes an interval by itself. A union of the result puts it in its window.
@@ -95,6 +103,9 @@ func (u *liveUnion) Flush() error {
 
 // Malformed counts a malformed line.
 func (u *liveUnion) Malformed(_ error, text string) error { return u.diagnostics.Skip(text) }
+
+// Unread counts a log that was not read.
+func (u *liveUnion) Unread(text string) { u.diagnostics.Unread(text) }
 
 // Notice prints a message.
 func (u *liveUnion) Notice(text string) { u.diagnostics.Warnf("%s", text) }

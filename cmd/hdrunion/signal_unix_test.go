@@ -49,7 +49,7 @@ func TestSignal(t *testing.T) {
 			p := clitest.Start(t, stdin, "hdrunion", "-if", "-", "-if", filepath.Join(testdata, "logs", "straddle-a.hdr"), "-of", out)
 			stdin.Close()
 			p.Await("a temporary file", func() bool {
-				files, _ := filepath.Glob(filepath.Join(folder, ".hdrkit-*.tmp"))
+				files, _ := filepath.Glob(filepath.Join(folder, ".*.hdrkit-*.tmp"))
 				return len(files) > 0
 			})
 			want := "as it was"

@@ -3,53 +3,40 @@ package histogram
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
-
-	"hdrkit/hdrlog/internal/mem"
 )
 
 // addTo adds the counts to sum. Contract: sum has the layout of p. After an error, sum is
 // unchanged.
-func (p *Payload) addTo(sum *Histogram) error { return p.addBelow(sum, math.MaxInt) }
-
-// addBelow is addTo with a limit: it fails with errBeyond if sum would get more than most slots.
-func (p *Payload) addBelow(sum *Histogram, most int) error {
-	most = max(most, len(sum.counts))
-	if err := p.makeRoom(sum, most); err != nil {
+func (p *Payload) addTo(sum *Histogram) error {
+	if err := p.makeRoom(sum); err != nil {
 		return err
 	}
-	total, err := p.accumulate(sum, 1, most)
+	total, err := p.accumulate(sum, 1)
 	if err == nil && total > math.MaxInt64-sum.total {
 		err = ErrOverflow
 	}
 	if err != nil {
 		// Take away what was added. Only a bad payload costs this time. To check before
 		// adding would cost every payload a second pass.
-		p.accumulate(sum, -1, most)
+		p.accumulate(sum, -1)
 		return err
 	}
 	sum.total += total
 	return nil
 }
 
-// errBeyond: the counts need more slots than the limit of [Payload.addBelow].
-var errBeyond = errors.New("more slots than a sum may have")
-
 // makeRoom makes room in sum for the first slot with a count, and for all if that is much and they
 // take it: to grow again and again would leave as much garbage.
-func (p *Payload) makeRoom(sum *Histogram, most int) error {
+func (p *Payload) makeRoom(sum *Histogram) error {
 	_, index, err := p.firstCount()
 	if err != nil {
 		return err
 	}
 	index = min(index, p.slots-1)
-	if sum.spanWith(index, index) > most {
-		return errBeyond
-	}
 	last := index
-	if p.slots > 1<<19 && len(p.counts) > p.slots/2 && sum.spanWith(index, p.slots-1) <= most {
+	if p.slots > 1<<19 && len(p.counts) > p.slots/2 {
 		last = p.slots - 1
 	}
 	sum.room(index, last)
@@ -74,18 +61,15 @@ func (p *Payload) firstCount() (encoded []byte, index int, err error) {
 }
 
 // accumulate adds sign times each count to its slot of sum, up to the first wrong one, and returns
-// the total. Contract: makeRoom was called before. Sum grows to at most most slots.
-func (p *Payload) accumulate(sum *Histogram, sign int64, most int) (total int64, err error) {
+// the total. Contract: makeRoom was called before.
+func (p *Payload) accumulate(sum *Histogram, sign int64) (total int64, err error) {
 	if p.version == 2 {
-		return p.accumulateZigZag(sum, sign, most)
+		return p.accumulateZigZag(sum, sign)
 	}
 	base, counts := sum.base, sum.counts
 	return p.words(func(index int, n int64) error {
 		index -= base
 		if index >= len(counts) {
-			if index >= most {
-				return errBeyond
-			}
 			counts = sum.grow(base + index)
 		}
 		counts[index] += sign * n
@@ -100,21 +84,20 @@ func roomAhead(encoded []byte) int { return min(4*8*64, 64*(len(encoded)+8)) }
 
 // accumulateZigZag is accumulate for version 2. Counts are ZigZag LEB128: n is a count, and -n
 // stands for n empty slots.
-func (p *Payload) accumulateZigZag(sum *Histogram, sign int64, most int) (total int64, err error) {
+func (p *Payload) accumulateZigZag(sum *Histogram, sign int64) (total int64, err error) {
 	encoded, index, err := p.firstCount()
 	if err != nil {
 		return 0, err
 	}
 	base, counts := sum.base, sum.counts
-	slots := p.slots - base // from here on, slots and index count from base
-	most = min(most, slots)
+	slots := p.slots - base          // from here on, slots and index count from base
 	limit := min(len(counts), slots) // the header may allow fewer slots than sum has
 	index -= base
 	var seen int64 // gets negative if total overflows: the sum of two int64 then is negative
 	for len(encoded) > 0 {
 		if sign > 0 {
-			if index < limit && index+8*64 > limit && limit < most && len(encoded) > 8 {
-				counts = sum.grow(base + min(index+roomAhead(encoded), most) - 1)
+			if index < limit && index+8*64 > limit && limit < slots && len(encoded) > 8 {
+				counts = sum.grow(base + min(index+roomAhead(encoded), slots) - 1)
 				limit = min(len(counts), slots)
 			}
 			done, next, n := addEights(counts[:limit], index, encoded)
@@ -133,10 +116,7 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64, most int) (total 
 		}
 		if n != 0 {
 			if index >= limit {
-				if index >= most {
-					return 0, errBeyond
-				}
-				counts = sum.grow(base + min(index+roomAhead(encoded), most) - 1)
+				counts = sum.grow(base + min(index+roomAhead(encoded), slots) - 1)
 				limit = min(len(counts), slots)
 			}
 			counts[index] += sign * n
@@ -182,7 +162,8 @@ func (p *Payload) one(encoded []byte, index int) (n int64, step, size int, err e
 // (BenchmarkAddTo). accumulateZigZag without addEights is the plain version; FuzzCounts compares
 // the two.
 //
-// Eight runs advance by at most 8*64 slots. While so many are left, no index is out of range.
+// Eight runs advance by at most 8*64 slots. While so many are left, no index is out of range. The
+// remainder does not change at: it shows the compiler that no check of the index is needed.
 func addEights(counts []int64, index int, encoded []byte) (done, next int, total int64) {
 	var add, step [8]byte
 	for done+8 <= len(encoded) && index+8*64 <= len(counts) {
@@ -196,22 +177,24 @@ func addEights(counts []int64, index int, encoded []byte) (done, next int, total
 		adds := numbers &^ runs
 		binary.LittleEndian.PutUint64(add[:], adds)
 		binary.LittleEndian.PutUint64(step[:], numbers&runs+ones)
-		mem.Add(counts, index, int64(add[0]))
-		index += int(step[0])
-		mem.Add(counts, index, int64(add[1]))
-		index += int(step[1])
-		mem.Add(counts, index, int64(add[2]))
-		index += int(step[2])
-		mem.Add(counts, index, int64(add[3]))
-		index += int(step[3])
-		mem.Add(counts, index, int64(add[4]))
-		index += int(step[4])
-		mem.Add(counts, index, int64(add[5]))
-		index += int(step[5])
-		mem.Add(counts, index, int64(add[6]))
-		index += int(step[6])
-		mem.Add(counts, index, int64(add[7]))
-		index += int(step[7])
+		slots := (*[8 * 64]int64)(counts[index:])
+		slots[0] += int64(add[0])
+		at := uint(step[0])
+		slots[at%(8*64)] += int64(add[1])
+		at += uint(step[1])
+		slots[at%(8*64)] += int64(add[2])
+		at += uint(step[2])
+		slots[at%(8*64)] += int64(add[3])
+		at += uint(step[3])
+		slots[at%(8*64)] += int64(add[4])
+		at += uint(step[4])
+		slots[at%(8*64)] += int64(add[5])
+		at += uint(step[5])
+		slots[at%(8*64)] += int64(add[6])
+		at += uint(step[6])
+		slots[at%(8*64)] += int64(add[7])
+		at += uint(step[7])
+		index += int(at)
 		total += int64(sumBytes(adds))
 	}
 	return done, index, total
@@ -285,20 +268,6 @@ func (p *Payload) words(do func(index int, n int64) error) (total int64, err err
 		return 0, fmt.Errorf("%w: %d values, not %d", ErrCorrupt, total, p.total)
 	}
 	return total, nil
-}
-
-// Pack makes to hold the counts, in the memory of to. It takes no memory for empty slots. The
-// errors are those of [Payload.AddTo]; to is then empty.
-func (p *Payload) Pack(to *Packed) error {
-	into := packer{bytes: to.bytes[:0]}
-	total, err := p.each(into.add)
-	if err != nil {
-		*to = Packed{layout: p.layout, bytes: to.bytes[:0]}
-		return err
-	}
-	into.end()
-	*to = Packed{p.layout, total, into.next, into.bytes}
-	return nil
 }
 
 // each calls do for each slot with a count and returns the total.

@@ -2,6 +2,7 @@ package histogram
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/klauspost/compress/zlib"
 
-	"hdrkit/hdrlog/internal/base64x"
 	"hdrkit/hdrlog/internal/deflate"
 )
 
@@ -35,7 +35,7 @@ func (e *Encoder) AppendBase64(text []byte, h *Histogram) ([]byte, error) {
 	if err != nil {
 		return text, err
 	}
-	return base64x.AppendEncode(text, packed), nil
+	return base64.StdEncoding.AppendEncode(text, packed), nil
 }
 
 // Encode returns the compressed payload of h, not in base64. It is valid until e is used again. The
@@ -79,22 +79,16 @@ func encodable(h *Histogram) (_ *Histogram, head []byte, highest int64, err erro
 // AppendCompressed appends p to text, compressed and in base64, with its own header and counts. Use
 // it for readers such as the reference, which cannot read plain payloads.
 func (e *Encoder) AppendCompressed(text []byte, p *Payload) ([]byte, error) {
-	packed, err := e.Compress(p)
-	if err != nil {
-		return text, err
-	}
-	return base64x.AppendEncode(text, packed), nil
-}
-
-// Compress returns p compressed, with its own header and counts, not in base64. It is valid until e
-// is used again.
-func (e *Encoder) Compress(p *Payload) ([]byte, error) {
 	cookie := [...]uint32{cookieV0Compressed, cookieV1Compressed, cookieV2Compressed | wordV2}[p.version]
 	var head []byte
 	if p.layout.Ratio != 0 {
 		head = append(binary.BigEndian.AppendUint32(nil, cookieDoubleComp), p.double[4:]...)
 	}
-	return e.pack(head, cookie, p.plain)
+	packed, err := e.pack(head, cookie, p.plain)
+	if err != nil {
+		return text, err
+	}
+	return base64.StdEncoding.AppendEncode(text, packed), nil
 }
 
 // pack compresses raw. It puts head, the cookie and the length before it.

@@ -122,24 +122,3 @@ func ExampleHistogram_RecordFloat() {
 	fmt.Printf("%.3f\n", h.Float(h.ValueAtPercentile(50)))
 	// Output: 0.500
 }
-
-// A Sum of values that lie far apart takes little memory.
-func ExampleSum() {
-	var sum histogram.Sum
-	for _, value := range []int64{1, 1e18} {
-		h, err := histogram.New(histogram.Layout{Digits: 5})
-		if err != nil {
-			log.Fatal(err)
-		}
-		if err := h.Record(value, 3); err != nil {
-			log.Fatal(err)
-		}
-		if err := sum.Add(h); err != nil {
-			log.Fatal(err)
-		}
-	}
-	var packed histogram.Packed
-	sum.Pack(&packed)
-	fmt.Println(sum.TotalCount(), "values in", packed.Size(), "bytes")
-	// Output: 6 values in 7 bytes
-}

@@ -153,14 +153,6 @@ func (h *Histogram) room(low, high int) (base int, counts []int64) {
 // spanOf returns the number of slots that a histogram has if it has room for low to high only.
 func spanOf(low, high int) int { return (high | (pageSize - 1)) + 1 - low&^(pageSize-1) }
 
-// spanWith returns the number of slots that h has if it also has room for low to high.
-func (h *Histogram) spanWith(low, high int) int {
-	if h.total > 0 {
-		low, high = min(low, h.base), max(high, h.base+len(h.counts)-1)
-	}
-	return spanOf(low, high)
-}
-
 // grow makes room for the slots up to high and returns the counts.
 func (h *Histogram) grow(high int) []int64 {
 	if size := spanOf(h.base, high); size > cap(h.counts) {

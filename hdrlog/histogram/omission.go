@@ -26,12 +26,12 @@ func (h *Histogram) CorrectInto(into *Histogram, expected float64) error {
 	if into == h {
 		h = h.Clone()
 	}
+	if h.Double() {
+		return h.correctDouble(into, expected)
+	}
 	into.reset(h.layout)
 	if err := into.Add(h); err != nil {
 		return err
-	}
-	if h.Double() {
-		return h.correctDouble(into, expected)
 	}
 	if !(expected >= 1) {
 		return fmt.Errorf("%w: at least 1 where values are integers, not %v", ErrExpected, expected)
@@ -183,13 +183,38 @@ func (r *remainders) below(remainder int64) (n uint64) {
 // missing values are counted slot by slot, without roundoff.
 const maxSteps = 1 << 16
 
-// correctDouble adds the missing values of h, a double histogram, to into.
+// mostUnits limits the values of a double histogram whose range is widened. Payloads and sums still
+// have room for larger ones.
+const mostUnits = 1 << 50
+
+// widened returns how many times the ratio of h, a double histogram, must be halved so that values
+// from expected up have all significant digits. It returns 0 if none is missing.
+func (h *Histogram) widened(expected float64) (shift int) {
+	if h.Float(h.Max()) < 2*expected {
+		return 0
+	}
+	lowest := float64(h.layout.SubBuckets() / 2)
+	for units := expected / h.layout.Ratio; units < lowest && h.Max() < mostUnits>>(shift+1); units *= 2 {
+		shift++
+	}
+	return shift
+}
+
+// correctDouble makes into the counts of h, a double histogram, and of its missing values.
 func (h *Histogram) correctDouble(into *Histogram, expected float64) error {
 	if !(expected > 0) {
 		return fmt.Errorf("%w, not %v", ErrExpected, expected)
 	}
-	ratio := h.layout.Ratio
+	layout := h.layout
+	shift := h.widened(expected)
+	layout.Ratio = math.Ldexp(layout.Ratio, -shift)
+	into.reset(layout)
+	ratio := layout.Ratio
 	for bucket := range h.Recorded() {
+		// The highest value of the slot, so that the maximum is not below what was recorded.
+		if err := into.Record((bucket.High+1)<<shift-1, bucket.Count); err != nil {
+			return err
+		}
 		value := h.Float(bucket.High)
 		if value/expected < maxSteps {
 			for missing := value - expected; missing >= expected; missing -= expected {
@@ -199,7 +224,7 @@ func (h *Histogram) correctDouble(into *Histogram, expected float64) error {
 			}
 			continue
 		}
-		if err := into.recordMissingUnits(float64(bucket.High), expected/ratio, bucket.Count); err != nil {
+		if err := into.recordMissingUnits(value/ratio, expected/ratio, bucket.Count); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,56 @@ func TestCorrectDoubleSteps(t *testing.T) {
 	}
 	if got.TotalCount() != want.TotalCount() || dump.CRC(&got) != dump.CRC(want) {
 		t.Errorf("total count %d, want %d", got.TotalCount(), want.TotalCount())
+	}
+}
+
+// TestCorrectDoubleRange: however coarse the ratio of a double histogram is, the missing values
+// have all significant digits, and the maximum is not below what was recorded.
+func TestCorrectDoubleRange(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		layout := histogram.Layout{Digits: 1 + random.IntN(4), Lowest: 1, Ratio: math.Ldexp(1, random.IntN(20)-10)}
+		h, _ := histogram.New(layout)
+		expected := layout.Ratio * float64(layout.SubBuckets()) * math.Exp2(-12*random.Float64())
+		recorded := 0.0
+		for range 1 + random.IntN(3) {
+			value := layout.Ratio * float64(layout.SubBuckets()/2) * (1 + 3*random.Float64())
+			recorded = max(recorded, value)
+			if err := h.RecordFloat(value, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var want []float64
+		for bucket := range h.Recorded() {
+			for range bucket.Count {
+				value := h.Float(bucket.High)
+				want = append(want, value)
+				for value -= expected; value >= expected; value -= expected {
+					want = append(want, value)
+				}
+			}
+		}
+		slices.Sort(want)
+		var got histogram.Histogram
+		if err := h.CorrectInto(&got, expected); err != nil {
+			t.Fatal(err)
+		}
+		if got.TotalCount() != int64(len(want)) {
+			t.Fatalf("%+v, every %v: %d values, want %d", layout, expected, got.TotalCount(), len(want))
+		}
+		n := 0
+		for bucket := range got.Recorded() {
+			for range bucket.Count {
+				precision := math.Pow10(-layout.Digits)
+				if value := got.Float(bucket.High); math.Abs(value-want[n]) > precision*want[n] {
+					t.Fatalf("%+v, every %v: value %d is %v, want %v", layout, expected, n, value, want[n])
+				}
+				n++
+			}
+		}
+		if expected < layout.Ratio*float64(layout.SubBuckets()/16) && got.MaxFloat() < recorded {
+			t.Fatalf("%+v, every %v: the maximum is %v, and %v was recorded", layout, expected, got.MaxFloat(), recorded)
+		}
 	}
 }
 

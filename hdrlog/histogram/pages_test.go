@@ -24,7 +24,6 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.recorder = recorder
-		c.packed.Pack(c.h, MaxDigits)
 		for range 30 {
 			way := c.change()
 			checkPages(t, way, c.h)
@@ -43,7 +42,6 @@ type changer struct {
 	t        *testing.T
 	r        *rand.Rand
 	h, other *Histogram
-	packed   Packed
 	recorder *Recorder
 	decoder  Decoder
 }
@@ -102,7 +100,7 @@ func (c *changer) change() (way string) {
 		}
 	}
 	ways := []string{"record", "version 0", "version 1", "version 2", "corrupt", "decode", "add", "add and subtract", "subtract",
-		"correct", "correct itself", "reset", "take", "pack", "unpack", "add packed", "refine", "clone"}
+		"correct", "correct itself", "reset", "take", "coarsen", "refine", "clone"}
 	way = ways[c.r.IntN(len(ways))]
 	switch way {
 	case "record":
@@ -140,12 +138,8 @@ func (c *changer) change() (way string) {
 			check(c.recorder.Record(c.value()))
 		}
 		check(c.recorder.Take(c.h))
-	case "pack":
-		c.packed.Pack(c.h, MaxDigits)
-	case "unpack":
-		c.packed.Unpack(c.h)
-	case "add packed":
-		check(c.packed.AddTo(c.h))
+	case "coarsen":
+		c.other.CoarsenInto(c.h, c.r.IntN(6))
 	case "refine":
 		check(c.h.Refine(c.layout()))
 	case "clone":
@@ -251,11 +245,11 @@ func checkPages(t *testing.T, way string, h *Histogram) {
 		for _, s := range slots {
 			record(t, coarser, h.layout.LowestAt(s.index), s.n)
 		}
-		var got, want Packed
-		got.Pack(h, digits)
-		want.Pack(coarser, digits)
-		if !bytes.Equal(got.bytes, want.bytes) || got.slots != want.slots || got.total != want.total {
-			t.Errorf("%s: packed % x, want % x", way, got.bytes, want.bytes)
+		got := newHistogram(t, Layout{Digits: 1})
+		record(t, got, 1<<30, 1)
+		h.CoarsenInto(got, digits)
+		if diff := difference(got, coarser); diff != "" {
+			t.Errorf("%s: %d digits: %s", way, digits, diff)
 		}
 	}
 }
@@ -273,8 +267,8 @@ func TestFarApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var packed Packed
-	packed.Pack(recorded, MaxDigits)
+	var coarse Histogram
+	recorded.CoarsenInto(&coarse, 5)
 	v2 := open(t, binary)
 	var d Decoder
 	p, err := d.OpenBinary(binary)
@@ -294,7 +288,7 @@ func TestFarApart(t *testing.T) {
 	record(t, moved, high, 1)
 	record(t, moved, low, 1)
 	var sum Histogram
-	if err := errors.Join(sum.Add(v2), p.AddTo(&sum), sum.Add(recorded), packed.AddTo(&sum)); err != nil {
+	if err := errors.Join(sum.Add(v2), p.AddTo(&sum), sum.Add(recorded)); err != nil {
 		t.Fatal(err)
 	}
 	finer := newHistogram(t, Layout{Digits: 3})
@@ -305,7 +299,7 @@ func TestFarApart(t *testing.T) {
 	}
 	for way, h := range map[string]*Histogram{
 		"recorded": recorded, "descending": descending, "decoded": v2, "decoded again": again, "moved": moved,
-		"sum": &sum, "cloned": recorded.Clone(), "unpacked": packed.Histogram(), "finer": finer,
+		"sum": &sum, "cloned": recorded.Clone(), "coarse": &coarse, "finer": finer,
 	} {
 		slots := 0
 		for _, counts := range h.segments() {

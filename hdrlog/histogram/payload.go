@@ -58,6 +58,7 @@ type Payload struct {
 	highest    int64
 
 	decoder  *Decoder
+	encoded  int      // bytes of the payload before it was inflated
 	double   [16]byte // header of a double histogram, before that of the integers
 	plain    []byte   // header and counts
 	slots    int      // number of slots up to highest, the most that counts may fill
@@ -97,16 +98,15 @@ func (p *Payload) Highest() int64 { return p.highest }
 // [AbstractHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/AbstractHistogram.html
 // [DoubleHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/DoubleHistogram.html
 type Decoder struct {
-	// Claim, if set, is called by Open before memory is taken: with the most bytes that the
-	// inflated payload may take, and the most that a histogram of it may take.
-	Claim func(payload, counts int)
+	// Grow, if set, is called by Open before a payload takes more than 64 KB when it is inflated,
+	// with that size in bytes. An error of Grow is the error of Open.
+	Grow func(bytes int) error
 
 	inflater inflate.Decoder
 	packed   []byte    // decoded from base64
 	raw      []byte    // inflated
 	payload  Payload   // the last result of Open
 	counts   Histogram // scratch, for payloads whose layout is not that of the sum
-	sparse   Packed    // scratch, for a Sum
 }
 
 // Decode makes h hold the counts of a payload in base64, in the memory of h. After an error, h is
@@ -210,12 +210,12 @@ func (d *Decoder) openInteger(packed []byte) error {
 		if err := d.payload.parseHeader(packed); err != nil {
 			return err
 		}
-		d.claim(0)
 		if d.payload.version == 0 {
 			if d.payload.total = int64(binary.BigEndian.Uint64(packed[24:])); d.payload.total < 0 {
 				return fmt.Errorf("%w: a total of %d values", ErrHeader, d.payload.total)
 			}
 		}
+		d.payload.encoded = len(packed)
 		return d.payload.setCounts(packed)
 	}
 	length := int64(binary.BigEndian.Uint32(packed[4:]))
@@ -224,7 +224,7 @@ func (d *Decoder) openInteger(packed []byte) error {
 	} else if held > length {
 		return fmt.Errorf("%w: %d compressed bytes, not %d", ErrTooLong, held, length)
 	}
-	d.payload.compressed = true
+	d.payload.compressed, d.payload.encoded = true, len(packed)
 	raw, err := d.inflate(packed[8:])
 	if err != nil {
 		return err
@@ -350,7 +350,6 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 		return nil, err
 	}
 	if !more {
-		d.claim(0)
 		return d.raw[:n], nil
 	}
 	size, _, err := d.payload.size(d.raw[:n])
@@ -364,19 +363,17 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %d compressed bytes do not hold %d", ErrTruncated, len(deflated), size)
 	}
 	size = min(size, maxInflation*int64(len(deflated)))
-	d.claim(int(size))
+	if d.Grow != nil {
+		if err := d.Grow(int(size)); err != nil {
+			return nil, err
+		}
+	}
 	d.raw = make([]byte, size)
 	n, more, err = d.inflateInto(d.raw, deflated)
 	if more {
 		err = fmt.Errorf("%w: more than %d bytes", ErrTooLong, n)
 	}
 	return d.raw[:n], err
-}
-
-func (d *Decoder) claim(payload int) {
-	if d.Claim != nil {
-		d.Claim(payload, 8*d.payload.slots)
-	}
 }
 
 // Decode makes h hold the counts, in the memory of h. After an error, h is empty. The errors are

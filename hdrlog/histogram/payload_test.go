@@ -469,6 +469,12 @@ func TestBase64(t *testing.T) {
 		{"", "payload is cut short: 0 bytes do not hold a header"},
 		{"=", "bad base64: byte 1 of 1"},
 		{"A", "bad base64: it ends after 1 bytes"},
+		{"A===", "bad base64: byte 2 of 4"},
+		{text[:59] + "\r", "bad base64: byte 59 of 60"},
+		{text[:10] + "\n" + text[11:], "bad base64: byte 11 of 60"},
+		{text[:10] + "\r\n" + text[10:], "bad base64: byte 11 of 62"},
+		{text[:10] + "\n" + text[10:], "bad base64: byte 11 of 61"},
+		{text[:10] + "!" + text[10:20] + "\n" + text[20:], "bad base64: byte 11 of 62"},
 	} {
 		var d Decoder
 		_, err := d.Open([]byte(test.text))
@@ -803,7 +809,11 @@ func TestWrongTotal(t *testing.T) {
 	if err != nil || h.TotalCount() != 6 {
 		t.Fatalf("%d values, %v", h.TotalCount(), err)
 	}
-	if diff := difference(open(t, p.AppendBinary(nil)), h); diff != "" {
+	packed, err := p.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := difference(open(t, packed), h); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -29,7 +29,10 @@ func TestAppendBinary(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want := p.AppendBinary([]byte("before"))
+				want, err := p.AppendBinary([]byte("before"))
+				if err != nil {
+					t.Fatal(err)
+				}
 				got, err := h.AppendBinary([]byte("before"))
 				if err != nil || !bytes.Equal(got, want) {
 					t.Errorf("%+v: %q, %v, want %q", h.Layout(), got, err, want)

@@ -96,6 +96,29 @@ func (r *Recorder) RecordN(value, n int64) error {
 	return nil
 }
 
+// RecordWithExpectedInterval counts value once. If it is above expected, it also counts the values
+// that a recorder which was held up has left out: value-expected, value-2*expected and so on down
+// to expected; see [Histogram.CorrectInto]. An expected of 0 or less adds none. It returns
+// [ErrRange] if value is negative or more than 2^31-1 values are missing.
+func (r *Recorder) RecordWithExpectedInterval(value, expected int64) error {
+	if expected > 0 && value/expected > maxTimes {
+		return fmt.Errorf("%w: value %d, expected interval %d", ErrRange, value, expected)
+	}
+	if err := r.Record(value); err != nil || expected <= 0 {
+		return err
+	}
+	for missing := value - expected; missing >= expected; {
+		// All that share a slot at once.
+		low := max(r.layout.LowestAt(r.layout.IndexOf(missing)), expected)
+		n := (missing-low)/expected + 1
+		if err := r.RecordN(missing, n); err != nil {
+			return err
+		}
+		missing -= n * expected
+	}
+	return nil
+}
+
 // grow makes the chunk at i, unless another goroutine makes it first.
 func (s *shard) grow(i int) *chunk {
 	s.chunks[i].CompareAndSwap(nil, new(chunk))

@@ -24,6 +24,17 @@ func (h *Histogram) Max() int64 {
 	return h.layout.HighestAt(last)
 }
 
+// MaxFloat returns the highest float64 that the highest slot with a count can stand for: that of
+// [Histogram.Max] for integers, and of a double histogram the last one below the next slot, which
+// no recorded value exceeds.
+func (h *Histogram) MaxFloat() float64 {
+	highest := h.Float(h.Max())
+	if h.Double() && h.total > 0 {
+		return math.Nextafter(highest+h.layout.Ratio, 0)
+	}
+	return highest
+}
+
 // Mean returns the mean of all recorded values, or 0 if nothing was recorded. Each value counts as
 // the middle of its slot. For a double histogram, the mean is a float64 as [Histogram.Float]
 // returns it.
@@ -47,6 +58,53 @@ func (h *Histogram) mean() float64 {
 	return sum / float64(h.total)
 }
 
+// CountUpTo sets counts to the number of values in the slots up to the one of each of upTo, which
+// ascend. It returns the sum of all values in units of the layout, each as the middle of its slot,
+// which is rounded otherwise than in [Histogram.Mean]. It makes one pass over the counts.
+func (h *Histogram) CountUpTo(upTo, counts []int64) (sum float64) {
+	var seen int64
+	next := 0 // in upTo
+	for r := range h.runs() {
+		begin := 0
+		for begin < len(r.counts) {
+			end := len(r.counts)
+			if next < len(upTo) {
+				end = min(max(h.layout.IndexOf(upTo[next])+1-r.first, begin), end)
+			}
+			count, weighted := weigh(r.counts[begin:end], h.total)
+			seen += count
+			sum += (float64(r.median)+float64(r.apart)*float64(begin))*float64(count) + float64(r.apart)*weighted
+			for ; next < len(upTo) && h.layout.IndexOf(upTo[next]) < r.first+end; next++ {
+				counts[next] = seen
+			}
+			begin = end
+		}
+	}
+	for ; next < len(upTo); next++ {
+		counts[next] = seen
+	}
+	return sum
+}
+
+// weigh returns the sum of counts, which is at most most, and their sum with their indexes as
+// weights.
+func weigh(counts []int64, most int64) (count int64, weighted float64) {
+	if most >= 1<<32 { // the weighted sum may exceed an int64
+		for i, n := range counts {
+			count += n
+			weighted += float64(n) * float64(i)
+		}
+		return count, weighted
+	}
+	// Each count is in the sums of all slots from its own on. To add is quicker than to multiply.
+	var sums int64
+	for _, n := range counts {
+		count += n
+		sums += count
+	}
+	return count, float64(int64(len(counts))*count - sums)
+}
+
 // StdDev returns the standard deviation of all recorded values, in the unit of [Histogram.Mean].
 func (h *Histogram) StdDev() float64 {
 	if h.total == 0 {
@@ -66,9 +124,10 @@ func (h *Histogram) StdDev() float64 {
 	return math.Sqrt(sum/float64(h.total)) * h.Ratio()
 }
 
-// A run is the counts of successive slots of one size. Median is the middle of the first slot, and
-// apart is the distance to the middle of the next.
+// A run is the counts of successive slots of one size, from the first one on. Median is the middle
+// of that, and apart is the distance to the middle of the next.
 type run struct {
+	first         int
 	counts        []int64
 	median, apart int64
 }
@@ -81,7 +140,7 @@ func (h *Histogram) runs() iter.Seq[run] {
 			for len(counts) > 0 {
 				bucket, _ := h.layout.split(low)
 				size := min((bucket+2)<<h.layout.halfMagnitude()-low, len(counts))
-				if !yield(run{counts[:size], h.layout.medianAt(low), h.layout.sizeAt(low)}) {
+				if !yield(run{low, counts[:size], h.layout.medianAt(low), h.layout.sizeAt(low)}) {
 					return
 				}
 				low, counts = low+size, counts[size:]
@@ -188,6 +247,20 @@ func (h *Histogram) Recorded() iter.Seq[Bucket] {
 		for low, counts := range h.segments() {
 			for i, n := range counts {
 				if n != 0 && !yield(Bucket{h.layout.LowestAt(low + i), h.layout.HighestAt(low + i), n}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Slots iterates over the slots with a count, lowest first: index and count. [Layout.LowestAt] and
+// [Layout.HighestAt] return their values.
+func (h *Histogram) Slots() iter.Seq2[int, int64] {
+	return func(yield func(int, int64) bool) {
+		for low, counts := range h.segments() {
+			for i, n := range counts {
+				if n != 0 && !yield(low+i, n) {
 					return
 				}
 			}

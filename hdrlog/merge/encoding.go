@@ -6,33 +6,28 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/internal/base64x"
 )
 
 // ErrEncoding is the error for bytes that are no encoded [Sum].
 var ErrEncoding = errors.New("not an encoded sum")
 
-// The encoding of a Sum is a byte for the version, a byte for the form, and unless that is empty:
-// the start as a varint, the length as an uvarint, both in milliseconds; then, of one interval, the
-// length of MAX as an uvarint and MAX, and otherwise the number of intervals as an uvarint; and the
-// payload, which goes to the end.
-const (
-	encodingVersion = 1
-
-	formEmpty = 0
-	formOne   = 1 // the payload is what its base64 stands for
-	formText  = 2 // as formOne, but the payload is text, since encoding it in base64 would not give that text again
-	formMany  = 3 // the payload is compressed and of version 2
-	formPlain = 4 // as formMany, but the payload is not compressed
-)
+// The encoding of a Sum is a byte for the version, the number of intervals as an uvarint and,
+// unless that is 0: the start as a varint, the length as an uvarint, both in milliseconds, the
+// length of MAX as an uvarint, MAX, and the payload, which goes to the end. The payload is
+// compressed, of version 2, and not in base64. But it is the text of the log where base64 of these
+// bytes would not give that text again: then it begins with a letter, which no payload does.
+const encodingVersion = 2
 
 // maxTime is the latest time that an encoded sum can have, in milliseconds: that of a log, see
 // [hdrlog.ErrTime].
 const maxTime = 1 << 50
+
+// maxMax is more bytes than any MAX takes.
+const maxMax = 400
+
+var errShort = errors.New("it ends too early")
 
 // MarshalBinary returns s as bytes. See [Sum.AppendBinary].
 func (s *Sum) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
@@ -40,333 +35,144 @@ func (s *Sum) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 // AppendBinary appends s, encoded for [Sum.UnmarshalBinary]: about three quarters of what its
 // interval takes in a log. The error is that of [Sum.AppendFields], or [hdrlog.ErrTime] for times
 // that no log can have.
-func (s *Sum) AppendBinary(data []byte) ([]byte, error) { return s.append(data, true) }
-
-// AppendPlain is [Sum.AppendBinary], but does not compress the counts of several intervals. That
-// takes more memory and less time. Use it for a sum that is soon merged with others.
-func (s *Sum) AppendPlain(data []byte) ([]byte, error) { return s.append(data, false) }
-
-func (s *Sum) append(data []byte, compress bool) ([]byte, error) {
+func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 	if s.intervals == 0 {
-		return append(data, encodingVersion, formEmpty), nil
+		return append(data, encodingVersion, 0), nil
 	}
 	if s.Start < -maxTime || s.End > maxTime || s.End < s.Start {
 		return data, fmt.Errorf("%w: from %d to %d ms", hdrlog.ErrTime, s.Start, s.End)
 	}
 	c := codecs.Get().(*codec)
 	defer codecs.Put(c)
-	var packed []byte
-	form := byte(formMany)
-	switch {
-	case s.packed != nil && compress:
-		packed = s.packed
-	case s.pass != nil:
-		c.plain, _ = base64.StdEncoding.AppendDecode(c.plain[:0], s.pass)
-		packed, form = c.plain, formOne
-		size := len(packed)
-		c.plain = base64x.AppendEncode(c.plain, packed)
-		if !bytes.Equal(c.plain[size:], s.pass) {
-			packed, form = s.pass, formText
+	highest, payload := s.fields()
+	if len(payload) > 0 {
+		c.plain, _ = base64.StdEncoding.AppendDecode(c.plain[:0], payload)
+		size := len(c.plain)
+		if c.plain = base64.StdEncoding.AppendEncode(c.plain, c.plain); bytes.Equal(c.plain[size:], payload) {
+			payload = c.plain[:size]
 		}
-	default:
-		err := s.use(c, func(h *histogram.Histogram) (err error) {
-			if s.max == nil && !compress {
-				c.plain, err = h.AppendBinary(c.plain[:0])
-				packed, form = c.plain, formPlain
-				return err
-			}
-			packed, err = c.encoder.Encode(h)
-			return err
-		})
+	} else {
+		h, err := s.Histogram(&c.scratch)
 		if err != nil {
 			return data, err
 		}
-		if s.max != nil {
-			form = formOne
+		highest = appendMax(nil, highest, h)
+		if payload, err = c.encoder.Encode(h); err != nil {
+			return data, err
 		}
 	}
-	data = append(data, encodingVersion, form)
+	data = binary.AppendUvarint(append(data, encodingVersion), uint64(s.intervals))
 	data = binary.AppendVarint(data, s.Start)
 	data = binary.AppendUvarint(data, uint64(s.End-s.Start))
-	if form >= formMany {
-		data = binary.AppendUvarint(data, uint64(s.intervals))
-	} else {
-		data = append(binary.AppendUvarint(data, uint64(len(s.max))), s.max...)
-	}
-	return append(data, packed...), nil
+	data = append(binary.AppendUvarint(data, uint64(len(highest))), highest...)
+	return append(data, payload...), nil
 }
 
 // UnmarshalBinary makes s the sum that was encoded. It takes no more memory than the payload's
 // header justifies. The error wraps [ErrEncoding]; s is then empty. Data is not kept.
 func (s *Sum) UnmarshalBinary(data []byte) error {
 	s.Reset()
-	e, err := parse(data)
-	if err == nil {
-		err = s.unmarshal(e)
-	}
-	if err != nil {
+	if err := s.unmarshal(data); err != nil {
 		s.Reset()
+		return fmt.Errorf("%w: %w", ErrEncoding, err)
 	}
-	return encodingError(err)
-}
-
-// encodingError returns err as an [ErrEncoding].
-func encodingError(err error) error {
-	if err == nil || errors.Is(err, ErrEncoding) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrEncoding, err)
-}
-
-// MergeBinary merges a sum that was encoded. It does the same as [Sum.UnmarshalBinary] and
-// [Sum.Merge] in less time, but s may take up to half a megabyte more. The error is that of either;
-// s then adds up to the same as before.
-func (s *Sum) MergeBinary(data []byte) error {
-	if s.intervals == 0 {
-		return s.UnmarshalBinary(data)
-	}
-	s.spare = spareBytes
-	e, err := parse(data)
-	if err != nil {
-		return err
-	}
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
-	if s.intervals > 1 && e.form >= formMany {
-		p, err := e.open(c)
-		if err != nil {
-			return err
-		}
-		if s.checkKind(p.Layout()) == nil && s.with(shapeOf(p, len(e.payload))).fits(s.spare) {
-			return s.mergePayload(c, e, p)
-		}
-	}
-	var other Sum
-	if err := other.UnmarshalBinary(data); err != nil {
-		return err
-	}
-	return s.merge(c, &other)
-}
-
-// mergePayload adds the payload of several intervals.
-func (s *Sum) mergePayload(c *codec, e encoded, p *histogram.Payload) error {
-	if !s.dense {
-		// The decoder of c has the payload.
-		own := codecs.Get().(*codec)
-		defer codecs.Put(own)
-		if err := s.thicken(own); err != nil {
-			return err
-		}
-	}
-	if err := p.AddTo(&s.counts); err != nil {
-		if err = sumError(err, p); !errors.As(err, new(*SumError)) {
-			err = encodingError(err)
-		}
-		return err
-	}
-	s.include(e.start, e.end, e.intervals, shapeOf(p, len(e.payload)))
 	return nil
 }
 
-// Compress returns what [Sum.AppendBinary] gives for a sum that [Sum.AppendPlain] encoded, and
-// other encoded sums as they are. The error wraps [ErrEncoding].
-func Compress(data []byte) ([]byte, error) {
-	e, err := parse(data)
-	if err != nil || e.form != formPlain {
-		return data, err
+// unmarshal is UnmarshalBinary for a sum that is empty, but for the error.
+func (s *Sum) unmarshal(data []byte) error {
+	if len(data) < 1 {
+		return errShort
 	}
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
-	packed, err := e.compress(c)
-	if err != nil {
-		return nil, err
+	if data[0] != encodingVersion {
+		return fmt.Errorf("version %d", data[0])
 	}
-	head := slices.Clone(data[:len(data)-len(e.payload)])
-	head[1] = formMany
-	return append(head, packed...), nil
-}
-
-// AppendFieldsOf appends what [Sum.AppendFields] appends of a sum that was encoded. It does not
-// check the payload of a single interval. The error wraps [ErrEncoding].
-func AppendFieldsOf(text, data []byte, base int64) ([]byte, error) {
-	e, err := parse(data)
-	if err == nil && e.form == formEmpty {
-		err = errEmpty
-	}
-	if err != nil {
-		return text, err
-	}
-	fields := append(appendTimes(text, base, e.start, e.end), ',')
-	switch e.form {
-	case formOne:
-		return base64x.AppendEncode(append(append(fields, e.max...), ','), e.payload), nil
-	case formText:
-		return append(append(append(fields, e.max...), ','), e.payload...), nil
-	}
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
-	p, err := e.open(c)
-	if err != nil {
-		return text, err
-	}
-	highest, err := p.Max()
-	if err != nil {
-		return text, encodingError(err)
-	}
-	fields = append(appendMax(fields, float64(highest)*unit(p.Layout())), ',')
-	packed := e.payload
-	if e.form == formPlain {
-		if packed, err = e.compress(c); err != nil {
-			return text, err
+	d := decoder{left: data[1:]}
+	intervals := d.uvarint()
+	if intervals == 0 && d.err == nil {
+		if len(d.left) > 0 {
+			return fmt.Errorf("%d bytes too many", len(d.left))
 		}
+		return nil
 	}
-	return base64x.AppendEncode(fields, packed), nil
-}
-
-// compress returns the payload of several intervals, compressed. It is valid until c is used.
-func (e *encoded) compress(c *codec) ([]byte, error) {
-	p, err := e.open(c)
-	if err != nil {
-		return nil, err
-	}
-	return c.encoder.Compress(p)
-}
-
-// encoded is the parts of an encoded sum.
-type encoded struct {
-	form       byte
-	start, end int64
-	intervals  int64  // of formMany and formPlain
-	max        []byte // of formOne and formText
-	payload    []byte
-}
-
-// parse takes an encoded sum apart. The error wraps [ErrEncoding].
-func parse(data []byte) (encoded, error) {
-	e, err := parts(data)
-	return e, encodingError(err)
-}
-
-func parts(data []byte) (e encoded, err error) {
-	if len(data) < 2 {
-		return e, errShort
-	}
-	version := data[0]
-	e.form, data = data[1], data[2:]
+	start, length := d.varint(), d.uvarint()
+	highest := d.bytes(d.uvarint())
 	switch {
-	case version != encodingVersion:
-		return e, fmt.Errorf("version %d", version)
-	case e.form == formEmpty && len(data) > 0:
-		return e, fmt.Errorf("%d bytes too many", len(data))
-	case e.form == formEmpty:
-		return e, nil
-	case e.form > formPlain:
-		return e, fmt.Errorf("form %d", e.form)
+	case d.err != nil:
+		return d.err
+	case intervals > 1<<62:
+		return fmt.Errorf("%d intervals", intervals)
+	case start < -maxTime || start > maxTime || length > uint64(maxTime-start):
+		return fmt.Errorf("%w: start %d ms, length %d ms", hdrlog.ErrTime, start, length)
+	case len(highest) == 0 || len(highest) > maxMax || bytes.ContainsAny(highest, ", \r\n"):
+		return fmt.Errorf("MAX %.20q", highest)
+	case bytes.ContainsAny(d.left[:min(len(d.left), 1)], ", \r\n"):
+		return fmt.Errorf("payload %.20q", d.left)
 	}
-	start, size := binary.Varint(data)
-	if size <= 0 {
-		return e, errShort
+	return s.unmarshalPayload(highest, d.left, &part{start: start, end: start + int64(length), intervals: int64(intervals)})
+}
+
+// unmarshalPayload adds an encoded payload to s, which is empty. All but its counts are known.
+func (s *Sum) unmarshalPayload(highest, payload []byte, known *part) error {
+	c := codecs.Get().(*codec)
+	defer codecs.Put(c)
+	open, isText := c.decoder.OpenBinary, len(payload) > 0 && payload[0] >= 'A'
+	if isText {
+		open = c.decoder.Open
 	}
-	length, data, err := uvarint(data[size:])
-	if err != nil {
-		return e, err
-	}
-	if start < -maxTime || start > maxTime || length > uint64(maxTime-start) {
-		return e, fmt.Errorf("%w: start %d ms, length %d ms", hdrlog.ErrTime, start, length)
-	}
-	e.start, e.end = start, start+int64(length)
-	n, data, err := uvarint(data) // the number of intervals, or of bytes
+	p, err := open(payload)
 	switch {
 	case err != nil:
-		return e, err
-	case e.form >= formMany && (n < 2 || n > 1<<62):
-		return e, fmt.Errorf("%d intervals", n)
-	case e.form >= formMany:
-		e.intervals, e.payload = int64(n), data
-		return e, nil
-	case n > uint64(min(len(data), maxMax)):
-		return e, fmt.Errorf("MAX of %d bytes", n)
+		return err
+	case p.Version() != 2 || !p.Compressed():
+		return errors.New("the payload is not of version 2 and compressed")
+	case isText && bytes.ContainsAny(payload, ", \r\n"):
+		return fmt.Errorf("payload %.20q", payload)
 	}
-	e.max, e.payload = data[:n], data[n:]
-	if bytes.ContainsAny(e.max, ", \r\n") || len(e.max) == 0 {
-		return e, fmt.Errorf("MAX %q", e.max)
-	}
-	return e, nil
-}
-
-// open opens the payload of several intervals. The error wraps [ErrEncoding].
-func (e *encoded) open(c *codec) (*histogram.Payload, error) {
-	p, err := c.decoder.OpenBinary(e.payload)
-	if err == nil && (p.Version() != 2 || p.Compressed() != (e.form == formMany)) {
-		err = errPacked
-	}
-	return p, encodingError(err)
-}
-
-// unmarshal makes s, which is empty, the sum that was encoded.
-func (s *Sum) unmarshal(e encoded) error {
-	switch e.form {
-	case formEmpty:
-		return nil
-	case formMany, formPlain:
-		return s.unmarshalMany(e)
-	}
-	own := hdrlog.Interval{Fields: append(append([]byte("0,0,"), e.max...), ',')}
-	own.Payload = e.payload
-	if e.form == formOne {
-		own.Payload = base64x.AppendEncode(nil, own.Payload)
-	} else if bytes.ContainsAny(own.Payload, ", \r\n") {
-		return fmt.Errorf("payload %.20q", own.Payload)
-	}
-	if err := s.Add(&own); err != nil {
+	if err := s.addPayload(known, p); err != nil {
 		return err
 	}
-	if s.pass == nil {
-		return errPacked
-	}
-	s.Start, s.End = e.start, e.end
-	return nil
-}
-
-// unmarshalMany makes s, which is empty, the sum of several intervals.
-func (s *Sum) unmarshalMany(e encoded) error {
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
-	p, err := e.open(c)
-	if err == nil {
-		err = p.Check()
-	}
-	if err != nil {
-		return err
-	}
-	if e.form == formMany {
-		s.memory = append(s.memory, e.payload...)
-	}
-	from := len(s.memory)
-	if e.form == formPlain || p.BinarySize() <= plainTimes*len(e.payload)+slack {
-		s.memory = p.AppendBinary(s.memory)
+	s.text = append(append(s.text[:0], highest...), ',')
+	if isText {
+		s.text = append(s.text, payload...)
 	} else {
-		from = 0 // it is held compressed
-	}
-	s.held = append(s.held, member{from: from, to: len(s.memory)})
-	s.include(e.start, e.end, e.intervals, shapeOf(p, len(e.payload)))
-	if e.form == formMany {
-		s.packed = s.memory[:len(e.payload):len(e.payload)]
+		s.text = base64.StdEncoding.AppendEncode(s.text, payload)
 	}
 	return nil
 }
 
-var errPacked = errors.New("the payload is not of version 2, or is compressed where it should not be, or not where it should")
+// A decoder takes numbers and bytes from the start of data.
+type decoder struct {
+	left []byte
+	err  error // the first one
+}
 
-// maxMax is more bytes than any MAX takes.
-const maxMax = 400
-
-var errShort = errors.New("it ends too early")
-
-func uvarint(data []byte) (uint64, []byte, error) {
-	n, size := binary.Uvarint(data)
+func (d *decoder) take(size int) {
 	if size <= 0 {
-		return 0, nil, errShort
+		d.left, d.err = nil, errShort
+		return
 	}
-	return n, data[size:], nil
+	d.left = d.left[size:]
+}
+
+func (d *decoder) uvarint() uint64 {
+	n, size := binary.Uvarint(d.left)
+	d.take(size)
+	return n
+}
+
+func (d *decoder) varint() int64 {
+	n, size := binary.Varint(d.left)
+	d.take(size)
+	return n
+}
+
+func (d *decoder) bytes(n uint64) []byte {
+	if n > uint64(len(d.left)) {
+		d.left, d.err = nil, errShort
+		return nil
+	}
+	taken := d.left[:n]
+	d.left = d.left[n:]
+	return taken
 }

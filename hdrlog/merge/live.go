@@ -18,11 +18,10 @@ const mostAhead = 512
 // Live decides when the windows of logs that are still written are complete. It does not read and
 // it does not wait: the caller passes the intervals and the time.
 //
-// An input has passed a window when it has shown an interval whose middle is at or after the end of
-// the window. A window is complete when every input has passed it, or does not hold it back. An
-// input that has data that were not read holds back every window that it has not passed. At the end
-// of its data, an input holds a window back until the idle time after the first other input has
-// passed it. It holds back nothing
+// An input has passed a window when it has shown an interval of a later one. A window is complete
+// when every input has passed it, or does not hold it back. An input that has data that were not
+// read holds back every window that it has not passed. At the end of its data, an input holds a
+// window back until the idle time after the first other input has passed it. It holds back nothing
 //
 //   - after twice the idle time without an interval, until it shows one,
 //   - if its last interval came late by more than the idle time, as that of a machine whose clock
@@ -56,6 +55,7 @@ type LiveInput struct {
 	unread func() bool
 
 	position int64         // the latest middle of an interval, in milliseconds since the epoch
+	passed   int64         // the end of the last window that it has passed
 	longest  time.Duration // the length of its longest interval
 	shown    time.Time     // when it showed the last interval, or joined
 	atEnd    bool          // all its data were read
@@ -81,7 +81,7 @@ func (l *Live) CompleteSilent() { l.closing = true }
 // that is at its end stops holding back a window: it returns true if data have come that were not
 // read.
 func (l *Live) Join(now time.Time, unread func() bool) *LiveInput {
-	in := &LiveInput{live: l, unread: unread, position: never, shown: now}
+	in := &LiveInput{live: l, unread: unread, position: never, passed: never, shown: now}
 	l.inputs = append(l.inputs, in)
 	return in
 }
@@ -96,10 +96,11 @@ func (in *LiveInput) Show(now time.Time, start, end int64) (late bool) {
 	in.shown, in.silent = now, false
 	in.position = max(in.position, middle)
 	at := WindowOf(start, end, l.windows.Size())
+	in.passed = max(in.passed, at.Start)
 	late = at.End <= l.done
 	in.behind = in.position < l.done && time.Duration(min(l.done-in.position, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond > in.idle()
-	if passed := l.passedBy(in.position); (len(l.passes) == 0 || passed > l.passes[len(l.passes)-1].end) && passed > l.done {
-		l.passes = append(l.passes, pass{passed, now})
+	if (len(l.passes) == 0 || in.passed > l.passes[len(l.passes)-1].end) && in.passed > l.done {
+		l.passes = append(l.passes, pass{in.passed, now})
 	}
 	return late
 }
@@ -128,13 +129,11 @@ func (in *LiveInput) idle() time.Duration {
 	return max(DefaultIdle, in.longest)
 }
 
-// passedBy returns the end of the last window that an input at position has passed.
-func (l *Live) passedBy(position int64) int64 {
-	if position == never {
-		return never
-	}
-	return floorDiv(position, l.windows.Size()) * l.windows.Size()
-}
+// Open returns the number of windows that are open, and Bytes about how many bytes they take.
+func (l *Live) Open() int { return len(l.windows.table.open) }
+
+// Bytes is described at [Live.Open].
+func (l *Live) Bytes() int { return l.windows.bytes }
 
 // Next returns the input to read next: of those that have unread data, the one that is furthest
 // behind. It returns nil if none has, or if too many windows are open that wait for another input.
@@ -145,7 +144,7 @@ func (l *Live) Next() *LiveInput {
 			next = in
 		}
 	}
-	if next != nil && len(l.windows.open) > mostAhead && next.position >= l.windows.open[0].End {
+	if next != nil && len(l.windows.table.open) > mostAhead && next.position >= l.windows.table.open[0].End {
 		return nil
 	}
 	return next
@@ -181,7 +180,7 @@ func (l *Live) complete(now time.Time) int64 {
 	for _, in := range l.inputs {
 		released = min(released, in.releases(now))
 	}
-	if open := l.windows.open; l.closing && released == math.MaxInt64 && len(open) > 0 {
+	if open := l.windows.table.open; l.closing && released == math.MaxInt64 && len(open) > 0 {
 		return open[len(open)-1].End
 	}
 	return min(end, released)
@@ -189,7 +188,7 @@ func (l *Live) complete(now time.Time) int64 {
 
 // releases returns the end of the last window that the input does not hold back.
 func (in *LiveInput) releases(now time.Time) int64 {
-	passed := in.live.passedBy(in.position)
+	passed := in.passed
 	if !in.atEnd {
 		return passed
 	}
@@ -233,9 +232,8 @@ func (l *Live) Deadline(now time.Time) (next time.Time, ok bool) {
 		if l.closing {
 			earlier(in.shown.Add(2 * in.idle()))
 		}
-		passed := l.passedBy(in.position)
 		for _, p := range l.passes {
-			if p.end > passed && earlier(p.at.Add(in.idle())) {
+			if p.end > in.passed && earlier(p.at.Add(in.idle())) {
 				break
 			}
 		}

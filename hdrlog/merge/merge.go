@@ -49,51 +49,97 @@ import (
 	"bytes"
 	"cmp"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 
 	"hdrkit/hdrlog"
 )
 
-// A Window is a span of time: from Start up to End, but without that. Both are milliseconds since
-// the epoch.
-type Window struct{ Start, End int64 }
-
-// WindowOf returns the window of size milliseconds to which an interval from start to end belongs.
-// Size is at least 1. Times are more than 2^60 away from the ends of an int64.
-func WindowOf(start, end, size int64) Window {
-	k := floorDiv(start+end, 2*size)
-	return Window{k * size, (k + 1) * size}
+// A Table holds what is made of each tag in each window that is open: one that can still take
+// intervals. All that merges by time goes through a Table. What differs is where the time of
+// [Table.Before] comes from. It is not safe for concurrent use. Make one with [NewTable].
+type Table[T any] struct {
+	size int64
+	open []*openWindow[T] // in order of time
+	key  []byte           // memory of the key that is looked up
 }
 
-// floorDiv divides and rounds down. B is positive.
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
-}
-
-// Windows merges intervals by tag and window. It holds the open windows, which can still take
-// intervals. The memory of an open window is at most a small multiple of the text of its intervals.
-// It is not safe for concurrent use.
-type Windows struct {
-	size   int64
-	open   []*openWindow // in order of time
-	free   []*Merged
-	key    []byte // memory of the key that is looked up
-	spares int    // number of open sums that have spare memory
-}
-
-// maxSpares is how many open sums may be histograms from their second interval on: 16 MB in all.
-// Those of an ordinary log are histograms then before their payloads justify it, which is quicker.
-const maxSpares = 32
-
-// openWindow has the sums of a window by tag: those of [Windows.keyOf].
-type openWindow struct {
+// openWindow has the entries of a window by tag: those of [Table.keyOf].
+type openWindow[T any] struct {
 	Window
-	tags map[string]*Merged
+	tags map[string]*T
+}
+
+// NewTable returns a table of windows of size milliseconds. A size below 1 counts as 1.
+func NewTable[T any](size int64) Table[T] { return Table[T]{size: max(size, 1)} }
+
+// Size returns the size of the windows in milliseconds.
+func (t *Table[T]) Size() int64 { return t.size }
+
+// At returns what there is of a tag, which may be nil, in the window of an interval from start to
+// end, and that window. It is what add returns if there is nothing. If that is nil, nothing is
+// added.
+func (t *Table[T]) At(tag []byte, start, end int64, add func(Window) *T) *T {
+	at := WindowOf(start, end, t.size)
+	n, found := slices.BinarySearchFunc(t.open, at, func(w *openWindow[T], at Window) int { return cmp.Compare(w.Start, at.Start) })
+	key := t.keyOf(tag)
+	if found {
+		if e := t.open[n].tags[string(key)]; e != nil {
+			return e
+		}
+	}
+	e := add(at)
+	if e == nil {
+		return nil
+	}
+	if !found {
+		t.open = slices.Insert(t.open, n, &openWindow[T]{at, make(map[string]*T)})
+	}
+	t.open[n].tags[string(key)] = e
+	return e
+}
+
+// keyOf returns a key of a tag. The order of keys is that of tags, with none first. It is valid
+// until the next call.
+func (t *Table[T]) keyOf(tag []byte) []byte {
+	t.key = t.key[:0]
+	if tag != nil {
+		t.key = append(append(t.key, '='), tag...)
+	}
+	return t.key
+}
+
+// Before takes the windows out that end at or before a time, in milliseconds since the epoch: they
+// are complete if no later interval starts before that time. It iterates over their entries in
+// order of time, then of tags, no tag first. What the loop does not reach stays.
+func (t *Table[T]) Before(time int64) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for len(t.open) > 0 && t.open[0].End <= time {
+			w := t.open[0]
+			keys := slices.Sorted(maps.Keys(w.tags))
+			for n, key := range keys {
+				e := w.tags[key]
+				delete(w.tags, key)
+				if n == len(keys)-1 {
+					t.open = slices.Delete(t.open, 0, 1)
+				}
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Middle returns a time before which half of the open windows end, and at least one.
+func (t *Table[T]) Middle() int64 { return t.open[(len(t.open)-1)/2].End }
+
+// Windows merges intervals by tag and window. It is not safe for concurrent use.
+type Windows struct {
+	table Table[Merged]
+	free  []*Merged
+	bytes int
 }
 
 // Merged is what the intervals of a tag in a window add up to.
@@ -104,15 +150,16 @@ type Merged struct {
 	// LogStart is when the log of the first interval added starts, in seconds since the epoch.
 	LogStart float64
 	Sum
-
-	spared bool // it is one of the spares of its Windows
 }
 
 // NewWindows returns an empty Windows for windows of size milliseconds. A size below 1 counts as 1.
-func NewWindows(size int64) *Windows { return &Windows{size: max(size, 1)} }
+func NewWindows(size int64) *Windows { return &Windows{table: NewTable[Merged](size)} }
 
 // Size returns the size of the windows in milliseconds.
-func (ws *Windows) Size() int64 { return max(ws.size, 1) }
+func (ws *Windows) Size() int64 { return ws.table.size }
+
+// Bytes returns about how many bytes the open windows take.
+func (ws *Windows) Bytes() int { return ws.bytes }
 
 // Add adds an interval to its window. The error is that of [Sum.Add]; nothing is added then.
 func (ws *Windows) Add(i *hdrlog.Interval) error {
@@ -128,94 +175,64 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) error {
 	return ws.add(tag, logStart, s.Start, s.End, func(m *Merged) error { return m.Merge(s) })
 }
 
+// spareBytes is how many bytes the open sums may take before packed counts are kept packed.
+const spareBytes = 16 << 20
+
 // add calls add with what the intervals of the tag add up to in the window of the two times. It
 // opens a window only if that succeeds.
-func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(*Merged) error) error {
-	at := WindowOf(start, end, ws.Size())
-	n, found := slices.BinarySearchFunc(ws.open, at, func(w *openWindow, at Window) int { return cmp.Compare(w.Start, at.Start) })
-	key := ws.keyOf(tag)
-	if found {
-		if m := ws.open[n].tags[string(key)]; m != nil {
-			return add(m)
+func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(*Merged) error) (err error) {
+	added := false
+	with := func(m *Merged) {
+		before := m.Sum.Size()
+		if m.Spare = 0; ws.bytes < spareBytes {
+			m.Spare = 1 << 19
 		}
+		err = add(m)
+		ws.bytes += m.Sum.Size() - before
 	}
-	m := ws.take()
-	if err := add(m); err != nil {
-		ws.release(m)
-		return err
+	m := ws.table.At(tag, start, end, func(at Window) *Merged {
+		m := new(Merged)
+		if n := len(ws.free) - 1; n >= 0 {
+			m, ws.free = ws.free[n], ws.free[:n]
+		}
+		added = true
+		ws.bytes += m.Sum.Size()
+		if with(m); err != nil {
+			ws.release(m)
+			return nil
+		}
+		m.Window, m.Tag, m.LogStart = at, bytes.Clone(tag), logStart
+		return m
+	})
+	if !added {
+		with(m)
 	}
-	if !found {
-		ws.open = slices.Insert(ws.open, n, &openWindow{at, make(map[string]*Merged)})
-	}
-	m.Window, m.Tag, m.LogStart = at, bytes.Clone(tag), logStart
-	ws.open[n].tags[string(key)] = m
-	return nil
+	return err
 }
 
-// keyOf returns a key of a tag. The order of keys is that of tags, with none first. It is valid
-// until the next call.
-func (ws *Windows) keyOf(tag []byte) []byte {
-	ws.key = ws.key[:0]
-	if tag != nil {
-		ws.key = append(append(ws.key, '='), tag...)
-	}
-	return ws.key
-}
-
-// take returns an empty Merged.
-func (ws *Windows) take() *Merged {
-	m := new(Merged)
-	if n := len(ws.free) - 1; n >= 0 {
-		m, ws.free = ws.free[n], ws.free[:n]
-	}
-	if ws.spares < maxSpares {
-		ws.spares++
-		m.spared, m.spare = true, spareBytes
-	}
-	return m
-}
-
-// release takes back what take returned.
+// release takes back what is not open any more.
 func (ws *Windows) release(m *Merged) {
-	if m.spared {
-		ws.spares--
-	}
-	m.spared, m.spare = false, 0
+	ws.bytes -= m.Sum.Size()
 	m.Reset()
 	ws.free = append(ws.free, m)
 }
 
 // First returns the earliest window that is open. It returns false if none is.
 func (ws *Windows) First() (Window, bool) {
-	if len(ws.open) == 0 {
+	if len(ws.table.open) == 0 {
 		return Window{}, false
 	}
-	return ws.open[0].Window, true
+	return ws.table.open[0].Window, true
 }
 
-// Before closes the open windows that end at or before end, in milliseconds since the epoch, and
-// iterates over what their intervals add up to: in order of time, then of tags, untagged intervals
-// first. Each is valid until the next one is asked for. What the loop does not reach stays open.
-func (ws *Windows) Before(end int64) iter.Seq[*Merged] {
+// Before closes the windows that [Table.Before] takes out, and iterates over what their intervals
+// add up to. Each is valid until the next one is asked for.
+func (ws *Windows) Before(time int64) iter.Seq[*Merged] {
 	return func(yield func(*Merged) bool) {
-		for len(ws.open) > 0 && ws.open[0].End <= end {
-			w := ws.open[0]
-			keys := make([]string, 0, len(w.tags))
-			for key := range w.tags {
-				keys = append(keys, key)
-			}
-			slices.Sort(keys)
-			for n, key := range keys {
-				m := w.tags[key]
-				delete(w.tags, key)
-				if n == len(keys)-1 {
-					ws.open = slices.Delete(ws.open, 0, 1)
-				}
-				more := yield(m)
-				ws.release(m)
-				if !more {
-					return
-				}
+		for m := range ws.table.Before(time) {
+			more := yield(m)
+			if ws.release(m); !more {
+				return
 			}
 		}
 	}

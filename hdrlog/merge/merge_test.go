@@ -120,17 +120,8 @@ func tree(t testing.TB, random *rand.Rand, all []hdrlog.Interval) *Sum {
 	default:
 		cut := 1 + random.IntN(len(all)-1)
 		a, b := tree(t, random, all[:cut]), tree(t, random, all[cut:])
-		switch random.IntN(3) {
-		case 0:
-			err = errors.Join(s.Merge(a), s.Merge(new(Sum)), s.Merge(b))
-		case 1:
-			err = s.MergeAll([]*Sum{new(Sum), a, b})
-		default:
-			for _, part := range []*Sum{a, new(Sum), b} {
-				data, marshalErr := part.append(nil, random.IntN(2) == 0)
-				err = errors.Join(err, marshalErr, s.MergeBinary(data))
-			}
-		}
+		s.Spare = random.IntN(2) << 19
+		err = errors.Join(s.Merge(a), s.Merge(new(Sum)), s.Merge(b))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -384,7 +375,7 @@ func TestMemory(t *testing.T) {
 					if err := errors.Join(sums[n].Add(i), one.Add(i)); err != nil {
 						t.Fatal(err)
 					}
-					if err := errors.Join(merged[n].Merge(&one), merged[n].MergeAll([]*Sum{&one, &one})); err != nil {
+					if err := errors.Join(merged[n].Merge(&one), merged[n].Merge(&one), merged[n].Merge(&one)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -461,13 +452,14 @@ func TestWindows(t *testing.T) {
 }
 
 // TestSpares checks that only some of the open sums are histograms before their payloads justify
-// it, and that others can be once those are closed.
+// TestSpares proves that sums become histograms while few bytes are taken, and that closed windows
+// give their bytes back.
 func TestSpares(t *testing.T) {
 	t.Parallel()
 	ws := NewWindows(1000)
 	payload := payloadOf(t, threeDigits, 1, 1000)
 	for range 3 {
-		for n := range 2 * maxSpares {
+		for n := range 3 {
 			for range 2 {
 				if err := ws.Add(intervalOf("", float64(n), 1, payload)); err != nil {
 					t.Fatal(err)
@@ -476,24 +468,19 @@ func TestSpares(t *testing.T) {
 			if err := ws.Add(intervalOf("", 1e6, 1, []byte("x"))); err == nil {
 				t.Fatal("a payload of one byte was added")
 			}
+			ws.bytes += spareBytes / 2 // as if other windows took them
 		}
 		dense := 0
-		for m := range ws.Before(10_000) {
-			if m.dense {
-				dense++
-			}
-			break
-		}
 		for m := range ws.All() {
 			if m.dense {
 				dense++
 			}
-			if err := m.MergeBinary([]byte{encodingVersion, formEmpty}); err != nil { // m may take more then
-				t.Error(err)
-			}
 		}
-		if dense != maxSpares {
-			t.Errorf("%d sums are histograms, want %d", dense, maxSpares)
+		if dense != 2 {
+			t.Errorf("%d sums are histograms, want 2", dense)
+		}
+		if ws.bytes -= 3 * spareBytes / 2; ws.Bytes() != 0 {
+			t.Errorf("%d bytes are left", ws.Bytes())
 		}
 	}
 }
@@ -550,6 +537,29 @@ func sumOf(t testing.TB, h *histogram.Histogram) *Sum {
 	return s
 }
 
+// TestMovingBulky proves that a window of many payloads that are compressed very well is not added up
+// again for each interval.
+func TestMovingBulky(t *testing.T) {
+	t.Parallel()
+	h, _ := histogram.New(histogram.Layout{Digits: 4, Lowest: 1})
+	for value := int64(1); value < 1<<18; value += max(1, value>>14) {
+		h.Record(value, 1)
+	}
+	m, one := NewMoving(60_000), sumOf(t, h)
+	for n := range int64(60) {
+		if err := m.Add(n*1000, one); err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.Histogram(new(histogram.Histogram))
+		if err != nil || got.TotalCount() != (n+1)*h.TotalCount() {
+			t.Fatalf("after %d s %d values, want %d: %v", n, got.TotalCount(), (n+1)*h.TotalCount(), err)
+		}
+	}
+	if !m.current {
+		t.Errorf("%d bytes of payloads are added up each time", m.size)
+	}
+}
+
 // TestMovingEdge proves that an interval leaves when another one ends exactly the length later.
 func TestMovingEdge(t *testing.T) {
 	t.Parallel()
@@ -573,33 +583,24 @@ func TestCorrected(t *testing.T) {
 	const expected = 70
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 2))
-		var sums [2]Sum
+		sums := [2]Sum{{Spare: int(seed%2) << 19}}
 		var want histogram.Histogram
 		for n := range 80 {
 			h, _ := histogram.New(histogram.Layout{Digits: 2 + random.IntN(2), Lowest: 1})
 			for range 1 + random.IntN(20) {
 				h.Record(random.Int64N(1000)<<(seed%2*30), 1)
 			}
-			payload, err := new(histogram.Encoder).AppendBase64(nil, h)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var d histogram.Decoder
-			p, err := d.Open(payload)
-			if err != nil {
-				t.Fatal(err)
-			}
 			var corrected histogram.Histogram
 			if err := h.CorrectInto(&corrected, expected); err != nil {
 				t.Fatal(err)
 			}
-			if err := sums[n%2].AddCorrected(&hdrlog.Interval{Length: 1, Payload: payload}, p, expected, &corrected); err != nil {
+			if err := sums[n%2].AddHistogram(0, 1000, &corrected); err != nil {
 				t.Fatal(err)
 			}
 			want.Add(&corrected)
 		}
-		if dense := seed%2 == 0; sums[0].dense != dense {
-			t.Errorf("seed %d: dense is %v", seed, !dense)
+		if seed%2 == 1 && !sums[0].dense {
+			t.Errorf("seed %d: no histogram", seed)
 		}
 		if err := sums[0].Merge(&sums[1]); err != nil {
 			t.Fatal(err)
@@ -629,16 +630,10 @@ func TestEncodingErrors(t *testing.T) {
 			if err := got.UnmarshalBinary(good[:n]); !errors.Is(err, ErrEncoding) || got.Intervals() != 0 {
 				t.Errorf("%d of %d bytes: %v", n, len(good), err)
 			}
-			for _, before := range []*Sum{&s, &several} {
-				line := fields(t, before)
-				if err := before.MergeBinary(good[:n]); !errors.Is(err, ErrEncoding) || fields(t, before) != line {
-					t.Errorf("%d of %d bytes merged: %v", n, len(good), err)
-				}
-			}
 		}
 	}
-	for _, data := range []string{"\x00\x00", "\x02\x00", "\x01\x00\x00", "\x01\x04\x00\x00\x00", "\x01\x03\x00\x00\x01", "\x01\x01\x00\x00\x00",
-		"\x01\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", "\x01\x01\x00\x00\x01,"} {
+	for _, data := range []string{"\x00\x00", "\x01\x00", "\x02\x00\x00", "\x02\x01\x00\x00\x00", "\x02\x01\x00\x00\x011",
+		"\x02\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x011", "\x02\x01\x00\x00\x01,", "\x02\x01\x00\x00\x011HIST,"} {
 		if err := new(Sum).UnmarshalBinary([]byte(data)); !errors.Is(err, ErrEncoding) {
 			t.Errorf("%q: %v", data, err)
 		}
@@ -649,70 +644,9 @@ func TestEncodingErrors(t *testing.T) {
 	}
 }
 
-// TestAppendPlain checks that a sum sent uncompressed is the sum that was compressed.
-func TestAppendPlain(t *testing.T) {
-	t.Parallel()
-	for _, log := range testLogs(t) {
-		all := readable(intervals(t, log))
-		for count := range min(len(all), 4) {
-			var s, sent, copied Sum
-			for n := range count {
-				if err := s.Add(&all[n]); err != nil {
-					break // of another kind
-				}
-			}
-			want, err := s.MarshalBinary()
-			if err != nil {
-				continue
-			}
-			plain, err := s.AppendPlain(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if isPlain := plain[1] == formPlain; isPlain != (s.Intervals() > 1) {
-				t.Errorf("%d intervals have form %d", s.Intervals(), plain[1])
-			}
-			if err := errors.Join(sent.UnmarshalBinary(plain), copied.Merge(&sent)); err != nil {
-				t.Fatal(err)
-			}
-			if got, err := Compress(plain); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%d intervals compressed: %v, %x, want %x", count, err, got, want)
-			}
-			if got, err := copied.MarshalBinary(); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%d intervals: %v, %x, want %x", count, err, got, want)
-			}
-			// A sum that was sent compressed has the same line without being encoded again.
-			if err := sent.UnmarshalBinary(want); err != nil {
-				t.Fatal(err)
-			}
-			if s.Intervals() > 1 && sent.packed == nil {
-				t.Error("the compressed payload is lost")
-			}
-			if s.Intervals() > 0 {
-				line := fields(t, &s)
-				for _, data := range [][]byte{plain, want} {
-					if got, err := AppendFieldsOf(nil, data, 1468800000000); err != nil || string(got) != line {
-						t.Errorf("%d intervals: %v, %s, want %s", count, err, got, line)
-					}
-				}
-				if fields(t, &sent) != line {
-					t.Errorf("%d intervals: another line", count)
-				}
-			}
-			if plain[1] == formPlain {
-				plain[1] = formMany
-				_, err := AppendFieldsOf(nil, plain, 0)
-				if err := errors.Join(err, sent.UnmarshalBinary(plain), s.MergeBinary(plain)); strings.Count(err.Error(), errPacked.Error()) != 3 {
-					t.Error(err)
-				}
-			}
-		}
-	}
-}
-
 // twice returns a sum of two intervals that has room for a histogram.
 func twice(t testing.TB) *Sum {
-	s := &Sum{spare: spareBytes}
+	s := &Sum{Spare: 1 << 19}
 	i := intervalOf("", 1, 1, payloadOf(t, threeDigits, 1, 2000, 30_000))
 	if err := errors.Join(s.Add(i), s.Add(i)); err != nil {
 		t.Fatal(err)
@@ -733,14 +667,11 @@ func FuzzEncoding(f *testing.F) {
 			if data, err := s.MarshalBinary(); err == nil {
 				f.Add(data)
 			}
-			if data, err := s.AppendPlain(nil); err == nil {
-				f.Add(data)
-			}
 		}
 	}
-	f.Add([]byte{encodingVersion, formEmpty})
+	f.Add([]byte{encodingVersion, 0})
 	text := []byte(base64.StdEncoding.EncodeToString([]byte("x")))
-	f.Add(append([]byte{encodingVersion, formText, 2, 2, 1, '1'}, text...))
+	f.Add(append([]byte{encodingVersion, 1, 2, 2, 1, '1'}, text...))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var s, again, sum Sum
 		if err := s.UnmarshalBinary(data); err != nil {
@@ -771,21 +702,10 @@ func FuzzEncoding(f *testing.F) {
 				t.Error("a copy differs")
 			}
 		}
-		one, other := twice(t), twice(t)
+		one := twice(t)
 		before := fields(t, one)
-		err, binaryErr := one.Merge(&s), other.MergeBinary(data)
-		if (err == nil) != (binaryErr == nil) {
-			t.Fatalf("Merge: %v, MergeBinary: %v", err, binaryErr)
-		}
-		if err != nil && fields(t, other) != before {
-			t.Error("MergeBinary failed, and changed the sum")
-		}
-		if err == nil {
-			line, err := one.AppendFields(nil, 0)
-			binaryLine, binaryErr := other.AppendFields(nil, 0)
-			if (err == nil) != (binaryErr == nil) || !bytes.Equal(line, binaryLine) {
-				t.Errorf("Merge: %s, %v; MergeBinary: %s, %v", line, err, binaryLine, binaryErr)
-			}
+		if one.Merge(&s) != nil && fields(t, one) != before {
+			t.Error("Merge failed, and changed the sum")
 		}
 		if err := sum.Merge(&again); err == nil {
 			if _, err := sum.Histogram(new(histogram.Histogram)); err != nil && !errors.Is(err, histogram.ErrOverflow) {

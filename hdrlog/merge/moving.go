@@ -12,16 +12,23 @@ import "hdrkit/hdrlog/histogram"
 // With a length of 60,000 and an interval every 10 s, the window has six of them: the one that
 // ended 60 s before the last is not in it.
 //
-// Like a [Sum], a Moving takes memory in proportion to the text of the intervals in the window.
+// Like a [Sum], a Moving takes memory in proportion to the packed counts of the intervals in the
+// window.
 type Moving struct {
 	length int64
 	queue  []*ended
 	spare  []*ended // memory for another use
 
-	dense  bool                // counts is the sum of the queue
-	counts histogram.Histogram // see dense
-	shape  shape               // of the queue, if dense is set
+	current bool                // counts is the sum of the queue
+	counts  histogram.Histogram // see current
+	all     Sum                 // what is known of the queue, if current is set; without counts
+	size    int                 // bytes of the sums in the queue
 }
+
+// spareEach is the number of bytes that each interval but one lets the histogram of a window take,
+// however little its packed counts take. Otherwise each new interval costs to decode all others
+// again: 15 ms for 60 of 63,000 values that are 2 kB each, and 1 ms with a histogram.
+const spareEach = 16 << 10
 
 // ended is an interval in a moving window, or several that were merged.
 type ended struct {
@@ -32,51 +39,61 @@ type ended struct {
 // NewMoving returns an empty moving window of length milliseconds. A length below 1 counts as 1.
 func NewMoving(length int64) *Moving { return &Moving{length: max(length, 1)} }
 
+// Size returns about how many bytes m takes.
+func (m *Moving) Size() int {
+	if m.current {
+		return m.size + 8*m.all.slots()
+	}
+	return m.size
+}
+
 // Add adds what ended at end, in milliseconds since the epoch. S is not kept. The error is a
 // [SumError]; the window is then without s. Some intervals that do not add up are found only by
 // [Moving.Histogram].
 func (m *Moving) Add(end int64, s *Sum) error {
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
 	for len(m.queue) > 0 && m.queue[0].end <= end-max(m.length, 1) {
-		if err := m.leave(c); err != nil {
+		if err := m.leave(); err != nil {
 			return err
 		}
 	}
 	if s.intervals == 0 {
 		return nil
 	}
-	if len(m.queue) > 0 {
-		if err := m.queue[0].sum.checkKind(s.layout); err != nil {
-			return err
-		}
+	if len(m.queue) > 0 && m.queue[0].sum.double() != s.double() {
+		return &SumError{histogram.ErrKind}
 	}
-	if m.dense = m.dense && m.shape.plus(s.shape).fits(0); m.dense {
-		if err := s.addTo(c, &m.counts); err != nil {
-			return err
+	if m.current {
+		m.all.include(s.part())
+		if m.current = m.all.fits(m.all.slots(), m.size+s.Size()); m.current {
+			if err := s.addTo(&m.counts); err != nil {
+				m.current = false
+				return sumError(err, nil)
+			}
 		}
-		m.shape = m.shape.plus(s.shape)
 	}
 	e := new(ended)
 	if n := len(m.spare); n > 0 {
 		e, m.spare = m.spare[n-1], m.spare[:n-1]
 	}
 	e.end = end
-	e.sum.copy(s)
+	if err := e.sum.Merge(s); err != nil {
+		return err
+	}
 	m.queue = append(m.queue, e)
+	m.size += e.sum.Size()
 	return nil
 }
 
 // leave takes away the interval that was added first.
-func (m *Moving) leave(c *codec) error {
+func (m *Moving) leave() error {
 	e := m.queue[0]
-	if m.dense {
-		if err := e.sum.subtractFrom(c, &m.counts); err != nil {
+	if m.current {
+		if err := e.sum.subtractFrom(&m.counts); err != nil {
 			return err
 		}
-		m.shape.weight -= e.sum.weight
 	}
 	m.queue = m.queue[1:]
+	m.size -= e.sum.Size()
 	e.sum.Reset()
 	m.spare = append(m.spare, e)
 	return nil
@@ -85,29 +102,28 @@ func (m *Moving) leave(c *codec) error {
 // Histogram returns the sum of the intervals in the window: scratch, or one of the window's own. It
 // must not be changed, and is valid until either is used again. The error is a [SumError].
 func (m *Moving) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, error) {
-	if m.dense {
+	if m.current {
 		return &m.counts, nil
-	}
-	var all Sum // what is known of them together
-	for _, e := range m.queue {
-		all.include(0, 0, 1, e.sum.shape)
-	}
-	if m.shape, m.dense = all.shape, all.fits(0); m.dense {
-		scratch = &m.counts
-	} else if m.counts.Memory() > mostKept {
-		m.counts = histogram.Histogram{}
 	}
 	if len(m.queue) == 0 {
 		return new(histogram.Histogram), nil
 	}
-	scratch.Reset(all.layout)
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
+	m.all = Sum{Spare: spareEach * (len(m.queue) - 1)}
 	for _, e := range m.queue {
-		if err := e.sum.addTo(c, scratch); err != nil {
-			m.dense = false
-			return nil, err
+		m.all.include(e.sum.part())
+	}
+	fits := m.all.fits(m.all.slots(), m.size)
+	if fits {
+		scratch = &m.counts
+	} else {
+		m.counts = histogram.Histogram{}
+	}
+	scratch.Reset(m.all.layout)
+	for _, e := range m.queue {
+		if err := e.sum.addTo(scratch); err != nil {
+			return nil, sumError(err, nil)
 		}
 	}
+	m.current = fits
 	return scratch, nil
 }

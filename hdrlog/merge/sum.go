@@ -1,6 +1,8 @@
 package merge
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -9,7 +11,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/internal/base64x"
 )
 
 // A SumError is the error for intervals that do not add up. It wraps [histogram.ErrKind],
@@ -25,129 +26,78 @@ func (e *SumError) Unwrap() error { return e.Err }
 // A Sum is what intervals of one tag add up to. The zero value is empty and ready to use. A Sum
 // must not be copied after its first use, and it is not safe for concurrent use.
 //
-// A Sum holds the encoded payloads of its intervals until a histogram takes about as little memory.
-// So its memory is at most a small multiple of the text that it was given, even if each payload has
-// only two values that lie far apart, or is a great many zeros, compressed.
+// A Sum keeps counts packed, as payloads that are not compressed, while that takes much less memory
+// than a histogram. So a sum whose few values lie far apart takes a hundred bytes, and not 49 MB.
 type Sum struct {
 	// Start is when the interval that starts first starts, and End when the one that ends last
 	// ends, in milliseconds since the epoch. They may be changed, to move a sum in time.
 	Start, End int64
+	// Spare is the number of bytes that a histogram may take however little the packed counts
+	// take. To add to a histogram is quicker. Half a megabyte is enough for one of three digits.
+	Spare int
 
 	intervals int64
-	shape
-	spare int // bytes that a histogram may take whatever the payloads take
+	layout    histogram.Layout // the finest of all
+	highest   float64          // the highest value that one may have
 
-	// Held are the payloads that are not in counts, as members of memory.
-	memory []byte
-	held   []member
-	// If there is one interval, max is its MAX and pass its payload if that may stay as it is:
-	// views of memory.
-	max, pass []byte
-	// If s was decoded from its encoding and not changed since, packed is its compressed payload: a
-	// view of memory, from its start.
-	packed []byte
-
-	dense  bool // all payloads are added up in counts
-	counts histogram.Histogram
-}
-
-// shape is what is known of payloads before they are decoded.
-type shape struct {
-	layout  histogram.Layout // the finest of all
-	highest float64          // the highest value that one may have
-	weight  int              // the bytes of all, as text
-	largest int              // the bytes of the largest, inflated
-}
-
-func shapeOf(p *histogram.Payload, weight int) shape {
-	return shape{p.Layout(), float64(p.Highest()) * unit(p.Layout()), weight, p.BinarySize()}
-}
-
-// plus returns the shape of the payloads of both.
-func (a shape) plus(b shape) shape {
-	return shape{finest(a.layout, b.layout), max(a.highest, b.highest), a.weight + b.weight, max(a.largest, b.largest)}
-}
-
-// slots returns the number of slots that the sum of all may take, of doubles too.
-func (a shape) slots() int {
-	if units := a.highest / unit(a.layout); units < 1<<63 {
-		return a.layout.SlotsFor(int64(units))
-	}
-	return a.layout.SlotsFor(math.MaxInt64)
-}
-
-// fits reports whether a histogram takes about as little memory as the text, or spare bytes more.
-func (a shape) fits(spare int) bool { return denseTimes*a.weight+spare >= 8*a.slots() }
-
-// member is a payload in memory[from:to].
-type member struct {
-	from, to int
-	text     bool    // in base64
-	expected float64 // see [Sum.AddCorrected]; 0 if it is not to be corrected
+	// text is what a log says of the counts: MAX, a comma and, unless it must be encoded again, the
+	// payload. It is empty once there are several intervals.
+	text []byte
+	// packed holds payloads, each behind its length, unless dense is set. What they add up to took
+	// settled bytes when they were added up last. Packed is empty if the only payload is bulky:
+	// then text has it, and again says whether it must be encoded again.
+	packed  []byte
+	settled int
+	again   bool
+	// dense says that counts holds the sum. Otherwise counts is memory for another use.
+	dense  bool
+	counts *histogram.Histogram
 }
 
 const (
-	// A histogram may take this many times the bytes of the payloads that are added up in it.
-	denseTimes = 8
-	// spareBytes is enough for a histogram of three digits, whatever it counts.
-	spareBytes = 1 << 19
-	// A payload is held inflated if that takes at most this many times its text, and slack bytes.
-	// Those of load tests take twice their text.
-	plainTimes, slack = 4, 256
+	// A histogram may take this many times the bytes of packed counts.
+	denseTimes = 4
+	// Packed counts are added up when they have this many bytes more than twice what they had then.
+	settleBytes = 16 << 10
+	// mostKept is the number of bytes that are kept for another use.
+	mostKept = 8 << 20
 )
 
-// codec has the decoder and the encoder of sums.
+// codec has the decoder and the encoder of sums, and memory.
 type codec struct {
-	decoder             histogram.Decoder
-	encoder             histogram.Encoder
-	scratch             histogram.Histogram
-	recorded, corrected histogram.Histogram // of a member
-	plain               []byte
+	decoder histogram.Decoder
+	encoder histogram.Encoder
+	scratch histogram.Histogram
+	plain   []byte
 }
 
 var codecs = sync.Pool{New: func() any { return new(codec) }}
 
-// big is the memory of all goroutines that decode or encode big sums.
-var big = histogram.NewBudget(64 << 20)
-
-// claim waits until c may take the memory that it takes to add up s. Call release after that.
-func (s *Sum) claim(c *codec) (release func()) {
-	size := s.largest + 8*s.slots()
-	if !big.Take(size) {
-		return func() {}
-	}
-	return func() {
-		freed := c.decoder.Memory() + c.encoder.Memory() + c.scratch.Memory() + c.recorded.Memory() + c.corrected.Memory() + cap(c.plain)
-		if freed > mostKept {
-			*c = codec{}
-		} else {
-			freed = 0
-		}
-		big.Give(size, freed)
+// putCodec gives a codec back, unless a sum takes much.
+func (s *Sum) putCodec(c *codec) {
+	if 8*s.slots()+len(s.packed) <= mostKept {
+		codecs.Put(c)
 	}
 }
 
 // Reset empties s and keeps its memory for another use, unless that is much.
 func (s *Sum) Reset() {
-	if cap(s.memory) > mostKept {
-		s.memory = nil
+	if cap(s.text) > mostKept || cap(s.packed) > mostKept {
+		s.text, s.packed = nil, nil
 	}
-	if s.counts.Memory() > mostKept {
-		s.counts = histogram.Histogram{}
+	if s.dense && 8*s.slots() > mostKept {
+		s.counts = nil
 	}
-	s.Start, s.End, s.intervals, s.shape, s.dense = 0, 0, 0, shape{}, false
-	s.memory, s.held, s.max, s.pass, s.packed = s.memory[:0], s.held[:0], nil, nil, nil
+	*s = Sum{Spare: s.Spare, text: s.text[:0], packed: s.packed[:0], counts: s.counts}
 }
 
-// A Sum takes about sumBytes beside what it refers to, and a member takes memberBytes.
-const sumBytes, memberBytes = 400, 32
-
-// mostKept is the number of bytes that are kept for another use.
-const mostKept = 8 << 20
-
-// Memory returns about how many bytes s takes.
-func (s *Sum) Memory() int {
-	return sumBytes + cap(s.memory) + memberBytes*cap(s.held) + s.counts.Memory()
+// Size returns about how many bytes s takes.
+func (s *Sum) Size() int {
+	size := 200 + cap(s.text) + cap(s.packed)
+	if s.dense {
+		size += 8 * s.slots()
+	}
+	return size
 }
 
 // Intervals returns how many intervals were added.
@@ -171,38 +121,127 @@ func (s *Sum) Add(i *hdrlog.Interval) error {
 
 // AddPayload is [Sum.Add] for an interval whose payload is open already.
 func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
-	if err := s.checkKind(p.Layout()); err != nil {
-		return err
-	}
-	if !s.roomFor(shapeOf(p, len(i.Payload))) {
+	more := part{start: i.StartMillis(), end: i.EndMillis(), intervals: 1}
+	passes := p.Version() == 2 && p.Compressed()
+	if s.intervals == 0 && p.Bulky() {
 		if err := p.Check(); err != nil {
 			return err
 		}
-		return s.hold(i, p, 0)
+		more.layout, more.highest = known(p)
+		s.include(&more)
+		s.text, s.again = append(append(hdrlog.AppendMax(s.text[:0], i), ','), i.Payload...), !passes
+		return nil
 	}
-	if err := p.AddTo(&s.counts); err != nil {
-		return sumError(err, p)
+	if err := s.addPayload(&more, p); err != nil || s.intervals > 1 {
+		return err
 	}
-	s.include(i.StartMillis(), i.EndMillis(), 1, shapeOf(p, len(i.Payload)))
+	if s.text = append(hdrlog.AppendMax(s.text[:0], i), ','); passes {
+		s.text = append(s.text, i.Payload...)
+	}
 	return nil
 }
 
-// AddCorrected adds an interval whose payload is p, corrected with
-// [histogram.Histogram.CorrectInto]: h is the outcome. S may hold p and correct it again, since no
-// text bounds the memory of h: a value of 2^62 becomes many. Neither is kept. The error is a
-// [SumError]; s is then unchanged.
-func (s *Sum) AddCorrected(i *hdrlog.Interval, p *histogram.Payload, expected float64, h *histogram.Histogram) error {
-	if err := s.checkKind(p.Layout()); err != nil {
+// known returns the layout of a payload and the highest value that it may have.
+func known(p *histogram.Payload) (histogram.Layout, float64) {
+	return p.Layout(), float64(p.Highest()) * unit(p.Layout())
+}
+
+// addPayload adds a payload, of which more is known but layout and highest.
+func (s *Sum) addPayload(more *part, p *histogram.Payload) error {
+	more.layout, more.highest = known(p)
+	pack := func(packed []byte) ([]byte, error) { return appendPayload(packed, p.AppendBinary) }
+	return sumError(s.add(more, pack, p.AddTo), p)
+}
+
+// AddCoarse is [Sum.AddHistogram] for the counts of h with at most digits significant digits.
+func (s *Sum) AddCoarse(start, end int64, h *histogram.Histogram, digits int) error {
+	c := codecs.Get().(*codec)
+	defer codecs.Put(c)
+	h.CoarsenInto(&c.scratch, digits)
+	return s.AddHistogram(start, end, &c.scratch)
+}
+
+// AddHistogram adds the counts of an interval from start to end, in milliseconds since the epoch. H
+// is not kept. The error is a [SumError], or [histogram.ErrLayout] if h has none; s is then
+// unchanged.
+func (s *Sum) AddHistogram(start, end int64, h *histogram.Histogram) error {
+	add := part{start, end, 1, h.Layout(), h.Float(h.Max())}
+	pack := func(packed []byte) ([]byte, error) { return appendPayload(packed, h.AppendBinary) }
+	return sumError(s.add(&add, pack, func(sum *histogram.Histogram) error { return sum.Add(h) }), nil)
+}
+
+// A part is what is known of counts before they are added.
+type part struct {
+	start, end, intervals int64
+	layout                histogram.Layout
+	highest               float64 // the highest value that they may have
+}
+
+// add adds counts: packed, or to a histogram. After an error, s is unchanged.
+func (s *Sum) add(more *part, pack func([]byte) ([]byte, error), addTo func(*histogram.Histogram) error) error {
+	if s.intervals > 0 && s.double() != (more.layout.Ratio != 0) {
+		return histogram.ErrKind
+	}
+	if err := s.makeRoom(more); err != nil {
 		return err
 	}
-	if !s.roomFor(shapeOf(p, len(i.Payload))) {
-		return s.hold(i, p, expected)
+	if s.dense {
+		if err := addTo(s.counts); err != nil {
+			return err
+		}
+		s.include(more)
+		return nil
 	}
-	if err := s.counts.Add(h); err != nil {
-		return &SumError{err}
+	packed := s.packed
+	if s.intervals > 0 && len(packed) == 0 { // a bulky payload gets company
+		var err error
+		if packed, err = s.appendTo(packed); err != nil {
+			return err
+		}
 	}
-	s.include(i.StartMillis(), i.EndMillis(), 1, shapeOf(p, len(i.Payload)))
+	packed, err := pack(packed)
+	if err != nil {
+		return err
+	}
+	s.packed = packed
+	s.include(more)
+	s.settle()
 	return nil
+}
+
+// appendPayload appends a payload that is not compressed, behind its length.
+func appendPayload(packed []byte, appendTo func([]byte) ([]byte, error)) ([]byte, error) {
+	begin := len(packed)
+	packed, err := appendTo(append(packed, 0, 0, 0, 0))
+	if err == nil {
+		binary.LittleEndian.PutUint32(packed[begin:], uint32(len(packed)-begin-4))
+	}
+	return packed, err
+}
+
+// include takes in what is known of counts that were added.
+func (s *Sum) include(more *part) {
+	end := max(more.start, more.end)
+	if s.intervals == 0 {
+		s.Start, s.End, s.layout, s.highest = more.start, end, more.layout, more.highest
+	} else {
+		s.Start, s.End = min(s.Start, more.start), max(s.End, end)
+		s.layout, s.highest = finest(s.layout, more.layout), max(s.highest, more.highest)
+	}
+	s.intervals += more.intervals
+	if s.intervals > 1 {
+		s.text, s.again = s.text[:0], false
+	}
+}
+
+// part returns what is known of s.
+func (s *Sum) part() *part { return &part{s.Start, s.End, s.intervals, s.layout, s.highest} }
+
+func (s *Sum) double() bool { return s.layout.Ratio != 0 }
+
+// finest returns the layout of the sum of two histograms.
+func finest(a, b histogram.Layout) histogram.Layout {
+	return histogram.Layout{Digits: max(a.Digits, b.Digits), Lowest: min(a.Lowest, b.Lowest), Ratio: min(a.Ratio, b.Ratio)}
 }
 
 // unit returns what a count at 1 stands for.
@@ -213,335 +252,261 @@ func unit(l histogram.Layout) float64 {
 	return l.Ratio
 }
 
-// roomFor reports whether s is dense and may stay so if payloads of a shape are added.
-func (s *Sum) roomFor(more shape) bool { return s.dense && s.with(more).fits(s.spare) }
+// slots returns the number of slots that a histogram of s may take.
+func (s *Sum) slots() int { return slots(s.layout, s.highest) }
 
-// with returns the shape of s once payloads of another are added.
-func (s *Sum) with(more shape) shape {
-	if s.intervals == 0 {
-		return more
+func slots(l histogram.Layout, highest float64) int {
+	if units := highest / unit(l); units < 1<<63 {
+		return l.SlotsFor(int64(units))
 	}
-	return s.shape.plus(more)
+	return l.SlotsFor(math.MaxInt64)
 }
 
-// finest returns the layout of the sum of two histograms.
-func finest(a, b histogram.Layout) histogram.Layout {
-	return histogram.Layout{Digits: max(a.Digits, b.Digits), Lowest: min(a.Lowest, b.Lowest), Ratio: min(a.Ratio, b.Ratio)}
-}
+// fits reports whether the sum may be a histogram of so many slots, beside packed counts of size
+// bytes: the one rule for that.
+func (s *Sum) fits(slots, size int) bool { return 8*slots <= denseTimes*size+s.Spare }
 
-// hold adds an interval whose payload is all right. It is corrected if expected is not 0.
-func (s *Sum) hold(i *hdrlog.Interval, p *histogram.Payload, expected float64) error {
-	text, more := i.Payload, shapeOf(p, len(i.Payload))
-	if err := s.thin(); err != nil {
-		return err
-	}
-	size := len(s.memory)
-	if s.intervals == 0 {
-		s.memory = hdrlog.AppendMax(s.memory, i)
-		s.max = s.memory[size:len(s.memory):len(s.memory)]
-		s.layout = p.Layout()
-	}
-	passes := s.intervals == 0 && expected == 0 && p.Version() == 2 && p.Compressed()
-	inflated := p.BinarySize() <= plainTimes*len(text)+slack
-	from := len(s.memory)
-	if passes || !inflated {
-		s.memory = append(s.memory, text...)
-		if passes {
-			s.pass = s.memory[from:len(s.memory):len(s.memory)]
-		}
-	}
-	if inflated {
-		from = len(s.memory)
-		s.memory = p.AppendBinary(s.memory)
-	}
-	s.held = append(s.held, member{from, len(s.memory), !inflated, expected})
-	if err := s.settle(more); err != nil {
-		s.held, s.memory = s.held[:len(s.held)-1], s.memory[:size]
-		return err
-	}
-	s.include(i.StartMillis(), i.EndMillis(), 1, more)
-	return nil
-}
-
-// settle adds up the payloads held if that is worth it, once payloads of a shape are among them
-// that are not included yet. If it fails, s is unchanged.
-func (s *Sum) settle(more shape) error {
-	if len(s.held) < 2 || !s.with(more).fits(s.spare) {
-		return nil
-	}
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
-	return s.thicken(c)
-}
-
-// thicken makes s dense. If it fails, s is unchanged.
-func (s *Sum) thicken(c *codec) error {
-	if s.dense {
-		return nil
-	}
-	defer s.claim(c)()
-	if err := s.addHeld(c, &s.counts); err != nil {
-		return err
-	}
-	s.dense = true
-	s.memory, s.held, s.max, s.pass, s.packed = s.memory[:0], s.held[:0], nil, nil, nil
-	return nil
-}
-
-// thin makes s hold its counts as a payload, if it is dense.
-func (s *Sum) thin() error {
+// makeRoom packs the histogram of s if it may not take the slots that more needs.
+func (s *Sum) makeRoom(more *part) error {
 	if !s.dense {
 		return nil
 	}
-	memory, err := s.counts.AppendBinary(s.memory[:0])
-	if err != nil {
-		return &SumError{err}
+	needs := slots(finest(s.layout, more.layout), max(s.highest, more.highest))
+	if needs <= s.slots() || s.fits(needs, s.settled) {
+		return nil
 	}
-	s.memory, s.held = memory, append(s.held[:0], member{to: len(memory)})
-	s.dense, s.counts = false, histogram.Histogram{}
+	return s.pack()
+}
+
+// pack makes s hold its histogram packed.
+func (s *Sum) pack() error {
+	packed, err := appendPayload(s.packed[:0], s.counts.AppendBinary)
+	if err != nil {
+		return err
+	}
+	s.packed, s.settled, s.dense, s.counts = packed, len(packed), false, nil
 	return nil
 }
 
-// addHeld makes h the sum of the payloads held.
-func (s *Sum) addHeld(c *codec, h *histogram.Histogram) error {
+// Compact makes s take little memory. Use it for a sum to which nothing is added for a while. The
+// error is a [SumError].
+func (s *Sum) Compact() error {
+	if s.intervals < 2 {
+		return nil
+	}
+	c := codecs.Get().(*codec)
+	defer s.putCodec(c)
+	h, err := s.Histogram(&c.scratch)
+	if err == nil {
+		c.plain, err = appendPayload(c.plain[:0], h.AppendBinary)
+	}
+	if err != nil {
+		return sumError(err, nil)
+	}
+	if cap(s.packed) > len(c.plain)*5/4 {
+		s.packed = nil
+	}
+	s.packed, s.settled, s.dense, s.counts = append(s.packed[:0], c.plain...), len(c.plain), false, nil
+	return nil
+}
+
+// settle adds up the packed counts if there are many: to a histogram or, if that takes too much
+// memory, to packed counts again. If they do not add up, they stay as they are.
+func (s *Sum) settle() {
+	early := s.fits(s.slots(), s.settled) // no need to know their size
+	if s.intervals < 2 || !early && len(s.packed) <= 2*s.settled+settleBytes {
+		return
+	}
+	c := codecs.Get().(*codec)
+	defer s.putCodec(c)
+	sum := &c.scratch
+	if s.counts == nil {
+		s.counts = new(histogram.Histogram)
+	}
+	if early {
+		sum = s.counts
+	}
+	if s.sumInto(c, sum) != nil {
+		s.settled = len(s.packed)
+		return
+	}
+	if early {
+		s.becomeDense()
+		return
+	}
+	packed, err := appendPayload(c.plain[:0], sum.AppendBinary)
+	if err != nil {
+		s.settled = len(s.packed)
+		return
+	}
+	c.plain, s.settled = packed, len(packed)
+	if s.fits(s.slots(), s.settled) {
+		*s.counts, c.scratch = c.scratch, *s.counts
+		s.becomeDense()
+		return
+	}
+	if s.packed = append(s.packed[:0], packed...); cap(s.packed) > 4*len(s.packed)+settleBytes {
+		s.packed = bytes.Clone(s.packed)
+	}
+}
+
+// becomeDense says that counts holds the sum.
+func (s *Sum) becomeDense() {
+	if s.dense, s.packed = true, s.packed[:0]; cap(s.packed) > settleBytes {
+		s.packed = nil
+	}
+}
+
+// payloads calls use with each payload of s, which is not dense.
+func (s *Sum) payloads(c *codec, use func(p *histogram.Payload) error) error {
+	if len(s.packed) == 0 && s.intervals > 0 {
+		_, payload, _ := bytes.Cut(s.text, []byte{','})
+		p, err := c.decoder.Open(payload)
+		if err == nil {
+			err = use(p)
+		}
+		return err
+	}
+	for packed := s.packed; len(packed) > 0; {
+		size := 4 + int(binary.LittleEndian.Uint32(packed))
+		p, err := c.decoder.OpenBinary(packed[4:size])
+		if err == nil {
+			err = use(p)
+		}
+		if err != nil {
+			return err
+		}
+		packed = packed[size:]
+	}
+	return nil
+}
+
+// sumInto makes h the sum of the packed counts. The error is that of [histogram.Payload.AddTo].
+func (s *Sum) sumInto(c *codec, h *histogram.Histogram) error {
 	h.Reset(s.layout)
-	for _, m := range s.held {
-		if err := s.addMember(c, m, h); err != nil {
+	return s.payloads(c, func(p *histogram.Payload) error { return p.AddTo(h) })
+}
+
+// sumError returns an error of adding counts as a [SumError], unless it is the fault of p itself.
+func sumError(err error, p *histogram.Payload) error {
+	switch {
+	case errors.Is(err, histogram.ErrOverflow) && p != nil && p.Check() != nil:
+		return err
+	case errors.Is(err, histogram.ErrOverflow), errors.Is(err, histogram.ErrSpan), errors.Is(err, histogram.ErrKind):
+		return &SumError{err}
+	}
+	return err
+}
+
+// MergeAll is [Sum.Merge] for several sums, which is quicker than one after another. After an
+// error, s may have some of them.
+func (s *Sum) MergeAll(sums []*Sum) error {
+	all := Sum{Spare: s.Spare} // what is known of them
+	for _, t := range sums {
+		if t.intervals > 0 {
+			all.include(t.part())
+		}
+	}
+	if s.intervals == 0 && all.intervals > 1 && all.fits(all.slots(), 0) {
+		if s.counts == nil {
+			s.counts = new(histogram.Histogram)
+		}
+		s.dense = true
+		s.counts.Reset(all.layout)
+	}
+	for _, t := range sums {
+		if err := s.Merge(t); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// addMember adds a payload held to h, or nothing if that fails.
-func (s *Sum) addMember(c *codec, m member, h *histogram.Histogram) error {
-	open := c.decoder.OpenBinary
-	if m.text {
-		open = c.decoder.Open
-	}
-	p, err := open(s.memory[m.from:m.to])
-	if err != nil {
-		return err
-	}
-	if m.expected == 0 {
-		if err := p.AddTo(h); err != nil {
-			return sumError(err, p)
-		}
-		return nil
-	}
-	if err := p.Decode(&c.recorded); err != nil {
-		return err
-	}
-	if err := c.recorded.CorrectInto(&c.corrected, m.expected); err != nil {
-		return err
-	}
-	if err := h.Add(&c.corrected); err != nil {
-		return &SumError{err}
-	}
-	return nil
-}
-
-// include takes in what is known of intervals that were added.
-func (s *Sum) include(start, end, intervals int64, more shape) {
-	end = max(start, end)
-	if s.intervals == 0 {
-		s.Start, s.End = start, end
-	} else {
-		s.Start, s.End = min(s.Start, start), max(s.End, end)
-	}
-	s.shape = s.with(more)
-	s.intervals += intervals
-	if s.intervals > 1 {
-		s.max, s.pass, s.packed = nil, nil, nil
-	}
-}
-
-// checkKind returns an error if a layout is of doubles and those of s are not, or the other way
-// round.
-func (s *Sum) checkKind(l histogram.Layout) error {
-	if s.intervals > 0 && (s.layout.Ratio != 0) != (l.Ratio != 0) {
-		return &SumError{histogram.ErrKind}
-	}
-	return nil
-}
-
-// sumError returns an error of adding p to a sum: a [SumError] if p is all right by itself.
-func sumError(err error, p *histogram.Payload) error {
-	if errors.Is(err, histogram.ErrOverflow) && p.Check() != nil {
-		return err
-	}
-	if errors.Is(err, histogram.ErrOverflow) || errors.Is(err, histogram.ErrSpan) || errors.Is(err, histogram.ErrKind) {
-		return &SumError{err}
-	}
-	return err
 }
 
 // Merge adds what t adds up to. T is unchanged, and shares nothing with s. The error is a
 // [SumError]; s then adds up to the same as before. Some intervals that do not add up are found
 // only by [Sum.Histogram] and the methods that encode s.
 func (s *Sum) Merge(t *Sum) error {
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
-	return s.merge(c, t)
-}
-
-// MergeAll merges all of sums, which is quicker than one after another. The error is that of
-// [Sum.Merge]; what s adds up to then is undefined.
-func (s *Sum) MergeAll(sums []*Sum) error {
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
-	var all Sum // what is known of them together
-	for _, t := range sums {
-		if err := errors.Join(s.checkKind(t.layout), all.checkKind(t.layout)); err != nil && t.intervals > 0 {
-			return err
-		}
-		if t.intervals > 0 {
-			all.include(0, 0, t.intervals, t.shape)
-		}
-	}
-	if all.intervals < 2 || !s.with(all.shape).fits(s.spare) {
-		for _, t := range sums {
-			if err := s.merge(c, t); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if s.intervals == 0 {
-		s.layout = all.layout
-	}
-	if err := s.thicken(c); err != nil {
-		return err
-	}
-	for _, t := range sums {
-		if t.intervals == 0 {
-			continue
-		}
-		if err := t.addTo(c, &s.counts); err != nil {
-			return err
-		}
-		s.include(t.Start, t.End, t.intervals, t.shape)
-	}
-	return nil
-}
-
-func (s *Sum) merge(c *codec, t *Sum) error {
 	if t.intervals == 0 {
 		return nil
 	}
-	if err := s.checkKind(t.layout); err != nil {
-		return err
+	if s.intervals > 0 || s.dense {
+		return sumError(s.add(t.part(), t.appendTo, t.addTo), nil)
 	}
-	if s.intervals == 0 {
-		s.copy(t)
-		return nil
-	}
-	room := (s.dense || t.dense) && s.with(t.shape).fits(s.spare)
-	if room {
-		if err := s.thicken(c); err != nil {
-			return err
+	if t.dense {
+		packed, err := t.appendTo(s.packed)
+		if err != nil {
+			return sumError(err, nil)
 		}
-		if err := t.addTo(c, &s.counts); err != nil {
-			return err
-		}
-	} else if err := s.mergeHeld(t); err != nil {
-		return err
+		s.packed = packed
+	} else {
+		s.packed = append(s.packed, t.packed...)
 	}
-	s.include(t.Start, t.End, t.intervals, t.shape)
+	s.include(t.part())
+	s.text, s.again, s.settled = append(s.text[:0], t.text...), t.again, t.settled
+	s.settle()
 	return nil
 }
 
-// copy makes s, which is empty, the same as t.
-func (s *Sum) copy(t *Sum) {
-	s.include(t.Start, t.End, t.intervals, t.shape)
-	if s.dense = t.dense; s.dense {
-		s.counts.Reset(t.counts.Layout())
-		s.counts.Add(&t.counts) // cannot fail: the layouts are the same
-		return
+// appendTo appends the counts of t, packed.
+func (t *Sum) appendTo(packed []byte) (_ []byte, err error) {
+	if t.dense {
+		return appendPayload(packed, t.counts.AppendBinary)
 	}
-	s.memory = append(s.memory[:0], t.memory...)
-	s.held = append(s.held[:0], t.held...)
-	begin, end := len(t.max), len(t.max)+len(t.pass)
-	if t.max != nil {
-		s.max = s.memory[:begin:begin]
+	if len(t.packed) > 0 {
+		return append(packed, t.packed...), nil
 	}
-	if t.pass != nil {
-		s.pass = s.memory[begin:end:end]
-	}
-	if n := len(t.packed); n > 0 {
-		s.packed = s.memory[:n:n]
-	}
+	c := codecs.Get().(*codec)
+	defer codecs.Put(c)
+	err = t.payloads(c, func(p *histogram.Payload) error {
+		packed, err = appendPayload(packed, p.AppendBinary)
+		return err
+	})
+	return packed, err
 }
 
 // addTo adds t to h, or nothing if that fails.
-func (t *Sum) addTo(c *codec, h *histogram.Histogram) error {
-	counts := &t.counts
-	if !t.dense {
-		defer t.claim(c)()
-		if len(t.held) == 1 {
-			return t.addMember(c, t.held[0], h)
-		}
-		counts = &c.scratch
-		if err := t.addHeld(c, counts); err != nil {
-			return err
-		}
+func (t *Sum) addTo(h *histogram.Histogram) error {
+	if t.dense {
+		return h.Add(t.counts)
 	}
-	if err := h.Add(counts); err != nil {
-		return &SumError{err}
+	c := codecs.Get().(*codec)
+	defer t.putCodec(c)
+	if len(t.packed) == 0 || 4+int(binary.LittleEndian.Uint32(t.packed)) == len(t.packed) { // only one
+		return t.payloads(c, func(p *histogram.Payload) error { return p.AddTo(h) })
 	}
-	return nil
+	if err := t.sumInto(c, &c.scratch); err != nil {
+		return err
+	}
+	return h.Add(&c.scratch)
 }
 
 // subtractFrom takes t away from h, to which it was added before.
-func (t *Sum) subtractFrom(c *codec, h *histogram.Histogram) error {
-	counts := &t.counts
-	if !t.dense {
-		defer t.claim(c)()
-		counts = &c.scratch
-		if err := t.addHeld(c, counts); err != nil {
-			return err
-		}
-	}
-	return h.Subtract(counts)
-}
-
-// mergeHeld adds the payloads of t to those that s holds.
-func (s *Sum) mergeHeld(t *Sum) error {
-	if err := s.thin(); err != nil {
-		return err
-	}
-	size, held := len(s.memory), len(s.held)
+func (t *Sum) subtractFrom(h *histogram.Histogram) error {
 	if t.dense {
-		memory, err := t.counts.AppendBinary(s.memory)
-		if err != nil {
-			return &SumError{err}
-		}
-		s.memory = memory
-		s.held = append(s.held, member{from: size, to: len(memory)})
+		return h.Subtract(t.counts)
 	}
-	for _, m := range t.held {
-		from := len(s.memory)
-		s.memory = append(s.memory, t.memory[m.from:m.to]...)
-		s.held = append(s.held, member{from, len(s.memory), m.text, m.expected})
-	}
-	if err := s.settle(t.shape); err != nil {
-		s.memory, s.held = s.memory[:size], s.held[:held]
+	c := codecs.Get().(*codec)
+	defer t.putCodec(c)
+	if err := t.sumInto(c, &c.scratch); err != nil {
 		return err
 	}
-	return nil
+	return h.Subtract(&c.scratch)
 }
 
 // Histogram returns all counts. The histogram is scratch or one of s, which must not be changed; it
 // is valid until either is used again. The error is a [SumError].
 func (s *Sum) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, error) {
 	if s.dense {
-		return &s.counts, nil
+		return s.counts, nil
 	}
 	c := codecs.Get().(*codec)
 	defer codecs.Put(c)
-	defer s.claim(c)()
-	if err := s.addHeld(c, scratch); err != nil {
-		return nil, err
+	if s.intervals == 0 {
+		*scratch = histogram.Histogram{}
+		return scratch, nil
+	}
+	if err := s.sumInto(c, scratch); err != nil {
+		return nil, sumError(err, nil)
 	}
 	return scratch, nil
 }
@@ -554,51 +519,40 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 	if s.intervals == 0 {
 		return text, errEmpty
 	}
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
+	highest, payload := s.fields()
 	fields := append(appendTimes(text, base, s.Start, s.End), ',')
-	if s.pass != nil {
-		fields = append(append(fields, s.max...), ',')
-		return append(fields, s.pass...), nil
+	if len(payload) > 0 {
+		return append(fields, s.text...), nil
 	}
-	err := s.use(c, func(h *histogram.Histogram) (err error) {
-		if s.max != nil {
-			fields = append(fields, s.max...)
-		} else {
-			fields = appendMax(fields, h.Float(h.Max()))
-		}
-		fields = append(fields, ',')
-		if s.packed != nil {
-			fields = base64x.AppendEncode(fields, s.packed)
-			return nil
-		}
-		fields, err = c.encoder.AppendBase64(fields, h)
-		return err
-	})
+	c := codecs.Get().(*codec)
+	defer s.putCodec(c)
+	h, err := s.Histogram(&c.scratch)
 	if err != nil {
+		return text, err
+	}
+	fields = append(appendMax(fields, highest, h), ',')
+	if fields, err = c.encoder.AppendBase64(fields, h); err != nil {
 		return text, err
 	}
 	return fields, nil
 }
 
-// use calls f with all counts.
-func (s *Sum) use(c *codec, f func(h *histogram.Histogram) error) error {
-	defer s.claim(c)()
-	if s.dense {
-		return f(&s.counts)
+// fields returns MAX and the payload of s.text, unless that must be encoded again. Each may be
+// empty.
+func (s *Sum) fields() (highest, payload []byte) {
+	highest, payload, _ = bytes.Cut(s.text, []byte{','})
+	if s.again {
+		payload = nil
 	}
-	if err := s.addHeld(c, &c.scratch); err != nil {
-		return err
-	}
-	if c.decoder.Memory() > mostKept {
-		c.decoder = histogram.Decoder{}
-	}
-	return f(&c.scratch)
+	return highest, payload
 }
 
-// appendMax appends the MAX of a sum with a highest value.
-func appendMax(text []byte, highest float64) []byte {
-	return fmt.Appendf(text, "%.3f", highest/hdrlog.MaxRatio)
+// appendMax appends the MAX of a sum, whose counts are h: highest, unless that is empty.
+func appendMax(text, highest []byte, h *histogram.Histogram) []byte {
+	if len(highest) > 0 {
+		return append(text, highest...)
+	}
+	return fmt.Appendf(text, "%.3f", h.Float(h.Max())/hdrlog.MaxRatio)
 }
 
 var errEmpty = errors.New("no intervals were added")

@@ -20,10 +20,25 @@
 //     a line.
 //   - Progress is shown on a terminal only, and only if a command takes longer than two seconds.
 //   - A malformed line costs that line only. -strict makes it an error.
-//   - The exit status is 0 ([OK]), 1 ([Failed]), 2 ([Usage]), 3 ([Skipped]) or 4 ([Exceeded]). A
-//     command that a signal ends exits with 128 and the number of the signal: 130 after Ctrl-C. A
-//     command that follows logs, or that reads a pipe, writes what it has first ([OnInterrupt]).
+//   - The exit status is 0 ([OK]), 1 ([Failed]), 2 ([Usage]), 3 ([Skipped]), 4 ([Exceeded]) or 5
+//     ([Undecided]). A command that a signal ends exits with 128 and the number of the signal: 130
+//     after Ctrl-C. A command that follows logs, or that reads a pipe, writes what it has first
+//     ([OnInterrupt]).
 //   - A reader that goes away, as head does, ends a command without a message.
+//
+// The library urfave/cli declares options with their aliases, values and categories, and sets them.
+// These parts of it are replaced:
+//
+//   - Arguments ([arguments]): it takes options only before the first log, and not two names of
+//     one option. Suggestions for misspelled names come from there.
+//   - Help ([help], [shortHelp]): it has one page, not a short one as well, does not fill lines to
+//     a width, and has no examples. Its -v prints the version; here that is -verbose.
+//   - Manual pages and completion ([man], [complete]): its manual page is Markdown, and its
+//     completion knows the names of options only, neither their values nor the tags of the logs at
+//     hand.
+//   - The list of options whose actions it runs is emptied before a command begins, and [Given]
+//     replaces IsSet: both look options up by regular expressions, which takes longer than to read
+//     a short log.
 package cli
 
 import (
@@ -50,11 +65,12 @@ import (
 
 // Exit statuses.
 const (
-	OK       = 0
-	Failed   = 1 // an error; nothing is written
-	Usage    = 2 // the command line is wrong
-	Skipped  = 3 // something in the input could not be read or shown; the rest is written
-	Exceeded = 4 // a limit does not hold
+	OK        = 0
+	Failed    = 1 // an error; nothing is written
+	Usage     = 2 // the command line is wrong
+	Skipped   = 3 // something in the input could not be read or shown; the rest is written
+	Exceeded  = 4 // a limit does not hold
+	Undecided = 5 // a limit is undecided
 )
 
 // A UsageError is an error in the command line.
@@ -70,6 +86,7 @@ func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // Main runs a command on the process's standard streams and returns its exit status.
 func Main(app *cli.App) int {
+	debug.SetTraceback("crash") // the exit status of a crash would be that of a wrong command line
 	// A write to a pipe that nobody reads is an error like any other: temporary files must go
 	// first.
 	signal.Ignore(syscall.SIGPIPE)
@@ -86,7 +103,6 @@ func Main(app *cli.App) int {
 		os.Exit(interrupted(s))
 	}()
 	app.Reader, app.Writer, app.ErrWriter = os.Stdin, os.Stdout, os.Stderr
-	limitMemory()
 	return Run(context.Background(), app, os.Args[1:])
 }
 
@@ -127,15 +143,6 @@ func interrupted(s os.Signal) int {
 		return 128 + int(number)
 	}
 	return Failed
-}
-
-// limitMemory has garbage collected sooner when a command takes much memory. Ordinary logs take a
-// tenth of it; a hostile one may make more garbage than the rest of the heap.
-func limitMemory() {
-	const bytes = 200 << 20
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(bytes)
-	}
 }
 
 // Run runs a command, whose streams are set, and returns its exit status. It prints an error of the
@@ -189,7 +196,7 @@ func Run(ctx context.Context, app *cli.App, args []string) int {
 		message(app.ErrWriter, app.Name, "see "+app.Name+" -h for the options")
 		return Usage
 	}
-	message(app.ErrWriter, app.Name, err.Error())
+	message(app.ErrWriter, app.Name, err.Error()+hint(err))
 	return Failed
 }
 
@@ -254,7 +261,10 @@ func arguments(flags []cli.Flag, args []string) ([]string, error) {
 		case name == "version":
 			return nil, errVersion
 		default:
-			return nil, Usagef("there is no option %s%s", option, didYouMean(name, optionNames(flags)))
+			if best := nearest(name, optionNames(flags)); best != "" {
+				return nil, Usagef("there is no option %s; did you mean -%s?", option, best)
+			}
+			return nil, Usagef("there is no option %s", option)
 		}
 		option = "-" + flag.Names()[0]
 		switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -70,9 +71,9 @@ func TestArguments(t *testing.T) {
 		{"--version", "version"},
 		{"-if", "-if needs a value"},
 		{"-x", "there is no option -x"},
-		{"--iff=a", `there is no option --iff; did you mean "if"?`},
-		{"--inputfile=a", `there is no option --inputfile; did you mean "inputFile"?`},
-		{"-verbos", `there is no option -verbos; did you mean "verbose"?`},
+		{"--iff=a", `there is no option --iff; did you mean -if?`},
+		{"--inputfile=a", `there is no option --inputfile; did you mean -inputFile?`},
+		{"-verbos", `there is no option -verbos; did you mean -verbose?`},
 		{"---", "there is no option ---"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
@@ -152,6 +153,17 @@ func TestDiagnostics(t *testing.T) {
 			t.Errorf("%v, %d lines, at the end %q", err, len(lines), lines[maxDiagnostics:])
 		}
 	})
+	t.Run("far too many", func(t *testing.T) {
+		var out bytes.Buffer
+		d := NewDiagnostics(&out, "test", false)
+		d.skipped = mostMalformed - 1
+		if err := report(d, 1, true); err != nil {
+			t.Error(err)
+		}
+		if err := report(d, 2, true); err == nil || err.Error() != "a\nb: more than 50 million malformed lines so far; is it a log?" {
+			t.Error(err)
+		}
+	})
 	t.Run("strict", func(t *testing.T) {
 		d := NewDiagnostics(io.Discard, "test", true)
 		if err := report(d, 1, false); err != nil {
@@ -220,5 +232,23 @@ func TestHelp(t *testing.T) {
 		if len(line) > helpWidth {
 			t.Errorf("%q is longer than %d", line, helpWidth)
 		}
+	}
+}
+
+// TestCrash: a command that crashes does not end as one with a wrong command line.
+func TestCrash(t *testing.T) {
+	if os.Getenv("CLI_CRASH") != "" {
+		os.Args = os.Args[:1]
+		os.Exit(Main(&cli.App{Name: "test", Action: func(*cli.Context) error {
+			os.Args[len(os.Args)] = "" // out of range
+			return nil
+		}}))
+	}
+	command := exec.Command(os.Args[0], "-test.run=^TestCrash$")
+	command.Env = append(os.Environ(), "CLI_CRASH=1")
+	command.Dir = t.TempDir() // for a core dump
+	out, err := command.CombinedOutput()
+	if code := command.ProcessState.ExitCode(); err == nil || code == Usage || !strings.Contains(string(out), "index out of range") {
+		t.Errorf("exit status %d: %s", code, out)
 	}
 }

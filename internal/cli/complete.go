@@ -2,14 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
@@ -121,9 +120,9 @@ func values(app *cli.App, flag cli.Flag, before []string, prefix, start string) 
 	return found
 }
 
-// maxCompletion is the number of intervals that completion reads at most: about half a second on
-// one core.
-const maxCompletion = 500_000
+// maxCompletion is how much text of logs completion reads in all, in bytes. Tags that come later
+// are not offered: a shell waits.
+const maxCompletion = 1 << 20
 
 // tagPattern returns the pattern that matches only the tag with this text.
 func tagPattern(text string) string {
@@ -141,18 +140,29 @@ func tagsOfInputs(app *cli.App, args []string) []string {
 	}
 	found := make(map[string]bool)
 	app.Action = func(c *cli.Context) error {
-		s, err := NewScan(c, NewDiagnostics(io.Discard, app.Name, false), nil, nil)
-		if err != nil || slices.ContainsFunc(s.Inputs, func(i scan.Input) bool { return i.Once }) {
+		inputs, err := Inputs(c)
+		if err != nil || slices.ContainsFunc(inputs, func(i scan.Input) bool { return i.Once }) {
 			return err
 		}
-		read := 0
-		return scan.Run(s, func(int, scan.Visit, *struct{}) error { return nil }, func(v scan.Visit, _ *struct{}) error {
-			found[tagPattern(tags.Text(v.Tag))] = true
-			if read++; read == maxCompletion {
-				return errors.New("enough")
+		s := scan.Scan{Inputs: inputs}
+		size := 0
+		for n := range inputs {
+			file, err := inputs[n].Open()
+			if err != nil {
+				return err
 			}
-			return nil
-		})
+			defer file.Close()
+			reader := inputs[n].NewReader(file)
+			for size < maxCompletion && reader.Scan() {
+				r := reader.Record()
+				size += len(r.Text)
+				if r.Kind == hdrlog.IntervalRecord {
+					s.Select(n, &r.Interval)
+					found[tagPattern(tags.Text(r.Interval.Tag))] = true
+				}
+			}
+		}
+		return nil
 	}
 	// An error does not matter: the tags that were found until then are right.
 	_ = app.RunContext(context.Background(), append([]string{app.Name}, options...))

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"compress/gzip"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,6 +21,17 @@ func TestComplete(t *testing.T) {
 	}
 	if err := os.WriteFile(filepath.Join(dir, "odd.hdr"), text, 0o666); err != nil {
 		t.Fatal(err)
+	}
+	// The tag late comes after the first megabyte, also of a log that is compressed to little.
+	long := "Tag=early,0,1,1,HISTFAAAA\n" + strings.Repeat("#"+strings.Repeat("x", 1<<10-2)+"\n", 2<<10) + "Tag=late,0,1,1,HISTFAAAA\n"
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	io.WriteString(w, long)
+	w.Close()
+	for name, text := range map[string][]byte{"long.log": []byte(long), "long.log.gz": packed.Bytes()} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	app := func() *cli.App {
 		flags := slices.Concat(InputFlags(), TagFlags("show"), RangeFlags(), RunFlags(), []cli.Flag{&cli.StringFlag{Name: "st"}})
@@ -47,6 +60,8 @@ func TestComplete(t *testing.T) {
 		{"-ip,DIR,-if,.*hdr,-incT,x", "x=y"},
 		{"-incT,A,-ip,DIR,-if,odd.hdr,-incT,x", "x=y"},
 		{"-ip,DIR,-if,nosuch,-incT,", ""},
+		{"-ip,DIR,-if,long.log,-incT,", "early"},
+		{"-ip,DIR,-if,long.log.gz,-incT,", "early"},
 		{"-if,-,-incT,", ""},
 		{"-incT,", ""},
 	} {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -13,11 +12,16 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/writers"
 	"hdrkit/tags"
 )
 
 // maxDiagnostics is the number of messages that are printed. The rest are only counted.
 const maxDiagnostics = 1000
+
+// mostMalformed is the number of malformed lines that end a command. A small compressed file can
+// have more lines than anybody wants to wait for; these take about half a minute.
+const mostMalformed = 50_000_000
 
 // Diagnostics prints what is wrong with logs, a line each, and counts it. It is safe for concurrent
 // use.
@@ -30,6 +34,7 @@ type Diagnostics struct {
 	silent  int // messages that were not printed
 	skipped int // malformed lines
 	left    int // intervals that were read but not shown
+	unread  int // logs that could not be read
 	filter  *tags.Filter
 	probes  map[string]*probe // by the name of the input
 	held    []*held           // messages of inputs that may be no logs
@@ -50,16 +55,22 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	if malformed {
 		d.skipped++
 	}
-	text := err.Error() + hint(err)
-	if p := d.probes[err.File]; p == nil || p.log() {
+	switch p := d.probes[err.File]; {
+	case p != nil && !p.log():
+		d.hold(err)
+	case d.printed == maxDiagnostics && len(d.held) == 0: // a text that nobody sees takes time
+		d.silent++
+	default:
 		d.release(err.File)
-		d.print(text)
-	} else {
-		d.hold(err.File, text)
+		d.print(err.Error() + hint(err))
 	}
 	if malformed && d.strict {
 		d.releaseAll()
 		return Status(Skipped)
+	}
+	if d.skipped > mostMalformed {
+		d.releaseAll()
+		return fmt.Errorf("%s: more than %d million malformed lines so far; is it a log?", err.File, mostMalformed/1_000_000)
 	}
 	return nil
 }
@@ -86,13 +97,13 @@ type held struct {
 }
 
 // hold keeps a message until it is known whether the input is a log.
-func (d *Diagnostics) hold(name, text string) {
-	n := slices.IndexFunc(d.held, func(h *held) bool { return h.name == name })
+func (d *Diagnostics) hold(err *hdrlog.SyntaxError) {
+	n := slices.IndexFunc(d.held, func(h *held) bool { return h.name == err.File })
 	if n < 0 {
-		n, d.held = len(d.held), append(d.held, &held{name: name})
+		n, d.held = len(d.held), append(d.held, &held{name: err.File})
 	}
 	if h := d.held[n]; len(h.messages) < maxDiagnostics {
-		h.messages = append(h.messages, text)
+		h.messages = append(h.messages, err.Error()+hint(err))
 	} else {
 		h.more++
 	}
@@ -151,6 +162,8 @@ func hint(err error) string {
 		return "; if it is the length, use -second length"
 	case errors.Is(err, hdrlog.ErrSecondDoubt):
 		return "; if it is the end, use -second end"
+	case errors.Is(err, hdrlog.ErrSecondRevoked):
+		return "; use -second length or -second end"
 	}
 	return ""
 }
@@ -168,6 +181,14 @@ func (d *Diagnostics) LeftOut(intervals int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.left += intervals
+}
+
+// Unread prints why a log could not be read.
+func (d *Diagnostics) Unread(text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.unread++
+	d.print(text)
 }
 
 // Warnf prints another message.
@@ -201,9 +222,9 @@ func (d *Diagnostics) Close() error {
 		message(d.w, d.command, fmt.Sprintf("-excT %q matches no tag%s", pattern, didYouMean(pattern, d.filter.Seen())))
 	}
 	if d.together {
-		if same := sameRequests(d.filter.Kept()); same != nil {
-			message(d.w, d.command, fmt.Sprintf("-it adds up %s, which count the same requests; choose with -incT, such as -incT '.*%s'",
-				strings.Join(same, " and "), same[0][strings.LastIndexByte(same[0], '-'):]))
+		if same, pattern := writers.SameRequests(d.filter.Kept()); same != nil {
+			message(d.w, d.command, fmt.Sprintf("-it adds up %s, which count the same requests; choose with -incT, such as -incT %s",
+				strings.Join(same, " and "), pattern))
 		}
 	}
 	if d.silent > 0 {
@@ -215,7 +236,10 @@ func (d *Diagnostics) Close() error {
 	if d.left > 0 {
 		message(d.w, d.command, "left out "+number(d.left, "interval"))
 	}
-	if d.skipped+d.left > 0 {
+	if d.unread > 0 {
+		message(d.w, d.command, "could not read "+number(d.unread, "log"))
+	}
+	if d.skipped+d.left+d.unread > 0 {
 		return Status(Skipped)
 	}
 	return nil
@@ -224,26 +248,6 @@ func (d *Diagnostics) Close() error {
 // Verbosef prints a line that -v asks for.
 func Verbosef(c *cli.Context, format string, args ...any) {
 	fmt.Fprintln(c.App.ErrWriter, Printable(fmt.Sprintf(format, args...)))
-}
-
-// sameRequests returns the first tags of a kind that cassandra-stress writes for the same requests:
-// OP-rt (response time), OP-st (service time) and OP-wt (waiting time). It returns nil if there are
-// no two of them.
-func sameRequests(texts []string) []string {
-	kinds := make(map[string][]string) // by OP
-	for _, text := range texts {
-		for _, kind := range []string{"-rt", "-st", "-wt"} {
-			if name, ok := strings.CutSuffix(text, kind); ok {
-				kinds[name] = append(kinds[name], text)
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		if len(kinds[name]) > 1 {
-			return kinds[name]
-		}
-	}
-	return nil
 }
 
 func number(n int, things string) string {

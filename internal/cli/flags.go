@@ -60,16 +60,18 @@ func IgnoreTagsFlag(verb string) cli.Flag {
 // UntaggedFlag is the option that leaves untagged intervals untagged. [Inputs] reads it.
 func UntaggedFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "untagged", Category: GroupChoice,
-		Usage: "keep untagged intervals untagged; without it, those of logs that begin with different comments such as #[Logging for: READ] get the tags READ and so on"}
+		Usage: "keep untagged intervals untagged; without it, those of logs that name different operations get them as tags: logs of YCSB (#[Logging for: READ]) and parts of hdrsplit (#[Split from a.hdr: tag READ])"}
 }
 
 // RangeFlags are the options that choose a span of time, in all commands.
 func RangeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "s", Aliases: []string{"start"}, Category: GroupChoice,
-			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, or a time (2016-07-18 00:06:40)"},
+			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, a time (2016-07-18 00:06:40), or steady, where the warm-up ends"},
 		&cli.StringFlag{Name: "e", Aliases: []string{"end"}, Category: GroupChoice,
 			Usage: "leave out intervals that start after `TIME`, as for -s"},
+		&cli.StringFlag{Name: "times", Category: GroupChoice, DefaultText: "each, but logs that follow each other are parts of one rotated log",
+			Usage: "what -s and -e count from, a `MODE`: each, the start and the end of each log; or all, those of all logs together"},
 		&cli.StringFlag{Name: "tz", Aliases: []string{"time-zone"}, Value: "UTC", Category: GroupChoice,
 			Usage: "the `ZONE` of times without a zone, and of printed and drawn times: Europe/Berlin, +02:00 or Local"},
 	}
@@ -122,6 +124,8 @@ func RunFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Category: GroupRun, Usage: "print no progress"},
 		&cli.IntFlag{Name: "j", Aliases: []string{"jobs"}, Value: runtime.GOMAXPROCS(0), DefaultText: "one a core", Category: GroupRun,
 			Usage: "decode on `N` cores"},
+		&cli.StringFlag{Name: "memory", Value: "512MiB", Category: GroupRun,
+			Usage: "end with an error instead of taking more memory than `SIZE`, such as 2GiB"},
 	}
 }
 
@@ -152,15 +156,21 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 	if diagnostics.together = c.Bool("it"); diagnostics.together {
 		selection.Tags.Watch()
 	}
+	memory, err := Memory(c)
+	if err != nil {
+		return nil, err
+	}
 	s := &scan.Scan{
 		Inputs:    inputs,
+		Memory:    memory,
 		Selection: selection,
 		Workers:   c.Int("j"),
 		Report:    diagnostics.Report,
 		Expected:  c.Float64("co"),
 	}
+	scan.OpenBriefly(inputs)
 	diagnostics.probe(inputs)
-	return s, findEnds(s)
+	return s, findTimes(c, s)
 }
 
 // selection returns the intervals that the options of [RangeFlags] and the tags choose. It checks

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -42,7 +42,7 @@ func CheckFollow(c *cli.Context, never ...string) error {
 		return Usagef("-of does not go with -follow, since its file appears when it is whole; redirect the output: %s -follow ... > %s",
 			c.App.Name, c.String("of"))
 	}
-	for _, name := range append(never, "j", "v") {
+	for _, name := range append(never, "j", "v", "times") {
 		if Given(c, name) {
 			return Usagef("-%s does not go with -follow", name)
 		}
@@ -90,10 +90,15 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 			hooks.Stopped()
 		}
 	})
-	tags := &followedTags{untagged: c.Bool("untagged")}
+	tags := &followedTags{untagged: c.Bool("untagged"), matched: map[string]*atomic.Bool{}}
+	memory, err := Memory(c)
+	if err != nil {
+		return false, err
+	}
 	merger := live.New(live.Options{
-		Size: size, Idle: time.Duration(idle) * time.Millisecond, CompleteSilent: hooks.CompleteSilent,
-		Selection: selection, IgnoreTags: c.Bool("it"), Expected: c.Float64("co"), Second: second, Stop: stop,
+		Memory: memory,
+		Size:   size, Idle: time.Duration(idle) * time.Millisecond, CompleteSilent: hooks.CompleteSilent,
+		Selection: selection, IgnoreTags: c.Bool("it"), Expected: c.Float64("co"), Second: second, Hint: hint, Stop: stop,
 		Tag: tags.of,
 	}, sink)
 	options := follow.Options{Notice: merger.Notice, Waiting: merger.Waiting}
@@ -116,6 +121,11 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 	}
 	OnInterrupt(0, end)
 	err = merger.Run(follower)
+	for _, pattern := range slices.Sorted(maps.Keys(tags.matched)) {
+		if !tags.matched[pattern].Load() {
+			sink.Unread(fmt.Sprintf("-if '%s' matched no file", pattern))
+		}
+	}
 	select {
 	case <-stop:
 		return true, err
@@ -130,6 +140,8 @@ type followedTags struct {
 	several  bool     // there can be several logs
 	untagged bool     // what their headers say is no tag
 	said     sync.Map // what the headers say, by input
+	// matched says which patterns have matched a file.
+	matched map[string]*atomic.Bool
 }
 
 // of returns the tag of an interval of an input that has a tag of its own.
@@ -146,78 +158,46 @@ func (t *followedTags) of(in *follow.Input, own []byte) []byte {
 	said, known := t.said.Load(in)
 	if !known {
 		log := scan.File(in.Name(), 0)
-		said, _ = t.said.LoadOrStore(in, loggingFor(&log))
+		said, _ = t.said.LoadOrStore(in, holdingOf(&log).tag)
 	}
 	return said.([]byte)
 }
 
-// addFollowed adds the inputs to a follower.
+// addFollowed adds the inputs to a follower. Those of -tif come first: a log that -if names too is
+// still the same log.
 func addFollowed(c *cli.Context, f *follow.Follower, tags *followedTags) error {
-	chosen, err := matching(c, "if", nil)
+	all, err := sources(c, "tif", "if", "ifp")
 	if err != nil {
 		return err
 	}
-	add := func(pattern, tag string) error {
+	tags.several = len(all) > 1
+	for _, s := range all {
 		name := func(in *follow.Input) {
-			if in != nil && tag != "" {
-				tags.given.Store(in, tag)
+			if in != nil && s.tag != "" {
+				tags.given.Store(in, s.tag)
 			}
 		}
-		path, exists := chosen.existing(pattern)
-		switch {
-		case pattern == "":
-			return Usagef("-if \"\" names no log; is a variable empty?")
-		case pattern == "-":
+		if s.stdin {
 			name(f.AddReader("-", c.App.Reader))
-		case exists:
-			if info, err := os.Stat(path); err == nil && info.IsDir() {
-				return fmt.Errorf("%s is a folder; -ip is the option that takes one", path)
+			continue
+		}
+		if s.expression == nil {
+			name(f.AddFile(s.path))
+			continue
+		}
+		tags.several = true
+		some := new(atomic.Bool)
+		tags.matched[s.text] = some
+		matches := func(name string) bool {
+			if len(whole(s.expression, []string{name})) == 0 {
+				return false
 			}
-			name(f.AddFile(path))
-		default:
-			expression, err := regexp.Compile(pattern)
-			if err != nil {
-				return Usagef("-if %q is no file in %s and no regular expression: %s", pattern, chosen.folder,
-					strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-			}
-			tags.several = true
-			matches := func(name string) bool { return len(whole(expression, []string{name})) > 0 }
-			if f.AddMatching(chosen.folder, matches, name) == 0 {
-				message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("-if '%s' matches no new file in %s yet; waiting for one", pattern, chosen.folder))
-			}
+			some.Store(true)
+			return true
 		}
-		return nil
-	}
-	// A log that -if names too is still the same log.
-	for _, tagged := range c.StringSlice("tif") {
-		tag, log, err := chosen.splitTagged(tagged)
-		if err != nil {
-			return err
-		}
-		if err := add(log, tag); err != nil {
-			return err
+		if f.AddMatching(s.folder, matches, name) == 0 {
+			message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("-if '%s' matches no new file in %s yet; waiting for one", s.text, s.folder))
 		}
 	}
-	patterns := append(c.StringSlice("if"), c.Args().Slice()...)
-	given := len(patterns) + len(c.StringSlice("ifp")) + len(c.StringSlice("tif"))
-	tags.several = tags.several || given > 1
-	for _, pattern := range patterns {
-		if err := add(pattern, ""); err != nil {
-			return err
-		}
-	}
-	for _, path := range c.StringSlice("ifp") {
-		if path == "-" {
-			path = filepath.Join(".", path)
-		}
-		f.AddFile(path)
-	}
-	if given > 0 {
-		return nil
-	}
-	if Terminal(c.App.Reader) {
-		return Usagef("no input: name logs with -if, or as arguments; - is standard input")
-	}
-	f.AddReader("-", c.App.Reader)
 	return nil
 }

@@ -27,7 +27,7 @@ func guideOf(app *cli.App) Guide {
 }
 
 // sharedChoices are the choices of options that all commands have.
-var sharedChoices = map[string][]string{"second": {"length", "end"}, "unit": unit.Names, "in": unit.Names}
+var sharedChoices = map[string][]string{"second": {"length", "end"}, "unit": unit.Names, "in": unit.Names, "times": {timesEach, timesAll}}
 
 // choices returns the values of an option that takes one of a few, nil if it takes others.
 func choices(app *cli.App, name string) []string {

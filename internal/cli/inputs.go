@@ -16,147 +16,113 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Inputs returns the logs that the options of [InputFlags] and the arguments choose, each once: in
-// the order in which they are named, and sorted by name if one regular expression matches several.
-// Without any, that is standard input, unless it is a terminal. All files can be opened; pipes are
-// not tried.
-func Inputs(c *cli.Context) ([]scan.Input, error) {
-	chosen, err := matching(c, "if", append(c.StringSlice("if"), c.Args().Slice()...))
-	if err != nil {
-		return nil, err
+// A source is what an option or an argument names: standard input, a file, or the files of a folder
+// whose whole names an expression matches. It may have no file yet.
+type source struct {
+	option, text string // as they were given; the text of -tif is without the tag
+	tag          string // of -tif
+	stdin        bool
+	path         string // of a file
+	folder       string
+	expression   *regexp.Regexp
+}
+
+// sources returns what options name, in the grammar of -if, -ifp or -tif. Arguments are values of
+// -if. If there are none, that is standard input, unless it is a terminal.
+func sources(c *cli.Context, options ...string) (all []source, err error) {
+	folder := c.String("ip")
+	if info, err := os.Stat(folder); err != nil {
+		return nil, fmt.Errorf("-ip: %w", err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("-ip: %s is not a folder", folder)
 	}
-	for _, path := range c.StringSlice("ifp") {
-		if err := chosen.addFile(path); err != nil {
-			return nil, err
+	for _, option := range options {
+		texts := c.StringSlice(option)
+		if option == "if" {
+			texts = append(texts, c.Args().Slice()...)
+		}
+		for _, text := range texts {
+			s := source{option: option, text: text, folder: folder}
+			switch option {
+			case "ifp":
+				s.path = text
+			case "tif":
+				if s.tag, s.text, err = splitTagged(folder, text); err != nil {
+					return nil, err
+				}
+				fallthrough
+			default:
+				err = s.find()
+			}
+			if err != nil {
+				return nil, err
+			}
+			if s.path == "-" {
+				s.path = "./-" // - alone is standard input
+			}
+			if info, err := os.Stat(s.path); err == nil && info.IsDir() {
+				return nil, fmt.Errorf("%s is a folder; -ip is the option that takes one", s.path)
+			}
+			all = append(all, s)
 		}
 	}
-	for _, tagged := range c.StringSlice("tif") {
-		if err := chosen.matchTagged(tagged); err != nil {
-			return nil, err
-		}
-	}
-	if len(chosen.inputs) == 0 {
+	if len(all) == 0 {
 		if Terminal(c.App.Reader) {
 			return nil, Usagef("no input: name logs with -if, or as arguments; - is standard input")
 		}
-		chosen.add(scan.Stdin(c.App.Reader))
+		all = []source{{stdin: true}}
 	}
-	chosen.tagUntagged()
-	return chosen.inputs, nil
+	return all, nil
 }
 
-// ScanOf returns a scan like s, of the logs that the values of an option choose. They have the
-// grammar of -if.
-func ScanOf(c *cli.Context, option string, s *scan.Scan, diagnostics *Diagnostics) (*scan.Scan, error) {
-	chosen, err := matching(c, option, c.StringSlice(option))
-	if err != nil {
-		return nil, err
-	}
-	chosen.tagUntagged()
-	for _, input := range chosen.inputs {
-		if input.Once && slices.ContainsFunc(s.Inputs, func(other scan.Input) bool { return other.Once && other.Same(&input) }) {
-			return nil, Usagef("-%s %s: it is read as -if already, and can be read only once", option, input.Name)
-		}
-	}
-	other := *s
-	other.Inputs, other.Seen = chosen.inputs, 0
-	diagnostics.probe(other.Inputs)
-	return &other, findEnds(&other)
-}
-
-func matching(c *cli.Context, option string, patterns []string) (inputs, error) {
-	chosen := inputs{c: c, folder: c.String("ip"), option: option}
-	var err error
-	if chosen.second, err = second(c); err != nil {
-		return chosen, err
-	}
-	if info, err := os.Stat(chosen.folder); err != nil {
-		return chosen, fmt.Errorf("-ip: %w", err)
-	} else if !info.IsDir() {
-		return chosen, fmt.Errorf("-ip: %s is not a folder", chosen.folder)
-	}
-	for _, pattern := range patterns {
-		if err := chosen.match(pattern); err != nil {
-			return chosen, err
-		}
-	}
-	return chosen, nil
-}
-
-// second returns what -second says.
-func second(c *cli.Context) (hdrlog.Second, error) {
-	if c.String("second") == "" {
-		return hdrlog.SecondUnknown, nil
-	}
-	meaning, err := OneOf(c, "second")
-	if meaning == "end" {
-		return hdrlog.SecondEnd, err
-	}
-	return hdrlog.SecondLength, err
-}
-
-// inputs are the inputs that are chosen so far.
-type inputs struct {
-	c      *cli.Context
-	folder string // of -ip
-	option string // the option that messages name
-	second hdrlog.Second
-	inputs []scan.Input
-}
-
-// tagUntagged gives untagged intervals tags, see [tagUntagged], unless -untagged turns it off.
-// hdrsplit has no such option, since its parts are the intervals of a log as they are.
-func (in *inputs) tagUntagged() {
-	if flagNamed(in.c.App.Flags, "untagged") != nil && !in.c.Bool("untagged") {
-		tagUntagged(in.inputs)
-	}
-}
-
-// add adds an input unless it is there already.
-func (in *inputs) add(input scan.Input) {
-	input.Second = in.second
-	if in.index(&input) < 0 {
-		in.inputs = append(in.inputs, input)
-	}
-}
-
-// index returns the index of an input, -1 if it is not there.
-func (in *inputs) index(input *scan.Input) int {
-	return slices.IndexFunc(in.inputs, func(other scan.Input) bool { return other.Same(input) })
-}
-
-// match adds the logs that a value of -if chooses.
-func (in *inputs) match(pattern string) error {
-	if pattern == "" {
-		return Usagef("-%s \"\" names no log; is a variable empty?", in.option)
-	}
-	if pattern == "-" {
-		in.add(scan.Stdin(in.c.App.Reader))
+// find finds out what a value of -if names: standard input, an existing file, or else names.
+func (s *source) find() (err error) {
+	switch {
+	case s.text == "":
+		return Usagef("-%s \"\" names no log; is a variable empty?", s.option)
+	case s.text == "-":
+		s.stdin = true
 		return nil
 	}
-	if path, ok := in.existing(pattern); ok {
-		return in.addFile(path)
-	}
-	return in.matchNames(pattern)
-}
-
-// existing returns the path of the file that a value of -if names, if it exists.
-func (in *inputs) existing(pattern string) (path string, ok bool) {
-	for _, path := range []string{filepath.Join(in.folder, pattern), pattern} {
-		if in.folder != "." && filepath.IsAbs(pattern) {
-			path = pattern
+	for _, path := range []string{filepath.Join(s.folder, s.text), s.text} {
+		if s.folder != "." && filepath.IsAbs(s.text) {
+			path = s.text
 		}
 		if _, err := os.Stat(path); err == nil {
-			return path, true
+			s.path = path
+			return nil
 		}
 	}
-	return "", false
+	if s.expression, err = regexp.Compile(s.text); err != nil {
+		names, _ := s.names()
+		return Usagef("-%s %q is no file in %s and no regular expression: %s%s", s.option, s.text, s.folder,
+			strings.TrimPrefix(err.Error(), "error parsing regexp: "), suggest(s.text, names))
+	}
+	return nil
+}
+
+// names returns the names of the files in the folder.
+func (s *source) names() (names []string, err error) {
+	entries, err := os.ReadDir(s.folder)
+	if err != nil {
+		return nil, fmt.Errorf("-ip: %w", err)
+	}
+	for _, entry := range entries {
+		if info, err := os.Stat(filepath.Join(s.folder, entry.Name())); err != nil || !info.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, nil
 }
 
 // splitTagged splits a value of -tif, TAG=LOG. Tags and names of files may contain a =. The tag
 // ends at the first = that an existing file follows, or else at the first one. A tag has at least
 // one character.
-func (in *inputs) splitTagged(tagged string) (tag, log string, err error) {
+func splitTagged(folder, tagged string) (tag, log string, err error) {
+	exists := func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && !info.IsDir()
+	}
 	end := -1
 	for n, char := range tagged {
 		if char != '=' || n == 0 {
@@ -165,7 +131,7 @@ func (in *inputs) splitTagged(tagged string) (tag, log string, err error) {
 		if end < 0 {
 			end = n
 		}
-		if log := tagged[n+1:]; exists(filepath.Join(in.folder, log)) || exists(log) {
+		if log := tagged[n+1:]; exists(filepath.Join(folder, log)) || exists(log) {
 			end = n
 			break
 		}
@@ -179,26 +145,70 @@ func (in *inputs) splitTagged(tagged string) (tag, log string, err error) {
 	return tagged[:end], tagged[end+1:], nil
 }
 
-// matchTagged adds the logs that a value of -tif chooses.
-func (in *inputs) matchTagged(tagged string) error {
-	tag, log, err := in.splitTagged(tagged)
+// Inputs returns the logs that the options of [InputFlags] and the arguments choose, each once: in
+// the order in which they are named, and sorted by name if one regular expression matches several.
+// Without any, that is standard input, unless it is a terminal. All files can be opened; pipes are
+// not tried.
+func Inputs(c *cli.Context) ([]scan.Input, error) { return inputsOf(c, "if", "ifp", "tif") }
+
+// ScanOf returns a scan like s, of the logs that the values of an option choose. They have the
+// grammar of -if.
+func ScanOf(c *cli.Context, option string, s *scan.Scan, diagnostics *Diagnostics) (*scan.Scan, error) {
+	chosen, err := inputsOf(c, option)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	own := inputs{c: in.c, folder: in.folder, option: "tif", second: in.second}
-	if err := own.match(log); err != nil {
-		return err
-	}
-	for _, input := range own.inputs {
-		// A log that -if names too is still the same log.
-		in.add(input)
-		same := &in.inputs[in.index(&input)]
-		if same.Tag != "" && same.Tag != tag {
-			return Usagef("-tif %s: %s is tagged %s already%s", tagged, input.Name, same.Tag, as(same.Name, input.Name))
+	for _, input := range chosen {
+		if input.Once && slices.ContainsFunc(s.Inputs, func(other scan.Input) bool { return other.Once && other.Same(&input) }) {
+			return nil, Usagef("-%s %s: it is read as -if already, and can be read only once", option, input.Name)
 		}
-		same.Tag = tag
 	}
-	return nil
+	other := *s
+	other.Inputs, other.Seen = chosen, 0
+	diagnostics.probe(other.Inputs)
+	if other.Selection.Range, err = timeRange(c); err != nil { // -s steady is found for each side
+		return nil, err
+	}
+	return &other, findTimes(c, &other)
+}
+
+// inputsOf returns the logs that options choose.
+func inputsOf(c *cli.Context, options ...string) ([]scan.Input, error) {
+	all, err := sources(c, options...)
+	if err != nil {
+		return nil, err
+	}
+	second, err := second(c)
+	if err != nil {
+		return nil, err
+	}
+	var inputs []scan.Input
+	for _, s := range all {
+		logs, err := s.logs(c)
+		if err != nil {
+			return nil, err
+		}
+		for _, log := range logs {
+			log.Second = second
+			at := slices.IndexFunc(inputs, func(other scan.Input) bool { return other.Same(&log) })
+			if at < 0 {
+				at, inputs = len(inputs), append(inputs, log)
+			}
+			// A log that -if names too is still the same log.
+			same := &inputs[at]
+			if s.tag != "" && same.Tag != "" && same.Tag != s.tag {
+				return nil, Usagef("-tif %s=%s: %s is tagged %s already%s", s.tag, s.text, log.Name, same.Tag, as(same.Name, log.Name))
+			}
+			if s.tag != "" {
+				same.Tag = s.tag
+			}
+		}
+	}
+	// hdrsplit has no such option, since its parts are the intervals of a log as they are.
+	if flagNamed(c.App.Flags, "untagged") != nil && !c.Bool("untagged") {
+		tagUntagged(inputs)
+	}
+	return inputs, nil
 }
 
 // as says that a file has another name as well.
@@ -209,43 +219,47 @@ func as(other, name string) string {
 	return ", as " + other
 }
 
-func exists(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
-}
-
-// matchNames adds the files in the folder whose whole name a regular expression matches. If there
-// are several, it says so.
-func (in *inputs) matchNames(pattern string) error {
-	entries, err := os.ReadDir(in.folder)
+// logs returns the logs of a source, at least one.
+func (s *source) logs(c *cli.Context) (logs []scan.Input, err error) {
+	if s.stdin {
+		return []scan.Input{scan.Stdin(c.App.Reader)}, nil
+	}
+	if s.expression == nil {
+		log, err := fileInput(s.path)
+		return []scan.Input{log}, err
+	}
+	names, err := s.names()
 	if err != nil {
-		return fmt.Errorf("-ip: %w", err)
+		return nil, err
 	}
-	var names []string
-	for _, entry := range entries {
-		if info, err := os.Stat(filepath.Join(in.folder, entry.Name())); err != nil || !info.IsDir() {
-			names = append(names, entry.Name())
-		}
-	}
-	expression, err := regexp.Compile(pattern)
-	if err != nil {
-		return Usagef("-%s %q is no file in %s and no regular expression: %s%s", in.option, pattern, in.folder,
-			strings.TrimPrefix(err.Error(), "error parsing regexp: "), suggest(pattern, names))
-	}
-	matched := whole(expression, names)
+	matched := whole(s.expression, names)
 	if len(matched) == 0 {
-		return fmt.Errorf("-%s %q: no such file in %s, and as a regular expression it matches no whole name there%s", in.option,
-			pattern, in.folder, suggest(pattern, names))
+		return nil, fmt.Errorf("-%s %q: no such file in %s, and as a regular expression it matches no whole name there%s", s.option,
+			s.text, s.folder, suggest(s.text, names))
 	}
 	for _, name := range matched {
-		if err := in.addFile(filepath.Join(in.folder, name)); err != nil {
-			return err
+		log, err := fileInput(filepath.Join(s.folder, name))
+		if err != nil {
+			return nil, err
 		}
+		logs = append(logs, log)
 	}
-	if len(matched) > 1 && !in.c.Bool("q") {
-		message(in.c.App.ErrWriter, in.c.App.Name, fmt.Sprintf("-%s '%s' matches %d files: %s", in.option, pattern, len(matched), list(matched)))
+	if len(matched) > 1 && !c.Bool("q") {
+		message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("-%s '%s' matches %d files: %s", s.option, s.text, len(matched), list(matched)))
 	}
-	return nil
+	return logs, nil
+}
+
+// second returns what -second says.
+func second(c *cli.Context) (hdrlog.SecondNumber, error) {
+	if c.String("second") == "" {
+		return hdrlog.SecondUnknown, nil
+	}
+	meaning, err := OneOf(c, "second")
+	if meaning == "end" {
+		return hdrlog.SecondEnd, err
+	}
+	return hdrlog.SecondLength, err
 }
 
 // list returns names between commas, and only some of many.
@@ -291,35 +305,28 @@ func suggest(pattern string, names []string) string {
 	return didYouMean(pattern, names)
 }
 
-// addFile adds a file that can be read, or a pipe, unless it is there already.
-func (in *inputs) addFile(path string) error {
-	if path == "-" {
-		path = "./-" // - alone is standard input
-	}
+// fileInput returns the input of a file that can be read, or of a pipe.
+func fileInput(path string) (scan.Input, error) {
 	info, err := os.Stat(path)
 	var missing *fs.PathError
-	switch {
-	case errors.As(err, &missing):
+	if errors.As(err, &missing) {
 		missing.Op = "open"
-		return err
-	case err != nil:
-		return err
-	case info.IsDir():
-		return fmt.Errorf("%s is a folder; -ip is the option that takes one", path)
-	case !info.Mode().IsRegular():
+	}
+	if err != nil {
+		return scan.Input{}, err
+	}
+	if !info.Mode().IsRegular() {
 		// Opening a pipe waits for its writer, and closing it may end the writer.
 		input := scan.File(path, 0)
 		input.Info, input.Once = info, true
-		in.add(input)
-		return nil
+		return input, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return scan.Input{}, err
 	}
 	f.Close()
 	input := scan.File(path, info.Size())
 	input.Info = info
-	in.add(input)
-	return nil
+	return input, nil
 }

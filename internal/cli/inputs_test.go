@@ -66,7 +66,6 @@ func TestTagged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	in := inputs{folder: folder}
 	for tagged, want := range map[string][2]string{
 		"T=f.hdr":     {"T", "f.hdr"},
 		"T=a=b.hdr":   {"T", "a=b.hdr"},
@@ -83,7 +82,7 @@ func TestTagged(t *testing.T) {
 		"a,b=f.hdr":   {"", ""},
 		"größe=f.hdr": {"größe", "f.hdr"},
 	} {
-		tag, log, err := in.splitTagged(tagged)
+		tag, log, err := splitTagged(folder, tagged)
 		if tag != want[0] || log != want[1] || (err != nil) != (want[0] == "") {
 			t.Errorf("%q: %q, %q, %v, want %q", tagged, tag, log, err, want)
 		}

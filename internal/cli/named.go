@@ -2,38 +2,46 @@ package cli
 
 import (
 	"bytes"
+	"io"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/split"
+	"hdrkit/internal/writers"
+	"hdrkit/tags"
 )
 
-// maxHeader is the number of lines in which a log can name its operation.
-const maxHeader = 20
+// maxHeader is the number of bytes in which a log can name what it holds. The parts of hdrsplit
+// have up to 64 kB of comments before that.
+const maxHeader = 256 << 10
+
+// A holding is what a log says that its untagged intervals hold.
+type holding struct {
+	stated bool
+	tag    []byte // nil if they are said to have no tag
+}
 
 // tagUntagged gives the untagged intervals of several inputs tags, if the logs say that they hold
-// different things. YCSB writes a log for each operation, without tags, and begins it with a
-// comment such as #[Logging for: READ]. Adding up reads and updates would mislead. The comment has
-// to come before the version line, so that the logs of hdrsplit and hdrunion, which keep comments
-// after it, never count. A log that can be read only once has no such tag.
+// different things. Adding them up would mislead. A log that can be read only once has no such tag.
 //
 // With -follow, a log gets its tag whatever the others say, since not all are there yet.
 func tagUntagged(inputs []scan.Input) {
 	if len(inputs) < 2 {
 		return
 	}
-	names := make([][]byte, len(inputs))
+	holdings := make([]holding, len(inputs))
 	different := false
-	var first []byte
+	var first *holding
 	for n := range inputs {
 		if inputs[n].Once || inputs[n].Tag != "" {
 			continue
 		}
-		names[n] = loggingFor(&inputs[n])
-		switch {
-		case names[n] == nil:
+		holdings[n] = holdingOf(&inputs[n])
+		switch h := &holdings[n]; {
+		case !h.stated:
 		case first == nil:
-			first = names[n]
-		case !bytes.Equal(first, names[n]):
+			first = h
+		case tags.Compare(first.tag, h.tag) != 0:
 			different = true
 		}
 	}
@@ -41,31 +49,53 @@ func tagUntagged(inputs []scan.Input) {
 		return
 	}
 	for n := range inputs {
-		inputs[n].Untagged = names[n]
+		inputs[n].Untagged = holdings[n].tag
 	}
 }
 
-// loggingFor returns what a log says that it holds, nil if it does not. An error shows when the log
-// is read.
-func loggingFor(input *scan.Input) []byte {
+// holdingOf returns what a log says that it holds. An error shows when the log is read.
+//
+// YCSB writes a log for each operation, without tags, and begins it with a comment such as
+// #[Logging for: READ]. That has to come before the version line, since hdrsplit keeps comments
+// after it. A part of hdrsplit has the comment #[Split from fixed.hdr: tag insert-rt]. If several
+// say that, since a part was split, the last one that names a tag counts, and if none does, the
+// operation of the log that was split.
+func holdingOf(input *scan.Input) (h holding) {
 	file, err := input.Open()
 	if err != nil {
-		return nil
+		return h
 	}
 	defer file.Close()
-	reader := hdrlog.NewReader(file, input.Name)
+	reader := hdrlog.NewReader(io.LimitReader(file, maxHeader), input.Name)
 	reader.SetBatchSize(4 << 10)
-	for n := 0; n < maxHeader && reader.Scan(); n++ {
+	var operation []byte
+	size := 0
+	first, part := true, false // before the version line; a part
+	for reader.Scan() {
 		record := reader.Record()
-		if record.Kind == hdrlog.IntervalRecord || record.Kind == hdrlog.Comment && hdrlog.IsVersion(record.Text) {
-			return nil
+		if size += len(record.Text); record.Kind == hdrlog.IntervalRecord || size > maxHeader {
+			break
 		}
-		if name, ok := bytes.CutPrefix(record.Text, []byte("#[Logging for: ")); ok && record.Kind == hdrlog.Comment {
-			name = bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(name), []byte("]")))
-			if len(name) > 0 && hdrlog.CheckTag(name) == nil {
-				return bytes.Clone(name)
+		if record.Kind != hdrlog.Comment {
+			continue
+		}
+		if hdrlog.IsVersion(record.Text) {
+			first = false
+		} else if name := writers.Operation(record.Text); name != nil && operation == nil {
+			operation = bytes.Clone(name)
+			h.stated = first
+		} else if tag, ok := split.TagOf(record.Text); ok {
+			part = true
+			if tag != nil {
+				h.tag = tag
 			}
 		}
 	}
-	return nil
+	if part {
+		h.stated = true
+	}
+	if h.stated && h.tag == nil {
+		h.tag = operation
+	}
+	return h
 }

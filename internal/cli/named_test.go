@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -14,11 +13,29 @@ func TestTagUntagged(t *testing.T) {
 	read, update := "#[Logging for: READ]\n"+rest, "#[Logging for: UPDATE]\n"+rest
 	later := rest + "#[Logging for: LATER]\n"
 	split := "#[Histogram log format version 1.3]\n#[Logging for: SPLIT]\n" + rest
+	// What hdrsplit writes: the comments of the log come before its own.
+	part := func(comments ...string) string {
+		return "#[Histogram log format version 1.3]\n" + strings.Join(comments, "\n") + "\n\"StartTimestamp\",\n0.000,1.000,0.000,HIST\n"
+	}
+	insert, other := part("#[Split from fixed.hdr: tag insert-rt]"), part("#a", "#[Split from x:%20tag y.hdr: tag insert-st]")
 	for _, test := range []struct {
 		name string
 		logs []string
 		want string
 	}{
+		{"parts", []string{insert, other}, "insert-rt insert-st"},
+		{"one part", []string{insert}, "-"},
+		{"parts of one tag", []string{insert, insert}, "- -"},
+		{"a part of untagged intervals", []string{insert, part("#[Split from fixed.hdr: tag default]")}, "insert-rt -"},
+		{"a tag spelled default", []string{insert, part("#[Split from fixed.hdr: tag %64efault]")}, "insert-rt default"},
+		{"an encoded tag", []string{insert, part("#[Split from fixed.hdr: tag a%09%FF]")}, "insert-rt a\t\xff"},
+		{"the empty tag", []string{insert, part("#[Split from fixed.hdr: tag %]")}, "insert-rt "},
+		{"a part that was split", []string{insert, part("#[Split from fixed.hdr: tag A]", "#[Split from A.fixed.hdr: tag default]")}, "insert-rt A"},
+		{"parts of YCSB", []string{part("#[Logging for: READ]", "#[Split from r.hdr: tag default]"), part("#[Logging for: SCAN]", "#[Split from s.hdr: tag default]")}, "READ SCAN"},
+		{"a part and a log of YCSB", []string{insert, read}, "insert-rt READ"},
+		{"a part and another log", []string{insert, rest}, "- -"},
+		{"after many comments", []string{insert, part(strings.Repeat("#c\n", 20_000), "#[Split from fixed.hdr: tag A]")}, "insert-rt A"},
+		{"no part", []string{insert, part("#[Split from fixed.hdr]"), part("#[Split from a: tag b"), part("#[Split from a: tag b,c]")}, "- - - -"},
 		{"one log", []string{read}, "-"},
 		{"two of different names", []string{read, update}, "READ UPDATE"},
 		{"two of one name", []string{read, read}, "- -"},
@@ -62,21 +79,5 @@ func TestTagUntagged(t *testing.T) {
 				t.Errorf("%s, want %s", text, test.want)
 			}
 		})
-	}
-}
-
-func TestSameRequests(t *testing.T) {
-	for texts, want := range map[string]string{
-		"":                                       "[]",
-		"insert-rt":                              "[]",
-		"insert-rt read-rt":                      "[]",
-		"insert-rt insert-st insert-wt":          "[insert-rt insert-st insert-wt]",
-		"insert-rt insert-sp-rt insert-st":       "[insert-rt insert-st]",
-		"a-rt default read-st read-wt write-st":  "[read-st read-wt]",
-		"insert-start insert-st start -rt rt st": "[]",
-	} {
-		if got := fmt.Sprint(sameRequests(strings.Fields(texts))); got != want {
-			t.Errorf("%s: %s, want %s", texts, got, want)
-		}
 	}
 }

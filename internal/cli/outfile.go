@@ -3,9 +3,12 @@ package cli
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 
 	"hdrkit/internal/scan"
 	"hdrkit/internal/tempfile"
@@ -114,6 +117,32 @@ func writeTo(path string, write func(w io.Writer) error) error {
 		return err
 	}
 	return f.Close()
+}
+
+// Held calls write with w, the output of -of. If -strict is given and the output cannot be taken
+// back, Held holds it in a temporary file until write has returned without an error.
+func Held(c *cli.Context, w io.Writer, write func(w io.Writer) error) error {
+	if !c.Bool("strict") || !toStdout(c.String("of")) {
+		return write(w)
+	}
+	scratch, err := tempfile.Scratch()
+	if err != nil {
+		return fmt.Errorf("-strict holds the output in a temporary file (TMPDIR): %w", err)
+	}
+	defer tempfile.Remove(scratch.Name())
+	defer scratch.Close()
+	buffer := bufio.NewWriterSize(scratch, 64<<10)
+	if err := write(buffer); err != nil {
+		return err
+	}
+	if err := buffer.Flush(); err != nil {
+		return err
+	}
+	if _, err := scratch.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = io.Copy(w, scratch)
+	return err
 }
 
 // CheckOutput refuses an output that is one of the inputs.

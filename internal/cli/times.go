@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/rotate"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
 )
 
 // Zone returns the zone of time that -tz names.
@@ -44,7 +48,121 @@ func timeRange(c *cli.Context) (r scan.Range, err error) {
 	if r, err = scan.ParseRange(c.String("s"), c.String("e"), zone); err != nil {
 		return r, UsageError{err}
 	}
+	if steady(r) && (c.Bool("follow") || c.Bool("compare") || c.Bool("diff")) {
+		return r, Usagef("-s steady looks for the end of the warm-up of one run that has ended: it does not go with -follow, -compare or -diff")
+	}
 	return r, nil
+}
+
+// steady reports whether a range begins where the logs become steady.
+func steady(r scan.Range) bool { return r.From != nil && r.From.Origin == scan.Steady }
+
+// FindSteady finds where the logs of a scan become steady, if -s says so. It reads them once more.
+// All tags and logs have the same start, so that they can be compared.
+func FindSteady(c *cli.Context, s *scan.Scan) error {
+	if !steady(s.Selection.Range) {
+		return nil
+	}
+	for n := range s.Inputs {
+		if s.Inputs[n].Once {
+			return Usagef("-s steady reads logs twice, and %s can be read only once", s.Inputs[n].Name)
+		}
+	}
+	all := *s
+	all.Selection.Range.From = nil
+	w, err := summary.FindWarmup(&all, 0)
+	if err != nil {
+		return fmt.Errorf("-s steady: %w", err)
+	}
+	if !w.Steady {
+		return fmt.Errorf("-s steady: there is no steady part that begins in the first half of %d windows, so the run is too short or drifts", w.All)
+	}
+	message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("steady from %vs: %d of %d windows left out", math.Round(float64(max(w.End-w.Start, 0))/100)/10, w.Windows, w.All))
+	s.Selection.Range.From = &scan.Bound{Seconds: float64(w.End) / 1000, Origin: scan.Epoch}
+	if w.Windows == 0 {
+		s.Selection.Range.From = nil
+	}
+	return nil
+}
+
+// The values of -times.
+const timesEach, timesAll = "each", "all"
+
+// findTimes finds the times that -s and -e count from in each log. Logs that are parts of a rotated
+// one count from its start and its end, unless each log is to be seen by itself.
+func findTimes(c *cli.Context, s *scan.Scan) error {
+	mode, apart := "", ""
+	for _, name := range []string{"compare", "diff", "r"} {
+		if c.Bool(name) {
+			apart = name
+		}
+	}
+	if Given(c, "times") {
+		var err error
+		if mode, err = OneOf(c, "times"); err != nil {
+			return err
+		}
+		switch {
+		case !s.Selection.Range.FromLog():
+			return Usagef("-times says what -s and -e count from, and neither counts from the start or the end of a log")
+		case apart != "":
+			return Usagef("-times and -%s do not go together: -%s looks at each log by itself", apart, apart)
+		}
+	}
+	if err := findEnds(s); err != nil {
+		return err
+	}
+	if !c.Bool("runs") { // each run has its own start
+		if err := FindSteady(c, s); err != nil {
+			return err
+		}
+	}
+	if !s.Selection.Range.FromLog() || mode == timesEach || apart != "" || len(s.Inputs) < 2 {
+		return nil
+	}
+	chains, logs, err := rotate.Find(s.Inputs)
+	if err != nil {
+		return err
+	}
+	if mode == timesAll {
+		chains, err = allOf(s.Inputs, logs)
+		if err != nil {
+			return err
+		}
+	}
+	for _, chain := range chains {
+		first, end := chain[0], int64(math.MinInt64)
+		var names []string
+		for _, n := range chain {
+			end = max(end, s.Inputs[n].End)
+			names = append(names, s.Inputs[n].Name)
+		}
+		for _, n := range chain {
+			s.Inputs[n].Start, s.Inputs[n].End = &logs[first].Start, end
+		}
+		if mode == "" {
+			message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("%s follow each other as parts of one log: -s and -e count from the start of the first one and the end of the last one; -times each lets them count in each log", list(names)))
+		}
+	}
+	return nil
+}
+
+// allOf returns one chain of all logs that have intervals, in the order of their starts.
+func allOf(inputs []scan.Input, logs []*rotate.Log) ([][]int, error) {
+	var all []int
+	for n, l := range logs {
+		if l == nil {
+			return nil, Usagef("-times all needs to know when %s starts, which can be read only once", inputs[n].Name)
+		}
+		if l.Any() {
+			all = append(all, n)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(logs[a].Start, logs[b].Start) })
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return [][]int{all}, nil
 }
 
 // findEnds finds where each log ends, if -s or -e count from there. It reads all logs once more for
@@ -65,7 +183,7 @@ func findEnds(s *scan.Scan) error {
 		reader, end := input.NewReader(file), int64(math.MinInt64)
 		for reader.Scan() {
 			if r := reader.Record(); r.Kind == hdrlog.IntervalRecord {
-				end = max(end, r.Interval.EndMillis())
+				end = max(end, scan.EndMillis(&r.Interval))
 			}
 		}
 		file.Close()

@@ -65,3 +65,50 @@ func TestFindEnds(t *testing.T) {
 		t.Errorf("a pipe: %v", err)
 	}
 }
+
+// TestFindTimes: parts of a rotated log count from its start, unless each log is looked at by
+// itself.
+func TestFindTimes(t *testing.T) {
+	log := func(start string) scan.Input {
+		return scan.Input{Name: start, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader("#[StartTime: " + start + "]\n#[BaseTime: " + start + "]\n0,1,0,H\n1,1,0,H\n2,1,0,H\n")), nil
+		}}
+	}
+	flags := RangeFlags()
+	for _, name := range []string{"compare", "diff", "r"} {
+		flags = append(flags, &cli.BoolFlag{Name: name})
+	}
+	for _, test := range []struct {
+		args []string
+		want bool
+		err  string
+	}{
+		{[]string{"-s=1"}, true, ""},
+		{[]string{"-e=1"}, true, ""},
+		{[]string{"-s=-1"}, true, ""},
+		{[]string{"-s=2016-07-18"}, false, ""},
+		{nil, false, ""},
+		{[]string{"-s=1", "-r"}, false, ""},
+		{[]string{"-s=1", "-compare"}, false, ""},
+		{[]string{"-s=1", "-diff"}, false, ""},
+		{[]string{"-s=1", "-times=each"}, false, ""},
+		{[]string{"-s=1", "-times=ALL"}, true, ""},
+		{[]string{"-s=1", "-times=all", "-r"}, false, "-times and -r do not go together"},
+	} {
+		_, stderr := run(t, flags, func(c *cli.Context) (err error) {
+			s := &scan.Scan{Inputs: []scan.Input{log("1000"), log("1003")}}
+			if s.Selection.Range, err = timeRange(c); err == nil {
+				err = findTimes(c, s)
+			}
+			for n := range s.Inputs {
+				if start := s.Inputs[n].Start; (start != nil) != test.want || start != nil && *start != 1000 {
+					t.Errorf("%q: log %d counts from %v", test.args, n, start)
+				}
+			}
+			return err
+		}, test.args...)
+		if !strings.Contains(stderr, test.err) || strings.Contains(stderr, "follow each other") != (test.want && !strings.Contains(strings.Join(test.args, ""), "times")) {
+			t.Errorf("%q: %s", test.args, stderr)
+		}
+	}
+}

@@ -22,18 +22,20 @@ func UnitFlags() []cli.Flag {
 	}
 }
 
-// Units find out in which unit the values of logs are, and how to print them.
+// Units find out in which unit the values of logs are, and how to print them. Tags may have
+// different units: the values of each are converted to one unit for all.
 type Units struct {
 	Options unit.Options
-	finder  unit.Finder
 	c       *cli.Context
-	warned  bool
-	used    unit.Unit // of the logs, in values that may have been printed
+	finders []*unit.Finder
+	in      unit.Unit // what values that were printed were taken to be in
+	assumed bool      // that nothing states it
+	said    map[string]bool
 }
 
 // NewUnits returns the units that the options -in, -unit and -ovr ask for.
 func NewUnits(c *cli.Context) (*Units, error) {
-	u := &Units{Options: unit.Options{Unit: c.String("unit")}, c: c}
+	u := &Units{Options: unit.Options{Unit: c.String("unit")}, c: c, said: make(map[string]bool)}
 	if Given(c, "ovr") {
 		ratio := c.Float64("ovr")
 		if !(ratio > 0) || math.IsInf(ratio, 1) {
@@ -53,37 +55,55 @@ func NewUnits(c *cli.Context) (*Units, error) {
 	return u, nil
 }
 
-// Watch has the comments of a scan's logs read for their unit.
-func (u *Units) Watch(s *scan.Scan) {
-	s.Comment = func(input int, text []byte) error { return u.Comment(s.Inputs[input].Name, text) }
+// Finder returns a finder for logs that add up, tag by tag, but not with those of other finders.
+func (u *Units) Finder() *unit.Finder {
+	f := new(unit.Finder)
+	u.finders = append(u.finders, f)
+	return f
+}
+
+// Watch has the comments and tags of a scan read for their units.
+func (u *Units) Watch(s *scan.Scan) *unit.Finder {
+	f := u.Finder()
+	s.Comment = func(input int, text []byte) error { return u.Comment(f, s.Inputs[input].Name, text) }
+	s.Kept = func(input int, tag []byte) { u.Kept(f, s.Inputs[input].Name, tag) }
+	return f
+}
+
+// Kept says that a log has an interval with a tag.
+func (u *Units) Kept(f *unit.Finder, log string, tag []byte) { f.Uses(u.tag(tag), log) }
+
+// tag returns the tag that the values of a tag are added up under.
+func (u *Units) tag(tag []byte) []byte {
+	if u.c.Bool("it") {
+		return nil
+	}
+	return tag
 }
 
 // Comment reads a comment of a log for its unit. It returns an error if values may have been
 // printed that were taken to be in another unit.
-func (u *Units) Comment(log string, text []byte) error {
-	u.finder.Comment(log, text)
-	if u.used == (unit.Unit{}) || u.Options.In != (unit.Unit{}) {
+func (u *Units) Comment(f *unit.Finder, log string, text []byte) error {
+	found, late := f.Comment(log, text)
+	if u.Options.In != (unit.Unit{}) || found == (unit.Unit{}) || !u.assumed && !late || u.in == (unit.Unit{}) || found == u.in {
 		return nil
 	}
-	found, err := u.finder.Unit()
-	if err == nil && found != (unit.Unit{}) && found != u.used {
-		err = fmt.Errorf("the values of %s are in %s, but were taken as %s", log, found, u.used)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: -in says which is right for all", err)
-	}
-	return nil
+	return unclear(fmt.Errorf("the values of %s are in %s, but were taken as %s", log, found, u.in))
 }
+
+// unclear names the option that settles what unit values have.
+func unclear(err error) error { return fmt.Errorf("%w: -in says which is right for all", err) }
 
 // Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may
 // be compressed.
-func (u *Units) Header(log string, begin []byte) {
+func (u *Units) Header(f *unit.Finder, log string, begin []byte) {
+	f.Add(log)
 	reader := hdrlog.NewReader(bytes.NewReader(begin), log)
 	defer reader.Close()
 	for reader.Scan() {
 		switch record := reader.Record(); record.Kind {
 		case hdrlog.Comment:
-			u.finder.Comment(log, record.Text)
+			f.Comment(log, record.Text)
 		case hdrlog.IntervalRecord:
 			return
 		}
@@ -98,27 +118,77 @@ func (u *Units) PrintedRatio() float64 {
 	return u.Options.Ratio
 }
 
-// Scale returns how to print values, by the comments read so far. If the unit must be known and is
-// not, it is assumed to be nanoseconds, and a message says so once.
+// Scale returns how to print values, by the comments read so far: of the tags whose unit has the
+// factor 1, see [Units.Factor]. If the unit must be known and is not, it is assumed to be
+// nanoseconds. Messages say once what is assumed and converted. Logs of different units that have
+// the same tag do not add up, which is an error.
 func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
-	asked := mustKnow || u.Options.Unit != "" && u.Options.Ratio == 0
-	found, err := u.finder.Unit()
-	if err != nil {
-		if asked && u.Options.In == (unit.Unit{}) {
-			return unit.Scale{}, fmt.Errorf("%w: -in says which is right for all", err)
+	var found unit.Found
+	if u.Options.In == (unit.Unit{}) {
+		var err error
+		if found, err = unit.Find(u.finders...); err != nil {
+			return unit.Scale{}, unclear(err)
 		}
-		found = unit.Unit{}
 	}
-	s := u.Options.Scale(found)
+	if u.in != (unit.Unit{}) {
+		found.Unit = u.in // all is printed in one unit
+	}
+	if found.Differ != nil && found.Unstated != "" && u.Options.Ratio == 0 {
+		return unit.Scale{}, unclear(fmt.Errorf("%s does not state its unit, and %w", found.Unstated, found.Differ))
+	}
+	s := u.Options.Scale(found.Unit)
 	if mustKnow && s.In == (unit.Unit{}) {
 		s.In, s.Notice = unit.Nanosecond, unit.ErrAssumed
 	}
-	if asked {
-		u.used = s.In
+	u.in = s.In
+	switch {
+	case s.Notice != nil:
+		u.assumed = true
+		u.say("%v", s.Notice)
+	case u.Options.Ratio != 0 && found.Differ != nil:
+		u.say("%v; -ovr divides all of them alike, and -unit converts them", found.Differ)
+	case u.Options.Ratio != 0:
+	case found.Differ != nil && u.Options.Unit == "":
+		u.say("%v; they are converted to one unit", found.Differ)
 	}
-	if s.Notice != nil && !u.warned {
-		u.warned = true
-		fmt.Fprintf(u.c.App.ErrWriter, "%s: %v\n", u.c.App.Name, s.Notice)
+	if found.Unstated != "" && u.Options.Ratio == 0 && !u.assumed {
+		u.say("%s does not state its unit, so its values are taken as %s: -in names another unit for all logs", found.Unstated, found.Unit)
 	}
 	return s, nil
+}
+
+// say prints a message once.
+func (u *Units) say(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !u.said[format] {
+		u.said[format] = true
+		message(u.c.App.ErrWriter, u.c.App.Name, text)
+	}
+}
+
+// Factor returns what one unit of a tag's values is in the unit that [Units.Scale] takes them to be
+// in. An error says that the values of the tag do not add up.
+func (u *Units) Factor(f *unit.Finder, tag []byte) (float64, error) {
+	if u.Options.In != (unit.Unit{}) {
+		return 1, nil
+	}
+	own, err := f.Of(u.tag(tag))
+	if err != nil {
+		return 0, unclear(err)
+	}
+	return u.factor(own), nil
+}
+
+// LogFactor is Factor for the values of a log.
+func (u *Units) LogFactor(f *unit.Finder, log string) float64 {
+	if u.Options.In != (unit.Unit{}) {
+		return 1
+	}
+	return u.factor(f.OfLog(log))
+}
+
+func (u *Units) factor(own unit.Unit) float64 {
+	if u.Options.Ratio != 0 || own == (unit.Unit{}) || u.in == (unit.Unit{}) {
+		return 1
+	}
+	return u.in.Per(own)
 }

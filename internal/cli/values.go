@@ -38,16 +38,24 @@ func Millis(c *cli.Context, name string) (int64, error) {
 // didYouMean returns a question for the name that is most like a misspelled one, or nothing if no
 // name is.
 func didYouMean(misspelled string, names []string) string {
+	if best := nearest(misspelled, names); best != "" {
+		return "; did you mean " + strconv.Quote(best) + "?"
+	}
+	return ""
+}
+
+// nearest returns the name that is most like a misspelled one, empty if none is.
+func nearest(misspelled string, names []string) string {
 	best, least := "", 1+len(misspelled)/4 // more differences make another word
+	if len(misspelled) < 3 {               // everything is like a short word
+		return ""
+	}
 	for _, name := range names {
 		if d := distance(strings.ToLower(misspelled), strings.ToLower(name)); d <= least {
 			best, least = name, d-1
 		}
 	}
-	if best == "" || len(misspelled) < 3 { // everything is like a short word
-		return ""
-	}
-	return "; did you mean " + strconv.Quote(best) + "?"
+	return best
 }
 
 // distance returns how many bytes must be added, removed, replaced or swapped with their neighbour

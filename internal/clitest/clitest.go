@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"hdrkit/internal/loggen"
 )
 
 // Main runs the tests of a command's package, in whose scripts name runs the command.
@@ -20,7 +22,7 @@ func Main(m *testing.M, name string, command func()) {
 }
 
 // Run runs the scripts in testdata/script. In scripts, $TESTDATA is the testdata folder of the
-// repository, and $LOGS and $DIALECTS are its folders of logs.
+// repository; $LOGS, $DIALECTS and $MEASUREMENTS are folders in it.
 func Run(t *testing.T) {
 	root := Root()
 	testscript.Run(t, testscript.Params{
@@ -31,9 +33,10 @@ func Run(t *testing.T) {
 			env.Setenv("TESTDATA", filepath.Join(root, "testdata"))
 			env.Setenv("LOGS", filepath.Join(root, "testdata", "logs"))
 			env.Setenv("DIALECTS", filepath.Join(root, "testdata", "dialects"))
+			env.Setenv("MEASUREMENTS", filepath.Join(root, "testdata", "measurements"))
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": status, "gzip": compress, "tty": terminal},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": status, "gzip": compress, "tty": terminal, "loggen": generate},
 	})
 }
 
@@ -60,6 +63,26 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("exit status %s, want %s", got, args[0])
 	}
+}
+
+// generate writes a log of cassandra-stress: loggen FILE SECONDS RATE SEED [FACTOR
+// [OFFSET]]. The offset is when it starts, in seconds.
+func generate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: loggen file seconds rate seed [factor [offset]]")
+	}
+	var numbers [5]float64
+	for n, text := range args[1:] {
+		number, err := strconv.ParseFloat(text, 64)
+		ts.Check(err)
+		numbers[n] = number
+	}
+	file, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(loggen.Write(file, loggen.Options{
+		Seconds: int(numbers[0]), Rate: int(numbers[1]), Seed: uint64(numbers[2]), Factor: numbers[3], Start: 1468800000000 + int64(numbers[4])*1000,
+	}))
+	ts.Check(file.Close())
 }
 
 // compress writes a file compressed by gzip: gzip FILE FILE.gz [SIZE]. It cuts the result after

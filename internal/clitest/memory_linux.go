@@ -48,20 +48,26 @@ func TagsLog(t testing.TB, tags, intervals int, h *histogram.Histogram) string {
 	return path
 }
 
-// AtMost runs a command of the package, see [Main]. It must succeed and take at most some
-// MiB of memory. With -short, the test is skipped.
-func AtMost(t testing.TB, mib int64, name string, args ...string) {
+// AtMost runs a command of the package, see [Main]. It must take at most the memory that -memory
+// allows by default, and 64 MiB, and succeed, or end with status 1 and a message that begins as
+// refused does, if that is not empty. With -short, the test is skipped.
+func AtMost(t testing.TB, refused, name string, args ...string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("the race detector, which runs with -short, takes memory of its own")
 	}
+	const mib = 512 + 64
 	var own syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command(name, args...)
-	if out, err := c.CombinedOutput(); err != nil {
+	out, err := c.CombinedOutput()
+	switch {
+	case refused == "" && err != nil:
 		t.Fatalf("%v\n%s", err, out)
+	case refused != "" && (c.ProcessState.ExitCode() != 1 || !bytes.Contains(out, []byte(refused)) || !bytes.Contains(out, []byte("raise -memory"))):
+		t.Errorf("%v\n%s, want it refused: %s", err, out, refused)
 	}
 	// Linux counts the memory of this process too, at the start of the other one.
 	peak := int64(c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) >> 10

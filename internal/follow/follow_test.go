@@ -200,6 +200,21 @@ func TestFile(t *testing.T) {
 		file(t, path, "one\n")
 		r.awaitLines("a", "--", "one")
 	})
+	t.Run("becomes a folder", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		path := file(t, filepath.Join(dir, "a"), "one\n")
+		folder := filepath.Join(dir, "folder")
+		must(t, os.Mkdir(folder, 0o777))
+		r := read(t, func(f *Follower) { f.AddFile(path) })
+		r.awaitLines("a", "--", "one")
+		must(t, os.Remove(path))
+		must(t, os.Rename(folder, path))
+		r.awaitNotice("a is gone; waiting for it to come back")
+		must(t, os.Remove(path))
+		file(t, path, "two\n")
+		r.awaitLines("a", "--", "one", "--", "two")
+	})
 	t.Run("is added twice", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
@@ -425,5 +440,32 @@ func TestAtEnd(t *testing.T) {
 	f.Abort()
 	if err := <-done; err != ErrStopped {
 		t.Error(err)
+	}
+}
+
+// TestOpenAgain: a file that is replaced and comes back before it is opened is not read twice.
+func TestOpenAgain(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(path, []byte("1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	in := &Input{path: path}
+	for range 2 {
+		if err := in.open(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, g := range in.files {
+		defer g.file.Close()
+	}
+	if len(in.files) != 1 {
+		t.Errorf("it is read %d times", len(in.files))
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.open(); !os.IsNotExist(err) {
+		t.Errorf("a file that is gone: %v", err)
 	}
 }

@@ -24,6 +24,7 @@ type Input struct {
 	newest  fs.FileInfo  // of the last of files, nil if there was none
 	pipe    *os.File     // the special file that is read
 	trouble string       // why the name cannot be read now, as the last notice says
+	unread  string       // why a log of that name is not read, empty if it is
 	waiting bool         // a read waits for data
 	opened  bool         // there was a log
 	phase   phase
@@ -54,6 +55,13 @@ func (in *Input) Name() string { return in.name }
 
 // Once reports that the input ends by itself, as a pipe does.
 func (in *Input) Once() bool { return in.path == "" || in.special }
+
+// Unread says why a log of that name could not be read so far. It is empty if all could.
+func (in *Input) Unread() string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.unread
+}
 
 // signal has a reader that waits look again.
 func (in *Input) signal() {
@@ -94,11 +102,14 @@ func (in *Input) look() {
 		in.files[0].seen = info.ModTime()
 	}
 	trouble := ""
+	in.unread = ""
 	switch {
 	case err == nil:
 	case !errors.Is(err, fs.ErrNotExist):
+		in.unread = err.Error()
 		trouble = err.Error() + "; trying again"
 	case in.newest == nil:
+		in.unread = "was never there"
 		trouble = "is not there yet; waiting for it"
 	default:
 		trouble = "is gone; waiting for it to come back"

@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/follow"
+	"hdrkit/internal/ledger"
 	"hdrkit/internal/scan"
 )
 
@@ -43,8 +45,12 @@ type Options struct {
 	IgnoreTags bool
 	// Expected is the interval for which values are corrected, see [scan.Scan].
 	Expected float64
+	// Memory, if set, limits what the merger may keep.
+	Memory *ledger.Ledger
 	// Second says what the second number of an interval is, if that is known.
-	Second hdrlog.Second
+	Second hdrlog.SecondNumber
+	// Hint, if set, returns what to add to the message about a log.
+	Hint func(error) string
 	// Stop, when it is closed, ends the merging: files are read to their present end, pipes for
 	// [Grace].
 	Stop <-chan struct{}
@@ -61,14 +67,19 @@ type Sink interface {
 	Flush() error
 	// Malformed receives each malformed line. Its message is text, empty if none should be printed.
 	Malformed(err error, text string) error
+	// Unread receives why a log was not read, or not to its end.
+	Unread(text string)
 	// Notice receives other messages.
 	Notice(text string)
 }
 
-// A CommentSink can receive comments of the logs, before the intervals that follow them.
+// A CommentSink can receive comments of the logs, before the intervals that follow them, and the
+// tags of the intervals.
 type CommentSink interface {
 	// Comment receives a comment. If it returns an error, the merging ends with that.
 	Comment(log string, text []byte) error
+	// Kept receives the tag of each interval that is wanted, before its window.
+	Kept(log string, tag []byte)
 }
 
 // An IntervalSink can receive intervals that are not merged.
@@ -100,8 +111,11 @@ type Merger struct {
 	follower *follow.Follower
 	live     *merge.Live
 	decoders sync.Pool
-	seen     int64 // intervals
-	received bool  // the sink has something to flush
+	account  *ledger.Account // of open windows
+	charge   ledger.Charge
+	seen     int64           // intervals
+	received bool            // the sink has something to flush
+	kinds    map[string]kind // by tag, which begins with = so that there is none without
 	now      func() time.Time
 
 	mu     sync.Mutex
@@ -152,6 +166,7 @@ type item struct {
 	start, end int64
 	line       int
 	sum        *merge.Sum
+	extent     scan.Extent
 	err        error
 	notice     bool
 	fatal      error
@@ -165,14 +180,19 @@ func New(o Options, sink Sink) *Merger {
 	if o.Tag == nil {
 		o.Tag = func(_ *follow.Input, tag []byte) []byte { return tag }
 	}
+	if o.Hint == nil {
+		o.Hint = func(error) string { return "" }
+	}
 	m := &Merger{
 		options: o, sink: sink, live: merge.NewLive(max(o.Size, 1), o.Idle), now: time.Now,
-		find: make(map[*follow.Input]*input), byLive: make(map[*merge.LiveInput]*input), wake: make(chan struct{}, 1), done: make(chan struct{}),
+		kinds: make(map[string]kind), find: make(map[*follow.Input]*input), byLive: make(map[*merge.LiveInput]*input), wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	if o.CompleteSilent {
 		m.live.CompleteSilent()
 	}
-	m.decoders.New = func() any { return scan.NewDecoder(o.Expected) }
+	payloads := scan.Payloads(o.Memory)
+	m.decoders.New = func() any { return scan.NewDecoder(o.Expected, payloads) }
+	m.account = o.Memory.Open("open windows", "make them shorter, or choose tags with -incT")
 	return m
 }
 
@@ -236,6 +256,9 @@ func (m *Merger) Run(f *follow.Follower) error {
 	}
 	for _, in := range m.inputs {
 		m.sayRest(in)
+		if why := in.source.Unread(); why != "" {
+			m.sink.Unread(in.state.Name + ": " + why)
+		}
 	}
 	return m.sink.Flush()
 }
@@ -381,6 +404,9 @@ func (m *Merger) take(in *input) error {
 			return err
 		}
 	}
+	if err := m.charge.Set(m.account, m.live.Open(), m.live.Bytes()); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	in.state = state
 	m.mu.Unlock()
@@ -399,7 +425,7 @@ func (m *Merger) end(in *input) {
 	in.state.Ended = true
 	m.mu.Unlock()
 	if in.err != nil {
-		m.sink.Notice(fmt.Sprintf("%s: %v; it is read no further", in.state.Name, in.err))
+		m.sink.Unread(fmt.Sprintf("%s: %v; it is read no further%s", in.state.Name, in.err, m.options.Hint(in.err)))
 	}
 	m.sayRest(in)
 }
@@ -414,7 +440,7 @@ func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
 		return m.sink.(CommentSink).Comment(in.state.Name, i.comment)
 	}
 	if i.notice {
-		m.sink.Notice(i.err.Error())
+		m.sink.Notice(i.err.Error() + m.options.Hint(i.err))
 		return nil
 	}
 	late := false
@@ -430,6 +456,9 @@ func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
 		}()
 	}
 	if i.err == nil && i.wanted {
+		if sink, ok := m.sink.(CommentSink); ok {
+			sink.Kept(state.Name, i.tag)
+		}
 		var err error
 		if m.options.Size == 0 {
 			merged := merge.Merged{Window: merge.Window{Start: i.start, End: i.end}, Tag: i.tag, LogStart: i.logStart}
@@ -438,6 +467,9 @@ func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
 			}
 			m.received = true
 			return m.sink.(IntervalSink).Interval(&merged, i.relative, i.length)
+		}
+		if i.err = m.admit(in, i); i.err != nil {
+			return m.skip(in, i, state, now)
 		}
 		if late {
 			state.Late++
@@ -456,10 +488,48 @@ func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
 		}
 	}
 	if i.err != nil {
-		state.Skipped++
-		return m.sink.Malformed(i.err, in.malformed.text(now, i.err.Error(), "malformed line"))
+		return m.skip(in, i, state, now)
 	}
 	return nil
+}
+
+// skip reports a line that is left out.
+func (m *Merger) skip(in *input, i *item, state *State, now time.Time) error {
+	state.Skipped++
+	return m.sink.Malformed(i.err, in.malformed.text(now, i.err.Error(), "malformed line"))
+}
+
+// A kind is what the intervals of a tag have in common, so that they all add up.
+type kind struct {
+	scan.Extent        // the smallest ratio, and the highest value
+	first       string // the place of the first interval
+}
+
+// admit returns an error if an interval does not add up with those of its tag before. Sinks add up
+// windows of a whole run, so an interval that does not fit costs itself, wherever it is.
+func (m *Merger) admit(in *input, i *item) error {
+	key := ""
+	if i.tag != nil {
+		key = "=" + string(i.tag)
+	}
+	k, known := m.kinds[key]
+	if !known {
+		k = kind{i.extent, fmt.Sprintf("%s:%d", in.state.Name, i.line)}
+	}
+	var err error
+	ratio, highest := min(k.Ratio, i.extent.Ratio), max(k.Highest, i.extent.Highest)
+	switch {
+	case (k.Ratio == 0) != (i.extent.Ratio == 0):
+		err = histogram.ErrKind
+	case ratio > 0 && highest/ratio >= 1<<63:
+		err = histogram.ErrSpan
+	default:
+		k.Ratio, k.Highest = ratio, highest
+		m.kinds[key] = k
+		return nil
+	}
+	err = fmt.Errorf("%w: the first interval of the tag is at %s", err, k.first)
+	return &hdrlog.SyntaxError{File: in.state.Name, Line: i.line, Field: "payload", Err: err}
 }
 
 // sayRest says how many messages were not printed.
@@ -593,7 +663,8 @@ func (m *Merger) interval(in *input, i *item, interval *hdrlog.Interval, tags ma
 		}
 	}
 	i.sum = sums.Get().(*merge.Sum)
-	err := m.add(i.sum, interval)
+	extent, err := m.add(i.sum, interval)
+	i.extent = extent
 	var fatal scan.Fatal
 	if errors.As(err, &fatal) {
 		i.fatal = fmt.Errorf("%s:%d: %w", in.state.Name, i.line, fatal.Err)
@@ -602,9 +673,9 @@ func (m *Merger) interval(in *input, i *item, interval *hdrlog.Interval, tags ma
 	}
 }
 
-func (m *Merger) add(s *merge.Sum, interval *hdrlog.Interval) error {
+func (m *Merger) add(s *merge.Sum, interval *hdrlog.Interval) (scan.Extent, error) {
 	d := m.decoders.Get().(*scan.Decoder)
 	defer m.decoders.Put(d)
-	defer d.Release()
-	return d.Visit(interval, scan.Place{}).AddTo(s)
+	took, err := d.Visit(interval, scan.Place{}).Take(scan.Want{}, s)
+	return took.Extent, err
 }

@@ -12,10 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/follow"
 	"hdrkit/internal/scan"
+	"hdrkit/tags"
 )
 
 // A run is a merger whose sink keeps what it receives.
@@ -76,6 +79,8 @@ func (r *run) Malformed(_ error, text string) error {
 	}
 	return nil
 }
+
+func (r *run) Unread(text string) { r.Notice("unread: " + text) }
 
 func (r *run) Notice(text string) {
 	r.mu.Lock()
@@ -222,26 +227,144 @@ func TestIntervals(t *testing.T) {
 	r.await("3.000 1.000 x", "3.000 1.000 y", "4.000 1.000 x")
 }
 
+// A failing sink fails in one method, for windows only if all logs have not ended.
+type failing struct {
+	*run
+	in  string
+	err error
+}
+
+func (f *failing) fails(method string) error {
+	if method == f.in {
+		return f.err
+	}
+	return nil
+}
+
+func (f *failing) Window(m *merge.Merged) error {
+	if m.Window.Start/1000-clitest.LiveStart > 3 {
+		return errors.Join(f.run.Window(m), f.fails("last window"))
+	}
+	return errors.Join(f.run.Window(m), f.fails("window"))
+}
+
+func (f *failing) Interval(m *merge.Merged, relative, length float64) error {
+	return errors.Join(f.run.Interval(m, relative, length), f.fails("interval"))
+}
+func (f *failing) Late(m *merge.Merged) error { return errors.Join(f.run.Late(m), f.fails("late")) }
+func (f *failing) Flush() error               { return errors.Join(f.run.Flush(), f.fails("flush")) }
+func (f *failing) Comment(string, []byte) error {
+	return f.fails("comment")
+}
+func (f *failing) Kept(string, []byte) {}
+func (f *failing) Malformed(err error, text string) error {
+	return errors.Join(f.run.Malformed(err, text), f.fails("malformed"))
+}
+
 // TestErrors ends a merger by an error of the sink, and an input by an error of its own.
 func TestErrors(t *testing.T) {
 	t.Parallel()
+	base := fmt.Sprintf("#[BaseTime: %d]\n", clitest.LiveStart)
+	var log []io.Reader // as it is read
+	for _, second := range []int{0, 1, 3, 9, 1} {
+		log = append(log, strings.NewReader(base+"#comment\n"+string(clitest.Line(t, second, 1000, 1, "x"))))
+	}
+	log = append(log, strings.NewReader("malformed\n"))
 	line := clitest.Line(t, 0, 1000, 1, "x")
-	failed := errors.New("failed")
-	r := &run{t: t, fail: failed}
-	r.Merger = New(Options{Size: 1000}, r)
-	f := follow.New(follow.Options{Waiting: r.Merger.Waiting})
-	defer f.Close()
-	f.AddReader("-", strings.NewReader(string(line)))
-	if err := r.Run(f); err != failed {
-		t.Error(err)
+	for _, method := range []string{"", "window", "last window", "interval", "late", "flush", "comment", "malformed"} {
+		for _, size := range []int64{0, 1000} {
+			r := &failing{run: &run{t: t}, in: method}
+			if method != "" {
+				r.err = errors.New("failed")
+			}
+			r.Merger = New(Options{Size: size}, r)
+			f := follow.New(follow.Options{Waiting: r.Merger.Waiting})
+			for _, part := range log {
+				part.(*strings.Reader).Seek(0, io.SeekStart)
+			}
+			f.AddReader("-", io.MultiReader(log...))
+			err := r.Run(f)
+			f.Close()
+			wanted := r.err
+			if size == 0 && (method == "window" || method == "last window" || method == "late") || size > 0 && method == "interval" {
+				wanted = nil
+			}
+			if !errors.Is(err, wanted) {
+				t.Errorf("%s, windows of %d ms: %v", method, size, err)
+			}
+			if method == "" && r.malformed != 1 {
+				t.Errorf("windows of %d ms: %d malformed, %q", size, r.malformed, r.messages)
+			}
+			if method == "" && size > 0 && (len(r.windows) != 4 || len(r.late) != 1) {
+				t.Errorf("%q, late %q", r.windows, r.late)
+			}
+		}
 	}
 
 	s := start(t, Options{Size: 1000}, func(f *follow.Follower) {
 		f.AddReader("broken", io.MultiReader(strings.NewReader(string(line)), broken{}))
 	})
 	s.end(nil)
-	if len(s.windows) != 1 || len(s.messages) != 1 || s.messages[0] != "broken: no such device; it is read no further" {
+	if len(s.windows) != 1 || len(s.messages) != 1 || s.messages[0] != "unread: broken: no such device; it is read no further" {
 		t.Errorf("%q %q", s.windows, s.messages)
+	}
+}
+
+// TestCompleteSilent: with the option, the last window is complete once all logs are silent.
+func TestCompleteSilent(t *testing.T) {
+	t.Parallel()
+	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
+	r := start(t, Options{Size: 1000, Idle: time.Millisecond, CompleteSilent: true}, func(f *follow.Follower) { f.AddFile(a.Path) })
+	a.Second(0, 1000, 1)
+	r.await("0 x 1")
+}
+
+// TestRanges: the values of doubles of a tag must fit one histogram, those of all of them together.
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	w := hdrlog.NewWriter(&log)
+	w.BaseTime(clitest.LiveStart)
+	for second, ratio := range []float64{0x1p-10, 0x1p-40, 0x1p10, 0x1p-10} {
+		h, err := histogram.New(histogram.Layout{Digits: 2, Lowest: 1, Ratio: ratio})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Record(1<<20, 1)
+		if err := w.Interval([]byte("x"), float64(second), 1, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Flush()
+	r := start(t, Options{Size: 1000}, func(f *follow.Follower) { f.AddReader("log", strings.NewReader(log.String())) })
+	r.end(nil)
+	// 2^30 is 2^70 times as much as 2^-40, but not as 2^-10.
+	if want := []string{"0 x 1", "1 x 1", "3 x 1"}; !slices.Equal(r.windows, want) || r.malformed != 1 {
+		t.Errorf("%q, %d malformed, want %q", r.windows, r.malformed, want)
+	}
+}
+
+// TestTag: an interval has the tag that the option Tag returns, before any is selected.
+func TestTag(t *testing.T) {
+	t.Parallel()
+	only, err := tags.NewFilter([]string{"log::.*"}, []string{"log::y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapped := func(in *follow.Input, tag []byte) []byte { return []byte(in.Name() + "::" + string(tag)) }
+	for _, size := range []int64{0, 1000} {
+		r := start(t, Options{Size: size, Tag: mapped, Selection: scan.Selection{Tags: only}}, func(f *follow.Follower) {
+			f.AddReader("log", strings.NewReader(fmt.Sprintf("#[BaseTime: %d]\n", clitest.LiveStart)+string(clitest.Line(t, 0, 1000, 1, "x"))+string(clitest.Line(t, 1, 1000, 1, "y"))))
+			f.AddReader("other", strings.NewReader(string(clitest.Line(t, 0, 1000, 1, "x"))))
+		})
+		r.end(nil)
+		want := "0 log::x 1"
+		if size == 0 {
+			want = "0.000 1.000 log::x"
+		}
+		if len(r.windows) != 1 || r.windows[0] != want || r.Seen() != 3 {
+			t.Errorf("%q of %d intervals, want %s", r.windows, r.Seen(), want)
+		}
 	}
 }
 
@@ -285,5 +408,102 @@ func TestQuiet(t *testing.T) {
 		if got := q.text(begin.Add(test.after), "m", "thing"); got != test.want {
 			t.Errorf("after %v: %q, not %q", test.after, got, test.want)
 		}
+	}
+}
+
+// TestKinds: an interval that does not add up with those of its tag costs itself only, also if it
+// lies in another window. Where nothing is merged, it is as good as the others.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	line := func(tag string, second int, ratio float64, value float64) string {
+		h, err := histogram.New(histogram.Layout{Digits: 2, Lowest: 1, Ratio: ratio})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ratio == 0 {
+			err = h.Record(int64(value), 1)
+		} else {
+			err = h.RecordFloat(value, 1)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := new(histogram.Encoder).AppendBase64(nil, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%s%d.000,1.000,1.0,%s\n", tag, second, text)
+	}
+	for size, want := range map[int64][]string{
+		0:    {"0.000 1.000 x", "0.000 1.000 ", "1.000 1.000 ", "1.000 1.000 x", "2.000 1.000 x", "2.000 1.000 y", "3.000 1.000 y", "4.000 1.000 x"},
+		1000: {"0  1", "0 x 1", "1  1", "2 x 1", "2 y 1", "4 x 1"},
+	} {
+		dir := t.TempDir()
+		a := clitest.NewLogWriter(t, filepath.Join(dir, "a"), 0, "x")
+		r := start(t, Options{Size: size, Idle: time.Hour}, func(f *follow.Follower) { f.AddFile(a.Path) })
+		a.Line(line("Tag=x,", 0, 0, 5))
+		a.Line(line("", 0, 1, 5))
+		a.Line(line("", 1, 0x1p-20, 7))
+		a.Line(line("Tag=x,", 1, 1, 5)) // a double among integers
+		a.Line(line("Tag=x,", 2, 0, 5))
+		a.Line(line("Tag=y,", 2, 0x1p-40, 1))
+		a.Line(line("Tag=y,", 3, 0x1p+40, 0x1p+40)) // too far from the one before
+		a.Line(line("Tag=x,", 4, 0, 5))
+		clitest.Await(t, "all lines", nil, func() bool {
+			states := r.States()
+			return len(states) > 0 && states[0].Lines >= 12
+		})
+		close(r.stop)
+		r.end(nil)
+		if !slices.Equal(r.windows, want) {
+			t.Errorf("%q, want %q", r.windows, want)
+		}
+		skipped := 0
+		if size > 0 {
+			skipped = 2
+			if want := fmt.Sprintf("%s:8: payload: %v: the first interval of the tag is at %[1]s:5", a.Path, histogram.ErrKind); len(r.messages) != 2 || r.messages[0] != want {
+				t.Errorf("%q", r.messages)
+			}
+		}
+		if r.malformed != skipped {
+			t.Errorf("%d malformed lines, want %d", r.malformed, skipped)
+		}
+	}
+}
+
+// TestUnread: logs that cannot be read are reported again at the end.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a := clitest.NewLogWriter(t, filepath.Join(dir, "a"), 0, "x")
+	loop, missing, late := filepath.Join(dir, "loop"), filepath.Join(dir, "missing"), filepath.Join(dir, "late")
+	if err := os.Symlink("loop", loop); err != nil {
+		t.Skipf("skipped: there are no symbolic links: %v", err)
+	}
+	r := start(t, Options{Size: 1000, Idle: time.Millisecond}, func(f *follow.Follower) {
+		for _, path := range []string{a.Path, loop, missing, late} {
+			f.AddFile(path)
+		}
+	})
+	b := clitest.NewLogWriter(t, late, 0, "x") // this one comes
+	for s := range 2 {
+		a.Second(s, 1000, 1)
+		b.Second(s, 1000, 1)
+	}
+	clitest.Await(t, "both logs", nil, func() bool {
+		states := r.States()
+		return len(states) > 3 && states[0].End > 0 && states[3].End > 0
+	})
+	os.Remove(a.Path) // was read
+	close(r.stop)
+	r.end(nil)
+	var unread []string
+	for _, text := range r.messages {
+		if text, ok := strings.CutPrefix(text, "unread: "); ok {
+			unread = append(unread, text)
+		}
+	}
+	if len(unread) != 2 || !strings.HasPrefix(unread[0], loop+": stat ") || unread[1] != missing+": was never there" {
+		t.Errorf("%q", unread)
 	}
 }

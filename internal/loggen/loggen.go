@@ -24,6 +24,8 @@ type Options struct {
 	// Distinct is the number of seconds with histograms of their own. Later seconds repeat these,
 	// which is much faster. 0 means all.
 	Distinct int
+	// Factor makes everything slower. 0 means 1.
+	Factor float64
 }
 
 // operation is a kind of operation of the load.
@@ -56,7 +58,7 @@ func Write(w io.Writer, o Options) error {
 	var line []byte
 	for s := range o.Seconds {
 		if o.Distinct == 0 || s < o.Distinct {
-			intervals, err := second(random, &encoder, o.Rate)
+			intervals, err := second(random, &encoder, o)
 			if err != nil {
 				return err
 			}
@@ -76,7 +78,7 @@ func Write(w io.Writer, o Options) error {
 }
 
 // second returns the intervals of one second.
-func second(random *rand.Rand, encoder *histogram.Encoder, rate int) ([]encoded, error) {
+func second(random *rand.Rand, encoder *histogram.Encoder, o Options) ([]encoded, error) {
 	var intervals []encoded
 	for _, op := range operations {
 		stall := random.IntN(60) == 0
@@ -84,8 +86,11 @@ func second(random *rand.Rand, encoder *histogram.Encoder, rate int) ([]encoded,
 		for _, h := range []*histogram.Histogram{&service, &wait, &response} {
 			h.Reset(histogram.Layout{Digits: 3, Lowest: 1})
 		}
-		for range rate / op.share {
+		for range o.Rate / op.share {
 			served, waited := op.sample(random, stall)
+			if o.Factor > 0 {
+				served, waited = int64(float64(served)*o.Factor), int64(float64(waited)*o.Factor)
+			}
 			service.Record(served, 1)
 			wait.Record(waited, 1)
 			response.Record(served+waited, 1)

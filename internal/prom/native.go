@@ -6,10 +6,14 @@
 package prom
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/ledger"
+	"hdrkit/internal/unit"
 	"hdrkit/tags"
 )
 
@@ -24,12 +28,15 @@ const (
 type Options struct {
 	// Metric is the name of the histogram. The gauges of the last window begin with it.
 	Metric string
-	// Ratio is the unit ratio, by which values are divided.
-	Ratio float64
+	// Ratio returns the unit ratio of a tag, by which its values are divided. It is called when the
+	// tag first comes. Nil stands for 1.
+	Ratio func(tag []byte) float64
 	// Schema is the one of native histograms.
 	Schema int
 	// Percentiles are those of the last window that are shown.
 	Percentiles []float64
+	// Memory, if set, limits what the totals may take.
+	Memory *ledger.Ledger
 }
 
 // A span is neighbouring buckets of a native histogram.
@@ -48,7 +55,7 @@ type native struct {
 // buckets puts the counts of h into the buckets of a native histogram. The counts of a slot go to
 // the bucket of the highest value of the slot, bucket i being (2^((i-1)*2^-schema),
 // 2^(i*2^-schema)].
-func buckets(h *histogram.Histogram, o *Options) native {
+func buckets(h *histogram.Histogram, ratio float64, schema int) native {
 	var n native
 	last, before := 0, int64(0) // the bucket that is counted, and the count of the one before it
 	var count int64
@@ -59,12 +66,12 @@ func buckets(h *histogram.Histogram, o *Options) native {
 		}
 	}
 	for slot := range h.Recorded() {
-		value := h.Float(slot.High) / o.Ratio
+		value := unit.Divide(h.Float(slot.High), ratio)
 		if value == 0 {
 			n.zero += uint64(slot.Count)
 			continue
 		}
-		bucket := int(math.Ceil(math.Ldexp(math.Log2(value), o.Schema)))
+		bucket := int(math.Ceil(math.Ldexp(math.Log2(value), schema)))
 		switch {
 		case len(n.spans) == 0:
 			n.spans = append(n.spans, span{int32(bucket), 1})
@@ -91,32 +98,55 @@ func quantile(percentile float64) string {
 
 // total has all values of a tag since the start.
 type total struct {
-	tag []byte
-	all histogram.Histogram
-	sum float64 // of all values, in the unit of the log
+	tag    []byte
+	all    merge.Sum
+	sum    float64 // of all values, in the unit of the log
+	ratio  float64 // what to divide values by
+	charge ledger.Charge
 }
 
-// add adds the counts of h.
-func (t *total) add(h *histogram.Histogram) error {
-	if err := t.all.Add(h); err != nil {
-		return err
-	}
-	t.sum += h.Mean() * float64(h.TotalCount())
-	return nil
-}
+// of returns a value of the tag in printed units.
+func (t *total) of(v float64) float64 { return unit.Divide(v, t.ratio) }
 
 // totals are the totals by tag.
-type totals map[string]*total
+type totals struct {
+	options *Options
+	account *ledger.Account
+	tags    map[string]*total
+	scratch histogram.Histogram
+}
 
-func (ts totals) of(tag []byte) *total {
+func newTotals(o *Options) totals {
+	account := o.Memory.Open("tags", "choose some with -incT, or add them up with -it")
+	return totals{options: o, account: account, tags: make(map[string]*total)}
+}
+
+// add adds the counts of h to the total of a tag, which it returns.
+func (ts *totals) add(tag []byte, h *histogram.Histogram) (*total, error) {
 	key := tags.Text(tag)
-	t := ts[key]
+	t := ts.tags[key]
 	if t == nil {
-		t = &total{tag: append([]byte(nil), tag...)}
-		if tag != nil && t.tag == nil {
-			t.tag = []byte{}
+		t = &total{tag: bytes.Clone(tag), ratio: 1}
+		if ts.options.Ratio != nil {
+			t.ratio = ts.options.Ratio(tag)
 		}
-		ts[key] = t
+		ts.tags[key] = t
 	}
-	return t
+	if err := t.all.AddHistogram(0, 0, h); err != nil {
+		return nil, err
+	}
+	t.sum += h.Mean() * float64(h.TotalCount())
+	return t, t.charge.Set(ts.account, 1, tagBytes+t.all.Size())
+}
+
+// tagBytes is about what a tag takes beside its counts.
+const tagBytes = 500
+
+// counts returns the counts of a total. They are valid until it is called again.
+func (ts *totals) counts(t *total) *histogram.Histogram {
+	h, err := t.all.Histogram(&ts.scratch)
+	if err != nil { // the intervals of a tag add up: package live sees to that
+		return new(histogram.Histogram)
+	}
+	return h
 }

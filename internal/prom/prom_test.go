@@ -73,7 +73,7 @@ func TestBuckets(t *testing.T) {
 		{"nothing", 5, 1, nil, map[int]int64{}, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			n := buckets(counted(t, layout, test.values...), &Options{Ratio: test.ratio, Schema: test.schema})
+			n := buckets(counted(t, layout, test.values...), test.ratio, test.schema)
 			if got := n.absolute(); fmt.Sprint(got) != fmt.Sprint(test.want) || n.zero != test.zero {
 				t.Errorf("got %v and %d zeros", got, n.zero)
 			}
@@ -96,7 +96,7 @@ func TestBucketsHold(t *testing.T) {
 				values = append(values, random.Int64N(1<<(1+random.IntN(50))))
 			}
 			h := counted(t, layout, values...)
-			n := buckets(h, &Options{Ratio: ratio, Schema: schema})
+			n := buckets(h, ratio, schema)
 			want := map[int]int64{}
 			var zero uint64
 			width := math.Exp2(math.Exp2(float64(-schema)))
@@ -126,7 +126,7 @@ func TestBucketsHold(t *testing.T) {
 // collector returns one of two tags.
 func collector(t *testing.T) *Collector {
 	t.Helper()
-	c := NewCollector(Options{Metric: "latency_seconds", Ratio: 1000, Schema: 5, Percentiles: []float64{50, 99.9}}, func() []live.State {
+	c := NewCollector(Options{Metric: "latency_seconds", Ratio: func([]byte) float64 { return 1000 }, Schema: 5, Percentiles: []float64{50, 99.9}}, func() []live.State {
 		return []live.State{{Name: "a.hdr", Lines: 7, Skipped: 2, Late: 1, End: 5000}, {Name: "b.hdr", Ended: true}}
 	})
 	layout := histogram.Layout{Digits: 3}
@@ -276,7 +276,7 @@ func fields(t *testing.T, m []byte) map[protowire.Number][]any {
 // TestRemote decodes what is written by the numbers of prometheus/prompb.
 func TestRemote(t *testing.T) {
 	var body bytes.Buffer
-	r := NewRemote(&body, Options{Metric: "latency", Ratio: 2, Schema: -1, Percentiles: []float64{50}})
+	r := NewRemote(&body, Options{Metric: "latency", Ratio: func([]byte) float64 { return 2 }, Schema: -1, Percentiles: []float64{50}})
 	layout := histogram.Layout{Digits: 3}
 	if err := r.Row([]byte("rt"), 1000, counted(t, layout, 2, 8, 0), false); err != nil {
 		t.Fatal(err)
@@ -316,5 +316,25 @@ func TestRemote(t *testing.T) {
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("%s", strings.Join(names, "\n"))
+	}
+}
+
+// TestRatios proves that each tag has a unit ratio of its own.
+func TestRatios(t *testing.T) {
+	t.Parallel()
+	c := NewCollector(Options{Metric: "latency", Schema: 5, Percentiles: []float64{50}, Ratio: func(tag []byte) float64 {
+		return map[string]float64{"us": 1e-3, "ns": 1}[string(tag)]
+	}}, nil)
+	for tag, value := range map[string]int64{"us": 7, "ns": 7000} {
+		if err := c.Window([]byte(tag), 1000, counted(t, histogram.Layout{Digits: 3}, value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for family := range c.families(true) {
+		for _, m := range family.Metric {
+			if h := m.Histogram; h != nil && (h.GetSampleSum() < 7000 || h.GetSampleSum() > 7010) || m.Gauge != nil && (m.Gauge.GetValue() < 7000 || m.Gauge.GetValue() > 7010) {
+				t.Errorf("%s: %v", family.GetName(), m)
+			}
+		}
 	}
 }

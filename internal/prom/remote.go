@@ -27,7 +27,9 @@ type Remote struct {
 
 // NewRemote returns a Remote that writes each row to w by one Write.
 func NewRemote(w io.Writer, o Options) *Remote {
-	return &Remote{w: w, options: o, totals: make(totals)}
+	r := &Remote{w: w, options: o}
+	r.totals = newTotals(&r.options)
+	return r
 }
 
 // RemoteHeader are the fields of a remote-write request.
@@ -70,20 +72,20 @@ const (
 // Row writes the counts of h as a row that ends at end, in milliseconds since the epoch. If
 // onlyTotal is set, the row has no figures of its own.
 func (r *Remote) Row(tag []byte, end int64, h *histogram.Histogram, onlyTotal bool) error {
-	t := r.totals.of(tag)
-	if err := t.add(h); err != nil {
+	t, err := r.totals.add(tag, h)
+	if err != nil {
 		return fmt.Errorf("tag %s: %w", tags.Text(tag), err)
 	}
 	o := &r.options
 	r.row = r.row[:0]
-	r.series(tag, o.Metric, "", seriesHistograms, nativeMessage(t, o, end))
+	r.series(tag, o.Metric, "", seriesHistograms, nativeMessage(t, r.totals.counts(t), o, end))
 	if !onlyTotal && h.TotalCount() > 0 {
 		for _, p := range o.Percentiles {
-			r.series(tag, o.Metric+"_window", quantile(p), seriesSamples, sampleMessage(h.Float(h.ValueAtPercentile(p))/o.Ratio, end))
+			r.series(tag, o.Metric+"_window", quantile(p), seriesSamples, sampleMessage(t.of(h.Float(h.ValueAtPercentile(p))), end))
 		}
-		r.series(tag, o.Metric+"_window_max", "", seriesSamples, sampleMessage(h.Float(h.Max())/o.Ratio, end))
+		r.series(tag, o.Metric+"_window_max", "", seriesSamples, sampleMessage(t.of(h.Float(h.Max())), end))
 	}
-	_, err := r.w.Write(r.row)
+	_, err = r.w.Write(r.row)
 	return err
 }
 
@@ -114,10 +116,10 @@ func sampleMessage(value float64, end int64) []byte {
 	return appendVarint(m, sampleTime, uint64(end))
 }
 
-func nativeMessage(t *total, o *Options, end int64) []byte {
-	n := buckets(&t.all, o)
-	m := appendVarint(nil, histogramCount, uint64(t.all.TotalCount()))
-	m = appendDouble(m, histogramSum, t.sum/o.Ratio)
+func nativeMessage(t *total, all *histogram.Histogram, o *Options, end int64) []byte {
+	n := buckets(all, t.ratio, o.Schema)
+	m := appendVarint(nil, histogramCount, uint64(all.TotalCount()))
+	m = appendDouble(m, histogramSum, t.of(t.sum))
 	m = appendVarint(m, histogramSchema, protowire.EncodeZigZag(int64(o.Schema)))
 	m = appendDouble(m, histogramThreshold, 0)
 	m = appendVarint(m, histogramZero, n.zero)

@@ -2,6 +2,7 @@ package prom
 
 import (
 	"bytes"
+	"iter"
 	"maps"
 	"net/http"
 	"slices"
@@ -22,6 +23,7 @@ import (
 type Collector struct {
 	options Options
 	states  func() []live.State
+	scrapes chan struct{} // has one for each scrape that is answered
 
 	mu      sync.Mutex
 	totals  totals
@@ -40,7 +42,9 @@ func NewCollector(o Options, states func() []live.State) *Collector {
 	if states == nil {
 		states = func() []live.State { return nil }
 	}
-	return &Collector{options: o, states: states, totals: make(totals), current: make(map[string]figures)}
+	c := &Collector{options: o, states: states, scrapes: make(chan struct{}, mostScrapes), current: make(map[string]figures)}
+	c.totals = newTotals(&c.options)
+	return c
 }
 
 // Window adds what a tag has in a window that is complete, which ends at end in milliseconds since
@@ -48,7 +52,8 @@ func NewCollector(o Options, states func() []live.State) *Collector {
 func (c *Collector) Window(tag []byte, end int64, h *histogram.Histogram) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.totals.of(tag).add(h); err != nil {
+	t, err := c.totals.add(tag, h)
+	if err != nil {
 		return err
 	}
 	if end > c.window {
@@ -58,9 +63,9 @@ func (c *Collector) Window(tag []byte, end int64, h *histogram.Histogram) error 
 	if h.TotalCount() == 0 {
 		return nil
 	}
-	f := figures{max: h.Float(h.Max()) / c.options.Ratio}
+	f := figures{max: t.of(h.Float(h.Max()))}
 	for _, p := range c.options.Percentiles {
-		f.quantiles = append(f.quantiles, h.Float(h.ValueAtPercentile(p))/c.options.Ratio)
+		f.quantiles = append(f.quantiles, t.of(h.Float(h.ValueAtPercentile(p))))
 	}
 	c.current[tags.Text(tag)] = f
 	return nil
@@ -70,7 +75,8 @@ func (c *Collector) Window(tag []byte, end int64, h *histogram.Histogram) error 
 func (c *Collector) Late(tag []byte, h *histogram.Histogram) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.totals.of(tag).add(h)
+	_, err := c.totals.add(tag, h)
+	return err
 }
 
 // Handler returns what answers requests: /metrics and /-/healthy.
@@ -83,63 +89,124 @@ func (c *Collector) Handler() http.Handler {
 	return mux
 }
 
+const (
+	// mostScrapes is the number of scrapes that are answered at a time.
+	mostScrapes = 2
+	// tagsAtOnce is the number of tags whose metrics are in memory for a scrape.
+	tagsAtOnce = 500
+)
+
 // metrics writes native histograms if the scraper takes protocol buffers, and classic buckets
-// otherwise.
+// otherwise. It writes a family piece by piece.
 func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
+	select {
+	case c.scrapes <- struct{}{}:
+		defer func() { <-c.scrapes }()
+	default:
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "other scrapes are being answered", http.StatusServiceUnavailable)
+		return
+	}
 	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
-	var body bytes.Buffer
-	encoder := expfmt.NewEncoder(&body, format)
-	for _, family := range c.families(format.FormatType() == expfmt.TypeProtoDelim) {
+	w.Header().Set("Content-Type", string(format))
+	asProtobuf := format.FormatType() == expfmt.TypeProtoDelim
+	var piece bytes.Buffer
+	encoder := expfmt.NewEncoder(&piece, format)
+	last := ""
+	for family := range c.families(asProtobuf) {
+		piece.Reset()
 		if err := encoder.Encode(family); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
+			panic(http.ErrAbortHandler) // part of the answer is sent
+		}
+		text := piece.Bytes()
+		for !asProtobuf && family.GetName() == last && bytes.HasPrefix(text, []byte("#")) { // what all pieces begin with
+			_, text, _ = bytes.Cut(text, []byte("\n"))
+		}
+		last = family.GetName()
+		if _, err := w.Write(text); err != nil {
 			return
 		}
 	}
+	piece.Reset()
 	if closer, ok := encoder.(expfmt.Closer); ok {
 		closer.Close() // writes to memory
 	}
-	w.Header().Set("Content-Type", string(format))
-	w.Write(body.Bytes())
+	w.Write(piece.Bytes())
 }
 
-// families returns all metrics.
-func (c *Collector) families(native bool) []*dto.MetricFamily {
-	c.mu.Lock()
-	values := family(c.options.Metric, dto.MetricType_HISTOGRAM, "All values recorded since the start, by tag.")
-	window := family(c.options.Metric+"_window", dto.MetricType_GAUGE, "Exact quantiles of the last complete window, by tag.")
-	highest := family(c.options.Metric+"_window_max", dto.MetricType_GAUGE, "The maximum of the last complete window, by tag.")
-	for _, key := range slices.Sorted(maps.Keys(c.totals)) {
-		t := c.totals[key]
-		label := tagLabel(t.tag)
-		values.Metric = append(values.Metric, &dto.Metric{Label: label, Histogram: c.histogram(t, native)})
-		f, ok := c.current[key]
-		if !ok {
-			continue
+// families iterates over all metrics, in pieces of families.
+func (c *Collector) families(native bool) iter.Seq[*dto.MetricFamily] {
+	return func(yield func(*dto.MetricFamily) bool) {
+		c.mu.Lock()
+		keys := slices.Sorted(maps.Keys(c.totals.tags))
+		c.mu.Unlock()
+		for _, kind := range []func(keys []string, native bool) *dto.MetricFamily{c.values, c.quantiles, c.highest} {
+			for some := range slices.Chunk(keys, tagsAtOnce) {
+				c.mu.Lock()
+				f := kind(some, native)
+				c.mu.Unlock()
+				if len(f.Metric) > 0 && !yield(f) {
+					return
+				}
+			}
 		}
-		for n, p := range c.options.Percentiles {
-			quantiles := append(pair("quantile", quantile(p)), label...)
-			window.Metric = append(window.Metric, &dto.Metric{Label: quantiles, Gauge: &dto.Gauge{Value: &f.quantiles[n]}})
+		for _, f := range c.own() {
+			if len(f.Metric) > 0 && !yield(f) {
+				return
+			}
 		}
-		highest.Metric = append(highest.Metric, &dto.Metric{Label: label, Gauge: &dto.Gauge{Value: &f.max}})
 	}
-	c.mu.Unlock()
-	all := append([]*dto.MetricFamily{values, window, highest}, c.own()...)
-	return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool { return len(f.Metric) == 0 })
+}
+
+// values returns the histograms of some tags.
+func (c *Collector) values(keys []string, native bool) *dto.MetricFamily {
+	f := family(c.options.Metric, dto.MetricType_HISTOGRAM, "All values recorded since the start, by tag.")
+	for _, key := range keys {
+		t := c.totals.tags[key]
+		f.Metric = append(f.Metric, &dto.Metric{Label: tagLabel(t.tag), Histogram: c.histogram(t, native)})
+	}
+	return f
+}
+
+// quantiles returns those of the last window, of some tags.
+func (c *Collector) quantiles(keys []string, _ bool) *dto.MetricFamily {
+	f := family(c.options.Metric+"_window", dto.MetricType_GAUGE, "Exact quantiles of the last complete window, by tag.")
+	for _, key := range keys {
+		own, ok := c.current[key]
+		for n, p := range c.options.Percentiles {
+			if ok {
+				label := append(pair("quantile", quantile(p)), tagLabel(c.totals.tags[key].tag)...)
+				f.Metric = append(f.Metric, &dto.Metric{Label: label, Gauge: &dto.Gauge{Value: &own.quantiles[n]}})
+			}
+		}
+	}
+	return f
+}
+
+// highest returns the maxima of the last window, of some tags.
+func (c *Collector) highest(keys []string, _ bool) *dto.MetricFamily {
+	f := family(c.options.Metric+"_window_max", dto.MetricType_GAUGE, "The maximum of the last complete window, by tag.")
+	for _, key := range keys {
+		if own, ok := c.current[key]; ok {
+			f.Metric = append(f.Metric, &dto.Metric{Label: tagLabel(c.totals.tags[key].tag), Gauge: &dto.Gauge{Value: &own.max}})
+		}
+	}
+	return f
 }
 
 // histogram returns a total as a native histogram, or with classic buckets.
 func (c *Collector) histogram(t *total, asNative bool) *dto.Histogram {
-	h := &dto.Histogram{SampleCount: proto.Uint64(uint64(t.all.TotalCount())), SampleSum: proto.Float64(t.sum / c.options.Ratio)}
+	all := c.totals.counts(t)
+	h := &dto.Histogram{SampleCount: proto.Uint64(uint64(all.TotalCount())), SampleSum: proto.Float64(t.of(t.sum))}
 	if !asNative {
-		counts := output.StatsOf(&t.all, nil, true, output.Stats{}).Buckets
-		for n, bound := range output.Bounds(t.all.Double()) {
+		for _, b := range output.StatsOf(all, nil, true, output.Stats{}).Buckets {
 			h.Bucket = append(h.Bucket, &dto.Bucket{
-				UpperBound: proto.Float64(bound / c.options.Ratio), CumulativeCount: proto.Uint64(uint64(counts[n])),
+				UpperBound: proto.Float64(t.of(b.Bound)), CumulativeCount: proto.Uint64(uint64(b.Count)),
 			})
 		}
 		return h
 	}
-	n := buckets(&t.all, &c.options)
+	n := buckets(all, t.ratio, c.options.Schema)
 	h.Schema, h.ZeroThreshold, h.ZeroCount = proto.Int32(int32(c.options.Schema)), proto.Float64(0), proto.Uint64(n.zero)
 	for _, s := range n.spans {
 		h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: proto.Int32(s.offset), Length: proto.Uint32(s.length)})

@@ -1,16 +1,22 @@
 // Package push sends encoded rows to an HTTP receiver in batches. It repeats what the receiver
 // could not take, and makes the caller wait rather than drop a row.
+//
+// A receiver may repeat in its answer what it got. So no message has a byte of an answer if the
+// request holds a secret: messages have the status code and the name of the receiver then.
 package push
 
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,15 +65,39 @@ func ParseURL(text string) (*url.URL, error) {
 	case u.User != nil:
 		return nil, errors.New("a URL holds no credentials; HDRKIT_PUSH_AUTHORIZATION does")
 	}
+	if port := u.Port(); port != "" {
+		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
+			return nil, fmt.Errorf("there is no port %s; ports are from 1 to 65535", port)
+		}
+	}
 	return u, nil
+}
+
+// noSecrets are the parameters of receivers whose values are no secrets.
+var noSecrets = []string{"bucket", "consistency", "db", "org", "orgID", "precision", "rp"}
+
+// secret reports whether a request may hold a secret: a token, or a parameter that nobody knows.
+func (o *Options) secret() bool {
+	if o.Header.Get("Authorization") != "" {
+		return true
+	}
+	parameters, err := url.ParseQuery(o.URL.RawQuery)
+	for name := range parameters {
+		if !slices.Contains(noSecrets, name) {
+			return true
+		}
+	}
+	return err != nil
 }
 
 // A Pusher sends rows.
 type Pusher struct {
 	options Options
 	client  http.Client
+	secret  bool            // requests may hold a secret
 	context context.Context // ends when the pusher drops unsent rows
 	giveUp  context.CancelFunc
+	taken   bool          // the receiver has taken a batch. Only run uses it.
 	ended   chan struct{} // the sender has returned
 
 	mu      sync.Mutex
@@ -105,7 +135,7 @@ func New(o Options) *Pusher {
 	if o.age == 0 {
 		o.age, o.pause = batchAge, firstPause
 	}
-	p := &Pusher{options: o, ended: make(chan struct{})}
+	p := &Pusher{options: o, secret: o.secret(), ended: make(chan struct{})}
 	p.changed.L = &p.mu
 	p.client = http.Client{
 		Timeout: timeout,
@@ -201,6 +231,7 @@ func (p *Pusher) deliver(b *batch) {
 		var refused refusal
 		switch {
 		case err == nil:
+			p.taken = true
 			if away {
 				p.options.Notice("the receiver is back")
 			}
@@ -211,6 +242,9 @@ func (p *Pusher) deliver(b *batch) {
 			p.result.Refused += b.rows
 			p.mu.Unlock()
 			return
+		case !p.taken && isCertificate(err): // a new one may come while rows are sent
+			p.options.Notice(fmt.Sprintf("the receiver is not to be trusted: %v", err))
+			p.GiveUp()
 		case p.context.Err() == nil && !away:
 			p.options.Notice(fmt.Sprintf("the receiver did not take %s: %v; trying again", count(b.rows, "row"), err))
 			away = true
@@ -243,11 +277,7 @@ func (p *Pusher) post(body []byte) (wait time.Duration, err error) {
 	request.Header = p.options.Header
 	answer, err := p.client.Do(request)
 	if err != nil {
-		var inURL *url.Error
-		if errors.As(err, &inURL) {
-			err = inURL.Err // the URL itself may hold a secret
-		}
-		return 0, err
+		return 0, p.printableError(err)
 	}
 	defer answer.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
@@ -255,8 +285,11 @@ func (p *Pusher) post(body []byte) (wait time.Duration, err error) {
 	if answer.StatusCode/100 == 2 {
 		return 0, nil
 	}
-	err = errors.New(answer.Status)
-	if message := p.printable(text); message != "" {
+	// The text in the answer's first line comes from the receiver, too.
+	err = errors.New(strings.TrimSpace(fmt.Sprintf("%d %s", answer.StatusCode, http.StatusText(answer.StatusCode))))
+	if p.secret {
+		err = fmt.Errorf("%w from %s", err, p.options.URL.Host)
+	} else if message := printable(text); message != "" {
 		err = fmt.Errorf("%w: %s", err, message)
 	}
 	if answer.StatusCode/100 == 5 || answer.StatusCode == http.StatusTooManyRequests {
@@ -265,18 +298,34 @@ func (p *Pusher) post(body []byte) (wait time.Duration, err error) {
 	return 0, refusal{err}
 }
 
-// printable returns the receiver's message on one line, without control characters and credentials.
-func (p *Pusher) printable(text []byte) string {
+// printable returns the receiver's message on one line, without control characters.
+func printable(text []byte) string {
 	message := strings.Join(strings.Fields(string(text)), " ")
-	message = strings.TrimFunc(strconv.QuoteToGraphic(message), func(r rune) bool { return r == '"' })
-	if secret := p.options.Header.Get("Authorization"); secret != "" {
-		message = strings.ReplaceAll(message, secret, "...")
-		_, token, _ := strings.Cut(secret, " ")
-		if token != "" {
-			message = strings.ReplaceAll(message, token, "...")
-		}
+	return strings.TrimFunc(strconv.QuoteToGraphic(message), func(r rune) bool { return r == '"' })
+}
+
+// printableError returns an error of a request that may be printed. The URL itself may hold a
+// secret, and so may an error that quotes what the receiver has sent.
+func (p *Pusher) printableError(err error) error {
+	var inURL *url.Error
+	if errors.As(err, &inURL) {
+		err = inURL.Err
 	}
-	return message
+	var network *net.OpError
+	var timeout net.Error
+	switch {
+	case !p.secret, isCertificate(err), errors.As(err, &network), errors.As(err, &timeout) && timeout.Timeout():
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s closed the connection", p.options.URL.Host)
+	}
+	return fmt.Errorf("%s did not answer as HTTP says", p.options.URL.Host)
+}
+
+// isCertificate reports whether the receiver did not prove its name.
+func isCertificate(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	return errors.As(err, &certificate)
 }
 
 // retryAfter reads the header field of that name: seconds, or a date. It waits at most a few

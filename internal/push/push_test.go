@@ -1,8 +1,11 @@
 package push
 
 import (
+	"bufio"
 	"fmt"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -156,13 +159,96 @@ func TestRefused(t *testing.T) {
 		if result := p.Close(); result != (Result{Refused: batchRows}) {
 			t.Errorf("%+v", result)
 		}
-		want := fmt.Sprintf(`the receiver refused 5000 rows: %d %s: status\x1b[2J %[1]d of ...`, status, http.StatusText(status))
+		want := fmt.Sprintf("the receiver refused 5000 rows: %d %s from %s", status, http.StatusText(status), strings.TrimPrefix(r.URL, "http://"))
 		if text := notices(); text != want {
 			t.Errorf("%s\nnot %s", text, want)
 		}
 		if r.requests != 2 {
 			t.Errorf("%d requests", r.requests)
 		}
+	}
+}
+
+// TestMessage checks that the receiver's own words are printed on one line if there is no secret.
+func TestMessage(t *testing.T) {
+	t.Parallel()
+	r := receive(t, func(int, http.ResponseWriter, *http.Request) int { return http.StatusBadRequest })
+	u, _ := url.Parse(r.URL + "/write?db=a&precision=ms")
+	var notice string
+	p := New(Options{URL: u, Notice: func(text string) { notice = text }})
+	write(t, p, 3)
+	p.Close()
+	if want := `the receiver refused 3 rows: 400 Bad Request: status\x1b[2J 400 of secret42`; notice != want {
+		t.Errorf("%s\nnot %s", notice, want)
+	}
+}
+
+// TestSecret sends secrets to receivers that repeat what they get, in all places of an answer. No
+// message has a secret.
+func TestSecret(t *testing.T) {
+	t.Parallel()
+	const secret = "secret42"
+	token := http.Header{"Authorization": {"Token " + secret}}
+	for _, answer := range []string{
+		"HTTP/1.1 400 no " + secret + "\r\nConnection: close\r\n\r\n",
+		"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n" + strings.Repeat(" ", 994) + secret,
+		"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\nno " + strings.ToUpper(secret),
+		secret + "\r\n\r\n",
+		"HTTP/1.1 " + secret + "\r\n\r\n",
+		"HTTP/1.1 204 No Content\r\n" + secret + "\r\n\r\n",
+		"HTTP/1.1 204 No Content\r\nTransfer-Encoding: " + secret + "\r\n\r\n",
+		"",
+	} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { listener.Close() })
+		go func() {
+			for {
+				c, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				if request, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+					io.Copy(io.Discard, request.Body)
+					io.WriteString(c, answer)
+				}
+				c.Close()
+			}
+		}()
+		for query, header := range map[string]http.Header{"": token, "?token=" + secret: {}, "?db=a&u=me&p=" + secret: {}, "?a;b=" + secret: {}} {
+			u, err := ParseURL("http://" + listener.Addr().String() + "/write" + query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			notices := make(chan string, 10)
+			p := New(Options{URL: u, Header: header, age: time.Millisecond, pause: time.Hour, Notice: func(text string) { notices <- text }})
+			write(t, p, 1)
+			text := <-notices
+			if strings.Contains(strings.ToLower(text), "secret") || !strings.Contains(text, listener.Addr().String()) {
+				t.Errorf("%q, %q: %s", answer, query, text)
+			}
+			p.GiveUp()
+			p.Close()
+		}
+	}
+}
+
+// TestCertificate pushes to a receiver whose certificate nobody knows. Trying again makes no sense.
+func TestCertificate(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	p, notices := pusher(server.URL, time.Millisecond)
+	write(t, p, 3)
+	if result := p.Close(); result != (Result{Unsent: 3}) {
+		t.Errorf("%+v", result)
+	}
+	if text := notices(); !strings.Contains(text, "the receiver is not to be trusted: tls: failed to verify certificate: x509: ") {
+		t.Error(text)
 	}
 }
 
@@ -240,6 +326,7 @@ func TestParseURL(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"http://127.0.0.1:8086/write?db=a": true, "https://example.org/api/v1/push": true,
 		"": false, "127.0.0.1:8086": false, "ftp://a/b": false, "http:///x": false, "http://user:pw@a/b": false, "http://a b:pw/": false,
+		"http://a:99999/": false, "http://a:0/": false, "http://a:65535/": true,
 	} {
 		_, err := ParseURL(text)
 		if (err == nil) != ok {

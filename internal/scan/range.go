@@ -33,29 +33,44 @@ const (
 	LogStart Origin = iota // the start of the log
 	Epoch                  // 1970
 	LogEnd                 // the end of the log, [Input.End]
+	Steady                 // where the logs become steady; a caller must find that and replace the bound
 )
 
 // Contains reports whether an interval of a log starts in the range. The end of the log, in
 // milliseconds since the epoch, matters only if FromEnd does.
+//
+// It compares whole milliseconds, since binary fractions of the same time differ in the last bit.
 func (r Range) Contains(i *hdrlog.Interval, logEnd int64) bool {
-	return (r.From == nil || r.From.of(i, logEnd) >= r.From.Seconds) &&
-		(r.To == nil || r.To.of(i, logEnd) <= r.To.Seconds)
+	return (r.From == nil || r.From.of(i, logEnd) >= roundMillis(r.From.Seconds)) &&
+		(r.To == nil || r.To.of(i, logEnd) <= roundMillis(r.To.Seconds))
 }
 
-// of returns the start of the interval on the scale of the bound.
+// of returns the start of the interval on the scale of the bound, in milliseconds.
 func (b *Bound) of(i *hdrlog.Interval, logEnd int64) float64 {
 	switch b.Origin {
 	case Epoch:
-		return i.Absolute()
+		return roundMillis(i.Absolute())
 	case LogEnd:
-		return float64(i.StartMillis()-logEnd) / 1000
+		return roundMillis(i.Absolute()) - float64(logEnd)
 	}
-	return i.Relative()
+	return roundMillis(i.Relative())
 }
+
+// roundMillis returns the millisecond that a log prints for a number of seconds. Truncating would
+// give the one before, if the binary fraction lies below it.
+func roundMillis(seconds float64) float64 { return math.Round(seconds * 1000) }
+
+// EndMillis returns the end of an interval as [Input.End] counts it.
+func EndMillis(i *hdrlog.Interval) int64 { return int64(roundMillis(i.Absolute() + i.Length)) }
 
 // FromEnd reports whether a bound counts from the end of the log.
 func (r Range) FromEnd() bool {
 	return r.From != nil && r.From.Origin == LogEnd || r.To != nil && r.To.Origin == LogEnd
+}
+
+// FromLog reports whether a bound counts from the start or the end of the log.
+func (r Range) FromLog() bool {
+	return r.From != nil && r.From.Origin != Epoch && r.From.Origin != Steady || r.To != nil && r.To.Origin != Epoch
 }
 
 // All reports whether the range is all time.
@@ -68,6 +83,10 @@ func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 		set          **Bound
 	}{{"s", from, &r.From}, {"e", to, &r.To}} {
 		if bound.text == "" {
+			continue
+		}
+		if bound.text == "steady" && bound.option == "s" {
+			r.From = &Bound{Origin: Steady}
 			continue
 		}
 		parsed, ok := ParseTime(bound.text, zone)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"hdrkit/hdrlog"
 )
 
 func TestParseTime(t *testing.T) {
@@ -50,5 +52,59 @@ func TestParseTime(t *testing.T) {
 				t.Errorf("%s, %v, want %s", got, ok, want)
 			}
 		})
+	}
+}
+
+// TestContains proves that both ends of a range belong to it, whatever binary fractions do: each
+// millisecond of a log chooses itself, from its start, from its end, and since the epoch.
+func TestContains(t *testing.T) {
+	t.Parallel()
+	const start = 1468800000.137
+	end := EndMillis(&hdrlog.Interval{Start: 3, Length: 0.25, Base: start})
+	for ms := range 3000 {
+		seconds := float64(ms) / 1000
+		i := &hdrlog.Interval{Start: seconds, Length: 0.25, Base: start, LogStart: start}
+		for _, text := range []string{
+			fmt.Sprintf("%.3f", seconds), fmt.Sprintf("%dms", ms),
+			fmt.Sprintf("1468800%03d.%03d", (ms+137)/1000, (ms+137)%1000), fmt.Sprintf("-%.3f", 3.25-seconds),
+		} {
+			r, err := ParseRange(text, text, time.UTC)
+			if err != nil || !r.Contains(i, end) {
+				t.Fatalf("%s does not choose the interval at %.3f: %v", text, seconds, err)
+			}
+			i.Start += 0.001
+			later := r.Contains(i, end)
+			i.Start -= 0.002
+			if later || r.Contains(i, end) {
+				t.Fatalf("%s chooses a neighbour of the interval at %.3f", text, seconds)
+			}
+			i.Start = seconds
+		}
+	}
+}
+
+// TestFromLog: which ranges depend on when the log starts or ends.
+func TestFromLog(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		from, to         string
+		fromLog, fromEnd bool
+		all              bool
+	}{
+		{"", "", false, false, true},
+		{"5", "", true, false, false},
+		{"", "5", true, false, false},
+		{"-5", "", true, true, false},
+		{"", "-5", true, true, false},
+		{"1468800003", "", false, false, false},
+		{"", "1468800003", false, false, false},
+		{"1468800003", "5", true, false, false},
+		{"5", "1468800003", true, false, false},
+		{"1468800003", "-5", true, true, false},
+	} {
+		r, err := ParseRange(test.from, test.to, time.UTC)
+		if err != nil || r.FromLog() != test.fromLog || r.FromEnd() != test.fromEnd || r.All() != test.all {
+			t.Errorf("from %q to %q: %t, %t, %t, %v", test.from, test.to, r.FromLog(), r.FromEnd(), r.All(), err)
+		}
 	}
 }

@@ -81,9 +81,11 @@ func Start[R any](s *Scan, lanes [][]Part, decode work[R]) (cursors []*Cursor[R]
 		go l.read(size, jobs, stopped)
 	}
 	var workers sync.WaitGroup
+	payloads := Payloads(s.Memory)
 	for n := range s.Workers {
 		workers.Go(func() {
-			d := NewDecoder(s.Expected)
+			d := NewDecoder(s.Expected, payloads)
+			defer d.charge.Set(payloads, 0, 0)
 			for {
 				select {
 				case <-stopped:
@@ -174,12 +176,16 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 		b.errs = append(b.errs, make([]error, missing)...)
 		b.kept = append(b.kept, make([]bool, missing)...)
 	}
+	fatal := false
 	for n := range b.Records {
 		r := &b.Records[n]
-		b.errs[n], b.kept[n] = nil, r.Kind == hdrlog.IntervalRecord && s.Select(b.input, &r.Interval)
+		if b.errs[n], b.kept[n] = nil, false; fatal {
+			continue // the scan ends before this record
+		}
+		b.kept[n] = r.Kind == hdrlog.IntervalRecord && s.Select(b.input, &r.Interval)
 		if b.kept[n] {
 			b.errs[n] = work(worker, d.Visit(&r.Interval, b.place(s, n)), &b.results[n])
-			d.Release()
+			fatal = errors.As(b.errs[n], new(Fatal))
 		}
 	}
 }
@@ -261,7 +267,7 @@ func (c *Cursor[R]) take(n int) (bool, error) {
 	r := &b.Records[n]
 	switch r.Kind {
 	case hdrlog.Malformed, hdrlog.Notice:
-		return false, s.Report(r.Err.(*hdrlog.SyntaxError), r.Kind == hdrlog.Malformed)
+		return false, s.Report(r.Err, r.Kind == hdrlog.Malformed)
 	case hdrlog.IntervalRecord:
 		s.Seen++
 	case hdrlog.Comment:
@@ -277,6 +283,9 @@ func (c *Cursor[R]) take(n int) (bool, error) {
 	}
 	if !b.kept[n] {
 		return false, nil
+	}
+	if s.Kept != nil {
+		s.Kept(b.input, r.Interval.Tag)
 	}
 	c.Visit, c.Result = Visit{Interval: &r.Interval, Place: b.place(s, n)}, &b.results[n]
 	return true, nil

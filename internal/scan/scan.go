@@ -8,12 +8,18 @@
 package scan
 
 import (
+	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 
+	"github.com/klauspost/compress/zstd"
+
 	"hdrkit/hdrlog"
+	"hdrkit/internal/ledger"
 	"hdrkit/tags"
 )
 
@@ -33,9 +39,12 @@ type Input struct {
 	// Untagged, if not nil, is the tag of its untagged intervals, unless Tag is set.
 	Untagged []byte
 	// Second says what the second number of its intervals is, if that is known.
-	Second hdrlog.Second
-	// End is the end of its last interval, in milliseconds since the epoch. It matters only if
-	// [Range.FromEnd] does.
+	Second hdrlog.SecondNumber
+	// Start is the time from which a range counts, in seconds since the epoch, if that is not the
+	// start of the log: the log is a part of one that was rotated.
+	Start *float64
+	// End is the end of its last interval, or of the log that it is a part of, in milliseconds
+	// since the epoch. It matters only if [Range.FromEnd] does.
 	End int64
 	// Open opens it.
 	Open func() (io.ReadCloser, error)
@@ -56,6 +65,61 @@ func Stdin(r io.Reader) Input {
 	}
 	return input
 }
+
+// maxOpen is the number of files that stay open while they are read. Systems allow 256 or 1024 open
+// files.
+const maxOpen = 128
+
+// OpenBriefly has files opened for each read, if the inputs are too many to keep all of them open.
+// Reading a batch takes far longer than opening.
+func OpenBriefly(inputs []Input) {
+	if len(inputs) <= maxOpen {
+		return
+	}
+	for n := range inputs {
+		in := &inputs[n]
+		if in.Info == nil || !in.Info.Mode().IsRegular() {
+			continue
+		}
+		path, info := in.Name, in.Info
+		in.Open = func() (io.ReadCloser, error) { return &brief{path: path, info: info}, nil }
+	}
+}
+
+// brief reads a file that it opens for each read only.
+type brief struct {
+	path   string
+	info   fs.FileInfo
+	offset int64
+}
+
+// opened limits the number of files that are open for brief reads at the same time.
+var opened = make(chan struct{}, maxOpen/2)
+
+func (b *brief) Read(p []byte) (int, error) {
+	opened <- struct{}{}
+	defer func() { <-opened }()
+	f, err := os.Open(b.path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !os.SameFile(info, b.info) {
+		return 0, errors.New("it was replaced while it was read")
+	}
+	n, err := f.ReadAt(p, b.offset)
+	b.offset += int64(n)
+	if n > 0 {
+		err = nil // the next read meets it again
+	}
+	return n, err
+}
+
+func (b *brief) Close() error { return nil }
 
 // NewReader returns a reader of the input, which is open as r.
 func (i *Input) NewReader(r io.Reader) *hdrlog.Reader {
@@ -101,11 +165,16 @@ type Scan struct {
 	Report func(err *hdrlog.SyntaxError, malformed bool) error
 	// Comment, if set, takes the comments that hold no time, in the order of the logs.
 	Comment func(input int, text []byte) error
+	// Kept, if set, takes the input and the tag of each interval of the selection, after the
+	// comments before it.
+	Kept func(input int, tag []byte)
 	// Progress, if set, takes the numbers of bytes as they are read. Several goroutines call it.
 	Progress func(bytes int)
 	// Expected is the interval at which values were to be recorded, in the units of the log. Visits
 	// correct what they decode for coordinated omission. At 0 they correct nothing.
 	Expected float64
+	// Memory, if set, limits what the work may keep.
+	Memory *ledger.Ledger
 	// BatchDone, if set, is called whenever all lines that have been read so far have been consumed
 	// or reported, or a few hundred kilobytes of lines that come faster. It is the time to flush.
 	BatchDone func() error
@@ -138,7 +207,13 @@ func (s *Scan) Select(input int, i *hdrlog.Interval) bool {
 	} else if i.Tag == nil {
 		i.Tag = s.Inputs[input].Untagged
 	}
-	return s.Selection.Keeps(i, s.Inputs[input].End)
+	tested := i
+	if start := s.Inputs[input].Start; start != nil {
+		whole := *i
+		whole.LogStart = *start
+		tested = &whole
+	}
+	return s.Selection.Keeps(tested, s.Inputs[input].End)
 }
 
 // Open opens the log of an input. See [hdrlog.Reader.SetBatchSize] for batchSize; at 0 it is the
@@ -149,25 +224,61 @@ func (s *Scan) Open(input, batchSize int) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	var counted io.Reader = file
-	if s.Progress != nil {
-		counted = &counter{file, s.Progress}
+	src, window, err := s.window(s.Count(file))
+	if err != nil {
+		window()
+		file.Close()
+		return nil, fmt.Errorf("%s: %w", in.Name, err)
 	}
-	log := &Log{in.NewReader(counted), file}
+	log := &Log{in.NewReader(src), file, window}
 	if batchSize > 0 {
 		log.SetBatchSize(batchSize)
 	}
 	return log, nil
 }
 
+// Count returns a reader of file that reports to Progress.
+func (s *Scan) Count(file io.Reader) io.Reader {
+	if s.Progress == nil {
+		return file
+	}
+	return &counter{file, s.Progress}
+}
+
 // A Log is an input that is open.
 type Log struct {
 	*hdrlog.Reader
-	file io.Closer
+	file   io.Closer
+	window func() // gives its memory back
 }
 
 // Close closes the file.
-func (l *Log) Close() error { return l.file.Close() }
+func (l *Log) Close() error {
+	l.window()
+	return l.file.Close()
+}
+
+// window charges for the window of a log that is compressed by zstd. It returns the same log, and
+// what gives that back.
+func (s *Scan) window(log io.Reader) (_ io.Reader, free func(), err error) {
+	begin := make([]byte, zstd.HeaderMaxSize)
+	n, err := io.ReadFull(log, begin[:4])
+	if err == nil && string(begin[:n]) == "\x28\xb5\x2f\xfd" {
+		var more int
+		more, err = io.ReadFull(log, begin[n:])
+		n += more
+	}
+	log = io.MultiReader(bytes.NewReader(begin[:n]), log)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return log, func() {}, err
+	}
+	var header zstd.Header
+	if header.Decode(begin[:n]) != nil {
+		return log, func() {}, nil // no zstd, or the reader says what is wrong
+	}
+	account, charge := s.Memory.Open("logs with zstd windows", "give fewer at a time"), new(ledger.Charge)
+	return log, func() { charge.Set(account, 0, 0) }, charge.Set(account, 1, int(min(cmp.Or(header.WindowSize, header.FrameContentSize), 1<<30)))
+}
 
 // Err is [hdrlog.Reader.Err] with the name of the input.
 func (l *Log) Err() error {

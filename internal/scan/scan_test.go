@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -44,7 +47,8 @@ func run(t *testing.T, s *Scan) (got []string, err error) {
 		}
 	}
 	err = Run(s, func(_ int, v Visit, count *int64) error {
-		h, err := v.Histogram()
+		took, err := v.Take(Want{Counts: true})
+		h := took.Counts
 		if err == nil {
 			*count = h.TotalCount()
 		}
@@ -300,22 +304,15 @@ func TestVisit(t *testing.T) {
 			t.Parallel()
 			s := &Scan{Inputs: []Input{text("a", "0,1,1,"+string(payload)+"\n")}, Workers: 1, Expected: test.expected}
 			err := Run(s, func(_ int, v Visit, sum *merge.Sum) error {
-				if err := v.Check(); err != nil {
+				if _, err := v.Take(Want{}); err != nil {
 					return err
 				}
-				if err := v.AddTo(sum); err != nil {
+				took, err := v.Take(Want{Counts: true}, sum)
+				if err != nil {
 					return err
 				}
-				own, err := v.Histogram()
-				if err != nil || own.TotalCount() != test.want {
-					t.Errorf("%v", err)
-				}
-				if again, err := v.Histogram(); again != own {
-					t.Errorf("%v", err)
-				}
-				x, err := v.Extent()
-				if x != (Extent{}) {
-					t.Errorf("%+v", x)
+				if took.Counts.TotalCount() != test.want || took.Extent != (Extent{}) {
+					t.Errorf("%+v", took)
 				}
 				return err
 			}, func(_ Visit, sum *merge.Sum) error {
@@ -329,6 +326,87 @@ func TestVisit(t *testing.T) {
 				t.Errorf("%v, want %s", err, test.err)
 			}
 		})
+	}
+}
+
+// TestVisitFigures: each method gives the counts of the corrected interval, whichever is called
+// first and whatever the payload is.
+func TestVisitFigures(t *testing.T) {
+	t.Parallel()
+	for _, ratio := range []float64{0, 0.5} {
+		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: ratio})
+		h.Record(100, 2)
+		h.Record(1000, 1)
+		payload, err := new(histogram.Encoder).AppendBase64(nil, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, expected := range []float64{0, 1, 100} {
+			want := h
+			if expected != 0 {
+				want = new(histogram.Histogram)
+				if err := h.CorrectInto(want, expected); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, test := range []struct {
+				name string
+				got  func(v Visit) (string, error)
+				want string
+			}{
+				{"Max", func(v Visit) (string, error) {
+					took, err := v.Take(Want{Max: true})
+					return fmt.Sprint(took.Max), err
+				}, fmt.Sprint(want.Float(want.Max()))},
+				{"Histogram, Max", func(v Visit) (string, error) {
+					took, err := v.Take(Want{Counts: true, Max: true})
+					if err != nil {
+						return "", err
+					}
+					return fmt.Sprint(took.Counts.TotalCount(), took.Max), err
+				}, fmt.Sprint(want.TotalCount(), want.Float(want.Max()))},
+				{"Sums", func(v Visit) (string, error) {
+					var sum merge.Sum
+					if _, err := v.Take(Want{}, &sum); err != nil {
+						return "", err
+					}
+					h, err := sum.Histogram(new(histogram.Histogram))
+					if err != nil {
+						return "", err
+					}
+					return fmt.Sprint(h.TotalCount(), h.Float(h.Max())), err
+				}, fmt.Sprint(want.TotalCount(), want.Float(want.Max()))},
+				{"Packed", func(v Visit) (string, error) {
+					var data []byte
+					_, err := v.Take(Want{Packed: &data})
+					if err != nil {
+						return "", err
+					}
+					p, err := new(histogram.Decoder).OpenBinary(data)
+					if err != nil {
+						return "", err
+					}
+					h, err := p.Histogram()
+					if err != nil {
+						return "", err
+					}
+					return fmt.Sprint(h.TotalCount(), h.Float(h.Max())), nil
+				}, fmt.Sprint(want.TotalCount(), want.Float(want.Max()))},
+				{"Extent", func(v Visit) (string, error) {
+					took, err := v.Take(Want{})
+					return fmt.Sprint(took.Extent.Ratio > 0, took.Extent.Highest), err
+				}, map[bool]string{false: "false 0", true: "true " + fmt.Sprint(want.Float(want.Max()))}[ratio > 0]},
+			} {
+				d := NewDecoder(expected, nil)
+				got, err := test.got(d.Visit(&hdrlog.Interval{Length: 1, Payload: payload}, Place{}))
+				if err != nil || got != test.want {
+					t.Errorf("%s of ratio %v, every %v: %s, %v, want %s", test.name, ratio, expected, got, err, test.want)
+				}
+				if _, err := test.got(d.Visit(&hdrlog.Interval{Length: 1, Payload: payload[:20]}, Place{})); err == nil {
+					t.Errorf("%s of a payload that is cut short is no error", test.name)
+				}
+			}
+		}
 	}
 }
 
@@ -394,5 +472,41 @@ func TestLongLines(t *testing.T) {
 	}
 	if _, err := run(t, s); err != nil || n != lines {
 		t.Errorf("%d lines, %v", n, err)
+	}
+}
+
+// TestOpenBriefly reads one of many files, and another one that takes its name meanwhile.
+func TestOpenBriefly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(path, "one two")
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := slices.Repeat([]Input{{Name: path, Info: info}}, maxOpen+1)
+	OpenBriefly(inputs)
+	file, err := inputs[maxOpen].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := iotest.TestReader(file, []byte("one two")); err != nil {
+		t.Error(err)
+	}
+	file, _ = inputs[0].Open()
+	begin := make([]byte, 3)
+	if _, err := io.ReadFull(file, begin); err != nil || string(begin) != "one" {
+		t.Error(string(begin), err)
+	}
+	write(path+".new", "another")
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Read(begin); err == nil || err.Error() != "it was replaced while it was read" {
+		t.Error(err)
 	}
 }

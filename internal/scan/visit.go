@@ -1,21 +1,21 @@
 package scan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"runtime/debug"
-	"sync"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/ledger"
 )
 
 // A Visit is an interval of a scan.
 type Visit struct {
 	*hdrlog.Interval
 	Place
-	decoder *Decoder // of the worker; nil once the interval is decoded
+	decoder *Decoder // of the worker
 }
 
 // A Fatal error ends a scan. Another error of decoding only costs the interval.
@@ -31,159 +31,139 @@ func (f Fatal) Unwrap() error { return f.Err }
 // see [Scan.Expected]. Make one with [NewDecoder]. It is not safe for concurrent use.
 type Decoder struct {
 	expected  float64
-	claimed   int // bytes of bigs
 	payloads  histogram.Decoder
-	payload   *histogram.Payload   // of the visit at hand, nil until it is opened
-	counts    *histogram.Histogram // its counts, nil until they are decoded
 	recorded  histogram.Histogram
 	corrected histogram.Histogram
+
+	account  *ledger.Account
+	charge   ledger.Charge
+	inflated int // the most bytes of a payload so far
 }
 
-// bigs is the memory of all decoders for payloads that take much.
-var bigs = histogram.NewBudget(64 << 20)
-
-// mostKept is the number of bytes that a decoder keeps for another payload.
-const mostKept = 8 << 20
-
-// NewDecoder returns a decoder. See [Scan.Expected] for expected.
-func NewDecoder(expected float64) *Decoder {
-	d := &Decoder{expected: expected}
-	d.payloads.Claim = d.claim
+// NewDecoder returns a decoder, which charges what large payloads take to account. See
+// [Scan.Expected] for expected.
+func NewDecoder(expected float64, account *ledger.Account) *Decoder {
+	d := &Decoder{expected: expected, account: account}
+	d.payloads.Grow = func(bytes int) error {
+		d.inflated = max(d.inflated, workTimes*bytes)
+		return d.hold(d.inflated)
+	}
 	return d
 }
 
-// claim waits until a payload may take its memory.
-func (d *Decoder) claim(payload, counts int) {
-	if d.claimed > 0 {
-		return // the payload is bad, and opened again
-	}
-	d.claimed = payload + counts
-	if d.expected != 0 {
-		d.claimed += counts
-	}
-	if !bigs.Take(d.claimed) {
-		d.claimed = 0
-		return
-	}
-	SaveMemory()
+// workTimes is how many times the inflated payload the work on it may take: to hold it, to copy it,
+// to add it up and to encode the sum.
+const workTimes = 8
+
+// Payloads opens the account of decoders.
+func Payloads(l *ledger.Ledger) *ledger.Account {
+	return l.Open("decoders of large histograms", "use fewer with -j")
 }
 
-// SaveMemory has garbage collected sooner. It is called for the first big payload, which few logs
-// have.
-var SaveMemory = sync.OnceFunc(func() {
-	const percent = 40
-	if old := debug.SetGCPercent(percent); 0 <= old && old < percent {
-		debug.SetGCPercent(old)
+// hold charges for bytes, if they are many and more than before.
+func (d *Decoder) hold(bytes int) error {
+	if bytes < 1<<20 || bytes <= d.charge.Bytes() {
+		return nil
 	}
-})
-
-// Release ends a visit. Other decoders may then take the memory of a big payload.
-func (d *Decoder) Release() {
-	if d.claimed == 0 {
-		return
+	if err := d.charge.Set(d.account, 1, bytes); err != nil {
+		return Fatal{err}
 	}
-	freed := d.payloads.Memory() + d.recorded.Memory() + d.corrected.Memory()
-	if freed > mostKept {
-		d.payloads = histogram.Decoder{Claim: d.claim}
-		d.payload, d.counts, d.recorded, d.corrected = nil, nil, histogram.Histogram{}, histogram.Histogram{}
-	} else {
-		freed = 0
-	}
-	bigs.Give(d.claimed, freed)
-	d.claimed = 0
+	return nil
 }
 
-// Visit returns an interval that can be decoded until the next one is visited, or until
-// [Decoder.Release], which must be called before that.
-func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit {
-	d.payload, d.counts = nil, nil
-	return Visit{i, at, d}
+// Visit returns an interval that can be decoded until the next one is visited.
+func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit { return Visit{i, at, d} }
+
+// A Want says what a worker takes of an interval besides [Taken.Extent].
+type Want struct {
+	Counts, Max bool
+	// Packed, if set, gets the counts as a payload that is not compressed, in its memory.
+	Packed *[]byte
 }
 
-func (v Visit) open() (*histogram.Payload, error) {
+// Taken is what a worker has of an interval, corrected for coordinated omission if that was asked
+// for.
+type Taken struct {
+	// Counts is what was recorded, if that is wanted. It must not be changed, and is valid until
+	// the worker decodes another interval.
+	Counts *histogram.Histogram
+	// Max is the highest value in the unit of the log, 0 if there is none, if that is wanted.
+	Max    float64
+	Extent Extent
+}
+
+// Take decodes the interval, and adds it to sums. An error is that of the payload. But if it is a
+// [merge.SumError], one of the sums is without the interval, and all else is as wanted. Call Take
+// where the interval is decoded.
+func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 	d := v.decoder
-	if d.payload != nil {
-		return d.payload, nil
-	}
 	p, err := d.payloads.Open(v.Payload)
-	if err == nil {
-		d.payload = p
+	if err != nil {
+		return t, err
 	}
-	return p, err
+	var h *histogram.Histogram
+	if want.Counts || d.expected != 0 && (want.Max || want.Packed != nil || len(sums) > 0) || p.Double() { // doubles are rare
+		if h, err = d.decode(p); err != nil {
+			return t, err
+		}
+	} else if want.Max {
+		highest, err := p.Max()
+		if err != nil {
+			return t, err
+		}
+		t.Max = float64(highest)
+	} else if len(sums) == 0 && want.Packed == nil {
+		return t, p.Check()
+	}
+	if want.Packed != nil {
+		pack := p.AppendBinary
+		if d.expected != 0 {
+			pack = h.AppendBinary
+		}
+		if *want.Packed, err = pack((*want.Packed)[:0]); err != nil {
+			return t, err
+		}
+	}
+	var sumErr error
+	for _, sum := range sums {
+		err := error(nil)
+		if d.expected != 0 {
+			err = sum.AddHistogram(v.StartMillis(), v.EndMillis(), h)
+		} else {
+			err = sum.AddPayload(v.Interval, p)
+		}
+		if sumErr = cmp.Or(sumErr, err); err != nil && !errors.As(err, new(*merge.SumError)) {
+			return t, err
+		}
+	}
+	if h != nil {
+		t.Counts, t.Max = h, h.Float(h.Max())
+	}
+	if p.Double() {
+		t.Extent = Extent{h.Ratio(), t.Max}
+	}
+	return t, sumErr
 }
 
-// Check decodes the counts and returns the error of that, without correction. Call it where the
-// interval is decoded.
-func (v Visit) Check() error {
-	p, err := v.open()
-	if err != nil {
-		return err
+// decode returns the counts of a payload, corrected if that was asked for: the one place for that.
+func (d *Decoder) decode(p *histogram.Payload) (*histogram.Histogram, error) {
+	size := 8 * p.Layout().SlotsFor(p.Highest())
+	if d.expected != 0 {
+		size *= 2
 	}
-	return p.Check()
-}
-
-// Histogram returns what was recorded, corrected if that was asked for. It must not be changed, and
-// is valid until the worker decodes another interval. Call it where the interval is decoded.
-func (v Visit) Histogram() (*histogram.Histogram, error) {
-	d := v.decoder
-	if d.counts != nil {
-		return d.counts, nil
-	}
-	p, err := v.open()
-	if err != nil {
+	if err := d.hold(d.inflated + size); err != nil {
 		return nil, err
 	}
-	if err := p.Decode(&d.recorded); err != nil {
-		return nil, err
+	if err := p.Decode(&d.recorded); err != nil || d.expected == 0 {
+		return &d.recorded, err
 	}
-	d.counts = &d.recorded
-	if d.expected == 0 {
-		return d.counts, nil
-	}
-	d.counts = nil
 	switch err := d.recorded.CorrectInto(&d.corrected, d.expected); {
 	case errors.Is(err, histogram.ErrExpected):
 		return nil, Fatal{fmt.Errorf("-co: %w", err)} // the fault of the command line, not of the payload
 	case err != nil:
 		return nil, fmt.Errorf("corrected for coordinated omission: %w", err)
 	}
-	d.counts = &d.corrected
-	return d.counts, nil
-}
-
-// Max returns the highest value of the interval in the unit of the log, 0 if it is empty. Call it
-// where the interval is decoded.
-func (v Visit) Max() (float64, error) {
-	p, err := v.open()
-	if err != nil {
-		return 0, err
-	}
-	if d := v.decoder; d.counts != nil || d.expected != 0 || p.Double() {
-		h, err := v.Histogram()
-		if err != nil {
-			return 0, err
-		}
-		return h.Float(h.Max()), nil
-	}
-	highest, err := p.Max()
-	return float64(highest), err
-}
-
-// AddTo adds the interval to a sum, corrected if that was asked for. The error is that of the
-// payload, or a [merge.SumError]. Call it where the interval is decoded.
-func (v Visit) AddTo(sum *merge.Sum) error {
-	p, err := v.open()
-	if err != nil {
-		return err
-	}
-	if expected := v.decoder.expected; expected != 0 {
-		h, err := v.Histogram()
-		if err != nil {
-			return err
-		}
-		return sum.AddCorrected(v.Interval, p, expected, h)
-	}
-	return sum.AddPayload(v.Interval, p)
+	return &d.corrected, nil
 }
 
 // An Extent is what decides whether an interval adds up with others.
@@ -192,20 +172,6 @@ type Extent struct {
 	Ratio float64
 	// Highest is the highest value of doubles.
 	Highest float64
-}
-
-// Extent returns the extent of the interval, whose payload is all right. Call it where the interval
-// is decoded.
-func (v Visit) Extent() (Extent, error) {
-	p, err := v.open()
-	if err != nil || !p.Double() {
-		return Extent{}, err
-	}
-	h, err := v.Histogram() // doubles are rare enough to decode them once more
-	if err != nil {
-		return Extent{}, err
-	}
-	return Extent{h.Ratio(), h.Float(h.Max())}, nil
 }
 
 // Extents find the intervals of a tag that do not add up. The zero value is ready. The outcome does

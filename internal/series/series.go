@@ -10,6 +10,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/ledger"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -45,6 +46,7 @@ type Sink func(r *output.Row, at scan.Place, late error) error
 func Run(s *scan.Scan, o *Options, sink Sink) error {
 	s.ByTime = true
 	m := newMaker(o, sink)
+	m.account = s.Memory.Open("tags, with their windows,", "choose some with -incT")
 	if err := scan.Run(s, m.decode, m.interval); err != nil {
 		return err
 	}
@@ -66,6 +68,10 @@ type maker struct {
 	none    *tag                // untagged intervals
 	counts  histogram.Histogram // of a row or of a moving window
 	row     output.Row
+
+	account *ledger.Account // of tags and windows
+	charge  ledger.Charge
+	moving  int // bytes of moving windows
 
 	windows *merge.Windows
 	done    int64      // the end of the last window that is complete
@@ -102,20 +108,16 @@ func (m *maker) tag(name []byte) *tag {
 
 // decode makes of an interval what a row or a window takes of it. Workers call it.
 func (m *maker) decode(_ int, v scan.Visit, r *result) (err error) {
-	if m.options.Window == 0 {
-		h, err := v.Histogram()
-		if err != nil {
-			return err
-		}
-		r.stats = output.StatsOf(h, m.options.Percentiles, m.options.Buckets, r.stats)
-	}
+	var sums []*merge.Sum
 	if m.options.Window > 0 || m.options.Moving > 0 || m.options.Counts {
 		r.sum.Reset()
-		if err := v.AddTo(&r.sum); err != nil {
-			return err
-		}
+		sums = append(sums, &r.sum)
 	}
-	r.extent, err = v.Extent()
+	took, err := v.Take(scan.Want{Counts: m.options.Window == 0}, sums...)
+	if err == nil && m.options.Window == 0 {
+		r.stats = output.StatsOf(took.Counts, m.options.Percentiles, m.options.Buckets, r.stats)
+	}
+	r.extent = took.Extent
 	return err
 }
 
@@ -123,6 +125,9 @@ func (m *maker) decode(_ int, v scan.Visit, r *result) (err error) {
 func (m *maker) interval(v scan.Visit, r *result) error {
 	t := m.tag(v.Tag)
 	m.last = v.Place
+	if err := m.charge.Set(m.account, len(m.tags)+1, m.moving+m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
+		return err
+	}
 	if m.options.Window > 0 || m.options.Moving > 0 {
 		t.extents.Add(r.extent, v.Place)
 		if err := t.extents.KindErr(); err != nil {
@@ -136,11 +141,14 @@ func (m *maker) interval(v scan.Visit, r *result) error {
 		Tag: t.name, Start: v.StartMillis(), End: v.EndMillis(),
 		Relative: v.Relative(), Length: v.Length, Covered: v.Length, Stats: r.stats,
 	}
-	if err := t.total.Add(&m.row.Stats, r.extent.Ratio != 0); err != nil {
+	if err := t.total.Add(&m.row.Stats); err != nil {
 		return t.fail(v.Place, err)
 	}
 	return m.emit(t, &r.sum, nil)
 }
+
+// tagBytes is about what a tag takes beside its windows.
+const tagBytes = 500
 
 // fail returns an error of adding up intervals of t. The place is that of the last interval.
 func (t *tag) fail(at scan.Place, err error) error {
@@ -174,7 +182,7 @@ func (m *maker) late(t *tag, w merge.Window, s *merge.Sum) error {
 		return t.fail(m.last, err)
 	}
 	m.row = output.Row{Tag: t.name, Start: w.Start, End: w.End, Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats)}
-	if err := t.total.Add(&m.row.Stats, h.Double()); err != nil {
+	if err := t.total.Add(&m.row.Stats); err != nil {
 		return t.fail(m.last, err)
 	}
 	return m.emit(t, s, fmt.Errorf("too late for its window of %v s, at %s, which is written already; hdrunion puts logs in order",
@@ -209,7 +217,7 @@ func (m *maker) merged(w *merge.Merged, relative, length, covered float64) error
 		Relative: relative, Length: length, Covered: covered,
 		Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats),
 	}
-	if err := t.total.Add(&m.row.Stats, h.Double()); err != nil {
+	if err := t.total.Add(&m.row.Stats); err != nil {
 		return t.fail(m.last, err)
 	}
 	return m.emit(t, &w.Sum, nil)
@@ -220,6 +228,7 @@ func (m *maker) merged(w *merge.Merged, relative, length, covered float64) error
 func (m *maker) emit(t *tag, s *merge.Sum, late error) (err error) {
 	m.row.Total = t.total
 	if m.options.Moving > 0 && late == nil {
+		before := t.moving.Size()
 		if err := t.moving.Add(m.row.End, s); err != nil {
 			return t.fail(m.last, err)
 		}
@@ -227,6 +236,7 @@ func (m *maker) emit(t *tag, s *merge.Sum, late error) (err error) {
 		if err != nil {
 			return t.fail(m.last, err)
 		}
+		m.moving += t.moving.Size() - before
 		at := h.ValueAtPercentile(m.options.MovingPercentile)
 		m.row.Moving = &output.Moving{
 			Count:           h.TotalCount(),

@@ -15,9 +15,11 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"hdrkit/output/picture/page"
+	"hdrkit/internal/loopback"
+	"hdrkit/internal/picture/page"
 )
 
 const (
@@ -28,6 +30,8 @@ const (
 	mostEvents = 600
 	// pulse is the time between two signs of life. The page in live.js waits for three of them.
 	pulse = 5 * time.Second
+	// mostViewers is the number of requests that are answered at one time.
+	mostViewers = 200
 	// endTime is the time that viewers have at the end to take what is still to be sent.
 	endTime = 2 * time.Second
 )
@@ -125,13 +129,14 @@ func (s *Server) after(number int) (events [][]byte, next int, news <-chan struc
 	return s.past[max(number-s.first, 0):], s.first + len(s.past), s.news, s.ended
 }
 
-// Start begins to answer requests. Stop sends what viewers do not have yet, and ends that.
-func (s *Server) Start(listener net.Listener) (stop func()) {
+// Start begins to answer requests to a listener, which was asked to listen at address. Stop sends
+// what viewers do not have yet, and ends that.
+func (s *Server) Start(listener net.Listener, address string) (stop func()) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.page)
 	mux.HandleFunc("GET /events", s.events)
 	server := &http.Server{
-		Handler: mux, MaxHeaderBytes: 64 << 10,
+		Handler: loopback.Guard(listener, address, admit(mux)), MaxHeaderBytes: 64 << 10,
 		ReadTimeout: 10 * time.Second, WriteTimeout: writeTime, IdleTimeout: 2 * time.Minute,
 	}
 	go server.Serve(listener)
@@ -145,6 +150,19 @@ func (s *Server) Start(listener net.Listener) (stop func()) {
 		server.Shutdown(ctx)
 		server.Close()
 	}
+}
+
+// admit passes on the requests of as many viewers as there may be.
+func admit(next http.Handler) http.Handler {
+	var viewers atomic.Int32
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer viewers.Add(-1)
+		if viewers.Add(1) > mostViewers {
+			http.Error(w, "too many people look at this page; try again later", http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {

@@ -8,11 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 
-	"hdrkit/output/picture/page"
+	"hdrkit/internal/picture/page"
 )
 
 // pipes is a listener in memory. A connection holds no byte that its reader did not ask for, so
@@ -51,7 +52,7 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 func start(t *testing.T, s *Server) (get func(path string) *http.Response, stop func()) {
 	t.Helper()
 	listener := newPipes()
-	stop = sync.OnceFunc(s.Start(listener))
+	stop = sync.OnceFunc(s.Start(listener, ""))
 	t.Cleanup(stop)
 	client := &http.Client{Transport: &http.Transport{DialContext: listener.dial}}
 	return func(path string) *http.Response {
@@ -260,4 +261,26 @@ func TestViewers(t *testing.T) {
 		}
 	}
 	all.Wait()
+}
+
+// TestMostViewers opens as many viewers as there may be. The next one may come when one has gone.
+func TestMostViewers(t *testing.T) {
+	t.Parallel()
+	var s Server
+	must(t, s.Show(dataOf("")))
+	get, _ := start(t, &s)
+	var viewers []*http.Response
+	for range mostViewers {
+		viewers = append(viewers, get("/events"))
+	}
+	for _, path := range []string{"/events", "/"} {
+		if got := get(path).StatusCode; got != http.StatusServiceUnavailable {
+			t.Errorf("status %d for one viewer more", got)
+		}
+	}
+	viewers[0].Body.Close()
+	must(t, s.All(dataOf("one"))) // the server notices that the viewer has gone
+	for get("/").StatusCode != http.StatusOK {
+		runtime.Gosched()
+	}
 }

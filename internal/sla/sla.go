@@ -4,9 +4,11 @@ package sla
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -107,25 +109,36 @@ func HasUnit(limits []Limit) bool {
 	return false
 }
 
+// Bare reports whether a limit is in printed units.
+func Bare(limits []Limit) bool {
+	for _, l := range limits {
+		if l.Unit == (unit.Unit{}) && !l.Relative && !l.isRate() {
+			return true
+		}
+	}
+	return false
+}
+
 // of returns the limit's statistic of a summary, in the limit's unit.
 func (l *Limit) of(s *output.Summary, scale unit.Scale) float64 {
 	h, ratio := s.Counts(), scale.Ratio
 	if l.Unit != (unit.Unit{}) {
 		ratio = scale.In.Per(l.Unit)
 	}
+	ratio /= cmp.Or(s.Factor, 1)
 	switch l.Statistic {
 	case "count":
 		return float64(h.TotalCount())
 	case "throughput":
 		return s.Throughput()
 	case "min":
-		return h.Float(h.Min()) / ratio
+		return unit.Divide(h.Float(h.Min()), ratio)
 	case "mean":
-		return h.Mean() / ratio
+		return unit.Divide(h.Mean(), ratio)
 	case "max":
-		return h.Float(h.Max()) / ratio
+		return unit.Divide(h.MaxFloat(), ratio)
 	}
-	return h.Float(h.ValueAtPercentile(l.Percentile)) / ratio
+	return unit.Divide(h.Float(h.ValueAtPercentile(l.Percentile)), ratio)
 }
 
 // A Verdict says whether a limit holds for a tag.
@@ -137,22 +150,51 @@ type Verdict struct {
 	// Missing says why there is nothing to check, empty if there is something. If it is not empty,
 	// the limit does not hold.
 	Missing string
+	// Unit is the unit of the values below, empty if there is none or it is unknown.
+	Unit string
 	// Value is the statistic, Bound what it must be at most or at least, and Baseline what a
 	// relative bound is relative to.
 	Value, Bound, Baseline float64
+	// Undecided is set if the interval of the statistic neither keeps the limit nor violates it.
+	Undecided bool
+	// Low and High are that interval. Each is not a number if there is none.
+	Low, High float64
+	// Note says why the statistic itself was checked although an interval was asked for.
+	Note string
+}
+
+// Names of what becomes of a limit.
+const (
+	holds     = "holds"
+	fails     = "fails"
+	undecided = "undecided"
+)
+
+// Name returns holds, fails or undecided.
+func (v *Verdict) Name() string {
+	switch {
+	case v.Undecided:
+		return undecided
+	case v.Holds:
+		return holds
+	}
+	return fails
 }
 
 // Judge checks summaries against limits, relative limits against the baseline. A limit for which
 // there is nothing to check does not hold. A limit for every tag is also for the tags that only the
 // baseline has.
-func Judge(limits []Limit, summaries, baseline []*output.Summary, scale unit.Scale) []Verdict {
+//
+// If summaries have a [output.Confidence] and pairs a [output.Change], a limit holds if the whole
+// interval keeps it, and fails if the whole interval violates it.
+func Judge(limits []Limit, summaries, baseline []*output.Summary, pairs []output.Pair, scale unit.Scale) []Verdict {
 	var verdicts []Verdict
 	for n := range limits {
 		l := &limits[n]
 		judged := false
 		for _, s := range summaries {
 			if l.Tag == nil || *l.Tag == s.Name() {
-				verdicts = append(verdicts, l.judge(s, baseline, scale))
+				verdicts = append(verdicts, l.judge(s, baseline, pairs, scale))
 				judged = true
 			}
 		}
@@ -175,8 +217,11 @@ func Judge(limits []Limit, summaries, baseline []*output.Summary, scale unit.Sca
 // computed in floating point.
 const roundoff = 1e-12
 
-func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, scale unit.Scale) Verdict {
-	v := Verdict{Limit: l, Tag: s.Name(), Bound: l.Value}
+func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, pairs []output.Pair, scale unit.Scale) Verdict {
+	v := Verdict{Limit: l, Tag: s.Name(), Bound: l.Value, Unit: l.Unit.String(), Low: math.NaN(), High: math.NaN()}
+	if v.Unit == "" && !l.isRate() {
+		v.Unit = scale.Name
+	}
 	if s.Counts().TotalCount() == 0 && !l.isRate() {
 		v.Missing = "no values"
 		return v
@@ -205,7 +250,53 @@ func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, scale unit.
 	default:
 		v.Holds = v.Value <= v.Bound+slack
 	}
+	if v.Missing == "" {
+		v.believe(s, pairs, slack)
+	}
 	return v
+}
+
+// believe judges by the interval, if there is one.
+func (v *Verdict) believe(s *output.Summary, pairs []output.Pair, slack float64) {
+	l := v.Limit
+	var change *output.Change
+	if n := slices.IndexFunc(pairs, func(p output.Pair) bool { return tags.Compare(p.Tag, s.Tag) == 0 }); n >= 0 && l.Relative {
+		change = pairs[n].Change
+	}
+	if change == nil && (l.Relative || s.Confidence == nil) || l.Statistic == "count" {
+		return
+	}
+	switch {
+	case l.Statistic == "min" || l.Statistic == "max":
+		v.Note = "the " + l.Statistic + " has no interval"
+		return
+	case change != nil:
+		c := change.Rate
+		if l.Statistic == "mean" {
+			c = change.Mean
+		} else if l.Statistic == "" && change.Percentiles[l.Percentile] != nil {
+			c = change.Percentiles[l.Percentile].Comparison
+		}
+		v.Low, v.High = c.Low*v.Baseline, c.High*v.Baseline
+	default:
+		e := s.Confidence.Rate
+		if l.Statistic == "mean" {
+			e = s.Confidence.Mean
+		} else if l.Statistic == "" {
+			e = s.Confidence.Percentiles[l.Percentile]
+		}
+		// The figure may be in another unit.
+		v.Low, v.High = e.Low*(v.Value/e.Value), e.High*(v.Value/e.Value)
+	}
+	if math.IsNaN(v.Low) && math.IsNaN(v.High) {
+		v.Note = "too short for an interval"
+		return
+	}
+	keeps, violates := v.High <= v.Bound+slack, v.Low > v.Bound+slack
+	if l.AtLeast {
+		keeps, violates = v.Low >= v.Bound-slack, v.High < v.Bound-slack
+	}
+	v.Holds, v.Undecided = keeps, !keeps && !violates
 }
 
 // Find returns the summary of a tag, nil if there is none.
@@ -218,23 +309,26 @@ func Find(summaries []*output.Summary, tag []byte) *output.Summary {
 	return nil
 }
 
-// Write writes a line for each verdict. Colour marks those that fail.
+// Write writes a line for each verdict, and one about those that were checked without an interval.
+// Colour marks those that fail.
 func Write(w io.Writer, verdicts []Verdict, colour bool) error {
 	var table bytes.Buffer
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	for _, v := range verdicts {
 		result, detail := "FAIL", v.Missing
-		if v.Holds {
+		if v.Undecided {
+			result = undecided
+		} else if v.Holds {
 			result = "ok"
 		}
 		if detail == "" {
-			detail = short(v.Value, v.Bound) + v.Limit.Unit.String()
+			detail = short(v.Value, v.Bound) + v.Unit + v.interval()
 			if v.Limit.Relative {
 				most := "at most"
 				if v.Limit.AtLeast {
 					most = "at least"
 				}
-				detail += fmt.Sprintf(" (%s %s, was %s)", most, number(rounded(v.Bound)), number(rounded(v.Baseline)))
+				detail += fmt.Sprintf(" (%s %s, was %s)", most, number(rounded(v.Bound))+v.Unit, number(rounded(v.Baseline))+v.Unit)
 			}
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", result, v.Tag, v.Limit.Text, detail)
@@ -242,13 +336,31 @@ func Write(w io.Writer, verdicts []Verdict, colour bool) error {
 	t.Flush() // cannot fail: a buffer takes everything
 	for line := range bytes.Lines(table.Bytes()) {
 		if rest, ok := bytes.CutPrefix(line, []byte("FAIL")); ok && colour {
-			line = append([]byte(output.Coloured("FAIL", output.Red)), rest...)
+			line = append([]byte("\x1b[31mFAIL\x1b[0m"), rest...)
 		}
 		if _, err := w.Write(line); err != nil {
 			return err
 		}
 	}
+	if n := unbelieved(verdicts); n > 0 {
+		_, err := fmt.Fprintf(w, "%d of %d limits were checked by the figure itself: the run is too short for an interval, or there is none for a minimum or maximum\n", n, len(verdicts))
+		return err
+	}
 	return nil
+}
+
+// interval returns the interval as text, empty if there is none.
+func (v *Verdict) interval() string {
+	if math.IsNaN(v.Low) && math.IsNaN(v.High) {
+		return ""
+	}
+	text := func(limit float64) string {
+		if math.IsNaN(limit) {
+			return "-"
+		}
+		return strconv.FormatFloat(limit, 'g', 4, 64)
+	}
+	return " [" + text(v.Low) + ", " + text(v.High) + "]"
 }
 
 // short formats a value with nine digits, or with all digits if it would look like the bound that
@@ -271,11 +383,34 @@ func rounded(v float64) float64 {
 func Failed(verdicts []Verdict) int {
 	failed := 0
 	for _, v := range verdicts {
-		if !v.Holds {
+		if !v.Holds && !v.Undecided {
 			failed++
 		}
 	}
 	return failed
+}
+
+// Undecided returns the number of limits that are undecided.
+func Undecided(verdicts []Verdict) int {
+	open := 0
+	for _, v := range verdicts {
+		if v.Undecided {
+			open++
+		}
+	}
+	return open
+}
+
+// unbelieved returns the number of limits that were checked without an interval although one was
+// asked for.
+func unbelieved(verdicts []Verdict) int {
+	without := 0
+	for _, v := range verdicts {
+		if v.Note != "" {
+			without++
+		}
+	}
+	return without
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
@@ -284,7 +419,12 @@ func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 func Document(verdicts []Verdict) []output.DocumentLimit {
 	all := []output.DocumentLimit{}
 	for _, v := range verdicts {
-		d := output.DocumentLimit{Tag: v.Tag, Limit: v.Limit.Text, Holds: v.Holds, Unit: v.Limit.Unit.String()}
+		d := output.DocumentLimit{Tag: v.Tag, Limit: v.Limit.Text, Verdict: v.Name(), Unit: v.Limit.Unit.String(), Note: v.Note}
+		if v.Undecided {
+			d.Note = "the interval" + v.interval() + " includes the bound"
+		} else {
+			d.Holds = &v.Holds
+		}
 		if v.Missing != "" {
 			d.Missing = v.Missing
 		} else {

@@ -118,7 +118,7 @@ func TestJudge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verdicts := Judge(limits, after, before, scale)
+		verdicts := Judge(limits, after, before, nil, scale)
 		var all []string
 		failed := 0
 		for _, v := range verdicts {
@@ -139,8 +139,29 @@ func TestJudge(t *testing.T) {
 	zero := summaryOf("", 5)
 	zero.Period = 0
 	limits, _ := Parse("throughput>=1")
-	if v := Judge(limits, []*output.Summary{zero}, nil, scale)[0]; v.Holds || v.Missing != "the period is zero" {
+	if v := Judge(limits, []*output.Summary{zero}, nil, nil, scale)[0]; v.Holds || v.Missing != "the period is zero" {
 		t.Errorf("no period: %+v", v)
+	}
+}
+
+// TestDouble: a limit does not hold if a recorded value of a double histogram is above it.
+func TestDouble(t *testing.T) {
+	t.Parallel()
+	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 512})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.RecordFloat(968_003, 1); err != nil { // in the slot from 967,680 to 968,192
+		t.Fatal(err)
+	}
+	for limit, holds := range map[string]bool{"max<=968000": false, "max<=968192": true} {
+		limits, err := Parse(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := Judge(limits, []*output.Summary{{Histogram: h, Period: 1000}}, nil, nil, unit.Scale{Ratio: 1})[0]; v.Holds != holds {
+			t.Errorf("%s: %+v", limit, v)
+		}
 	}
 }
 
@@ -164,7 +185,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := []*output.Summary{summaryOf("a", 100)}
-	verdicts := Judge(limits, a, a, unit.Scale{Ratio: 1, In: unit.Microsecond})
+	verdicts := Judge(limits, a, a, nil, unit.Scale{Ratio: 1, In: unit.Microsecond})
 	const want = "ok    a  50<=0.1s  0.0001s\n" +
 		"FAIL  a  50<=1us   100us\n" +
 		"ok    a  max<=+5%  100 (at most 105, was 100)\n"

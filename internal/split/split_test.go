@@ -313,7 +313,7 @@ func TestName(t *testing.T) {
 	if _, err := parts.Add(scan.Visit{Interval: i}); err != nil {
 		t.Fatal(err)
 	}
-	if text := string(parts.parts[0].buf); strings.Count(text, "\n0.000,") > 0 || !strings.Contains(text, `#[Split from a\n0.000`) {
+	if text := string(parts.parts[0].buf); strings.Count(text, "\n0.000,") > 0 || !strings.Contains(text, `#[Split from a%0A0.000`) {
 		t.Error(text)
 	}
 }

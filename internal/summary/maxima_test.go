@@ -92,7 +92,7 @@ func TestCollectMaxima(t *testing.T) {
 			}
 			return nil
 		}
-		result, err := Collect(newScan(t, 3, path), Options{Maxima: true}, look, take)
+		result, err := Collect(newScan(t, 3, path), Options{Maxima: true}, look, take, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

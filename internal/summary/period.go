@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 )
@@ -48,6 +49,17 @@ func (r *Result) SetPeriods(mode string) {
 	for _, s := range r.Summaries {
 		s.Period = period
 	}
+}
+
+// MostInputs returns the number of inputs that add up: the largest one of any tag.
+func (r *Result) MostInputs() (most int) {
+	for n, from := 0, 0; n < len(r.Spans); n++ { // those of a tag follow each other
+		if !bytes.Equal(r.Spans[n].Tag, r.Spans[from].Tag) || (r.Spans[n].Tag == nil) != (r.Spans[from].Tag == nil) {
+			from = n
+		}
+		most = max(most, n-from+1)
+	}
+	return most
 }
 
 // longest returns the longest span of each input, the earlier one of two that are as long.

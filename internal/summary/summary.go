@@ -9,6 +9,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/ledger"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -30,6 +31,8 @@ type Options struct {
 	IgnoreTags bool
 	// Maxima keeps the maximum over time of each tag, in memory that does not grow with the log.
 	Maxima bool
+	// Runs, if set, keeps the counts of each tag by windows.
+	Runs *Runs
 }
 
 // Collect runs a scan and adds up its intervals by tag. A sum has the lowest lowest discernible
@@ -39,37 +42,66 @@ type Options struct {
 // If look is set, Collect calls it on several goroutines for each interval, with the histogram of
 // that interval. Look must not keep the histogram. It writes its outcome to result, which may
 // contain the outcome of an earlier interval. Then Collect calls take with the outcomes, in the
-// order of the scan.
-func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogram.Histogram, result *R), take func(v scan.Visit, result *R) error) (*Result, error) {
+// order of the scan. If also is set, the sum that it returns gets the interval, too.
+func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogram.Histogram, result *R), take func(v scan.Visit, result *R) error, also func(result *R) *merge.Sum) (*Result, error) {
 	workers := make([]sums, s.Workers)
+	account := s.Memory.Open("tags", "choose some with -incT, or add them up with -it")
 	for n := range workers {
-		workers[n] = sums{options: o, tags: make(map[string]*sum)}
+		workers[n] = sums{options: o, account: account, tags: make(map[string]*sum)}
 	}
-	decode := func(n int, v scan.Visit, result *R) error {
-		if look != nil {
-			h, err := v.Histogram()
-			if err != nil {
-				return err
-			}
-			look(v, h, result)
+	decode := func(n int, v scan.Visit, i *interval[R]) error {
+		want := scan.Want{Counts: look != nil, Max: o.Maxima}
+		if o.Runs != nil {
+			want.Packed = &i.counts
+		}
+		into := make([]*merge.Sum, 0, 2)
+		if also != nil {
+			into = append(into, also(&i.result))
 		}
 		// To decode the counts once more is quicker than to add all slots of one histogram to
 		// another (BenchmarkHdrplot).
-		return workers[n].add(v)
+		h, err := workers[n].add(v, want, into)
+		if err == nil && look != nil {
+			look(v, h, &i.result)
+		}
+		return err
 	}
-	if err := scan.Run(s, decode, take); err != nil {
+	takeAll := func(v scan.Visit, i *interval[R]) error {
+		if o.Runs != nil {
+			tag := v.Tag
+			if o.IgnoreTags {
+				tag = nil
+			}
+			o.Runs.add(string(keyOf(tag)), v, i.counts)
+		}
+		if take == nil {
+			return nil
+		}
+		return take(v, &i.result)
+	}
+	if err := scan.Run(s, decode, takeAll); err != nil {
 		return nil, err
 	}
 	all := &workers[0]
 	for n := range workers[1:] {
-		all.merge(&workers[1+n])
+		if err := all.merge(&workers[1+n]); err != nil {
+			return nil, err
+		}
 	}
 	return all.result()
+}
+
+// interval is what a worker finds out about an interval.
+type interval[R any] struct {
+	result R
+	counts []byte // for Runs
 }
 
 // sums are what a worker has added up, by tag.
 type sums struct {
 	options  Options
+	account  *ledger.Account
+	bytes    int // that the sums take
 	untagged *sum
 	tags     map[string]*sum
 }
@@ -82,6 +114,7 @@ type sum struct {
 	spans   []Span
 	lengths int64 // of all intervals, in milliseconds
 	maxima  Maxima
+	charge  ledger.Charge
 	// err is why some intervals do not add up. What is added up then depends on the order, but not
 	// that there is such an error.
 	err error
@@ -103,30 +136,37 @@ func (w *sums) of(tag []byte) *sum {
 	return s
 }
 
-// add adds an interval. The error is that of its payload.
-func (w *sums) add(v scan.Visit) error {
+// spareBytes is what the sums of a worker take when they stay packed. Until then they are
+// histograms as soon as they can be.
+const spareBytes = 32 << 20
+
+// sumBytes is about what a sum takes beside its counts: with its tag, and where the sum is printed.
+const sumBytes = 1 << 10
+
+// add adds an interval, also to other sums, and returns its counts if they are wanted. The error is
+// that of its payload.
+func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (*histogram.Histogram, error) {
 	s := w.of(v.Tag)
-	if err := s.failed(v.AddTo(&s.Sum)); err != nil {
-		return err
+	if s.Spare = 0; w.bytes < spareBytes {
+		s.Spare = 1 << 19
 	}
-	extent, err := v.Extent()
-	if err != nil {
-		return err
+	took, err := v.Take(want, append(also, &s.Sum)...)
+	if err := s.failed(err); err != nil {
+		return nil, err
 	}
-	s.extents.Add(extent, v.Place)
+	size := sumBytes + s.Size()
+	w.bytes += size - s.charge.Bytes()
+	if err := s.charge.Set(w.account, 1, size); err != nil {
+		return nil, scan.Fatal{Err: err}
+	}
+	s.extents.Add(took.Extent, v.Place)
 	start, end := v.StartMillis(), v.EndMillis()
 	s.lengths += end - start
-	if w.options.Maxima {
-		highest, err := v.Max()
-		if err != nil {
-			return err
-		}
-		if highest > 0 {
-			s.maxima.Add(start, end, highest)
-		}
+	if w.options.Maxima && took.Max > 0 {
+		s.maxima.Add(start, end, took.Max)
 	}
 	s.include(Span{v.Input, s.tag, start, end})
-	return nil
+	return took.Counts, nil
 }
 
 // failed keeps an error of intervals that do not add up, and returns another one.
@@ -153,25 +193,25 @@ func (s *sum) include(span Span) {
 }
 
 // merge adds what another worker has, which loses it, so that no sum is in memory twice.
-func (w *sums) merge(other *sums) {
+func (w *sums) merge(other *sums) error {
 	for key, t := range other.tags {
 		if w.tags[key] == nil {
 			w.tags[key] = t
-		} else {
-			w.tags[key].merge(t)
+		} else if err := w.tags[key].merge(t, w.account); err != nil {
+			return err
 		}
 		delete(other.tags, key)
 	}
-	switch t := other.untagged; {
-	case w.untagged == nil:
-		w.untagged = t
-	case t != nil:
-		w.untagged.merge(t)
+	if w.untagged == nil {
+		w.untagged = other.untagged
+	} else if other.untagged != nil {
+		return w.untagged.merge(other.untagged, w.account)
 	}
-	other.untagged = nil
+	return nil
 }
 
-func (s *sum) merge(t *sum) {
+// merge adds what t has, which is not needed any more.
+func (s *sum) merge(t *sum, account *ledger.Account) error {
 	if s.err == nil {
 		s.err = t.err
 	}
@@ -182,6 +222,8 @@ func (s *sum) merge(t *sum) {
 	for _, span := range t.spans {
 		s.include(span)
 	}
+	t.charge.Set(account, 0, 0)
+	return s.charge.Set(account, 1, sumBytes+s.Size())
 }
 
 // result returns what all sums come to.
@@ -210,6 +252,33 @@ func (w *sums) result() (*Result, error) {
 		r.Lengths += s.lengths
 	}
 	return &r, nil
+}
+
+// Combine returns what several results, each of one input, add up to.
+func Combine(results []*Result) (*Result, error) {
+	var all Result
+	for input, r := range results {
+		for _, s := range r.Summaries {
+			n, found := slices.BinarySearchFunc(all.Summaries, s, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
+			if !found {
+				all.Summaries = slices.Insert(all.Summaries, n, &output.Summary{
+					Tag: s.Tag, AllTags: s.AllTags, Histogram: new(histogram.Histogram), Start: s.Start, End: s.End,
+				})
+			}
+			sum := all.Summaries[n]
+			if err := sum.Histogram.Add(s.Counts()); err != nil {
+				return nil, fmt.Errorf("tag %s: %w", tags.Text(s.Tag), err)
+			}
+			sum.Intervals += s.Intervals
+			sum.Start, sum.End = min(sum.Start, s.Start), max(sum.End, s.End)
+		}
+		for _, span := range r.Spans {
+			span.Input = input
+			all.Spans = append(all.Spans, span)
+		}
+		all.Lengths += r.Lengths
+	}
+	return &all, nil
 }
 
 // A Loader decodes sums into one histogram. Each sum holds little, so all together may take a

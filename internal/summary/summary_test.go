@@ -59,7 +59,7 @@ func TestWorkers(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 8} {
 		s := newScan(t, workers, logs...)
 		s.Selection.Tags, _ = tags.NewFilter(nil, []string{"ratio"})
-		result, err := Collect[struct{}](s, Options{}, nil, nil)
+		result, err := Collect[struct{}](s, Options{}, nil, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestWorkers(t *testing.T) {
 // are.
 func TestKindsDoNotMix(t *testing.T) {
 	for _, workers := range []int{1, 4} {
-		_, err := Collect[struct{}](newScan(t, workers, "../../testdata/logs/double.hdr"), Options{IgnoreTags: true}, nil, nil)
+		_, err := Collect[struct{}](newScan(t, workers, "../../testdata/logs/double.hdr"), Options{IgnoreTags: true}, nil, nil, nil)
 		want := "tag default: integer and double histograms do not add up: " +
 			"integers at ../../testdata/logs/double.hdr:7, doubles at ../../testdata/logs/double.hdr:6"
 		if err == nil || err.Error() != want {
@@ -121,7 +121,7 @@ func TestSpan(t *testing.T) {
 				}
 				s := newScan(t, workers)
 				s.Inputs = []scan.Input{scan.Stdin(strings.NewReader(logOf(t, layouts, values)))}
-				_, err := Collect[struct{}](s, Options{}, nil, nil)
+				_, err := Collect[struct{}](s, Options{}, nil, nil, nil)
 				want := fmt.Sprintf("tag t: values lie too far apart for one double histogram: up to %v at -:%d, beside multiples of %v at -:%d",
 					float64(1000+min(cut-1, 6))*(1<<30), 1+min(cut, 7), small.Ratio, cut+2) // the writer's mark is the first line
 				if err == nil || err.Error() != want {
@@ -148,7 +148,7 @@ func TestLowest(t *testing.T) {
 				}
 				s := newScan(t, workers)
 				s.Inputs = []scan.Input{scan.Stdin(strings.NewReader(logOf(t, layouts, values)))}
-				result, err := Collect[struct{}](s, Options{}, nil, nil)
+				result, err := Collect[struct{}](s, Options{}, nil, nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -173,7 +173,7 @@ func TestManyTags(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	result, err := Collect[struct{}](s, Options{}, nil, nil)
+	result, err := Collect[struct{}](s, Options{}, nil, nil, nil)
 	runtime.ReadMemStats(&after)
 	if err != nil || len(result.Summaries) != tags {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestOverflow(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		s := newScan(t, workers)
 		s.Inputs = []scan.Input{scan.Stdin(strings.NewReader(log.String()))}
-		_, err := Collect[struct{}](s, Options{}, nil, nil)
+		_, err := Collect[struct{}](s, Options{}, nil, nil, nil)
 		if err == nil || err.Error() != "tag t: total count exceeds the largest int64" {
 			t.Errorf("%d workers: %v", workers, err)
 		}
@@ -214,7 +214,7 @@ func TestOverflow(t *testing.T) {
 func TestDoubleFacts(t *testing.T) {
 	s := newScan(t, 1, "../../testdata/logs/double.hdr")
 	s.Selection.Tags, _ = tags.NewFilter([]string{"ratio"}, nil)
-	result, err := Collect[struct{}](s, Options{}, nil, nil)
+	result, err := Collect[struct{}](s, Options{}, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +369,7 @@ func TestObserve(t *testing.T) {
 			seen = append(seen, *result)
 			return nil
 		}
-		_, err := Collect(s, Options{IgnoreTags: true}, look, take)
+		_, err := Collect(s, Options{IgnoreTags: true}, look, take, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -386,7 +386,7 @@ func TestReadError(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		s := newScan(t, workers)
 		s.Inputs = []scan.Input{scan.Stdin(io.MultiReader(strings.NewReader("#x\n"), failing{}))}
-		if _, err := Collect[struct{}](s, Options{}, nil, nil); err == nil || err.Error() != "-: it broke" {
+		if _, err := Collect[struct{}](s, Options{}, nil, nil, nil); err == nil || err.Error() != "-: it broke" {
 			t.Errorf("%v", err)
 		}
 	}

@@ -1,8 +1,10 @@
 // Package tempfile keeps account of the files that are being written beside their places: they are
-// renamed together, or removed. A program that catches signals calls [Abandon] before it exits.
+// renamed together, or removed. A program that catches signals calls [Abandon] before it exits. A
+// file that has its place survives a loss of power: it is on the disk before it is renamed.
 package tempfile
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -52,18 +54,23 @@ func Place(path string) (string, error) {
 	return "", &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
 }
 
-// Beside creates a file in the folder of target, with the permissions that target has, or that it
-// would get.
+// Beside creates a file in the folder of target, with the owner and the permissions that target
+// has, or that it would get.
 func Beside(target string) (*os.File, error) {
 	mu.Lock()
 	defer mu.Unlock()
-	// The name of target is not part of the new name: it may be as long as a name can be already.
-	f, err := os.CreateTemp(filepath.Dir(target), ".hdrkit-*.tmp")
+	tidy(filepath.Dir(target))
+	f, err := os.CreateTemp(filepath.Dir(target), prefix(target)+"*.tmp")
 	if err != nil {
 		return nil, Blame(err, target)
 	}
 	files[f.Name()] = true
-	if err := f.Chmod(mode(target)); err != nil {
+	mode := 0o666 &^ umask()
+	if info, err := os.Stat(target); err == nil {
+		keepOwner(f, info)
+		mode = info.Mode().Perm()
+	}
+	if err := f.Chmod(mode); err != nil {
 		f.Close()
 		remove(f.Name())
 		return nil, Blame(err, target)
@@ -125,9 +132,13 @@ func Scratch() (*os.File, error) {
 // A Move is a file that Beside created, and its place.
 type Move struct{ From, To string }
 
-// Rename puts all files in their places. If one of them fails, Rename puts back the files that the
-// ones before it have replaced. The other files still have to be removed.
+// Rename puts all files in their places, when they are on the disk. If one of them fails, Rename
+// puts back the files that the ones before it have replaced. The other files still have to be
+// removed.
 func Rename(moves ...Move) error {
+	if err := syncAll(moves); err != nil {
+		return err
+	}
 	mu.Lock()
 	defer mu.Unlock()
 	for n, m := range moves {
@@ -148,10 +159,57 @@ func Rename(moves ...Move) error {
 		}
 		delete(files, m.From)
 	}
+	var err error
+	folders := make(map[string]bool)
+	for _, m := range moves {
+		if folder := filepath.Dir(m.To); !folders[folder] {
+			folders[folder] = true
+			err = cmp.Or(err, Blame(syncFolder(folder), folder))
+		}
+	}
 	for _, m := range moves {
 		os.Remove(m.old())
 	}
-	return nil
+	return err
+}
+
+// syncing is the number of files that are written to the disk at one time. A file system joins what
+// is asked for together: hdrsplit of 10,000 tags on ext4 takes 10 s one by one and 1.5 s so, beside
+// 0.7 s without.
+const syncing = 16
+
+// syncAll writes files to the disk.
+func syncAll(moves []Move) error {
+	var group sync.WaitGroup
+	errs := make([]error, len(moves))
+	slots := make(chan struct{}, syncing)
+	for n, m := range moves {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			f, err := os.OpenFile(m.From, os.O_WRONLY, 0)
+			if err == nil {
+				err = syncFile(f)
+				f.Close()
+			}
+			if err != nil {
+				errs[n] = Blame(err, m.To)
+			}
+		})
+	}
+	group.Wait()
+	return cmp.Or(errs...)
+}
+
+var fsync = (*os.File).Sync // tests count it
+
+// syncFile writes a file or a folder to the disk, where the file system can do that.
+func syncFile(f *os.File) error {
+	err := fsync(f)
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
 }
 
 // old returns the name that a replaced file has until all files are in their places.
@@ -200,12 +258,4 @@ func Abandon() {
 	for _, path := range folders {
 		os.Remove(path) // fails if files are in it
 	}
-}
-
-// mode returns the permissions of the file at path, or those of a new file.
-func mode(path string) os.FileMode {
-	if info, err := os.Stat(path); err == nil {
-		return info.Mode().Perm()
-	}
-	return 0o666 &^ umask()
 }

@@ -1,11 +1,18 @@
 package tempfile
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestPlace follows links. One of them is relative to a folder that is behind a link itself.
@@ -108,6 +115,137 @@ func TestRename(t *testing.T) {
 	}
 	if len(files) != 0 {
 		t.Errorf("%d files are still in the account", len(files))
+	}
+}
+
+// TestSync: each file is on the disk before any is renamed, and each folder once after that. If a
+// disk fails, nothing is renamed.
+func TestSync(t *testing.T) {
+	defer func() { fsync = (*os.File).Sync }()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "b"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{filepath.Join(dir, "a1"), filepath.Join(dir, "a2"), filepath.Join(dir, "b", "b1")}
+	var mu sync.Mutex
+	var files, dirs []string
+	broken := ""
+	fsync = func(f *os.File) error {
+		mu.Lock()
+		defer mu.Unlock()
+		info, err := f.Stat()
+		if err != nil {
+			t.Error(err)
+		}
+		_, err = os.Stat(names[0])
+		switch placed := err == nil; {
+		case info.IsDir() && placed:
+			dirs = append(dirs, f.Name())
+		case !info.IsDir() && !placed:
+			files = append(files, f.Name())
+		default:
+			t.Errorf("%s is synchronized, and the first file is in its place: %v", f.Name(), placed)
+		}
+		if broken != "" && strings.HasPrefix(f.Name(), broken) {
+			return &fs.PathError{Op: "sync", Path: f.Name(), Err: syscall.EIO}
+		}
+		return nil
+	}
+	rename := func() error {
+		var moves []Move
+		for _, name := range names {
+			f, err := Beside(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+			defer Remove(f.Name())
+			moves = append(moves, Move{f.Name(), name})
+		}
+		return Rename(moves...)
+	}
+	broken = filepath.Join(dir, "b", ".b1")
+	if err := rename(); err == nil || err.Error() != "sync "+names[2]+": "+syscall.EIO.Error() {
+		t.Error(err)
+	}
+	if _, err := os.Stat(names[0]); err == nil || len(dirs) > 0 {
+		t.Error("a file was renamed although one is not on the disk")
+	}
+	broken, files = "", nil
+	if err := rename(); err != nil {
+		t.Error(err)
+	}
+	if len(files) != 3 {
+		t.Errorf("files %q", files)
+	}
+	if want := []string{dir, filepath.Join(dir, "b")}; runtime.GOOS != "windows" && !slices.Equal(dirs, want) {
+		t.Errorf("folders %q, want %q", dirs, want)
+	}
+}
+
+// TestTidy: files that killed processes have left go, and all others stay.
+func TestTidy(t *testing.T) {
+	ended := exec.Command(os.Args[0], "-test.run=^$")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	dead, parent := ended.Process.Pid, os.Getppid()
+	old := time.Now().Add(-25 * time.Hour)
+	dir := t.TempDir()
+	for _, file := range []struct {
+		name string
+		old  bool
+		kept bool
+	}{
+		{name: fmt.Sprintf(".a.hdrkit-%s-%d-123.tmp", machine, dead)},
+		{name: fmt.Sprintf(".a.hdrkit-%s-%d-123.tmp", machine, os.Getpid())}, // that process had the same number
+		{name: fmt.Sprintf(".a.hdrkit-%s-%d-123.old", machine, dead)},
+		{name: fmt.Sprintf(".gone.hdrkit-%s-%d-123.old", machine, dead), kept: true}, // the only copy
+		{name: fmt.Sprintf(".a.hdrkit-%s-%d-123.tmp", machine, parent), kept: true},
+		{name: fmt.Sprintf(".a.hdrkit-%s-%d-123.tmp", "ffffffffff", dead), kept: true},
+		{name: fmt.Sprintf(".a.hdrkit-%s-%d-124.tmp", "ffffffffff", dead), old: true},
+		{name: fmt.Sprintf("a.hdrkit-%s-%d-123.tmp", machine, dead), kept: true},
+		{name: fmt.Sprintf(".a.hdrkit-%s-%d-123.log", machine, dead), kept: true},
+		{name: ".a.hdrkit-x.tmp", kept: true}, {name: "a", kept: true},
+	} {
+		path := filepath.Join(dir, file.name)
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if file.old {
+			if err := os.Chtimes(path, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		defer func() {
+			if _, err := os.Stat(path); (err == nil) != file.kept {
+				t.Errorf("%s: %v, want it kept: %v", file.name, err, file.kept)
+			}
+		}()
+	}
+	f, err := Beside(filepath.Join(dir, "new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	Remove(f.Name())
+}
+
+// TestPrefix: a temporary file is named after its target, also after a long one.
+func TestPrefix(t *testing.T) {
+	for name, want := range map[string]string{
+		"out.hdr": ".out.hdr.hdrkit-", strings.Repeat("x", 255): "." + strings.Repeat("x", 80) + ".hdrkit-",
+		strings.Repeat("x", 79) + "ß": "." + strings.Repeat("x", 79) + ".hdrkit-",
+	} {
+		f, err := Beside(filepath.Join(t.TempDir(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer Remove(f.Name())
+		defer f.Close()
+		if got := filepath.Base(f.Name()); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }
 

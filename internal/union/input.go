@@ -40,6 +40,20 @@ func (i *interval) before(j *interval) bool {
 // took a twelfth of a union's time.
 var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
 
+// hold charges for intervals in memory.
+func (u *union) hold(intervals, bytes int) error {
+	if err := u.account.Add(intervals, bytes); err != nil {
+		return scan.Fatal{Err: err}
+	}
+	return nil
+}
+
+// put gives a sum back.
+func (u *union) put(sum *merge.Sum) {
+	u.hold(-1, -sum.Size())
+	sums.Put(sum)
+}
+
 // decode makes an interval of what is visited.
 func (u *union) decode(_ int, v scan.Visit, i *interval) error {
 	start, end, _, err := u.place(v.Interval)
@@ -48,17 +62,13 @@ func (u *union) decode(_ int, v scan.Visit, i *interval) error {
 	}
 	sum := sums.Get().(*merge.Sum)
 	sum.Reset()
-	err = v.AddTo(sum)
-	var extent scan.Extent
-	if err == nil {
-		extent, err = v.Extent()
-	}
+	took, err := v.Take(scan.Want{}, sum)
 	if err != nil {
 		sums.Put(sum)
 		return err
 	}
-	*i = interval{v.Place, start, end, u.found.of(u.tag(v.Interval)), sum, extent}
-	return nil
+	*i = interval{v.Place, start, end, u.found.of(u.tag(v.Interval)), sum, took.Extent}
+	return u.hold(1, sum.Size())
 }
 
 // tag returns the tag that an interval has in the result.
@@ -66,7 +76,7 @@ func (u *union) tag(i *hdrlog.Interval) []byte {
 	if u.options.IgnoreTags {
 		return nil
 	}
-	return i.Tag
+	return hdrlog.StandardTag(i.Tag)
 }
 
 // place returns when an interval starts and ends on the time line of the result, and when its log
@@ -85,7 +95,6 @@ func (u *union) place(i *hdrlog.Interval) (start, end, log int64, err error) {
 		return 0, 0, 0, &hdrlog.SyntaxError{Field: "start", Err: hdrlog.ErrTime}
 	}
 	if err := hdrlog.CheckTag(u.tag(i)); err != nil {
-		// One with a space can be read, but nobody could read what would be written.
 		return 0, 0, 0, &hdrlog.SyntaxError{Field: "tag", Err: err}
 	}
 	return start, end, min(start, log), nil
@@ -169,6 +178,8 @@ func (u *union) prepare(s *sorter) ([]source, error) {
 // cannot hold: with the record as it stands in the log, the start of the interval, and when its log
 // starts or it does. It calls rest for the other records.
 func (u *union) each(log *scan.Log, input int, use func(r *hdrlog.Record, start, base int64) error, rest func(r *hdrlog.Record, err error) error) error {
+	seen := make(map[string]bool) // tags but for none, whose key is not in use
+	none := false
 	for log.Scan() {
 		r := log.Record()
 		if r.Kind == hdrlog.Comment {
@@ -177,7 +188,11 @@ func (u *union) each(log *scan.Log, input int, use func(r *hdrlog.Record, start,
 			u.mu.Unlock()
 		}
 		if r.Kind != hdrlog.IntervalRecord {
-			if err := rest(r, r.Err); err != nil {
+			var wrong error // a comment has a nil *SyntaxError, which is no nil error
+			if r.Err != nil {
+				wrong = r.Err
+			}
+			if err := rest(r, wrong); err != nil {
 				return err
 			}
 			continue
@@ -188,6 +203,15 @@ func (u *union) each(log *scan.Log, input int, use func(r *hdrlog.Record, start,
 				return err
 			}
 			continue
+		}
+		if tag := u.tag(&i); tag == nil && !none || tag != nil && !seen[string(tag)] {
+			none = none || tag == nil
+			if tag != nil {
+				seen[string(tag)] = true
+			}
+			u.mu.Lock()
+			u.units.Uses(tag, log.Name())
+			u.mu.Unlock()
 		}
 		start, _, base, err := u.place(&i)
 		if err != nil {

@@ -19,6 +19,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/heap"
+	"hdrkit/internal/ledger"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/unit"
 	"hdrkit/tags"
@@ -47,10 +48,11 @@ const foldAt = 32
 type union struct {
 	scan      *scan.Scan
 	options   Options
-	lookAhead int         // intervals held of an input at most
-	mu        sync.Mutex  // of base and units
-	base      int64       // the earliest start of an input, in milliseconds since the epoch
-	units     unit.Finder // knows the unit of the inputs once all have been looked through
+	account   *ledger.Account // of intervals and windows
+	lookAhead int             // intervals held of an input at most
+	mu        sync.Mutex      // of base and units
+	base      int64           // the earliest start of an input, in milliseconds since the epoch
+	units     unit.Finder     // knows the unit of the inputs once all have been looked through
 
 	plan    plan
 	streams *heap.Heap[*stream] // by the start of their first intervals
@@ -76,6 +78,7 @@ type tagged struct {
 // found is the tags found so far. The goroutines that decode look them up, while the text is in
 // their core's cache.
 type found struct {
+	units    unit.Found // of all inputs
 	mu       sync.RWMutex
 	tags     map[string]*tagged // but for none
 	untagged tagged
@@ -100,11 +103,28 @@ func (f *found) of(tag []byte) *tagged {
 	return t
 }
 
+// findUnits finds out the unit of the result. It refuses logs of different units under one tag.
+func (u *union) findUnits() (err error) {
+	if u.found.units, err = unit.Find(&u.units); err != nil {
+		return fmt.Errorf("%w, and they have the same tag: -tif gives them different tags", err)
+	}
+	if u.options.Warn == nil {
+		return nil
+	}
+	switch found := u.found.units; {
+	case found.Differ != nil:
+		u.options.Warn("%v; the result states no unit", found.Differ)
+	case found.Unstated != "":
+		u.options.Warn("%s does not state its unit; the result states that all values are in %s", found.Unstated, found.Unit)
+	}
+	return nil
+}
+
 // Write writes the union of a scan's inputs to w and returns how many intervals it has. It writes
 // nothing if there are none.
 func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 	u := &union{
-		scan: s, options: o, writer: hdrlog.NewWriter(w), found: found{tags: make(map[string]*tagged)},
+		scan: s, options: o, account: s.Memory.Open("intervals", "choose some with -incT"), writer: hdrlog.NewWriter(w), found: found{tags: make(map[string]*tagged)},
 		lookAhead: min(max(aheadOfAll/len(s.Inputs), leastAhead), mostAhead), base: math.MaxInt64,
 		streams: heap.New(func(a, b *stream) bool { return a.first.before(&b.first) }),
 		held:    heap.New(func(a, b line) bool { return a.window.compare(b.window) < 0 }),
@@ -118,10 +138,16 @@ func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 }
 
 func (u *union) run() error {
+	for _, input := range u.scan.Inputs {
+		u.units.Add(input.Name)
+	}
 	sorter := &sorter{union: u}
 	defer sorter.close()
 	sources, err := u.prepare(sorter)
 	if err != nil {
+		return err
+	}
+	if err := u.findUnits(); err != nil {
 		return err
 	}
 	var lanes [][]scan.Part
@@ -136,6 +162,9 @@ func (u *union) run() error {
 		}
 	}
 	scratch := make([]merge.Sum, u.scan.Workers)
+	for n := range scratch {
+		scratch[n].Spare = 1 << 19
+	}
 	work := func(worker int, j *job) {
 		for n := range j.tasks {
 			u.do(&j.tasks[n], &scratch[worker])
@@ -214,9 +243,10 @@ func (u *union) nextTask(t *task) bool {
 			u.folds = u.folds[1:]
 			return true
 		case len(u.closed) > 0:
-			u.assign(t, u.closed[0], true)
+			w := u.closed[0]
 			u.closed[0] = nil
 			u.closed = u.closed[1:]
+			u.assign(t, w, true)
 			return true
 		case u.ended:
 			return false
@@ -232,6 +262,9 @@ func (u *union) nextTask(t *task) bool {
 
 func (u *union) assign(t *task, w *window, encode bool) {
 	t.window, t.members, t.encode, t.floor, t.err = w, w.members, encode, u.plan.floor(), nil
+	if len(u.closed) > 0 {
+		t.floor = min(t.floor, u.closed[0].key)
+	}
 	w.members = nil
 	if !encode {
 		w.adding.Add(1)
@@ -248,7 +281,7 @@ func (u *union) merge() error {
 	}
 	var w *window
 	w, u.closed = u.plan.put(&i, u.closed[:0])
-	slices.SortFunc(u.closed, (*window).compare) // floor knows only of those that are open
+	slices.SortFunc(u.closed, (*window).compare)
 	w.add(&i)
 	if u.options.Observe != nil {
 		u.options.Observe(i.Name, i.Line, i.tagged.tag, i.start, i.end, w.start, w.end)
@@ -269,7 +302,10 @@ func (u *union) merge() error {
 func (u *union) do(t *task, scratch *merge.Sum) {
 	w := t.window
 	if !t.encode {
-		w.fold(t.members)
+		t.err = u.hold(0, w.fold(t.members, scratch.Spare))
+		for _, m := range t.members {
+			u.put(m)
+		}
 		w.adding.Done()
 		return
 	}
@@ -301,7 +337,7 @@ func (u *union) encode(t *task, scratch *merge.Sum) (err error) {
 	sum.Start, sum.End = w.start, w.end
 	t.fields, err = sum.AppendFields(t.fields[:0], u.base)
 	for _, m := range t.members {
-		sums.Put(m)
+		u.put(m)
 	}
 	return err
 }
@@ -314,9 +350,15 @@ func (u *union) write(t *task) error {
 	if !t.encode {
 		return nil
 	}
-	t.window.sum = nil
+	if t.window.sum != nil {
+		u.hold(0, -t.window.sum.Size())
+		t.window.sum = nil
+	}
 	if u.held.Len() == 0 && t.window.key < t.floor {
 		return u.writeLine(t.window.tagged.tag, t.fields)
+	}
+	if err := u.hold(0, cap(t.fields)); err != nil {
+		return err
 	}
 	u.held.Push(line{t.window, t.fields})
 	t.fields = nil
@@ -339,6 +381,7 @@ func (u *union) writeHeld(floor int64) error {
 		if err := u.writeLine(l.window.tagged.tag, l.fields); err != nil {
 			return err
 		}
+		u.hold(0, -cap(l.fields))
 		u.spare = append(u.spare, l.fields)
 	}
 	return nil
@@ -362,11 +405,11 @@ func (u *union) writeHeader() {
 		}
 		sources = append(sources, source)
 	}
-	found, err := u.units.Unit()
-	if err != nil && u.options.Warn != nil {
-		u.options.Warn("%v: they are added up as they are", err)
+	found := u.found.units
+	if found.Differ != nil {
+		found.Unit = unit.Unit{}
 	}
-	WriteHeader(u.writer, sources, found, u.base)
+	WriteHeader(u.writer, sources, found.Unit, u.base)
 }
 
 // WriteHeader writes what opens a union: its sources, the unit of its values if that is known, and
@@ -380,7 +423,7 @@ func WriteHeader(w *hdrlog.Writer, sources []string, values unit.Unit, base int6
 	w.Comment(fmt.Sprintf("[Union of %d %s]", len(sources), logs))
 	slices.Sort(sources)
 	for _, source := range sources {
-		w.Comment("[Source: " + source + "]")
+		w.Comment("[Source: " + tags.Printable(source) + "]")
 	}
 	if values != (unit.Unit{}) {
 		w.Comment(values.Comment())

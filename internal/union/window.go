@@ -2,6 +2,7 @@ package union
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -43,19 +44,18 @@ func (w *window) add(i *interval) {
 	}
 }
 
-// fold adds members to the sum.
-func (w *window) fold(members []*merge.Sum) {
+// fold adds members to the sum. It returns by how many bytes that has grown.
+func (w *window) fold(members []*merge.Sum, spare int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.sum == nil {
-		w.sum = new(merge.Sum)
+		w.sum = &merge.Sum{Spare: spare}
 	}
+	before := w.sum.Size()
 	if w.err == nil {
 		w.err = w.sum.MergeAll(members)
 	}
-	for _, m := range members {
-		sums.Put(m)
-	}
+	return w.sum.Size() - before
 }
 
 // compare orders windows by time, then tag. Untagged ones are first.
@@ -68,7 +68,7 @@ type plan interface {
 	// put returns the window that i belongs to, a new one perhaps, and appends those to closed that
 	// nothing can join any more.
 	put(i *interval, closed []*window) (*window, []*window)
-	// floor returns a key that no window has which is not closed yet.
+	// floor returns the lowest key that a window can have that put or finish did not return yet.
 	floor() int64
 	// finish returns all windows that are not closed, in order.
 	finish() []*window
@@ -146,56 +146,22 @@ func (j *joining) finish() []*window {
 // where the first of its intervals does and ends where the last does. So an interval that nothing
 // joins stays the same, and a union of unions is the union of all. Keys are starts of windows.
 type grid struct {
-	size    int64 // milliseconds
-	windows map[int64]map[*tagged]*window
-	keys    *heap.Heap[int64]
+	windows merge.Table[window]
 	now     int64 // the key of the window that the last interval begins in
 }
 
-func newGrid(size int64) *grid {
-	return &grid{
-		size: size, windows: make(map[int64]map[*tagged]*window),
-		keys: heap.New(func(a, b int64) bool { return a < b }),
-	}
-}
+func newGrid(size int64) *grid { return &grid{windows: merge.NewTable[window](size)} }
 
 func (g *grid) put(i *interval, closed []*window) (*window, []*window) {
-	g.now = merge.WindowOf(i.start, i.start, g.size).Start
-	for g.keys.Len() > 0 && g.keys.First() < g.now {
-		closed = append(closed, g.close()...)
+	for w := range g.windows.Before(i.start) {
+		closed = append(closed, w)
 	}
-	key := merge.WindowOf(i.start, i.end, g.size).Start
-	if g.windows[key] == nil {
-		g.windows[key] = make(map[*tagged]*window)
-		g.keys.Push(key)
-	}
-	w := g.windows[key][i.tagged]
-	if w == nil {
-		w = newWindow(key, i)
-		g.windows[key][i.tagged] = w
-	}
+	g.now = merge.WindowOf(i.start, i.start, g.windows.Size()).Start
+	w := g.windows.At(i.tagged.tag, i.start, i.end, func(at merge.Window) *window { return newWindow(at.Start, i) })
 	w.end = max(w.end, i.end) // it starts where the first of its intervals does
 	return w, closed
 }
 
-// close closes the earliest windows and returns them by tag.
-func (g *grid) close() []*window {
-	key := g.keys.Pop()
-	var closed []*window
-	for _, w := range g.windows[key] {
-		closed = append(closed, w)
-	}
-	delete(g.windows, key)
-	slices.SortFunc(closed, (*window).compare)
-	return closed
-}
-
 func (g *grid) floor() int64 { return g.now }
 
-func (g *grid) finish() []*window {
-	var open []*window
-	for g.keys.Len() > 0 {
-		open = append(open, g.close()...)
-	}
-	return open
-}
+func (g *grid) finish() []*window { return slices.Collect(g.windows.Before(math.MaxInt64)) }

@@ -1,11 +1,14 @@
 package union_test
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +86,83 @@ func steadyLog(t *testing.T, random *rand.Rand) string {
 		start += length
 	}
 	return "#[BaseTime: 0.000 (seconds since epoch)]\n" + log.String()
+}
+
+// nestedLog returns a log of a few tags, each with successive intervals of a length of its own, so
+// that many windows are open at a time and close late.
+func nestedLog(t *testing.T, random *rand.Rand) string {
+	t.Helper()
+	h, err := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type moment struct {
+		tag           []byte
+		start, length int64
+	}
+	var moments []moment
+	for _, tag := range []string{"a", "b", "c", "d"}[:1+random.IntN(4)] {
+		length := []int64{0, 1, 200, 1000, 10_000}[random.IntN(5)]
+		start := []int64{0, 200, 1000, 1001}[random.IntN(4)]
+		for range 1 + random.IntN(30) {
+			moments = append(moments, moment{[]byte(tag), start, length})
+			start += max(length, 50) + []int64{0, 0, 1, length}[random.IntN(4)]
+		}
+	}
+	slices.SortStableFunc(moments, func(a, b moment) int { return cmp.Compare(a.start, b.start) })
+	var log strings.Builder
+	w := hdrlog.NewWriter(&log)
+	w.Version()
+	for _, m := range moments {
+		if err := w.Interval(m.tag, float64(m.start)/1000, float64(m.length)/1000, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Flush()
+	return log.String()
+}
+
+// TestOrder: the intervals of a union are in the order that docs/hdrunion.md states, for any
+// intervals and by all rules.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 10))
+		var inputs []scan.Input
+		for n := range 1 + random.IntN(3) {
+			log := nestedLog(t, random)
+			if random.IntN(4) == 0 {
+				log = randomLog(t, random, false)
+			}
+			inputs = append(inputs, text(fmt.Sprint("log", n), log))
+		}
+		o := union.Options{IgnoreTags: random.IntN(10) == 0 && seed%2 == 0, Relative: random.IntN(3) == 0}
+		switch random.IntN(3) {
+		case 0:
+			o.Target = []int64{1, 3000, 30_000}[random.IntN(3)]
+		case 1:
+			o.Grid = []int64{1, 700, 10_000}[random.IntN(3)]
+		}
+		var log strings.Builder
+		if _, err := union.Write(&log, newScan(inputs...), o); errors.Is(err, histogram.ErrKind) {
+			continue // integers and doubles
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all := recordsOf(t, log.String())
+		for n := range all {
+			before, after := &all[max(n-1, 0)], &all[n]
+			key := func(i *hdrlog.Interval) int64 {
+				if o.Grid > 0 {
+					return merge.WindowOf(i.StartMillis(), i.EndMillis(), o.Grid).Start
+				}
+				return i.StartMillis()
+			}
+			if cmp.Or(cmp.Compare(key(before), key(after)), bytes.Compare(before.Tag, after.Tag)) > 0 {
+				t.Fatalf("seed %d, %+v: %q at %d is before %q at %d in\n%s", seed, o, before.Tag, before.StartMillis(), after.Tag, after.StartMillis(), log.String())
+			}
+		}
+	}
 }
 
 // TestVersions: whatever the encoding of the logs, the union has compressed payloads of version 2

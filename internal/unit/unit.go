@@ -8,9 +8,15 @@ package unit
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strings"
+
+	"hdrkit/internal/writers"
 )
 
 // A Unit is a unit of time. The zero value is an unknown unit.
@@ -63,29 +69,13 @@ func ParseOption(name string) (Unit, error) {
 	return u, nil
 }
 
-// writers are the writers whose unit is known, by the beginning of a comment in their logs.
-// Scylla-bench, which records nanoseconds too, has the comment of cassandra-stress.
-var writers = []struct {
-	comment string
-	unit    Unit
-}{
-	{"Logging op latencies for Cassandra Stress", Nanosecond},
-	{"[Logged with jHiccup ", Nanosecond},
-	{"[Logging for: ", Microsecond}, // YCSB
-}
-
 // ofComment returns the unit that a comment of a log states. Text begins with #.
 func ofComment(text []byte) (Unit, bool) {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("#")))
 	if len(text) > 6 && strings.EqualFold(string(text[:6]), "UNITS:") {
 		return Parse(strings.TrimSpace(string(text[6:])))
 	}
-	for _, w := range writers {
-		if bytes.HasPrefix(text, []byte(w.comment)) {
-			return w.unit, true
-		}
-	}
-	return Unit{}, false
+	return Parse(writers.Unit(text))
 }
 
 // Comment returns a comment that states the unit, as nosqlbench writes it.
@@ -95,34 +85,203 @@ func (u Unit) Comment() string {
 	}[u]
 }
 
-// A Finder finds out the unit of logs from their comments. The zero value is ready.
+// A Finder finds out the unit of logs from their comments, and that of the tags of their intervals.
+// Its logs are added up, tag by tag. The zero value is ready.
 type Finder struct {
-	found Unit
-	from  string // the log that states it
-	clash error
+	logs  map[string]*log
+	known []*log // those that state a unit
+	tags  map[tagKey]*tagged
+	clash error // in one log
 }
 
-// Comment takes a comment of a log, beginning with #.
-func (f *Finder) Comment(log string, text []byte) {
-	u, ok := ofComment(text)
-	switch {
-	case !ok:
-		return
-	case f.found == Unit{}:
-		f.found, f.from = u, log
-	case f.found != u && f.clash == nil:
-		f.clash = fmt.Errorf("the values of %s are in %s, those of %s in %s", f.from, f.found, log, u)
+// log is a log and its unit, which may be unknown.
+type log struct {
+	name  string
+	unit  Unit
+	index int  // in the order in which logs became known
+	used  bool // has intervals
+}
+
+// tagged is the logs that have intervals of a tag: the first one of each unit.
+type tagged struct{ logs []*log }
+
+// tagKey is a tag, or that there is none.
+type tagKey struct {
+	tag  string
+	none bool
+}
+
+func (f *Finder) of(tag []byte) *tagged { return f.tags[tagKey{string(tag), tag == nil}] }
+
+func (f *Finder) log(name string) *log {
+	l := f.logs[name]
+	if l == nil {
+		if f.logs == nil {
+			f.logs = make(map[string]*log)
+		}
+		l = &log{name: name, index: len(f.logs)}
+		f.logs[name] = l
 	}
+	return l
 }
 
-// Unit returns the unit of all logs. A log that states no unit has that of the others, since their
-// values are added up or drawn together. The unit is unknown if no log states it. If two logs state
-// different units, Unit returns an error.
+// Comment takes a comment of a log, beginning with #. It returns the unit that the comment states,
+// unknown if it states none, and whether the log has intervals whose unit was unknown until now.
+func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
+	u, ok := ofComment(text)
+	if !ok {
+		return u, false
+	}
+	switch l := f.log(name); {
+	case l.unit == Unit{}:
+		l.unit, late = u, l.used
+		f.known = append(f.known, l)
+	case l.unit != u && f.clash == nil:
+		f.clash = fmt.Errorf("%s states that its values are in %s, and in %s", name, l.unit, u)
+	}
+	return u, late
+}
+
+// Add adds a log, which may have no comments. Errors name logs in the order in which they were
+// added.
+func (f *Finder) Add(name string) { f.log(name) }
+
+// OfLog returns the unit of a log, unknown if it does not state one.
+func (f *Finder) OfLog(name string) Unit { return f.log(name).unit }
+
+// Uses says that a log has an interval with a tag, nil for the sum of all tags or none. The
+// comments before the interval have been taken.
+func (f *Finder) Uses(tag []byte, name string) {
+	t := f.of(tag)
+	if t == nil {
+		if f.tags == nil {
+			f.tags = make(map[tagKey]*tagged)
+		}
+		t = &tagged{}
+		f.tags[tagKey{string(tag), tag == nil}] = t
+	}
+	l := f.log(name)
+	l.used = true
+	for _, other := range t.logs {
+		if other.unit == l.unit {
+			return
+		}
+	}
+	t.logs = append(t.logs, l)
+	slices.SortFunc(t.logs, func(a, b *log) int { return cmp.Compare(a.index, b.index) })
+}
+
+// Of returns the unit of a tag's values: the one that its logs state. It is unknown if none of them
+// does. If they state different units, their values do not add up, and Of returns an error.
+func (f *Finder) Of(tag []byte) (Unit, error) {
+	t := f.of(tag)
+	if t == nil {
+		return Unit{}, f.clash
+	}
+	u, err := same(t.logs)
+	if err == nil {
+		err = f.clash
+	}
+	return u, err
+}
+
+// Unit returns the unit that all logs have which state one. It is unknown if none does. If two logs
+// state different units, Unit returns an error.
 func (f *Finder) Unit() (Unit, error) {
 	if f.clash != nil {
 		return Unit{}, f.clash
 	}
-	return f.found, nil
+	return same(f.known)
+}
+
+func same(logs []*log) (Unit, error) {
+	var first *log
+	for _, l := range logs {
+		switch {
+		case l.unit == Unit{}:
+		case first == nil:
+			first = l
+		case l.unit != first.unit:
+			return Unit{}, fmt.Errorf("the values of %s are in %s, those of %s in %s", first.name, first.unit, l.name, l.unit)
+		}
+	}
+	if first == nil {
+		return Unit{}, nil
+	}
+	return first.unit, nil
+}
+
+// Found is what some finders have found, whose values are shown together but do not add up with
+// those of the others.
+type Found struct {
+	// Unit is the smallest unit of the values, unknown if no log states one. Values in other units
+	// are whole numbers of it.
+	Unit Unit
+	// Differ is nil, or says that some values are in another unit.
+	Differ error
+	// Unstated is a log that does not state its unit, while another one does. It is empty if there
+	// is none.
+	Unstated string
+}
+
+// Find returns what finders have found about the values that they know of, or about their logs if
+// they know of no values. If two logs have different units and the same tag, it returns an error.
+func Find(finders ...*Finder) (found Found, err error) {
+	var known []*log
+	for _, f := range finders {
+		if f.clash != nil {
+			return found, f.clash
+		}
+		var logs []*log
+		if len(f.tags) == 0 {
+			logs = slices.Collect(maps.Values(f.logs))
+		}
+		for _, t := range f.tags {
+			logs = append(logs, t.logs...)
+			if _, clash := same(t.logs); clash != nil && (err == nil || clash.Error() < err.Error()) {
+				err = clash
+			}
+		}
+		for _, l := range logs {
+			switch {
+			case l.unit != Unit{}:
+				known = append(known, l)
+			case found.Unstated == "" || l.name < found.Unstated:
+				found.Unstated = l.name
+			}
+		}
+	}
+	if err != nil || len(known) == 0 {
+		return Found{}, err
+	}
+	slices.SortFunc(known, func(a, b *log) int { return cmp.Compare(a.name, b.name) })
+	_, found.Differ = same(known)
+	for _, l := range known {
+		if found.Unit == (Unit{}) || l.unit.nanoseconds < found.Unit.nanoseconds {
+			found.Unit = l.unit
+		}
+	}
+	return found, nil
+}
+
+// Divide returns a value divided by a unit ratio. A ratio such as 1e-9, which no float64 holds, is
+// a multiplication by a whole number: 1 s is 1,000,000,000 ns, not 999,999,999.9999999.
+func Divide(v, ratio float64) float64 {
+	if times := Times(ratio); times > 1 {
+		return v * times
+	}
+	return v / ratio
+}
+
+// Times returns the whole number that 1/ratio is, 0 if it is none or 1.
+func Times(ratio float64) float64 {
+	if !(ratio < 1) {
+		return 0
+	}
+	if times := math.Round(1 / ratio); 1/times == ratio {
+		return times
+	}
+	return 0
 }
 
 // Options are the options that say how to print values.

@@ -89,6 +89,74 @@ func TestFinder(t *testing.T) {
 	}
 }
 
+// TestTags finds the units of tags, and logs that do not add up.
+func TestTags(t *testing.T) {
+	t.Parallel()
+	var f, other Finder
+	f.Comment("a.hdr", []byte("#UNITS:NANOSECONDS"))
+	f.Comment("b.hdr", []byte("#UNITS:us"))
+	for tag, logs := range map[string]string{"a": "a", "b": "b", "both": "ca", "none": "cd"} {
+		for _, log := range logs {
+			f.Uses([]byte(tag), string(log)+".hdr")
+		}
+	}
+	for tag, want := range map[string]Unit{"a": Nanosecond, "b": Microsecond, "both": Nanosecond, "none": {}, "other": {}} {
+		if got, err := f.Of([]byte(tag)); got != want || err != nil {
+			t.Errorf("%s: %q, %v", tag, got, err)
+		}
+	}
+	const differ = "the values of a.hdr are in ns, those of b.hdr in us"
+	if found, err := Find(&f, &other); found.Unit != Nanosecond || found.Unstated != "c.hdr" || found.Differ == nil || found.Differ.Error() != differ || err != nil {
+		t.Errorf("%+v, %v", found, err)
+	}
+	// Finders do not add up with each other.
+	other.Comment("z.hdr", []byte("#UNITS:ms"))
+	other.Uses([]byte("a"), "z.hdr")
+	if found, err := Find(&other); found != (Found{Unit: Millisecond}) || err != nil {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if _, err := Find(&f, &other); err != nil {
+		t.Error(err)
+	}
+	f.Uses([]byte("a"), "b.hdr")
+	if _, err := Find(&other, &f); err == nil || err.Error() != differ {
+		t.Error(err)
+	}
+	if _, err := f.Of([]byte("a")); err == nil || err.Error() != differ {
+		t.Error(err)
+	}
+	var one Finder
+	one.Comment("a.hdr", []byte("#UNITS:ns"))
+	one.Comment("a.hdr", []byte("#UNITS:ms"))
+	if _, err := Find(&one); err == nil || err.Error() != "a.hdr states that its values are in ns, and in ms" {
+		t.Error(err)
+	}
+}
+
+// TestDivide proves that values in another unit are exact where a float64 can hold them.
+func TestDivide(t *testing.T) {
+	t.Parallel()
+	for _, from := range all {
+		for _, to := range all {
+			for _, v := range []float64{0, 1, 3, 7, 999, 1234567} {
+				want := v * (from.nanoseconds / to.nanoseconds)
+				if to.nanoseconds > from.nanoseconds {
+					want = v / (to.nanoseconds / from.nanoseconds)
+				}
+				if got := Divide(v, from.Per(to)); got != want {
+					t.Errorf("%v %s are %v %s, want %v", v, from, got, to, want)
+				}
+			}
+		}
+	}
+	third := 0.3
+	for ratio, want := range map[float64]float64{third: 7 / third, 0.001: 7000, 1: 7, 2: 3.5, 1.5: 7 / 1.5} {
+		if got := Divide(7, ratio); got != want {
+			t.Errorf("7 / %v is %v, want %v", ratio, got, want)
+		}
+	}
+}
+
 func TestScale(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

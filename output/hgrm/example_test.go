@@ -17,7 +17,7 @@ const text = `#[Tag: insert-rt]
 #[Mean    =        1.607, StdDeviation   =        9.271]
 `
 
-func ExampleRead() {
+func Example() {
 	all, err := hgrm.Read(strings.NewReader(text), "run.hgrm")
 	if err != nil {
 		log.Fatal(err)

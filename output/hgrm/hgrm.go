@@ -1,5 +1,5 @@
 // Package hgrm reads percentile distributions: the text that the reference's
-// outputPercentileDistribution, hdrsum and wrk2 print.
+// outputPercentileDistribution, hdrsum, wrk2 and vegeta print.
 //
 //	       Value     Percentile TotalCount 1/(1-Percentile)
 //
@@ -24,6 +24,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/unit"
 )
 
 // ErrEmpty is the error for a file whose distributions have no rows, or that has no distribution.
@@ -34,6 +35,8 @@ type Distribution struct {
 	// Name is from the text before the distribution. It is empty if that has no name and the file
 	// has no other distribution.
 	Name string
+	// Unit is the unit of values, unknown if the header does not name one.
+	Unit unit.Unit
 	Rows []Row
 }
 
@@ -62,10 +65,13 @@ func Detect(begin []byte) bool {
 	return false
 }
 
+// vegetaValue is the first column in a report of vegeta (-type=hdrplot).
+const vegetaValue = "Value(ms)"
+
 // isHeader reports whether a line is the header of a distribution.
 func isHeader(line string) bool {
 	fields := split(clean(line))
-	return len(fields) >= 3 && fields[0] == "Value" && fields[1] == "Percentile" && fields[2] == "TotalCount"
+	return len(fields) >= 3 && (fields[0] == "Value" || fields[0] == vegetaValue) && fields[1] == "Percentile" && fields[2] == "TotalCount"
 }
 
 // clean removes a byte-order mark and the space around a line.
@@ -131,6 +137,9 @@ func (p *parser) line(text string) (field string, err error) {
 	if isHeader(text) {
 		p.end()
 		p.inside, p.current.Name, p.name = true, p.name, ""
+		if strings.HasPrefix(text, vegetaValue) {
+			p.current.Unit = unit.Millisecond
+		}
 		return "", nil
 	}
 	name, named := nameOf(text)

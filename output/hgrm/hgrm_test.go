@@ -109,6 +109,7 @@ func TestFiles(t *testing.T) {
 		"HistogramLogProcessor.hgrm": `"" 72 {300.417 100 16000}`,
 		"HistogramLogProcessor.csv":  `"" 65 {298.844 100 5384}`,
 		"wrk2.txt":                   `"Recorded Latency" 4 {6.403 100 11000}, "Uncorrected Latency" 3 {2.001 100 11000}`,
+		"vegeta.txt":                 `"" 94 {16.407451 100 90}`,
 		"vespa.csv":                  `"query_latency { \"chain\": \"a\", \"zone\": \"b\" }" 3 {9 100 8}, "hits" 2 {4 100 1}`,
 	} {
 		text, err := os.ReadFile(filepath.Join("testdata", file))

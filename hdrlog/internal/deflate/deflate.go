@@ -10,10 +10,9 @@ package deflate
 
 import (
 	"encoding/binary"
+	"hash/adler32"
 	"math"
 	"slices"
-
-	"hdrkit/hdrlog/internal/adler32"
 )
 
 const (

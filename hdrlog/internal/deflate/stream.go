@@ -2,8 +2,6 @@ package deflate
 
 import (
 	"encoding/binary"
-
-	"hdrkit/hdrlog/internal/mem"
 )
 
 // slop is the number of bytes after its end that a stream may overwrite.
@@ -133,15 +131,15 @@ func (s *stream) fours(c *code, raw []byte) []byte {
 	bits := s.bits << (64 - nbits)
 	whole := len(raw) &^ 3
 	for i := 0; i < whole; i += 4 {
-		e0, e1 := table[mem.Load8(raw, i)], table[mem.Load8(raw, i+1)]
+		e0, e1 := table[raw[i]], table[raw[i+1]]
 		both := e0 + e1
 		bits = bits>>(both&63) | (e0>>(e1&63) | e1)
 		nbits += both
-		e0, e1 = table[mem.Load8(raw, i+2)], table[mem.Load8(raw, i+3)]
+		e0, e1 = table[raw[i+2]], table[raw[i+3]]
 		both = e0 + e1
 		bits = bits>>(both&63) | (e0>>(e1&63)|e1)&^63
 		nbits += both
-		mem.Store64(dst, int(n), bits>>(-nbits&63))
+		binary.LittleEndian.PutUint64(dst[n:], bits>>(-nbits&63))
 		n += nbits >> 3 & 7
 		nbits &= 7
 	}

@@ -16,9 +16,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-
-	"hdrkit/hdrlog/internal/adler32"
-	"hdrkit/hdrlog/internal/mem"
+	"hash/adler32"
 )
 
 // Errors of inflating. ErrCorrupt comes wrapped with its cause.
@@ -194,7 +192,7 @@ func (s *stream) literals(t *tables) {
 	lastDst, lastSrc := len(dst)-4*2, len(src)-8
 loop:
 	for n <= lastDst && pos <= lastSrc {
-		b |= mem.Load64(src, pos) << (nb & 63)
+		b |= binary.LittleEndian.Uint64(src[pos:]) << (nb & 63)
 		pos += int(63-nb) >> 3
 		nb |= 56
 		for range 4 { // at most 4*litBits bits
@@ -202,7 +200,7 @@ loop:
 			if e&entryRare != 0 {
 				break loop
 			}
-			mem.Store16(dst, n, uint16(e>>8))
+			binary.LittleEndian.PutUint16(dst[n:], uint16(e>>8))
 			n += int(e >> 6 & 3)
 			b >>= e & 63
 			nb -= uint(e & 63)
@@ -215,8 +213,7 @@ loop:
 // which is the plain version: it takes one symbol at a time.
 //
 // Each pass takes up to two literals and a match. If there is no match, the mask named match makes
-// the distance code empty, and the length is 0. The conditions at the head of the loop and the one
-// on from keep the accesses of package mem within dst and src.
+// the distance code empty, and the length is 0.
 func (s *stream) fast(t *tables) error {
 	s.refill()
 	n, pos := s.n, s.pos
@@ -233,11 +230,11 @@ func (s *stream) fast(t *tables) error {
 		// A pass takes at most 32 bits: litBits, distBits, and 13 extra bits of the
 		// distance.
 		if pos <= lastSrc {
-			b |= mem.Load64(src, pos) << (nb & 63)
+			b |= binary.LittleEndian.Uint64(src[pos:]) << (nb & 63)
 			pos += int(63-nb) >> 3
 			nb |= 56
 		} else {
-			b |= mem.Load64(src, lastSrc) >> (8 * (pos - lastSrc)) << (nb & 63)
+			b |= binary.LittleEndian.Uint64(src[lastSrc:]) >> (8 * (pos - lastSrc)) << (nb & 63)
 			more := min(int(63-nb)>>3, lastSrc+8-pos)
 			pos += more
 			nb += uint(8 * more)
@@ -250,7 +247,7 @@ func (s *stream) fast(t *tables) error {
 			break
 		}
 		match := int(int32(e) >> 31) // all ones if there is a match, else 0
-		mem.Store16(dst, n, uint16(e>>8))
+		binary.LittleEndian.PutUint16(dst[n:], uint16(e>>8))
 		n += int(e >> 6 & 3)
 		length := int(e >> 24 & 15)
 		b >>= e & 63
@@ -279,9 +276,9 @@ func (s *stream) fast(t *tables) error {
 		// Without a match, these eight bytes are garbage, and the next pass overwrites
 		// them. They come from the start of dst: a read of bytes that were just written
 		// would have to wait.
-		mem.Store64(dst, n, mem.Load64(dst, from&match))
+		binary.LittleEndian.PutUint64(dst[n:], binary.LittleEndian.Uint64(dst[from&match:]))
 		if length > 8 {
-			mem.Store64(dst, n+8, mem.Load64(dst, from+8))
+			binary.LittleEndian.PutUint64(dst[n+8:], binary.LittleEndian.Uint64(dst[from+8:]))
 		}
 		n += length
 	}

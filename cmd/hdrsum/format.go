@@ -1,0 +1,276 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/internal/cli"
+	"hdrkit/internal/push"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/sla"
+	"hdrkit/internal/tempfile"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// formats are the values of -st. Each is described in a file of its own.
+var formats = []*format{
+	&tableFormat, &markdownFormat, &percentilesFormat, &hgrmFormat, &csvFormat, &csveFormat, &csvrFormat, &jsonFormat,
+	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat,
+}
+
+// A format is what hdrsum can print: a summary or rows.
+type format struct {
+	name string
+	// uses are the options that the format reads, besides its flags. An option that any format
+	// lists is refused by those that do not list it. The others are for all.
+	uses []string
+	// flags are options of its own.
+	flags []urfave.Flag
+	// choices are the values of those that take one of a few, by name.
+	choices map[string][]string
+	// conflicts are pairs of options that do not go together in this format, and why.
+	conflicts []conflict
+	// check checks its options, if it is set.
+	check func(o *options) error
+
+	// write prints a summary. It is nil for formats of rows.
+	write func(r *report) error
+	// readable is set if values are for people: in a unit that suits them, with sparklines.
+	readable bool
+	// listTags prints the tags for -lt. If it is nil, that is not in this format.
+	listTags func(w io.Writer, r *report) error
+	// compare prints a comparison with a baseline and the verdicts about limits. If it is nil, that
+	// is not in this format.
+	compare func(w io.Writer, r *report, c *comparison) error
+	// comparesAll is set if compare prints the summaries too, and so reads the options for them.
+	comparesAll bool
+
+	// rows prints rows. It is nil for summaries.
+	rows func(w io.Writer, o *options) (output.RowWriter, error)
+	// point and clash are set for monitoring systems. point returns the time of a row in the units
+	// of that system. clash returns an error if a point cannot follow the last one of its tag, by
+	// their times.
+	point func(r *output.Row, o *options) int64
+	clash func(last, now int64) error
+	// totals reports that rows show totals since the log began.
+	totals bool
+	// receiver is what -push sends rows to, if it can.
+	receiver *rowReceiver
+}
+
+// A conflict is two options that do not go together.
+type conflict struct{ one, other, why string }
+
+// A comparison is what -baseline and -sla ask for.
+type comparison struct {
+	gates    *gates
+	before   []*output.Summary // of -baseline
+	pairs    []output.Pair
+	inputs   []scan.Input // of -baseline
+	verdicts []sla.Verdict
+}
+
+// A rowReceiver takes the rows of -push.
+type rowReceiver struct {
+	// at reports whether an address is one of such a receiver.
+	at     func(u *url.URL) bool
+	header func() http.Header
+	encode func(rows []byte) []byte // nil if rows are sent as they are
+	// rows writes rows for the receiver. If it is nil, those of the format are sent.
+	rows  func(p *push.Pusher, o *options) (output.RowWriter, error)
+	check func(o *options) error
+	// native reports that it takes native histograms, and so all counts of a row.
+	native bool
+}
+
+// Outputs that -st does not choose, by the option that chooses each. They have no formats of their
+// own.
+var (
+	listing  = format{name: "lt"}
+	verdicts = format{name: "sla", uses: slices.Concat(valueOptions, periodOptions, confidenceOptions)}
+	compared = format{name: "baseline", uses: slices.Concat([]string{"p"}, valueOptions, periodOptions, confidenceOptions)}
+	follows  = format{name: "follow", uses: slices.Concat([]string{"p", "agg"}, valueOptions)}
+	listens  = format{name: "listen", uses: slices.Concat([]string{"p", "agg", "metric"}, valueOptions)}
+)
+
+// Options that several formats use.
+var (
+	valueOptions  = []string{"ovr", "unit", "in"}
+	periodOptions = []string{"period", "its"}
+	// confidenceOptions are those of intervals of confidence.
+	confidenceOptions = []string{"ci", "agg"}
+	rowOptions        = slices.Concat([]string{"p", "agg", "mwp", "mwpl"}, valueOptions)
+)
+
+// formatNamed returns a format of the list.
+func formatNamed(name string) *format {
+	for _, f := range formats {
+		if f.name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// names returns the names of the formats that do something.
+func names(does func(f *format) bool) (all []string) {
+	for _, f := range formats {
+		if does(f) {
+			all = append(all, f.name)
+		}
+	}
+	return all
+}
+
+// types returns the names of all formats.
+func types() []string { return names(func(*format) bool { return true }) }
+
+// streams returns the names of the formats of rows.
+func streams() []string { return names(func(f *format) bool { return f.rows != nil }) }
+
+// formatFlags returns the options of the formats.
+func formatFlags() (all []urfave.Flag) {
+	for _, f := range formats {
+		all = append(all, f.flags...)
+	}
+	return all
+}
+
+// formatChoices adds the choices of the options of the formats.
+func formatChoices(all map[string][]string) map[string][]string {
+	for _, f := range formats {
+		maps.Copy(all, f.choices)
+	}
+	return all
+}
+
+// reads reports whether a format uses an option.
+func (f *format) reads(option string) bool {
+	return slices.Contains(f.uses, option) || slices.ContainsFunc(f.flags, func(flag urfave.Flag) bool { return flag.Names()[0] == option })
+}
+
+// checkUse refuses the options that the command line's output does not use, and those that do not
+// go together. No option is ignored silently.
+func checkUse(c *urfave.Context, f *format) error {
+	for _, pair := range append([]conflict{{"lt", "sla", "-lt has its own output"}, {"lt", "baseline", "-lt has its own output"}, {"ci", "follow", "intervals of confidence are those of a whole run"}}, f.conflicts...) {
+		if cli.Given(c, pair.one) && cli.Given(c, pair.other) {
+			return cli.Usagef("-%s and -%s do not go together: %s", pair.one, pair.other, pair.why)
+		}
+	}
+	outputs, chosenBy := []*format{f}, "-st "+f.name
+	for _, other := range []*format{&listing, &compared, &verdicts} {
+		if !cli.Given(c, other.name) {
+			continue
+		}
+		if cli.Given(c, "st") && f.compare == nil {
+			able := names(func(f *format) bool { return f.compare != nil })
+			slices.Reverse(able)
+			return cli.Usagef("-%s and -st %s do not go together: -%s has its own output, or that of -st %s", other.name, f.name, other.name, strings.Join(able, " or "))
+		}
+		if !f.comparesAll || other == &listing {
+			outputs, chosenBy = []*format{other}, "-"+other.name
+		}
+		break
+	}
+	if c.Bool(follows.name) && f.rows == nil {
+		outputs, chosenBy = append(outputs, &follows), "-"+follows.name
+	}
+	if cli.Given(c, listens.name) {
+		outputs = append(outputs, &listens)
+	}
+	for _, flag := range c.App.Flags {
+		name := flag.Names()[0]
+		reads := func(f *format) bool { return f.reads(name) }
+		if !cli.Given(c, name) || slices.ContainsFunc(outputs, reads) || !slices.ContainsFunc(formats, reads) {
+			continue
+		}
+		if name == "tz" && (cli.Given(c, "s") || cli.Given(c, "e")) {
+			continue // it is the zone of these
+		}
+		able := []string{"-st " + strings.Join(names(reads), ", ")}
+		for _, other := range []*format{&verdicts, &compared} {
+			if other.reads(name) {
+				able = append(able, "-"+other.name)
+			}
+		}
+		return cli.Usagef("%s does not use -%s, but %s does", chosenBy, name, strings.Join(able, " or "))
+	}
+	return nil
+}
+
+// A report is summaries and how to write them.
+type report struct {
+	c           *urfave.Context
+	scan        *scan.Scan
+	diagnostics *cli.Diagnostics
+	options     *options
+	summaries   []*output.Summary
+}
+
+// A formatter writes one summary.
+type formatter func(w io.Writer, s *output.Summary) error
+
+// write writes a file, or standard output.
+func (r *report) write(path string, write func(w io.Writer) error) error {
+	return cli.WriteFile(path, r.c.App.Writer, r.scan.Inputs, write)
+}
+
+// together writes all summaries one after another to -of.
+func (r *report) together(format formatter) error {
+	return r.write(r.c.String("of"), func(w io.Writer) error {
+		for _, s := range r.summaries {
+			if err := format(w, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// apart writes each summary to a file of its own. On standard output a comment names the tag where
+// there are several.
+func (r *report) apart(extension string, format formatter) error {
+	of := r.c.String("of")
+	if of == "" || of == "-" {
+		return r.together(func(w io.Writer, s *output.Summary) error {
+			if len(r.summaries) > 1 {
+				fmt.Fprintf(w, "#[Tag: %s]\n", tags.Text(s.Tag))
+			}
+			return format(w, s)
+		})
+	}
+	fold := tempfile.FoldsCase(filepath.Dir(of))
+	var files []cli.File
+	for _, s := range r.summaries {
+		files = append(files, cli.File{
+			Path:  summaryPath(of, s.Tag, extension, fold),
+			Write: func(w io.Writer) error { return format(w, s) },
+		})
+	}
+	return cli.WriteFiles(r.c.App.Writer, r.scan.Inputs, files...)
+}
+
+// summaryPath returns the path of a tag's file: the tag stands before the extension, which is added
+// only where it is missing.
+func summaryPath(of string, tag []byte, extension string, fold bool) string {
+	folder, name := filepath.Split(of)
+	if ext := filepath.Ext(name); strings.EqualFold(ext, extension) {
+		name, extension = strings.TrimSuffix(name, ext), ext
+	}
+	if tag == nil {
+		return folder + name + extension
+	}
+	return folder + tags.FileName(name+".", tag, extension, fold)
+}
+
+// toStdout reports whether the output goes to standard output.
+func toStdout(c *urfave.Context) bool { return c.String("of") == "" || c.String("of") == "-" }

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"io"
+	"slices"
+
+	"hdrkit/internal/scan"
+	"hdrkit/internal/sla"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// jsonFormat has all that is known of a summary, also with -baseline and -sla.
+var jsonFormat = format{
+	name: "json", uses: slices.Concat([]string{"p", "tz"}, valueOptions, periodOptions, confidenceOptions), check: checkWindows,
+	write: func(r *report) error {
+		doc, err := r.document(r.summaries, r.scan.Inputs)
+		if err != nil {
+			return err
+		}
+		return r.write(r.c.String("of"), func(w io.Writer) error { return output.JSON(w, doc) })
+	},
+	listTags: func(w io.Writer, r *report) error {
+		list := tagList{Inputs: inputNames(r.scan.Inputs), SkippedLines: r.diagnostics.Skipped(), Tags: []listedTag{}}
+		for _, s := range r.summaries {
+			listed := listedTag{Intervals: s.Intervals, TotalCount: s.Counts().TotalCount()}
+			if s.Tag != nil {
+				listed.Tag = new(tags.Text(s.Tag))
+			}
+			list.Tags = append(list.Tags, listed)
+		}
+		return output.JSON(w, list)
+	},
+	comparesAll: true,
+	compare: func(w io.Writer, r *report, c *comparison) error {
+		doc, err := r.document(r.summaries, r.scan.Inputs)
+		if err != nil {
+			return err
+		}
+		if len(c.gates.baseline) > 0 {
+			baseline, err := r.document(c.before, c.inputs)
+			if err != nil {
+				return err
+			}
+			doc.Compare(baseline, c.pairs, r.options.percentiles)
+		}
+		if len(c.gates.limits) > 0 {
+			doc.Limits = sla.Document(c.verdicts)
+		}
+		return output.JSON(w, doc)
+	},
+}
+
+// A tagList is the output of -lt.
+type tagList struct {
+	Inputs       []string    `json:"inputs"`
+	SkippedLines int         `json:"skippedLines"`
+	Tags         []listedTag `json:"tags"`
+}
+
+// A listedTag is a tag, null for untagged intervals and for all tags together.
+type listedTag struct {
+	Tag        *string `json:"tag"`
+	Intervals  int64   `json:"intervals"`
+	TotalCount int64   `json:"totalCount"`
+}
+
+// document returns summaries of inputs for JSON.
+func (r *report) document(summaries []*output.Summary, inputs []scan.Input) (*output.Document, error) {
+	doc, err := output.NewDocument(summaries, r.options.scale, r.options.percentiles, r.options.zone)
+	if err != nil {
+		return nil, err
+	}
+	doc.PeriodMode, doc.SkippedLines, doc.Inputs = r.options.mode, r.diagnostics.Skipped(), inputNames(inputs)
+	return doc, nil
+}
+
+func inputNames(inputs []scan.Input) []string {
+	names := []string{}
+	for _, input := range inputs {
+		names = append(names, input.Name)
+	}
+	return names
+}

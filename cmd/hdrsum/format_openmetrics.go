@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/internal/cli"
+	"hdrkit/internal/prom"
+	"hdrkit/internal/push"
+	"hdrkit/output"
+)
+
+// openMetricsFormat is the text format of Prometheus. To a receiver go native histograms by remote
+// write.
+var openMetricsFormat = format{
+	name: "openmetrics", uses: slices.Concat([]string{"metric"}, rowOptions),
+	flags: []urfave.Flag{
+		&urfave.BoolFlag{Name: "buckets", Category: cli.GroupSeries,
+			Usage: "write openmetrics as a histogram, not as a summary"},
+	},
+	conflicts: []conflict{
+		{"buckets", "p", "a histogram has no percentiles"},
+		{"buckets", "mwp", "a histogram has no percentiles"},
+		{"buckets", "mwpl", "a histogram has no percentiles"},
+		{"p", "mwp", "the percentile of the moving window replaces those of -p"},
+		{"p", "mwpl", "the percentile of the moving window replaces those of -p"},
+	},
+	check: checkMetric,
+	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
+		return output.OpenMetrics(w, o.scale, o.metric)
+	},
+	point: func(r *output.Row, _ *options) int64 { return r.End },
+	// Prometheus drops points that are no later than the last one.
+	clash: func(last, now int64) error {
+		if now > last {
+			return nil
+		}
+		return errors.New("does not end after the last interval of its tag; only the counters include it, a millisecond later; hdrunion puts logs in order")
+	},
+	totals: true,
+	receiver: &rowReceiver{
+		at: remoteWrite, header: prom.RemoteHeader, encode: prom.Snappy, native: true,
+		rows: func(p *push.Pusher, o *options) (output.RowWriter, error) {
+			return &remoteRows{prom.NewRemote(p, o.promOptions())}, nil
+		},
+		check: func(o *options) error {
+			switch {
+			case o.series.Moving > 0:
+				return cli.Usagef("-push and -mwp do not go together with -st openmetrics: Prometheus computes percentiles of any span")
+			case o.series.Buckets:
+				return cli.Usagef("-push and -buckets do not go together: native histograms have buckets")
+			}
+			return nil
+		},
+	},
+}
+
+// remoteWrite reports whether an address is one of Prometheus's remote write, as far as it shows.
+func remoteWrite(u *url.URL) bool { return strings.Contains(u.Path, "/api/v1/") }
+
+// checkMetric checks -metric for Prometheus.
+func checkMetric(o *options) error {
+	if _, err := output.OpenMetrics(io.Discard, o.scale, o.metric); err != nil {
+		return cli.Usagef("-metric: %w", err)
+	}
+	return nil
+}
+
+// remoteRows writes rows by remote write.
+type remoteRows struct{ remote *prom.Remote }
+
+func (r *remoteRows) Row(row *output.Row) error {
+	return r.remote.Row(row.Tag, row.End, row.Counts, row.TotalsOnly)
+}
+
+func (r *remoteRows) Close() error { return nil }

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"io"
+	"slices"
+
+	"hdrkit/output"
+)
+
+// percentilesFormat is that of HdrLogProcessing, one figure in a line.
+var percentilesFormat = format{
+	name: "percentiles", uses: slices.Concat([]string{"p"}, valueOptions, periodOptions),
+	write: func(r *report) error {
+		return r.together(func(w io.Writer, s *output.Summary) error {
+			return output.Percentiles(w, s, r.options.scale, r.options.percentiles)
+		})
+	},
+}

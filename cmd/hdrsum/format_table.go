@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/internal/cli"
+	"hdrkit/internal/sla"
+	"hdrkit/output"
+)
+
+// tableFormat is a table for people.
+var tableFormat = format{
+	name: "table", uses: slices.Concat([]string{"p"}, valueOptions, periodOptions, confidenceOptions), readable: true, comparesAll: true, check: checkWindows,
+	write: writeTable, compare: compareTable,
+}
+
+// markdown is the name of the table for issues and pages.
+const markdown = "markdown"
+
+// markdownFormat is the same table in Markdown.
+var markdownFormat = format{
+	name: markdown, uses: tableFormat.uses, readable: true, comparesAll: true, check: checkWindows,
+	write: writeTable, compare: compareTable,
+}
+
+func writeTable(r *report) error {
+	return r.write(r.c.String("of"), func(w io.Writer) error { return r.options.table(r.c).Write(w, r.summaries) })
+}
+
+func compareTable(w io.Writer, r *report, c *comparison) error {
+	return writeComparison(w, r, c, func(w io.Writer) error {
+		if len(c.gates.baseline) == 0 {
+			return r.options.table(r.c).Write(w, r.summaries)
+		}
+		return r.options.table(r.c).WriteChanges(w, c.pairs)
+	})
+}
+
+// checkWindows refuses -agg where nothing needs windows.
+func checkWindows(o *options) error {
+	if cli.Given(o.c, "agg") && !cli.Given(o.c, "ci") && !cli.Given(o.c, "baseline") && !o.c.Bool(follows.name) {
+		return cli.Usagef("-st %s uses -agg for the windows of -ci, which is not given", o.format.name)
+	}
+	return nil
+}
+
+// writeComparison writes the figures, unless figures is nil, and the verdicts as text.
+func writeComparison(w io.Writer, r *report, c *comparison, figures func(w io.Writer) error) error {
+	if figures != nil {
+		if err := figures(w); err != nil {
+			return err
+		}
+		if len(c.verdicts) > 0 {
+			fmt.Fprintln(w)
+		}
+	}
+	return sla.Write(w, c.verdicts, toStdout(r.c) && cli.Colour(r.c.App.Writer))
+}
+
+// table returns the table that the options ask for. On a terminal it fits the width.
+func (o *options) table(c *urfave.Context) *output.Table {
+	t := &output.Table{Scale: o.scale, Percentiles: o.percentiles, Markdown: o.format.name == markdown}
+	if toStdout(c) {
+		t.Width, t.Colour = cli.Width(c.App.Writer), cli.Colour(c.App.Writer)
+	}
+	return t
+}

@@ -1,0 +1,167 @@
+package cmd
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// message finds what a command says about a line of a log: the line, the field and the cause.
+var message = regexp.MustCompile(`(?m)^hdr\w+: [^\n:]+:(\d+: (?:tag|start|length|max|payload|line|StartTime|BaseTime): .*)$`)
+
+var skipped = regexp.MustCompile(`(?m)^hdr\w+: (skipped \d+ malformed lines?)$`)
+
+// mutated returns a log whose lines were changed at random.
+func mutated(t *testing.T, random *rand.Rand) []byte {
+	t.Helper()
+	layout := histogram.Layout{Digits: 1 + random.IntN(4), Lowest: 1}
+	if random.IntN(4) == 0 {
+		layout.Ratio = 1.0 / 1024
+	}
+	payload := func() string {
+		h, err := histogram.New(layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range random.IntN(30) {
+			h.Record(1000+random.Int64N(1<<random.IntN(20)), 1+random.Int64N(3))
+		}
+		encoder := new(histogram.Encoder)
+		text, err := encoder.AppendBase64(nil, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if layout.Ratio != 0 || random.IntN(3) > 0 {
+			return string(text)
+		}
+		// A plain payload has no checksum.
+		packed, err := base64.StdEncoding.DecodeString(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := zlib.NewReader(bytes.NewReader(packed[8:]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return base64.StdEncoding.EncodeToString(plain)
+	}
+	lines := []string{"#[Histogram log format version 1.3]", "#[StartTime: 1468800003.137 (seconds since epoch), Mon]", `"StartTimestamp","Interval_Length","Interval_Max","Histogram"`}
+	for n := range 60 {
+		lines = append(lines, fmt.Sprintf("%s%d.000,1.000,%d.000,%s", []string{"", "Tag=a,", "Tag=b/c,", "Tag=d e,"}[random.IntN(4)], n, random.IntN(10), payload()))
+	}
+	pieces := []string{"-", ",", " ", "\t", "\r", ".", "=", "0", "9", "e", "1e300", "-5", "nan", "Inf", "0x1p4", "Tag=", "Tag=,", "x y", "\xff", "\x1b", "\"", "#", "\"StartTimestamp\"", "#[BaseTime: 5]", "A", "=="}
+	for n, line := range lines {
+		text := []byte(line)
+		for range []int{0, 1, 1, 1, 2, 4}[random.IntN(6)] {
+			at := random.IntN(min(len(text), 40) + 1)
+			if random.IntN(3) == 0 {
+				at = random.IntN(len(text) + 1)
+			}
+			to := min(len(text), at+random.IntN(4))
+			switch random.IntN(5) {
+			case 0:
+				text = slices.Delete(text, at, to)
+			case 1:
+				text = slices.Insert(text, at, []byte(pieces[random.IntN(len(pieces))])...)
+			case 2:
+				text = slices.Replace(text, at, to, []byte(pieces[random.IntN(len(pieces))])...)
+			case 3:
+				text = slices.Insert(text, at, text[at:to]...)
+			case 4:
+				if random.IntN(4) == 0 {
+					text = text[:at]
+				}
+			}
+		}
+		lines[n] = string(text)
+		if random.IntN(20) == 0 {
+			lines[n] += lines[random.IntN(n+1)]
+		}
+	}
+	return []byte(strings.Join(lines, "\n"))
+}
+
+// TestMalformed: all commands say the same about the lines of a log, whatever they are.
+func TestMalformed(t *testing.T) {
+	t.Parallel()
+	build(t)
+	const log = "mutated.hdr"
+	commands := []string{
+		"hdrsum -st json " + log,
+		"hdrsum -st ndjson " + log,
+		"hdrsum -st timeline -agg 10 " + log,
+		"hdrsum -st influx -mwp 99 " + log,
+		"hdrunion " + log,
+		"hdrunion -grid 10 " + log,
+		"hdrunion -follow -grid 10 -if -",
+		"hdrsplit -verify -od verified " + log,
+		"hdrsplit -recode -od recoded " + log,
+		"hdrplot -type heatmap -of a.png " + log,
+		"hdrplot -of a.html " + log,
+	}
+	logs := 30
+	if testing.Short() {
+		logs = 4
+	}
+	for seed := range uint64(logs) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			text := mutated(t, rand.New(rand.NewPCG(seed, 1)))
+			if err := os.WriteFile(filepath.Join(dir, log), text, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			run := func(command string) (said []string, total string, stderr string) {
+				args := strings.Fields(command)
+				cmd := exec.Command(args[0], args[1:]...)
+				cmd.Dir = dir
+				var messages bytes.Buffer
+				cmd.Stdin, cmd.Stderr = bytes.NewReader(text), &messages
+				if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != 3 {
+					t.Fatalf("%s: %v\n%s", command, err, messages.String())
+				}
+				for _, found := range message.FindAllStringSubmatch(messages.String(), -1) {
+					said = append(said, found[1])
+				}
+				if found := skipped.FindStringSubmatch(messages.String()); found != nil {
+					total = found[1]
+				}
+				slices.Sort(said)
+				return said, total, messages.String()
+			}
+			want, total, _ := run(commands[0])
+			for _, command := range commands[1:] {
+				said, skipped, stderr := run(command)
+				if strings.Contains(command, "-follow") {
+					said = want // it prints a few only
+				}
+				if !slices.Equal(said, want) || skipped != total {
+					t.Errorf("%s: %s\n%s\nbut %s: %s\n%s", commands[0], total, strings.Join(want, "\n"), command, skipped, stderr)
+				}
+			}
+			// Without -verify, hdrsplit leaves damaged payloads as they are.
+			said, _, stderr := run("hdrsplit -od parts " + log)
+			for _, line := range said {
+				if !slices.Contains(want, line) {
+					t.Errorf("only hdrsplit says %s\n%s", line, stderr)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,378 @@
+package confidence
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// oracle is testdata/oracle.json, which testdata/oracle.py writes with scipy and statsmodels.
+type oracle struct {
+	Runs []struct {
+		Windows     [][]int64
+		Percentiles []struct {
+			figure
+			Percentile float64
+		}
+		Mean, Rate, Above400 figure
+	}
+	Welch []struct {
+		Before, After       []float64
+		Ratio, Low, High, P float64
+	}
+	Holm []struct {
+		P           []float64
+		Significant []bool
+	}
+	Quantiles []struct{ Level, Freedom, T float64 }
+}
+
+type figure struct {
+	Value, Deviation, Time float64
+	Low, High              *float64
+}
+
+func readOracle(t *testing.T) (o oracle) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/oracle.json")
+	if err == nil {
+		err = json.Unmarshal(text, &o)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+var layout = histogram.Layout{Lowest: 1, Digits: 3}
+
+// newRun returns a run of windows of a second. A window without values is nil.
+func newRun(t *testing.T, values [][]int64) *Run {
+	t.Helper()
+	sum, err := histogram.New(layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var windows []Window
+	for _, w := range values {
+		h, _ := histogram.New(layout)
+		for _, v := range w {
+			if err := h.Record(v, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(w) == 0 {
+			windows = append(windows, nil)
+			continue
+		}
+		windows = append(windows, HistogramWindow{h, 1})
+		if err := sum.Add(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return NewRun(sum, windows)
+}
+
+func near(a, b float64) bool {
+	return math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b), 1e-6)
+}
+
+// check compares an estimate with that of the oracle, which never refuses a run.
+func check(t *testing.T, name string, e Estimate, want figure, exact bool) {
+	t.Helper()
+	if !near(e.Value, want.Value) {
+		t.Errorf("%s is %v, want %v", name, e.Value, want.Value)
+	}
+	low, high := e.limits(quantile(95, cosines))
+	for _, limit := range []struct {
+		got  float64
+		want *float64
+	}{{low, want.Low}, {high, want.High}} {
+		if limit.want == nil && !math.IsNaN(limit.got) || limit.want != nil && !near(limit.got, *limit.want) {
+			t.Errorf("%s has the interval [%v, %v], want [%v, %v]", name, low, high, text(want.Low), text(want.High))
+		}
+	}
+	if most := float64(e.Windows) / want.Time; e.Independent > most*(1+1e-9) || exact && !near(e.Independent, most) {
+		t.Errorf("%s has %v independent windows, want %v", name, e.Independent, most)
+	}
+}
+
+func text(v *float64) any {
+	if v == nil {
+		return "none"
+	}
+	return *v
+}
+
+func TestEstimatesOfOracle(t *testing.T) {
+	for n, o := range readOracle(t).Runs {
+		run := newRun(t, o.Windows)
+		for _, p := range o.Percentiles {
+			check(t, "a percentile", run.Percentile(p.Percentile, 95), p.figure, p.Percentile == 50 && n < 2)
+		}
+		check(t, "the mean", run.Mean(95), o.Mean, false)
+		check(t, "the rate", run.Rate(95), o.Rate, false)
+		check(t, "the share above 400", run.Above(400, 95), o.Above400, false)
+	}
+}
+
+func TestCompareRunsOfOracle(t *testing.T) {
+	for _, o := range readOracle(t).Welch {
+		c, least := CompareRuns(o.Before, o.After, 95)
+		if !near(c.Ratio, o.Ratio) || !near(c.Low, o.Low) || !near(c.High, o.High) || !near(c.P, o.P) || !near(least, o.High/o.Ratio) {
+			t.Errorf("%v to %v gives %+v and least %v, want %+v", o.Before, o.After, c, least, o)
+		}
+	}
+}
+
+func TestSignificantOfOracle(t *testing.T) {
+	for _, o := range readOracle(t).Holm {
+		if got := Significant(o.P, 95); !slices.Equal(got, o.Significant) {
+			t.Errorf("of %v, %v are significant, want %v", o.P, got, o.Significant)
+		}
+		// One that is not a number does not count.
+		if got := Significant(append([]float64{none}, o.P...), 95); got[0] || !slices.Equal(got[1:], o.Significant) {
+			t.Errorf("with one that is not a number, of %v %v are significant", o.P, got)
+		}
+	}
+}
+
+func TestQuantilesOfOracle(t *testing.T) {
+	for _, o := range readOracle(t).Quantiles {
+		if got := quantile(o.Level, o.Freedom); !near(got, o.T) {
+			t.Errorf("the quantile of %v%% with %v degrees of freedom is %v, want %v", o.Level, o.Freedom, got, o.T)
+		}
+		if got := tail(o.T, o.Freedom); math.Abs(got-(1-o.Level/100)) > 1e-9 {
+			t.Errorf("%v with %v degrees of freedom has a tail of %v, want that of %v%%", o.T, o.Freedom, got, o.Level)
+		}
+	}
+}
+
+// steadyRun returns windows of values around 1000, slower by a factor.
+func steadyRun(r *rand.Rand, windows, values int, factor float64) [][]int64 {
+	all := make([][]int64, windows)
+	for i := range all {
+		level := 0.1 * r.NormFloat64()
+		for range values {
+			all[i] = append(all[i], int64(1000*factor*math.Exp(level+0.3*r.NormFloat64())))
+		}
+	}
+	return all
+}
+
+func TestTooShort(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct {
+		name       string
+		values     [][]int64
+		percentile float64
+		short      bool
+	}{
+		{"100 windows", steadyRun(r, 100, 50, 1), 90, false},
+		{"99 windows", steadyRun(r, 99, 50, 1), 90, true},
+		{"one window", steadyRun(r, 1, 50, 1), 90, true},
+		{"nothing", make([][]int64, 200), 90, true},
+		{"no windows", nil, 90, true},
+		{"ten values above", steadyRun(r, 200, 50, 1), 99.9, false},
+		{"nine values above", steadyRun(r, 199, 50, 1), 99.9, true},
+		{"nine values below", steadyRun(r, 199, 50, 1), 0.05, true},
+		{"19 windows with values", append(make([][]int64, 181), steadyRun(r, 19, 500, 1)...), 50, true},
+		{"a step", append(steadyRun(r, 100, 50, 1), steadyRun(r, 100, 50, 2)...), 50, true},
+	} {
+		e := newRun(t, c.values).Percentile(c.percentile, 95)
+		if e.TooShort != c.short {
+			t.Errorf("%s: too short is %v", c.name, e.TooShort)
+		}
+		if limits := !math.IsNaN(e.Low) && !math.IsNaN(e.High); limits == c.short {
+			t.Errorf("%s: the interval is [%v, %v]", c.name, e.Low, e.High)
+		}
+	}
+}
+
+// TestPauses checks that two pauses are not evidence for a percentile that lies in them, however
+// many values they have.
+func TestPauses(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	values := steadyRun(r, 600, 100, 1)
+	for _, at := range []int{200, 400} {
+		for i := range values[at] {
+			values[at][i] *= 10
+		}
+	}
+	run := newRun(t, values)
+	if e := run.Percentile(99.9, 95); !e.TooShort {
+		t.Errorf("p99.9 is in two pauses, and has the interval [%v, %v]", e.Low, e.High)
+	}
+	if e := run.Percentile(90, 95); e.TooShort {
+		t.Error("p90 is outside of the pauses, and too short")
+	}
+}
+
+// TestEqualValues checks values that have no variance, or that are mostly at a limit.
+func TestEqualValues(t *testing.T) {
+	values := make([][]int64, 200)
+	for i := range values {
+		values[i] = slices.Repeat([]int64{777}, 100)
+	}
+	if e := newRun(t, values).Percentile(99, 95); e.Low != 777 || e.High != 777 || e.TooShort {
+		t.Errorf("equal values give %+v", e)
+	}
+	if e := newRun(t, values).Mean(95); e.Low != e.Value || e.High != e.Value {
+		t.Errorf("the mean of equal values is %+v", e)
+	}
+	// Requests end at 1000 at most. On average 1.1% do, but 3% in one second of three.
+	r := rand.New(rand.NewPCG(3, 3))
+	for i := range values {
+		if r.IntN(3) == 0 {
+			copy(values[i], []int64{1000, 1000, 1000})
+		}
+	}
+	values[0][0] = 1000
+	e := newRun(t, values).Percentile(99, 95)
+	if e.Value != 1000 && e.Low != 777 || e.High != 1000 {
+		t.Errorf("p99 at the limit of values is %+v, which denies that it may be 777", e)
+	}
+}
+
+func TestHugeCounts(t *testing.T) {
+	sum, _ := histogram.New(layout)
+	var windows []Window
+	for i := range 120 {
+		h, _ := histogram.New(layout)
+		for v := range int64(20) {
+			if err := h.Record(100+v, 1<<51+int64(i)<<40); err != nil {
+				t.Fatal(err)
+			}
+		}
+		windows = append(windows, HistogramWindow{h, 1})
+		if err := sum.Add(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := NewRun(sum, windows)
+	e := run.Percentile(50, 95)
+	if math.IsNaN(e.Value) || math.IsInf(e.Independent, 0) || e.Low > e.Value || e.High < e.Value {
+		t.Errorf("the median of 2^59 values is %+v", e)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	estimate := func(factor float64) Estimate {
+		return newRun(t, steadyRun(r, 300, 100, factor)).Percentile(99, 95)
+	}
+	before := estimate(1)
+	for _, c := range []struct{ factor, low, high float64 }{{1, 0.9, 1.1}, {1.3, 1.2, 1.4}, {0.5, 0.4, 0.6}} {
+		got := Compare(before, estimate(c.factor), 95)
+		if !(c.low < got.Low && got.Low < got.Ratio && got.Ratio < got.High && got.High < c.high) {
+			t.Errorf("a factor of %v gives %+v", c.factor, got)
+		}
+		if different := got.Low > 1 || got.High < 1; different != (c.factor != 1) || different != (got.P < 0.05) {
+			t.Errorf("a factor of %v gives %+v", c.factor, got)
+		}
+		// At the level of P, the interval touches 1.
+		touching := Compare(before, estimate(c.factor), 95)
+		if c.factor == 1.3 && touching.P > 1e-4 {
+			t.Errorf("a change of 30%% has p=%v", touching.P)
+		}
+	}
+	same := Compare(before, before, 95)
+	if same.P < 0.99 || same.Low > 1 || same.High < 1 {
+		t.Errorf("a run compared with itself gives %+v", same)
+	}
+	for name, c := range map[string]Comparison{
+		"zero":      Compare(newRun(t, make([][]int64, 200)).Percentile(50, 95), before, 95),
+		"too short": Compare(before, newRun(t, steadyRun(r, 20, 50, 1)).Percentile(50, 95), 95),
+		"maximum":   Compare(before, newRun(t, steadyRun(r, 200, 50, 1)).Percentile(100, 95), 95),
+	} {
+		if !math.IsNaN(c.Low) || !math.IsNaN(c.High) || !math.IsNaN(c.P) {
+			t.Errorf("%s: the change is %+v, want no interval", name, c)
+		}
+	}
+}
+
+// TestP checks that the interval at the level of P just touches 1.
+func TestP(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	before, after := newRun(t, steadyRun(r, 300, 100, 1)), newRun(t, steadyRun(r, 300, 100, 1.04))
+	compare := func(level float64) Comparison {
+		return Compare(before.Percentile(90, level), after.Percentile(90, level), level)
+	}
+	p := compare(95).P
+	if excluded, included := compare(100*(1-p*1.01)), compare(100*(1-p*0.99)); excluded.Low <= 1 || included.Low > 1 {
+		t.Errorf("p=%v, but the intervals beside it are %+v and %+v", p, excluded, included)
+	}
+}
+
+// TestCoverage checks a few runs whose truth is known. The simulation in bench checks many.
+func TestCoverage(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	truth := 1000 * math.Exp(1.2815515655*math.Hypot(0.1, 0.3))
+	const runs = 200
+	covered, different := 0, 0
+	for range runs {
+		e := newRun(t, steadyRun(r, 120, 50, 1)).Percentile(90, 95)
+		if e.Low <= truth && truth <= e.High {
+			covered++
+		}
+		c := Compare(e, newRun(t, steadyRun(r, 120, 50, 1)).Percentile(90, 95), 95)
+		if c.Low > 1 || c.High < 1 {
+			different++
+		}
+	}
+	if covered < runs*92/100 || covered > runs*98/100 || different > runs*7/100 {
+		t.Errorf("of %d intervals, %d have the truth; of as many pairs of equal runs, %d differ", runs, covered, different)
+	}
+}
+
+func TestNeededWindows(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	short := newRun(t, steadyRun(r, 50, 50, 1)).Percentile(90, 95)
+	needed := short.NeededWindows(0.02)
+	if needed < 100 || needed > 2000 {
+		t.Fatalf("a run of 50 windows needs %d", needed)
+	}
+	e := newRun(t, steadyRun(r, needed, 50, 1)).Percentile(90, 95)
+	if width := (e.High - e.Low) / 2 / e.Value; e.TooShort || width > 0.03 {
+		t.Errorf("a run of %d windows has the interval [%v, %v] around %v", needed, e.Low, e.High, e.Value)
+	}
+	if needed := newRun(t, nil).Percentile(90, 95).NeededWindows(0.05); needed != 0 {
+		t.Errorf("no run needs %d windows", needed)
+	}
+}
+
+func TestSteadyFrom(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	warm := func(windows, warm int) [][]int64 {
+		values := steadyRun(r, windows, 50, 1)
+		for i := range values[:warm] {
+			for j := range values[i] {
+				values[i][j] += int64(3000 * math.Exp(-3*float64(i)/float64(warm)))
+			}
+		}
+		return values
+	}
+	for _, c := range []struct {
+		name        string
+		values      [][]int64
+		least, most int
+		steady      bool
+	}{
+		{"steady", steadyRun(r, 600, 50, 1), 0, 0, true},
+		{"warm-up of 60 s", warm(600, 60), 40, 80, true},
+		{"fewer values first", append(steadyRun(r, 40, 20, 1), steadyRun(r, 500, 50, 1)...), 40, 45, true},
+		{"warm-up of two thirds", append(steadyRun(r, 400, 50, 3), steadyRun(r, 200, 50, 1)...), 0, 600, false},
+		{"few windows", steadyRun(r, 9, 50, 1), 0, 0, true},
+		{"nothing", make([][]int64, 100), 0, 0, true},
+	} {
+		n, steady := SteadyFrom(newRun(t, c.values).windows)
+		if n < c.least || n > c.most || steady != c.steady {
+			t.Errorf("%s: steady from window %d, %v", c.name, n, steady)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package confidence
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// cosines is the number of cosines that a variance is estimated from, and the degrees of freedom of
+// that estimate. With more, intervals of correlated windows are too narrow.
+const cosines = 8
+
+// longRunDeviation estimates the standard deviation of the sum of residuals, which may be
+// correlated.
+func longRunDeviation(residuals []float64) float64 {
+	n := float64(len(residuals))
+	mean := 0.0
+	for j := 1; j <= cosines; j++ {
+		sum := 0.0
+		for i, r := range residuals {
+			if r != 0 {
+				sum += r * math.Cos(math.Pi*float64(j)*(float64(i)+0.5)/n)
+			}
+		}
+		mean += 2 / n * sum * sum / cosines
+	}
+	return math.Sqrt(n * mean)
+}
+
+// autocorrelationTime returns the number of windows that tell as much as one independent window, at
+// least 1. It adds up the autocorrelations in pairs until a pair is not positive.
+func autocorrelationTime(residuals []float64) float64 {
+	covariance := func(lag int) (sum float64) {
+		for i := lag; i < len(residuals); i++ {
+			sum += residuals[i] * residuals[i-lag]
+		}
+		return sum
+	}
+	variance := covariance(0)
+	if variance == 0 {
+		return 1
+	}
+	sum := 0.0
+	for lag := 0; lag+1 < len(residuals); lag += 2 {
+		pair := covariance(lag) + covariance(lag+1)
+		if pair <= 0 {
+			break
+		}
+		sum += pair
+	}
+	return max(2*sum/variance-1, 1)
+}
+
+// quantile returns how many standard errors an interval of Student's t goes to both sides.
+func quantile(level, freedom float64) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(0.5 + level/200)
+}
+
+// tail returns the probability that Student's t is at least t away from zero.
+func tail(t, freedom float64) float64 {
+	return 2 * distuv.StudentsT{Sigma: 1, Nu: freedom}.Survival(math.Abs(t))
+}

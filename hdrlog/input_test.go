@@ -1,0 +1,46 @@
+package hdrlog
+
+import (
+	"errors"
+	"io"
+	"testing"
+)
+
+// endless gives as many bytes as a read asks for, and does not look at them.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// TestExpands ends a compressed file that stands for too much text, and no other.
+func TestExpands(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		size int64 // of the file
+		text int64 // that is read without an error
+	}{
+		{1, freeText},
+		{freeText / mostTimes / 2, freeText},
+		{2 * freeText / mostTimes, 2 * freeText},
+		{3 * freeText, 100 * freeText},
+	} {
+		u := &unpacker{Reader: endless{}, src: &sourceReader{size: test.size}}
+		piece := make([]byte, 1<<20)
+		for u.size <= test.text-2<<20 {
+			if _, err := u.Read(piece); err != nil {
+				t.Fatalf("a file of %d bytes: %v after %d", test.size, err, u.size)
+			}
+		}
+		var err error
+		for err == nil && u.size < 110*freeText {
+			_, err = u.Read(piece)
+		}
+		if wanted := test.size < freeText; errors.Is(err, ErrExpands) != wanted {
+			t.Errorf("a file of %d bytes: %v after %d", test.size, err, u.size)
+		}
+	}
+	r := NewReader(io.MultiReader(), "log")
+	r.err = ErrExpands
+	if r.Scan() || !errors.Is(r.Err(), ErrExpands) {
+		t.Error("the error ends no reader")
+	}
+}

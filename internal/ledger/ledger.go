@@ -1,0 +1,100 @@
+// Package ledger counts the memory that a command holds, against its one limit: -memory. Who keeps
+// something that grows with the input has an [Account], and charges it. Above the limit, a charge
+// is an error, which ends the command. Nobody waits for memory. What does not grow, such as
+// buffers, is not charged, and neither is garbage: the limit that the runtime has for that is the
+// same.
+package ledger
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// A Ledger has the accounts of a command. A nil Ledger has no limit. It is safe for concurrent use.
+type Ledger struct {
+	limit int64 // bytes
+	most  int64 // of held
+	held  atomic.Int64
+
+	mu       sync.Mutex
+	accounts []*Account
+}
+
+// New returns a ledger with a limit in bytes. An eighth of it is for what nobody charges.
+func New(limit int64) *Ledger { return &Ledger{limit: limit, most: limit / 8 * 7} }
+
+// An Account has the bytes of one kind of thing. A nil Account has no limit. It is safe for
+// concurrent use.
+type Account struct {
+	ledger        *Ledger
+	what, remedy  string
+	bytes, things atomic.Int64
+}
+
+// Open returns the account for what: a plural, such as "tags". Remedy is what to do if they take
+// too much.
+func (l *Ledger) Open(what, remedy string) *Account {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range l.accounts {
+		if a.what == what {
+			return a
+		}
+	}
+	a := &Account{ledger: l, what: what, remedy: remedy}
+	l.accounts = append(l.accounts, a)
+	return a
+}
+
+// A LimitError is the error for memory above the limit.
+type LimitError struct{ text string }
+
+// Error says what takes most of the memory, and what to do.
+func (e *LimitError) Error() string { return e.text }
+
+// Add charges things and the bytes that they take. Negative numbers give them back. The error is a
+// [LimitError]: the bytes are charged all the same.
+func (a *Account) Add(things, bytes int) error {
+	if a == nil {
+		return nil
+	}
+	a.things.Add(int64(things))
+	a.bytes.Add(int64(bytes))
+	if l := a.ledger; l.held.Add(int64(bytes)) > l.most && bytes > 0 {
+		return l.err()
+	}
+	return nil
+}
+
+func (l *Ledger) err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	most := l.accounts[0]
+	for _, a := range l.accounts {
+		if a.bytes.Load() > most.bytes.Load() {
+			most = a
+		}
+	}
+	return &LimitError{fmt.Sprintf("%d %s take %d MiB: %s, or raise -memory, which is %d MiB",
+		most.things.Load(), most.what, most.bytes.Load()>>20, most.remedy, l.limit>>20)}
+}
+
+// A Charge is what one owner has charged of an account. The zero Charge is nothing.
+type Charge struct{ things, bytes int }
+
+// Set changes what is charged. The error is that of [Account.Add].
+func (c *Charge) Set(a *Account, things, bytes int) error {
+	if c.things == things && c.bytes == bytes {
+		return nil
+	}
+	before := *c
+	*c = Charge{things, bytes}
+	return a.Add(things-before.things, bytes-before.bytes)
+}
+
+// Bytes returns how many bytes are charged.
+func (c *Charge) Bytes() int { return c.bytes }

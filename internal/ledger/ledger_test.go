@@ -1,0 +1,58 @@
+package ledger
+
+import (
+	"errors"
+	"math"
+	"sync"
+	"testing"
+)
+
+// TestLimit proves that a charge above the limit is an error that names what takes most.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	l := New(80 << 20)
+	tags, logs := l.Open("tags", "choose some"), l.Open("logs", "give fewer")
+	if l.Open("tags", "again") != tags {
+		t.Error("two accounts have one name")
+	}
+	if err := errors.Join(tags.Add(27, 60<<20), logs.Add(1, 10<<20)); err != nil {
+		t.Fatal(err)
+	}
+	err := logs.Add(1, 1)
+	if want := "27 tags take 60 MiB: choose some, or raise -memory, which is 80 MiB"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if err := errors.Join(tags.Add(-27, -60<<20), logs.Add(1, 50<<20)); err != nil {
+		t.Errorf("after memory was given back: %v", err)
+	}
+}
+
+// TestCharge proves that owners who change their charges at the same time leave nothing.
+func TestCharge(t *testing.T) {
+	t.Parallel()
+	l := New(1 << 30)
+	account := l.Open("tags", "")
+	var owners sync.WaitGroup
+	for n := range 8 {
+		owners.Go(func() {
+			var c Charge
+			for size := range 1000 {
+				if err := c.Set(account, 1, size*n); err != nil {
+					t.Error(err)
+				}
+			}
+			if c.Set(account, 0, 0); c.Bytes() != 0 {
+				t.Error(c)
+			}
+		})
+	}
+	owners.Wait()
+	if account.bytes.Load() != 0 || account.things.Load() != 0 || l.held.Load() != 0 {
+		t.Errorf("%d bytes of %d things are left", account.bytes.Load(), account.things.Load())
+	}
+	var none *Ledger
+	var c Charge
+	if err := c.Set(none.Open("tags", ""), 1, math.MaxInt/2); err != nil {
+		t.Error(err)
+	}
+}

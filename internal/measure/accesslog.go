@@ -1,0 +1,278 @@
+package measure
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"hdrkit/internal/unit"
+)
+
+// accessLog is a log of nginx or Apache whose lines have the time that a request took. The pattern
+// is that of the server's configuration: https://nginx.org/en/docs/http/ngx_http_log_module.html
+// and https://httpd.apache.org/docs/2.4/mod/mod_log_config.html. The time is that of the end in
+// nginx, and that of the start in Apache.
+var accessLog = Format{
+	Name:    "accesslog",
+	columns: Columns{OK: "status"},
+	detect:  func(begin []byte) bool { return combined.Match(firstLine(begin)) },
+	open:    openAccessLog,
+}
+
+// combined matches the begin of a line of the formats common and combined.
+var combined = regexp.MustCompile(`^\S+ \S+ .*\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [-+]\d{4}\] "`)
+
+// timed matches the end of a line to whose format $request_time was added.
+var timed = regexp.MustCompile(`" \d+\.\d{3}$`)
+
+// nginxTimed is nginx's combined with the time of the request at its end.
+const nginxTimed = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time`
+
+func openAccessLog(s *setup, begin []byte) (fields, error) {
+	if s.Pattern == "" {
+		if !timed.Match(firstLine(begin)) {
+			return nil, usagef("-pattern says what the fields of an access log are: the log_format of nginx or the LogFormat of Apache, " +
+				"with the time of a request, such as $request_time or %%D")
+		}
+		s.Pattern = nginxTimed
+	}
+	p, err := compile(s.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	if s.Time == "" {
+		s.Time = p.first(isTime)
+	}
+	if s.Value == "" {
+		s.Value = p.first(func(name string) bool {
+			return name == "request_time" || name == "%D" || strings.HasSuffix(name, "T") && name[0] == '%'
+		})
+	}
+	switch {
+	case s.Time == "":
+		return nil, usagef("-pattern has no time such as $time_local, $msec or %%t")
+	case s.Value == "":
+		return nil, usagef("-pattern has no time that a request took, such as $request_time or %%D")
+	}
+	for place, name := range s.names() {
+		if name != "" && !p.bind(place, name) && !s.optional(place) {
+			return nil, usagef("-pattern has no %s", name)
+		}
+	}
+	s.end = s.Time[0] != '%' || strings.HasPrefix(s.Time, "%{end:")
+	if s.Unit == (unit.Unit{}) {
+		s.Unit = variableUnit(s.Value)
+	}
+	return p, nil
+}
+
+// isTime reports whether a variable is a time of the clock.
+func isTime(name string) bool {
+	return name == "msec" || name == "time_iso8601" || name == "time_local" || name[0] == '%' && strings.HasSuffix(name, "t")
+}
+
+// variableUnit returns the unit of a variable that is a length of time.
+func variableUnit(name string) unit.Unit {
+	switch {
+	case name == "%D", name == "%{us}T":
+		return unit.Microsecond
+	case name == "%{ms}T":
+		return unit.Millisecond
+	case name == "%T", name == "%{s}T", strings.HasSuffix(strings.TrimPrefix(name, "$"), "_time"):
+		return unit.Second
+	}
+	return unit.Unit{}
+}
+
+// A pattern finds the variables of a line.
+type pattern struct {
+	begin []byte // before the first variable
+	parts []part
+}
+
+// A part is a variable and the text after it.
+type part struct {
+	name  string // request_time, %D
+	after []byte
+	binds []bind
+}
+
+// A bind says which place gets a variable, or what is derived from it.
+type bind struct {
+	place  int
+	derive func(value []byte) []byte
+}
+
+// variable matches a variable of nginx or of Apache.
+var variable = regexp.MustCompile(`\$\{\w+\}|\$\w+|%%|%[<>!0-9,]*(?:\{[^}]*\})?\^?[A-Za-z]+`)
+
+func compile(text string) (*pattern, error) {
+	text = strings.ReplaceAll(text, `\"`, `"`) // as in the configuration of Apache
+	p := &pattern{}
+	literal := &p.begin
+	for len(text) > 0 {
+		at := variable.FindStringIndex(text)
+		if at == nil {
+			at = []int{len(text), len(text)}
+		}
+		*literal = append(*literal, text[:at[0]]...)
+		name := text[at[0]:at[1]]
+		text = text[at[1]:]
+		switch {
+		case name == "":
+			continue
+		case name == "%%":
+			*literal = append(*literal, '%')
+			continue
+		case name[0] == '%': // a directive is one letter, but for ^ti and ^to
+			if braces := strings.IndexByte(name, '}'); !strings.Contains(name, "^") {
+				letter := braces + 1
+				if braces < 0 {
+					letter = len("%") + strings.IndexFunc(name[1:], func(r rune) bool { return r >= 'A' })
+				}
+				text, name = name[letter+1:]+text, name[:letter+1]
+			}
+			name = plain(name)
+		default:
+			name = strings.Trim(name, "${}")
+		}
+		if len(p.parts) > 0 && len(*literal) == 0 {
+			return nil, usagef("-pattern has nothing between %s and %s", p.parts[len(p.parts)-1].name, name)
+		}
+		p.parts = append(p.parts, part{name: name})
+		literal = &p.parts[len(p.parts)-1].after
+	}
+	return p, nil
+}
+
+// plain returns a directive of Apache without its conditions.
+func plain(name string) string { return "%" + strings.TrimLeft(name[1:], "<>!0123456789,") }
+
+// first returns the first variable that is wanted, nothing if there is none.
+func (p *pattern) first(wanted func(name string) bool) string {
+	for _, part := range p.parts {
+		if wanted(part.name) {
+			return part.name
+		}
+	}
+	return ""
+}
+
+// aliases are other names of variables. The first one that the pattern has counts.
+var aliases = []struct {
+	name, variable string
+	derive         func(value []byte) []byte
+}{
+	{"status", "%s", nil},
+	{"method", "request_method", nil},
+	{"method", "%m", nil},
+	{"method", "request", methodOf},
+	{"method", "%r", methodOf},
+	{"path", "uri", nil},
+	{"path", "%U", nil},
+	{"path", "request", pathOf},
+	{"path", "%r", pathOf},
+	{"path", "request_uri", withoutQuery},
+	{"host", "server_name", nil},
+	{"host", "%v", nil},
+}
+
+// methodOf returns the method of a request such as GET /path?query HTTP/1.1.
+func methodOf(request []byte) []byte {
+	method, _, _ := bytes.Cut(request, []byte(" "))
+	return method
+}
+
+// pathOf returns the path of a request, without the query.
+func pathOf(request []byte) []byte {
+	_, path, _ := bytes.Cut(request, []byte(" "))
+	path, _, _ = bytes.Cut(path, []byte(" "))
+	return withoutQuery(path)
+}
+
+func withoutQuery(uri []byte) []byte {
+	path, _, _ := bytes.Cut(uri, []byte("?"))
+	return path
+}
+
+// bind has the place get a variable. It reports whether the pattern has it.
+func (p *pattern) bind(place int, name string) bool {
+	add := func(name string, derive func([]byte) []byte) bool {
+		for n := range p.parts {
+			if p.parts[n].name == name {
+				p.parts[n].binds = append(p.parts[n].binds, bind{place, derive})
+				return true
+			}
+		}
+		return false
+	}
+	if name = strings.TrimPrefix(name, "$"); strings.HasPrefix(name, "%") {
+		name = plain(name)
+	}
+	if add(name, nil) {
+		return true
+	}
+	for _, alias := range aliases {
+		if alias.name == name && add(alias.variable, alias.derive) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *pattern) quoted([]byte) bool { return false }
+
+var errPattern = errors.New("the line does not fit the pattern")
+
+func (p *pattern) find(record []byte, places [][]byte) (skip bool, err error) {
+	if len(record) == 0 {
+		return true, nil
+	}
+	rest, ok := bytes.CutPrefix(record, p.begin)
+	for n := 0; n < len(p.parts) && ok; n++ {
+		part := &p.parts[n]
+		end := len(rest)
+		if len(part.after) > 0 {
+			if end = index(rest, part.after); end < 0 {
+				return false, fmt.Errorf("%w: no %s after %s", errPattern, quote(part.after), part.name)
+			}
+		}
+		value := rest[:end]
+		rest = rest[end+len(part.after):]
+		for _, b := range part.binds {
+			places[b.place] = value
+			if b.derive != nil {
+				places[b.place] = b.derive(value)
+			}
+			if b.place == timePlace {
+				places[b.place] = bytes.Trim(value, "[]") // Apache's %t has brackets
+			}
+		}
+	}
+	if !ok || len(rest) > 0 {
+		return false, errPattern
+	}
+	return false, nil
+}
+
+// index returns where text first has what follows a variable. A quote after a backslash is part of
+// the variable.
+func index(text, after []byte) int {
+	for from := 0; ; {
+		n := bytes.Index(text[from:], after)
+		if n < 0 || after[0] != '"' {
+			return n + from
+		}
+		n += from
+		backslashes := 0
+		for backslashes < n && text[n-1-backslashes] == '\\' {
+			backslashes++
+		}
+		if backslashes%2 == 0 {
+			return n
+		}
+		from = n + 1
+	}
+}

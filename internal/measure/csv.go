@@ -1,0 +1,273 @@
+package measure
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hdrkit/internal/unit"
+)
+
+// csv is any table with a time and a value: RFC 4180, with any delimiter, with or without a header.
+var csv = Format{
+	Name:   "csv",
+	detect: func(begin []byte) bool { return delimiterOf(firstLine(begin)) != 0 },
+	open: func(s *setup, begin []byte) (fields, error) {
+		delimiter := s.delimiter(begin)
+		header := splitAll(firstLine(begin), delimiter)
+		hasHeader := !isRow(header)
+		names := header
+		if !hasHeader {
+			names = nil
+		}
+		if s.Time == "" {
+			s.Time = likely(names, timeNames, "1")
+		}
+		if s.Value == "" {
+			s.Value = likely(names, valueNames, "2")
+		}
+		var line []byte
+		if names != nil {
+			line = firstLine(begin)
+		}
+		t, err := newTable(s, delimiter, names, len(header), line)
+		if err != nil {
+			return nil, err
+		}
+		if s.Unit == (unit.Unit{}) && hasHeader {
+			s.Unit = unitIn(names[t.column(s.Value)])
+		}
+		return t, nil
+	},
+}
+
+// Names of columns that have the time or the value if no option names one, in small letters.
+var (
+	timeNames  = []string{"timestamp", "time", "ts", "date", "datetime", "@timestamp", "epoch", "start", "start_time", "starttime", "unix_time"}
+	valueNames = []string{"latency", "elapsed", "duration", "response_time", "responsetime", "request_time", "rt", "value", "latency_ns", "latency_us",
+		"latency_ms", "latency_s", "duration_ns", "duration_us", "duration_ms", "duration_s", "elapsed_ns", "elapsed_us", "elapsed_ms", "elapsed_s"}
+)
+
+// likely returns the first of some names that the header has, or other if it has none.
+func likely(header, names []string, other string) string {
+	for _, name := range names {
+		for _, column := range header {
+			if strings.EqualFold(column, name) {
+				return column
+			}
+		}
+	}
+	return other
+}
+
+// unitIn returns the unit that the name of a column ends in: latency_ms, "latency (ms)". It is
+// unknown if there is none.
+func unitIn(name string) unit.Unit {
+	name = strings.TrimRight(strings.ToLower(name), ")] ")
+	n := strings.LastIndexAny(name, "_ ([.-")
+	u, _ := unit.Parse(name[n+1:])
+	if n < 0 {
+		return unit.Unit{}
+	}
+	return u
+}
+
+// isRow reports whether a line is a row and not a header: one of its fields is a number.
+func isRow(columns []string) bool {
+	return slices.ContainsFunc(columns, func(column string) bool {
+		_, err := decimal([]byte(column), 0)
+		return err == nil
+	})
+}
+
+// delimiters are the usual ones.
+var delimiters = []byte{',', '\t', ';', '|'}
+
+// delimiterOf returns the delimiter that separates most columns of a line, 0 if there is one column
+// only.
+func delimiterOf(line []byte) (best byte) {
+	most := 1
+	for _, d := range delimiters {
+		if n := len(splitAll(line, d)); n > most {
+			best, most = d, n
+		}
+	}
+	return best
+}
+
+// delimiter returns the delimiter of a file that begins so.
+func (s *setup) delimiter(begin []byte) byte {
+	if s.Delimiter != 0 {
+		return s.Delimiter
+	}
+	if d := delimiterOf(firstLine(begin)); d != 0 {
+		return d
+	}
+	return ','
+}
+
+// header returns the columns of the first line.
+func header(begin []byte) []string {
+	line := firstLine(begin)
+	return splitAll(line, delimiterOf(line))
+}
+
+// hasColumns reports whether the first line names all of some columns.
+func hasColumns(begin []byte, names ...string) bool {
+	columns := header(begin)
+	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(columns, name) })
+}
+
+// openTable opens a table with a header.
+func openTable(s *setup, begin []byte) (fields, error) {
+	delimiter := s.delimiter(begin)
+	names := splitAll(firstLine(begin), delimiter)
+	return newTable(s, delimiter, names, len(names), firstLine(begin))
+}
+
+// splitAll returns all fields of a line.
+func splitAll(line []byte, delimiter byte) []string {
+	t := table{delimiter: delimiter}
+	var all []string
+	for more := true; more; {
+		var field []byte
+		field, line, more, _ = t.field(line)
+		all = append(all, string(field))
+	}
+	return all
+}
+
+// A table finds the fields of a line of a table.
+type table struct {
+	delimiter byte
+	names     []string // of the header, nil if there is none
+	columns   int
+	header    []byte  // the line, which is skipped
+	at        [][]int // the places of each column, up to the last one that is wanted
+	unquoted  []byte  // memory of fields with quotes
+}
+
+// newTable returns a table of some columns, whose first line is header, nil if it has none.
+func newTable(s *setup, delimiter byte, names []string, columns int, header []byte) (*table, error) {
+	t := &table{delimiter: delimiter, names: names, columns: columns, header: bytes.Clone(header)}
+	for place, name := range s.names() {
+		column := t.column(name)
+		switch {
+		case name == "":
+			continue
+		case column < 0 && s.optional(place):
+			continue
+		case column < 0 && names == nil:
+			return nil, usagef("the first line is no header, so columns have numbers, from 1 to %d; there is no column %s", columns, name)
+		case column < 0:
+			return nil, usagef("there is no column %s; the columns are %s", name, strings.Join(names, ", "))
+		}
+		for len(t.at) <= column {
+			t.at = append(t.at, nil)
+		}
+		t.at[column] = append(t.at[column], place)
+	}
+	return t, nil
+}
+
+// column returns the index of a column with a name or a number, -1 if there is none.
+func (t *table) column(name string) int {
+	if n := slices.Index(t.names, name); n >= 0 {
+		return n
+	}
+	if n, err := strconv.Atoi(name); err == nil && 0 < n && n <= t.columns {
+		return n - 1
+	}
+	return -1
+}
+
+var errColumns = errors.New("the number of columns differs from that of the first line")
+
+func (t *table) find(record []byte, places [][]byte) (skip bool, err error) {
+	if len(record) == 0 || t.header != nil && bytes.Equal(record, t.header) {
+		return true, nil
+	}
+	rest, columns := record, 0
+	if bytes.IndexByte(record, '"') >= 0 {
+		t.unquoted = t.unquoted[:0]
+		for more := true; more; columns++ {
+			var field []byte
+			field, rest, more, _ = t.field(rest)
+			if columns < len(t.at) {
+				for _, place := range t.at[columns] {
+					places[place] = field
+				}
+			}
+		}
+	} else {
+		for ; columns < len(t.at); columns++ {
+			field := rest
+			end := bytes.IndexByte(rest, t.delimiter)
+			if end >= 0 {
+				field, rest = rest[:end], rest[end+1:]
+			}
+			for _, place := range t.at[columns] {
+				places[place] = field
+			}
+			if end < 0 {
+				columns++
+				rest = nil
+				break
+			}
+		}
+		if rest != nil {
+			columns += 1 + bytes.Count(rest, []byte{t.delimiter})
+		}
+	}
+	if columns != t.columns {
+		return false, fmt.Errorf("%w: %d, not %d", errColumns, columns, t.columns)
+	}
+	return false, nil
+}
+
+// field returns the first field of a line, without quotes, and the rest. More is set if fields
+// follow, and open if a quote is not closed. A quote that does not begin a field is a character.
+func (t *table) field(line []byte) (field, rest []byte, more, open bool) {
+	if len(line) > 0 && line[0] == '"' {
+		begin := len(t.unquoted)
+		for text := line[1:]; ; {
+			n := bytes.IndexByte(text, '"')
+			if n < 0 {
+				open = true
+				break
+			}
+			t.unquoted = append(t.unquoted, text[:n]...)
+			text = text[n+1:]
+			switch {
+			case len(text) == 0:
+				return t.unquoted[begin:], nil, false, false
+			case text[0] == t.delimiter:
+				return t.unquoted[begin:], text[1:], true, false
+			}
+			t.unquoted = append(t.unquoted, '"')
+			if text[0] == '"' {
+				text = text[1:]
+			}
+		}
+	}
+	if n := bytes.IndexByte(line, t.delimiter); n >= 0 {
+		return line[:n], line[n+1:], true, open
+	}
+	return line, nil, false, open
+}
+
+// quoted reports whether a record ends inside of quotes.
+func (t *table) quoted(record []byte) bool {
+	if bytes.IndexByte(record, '"') < 0 {
+		return false
+	}
+	t.unquoted = t.unquoted[:0]
+	rest, more, open := bytes.TrimRight(record, "\r\n"), true, false
+	for more && !open {
+		_, rest, more, open = t.field(rest)
+	}
+	return open
+}

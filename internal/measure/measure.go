@@ -1,0 +1,471 @@
+// Package measure reads single measurements: the requests that load generators and servers log, or
+// tables of times and values. [Intervals] adds them up to an interval log.
+//
+// [Formats] are what a [Reader] reads. A format is an entry of that table, in a file of its own. It
+// says which columns have the time and the value, in which unit, and whether the time is the start
+// or the end of what was measured. Three kinds of text serve all formats: a table (csv.go), lines
+// of JSON (json.go) and a pattern (accesslog.go). Encoded histograms in any text are a kind of
+// their own (hist.go).
+//
+// Times are nanoseconds since the epoch. Values are nanoseconds.
+package measure
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/unit"
+)
+
+// A Row is one measurement, or an encoded histogram of many. Its slices are views, valid until the
+// next [Reader.Scan].
+type Row struct {
+	// Time is the start of what was measured, or its end, see [Reader.AtEnd].
+	Time int64
+	// Value is what was measured.
+	Value int64
+	// Tag is the tag, in the spelling of the file: [AppendTag] makes one that a log can hold. It is
+	// nil if there is none.
+	Tag []byte
+	// Failed is set if what was measured failed.
+	Failed bool
+	// Payload is the encoded histogram, nil if the row is one measurement. Length is then how long
+	// it was recorded, and Time the start.
+	Payload []byte
+	Length  int64
+}
+
+// Options choose what to read. An empty option leaves the choice to the format.
+type Options struct {
+	// Columns are the names of columns.
+	Columns
+	// NoTags is set if Tags is meant to be empty.
+	NoTags bool
+	// Unit is the unit of values, TimeUnit that of times that are numbers.
+	Unit, TimeUnit unit.Unit
+	// Zone is the zone of times without one.
+	Zone *time.Location
+	// Delimiter separates the columns of a table.
+	Delimiter byte
+	// Metric is a regular expression that matches the whole names of the metrics to read, where a
+	// file has several.
+	Metric string
+	// Pattern is the format of an access log, as it stands in the configuration of the server.
+	Pattern string
+}
+
+// Columns are the names of columns, of paths in JSON, or of variables of an access log.
+type Columns struct {
+	Time, Value string
+	// OK has whether what was measured succeeded. After a leading exclamation mark, the column has
+	// the text of an error, which is empty if there is none.
+	OK string
+	// Tags are joined to the tag.
+	Tags []string
+
+	metric string // has the name of the metric
+}
+
+// A Format is a kind of file.
+type Format struct {
+	Name string
+
+	columns Columns
+	unit    unit.Unit // of values
+	end     bool      // times are those of the end
+	metric  string    // to read by default
+	// detect reports whether a file can begin so. Begin has its first line, and perhaps more.
+	detect func(begin []byte) bool
+	// open returns what finds the fields of the records of a file that begins so.
+	open func(s *setup, begin []byte) (fields, error)
+}
+
+// A setup is what a format is opened with: the options, completed by its defaults.
+type setup struct {
+	Options
+	end bool
+	// ownOK and ownTags are set if the columns of OK and Tags are those of the format. A file may
+	// lack them.
+	ownOK, ownTags bool
+	metrics        *regexp.Regexp
+}
+
+// optional reports whether a file may lack the column of a place.
+func (s *setup) optional(place int) bool {
+	return place == okPlace && s.ownOK || place >= tagPlace && s.ownTags
+}
+
+// fields find the fields of a record.
+type fields interface {
+	// find puts the fields in their places: time, value, success, metric, tags. A field that the
+	// record does not have is nil. If skip is set, the record is no row, such as a header.
+	find(record []byte, places [][]byte) (skip bool, err error)
+	// quoted reports whether a record that ends so goes on in the next line.
+	quoted(record []byte) bool
+}
+
+// Formats are all formats. The first one that detects a file reads it.
+var Formats = []Format{jtl, k6CSV, k6JSON, vegetaCSV, vegetaJSON, accessLog, hist, ndjson, csv}
+
+// Names are the names of formats.
+func Names() []string {
+	var names []string
+	for _, f := range Formats {
+		if !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// choose returns the format of a file that begins so. If a name is given, it is a format of that
+// name.
+func choose(name string, begin []byte) (*Format, error) {
+	var named []*Format
+	for n := range Formats {
+		f := &Formats[n]
+		if name != "" && f.Name != name {
+			continue
+		}
+		if f.detect(begin) {
+			return f, nil
+		}
+		named = append(named, f)
+	}
+	switch {
+	case name == "":
+		return nil, fmt.Errorf("the format is not known from the first line %s; -format names one of %s", quote(firstLine(begin)), strings.Join(Names(), ", "))
+	case len(named) == 1: // it need not look so
+		return named[0], nil
+	}
+	return nil, fmt.Errorf("this is not %s: the first line is %s", name, quote(firstLine(begin)))
+}
+
+// An OptionError is an error of [NewReader] that options mend.
+type OptionError struct{ error }
+
+func usagef(format string, args ...any) error { return OptionError{fmt.Errorf(format, args...)} }
+
+// A Reader reads the rows of a file. It is not safe for concurrent use.
+type Reader struct {
+	name    string
+	lines   lines
+	format  *Format
+	setup   setup
+	fields  fields
+	hist    *histograms // instead of fields
+	places  [][]byte
+	clock   clock
+	scale   int // values times 10^scale are nanoseconds
+	strange int // records with open quotes so far
+
+	row    Row
+	tag    []byte
+	bad    *hdrlog.SyntaxError
+	other  int64
+	others map[string]bool // names of other metrics
+}
+
+// Places of the fields of a row. Those of tags follow.
+const (
+	timePlace = iota
+	valuePlace
+	okPlace
+	metricPlace
+	tagPlace
+)
+
+// NewReader returns a reader of the measurements in r, which may be compressed by gzip or zstd. It
+// waits for the first lines. Errors call the file by name. Format is the name of a format, or empty
+// for the one that the first lines show.
+func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
+	reader := &Reader{name: name, others: make(map[string]bool), lines: lines{src: hdrlog.NewTextReader(r)}}
+	begin := reader.lines.peek()
+	if len(begin) == 0 {
+		return reader, reader.lines.failure()
+	}
+	if o.Pattern != "" && format == "" {
+		format = accessLog.Name
+	}
+	f, err := choose(format, begin)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case o.Pattern != "" && f.Name != accessLog.Name:
+		return nil, fmt.Errorf("%s: %w", name, usagef("-pattern is for access logs, and this is %s", f.Name))
+	case o.Metric != "" && f.columns.metric == "":
+		return nil, fmt.Errorf("%s: %w", name, usagef("-metric is for files with a column of metrics, and this is %s", f.Name))
+	}
+	reader.format = f
+	reader.setup = setup{Options: o, end: f.end}
+	s := &reader.setup
+	if err := s.complete(f); err != nil {
+		return nil, err
+	}
+	if f.open == nil {
+		reader.hist, reader.lines.most = newHistograms(s), hdrlog.DefaultMaxLine
+		return reader, nil
+	}
+	if reader.fields, err = f.open(s, begin); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if s.Unit == (unit.Unit{}) {
+		return nil, usagef("%s: the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", name, s.Value)
+	}
+	reader.places = make([][]byte, tagPlace+len(s.Tags))
+	reader.clock = clock{unit: s.TimeUnit, zone: s.Zone}
+	reader.scale = decimals(s.Unit)
+	return reader, nil
+}
+
+// complete sets what the options leave to the format.
+func (s *setup) complete(f *Format) error {
+	if s.Time == "" {
+		s.Time = f.columns.Time
+	}
+	if s.Value == "" {
+		s.Value = f.columns.Value
+	}
+	if s.OK == "" {
+		s.OK, s.ownOK = f.columns.OK, true
+	}
+	if s.Tags == nil && !s.NoTags {
+		s.Tags, s.ownTags = f.columns.Tags, true
+	}
+	if s.metric = f.columns.metric; s.metric != "" {
+		if s.Metric == "" {
+			s.Metric = f.metric
+		}
+		var err error
+		if s.metrics, err = regexp.Compile("^(?:" + s.Metric + ")$"); err != nil {
+			return usagef("-metric: %w", err)
+		}
+		// The values of different metrics do not add up.
+		if regexp.QuoteMeta(s.Metric) != s.Metric && !slices.Contains(s.Tags, s.metric) {
+			s.Tags = append([]string{s.metric}, s.Tags...)
+		}
+	}
+	if s.Unit == (unit.Unit{}) {
+		s.Unit = f.unit
+	}
+	return nil
+}
+
+// names returns the columns to find, in the order of places. Some may be empty.
+func (s *setup) names() []string {
+	return append([]string{s.Time, s.Value, strings.TrimPrefix(s.OK, "!"), s.metric}, s.Tags...)
+}
+
+// Name returns the name of the file.
+func (r *Reader) Name() string { return r.name }
+
+// Format returns the name of the format, empty for an empty file.
+func (r *Reader) Format() string {
+	if r.format == nil {
+		return ""
+	}
+	return r.format.Name
+}
+
+// AtEnd reports whether times are those of the end of what was measured.
+func (r *Reader) AtEnd() bool { return r.setup.end }
+
+// Unit returns the unit of the values of payloads, unknown if nothing states it.
+func (r *Reader) Unit() unit.Unit {
+	if r.hist != nil {
+		return r.hist.unit
+	}
+	return unit.Nanosecond
+}
+
+// Scan advances to the next row. It returns false at the end, and if reading fails.
+func (r *Reader) Scan() bool {
+	r.bad = nil
+	for r.hist != nil {
+		if payload, ok := r.hist.next(); ok {
+			r.row, r.bad = payload.row, r.malformed("payload", payload.err)
+			return true
+		}
+		record, err := r.lines.next(nil)
+		if record == nil && err == nil {
+			return false
+		}
+		if r.bad = r.malformed("line", err); r.bad != nil {
+			return true
+		}
+		r.hist.line(record)
+	}
+	for r.fields != nil {
+		record, err := r.record()
+		if record == nil && err == nil {
+			return false
+		}
+		skip := false
+		if err == nil {
+			skip, err = r.parse(record)
+		}
+		if err != nil {
+			field := "line"
+			var at *fieldError
+			if errors.As(err, &at) {
+				field, err = at.field, at.err
+			}
+			r.bad = r.malformed(field, err)
+			return true
+		}
+		if !skip {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Reader) malformed(field string, err error) *hdrlog.SyntaxError {
+	if err == nil {
+		return nil
+	}
+	return &hdrlog.SyntaxError{File: r.name, Line: r.lines.number, Field: field, Err: err}
+}
+
+// maxStrange is how many records with open quotes cost only their first line. More would make the
+// time quadratic.
+const maxStrange = 1000
+
+// record returns the next record.
+func (r *Reader) record() ([]byte, error) {
+	if r.strange >= maxStrange {
+		return r.lines.next(nil)
+	}
+	record, err := r.lines.next(r.fields.quoted)
+	if errors.Is(err, errOpenQuote) {
+		r.strange++
+	}
+	return record, err
+}
+
+// parse makes a row of a record.
+func (r *Reader) parse(record []byte) (skip bool, err error) {
+	places, s := r.places, &r.setup
+	if skip, err := r.fields.find(record, places); skip || err != nil {
+		return skip, err
+	}
+	if s.metric != "" && !s.metrics.Match(places[metricPlace]) {
+		r.other++
+		if name := places[metricPlace]; len(r.others) < maxOthers && !r.others[string(name)] {
+			r.others[string(name)] = true
+		}
+		return true, nil
+	}
+	for place, column := range []string{s.Time, s.Value} {
+		if places[place] == nil {
+			return false, &fieldError{column, hdrlog.ErrMissing}
+		}
+	}
+	if r.row.Time, err = r.clock.parse(places[timePlace]); err != nil {
+		return false, &fieldError{s.Time, err}
+	}
+	if r.row.Value, err = decimal(places[valuePlace], r.scale); err != nil {
+		return false, &fieldError{s.Value, err}
+	}
+	if r.row.Failed = false; s.OK != "" && (len(places[okPlace]) > 0 || !s.ownOK) {
+		if r.row.Failed, err = failed(places[okPlace], s.OK); err != nil {
+			return false, &fieldError{s.OK, err}
+		}
+	}
+	r.tag, r.row.Tag = r.tag[:0], nil
+	for n, part := range places[tagPlace:] {
+		if n > 0 {
+			r.tag = append(r.tag, '/')
+		}
+		if r.tag = append(r.tag, part...); len(part) > 0 {
+			r.row.Tag = r.tag // which may still move
+		}
+	}
+	if r.row.Tag != nil {
+		r.row.Tag = r.tag
+	}
+	return false, nil
+}
+
+// Row returns the row that Scan advanced to.
+func (r *Reader) Row() *Row { return &r.row }
+
+// Malformed returns what is wrong with the record that Scan advanced to, nil if it is a row.
+func (r *Reader) Malformed() *hdrlog.SyntaxError { return r.bad }
+
+// Line returns the number of the last line of the record that Scan advanced to.
+func (r *Reader) Line() int { return r.lines.number }
+
+// Other returns the number of rows that were left out because they are of other metrics, and names
+// of these metrics.
+func (r *Reader) Other() (rows int64, metrics []string) {
+	return r.other, slices.Sorted(maps.Keys(r.others))
+}
+
+// maxOthers is how many names of other metrics are kept.
+const maxOthers = 50
+
+// Unended reports whether the last line has no end, so that it may have been cut short.
+func (r *Reader) Unended() bool { return r.lines.unended }
+
+// Err returns the error that ended reading, nil at the end of the file. A compressed file that is
+// cut short is [hdrlog.ErrCutShort].
+func (r *Reader) Err() error { return r.lines.failure() }
+
+// A fieldError is an error of a field of a record.
+type fieldError struct {
+	field string
+	err   error
+}
+
+func (e *fieldError) Error() string { return e.field + ": " + e.err.Error() }
+
+// errNotOK is the error of a field that does not say whether a request failed.
+var errNotOK = errors.New("neither success nor failure")
+
+// failed reports whether the field of OK says that something failed.
+func failed(text []byte, column string) (bool, error) {
+	if column[0] == '!' {
+		return len(text) > 0, nil
+	}
+	switch strings.ToLower(string(text)) {
+	case "true", "1", "ok", "yes", "success", "passed":
+		return false, nil
+	case "false", "0", "ko", "no", "failure", "failed", "error":
+		return true, nil
+	}
+	status, err := decimal(text, 0) // of HTTP
+	if err != nil || status < 100 || status > 999 {
+		return false, fmt.Errorf("%w: %s", errNotOK, quote(text))
+	}
+	return status >= 400, nil
+}
+
+// AppendTag appends a tag that a log can hold, and the reference can read. Spaces, commas and line
+// breaks become underscores.
+func AppendTag(to, tag []byte) []byte {
+	begin := len(to)
+	to = append(to, tag[:min(len(tag), hdrlog.MaxTag)]...)
+	for n, c := range to[begin:] {
+		if c == ' ' || c == ',' || c == '\r' || c == '\n' {
+			to[begin+n] = '_'
+		}
+	}
+	return to
+}
+
+func firstLine(text []byte) []byte {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r"))
+}
+
+// quote returns text between quotes, cut short.
+func quote(text []byte) string { return fmt.Sprintf("%.60q", text) }

@@ -1,0 +1,516 @@
+package measure
+
+import (
+	"bytes"
+	stdcsv "encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/unit"
+)
+
+const jtlHeader = "timeStamp,elapsed,label,success\n"
+
+// TestMalformed has input that is partly bad. Each row is in the log or reported.
+func TestMalformed(t *testing.T) {
+	csvMillis := Options{Unit: unit.Millisecond}
+	for _, test := range []struct {
+		name, text string
+		options    Options
+		recorded   int64
+		messages   []string
+	}{
+		{"half a line", jtlHeader + "1700000000000,5,a,true\n1700000000001,7", Options{}, 1,
+			[]string{"file0:3: line: the number of columns differs from that of the first line: 2, not 4"}},
+		{"an open quote at the end", jtlHeader + "1700000000000,5,a,true\n1700000000001,7,\"b", Options{}, 1,
+			[]string{"file0:3: line: a quote is not closed"}},
+		{"an open quote costs its line", jtlHeader + "1700000000000,5,\"a,true\n1700000000001,7,b,true\n", Options{}, 1,
+			[]string{"file0:2: line: a quote is not closed"}},
+		{"a line break in quotes", jtlHeader + "1700000000000,5,\"a\n\"\"b\"\"\",true\n1700000000001,x,b,true\n", Options{}, 1,
+			[]string{`file0:4: elapsed: not a number: "x"`}},
+		{"byte-order mark, CRLF, blank lines, a second header", "\xef\xbb\xbf" + strings.ReplaceAll(jtlHeader+"1700000000000,5,a,true\n\n"+jtlHeader+
+			"1700000000001,7,b,false\n", "\n", "\r\n"), Options{}, 2, nil},
+		{"a comma in a label without quotes", jtlHeader + "1700000000000,5,a,b,true\n", Options{}, 0,
+			[]string{"file0:2: line: the number of columns differs from that of the first line: 5, not 4"}},
+		{"numbers", "time,value\n1700000000,NaN\n1700000000,-1\n1700000000,\n1700000000,1e30\n1700000000,-0.0\n1700000000,1e-3\n1700000000,Inf\n1700000000,0x10\n1700000000,1_0\n",
+			csvMillis, 2, []string{
+				`file0:2: value: not a number: "NaN"`, `file0:3: value: the number is negative: "-1"`, `file0:4: value: not a number: ""`,
+				`file0:5: value: the number is too large: "1e30"`, `file0:8: value: not a number: "Inf"`, `file0:9: value: not a number: "0x10"`,
+				`file0:10: value: not a number: "1_0"`,
+			}},
+		{"times", "time,value\n1700000000000,1\n1700000000,1\n12,1\nnever,1\n2023-02-30T00:00:00Z,1\n1969-12-31T23:59:59Z,1\n", csvMillis, 1, []string{
+			`file0:3: time: the time has another unit than those before; -time-in names one unit for all: "1700000000"`,
+			`file0:4: time: the time is not long after 1970 in any unit; -time-in names its unit: s, ms, us or ns: "12"`,
+			`file0:5: time: not a number: "never"`, `file0:6: time: not a time: "2023-02-30T00:00:00Z"`,
+			`file0:7: time: the time is not between the years 1970 and 2262: "1969-12-31T23:59:59Z"`,
+		}},
+		{"times of a unit", "time,value\n0.5,1\n12,1\n", Options{Unit: unit.Second, TimeUnit: unit.Second}, 2, nil},
+		{"too late", "time,value\n1700000100,1\n1700000100,1\n1700000041,1\n1700000039,1\n", csvMillis, 3,
+			[]string{"file0:5: time: the row comes too late for its interval"}},
+		{"one time in the future", "time,value\n1700000000,1\n1700000001,1\n1900000000,1\n1700000002,1\n1700000003,1\n", csvMillis, 5, nil},
+		{"the first time in the future", "time,value\n1900000000,1\n1700000001,1\n1700000002,1\n", csvMillis, 3, nil},
+		{"a pause of a day", "time,value\n1700000000,1\n1700086400,1\n1700086401,1\n1700000001,1\n", csvMillis, 3,
+			[]string{"file0:5: time: the row comes too late for its interval"}},
+		{"success", "time,value,ok\n1700000000,1,true\n1700000000,1,KO\n1700000000,1,404\n1700000000,1,maybe\n1700000000,1,\n",
+			Options{Unit: unit.Second, Columns: Columns{OK: "ok"}}, 3, []string{
+				`file0:5: ok: neither success nor failure: "maybe"`, `file0:6: ok: neither success nor failure: ""`,
+			}},
+		{"lines of JSON", "{\"time\":1700000000,\"value\":1}\n{\"time\":1700000000,\"value\":1\n\n{\"time\":1700000000}\n{\"time\":1700000000,\"value\":null}\n" +
+			"{\"time\":1700000000,\"value\":[1]}\nnull\n{\"time\":1700000000,\"value\":\"2\"}\n[1,2}\n{\"time\":1700000000,\"value\":1}x\n", csvMillis, 2, []string{
+			"file0:2: line: not a JSON value, or cut short", "file0:4: .value: field is missing", "file0:5: .value: field is missing",
+			"file0:6: .value: field is missing", "file0:7: .time: field is missing", "file0:9: line: not a JSON value, or cut short",
+			"file0:10: line: not a JSON value, or cut short",
+		}},
+		{"access log", `1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200 2 "-" "x" 0.005` + "\n" + `1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200` + "\n" +
+			`1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200 2 "-" "x" -` + "\n", Options{}, 1, []string{
+			`file0:2: line: the line does not fit the pattern: no " " after status`, `file0:3: request_time: not a number: "-"`,
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, text := range []string{test.text, strings.TrimSuffix(test.text, "\n")} {
+				rec := recording{options: test.options, size: 1000, late: 60_000}
+				rec.record(t, []byte(text))
+				if rec.counts.Recorded != test.recorded || !slices.Equal(rec.messages, test.messages) {
+					t.Errorf("%d rows, want %d\n%s\nwant\n%s", rec.counts.Recorded, test.recorded, strings.Join(rec.messages, "\n"), strings.Join(test.messages, "\n"))
+				}
+			}
+		})
+	}
+}
+
+// TestRefused has files that cannot be read as they are. The message says what to do.
+func TestRefused(t *testing.T) {
+	combinedLine := `1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200 2 "-" "x"`
+	for _, test := range []struct {
+		text, format string
+		options      Options
+		want         string
+	}{
+		{"hello\n", "", Options{}, `f: the format is not known from the first line "hello"; -format names one of jtl, k6, vegeta, accesslog, hist, ndjson, csv`},
+		{"hello\n", "k6", Options{}, `f: this is not k6: the first line is "hello"`},
+		{"time,latency\n", "", Options{}, "f: the unit of the values in column latency is unknown: add -in ns, -in us, -in ms or -in s"},
+		{"time,latency\n", "", Options{Columns: Columns{Value: "lat"}}, "f: there is no column lat; the columns are time, latency"},
+		{"1700000000,1\n", "", Options{Columns: Columns{Value: "3"}}, "f: the first line is no header, so columns have numbers, from 1 to 2; there is no column 3"},
+		{"time,latency\n", "", Options{Metric: "x"}, "f: -metric is for files with a column of metrics, and this is csv"},
+		{"time,latency\n", "csv", Options{Pattern: "x"}, "f: -pattern is for access logs, and this is csv"},
+		{combinedLine + "\n", "", Options{}, "f: -pattern says what the fields of an access log are: the log_format of nginx or the LogFormat of Apache, with the time of a request, such as $request_time or %D"},
+		{combinedLine + " 5\n", "", Options{}, "f: -pattern says what the fields of an access log are: the log_format of nginx or the LogFormat of Apache, with the time of a request, such as $request_time or %D"},
+		{"x\n", "", Options{Pattern: "$msec$status"}, "f: -pattern has nothing between msec and status"},
+		{"x\n", "", Options{Pattern: "$status"}, "f: -pattern has no time such as $time_local, $msec or %t"},
+		{"x\n", "", Options{Pattern: "%t"}, "f: -pattern has no time that a request took, such as $request_time or %D"},
+		{"x\n", "", Options{Pattern: "%t %D", Columns: Columns{Tags: []string{"$"}}}, "f: -pattern has no $"},
+		{"{\"a\":1}\n", "", Options{}, "f: no key of the first line has a usual name of a time: add -time .KEY"},
+	} {
+		_, err := NewReader(strings.NewReader(test.text), "f", test.format, test.options)
+		if err == nil || err.Error() != test.want {
+			t.Errorf("%q: %v, want %s", test.text, err, test.want)
+		}
+	}
+}
+
+// TestOrder records files side by side and one after another, with rows out of order: every row
+// goes to its interval. The order of the files does not matter.
+func TestOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var texts [3]bytes.Buffer
+	want := make(map[int64]int64)
+	for n := range texts {
+		texts[n].WriteString("time,value\n")
+		at := 1_700_000_000_000 + int64(n)*20_000
+		for range 3000 {
+			at += random.Int64N(20)
+			row := at - random.Int64N(5_000)
+			fmt.Fprintf(&texts[n], "%d,%d\n", row, random.IntN(1000))
+			want[row/500]++
+		}
+	}
+	rec := recording{options: Options{Unit: unit.Millisecond}, size: 500, late: 5_000}
+	first := rec.record(t, texts[0].Bytes(), texts[1].Bytes(), texts[2].Bytes())
+	if rec.counts.Recorded != 9000 || len(rec.messages) > 0 {
+		t.Errorf("%+v %v", rec.counts, rec.messages)
+	}
+	got := intervals(t, first)
+	for key, count := range want {
+		if h := got[fmt.Sprintf(" %d", key)]; h == nil || h.TotalCount() != count {
+			t.Errorf("interval %d: %v, want %d", key, h, count)
+		}
+	}
+	if second := rec.record(t, texts[2].Bytes(), texts[1].Bytes(), texts[0].Bytes()); second != first {
+		t.Error("the order of the files matters")
+	}
+}
+
+// TestFailed records failed requests in three ways.
+func TestFailed(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(folder(), "jmeter.jtl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for failed, want := range map[Failed]string{
+		KeepFailed: "Home_Page:40 item__\"slow\":40 missing:40", DropFailed: "Home_Page:40 item__\"slow\":40",
+		TagFailed: "Home_Page:40 item__\"slow\":40 missing/failed:40",
+	} {
+		rec := recording{size: 3600_000, failed: failed}
+		var got []string
+		for key, h := range intervals(t, rec.record(t, text)) {
+			tag, _, _ := strings.Cut(key, " ")
+			got = append(got, fmt.Sprintf("%s:%d", tag, h.TotalCount()))
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%d: %v, want %s", failed, got, want)
+		}
+	}
+}
+
+// TestMetrics reads several metrics of k6. Each is a part of the tag.
+func TestMetrics(t *testing.T) {
+	for _, name := range []string{"k6.csv", "k6.json"} {
+		text, err := os.ReadFile(filepath.Join(folder(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := recording{options: Options{Metric: "http_req_(waiting|sending)"}, size: 3600_000}
+		got := intervals(t, rec.record(t, text))
+		tags := make(map[string]bool)
+		for key := range got {
+			tag, _, _ := strings.Cut(key, " ")
+			tags[tag] = true
+		}
+		for _, tag := range []string{"http_req_waiting/item", "http_req_waiting/home_page", "http_req_sending/item", "http_req_sending/home_page"} {
+			if !tags[tag] || len(tags) != 4 {
+				t.Errorf("%s: tags %v", name, tags)
+			}
+		}
+		if lines := int64(bytes.Count(text, []byte("\n"))); rec.counts.Recorded+rec.counts.Other > lines || rec.counts.Recorded == 0 {
+			t.Errorf("%s: %+v of %d lines", name, rec.counts, lines)
+		}
+	}
+}
+
+// TestMemtier compares the histograms with the figures beside them.
+func TestMemtier(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(folder(), "memtier.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		All map[string]json.RawMessage `json:"ALL STATS"`
+	}
+	if err := json.Unmarshal(text, &report); err != nil {
+		t.Fatal(err)
+	}
+	var runtime map[string]float64
+	json.Unmarshal(report.All["Runtime"], &runtime)
+	rec := recording{size: 1000}
+	r := hdrlog.NewReader(strings.NewReader(rec.record(t, text)), "log")
+	n := 0
+	for record := range r.All() {
+		if record.Kind != hdrlog.IntervalRecord {
+			continue
+		}
+		n++
+		i := record.Interval
+		if i.StartMillis() != int64(runtime["Start time"]) || i.EndMillis() != int64(runtime["Finish time"]) {
+			t.Errorf("from %d to %d", i.StartMillis(), i.EndMillis())
+		}
+		name, rest, _ := strings.Cut(strings.TrimPrefix(string(i.Tag), "ALL_STATS/"), "/")
+		var figures struct {
+			Count       int64
+			Percentiles map[string]any `json:"Percentile Latencies"`
+		}
+		json.Unmarshal(report.All[name], &figures)
+		h := intervals(t, "Tag=x,"+string(i.Fields)+"\n")
+		for _, h := range h {
+			if rest != "Percentile_Latencies/Histogram_log_format/Compressed_Histogram" || h.TotalCount() != figures.Count {
+				t.Errorf("%s: %d values, want %d", i.Tag, h.TotalCount(), figures.Count)
+			}
+			// The C library rounds the rank of a percentile.
+			p99, ok := figures.Percentiles["p99.00"].(float64)
+			if us := int64(p99*1000 + 0.5); ok && figures.Count > 0 && (us < h.ValueAtPercentile(98.9) || us > h.ValueAtPercentile(99.1)) {
+				t.Errorf("%s: p99 is %d, want %v ms", i.Tag, h.ValueAtPercentile(99), p99)
+			}
+		}
+	}
+	if n != 4 || rec.counts.Recorded != 4 {
+		t.Errorf("%d histograms", n)
+	}
+}
+
+// TestHistograms finds histograms in texts that are no JSON, or more than one value.
+func TestHistograms(t *testing.T) {
+	const payload = "HISTFAAAACB42pNpmSzMwMDAwgABTFCaEca3/wBhCGnxyAAARYwC4w=="
+	for _, test := range []struct{ text, tags, messages string }{
+		{"latency: " + payload + ", HISTORY is " + payload + "\n", "[nil nil]", ""},
+		{`{"a":{"b c":"` + payload + `"},"list":[1,{"x":"` + payload + `"}]}` + "\n" + `{"a":"` + payload + "\"}\n", "[a/b_c list/1/x a]", ""},
+		{"{\n\"a\": nan, \"b\":\"" + payload + "\"\n}\n", "[b]", ""},
+		{"{\"a\": oops\n\"b\":\"" + payload + "\"}\n{\"c\":\"" + payload + "\"}\n", "[nil c]", ""},
+		{`{"a":"` + payload[:40] + `"}` + "\n", "[]", "file0:1: payload: payload is cut short: 22 of 32 compressed bytes"},
+	} {
+		rec := recording{format: "hist", size: 1000}
+		var tags []string
+		r := hdrlog.NewReader(strings.NewReader(rec.record(t, []byte(test.text))), "log")
+		for record := range r.All() {
+			if record.Kind == hdrlog.IntervalRecord {
+				tag := "nil"
+				if record.Interval.Tag != nil {
+					tag = string(record.Interval.Tag)
+				}
+				tags = append(tags, tag)
+			}
+		}
+		if fmt.Sprint(tags) != test.tags || strings.Join(rec.messages, "\n") != test.messages {
+			t.Errorf("%s: %v %q", test.text, tags, rec.messages)
+		}
+	}
+}
+
+// TestPieces reads a byte at a time, and with a limit of the record.
+func TestPieces(t *testing.T) {
+	for _, s := range samples {
+		text, err := os.ReadFile(filepath.Join(folder(), s.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, pieces := rows(t, bytes.NewReader(text), s.options), rows(t, iotest.OneByteReader(bytes.NewReader(text)), s.options)
+		if whole != pieces {
+			t.Errorf("%s differs in pieces", s.file)
+		}
+	}
+	long := "time,value\n1700000000,1\n1700000000," + strings.Repeat("1", 3<<20) + "\n1700000000,1\n"
+	rec := recording{options: Options{Unit: unit.Second}, size: 1000}
+	rec.record(t, []byte(long))
+	if rec.counts.Recorded != 2 || fmt.Sprint(rec.messages) != "[file0:3: line: line is too long]" {
+		t.Errorf("%+v %v", rec.counts, rec.messages)
+	}
+}
+
+func rows(t *testing.T, r io.Reader, o Options) string {
+	t.Helper()
+	reader, err := NewReader(r, "f", "", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for reader.Scan() {
+		fmt.Fprintf(&b, "%+v %v %d\n", *reader.Row(), reader.Malformed(), reader.Line())
+	}
+	return b.String()
+}
+
+// TestReadError reports an error of reading. What comes before is recorded, but for half a line.
+func TestReadError(t *testing.T) {
+	failure := errors.New("the disk is gone")
+	r, err := NewReader(io.MultiReader(strings.NewReader("time,value\n1700000000,1\n1700000000,12"), iotest.ErrReader(failure)), "f", "", Options{Unit: unit.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for r.Scan() {
+		got = append(got, fmt.Sprint(r.Malformed()))
+	}
+	if fmt.Sprint(got) != "[<nil> f:3: line: the line is cut short]" || r.Err() != failure {
+		t.Errorf("%v %v", got, r.Err())
+	}
+}
+
+// FuzzDecimal compares decimal with exact arithmetic.
+func FuzzDecimal(f *testing.F) {
+	for _, text := range []string{"0", "1.5", "-0", "123456789.123456789", "1e-7", "9223372036854775807", "9223372036854775808", "0.0000000005", "12345678901234567890123", ".5", "5.", "+1", "1e400", "0.9", "1.0000000006"} {
+		f.Add(text, 9)
+		f.Add(text, 0)
+	}
+	f.Fuzz(func(t *testing.T, text string, scale int) {
+		scale = (scale%10 + 10) % 10
+		got, err := decimal([]byte(text), scale)
+		want, ok := new(big.Rat).SetString(strings.Trim(text, " "))
+		if strings.ContainsAny(text, "/_xXpPoObBiInN\t\n\v\f\r\u0085\u00a0") || len(text) > 40 || strings.Count(text, "e")+strings.Count(text, "E") > 0 && len(text) > 8 {
+			return // other notations
+		}
+		if !ok {
+			if err == nil {
+				t.Fatalf("%q is %d", text, got)
+			}
+			return
+		}
+		want.Mul(want, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)))
+		difference := new(big.Rat).Sub(want, new(big.Rat).SetInt64(got))
+		exact := new(big.Rat).Abs(difference).Cmp(big.NewRat(1, 2)) <= 0
+		digits := len(strings.Trim(text, "0.+- eE"))
+		switch {
+		case err == nil && !exact && digits < 19:
+			t.Errorf("%q times 10^%d is %d", text, scale, got)
+		case err != nil && want.Sign() >= 0 && want.Cmp(new(big.Rat).SetInt64(1<<62)) < 0:
+			t.Errorf("%q: %v", text, err)
+		case err == nil && want.Sign() < 0 && got != 0:
+			t.Errorf("%q is %d", text, got)
+		}
+	})
+}
+
+// FuzzTable writes a table with the standard library and reads it: every field must be the same.
+func FuzzTable(f *testing.F) {
+	f.Add("a", "b,c", "d\"e", byte(0))
+	f.Add("", "\n\"", " x ", byte(2))
+	f.Fuzz(func(t *testing.T, a, b, c string, d byte) {
+		delimiter := delimiters[int(d)%len(delimiters)]
+		row := []string{"1700000000", a, b, "0.25", c}
+		for n := range row {
+			row[n] = strings.ReplaceAll(row[n], "\r", "") // the standard library drops them
+		}
+		var text bytes.Buffer
+		w := stdcsv.NewWriter(&text)
+		w.Comma = rune(delimiter)
+		w.WriteAll([][]string{{"time", "a", "b", "value", "c"}, row, row})
+		r, err := NewReader(&text, "f", "csv", Options{Unit: unit.Second, Delimiter: delimiter, Columns: Columns{Tags: []string{"a", "b", "c"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := row[1] + "/" + row[2] + "/" + row[4]
+		n := 0
+		for ; r.Scan(); n++ {
+			if r.Malformed() != nil || r.Row().Value != 250_000_000 || string(r.Row().Tag) != want && want != "//" {
+				t.Fatalf("%v %+v %q, want %q", r.Malformed(), r.Row(), r.Row().Tag, want)
+			}
+		}
+		if n != 2 {
+			t.Errorf("%d rows", n)
+		}
+	})
+}
+
+// FuzzWalker compares the walker with the standard library on what that takes for JSON.
+func FuzzWalker(f *testing.F) {
+	for _, text := range []string{`{"a":[1,{"b":"c\"\u00e9"},[],{}],"":null}`, `"x"`, `[[1],[2,3]]`, `{"a":{"b":1e5,"c":true}}`, `1`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		text = bytes.ReplaceAll(text, []byte("\n"), []byte(" "))
+		var got []string
+		w := walker{separator: '.'}
+		err := w.walk(text, func(path, value []byte) { got = append(got, fmt.Sprintf("%s=%s", path, value)) })
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		var value any
+		if d.Decode(&value) != nil || !json.Valid(text) || bytes.Count(text, []byte("[")) > 500 || bytes.Count(text, []byte("{")) > 500 {
+			return
+		}
+		if err != nil || !w.done() {
+			t.Fatalf("%s: %v", text, err)
+		}
+		var want []string
+		flatten("", value, &want)
+		slices.Sort(got)
+		slices.Sort(want)
+		// Of several members with one name, the standard library keeps the last one. It replaces
+		// what is not UTF-8.
+		if len(got) == len(want) && bytes.Equal(text, bytes.ToValidUTF8(text, nil)) && !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+		if len(got) < len(want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	})
+}
+
+func flatten(path string, value any, all *[]string) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, value := range v {
+			flatten(path+"."+key, value, all)
+		}
+	case []any:
+		for n, value := range v {
+			flatten(fmt.Sprintf("%s.%d", path, n), value, all)
+		}
+	case nil:
+		*all = append(*all, path+"=")
+	default:
+		*all = append(*all, fmt.Sprintf("%s=%v", path, v))
+	}
+}
+
+// fuzz reads any text as one of the formats. Every row is recorded or reported, and the log can be
+// read.
+func fuzz(f *testing.F, format string, o Options, files ...string) {
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join(folder(), file))
+		if err != nil {
+			f.Fatal(err)
+		}
+		lines := bytes.SplitAfterN(text, []byte("\n"), 6)
+		f.Add(bytes.Join(lines[:min(5, len(lines))], nil))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := NewReader(bytes.NewReader(text), "f", format, o)
+		if err != nil {
+			return
+		}
+		var log bytes.Buffer
+		w := hdrlog.NewWriter(&log)
+		reported := int64(0)
+		rec := Recorder{
+			Intervals: NewIntervals(w, 1000, layout3, nil, func(*hdrlog.Writer) error { return nil }),
+			AtEnd:     (*Reader).AtEnd, Late: 60_000,
+			Report: func(*hdrlog.SyntaxError) error { reported++; return nil },
+		}
+		if err := rec.Run([]*Source{NewSource(r)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		c := rec.Counts
+		if reported != c.Malformed+c.Late || format != "hist" && c.Recorded+c.Malformed+c.Late+c.Other > int64(bytes.Count(text, []byte("\n")))+1 {
+			t.Errorf("%+v, %d reported", c, reported)
+		}
+		if format != "hist" {
+			total := int64(0)
+			for _, h := range intervals(t, log.String()) {
+				total += h.TotalCount()
+			}
+			if total != c.Recorded {
+				t.Errorf("%d values in the log, %d recorded", total, c.Recorded)
+			}
+		}
+	})
+}
+
+func FuzzJTL(f *testing.F)    { fuzz(f, "jtl", Options{}, "jmeter.jtl", "jmeter-semicolon.jtl") }
+func FuzzK6(f *testing.F)     { fuzz(f, "k6", Options{}, "k6.csv", "k6.json") }
+func FuzzVegeta(f *testing.F) { fuzz(f, "vegeta", Options{}, "vegeta.csv", "vegeta.json") }
+func FuzzCSV(f *testing.F) {
+	fuzz(f, "csv", Options{Unit: unit.Millisecond, Columns: Columns{Tags: []string{"3"}}}, "jmeter-bare.jtl", "jmeter.jtl")
+}
+func FuzzNDJSON(f *testing.F) {
+	fuzz(f, "ndjson", Options{Unit: unit.Second, Columns: Columns{Value: "request_time"}}, "nginx.ndjson")
+}
+func FuzzAccessLog(f *testing.F) { fuzz(f, "accesslog", Options{}, "nginx.log", "apache.log") }
+func FuzzHist(f *testing.F)      { fuzz(f, "hist", Options{}, "memtier.json") }
+
+// FuzzPattern compiles any pattern and reads a line.
+func FuzzPattern(f *testing.F) {
+	for _, s := range samples {
+		if s.options.Pattern != "" {
+			f.Add(s.options.Pattern, "a b c")
+		}
+	}
+	f.Fuzz(func(t *testing.T, text, line string) {
+		r, err := NewReader(strings.NewReader(line+"\n"), "f", "accesslog", Options{Pattern: text, Unit: unit.Second})
+		if err == nil {
+			for r.Scan() {
+			}
+		}
+	})
+}

@@ -1,0 +1,217 @@
+package measure
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"time"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/unit"
+)
+
+var (
+	errNegative = errors.New("the number is negative")
+	errLarge    = errors.New("the number is too large")
+	errTime     = errors.New("not a time")
+	errYears    = errors.New("the time is not between the years 1970 and 2262")
+	errUnit     = errors.New("the time has another unit than those before; -time-in names one unit for all")
+	errSmall    = errors.New("the time is not long after 1970 in any unit; -time-in names its unit: s, ms, us or ns")
+)
+
+// powers are powers of ten.
+var powers = func() (all [20]uint64) {
+	all[0] = 1
+	for n := 1; n < len(all); n++ {
+		all[n] = 10 * all[n-1]
+	}
+	return all
+}()
+
+// decimals returns the power of ten that makes nanoseconds of a unit.
+func decimals(u unit.Unit) int { return int(math.Round(math.Log10(unit.Nanosecond.Per(u)))) }
+
+// decimal returns the number in text times 10^scale. It is exact, but for decimals below 1, which
+// round to the nearest number, and digits after the nineteenth.
+func decimal(text []byte, scale int) (int64, error) {
+	text = trim(text)
+	digits := text
+	negative := len(digits) > 0 && digits[0] == '-'
+	if negative || len(digits) > 0 && digits[0] == '+' {
+		digits = digits[1:]
+	}
+	var m uint64
+	some, point, n := false, false, 0
+	for ; n < len(digits); n++ {
+		c := digits[n]
+		if c == '.' && !point {
+			point = true
+			continue
+		}
+		if c-'0' > 9 {
+			break
+		}
+		some = true
+		switch {
+		case m >= 1e18: // it has nineteen digits
+			if !point {
+				scale++
+			}
+		case point:
+			scale--
+			fallthrough
+		default:
+			m = 10*m + uint64(c-'0')
+		}
+	}
+	if n < len(digits) && (digits[n] == 'e' || digits[n] == 'E') {
+		exponent, err := strconv.ParseInt(string(digits[n+1:]), 10, 16)
+		if err != nil {
+			return 0, notNumber(text)
+		}
+		scale, n = scale+int(exponent), len(digits)
+	}
+	if !some || n < len(digits) {
+		return 0, notNumber(text)
+	}
+	if negative && m > 0 {
+		return 0, fmt.Errorf("%w: %s", errNegative, quote(text))
+	}
+	high := uint64(0)
+	switch {
+	case m == 0 || scale < -19:
+		m = 0
+	case scale < 0:
+		m = (m + powers[-scale]/2) / powers[-scale] // below 2^64: m has 19 digits
+	case scale > 0:
+		high, m = bits.Mul64(m, powers[min(scale, 19)])
+	}
+	if high > 0 || m > math.MaxInt64 {
+		return 0, fmt.Errorf("%w: %s", errLarge, quote(text))
+	}
+	return int64(m), nil
+}
+
+// trim removes spaces around a field.
+func trim(text []byte) []byte {
+	if len(text) > 0 && (text[0] == ' ' || text[len(text)-1] == ' ') {
+		return bytes.TrimSpace(text)
+	}
+	return text
+}
+
+func notNumber(text []byte) error { return fmt.Errorf("%w: %s", hdrlog.ErrNumber, quote(text)) }
+
+// A clock reads times.
+type clock struct {
+	unit  unit.Unit // of numbers
+	found unit.Unit // of numbers so far, if unit is unknown
+	zone  *time.Location
+	// The last time that was no number: its text up to the second and its zone, and its second.
+	begin, after []byte
+	second       int64
+}
+
+// parse returns a time in nanoseconds since the epoch.
+func (c *clock) parse(text []byte) (int64, error) {
+	text = trim(text)
+	if len(text) > 18 && (text[4] == '-' || text[4] == '/' || text[2] == '/') {
+		return c.date(text)
+	}
+	u := c.unit
+	if u == (unit.Unit{}) {
+		if u = guess(text); u == (unit.Unit{}) {
+			if _, err := decimal(text, 0); err != nil {
+				return 0, err
+			}
+			return 0, fmt.Errorf("%w: %s", errSmall, quote(text))
+		}
+		if c.found == (unit.Unit{}) {
+			c.found = u
+		}
+		if u != c.found {
+			return 0, fmt.Errorf("%w: %s", errUnit, quote(text))
+		}
+	}
+	return decimal(text, decimals(u))
+}
+
+// guess returns the unit in which a number is a time between the years 1973 and 5138.
+func guess(text []byte) unit.Unit {
+	digits := 0
+	for digits < len(text) && text[digits]-'0' <= 9 {
+		digits++
+	}
+	switch {
+	case digits < 9:
+		return unit.Unit{}
+	case digits < 12:
+		return unit.Second
+	case digits < 15:
+		return unit.Millisecond
+	case digits < 18:
+		return unit.Microsecond
+	}
+	return unit.Nanosecond
+}
+
+// layouts are the layouts of times up to the second.
+var layouts = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "02/Jan/2006:15:04:05"}
+
+// zones are the layouts of what follows the decimals of the second.
+var zones = []string{"", "Z07:00", "Z0700", "Z07", " -0700", " -07:00"}
+
+// date returns a time that is no number. All times of a file are alike, so it keeps the last
+// second.
+func (c *clock) date(text []byte) (int64, error) {
+	end := 19
+	if text[2] == '/' {
+		end = 20
+	}
+	if len(text) < end {
+		return 0, fmt.Errorf("%w: %s", errTime, quote(text))
+	}
+	begin, after := text[:end], text[end:]
+	nanoseconds := int64(0)
+	if len(after) > 0 && (after[0] == '.' || after[0] == ',') {
+		digits := 1
+		for digits < len(after) && after[digits]-'0' <= 9 {
+			digits++
+		}
+		fraction, err := strconv.ParseFloat("0."+string(after[1:digits]), 64)
+		if err != nil {
+			return 0, fmt.Errorf("%w: %s", errTime, quote(text))
+		}
+		nanoseconds, after = int64(math.Round(fraction*1e9)), after[digits:]
+	}
+	if !bytes.Equal(begin, c.begin) || !bytes.Equal(after, c.after) {
+		at, ok := c.slow(string(begin), string(after))
+		if !ok {
+			return 0, fmt.Errorf("%w: %s", errTime, quote(text))
+		}
+		if at.Unix() < 0 || at.Year() > 2261 {
+			return 0, fmt.Errorf("%w: %s", errYears, quote(text))
+		}
+		c.begin, c.after, c.second = append(c.begin[:0], begin...), append(c.after[:0], after...), at.Unix()
+	}
+	return c.second*1e9 + nanoseconds, nil
+}
+
+// slow parses a time without decimals.
+func (c *clock) slow(begin, after string) (time.Time, bool) {
+	zone := c.zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	for _, layout := range layouts {
+		for _, z := range zones {
+			if at, err := time.ParseInLocation(layout+z, begin+after, zone); err == nil {
+				return at, true
+			}
+		}
+	}
+	return time.Time{}, false
+}

@@ -1,0 +1,345 @@
+package measure
+
+import (
+	"bytes"
+	stdcsv "encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
+	"hdrkit/internal/unit"
+)
+
+// A sample is a file that a real tool wrote, and how the test reads it, with other code than the
+// package.
+type sample struct {
+	file    string
+	format  string // that is found
+	options Options
+	// read returns the measurements.
+	read func(t *testing.T, text []byte) []measured
+}
+
+type measured struct {
+	time, value *big.Rat // seconds
+	tag         string
+	failed      bool
+}
+
+func folder() string { return filepath.Join(clitest.Root(), "testdata", "measurements") }
+
+// records reads CSV with the standard library.
+func records(t *testing.T, text []byte, delimiter rune) [][]string {
+	t.Helper()
+	r := stdcsv.NewReader(bytes.NewReader(text))
+	r.Comma = delimiter
+	all, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func rat(t *testing.T, text string, scale int64) *big.Rat {
+	t.Helper()
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		t.Fatalf("%q is no number", text)
+	}
+	return r.Mul(r, big.NewRat(1, scale))
+}
+
+// seconds returns a time as seconds.
+func seconds(t *testing.T, layout, text string) *big.Rat {
+	t.Helper()
+	at, err := time.Parse(layout, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return big.NewRat(at.UnixNano(), 1e9)
+}
+
+func readJTL(delimiter rune, at func(t *testing.T, text string) *big.Rat) func(*testing.T, []byte) []measured {
+	return func(t *testing.T, text []byte) (all []measured) {
+		for _, r := range records(t, text, delimiter)[1:] {
+			all = append(all, measured{at(t, r[0]), rat(t, r[1], 1e3), r[2], r[7] == "false"})
+		}
+		return all
+	}
+}
+
+func epochMillis(t *testing.T, text string) *big.Rat { return rat(t, text, 1e3) }
+
+func readK6CSV(at func(t *testing.T, text string) *big.Rat) func(*testing.T, []byte) []measured {
+	return func(t *testing.T, text []byte) (all []measured) {
+		for _, r := range records(t, text, ',')[1:] {
+			if r[0] == "http_req_duration" {
+				all = append(all, measured{at(t, r[1]), rat(t, r[2], 1e3), r[9], r[6] == "false"})
+			}
+		}
+		return all
+	}
+}
+
+func readK6JSON(t *testing.T, text []byte) (all []measured) {
+	for line := range bytes.Lines(text) {
+		var point struct {
+			Type, Metric string
+			Data         struct {
+				Time  string
+				Value json.Number
+				Tags  map[string]string
+			}
+		}
+		if err := json.Unmarshal(line, &point); err == nil && point.Type == "Point" && point.Metric == "http_req_duration" {
+			all = append(all, measured{
+				seconds(t, time.RFC3339Nano, point.Data.Time), rat(t, string(point.Data.Value), 1e3),
+				point.Data.Tags["name"], point.Data.Tags["expected_response"] == "false",
+			})
+		}
+	}
+	return all
+}
+
+func readVegetaCSV(t *testing.T, text []byte) (all []measured) {
+	for _, r := range records(t, text, ',') {
+		all = append(all, measured{rat(t, r[0], 1e9), rat(t, r[2], 1e9), r[1], r[1] != "200"})
+	}
+	return all
+}
+
+func readVegetaJSON(t *testing.T, text []byte) (all []measured) {
+	for line := range bytes.Lines(text) {
+		var result struct {
+			Code      int
+			Timestamp string
+			Latency   int64
+		}
+		if err := json.Unmarshal(line, &result); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, measured{
+			seconds(t, time.RFC3339Nano, result.Timestamp), big.NewRat(result.Latency, 1e9), fmt.Sprint(result.Code), result.Code != 200,
+		})
+	}
+	return all
+}
+
+// readLines reads each line with a regular expression of four groups: time, method, status, value.
+func readLines(expression, layout string, scale int64) func(*testing.T, []byte) []measured {
+	return func(t *testing.T, text []byte) (all []measured) {
+		for line := range strings.Lines(string(text)) {
+			m := regexp.MustCompile(expression).FindStringSubmatch(strings.TrimSpace(line))
+			if m == nil {
+				t.Fatalf("%q does not match", line)
+			}
+			at := new(big.Rat)
+			if layout == "" {
+				at = rat(t, m[1], 1)
+			} else if layout == "ms" {
+				at = rat(t, m[1], 1e3)
+			} else {
+				at = seconds(t, layout, m[1])
+			}
+			all = append(all, measured{at, rat(t, m[4], scale), m[2] + "/" + m[3], m[3] >= "400"})
+		}
+		return all
+	}
+}
+
+var samples = []sample{
+	{"jmeter.jtl", "jtl", Options{}, readJTL(',', epochMillis)},
+	{"jmeter-tab.jtl", "jtl", Options{}, readJTL('\t', epochMillis)},
+	{"jmeter-semicolon.jtl", "jtl", Options{}, readJTL(';', func(t *testing.T, text string) *big.Rat {
+		return seconds(t, "2006/01/02 15:04:05.000", text)
+	})},
+	{"jmeter-bare.jtl", "csv", Options{Columns: Columns{Tags: []string{"3"}, OK: "8"}, Unit: unit.Millisecond}, func(t *testing.T, text []byte) []measured {
+		return readJTL(',', epochMillis)(t, append([]byte("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\n"), text...))
+	}},
+	{"k6.csv", "k6", Options{}, readK6CSV(func(t *testing.T, text string) *big.Rat { return rat(t, text, 1) })},
+	{"k6-nano.csv", "k6", Options{}, readK6CSV(func(t *testing.T, text string) *big.Rat { return seconds(t, time.RFC3339Nano, text) })},
+	{"k6.json", "k6", Options{}, readK6JSON},
+	{"vegeta.csv", "vegeta", Options{}, readVegetaCSV},
+	{"vegeta.json", "vegeta", Options{}, readVegetaJSON},
+	{"nginx.log", "accesslog", Options{Columns: Columns{Tags: []string{"method", "status"}}},
+		readLines(`\[(.*?)\] "(\S*).*?" (\d+) \d+ ".*" (\S+)$`, "02/Jan/2006:15:04:05 -0700", 1)},
+	{"nginx-msec.log", "accesslog", Options{Columns: Columns{Tags: []string{"$request_method", "status"}},
+		Pattern: "$msec $request_method $status $request_time $upstream_response_time $uri"}, readLines(`^(\S+) (\S+) (\S+) (\S+)`, "", 1)},
+	{"nginx.ndjson", "ndjson", Options{Columns: Columns{Value: "request_time", Tags: []string{"method", ".status"}, OK: "status"}, Unit: unit.Second},
+		readLines(`"time":"(.*?)".*"method":"(.*?)".*"status":(\d+).*"request_time":([0-9.]+)`, time.RFC3339, 1)},
+	{"apache.log", "accesslog", Options{Columns: Columns{Tags: []string{"method", "%>s"}},
+		Pattern: `%h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\" %D`}, readLines(`\[(.*?)\] "(\S*).*?" (\d+) \d+ ".*" (\S+)$`, "02/Jan/2006:15:04:05 -0700", 1e6)},
+	{"apache-msec.log", "accesslog", Options{Columns: Columns{Tags: []string{"%m", "status"}}, Pattern: `%{msec}t %m %>s %{us}T %T %U`},
+		readLines(`^(\S+) (\S+) (\S+) (\S+)`, "ms", 1e6)},
+}
+
+// TestSamples reads what real tools wrote, and compares every row with what the standard library
+// reads.
+func TestSamples(t *testing.T) {
+	for _, s := range samples {
+		t.Run(s.file, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(folder(), s.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := s.read(t, text)
+			r, err := NewReader(bytes.NewReader(text), s.file, "", s.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Format() != s.format {
+				t.Errorf("format %s, want %s", r.Format(), s.format)
+			}
+			n := 0
+			for ; r.Scan(); n++ {
+				if r.Malformed() != nil {
+					t.Fatal(r.Malformed())
+				}
+				if n >= len(want) {
+					continue
+				}
+				row, w := r.Row(), want[n]
+				if big.NewRat(row.Time, 1e9).Cmp(w.time) != 0 || big.NewRat(row.Value, 1e9).Cmp(w.value) != 0 ||
+					string(row.Tag) != w.tag || row.Failed != w.failed {
+					t.Errorf("row %d: %d %d %s %v, want %s %s %s %v", n, row.Time, row.Value, row.Tag, row.Failed,
+						w.time.FloatString(9), w.value.FloatString(9), w.tag, w.failed)
+				}
+			}
+			if n != len(want) || n == 0 || r.Err() != nil {
+				t.Errorf("%d rows, want %d; %v", n, len(want), r.Err())
+			}
+		})
+	}
+}
+
+// TestPercentiles records the samples, and compares percentiles with those of sorted values.
+func TestPercentiles(t *testing.T) {
+	for _, s := range samples {
+		for _, atEnd := range []bool{false, true} {
+			t.Run(fmt.Sprint(s.file, atEnd), func(t *testing.T) {
+				text, err := os.ReadFile(filepath.Join(folder(), s.file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				rec := recording{options: s.options, size: 500, late: 1e6, atEnd: &atEnd}
+				log := rec.record(t, text)
+				native := strings.HasPrefix(s.file, "k6") || strings.HasPrefix(s.file, "nginx.log") || s.file == "nginx-msec.log"
+				want := make(map[string][]float64) // nanoseconds
+				for _, m := range s.read(t, text) {
+					at := new(big.Rat).Set(m.time)
+					if atEnd && !native {
+						at.Add(at, m.value)
+					} else if !atEnd && native {
+						at.Sub(at, m.value)
+					}
+					f, _ := at.Float64()
+					key := fmt.Sprintf("%s %d", AppendTag(nil, []byte(m.tag)), int64(math.Floor(f*2)))
+					value, _ := m.value.Float64()
+					want[key] = append(want[key], value*1e9)
+				}
+				got := intervals(t, log)
+				if len(got) != len(want) {
+					t.Errorf("%d intervals, want %d", len(got), len(want))
+				}
+				for key, values := range want {
+					slices.Sort(values)
+					h := got[key]
+					if h == nil || h.TotalCount() != int64(len(values)) {
+						t.Errorf("%s: %v, want %d values", key, h, len(values))
+						continue
+					}
+					for _, percentile := range []float64{0.1, 25, 50, 75, 90, 99, 99.9, 100} {
+						rank := max(1, int(math.Ceil(percentile/100*float64(len(values)))))
+						value := values[rank-1]
+						if found := float64(h.ValueAtPercentile(percentile)); found < math.Floor(value) || found > value*1.001+1 {
+							t.Errorf("%s: percentile %v is %v, want %v", key, percentile, found, value)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// intervals returns the histograms of a log, by tag and number of half seconds.
+func intervals(t *testing.T, log string) map[string]*histogram.Histogram {
+	t.Helper()
+	all := make(map[string]*histogram.Histogram)
+	r := hdrlog.NewReader(strings.NewReader(log), "log")
+	var d histogram.Decoder
+	for record := range r.All() {
+		switch record.Kind {
+		case hdrlog.Malformed, hdrlog.Notice:
+			t.Fatal(record.Err)
+		case hdrlog.IntervalRecord:
+			key := string(record.Interval.Tag) + " " + strconv.FormatInt(record.Interval.StartMillis()/500, 10)
+			if all[key] == nil {
+				all[key] = new(histogram.Histogram)
+			}
+			if err := d.AddTo(all[key], record.Interval.Payload); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return all
+}
+
+var layout3 = histogram.Layout{Digits: 3}
+
+// A recording says how to record a text.
+type recording struct {
+	format     string
+	options    Options
+	size, late int64
+	atEnd      *bool
+	failed     Failed
+
+	counts   Counts
+	messages []string
+}
+
+// record returns the log of a text.
+func (rec *recording) record(t testing.TB, texts ...[]byte) string {
+	t.Helper()
+	var log bytes.Buffer
+	w := hdrlog.NewWriter(&log)
+	r := Recorder{
+		Intervals: NewIntervals(w, rec.size, layout3, nil, func(*hdrlog.Writer) error { return nil }),
+		AtEnd:     (*Reader).AtEnd, Late: rec.late, Failed: rec.failed,
+		Report: func(err *hdrlog.SyntaxError) error {
+			rec.messages = append(rec.messages, err.Error())
+			return nil
+		},
+	}
+	if rec.atEnd != nil {
+		r.AtEnd = func(*Reader) bool { return *rec.atEnd }
+	}
+	var sources []*Source
+	for n, text := range texts {
+		reader, err := NewReader(bytes.NewReader(text), fmt.Sprintf("file%d", n), rec.format, rec.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, NewSource(reader))
+	}
+	if err := r.Run(sources); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	rec.counts = r.Counts
+	return log.String()
+}

@@ -1,0 +1,193 @@
+package picture
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+
+	"hdrkit/internal/picture/axis"
+	"hdrkit/internal/picture/page"
+)
+
+// mostFacets is how many small charts are drawn.
+const mostFacets = 24
+
+// facets returns a picture for each tag, and the tags: those with the highest maximum if there are
+// too many. Runs that are compared share the pictures of their tags. All is how many tags there
+// are, 0 if p shows them in one chart.
+func (p *Picture) facets() (parts []*Picture, tags []string, all int) {
+	if !p.Facets {
+		return nil, nil, 0
+	}
+	parts, tags = p.allFacets()
+	all = len(parts)
+	order := make([]int, all)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(parts[b].max(), parts[a].max()) })
+	order = order[:min(all, mostFacets)]
+	slices.Sort(order)
+	var kept []*Picture
+	var names []string
+	for _, i := range order {
+		kept, names = append(kept, parts[i]), append(names, tags[i])
+	}
+	return kept, names, all
+}
+
+// max returns the highest value in a picture.
+func (p *Picture) max() (highest float64) {
+	for i := range p.Series {
+		highest = max(highest, p.Series[i].max())
+	}
+	for i := range p.Curves {
+		highest = max(highest, p.Curves[i].max())
+	}
+	for _, ws := range p.Windows {
+		for _, w := range ws.Windows {
+			highest = max(highest, w.Max)
+		}
+	}
+	return highest
+}
+
+func (p *Picture) allFacets() (parts []*Picture, tags []string) {
+	at := map[string]*Picture{}
+	part := func(label, group string) *Picture {
+		tag := tagOf(label, group)
+		if at[tag] == nil {
+			own := *p
+			own.Series, own.Curves, own.Windows = nil, nil, nil
+			at[tag] = &own
+			parts, tags = append(parts, &own), append(tags, named(tag))
+		}
+		return at[tag]
+	}
+	for _, series := range p.Series {
+		own := part(series.Label, series.Group)
+		own.Series = append(own.Series, series)
+	}
+	for _, ws := range p.Windows {
+		own := part(ws.Label, ws.Group)
+		own.Windows = append(own.Windows, ws)
+	}
+	for _, curve := range p.Curves {
+		own := part(curve.Label, curve.Group)
+		own.Curves = append(own.Curves, curve)
+	}
+	return parts, tags
+}
+
+// drawFacets draws a chart for each tag, in rows, with shared axes, one legend and one title for
+// each axis.
+func (s *sheet) drawFacets() {
+	parts, tags, _ := s.facets()
+	cells := s.what.Marks == page.Cells
+	s.drawLegend(s.facetLegend(parts[0]))
+	if cells {
+		s.area.Max.X -= barWidth
+	}
+	title := textStyle(labelSize)
+	title.Color, title.XAlign = s.colours.text, text.XCenter
+	whole := s.area
+	whole.Min = whole.Min.Add(vg.Point{X: labelSize*lineSpace + 4*pixel, Y: labelSize * lineSpace})
+	columns, rows := facetGrid(len(parts), whole.Size())
+	var bounds heatBounds
+	charts := func(canvas vg.Canvas) (last *sheet) {
+		for i, part := range parts {
+			size := whole.Size()
+			width, height := size.X/vg.Length(columns), size.Y/vg.Length(rows)
+			x, y := whole.Min.X+width*vg.Length(i%columns), whole.Max.Y-height*vg.Length(i/columns)
+			cell := draw.Canvas{Canvas: canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: y - height + 4*pixel}, Max: vg.Point{X: x + width - 8*pixel, Y: y}}}
+			last = newSheet(part, cell)
+			last.whole, last.bounds = s.Picture, &bounds
+			last.area.Max.Y -= labelSize
+			style := textStyle(labelSize)
+			style.Color = s.colours.text
+			last.text(style, x, last.area.Max.Y, shorten(style, tags[i], width-8*pixel))
+			last.area.Max.Y -= 4 * pixel
+			last.Type.draw(last)
+		}
+		return last
+	}
+	if cells {
+		charts(&recorder.Canvas{}) // to find the bounds of the scale, which all of them share
+		bounds.known = true
+	}
+	last := charts(s.area.Canvas)
+	s.area.FillText(title, vg.Point{X: (whole.Min.X + whole.Max.X) / 2, Y: s.area.Min.Y}, last.xTitle)
+	title.Rotation, title.YAlign = math.Pi/2, text.YTop
+	s.area.FillText(title, vg.Point{X: s.area.Min.X, Y: (whole.Min.Y + whole.Max.Y) / 2}, fitting(title, last.yTitle, whole.Size().Y))
+	if cells && bounds.most > 0 {
+		s.drawColourBar(whole.Rectangle, s.area.Max.X+20*pixel, bounds.least, bounds.most)
+	}
+}
+
+// facetGrid returns how many columns and rows of charts fill an area, with charts about twice as
+// wide as high.
+func facetGrid(n int, size vg.Point) (columns, rows int) {
+	best := math.Inf(1)
+	for c := 1; c <= n; c++ {
+		r := (n + c - 1) / c
+		shape := math.Abs(math.Log(float64(size.X/vg.Length(c)) / float64(size.Y/vg.Length(r)) / 2))
+		if shape < best-1e-9 {
+			best, columns, rows = shape, c, r
+		}
+	}
+	return columns, rows
+}
+
+// facetLegend names what the lines of all facets are: the runs, the measures and the service
+// levels.
+func (s *sheet) facetLegend(part *Picture) (entries []entry) {
+	groups, lines := groupsOf(part.Series)
+	if s.what.Marks == page.Curves {
+		groups, lines = groupsOfCurves(part.Curves), []string{""}
+	}
+	styles := s.colours.stylesFor(groups, len(lines))
+	if len(groups) > 1 && s.what.Marks != page.Cells {
+		for i, group := range groups {
+			entries = append(entries, entry{label: group, style: styles.of(i, 0)})
+		}
+	}
+	if len(lines) > 1 {
+		for n, line := range lines {
+			st := styles.of(0, n)
+			if len(groups) > 1 {
+				st.colour = s.faint
+			}
+			entries = append(entries, entry{label: line, style: st})
+		}
+	}
+	if len(s.Limits) > 0 {
+		s.scale = axis.ScaleFor(s.what.Unit, s.Limits[0].Value)
+		entries = append(entries, s.limitEntry(s.Limits))
+	}
+	return entries
+}
+
+// groupsOf returns the group of each series, and the names of the lines that each has.
+func groupsOf(series []Series) (groups, lines []string) {
+	for _, s := range series {
+		groups = append(groups, s.Group)
+		lines = lines[:0]
+		for _, line := range s.Lines {
+			lines = append(lines, line.Name)
+		}
+	}
+	return groups, lines
+}
+
+// groupsOfCurves returns the group of each curve.
+func groupsOfCurves(curves []Curve) (groups []string) {
+	for _, curve := range curves {
+		groups = append(groups, curve.Group)
+	}
+	return groups
+}

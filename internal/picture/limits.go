@@ -1,0 +1,156 @@
+package picture
+
+import (
+	"cmp"
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"hdrkit/internal/picture/axis"
+)
+
+// limitLabel returns the text of a service level.
+func (s *sheet) limitLabel(l Limit) string {
+	value := axis.Handy(s.what.Unit, l.Value)
+	if !s.what.Log {
+		value = s.scale.Label(l.Value / s.scale.Divide)
+		if s.scale.Unit != "" {
+			value += " " + s.scale.Unit
+		}
+	}
+	if l.Percentile == 0 {
+		return value
+	}
+	return axis.Number(l.Percentile) + "% ≤ " + value
+}
+
+func (s *sheet) limitText() text.Style {
+	style := textStyle(tickSize)
+	style.Color, style.YAlign = s.limit, text.YCenter
+	return style
+}
+
+func (s *sheet) limitStyle() style { return style{colour: s.limit, dashes: []vg.Length{5, 3}} }
+
+// limitEntry returns an entry of a legend for limits.
+func (s *sheet) limitEntry(limits []Limit) entry {
+	var labels []string
+	for _, l := range limits {
+		labels = append(labels, s.limitLabel(l))
+	}
+	return entry{label: "SLA: " + strings.Join(labels, ", "), style: s.limitStyle(), whole: true}
+}
+
+// reserveLimits keeps room for the labels of limits to the right of the chart.
+func (s *sheet) reserveLimits(limits []Limit) {
+	if s.Facets {
+		return // the legend has them
+	}
+	width := vg.Length(0)
+	for _, l := range limits {
+		width = max(width, s.limitText().Width("SLA: "+s.limitLabel(l))+8*pixel)
+	}
+	s.area.Max.X -= width
+}
+
+// drawLimits draws a labelled line across the chart for each limit.
+func (s *sheet) drawLimits(c draw.Canvas, y func(float64) vg.Length, limits []Limit) {
+	limits = slices.Clone(limits)
+	slices.SortFunc(limits, func(a, b Limit) int { return cmp.Compare(a.Value, b.Value) })
+	lowest := vg.Length(math.Inf(-1)) // where the next label may stand
+	for _, l := range limits {
+		at := y(l.Value)
+		s.stroke(c, s.limitStyle(), 1.3*pixel, []vg.Point{{X: c.Min.X, Y: at}, {X: c.Max.X, Y: at}})
+		if s.Facets {
+			continue
+		}
+		label := max(at, lowest)
+		c.FillText(s.limitText(), vg.Point{X: c.Max.X + 8*pixel, Y: label}, "SLA: "+s.limitLabel(l))
+		lowest = label + tickSize*lineSpace
+	}
+}
+
+// drawBreaches shades the times in which a line is above a limit that holds for it.
+func (s *sheet) drawBreaches(c draw.Canvas, x func(float64) vg.Length, series []Series, width float64) {
+	var spans []Point
+	for _, l := range s.Limits {
+		for _, line := range linesOf(series) {
+			for _, p := range line.Points {
+				if l.holdsFor(line.Name) && p.Value > l.Value {
+					spans = append(spans, p)
+				}
+			}
+		}
+	}
+	slices.SortFunc(spans, func(a, b Point) int { return cmp.Compare(a.Start, b.Start) })
+	for i := 0; i < len(spans); {
+		from, to := spans[i].Start, max(spans[i].End, spans[i].Start+width)
+		for ; i < len(spans) && spans[i].Start <= to+width; i++ {
+			to = max(to, spans[i].End)
+		}
+		s.plate(c, vg.Rectangle{Min: vg.Point{X: max(x(from), c.Min.X), Y: c.Min.Y}, Max: vg.Point{X: min(x(to), c.Max.X), Y: c.Max.Y}}, s.breach())
+	}
+}
+
+// breach returns the colour of shades: that of limits, as light as the background allows.
+func (s *sheet) breach() color.Color {
+	const share = 0.14
+	r, g, b, _ := s.limit.RGBA()
+	r0, g0, b0, _ := s.background.RGBA()
+	mix := func(a, b uint32) uint8 { return uint8((share*float64(a) + (1-share)*float64(b)) / 257) }
+	return color.RGBA{mix(r, r0), mix(g, g0), mix(b, b0), 255}
+}
+
+func linesOf(series []Series) (lines []Line) {
+	for _, s := range series {
+		lines = append(lines, s.Lines...)
+	}
+	return lines
+}
+
+// reserveMarks keeps room above the chart for the texts of marks.
+func (s *sheet) reserveMarks() {
+	rows := min(len(s.Marks), 3)
+	if s.Facets {
+		rows = min(rows, 2)
+	}
+	s.marks = noteSize * lineSpace * vg.Length(rows)
+	s.area.Max.Y -= s.marks
+}
+
+// drawMarks draws a line for each mark, and its text above the chart, in the first row that has
+// room.
+func (s *sheet) drawMarks(c draw.Canvas, x func(float64) vg.Length) {
+	const row = noteSize * lineSpace
+	font := textStyle(noteSize)
+	font.Color = s.colours.text
+	free := make([]vg.Length, int(s.marks/row+0.5)) // where each row is free from, from below
+	for i := range free {
+		free[i] = c.Min.X - 1
+	}
+	marks := slices.Clone(s.Marks)
+	slices.SortStableFunc(marks, func(a, b Mark) int { return cmp.Compare(a.Time, b.Time) })
+	for _, m := range marks {
+		at := x(m.Time)
+		if at < c.Min.X || at > c.Max.X {
+			continue
+		}
+		top := c.Max.Y
+		text := shorten(font, m.Text, (c.Max.X-c.Min.X)*2/3)
+		left := min(at, c.Max.X-textWidth(font, text))
+		for i := range free {
+			if free[i] < left {
+				top += row * vg.Length(i)
+				s.area.FillText(font, vg.Point{X: left, Y: top + 2*pixel}, text)
+				free[i] = left + textWidth(font, text) + 8*pixel
+				break
+			}
+		}
+		s.stroke(s.area, style{colour: s.faint}, pixel, []vg.Point{{X: at, Y: c.Min.Y}, {X: at, Y: top}})
+	}
+}

@@ -1,0 +1,463 @@
+// The page: what stands in it, and what keys and pointer do.
+import { value, short, significant } from './numbers.js';
+import { relativeStyle, clockText } from './ticks.js';
+import { unpack, newSeries, addRows, startsIn, Sum, sumOf, curveOf, tableOf } from './store.js';
+import { View } from './state.js';
+import { Chart, stroke, dot } from './canvas.js';
+import { drawTime, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
+import { connect } from './live.js';
+import { columnsOf, textOf, sorted, csvOf, levels } from './table.js';
+
+const element = id => document.getElementById(id);
+const make = (kind, properties = {}, ...children) => {
+  const made = Object.assign(document.createElement(kind), properties);
+  made.append(...children);
+  return made;
+};
+const named = label => label || 'untagged';
+
+const page = { data: null, view: null, log: false, heat: false, theme: null, series: [], band: [], scaled: showScale };
+let data, store = [], view, hasTime;
+
+// load takes all data. What the reader chose stays.
+async function load(next) {
+  const rows = await unpack(next.rows), hidden = new Map(store.map(s => [s.label, s.shown])), old = view, shift = old ? data.origin - next.origin : 0;
+  data = page.data = next;
+  store = next.series.map(s => newSeries(s, next.measures));
+  for (const s of store) if (hidden.has(s.label)) s.shown = hidden.get(s.label);
+  addRows(store, rows);
+  hasTime = store.some(s => s.windows.length || s.lines.some(l => l.points.length));
+  view = page.view = new View({ from: next.from, to: next.to }, next);
+  if (old) {
+    [view.from, view.to] = view.snap(old.from + shift, old.to + shift) || [next.from, next.to];
+    view.past = old.past.map(range => range.map(t => t + shift));
+  } else [page.log, page.heat] = [next.log, next.heat];
+  element('time-section').hidden = !hasTime;
+  element('notes').replaceChildren(...next.notes.map(note => make('div', { textContent: note })));
+}
+
+const timeChart = new Chart(element('time'), element('time-over')), curveChart = new Chart(element('curve'), element('curve-over'));
+const pointer = { time: null, nines: null, value: null, dragFrom: null, x: 0, y: 0 };
+let bandShown = true, curves = [], rows = [], sortBy = null;
+
+// ---- theme ----
+
+const prefersDark = matchMedia('(prefers-color-scheme: dark)'), printing = matchMedia('print');
+
+function dress() {
+  const name = printing.matches ? 'light' : data.theme || (prefersDark.matches ? 'dark' : 'light');
+  page.theme = data.themes[name];
+  for (const part of ['background', 'text', 'faint', 'grid']) document.documentElement.style.setProperty('--' + part, page.theme[part]);
+  document.documentElement.style.colorScheme = name;
+  buildToggles();
+}
+
+// ---- drawing: all for a new view, and the pointer alone once a frame ----
+
+function drawAll() {
+  page.series = store.filter(s => s.shown);
+  page.band = bandShown ? store.filter(s => s.rest && !s.shown) : [];
+  element('scale').hidden = true;
+  if (hasTime) drawTime(timeChart, page);
+  curves = page.series.map(s => [s, s.windows.length ? curveOf(sumOf(s, view.from, view.to)) : s.curve]).filter(([, c]) => c && c.x.length);
+  drawCurve(curveChart, page, curves);
+  buildTable();
+  describe();
+  drawPointer();
+}
+
+let waiting = false;
+
+function pointed() {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => { waiting = false; drawPointer(); });
+}
+
+function drawPointer() {
+  const { theme } = page, lines = (chart, x, y) => {
+    const g = chart.clear(chart.over), { plot } = chart;
+    Object.assign(g, { strokeStyle: theme.faint, lineWidth: 1 });
+    if (x !== null) stroke(g, [[x, plot.top], [x, plot.bottom]]);
+    if (y !== null && y >= plot.top && y <= plot.bottom) stroke(g, [[plot.left, y], [plot.right, y]]);
+    return g;
+  };
+  const at = { time: pointer.time, value: pointer.value };
+  const g2 = lines(curveChart, pointer.nines === null ? null : curveChart.px(pointer.nines), null);
+  if (hasTime) {
+    // The value that is pointed at among the curves is a line in the timeline, and the time that is pointed at there has its own curves.
+    const g = lines(timeChart, at.time === null ? null : timeChart.px(at.time), data.lines.rate || at.value === null ? null : timeChart.py(at.value));
+    if (pointer.dragFrom !== null) {
+      const from = timeChart.px(pointer.dragFrom), x = timeChart.px(at.time), { plot } = timeChart;
+      Object.assign(g, { globalAlpha: 0.2, fillStyle: theme.faint });
+      g.fillRect(Math.min(from, x), plot.top, Math.abs(x - from), plot.bottom - plot.top);
+      g.globalAlpha = 1;
+    }
+    readTime(g);
+    if (at.time !== null) drawMoment(g2, at.time);
+  }
+  readCurve();
+}
+
+// drawMoment draws the percentile curves of the windows at a time, thinly.
+function drawMoment(g, t) {
+  curveChart.clip(g);
+  for (const s of page.series) {
+    const w = nearest(s.windows, t);
+    if (!w || !w.count) continue;
+    const sum = Object.assign(new Sum(), { count: w.count, max: w.max });
+    sum.add(w);
+    g.globalAlpha = 0.55;
+    strokeCurve(curveChart, g, curveOf(sum), page.theme.lines[s.colours[0]], [2, 3]);
+  }
+  g.globalAlpha = 1;
+  g.restore();
+}
+
+// nearest returns the element that is being recorded at a time, or the nearest one in view.
+function nearest(all, t) {
+  const near = startsIn(all, Math.max(view.from, t - (view.to - view.from) / 50 - longest(all)), Math.min(view.to, t + (view.to - view.from) / 50));
+  let best = null, distance = Infinity;
+  for (const p of near) {
+    const d = t < p.start ? p.start - t : Math.max(t - p.end, 0);
+    // Of several points of a moment, the highest says most.
+    if (d < distance || d === distance && p.value > best.value) { best = p; distance = d; }
+  }
+  return best;
+}
+
+const lengthsOf = new WeakMap();
+function longest(all) {
+  const known = lengthsOf.get(all);
+  if (known && known.count === all.length) return known.length;
+  const length = all.reduce((most, p) => Math.max(most, p.end - p.start), 0);
+  lengthsOf.set(all, { count: all.length, length });
+  return length;
+}
+
+// ---- texts ----
+
+function timeText(t, fine) {
+  const length = (view.to - view.from) / 1000, step = fine ? 0.001 : length < 10 ? 0.1 : 1;
+  if (data.absolute) return clockText({ offsets: data.offsets }, (t + data.origin) / 1000, step);
+  return relativeStyle(data.from / 1000, data.to / 1000, step)[1](fine ? t / 1000 : Math.round(t / 1000 / step) * step) + (Math.max(Math.abs(data.from), Math.abs(data.to)) <= 180000 ? ' s' : '');
+}
+
+function item(colour, text) {
+  const mark = make('i');
+  mark.style.background = colour;
+  return make('span', {}, mark, text);
+}
+
+function readTime(g) {
+  const out = [], t = pointer.time;
+  if (t !== null) {
+    const cell = page.heat && timeChart.heat && heatAt(timeChart, pointer.x, pointer.y);
+    if (cell) {
+      out.push(make('span', {}, timeText(cell.from) + ' to ' + timeText(cell.to)), make('span', {}, value(data.unit, cell.low) + ' to ' + value(data.unit, cell.high)),
+        make('span', {}, significant(cell.rate * (cell.to - cell.from) / 1000, 4) + ' values'));
+    } else {
+      out.push(make('span', {}, timeText(t)));
+      for (const s of page.series) s.lines.forEach((line, n) => {
+        const p = nearest(line.points, t);
+        if (!p) return;
+        const colour = page.theme.lines[s.colours[n]], name = s.lines.length > 1 ? named(s.label) + ' ' + line.name : named(s.label);
+        g.fillStyle = colour;
+        dot(g, timeChart.px((p.start + p.end) / 2), timeChart.py(p.value), 3.5);
+        out.push(item(colour, name + ' ' + (data.lines.rate ? rateText(p.value) : value(data.unit, p.value))));
+      });
+    }
+  }
+  element('readout').replaceChildren(...out);
+}
+
+function readCurve() {
+  const out = [], x = pointer.nines;
+  if (x !== null) {
+    out.push(make('span', {}, (100 - 100 * 10 ** -x).toFixed(Math.max(1, Math.ceil(x))) + '%'));
+    for (const [s, curve] of curves) {
+      const v = valueAt(curve, x);
+      if (v !== null) out.push(item(page.theme.lines[s.colours[0]], named(s.label) + ' ' + value(data.unit, v)));
+    }
+  }
+  element('curve-readout').replaceChildren(...out);
+}
+
+// describe says which span and which precision the page shows.
+function describe() {
+  const whole = view.isWhole, span = timeText(view.from, true) + ' to ' + timeText(view.to, true);
+  const recent = data.recent ? ', and of ' + data.recent.window / 1000 + ' s from ' + timeText(data.recent.from, true) + ' on' : '';
+  const windows = data.window ? ' Several intervals share a row of the page: the view begins and ends at windows of ' + data.window / 1000 + ' s' + recent + '.' : '';
+  element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).') + (whole && !data.live ? '' : windows);
+  element('curve-title').textContent = whole ? 'Percentiles' : 'Percentiles of the time in view';
+  element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
+  element('precision').textContent = whole && !data.live ? 'All numbers are as precise as the log.'
+    : 'Percentiles have ' + data.digits + ' significant digits, as the curves. All other numbers are as precise as the log.';
+  for (const id of ['whole', 'left', 'right', 'out']) element(id).disabled = whole;
+  element('back').disabled = !view.past.length;
+  element('log').setAttribute('aria-pressed', page.log);
+  element('heat').setAttribute('aria-pressed', page.heat);
+  element('heat').disabled = !hasTime;
+}
+
+function showScale(least, most) {
+  const bar = element('scale');
+  bar.hidden = false;
+  element('scale-bar').style.background = 'linear-gradient(to right,' + page.theme.heat.join(',') + ')';
+  const ticks = [];
+  let last = -Infinity;
+  for (let e = Math.floor(Math.log10(least)); e <= Math.log10(most) + 1; e++) for (const digit of most / least < 1000 ? [1, 2, 5] : [1]) {
+    const v = Number(digit + 'e' + e), part = most > least ? Math.log(v / least) / Math.log(most / least) : 1;
+    if (part < -1e-9 || part > 1 + 1e-9 || part - last < 0.08) continue;
+    last = part;
+    const tick = make('span', { textContent: short(v) });
+    tick.style.left = 100 * part + '%';
+    ticks.push(tick);
+  }
+  const name = make('span', { textContent: 'values per second' });
+  name.style.left = '50%';
+  name.style.top = '1.6rem';
+  element('scale-ticks').replaceChildren(...ticks, name);
+}
+
+// ---- series ----
+
+function swatch(colour, dash, thick) {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg'), line = document.createElementNS('http://www.w3.org/2000/svg', 'line');
+  for (const [name, v] of Object.entries({ width: 34, height: 12, 'aria-hidden': true })) svg.setAttribute(name, v);
+  for (const [name, v] of Object.entries({ x1: 0, x2: 34, y1: 6, y2: 6, stroke: colour, 'stroke-width': thick, 'stroke-dasharray': dash.join(' ') })) line.setAttribute(name, v);
+  svg.append(line);
+  return svg;
+}
+
+function toggle(label, text, pressed, picture, act) {
+  const button = make('button', { type: 'button', onclick: act }, picture, text);
+  button.dataset.series = label;
+  button.setAttribute('aria-pressed', pressed);
+  return button;
+}
+
+function buildToggles() {
+  const { theme } = page, rest = store.filter(s => s.rest), bar = store.filter(s => !s.rest || s.shown).map(s =>
+    toggle(s.label, named(s.label), s.shown, swatch(theme.lines[s.colours[0]], s.colours.length > 1 ? [] : s.dashes[0], 2), event => {
+      if (event.shiftKey) solo(s);
+      else { s.shown = !s.shown; changed(); }
+    }));
+  if (rest.length) bar.push(toggle('', 'the other ' + rest.length, bandShown, swatch(theme.band, [], 10), () => { bandShown = !bandShown; changed(); }));
+  if (store.length && data.measures.length > 1) data.measures.forEach((name, n) => {
+    const several = store.length > 1;
+    bar.push(make('span', { className: 'name' }, swatch(several ? theme.faint : theme.lines[store[0].colours[n]], store[0].dashes[n], 2), name));
+  });
+  const focused = document.activeElement && document.activeElement.dataset.series;
+  element('toggles').replaceChildren(...bar);
+  if (focused !== undefined && focused !== null) bar.find(b => b.dataset && b.dataset.series === focused)?.focus();
+}
+
+function changed() { buildToggles(); drawAll(); }
+
+// solo shows one series alone. If it is alone already, or for null, all are shown again.
+function solo(s) {
+  const alone = !s || s.shown && !bandShown && store.every(o => o === s || !o.shown);
+  for (const o of store) o.shown = alone ? !o.rest : o === s;
+  bandShown = alone;
+  changed();
+}
+
+// ---- table ----
+
+function buildTable() {
+  const place = new Map(data.summary.map((r, i) => [r.label, i])), at = r => place.get(r.label) ?? 0;
+  rows = (view.isWhole && !data.live) || !hasTime ? data.summary : tableOf(store, view.from, view.to, levels).sort((a, b) => at(a) - at(b));
+  element('summary-section').hidden = !rows.length && !data.summary.length;
+  const columns = columnsOf(rows, data.unit);
+  if (sortBy) rows = sorted(rows, columns[sortBy.column], sortBy.descending);
+  const head = columns.map((column, i) => {
+    const sortedHere = sortBy && sortBy.column === i, th = make('th', { scope: 'col' });
+    if (sortedHere) th.setAttribute('aria-sort', sortBy.descending ? 'descending' : 'ascending');
+    th.append(make('button', { type: 'button', textContent: column.name + (sortedHere ? sortBy.descending ? ' ▾' : ' ▴' : ''), onclick: () => {
+      sortBy = sortedHere ? { column: i, descending: !sortBy.descending } : { column: i, descending: i > 0 };
+      buildTable();
+      element('summary').tHead.querySelectorAll('button')[i].focus();
+    } }));
+    return th;
+  });
+  const body = rows.map(r => make('tr', {}, ...columns.map((column, i) => make(i ? 'td' : 'th', i ? { textContent: textOf(column, r) } : { textContent: textOf(column, r), scope: 'row' }))));
+  element('summary').tHead.replaceChildren(make('tr', {}, ...head));
+  element('summary').tBodies[0].replaceChildren(...body);
+}
+
+function saveCSV() {
+  const url = URL.createObjectURL(new Blob([csvOf(rows, data.unit)], { type: 'text/csv' }));
+  make('a', { href: url, download: document.title + (view.isWhole ? '' : ' ' + view.address().slice(1)) + '.csv' }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+// ---- what readers do ----
+
+// go runs a change of the view, and shows it and its address if it is another one.
+function go(change) {
+  if (!hasTime || !change()) return;
+  follow(null);
+  history.replaceState(null, '', view.address() || location.pathname + location.search);
+  drawAll();
+}
+
+const actions = {
+  whole: () => data.live ? chase(0) : go(() => view.show(data.from, data.to)), back: () => go(() => view.back()),
+  left: () => go(() => view.pan(-0.5)), right: () => go(() => view.pan(0.5)),
+  in: () => go(() => view.zoom(0.5, pointer.time ?? (view.from + view.to) / 2)), out: () => go(() => view.zoom(2, pointer.time ?? (view.from + view.to) / 2)),
+  log: () => { page.log = !page.log; drawAll(); }, heat: () => { page.heat = !page.heat; drawAll(); }, all: () => solo(null), csv: saveCSV,
+};
+const keys = { 0: 'whole', b: 'back', a: 'left', d: 'right', '+': 'in', '=': 'in', '-': 'out', l: 'log', h: 'heat', n: 'all', c: 'csv' };
+
+function place(chart, event) {
+  const box = chart.over.getBoundingClientRect();
+  pointer.x = event.clientX - box.left;
+  pointer.y = event.clientY - box.top;
+}
+
+// step moves the pointer of a chart from the keyboard.
+function step(event, now, from, to, by) {
+  const sign = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!sign) return now;
+  event.preventDefault();
+  return now === null ? (sign > 0 ? from : to) : Math.min(Math.max(now + sign * by * (event.shiftKey ? 10 : 1), from), to);
+}
+
+function listen() {
+  const over = element('time-over'), under = element('curve-over');
+  const point = event => {
+    place(timeChart, event);
+    pointer.time = timeChart.atX(pointer.x);
+    pointed();
+  };
+  over.addEventListener('pointermove', point);
+  over.addEventListener('pointerdown', event => { point(event); pointer.dragFrom = pointer.time; over.setPointerCapture(event.pointerId); });
+  over.addEventListener('pointerup', event => {
+    point(event);
+    const from = pointer.dragFrom, moved = from !== null && Math.abs(timeChart.px(from) - timeChart.px(pointer.time)) > 5;
+    pointer.dragFrom = null;
+    if (moved) go(() => view.show(Math.min(from, pointer.time), Math.max(from, pointer.time)));
+  });
+  over.addEventListener('pointerleave', () => { pointer.time = pointer.dragFrom = null; pointed(); });
+  over.addEventListener('dblclick', actions.whole);
+  over.addEventListener('keydown', event => {
+    pointer.time = step(event, pointer.time, view.from, view.to, (view.to - view.from) / 100);
+    if (pointer.time === null) return;
+    pointer.x = timeChart.px(pointer.time);
+    if (!pointer.y) pointer.y = (timeChart.plot.top + timeChart.plot.bottom) / 2;
+    if (page.heat) pointer.y += ({ ArrowUp: -3, ArrowDown: 3 }[event.key] || 0) * (event.shiftKey ? 10 : 1);
+    pointed();
+  });
+  under.addEventListener('pointermove', event => {
+    place(curveChart, event);
+    pointer.nines = curveChart.atX(pointer.x);
+    pointer.value = curveChart.atY(pointer.y);
+    pointed();
+  });
+  under.addEventListener('pointerleave', () => { pointer.nines = pointer.value = null; pointed(); });
+  under.addEventListener('keydown', event => {
+    pointer.nines = step(event, pointer.nines, 0, curveChart.x.inverse(1), 0.1);
+    pointed();
+  });
+  for (const id of Object.keys(actions)) element(id).addEventListener('click', actions[id]);
+  addEventListener('keydown', event => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'Escape') { pointer.time = pointer.nines = pointer.value = null; pointed(); }
+    else if (/^[1-9]$/.test(event.key)) { if (store[event.key - 1]) solo(store[event.key - 1]); }
+    else if (keys[event.key]) actions[keys[event.key]]();
+    else if (event.key === 'p' && data.live) pause();
+  });
+  addEventListener('hashchange', () => { view.follow(location.hash); follow(tailOf(location.hash)); drawAll(); });
+  let width = innerWidth;
+  addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; drawAll(); } });
+  const redress = () => { dress(); drawAll(); };
+  prefersDark.addEventListener('change', redress);
+  printing.addEventListener('change', redress);
+}
+
+// ---- a live page ----
+
+// While a live page follows its end, tail is the length that it shows in milliseconds, 0 for all. Otherwise it is null.
+let tail = null, chased = 0;
+
+// tailOf returns the tail of a fragment of the page's address, such as #last=60.
+function tailOf(fragment) {
+  const found = /^#last=(\d+)$/.exec(fragment);
+  return found ? found[1] * 1000 : fragment ? null : 0;
+}
+
+// follow makes the view of a live page follow the end of the data, or stops that for null.
+function follow(next) {
+  if (!data.live) return;
+  tail = next;
+  chased = tail ?? chased;
+  for (const button of element('tail').querySelectorAll('button')) {
+    button.setAttribute('aria-pressed', button.dataset.span ? tail === Number(button.dataset.span) : tail === null);
+  }
+  atEnd();
+}
+
+function atEnd() {
+  const { whole } = view;
+  if (tail !== null) [view.from, view.to] = tail && view.snap(whole.to - tail, whole.to) || [whole.from, whole.to];
+}
+
+// chase follows the end, at an address of its own. Null pauses.
+function chase(next) {
+  follow(next);
+  history.replaceState(null, '', next === null ? view.address() || '#t=' + view.from / 1000 + ',' + view.to / 1000 : next ? '#last=' + next / 1000 : location.pathname + location.search);
+  drawAll();
+}
+
+function pause() { chase(tail === null ? chased : null); }
+
+// moved draws what came, once a frame. A view that was looked at stays.
+// A page that takes long to draw is drawn half of the time at most.
+let moving = false, rested = 0;
+function moved() {
+  atEnd();
+  if (moving) return;
+  moving = true;
+  setTimeout(() => requestAnimationFrame(begun => {
+    moving = false;
+    drawAll();
+    rested = 2 * performance.now() - begun;
+  }), rested - performance.now());
+}
+
+function live() {
+  element('live').hidden = false;
+  element('range').setAttribute('aria-live', 'off'); // it changes all the time
+  for (const button of element('tail').querySelectorAll('[data-span]')) button.addEventListener('click', () => chase(Number(button.dataset.span)));
+  element('pause').addEventListener('click', pause);
+  const inputs = list => element('inputs').replaceChildren(...list.map(text => make('span', { textContent: text })));
+  inputs(['Waiting for intervals.']);
+  connect('events', {
+    connected: yes => { element('connection').textContent = yes ? 'connected' : 'The connection is lost. Trying again.'; },
+    all: async next => {
+      await load(next);
+      dress();
+      inputs(next.inputs || []);
+      moved();
+    },
+    rows: async update => {
+      addRows(store, await unpack(update.rows));
+      data.to = view.whole.to = Math.max(view.whole.to, update.to);
+      data.marks = update.marks;
+      inputs(update.inputs);
+      if (store.length) moved();
+    },
+  });
+}
+
+await load(JSON.parse(element('data').textContent));
+view.follow(location.hash);
+dress();
+listen();
+if (data.live) {
+  follow(tailOf(location.hash));
+  live();
+}
+drawAll();
+document.documentElement.dataset.ready = Math.round(performance.now()); // milliseconds, for tests

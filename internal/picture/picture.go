@@ -1,0 +1,199 @@
+// Package picture draws interval logs: values over time, percentile curves, heat maps and
+// throughput. It writes PNG, SVG and PDF, and pages by package page.
+//
+// A [Collector] takes intervals and makes a [Picture]. A Picture is plain data, which can also be
+// filled by hand. Times are milliseconds from [Picture.Origin]. Values are in [Picture.Unit]: they
+// are divided by the unit ratio already.
+package picture
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"hdrkit/internal/picture/page"
+)
+
+// A Theme is a set of colours.
+type Theme string
+
+// The themes. A picture without one is light, and a page without one follows the reader's
+// preference.
+const (
+	Light Theme = "light"
+	Dark  Theme = "dark"
+)
+
+// A Picture is a chart and its looks.
+type Picture struct {
+	Type  *Type
+	Title string
+	Theme Theme
+	// Width and Height are pixels of 1/96 inch. DPI is the number of dots per inch of a PNG: at 192
+	// it has twice as many dots as pixels in each direction, with the same layout.
+	Width, Height float64
+	DPI           int
+	// Unit is the unit of values, such as "ms", or empty if it is unknown.
+	Unit string
+	// LogValues makes the axis of values logarithmic. That of a heat map always is.
+	LogValues bool
+	// Absolute labels the time axis with clock times instead of the time since Origin.
+	Absolute bool
+	// Zone is the zone of clock times; nil is UTC.
+	Zone *time.Location
+	// Origin is time 0, in milliseconds since the epoch.
+	Origin int64
+
+	// Series are the lines of a timeline or throughput chart.
+	Series []Series
+	// Curves are what a chart of percentiles shows.
+	Curves []Curve
+	// Limits are service levels. Times in which a line is above its limit are shaded.
+	Limits []Limit
+	// Marks are texts at times.
+	Marks []Mark
+	// Low and High are the ends of the axis of values, if they are above 0.
+	Low, High float64
+	// Baseline is a value to draw a line at, if it is above 0.
+	Baseline float64
+	// Facets draws a small chart for each tag, with the same axes.
+	Facets bool
+	// ValueName is the title of the axis of values, if it is not empty.
+	ValueName string
+	// Span is the time that a point of a line stands for, such as "each interval".
+	Span string
+	// Notes are the lines below the chart.
+	Notes []string
+
+	// Headline says how figures changed, a line for each tag. It is the title if there is none and
+	// one line, and otherwise stands in the notes.
+	Headline []string
+
+	// Summary is the table of a page.
+	Summary []page.Summary
+	// Windows are the histograms by time of a heat map and of a page.
+	Windows []WindowSeries
+	// WindowMillis is the length of the windows into which intervals were merged. At 1 each has its
+	// own.
+	WindowMillis int64
+	// Aggregate is the length of the windows whose intervals were merged before they were measured,
+	// or 0.
+	Aggregate int64
+	// Digits is the precision of the windows' counts, in significant decimal digits.
+	Digits int
+	// PageSize is the limit of a page's data in bytes. At 0 it is 16 MB.
+	PageSize int
+}
+
+// New returns a picture of the default size and theme.
+func New(t *Type) *Picture {
+	return &Picture{Type: t, Span: "each interval", Width: 1200, Height: 600, DPI: 96}
+}
+
+// A Series is what the picture shows of a tag or an input.
+type Series struct {
+	Label string
+	// Group is the input that the series is compared by, empty if inputs are not compared.
+	Group string
+	Lines []Line
+}
+
+// A Line is one measure of a series over time.
+type Line struct {
+	// Name is the name of the measure, such as "max" or "99.9%".
+	Name string
+	// Points are in order of time.
+	Points []Point
+}
+
+// A Point is a value from Start to End, in milliseconds from the origin. It is NaN if there is
+// none.
+type Point struct {
+	Start, End float64
+	Value      float64
+}
+
+func (p Point) middle() float64 { return p.Start + (p.End-p.Start)/2 }
+
+// tagOf returns a series' label without the group before it.
+func tagOf(label, group string) string {
+	if group == "" {
+		return label
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(label, group), " ")
+}
+
+// A Curve is a distribution: value by percentile.
+type Curve struct {
+	Label string
+	// Group is that of [Series].
+	Group string
+	// Count is the number of values.
+	Count int64
+	// Steps are in order of percentile. The last one is the maximum, at 100.
+	Steps []Step
+	// Band are the intervals of confidence of some percentiles, in their order.
+	Band []Bound
+}
+
+// A Bound is the interval of confidence of a value at a percentile, or of a ratio. Above is the
+// number of values above the percentile.
+type Bound struct{ Percentile, Low, High, Above float64 }
+
+// A Step says that Percentile per cent of the values are at most Value.
+type Step struct{ Percentile, Value float64 }
+
+// A Limit is a service level: at most Value for Percentile per cent of the values, or for all if
+// that is 0.
+type Limit struct{ Percentile, Value float64 }
+
+// holdsFor reports whether the limit is one for a line.
+func (l Limit) holdsFor(line string) bool {
+	return l.Percentile == 0 || line == AtPercentile(l.Percentile).Name
+}
+
+// A Mark is a text at a time, in milliseconds from the origin.
+type Mark struct {
+	Time float64
+	Text string
+}
+
+func (p *Picture) zone() *time.Location {
+	if p.Zone == nil {
+		return time.UTC
+	}
+	return p.Zone
+}
+
+// notes returns the notes, and one about what the chart leaves out.
+func (p *Picture) notes() []string {
+	notes := slices.Clone(p.Notes)
+	series := max(len(p.Series), len(p.Curves))
+	if p.Type.Chart.Marks != page.Cells && series > mostLines && !p.Facets {
+		notes = append(notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; the grey band is from the lowest to the highest of the rest.", series, mostLines))
+	}
+	if _, _, all := p.facets(); all > mostFacets {
+		notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum are shown.", all, mostFacets))
+	}
+	return notes
+}
+
+// max returns the highest value of all lines, 0 if there is none.
+func (s *Series) max() float64 {
+	highest := 0.0
+	for _, line := range s.Lines {
+		for _, p := range line.Points {
+			highest = math.Max(highest, noNaN(p.Value))
+		}
+	}
+	return highest
+}
+
+func noNaN(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
+}

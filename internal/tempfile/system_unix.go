@@ -1,0 +1,47 @@
+//go:build unix
+
+package tempfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// umask returns the permissions that new files do not get. The only way to read the mask is to set
+// it.
+func umask() os.FileMode {
+	mask := syscall.Umask(0)
+	syscall.Umask(mask)
+	return os.FileMode(mask)
+}
+
+// keepOwner gives a file the owner and the group of another one, as far as this user may.
+func keepOwner(f *os.File, of fs.FileInfo) {
+	own, err := f.Stat()
+	if err != nil {
+		return
+	}
+	is, ok := own.Sys().(*syscall.Stat_t)
+	was, both := of.Sys().(*syscall.Stat_t)
+	if !ok || !both || is.Uid == was.Uid && is.Gid == was.Gid {
+		return
+	}
+	if f.Chown(int(was.Uid), int(was.Gid)) != nil {
+		f.Chown(-1, int(was.Gid))
+	}
+}
+
+// runs reports whether there is a process.
+func runs(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+// syncFolder makes what was renamed in a folder survive a loss of power.
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // it can be written, and not read
+	}
+	defer f.Close()
+	return syncFile(f)
+}
