@@ -51,6 +51,14 @@ var logs = map[string]string{
 	"throttle-rt.hgrm":    "expected/node1.it-hgrm.out",
 	"wrk2.txt":            "../output/hgrm/testdata/wrk2.txt",
 	"slower.txt":          "../output/hgrm/testdata/wrk2.txt",
+	"hdrplot.txt":         "../output/hgrm/testdata/vegeta.txt",
+	"results.jtl":         "measurements/jmeter.jtl",
+	"k6.csv":              "measurements/k6.csv",
+	"vegeta.csv":          "measurements/vegeta.csv",
+	"access.log":          "measurements/nginx.log",
+	"table.csv":           "measurements/jmeter-bare.jtl",
+	"requests.ndjson":     "measurements/nginx.ndjson",
+	"memtier.json":        "measurements/memtier.json",
 }
 
 // prepare fills a folder with the files that the examples read.
@@ -70,7 +78,7 @@ func prepare(t *testing.T, dir string) {
 		gw.Close()
 		for file, content := range map[string]string{name: string(text), name + ".zst": zst.String(), name + ".gz": gz.String()} {
 			// Write compressed files only if no regular expression of an example matches them.
-			if file != name && file != "run.hdr.zst" && file != "a.hdr.zst" && file != "b.hdr.gz" {
+			if file != name && file != "run.hdr.zst" && file != "a.hdr.zst" && file != "b.hdr.gz" && file != "k6.csv.gz" {
 				continue
 			}
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o666); err != nil {
@@ -80,12 +88,16 @@ func prepare(t *testing.T, dir string) {
 	}
 }
 
+// recorded are logs that examples read, which hdrrec makes of measurements.
+var recorded = map[string]string{"jmeter.hdr": "results.jtl", "k6.hdr": "k6.csv", "vegeta.hdr": "vegeta.csv"}
+
 // example finds commands in indented lines. Text after two spaces or after a # is not part of a
 // command.
 var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|go run ).*?)(?:  +.*| +# .*)?$`)
 
-// matches finds the notice about a regular expression that matches several files.
-var matches = regexp.MustCompile(`(?m)^hdr\w+: -\w+ '.*' matches \d+ files: .*\n`)
+// matches finds the notices about a regular expression that matches several files, about logs that
+// are added up, and about failed requests.
+var matches = regexp.MustCompile(`(?m)^hdr\w+: (-\w+ '.*' matches \d+ files: |adds up \d+ logs, |\d+ of \d+ requests failed ).*\n`)
 
 // otherTests are the pages whose commands other tests run: TestScale, TestPictures of hdrplot and
 // the tests of dashboards of hdrsum.
@@ -168,6 +180,13 @@ func run(t *testing.T, command string) {
 	}
 	if strings.Contains(command, "zstdcat") {
 		clitest.RequireTools(t, "zstdcat")
+	}
+	for log, file := range recorded {
+		record := exec.Command("hdrrec", file, "-of", log)
+		record.Dir = dir
+		if strings.Contains(command, " "+log) && record.Dir != clitest.Root() && record.Run() != nil {
+			t.Fatal(record)
+		}
 	}
 	address, url := "", ""
 	for listen, path := range listenAddresses {

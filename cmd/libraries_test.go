@@ -86,7 +86,7 @@ func TestLibraries(t *testing.T) {
 }
 
 // splitsAndUnions splits each log in testdata/logs and makes unions of each alone, and one of
-// several. It returns the paths.
+// several. It also records measurements. It returns the paths.
 func splitsAndUnions(t *testing.T) []string {
 	t.Helper()
 	hdr := func(command string, args ...string) {
@@ -126,6 +126,12 @@ func splitsAndUnions(t *testing.T) []string {
 		hdr("hdrunion", log, "-grid", "3600", "-of", grid)
 		paths = append(paths, union, grid)
 		split(log, filepath.Join(output, "split", name))
+	}
+	// Logs of single measurements.
+	for _, name := range []string{"jmeter.jtl", "k6.json", "vegeta.csv", "memtier.json"} {
+		recorded := filepath.Join(output, "recorded."+name)
+		hdr("hdrrec", filepath.Join(clitest.Root(), "testdata", "measurements", name), "-of", recorded)
+		paths = append(paths, recorded)
 	}
 	// Payloads of versions 0 and 1, and those that are not compressed: hdrunion and hdrsplit
 	// -recode make them version 2.
