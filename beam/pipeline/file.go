@@ -28,8 +28,12 @@ type file struct {
 	pending pending
 }
 
-// pending is a complete output that does not have its name yet.
-type pending struct{ Temporary, Name string }
+// pending is a complete output that does not have its name yet. Parts are the files that it was
+// made of.
+type pending struct {
+	Temporary, Name string
+	Parts           []string
+}
 
 // create opens a file beside the place called name. A worker that repeats the work uses another
 // one.
@@ -39,7 +43,7 @@ func create(ctx context.Context, name string) (*file, error) {
 		return nil, err
 	}
 	folder, base := split(name)
-	p := pending{folder + temporaryPrefix(base) + rand.Text(), name}
+	p := pending{Temporary: folder + temporaryPrefix(base) + rand.Text(), Name: name}
 	out, err := fs.OpenWrite(ctx, p.Temporary)
 	if err != nil {
 		fs.Close()
@@ -56,14 +60,19 @@ func split(name string) (folder, base string) {
 
 func temporaryPrefix(base string) string { return "." + base + "-hdrbeam-" }
 
-// close completes the file and emits it for [Commit].
-func (f *file) close(emit func(string)) error {
+// close completes the file.
+func (f *file) close() error {
 	err := f.Flush()
 	if closeErr := f.out.Close(); err == nil {
 		err = closeErr
 	}
 	f.fs.Close()
-	if err != nil {
+	return err
+}
+
+// commit completes the file and emits it for [Commit].
+func (f *file) commit(emit func(string)) error {
+	if err := f.close(); err != nil {
 		return err
 	}
 	document, err := json.Marshal(f.pending)
@@ -128,16 +137,30 @@ func (p pending) commit(ctx context.Context) error {
 		return err
 	}
 	defer fs.Close()
-	if _, err := fs.Size(ctx, p.Temporary); err != nil {
-		if _, done := fs.Size(ctx, p.Name); done == nil {
+	if err := exists(ctx, fs, p.Temporary); err != nil {
+		if exists(ctx, fs, p.Name) == nil {
 			return nil // by an earlier try of this bundle
 		}
 		return err
+	}
+	if r, ok := fs.(filesystem.Remover); ok {
+		for _, part := range p.Parts {
+			r.Remove(ctx, part) // an earlier try may have done so
+		}
 	}
 	if err := rename(ctx, fs, p.Temporary, p.Name); err != nil {
 		return err
 	}
 	return removeLeftovers(ctx, fs, p.Name)
+}
+
+// exists opens a file, since Beam's local file system does not close what it asks for its size.
+func exists(ctx context.Context, fs filesystem.Interface, name string) error {
+	file, err := fs.OpenRead(ctx, name)
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 func rename(ctx context.Context, fs filesystem.Interface, from, to string) error {

@@ -5,7 +5,7 @@
 // merges what it read across logs, [Write] writes the result as logs, and [Summaries] sums it up by
 // tag:
 //
-//	read := pipeline.Read(s, files, pipeline.Options{Grid: 10_000})
+//	read := pipeline.Read(s, pipeline.Match(s, 8, "logs/*.hdr"), pipeline.Options{Grid: 10_000})
 //	union := pipeline.Union(s, read)
 //	pipeline.Write(s, read, union, "all.hdr", 0)
 //
@@ -78,23 +78,25 @@ func Union(s beam.Scope, read Logs) beam.PCollection {
 func mergeSums(k []byte, sums func(*[]byte) bool) ([]byte, []byte, error) {
 	var data []byte
 	sums(&data)
-	only := data
-	var sum merge.Sum
-	for sums(&data) {
-		if sum.Intervals() == 0 {
-			if err := sum.UnmarshalBinary(only); err != nil {
-				return nil, nil, err
-			}
+	only, err := unspill(data)
+	if err != nil || !sums(&data) {
+		return k, only, err
+	}
+	var sum, other merge.Sum
+	err = sum.UnmarshalBinary(only)
+	for more := true; more && err == nil; more = sums(&data) {
+		if data, err = unspill(data); err != nil {
+			break
 		}
-		if err := sum.MergeBinary(data); err != nil {
-			_, _, tag, _ := parseKey(k)
-			return nil, nil, fmt.Errorf("tag %s: %w", tags.Text(tag), err)
+		if err = other.UnmarshalBinary(data); err == nil {
+			err = sum.Merge(&other)
 		}
 	}
-	if sum.Intervals() == 0 {
-		return k, only, nil
+	if err != nil {
+		_, _, tag, _ := parseKey(k)
+		return nil, nil, fmt.Errorf("tag %s: %w", tags.Text(tag), err)
 	}
-	data, err := sum.MarshalBinary()
+	data, err = sum.MarshalBinary()
 	return k, data, err
 }
 

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -39,7 +40,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// reading runs the reading of logs by hand, in bundles as a runner forms them.
+// reading runs the reading of logs by hand.
 type reading struct {
 	fn       readFn
 	sums     [][2][]byte
@@ -59,23 +60,19 @@ func (r *reading) emitSum(k, data []byte)      { r.sums = append(r.sums, [2][]by
 func (r *reading) emitFacts(data []byte)       { r.facts = append(r.facts, data) }
 func (r *reading) emitProblem(document string) { r.problems = append(r.problems, document) }
 
-// bundle reads logs as one bundle. A bundle that fails is not finished, and what it emitted is
-// dropped.
-func (r *reading) bundle(t testing.TB, fails bool, paths ...string) {
+// group reads logs as one group. What a bundle that fails emitted is dropped.
+func (r *reading) group(t testing.TB, fails bool, paths ...string) {
 	t.Helper()
-	ctx, before := context.Background(), *r
-	r.fn.StartBundle(r.emitSum, r.emitFacts, r.emitProblem)
-	for _, path := range paths {
-		if err := r.fn.ProcessElement(ctx, path, r.emitSum, r.emitFacts, r.emitProblem); err != nil {
-			t.Fatal(err)
-		}
+	before := *r
+	names, err := json.Marshal(paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.fn.ProcessElement(context.Background(), string(names), r.emitSum, r.emitFacts, r.emitProblem); err != nil {
+		t.Fatal(err)
 	}
 	if fails {
 		r.sums, r.facts, r.problems = before.sums, before.facts, before.problems
-		return
-	}
-	if err := r.fn.FinishBundle(ctx, r.emitSum, r.emitFacts, r.emitProblem); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -111,18 +108,18 @@ func nodes(t testing.TB) []string {
 	return paths
 }
 
-// TestRetry checks that a worker that dies and starts again changes nothing, and that bundles may
+// TestRetry checks that a worker that dies and starts again changes nothing, and that groups may
 // be of any size.
 func TestRetry(t *testing.T) {
 	paths := nodes(t)
 	once := newReading(t, Options{Grid: 2000})
-	once.bundle(t, false, paths...)
+	once.group(t, false, paths...)
 
 	again := newReading(t, Options{Grid: 2000})
-	again.bundle(t, true, paths[2])
-	again.bundle(t, false, paths[0], paths[1])
-	again.bundle(t, true, paths[2], paths[0])
-	again.bundle(t, false, paths[2])
+	again.group(t, true, paths[2])
+	again.group(t, false, paths[0], paths[1])
+	again.group(t, true, paths[2], paths[0])
+	again.group(t, false, paths[2])
 
 	want, got := once.union(t), again.union(t)
 	if len(want) < 100 || len(got) != len(want) {

@@ -7,30 +7,29 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/fileio"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/heap"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/unit"
 	"hdrkit/tags"
 )
 
 func init() {
-	register.Function1x2(pathOf)
-	register.Function2x1(firstOf)
+	register.DoFn3x1[context.Context, []byte, func(string), error](&matchFn{})
 	register.DoFn5x1[context.Context, string, func([]byte, []byte), func([]byte), func(string), error](&readFn{})
 	register.Emitter2[[]byte, []byte]()
 	register.Emitter1[[]byte]()
 	register.Emitter1[string]()
-	register.Iter1[int64]()
 }
 
 // Options choose intervals and the windows that they are merged into. Its fields are those of
@@ -45,6 +44,9 @@ type Options struct {
 	// Expected corrects each interval for coordinated omission, see
 	// [histogram.Histogram.CorrectInto]. 0 corrects nothing.
 	Expected float64
+	// Local says that the runner works in this process, as Prism does. Sums then wait in a
+	// temporary file, and the runner does not hold them in memory.
+	Local bool
 }
 
 // Check returns an error if no pipeline can have these options.
@@ -116,49 +118,87 @@ type first struct {
 	Line   int
 }
 
-// The name of the counter of malformed lines.
-const metricNamespace, metricMalformed = "hdrkit", "malformed"
+// The names of counters: that of malformed lines, and where the names of counters are notices,
+// since nothing else of a worker reaches the program that started the pipeline.
+const (
+	metricNamespace, metricMalformed = "hdrkit", "malformed"
+	noticeNamespace                  = "hdrkit.notices"
+)
 
 var malformed = beam.NewCounter(metricNamespace, metricMalformed)
 
-// Match returns the names of the files that patterns match: local ones, or those of a file system
-// that the program has registered, such as gs:// and s3://. Each name occurs once.
-func Match(s beam.Scope, patterns ...string) beam.PCollection {
+func notice(ctx context.Context, text string) { beam.NewCounter(noticeNamespace, text).Inc(ctx, 1) }
+
+// Match finds the logs that patterns match: local files, or those of a file system that the program
+// has registered, such as gs:// and s3://. It fails if a pattern matches none. The result are groups
+// of at most size names, each a list in JSON, spread over all workers.
+func Match(s beam.Scope, size int, patterns ...string) beam.PCollection {
 	s = s.Scope("hdrkit.Match")
-	matched := fileio.MatchAll(s, beam.CreateList(s, patterns))
-	// Grouping also spreads the names over all workers.
-	return beam.ParDo(s, firstOf, beam.GroupByKey(s, beam.ParDo(s, pathOf, matched)))
+	return beam.Reshuffle(s, beam.ParDo(s, &matchFn{patterns, size}, beam.Impulse(s)))
 }
 
-func pathOf(file fileio.FileMetadata) (string, int64) { return file.Path, file.Size }
+type matchFn struct {
+	Patterns []string
+	Size     int
+}
 
-func firstOf(path string, _ func(*int64) bool) string { return path }
+func (fn *matchFn) ProcessElement(ctx context.Context, _ []byte, emit func(string)) error {
+	var names []string
+	for _, pattern := range fn.Patterns {
+		found, err := list(ctx, pattern)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return fmt.Errorf("no files matching pattern %q", pattern)
+		}
+		names = append(names, found...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	groups := (len(names) + fn.Size - 1) / fn.Size
+	for n := range groups {
+		data, err := json.Marshal(names[n*len(names)/groups : (n+1)*len(names)/groups])
+		if err != nil {
+			return err
+		}
+		emit(string(data))
+	}
+	return nil
+}
 
-// Read reads the logs whose names are in files, and merges the intervals of each tag and window.
-// One worker reads a log from its first line to its last, because comments and first lines say what
-// the others mean. Logs can be compressed by gzip or zstd.
-func Read(s beam.Scope, files beam.PCollection, o Options) Logs {
-	sums, facts, problems := beam.ParDo3(s.Scope("hdrkit.Read"), &readFn{Options: o}, files)
+func list(ctx context.Context, pattern string) ([]string, error) {
+	fs, err := filesystem.New(ctx, pattern)
+	if err != nil {
+		return nil, err
+	}
+	defer fs.Close()
+	return fs.List(ctx, pattern)
+}
+
+// Read reads the groups of logs that [Match] found, and merges the intervals of each tag and
+// window. One worker reads a log from its first line to its last, because comments and first lines
+// say what the others mean. Logs can be compressed by gzip or zstd.
+func Read(s beam.Scope, groups beam.PCollection, o Options) Logs {
+	sums, facts, problems := beam.ParDo3(s.Scope("hdrkit.Read"), &readFn{Options: o}, groups)
 	return Logs{sums, facts, problems}
 }
 
-// maxHeld is how many bytes of encoded sums a worker holds, to merge those of several logs before
-// they are sent.
-const maxHeld = 64 << 20
+// readBatch is the size of a batch of a reader in bytes, since a worker reads many logs at once.
+const readBatch = 64 << 10
 
-// readFn reads logs. It merges what the logs of a bundle have in common, since not all runners
-// combine before they shuffle.
+// readFn reads the logs of a group side by side, in order of time. So it merges what they have in
+// common before anything is sent: not all runners combine before they shuffle.
 type readFn struct {
 	Options Options
 
 	filter  *tags.Filter
 	span    scan.Range
 	windows [2]*merge.Windows // of integer and of double histograms
-	sums    map[string][]byte // encoded by [merge.Sum.AppendPlain]
-	held    int               // bytes of sums
+	spill   *spill            // nil unless the runner works in this process
 
-	decoder             histogram.Decoder
-	recorded, corrected histogram.Histogram
+	decoder *scan.Decoder
+	sum     merge.Sum // of an interval
 }
 
 func (fn *readFn) Setup() error {
@@ -166,64 +206,88 @@ func (fn *readFn) Setup() error {
 	if fn.filter, err = tags.NewFilter(fn.Options.Include, fn.Options.Exclude); err != nil {
 		return err
 	}
+	if fn.Options.Local {
+		if fn.spill, err = newSpill(); err != nil {
+			return err
+		}
+	}
 	fn.span, err = scan.ParseRange(fn.Options.From, fn.Options.To, time.UTC)
+	fn.decoder = scan.NewDecoder(fn.Options.Expected, nil)
+	return err
+}
+
+func (fn *readFn) ProcessElement(ctx context.Context, group string, emitSum func([]byte, []byte), emitFacts func([]byte), emitProblem func(string)) error {
+	var names []string
+	if err := json.Unmarshal([]byte(group), &names); err != nil {
+		return err
+	}
 	for n := range fn.windows {
 		fn.windows[n] = merge.NewWindows(fn.Options.Grid)
 	}
-	return err
-}
-
-func (fn *readFn) StartBundle(func([]byte, []byte), func([]byte), func(string)) {
-	fn.sums, fn.held = make(map[string][]byte), 0
-	for _, windows := range fn.windows {
-		for range windows.All() { // of a bundle that failed
+	logs := heap.New(func(a, b *logReader) bool { return a.current.StartMillis() < b.current.StartMillis() })
+	next := func(l *logReader) (bool, error) {
+		more, err := l.next()
+		if more || err != nil {
+			return more, err
 		}
+		data, err := json.Marshal(l.found.facts)
+		emitFacts(data)
+		return false, err
 	}
-}
-
-func (fn *readFn) FinishBundle(_ context.Context, emitSum func([]byte, []byte), _ func([]byte), _ func(string)) error {
-	return fn.emit(emitSum)
-}
-
-// emit compresses the sums held and sends them.
-func (fn *readFn) emit(emitSum func([]byte, []byte)) error {
-	for k, plain := range fn.sums {
-		data, err := merge.Compress(plain)
+	for _, name := range names {
+		l, err := fn.open(ctx, name, emitProblem)
 		if err != nil {
 			return err
 		}
-		emitSum([]byte(k), data)
+		defer l.close()
+		more, err := next(l)
+		if err != nil {
+			return err
+		}
+		if more {
+			logs.Push(l)
+		}
 	}
-	clear(fn.sums)
-	fn.held = 0
-	return nil
+	for logs.Len() > 0 {
+		l := logs.First()
+		// A window that ended a window ago is complete, except for lines that are out of order.
+		// These open it again, and the two sums are merged later.
+		if err := fn.emit(l.current.StartMillis()-fn.Options.Grid, emitSum); err != nil {
+			return err
+		}
+		if err := l.merge(); err != nil {
+			return err
+		}
+		more, err := next(l)
+		if err != nil {
+			return err
+		}
+		if more {
+			logs.Fix()
+		} else {
+			logs.Pop()
+		}
+	}
+	return fn.emit(math.MaxInt64, emitSum)
 }
 
-func (fn *readFn) ProcessElement(ctx context.Context, path string, emitSum func([]byte, []byte), emitFacts func([]byte), emitProblem func(string)) error {
-	fs, err := filesystem.New(ctx, path)
-	if err != nil {
-		return err
+// emit sends the windows that end at or before end.
+func (fn *readFn) emit(end int64, emitSum func([]byte, []byte)) error {
+	for _, windows := range fn.windows {
+		for m := range windows.Before(end) {
+			data, err := m.MarshalBinary()
+			if err != nil {
+				return fmt.Errorf("tag %s: %w", tags.Text(m.Tag), err)
+			}
+			if fn.spill != nil {
+				if data, err = fn.spill.add(data); err != nil {
+					return err
+				}
+			}
+			emitSum(key(m.Window.Start, m.Layout().Ratio != 0, m.Tag), data)
+		}
 	}
-	defer fs.Close()
-	file, err := fs.OpenRead(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-
-	log := logReader{readFn: fn, found: finder{facts: facts{File: path}}, reader: hdrlog.NewReader(file, path)}
-	log.problem = func(line int, field string, cause error) {
-		malformed.Inc(ctx, 1)
-		log.found.facts.Skipped++
-		text, _ := json.Marshal(Problem{path, line, field, cause.Error()}) // strings and a number always encode
-		emitProblem(string(text))
-	}
-	if err := log.read(func() error { return fn.emit(emitSum) }); err != nil {
-		return err
-	}
-	data, err := json.Marshal(log.found.facts)
-	emitFacts(data)
-	return err
+	return nil
 }
 
 // logReader reads one log.
@@ -232,123 +296,94 @@ type logReader struct {
 	reader  *hdrlog.Reader
 	found   finder
 	problem func(line int, field string, cause error)
+	notice  func(text string)
+	close   func()
+
+	current *hdrlog.Interval // valid until next
+	line    int
 }
 
-func (l *logReader) read(full func() error) error {
+func (fn *readFn) open(ctx context.Context, name string, emitProblem func(string)) (*logReader, error) {
+	fs, err := filesystem.New(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := fs.OpenRead(ctx, name)
+	if err != nil {
+		fs.Close()
+		return nil, err
+	}
+	l := &logReader{readFn: fn, found: finder{facts: facts{File: name}}, reader: hdrlog.NewReader(file, name)}
+	l.reader.SetBatchSize(readBatch)
+	l.close = func() {
+		l.reader.Close()
+		file.Close()
+		fs.Close()
+	}
+	l.problem = func(line int, field string, cause error) {
+		malformed.Inc(ctx, 1)
+		l.found.Skipped++
+		text, _ := json.Marshal(Problem{name, line, field, cause.Error()}) // strings and a number always encode
+		emitProblem(string(text))
+	}
+	l.notice = func(text string) { notice(ctx, text) }
+	return l, nil
+}
+
+// next moves to the next interval that is chosen. It returns false at the end of the log.
+func (l *logReader) next() (bool, error) {
 	for l.reader.Scan() {
 		r := l.reader.Record()
 		switch r.Kind {
 		case hdrlog.Comment:
 			l.found.units.Comment(l.reader.Name(), r.Text)
+		case hdrlog.Notice:
+			l.notice(r.Err.Error())
 		case hdrlog.Malformed:
-			l.malformed(r)
+			l.problem(r.Err.Line, r.Err.Field, r.Err.Err)
 		case hdrlog.IntervalRecord:
-			if err := l.interval(&r.Interval, r.Line); err != nil {
-				return err
-			}
-		}
-		if l.held > maxHeld {
-			if err := full(); err != nil {
-				return err
+			l.found.Seen++
+			if l.span.Contains(&r.Interval, 0) && l.filter.Keeps(r.Interval.Tag) {
+				l.current, l.line = &r.Interval, r.Line
+				l.current.Tag = hdrlog.StandardTag(l.current.Tag)
+				return true, nil
 			}
 		}
 	}
 	if err := l.reader.Err(); err != nil {
-		return fmt.Errorf("%s: %w", l.reader.Name(), err)
+		return false, fmt.Errorf("%s: %w", l.reader.Name(), err)
 	}
 	if found, err := l.found.units.Unit(); err == nil && found != (unit.Unit{}) {
 		l.found.Unit = found.Comment()
 	}
-	return l.keep(math.MaxInt64)
+	return false, nil
 }
 
-// malformed reports a line that is not an interval.
-func (l *logReader) malformed(r *hdrlog.Record) {
-	var syntax *hdrlog.SyntaxError
-	if errors.As(r.Err, &syntax) {
-		l.problem(syntax.Line, syntax.Field, syntax.Err)
-		return
-	}
-	l.problem(r.Line, "", r.Err)
-}
-
-// interval merges an interval into its window if it is chosen.
-func (l *logReader) interval(i *hdrlog.Interval, line int) error {
-	l.found.Seen++
-	if !l.span.Contains(i, 0) || !l.filter.Keeps(i.Tag) {
-		return nil
-	}
-	// A window that ended a window ago is complete, but for lines that are out of order. These open
-	// it again, and the two sums are merged later.
-	if err := l.keep(i.StartMillis() - l.Options.Grid); err != nil {
-		return err
-	}
-	double, _ := histogram.Peek(i.Payload)
+// merge merges the current interval into its window.
+func (l *logReader) merge() error {
+	double, _ := histogram.Peek(l.current.Payload)
 	windows := l.windows[0]
 	if double {
 		windows = l.windows[1]
 	}
 	var sum *merge.SumError
-	switch err := l.add(windows, i); {
+	switch err := l.add(windows, l.current); {
 	case errors.As(err, &sum):
-		return fmt.Errorf("%s:%d: tag %s: %w", l.reader.Name(), line, tags.Text(i.Tag), err)
+		return fmt.Errorf("%s:%d: tag %s: %w", l.reader.Name(), l.line, tags.Text(l.current.Tag), err)
 	case err != nil:
-		l.problem(line, "payload", err)
+		l.problem(l.line, "payload", err)
 		return nil
 	}
-	l.found.interval(i, double, line)
+	l.found.interval(l.current, double, l.line)
 	return nil
 }
 
 func (l *logReader) add(windows *merge.Windows, i *hdrlog.Interval) error {
-	if l.Options.Expected == 0 {
-		return windows.Add(i)
-	}
-	p, err := l.decoder.Open(i.Payload)
-	if err != nil {
+	l.sum.Reset()
+	if _, err := l.decoder.Visit(i, scan.Place{}).Take(scan.Want{}, &l.sum); err != nil {
 		return err
 	}
-	if err := p.Decode(&l.recorded); err != nil {
-		return err
-	}
-	if err := l.recorded.CorrectInto(&l.corrected, l.Options.Expected); err != nil {
-		return fmt.Errorf("corrected for coordinated omission: %w", err)
-	}
-	var s merge.Sum
-	if err := s.AddCorrected(i, p, l.Options.Expected, &l.corrected); err != nil {
-		return err
-	}
-	return windows.Merge(i.Tag, i.LogStart, &s)
-}
-
-// keep encodes the windows that end at or before end, uncompressed. It merges them with those of
-// other logs.
-func (l *logReader) keep(end int64) error {
-	for _, windows := range l.windows {
-		for m := range windows.Before(end) {
-			if err := l.keepSum(m); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (l *logReader) keepSum(m *merge.Merged) error {
-	k := string(key(m.Window.Start, m.Layout().Ratio != 0, m.Tag))
-	before, ok := l.sums[k]
-	if ok {
-		if err := m.MergeBinary(before); err != nil {
-			return fmt.Errorf("tag %s: %s and other logs: %w", tags.Text(m.Tag), l.reader.Name(), err)
-		}
-	}
-	data, err := m.AppendPlain(before[:0]) // what was before is merged
-	if err != nil {
-		return fmt.Errorf("tag %s: %s: %w", tags.Text(m.Tag), l.reader.Name(), err)
-	}
-	l.sums[k] = data
-	l.held += len(data) - len(before)
-	return nil
+	return windows.Merge(i.Tag, i.LogStart, &l.sum)
 }
 
 // finder finds the facts of a log.
@@ -394,18 +429,30 @@ func (f *finder) interval(i *hdrlog.Interval, double bool, line int) {
 
 // Malformed returns the number of malformed lines that a pipeline with [Read] skipped.
 func Malformed(result beam.PipelineResult) int64 {
-	if result == nil {
-		return 0
-	}
-	found := result.Metrics().Query(func(m metrics.SingleResult) bool {
-		return m.Namespace() == metricNamespace && m.Name() == metricMalformed
-	})
 	var n int64
-	for _, c := range found.Counters() {
+	for _, c := range counters(result, metricNamespace) {
 		n += max(c.Committed, 0)
 		if c.Committed == 0 {
 			n += c.Attempted // some runners report no other
 		}
 	}
 	return n
+}
+
+// Notices returns what users should know of the logs that a pipeline read, sorted: lines that were
+// taken differently from the reference, and units that differ.
+func Notices(result beam.PipelineResult) []string {
+	var texts []string
+	for _, c := range counters(result, noticeNamespace) {
+		texts = append(texts, c.Name())
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+func counters(result beam.PipelineResult, namespace string) []metrics.CounterResult {
+	if result == nil {
+		return nil
+	}
+	return result.Metrics().Query(func(m metrics.SingleResult) bool { return m.Namespace() == namespace }).Counters()
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -14,7 +15,7 @@ import (
 )
 
 func init() {
-	register.Function2x3(tagOf)
+	register.DoFn3x1[[]byte, []byte, func([]byte, []byte), error](&tagFn{})
 	register.DoFn5x1[context.Context, []byte, func(*[]byte, *[]byte) bool, []byte, func(string), error](&summaryFn{})
 	register.Iter2[[]byte, []byte]()
 }
@@ -26,12 +27,56 @@ var Percentiles = []float64{50, 90, 99, 99.9, 99.99, 99.999}
 // window that starts at the epoch, and the encoded [merge.Sum].
 func Summaries(s beam.Scope, union beam.PCollection) beam.PCollection {
 	s = s.Scope("hdrkit.Summaries")
-	return beam.ParDo(s, mergeSums, beam.GroupByKey(s, beam.ParDo(s, tagOf, union)))
+	return beam.ParDo(s, mergeSums, beam.GroupByKey(s, beam.ParDo(s, &tagFn{}, union)))
 }
 
-func tagOf(k, sum []byte) ([]byte, []byte, error) {
+// tagFn merges what a bundle has of each tag.
+type tagFn struct {
+	sums map[string]*merge.Sum
+	sum  merge.Sum // of an element
+}
+
+// maxTags is how many tags a worker holds.
+const maxTags = 1000
+
+func (fn *tagFn) StartBundle(func([]byte, []byte)) { fn.sums = make(map[string]*merge.Sum) }
+
+func (fn *tagFn) ProcessElement(k, data []byte, emit func([]byte, []byte)) error {
 	_, double, tag, err := parseKey(k)
-	return key(0, double, tag), sum, err
+	if err != nil {
+		return err
+	}
+	tagKey := string(key(0, double, tag))
+	sum := fn.sums[tagKey]
+	if sum == nil {
+		if len(fn.sums) == maxTags {
+			if err := fn.FinishBundle(emit); err != nil {
+				return err
+			}
+		}
+		sum = new(merge.Sum)
+		fn.sums[tagKey] = sum
+	}
+	err = fn.sum.UnmarshalBinary(data)
+	if err == nil {
+		err = sum.Merge(&fn.sum)
+	}
+	if err != nil {
+		return fmt.Errorf("tag %s: %w", tags.Text(tag), err)
+	}
+	return nil
+}
+
+func (fn *tagFn) FinishBundle(emit func([]byte, []byte)) error {
+	for k, sum := range fn.sums {
+		data, err := sum.MarshalBinary()
+		if err != nil {
+			return err
+		}
+		emit([]byte(k), data)
+	}
+	clear(fn.sums)
+	return nil
 }
 
 // WriteSummaries writes summaries to the file called name: the document that hdrsum -st json
@@ -77,7 +122,7 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 	}
 	slices.SortFunc(result.Summaries, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
 	result.SetPeriods("covered")
-	doc, err := output.NewDocument(result.Summaries, output.Scale{}, Percentiles, nil)
+	doc, err := output.NewDocument(result.Summaries, output.Scale{Unit: h.unit().String()}, Percentiles, nil)
 	if err != nil {
 		return err
 	}
@@ -90,5 +135,5 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 		file.abandon(ctx)
 		return err
 	}
-	return file.close(emit)
+	return file.commit(emit)
 }

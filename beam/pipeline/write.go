@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -13,24 +14,23 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/heap"
 	"hdrkit/internal/union"
 	"hdrkit/internal/unit"
 )
 
 func init() {
-	register.DoFn3x1[[]byte, func(*[]byte) bool, func([]byte), error](&headerFn{})
+	register.DoFn4x1[context.Context, []byte, func(*[]byte) bool, func([]byte), error](&headerFn{})
 	register.Function1x1(checkHeader)
-	register.DoFn4x1[[]byte, []byte, func(int64, []byte), func(int64, bool), error](&shardFn{})
-	register.Function3x3(headingOf)
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(string), error](&logFn{})
+	register.DoFn4x1[context.Context, []byte, []byte, func(int64, string), error](&sortFn{})
+	register.DoFn5x1[context.Context, int64, func(*string) bool, []byte, func(string), error](&logFn{})
 	register.DoFn4x1[context.Context, []byte, func(*string) bool, func(string), error](&problemsFn{})
-	register.Emitter2[int64, []byte]()
-	register.Emitter2[int64, bool]()
-	register.Iter1[bool]()
+	register.Emitter2[int64, string]()
 	register.Iter1[[]byte]()
 	register.Iter1[string]()
 }
@@ -43,6 +43,14 @@ type header struct {
 	Logs    []facts
 	// Error is why the logs have no union, empty if they have one.
 	Error string
+}
+
+// unit returns the unit of all logs. It is unknown if they state none, or different ones.
+func (h *header) unit() unit.Unit {
+	var found unit.Finder
+	found.Comment("", []byte("#"+h.Unit))
+	u, _ := found.Unit()
+	return u
 }
 
 // parseHeader returns a header, or its error.
@@ -75,7 +83,7 @@ func checkHeader(data []byte) error {
 
 type headerFn struct{}
 
-func (headerFn) ProcessElement(_ []byte, documents func(*[]byte) bool, emit func([]byte)) error {
+func (headerFn) ProcessElement(ctx context.Context, _ []byte, documents func(*[]byte) bool, emit func([]byte)) error {
 	h := header{Base: math.MaxInt64}
 	var document []byte
 	var seen, intervals int64
@@ -105,8 +113,17 @@ func (headerFn) ProcessElement(_ []byte, documents func(*[]byte) bool, emit func
 		h.Sources = append(h.Sources, f.File)
 		units.Comment(f.File, []byte("#"+f.Unit))
 	}
-	if found, err := units.Unit(); err == nil && found != (unit.Unit{}) { // no two states different ones
-		h.Unit = found.Comment()
+	for _, f := range h.Logs {
+		for _, s := range f.Spans {
+			units.Uses(s.Tag, f.File)
+		}
+	}
+	found, err := unit.Find(&units)
+	switch {
+	case err != nil:
+		h.Error = err.Error() + ", and they have the same tag"
+	case found.Differ == nil && found.Unit != unit.Unit{}:
+		h.Unit = found.Unit.Comment()
 	}
 	data, err := json.Marshal(h)
 	emit(data)
@@ -120,29 +137,38 @@ func (headerFn) ProcessElement(_ []byte, documents func(*[]byte) bool, emit func
 // The result are the files that [Commit] must give their names.
 func Write(s beam.Scope, read Logs, union beam.PCollection, name string, shard int64) beam.PCollection {
 	s = s.Scope("hdrkit.Write")
-	sums, shards := beam.ParDo2(s, &shardFn{Shard: shard}, union)
-	// The header comes as an element, and not as a side input of logFn: Prism takes a whole core
-	// for the time that a step with side inputs works.
-	headings := beam.ParDo(s, headingOf, beam.GroupByKey(s, shards), beam.SideInput{Input: readHeader(s, read)})
-	return beam.ParDo(s, &logFn{Name: name, Shard: shard}, beam.GroupByKey(s, beam.Flatten(s, sums, headings)))
+	parts := beam.ParDo(s, &sortFn{Name: name, Shard: shard}, union)
+	return beam.ParDo(s, &logFn{Name: name, Shard: shard}, beam.GroupByKey(s, parts), beam.SideInput{Input: readHeader(s, read)})
 }
 
-// The elements of a log begin with a byte that says what they are.
-const (
-	headingElement = 'h' // the header of the log
-	sumElement     = 's' // a key, behind its length, and its encoded sum
-)
-
-// shardFn says to which log each sum belongs, and which logs there are.
-type shardFn struct {
+// sortFn writes sorted parts of logs, which logFn merges. So no worker holds a whole log, and the
+// sums need no shuffle of their own. A part is a file of records, each a key and an encoded sum,
+// with their lengths before them.
+type sortFn struct {
+	Name  string
 	Shard int64
 
-	met map[int64]bool // logs of the bundle
+	sums map[int64][]keyedSum // by log
+	held int                  // bytes of sums
 }
 
-func (fn *shardFn) StartBundle(func(int64, []byte), func(int64, bool)) { fn.met = make(map[int64]bool) }
+// A keyedSum is an interval of a log.
+type keyedSum struct{ key, sum []byte }
 
-func (fn *shardFn) ProcessElement(k, data []byte, emitSum func(int64, []byte), _ func(int64, bool)) error {
+// compare orders sums by window and tag. Integers and doubles of one tag and window do not occur
+// together, see checkKinds.
+func (a keyedSum) compare(b keyedSum) int {
+	return cmp.Or(bytes.Compare(a.key[:8], b.key[:8]), bytes.Compare(a.key[9:], b.key[9:]))
+}
+
+// maxHeld is how many bytes of sums a worker holds to sort them.
+const maxHeld = 32 << 20
+
+func (fn *sortFn) StartBundle(context.Context, func(int64, string)) {
+	fn.sums, fn.held = make(map[int64][]keyedSum), 0
+}
+
+func (fn *sortFn) ProcessElement(ctx context.Context, k, sum []byte, emit func(int64, string)) error {
 	start, _, _, err := parseKey(k)
 	if err != nil {
 		return err
@@ -151,27 +177,78 @@ func (fn *shardFn) ProcessElement(k, data []byte, emitSum func(int64, []byte), _
 	if fn.Shard > 0 {
 		shard = merge.WindowOf(start, start, fn.Shard).Start
 	}
-	fn.met[shard] = true
-	element := binary.AppendUvarint([]byte{sumElement}, uint64(len(k)))
-	emitSum(shard, append(append(element, k...), data...))
+	fn.sums[shard] = append(fn.sums[shard], keyedSum{k, sum})
+	if fn.held += len(k) + len(sum); fn.held > maxHeld {
+		return fn.FinishBundle(ctx, emit)
+	}
 	return nil
 }
 
-func (fn *shardFn) FinishBundle(_ func(int64, []byte), emitShard func(int64, bool)) {
-	for shard := range fn.met {
-		emitShard(shard, true)
+func (fn *sortFn) FinishBundle(ctx context.Context, emit func(int64, string)) error {
+	for shard, sums := range fn.sums {
+		slices.SortFunc(sums, keyedSum.compare)
+		file, err := create(ctx, shardName(fn.Name, shard, fn.Shard))
+		if err != nil {
+			return err
+		}
+		var length []byte
+		for _, s := range sums {
+			for _, field := range [][]byte{s.key, s.sum} {
+				length = binary.AppendUvarint(length[:0], uint64(len(field)))
+				file.Write(length)
+				file.Write(field)
+			}
+		}
+		if err := file.close(); err != nil { // also of Write
+			return err
+		}
+		emit(shard, file.pending.Temporary)
 	}
+	clear(fn.sums)
+	fn.held = 0
+	return nil
 }
 
-// headingOf returns the header of a log as one of its elements.
-func headingOf(shard int64, _ func(*bool) bool, headerData []byte) (int64, []byte, error) {
-	h, err := parseHeader(headerData)
+// part is a part of a log that is read.
+type part struct {
+	*bufio.Reader
+	name  string
+	first keyedSum // valid until next
+	close func()
+}
+
+func openPart(ctx context.Context, name string) (*part, error) {
+	fs, err := filesystem.New(ctx, name)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	h.Logs = nil // a log does not need them
-	data, err := json.Marshal(h)
-	return shard, append([]byte{headingElement}, data...), err
+	file, err := fs.OpenRead(ctx, name)
+	if err != nil {
+		fs.Close()
+		return nil, err
+	}
+	return &part{Reader: bufio.NewReader(file), name: name, close: func() {
+		file.Close()
+		fs.Close()
+	}}, nil
+}
+
+// next moves to the next sum. It returns false at the end.
+func (p *part) next() (bool, error) {
+	if _, err := p.Peek(1); err == io.EOF {
+		return false, nil
+	}
+	for _, field := range []*[]byte{&p.first.key, &p.first.sum} {
+		length, err := binary.ReadUvarint(p)
+		if err == nil {
+			*field = slices.Grow((*field)[:0], int(length))[:length]
+			_, err = io.ReadFull(p, *field)
+		}
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return true, nil
 }
 
 // logFn writes a log.
@@ -180,55 +257,68 @@ type logFn struct {
 	Shard int64
 }
 
-// A keyed sum is an interval of the log.
-type keyedSum struct{ key, sum []byte }
-
-func (fn *logFn) ProcessElement(ctx context.Context, shard int64, elements func(*[]byte) bool, emit func(string)) error {
-	var h header
-	var all []keyedSum
-	var element []byte
-	for elements(&element) {
-		if element[0] == headingElement {
-			if err := json.Unmarshal(element[1:], &h); err != nil {
-				return err
-			}
-			continue
-		}
-		n, size := binary.Uvarint(element[1:])
-		own := element[1+size:]
-		all = append(all, keyedSum{own[:n], own[n:]})
+func (fn *logFn) ProcessElement(ctx context.Context, shard int64, names func(*string) bool, headerData []byte, emit func(string)) error {
+	h, err := parseHeader(headerData)
+	if err != nil {
+		return err
 	}
-	// Integers and doubles of one tag and window do not occur together, see checkKinds.
-	slices.SortFunc(all, func(a, b keyedSum) int {
-		return cmp.Or(bytes.Compare(a.key[:8], b.key[:8]), bytes.Compare(a.key[9:], b.key[9:]))
-	})
 	file, err := create(ctx, shardName(fn.Name, shard, fn.Shard))
 	if err != nil {
 		return err
 	}
-	if err := writeLog(file, &h, all); err != nil {
+	parts := heap.New(func(a, b *part) bool { return a.first.compare(b.first) < 0 })
+	var name string
+	for names(&name) {
+		file.pending.Parts = append(file.pending.Parts, name)
+		p, err := openPart(ctx, name)
+		if err != nil {
+			file.abandon(ctx)
+			return err
+		}
+		defer p.close()
+		more, err := p.next()
+		if err != nil {
+			file.abandon(ctx)
+			return err
+		}
+		if more {
+			parts.Push(p)
+		}
+	}
+	if err := writeLog(file, h, parts); err != nil {
 		file.abandon(ctx)
 		return err
 	}
-	return file.close(emit)
+	return file.commit(emit)
 }
 
-func writeLog(to io.Writer, h *header, sums []keyedSum) error {
+func writeLog(to io.Writer, h *header, parts *heap.Heap[*part]) error {
 	w := hdrlog.NewWriter(to)
-	var found unit.Finder
-	found.Comment("", []byte("#"+h.Unit))
-	in, _ := found.Unit() // the zero Unit if logs state none, or different ones
-	union.WriteHeader(w, h.Sources, in, h.Base)
+	union.WriteHeader(w, h.Sources, h.unit(), h.Base)
+	var sum merge.Sum
 	var fields []byte
-	for _, s := range sums {
-		_, _, tag, err := parseKey(s.key)
+	for parts.Len() > 0 {
+		p := parts.First()
+		_, _, tag, err := parseKey(p.first.key)
 		if err == nil {
-			fields, err = merge.AppendFieldsOf(fields[:0], s.sum, h.Base)
+			err = sum.UnmarshalBinary(p.first.sum)
+		}
+		if err == nil {
+			fields, err = sum.AppendFields(fields[:0], h.Base)
 		}
 		if err != nil {
 			return err
 		}
 		w.Fields(tag, fields)
+		more, err := p.next()
+		switch {
+		case err != nil:
+			return err
+		case more:
+			parts.Fix()
+		default:
+			parts.Pop()
+		}
 	}
 	return w.Flush() // returns the first error
 }
@@ -268,5 +358,5 @@ func (fn *problemsFn) ProcessElement(ctx context.Context, _ []byte, documents fu
 			return err
 		}
 	}
-	return file.close(emit)
+	return file.commit(emit)
 }

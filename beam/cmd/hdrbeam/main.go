@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -52,6 +51,7 @@ output:
 runner:
    --runner=NAME     prism (the default: this process), or universal for the job server at --endpoint
    --endpoint=HOST:PORT, --environment_type=TYPE, --worker_binary=FILE, ...  are those of the Beam Go SDK
+   -group N          read N logs side by side and merge them before anything is sent (default 8); less for more workers
    -v                print what the runner logs
 
 Outputs appear when all of them are complete. FILE can be local, gs:// or s3://.
@@ -66,11 +66,6 @@ const (
 	misused = 2
 	skipped = 3
 )
-
-// percentGC is the garbage collector's target on Prism, which holds what a pipeline shuffles in
-// this process. With windows of 1 s, 12 logs of 39 MB peak at 3.7 GB with Go's own 100, and at 2.6
-// GB with 60: GOGC=100 /usr/bin/time -v hdrbeam -glob 'n*.hdr' -grid 1 -of all.hdr
-const percentGC = 60
 
 func main() {
 	flag.CommandLine.Init("hdrbeam", flag.ContinueOnError)
@@ -94,11 +89,12 @@ func main() {
 		os.Exit(misused)
 	}
 	beam.Init() // does not return in a worker
+	if err := o.reach(); err != nil {
+		fmt.Fprintf(os.Stderr, "hdrbeam: %v\n", err)
+		os.Exit(failed)
+	}
 	if !o.verbose {
 		slog.SetDefault(slog.New(slog.DiscardHandler))
-	}
-	if o.runner == "prism" && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percentGC)
 	}
 	os.Exit(run(context.Background(), o))
 }
@@ -112,7 +108,8 @@ func isWorker() bool {
 // run builds and runs the pipeline. It returns the exit status.
 func run(ctx context.Context, o *options) int {
 	p, s := beam.NewPipelineWithRoot()
-	read := pipeline.Read(s, pipeline.Match(s, o.globs...), o.pipeline)
+	o.pipeline.Local = o.runner == "prism"
+	read := pipeline.Read(s, pipeline.Match(s, o.group, o.globs...), o.pipeline)
 	union := pipeline.Union(s, read)
 	var outputs []beam.PCollection
 	if o.of != "" {
@@ -134,6 +131,9 @@ func run(ctx context.Context, o *options) int {
 	if *jobopts.Async {
 		fmt.Fprintln(os.Stderr, "hdrbeam: the job was submitted; its malformed lines are in its counter hdrkit:malformed")
 		return ok
+	}
+	for _, text := range pipeline.Notices(result) {
+		fmt.Fprintf(os.Stderr, "hdrbeam: %s\n", text)
 	}
 	if n := pipeline.Malformed(result); n > 0 {
 		fmt.Fprintf(os.Stderr, "hdrbeam: skipped %d malformed line%s%s\n", n, plural(n), o.hint())

@@ -245,6 +245,31 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestUnits checks that a tag with values of two units is an error, and that other tags are not.
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	interval := intervals(read(t, logs+"/node1.hdr"))[0]
+	write := func(name, unit, tag string) {
+		_, fields, _ := strings.Cut(interval, ",")
+		text := fmt.Sprintf("#UNITS:%s\n#[StartTime: 1 (seconds since epoch)]\nTag=%s,%s\n", unit, tag, fields)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.hdr", "NANOSECONDS", "t")
+	write("b.hdr", "MICROSECONDS", "other")
+	if status, _, stderr := hdrbeam(t, "-of", filepath.Join(dir, "all"), "-glob", dir+"/*.hdr"); status != 0 || strings.Contains(read(t, filepath.Join(dir, "all")), "#UNITS") {
+		t.Errorf("status %d, message %q", status, stderr)
+	}
+	write("b.hdr", "MICROSECONDS", "t")
+	status, _, stderr := hdrbeam(t, "-of", filepath.Join(dir, "none"), "-glob", dir+"/*.hdr")
+	want := fmt.Sprintf("hdrbeam: the values of %[1]s/a.hdr are in ns, those of %[1]s/b.hdr in us, and they have the same tag\n", dir)
+	if status != failed || stderr != want {
+		t.Errorf("status %d, message %q, want %q", status, stderr, want)
+	}
+}
+
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -269,7 +294,7 @@ func TestNothing(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ glob, want string }{
 		{logs + "/header-only.hdr", "hdrbeam: no intervals in the input\n"},
-		{dir + "/none*", "hdrbeam: no intervals in the input\n"},
+		{dir + "/none*", fmt.Sprintf("hdrbeam: no files matching pattern %q\n", dir+"/none*")},
 		{dir + "/none", fmt.Sprintf("hdrbeam: no files matching pattern %q\n", dir+"/none")},
 	} {
 		status, _, stderr := hdrbeam(t, "-of", dir+"/all", "-glob", c.glob)
@@ -303,6 +328,43 @@ func TestUsage(t *testing.T) {
 	}
 	if status, stdout, stderr := hdrbeam(t, "-h"); status != ok || stdout != usage || stderr != "" {
 		t.Errorf("-h: status %d, %q, %q", status, stdout, stderr)
+	}
+}
+
+// TestUnreachable checks that a job server that is missing is reported at once, not after minutes.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoint := listener.Addr().String()
+	listener.Close()
+	for _, c := range []struct{ args, want string }{
+		{"", "hdrbeam: --runner=universal needs --endpoint=HOST:PORT, the address of a job server\n"},
+		{"--endpoint=" + endpoint, "hdrbeam: --endpoint " + endpoint + ": no job server answers: dial tcp " + endpoint + ": connect: connection refused\n"},
+	} {
+		args := append([]string{"-glob", "x", "-of", "y", "--runner=universal"}, strings.Fields(c.args)...)
+		if status, _, stderr := hdrbeam(t, args...); status != failed || stderr != c.want {
+			t.Errorf("%s: status %d, message %q, want %q", c.args, status, stderr, c.want)
+		}
+	}
+}
+
+// TestLocate checks that workers elsewhere get names that do not depend on their folder.
+func TestLocate(t *testing.T) {
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options{globs: list{"a/*.hdr", "s3://b/*.hdr", "/c"}, of: "all.hdr", errors: "gs://b/errors"}
+	if err := o.locate(); err != nil {
+		t.Fatal(err)
+	}
+	got := append(o.globs, o.of, o.summary, o.errors)
+	want := []string{folder + "/a/*.hdr", "s3://b/*.hdr", "/c", folder + "/all.hdr", "", "gs://b/errors"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -5,8 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
 	"hdrkit/beam/pipeline"
 	"hdrkit/internal/scan"
@@ -17,6 +23,7 @@ type options struct {
 	globs               list
 	of, summary, errors string
 	grid, shard         millis
+	group               int
 	runner              string
 	verbose             bool
 	pipeline            pipeline.Options
@@ -36,6 +43,7 @@ func define(flags *flag.FlagSet) *options {
 	flags.StringVar(&o.of, "of", "", "")
 	flags.StringVar(&o.summary, "summary", "", "")
 	flags.StringVar(&o.errors, "errors", "", "")
+	flags.IntVar(&o.group, "group", 8, "")
 	flags.StringVar(&o.runner, "runner", "prism", "")
 	flags.BoolVar(&o.verbose, "v", false, "")
 	return o
@@ -63,6 +71,8 @@ func (o *options) check() error {
 		return errors.New("-shard makes sense with -of only")
 	case o.grid > 0 && o.shard%o.grid != 0:
 		return fmt.Errorf("-shard %s is no multiple of -grid %s", o.shard, o.grid)
+	case o.group < 1:
+		return fmt.Errorf("-group %d: a group has at least one log", o.group)
 	case o.runner != "prism" && o.runner != "universal":
 		return fmt.Errorf("--runner %q is neither prism nor universal", o.runner)
 	}
@@ -72,6 +82,54 @@ func (o *options) check() error {
 		}
 	}
 	return o.pipeline.Check()
+}
+
+// locate makes local names absolute, since workers have other folders.
+func (o *options) locate() error {
+	names := []*string{&o.of, &o.summary, &o.errors}
+	for n := range o.globs {
+		names = append(names, &o.globs[n])
+	}
+	for _, name := range names {
+		if *name == "" || strings.Contains(*name, "://") {
+			continue
+		}
+		path, err := filepath.Abs(*name)
+		if err != nil {
+			return err
+		}
+		*name = path
+	}
+	return nil
+}
+
+// reach completes what a remote runner needs. Without it, Beam waits for a dead endpoint for
+// minutes, and reports the lack of a program for the workers with a path in its source.
+func (o *options) reach() error {
+	if o.runner != "universal" {
+		return nil
+	}
+	endpoint, err := jobopts.GetEndpoint()
+	if err != nil {
+		return errors.New("--runner=universal needs --endpoint=HOST:PORT, the address of a job server")
+	}
+	conn, err := net.DialTimeout("tcp", endpoint, 10*time.Second)
+	if err != nil {
+		return fmt.Errorf("--endpoint %s: no job server answers: %w", endpoint, err)
+	}
+	conn.Close()
+	if jobopts.IsLoopback() {
+		return nil
+	}
+	if err := o.locate(); err != nil || *jobopts.WorkerBinary != "" {
+		return err
+	}
+	own, err := os.Executable()
+	if err != nil || runtime.GOOS != "linux" {
+		return errors.New("--worker_binary is missing: hdrbeam, built for the system of the workers, unless --environment_type=LOOPBACK")
+	}
+	*jobopts.WorkerBinary = own
+	return nil
 }
 
 // hint returns how to see malformed lines.
