@@ -2,6 +2,14 @@ module hdrkit/bench
 
 go 1.26.0
 
-require github.com/HdrHistogram/hdrhistogram-go v1.4.0
+require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	hdrkit v0.0.0-00010101000000-000000000000
+)
+
+require (
+	github.com/klauspost/compress v1.20.3 // indirect
+	gonum.org/v1/gonum v0.17.0 // indirect
+)
 
 replace hdrkit => ../

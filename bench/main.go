@@ -95,9 +95,7 @@ func (b *bench) buildOwn() error {
 	if err := execute("go", "build", "-C", "../beam", "-o", b.dir, "./cmd/hdrbeam"); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: without hdrbeam: %v\n", err)
 	}
-	return errors.Join(
-		execute("go", "build", "-C", "..", "-o", b.dir, "./cmd/...", "./internal/loggen/genlog"),
-		execute("go", "build", "-C", "..", "-tags", "purego", "-o", b.path("hdrsum-purego"), "./cmd/hdrsum"))
+	return execute("go", "build", "-C", "..", "-o", b.dir, "./cmd/...", "./internal/loggen/genlog")
 }
 
 // buildFloor compiles the floor: one thread of C with libdeflate, without tags, options or checks.
@@ -236,11 +234,6 @@ func (b *bench) tables() ([]*table, error) {
 	scaling := &table{title: "**From one core to all**, the same log", repeats: 5}
 	scaling.add(hdrsum("-j 1", "-j", "1", node), hdrsum(all, node), atOnce(hdrsum("-j 1", "-j", "1", node)))
 
-	safe := &table{title: "**Without unsafe code**, by the build tag purego, the same log", repeats: 5}
-	pure := hdrsum("-j 1, built with -tags purego", "-j", "1", node)
-	pure.args[0] = b.path("hdrsum-purego")
-	safe.add(hdrsum("-j 1", "-j", "1", node), pure)
-
 	oneTag := &table{title: "**Summary of one tag**, the same log"}
 	if b.jar != "" {
 		oneTag.add(b.java(node, "insert-rt"))
@@ -263,7 +256,7 @@ func (b *bench) tables() ([]*table, error) {
 		c.size, c.values = tens, nil // each leaves a different interval
 	}
 
-	tables := []*table{summary, scaling, safe, oneTag, startup, filters}
+	tables := []*table{summary, scaling, oneTag, startup, filters}
 	if t := b.union(); t != nil {
 		tables = append(tables, t)
 	}

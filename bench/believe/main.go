@@ -1,0 +1,218 @@
+// Command believe checks the intervals of hdrlog/confidence with runs whose true percentiles are
+// known. It prints a row for each model and percentile:
+//
+//	go run ./believe -runs 1000
+//
+// "independent" is how often the textbook interval of independent values (binomial) has the truth
+// in it, "covered" how often the interval that is shown has. "refused" runs are too short. "wrong"
+// is the share of all runs that show an interval without the truth in it. "A/A" is the share of
+// pairs of equal runs that are called different, and "+5%" to "+20%" the share of pairs with that
+// change that are. "warm-up" is the share of windows that SteadyFrom leaves out, although all are
+// steady (but for the drift), and "unsteady" the share of runs in which it finds no steady part.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"runtime"
+	"sync"
+
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/hdrlog/histogram"
+)
+
+// level is the nominal confidence.
+const level = 95
+
+var percentiles = []float64{50, 99, 99.9}
+
+// changes are factors of the second run of a pair.
+var changes = []float64{1, 1.05, 1.1, 1.2}
+
+func main() {
+	runs := flag.Int("runs", 1000, "number of runs of each model")
+	only := flag.String("models", "", "models whose names match this expression")
+	flag.Parse()
+	chosen, err := regexp.Compile(*only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "believe:", err)
+		os.Exit(2)
+	}
+	fmt.Println("| model | seconds | figure | independent | covered | width | refused | wrong | A/A | +5% | +10% | +20% | warm-up | unsteady |")
+	fmt.Println("| --- | --: | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
+	good := true
+	for n := range models {
+		if m := &models[n]; chosen.MatchString(m.name) {
+			good = m.print(*runs, uint64(n)) && good
+		}
+	}
+	if !good {
+		fmt.Println("\nNot good enough: more than 10% wrong, more than 7% of A/A, or less than 92% or more than 98% covered where that is required.")
+		os.Exit(1)
+	}
+}
+
+// A tally counts what became of the runs of a model, for one percentile.
+type tally struct {
+	runs, shown, covered, wrong, independent int
+	width                                    float64
+	different                                []int // by change
+}
+
+// print simulates a model and prints its rows. It reports whether they are as good as they must be.
+func (m *model) print(runs int, seed uint64) bool {
+	tallies := make([]tally, len(percentiles))
+	truths := make([]float64, len(percentiles))
+	for n, p := range percentiles {
+		tallies[n].different = make([]int, len(changes))
+		truths[n] = m.truth(p)
+	}
+	var leftOut float64
+	var unsteady int
+	var lock sync.Mutex
+	var workers sync.WaitGroup
+	next := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for pair := range next {
+				r := rand.New(rand.NewPCG(seed, uint64(pair)))
+				first, second := m.make(r, m.seconds), m.make(r, m.seconds)
+				sum, windows := record(first, 1)
+				before := confidence.NewRun(sum, windows)
+				warm, steady := confidence.SteadyFrom(windows)
+				var after []*confidence.Run
+				for _, factor := range changes {
+					sum, windows := record(second, factor)
+					after = append(after, confidence.NewRun(sum, windows))
+				}
+				lock.Lock()
+				if leftOut += float64(warm) / float64(m.seconds); !steady {
+					unsteady++
+				}
+				lock.Unlock()
+				estimates := before.Percentiles(percentiles, level)
+				for n, p := range percentiles {
+					a := estimates[n]
+					var different []bool
+					for _, run := range after {
+						c := confidence.Compare(a, run.Percentile(p, level), level)
+						different = append(different, c.Low > 1 || c.High < 1)
+					}
+					lock.Lock()
+					tallies[n].add(a, truths[n]*unit, binomial(sum, p, truths[n]*unit), different)
+					lock.Unlock()
+				}
+			}
+		})
+	}
+	for pair := range runs {
+		next <- pair
+	}
+	close(next)
+	workers.Wait()
+	good := true
+	for n, p := range percentiles {
+		t := &tallies[n]
+		part := func(k, of int) string {
+			if of == 0 {
+				return "-"
+			}
+			return fmt.Sprintf("%.1f%%", 100*float64(k)/float64(of))
+		}
+		width := "-"
+		if t.shown > 0 {
+			width = fmt.Sprintf("±%.1f%%", 100*t.width/float64(t.shown)/2)
+		}
+		fmt.Printf("| %s | %d | p%v | %s | %s | %s | %s | %s |", m.name, m.seconds, p,
+			part(t.independent, t.runs), part(t.covered, t.shown), width, part(t.runs-t.shown, t.runs), part(t.wrong, t.runs))
+		for _, k := range t.different {
+			fmt.Printf(" %s |", part(k, t.runs))
+		}
+		fmt.Printf(" %.1f%% | %s |\n", 100*leftOut/float64(runs), part(unsteady, runs))
+		covered := float64(t.covered) / float64(t.shown)
+		if m.hard {
+			continue
+		}
+		good = good && t.wrong*10 <= t.runs && t.different[0]*100 <= 7*t.runs
+		if m.checked {
+			good = good && covered >= 0.92 && covered <= 0.98
+		}
+	}
+	return good
+}
+
+func (t *tally) add(e confidence.Estimate, truth float64, independent bool, different []bool) {
+	t.runs++
+	if independent {
+		t.independent++
+	}
+	for n := range different {
+		if different[n] {
+			t.different[n]++
+		}
+	}
+	if e.TooShort || math.IsNaN(e.Low) && math.IsNaN(e.High) {
+		return
+	}
+	t.shown++
+	if !math.IsNaN(e.Low) && !math.IsNaN(e.High) {
+		t.width += (e.High - e.Low) / e.Value
+	}
+	// A slot is a thousandth wide, and its highest value stands for it.
+	if e.Low > truth*1.001 || e.High < truth {
+		t.wrong++
+	} else {
+		t.covered++
+	}
+}
+
+// unit is the number of units of a histogram in a value of 1.
+const unit = 1e6
+
+// seconds of the model as a window.
+type window []int64
+
+func (w window) Count(upTo, counts []int64) (total int64, sum float64) {
+	clear(counts)
+	for _, v := range w {
+		sum += float64(v)
+		for n := len(upTo) - 1; n >= 0 && v <= upTo[n]; n-- {
+			counts[n]++
+		}
+	}
+	return int64(len(w)), sum
+}
+
+func (w window) Seconds() float64 { return 1 }
+
+// record returns values times a factor, in windows and as their sum.
+func record(seconds [][]float64, factor float64) (*histogram.Histogram, []confidence.Window) {
+	sum, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
+	if err != nil {
+		panic(err)
+	}
+	var windows []confidence.Window
+	for _, values := range seconds {
+		w := make(window, len(values))
+		for i, v := range values {
+			w[i] = int64(v * factor * unit)
+			if err := sum.Record(w[i], 1); err != nil {
+				panic(err)
+			}
+		}
+		windows = append(windows, w)
+	}
+	return sum, windows
+}
+
+// binomial reports whether the interval of independent values has the truth in it.
+func binomial(sum *histogram.Histogram, percentile, truth float64) bool {
+	p, n := percentile/100, float64(sum.TotalCount())
+	h := 1.96 * math.Sqrt(n*p*(1-p))
+	value := func(rank float64) float64 { return float64(sum.ValueAtPercentile(100 * rank / n)) }
+	return value(n*p-h) <= truth*1.001 && (n*p+h > n || value(n*p+h) >= truth)
+}
