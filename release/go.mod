@@ -2,9 +2,18 @@ module hdrkit/release
 
 go 1.26.0
 
-tool github.com/goreleaser/nfpm/v2/cmd/nfpm
+tool (
+	aead.dev/minisign/cmd/minisign
+	github.com/goreleaser/nfpm/v2/cmd/nfpm
+)
 
 require (
+	golang.org/x/mod v0.42.0
+	gopkg.in/yaml.v3 v3.0.1
+)
+
+require (
+	aead.dev/minisign v0.3.0 // indirect
 	dario.cat/mergo v1.0.2 // indirect
 	github.com/AlekSi/pointer v1.2.0 // indirect
 	github.com/Masterminds/goutils v1.1.1 // indirect
@@ -60,6 +69,6 @@ require (
 	golang.org/x/crypto v0.37.0 // indirect
 	golang.org/x/net v0.39.0 // indirect
 	golang.org/x/sys v0.32.0 // indirect
+	golang.org/x/term v0.31.0 // indirect
 	gopkg.in/warnings.v0 v0.1.2 // indirect
-	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
