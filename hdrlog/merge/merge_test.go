@@ -537,8 +537,8 @@ func sumOf(t testing.TB, h *histogram.Histogram) *Sum {
 	return s
 }
 
-// TestMovingBulky proves that a window of many payloads that are compressed very well is not added up
-// again for each interval.
+// TestMovingBulky proves that a window of many payloads that are compressed very well is not added
+// up again for each interval.
 func TestMovingBulky(t *testing.T) {
 	t.Parallel()
 	h, _ := histogram.New(histogram.Layout{Digits: 4, Lowest: 1})
