@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"image/png"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -172,6 +175,47 @@ func TestBrowserPrint(t *testing.T) {
 		b.screenshot(t, "hdrplot-print-"+name+".png")
 	}
 	b.checkConsole(t)
+}
+
+// TestPaper prints a dark page to PDF as a user does. Each sheet of paper is light and has coloured
+// pixels, which are those of a chart.
+func TestPaper(t *testing.T) {
+	t.Parallel()
+	clitest.RequireTools(t, "chromium", "pdftoppm")
+	for _, kind := range []string{"timeline", "heatmap"} {
+		dir := t.TempDir()
+		html, pdf := filepath.Join(dir, "page.html"), filepath.Join(dir, "page.pdf")
+		hdrplot(t, "", "-if", "../../testdata/logs/node1.hdr", "-type", kind, "-theme", "dark", "-of", html)
+		for _, args := range [][]string{
+			{"chromium", "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + dir, "--print-to-pdf=" + pdf, "file://" + html},
+			{"pdftoppm", "-r", "50", "-png", pdf, filepath.Join(dir, "sheet")},
+		} {
+			if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+		for _, sheet := range []string{"sheet-1.png", "sheet-2.png"} { // a chart on each
+			img, err := png.Decode(bytes.NewReader(read(t, filepath.Join(dir, sheet))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			light, coloured := 0, 0
+			size := img.Bounds().Size()
+			for y := range size.Y {
+				for x := range size.X {
+					r, g, b, _ := img.At(x, y).RGBA()
+					if low, high := min(r, g, b), max(r, g, b); low > 0xf000 {
+						light++
+					} else if high-low > 0x3000 {
+						coloured++
+					}
+				}
+			}
+			if coloured < 300 || light < size.X*size.Y/2 {
+				t.Errorf("%s, %s: %d of %d pixels are light, %d coloured", kind, sheet, light, size.X*size.Y, coloured)
+			}
+		}
+	}
 }
 
 // TestBrowserSpeed prints how long it takes to open the page of an hour with six tags, and to move

@@ -451,6 +451,9 @@ function live() {
   });
 }
 
+// The page is loaded once it is drawn: an open frame delays that. So what waits for the page, such as printing, gets the charts.
+const drawing = document.body.appendChild(make('iframe', { hidden: true }));
+drawing.contentDocument.open();
 await load(JSON.parse(element('data').textContent));
 view.follow(location.hash);
 dress();
@@ -460,4 +463,6 @@ if (data.live) {
   live();
 }
 drawAll();
+drawing.contentDocument.close();
+drawing.remove();
 document.documentElement.dataset.ready = Math.round(performance.now()); // milliseconds, for tests
