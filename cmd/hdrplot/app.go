@@ -64,7 +64,7 @@ func app() *urfave.App {
 		Usage:       "draw HdrHistogram logs",
 		UsageText:   "hdrplot [options] [log ...]",
 		Description: examples,
-		Flags:       slices.Concat(flags, cli.MovingFlags(), cli.FollowFlags(), cli.RunFlags()),
+		Flags:       slices.Concat(flags, cli.MovingFlags(), cli.FollowFlags(), cli.PortFlags("serve"), cli.RunFlags()),
 		Action:      run,
 		Metadata: cli.Guide{
 			Common: []string{"if", "incT", "excT", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "in", "log", "agg", "sla", "of", "format"},
@@ -83,11 +83,13 @@ func run(c *urfave.Context) error {
 	}
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
 	var served *site
-	if address := c.String("serve"); address != "" {
-		if served, err = listen(address); err != nil {
-			return err
-		}
-		defer served.listener.Close()
+	at, err := cli.Listen(c, "serve")
+	if err != nil {
+		return err
+	}
+	if at != nil {
+		defer at.Close()
+		served = &site{port: at}
 		if c.Bool("follow") {
 			return serveFollowed(c, diagnostics, o, served)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"hdrkit/internal/live"
 	"hdrkit/internal/picture"
 	"hdrkit/internal/picture/page"
+	"hdrkit/internal/port"
 	"hdrkit/internal/serve"
 	"hdrkit/internal/unit"
 	"hdrkit/tags"
@@ -26,6 +26,9 @@ import (
 
 // checkServe returns an error if options do not go together with -serve, or with -follow.
 func checkServe(c *urfave.Context) error {
+	if err := cli.CheckPort(c, "serve"); err != nil {
+		return err
+	}
 	if c.String("serve") == "" {
 		if c.Bool("follow") {
 			return cli.Usagef("-follow needs -serve, which shows the page while the logs are written")
@@ -46,27 +49,13 @@ func checkServe(c *urfave.Context) error {
 // A site is the page, served.
 type site struct {
 	serve.Server
-	listener net.Listener
-	address  string // of -serve
-}
-
-// listen begins to listen at the address of -serve.
-func listen(address string) (*site, error) {
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, cli.Usagef("-serve %s: %w", address, err)
-	}
-	return &site{listener: listener, address: address}, nil
+	port *port.Port
 }
 
 // start begins to answer, and prints the address. It returns what ends that.
 func (s *site) start(c *urfave.Context) (end func()) {
-	end = s.Start(s.listener, s.address)
-	at := s.listener.Addr().(*net.TCPAddr)
-	if at.IP.IsUnspecified() {
-		cli.Verbosef(c, "%s: everybody who reaches this machine can see the page; -serve 127.0.0.1:%d shows it on this machine only", c.App.Name, at.Port)
-	}
-	fmt.Fprintf(c.App.Writer, "http://%s/\n", at)
+	end = s.Start(s.port.Start)
+	fmt.Fprintln(c.App.Writer, s.port.URL())
 	return end
 }
 

@@ -352,7 +352,7 @@ func TestServe(t *testing.T) {
 func TestServeAll(t *testing.T) {
 	t.Parallel()
 	clitest.RequireTools(t)
-	server := serveAt(t, build(t, "hdrplot"), "-serve", ":0", "-if", filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
+	server := serveAt(t, build(t, "hdrplot"), "-serve", ":0", "-open", "-if", filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
 	server.stop()
 	if !strings.HasPrefix(server.address, "http://[::]:") || !strings.Contains(server.errors.String(), "everybody who reaches this machine") {
 		t.Errorf("%s, %s", server.address, server.errors)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -21,14 +22,18 @@ import (
 	"hdrkit/internal/prom"
 )
 
-// page returns a section of docs/dashboards.md.
+// page returns a section of docs/dashboards.md or docs/operate.md.
 func page(t *testing.T, section string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/dashboards.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, ok := strings.Cut(string(text), "\n## "+section+"\n")
+	more, err := os.ReadFile("../../docs/operate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(text)+string(more), "\n## "+section+"\n")
 	if !ok {
 		t.Fatalf("no section %s", section)
 	}
@@ -165,6 +170,21 @@ func TestDashboardsScrape(t *testing.T) {
 	keepWriting(t, all, 3)
 	for _, query := range append(cells(t, section), dashboard(t, "live", "expr")...) {
 		awaitQuery(t, "http://"+server, expand(query), 0)
+	}
+}
+
+// TestOperatePort runs the page's way to a port with a password and TLS.
+func TestOperatePort(t *testing.T) {
+	clitest.RequireTools(t, "bash", "openssl", "curl")
+	dir, at := t.TempDir(), address(t)
+	writers(t, dir, 3)
+	_, number, _ := net.SplitHostPort(at)
+	printed := shell(t, dir, strings.ReplaceAll(commands(t, "The port"), ":9103", ":"+number))
+	if !strings.Contains(printed, "# TYPE latency histogram") {
+		t.Error(printed)
+	}
+	if answer := fetch("http://" + at + "/metrics"); !strings.Contains(answer, "HTTPS server") {
+		t.Errorf("without TLS: %q", answer)
 	}
 }
 

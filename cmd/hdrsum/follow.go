@@ -1,15 +1,13 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"net"
-	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +17,7 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
-	"hdrkit/internal/loopback"
+	"hdrkit/internal/port"
 	"hdrkit/internal/prom"
 	"hdrkit/internal/push"
 	"hdrkit/internal/series"
@@ -36,13 +34,14 @@ const lastPush = 5 * time.Second
 
 // liveFlags are the options that show logs to other programs, or while they are written.
 func liveFlags() []urfave.Flag {
-	return append(cli.FollowFlags(),
+	return slices.Concat(cli.FollowFlags(), []urfave.Flag{
 		&urfave.StringFlag{Name: "listen", Category: cli.GroupLive,
 			Usage: "with -follow, answer scrapes of Prometheus at `ADDRESS`, such as 127.0.0.1:9103"},
 		&urfave.StringFlag{Name: "push", Category: cli.GroupLive,
 			Usage: "send the rows of -st influx to an InfluxDB, or those of -st openmetrics to a receiver of Prometheus remote write, at `URL`; credentials are read from " + credentials},
 		&urfave.IntFlag{Name: "schema", Value: prom.DefaultSchema, Category: cli.GroupLive,
-			Usage: fmt.Sprintf("the `SCHEMA` of native histograms, from %d to %d: 2^SCHEMA buckets in each power of two", prom.MinSchema, prom.MaxSchema)})
+			Usage: fmt.Sprintf("the `SCHEMA` of native histograms, from %d to %d: 2^SCHEMA buckets in each power of two", prom.MinSchema, prom.MaxSchema)},
+	}, cli.PortFlags("listen"))
 }
 
 // liveOptions are the options of [liveFlags].
@@ -87,6 +86,9 @@ func parseLive(c *urfave.Context, o *options) error {
 		if err := o.format.receiver.check(o); err != nil {
 			return err
 		}
+	}
+	if err := cli.CheckPort(c, "listen"); err != nil {
+		return err
 	}
 	rows := o.format.rows != nil
 	o.series.Counts = native
@@ -166,13 +168,12 @@ func closePusher(p *push.Pusher, d *cli.Diagnostics) error {
 func runFollow(c *urfave.Context, d *cli.Diagnostics, o *options, g *gates) error {
 	o.logs = o.units.Finder()
 	f := &follower{c: c, diagnostics: d, options: o, gates: g}
-	if o.live.listen != "" {
-		listener, err := net.Listen("tcp", o.live.listen)
-		if err != nil {
-			return cli.Usagef("-listen: %w", err)
-		}
-		defer listener.Close()
-		f.listener = listener
+	var err error
+	if f.port, err = cli.Listen(c, "listen"); err != nil {
+		return err
+	}
+	if f.port != nil {
+		defer f.port.Close()
 	}
 	return cli.WriteFile("", c.App.Writer, nil, f.run)
 }
@@ -183,7 +184,7 @@ type follower struct {
 	diagnostics *cli.Diagnostics
 	options     *options
 	gates       *gates
-	listener    net.Listener
+	port        *port.Port // nil without -listen
 
 	w         io.Writer
 	rows      *series.Live
@@ -252,21 +253,11 @@ func (f *follower) Kept(log string, tag []byte) { f.options.units.Kept(f.options
 
 // serve begins to answer scrapes.
 func (f *follower) serve(m *live.Merger) (end func()) {
-	if f.listener == nil {
+	if f.port == nil {
 		return func() {}
 	}
 	f.collector = prom.NewCollector(f.options.promOptions(), m.States)
-	server := &http.Server{
-		Handler:           loopback.Guard(f.listener, f.options.live.listen, f.collector.Handler()),
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 64 << 10,
-	}
-	go server.Serve(f.listener)
-	return func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		server.Shutdown(ctx)
-	}
+	return f.port.Start(f.collector.Handler())
 }
 
 // Window shows what a tag has in a window.

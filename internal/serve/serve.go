@@ -8,17 +8,14 @@ package serve
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"hdrkit/internal/loopback"
 	"hdrkit/internal/picture/page"
 )
 
@@ -32,8 +29,6 @@ const (
 	pulse = 5 * time.Second
 	// mostViewers is the number of requests that are answered at one time.
 	mostViewers = 200
-	// endTime is the time that viewers have at the end to take what is still to be sent.
-	endTime = 2 * time.Second
 )
 
 // A Server is a page. The zero value has no data yet. It is safe for concurrent use.
@@ -129,26 +124,19 @@ func (s *Server) after(number int) (events [][]byte, next int, news <-chan struc
 	return s.past[max(number-s.first, 0):], s.first + len(s.past), s.news, s.ended
 }
 
-// Start begins to answer requests to a listener, which was asked to listen at address. Stop sends
-// what viewers do not have yet, and ends that.
-func (s *Server) Start(listener net.Listener, address string) (stop func()) {
+// Start begins to answer requests, by the Start of a [port.Port]. Stop sends what viewers do not
+// have yet, and ends that.
+func (s *Server) Start(listen func(http.Handler) (stop func())) (stop func()) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.page)
 	mux.HandleFunc("GET /events", s.events)
-	server := &http.Server{
-		Handler: loopback.Guard(listener, address, admit(mux)), MaxHeaderBytes: 64 << 10,
-		ReadTimeout: 10 * time.Second, WriteTimeout: writeTime, IdleTimeout: 2 * time.Minute,
-	}
-	go server.Serve(listener)
+	end := listen(admit(mux))
 	return func() {
 		s.mu.Lock()
 		s.ended = true
 		s.wake()
 		s.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), endTime)
-		defer cancel()
-		server.Shutdown(ctx)
-		server.Close()
+		end()
 	}
 }
 

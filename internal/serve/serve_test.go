@@ -52,7 +52,11 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 func start(t *testing.T, s *Server) (get func(path string) *http.Response, stop func()) {
 	t.Helper()
 	listener := newPipes()
-	stop = sync.OnceFunc(s.Start(listener, ""))
+	stop = sync.OnceFunc(s.Start(func(handler http.Handler) func() {
+		server := &http.Server{Handler: handler}
+		go server.Serve(listener)
+		return func() { server.Shutdown(context.Background()) }
+	}))
 	t.Cleanup(stop)
 	client := &http.Client{Transport: &http.Transport{DialContext: listener.dial}}
 	return func(path string) *http.Response {

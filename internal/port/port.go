@@ -1,0 +1,230 @@
+// Package port opens the port of a command that shows logs, and decides who gets answers there.
+//
+// A port at a loopback address is for this machine. Another one needs passwords, a certificate or
+// the word of the user that everybody may read. A browser lets a page talk to the address that the
+// page came from. If a name of the Internet leads to a loopback address suddenly (DNS rebinding),
+// that address is this machine. The request still has the name of the Internet, and a port without
+// passwords refuses it.
+package port
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options say where a port is, and for whom.
+type Options struct {
+	Address string
+	// Auth is a file with a line for each token, or name and password with a colon between them.
+	// Certificate and Key are files in PEM. All may be empty.
+	Auth, Certificate, Key string
+	// Open lets everybody read.
+	Open bool
+}
+
+// ErrExposed is the error for a port that would answer to everybody although nobody said so.
+var ErrExposed = errors.New("everybody who reaches this machine could read that")
+
+// A Port is one that is open.
+type Port struct {
+	listener net.Listener
+	options  Options
+	secrets  [][sha256.Size]byte // of those who may read; none stands for all
+	names    bool                // a secret is a name and a password
+}
+
+// Health are the paths that answer without a password: they show no data.
+var Health = []string{"/healthz", "/readyz", "/-/healthy"}
+
+// Listen opens a port.
+func Listen(o Options) (*Port, error) {
+	p := &Port{options: o}
+	if o.Auth != "" {
+		if err := p.readSecrets(o.Auth); err != nil {
+			return nil, err
+		}
+	}
+	var config *tls.Config
+	if o.Certificate != "" {
+		c := &certificate{options: o}
+		if _, err := c.get(nil); err != nil {
+			return nil, err
+		}
+		config = &tls.Config{GetCertificate: c.get, MinVersion: tls.VersionTLS12}
+	}
+	var err error
+	if p.listener, err = net.Listen("tcp", o.Address); err != nil {
+		return nil, err
+	}
+	if !p.local() && !o.Open && o.Auth == "" && config == nil {
+		p.listener.Close()
+		return nil, ErrExposed
+	}
+	if config != nil {
+		p.listener = tls.NewListener(p.listener, config)
+	}
+	return p, nil
+}
+
+// Addr returns the address.
+func (p *Port) Addr() *net.TCPAddr { return p.listener.Addr().(*net.TCPAddr) }
+
+// Close closes a port that Start was not called for.
+func (p *Port) Close() error { return p.listener.Close() }
+
+// URL returns the address of the port's page.
+func (p *Port) URL() string {
+	if p.options.Certificate != "" {
+		return fmt.Sprintf("https://%s/", p.Addr())
+	}
+	return fmt.Sprintf("http://%s/", p.Addr())
+}
+
+// Exposed reports whether everybody who reaches this machine can read.
+func (p *Port) Exposed() bool { return !p.local() && len(p.secrets) == 0 }
+
+func (p *Port) local() bool { return p.Addr().IP.IsLoopback() }
+
+// endTime is the time that requests have at the end.
+const endTime = 2 * time.Second
+
+// Start begins to answer requests. Stop waits a moment for those that are being answered.
+func (p *Port) Start(handler http.Handler) (stop func()) {
+	server := &http.Server{
+		Handler: p.guard(handler), MaxHeaderBytes: 64 << 10,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: log.New(io.Discard, "", 0), // strangers who speak no TLS would fill the journal
+	}
+	go server.Serve(p.listener)
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), endTime)
+		defer cancel()
+		server.Shutdown(ctx)
+		server.Close()
+	}
+}
+
+// guard passes on the requests of those who may read. Without passwords, requests to a loopback
+// address must name this machine: a loopback address, localhost, or the host that was asked for.
+func (p *Port) guard(next http.Handler) http.Handler {
+	asked := host(p.options.Address)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(p.secrets) > 0 {
+			if !p.knows(r) && !slices.Contains(Health, r.URL.Path) {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+				if p.names {
+					w.Header().Set("WWW-Authenticate", `Basic realm="hdrkit", charset="UTF-8"`)
+				}
+				http.Error(w, "this page needs a password", http.StatusUnauthorized)
+				return
+			}
+		} else if name := host(r.Host); p.local() && !p.options.Open && name != asked && !isLocal(name) {
+			http.Error(w, "this server answers requests for localhost only", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isLocal reports whether a host is always this machine.
+func isLocal(name string) bool {
+	ip := net.ParseIP(name)
+	return name == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// host returns the host of an address, which may lack a port.
+func host(address string) string {
+	name, _, err := net.SplitHostPort(address)
+	if err != nil {
+		name = strings.TrimSuffix(strings.TrimPrefix(address, "["), "]")
+	}
+	return strings.ToLower(strings.TrimSuffix(name, "."))
+}
+
+// Kinds of secrets.
+const (
+	basic  = "basic "
+	bearer = "bearer "
+)
+
+// readSecrets reads a file of -auth. Its errors do not repeat a line.
+func (p *Port) readSecrets(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		name, password, named := strings.Cut(line, ":")
+		switch {
+		case strings.TrimSpace(line) == "" || line[0] == '#':
+			continue
+		case named && (name == "" || password == ""):
+			return fmt.Errorf("%s:%d: NAME:PASSWORD lacks the name or the password", path, number)
+		case named:
+			p.names = true
+			p.secrets = append(p.secrets, sha256.Sum256([]byte(basic+line)))
+		case strings.ContainsAny(strings.TrimSpace(line), " \t"):
+			return fmt.Errorf("%s:%d: a line is a token without spaces, or NAME:PASSWORD", path, number)
+		default:
+			p.secrets = append(p.secrets, sha256.Sum256([]byte(bearer+strings.TrimSpace(line))))
+		}
+	}
+	if len(p.secrets) == 0 {
+		return fmt.Errorf("%s has no line with a token or NAME:PASSWORD", path)
+	}
+	return nil
+}
+
+// knows reports whether a request has one of the secrets. Hashes are compared, so the time says
+// nothing about a secret.
+func (p *Port) knows(r *http.Request) bool {
+	kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	text := bearer + strings.TrimSpace(token)
+	if name, password, ok := r.BasicAuth(); ok {
+		text = basic + name + ":" + password
+	} else if !strings.EqualFold(kind, "Bearer") {
+		return false
+	}
+	return slices.Contains(p.secrets, sha256.Sum256([]byte(text)))
+}
+
+// A certificate is one that is read again when its file changes: it is renewed while a command
+// runs.
+type certificate struct {
+	options Options
+	mu      sync.Mutex
+	read    time.Time // the time of the file
+	pair    *tls.Certificate
+}
+
+// get returns the certificate. If a new one cannot be read, that is the one before.
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	info, err := os.Stat(c.options.Certificate)
+	if err == nil && !info.ModTime().Equal(c.read) {
+		var pair tls.Certificate
+		if pair, err = tls.LoadX509KeyPair(c.options.Certificate, c.options.Key); err == nil {
+			c.pair, c.read = &pair, info.ModTime()
+		}
+	}
+	if c.pair != nil {
+		return c.pair, nil
+	}
+	return nil, err
+}
