@@ -38,11 +38,12 @@ func app() *urfave.App {
 	flags = append(append(flags, cli.RangeFlags()...), cli.UnitFlags()...)
 	flags = append(flags, cli.OmissionFlag(),
 		&urfave.StringFlag{Name: "type", Value: picture.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`: " + strings.Join(types(""), ", ") + "; percentiles takes .hgrm files, too"},
-		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: "max", Category: cli.GroupValues, Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"},
+		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Category: cli.GroupValues, DefaultText: "99,max, or max alone in a page and for more than 4 lines", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"},
 		cli.RatioFlag(),
-		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values"},
+		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values (default where a few high values leave most of a linear one empty)"},
+		&urfave.BoolFlag{Name: "linear", Category: cli.GroupLook, Usage: "a linear axis of values"},
 		&urfave.StringFlag{Name: "time", Value: "relative", Category: cli.GroupLook, Usage: "the `KIND` of times: relative (since the log's start) or absolute (clock times)"},
-		cli.AggregateFlag("the length of an interval where several inputs or tags are added up, otherwise none"),
+		cli.AggregateFlag("as long as about 500 windows need; 0 keeps each interval, or its length where several inputs or tags are added up"),
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLook, Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable"},
 		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Category: cli.GroupOutput, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},
 		&urfave.StringFlag{Name: "format", Category: cli.GroupOutput, Usage: "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)"},
@@ -118,9 +119,6 @@ func run(c *urfave.Context) error {
 		return cli.NothingLeft(s)
 	}
 	o.dress(p)
-	if p.Flattened() && o.format != picture.HTML && !c.Bool("q") {
-		fmt.Fprintln(c.App.ErrWriter, "hdrplot: a few high values leave most of the axis empty; -log shows more")
-	}
 	if o.format == picture.HTML && p.Title == "" {
 		p.Title = baseName(path) // a page needs one
 	}

@@ -17,6 +17,7 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/picture"
+	"hdrkit/internal/picture/axis"
 	"hdrkit/internal/picture/page"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/sla"
@@ -62,7 +63,7 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 		return nil, err
 	}
 	g := &gathering{c: c, options: o, headers: headers, labels: fileLabels(s.Inputs), logStart: math.Inf(1)}
-	if err := g.prepare(logs); err != nil {
+	if err := g.prepare(s, logs); err != nil {
 		return nil, err
 	}
 	if err := g.readLogs(s, logs); err != nil {
@@ -105,7 +106,7 @@ func (g *gathering) overTime() bool {
 }
 
 // prepare says what the collector takes from each interval.
-func (g *gathering) prepare(logs []scan.Input) error {
+func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	o := g.options
 	k := &g.collector
 	k.Ratio, k.Aggregate, k.Moving = o.ratio, o.aggregate, o.moving
@@ -119,13 +120,77 @@ func (g *gathering) prepare(logs []scan.Input) error {
 	case o.kind.Chart.Marks == page.Cells:
 		k.WindowBytes = heatBytes
 	}
-	// Logs that were written side by side give one line only when their intervals are merged.
-	if together := len(logs) > 1 && !o.compare || o.ignoreTags; together && o.aggregate == 0 && len(k.Measures) > 0 {
-		var err error
-		k.Aggregate, err = intervalLength(logs)
-		return err
+	if len(k.Measures) == 0 || o.aggregate > 0 {
+		return nil
 	}
-	return nil
+	// Logs that were written side by side give one line only when their intervals are merged.
+	together := len(logs) > 1 && !o.compare || o.ignoreTags
+	narrow := !o.given["agg"] && o.format != picture.HTML && k.Moving == 0
+	if !together && !narrow {
+		return nil
+	}
+	found, err := g.survey(s, logs)
+	if together {
+		k.Aggregate = found.length
+	}
+	if narrow && found.points > mostPoints {
+		k.Aggregate = max(k.Aggregate, int64(axis.Window(float64(found.to-found.from)/1000, mostPoints)*1000))
+	}
+	return err
+}
+
+// mostPoints is about the number of windows of a picture over time, if nobody chose their length.
+const mostPoints = 500
+
+// A survey says how logs lie in time, in milliseconds.
+type survey struct {
+	length   int64 // of the first interval, rounded, since timers are late
+	from, to int64
+	points   int // the most intervals of a tag and a log
+}
+
+// survey looks at the intervals that the scan selects, without their payloads. Pipes can be read
+// only once, so it does not know them.
+func (g *gathering) survey(s *scan.Scan, logs []scan.Input) (found survey, err error) {
+	found = survey{length: 1000, from: math.MaxInt64, to: math.MinInt64}
+	one := *s
+	one.Inputs, one.Progress = logs, nil
+	first := true
+	for n := range logs {
+		if logs[n].Once {
+			continue
+		}
+		log, err := one.Open(n, 0)
+		if err != nil {
+			return found, err
+		}
+		points := map[string]int{}
+		for log.Scan() {
+			rec := log.Record()
+			if rec.Kind != hdrlog.IntervalRecord || !one.Select(n, &rec.Interval) {
+				continue
+			}
+			if length := rec.Interval.Length; first && length > 0 {
+				first = false
+				power := math.Pow(10, math.Floor(math.Log10(length))-1)
+				found.length = max(int64(math.Round(math.Round(length/power)*power*1000)), 1)
+			}
+			start := rec.Interval.StartMillis()
+			if g.collector.Relative {
+				start -= int64(rec.Interval.LogStart * 1000)
+			}
+			found.from, found.to = min(found.from, start), max(found.to, start+int64(rec.Interval.Length*1000))
+			if points[string(rec.Interval.Tag)]++; len(points) > mostTags {
+				break // which the reading refuses
+			}
+			found.points = max(found.points, points[string(rec.Interval.Tag)])
+		}
+		err = errors.Join(log.Err(), log.Close())
+		if err != nil {
+			return found, err
+		}
+	}
+	return found, nil
 }
 
 // measures returns what the lines show.
@@ -137,29 +202,6 @@ func (o *options) measures() []picture.Measure {
 		return picture.Timeline.Measures(o.levels) // for the lines of the page
 	}
 	return nil
-}
-
-// intervalLength returns the length of the first interval of the first file. It is rounded, since
-// timers are late.
-func intervalLength(logs []scan.Input) (ms int64, err error) {
-	for _, input := range logs {
-		if input.Once {
-			continue
-		}
-		file, err := input.Open()
-		if err != nil {
-			return 0, err
-		}
-		defer file.Close()
-		r := input.NewReader(file)
-		for r.Scan() {
-			if rec := r.Record(); rec.Kind == hdrlog.IntervalRecord && rec.Interval.Length > 0 {
-				power := math.Pow(10, math.Floor(math.Log10(rec.Interval.Length))-1)
-				return max(int64(math.Round(math.Round(rec.Interval.Length/power)*power*1000)), 1), nil
-			}
-		}
-	}
-	return 1000, nil
 }
 
 // readLogs reads all logs at once, or one after another if they are compared.

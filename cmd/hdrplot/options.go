@@ -37,7 +37,9 @@ type options struct {
 	units      *cli.Units
 	ratio      float64 // of logs, known when their comments were read
 	limits     []sla.Limit
-	aggregate  int64 // milliseconds
+	aggregate  int64           // milliseconds
+	given      map[string]bool // "agg", "p": somebody chose
+	linear     bool
 	moving     int64 // milliseconds
 	pageDigits int
 	ignoreTags bool
@@ -53,6 +55,8 @@ type options struct {
 func parseOptions(c *urfave.Context) (o *options, err error) {
 	o = &options{
 		of:         c.String("of"),
+		given:      map[string]bool{"agg": cli.Given(c, "agg"), "p": cli.Given(c, "p") || cli.Given(c, "mwp")},
+		linear:     c.Bool("linear"),
 		pageDigits: c.Int("page-digits"), ignoreTags: c.Bool("it"), compare: c.Bool("compare"),
 		picture: picture.Picture{
 			Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
@@ -129,6 +133,8 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, cli.Usagef("-ymin 0: a logarithmic axis begins above 0")
 	case o.compare && !o.absolute && slices.ContainsFunc(o.marks, func(m mark) bool { return m.absolute }):
 		return nil, cli.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
+	case o.linear && o.picture.LogValues:
+		return nil, cli.Usagef("-log and -linear: one of them only")
 	case o.diff && o.compare:
 		return nil, cli.Usagef("-diff and -compare: one of them only")
 	case o.diff && len(o.limits) > 0:
@@ -187,6 +193,12 @@ func (o *options) parseLevels(c *urfave.Context) error {
 	}
 	if cli.Given(c, "mwpl") {
 		return cli.Usagef("-mwpl is how long the window of -mwp is, which is not given")
+	}
+	if !o.given["p"] {
+		if o.levels = []float64{99, 100}; o.format == picture.HTML {
+			o.levels = []float64{100}
+		}
+		return nil
 	}
 	for text := range strings.SplitSeq(c.String("p"), ",") {
 		text = strings.ToLower(strings.TrimSpace(text))
@@ -264,7 +276,11 @@ func (o *options) dress(p *picture.Picture) {
 		p.Marks = append(p.Marks, picture.Mark{Time: at, Text: m.text})
 	}
 	p.Theme, p.Width, p.Height, p.DPI = look.Theme, look.Width, look.Height, look.DPI
-	p.Title, p.LogValues, p.Limits, p.Absolute = look.Title, look.LogValues, look.Limits, o.absolute
+	p.Title, p.Limits, p.Absolute = look.Title, look.Limits, o.absolute
+	if !o.given["p"] && o.kind == picture.Timeline {
+		p.KeepMaxima()
+	}
+	p.LogValues = look.LogValues || !o.linear && o.format != picture.HTML && p.Steep()
 	if !o.diff { // a ratio has no unit
 		p.Unit = look.Unit
 		return

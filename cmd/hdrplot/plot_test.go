@@ -76,7 +76,7 @@ func TestExamples(t *testing.T) {
 	checkPNG(t, "fixed.png", 1200, 600)
 
 	hdrplot(t, "", strings.Fields("-if fixed.hdr -ovr 1000000 -unit ms -p max,99.9,50 -of fixed.svg")...)
-	checkSVG(t, "fixed.svg", append(six, "max", "99.9%", "50%", "value (ms)", "0", "400")...)
+	checkSVG(t, "fixed.svg", append(six, "max", "p99.9", "p50", "maximum, p99.9 and p50 of each interval", "100 ms")...)
 
 	hdrplot(t, "", "-if", `.*-rt.*\.hdr`, "-it", "-type", "percentiles", "-of", "rt.pdf")
 	checkPDF(t, "rt.pdf", 900, 450)
@@ -84,12 +84,12 @@ func TestExamples(t *testing.T) {
 	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -compare -type percentiles -of ba.png")...)
 	checkPNG(t, "ba.png", 1200, 600)
 	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -compare -it -incT .*-rt -type percentiles -of ba.svg")...)
-	checkSVG(t, "ba.svg", "before", "after", "99.9%")
+	checkSVG(t, "ba.svg", "before, 44,110 values", "after, 43,293 values", "99.9%")
 
 	hdrplot(t, "", strings.Fields("-if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -of co.png")...)
 	checkPNG(t, "co.png", 1200, 600)
 	hdrplot(t, "", strings.Fields("-if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -unit ms -sla 99=5,99.9=20 -of co.svg")...)
-	checkSVG(t, "co.svg", "throttle-st", "throttle-rt", "value (ms)", "SLA: 99% ≤ 5 ms, 99.9% ≤ 20 ms")
+	checkSVG(t, "co.svg", "throttle-st, 132,330 values", "throttle-rt, 129,879 values", "value (ms)", "SLA: 99% ≤ 5 ms, 99.9% ≤ 20 ms")
 
 	hdrplot(t, "", strings.Fields("-if fixed.hdr -type heatmap -of heat.png")...)
 	checkPNG(t, "heat.png", 1200, 600)
@@ -97,7 +97,7 @@ func TestExamples(t *testing.T) {
 	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -diff -of diff.png")...)
 	checkPNG(t, "diff.png", 1200, 600)
 	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -diff -of diff.svg")...)
-	checkSVG(t, "diff.svg", append(six, "after / before", "percentile")...)
+	checkSVG(t, "diff.svg", "insert-rt, 5,338 values", "after / before", "percentile", "50%")
 	hdrplot(t, "", strings.Fields("-if fixed.hdr -facet tag -mark 26=deploy -of facets.png")...)
 	checkPNG(t, "facets.png", 1200, 600)
 	hdrplot(t, "", strings.Fields("-if fixed.hdr -facet tag -mark 26=deploy -mark 2016-07-18T00:08:00Z=clock -of facets.svg")...)
@@ -271,6 +271,23 @@ func TestLogs(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestWindows proves that a long log is drawn in about 500 windows, as -agg draws them, and that
+// the picture says how long they are.
+func TestWindows(t *testing.T) {
+	log := hour(t, 30)
+	args := []string{"-incT", "insert-rt", "-format", "svg", "-of", "-", "-if", log}
+	got := hdrplot(t, "", args...)
+	if want := hdrplot(t, "", append(args, "-agg", "10")...); got != want || !strings.Contains(got, ">p99 and maximum of 10 s windows (") {
+		t.Error("not the picture of 10 s windows")
+	}
+	if got := hdrplot(t, "", append(args, "-agg", "0")...); !strings.Contains(got, ">p99 and maximum of each interval (") {
+		t.Error("-agg 0: not each interval")
+	}
+	if got := hdrplot(t, "", append(args, "-e", "100")...); !strings.Contains(got, ">p99 and maximum of each interval (") {
+		t.Error("-e 100: not each interval")
 	}
 }
 

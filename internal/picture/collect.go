@@ -404,9 +404,9 @@ func (c *Collector) Picture(t *Type, origin int64, sorted []string) (*Picture, e
 	p.Origin, p.Digits = origin, c.windowDigits()
 	switch {
 	case c.Moving > 0:
-		p.Span = "the last " + axis.Number(float64(c.Moving)/1000) + " s"
+		p.Span = "the last " + axis.Length(c.Moving)
 	case c.Aggregate > 0:
-		p.Span = "each " + axis.Number(float64(c.Aggregate)/1000) + " s"
+		p.Span = axis.Length(c.Aggregate) + " windows"
 	}
 	p.Aggregate, p.WindowMillis = c.Aggregate, c.width
 	place := map[string]int{}

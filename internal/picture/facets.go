@@ -17,15 +17,33 @@ import (
 // mostFacets is how many small charts are drawn.
 const mostFacets = 24
 
-// facets returns a picture for each tag, and the tags: those with the highest maximum if there are
-// too many. Runs that are compared share the pictures of their tags. All is how many tags there
-// are, 0 if p shows them in one chart.
-func (p *Picture) facets() (parts []*Picture, tags []string, all int) {
-	if !p.Facets {
-		return nil, nil, 0
+// mostTogether is the number of series, or lines with labels at their ends, that one chart has.
+// Nobody can distinguish more.
+const mostTogether = 8
+
+// together returns the number of lines, or curves, that one chart would have for each measure.
+func (p *Picture) together() int {
+	switch p.Type.Chart.Marks {
+	case page.Lines:
+		return len(p.Series)
+	case page.Curves:
+		return len(p.Curves)
 	}
-	parts, tags = p.allFacets()
-	all = len(parts)
+	return 0 // a heat map adds them up
+}
+
+// facets returns a picture for each tag, and the tags: those with the highest maximum if there are
+// too many. Runs that are compared share the pictures of their tags, unless they are too many. It
+// returns nil if p shows all in one chart.
+func (p *Picture) facets() (parts []*Picture, tags []string) {
+	if !p.Facets && p.together() <= mostTogether {
+		return nil, nil
+	}
+	parts, tags = p.allFacets(tagOf)
+	if slices.ContainsFunc(parts, func(part *Picture) bool { return part.together() > mostTogether }) {
+		parts, tags = p.allFacets(func(label, _ string) string { return label })
+	}
+	all := len(parts)
 	order := make([]int, all)
 	for i := range order {
 		order[i] = i
@@ -38,7 +56,7 @@ func (p *Picture) facets() (parts []*Picture, tags []string, all int) {
 	for _, i := range order {
 		kept, names = append(kept, parts[i]), append(names, tags[i])
 	}
-	return kept, names, all
+	return kept, names
 }
 
 // max returns the highest value in a picture.
@@ -57,12 +75,14 @@ func (p *Picture) max() (highest float64) {
 	return highest
 }
 
-func (p *Picture) allFacets() (parts []*Picture, tags []string) {
+// allFacets returns a picture for each key of labels and groups.
+func (p *Picture) allFacets(key func(label, group string) string) (parts []*Picture, tags []string) {
 	at := map[string]*Picture{}
 	part := func(label, group string) *Picture {
-		tag := tagOf(label, group)
+		tag := key(label, group)
 		if at[tag] == nil {
 			own := *p
+			own.Facets = true
 			own.Series, own.Curves, own.Windows = nil, nil, nil
 			at[tag] = &own
 			parts, tags = append(parts, &own), append(tags, named(tag))
@@ -86,8 +106,7 @@ func (p *Picture) allFacets() (parts []*Picture, tags []string) {
 
 // drawFacets draws a chart for each tag, in rows, with shared axes, one legend and one title for
 // each axis.
-func (s *sheet) drawFacets() {
-	parts, tags, _ := s.facets()
+func (s *sheet) drawFacets(parts []*Picture, tags []string) {
 	cells := s.what.Marks == page.Cells
 	s.drawLegend(s.facetLegend(parts[0]))
 	if cells {
@@ -110,7 +129,15 @@ func (s *sheet) drawFacets() {
 			last.area.Max.Y -= labelSize
 			style := textStyle(labelSize)
 			style.Color = s.colours.text
-			last.text(style, x, last.area.Max.Y, shorten(style, tags[i], width-8*pixel))
+			high := last.facetHigh()
+			if textWidth(style, high) > width*2/3 {
+				high = ""
+			}
+			name := shorten(style, tags[i], width-textWidth(style, high)-24*pixel)
+			last.text(style, x, last.area.Max.Y, name)
+			faint := style
+			faint.Color = s.faint
+			last.text(faint, x+textWidth(style, name)+12*pixel, last.area.Max.Y, high)
 			last.area.Max.Y -= 4 * pixel
 			last.Type.draw(last)
 		}
@@ -127,6 +154,19 @@ func (s *sheet) drawFacets() {
 	if cells && bounds.most > 0 {
 		s.drawColourBar(whole.Rectangle, s.area.Max.X+20*pixel, bounds.least, bounds.most)
 	}
+}
+
+// facetHigh says what the highest value of a facet is. The axes are those of all facets.
+func (s *sheet) facetHigh() string {
+	if s.what.Marks != page.Lines {
+		text := s.highestText("", s.max())
+		if len(s.Curves) == 1 {
+			text += " of " + axis.Value("", float64(s.Curves[0].Count)) + " values"
+		}
+		return text
+	}
+	top, line, _ := highest(s.Series)
+	return s.highestText(line, top.Value)
 }
 
 // facetGrid returns how many columns and rows of charts fill an area, with charts about twice as
@@ -162,7 +202,7 @@ func (s *sheet) facetLegend(part *Picture) (entries []entry) {
 			if len(groups) > 1 {
 				st.colour = s.faint
 			}
-			entries = append(entries, entry{label: line, style: st})
+			entries = append(entries, entry{label: shortName(line), style: st})
 		}
 	}
 	if len(s.Limits) > 0 {

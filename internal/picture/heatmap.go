@@ -212,7 +212,7 @@ func (s *sheet) heatmap() {
 		s.area.Max.X -= barWidth
 	}
 	bar := s.area.Max.X + 20*pixel
-	s.reserveLimits(s.Limits)
+	s.reserveEndings(nil, s.Limits)
 
 	s.chart(func(c draw.Canvas, x, y func(float64) vg.Length) {
 		if !recorded {
@@ -237,7 +237,7 @@ func (s *sheet) heatmap() {
 			least, most = b.least, b.most
 		}
 		s.drawCells(c, x, y, g, bottom, least, most)
-		s.drawLimits(c, y, s.Limits)
+		s.drawEndings(c, y, nil, s.Limits)
 		s.drawMarks(c, x)
 		if s.bounds == nil {
 			s.drawColourBar(c.Rectangle, bar, least, most)

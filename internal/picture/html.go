@@ -88,7 +88,7 @@ func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, c
 		Absolute: p.Absolute, Zone: p.zone().String(), Origin: p.Origin, Height: p.Height, Theme: string(p.Theme),
 		Themes: map[string]page.Theme{"light": themeOf(Light), "dark": themeOf(Dark)}, Digits: p.Digits,
 		Offsets: [][2]int64{}, Measures: []string{}, Series: []page.Series{}, Marks: []page.Mark{},
-		Summary: p.Summary, Notes: append([]string{}, p.notes()...), Rows: rows,
+		Summary: p.Summary, Notes: append([]string{}, p.Notes...), Rows: rows,
 	}
 	if out.Summary == nil {
 		out.Summary = []page.Summary{}
@@ -147,6 +147,9 @@ func (p *Picture) addSeries(out *page.Data, windows []WindowSeries, columns int,
 	shown, rest := split(p.Series, (*Series).max)
 	for _, line := range shown[0].Lines {
 		out.Measures = append(out.Measures, line.Name)
+	}
+	if len(rest) > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; the grey band is from the lowest to the highest of the rest.", len(p.Series), mostLines))
 	}
 	all := append(slices.Clone(shown), rest...)
 	groups, lines := groupsOf(all)

@@ -51,6 +51,8 @@ type sheet struct {
 	lowest, zero   float64 // the lowest value on a logarithmic axis, and the place of 0 there
 	xTitle, yTitle string
 	marks          vg.Length // the height of the texts of marks, above the chart
+	headroom       vg.Length // above the highest value, for a label
+	endings        vg.Length // the width of the labels to the right of the chart
 	bounds         *heatBounds
 }
 
@@ -76,13 +78,14 @@ func (p *Picture) draw(canvas draw.Canvas) {
 	s := newSheet(p, draw.Crop(canvas, margin, -margin, margin, -margin))
 	s.drawTitle()
 	s.drawNotes()
-	if _, _, all := p.facets(); all > 0 {
-		s.drawFacets()
+	parts, tags := p.facets()
+	own := *p
+	own.Facets = len(parts) > 0
+	s.Picture, s.whole = &own, &own
+	if own.Facets {
+		s.drawFacets(parts, tags)
 		return
 	}
-	own := *p
-	own.Facets = false
-	s.Picture, s.whole = &own, &own
 	s.Type.draw(s)
 }
 
@@ -144,7 +147,6 @@ func fitting(style text.Style, title string, width vg.Length) string {
 type entry struct {
 	label string
 	style style
-	band  bool // a filled band rather than a line
 	plain bool // no line, only the label
 	whole bool // shortened only where a row has no room for it
 }
@@ -270,11 +272,6 @@ func (s *sheet) plate(c draw.Canvas, r vg.Rectangle, colour color.Color) {
 }
 
 func (s *sheet) drawSwatch(e entry, x, y vg.Length) {
-	if e.band {
-		h := 5 * pixel
-		s.area.FillPolygon(s.band, []vg.Point{{X: x, Y: y - h}, {X: x + swatch, Y: y - h}, {X: x + swatch, Y: y + h}, {X: x, Y: y + h}})
-		return
-	}
 	s.stroke(s.area, e.style, 2*pixel, []vg.Point{{X: x, Y: y}, {X: x + swatch, Y: y}})
 	if e.style.marked {
 		s.square(s.area, e.style, vg.Point{X: x + swatch/2, Y: y})
@@ -285,6 +282,21 @@ func (s *sheet) drawSwatch(e entry, x, y vg.Length) {
 // that grows with the square of the number of strokes that cross a row of pixels: a noisy line of
 // 4,000 points takes 1.9 s at once and 0.1 s in pieces (BenchmarkPNG).
 const strokeAtOnce = 48
+
+// strokeParts strokes the pairs of points.
+func (s *sheet) strokeParts(c draw.Canvas, st style, width vg.Length, points []vg.Point) {
+	for len(points) > 1 {
+		piece := points[:min(len(points), 2*(strokeAtOnce/2))]
+		c.SetLineStyle(draw.LineStyle{Color: st.colour, Width: width, Dashes: st.dashes})
+		var path vg.Path
+		for i := 0; i+1 < len(piece); i += 2 {
+			path.Move(piece[i])
+			path.Line(piece[i+1])
+		}
+		c.Stroke(path)
+		points = points[len(piece):]
+	}
+}
 
 func (s *sheet) stroke(c draw.Canvas, st style, width vg.Length, points []vg.Point) {
 	line := draw.LineStyle{Color: st.colour, Width: width, Dashes: st.dashes}
@@ -346,7 +358,7 @@ func (s *sheet) valueAxis(values valueRange) {
 		s.yTitle = s.scale.Titled(s.what.Name)
 	}
 	edge := (y.Max - y.Min) * beyond
-	y.Min, y.Max = y.Min-edge, y.Max+edge
+	y.Min, y.Max = y.Min-edge, y.Max+max(edge, (y.Max-y.Min)*float64(s.headroom/pixel)/float64(s.rows))
 }
 
 // marker returns a marker of fixed ticks.

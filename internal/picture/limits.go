@@ -3,7 +3,6 @@ package picture
 import (
 	"cmp"
 	"image/color"
-	"math"
 	"slices"
 	"strings"
 
@@ -29,12 +28,6 @@ func (s *sheet) limitLabel(l Limit) string {
 	return axis.Number(l.Percentile) + "% ≤ " + value
 }
 
-func (s *sheet) limitText() text.Style {
-	style := textStyle(tickSize)
-	style.Color, style.YAlign = s.limit, text.YCenter
-	return style
-}
-
 func (s *sheet) limitStyle() style { return style{colour: s.limit, dashes: []vg.Length{5, 3}} }
 
 // limitEntry returns an entry of a legend for limits.
@@ -46,32 +39,71 @@ func (s *sheet) limitEntry(limits []Limit) entry {
 	return entry{label: "SLA: " + strings.Join(labels, ", "), style: s.limitStyle(), whole: true}
 }
 
-// reserveLimits keeps room for the labels of limits to the right of the chart.
-func (s *sheet) reserveLimits(limits []Limit) {
-	if s.Facets {
-		return // the legend has them
-	}
-	width := vg.Length(0)
-	for _, l := range limits {
-		width = max(width, s.limitText().Width("SLA: "+s.limitLabel(l))+8*pixel)
-	}
-	s.area.Max.X -= width
+// An ending is a label to the right of the chart, at the end of a line.
+type ending struct {
+	value float64
+	label string
+	style style
 }
 
-// drawLimits draws a labelled line across the chart for each limit.
-func (s *sheet) drawLimits(c draw.Canvas, y func(float64) vg.Length, limits []Limit) {
-	limits = slices.Clone(limits)
-	slices.SortFunc(limits, func(a, b Limit) int { return cmp.Compare(a.Value, b.Value) })
-	lowest := vg.Length(math.Inf(-1)) // where the next label may stand
+// leader is the length of the line that leads to an ending's label.
+const leader = 22 * pixel
+
+// withLimits returns endings and those of limits. Facets have none: the legend says it.
+func (s *sheet) withLimits(endings []ending, limits []Limit) []ending {
+	if s.Facets {
+		return nil
+	}
+	endings = slices.Clone(endings)
 	for _, l := range limits {
-		at := y(l.Value)
-		s.stroke(c, s.limitStyle(), 1.3*pixel, []vg.Point{{X: c.Min.X, Y: at}, {X: c.Max.X, Y: at}})
-		if s.Facets {
-			continue
+		endings = append(endings, ending{l.Value, "SLA: " + s.limitLabel(l), s.limitStyle()})
+	}
+	return endings
+}
+
+// reserveEndings keeps room for labels to the right of the chart: at most a third of it.
+func (s *sheet) reserveEndings(endings []ending, limits []Limit) {
+	width := vg.Length(0)
+	for _, e := range s.withLimits(endings, limits) {
+		width = max(width, textWidth(s.endingText(), e.label)+leader+6*pixel)
+	}
+	s.endings = min(width, s.area.Size().X/3)
+	s.area.Max.X -= s.endings
+}
+
+func (s *sheet) endingText() text.Style {
+	style := textStyle(tickSize)
+	style.Color, style.YAlign = s.colours.text, text.YCenter
+	return style
+}
+
+// drawEndings draws the lines of limits, and the labels of all that reaches the right edge. Labels
+// that would overlap move apart, and lines lead to them.
+func (s *sheet) drawEndings(c draw.Canvas, y func(float64) vg.Length, endings []ending, limits []Limit) {
+	const row = tickSize * lineSpace
+	for _, l := range limits {
+		if at := y(l.Value); at <= c.Max.Y {
+			s.stroke(c, s.limitStyle(), 1.3*pixel, []vg.Point{{X: c.Min.X, Y: at}, {X: c.Max.X, Y: at}})
 		}
-		label := max(at, lowest)
-		c.FillText(s.limitText(), vg.Point{X: c.Max.X + 8*pixel, Y: label}, "SLA: "+s.limitLabel(l))
-		lowest = label + tickSize*lineSpace
+	}
+	endings = s.withLimits(endings, limits)
+	slices.SortStableFunc(endings, func(a, b ending) int { return cmp.Compare(a.value, b.value) })
+	places := make([]vg.Length, len(endings))
+	for i, e := range endings {
+		if places[i] = min(max(y(e.value), c.Min.Y), c.Max.Y); i > 0 {
+			places[i] = max(places[i], places[i-1]+row)
+		}
+	}
+	highest := c.Max.Y
+	for i := len(places) - 1; i >= 0; i-- {
+		places[i] = min(places[i], highest)
+		highest = places[i] - row
+	}
+	style := s.endingText()
+	for i, e := range endings {
+		x, from := c.Max.X, min(max(y(e.value), c.Min.Y), c.Max.Y)
+		s.stroke(s.area, e.style, 1.3*pixel, []vg.Point{{X: x, Y: from}, {X: x + 6*pixel, Y: from}, {X: x + leader - 8*pixel, Y: places[i]}, {X: x + leader - 2*pixel, Y: places[i]}})
+		s.area.FillText(style, vg.Point{X: x + leader + 2*pixel, Y: places[i]}, shorten(style, e.label, s.endings-leader-4*pixel))
 	}
 }
 
@@ -98,9 +130,11 @@ func (s *sheet) drawBreaches(c draw.Canvas, x func(float64) vg.Length, series []
 }
 
 // breach returns the colour of shades: that of limits, as light as the background allows.
-func (s *sheet) breach() color.Color {
-	const share = 0.14
-	r, g, b, _ := s.limit.RGBA()
+func (s *sheet) breach() color.Color { return s.mixed(s.limit, 0.14) }
+
+// mixed returns a share of a colour, and the background for the rest.
+func (s *sheet) mixed(c color.Color, share float64) color.Color {
+	r, g, b, _ := c.RGBA()
 	r0, g0, b0, _ := s.background.RGBA()
 	mix := func(a, b uint32) uint8 { return uint8((share*float64(a) + (1-share)*float64(b)) / 257) }
 	return color.RGBA{mix(r, r0), mix(g, g0), mix(b, b0), 255}

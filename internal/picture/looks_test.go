@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
+	"image/color"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -14,6 +17,8 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
 
 	"hdrkit/hdrlog/histogram"
 )
@@ -169,22 +174,31 @@ func TestStyles(t *testing.T) {
 	}
 }
 
-func TestFlattened(t *testing.T) {
+// TestSteep proves that few high values make the axis logarithmic, and that nothing else does.
+func TestSteep(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		values func(i int) int64
-		log    bool
+		change func(p *Picture)
 		want   bool
 	}{
-		"even":    {func(i int) int64 { return 1000 + int64(i) }, false, false},
-		"outlier": {func(i int) int64 { return 1000 + 999000*int64(i/99) }, false, true},
-		"log":     {func(i int) int64 { return 1000 + 999000*int64(i/99) }, true, false},
+		"even":        {func(i int) int64 { return 1000 + int64(i) }, nil, false},
+		"49 times":    {func(i int) int64 { return 1000 + 48_000*int64(i/99) }, nil, false},
+		"51 times":    {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, nil, true},
+		"fixed ends":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *Picture) { p.High = 1e6 }, false},
+		"throughput":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *Picture) { p.Type = Throughput }, false},
+		"no interval": {nil, func(p *Picture) { p.Series = nil }, false},
 	} {
-		p := collect(t, Timeline, timeline(100), 100, func(i int) (string, float64, float64, []int64) {
+		p := collect(t, Timeline, timeline(99, 100), 100, func(i int) (string, float64, float64, []int64) {
+			if test.values == nil {
+				return "", float64(i), 1, nil
+			}
 			return "", float64(i), 1, []int64{test.values(i)}
 		})
-		p.LogValues = test.log
-		if p.Flattened() != test.want {
+		if test.change != nil {
+			test.change(p)
+		}
+		if p.Steep() != test.want {
 			t.Errorf("%s: %v", name, !test.want)
 		}
 	}
@@ -209,27 +223,73 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// TestThinnedDots proves that only lines that show each interval have dots.
-func TestThinnedDots(t *testing.T) {
+// TestStairs proves that a line is level for as long as each interval lasts.
+func TestStairs(t *testing.T) {
 	t.Parallel()
-	dots := func(intervals int, start func(i int) float64) int {
-		p := collect(t, Timeline, timeline(100), intervals, func(i int) (string, float64, float64, []int64) {
-			return "", start(i), 0.1, []int64{int64(1000 + i%7)}
-		})
-		var svg bytes.Buffer
-		if err := p.WriteSVG(&svg); err != nil {
-			t.Fatal(err)
+	p := collect(t, Timeline, timeline(100), 12, func(i int) (string, float64, float64, []int64) {
+		return "", float64(10 * i), 10, []int64{int64(1000 + 100*(i%5))}
+	})
+	width, height := p.size()
+	canvas := &recorder.Canvas{}
+	p.draw(draw.NewCanvas(canvas, width, height))
+	level := map[int]int{} // lengths in pixels, of the colour of the line
+	var colour color.Color
+	for _, action := range canvas.Actions {
+		switch action := action.(type) {
+		case *recorder.SetColor:
+			colour = action.Color
+		case *recorder.Stroke:
+			for i := 1; colour == p.colours().lines[0] && i < len(action.Path); i++ {
+				if a, b := action.Path[i-1].Pos, action.Path[i].Pos; action.Path[i].Type == vg.LineComp && a.Y == b.Y {
+					level[int(math.Round(float64((b.X-a.X)/pixel)))]++
+				}
+			}
 		}
-		return strings.Count(svg.String(), "C") // a dot is four curves
 	}
-	apart := func(i int) float64 { return float64(i) * 3 }
-	if dots(20, apart) < 60 {
-		t.Error("few intervals have no dots")
+	if len(level) > 2 || slices.Max(slices.Collect(maps.Values(level))) < 6 || slices.Min(slices.Collect(maps.Keys(level))) < 80 {
+		t.Errorf("lengths in pixels %v of twelve intervals", level)
 	}
-	bursts := func(i int) float64 { return float64(i/50*1000) + float64(i%50)/100 }
-	for intervals, start := range map[int]func(int) float64{20000: apart, 100: bursts} {
-		if got := dots(intervals, start); got > 10 {
-			t.Errorf("%d intervals: %d curves in a thinned line", intervals, got)
+}
+
+// TestTogether proves how many lines share a chart, and that runs share the charts of their tags
+// if these do not become too full.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ groups, tags, parts, lines int }{
+		{1, 8, 0, 8}, {1, 9, 9, 1}, {3, 2, 0, 6}, {3, 6, 6, 3}, {9, 1, 9, 1}, {10, 2, 20, 1},
+	} {
+		p := New(Timeline)
+		for g := range test.groups {
+			for tag := range test.tags {
+				group := fmt.Sprint("node", g)
+				p.Series = append(p.Series, Series{Label: fmt.Sprint(group, " tag", tag), Group: group, Lines: []Line{{Name: "max"}}})
+			}
+		}
+		parts, tags := p.facets()
+		lines := len(p.Series)
+		if len(parts) > 0 {
+			lines = len(parts[0].Series)
+		}
+		if len(parts) != test.parts || len(tags) != test.parts || lines != test.lines {
+			t.Errorf("%d tags of %d runs: %d charts %q, the first with %d lines", test.tags, test.groups, len(parts), tags, lines)
+		}
+	}
+}
+
+// TestEndings proves that up to eight lines have a label at their ends, and more have a legend.
+func TestEndings(t *testing.T) {
+	t.Parallel()
+	for _, tags := range []int{2, 3} {
+		p := collect(t, Timeline, timeline(50, 99, 100), 60, func(i int) (string, float64, float64, []int64) {
+			return fmt.Sprint("tag", i%tags), float64(i / tags), 1, []int64{int64(1000 + i)}
+		})
+		found := map[string]bool{}
+		for _, box := range texts(t, p) {
+			found[box.text] = box.left > 700 // to the right
+		}
+		legend, known := found["p99"]
+		if tags == 2 && (!found["tag0 p99"] || !found["tag1 max"] || known) || tags == 3 && (found["tag0 p99"] || !known || legend) {
+			t.Errorf("%d tags: %v", tags, found)
 		}
 	}
 }

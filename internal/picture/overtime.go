@@ -2,7 +2,6 @@ package picture
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -15,14 +14,12 @@ import (
 
 // overTime draws a timeline or throughput chart.
 func (s *sheet) overTime() {
-	shown, rest := split(s.Series, (*Series).max)
-	if s.Facets {
-		shown, rest = s.Series, nil
-	}
+	shown := s.Series
 	groups, lines := groupsOf(shown)
 	styles := s.colours.stylesFor(groups, len(lines))
-	if !s.Facets {
-		s.drawLegend(s.lineLegend(styles, shown, rest, lines))
+	endings := s.lineEndings(styles, len(lines))
+	if !s.Facets && len(endings) == 0 {
+		s.drawLegend(s.lineLegend(styles, shown, lines))
 	}
 	s.reserveMarks()
 	s.measureArea()
@@ -40,8 +37,11 @@ func (s *sheet) overTime() {
 	for _, l := range s.Limits {
 		values.add(l.Value)
 	}
+	if !s.Facets {
+		s.headroom = noteSize + 8*pixel
+	}
 	s.valueAxis(values)
-	s.reserveLimits(s.Limits)
+	s.reserveEndings(endings, s.Limits)
 
 	s.chart(func(c draw.Canvas, x, y func(float64) vg.Length) {
 		if !any || !recorded {
@@ -50,23 +50,22 @@ func (s *sheet) overTime() {
 		}
 		width := (to - from) / float64(s.columns)
 		s.drawBreaches(c, x, shown, width)
-		s.drawBands(c, x, y, envelope(firstLines(rest), from, to, s.columns))
+		inside := func(v float64) vg.Length { return min(max(y(v), c.Min.Y), c.Max.Y) }
 		for _, i := range drawingOrder(shown, s.columns) {
 			for n, line := range shown[i].Lines {
-				s.drawLine(c, x, y, styles.of(i, n), line.Points, runs(line.Points, width))
+				s.drawLine(c, x, inside, styles.of(i, n), runs(line.Points, width))
 			}
 		}
-		s.drawLimits(c, y, s.Limits)
+		s.drawEndings(c, y, endings, s.Limits)
 		s.drawMarks(c, x)
-		if top, line, ok := highest(s.Series); ok {
-			s.labelHighest(c, x(top.middle()), y(top.Value), s.highestName(line), top.Value)
+		if top, line, ok := highest(s.Series); ok && !s.Facets {
+			s.labelHighest(c, x(top.middle()), y(top.Value), s.highestText(line, top.Value))
 		}
 	})
 }
 
-// lineLegend returns an entry for each series, one for each measure if there are several, and one
-// for the rest.
-func (s *sheet) lineLegend(styles *stylist, shown, rest []Series, lines []string) (entries []entry) {
+// lineLegend returns an entry for each series, and one for each measure if there are several.
+func (s *sheet) lineLegend(styles *stylist, shown []Series, lines []string) (entries []entry) {
 	if len(shown) > 1 || len(shown) == 1 && shown[0].Label != "" {
 		for i, series := range shown {
 			entries = append(entries, entry{label: named(series.Label), style: styles.of(i, 0)})
@@ -81,13 +80,37 @@ func (s *sheet) lineLegend(styles *stylist, shown, rest []Series, lines []string
 			if len(shown) > 1 {
 				st.colour = s.faint
 			}
-			entries = append(entries, entry{label: line, style: st})
+			entries = append(entries, entry{label: shortName(line), style: st})
 		}
 	}
-	if len(rest) > 0 {
-		entries = append(entries, entry{label: fmt.Sprintf("the other %d", len(rest)), band: true})
-	}
 	return entries
+}
+
+// lineEndings returns the labels for the right ends of the lines, if they are few.
+func (s *sheet) lineEndings(styles *stylist, measures int) (endings []ending) {
+	if s.Facets || len(s.Series)*measures > mostTogether {
+		return nil
+	}
+	for i, series := range s.Series {
+		for n, line := range series.Lines {
+			label := named(series.Label)
+			if measures > 1 {
+				label += " " + shortName(line.Name)
+			}
+			if len(s.Series) == 1 && series.Label == "" && measures > 1 {
+				label = shortName(line.Name)
+			} else if len(s.Series) == 1 && series.Label == "" {
+				return nil
+			}
+			for _, p := range slices.Backward(line.Points) {
+				if !math.IsNaN(p.Value) {
+					endings = append(endings, ending{p.Value, label, styles.of(i, n)})
+					break
+				}
+			}
+		}
+	}
+	return endings
 }
 
 // named returns the label of a series as it is printed.
@@ -167,97 +190,57 @@ func highest(series []Series) (top Point, name string, ok bool) {
 	return top, name, ok
 }
 
-// highestName returns what the highest point of a line is: a maximum only if the line shows maxima.
-func (s *sheet) highestName(line string) string {
-	if percentile, ok := strings.CutSuffix(line, "%"); ok && !s.what.Rate {
-		return "highest p" + percentile
+// highestText says what the highest point of a line is: a maximum only if the line shows maxima.
+func (s *sheet) highestText(line string, v float64) string {
+	name := "max"
+	if s.Baseline > 0 {
+		name = "highest ratio"
 	}
-	return "max"
+	if strings.HasSuffix(line, "%") && !s.what.Rate {
+		name = "highest " + shortName(line)
+	}
+	return name + " " + axis.Value(s.what.Unit, v)
 }
 
-// Flattened reports whether a few high values leave most of a linear axis empty: a logarithmic one
-// would show more.
-func (p *Picture) Flattened() bool {
-	var values []float64
-	for _, s := range p.Series {
-		for _, line := range s.Lines {
-			for _, point := range line.Points {
-				if point.Value > 0 {
-					values = append(values, point.Value)
-				}
-			}
-		}
-	}
-	if p.LogValues || p.Type.Chart.Log || len(values) < 20 || p.High > 0 {
-		return false
-	}
-	slices.Sort(values)
-	return values[len(values)-1] > 20*values[len(values)*9/10]
-}
-
-// labelHighest writes the highest value beside its point, with a name.
-func (s *sheet) labelHighest(c draw.Canvas, x, y vg.Length, name string, v float64) {
-	label := name + " " + axis.Value(s.what.Unit, v)
-	if x < c.Min.X || x > c.Max.X || y < c.Min.Y || y > c.Max.Y {
+// labelHighest writes a text above the highest point, where there is headroom.
+func (s *sheet) labelHighest(c draw.Canvas, x, y vg.Length, label string) {
+	if x < c.Min.X || x > c.Max.X || y < c.Min.Y || y > c.Max.Y-s.headroom/2 {
 		return // the axis does not reach so far
 	}
 	style := textStyle(noteSize)
 	style.Color = s.colours.text
 	width := textWidth(style, label)
-	if y+5*pixel+noteSize <= c.Max.Y {
-		// Nothing is higher, so the label hides nothing.
-		c.FillText(style, vg.Point{X: min(max(x-width/2, c.Min.X+2*pixel), c.Max.X-width), Y: y + 4*pixel}, label)
-		return
-	}
-	at := vg.Point{X: x + 8*pixel, Y: c.Max.Y - noteSize*lineSpace}
-	if at.X+width > c.Max.X {
-		at.X = x - 8*pixel - width
-	}
-	c.FillText(style, at, label)
+	c.FillText(style, vg.Point{X: min(max(x-width/2, c.Min.X+2*pixel), c.Max.X-width), Y: y + 4*pixel}, label)
 }
 
-// fewPoints is the number of points up to which a line has a dot at each.
-const fewPoints = 40
-
-// drawLine draws a line, whose points are thinned to runs. A thinned line has no dots.
-func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, all []Point, runs [][]Point) {
-	if len(runs) == 0 {
-		return
-	}
-	points, recorded := 0, 0
+// drawLine draws a line as steps, each as wide as its interval. The points are thinned to runs.
+// Between steps the line is pale: otherwise a noisy line would be a wall.
+func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, runs [][]Point) {
+	const least = 3 * pixel // of an interval between gaps, so that it can be seen
+	points := 0
 	for _, run := range runs {
 		points += len(run)
 	}
-	for _, p := range all {
-		if !math.IsNaN(p.Value) {
-			recorded++
-		}
-	}
-	width := 1.8 * pixel
-	if points > s.columns/2 {
-		width = 1.1 * pixel
-	}
-	dots := points == recorded && points <= s.columns/4
-	next := x(runs[0][0].middle()) + 40*pixel
+	dense := points > s.columns/2
+	pale := style{colour: s.mixed(st.colour, 0.45)}
+	next := c.Min.X + 40*pixel
 	for _, run := range runs {
-		path := make([]vg.Point, 0, len(run))
+		var path []vg.Point
 		for _, p := range run {
-			path = append(path, vg.Point{X: x(p.middle()), Y: y(p.Value)})
-		}
-		if len(run) == 1 {
-			// One interval between gaps is a line as long as it lasted, and can be seen.
-			p := run[0]
-			at := y(p.Value)
-			path = []vg.Point{{X: x(p.Start), Y: at}, {X: max(x(p.End), x(p.Start)+pixel), Y: at}}
-			if dots {
-				s.dot(c, st, 2.5*pixel, vg.Point{X: x(p.middle()), Y: at})
+			from, at := x(p.Start), y(p.Value)
+			if n := len(path); n > 0 {
+				from = max(from, path[n-1].X)
+				path[n-1].X = from
 			}
+			path = append(path, vg.Point{X: from, Y: at}, vg.Point{X: max(x(p.End), from), Y: at})
 		}
-		s.stroke(c, st, width, path)
-		if dots && points <= fewPoints && len(run) > 1 {
-			for _, at := range path {
-				s.dot(c, st, 2.5*pixel, at)
-			}
+		last := &path[len(path)-1]
+		last.X = max(last.X, path[0].X+least)
+		if dense {
+			s.stroke(c, st, 1.1*pixel, path)
+		} else {
+			s.strokeParts(c, pale, pixel, path[1:len(path)-1])
+			s.strokeParts(c, st, 1.8*pixel, path)
 		}
 		if st.marked {
 			next = s.drawSigns(c, st, path, next)
@@ -280,26 +263,4 @@ func (s *sheet) drawSigns(c draw.Canvas, st style, path []vg.Point, next vg.Leng
 func (s *sheet) square(c draw.Canvas, st style, at vg.Point) {
 	const half = 3 * pixel
 	s.plate(c, vg.Rectangle{Min: vg.Point{X: at.X - half, Y: at.Y - half}, Max: vg.Point{X: at.X + half, Y: at.Y + half}}, st.colour)
-}
-
-func (s *sheet) drawBands(c draw.Canvas, x, y func(float64) vg.Length, bands []band) {
-	for i := 0; i < len(bands); {
-		var top, bottom []vg.Point
-		for ; i < len(bands) && !math.IsNaN(bands[i].low); i++ {
-			b := bands[i]
-			low, high := y(b.low), y(b.high)
-			if high-low < pixel {
-				high += pixel
-			}
-			top = append(top, vg.Point{X: x(b.from), Y: high}, vg.Point{X: x(b.to), Y: high})
-			bottom = append(bottom, vg.Point{X: x(b.from), Y: low}, vg.Point{X: x(b.to), Y: low})
-		}
-		if len(top) > 0 {
-			slices.Reverse(bottom)
-			c.FillPolygon(s.band, append(top, bottom...))
-		}
-		for i < len(bands) && math.IsNaN(bands[i].low) {
-			i++
-		}
-	}
 }

@@ -2,9 +2,7 @@ package picture
 
 import (
 	"cmp"
-	"fmt"
 	"image/color"
-	"iter"
 	"math"
 	"slices"
 
@@ -58,14 +56,10 @@ func (c *Curve) max() float64 {
 
 // percentiles draws a chart of percentile curves.
 func (s *sheet) percentiles() {
-	shown, rest := split(s.Curves, (*Curve).max)
-	if s.Facets {
-		shown, rest = s.Curves, nil
-	}
+	shown := s.Curves
 	styles := s.colours.stylesFor(groupsOfCurves(shown), 1)
 	lines, steps := splitLimits(s.Limits)
 	values, last, recorded := newRange(), 2.0, false
-	var top Point
 	for _, curve := range s.whole.Curves {
 		if curve.Count == 0 {
 			continue
@@ -80,27 +74,24 @@ func (s *sheet) percentiles() {
 			values.add(b.High)
 		}
 	}
-	for _, curve := range s.Curves {
-		for _, p := range curve.points() {
-			if p.Value > top.Value {
-				top = p
-			}
-		}
-	}
 	for _, l := range s.Limits {
 		values.add(l.Value)
 	}
 	s.scale = axis.ScaleFor(s.what.Unit, values.high)
-	if !s.Facets {
-		s.drawLegend(s.curveLegend(styles, shown, rest, steps))
+	endings := s.curveEndings(styles)
+	if !s.Facets && len(steps) > 0 {
+		s.drawLegend([]entry{s.limitEntry(steps)})
 	}
 	s.measureArea()
+	if !s.Facets {
+		s.headroom = noteSize + 8*pixel
+	}
 	s.valueAxis(values)
 	x := &s.plot.X
 	x.Min, x.Max = 0, last
 	x.Tick.Marker = marker(axis.NinesTicks(last, 64*last/float64(s.columns*96/s.DPI)))
 	s.xTitle = "percentile"
-	s.reserveLimits(lines)
+	s.reserveEndings(endings, lines)
 
 	s.chart(func(c draw.Canvas, x, y func(float64) vg.Length) {
 		if !recorded {
@@ -111,20 +102,21 @@ func (s *sheet) percentiles() {
 		if s.Baseline > 0 {
 			s.stroke(c, style{colour: s.faint}, 1.6*pixel, []vg.Point{{X: c.Min.X, Y: y(s.Baseline)}, {X: c.Max.X, Y: y(s.Baseline)}})
 		}
-		s.drawBands(c, x, y, envelope(stairs(rest), 0, last, s.columns))
 		for i := range shown {
 			s.drawConfidence(c, x, y, styles.of(i, 0), shown[i].Band)
 		}
 		for i := range shown {
 			s.drawCurve(c, x, y, styles.of(i, 0), shown[i].points())
 		}
-		s.drawLimits(c, y, lines)
-		s.drawSteps(c, x, y, steps)
-		highest := "max"
-		if s.Baseline > 0 {
-			highest = "highest ratio"
+		for i, e := range endings {
+			pale := style{colour: s.mixed(e.style.colour, 0.45), dashes: []vg.Length{1, 3}}
+			s.stroke(c, pale, pixel, []vg.Point{{X: x(shown[i].end()), Y: y(e.value)}, {X: c.Max.X, Y: y(e.value)}})
 		}
-		s.labelHighest(c, x(top.Start), y(top.Value), highest, top.Value)
+		s.drawEndings(c, y, endings, lines)
+		s.drawSteps(c, x, y, steps)
+		if top := slices.MaxFunc(shown, func(a, b Curve) int { return cmp.Compare(a.max(), b.max()) }); !s.Facets {
+			s.labelHighest(c, x(top.end()), y(top.max()), s.highestText("", top.max()))
+		}
 	})
 }
 
@@ -187,19 +179,19 @@ func (s *sheet) drawCurve(c draw.Canvas, x, y func(float64) vg.Length, st style,
 	}
 }
 
-func (s *sheet) curveLegend(styles *stylist, shown, rest []Curve, steps []Limit) (entries []entry) {
-	if len(shown) > 1 || len(shown) == 1 && shown[0].Label != "" {
-		for i, curve := range shown {
-			entries = append(entries, entry{label: named(curve.Label), style: styles.of(i, 0)})
+// curveEndings returns a label for the end of each curve: what it is, and of how many values.
+func (s *sheet) curveEndings(styles *stylist) (endings []ending) {
+	for i, curve := range s.Curves {
+		if s.Facets {
+			break // their titles say it
 		}
+		values := axis.Value("", float64(curve.Count)) + " values"
+		if curve.Label != "" || len(s.Curves) > 1 {
+			values = named(curve.Label) + ", " + values
+		}
+		endings = append(endings, ending{curve.max(), values, styles.of(i, 0)})
 	}
-	if len(rest) > 0 {
-		entries = append(entries, entry{label: fmt.Sprintf("the other %d", len(rest)), band: true})
-	}
-	if len(steps) > 0 {
-		entries = append(entries, s.limitEntry(steps))
-	}
-	return entries
+	return endings
 }
 
 // splitLimits returns the limits for all values, and those for percentiles, which form steps.
@@ -228,20 +220,4 @@ func (s *sheet) drawSteps(c draw.Canvas, x, y func(float64) vg.Length, steps []L
 		at = to
 	}
 	s.stroke(c, s.limitStyle(), 1.6*pixel, path)
-}
-
-// stairs iterates over curves as lines over the axis of nines.
-func stairs(curves []Curve) iter.Seq[[]Point] {
-	return func(yield func([]Point) bool) {
-		for _, curve := range curves {
-			points := curve.points()
-			for i := 1; i < len(points); i++ {
-				points[i-1].End = points[i].Start
-				points[i-1].Value = points[i].Value
-			}
-			if !yield(points) {
-				return
-			}
-		}
-	}
 }

@@ -170,11 +170,7 @@ func (p *Picture) zone() *time.Location {
 // notes returns the notes, and one about what the chart leaves out.
 func (p *Picture) notes() []string {
 	notes := slices.Clone(p.Notes)
-	series := max(len(p.Series), len(p.Curves))
-	if p.Type.Chart.Marks != page.Cells && series > mostLines && !p.Facets {
-		notes = append(notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; the grey band is from the lowest to the highest of the rest.", series, mostLines))
-	}
-	if _, _, all := p.facets(); all > mostFacets {
+	if all := p.together(); all > mostFacets {
 		notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum are shown.", all, mostFacets))
 	}
 	return notes

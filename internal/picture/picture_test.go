@@ -312,8 +312,8 @@ func testTextInside(t *testing.T, name string, p *Picture) {
 func TestLimitsWhole(t *testing.T) {
 	t.Parallel()
 	c := &Collector{}
-	p := collect(t, Percentiles, c, 12*20, func(i int) (string, float64, float64, []int64) {
-		return fmt.Sprintf("a-tag-of-some-length-%d", i%12), float64(i / 12), 1, latencies(int64(i), 20, 1e6)
+	p := collect(t, Percentiles, c, 8*20, func(i int) (string, float64, float64, []int64) {
+		return fmt.Sprintf("a-tag-of-some-length-%d", i%8), float64(i / 8), 1, latencies(int64(i), 20, 1e6)
 	})
 	p.Limits = []Limit{{99, 60e6}, {99.9, 320e6}}
 	p.Width, p.Height = 400, 300

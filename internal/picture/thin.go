@@ -2,7 +2,6 @@ package picture
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 )
@@ -107,7 +106,7 @@ func timeRange(series []Series) (from, to float64, ok bool) {
 	return from, to, from <= to
 }
 
-// mostLines is the number of series that get a line of their own. Nobody can distinguish more.
+// mostLines is the number of series that get a line of their own on a page.
 const mostLines = 12
 
 // split returns the series with the highest maximum, in their old order, and the rest.
@@ -134,47 +133,4 @@ func split[T any](series []T, highest func(*T) float64) (shown, rest []T) {
 		}
 	}
 	return shown, rest
-}
-
-// A band is the lowest and the highest value in a column, NaN if there is none.
-type band struct{ from, to, low, high float64 }
-
-// firstLines iterates over the first lines of series.
-func firstLines(series []Series) iter.Seq[[]Point] {
-	return func(yield func([]Point) bool) {
-		for _, s := range series {
-			if !yield(s.Lines[0].Points) {
-				return
-			}
-		}
-	}
-}
-
-// envelope returns the range of values of all lines, column by column.
-func envelope(lines iter.Seq[[]Point], from, to float64, columns int) []band {
-	if to <= from {
-		return nil
-	}
-	bands := make([]band, columns)
-	width := (to - from) / float64(columns)
-	for i := range bands {
-		bands[i] = band{from + float64(i)*width, from + float64(i+1)*width, math.NaN(), math.NaN()}
-	}
-	for points := range lines {
-		for _, p := range points {
-			if math.IsNaN(p.Value) {
-				continue
-			}
-			first := min(max(int((p.Start-from)/width), 0), columns-1)
-			last := min(max(int(math.Ceil((p.End-from)/width))-1, first), columns-1)
-			for i := first; i <= last; i++ {
-				b := &bands[i]
-				if math.IsNaN(b.low) {
-					b.low, b.high = p.Value, p.Value
-				}
-				b.low, b.high = math.Min(b.low, p.Value), math.Max(b.high, p.Value)
-			}
-		}
-	}
-	return bands
 }

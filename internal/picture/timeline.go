@@ -1,11 +1,15 @@
 package picture
 
-import "hdrkit/internal/picture/page"
+import (
+	"strings"
+
+	"hdrkit/internal/picture/page"
+)
 
 // Timeline is a chart of values over time.
 var Timeline = &Type{
 	Name:    "timeline",
-	Options: []string{"p", "mwp", "agg", "time", "compare", "mark", "tz"},
+	Options: []string{"p", "mwp", "agg", "linear", "time", "compare", "mark", "tz"},
 	Measures: func(percentiles []float64) (all []Measure) {
 		for _, percentile := range percentiles {
 			all = append(all, AtPercentile(percentile))
@@ -16,13 +20,65 @@ var Timeline = &Type{
 		Marks: page.Lines, Breaches: true, Empty: "no values were recorded", EmptyView: "no interval with values starts in this time",
 	},
 	name: func(p *Picture) string {
-		if len(p.Series) == 0 || len(p.Series[0].Lines) != 1 {
+		if len(p.Series) == 0 {
 			return "value"
 		}
-		if name := p.Series[0].Lines[0].Name; name != "max" {
-			return name + " of " + p.Span
+		var names []string
+		for _, line := range p.Series[0].Lines {
+			names = append(names, strings.Replace(shortName(line.Name), "max", "maximum", 1))
 		}
-		return "maximum of " + p.Span
+		last := len(names) - 1
+		if last > 0 {
+			names = []string{strings.Join(names[:last], ", "), names[last]}
+		}
+		return strings.Join(names, " and ") + " of " + p.Span
 	},
-	draw: (*sheet).overTime,
+	steep: true,
+	draw:  (*sheet).overTime,
+}
+
+// shortName returns the name of a line: p99 for 99%.
+func shortName(line string) string {
+	if percentile, ok := strings.CutSuffix(line, "%"); ok {
+		return "p" + percentile
+	}
+	return line
+}
+
+// steep is how many times the median of the maxima the highest one is at least on an axis that is
+// logarithmic if nobody chose.
+const steep = 50
+
+// Steep reports whether a few high values leave most of a linear axis empty.
+func (p *Picture) Steep() bool {
+	var values []float64
+	for _, s := range p.Series {
+		line := s.Lines[len(s.Lines)-1]
+		for _, l := range s.Lines {
+			if l.Name == "max" {
+				line = l
+			}
+		}
+		for _, point := range line.Points {
+			if point.Value > 0 {
+				values = append(values, point.Value)
+			}
+		}
+	}
+	middle := median(values) // which sorts them
+	return p.Type.steep && len(values) > 0 && p.Low == 0 && p.High == 0 && values[len(values)-1] > steep*middle
+}
+
+// mostNarrow is the number of series in one chart up to which each has several lines by default.
+const mostNarrow = 4
+
+// KeepMaxima drops all lines but the maxima where they would be too many in one chart.
+func (p *Picture) KeepMaxima() {
+	if parts, _ := p.facets(); parts != nil || len(p.Series) <= mostNarrow {
+		return
+	}
+	for i := range p.Series {
+		lines := p.Series[i].Lines
+		p.Series[i].Lines = lines[len(lines)-1:]
+	}
 }

@@ -17,7 +17,9 @@ type Type struct {
 	Chart page.Chart
 	// name returns the title of the axis of values, if it depends on the data.
 	name func(p *Picture) string
-	draw func(s *sheet)
+	// steep says that the axis of values is logarithmic by default if [Picture.Steep] holds.
+	steep bool
+	draw  func(s *sheet)
 }
 
 // Types are all types of charts.

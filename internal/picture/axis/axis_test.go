@@ -5,6 +5,7 @@ import (
 	"flag"
 	"math"
 	"os"
+	"slices"
 	"testing"
 	"time"
 	_ "time/tzdata"
@@ -69,6 +70,32 @@ func (g *golden) got(t *testing.T) (title string, labels []string, at []float64)
 		}
 	}
 	return title, labels, at
+}
+
+// TestHalf proves that 50% has a tick, however long the axis is, and labels keep apart.
+func TestHalf(t *testing.T) {
+	t.Parallel()
+	for last := 1.0; last < 17; last += 0.3 {
+		for _, pixels := range []float64{200, 400, 1100} {
+			gap := 64 * last / pixels
+			ticks := NinesTicks(last, gap)
+			if !slices.ContainsFunc(ticks, func(tick Tick) bool { return tick.Value == Nines(50) }) {
+				t.Errorf("%v nines on %v pixels: no tick", last, pixels)
+			}
+			before := math.Inf(-1)
+			for _, tick := range ticks {
+				if tick.Label != "" {
+					if tick.Value-before < gap {
+						t.Errorf("%v nines on %v pixels: %s is %v after the label before", last, pixels, tick.Label, tick.Value-before)
+					}
+					before = tick.Value
+				}
+			}
+		}
+	}
+	if ticks := NinesTicks(9, 0.5); ticks[0].Label != "" || ticks[1].Label != "50%" {
+		t.Errorf("%+v", ticks[:2])
+	}
 }
 
 // TestGolden compares the rules with cases that a person checked. With -update it fills in the

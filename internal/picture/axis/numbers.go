@@ -149,6 +149,22 @@ func Handy(unit string, v float64) string {
 	return Number(v*seconds/best.seconds) + " " + best.name
 }
 
+// Length prints a length of time in milliseconds in the largest unit that needs no fraction.
+func Length(ms int64) string {
+	for _, u := range []struct {
+		ms   int64
+		name string
+	}{{24 * 3600_000, "d"}, {3600_000, "h"}, {60_000, "min"}, {1000, "s"}} {
+		if ms >= u.ms && ms%u.ms == 0 {
+			return Number(float64(ms/u.ms)) + " " + u.name
+		}
+	}
+	if ms > 1000 {
+		return Number(float64(ms)/1000) + " s"
+	}
+	return Number(float64(ms)) + " ms"
+}
+
 // Power10 returns 10 to the power of e exactly, which math.Pow need not do.
 func Power10(e int) float64 {
 	v, _ := strconv.ParseFloat("1e"+strconv.Itoa(e), 64)

@@ -102,6 +102,14 @@ var secondSteps = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5
 
 const day = 24 * 3600
 
+// Window returns the sensible length of windows, in seconds, of which so many fill a time.
+func Window(span float64, most int) float64 {
+	if step := timeStep(span, most); step > 0 {
+		return step
+	}
+	return math.Max(roundStep(span/day, most), 1) * day
+}
+
 // timeStep returns the smallest sensible distance of at most so many ticks, or 0 if they are more
 // than a week apart.
 func timeStep(span float64, most int) float64 {
@@ -116,10 +124,7 @@ func timeStep(span float64, most int) float64 {
 // Relative returns the ticks of an axis of seconds since the start, and the name of the axis.
 func Relative(from, to float64, most int) (ticks []Tick, title string) {
 	span := to - from
-	step := timeStep(span, most)
-	if step == 0 {
-		step = math.Max(roundStep(span/day, most), 1) * day
-	}
+	step := Window(span, most)
 	title, label := "", Number
 	switch furthest := math.Max(math.Abs(from), math.Abs(to)); {
 	case furthest <= 180:
@@ -239,7 +244,7 @@ func calendar(from, to, origin float64, zone *time.Location, most int) (ticks []
 func Nines(percentile float64) float64 { return -math.Log10(1 - percentile/100) }
 
 // NinesTicks returns the ticks of an axis of nines that ends at last. Labels are at least gap nines
-// apart.
+// apart. Where 0% and 50% do not both have room for a label, 50% has it.
 func NinesTicks(last, gap float64) (ticks []Tick) {
 	labelled := math.Inf(-1)
 	for n := 0; float64(n) <= last+1e-9; n++ {
@@ -249,8 +254,15 @@ func NinesTicks(last, gap float64) (ticks []Tick) {
 			tick.Label, labelled = ninesLabel(n), float64(n)
 		}
 		ticks = append(ticks, tick)
-		if n == 0 && gap < Nines(50) {
-			ticks = append(ticks, Tick{Value: Nines(50), Label: "50%"})
+		if n == 0 {
+			half := Tick{Value: Nines(50)}
+			if gap < 1-Nines(50) {
+				half.Label, labelled = "50%", Nines(50)
+			}
+			if gap >= Nines(50) && half.Label != "" {
+				ticks[0].Label = ""
+			}
+			ticks = append(ticks, half)
 		}
 		for _, part := range []float64{0.5, 0.8} { // 95% and 98%, 99.5% and 99.8%, ...
 			if v := float64(n) - math.Log10(1-part); n > 0 && v < last {

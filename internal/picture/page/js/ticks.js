@@ -143,6 +143,7 @@ export const nines = part => -Math.log10(1 - part);
 function ninesLabel(n) { return n === 0 ? '0%' : n === 1 ? '90%' : n === 2 ? '99%' : '99.' + '9'.repeat(n - 2) + '%'; }
 
 // ninesTicks returns the ticks of an axis of nines that ends at last. Labels are at least gap nines apart.
+// Where 0% and 50% do not both have room for a label, 50% has it.
 export function ninesTicks(last, gap) {
   const ticks = [];
   let labelled = -Infinity;
@@ -150,7 +151,12 @@ export function ninesTicks(last, gap) {
     const far = n - labelled >= gap * Math.max(1, (n + 4) / 8);
     if (far) labelled = n;
     ticks.push({ value: n, label: far ? ninesLabel(n) : '' });
-    if (n === 0 && gap < nines(0.5)) ticks.push({ value: nines(0.5), label: '50%' });
+    if (n === 0) {
+      const room = gap < 1 - nines(0.5);
+      if (room) labelled = nines(0.5);
+      if (room && gap >= nines(0.5)) ticks[0].label = '';
+      ticks.push({ value: nines(0.5), label: room ? '50%' : '' });
+    }
     for (const part of [0.5, 0.8]) {
       const v = n - Math.log10(1 - part);
       if (n > 0 && v < last) ticks.push({ value: v, label: '' });
