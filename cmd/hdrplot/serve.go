@@ -138,7 +138,6 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 	defer s.start(c)()
 	stopped := make(chan struct{})
 	_, err = cli.Follow(c, f.size, f, cli.FollowHooks{
-		CompleteSilent: true, // the page can show late intervals, too
 		Start: func(m *live.Merger) (end func()) {
 			f.merger = m
 			done := make(chan struct{})

@@ -26,7 +26,10 @@ const mostAhead = 512
 //   - after twice the idle time without an interval, until it shows one,
 //   - if its last interval came late by more than the idle time, as that of a machine whose clock
 //     is slow does, until it catches up,
+//   - if its last interval is too far in the future, see [LiveInput.Ahead],
 //   - when it has ended.
+//
+// When no input holds back anything, all windows are complete that end before the caller's time.
 //
 // An interval whose window is already complete is late: [LiveInput.Add] does not merge it.
 //
@@ -39,8 +42,7 @@ type Live struct {
 	// passes says when the first input passed windows: in order of both, from the first window
 	// that is not complete.
 	passes []pass
-	// closing is set by CompleteSilent.
-	closing bool
+	now    time.Time // of the last Complete
 }
 
 // A pass says when the first input passed the windows that end at or before end.
@@ -56,11 +58,13 @@ type LiveInput struct {
 
 	position int64         // the latest middle of an interval, in milliseconds since the epoch
 	passed   int64         // the end of the last window that it has passed
+	far      int64         // what passed would be if the last interval were not too far ahead
 	longest  time.Duration // the length of its longest interval
 	shown    time.Time     // when it showed the last interval, or joined
 	atEnd    bool          // all its data were read
 	silent   bool          // it showed nothing for long
 	behind   bool          // its last interval came too late to wait for the next one
+	ahead    bool          // its last interval is too far ahead
 	ended    bool
 }
 
@@ -72,10 +76,6 @@ const never = math.MinInt64
 func NewLive(size int64, idle time.Duration) *Live {
 	return &Live{windows: NewWindows(size), idle: idle, done: never}
 }
-
-// CompleteSilent makes all windows complete while all inputs are silent. Otherwise a window that no
-// input has passed stays open, so that none of its intervals can be late. Call it before Join.
-func (l *Live) CompleteSilent() { l.closing = true }
 
 // Join adds an input, which has data to read. Unread, which may be nil, is asked before an input
 // that is at its end stops holding back a window: it returns true if data have come that were not
@@ -92,17 +92,47 @@ func (l *Live) Join(now time.Time, unread func() bool) *LiveInput {
 func (in *LiveInput) Show(now time.Time, start, end int64) (late bool) {
 	l := in.live
 	middle := floorDiv(start+end, 2)
-	in.longest = max(in.longest, time.Duration(min(end-start, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond)
-	in.shown, in.silent = now, false
-	in.position = max(in.position, middle)
 	at := WindowOf(start, end, l.windows.Size())
-	in.passed = max(in.passed, at.Start)
-	late = at.End <= l.done
-	in.behind = in.position < l.done && time.Duration(min(l.done-in.position, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond > in.idle()
-	if (len(l.passes) == 0 || in.passed > l.passes[len(l.passes)-1].end) && in.passed > l.done {
-		l.passes = append(l.passes, pass{in.passed, now})
+	in.shown, in.silent = now, false
+	before := in.ahead
+	if in.ahead = in.Ahead(now, middle); in.ahead {
+		in.position, in.far = middle, at.Start
+		return at.End <= l.done
 	}
-	return late
+	in.longest = max(in.longest, time.Duration(min(end-start, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond)
+	if in.position = max(in.position, middle); before {
+		in.position = middle
+	}
+	in.passed = max(in.passed, at.Start)
+	in.behind = in.position < l.done && time.Duration(min(l.done-in.position, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond > in.idle()
+	l.pass(in.passed, now)
+	return at.End <= l.done
+}
+
+// Ahead reports whether a middle of an interval, in milliseconds since the epoch, is so far in the
+// future that the clock of the log must be wrong: it is ahead by more than the idle time both of
+// now and of the lower median of the inputs. Logs of the past never are, and neither is the only
+// log. Such an interval passes only the windows that end before now. It is kept until its time
+// comes.
+func (in *LiveInput) Ahead(now time.Time, middle int64) bool {
+	latest := middle - in.idle().Milliseconds()
+	if latest <= now.UnixMilli() {
+		return false
+	}
+	as, all := 1, len(in.live.inputs)
+	for _, other := range in.live.inputs {
+		if other != in && other.position >= latest {
+			as++
+		}
+	}
+	return as < all/2+1
+}
+
+// pass says that the windows that end at or before end were passed.
+func (l *Live) pass(end int64, at time.Time) {
+	if (len(l.passes) == 0 || end > l.passes[len(l.passes)-1].end) && end > l.done {
+		l.passes = append(l.passes, pass{end, at})
+	}
 }
 
 // Add adds a sum to its window, as [Windows.Merge] does.
@@ -144,16 +174,36 @@ func (l *Live) Next() *LiveInput {
 			next = in
 		}
 	}
-	if next != nil && len(l.windows.table.open) > mostAhead && next.position >= l.windows.table.open[0].End {
+	if next == nil {
 		return nil
 	}
-	return next
+	if l.before(next.position) <= mostAhead {
+		return next
+	}
+	for _, in := range l.inputs {
+		if in.ahead && !in.atEnd { // its next interval may be one that the others wait for
+			return in
+		}
+	}
+	return nil
 }
 
 // Complete iterates over what the intervals of the windows that are complete now add up to, as
 // [Windows.Before] does. The caller must not leave the loop before its end, unless it is done with
 // l.
 func (l *Live) Complete(now time.Time) iter.Seq[*Merged] {
+	l.now = now
+	for _, in := range l.inputs {
+		if !in.ahead {
+			continue
+		}
+		if in.ahead = in.Ahead(now, in.position); in.ahead {
+			l.pass(min(in.far, floorDiv(now.UnixMilli(), l.windows.Size())*l.windows.Size()), now)
+		} else {
+			in.passed = max(in.passed, in.far)
+			l.pass(in.passed, now)
+		}
+	}
 	if end := l.complete(now); end > l.done {
 		l.done = end
 		n, _ := slices.BinarySearchFunc(l.passes, end+1, func(p pass, end int64) int { return cmp.Compare(p.end, end) })
@@ -170,9 +220,6 @@ func (l *Live) All() iter.Seq[*Merged] {
 
 // complete returns the end of the last window that is complete.
 func (l *Live) complete(now time.Time) int64 {
-	if len(l.passes) == 0 && !l.closing {
-		return never
-	}
 	end, released := int64(never), int64(math.MaxInt64)
 	if len(l.passes) > 0 {
 		end = l.passes[len(l.passes)-1].end
@@ -180,10 +227,16 @@ func (l *Live) complete(now time.Time) int64 {
 	for _, in := range l.inputs {
 		released = min(released, in.releases(now))
 	}
-	if open := l.windows.table.open; l.closing && released == math.MaxInt64 && len(open) > 0 {
-		return open[len(open)-1].End
+	if past := l.before(now.UnixMilli()); released == math.MaxInt64 && past > 0 {
+		end = max(end, l.windows.table.open[past-1].End)
 	}
 	return min(end, released)
+}
+
+// before returns the number of open windows that end at or before a time.
+func (l *Live) before(time int64) int {
+	n, _ := slices.BinarySearchFunc(l.windows.table.open, time+1, func(w *openWindow[Merged], end int64) int { return cmp.Compare(w.End, end) })
+	return n
 }
 
 // releases returns the end of the last window that the input does not hold back.
@@ -192,7 +245,7 @@ func (in *LiveInput) releases(now time.Time) int64 {
 	if !in.atEnd {
 		return passed
 	}
-	if in.silent || in.behind {
+	if in.silent || in.behind || in.ahead {
 		return math.MaxInt64
 	}
 	waited := int64(never)
@@ -203,7 +256,7 @@ func (in *LiveInput) releases(now time.Time) int64 {
 		waited = p.end
 	}
 	quiet := now.Sub(in.shown) >= 2*in.idle()
-	if waited <= passed && !(quiet && in.live.closing) {
+	if waited <= passed && !quiet {
 		return passed
 	}
 	if in.unread != nil && in.unread() {
@@ -216,22 +269,23 @@ func (in *LiveInput) releases(now time.Time) int64 {
 	return waited
 }
 
-// Deadline returns the next time at which a window can become complete although no input shows an
-// interval. It returns false if there is none.
-func (l *Live) Deadline(now time.Time) (next time.Time, ok bool) {
+// Deadline returns the first time after that of the last [Live.Complete] at which a window can
+// become complete although no input shows an interval. It returns false if there is none.
+func (l *Live) Deadline() (next time.Time, ok bool) {
+	earlier := func(at time.Time) bool {
+		if at.After(l.now) && (!ok || at.Before(next)) {
+			next, ok = at, true
+		}
+		return at.After(l.now)
+	}
+	if past := l.before(l.now.UnixMilli()); past < len(l.windows.table.open) {
+		earlier(time.UnixMilli(l.windows.table.open[past].End))
+	}
 	for _, in := range l.inputs {
-		if !in.atEnd || in.silent || in.behind {
+		if !in.atEnd || in.silent || in.behind || in.ahead {
 			continue
 		}
-		earlier := func(at time.Time) bool {
-			if at.After(now) && (!ok || at.Before(next)) {
-				next, ok = at, true
-			}
-			return at.After(now)
-		}
-		if l.closing {
-			earlier(in.shown.Add(2 * in.idle()))
-		}
+		earlier(in.shown.Add(2 * in.idle()))
 		for _, p := range l.passes {
 			if p.end > in.passed && earlier(p.at.Add(in.idle())) {
 				break

@@ -22,7 +22,7 @@ type rig struct {
 }
 
 func newRig(t *testing.T, idle time.Duration, names ...string) *rig {
-	r := &rig{Live: NewLive(1000, idle), t: t, now: time.Unix(1000, 0), inputs: map[string]*LiveInput{}, unread: map[string]bool{}}
+	r := &rig{Live: NewLive(1000, idle), t: t, now: time.Unix(1e6, 0), inputs: map[string]*LiveInput{}, unread: map[string]bool{}}
 	for _, name := range names {
 		r.join(name)
 	}
@@ -78,7 +78,7 @@ func (r *rig) complete(want ...string) {
 		got = append(got, fmt.Sprintf("%d-%d", m.Window.Start/1000, m.Intervals()))
 	}
 	if !slices.Equal(got, want) {
-		r.t.Errorf("at %v: complete are %q, not %q", r.now.Sub(time.Unix(1000, 0)), got, want)
+		r.t.Errorf("at %v: complete are %q, not %q", r.now.Sub(time.Unix(1e6, 0)), got, want)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestLiveIdle(t *testing.T) {
 		r.show("a", 2000, 3000) // a passes [1000, 2000)
 		r.pass(4*time.Second - 1)
 		r.complete()
-		if at, ok := r.Deadline(r.now); !ok || !at.Equal(r.now.Add(1)) {
+		if at, ok := r.Deadline(); !ok || !at.Equal(r.now.Add(1)) {
 			t.Errorf("deadline %v, %v", at, ok)
 		}
 		r.pass(1)
@@ -124,10 +124,15 @@ func TestLiveIdle(t *testing.T) {
 		r.complete()
 		r.pass(1)
 		r.complete("1-1")
-		// Nobody has passed [2000, 3000).
-		r.pass(time.Hour)
-		r.complete()
-		if at, ok := r.Deadline(r.now); ok {
+		// Nobody has passed [2000, 3000), but both are silent.
+		if at, ok := r.Deadline(); !ok || !at.Equal(r.now.Add(3*time.Second)) {
+			t.Errorf("deadline %v, %v", at, ok)
+		}
+		r.pass(3 * time.Second)
+		r.complete() // b is silent
+		r.pass(2 * time.Second)
+		r.complete("2-1")
+		if at, ok := r.Deadline(); ok {
 			t.Errorf("deadline %v", at)
 		}
 	})
@@ -160,7 +165,7 @@ func TestLiveIdle(t *testing.T) {
 		r.unread["b"] = true // data came at the last moment
 		r.complete()
 		r.unread["b"] = false
-		r.complete("0-1")
+		r.complete("0-1", "1-1") // both are silent
 	})
 	t.Run("end", func(t *testing.T) {
 		r := newRig(t, 0, "a", "b")
@@ -170,14 +175,7 @@ func TestLiveIdle(t *testing.T) {
 		r.inputs["b"].End()
 		r.complete("0-1")
 		r.inputs["a"].End()
-		r.complete()
-		var all []int64
-		for m := range r.All() {
-			all = append(all, m.Window.Start)
-		}
-		if !slices.Equal(all, []int64{1000}) {
-			t.Error(all)
-		}
+		r.complete("1-1")
 	})
 	t.Run("one input", func(t *testing.T) {
 		r := newRig(t, 0, "a")
@@ -264,6 +262,126 @@ func TestLiveLate(t *testing.T) {
 	}
 }
 
+// TestLiveDeadline: a deadline that comes between Complete and Deadline is not forgotten.
+func TestLiveDeadline(t *testing.T) {
+	r := newRig(t, time.Second, "a", "b")
+	r.inputs["b"].SetAtEnd(true)
+	r.show("a", 0, 1000)
+	r.show("a", 1000, 2000)
+	r.pass(time.Second - 1)
+	r.complete()
+	r.pass(1)
+	if at, ok := r.Deadline(); !ok || !at.Equal(r.now) {
+		t.Errorf("deadline %v, %v", at, ok)
+	}
+}
+
+// TestLiveAhead: a log whose clock is ahead, always or for a line, moves no window of the others
+// and loses nothing itself. Its last windows come when their time comes.
+func TestLiveAhead(t *testing.T) {
+	for _, skew := range []int64{3000, 8000, 86400_000, -3000, -8000, -86400_000} {
+		for _, always := range []bool{true, false} {
+			r := newRig(t, 0, "a", "b", "c")
+			start := r.now.UnixMilli()
+			rows, own := map[int64]int64{}, int64(0)
+			take := func() {
+				for m := range r.Complete(r.now) {
+					rows[(m.Window.Start-start)/1000] += m.Intervals()
+				}
+			}
+			for k := range int64(40) {
+				r.pass(time.Second)
+				for _, name := range []string{"a", "b", "c"} {
+					at := start + k*1000
+					if name == "a" && (always || k == 10) {
+						at += skew
+					}
+					if r.show(name, at, at+1000) && name == "a" {
+						own++
+					} else if k == 20 && r.inputs[name].Ahead(r.now, at+500) != (name == "a" && always && skew > 5000) {
+						t.Errorf("skew %d, always %v: %s is ahead, or not", skew, always, name)
+					}
+					take()
+				}
+			}
+			for k := range int64(30) {
+				if rows[k] < 2 {
+					t.Errorf("skew %d, always %v: window %d has %d intervals", skew, always, k, rows[k])
+				}
+			}
+			if skew > 0 && own > 0 || own > 40 || !always && own > 1 {
+				t.Errorf("skew %d, always %v: a lost %d", skew, always, own)
+			}
+			r.pass(48 * time.Hour)
+			take()
+			total := own
+			for _, n := range rows {
+				total += n
+			}
+			if total != 120 || r.Open() != 0 {
+				t.Errorf("skew %d, always %v: %d intervals, %d windows are open", skew, always, total, r.Open())
+			}
+		}
+	}
+}
+
+// TestLiveAheadAlone: when the others are silent, the windows of a log whose clock is ahead come
+// one by one as the time comes.
+func TestLiveAheadAlone(t *testing.T) {
+	r := newRig(t, time.Second, "a", "b", "c")
+	start := r.now.UnixMilli()
+	for k := range int64(20) {
+		r.show("a", start+k*1000, start+k*1000+1000)
+	}
+	r.inputs["b"].SetAtEnd(true)
+	r.inputs["c"].SetAtEnd(true)
+	r.pass(10 * time.Second)
+	n := 0
+	for ; r.Open() > 0; n++ {
+		for m := range r.Complete(r.now) {
+			if m.Window.End > r.now.UnixMilli() {
+				t.Fatalf("window %d at %v", m.Window.Start-start, r.now)
+			}
+		}
+		if at, ok := r.Deadline(); ok {
+			r.now = at
+		} else if r.Open() > 0 {
+			t.Fatal("it waits forever")
+		}
+	}
+	if n < 10 {
+		t.Errorf("complete after %d deadlines", n)
+	}
+}
+
+// TestLiveGood: over logs with good clocks, of any time and with gaps, nothing is too far ahead,
+// and nothing is late while all have data to read.
+func TestLiveGood(t *testing.T) {
+	for seed := range uint64(30) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		r := newRig(t, 0, "a", "b", "c")
+		begin := r.now.UnixMilli() - random.Int64N(2)*random.Int64N(900_000_000)
+		at := map[*LiveInput]int64{}
+		for _, in := range r.inputs {
+			at[in] = begin + random.Int64N(4000)
+		}
+		for range 300 {
+			in := r.Next()
+			if now := at[in] + 2000; now > r.now.UnixMilli() {
+				r.now = time.UnixMilli(now) // a log has no interval before its end
+			}
+			if in.Ahead(r.now, at[in]+500) || in.Show(r.now, at[in], at[in]+1000) {
+				t.Fatalf("seed %d: %d is late or ahead at %v", seed, at[in], r.now)
+			}
+			if at[in] += 1000; random.IntN(30) == 0 {
+				at[in] += random.Int64N(100_000)
+			}
+			for range r.Complete(r.now) {
+			}
+		}
+	}
+}
+
 func TestLiveNext(t *testing.T) {
 	r := newRig(t, 0, "a", "b", "c")
 	next := func(want string) {
@@ -301,7 +419,9 @@ func TestLiveNext(t *testing.T) {
 	if read < mostAhead {
 		t.Errorf("only %d intervals are read ahead", read)
 	}
-	if _, ok := r.Deadline(r.now); !ok {
+	for range r.Complete(r.now) {
+	}
+	if _, ok := r.Deadline(); !ok {
 		t.Error("no deadline, so that it waits forever")
 	}
 	r.pass(10 * time.Second)

@@ -52,8 +52,6 @@ func CheckFollow(c *cli.Context, never ...string) error {
 
 // FollowHooks are what a command does besides. All may be nil.
 type FollowHooks struct {
-	// CompleteSilent is that of [live.Options].
-	CompleteSilent bool
 	// Start receives the merger before it runs, and returns what to call after that.
 	Start func(*live.Merger) (end func())
 	// Stopped is called when a signal comes or the time of -for is over.
@@ -97,7 +95,7 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 	}
 	merger := live.New(live.Options{
 		Memory: memory,
-		Size:   size, Idle: time.Duration(idle) * time.Millisecond, CompleteSilent: hooks.CompleteSilent,
+		Size:   size, Idle: time.Duration(idle) * time.Millisecond,
 		Selection: selection, IgnoreTags: c.Bool("it"), Expected: c.Float64("co"), Second: second, Hint: hint, Stop: stop,
 		Tag: tags.of,
 	}, sink)

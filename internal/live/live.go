@@ -35,8 +35,6 @@ type Options struct {
 	// nothing is merged, and the sink is an [IntervalSink].
 	Size int64
 	Idle time.Duration
-	// CompleteSilent is that of [merge.Live].
-	CompleteSilent bool
 	// Selection says which intervals are wanted. It sees the tags that Tag returns.
 	Selection scan.Selection
 	// Tag, if set, returns the tag that an interval of an input has in the result.
@@ -54,6 +52,8 @@ type Options struct {
 	// Stop, when it is closed, ends the merging: files are read to their present end, pipes for
 	// [Grace].
 	Stop <-chan struct{}
+
+	now func() time.Time // set by tests
 }
 
 // A Sink receives what becomes of the intervals, from one goroutine.
@@ -152,6 +152,15 @@ type input struct {
 	err     error // why
 
 	malformed, late quiet
+	// far is the first interval that seemed too far ahead, if some did and no message says so yet.
+	far  far
+	told bool // one does
+}
+
+// A far interval is one too far ahead, see [merge.LiveInput.Ahead].
+type far struct {
+	line   int // 0 if there is none
+	middle int64
 }
 
 // An item is a line of a log that means something.
@@ -180,15 +189,15 @@ func New(o Options, sink Sink) *Merger {
 	if o.Tag == nil {
 		o.Tag = func(_ *follow.Input, tag []byte) []byte { return tag }
 	}
+	if o.now == nil {
+		o.now = time.Now
+	}
 	if o.Hint == nil {
 		o.Hint = func(error) string { return "" }
 	}
 	m := &Merger{
-		options: o, sink: sink, live: merge.NewLive(max(o.Size, 1), o.Idle), now: time.Now,
+		options: o, sink: sink, live: merge.NewLive(max(o.Size, 1), o.Idle), now: o.now,
 		kinds: make(map[string]kind), find: make(map[*follow.Input]*input), byLive: make(map[*merge.LiveInput]*input), wake: make(chan struct{}, 1), done: make(chan struct{}),
-	}
-	if o.CompleteSilent {
-		m.live.CompleteSilent()
 	}
 	payloads := scan.Payloads(o.Memory)
 	m.decoders.New = func() any { return scan.NewDecoder(o.Expected, payloads) }
@@ -302,7 +311,7 @@ func (m *Merger) loop() error {
 			return nil
 		}
 		timer.Reset(time.Hour)
-		if at, ok := m.live.Deadline(m.now()); ok {
+		if at, ok := m.live.Deadline(); ok {
 			timer.Reset(at.Sub(m.now()))
 		}
 		select {
@@ -370,6 +379,7 @@ func (m *Merger) consume() error {
 			return err
 		}
 	}
+	m.sayAhead()
 	m.mu.Lock()
 	for _, in := range m.inputs { // an input falls silent without a batch
 		in.state.Silent = in.live.Silent()
@@ -379,6 +389,24 @@ func (m *Merger) consume() error {
 		return m.sink.Flush()
 	}
 	return nil
+}
+
+// sayAhead reports each log once that has an interval too far ahead, as known after all was read.
+func (m *Merger) sayAhead() {
+	if m.live.Next() != nil {
+		return
+	}
+	for _, in := range m.inputs {
+		now, line := m.now(), in.far.line
+		if line == 0 {
+			continue
+		}
+		if in.far.line = 0; in.live.Ahead(now, in.far.middle) {
+			in.told = true
+			m.sink.Notice(fmt.Sprintf("%s:%d: the interval lies %v in the future: is the clock of the log right? It is kept until its time comes, and other logs do not wait less because of it",
+				in.state.Name, line, time.UnixMilli(in.far.middle).Sub(now).Round(time.Second)))
+		}
+	}
 }
 
 // next returns the input to take a batch from, nil if it has none yet.
@@ -447,6 +475,9 @@ func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
 	if i.interval {
 		m.seen++
 		state.End = i.end
+		if middle := i.start + (i.end-i.start)/2; in.far.line == 0 && !in.told && in.live.Ahead(now, middle) {
+			in.far = far{i.line, middle}
+		}
 		late = in.live.Show(now, i.start, i.end)
 	}
 	if i.sum != nil {

@@ -181,7 +181,7 @@ func TestSilent(t *testing.T) {
 	for s := range 5 {
 		a.Second(s, 1000, 1)
 	}
-	r.await("0 x 1", "1 x 1", "2 x 1", "3 x 1")
+	r.await("0 x 1", "1 x 1", "2 x 1", "3 x 1", "4 x 1") // both are silent
 	for s := 5; !r.States()[1].Silent; s++ {
 		a.Second(s, 1000, 1)
 		time.Sleep(10 * time.Millisecond)
@@ -310,13 +310,45 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestCompleteSilent: with the option, the last window is complete once all logs are silent.
-func TestCompleteSilent(t *testing.T) {
+// TestAllSilent: the last window is complete once all logs are silent.
+func TestAllSilent(t *testing.T) {
 	t.Parallel()
 	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
-	r := start(t, Options{Size: 1000, Idle: time.Millisecond, CompleteSilent: true}, func(f *follow.Follower) { f.AddFile(a.Path) })
+	r := start(t, Options{Size: 1000, Idle: time.Millisecond}, func(f *follow.Follower) { f.AddFile(a.Path) })
 	a.Second(0, 1000, 1)
 	r.await("0 x 1")
+}
+
+// TestAhead: a line a day ahead is reported once, with its file and line, and moves no window.
+func TestAhead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var logs []*clitest.LogWriter
+	for _, name := range []string{"a", "b", "c"} {
+		logs = append(logs, clitest.NewLogWriter(t, filepath.Join(dir, name), 0, "x"))
+	}
+	now := func() time.Time { return time.Unix(clitest.LiveStart+10, 0) }
+	r := start(t, Options{Size: 1000, Idle: time.Hour, now: now}, func(f *follow.Follower) {
+		for _, w := range logs {
+			f.AddFile(w.Path)
+		}
+	})
+	far := int(7 * time.Hour / time.Second)
+	logs[0].Second(far, 1000, 1)
+	logs[0].Second(far+1, 1000, 1)
+	for s := range 3 {
+		for _, w := range logs {
+			w.Second(s, 1000, 1)
+		}
+	}
+	r.await("0 x 3", "1 x 3")
+	close(r.stop)
+	r.end(nil)
+	r.await("0 x 3", "1 x 3", "2 x 3", fmt.Sprintf("%d x 1", far), fmt.Sprintf("%d x 1", far+1))
+	want := logs[0].Path + ":6: the interval lies 6h59m51s in the future: is the clock of the log right? It is kept until its time comes, and other logs do not wait less because of it"
+	if len(r.messages) != 1 || r.messages[0] != want {
+		t.Errorf("%q, want %q", r.messages, want)
+	}
 }
 
 // TestRanges: the values of doubles of a tag must fit one histogram, those of all of them together.
