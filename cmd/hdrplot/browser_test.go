@@ -147,7 +147,7 @@ func (b *browser) at(t *testing.T, canvas string, part float64) (x, y float64) {
 		let bottom = c.height - 1, line = null;
 		for (; bottom > 0 && !line; bottom--) {
 			const row = g.getImageData(0, bottom, c.width, 1).data, on = [];
-			for (let x = 0; x < c.width; x++) if (row[4 * x + 3] > 200) on.push(x);
+			for (let x = 0; x < c.width; x++) if (row[4 * x + 3] > 128) on.push(x);
 			if (on.length > c.width / 2) line = on;
 		}
 		const scale = r.width / c.width;

@@ -220,7 +220,7 @@ function drawSteps(chart, theme, limits, last) {
 
 // valueAt returns the value of a curve where it stands at x on the axis of nines.
 export function valueAt(curve, x) {
-  const i = curve.x.findIndex(at => at >= x);
+  const i = curve.x.findIndex(at => at >= x - 1e-9);
   return i < 0 ? null : curve.v[i];
 }
 

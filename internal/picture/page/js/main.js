@@ -1,12 +1,12 @@
 // The page: what stands in it, and what keys and pointer do.
 import { value, short, significant } from './numbers.js';
-import { relativeStyle, clockText } from './ticks.js';
-import { unpack, newSeries, addRows, startsIn, Sum, sumOf, curveOf, tableOf } from './store.js';
+import { relativeStyle, clockText, nines } from './ticks.js';
+import { unpack, newSeries, addRows, startsIn, extremesOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
 import { drawTime, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
 import { connect } from './live.js';
-import { columnsOf, textOf, sorted, csvOf, levels } from './table.js';
+import { columnsOf, textOf, sorted, csvOf, rowOf, levels } from './table.js';
 
 const element = id => document.getElementById(id);
 const make = (kind, properties = {}, ...children) => {
@@ -21,19 +21,38 @@ let data, store = [], view, hasTime;
 
 // load takes all data. What the reader chose stays.
 async function load(next) {
-  const rows = await unpack(next.rows), hidden = new Map(store.map(s => [s.label, s.shown])), old = view, shift = old ? data.origin - next.origin : 0;
+  const rows = await unpack(next.rows), old = view, shift = old ? data.origin - next.origin : 0;
   data = page.data = next;
   store = next.series.map(s => newSeries(s, next.measures));
-  for (const s of store) if (hidden.has(s.label)) s.shown = hidden.get(s.label);
   addRows(store, rows);
   hasTime = store.some(s => s.windows.length || s.lines.some(l => l.points.length));
   view = page.view = new View({ from: next.from, to: next.to }, next);
   if (old) {
     [view.from, view.to] = view.snap(old.from + shift, old.to + shift) || [next.from, next.to];
     view.past = old.past.map(range => range.map(t => t + shift));
-  } else [page.log, page.heat] = [next.log, next.heat];
+  }
+  choose();
   element('time-section').hidden = !hasTime;
   element('notes').replaceChildren(...next.notes.map(note => make('div', { textContent: note })));
+}
+
+// The page's address holds what the reader chose: the view, and what differs from what the page shows at first. Choose takes
+// all but the view from there, and remember puts it there.
+function choose() {
+  const chosen = new URLSearchParams(location.hash.slice(1)), flag = (name, usual) => chosen.has(name) ? chosen.get(name) === '1' : usual;
+  const show = new Set(chosen.getAll('show')), hide = new Set(chosen.getAll('hide'));
+  [page.log, page.heat, bandShown] = [flag('log', data.log), flag('heat', data.heat), flag('rest', true)];
+  for (const s of store) s.shown = s.rest ? show.has(s.label) : !hide.has(s.label);
+}
+
+function remember() {
+  const parts = [tail === null ? view.address(data.live) : tail && data.live ? 'last=' + tail / 1000 : ''], flag = (name, on, usual) => { if (on !== usual) parts.push(name + '=' + Number(on)); };
+  flag('log', page.log, data.log);
+  flag('heat', page.heat, data.heat);
+  flag('rest', bandShown, true);
+  for (const s of store) if (s.shown === s.rest) parts.push((s.rest ? 'show=' : 'hide=') + encodeURIComponent(s.label));
+  const address = parts.filter(part => part).join('&');
+  history.replaceState(null, '', address ? '#' + address : location.pathname + location.search);
 }
 
 const timeChart = new Chart(element('time'), element('time-over')), curveChart = new Chart(element('curve'), element('curve-over'));
@@ -149,24 +168,36 @@ function item(colour, text) {
   return make('span', {}, mark, text);
 }
 
+// worst is the highest of what the column shows that is pointed at.
+let worst = null;
+
 function readTime(g) {
-  const out = [], t = pointer.time;
+  const out = [], t = pointer.time, text = v => data.lines.rate && !page.heat ? rateText(v) : value(data.unit, v);
+  const worse = (s, p, v) => { if (p && (!worst || v > worst.value)) worst = { series: s, start: p.start, end: p.end, value: v }; };
+  worst = null;
   if (t !== null) {
+    const pixel = (view.to - view.from) / (timeChart.plot.right - timeChart.plot.left);
     const cell = page.heat && timeChart.heat && heatAt(timeChart, pointer.x, pointer.y);
     if (cell) {
       out.push(make('span', {}, timeText(cell.from) + ' to ' + timeText(cell.to)), make('span', {}, value(data.unit, cell.low) + ' to ' + value(data.unit, cell.high)),
         make('span', {}, significant(cell.rate * (cell.to - cell.from) / 1000, 4) + ' values'));
+      for (const s of page.series) {
+        const { high } = extremesOf(s.windows, Math.min(cell.from, t - pixel), Math.max(cell.to, t + pixel), longest(s.windows), w => w.max);
+        worse(s, high, high?.max);
+      }
     } else {
       out.push(make('span', {}, timeText(t)));
       for (const s of page.series) s.lines.forEach((line, n) => {
-        const p = nearest(line.points, t);
+        const { low, high } = extremesOf(line.points, t - pixel, t + pixel, longest(line.points)), p = high || nearest(line.points, t);
         if (!p) return;
+        worse(s, p, p.value);
         const colour = page.theme.lines[s.colours[n]], name = s.lines.length > 1 ? named(s.label) + ' ' + line.name : named(s.label);
         g.fillStyle = colour;
         dot(g, timeChart.px((p.start + p.end) / 2), timeChart.py(p.value), 3.5);
-        out.push(item(colour, name + ' ' + (data.lines.rate ? rateText(p.value) : value(data.unit, p.value))));
+        out.push(item(colour, name + ' ' + (low && low.value < p.value ? text(low.value) + ' to ' : '') + text(p.value)));
       });
     }
+    if (worst) out.push(make('span', {}, 'highest: ' + text(worst.value) + ', ' + named(worst.series.label) + ', ' + timeText(worst.start) + ' to ' + timeText(worst.end)));
   }
   element('readout').replaceChildren(...out);
 }
@@ -186,12 +217,13 @@ function readCurve() {
 // describe says which span and which precision the page shows.
 function describe() {
   const whole = view.isWhole, span = timeText(view.from, true) + ' to ' + timeText(view.to, true);
+  const start = !data.absolute && data.origin ? ' Time 0 is ' + [86400, 1].map(step => clockText(data, data.origin / 1000, step)).join(' ') + ' (' + data.zone + ').' : '';
   const recent = data.recent ? ', and of ' + data.recent.window / 1000 + ' s from ' + timeText(data.recent.from, true) + ' on' : '';
   const windows = data.window ? ' Several intervals share a row of the page: the view begins and ends at windows of ' + data.window / 1000 + ' s' + recent + '.' : '';
-  element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).') + (whole && !data.live ? '' : windows);
+  element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).') + start + (whole && !data.live ? '' : windows);
   element('curve-title').textContent = whole ? 'Percentiles' : 'Percentiles of the time in view';
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
-  element('precision').textContent = whole && !data.live ? 'All numbers are as precise as the log.'
+  element('precision').textContent = !hasTime ? 'The numbers are those of the curves. For a percentile between two points of a curve, it is that of the second.' : whole && !data.live ? 'All numbers are as precise as the log.'
     : 'Percentiles have ' + data.digits + ' significant digits, as the curves. All other numbers are as precise as the log.';
   for (const id of ['whole', 'left', 'right', 'out']) element(id).disabled = whole;
   element('back').disabled = !view.past.length;
@@ -253,7 +285,7 @@ function buildToggles() {
   if (focused !== undefined && focused !== null) bar.find(b => b.dataset && b.dataset.series === focused)?.focus();
 }
 
-function changed() { buildToggles(); drawAll(); }
+function changed() { remember(); buildToggles(); drawAll(); }
 
 // solo shows one series alone. If it is alone already, or for null, all are shown again.
 function solo(s) {
@@ -267,9 +299,9 @@ function solo(s) {
 
 function buildTable() {
   const place = new Map(data.summary.map((r, i) => [r.label, i])), at = r => place.get(r.label) ?? 0;
-  rows = (view.isWhole && !data.live) || !hasTime ? data.summary : tableOf(store, view.from, view.to, levels).sort((a, b) => at(a) - at(b));
+  rows = !hasTime ? store.filter(s => s.curve).map(s => rowOf(s, l => valueAt(s.curve, nines(l / 100)))) : view.isWhole && !data.live ? data.summary : tableOf(store, view.from, view.to, levels).sort((a, b) => at(a) - at(b));
   element('summary-section').hidden = !rows.length && !data.summary.length;
-  const columns = columnsOf(rows, data.unit);
+  const columns = columnsOf(rows, data.unit).filter(column => hasTime || rows.some(r => textOf(column, r)));
   if (sortBy) rows = sorted(rows, columns[sortBy.column], sortBy.descending);
   const head = columns.map((column, i) => {
     const sortedHere = sortBy && sortBy.column === i, th = make('th', { scope: 'col' });
@@ -288,7 +320,7 @@ function buildTable() {
 
 function saveCSV() {
   const url = URL.createObjectURL(new Blob([csvOf(rows, data.unit)], { type: 'text/csv' }));
-  make('a', { href: url, download: document.title + (view.isWhole ? '' : ' ' + view.address().slice(1)) + '.csv' }).click();
+  make('a', { href: url, download: document.title + (view.isWhole ? '' : ' ' + view.address()) + '.csv' }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
@@ -298,7 +330,7 @@ function saveCSV() {
 function go(change) {
   if (!hasTime || !change()) return;
   follow(null);
-  history.replaceState(null, '', view.address() || location.pathname + location.search);
+  remember();
   drawAll();
 }
 
@@ -306,7 +338,11 @@ const actions = {
   whole: () => data.live ? chase(0) : go(() => view.show(data.from, data.to)), back: () => go(() => view.back()),
   left: () => go(() => view.pan(-0.5)), right: () => go(() => view.pan(0.5)),
   in: () => go(() => view.zoom(0.5, pointer.time ?? (view.from + view.to) / 2)), out: () => go(() => view.zoom(2, pointer.time ?? (view.from + view.to) / 2)),
-  log: () => { page.log = !page.log; drawAll(); }, heat: () => { page.heat = !page.heat; drawAll(); }, all: () => solo(null), csv: saveCSV,
+  worst: () => {
+    drawPointer();
+    if (worst) go(() => view.around(worst.start, worst.end));
+  },
+  log: () => { page.log = !page.log; changed(); }, heat: () => { page.heat = !page.heat; changed(); }, all: () => solo(null), csv: saveCSV,
 };
 const keys = { 0: 'whole', b: 'back', a: 'left', d: 'right', '+': 'in', '=': 'in', '-': 'out', l: 'log', h: 'heat', n: 'all', c: 'csv' };
 
@@ -338,10 +374,12 @@ function listen() {
     const from = pointer.dragFrom, moved = from !== null && Math.abs(timeChart.px(from) - timeChart.px(pointer.time)) > 5;
     pointer.dragFrom = null;
     if (moved) go(() => view.show(Math.min(from, pointer.time), Math.max(from, pointer.time)));
+    else if (from !== null && event.pointerType !== 'touch') actions.worst();
   });
   over.addEventListener('pointerleave', () => { pointer.time = pointer.dragFrom = null; pointed(); });
   over.addEventListener('dblclick', actions.whole);
   over.addEventListener('keydown', event => {
+    if (event.key === 'Enter') actions.worst();
     pointer.time = step(event, pointer.time, view.from, view.to, (view.to - view.from) / 100);
     if (pointer.time === null) return;
     pointer.x = timeChart.px(pointer.time);
@@ -360,7 +398,7 @@ function listen() {
     pointer.nines = step(event, pointer.nines, 0, curveChart.x.inverse(1), 0.1);
     pointed();
   });
-  for (const id of Object.keys(actions)) element(id).addEventListener('click', actions[id]);
+  for (const id of Object.keys(actions)) element(id)?.addEventListener('click', actions[id]);
   addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'Escape') { pointer.time = pointer.nines = pointer.value = null; pointed(); }
@@ -368,7 +406,7 @@ function listen() {
     else if (keys[event.key]) actions[keys[event.key]]();
     else if (event.key === 'p' && data.live) pause();
   });
-  addEventListener('hashchange', () => { view.follow(location.hash); follow(tailOf(location.hash)); drawAll(); });
+  addEventListener('hashchange', () => { choose(); view.follow(location.hash); follow(tailOf(location.hash)); buildToggles(); drawAll(); });
   let width = innerWidth;
   addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; drawAll(); } });
   const redress = () => { dress(); drawAll(); };
@@ -383,8 +421,8 @@ let tail = null, chased = 0;
 
 // tailOf returns the tail of a fragment of the page's address, such as #last=60.
 function tailOf(fragment) {
-  const found = /^#last=(\d+)$/.exec(fragment);
-  return found ? found[1] * 1000 : fragment ? null : 0;
+  const found = /[#&]last=(\d+)/.exec(fragment);
+  return found ? found[1] * 1000 : /[#&]t=/.test(fragment) ? null : 0;
 }
 
 // follow makes the view of a live page follow the end of the data, or stops that for null.
@@ -406,7 +444,7 @@ function atEnd() {
 // chase follows the end, at an address of its own. Null pauses.
 function chase(next) {
   follow(next);
-  history.replaceState(null, '', next === null ? view.address() || '#t=' + view.from / 1000 + ',' + view.to / 1000 : next ? '#last=' + next / 1000 : location.pathname + location.search);
+  remember();
   drawAll();
 }
 

@@ -37,18 +37,24 @@ export class View {
   // zoom scales the view around a time, and pan moves it by a part of its length.
   zoom(factor, around) { return this.show(around - (around - this.from) * factor, around + (this.to - around) * factor); }
 
+  // around shows a time with nine times its length on both sides, but at most a tenth of the view.
+  around(from, to) {
+    const room = Math.min(9 * Math.max(to - from, 1), (this.to - this.from) / 20);
+    return this.show(Math.min(from, (from + to) / 2 - room), Math.max(to, (from + to) / 2 + room));
+  }
+
   pan(part) {
     const length = this.to - this.from, by = Math.sign(part) * Math.max(Math.abs(part) * length, this.window || 1);
     const move = Math.min(Math.max(by, this.whole.from - this.from), this.whole.to - this.to);
     return move !== 0 && this.show(this.from + move, this.to + move);
   }
 
-  // address returns the fragment of the page's address that leads to the view.
-  address() { return this.isWhole ? '' : '#t=' + this.from / 1000 + ',' + this.to / 1000; }
+  // address returns the part of the page's address that leads to the view. That of the whole range is empty, unless always is set.
+  address(always) { return this.isWhole && !always ? '' : 't=' + this.from / 1000 + ',' + this.to / 1000; }
 
   // follow shows the view of a fragment.
   follow(fragment) {
-    const found = /^#?t=(-?[\d.]+),(-?[\d.]+)$/.exec(fragment);
+    const found = /[#&]t=(-?[\d.]+),(-?[\d.]+)/.exec(fragment);
     const next = found ? this.snap(Number(found[1]) * 1000, Number(found[2]) * 1000) : [this.whole.from, this.whole.to];
     if (next) [this.from, this.to] = next;
   }

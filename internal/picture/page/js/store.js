@@ -75,6 +75,19 @@ function indexOf(all, t) {
 // startsIn returns the elements that start in [from, to).
 export function startsIn(all, from, to) { return all.slice(indexOf(all, from), indexOf(all, to)); }
 
+// extremesOf returns the elements of the lowest and the highest value among those whose middle lies in [from, to). No
+// element is longer than longest.
+export function extremesOf(all, from, to, longest, value = p => p.value) {
+  let low = null, high = null;
+  for (let i = indexOf(all, from - longest / 2); i < all.length && all[i].start < to; i++) {
+    const p = all[i], middle = (p.start + p.end) / 2;
+    if (middle < from || middle >= to) continue;
+    if (!low || value(p) < value(low)) low = p;
+    if (!high || value(p) > value(high)) high = p;
+  }
+  return { low, high };
+}
+
 // slotRange returns the values that share a slot, in the unit of the page: from low to high, and the next slot's low, end.
 export function slotRange(layout, index) {
   const half = 2 ** layout.half, bucket = Math.max(Math.floor(index / half) - 1, 0), size = 2 ** (bucket + layout.shift);

@@ -3,6 +3,12 @@ import { scaleFor, titled, significant } from './numbers.js';
 
 export const levels = [50, 90, 99, 99.9, 99.99];
 
+// rowOf returns the row of a series of which only the curve is known, and valueAt its value at a percentile.
+export function rowOf({ label, curve }, valueAt) {
+  const max = curve.v.at(-1);
+  return { label, count: curve.total, percentiles: levels.map(l => valueAt(l) ?? max), max };
+}
+
 // columnsOf returns the columns of a table of rows: a title, and how to get a value and print it.
 export function columnsOf(rows, unit) {
   const scale = scaleFor(unit, Math.max(0, ...rows.map(r => r.max || 0)));

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"hdrkit/internal/picture/page/pagetest"
+)
+
+// A spike is a point of a line: when its middle is, in seconds.
+type spike struct {
+	label         string
+	middle, value float64
+}
+
+// spikes returns the highest points of a page.
+func spikes(p *pagetest.Page, count int) (all []spike) {
+	for n, s := range p.Series {
+		line := p.Lines[n][0]
+		for i, v := range line.V {
+			all = append(all, spike{s.Label, (line.S[i] + line.D[i]/2) / 1000, v})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b spike) int { return cmp.Compare(b.value, a.value) })
+	return all[:count]
+}
+
+// TestBrowserSpikes points at the pixel of each of the highest points of an hour. The read-out has
+// its value. A click shows it.
+func TestBrowserSpikes(t *testing.T) {
+	b, log := newBrowser(t), hour(t, 600)
+	for _, kind := range []string{"timeline", "heatmap"} {
+		p := b.open(t, "-if", log, "-ovr", "1000000", "-unit", "ms", "-type", kind)
+		all := spikes(p, 40)
+		left, y := b.at(t, "time", 0)
+		right, _ := b.at(t, "time", 1)
+		at := func(s spike) float64 { return math.Round(left + partOf(p, s.middle)*(right-left)) }
+		var places []float64
+		for _, s := range all {
+			places = append(places, at(s))
+		}
+		var read [][]string
+		text := b.eval(t, fmt.Sprintf(`JSON.stringify((() => {
+			const frame = requestAnimationFrame, over = document.getElementById('time-over');
+			window.requestAnimationFrame = draw => draw();
+			const read = %s.map(clientX => {
+				over.dispatchEvent(new PointerEvent('pointermove', { clientX, clientY: %v }));
+				return [...document.querySelectorAll('#readout span')].map(span => span.textContent);
+			});
+			window.requestAnimationFrame = frame;
+			return read;
+		})())`, strings.ReplaceAll(fmt.Sprint(places), " ", ","), y))
+		if err := json.Unmarshal([]byte(text), &read); err != nil {
+			t.Fatal(err)
+		}
+		for n, s := range all {
+			found := slices.ContainsFunc(read[n], func(text string) bool {
+				want := fmt.Sprintf("%.4g ms", s.value)
+				return strings.HasPrefix(text, s.label+" ") && strings.HasSuffix(text, want) || strings.HasPrefix(text, "highest: "+want+", "+s.label+", ")
+			})
+			higher := slices.ContainsFunc(all[:n], func(o spike) bool { return math.Abs(at(o)-at(s)) < 4 })
+			if !found && !higher {
+				t.Errorf("%s at %v s, %v ms: %q", s.label, s.middle, s.value, read[n])
+			}
+		}
+		x := at(all[0])
+		for _, event := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMouseMoved, input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseReleased} {
+			b.do(t, chromedp.MouseEvent(event, x, y, chromedp.ButtonLeft))
+		}
+		var from, to float64
+		if _, err := fmt.Sscanf(b.eval(t, "location.hash"), "#t=%f,%f", &from, &to); err != nil || from > all[0].middle || to < all[0].middle || to-from > 25 {
+			t.Errorf("%s: a click at %v shows %s", kind, all[0].middle, b.eval(t, "location.hash"))
+		}
+	}
+	b.checkConsole(t)
+}
+
+// TestBrowserWithoutTime opens pages that know of no time. They have a legend and a table.
+func TestBrowserWithoutTime(t *testing.T) {
+	b := newBrowser(t)
+	for name, c := range map[string]struct {
+		args  []string
+		table string
+	}{
+		"hgrm": {[]string{"-type", "percentiles", "../../testdata/expected/node1.it-hgrm.out"}, "tag values"},
+		"diff": {[]string{"-diff", "../../testdata/logs/node1.hdr", "../../testdata/logs/node2.hdr"}, "tag values"},
+	} {
+		b.open(t, c.args...)
+		if got := b.eval(t, "[...document.querySelectorAll('#toggles button')].filter(b => b.offsetParent).length > 0"); got != "true" {
+			t.Errorf("%s: no legend", name)
+		}
+		got := b.eval(t, "document.getElementById('summary').innerText.replace(/\\s+/g, ' ')")
+		if !strings.HasPrefix(got, c.table) {
+			t.Errorf("%s: table %q", name, got)
+		}
+		b.screenshot(t, "hdrplot-without-time-"+name+".png")
+	}
+	b.checkConsole(t)
+}
+
+// TestBrowserAddress changes what a page shows, and opens its address. That shows the same.
+func TestBrowserAddress(t *testing.T) {
+	b := newBrowser(t)
+	b.open(t, "../../testdata/logs/many-tags.hdr")
+	if got := b.eval(t, "document.getElementById('range').textContent"); !strings.Contains(got, "Time 0 is 20") {
+		t.Errorf("no date: %q", got)
+	}
+	b.do(t, chromedp.Click(chromedp.CSS("#log")), chromedp.Click(chromedp.CSS("#heat")), chromedp.Click(chromedp.CSS("#toggles button:last-of-type")))
+	b.eval(t, "document.querySelectorAll('#toggles button')[1].click()")
+	b.drag(t, 0.2, 0.7)
+	state := "location.hash + [...document.querySelectorAll('[aria-pressed]')].map(b => b.textContent + b.getAttribute('aria-pressed'))"
+	want := b.eval(t, state)
+	for _, part := range []string{"t=", "&log=1", "&heat=1", "&rest=0", "&hide="} {
+		if !strings.Contains(want, part) {
+			t.Errorf("%s is not in %s", part, want)
+		}
+	}
+	pixels := b.pixels(t, "time")
+	address := b.eval(t, "location.href")
+	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
+	if got := b.eval(t, state); got != want || b.pixels(t, "time") != pixels {
+		t.Errorf("it shows %s, before %s", got, want)
+	}
+	b.eval(t, "location.hash = ''")
+	b.until(t, "document.querySelectorAll('#toggles [aria-pressed=false]').length === 0 && document.getElementById('log').getAttribute('aria-pressed') === 'false'")
+	b.checkConsole(t)
+}
