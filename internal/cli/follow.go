@@ -97,7 +97,7 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 		Memory: memory,
 		Size:   size, Idle: time.Duration(idle) * time.Millisecond,
 		Selection: selection, IgnoreTags: c.Bool("it"), Expected: c.Float64("co"), Second: second, Hint: hint, Stop: stop,
-		Tag: tags.of,
+		Tag: tags.of, Forget: func(in *follow.Input) { tags.given.Delete(in); tags.said.Delete(in) },
 	}, sink)
 	options := follow.Options{Notice: merger.Notice, Waiting: merger.Waiting}
 	if f, ok := c.App.Writer.(*os.File); ok {

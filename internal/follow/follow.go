@@ -9,23 +9,33 @@ package follow
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // ErrStopped is the error of [Log.Read] after [Follower.Stop] or [Follower.Abort].
 var ErrStopped = errors.New("reading was stopped")
 
+// ErrGone is the error of [Input.Next] when a pattern's file was read to its end and is gone for
+// long. When the file comes back, it is a new input.
+var ErrGone = errors.New("the file is gone")
+
 // Defaults of [Options].
 const (
 	DefaultPoll   = 100 * time.Millisecond
 	DefaultRescan = time.Second
+	DefaultGone   = time.Minute
 )
+
+// reserved is the number of descriptors that logs leave to the rest of the program.
+const reserved = 64
 
 // Options say how to follow. The zero value works.
 type Options struct {
@@ -33,6 +43,10 @@ type Options struct {
 	Poll time.Duration
 	// Rescan is the time between two looks for new files that match a pattern.
 	Rescan time.Duration
+	// Gone is the time that a deleted file, read to its end, stays open.
+	Gone time.Duration
+	// Files is the number of files that may be open, 0 for what the system allows.
+	Files int64
 	// Notice, if set, receives what happens to an input, such as "was truncated". It can be called
 	// from several goroutines at once.
 	Notice func(input, text string)
@@ -49,6 +63,7 @@ type Follower struct {
 	found   chan *Input
 	done    chan struct{} // closed by Close
 	poller  sync.WaitGroup
+	opened  atomic.Int64 // files
 
 	mu       sync.Mutex
 	inputs   []*Input
@@ -83,6 +98,13 @@ func New(o Options) *Follower {
 	if o.Rescan <= 0 {
 		o.Rescan = DefaultRescan
 	}
+	if o.Gone <= 0 {
+		o.Gone = DefaultGone
+	}
+	if o.Files <= 0 {
+		o.Files = openFiles()
+		o.Files -= min(reserved, o.Files/2)
+	}
 	if o.Notice == nil {
 		o.Notice = func(string, string) {}
 	}
@@ -97,7 +119,11 @@ func New(o Options) *Follower {
 func (f *Follower) AddFile(path string) *Input {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.add(path)
+	in := f.add(path, false)
+	if in != nil {
+		f.look([]*Input{in})
+	}
+	return in
 }
 
 // AddReader adds an input that ends at the end of r, such as standard input.
@@ -176,13 +202,41 @@ func (f *Follower) Close() {
 		in.close()
 	}
 	for _, file := range f.read {
-		file.Close()
+		f.close(file)
 	}
 	f.read = nil
 }
 
-// add adds a file that no input follows yet.
-func (f *Follower) add(path string) *Input {
+// errFiles is the error for one open file too many.
+var errFiles = errors.New("too many files are open")
+
+// open opens a file, unless too many are open.
+func (f *Follower) open(path string) (*os.File, error) {
+	if n := f.opened.Add(1); n > f.options.Files {
+		f.opened.Add(-1)
+		return nil, fmt.Errorf("%w: this machine allows logs only %d; allow more with ulimit -n", errFiles, f.options.Files)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		f.opened.Add(-1)
+	}
+	return file, err
+}
+
+func (f *Follower) close(file *os.File) {
+	file.Close()
+	f.opened.Add(-1)
+}
+
+// leave forgets an input.
+func (f *Follower) leave(in *Input) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.inputs = slices.DeleteFunc(slices.Clone(f.inputs), func(other *Input) bool { return other == in })
+}
+
+// add adds a file that no input follows yet. The caller looks at it.
+func (f *Follower) add(path string, matched bool) *Input {
 	if slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.path == path }) {
 		return nil
 	}
@@ -193,9 +247,7 @@ func (f *Follower) add(path string) *Input {
 	if err == nil && f.known(info) {
 		return nil
 	}
-	in := f.insert(&Input{name: path, path: path})
-	in.look()
-	return in
+	return f.insert(&Input{name: path, path: path, matched: matched})
 }
 
 func (f *Follower) insert(in *Input) *Input {
@@ -215,6 +267,12 @@ func (f *Follower) known(info fs.FileInfo) bool {
 // matches any more.
 func (f *Follower) match() {
 	var matched []fs.FileInfo
+	known := make(map[string]bool, len(f.inputs))
+	for _, in := range f.inputs {
+		known[in.path] = true
+	}
+	var all news
+	defer all.say(f)
 	for _, p := range f.patterns {
 		entries, err := os.ReadDir(p.folder)
 		if err != nil {
@@ -222,8 +280,7 @@ func (f *Follower) match() {
 		}
 		for _, entry := range entries {
 			path := filepath.Join(p.folder, entry.Name())
-			if !p.matches(entry.Name()) ||
-				slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.path == path }) {
+			if known[path] || !p.matches(entry.Name()) {
 				continue
 			}
 			info, err := os.Stat(path)
@@ -235,8 +292,12 @@ func (f *Follower) match() {
 				f.look(f.inputs) // the file may have just replaced another one
 			}
 			if !f.known(info) {
-				if in := f.add(path); in != nil && p.each != nil {
-					p.each(in)
+				if in := f.add(path, true); in != nil {
+					known[path] = true
+					all.look(in)
+					if p.each != nil {
+						p.each(in)
+					}
 				}
 			}
 		}
@@ -247,7 +308,7 @@ func (f *Follower) match() {
 		if slices.ContainsFunc(matched, func(info fs.FileInfo) bool { return same(file, info) }) {
 			return false
 		}
-		file.Close()
+		f.close(file)
 		return true
 	})
 }
@@ -257,7 +318,7 @@ func (f *Follower) finish(file *os.File) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.patterns) == 0 {
-		file.Close()
+		f.close(file)
 		return
 	}
 	f.read = append(f.read, file)
@@ -296,10 +357,43 @@ func (f *Follower) poll(wake chan<- struct{}) {
 }
 
 func (f *Follower) look(inputs []*Input) {
+	var all news
 	for _, in := range inputs {
-		if !in.Once() {
-			in.look()
+		all.look(in)
+	}
+	all.say(f)
+}
+
+// A news is what is new of several inputs. What is the same of many is said once.
+type news struct {
+	texts  []string
+	first  []string       // the first input of each text
+	inputs map[string]int // how many inputs have a text
+}
+
+func (n *news) look(in *Input) {
+	if in.Once() {
+		return
+	}
+	text := in.look()
+	if text == "" {
+		return
+	}
+	if n.inputs[text] == 0 {
+		n.texts, n.first = append(n.texts, text), append(n.first, in.name)
+	}
+	if n.inputs == nil {
+		n.inputs = make(map[string]int)
+	}
+	n.inputs[text]++
+}
+
+func (n *news) say(f *Follower) {
+	for i, text := range n.texts {
+		if more := n.inputs[text] - 1; more > 0 {
+			text += fmt.Sprintf(" (and %d more logs)", more)
 		}
+		f.options.Notice(n.first[i], text)
 	}
 }
 

@@ -138,6 +138,59 @@ func extend(t *testing.T, path, text string) {
 	}
 }
 
+// TestGone: a log of a pattern that was read to its end and is gone is closed and forgotten. A file
+// that comes back is a new input. A log that was named stays one input.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	named := file(t, filepath.Join(dir, "named"), "one\n")
+	path := file(t, filepath.Join(dir, "node1"), "one\n")
+	r := read(t, func(f *Follower) {
+		f.options.Gone = 10 * time.Millisecond
+		f.AddFile(named)
+		f.AddMatching(dir, regexp.MustCompile(`^node.*$`).MatchString, nil)
+	})
+	r.awaitLines("named", "--", "one")
+	r.awaitLines("node1", "--", "one")
+	open := func() int64 { return r.Follower.opened.Load() }
+	must(t, os.Remove(named))
+	must(t, os.Remove(path))
+	r.await("the end", func() bool { return r.errs["node1"] == ErrGone && open() == 0 })
+	r.Follower.mu.Lock()
+	if n := len(r.Follower.inputs); n != 1 {
+		t.Errorf("%d inputs", n)
+	}
+	r.Follower.mu.Unlock()
+	file(t, named, "two\n")
+	file(t, path, "two\n")
+	r.awaitLines("named", "--", "one", "--", "two")
+	r.awaitLines("node1", "--", "one", "--", "two")
+}
+
+// TestFiles: no more files are open than allowed, which is said once. Another one is opened when one
+// of them is gone.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for n := range 5 {
+		file(t, filepath.Join(dir, fmt.Sprint("node", n)), "one\n")
+	}
+	r := read(t, func(f *Follower) {
+		f.options.Gone, f.options.Files = time.Millisecond, 2
+		f.AddMatching(dir, regexp.MustCompile(`^node.*$`).MatchString, nil)
+	})
+	r.awaitLines("node0", "--", "one")
+	r.awaitLines("node1", "--", "one")
+	r.awaitNotice("node2 too many files are open: this machine allows logs only 2; allow more with ulimit -n; trying again (and 2 more logs)")
+	must(t, os.Remove(filepath.Join(dir, "node0")))
+	r.awaitLines("node2", "--", "one")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.notices) != 1 {
+		t.Errorf("%q", r.notices)
+	}
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -450,7 +503,7 @@ func TestOpenAgain(t *testing.T) {
 	if err := os.WriteFile(path, []byte("1\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	in := &Input{path: path}
+	in := &Input{path: path, follower: New(Options{})}
 	for range 2 {
 		if err := in.open(); err != nil {
 			t.Fatal(err)

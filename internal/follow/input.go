@@ -27,6 +27,10 @@ type Input struct {
 	unread  string       // why a log of that name is not read, empty if it is
 	waiting bool         // a read waits for data
 	opened  bool         // there was a log
+	matched bool         // a pattern found the file, and finds it again when it comes back
+	gone    time.Time    // since when no file has the name, if there was one
+	left    bool         // it is gone for so long that its file is closed at its end
+	ended   bool         // Next has returned ErrGone
 	phase   phase
 }
 
@@ -83,13 +87,18 @@ func (in *Input) has(info fs.FileInfo) bool {
 	return in.newest != nil && os.SameFile(in.newest, info)
 }
 
-// look compares the file of that name with the one that is read.
-func (in *Input) look() {
+// look compares the file of that name with the one that is read. It returns what is new about the
+// input that a person should know, if anything is.
+func (in *Input) look() (news string) {
 	info, err := os.Stat(in.path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fs.ErrNotExist
 	}
 	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.ended {
+		return ""
+	}
 	if len(in.files) > 1 {
 		in.files[0].settled = true
 	}
@@ -97,53 +106,73 @@ func (in *Input) look() {
 		err = in.open()
 	}
 	// A reader waits only at the end of its data. A file can be written again at the same length.
-	wake := in.waiting && (len(in.files) != 1 || err != nil || info.Size() != in.files[0].offset || !info.ModTime().Equal(in.files[0].seen))
-	if err == nil && len(in.files) == 1 {
-		in.files[0].seen = info.ModTime()
+	wake := in.waiting && len(in.files) != 1
+	if len(in.files) == 1 {
+		g := &in.files[0]
+		if err != nil {
+			info, _ = g.file.Stat() // its writer may still have it
+		}
+		wake = in.waiting && info != nil && (info.Size() != g.offset || !info.ModTime().Equal(g.seen))
+		if info != nil {
+			g.seen = info.ModTime()
+		}
 	}
 	trouble := ""
 	in.unread = ""
+	wasGone := in.gone
+	in.gone = time.Time{}
 	switch {
 	case err == nil:
 	case !errors.Is(err, fs.ErrNotExist):
+		var inPath *fs.PathError
 		in.unread = err.Error()
-		trouble = err.Error() + "; trying again"
+		if trouble = err.Error(); errors.As(err, &inPath) {
+			trouble = "cannot be read: " + inPath.Err.Error() // its name is said anyway
+		}
+		trouble += "; trying again"
 	case in.newest == nil:
 		in.unread = "was never there"
 		trouble = "is not there yet; waiting for it"
 	default:
-		trouble = "is gone; waiting for it to come back"
+		if in.gone = wasGone; in.gone.IsZero() || wake {
+			in.gone = time.Now()
+		}
+		if trouble = "is gone; waiting for it to come back"; in.matched {
+			trouble = ""
+		}
+		if len(in.files) == 1 && in.waiting && time.Since(in.gone) >= in.follower.options.Gone {
+			in.left, wake = true, true
+		}
 	}
-	fresh := trouble != "" && trouble != in.trouble
+	if trouble != in.trouble {
+		news = trouble
+	}
 	in.trouble = trouble
-	in.mu.Unlock()
-	if fresh {
-		in.follower.options.Notice(in.name, trouble)
-	}
 	if wake {
 		in.signal()
 	}
+	return news
 }
 
 // open opens the file that has the name now.
 func (in *Input) open() error {
-	file, err := os.Open(in.path)
+	file, err := in.follower.open(in.path)
 	if err != nil {
 		return err
 	}
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() || in.newest != nil && os.SameFile(in.newest, info) {
-		file.Close()
+		in.follower.close(file)
 		return err
 	}
-	in.newest = info
+	in.newest, in.left = info, false
 	in.files = append(in.files, generation{file: file, info: info})
 	return nil
 }
 
 // Next returns the next log, after the one before has been read to its end. It waits for the file
-// to appear. It returns io.EOF when there is no further log, and [ErrStopped] after
-// [Follower.Stop].
+// to appear. It returns io.EOF when there is no further log, [ErrGone] when the input is left, and
+// [ErrStopped] after [Follower.Stop].
 func (in *Input) Next() (*Log, error) {
 	if in.Once() {
 		return in.once()
@@ -157,9 +186,14 @@ func (in *Input) Next() (*Log, error) {
 			return &Log{in: in, file: g.file}, nil
 		}
 		phase := in.phase
+		in.ended = phase == following && in.left && in.matched
 		in.mu.Unlock()
-		if phase != following {
+		switch {
+		case phase != following:
 			return nil, ErrStopped
+		case in.ended:
+			in.follower.leave(in)
+			return nil, ErrGone
 		}
 		in.wait()
 	}
@@ -230,7 +264,7 @@ func (l *Log) Read(p []byte) (int, error) {
 			return 0, l.err
 		}
 		g := in.files[0]
-		replaced, phase := len(in.files) > 1, in.phase
+		replaced, left, phase := len(in.files) > 1, in.left, in.phase
 		in.mu.Unlock()
 		rewritten := l.rewritten(g.head)
 		n, err := 0, io.EOF
@@ -257,6 +291,17 @@ func (l *Log) Read(p []byte) (int, error) {
 			}
 			in.mu.Unlock()
 			l.err = io.EOF
+		case left && phase == following:
+			in.mu.Lock()
+			if in.left && len(in.files) == 1 {
+				in.follower.close(l.file)
+				in.files, in.newest = nil, nil
+				l.err = io.EOF
+			}
+			in.mu.Unlock()
+			if l.err == nil {
+				continue // a file has come
+			}
 		case phase == stopping:
 			in.mu.Lock()
 			in.phase = aborted // Next returns no further log
@@ -330,7 +375,7 @@ func (in *Input) close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, g := range in.files {
-		g.file.Close()
+		in.follower.close(g.file)
 	}
 	in.files = nil
 	if in.special && in.pipe != nil {

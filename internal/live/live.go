@@ -47,6 +47,8 @@ type Options struct {
 	Memory *ledger.Ledger
 	// Second says what the second number of an interval is, if that is known.
 	Second hdrlog.SecondNumber
+	// Forget, if set, is called when an input is gone for good.
+	Forget func(in *follow.Input)
 	// Hint, if set, returns what to add to the message about a log.
 	Hint func(error) string
 	// Stop, when it is closed, ends the merging: files are read to their present end, pipes for
@@ -265,11 +267,29 @@ func (m *Merger) Run(f *follow.Follower) error {
 	}
 	for _, in := range m.inputs {
 		m.sayRest(in)
-		if why := in.source.Unread(); why != "" {
+	}
+	m.sayUnread()
+	return m.sink.Flush()
+}
+
+// fewUnread is the number of logs not read for the same reason that are reported one by one.
+const fewUnread = 3
+
+// sayUnread reports the logs that were not read.
+func (m *Merger) sayUnread() {
+	same := map[string]int{}
+	for _, in := range m.inputs {
+		same[in.source.Unread()]++
+	}
+	for _, in := range m.inputs {
+		why := in.source.Unread()
+		if n := same[why]; why != "" && n > fewUnread {
+			m.sink.Unread(fmt.Sprintf("%s: %s (and %d more logs)", in.state.Name, why, n-1))
+			same[why] = 0
+		} else if why != "" && n > 0 {
 			m.sink.Unread(in.state.Name + ": " + why)
 		}
 	}
-	return m.sink.Flush()
 }
 
 // join begins to read an input.
@@ -449,10 +469,19 @@ func (m *Merger) take(in *input) error {
 // end ends an input whose batches were all taken.
 func (m *Merger) end(in *input) {
 	in.live.End()
+	gone := errors.Is(in.err, follow.ErrGone)
 	m.mu.Lock()
 	in.state.Ended = true
+	if gone {
+		m.inputs = slices.DeleteFunc(slices.Clone(m.inputs), func(other *input) bool { return other == in })
+		delete(m.find, in.source)
+		delete(m.byLive, in.live)
+	}
 	m.mu.Unlock()
-	if in.err != nil {
+	if gone && m.options.Forget != nil {
+		m.options.Forget(in.source)
+	}
+	if in.err != nil && !gone {
 		m.sink.Unread(fmt.Sprintf("%s: %v; it is read no further%s", in.state.Name, in.err, m.options.Hint(in.err)))
 	}
 	m.sayRest(in)

@@ -89,11 +89,15 @@ func (r *run) Notice(text string) {
 }
 
 // start starts a merger of what add adds.
-func start(t *testing.T, o Options, add func(f *follow.Follower)) *run {
+func start(t *testing.T, o Options, add func(f *follow.Follower), gone ...time.Duration) *run {
 	r := &run{t: t, stop: make(chan struct{}), ended: make(chan error, 1)}
 	o.Stop = r.stop
 	r.Merger = New(o, r)
-	f := follow.New(follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Notice: r.Merger.Notice, Waiting: r.Merger.Waiting})
+	options := follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Notice: r.Merger.Notice, Waiting: r.Merger.Waiting}
+	if len(gone) > 0 {
+		options.Gone = gone[0]
+	}
+	f := follow.New(options)
 	add(f)
 	done := make(chan struct{})
 	go func() {
@@ -348,6 +352,32 @@ func TestAhead(t *testing.T) {
 	want := logs[0].Path + ":6: the interval lies 6h59m51s in the future: is the clock of the log right? It is kept until its time comes, and other logs do not wait less because of it"
 	if len(r.messages) != 1 || r.messages[0] != want {
 		t.Errorf("%q, want %q", r.messages, want)
+	}
+}
+
+// TestGone: logs that are gone for long leave no state behind, and the windows are those of all.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	kept := clitest.NewLogWriter(t, filepath.Join(dir, "kept"), 0, "x")
+	forgotten := 0
+	r := start(t, Options{Size: 1000, Idle: time.Hour, Forget: func(*follow.Input) { forgotten++ }}, func(f *follow.Follower) {
+		f.AddFile(kept.Path)
+		f.AddMatching(dir, func(name string) bool { return strings.HasPrefix(name, "pod") }, nil)
+	}, time.Millisecond)
+	for s := range 5 {
+		pod := clitest.NewLogWriter(t, filepath.Join(dir, fmt.Sprint("pod", s)), 0, "x")
+		pod.Second(s, 1000, 1)
+		kept.Second(s, 1000, 1)
+		clitest.Await(t, "the pod", nil, func() bool { return len(r.States()) == 2 && r.States()[1].End > 0 })
+		os.Remove(pod.Path)
+		clitest.Await(t, "the end of the pod", nil, func() bool { return len(r.States()) == 1 })
+	}
+	close(r.stop)
+	r.end(nil)
+	r.await("0 x 2", "1 x 2", "2 x 2", "3 x 2", "4 x 2")
+	if forgotten != 5 || len(r.byLive) != 1 || len(r.messages) != 0 {
+		t.Errorf("%d are forgotten, %d are left: %q", forgotten, len(r.byLive), r.messages)
 	}
 }
 
