@@ -126,7 +126,7 @@ func (o *options) drawsTable(c *urfave.Context) bool {
 // newPusher returns what sends rows, and the writer of rows that it sends.
 func (o *options) newPusher(notice func(text string)) (*push.Pusher, output.RowWriter) {
 	receiver := o.format.receiver
-	options := push.Options{URL: o.live.push, Notice: notice, Header: receiver.header(), Encode: receiver.encode}
+	options := push.Options{URL: o.live.push, Notice: notice, Header: receiver.header(), Encode: receiver.encode, Patient: o.live.follow}
 	options.Header.Set("User-Agent", "hdrsum")
 	if secret := os.Getenv(credentials); secret != "" {
 		options.Header.Set("Authorization", secret)

@@ -167,8 +167,8 @@ func TestGone(t *testing.T) {
 	r.awaitLines("node1", "--", "one", "--", "two")
 }
 
-// TestFiles: no more files are open than allowed, which is said once. Another one is opened when one
-// of them is gone.
+// TestFiles: no more files are open than allowed, which is said once. Another one is opened when
+// one of them is gone.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

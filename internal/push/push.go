@@ -49,6 +49,9 @@ type Options struct {
 	Header http.Header
 	// Encode, if set, makes a body of the rows of a batch, which follow one another without a gap.
 	Encode func(rows []byte) []byte
+	// Patient says that 401, 403 and 404 are sent again, as 503 is: a receiver that runs for long
+	// may lose a token, or its database, for some time.
+	Patient bool
 	// Notice, if set, receives what a person should know. It is called from another goroutine.
 	Notice func(text string)
 
@@ -100,28 +103,41 @@ type Pusher struct {
 	taken   bool          // the receiver has taken a batch. Only run uses it.
 	ended   chan struct{} // the sender has returned
 
-	mu      sync.Mutex
-	changed sync.Cond
-	filling batch
-	ripe    bool        // the first row of filling is old enough
-	timer   *time.Timer // sets ripe
-	closing bool
-	result  Result
+	mu               sync.Mutex
+	changed          sync.Cond
+	filling          batch
+	ripe             bool        // the first row of filling is old enough
+	timer            *time.Timer // sets ripe
+	closing          bool
+	result           Result
+	written, settled int64 // numbers of rows
 }
 
 // A batch is rows to send together.
 type batch struct {
 	text []byte
-	rows int
+	ends []int // of the rows in text
 }
 
 // full reports whether the batch should be sent, whatever its age.
-func (b *batch) full() bool { return b.rows >= batchRows || len(b.text) >= batchBytes }
+func (b *batch) full() bool { return len(b.ends) >= batchRows || len(b.text) >= batchBytes }
+
+// part returns the rows from a first one to before a last one.
+func (b *batch) part(first, last int) []byte {
+	start := 0
+	if first > 0 {
+		start = b.ends[first-1]
+	}
+	return b.text[start:b.ends[last-1]]
+}
+
+// mostParts is about the number of parts into which a refused batch is divided.
+const mostParts = 128
 
 // A Result counts the rows that did not arrive.
 type Result struct {
-	// Refused is the number of rows in batches that the receiver did not accept. It may have taken
-	// some of them.
+	// Refused is the number of rows that the receiver did not accept, or that were in one request
+	// with such a row.
 	Refused int
 	// Unsent is the number of rows that were dropped.
 	Unsent int
@@ -159,7 +175,7 @@ func (p *Pusher) Write(row []byte) (int, error) {
 		p.result.Unsent++
 		return 0, ErrGivenUp
 	}
-	if p.filling.rows == 0 {
+	if len(p.filling.ends) == 0 {
 		p.timer = time.AfterFunc(p.options.age, func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -168,11 +184,24 @@ func (p *Pusher) Write(row []byte) (int, error) {
 		})
 	}
 	p.filling.text = append(p.filling.text, row...)
-	p.filling.rows++
+	p.filling.ends = append(p.filling.ends, len(p.filling.text))
+	p.written++
 	if p.filling.full() {
 		p.changed.Broadcast()
 	}
 	return len(row), nil
+}
+
+// Settled returns what reports whether the rows written so far have all arrived or were refused.
+func (p *Pusher) Settled() func() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	written := p.written
+	return func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.settled >= written
+	}
 }
 
 // Close sends the rows that are left, and waits until the receiver has them or GiveUp is called.
@@ -199,31 +228,62 @@ func (p *Pusher) GiveUp() {
 // run sends batches until the pusher is closed or given up.
 func (p *Pusher) run() {
 	defer close(p.ended)
-	var spare []byte
+	var spare batch
 	for {
 		p.mu.Lock()
 		for !p.filling.full() && !p.ripe && !p.closing {
 			p.changed.Wait()
 		}
 		b := p.filling
-		if b.rows == 0 { // closing
+		if len(b.ends) == 0 { // closing
 			p.mu.Unlock()
 			return
 		}
 		p.timer.Stop()
-		p.filling, p.ripe = batch{text: spare[:0]}, false
+		p.filling, p.ripe = batch{spare.text[:0], spare.ends[:0]}, false
 		p.changed.Broadcast()
 		p.mu.Unlock()
 		p.deliver(&b)
-		spare = b.text
+		spare = b
 	}
 }
 
-// deliver sends a batch until the receiver takes or refuses it.
+// deliver sends a batch until the receiver has taken or refused all of it. A batch that is refused
+// is divided, so that a row that is too old does not cost the others. The parts are sent in order,
+// since a newer row makes others of its series too old.
 func (p *Pusher) deliver(b *batch) {
-	body := b.text
+	refused := 0
+	var why error
+	var send func(first, last int)
+	send = func(first, last int) {
+		err := p.send(b.part(first, last), last-first)
+		var refusal refusal
+		switch {
+		case err == nil:
+		case errors.As(err, &refusal) && refusal.rows && last-first > 1+len(b.ends)/mostParts:
+			send(first, (first+last)/2)
+			send((first+last)/2, last)
+		default:
+			refused, why = refused+last-first, err
+		}
+	}
+	send(0, len(b.ends))
+	if refused > 0 {
+		p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(refused, "row"), why))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.result.Refused += refused
+	if p.context.Err() == nil {
+		p.settled += int64(len(b.ends))
+	}
+}
+
+// send sends rows until the receiver takes them. The error is a refusal.
+func (p *Pusher) send(text []byte, rows int) error {
+	body := text
 	if p.options.Encode != nil {
-		body = p.options.Encode(b.text)
+		body = p.options.Encode(text)
 	}
 	pause, away := p.options.pause, false
 	for {
@@ -235,18 +295,14 @@ func (p *Pusher) deliver(b *batch) {
 			if away {
 				p.options.Notice("the receiver is back")
 			}
-			return
+			return nil
 		case errors.As(err, &refused):
-			p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(b.rows, "row"), err))
-			p.mu.Lock()
-			p.result.Refused += b.rows
-			p.mu.Unlock()
-			return
+			return err
 		case !p.taken && isCertificate(err): // a new one may come while rows are sent
 			p.options.Notice(fmt.Sprintf("the receiver is not to be trusted: %v", err))
 			p.GiveUp()
 		case p.context.Err() == nil && !away:
-			p.options.Notice(fmt.Sprintf("the receiver did not take %s: %v; trying again", count(b.rows, "row"), err))
+			p.options.Notice(fmt.Sprintf("the receiver did not take %s: %v; trying again", count(rows, "row"), err))
 			away = true
 		}
 		if wait == 0 {
@@ -258,21 +314,24 @@ func (p *Pusher) deliver(b *batch) {
 		case <-time.After(wait):
 		case <-p.context.Done():
 			p.mu.Lock()
-			p.result.Unsent += b.rows
+			p.result.Unsent += rows
 			p.mu.Unlock()
-			return
+			return nil
 		}
 	}
 }
 
 // A refusal is an answer after which the same request makes no sense.
-type refusal struct{ error }
+type refusal struct {
+	error
+	rows bool // some rows are the cause
+}
 
 // post sends one request. Wait is the time that the receiver asks to wait, 0 if it does not say.
 func (p *Pusher) post(body []byte) (wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(p.context, http.MethodPost, p.options.URL.String(), bytes.NewReader(body))
 	if err != nil {
-		return 0, refusal{err}
+		return 0, refusal{error: err}
 	}
 	request.Header = p.options.Header
 	answer, err := p.client.Do(request)
@@ -292,10 +351,12 @@ func (p *Pusher) post(body []byte) (wait time.Duration, err error) {
 	} else if message := printable(text); message != "" {
 		err = fmt.Errorf("%w: %s", err, message)
 	}
-	if answer.StatusCode/100 == 5 || answer.StatusCode == http.StatusTooManyRequests {
+	switch status := answer.StatusCode; {
+	case status/100 == 5, status == http.StatusTooManyRequests,
+		p.options.Patient && (status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound):
 		return retryAfter(answer.Header.Get("Retry-After")), err
 	}
-	return 0, refusal{err}
+	return 0, refusal{err, answer.StatusCode == http.StatusBadRequest}
 }
 
 // printable returns the receiver's message on one line, without control characters.

@@ -143,7 +143,7 @@ func TestAge(t *testing.T) {
 // again.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{http.StatusBadRequest, http.StatusFound} {
+	for _, status := range []int{http.StatusRequestEntityTooLarge, http.StatusUnauthorized, http.StatusFound} {
 		r := receive(t, func(n int, w http.ResponseWriter, request *http.Request) int {
 			if got := request.Header.Get("Authorization"); got != "Token secret42" {
 				t.Errorf("Authorization: %s", got)
@@ -165,6 +165,67 @@ func TestRefused(t *testing.T) {
 		}
 		if r.requests != 2 {
 			t.Errorf("%d requests", r.requests)
+		}
+	}
+}
+
+// TestOld: a receiver that refuses a request with rows that are too old gets the others, in order.
+func TestOld(t *testing.T) {
+	t.Parallel()
+	for _, rows := range []int{100, batchRows} {
+		old := rows / 3
+		requests := 0
+		var taken strings.Builder
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+			body, _ := io.ReadAll(request.Body)
+			requests++
+			for line := range strings.Lines(string(body)) {
+				var n int
+				if fmt.Sscanf(line, "row %d", &n); n < old {
+					w.WriteHeader(http.StatusBadRequest)
+					return
+				}
+			}
+			taken.Write(body)
+		}))
+		p, notices := pusher(server.URL, patience)
+		all := write(t, p, rows)
+		refused := p.Close().Refused
+		server.Close()
+		if refused < old || refused > old+rows/mostParts || requests > 2*mostParts {
+			t.Errorf("%d of %d old rows are refused, in %d requests", refused, old, requests)
+		}
+		if want := all[strings.Index(all, fmt.Sprintf("row %d\n", refused)):]; taken.String() != want {
+			t.Errorf("%.40q", taken.String())
+		}
+		if want := fmt.Sprintf("the receiver refused %d rows: 400 ", refused); !strings.HasPrefix(notices(), want) {
+			t.Error(notices())
+		}
+		if !p.Settled()() {
+			t.Error("rows are not settled")
+		}
+	}
+}
+
+// TestPatient: if the pusher runs for long, a lost token or database is not the rows' fault.
+func TestPatient(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound} {
+		r := receive(t, func(n int, _ http.ResponseWriter, _ *http.Request) int {
+			if n < 4 {
+				return status
+			}
+			return http.StatusOK
+		})
+		u, _ := url.Parse(r.URL)
+		p := New(Options{URL: u, Patient: true, age: patience, pause: time.Millisecond})
+		settled := p.Settled()
+		want := write(t, p, 3)
+		if p.Settled()() || !settled() {
+			t.Error("rows on their way are settled, or none are not")
+		}
+		if result := p.Close(); result != (Result{}) || r.taken.String() != want {
+			t.Errorf("status %d: %+v", status, result)
 		}
 	}
 }
