@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -102,6 +103,53 @@ func TestBrowserWithoutTime(t *testing.T) {
 			t.Errorf("%s: table %q", name, got)
 		}
 		b.screenshot(t, "hdrplot-without-time-"+name+".png")
+	}
+	b.checkConsole(t)
+}
+
+// TestBrowserTable finds tags in a table of many, sorts it, and compares its verdicts with its
+// numbers.
+func TestBrowserTable(t *testing.T) {
+	b := newBrowser(t)
+	b.open(t, "../../testdata/logs/many-tags.hdr")
+	const rows = "document.querySelectorAll('#summary tbody tr').length"
+	all, found := b.eval(t, "document.getElementById('more').textContent"), ""
+	if got := b.eval(t, rows); got != "100" || !strings.HasPrefix(all, "all ") {
+		t.Errorf("%s rows, %q", got, all)
+	}
+	b.do(t, chromedp.Click(chromedp.CSS("#more")))
+	if got := b.eval(t, rows); "all "+got+" rows" != all {
+		t.Errorf("%s of %s", got, all)
+	}
+	label := b.eval(t, "document.querySelector('#summary tbody tr:last-child').cells[0].textContent")
+	b.do(t, chromedp.SendKeys(chromedp.CSS("#find"), strings.ToUpper(label)))
+	if found = b.eval(t, "document.querySelector('#summary tbody tr').cells[0].textContent"); !strings.Contains(found, label) {
+		t.Errorf("found %s, not %s", found, label)
+	}
+	b.open(t, "-ovr", "1000000", "-unit", "ms", "-sla", "99=20,max<=300", "../../testdata/logs/node1.hdr")
+	var cells [][]string
+	if err := json.Unmarshal([]byte(b.eval(t, "JSON.stringify([...document.querySelectorAll('#summary tbody tr')].map(r => [...r.cells].map(c => c.textContent)))")), &cells); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, row := range cells {
+		for n, limit := range map[int]float64{8: 20, 11: 300} {
+			value, err := strconv.ParseFloat(row[n], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			verdict := row[12]
+			if (limit == 300) == strings.Contains(b.eval(t, "document.querySelector('#summary thead').rows[0].cells[13].textContent"), "300") {
+				verdict = row[13]
+			}
+			if want := map[bool]string{true: "holds", false: "fails"}[value <= limit]; verdict != want {
+				t.Errorf("%s: %v is %q below %v", row[0], value, verdict, limit)
+			}
+			seen[verdict] = true
+		}
+	}
+	if !seen["holds"] || !seen["fails"] {
+		t.Errorf("only %v", seen)
 	}
 	b.checkConsole(t)
 }

@@ -94,6 +94,9 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, err
 	}
 	if c.String("serve") != "" {
+		if o.of != "" && o.format != picture.HTML || o.of == "-" {
+			return nil, cli.Usagef("-of %s: -follow saves a page at the end, in a file such as page.html", o.of)
+		}
 		o.format = picture.HTML
 	}
 	for _, name := range slices.Sorted(slices.Values(c.LocalFlagNames())) {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -36,7 +37,7 @@ func checkServe(c *urfave.Context) error {
 		return cli.CheckFollow(c)
 	}
 	for _, name := range []string{"of", "format"} {
-		if cli.Given(c, name) {
+		if cli.Given(c, name) && !c.Bool("follow") {
 			return cli.Usagef("-serve and -%s: one of them only", name)
 		}
 	}
@@ -93,7 +94,7 @@ type follower struct {
 	scaled   bool
 	scratch  histogram.Histogram
 	interval picture.Interval
-	inputs   []string // how they are
+	inputs   []page.Input
 	silent   map[string]bool
 	fixed    []page.Mark // of -mark
 	falls    []fall
@@ -110,6 +111,8 @@ const (
 	// defaultWindow is the length of the windows of -follow in milliseconds, if -agg does not give
 	// it.
 	defaultWindow = 1000
+	// mostGoing is the number of inputs up to which a page lists also those that go on.
+	mostGoing = 50
 	// mostFalls is the number of marks that a page keeps. Older ones go.
 	mostFalls = 100
 	// lookTime is the time between two looks for inputs that fell silent.
@@ -125,6 +128,9 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 	f.page = picture.Live{Type: o.kind, Dress: f.dress, Collector: picture.Collector{
 		Measures: o.measures(), Ratio: 1, WindowBytes: liveTimes * o.picture.PageSize, Digits: o.pageDigits, Step: f.size,
 	}}
+	if !cli.Given(c, "page-digits") {
+		f.page.Collector.Digits = 0
+	}
 	empty := picture.New(o.kind)
 	f.dress(empty)
 	d, err := empty.Page()
@@ -146,6 +152,9 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 		},
 		Stopped: func() { close(stopped) },
 	})
+	if err == nil && o.of != "" {
+		err = f.save(c)
+	}
 	if err != nil {
 		return err
 	}
@@ -156,6 +165,18 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 		}
 	}
 	return diagnostics.Close()
+}
+
+// save writes the page as a file, which goes on no longer.
+func (f *follower) save(c *urfave.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	d, err := f.page.Data()
+	if err != nil {
+		return err
+	}
+	d.Live = false
+	return cli.WriteFile(f.options.of, c.App.Writer, nil, func(w io.Writer) error { return page.Write(w, d) })
 }
 
 func (f *follower) dress(p *picture.Picture) {
@@ -187,7 +208,8 @@ func (f *follower) watch(done chan struct{}) {
 // look finds out how the inputs are. It returns true if that has changed.
 func (f *follower) look() (changed bool) {
 	before := f.inputs
-	f.inputs = []string{}
+	f.inputs = []page.Input{}
+	origin, _ := f.page.Origin()
 	states := f.merger.States()
 	names := map[string]int{}
 	for _, s := range states {
@@ -202,14 +224,18 @@ func (f *follower) look() (changed bool) {
 			f.falls = f.falls[max(len(f.falls)-mostFalls, 0):]
 		}
 		f.silent[s.Name] = s.Silent
+		in := page.Input{Name: s.Name, End: s.End - origin}
 		switch {
 		case s.Ended:
-			f.inputs = append(f.inputs, s.Name+" has ended")
+			in.State = "has ended"
 		case s.Silent:
-			f.inputs = append(f.inputs, s.Name+" is silent")
+			in.State = "is silent"
+		case s.End == 0 || len(states) > mostGoing:
+			continue
 		}
+		f.inputs = append(f.inputs, in)
 	}
-	return !slices.Equal(before, f.inputs)
+	return !slices.EqualFunc(before, f.inputs, func(a, b page.Input) bool { return a.Name == b.Name && a.State == b.State })
 }
 
 // marks returns the marks of the inputs that fell silent.

@@ -166,6 +166,12 @@ func TestBrowserLive(t *testing.T) {
 	b.do(t, chromedp.Click(chromedp.CSS("[data-span='60000']")))
 	write(30, 100)
 	b.until(t, count+" === 60 * 150 || "+count+" === 61 * 150")
+	b.until(t, "document.getElementById('inputs').textContent.includes('node2.hdr until 100')")
+	if got := b.eval(t, "[...document.querySelectorAll('#latest th, #latest td')].map(c => c.textContent)"); !strings.Contains(got, "values/s") || !strings.Contains(got, "read,150,") {
+		t.Errorf("the latest window: %q", got)
+	}
+	b.hover(t, "time", 0.5)
+	b.until(t, "document.getElementById('rate-readout').textContent === 'read 150/s'")
 	b.screenshot(t, "hdrplot-live.png")
 
 	// A view that was looked at stays.
@@ -368,7 +374,8 @@ func TestServePipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	server := serveCommand(t, exec.Command(build(t, "hdrplot"), "-follow", "-serve", "127.0.0.1:0", "-if", "-", "-in", "ns"), log)
+	saved := filepath.Join(t.TempDir(), "page.html")
+	server := serveCommand(t, exec.Command(build(t, "hdrplot"), "-follow", "-serve", "127.0.0.1:0", "-if", "-", "-in", "ns", "-of", saved), log)
 	for {
 		response, err := http.Get(server.address + "events")
 		if err != nil {
@@ -384,6 +391,9 @@ func TestServePipe(t *testing.T) {
 		}
 	}
 	server.stopWell(t)
+	if p := readPage(t, read(t, saved)); p.Live || len(p.Series) != 6 || len(p.Windows[0]) == 0 {
+		t.Errorf("the saved page: live %v, %d series", p.Live, len(p.Series))
+	}
 }
 
 // TestViewers opens 100 viewers. One of them reads nothing. The others and the page get everything.

@@ -38,7 +38,7 @@ func CheckFollow(c *cli.Context, never ...string) error {
 		}
 		return nil
 	}
-	if Given(c, "of") {
+	if Given(c, "of") && c.String("serve") == "" { // a page is saved at the end
 		return Usagef("-of does not go with -follow, since its file appears when it is whole; redirect the output: %s -follow ... > %s",
 			c.App.Name, c.String("of"))
 	}

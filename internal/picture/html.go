@@ -84,7 +84,7 @@ func (p *Picture) widened(all []WindowSeries, width int64) (merged []WindowSerie
 func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, columns int, recent int64) (*page.Data, error) {
 	out := &page.Data{
 		Title: p.Title, Unit: axis.Spelled(p.Unit), Log: p.LogValues, Heat: p.Type.Chart.Marks == page.Cells,
-		Lines: p.pageChart(p.lines()), Cells: p.pageChart(Heatmap), Curves: p.pageChart(Percentiles),
+		Lines: p.pageChart(p.lines()), Cells: p.pageChart(Heatmap), Rates: p.pageChart(Throughput), Curves: p.pageChart(Percentiles),
 		Absolute: p.Absolute, Zone: p.zone().String(), Origin: p.Origin, Height: p.Height, Theme: string(p.Theme),
 		Themes: map[string]page.Theme{"light": themeOf(Light), "dark": themeOf(Dark)}, Digits: p.Digits,
 		Offsets: [][2]int64{}, Measures: []string{}, Series: []page.Series{}, Marks: []page.Mark{},

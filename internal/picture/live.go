@@ -35,6 +35,10 @@ type Live struct {
 	scratch histogram.Histogram
 }
 
+// mostFine is the number of series up to which a live page has the precision of other pages, if
+// Collector.Digits is 0. With more, one digit is left, which takes a fourth of the bytes.
+const mostFine = 100
+
 // Add adds an interval, measured with l.Collector, to the series with a label. LogStart, in
 // milliseconds since the epoch, is time 0 of the page if the interval is the first.
 func (l *Live) Add(label string, logStart int64, i *Interval) error {
@@ -43,6 +47,12 @@ func (l *Live) Add(label string, logStart int64, i *Interval) error {
 	}
 	if err := l.Collector.Add("", label, i); err != nil {
 		return err
+	}
+	if c := &l.Collector; c.Digits == 0 && c.Len() > mostFine {
+		if err := c.coarsen(); err != nil {
+			return err
+		}
+		c.Digits, l.stale = 1, true
 	}
 	w := i.window
 	last, known := l.ends[label]
@@ -100,7 +110,7 @@ func (l *Live) Data() (*page.Data, error) {
 		l.index[s.Label] = n
 	}
 	l.width, l.recent, l.stale, l.to = c.width, c.recent, false, d.To
-	l.since, l.pending = page.Rows{Quick: true}, page.Rows{Quick: true}
+	l.since, l.pending = page.Rows{Quick: true}, page.Rows{}
 	return d, nil
 }
 
@@ -108,7 +118,7 @@ func (l *Live) Data() (*page.Data, error) {
 // nothing.
 func (l *Live) Update() (u *page.Update, some bool) {
 	rows := l.pending
-	l.pending = page.Rows{Quick: true}
+	l.pending = page.Rows{}
 	return l.update(&rows), !rows.Empty()
 }
 
@@ -116,7 +126,7 @@ func (l *Live) Update() (u *page.Update, some bool) {
 func (l *Live) Since() *page.Update { return l.update(&l.since) }
 
 func (l *Live) update(rows *page.Rows) *page.Update {
-	return &page.Update{To: l.to, Rows: rows, Marks: []page.Mark{}, Inputs: []string{}}
+	return &page.Update{To: l.to, Rows: rows, Marks: []page.Mark{}, Inputs: []page.Input{}}
 }
 
 // Origin returns time 0 of the page, in milliseconds since the epoch. It is false before the first

@@ -20,9 +20,10 @@ import (
 type Data struct {
 	Title string `json:"title"`
 	Unit  string `json:"unit"`
-	// Lines, Cells and Curves describe the charts. Heat has the cells shown at first, not the
-	// lines.
+	// Lines, Cells, Rates and Curves describe the charts. Heat has the cells shown at first, not
+	// the lines.
 	Lines  Chart `json:"lines"`
+	Rates  Chart `json:"rates"`
 	Cells  Chart `json:"cells"`
 	Curves Chart `json:"curves"`
 	Heat   bool  `json:"heat"`
@@ -59,8 +60,8 @@ type Data struct {
 	Summary []Summary `json:"summary"`
 	Notes   []string  `json:"notes"`
 	// Inputs is that of Update.
-	Inputs []string `json:"inputs,omitempty"`
-	Rows   *Rows    `json:"rows"`
+	Inputs []Input `json:"inputs,omitempty"`
+	Rows   *Rows   `json:"rows"`
 }
 
 // A Chart describes a chart: what its axes show, and what lies between them. Package picture draws
@@ -108,9 +109,17 @@ type Recent struct {
 type Update struct {
 	To    int64  `json:"to"`
 	Marks []Mark `json:"marks"`
-	// Inputs says how the inputs are, such as "node1.hdr is silent".
-	Inputs []string `json:"inputs"`
-	Rows   *Rows    `json:"rows"`
+	// Inputs says how the inputs are.
+	Inputs []Input `json:"inputs"`
+	Rows   *Rows   `json:"rows"`
+}
+
+// An Input is a log that a live page follows. End is when its last interval ends, and State is
+// empty while it goes on, or such as "is silent".
+type Input struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+	End   int64  `json:"end"`
 }
 
 // A Theme is a set of colours.

@@ -1,9 +1,10 @@
 // Drawing on canvases: axes and what they have in common. All sizes are in CSS pixels.
 import { titled } from './numbers.js';
 
-// A Chart is two canvases with axes: the lower one is drawn once per view, the upper one has the pointer.
+// A Chart is two canvases with axes: the lower one is drawn once per view, the upper one has the pointer. Indent is the least
+// room to the left.
 export class Chart {
-  constructor(canvas, over) { Object.assign(this, { canvas, over }); }
+  constructor(canvas, over) { Object.assign(this, { canvas, over, indent: 0 }); }
 
   // begin clears the chart and returns its context. Below is the room for labels of the horizontal axis.
   begin(height, below) {
@@ -36,7 +37,7 @@ export class Chart {
   // fit makes room for the labels of the vertical axis, and for texts to the right of the chart.
   fit(right) {
     const width = texts => Math.ceil(Math.max(0, ...texts.map(t => this.g.measureText(t).width)));
-    this.plot.left = 32 + width(this.y.ticks.map(t => t.label));
+    this.plot.left = Math.max(this.indent, 32 + width(this.y.ticks.map(t => t.label)));
     if (right.length) this.plot.right = Math.floor(this.plot.right - width(right));
   }
 

@@ -1,7 +1,7 @@
 // The charts: lines or a heat map over time, and percentile curves.
 import { scaleFor, short } from './numbers.js';
 import { linearTicks, logTicks, relativeTicks, clockTicks, ninesTicks, nines } from './ticks.js';
-import { startsIn, heatOf } from './store.js';
+import { startsIn, heatOf, ratesOf } from './store.js';
 import { stroke, dot } from './canvas.js';
 
 // A Range is what values an axis must show.
@@ -74,7 +74,7 @@ function drawChart(chart, page, what, range, x, paint, over) {
 // drawTime draws the chart over time. Page has the data, the view, the series to draw and the look.
 export function drawTime(chart, page) {
   const { data, view, theme, series, band, heat } = page, { from, to } = view, what = heat ? data.cells : data.lines, range = new Range();
-  chart.begin(data.height, data.absolute ? 60 : 46);
+  chart.begin(page.height, data.absolute ? 60 : 46);
   const shown = [...series, ...band];
   for (const s of shown) {
     if (heat) for (const w of startsIn(s.windows, from, to)) { if (w.count) { range.add(w.min); range.add(w.max); } }
@@ -85,7 +85,7 @@ export function drawTime(chart, page) {
     else drawLines(chart, page, what);
   }, () => {
     for (const l of what.limits) drawLevel(chart, theme, l);
-    for (const m of data.marks) if (m.time >= from && m.time <= to) drawMark(chart, theme, m);
+    drawMarks(chart, theme, data.marks.filter(m => m.time >= from && m.time <= to));
   });
 }
 
@@ -93,11 +93,29 @@ function drawLevel(chart, theme, limit) {
   chart.dashed(theme.limit, [[chart.plot.left, chart.py(limit.value)], [chart.plot.right, chart.py(limit.value)]]);
 }
 
-function drawMark(chart, theme, mark) {
-  const x = chart.px(mark.time), { g, plot } = chart, width = g.measureText(mark.text).width;
-  Object.assign(g, { strokeStyle: theme.faint, lineWidth: 1, fillStyle: theme.text, textBaseline: 'top', textAlign: x + width + 10 > plot.right ? 'right' : 'left' });
-  stroke(g, [[x, plot.top], [x, plot.bottom]]);
-  g.fillText(mark.text, x + (g.textAlign === 'left' ? 4 : -4), plot.top + 3);
+// markRows is the number of rows of texts at marks. Others are counted in one more row.
+const markRows = 5;
+
+// drawMarks draws marks, each in the highest row where no other text stands.
+export function drawMarks(chart, theme, marks) {
+  const { g, plot } = chart, ends = Array(markRows).fill(-Infinity), left = [];
+  Object.assign(g, { strokeStyle: theme.faint, lineWidth: 1, fillStyle: theme.text, textBaseline: 'top', textAlign: 'left' });
+  const write = (text, x, row) => {
+    const width = g.measureText(text).width, from = x + width + 10 > plot.right ? x - width - 4 : x + 4;
+    if (from < ends[row]) return false;
+    g.fillText(text, from, plot.top + 3 + 16 * row);
+    ends[row] = from + width + 8;
+    return true;
+  };
+  for (const m of [...marks].sort((a, b) => a.time - b.time)) {
+    const x = chart.px(m.time);
+    stroke(g, [[x, plot.top], [x, plot.bottom]]);
+    if (ends.some((_, row) => write(m.text, x, row))) continue;
+    if (left.length && x < left.at(-1).x + 80) left.at(-1).count++;
+    else left.push({ x, count: 1 });
+  }
+  ends.push(-Infinity);
+  for (const { x, count } of left) write('and ' + count + ' more', x, markRows);
 }
 
 function drawLines(chart, { view, theme, series, band }, what) {
@@ -121,9 +139,10 @@ function drawLines(chart, { view, theme, series, band }, what) {
     points.forEach((p, i) => {
       const x = chart.px((p.start + p.end) / 2), y = chart.py(p.value);
       const starts = i === 0 || p.gap, ends = i + 1 === points.length || points[i + 1].gap;
-      if (starts && ends) { g.moveTo(chart.px(p.start), y); g.lineTo(chart.px(p.end), y); dots.push([x, y]); }
-      else if (starts) g.moveTo(x, y);
-      else g.lineTo(x, y);
+      if (starts) g.moveTo(chart.px(p.start), y);
+      else g.lineTo(chart.px(p.start), y);
+      g.lineTo(chart.px(p.end), y);
+      if (starts && ends) dots.push([x, y]);
       if (few && slack > 0) dots.push([x, y]);
     });
     g.stroke();
@@ -176,10 +195,22 @@ export function heatAt(chart, x, y) {
   return { rate: rate[column * rows + row], from: time(column), to: time(column + 1), low: value(row), high: value(row + 1), width };
 }
 
+// drawRates draws the values per second of the series below the chart over time, on the same axis of time.
+export function drawRates(chart, page, above) {
+  const { data, view, theme } = page, { from, to } = view, range = new Range();
+  chart.begin(Math.round(page.height * 0.4), data.absolute ? 60 : 46);
+  chart.indent = above.plot.left;
+  chart.plot.right = above.plot.right;
+  const series = page.series.map(s => ({ ...s, lines: [{ name: '', points: ratesOf(s) }] }));
+  for (const s of series) for (const p of startsIn(s.lines[0].points, from, to)) range.add(p.value);
+  range.add(0);
+  drawChart(chart, { ...page, log: false }, data.rates, range, width => timeAxis(data, from, to, width), () => drawLines(chart, { view, theme, series, band: [] }, data.rates), () => {});
+}
+
 // drawCurve draws percentile curves: [series, curve] each.
 export function drawCurve(chart, page, curves) {
   const { data, theme } = page, what = data.curves, range = new Range();
-  const g = chart.begin(Math.round(data.height * 0.8), 46);
+  const g = chart.begin(Math.round(page.height * 0.8), 46);
   let last = 2;
   for (const [, curve] of curves) {
     last = Math.max(last, curve.x[curve.x.length - 1]);

@@ -1,10 +1,10 @@
 // The page: what stands in it, and what keys and pointer do.
 import { value, short, significant } from './numbers.js';
 import { relativeStyle, clockText, nines } from './ticks.js';
-import { unpack, newSeries, addRows, startsIn, extremesOf, Sum, sumOf, curveOf, tableOf } from './store.js';
+import { unpack, newSeries, addRows, startsIn, extremesOf, ratesOf, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
-import { drawTime, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
+import { drawTime, drawRates, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
 import { connect } from './live.js';
 import { columnsOf, textOf, sorted, csvOf, rowOf, levels } from './table.js';
 
@@ -56,8 +56,9 @@ function remember() {
 }
 
 const timeChart = new Chart(element('time'), element('time-over')), curveChart = new Chart(element('curve'), element('curve-over'));
+const rateChart = new Chart(element('rate'), element('rate-over'));
 const pointer = { time: null, nines: null, value: null, dragFrom: null, x: 0, y: 0 };
-let bandShown = true, curves = [], rows = [], sortBy = null;
+let bandShown = true, curves = [], rows = [], sortBy = null, mostRows = 100;
 
 // ---- theme ----
 
@@ -66,7 +67,8 @@ const prefersDark = matchMedia('(prefers-color-scheme: dark)'), printing = match
 function dress() {
   const name = printing.matches ? 'light' : data.theme || (prefersDark.matches ? 'dark' : 'light');
   page.theme = data.themes[name];
-  for (const part of ['background', 'text', 'faint', 'grid']) document.documentElement.style.setProperty('--' + part, page.theme[part]);
+  page.height = printing.matches ? Math.min(data.height, 460) : data.height; // a sheet has room for the charts over time
+  for (const part of ['background', 'text', 'faint', 'grid', 'limit']) document.documentElement.style.setProperty('--' + part, page.theme[part]);
   document.documentElement.style.colorScheme = name;
   buildToggles();
 }
@@ -78,9 +80,15 @@ function drawAll() {
   page.band = bandShown ? store.filter(s => s.rest && !s.shown) : [];
   element('scale').hidden = true;
   if (hasTime) drawTime(timeChart, page);
+  element('rates').hidden = data.lines.rate;
+  if (hasTime && !data.lines.rate) {
+    drawRates(rateChart, page, timeChart);
+    if (rateChart.plot.left > timeChart.plot.left) { timeChart.indent = rateChart.plot.left; drawTime(timeChart, page); }
+  }
   curves = page.series.map(s => [s, s.windows.length ? curveOf(sumOf(s, view.from, view.to)) : s.curve]).filter(([, c]) => c && c.x.length);
   drawCurve(curveChart, page, curves);
   buildTable();
+  if (data.live) buildLatest();
   describe();
   drawPointer();
 }
@@ -113,6 +121,10 @@ function drawPointer() {
       g.globalAlpha = 1;
     }
     readTime(g);
+    if (!data.lines.rate) {
+      const under = lines(rateChart, at.time === null ? null : rateChart.px(at.time), null);
+      element('rate-readout').replaceChildren(...at.time === null ? [] : page.series.flatMap(s => readLine(rateChart, under, s, ratesOf(s), 0, named(s.label), rateText)));
+    }
     if (at.time !== null) drawMoment(g2, at.time);
   }
   readCurve();
@@ -168,6 +180,17 @@ function item(colour, text) {
   return make('span', {}, mark, text);
 }
 
+// readLine returns what the column of a line shows that is pointed at, and marks the highest point, which it passes to found.
+function readLine(chart, g, s, points, n, name, text, found = () => {}) {
+  const t = pointer.time, pixel = (view.to - view.from) / (chart.plot.right - chart.plot.left);
+  const { low, high } = extremesOf(points, t - pixel, t + pixel, longest(points)), p = high || nearest(points, t);
+  if (!p) return [];
+  found(p);
+  const colour = g.fillStyle = page.theme.lines[s.colours[n]];
+  dot(g, chart.px((p.start + p.end) / 2), chart.py(p.value), 3.5);
+  return [item(colour, name + ' ' + (low && low.value < p.value ? text(low.value) + ' to ' : '') + text(p.value))];
+}
+
 // worst is the highest of what the column shows that is pointed at.
 let worst = null;
 
@@ -188,13 +211,8 @@ function readTime(g) {
     } else {
       out.push(make('span', {}, timeText(t)));
       for (const s of page.series) s.lines.forEach((line, n) => {
-        const { low, high } = extremesOf(line.points, t - pixel, t + pixel, longest(line.points)), p = high || nearest(line.points, t);
-        if (!p) return;
-        worse(s, p, p.value);
-        const colour = page.theme.lines[s.colours[n]], name = s.lines.length > 1 ? named(s.label) + ' ' + line.name : named(s.label);
-        g.fillStyle = colour;
-        dot(g, timeChart.px((p.start + p.end) / 2), timeChart.py(p.value), 3.5);
-        out.push(item(colour, name + ' ' + (low && low.value < p.value ? text(low.value) + ' to ' : '') + text(p.value)));
+        const name = s.lines.length > 1 ? named(s.label) + ' ' + line.name : named(s.label);
+        out.push(...readLine(timeChart, g, s, line.points, n, name, text, p => worse(s, p, p.value)));
       });
     }
     if (worst) out.push(make('span', {}, 'highest: ' + text(worst.value) + ', ' + named(worst.series.label) + ', ' + timeText(worst.start) + ' to ' + timeText(worst.end)));
@@ -223,7 +241,7 @@ function describe() {
   element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).') + start + (whole && !data.live ? '' : windows);
   element('curve-title').textContent = whole ? 'Percentiles' : 'Percentiles of the time in view';
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
-  element('precision').textContent = !hasTime ? 'The numbers are those of the curves. For a percentile between two points of a curve, it is that of the second.' : whole && !data.live ? 'All numbers are as precise as the log.'
+  element('precision').textContent = !hasTime ? 'The numbers are those of the curves. For a percentile between two points of a curve, it is that of the second.' : whole && data.summary.length ? 'All numbers are as precise as the log.'
     : 'Percentiles have ' + data.digits + ' significant digits, as the curves. All other numbers are as precise as the log.';
   for (const id of ['whole', 'left', 'right', 'out']) element(id).disabled = whole;
   element('back').disabled = !view.past.length;
@@ -299,9 +317,16 @@ function solo(s) {
 
 function buildTable() {
   const place = new Map(data.summary.map((r, i) => [r.label, i])), at = r => place.get(r.label) ?? 0;
-  rows = !hasTime ? store.filter(s => s.curve).map(s => rowOf(s, l => valueAt(s.curve, nines(l / 100)))) : view.isWhole && !data.live ? data.summary : tableOf(store, view.from, view.to, levels).sort((a, b) => at(a) - at(b));
+  rows = !hasTime ? store.filter(s => s.curve).map(s => rowOf(s, l => valueAt(s.curve, nines(l / 100)))) : view.isWhole && data.summary.length ? data.summary : tableOf(store, view.from, view.to, levels).sort((a, b) => at(a) - at(b));
   element('summary-section').hidden = !rows.length && !data.summary.length;
-  const columns = columnsOf(rows, data.unit).filter(column => hasTime || rows.some(r => textOf(column, r)));
+  element('find').hidden = store.length < 2;
+  const wanted = element('find').value.toLowerCase(), { limits } = data.curves;
+  rows = rows.filter(r => named(r.label).toLowerCase().includes(wanted));
+  if (hasTime && limits.length) {
+    const byLabel = new Map(store.map(s => [s.label, s]));
+    rows = rows.map(r => ({ ...r, verdicts: verdictsOf(sumOf(byLabel.get(r.label), view.from, view.to), limits) }));
+  }
+  const columns = columnsOf(rows, data.unit, limits).filter(column => hasTime || rows.some(r => textOf(column, r)));
   if (sortBy) rows = sorted(rows, columns[sortBy.column], sortBy.descending);
   const head = columns.map((column, i) => {
     const sortedHere = sortBy && sortBy.column === i, th = make('th', { scope: 'col' });
@@ -313,9 +338,28 @@ function buildTable() {
     } }));
     return th;
   });
-  const body = rows.map(r => make('tr', {}, ...columns.map((column, i) => make(i ? 'td' : 'th', i ? { textContent: textOf(column, r) } : { textContent: textOf(column, r), scope: 'row' }))));
   element('summary').tHead.replaceChildren(make('tr', {}, ...head));
-  element('summary').tBodies[0].replaceChildren(...body);
+  element('summary').tBodies[0].replaceChildren(...bodyOf(rows.slice(0, mostRows), columns));
+  const more = element('more');
+  more.hidden = rows.length <= mostRows;
+  more.textContent = 'all ' + rows.length + ' rows';
+}
+
+function bodyOf(rows, columns) {
+  return rows.map(r => make('tr', {}, ...columns.map((column, i) => {
+    const textContent = textOf(column, r);
+    return i ? make('td', { textContent, className: textContent === 'fails' ? 'fails' : '' }) : make('th', { textContent, scope: 'row' });
+  })));
+}
+
+// buildLatest shows the numbers of the latest window of a live page.
+function buildLatest() {
+  const start = Math.max(...page.series.map(s => s.windows.at(-1)?.start ?? -Infinity)), table = element('latest');
+  const rows = tableOf(page.series.map(({ label, group, windows }) => ({ label, group, windows })), start, Infinity, levels);
+  const columns = columnsOf(rows, data.unit).filter(column => /^(tag|values\/s|50%|99%|max)/.test(column.name));
+  table.caption.textContent = rows.length ? 'The latest window, from ' + timeText(start) : '';
+  table.tHead.replaceChildren(make('tr', {}, ...rows.length ? columns.map(column => make('th', { scope: 'col', textContent: column.name })) : []));
+  table.tBodies[0].replaceChildren(...bodyOf(rows, columns));
 }
 
 function saveCSV() {
@@ -400,13 +444,15 @@ function listen() {
   });
   for (const id of Object.keys(actions)) element(id)?.addEventListener('click', actions[id]);
   addEventListener('keydown', event => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target === element('find')) return;
     if (event.key === 'Escape') { pointer.time = pointer.nines = pointer.value = null; pointed(); }
     else if (/^[1-9]$/.test(event.key)) { if (store[event.key - 1]) solo(store[event.key - 1]); }
     else if (keys[event.key]) actions[keys[event.key]]();
     else if (event.key === 'p' && data.live) pause();
   });
   addEventListener('hashchange', () => { choose(); view.follow(location.hash); follow(tailOf(location.hash)); buildToggles(); drawAll(); });
+  element('find').addEventListener('input', buildTable);
+  element('more').addEventListener('click', () => { mostRows = Infinity; buildTable(); });
   let width = innerWidth;
   addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; drawAll(); } });
   const redress = () => { dress(); drawAll(); };
@@ -469,8 +515,12 @@ function live() {
   element('range').setAttribute('aria-live', 'off'); // it changes all the time
   for (const button of element('tail').querySelectorAll('[data-span]')) button.addEventListener('click', () => chase(Number(button.dataset.span)));
   element('pause').addEventListener('click', pause);
-  const inputs = list => element('inputs').replaceChildren(...list.map(text => make('span', { textContent: text })));
-  inputs(['Waiting for intervals.']);
+  const inputs = list => {
+    const quiet = list.filter(i => i.state).map(i => i.name + ' ' + i.state).join(', ');
+    element('inputs').replaceChildren(...list.map(i => make('span', { textContent: i.name + (i.state ? ' ' + i.state + ', until ' : ' until ') + timeText(i.end) })));
+    if (element('silent').textContent !== quiet) element('silent').textContent = quiet;
+  };
+  element('inputs').textContent = 'Waiting for intervals.';
   connect('events', {
     connected: yes => { element('connection').textContent = yes ? 'connected' : 'The connection is lost. Trying again.'; },
     all: async next => {

@@ -176,16 +176,45 @@ function rankOf(percentile, count) {
   return Math.min(Math.max(Math.ceil(lower[0] * count / 100), 1), count);
 }
 
+// slotsAt returns the slots of the values at percentiles.
+function slotsAt(sum, levels) {
+  const slots = [], ranks = levels.map((l, place) => ({ rank: rankOf(l, sum.count), place })).sort((a, b) => a.rank - b.rank);
+  let seen = 0, next = 0;
+  for (let i = 0; i < sum.counts.length && next < ranks.length; i++) {
+    if (!sum.counts[i]) continue;
+    seen += sum.counts[i];
+    for (; next < ranks.length && seen >= ranks[next].rank; next++) slots[ranks[next].place] = i;
+  }
+  return slots;
+}
+
+// verdictsOf returns, for each limit, 1 if it holds for a sum, -1 if it does not, and 0 if the precision of the page leaves that open.
+export function verdictsOf(sum, limits) {
+  return limits.map(l => {
+    if (!sum.count) return null;
+    const { low, high } = l.percentile ? slotRange(sum.layout, slotsAt(sum, [l.percentile])[0]) : { low: sum.max, high: sum.max };
+    return Math.min(high, sum.max) <= l.value ? 1 : low > l.value ? -1 : 0;
+  });
+}
+
+// ratesOf returns the values per second of a series as points, one for each of its windows.
+export function ratesOf(s) {
+  const { windows, rates: known } = s;
+  if (known && known.count === windows.length && known.spliced === windows.spliced) return known.points;
+  const points = [];
+  for (const w of windows) {
+    const before = points.at(-1), length = w.end - w.begin;
+    if (before && before.start === w.start) before.value += length > 0 ? w.count / length * 1000 : 0;
+    else if (length > 0) points.push({ start: w.start, end: w.start + length, value: w.count / length * 1000, gap: !before || w.start > before.end + length / 2 });
+  }
+  s.rates = { count: windows.length, spliced: windows.spliced, points };
+  return points;
+}
+
 // summaryOf returns the row of the table for a sum. Period is the time measured, in milliseconds. A percentile is the
 // highest value of its slot.
 export function summaryOf(sum, label, period, levels) {
-  const percentiles = [], ranks = levels.map(l => rankOf(l, sum.count));
-  let seen = 0;
-  for (let i = 0; i < sum.counts.length && percentiles.length < levels.length; i++) {
-    if (!sum.counts[i]) continue;
-    seen += sum.counts[i];
-    while (percentiles.length < levels.length && seen >= ranks[percentiles.length]) percentiles.push(Math.min(slotRange(sum.layout, i).high, sum.max));
-  }
+  const percentiles = sum.count ? slotsAt(sum, levels).map(i => Math.min(slotRange(sum.layout, i).high, sum.max)) : [];
   return { label, intervals: sum.intervals, count: sum.count, perSecond: period > 0 ? sum.count / (period / 1000) : null,
     min: sum.min, mean: sum.sum / sum.count, percentiles, max: sum.max };
 }

@@ -10,7 +10,7 @@ export function rowOf({ label, curve }, valueAt) {
 }
 
 // columnsOf returns the columns of a table of rows: a title, and how to get a value and print it.
-export function columnsOf(rows, unit) {
+export function columnsOf(rows, unit, limits = []) {
   const scale = scaleFor(unit, Math.max(0, ...rows.map(r => r.max || 0)));
   const valued = (name, get) => ({ name: titled(scale, name), get, text: v => significant(v / scale.divide, scale.unit ? 5 : Number.isInteger(v) ? 15 : 7) });
   const whole = v => v.toLocaleString('en-US');
@@ -21,6 +21,7 @@ export function columnsOf(rows, unit) {
     { name: 'values/s', get: r => r.perSecond, text: v => significant(v, 6) },
     valued('min', r => r.min), valued('mean', r => r.mean),
     ...levels.map((l, i) => valued(l + '%', r => r.percentiles[i])), valued('max', r => r.max),
+    ...limits.map((l, i) => ({ name: l.label, get: r => r.verdicts?.[i], text: v => ({ 1: 'holds', 0: '~', '-1': 'fails' })[v] })),
   ];
 }
 

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import * as numbers from './numbers.js';
 import * as ticks from './ticks.js';
 import * as store from './store.js';
+import { drawMarks } from './charts.js';
 import { View } from './state.js';
 import * as table from './table.js';
 
@@ -87,6 +88,32 @@ test('the view', () => {
   assert.deepEqual([windows.from, windows.to], [13000, 86000]);
   windows.follow('#t=81.2,85.5');
   assert.deepEqual([windows.from, windows.to], [81000, 86000]);
+});
+
+test('rates', async () => {
+  const s = await series();
+  assert.deepEqual(store.ratesOf(s), [{ start: 500, end: 1500, value: 0, gap: true }, { start: 1000, end: 1999, value: 300 / 0.999, gap: false }]);
+});
+
+test('verdicts', async () => {
+  const s = await series(), sum = store.sumOf(s, 0, 3000), { low, high } = store.slotRange(s.layout, 514);
+  for (const [percentile, value, want] of [[0, 100, 1], [0, 99.9, -1], [1, 2, -1], [100, 100, 1], [100, 90, -1]]) {
+    assert.deepEqual(store.verdictsOf(sum, [{ percentile, value }]), [want], `${percentile} ${value}`);
+  }
+  assert.ok(low < high);
+  const part = { ...sum, counts: new Float64Array(600), count: 1, max: high, layout: s.layout };
+  part.counts[514] = 1;
+  assert.deepEqual(store.verdictsOf(part, [{ percentile: 50, value: (low + high) / 2 }]), [0]);
+});
+
+test('texts at marks do not overlap', () => {
+  const texts = [], draw = { beginPath() {}, moveTo() {}, lineTo() {}, stroke() {}, measureText: text => ({ width: 7 * text.length }), fillText: (text, x, y) => texts.push({ text, x, y, end: x + 7 * text.length }) };
+  const chart = { g: draw, plot: { left: 50, right: 1000, top: 10, bottom: 500 }, px: t => t };
+  const marks = [...Array(20).keys()].map(n => ({ time: 300 + n % 3, text: `node${n}.hdr is silent` }));
+  drawMarks(chart, {}, [...marks, { time: 990, text: 'at the end' }, { time: 60, text: 'at the start' }]);
+  assert.equal(texts.length, 8);
+  assert.ok(texts.some(t => t.text === 'and 15 more') && texts.every(t => t.end <= 1000));
+  for (const a of texts) for (const b of texts) assert.ok(a === b || a.y !== b.y || a.end <= b.x || b.end <= a.x, `${a.text} and ${b.text}`);
 });
 
 test('the table', () => {
