@@ -20,6 +20,7 @@ import (
 	"hdrkit/internal/picture"
 	"hdrkit/internal/picture/page"
 	"hdrkit/internal/port"
+	"hdrkit/internal/prom"
 	"hdrkit/internal/serve"
 	"hdrkit/internal/unit"
 	"hdrkit/tags"
@@ -87,6 +88,7 @@ type follower struct {
 	size        int64 // of the windows, in milliseconds
 	title       string
 	logs        *unit.Finder
+	collector   *prom.Collector
 
 	mu       sync.Mutex // inputs fall silent when no window comes
 	merger   *live.Merger
@@ -122,7 +124,7 @@ const (
 // serveFollowed serves the page of logs while they are written.
 func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, s *site) error {
 	f := &follower{
-		diagnostics: diagnostics, options: o, site: s, logs: o.units.Finder(), silent: map[string]bool{}, size: cmp.Or(o.aggregate, defaultWindow),
+		diagnostics: diagnostics, options: o, site: s, logs: o.units.Finder(), collector: prom.NewCollector(prom.Options{}), silent: map[string]bool{}, size: cmp.Or(o.aggregate, defaultWindow),
 		title: cmp.Or(o.picture.Title, strings.Join(slices.Concat(c.StringSlice("if"), c.Args().Slice()), " "), "hdrplot"),
 	}
 	f.page = picture.Live{Type: o.kind, Dress: f.dress, Collector: picture.Collector{
@@ -141,11 +143,13 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 	if err := s.Show(d); err != nil {
 		return err
 	}
+	s.Status = f.collector.Handler()
 	defer s.start(c)()
 	stopped := make(chan struct{})
 	_, err = cli.Follow(c, f.size, f, cli.FollowHooks{
 		Start: func(m *live.Merger) (end func()) {
 			f.merger = m
+			f.collector.Watch(m.States, nil)
 			done := make(chan struct{})
 			go f.watch(done)
 			return func() { close(done) }
@@ -289,6 +293,7 @@ func (f *follower) Kept(log string, tag []byte) { f.options.units.Kept(f.logs, l
 
 // Window takes what a tag has in a window.
 func (f *follower) Window(m *merge.Merged) error {
+	f.collector.Complete(m.Window.End)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.scaled {

@@ -442,6 +442,29 @@ func TestViewers(t *testing.T) {
 	all.Wait()
 }
 
+// TestServeStatus asks a page that goes on how it does.
+func TestServeStatus(t *testing.T) {
+	t.Parallel()
+	clitest.RequireTools(t)
+	w := newWriter(t, filepath.Join(t.TempDir(), "a.hdr"))
+	server := serveAt(t, build(t, "hdrplot"), "-follow", "-serve", "127.0.0.1:0", w.file.Name())
+	for s := range 3 {
+		w.second(s, 1e6)
+	}
+	for path, want := range map[string]string{"healthz": "healthy", "readyz": "ready", "metrics": "\nhdrkit_window_age_seconds "} {
+		clitest.Await(t, path, nil, func() bool {
+			response, err := http.Get(server.address + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			body, _ := io.ReadAll(response.Body)
+			return strings.Contains(string(body), want)
+		})
+	}
+	server.stopWell(t)
+}
+
 // TestServeUnits follows logs in microseconds and in nanoseconds, and shows both in milliseconds.
 func TestServeUnits(t *testing.T) {
 	t.Parallel()

@@ -173,6 +173,34 @@ func TestDashboardsScrape(t *testing.T) {
 	}
 }
 
+// TestAlerts lets Prometheus's own tool check the alerts and try each. Every metric in them is one
+// that the page describes.
+func TestAlerts(t *testing.T) {
+	t.Parallel()
+	const file = "../../docs/prometheus/alerts.yml"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watching := page(t, "What it says of itself")
+	for _, metric := range regexp.MustCompile(`hdrkit_\w+`).FindAllString(string(text), -1) {
+		if !strings.Contains(watching, "`"+metric+"`") {
+			t.Errorf("the page lacks %s", metric)
+		}
+	}
+	for _, alert := range regexp.MustCompile(`alert: (\w+)`).FindAllStringSubmatch(string(text), -1) {
+		if !strings.Contains(watching, "`"+alert[1]+"`") {
+			t.Errorf("the page lacks %s", alert[1])
+		}
+	}
+	clitest.RequireTools(t, "promtool")
+	for _, args := range [][]string{{"check", "rules", file}, {"test", "rules", "testdata/alerts_test.yml"}} {
+		if out, err := exec.Command("promtool", args...).CombinedOutput(); err != nil {
+			t.Errorf("%q: %v\n%s", args, err, out)
+		}
+	}
+}
+
 // TestOperatePort runs the page's way to a port with a password and TLS.
 func TestOperatePort(t *testing.T) {
 	clitest.RequireTools(t, "bash", "openssl", "curl")
@@ -196,7 +224,7 @@ func TestDashboardsRemoteWrite(t *testing.T) {
 	writers(t, dir, 10)
 	shell(t, dir, strings.ReplaceAll(commands(t, "While a test runs: remote write"), "http://127.0.0.1:9090", server))
 	for _, query := range cells(t, "While a test runs: Prometheus") {
-		if !strings.Contains(query, "hdrsum_") {
+		if !strings.Contains(query, "hdrkit_") {
 			awaitQuery(t, server, query, clitest.LiveStart+10)
 		}
 	}
@@ -230,7 +258,7 @@ func TestDashboardsPrometheus(t *testing.T) {
 		queryRange(t, "http://"+server, expand(query))
 	}
 	for _, query := range cells(t, "While a test runs: Prometheus") {
-		if !strings.Contains(query, "hdrsum_") {
+		if !strings.Contains(query, "hdrkit_") {
 			awaitQuery(t, "http://"+past, query, 1468800510)
 		}
 	}
@@ -354,7 +382,7 @@ func TestDashboardMetrics(t *testing.T) {
 	} {
 		for _, expr := range dashboard(t, name, "expr") {
 			names := 0
-			for _, f := range regexp.MustCompile(`((?:request|hdrsum)_[a-z_]+)(\{[^}]*\})?`).FindAllStringSubmatch(expr, -1) {
+			for _, f := range regexp.MustCompile(`((?:request|hdrkit)_[a-z_]+)(\{[^}]*\})?`).FindAllStringSubmatch(expr, -1) {
 				names++
 				quantile := regexp.MustCompile(`quantile="[^"]*"`).FindString(f[2])
 				line := regexp.MustCompile(`(?m)^` + f[1] + `(_bucket)?\{.*` + regexp.QuoteMeta(quantile) + `.*\} `)

@@ -35,13 +35,11 @@ const lastPush = 5 * time.Second
 // liveFlags are the options that show logs to other programs, or while they are written.
 func liveFlags() []urfave.Flag {
 	return slices.Concat(cli.FollowFlags(), []urfave.Flag{
-		&urfave.StringFlag{Name: "listen", Category: cli.GroupLive,
-			Usage: "with -follow, answer scrapes of Prometheus at `ADDRESS`, such as 127.0.0.1:9103"},
 		&urfave.StringFlag{Name: "push", Category: cli.GroupLive,
 			Usage: "send the rows of -st influx to an InfluxDB, or those of -st openmetrics to a receiver of Prometheus remote write, at `URL`; credentials are read from " + credentials},
 		&urfave.IntFlag{Name: "schema", Value: prom.DefaultSchema, Category: cli.GroupLive,
 			Usage: fmt.Sprintf("the `SCHEMA` of native histograms, from %d to %d: 2^SCHEMA buckets in each power of two", prom.MinSchema, prom.MaxSchema)},
-	}, cli.PortFlags("listen"))
+	}, cli.ListenFlags())
 }
 
 // liveOptions are the options of [liveFlags].
@@ -93,8 +91,6 @@ func parseLive(c *urfave.Context, o *options) error {
 	rows := o.format.rows != nil
 	o.series.Counts = native
 	switch {
-	case cli.Given(c, "listen") && !l.follow:
-		return cli.Usagef("-listen needs -follow: it shows logs while they are written")
 	case cli.Given(c, "push") && cli.Given(c, "of"):
 		return cli.Usagef("-push and -of do not go together: the rows go to one place")
 	case cli.Given(c, "schema") && l.listen == "" && !native:
@@ -188,6 +184,7 @@ type follower struct {
 
 	w         io.Writer
 	rows      *series.Live
+	pusher    *push.Pusher // nil without -push
 	collector *prom.Collector
 	table     *liveTable
 	scratch   histogram.Histogram
@@ -197,10 +194,9 @@ type follower struct {
 func (f *follower) run(w io.Writer) error {
 	f.w = w
 	var out output.RowWriter
-	var pusher *push.Pusher
 	if f.options.live.push != nil {
-		pusher, out = f.options.newPusher(func(text string) { f.diagnostics.Warnf("%s", text) })
-		defer pusher.GiveUp()
+		f.pusher, out = f.options.newPusher(func(text string) { f.diagnostics.Warnf("%s", text) })
+		defer f.pusher.GiveUp()
 	} else if f.options.format.rows != nil {
 		out = f.options.rowWriter(func() (output.RowWriter, error) { return f.options.format.rows(w, f.options) })
 	} else if f.options.drawsTable(f.c) {
@@ -210,12 +206,12 @@ func (f *follower) run(w io.Writer) error {
 		f.rows = series.NewLive(&f.options.series, newRowSink(f.c, f.diagnostics, f.options, out).row)
 	}
 	some, err := cli.Follow(f.c, f.options.series.Window, f, cli.FollowHooks{Start: f.serve, Stopped: func() {
-		if pusher != nil {
-			time.AfterFunc(lastPush, pusher.GiveUp)
+		if f.pusher != nil {
+			time.AfterFunc(lastPush, f.pusher.GiveUp)
 		}
 	}})
-	if pusher != nil && errors.Is(err, push.ErrGivenUp) {
-		return closePusher(pusher, f.diagnostics)
+	if f.pusher != nil && errors.Is(err, push.ErrGivenUp) {
+		return closePusher(f.pusher, f.diagnostics)
 	}
 	if err != nil {
 		return err
@@ -231,8 +227,8 @@ func (f *follower) run(w io.Writer) error {
 			return err
 		}
 	}
-	if pusher != nil {
-		if err := closePusher(pusher, f.diagnostics); err != nil {
+	if f.pusher != nil {
+		if err := closePusher(f.pusher, f.diagnostics); err != nil {
 			return err
 		}
 	}
@@ -256,7 +252,12 @@ func (f *follower) serve(m *live.Merger) (end func()) {
 	if f.port == nil {
 		return func() {}
 	}
-	f.collector = prom.NewCollector(f.options.promOptions(), m.States)
+	var sender func() push.State
+	if f.pusher != nil {
+		sender = f.pusher.State
+	}
+	f.collector = prom.NewCollector(f.options.promOptions())
+	f.collector.Watch(m.States, sender)
 	return f.port.Start(f.collector.Handler())
 }
 

@@ -72,7 +72,7 @@ func TestListen(t *testing.T) {
 	p.Await("three windows", scraped(`rt_seconds_count{tag="insert-rt"} 900`))
 	p.Await("the last window", scraped(`rt_seconds_window_max{tag="insert-rt"} 0.011`))
 	all[0].Line("not a line\n")
-	p.Await("a malformed line", scraped(fmt.Sprintf(`hdrsum_skipped_lines_total{input=%q} 1`, all[0].Path)))
+	p.Await("a malformed line", scraped(fmt.Sprintf(`hdrkit_skipped_lines_total{input=%q} 1`, all[0].Path)))
 	if text := fetch("http://" + at + "/-/healthy"); text != "healthy\n" {
 		t.Errorf("%q", text)
 	}
@@ -154,11 +154,17 @@ func TestPush(t *testing.T) {
 		}
 		return http.StatusNoContent
 	})
-	all := writers(t, dir, 5)
-	p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-ovr", "1e6", "-st", "influx", "-push", r.URL+"/write?db=x&precision=ms")
+	all, at := writers(t, dir, 5), address(t)
+	p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-ovr", "1e6", "-st", "influx", "-push", r.URL+"/write?db=x&precision=ms", "-listen", at)
 	p.Await("the first rows", func() bool { return strings.Count(r.text(), "\n") == 2*4 })
 	writeSeconds(all, 5, 10)
 	p.Await("more rows", func() bool { return strings.Count(r.text(), "\n") == 2*9 })
+	p.Await("its own metrics", func() bool {
+		return strings.Contains(fetch("http://"+at+"/metrics"), "\nhdrkit_push_sent_rows_total 18\n")
+	})
+	if text := fetch("http://" + at + "/readyz"); text != "ready\n" {
+		t.Errorf("%q", text)
+	}
 	p.Interrupt(os.Interrupt, 0)
 	if !strings.Contains(p.Stderr(), "the receiver did not take") || !strings.Contains(p.Stderr(), "the receiver is back") {
 		t.Error(p.Stderr())
@@ -331,7 +337,7 @@ func TestPrometheusScrape(t *testing.T) {
 		if got := value(t, server, `count(request_latency_seconds_window)`, 0); got != 4 {
 			t.Errorf("%v quantiles of the window", got)
 		}
-		if got := value(t, server, `hdrsum_lines_total`, 0); !(got > 30) {
+		if got := value(t, server, `hdrkit_lines_total`, 0); !(got > 30) {
 			t.Errorf("%v lines", got)
 		}
 	}

@@ -10,18 +10,33 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/live"
+	"hdrkit/internal/prom"
 	"hdrkit/internal/unit"
 	"hdrkit/tags"
 )
 
 // runFollow joins logs while they are written.
 func runFollow(c *urfave.Context, d *cli.Diagnostics, grid int64) error {
+	collector := prom.NewCollector(prom.Options{})
+	hooks := cli.FollowHooks{}
+	port, err := cli.Listen(c, "listen")
+	if err != nil {
+		return err
+	}
+	if port != nil {
+		defer port.Close()
+		hooks.Start = func(m *live.Merger) (end func()) {
+			collector.Watch(m.States, nil)
+			return port.Start(collector.Handler())
+		}
+	}
 	some := false
-	err := cli.WriteFile("", c.App.Writer, nil, func(w io.Writer) error {
+	err = cli.WriteFile("", c.App.Writer, nil, func(w io.Writer) error {
 		w = cli.Visible("", c.App.Writer, w)
-		out := &liveUnion{w: w, log: hdrlog.NewWriter(w), diagnostics: d}
+		out := &liveUnion{w: w, log: hdrlog.NewWriter(w), diagnostics: d, collector: collector}
 		var err error
-		some, err = cli.Follow(c, grid, out, cli.FollowHooks{})
+		some, err = cli.Follow(c, grid, out, hooks)
 		return err
 	})
 	if err != nil {
@@ -39,6 +54,7 @@ type liveUnion struct {
 	w           io.Writer
 	log         *hdrlog.Writer
 	diagnostics *cli.Diagnostics
+	collector   *prom.Collector
 	base        int64 // milliseconds since the epoch
 	begun       bool
 	units       unit.Finder
@@ -56,6 +72,7 @@ func (u *liveUnion) Kept(log string, tag []byte) { u.units.Uses(tag, log) }
 
 // Window writes an interval.
 func (u *liveUnion) Window(m *merge.Merged) error {
+	u.collector.Complete(m.Window.End)
 	if !u.begun {
 		// A machine that joins later may have begun earlier: its intervals then have negative
 		// starts.

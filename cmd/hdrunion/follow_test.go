@@ -4,6 +4,9 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -199,4 +202,35 @@ func TestFollowOutput(t *testing.T) {
 	if got := counts(t, string(text), "rt"); got[0] != 1 {
 		t.Errorf("%v", got)
 	}
+}
+
+// TestListen asks a union that runs how it does.
+func TestListen(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "http://" + l.Addr().String()
+	l.Close()
+	w := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "node.hdr"), 0, "rt")
+	p := clitest.Start(t, nil, "hdrunion", "-follow", "-grid", "1", "-listen", l.Addr().String(), w.Path)
+	get := func(path string) string {
+		response, err := http.Get(at + path)
+		if err != nil {
+			return err.Error()
+		}
+		defer response.Body.Close()
+		body, _ := io.ReadAll(response.Body)
+		return string(body)
+	}
+	p.Await("readiness", func() bool { return get("/readyz") == "ready\n" })
+	for s := range 3 {
+		w.Second(s, 1e6, 100)
+	}
+	p.Await("a window", func() bool { return strings.Contains(get("/metrics"), "\nhdrkit_window_age_seconds ") })
+	if text := get("/metrics"); !strings.Contains(text, fmt.Sprintf("hdrkit_late_intervals_total{input=%q} 0\n", w.Path)) {
+		t.Error(text)
+	}
+	p.Interrupt(os.Interrupt, 0)
 }

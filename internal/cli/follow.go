@@ -31,7 +31,7 @@ func FollowFlags() []cli.Flag {
 // CheckFollow returns an error if an option makes no sense with -follow, or only with it.
 func CheckFollow(c *cli.Context, never ...string) error {
 	if !c.Bool("follow") {
-		for _, name := range []string{"idle", "for"} {
+		for _, name := range []string{"idle", "for", "listen"} {
 			if Given(c, name) {
 				return Usagef("-%s needs -follow", name)
 			}

@@ -10,6 +10,12 @@ import (
 	"hdrkit/internal/port"
 )
 
+// ListenFlags are the options of the port at which a command that follows logs tells how it does.
+func ListenFlags() []cli.Flag {
+	return append([]cli.Flag{&cli.StringFlag{Name: "listen", Category: GroupLive,
+		Usage: "with -follow, answer scrapes of Prometheus at `ADDRESS`, such as 127.0.0.1:9103, and questions about health"}}, PortFlags("listen")...)
+}
+
 // PortFlags are the options of the port that an option opens. [Listen] reads them.
 func PortFlags(option string) []cli.Flag {
 	return []cli.Flag{

@@ -89,17 +89,18 @@ func buckets(h *histogram.Histogram, ratio float64, schema int) native {
 	return n
 }
 
-// quantile spells a percentile as a quantile. It moves the decimal point instead of dividing: 99.9
+// quantile returns a percentile as a quantile. It moves the decimal point instead of dividing: 99.9
 // is 0.999.
-func quantile(percentile float64) string {
+func quantile(percentile float64) float64 {
 	q, _ := strconv.ParseFloat(strconv.FormatFloat(percentile, 'f', -1, 64)+"e-2", 64)
-	return strconv.FormatFloat(q, 'g', -1, 64)
+	return q
 }
 
 // total has all values of a tag since the start.
 type total struct {
 	tag    []byte
 	all    merge.Sum
+	count  int64
 	sum    float64 // of all values, in the unit of the log
 	ratio  float64 // what to divide values by
 	charge ledger.Charge
@@ -135,6 +136,7 @@ func (ts *totals) add(tag []byte, h *histogram.Histogram) (*total, error) {
 	if err := t.all.AddHistogram(0, 0, h); err != nil {
 		return nil, err
 	}
+	t.count += h.TotalCount()
 	t.sum += h.Mean() * float64(h.TotalCount())
 	return t, t.charge.Set(ts.account, 1, tagBytes+t.all.Size())
 }

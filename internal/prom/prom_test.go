@@ -8,16 +8,21 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/live"
+	"hdrkit/internal/push"
 )
 
 // counted returns a histogram of values, each as often as it is there.
@@ -126,8 +131,11 @@ func TestBucketsHold(t *testing.T) {
 // collector returns one of two tags.
 func collector(t *testing.T) *Collector {
 	t.Helper()
-	c := NewCollector(Options{Metric: "latency_seconds", Ratio: func([]byte) float64 { return 1000 }, Schema: 5, Percentiles: []float64{50, 99.9}}, func() []live.State {
+	c := NewCollector(Options{Metric: "latency_seconds", Ratio: func([]byte) float64 { return 1000 }, Schema: 5, Percentiles: []float64{50, 99.9}})
+	c.Watch(func() []live.State {
 		return []live.State{{Name: "a.hdr", Lines: 7, Skipped: 2, Late: 1, End: 5000}, {Name: "b.hdr", Ended: true}}
+	}, func() push.State {
+		return push.State{Sent: 5, Refused: 4, Waiting: 3, LastSuccess: time.UnixMilli(1500), Away: true}
 	})
 	layout := histogram.Layout{Digits: 3}
 	for _, w := range []struct {
@@ -177,13 +185,19 @@ func TestScrapeText(t *testing.T) {
 		`latency_seconds_count 1`,
 		`latency_seconds_count{tag="gone"} 1`,
 		`latency_seconds_count{tag="empty"} 0`,
-		`latency_seconds_window{quantile="0.5",tag="rt"} 0.3`,
-		`latency_seconds_window{quantile="0.999",tag="rt"} 0.4`,
+		`latency_seconds_window{tag="rt",quantile="0.5"} 0.3`,
+		`latency_seconds_window{tag="rt",quantile="0.999"} 0.4`,
+		`latency_seconds_window_count{tag="rt"} 6`,
+		`latency_seconds_window_sum{tag="rt"} 1.007`,
 		`latency_seconds_window_max{tag="rt"} 0.4`,
 		`latency_seconds_window_max 1`,
-		`hdrsum_lines_total{input="a.hdr"} 7`,
-		`hdrsum_skipped_lines_total{input="a.hdr"} 2`,
-		`hdrsum_late_intervals_total{input="a.hdr"} 1`,
+		`hdrkit_lines_total{input="a.hdr"} 7`,
+		`hdrkit_skipped_lines_total{input="a.hdr"} 2`,
+		`hdrkit_late_intervals_total{input="a.hdr"} 1`,
+		`hdrkit_push_sent_rows_total 5`,
+		`hdrkit_push_refused_rows_total 4`,
+		`hdrkit_push_waiting_rows 3`,
+		`hdrkit_push_last_success_timestamp_seconds 1.5`,
 	} {
 		if !strings.Contains(string(body), want+"\n") {
 			t.Errorf("no %s in\n%s", want, body)
@@ -194,8 +208,12 @@ func TestScrapeText(t *testing.T) {
 			t.Errorf("%s in\n%s", absent, body)
 		}
 	}
-	if !strings.Contains(string(body), `hdrsum_input_lag_seconds{input="a.hdr"}`) {
-		t.Errorf("no lag in\n%s", body)
+	for metric, end := range map[string]int64{`hdrkit_input_lag_seconds{input="a.hdr"} `: 5, "hdrkit_window_age_seconds ": 2} {
+		_, rest, _ := strings.Cut(string(body), "\n"+metric)
+		text, _, _ := strings.Cut(rest, "\n")
+		if age, err := strconv.ParseFloat(text, 64); err != nil || math.Abs(age-float64(time.Now().Unix()-end)) > 600 {
+			t.Errorf("%s is %q in\n%s", metric, text, body)
+		}
 	}
 	open, _ := scrape(t, collector(t), "application/openmetrics-text; version=1.0.0")
 	if !strings.HasSuffix(string(open), "# EOF\n") {
@@ -236,12 +254,44 @@ func TestScrapeNative(t *testing.T) {
 	}
 }
 
-func TestHealthy(t *testing.T) {
-	for path, want := range map[string]int{"/-/healthy": 200, "/": 404, "/metrics": 200} {
+// TestMetricsLint lets Prometheus's own tool check the names and types of all metrics.
+func TestMetricsLint(t *testing.T) {
+	clitest.RequireTools(t, "promtool")
+	body, _ := scrape(t, collector(t), "text/plain")
+	lint := exec.Command("promtool", "check", "metrics")
+	lint.Stdin = bytes.NewReader(body)
+	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestHealth asks for what is served besides.
+func TestHealth(t *testing.T) {
+	some := func() []live.State { return []live.State{{Name: "a.hdr"}} }
+	for _, test := range []struct {
+		states func() []live.State
+		sender func() push.State
+		path   string
+		code   int
+		text   string
+	}{
+		{some, nil, "/", 404, ""},
+		{some, nil, "/metrics", 200, "hdrkit_lines_total"},
+		{nil, nil, "/metrics", 200, ""},
+		{nil, nil, "/healthz", 200, "healthy"},
+		{nil, nil, "/-/healthy", 200, "healthy"},
+		{nil, nil, "/readyz", 503, "there is no log yet"},
+		{some, nil, "/readyz", 200, "ready"},
+		{some, func() push.State { return push.State{} }, "/readyz", 200, "ready"},
+		{some, func() push.State { return push.State{Away: true} }, "/readyz", 503, "the receiver does not take rows"},
+		{some, func() push.State { return push.State{Away: true} }, "/healthz", 200, "healthy"},
+	} {
+		c := NewCollector(Options{})
+		c.Watch(test.states, test.sender)
 		w := httptest.NewRecorder()
-		collector(t).Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		if w.Code != want {
-			t.Errorf("%s: %d", path, w.Code)
+		c.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, test.path, nil))
+		if w.Code != test.code || !strings.Contains(w.Body.String(), test.text) {
+			t.Errorf("%s: %d %s", test.path, w.Code, w.Body)
 		}
 	}
 }
@@ -324,7 +374,7 @@ func TestRatios(t *testing.T) {
 	t.Parallel()
 	c := NewCollector(Options{Metric: "latency", Schema: 5, Percentiles: []float64{50}, Ratio: func(tag []byte) float64 {
 		return map[string]float64{"us": 1e-3, "ns": 1}[string(tag)]
-	}}, nil)
+	}})
 	for tag, value := range map[string]int64{"us": 7, "ns": 7000} {
 		if err := c.Window([]byte(tag), 1000, counted(t, histogram.Layout{Digits: 3}, value)); err != nil {
 			t.Fatal(err)
@@ -332,7 +382,10 @@ func TestRatios(t *testing.T) {
 	}
 	for family := range c.families(true) {
 		for _, m := range family.Metric {
-			if h := m.Histogram; h != nil && (h.GetSampleSum() < 7000 || h.GetSampleSum() > 7010) || m.Gauge != nil && (m.Gauge.GetValue() < 7000 || m.Gauge.GetValue() > 7010) {
+			if h := m.Histogram; h != nil && (h.GetSampleSum() < 7000 || h.GetSampleSum() > 7010) || family.GetName() == "latency_window_max" && (m.Gauge.GetValue() < 7000 || m.Gauge.GetValue() > 7010) {
+				t.Errorf("%s: %v", family.GetName(), m)
+			}
+			if s := m.Summary; s != nil && (s.GetSampleSum() < 7000 || s.GetSampleSum() > 7010 || s.Quantile[0].GetValue() < 7000 || s.Quantile[0].GetValue() > 7010) {
 				t.Errorf("%s: %v", family.GetName(), m)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"strconv"
 
 	"github.com/klauspost/compress/snappy"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -81,7 +82,7 @@ func (r *Remote) Row(tag []byte, end int64, h *histogram.Histogram, onlyTotal bo
 	r.series(tag, o.Metric, "", seriesHistograms, nativeMessage(t, r.totals.counts(t), o, end))
 	if !onlyTotal && h.TotalCount() > 0 {
 		for _, p := range o.Percentiles {
-			r.series(tag, o.Metric+"_window", quantile(p), seriesSamples, sampleMessage(t.of(h.Float(h.ValueAtPercentile(p))), end))
+			r.series(tag, o.Metric+"_window", strconv.FormatFloat(quantile(p), 'g', -1, 64), seriesSamples, sampleMessage(t.of(h.Float(h.ValueAtPercentile(p))), end))
 		}
 		r.series(tag, o.Metric+"_window_max", "", seriesSamples, sampleMessage(t.of(h.Float(h.Max())), end))
 	}

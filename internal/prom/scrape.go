@@ -2,6 +2,7 @@ package prom
 
 import (
 	"bytes"
+	"io"
 	"iter"
 	"maps"
 	"net/http"
@@ -15,17 +16,19 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/live"
+	"hdrkit/internal/push"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
 
-// A Collector answers scrapes. It is safe for concurrent use.
+// A Collector answers scrapes, and says how the command itself does. It is safe for concurrent use.
 type Collector struct {
 	options Options
-	states  func() []live.State
 	scrapes chan struct{} // has one for each scrape that is answered
 
 	mu      sync.Mutex
+	states  func() []live.State // nil before the logs are followed
+	sender  func() push.State   // nil without -push
 	totals  totals
 	window  int64              // the end of the last complete window
 	current map[string]figures // of the tags in it
@@ -37,14 +40,32 @@ type figures struct {
 	max       float64
 }
 
-// NewCollector returns a collector. States, which may be nil, returns how far the inputs are.
-func NewCollector(o Options, states func() []live.State) *Collector {
-	if states == nil {
-		states = func() []live.State { return nil }
-	}
-	c := &Collector{options: o, states: states, scrapes: make(chan struct{}, mostScrapes), current: make(map[string]figures)}
+// NewCollector returns a collector. Its options are not used if it gets no window.
+func NewCollector(o Options) *Collector {
+	c := &Collector{options: o, scrapes: make(chan struct{}, mostScrapes), current: make(map[string]figures)}
 	c.totals = newTotals(&c.options)
 	return c
+}
+
+// Watch lets the collector ask how far the inputs are, and how the sender does, which may be nil.
+func (c *Collector) Watch(states func() []live.State, sender func() push.State) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.states, c.sender = states, sender
+}
+
+// Complete says that a window is complete, which ends at end in milliseconds since the epoch.
+func (c *Collector) Complete(end int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.complete(end)
+}
+
+func (c *Collector) complete(end int64) {
+	if end > c.window {
+		c.window = end
+		clear(c.current)
+	}
 }
 
 // Window adds what a tag has in a window that is complete, which ends at end in milliseconds since
@@ -56,10 +77,7 @@ func (c *Collector) Window(tag []byte, end int64, h *histogram.Histogram) error 
 	if err != nil {
 		return err
 	}
-	if end > c.window {
-		c.window = end
-		clear(c.current)
-	}
+	c.complete(end)
 	if h.TotalCount() == 0 {
 		return nil
 	}
@@ -79,14 +97,48 @@ func (c *Collector) Late(tag []byte, h *histogram.Histogram) error {
 	return err
 }
 
-// Handler returns what answers requests: /metrics and /-/healthy.
+// Handler returns what answers requests: /metrics, /healthz, which is also /-/healthy, and /readyz.
 func (c *Collector) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", c.metrics)
-	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
-		w.Write([]byte("healthy\n"))
+	for _, path := range []string{"GET /healthz", "GET /-/healthy"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "healthy\n") })
+	}
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if why := c.unready(); why != "" {
+			http.Error(w, why, http.StatusServiceUnavailable)
+			return
+		}
+		io.WriteString(w, "ready\n")
 	})
 	return mux
+}
+
+// unready returns why the command cannot do its work at present, empty if it can.
+func (c *Collector) unready() string {
+	states, sender := c.watched()
+	switch {
+	case len(states) == 0:
+		return "there is no log yet"
+	case sender != nil && sender.Away:
+		return "the receiver does not take rows"
+	}
+	return ""
+}
+
+// watched returns how the inputs and the sender are, nil if there is none.
+func (c *Collector) watched() (states []live.State, sender *push.State) {
+	c.mu.Lock()
+	inputs, sending := c.states, c.sender
+	c.mu.Unlock()
+	if inputs != nil {
+		states = inputs()
+	}
+	if sending != nil {
+		s := sending()
+		sender = &s
+	}
+	return states, sender
 }
 
 const (
@@ -151,7 +203,7 @@ func (c *Collector) families(native bool) iter.Seq[*dto.MetricFamily] {
 			}
 		}
 		for _, f := range c.own() {
-			if len(f.Metric) > 0 && !yield(f) {
+			if !yield(f) {
 				return
 			}
 		}
@@ -168,17 +220,21 @@ func (c *Collector) values(keys []string, native bool) *dto.MetricFamily {
 	return f
 }
 
-// quantiles returns those of the last window, of some tags.
+// quantiles returns those of the last window, of some tags. As in other summaries, the counts and
+// sums beside them are those since the start.
 func (c *Collector) quantiles(keys []string, _ bool) *dto.MetricFamily {
-	f := family(c.options.Metric+"_window", dto.MetricType_GAUGE, "Exact quantiles of the last complete window, by tag.")
+	f := family(c.options.Metric+"_window", dto.MetricType_SUMMARY, "Exact quantiles of the last complete window, by tag.")
 	for _, key := range keys {
 		own, ok := c.current[key]
-		for n, p := range c.options.Percentiles {
-			if ok {
-				label := append(pair("quantile", quantile(p)), tagLabel(c.totals.tags[key].tag)...)
-				f.Metric = append(f.Metric, &dto.Metric{Label: label, Gauge: &dto.Gauge{Value: &own.quantiles[n]}})
-			}
+		if !ok {
+			continue
 		}
+		t := c.totals.tags[key]
+		s := &dto.Summary{SampleCount: proto.Uint64(uint64(t.count)), SampleSum: proto.Float64(t.of(t.sum))}
+		for n, p := range c.options.Percentiles {
+			s.Quantile = append(s.Quantile, &dto.Quantile{Quantile: proto.Float64(quantile(p)), Value: &own.quantiles[n]})
+		}
+		f.Metric = append(f.Metric, &dto.Metric{Label: tagLabel(t.tag), Summary: s})
 	}
 	return f
 }
@@ -220,25 +276,54 @@ func (c *Collector) histogram(t *total, asNative bool) *dto.Histogram {
 }
 
 // own returns the metrics of the command itself.
-func (c *Collector) own() []*dto.MetricFamily {
-	lines := family("hdrsum_lines_total", dto.MetricType_COUNTER, "Lines read, by input.")
-	skipped := family("hdrsum_skipped_lines_total", dto.MetricType_COUNTER, "Malformed lines, by input.")
-	late := family("hdrsum_late_intervals_total", dto.MetricType_COUNTER, "Intervals that came after their window was complete, by input.")
-	lag := family("hdrsum_input_lag_seconds", dto.MetricType_GAUGE, "Time since the end of the last interval, by input.")
-	now := float64(time.Now().UnixMilli())
-	for _, s := range c.states() {
-		label := pair("input", tags.Text([]byte(s.Name)))
-		counter := func(n int64) *dto.Metric {
-			return &dto.Metric{Label: label, Counter: &dto.Counter{Value: proto.Float64(float64(n))}}
-		}
-		lines.Metric = append(lines.Metric, counter(s.Lines))
-		skipped.Metric = append(skipped.Metric, counter(s.Skipped))
-		late.Metric = append(late.Metric, counter(s.Late))
+func (c *Collector) own() (all families) {
+	states, sender := c.watched()
+	now := time.Now()
+	age := func(millis int64) float64 { return now.Sub(time.UnixMilli(millis)).Seconds() }
+	for _, s := range states {
+		input := pair("input", tags.Text([]byte(s.Name)))
+		all.counter("hdrkit_lines_total", "Lines read, by input.", s.Lines, input)
+		all.counter("hdrkit_skipped_lines_total", "Malformed lines, by input.", s.Skipped, input)
+		all.counter("hdrkit_late_intervals_total", "Intervals that came after their window was complete, by input.", s.Late, input)
 		if s.End != 0 && !s.Ended {
-			lag.Metric = append(lag.Metric, &dto.Metric{Label: label, Gauge: &dto.Gauge{Value: proto.Float64((now - float64(s.End)) / 1000)}})
+			all.gauge("hdrkit_input_lag_seconds", "Time since the end of the last interval, by input.", age(s.End), input)
 		}
 	}
-	return []*dto.MetricFamily{lines, skipped, late, lag}
+	c.mu.Lock()
+	window := c.window
+	c.mu.Unlock()
+	if window != 0 {
+		all.gauge("hdrkit_window_age_seconds", "Time since the end of the last complete window.", age(window), nil)
+	}
+	if sender != nil {
+		all.counter("hdrkit_push_sent_rows_total", "Rows that the receiver has taken.", sender.Sent, nil)
+		all.counter("hdrkit_push_refused_rows_total", "Rows that the receiver has refused.", sender.Refused, nil)
+		all.gauge("hdrkit_push_waiting_rows", "Rows that are still to be sent.", float64(sender.Waiting), nil)
+		if !sender.LastSuccess.IsZero() {
+			all.gauge("hdrkit_push_last_success_timestamp_seconds", "When the receiver last took rows.", float64(sender.LastSuccess.UnixMilli())/1000, nil)
+		}
+	}
+	return all
+}
+
+// families are metrics by name.
+type families []*dto.MetricFamily
+
+func (fs *families) counter(name, help string, v int64, label []*dto.LabelPair) {
+	fs.add(name, help, dto.MetricType_COUNTER, &dto.Metric{Label: label, Counter: &dto.Counter{Value: proto.Float64(float64(v))}})
+}
+
+func (fs *families) gauge(name, help string, v float64, label []*dto.LabelPair) {
+	fs.add(name, help, dto.MetricType_GAUGE, &dto.Metric{Label: label, Gauge: &dto.Gauge{Value: &v}})
+}
+
+func (fs *families) add(name, help string, kind dto.MetricType, m *dto.Metric) {
+	n := slices.IndexFunc(*fs, func(f *dto.MetricFamily) bool { return f.GetName() == name })
+	if n < 0 {
+		n = len(*fs)
+		*fs = append(*fs, family(name, kind, help))
+	}
+	(*fs)[n].Metric = append((*fs)[n].Metric, m)
 }
 
 func family(name string, kind dto.MetricType, help string) *dto.MetricFamily {

@@ -111,6 +111,36 @@ type Pusher struct {
 	closing          bool
 	result           Result
 	written, settled int64 // numbers of rows
+	success          time.Time
+	away             bool
+}
+
+// A State says how a pusher does.
+type State struct {
+	// Sent, Refused and Waiting are the numbers of rows that the receiver has taken, that it has
+	// refused, and that are still to be sent.
+	Sent, Refused, Waiting int64
+	// LastSuccess is when the receiver last took rows.
+	LastSuccess time.Time
+	// Away is set while the receiver does not take rows.
+	Away bool
+}
+
+// State returns how the pusher does. It is safe for concurrent use.
+func (p *Pusher) State() State {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	refused := int64(p.result.Refused)
+	return State{Sent: p.settled - refused, Refused: refused, Waiting: p.written - p.settled, LastSuccess: p.success, Away: p.away}
+}
+
+// answered notes whether the receiver has taken rows, or can take some at all.
+func (p *Pusher) answered(taken, away bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.away = away; taken {
+		p.success = time.Now()
+	}
 }
 
 // A batch is rows to send together.
@@ -292,11 +322,13 @@ func (p *Pusher) send(text []byte, rows int) error {
 		switch {
 		case err == nil:
 			p.taken = true
+			p.answered(true, false)
 			if away {
 				p.options.Notice("the receiver is back")
 			}
 			return nil
 		case errors.As(err, &refused):
+			p.answered(false, false)
 			return err
 		case !p.taken && isCertificate(err): // a new one may come while rows are sent
 			p.options.Notice(fmt.Sprintf("the receiver is not to be trusted: %v", err))
@@ -304,6 +336,7 @@ func (p *Pusher) send(text []byte, rows int) error {
 		case p.context.Err() == nil && !away:
 			p.options.Notice(fmt.Sprintf("the receiver did not take %s: %v; trying again", count(rows, "row"), err))
 			away = true
+			p.answered(false, true)
 		}
 		if wait == 0 {
 			// Several senders should not come back at the same moment.

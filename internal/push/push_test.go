@@ -119,6 +119,42 @@ func TestRetry(t *testing.T) {
 	}
 }
 
+// TestState follows rows that the receiver takes, puts off and refuses.
+func TestState(t *testing.T) {
+	t.Parallel()
+	answers := make(chan int)
+	r := receive(t, func(int, http.ResponseWriter, *http.Request) int { return <-answers })
+	p, _ := pusher(r.URL, time.Millisecond)
+	await := func(want State) {
+		t.Helper()
+		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+			got := p.State()
+			if taken := got.LastSuccess; taken.IsZero() == (want.Sent == 0) {
+				got.LastSuccess = time.Time{}
+			}
+			if got == want {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%+v, want %+v", got, want)
+			}
+		}
+	}
+	write(t, p, 2)
+	await(State{Waiting: 2})
+	answers <- 503
+	await(State{Waiting: 2, Away: true})
+	write(t, p, 1)
+	await(State{Waiting: 3, Away: true})
+	answers <- 204
+	await(State{Sent: 2, Waiting: 1})
+	answers <- 503
+	await(State{Sent: 2, Waiting: 1, Away: true})
+	answers <- 400
+	await(State{Sent: 2, Refused: 1})
+	p.Close()
+}
+
 // TestAge checks that a batch that is not full is sent when it is old enough.
 func TestAge(t *testing.T) {
 	t.Parallel()

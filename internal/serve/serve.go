@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"hdrkit/internal/picture/page"
+	"hdrkit/internal/port"
 )
 
 const (
@@ -33,6 +34,9 @@ const (
 
 // A Server is a page. The zero value has no data yet. It is safe for concurrent use.
 type Server struct {
+	// Status, if set, answers requests about the command itself.
+	Status http.Handler
+
 	mu     sync.Mutex
 	live   bool
 	shell  []byte // the page
@@ -130,7 +134,14 @@ func (s *Server) Start(listen func(http.Handler) (stop func())) (stop func()) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.page)
 	mux.HandleFunc("GET /events", s.events)
-	end := listen(admit(mux))
+	all := http.NewServeMux()
+	all.Handle("/", admit(mux))
+	if s.Status != nil {
+		for _, path := range append([]string{"/metrics"}, port.Health...) {
+			all.Handle("GET "+path, s.Status)
+		}
+	}
+	end := listen(all)
 	return func() {
 		s.mu.Lock()
 		s.ended = true
