@@ -74,6 +74,8 @@ func flags() []urfave.Flag {
 	}, cli.MovingFlags(), formatFlags(), []urfave.Flag{
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
 			Usage: "check `LIMITS` such as 99<=5,p99.9<=20ms,insert-rt:max<=100,throughput>=1000, and exit with 4 if one does not hold; with -baseline also relative ones, 99<=+10%; repeatable"},
+		&urfave.BoolFlag{Name: "abort", Category: cli.GroupLimits,
+			Usage: "with -follow and -sla, end with 4 as soon as a limit fails"},
 		&urfave.StringSliceFlag{Name: "baseline", Category: cli.GroupLimits,
 			Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
 		&urfave.BoolFlag{Name: "runs", Category: cli.GroupLimits,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -91,6 +92,8 @@ func parseLive(c *urfave.Context, o *options) error {
 	rows := o.format.rows != nil
 	o.series.Counts = native
 	switch {
+	case cli.Given(c, "abort") && !(l.follow && cli.Given(c, "sla")):
+		return cli.Usagef("-abort needs -follow and -sla: it ends a run whose limit fails")
 	case cli.Given(c, "push") && cli.Given(c, "of"):
 		return cli.Usagef("-push and -of do not go together: the rows go to one place")
 	case cli.Given(c, "schema") && l.listen == "" && !native:
@@ -102,10 +105,10 @@ func parseLive(c *urfave.Context, o *options) error {
 		return cli.Usagef("-listen does not go with -st %s, which is a summary; it goes with %s", o.format.name, strings.Join(streams(), ", "))
 	case l.listen != "" && o.series.Window == 0:
 		return cli.Usagef("-listen needs -agg, such as -agg 1: the length of the window whose percentiles it shows")
-	case cli.Given(c, "sla") && !o.drawsTable(c):
-		return cli.Usagef("-sla goes with -follow only on a terminal, where a table is shown; check the limits of the complete logs without -follow")
-	case l.listen == "" && !rows && !o.drawsTable(c):
-		return cli.Usagef("-follow needs rows (-st %s), -listen or -push; on a terminal it needs -agg, to show a table", strings.Join(streams(), ", "))
+	case cli.Given(c, "sla") && o.series.Window == 0:
+		return cli.Usagef("-sla needs -agg with -follow, such as -agg 1: limits are checked at the end of each window")
+	case l.listen == "" && !rows && !o.drawsTable(c) && (!cli.Given(c, "sla") || cli.Given(c, "st")):
+		return cli.Usagef("-follow needs rows (-st %s), -sla, -listen or -push; on a terminal it needs -agg, to show a table", strings.Join(streams(), ", "))
 	}
 	l.prom = prom.Options{Metric: o.metric, Schema: c.Int("schema"), Percentiles: o.percentiles}
 	if l.listen != "" {
@@ -199,7 +202,8 @@ func (f *follower) run(w io.Writer) error {
 		defer f.pusher.GiveUp()
 	} else if f.options.format.rows != nil {
 		out = f.options.rowWriter(func() (output.RowWriter, error) { return f.options.format.rows(w, f.options) })
-	} else if f.options.drawsTable(f.c) {
+	}
+	if f.options.drawsTable(f.c) || len(f.gates.limits) > 0 {
 		f.table = newLiveTable(f.options, f.gates)
 	}
 	if out != nil {
@@ -213,7 +217,9 @@ func (f *follower) run(w io.Writer) error {
 	if f.pusher != nil && errors.Is(err, push.ErrGivenUp) {
 		return closePusher(f.pusher, f.diagnostics)
 	}
-	if err != nil {
+	if err == errExceeded && f.pusher != nil { // what is recorded is sent all the same
+		time.AfterFunc(lastPush, f.pusher.GiveUp)
+	} else if err != nil && err != errExceeded {
 		return err
 	}
 	if out != nil {
@@ -221,10 +227,10 @@ func (f *follower) run(w io.Writer) error {
 			return err
 		}
 	}
-	if f.table != nil {
-		f.table.drawn = time.Time{}
-		if err := f.Flush(); err != nil {
-			return err
+	var exceeded error
+	if f.table != nil && some {
+		if exceeded = f.endTable(out != nil); exceeded != nil && exceeded != errExceeded {
+			return exceeded
 		}
 	}
 	if f.pusher != nil {
@@ -236,7 +242,17 @@ func (f *follower) run(w io.Writer) error {
 		f.diagnostics.Close()
 		return errors.New("no intervals in the input")
 	}
-	return f.diagnostics.Close()
+	return cmp.Or(exceeded, f.diagnostics.Close())
+}
+
+// endTable shows the last state of the table. Verdicts go to standard error if there are rows.
+func (f *follower) endTable(rows bool) error {
+	w := f.w
+	if rows {
+		w = f.c.App.ErrWriter
+	}
+	exceeded := f.table.end(w)
+	return cmp.Or(f.flush(), exceeded) // an error would drop what is in a buffer
 }
 
 // Comment reads a comment for the unit of the log.
@@ -306,15 +322,18 @@ func (f *follower) collect(m *merge.Merged, late bool) error {
 		return err
 	}
 	h, err := m.Histogram(&f.scratch)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case f.table != nil:
+	}
+	if f.table != nil {
 		err = f.table.add(m, h)
-	case late:
-		err = f.collector.Late(m.Tag, h)
-	default:
-		err = f.collector.Window(m.Tag, m.Window.End, h)
+	}
+	if err == nil && f.collector != nil {
+		if late {
+			err = f.collector.Late(m.Tag, h)
+		} else {
+			err = f.collector.Window(m.Tag, m.Window.End, h)
+		}
 	}
 	if err != nil {
 		return &merge.SumError{Err: err}
@@ -326,14 +345,17 @@ func (f *follower) collect(m *merge.Merged, late bool) error {
 func (f *follower) Flush() error {
 	var exceeded error
 	if f.table != nil {
-		exceeded = f.table.draw(f.w)
+		exceeded = f.table.look(f.w)
 	}
+	return cmp.Or(f.flush(), exceeded)
+}
+
+// flush writes what is in a buffer.
+func (f *follower) flush() error {
 	if buffered, ok := f.w.(interface{ Flush() error }); ok {
-		if err := buffered.Flush(); err != nil {
-			return err
-		}
+		return buffered.Flush()
 	}
-	return exceeded
+	return nil
 }
 
 // Malformed counts a malformed line.

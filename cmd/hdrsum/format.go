@@ -171,6 +171,10 @@ func checkUse(c *urfave.Context, f *format) error {
 		if !cli.Given(c, other.name) {
 			continue
 		}
+		if c.Bool(follows.name) && f.rows != nil { // the verdicts follow the rows
+			outputs = append(outputs, other)
+			break
+		}
 		if cli.Given(c, "st") && f.compare == nil {
 			able := names(func(f *format) bool { return f.compare != nil })
 			slices.Reverse(able)

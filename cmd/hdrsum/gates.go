@@ -200,9 +200,8 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 		return err
 	}
 	skipped := d.Close()
-	if failed := sla.Failed(verdicts); failed > 0 {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits do not hold\n", c.App.Name, failed, len(verdicts))
-		return cli.Status(cli.Exceeded)
+	if err := exceeded(c, verdicts); err != nil {
+		return err
 	}
 	if open := sla.Undecided(verdicts); open > 0 {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits are undecided: the intervals include the bounds. A longer run, or several, would decide\n", c.App.Name, open, len(verdicts))
@@ -212,6 +211,19 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	}
 	return skipped
 }
+
+// exceeded says how many limits do not hold, and returns a status then.
+func exceeded(c *urfave.Context, verdicts []sla.Verdict) error {
+	failed := sla.Failed(verdicts)
+	if failed == 0 {
+		return nil
+	}
+	fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits do not hold\n", c.App.Name, failed, len(verdicts))
+	return errExceeded
+}
+
+// errExceeded says that a limit does not hold.
+var errExceeded = cli.Status(cli.Exceeded)
 
 // compareFigures compares in the formats that cannot do that themselves: one figure in a line.
 func compareFigures(w io.Writer, r *report, c *comparison) error {

@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"testing"
 
+	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
 )
 
@@ -448,19 +449,49 @@ func TestInterruptPipe(t *testing.T) {
 	}
 }
 
+// TestAbort ends a run whose limit fails, while its logs go on. What is recorded is pushed first.
+func TestAbort(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		limit string
+		rows  int // that are pushed, at least
+	}{
+		"maximum":    {"max<=1", 2},
+		"percentile": {"p50<=2", 2 * 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			r := receive(t, func(int) int { return http.StatusNoContent })
+			all := writers(t, dir, 2)
+			p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-ovr", "1e6", "-push", r.URL+"/write?db=x",
+				"-sla", test.limit+",throughput>=1", "-abort")
+			keepWriting(t, all, 2)
+			p.Ends(cli.Exceeded)
+			if got := strings.Count(r.text(), "\n"); got < test.rows {
+				t.Errorf("%d rows", got)
+			}
+			if text := p.Stderr(); !strings.Contains(text, "FAIL  insert-rt  "+test.limit) || !strings.Contains(text, "2 of 4 limits do not hold") {
+				t.Error(text)
+			}
+		})
+	}
+}
+
 // TestFollowTable shows a table on a terminal, and a limit ends the command.
 func TestFollowTable(t *testing.T) {
 	clitest.RequireTools(t, "script")
 	dir := t.TempDir()
 	writers(t, dir, 5)
-	for limits, want := range map[string]struct {
+	for options, want := range map[string]struct {
 		status int
 		text   string
 	}{
-		"max<=1000": {0, `ok +insert-rt +max<=1000`},
-		"max<=1":    {4, `FAIL +insert-rt +max<=1`},
+		"-for 2 -sla 'max<=1000'":     {0, `ok +insert-rt +max<=1000`},
+		"-for 2 -sla 'max<=1'":        {4, `FAIL +insert-rt +max<=1`},
+		"-abort -sla 'max<=1,50<=10'": {4, `FAIL +insert-rt +max<=1`}, // no other end
 	} {
-		command := fmt.Sprintf(`hdrsum -follow -agg 1 -ip %s -if 'node.\.hdr' -ovr 1e6 -for 2 -sla '%s'`, dir, limits)
+		command := fmt.Sprintf(`hdrsum -follow -agg 1 -ip %s -if 'node.\.hdr' -ovr 1e6 %s`, dir, options)
 		script := exec.Command("script", "-qec", command, "/dev/null")
 		script.Env = append(os.Environ(), "NO_COLOR=1")
 		out, err := script.CombinedOutput()

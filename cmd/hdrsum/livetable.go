@@ -21,10 +21,13 @@ import (
 // redraw is the shortest time between two drawings of a table.
 const redraw = 500 * time.Millisecond
 
-// A liveTable is a table of all that was recorded so far. It is drawn again where it stands.
+// A liveTable has all that was recorded so far. On a terminal it is drawn again where it stands. It
+// checks limits: at the end, or all the time.
 type liveTable struct {
 	options *options
 	limits  []sla.Limit
+	draws   bool
+	abort   bool // end at the first limit that fails
 	colour  bool
 	account *ledger.Account
 	tags    map[string]*liveTag
@@ -34,15 +37,17 @@ type liveTable struct {
 
 // A liveTag is what a table has of a tag.
 type liveTag struct {
-	tag    []byte
-	sum    merge.Sum
-	maxima summary.Maxima
-	charge ledger.Charge
+	tag     []byte
+	sum     merge.Sum
+	values  int64
+	windows int64 // with values
+	maxima  summary.Maxima
+	charge  ledger.Charge
 }
 
 func newLiveTable(o *options, g *gates) *liveTable {
 	return &liveTable{
-		options: o, limits: g.limits, colour: cli.Colour(os.Stdout), tags: make(map[string]*liveTag),
+		options: o, limits: g.limits, draws: o.drawsTable(o.c), abort: o.c.Bool("abort"), colour: cli.Colour(os.Stdout), tags: make(map[string]*liveTag),
 		account: o.memory.Open("tags", "choose some with -incT, or add them up with -it"),
 	}
 }
@@ -59,6 +64,8 @@ func (t *liveTable) add(m *merge.Merged, h *histogram.Histogram) error {
 		return err
 	}
 	if h.TotalCount() > 0 {
+		own.values += h.TotalCount()
+		own.windows++
 		own.maxima.Add(m.Start, m.End, h.Float(h.Max()))
 	}
 	return own.charge.Set(t.account, 1, 1024+own.sum.Size())
@@ -80,22 +87,40 @@ func (t *liveTable) summaries() (all []*output.Summary, err error) {
 	return all, nil
 }
 
-// draw draws the table, unless it has just been drawn. If a limit does not hold, the error ends the
-// command.
-func (t *liveTable) draw(w io.Writer) error {
-	all, err := t.summaries()
-	if err != nil {
-		return err
+// look draws the table, unless it has just been drawn. If -abort is given and a limit fails, the
+// error ends the command.
+func (t *liveTable) look(w io.Writer) error {
+	draw := t.draws && time.Since(t.drawn) >= redraw
+	if !draw && !t.abort {
+		return nil
+	}
+	all, verdicts, err := t.judge()
+	if err == nil && draw {
+		err = t.draw(w, all, verdicts)
+	}
+	if err == nil && t.abort && slices.ContainsFunc(verdicts, func(v sla.Verdict) bool {
+		own := t.tags[v.Tag]
+		return own != nil && v.Final(own.values, own.windows)
+	}) {
+		err = errExceeded
+	}
+	return err
+}
+
+// judge returns what the table shows, and whether the limits hold.
+func (t *liveTable) judge() (all []*output.Summary, verdicts []sla.Verdict, err error) {
+	if all, err = t.summaries(); err != nil {
+		return nil, nil, err
 	}
 	scale, err := t.options.fitScale(t.limits, summed{t.options.logs, all})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	verdicts := sla.Judge(t.limits, all, nil, nil, scale)
-	failed := sla.Failed(verdicts) > 0
-	if !failed && time.Since(t.drawn) < redraw {
-		return nil
-	}
+	return all, sla.Judge(t.limits, all, nil, nil, scale), nil
+}
+
+// draw draws the table.
+func (t *liveTable) draw(w io.Writer, all []*output.Summary, verdicts []sla.Verdict) error {
 	t.drawn = time.Now()
 	t.buffer.Reset()
 	t.buffer.WriteString("\x1b[H\x1b[2J") // to the top of an empty screen
@@ -109,14 +134,24 @@ func (t *liveTable) draw(w io.Writer) error {
 	if err := sla.Write(&t.buffer, verdicts, t.colour); err != nil {
 		return err
 	}
-	if _, err := w.Write(t.buffer.Bytes()); err != nil {
-		return err
-	}
-	if failed {
-		return errExceeded
-	}
-	return nil
+	_, err := w.Write(t.buffer.Bytes())
+	return err
 }
 
-// errExceeded ends a test early.
-var errExceeded = cli.Status(cli.Exceeded)
+// end draws the table for the last time, or else writes what the limits came to. It returns a
+// status if one does not hold.
+func (t *liveTable) end(w io.Writer) error {
+	all, verdicts, err := t.judge()
+	switch {
+	case err != nil:
+		return err
+	case t.draws:
+		err = t.draw(w, all, verdicts)
+	default:
+		err = sla.Write(w, verdicts, false)
+	}
+	if err != nil {
+		return err
+	}
+	return exceeded(t.options.c, verdicts)
+}

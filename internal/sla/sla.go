@@ -181,6 +181,29 @@ func (v *Verdict) Name() string {
 	return fails
 }
 
+// Least numbers of what a run has before a figure that can still change counts.
+const (
+	leastWindows = 10
+	leastAbove   = 10 // values above a percentile
+)
+
+// Final reports whether a limit that fails now fails a run that goes on. The tag has so many values
+// in so many windows. No later value mends a maximum or a count that is too high, or a minimum that
+// is too low. One that must be higher, or lower, may still become so. Other figures count when they
+// come from enough.
+func (v *Verdict) Final(values, windows int64) bool {
+	l := v.Limit
+	switch {
+	case v.Holds || v.Undecided || v.Missing != "":
+		return false
+	case l.Statistic == "max" || l.Statistic == "count":
+		return !l.AtLeast
+	case l.Statistic == "min":
+		return l.AtLeast
+	}
+	return windows >= leastWindows && (l.Statistic != "" || float64(values)*(100-l.Percentile)*(1+roundoff) >= 100*leastAbove)
+}
+
 // Judge checks summaries against limits, relative limits against the baseline. A limit for which
 // there is nothing to check does not hold. A limit for every tag is also for the tags that only the
 // baseline has.

@@ -144,6 +144,46 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestFinal asks which limits fail a run that goes on.
+func TestFinal(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		limit           string
+		values, windows int64
+		want            bool
+	}{
+		{"max<=1", 1, 1, true},
+		{"count<=0", 1, 1, true},
+		{"min>=9", 1, 1, true},
+		{"max<=9", 1, 1, false}, // holds
+		{"max>=9", 1e6, 100, false},
+		{"count>=9", 2, 100, false},
+		{"min<=1", 1e6, 100, false},
+		{"99<=1", 1000, 10, true},
+		{"99<=1", 999, 10, false},
+		{"99<=1", 1000, 9, false},
+		{"99.9<=1", 10_000, 10, true},
+		{"99.9<=1", 9_999, 10, false},
+		{"100<=1", 1e9, 10, false},
+		{"50>=9", 20, 10, true},
+		{"50>=9", 19, 10, false},
+		{"mean<=1", 1, 10, true},
+		{"mean<=1", 1e6, 9, false},
+		{"throughput>=9", 1, 10, true},
+		{"throughput>=9", 1, 9, false},
+		{"nobody:count<=1", 1e6, 100, false},
+	} {
+		limits, err := Parse(test.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdicts := Judge(limits, []*output.Summary{summaryOf("", 5)}, nil, nil, unit.Scale{Ratio: 1})
+		if got := verdicts[0].Final(test.values, test.windows); len(verdicts) != 1 || got != test.want {
+			t.Errorf("%s with %d values in %d windows: %v, want %v", test.limit, test.values, test.windows, got, test.want)
+		}
+	}
+}
+
 // TestDouble: a limit does not hold if a recorded value of a double histogram is above it.
 func TestDouble(t *testing.T) {
 	t.Parallel()
