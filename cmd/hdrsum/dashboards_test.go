@@ -5,8 +5,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -17,6 +19,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
+	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
+	"google.golang.org/protobuf/proto"
 
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/prom"
@@ -228,6 +234,70 @@ func TestDashboardsRemoteWrite(t *testing.T) {
 			awaitQuery(t, server, query, clitest.LiveStart+10)
 		}
 	}
+}
+
+// TestDashboardsOTLP runs the page's way to a receiver of OpenTelemetry, which takes nothing that
+// the protocol does not know. All values arrive, each in one window.
+func TestDashboardsOTLP(t *testing.T) {
+	clitest.RequireTools(t, "bash")
+	dir := t.TempDir()
+	writers(t, dir, 6)
+	r := receive(t, func(int) int { return http.StatusOK })
+	shell(t, dir, strings.ReplaceAll(commands(t, "While a test runs: OpenTelemetry"), "http://127.0.0.1:4318", r.URL))
+	var points map[string][]*metrics.ExponentialHistogramDataPoint
+	clitest.Await(t, "five windows of two tags", nil, func() bool {
+		points = otlpPoints(t, r.text())
+		return len(points["insert-rt"]) == 5 && len(points["insert-wt"]) == 5
+	})
+	for tag, all := range points {
+		for n, p := range all {
+			if n > 0 && p.StartTimeUnixNano != all[n-1].TimeUnixNano || p.TimeUnixNano-p.StartTimeUnixNano != 1e9 {
+				t.Errorf("%s: a window from %d to %d", tag, p.StartTimeUnixNano, p.TimeUnixNano)
+			}
+			if p.Count != 300 || p.Scale != 10 || p.GetMin() < 0.0009 || p.GetMax() > 0.02 {
+				t.Errorf("%s: %d values from %v to %v at scale %d", tag, p.Count, p.GetMin(), p.GetMax(), p.Scale)
+			}
+		}
+	}
+}
+
+// otlpPoints returns the points of requests by tag, and checks what a receiver relies on.
+func otlpPoints(t *testing.T, requests string) map[string][]*metrics.ExponentialHistogramDataPoint {
+	t.Helper()
+	all := map[string][]*metrics.ExponentialHistogramDataPoint{}
+	if requests == "" {
+		return all
+	}
+	unpacked, err := gzip.NewReader(strings.NewReader(requests))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data metrics.MetricsData
+	if err := proto.Unmarshal(text, &data); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := (proto.MarshalOptions{Deterministic: true}).Marshal(&data); err != nil || len(again) != len(text) {
+		t.Errorf("%d bytes of %d have a meaning: %v", len(again), len(text), err)
+	}
+	for _, r := range data.ResourceMetrics {
+		m := r.ScopeMetrics[0].Metrics[0]
+		e := m.GetExponentialHistogram()
+		p := e.DataPoints[0]
+		sum := p.ZeroCount
+		for _, count := range p.Positive.BucketCounts {
+			sum += count
+		}
+		if m.Name != "request.latency" || m.Unit != "s" || e.AggregationTemporality != metrics.AggregationTemporality_AGGREGATION_TEMPORALITY_DELTA || sum != p.Count {
+			t.Errorf("%v", m)
+		}
+		tag := p.Attributes[0].Value.GetStringValue()
+		all[tag] = append(all[tag], p)
+	}
+	return all
 }
 
 // TestDashboardsRemoteLogs runs the page's way to logs on other machines.

@@ -37,9 +37,9 @@ const lastPush = 5 * time.Second
 func liveFlags() []urfave.Flag {
 	return slices.Concat(cli.FollowFlags(), []urfave.Flag{
 		&urfave.StringFlag{Name: "push", Category: cli.GroupLive,
-			Usage: "send the rows of -st influx to an InfluxDB, or those of -st openmetrics to a receiver of Prometheus remote write, at `URL`; credentials are read from " + credentials},
+			Usage: "send the rows of -st influx to an InfluxDB, those of -st openmetrics to a receiver of Prometheus remote write, or those of -st otlp to one of OpenTelemetry (otlp+http://...), at `URL`; credentials are read from " + credentials},
 		&urfave.IntFlag{Name: "schema", Value: prom.DefaultSchema, Category: cli.GroupLive,
-			Usage: fmt.Sprintf("the `SCHEMA` of native histograms, from %d to %d: 2^SCHEMA buckets in each power of two", prom.MinSchema, prom.MaxSchema)},
+			Usage: fmt.Sprintf("the `SCHEMA` of native histograms, from %d to %d: 2^SCHEMA buckets in each power of two; of otlp the highest, up to %d, which the digits of the log decide otherwise", prom.MinSchema, prom.MaxSchema, prom.MaxScale)},
 	}, cli.ListenFlags())
 }
 
@@ -66,6 +66,9 @@ func parsePush(c *urfave.Context, o *options) (err error) {
 			}
 		}
 	}
+	if otlp := o.format == &otlpFormat; o.format.receiver != nil && otlp != otlpFormat.receiver.at(o.live.push) {
+		return cli.Usagef("-push %shttp://... sends the rows of -st otlp, and only those", push.OTLP)
+	}
 	if o.format.receiver == nil {
 		able := names(func(f *format) bool { return f.receiver != nil })
 		return cli.Usagef("-push sends the rows of -st %s, not those of -st %s", strings.Join(able, " or -st "), o.format.name)
@@ -80,7 +83,10 @@ func parseLive(c *urfave.Context, o *options) error {
 	if err := cli.CheckFollow(c, "lt", "baseline"); err != nil {
 		return err
 	}
-	native := l.push != nil && o.format.receiver.native
+	schema := o.format.maxSchema
+	if l.listen != "" || l.push != nil && o.format.receiver.native {
+		schema = prom.MaxSchema
+	}
 	if l.push != nil {
 		if err := o.format.receiver.check(o); err != nil {
 			return err
@@ -90,16 +96,16 @@ func parseLive(c *urfave.Context, o *options) error {
 		return err
 	}
 	rows := o.format.rows != nil
-	o.series.Counts = native
+	o.series.Counts = o.series.Counts || l.push != nil && o.format.receiver.native
 	switch {
 	case cli.Given(c, "abort") && !(l.follow && cli.Given(c, "sla")):
 		return cli.Usagef("-abort needs -follow and -sla: it ends a run whose limit fails")
 	case cli.Given(c, "push") && cli.Given(c, "of"):
 		return cli.Usagef("-push and -of do not go together: the rows go to one place")
-	case cli.Given(c, "schema") && l.listen == "" && !native:
-		return cli.Usagef("-schema needs -listen, or -push with -st openmetrics")
-	case c.Int("schema") < prom.MinSchema || c.Int("schema") > prom.MaxSchema:
-		return cli.Usagef("-schema %d: schemas are from %d to %d", c.Int("schema"), prom.MinSchema, prom.MaxSchema)
+	case cli.Given(c, "schema") && schema == 0:
+		return cli.Usagef("-schema needs -listen, -st otlp, or -push with -st openmetrics")
+	case cli.Given(c, "schema") && (c.Int("schema") < prom.MinSchema || c.Int("schema") > schema):
+		return cli.Usagef("-schema %d: schemas are from %d to %d", c.Int("schema"), prom.MinSchema, schema)
 	case !l.follow:
 	case l.listen != "" && !rows && cli.Given(c, "st"):
 		return cli.Usagef("-listen does not go with -st %s, which is a summary; it goes with %s", o.format.name, strings.Join(streams(), ", "))
@@ -125,7 +131,9 @@ func (o *options) drawsTable(c *urfave.Context) bool {
 // newPusher returns what sends rows, and the writer of rows that it sends.
 func (o *options) newPusher(notice func(text string)) (*push.Pusher, output.RowWriter) {
 	receiver := o.format.receiver
-	options := push.Options{URL: o.live.push, Notice: notice, Header: receiver.header(), Encode: receiver.encode, Patient: o.live.follow}
+	address := *o.live.push
+	address.Scheme = strings.TrimPrefix(address.Scheme, push.OTLP)
+	options := push.Options{URL: &address, Notice: notice, Header: receiver.header(), Encode: receiver.encode, Rejected: receiver.rejected, Patient: o.live.follow}
 	options.Header.Set("User-Agent", "hdrsum")
 	if secret := os.Getenv(credentials); secret != "" {
 		options.Header.Set("Authorization", secret)

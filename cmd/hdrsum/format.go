@@ -24,7 +24,7 @@ import (
 // formats are the values of -st. Each is described in a file of its own.
 var formats = []*format{
 	&tableFormat, &markdownFormat, &percentilesFormat, &hgrmFormat, &csvFormat, &csveFormat, &csvrFormat, &jsonFormat,
-	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat,
+	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat, &otlpFormat,
 }
 
 // A format is what hdrsum can print: a summary or rows.
@@ -63,6 +63,8 @@ type format struct {
 	clash func(last, now int64) error
 	// totals reports that rows show totals since the log began.
 	totals bool
+	// maxSchema is the highest -schema that rows take, 0 if they have none.
+	maxSchema int
 	// receiver is what -push sends rows to, if it can.
 	receiver *rowReceiver
 }
@@ -88,6 +90,8 @@ type rowReceiver struct {
 	// rows writes rows for the receiver. If it is nil, those of the format are sent.
 	rows  func(p *push.Pusher, o *options) (output.RowWriter, error)
 	check func(o *options) error
+	// rejected reads what a receiver that accepts a request has left out, if it says that.
+	rejected func(answer []byte) (rows int, why string)
 	// native reports that it takes native histograms, and so all counts of a row.
 	native bool
 }

@@ -1,5 +1,6 @@
 // Package prom shows histograms to Prometheus: as native histograms or as classic buckets when it
-// scrapes ([Collector]), and as native histograms by remote write ([Remote]).
+// scrapes ([Collector]), and as native histograms by remote write ([Remote]). Receivers of
+// OpenTelemetry get exponential histograms ([OTLP]), which have the same buckets.
 //
 // A native histogram of schema s has buckets whose bounds are the powers of 2^(2^-s). See
 // https://prometheus.io/docs/specs/native_histograms/.
@@ -52,40 +53,50 @@ type native struct {
 	deltas []int64 // of each bucket to the one before
 }
 
-// buckets puts the counts of h into the buckets of a native histogram. The counts of a slot go to
-// the bucket of the highest value of the slot, bucket i being (2^((i-1)*2^-schema),
-// 2^(i*2^-schema)].
-func buckets(h *histogram.Histogram, ratio float64, schema int) native {
-	var n native
-	last, before := 0, int64(0) // the bucket that is counted, and the count of the one before it
-	var count int64
-	end := func() {
-		if count > 0 {
-			n.deltas = append(n.deltas, count-before)
-			before, count = count, 0
-		}
-	}
+// A bucket is a bucket of an exponential histogram that has counts. The one of index i is
+// (2^((i-1)*2^-schema), 2^(i*2^-schema)].
+type bucket struct {
+	index int
+	count int64
+}
+
+// fill puts the counts of h into buckets, in order. The counts of a slot go to the bucket of the
+// highest value of the slot.
+func fill(h *histogram.Histogram, ratio float64, schema int) (zero uint64, all []bucket) {
 	for slot := range h.Recorded() {
 		value := unit.Divide(h.Float(slot.High), ratio)
 		if value == 0 {
-			n.zero += uint64(slot.Count)
+			zero += uint64(slot.Count)
 			continue
 		}
-		bucket := int(math.Ceil(math.Ldexp(math.Log2(value), schema)))
-		switch {
-		case len(n.spans) == 0:
-			n.spans = append(n.spans, span{int32(bucket), 1})
-		case bucket == last+1:
-			end()
-			n.spans[len(n.spans)-1].length++
-		case bucket > last:
-			end()
-			n.spans = append(n.spans, span{int32(bucket - last - 1), 1})
+		index := int(math.Ceil(math.Ldexp(math.Log2(value), schema)))
+		if n := len(all); n > 0 && all[n-1].index == index {
+			all[n-1].count += slot.Count
+		} else {
+			all = append(all, bucket{index, slot.Count})
 		}
-		last = bucket
-		count += slot.Count
 	}
-	end()
+	return zero, all
+}
+
+// buckets returns the buckets of a native histogram.
+func buckets(h *histogram.Histogram, ratio float64, schema int) (n native) {
+	var all []bucket
+	n.zero, all = fill(h, ratio, schema)
+	last, before := 0, int64(0)
+	for _, b := range all {
+		if len(n.spans) > 0 && b.index == last+1 {
+			n.spans[len(n.spans)-1].length++
+		} else {
+			offset := b.index
+			if len(n.spans) > 0 {
+				offset -= last + 1
+			}
+			n.spans = append(n.spans, span{int32(offset), 1})
+		}
+		n.deltas = append(n.deltas, b.count-before)
+		last, before = b.index, b.count
+	}
 	return n
 }
 

@@ -49,6 +49,9 @@ type Options struct {
 	Header http.Header
 	// Encode, if set, makes a body of the rows of a batch, which follow one another without a gap.
 	Encode func(rows []byte) []byte
+	// Rejected, if set, reads the answer of a receiver that accepts a request: how many rows it has
+	// left out all the same, and why.
+	Rejected func(answer []byte) (rows int, why string)
 	// Patient says that 401, 403 and 404 are sent again, as 503 is: a receiver that runs for long
 	// may lose a token, or its database, for some time.
 	Patient bool
@@ -58,12 +61,15 @@ type Options struct {
 	age, pause time.Duration // set by tests
 }
 
+// OTLP begins the scheme of the address of a receiver of OpenTelemetry, as in otlp+http.
+const OTLP = "otlp+"
+
 // ParseURL checks the address of a receiver. Credentials do not belong there: a command line is no
 // secret.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text) // its error repeats the text, which may hold a secret
 	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+	case err != nil || !slices.Contains([]string{"http", "https"}, strings.TrimPrefix(u.Scheme, OTLP)) || u.Host == "":
 		return nil, errors.New("not a URL such as http://127.0.0.1:8086/write?db=loadtest")
 	case u.User != nil:
 		return nil, errors.New("a URL holds no credentials; HDRKIT_PUSH_AUTHORIZATION does")
@@ -102,6 +108,10 @@ type Pusher struct {
 	giveUp  context.CancelFunc
 	taken   bool          // the receiver has taken a batch. Only run uses it.
 	ended   chan struct{} // the sender has returned
+	// rejected is the number of rows of the batch that the receiver left out, and reason why. Only
+	// run uses them.
+	rejected int
+	reason   error
 
 	mu               sync.Mutex
 	changed          sync.Cond
@@ -298,6 +308,10 @@ func (p *Pusher) deliver(b *batch) {
 		}
 	}
 	send(0, len(b.ends))
+	if p.rejected > 0 {
+		refused, why = min(refused+p.rejected, len(b.ends)), p.reason
+		p.rejected = 0
+	}
 	if refused > 0 {
 		p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(refused, "row"), why))
 	}
@@ -375,6 +389,7 @@ func (p *Pusher) post(body []byte) (wait time.Duration, err error) {
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
 	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20)) // so that the connection is used again
 	if answer.StatusCode/100 == 2 {
+		p.leaveOut(text)
 		return 0, nil
 	}
 	// The text in the answer's first line comes from the receiver, too.
@@ -390,6 +405,22 @@ func (p *Pusher) post(body []byte) (wait time.Duration, err error) {
 		return retryAfter(answer.Header.Get("Retry-After")), err
 	}
 	return 0, refusal{err, answer.StatusCode == http.StatusBadRequest}
+}
+
+// leaveOut notes the rows that a receiver leaves out although it accepts a request.
+func (p *Pusher) leaveOut(answer []byte) {
+	if p.options.Rejected == nil {
+		return
+	}
+	rows, why := p.options.Rejected(answer)
+	if rows <= 0 {
+		return
+	}
+	p.rejected += rows
+	p.reason = fmt.Errorf("%s accepted the others", p.options.URL.Host)
+	if text := printable([]byte(why)); text != "" && !p.secret {
+		p.reason = errors.New(text)
+	}
 }
 
 // printable returns the receiver's message on one line, without control characters.

@@ -155,6 +155,29 @@ func TestState(t *testing.T) {
 	p.Close()
 }
 
+// TestRejected pushes to a receiver that accepts requests, but not all rows.
+func TestRejected(t *testing.T) {
+	t.Parallel()
+	for secret, want := range map[string]string{"": "the receiver refused 2 rows: too old", "Token x": "the receiver refused 2 rows: 127.0.0.1:"} {
+		r := receive(t, func(int, http.ResponseWriter, *http.Request) int { return http.StatusOK })
+		u, _ := url.Parse(r.URL)
+		notices := ""
+		p := New(Options{URL: u, Header: http.Header{"Authorization": {secret}}, Notice: func(text string) { notices += text }, Rejected: func(answer []byte) (int, string) {
+			if len(answer) == 0 {
+				t.Error("no answer")
+			}
+			return 2, "too old"
+		}})
+		write(t, p, 5)
+		if result := p.Close(); result != (Result{Refused: 2}) || !strings.HasPrefix(notices, want) {
+			t.Errorf("%+v: %s", result, notices)
+		}
+		if s := p.State(); s.Sent != 3 || s.Refused != 2 || s.Waiting != 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
 // TestAge checks that a batch that is not full is sent when it is old enough.
 func TestAge(t *testing.T) {
 	t.Parallel()

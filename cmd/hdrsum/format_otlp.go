@@ -1,0 +1,59 @@
+package main
+
+import (
+	"io"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"hdrkit/internal/cli"
+	"hdrkit/internal/prom"
+	"hdrkit/internal/push"
+	"hdrkit/output"
+)
+
+// otlpFormat is the protocol of OpenTelemetry: lines of its JSON, or protocol buffers for a
+// receiver.
+var otlpFormat = format{
+	name: "otlp", uses: slices.Concat([]string{"agg", "metric"}, valueOptions),
+	check: func(o *options) error {
+		o.series.Counts = true
+		if !otlpName.MatchString(o.metric) {
+			return cli.Usagef("-metric: %q is not a name of a metric: a letter, and up to 254 letters, digits and _.-/", o.metric)
+		}
+		return nil
+	},
+	rows:      func(w io.Writer, o *options) (output.RowWriter, error) { return newOTLPRows(w, o, true) },
+	maxSchema: prom.MaxScale,
+	receiver: &rowReceiver{
+		at:     func(u *url.URL) bool { return strings.HasPrefix(u.Scheme, push.OTLP) },
+		header: prom.OTLPHeader, encode: prom.Gzip, rejected: prom.Rejected,
+		rows:  func(p *push.Pusher, o *options) (output.RowWriter, error) { return newOTLPRows(p, o, false) },
+		check: func(*options) error { return nil },
+	},
+}
+
+var otlpName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.\-/]{0,254}$`)
+
+// otlpRows writes rows as exponential histograms.
+type otlpRows struct{ otlp *prom.OTLP }
+
+func newOTLPRows(w io.Writer, o *options, json bool) (output.RowWriter, error) {
+	options := o.promOptions()
+	if !cli.Given(o.c, "schema") {
+		options.Schema = prom.MaxScale // the digits of the log decide
+	}
+	rows, err := prom.NewOTLP(w, options, o.scale.Unit, os.Getenv, json)
+	if err != nil {
+		return nil, cli.Usagef("%w", err)
+	}
+	return &otlpRows{rows}, nil
+}
+
+func (r *otlpRows) Row(row *output.Row) error {
+	return r.otlp.Row(row.Tag, row.Start, row.End, row.Counts)
+}
+
+func (r *otlpRows) Close() error { return nil }
