@@ -23,6 +23,7 @@ import (
 	"hdrkit/internal/sla"
 	"hdrkit/internal/summary"
 	"hdrkit/internal/unit"
+	"hdrkit/internal/writers"
 	"hdrkit/output"
 	"hdrkit/output/hgrm"
 	"hdrkit/tags"
@@ -80,7 +81,28 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 	if name := &o.picture.Unit; *name == "" && o.units.Options.Ratio == 0 {
 		*name = g.unit.String()
 	}
-	return g.picture(len(logs) > 0)
+	p, err := g.picture(len(logs) > 0)
+	if err != nil {
+		return nil, err
+	}
+	p.From, p.To = g.from, g.to
+	for _, input := range s.Inputs {
+		name := filepath.Base(input.Name)
+		if input.Name == "-" {
+			name = "standard input"
+		}
+		p.Sources = append(p.Sources, name)
+	}
+	if o.kind == picture.Heatmap && !o.picture.Facets && o.format != picture.HTML {
+		for _, ws := range p.Windows {
+			p.Added = append(p.Added, ws.Label)
+		}
+		if same, pattern := writers.SameRequests(p.Added); same != nil && !o.ignoreTags && !c.Bool("q") {
+			fmt.Fprintf(c.App.ErrWriter, "hdrplot: -type heatmap adds up %s, which count the same requests; choose with -incT, such as -incT %s\n",
+				cli.Printable(strings.Join(same, " and ")), cli.Printable(pattern))
+		}
+	}
+	return p, nil
 }
 
 // gathering is a picture in the making.
@@ -96,6 +118,7 @@ type gathering struct {
 	believed  []*output.Summary // of curves that have a confidence, by index
 	summaries []page.Summary
 	logStart  float64 // when the first log starts, in seconds since the epoch
+	from, to  int64   // of all intervals, in milliseconds since the epoch
 	// unit is that of all distributions, unknown if they differ or if there are logs.
 	unit unit.Unit
 }
@@ -282,6 +305,11 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	}
 	if added := result.MostInputs(); added > 1 && !g.c.Bool("q") {
 		fmt.Fprintf(g.c.App.ErrWriter, "hdrplot: adds up %d logs, tag by tag; -compare draws each by itself\n", added)
+	}
+	for _, span := range result.Spans {
+		if g.to = max(g.to, span.End); g.from == 0 || span.Start < g.from {
+			g.from = span.Start
+		}
 	}
 	period := result.Period("covered")
 	for _, sum := range result.Summaries {

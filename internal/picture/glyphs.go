@@ -60,6 +60,12 @@ func (p *Picture) spelledOut() *Picture {
 	}
 	out.Title, out.Unit, out.ValueName = spell(p.Title), spell(p.Unit), spell(p.ValueName)
 	out.Series, out.Curves, out.Windows, out.Marks = slices.Clone(p.Series), slices.Clone(p.Curves), slices.Clone(p.Windows), slices.Clone(p.Marks)
+	out.Sources, out.Added = slices.Clone(p.Sources), slices.Clone(p.Added)
+	for _, names := range [][]string{out.Sources, out.Added} {
+		for i := range names {
+			names[i] = spell(names[i])
+		}
+	}
 	for i := range out.Series {
 		out.Series[i].Label, out.Series[i].Group = spell(out.Series[i].Label), spell(out.Series[i].Group)
 	}

@@ -6,6 +6,7 @@ import (
 	imagedraw "image/draw"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/plot/text"
@@ -178,16 +179,35 @@ func cells(from, to float64, most int) (first, last int) {
 	return min(max(first, 0), most-1), min(max(last, 0), most-1)
 }
 
-// bounds returns the lowest rate with a colour of its own, and the highest.
-func (g *grid) bounds() (low, high float64) {
-	low = math.Inf(1)
-	for _, r := range g.rate {
-		if r > 0 {
-			low, high = math.Min(low, r), math.Max(high, r)
-		}
+// percentile returns the value below which a share of a column's values are, NaN if it has none. It
+// is as precise as the rows.
+func (g *grid) percentile(column int, share float64) float64 {
+	rates := g.rate[column*(g.rows+1) : (column+1)*(g.rows+1)]
+	total := 0.0
+	for _, r := range rates {
+		total += r
 	}
-	// An eye distinguishes about five decades of colour.
-	return math.Max(low, high/1e5), high
+	left := share * total
+	for row, r := range rates {
+		if r > 0 && left <= r*(1+1e-9) {
+			if row == 0 {
+				return 0
+			}
+			return g.low * math.Pow(g.high/g.low, (float64(row-1)+min(left/r, 1))/float64(g.rows))
+		}
+		left -= r
+	}
+	return math.NaN()
+}
+
+// line returns a percentile over time.
+func (g *grid) line(share float64) (points []Point) {
+	width := (g.to - g.from) / float64(g.columns)
+	for column := range g.columns {
+		start := g.from + float64(column)*width
+		points = append(points, Point{start, start + width, g.percentile(column, share)})
+	}
+	return points
 }
 
 // heatBounds are the lowest and the highest rate of the scale of colours that facets share. Until
@@ -212,7 +232,11 @@ func (s *sheet) heatmap() {
 		s.area.Max.X -= barWidth
 	}
 	bar := s.area.Max.X + 20*pixel
-	s.reserveEndings(nil, s.Limits)
+	var endings []ending
+	for i, percentile := range heatLines {
+		endings = append(endings, ending{0, shortName(AtPercentile(percentile).Name), style{colour: s.colours.text, dashes: dashes[2-2*i]}})
+	}
+	s.reserveEndings(endings, s.Limits)
 
 	s.chart(func(c draw.Canvas, x, y func(float64) vg.Length) {
 		if !recorded {
@@ -221,23 +245,36 @@ func (s *sheet) heatmap() {
 		}
 		bottom := y(s.lowest)
 		rows := max(int((c.Max.Y-bottom)/pixel)/cellSize, 1)
-		columns := gridColumns(series, from, to, float64((c.Max.X-c.Min.X)/pixel)/cellSize)
+		length := 0.0 // of the windows
+		for _, s := range series {
+			length = math.Max(length, typicalLength(s.Lines[0].Points))
+		}
+		columns := gridColumns(length, from, to, float64((c.Max.X-c.Min.X)/pixel)/cellSize)
 		g := newGrid(from, to, s.lowest, math.Pow(10, s.plot.Y.Max), columns, rows)
 		g.add(s.Windows)
-		least, most := g.bounds()
+		// The scale goes from one value in a cell to the most.
+		least, most := 1000/math.Max(length, (to-from)/float64(columns)), slices.Max(g.rate)
 		if b := s.bounds; b != nil {
 			if !b.known {
 				if most > 0 && (b.least == 0 || least < b.least) {
 					b.least = least
 				}
 				b.most = max(b.most, most)
-				b.least = max(b.least, b.most/1e5)
 				return
 			}
 			least, most = b.least, b.most
 		}
 		s.drawCells(c, x, y, g, bottom, least, most)
-		s.drawEndings(c, y, nil, s.Limits)
+		for i := range endings {
+			points := g.line(heatLines[i] / 100)
+			for _, run := range runs(points, 0.9*(to-from)/float64(columns)) {
+				path := stepPath(run, x, y)
+				s.stroke(c, style{colour: s.background}, 3*pixel, path)
+				s.stroke(c, endings[i].style, 1.2*pixel, path)
+				endings[i].value = run[len(run)-1].Value
+			}
+		}
+		s.drawEndings(c, y, endings, s.Limits)
 		s.drawMarks(c, x)
 		if s.bounds == nil {
 			s.drawColourBar(c.Rectangle, bar, least, most)
@@ -245,14 +282,13 @@ func (s *sheet) heatmap() {
 	})
 }
 
+// heatLines are the percentiles that have a line over a heat map.
+var heatLines = []float64{50, 99}
+
 // gridColumns returns into how many columns to divide the time, at most about so many. Each is as
-// long as a whole number of intervals, or an interval as long as a whole number of columns.
+// long as a whole number of windows of a length, or a window as long as a whole number of columns.
 // Otherwise stripes would show.
-func gridColumns(series []Series, from, to, most float64) int {
-	length := 0.0
-	for _, s := range series {
-		length = math.Max(length, typicalLength(s.Lines[0].Points))
-	}
+func gridColumns(length, from, to, most float64) int {
 	columns := (to - from) / length
 	if columns > most {
 		columns /= math.Ceil(columns / most)

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"image/png"
 	"io"
 	"maps"
 	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -21,6 +24,7 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
 )
 
 // TestSVGWellFormed proves that an SVG is XML, whatever stands in tags, titles, units and marks.
@@ -347,26 +351,173 @@ func TestCollectorKinds(t *testing.T) {
 	}
 }
 
-// TestPDFText proves that the letters of a PDF follow one another, and that its text can be
-// searched.
+// TestPDFText proves that the fonts of a PDF are in it, with the letters of its texts and their
+// widths, and no more, and that programs find out which letters they are.
 func TestPDFText(t *testing.T) {
 	t.Parallel()
 	var canvas pdfCanvas
 	face := plot.DefaultTextHandler.Cache().Lookup(textStyle(10).Font, 10)
-	canvas.FillString(face, vg.Point{X: 100, Y: 50}, "lé")
-	text := canvas.content.String()
-	if !strings.Contains(text, "BT 3 Tr /F1 10 Tf 100 50 Td <6ce9> Tj ET") {
-		t.Errorf("no text in %q", text)
+	canvas.FillString(face, vg.Point{X: 100, Y: 50}, "léél")
+	if text := canvas.content.String(); text != "BT 100 50 Td /F0 10 Tf <00> Tj <01> Tj <01> Tj <00> Tj ET\n" {
+		t.Errorf("text %q", text)
 	}
-	last := 0.0
-	for _, found := range regexp.MustCompile(`(?m)^(\S+) (\S+) m$`).FindAllStringSubmatch(text, -1) {
-		x, err := strconv.ParseFloat(found[1], 64)
-		if err != nil || x < 100 || x > 110 {
-			t.Errorf("a letter at %s", found[1])
+	file := string(canvas.file())
+	for _, want := range []string{"/Subtype /Type3", "/Widths [ 222.172 556.156 ]", "/LastChar 1 ", "/ToUnicode"} {
+		if !strings.Contains(file, want) {
+			t.Errorf("no %s in the file %q", want, file)
 		}
-		last = x
 	}
-	if last < 102 {
-		t.Errorf("the last letter is at %v", last)
+	if got := pdfLetters("é\U0001f600"); got != "00e9d83dde00" {
+		t.Errorf("letters %s", got)
+	}
+	for r := range rune(300) { // of which a font has no room for all
+		canvas.FillString(face, vg.Point{}, string('a'+r))
+	}
+	if file := string(canvas.file()); strings.Count(file, "/Subtype /Type3") != 2 || !strings.Contains(canvas.content.String(), "/F1 10 Tf <00> Tj") {
+		t.Error("not two fonts")
+	}
+}
+
+// TestPDFOpacity proves that pale bands are pale.
+func TestPDFOpacity(t *testing.T) {
+	t.Parallel()
+	var canvas pdfCanvas
+	canvas.SetColor(color.NRGBA{R: 255, A: 51})
+	canvas.SetColor(color.Black)
+	if got := canvas.content.String(); !strings.Contains(got, "1 0 0 rg\n/A51 gs\n") || !strings.HasSuffix(got, "0 0 0 rg\n/A255 gs\n") {
+		t.Errorf("colours %q", got)
+	}
+	if file := string(canvas.file()); !strings.Contains(file, "/A51 << /ca 0.2 >> /A255 << /ca 1 >>") {
+		t.Error("no states")
+	}
+}
+
+// TestPDFTools has other programs check the fonts and find the text.
+func TestPDFTools(t *testing.T) {
+	clitest.RequireTools(t, "pdffonts", "pdftotext")
+	p := pictures(t)["timeline"]
+	path := filepath.Join(t.TempDir(), "timeline.pdf")
+	var file bytes.Buffer
+	if err := errors.Join(p.WritePDF(&file), os.WriteFile(path, file.Bytes(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	fonts, err := exec.Command("pdffonts", path).Output()
+	if !regexp.MustCompile(`(?m)^\S+ +Type 3 +Custom +yes no +yes `).Match(fonts) || strings.Count(string(fonts), "\n") != 3 {
+		t.Errorf("fonts %s%v", fonts, err)
+	}
+	text, err := exec.Command("pdftotext", path, "-").Output()
+	for _, want := range []string{"Maximum latency", "read", "SLA: 99% ≤ 15 ms", "time since start (s)"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q in %q, %v", want, text, err)
+		}
+	}
+}
+
+// TestMetadata proves that files say what they are, and how large a dot of a PNG is.
+func TestMetadata(t *testing.T) {
+	t.Parallel()
+	p := New(Percentiles)
+	p.Sources, p.From, p.To = []string{"a<b>.hdr"}, 1468800401074, 1468800521000
+	p.Curves, p.DPI = []Curve{CurveOf("", histogramOf(t, 3, []int64{1, 2, 3}), 1)}, 192
+	const title = "a<b>.hdr · 2016-07-18 00:06:41 to 00:08:41 UTC · 3 values"
+	var picture, svg, pdf bytes.Buffer
+	if err := errors.Join(p.WritePNG(&picture), p.WriteSVG(&svg), p.WritePDF(&pdf)); err != nil {
+		t.Fatal(err)
+	}
+	// 7,559 dots for each metre, which is 1.
+	if !bytes.Contains(picture.Bytes(), []byte("\x00\x00\x00\x09pHYs\x00\x00\x1d\x87\x00\x00\x1d\x87\x01")) {
+		t.Error("no resolution in the PNG")
+	}
+	if _, err := png.Decode(&picture); err != nil { // which checks the sum of a chunk
+		t.Error(err)
+	}
+	if !strings.Contains(svg.String(), "<title>a&lt;b&gt;.hdr · 2016-07-18 00:06:41 to 00:08:41 UTC · 3 values</title>") {
+		t.Error("no title in the SVG")
+	}
+	if !strings.Contains(pdf.String(), "/Title <feff"+pdfLetters(title)+">") {
+		t.Error("no title in the PDF")
+	}
+	if p.Title = "mine"; p.title() != "mine" {
+		t.Errorf("title %q", p.title())
+	}
+	if !slices.ContainsFunc(texts(t, p), func(box textBox) bool { return box.text == title }) {
+		t.Error("no caption")
+	}
+}
+
+// TestCaption proves which parts a caption has.
+func TestCaption(t *testing.T) {
+	t.Parallel()
+	many := []string{"1", "2", "3", "4", "5", "6", "7"}
+	lines := []Series{{Lines: []Line{{Name: "99%"}, {Name: "max"}}}}
+	for want, p := range map[string]*Picture{
+		"":                                    {Type: Timeline},
+		"1, 2, 3, 4, 5 and 2 more · 0 values": {Type: Percentiles, Sources: many, From: 5000, To: 9000},
+		"x · 2016-07-18 00:06:41 to 2016-07-19 00:06:41 UTC · 7,000,000,000 values": {Type: Percentiles, Sources: []string{"x"}, From: 1468800401000, To: 1468886801000,
+			Curves: []Curve{{Count: 7e9}}},
+		"x · 2 values · adds up a, b":                      {Type: Heatmap, Sources: []string{"x"}, Added: []string{"a", "b"}, Curves: []Curve{{Count: 1}, {Count: 1}}},
+		"x · 0 values · p99 and maximum of 5 min windows":  {Type: Timeline, Sources: []string{"x"}, Series: lines, Span: "5 min windows"},
+		"x · 0 values · values per second of 10 s windows": {Type: Throughput, Sources: []string{"x"}, Span: "10 s windows"},
+	} {
+		if got := p.caption(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestHeatScale proves that the scale of colours goes from one value in a cell to the most.
+func TestHeatScale(t *testing.T) {
+	t.Parallel()
+	p := collect(t, Heatmap, &Collector{WindowBytes: 1 << 20}, 50, func(i int) (string, float64, float64, []int64) {
+		values := []int64{1_000_000 + int64(i)*7000}
+		for range 3000 {
+			values = append(values, 1000, 5000, 20_000) // lines lie over the latter two
+		}
+		return "", float64(i), 1, values
+	})
+	p.Theme = Dark
+	seen := map[color.RGBA]int{}
+	var file bytes.Buffer
+	if err := p.WritePNG(&file); err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for x := 100; x < 1000; x++ { // the chart, without the scale beside it
+		for y := range 500 {
+			seen[color.RGBAModel.Convert(img.At(x, y)).(color.RGBA)]++
+		}
+	}
+	c := p.colours()
+	if seen[c.heat[0]] < 1000 || seen[c.heat[len(c.heat)-1]] < 500 {
+		t.Errorf("%d dots of the first colour, %d of the last", seen[c.heat[0]], seen[c.heat[len(c.heat)-1]])
+	}
+}
+
+// TestHeatLines compares the lines over a heat map with the percentiles of the values.
+func TestHeatLines(t *testing.T) {
+	t.Parallel()
+	all := make([][]int64, 20)
+	p := collect(t, Heatmap, &Collector{WindowBytes: 1 << 22, Digits: 3}, 40, func(i int) (string, float64, float64, []int64) {
+		values := latencies(int64(i), 300, 1e6*float64(1+i%5))
+		all[i/2] = append(all[i/2], values...)
+		return []string{"a", "b"}[i%2], float64(i / 2), 1, values
+	})
+	const rows = 300
+	g := newGrid(0, 20_000, 1e4, 1e9, 20, rows)
+	g.add(p.Windows)
+	for _, share := range []float64{0.5, 0.9, 0.99} {
+		for n, point := range g.line(share) {
+			slices.Sort(all[n])
+			want := float64(all[n][int(math.Ceil(share*float64(len(all[n]))))-1])
+			if step := math.Pow(1e5, 1.0/rows) * 1.002; point.Value < want/step || point.Value > want*step || point.Start != float64(1000*n) {
+				t.Errorf("%v at %v: %v, want %v", share, point.Start, point.Value, want)
+			}
+		}
+	}
+	if g := newGrid(0, 1, 1, 10, 1, 5); !math.IsNaN(g.percentile(0, 0.5)) {
+		t.Error("an empty column has a percentile")
 	}
 }

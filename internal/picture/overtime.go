@@ -216,7 +216,6 @@ func (s *sheet) labelHighest(c draw.Canvas, x, y vg.Length, label string) {
 // drawLine draws a line as steps, each as wide as its interval. The points are thinned to runs.
 // Between steps the line is pale: otherwise a noisy line would be a wall.
 func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, runs [][]Point) {
-	const least = 3 * pixel // of an interval between gaps, so that it can be seen
 	points := 0
 	for _, run := range runs {
 		points += len(run)
@@ -225,17 +224,7 @@ func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, 
 	pale := style{colour: s.mixed(st.colour, 0.45)}
 	next := c.Min.X + 40*pixel
 	for _, run := range runs {
-		var path []vg.Point
-		for _, p := range run {
-			from, at := x(p.Start), y(p.Value)
-			if n := len(path); n > 0 {
-				from = max(from, path[n-1].X)
-				path[n-1].X = from
-			}
-			path = append(path, vg.Point{X: from, Y: at}, vg.Point{X: max(x(p.End), from), Y: at})
-		}
-		last := &path[len(path)-1]
-		last.X = max(last.X, path[0].X+least)
+		path := stepPath(run, x, y)
 		if dense {
 			s.stroke(c, st, 1.1*pixel, path)
 		} else {
@@ -246,6 +235,22 @@ func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, 
 			next = s.drawSigns(c, st, path, next)
 		}
 	}
+}
+
+// stepPath returns a run of points as steps: two points for each.
+func stepPath(run []Point, x, y func(float64) vg.Length) (path []vg.Point) {
+	const least = 3 * pixel // of an interval between gaps, so that it can be seen
+	for _, p := range run {
+		from, at := x(p.Start), y(p.Value)
+		if n := len(path); n > 0 {
+			from = max(from, path[n-1].X)
+			path[n-1].X = from
+		}
+		path = append(path, vg.Point{X: from, Y: at}, vg.Point{X: max(x(p.End), from), Y: at})
+	}
+	last := &path[len(path)-1]
+	last.X = max(last.X, path[0].X+least)
+	return path
 }
 
 // drawSigns puts squares on a line, which distinguish it from another line of the same colour. It

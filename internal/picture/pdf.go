@@ -8,10 +8,11 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"slices"
+	"unicode/utf16"
 
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
-	"golang.org/x/text/encoding/charmap"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -20,7 +21,7 @@ import (
 // WritePDF writes the picture as PDF. The same picture gives the same file.
 func (p *Picture) WritePDF(w io.Writer) error {
 	width, height := p.size()
-	canvas := &pdfCanvas{width: width, height: height}
+	canvas := &pdfCanvas{width: width, height: height, title: p.title()}
 	vg.Initialize(canvas)
 	p.spelledOut().drawOnBackground(draw.New(canvas))
 	_, err := w.Write(canvas.file())
@@ -32,9 +33,23 @@ func (p *Picture) WritePDF(w io.Writer) error {
 // the left lower corner, in points, as vg does.
 type pdfCanvas struct {
 	width, height vg.Length
+	title         string
 	content       bytes.Buffer
 	images        []string // as objects
+	glyphs        []pdfGlyph
+	codes         map[rune]int // indexes of glyphs
+	opacities     []uint8      // that colours have, in 255ths
 }
+
+// A pdfGlyph is a letter of a Type 3 font, whose units are thousandths of the size.
+type pdfGlyph struct {
+	letter rune
+	width  string
+	shape  string // as operators
+}
+
+// fontLetters is the number of letters that a Type 3 font can have.
+const fontLetters = 256
 
 func (c *pdfCanvas) Size() (width, height vg.Length) { return c.width, c.height }
 
@@ -62,10 +77,16 @@ func (c *pdfCanvas) SetColor(to color.Color) {
 	if to == nil {
 		to = color.Black
 	}
-	r, g, b, _ := to.RGBA()
-	parts := []vg.Length{vg.Length(r) / 0xffff, vg.Length(g) / 0xffff, vg.Length(b) / 0xffff}
+	n := color.NRGBAModel.Convert(to).(color.NRGBA)
+	parts := []vg.Length{vg.Length(n.R) / 255, vg.Length(n.G) / 255, vg.Length(n.B) / 255}
 	c.op("RG", parts...)
 	c.op("rg", parts...)
+	if n.A < 255 || len(c.opacities) > 0 {
+		if !slices.Contains(c.opacities, n.A) {
+			c.opacities = append(c.opacities, n.A)
+		}
+		c.op(fmt.Sprintf("/A%d gs", n.A))
+	}
 }
 
 func (c *pdfCanvas) Rotate(radians float64) {
@@ -102,42 +123,55 @@ func (c *pdfCanvas) path(path vg.Path) {
 	}
 }
 
-// FillString draws text as shapes, so that it looks the same everywhere. Below them it is text that
-// cannot be seen, to search and to copy: in Helvetica, whose letters are as wide as those of
-// Liberation Sans.
+// FillString draws text in Type 3 fonts, which have the letters that the picture needs.
 func (c *pdfCanvas) FillString(face font.Face, at vg.Point, str string) {
-	if encoded, err := charmap.Windows1252.NewEncoder().String(str); err == nil {
-		fmt.Fprintf(&c.content, "BT 3 Tr /F1 %s Tf %s %s Td <%x> Tj ET\n", pdfNumber(float64(face.Font.Size)), pdfNumber(float64(at.X)), pdfNumber(float64(at.Y)), encoded)
-	}
-	var buf sfnt.Buffer
-	const em = 1000 // units in which the outlines are
-	unit := face.Font.Size / em
-	point := func(p fixed.Point26_6) vg.Point {
-		return vg.Point{X: at.X + vg.Length(p.X)/64*unit, Y: at.Y - vg.Length(p.Y)/64*unit}
-	}
+	fmt.Fprintf(&c.content, "BT %s %s Td ", pdfNumber(float64(at.X)), pdfNumber(float64(at.Y)))
+	last := -1
 	for _, r := range str {
-		glyph, _ := face.Face.GlyphIndex(&buf, r) // 0, an empty box, if the font has none
-		segments, err := face.Face.LoadGlyph(&buf, glyph, fixed.I(em), nil)
-		if err != nil {
-			continue
+		code := c.code(face, r)
+		if n := code / fontLetters; n != last {
+			fmt.Fprintf(&c.content, "/F%d %s Tf ", n, pdfNumber(float64(face.Font.Size)))
+			last = n
 		}
-		var path vg.Path
-		for _, s := range segments {
-			switch s.Op {
-			case sfnt.SegmentOpMoveTo:
-				path.Move(point(s.Args[0]))
-			case sfnt.SegmentOpLineTo:
-				path.Line(point(s.Args[0]))
-			case sfnt.SegmentOpQuadTo:
-				path.QuadTo(point(s.Args[0]), point(s.Args[1]))
-			case sfnt.SegmentOpCubeTo:
-				path.CubeTo(point(s.Args[0]), point(s.Args[1]), point(s.Args[2]))
-			}
-		}
-		c.Fill(path)
-		advance, _ := face.Face.GlyphAdvance(&buf, glyph, fixed.I(em), 0)
-		at.X += vg.Length(advance) / 64 * unit
+		fmt.Fprintf(&c.content, "<%02x> Tj ", code%fontLetters)
 	}
+	c.op("ET")
+}
+
+// code returns the index of a letter.
+func (c *pdfCanvas) code(face font.Face, r rune) int {
+	if code, known := c.codes[r]; known {
+		return code
+	}
+	const em = 1000
+	var buf sfnt.Buffer
+	glyph, _ := face.Face.GlyphIndex(&buf, r) // 0, an empty box, if the font has none
+	advance, _ := face.Face.GlyphAdvance(&buf, glyph, fixed.I(em), 0)
+	segments, _ := face.Face.LoadGlyph(&buf, glyph, fixed.I(em), nil) // nothing is drawn then
+	point := func(p fixed.Point26_6) vg.Point { return vg.Point{X: vg.Length(p.X) / 64, Y: -vg.Length(p.Y) / 64} }
+	var path vg.Path
+	for _, s := range segments {
+		switch s.Op {
+		case sfnt.SegmentOpMoveTo:
+			path.Move(point(s.Args[0]))
+		case sfnt.SegmentOpLineTo:
+			path.Line(point(s.Args[0]))
+		case sfnt.SegmentOpQuadTo:
+			path.QuadTo(point(s.Args[0]), point(s.Args[1]))
+		case sfnt.SegmentOpCubeTo:
+			path.CubeTo(point(s.Args[0]), point(s.Args[1]), point(s.Args[2]))
+		}
+	}
+	shape := pdfCanvas{}
+	width := vg.Length(advance) / 64
+	shape.op("d1", width, 0, -em, -em, 2*em, 2*em) // a box that holds every letter
+	shape.Fill(path)
+	if c.codes == nil {
+		c.codes = map[rune]int{}
+	}
+	c.codes[r] = len(c.glyphs)
+	c.glyphs = append(c.glyphs, pdfGlyph{r, pdfNumber(float64(width)), shape.content.String()})
+	return c.codes[r]
 }
 
 // DrawImage draws an opaque image.
@@ -170,19 +204,27 @@ func pdfStream(entries string, data []byte) string {
 
 // file returns the file: its objects, and a table of where they are.
 func (c *pdfCanvas) file() []byte {
-	const before = 5 // objects before the images
-	images := ""
-	for n := range c.images {
-		images += fmt.Sprintf("/I%d %d 0 R ", n+1, before+n+1)
+	var objects []string
+	add := func(object string) (reference string) {
+		objects = append(objects, object)
+		return fmt.Sprintf("%d 0 R ", len(objects))
 	}
-	objects := append([]string{
-		"<< /Type /Catalog /Pages 2 0 R >>",
-		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-		fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %s %s] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> /XObject << %s>> >> >>",
-			pdfNumber(float64(c.width)), pdfNumber(float64(c.height)), images),
-		pdfStream("", c.content.Bytes()),
-		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-	}, c.images...)
+	fonts, images, states := "", "", ""
+	for n := 0; n*fontLetters < len(c.glyphs); n++ {
+		fonts += fmt.Sprintf("/F%d %s", n, add(pdfFont(c.glyphs[n*fontLetters:min(len(c.glyphs), (n+1)*fontLetters)], add)))
+	}
+	for n, image := range c.images {
+		images += fmt.Sprintf("/I%d %s", n+1, add(image))
+	}
+	for _, a := range c.opacities {
+		states += fmt.Sprintf("/A%d << /ca %s >> ", a, pdfNumber(float64(a)/255))
+	}
+	content := add(pdfStream("", c.content.Bytes()))
+	page := add(fmt.Sprintf("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 %s %s] /Contents %s/Resources << /Font << %s>> /XObject << %s>> /ExtGState << %s>> >> >>",
+		len(objects)+2, pdfNumber(float64(c.width)), pdfNumber(float64(c.height)), content, fonts, images, states))
+	pages := add("<< /Type /Pages /Kids [" + page + "] /Count 1 >>")
+	root := add("<< /Type /Catalog /Pages " + pages + ">>")
+	info := add("<< /Title <feff" + pdfLetters(c.title) + "> >>")
 	var out bytes.Buffer
 	out.WriteString("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
 	table := ""
@@ -191,6 +233,32 @@ func (c *pdfCanvas) file() []byte {
 		fmt.Fprintf(&out, "%d 0 obj\n%s\nendobj\n", n+1, object)
 	}
 	start := out.Len()
-	fmt.Fprintf(&out, "xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, table, len(objects)+1, start)
+	fmt.Fprintf(&out, "xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root %s/Info %s>>\nstartxref\n%d\n%%%%EOF\n",
+		len(objects)+1, table, len(objects)+1, root, info, start)
 	return out.Bytes()
+}
+
+// pdfLetters returns text in UTF-16, as hexadecimal digits.
+func pdfLetters(text string) (digits string) {
+	for _, unit := range utf16.Encode([]rune(text)) {
+		digits += fmt.Sprintf("%04x", unit)
+	}
+	return digits
+}
+
+// pdfFont returns a font of letters, whose shapes it adds. A table says which letters they are, so
+// that text can be searched and copied.
+func pdfFont(glyphs []pdfGlyph, add func(object string) (reference string)) string {
+	names, widths, shapes, letters := "", "", "", ""
+	for n, g := range glyphs {
+		names += fmt.Sprintf("/g%d ", n)
+		widths += g.width + " "
+		shapes += fmt.Sprintf("/g%d %s", n, add(pdfStream("", []byte(g.shape))))
+		// A block has at most 100 letters, so each has its own.
+		letters += fmt.Sprintf("1 beginbfchar <%02x> <%s> endbfchar\n", n, pdfLetters(string(g.letter)))
+	}
+	unicode := add(pdfStream("", []byte("/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def /CMapName /Letters def\n"+
+		"1 begincodespacerange <00> <ff> endcodespacerange\n"+letters+"endcmap CMapName currentdict /CMap defineresource pop end end")))
+	return fmt.Sprintf("<< /Type /Font /Subtype /Type3 /FontBBox [0 0 0 0] /FontMatrix [0.001 0 0 0.001 0 0] /FirstChar 0 /LastChar %d /Widths [ %s] "+
+		"/CharProcs << %s>> /Encoding << /Type /Encoding /Differences [0 %s] >> /ToUnicode %s/Resources << >> >>", len(glyphs)-1, widths, shapes, names, unicode)
 }

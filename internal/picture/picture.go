@@ -7,12 +7,13 @@
 package picture
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
+	"hdrkit/internal/picture/axis"
 	"hdrkit/internal/picture/page"
 )
 
@@ -64,7 +65,12 @@ type Picture struct {
 	ValueName string
 	// Span is the time that a point of a line stands for, such as "each interval".
 	Span string
-	// Notes are the lines below the chart.
+	// Sources are the names of the logs, and From and To when they begin and end, in milliseconds
+	// since the epoch, 0 if nobody knows. Added are the tags that a heat map adds up. A picture
+	// says them below the chart.
+	Sources, Added []string
+	From, To       int64
+	// Notes are further lines below the chart.
 	Notes []string
 
 	// Headline says how figures changed, a line for each tag. It is the title if there is none and
@@ -167,9 +173,57 @@ func (p *Picture) zone() *time.Location {
 	return p.Zone
 }
 
+// caption says what the picture shows: of which logs, of what time, and how many values.
+func (p *Picture) caption() string {
+	if len(p.Sources) == 0 {
+		return ""
+	}
+	parts := []string{listed(p.Sources)}
+	if year := int64(365 * 24 * time.Hour / time.Millisecond); p.From > year { // otherwise the log has no date
+		from, to := time.UnixMilli(p.From).In(p.zone()), time.UnixMilli(p.To).In(p.zone())
+		layout := time.DateTime
+		if from.Format(time.DateOnly) == to.Format(time.DateOnly) {
+			layout = time.TimeOnly
+		}
+		parts = append(parts, from.Format(time.DateTime)+" to "+to.Format(layout)+" "+p.zone().String())
+	}
+	values := int64(0)
+	for _, c := range p.Curves {
+		values += c.Count
+	}
+	if p.Baseline == 0 {
+		parts = append(parts, axis.Value("", float64(values))+" values")
+	}
+	if len(p.Added) > 1 {
+		parts = append(parts, "adds up "+listed(p.Added))
+	}
+	if name := p.describe(p.Type).Name; p.Type.Chart.Marks == page.Lines {
+		if p.Type.Chart.Rate {
+			name += " of " + p.Span
+		}
+		parts = append(parts, name)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// listed returns names, or the first of many.
+func listed(names []string) string {
+	const most = 6
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most-1], ", "), len(names)-most+1)
+	}
+	return strings.Join(names, ", ")
+}
+
+// title returns the title for programs that show the file.
+func (p *Picture) title() string { return cmp.Or(p.Title, p.caption(), p.Type.Name) }
+
 // notes returns the notes, and one about what the chart leaves out.
 func (p *Picture) notes() []string {
-	notes := slices.Clone(p.Notes)
+	notes := p.Notes
+	if caption := p.caption(); caption != "" {
+		notes = append([]string{caption}, notes...)
+	}
 	if all := p.together(); all > mostFacets {
 		notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum are shown.", all, mostFacets))
 	}

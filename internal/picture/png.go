@@ -1,11 +1,15 @@
 package picture
 
 import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"image"
 	imagedraw "image/draw"
 	"image/png"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -19,7 +23,18 @@ func (p *Picture) WritePNG(w io.Writer) error {
 	canvas := pngCanvas{vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI), options)}
 	p.spelledOut().draw(draw.New(canvas))
 	// At the best speed, files are a tenth larger and take half the time.
-	return (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, canvas.Image())
+	var file bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&file, canvas.Image()); err != nil {
+		return err
+	}
+	// The resolution follows the header, in dots for each metre: https://www.w3.org/TR/png/#11pHYs
+	const header = 8 + 25
+	dots := uint32(math.Round(float64(p.DPI) / 0.0254))
+	chunk := append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("pHYs"), dots), dots), 1)
+	resolution := append(binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-4)), chunk...)
+	resolution = binary.BigEndian.AppendUint32(resolution, crc32.ChecksumIEEE(chunk))
+	_, err := w.Write(slices.Concat(file.Bytes()[:header], resolution, file.Bytes()[header:]))
+	return err
 }
 
 // A pngCanvas draws images dot by dot. The canvas beneath would interpolate them, which blurs them

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bytes"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -58,7 +59,12 @@ func (p *Picture) WriteSVG(w io.Writer) error {
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
 	}
+	var title bytes.Buffer
+	if err := xml.EscapeText(&title, []byte(p.title())); err != nil {
+		return err
+	}
 	text := canvas.setWidths(svg.Bytes())
+	text = bytes.Replace(text, []byte("<g "), []byte("<title>"+title.String()+"</title>\n<g "), 1)
 	for _, mend := range [][2]string{
 		{"font-family:Liberation Sans;font-variant:normal", "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"},
 		{"data:image/jpg;", "data:image/png;"},
