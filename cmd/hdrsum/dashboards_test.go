@@ -179,6 +179,78 @@ func TestDashboardsScrape(t *testing.T) {
 	}
 }
 
+// TestOperateFiles runs the commands of the unit and of the sidecar until they show values.
+func TestOperateFiles(t *testing.T) {
+	t.Parallel()
+	unit, err := os.ReadFile("../../docs/operate/hdrsum.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sidecar, err := os.ReadFile("../../docs/operate/sidecar.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, start, _ := strings.Cut(strings.ReplaceAll(string(unit), "\\\n", " "), "\nExecStart=/usr/bin/hdrsum ")
+	start, _, _ = strings.Cut(start, "\n")
+	var args []string
+	for _, found := range regexp.MustCompile(`(?m)^ +- (-\S+)$`).FindAllStringSubmatch(string(sidecar), -1) {
+		args = append(args, found[1])
+	}
+	for name, args := range map[string][]string{"unit": strings.Fields(strings.ReplaceAll(start, "'", "")), "sidecar": args} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, at := t.TempDir(), address(t)
+			writers(t, dir, 3)
+			auth := filepath.Join(dir, "auth")
+			if err := os.WriteFile(auth, []byte("token42"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			here := strings.NewReplacer("/var/log/loadtest", dir, "/logs", dir, "${STATE_DIRECTORY}", dir, "/etc/hdrkit/auth", auth, "127.0.0.1:9103", at, ":9103", at)
+			for n := range args {
+				args[n] = here.Replace(args[n])
+			}
+			p := clitest.Start(t, nil, "hdrsum", args...)
+			p.Await("values", func() bool {
+				request, _ := http.NewRequest(http.MethodGet, "http://"+at+"/metrics", nil)
+				request.Header.Set("Authorization", "Bearer token42")
+				response, err := http.DefaultClient.Do(request)
+				if err != nil {
+					return false
+				}
+				defer response.Body.Close()
+				body, _ := io.ReadAll(response.Body)
+				return strings.Contains(string(body), "\nrequest_latency_seconds_count{")
+			})
+			if text := fetch("http://" + at + "/healthz"); text != "healthy\n" {
+				t.Errorf("%q", text)
+			}
+			p.Interrupt(syscall.SIGTERM, 0)
+		})
+	}
+}
+
+// TestOperateUnit lets systemd's own tool check the unit, where there is one.
+func TestOperateUnit(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip(err)
+	}
+	text, err := os.ReadFile("../../docs/operate/hdrsum.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "hdrsum.service")
+	text = []byte(strings.Replace(string(text), "ExecStart=/usr/bin/hdrsum", "ExecStart=/bin/true", 1)) // it must be there
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"verify", "--man=no", path}, {"security", "--offline=true", "--threshold=20", path}} {
+		if out, err := exec.Command("systemd-analyze", args...).CombinedOutput(); err != nil {
+			t.Errorf("%q: %v\n%s", args, err, out)
+		}
+	}
+}
+
 // TestAlerts lets Prometheus's own tool check the alerts and try each. Every metric in them is one
 // that the page describes.
 func TestAlerts(t *testing.T) {
