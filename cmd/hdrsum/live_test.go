@@ -453,11 +453,14 @@ func TestInterruptPipe(t *testing.T) {
 func TestAbort(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		limit string
-		rows  int // that are pushed, at least
+		limit  string
+		option string
+		tag    string
+		rows   int // that are pushed, at least
 	}{
-		"maximum":    {"max<=1", 2},
-		"percentile": {"p50<=2", 2 * 10},
+		"maximum":    {"max<=1", "-q", "insert-rt", 2},
+		"percentile": {"p50<=2", "-q", "insert-rt", 2 * 10},
+		"all tags":   {"max<=1", "-it", "all tags", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -465,13 +468,13 @@ func TestAbort(t *testing.T) {
 			r := receive(t, func(int) int { return http.StatusNoContent })
 			all := writers(t, dir, 2)
 			p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-ovr", "1e6", "-push", r.URL+"/write?db=x",
-				"-sla", test.limit+",throughput>=1", "-abort")
+				"-sla", test.limit+",throughput>=1", "-abort", test.option)
 			keepWriting(t, all, 2)
 			p.Ends(cli.Exceeded)
 			if got := strings.Count(r.text(), "\n"); got < test.rows {
 				t.Errorf("%d rows", got)
 			}
-			if text := p.Stderr(); !strings.Contains(text, "FAIL  insert-rt  "+test.limit) || !strings.Contains(text, "2 of 4 limits do not hold") {
+			if text := p.Stderr(); !strings.Contains(text, "FAIL  "+test.tag) || !strings.Contains(text, " limits do not hold") {
 				t.Error(text)
 			}
 		})

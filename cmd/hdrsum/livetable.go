@@ -98,13 +98,18 @@ func (t *liveTable) look(w io.Writer) error {
 	if err == nil && draw {
 		err = t.draw(w, all, verdicts)
 	}
-	if err == nil && t.abort && slices.ContainsFunc(verdicts, func(v sla.Verdict) bool {
-		own := t.tags[v.Tag]
-		return own != nil && v.Final(own.values, own.windows)
-	}) {
+	if err == nil && t.abort && slices.ContainsFunc(verdicts, func(v sla.Verdict) bool { return t.final(all, &v) }) {
 		err = errExceeded
 	}
 	return err
+}
+
+// final reports whether a verdict about one of the summaries ends the command.
+func (t *liveTable) final(all []*output.Summary, v *sla.Verdict) bool {
+	return slices.ContainsFunc(all, func(s *output.Summary) bool {
+		own := t.tags[tags.Text(s.Tag)]
+		return s.Name() == v.Tag && v.Final(own.values, own.windows)
+	})
 }
 
 // judge returns what the table shows, and whether the limits hold.
