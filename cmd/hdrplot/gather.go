@@ -16,6 +16,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/ledger"
 	"hdrkit/internal/picture"
 	"hdrkit/internal/picture/axis"
 	"hdrkit/internal/picture/page"
@@ -293,7 +294,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	}
 	if collecting.Runs != nil && len(result.Summaries) <= mostBands {
 		err := result.Believe(collecting.Runs, bandPercentiles, confidenceLevel, s.Workers)
-		if err != nil && !errors.Is(err, summary.ErrManyTags) {
+		if err != nil && !errors.As(err, new(*ledger.LimitError)) {
 			return err
 		}
 	}

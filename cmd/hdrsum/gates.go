@@ -9,6 +9,7 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/cli"
+	"hdrkit/internal/ledger"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/sla"
 	"hdrkit/internal/summary"
@@ -117,7 +118,7 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options, option str
 		result, err := summary.Collect(s, wanted, look, take, nil)
 		if err == nil && wanted.Runs != nil {
 			err = result.Believe(wanted.Runs, o.believed, o.level, s.Workers)
-			if errors.Is(err, summary.ErrManyTags) && !cli.Given(o.c, "ci") {
+			if errors.As(err, new(*ledger.LimitError)) && !cli.Given(o.c, "ci") {
 				err = nil // nobody asked for intervals
 			}
 		}
@@ -140,7 +141,7 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options, option str
 			result.SetPeriods(o.mode)
 			all.runs = append(all.runs, result)
 		}
-		all.Result, err = summary.Combine(all.runs)
+		all.Result, err = summary.Combine(all.runs, s.Memory)
 	}
 	if err != nil {
 		return nil, err

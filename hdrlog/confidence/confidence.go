@@ -22,7 +22,7 @@
 // rate are n_i - rate T_i, where T_i is the length of the window.
 //
 // If many values are equal to the percentile's value, so that both ranks would lie among them, h is
-// the larger one of those from the values at most that value and from the values below it.
+// the larger one of those from the values at most that value and from the values clearly below it.
 //
 // # Assumptions
 //
@@ -81,7 +81,8 @@ type Run struct {
 	windows []Window
 	slots   []slot // those with a count, ascending
 	total   int64
-	ratio   float64 // from units of the histogram to values
+	ratio   float64          // from units of the histogram to values
+	layout  histogram.Layout // of the windows
 
 	// What was counted so far, by window. Seen has the number of values up to a slot.
 	counts, sums []float64
@@ -98,7 +99,7 @@ type slot struct{ value, upTo int64 }
 // NewRun returns a run. The histogram is the sum of the windows, which are in the order of time. A
 // window without values may be nil, but must be there. NewRun does not keep the histogram.
 func NewRun(sum *histogram.Histogram, windows []Window) *Run {
-	r := &Run{windows: windows, ratio: sum.Ratio(), seen: make(map[int][]float64)}
+	r := &Run{windows: windows, ratio: sum.Ratio(), layout: sum.Layout(), seen: make(map[int][]float64)}
 	for b := range sum.Recorded() {
 		r.total += b.Count
 		r.slots = append(r.slots, slot{b.High, r.total})
@@ -106,6 +107,10 @@ func NewRun(sum *histogram.Histogram, windows []Window) *Run {
 	r.medianTime = sync.OnceValue(r.timeAtMedian)
 	return r
 }
+
+// SetDigits says that the windows have at most so many significant digits, to take less memory.
+// What they count in a slot is then divided as in the sum. Limits hardly move with one digit.
+func (r *Run) SetDigits(digits int) { r.layout.Digits = min(digits, r.layout.Digits) }
 
 // An Estimate is a figure with its interval.
 type Estimate struct {
@@ -141,7 +146,7 @@ func (r *Run) Percentiles(percentiles []float64, level float64) []Estimate {
 		slots = append(slots, r.find((r.total+1)/2))
 		for _, p := range percentiles {
 			_, at := r.rank(p)
-			slots = append(slots, max(at-1, 0), at)
+			slots = append(slots, max(r.clearlyBelow(at), 0), at)
 		}
 	}
 	r.look(slots)
@@ -173,10 +178,11 @@ func (r *Run) percentile(percentile, level float64) Estimate {
 	_, residuals := ratioOf(upTo, r.counts)
 	deviation := longRunDeviation(residuals)
 	within := sync.OnceValue(func() float64 {
-		if at == 0 {
+		clear := r.clearlyBelow(at)
+		if clear < 0 {
 			return deviation
 		}
-		_, below := ratioOf(r.seen[at-1], r.counts)
+		_, below := ratioOf(r.seen[clear], r.counts)
 		return max(deviation, longRunDeviation(below))
 	})
 	tail, beyond := upTo, whole-1
@@ -213,6 +219,13 @@ func (r *Run) find(rank int64) int {
 	return min(n, len(r.slots)-1)
 }
 
+// clearlyBelow returns the highest slot whose values every window tells from those of a slot, -1 if
+// there is none.
+func (r *Run) clearlyBelow(slot int) int {
+	limit := r.slots[slot].value - r.slots[slot].value/8
+	return sort.Search(slot, func(n int) bool { return r.slots[n].value > limit }) - 1
+}
+
 func (r *Run) value(slot int) float64 { return float64(r.slots[slot].value) * r.ratio }
 
 // look counts the values up to slots in each window, and all values when it looks first.
@@ -221,11 +234,27 @@ func (r *Run) look(slots []int) {
 	if len(slots) == 0 && r.counts != nil {
 		return
 	}
-	upTo, counts := make([]int64, len(slots)), make([]int64, len(slots))
-	for n, slot := range slots {
-		upTo[n] = r.slots[slot].value
+	// Windows count up to edges: those of their slots. A cut says what a slot of r takes of one.
+	type cut struct {
+		edge  int // the upper one
+		first bool
+		part  float64
+	}
+	edges, cuts := []int64{}, []cut{}
+	for _, slot := range slots {
+		index := r.layout.IndexOf(r.slots[slot].value)
+		low, high := r.layout.LowestAt(index)-1, r.layout.HighestAt(index)
+		if n := len(edges); n == 0 || edges[n-1] < high {
+			if low >= 0 {
+				edges = append(edges, low)
+			}
+			edges = append(edges, high)
+		}
+		below, all := r.upTo(low), r.upTo(high)
+		cuts = append(cuts, cut{len(edges) - 1, low < 0, float64(r.slots[slot].upTo-below) / float64(all-below)})
 		r.seen[slot] = make([]float64, len(r.windows))
 	}
+	counts := make([]int64, len(edges))
 	first := r.counts == nil
 	if first {
 		r.counts, r.sums = make([]float64, len(r.windows)), make([]float64, len(r.windows))
@@ -234,15 +263,28 @@ func (r *Run) look(slots []int) {
 		if w == nil || !first && r.counts[i] == 0 {
 			continue
 		}
-		total, sum := w.Count(upTo, counts)
+		total, sum := w.Count(edges, counts)
 		if first && total > 0 {
 			r.counts[i], r.sums[i] = float64(total), sum
 			r.filled++
 		}
 		for n, slot := range slots {
-			r.seen[slot][i] = float64(counts[n])
+			c, below := cuts[n], 0.0
+			if !c.first {
+				below = float64(counts[c.edge-1])
+			}
+			r.seen[slot][i] = below + c.part*(float64(counts[c.edge])-below)
 		}
 	}
+}
+
+// upTo returns the number of values up to a value.
+func (r *Run) upTo(value int64) int64 {
+	n := sort.Search(len(r.slots), func(n int) bool { return r.slots[n].value > value })
+	if n == 0 {
+		return 0
+	}
+	return r.slots[n-1].upTo
 }
 
 // ratioOf returns the ratio of two sums, and the residuals of the terms of the first.

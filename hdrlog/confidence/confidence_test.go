@@ -52,7 +52,10 @@ func readOracle(t *testing.T) (o oracle) {
 var layout = histogram.Layout{Lowest: 1, Digits: 3}
 
 // newRun returns a run of windows of a second. A window without values is nil.
-func newRun(t *testing.T, values [][]int64) *Run {
+func newRun(t *testing.T, values [][]int64) *Run { return coarseRun(t, values, layout.Digits) }
+
+// coarseRun is newRun for windows of fewer digits.
+func coarseRun(t *testing.T, values [][]int64, digits int) *Run {
 	t.Helper()
 	sum, err := histogram.New(layout)
 	if err != nil {
@@ -70,12 +73,16 @@ func newRun(t *testing.T, values [][]int64) *Run {
 			windows = append(windows, nil)
 			continue
 		}
-		windows = append(windows, HistogramWindow{h, 1})
+		coarse := new(histogram.Histogram)
+		h.CoarsenInto(coarse, digits)
+		windows = append(windows, HistogramWindow{coarse, 1})
 		if err := sum.Add(h); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return NewRun(sum, windows)
+	run := NewRun(sum, windows)
+	run.SetDigits(digits)
+	return run
 }
 
 func near(a, b float64) bool {
@@ -236,6 +243,41 @@ func TestEqualValues(t *testing.T) {
 	e := newRun(t, values).Percentile(99, 95)
 	if e.Value != 1000 && e.Low != 777 || e.High != 1000 {
 		t.Errorf("p99 at the limit of values is %+v, which denies that it may be 777", e)
+	}
+}
+
+// TestCoarseWindows proves that limits hardly depend on the digits of windows, and that values that
+// many requests share are recognized.
+func TestCoarseWindows(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	values := steadyRun(r, 600, 100, 1)
+	for i := range values {
+		if i%50 == 0 {
+			for n := range values[i][:10] {
+				values[i][n] *= 5
+			}
+		}
+	}
+	fine, coarse := newRun(t, values), coarseRun(t, values, 1)
+	for _, p := range []float64{1, 20, 50, 90, 99, 99.5, 99.9} {
+		a, b := fine.Percentile(p, 95), coarse.Percentile(p, 95)
+		if far := 0.1 * (a.High - a.Low); a.TooShort != b.TooShort || math.Abs(a.Low-b.Low) > far || math.Abs(a.High-b.High) > far {
+			t.Errorf("p%v is %v [%v, %v], and with fewer digits [%v, %v]", p, a.Value, a.Low, a.High, b.Low, b.High)
+		}
+	}
+	// One value in a hundred is 1000, with gusts. All others are far below.
+	for i := range values {
+		for n := range values[i] {
+			values[i][n] = 100
+		}
+		if r.IntN(3) == 0 {
+			copy(values[i], []int64{1000, 1000, 1000})
+		}
+	}
+	values[0][0] = 1000
+	a, b := newRun(t, values).Percentile(99, 95), coarseRun(t, values, 1).Percentile(99, 95)
+	if a.Low != b.Low || a.High != b.High {
+		t.Errorf("p99 at equal values: [%v, %v], and with fewer digits [%v, %v]", a.Low, a.High, b.Low, b.High)
 	}
 }
 

@@ -14,17 +14,24 @@ const cosines = 8
 // correlated.
 func longRunDeviation(residuals []float64) float64 {
 	n := float64(len(residuals))
-	mean := 0.0
-	for j := 1; j <= cosines; j++ {
-		sum := 0.0
-		for i, r := range residuals {
-			if r != 0 {
-				sum += r * math.Cos(math.Pi*float64(j)*(float64(i)+0.5)/n)
-			}
+	var sums [cosines]float64
+	for i, r := range residuals {
+		if r == 0 {
+			continue
 		}
-		mean += 2 / n * sum * sum / cosines
+		// cos(j a) = 2 cos(a) cos((j-1) a) - cos((j-2) a)
+		one := math.Cos(math.Pi * (float64(i) + 0.5) / n)
+		before, cosine := 1.0, one
+		for j := range sums {
+			sums[j] += r * cosine
+			before, cosine = cosine, 2*one*cosine-before
+		}
 	}
-	return math.Sqrt(n * mean)
+	squares := 0.0
+	for _, sum := range sums {
+		squares += sum * sum
+	}
+	return math.Sqrt(2 * squares / cosines)
 }
 
 // autocorrelationTime returns the number of windows that tell as much as one independent window, at

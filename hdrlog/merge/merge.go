@@ -225,6 +225,32 @@ func (ws *Windows) First() (Window, bool) {
 	return ws.table.open[0].Window, true
 }
 
+// Open iterates over what the open windows add up to so far, in order of time, then of tags, no tag
+// first. Each is valid until an interval is added or a window is closed.
+func (ws *Windows) Open() iter.Seq[*Merged] {
+	return func(yield func(*Merged) bool) {
+		for _, w := range ws.table.open {
+			for _, key := range slices.Sorted(maps.Keys(w.tags)) {
+				if !yield(w.tags[key]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Compact makes the open windows take little memory, as [Sum.Compact] does.
+func (ws *Windows) Compact() error {
+	for m := range ws.Open() {
+		before := m.Sum.Size()
+		if err := m.Sum.Compact(); err != nil {
+			return err
+		}
+		ws.bytes += m.Sum.Size() - before
+	}
+	return nil
+}
+
 // Before closes the windows that [Table.Before] takes out, and iterates over what their intervals
 // add up to. Each is valid until the next one is asked for.
 func (ws *Windows) Before(time int64) iter.Seq[*Merged] {

@@ -426,6 +426,11 @@ func TestWindows(t *testing.T) {
 	take := func(m *Merged) {
 		got = append(got, fmt.Sprintf("%d %t %s: %d", m.Window.Start/1000, m.Tag != nil, m.Tag, m.Intervals()))
 	}
+	for m := range ws.Open() {
+		take(m)
+	}
+	open := got
+	got = nil
 	for m := range ws.Before(9_999) {
 		t.Errorf("%v closed early", m.Window)
 	}
@@ -443,15 +448,37 @@ func TestWindows(t *testing.T) {
 		take(m)
 	}
 	want := []string{"0 false : 1", "0 true a: 2", "0 true b: 1", "10 false : 1", "10 true a: 1", "20 true b: 1"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	if !slices.Equal(got, want) || !slices.Equal(open, want) {
+		t.Errorf("%q and open %q, want %q", got, open, want)
 	}
 	if _, ok := ws.First(); ok {
 		t.Error("a window is open")
 	}
 }
 
-// TestSpares checks that only some of the open sums are histograms before their payloads justify
+// TestCompact proves that open windows take less memory when they are compact, and that Bytes
+// knows.
+func TestCompact(t *testing.T) {
+	t.Parallel()
+	ws := NewWindows(1000)
+	payload := payloadOf(t, threeDigits, 1, 1000)
+	for range 4 {
+		if err := ws.Add(intervalOf("", 0, 1, payload)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := ws.Bytes()
+	if err := ws.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	for m := range ws.Open() {
+		h, err := m.Histogram(new(histogram.Histogram))
+		if err != nil || h.TotalCount() != 8 || ws.Bytes() != m.Sum.Size() || ws.Bytes() > before/4 {
+			t.Errorf("%d values in %d of %d bytes, Bytes says %d: %v", h.TotalCount(), m.Sum.Size(), before, ws.Bytes(), err)
+		}
+	}
+}
+
 // TestSpares proves that sums become histograms while few bytes are taken, and that closed windows
 // give their bytes back.
 func TestSpares(t *testing.T) {

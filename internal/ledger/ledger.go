@@ -70,6 +70,15 @@ func (a *Account) Add(things, bytes int) error {
 	return nil
 }
 
+// Crowded returns the error of [Account.Add] if more than half of the limit is charged. Who can do
+// with less asks it, and gives back before others meet the limit.
+func (a *Account) Crowded() error {
+	if a == nil || a.ledger.held.Load() <= a.ledger.limit/2 {
+		return nil
+	}
+	return a.ledger.err()
+}
+
 func (l *Ledger) err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -56,3 +56,24 @@ func TestCharge(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCrowded proves that who can do with less gives way before a charge fails.
+func TestCrowded(t *testing.T) {
+	t.Parallel()
+	l := New(80 << 20)
+	windows, tags := l.Open("windows", "make them longer"), l.Open("tags", "choose some")
+	if err := errors.Join(windows.Add(9, 30<<20), tags.Add(1, 10<<20), windows.Crowded()); err != nil {
+		t.Fatal(err)
+	}
+	if err := tags.Add(1, 1); err != nil {
+		t.Fatal(err)
+	}
+	err := windows.Crowded()
+	if want := "9 windows take 30 MiB: make them longer, or raise -memory, which is 80 MiB"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	var none *Ledger
+	if err := none.Open("windows", "").Crowded(); err != nil {
+		t.Error(err)
+	}
+}

@@ -376,22 +376,17 @@ func TestVisitFigures(t *testing.T) {
 					}
 					return fmt.Sprint(h.TotalCount(), h.Float(h.Max())), err
 				}, fmt.Sprint(want.TotalCount(), want.Float(want.Max()))},
-				{"Packed", func(v Visit) (string, error) {
-					var data []byte
-					_, err := v.Take(Want{Packed: &data})
+				{"Coarse", func(v Visit) (string, error) {
+					var sum merge.Sum
+					if _, err := v.Take(Want{Coarse: &sum, Digits: 1}); err != nil {
+						return "", err
+					}
+					h, err := sum.Histogram(new(histogram.Histogram))
 					if err != nil {
 						return "", err
 					}
-					p, err := new(histogram.Decoder).OpenBinary(data)
-					if err != nil {
-						return "", err
-					}
-					h, err := p.Histogram()
-					if err != nil {
-						return "", err
-					}
-					return fmt.Sprint(h.TotalCount(), h.Float(h.Max())), nil
-				}, fmt.Sprint(want.TotalCount(), want.Float(want.Max()))},
+					return fmt.Sprint(h.Layout().Digits, h.TotalCount(), sum.Start, sum.End), nil
+				}, fmt.Sprint(1, want.TotalCount(), 0, 1000)},
 				{"Extent", func(v Visit) (string, error) {
 					took, err := v.Take(Want{})
 					return fmt.Sprint(took.Extent.Ratio > 0, took.Extent.Highest), err

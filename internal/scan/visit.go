@@ -34,6 +34,7 @@ type Decoder struct {
 	payloads  histogram.Decoder
 	recorded  histogram.Histogram
 	corrected histogram.Histogram
+	coarse    histogram.Histogram
 
 	account  *ledger.Account
 	charge   ledger.Charge
@@ -77,8 +78,9 @@ func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit { return Visit{i, at
 // A Want says what a worker takes of an interval besides [Taken.Extent].
 type Want struct {
 	Counts, Max bool
-	// Packed, if set, gets the counts as a payload that is not compressed, in its memory.
-	Packed *[]byte
+	// Coarse, if set, becomes the sum of this interval, with at most Digits significant digits.
+	Coarse *merge.Sum
+	Digits int
 }
 
 // Taken is what a worker has of an interval, corrected for coordinated omission if that was asked
@@ -102,7 +104,7 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 		return t, err
 	}
 	var h *histogram.Histogram
-	if want.Counts || d.expected != 0 && (want.Max || want.Packed != nil || len(sums) > 0) || p.Double() { // doubles are rare
+	if want.Counts || d.expected != 0 && (want.Max || want.Coarse != nil || len(sums) > 0) || p.Double() { // doubles are rare
 		if h, err = d.decode(p); err != nil {
 			return t, err
 		}
@@ -112,15 +114,17 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 			return t, err
 		}
 		t.Max = float64(highest)
-	} else if len(sums) == 0 && want.Packed == nil {
+	} else if len(sums) == 0 && want.Coarse == nil {
 		return t, p.Check()
 	}
-	if want.Packed != nil {
-		pack := p.AppendBinary
-		if d.expected != 0 {
-			pack = h.AppendBinary
+	if want.Coarse != nil {
+		if h != nil {
+			h.CoarsenInto(&d.coarse, want.Digits)
+		} else if err := p.DecodeCoarse(&d.coarse, want.Digits); err != nil {
+			return t, err
 		}
-		if *want.Packed, err = pack((*want.Packed)[:0]); err != nil {
+		want.Coarse.Reset()
+		if err := want.Coarse.AddHistogram(v.StartMillis(), v.EndMillis(), &d.coarse); err != nil {
 			return t, err
 		}
 	}

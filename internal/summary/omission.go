@@ -43,8 +43,9 @@ func (s *stroke) length() float64 { return float64(s.end - s.start) }
 // evidence if counts are low elsewhere too.
 func FindOmission(s *scan.Scan, millis func(tag []byte) float64) (*Omission, error) {
 	type key struct {
-		input int
-		tag   string
+		input  int
+		tagged bool
+		tag    string
 	}
 	logs := make(map[key][]stroke)
 	quiet := scan.Scan{Inputs: s.Inputs, Selection: s.Selection, Workers: s.Workers}
@@ -62,7 +63,7 @@ func FindOmission(s *scan.Scan, millis func(tag []byte) float64) (*Omission, err
 		return nil
 	}, func(v scan.Visit, r *stroke) error {
 		if all++; all <= mostStrokes {
-			k := key{v.Input, string(keyOf(v.Tag))}
+			k := key{v.Input, v.Tag != nil, string(v.Tag)}
 			logs[k] = append(logs[k], *r)
 		}
 		return nil
@@ -76,8 +77,8 @@ func FindOmission(s *scan.Scan, millis func(tag []byte) float64) (*Omission, err
 		if at, between := omission(log); at != nil && at.longest > longest {
 			longest = at.longest
 			o := &Omission{Place: at.place, Start: at.start}
-			if k.tag != "" {
-				o.Tag = []byte(k.tag[1:])
+			if k.tagged {
+				o.Tag = []byte(k.tag)
 			}
 			o.Longest, o.Expected, o.Unit = at.longest, between, millis(o.Tag)
 			worst = o

@@ -1,209 +1,121 @@
 package summary
 
 import (
-	"bytes"
-	"cmp"
-	"errors"
-	"math"
 	"slices"
 	"sync"
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/scan"
+	"hdrkit/internal/ledger"
 	"hdrkit/output"
+	"hdrkit/tags"
 )
 
-// ErrManyTags is the error if the windows of all tags take too much memory.
-var ErrManyTags = errors.New("the counts of so many tags in windows take too much memory: choose tags with -incT, or add them up with -it")
-
 const (
-	// mostBytes is the memory of the counts of all windows. If they take more, longer windows
-	// replace them.
-	mostBytes = 64 << 20
-	// mostWindows is the largest number of windows of a tag. More take time, and tell no more.
-	mostWindows = 1 << 14
+	// windowDigits are the significant digits of windows. A window then takes a tenth of the memory
+	// of one of three digits, and limits move by less than a tenth of the width of their interval
+	// (TestCoarseWindows in confidence).
+	windowDigits = 1
+	// mostWindows is the largest number of windows of a run. More take memory, and tell no more.
+	mostWindows = 1 << 12
+	// looseBytes is what windows may take beside twice what they took when they were packed.
+	looseBytes = 32 << 20
 )
 
 // Runs keep what each tag recorded in each window of absolute time, in memory that does not grow
 // with the log. The zero value is ready.
 type Runs struct {
-	// Size is the size of windows in milliseconds. Longer intervals make longer windows.
+	// Size is the size of windows in milliseconds. 0 means that of the longest interval. Much
+	// longer intervals, many windows and little memory make windows longer.
 	Size int64
 
-	tags    map[string][]piece
-	longest int64 // interval
-	first   int64 // start
-	last    int64 // end
-	bytes   int
-	coarse  int64 // the size of the windows that pieces were merged to, 0 if they were not
-	err     error
+	windows     *merge.Windows
+	first, last int64 // start and end of what was added
+	account     *ledger.Account
+	charge      ledger.Charge
+	packed      int // bytes of the windows after they were packed
+	err         error
 }
 
-// A piece is one interval, or what the intervals of a window add up to. Covered is the time that
-// they cover together, and counts is a payload that is not compressed.
-type piece struct {
-	start, end, covered int64
-	counts              []byte
+// charged makes the runs charge their windows.
+func (r *Runs) charged(memory *ledger.Ledger) {
+	r.account = memory.Open("tags, with their windows,", "choose some with -incT, or add them up with -it")
 }
 
-// pieceBytes is the memory of a piece without its counts.
-const pieceBytes = 96
-
-// add adds the counts of an interval, and keeps a copy. A key is that of keyOf.
-func (r *Runs) add(key string, v scan.Visit, counts []byte) {
-	if r.err != nil {
+// add adds an interval of a tag. The runs keep the error, and nothing else, if there is one.
+func (r *Runs) add(tag []byte, s *merge.Sum) {
+	if r.err != nil || s.Intervals() == 0 {
 		return
 	}
-	if r.tags == nil {
-		r.tags = make(map[string][]piece)
-		r.first, r.last = math.MaxInt64, math.MinInt64
+	length := s.End - s.Start
+	if r.windows == nil {
+		r.windows = merge.NewWindows(max(r.Size, length))
+		r.first, r.last = s.Start, s.End
 	}
-	p := piece{start: v.StartMillis(), end: v.EndMillis(), counts: bytes.Clone(counts)}
-	p.covered = p.end - p.start
-	r.tags[key] = append(r.tags[key], p)
-	r.longest = max(r.longest, p.covered)
-	r.first, r.last = min(r.first, p.start), max(r.last, p.end)
-	if r.bytes += pieceBytes + len(p.counts); r.bytes > mostBytes {
-		r.coarsen()
+	r.first, r.last = min(r.first, s.Start), max(r.last, s.End)
+	size := r.windows.Size()
+	if length > size+size/8 { // timers are late by less
+		size = length
 	}
-}
-
-// size returns the size of windows.
-func (r *Runs) size() int64 {
-	size := max(r.Size, r.longest, 1)
-	if r.coarse > 0 {
-		for size = r.coarse; size < r.longest; {
-			size *= 2
-		}
-	}
-	for (r.last-r.first)/size >= mostWindows {
+	for (r.last-r.first)/size > mostWindows {
 		size *= 2
 	}
-	return size
-}
-
-// coarsen merges pieces to windows until half of the memory is free.
-func (r *Runs) coarsen() {
-	for r.coarse = r.size(); ; r.coarse *= 2 {
-		r.bytes = 0
-		for key, pieces := range r.tags {
-			merged, err := windowsOf(pieces, r.coarse)
-			if err != nil {
-				r.err = err
-				return
-			}
-			r.tags[key] = merged
-			for _, p := range merged {
-				r.bytes += pieceBytes + len(p.counts)
-			}
-		}
-		if r.bytes <= mostBytes/2 {
+	if size > r.windows.Size() || r.windows.Bytes() > 2*r.packed+looseBytes {
+		r.pack(size)
+	}
+	if r.err == nil {
+		r.err = r.windows.Merge(tag, 0, s)
+	}
+	for r.err == nil {
+		r.charge.Set(r.account, 1, r.windows.Bytes())
+		crowded := r.account.Crowded()
+		if crowded == nil {
 			return
 		}
-		if (r.last-r.first)/r.coarse < 2*confidence.MinWindows {
-			r.tags, r.err = nil, ErrManyTags
-			return
+		if r.pack(2 * r.windows.Size()); (r.last-r.first)/r.windows.Size() < confidence.MinWindows {
+			r.err = crowded
 		}
 	}
+	r.release()
 }
 
-// windowsOf adds up the pieces of each window. The result is in the order of time.
-func windowsOf(pieces []piece, size int64) ([]piece, error) {
-	at := func(p *piece) int64 { return merge.WindowOf(p.start, p.end, size).Start }
-	slices.SortStableFunc(pieces, func(a, b piece) int {
-		return cmp.Or(cmp.Compare(at(&a), at(&b)), cmp.Compare(a.start, b.start))
-	})
-	var c counter
-	var merged []piece
-	for first := 0; first < len(pieces); {
-		m, next := pieces[first], first+1
-		for ; next < len(pieces) && at(&pieces[next]) == at(&m); next++ {
-			p := &pieces[next]
-			if p.end > m.end {
-				m.covered += min(p.covered, p.end-max(p.start, m.end))
-				m.end = p.end
-			}
-		}
-		if next > first+1 {
-			var err error
-			if m.counts, err = c.sum(pieces[first:next]); err != nil {
-				return nil, err
-			}
-		}
-		merged, first = append(merged, m), next
-	}
-	return merged, nil
-}
-
-// A counter decodes pieces.
-type counter struct {
-	decoder histogram.Decoder
-	scratch histogram.Histogram
-}
-
-// counts returns the counts of a piece. They are valid until the next call.
-func (c *counter) counts(p *piece) (*histogram.Histogram, error) {
-	payload, err := c.decoder.OpenBinary(p.counts)
-	if err != nil {
-		return nil, err
-	}
-	return &c.scratch, payload.Decode(&c.scratch)
-}
-
-// sum returns the counts of several pieces.
-func (c *counter) sum(pieces []piece) ([]byte, error) {
-	var sum histogram.Histogram
-	for n := range pieces {
-		h, err := c.counts(&pieces[n])
-		if err == nil {
-			err = sum.Add(h)
-		}
-		if err != nil {
-			return nil, err
+// pack makes windows of a size, which take little memory.
+func (r *Runs) pack(size int64) {
+	packed := merge.NewWindows(size)
+	for m := range r.windows.All() {
+		if r.err == nil {
+			r.err = packed.Merge(m.Tag, 0, &m.Sum)
 		}
 	}
-	return sum.AppendBinary(nil)
+	if r.err == nil {
+		r.err = packed.Compact()
+	}
+	r.windows, r.packed = packed, packed.Bytes()
 }
 
-// windows returns the windows of a tag, whose sum has a ratio, and when the first one starts. They
-// share memory.
-func (r *Runs) windows(key string, ratio float64) (windows []confidence.Window, start int64, err error) {
-	if r.err != nil || len(r.tags[key]) == 0 {
-		return nil, 0, r.err
-	}
-	size := r.size()
-	pieces, err := windowsOf(r.tags[key], size)
-	if err != nil {
-		return nil, 0, err
-	}
-	c := new(counter)
-	first := merge.WindowOf(pieces[0].start, pieces[0].end, size).Start
-	for n := range pieces {
-		p := &pieces[n]
-		at := (merge.WindowOf(p.start, p.end, size).Start - first) / size
-		windows = append(windows, make([]confidence.Window, int(at)-len(windows))...)
-		windows = append(windows, &window{p, c, ratio})
-	}
-	return windows, first, nil
+// release gives the memory back.
+func (r *Runs) release() {
+	r.windows = nil
+	r.charge.Set(r.account, 0, 0)
 }
 
-// A window is a piece as a [confidence.Window]. Its values are multiples of ratio.
+// A window is what a tag recorded in a window as a [confidence.Window]. Its values are multiples of
+// ratio.
 type window struct {
-	*piece
-	counter *counter
+	*merge.Merged
+	scratch *histogram.Histogram
 	ratio   float64
 }
 
 // Seconds implements [confidence.Window].
-func (w *window) Seconds() float64 { return float64(w.covered) / 1000 }
+func (w *window) Seconds() float64 { return float64(w.End-w.Start) / 1000 }
 
 // Count implements [confidence.Window].
 func (w *window) Count(upTo, counts []int64) (total int64, sum float64) {
-	h, err := w.counter.counts(w.piece)
+	h, err := w.Histogram(w.scratch)
 	if err != nil {
-		return 0, 0 // cannot be: it was decoded before
+		return 0, 0 // cannot be: the intervals of all windows add up
 	}
 	factor := h.Ratio() / w.ratio
 	if factor != 1 {
@@ -216,21 +128,36 @@ func (w *window) Count(upTo, counts []int64) (total int64, sum float64) {
 	return total, sum * factor
 }
 
-// Believe gives each summary the intervals of its figures, at a level of confidence.
+// Believe gives each summary the intervals of its figures, at a level of confidence. Afterwards the
+// runs have no windows.
 func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, workers int) error {
+	if runs.windows == nil {
+		return runs.err
+	}
+	defer runs.release()
+	size := runs.windows.Size()
+	windows, first := make([][]confidence.Window, len(r.Summaries)), make([]int64, len(r.Summaries))
+	counts := make([]*histogram.Histogram, len(r.Summaries))
+	for m := range runs.windows.Open() {
+		n, _ := slices.BinarySearchFunc(r.Summaries, m.Tag, func(s *output.Summary, tag []byte) int { return tags.Compare(s.Tag, tag) })
+		if len(windows[n]) == 0 {
+			first[n], counts[n] = m.Window.Start, new(histogram.Histogram)
+		}
+		empty := int((m.Window.Start-first[n])/size) - len(windows[n])
+		windows[n] = append(append(windows[n], make([]confidence.Window, empty)...), &window{m, counts[n], 1})
+	}
 	var group sync.WaitGroup
 	defer group.Wait()
 	free := make(chan struct{}, max(workers, 1))
-	for _, s := range r.Summaries {
+	for n, s := range r.Summaries {
 		sum := s.Counts()
-		windows, _, err := runs.windows(string(keyOf(s.Tag)), sum.Ratio())
-		if err != nil {
-			return err
+		for _, w := range windows[n] {
+			if w != nil {
+				w.(*window).ratio = sum.Ratio()
+			}
 		}
-		if windows == nil {
-			continue
-		}
-		run, size := confidence.NewRun(sum, windows), runs.size()
+		run := confidence.NewRun(sum, windows[n])
+		run.SetDigits(windowDigits)
 		free <- struct{}{}
 		group.Go(func() {
 			s.Confidence = output.NewConfidence(run, percentiles, level, size)
@@ -238,12 +165,4 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		})
 	}
 	return nil
-}
-
-// keyOf returns a key of a tag. Untagged intervals differ from those of an empty tag.
-func keyOf(tag []byte) []byte {
-	if tag == nil {
-		return nil
-	}
-	return append([]byte{'='}, tag...)
 }

@@ -2,8 +2,10 @@ package summary
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/ledger"
 	"hdrkit/internal/scan"
 )
 
@@ -59,12 +62,13 @@ func randomLog(t *testing.T, r *rand.Rand) (all []raw, text []byte) {
 
 // TestRuns compares windows with the raw values in them.
 func TestRuns(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
 	for n, c := range []struct {
-		logs    int
-		size    int64
-		coarser int
-	}{{1, 0, 0}, {1, 0, 1}, {3, 0, 0}, {3, 0, 3}, {2, 5000, 0}, {2, 10, 2}} {
+		logs   int
+		size   int64
+		longer int // times
+	}{{1, 0, 0}, {1, 2000, 0}, {1, 2000, 1}, {3, 2000, 0}, {3, 2000, 3}, {2, 5000, 0}, {3, 0, 2}} {
 		var all []raw
 		s := &scan.Scan{Workers: 3, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 		longest := int64(0)
@@ -80,69 +84,104 @@ func TestRuns(t *testing.T) {
 		if _, err := Collect[struct{}](s, Options{Runs: runs}, nil, nil, nil); err != nil {
 			t.Fatal(err)
 		}
-		size := max(c.size, longest)
-		for range c.coarser {
-			runs.coarsen()
-			if runs.coarse != size {
-				t.Fatalf("case %d: windows of %d, want %d", n, runs.coarse, size)
-			}
+		size := runs.windows.Size()
+		if c.size > 0 && size != c.size || c.size == 0 && (size > longest || size < longest*8/9) {
+			t.Fatalf("case %d: windows of %d for %d, and intervals of up to %d", n, size, c.size, longest)
+		}
+		for range c.longer {
 			size *= 2
-			runs.coarse *= 2 // as if that were not enough
+			runs.pack(size)
 		}
-		if runs.size() != size {
-			t.Fatalf("case %d: windows of %d, want %d", n, runs.size(), size)
+		type sum struct {
+			total    int64
+			sum      float64
+			up3, up7 int64
 		}
-		windows, _, err := runs.windows("", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := make(map[int64][]int64)
-		first, last := int64(1<<62), int64(0)
+		got, want := make(map[int64]sum), make(map[int64]sum)
 		for _, i := range all {
-			at := merge.WindowOf(i.start, i.end, size).Start / size
-			want[at] = append(want[at], i.values...)
-			first, last = min(first, at), max(last, at)
-		}
-		if len(windows) != int(last-first+1) {
-			t.Fatalf("case %d: %d windows, want %d", n, len(windows), last-first+1)
-		}
-		upTo := []int64{3, 7, 15}
-		for i, w := range windows {
-			values := want[first+int64(i)]
-			var got, counts [3]int64
-			var total int64
-			var sum, wantSum float64
-			if w != nil {
-				total, sum = w.Count(upTo, got[:])
-				if w.Seconds() <= 0 || w.Seconds() > 2*float64(size)/1000 {
-					t.Errorf("case %d: window %d has %v s", n, i, w.Seconds())
+			at := merge.WindowOf(i.start, i.end, size).Start
+			if c.size == 0 {
+				at = 0 // windows were others before there was the longest interval
+			}
+			w := want[at]
+			for _, v := range i.values {
+				w.total, w.sum = w.total+1, w.sum+float64(v)
+				if v <= 3 {
+					w.up3++
+				}
+				if v <= 7 {
+					w.up7++
 				}
 			}
-			for _, v := range values {
-				wantSum += float64(v)
-				for k, limit := range upTo {
-					if v <= limit {
-						counts[k]++
-					}
-				}
+			want[at] = w
+		}
+		for m := range runs.windows.Open() {
+			w, counts := &window{m, new(histogram.Histogram), 1}, make([]int64, 2)
+			if w.Seconds() <= 0 || w.Seconds() > 2*float64(size)/1000 {
+				t.Errorf("case %d: window %d has %v s", n, m.Window.Start, w.Seconds())
 			}
-			if total != int64(len(values)) || got != counts || sum != wantSum {
-				t.Errorf("case %d: window %d has %d values, %v, sum %v; want %d, %v, %v", n, i, total, got, sum, len(values), counts, wantSum)
+			total, values := w.Count([]int64{3, 7}, counts)
+			at := m.Window.Start
+			if c.size == 0 {
+				at = 0
 			}
+			g := got[at]
+			got[at] = sum{g.total + total, g.sum + values, g.up3 + counts[0], g.up7 + counts[1]}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("case %d: %v, want %v", n, got, want)
 		}
 	}
 }
 
-// TestRunsOfManyTags checks that there is an error, not a lot of memory.
-func TestRunsOfManyTags(t *testing.T) {
-	var runs Runs
-	counts := make([]byte, 1<<20)
-	for tag := range 100 {
-		i := hdrlog.Interval{}
-		runs.add(fmt.Sprint(tag), scan.Visit{Interval: &i}, counts)
+// TestRunsMemory proves that windows become longer if there are many or little memory, and that
+// there is an error if that does not do.
+func TestRunsMemory(t *testing.T) {
+	t.Parallel()
+	h, err := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if runs.err != ErrManyTags || runs.tags != nil {
-		t.Errorf("the error is %v", runs.err)
+	for v := range int64(40) {
+		h.Record(v<<v, v)
+	}
+	for _, c := range []struct {
+		limit         int64
+		seconds, tags int
+		fails         bool
+		size          int64
+	}{
+		{64 << 20, mostWindows, 1, false, 1},
+		{64 << 20, mostWindows + 1, 1, false, 2},
+		{64 << 20, 5 * mostWindows, 1, false, 8},
+		{64 << 20, mostWindows, 28, false, 2},
+		{1 << 20, 200, 100, true, 0},
+	} {
+		var runs Runs
+		memory := ledger.New(c.limit)
+		runs.charged(memory)
+		for at := range int64(c.seconds) {
+			for tag := range c.tags {
+				var s merge.Sum
+				if err := s.AddHistogram(at*1000, at*1000+1000, h); err != nil {
+					t.Fatal(err)
+				}
+				runs.add([]byte{byte(tag >> 8), byte(tag)}, &s)
+			}
+		}
+		var limit *ledger.LimitError
+		if errors.As(runs.err, &limit) != c.fails || c.fails != (runs.windows == nil) {
+			t.Fatalf("%+v: %v", c, runs.err)
+		}
+		if c.fails {
+			continue
+		}
+		if got := runs.windows.Size(); got != c.size*1000 {
+			t.Errorf("%+v: windows of %d ms", c, got)
+		}
+		if err := runs.account.Crowded(); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
 	}
 }
 
@@ -166,7 +205,7 @@ func TestCombine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Combine(results)
+	got, err := Combine(results, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,50 +24,41 @@ func FindWarmup(s *scan.Scan, size int64) (Warmup, error) {
 	quiet := scan.Scan{Inputs: s.Inputs, Selection: s.Selection, Workers: s.Workers, Expected: s.Expected, Memory: s.Memory}
 	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
 	runs := &Runs{Size: size}
-	decode := func(_ int, v scan.Visit, counts *[]byte) error {
-		_, err := v.Take(scan.Want{Packed: counts})
+	runs.charged(s.Memory)
+	defer runs.release()
+	decode := func(_ int, v scan.Visit, window *merge.Sum) error {
+		_, err := v.Take(scan.Want{Coarse: window, Digits: windowDigits})
 		return err
 	}
-	err := scan.Run(&quiet, decode, func(v scan.Visit, counts *[]byte) error {
-		kind := "integers"
-		if double, _ := histogram.Peek(v.Payload); double {
-			kind = "doubles"
+	err := scan.Run(&quiet, decode, func(_ scan.Visit, window *merge.Sum) error {
+		var kind []byte // integers and doubles do not add up
+		if window.Layout().Ratio != 0 {
+			kind = []byte("doubles")
 		}
-		runs.add(kind, v, *counts)
-		return nil
+		runs.add(kind, window)
+		return runs.err
 	})
-	if err != nil || len(runs.tags) == 0 {
+	if err != nil || runs.windows == nil {
 		return Warmup{Steady: true}, err
 	}
-	size = runs.size()
-	first := merge.WindowOf(runs.first, runs.first, size).Start
+	size = runs.windows.Size()
+	first, _ := runs.windows.First()
 	var all []confidence.Window
-	for kind := range runs.tags {
-		windows, start, err := runs.windows(kind, 1)
-		if err != nil {
-			return Warmup{}, err
+	var scratch histogram.Histogram
+	for m := range runs.windows.Open() {
+		at := int((m.Window.Start - first.Start) / size)
+		for len(all) <= at {
+			all = append(all, nil)
 		}
-		for n, w := range windows {
-			at := int((start-first)/size) + n
-			for len(all) <= at {
-				all = append(all, nil)
-			}
-			if w == nil {
-				continue
-			}
-			total, sum := w.Count(nil, nil)
-			if all[at] == nil {
-				all[at] = &load{}
-			}
-			l := all[at].(*load)
-			l.total, l.sum, l.seconds = l.total+total, l.sum+sum, max(l.seconds, w.Seconds())
+		if all[at] == nil {
+			all[at] = &load{}
 		}
-	}
-	for len(all) > 0 && all[0] == nil {
-		all, first = all[1:], first+size
+		w, l := window{m, &scratch, 1}, all[at].(*load)
+		total, sum := w.Count(nil, nil)
+		l.total, l.sum, l.seconds = l.total+total, l.sum+sum, max(l.seconds, w.Seconds())
 	}
 	n, steady := confidence.SteadyFrom(all)
-	return Warmup{runs.first, first + int64(n)*size, n, len(all), steady}, nil
+	return Warmup{runs.first, first.Start + int64(n)*size, n, len(all), steady}, nil
 }
 
 // A load is a window of all tags.

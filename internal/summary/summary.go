@@ -23,6 +23,9 @@ type Result struct {
 	Spans []Span
 	// Lengths is the sum of the lengths of all intervals, in milliseconds.
 	Lengths int64
+
+	sums    []*sum // what the summaries load
+	options Options
 }
 
 // Options say what to collect.
@@ -45,14 +48,17 @@ type Options struct {
 // order of the scan. If also is set, the sum that it returns gets the interval, too.
 func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogram.Histogram, result *R), take func(v scan.Visit, result *R) error, also func(result *R) *merge.Sum) (*Result, error) {
 	workers := make([]sums, s.Workers)
-	account := s.Memory.Open("tags", "choose some with -incT, or add them up with -it")
+	account := accountOf(s.Memory)
+	if o.Runs != nil {
+		o.Runs.charged(s.Memory)
+	}
 	for n := range workers {
 		workers[n] = sums{options: o, account: account, tags: make(map[string]*sum)}
 	}
 	decode := func(n int, v scan.Visit, i *interval[R]) error {
 		want := scan.Want{Counts: look != nil, Max: o.Maxima}
 		if o.Runs != nil {
-			want.Packed = &i.counts
+			want.Coarse, want.Digits = &i.window, windowDigits
 		}
 		into := make([]*merge.Sum, 0, 2)
 		if also != nil {
@@ -72,7 +78,7 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 			if o.IgnoreTags {
 				tag = nil
 			}
-			o.Runs.add(string(keyOf(tag)), v, i.counts)
+			o.Runs.add(tag, &i.window)
 		}
 		if take == nil {
 			return nil
@@ -91,10 +97,14 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 	return all.result()
 }
 
+func accountOf(memory *ledger.Ledger) *ledger.Account {
+	return memory.Open("tags", "choose some with -incT, or add them up with -it")
+}
+
 // interval is what a worker finds out about an interval.
 type interval[R any] struct {
 	result R
-	counts []byte // for Runs
+	window merge.Sum // for Runs
 }
 
 // sums are what a worker has added up, by tag.
@@ -194,10 +204,14 @@ func (s *sum) include(span Span) {
 
 // merge adds what another worker has, which loses it, so that no sum is in memory twice.
 func (w *sums) merge(other *sums) error {
+	join := func(s, t *sum) error {
+		t.charge.Set(w.account, 0, 0)
+		return s.merge(t, w.account)
+	}
 	for key, t := range other.tags {
 		if w.tags[key] == nil {
 			w.tags[key] = t
-		} else if err := w.tags[key].merge(t, w.account); err != nil {
+		} else if err := join(w.tags[key], t); err != nil {
 			return err
 		}
 		delete(other.tags, key)
@@ -205,12 +219,12 @@ func (w *sums) merge(other *sums) error {
 	if w.untagged == nil {
 		w.untagged = other.untagged
 	} else if other.untagged != nil {
-		return w.untagged.merge(other.untagged, w.account)
+		return join(w.untagged, other.untagged)
 	}
 	return nil
 }
 
-// merge adds what t has, which is not needed any more.
+// merge adds what t has.
 func (s *sum) merge(t *sum, account *ledger.Account) error {
 	if s.err == nil {
 		s.err = t.err
@@ -222,7 +236,6 @@ func (s *sum) merge(t *sum, account *ledger.Account) error {
 	for _, span := range t.spans {
 		s.include(span)
 	}
-	t.charge.Set(account, 0, 0)
 	return s.charge.Set(account, 1, sumBytes+s.Size())
 }
 
@@ -236,7 +249,7 @@ func (w *sums) result() (*Result, error) {
 	if w.untagged != nil {
 		all = slices.Insert(all, 0, w.untagged)
 	}
-	var r Result
+	r := Result{options: w.options}
 	var l Loader
 	for _, s := range all {
 		if len(s.spans) == 0 {
@@ -247,38 +260,28 @@ func (w *sums) result() (*Result, error) {
 			return nil, fmt.Errorf("tag %s: %w", tags.Text(s.tag), err)
 		}
 		summary.AllTags = w.options.IgnoreTags
-		r.Summaries = append(r.Summaries, summary)
+		r.Summaries, r.sums = append(r.Summaries, summary), append(r.sums, s)
 		r.Spans = append(r.Spans, s.spans...)
 		r.Lengths += s.lengths
 	}
 	return &r, nil
 }
 
-// Combine returns what several results, each of one input, add up to.
-func Combine(results []*Result) (*Result, error) {
-	var all Result
+// Combine returns what several results, each of one input, add up to. They stay as they are.
+func Combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
+	all := sums{account: accountOf(memory), tags: make(map[string]*sum)}
 	for input, r := range results {
-		for _, s := range r.Summaries {
-			n, found := slices.BinarySearchFunc(all.Summaries, s, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
-			if !found {
-				all.Summaries = slices.Insert(all.Summaries, n, &output.Summary{
-					Tag: s.Tag, AllTags: s.AllTags, Histogram: new(histogram.Histogram), Start: s.Start, End: s.End,
-				})
+		all.options = r.options
+		for _, t := range r.sums {
+			for n := range t.spans {
+				t.spans[n].Input = input
 			}
-			sum := all.Summaries[n]
-			if err := sum.Histogram.Add(s.Counts()); err != nil {
-				return nil, fmt.Errorf("tag %s: %w", tags.Text(s.Tag), err)
+			if err := all.of(t.tag).merge(t, all.account); err != nil {
+				return nil, err
 			}
-			sum.Intervals += s.Intervals
-			sum.Start, sum.End = min(sum.Start, s.Start), max(sum.End, s.End)
 		}
-		for _, span := range r.Spans {
-			span.Input = input
-			all.Spans = append(all.Spans, span)
-		}
-		all.Lengths += r.Lengths
 	}
-	return &all, nil
+	return all.result()
 }
 
 // A Loader decodes sums into one histogram. Each sum holds little, so all together may take a
