@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
@@ -20,6 +21,17 @@ type Confidence struct {
 	// Percentiles, Mean and Rate are figures of the summary. Values are in the unit of the log.
 	Percentiles map[float64]confidence.Estimate
 	Mean, Rate  confidence.Estimate
+	// Shift is where the level of a high percentile shifts for good, nil if it does not.
+	Shift *Shift
+}
+
+// A Shift is where the level of a percentile shifts for good.
+type Shift struct {
+	Percentile float64
+	// Start is when the new level starts, in milliseconds since the epoch.
+	Start int64
+	// Before and After are about the values on both sides, in the unit of the log.
+	Before, After float64
 }
 
 // NewConfidence returns the confidence in the figures of a run.
@@ -169,9 +181,12 @@ func ChangeText(c confidence.Comparison) (string, bool) {
 // precise is the part of a figure that the limits of a good interval are away.
 const precise = 0.05
 
+// longest is the longest run that is worth naming, in milliseconds.
+const longest = 30 * 24 * 3600_000
+
 // notes returns lines that say how far the figures of summaries can be believed, and how long the
 // runs must be.
-func notes(summaries []*Summary, percentiles []float64) (lines []string) {
+func (t *Table) notes(summaries []*Summary, percentiles []float64) (lines []string) {
 	for _, s := range summaries {
 		c := s.Confidence
 		if c == nil {
@@ -180,6 +195,11 @@ func notes(summaries []*Summary, percentiles []float64) (lines []string) {
 		if len(lines) == 0 {
 			lines = append(lines, fmt.Sprintf("intervals of %s%% confidence, from windows of %s", shortest(c.Level), shortDuration(c.Window)))
 		}
+		if shift := c.Shift; shift != nil && len(percentiles) > 0 {
+			value := func(v float64) string { return significant(t.Scale.By(s.Factor).of(v), 2) }
+			lines = append(lines, fmt.Sprintf("%s: p%s shifts from about %s to %s at %s, %s after the start", s.Name(), shortest(shift.Percentile),
+				value(shift.Before), value(shift.After), time.UnixMilli(shift.Start).UTC().Format(time.RFC3339), shortDuration(shift.Start-s.Start)))
+		}
 		var short, needed []string
 		for _, p := range percentiles {
 			e := c.Percentiles[p]
@@ -187,7 +207,11 @@ func notes(summaries []*Summary, percentiles []float64) (lines []string) {
 				short = append(short, "p"+shortest(p))
 			}
 			if n := e.NeededWindows(precise); n > e.Windows {
-				needed = append(needed, fmt.Sprintf("p%s %s", shortest(p), shortDuration(int64(n)*c.Window)))
+				text := shortDuration(min(int64(n)*c.Window, longest))
+				if int64(n)*c.Window > longest {
+					text = "more than " + text
+				}
+				needed = append(needed, "p"+shortest(p)+" "+text)
 			}
 		}
 		line := s.Name() + ":"

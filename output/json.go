@@ -115,6 +115,18 @@ type documentConfidence struct {
 	Windows    int               `json:"windows"`
 	Mean       *documentInterval `json:"mean"`
 	Throughput *documentInterval `json:"throughput"`
+	// Shift is missing if no shift was found.
+	Shift *documentShift `json:"shift,omitempty"`
+}
+
+// A documentShift is where the level of a percentile shifts for good.
+type documentShift struct {
+	Percentile float64 `json:"percentile"`
+	Start      string  `json:"start"`
+	StartMs    int64   `json:"startMs"`
+	// Before and After are about the values on both sides.
+	Before *json.Number `json:"before"`
+	After  *json.Number `json:"after"`
 }
 
 // A documentInterval is the interval of a figure.
@@ -301,7 +313,11 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 				}
 				n := json.Number(shortest(v.float))
 				return &n
-			})}
+			}), nil}
+		if shift := c.Shift; shift != nil {
+			d.Confidence.Shift = &documentShift{shift.Percentile, rfc3339(shift.Start, zone), shift.Start,
+				value(limitOf(h, shift.Before)), value(limitOf(h, shift.After))}
+		}
 	}
 	return d
 }

@@ -101,7 +101,7 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 			}
 		}
 		return g
-	}, periods(summaries), notes(summaries, t.Percentiles))
+	}, periods(summaries), t.notes(summaries, t.Percentiles))
 }
 
 // WriteChanges writes a table with three rows for each pair: before, after, and the change in
@@ -140,7 +140,7 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 			}
 		}
 		return g
-	}, periods(all), append(notes(all, nil), changeNotes(pairs, t.Percentiles)...))
+	}, periods(all), append(t.notes(all, nil), changeNotes(pairs, t.Percentiles)...))
 }
 
 // noNaN returns v, or 0 if it is not a number.

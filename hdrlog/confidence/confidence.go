@@ -39,8 +39,8 @@
 // # Sources
 //
 // Woodruff 1952 (inverted ranks); Lazarus, Lewis, Stock and Watson 2018 (cosines); Geyer 1992
-// (autocorrelation time); Donner and Zou 2012 (MOVER); Welch 1947; Holm 1979; White, Cobb and
-// Spratt 2000 (MSER-5).
+// (autocorrelation time); Donner and Zou 2012 (MOVER); Welch 1947; Holm 1979; Shao and Zhang 2010
+// (shifts); White, Cobb and Spratt 2000 (MSER-5).
 package confidence
 
 import (

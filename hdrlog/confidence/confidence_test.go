@@ -281,6 +281,58 @@ func TestCoarseWindows(t *testing.T) {
 	}
 }
 
+// TestShift proves that a level that shifts for good is found, and that chance is not.
+func TestShift(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(6, 6))
+	found, wrong := 0, 0
+	const runs, middle, windows = 40, 120, 300
+	for range runs {
+		values := steadyRun(r, windows, 50, 1)
+		if _, ok := newRun(t, values).Shift(99); ok {
+			wrong++
+		}
+		for i := range values[middle:] {
+			for n := range values[middle+i] {
+				values[middle+i][n] = values[middle+i][n] * 3 / 2
+			}
+		}
+		if at, ok := coarseRun(t, values, 1).Shift(99); ok && max(at-middle, middle-at) <= windows/20 {
+			found++
+		}
+		slices.Reverse(values)
+		if at, ok := newRun(t, values).Shift(99); ok && max(at-windows+middle, windows-middle-at) <= windows/20 {
+			found++
+		}
+	}
+	if wrong > runs/20 || found < 2*runs*8/10 {
+		t.Errorf("%d of %d steady runs shift, and %d of %d shifts are found", wrong, runs, found, 2*runs)
+	}
+	constant := func(windows int, value int64) (all [][]int64) {
+		for range windows {
+			all = append(all, slices.Repeat([]int64{value}, 20))
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name   string
+		values [][]int64
+		at     int
+	}{
+		{"nothing", make([][]int64, 200), 0},
+		{"no windows", nil, 0},
+		{"one window", constant(1, 5), 0},
+		{"equal values", constant(200, 5), 0},
+		{"two levels", append(steadyRun(r, 80, 100, 1), steadyRun(r, 120, 100, 2)...), 80},
+		{"99 windows", append(steadyRun(r, 50, 100, 1), steadyRun(r, 49, 100, 2)...), 0},
+		{"an incident", append(append(steadyRun(r, 190, 100, 1), steadyRun(r, 20, 100, 2)...), steadyRun(r, 190, 100, 1)...), 0},
+	} {
+		if at, ok := newRun(t, c.values).Shift(99); at != c.at && ok || ok != (c.at > 0) {
+			t.Errorf("%s: %v at %d, want %d", c.name, ok, at, c.at)
+		}
+	}
+}
+
 func TestHugeCounts(t *testing.T) {
 	sum, _ := histogram.New(layout)
 	var windows []Window

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -21,6 +22,8 @@ const (
 	mostWindows = 1 << 12
 	// looseBytes is what windows may take beside twice what they took when they were packed.
 	looseBytes = 32 << 20
+	// shiftPercentile is the percentile whose level may shift.
+	shiftPercentile = 99
 )
 
 // Runs keep what each tag recorded in each window of absolute time, in memory that does not grow
@@ -161,8 +164,28 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		free <- struct{}{}
 		group.Go(func() {
 			s.Confidence = output.NewConfidence(run, percentiles, level, size)
+			if at, ok := run.Shift(shiftPercentile); ok {
+				s.Confidence.Shift = &output.Shift{Percentile: shiftPercentile, Start: first[n] + int64(at)*size,
+					Before: levelOf(windows[n][:at]), After: levelOf(windows[n][at:])}
+			}
 			<-free
 		})
 	}
 	return nil
+}
+
+// levelOf returns about the value at shiftPercentile of windows.
+func levelOf(windows []confidence.Window) float64 {
+	var sum merge.Sum
+	for _, w := range windows {
+		if w != nil {
+			sum.Merge(&w.(*window).Sum) // cannot fail: the intervals of all windows add up
+		}
+	}
+	h, err := sum.Histogram(new(histogram.Histogram))
+	if err != nil {
+		return math.NaN()
+	}
+	at := h.Layout().IndexOf(h.ValueAtPercentile(shiftPercentile))
+	return (h.Float(h.Layout().LowestAt(at)) + h.Float(h.Layout().HighestAt(at))) / 2
 }

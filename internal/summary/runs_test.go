@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -181,6 +182,54 @@ func TestRunsMemory(t *testing.T) {
 		}
 		if err := runs.account.Crowded(); err != nil {
 			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// TestShift compares a shift that is found with the raw values on both sides.
+func TestShift(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 3))
+	var log bytes.Buffer
+	w := hdrlog.NewWriter(&log)
+	var encoder histogram.Encoder
+	var sides [2][]int64
+	const windows, middle, begin = 400, 250, 100_000
+	for at := range windows {
+		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		for range 100 {
+			v := int64(1e6 * math.Exp(0.4*r.NormFloat64()))
+			if at >= middle {
+				v = v * 8 / 5
+			}
+			h.Record(v, 1)
+			sides[at/middle] = append(sides[at/middle], v)
+		}
+		payload, err := encoder.AppendBase64(nil, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Fields([]byte("a"), fmt.Appendf(nil, "%d,1.000,0.000,%s", begin/1000+at, payload))
+	}
+	w.Flush()
+	s := &scan.Scan{Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+	s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(&log), nil }}}
+	o := Options{Runs: new(Runs)}
+	result, err := Collect[struct{}](s, o, nil, nil, nil)
+	if err == nil {
+		err = result.Believe(o.Runs, []float64{50}, 95, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	shift := result.Summaries[0].Confidence.Shift
+	if shift == nil || math.Abs(float64(shift.Start-begin-middle*1000)) > 5000 {
+		t.Fatalf("the shift is %+v", shift)
+	}
+	for side, got := range []float64{shift.Before, shift.After} {
+		slices.Sort(sides[side])
+		if want := float64(sides[side][len(sides[side])*99/100]); math.Abs(got/want-1) > 0.04 {
+			t.Errorf("p99 of side %d is about %v, want %v", side, got, want)
 		}
 	}
 }
