@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
@@ -120,6 +121,7 @@ type gathering struct {
 	summaries []page.Summary
 	logStart  float64 // when the first log starts, in seconds since the epoch
 	from, to  int64   // of all intervals, in milliseconds since the epoch
+	tags      int     // the most of a log, 0 if that is unknown
 	// unit is that of all distributions, unknown if they differ or if there are logs.
 	unit unit.Unit
 }
@@ -154,6 +156,7 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 		return nil
 	}
 	found, err := g.survey(s, logs)
+	g.tags = found.tags
 	if together {
 		k.Aggregate = found.length
 	}
@@ -171,6 +174,7 @@ type survey struct {
 	length   int64 // of the first interval, rounded, since timers are late
 	from, to int64
 	points   int // the most intervals of a tag and a log
+	tags     int // the most of a log
 }
 
 // survey looks at the intervals that the scan selects, without their payloads. Pipes can be read
@@ -207,7 +211,7 @@ func (g *gathering) survey(s *scan.Scan, logs []scan.Input) (found survey, err e
 			if points[string(rec.Interval.Tag)]++; len(points) > mostTags {
 				break // which the reading refuses
 			}
-			found.points = max(found.points, points[string(rec.Interval.Tag)])
+			found.points, found.tags = max(found.points, points[string(rec.Interval.Tag)]), max(found.tags, len(points))
 		}
 		err = errors.Join(log.Err(), log.Close())
 		if err != nil {
@@ -287,6 +291,10 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	if g.options.kind.Chart.Marks == page.Curves && g.options.format != picture.HTML {
 		collecting.Runs = &summary.Runs{Size: g.options.aggregate}
 	}
+	few := g.options.ignoreTags || g.tags <= mostShifts
+	if g.options.kind == picture.Timeline && g.options.format != picture.HTML && !g.options.compare && few {
+		collecting.Runs = new(summary.Runs)
+	}
 	result, err := summary.Collect(&one, collecting, look, take, also)
 	s.Seen += one.Seen
 	if err != nil {
@@ -320,6 +328,9 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			return err
 		}
 		ratio := g.options.ratio / factor
+		if len(result.Summaries) <= mostShifts && g.options.kind == picture.Timeline && sum.Confidence != nil && sum.Confidence.Shift != nil {
+			g.markShift(label, sum.Confidence.Shift, ratio)
+		}
 		curve := picture.Curve{Label: label, Count: sum.Counts().TotalCount()}
 		if g.options.kind.Chart.Marks == page.Curves {
 			curve = picture.CurveOf(label, sum.Counts(), ratio)
@@ -336,6 +347,16 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 		}
 	}
 	return nil
+}
+
+// mostShifts is the number of series up to which their shifts are marked.
+const mostShifts = 4
+
+// markShift marks where the level of a percentile of a series shifts for good.
+func (g *gathering) markShift(label string, shift *output.Shift, ratio float64) {
+	value := func(v float64) string { return strconv.FormatFloat(summary.Rounded(v/ratio), 'f', -1, 64) }
+	text := fmt.Sprintf("%s p%v %s -> %s %s", label, shift.Percentile, value(shift.Before), value(shift.After), g.options.picture.Unit)
+	g.options.marks = append(g.options.marks, mark{seconds: float64(shift.Start) / 1000, absolute: true, text: strings.TrimSpace(text)})
 }
 
 // confidenceLevel is the confidence of bands in percent, and bandPercentiles are where they are
