@@ -29,7 +29,7 @@ func TestHostile(t *testing.T) {
 	build(t)
 	dir := t.TempDir()
 	for name, text := range map[string]func(*testing.T) []byte{
-		"control.hdr": controlTags, "dense.hdr": dense, "blank.zst": lines("\n", 1100), "malformed.zst": lines("x\n", 110),
+		"control.hdr": controlTags, "dense.hdr": dense(400_000), "denser.hdr": dense(4_000_000), "blank.zst": lines("\n", 1100), "malformed.zst": lines("x\n", 110),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), text(t), 0o666); err != nil {
 			t.Fatal(err)
@@ -51,6 +51,9 @@ func TestHostile(t *testing.T) {
 		{"hdrsum dense.hdr -st table", 0, ""},
 		{"hdrsum dense.hdr -st timeline", 0, ""},
 		{"hdrunion dense.hdr -grid 10 -of a.hdr", 0, ""},
+		{"hdrsum dense.hdr -st timeline -mwp 99", 0, ""},
+		{"hdrsum dense.hdr -co 1 -st table", 3, "total count exceeds"},
+		{"hdrsum denser.hdr -st table", 1, "histograms expand too much"},
 		{"hdrplot dense.hdr -of a.html", 0, ""},
 		{"hdrplot dense.hdr -type heatmap -of a.svg", 0, ""},
 	} {
@@ -97,19 +100,22 @@ func controlTags(t *testing.T) []byte {
 	return log.Bytes()
 }
 
-// dense returns a log of 400 kB, each of whose intervals has a value in each of 55,000 slots.
-func dense(t *testing.T) []byte {
-	l := histogram.Layout{Digits: 3, Lowest: 1}
-	var values []int64
-	for v := int64(0); v >= 0 && len(values) < 55_000; v = l.LowestAt(l.IndexOf(v) + 1) {
-		values = append(values, v)
+// dense returns a log of so many bytes, each of whose intervals has a value in each of 55,000
+// slots.
+func dense(size int) func(t *testing.T) []byte {
+	return func(t *testing.T) []byte {
+		l := histogram.Layout{Digits: 3, Lowest: 1}
+		var values []int64
+		for v := int64(0); v >= 0 && len(values) < 55_000; v = l.LowestAt(l.IndexOf(v) + 1) {
+			values = append(values, v)
+		}
+		payload := payloadOf(t, values...)
+		var log bytes.Buffer
+		for n := 0; log.Len() < size; n++ {
+			fmt.Fprintf(&log, "%d.000,1.000,1.000,%s\n", n, payload)
+		}
+		return log.Bytes()
 	}
-	payload := payloadOf(t, values...)
-	var log bytes.Buffer
-	for n := 0; log.Len() < 400_000; n++ {
-		fmt.Fprintf(&log, "%d.000,1.000,1.000,%s\n", n, payload)
-	}
-	return log.Bytes()
 }
 
 // lines returns a small zstd stream that stands for so many MiB of a line.

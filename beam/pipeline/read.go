@@ -212,7 +212,7 @@ func (fn *readFn) Setup() error {
 		}
 	}
 	fn.span, err = scan.ParseRange(fn.Options.From, fn.Options.To, time.UTC)
-	fn.decoder = scan.NewDecoder(fn.Options.Expected, nil)
+	fn.decoder = scan.NewDecoder(fn.Options.Expected, scan.NewPayloads(nil))
 	return err
 }
 

@@ -85,6 +85,9 @@ func (p *Payload) Double() bool { return p.layout.Ratio != 0 }
 // Highest returns the highest trackable value in the header.
 func (p *Payload) Highest() int64 { return p.highest }
 
+// CountsSize returns the number of bytes of the inflated counts.
+func (p *Payload) CountsSize() int { return len(p.counts) }
+
 // A Decoder decodes payloads: versions 0, 1 and 2, integer and double, compressed and plain. It
 // owns its memory and reuses it for the next payload. The zero value is ready. It is not safe for
 // concurrent use.

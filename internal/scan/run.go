@@ -81,11 +81,11 @@ func Start[R any](s *Scan, lanes [][]Part, decode work[R]) (cursors []*Cursor[R]
 		go l.read(size, jobs, stopped)
 	}
 	var workers sync.WaitGroup
-	payloads := Payloads(s.Memory)
+	payloads := NewPayloads(s.Memory)
 	for n := range s.Workers {
 		workers.Go(func() {
 			d := NewDecoder(s.Expected, payloads)
-			defer d.charge.Set(payloads, 0, 0)
+			defer d.charge.Set(payloads.account, 0, 0)
 			for {
 				select {
 				case <-stopped:

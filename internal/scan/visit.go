@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -36,15 +37,14 @@ type Decoder struct {
 	corrected histogram.Histogram
 	coarse    histogram.Histogram
 
-	account  *ledger.Account
+	shared   *Payloads
 	charge   ledger.Charge
 	inflated int // the most bytes of a payload so far
 }
 
-// NewDecoder returns a decoder, which charges what large payloads take to account. See
-// [Scan.Expected] for expected.
-func NewDecoder(expected float64, account *ledger.Account) *Decoder {
-	d := &Decoder{expected: expected, account: account}
+// NewDecoder returns a decoder. See [Scan.Expected] for expected.
+func NewDecoder(expected float64, shared *Payloads) *Decoder {
+	d := &Decoder{expected: expected, shared: shared}
 	d.payloads.Grow = func(bytes int) error {
 		d.inflated = max(d.inflated, workTimes*bytes)
 		return d.hold(d.inflated)
@@ -56,9 +56,38 @@ func NewDecoder(expected float64, account *ledger.Account) *Decoder {
 // to add it up and to encode the sum.
 const workTimes = 8
 
-// Payloads opens the account of decoders.
-func Payloads(l *ledger.Ledger) *ledger.Account {
-	return l.Open("decoders of large histograms", "use fewer with -j")
+// Payloads is what all decoders of a command share: the memory that large payloads take, and how
+// far payloads expanded.
+type Payloads struct {
+	account      *ledger.Account
+	text, counts atomic.Int64
+}
+
+// NewPayloads opens the account of decoders.
+func NewPayloads(l *ledger.Ledger) *Payloads {
+	return &Payloads{account: l.Open("decoders of large histograms", "use fewer with -j")}
+}
+
+// A histogram of a load test has fewer counts that are not zero than its text has bytes. Payloads
+// that stand for a hundred times as many take minutes for some megabytes of text. So do not go on
+// once they have more than freeCounts: the slowest command, with -co, has taken 40 s of processor
+// time then.
+const (
+	freeCounts = 1 << 30
+	mostCounts = 100
+)
+
+// expand takes in a payload. Only version 2 tells how many counts are not zero without decoding
+// them: each takes at least a byte.
+func (s *Payloads) expand(text []byte, p *histogram.Payload) error {
+	if p.Version() < 2 {
+		return nil
+	}
+	total, counts := s.text.Add(int64(len(text))), s.counts.Add(int64(p.CountsSize()))
+	if counts > freeCounts && counts/mostCounts > total {
+		return Fatal{fmt.Errorf("histograms expand too much: %d MiB of counts in %d MiB of text", counts>>20, total>>20)}
+	}
+	return nil
 }
 
 // hold charges for bytes, if they are many and more than before.
@@ -66,7 +95,7 @@ func (d *Decoder) hold(bytes int) error {
 	if bytes < 1<<20 || bytes <= d.charge.Bytes() {
 		return nil
 	}
-	if err := d.charge.Set(d.account, 1, bytes); err != nil {
+	if err := d.charge.Set(d.shared.account, 1, bytes); err != nil {
 		return Fatal{err}
 	}
 	return nil
@@ -101,6 +130,9 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 	d := v.decoder
 	p, err := d.payloads.Open(v.Payload)
 	if err != nil {
+		return t, err
+	}
+	if err := d.shared.expand(v.Payload, p); err != nil {
 		return t, err
 	}
 	var h *histogram.Histogram
