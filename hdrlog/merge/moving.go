@@ -23,12 +23,13 @@ type Moving struct {
 	counts  histogram.Histogram // see current
 	all     Sum                 // what is known of the queue, if current is set; without counts
 	size    int                 // bytes of the sums in the queue
+	filled  int                 // see mostEmpty
 }
 
-// spareEach is the number of bytes that each interval but one lets the histogram of a window take,
-// however little its packed counts take. Otherwise each new interval costs to decode all others
-// again: 15 ms for 60 of 63,000 values that are 2 kB each, and 1 ms with a histogram.
-const spareEach = 16 << 10
+// mostEmpty is how many slots a window's histogram may have for each one with a count, however
+// little the payloads take. Otherwise each new interval costs to decode all others again: 15 ms for
+// 60 of 63,000 values that are 2 kB each, and 1 ms with a histogram.
+const mostEmpty = 16
 
 // ended is an interval in a moving window, or several that were merged.
 type ended struct {
@@ -64,7 +65,7 @@ func (m *Moving) Add(end int64, s *Sum) error {
 	}
 	if m.current {
 		m.all.include(s.part())
-		if m.current = m.all.fits(m.all.slots(), m.size+s.Size()); m.current {
+		if m.current = m.fits(m.size + s.Size()); m.current {
 			if err := s.addTo(&m.counts); err != nil {
 				m.current = false
 				return sumError(err, nil)
@@ -108,11 +109,11 @@ func (m *Moving) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, 
 	if len(m.queue) == 0 {
 		return new(histogram.Histogram), nil
 	}
-	m.all = Sum{Spare: spareEach * (len(m.queue) - 1)}
+	m.all = Sum{}
 	for _, e := range m.queue {
 		m.all.include(e.sum.part())
 	}
-	fits := m.all.fits(m.all.slots(), m.size)
+	fits := m.fits(m.size)
 	if fits {
 		scratch = &m.counts
 	} else {
@@ -124,6 +125,17 @@ func (m *Moving) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, 
 			return nil, sumError(err, nil)
 		}
 	}
-	m.current = fits
+	if m.current = fits; !fits {
+		m.filled = 0
+		for range scratch.Slots() {
+			m.filled++
+		}
+	}
 	return scratch, nil
+}
+
+// fits reports whether a histogram of the window may stay, while the sums take so many bytes.
+func (m *Moving) fits(size int) bool {
+	slots := m.all.slots()
+	return slots <= mostEmpty*m.filled || m.all.fits(slots, size)
 }

@@ -392,7 +392,7 @@ func TestVisitFigures(t *testing.T) {
 					return fmt.Sprint(took.Extent.Ratio > 0, took.Extent.Highest), err
 				}, map[bool]string{false: "false 0", true: "true " + fmt.Sprint(want.Float(want.Max()))}[ratio > 0]},
 			} {
-				d := NewDecoder(expected, nil)
+				d := NewDecoder(expected, NewPayloads(nil))
 				got, err := test.got(d.Visit(&hdrlog.Interval{Length: 1, Payload: payload}, Place{}))
 				if err != nil || got != test.want {
 					t.Errorf("%s of ratio %v, every %v: %s, %v, want %s", test.name, ratio, expected, got, err, test.want)
