@@ -89,7 +89,7 @@ func (b *browser) await(t *testing.T, promise string) string {
 // TestBrowserKeys uses a page without a pointer.
 func TestBrowserKeys(t *testing.T) {
 	b := newBrowser(t)
-	b.open(t, "../../testdata/logs/node1.hdr")
+	b.open(t, "-linear", "../../testdata/logs/node1.hdr")
 	press := func(target, key string, shift bool) {
 		t.Helper()
 		b.eval(t, `document.querySelector('`+target+`').dispatchEvent(new KeyboardEvent('keydown', { key: '`+key+`', shiftKey: `+map[bool]string{true: "true", false: "false"}[shift]+`, bubbles: true, cancelable: true }))`)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/picture/page/pagetest"
 )
 
@@ -26,6 +29,9 @@ type spike struct {
 func spikes(p *pagetest.Page, count int) (all []spike) {
 	for n, s := range p.Series {
 		line := p.Lines[n][0]
+		if s.Rest {
+			continue // it has no read-out
+		}
 		for i, v := range line.V {
 			all = append(all, spike{s.Label, (line.S[i] + line.D[i]/2) / 1000, v})
 		}
@@ -34,12 +40,44 @@ func spikes(p *pagetest.Page, count int) (all []spike) {
 	return all[:count]
 }
 
-// TestBrowserSpikes points at the pixel of each of the highest points of an hour. The read-out has
-// its value. A click shows it.
+// day writes a day of twenty tags with an interval a minute, and returns its path.
+func day(t *testing.T) string {
+	t.Helper()
+	w := newWriter(t, filepath.Join(t.TempDir(), "day.hdr"))
+	random := rand.New(rand.NewPCG(1, 2))
+	for minute := range 1440 {
+		for tag := range 20 {
+			h, err := histogram.New(histogram.Layout{Digits: 2, Lowest: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 10 {
+				h.Record(int64(1e6*random.ExpFloat64()), 1)
+			}
+			if random.IntN(500) == 0 {
+				h.Record(int64(1e8*(1+random.Float64())), 1)
+			}
+			if err := w.log.Interval(fmt.Appendf(nil, "tag%02d", tag), 60*float64(minute), 60, h); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.log.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return w.file.Name()
+}
+
+// TestBrowserSpikes points at the pixel of each of the highest points of an hour and of a day. The
+// read-out has its value. A click shows it.
 func TestBrowserSpikes(t *testing.T) {
-	b, log := newBrowser(t), hour(t, 600)
-	for _, kind := range []string{"timeline", "heatmap"} {
-		p := b.open(t, "-if", log, "-ovr", "1000000", "-unit", "ms", "-type", kind)
+	b, hour := newBrowser(t), hour(t, 600)
+	for _, c := range []struct {
+		log, kind string
+		interval  float64
+	}{{hour, "timeline", 1}, {hour, "heatmap", 1}, {day(t), "timeline", 60}} {
+		kind := c.kind
+		p := b.open(t, "-if", c.log, "-ovr", "1000000", "-unit", "ms", "-type", kind)
 		all := spikes(p, 40)
 		left, y := b.at(t, "time", 0)
 		right, _ := b.at(t, "time", 1)
@@ -77,7 +115,7 @@ func TestBrowserSpikes(t *testing.T) {
 			b.do(t, chromedp.MouseEvent(event, x, y, chromedp.ButtonLeft))
 		}
 		var from, to float64
-		if _, err := fmt.Sscanf(b.eval(t, "location.hash"), "#t=%f,%f", &from, &to); err != nil || from > all[0].middle || to < all[0].middle || to-from > 25 {
+		if _, err := fmt.Sscanf(b.eval(t, "location.hash"), "#t=%f,%f", &from, &to); err != nil || from > all[0].middle || to < all[0].middle || to-from > 25*c.interval {
 			t.Errorf("%s: a click at %v shows %s", kind, all[0].middle, b.eval(t, "location.hash"))
 		}
 	}
@@ -126,6 +164,10 @@ func TestBrowserTable(t *testing.T) {
 	if found = b.eval(t, "document.querySelector('#summary tbody tr').cells[0].textContent"); !strings.Contains(found, label) {
 		t.Errorf("found %s, not %s", found, label)
 	}
+	b.do(t, chromedp.Click(chromedp.CSS("#summary tbody th button")))
+	if got := b.eval(t, "[...document.querySelectorAll('#toggles [aria-pressed=true]')].map(b => b.textContent)"); got != found {
+		t.Errorf("a click at %s shows %s", found, got)
+	}
 	b.open(t, "-ovr", "1000000", "-unit", "ms", "-sla", "99=20,max<=300", "../../testdata/logs/node1.hdr")
 	var cells [][]string
 	if err := json.Unmarshal([]byte(b.eval(t, "JSON.stringify([...document.querySelectorAll('#summary tbody tr')].map(r => [...r.cells].map(c => c.textContent)))")), &cells); err != nil {
@@ -157,7 +199,7 @@ func TestBrowserTable(t *testing.T) {
 // TestBrowserAddress changes what a page shows, and opens its address. That shows the same.
 func TestBrowserAddress(t *testing.T) {
 	b := newBrowser(t)
-	b.open(t, "../../testdata/logs/many-tags.hdr")
+	b.open(t, "-linear", "../../testdata/logs/many-tags.hdr")
 	if got := b.eval(t, "document.getElementById('range').textContent"); !strings.Contains(got, "Time 0 is 20") {
 		t.Errorf("no date: %q", got)
 	}
@@ -166,7 +208,7 @@ func TestBrowserAddress(t *testing.T) {
 	b.drag(t, 0.2, 0.7)
 	state := "location.hash + [...document.querySelectorAll('[aria-pressed]')].map(b => b.textContent + b.getAttribute('aria-pressed'))"
 	want := b.eval(t, state)
-	for _, part := range []string{"t=", "&log=1", "&heat=1", "&rest=0", "&hide="} {
+	for _, part := range []string{"t=", "&log=", "&heat=1", "&rest=0", "&hide="} {
 		if !strings.Contains(want, part) {
 			t.Errorf("%s is not in %s", part, want)
 		}

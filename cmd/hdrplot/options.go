@@ -283,7 +283,7 @@ func (o *options) dress(p *picture.Picture) {
 	if !o.given["p"] && o.kind == picture.Timeline {
 		p.KeepMaxima()
 	}
-	p.LogValues = look.LogValues || !o.linear && o.format != picture.HTML && p.Steep()
+	p.LogValues = look.LogValues || !o.linear && p.Steep()
 	if !o.diff { // a ratio has no unit
 		p.Unit = look.Unit
 		return

@@ -185,6 +185,7 @@ func (f *follower) save(c *urfave.Context) error {
 
 func (f *follower) dress(p *picture.Picture) {
 	f.options.dress(p)
+	p.LogValues = f.options.picture.LogValues // the axis does not change by itself
 	p.Title, p.Span = f.title, fmt.Sprintf("each %v s", float64(f.size)/1000)
 	f.fixed = nil
 	for _, m := range p.Marks {

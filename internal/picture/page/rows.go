@@ -2,10 +2,10 @@ package page
 
 import (
 	"bytes"
-	"compress/flate"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"github.com/klauspost/compress/flate"
 	"math"
 )
 

@@ -6,6 +6,7 @@ import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
 import { drawTime, drawRates, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
 import { connect } from './live.js';
+import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
 import { columnsOf, textOf, sorted, csvOf, rowOf, levels } from './table.js';
 
 const element = id => document.getElementById(id);
@@ -188,7 +189,7 @@ function readLine(chart, g, s, points, n, name, text, found = () => {}) {
   found(p);
   const colour = g.fillStyle = page.theme.lines[s.colours[n]];
   dot(g, chart.px((p.start + p.end) / 2), chart.py(p.value), 3.5);
-  return [item(colour, name + ' ' + (low && low.value < p.value ? text(low.value) + ' to ' : '') + text(p.value))];
+  return [item(colour, name + ' ' + (low && text(low.value) !== text(p.value) ? text(low.value) + ' to ' : '') + text(p.value))];
 }
 
 // worst is the highest of what the column shows that is pointed at.
@@ -243,6 +244,7 @@ function describe() {
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
   element('precision').textContent = !hasTime ? 'The numbers are those of the curves. For a percentile between two points of a curve, it is that of the second.' : whole && data.summary.length ? 'All numbers are as precise as the log.'
     : 'Percentiles have ' + data.digits + ' significant digits, as the curves. All other numbers are as precise as the log.';
+  if (hasTime && !data.lines.rate) element('precision').textContent += ' Beside a tag stand its line over time, and the range of its values from 50% to the maximum with a mark at 99%, on one logarithmic scale.';
   for (const id of ['whole', 'left', 'right', 'out']) element(id).disabled = whole;
   element('back').disabled = !view.past.length;
   element('log').setAttribute('aria-pressed', page.log);
@@ -315,6 +317,9 @@ function solo(s) {
 
 // ---- table ----
 
+// mostUnsorted is the number of series above which the table begins with the highest maximum.
+const mostUnsorted = 24;
+
 function buildTable() {
   const place = new Map(data.summary.map((r, i) => [r.label, i])), at = r => place.get(r.label) ?? 0;
   rows = !hasTime ? store.filter(s => s.curve).map(s => rowOf(s, l => valueAt(s.curve, nines(l / 100)))) : view.isWhole && data.summary.length ? data.summary : tableOf(store, view.from, view.to, levels).sort((a, b) => at(a) - at(b));
@@ -327,6 +332,7 @@ function buildTable() {
     rows = rows.map(r => ({ ...r, verdicts: verdictsOf(sumOf(byLabel.get(r.label), view.from, view.to), limits) }));
   }
   const columns = columnsOf(rows, data.unit, limits).filter(column => hasTime || rows.some(r => textOf(column, r)));
+  if (!sortBy && store.length > mostUnsorted) sortBy = { column: columns.findIndex(column => column.name.startsWith('max')), descending: true };
   if (sortBy) rows = sorted(rows, columns[sortBy.column], sortBy.descending);
   const head = columns.map((column, i) => {
     const sortedHere = sortBy && sortBy.column === i, th = make('th', { scope: 'col' });
@@ -338,8 +344,21 @@ function buildTable() {
     } }));
     return th;
   });
+  const body = bodyOf(rows.slice(0, mostRows), columns);
+  if (hasTime && !data.lines.rate) {
+    const byLabel = new Map(store.map(s => [s.label, s])), scale = scaleOf(rows);
+    body.forEach((row, i) => {
+      const r = rows[i], s = byLabel.get(r.label), colour = page.theme.lines[s.colours[0]];
+      const name = make('button', { type: 'button', textContent: named(r.label), title: 'this series alone, or all again', onclick: () => {
+        solo(s);
+        element('toggles').scrollIntoView();
+      } });
+      const pictures = [sparkline(s.lines[0].points, view.from, view.to, scale), rangeOf(r, scale)].map(path => draw(path, colour));
+      row.cells[0].replaceChildren(make('div', {}, name, make('span', {}, ...pictures)));
+    });
+  }
   element('summary').tHead.replaceChildren(make('tr', {}, ...head));
-  element('summary').tBodies[0].replaceChildren(...bodyOf(rows.slice(0, mostRows), columns));
+  element('summary').tBodies[0].replaceChildren(...body);
   const more = element('more');
   more.hidden = rows.length <= mostRows;
   more.textContent = 'all ' + rows.length + ' rows';

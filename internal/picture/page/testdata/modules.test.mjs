@@ -7,6 +7,7 @@ import * as ticks from './ticks.js';
 import * as store from './store.js';
 import { drawMarks } from './charts.js';
 import { View } from './state.js';
+import * as overview from './overview.js';
 import * as table from './table.js';
 
 for (const g of JSON.parse(readFileSync('golden.json'))) {
@@ -114,6 +115,16 @@ test('texts at marks do not overlap', () => {
   assert.equal(texts.length, 8);
   assert.ok(texts.some(t => t.text === 'and 15 more') && texts.every(t => t.end <= 1000));
   for (const a of texts) for (const b of texts) assert.ok(a === b || a.y !== b.y || a.end <= b.x || b.end <= a.x, `${a.text} and ${b.text}`);
+});
+
+test('the overview', () => {
+  const rows = [{ percentiles: [1, 2, 4, 8, 16], max: 16 }, { percentiles: [2, 3, 4, 5, 6], max: 64 }], scale = overview.scaleOf(rows);
+  assert.equal(scale(64), 1);
+  assert.ok(scale(1) < scale(4) && scale(4) < scale(16) && scale(0) === 0);
+  const points = [{ start: 0, end: 1000, value: 64 }, { start: 3000, end: 3000, value: 1 }, { start: 9000, end: 10000, value: 16 }], columns = overview.sparkline(points, 0, 10000, scale).split('M').slice(1);
+  assert.equal(columns.length, 5 + 1 + 5);
+  assert.ok(columns[0].startsWith('0 18V0.0') && columns.at(-1).startsWith('98 18V'));
+  assert.match(overview.rangeOf(rows[0], scale), /^M14\.3 7H41.*M.* 7H71.*h2v14h-2z$/);
 });
 
 test('the table', () => {
