@@ -223,3 +223,30 @@ func TestBrowserAddress(t *testing.T) {
 	b.until(t, "document.querySelectorAll('#toggles [aria-pressed=false]').length === 0 && document.getElementById('log').getAttribute('aria-pressed') === 'false'")
 	b.checkConsole(t)
 }
+
+// TestBrowserFacets opens a page of twelve lines. Each has a chart of its own.
+func TestBrowserFacets(t *testing.T) {
+	b := newBrowser(t)
+	b.open(t, "../../testdata/logs/many-tags.hdr")
+	pressed := "document.getElementById('facets').getAttribute('aria-pressed')"
+	height := "document.getElementById('time').clientHeight"
+	facets := b.eval(t, pressed+" + ' ' + "+height)
+	b.hover(t, "time", 0.4)
+	if got := b.eval(t, "document.querySelectorAll('#readout i').length"); got != "12" {
+		t.Errorf("%s lines are read out", got)
+	}
+	b.screenshot(t, "hdrplot-facets.png")
+	pixels := b.pixels(t, "time")
+	b.do(t, chromedp.Click(chromedp.CSS("#facets")))
+	if got := b.eval(t, pressed+" + ' ' + "+height); got != "false 600" || facets != "true 923" || b.pixels(t, "time") == pixels {
+		t.Errorf("%s, with facets %s", got, facets)
+	}
+	if got := b.eval(t, "location.hash"); got != "#facets=0" {
+		t.Errorf("address %s", got)
+	}
+	b.open(t, "-facet", "tag", "../../testdata/logs/node1.hdr")
+	if got := b.eval(t, pressed); got != "true" {
+		t.Errorf("-facet: %s", got)
+	}
+	b.checkConsole(t)
+}

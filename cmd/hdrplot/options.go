@@ -144,8 +144,6 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, cli.Usagef("-sla is a limit for values, and -diff draws ratios")
 	case o.picture.Facets && c.String("facet") != "tag":
 		return nil, cli.Usagef("-facet %q is not tag", c.String("facet"))
-	case o.picture.Facets && o.format == picture.HTML:
-		return nil, cli.Usagef("-facet: a page shows a series alone at a shift-click; choose png, svg or pdf")
 	}
 	return o, o.parseLevels(c)
 }

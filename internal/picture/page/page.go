@@ -27,6 +27,8 @@ type Data struct {
 	Cells  Chart `json:"cells"`
 	Curves Chart `json:"curves"`
 	Heat   bool  `json:"heat"`
+	// Facets has a chart for each series at first.
+	Facets bool `json:"facets,omitempty"`
 	// Log makes the axes of values logarithmic at first.
 	Log bool `json:"log"`
 	// Live is set if the page gets further data: each Data event replaces all, each rows event is

@@ -10,6 +10,7 @@ export class Chart {
   begin(height, below) {
     this.width = this.canvas.clientWidth || 600;
     this.height = height;
+    this.places = null;
     this.g = this.clear(this.canvas);
     this.clear(this.over);
     this.plot = { left: 0, right: this.width - 16, top: 10, bottom: height - below };
@@ -41,6 +42,7 @@ export class Chart {
     if (right.length) this.plot.right = Math.floor(this.plot.right - width(right));
   }
 
+  // axes draws the axes. An axis whose title is null has none, and the horizontal one no labels either.
   axes(theme, xTitle, yTitle) {
     const { g, plot } = this;
     Object.assign(g, { strokeStyle: theme.grid, fillStyle: theme.text, lineWidth: 1, textBaseline: 'middle', textAlign: 'right' });
@@ -55,17 +57,20 @@ export class Chart {
       if (!t.label) continue;
       const x = Math.round(this.px(t.value)) + 0.5, [label, below] = t.label.split('\n'), half = g.measureText(label).width / 2;
       stroke(g, [[x, plot.top], [x, plot.bottom]]);
+      if (xTitle === null) continue;
       g.textAlign = x + half > this.width ? 'right' : x - half < 0 ? 'left' : 'center';
       g.fillText(label, x, plot.bottom + 7);
       if (below) g.fillText(below, x, plot.bottom + 22);
     }
     g.textAlign = 'center';
-    g.fillText(xTitle, (plot.left + plot.right) / 2, this.height - 17);
-    g.save();
-    g.translate(2, (plot.top + plot.bottom) / 2);
-    g.rotate(-Math.PI / 2);
-    g.fillText(titled(this.y, yTitle), 0, 0);
-    g.restore();
+    if (xTitle !== null) g.fillText(xTitle, (plot.left + plot.right) / 2, this.height - 17);
+    if (yTitle !== null) {
+      g.save();
+      g.translate(2, (plot.top + plot.bottom) / 2);
+      g.rotate(-Math.PI / 2);
+      g.fillText(titled(this.y, yTitle), 0, 0);
+      g.restore();
+    }
     g.strokeStyle = theme.faint;
     stroke(g, [[plot.left + 0.5, plot.top], [plot.left + 0.5, plot.bottom + 0.5], [plot.right, plot.bottom + 0.5]]);
   }

@@ -80,6 +80,7 @@ export function drawTime(chart, page) {
     if (heat) for (const w of startsIn(s.windows, from, to)) { if (w.count) { range.add(w.min); range.add(w.max); } }
     else for (const line of s.lines) for (const p of startsIn(line.points, from, to)) range.add(p.value);
   }
+  if (page.facets && !heat && shown.length > 1) return drawFacets(chart, page, what, range);
   drawChart(chart, page, what, range, width => timeAxis(data, from, to, width), () => {
     if (heat) drawHeat(chart, page, shown);
     else drawLines(chart, page, what);
@@ -87,6 +88,32 @@ export function drawTime(chart, page) {
     for (const l of what.limits) drawLevel(chart, theme, l);
     drawMarks(chart, theme, data.marks.filter(m => m.time >= from && m.time <= to));
   });
+}
+
+// drawFacets draws a small chart for each series, and one for the band, above one axis of time. The places of the chart are where
+// those of series are.
+function drawFacets(chart, page, what, range) {
+  const { data, view, theme, series, band } = page, below = data.absolute ? 60 : 46, rows = [...series, ...band.length ? [null] : []];
+  const high = Math.max((page.height - below - 10) / rows.length, page.height / 9), g = chart.begin(Math.round(high * rows.length) + below + 10, below), end = chart.plot.bottom;
+  what.limits.forEach(l => range.add(l.value));
+  chart.y = valueAxis(what, range, page.log, 3);
+  chart.fit([]);
+  chart.x = timeAxis(data, view.from, view.to, chart.plot.right - chart.plot.left);
+  chart.places = new Map();
+  rows.forEach((s, i) => {
+    const last = i === rows.length - 1;
+    Object.assign(chart.plot, { top: 10 + i * high + 16, bottom: last ? end : 10 + (i + 1) * high - 3 });
+    chart.places.set(s, { ...chart.plot });
+    chart.axes(theme, last ? chart.x.title : null, i === rows.length >> 1 ? what.name : null);
+    Object.assign(g, { textAlign: 'left', textBaseline: 'bottom', fillStyle: theme.text });
+    g.fillText(s ? s.label || 'untagged' : 'the other ' + band.length, chart.plot.left + 2, chart.plot.top);
+    chart.clip();
+    drawLines(chart, { view, theme, series: s ? [s] : [], band: s ? [] : band }, what);
+    for (const l of what.limits) drawLevel(chart, theme, l);
+    g.restore();
+  });
+  Object.assign(chart.plot, { top: 10, bottom: end });
+  drawMarks(chart, theme, data.marks.filter(m => m.time >= view.from && m.time <= view.to));
 }
 
 function drawLevel(chart, theme, limit) {
@@ -204,7 +231,7 @@ export function drawRates(chart, page, above) {
   const series = page.series.map(s => ({ ...s, lines: [{ name: '', points: ratesOf(s) }] }));
   for (const s of series) for (const p of startsIn(s.lines[0].points, from, to)) range.add(p.value);
   range.add(0);
-  drawChart(chart, { ...page, log: false }, data.rates, range, width => timeAxis(data, from, to, width), () => drawLines(chart, { view, theme, series, band: [] }, data.rates), () => {});
+  drawChart(chart, { ...page, log: false }, { ...data.rates, log: false }, range, width => timeAxis(data, from, to, width), () => drawLines(chart, { view, theme, series, band: [] }, data.rates), () => {});
 }
 
 // drawCurve draws percentile curves: [series, curve] each.

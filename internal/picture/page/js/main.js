@@ -17,7 +17,7 @@ const make = (kind, properties = {}, ...children) => {
 };
 const named = label => label || 'untagged';
 
-const page = { data: null, view: null, log: false, heat: false, theme: null, series: [], band: [], scaled: showScale };
+const page = { data: null, view: null, log: false, heat: false, facets: false, theme: null, series: [], band: [], scaled: showScale };
 let data, store = [], view, hasTime;
 
 // load takes all data. What the reader chose stays.
@@ -44,13 +44,18 @@ function choose() {
   const show = new Set(chosen.getAll('show')), hide = new Set(chosen.getAll('hide'));
   [page.log, page.heat, bandShown] = [flag('log', data.log), flag('heat', data.heat), flag('rest', true)];
   for (const s of store) s.shown = s.rest ? show.has(s.label) : !hide.has(s.label);
+  page.facets = flag('facets', faceted());
 }
+
+// faceted reports whether the page has facets at first: if it was asked for them, or if there are more than eight lines.
+function faceted() { return data.facets || store.filter(s => !s.rest).length > 8; }
 
 function remember() {
   const parts = [tail === null ? view.address(data.live) : tail && data.live ? 'last=' + tail / 1000 : ''], flag = (name, on, usual) => { if (on !== usual) parts.push(name + '=' + Number(on)); };
   flag('log', page.log, data.log);
   flag('heat', page.heat, data.heat);
   flag('rest', bandShown, true);
+  flag('facets', page.facets, faceted());
   for (const s of store) if (s.shown === s.rest) parts.push((s.rest ? 'show=' : 'hide=') + encodeURIComponent(s.label));
   const address = parts.filter(part => part).join('&');
   history.replaceState(null, '', address ? '#' + address : location.pathname + location.search);
@@ -114,7 +119,7 @@ function drawPointer() {
   const g2 = lines(curveChart, pointer.nines === null ? null : curveChart.px(pointer.nines), null);
   if (hasTime) {
     // The value that is pointed at among the curves is a line in the timeline, and the time that is pointed at there has its own curves.
-    const g = lines(timeChart, at.time === null ? null : timeChart.px(at.time), data.lines.rate || at.value === null ? null : timeChart.py(at.value));
+    const g = lines(timeChart, at.time === null ? null : timeChart.px(at.time), data.lines.rate || at.value === null || timeChart.places ? null : timeChart.py(at.value));
     if (pointer.dragFrom !== null) {
       const from = timeChart.px(pointer.dragFrom), x = timeChart.px(at.time), { plot } = timeChart;
       Object.assign(g, { globalAlpha: 0.2, fillStyle: theme.faint });
@@ -187,8 +192,10 @@ function readLine(chart, g, s, points, n, name, text, found = () => {}) {
   const { low, high } = extremesOf(points, t - pixel, t + pixel, longest(points)), p = high || nearest(points, t);
   if (!p) return [];
   found(p);
-  const colour = g.fillStyle = page.theme.lines[s.colours[n]];
+  const colour = g.fillStyle = page.theme.lines[s.colours[n]], { top, bottom } = chart.plot;
+  Object.assign(chart.plot, chart.places?.get(s));
   dot(g, chart.px((p.start + p.end) / 2), chart.py(p.value), 3.5);
+  Object.assign(chart.plot, { top, bottom });
   return [item(colour, name + ' ' + (low && text(low.value) !== text(p.value) ? text(low.value) + ' to ' : '') + text(p.value))];
 }
 
@@ -249,7 +256,8 @@ function describe() {
   element('back').disabled = !view.past.length;
   element('log').setAttribute('aria-pressed', page.log);
   element('heat').setAttribute('aria-pressed', page.heat);
-  element('heat').disabled = !hasTime;
+  element('facets').setAttribute('aria-pressed', page.facets);
+  element('heat').disabled = element('facets').disabled = !hasTime;
 }
 
 function showScale(least, most) {
@@ -405,9 +413,9 @@ const actions = {
     drawPointer();
     if (worst) go(() => view.around(worst.start, worst.end));
   },
-  log: () => { page.log = !page.log; changed(); }, heat: () => { page.heat = !page.heat; changed(); }, all: () => solo(null), csv: saveCSV,
+  log: () => { page.log = !page.log; changed(); }, heat: () => { page.heat = !page.heat; changed(); }, facets: () => { page.facets = !page.facets; changed(); }, all: () => solo(null), csv: saveCSV,
 };
-const keys = { 0: 'whole', b: 'back', a: 'left', d: 'right', '+': 'in', '=': 'in', '-': 'out', l: 'log', h: 'heat', n: 'all', c: 'csv' };
+const keys = { 0: 'whole', b: 'back', a: 'left', d: 'right', '+': 'in', '=': 'in', '-': 'out', l: 'log', h: 'heat', f: 'facets', n: 'all', c: 'csv' };
 
 function place(chart, event) {
   const box = chart.over.getBoundingClientRect();
