@@ -1,7 +1,7 @@
 // The overview: in the table, a small picture of each series over time, and of the range of its values, on one logarithmic scale.
 import { startsIn } from './store.js';
 
-const width = 100, height = 18, columns = 50;
+const width = 80, height = 18, columns = 40;
 
 // scaleOf returns where values stand on the scale of rows of the table, from 0 to 1.
 export function scaleOf(rows) {

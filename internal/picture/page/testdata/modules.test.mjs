@@ -122,9 +122,9 @@ test('the overview', () => {
   assert.equal(scale(64), 1);
   assert.ok(scale(1) < scale(4) && scale(4) < scale(16) && scale(0) === 0);
   const points = [{ start: 0, end: 1000, value: 64 }, { start: 3000, end: 3000, value: 1 }, { start: 9000, end: 10000, value: 16 }], columns = overview.sparkline(points, 0, 10000, scale).split('M').slice(1);
-  assert.equal(columns.length, 5 + 1 + 5);
-  assert.ok(columns[0].startsWith('0 18V0.0') && columns.at(-1).startsWith('98 18V'));
-  assert.match(overview.rangeOf(rows[0], scale), /^M14\.3 7H41.*M.* 7H71.*h2v14h-2z$/);
+  assert.equal(columns.length, 4 + 1 + 4);
+  assert.ok(columns[0].startsWith('0 18V0.0') && columns.at(-1).startsWith('78 18V'));
+  assert.match(overview.rangeOf(rows[0], scale), /^M11\.4 7H33.*M.* 7H57.*h2v14h-2z$/);
 });
 
 test('the table', () => {
