@@ -36,6 +36,7 @@ const lastPush = 5 * time.Second
 // liveFlags are the options that show logs to other programs, or while they are written.
 func liveFlags() []urfave.Flag {
 	return slices.Concat(cli.FollowFlags(), []urfave.Flag{
+		cli.StateFlag(),
 		&urfave.StringFlag{Name: "push", Category: cli.GroupLive,
 			Usage: "send the rows of -st influx to an InfluxDB, those of -st openmetrics to a receiver of Prometheus remote write, or those of -st otlp to one of OpenTelemetry (otlp+http://...), at `URL`; credentials are read from " + credentials},
 		&urfave.IntFlag{Name: "schema", Value: prom.DefaultSchema, Category: cli.GroupLive,
@@ -49,6 +50,8 @@ type liveOptions struct {
 	listen string
 	push   *url.URL
 	prom   prom.Options
+	totals []prom.Total // of the run before
+	remote *prom.Remote // nil before the first row
 }
 
 // parsePush checks the address of -push, which decides what -st is if that is not given.
@@ -82,6 +85,11 @@ func parseLive(c *urfave.Context, o *options) error {
 	l.follow, l.listen = c.Bool("follow"), c.String("listen")
 	if err := cli.CheckFollow(c, "lt", "baseline"); err != nil {
 		return err
+	}
+	if cli.Given(c, "state") {
+		if err := checkState(c, o); err != nil {
+			return err
+		}
 	}
 	schema := o.format.maxSchema
 	if l.listen != "" || l.push != nil && o.format.receiver.native {
@@ -119,6 +127,22 @@ func parseLive(c *urfave.Context, o *options) error {
 	l.prom = prom.Options{Metric: o.metric, Schema: c.Int("schema"), Percentiles: o.percentiles}
 	if l.listen != "" {
 		return checkMetric(o)
+	}
+	return nil
+}
+
+// checkState returns an error if the output needs more of the past than a state file has.
+func checkState(c *urfave.Context, o *options) error {
+	switch {
+	case o.series.Window == 0:
+		return cli.Usagef("-state needs -agg, such as -agg 1")
+	case o.series.Moving > 0:
+		return cli.Usagef("-state does not go with moving windows (-mwp, -mwpl)")
+	case cli.Given(c, "sla"):
+		return cli.Usagef("-state does not go with -sla")
+	case o.live.push == nil && (o.live.listen == "" || o.format.rows != nil) && !o.format.resumes:
+		able := names(func(f *format) bool { return f.resumes })
+		return cli.Usagef("-state goes with -push, -listen, or rows that have no beginning, no end and no totals: -st %s", strings.Join(able, " or -st "))
 	}
 	return nil
 }
@@ -182,7 +206,7 @@ func runFollow(c *urfave.Context, d *cli.Diagnostics, o *options, g *gates) erro
 	if f.port != nil {
 		defer f.port.Close()
 	}
-	return cli.WriteFile("", c.App.Writer, nil, f.run)
+	return cli.WriteFollowed(c, f.run, f.run)
 }
 
 // A follower shows what is merged: as rows, as a table, and to Prometheus. It is a [live.Sink].
@@ -197,6 +221,8 @@ type follower struct {
 	rows      *series.Live
 	pusher    *push.Pusher // nil without -push
 	collector *prom.Collector
+	waiting   []waitingSum // with -state
+	saved     int          // of these, how many the last state has
 	table     *liveTable
 	scratch   histogram.Histogram
 }
@@ -216,6 +242,9 @@ func (f *follower) run(w io.Writer) error {
 	}
 	if out != nil {
 		f.rows = series.NewLive(&f.options.series, newRowSink(f.c, f.diagnostics, f.options, out).row)
+	}
+	if f.port != nil {
+		f.collector = prom.NewCollector(f.options.promOptions())
 	}
 	some, err := cli.Follow(f.c, f.options.series.Window, f, cli.FollowHooks{Start: f.serve, Stopped: func() {
 		if f.pusher != nil {
@@ -280,7 +309,6 @@ func (f *follower) serve(m *live.Merger) (end func()) {
 	if f.pusher != nil {
 		sender = f.pusher.State
 	}
-	f.collector = prom.NewCollector(f.options.promOptions())
 	f.collector.Watch(m.States, sender)
 	return f.port.Start(f.collector.Handler())
 }
@@ -316,17 +344,23 @@ func (f *follower) show(m *merge.Merged, late bool) error {
 	return err
 }
 
-// collect adds a sum to what scrapes and the table show.
-func (f *follower) collect(m *merge.Merged, late bool) error {
-	if f.collector == nil && f.table == nil {
-		return nil
-	}
+// scale finds the scale of a tag, which the comments of its logs say.
+func (f *follower) scale(tag []byte) error {
 	if f.options.scale.Ratio == 0 {
 		if err := f.options.setScale(); err != nil {
 			return err
 		}
 	}
-	if _, err := f.options.scaleOf(m.Tag); err != nil {
+	_, err := f.options.scaleOf(tag)
+	return err
+}
+
+// collect adds a sum to what scrapes and the table show.
+func (f *follower) collect(m *merge.Merged, late bool) error {
+	if f.collector == nil && f.table == nil {
+		return nil
+	}
+	if err := f.scale(m.Tag); err != nil {
 		return err
 	}
 	h, err := m.Histogram(&f.scratch)
@@ -336,12 +370,14 @@ func (f *follower) collect(m *merge.Merged, late bool) error {
 	if f.table != nil {
 		err = f.table.add(m, h)
 	}
-	if err == nil && f.collector != nil {
-		if late {
-			err = f.collector.Late(m.Tag, h)
-		} else {
-			err = f.collector.Window(m.Tag, m.Window.End, h)
-		}
+	switch {
+	case err != nil || f.collector == nil:
+	case f.c.String("state") != "":
+		err = f.wait(m, late)
+	case late:
+		err = f.collector.Late(m.Tag, h)
+	default:
+		err = f.collector.Window(m.Tag, m.Window.End, h)
 	}
 	if err != nil {
 		return &merge.SumError{Err: err}

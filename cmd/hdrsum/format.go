@@ -63,6 +63,8 @@ type format struct {
 	clash func(last, now int64) error
 	// totals reports that rows show totals since the log began.
 	totals bool
+	// resumes reports that rows have no beginning, no end and no totals: a later run can go on.
+	resumes bool
 	// maxSchema is the highest -schema that rows take, 0 if they have none.
 	maxSchema int
 	// receiver is what -push sends rows to, if it can.

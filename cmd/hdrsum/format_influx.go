@@ -18,7 +18,7 @@ import (
 
 // influxFormat is the line protocol of InfluxDB.
 var influxFormat = format{
-	name: "influx", uses: rowOptions,
+	name: "influx", resumes: true, uses: rowOptions,
 	flags: []urfave.Flag{
 		&urfave.StringFlag{Name: "metric", Value: "latency", Category: cli.GroupSeries,
 			Usage: "the `NAME` of the metric of openmetrics, and of the measurement of influx"},

@@ -46,7 +46,8 @@ var openMetricsFormat = format{
 	receiver: &rowReceiver{
 		at: remoteWrite, header: prom.RemoteHeader, encode: prom.Snappy, native: true,
 		rows: func(p *push.Pusher, o *options) (output.RowWriter, error) {
-			return &remoteRows{prom.NewRemote(p, o.promOptions())}, nil
+			o.live.remote = prom.NewRemote(p, o.promOptions())
+			return &remoteRows{o.live.remote}, o.live.remote.Load(o.live.totals)
 		},
 		check: func(o *options) error {
 			switch {

@@ -17,7 +17,7 @@ import (
 // otlpFormat is the protocol of OpenTelemetry: lines of its JSON, or protocol buffers for a
 // receiver.
 var otlpFormat = format{
-	name: "otlp", uses: slices.Concat([]string{"agg", "metric"}, valueOptions),
+	name: "otlp", resumes: true, uses: slices.Concat([]string{"agg", "metric"}, valueOptions),
 	check: func(o *options) error {
 		o.series.Counts = true
 		if !otlpName.MatchString(o.metric) {

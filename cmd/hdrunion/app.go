@@ -50,7 +50,7 @@ func flags() []urfave.Flag {
 		&urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Category: cli.GroupOutput,
 			Usage: "without -grid, join in intervals of at least `TIME`; 0 leaves them as they are"},
 		cli.OutputFlag("write to `FILE`, not to standard output"),
-	}, cli.FollowFlags(), cli.ListenFlags(), cli.RunFlags())
+	}, cli.FollowFlags(), []urfave.Flag{cli.StateFlag()}, cli.ListenFlags(), cli.RunFlags())
 }
 
 // run is the command: it checks the options, joins the logs and writes the result.

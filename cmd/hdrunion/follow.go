@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,13 +33,12 @@ func runFollow(c *urfave.Context, d *cli.Diagnostics, grid int64) error {
 		}
 	}
 	some := false
-	err = cli.WriteFile("", c.App.Writer, nil, func(w io.Writer) error {
-		w = cli.Visible("", c.App.Writer, w)
+	follow := func(w io.Writer) (err error) {
 		out := &liveUnion{w: w, log: hdrlog.NewWriter(w), diagnostics: d, collector: collector}
-		var err error
 		some, err = cli.Follow(c, grid, out, hooks)
 		return err
-	})
+	}
+	err = cli.WriteFollowed(c, func(w io.Writer) error { return follow(cli.Visible("", c.App.Writer, w)) }, follow)
 	if err != nil {
 		return err
 	}
@@ -116,6 +116,45 @@ func (u *liveUnion) Flush() error {
 		return buffered.Flush()
 	}
 	return nil
+}
+
+// A unionState is what a state file has of the output.
+type unionState struct {
+	Size, Base int64
+	Begun      bool
+}
+
+// Save puts the output on the disk.
+func (u *liveUnion) Save() (own []byte, arrived func() bool, err error) {
+	s := unionState{Base: u.base, Begun: u.begun}
+	if err := u.Flush(); err != nil {
+		return nil, nil, err
+	}
+	if file, ok := u.w.(*cli.Appended); ok {
+		if s.Size, err = file.Sync(); err != nil {
+			return nil, nil, err
+		}
+	}
+	own, err = json.Marshal(s)
+	return own, func() bool { return true }, err
+}
+
+// Saved does nothing: the output was on the disk before.
+func (u *liveUnion) Saved() error { return nil }
+
+// Load goes on where Save was.
+func (u *liveUnion) Load(own []byte) error {
+	var s unionState
+	if own != nil {
+		if err := json.Unmarshal(own, &s); err != nil {
+			return err
+		}
+	}
+	if file, ok := u.w.(*cli.Appended); ok {
+		u.base, u.begun = s.Base, s.Begun
+		return file.CutBack(s.Size, own != nil)
+	}
+	return nil // standard output begins again
 }
 
 // Malformed counts a malformed line.

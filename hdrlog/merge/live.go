@@ -3,6 +3,7 @@ package merge
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -164,6 +165,28 @@ func (l *Live) Open() int { return len(l.windows.table.open) }
 
 // Bytes is described at [Live.Open].
 func (l *Live) Bytes() int { return l.windows.bytes }
+
+// State returns what a later Live needs to go on: the end of the last window that was complete, and
+// the windows that are open, which stay so. Give it to [Live.Resume] and [Live.Restore].
+func (l *Live) State() (done int64, open iter.Seq[*Merged]) {
+	return l.done, func(yield func(*Merged) bool) {
+		for _, w := range l.windows.table.open {
+			for _, key := range slices.Sorted(maps.Keys(w.tags)) {
+				if !yield(w.tags[key]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Resume says that the windows that end at or before done were complete in an earlier Live.
+func (l *Live) Resume(done int64) { l.done = done }
+
+// Restore adds what a tag had in a window of an earlier Live.
+func (l *Live) Restore(tag []byte, logStart float64, s *Sum) error {
+	return l.windows.Merge(tag, logStart, s)
+}
 
 // Next returns the input to read next: of those that have unread data, the one that is furthest
 // behind. It returns nil if none has, or if too many windows are open that wait for another input.

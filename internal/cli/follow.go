@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,19 +29,28 @@ func FollowFlags() []cli.Flag {
 	}
 }
 
+// StateFlag is the option of a command whose sink is a [live.Saver].
+func StateFlag() cli.Flag {
+	return &cli.StringFlag{Name: "state", Category: GroupLive, TakesFile: true,
+		Usage: "with -follow, keep in `FILE` how far the command is, so that it goes on there when it is started again; -of is a file that grows then"}
+}
+
 // CheckFollow returns an error if an option makes no sense with -follow, or only with it.
 func CheckFollow(c *cli.Context, never ...string) error {
 	if !c.Bool("follow") {
-		for _, name := range []string{"idle", "for", "listen"} {
+		for _, name := range []string{"idle", "for", "listen", "state"} {
 			if Given(c, name) {
 				return Usagef("-%s needs -follow", name)
 			}
 		}
 		return nil
 	}
-	if Given(c, "of") && c.String("serve") == "" { // a page is saved at the end
-		return Usagef("-of does not go with -follow, since its file appears when it is whole; redirect the output: %s -follow ... > %s",
+	if Given(c, "of") && !Given(c, "state") && c.String("serve") == "" { // a page is saved at the end
+		return Usagef("-of needs -state with -follow, since its file appears when it is whole; or redirect the output: %s -follow ... > %s",
 			c.App.Name, c.String("of"))
+	}
+	if Given(c, "state") && runtime.GOOS == "windows" {
+		return Usagef("-state needs a system that tells files apart, as Linux, macOS and the BSDs do")
 	}
 	for _, name := range append(never, "j", "v", "times") {
 		if Given(c, name) {
@@ -52,7 +62,8 @@ func CheckFollow(c *cli.Context, never ...string) error {
 
 // FollowHooks are what a command does besides. All may be nil.
 type FollowHooks struct {
-	// Start receives the merger before it runs, and returns what to call after that.
+	// Start receives the merger before it runs, and when its state is loaded. It returns what to
+	// call after that.
 	Start func(*live.Merger) (end func())
 	// Stopped is called when a signal comes or the time of -for is over.
 	Stopped func()
@@ -94,13 +105,24 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 		return false, err
 	}
 	merger := live.New(live.Options{
-		Memory: memory,
-		Size:   size, Idle: time.Duration(idle) * time.Millisecond,
+		Memory: memory, State: c.String("state"),
+		Size: size, Idle: time.Duration(idle) * time.Millisecond,
 		Selection: selection, IgnoreTags: c.Bool("it"), Expected: c.Float64("co"), Second: second, Hint: hint, Stop: stop,
 		Tag: tags.of, Forget: func(in *follow.Input) { tags.given.Delete(in); tags.said.Delete(in) },
 	}, sink)
-	options := follow.Options{Notice: merger.Notice, Waiting: merger.Waiting}
-	if f, ok := c.App.Writer.(*os.File); ok {
+	var marks []follow.Mark
+	if c.String("state") != "" {
+		if marks, err = merger.Load(); err != nil {
+			return false, err
+		}
+	}
+	if hooks.Start != nil {
+		defer hooks.Start(merger)()
+	}
+	options := follow.Options{Marks: marks, Notice: merger.Notice, Waiting: merger.Waiting}
+	if info, err := os.Stat(c.String("of")); err == nil {
+		options.Except = info
+	} else if f, ok := c.App.Writer.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			options.Except = info
 		}
@@ -109,9 +131,6 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 	defer follower.Abort()
 	if err := addFollowed(c, follower, tags); err != nil {
 		return false, err
-	}
-	if hooks.Start != nil {
-		defer hooks.Start(merger)()
 	}
 	if limit > 0 {
 		timer := time.AfterFunc(time.Duration(limit)*time.Millisecond, end)

@@ -3,6 +3,7 @@
 package follow
 
 import (
+	"io/fs"
 	"math"
 	"syscall"
 )
@@ -14,4 +15,12 @@ func openFiles() int64 {
 		return math.MaxInt32
 	}
 	return int64(limit.Cur)
+}
+
+// identity returns what tells a file from all others of this machine.
+func identity(info fs.FileInfo) (device, inode uint64) {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Dev), uint64(s.Ino)
+	}
+	return 0, 0
 }

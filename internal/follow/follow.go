@@ -47,6 +47,9 @@ type Options struct {
 	Gone time.Duration
 	// Files is the number of files that may be open, 0 for what the system allows.
 	Files int64
+	// Marks, if any, are what [Follower.Marks] returned before. No log is read again before its
+	// mark.
+	Marks []Mark
 	// Notice, if set, receives what happens to an input, such as "was truncated". It can be called
 	// from several goroutines at once.
 	Notice func(input, text string)
@@ -64,6 +67,9 @@ type Follower struct {
 	done    chan struct{} // closed by Close
 	poller  sync.WaitGroup
 	opened  atomic.Int64 // files
+
+	marking sync.Mutex // is locked last
+	marks   []marked
 
 	mu       sync.Mutex
 	inputs   []*Input
@@ -111,7 +117,11 @@ func New(o Options) *Follower {
 	if o.Waiting == nil {
 		o.Waiting = func(*Input, bool) {}
 	}
-	return &Follower{options: o, found: make(chan *Input), done: make(chan struct{})}
+	f := &Follower{options: o, found: make(chan *Input), done: make(chan struct{})}
+	for _, m := range o.Marks {
+		f.marks = append(f.marks, marked{m, false})
+	}
+	return f
 }
 
 // AddFile adds the file at path, which may not exist yet. It returns nil if another input already
@@ -151,6 +161,7 @@ func (f *Follower) Start() (now []*Input, later <-chan *Input) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.started = true
+	f.missing()
 	f.poller.Add(2)
 	now, f.pending = f.pending, nil
 	wake := make(chan struct{}, 1)

@@ -27,6 +27,7 @@ type Input struct {
 	unread  string       // why a log of that name is not read, empty if it is
 	waiting bool         // a read waits for data
 	opened  bool         // there was a log
+	looked  bool         // there was a look
 	matched bool         // a pattern found the file, and finds it again when it comes back
 	gone    time.Time    // since when no file has the name, if there was one
 	left    bool         // it is gone for so long that its file is closed at its end
@@ -40,6 +41,7 @@ type generation struct {
 	offset int64 // of the next byte to read
 	info   fs.FileInfo
 	head   []byte    // how the file began when it was read
+	mark   *Mark     // how far it was read before, nil if it was not
 	seen   time.Time // when it was modified, as of the last look
 	// settled is set at the second look after the file was replaced. What the writer wrote before
 	// it replaced the file is there then.
@@ -52,6 +54,11 @@ type Log struct {
 	stream io.Reader // of an input that is read once, else nil
 	file   *os.File
 	err    error
+
+	info    fs.FileInfo
+	resumed *Mark
+	head    []byte // as that of the generation, guarded by the input's mu
+	size    int64  // of what was read
 }
 
 // Name returns the name of the input.
@@ -101,6 +108,10 @@ func (in *Input) look() (news string) {
 	}
 	if len(in.files) > 1 {
 		in.files[0].settled = true
+	}
+	if !in.looked {
+		in.looked = true
+		in.renamed()
 	}
 	if err == nil && (in.newest == nil || !os.SameFile(in.newest, info)) {
 		err = in.open()
@@ -166,7 +177,7 @@ func (in *Input) open() error {
 		return err
 	}
 	in.newest, in.left = info, false
-	in.files = append(in.files, generation{file: file, info: info})
+	in.files = append(in.files, generation{file: file, info: info, mark: in.follower.resume(file, info)})
 	return nil
 }
 
@@ -182,8 +193,10 @@ func (in *Input) Next() (*Log, error) {
 		if len(in.files) > 0 && in.phase != aborted {
 			g := &in.files[0]
 			g.offset, g.head, in.opened = 0, nil, true
+			l := &Log{in: in, file: g.file, info: g.info, resumed: g.mark}
+			g.mark = nil
 			in.mu.Unlock()
-			return &Log{in: in, file: g.file}, nil
+			return l, nil
 		}
 		phase := in.phase
 		in.ended = phase == following && in.left && in.matched
@@ -325,6 +338,7 @@ func (l *Log) advance(read []byte) {
 	g := &l.in.files[0]
 	g.offset += int64(len(read))
 	g.head = append(g.head, read[:min(len(read), headSize-len(g.head))]...)
+	l.head, l.size = g.head, g.offset
 }
 
 // headSize is the number of bytes by which a file is recognized: enough for the time comments,

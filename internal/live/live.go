@@ -49,6 +49,9 @@ type Options struct {
 	Second hdrlog.SecondNumber
 	// Forget, if set, is called when an input is gone for good.
 	Forget func(in *follow.Input)
+	// State, if set, is a file that has how far the merging is, for the next run: it goes on as if
+	// there had been one run. The sink is a [Saver] then, and Load is called before Run.
+	State string
 	// Hint, if set, returns what to add to the message about a log.
 	Hint func(error) string
 	// Stop, when it is closed, ends the merging: files are read to their present end, pipes for
@@ -115,7 +118,8 @@ type Merger struct {
 	decoders sync.Pool
 	account  *ledger.Account // of open windows
 	charge   ledger.Charge
-	seen     int64           // intervals
+	seen     int64 // intervals
+	saving   saving
 	received bool            // the sink has something to flush
 	kinds    map[string]kind // by tag, which begins with = so that there is none without
 	now      func() time.Time
@@ -133,6 +137,9 @@ type Merger struct {
 type event struct {
 	in      *input
 	batch   []item
+	file    *file // of the batch
+	line    int   // the last one of the batch
+	header  []byte
 	waiting *bool
 	ended   bool
 	joined  bool
@@ -149,6 +156,10 @@ type input struct {
 
 	queue   []item
 	queued  bool
+	file    *file // of the queue
+	line    int   // the last one of the queue
+	header  []byte
+	files   []*file
 	waiting bool
 	over    bool  // there is no batch after the queued one
 	err     error // why
@@ -170,6 +181,7 @@ type item struct {
 	lines      int64 // read up to this item since the one before
 	interval   bool
 	wanted     bool
+	passed     bool // it was taken in an earlier run
 	tag        []byte
 	logStart   float64
 	relative   float64 // start and length in seconds
@@ -257,8 +269,16 @@ func (m *Merger) Run(f *follow.Follower) error {
 		}
 		m.post(event{last: true})
 	}()
-	if err := m.loop(); err != nil {
+	stopped, err := m.loop()
+	if err != nil {
 		return err
+	}
+	if stopped && m.options.State != "" {
+		m.sayUnread()
+		if err := m.sink.Flush(); err != nil {
+			return err
+		}
+		return m.saveLast() // with the open windows
 	}
 	for merged := range m.live.All() {
 		if err := m.sink.Window(merged); err != nil {
@@ -269,7 +289,10 @@ func (m *Merger) Run(f *follow.Follower) error {
 		m.sayRest(in)
 	}
 	m.sayUnread()
-	return m.sink.Flush()
+	if err := m.sink.Flush(); err != nil {
+		return err
+	}
+	return m.saveLast()
 }
 
 // fewUnread is the number of logs not read for the same reason that are reported one by one.
@@ -306,8 +329,8 @@ func (m *Merger) join(source *follow.Input) {
 	go m.read(in)
 }
 
-// loop handles events until there can be no more.
-func (m *Merger) loop() error {
+// loop handles events until there can be no more. It reports whether it was stopped.
+func (m *Merger) loop() (stopped bool, err error) {
 	stop := m.options.Stop
 	var abort <-chan time.Time
 	timer := time.NewTimer(time.Hour)
@@ -321,29 +344,37 @@ func (m *Merger) loop() error {
 		for _, e := range events {
 			last = last || e.last
 			if err := m.handle(e); err != nil {
-				return err
+				return stopped, err
 			}
 		}
 		if err := m.consume(); err != nil {
-			return err
+			return stopped, err
+		}
+		if err := m.save(); err != nil {
+			return stopped, err
 		}
 		if last && !slices.ContainsFunc(m.inputs, func(in *input) bool { return !in.state.Ended }) {
-			return nil
+			return stopped, nil
 		}
 		timer.Reset(time.Hour)
 		if at, ok := m.live.Deadline(); ok {
 			timer.Reset(at.Sub(m.now()))
+			if soon, ok := m.saveSoon(); ok {
+				timer.Reset(min(soon, at.Sub(m.now())))
+			}
+		} else if soon, ok := m.saveSoon(); ok {
+			timer.Reset(soon)
 		}
 		select {
 		case <-m.wake:
 		case <-timer.C:
 		case <-stop:
-			stop = nil
+			stop, stopped = nil, true
 			m.follower.Stop()
 			abort = time.After(Grace)
 		case <-abort:
 			m.follower.Abort()
-			return m.rest()
+			return stopped, m.rest()
 		}
 	}
 }
@@ -369,7 +400,7 @@ func (m *Merger) handle(e event) error {
 		in.waiting = *e.waiting
 		in.live.SetAtEnd(in.waiting && !in.queued)
 	case e.batch != nil:
-		in.queue, in.queued = e.batch, true
+		in.queue, in.queued, in.file, in.line, in.header = e.batch, true, e.file, e.line, e.header
 	case e.ended:
 		in.over, in.err = true, e.err
 		if !in.queued {
@@ -386,7 +417,7 @@ func (m *Merger) consume() error {
 	m.received = false
 	for {
 		for merged := range m.live.Complete(m.now()) {
-			m.received = true
+			m.received, m.saving.changed = true, true
 			if err := m.sink.Window(merged); err != nil {
 				return err
 			}
@@ -445,6 +476,8 @@ func (m *Merger) next() *input {
 func (m *Merger) take(in *input) error {
 	batch := in.queue
 	in.queue, in.queued = nil, false
+	in.took(in.file, in.line, in.header)
+	m.saving.changed = true
 	now := m.now()
 	state := in.state
 	for n := range batch {
@@ -501,6 +534,14 @@ func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
 		return nil
 	}
 	late := false
+	if i.passed {
+		in.live.Show(now, i.start, i.end)
+		if sink, ok := m.sink.(CommentSink); ok && i.wanted {
+			sink.Kept(state.Name, i.tag)
+		}
+		state.End = i.end
+		return nil
+	}
 	if i.interval {
 		m.seen++
 		state.End = i.end
@@ -559,12 +600,6 @@ func (m *Merger) skip(in *input, i *item, state *State, now time.Time) error {
 	return m.sink.Malformed(i.err, in.malformed.text(now, i.err.Error(), "malformed line"))
 }
 
-// A kind is what the intervals of a tag have in common, so that they all add up.
-type kind struct {
-	scan.Extent        // the smallest ratio, and the highest value
-	first       string // the place of the first interval
-}
-
 // admit returns an error if an interval does not add up with those of its tag before. Sinks add up
 // windows of a whole run, so an interval that does not fit costs itself, wherever it is.
 func (m *Merger) admit(in *input, i *item) error {
@@ -588,7 +623,7 @@ func (m *Merger) admit(in *input, i *item) error {
 		m.kinds[key] = k
 		return nil
 	}
-	err = fmt.Errorf("%w: the first interval of the tag is at %s", err, k.first)
+	err = fmt.Errorf("%w: the first interval of the tag is at %s", err, k.First)
 	return &hdrlog.SyntaxError{File: in.state.Name, Line: i.line, Field: "payload", Err: err}
 }
 
@@ -635,6 +670,7 @@ func (q *quiet) rest() string {
 // read reads the logs of an input and posts what is in them.
 func (m *Merger) read(in *input) {
 	var before *hdrlog.Reader
+	var h heading
 	var batch hdrlog.Batch
 	tags := make(map[string][]byte)
 	for {
@@ -649,12 +685,22 @@ func (m *Merger) read(in *input) {
 		r := hdrlog.NewReader(log, in.state.Name)
 		r.SetBatchSize(16 << 10)
 		r.SetSecond(m.options.Second)
+		taken := 0
+		if mark := log.Resumed(); mark != nil {
+			if taken = mark.Line; before == nil {
+				before, h.kept = resume(in.state.Name, mark), mark.Header
+			}
+		}
 		if before != nil {
 			r.Continue(before)
 		}
 		before = r
+		h.begin()
+		f := &file{log: log, line: taken}
 		for r.ReadBatch(&batch) {
-			if !m.hand(in, m.items(in, &batch, tags)) {
+			items := m.items(in, &batch, tags, taken, &h)
+			line := batch.Records[len(batch.Records)-1].Line
+			if !m.hand(in, event{in: in, batch: items, file: f, line: line, header: h.kept}) {
 				return
 			}
 		}
@@ -666,10 +712,10 @@ func (m *Merger) read(in *input) {
 }
 
 // hand posts a batch when the one before was taken. It reports false if the merger has ended.
-func (m *Merger) hand(in *input, items []item) bool {
+func (m *Merger) hand(in *input, e event) bool {
 	select {
 	case <-in.taken:
-		m.post(event{in: in, batch: items})
+		m.post(e)
 		return true
 	case <-m.done:
 		return false
@@ -677,14 +723,26 @@ func (m *Merger) hand(in *input, items []item) bool {
 }
 
 // items decodes a batch. Nothing in the result is a view of it.
-func (m *Merger) items(in *input, b *hdrlog.Batch, tags map[string][]byte) []item {
+// Lines up to one were taken in an earlier run.
+func (m *Merger) items(in *input, b *hdrlog.Batch, tags map[string][]byte, taken int, h *heading) []item {
 	items := make([]item, 0, len(b.Records))
 	lines := int64(0)
 	for n := range b.Records {
 		r := &b.Records[n]
 		i := item{line: r.Line}
+		h.see(r)
 		if r.Kind != hdrlog.Notice {
 			lines++
+		}
+		switch {
+		case r.Line > taken:
+		case r.Kind == hdrlog.IntervalRecord:
+			m.passing(&i, &r.Interval, in.source)
+			i.lines, lines = lines, 0
+			items = append(items, i)
+			continue
+		case r.Kind != hdrlog.Comment:
+			continue
 		}
 		switch r.Kind {
 		case hdrlog.Malformed, hdrlog.Notice:
