@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/rotate"
 	"hdrkit/internal/scan"
 )
 
@@ -203,6 +204,10 @@ func inputsOf(c *cli.Context, options ...string) ([]scan.Input, error) {
 				same.Tag = s.tag
 			}
 		}
+	}
+	inputs, copies := rotate.Copies(inputs)
+	for _, copied := range copies {
+		message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("%s is a copy of %s: it counts once", copied.Name, copied.Of))
 	}
 	// hdrsplit has no such option, since its parts are the intervals of a log as they are.
 	if flagNamed(c.App.Flags, "untagged") != nil && !c.Bool("untagged") {

@@ -76,6 +76,8 @@ type Follower struct {
 	patterns []pattern
 	pending  []*Input // found, but not yet received from the channel
 	read     []*os.File
+	begun    []begun                // the files read before
+	copies   map[string]fs.FileInfo // of them, by path
 	phase    phase
 	started  bool
 }
@@ -117,7 +119,7 @@ func New(o Options) *Follower {
 	if o.Waiting == nil {
 		o.Waiting = func(*Input, bool) {}
 	}
-	f := &Follower{options: o, found: make(chan *Input), done: make(chan struct{})}
+	f := &Follower{options: o, found: make(chan *Input), done: make(chan struct{}), copies: make(map[string]fs.FileInfo)}
 	for _, m := range o.Marks {
 		f.marks = append(f.marks, marked{m, false})
 	}
@@ -302,7 +304,7 @@ func (f *Follower) match() {
 			if !f.known(info) {
 				f.look(f.inputs) // the file may have just replaced another one
 			}
-			if !f.known(info) {
+			if !f.known(info) && !f.copied(path, info) {
 				if in := f.add(path, true); in != nil {
 					known[path] = true
 					all.look(in)

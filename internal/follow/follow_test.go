@@ -2,6 +2,8 @@ package follow
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"os"
@@ -165,6 +167,48 @@ func TestGone(t *testing.T) {
 	file(t, path, "two\n")
 	r.awaitLines("named", "--", "one", "--", "two")
 	r.awaitLines("node1", "--", "one", "--", "two")
+}
+
+// TestCopies: what rotation copies or compresses counts once. Another log does not, whatever its
+// name.
+func TestCopies(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := strings.Repeat("a line of the log\n", 50)
+	zip := func(text string) string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		w.Write([]byte(text))
+		w.Close()
+		return b.String()
+	}
+	path := file(t, filepath.Join(dir, "node1.hdr"), text)
+	file(t, path+".gz", zip(text)) // at the start
+	r := read(t, func(f *Follower) { f.AddMatching(dir, regexp.MustCompile(`^node.*$`).MatchString, nil) })
+	r.await("the log", func() bool { return len(r.lines["node1.hdr"]) == 51 })
+	r.awaitNotice("node1.hdr.gz is a copy of " + path + "; it counts once")
+	// copytruncate
+	file(t, path+".1", text+"more\n")
+	r.awaitNotice("node1.hdr.1 is a copy of " + path + "; it counts once")
+	file(t, path, "new\n")
+	r.await("the new log", func() bool { return len(r.lines["node1.hdr"]) == 53 })
+	file(t, path+".2", text+"more\n")
+	r.awaitNotice("node1.hdr.2 is a copy of " + path + "; it counts once, but its last 5 bytes were not read before the log was truncated")
+	// A rename, and a compression of that.
+	must(t, os.Rename(path, filepath.Join(dir, "node1.0.hdr")))
+	file(t, path, "newest\n")
+	r.await("the newest log", func() bool { return len(r.lines["node1.hdr"]) == 55 })
+	file(t, filepath.Join(dir, "node1.0.hdr.gz"), zip("new\n"))
+	r.awaitNotice("node1.0.hdr.gz is a copy of " + path + "; it counts once")
+	// Other logs.
+	file(t, filepath.Join(dir, "node1.hdr.3"), "new\nbut longer\n")
+	file(t, filepath.Join(dir, "node10.hdr"), text)
+	r.await("other logs", func() bool { return len(r.lines["node1.hdr.3"]) == 3 && len(r.lines["node10.hdr"]) == 51 })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.lines) != 3 {
+		t.Errorf("%q", r.notices)
+	}
 }
 
 // TestFiles: no more files are open than allowed, which is said once. Another one is opened when

@@ -295,8 +295,10 @@ func (l *Log) Read(p []byte) (int, error) {
 		switch info, err := l.file.Stat(); {
 		case rewritten, err == nil && info.Size() < g.offset:
 			in.follower.options.Notice(in.name, "was truncated; reading it again from its start")
+			in.follower.began(l, true)
 			l.err = io.EOF
 		case replaced && (g.settled || phase == stopping):
+			in.follower.began(l, false)
 			in.follower.finish(l.file) // first, so that the file is known all the time
 			in.mu.Lock()
 			if len(in.files) > 0 {
@@ -305,6 +307,7 @@ func (l *Log) Read(p []byte) (int, error) {
 			in.mu.Unlock()
 			l.err = io.EOF
 		case left && phase == following:
+			in.follower.began(l, false)
 			in.mu.Lock()
 			if in.left && len(in.files) == 1 {
 				in.follower.close(l.file)

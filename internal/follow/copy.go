@@ -1,0 +1,118 @@
+package follow
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/rotate"
+)
+
+// A begun is how a file began that was read, and how much of it was read.
+type begun struct {
+	path string
+	head []byte
+	size int64
+	cut  bool // it was truncated then
+}
+
+// mostBegun is the number of files read before that copies are compared with.
+const mostBegun = 10_000
+
+// copied reports whether a file that no input has is a copy that rotation made of one that was
+// read: it has the name of that with something after it, as in node.hdr.1.gz or node.1.hdr, and
+// begins as that did. It says so once.
+func (f *Follower) copied(path string, info fs.FileInfo) bool {
+	if before, ok := f.copies[path]; ok && os.SameFile(before, info) {
+		return true
+	}
+	if f.hasMark(info) {
+		return false
+	}
+	var read []begun
+	for _, b := range slices.Concat(f.begun, f.reading()) {
+		if len(b.head) > 0 && path != b.path && derived(path, b.path) {
+			read = append(read, b)
+		}
+	}
+	if len(read) == 0 {
+		return false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	head := make([]byte, headSize)
+	n, _ := io.ReadFull(hdrlog.NewTextReader(file), head)
+	for _, b := range read {
+		// A short file is known as a whole.
+		if have := min(len(b.head), headSize); n < have || !bytes.Equal(head[:have], b.head[:have]) || have < headSize && n != have {
+			continue
+		}
+		text := "is a copy of " + b.path + "; it counts once"
+		if _, compressed := rotate.Plain(path); b.cut && !compressed && info.Size() > b.size {
+			text += fmt.Sprintf(", but its last %d bytes were not read before the log was truncated", info.Size()-b.size)
+		}
+		f.copies[path] = info
+		f.options.Notice(path, text)
+		return true
+	}
+	return false
+}
+
+// derived reports whether rotation makes one name of the other.
+func derived(path, from string) bool {
+	stem := from
+	if dot := strings.LastIndexByte(from, '.'); dot > strings.LastIndexByte(from, os.PathSeparator)+1 {
+		stem = from[:dot]
+	}
+	rest, ok := strings.CutPrefix(path, stem)
+	return ok && rest != "" && strings.ContainsRune(".-_", rune(rest[0]))
+}
+
+// reading returns how the files began that are read now, or were in an earlier run.
+func (f *Follower) reading() (all []begun) {
+	for _, in := range f.inputs {
+		in.mu.Lock()
+		for _, g := range in.files {
+			head := g.head
+			if len(head) == 0 {
+				head = make([]byte, headSize)
+				n, _ := g.file.ReadAt(head, 0)
+				head = head[:n]
+			}
+			all = append(all, begun{in.path, head, g.offset, false})
+		}
+		in.mu.Unlock()
+	}
+	f.marking.Lock()
+	defer f.marking.Unlock()
+	for _, m := range f.marks {
+		all = append(all, begun{m.Path, m.Head, m.Size, false})
+	}
+	return all
+}
+
+// hasMark reports whether a file was read in an earlier run.
+func (f *Follower) hasMark(info fs.FileInfo) bool {
+	f.marking.Lock()
+	defer f.marking.Unlock()
+	device, inode := identity(info)
+	return slices.ContainsFunc(f.marks, func(m marked) bool { return m.Device == device && m.Inode == inode && m.Size <= info.Size() })
+}
+
+// began keeps how a log began that was read to its end.
+func (f *Follower) began(l *Log, cut bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.patterns) > 0 {
+		f.begun = append(f.begun, begun{l.in.path, l.head, l.size, cut})
+		f.begun = f.begun[max(len(f.begun)-mostBegun, 0):]
+	}
+}
