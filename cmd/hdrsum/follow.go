@@ -37,6 +37,8 @@ const lastPush = 5 * time.Second
 func liveFlags() []urfave.Flag {
 	return slices.Concat(cli.FollowFlags(), []urfave.Flag{
 		cli.StateFlag(),
+		&urfave.StringFlag{Name: "grace", Category: cli.GroupLive, DefaultText: "twice the time between scrapes",
+			Usage: "at the end, answer at -listen until one more scrape, for at most `TIME`"},
 		&urfave.StringFlag{Name: "push", Category: cli.GroupLive,
 			Usage: "send the rows of -st influx to an InfluxDB, those of -st openmetrics to a receiver of Prometheus remote write, or those of -st otlp to one of OpenTelemetry (otlp+http://...), at `URL`; credentials are read from " + credentials},
 		&urfave.IntFlag{Name: "schema", Value: prom.DefaultSchema, Category: cli.GroupLive,
@@ -50,8 +52,9 @@ type liveOptions struct {
 	listen string
 	push   *url.URL
 	prom   prom.Options
-	totals []prom.Total // of the run before
-	remote *prom.Remote // nil before the first row
+	grace  time.Duration // negative if it is not given
+	totals []prom.Total  // of the run before
+	remote *prom.Remote  // nil before the first row
 }
 
 // parsePush checks the address of -push, which decides what -st is if that is not given.
@@ -90,6 +93,16 @@ func parseLive(c *urfave.Context, o *options) error {
 		if err := checkState(c, o); err != nil {
 			return err
 		}
+	}
+	if cli.Given(c, "grace") && l.listen == "" {
+		return cli.Usagef("-grace needs -listen")
+	}
+	grace, err := cli.Millis(c, "grace")
+	if err != nil {
+		return err
+	}
+	if l.grace = time.Duration(grace) * time.Millisecond; !cli.Given(c, "grace") {
+		l.grace = -1
 	}
 	schema := o.format.maxSchema
 	if l.listen != "" || l.push != nil && o.format.receiver.native {
@@ -310,7 +323,11 @@ func (f *follower) serve(m *live.Merger) (end func()) {
 		sender = f.pusher.State
 	}
 	f.collector.Watch(m.States, sender)
-	return f.port.Start(f.collector.Handler())
+	stop := f.port.Start(f.collector.Handler())
+	return func() {
+		f.collector.LastScrape(f.options.live.grace)
+		stop()
+	}
 }
 
 // Window shows what a tag has in a window.

@@ -90,6 +90,29 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// TestGrace: after an interrupt, one more scrape sees the last window.
+func TestGrace(t *testing.T) {
+	t.Parallel()
+	dir, at := t.TempDir(), address(t)
+	writers(t, dir, 3)
+	p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-idle", "1h", "-ip", dir, "-if", `node\d\.hdr`, "-metric", "rt", "-listen", at, "-grace", "1h")
+	scraped := func(line string) func() bool {
+		return func() bool { return strings.Contains(fetch("http://"+at+"/metrics"), line) }
+	}
+	p.Await("two windows", scraped(`rt_count{tag="insert-rt"} 600`))
+	p.Signal(os.Interrupt)
+	seen := false
+	clitest.Await(t, "the end", p.Stderr, func() bool {
+		text := fetch("http://" + at + "/metrics")
+		seen = seen || strings.Contains(text, `rt_count{tag="insert-rt"} 900`)
+		return text == ""
+	})
+	if !seen {
+		t.Error("no scrape saw the last window")
+	}
+	p.Ends(0)
+}
+
 // TestFollowedHeaders follows logs that name their operations in their headers.
 func TestFollowedHeaders(t *testing.T) {
 	t.Parallel()

@@ -432,3 +432,29 @@ func TestSave(t *testing.T) {
 		t.Error("the rows of the second run differ")
 	}
 }
+
+// TestLastScrape: the end waits for a scrape that begins after it, or for as long as asked.
+func TestLastScrape(t *testing.T) {
+	t.Parallel()
+	c := NewCollector(Options{Metric: "rt"})
+	c.Watch(func() []live.State { return nil }, nil)
+	scrape := func() {
+		c.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	}
+	c.LastScrape(-1) // nobody has ever asked
+	c.LastScrape(time.Millisecond)
+	scrape()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.LastScrape(time.Hour)
+	}()
+	for {
+		select {
+		case <-ended:
+			return
+		default:
+			scrape()
+		}
+	}
+}

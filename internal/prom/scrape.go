@@ -32,6 +32,9 @@ type Collector struct {
 	totals  totals
 	window  int64              // the end of the last complete window
 	current map[string]figures // of the tags in it
+	asked   time.Time          // when the last scrape came
+	between time.Duration      // the last two scrapes
+	waiting chan struct{}      // is closed after the next scrape, nil if nobody waits
 }
 
 // figures are what a tag has in the last complete window, in printed units.
@@ -159,6 +162,7 @@ func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "other scrapes are being answered", http.StatusServiceUnavailable)
 		return
 	}
+	defer c.scraped(c.ask())
 	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
 	w.Header().Set("Content-Type", string(format))
 	asProtobuf := format.FormatType() == expfmt.TypeProtoDelim
@@ -184,6 +188,44 @@ func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
 		closer.Close() // writes to memory
 	}
 	w.Write(piece.Bytes())
+}
+
+// ask notes that a scrape has come. It returns what waits for it.
+func (c *Collector) ask() (waiting chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if !c.asked.IsZero() {
+		c.between = now.Sub(c.asked)
+	}
+	c.asked = now
+	waiting, c.waiting = c.waiting, nil
+	return waiting
+}
+
+func (c *Collector) scraped(waiting chan struct{}) {
+	if waiting != nil {
+		close(waiting)
+	}
+}
+
+// mostGrace is the longest time that LastScrape waits if it is not told how long.
+const mostGrace = time.Minute
+
+// LastScrape waits for a scrape that shows all there is, for a time at most. If that is negative,
+// it is twice the time between the last two scrapes.
+func (c *Collector) LastScrape(grace time.Duration) {
+	c.mu.Lock()
+	if grace < 0 {
+		grace = min(2*c.between, mostGrace)
+	}
+	waiting := make(chan struct{})
+	c.waiting = waiting
+	c.mu.Unlock()
+	select {
+	case <-waiting:
+	case <-time.After(grace):
+	}
 }
 
 // families iterates over all metrics, in pieces of families.
