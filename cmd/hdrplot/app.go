@@ -21,6 +21,7 @@ const examples = `examples:
    hdrplot -if before.hdr -if after.hdr -compare -type percentiles -of ba.png
    hdrplot -if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -of co.png
    hdrplot -if fixed.hdr -incT '.*-rt' -type heatmap -of heat.png
+   hdrplot -if fixed.hdr -incT '.*-rt' -type report -of report.png   one picture for a ticket
    hdrplot -if before.hdr -if after.hdr -diff -of diff.png     the ratio by percentile
    hdrplot -if fixed.hdr -facet tag -mark 26=deploy -of facets.png
    hdrplot -serve 127.0.0.1:8080 -if fixed.hdr -in ns -unit ms  the page, without a file

@@ -95,13 +95,13 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 		}
 		p.Sources = append(p.Sources, name)
 	}
-	if o.kind == picture.Heatmap && !o.picture.Facets && o.format != picture.HTML {
+	if o.kind.Chart.Marks == page.Cells && !o.picture.Facets && o.format != picture.HTML {
 		for _, ws := range p.Windows {
 			p.Added = append(p.Added, ws.Label)
 		}
 		if same, pattern := writers.SameRequests(p.Added); same != nil && !o.ignoreTags && !c.Bool("q") {
-			fmt.Fprintf(c.App.ErrWriter, "hdrplot: -type heatmap adds up %s, which count the same requests; choose with -incT, such as -incT %s\n",
-				cli.Printable(strings.Join(same, " and ")), cli.Printable(pattern))
+			fmt.Fprintf(c.App.ErrWriter, "hdrplot: -type %s adds up %s, which count the same requests; choose with -incT, such as -incT %s\n",
+				o.kind.Name, cli.Printable(strings.Join(same, " and ")), cli.Printable(pattern))
 		}
 	}
 	return p, nil
@@ -115,7 +115,8 @@ type gathering struct {
 	labels  map[string]string // of inputs, by name
 
 	collector picture.Collector
-	failed    error // of the collector
+	total     *picture.Collector // of all series of a report
+	failed    error              // of the collector
 	curves    []picture.Curve
 	believed  []*output.Summary // of curves that have a confidence, by index
 	summaries []page.Summary
@@ -147,10 +148,11 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 		k.WindowBytes = heatBytes
 	}
 	if len(k.Measures) == 0 || o.aggregate > 0 {
+		g.makeTotal()
 		return nil
 	}
 	// Logs that were written side by side give one line only when their intervals are merged.
-	together := len(logs) > 1 && !o.compare || o.ignoreTags
+	together := len(logs) > 1 && !o.compare || o.ignoreTags || o.kind == picture.Report
 	narrow := !o.given["agg"] && o.format != picture.HTML && k.Moving == 0
 	if !together && !narrow {
 		return nil
@@ -163,7 +165,15 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	if narrow && found.points > mostPoints {
 		k.Aggregate = max(k.Aggregate, int64(axis.Window(float64(found.to-found.from)/1000, mostPoints)*1000))
 	}
+	g.makeTotal()
 	return err
+}
+
+// makeTotal makes the collector of what a report shows of all series together.
+func (g *gathering) makeTotal() {
+	if k := &g.collector; g.options.kind == picture.Report {
+		g.total = &picture.Collector{Measures: picture.ReportMeasures(), Ratio: k.Ratio, Aggregate: k.Aggregate}
+	}
 }
 
 // mostPoints is about the number of windows of a picture over time, if nobody chose their length.
@@ -283,6 +293,9 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			g.logStart = min(g.logStart, v.LogStart)
 			if g.overTime() && g.failed == nil {
 				g.failed = g.collector.Add(label, g.label(label, v.Tag), &i.Interval)
+				if g.total != nil && g.failed == nil {
+					g.failed = g.total.Add("", "", &i.Interval)
+				}
 			}
 			return checkTags(g.collector.Len())
 		}
@@ -332,7 +345,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			g.markShift(label, sum.Confidence.Shift, ratio)
 		}
 		curve := picture.Curve{Label: label, Count: sum.Counts().TotalCount()}
-		if g.options.kind.Chart.Marks == page.Curves {
+		if g.options.kind.Chart.Marks == page.Curves || g.total != nil {
 			curve = picture.CurveOf(label, sum.Counts(), ratio)
 		}
 		curve.Group = group
@@ -342,9 +355,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 		}
 		g.believed = append(g.believed, sum)
 		g.curves = append(g.curves, curve)
-		if g.options.format == picture.HTML {
-			g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period))
-		}
+		g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period))
 	}
 	return nil
 }
@@ -471,6 +482,13 @@ func (g *gathering) picture(logs bool) (p *picture.Picture, err error) {
 		}
 		if p, err = g.collector.Picture(g.options.kind, origin, labels); err != nil {
 			return nil, err
+		}
+		if g.total != nil {
+			total, err := g.total.Picture(g.options.kind, origin, nil)
+			if err != nil {
+				return nil, err
+			}
+			p.Total = total.Series[0]
 		}
 	}
 	p.Curves, p.Summary = g.curves, g.summaries

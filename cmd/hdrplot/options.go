@@ -38,7 +38,7 @@ type options struct {
 	ratio      float64 // of logs, known when their comments were read
 	limits     []sla.Limit
 	aggregate  int64           // milliseconds
-	given      map[string]bool // "agg", "p": somebody chose
+	given      map[string]bool // "agg", "p", "height": somebody chose
 	linear     bool
 	moving     int64 // milliseconds
 	pageDigits int
@@ -55,7 +55,7 @@ type options struct {
 func parseOptions(c *urfave.Context) (o *options, err error) {
 	o = &options{
 		of:         c.String("of"),
-		given:      map[string]bool{"agg": cli.Given(c, "agg"), "p": cli.Given(c, "p") || cli.Given(c, "mwp")},
+		given:      map[string]bool{"agg": cli.Given(c, "agg"), "height": cli.Given(c, "height"), "p": cli.Given(c, "p") || cli.Given(c, "mwp")},
 		linear:     c.Bool("linear"),
 		pageDigits: c.Int("page-digits"), ignoreTags: c.Bool("it"), compare: c.Bool("compare"),
 		picture: picture.Picture{
@@ -98,6 +98,18 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 			return nil, cli.Usagef("-of %s: -follow saves a page at the end, in a file such as page.html", o.of)
 		}
 		o.format = picture.HTML
+	}
+	if o.kind == picture.Report {
+		if o.picture.Facets {
+			return nil, cli.Usagef("-facet makes no sense with -type report")
+		}
+		if !o.given["height"] {
+			o.picture.Height = 900
+		}
+		if o.format == picture.HTML { // a page has all of it
+			o.kind = picture.Timeline
+			o.picture.Type = o.kind
+		}
 	}
 	for _, name := range slices.Sorted(slices.Values(c.LocalFlagNames())) {
 		// A page takes all.
@@ -277,6 +289,9 @@ func (o *options) dress(p *picture.Picture) {
 		p.Marks = append(p.Marks, picture.Mark{Time: at, Text: m.text})
 	}
 	p.Theme, p.Width, p.Height, p.DPI = look.Theme, look.Width, look.Height, look.DPI
+	if o.format != picture.HTML && !o.given["height"] {
+		p.FitOverview()
+	}
 	p.Title, p.Limits, p.Absolute = look.Title, look.Limits, o.absolute
 	if !o.given["p"] && o.kind == picture.Timeline {
 		p.KeepMaxima()

@@ -1,7 +1,6 @@
 package picture
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -14,7 +13,7 @@ import (
 	"hdrkit/internal/picture/page"
 )
 
-// mostFacets is how many small charts are drawn.
+// mostFacets is how many small charts are drawn. More series are an overview.
 const mostFacets = 24
 
 // mostTogether is the number of series, or lines with labels at their ends, that one chart has.
@@ -32,9 +31,8 @@ func (p *Picture) together() int {
 	return 0 // a heat map adds them up
 }
 
-// facets returns a picture for each tag, and the tags: those with the highest maximum if there are
-// too many. Runs that are compared share the pictures of their tags, unless they are too many. It
-// returns nil if p shows all in one chart.
+// facets returns a picture for each tag, and the tags. Runs that are compared share the pictures of
+// their tags, unless they are too many. It returns nil if p shows all in one chart.
 func (p *Picture) facets() (parts []*Picture, tags []string) {
 	if !p.Facets && p.together() <= mostTogether {
 		return nil, nil
@@ -43,20 +41,7 @@ func (p *Picture) facets() (parts []*Picture, tags []string) {
 	if slices.ContainsFunc(parts, func(part *Picture) bool { return part.together() > mostTogether }) {
 		parts, tags = p.allFacets(func(label, _ string) string { return label })
 	}
-	all := len(parts)
-	order := make([]int, all)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(parts[b].max(), parts[a].max()) })
-	order = order[:min(all, mostFacets)]
-	slices.Sort(order)
-	var kept []*Picture
-	var names []string
-	for _, i := range order {
-		kept, names = append(kept, parts[i]), append(names, tags[i])
-	}
-	return kept, names
+	return parts, tags
 }
 
 // max returns the highest value in a picture.

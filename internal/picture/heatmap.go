@@ -306,9 +306,7 @@ func (p *Picture) windowRange() (series []Series, values valueRange) {
 	values = newRange()
 	var scratch histogram.Histogram
 	for _, ws := range p.Windows {
-		line := Line{}
 		for _, w := range ws.Windows {
-			line.Points = append(line.Points, Point{float64(w.Start), float64(w.Start + w.length()), w.Max})
 			if w.Count == 0 {
 				continue
 			}
@@ -321,9 +319,17 @@ func (p *Picture) windowRange() (series []Series, values valueRange) {
 				}
 			}
 		}
-		series = append(series, Series{Lines: []Line{line}})
+		series = append(series, Series{Lines: []Line{{Points: ws.maxima()}}})
 	}
 	return series, values
+}
+
+// maxima returns the maximum of each window.
+func (ws *WindowSeries) maxima() (points []Point) {
+	for _, w := range ws.Windows {
+		points = append(points, Point{float64(w.Start), float64(w.Start + w.length()), w.Max})
+	}
+	return points
 }
 
 // drawCells draws the grid as an image, dot by dot, so that nothing blurs the cells. The image

@@ -144,7 +144,7 @@ func (p *Picture) pageChart(t *Type) page.Chart {
 
 // addSeries adds series with their lines and windows.
 func (p *Picture) addSeries(out *page.Data, windows []WindowSeries, columns int, recent int64) {
-	shown, rest := split(p.Series, (*Series).max)
+	shown, rest := split(p.Series, (*Series).max, mostLines)
 	for _, line := range shown[0].Lines {
 		out.Measures = append(out.Measures, line.Name)
 	}
@@ -186,7 +186,7 @@ func (p *Picture) addSeries(out *page.Data, windows []WindowSeries, columns int,
 
 // addCurves adds the curves of a picture that knows nothing of time.
 func (p *Picture) addCurves(out *page.Data) {
-	shown, rest := split(p.Curves, (*Curve).max)
+	shown, rest := split(p.Curves, (*Curve).max, mostLines)
 	c := p.colours()
 	styles := c.stylesFor(groupsOfCurves(shown), 1)
 	for i, curve := range shown {

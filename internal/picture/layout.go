@@ -52,8 +52,12 @@ type sheet struct {
 	xTitle, yTitle string
 	marks          vg.Length // the height of the texts of marks, above the chart
 	headroom       vg.Length // above the highest value, for a label
-	endings        vg.Length // the width of the labels to the right of the chart
-	bounds         *heatBounds
+	// left and right are where the chart is to lie, if right is above 0; then only the last of
+	// several charts has a title of the horizontal axis.
+	left, right vg.Length
+	last        bool
+	endings     vg.Length // the width of the labels to the right of the chart
+	bounds      *heatBounds
 }
 
 func newSheet(p *Picture, area draw.Canvas) *sheet {
@@ -82,6 +86,10 @@ func (p *Picture) draw(canvas draw.Canvas) {
 	own := *p
 	own.Facets = len(parts) > 0
 	s.Picture, s.whole = &own, &own
+	if p.IsOverview() {
+		s.overview()
+		return
+	}
 	if own.Facets {
 		s.drawFacets(parts, tags)
 		return
@@ -445,6 +453,14 @@ func (s *sheet) chart(paint func(c draw.Canvas, x, y func(float64) vg.Length)) {
 		s.drawGrid(c, x, y)
 		paint(c, x, func(v float64) vg.Length { return y(s.height(v)) })
 	}))
+	if s.right > 0 {
+		if !s.last {
+			p.X.Label.Text = ""
+		}
+		inside := p.DataCanvas(s.area)
+		s.area.Min.X += s.left - inside.Min.X
+		s.area.Max.X += s.right - inside.Max.X
+	}
 	p.Draw(s.area)
 }
 

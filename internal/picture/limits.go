@@ -68,6 +68,9 @@ func (s *sheet) reserveEndings(endings []ending, limits []Limit) {
 		width = max(width, textWidth(s.endingText(), e.label)+leader+6*pixel)
 	}
 	s.endings = min(width, s.area.Size().X/3)
+	if s.right > 0 {
+		s.endings = s.area.Max.X - s.right
+	}
 	s.area.Max.X -= s.endings
 }
 

@@ -32,7 +32,7 @@ func TestSVGWellFormed(t *testing.T) {
 	t.Parallel()
 	odd := []string{"\x00\x01\x1b[31m\x7f\u0085", "\ufffe\uffff", "\xff\xfe broken \xc3", "<&>\"'", "\t\n\r", "שלום", "\U0001f600 \u200b"}
 	for _, text := range odd {
-		for _, kind := range []*Type{Timeline, Percentiles, Heatmap, Throughput} {
+		for _, kind := range Types {
 			c := timeline(100)
 			c.WindowBytes = 1 << 16
 			p := collect(t, kind, c, 6, func(i int) (string, float64, float64, []int64) {
@@ -68,9 +68,9 @@ func TestZeroPicture(t *testing.T) {
 		if err := (&Picture{Type: Timeline}).Write(io.Discard, format); err == nil || !strings.Contains(err.Error(), "too small") {
 			t.Errorf("%s: %v", format, err)
 		}
-		for _, kind := range []*Type{Timeline, Percentiles, Heatmap, Throughput} {
+		for _, kind := range Types {
 			for _, facets := range []bool{false, true} {
-				if err := (&Picture{Type: kind, Width: 400, Height: 300, DPI: 96, Facets: facets}).Write(io.Discard, format); err != nil {
+				if err := (&Picture{Type: kind, Width: 800, Height: 600, DPI: 96, Facets: facets}).Write(io.Discard, format); err != nil {
 					t.Errorf("%s, %s: %v", format, kind.Name, err)
 				}
 			}
@@ -519,5 +519,74 @@ func TestHeatLines(t *testing.T) {
 	}
 	if g := newGrid(0, 1, 1, 10, 1, 5); !math.IsNaN(g.percentile(0, 0.5)) {
 		t.Error("an empty column has a percentile")
+	}
+}
+
+// TestOverview proves that an overview has a row for each tag, the highest first, that it says how
+// many have no room, and that charts that would be too small are an overview too.
+func TestOverview(t *testing.T) {
+	t.Parallel()
+	many := collect(t, Timeline, timeline(99, 100), 30*10, func(i int) (string, float64, float64, []int64) {
+		return fmt.Sprintf("tag-%02d", i%30), float64(i / 30), 1, []int64{int64(1000 * (1 + i%30))}
+	})
+	for _, test := range []struct {
+		height float64
+		rows   int
+	}{{0, 30}, {600, 30}, {300, 14}} {
+		p := *many
+		p.Height = test.height
+		if test.height == 0 {
+			p.FitOverview()
+		}
+		var found []string
+		rest := ""
+		height := math.Inf(1)
+		for _, box := range texts(t, &p) {
+			switch {
+			case strings.HasPrefix(box.text, "tag-"):
+				found = append(found, box.text)
+				if box.bottom >= height {
+					t.Errorf("%s is above the row before", box.text)
+				}
+				height = box.bottom
+			case strings.HasPrefix(box.text, "and "):
+				rest = box.text
+			}
+		}
+		want := ""
+		if test.rows < 30 {
+			want = "and 16 more, of at most 16,007; a higher picture shows more"
+		}
+		if len(found) != test.rows || found[0] != "tag-29" || rest != want {
+			t.Errorf("height %v: %q, then %q, want %q", test.height, found, rest, want)
+		}
+	}
+	few := *many
+	few.Series, few.Curves = few.Series[:24], few.Curves[:24]
+	few.Height = 600
+	if few.IsOverview() {
+		t.Error("twenty-four charts have room in 1200 by 600")
+	}
+	if few.Width, few.Height = 400, 300; !few.IsOverview() {
+		t.Error("twenty-four charts have no room in 400 by 300")
+	}
+}
+
+// TestReport proves that the charts of a report share the axis of time.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	at := map[string][]float64{}
+	for _, box := range texts(t, pictures(t)["report"]) {
+		if box.bottom < 650 && box.left < 500 {
+			at[box.text] = append(at[box.text], box.left)
+		}
+	}
+	for _, tick := range []string{"15", "30", "45"} {
+		if len(at[tick]) != 3 || slices.Max(at[tick])-slices.Min(at[tick]) > 0.01 {
+			t.Errorf("%s s is at %v", tick, at[tick])
+		}
+	}
+	if len(at["time since start (s)"]) != 1 {
+		t.Errorf("%d titles of the axis of time", len(at["time since start (s)"]))
 	}
 }

@@ -130,6 +130,9 @@ func (s *sheet) timeAxis(series []Series) (from, to float64, ok bool) {
 	from, to = roomy(from, to, s.Absolute)
 	x := &s.plot.X
 	x.Min, x.Max = from, to
+	if s.right > 0 { // charts of a report have the same ticks
+		s.columns = int((s.right-s.left)/pixel) * s.DPI / 96
+	}
 	ticks, title := axis.Relative(from/1000, to/1000, most(s.columns*96/s.DPI, 80))
 	if s.Absolute {
 		ticks, title = axis.Clock(from/1000, to/1000, float64(s.Origin)/1000, s.zone(), most(s.columns*96/s.DPI, 100))
@@ -220,7 +223,7 @@ func (s *sheet) drawLine(c draw.Canvas, x, y func(float64) vg.Length, st style, 
 	for _, run := range runs {
 		points += len(run)
 	}
-	dense := points > s.columns/2
+	dense := points > s.columns
 	pale := style{colour: s.mixed(st.colour, 0.45)}
 	next := c.Min.X + 40*pixel
 	for _, run := range runs {

@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -186,6 +187,9 @@ func (s *sheet) curveEndings(styles *stylist) (endings []ending) {
 			break // their titles say it
 		}
 		values := axis.Value("", float64(curve.Count)) + " values"
+		if len(s.Total.Lines) > 0 { // a report has less room
+			values = strings.TrimSuffix(values, " values")
+		}
 		if curve.Label != "" || len(s.Curves) > 1 {
 			values = named(curve.Label) + ", " + values
 		}

@@ -49,6 +49,8 @@ type Picture struct {
 
 	// Series are the lines of a timeline or throughput chart.
 	Series []Series
+	// Total is what a report shows of all series together: see [ReportMeasures].
+	Total Series
 	// Curves are what a chart of percentiles shows.
 	Curves []Curve
 	// Limits are service levels. Times in which a line is above its limit are shaded.
@@ -187,15 +189,27 @@ func (p *Picture) caption() string {
 		}
 		parts = append(parts, from.Format(time.DateTime)+" to "+to.Format(layout)+" "+p.zone().String())
 	}
-	values := int64(0)
+	values, intervals := int64(0), int64(0)
 	for _, c := range p.Curves {
 		values += c.Count
 	}
+	for _, s := range p.Summary {
+		intervals += s.Intervals
+	}
 	if p.Baseline == 0 {
-		parts = append(parts, axis.Value("", float64(values))+" values")
+		text := axis.Value("", float64(values)) + " values"
+		if intervals > 0 {
+			text += " in " + axis.Value("", float64(intervals)) + " intervals"
+		}
+		parts = append(parts, text)
 	}
 	if len(p.Added) > 1 {
 		parts = append(parts, "adds up "+listed(p.Added))
+	}
+	if len(p.Total.Lines) > 0 {
+		lines := *p
+		lines.Series = []Series{{Lines: p.Total.Lines[:len(p.Total.Lines)-1]}}
+		parts = append(parts, Timeline.name(&lines))
 	}
 	if name := p.describe(p.Type).Name; p.Type.Chart.Marks == page.Lines {
 		if p.Type.Chart.Rate {
@@ -224,8 +238,8 @@ func (p *Picture) notes() []string {
 	if caption := p.caption(); caption != "" {
 		notes = append([]string{caption}, notes...)
 	}
-	if all := p.together(); all > mostFacets {
-		notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum are shown.", all, mostFacets))
+	if all := len(p.Curves); len(p.Total.Lines) > 0 && all > mostTogether {
+		notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have a percentile curve.", all, mostTogether))
 	}
 	return notes
 }

@@ -173,12 +173,20 @@ func makePictures(t testing.TB) map[string]*Picture {
 	add("one", collect(t, Timeline, timeline(100), 1, func(i int) (string, float64, float64, []int64) {
 		return "", 3, 10, []int64{1000000}
 	}), nil)
-	for _, kind := range []*Type{Timeline, Percentiles, Heatmap, Throughput} {
+	for _, kind := range []*Type{Timeline, Percentiles, Heatmap, Throughput, Report} {
 		c := timeline(100)
 		c.WindowBytes = 1 << 20
+		if kind == Report {
+			c.Measures = ReportMeasures()
+		}
 		add("empty-"+kind.Name, collect(t, kind, c, 3, func(i int) (string, float64, float64, []int64) {
 			return "", float64(i), 1, nil
-		}), nil)
+		}), func(p *Picture) {
+			if kind == Report {
+				p.Total = p.Series[0]
+				p.Series[0].Lines = p.Total.Lines[3:]
+			}
+		})
 	}
 	zeros := func(i int) (string, float64, float64, []int64) {
 		return "", float64(i), 1, []int64{0, int64(i%4) * 1000, int64(i%4) * 700}
@@ -214,6 +222,12 @@ func makePictures(t testing.TB) map[string]*Picture {
 	}
 	add("many", collect(t, Timeline, timeline(100), 150*20, many), nil)
 	add("facets-many", collect(t, Timeline, timeline(100), 150*20, many), func(p *Picture) { p.Facets, p.Height = true, 900 })
+	report := collect(t, Report, &Collector{Measures: Report.Measures(nil), Aggregate: 5000, WindowBytes: 1 << 20}, 180, steady)
+	report.Total = collect(t, Report, &Collector{Measures: ReportMeasures(), Aggregate: 5000}, 180, func(i int) (string, float64, float64, []int64) {
+		_, start, length, values := steady(i)
+		return "", start, length, values
+	}).Series[0]
+	add("report", report, func(p *Picture) { p.Height, p.Sources, p.Limits = 900, []string{"steady.hdr"}, []Limit{{99, 15e6}} })
 	add("many-percentiles", collect(t, Percentiles, &Collector{}, 150*20, many), nil)
 	return all
 }
@@ -277,7 +291,9 @@ func TestTextInside(t *testing.T) {
 	for name, p := range pictures(t) {
 		testTextInside(t, name, p)
 		small := *p
-		small.Width, small.Height = 400, 300
+		if small.Width, small.Height = 400, 300; p.Type == Report {
+			small.Width, small.Height = 800, 600
+		}
 		if err := small.Check(); err != nil {
 			t.Fatal(err)
 		}

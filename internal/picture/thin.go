@@ -109,9 +109,9 @@ func timeRange(series []Series) (from, to float64, ok bool) {
 // mostLines is the number of series that get a line of their own on a page.
 const mostLines = 12
 
-// split returns the series with the highest maximum, in their old order, and the rest.
-func split[T any](series []T, highest func(*T) float64) (shown, rest []T) {
-	if len(series) <= mostLines {
+// split returns the most series with the highest maximum, in their old order, and the rest.
+func split[T any](series []T, highest func(*T) float64, most int) (shown, rest []T) {
+	if len(series) <= most {
 		return series, nil
 	}
 	order := make([]int, len(series))
@@ -123,7 +123,7 @@ func split[T any](series []T, highest func(*T) float64) (shown, rest []T) {
 		value[i] = highest(&series[i])
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value[b], value[a]) })
-	top := order[:mostLines]
+	top := order[:most]
 	slices.Sort(top)
 	for i, s := range series {
 		if _, found := slices.BinarySearch(top, i); found {

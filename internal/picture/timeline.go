@@ -52,7 +52,11 @@ const steep = 50
 // Steep reports whether a few high values leave most of a linear axis empty.
 func (p *Picture) Steep() bool {
 	var values []float64
-	for _, s := range p.Series {
+	series := p.Series
+	if len(p.Total.Lines) > 0 {
+		series = []Series{p.Total}
+	}
+	for _, s := range series {
 		line := s.Lines[len(s.Lines)-1]
 		for _, l := range s.Lines {
 			if l.Name == "max" {

@@ -23,7 +23,7 @@ type Type struct {
 }
 
 // Types are all types of charts.
-var Types = []*Type{Timeline, Percentiles, Heatmap, Throughput}
+var Types = []*Type{Timeline, Percentiles, Heatmap, Throughput, Report}
 
 // describe describes a chart of a type, as a picture and on the page of this picture.
 func (p *Picture) describe(t *Type) page.Chart {

@@ -123,6 +123,9 @@ func (p *Picture) Check() error {
 	if !(p.Width >= 400 && p.Height >= 300) || p.DPI < 10 {
 		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too small: 400 by 300 at 10 is the least", p.Width, p.Height, p.DPI)
 	}
+	if p.Type == Report && (p.Width < 800 || p.Height < 600) {
+		return fmt.Errorf("a report of %g by %g pixels is too small: 800 by 600 is the least", p.Width, p.Height)
+	}
 	// 200 million pixels take 800 MB.
 	if dots := p.Width * p.Height * math.Pow(float64(p.DPI)/96, 2); dots > 200e6 {
 		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too large: %.0f million dots, where 200 are the most", p.Width, p.Height, p.DPI, dots/1e6)
