@@ -172,7 +172,9 @@ func (m *Merger) snapshot() error {
 	}
 	for _, in := range m.inputs {
 		for _, g := range in.files {
-			m.follower.SetMark(g.mark())
+			if mark := g.mark(); mark.Path != "" { // a pipe has none
+				m.follower.SetMark(mark)
+			}
 		}
 		in.files = in.files[max(len(in.files)-1, 0):]
 	}
