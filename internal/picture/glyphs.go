@@ -66,6 +66,10 @@ func (p *Picture) spelledOut() *Picture {
 			names[i] = spell(names[i])
 		}
 	}
+	out.Worst = slices.Clone(p.Worst)
+	for i := range out.Worst {
+		out.Worst[i].Label, out.Worst[i].Name = spell(out.Worst[i].Label), spell(out.Worst[i].Name)
+	}
 	for i := range out.Series {
 		out.Series[i].Label, out.Series[i].Group = spell(out.Series[i].Label), spell(out.Series[i].Group)
 	}

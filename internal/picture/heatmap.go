@@ -25,7 +25,8 @@ var Heatmap = &Type{
 	Chart: page.Chart{
 		Marks: page.Cells, Name: "value", Log: true, Empty: "no values were recorded", EmptyView: "no interval with values starts in this time",
 	},
-	draw: (*sheet).heatmap,
+	Worst: true,
+	draw:  (*sheet).heatmap,
 }
 
 // A grid is a heat map: values per second by column of time and row of value. Row 0 is for zeros.
@@ -276,6 +277,7 @@ func (s *sheet) heatmap() {
 		}
 		s.drawEndings(c, y, endings, s.Limits)
 		s.drawMarks(c, x)
+		s.drawWorst(c, x, y)
 		if s.bounds == nil {
 			s.drawColourBar(c.Rectangle, bar, least, most)
 		}

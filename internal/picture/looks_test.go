@@ -590,3 +590,93 @@ func TestReport(t *testing.T) {
 		t.Errorf("%d titles of the axis of time", len(at["time since start (s)"]))
 	}
 }
+
+// TestWorst proves that numbers stand above the worst moments, side by side where they would
+// overlap, and in the facet of their tag, and that a list says what they are.
+func TestWorst(t *testing.T) {
+	t.Parallel()
+	p := collect(t, Timeline, timeline(100), 120, func(i int) (string, float64, float64, []int64) {
+		return []string{"a", "b"}[i%2], float64(i / 2), 1, []int64{int64(1000 * (1 + i%7))}
+	})
+	p.Unit = "ns"
+	p.Worst = []Moment{
+		{Start: 30_002, End: 39_998, Peak: 30_002, Value: 7000, Label: "a", Name: "a · node1"},
+		{Start: 30_050, End: 30_090, Peak: 30_050, Value: 6900, Label: "b", Name: "b"},
+		{Start: 500_000, End: 501_000, Peak: 500_000, Value: 1, Label: "b"}, // after the chart
+	}
+	at := func(p *Picture) map[string]textBox {
+		found := map[string]textBox{}
+		for _, box := range texts(t, p) {
+			if box.bottom > 150 || len(box.text) > 1 {
+				found[box.text] = box
+			}
+		}
+		return found
+	}
+	found := at(p)
+	one, two := found["1"], found["2"]
+	if one.text == "" || two.text == "" || two.left-one.left < 10 || two.left-one.left > 20 || one.left < 440 || one.left > 480 {
+		t.Errorf("marks at %+v and %+v", one, two)
+	}
+	for _, want := range []string{"1  at 30 s for 10 s · 7,000 ns · a · node1", "2  at 30.05 s for 40 ms · 6,900 ns · b", "3  at 8:20 for 1 s · 1 ns"} {
+		if found[want].text == "" {
+			t.Errorf("no %q", want)
+		}
+	}
+	if _, late := found["3"]; late {
+		t.Error("a mark outside of the chart")
+	}
+	p.Absolute, p.Origin, p.Facets = true, 1468800401074, true
+	found = at(p)
+	if one, two := found["1"], found["2"]; one.text == "" || two.left-one.left < 100 {
+		t.Errorf("marks at %+v and %+v, which is one facet", one, two)
+	}
+	if found["1  at 2016-07-18 00:07:11 for 10 s · 7,000 ns · a · node1"].text == "" {
+		t.Errorf("list %v", slices.Sorted(maps.Keys(found)))
+	}
+}
+
+// TestMarkWorst plants bad moments in steady logs and finds them, and finds next to nothing else.
+func TestMarkWorst(t *testing.T) {
+	t.Parallel()
+	more := 0
+	for seed := range int64(40) {
+		planted := map[int]int64{100: 50e6, 101: 80e6, 102: 60e6, 160: 300e6, 161: 100e6, 40: 90e6}
+		for _, kind := range []*Type{Timeline, Heatmap} {
+			for name, bad := range map[string]map[int]int64{"steady": nil, "planted": planted} {
+				c := timeline(99, 100)
+				c.WindowBytes = 1 << 20
+				p := collect(t, kind, c, 200, func(i int) (string, float64, float64, []int64) {
+					values := latencies(seed*1000+int64(i), 30, 1e5)
+					if v := bad[i]; v > 0 {
+						values = append(values, v)
+					}
+					return []string{"a", "b"}[i%2], float64(i / 2), 1, values
+				})
+				if kind == Heatmap {
+					p.Series = nil
+				}
+				p.MarkWorst()
+				var got []string
+				for _, m := range p.Worst {
+					got = append(got, fmt.Sprintf("%s %v-%v %.0f", m.Label, m.Start/1000, m.End/1000, m.Value/1e6))
+				}
+				want := []string{"a 80-81 300", "a 20-21 90", "b 50-51 80"}
+				if bad == nil {
+					want = nil
+				}
+				for i, w := range want {
+					if i >= len(got) || !strings.HasPrefix(got[i], strings.Fields(w)[0]) || strings.Fields(got[i])[1] != strings.Fields(w)[1] && i != 2 {
+						t.Fatalf("seed %d, %s, %s: %q, want %q", seed, kind.Name, name, got, want)
+					}
+				}
+				if len(got) > len(want) {
+					more++
+				}
+			}
+		}
+	}
+	if more > 8 { // of 160
+		t.Errorf("%d logs have further moments", more)
+	}
+}

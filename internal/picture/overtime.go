@@ -38,7 +38,7 @@ func (s *sheet) overTime() {
 		values.add(l.Value)
 	}
 	if !s.Facets {
-		s.headroom = noteSize + 8*pixel
+		s.headroom = noteSize + 10*pixel
 	}
 	s.valueAxis(values)
 	s.reserveEndings(endings, s.Limits)
@@ -58,10 +58,19 @@ func (s *sheet) overTime() {
 		}
 		s.drawEndings(c, y, endings, s.Limits)
 		s.drawMarks(c, x)
-		if top, line, ok := highest(s.Series); ok && !s.Facets {
+		marked := len(s.Worst) > 0 && s.shows("max") // the list below has the maximum
+		if marked {
+			s.drawWorst(c, x, inside)
+		}
+		if top, line, ok := highest(s.Series); ok && !s.Facets && !marked {
 			s.labelHighest(c, x(top.middle()), y(top.Value), s.highestText(line, top.Value))
 		}
 	})
+}
+
+// shows reports whether the chart has lines of a name.
+func (s *sheet) shows(line string) bool {
+	return slices.ContainsFunc(linesOf(s.Series), func(l Line) bool { return l.Name == line })
 }
 
 // lineLegend returns an entry for each series, and one for each measure if there are several.

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +56,8 @@ type Picture struct {
 	Curves []Curve
 	// Limits are service levels. Times in which a line is above its limit are shaded.
 	Limits []Limit
+	// Worst are the worst moments, the worst first.
+	Worst []Moment
 	// Marks are texts at times.
 	Marks []Mark
 	// Low and High are the ends of the axis of values, if they are above 0.
@@ -234,9 +237,9 @@ func (p *Picture) title() string { return cmp.Or(p.Title, p.caption(), p.Type.Na
 
 // notes returns the notes, and one about what the chart leaves out.
 func (p *Picture) notes() []string {
-	notes := p.Notes
+	notes := slices.Concat(p.worstNotes(), p.Notes)
 	if caption := p.caption(); caption != "" {
-		notes = append([]string{caption}, notes...)
+		notes = append(notes, caption)
 	}
 	if all := len(p.Curves); len(p.Total.Lines) > 0 && all > mostTogether {
 		notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have a percentile curve.", all, mostTogether))

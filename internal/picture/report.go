@@ -14,6 +14,7 @@ var Report = &Type{
 	Measures: Throughput.Measures,
 	steep:    true,
 	Chart:    page.Chart{Marks: page.Cells, Name: "value", Log: true, Empty: Heatmap.Chart.Empty, EmptyView: Heatmap.Chart.EmptyView},
+	Worst:    true,
 	draw:     (*sheet).report,
 }
 

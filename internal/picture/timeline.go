@@ -34,6 +34,7 @@ var Timeline = &Type{
 		return strings.Join(names, " and ") + " of " + p.Span
 	},
 	steep: true,
+	Worst: true,
 	draw:  (*sheet).overTime,
 }
 

@@ -19,6 +19,8 @@ type Type struct {
 	name func(p *Picture) string
 	// steep says that the axis of values is logarithmic by default if [Picture.Steep] holds.
 	steep bool
+	// Worst says that numbers mark the worst moments.
+	Worst bool
 	draw  func(s *sheet)
 }
 

@@ -167,6 +167,19 @@ func sexagesimal(v, step float64, hours, seconds bool) string {
 	return text
 }
 
+// Since prints a time since the start.
+func Since(seconds float64) string {
+	if math.Abs(seconds) <= 180 {
+		return Number(math.Round(seconds*1000)/1000) + " s"
+	}
+	return sexagesimal(math.Round(seconds), 1, math.Abs(seconds) >= 3600, true)
+}
+
+// ClockTime prints a time in seconds since the epoch.
+func ClockTime(seconds float64, zone *time.Location) string {
+	return clock(seconds, zone).Format(time.DateTime)
+}
+
 // Clock returns the ticks of an axis of clock times in a zone, and the name of the axis. Origin is
 // time 0, in seconds since the epoch. The date stands below the first tick and wherever a day
 // begins.

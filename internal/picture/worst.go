@@ -1,0 +1,126 @@
+package picture
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"hdrkit/internal/picture/axis"
+	"hdrkit/internal/picture/page"
+)
+
+// A Moment is a time that was bad: from Start to End, in milliseconds from the origin, with the
+// maximum Value at Peak.
+type Moment struct {
+	Start, End, Peak float64
+	Value            float64
+	// Label is that of the series that was bad, and Name what the list below the chart calls it.
+	Label, Name string
+}
+
+// worstNotes returns the list of the worst moments, whose numbers stand in the chart.
+func (p *Picture) worstNotes() (notes []string) {
+	unit := axis.Spelled(p.Unit)
+	for i, m := range p.Worst {
+		precise := 1.0
+		if m.End-m.Start >= 1000 { // timers are late
+			precise = 100
+		}
+		rounded := func(ms float64) float64 { return math.Round(ms/precise) * precise }
+		at := axis.Since(rounded(m.Start) / 1000)
+		if p.Absolute {
+			at = axis.ClockTime((m.Start+float64(p.Origin))/1000, p.zone())
+		}
+		parts := []string{fmt.Sprintf("%d  at %s for %s", i+1, at, axis.Length(max(int64(rounded(m.End-m.Start)), 1))), axis.Value(unit, m.Value)}
+		if m.Name != "" {
+			parts = append(parts, m.Name)
+		}
+		notes = append(notes, strings.Join(parts, " · "))
+	}
+	return notes
+}
+
+// drawWorst numbers the worst moments above their maxima. Numbers that would overlap stand side by
+// side.
+func (s *sheet) drawWorst(c draw.Canvas, x, y func(float64) vg.Length) {
+	const radius = 8 * pixel
+	style, number := style{colour: s.colours.text}, textStyle(noteSize)
+	number.Color, number.XAlign, number.YAlign = s.background, text.XCenter, text.YCenter
+	var taken []vg.Point
+	for i, m := range s.Worst {
+		own := slices.ContainsFunc(s.Series, func(own Series) bool { return own.Label == m.Label }) ||
+			slices.ContainsFunc(s.Windows, func(own WindowSeries) bool { return own.Label == m.Label })
+		if s.Facets && !own {
+			continue
+		}
+		at := vg.Point{X: min(max(x(m.Peak), c.Min.X+radius), c.Max.X-radius), Y: min(y(m.Value)+radius+2*pixel, c.Max.Y-radius)}
+		if x(m.Peak) < c.Min.X-pixel || x(m.Peak) > c.Max.X+pixel {
+			continue
+		}
+		for slices.ContainsFunc(taken, func(p vg.Point) bool { return max(p.X-at.X, at.X-p.X) < 2*radius && max(p.Y-at.Y, at.Y-p.Y) < 2*radius }) {
+			if at.X += 2*radius + pixel; at.X > c.Max.X-radius {
+				at = vg.Point{X: c.Min.X + radius, Y: at.Y - 2*radius}
+			}
+		}
+		taken = append(taken, at)
+		s.dot(c, style, radius, at)
+		c.FillText(number, at, fmt.Sprint(i+1))
+	}
+}
+
+// Rules of what is bad: a maximum is so many times the median of its series. At most so many
+// moments have a number.
+const (
+	badTimes  = 10
+	mostWorst = 5
+)
+
+// MarkWorst finds the worst moments. Bad intervals of a series that follow each other are one
+// moment. So are series that were bad at the same time: the one with the highest maximum counts.
+func (p *Picture) MarkWorst() {
+	var found []Moment
+	add := func(label string, points []Point) {
+		limit, first := badTimes*typicalValue(points), len(found)
+		for _, point := range points {
+			if !(point.Value > limit) || limit == 0 {
+				continue
+			}
+			m := Moment{Start: point.Start, End: point.End, Peak: point.Start, Value: point.Value, Label: label, Name: named(label)}
+			last := len(found) - 1
+			switch {
+			case last < first || found[last].End+(point.End-point.Start)/2 < point.Start:
+				found = append(found, m)
+			case point.Value > found[last].Value:
+				m.Start, m.End = found[last].Start, max(m.End, found[last].End)
+				found[last] = m
+			default:
+				found[last].End = max(m.End, found[last].End)
+			}
+		}
+	}
+	for _, s := range p.Series {
+		for _, line := range s.Lines {
+			if line.Name == "max" {
+				add(s.Label, line.Points)
+			}
+		}
+	}
+	if p.Type.Chart.Marks != page.Lines {
+		for _, ws := range p.Windows {
+			add(ws.Label, ws.maxima())
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Moment) int { return cmp.Compare(b.Value, a.Value) })
+	for _, m := range found {
+		same := func(worse Moment) bool { return m.Start < worse.End && worse.Start < m.End }
+		if len(p.Worst) < mostWorst && !slices.ContainsFunc(p.Worst, same) {
+			p.Worst = append(p.Worst, m)
+		}
+	}
+}
