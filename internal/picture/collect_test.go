@@ -247,3 +247,16 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestLongIntervals proves that an interval is as wide as it is long, although windows are shorter.
+func TestLongIntervals(t *testing.T) {
+	t.Parallel()
+	p := collect(t, Timeline, &Collector{Measures: []Measure{AtPercentile(100)}, Aggregate: 1000}, 5, func(i int) (string, float64, float64, []int64) {
+		return "", float64(10 * i), 10, []int64{1000}
+	})
+	for i, point := range p.Series[0].Lines[0].Points {
+		if point.Start != float64(10_000*i) || point.End != point.Start+10_000 {
+			t.Errorf("interval %d: from %v to %v", i, point.Start, point.End)
+		}
+	}
+}

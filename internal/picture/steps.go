@@ -52,7 +52,7 @@ func (c *Collector) measureSteps(time int64) error {
 func (c *Collector) measureStep(s *step) error {
 	w := s.window
 	start, end, seconds := w.Start, w.End, float64(w.length())/1000
-	if c.Aggregate > 0 {
+	if c.Aggregate > 0 && w.length() <= c.Aggregate { // an interval may be longer than windows
 		start, end = max(start, s.at.Start), min(end, s.at.End)
 	}
 	h, err := s.sum.Histogram(&c.scratch)
