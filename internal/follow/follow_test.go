@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -209,6 +210,37 @@ func TestCopies(t *testing.T) {
 	if len(r.lines) != 3 {
 		t.Errorf("%q", r.notices)
 	}
+}
+
+// TestMarks: a follower reads no log again before its mark, finds one that was renamed, and names
+// those that are gone, once.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: files have no identity")
+	}
+	dir := t.TempDir()
+	path := file(t, filepath.Join(dir, "a"), "one\n")
+	mark := func(path string, inode uint64, head string) Mark {
+		info, err := os.Stat(path)
+		must(t, err)
+		device, own := identity(info)
+		return Mark{Path: path, Device: device, Inode: own + inode, Head: []byte(head), Size: int64(len(head)), Line: 1}
+	}
+	other := file(t, filepath.Join(dir, "b"), "another beginning\n")
+	marks := []Mark{mark(path, 0, "one\n"), mark(other, 0, "one\n"), mark(path, 1<<40, "x"), mark(path, 1<<41, "x")}
+	must(t, os.Rename(path, path+".1"))
+	file(t, path, "two\n")
+	r := read(t, func(f *Follower) {
+		for _, m := range marks {
+			f.marks = append(f.marks, marked{m, false})
+		}
+		f.AddFile(path)
+		f.AddFile(other)
+	})
+	r.awaitLines("a", "--", "one", "--", "two")
+	r.awaitLines("b", "--", "another beginning")
+	r.awaitNotice("a is gone since the state was written; what it got after that was not read (and 1 more logs)")
 }
 
 // TestFiles: no more files are open than allowed, which is said once. Another one is opened when

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -106,10 +107,12 @@ func (in *Input) renamed() {
 	}
 }
 
-// missing reports the marked files that are gone with lines that were not read, and forgets them.
+// missing reports the marked files that are gone, maybe with lines that were not read, and forgets
+// them.
 func (f *Follower) missing() {
 	f.marking.Lock()
 	defer f.marking.Unlock()
+	first, gone := "", 0
 	for n := range f.marks {
 		m := &f.marks[n]
 		if m.used {
@@ -122,8 +125,17 @@ func (f *Follower) missing() {
 		}
 		m.used = true
 		if !m.Done {
-			f.options.Notice(m.Path, "is another file now, and the file of before is not in its folder; what that got at the end was not read")
+			if gone++; gone == 1 {
+				first = m.Path
+			}
 		}
+	}
+	if gone > 0 {
+		text := "is gone since the state was written; what it got after that was not read"
+		if gone > 1 {
+			text += fmt.Sprintf(" (and %d more logs)", gone-1)
+		}
+		f.options.Notice(first, text)
 	}
 }
 
