@@ -83,6 +83,8 @@ func jsonTag(tag []byte) *string {
 type documentSummary struct {
 	// Tag is [tags.Text]. It is null for untagged intervals and for the sum of all tags.
 	Tag *string `json:"tag"`
+	// Input is the name of the log. It is missing if a summary can have several.
+	Input string `json:"input,omitempty"`
 	// UnitRatio is the number that values were divided by, if it is not that of the document.
 	UnitRatio float64 `json:"unitRatio,omitempty"`
 	// Intervals is the number of intervals, TotalCount the number of values.
@@ -271,7 +273,8 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 	}
 	d := documentSummary{
 		UnitRatio:         ratio,
-		Tag:               jsonTag(s.Tag),
+		Tag:               jsonTag(s.OwnTag()),
+		Input:             s.Input,
 		Intervals:         s.Intervals,
 		TotalCount:        h.TotalCount(),
 		Throughput:        finite(s.Throughput()),

@@ -22,8 +22,12 @@ import (
 
 // A Summary is what all intervals of a tag add up to.
 type Summary struct {
-	// Tag is nil for untagged intervals and for the sum of all tags.
+	// Tag is the name of the row: nil for untagged intervals and for the sum of all tags.
 	Tag []byte
+	// Input is the name of the log if each has rows of its own. InputTag is the tag in that log
+	// then, nil if the row is the sum of all its tags.
+	Input    string
+	InputTag []byte
 	// Histogram has the counts, unless Load returns them.
 	Histogram *histogram.Histogram
 	// Load returns the counts if Histogram is nil. They are valid until Load of another summary
@@ -54,6 +58,14 @@ func (s *Summary) Counts() *histogram.Histogram {
 		return s.Load()
 	}
 	return s.Histogram
+}
+
+// OwnTag returns the tag without the name of the log.
+func (s *Summary) OwnTag() []byte {
+	if s.Input != "" {
+		return s.InputTag
+	}
+	return s.Tag
 }
 
 func (s *Summary) missing() bool { return s.Histogram == nil && s.Load == nil }

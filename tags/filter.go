@@ -3,6 +3,7 @@ package tags
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -19,8 +20,6 @@ import (
 // choose untagged intervals.
 type Filter struct {
 	include, exclude []*pattern
-
-	watch bool // even if all tags are kept, remember them
 
 	mu   sync.RWMutex
 	kept map[string]bool // by the text of a tag
@@ -95,7 +94,7 @@ func (p *pattern) matches(text string) bool {
 
 // Keeps reports whether the filter keeps intervals with this tag.
 func (f *Filter) Keeps(tag []byte) bool {
-	if f.All() && (f == nil || !f.watch) {
+	if f.All() {
 		return true
 	}
 	f.mu.RLock()
@@ -150,27 +149,13 @@ func (f *Filter) Unmatched() (include, exclude []string) {
 	return unmatched(f.include), unmatched(f.exclude)
 }
 
-// Watch has the filter remember tags even if it keeps all. Call it before Keeps.
-func (f *Filter) Watch() { f.watch = true }
-
 // Seen returns the texts of the tags that the filter has seen, sorted. A filter that keeps all tags
-// remembers them only if it watches.
-func (f *Filter) Seen() []string { return f.remembered(func(kept bool) bool { return true }) }
-
-// Kept returns those of the tags of Seen that the filter keeps.
-func (f *Filter) Kept() []string { return f.remembered(func(kept bool) bool { return kept }) }
-
-func (f *Filter) remembered(wanted func(kept bool) bool) (texts []string) {
+// does not remember them.
+func (f *Filter) Seen() []string {
 	if f == nil {
 		return nil
 	}
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	for text, kept := range f.kept {
-		if wanted(kept) {
-			texts = append(texts, text)
-		}
-	}
-	slices.Sort(texts)
-	return texts
+	return slices.Sorted(maps.Keys(f.kept))
 }

@@ -66,11 +66,6 @@ func TestFilter(t *testing.T) {
 			}
 		})
 	}
-	watching, _ := NewFilter(nil, nil)
-	watching.Watch()
-	if !watching.Keeps(nil) || !watching.Keeps([]byte("a")) || !slices.Equal(watching.Kept(), []string{"a", "default"}) {
-		t.Errorf("a filter that watches remembers %q", watching.Kept())
-	}
 	var zero Filter
 	if !zero.Keeps(nil) || !zero.Keeps([]byte("a")) || !zero.All() {
 		t.Error("the zero filter does not keep all")

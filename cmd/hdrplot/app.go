@@ -31,7 +31,7 @@ const examples = `examples:
 exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line, 3 if malformed lines were skipped`
 
 func app() *urfave.App {
-	flags := append(append(cli.InputFlags(), cli.TagFlags("draw")...), cli.IgnoreTagsFlag("draw"), cli.UntaggedFlag())
+	flags := append(append(cli.InputFlags(), append(cli.TagFlags("draw"), cli.RowFlags("draw")...)...), cli.UntaggedFlag())
 	flags = append(flags,
 		&urfave.BoolFlag{Name: "diff", Category: cli.GroupChoice, Usage: "draw the ratio of the second input to the first, by percentile"},
 		&urfave.BoolFlag{Name: "compare", Category: cli.GroupChoice, Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
@@ -69,7 +69,7 @@ func app() *urfave.App {
 		Flags:       slices.Concat(flags, cli.MovingFlags(), cli.FollowFlags(), cli.PortFlags("serve"), cli.RunFlags()),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common: []string{"if", "incT", "excT", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "in", "log", "agg", "sla", "of", "format"},
+			Common: []string{"if", "incT", "excT", "by", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "in", "log", "agg", "sla", "of", "format"},
 			Choices: map[string][]string{
 				"type": types(""), "format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"},
 			},

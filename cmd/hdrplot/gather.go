@@ -99,7 +99,7 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 		for _, ws := range p.Windows {
 			p.Added = append(p.Added, ws.Label)
 		}
-		if same, pattern := writers.SameRequests(p.Added); same != nil && !o.ignoreTags && !c.Bool("q") {
+		if same, pattern := writers.SameRequests(p.Added); same != nil && !c.Bool("q") {
 			fmt.Fprintf(c.App.ErrWriter, "hdrplot: -type %s adds up %s, which count the same requests; choose with -incT, such as -incT %s\n",
 				o.kind.Name, cli.Printable(strings.Join(same, " and ")), cli.Printable(pattern))
 		}
@@ -152,7 +152,7 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 		return nil
 	}
 	// Logs that were written side by side give one line only when their intervals are merged.
-	together := len(logs) > 1 && !o.compare || o.ignoreTags || o.kind == picture.Report
+	together := len(logs) > 1 && !o.compare && !o.by.Inputs() || o.by.AddsTags() || o.kind == picture.Report
 	narrow := !o.given["agg"] && o.format != picture.HTML && k.Moving == 0
 	if !together && !narrow {
 		return nil
@@ -269,7 +269,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 		factors[n] = g.options.units.LogFactor(g.headers, logs[n].Name)
 	}
 	one.Comment = func(input int, text []byte) error { added.Comment(logs[input].Name, text); return nil }
-	one.Kept = func(input int, tag []byte) { g.options.units.Kept(added, logs[input].Name, tag) }
+	one.Kept = func(input int, row []byte) { g.options.units.Kept(added, logs[input].Name, row) }
 	var look func(scan.Visit, *histogram.Histogram, *interval)
 	var take func(scan.Visit, *interval) error
 	var also func(*interval) *merge.Sum
@@ -292,7 +292,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			}
 			g.logStart = min(g.logStart, v.LogStart)
 			if g.overTime() && g.failed == nil {
-				g.failed = g.collector.Add(label, g.label(label, v.Tag), &i.Interval)
+				g.failed = g.collector.Add(label, g.label(label, v.Row), &i.Interval)
 				if g.total != nil && g.failed == nil {
 					g.failed = g.total.Add("", "", &i.Interval)
 				}
@@ -300,11 +300,11 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			return checkTags(g.collector.Len())
 		}
 	}
-	collecting := summary.Options{IgnoreTags: g.options.ignoreTags}
+	collecting := summary.Options{}
 	if g.options.kind.Chart.Marks == page.Curves && g.options.format != picture.HTML {
 		collecting.Runs = &summary.Runs{Size: g.options.aggregate}
 	}
-	few := g.options.ignoreTags || g.tags <= mostShifts
+	few := g.options.by.AddsTags() || g.tags <= mostShifts
 	if g.options.kind == picture.Timeline && g.options.format != picture.HTML && !g.options.compare && few {
 		collecting.Runs = new(summary.Runs)
 	}
@@ -440,12 +440,12 @@ type interval struct {
 	line string // for -v
 }
 
-// label returns the label of a series: file, tag or both.
-func (g *gathering) label(file string, tag []byte) string {
-	if g.options.ignoreTags || tag == nil {
+// label returns the label of a series: file, row or both.
+func (g *gathering) label(file string, row []byte) string {
+	if row == nil {
 		return file
 	}
-	return strings.TrimPrefix(file+" "+tags.Text(tag), " ")
+	return strings.TrimPrefix(file+" "+tags.Text(row), " ")
 }
 
 // fileLabels returns the names of inputs in the picture: without folder and extension if they

@@ -14,6 +14,7 @@ import (
 	"hdrkit/internal/picture"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/sla"
+	"hdrkit/tags"
 )
 
 var formats = []string{"png", "svg", "pdf", "html"}
@@ -42,7 +43,7 @@ type options struct {
 	linear     bool
 	moving     int64 // milliseconds
 	pageDigits int
-	ignoreTags bool
+	by         *tags.By // what makes a line
 	compare    bool
 	diff       bool
 	marks      []mark
@@ -57,7 +58,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		of:         c.String("of"),
 		given:      map[string]bool{"agg": cli.Given(c, "agg"), "height": cli.Given(c, "height"), "p": cli.Given(c, "p") || cli.Given(c, "mwp")},
 		linear:     c.Bool("linear"),
-		pageDigits: c.Int("page-digits"), ignoreTags: c.Bool("it"), compare: c.Bool("compare"),
+		pageDigits: c.Int("page-digits"), compare: c.Bool("compare"),
 		picture: picture.Picture{
 			Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
 			LogValues: c.Bool("log"), Low: c.Float64("ymin"), High: c.Float64("ymax"), Facets: c.String("facet") != "",
@@ -118,6 +119,9 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		}
 	}
 	if o.units, err = cli.NewUnits(c); err != nil {
+		return nil, err
+	}
+	if o.by, err = cli.Rows(c); err != nil {
 		return nil, err
 	}
 	aggregate, err := cli.Millis(c, "agg")

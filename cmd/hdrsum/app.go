@@ -22,6 +22,7 @@ const examples = `examples:
    hdrsum throughput.hdr -in ns -unit ms             the same in milliseconds
    hdrsum -if throughput.hdr -ovr 1000000            values in nanoseconds, printed in milliseconds, by tag
    hdrsum -if throughput.hdr -incT '.*-rt' -it       the response times of all operations together
+   hdrsum -if 'node.*\.hdr' -incT '.*-rt' -by input  a row for each log: which node is slow?
    hdrsum -if '.*-rt\.fixed\.hdr' -ovr 1000 -it     all logs whose name matches
    hdrsum -if throughput.hdr -st hgrm -of tpt        tpt.TAG.hgrm for every tag
    hdrsum -s 60 -e 5m throughput.hdr                 the second to the fifth minute
@@ -47,14 +48,14 @@ func app() *urfave.App {
 		Flags:       flags(),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common:  []string{"if", "incT", "excT", "it", "s", "e", "st", "of", "lt", "unit", "in", "ovr", "p", "agg", "ci", "sla", "baseline", "strict"},
+			Common:  []string{"if", "incT", "excT", "by", "it", "s", "e", "st", "of", "lt", "unit", "in", "ovr", "p", "agg", "ci", "sla", "baseline", "strict"},
 			Choices: formatChoices(map[string][]string{"st": types(), "period": summary.Modes, "undecided": undecidedModes}),
 		}.Metadata(),
 	}
 }
 
 func flags() []urfave.Flag {
-	return slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), []urfave.Flag{cli.IgnoreTagsFlag("summarize"), cli.UntaggedFlag()}, cli.RangeFlags(), []urfave.Flag{
+	return slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), cli.RowFlags("summarize"), []urfave.Flag{cli.UntaggedFlag()}, cli.RangeFlags(), []urfave.Flag{
 		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: percentilesFormat.name, Category: cli.GroupOutput,
 			Usage: "print this `TYPE`: " + strings.Join(types(), ", "), DefaultText: "table on a terminal, otherwise percentiles"},
 		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
@@ -163,7 +164,7 @@ func (r *report) writeTags() error {
 
 // collecting returns what to collect: maxima over time are for sparklines only.
 func (o *options) collecting(c *urfave.Context) summary.Options {
-	return summary.Options{IgnoreTags: c.Bool("it"), Maxima: o.format.readable && !c.Bool("lt")}
+	return summary.Options{Maxima: o.format.readable && !c.Bool("lt")}
 }
 
 // An intervalLine describes an interval once the scale is known.
@@ -183,7 +184,7 @@ func verbose(c *urfave.Context, o *options) (look func(v scan.Visit, h *histogra
 			}
 			scaled = true
 		}
-		scale, err := o.scaleOf(v.Tag)
+		scale, err := o.scaleOf(v.Row)
 		if err == nil {
 			cli.Verbosef(c, "%s:%d: %s", v.Name, v.Line, (*line)(v.Tag, v.StartMillis(), v.EndMillis(), scale))
 		}

@@ -23,9 +23,9 @@ var jsonFormat = format{
 	listTags: func(w io.Writer, r *report) error {
 		list := tagList{Inputs: inputNames(r.scan.Inputs), SkippedLines: r.diagnostics.Skipped(), Tags: []listedTag{}}
 		for _, s := range r.summaries {
-			listed := listedTag{Intervals: s.Intervals, TotalCount: s.Counts().TotalCount()}
-			if s.Tag != nil {
-				listed.Tag = new(tags.Text(s.Tag))
+			listed := listedTag{Input: s.Input, Intervals: s.Intervals, TotalCount: s.Counts().TotalCount()}
+			if tag := s.OwnTag(); tag != nil {
+				listed.Tag = new(tags.Text(tag))
 			}
 			list.Tags = append(list.Tags, listed)
 		}
@@ -61,6 +61,7 @@ type tagList struct {
 // A listedTag is a tag, null for untagged intervals and for all tags together.
 type listedTag struct {
 	Tag        *string `json:"tag"`
+	Input      string  `json:"input,omitempty"`
 	Intervals  int64   `json:"intervals"`
 	TotalCount int64   `json:"totalCount"`
 }

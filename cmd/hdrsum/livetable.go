@@ -80,7 +80,7 @@ func (t *liveTable) summaries() (all []*output.Summary, err error) {
 		if err != nil {
 			return nil, err
 		}
-		s.Period, s.Maxima, s.AllTags = s.End-s.Start, own.maxima.Output(), t.options.series.IgnoreTags
+		s.Period, s.Maxima, s.AllTags = s.End-s.Start, own.maxima.Output(), t.options.by.All()
 		all = append(all, s)
 	}
 	slices.SortStableFunc(all, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })

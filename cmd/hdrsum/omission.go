@@ -29,9 +29,9 @@ func (o *options) warnOmission(s *scan.Scan, d *cli.Diagnostics, r *summary.Resu
 	if intervals == 0 || longest <= float64(r.Lengths)/float64(intervals) {
 		return
 	}
-	found, err := summary.FindOmission(s, func(tag []byte) float64 {
+	found, err := summary.FindOmission(s, func(row []byte) float64 {
 		for _, s := range r.Summaries {
-			if s.AllTags || tags.Compare(s.Tag, tag) == 0 {
+			if tags.Compare(s.Tag, row) == 0 {
 				return millis(s)
 			}
 		}

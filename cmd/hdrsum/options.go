@@ -14,6 +14,7 @@ import (
 	"hdrkit/internal/sla"
 	"hdrkit/internal/unit"
 	"hdrkit/output"
+	"hdrkit/tags"
 )
 
 // options are the options that say what to print.
@@ -34,6 +35,7 @@ type options struct {
 	metric    string // influx and openmetrics
 	precision string // influx
 	live      liveOptions
+	by        *tags.By // what makes a row
 	zone      *time.Location
 	memory    *ledger.Ledger
 }
@@ -72,6 +74,9 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if o.memory, err = cli.Memory(c); err != nil {
 		return nil, err
 	}
+	if o.by, err = cli.Rows(c); err != nil {
+		return nil, err
+	}
 	aggregate, err := cli.Millis(c, "agg")
 	if err != nil {
 		return nil, err
@@ -94,7 +99,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	}
 	o.believed = slices.Clone(o.percentiles)
 	o.series = series.Options{
-		Window: aggregate, Moving: moving, MovingPercentile: c.Float64("mwp"), IgnoreTags: c.Bool("it"),
+		Window: aggregate, Moving: moving, MovingPercentile: c.Float64("mwp"),
 		Percentiles: o.percentiles, Buckets: c.Bool("buckets"),
 	}
 	if err := o.check(); err != nil {
@@ -108,8 +113,8 @@ func (o *options) check() error {
 	switch mwp := o.series.MovingPercentile; {
 	case !(mwp >= 0 && mwp <= 100):
 		return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", mwp)
-	case o.format.rows != nil && o.series.IgnoreTags && o.series.Window == 0:
-		return cli.Usagef("-it makes one series of all tags: -agg must say which intervals to merge")
+	case o.format.rows != nil && o.by.AddsTags() && o.series.Window == 0:
+		return cli.Usagef("-it and -by make one series of several tags: -agg must say which intervals to merge")
 	}
 	if o.format.check != nil {
 		return o.format.check(o)

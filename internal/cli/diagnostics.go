@@ -38,8 +38,7 @@ type Diagnostics struct {
 	filter  *tags.Filter
 	probes  map[string]*probe // by the name of the input
 	held    []*held           // messages of inputs that may be no logs
-	// together is set if all tags are added up.
-	together bool
+	by      *tags.By
 }
 
 // NewDiagnostics returns the diagnostics of a command, which go to w. If strict is set, the first
@@ -221,10 +220,15 @@ func (d *Diagnostics) Close() error {
 	for _, pattern := range exclude {
 		message(d.w, d.command, fmt.Sprintf("-excT %q matches no tag%s", pattern, didYouMean(pattern, d.filter.Seen())))
 	}
-	if d.together {
-		if same, pattern := writers.SameRequests(d.filter.Kept()); same != nil {
-			message(d.w, d.command, fmt.Sprintf("-it adds up %s, which count the same requests; choose with -incT, such as -incT %s",
-				strings.Join(same, " and "), pattern))
+	for _, row := range d.by.Added() {
+		if same, pattern := writers.SameRequests(row); same != nil {
+			option := "-by"
+			if d.by.All() {
+				option = "-it"
+			}
+			message(d.w, d.command, fmt.Sprintf("%s adds up %s, which count the same requests; choose with -incT, such as -incT %s",
+				option, strings.Join(same, " and "), pattern))
+			break
 		}
 	}
 	if d.silent > 0 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -55,6 +56,33 @@ func TagFlags(verb string) []cli.Flag {
 func IgnoreTagsFlag(verb string) cli.Flag {
 	return &cli.BoolFlag{Name: "it", Aliases: []string{"ignoreTag", "ignore-tags"}, Category: GroupChoice,
 		Usage: verb + " all tags together"}
+}
+
+// RowFlags are the options that say what makes a row. [Rows] reads them.
+func RowFlags(verb string) []cli.Flag {
+	return []cli.Flag{IgnoreTagsFlag(verb), &cli.StringFlag{Name: "by", Value: "tag", Category: GroupChoice,
+		Usage: "make one row or line of each `PART`: tag; input; input,tag; all, which is -it; or what the group of a regular expression names: '.*-(rt|st)' adds up insert-rt and read-rt to rt"}}
+}
+
+// Rows returns what makes a row. A command without -by has -it only.
+func Rows(c *cli.Context) (*tags.By, error) {
+	text := cmp.Or(c.String("by"), "tag")
+	if c.Bool("it") {
+		if Given(c, "by") && text != "all" {
+			return nil, Usagef("-it is -by all, not -by %s: one of them only", text)
+		}
+		text = "all"
+	}
+	by, err := tags.ParseBy(text)
+	if err != nil {
+		return nil, Usagef("-by: %w", err)
+	}
+	for _, apart := range []string{"compare", "diff", "baseline"} {
+		if by.Inputs() && Given(c, apart) {
+			return nil, Usagef("-by %s and -%s do not go together: -%s looks at each log by itself", text, apart, apart)
+		}
+	}
+	return by, nil
 }
 
 // UntaggedFlag is the option that leaves untagged intervals untagged. [Inputs] reads it.
@@ -153,8 +181,8 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 		return nil, err
 	}
 	diagnostics.filter = selection.Tags
-	if diagnostics.together = c.Bool("it"); diagnostics.together {
-		selection.Tags.Watch()
+	if diagnostics.by, err = Rows(c); err != nil {
+		return nil, err
 	}
 	memory, err := Memory(c)
 	if err != nil {
@@ -164,6 +192,7 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 		Inputs:    inputs,
 		Memory:    memory,
 		Selection: selection,
+		By:        diagnostics.by,
 		Workers:   c.Int("j"),
 		Report:    diagnostics.Report,
 		Expected:  c.Float64("co"),

@@ -80,6 +80,10 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 	if selection.Range.FromEnd() {
 		return false, Usagef("-s and -e cannot count from the end of a log that is still written")
 	}
+	by, err := Rows(c)
+	if err != nil {
+		return false, err
+	}
 	second, err := second(c)
 	if err != nil {
 		return false, err
@@ -107,7 +111,7 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 	merger := live.New(live.Options{
 		Memory: memory, State: c.String("state"),
 		Size: size, Idle: time.Duration(idle) * time.Millisecond,
-		Selection: selection, IgnoreTags: c.Bool("it"), Expected: c.Float64("co"), Second: second, Hint: hint, Stop: stop,
+		Selection: selection, By: by, Expected: c.Float64("co"), Second: second, Hint: hint, Stop: stop,
 		Tag: tags.of, Forget: func(in *follow.Input) { tags.given.Delete(in); tags.said.Delete(in) },
 	}, sink)
 	var marks []follow.Mark

@@ -66,20 +66,12 @@ func (u *Units) Finder() *unit.Finder {
 func (u *Units) Watch(s *scan.Scan) *unit.Finder {
 	f := u.Finder()
 	s.Comment = func(input int, text []byte) error { return u.Comment(f, s.Inputs[input].Name, text) }
-	s.Kept = func(input int, tag []byte) { u.Kept(f, s.Inputs[input].Name, tag) }
+	s.Kept = func(input int, row []byte) { u.Kept(f, s.Inputs[input].Name, row) }
 	return f
 }
 
-// Kept says that a log has an interval with a tag.
-func (u *Units) Kept(f *unit.Finder, log string, tag []byte) { f.Uses(u.tag(tag), log) }
-
-// tag returns the tag that the values of a tag are added up under.
-func (u *Units) tag(tag []byte) []byte {
-	if u.c.Bool("it") {
-		return nil
-	}
-	return tag
-}
+// Kept says that a log has an interval in a row.
+func (u *Units) Kept(f *unit.Finder, log string, row []byte) { f.Uses(row, log) }
 
 // Comment reads a comment of a log for its unit. It returns an error if values may have been
 // printed that were taken to be in another unit.
@@ -165,13 +157,13 @@ func (u *Units) say(format string, args ...any) {
 	}
 }
 
-// Factor returns what one unit of a tag's values is in the unit that [Units.Scale] takes them to be
-// in. An error says that the values of the tag do not add up.
-func (u *Units) Factor(f *unit.Finder, tag []byte) (float64, error) {
+// Factor returns what one unit of a row's values is in the unit that [Units.Scale] takes them to be
+// in. An error says that the values of the row do not add up.
+func (u *Units) Factor(f *unit.Finder, row []byte) (float64, error) {
 	if u.Options.In != (unit.Unit{}) {
 		return 1, nil
 	}
-	own, err := f.Of(u.tag(tag))
+	own, err := f.Of(row)
 	if err != nil {
 		return 0, unclear(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"hdrkit/internal/follow"
 	"hdrkit/internal/ledger"
 	"hdrkit/internal/scan"
+	"hdrkit/tags"
 )
 
 // Grace is the time that pipes have to end after the follower was stopped.
@@ -39,8 +40,8 @@ type Options struct {
 	Selection scan.Selection
 	// Tag, if set, returns the tag that an interval of an input has in the result.
 	Tag func(in *follow.Input, tag []byte) []byte
-	// IgnoreTags merges all tags.
-	IgnoreTags bool
+	// By says what makes a row. Nil makes one of each tag.
+	By *tags.By
 	// Expected is the interval for which values are corrected, see [scan.Scan].
 	Expected float64
 	// Memory, if set, limits what the merger may keep.
@@ -672,7 +673,7 @@ func (m *Merger) read(in *input) {
 	var before *hdrlog.Reader
 	var h heading
 	var batch hdrlog.Batch
-	tags := make(map[string][]byte)
+	names := make(map[string][]byte) // of rows
 	for {
 		log, err := in.source.Next()
 		if err != nil {
@@ -698,7 +699,7 @@ func (m *Merger) read(in *input) {
 		h.begin()
 		f := &file{log: log, line: taken}
 		for r.ReadBatch(&batch) {
-			items := m.items(in, &batch, tags, taken, &h)
+			items := m.items(in, &batch, names, taken, &h)
 			line := batch.Records[len(batch.Records)-1].Line
 			if !m.hand(in, event{in: in, batch: items, file: f, line: line, header: h.kept}) {
 				return
@@ -724,7 +725,7 @@ func (m *Merger) hand(in *input, e event) bool {
 
 // items decodes a batch. Nothing in the result is a view of it.
 // Lines up to one were taken in an earlier run.
-func (m *Merger) items(in *input, b *hdrlog.Batch, tags map[string][]byte, taken int, h *heading) []item {
+func (m *Merger) items(in *input, b *hdrlog.Batch, names map[string][]byte, taken int, h *heading) []item {
 	items := make([]item, 0, len(b.Records))
 	lines := int64(0)
 	for n := range b.Records {
@@ -748,7 +749,7 @@ func (m *Merger) items(in *input, b *hdrlog.Batch, tags map[string][]byte, taken
 		case hdrlog.Malformed, hdrlog.Notice:
 			i.err, i.notice = r.Err, r.Kind == hdrlog.Notice
 		case hdrlog.IntervalRecord:
-			m.interval(in, &i, &r.Interval, tags)
+			m.interval(in, &i, &r.Interval, names)
 		case hdrlog.Comment:
 			if _, ok := m.sink.(CommentSink); !ok || len(r.Text) > maxComment {
 				continue
@@ -767,17 +768,17 @@ func (m *Merger) items(in *input, b *hdrlog.Batch, tags map[string][]byte, taken
 }
 
 // interval decodes an interval.
-func (m *Merger) interval(in *input, i *item, interval *hdrlog.Interval, tags map[string][]byte) {
+func (m *Merger) interval(in *input, i *item, interval *hdrlog.Interval, names map[string][]byte) {
 	i.interval, i.logStart, i.relative, i.length = true, interval.LogStart, interval.Relative(), interval.Length
 	i.start, i.end = interval.StartMillis(), max(interval.StartMillis(), interval.EndMillis())
 	interval.Tag = m.options.Tag(in.source, interval.Tag)
 	if i.wanted = m.options.Selection.Keeps(interval, 0); !i.wanted {
 		return
 	}
-	if interval.Tag != nil && !m.options.IgnoreTags {
-		if i.tag = tags[string(interval.Tag)]; i.tag == nil {
-			i.tag = append([]byte{}, interval.Tag...)
-			tags[string(interval.Tag)] = i.tag
+	if row := m.options.By.Row(in.source.Name(), interval.Tag); row != nil {
+		if i.tag = names[string(row)]; i.tag == nil {
+			i.tag = append([]byte{}, row...)
+			names[string(row)] = i.tag
 		}
 	}
 	i.sum = sums.Get().(*merge.Sum)

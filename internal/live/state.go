@@ -274,9 +274,7 @@ func (m *Merger) passing(i *item, interval *hdrlog.Interval, source *follow.Inpu
 	tag := m.options.Tag(source, interval.Tag)
 	interval.Tag = tag
 	i.wanted = m.options.Selection.Keeps(interval, 0)
-	if tag != nil && !m.options.IgnoreTags {
-		i.tag = bytes.Clone(tag)
-	}
+	i.tag = bytes.Clone(m.options.By.Row(source.Name(), tag))
 }
 
 // A kind is what the intervals of a tag have in common, so that they all add up.

@@ -48,6 +48,7 @@ type batch[R any] struct {
 	err     error // the input could not be read on
 	ready   chan struct{}
 	kept    []bool // by record
+	rows    [][]byte
 	results []R
 	errs    []error
 }
@@ -175,6 +176,7 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 		b.results = append(b.results, make([]R, missing)...)
 		b.errs = append(b.errs, make([]error, missing)...)
 		b.kept = append(b.kept, make([]bool, missing)...)
+		b.rows = append(b.rows, make([][]byte, missing)...)
 	}
 	fatal := false
 	for n := range b.Records {
@@ -184,7 +186,10 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 		}
 		b.kept[n] = r.Kind == hdrlog.IntervalRecord && s.Select(b.input, &r.Interval)
 		if b.kept[n] {
-			b.errs[n] = work(worker, d.Visit(&r.Interval, b.place(s, n)), &b.results[n])
+			v := d.Visit(&r.Interval, b.place(s, n))
+			v.Row = s.By.Row(v.Name, v.Tag)
+			b.rows[n] = v.Row
+			b.errs[n] = work(worker, v, &b.results[n])
 			fatal = errors.As(b.errs[n], new(Fatal))
 		}
 	}
@@ -285,9 +290,9 @@ func (c *Cursor[R]) take(n int) (bool, error) {
 		return false, nil
 	}
 	if s.Kept != nil {
-		s.Kept(b.input, r.Interval.Tag)
+		s.Kept(b.input, b.rows[n])
 	}
-	c.Visit, c.Result = Visit{Interval: &r.Interval, Place: b.place(s, n)}, &b.results[n]
+	c.Visit, c.Result = Visit{Interval: &r.Interval, Place: b.place(s, n), Row: b.rows[n]}, &b.results[n]
 	return true, nil
 }
 

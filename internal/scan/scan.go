@@ -163,11 +163,13 @@ type Scan struct {
 	// Report takes malformed lines, and notices of how a line was read, in the order of the logs.
 	// If it returns an error, the scan ends with that.
 	Report func(err *hdrlog.SyntaxError, malformed bool) error
+	// By says what makes a row. Nil makes one of each tag.
+	By *tags.By
 	// Comment, if set, takes the comments that hold no time, in the order of the logs.
 	Comment func(input int, text []byte) error
-	// Kept, if set, takes the input and the tag of each interval of the selection, after the
+	// Kept, if set, takes the input and the row of each interval of the selection, after the
 	// comments before it.
-	Kept func(input int, tag []byte)
+	Kept func(input int, row []byte)
 	// Progress, if set, takes the numbers of bytes as they are read. Several goroutines call it.
 	Progress func(bytes int)
 	// Expected is the interval at which values were to be recorded, in the units of the log. Visits

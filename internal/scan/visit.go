@@ -16,6 +16,7 @@ import (
 type Visit struct {
 	*hdrlog.Interval
 	Place
+	Row     []byte   // that [Scan.By] puts the interval in: its tag, if nothing else was asked for
 	decoder *Decoder // of the worker
 }
 
@@ -102,7 +103,7 @@ func (d *Decoder) hold(bytes int) error {
 }
 
 // Visit returns an interval that can be decoded until the next one is visited.
-func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit { return Visit{i, at, d} }
+func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit { return Visit{i, at, i.Tag, d} }
 
 // A Want says what a worker takes of an interval besides [Taken.Extent].
 type Want struct {

@@ -25,8 +25,6 @@ type Options struct {
 	// show their maximum and their value at MovingPercentile.
 	Moving           int64
 	MovingPercentile float64
-	// IgnoreTags merges all tags.
-	IgnoreTags bool
 	// Rows show the values at Percentiles and, if Buckets is set, buckets.
 	Percentiles []float64
 	Buckets     bool
@@ -92,7 +90,7 @@ func newMaker(o *Options, sink Sink) *maker {
 
 // tag returns what is kept of a tag.
 func (m *maker) tag(name []byte) *tag {
-	if name == nil || m.options.IgnoreTags {
+	if name == nil {
 		if m.none == nil {
 			m.none = &tag{moving: merge.NewMoving(m.options.Moving)}
 		}
@@ -123,7 +121,7 @@ func (m *maker) decode(_ int, v scan.Visit, r *result) (err error) {
 
 // interval takes the next interval.
 func (m *maker) interval(v scan.Visit, r *result) error {
-	t := m.tag(v.Tag)
+	t := m.tag(v.Row)
 	m.last = v.Place
 	if err := m.charge.Set(m.account, len(m.tags)+1, m.moving+m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
 		return err

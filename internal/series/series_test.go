@@ -20,6 +20,7 @@ import (
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
+	"hdrkit/tags"
 )
 
 // collect returns the rows of a log and what was late.
@@ -204,7 +205,8 @@ func TestCovered(t *testing.T) {
 func TestMixedKinds(t *testing.T) {
 	s := &scan.Scan{Inputs: []scan.Input{scan.File(filepath.Join(clitest.Root(), "testdata", "logs", "double.hdr"), 0)}, Workers: 1,
 		Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
-	err := Run(s, &Options{Window: 10000, IgnoreTags: true}, func(*output.Row, scan.Place, error) error { return nil })
+	s.By, _ = tags.ParseBy("all")
+	err := Run(s, &Options{Window: 10000}, func(*output.Row, scan.Place, error) error { return nil })
 	if err == nil || !strings.HasSuffix(err.Error(), "double.hdr:6") ||
 		!strings.HasPrefix(err.Error(), "tag default: integer and double histograms do not add up: integers at ") {
 		t.Error(err)

@@ -35,20 +35,20 @@ type stroke struct {
 func (s *stroke) length() float64 { return float64(s.end - s.start) }
 
 // FindOmission runs a scan and returns the worst stall during which values look to be missing, or
-// nil. Millis is one unit of the values of a tag in milliseconds, 0 if that is unknown.
+// nil. Millis is one unit of the values of a row in milliseconds, 0 if that is unknown.
 //
 // A stall is an interval with a value that is longer than three of them. In an open loop, requests
 // go on to be sent during a stall, so many values are nearly as long, and later intervals have what
 // the stall delayed. If a recorder waits, few values are long, and the others never come. It is no
 // evidence if counts are low elsewhere too.
-func FindOmission(s *scan.Scan, millis func(tag []byte) float64) (*Omission, error) {
+func FindOmission(s *scan.Scan, millis func(row []byte) float64) (*Omission, error) {
 	type key struct {
 		input  int
 		tagged bool
 		tag    string
 	}
 	logs := make(map[key][]stroke)
-	quiet := scan.Scan{Inputs: s.Inputs, Selection: s.Selection, Workers: s.Workers}
+	quiet := scan.Scan{Inputs: s.Inputs, Selection: s.Selection, By: s.By, Workers: s.Workers}
 	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
 	all := 0
 	err := scan.Run(&quiet, func(_ int, v scan.Visit, r *stroke) error {
@@ -56,7 +56,7 @@ func FindOmission(s *scan.Scan, millis func(tag []byte) float64) (*Omission, err
 		if err != nil {
 			return err
 		}
-		*r = stroke{v.Place, v.StartMillis(), v.EndMillis(), float64(h.TotalCount()), h.Float(h.Max()) * millis(v.Tag), 0}
+		*r = stroke{v.Place, v.StartMillis(), v.EndMillis(), float64(h.TotalCount()), h.Float(h.Max()) * millis(v.Row), 0}
 		if r.longest > r.length() {
 			r.far = float64(h.CountBetween(h.Max()/2+1, math.MaxInt64))
 		}
@@ -80,7 +80,7 @@ func FindOmission(s *scan.Scan, millis func(tag []byte) float64) (*Omission, err
 			if k.tagged {
 				o.Tag = []byte(k.tag)
 			}
-			o.Longest, o.Expected, o.Unit = at.longest, between, millis(o.Tag)
+			o.Longest, o.Expected, o.Unit = at.longest, between, millis(s.By.Row(at.place.Name, o.Tag))
 			worst = o
 		}
 	}

@@ -26,19 +26,19 @@ type Result struct {
 
 	sums    []*sum // what the summaries load
 	options Options
+	by      *tags.By
 }
 
 // Options say what to collect.
 type Options struct {
-	// IgnoreTags adds up all tags together.
-	IgnoreTags bool
 	// Maxima keeps the maximum over time of each tag, in memory that does not grow with the log.
 	Maxima bool
 	// Runs, if set, keeps the counts of each tag by windows.
 	Runs *Runs
 }
 
-// Collect runs a scan and adds up its intervals by tag. A sum has the lowest lowest discernible
+// Collect runs a scan and adds up its intervals by row, which is a tag unless the scan's By says
+// otherwise. A sum has the lowest lowest discernible
 // value and the most digits of its intervals. The result does not depend on the number of workers
 // or the order of the intervals.
 //
@@ -53,7 +53,7 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 		o.Runs.charged(s.Memory)
 	}
 	for n := range workers {
-		workers[n] = sums{options: o, account: account, tags: make(map[string]*sum)}
+		workers[n] = sums{options: o, by: s.By, account: account, tags: make(map[string]*sum)}
 	}
 	decode := func(n int, v scan.Visit, i *interval[R]) error {
 		want := scan.Want{Counts: look != nil, Max: o.Maxima}
@@ -74,11 +74,7 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 	}
 	takeAll := func(v scan.Visit, i *interval[R]) error {
 		if o.Runs != nil {
-			tag := v.Tag
-			if o.IgnoreTags {
-				tag = nil
-			}
-			o.Runs.add(tag, &i.window)
+			o.Runs.add(v.Row, &i.window)
 		}
 		if take == nil {
 			return nil
@@ -110,6 +106,7 @@ type interval[R any] struct {
 // sums are what a worker has added up, by tag.
 type sums struct {
 	options  Options
+	by       *tags.By
 	account  *ledger.Account
 	bytes    int // that the sums take
 	untagged *sum
@@ -132,7 +129,7 @@ type sum struct {
 
 // of returns the sum of a tag.
 func (w *sums) of(tag []byte) *sum {
-	if tag == nil || w.options.IgnoreTags {
+	if tag == nil {
 		if w.untagged == nil {
 			w.untagged = &sum{}
 		}
@@ -156,7 +153,7 @@ const sumBytes = 1 << 10
 // add adds an interval, also to other sums, and returns its counts if they are wanted. The error is
 // that of its payload.
 func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (*histogram.Histogram, error) {
-	s := w.of(v.Tag)
+	s := w.of(v.Row)
 	if s.Spare = 0; w.bytes < spareBytes {
 		s.Spare = 1 << 19
 	}
@@ -259,8 +256,9 @@ func (w *sums) result() (*Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tag %s: %w", tags.Text(s.tag), err)
 		}
-		summary.AllTags = w.options.IgnoreTags
-		r.Summaries, r.sums = append(r.Summaries, summary), append(r.sums, s)
+		summary.AllTags = w.by.All()
+		summary.Input, summary.InputTag, _ = w.by.Split(s.tag)
+		r.Summaries, r.sums, r.by = append(r.Summaries, summary), append(r.sums, s), w.by
 		r.Spans = append(r.Spans, s.spans...)
 		r.Lengths += s.lengths
 	}
@@ -271,7 +269,7 @@ func (w *sums) result() (*Result, error) {
 func Combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 	all := sums{account: accountOf(memory), tags: make(map[string]*sum)}
 	for input, r := range results {
-		all.options = r.options
+		all.options, all.by = r.options, r.by
 		for _, t := range r.sums {
 			for n := range t.spans {
 				t.spans[n].Input = input

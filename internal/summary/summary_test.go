@@ -75,7 +75,9 @@ func TestWorkers(t *testing.T) {
 // are.
 func TestKindsDoNotMix(t *testing.T) {
 	for _, workers := range []int{1, 4} {
-		_, err := Collect[struct{}](newScan(t, workers, "../../testdata/logs/double.hdr"), Options{IgnoreTags: true}, nil, nil, nil)
+		s := newScan(t, workers, "../../testdata/logs/double.hdr")
+		s.By, _ = tags.ParseBy("all")
+		_, err := Collect[struct{}](s, Options{}, nil, nil, nil)
 		want := "tag default: integer and double histograms do not add up: " +
 			"integers at ../../testdata/logs/double.hdr:7, doubles at ../../testdata/logs/double.hdr:6"
 		if err == nil || err.Error() != want {
@@ -369,7 +371,8 @@ func TestObserve(t *testing.T) {
 			seen = append(seen, *result)
 			return nil
 		}
-		_, err := Collect(s, Options{IgnoreTags: true}, look, take, nil)
+		s.By, _ = tags.ParseBy("all")
+		_, err := Collect(s, Options{}, look, take, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,158 @@
+package tags
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A By decides what makes a row of a table, a series or a line of a picture. Nil makes one of each
+// tag. It is safe for concurrent use. Make one with [ParseBy].
+type By struct {
+	all, input, tag bool
+	group           *regexp.Regexp // nil unless rows are what its group matches
+
+	mu     sync.RWMutex
+	rows   map[source]*row
+	byName map[string]*row
+}
+
+// A source is an input and the text of a tag in it.
+type source struct{ input, tag string }
+
+// A row is what some sources add up to.
+type row struct {
+	name  []byte
+	input string // of all sources, empty if they may differ
+	tag   []byte // of all sources, if the row has one input and one tag
+	tags  map[string]bool
+}
+
+// ParseBy returns the rows that a text asks for:
+//
+//   - tag: each tag, in all inputs;
+//   - input: each input, whose name is the name of the row;
+//   - input,tag: each tag of each input. A row is called INPUT::TAG, or INPUT if it has no tag;
+//   - all: one row;
+//   - a regular expression with one group: the tags that it matches as a whole are in the row that
+//     the group names. Other tags have rows of their own, and so have untagged intervals.
+func ParseBy(text string) (*By, error) {
+	b := &By{rows: make(map[source]*row), byName: make(map[string]*row)}
+	switch text {
+	case "tag":
+		return nil, nil
+	case "all":
+		b.all = true
+	case "input":
+		b.input = true
+	case "input,tag":
+		b.input, b.tag = true, true
+	default:
+		var err error
+		if b.group, err = compile(text); err != nil {
+			return nil, errors.New(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		}
+		b.group.Longest()
+		if groups := b.group.NumSubexp(); groups != 1 {
+			return nil, fmt.Errorf("%q is neither tag, input, input,tag nor all, nor a regular expression with one group such as '.*-(rt|st)': it has %d; (?:a|b) is no group", text, groups)
+		}
+	}
+	return b, nil
+}
+
+// All reports whether there is one row.
+func (b *By) All() bool { return b != nil && b.all }
+
+// Inputs reports whether each row has one input.
+func (b *By) Inputs() bool { return b != nil && b.input }
+
+// AddsTags reports whether a row can have several tags.
+func (b *By) AddsTags() bool { return b != nil && !b.tag }
+
+// Row returns the name of the row that the intervals of an input with a tag belong to, in the form
+// of a tag: nil is a row without a name. It must not be changed.
+func (b *By) Row(input string, tag []byte) []byte {
+	if b == nil {
+		return tag
+	}
+	key := source{tag: string(tag)}
+	if !isPlain(tag) {
+		key.tag = Text(tag)
+	}
+	if b.input {
+		key.input = input
+	}
+	b.mu.RLock()
+	r := b.rows[key]
+	b.mu.RUnlock()
+	if r == nil {
+		r = b.add(key, tag)
+	}
+	return r.name
+}
+
+// add remembers a source.
+func (b *By) add(key source, tag []byte) *row {
+	name := b.name(key, tag)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.byName[Text(name)]
+	if r == nil {
+		r = &row{name: name, input: key.input, tags: make(map[string]bool)}
+		if b.tag {
+			r.tag = slices.Clone(tag)
+		}
+		b.byName[Text(name)] = r
+	}
+	r.tags[key.tag], b.rows[key] = true, r
+	return r
+}
+
+// name names the row of a source.
+func (b *By) name(key source, tag []byte) []byte {
+	switch {
+	case b.all:
+		return nil
+	case b.input && (!b.tag || tag == nil):
+		return []byte(key.input)
+	case b.input:
+		return append([]byte(key.input+"::"), tag...)
+	}
+	if at := b.group.FindStringSubmatchIndex(key.tag); tag != nil && at != nil && at[1]-at[0] == len(key.tag) && at[2] >= 0 {
+		return Parse(key.tag[at[2]:at[3]])
+	}
+	return slices.Clone(tag)
+}
+
+// Split returns the input and the tag of a row, if rows have inputs. The tag is nil if the row has
+// several tags, or none.
+func (b *By) Split(name []byte) (input string, tag []byte, ok bool) {
+	if !b.Inputs() {
+		return "", nil, false
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if r := b.byName[Text(name)]; r != nil {
+		return r.input, r.tag, true
+	}
+	return "", nil, false
+}
+
+// Added returns the texts of the tags of each row that has several, in the order of the rows.
+func (b *By) Added() (rows [][]string) {
+	if b == nil {
+		return nil
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for _, name := range slices.Sorted(maps.Keys(b.byName)) {
+		if all := b.byName[name].tags; len(all) > 1 {
+			rows = append(rows, slices.Sorted(maps.Keys(all)))
+		}
+	}
+	return rows
+}
