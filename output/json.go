@@ -38,6 +38,10 @@ type Document struct {
 	Changes []documentChange `json:"changes,omitempty"`
 	// Limits has one element for each limit and tag. It is missing if there are no limits.
 	Limits []DocumentLimit `json:"limits,omitempty"`
+	// Moments are the worst ones, the worst first. It is missing if nobody asked.
+	Moments *[]documentMoment `json:"worst,omitempty"`
+	// Shares has one element for each tag of each log. It is missing if nobody asked.
+	Shares *[]documentShare `json:"who,omitempty"`
 }
 
 // A documentBaseline is the part of a [Document] that is about the baseline.

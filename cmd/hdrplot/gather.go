@@ -304,7 +304,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	if g.options.kind.Chart.Marks == page.Curves && g.options.format != picture.HTML {
 		collecting.Runs = &summary.Runs{Size: g.options.aggregate}
 	}
-	few := g.options.by.AddsTags() || g.tags <= mostShifts
+	few := g.options.by.All() || g.tags <= mostShifts
 	if g.options.kind == picture.Timeline && g.options.format != picture.HTML && !g.options.compare && few {
 		collecting.Runs = new(summary.Runs)
 	}

@@ -34,6 +34,8 @@ const examples = `examples:
    hdrsum -follow -agg 1 -if 'node.*\.hdr' -ovr 1e9 -metric request_latency_seconds -listen 127.0.0.1:9103
    hdrsum -if fixed.hdr -in ns -sla 'p99<=250ms,throughput>=10'
    hdrsum -baseline before.hdr -if after.hdr -ovr 1e6 -sla '50<=+20%'
+   hdrsum -worst 10 'node.*\.hdr' -in ns              the worst moments: when, which tag, which log
+   hdrsum -who 99.9 'node.*\.hdr' -incT '.*-rt'      who has the values above the 99.9th percentile
    hdrsum -st table -ci 95 throughput.hdr            each figure with its interval of confidence
 
 exit status: 0, or 1 if nothing could be summarized, 2 for a wrong command line, 3 if malformed lines were skipped or
@@ -48,7 +50,7 @@ func app() *urfave.App {
 		Flags:       flags(),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common:  []string{"if", "incT", "excT", "by", "it", "s", "e", "st", "of", "lt", "unit", "in", "ovr", "p", "agg", "ci", "sla", "baseline", "strict"},
+			Common:  []string{"if", "incT", "excT", "by", "it", "s", "e", "st", "of", "lt", "unit", "in", "ovr", "p", "agg", "ci", "worst", "sla", "baseline", "strict"},
 			Choices: formatChoices(map[string][]string{"st": types(), "period": summary.Modes, "undecided": undecidedModes}),
 		}.Metadata(),
 	}
@@ -83,7 +85,7 @@ func flags() []urfave.Flag {
 			Usage: "each log is a run of its own: with -baseline, compare several runs with several"},
 		&urfave.StringFlag{Name: "undecided", Value: "pass", Category: cli.GroupLimits,
 			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"},
-	}, liveFlags(), cli.RunFlags())
+	}, findingFlags(), liveFlags(), cli.RunFlags())
 }
 
 // run is the command: it checks the options and does what they ask.

@@ -104,6 +104,8 @@ var (
 	listing  = format{name: "lt"}
 	verdicts = format{name: "sla", uses: slices.Concat(valueOptions, periodOptions, confidenceOptions)}
 	compared = format{name: "baseline", uses: slices.Concat([]string{"p"}, valueOptions, periodOptions, confidenceOptions)}
+	worst    = format{name: "worst", uses: slices.Concat([]string{"tz"}, valueOptions)}
+	who      = format{name: "who", uses: valueOptions}
 	follows  = format{name: "follow", uses: slices.Concat([]string{"p", "agg"}, valueOptions)}
 	listens  = format{name: "listen", uses: slices.Concat([]string{"p", "agg", "metric"}, valueOptions)}
 )
@@ -167,13 +169,16 @@ func (f *format) reads(option string) bool {
 // checkUse refuses the options that the command line's output does not use, and those that do not
 // go together. No option is ignored silently.
 func checkUse(c *urfave.Context, f *format) error {
-	for _, pair := range append([]conflict{{"lt", "sla", "-lt has its own output"}, {"lt", "baseline", "-lt has its own output"}, {"ci", "follow", "intervals of confidence are those of a whole run"}}, f.conflicts...) {
+	for _, pair := range append([]conflict{{"lt", "sla", "-lt has its own output"}, {"lt", "baseline", "-lt has its own output"}, {"ci", "follow", "intervals of confidence are those of a whole run"},
+		{"worst", "follow", whole}, {"who", "follow", whole}, {"worst", "lt", "-lt has its own output"}, {"who", "lt", "-lt has its own output"},
+		{"worst", "baseline", oneRun}, {"who", "baseline", oneRun}}, f.conflicts...) {
 		if cli.Given(c, pair.one) && cli.Given(c, pair.other) {
 			return cli.Usagef("-%s and -%s do not go together: %s", pair.one, pair.other, pair.why)
 		}
 	}
 	outputs, chosenBy := []*format{f}, "-st "+f.name
-	for _, other := range []*format{&listing, &compared, &verdicts} {
+	var own []*format
+	for _, other := range []*format{&listing, &compared, &verdicts, &worst, &who} {
 		if !cli.Given(c, other.name) {
 			continue
 		}
@@ -187,9 +192,11 @@ func checkUse(c *urfave.Context, f *format) error {
 			return cli.Usagef("-%s and -st %s do not go together: -%s has its own output, or that of -st %s", other.name, f.name, other.name, strings.Join(able, " or "))
 		}
 		if !f.comparesAll || other == &listing {
-			outputs, chosenBy = []*format{other}, "-"+other.name
+			own = append(own, other)
 		}
-		break
+	}
+	if len(own) > 0 {
+		outputs, chosenBy = own, "-"+own[0].name
 	}
 	if c.Bool(follows.name) && f.rows == nil {
 		outputs, chosenBy = append(outputs, &follows), "-"+follows.name

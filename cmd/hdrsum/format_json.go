@@ -47,6 +47,9 @@ var jsonFormat = format{
 		if len(c.gates.limits) > 0 {
 			doc.Limits = sla.Document(c.verdicts)
 		}
+		if f := &c.gates.findings; f.wanted() {
+			f.document(doc, r.options.scale)
+		}
 		return output.JSON(w, doc)
 	},
 }

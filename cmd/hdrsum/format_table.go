@@ -48,7 +48,7 @@ func checkWindows(o *options) error {
 	return nil
 }
 
-// writeComparison writes the figures, unless figures is nil, and the verdicts as text.
+// writeComparison writes the figures, unless figures is nil, the verdicts, and what was found.
 func writeComparison(w io.Writer, r *report, c *comparison, figures func(w io.Writer) error) error {
 	if figures != nil {
 		if err := figures(w); err != nil {
@@ -58,7 +58,10 @@ func writeComparison(w io.Writer, r *report, c *comparison, figures func(w io.Wr
 			fmt.Fprintln(w)
 		}
 	}
-	return sla.Write(w, c.verdicts, toStdout(r.c) && cli.Colour(r.c.App.Writer))
+	if err := sla.Write(w, c.verdicts, toStdout(r.c) && cli.Colour(r.c.App.Writer)); err != nil {
+		return err
+	}
+	return c.gates.findings.write(w, r.options, figures != nil || len(c.verdicts) > 0)
 }
 
 // table returns the table that the options ask for. On a terminal it fits the width.

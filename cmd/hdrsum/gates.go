@@ -24,6 +24,7 @@ type gates struct {
 	baseline []string // as in -if
 	runs     bool     // each input is a run
 	strict   bool     // an undecided limit fails
+	findings findings
 }
 
 // undecidedModes are the values of -undecided.
@@ -37,8 +38,10 @@ type collected struct {
 	runs []*summary.Result
 }
 
-// wanted reports whether there is a baseline or a limit.
-func (g *gates) wanted() bool { return len(g.limits) > 0 || len(g.baseline) > 0 }
+// wanted reports whether there is a baseline or a limit, or something to find.
+func (g *gates) wanted() bool {
+	return len(g.limits) > 0 || len(g.baseline) > 0 || g.findings.wanted()
+}
 
 // parseGates checks -sla and -baseline.
 func parseGates(c *urfave.Context, o *options) (g gates, err error) {
@@ -61,8 +64,8 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 	if cli.Given(c, "undecided") && len(g.limits) == 0 {
 		return g, cli.Usagef("-undecided is about the limits of -sla, which are not given")
 	}
-	if !g.wanted() {
-		return g, nil
+	if g.findings, err = parseFindings(c); err != nil || !g.wanted() {
+		return g, err
 	}
 	relative := slices.ContainsFunc(g.limits, func(l sla.Limit) bool { return l.Relative })
 	if o.level == 0 && (relative || len(g.baseline) > 0 && o.format.compare != nil || g.runs) {
@@ -112,6 +115,9 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options, option str
 			return nil, err
 		}
 		wanted := o.collecting(o.c)
+		if option == "" {
+			wanted.Parts = g.findings.parts
+		}
 		if o.level > 0 && !g.runs {
 			wanted.Runs = &summary.Runs{Size: o.series.Window}
 		}
@@ -192,6 +198,9 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	compare := o.format.compare
 	if compare == nil {
 		compare = compareFigures
+	}
+	if err := g.findings.find(o, d, after.Summaries); err != nil {
+		return err
 	}
 	r := &report{c, s, d, o, after.Summaries}
 	err = cli.WriteFile(c.String("of"), c.App.Writer, slices.Concat(s.Inputs, inputs), func(w io.Writer) error {

@@ -206,6 +206,17 @@ func (d *Diagnostics) print(text string) {
 	message(d.w, d.command, text)
 }
 
+// AddsUp prints a notice if tags that an option adds up count the same requests. It reports whether
+// they do.
+func (d *Diagnostics) AddsUp(option string, tags []string) bool {
+	same, pattern := writers.SameRequests(tags)
+	if same != nil {
+		message(d.w, d.command, fmt.Sprintf("%s adds up %s, which count the same requests; choose with -incT, such as -incT %s",
+			option, strings.Join(same, " and "), pattern))
+	}
+	return same != nil
+}
+
 // Skipped returns the number of malformed lines.
 func (d *Diagnostics) Skipped() int { return d.skipped }
 
@@ -221,13 +232,11 @@ func (d *Diagnostics) Close() error {
 		message(d.w, d.command, fmt.Sprintf("-excT %q matches no tag%s", pattern, didYouMean(pattern, d.filter.Seen())))
 	}
 	for _, row := range d.by.Added() {
-		if same, pattern := writers.SameRequests(row); same != nil {
-			option := "-by"
-			if d.by.All() {
-				option = "-it"
-			}
-			message(d.w, d.command, fmt.Sprintf("%s adds up %s, which count the same requests; choose with -incT, such as -incT %s",
-				option, strings.Join(same, " and "), pattern))
+		option := "-by"
+		if d.by.All() {
+			option = "-it"
+		}
+		if d.AddsUp(option, row) {
 			break
 		}
 	}

@@ -33,8 +33,10 @@ type Result struct {
 type Options struct {
 	// Maxima keeps the maximum over time of each tag, in memory that does not grow with the log.
 	Maxima bool
-	// Runs, if set, keeps the counts of each tag by windows.
-	Runs *Runs
+	// Runs, if set, keeps the counts of each row by windows, and Parts those of each tag of each
+	// input.
+	Runs  *Runs
+	Parts *Parts
 }
 
 // Collect runs a scan and adds up its intervals by row, which is a tag unless the scan's By says
@@ -52,29 +54,39 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 	if o.Runs != nil {
 		o.Runs.charged(s.Memory)
 	}
+	if o.Parts != nil {
+		o.Parts.account = s.Memory.Open("times of tags and logs", "choose tags with -incT")
+	}
 	for n := range workers {
 		workers[n] = sums{options: o, by: s.By, account: account, tags: make(map[string]*sum)}
 	}
 	decode := func(n int, v scan.Visit, i *interval[R]) error {
-		want := scan.Want{Counts: look != nil, Max: o.Maxima}
+		want := scan.Want{Counts: look != nil, Max: o.Maxima || o.Parts != nil}
 		if o.Runs != nil {
 			want.Coarse, want.Digits = &i.window, windowDigits
 		}
-		into := make([]*merge.Sum, 0, 2)
+		into := make([]*merge.Sum, 0, 3)
 		if also != nil {
 			into = append(into, also(&i.result))
 		}
+		if o.Parts != nil {
+			i.part.Reset()
+			into = append(into, &i.part)
+		}
 		// To decode the counts once more is quicker than to add all slots of one histogram to
 		// another (BenchmarkHdrplot).
-		h, err := workers[n].add(v, want, into)
-		if err == nil && look != nil {
-			look(v, h, &i.result)
+		took, err := workers[n].add(v, want, into)
+		if i.highest = took.Max; err == nil && look != nil {
+			look(v, took.Counts, &i.result)
 		}
 		return err
 	}
 	takeAll := func(v scan.Visit, i *interval[R]) error {
 		if o.Runs != nil {
 			o.Runs.add(v.Row, &i.window)
+		}
+		if o.Parts != nil {
+			o.Parts.take(v, &i.part, i.highest)
 		}
 		if take == nil {
 			return nil
@@ -99,8 +111,10 @@ func accountOf(memory *ledger.Ledger) *ledger.Account {
 
 // interval is what a worker finds out about an interval.
 type interval[R any] struct {
-	result R
-	window merge.Sum // for Runs
+	result  R
+	window  merge.Sum // for Runs
+	part    merge.Sum // for Parts
+	highest float64
 }
 
 // sums are what a worker has added up, by tag.
@@ -150,21 +164,21 @@ const spareBytes = 32 << 20
 // sumBytes is about what a sum takes beside its counts: with its tag, and where the sum is printed.
 const sumBytes = 1 << 10
 
-// add adds an interval, also to other sums, and returns its counts if they are wanted. The error is
-// that of its payload.
-func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (*histogram.Histogram, error) {
+// add adds an interval, also to other sums, and returns what is wanted of it. The error is that of
+// its payload.
+func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (scan.Taken, error) {
 	s := w.of(v.Row)
 	if s.Spare = 0; w.bytes < spareBytes {
 		s.Spare = 1 << 19
 	}
 	took, err := v.Take(want, append(also, &s.Sum)...)
 	if err := s.failed(err); err != nil {
-		return nil, err
+		return took, err
 	}
 	size := sumBytes + s.Size()
 	w.bytes += size - s.charge.Bytes()
 	if err := s.charge.Set(w.account, 1, size); err != nil {
-		return nil, scan.Fatal{Err: err}
+		return took, scan.Fatal{Err: err}
 	}
 	s.extents.Add(took.Extent, v.Place)
 	start, end := v.StartMillis(), v.EndMillis()
@@ -173,7 +187,7 @@ func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (*histogram.
 		s.maxima.Add(start, end, took.Max)
 	}
 	s.include(Span{v.Input, s.tag, start, end})
-	return took.Counts, nil
+	return took, nil
 }
 
 // failed keeps an error of intervals that do not add up, and returns another one.

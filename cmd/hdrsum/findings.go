@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/internal/cli"
+	"hdrkit/internal/sla"
+	"hdrkit/internal/summary"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// Why options do not go together with those of findings.
+const (
+	whole  = "it looks at whole logs"
+	oneRun = "it looks at one run"
+)
+
+// findingFlags are the options that find what was bad, and who did it.
+func findingFlags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.IntFlag{Name: "worst", Category: cli.GroupOutput, DefaultText: "none",
+			Usage: "list the `N` worst separate moments: time, length, maximum, tag and log"},
+		&urfave.Float64Flag{Name: "who", Category: cli.GroupOutput, DefaultText: "none",
+			Usage: "list what each tag of each log has of the values above this `PERCENTILE` of all values, and the percentile without it"},
+	}
+}
+
+// findings are what -worst and -who find.
+type findings struct {
+	most       int     // moments, 0 for none
+	percentile float64 // of -who
+	who        bool
+	parts      *summary.Parts // nil if nothing is wanted
+
+	worst  []output.Moment
+	shares *output.Shares
+}
+
+func (f *findings) wanted() bool { return f.parts != nil }
+
+// parseFindings checks the options.
+func parseFindings(c *urfave.Context) (f findings, err error) {
+	f.most, f.percentile, f.who = c.Int("worst"), c.Float64("who"), cli.Given(c, "who")
+	switch {
+	case cli.Given(c, "worst") && f.most < 1:
+		return f, cli.Usagef("-worst %d: how many moments?", f.most)
+	case f.who && !(f.percentile >= 0 && f.percentile <= 100):
+		return f, cli.Usagef("-who %v is no percentile, which is a number from 0 to 100", f.percentile)
+	case f.most > 0 || f.who:
+		f.parts = new(summary.Parts)
+	}
+	return f, nil
+}
+
+// find finds it, once the logs are read and the scale is known.
+func (f *findings) find(o *options, d *cli.Diagnostics, summaries []*output.Summary) (err error) {
+	factor := func(input string, tag []byte) float64 {
+		if s := sla.Find(summaries, o.by.Row(input, tag)); s != nil {
+			return s.Factor
+		}
+		return 0
+	}
+	if f.most > 0 {
+		if f.worst, err = f.parts.Worst(f.most, factor); err != nil {
+			return fmt.Errorf("-worst: %w", err)
+		}
+	}
+	if f.who {
+		if f.shares, err = f.parts.Who(f.percentile, factor); err != nil {
+			return fmt.Errorf("-who: %w", err)
+		}
+		names := make(map[string]bool)
+		for _, part := range f.shares.Of {
+			names[tags.Text(part.Tag)] = true
+		}
+		d.AddsUp("-who", slices.Sorted(maps.Keys(names)))
+	}
+	return nil
+}
+
+// document adds it to a document.
+func (f *findings) document(doc *output.Document, scale output.Scale) {
+	if f.most > 0 {
+		doc.Worst(f.worst, scale)
+	}
+	if f.who {
+		doc.Who(f.shares, scale)
+	}
+}
+
+// write writes it, after something else if that is set.
+func (f *findings) write(w io.Writer, o *options, after bool) error {
+	if f.most > 0 {
+		if after {
+			fmt.Fprintln(w)
+		}
+		after = true
+		if err := output.WriteWorst(w, f.worst, o.scale, o.zone); err != nil {
+			return err
+		}
+	}
+	if !f.who {
+		return nil
+	}
+	if after {
+		fmt.Fprintln(w)
+	}
+	return output.WriteWho(w, f.shares, o.scale)
+}

@@ -1,0 +1,220 @@
+package summary
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/loggen"
+	"hdrkit/internal/scan"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// partsOf returns what the logs of a scenario have, and the logs.
+func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Parts, *Result, [][]byte) {
+	t.Helper()
+	var inputs []scan.Input
+	var logs [][]byte
+	for node := range s.Nodes {
+		var log bytes.Buffer
+		if err := s.Write(&log, node); err != nil {
+			t.Fatal(err)
+		}
+		logs = append(logs, log.Bytes())
+		inputs = append(inputs, scan.Input{Name: fmt.Sprintf("node%d", node), Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(log.Bytes())), nil
+		}})
+	}
+	parts := new(Parts)
+	report := func(err *hdrlog.SyntaxError, malformed bool) error { return err }
+	result, err := Collect[struct{}](&scan.Scan{Inputs: inputs, Workers: workers, Report: report}, Options{Parts: parts}, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parts, result, logs
+}
+
+// TestWorst finds what happens in each scenario, and nothing else.
+func TestWorst(t *testing.T) {
+	t.Parallel()
+	one := func(string, []byte) float64 { return 1 }
+	for n := range loggen.Scenarios {
+		s := &loggen.Scenarios[n]
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			parts, result, logs := partsOf(t, s, 2)
+			moments, err := parts.Worst(20, one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := 0
+			for _, e := range s.Known {
+				if e.Slow == [2]float64{} {
+					continue // it is silent, not bad
+				}
+				want++
+				found := false
+				start, end := s.Span(e)
+				for _, m := range moments {
+					// A slow time begins and ends where it stands out.
+					slack := int64(0)
+					if !e.Stall {
+						slack = (end - start) / 4
+					}
+					if m.Input == fmt.Sprintf("node%d", e.Node) && m.Start >= start-1000 && m.Start <= start+slack/25 && m.End <= end+1000 && m.End >= end-slack {
+						found = true
+						if e.Stall && (m.Max < e.Longest*1e6 || m.Peak < start || m.Peak >= end) {
+							t.Errorf("%+v has %+v", m, e)
+						}
+					}
+				}
+				if !found {
+					t.Errorf("no moment from %d to %d on node %d", start, end, e.Node)
+				}
+			}
+			if len(moments) != want || t.Failed() {
+				t.Errorf("%d moments, want %d: %+v", len(moments), want, moments)
+			}
+			for n, m := range moments {
+				if n > 0 && m.Max > moments[n-1].Max {
+					t.Error("the worst is not the first")
+				}
+				highest, count := inMoment(t, &m, result, logs)
+				if m.Max != highest || m.Count != count {
+					t.Errorf("%+v has %d values up to %v", m, count, highest)
+				}
+			}
+		})
+	}
+}
+
+// TestWho compares shares with those of raw values.
+func TestWho(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	for n := range 60 {
+		parts := &Parts{}
+		raw := make(map[string][]int64)
+		var all []int64
+		layout := histogram.Layout{Digits: 3, Lowest: 1}
+		for input := range 1 + random.IntN(3) {
+			for tag := range 1 + random.IntN(3) {
+				key := fmt.Sprintf("node%d %c", input, 'a'+tag)
+				for i := range 1 + random.IntN(4) {
+					h, _ := histogram.New(layout)
+					for range random.IntN(400) {
+						v := int64(math.Exp(random.Float64()*float64(4+tag+n%10)) * float64(1+input))
+						h.Record(v, 1)
+						raw[key], all = append(raw[key], v), append(all, v)
+					}
+					var counts merge.Sum
+					if err := counts.AddHistogram(int64(i)*1000, int64(i+1)*1000, h); err != nil {
+						t.Fatal(err)
+					}
+					interval := &hdrlog.Interval{Start: float64(i), Length: 1, Tag: []byte{byte('a' + tag)}}
+					parts.take(scan.Visit{Interval: interval, Place: scan.Place{Input: input, Name: fmt.Sprintf("node%d", input)}}, &counts, h.MaxFloat())
+				}
+			}
+		}
+		slices.Sort(all)
+		slot := func(v int64) int64 { return layout.HighestAt(layout.IndexOf(v)) }
+		at := func(sorted []int64, p float64) float64 {
+			if len(sorted) == 0 {
+				return math.NaN()
+			}
+			return float64(slot(sorted[max(int(math.Ceil(p*float64(len(sorted))/100-1e-9)), 1)-1]))
+		}
+		p := []float64{50, 90, 99, 99.9, 100}[n%5]
+		who, err := parts.Who(p, func(string, []byte) float64 { return 1 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if who.Value != at(all, p) && len(all) > 0 {
+			t.Errorf("p%v is %v, want %v", p, who.Value, at(all, p))
+		}
+		var sum int64
+		for _, part := range who.Of {
+			key := part.Input + " " + string(part.Tag)
+			var above int64
+			others := slices.Clone(all)
+			for _, v := range raw[key] {
+				if slot(v) > int64(who.Value) {
+					above++
+				}
+				i, _ := slices.BinarySearch(others, v)
+				others = slices.Delete(others, i, i+1)
+			}
+			sum += above
+			if want := at(others, p); part.Count != above || part.Without != want && !(math.IsNaN(want) && math.IsNaN(part.Without)) {
+				t.Errorf("%s has %d above p%v, and %v without it; want %d and %v", key, part.Count, p, part.Without, above, want)
+			}
+			if part.Share != float64(part.Count)/float64(max(who.Count, 1)) {
+				t.Errorf("%s has a share of %v", key, part.Share)
+			}
+		}
+		if sum != who.Count {
+			t.Errorf("all have %d, want %d", sum, who.Count)
+		}
+	}
+}
+
+// TestWhoSlow: the slow machine has the values above, and without it the percentile is that of the
+// others.
+func TestWhoSlow(t *testing.T) {
+	t.Parallel()
+	parts, _, _ := partsOf(t, loggen.ScenarioNamed("slow node"), 2)
+	who, err := parts.Who(99, func(string, []byte) float64 { return 1 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := 0.0
+	for n, part := range who.Of {
+		if (part.Input == "node2") != (n < 2) {
+			t.Errorf("%s is number %d", part.Input, n)
+		}
+		if part.Input == "node2" {
+			share += part.Share
+		}
+	}
+	if share < 0.95 || who.Of[0].Without >= who.Value {
+		t.Errorf("%+v", who)
+	}
+}
+
+// inMoment returns the highest value in a moment, and the number of values above the 99.9th
+// percentile of the tag.
+func inMoment(t *testing.T, m *output.Moment, result *Result, logs [][]byte) (highest float64, count int64) {
+	t.Helper()
+	for _, s := range result.Summaries {
+		if tags.Compare(s.Tag, m.Tag) != 0 {
+			continue
+		}
+		limit := s.Counts().ValueAtPercentile(99.9)
+		reader := hdrlog.NewReader(bytes.NewReader(logs[m.Input[4]-'0']), "log")
+		for reader.Scan() {
+			i := &reader.Record().Interval
+			if reader.Record().Kind != hdrlog.IntervalRecord || tags.Compare(i.Tag, m.Tag) != 0 || i.StartMillis() < m.Start || i.EndMillis() > m.End {
+				continue
+			}
+			h, err := i.Histogram()
+			if err != nil {
+				t.Fatal(err)
+			}
+			highest = max(highest, h.MaxFloat())
+			for b := range h.Recorded() {
+				if b.Low > limit {
+					count += b.Count
+				}
+			}
+		}
+	}
+	return highest, count
+}

@@ -1,0 +1,134 @@
+package output
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+	"time"
+
+	"hdrkit/tags"
+)
+
+// A Moment is a time that was bad.
+type Moment struct {
+	// Start and End are milliseconds since the epoch. Peak is the start of the interval that has
+	// the maximum.
+	Start, End, Peak int64
+	// Input is the log, and Tag the tag, that was the worst then. Others is the number of others
+	// that were bad at the same time: a tag of a log counts as one.
+	Input  string
+	Tag    []byte
+	Others int
+	// Max is the maximum in the unit of the log. Factor is that of [Summary].
+	Max, Factor float64
+	// Count is the number of values above the 99.9th percentile of the tag in all logs.
+	Count int64
+}
+
+// A Share is what a tag of a log has of the values above a percentile of all values.
+type Share struct {
+	Input string
+	Tag   []byte
+	// Count is the number of its values above, and Share their part of all that are above.
+	Count int64
+	Share float64
+	// Without is the percentile of all other values in the unit of the log, NaN if there are none.
+	Without float64
+}
+
+// Shares are who has the values above a percentile of all values, the largest first.
+type Shares struct {
+	Percentile float64
+	// Value is the percentile in the unit of the logs, and Count the number of values above it.
+	Value, Factor float64
+	Count         int64
+	Of            []Share
+}
+
+// A documentMoment is a [Moment] as JSON.
+type documentMoment struct {
+	StartMs int64    `json:"startMs"`
+	EndMs   int64    `json:"endMs"`
+	PeakMs  int64    `json:"peakMs"`
+	Tag     *string  `json:"tag"`
+	Input   string   `json:"input"`
+	Max     *float64 `json:"max"`
+	Count   int64    `json:"count"`
+	Others  int      `json:"others"`
+}
+
+// A documentShare is a [Share] as JSON.
+type documentShare struct {
+	Input   string   `json:"input"`
+	Tag     *string  `json:"tag"`
+	Count   int64    `json:"count"`
+	Share   float64  `json:"share"`
+	Without *float64 `json:"without"`
+}
+
+// Worst adds moments to the document.
+func (d *Document) Worst(moments []Moment, scale Scale) {
+	all := []documentMoment{}
+	for _, m := range moments {
+		all = append(all, documentMoment{m.Start, m.End, m.Peak, jsonTag(m.Tag), m.Input, finite(scale.By(m.Factor).of(m.Max)), m.Count, m.Others})
+	}
+	d.Moments = &all
+}
+
+// Who adds shares to the document.
+func (d *Document) Who(s *Shares, scale Scale) {
+	all := []documentShare{}
+	for _, part := range s.Of {
+		all = append(all, documentShare{part.Input, jsonTag(part.Tag), part.Count, part.Share, finite(scale.By(s.Factor).of(part.Without))})
+	}
+	d.Shares = &all
+}
+
+// WriteWorst writes a line for each moment.
+func WriteWorst(w io.Writer, moments []Moment, scale Scale, zone *time.Location) error {
+	if len(moments) == 0 {
+		_, err := io.WriteString(w, "no moment stands out\n")
+		return err
+	}
+	fmt.Fprintf(w, "worst moments, %s\n\n", scale.about())
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "start\tlength\tmax\tabove p99.9\ttag\tinput\n")
+	for _, m := range moments {
+		others := ""
+		if m.Others > 0 {
+			others = fmt.Sprintf(" and %d more", m.Others)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s%s\n", rfc3339(m.Start, zone), shortDuration(m.End-m.Start),
+			significant(scale.By(m.Factor).of(m.Max), 4), thousands(fmt.Sprint(m.Count)), tags.Text(m.Tag), tags.Printable(m.Input), others)
+	}
+	return t.Flush()
+}
+
+// WriteWho writes a line for each share, but not for those that have nothing.
+func WriteWho(w io.Writer, s *Shares, scale Scale) error {
+	scale = scale.By(s.Factor)
+	fmt.Fprintf(w, "p%s of all is %s, and %s values are above it, %s\n\n",
+		shortest(s.Percentile), significant(scale.of(s.Value), 4), thousands(fmt.Sprint(s.Count)), scale.about())
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "share\tp%s without\ttag\tinput\n", shortest(s.Percentile))
+	nothing := 0
+	for _, part := range s.Of {
+		if part.Count == 0 {
+			nothing++
+			continue
+		}
+		without := "-"
+		if !math.IsNaN(part.Without) {
+			without = significant(scale.of(part.Without), 4)
+		}
+		fmt.Fprintf(t, "%.1f%%\t%s\t%s\t%s\n", 100*part.Share, without, tags.Text(part.Tag), tags.Printable(part.Input))
+	}
+	err := t.Flush()
+	if nothing > 0 {
+		_, err2 := fmt.Fprintf(w, "\n%d more have none of them\n", nothing)
+		err = cmp.Or(err, err2)
+	}
+	return err
+}
