@@ -38,6 +38,8 @@ type Document struct {
 	Changes []documentChange `json:"changes,omitempty"`
 	// Limits has one element for each limit and tag. It is missing if there are no limits.
 	Limits []DocumentLimit `json:"limits,omitempty"`
+	// Breaches are the times at which limits did not hold. It is missing without limits.
+	Breaches *[]documentBreach `json:"breaches,omitempty"`
 	// Moments are the worst ones, the worst first. It is missing if nobody asked.
 	Moments *[]documentMoment `json:"worst,omitempty"`
 	// Shares has one element for each tag of each log. It is missing if nobody asked.
@@ -108,8 +110,17 @@ type documentSummary struct {
 	StdDev            *json.Number         `json:"stdDev"`
 	Max               *json.Number         `json:"max"`
 	Percentiles       []documentPercentile `json:"percentiles"`
+	// Over are the shares of values above one that were asked for.
+	Over []documentOver `json:"over,omitempty"`
 	// Confidence is missing if nobody asked how far the figures can be believed.
 	Confidence *documentConfidence `json:"confidence,omitempty"`
+}
+
+// A documentOver is an [Over] as JSON. The share is null if there are no values.
+type documentOver struct {
+	Figure string   `json:"figure"`
+	Count  int64    `json:"count"`
+	Share  *float64 `json:"share"`
 }
 
 // A documentConfidence says how far the figures of a summary can be believed.
@@ -302,6 +313,9 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 	d.Max = value(ValueOf(h, h.Max()))
 	for n, v := range h.AppendValuesAtPercentiles(nil, percentiles) {
 		d.Percentiles = append(d.Percentiles, documentPercentile{percentiles[n], value(ValueOf(h, v)), nil})
+	}
+	for n := range s.Over {
+		d.Over = append(d.Over, documentOver{s.Over[n].Name, s.Over[n].Count, finite(s.Over[n].share(s))})
 	}
 	if c := s.Confidence; c != nil {
 		interval := func(e confidence.Estimate, low, high float64, text func(Value) *json.Number) *documentInterval {

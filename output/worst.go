@@ -47,6 +47,52 @@ type Shares struct {
 	Of            []Share
 }
 
+// A Breach is a time at which a limit did not hold.
+type Breach struct {
+	Limit, Tag string
+	Start, End int64 // milliseconds since the epoch
+	// Worst is the worst figure of an interval or window in Unit, and Count the number of values
+	// beyond the limit, 0 for a rate.
+	Worst float64
+	Unit  string
+	Count int64
+}
+
+// A documentBreach is a [Breach] as JSON.
+type documentBreach struct {
+	Limit   string  `json:"limit"`
+	Tag     string  `json:"tag"`
+	StartMs int64   `json:"startMs"`
+	EndMs   int64   `json:"endMs"`
+	Worst   float64 `json:"worst"`
+	Unit    string  `json:"unit,omitempty"`
+	Count   int64   `json:"count"`
+}
+
+// Broken adds breaches to the document.
+func (d *Document) Broken(breaches []Breach) {
+	all := []documentBreach{}
+	for _, b := range breaches {
+		all = append(all, documentBreach{b.Limit, b.Tag, b.Start, b.End, b.Worst, b.Unit, b.Count})
+	}
+	d.Breaches = &all
+}
+
+// WriteBreaches writes a line for each breach.
+func WriteBreaches(w io.Writer, breaches []Breach, zone *time.Location) error {
+	if len(breaches) == 0 {
+		_, err := io.WriteString(w, "the limits hold all the time\n")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "start\tlength\tworst\tover\tlimit\ttag\n")
+	for _, b := range breaches {
+		fmt.Fprintf(t, "%s\t%s\t%s%s\t%s\t%s\t%s\n", rfc3339(b.Start, zone), shortDuration(b.End-b.Start),
+			significant(b.Worst, 4), b.Unit, thousands(fmt.Sprint(b.Count)), b.Limit, b.Tag)
+	}
+	return t.Flush()
+}
+
 // A documentMoment is a [Moment] as JSON.
 type documentMoment struct {
 	StartMs int64    `json:"startMs"`

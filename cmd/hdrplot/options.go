@@ -249,7 +249,7 @@ func parseLimits(texts []string) (limits []sla.Limit, err error) {
 				return nil, cli.Usagef("-sla %s: %w", text, err)
 			}
 			l := parsed[0]
-			if l.Tag != nil || l.AtLeast || l.Relative || l.Statistic != "max" && (l.Statistic != "" || l.Percentile == 0) || !(l.Value > 0 && l.Value < 1e300) {
+			if l.Tag != nil || l.AtLeast || l.Relative || l.Window > 0 || l.Statistic != "max" && (l.Statistic != "" || l.Percentile == 0) || !(l.Value > 0 && l.Value < 1e300) {
 				return nil, cli.Usagef("-sla %s: a picture shows limits above 0 for percentiles or the maximum, such as 20 or 99<=5ms", text)
 			}
 			limits = append(limits, l)

@@ -10,6 +10,7 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
 	"hdrkit/internal/scan"
@@ -33,6 +34,8 @@ const examples = `examples:
    hdrsum -if fixed.hdr -st influx -ovr 1e6 -precision ms
    hdrsum -follow -agg 1 -if 'node.*\.hdr' -ovr 1e9 -metric request_latency_seconds -listen 127.0.0.1:9103
    hdrsum -if fixed.hdr -in ns -sla 'p99<=250ms,throughput>=10'
+   hdrsum -if fixed.hdr -in ns -sla 'over(20ms)<=10%,p99<=300ms in 99% of 10s'
+   hdrsum -if fixed.hdr -in ns -st breaches -sla 'insert-.*:p99<=250ms'
    hdrsum -baseline before.hdr -if after.hdr -ovr 1e6 -sla '50<=+20%'
    hdrsum -worst 10 'node.*\.hdr' -in ns              the worst moments: when, which tag, which log
    hdrsum -who 99.9 'node.*\.hdr' -incT '.*-rt'      who has the values above the 99.9th percentile
@@ -69,20 +72,22 @@ func flags() []urfave.Flag {
 			Usage: "the same as -period intervals"},
 		cli.RatioFlag(),
 	}, cli.UnitFlags(), []urfave.Flag{
-		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `PERCENTILES`"),
+		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `FIGURES`: percentiles, and shares of values above one such as over(20ms)"),
 		&urfave.StringFlag{Name: "ci", Aliases: []string{"confidence"}, Category: cli.GroupValues,
 			Usage: "print each figure with the interval that has the true one in it with this `CONFIDENCE` in percent, such as 95; -agg sets the size of the windows that it comes from"},
 		cli.OmissionFlag(),
 		cli.AggregateFlag(""),
 	}, cli.MovingFlags(), formatFlags(), []urfave.Flag{
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
-			Usage: "check `LIMITS` such as 99<=5,p99.9<=20ms,insert-rt:max<=100,throughput>=1000, and exit with 4 if one does not hold; with -baseline also relative ones, 99<=+10%; repeatable"},
+			Usage: "check `LIMITS` such as 99<=5,p99.9<=20ms,'insert-.*:max<=100',throughput>=1000,'over(20ms)<=0.1%','p99<=20ms in 99% of 10s', and exit with 4 if one does not hold; with -baseline also relative ones, 99<=+10%; repeatable"},
 		&urfave.BoolFlag{Name: "abort", Category: cli.GroupLimits,
 			Usage: "with -follow and -sla, end with 4 as soon as a limit fails"},
 		&urfave.StringSliceFlag{Name: "baseline", Category: cli.GroupLimits,
 			Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
 		&urfave.BoolFlag{Name: "runs", Category: cli.GroupLimits,
 			Usage: "each log is a run of its own: with -baseline, compare several runs with several"},
+		&urfave.BoolFlag{Name: "failures", Category: cli.GroupLimits,
+			Usage: "print only the limits of -sla that do not hold"},
 		&urfave.StringFlag{Name: "undecided", Value: "pass", Category: cli.GroupLimits,
 			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"},
 	}, findingFlags(), liveFlags(), cli.RunFlags())
@@ -169,17 +174,24 @@ func (o *options) collecting(c *urfave.Context) summary.Options {
 	return summary.Options{Maxima: o.format.readable && !c.Bool("lt")}
 }
 
+// A seen is what commands keep of an interval: its line for -v, and its counts for limits over
+// time.
+type seen struct {
+	line intervalLine
+	sum  merge.Sum
+}
+
 // An intervalLine describes an interval once the scale is known.
 type intervalLine = func(tag []byte, start, end int64, scale output.Scale) string
 
 // verbose returns what makes and prints a line for each interval, nil if that was not asked for.
-func verbose(c *urfave.Context, o *options) (look func(v scan.Visit, h *histogram.Histogram, line *intervalLine), take func(v scan.Visit, line *intervalLine) error) {
+func verbose(c *urfave.Context, o *options) (look func(v scan.Visit, h *histogram.Histogram, r *seen), take func(v scan.Visit, r *seen) error) {
 	if !c.Bool("v") {
 		return nil, nil
 	}
-	look = func(v scan.Visit, h *histogram.Histogram, line *intervalLine) { *line = output.IntervalLine(h) }
+	look = func(v scan.Visit, h *histogram.Histogram, r *seen) { r.line = output.IntervalLine(h) }
 	scaled := false
-	take = func(v scan.Visit, line *intervalLine) error {
+	take = func(v scan.Visit, r *seen) error {
 		if !scaled {
 			if err := o.setScale(); err != nil {
 				return err
@@ -188,7 +200,7 @@ func verbose(c *urfave.Context, o *options) (look func(v scan.Visit, h *histogra
 		}
 		scale, err := o.scaleOf(v.Row)
 		if err == nil {
-			cli.Verbosef(c, "%s:%d: %s", v.Name, v.Line, (*line)(v.Tag, v.StartMillis(), v.EndMillis(), scale))
+			cli.Verbosef(c, "%s:%d: %s", v.Name, v.Line, r.line(v.Tag, v.StartMillis(), v.EndMillis(), scale))
 		}
 		return err
 	}

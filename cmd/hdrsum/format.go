@@ -23,7 +23,7 @@ import (
 
 // formats are the values of -st. Each is described in a file of its own.
 var formats = []*format{
-	&tableFormat, &markdownFormat, &percentilesFormat, &hgrmFormat, &csvFormat, &csveFormat, &csvrFormat, &jsonFormat,
+	&tableFormat, &markdownFormat, &percentilesFormat, &hgrmFormat, &csvFormat, &csveFormat, &csvrFormat, &jsonFormat, &breachesFormat,
 	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat, &otlpFormat,
 }
 
@@ -53,6 +53,10 @@ type format struct {
 	compare func(w io.Writer, r *report, c *comparison) error
 	// comparesAll is set if compare prints the summaries too, and so reads the options for them.
 	comparesAll bool
+	// overs is set if it prints shares of values above one.
+	overs bool
+	// breaches is set if compare prints when limits did not hold.
+	breaches bool
 
 	// rows prints rows. It is nil for summaries.
 	rows func(w io.Writer, o *options) (output.RowWriter, error)
@@ -187,7 +191,7 @@ func checkUse(c *urfave.Context, f *format) error {
 			break
 		}
 		if cli.Given(c, "st") && f.compare == nil {
-			able := names(func(f *format) bool { return f.compare != nil })
+			able := names(func(f *format) bool { return f.compare != nil && f.write != nil })
 			slices.Reverse(able)
 			return cli.Usagef("-%s and -st %s do not go together: -%s has its own output, or that of -st %s", other.name, f.name, other.name, strings.Join(able, " or "))
 		}

@@ -31,7 +31,7 @@ var jsonFormat = format{
 		}
 		return output.JSON(w, list)
 	},
-	comparesAll: true,
+	comparesAll: true, breaches: true, overs: true,
 	compare: func(w io.Writer, r *report, c *comparison) error {
 		doc, err := r.document(r.summaries, r.scan.Inputs)
 		if err != nil {
@@ -46,6 +46,9 @@ var jsonFormat = format{
 		}
 		if len(c.gates.limits) > 0 {
 			doc.Limits = sla.Document(c.verdicts)
+		}
+		if c.gates.watch != nil {
+			doc.Broken(c.gates.watch.Breaches())
 		}
 		if f := &c.gates.findings; f.wanted() {
 			f.document(doc, r.options.scale)

@@ -14,7 +14,7 @@ import (
 
 // tableFormat is a table for people.
 var tableFormat = format{
-	name: "table", uses: slices.Concat([]string{"p"}, valueOptions, periodOptions, confidenceOptions), readable: true, comparesAll: true, check: checkWindows,
+	name: "table", uses: slices.Concat([]string{"p"}, valueOptions, periodOptions, confidenceOptions), readable: true, comparesAll: true, overs: true, check: checkWindows,
 	write: writeTable, compare: compareTable,
 }
 
@@ -23,7 +23,7 @@ const markdown = "markdown"
 
 // markdownFormat is the same table in Markdown.
 var markdownFormat = format{
-	name: markdown, uses: tableFormat.uses, readable: true, comparesAll: true, check: checkWindows,
+	name: markdown, uses: tableFormat.uses, readable: true, comparesAll: true, overs: true, check: checkWindows,
 	write: writeTable, compare: compareTable,
 }
 
@@ -42,7 +42,7 @@ func compareTable(w io.Writer, r *report, c *comparison) error {
 
 // checkWindows refuses -agg where nothing needs windows.
 func checkWindows(o *options) error {
-	if cli.Given(o.c, "agg") && !cli.Given(o.c, "ci") && !cli.Given(o.c, "baseline") && !o.c.Bool(follows.name) {
+	if cli.Given(o.c, "agg") && !cli.Given(o.c, "ci") && !cli.Given(o.c, "baseline") && !(o.format.breaches && cli.Given(o.c, "sla")) && !o.c.Bool(follows.name) {
 		return cli.Usagef("-st %s uses -agg for the windows of -ci, which is not given", o.format.name)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/ledger"
 	"hdrkit/internal/scan"
@@ -25,6 +26,8 @@ type gates struct {
 	runs     bool     // each input is a run
 	strict   bool     // an undecided limit fails
 	findings findings
+	failures bool       // only these are printed
+	watch    *sla.Watch // nil if no limit is checked over time
 }
 
 // undecidedModes are the values of -undecided.
@@ -57,15 +60,23 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 	if err != nil {
 		return g, err
 	}
-	g.runs, g.strict = c.Bool("runs"), mode == "fail"
+	g.runs, g.strict, g.failures = c.Bool("runs"), mode == "fail", c.Bool("failures")
 	if g.runs && len(g.baseline) == 0 {
 		return g, cli.Usagef("-runs says what -baseline compares, which is not given")
+	}
+	if g.failures && len(g.limits) == 0 {
+		return g, cli.Usagef("-failures is about the limits of -sla, which are not given")
 	}
 	if cli.Given(c, "undecided") && len(g.limits) == 0 {
 		return g, cli.Usagef("-undecided is about the limits of -sla, which are not given")
 	}
 	if g.findings, err = parseFindings(c); err != nil || !g.wanted() {
 		return g, err
+	}
+	for _, l := range g.limits {
+		if l.Window > 0 && (g.runs || c.Bool("follow")) {
+			return g, cli.Usagef("-sla: %q is about windows of one run, which goes neither with -runs nor with -follow", l.Text)
+		}
 	}
 	relative := slices.ContainsFunc(g.limits, func(l sla.Limit) bool { return l.Relative })
 	if o.level == 0 && (relative || len(g.baseline) > 0 && o.format.compare != nil || g.runs) {
@@ -107,8 +118,24 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options, option str
 	stop := cli.ShowProgress(s, o.c.App.ErrWriter, o.c.Bool("q"))
 	defer stop()
 	look, take := verbose(o.c, o)
+	var also func(r *seen) *merge.Sum
 	if option != "" {
 		look, take = nil, nil
+	} else if g.watch = sla.NewWatch(g.limits, o.series.Window, o.format.breaches && !g.runs, o.memory); g.watch != nil {
+		g.watch.Scale = func() (unit.Scale, error) { return o.units.Scale(sla.HasUnit(g.limits)) }
+		g.watch.Factor = func(row []byte) (float64, error) { return o.units.Factor(o.logs, row) }
+		g.watch.Late = func(at scan.Place, why error) { d.LeaveOut(at.Name, at.Line, why) }
+		s.ByTime = true
+		also = func(r *seen) *merge.Sum { r.sum.Reset(); return &r.sum }
+		line := take
+		take = func(v scan.Visit, r *seen) error {
+			if line != nil {
+				if err := line(v, r); err != nil {
+					return err
+				}
+			}
+			return g.watch.Add(v, &r.sum)
+		}
 	}
 	collect := func(s *scan.Scan) (*summary.Result, error) {
 		if err := cli.FindSteady(o.c, s); err != nil {
@@ -121,7 +148,10 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options, option str
 		if o.level > 0 && !g.runs {
 			wanted.Runs = &summary.Runs{Size: o.series.Window}
 		}
-		result, err := summary.Collect(s, wanted, look, take, nil)
+		result, err := summary.Collect(s, wanted, look, take, also)
+		if err == nil && also != nil {
+			err = g.watch.Close()
+		}
 		if err == nil && wanted.Runs != nil {
 			err = result.Believe(wanted.Runs, o.believed, o.level, s.Workers)
 			if errors.As(err, new(*ledger.LimitError)) && !cli.Given(o.c, "ci") {
@@ -195,6 +225,10 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	}
 	verdicts := sla.Judge(g.limits, after.Summaries, before.Summaries, pairs, scale)
 	o.hideConfidence(pairs, after)
+	shown := verdicts
+	if g.failures {
+		shown = slices.DeleteFunc(slices.Clone(verdicts), func(v sla.Verdict) bool { return v.Holds || v.Undecided })
+	}
 	compare := o.format.compare
 	if compare == nil {
 		compare = compareFigures
@@ -204,7 +238,7 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	}
 	r := &report{c, s, d, o, after.Summaries}
 	err = cli.WriteFile(c.String("of"), c.App.Writer, slices.Concat(s.Inputs, inputs), func(w io.Writer) error {
-		return compare(w, r, &comparison{g, before.Summaries, pairs, inputs, verdicts})
+		return compare(w, r, &comparison{g, before.Summaries, pairs, inputs, shown})
 	})
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ type options struct {
 	series series.Options
 	// percentiles are for all formats that print values at percentiles.
 	percentiles []float64
+	overs       []sla.Limit // of -p
 	// level is the confidence of intervals in percent, 0 for no intervals, and believed are the
 	// percentiles that have them.
 	level     float64
@@ -91,7 +92,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if !cli.Given(c, "mwp") && !cli.Given(c, "mwpl") {
 		moving = 0
 	}
-	if o.percentiles, err = parsePercentiles(c.String("p")); err != nil {
+	if err = o.parseFigures(c.String("p")); err != nil {
 		return nil, err
 	}
 	if o.level, err = parseLevel(c); err != nil {
@@ -137,16 +138,37 @@ func parseLevel(c *urfave.Context) (float64, error) {
 	return level, nil
 }
 
-func parsePercentiles(list string) ([]float64, error) {
-	var percentiles []float64
+// parseFigures reads -p: percentiles, and shares of values above one.
+func (o *options) parseFigures(list string) error {
 	for text := range strings.SplitSeq(list, ",") {
-		p, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		if err != nil || !(p >= 0 && p <= 100) {
-			return nil, cli.Usagef("-p: %q is no percentile, which is a number from 0 to 100", text)
+		text = strings.TrimSpace(text)
+		if strings.HasPrefix(text, "over(") {
+			figure, err := sla.ParseFigure(text)
+			if err != nil {
+				return cli.Usagef("-p: %w", err)
+			}
+			o.overs = append(o.overs, *figure)
+			continue
 		}
-		percentiles = append(percentiles, p)
+		p, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(p >= 0 && p <= 100) {
+			return cli.Usagef("-p: %q is neither a percentile, which is a number from 0 to 100, nor a share such as over(20ms)", text)
+		}
+		o.percentiles = append(o.percentiles, p)
 	}
-	return percentiles, nil
+	if len(o.overs) > 0 && (!o.format.overs || cli.Given(o.c, "baseline") || o.c.Bool("follow")) {
+		return cli.Usagef("-p: a share such as over(20ms) goes with -st %s, without -baseline and -follow", strings.Join(names(func(f *format) bool { return f.overs }), ", "))
+	}
+	return nil
+}
+
+// addOvers gives summaries the shares that -p asks for.
+func (o *options) addOvers(summaries []*output.Summary, scale unit.Scale) {
+	for _, s := range summaries {
+		for n := range o.overs {
+			s.Over = append(s.Over, output.Over{Name: o.overs[n].Text, Count: o.overs[n].Over(o.overs[n].Above, s, scale)})
+		}
+	}
 }
 
 // setScale finds out how to print values, by the comments of the logs that were read so far.
@@ -172,6 +194,7 @@ type summed struct {
 // unit by the values, unless a limit is in printed units: what such a limit means must not depend
 // on the values.
 func (o *options) fitScale(limits []sla.Limit, all ...summed) (unit.Scale, error) {
+	limits = slices.Concat(limits, o.overs)
 	scale, err := o.units.Scale(sla.HasUnit(limits))
 	if err != nil {
 		return scale, err
@@ -192,5 +215,8 @@ func (o *options) fitScale(limits []sla.Limit, all ...summed) (unit.Scale, error
 		scale = scale.Readable(&o.units.Options, medians[len(medians)/2])
 	}
 	o.scale = output.Scale{Ratio: scale.Ratio, Unit: scale.Name}
+	for _, group := range all {
+		o.addOvers(group.summaries, scale)
+	}
 	return scale, nil
 }

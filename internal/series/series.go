@@ -51,6 +51,40 @@ func Run(s *scan.Scan, o *Options, sink Sink) error {
 	return m.close()
 }
 
+// Windows adds up intervals that a scan hands over in the order of time.
+type Windows struct {
+	maker *maker
+	one   merge.Merged // an interval
+}
+
+// NewWindows returns windows of size milliseconds, 0 for each interval. Their rows have counts, and
+// no percentiles.
+func NewWindows(memory *ledger.Ledger, size int64, sink Sink) *Windows {
+	m := newMaker(&Options{Window: size, Counts: true}, sink)
+	m.account = memory.Open("tags, with their windows,", "choose some with -incT")
+	return &Windows{maker: m}
+}
+
+// Add adds an interval and its counts.
+func (w *Windows) Add(v scan.Visit, s *merge.Sum) error {
+	m, t := w.maker, w.maker.tag(v.Row)
+	if m.last = v.Place; m.options.Window == 0 {
+		w.one.Reset()
+		w.one.Window, w.one.Tag = merge.Window{Start: v.StartMillis(), End: v.EndMillis()}, v.Row
+		if err := w.one.Merge(s); err != nil {
+			return t.fail(v.Place, err)
+		}
+		return m.merged(&w.one, 0, v.Length, v.Length)
+	}
+	if err := m.charge.Set(m.account, len(m.tags)+1, m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
+		return err
+	}
+	return m.merge(t, v, s)
+}
+
+// Close makes rows of the windows that are not complete when the logs end.
+func (w *Windows) Close() error { return w.maker.close() }
+
 // result is what a worker makes of an interval.
 type result struct {
 	stats  output.Stats // for a row of the interval
@@ -133,7 +167,7 @@ func (m *maker) interval(v scan.Visit, r *result) error {
 		}
 	}
 	if m.options.Window > 0 {
-		return m.merge(t, v, r)
+		return m.merge(t, v, &r.sum)
 	}
 	m.row = output.Row{
 		Tag: t.name, Start: v.StartMillis(), End: v.EndMillis(),
@@ -159,8 +193,7 @@ func (t *tag) fail(at scan.Place, err error) error {
 // merge adds an interval to its window. A window is complete, and its rows are made, when an
 // interval starts at least its own length after the window ends. So lines may be out of order by as
 // much.
-func (m *maker) merge(t *tag, v scan.Visit, r *result) error {
-	s := &r.sum
+func (m *maker) merge(t *tag, v scan.Visit, s *merge.Sum) error {
 	if err := m.completeBefore(2*s.Start - s.End); err != nil {
 		return err
 	}

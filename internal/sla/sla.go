@@ -5,6 +5,7 @@ package sla
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"hdrkit/internal/scan"
 	"hdrkit/internal/unit"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -24,9 +26,12 @@ type Limit struct {
 	Text string
 	// Tag is the text of the tag that the limit is for, nil for every tag.
 	Tag *string
-	// Statistic is min, mean, max, throughput or count, or empty for the value at Percentile.
+	// Statistic is min, mean, max, throughput, count or over, or empty for the value at Percentile.
 	Statistic  string
 	Percentile float64
+	// Above is what values are counted above for over, in Unit. The statistic is their share of all
+	// values in percent, and so is Value.
+	Above float64
 	// AtLeast is set if the statistic must be at least Value, not at most.
 	AtLeast bool
 	// Value is in Unit, or in printed units if that is unknown. If Relative is set, it is a change
@@ -34,15 +39,29 @@ type Limit struct {
 	Value    float64
 	Unit     unit.Unit
 	Relative bool
+	// Window is the length in milliseconds of the windows of which at least Share percent must keep
+	// the limit. It is 0 if all values together must.
+	Window int64
+	Share  float64
+
+	filter  *tags.Filter // of Tag
+	tallies map[string]*tally
+}
+
+// isFor reports whether the limit is for a summary.
+func (l *Limit) isFor(s *output.Summary) bool {
+	return l.Tag == nil || *l.Tag == s.Name() || !s.AllTags && l.filter.Keeps(s.Tag)
 }
 
 // isRate reports whether the statistic is a number without a unit.
 func (l *Limit) isRate() bool { return l.Statistic == "throughput" || l.Statistic == "count" }
 
 // Parse reads limits with commas between them. A limit is [TAG:]STATISTIC<=VALUE or
-// [TAG:]STATISTIC>=VALUE. The statistic is a percentile (99 or p99), min, mean, max, throughput
-// (values per second) or count. The value is a number, a number with a unit such as 250ms, or a
-// change with its sign such as +10%.
+// [TAG:]STATISTIC>=VALUE. TAG may be a pattern, see [tags.Filter]. The statistic is a percentile
+// (99 or p99), min, mean, max, throughput (values per second), count, or the share of values above
+// one, such as over(20ms). The value is a number, a number with a unit such as 250ms, a share such
+// as 0.1%, or a change with its sign such as +10%. Behind it, in 99% of 10s makes it a limit of
+// windows.
 func Parse(list string) ([]Limit, error) {
 	var limits []Limit
 	for text := range strings.SplitSeq(list, ",") {
@@ -61,39 +80,96 @@ func parse(text string) (l Limit, err error) {
 		return l, fmt.Errorf("a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000")
 	}
 	statistic, value := text[:operator], strings.TrimSpace(text[operator+2:])
+	value, windows, inWindows := strings.Cut(value, " in ")
 	l.AtLeast = text[operator] == '>'
 	if colon := strings.LastIndexByte(statistic, ':'); colon >= 0 {
 		tag := strings.TrimSpace(statistic[:colon])
 		l.Tag, statistic = &tag, statistic[colon+1:]
+		if l.filter, err = tags.NewFilter([]string{tag}, nil); err != nil {
+			return l, err
+		}
 	}
 	statistic = strings.TrimSpace(statistic)
+	if err = l.parseFigure(statistic); err == nil {
+		err = l.parseValue(value)
+	}
 	l.Text = statistic + text[operator:operator+2] + value
+	if err == nil && inWindows {
+		l.Text += " in " + strings.TrimSpace(windows)
+		err = l.parseWindows(windows)
+	}
+	return l, err
+}
+
+// ParseFigure reads a statistic alone, which is the text of the limit that it returns.
+func ParseFigure(text string) (*Limit, error) {
+	l := &Limit{Text: text}
+	return l, l.parseFigure(text)
+}
+
+func (l *Limit) parseFigure(statistic string) (err error) {
 	switch statistic {
 	case "min", "mean", "max", "throughput", "count":
 		l.Statistic = statistic
 	default:
+		if above, ok := strings.CutPrefix(statistic, "over("); ok && strings.HasSuffix(above, ")") {
+			l.Statistic = "over"
+			l.Above, l.Unit, err = parseNumber(strings.TrimSuffix(above, ")"))
+			return err
+		}
 		l.Percentile, err = strconv.ParseFloat(strings.TrimPrefix(statistic, "p"), 64)
 		if err != nil || !(l.Percentile >= 0 && l.Percentile <= 100) {
-			return l, fmt.Errorf("%q is neither a percentile from 0 to 100 nor min, mean, max, throughput or count", statistic)
+			return fmt.Errorf("%q is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)", statistic)
 		}
 	}
-	return l, l.parseValue(value)
+	return nil
+}
+
+// parseWindows reads 99% of 10s.
+func (l *Limit) parseWindows(text string) (err error) {
+	share, length, _ := strings.Cut(text, "of")
+	l.Share, err = strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(share), "%"), 64)
+	seconds, ok := scan.ParseSeconds(strings.TrimSpace(length))
+	if l.Window = int64(seconds * 1000); err != nil || !ok || !(l.Share > 0 && l.Share <= 100) || l.Window < 1 || seconds > 1e9 {
+		return fmt.Errorf("in %q: give a share of windows and their length, such as 99%% of 10s", text)
+	}
+	if l.Relative {
+		return errors.New("a limit of windows cannot be relative to a baseline")
+	}
+	return nil
+}
+
+// parseNumber reads a number that may have a unit.
+func parseNumber(text string) (value float64, in unit.Unit, err error) {
+	end := strings.LastIndexAny(text, "0123456789.") + 1
+	number := text
+	if u, ok := unit.Parse(strings.TrimSpace(text[end:])); ok {
+		in, number = u, text[:end]
+	}
+	value, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || math.IsNaN(value) {
+		err = fmt.Errorf("%q is neither a number nor a number with a unit (%s)", text, strings.Join(unit.Names, ", "))
+	}
+	return value, in, err
 }
 
 func (l *Limit) parseValue(value string) (err error) {
-	number, relative := strings.CutSuffix(value, "%")
-	l.Relative = relative
-	if !relative {
-		end := strings.LastIndexAny(number, "0123456789.") + 1
-		if u, ok := unit.Parse(strings.TrimSpace(number[end:])); ok {
-			if l.isRate() {
-				return fmt.Errorf("%s has no unit", l.Statistic)
-			}
-			l.Unit, number = u, number[:end]
+	number, percent := strings.CutSuffix(value, "%")
+	signed := strings.HasPrefix(number, "+") || strings.HasPrefix(number, "-")
+	if l.Statistic == "over" {
+		l.Relative = signed
+		if l.Value, err = strconv.ParseFloat(number, 64); err != nil || !percent || math.IsNaN(l.Value) {
+			return fmt.Errorf("%q is neither a share such as 0.1%% nor a change such as +10%%", value)
 		}
+		return nil
 	}
-	l.Value, err = strconv.ParseFloat(number, 64)
-	if err != nil || math.IsNaN(l.Value) || relative && !strings.HasPrefix(number, "+") && !strings.HasPrefix(number, "-") {
+	l.Relative = percent
+	if percent {
+		l.Value, err = strconv.ParseFloat(number, 64)
+	} else if l.Value, l.Unit, err = parseNumber(number); err == nil && l.isRate() && l.Unit != (unit.Unit{}) {
+		return fmt.Errorf("%s has no unit", l.Statistic)
+	}
+	if err != nil || math.IsNaN(l.Value) || percent && !signed {
 		return fmt.Errorf("%q is neither a number, a number with a unit (%s), nor a change such as +10%%", value, strings.Join(unit.Names, ", "))
 	}
 	return nil
@@ -112,21 +188,48 @@ func HasUnit(limits []Limit) bool {
 // Bare reports whether a limit is in printed units.
 func Bare(limits []Limit) bool {
 	for _, l := range limits {
-		if l.Unit == (unit.Unit{}) && !l.Relative && !l.isRate() {
+		if l.Unit == (unit.Unit{}) && (!l.Relative || l.Statistic == "over") && !l.isRate() {
 			return true
 		}
 	}
 	return false
 }
 
-// of returns the limit's statistic of a summary, in the limit's unit.
-func (l *Limit) of(s *output.Summary, scale unit.Scale) float64 {
-	h, ratio := s.Counts(), scale.Ratio
+// ratio returns what to divide values of a summary by, to have them in the limit's unit.
+func (l *Limit) ratio(s *output.Summary, scale unit.Scale) float64 {
+	ratio := scale.Ratio
 	if l.Unit != (unit.Unit{}) {
 		ratio = scale.In.Per(l.Unit)
 	}
-	ratio /= cmp.Or(s.Factor, 1)
+	return ratio / cmp.Or(s.Factor, 1)
+}
+
+// Over returns the number of values above one that is in the limit's unit. A value counts as the
+// highest of its slot, which is what percentiles print.
+func (l *Limit) Over(above float64, s *output.Summary, scale unit.Scale) int64 {
+	h, ratio := s.Counts(), l.ratio(s, scale)
+	layout := h.Layout()
+	raw := above * ratio / h.Ratio()
+	switch {
+	case !(raw >= 0):
+		return h.TotalCount()
+	case raw >= float64(h.Max()):
+		return h.TotalCount() - h.CountBetween(0, h.Max())
+	}
+	slot := layout.IndexOf(int64(raw))
+	last := layout.HighestAt(slot)
+	if unit.Divide(h.Float(last), ratio) > above {
+		last = layout.LowestAt(slot) - 1
+	}
+	return h.TotalCount() - h.CountBetween(0, last)
+}
+
+// Of returns the limit's statistic of a summary, in the limit's unit.
+func (l *Limit) Of(s *output.Summary, scale unit.Scale) float64 {
+	h, ratio := s.Counts(), l.ratio(s, scale)
 	switch l.Statistic {
+	case "over":
+		return 100 * float64(l.Over(l.Above, s, scale)) / float64(h.TotalCount())
 	case "count":
 		return float64(h.TotalCount())
 	case "throughput":
@@ -161,6 +264,9 @@ type Verdict struct {
 	Low, High float64
 	// Note says why the statistic itself was checked although an interval was asked for.
 	Note string
+	// Windows is the number of windows with values of a limit of windows, Value the share of those
+	// that keep it in percent, and Bound what that must be.
+	Windows int64
 }
 
 // Names of what becomes of a limit.
@@ -216,7 +322,7 @@ func Judge(limits []Limit, summaries, baseline []*output.Summary, pairs []output
 		l := &limits[n]
 		judged := false
 		for _, s := range summaries {
-			if l.Tag == nil || *l.Tag == s.Name() {
+			if l.isFor(s) {
 				verdicts = append(verdicts, l.judge(s, baseline, pairs, scale))
 				judged = true
 			}
@@ -236,20 +342,38 @@ func Judge(limits []Limit, summaries, baseline []*output.Summary, pairs []output
 	return verdicts
 }
 
+// unit returns the unit of the verdict's values, empty if it is that of printed values.
+func (l *Limit) unit() string {
+	if l.Statistic == "over" || l.Window > 0 {
+		return "%"
+	}
+	return l.Unit.String()
+}
+
 // roundoff is the part of a relative bound by which a value may exceed it, because the bound is
 // computed in floating point.
 const roundoff = 1e-12
 
 func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, pairs []output.Pair, scale unit.Scale) Verdict {
-	v := Verdict{Limit: l, Tag: s.Name(), Bound: l.Value, Unit: l.Unit.String(), Low: math.NaN(), High: math.NaN()}
+	v := Verdict{Limit: l, Tag: s.Name(), Bound: l.Value, Unit: l.unit(), Low: math.NaN(), High: math.NaN()}
 	if v.Unit == "" && !l.isRate() {
 		v.Unit = scale.Name
+	}
+	if l.Window > 0 {
+		v.Bound = l.Share
+		if t := l.tallies[tags.Text(s.Tag)]; t != nil {
+			v.Windows, v.Value = t.all, 100*float64(t.kept)/float64(t.all)
+			v.Holds = v.Value >= v.Bound
+		} else {
+			v.Missing = "no values"
+		}
+		return v
 	}
 	if s.Counts().TotalCount() == 0 && !l.isRate() {
 		v.Missing = "no values"
 		return v
 	}
-	v.Value = l.of(s, scale)
+	v.Value = l.Of(s, scale)
 	slack := 0.0
 	if l.Relative {
 		base := Find(baseline, s.Tag)
@@ -261,7 +385,7 @@ func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, pairs []out
 			v.Missing = "no values in the baseline"
 			return v
 		}
-		v.Baseline = l.of(base, scale)
+		v.Baseline = l.Of(base, scale)
 		v.Bound = v.Baseline * (1 + l.Value/100)
 		slack = math.Abs(v.Bound) * roundoff
 	}
@@ -290,8 +414,8 @@ func (v *Verdict) believe(s *output.Summary, pairs []output.Pair, slack float64)
 		return
 	}
 	switch {
-	case l.Statistic == "min" || l.Statistic == "max":
-		v.Note = "the " + l.Statistic + " has no interval"
+	case l.Statistic == "min" || l.Statistic == "max" || l.Statistic == "over":
+		v.Note = "the " + strings.Replace(l.Statistic, "over", "share", 1) + " has no interval"
 		return
 	case change != nil:
 		c := change.Rate
@@ -332,12 +456,19 @@ func Find(summaries []*output.Summary, tag []byte) *output.Summary {
 	return nil
 }
 
-// Write writes a line for each verdict, and one about those that were checked without an interval.
-// Colour marks those that fail.
+// failuresFirst returns verdicts in another order: those that fail, those that are undecided, and
+// the others.
+func failuresFirst(verdicts []Verdict) []Verdict {
+	rank := map[string]int{fails: 0, undecided: 1, holds: 2}
+	return slices.SortedStableFunc(slices.Values(verdicts), func(a, b Verdict) int { return rank[a.Name()] - rank[b.Name()] })
+}
+
+// Write writes a line for each verdict, failures first, and one about those that were checked
+// without an interval. Colour marks those that fail.
 func Write(w io.Writer, verdicts []Verdict, colour bool) error {
 	var table bytes.Buffer
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	for _, v := range verdicts {
+	for _, v := range failuresFirst(verdicts) {
 		result, detail := "FAIL", v.Missing
 		if v.Undecided {
 			result = undecided
@@ -346,6 +477,9 @@ func Write(w io.Writer, verdicts []Verdict, colour bool) error {
 		}
 		if detail == "" {
 			detail = short(v.Value, v.Bound) + v.Unit + v.interval()
+			if v.Windows > 0 {
+				detail += fmt.Sprintf(" of %d windows", v.Windows)
+			}
 			if v.Limit.Relative {
 				most := "at most"
 				if v.Limit.AtLeast {
@@ -442,7 +576,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 func Document(verdicts []Verdict) []output.DocumentLimit {
 	all := []output.DocumentLimit{}
 	for _, v := range verdicts {
-		d := output.DocumentLimit{Tag: v.Tag, Limit: v.Limit.Text, Verdict: v.Name(), Unit: v.Limit.Unit.String(), Note: v.Note}
+		d := output.DocumentLimit{Tag: v.Tag, Limit: v.Limit.Text, Verdict: v.Name(), Unit: v.Limit.unit(), Note: v.Note}
 		if v.Undecided {
 			d.Note = "the interval" + v.interval() + " includes the bound"
 		} else {

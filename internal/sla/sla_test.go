@@ -43,6 +43,11 @@ func TestParse(t *testing.T) {
 		"throughput>=-5%":                "any throughput >= -5%",
 		"x<=y:99<=5":                     "x<=y 99 <= 5",
 		"default:99<=5,%64efault:min<=1": "default 99 <= 5; %64efault min <= 1",
+		"over(20ms)<=0.1%":               "any over 20 above <= 0.1 ms",
+		"over(3)<=+10%":                  "any over 3 above <= 10%",
+		"p99<=20ms in 99.5% of 10s":      "any 99 <= 20 ms in 99.5 of 10000",
+		"a.*:count>=5 in 50% of 1m":      "a.* count >= 5 in 50 of 60000",
+		"(?:a|b):max<=5 in 100% of 0.5":  "(?:a|b) max <= 5 in 100 of 500",
 	} {
 		limits, err := Parse(text)
 		var all []string
@@ -63,6 +68,12 @@ func TestParse(t *testing.T) {
 			if l.Unit != (unit.Unit{}) {
 				value += " " + l.Unit.String()
 			}
+			if l.Statistic == "over" {
+				statistic += fmt.Sprint(" ", l.Above, " above")
+			}
+			if l.Window > 0 {
+				value += fmt.Sprint(" in ", l.Share, " of ", l.Window)
+			}
 			all = append(all, strings.Join([]string{tag, statistic, operator, value}, " "))
 		}
 		if got := strings.Join(all, "; "); got != want || err != nil {
@@ -70,16 +81,22 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"99<5":            `"99<5": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
-		"":                `"": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
-		"101<=5":          `"101<=5": "101" is neither a percentile from 0 to 100 nor min, mean, max, throughput or count`,
-		"pp99<=5":         `"pp99<=5": "pp99" is neither a percentile from 0 to 100 nor min, mean, max, throughput or count`,
-		"99<=10%":         `"99<=10%": "10%" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
-		"99<=5furlongs":   `"99<=5furlongs": "5furlongs" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
-		"99<=ms":          `"99<=ms": "ms" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
-		"throughput>=5ms": `"throughput>=5ms": throughput has no unit`,
-		"99<=5,max<=NaN":  `"max<=NaN": "NaN" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
-		"99<=5,,max<=NaN": `"": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+		"99<5":               `"99<5": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+		"":                   `"": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+		"101<=5":             `"101<=5": "101" is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)`,
+		"pp99<=5":            `"pp99<=5": "pp99" is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)`,
+		"99<=10%":            `"99<=10%": "10%" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
+		"99<=5furlongs":      `"99<=5furlongs": "5furlongs" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
+		"over(20ms)<=5":      `"over(20ms)<=5": "5" is neither a share such as 0.1% nor a change such as +10%`,
+		"over(x)<=5%":        `"over(x)<=5%": "x" is neither a number nor a number with a unit (ns, us, ms, s)`,
+		"99<=5 in 9 of":      `"99<=5 in 9 of": in "9 of": give a share of windows and their length, such as 99% of 10s`,
+		"99<=5 in 101% of 1": `"99<=5 in 101% of 1": in "101% of 1": give a share of windows and their length, such as 99% of 10s`,
+		"99<=+5% in 9% of 1": `"99<=+5% in 9% of 1": a limit of windows cannot be relative to a baseline`,
+		"(a:99<=5":           `"(a:99<=5": "(a": missing closing ): ` + "`(a`",
+		"99<=ms":             `"99<=ms": "ms" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
+		"throughput>=5ms":    `"throughput>=5ms": throughput has no unit`,
+		"99<=5,max<=NaN":     `"max<=NaN": "NaN" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
+		"99<=5,,max<=NaN":    `"": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
 	} {
 		if _, err := Parse(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -107,6 +124,14 @@ func TestJudge(t *testing.T) {
 		{"empty:99<=5", "empty FAIL no values"},
 		{"nobody:99<=5", "nobody FAIL no intervals with this tag"},
 		{"default:max<=+50%", "default ok 0.3"},
+		{"a:over(10)<=50%", "a ok 33.33333333"},
+		{"a:over(10)<=30%", "a FAIL 33.33333333"},
+		{"a:over(99us)<=99%", "a FAIL 100"},
+		{"a:over(0.2ms)<=0%", "a ok 0"},
+		{"empty:over(1)<=5%", "empty FAIL no values"},
+		{"a.*:min>=1", "a ok 10"},
+		{"(a|em.*):count>=1", "a ok 3; empty FAIL 0"},
+		{"b.*:count>=1", "b.* FAIL no intervals with this tag"},
 		{"default:max<=+49%", "default FAIL 0.3"},
 		{"default:max>=+50%", "default ok 0.3"},
 		{"default:max>=+51%", "default FAIL 0.3"},
@@ -226,8 +251,8 @@ func TestWrite(t *testing.T) {
 	}
 	a := []*output.Summary{summaryOf("a", 100)}
 	verdicts := Judge(limits, a, a, nil, unit.Scale{Ratio: 1, In: unit.Microsecond})
-	const want = "ok    a  50<=0.1s  0.0001s\n" +
-		"FAIL  a  50<=1us   100us\n" +
+	const want = "FAIL  a  50<=1us   100us\n" +
+		"ok    a  50<=0.1s  0.0001s\n" +
 		"ok    a  max<=+5%  100 (at most 105, was 100)\n"
 	var b bytes.Buffer
 	if err := Write(&b, verdicts, false); err != nil || b.String() != want {
