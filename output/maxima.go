@@ -1,12 +1,17 @@
 package output
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Maxima are the maximum values of consecutive spans of time. The zero value has none.
 type Maxima struct {
 	// Start is the start of the first span, in milliseconds since the epoch, and Step the length of
 	// each span.
 	Start, Step int64
+	// Length is that of an interval, about, in milliseconds.
+	Length int64
 	// Values are in the unit of the log, NaN for a span in which nothing was recorded.
 	Values []float64
 }
@@ -15,34 +20,63 @@ type Maxima struct {
 var bars = []rune("▁▂▃▄▅▆▇█")
 
 // sparkline draws the maxima between start and end, in milliseconds since the epoch, with width
-// characters. The height of a bar is in proportion to highest. A span without a maximum is a space.
-func (m *Maxima) sparkline(start, end int64, width int, highest float64) string {
+// characters. Height returns the height of a value, from 0 to 1. A span without a maximum, or with
+// one of 0, is a space.
+func (m *Maxima) sparkline(start, end int64, width int, height func(v float64) float64) string {
 	line := make([]rune, width)
 	span := float64(end-start) / float64(width)
+	at := func(n int) float64 {
+		return m.between(float64(start)+float64(n)*span, float64(start)+float64(n+1)*span)
+	}
 	for n := range line {
 		line[n] = ' '
-		from, to := float64(start)+float64(n)*span, float64(start)+float64(n+1)*span
-		value := m.between(from, to)
-		if math.IsNaN(value) {
-			continue
+		value := at(n)
+		if math.IsNaN(value) && n > 0 && n < width-1 && 2*float64(m.Length) > span {
+			value = min(at(n-1), at(n+1)) // timers are late, so an interval may have no middle here
 		}
-		bar := 0
-		if highest > 0 {
-			bar = int(math.Ceil(value/highest*float64(len(bars)))) - 1
+		if value > 0 {
+			line[n] = bars[min(max(int(math.Ceil(height(value)*float64(len(bars))))-1, 0), len(bars)-1)]
 		}
-		line[n] = bars[min(max(bar, 0), len(bars)-1)]
 	}
 	return string(line)
 }
 
-// between returns the maximum of the spans that overlap with the time from from to to, NaN if there
-// is none.
+// cells returns how many characters sparklines between start and end can have: as many as there are
+// intervals.
+func cells(summaries []*Summary, start, end int64) int {
+	length := int64(1)
+	for _, s := range summaries {
+		length = max(length, s.Maxima.Length)
+	}
+	return int(min((end-start+length/2)/length, mostSparkline))
+}
+
+// heights returns the height of the values of a row: in proportion to its highest one or, if
+// logarithmic is set, on one scale for all.
+func heights(summaries []*Summary, logarithmic bool) func(s *Summary) func(v float64) float64 {
+	low, high := math.Inf(1), 0.0
+	for _, s := range summaries {
+		for _, v := range s.Maxima.Values {
+			if v *= cmp.Or(s.Factor, 1); v > 0 {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+	}
+	return func(s *Summary) func(v float64) float64 {
+		if highest := s.Maxima.highest(); !logarithmic {
+			return func(v float64) float64 { return v / highest }
+		}
+		return func(v float64) float64 { return math.Log(v*cmp.Or(s.Factor, 1)/low) / math.Log(high/low) }
+	}
+}
+
+// between returns the maximum of the spans whose middle is from from to to, NaN if there is none.
 func (m *Maxima) between(from, to float64) float64 {
 	if m.Step <= 0 {
 		return math.NaN()
 	}
-	first := math.Floor((from - float64(m.Start)) / float64(m.Step))
-	last := math.Ceil((to-float64(m.Start))/float64(m.Step)) - 1
+	first := math.Ceil((from-float64(m.Start))/float64(m.Step) - 0.5)
+	last := math.Ceil((to-float64(m.Start))/float64(m.Step)-0.5) - 1
 	highest := math.NaN()
 	for n := max(int(first), 0); n < len(m.Values) && n <= int(last); n++ {
 		if v := m.Values[n]; !(v <= highest) && !math.IsNaN(v) {

@@ -29,6 +29,8 @@ type Table struct {
 	// Colour marks significant changes in red if they are for the worse, otherwise in green, and
 	// dims percentiles with few values above them.
 	Colour bool
+	// LogScale gives all sparklines one logarithmic scale. Otherwise each has its own.
+	LogScale bool
 	// Markdown writes a table of Markdown, without sparklines.
 	Markdown bool
 }
@@ -103,10 +105,14 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 				g.heads = append(g.heads, o.Name)
 			}
 		}
-		if slices.ContainsFunc(summaries, func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
+		if !slices.ContainsFunc(summaries, func(s *Summary) bool { return s.Confidence != nil }) {
+			t.leaveOutMore(g)
+		}
+		if n := cells(summaries, start, end); n > 1 && slices.ContainsFunc(summaries, func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
+			height := heights(summaries, t.LogScale)
 			g.drawn = func(row, width int) string {
-				m := &summaries[row].Maxima
-				return m.sparkline(start, end, width, m.highest())
+				s := summaries[row]
+				return s.Maxima.sparkline(start, end, min(width, n), height(s))
 			}
 		}
 		return g
@@ -145,7 +151,8 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 						highest = max(highest, Scale{}.By(s.Factor).of(noNaN(s.Maxima.highest())))
 					}
 				}
-				return s.Maxima.sparkline(s.Start, s.End, width, highest/cmp.Or(s.Factor, 1))
+				highest /= cmp.Or(s.Factor, 1)
+				return s.Maxima.sparkline(s.Start, s.End, min(width, max(cells([]*Summary{s}, s.Start, s.End), 1)), func(v float64) float64 { return v / highest })
 			}
 		}
 		return g
@@ -186,6 +193,23 @@ func (t *Table) newGrid() *grid {
 	}
 	g.heads = append(g.heads, "max")
 	return g
+}
+
+// leaveOutMore lets columns go where a row should fit: percentiles above 99.9, the highest first,
+// then those between the median and 99, then the rate. A narrow terminal has several blocks
+// instead.
+func (t *Table) leaveOutMore(g *grid) {
+	if t.Width < 60 {
+		return
+	}
+	for _, leave := range []func(p float64) bool{func(p float64) bool { return p > 99.9 && p < 100 }, func(p float64) bool { return p > 50 && p < 99 }} {
+		for n := len(t.Percentiles) - 1; n >= 0; n-- {
+			if leave(t.Percentiles[n]) {
+				g.optional = append(g.optional, meanColumn+1+n)
+			}
+		}
+	}
+	g.optional = append(g.optional, rateColumn)
 }
 
 // cells returns the figures of a summary, which may be nil.

@@ -134,7 +134,7 @@ func TestLongTable(t *testing.T) {
 		all = append(all, tableSummary(tag, 60, 1))
 	}
 	for _, width := range []int{40, 80, 120, 200} {
-		table := Table{Percentiles: []float64{50, 99}, Width: width}
+		table := Table{Scale: Scale{Ratio: 1000, Unit: "ms"}, Percentiles: []float64{50, 99}, Width: width}
 		var b bytes.Buffer
 		if err := table.Write(&b, all); err != nil {
 			t.Fatal(err)
@@ -185,6 +185,31 @@ func TestSignificant(t *testing.T) {
 	}
 }
 
+// TestRowsOf80 checks that each tag is one row at 80 columns, whatever its values, and that the
+// table says what is left out.
+func TestRowsOf80(t *testing.T) {
+	t.Parallel()
+	var all []*Summary
+	for n := range 40 {
+		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for v := range int64(1000) {
+			h.Record(v*v*int64(n+1)/7, int64(n*n+1))
+		}
+		all = append(all, &Summary{Tag: fmt.Appendf(nil, "a.tag.with.a.long.name.%d.that.ends", n), Histogram: h, End: 1000, Period: 1000})
+	}
+	var b strings.Builder
+	table := Table{Percentiles: []float64{50, 90, 99, 99.9, 99.99, 99.999}, Width: 80}
+	if err := table.Write(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(b.String(), "\n"); lines != 40+6 || !strings.Contains(b.String(), "80 columns have no room for min and mean and p99.999") {
+		t.Errorf("%d lines\n%s", lines, &b)
+	}
+}
+
 func TestSparkline(t *testing.T) {
 	t.Parallel()
 	nan := math.NaN()
@@ -194,17 +219,17 @@ func TestSparkline(t *testing.T) {
 		width      int
 		want       string
 	}{
-		{1000, 1050, 5, "█▄ ▁▁"},
-		{1000, 1040, 2, "█▁"},          // the highest of two spans
-		{980, 1060, 8, "  █▄ ▁▁ "},     // the table begins before and ends after the row
-		{1000, 1010, 3, "███"},         // more characters than spans
-		{1000, 1050, 10, "██▄▄  ▁▁▁▁"}, // two characters for each span
+		{1000, 1050, 5, "█▄ ▁ "},   // zero is empty
+		{1000, 1040, 2, "█▁"},      // the highest of two spans
+		{980, 1060, 8, "  █▄ ▁  "}, // the table begins before and ends after the row
+		{1000, 1010, 3, " █ "},     // more characters than spans
+		{1000, 1050, 10, " █ ▄   ▁  "},
 	} {
-		if got := m.sparkline(test.start, test.end, test.width, m.highest()); got != test.want {
+		if got := m.sparkline(test.start, test.end, test.width, func(v float64) float64 { return v / m.highest() }); got != test.want {
 			t.Errorf("%d to %d, %d wide: %q, want %q", test.start, test.end, test.width, got, test.want)
 		}
 	}
-	if got := (&Maxima{}).sparkline(0, 10, 3, 1); got != "   " {
+	if got := (&Maxima{}).sparkline(0, 10, 3, func(v float64) float64 { return v }); got != "   " {
 		t.Errorf("no maxima: %q", got)
 	}
 }

@@ -66,6 +66,10 @@ func flags() []urfave.Flag {
 		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
 		&urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
 			Usage: "list the tags with their counts of intervals and values, and nothing else"},
+		&urfave.StringFlag{Name: "sort", Value: "tag", Category: cli.GroupOutput, DefaultText: "tag; p99 with -top",
+			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, a percentile such as p99, or over(20ms)"},
+		&urfave.IntFlag{Name: "top", Category: cli.GroupOutput, DefaultText: "all", Usage: "print only the first `N` rows"},
+		&urfave.BoolFlag{Name: "log", Category: cli.GroupOutput, Usage: "draw all sparklines on one logarithmic scale"},
 		&urfave.StringFlag{Name: "period", Value: "covered", Category: cli.GroupOutput,
 			Usage: "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals"},
 		&urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Category: cli.GroupOutput,
@@ -145,6 +149,8 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 	} else if scale, err2 := o.fitScale(nil, summed{o.logs, result.Summaries}); err2 != nil {
 		err = err2
 	} else {
+		r.summaries = o.arrange(result.Summaries, scale)
+		r.sayTop(len(result.Summaries))
 		o.warnOmission(s, diagnostics, result.Result, scale.In)
 		err = o.format.write(r)
 	}
@@ -152,6 +158,13 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 		return err
 	}
 	return diagnostics.Close()
+}
+
+// sayTop says how many of all rows -top shows.
+func (r *report) sayTop(all int) {
+	if len(r.summaries) < all {
+		r.diagnostics.Warnf("-top shows %d of %d rows", len(r.summaries), all)
+	}
 }
 
 // writeTags writes the tags.

@@ -110,7 +110,7 @@ var (
 	compared = format{name: "baseline", uses: slices.Concat([]string{"p"}, valueOptions, periodOptions, confidenceOptions)}
 	worst    = format{name: "worst", uses: slices.Concat([]string{"tz"}, valueOptions)}
 	who      = format{name: "who", uses: valueOptions}
-	follows  = format{name: "follow", uses: slices.Concat([]string{"p", "agg"}, valueOptions)}
+	follows  = format{name: "follow", uses: slices.Concat([]string{"p", "agg", "log"}, arrangeOptions, valueOptions)}
 	listens  = format{name: "listen", uses: slices.Concat([]string{"p", "agg", "metric"}, valueOptions)}
 )
 
@@ -120,7 +120,9 @@ var (
 	periodOptions = []string{"period", "its"}
 	// confidenceOptions are those of intervals of confidence.
 	confidenceOptions = []string{"ci", "agg"}
-	rowOptions        = slices.Concat([]string{"p", "agg", "mwp", "mwpl"}, valueOptions)
+	// arrangeOptions are those of the order of rows.
+	arrangeOptions = []string{"sort", "top"}
+	rowOptions     = slices.Concat([]string{"p", "agg", "mwp", "mwpl"}, valueOptions)
 )
 
 // formatNamed returns a format of the list.
@@ -175,7 +177,7 @@ func (f *format) reads(option string) bool {
 func checkUse(c *urfave.Context, f *format) error {
 	for _, pair := range append([]conflict{{"lt", "sla", "-lt has its own output"}, {"lt", "baseline", "-lt has its own output"}, {"ci", "follow", "intervals of confidence are those of a whole run"},
 		{"worst", "follow", whole}, {"who", "follow", whole}, {"worst", "lt", "-lt has its own output"}, {"who", "lt", "-lt has its own output"},
-		{"worst", "baseline", oneRun}, {"who", "baseline", oneRun}}, f.conflicts...) {
+		{"sort", "baseline", oneRun}, {"top", "baseline", oneRun}, {"worst", "baseline", oneRun}, {"who", "baseline", oneRun}}, f.conflicts...) {
 		if cli.Given(c, pair.one) && cli.Given(c, pair.other) {
 			return cli.Usagef("-%s and -%s do not go together: %s", pair.one, pair.other, pair.why)
 		}

@@ -14,7 +14,7 @@ import (
 
 // tableFormat is a table for people.
 var tableFormat = format{
-	name: "table", uses: slices.Concat([]string{"p"}, valueOptions, periodOptions, confidenceOptions), readable: true, comparesAll: true, overs: true, check: checkWindows,
+	name: "table", uses: slices.Concat([]string{"p", "log"}, arrangeOptions, valueOptions, periodOptions, confidenceOptions), readable: true, comparesAll: true, overs: true, check: checkWindows,
 	write: writeTable, compare: compareTable,
 }
 
@@ -66,7 +66,7 @@ func writeComparison(w io.Writer, r *report, c *comparison, figures func(w io.Wr
 
 // table returns the table that the options ask for. On a terminal it fits the width.
 func (o *options) table(c *urfave.Context) *output.Table {
-	t := &output.Table{Scale: o.scale, Percentiles: o.percentiles, Markdown: o.format.name == markdown}
+	t := &output.Table{Scale: o.scale, Percentiles: o.percentiles, Markdown: o.format.name == markdown, LogScale: c.Bool("log")}
 	if toStdout(c) {
 		t.Width, t.Colour = cli.Width(c.App.Writer), cli.Colour(c.App.Writer)
 	}

@@ -236,7 +236,8 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	if err := g.findings.find(o, d, after.Summaries); err != nil {
 		return err
 	}
-	r := &report{c, s, d, o, after.Summaries}
+	r := &report{c, s, d, o, o.arrange(after.Summaries, scale)}
+	r.sayTop(len(after.Summaries))
 	err = cli.WriteFile(c.String("of"), c.App.Writer, slices.Concat(s.Inputs, inputs), func(w io.Writer) error {
 		return compare(w, r, &comparison{g, before.Summaries, pairs, inputs, shown})
 	})

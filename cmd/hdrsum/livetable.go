@@ -121,7 +121,8 @@ func (t *liveTable) judge() (all []*output.Summary, verdicts []sla.Verdict, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	return all, sla.Judge(t.limits, all, nil, nil, scale), nil
+	verdicts = sla.Judge(t.limits, all, nil, nil, scale)
+	return t.options.arrange(all, scale), verdicts, nil
 }
 
 // draw draws the table.
@@ -129,7 +130,7 @@ func (t *liveTable) draw(w io.Writer, all []*output.Summary, verdicts []sla.Verd
 	t.drawn = time.Now()
 	t.buffer.Reset()
 	t.buffer.WriteString("\x1b[H\x1b[2J") // to the top of an empty screen
-	table := output.Table{Scale: t.options.scale, Percentiles: t.options.percentiles, Width: cli.Width(os.Stdout), Colour: t.colour}
+	table := output.Table{Scale: t.options.scale, Percentiles: t.options.percentiles, Width: cli.Width(os.Stdout), Colour: t.colour, LogScale: t.options.c.Bool("log")}
 	if err := table.Write(&t.buffer, all); err != nil {
 		return err
 	}

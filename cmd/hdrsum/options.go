@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +31,10 @@ type options struct {
 	// percentiles are for all formats that print values at percentiles.
 	percentiles []float64
 	overs       []sla.Limit // of -p
+	// sort is the figure that rows are sorted by, nil for their names. At most top rows are shown,
+	// 0 for all.
+	sort *sla.Limit
+	top  int
 	// level is the confidence of intervals in percent, 0 for no intervals, and believed are the
 	// percentiles that have them.
 	level     float64
@@ -93,6 +99,9 @@ func parseOptions(c *urfave.Context) (*options, error) {
 		moving = 0
 	}
 	if err = o.parseFigures(c.String("p")); err != nil {
+		return nil, err
+	}
+	if err = o.parseSort(c); err != nil {
 		return nil, err
 	}
 	if o.level, err = parseLevel(c); err != nil {
@@ -162,6 +171,42 @@ func (o *options) parseFigures(list string) error {
 	return nil
 }
 
+// parseSort reads -sort and -top.
+func (o *options) parseSort(c *urfave.Context) (err error) {
+	o.top = c.Int("top")
+	by := c.String("sort")
+	if cli.Given(c, "top") && !cli.Given(c, "sort") {
+		by = "p99"
+	}
+	if cli.Given(c, "top") && o.top < 1 {
+		return cli.Usagef("-top %d: how many rows?", o.top)
+	}
+	if by != "tag" {
+		if o.sort, err = sla.ParseFigure(by); err != nil {
+			return cli.Usagef("-sort: %w; tag sorts by name", err)
+		}
+	}
+	return nil
+}
+
+// arrange returns the summaries to show, in their order: the highest figure first.
+func (o *options) arrange(summaries []*output.Summary, scale unit.Scale) []*output.Summary {
+	if o.sort == nil {
+		return summaries
+	}
+	figures := make(map[*output.Summary]float64)
+	for _, s := range summaries {
+		if figures[s] = math.Inf(-1); s.Counts().TotalCount() > 0 {
+			figures[s] = o.sort.Of(s, scale)
+		}
+	}
+	sorted := slices.SortedStableFunc(slices.Values(summaries), func(a, b *output.Summary) int { return cmp.Compare(figures[b], figures[a]) })
+	if o.top > 0 {
+		sorted = sorted[:min(o.top, len(sorted))]
+	}
+	return sorted
+}
+
 // addOvers gives summaries the shares that -p asks for.
 func (o *options) addOvers(summaries []*output.Summary, scale unit.Scale) {
 	for _, s := range summaries {
@@ -195,6 +240,9 @@ type summed struct {
 // on the values.
 func (o *options) fitScale(limits []sla.Limit, all ...summed) (unit.Scale, error) {
 	limits = slices.Concat(limits, o.overs)
+	if o.sort != nil && o.sort.Statistic == "over" {
+		limits = append(limits, *o.sort)
+	}
 	scale, err := o.units.Scale(sla.HasUnit(limits))
 	if err != nil {
 		return scale, err

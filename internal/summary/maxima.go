@@ -18,23 +18,20 @@ type Maxima struct {
 	step   int64 // milliseconds
 	first  int64 // the first span starts at first*step
 	values []float64
+	// The lengths of all intervals in milliseconds, and their number.
+	lengths, intervals int64
 }
 
 // Add takes the maximum of an interval from start to end, in milliseconds since the epoch, in the
-// unit of the log. It may have occurred at any time in the interval, so all spans that overlap with
-// the interval have it.
+// unit of the log. The span that has the middle of the interval has it, so that a spike is one bar.
 func (m *Maxima) Add(start, end int64, highest float64) {
 	if m.values == nil {
 		m.step = 1
 	}
-	end = max(end-1, start) // the last millisecond
-	for floorDiv(end, m.step)-floorDiv(start, m.step) >= mostSpans {
-		m.coarsen()
-	}
-	first, last := m.include(floorDiv(start, m.step), floorDiv(end, m.step), m.step)
-	for n := first; n <= last; n++ {
-		m.raise(n-m.first, highest)
-	}
+	m.lengths, m.intervals = m.lengths+max(end-start, 0), m.intervals+1
+	at := floorDiv(start+max(end-start, 0)/2, m.step)
+	first, _ := m.include(at, at, m.step)
+	m.raise(first-m.first, highest)
 }
 
 func (m *Maxima) raise(n int64, v float64) {
@@ -69,7 +66,7 @@ func (m *Maxima) include(first, last, step int64) (int64, int64) {
 // coarsen doubles the length of the spans.
 func (m *Maxima) coarsen() {
 	old := *m
-	*m = Maxima{step: 2 * old.step, first: old.first >> 1}
+	*m = Maxima{step: 2 * old.step, first: old.first >> 1, lengths: old.lengths, intervals: old.intervals}
 	for n, v := range old.values {
 		at := (old.first+int64(n))>>1 - m.first
 		if at == int64(len(m.values)) {
@@ -86,9 +83,11 @@ func (m *Maxima) merge(other *Maxima) {
 		return
 	}
 	if len(m.values) == 0 {
-		*m = Maxima{other.step, other.first, slices.Clone(other.values)}
+		*m = *other
+		m.values = slices.Clone(other.values)
 		return
 	}
+	m.lengths, m.intervals = m.lengths+other.lengths, m.intervals+other.intervals
 	for m.step < other.step {
 		m.coarsen()
 	}
@@ -101,7 +100,7 @@ func (m *Maxima) merge(other *Maxima) {
 
 // Output returns the maxima for a table.
 func (m *Maxima) Output() output.Maxima {
-	return output.Maxima{Start: m.first * m.step, Step: m.step, Values: m.values}
+	return output.Maxima{Start: m.first * m.step, Step: m.step, Values: m.values, Length: m.lengths / max(m.intervals, 1)}
 }
 
 // floorDiv divides and rounds down. B is positive.

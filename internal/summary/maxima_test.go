@@ -5,19 +5,22 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/scan"
+	"hdrkit/output"
 	"hdrkit/tags"
 )
 
-// highestBetween returns the highest value of the intervals that overlap with a span of time, for
+// highestBetween returns the highest value of the intervals whose middle is in a span of time, for
 // the test.
 func highestBetween(intervals [][3]float64, from, to float64) float64 {
 	highest := math.NaN()
 	for _, i := range intervals {
-		if i[0] < to && max(i[1], i[0]+1) > from && !(i[2] <= highest) {
+		if middle := i[0] + math.Floor((i[1]-i[0])/2); middle >= from && middle < to && !(i[2] <= highest) {
 			highest = i[2]
 		}
 	}
@@ -70,6 +73,39 @@ func TestMaxima(t *testing.T) {
 		}
 		if got, want := clean(&parts[0]), clean(&all); !reflect.DeepEqual(got, want) {
 			t.Fatalf("merged: %v, want %v", got, want)
+		}
+	}
+}
+
+// TestSpike draws runs in which one interval is high. That is one bar, and no other is empty.
+func TestSpike(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(7, 8))
+	for range 300 {
+		length, count := int64(1+random.IntN(100))*100, 2+random.IntN(300)
+		start := 1468800400137 + random.Int64N(1e6)
+		at := random.IntN(count)
+		var m Maxima
+		for n := range count {
+			from := start + int64(n)*length
+			highest := 1.0
+			if n == at {
+				highest = 100
+			}
+			m.Add(from+random.Int64N(4), from+length+random.Int64N(4), highest)
+		}
+		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		h.Record(100, 1)
+		s := &output.Summary{Histogram: h, Start: start, End: start + int64(count)*length, Maxima: m.Output()}
+		var b strings.Builder
+		if err := (&output.Table{}).Write(&b, []*output.Summary{s}); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+		line := []rune(lines[len(lines)-1])
+		line = line[slices.IndexFunc(line, func(r rune) bool { return r >= '▁' && r <= '█' }):]
+		if strings.Count(string(line), "█") != 1 || strings.Contains(string(line), " ") || len(line) > min(count, 32) {
+			t.Fatalf("%d intervals of %d ms, number %d: %q", count, length, at, string(line))
 		}
 	}
 }
