@@ -35,7 +35,8 @@ func printed(t *testing.T, command string, args ...string) string {
 	return string(out)
 }
 
-// TestShortHelp checks that -h fits a terminal, has six examples, and names --help at its end.
+// TestShortHelp checks that -h and --help fit a terminal, and that -h has six examples and names
+// --help at its end.
 func TestShortHelp(t *testing.T) {
 	build(t)
 	for _, command := range commands(t) {
@@ -46,9 +47,6 @@ func TestShortHelp(t *testing.T) {
 			}
 			examples, inExamples := 0, false
 			for _, line := range lines {
-				if width := utf8.RuneCountInString(line); width > 120 {
-					t.Errorf("%d columns: %s", width, line)
-				}
 				switch {
 				case line == "examples:":
 					inExamples = true
@@ -65,12 +63,24 @@ func TestShortHelp(t *testing.T) {
 				t.Errorf("the last line is %q, want one that names --help", last)
 			}
 			all := printed(t, command, "--help")
+			checkWidth(t, "-h", strings.Join(lines, "\n"))
+			checkWidth(t, "--help", all)
 			for _, line := range lines {
 				if name, _, ok := strings.Cut(strings.TrimPrefix(line, "  "), " "); ok && strings.HasPrefix(name, "-") && !strings.Contains(all, "\n  "+name) {
 					t.Errorf("--help does not have %s", name)
 				}
 			}
 		})
+	}
+}
+
+// checkWidth checks that a page fits a terminal of 80 columns.
+func checkWidth(t *testing.T, page, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if width := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width > 80 {
+			t.Errorf("%s: %d columns: %s", page, width, line)
+		}
 	}
 }
 
@@ -110,7 +120,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestManualPages has man format the manual pages.
+// TestManualPages has man format the manual pages for 80 columns.
 func TestManualPages(t *testing.T) {
 	clitest.RequireTools(t, "man")
 	for _, command := range commands(t) {
@@ -119,13 +129,14 @@ func TestManualPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		man := exec.Command("man", "--warnings", "-l", path)
-		man.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "MANWIDTH=100", "MANROFFSEQ=")
+		man.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "MANWIDTH=80", "MANROFFSEQ=")
 		var stderr strings.Builder
 		man.Stderr = &stderr
 		out, err := man.Output()
 		if err != nil || stderr.Len() > 0 {
 			t.Errorf("%s: %v: %s", command, err, stderr.String())
 		}
+		checkWidth(t, path, string(out))
 		for _, section := range []string{"\nNAME\n", "\nSYNOPSIS\n", "\nEXAMPLES\n", "\nOPTIONS\n", "\nEXIT STATUS\n"} {
 			if !strings.Contains(string(out), section) {
 				t.Errorf("%s: no section %s", command, strings.TrimSpace(section))

@@ -15,20 +15,21 @@ import (
 )
 
 const examples = `examples:
-   hdrplot -if fixed.hdr                                      fixed.png: maximum over time, a line a tag
-   hdrplot -if fixed.hdr -in ns -unit ms -p max,99.9,50 -of fixed.svg
-   hdrplot -if '.*-rt.*\.hdr' -it -type percentiles -of rt.pdf
-   hdrplot -if before.hdr -if after.hdr -compare -type percentiles -of ba.png
-   hdrplot -if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -of co.png
-   hdrplot -if fixed.hdr -incT '.*-rt' -type heatmap -of heat.png
-   hdrplot -if fixed.hdr -incT '.*-rt' -type report -of report.png   one picture for a ticket
-   hdrplot -if before.hdr -if after.hdr -diff -of diff.png     the ratio by percentile
-   hdrplot -if fixed.hdr -facet tag -mark 26=deploy -of facets.png
-   hdrplot -serve 127.0.0.1:8080 -if fixed.hdr -in ns -unit ms  the page, without a file
-   hdrplot -follow -serve 127.0.0.1:8080 -if 'node.*\.hdr' -in ns -unit ms
-   hdrunion -if 'node.*' -grid 1 | hdrplot -if - -of all.html  one page to look around in, of many logs
+   hdrplot run.hdr -unit ms                run.png: the maximum over time
+   hdrplot run.hdr -unit ms -p max,99.9,50 -of run.svg
+   hdrplot run.hdr -unit ms -of run.html   a page to look around in
+   hdrplot run.hdr -unit ms -incT '.*-rt' -type heatmap -of heat.png
+   hdrplot run.hdr -unit ms -incT '.*-rt' -type report     for a ticket
+   hdrplot before.hdr after.hdr -compare -type percentiles -of ba.png
+   hdrplot before.hdr after.hdr -diff      the ratio by percentile
+   hdrplot '.*-rt.*\.hdr' -it -type percentiles -of rt.pdf
+   hdrplot throttle-st.hgrm throttle-rt.hgrm -type percentiles -of co.png
+   hdrplot run.hdr -facet tag -mark 26=deploy -of facets.png
+   hdrplot run.hdr -serve 127.0.0.1:8080   the page, without a file
+   hdrplot 'node.*\.hdr' -follow -serve 127.0.0.1:8080
 
-exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line, 3 if malformed lines were skipped`
+exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line,
+3 if malformed lines were skipped`
 
 func app() *urfave.App {
 	flags := append(append(cli.InputFlags(), append(cli.TagFlags("draw"), cli.RowFlags("draw")...)...), cli.UntaggedFlag())
@@ -104,7 +105,7 @@ func run(c *urfave.Context) error {
 	if path == "" {
 		path = pathFor(s.Inputs[0].Name, o.format)
 	}
-	if path != "-" && served == nil {
+	if o.of != "" && path != "-" && served == nil { // an input that is a picture gets a better message later
 		if err := cli.CheckOutput(path, c.App.Writer, s.Inputs); err != nil {
 			return err
 		}

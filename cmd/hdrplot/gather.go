@@ -367,7 +367,7 @@ const mostShifts = 4
 func (g *gathering) markShift(label string, shift *output.Shift, ratio float64) {
 	value := func(v float64) string { return strconv.FormatFloat(summary.Rounded(v/ratio), 'f', -1, 64) }
 	text := fmt.Sprintf("%s p%v %s -> %s %s", label, shift.Percentile, value(shift.Before), value(shift.After), g.options.picture.Unit)
-	g.options.marks = append(g.options.marks, mark{seconds: float64(shift.Start) / 1000, absolute: true, text: strings.TrimSpace(text)})
+	g.options.marks = append(g.options.marks, mark{scan.Bound{Seconds: float64(shift.Start) / 1000, Origin: scan.Epoch}, strings.TrimSpace(text)})
 }
 
 // confidenceLevel is the confidence of bands in percent, and bandPercentiles are where they are

@@ -3,7 +3,6 @@ package main
 import (
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // for machines without
@@ -150,7 +149,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, cli.Usagef("-ymin %v and -ymax %v: an axis goes from 0 or more to a higher value", low, high)
 	case low == 0 && cli.Given(c, "ymin") && (o.picture.LogValues || o.kind.Chart.Log):
 		return nil, cli.Usagef("-ymin 0: a logarithmic axis begins above 0")
-	case o.compare && !o.absolute && slices.ContainsFunc(o.marks, func(m mark) bool { return m.absolute }):
+	case o.compare && !o.absolute && slices.ContainsFunc(o.marks, func(m mark) bool { return m.when.Origin != scan.LogStart }):
 		return nil, cli.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
 	case o.linear && o.picture.LogValues:
 		return nil, cli.Usagef("-log and -linear: one of them only")
@@ -189,7 +188,7 @@ func parseFormat(c *urfave.Context, path string) (picture.Format, error) {
 }
 
 // parseLevels reads the percentiles of -p, or that of a moving window.
-func (o *options) parseLevels(c *urfave.Context) error {
+func (o *options) parseLevels(c *urfave.Context) (err error) {
 	if cli.Given(c, "mwp") {
 		length, err := cli.Millis(c, "mwpl")
 		if err != nil {
@@ -217,19 +216,8 @@ func (o *options) parseLevels(c *urfave.Context) error {
 		}
 		return nil
 	}
-	for text := range strings.SplitSeq(c.String("p"), ",") {
-		text = strings.ToLower(strings.TrimSpace(text))
-		if text == "max" {
-			o.levels = append(o.levels, 100)
-			continue
-		}
-		level, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(level >= 0 && level <= 100) {
-			return cli.Usagef("-p: %q is neither max nor a percentile, which is a number from 0 to 100", text)
-		}
-		o.levels = append(o.levels, level)
-	}
-	return nil
+	o.levels, err = cli.Percentiles(c)
+	return err
 }
 
 // parseLimits reads service levels as hdrsum does. 20 stands for max<=20, and 99=5 for 99<=5.
@@ -258,11 +246,10 @@ func parseLimits(texts []string) (limits []sla.Limit, err error) {
 	return limits, nil
 }
 
-// A mark is a text at a time, in seconds: since the start of the log, or since the epoch.
+// A mark is a text at a time.
 type mark struct {
-	seconds  float64
-	absolute bool
-	text     string
+	when scan.Bound
+	text string
 }
 
 // parseMarks reads marks such as 26=deploy. Times have the grammar of -s.
@@ -276,7 +263,7 @@ func parseMarks(texts []string, zone *time.Location) (marks []mark, err error) {
 		if !ok || when.Origin == scan.LogEnd {
 			return nil, cli.Usagef("-mark %q: %q is no time: give seconds, a duration such as 1m30s, or a time such as 2016-07-18 00:07:00", text, at)
 		}
-		marks = append(marks, mark{seconds: when.Seconds, absolute: when.Origin == scan.Epoch, text: label})
+		marks = append(marks, mark{when, label})
 	}
 	return marks, nil
 }
@@ -286,9 +273,12 @@ func (o *options) dress(p *picture.Picture) {
 	look := &o.picture
 	p.PageSize, p.Zone, p.Low, p.High, p.Facets = look.PageSize, look.Zone, look.Low, look.High, look.Facets
 	for _, m := range o.marks {
-		at := m.seconds * 1000
-		if m.absolute {
+		at := m.when.Seconds * 1000
+		switch m.when.Origin {
+		case scan.Epoch:
 			at -= float64(p.Origin)
+		case scan.Midnight:
+			at = m.when.Moment(float64(p.Origin)/1000)*1000 - float64(p.Origin)
 		}
 		p.Marks = append(p.Marks, picture.Mark{Time: at, Text: m.text})
 	}

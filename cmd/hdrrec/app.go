@@ -20,18 +20,19 @@ import (
 )
 
 const examples = `examples:
-   hdrrec results.jtl -of jmeter.hdr                     JMeter's CSV: a tag for each label, an interval for each second
-   hdrrec k6.csv.gz -tag method,name -of k6.hdr          k6 --out csv or --out json; a tag such as GET/home
-   hdrrec vegeta.csv -interval 10s -errors drop | hdrsum -if -    vegeta encode -to csv or json
-   hdrrec access.log -tag method,status -of nginx.hdr    nginx's combined with $request_time added; -pattern has others
-   hdrrec table.csv -time 1 -value 2 -tag 3 -in ms -of table.hdr       any table; columns have names, too
-   hdrrec requests.ndjson -value .request_time -in s -of requests.hdr     lines of JSON
-   hdrrec memtier.json | hdrsum -if -                    histograms in base64 inside of any JSON or text
-   k6 run -q --summary-mode=disabled --out csv=/dev/stdout test.js | hdrrec -format k6 -follow | hdrplot -follow -serve 127.0.0.1:8080
+   hdrrec results.jtl -of jmeter.hdr       JMeter's CSV, by label
+   hdrrec k6.csv.gz -tag method,name -of k6.hdr     tags such as GET/home
+   hdrrec vegeta.csv -interval 10s -errors drop | hdrsum -unit ms
+   hdrrec access.log -tag method,status -of nginx.hdr     nginx or Apache
+   hdrrec table.csv -time 1 -value 2 -tag 3 -in ms -of table.hdr
+   hdrrec requests.ndjson -value .request_time -in s -of requests.hdr
+   hdrrec memtier.json | hdrsum -unit ms   histograms in base64
+   hdrrec k6.csv -follow | hdrplot -follow -serve 127.0.0.1:8080
 
 The log has values in nanoseconds, and says so.
 
-exit status: 0, or 1 if nothing could be recorded, 2 for a wrong command line, 3 if malformed or late rows were left out`
+exit status: 0, or 1 if nothing could be recorded, 2 for a wrong command line,
+3 if malformed or late rows were left out`
 
 func app() *urfave.App {
 	return &urfave.App{

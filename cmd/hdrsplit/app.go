@@ -16,16 +16,18 @@ import (
 )
 
 const examples = `examples:
-   hdrsplit -if fixed.hdr                      insert-rt.fixed.hdr, insert-st.fixed.hdr, ...: a log for each tag
-   hdrsplit -if fixed.hdr -incT 'insert-.*'    these tags only
-   hdrsplit -if 'node.*\.hdr' -od split        all logs whose name matches, into the folder split
-   hdrsplit -s 60 -e 5m fixed.hdr              the second to the fifth minute
-   hdrsplit -verify fixed.hdr                  without intervals whose payload is damaged
-   zstdcat run.hdr.zst | hdrsplit -if -        insert-rt.stdin.hdr, ...
+   hdrsplit run.hdr                        insert-rt.run.hdr and others
+   hdrsplit run.hdr -incT 'insert-.*'      these tags only
+   hdrsplit 'node.*\.hdr' -od split        all, into the folder split
+   hdrsplit run.hdr -s 60 -e 5m            the second to the fifth minute
+   hdrsplit run.hdr -verify                without damaged intervals
+   zstdcat run.hdr.zst | hdrsplit          insert-rt.stdin.hdr and others
 
-Untagged intervals go to default.NAME. Characters of a tag that a file name cannot have are percent-encoded.
+Untagged intervals go to default.NAME. Characters of a tag that a file name
+cannot have are percent-encoded.
 
-exit status: 0, or 1 if nothing could be split, 2 for a wrong command line, 3 if malformed lines were skipped`
+exit status: 0, or 1 if nothing could be split, 2 for a wrong command line,
+3 if malformed lines were skipped`
 
 func app() *urfave.App {
 	return &urfave.App{
@@ -97,13 +99,14 @@ func run(c *urfave.Context) (failure error) {
 	if err != nil {
 		return err
 	}
-	if parts.Len() == 0 {
+	if len(parts.Paths()) == 0 {
 		diagnostics.Close()
 		return cli.NothingLeft(s)
 	}
 	if err := parts.Commit(); err != nil {
 		return err
 	}
+	cli.Wrote(c, parts.Paths())
 	return diagnostics.Close()
 }
 

@@ -79,7 +79,7 @@ func TestMemory(t *testing.T) {
 	folder := t.TempDir()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	stderr, status := hdrsplitFrom(t, io.MultiReader(strings.NewReader(log.String()), bufio.NewReader(more)), "-if", "-", "-od", folder)
+	stderr, status := hdrsplitFrom(t, io.MultiReader(strings.NewReader(log.String()), bufio.NewReader(more)), "-q", "-if", "-", "-od", folder)
 	if status != cli.OK || stderr != "hdrsplit: -: comments after the first 64 kB are left out\n" {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}

@@ -19,30 +19,30 @@ import (
 )
 
 const examples = `examples:
-   hdrsum throughput.hdr                             a table on a terminal, percentiles in a pipe or a file
-   hdrsum throughput.hdr -in ns -unit ms             the same in milliseconds
-   hdrsum -if throughput.hdr -ovr 1000000            values in nanoseconds, printed in milliseconds, by tag
-   hdrsum -if throughput.hdr -incT '.*-rt' -it       the response times of all operations together
-   hdrsum -if 'node.*\.hdr' -incT '.*-rt' -by input  a row for each log: which node is slow?
-   hdrsum -if '.*-rt\.fixed\.hdr' -ovr 1000 -it     all logs whose name matches
-   hdrsum -if throughput.hdr -st hgrm -of tpt        tpt.TAG.hgrm for every tag
-   hdrsum -s 60 -e 5m throughput.hdr                 the second to the fifth minute
-   zstdcat run.hdr.zst | hdrsum -if - -st json       from a pipe, as JSON
-   hdrsum -if fixed.hdr -st timeline -ovr 1000000    CSV with a row for each interval
-   hdrsum -if fixed.hdr -st ndjson -agg 10           JSON lines, intervals merged to ten seconds
-   hdrsum -if fixed.hdr -st openmetrics -ovr 1e9 -metric request_latency_seconds
-   hdrsum -if fixed.hdr -st influx -ovr 1e6 -precision ms
-   hdrsum -follow -agg 1 -if 'node.*\.hdr' -ovr 1e9 -metric request_latency_seconds -listen 127.0.0.1:9103
-   hdrsum -if fixed.hdr -in ns -sla 'p99<=250ms,throughput>=10'
-   hdrsum -if fixed.hdr -in ns -sla 'over(20ms)<=10%,p99<=300ms in 99% of 10s'
-   hdrsum -if fixed.hdr -in ns -st breaches -sla 'insert-.*:p99<=250ms'
-   hdrsum -baseline before.hdr -if after.hdr -ovr 1e6 -sla '50<=+20%'
-   hdrsum -worst 10 'node.*\.hdr' -in ns              the worst moments: when, which tag, which log
-   hdrsum -who 99.9 'node.*\.hdr' -incT '.*-rt'      who has the values above the 99.9th percentile
-   hdrsum -st table -ci 95 throughput.hdr            each figure with its interval of confidence
+   hdrsum run.hdr -unit ms                 a table; percentiles in a pipe
+   hdrsum run.hdr -unit ms -p 50,p99.9,max       these percentiles
+   hdrsum run.hdr -unit ms -incT '.*-rt' -it     all response times together
+   hdrsum run.hdr -unit ms -s 60 -e 5m     the second to the fifth minute
+   hdrsum run.hdr -sla 'p99<=250ms'        exit status 4 if it does not hold
+   hdrsum -compare before.hdr after.hdr -unit ms
+   hdrsum 'node.*\.hdr' -unit ms -incT '.*-rt' -by input    which node is slow?
+   hdrsum -worst 10 'node.*\.hdr' -unit ms       when, which tag, which log
+   hdrsum -who 99.9 'node.*\.hdr' -incT '.*-rt'  who has the highest values
+   hdrsum run.hdr -unit ms -sla 'over(20ms)<=10%,p99<=300ms in 99% of 10s'
+   hdrsum run.hdr -unit ms -st breaches -sla 'insert-.*:p99<=250ms'
+   hdrsum run.hdr -unit ms -st table -ci 95      how far to believe figures
+   hdrsum run.hdr -unit ms -st timeline -agg 1m  CSV with a row a minute
+   hdrsum run.hdr -unit ms -st ndjson -agg 10s   a line of JSON for 10 s
+   hdrsum run.hdr -unit ms -st json        for other programs
+   hdrsum run.hdr -st hgrm -of run         run.TAG.hgrm for each tag
+   zstdcat run.hdr.zst | hdrsum -unit ms   from a pipe
+   hdrsum run.hdr -st openmetrics -unit s -metric request_latency_seconds
+   hdrsum run.hdr -st influx -unit ms -precision ms
+   hdrsum run.hdr -follow -agg 1s -unit s -listen 127.0.0.1:9103
 
-exit status: 0, or 1 if nothing could be summarized, 2 for a wrong command line, 3 if malformed lines were skipped or
-intervals came too late for a row, 4 if a limit of -sla does not hold, 5 if one is undecided under -undecided fail`
+exit status: 0, or 1 if nothing could be summarized, 2 for a wrong command
+line, 3 if malformed lines were skipped or intervals came too late for a row,
+4 if a limit of -sla does not hold, 5 if one is undecided under -undecided fail`
 
 func app() *urfave.App {
 	return &urfave.App{
@@ -76,7 +76,7 @@ func flags() []urfave.Flag {
 			Usage: "the same as -period intervals"},
 		cli.RatioFlag(),
 	}, cli.UnitFlags(), []urfave.Flag{
-		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `FIGURES`: percentiles, and shares of values above one such as over(20ms)"),
+		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `FIGURES`, such as 50,99.9,max: percentiles, and shares of values above one such as over(20ms)"),
 		&urfave.StringFlag{Name: "ci", Aliases: []string{"confidence"}, Category: cli.GroupValues,
 			Usage: "print each figure with the interval that has the true one in it with this `CONFIDENCE` in percent, such as 95; -agg sets the size of the windows that it comes from"},
 		cli.OmissionFlag(),
@@ -88,6 +88,8 @@ func flags() []urfave.Flag {
 			Usage: "with -follow and -sla, end with 4 as soon as a limit fails"},
 		&urfave.StringSliceFlag{Name: "baseline", Category: cli.GroupLimits,
 			Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
+		&urfave.BoolFlag{Name: "compare", Category: cli.GroupLimits,
+			Usage: "compare two logs that are arguments: the first one is the -baseline of the second one"},
 		&urfave.BoolFlag{Name: "runs", Category: cli.GroupLimits,
 			Usage: "each log is a run of its own: with -baseline, compare several runs with several"},
 		&urfave.BoolFlag{Name: "failures", Category: cli.GroupLimits,

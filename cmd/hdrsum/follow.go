@@ -33,6 +33,9 @@ const credentials = "HDRKIT_PUSH_AUTHORIZATION"
 // lastPush is the time that an interrupted command takes to send the last rows.
 const lastPush = 5 * time.Second
 
+// usualWindow is -agg of a table that is drawn again and again, in milliseconds.
+const usualWindow = 1000
+
 // liveFlags are the options that show logs to other programs, or while they are written.
 func liveFlags() []urfave.Flag {
 	return slices.Concat(cli.FollowFlags(), []urfave.Flag{
@@ -89,6 +92,9 @@ func parseLive(c *urfave.Context, o *options) error {
 	if err := cli.CheckFollow(c, "lt", "baseline"); err != nil {
 		return err
 	}
+	if o.drawsTable(c) && o.series.Window == 0 {
+		o.series.Window = usualWindow
+	}
 	if cli.Given(c, "state") {
 		if err := checkState(c, o); err != nil {
 			return err
@@ -135,7 +141,7 @@ func parseLive(c *urfave.Context, o *options) error {
 	case cli.Given(c, "sla") && o.series.Window == 0:
 		return cli.Usagef("-sla needs -agg with -follow, such as -agg 1: limits are checked at the end of each window")
 	case l.listen == "" && !rows && !o.drawsTable(c) && (!cli.Given(c, "sla") || cli.Given(c, "st")):
-		return cli.Usagef("-follow needs rows (-st %s), -sla, -listen or -push; on a terminal it needs -agg, to show a table", strings.Join(streams(), ", "))
+		return cli.Usagef("-follow needs rows (-st %s), -sla, -listen or -push; on a terminal it shows a table, with -agg above 0", strings.Join(streams(), ", "))
 	}
 	l.prom = prom.Options{Metric: o.metric, Schema: c.Int("schema"), Percentiles: o.percentiles}
 	if l.listen != "" {
@@ -162,7 +168,7 @@ func checkState(c *urfave.Context, o *options) error {
 
 // drawsTable reports whether -follow shows a table that is drawn again and again.
 func (o *options) drawsTable(c *urfave.Context) bool {
-	return o.live.follow && o.live.push == nil && o.live.listen == "" && !cli.Given(c, "st") && cli.Terminal(c.App.Writer) && o.series.Window > 0
+	return o.live.follow && o.live.push == nil && o.live.listen == "" && !cli.Given(c, "st") && cli.Terminal(c.App.Writer) && (o.series.Window > 0 || !cli.Given(c, "agg"))
 }
 
 // newPusher returns what sends rows, and the writer of rows that it sends.

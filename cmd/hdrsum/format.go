@@ -46,6 +46,8 @@ type format struct {
 	write func(r *report) error
 	// readable is set if values are for people: in a unit that suits them, with sparklines.
 	readable bool
+	// bare is set if the unit of values is not in the output. A message says it.
+	bare bool
 	// listTags prints the tags for -lt. If it is nil, that is not in this format.
 	listTags func(w io.Writer, r *report) error
 	// compare prints a comparison with a baseline and the verdicts about limits. If it is nil, that
@@ -273,13 +275,17 @@ func (r *report) apart(extension string, format formatter) error {
 	}
 	fold := tempfile.FoldsCase(filepath.Dir(of))
 	var files []cli.File
+	var paths []string
 	for _, s := range r.summaries {
-		files = append(files, cli.File{
-			Path:  summaryPath(of, s.Tag, extension, fold),
-			Write: func(w io.Writer) error { return format(w, s) },
-		})
+		path := summaryPath(of, s.Tag, extension, fold)
+		paths = append(paths, path)
+		files = append(files, cli.File{Path: path, Write: func(w io.Writer) error { return format(w, s) }})
 	}
-	return cli.WriteFiles(r.c.App.Writer, r.scan.Inputs, files...)
+	err := cli.WriteFiles(r.c.App.Writer, r.scan.Inputs, files...)
+	if err == nil {
+		cli.Wrote(r.c, paths)
+	}
+	return err
 }
 
 // summaryPath returns the path of a tag's file: the tag stands before the extension, which is added

@@ -18,7 +18,7 @@ const mostLines = 1_000_000
 
 // csvFormat counts values in bins of equal width.
 var csvFormat = format{
-	name: "csv", uses: valueOptions,
+	name: "csv", bare: true, uses: valueOptions,
 	flags: []urfave.Flag{
 		&urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Category: cli.GroupValues,
 			Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"},
@@ -36,7 +36,7 @@ var csvFormat = format{
 
 // csveFormat counts values in bins that double in width.
 var csveFormat = format{
-	name: "csve", uses: slices.Concat([]string{"obs"}, valueOptions), check: checkBins,
+	name: "csve", bare: true, uses: slices.Concat([]string{"obs"}, valueOptions), check: checkBins,
 	write: func(r *report) error {
 		return r.apart(".csv", func(w io.Writer, s *output.Summary) error {
 			return output.CSVE(w, s, r.options.scale, r.c.Float64("obs"))
@@ -46,7 +46,7 @@ var csveFormat = format{
 
 // csvrFormat has the recorded values.
 var csvrFormat = format{
-	name: "csvr", uses: valueOptions,
+	name: "csvr", bare: true, uses: valueOptions,
 	write: func(r *report) error {
 		return r.apart(".csv", func(w io.Writer, s *output.Summary) error { return output.CSVR(w, s, r.options.scale) })
 	},

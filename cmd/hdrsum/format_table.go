@@ -64,9 +64,14 @@ func writeComparison(w io.Writer, r *report, c *comparison, figures func(w io.Wr
 	return c.gates.findings.write(w, r.options, figures != nil || len(c.verdicts) > 0)
 }
 
+// columns returns the percentiles of a table, which always has the maximum.
+func (o *options) columns() []float64 {
+	return slices.DeleteFunc(slices.Clone(o.percentiles), func(p float64) bool { return p == 100 })
+}
+
 // table returns the table that the options ask for. On a terminal it fits the width.
 func (o *options) table(c *urfave.Context) *output.Table {
-	t := &output.Table{Scale: o.scale, Percentiles: o.percentiles, Markdown: o.format.name == markdown, LogScale: c.Bool("log")}
+	t := &output.Table{Scale: o.scale, Percentiles: o.columns(), Markdown: o.format.name == markdown, LogScale: c.Bool("log")}
 	if toStdout(c) {
 		t.Width, t.Colour = cli.Width(c.App.Writer), cli.Colour(c.App.Writer)
 	}

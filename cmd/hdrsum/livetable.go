@@ -130,7 +130,7 @@ func (t *liveTable) draw(w io.Writer, all []*output.Summary, verdicts []sla.Verd
 	t.drawn = time.Now()
 	t.buffer.Reset()
 	t.buffer.WriteString("\x1b[H\x1b[2J") // to the top of an empty screen
-	table := output.Table{Scale: t.options.scale, Percentiles: t.options.percentiles, Width: cli.Width(os.Stdout), Colour: t.colour, LogScale: t.options.c.Bool("log")}
+	table := output.Table{Scale: t.options.scale, Percentiles: t.options.columns(), Width: cli.Width(os.Stdout), Colour: t.colour, LogScale: t.options.c.Bool("log")}
 	if err := table.Write(&t.buffer, all); err != nil {
 		return err
 	}

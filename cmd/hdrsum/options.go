@@ -159,9 +159,9 @@ func (o *options) parseFigures(list string) error {
 			o.overs = append(o.overs, *figure)
 			continue
 		}
-		p, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(p >= 0 && p <= 100) {
-			return cli.Usagef("-p: %q is neither a percentile, which is a number from 0 to 100, nor a share such as over(20ms)", text)
+		p, ok := cli.ParsePercentile(text)
+		if !ok {
+			return cli.Usagef("-p: %q is neither max, nor a percentile, which is a number from 0 to 100, nor a share such as over(20ms)", text)
 		}
 		o.percentiles = append(o.percentiles, p)
 	}
@@ -219,8 +219,17 @@ func (o *options) addOvers(summaries []*output.Summary, scale unit.Scale) {
 // setScale finds out how to print values, by the comments of the logs that were read so far.
 func (o *options) setScale() error {
 	s, err := o.units.Scale(false)
-	o.scale = output.Scale{Ratio: s.Ratio, Unit: s.Name}
+	o.setPrinted(s)
 	return err
+}
+
+// setPrinted sets how to print values. A message says their unit if the log states it and the
+// output does not.
+func (o *options) setPrinted(s unit.Scale) {
+	o.scale = output.Scale{Ratio: s.Ratio, Unit: s.Name}
+	if asked := o.units.Options; o.format.bare && s.Name != "" && asked == (unit.Options{}) && !o.c.Bool("lt") && !o.c.Bool("q") {
+		o.units.Say("values are in %s; -unit converts them", s.Name)
+	}
 }
 
 // scaleOf returns how to print the values of a tag, once setScale was called.
@@ -262,7 +271,7 @@ func (o *options) fitScale(limits []sla.Limit, all ...summed) (unit.Scale, error
 		slices.Sort(medians)
 		scale = scale.Readable(&o.units.Options, medians[len(medians)/2])
 	}
-	o.scale = output.Scale{Ratio: scale.Ratio, Unit: scale.Name}
+	o.setPrinted(scale)
 	for _, group := range all {
 		o.addOvers(group.summaries, scale)
 	}

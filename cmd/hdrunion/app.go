@@ -15,15 +15,16 @@ import (
 )
 
 const examples = `examples:
-   hdrunion -if 'node.*\.hdr' -of all.hdr              all logs whose name matches, by the rules of HdrLogProcessing
-   hdrunion -if 'node.*\.hdr' -grid 10 -of all.hdr     one interval for each tag and ten seconds, even if clocks differ
-   hdrunion -tif READ=load-gen1.hdr -tif WRITE=load-gen3.hdr   with tags READ and WRITE, or READ::TAG where there is one
-   hdrunion -if 'run.*\.hdr' -r -of runs.hdr           runs of different days, as if all had started at once
-   hdrunion -if 'node.*\.hdr' -grid 10 | hdrsum -if - -st json
-   hdrunion -follow -grid 1 -if 'node.*\.hdr' | hdrsum -if - -st ndjson      while the logs are written
-   zstdcat a.hdr.zst | hdrunion -if - -if b.hdr.gz -of c.hdr
+   hdrunion node1.hdr node2.hdr -of all.hdr      by HdrLogProcessing's rules
+   hdrunion 'node.*\.hdr' -grid 10s -of all.hdr.zst    clocks may differ
+   hdrunion -tif READ=load-gen1.hdr -tif WRITE=load-gen3.hdr
+   hdrunion 'run.*\.hdr' -r -of runs.hdr   as if all had started at once
+   hdrunion 'node.*\.hdr' -grid 10s | hdrsum -unit ms
+   zstdcat a.hdr.zst | hdrunion - b.hdr.gz -of c.hdr
+   hdrunion 'node.*\.hdr' -follow -grid 1s | hdrsum -st ndjson
 
-exit status: 0, or 1 if nothing could be joined, 2 for a wrong command line, 3 if malformed lines were skipped`
+exit status: 0, or 1 if nothing could be joined, 2 for a wrong command line,
+3 if malformed lines were skipped`
 
 func app() *urfave.App {
 	return &urfave.App{

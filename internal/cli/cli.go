@@ -165,6 +165,11 @@ func Run(ctx context.Context, app *cli.App, args []string) int {
 	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return UsageError{err} }
 
 	options, err := arguments(app.Flags, args)
+	if len(args) == 1 && (args[0] == "help" || args[0] == "version") {
+		if _, missing := os.Stat(args[0]); missing != nil { // no log has this name
+			err = map[string]error{"help": errShortHelp, "version": errVersion}[args[0]]
+		}
+	}
 	switch {
 	case len(args) == 2 && args[0] == "--generate":
 		var page string
@@ -235,7 +240,8 @@ var (
 
 // arguments makes a command line fit the flag package: options first, since that package stops at
 // the first argument that is none, and each by its first name, since the library does not take two
-// names of one option together. After -- there are no options.
+// names of one option together. After -- there are no options. Two logs that -compare compares are
+// a -baseline and a log, where there is such an option.
 func arguments(flags []cli.Flag, args []string) ([]string, error) {
 	var options, others []string
 	for n := 0; n < len(args); n++ {
@@ -278,6 +284,12 @@ func arguments(flags []cli.Flag, args []string) ([]string, error) {
 			option += "=" + args[n]
 		}
 		options = append(options, option)
+	}
+	if n := slices.IndexFunc(options, func(o string) bool { return o == "-compare" || o == "-compare=true" }); n >= 0 && flagNamed(flags, "baseline") != nil {
+		if len(others) != 2 {
+			return nil, Usagef("-compare takes two arguments, the log before and the log after: there are %d", len(others))
+		}
+		options[n], others = "-baseline="+others[0], others[1:]
 	}
 	return append(append(options, "--"), others...), nil
 }

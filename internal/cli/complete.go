@@ -124,9 +124,12 @@ func values(app *cli.App, flag cli.Flag, before []string, prefix, start string) 
 // are not offered: a shell waits.
 const maxCompletion = 1 << 20
 
+// tagSpecials are the characters that make an expression of a pattern of tags.
+const tagSpecials = `*+?()[]{}|^$\`
+
 // tagPattern returns the pattern that matches only the tag with this text.
 func tagPattern(text string) string {
-	if strings.ContainsAny(text, `*+?()[]{}|^$\`) {
+	if strings.ContainsAny(text, tagSpecials) {
 		return regexp.QuoteMeta(text)
 	}
 	return text

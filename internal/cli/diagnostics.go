@@ -226,10 +226,10 @@ func (d *Diagnostics) Close() error {
 	d.releaseAll()
 	include, exclude := d.filter.Unmatched()
 	for _, pattern := range include {
-		message(d.w, d.command, fmt.Sprintf("-incT %q matches no tag%s", pattern, didYouMean(pattern, d.filter.Seen())))
+		message(d.w, d.command, fmt.Sprintf("-incT %q matches no tag%s", pattern, suggest(pattern, d.filter.Seen(), "tag")))
 	}
 	for _, pattern := range exclude {
-		message(d.w, d.command, fmt.Sprintf("-excT %q matches no tag%s", pattern, didYouMean(pattern, d.filter.Seen())))
+		message(d.w, d.command, fmt.Sprintf("-excT %q matches no tag%s", pattern, suggest(pattern, d.filter.Seen(), "tag")))
 	}
 	for _, row := range d.by.Added() {
 		option := "-by"

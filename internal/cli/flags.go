@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -95,7 +96,7 @@ func UntaggedFlag() cli.Flag {
 func RangeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "s", Aliases: []string{"start"}, Category: GroupChoice,
-			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, a time (2016-07-18 00:06:40), or steady, where the warm-up ends"},
+			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, a time (2016-07-18 00:06:40, or 00:06:40 for the day of the log), or steady, where the warm-up ends"},
 		&cli.StringFlag{Name: "e", Aliases: []string{"end"}, Category: GroupChoice,
 			Usage: "leave out intervals that start after `TIME`, as for -s"},
 		&cli.StringFlag{Name: "times", Category: GroupChoice, DefaultText: "each, but logs that follow each other are parts of one rotated log",
@@ -118,7 +119,7 @@ func RatioFlag() cli.Flag {
 		Usage: "divide values by `RATIO`"}
 }
 
-// PercentilesFlag is the option that chooses percentiles.
+// PercentilesFlag is the option that chooses percentiles. [Percentiles] reads it.
 func PercentilesFlag(value, usage string) cli.Flag {
 	return &cli.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: value, Category: GroupValues, Usage: usage}
 }
@@ -214,7 +215,11 @@ func selection(c *cli.Context, include, exclude []string) (scan.Selection, error
 	}
 	filter, err := tags.NewFilter(include, exclude)
 	if err != nil {
-		return scan.Selection{}, Usagef("-incT and -excT: %w", err)
+		hint := ""
+		if strings.Contains(err.Error(), "missing argument to repetition") {
+			hint = "; .* matches any text"
+		}
+		return scan.Selection{}, Usagef("-incT and -excT: %w%s", err, hint)
 	}
 	return scan.Selection{Tags: filter, Range: span}, nil
 }

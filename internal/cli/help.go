@@ -10,7 +10,7 @@ import (
 
 const (
 	// helpWidth is the width of help in characters.
-	helpWidth = 96
+	helpWidth = 80
 	// shortExamples is the number of examples that -h shows.
 	shortExamples = 6
 	// shortHeight is the number of lines that -h has at most.

@@ -97,7 +97,7 @@ func (s *source) find() (err error) {
 	if s.expression, err = regexp.Compile(s.text); err != nil {
 		names, _ := s.names()
 		return Usagef("-%s %q is no file in %s and no regular expression: %s%s", s.option, s.text, s.folder,
-			strings.TrimPrefix(err.Error(), "error parsing regexp: "), suggest(s.text, names))
+			strings.TrimPrefix(err.Error(), "error parsing regexp: "), suggest(s.text, names, "name"))
 	}
 	return nil
 }
@@ -239,8 +239,12 @@ func (s *source) logs(c *cli.Context) (logs []scan.Input, err error) {
 	}
 	matched := whole(s.expression, names)
 	if len(matched) == 0 {
+		hint := suggest(s.text, names, "name")
+		if written := []string{".png", ".svg", ".pdf", ".html", ".csv", ".json"}; hint == "" && slices.Contains(written, filepath.Ext(s.text)) && flagNamed(c.App.Flags, "of") != nil {
+			hint = "; -of " + s.text + " writes it"
+		}
 		return nil, fmt.Errorf("-%s %q: no such file in %s, and as a regular expression it matches no whole name there%s", s.option,
-			s.text, s.folder, suggest(s.text, names))
+			s.text, s.folder, hint)
 	}
 	for _, name := range matched {
 		log, err := fileInput(filepath.Join(s.folder, name))
@@ -289,9 +293,9 @@ func whole(expression *regexp.Regexp, names []string) (matched []string) {
 	return matched
 }
 
-// suggest returns a hint for a pattern that matches no name: a similar expression that does, or a
-// similar name.
-func suggest(pattern string, names []string) string {
+// suggest returns a hint for a pattern that matches no name of a thing: a similar expression that
+// does, or a similar name.
+func suggest(pattern string, names []string, thing string) string {
 	glob := strings.NewReplacer(".*", ".*", `\.`, `\.`, ".", `\.`, "*", ".*", "?", ".").Replace(pattern)
 	candidates := []string{glob, ".*" + pattern, pattern + ".*", ".*" + pattern + ".*"}
 	if extension := filepath.Ext(pattern); extension != "" {
@@ -300,11 +304,11 @@ func suggest(pattern string, names []string) string {
 	}
 	for _, candidate := range candidates {
 		expression, err := regexp.Compile(candidate)
-		if err != nil {
+		if err != nil || thing == "tag" && !strings.ContainsAny(candidate, tagSpecials) {
 			continue
 		}
 		if matched := whole(expression, names); len(matched) > 0 {
-			return fmt.Sprintf("; '%s' matches %s, such as %s", candidate, number(len(matched), "name"), matched[0])
+			return fmt.Sprintf("; '%s' matches %s, such as %s", candidate, number(len(matched), thing), matched[0])
 		}
 	}
 	return didYouMean(pattern, names)

@@ -52,7 +52,7 @@ func TestSuggest(t *testing.T) {
 		"nothing.log": "",
 		"(":           "",
 	} {
-		if got := suggest(pattern, names); got != want {
+		if got := suggest(pattern, names, "name"); got != want {
 			t.Errorf("%q: %s, want %s", pattern, got, want)
 		}
 	}

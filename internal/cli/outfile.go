@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 	"github.com/urfave/cli/v2"
 
 	"hdrkit/internal/scan"
@@ -28,6 +31,7 @@ func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w 
 // WriteFiles writes files, which appear whole and together, or not at all: each is written beside
 // its place, and all are renamed at the end. A symbolic link stays, and the file behind it is
 // replaced. Devices and open files are written to as they are. A file that is an input is refused.
+// A file whose name ends with .gz or .zst is compressed.
 func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
 	var moves []tempfile.Move
 	defer func() {
@@ -36,6 +40,7 @@ func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
 		}
 	}()
 	for _, file := range files {
+		file.Write = compressed(file)
 		if err := CheckOutput(file.Path, stdout, inputs); err != nil {
 			return err
 		}
@@ -60,6 +65,40 @@ func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
 		}
 	}
 	return tempfile.Rename(moves...)
+}
+
+// compressed returns what writes a file: compressed if its name ends with .gz or .zst.
+func compressed(file File) func(w io.Writer) error {
+	var begin func(w io.Writer) (io.WriteCloser, error)
+	switch filepath.Ext(file.Path) {
+	case ".gz":
+		begin = func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }
+	case ".zst":
+		begin = func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)) }
+	default:
+		return file.Write
+	}
+	return func(w io.Writer) error {
+		packed, err := begin(w)
+		if err == nil {
+			err = file.Write(packed)
+		}
+		if err != nil {
+			return err
+		}
+		return packed.Close()
+	}
+}
+
+// Wrote prints which files a command has written, whose names it chose, unless -q is given.
+func Wrote(c *cli.Context, paths []string) {
+	switch {
+	case c.Bool("q"):
+	case len(paths) == 1:
+		message(c.App.ErrWriter, c.App.Name, "wrote "+paths[0])
+	default:
+		message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("wrote %d files: %s", len(paths), list(paths)))
+	}
 }
 
 func toStdout(path string) bool {

@@ -81,9 +81,11 @@ func (p *probe) log() bool {
 	return p.isLog
 }
 
+const picture = "a picture; hdrplot LOG -of FILE writes one"
+
 // fileKinds are files that people give by mistake, by how they begin.
 var fileKinds = []struct{ begin, kind string }{
-	{"\x89PNG", "a picture"}, {"\xff\xd8\xff", "a picture"}, {"GIF8", "a picture"}, {"<svg", "a picture"}, {"<?xml", "an XML document"},
+	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"<svg", picture}, {"<?xml", "an XML document"},
 	{"%PDF", "a PDF document"}, {"<!DOCTYPE html", "a page"}, {"<!doctype html", "a page"}, {"<html", "a page"}, {"PK\x03\x04", "an archive; unpack it first"},
 	{"\xfd7zXZ", "compressed by xz; give it to xzcat first"}, {"BZh", "compressed by bzip2; give it to bzcat first"},
 	{"{", "a JSON document"}, {"[", "a JSON document"}, {"\x7fELF", "a program"}, {"#!", "a script"},

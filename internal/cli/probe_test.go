@@ -50,7 +50,7 @@ func TestProbe(t *testing.T) {
 		{"a payload after much", strings.Repeat("rubbish\n", 20_000) + "HISTFAAA", true, ""},
 		{"zstd that does not begin", "a\x28\xb5\x2f\xfd", false, ""},
 		{"a distribution", distribution, false, "a percentile distribution; hdrplot -type percentiles draws it"},
-		{"a picture", "\x89PNG\r\n\x1a\n", false, "a picture"},
+		{"a picture", "\x89PNG\r\n\x1a\n", false, picture},
 		{"a page", "\n<!DOCTYPE html>", false, "a page"},
 		{"JSON", "{\n", false, "a JSON document"},
 		{"xz", "\xfd7zXZ\x00", false, "compressed by xz; give it to xzcat first"},
@@ -112,7 +112,7 @@ func TestHeld(t *testing.T) {
 	if err := d.Close(); err != Status(Skipped) {
 		t.Error(err)
 	}
-	printed("test: text is no log: line 1: start: bad, and 2 more messages like this\ntest: picture is no log, but a picture\n" +
+	printed("test: text is no log: line 1: start: bad, and 2 more messages like this\ntest: picture is no log, but a picture; hdrplot LOG -of FILE writes one\n" +
 		"test: line:1: start: bad\ntest: skipped 1009 malformed lines\n")
 
 	strict := NewDiagnostics(&out, "test", true)
@@ -120,5 +120,5 @@ func TestHeld(t *testing.T) {
 	if err := strict.Report(&hdrlog.SyntaxError{File: "picture", Line: 1, Field: "start", Err: errors.New("bad")}, true); err != Status(Skipped) {
 		t.Error(err)
 	}
-	printed("test: picture is no log, but a picture\n")
+	printed("test: picture is no log, but a picture; hdrplot LOG -of FILE writes one\n")
 }

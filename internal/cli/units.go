@@ -136,21 +136,21 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 	switch {
 	case s.Notice != nil:
 		u.assumed = true
-		u.say("%v", s.Notice)
+		u.Say("%v", s.Notice)
 	case u.Options.Ratio != 0 && found.Differ != nil:
-		u.say("%v; -ovr divides all of them alike, and -unit converts them", found.Differ)
+		u.Say("%v; -ovr divides all of them alike, and -unit converts them", found.Differ)
 	case u.Options.Ratio != 0:
 	case found.Differ != nil && u.Options.Unit == "":
-		u.say("%v; they are converted to one unit", found.Differ)
+		u.Say("%v; they are converted to one unit", found.Differ)
 	}
 	if found.Unstated != "" && u.Options.Ratio == 0 && !u.assumed {
-		u.say("%s does not state its unit, so its values are taken as %s: -in names another unit for all logs", found.Unstated, found.Unit)
+		u.Say("%s does not state its unit, so its values are taken as %s: -in names another unit for all logs", found.Unstated, found.Unit)
 	}
 	return s, nil
 }
 
-// say prints a message once.
-func (u *Units) say(format string, args ...any) {
+// Say prints a message once.
+func (u *Units) Say(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !u.said[format] {
 		u.said[format] = true
 		message(u.c.App.ErrWriter, u.c.App.Name, text)

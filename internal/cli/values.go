@@ -35,6 +35,28 @@ func Millis(c *cli.Context, name string) (int64, error) {
 	return int64(millis), nil
 }
 
+// Percentiles returns the percentiles that -p lists, such as 50,p99.9,max.
+func Percentiles(c *cli.Context) (all []float64, err error) {
+	for text := range strings.SplitSeq(c.String("p"), ",") {
+		p, ok := ParsePercentile(text)
+		if !ok {
+			return nil, Usagef("-p: %q is neither max nor a percentile, which is a number from 0 to 100", text)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// ParsePercentile reads a percentile such as 99.9, p99.9 or max.
+func ParsePercentile(text string) (p float64, ok bool) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if text == "max" {
+		return 100, true
+	}
+	p, err := strconv.ParseFloat(strings.TrimPrefix(text, "p"), 64)
+	return p, err == nil && p >= 0 && p <= 100
+}
+
 // didYouMean returns a question for the name that is most like a misspelled one, or nothing if no
 // name is.
 func didYouMean(misspelled string, names []string) string {
@@ -44,15 +66,24 @@ func didYouMean(misspelled string, names []string) string {
 	return ""
 }
 
-// nearest returns the name that is most like a misspelled one, empty if none is.
+// nearest returns the name that is most like a misspelled one, or else the shortest one that begins
+// with it, empty if none is.
 func nearest(misspelled string, names []string) string {
 	best, least := "", 1+len(misspelled)/4 // more differences make another word
 	if len(misspelled) < 3 {               // everything is like a short word
-		return ""
+		least = -1
 	}
 	for _, name := range names {
 		if d := distance(strings.ToLower(misspelled), strings.ToLower(name)); d <= least {
 			best, least = name, d-1
+		}
+	}
+	if best != "" || misspelled == "" {
+		return best
+	}
+	for _, name := range names {
+		if strings.HasPrefix(strings.ToLower(name), strings.ToLower(misspelled)) && (best == "" || len(name) < len(best)) {
+			best = name
 		}
 	}
 	return best

@@ -24,6 +24,8 @@ type Range struct {
 type Bound struct {
 	Seconds float64
 	Origin  Origin
+	// Zone is that of a time of day.
+	Zone *time.Location
 }
 
 // An Origin is the time from which a [Bound] counts.
@@ -34,6 +36,7 @@ const (
 	Epoch                  // 1970
 	LogEnd                 // the end of the log, [Input.End]
 	Steady                 // where the logs become steady; a caller must find that and replace the bound
+	Midnight               // the beginning of the day of the log, see [Bound.Moment]
 )
 
 // Contains reports whether an interval of a log starts in the range. The end of the log, in
@@ -52,8 +55,24 @@ func (b *Bound) of(i *hdrlog.Interval, logEnd int64) float64 {
 		return roundMillis(i.Absolute())
 	case LogEnd:
 		return roundMillis(i.Absolute()) - float64(logEnd)
+	case Midnight:
+		return roundMillis(i.Absolute()) - roundMillis(b.Moment(i.LogStart)) + roundMillis(b.Seconds)
 	}
 	return roundMillis(i.Relative())
+}
+
+// Moment returns what a time of day is in seconds since the epoch: on the day on which the log
+// starts, or on the next day if that is more than twelve hours before the start. So a log that
+// starts at 23:50 has 23:55 and 00:05.
+func (b *Bound) Moment(logStart float64) float64 {
+	start := time.UnixMilli(int64(roundMillis(logStart))).In(b.Zone)
+	year, month, day := start.Date()
+	nanoseconds := int(roundMillis(b.Seconds)) * int(time.Millisecond)
+	at := time.Date(year, month, day, 0, 0, 0, nanoseconds, b.Zone)
+	if start.Sub(at) > 12*time.Hour {
+		at = time.Date(year, month, day+1, 0, 0, 0, nanoseconds, b.Zone)
+	}
+	return float64(at.UnixMilli()) / 1000
 }
 
 // roundMillis returns the millisecond that a log prints for a number of seconds. Truncating would
@@ -70,7 +89,8 @@ func (r Range) FromEnd() bool {
 
 // FromLog reports whether a bound counts from the start or the end of the log.
 func (r Range) FromLog() bool {
-	return r.From != nil && r.From.Origin != Epoch && r.From.Origin != Steady || r.To != nil && r.To.Origin != Epoch
+	counts := func(b *Bound) bool { return b != nil && (b.Origin == LogStart || b.Origin == LogEnd) }
+	return counts(r.From) || counts(r.To)
 }
 
 // All reports whether the range is all time.
@@ -91,18 +111,19 @@ func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 		}
 		parsed, ok := ParseTime(bound.text, zone)
 		if !ok {
-			return r, fmt.Errorf("-%s %q is no time: give seconds from the start of the log or a length of time (90s, 1h5m), the same with a minus for the end of the log, seconds since 1970, or a time (2016-07-18 00:06:40)", bound.option, bound.text)
+			return r, fmt.Errorf("-%s %q is no time: give seconds from the start of the log or a length of time (90s, 1h5m), the same with a minus for the end of the log, seconds since 1970, or a time (2016-07-18 00:06:40, or 00:06:40 for the day of the log)", bound.option, bound.text)
 		}
 		*bound.set = &parsed
 	}
-	if r.From != nil && r.To != nil && r.From.Origin == r.To.Origin && r.From.Seconds > r.To.Seconds {
+	if r.From != nil && r.To != nil && r.From.Origin == r.To.Origin && r.From.Origin != Midnight && r.From.Seconds > r.To.Seconds {
 		return r, fmt.Errorf("-s %s is later than -e %s", from, to)
 	}
 	return r, nil
 }
 
 // ParseTime reads a time of -s or -e: seconds or a length of time from the start of the log, with a
-// minus from its end, seconds since 1970, or a date and time, in zone if it has none.
+// minus from its end, seconds since 1970, a date and time, in zone if it has none, or a time of day
+// in zone.
 func ParseTime(text string, zone *time.Location) (Bound, bool) {
 	if seconds, ok := ParseSeconds(text); ok {
 		_, numberErr := strconv.ParseFloat(text, 64)
@@ -119,6 +140,11 @@ func ParseTime(text string, zone *time.Location) (Bound, bool) {
 	} {
 		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
 			return Bound{Seconds: float64(at.Unix()) + float64(at.Nanosecond())/1e9, Origin: Epoch}, true
+		}
+	}
+	for _, layout := range []string{"15:04:05", "15:04"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return Bound{Seconds: at.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)).Seconds(), Origin: Midnight, Zone: zone}, true
 		}
 	}
 	return Bound{}, false

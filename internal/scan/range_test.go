@@ -38,6 +38,12 @@ func TestParseTime(t *testing.T) {
 		"2016-07-18 02:06":              "1.46880036e+09 epoch",
 		"2016-01-18 01:06":              "1.45307556e+09 epoch", // in winter the zone is an hour less
 		"2016-07-18":                    "1.4687928e+09 epoch",
+		"00:07":                         "420 midnight",
+		"0:07":                          "420 midnight",
+		"23:59:59.5":                    "86399.5 midnight",
+		"24:00":                         "",
+		"00:60":                         "",
+		"-00:07":                        "",
 		"yesterday":                     "",
 		"NaN":                           "",
 		"2016-07-32":                    "",
@@ -46,7 +52,7 @@ func TestParseTime(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			bound, ok := ParseTime(text, berlin)
-			origin := map[Origin]string{LogStart: "start", LogEnd: "end", Epoch: "epoch"}[bound.Origin]
+			origin := map[Origin]string{LogStart: "start", LogEnd: "end", Epoch: "epoch", Midnight: "midnight"}[bound.Origin]
 			got := fmt.Sprintf("%v %s", bound.Seconds, origin)
 			if ok != (want != "") || ok && got != want && got != "-"+want {
 				t.Errorf("%s, %v, want %s", got, ok, want)
@@ -79,6 +85,42 @@ func TestContains(t *testing.T) {
 				t.Fatalf("%s chooses a neighbour of the interval at %.3f", text, seconds)
 			}
 			i.Start = seconds
+		}
+	}
+}
+
+// TestTimeOfDay checks which intervals a time of day chooses, by the start of the log.
+func TestTimeOfDay(t *testing.T) {
+	t.Parallel()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skipf("skipped: there is no database of time zones: %v", err)
+	}
+	for _, test := range []struct {
+		zone                  *time.Location
+		from, to, start, last string // last is the last interval that -s and -e keep, of one each second
+		first                 string
+	}{
+		{time.UTC, "00:07", "00:07:05", "2016-07-18T00:06:41Z", "2016-07-18T00:07:05Z", "2016-07-18T00:07:00Z"},
+		{time.UTC, "00:01", "00:07", "2016-07-18T00:06:41Z", "2016-07-18T00:07:00Z", "2016-07-18T00:06:41Z"},
+		{time.UTC, "23:59:58", "00:00:02", "2016-07-18T23:59:30Z", "2016-07-19T00:00:02Z", "2016-07-18T23:59:58Z"}, // over midnight
+		{berlin, "02:07", "02:07:05", "2016-07-18T00:06:41Z", "2016-07-18T00:07:05Z", "2016-07-18T00:07:00Z"},
+		{berlin, "03:00", "03:00:05", "2016-03-27T00:59:58Z", "2016-03-27T01:00:05Z", "2016-03-27T01:00:00Z"}, // summer begins at 2:00
+	} {
+		r, err := ParseRange(test.from, test.to, test.zone)
+		start, err2 := time.Parse(time.RFC3339, test.start)
+		if err != nil || err2 != nil || r.FromLog() {
+			t.Fatal(test, r.FromLog(), err, err2)
+		}
+		var kept []string
+		for second := range 120 {
+			i := &hdrlog.Interval{Start: float64(second), Length: 1, Base: float64(start.Unix()), LogStart: float64(start.Unix())}
+			if r.Contains(i, 0) {
+				kept = append(kept, start.Add(time.Duration(second)*time.Second).Format(time.RFC3339))
+			}
+		}
+		if len(kept) == 0 || kept[0] != test.first || kept[len(kept)-1] != test.last {
+			t.Errorf("-s %s -e %s of a log from %s keeps %q", test.from, test.to, test.start, kept)
 		}
 	}
 }

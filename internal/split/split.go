@@ -366,5 +366,10 @@ func (p *Parts) Close() {
 	}
 }
 
-// Len returns the number of parts.
-func (p *Parts) Len() int { return len(p.parts) }
+// Paths returns the paths of the parts.
+func (p *Parts) Paths() (all []string) {
+	for _, part := range p.parts {
+		all = append(all, part.path)
+	}
+	return all
+}

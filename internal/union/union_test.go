@@ -163,8 +163,8 @@ func splitLog(t *testing.T, path string) []scan.Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != parts.Len() {
-		t.Errorf("%d files of %d parts", len(entries), parts.Len())
+	if len(entries) != len(parts.Paths()) {
+		t.Errorf("%d files of %d parts", len(entries), len(parts.Paths()))
 	}
 	var inputs []scan.Input
 	for _, e := range entries {
