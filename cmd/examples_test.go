@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/loggen"
 )
 
 // logs has the files of testdata that the names in examples stand for.
@@ -98,7 +99,7 @@ var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|go run ).*?)(
 // matches finds the notices about a regular expression that matches several files, about logs that
 // are added up, about failed requests, about units, and about the files that were written.
 var matches = regexp.MustCompile(`(?m)^hdr\w+: (-\w+ '.*' matches \d+ files: |adds up \d+ logs, |\d+ of \d+ requests failed |` +
-	`values are in \w+; |the log does not state its unit, |wrote ).*\n`)
+	`values are in \w+; |the log does not state its unit, |wrote |steady from ).*\n`)
 
 // otherTests are the pages whose commands other tests run: TestScale, TestPictures of hdrplot and
 // the tests of dashboards and of operation of hdrsum.
@@ -179,8 +180,17 @@ func run(t *testing.T, command string) {
 	} else {
 		command = strings.ReplaceAll(command, "testdata/", clitest.Root()+"/testdata/")
 	}
-	if strings.Contains(command, "zstdcat") {
-		clitest.RequireTools(t, "zstdcat")
+	for _, tool := range []string{"zstdcat", "jq"} {
+		if strings.Contains(command, tool+" ") {
+			clitest.RequireTools(t, tool)
+		}
+	}
+	if strings.Contains(command, "warm.hdr") {
+		var log strings.Builder
+		if err := loggen.Write(&log, loggen.Options{Seconds: 60, Rate: 100, Seed: 1, Start: 1468800000000}); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, "warm.hdr"), log.String())
 	}
 	for log, file := range recorded {
 		record := exec.Command("hdrrec", file, "-of", log)

@@ -334,9 +334,9 @@ func ExampleStartRecording() {
 	// Output: 100 requests, median 49h0m0s
 }
 
-// TestReadmeRecording checks that the lines of the README that record stand in the example.
-func TestReadmeRecording(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
+// TestPageRecording checks that the lines of docs/library.md that record stand in the example.
+func TestPageRecording(t *testing.T) {
+	page, err := os.ReadFile("../docs/library.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func TestReadmeRecording(t *testing.T) {
 		t.Fatal(err)
 	}
 	normal := func(text string) string { return strings.Join(strings.Fields(text), " ") }
-	_, block, found := strings.Cut(string(readme), "```go\nrecording, err :=")
+	_, block, found := strings.Cut(string(page), "```go\nrecording, err :=")
 	block, _, _ = strings.Cut(block, "```")
 	if !found {
 		t.Fatal("no code that records")

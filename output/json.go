@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"hdrkit/hdrlog/confidence"
@@ -110,6 +112,8 @@ type documentSummary struct {
 	StdDev            *json.Number         `json:"stdDev"`
 	Max               *json.Number         `json:"max"`
 	Percentiles       []documentPercentile `json:"percentiles"`
+	// Values are the same values at percentiles, by names such as p99.
+	Values namedPercentiles `json:"values"`
 	// Over are the shares of values above one that were asked for.
 	Over []documentOver `json:"over,omitempty"`
 	// Confidence is missing if nobody asked how far the figures can be believed.
@@ -186,6 +190,28 @@ type documentPercentile struct {
 	Value      *json.Number `json:"value"`
 	// The interval is missing if nobody asked for it.
 	*documentInterval
+}
+
+// namedPercentiles are percentiles as a JSON object, of which other programs pick one by its name.
+type namedPercentiles []documentPercentile
+
+// MarshalJSON returns the object in the order of the list.
+func (n namedPercentiles) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for at, p := range n {
+		value := "null"
+		if p.Value != nil {
+			value = p.Value.String()
+		}
+		if slices.ContainsFunc(n[:at], func(other documentPercentile) bool { return other.Percentile == p.Percentile }) {
+			continue
+		}
+		if at > 0 {
+			text = append(text, ',')
+		}
+		text = fmt.Appendf(text, `"p%s":%s`, shortest(p.Percentile), value)
+	}
+	return append(text, '}'), nil
 }
 
 // NewDocument returns a document of summaries with their values at percentiles, and times in a
@@ -314,6 +340,7 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 	for n, v := range h.AppendValuesAtPercentiles(nil, percentiles) {
 		d.Percentiles = append(d.Percentiles, documentPercentile{percentiles[n], value(ValueOf(h, v)), nil})
 	}
+	d.Values = d.Percentiles
 	for n := range s.Over {
 		d.Over = append(d.Over, documentOver{s.Over[n].Name, s.Over[n].Count, finite(s.Over[n].share(s))})
 	}

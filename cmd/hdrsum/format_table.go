@@ -58,6 +58,10 @@ func writeComparison(w io.Writer, r *report, c *comparison, figures func(w io.Wr
 			fmt.Fprintln(w)
 		}
 	}
+	if r.options.format.name == markdown && (len(c.verdicts) > 0 || c.gates.findings.wanted()) { // otherwise they become one paragraph
+		io.WriteString(w, "```text\n")
+		defer io.WriteString(w, "```\n")
+	}
 	if err := sla.Write(w, c.verdicts, toStdout(r.c) && cli.Colour(r.c.App.Writer)); err != nil {
 		return err
 	}
