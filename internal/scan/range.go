@@ -26,7 +26,13 @@ type Bound struct {
 	Origin  Origin
 	// Zone is that of a time of day.
 	Zone *time.Location
+	// until is the time of day that must not lie before the start of the log, see [Bound.Moment]:
+	// the time itself, or the end of the range that it begins.
+	until float64
 }
+
+// wholeDay is a day in seconds.
+const wholeDay = 24 * 3600
 
 // An Origin is the time from which a [Bound] counts.
 type Origin int
@@ -62,17 +68,17 @@ func (b *Bound) of(i *hdrlog.Interval, logEnd int64) float64 {
 }
 
 // Moment returns what a time of day is in seconds since the epoch: on the day on which the log
-// starts, or on the next day if that is more than twelve hours before the start. So a log that
-// starts at 23:50 has 23:55 and 00:05.
+// starts, or on the next day if it would lie before the start there.
 func (b *Bound) Moment(logStart float64) float64 {
 	start := time.UnixMilli(int64(roundMillis(logStart))).In(b.Zone)
 	year, month, day := start.Date()
-	nanoseconds := int(roundMillis(b.Seconds)) * int(time.Millisecond)
-	at := time.Date(year, month, day, 0, 0, 0, nanoseconds, b.Zone)
-	if start.Sub(at) > 12*time.Hour {
-		at = time.Date(year, month, day+1, 0, 0, 0, nanoseconds, b.Zone)
+	at := func(day int, seconds float64) time.Time {
+		return time.Date(year, month, day, 0, 0, 0, int(roundMillis(seconds))*int(time.Millisecond), b.Zone)
 	}
-	return float64(at.UnixMilli()) / 1000
+	if at(day, b.until).Before(start) {
+		day++
+	}
+	return float64(at(day, b.Seconds).UnixMilli()) / 1000
 }
 
 // roundMillis returns the millisecond that a log prints for a number of seconds. Truncating would
@@ -115,6 +121,11 @@ func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 		}
 		*bound.set = &parsed
 	}
+	if r.From != nil && r.From.Origin == Midnight {
+		if r.From.until = wholeDay; r.To != nil && r.To.Origin == Midnight && r.To.Seconds >= r.From.Seconds {
+			r.From.until = r.To.Seconds
+		}
+	}
 	if r.From != nil && r.To != nil && r.From.Origin == r.To.Origin && r.From.Origin != Midnight && r.From.Seconds > r.To.Seconds {
 		return r, fmt.Errorf("-s %s is later than -e %s", from, to)
 	}
@@ -144,7 +155,8 @@ func ParseTime(text string, zone *time.Location) (Bound, bool) {
 	}
 	for _, layout := range []string{"15:04:05", "15:04"} {
 		if at, err := time.Parse(layout, text); err == nil {
-			return Bound{Seconds: at.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)).Seconds(), Origin: Midnight, Zone: zone}, true
+			seconds := at.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)).Seconds()
+			return Bound{Seconds: seconds, Origin: Midnight, Zone: zone, until: seconds}, true
 		}
 	}
 	return Bound{}, false
