@@ -83,7 +83,7 @@ func flags() []urfave.Flag {
 		cli.AggregateFlag(""),
 	}, cli.MovingFlags(), formatFlags(), []urfave.Flag{
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
-			Usage: "check `LIMITS` such as 99<=5,p99.9<=20ms,'insert-.*:max<=100',throughput>=1000,'over(20ms)<=0.1%','p99<=20ms in 99% of 10s', and exit with 4 if one does not hold; with -baseline also relative ones, 99<=+10%; repeatable"},
+			Usage: "check `LIMITS`, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100,throughput>=1000, also 'insert-.*:max<=100', 'over(20ms)<=0.1%', 'p99<=20ms in 99% of 10s', and with -baseline relative ones, 99<=+10%; repeatable"},
 		&urfave.BoolFlag{Name: "abort", Category: cli.GroupLimits,
 			Usage: "with -follow and -sla, end with 4 as soon as a limit fails"},
 		&urfave.StringSliceFlag{Name: "baseline", Category: cli.GroupLimits,
