@@ -3,8 +3,8 @@ package summary
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -21,7 +21,7 @@ import (
 // value is ready.
 type Parts struct {
 	names  map[int]string // of inputs
-	pieces map[string][]piece
+	pieces map[string][]*piece
 	// length is that of the longest interval, and coarse the size of the windows that pieces were
 	// merged to, 0 if they were not.
 	length, coarse int64
@@ -35,21 +35,13 @@ type Parts struct {
 // A piece is one interval, or what the intervals of a window add up to. Highest is the highest
 // value in the unit of the log, and peak the start of the interval that has it.
 type piece struct {
-	start, end int64
-	sum        *merge.Sum
-	highest    float64
-	peak       int64
+	merge.Sum
+	highest float64
+	peak    int64
 }
 
-const (
-	// mostPartBytes is the memory of all pieces.
-	mostPartBytes = 64 << 20
-	// leastPartWindows is the number of windows that a run has at least.
-	leastPartWindows = 64
-)
-
-// errManyParts is the error if the windows of all parts take too much memory.
-var errManyParts = errors.New("so many tags of so many logs take too much memory: choose tags with -incT")
+// leastPartWindows is the number of windows that a run has at least.
+const leastPartWindows = 64
 
 // A part is a tag of an input.
 type part struct {
@@ -84,90 +76,75 @@ func (p *Parts) take(v scan.Visit, counts *merge.Sum, highest float64) {
 		return
 	}
 	if p.pieces == nil {
-		p.names, p.pieces = make(map[int]string), make(map[string][]piece)
+		p.names, p.pieces = make(map[int]string), make(map[string][]*piece)
 		p.first, p.last = counts.Start, counts.End
 	}
 	p.names[v.Input] = v.Name
-	own := piece{counts.Start, counts.End, new(merge.Sum), highest, counts.Start}
-	if p.err = own.sum.Merge(counts); p.err != nil {
+	own := &piece{highest: highest, peak: counts.Start}
+	if p.err = own.Merge(counts); p.err != nil {
 		return
 	}
 	key := partKey(v.Input, v.Tag)
 	p.pieces[key] = append(p.pieces[key], own)
-	p.length = max(p.length, own.end-own.start, 1)
-	p.first, p.last = min(p.first, own.start), max(p.last, own.end)
-	if p.bytes += own.sum.Size(); p.bytes > mostPartBytes {
-		p.coarsen()
-	}
-	if err := p.charge.Set(p.account, len(p.pieces), p.bytes); err != nil && p.err == nil {
-		p.err = err
+	p.length = max(p.length, own.End-own.Start, 1)
+	p.first, p.last = min(p.first, own.Start), max(p.last, own.End)
+	p.bytes += own.Size()
+	p.charge.Set(p.account, len(p.pieces), p.bytes)
+	if crowded := p.account.Crowded(); crowded != nil {
+		p.coarsen(crowded)
+		p.charge.Set(p.account, len(p.pieces), p.bytes)
 	}
 }
 
-// coarsen merges pieces to windows until half of the memory is free.
-func (p *Parts) coarsen() {
+// coarsen merges pieces to windows until half of their memory is free. If windows would be too
+// long, nothing is kept, and the error is crowded.
+func (p *Parts) coarsen(crowded error) {
+	most := p.bytes / 2
 	for p.coarse = max(p.coarse, p.length); p.err == nil; p.coarse *= 2 {
-		p.bytes = 0
-		for key, pieces := range p.pieces {
-			p.pieces[key], p.err = windowsOf(pieces, p.coarse)
-			if p.err != nil {
-				return
-			}
-			for _, own := range p.pieces[key] {
-				p.bytes += own.sum.Size()
-			}
-		}
-		if p.bytes <= mostPartBytes/2 {
+		if p.pack(); p.bytes <= most {
 			return
 		}
 		if (p.last-p.first)/p.coarse < leastPartWindows {
-			p.pieces, p.bytes, p.err = nil, 0, errManyParts
+			p.err = crowded
 		}
 	}
+	p.pieces, p.bytes = nil, 0
 }
 
-// windowsOf adds up the pieces of each window. The result is in the order of time.
-func windowsOf(pieces []piece, size int64) ([]piece, error) {
-	at := func(p *piece) int64 { return merge.WindowOf(p.start, p.end, size).Start }
-	slices.SortStableFunc(pieces, func(a, b piece) int {
-		return cmp.Or(cmp.Compare(at(&a), at(&b)), cmp.Compare(a.start, b.start))
-	})
-	merged := pieces[:0]
-	for n := range pieces {
-		own, last := pieces[n], len(merged)-1
-		if last < 0 || at(&merged[last]) != at(&own) {
-			merged = append(merged, own)
-			continue
-		}
-		m := &merged[last]
-		if own.highest > m.highest {
-			m.highest, m.peak = own.highest, own.peak
-		}
-		if err := m.sum.Merge(own.sum); err != nil {
-			return nil, err
-		}
-		m.end = max(m.end, own.end)
-	}
-	clear(pieces[len(merged):])
-	return merged, nil
-}
-
-// series returns the windows of a part in the order of time, which are intervals unless there are
-// too many.
-func (p *Parts) series(key string) ([]piece, error) {
+// pack makes the pieces of each part windows in the order of time. Without a size, each interval
+// stays a piece.
+func (p *Parts) pack() {
+	at := func(own *piece) int64 { return own.Start }
 	if p.coarse > 0 {
-		return windowsOf(p.pieces[key], p.coarse)
+		at = func(own *piece) int64 { return merge.WindowOf(own.Start, own.End, p.coarse).Start }
 	}
-	all := p.pieces[key]
-	slices.SortStableFunc(all, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
-	return all, nil
+	p.bytes = 0
+	for key, pieces := range p.pieces {
+		slices.SortStableFunc(pieces, func(a, b *piece) int { return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Start, b.Start)) })
+		var m *piece
+		p.pieces[key] = slices.DeleteFunc(pieces, func(own *piece) bool {
+			if m == nil || p.coarse == 0 || at(m) != at(own) {
+				m = own
+				return false
+			}
+			if own.highest > m.highest {
+				m.highest, m.peak = own.highest, own.peak
+			}
+			p.err = cmp.Or(p.err, m.Merge(&own.Sum))
+			return true
+		})
+		for _, own := range p.pieces[key] {
+			p.err = cmp.Or(p.err, own.Compact())
+			p.bytes += own.Size()
+		}
+	}
 }
 
 // sum adds all counts of a part.
 func (p *Parts) sum(key string, into *histogram.Histogram) error {
 	var scratch histogram.Histogram
 	for _, own := range p.pieces[key] {
-		h, err := own.sum.Histogram(&scratch)
+		h, err := own.Histogram(&scratch)
 		if err == nil {
 			err = into.Add(h)
 		}
@@ -178,14 +155,11 @@ func (p *Parts) sum(key string, into *histogram.Histogram) error {
 	return nil
 }
 
-// keys returns the keys of all parts in the order of inputs, then of tags.
+// keys returns the keys of all parts in the order of inputs, then of tags. Their pieces are in the
+// order of time afterwards.
 func (p *Parts) keys() ([]string, error) {
-	var keys []string
-	for key := range p.pieces {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys, p.err
+	p.pack()
+	return slices.Sorted(maps.Keys(p.pieces)), p.err
 }
 
 // A moment is a time that was bad, in a part.
@@ -224,18 +198,11 @@ func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) (
 	if err != nil {
 		return nil, err
 	}
-	typical, err := p.limits(keys)
-	if err != nil {
-		return nil, err
-	}
+	typical := p.limits(keys)
 	var found []moment
 	for _, key := range keys {
-		pieces, err := p.series(key)
-		if err != nil {
-			return nil, err
-		}
 		part := p.part(key)
-		for _, m := range moments(pieces, typical[tagOf(key)]) {
+		for _, m := range moments(p.pieces[key], typical[tagOf(key)]) {
 			m.Input, m.Tag, m.Factor, m.key = part.input, part.tag, factor(part.input, part.tag), key
 			found = append(found, m)
 		}
@@ -256,18 +223,14 @@ func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) (
 type limits struct{ bad, far float64 }
 
 // limits returns the limits by the key of a tag.
-func (p *Parts) limits(keys []string) (map[string]limits, error) {
+func (p *Parts) limits(keys []string) map[string]limits {
 	type low struct{ decile, quartile float64 }
 	inputs := make(map[string][]low)
 	for _, key := range keys {
-		pieces, err := p.series(key)
-		if err != nil {
-			return nil, err
-		}
 		var maxima []float64
-		for n := range pieces {
-			if pieces[n].highest > 0 {
-				maxima = append(maxima, pieces[n].highest)
+		for _, own := range p.pieces[key] {
+			if own.highest > 0 {
+				maxima = append(maxima, own.highest)
 			}
 		}
 		if n := len(maxima); n > 0 {
@@ -284,24 +247,23 @@ func (p *Parts) limits(keys []string) (map[string]limits, error) {
 		}
 		byTag[tag] = limits{times(badLeast, badSteps), times(farLeast, farSteps)}
 	}
-	return byTag, nil
+	return byTag
 }
 
 // moments returns the moments of a part, in the order of time.
-func moments(pieces []piece, limit limits) (all []moment) {
-	for n := range pieces {
-		w := &pieces[n]
+func moments(pieces []*piece, limit limits) (all []moment) {
+	for _, w := range pieces {
 		if !(w.highest > limit.bad) {
 			continue
 		}
 		last := len(all) - 1
-		if last < 0 || w.start-all[last].End > int64(gapPart*float64(all[last].End-all[last].Start)) {
-			all = append(all, moment{Moment: output.Moment{Start: w.start, End: w.end, Peak: w.peak, Max: w.highest}, bad: 1})
+		if last < 0 || w.Start-all[last].End > int64(gapPart*float64(all[last].End-all[last].Start)) {
+			all = append(all, moment{Moment: output.Moment{Start: w.Start, End: w.End, Peak: w.peak, Max: w.highest}, bad: 1})
 			continue
 		}
 		m := &all[last]
 		m.bad++
-		if m.End = max(m.End, w.end); w.highest > m.Max {
+		if m.End = max(m.End, w.End); w.highest > m.Max {
 			m.Max, m.Peak = w.highest, w.peak
 		}
 	}
@@ -342,13 +304,9 @@ func (p *Parts) count(all []moment, keys []string) error {
 			}
 			limits[tag] = sum.Float(sum.ValueAtPercentile(badLevel))
 		}
-		pieces, err := p.series(m.key)
-		if err != nil {
-			return err
-		}
-		for i := range pieces {
-			if w := &pieces[i]; w.start >= m.Start && w.end <= m.End && w.highest > limits[tag] {
-				h, err := w.sum.Histogram(&scratch)
+		for _, w := range p.pieces[m.key] {
+			if w.Start >= m.Start && w.End <= m.End && w.highest > limits[tag] {
+				h, err := w.Histogram(&scratch)
 				if err != nil {
 					return err
 				}

@@ -2,6 +2,8 @@ package summary
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +14,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/ledger"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -93,6 +96,56 @@ func TestWorst(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPartsMemory proves that windows take the place of intervals if there is little memory, that
+// the moment is the same to a window, and the shares are equal, and that there is an error if that
+// does not do.
+func TestPartsMemory(t *testing.T) {
+	t.Parallel()
+	const length, bad = 4000, 3000
+	one := func(string, []byte) float64 { return 1 }
+	taken := func(limit int64, intervals int) *Parts {
+		parts := &Parts{account: ledger.New(limit).Open("times", "choose")}
+		random := rand.New(rand.NewPCG(5, 6))
+		for at := range int64(intervals) {
+			h, _ := histogram.New(histogram.Layout{Digits: 2, Lowest: 1})
+			for range 50 {
+				h.Record(1000+random.Int64N(1000), 1)
+			}
+			if at >= bad && at < bad+100 {
+				h.Record(50_000+at, 1)
+			}
+			var counts merge.Sum
+			if err := counts.AddHistogram(at*1000, (at+1)*1000, h); err != nil {
+				t.Fatal(err)
+			}
+			parts.take(scan.Visit{Interval: &hdrlog.Interval{}, Place: scan.Place{Name: "log"}}, &counts, h.MaxFloat())
+		}
+		return parts
+	}
+	all, few := taken(1<<30, length), taken(1<<20, length)
+	size := few.coarse
+	if all.coarse != 0 || size == 0 || few.account.Crowded() != nil {
+		t.Fatalf("windows of %d and %d ms: %v", all.coarse, size, few.account.Crowded())
+	}
+	want, err := all.Worst(9, one)
+	got, err2 := few.Worst(9, one)
+	if err := cmp.Or(err, err2); err != nil || len(want) != 1 || len(got) != 1 {
+		t.Fatalf("%+v, want %+v: %v", got, want, err)
+	}
+	g, w := got[0], want[0]
+	if g.Max != w.Max || g.Peak != w.Peak || g.Start > w.Start || g.Start < w.Start-size || g.End < w.End || g.End > w.End+size {
+		t.Errorf("%+v, want %+v", g, w)
+	}
+	wantWho, err := all.Who(99, one)
+	gotWho, err2 := few.Who(99, one)
+	if err := cmp.Or(err, err2); err != nil || fmt.Sprint(wantWho) != fmt.Sprint(gotWho) {
+		t.Errorf("%+v, want %+v: %v", gotWho, wantWho, err)
+	}
+	if _, err := taken(20<<10, 200).Worst(9, one); !errors.As(err, new(*ledger.LimitError)) {
+		t.Errorf("little memory: %v", err)
 	}
 }
 
