@@ -54,7 +54,7 @@ func writeComparison(w io.Writer, r *report, c *comparison, figures func(w io.Wr
 		if err := figures(w); err != nil {
 			return err
 		}
-		if len(c.verdicts) > 0 {
+		if len(c.verdicts) > 0 || c.gates.findings.wanted() {
 			fmt.Fprintln(w)
 		}
 	}
@@ -65,7 +65,7 @@ func writeComparison(w io.Writer, r *report, c *comparison, figures func(w io.Wr
 	if err := sla.Write(w, c.verdicts, toStdout(r.c) && cli.Colour(r.c.App.Writer)); err != nil {
 		return err
 	}
-	return c.gates.findings.write(w, r.options, figures != nil || len(c.verdicts) > 0)
+	return c.gates.findings.write(w, r.options, len(c.verdicts) > 0)
 }
 
 // columns returns the percentiles of a table, which always has the maximum.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -48,6 +49,9 @@ func CheckFollow(c *cli.Context, never ...string) error {
 	if Given(c, "of") && !Given(c, "state") && c.String("serve") == "" { // a page is saved at the end
 		return Usagef("-of needs -state with -follow, since its file appears when it is whole; or redirect the output: %s -follow ... > %s",
 			c.App.Name, c.String("of"))
+	}
+	if extension := filepath.Ext(c.String("of")); Given(c, "state") && slices.Contains([]string{".gz", ".zst"}, extension) {
+		return Usagef("-of %s: a file that grows is not compressed", c.String("of"))
 	}
 	if Given(c, "state") && runtime.GOOS == "windows" {
 		return Usagef("-state needs a system that tells files apart, as Linux, macOS and the BSDs do")
