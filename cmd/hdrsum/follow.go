@@ -257,7 +257,11 @@ func (f *follower) run(w io.Writer) error {
 		out = f.options.rowWriter(func() (output.RowWriter, error) { return f.options.format.rows(w, f.options) })
 	}
 	if f.options.drawsTable(f.c) || len(f.gates.limits) > 0 {
-		f.table = newLiveTable(f.options, f.gates)
+		table, err := newLiveTable(f.options, f.gates)
+		if err != nil {
+			return err
+		}
+		f.table = table
 	}
 	if out != nil {
 		f.rows = series.NewLive(&f.options.series, newRowSink(f.c, f.diagnostics, f.options, out).row)
@@ -391,7 +395,7 @@ func (f *follower) collect(m *merge.Merged, late bool) error {
 		return err
 	}
 	if f.table != nil {
-		err = f.table.add(m, h)
+		err = f.table.add(m, h, late)
 	}
 	switch {
 	case err != nil || f.collector == nil:

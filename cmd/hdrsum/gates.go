@@ -74,8 +74,11 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 		return g, err
 	}
 	for _, l := range g.limits {
-		if l.Window > 0 && (g.runs || c.Bool("follow")) {
-			return g, cli.Usagef("-sla: %q is about windows of one run, which goes neither with -runs nor with -follow", l.Text)
+		switch {
+		case l.Window > 0 && g.runs:
+			return g, cli.Usagef("-sla: %q is about windows of one run, which does not go with -runs", l.Text)
+		case l.Window > 0 && o.live.follow && l.Window != o.series.Window:
+			return g, cli.Usagef("-sla: %q: with -follow, its windows must be as long as those of -agg", l.Text)
 		}
 	}
 	relative := slices.ContainsFunc(g.limits, func(l sla.Limit) bool { return l.Relative })

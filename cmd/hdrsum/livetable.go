@@ -14,6 +14,7 @@ import (
 	"hdrkit/internal/ledger"
 	"hdrkit/internal/sla"
 	"hdrkit/internal/summary"
+	"hdrkit/internal/unit"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -26,6 +27,8 @@ const redraw = 500 * time.Millisecond
 type liveTable struct {
 	options *options
 	limits  []sla.Limit
+	watch   *sla.Watch // of limits of windows, nil if there are none
+	planned int64      // windows until the time of -for is over, 0 without it
 	draws   bool
 	abort   bool // end at the first limit that fails
 	colour  bool
@@ -45,15 +48,24 @@ type liveTag struct {
 	charge  ledger.Charge
 }
 
-func newLiveTable(o *options, g *gates) *liveTable {
-	return &liveTable{
-		options: o, limits: g.limits, draws: o.drawsTable(o.c), abort: o.c.Bool("abort"), colour: cli.Colour(os.Stdout), tags: make(map[string]*liveTag),
-		account: o.memory.Open("tags", "choose some with -incT, or add them up with -it"),
+func newLiveTable(o *options, g *gates) (*liveTable, error) {
+	length, err := cli.Millis(o.c, "for")
+	if err != nil {
+		return nil, err
 	}
+	t := &liveTable{
+		options: o, limits: g.limits, draws: o.drawsTable(o.c), abort: o.c.Bool("abort"), colour: cli.Colour(os.Stdout), tags: make(map[string]*liveTag),
+		account: o.memory.Open("tags", "choose some with -incT, or add them up with -it"), planned: length / o.series.Window,
+	}
+	if t.watch = sla.NewWatch(g.limits, o.series.Window, false, o.memory); t.watch != nil {
+		t.watch.Scale = func() (unit.Scale, error) { return o.units.Scale(sla.HasUnit(g.limits)) }
+		t.watch.Factor = func(row []byte) (float64, error) { return o.units.Factor(o.logs, row) }
+	}
+	return t, nil
 }
 
-// add adds what a tag has in a window.
-func (t *liveTable) add(m *merge.Merged, h *histogram.Histogram) error {
+// add adds what a tag has in a window, or what came late.
+func (t *liveTable) add(m *merge.Merged, h *histogram.Histogram, late bool) error {
 	key := tags.Text(m.Tag)
 	own := t.tags[key]
 	if own == nil {
@@ -62,6 +74,12 @@ func (t *liveTable) add(m *merge.Merged, h *histogram.Histogram) error {
 	}
 	if err := own.sum.Merge(&m.Sum); err != nil {
 		return err
+	}
+	if t.watch != nil && !late {
+		row := output.Row{Tag: m.Tag, Start: m.Window.Start, End: m.Window.End, Covered: float64(m.End-m.Start) / 1000, Counts: h}
+		if err := t.watch.Window(&row); err != nil {
+			return err
+		}
 	}
 	if h.TotalCount() > 0 {
 		own.values += h.TotalCount()
@@ -108,7 +126,7 @@ func (t *liveTable) look(w io.Writer) error {
 func (t *liveTable) final(all []*output.Summary, v *sla.Verdict) bool {
 	return slices.ContainsFunc(all, func(s *output.Summary) bool {
 		own := t.tags[tags.Text(s.Tag)]
-		return s.Name() == v.Tag && v.Final(own.values, own.windows)
+		return s.Name() == v.Tag && v.Final(own.values, own.windows, t.planned)
 	})
 }
 

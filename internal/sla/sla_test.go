@@ -203,8 +203,50 @@ func TestFinal(t *testing.T) {
 			t.Fatal(err)
 		}
 		verdicts := Judge(limits, []*output.Summary{summaryOf("", 5)}, nil, nil, unit.Scale{Ratio: 1})
-		if got := verdicts[0].Final(test.values, test.windows); len(verdicts) != 1 || got != test.want {
+		if got := verdicts[0].Final(test.values, test.windows, 0); len(verdicts) != 1 || got != test.want {
 			t.Errorf("%s with %d values in %d windows: %v, want %v", test.limit, test.values, test.windows, got, test.want)
+		}
+	}
+}
+
+// TestFinalWindows asks when too many windows did not keep a limit.
+func TestFinalWindows(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		share              string
+		bad, good, planned int
+		want               bool
+	}{
+		{"99", 1, 0, 100, false}, // one of 100 may
+		{"99", 2, 0, 100, true},
+		{"99", 2, 50, 200, false},
+		{"99", 3, 50, 200, true},
+		{"99", 1, 0, 99, true},
+		{"100", 1, 0, 1000, true},
+		{"99.9", 1, 0, 1000, false},
+		{"90", 1, 8, 0, false}, // too few, if no end is known
+		{"90", 2, 8, 0, true},
+		{"90", 1, 9, 0, false}, // it holds
+	} {
+		limits, err := Parse("max<=10 in " + test.share + "% of 1s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := NewWatch(limits, 1000, false, nil)
+		w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
+		w.Factor = func([]byte) (float64, error) { return 1, nil }
+		for n := range test.bad + test.good {
+			value := int64(5)
+			if n < test.bad {
+				value = 50
+			}
+			if err := w.Window(&output.Row{Counts: summaryOf("", value).Histogram}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		verdicts := Judge(limits, []*output.Summary{summaryOf("", 5)}, nil, nil, unit.Scale{Ratio: 1})
+		if got := verdicts[0].Final(1e6, int64(test.bad+test.good), int64(test.planned)); got != test.want {
+			t.Errorf("%+v: %v, %+v", test, got, verdicts[0])
 		}
 	}
 }

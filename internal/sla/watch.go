@@ -75,6 +75,16 @@ func (w *Watch) Add(v scan.Visit, s *merge.Sum) error {
 	return nil
 }
 
+// Window checks the counts of a row in a complete window, which is as long as those of the limits.
+func (w *Watch) Window(r *output.Row) error {
+	for n := range w.limits {
+		if own := w.limits[n].Window; own > 0 {
+			return w.row(own, own, r, scan.Place{}, nil)
+		}
+	}
+	return nil
+}
+
 // Close checks the last windows.
 func (w *Watch) Close() error {
 	for _, windows := range w.windows {
