@@ -3,6 +3,7 @@ package output
 import (
 	"cmp"
 	"math"
+	"slices"
 )
 
 // Maxima are the maximum values of consecutive spans of time. The zero value has none.
@@ -25,14 +26,18 @@ var bars = []rune("▁▂▃▄▅▆▇█")
 func (m *Maxima) sparkline(start, end int64, width int, height func(v float64) float64) string {
 	line := make([]rune, width)
 	span := float64(end-start) / float64(width)
-	at := func(n int) float64 {
-		return m.between(float64(start)+float64(n)*span, float64(start)+float64(n+1)*span)
-	}
 	for n := range line {
 		line[n] = ' '
-		value := at(n)
-		if math.IsNaN(value) && n > 0 && n < width-1 && 2*float64(m.Length) > span {
-			value = min(at(n-1), at(n+1)) // timers are late, so an interval may have no middle here
+		from, to := float64(start)+float64(n)*span, float64(start)+float64(n+1)*span
+		if n == 0 {
+			from -= float64(m.Step) / 2 // the first and the last span may have their middle outside
+		}
+		if n == width-1 {
+			to += float64(m.Step) / 2
+		}
+		value := m.between(from, to)
+		if math.IsNaN(value) && 2*float64(m.Length) > span {
+			value = m.around(from)
 		}
 		if value > 0 {
 			line[n] = bars[min(max(int(math.Ceil(height(value)*float64(len(bars))))-1, 0), len(bars)-1)]
@@ -63,7 +68,7 @@ func heights(summaries []*Summary, logarithmic bool) func(s *Summary) func(v flo
 		}
 	}
 	return func(s *Summary) func(v float64) float64 {
-		if highest := s.Maxima.highest(); !logarithmic {
+		if highest := s.Maxima.highest(); !logarithmic || low == high {
 			return func(v float64) float64 { return v / highest }
 		}
 		return func(v float64) float64 { return math.Log(v*cmp.Or(s.Factor, 1)/low) / math.Log(high/low) }
@@ -84,6 +89,23 @@ func (m *Maxima) between(from, to float64) float64 {
 		}
 	}
 	return highest
+}
+
+// around returns the lower of the values before and after a time, NaN if an interval between them
+// is missing. Timers are late, so a span of time may have no middle of an interval although none is
+// missing.
+func (m *Maxima) around(at float64) float64 {
+	step, length := float64(m.Step), float64(m.Length)
+	recorded := func(v float64) bool { return !math.IsNaN(v) }
+	split := min(max(int(math.Ceil((at-float64(m.Start))/step-0.5)), 0), len(m.Values))
+	last, next := split-1, slices.IndexFunc(m.Values[split:], recorded)
+	for last >= 0 && !recorded(m.Values[last]) {
+		last--
+	}
+	if last < 0 || next < 0 || float64(split+next-last)*step > max(1.5*length, length+step) {
+		return math.NaN()
+	}
+	return min(m.Values[last], m.Values[split+next])
 }
 
 // highest returns the highest value, NaN if there is none.

@@ -232,4 +232,10 @@ func TestSparkline(t *testing.T) {
 	if got := (&Maxima{}).sparkline(0, 10, 3, func(v float64) float64 { return v }); got != "   " {
 		t.Errorf("no maxima: %q", got)
 	}
+	same := &Summary{Maxima: Maxima{Step: 10, Values: []float64{8, 8}}}
+	for _, logarithmic := range []bool{false, true} {
+		if got := same.Maxima.sparkline(0, 20, 2, heights([]*Summary{same}, logarithmic)(same)); got != "██" {
+			t.Errorf("equal maxima, logarithmic %v: %q", logarithmic, got)
+		}
+	}
 }

@@ -26,7 +26,6 @@ type gates struct {
 	runs     bool     // each input is a run
 	strict   bool     // an undecided limit fails
 	findings findings
-	failures bool       // only these are printed
 	watch    *sla.Watch // nil if no limit is checked over time
 }
 
@@ -60,11 +59,11 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 	if err != nil {
 		return g, err
 	}
-	g.runs, g.strict, g.failures = c.Bool("runs"), mode == "fail", c.Bool("failures")
+	g.runs, g.strict = c.Bool("runs"), mode == "fail"
 	if g.runs && len(g.baseline) == 0 {
 		return g, cli.Usagef("-runs says what -baseline compares, which is not given")
 	}
-	if g.failures && len(g.limits) == 0 {
+	if c.Bool("failures") && len(g.limits) == 0 {
 		return g, cli.Usagef("-failures is about the limits of -sla, which are not given")
 	}
 	if cli.Given(c, "undecided") && len(g.limits) == 0 {
@@ -127,6 +126,7 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options, option str
 	} else if g.watch = sla.NewWatch(g.limits, o.series.Window, o.format.breaches && !g.runs, o.memory); g.watch != nil {
 		g.watch.Scale = func() (unit.Scale, error) { return o.units.Scale(sla.HasUnit(g.limits)) }
 		g.watch.Factor = func(row []byte) (float64, error) { return o.units.Factor(o.logs, row) }
+		g.watch.AllTags = o.by.All()
 		g.watch.Late = func(at scan.Place, why error) { d.LeaveOut(at.Name, at.Line, why) }
 		s.ByTime = true
 		also = func(r *seen) *merge.Sum { r.sum.Reset(); return &r.sum }
@@ -228,10 +228,6 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	}
 	verdicts := sla.Judge(g.limits, after.Summaries, before.Summaries, pairs, scale)
 	o.hideConfidence(pairs, after)
-	shown := verdicts
-	if g.failures {
-		shown = slices.DeleteFunc(slices.Clone(verdicts), func(v sla.Verdict) bool { return v.Holds || v.Undecided })
-	}
 	compare := o.format.compare
 	if compare == nil {
 		compare = compareFigures
@@ -242,7 +238,7 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	r := &report{c, s, d, o, o.arrange(after.Summaries, scale)}
 	r.sayTop(len(after.Summaries))
 	err = cli.WriteFile(c.String("of"), c.App.Writer, slices.Concat(s.Inputs, inputs), func(w io.Writer) error {
-		return compare(w, r, &comparison{g, before.Summaries, pairs, inputs, shown})
+		return compare(w, r, &comparison{g, before.Summaries, pairs, inputs, o.shown(verdicts)})
 	})
 	if err != nil {
 		return err
@@ -258,6 +254,14 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 		}
 	}
 	return skipped
+}
+
+// shown returns the verdicts to print.
+func (o *options) shown(verdicts []sla.Verdict) []sla.Verdict {
+	if !o.c.Bool("failures") {
+		return verdicts
+	}
+	return slices.DeleteFunc(slices.Clone(verdicts), func(v sla.Verdict) bool { return v.Holds || v.Undecided })
 }
 
 // exceeded says how many limits do not hold, and returns a status then.

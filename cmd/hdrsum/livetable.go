@@ -59,6 +59,7 @@ func newLiveTable(o *options, g *gates) (*liveTable, error) {
 	}
 	if t.watch = sla.NewWatch(g.limits, o.series.Window, false, o.memory); t.watch != nil {
 		t.watch.Scale = func() (unit.Scale, error) { return o.units.Scale(sla.HasUnit(g.limits)) }
+		t.watch.AllTags = o.by.All()
 		t.watch.Factor = func(row []byte) (float64, error) { return o.units.Factor(o.logs, row) }
 	}
 	return t, nil
@@ -152,6 +153,7 @@ func (t *liveTable) draw(w io.Writer, all []*output.Summary, verdicts []sla.Verd
 	if err := table.Write(&t.buffer, all); err != nil {
 		return err
 	}
+	verdicts = t.options.shown(verdicts)
 	if len(verdicts) > 0 {
 		t.buffer.WriteByte('\n')
 	}
@@ -172,7 +174,7 @@ func (t *liveTable) end(w io.Writer) error {
 	case t.draws:
 		err = t.draw(w, all, verdicts)
 	default:
-		err = sla.Write(w, verdicts, false)
+		err = sla.Write(w, t.options.shown(verdicts), false)
 	}
 	if err != nil {
 		return err

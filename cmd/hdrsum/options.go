@@ -191,20 +191,19 @@ func (o *options) parseSort(c *urfave.Context) (err error) {
 
 // arrange returns the summaries to show, in their order: the highest figure first.
 func (o *options) arrange(summaries []*output.Summary, scale unit.Scale) []*output.Summary {
-	if o.sort == nil {
-		return summaries
-	}
-	figures := make(map[*output.Summary]float64)
-	for _, s := range summaries {
-		if figures[s] = math.Inf(-1); s.Counts().TotalCount() > 0 {
-			figures[s] = o.sort.Of(s, scale)
+	if o.sort != nil {
+		figures := make(map[*output.Summary]float64)
+		for _, s := range summaries {
+			if figures[s] = math.Inf(-1); s.Counts().TotalCount() > 0 {
+				figures[s] = o.sort.Of(s, scale)
+			}
 		}
+		summaries = slices.SortedStableFunc(slices.Values(summaries), func(a, b *output.Summary) int { return cmp.Compare(figures[b], figures[a]) })
 	}
-	sorted := slices.SortedStableFunc(slices.Values(summaries), func(a, b *output.Summary) int { return cmp.Compare(figures[b], figures[a]) })
 	if o.top > 0 {
-		sorted = sorted[:min(o.top, len(sorted))]
+		summaries = summaries[:min(o.top, len(summaries))]
 	}
-	return sorted
+	return summaries
 }
 
 // addOvers gives summaries the shares that -p asks for.

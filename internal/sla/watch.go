@@ -22,6 +22,8 @@ type Watch struct {
 	// unit that Scale takes them to be in. They are called when there are values.
 	Scale  func() (unit.Scale, error)
 	Factor func(row []byte) (float64, error)
+	// AllTags is set if the only row is the sum of all tags.
+	AllTags bool
 	// Late takes intervals that came after their windows.
 	Late func(at scan.Place, why error)
 
@@ -105,13 +107,13 @@ func (w *Watch) row(own, size int64, r *output.Row, at scan.Place, late error) e
 	if err != nil {
 		return err
 	}
-	s := &output.Summary{Tag: r.Tag, Histogram: r.Counts, Start: r.Start, End: r.End, Period: int64(math.Round(r.Covered * 1000))}
+	s := &output.Summary{Tag: r.Tag, AllTags: w.AllTags, Histogram: r.Counts, Start: r.Start, End: r.End, Period: int64(math.Round(r.Covered * 1000))}
 	if s.Factor, err = w.Factor(r.Tag); err != nil {
 		return err
 	}
 	for n := range w.limits {
 		l := &w.limits[n]
-		if l.tallies == nil || cmp.Or(l.Window, size) != own || l.Tag != nil && *l.Tag != s.Name() && !l.filter.Keeps(s.Tag) || r.Counts.TotalCount() == 0 && !l.isRate() {
+		if l.tallies == nil || cmp.Or(l.Window, size) != own || !l.isFor(s) || r.Counts.TotalCount() == 0 && !l.isRate() {
 			continue
 		}
 		value := l.Of(s, scale)
@@ -138,7 +140,7 @@ func (w *Watch) row(own, size int64, r *output.Row, at scan.Place, late error) e
 // breach adds a row that does not keep a limit to the breach before, unless that ended earlier.
 func (w *Watch) breach(n int, s *output.Summary, value float64, scale unit.Scale) error {
 	l := &w.limits[n]
-	b := output.Breach{Limit: l.Text, Tag: tags.Text(s.Tag), Start: s.Start, End: s.End, Worst: value, Unit: l.Unit.String()}
+	b := output.Breach{Limit: l.Text, Tag: s.Name(), Start: s.Start, End: s.End, Worst: value, Unit: l.Unit.String()}
 	switch {
 	case l.Statistic == "over":
 		b.Unit, b.Count = "%", l.Over(l.Above, s, scale)

@@ -157,3 +157,27 @@ func TestWindows(t *testing.T) {
 		t.Error("breaches are not kept, or there is something to watch")
 	}
 }
+
+// TestAllTags: the sum of all tags has one name, in verdicts and in breaches.
+func TestAllTags(t *testing.T) {
+	t.Parallel()
+	limits, err := Parse("all tags:max<=1 in 50% of 1s,max<=1,default:max<=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := NewWatch(limits, 1000, true, nil)
+	w.AllTags = true
+	w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
+	w.Factor = func([]byte) (float64, error) { return 1, nil }
+	s := summaryOf("", 5)
+	s.Tag, s.AllTags = nil, true
+	if err := w.row(1000, 1000, &output.Row{Counts: s.Histogram}, scan.Place{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if v := Judge(limits, []*output.Summary{s}, nil, nil, unit.Scale{Ratio: 1}); v[0].Tag != "all tags" || v[0].Windows != 1 {
+		t.Errorf("%+v", v[0])
+	}
+	if b := w.Breaches(); len(b) != 2 || b[0].Tag != "all tags" || b[1].Tag != "all tags" {
+		t.Errorf("%+v", b)
+	}
+}

@@ -7,8 +7,10 @@ import (
 	"hdrkit/output"
 )
 
-// mostSpans is the largest number of spans of Maxima. A sparkline needs half of them.
-const mostSpans = 64
+// mostSpans is the largest number of spans of Maxima. A sparkline needs a quarter of them: a span
+// is then at most half as long as an interval, if each interval has a character, so that a missing
+// one is visible.
+const mostSpans = 128
 
 // Maxima keep the maximum over time in at most mostSpans spans, however long the log is. The length
 // of the spans is a power of two, and each starts at a multiple of its length. Twice as long spans

@@ -77,16 +77,23 @@ func TestMaxima(t *testing.T) {
 	}
 }
 
-// TestSpike draws runs in which one interval is high. That is one bar, and no other is empty.
+// TestSpike draws runs in which one interval is high, and one may be missing. That is one bar, and
+// one empty character if there is one for each interval. No other is empty.
 func TestSpike(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 300 {
 		length, count := int64(1+random.IntN(100))*100, 2+random.IntN(300)
 		start := 1468800400137 + random.Int64N(1e6)
-		at := random.IntN(count)
+		at, missing := random.IntN(count), 0
+		if count > 2 && count <= 32 {
+			missing = random.IntN(count - 1) // 0 for none
+		}
 		var m Maxima
 		for n := range count {
+			if n == missing && missing != 0 && missing != at {
+				continue
+			}
 			from := start + int64(n)*length
 			highest := 1.0
 			if n == at {
@@ -104,8 +111,12 @@ func TestSpike(t *testing.T) {
 		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 		line := []rune(lines[len(lines)-1])
 		line = line[slices.IndexFunc(line, func(r rune) bool { return r >= '▁' && r <= '█' }):]
-		if strings.Count(string(line), "█") != 1 || strings.Contains(string(line), " ") || len(line) > min(count, 32) {
-			t.Fatalf("%d intervals of %d ms, number %d: %q", count, length, at, string(line))
+		empty := -1
+		if missing != 0 && missing != at {
+			empty = missing
+		}
+		if strings.Count(string(line), "█") != 1 || slices.Index(line, ' ') != empty || strings.Count(string(line), " ") > 1 || len(line) > min(count, 32) {
+			t.Fatalf("%d intervals of %d ms, number %d, without %d: %q", count, length, at, empty, string(line))
 		}
 	}
 }
