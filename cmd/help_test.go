@@ -78,7 +78,11 @@ func TestShortHelp(t *testing.T) {
 func checkWidth(t *testing.T, page, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
-		if width := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width > 80 {
+		most := 80
+		if strings.HasPrefix(line, "   hdr") {
+			most = 76 // manual pages indent examples by 7
+		}
+		if width := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width > most {
 			t.Errorf("%s: %d columns: %s", page, width, line)
 		}
 	}

@@ -25,7 +25,7 @@ const examples = `examples:
    hdrsum run.hdr -unit ms -s 60 -e 5m     the second to the fifth minute
    hdrsum run.hdr -sla 'p99<=250ms'        exit status 4 if it does not hold
    hdrsum -compare before.hdr after.hdr -unit ms
-   hdrsum 'node.*\.hdr' -unit ms -incT '.*-rt' -by input    which node is slow?
+   hdrsum 'node.*\.hdr' -unit ms -incT '.*-rt' -by input    which is slow?
    hdrsum -worst 10 'node.*\.hdr' -unit ms       when, which tag, which log
    hdrsum -who 99.9 'node.*\.hdr' -incT '.*-rt'  who has the highest values
    hdrsum run.hdr -unit ms -sla 'over(20ms)<=10%,p99<=300ms in 99% of 10s'
