@@ -63,7 +63,7 @@ func commands(t *testing.T, section string) string {
 }
 
 // shell runs commands in a folder with a log and returns what they printed. What they leave running
-// ends with the test.
+// ends with the test. The logs of tests are of the past, which -push leaves out.
 func shell(t *testing.T, dir, script string) string {
 	t.Helper()
 	bin := filepath.Join(dir, "bin")
@@ -87,7 +87,7 @@ func shell(t *testing.T, dir, script string) string {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	sh := exec.Command("bash", "-e", "-c", script)
+	sh := exec.Command("bash", "-e", "-c", strings.ReplaceAll(script, "-follow -agg 1 -if", "-follow -from start -agg 1 -if"))
 	sh.Dir = dir
 	sh.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	sh.Stdout, sh.Stderr = out, out

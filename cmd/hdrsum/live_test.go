@@ -20,6 +20,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
@@ -179,7 +180,7 @@ func TestPush(t *testing.T) {
 		return http.StatusNoContent
 	})
 	all, at := writers(t, dir, 5), address(t)
-	p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-ovr", "1e6", "-st", "influx", "-push", r.URL+"/write?db=x&precision=ms", "-listen", at)
+	p := clitest.Start(t, nil, "hdrsum", "-follow", "-from", "start", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-ovr", "1e6", "-st", "influx", "-push", r.URL+"/write?db=x&precision=ms", "-listen", at)
 	p.Await("the first rows", func() bool { return strings.Count(r.text(), "\n") == 2*4 })
 	writeSeconds(all, 5, 10)
 	p.Await("more rows", func() bool { return strings.Count(r.text(), "\n") == 2*9 })
@@ -202,6 +203,35 @@ func TestPush(t *testing.T) {
 	}
 	if got, want := r.text(), must(t, args...); got != want {
 		t.Errorf("pushed\n%s\nnot\n%s", got, want)
+	}
+}
+
+// TestFromNow pushes a log that has a past. Only windows that begin after the command did are sent,
+// unless -from says otherwise.
+func TestFromNow(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[string]int{"": 3, "now": 3, "start": 13} {
+		t.Run(from, func(t *testing.T) {
+			t.Parallel()
+			r := receive(t, func(int) int { return http.StatusNoContent })
+			path := filepath.Join(t.TempDir(), "log.hdr")
+			w := clitest.NewLogWriter(t, path, float64(time.Now().Unix()-100-clitest.LiveStart), "a")
+			for s := range 10 {
+				w.Second(s, 1000, 1)
+			}
+			args := []string{"-follow", "-agg", "1", "-idle", "1h", "-if", path, "-push", r.URL + "/write?db=x"}
+			if from != "" {
+				args = append(args, "-from", from)
+			}
+			p := clitest.Start(t, nil, "hdrsum", args...)
+			if from == "" {
+				p.Await("a notice", func() bool { return strings.Contains(p.Stderr(), "leaving out intervals that start before ") })
+			}
+			for s := range 4 { // the last window is open
+				w.Second(10000+s, 1000, 1)
+			}
+			p.Await("rows", func() bool { return strings.Count(r.text(), "\n") == want })
+		})
 	}
 }
 
@@ -232,7 +262,7 @@ func TestInterruptAway(t *testing.T) {
 	for s := range 110 { // more than two batches of 5,000 rows
 		w.Second(s, 1000, 1)
 	}
-	p := clitest.Start(t, nil, "hdrsum", "-follow", "-if", path, "-st", "influx", "-push", r.URL)
+	p := clitest.Start(t, nil, "hdrsum", "-follow", "-from", "start", "-if", path, "-st", "influx", "-push", r.URL)
 	p.Await("a retry", func() bool { return strings.Contains(p.Stderr(), "the receiver did not take 5000 rows") })
 	p.Interrupt(os.Interrupt, 1)
 	if !strings.Contains(p.Stderr(), "the receiver did not take the last rows: 10001 are lost") {
@@ -247,7 +277,7 @@ func TestInterruptTwice(t *testing.T) {
 	dir := t.TempDir()
 	r := receive(t, func(int) int { return http.StatusServiceUnavailable })
 	writers(t, dir, 5)
-	p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-st", "influx", "-push", r.URL)
+	p := clitest.Start(t, nil, "hdrsum", "-follow", "-from", "start", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-st", "influx", "-push", r.URL)
 	p.Await("a retry", func() bool {
 		return strings.Contains(p.Stderr(), "the receiver did not take 8 rows: 503 Service Unavailable")
 	})
@@ -404,7 +434,7 @@ func TestInfluxDBPush(t *testing.T) {
 	dir := t.TempDir()
 	all := writers(t, dir, 10)
 	p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-ovr", "1e6", "-st", "influx",
-		"-push", server+"/write?db=loadtest&precision=ms")
+		"-from", "start", "-push", server+"/write?db=loadtest&precision=ms")
 	points := func() map[string][][]any {
 		var answer struct {
 			Results []struct {
@@ -490,7 +520,7 @@ func TestAbort(t *testing.T) {
 			dir := t.TempDir()
 			r := receive(t, func(int) int { return http.StatusNoContent })
 			all := writers(t, dir, 2)
-			p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-ovr", "1e6", "-push", r.URL+"/write?db=x",
+			p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-ovr", "1e6", "-from", "start", "-push", r.URL+"/write?db=x",
 				"-sla", test.limit+",throughput>=1", "-abort", test.option)
 			keepWriting(t, all, 2)
 			p.Ends(cli.Exceeded)

@@ -10,9 +10,33 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"hdrkit/internal/clitest"
 )
+
+// TestStateNow kills a command that began with the intervals of now, before there was a log.
+// Started again, it begins where the first one did, not later.
+func TestStateNow(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	state, out := filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "all.hdr")
+	args := []string{"-follow", "-from", "now", "-grid", "1", "-idle", "1h", "-ip", dir, "-if", `node\d\.hdr`, "-state", state, "-of", out}
+	p := clitest.Start(t, nil, "hdrunion", args...)
+	p.Await("a state", func() bool { _, err := os.Stat(state); return err == nil })
+	first := time.Now().Unix() + 1 // the state is of this second or before
+	p.Interrupt(syscall.SIGKILL, -1)
+	clitest.Await(t, "a later second", nil, func() bool { return time.Now().Unix() > first })
+	p = clitest.Start(t, nil, "hdrunion", args...)
+	w := clitest.NewLogWriter(t, filepath.Join(dir, "node1.hdr"), float64(first-100-clitest.LiveStart), "rt")
+	for _, s := range []int{0, 1, 100, 101, 102} { // the first two are of the past
+		w.Second(s, 1000, 1)
+	}
+	p.Await("two windows", func() bool {
+		text, _ := os.ReadFile(out)
+		return strings.Count(string(text), "Tag=rt") == 2
+	})
+}
 
 // TestState kills the command again and again while logs are written, rotated and truncated, also
 // between two runs. The file that it leaves is the union of all, line by line.

@@ -95,8 +95,8 @@ func UntaggedFlag() cli.Flag {
 // RangeFlags are the options that choose a span of time, in all commands.
 func RangeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "s", Aliases: []string{"start"}, Category: GroupChoice,
-			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, a time (2016-07-18 00:06:40, or 00:06:40 for the day of the log), or steady, where the warm-up ends"},
+		&cli.StringFlag{Name: "s", Aliases: []string{"start", "from"}, Category: GroupChoice,
+			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, a time (2016-07-18 00:06:40, or 00:06:40 for the day of the log), steady, where the warm-up ends, or with -follow start or now"},
 		&cli.StringFlag{Name: "e", Aliases: []string{"end"}, Category: GroupChoice,
 			Usage: "leave out intervals that start after `TIME`, as for -s"},
 		&cli.StringFlag{Name: "times", Category: GroupChoice, DefaultText: "each, but logs that follow each other are parts of one rotated log",

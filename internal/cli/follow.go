@@ -84,6 +84,7 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 	if selection.Range.FromEnd() {
 		return false, Usagef("-s and -e cannot count from the end of a log that is still written")
 	}
+	fromNow(c, &selection.Range, size)
 	by, err := Rows(c)
 	if err != nil {
 		return false, err

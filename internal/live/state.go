@@ -37,8 +37,9 @@ const lastSave = 5 * time.Second
 // A state is what a state file has, as JSON.
 type state struct {
 	Version int
-	Size    int64 // of the windows
-	Done    int64 // windows that end at or before this were handed on
+	Size    int64   // of the windows
+	Done    int64   // windows that end at or before this were handed on
+	Now     float64 `json:",omitempty"` // what -from now was, in seconds since the epoch
 	Windows []savedWindow
 	Kinds   map[string]kind
 	Logs    []follow.Mark
@@ -102,6 +103,9 @@ func (m *Merger) Load() ([]follow.Mark, error) {
 		}
 	}
 	m.live.Resume(s.Done)
+	if from := m.options.Selection.Range.From; from != nil && from.Origin == scan.Now && s.Now != 0 {
+		from.Seconds = s.Now
+	}
 	for key, k := range s.Kinds {
 		m.kinds[key] = k
 	}
@@ -161,6 +165,9 @@ func (m *Merger) saveSoon() (time.Duration, bool) {
 
 func (m *Merger) snapshot() error {
 	s := state{Version: stateVersion, Size: m.options.Size, Kinds: m.kinds}
+	if from := m.options.Selection.Range.From; from != nil && from.Origin == scan.Now {
+		s.Now = from.Seconds
+	}
 	done, open := m.live.State()
 	s.Done = done
 	for w := range open {
