@@ -219,26 +219,41 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// TestWhoSlow: the slow machine has the values above, and without it the percentile is that of the
-// others.
-func TestWhoSlow(t *testing.T) {
+// TestWhoScenarios: a machine that is slow, or has most of a stall, has nearly all values above,
+// and without it the percentile is lower. Machines of a steady run share them.
+func TestWhoScenarios(t *testing.T) {
 	t.Parallel()
-	parts, _, _ := partsOf(t, loggen.ScenarioNamed("slow node"), 2)
-	who, err := parts.Who(99, func(string, []byte) float64 { return 1 })
-	if err != nil {
-		t.Fatal(err)
-	}
-	share := 0.0
-	for n, part := range who.Of {
-		if (part.Input == "node2") != (n < 2) {
-			t.Errorf("%s is number %d", part.Input, n)
-		}
-		if part.Input == "node2" {
-			share += part.Share
-		}
-	}
-	if share < 0.95 || who.Of[0].Without >= who.Value {
-		t.Errorf("%+v", who)
+	for _, test := range []struct {
+		scenario   string
+		percentile float64
+		node       string // none if they share
+	}{
+		{"slow node", 99, "node2"},
+		{"spike", 99.995, "node1"},
+		{"day", 99.99, "node1"},
+		{"dead node", 99.9, ""},
+		{"steady", 99.9, ""},
+	} {
+		t.Run(test.scenario, func(t *testing.T) {
+			t.Parallel()
+			parts, _, _ := partsOf(t, loggen.ScenarioNamed(test.scenario), 2)
+			who, err := parts.Who(test.percentile, func(string, []byte) float64 { return 1 })
+			if err != nil {
+				t.Fatal(err)
+			}
+			shares := make(map[string]float64)
+			for _, part := range who.Of {
+				shares[part.Input] += part.Share
+			}
+			for node, share := range shares {
+				if (node == test.node) != (share > 0.9) {
+					t.Errorf("%s has %v of the values", node, share)
+				}
+			}
+			if first := who.Of[0]; test.node != "" && (first.Input != test.node || first.Without >= who.Value) {
+				t.Errorf("%+v, without it %v instead of %v", first, first.Without, who.Value)
+			}
+		})
 	}
 }
 
