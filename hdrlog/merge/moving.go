@@ -27,9 +27,13 @@ type Moving struct {
 }
 
 // mostEmpty is how many slots a window's histogram may have for each one with a count, however
-// little the payloads take. Otherwise each new interval costs to decode all others again: 15 ms for
-// 60 of 63,000 values that are 2 kB each, and 1 ms with a histogram.
-const mostEmpty = 16
+// little the payloads take, if the window has at least bulky intervals. Otherwise each new interval
+// costs to decode all others again: 15 ms for 60 of 63,000 values that are 2 kB each, and 1 ms with
+// a histogram.
+const (
+	mostEmpty = 16
+	bulky     = 8
+)
 
 // ended is an interval in a moving window, or several that were merged.
 type ended struct {
@@ -125,7 +129,7 @@ func (m *Moving) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, 
 			return nil, sumError(err, nil)
 		}
 	}
-	if m.current = fits; !fits {
+	if m.current = fits; !fits && len(m.queue) >= bulky {
 		m.filled = 0
 		for range scratch.Slots() {
 			m.filled++
