@@ -122,10 +122,34 @@ func (b *By) name(key source, tag []byte) []byte {
 	case b.input:
 		return append([]byte(key.input+"::"), tag...)
 	}
-	if at := b.group.FindStringSubmatchIndex(key.tag); tag != nil && at != nil && at[1]-at[0] == len(key.tag) && at[2] >= 0 {
-		return Parse(key.tag[at[2]:at[3]])
+	if group, ok := b.groupOf(key.tag); ok && tag != nil {
+		return Parse(group)
 	}
 	return slices.Clone(tag)
+}
+
+// groupOf returns what the group matches in the text of a tag, if the expression matches all of it.
+func (b *By) groupOf(tag string) (string, bool) {
+	at := b.group.FindStringSubmatchIndex(tag)
+	if at == nil || at[1]-at[0] != len(tag) || at[2] < 0 {
+		return "", false
+	}
+	return tag[at[2]:at[3]], true
+}
+
+// Unmatched reports whether there are rows and the regular expression matches no tag.
+func (b *By) Unmatched() bool {
+	if b == nil || b.group == nil {
+		return false
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for key := range b.rows {
+		if _, ok := b.groupOf(key.tag); ok {
+			return false
+		}
+	}
+	return len(b.rows) > 0
 }
 
 // Split returns the input and the tag of a row, if rows have inputs. The tag is nil if the row has

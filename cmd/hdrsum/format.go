@@ -179,7 +179,7 @@ func (f *format) reads(option string) bool {
 func checkUse(c *urfave.Context, f *format) error {
 	for _, pair := range append([]conflict{{"lt", "sla", "-lt has its own output"}, {"lt", "baseline", "-lt has its own output"}, {"ci", "follow", "intervals of confidence are those of a whole run"},
 		{"worst", "follow", whole}, {"who", "follow", whole}, {"worst", "lt", "-lt has its own output"}, {"who", "lt", "-lt has its own output"},
-		{"sort", "baseline", oneRun}, {"top", "baseline", oneRun}, {"worst", "baseline", oneRun}, {"who", "baseline", oneRun}}, f.conflicts...) {
+		{"sort", "baseline", oneRun}, {"top", "baseline", oneRun}, {"worst", "baseline", oneRun}, {"log", "baseline", "each comparison has its own scale"}, {"who", "baseline", oneRun}}, f.conflicts...) {
 		if cli.Given(c, pair.one) && cli.Given(c, pair.other) {
 			return cli.Usagef("-%s and -%s do not go together: %s", pair.one, pair.other, pair.why)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hdrkit/internal/cli"
+	"hdrkit/internal/sla"
 	"hdrkit/output"
 )
 
@@ -19,7 +20,21 @@ var breachesFormat = format{
 	},
 	conflicts: []conflict{{"st", "baseline", "it looks at one run"}, {"st", "follow", whole}},
 	compare: func(w io.Writer, r *report, c *comparison) error {
-		if err := output.WriteBreaches(w, c.gates.watch.Breaches(), r.options.zone); err != nil {
+		breaches := c.gates.watch.Breaches()
+		// A limit can fail although nothing breaks it at any time: it has no values, or it is a
+		// count.
+		other := slices.DeleteFunc(slices.Clone(c.verdicts), func(v sla.Verdict) bool {
+			return v.Holds || v.Undecided || slices.ContainsFunc(breaches, func(b output.Breach) bool { return b.Limit == v.Limit.Text && b.Tag == v.Tag })
+		})
+		if len(breaches) > 0 || len(other) == 0 {
+			if err := output.WriteBreaches(w, breaches, r.options.zone); err != nil {
+				return err
+			}
+		}
+		if len(breaches) > 0 && len(other) > 0 {
+			io.WriteString(w, "\n")
+		}
+		if err := sla.Write(w, other, false); err != nil {
 			return err
 		}
 		return c.gates.findings.write(w, r.options, true)

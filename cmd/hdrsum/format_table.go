@@ -23,7 +23,7 @@ const markdown = "markdown"
 
 // markdownFormat is the same table in Markdown.
 var markdownFormat = format{
-	name: markdown, uses: tableFormat.uses, readable: true, comparesAll: true, overs: true, check: checkWindows,
+	name: markdown, uses: slices.DeleteFunc(slices.Clone(tableFormat.uses), func(option string) bool { return option == "log" }), readable: true, comparesAll: true, overs: true, check: checkWindows,
 	write: writeTable, compare: compareTable,
 }
 

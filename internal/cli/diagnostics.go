@@ -231,6 +231,9 @@ func (d *Diagnostics) Close() error {
 	for _, pattern := range exclude {
 		message(d.w, d.command, fmt.Sprintf("-excT %q matches no tag%s", pattern, suggest(pattern, d.filter.Seen(), "tag")))
 	}
+	if d.by.Unmatched() {
+		message(d.w, d.command, "-by: the regular expression matches no whole tag")
+	}
 	for _, row := range d.by.Added() {
 		option := "-by"
 		if d.by.All() {

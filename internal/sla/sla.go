@@ -485,6 +485,9 @@ func Write(w io.Writer, verdicts []Verdict, colour bool) error {
 			detail = short(v.Value, v.Bound) + v.Unit + v.interval()
 			if v.Windows > 0 {
 				detail += fmt.Sprintf(" of %d windows", v.Windows)
+				if v.Windows == 1 {
+					detail = strings.TrimSuffix(detail, "s")
+				}
 			}
 			if v.Limit.Relative {
 				most := "at most"
