@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/follow"
 	"hdrkit/internal/rotate"
 	"hdrkit/internal/scan"
 )
@@ -25,6 +26,7 @@ type source struct {
 	stdin        bool
 	path         string // of a file
 	folder       string
+	several      bool // folder is a pattern, see [follow.Folders]
 	expression   *regexp.Regexp
 }
 
@@ -32,7 +34,10 @@ type source struct {
 // -if. If there are none, that is standard input, unless it is a terminal.
 func sources(c *cli.Context, options ...string) (all []source, err error) {
 	folder := c.String("ip")
-	if info, err := os.Stat(folder); err != nil {
+	several := false
+	if info, err := os.Stat(folder); err != nil && strings.ContainsAny(folder, "*?[") && (c.Bool("follow") || len(follow.Folders(folder)) > 0) {
+		several = true
+	} else if err != nil {
 		return nil, fmt.Errorf("-ip: %w", err)
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("-ip: %s is not a folder", folder)
@@ -43,7 +48,7 @@ func sources(c *cli.Context, options ...string) (all []source, err error) {
 			texts = append(texts, c.Args().Slice()...)
 		}
 		for _, text := range texts {
-			s := source{option: option, text: text, folder: folder}
+			s := source{option: option, text: text, folder: folder, several: several}
 			switch option {
 			case "ifp":
 				s.path = text
@@ -102,15 +107,21 @@ func (s *source) find() (err error) {
 	return nil
 }
 
-// names returns the names of the files in the folder.
+// names returns the names of the files in the folder, with their folders if there are several.
 func (s *source) names() (names []string, err error) {
-	entries, err := os.ReadDir(s.folder)
-	if err != nil {
-		return nil, fmt.Errorf("-ip: %w", err)
-	}
-	for _, entry := range entries {
-		if info, err := os.Stat(filepath.Join(s.folder, entry.Name())); err != nil || !info.IsDir() {
-			names = append(names, entry.Name())
+	for _, folder := range follow.Folders(s.folder) {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			return nil, fmt.Errorf("-ip: %w", err)
+		}
+		for _, entry := range entries {
+			path, name := filepath.Join(folder, entry.Name()), entry.Name()
+			if s.several {
+				name = path
+			}
+			if info, err := os.Stat(path); err != nil || !info.IsDir() {
+				names = append(names, name)
+			}
 		}
 	}
 	return names, nil
@@ -247,7 +258,10 @@ func (s *source) logs(c *cli.Context) (logs []scan.Input, err error) {
 			s.text, s.folder, hint)
 	}
 	for _, name := range matched {
-		log, err := fileInput(filepath.Join(s.folder, name))
+		if !s.several {
+			name = filepath.Join(s.folder, name)
+		}
+		log, err := fileInput(name)
 		if err != nil {
 			return nil, err
 		}
@@ -280,13 +294,14 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// whole returns the names that an expression matches as a whole. It makes the expression prefer
-// long matches.
+// whole returns the names that an expression matches as a whole, without their folders. It makes
+// the expression prefer long matches.
 func whole(expression *regexp.Regexp, names []string) (matched []string) {
 	expression.Longest()
 	for _, name := range names {
 		// If a match has all of the name, it is the leftmost and the longest.
-		if at := expression.FindStringIndex(name); at != nil && at[1]-at[0] == len(name) {
+		base := filepath.Base(name)
+		if at := expression.FindStringIndex(base); at != nil && at[1]-at[0] == len(base) {
 			matched = append(matched, name)
 		}
 	}

@@ -82,7 +82,7 @@ type Follower struct {
 	started  bool
 }
 
-// A pattern chooses the files of a folder whose name matches.
+// A pattern chooses the files of folders whose name matches.
 type pattern struct {
 	folder  string
 	matches func(name string) bool
@@ -145,9 +145,9 @@ func (f *Follower) AddReader(name string, r io.Reader) *Input {
 	return f.insert(&Input{name: name, stream: r})
 }
 
-// AddMatching adds the files in folder whose name matches, now and later. It returns the number of
-// inputs that it added now. Each, which may be nil, is called for every input before the input is
-// received. It must not call the follower.
+// AddMatching adds the files whose name matches in folder, see [Folders], now and later. It returns
+// the number of inputs that it added now. Each, which may be nil, is called for every input before
+// the input is received. It must not call the follower.
 func (f *Follower) AddMatching(folder string, matches func(name string) bool, each func(*Input)) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -287,13 +287,8 @@ func (f *Follower) match() {
 	var all news
 	defer all.say(f)
 	for _, p := range f.patterns {
-		entries, err := os.ReadDir(p.folder)
-		if err != nil {
-			continue // it may come back
-		}
-		for _, entry := range entries {
-			path := filepath.Join(p.folder, entry.Name())
-			if known[path] || !p.matches(entry.Name()) {
+		for _, path := range p.paths() {
+			if known[path] || !p.matches(filepath.Base(path)) {
 				continue
 			}
 			info, err := os.Stat(path)
@@ -323,6 +318,30 @@ func (f *Follower) match() {
 		}
 		f.close(file)
 		return true
+	})
+}
+
+// paths returns what is in the folders. A folder that is gone may come back.
+func (p *pattern) paths() (paths []string) {
+	for _, folder := range Folders(p.folder) {
+		entries, _ := os.ReadDir(folder)
+		for _, entry := range entries {
+			paths = append(paths, filepath.Join(folder, entry.Name()))
+		}
+	}
+	return paths
+}
+
+// Folders returns the folder that a text names or, if there is none, the folders that it matches as
+// a pattern of [filepath.Glob].
+func Folders(text string) []string {
+	if _, err := os.Stat(text); err == nil {
+		return []string{text}
+	}
+	found, _ := filepath.Glob(text)
+	return slices.DeleteFunc(found, func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || !info.IsDir()
 	})
 }
 

@@ -170,6 +170,29 @@ func TestGone(t *testing.T) {
 	r.awaitLines("node1", "--", "one", "--", "two")
 }
 
+// TestFolders follows the files of folders that match a pattern. Folders come later and go.
+func TestFolders(t *testing.T) {
+	t.Parallel()
+	pods := filepath.Join(t.TempDir(), "pods")
+	log := func(folder, name, text string) {
+		folder = filepath.Join(pods, folder)
+		must(t, os.MkdirAll(folder, 0o777))
+		file(t, filepath.Join(folder, name), text)
+	}
+	r := read(t, func(f *Follower) {
+		f.AddMatching(filepath.Join(pods, "*", "[ab]"), regexp.MustCompile(`^.*hdr$`).MatchString, nil)
+	})
+	log("x/a", "a.hdr", "one\n")
+	r.awaitLines("a.hdr", "--", "one")
+	log("x/c", "c.hdr", "other\n")
+	log("y/b", "b.hdr", "two\n")
+	r.awaitLines("b.hdr", "--", "two")
+	must(t, os.RemoveAll(filepath.Join(pods, "y")))
+	log("z/b", "b2.hdr", "three\n")
+	r.awaitLines("b2.hdr", "--", "three")
+	r.awaitLines("c.hdr")
+}
+
 // TestCopies: what rotation copies or compresses counts once. Another log does not, whatever its
 // name.
 func TestCopies(t *testing.T) {
