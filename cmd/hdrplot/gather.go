@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -87,7 +88,12 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 	if err != nil {
 		return nil, err
 	}
-	p.From, p.To = g.from, g.to
+	p.From, p.To, p.Worst = g.from, g.to, g.worst[:min(len(g.worst), mostWorst)]
+	for n := range p.Worst {
+		for _, at := range []*float64{&p.Worst[n].Start, &p.Worst[n].End, &p.Worst[n].Peak} {
+			*at -= float64(p.Origin)
+		}
+	}
 	for _, input := range s.Inputs {
 		name := filepath.Base(input.Name)
 		if input.Name == "-" {
@@ -120,9 +126,10 @@ type gathering struct {
 	curves    []picture.Curve
 	believed  []*output.Summary // of curves that have a confidence, by index
 	summaries []page.Summary
-	logStart  float64 // when the first log starts, in seconds since the epoch
-	from, to  int64   // of all intervals, in milliseconds since the epoch
-	tags      int     // the most of a log, 0 if that is unknown
+	logStart  float64          // when the first log starts, in seconds since the epoch
+	from, to  int64            // of all intervals, in milliseconds since the epoch
+	tags      int              // the most of a log, 0 if that is unknown
+	worst     []picture.Moment // the worst first, in milliseconds since the epoch or the start of the log
 	// unit is that of all distributions, unknown if they differ or if there are logs.
 	unit unit.Unit
 }
@@ -273,6 +280,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	var look func(scan.Visit, *histogram.Histogram, *interval)
 	var take func(scan.Visit, *interval) error
 	var also func(*interval) *merge.Sum
+	start := math.Inf(1)
 	if g.overTime() && g.collector.InSteps() {
 		also = func(i *interval) *merge.Sum { return i.Sum() }
 	}
@@ -290,7 +298,8 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			if verbose {
 				cli.Verbosef(g.c, "%s:%d: %s", v.Name, v.Line, i.line)
 			}
-			g.logStart = min(g.logStart, v.LogStart)
+			start = min(start, v.LogStart)
+			g.logStart = min(g.logStart, start)
 			if g.overTime() && g.failed == nil {
 				g.failed = g.collector.Add(label, g.label(label, v.Row), &i.Interval)
 				if g.total != nil && g.failed == nil {
@@ -307,6 +316,9 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	few := g.options.by.All() || g.tags <= mostShifts
 	if g.options.kind == picture.Timeline && g.options.format != picture.HTML && !g.options.compare && few {
 		collecting.Runs = new(summary.Runs)
+	}
+	if g.marksWorst() {
+		collecting.Parts = &summary.Parts{MaximaOnly: true}
 	}
 	result, err := summary.Collect(&one, collecting, look, take, also)
 	s.Seen += one.Seen
@@ -357,7 +369,42 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 		g.curves = append(g.curves, curve)
 		g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period))
 	}
-	return nil
+	if collecting.Parts == nil {
+		return nil
+	}
+	if !g.collector.Relative {
+		start = 0
+	}
+	return g.findWorst(label, collecting.Parts, result.Summaries, int64(math.Round(start*1000)))
+}
+
+// mostWorst is the number of worst moments that a picture marks.
+const mostWorst = 5
+
+// marksWorst reports whether numbers mark the worst moments, which are above maxima.
+func (g *gathering) marksWorst() bool {
+	o := g.options
+	return o.kind.Worst && o.format != picture.HTML && (o.kind.Chart.Marks == page.Cells ||
+		slices.ContainsFunc(g.collector.Measures, func(m picture.Measure) bool { return m.Name == "max" }))
+}
+
+// findWorst finds the worst moments of logs, counted from a start. If that takes too much memory,
+// it says so.
+func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*output.Summary, start int64) error {
+	moments, err := parts.Worst(mostWorst, sla.Factors(summaries, g.options.by))
+	if errors.As(err, new(*ledger.LimitError)) {
+		if !g.c.Bool("q") {
+			fmt.Fprintf(g.c.App.ErrWriter, "hdrplot: marks no worst moments: %v\n", err)
+		}
+		return nil
+	}
+	for _, m := range moments {
+		at := func(ms int64) float64 { return float64(ms - start) }
+		g.worst = append(g.worst, picture.Moment{Start: at(m.Start), End: at(m.End), Peak: at(m.Peak), Value: unit.Divide(m.Max, g.options.ratio/m.Factor),
+			Label: g.label(label, g.options.by.Row(m.Input, m.Tag)), Name: g.label(g.labels[m.Input], m.Tag)})
+	}
+	slices.SortStableFunc(g.worst, func(a, b picture.Moment) int { return cmp.Compare(b.Value, a.Value) })
+	return err
 }
 
 // mostShifts is the number of series up to which their shifts are marked.

@@ -283,9 +283,6 @@ func (o *options) dress(p *picture.Picture) {
 		p.Marks = append(p.Marks, picture.Mark{Time: at, Text: m.text})
 	}
 	p.Theme, p.Width, p.Height, p.DPI = look.Theme, look.Width, look.Height, look.DPI
-	if o.kind.Worst && o.format != picture.HTML {
-		p.MarkWorst()
-	}
 	if o.format != picture.HTML && !o.given["height"] {
 		p.FitOverview()
 	}

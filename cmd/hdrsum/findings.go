@@ -60,12 +60,7 @@ func parseFindings(c *urfave.Context) (f findings, err error) {
 
 // find finds it, once the logs are read and the scale is known.
 func (f *findings) find(o *options, d *cli.Diagnostics, summaries []*output.Summary) (err error) {
-	factor := func(input string, tag []byte) float64 {
-		if s := sla.Find(summaries, o.by.Row(input, tag)); s != nil {
-			return s.Factor
-		}
-		return 0
-	}
+	factor := sla.Factors(summaries, o.by)
 	if f.most > 0 {
 		if f.worst, err = f.parts.Worst(f.most, factor); err != nil {
 			return fmt.Errorf("-worst: %w", err)

@@ -1,7 +1,6 @@
 package picture
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"hdrkit/internal/picture/axis"
-	"hdrkit/internal/picture/page"
 )
 
 // A Moment is a time that was bad: from Start to End, in milliseconds from the origin, with the
@@ -71,56 +69,5 @@ func (s *sheet) drawWorst(c draw.Canvas, x, y func(float64) vg.Length) {
 		taken = append(taken, at)
 		s.dot(c, style, radius, at)
 		c.FillText(number, at, fmt.Sprint(i+1))
-	}
-}
-
-// Rules of what is bad: a maximum is so many times the median of its series. At most so many
-// moments have a number.
-const (
-	badTimes  = 10
-	mostWorst = 5
-)
-
-// MarkWorst finds the worst moments. Bad intervals of a series that follow each other are one
-// moment. So are series that were bad at the same time: the one with the highest maximum counts.
-func (p *Picture) MarkWorst() {
-	var found []Moment
-	add := func(label string, points []Point) {
-		limit, first := badTimes*typicalValue(points), len(found)
-		for _, point := range points {
-			if !(point.Value > limit) || limit == 0 {
-				continue
-			}
-			m := Moment{Start: point.Start, End: point.End, Peak: point.Start, Value: point.Value, Label: label, Name: named(label)}
-			last := len(found) - 1
-			switch {
-			case last < first || found[last].End+(point.End-point.Start)/2 < point.Start:
-				found = append(found, m)
-			case point.Value > found[last].Value:
-				m.Start, m.End = found[last].Start, max(m.End, found[last].End)
-				found[last] = m
-			default:
-				found[last].End = max(m.End, found[last].End)
-			}
-		}
-	}
-	for _, s := range p.Series {
-		for _, line := range s.Lines {
-			if line.Name == "max" {
-				add(s.Label, line.Points)
-			}
-		}
-	}
-	if p.Type.Chart.Marks != page.Lines {
-		for _, ws := range p.Windows {
-			add(ws.Label, ws.maxima())
-		}
-	}
-	slices.SortStableFunc(found, func(a, b Moment) int { return cmp.Compare(b.Value, a.Value) })
-	for _, m := range found {
-		same := func(worse Moment) bool { return m.Start < worse.End && worse.Start < m.End }
-		if len(p.Worst) < mostWorst && !slices.ContainsFunc(p.Worst, same) {
-			p.Worst = append(p.Worst, m)
-		}
 	}
 }

@@ -462,6 +462,17 @@ func Find(summaries []*output.Summary, tag []byte) *output.Summary {
 	return nil
 }
 
+// Factors returns what finds the factor of the summary that a tag of an input belongs to, 0 if
+// there is none.
+func Factors(summaries []*output.Summary, by *tags.By) func(input string, tag []byte) float64 {
+	return func(input string, tag []byte) float64 {
+		if s := Find(summaries, by.Row(input, tag)); s != nil {
+			return s.Factor
+		}
+		return 0
+	}
+}
+
 // failuresFirst returns verdicts in another order: those that fail, those that are undecided, and
 // the others.
 func failuresFirst(verdicts []Verdict) []Verdict {

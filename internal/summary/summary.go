@@ -69,7 +69,7 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 		if also != nil {
 			into = append(into, also(&i.result))
 		}
-		if o.Parts != nil {
+		if o.Parts != nil && !o.Parts.MaximaOnly {
 			i.part.Reset()
 			into = append(into, &i.part)
 		}

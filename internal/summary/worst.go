@@ -20,6 +20,10 @@ import (
 // when, in memory that does not grow with the log: intervals of long logs become windows. The zero
 // value is ready.
 type Parts struct {
+	// MaximaOnly keeps no counts. [Parts.Who] and [output.Moment.Count] need them. [Parts.Worst]
+	// can be asked once then.
+	MaximaOnly bool
+
 	names  map[int]string // of inputs
 	pieces map[string][]*piece
 	// length is that of the longest interval, and coarse the size of the windows that pieces were
@@ -70,20 +74,21 @@ func (p *Parts) part(key string) part {
 	return part
 }
 
-// take keeps an interval, and a copy of its counts.
+// take keeps an interval, and a copy of its counts, if there are any.
 func (p *Parts) take(v scan.Visit, counts *merge.Sum, highest float64) {
-	if p.err != nil || counts.Intervals() == 0 {
+	if p.err != nil || !p.MaximaOnly && counts.Intervals() == 0 {
+		return
+	}
+	own := &piece{highest: highest, peak: v.StartMillis()}
+	own.Start, own.End = own.peak, max(own.peak, v.EndMillis())
+	if p.err = own.Merge(counts); p.err != nil {
 		return
 	}
 	if p.pieces == nil {
 		p.names, p.pieces = make(map[int]string), make(map[string][]*piece)
-		p.first, p.last = counts.Start, counts.End
+		p.first, p.last = own.Start, own.End
 	}
 	p.names[v.Input] = v.Name
-	own := &piece{highest: highest, peak: counts.Start}
-	if p.err = own.Merge(counts); p.err != nil {
-		return
-	}
 	key := partKey(v.Input, v.Tag)
 	p.pieces[key] = append(p.pieces[key], own)
 	p.length = max(p.length, own.End-own.Start, 1)
@@ -130,7 +135,7 @@ func (p *Parts) pack() {
 			if own.highest > m.highest {
 				m.highest, m.peak = own.highest, own.peak
 			}
-			p.err = cmp.Or(p.err, m.Merge(&own.Sum))
+			p.err, m.End = cmp.Or(p.err, m.Merge(&own.Sum)), max(m.End, own.End)
 			return true
 		})
 		for _, own := range p.pieces[key] {
@@ -211,7 +216,12 @@ func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) (
 		return cmp.Or(cmp.Compare(b.Max*b.Factor, a.Max*a.Factor), cmp.Compare(a.Start, b.Start))
 	})
 	found = separate(found, most)
-	err = p.count(found, keys)
+	if p.MaximaOnly { // nothing else can be asked
+		p.pieces = nil
+		p.charge.Set(p.account, 0, 0)
+	} else {
+		err = p.count(found, keys)
+	}
 	var all []output.Moment
 	for _, m := range found {
 		all = append(all, m.Moment)
