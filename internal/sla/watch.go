@@ -154,9 +154,9 @@ func (w *Watch) breach(n int, s *output.Summary, value float64, scale unit.Scale
 	}
 	key := fmt.Sprint(n, " ", b.Tag)
 	if at, ok := w.last[key]; ok {
-		// Timers are late: the next interval may begin a little later.
-		if last := &w.breaches[at]; s.Start-last.End <= (s.End-s.Start)/4 {
-			last.End = max(last.End, s.End)
+		// Timers are late: the next interval may begin a little later. Logs may be out of order.
+		if last := &w.breaches[at]; max(s.Start-last.End, last.Start-s.End) <= (s.End-s.Start)/4 {
+			last.Start, last.End = min(last.Start, s.Start), max(last.End, s.End)
 			last.Count += b.Count
 			if l.AtLeast == (value < last.Worst) {
 				last.Worst = value

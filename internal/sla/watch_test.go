@@ -184,3 +184,27 @@ func TestAllTags(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 }
+
+// TestBreachesOutOfOrder: a breach has the time of all its intervals, in any order.
+func TestBreachesOutOfOrder(t *testing.T) {
+	t.Parallel()
+	limits, err := Parse("max<=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := NewWatch(limits, 0, true, nil)
+	w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
+	w.Factor = func([]byte) (float64, error) { return 1, nil }
+	for _, start := range []int64{70, 60, 30, 20, 41} { // 10 long each
+		if err := w.row(0, 0, &output.Row{Start: start, End: start + 10, Counts: summaryOf("", 5).Histogram}, scan.Place{}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := ""
+	for _, b := range w.Breaches() {
+		got += fmt.Sprintf("%d-%d %d,", b.Start, b.End, b.Count)
+	}
+	if got != "20-51 3,60-80 2," {
+		t.Errorf("%s", got)
+	}
+}
