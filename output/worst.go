@@ -155,6 +155,10 @@ func WriteWorst(w io.Writer, moments []Moment, scale Scale, zone *time.Location)
 // WriteWho writes a line for each share, but not for those that have nothing.
 func WriteWho(w io.Writer, s *Shares, scale Scale) error {
 	scale = scale.By(s.Factor)
+	if s.Count == 0 {
+		_, err := fmt.Fprintf(w, "no values are above p%s of all\n", shortest(s.Percentile))
+		return err
+	}
 	fmt.Fprintf(w, "p%s of all is %s, and %s values are above it, %s\n\n",
 		shortest(s.Percentile), significant(scale.of(s.Value), 4), thousands(fmt.Sprint(s.Count)), scale.about())
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
