@@ -4,6 +4,9 @@
 // memory of hdrunion -follow, and how long each window takes from the last line that it waits for.
 //
 //	go run ./live -logs 1000 -seconds 30
+//
+// With -soak it checks instead that a command which is killed every 20 seconds loses nothing and
+// does not grow. -churn adds a log each second that is deleted 15 seconds later.
 package main
 
 import (
@@ -29,6 +32,8 @@ func main() {
 	flag.IntVar(&b.seconds, "seconds", 30, "how long they are written")
 	flag.IntVar(&b.rate, "rate", 1000, "operations per second in each log")
 	flag.BoolVar(&b.replay, "replay", false, "write all seconds first, and read them from pipes as fast as possible")
+	flag.DurationVar(&b.soak, "soak", 0, "how long to check that a command which is killed loses nothing and does not grow, 2m at least")
+	flag.BoolVar(&b.churn, "churn", false, "with -soak, short-lived logs too")
 	flag.Parse()
 	if err := b.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "live:", err)
@@ -41,7 +46,8 @@ const spread = 500 * time.Millisecond
 
 type bench struct {
 	logs, seconds, rate int
-	replay              bool
+	replay, churn       bool
+	soak                time.Duration
 
 	dir    string
 	lines  [][]string // of the seconds of the template, without START
@@ -61,6 +67,9 @@ func (b *bench) run() (err error) {
 	}
 	if err := b.template(); err != nil {
 		return err
+	}
+	if b.soak > 0 {
+		return b.runSoak(command)
 	}
 	if b.replay {
 		return b.runReplay(command)
@@ -95,8 +104,8 @@ func (b *bench) template() error {
 	return nil
 }
 
-func head(start int64) string {
-	return fmt.Sprintf("#[Histogram log format version 1.3]\n#[BaseTime: %d.000 (seconds since epoch)]\n#[StartTime: %[1]d.000 (seconds since epoch)]\n", start)
+func head(start float64) string {
+	return fmt.Sprintf("#[Histogram log format version 1.3]\n#[BaseTime: %.3f (seconds since epoch)]\n#[StartTime: %.3[1]f (seconds since epoch)]\n", start)
 }
 
 // write writes a second of a log.
@@ -118,7 +127,7 @@ func (b *bench) runLive(command string) error {
 			return err
 		}
 		defer f.Close()
-		f.WriteString(head(start))
+		f.WriteString(head(float64(start)))
 		files = append(files, f)
 	}
 	union := exec.Command(command, "-follow", "-grid", "1", "-ip", b.dir, "-if", `node.*\.hdr`)
