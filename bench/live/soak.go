@@ -100,7 +100,7 @@ func (s *soak) write(seconds int) error {
 		}
 		s.live = append(s.live, l)
 	}
-	kills, begin := 0, time.Now()
+	begin := time.Now()
 	for second := range seconds {
 		time.Sleep(time.Until(begin.Add(time.Duration(second) * time.Second)))
 		if s.churn {
@@ -115,10 +115,9 @@ func (s *soak) write(seconds int) error {
 		if second%killAfter == killAfter-1 {
 			time.Sleep(time.Duration(rand.IntN(900)) * time.Millisecond)
 			s.kill()
-			kills++
 		}
 	}
-	fmt.Printf("%d seconds, %d files of logs, %d kills\n", seconds, s.copies, kills)
+	fmt.Printf("%d seconds, %d files of logs, %d kills\n", seconds, s.copies, seconds/killAfter)
 	return s.start()
 }
 
@@ -238,8 +237,8 @@ func (s *soak) sample(at time.Duration) error {
 // let go. It returns an error if the line rises by more than some, and by half of the mean: each
 // kill closes all files, so that two minutes have six ramps.
 func (s *soak) grows(what string, column int, some float64) error {
-	all := s.samples[60:]
 	var n, x, y, xx, xy, highest float64
+	all := s.samples[60:]
 	for _, v := range all {
 		n, x, y, xx, xy = n+1, x+v[0], y+v[column], xx+v[0]*v[0], xy+v[0]*v[column]
 		highest = max(highest, v[column])

@@ -94,6 +94,7 @@ func run(c *urfave.Context) error {
 		defer at.Close()
 		served = &site{port: at}
 		if c.Bool("follow") {
+			diagnostics.Follow()
 			return serveFollowed(c, diagnostics, o, served)
 		}
 	}

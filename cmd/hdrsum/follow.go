@@ -216,6 +216,7 @@ func closePusher(p *push.Pusher, d *cli.Diagnostics) error {
 
 // runFollow shows logs while they are written.
 func runFollow(c *urfave.Context, d *cli.Diagnostics, o *options, g *gates) error {
+	d.Follow()
 	o.logs = o.units.Finder()
 	f := &follower{c: c, diagnostics: d, options: o, gates: g}
 	var err error

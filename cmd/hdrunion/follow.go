@@ -19,6 +19,7 @@ import (
 
 // runFollow joins logs while they are written.
 func runFollow(c *urfave.Context, d *cli.Diagnostics, grid int64) error {
+	d.Follow()
 	collector := prom.NewCollector(prom.Options{})
 	hooks := cli.FollowHooks{}
 	port, err := cli.Listen(c, "listen")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -30,6 +31,7 @@ type Diagnostics struct {
 	w       io.Writer
 	command string
 	strict  bool
+	follows bool
 	printed int
 	silent  int // messages that were not printed
 	skipped int // malformed lines
@@ -46,6 +48,10 @@ type Diagnostics struct {
 func NewDiagnostics(w io.Writer, command string, strict bool) *Diagnostics {
 	return &Diagnostics{w: w, command: command, strict: strict}
 }
+
+// Follow is for a command that runs for long: messages begin with the time of day, and none is left
+// out for their number. [Follow] prints few of a kind.
+func (d *Diagnostics) Follow() { d.follows = true }
 
 // Report prints what is wrong with a line of a log. A malformed line is skipped.
 func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
@@ -198,6 +204,10 @@ func (d *Diagnostics) Warnf(format string, args ...any) {
 }
 
 func (d *Diagnostics) print(text string) {
+	if d.follows {
+		message(d.w, time.Now().Format(time.TimeOnly)+" "+d.command, text)
+		return
+	}
 	if d.printed == maxDiagnostics {
 		d.silent++
 		return
