@@ -101,7 +101,9 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 		}
 		p.Sources = append(p.Sources, name)
 	}
-	if o.kind.Chart.Marks == page.Cells && !o.picture.Facets && o.format != picture.HTML {
+	if cells := o.kind.Chart.Marks == page.Cells && o.format != picture.HTML; cells && o.by.Inputs() {
+		o.picture.Facets = true // a map for each machine
+	} else if cells && !o.picture.Facets {
 		for _, ws := range p.Windows {
 			p.Added = append(p.Added, ws.Label)
 		}
