@@ -78,10 +78,19 @@ func closed(r *rand.Rand, senders, seconds int, stalls [][2]float64) (all []requ
 	return all
 }
 
+// short returns a fifth of n in short mode: the race detector makes a run ten times as slow.
+func short(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 // TestOmission checks that stalls of senders that wait are found, and what interval they expect.
 func TestOmission(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
-	for n := range 100 {
+	for n := range short(100) {
 		senders, start := 1+r.IntN(20), 20_000+100_000*r.Float64()
 		stall := [][2]float64{{start, start + 3000 + 20_000*r.Float64()}}
 		requests := closed(r, senders, 200, stall)
@@ -105,8 +114,9 @@ func TestOmission(t *testing.T) {
 // TestOpenLoop checks that logs of senders that do not wait have no omission: with stalls, with
 // queues after them, with single slow requests, with loads that vary, with pauses of the load.
 func TestOpenLoop(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 2))
-	for n := range 200 {
+	for n := range short(200) {
 		seconds := 60 + r.IntN(200)
 		rate := 10 + r.ExpFloat64()*300
 		var stalled [][2]float64

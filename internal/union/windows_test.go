@@ -126,7 +126,11 @@ func nestedLog(t *testing.T, random *rand.Rand) string {
 // intervals and by all rules.
 func TestOrder(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(300) {
+	seeds := uint64(300)
+	if testing.Short() {
+		seeds = 60 // the race detector makes each ten times as slow
+	}
+	for seed := range seeds {
 		random := rand.New(rand.NewPCG(seed, 10))
 		var inputs []scan.Input
 		for n := range 1 + random.IntN(3) {
