@@ -43,6 +43,7 @@ func FuzzReader(f *testing.F) {
 		"1e300,1,2,H\n1,2\n1,x,3,H\n5,-1,3,H, \n6,-0,3,H\n7,-1e300,3,H\n",
 		"1,2,3,a line that is too long for the reader, a good deal\n",
 		"#[Written by hdrkit]\nTag=,5,6,.5,H\n6,7,Inf,H\n#[BaseTime: 9\n",
+		"1,2,3,\t \xae\n1,2,3,H\r ,\n",
 		"1,2,3,HISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA==2,1,1,H\n",
 	} {
 		f.Add([]byte(seed), 200, byte(1))
@@ -268,6 +269,7 @@ func (p *naive) interval(line string) {
 		if extra != "" {
 			payload = payload[:payloadEnd([]byte(payload))]
 		}
+		payload = strings.TrimRight(payload, "\r\t")
 	}
 
 	var values [2]float64
