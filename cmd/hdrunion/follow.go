@@ -13,6 +13,7 @@ import (
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
 	"hdrkit/internal/prom"
+	"hdrkit/internal/union"
 	"hdrkit/internal/unit"
 	"hdrkit/tags"
 )
@@ -79,14 +80,11 @@ func (u *liveUnion) Window(m *merge.Merged) error {
 		// starts.
 		u.base = min(m.Start, int64(m.LogStart*1000))
 		u.begun = true
-		u.log.Comment("[Union of logs, written while they were]")
-		u.log.Version()
-		if found, err := u.units.Unit(); err == nil && found != (unit.Unit{}) {
-			u.log.Comment(found.Comment())
+		found, err := u.units.Unit()
+		if err != nil {
+			found = unit.Unit{} // the logs have several
 		}
-		u.log.BaseTime(float64(u.base) / 1000)
-		u.log.StartTime(float64(u.base) / 1000)
-		if err := u.log.Legend(); err != nil {
+		if err := union.WriteHeader(u.log, nil, found, u.base); err != nil {
 			return err
 		}
 	}

@@ -412,15 +412,18 @@ func (u *union) writeHeader() {
 	WriteHeader(u.writer, sources, found.Unit, u.base)
 }
 
-// WriteHeader writes what opens a union: its sources, the unit of its values if that is known, and
-// its base time in milliseconds since the epoch. It sorts the sources.
-func WriteHeader(w *hdrlog.Writer, sources []string, values unit.Unit, base int64) {
+// WriteHeader writes what opens a union: its sources, none if more may come, the unit of its values
+// if that is known, and its base time in milliseconds since the epoch. It sorts the sources.
+func WriteHeader(w *hdrlog.Writer, sources []string, values unit.Unit, base int64) error {
 	w.Version()
-	logs := "logs"
-	if len(sources) == 1 {
-		logs = "log"
+	switch len(sources) {
+	case 0:
+		w.Comment("[Union of logs, written while they were]")
+	case 1:
+		w.Comment("[Union of 1 log]")
+	default:
+		w.Comment(fmt.Sprintf("[Union of %d logs]", len(sources)))
 	}
-	w.Comment(fmt.Sprintf("[Union of %d %s]", len(sources), logs))
 	slices.Sort(sources)
 	for _, source := range sources {
 		w.Comment("[Source: " + tags.Printable(source) + "]")
@@ -431,5 +434,5 @@ func WriteHeader(w *hdrlog.Writer, sources []string, values unit.Unit, base int6
 	seconds := float64(base) / 1000
 	w.BaseTime(seconds)
 	w.StartTime(seconds)
-	w.Legend()
+	return w.Legend()
 }
