@@ -35,7 +35,8 @@ var powers = func() (all [20]uint64) {
 func decimals(u unit.Unit) int { return int(math.Round(math.Log10(unit.Nanosecond.Per(u)))) }
 
 // decimal returns the number in text times 10^scale. It is exact, but for decimals below 1, which
-// round to the nearest number, and digits after the nineteenth.
+// round to the nearest number, and digits after the nineteenth. An exponent of more than 16 bits is
+// not a number.
 func decimal(text []byte, scale int) (int64, error) {
 	text = trim(text)
 	digits := text
