@@ -88,7 +88,12 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 	if err != nil {
 		return nil, err
 	}
-	p.From, p.To, p.Worst = g.from, g.to, g.worst[:min(len(g.worst), mostWorst)]
+	p.From, p.To, p.Worst = g.from, g.to, g.worst[:min(len(g.worst), o.mostWorst())]
+	if len(logs) > 1 && !o.compare && !o.by.Inputs() {
+		for _, log := range logs {
+			p.Logs = append(p.Logs, g.labels[log.Name])
+		}
+	}
 	for n := range p.Worst {
 		for _, at := range []*float64{&p.Worst[n].Start, &p.Worst[n].End, &p.Worst[n].Peak} {
 			*at -= float64(p.Origin)
@@ -289,7 +294,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	if verbose := g.c.Bool("v"); verbose || g.overTime() {
 		look = func(v scan.Visit, h *histogram.Histogram, i *interval) {
 			if g.overTime() {
-				i.Factor = factors[v.Input]
+				i.Factor, i.Source = factors[v.Input], v.Input+1
 				g.collector.Measure(v.Interval, h, &i.Interval)
 			}
 			if verbose {
@@ -380,20 +385,30 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	return g.findWorst(label, collecting.Parts, result.Summaries, int64(math.Round(start*1000)))
 }
 
-// mostWorst is the number of worst moments that a picture marks.
-const mostWorst = 5
+// mostWorst is the number of worst moments that a picture marks. A page marks as many of its view.
+const (
+	mostWorst     = 5
+	mostPageWorst = 100
+)
+
+func (o *options) mostWorst() int {
+	if o.format == picture.HTML {
+		return mostPageWorst
+	}
+	return mostWorst
+}
 
 // marksWorst reports whether numbers mark the worst moments, which are above maxima.
 func (g *gathering) marksWorst() bool {
 	o := g.options
-	return o.kind.Worst && o.format != picture.HTML && (o.kind.Chart.Marks == page.Cells ||
+	return o.kind.Worst && (o.kind.Chart.Marks == page.Cells ||
 		slices.ContainsFunc(g.collector.Measures, func(m picture.Measure) bool { return m.Name == "max" }))
 }
 
 // findWorst finds the worst moments of logs, counted from a start. If that takes too much memory,
 // it says so.
 func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*output.Summary, start int64) error {
-	moments, err := parts.Worst(mostWorst, sla.Factors(summaries, g.options.by))
+	moments, err := parts.Worst(g.options.mostWorst(), sla.Factors(summaries, g.options.by))
 	if errors.As(err, new(*ledger.LimitError)) {
 		if !g.c.Bool("q") {
 			fmt.Fprintf(g.c.App.ErrWriter, "hdrplot: marks no worst moments: %v\n", err)

@@ -29,19 +29,9 @@ func TestWorstAgree(t *testing.T) {
 			if testing.Short() && s.Intervals > 1000 {
 				t.Skip("takes seconds")
 			}
-			var paths []string
+			paths := writeScenario(t, s.Name)
 			var inputs []scan.Input
-			dir := t.TempDir()
-			for node := range s.Nodes {
-				var log bytes.Buffer
-				path := filepath.Join(dir, fmt.Sprintf("node%d.hdr", node))
-				if err := s.Write(&log, node); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, log.Bytes(), 0o666); err != nil {
-					t.Fatal(err)
-				}
-				paths = append(paths, path)
+			for _, path := range paths {
 				inputs = append(inputs, scan.Input{Name: path, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
 			}
 			var parts summary.Parts
@@ -61,6 +51,14 @@ func TestWorstAgree(t *testing.T) {
 				}
 				want = append(want, fmt.Sprintf("%d  at %s for %s · %s · %s", i+1, axis.Since(float64(m.Start-loggen.ScenarioStart)/1000),
 					axis.Length(m.End-m.Start), axis.Value("ns", m.Max), name))
+			}
+			var onPage []string
+			for i, m := range readPage(t, []byte(hdrplot(t, "", append(strings.Fields("-q -of - -format html -unit ns --"), paths...)...))).Worst {
+				onPage = append(onPage, fmt.Sprintf("%d  at %s for %s · %s · %s", i+1, axis.Since(float64(m.Start)/1000),
+					axis.Length(m.End-m.Start), axis.Value("ns", m.Value), m.Name))
+			}
+			if !slices.Equal(onPage[:min(len(onPage), mostWorst)], want) {
+				t.Errorf("the page has %q, want %q", onPage, want)
 			}
 			pictures := []string{"", "-type heatmap"}
 			if s.Name == "pauses" {
@@ -86,4 +84,56 @@ func TestWorstAgree(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBrowserWorst opens pages of logs with known moments. They list those of the view, and a click
+// shows one. The read-out of its column names the log.
+func TestBrowserWorst(t *testing.T) {
+	b := newBrowser(t)
+	list := "JSON.stringify([...document.querySelectorAll('#worst button')].map(b => b.textContent))"
+	b.open(t, append([]string{"-q", "-unit", "ms", "-in", "ns"}, writeScenario(t, "spike")...)...)
+	if got, want := b.eval(t, list), `["at 5:00 for 1 s · 400 ms · node1 insert-rt"]`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	b.hover(t, "time", 300.5/600)
+	if got := b.eval(t, "document.getElementById('readout').textContent"); !strings.Contains(got, "highest: 400 ms, insert-rt, node1, 5:00 to 5:01") {
+		t.Errorf("read-out %q", got)
+	}
+	pauses := writeScenario(t, "pauses")
+	for _, kind := range []string{"timeline", "heatmap"} {
+		b.open(t, append([]string{"-q", "-unit", "ms", "-in", "ns", "-type", kind}, pauses...)...)
+		if got := b.eval(t, "document.querySelectorAll('#worst button').length"); got != "5" {
+			t.Errorf("%s moments", got)
+		}
+		b.eval(t, "location.hash = 't=250,400'")
+		b.until(t, list+`.replace(/ \u00b7.*?"/g, '') === '["at 4:30 for 2 s,"at 5:30 for 2 s,"at 6:30 for 2 s]'`)
+		b.screenshot(t, "hdrplot-worst-"+kind+".png")
+		b.eval(t, "document.querySelector('#worst button').click()")
+		var from, to float64
+		if _, err := fmt.Sscanf(b.eval(t, "location.hash"), "#t=%f,%f", &from, &to); err != nil || from > 270 || to < 272 || to-from > 20 {
+			t.Errorf("a click shows %s", b.eval(t, "location.hash"))
+		}
+	}
+	b.open(t, append([]string{"-q", "-p", "50"}, pauses...)...)
+	if got := b.eval(t, list); got != "[]" {
+		t.Errorf("without maxima: %s", got)
+	}
+	b.checkConsole(t)
+}
+
+// writeScenario writes the logs of a scenario, and returns their paths.
+func writeScenario(t *testing.T, name string) (paths []string) {
+	t.Helper()
+	dir, s := t.TempDir(), loggen.ScenarioNamed(name)
+	for node := range s.Nodes {
+		var log bytes.Buffer
+		if err := s.Write(&log, node); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, filepath.Join(dir, fmt.Sprintf("node%d.hdr", node)))
+		if err := os.WriteFile(paths[node], log.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return paths
 }

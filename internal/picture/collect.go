@@ -113,6 +113,8 @@ type Interval struct {
 	// Factor is what one unit of the values is in the unit that Ratio divides, 0 for 1. It is the
 	// same for all intervals of a series, and is set before the interval is measured.
 	Factor float64
+	// Source is that of [Window].
+	Source int
 
 	window Window    // without counts
 	values []float64 // by measure
@@ -135,7 +137,7 @@ func (c *Collector) Measure(i *hdrlog.Interval, h *histogram.Histogram, into *In
 	if c.Relative {
 		seconds, from = i.Relative(), millis(i.LogStart)
 	}
-	c.measure(Window{Start: millis(seconds), Begin: i.StartMillis() - from, End: i.EndMillis() - from, Intervals: 1}, i.Length, h, into)
+	c.measure(Window{Start: millis(seconds), Begin: i.StartMillis() - from, End: i.EndMillis() - from, Intervals: 1, Source: into.Source}, i.Length, h, into)
 }
 
 // mostRough is the most bytes that the counts of an interval take. Those of load tests take 1 KB.

@@ -87,7 +87,7 @@ func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, c
 		Lines: p.pageChart(p.lines()), Cells: p.pageChart(Heatmap), Rates: p.pageChart(Throughput), Curves: p.pageChart(Percentiles),
 		Absolute: p.Absolute, Zone: p.zone().String(), Origin: p.Origin, Height: p.Height, Theme: string(p.Theme),
 		Themes: map[string]page.Theme{"light": themeOf(Light), "dark": themeOf(Dark)}, Digits: p.Digits,
-		Offsets: [][2]int64{}, Measures: []string{}, Series: []page.Series{}, Marks: []page.Mark{},
+		Worst: []page.Moment{}, Offsets: [][2]int64{}, Measures: []string{}, Sources: p.Logs, Series: []page.Series{}, Marks: []page.Mark{},
 		Summary: p.Summary, Notes: append([]string{}, p.Notes...), Rows: rows,
 	}
 	if out.Summary == nil {
@@ -95,6 +95,9 @@ func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, c
 	}
 	for _, m := range p.Marks {
 		out.Marks = append(out.Marks, page.Mark{Time: int64(m.Time), Text: m.Text})
+	}
+	for _, m := range p.Worst {
+		out.Worst = append(out.Worst, page.Moment{Start: int64(m.Start), End: int64(m.End), Peak: int64(m.Peak), Value: m.Value, Label: m.Label, Name: m.Name})
 	}
 	from, to, ok := timeRange(p.Series)
 	if !ok {
@@ -229,7 +232,7 @@ func (w *Window) addTo(rows *page.Rows, index int, h *histogram.Histogram) {
 	}
 	rows.Window(index, page.Window{
 		Start: w.Start, Skew: w.Start - w.Begin, Length: w.length(), Intervals: w.Intervals, Count: w.Count,
-		Min: w.Min, Max: w.Max, Sum: w.Sum, Counts: counts,
+		Min: w.Min, Max: w.Max, Sum: w.Sum, Source: w.Source, Counts: counts,
 	})
 }
 

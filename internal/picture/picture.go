@@ -75,6 +75,8 @@ type Picture struct {
 	// says them below the chart.
 	Sources, Added []string
 	From, To       int64
+	// Logs are what the sources of windows are called, if there are several that add up.
+	Logs []string
 	// Notes are further lines below the chart.
 	Notes []string
 

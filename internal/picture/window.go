@@ -21,7 +21,9 @@ type Window struct {
 	// Min and Max are the lowest and the highest value, in the unit of the picture, and Sum is the
 	// mean times the count. They are as precise as the log, and the counts may be less so.
 	Min, Max, Sum float64
-	counts        *merge.Sum
+	// Source is the log that has Max: its place in [Picture.Logs], plus 1, or 0.
+	Source int
+	counts *merge.Sum
 }
 
 func (w *Window) length() int64 { return w.End - w.Begin }
@@ -32,7 +34,10 @@ func (w *Window) include(other *Window) error {
 		return histogram.ErrOverflow
 	}
 	w.Start, w.Begin, w.End = min(w.Start, other.Start), min(w.Begin, other.Begin), max(w.End, other.End)
-	w.Max, w.Sum = math.Max(w.Max, other.Max), w.Sum+other.Sum
+	if other.Max > w.Max {
+		w.Max, w.Source = other.Max, other.Source
+	}
+	w.Sum += other.Sum
 	switch {
 	case w.Count == 0:
 		w.Min = other.Min

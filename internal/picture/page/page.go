@@ -58,6 +58,11 @@ type Data struct {
 	Measures []string `json:"measures"`
 	Series   []Series `json:"series"`
 	Marks    []Mark   `json:"marks"`
+	// Worst are the worst moments of the whole range, the worst first. Those of a part are the
+	// ones with their peaks in it.
+	Worst []Moment `json:"worst"`
+	// Sources are the logs, if there are several.
+	Sources []string `json:"sources,omitempty"`
 	// Summary is the table of the whole range; the page computes that of a part from the rows.
 	Summary []Summary `json:"summary"`
 	Notes   []string  `json:"notes"`
@@ -168,6 +173,17 @@ type Limit struct {
 type Mark struct {
 	Time int64  `json:"time"`
 	Text string `json:"text"`
+}
+
+// A Moment is a time that was bad, with the maximum Value at Peak. Label is that of its series, and
+// Name says which tag of which log was bad.
+type Moment struct {
+	Start int64   `json:"start"`
+	End   int64   `json:"end"`
+	Peak  int64   `json:"peak"`
+	Value float64 `json:"value"`
+	Label string  `json:"label"`
+	Name  string  `json:"name"`
 }
 
 // A Summary is a row of the table.

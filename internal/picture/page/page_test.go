@@ -34,7 +34,7 @@ func TestModules(t *testing.T) {
 	}
 	var rows Rows
 	rows.Layout(0, 7, 0, 0.5)
-	rows.Window(0, Window{Start: 1000, Skew: 1, Length: 999, Intervals: 1, Count: 300, Min: 2.5, Max: 100, Sum: 3000, Counts: []byte{5, 127, 194, 1, 173, 1}})
+	rows.Window(0, Window{Start: 1000, Skew: 1, Length: 999, Intervals: 1, Count: 300, Source: 2, Min: 2.5, Max: 100, Sum: 3000, Counts: []byte{5, 127, 194, 1, 173, 1}})
 	rows.Window(0, Window{Start: 500, Length: 1000, Intervals: 2, Count: 0})
 	rows.Point(0, 0, 1000, 999, 7.25, true)
 	rows.Point(0, 0, 2000, 1000, 8, false)

@@ -14,7 +14,7 @@ import (
 // is signed, and counts from the start of the row before. The zero value holds no rows.
 //
 //	layout   series, half, shift, unit: which slots the windows of the series have from here on
-//	window   series, start, skew, length, intervals, count, min, max, sum, size, and that many bytes of counts
+//	window   series, start, skew, length, intervals, count, source, min, max, sum, size, and that many bytes of counts
 //	point    series, measure, start, length, value: a point of a line
 //	gap      the same, a point that is not joined with the one before
 //
@@ -48,6 +48,8 @@ type Window struct {
 	Min, Max                              float64
 	// Sum is the mean times the count.
 	Sum float64
+	// Source is the log that has Max: its place in Data.Sources, plus 1, or 0.
+	Source int
 	// Counts are as [Rows] has them.
 	Counts []byte
 }
@@ -65,7 +67,7 @@ func (r *Rows) Layout(series, half, shift int, unit float64) {
 func (r *Rows) Window(series int, w Window) {
 	r.begin(windowRow, series)
 	r.time(w.Start)
-	r.uvarints(uint64(max(w.Skew, 0)), uint64(max(w.Length, 0)), uint64(w.Intervals), uint64(w.Count))
+	r.uvarints(uint64(max(w.Skew, 0)), uint64(max(w.Length, 0)), uint64(w.Intervals), uint64(w.Count), uint64(w.Source))
 	r.floats(w.Min, w.Max, w.Sum)
 	r.uvarints(uint64(len(w.Counts)))
 	r.bytes = append(r.bytes, w.Counts...)

@@ -145,6 +145,28 @@ export function drawMarks(chart, theme, marks) {
   for (const { x, count } of left) write('and ' + count + ' more', x, markRows);
 }
 
+// drawWorst numbers moments above their maxima. Numbers that would overlap stand side by side.
+export function drawWorst(chart, theme, moments) {
+  const { g } = chart, radius = 8, taken = [];
+  Object.assign(g, { textAlign: 'center', textBaseline: 'middle' });
+  moments.forEach((m, i) => {
+    const plot = chart.places ? [...chart.places].find(([s]) => s?.label === m.label)?.[1] : chart.plot;
+    if (!plot) return;
+    const { top, bottom } = chart.plot, left = plot.left + radius, right = plot.right - radius;
+    Object.assign(chart.plot, plot);
+    let x = Math.min(Math.max(chart.px(m.peak), left), right), y = Math.max(chart.py(m.value) - radius - 2, plot.top + radius);
+    Object.assign(chart.plot, { top, bottom });
+    while (taken.some(t => Math.abs(t[0] - x) < 2 * radius && Math.abs(t[1] - y) < 2 * radius)) {
+      if ((x += 2 * radius + 1) > right) { x = left; y += 2 * radius; }
+    }
+    taken.push([x, y]);
+    g.fillStyle = theme.text;
+    dot(g, x, y, radius);
+    g.fillStyle = theme.background;
+    g.fillText(i + 1, x, y + 1);
+  });
+}
+
 function drawLines(chart, { view, theme, series, band }, what) {
   const { g, plot } = chart, { from, to } = view;
   if (band.length) {

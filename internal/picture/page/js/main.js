@@ -4,7 +4,7 @@ import { relativeStyle, clockText, nines } from './ticks.js';
 import { unpack, newSeries, addRows, startsIn, extremesOf, ratesOf, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
-import { drawTime, drawRates, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
+import { drawTime, drawWorst, drawRates, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
 import { connect } from './live.js';
 import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
 import { columnsOf, textOf, sorted, csvOf, rowOf, levels } from './table.js';
@@ -64,6 +64,7 @@ function remember() {
 const timeChart = new Chart(element('time'), element('time-over')), curveChart = new Chart(element('curve'), element('curve-over'));
 const rateChart = new Chart(element('rate'), element('rate-over'));
 const pointer = { time: null, nines: null, value: null, dragFrom: null, x: 0, y: 0 };
+const mostWorst = 5; // moments that are marked
 let bandShown = true, curves = [], rows = [], sortBy = null, mostRows = 100;
 
 // ---- theme ----
@@ -85,11 +86,11 @@ function drawAll() {
   page.series = store.filter(s => s.shown);
   page.band = bandShown ? store.filter(s => s.rest && !s.shown) : [];
   element('scale').hidden = true;
-  if (hasTime) drawTime(timeChart, page);
+  if (hasTime) drawTimes();
   element('rates').hidden = data.lines.rate;
   if (hasTime && !data.lines.rate) {
     drawRates(rateChart, page, timeChart);
-    if (rateChart.plot.left > timeChart.plot.left) { timeChart.indent = rateChart.plot.left; drawTime(timeChart, page); }
+    if (rateChart.plot.left > timeChart.plot.left) { timeChart.indent = rateChart.plot.left; drawTimes(); }
   }
   curves = page.series.map(s => [s, s.windows.length ? curveOf(sumOf(s, view.from, view.to)) : s.curve]).filter(([, c]) => c && c.x.length);
   drawCurve(curveChart, page, curves);
@@ -97,6 +98,20 @@ function drawAll() {
   if (data.live) buildLatest();
   describe();
   drawPointer();
+}
+
+// drawTimes draws the chart over time, with numbers at the worst moments of the view, and lists these.
+function drawTimes() {
+  drawTime(timeChart, page);
+  const shown = new Set([...page.series, ...page.band].map(s => s.label)), { worst, measures } = data;
+  const moments = worst.filter(m => m.peak >= view.from && m.peak < view.to && shown.has(m.label)).slice(0, mostWorst);
+  const marked = page.heat || measures.includes('max') && !data.lines.rate ? moments : [];
+  drawWorst(timeChart, page.theme, marked);
+  element('worst').replaceChildren(...marked.map(m => {
+    const length = m.end - m.start, seconds = length < 1000 ? length / 1000 : Math.round(length / 100) / 10; // timers are late
+    const text = ['at ' + timeText(m.start) + ' for ' + value('s', seconds), value(data.unit, m.value), m.name].filter(part => part).join(' · ');
+    return make('li', {}, make('button', { type: 'button', textContent: text, onclick: () => go(() => view.around(m.start, m.end)) }));
+  }));
 }
 
 let waiting = false;
@@ -202,6 +217,12 @@ function readLine(chart, g, s, points, n, name, text, found = () => {}) {
 // worst is the highest of what the column shows that is pointed at.
 let worst = null;
 
+// logOf returns the log that has the maximum of an interval, if the page knows it.
+function logOf({ series, start, end, value }) {
+  const w = startsIn(series.windows, start - longest(series.windows), end + 1).find(w => w.max === value);
+  return data.sources && w && data.sources[w.source - 1];
+}
+
 function readTime(g) {
   const out = [], t = pointer.time, text = v => data.lines.rate && !page.heat ? rateText(v) : value(data.unit, v);
   const worse = (s, p, v) => { if (p && (!worst || v > worst.value)) worst = { series: s, start: p.start, end: p.end, value: v }; };
@@ -223,7 +244,7 @@ function readTime(g) {
         out.push(...readLine(timeChart, g, s, line.points, n, name, text, p => worse(s, p, p.value)));
       });
     }
-    if (worst) out.push(make('span', {}, 'highest: ' + text(worst.value) + ', ' + named(worst.series.label) + ', ' + timeText(worst.start) + ' to ' + timeText(worst.end)));
+    if (worst) out.push(make('span', {}, 'highest: ' + text(worst.value) + ', ' + [named(worst.series.label), logOf(worst), timeText(worst.start)].filter(part => part).join(', ') + ' to ' + timeText(worst.end)));
   }
   element('readout').replaceChildren(...out);
 }

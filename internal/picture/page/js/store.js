@@ -44,7 +44,7 @@ export function addRows(series, bytes) {
       s.layout = { half: varint(), shift: varint(), unit: float() };
     } else if (kind === 1) {
       const start = time(), skew = varint(), length = varint();
-      const w = { start, begin: start - skew, end: start - skew + length, intervals: varint(), count: varint(),
+      const w = { start, begin: start - skew, end: start - skew + length, intervals: varint(), count: varint(), source: varint(),
         min: float(), max: float(), sum: float(), layout: s.layout, bytes, at: 0, to: 0 };
       const size = varint();
       w.at = at;

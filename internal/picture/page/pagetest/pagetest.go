@@ -76,7 +76,7 @@ func (p *Page) read(rows []byte) {
 			uvarint()
 			float()
 		case 1:
-			w := page.Window{Start: start(), Skew: uvarint(), Length: uvarint(), Intervals: uvarint(), Count: uvarint(), Min: float(), Max: float(), Sum: float()}
+			w := page.Window{Start: start(), Skew: uvarint(), Length: uvarint(), Intervals: uvarint(), Count: uvarint(), Source: int(uvarint()), Min: float(), Max: float(), Sum: float()}
 			w.Counts = make([]byte, uvarint())
 			r.Read(w.Counts)
 			p.Windows[series] = append(p.Windows[series], w)

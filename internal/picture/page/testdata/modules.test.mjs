@@ -37,7 +37,7 @@ const series = async () => {
 
 test('rows', async () => {
   const s = await series();
-  assert.deepEqual(s.windows.map(w => [w.start, w.begin, w.end, w.intervals, w.count]), [[500, 500, 1500, 2, 0], [1000, 999, 1998, 1, 300]]);
+  assert.deepEqual(s.windows.map(w => [w.start, w.begin, w.end, w.intervals, w.count, w.source]), [[500, 500, 1500, 2, 0, 0], [1000, 999, 1998, 1, 300, 2]]);
   assert.deepEqual(s.lines[0].points, [{ start: 1000, end: 1999, value: 7.25, gap: true }, { start: 2000, end: 3000, value: 8, gap: false }]);
 });
 
