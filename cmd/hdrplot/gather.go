@@ -47,6 +47,9 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 	if o.diff && len(s.Inputs) != 2 {
 		return nil, cli.Usagef("-diff compares two inputs, a baseline and another: there are %d", len(s.Inputs))
 	}
+	if o.compare && o.kind == picture.Heatmap && o.format != picture.HTML && len(s.Inputs) != 2 {
+		return nil, cli.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
+	}
 	headers := o.units.Finder()
 	logs, distributions, err := sortInputs(s.Inputs, o.units, headers)
 	if err != nil {
@@ -109,8 +112,15 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 	if cells := o.kind.Chart.Marks == page.Cells && o.format != picture.HTML; cells && o.by.Inputs() {
 		o.picture.Facets = true // a map for each machine
 	} else if cells && !o.picture.Facets {
+		var groups []string
 		for _, ws := range p.Windows {
-			p.Added = append(p.Added, ws.Label)
+			groups = append(groups, ws.Group)
+			if tag := ws.Tag(); !slices.Contains(p.Added, tag) {
+				p.Added = append(p.Added, tag)
+			}
+		}
+		if o.compare && len(slices.Compact(groups)) < 2 {
+			return nil, fmt.Errorf("-compare: only %s has intervals", cli.Printable(p.Windows[0].Group))
 		}
 		if same, pattern := writers.SameRequests(p.Added); same != nil && !c.Bool("q") {
 			fmt.Fprintf(c.App.ErrWriter, "hdrplot: -type %s adds up %s, which count the same requests; choose with -incT, such as -incT %s\n",

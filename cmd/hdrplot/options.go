@@ -103,13 +103,15 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		if o.picture.Facets {
 			return nil, cli.Usagef("-facet makes no sense with -type report")
 		}
-		if !o.given["height"] {
-			o.picture.Height = 900
-		}
 		if o.format == picture.HTML { // a page has all of it
 			o.kind = picture.Timeline
 			o.picture.Type = o.kind
 		}
+	}
+	if difference := o.compare && o.kind == picture.Heatmap && o.format != picture.HTML; difference && o.picture.Facets {
+		return nil, cli.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
+	} else if (difference || o.kind == picture.Report) && !o.given["height"] {
+		o.picture.Height = 900
 	}
 	for _, name := range slices.Sorted(slices.Values(c.LocalFlagNames())) {
 		// A page takes all.

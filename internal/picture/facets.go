@@ -137,7 +137,7 @@ func (s *sheet) drawFacets(parts []*Picture, tags []string) {
 	title.Rotation, title.YAlign = math.Pi/2, text.YTop
 	s.area.FillText(title, vg.Point{X: s.area.Min.X, Y: (whole.Min.Y + whole.Max.Y) / 2}, fitting(title, last.yTitle, whole.Size().Y))
 	if cells && bounds.most > 0 {
-		s.drawColourBar(whole.Rectangle, s.area.Max.X+20*pixel, bounds.least, bounds.most)
+		s.drawColourBar(whole.Rectangle, s.area.Max.X+20*pixel, s.heatBar(bounds.least, bounds.most))
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // Heatmap is a chart of how many values there were, by time and value.
 var Heatmap = &Type{
 	Name:    "heatmap",
-	Options: []string{"agg", "time", "mark", "tz"},
+	Options: []string{"agg", "time", "compare", "mark", "tz"},
 	Chart: page.Chart{
 		Marks: page.Cells, Name: "value", Log: true, Empty: "no values were recorded", EmptyView: "no interval with values starts in this time",
 	},
@@ -218,8 +218,12 @@ type heatBounds struct {
 	known       bool
 }
 
-// heatmap draws a heat map of all series together.
+// heatmap draws a heat map of all series together, or the difference of two logs.
 func (s *sheet) heatmap() {
+	if before, after, ok := s.compared(); ok {
+		s.difference(before, after)
+		return
+	}
 	s.reserveMarks()
 	s.measureArea()
 	series, values := s.whole.windowRange()
@@ -235,6 +239,9 @@ func (s *sheet) heatmap() {
 	bar := s.area.Max.X + 20*pixel
 	var endings []ending
 	for i, percentile := range heatLines {
+		if s.before != nil {
+			break
+		}
 		endings = append(endings, ending{0, shortName(AtPercentile(percentile).Name), style{colour: s.colours.text, dashes: dashes[2-2*i]}})
 	}
 	s.reserveEndings(endings, s.Limits)
@@ -245,14 +252,28 @@ func (s *sheet) heatmap() {
 			return
 		}
 		bottom := y(s.lowest)
-		rows := max(int((c.Max.Y-bottom)/pixel)/cellSize, 1)
+		size := cellSize
+		if s.before != nil {
+			size = changeSize
+		}
+		rows := max(int((c.Max.Y-bottom)/pixel)/size, 1)
 		length := 0.0 // of the windows
 		for _, s := range series {
 			length = math.Max(length, typicalLength(s.Lines[0].Points))
 		}
-		columns := gridColumns(length, from, to, float64((c.Max.X-c.Min.X)/pixel)/cellSize)
+		columns := gridColumns(length, from, to, float64((c.Max.X-c.Min.X)/pixel)/float64(size))
 		g := newGrid(from, to, s.lowest, math.Pow(10, s.plot.Y.Max), columns, rows)
 		g.add(s.Windows)
+		if s.before != nil {
+			if s.bounds.known {
+				before := newGrid(from, to, g.low, g.high, columns, rows)
+				before.add(s.before)
+				s.drawCells(c, x, y, g, bottom, s.changes(before.rate, g.rate))
+				s.drawEndings(c, y, nil, s.Limits)
+				s.drawMarks(c, x)
+			}
+			return
+		}
 		// The scale goes from one value in a cell to the most.
 		least, most := 1000/math.Max(length, (to-from)/float64(columns)), slices.Max(g.rate)
 		if b := s.bounds; b != nil {
@@ -265,7 +286,7 @@ func (s *sheet) heatmap() {
 			}
 			least, most = b.least, b.most
 		}
-		s.drawCells(c, x, y, g, bottom, least, most)
+		s.drawCells(c, x, y, g, bottom, s.heats(g.rate, least, most))
 		for i := range endings {
 			points := g.line(heatLines[i] / 100)
 			for _, run := range runs(points, 0.9*(to-from)/float64(columns)) {
@@ -279,7 +300,7 @@ func (s *sheet) heatmap() {
 		s.drawMarks(c, x)
 		s.drawWorst(c, x, y)
 		if s.bounds == nil {
-			s.drawColourBar(c.Rectangle, bar, least, most)
+			s.drawColourBar(c.Rectangle, bar, s.heatBar(least, most))
 		}
 	})
 }
@@ -334,10 +355,27 @@ func (ws *WindowSeries) maxima() (points []Point) {
 	return points
 }
 
+// A cell is how a cell looks. Without values it has no colour. Stripes are [stripe] pixels apart.
+type cell struct {
+	colour  color.NRGBA
+	striped bool
+}
+
+// heats returns the looks of cells by their rates.
+func (c *colours) heats(rates []float64, least, most float64) []cell {
+	cells := make([]cell, len(rates))
+	for i, rate := range rates {
+		if rate > 0 {
+			cells[i].colour = color.NRGBA(c.heatAt(part(rate, least, most))) // opaque, so that both kinds are the same
+		}
+	}
+	return cells
+}
+
 // drawCells draws the grid as an image, dot by dot, so that nothing blurs the cells. The image
 // contains the background and the grid of the axes, since some programs draw an outline around
 // transparent parts. The row of zeros is at the bottom.
-func (s *sheet) drawCells(c draw.Canvas, x, y func(float64) vg.Length, g *grid, bottom vg.Length, least, most float64) {
+func (s *sheet) drawCells(c draw.Canvas, x, y func(float64) vg.Length, g *grid, bottom vg.Length, cells []cell) {
 	dots := func(l vg.Length) int { return int(math.Round(float64(l/pixel) * float64(s.DPI) / 96)) }
 	width, height := max(dots(c.Max.X-c.Min.X), 1), max(dots(c.Max.Y-c.Min.Y), 1)
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
@@ -353,12 +391,6 @@ func (s *sheet) drawCells(c draw.Canvas, x, y func(float64) vg.Length, g *grid, 
 			imagedraw.Draw(img, image.Rect(0, at-half, width, at-half+max(dots(pixel), 1)), line, image.Point{}, imagedraw.Src)
 		}
 	}
-	colours := make([]color.NRGBA, len(g.rate))
-	for i, rate := range g.rate {
-		if rate > 0 {
-			colours[i] = color.NRGBA(s.heatAt(part(rate, least, most))) // opaque, so that both kinds are the same
-		}
-	}
 	gap := dots(bottom - c.Min.Y)
 	for y := range height {
 		row := 0
@@ -368,8 +400,8 @@ func (s *sheet) drawCells(c draw.Canvas, x, y func(float64) vg.Length, g *grid, 
 			continue
 		}
 		for x := range width {
-			if colour := colours[x*g.columns/width*(g.rows+1)+row]; colour.A > 0 {
-				img.SetNRGBA(x, y, colour)
+			if cell := &cells[x*g.columns/width*(g.rows+1)+row]; cell.colour.A > 0 && (!cell.striped || y/max(dots(pixel), 1)%stripe == 0) {
+				img.SetNRGBA(x, y, cell.colour)
 			}
 		}
 	}
@@ -401,8 +433,30 @@ func colourTicks(least, most float64) (ticks []float64) {
 	return ticks
 }
 
-// drawColourBar draws the scale of colours to the right of the chart.
-func (s *sheet) drawColourBar(r vg.Rectangle, x vg.Length, least, most float64) {
+// A colourBar is a scale of colours, with labels at parts of it, from 0 to 1, and a title of two
+// lines.
+type colourBar struct {
+	at    func(part float64) color.RGBA
+	ticks []barTick
+	title [2]string
+}
+
+type barTick struct {
+	part  float64
+	label string
+}
+
+// heatBar returns the scale of a heat map.
+func (c *colours) heatBar(least, most float64) colourBar {
+	bar := colourBar{at: c.heatAt, title: [2]string{"values", "per second"}}
+	for _, rate := range colourTicks(least, most) {
+		bar.ticks = append(bar.ticks, barTick{part(rate, least, most), axis.Short(rate)})
+	}
+	return bar
+}
+
+// drawColourBar draws a scale of colours to the right of the chart.
+func (s *sheet) drawColourBar(r vg.Rectangle, x vg.Length, bar colourBar) {
 	const steps = 64
 	c := s.area
 	c.Rectangle = r
@@ -414,22 +468,23 @@ func (s *sheet) drawColourBar(r vg.Rectangle, x vg.Length, least, most float64) 
 		if i < steps-1 {
 			top += 0.5 * pixel // no seams
 		}
-		c.FillPolygon(s.heatAt((float64(i)+0.5)/steps), []vg.Point{
+		c.FillPolygon(bar.at((float64(i)+0.5)/steps), []vg.Point{
 			{X: x, Y: y}, {X: x + 16*pixel, Y: y}, {X: x + 16*pixel, Y: top}, {X: x, Y: top}})
 	}
 	label := textStyle(tickSize)
 	label.Color, label.YAlign = s.colours.text, text.YCenter
-	last := bottom - tickSize
-	for _, rate := range colourTicks(least, most) {
-		at := bottom + height*vg.Length(part(rate, least, most))
+	last := bottom - tickSize*lineSpace
+	for _, tick := range bar.ticks {
+		at := bottom + height*vg.Length(tick.part)
 		if at-last < tickSize*lineSpace {
 			continue
 		}
 		last = at
 		c.StrokeLine2(draw.LineStyle{Color: s.faint, Width: pixel}, x+16*pixel, at, x+20*pixel, at)
-		c.FillText(label, vg.Point{X: x + 24*pixel, Y: at}, axis.Short(rate))
+		c.FillText(label, vg.Point{X: x + 24*pixel, Y: at}, tick.label)
 	}
 	label.YAlign = text.YBottom
-	c.FillText(label, vg.Point{X: x, Y: bottom + height + 8*pixel + tickSize*lineSpace}, "values")
-	c.FillText(label, vg.Point{X: x, Y: bottom + height + 8*pixel}, "per second")
+	for i, title := range bar.title {
+		c.FillText(label, vg.Point{X: x, Y: bottom + height + 8*pixel + tickSize*lineSpace*vg.Length(1-i)}, title)
+	}
 }

@@ -58,6 +58,7 @@ type sheet struct {
 	last        bool
 	endings     vg.Length // the width of the labels to the right of the chart
 	bounds      *heatBounds
+	before      []WindowSeries // that a heat map is compared with
 }
 
 func newSheet(p *Picture, area draw.Canvas) *sheet {

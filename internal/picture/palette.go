@@ -13,6 +13,7 @@ type colours struct {
 	background, text, faint, grid, band, limit color.Color
 	lines                                      []color.Color
 	heat                                       []color.RGBA // from few to many
+	change                                     []color.RGBA // from less to more: grey in the middle
 }
 
 func rgb(hex uint32) color.RGBA {
@@ -40,15 +41,17 @@ func anyColours(all []color.RGBA) (list []color.Color) {
 var themes = map[Theme]colours{
 	Light: {
 		background: rgb(0xffffff), text: rgb(0x222222), faint: rgb(0x666666), grid: rgb(0xe4e4e4), band: rgb(0xd6d6d6),
-		limit: rgb(0xb00020),
-		lines: anyColours(rgbs(0x0072b2, 0xd55e00, 0x009e73, 0xc56a9a, 0x000000, 0x605020, 0x2e95d3, 0x882255)),
-		heat:  rgbs(0x6a9a3a, 0x2f9180, 0x2b7f9c, 0x35609f, 0x44337f, 0x33124f, 0x1a0526),
+		limit:  rgb(0xb00020),
+		lines:  anyColours(rgbs(0x0072b2, 0xd55e00, 0x009e73, 0xc56a9a, 0x000000, 0x605020, 0x2e95d3, 0x882255)),
+		heat:   rgbs(0x6a9a3a, 0x2f9180, 0x2b7f9c, 0x35609f, 0x44337f, 0x33124f, 0x1a0526),
+		change: rgbs(0x00407f, 0x3a7fc1, 0x939393, 0xc8701e, 0x8a3800),
 	},
 	Dark: {
 		background: rgb(0x15181c), text: rgb(0xe6e6e6), faint: rgb(0xa0a4aa), grid: rgb(0x30343a), band: rgb(0x454a52),
-		limit: rgb(0xff5c6c),
-		lines: anyColours(rgbs(0x56b4e9, 0xff8a3d, 0x2cc295, 0xe08fbf, 0xf2f2f2, 0xe6b400, 0x4f7dff, 0xf0e442)),
-		heat:  rgbs(0x5b62c4, 0x2b89a8, 0x3fafa0, 0x7bcc8c, 0xc7e69b, 0xf6f2c0),
+		limit:  rgb(0xff5c6c),
+		lines:  anyColours(rgbs(0x56b4e9, 0xff8a3d, 0x2cc295, 0xe08fbf, 0xf2f2f2, 0xe6b400, 0x4f7dff, 0xf0e442)),
+		heat:   rgbs(0x5b62c4, 0x2b89a8, 0x3fafa0, 0x7bcc8c, 0xc7e69b, 0xf6f2c0),
+		change: rgbs(0x9fd0ff, 0x4a90d9, 0x6a6f76, 0xd9822b, 0xffc07a),
 	},
 }
 
@@ -128,11 +131,17 @@ func (s *stylist) of(series, line int) style {
 	return style{s.colours.lines[n], n, dashes[dash%len(dashes)], colour >= len(s.colours.lines)}
 }
 
-// heatAt returns the colour at a part of the scale, from 0 to 1.
-func (c *colours) heatAt(part float64) color.RGBA {
-	at := math.Min(math.Max(part, 0), 1) * float64(len(c.heat)-1)
-	i := min(int(at), len(c.heat)-2)
-	low, high, f := c.heat[i], c.heat[i+1], at-float64(i)
+// heatAt returns the colour of a heat map at a part of the scale, from 0 to 1.
+func (c *colours) heatAt(part float64) color.RGBA { return along(c.heat, part) }
+
+// changeAt is the same for a scale of ratios.
+func (c *colours) changeAt(part float64) color.RGBA { return along(c.change, part) }
+
+// along returns the colour at a part of a scale.
+func along(scale []color.RGBA, part float64) color.RGBA {
+	at := math.Min(math.Max(part, 0), 1) * float64(len(scale)-1)
+	i := min(int(at), len(scale)-2)
+	low, high, f := scale[i], scale[i+1], at-float64(i)
 	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*f)) }
 	return color.RGBA{mix(low.R, high.R), mix(low.G, high.G), mix(low.B, high.B), 255}
 }

@@ -157,6 +157,15 @@ func makePictures(t testing.TB) map[string]*Picture {
 		p.Limits = []Limit{{99, 20e6}, {99.9, 30e6}}
 	})
 	add("heatmap", collect(t, Heatmap, &Collector{WindowBytes: 1 << 20}, 180, steady), nil)
+	add("difference", collect(t, Heatmap, &Collector{WindowBytes: 1 << 20}, 180, func(i int) (string, float64, float64, []int64) {
+		label := []string{"before read", "after read"}[i%2]
+		return label, float64(i / 2), 1, latencies(int64(i), 100+i, 1e6*float64(1+i/120*(i%2)))
+	}), func(p *Picture) {
+		for i := range p.Windows {
+			p.Windows[i].Group = []string{"before", "after"}[i]
+		}
+		p.Height, p.Limits, p.Marks = 900, []Limit{{99, 15e6}}, []Mark{{60_000, "deploy"}}
+	})
 	add("gaps", collect(t, Timeline, timeline(100), 60, func(i int) (string, float64, float64, []int64) {
 		start := float64(i)
 		if i >= 20 {
@@ -291,7 +300,7 @@ func TestTextInside(t *testing.T) {
 	for name, p := range pictures(t) {
 		testTextInside(t, name, p)
 		small := *p
-		if small.Width, small.Height = 400, 300; p.Type == Report {
+		if small.Width, small.Height = 400, 300; p.Type == Report || name == "difference" {
 			small.Width, small.Height = 800, 600
 		}
 		if err := small.Check(); err != nil {
@@ -627,6 +636,7 @@ func TestContrast(t *testing.T) {
 		}
 		for i := range 101 {
 			check("cell", theme.heatAt(float64(i)/100))
+			check("change", theme.changeAt(float64(i)/100))
 		}
 	}
 }

@@ -81,6 +81,9 @@ type WindowSeries struct {
 	Windows []Window
 }
 
+// Tag returns the label without the group.
+func (ws *WindowSeries) Tag() string { return tagOf(ws.Label, ws.Group) }
+
 // wider returns the next width of windows, in milliseconds: 1, 125, 250, 500, 1000 and so on. Each
 // width is a multiple of the one before, so that the windows nest.
 func wider(width int64) int64 {

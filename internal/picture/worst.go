@@ -54,7 +54,7 @@ func (s *sheet) drawWorst(c draw.Canvas, x, y func(float64) vg.Length) {
 	for i, m := range s.Worst {
 		own := slices.ContainsFunc(s.Series, func(own Series) bool { return own.Label == m.Label }) ||
 			slices.ContainsFunc(s.Windows, func(own WindowSeries) bool { return own.Label == m.Label })
-		if s.Facets && !own {
+		if s.whole != s.Picture && !own {
 			continue
 		}
 		at := vg.Point{X: min(max(x(m.Peak), c.Min.X+radius), c.Max.X-radius), Y: min(y(m.Value)+radius+2*pixel, c.Max.Y-radius)}
