@@ -3,7 +3,6 @@ package tags
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,7 +19,7 @@ const maxFileName = 255
 // is set, the file system does not distinguish capital letters from small ones. Then FileName also
 // encodes capital letters, all characters that are not ASCII (file systems fold those differently),
 // and the first letter of a Windows device such as nul. Untagged intervals have the name [Default],
-// a tag spelled so is "%64efault", and the empty tag is "%". [FileTag] decodes a name.
+// a tag spelled so is "%64efault", and the empty tag is "%".
 //
 // A name longer than 255 bytes is cut. It then ends with ~ and sixteen hexadecimal digits of the
 // tag's SHA-256. If after leaves little room, FileName cuts the beginning of after in the same way.
@@ -67,22 +66,6 @@ const minRoom = 64
 func digest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
-}
-
-// FileTag returns the tag that [FileName] encoded in a name, without the name's before and after.
-// The tag is nil for untagged intervals. FileTag reports false if FileName does not make such a
-// name, or cut it.
-func FileTag(name string) (tag []byte, ok bool) {
-	switch {
-	case name == Default:
-		return nil, true
-	case name == "%":
-		return []byte{}, true
-	case name == "" || strings.Contains(name, "~"):
-		return nil, false
-	}
-	decoded, err := url.PathUnescape(name)
-	return []byte(decoded), err == nil
 }
 
 // cut shortens an encoded name to at most size bytes. It does not split a character or a percent

@@ -52,6 +52,30 @@ func create(ctx context.Context, name string) (*file, error) {
 	return &file{bufio.NewWriter(out), fs, out, p}, nil
 }
 
+// opened is a file that is read, and its file system.
+type opened struct {
+	io.ReadCloser
+	fs filesystem.Interface
+}
+
+func openFile(ctx context.Context, name string) (opened, error) {
+	fs, err := filesystem.New(ctx, name)
+	if err != nil {
+		return opened{}, err
+	}
+	in, err := fs.OpenRead(ctx, name)
+	if err != nil {
+		fs.Close()
+	}
+	return opened{in, fs}, err
+}
+
+// Close closes both.
+func (o opened) Close() error {
+	defer o.fs.Close()
+	return o.ReadCloser.Close()
+}
+
 // split cuts a name behind its last slash.
 func split(name string) (folder, base string) {
 	n := strings.LastIndexByte(name, '/') + 1

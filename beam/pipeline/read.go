@@ -304,13 +304,8 @@ type logReader struct {
 }
 
 func (fn *readFn) open(ctx context.Context, name string, emitProblem func(string)) (*logReader, error) {
-	fs, err := filesystem.New(ctx, name)
+	file, err := openFile(ctx, name)
 	if err != nil {
-		return nil, err
-	}
-	file, err := fs.OpenRead(ctx, name)
-	if err != nil {
-		fs.Close()
 		return nil, err
 	}
 	l := &logReader{readFn: fn, found: finder{facts: facts{File: name}}, reader: hdrlog.NewReader(file, name)}
@@ -318,7 +313,6 @@ func (fn *readFn) open(ctx context.Context, name string, emitProblem func(string
 	l.close = func() {
 		l.reader.Close()
 		file.Close()
-		fs.Close()
 	}
 	l.problem = func(line int, field string, cause error) {
 		malformed.Inc(ctx, 1)

@@ -14,7 +14,6 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"hdrkit/hdrlog"
@@ -212,25 +211,17 @@ func (fn *sortFn) FinishBundle(ctx context.Context, emit func(int64, string)) er
 // part is a part of a log that is read.
 type part struct {
 	*bufio.Reader
+	io.Closer
 	name  string
 	first keyedSum // valid until next
-	close func()
 }
 
 func openPart(ctx context.Context, name string) (*part, error) {
-	fs, err := filesystem.New(ctx, name)
+	file, err := openFile(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	file, err := fs.OpenRead(ctx, name)
-	if err != nil {
-		fs.Close()
-		return nil, err
-	}
-	return &part{Reader: bufio.NewReader(file), name: name, close: func() {
-		file.Close()
-		fs.Close()
-	}}, nil
+	return &part{Reader: bufio.NewReader(file), Closer: file, name: name}, nil
 }
 
 // next moves to the next sum. It returns false at the end.
@@ -275,7 +266,7 @@ func (fn *logFn) ProcessElement(ctx context.Context, shard int64, names func(*st
 			file.abandon(ctx)
 			return err
 		}
-		defer p.close()
+		defer p.Close()
 		more, err := p.next()
 		if err != nil {
 			file.abandon(ctx)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 
 	"hdrkit/hdrlog/merge"
@@ -81,15 +80,10 @@ func (f *follower) Save() (own []byte, arrived func() bool, err error) {
 	if err := f.flush(); err != nil {
 		return nil, nil, err
 	}
-	if file, ok := f.w.(*cli.Appended); ok {
-		if s.Size, err = file.Sync(); err != nil {
-			return nil, nil, err
-		}
-	}
 	if arrived = func() bool { return true }; f.pusher != nil {
 		arrived = f.pusher.Settled()
 	}
-	own, err = json.Marshal(s)
+	own, err = cli.SaveOutput(f.w, &s.Size, &s)
 	return own, arrived, err
 }
 
@@ -103,15 +97,8 @@ func (f *follower) Saved() error {
 // Load goes on where Save was.
 func (f *follower) Load(own []byte) error {
 	var s followState
-	if own != nil {
-		if err := json.Unmarshal(own, &s); err != nil {
-			return err
-		}
-	}
-	if file, ok := f.w.(*cli.Appended); ok {
-		if err := file.CutBack(s.Size, own != nil); err != nil {
-			return err
-		}
+	if err := cli.LoadOutput(f.w, own, &s.Size, &s); err != nil {
+		return err
 	}
 	f.options.live.totals = s.Remote
 	if f.collector == nil {

@@ -60,7 +60,7 @@ func run(c *urfave.Context) error {
 		return err
 	}
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
-	options := union.Options{Relative: c.Bool("r"), IgnoreTags: c.Bool("it"), Warn: diagnostics.Warnf}
+	options := union.Options{Relative: c.Bool("r"), Warn: diagnostics.Warnf}
 	var err error
 	if options.Grid, err = cli.Millis(c, "grid"); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -125,16 +124,11 @@ type unionState struct {
 
 // Save puts the output on the disk.
 func (u *liveUnion) Save() (own []byte, arrived func() bool, err error) {
-	s := unionState{Base: u.base, Begun: u.begun}
 	if err := u.Flush(); err != nil {
 		return nil, nil, err
 	}
-	if file, ok := u.w.(*cli.Appended); ok {
-		if s.Size, err = file.Sync(); err != nil {
-			return nil, nil, err
-		}
-	}
-	own, err = json.Marshal(s)
+	s := unionState{Base: u.base, Begun: u.begun}
+	own, err = cli.SaveOutput(u.w, &s.Size, &s)
 	return own, func() bool { return true }, err
 }
 
@@ -144,16 +138,11 @@ func (u *liveUnion) Saved() error { return nil }
 // Load goes on where Save was.
 func (u *liveUnion) Load(own []byte) error {
 	var s unionState
-	if own != nil {
-		if err := json.Unmarshal(own, &s); err != nil {
-			return err
-		}
-	}
-	if file, ok := u.w.(*cli.Appended); ok {
+	err := cli.LoadOutput(u.w, own, &s.Size, &s)
+	if s.Size > 0 { // standard output begins again
 		u.base, u.begun = s.Base, s.Begun
-		return file.CutBack(s.Size, own != nil)
 	}
-	return nil // standard output begins again
+	return err
 }
 
 // Malformed counts a malformed line.

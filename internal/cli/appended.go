@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +18,7 @@ func WriteFollowed(c *cli.Context, write func(w io.Writer) error, grow func(w io
 	if toStdout(path) {
 		return WriteFile("", c.App.Writer, nil, write)
 	}
-	a, err := OpenAppended(path)
+	a, err := openAppended(path)
 	if err != nil {
 		return err
 	}
@@ -35,8 +37,8 @@ type Appended struct {
 	size int64
 }
 
-// OpenAppended opens a file. Call CutBack before the first Write.
-func OpenAppended(path string) (*Appended, error) {
+// openAppended opens a file. [LoadOutput] comes before the first Write.
+func openAppended(path string) (*Appended, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
@@ -52,8 +54,8 @@ func OpenAppended(path string) (*Appended, error) {
 	return &Appended{file: file, w: bufio.NewWriter(file), size: info.Size()}, nil
 }
 
-// CutBack drops what comes after a size. There is a state if the file was written before.
-func (a *Appended) CutBack(size int64, state bool) error {
+// cutBack drops what comes after a size. There is a state if the file was written before.
+func (a *Appended) cutBack(size int64, state bool) error {
 	switch {
 	case !state && a.size > 0:
 		return fmt.Errorf("%s is not empty, and no state says how much of it counts: remove it, or choose another file", a.file.Name())
@@ -77,12 +79,30 @@ func (a *Appended) Write(text []byte) (int, error) {
 // Flush hands on what was written.
 func (a *Appended) Flush() error { return a.w.Flush() }
 
-// Sync puts what was written on the disk, and returns the size of the file.
-func (a *Appended) Sync() (int64, error) {
-	if err := a.w.Flush(); err != nil {
-		return 0, err
+// SaveOutput returns the state of a [live.Saver] as JSON. If w is an [Appended], it puts what was
+// written on the disk first, and the size of the file in the state.
+func SaveOutput(w io.Writer, size *int64, state any) (own []byte, err error) {
+	if a, ok := w.(*Appended); ok {
+		if err := errors.Join(a.w.Flush(), a.file.Sync()); err != nil {
+			return nil, err
+		}
+		*size = a.size
 	}
-	return a.size, a.file.Sync()
+	return json.Marshal(state)
+}
+
+// LoadOutput reads what SaveOutput returned, nil if there is none yet. If w is an [Appended], it
+// drops what comes after the size in the state.
+func LoadOutput(w io.Writer, own []byte, size *int64, state any) error {
+	if own != nil {
+		if err := json.Unmarshal(own, state); err != nil {
+			return err
+		}
+	}
+	if a, ok := w.(*Appended); ok {
+		return a.cutBack(*size, own != nil)
+	}
+	return nil
 }
 
 // Close flushes and closes the file.

@@ -175,21 +175,11 @@ func (s *sheet) facetLegend(part *Picture) (entries []entry) {
 	if s.what.Marks == page.Curves {
 		groups, lines = groupsOfCurves(part.Curves), []string{""}
 	}
-	styles := s.colours.stylesFor(groups, len(lines))
-	if len(groups) > 1 && s.what.Marks != page.Cells {
-		for i, group := range groups {
-			entries = append(entries, entry{label: group, style: styles.of(i, 0)})
-		}
+	labels := groups
+	if len(groups) == 1 || s.what.Marks == page.Cells {
+		labels = nil
 	}
-	if len(lines) > 1 {
-		for n, line := range lines {
-			st := styles.of(0, n)
-			if len(groups) > 1 {
-				st.colour = s.faint
-			}
-			entries = append(entries, entry{label: shortName(line), style: st})
-		}
-	}
+	entries = s.legend(labels, s.colours.stylesFor(groups, len(lines)), lines)
 	if len(s.Limits) > 0 {
 		s.scale = axis.ScaleFor(s.what.Unit, s.Limits[0].Value)
 		entries = append(entries, s.limitEntry(s.Limits))

@@ -19,7 +19,13 @@ func (s *sheet) overTime() {
 	styles := s.colours.stylesFor(groups, len(lines))
 	endings := s.lineEndings(styles, len(lines))
 	if !s.Facets && len(endings) == 0 {
-		s.drawLegend(s.lineLegend(styles, shown, lines))
+		var labels []string
+		if len(shown) > 1 || len(shown) == 1 && shown[0].Label != "" {
+			for _, series := range shown {
+				labels = append(labels, named(series.Label))
+			}
+		}
+		s.drawLegend(s.legend(labels, styles, lines))
 	}
 	s.reserveMarks()
 	s.measureArea()
@@ -73,20 +79,15 @@ func (s *sheet) shows(line string) bool {
 	return slices.ContainsFunc(linesOf(s.Series), func(l Line) bool { return l.Name == line })
 }
 
-// lineLegend returns an entry for each series, and one for each measure if there are several.
-func (s *sheet) lineLegend(styles *stylist, shown []Series, lines []string) (entries []entry) {
-	if len(shown) > 1 || len(shown) == 1 && shown[0].Label != "" {
-		for i, series := range shown {
-			entries = append(entries, entry{label: named(series.Label), style: styles.of(i, 0)})
-			if len(shown) == 1 && len(lines) > 1 {
-				entries[0].plain = true
-			}
-		}
+// legend returns an entry for each label of series, and one for each measure if there are several.
+func (s *sheet) legend(labels []string, styles *stylist, lines []string) (entries []entry) {
+	for i, label := range labels {
+		entries = append(entries, entry{label: label, style: styles.of(i, 0), plain: len(labels) == 1 && len(lines) > 1})
 	}
 	if len(lines) > 1 {
 		for n, line := range lines {
 			st := styles.of(0, n)
-			if len(shown) > 1 {
+			if len(labels) > 1 {
 				st.colour = s.faint
 			}
 			entries = append(entries, entry{label: shortName(line), style: st})

@@ -73,10 +73,7 @@ func (u *union) decode(_ int, v scan.Visit, i *interval) error {
 
 // tag returns the tag that an interval has in the result.
 func (u *union) tag(i *hdrlog.Interval) []byte {
-	if u.options.IgnoreTags {
-		return nil
-	}
-	return hdrlog.StandardTag(i.Tag)
+	return hdrlog.StandardTag(u.scan.By.Row("", i.Tag)) // rows that add up all tags are the same in all inputs
 }
 
 // place returns when an interval starts and ends on the time line of the result, and when its log

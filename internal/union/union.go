@@ -32,8 +32,6 @@ type Options struct {
 	// Grid is the size of the windows in milliseconds: see package merge. If it is 0, intervals are
 	// joined by the rules of HdrLogProcessing, in windows of at least Target milliseconds.
 	Grid, Target int64
-	// IgnoreTags joins intervals of different tags.
-	IgnoreTags bool
 	// Warn, if set, takes warnings.
 	Warn func(format string, args ...any)
 	// Observe, if set, is called for each interval, in order of time, with the times of the window

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,16 @@ const testdata = "../../testdata/"
 // newScan returns a scan of inputs, which skips malformed lines.
 func newScan(inputs ...scan.Input) *scan.Scan {
 	return &scan.Scan{Inputs: inputs, Workers: 2, Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
+}
+
+// ignoringTags has a scan put all tags together.
+func ignoringTags(t testing.TB, s *scan.Scan) *scan.Scan {
+	t.Helper()
+	var err error
+	if s.By, err = tags.ParseBy("all"); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // file returns the input in a file.
@@ -169,11 +180,13 @@ func splitLog(t *testing.T, path string) []scan.Input {
 	var inputs []scan.Input
 	for _, e := range entries {
 		name := strings.TrimSuffix(e.Name(), "."+strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".zst"))
-		tag, ok := tags.FileTag(name)
-		if !ok {
-			t.Fatalf("%s names no tag", e.Name())
+		tag := "" // untagged, or the empty tag
+		if name != tags.Default && name != "%" {
+			if tag, err = url.PathUnescape(name); err != nil {
+				t.Fatalf("%s names no tag", e.Name())
+			}
 		}
-		inputs = append(inputs, file(t, filepath.Join(folder, e.Name()), string(tag)))
+		inputs = append(inputs, file(t, filepath.Join(folder, e.Name()), tag))
 	}
 	return inputs
 }
@@ -498,7 +511,7 @@ func TestTimes(t *testing.T) {
 // TestErrors runs into what cannot be joined.
 func TestErrors(t *testing.T) {
 	double := testdata + "logs/double.hdr"
-	_, err := union.Write(io.Discard, newScan(file(t, double, "")), union.Options{IgnoreTags: true})
+	_, err := union.Write(io.Discard, ignoringTags(t, newScan(file(t, double, ""))), union.Options{})
 	if want := "integers at " + double + ":7, doubles at " + double + ":6"; !errors.Is(err, histogram.ErrKind) || !strings.Contains(err.Error(), want) {
 		t.Errorf("doubles and integers together: %v", err)
 	}
@@ -554,11 +567,14 @@ func TestJobs(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		inputs = append(inputs, file(t, fmt.Sprintf("%slogs/node%d.hdr", testdata, n), ""))
 	}
-	for _, o := range []union.Options{{}, {Grid: 10000}, {Grid: 3_600_000}, {Target: 60000}, {Relative: true}, {IgnoreTags: true, Grid: 60000}} {
+	for _, o := range []union.Options{{}, {Grid: 10000}, {Grid: 3_600_000}, {Target: 60000}, {Relative: true}, {Grid: 60000}} {
 		var want string
 		for _, workers := range []int{1, 2, 3, 8} {
 			s := newScan(inputs...)
 			s.Workers = workers
+			if o.Grid == 60000 {
+				s = ignoringTags(t, s)
+			}
 			var b bytes.Buffer
 			if _, err := union.Write(&b, s, o); err != nil {
 				t.Fatal(err)
