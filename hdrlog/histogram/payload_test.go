@@ -817,3 +817,29 @@ func TestWrongTotal(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestBase64Sizes decodes texts of all lengths, whole and with a wrong byte, as encoding/base64
+// does.
+func TestBase64Sizes(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for size := range 300 {
+		data := make([]byte, size)
+		for n := range data {
+			data[n] = byte(r.Uint32())
+		}
+		text := base64.StdEncoding.AppendEncode(nil, data)
+		if got, err := decodeBase64(nil, text); err != nil || !bytes.Equal(got, data) {
+			t.Fatalf("%d bytes: %v", size, err)
+		}
+		if size == 0 {
+			continue
+		}
+		at := r.IntN(len(bytes.TrimRight(text, "=")))
+		text[at] = "!-_ \n\x00\xff"[r.IntN(7)]
+		if got, err := decodeBase64(nil, text); err == nil {
+			t.Fatalf("%d bytes with %q at %d: %x", size, text[at], at, got)
+		} else if want := fmt.Sprintf("byte %d of %d", at+1, len(text)); !strings.Contains(err.Error(), want) {
+			t.Fatalf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
