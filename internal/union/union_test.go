@@ -460,7 +460,7 @@ func TestOutOfOrder(t *testing.T) {
 
 // TestRunsInFile sorts a log that does not stay in memory.
 func TestRunsInFile(t *testing.T) {
-	defer union.SetRunSize(20_000, 10_000)()
+	defer union.SetRunSize(2000, 1000)()
 	random := rand.New(rand.NewPCG(1, 4))
 	for range 10 {
 		log, other := randomLog(t, random, false), randomLog(t, random, false)
@@ -471,6 +471,45 @@ func TestRunsInFile(t *testing.T) {
 		restore()
 		if got != want {
 			t.Error("runs in a file differ from runs in memory")
+		}
+	}
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
+	_, err := union.Write(io.Discard, newScan(text("log", randomLog(t, random, false))), union.Options{})
+	if want := "sorting with a temporary file"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("no room for a temporary file: %v, want %s", err, want)
+	}
+}
+
+// TestHeader checks the header of a union, and what it warns of.
+func TestHeader(t *testing.T) {
+	t.Parallel()
+	h, err := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty, err := new(histogram.Encoder).AppendBase64(nil, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := func(name, unit, tag string) scan.Input {
+		return text(name, unit+"#[BaseTime: 1468800000.0]\nTag="+tag+",0.000,1.000,5.000,"+string(empty)+"\n")
+	}
+	ns, us := "#UNITS:NANOSECONDS\n", "#UNITS:MICROSECONDS\n"
+	for _, test := range []struct {
+		inputs        []scan.Input
+		unit, warning string
+	}{
+		{[]scan.Input{log("b", ns, "A"), log("a", ns, "A")}, ns, ""},
+		{[]scan.Input{log("b", ns, "A"), log("a", "", "A")}, ns, "a does not state its unit; the result states that all values are in ns"},
+		{[]scan.Input{log("b", ns, "A"), log("a", us, "B")}, "", "the result states no unit"},
+	} {
+		warning := ""
+		warn := func(format string, args ...any) { warning += fmt.Sprintf(format, args...) }
+		got, _, _ := strings.Cut(write(t, newScan(test.inputs...), union.Options{Warn: warn}), "\"")
+		want := "#[Histogram log format version 1.3]\n#[Written by hdrkit: START and LENGTH are seconds]\n#[Union of 2 logs]\n#[Source: a]\n#[Source: b]\n" + test.unit +
+			"#[BaseTime: 1468800000.000 (seconds since epoch)]\n#[StartTime: 1468800000.000 (seconds since epoch), Mon Jul 18 00:00:00 UTC 2016]\n"
+		if got != want || test.warning == "" && warning != "" || !strings.Contains(warning, test.warning) {
+			t.Errorf("got\n%s\nand warning %q, want\n%s\nand %q", got, warning, want, test.warning)
 		}
 	}
 }
