@@ -98,7 +98,7 @@ func run(c *urfave.Context) error {
 			return serveFollowed(c, diagnostics, o, served)
 		}
 	}
-	s, err := cli.NewScan(c, diagnostics, c.StringSlice("incT"), c.StringSlice("excT"))
+	s, err := cli.NewScan(c, diagnostics)
 	if err != nil {
 		return err
 	}

@@ -50,8 +50,8 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 	if o.compare && o.kind == picture.Heatmap && o.format != picture.HTML && len(s.Inputs) != 2 {
 		return nil, cli.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
 	}
-	headers := o.units.Finder()
-	logs, distributions, err := sortInputs(s.Inputs, o.units, headers)
+	headers := o.units.Logs()
+	logs, distributions, err := sortInputs(s.Inputs, headers)
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +122,8 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 		if o.compare && len(slices.Compact(groups)) < 2 {
 			return nil, fmt.Errorf("-compare: only %s has intervals", cli.Printable(p.Windows[0].Group))
 		}
-		if same, pattern := writers.SameRequests(p.Added); same != nil && !c.Bool("q") {
-			fmt.Fprintf(c.App.ErrWriter, "hdrplot: -type %s adds up %s, which count the same requests; choose with -incT, such as -incT %s\n",
-				o.kind.Name, cli.Printable(strings.Join(same, " and ")), cli.Printable(pattern))
+		if same, pattern := writers.SameRequests(p.Added); same != nil {
+			cli.Notef(c, "-type %s adds up %s, which count the same requests; choose with -incT, such as -incT %s", o.kind.Name, strings.Join(same, " and "), pattern)
 		}
 	}
 	return p, nil
@@ -134,7 +133,7 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 type gathering struct {
 	c       *urfave.Context
 	options *options
-	headers *unit.Finder      // of all logs
+	headers *cli.Logs         // all of them
 	labels  map[string]string // of inputs, by name
 
 	collector picture.Collector
@@ -287,13 +286,11 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	one := *s
 	one.Inputs, one.Seen = logs, 0
 	one.ByTime = g.collector.Aggregate > 0 // windows are measured once they are complete
-	added := new(unit.Finder)
+	added := g.options.units.Watch(&one)
 	factors := make([]float64, len(logs))
 	for n := range logs {
-		factors[n] = g.options.units.LogFactor(g.headers, logs[n].Name)
+		factors[n] = g.headers.LogFactor(logs[n].Name)
 	}
-	one.Comment = func(input int, text []byte) error { added.Comment(logs[input].Name, text); return nil }
-	one.Kept = func(input int, row []byte) { g.options.units.Kept(added, logs[input].Name, row) }
 	var look func(scan.Visit, *histogram.Histogram, *interval)
 	var take func(scan.Visit, *interval) error
 	var also func(*interval) *merge.Sum
@@ -354,8 +351,8 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	if err := checkTags(len(g.curves) + len(result.Summaries)); err != nil {
 		return err
 	}
-	if added := result.MostInputs(); added > 1 && !g.c.Bool("q") {
-		fmt.Fprintf(g.c.App.ErrWriter, "hdrplot: adds up %d logs, tag by tag; -compare draws each by itself\n", added)
+	if added := result.MostInputs(); added > 1 {
+		cli.Notef(g.c, "adds up %d logs, tag by tag; -compare draws each by itself", added)
 	}
 	for _, span := range result.Spans {
 		if g.to = max(g.to, span.End); g.from == 0 || span.Start < g.from {
@@ -365,7 +362,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	period := result.Period("covered")
 	for _, sum := range result.Summaries {
 		group, label := label, g.label(label, sum.Tag)
-		factor, err := g.options.units.Factor(added, sum.Tag)
+		factor, err := added.Factor(sum.Tag)
 		if err != nil {
 			return err
 		}
@@ -380,7 +377,10 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 		curve.Group = group
 		sum.Factor = factor
 		if sum.Confidence != nil {
-			curve.Band = bandOf(sum, ratio)
+			curve.Band = bandOf(func(p float64) picture.Bound {
+				e := sum.Confidence.Percentiles[p]
+				return picture.Bound{Percentile: p, Low: e.Low / ratio, High: e.High / ratio, Above: float64(output.Above(sum.Counts(), p))}
+			})
 		}
 		g.believed = append(g.believed, sum)
 		g.curves = append(g.curves, curve)
@@ -420,9 +420,7 @@ func (g *gathering) marksWorst() bool {
 func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*output.Summary, start int64) error {
 	moments, err := parts.Worst(g.options.mostWorst(), sla.Factors(summaries, g.options.by))
 	if errors.As(err, new(*ledger.LimitError)) {
-		if !g.c.Bool("q") {
-			fmt.Fprintf(g.c.App.ErrWriter, "hdrplot: marks no worst moments: %v\n", err)
-		}
+		cli.Notef(g.c, "marks no worst moments: %v", err)
 		return nil
 	}
 	for _, m := range moments {
@@ -453,32 +451,16 @@ const mostBands = 24
 
 var bandPercentiles = []float64{5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 93, 95, 97, 98, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.98, 99.99, 99.995, 99.999}
 
-// bandOf returns the band of a curve, up to the first percentile without an interval.
-func bandOf(s *output.Summary, ratio float64) (band []picture.Bound) {
+// bandOf returns a band of the intervals that at returns, up to the first percentile without one.
+func bandOf(at func(p float64) picture.Bound) (band []picture.Bound) {
 	for _, p := range bandPercentiles {
-		e := s.Confidence.Percentiles[p]
-		if math.IsNaN(e.Low) || math.IsNaN(e.High) {
-			if p < 50 {
-				continue
-			}
-			break
+		bound := at(p)
+		switch {
+		case !math.IsNaN(bound.Low) && !math.IsNaN(bound.High):
+			band = append(band, bound)
+		case p >= 50:
+			return band
 		}
-		band = append(band, picture.Bound{Percentile: p, Low: e.Low / ratio, High: e.High / ratio, Above: float64(output.Above(s.Counts(), p))})
-	}
-	return band
-}
-
-// bandOfChange is the same for the ratio of two curves, the smaller of which has so many values.
-func bandOfChange(change *output.Change, count int64) (band []picture.Bound) {
-	for _, p := range bandPercentiles {
-		c := change.Percentiles[p]
-		if math.IsNaN(c.Low) {
-			if p < 50 {
-				continue
-			}
-			break
-		}
-		band = append(band, picture.Bound{Percentile: p, Low: c.Low, High: c.High, Above: float64(count) * (1 - p/100)})
 	}
 	return band
 }
@@ -589,7 +571,10 @@ func (g *gathering) ratios() (*picture.Picture, error) {
 			ratio := picture.RatioOf(tag(c), c, b)
 			if max(n, m) < len(g.believed) && g.believed[n].Confidence != nil && g.believed[m].Confidence != nil {
 				change := output.NewChange(g.believed[m], g.believed[n])
-				ratio.Band = bandOfChange(change, min(b.Count, c.Count))
+				ratio.Band = bandOf(func(p float64) picture.Bound {
+					e := change.Percentiles[p]
+					return picture.Bound{Percentile: p, Low: e.Low, High: e.High, Above: float64(min(b.Count, c.Count)) * (1 - p/100)}
+				})
 				p.Headline = append(p.Headline, strings.TrimPrefix(tag(c)+": "+headline(change), ": "))
 			}
 			p.Curves = append(p.Curves, ratio)
@@ -633,7 +618,7 @@ func (o *options) setLimits(scale unit.Scale) error {
 
 // sortInputs separates logs and percentile distributions by how they begin.
 // It finds out the units of logs.
-func sortInputs(inputs []scan.Input, units *cli.Units, headers *unit.Finder) (logs, distributions []scan.Input, err error) {
+func sortInputs(inputs []scan.Input, headers *cli.Logs) (logs, distributions []scan.Input, err error) {
 	for _, input := range inputs {
 		file, err := input.Open()
 		if err != nil {
@@ -651,7 +636,7 @@ func sortInputs(inputs []scan.Input, units *cli.Units, headers *unit.Finder) (lo
 			distributions = append(distributions, input)
 		} else {
 			logs = append(logs, input)
-			units.Header(headers, input.Name, text)
+			headers.Header(input.Name, text)
 		}
 	}
 	return logs, distributions, nil

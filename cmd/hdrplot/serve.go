@@ -22,7 +22,6 @@ import (
 	"hdrkit/internal/port"
 	"hdrkit/internal/prom"
 	"hdrkit/internal/serve"
-	"hdrkit/internal/unit"
 	"hdrkit/tags"
 )
 
@@ -82,13 +81,13 @@ func servePicture(c *urfave.Context, s *site, p *picture.Picture) error {
 
 // A follower shows logs while they are written. It is a [live.Sink].
 type follower struct {
-	diagnostics *cli.Diagnostics
-	options     *options
-	site        *site
-	size        int64 // of the windows, in milliseconds
-	title       string
-	logs        *unit.Finder
-	collector   *prom.Collector
+	*cli.Diagnostics
+	*cli.Logs
+	options   *options
+	site      *site
+	size      int64 // of the windows, in milliseconds
+	title     string
+	collector *prom.Collector
 
 	mu       sync.Mutex // inputs fall silent when no window comes
 	merger   *live.Merger
@@ -124,7 +123,7 @@ const (
 // serveFollowed serves the page of logs while they are written.
 func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, s *site) error {
 	f := &follower{
-		diagnostics: diagnostics, options: o, site: s, logs: o.units.Finder(), collector: prom.NewCollector(prom.Options{}), silent: map[string]bool{}, size: cmp.Or(o.aggregate, defaultWindow),
+		Diagnostics: diagnostics, Logs: o.units.Logs(), options: o, site: s, collector: prom.NewCollector(prom.Options{}), silent: map[string]bool{}, size: cmp.Or(o.aggregate, defaultWindow),
 		title: cmp.Or(o.picture.Title, strings.Join(slices.Concat(c.StringSlice("if"), c.Args().Slice()), " "), "hdrplot"),
 	}
 	f.page = picture.Live{Type: o.kind, Dress: f.dress, Collector: picture.Collector{
@@ -284,14 +283,6 @@ func (f *follower) with(u *page.Update) *page.Update {
 	return u
 }
 
-// Comment reads a comment for the unit of the log.
-func (f *follower) Comment(log string, text []byte) error {
-	return f.options.units.Comment(f.logs, log, text)
-}
-
-// Kept says that a log has an interval with a tag.
-func (f *follower) Kept(log string, tag []byte) { f.options.units.Kept(f.logs, log, tag) }
-
 // Window takes what a tag has in a window.
 func (f *follower) Window(m *merge.Merged) error {
 	f.collector.Complete(m.Window.End)
@@ -303,7 +294,7 @@ func (f *follower) Window(m *merge.Merged) error {
 		}
 		f.page.Collector.Ratio, f.scaled = f.options.ratio, true
 	}
-	factor, err := f.options.units.Factor(f.logs, m.Tag)
+	factor, err := f.Factor(m.Tag)
 	if err != nil {
 		return err
 	}
@@ -318,19 +309,10 @@ func (f *follower) Window(m *merge.Merged) error {
 		err = f.page.Add(label, int64(math.Round(m.LogStart*1000)), &f.interval)
 	}
 	if err != nil {
-		return f.diagnostics.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(m.Tag), err))
+		return f.SkipWindow(m.Tag, err)
 	}
 	return nil
 }
 
 // Late takes an interval that came after its window: one more row.
 func (f *follower) Late(m *merge.Merged) error { return f.Window(m) }
-
-// Malformed counts a malformed line.
-func (f *follower) Malformed(_ error, text string) error { return f.diagnostics.Skip(text) }
-
-// Unread counts a log that was not read.
-func (f *follower) Unread(text string) { f.diagnostics.Unread(text) }
-
-// Notice prints a message.
-func (f *follower) Notice(text string) { f.diagnostics.Warnf("%s", text) }

@@ -152,8 +152,5 @@ func (f *follower) flush() error {
 	if err := f.log.Flush(); err != nil {
 		return err
 	}
-	if buffered, ok := f.w.(interface{ Flush() error }); ok {
-		return buffered.Flush()
-	}
-	return nil
+	return cli.Flush(f.w)
 }

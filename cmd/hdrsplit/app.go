@@ -62,7 +62,7 @@ func run(c *urfave.Context) (failure error) {
 		return err
 	}
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
-	s, err := cli.NewScan(c, diagnostics, c.StringSlice("incT"), c.StringSlice("excT"))
+	s, err := cli.NewScan(c, diagnostics)
 	if err != nil {
 		return err
 	}

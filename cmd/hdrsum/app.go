@@ -113,7 +113,7 @@ func run(c *urfave.Context) error {
 	if o.live.follow {
 		return runFollow(c, diagnostics, o, &g)
 	}
-	s, err := cli.NewScan(c, diagnostics, c.StringSlice("incT"), c.StringSlice("excT"))
+	s, err := cli.NewScan(c, diagnostics)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,6 @@ import (
 	"hdrkit/internal/push"
 	"hdrkit/internal/series"
 	"hdrkit/output"
-	"hdrkit/tags"
 )
 
 // credentials is the environment variable with the Authorization field of pushes. A command line
@@ -217,8 +216,8 @@ func closePusher(p *push.Pusher, d *cli.Diagnostics) error {
 // runFollow shows logs while they are written.
 func runFollow(c *urfave.Context, d *cli.Diagnostics, o *options, g *gates) error {
 	d.Follow()
-	o.logs = o.units.Finder()
-	f := &follower{c: c, diagnostics: d, options: o, gates: g}
+	o.logs = o.units.Logs()
+	f := &follower{Diagnostics: d, Logs: o.logs, c: c, options: o, gates: g}
 	var err error
 	if f.port, err = cli.Listen(c, "listen"); err != nil {
 		return err
@@ -231,11 +230,12 @@ func runFollow(c *urfave.Context, d *cli.Diagnostics, o *options, g *gates) erro
 
 // A follower shows what is merged: as rows, as a table, and to Prometheus. It is a [live.Sink].
 type follower struct {
-	c           *urfave.Context
-	diagnostics *cli.Diagnostics
-	options     *options
-	gates       *gates
-	port        *port.Port // nil without -listen
+	*cli.Diagnostics
+	*cli.Logs
+	c       *urfave.Context
+	options *options
+	gates   *gates
+	port    *port.Port // nil without -listen
 
 	w         io.Writer
 	rows      *series.Live
@@ -252,7 +252,7 @@ func (f *follower) run(w io.Writer) error {
 	f.w = w
 	var out output.RowWriter
 	if f.options.live.push != nil {
-		f.pusher, out = f.options.newPusher(func(text string) { f.diagnostics.Warnf("%s", text) })
+		f.pusher, out = f.options.newPusher(f.Notice)
 		defer f.pusher.GiveUp()
 	} else if f.options.format.rows != nil {
 		out = f.options.rowWriter(func() (output.RowWriter, error) { return f.options.format.rows(w, f.options) })
@@ -265,7 +265,7 @@ func (f *follower) run(w io.Writer) error {
 		f.table = table
 	}
 	if out != nil {
-		f.rows = series.NewLive(&f.options.series, newRowSink(f.c, f.diagnostics, f.options, out).row)
+		f.rows = series.NewLive(&f.options.series, newRowSink(f.c, f.Diagnostics, f.options, out).row)
 	}
 	if f.port != nil {
 		f.collector = prom.NewCollector(f.options.promOptions())
@@ -276,7 +276,7 @@ func (f *follower) run(w io.Writer) error {
 		}
 	}})
 	if f.pusher != nil && errors.Is(err, push.ErrGivenUp) {
-		return closePusher(f.pusher, f.diagnostics)
+		return closePusher(f.pusher, f.Diagnostics)
 	}
 	if err == errExceeded && f.pusher != nil { // what is recorded is sent all the same
 		time.AfterFunc(lastPush, f.pusher.GiveUp)
@@ -295,15 +295,15 @@ func (f *follower) run(w io.Writer) error {
 		}
 	}
 	if f.pusher != nil {
-		if err := closePusher(f.pusher, f.diagnostics); err != nil {
+		if err := closePusher(f.pusher, f.Diagnostics); err != nil {
 			return err
 		}
 	}
 	if !some {
-		f.diagnostics.Close()
+		f.Diagnostics.Close()
 		return errors.New("no intervals in the input")
 	}
-	return cmp.Or(exceeded, f.diagnostics.Close())
+	return cmp.Or(exceeded, f.Diagnostics.Close())
 }
 
 // endTable shows the last state of the table. Verdicts go to standard error if there are rows.
@@ -313,16 +313,8 @@ func (f *follower) endTable(rows bool) error {
 		w = f.c.App.ErrWriter
 	}
 	exceeded := f.table.end(w)
-	return cmp.Or(f.flush(), exceeded) // an error would drop what is in a buffer
+	return cmp.Or(cli.Flush(f.w), exceeded) // an error would drop what is in a buffer
 }
-
-// Comment reads a comment for the unit of the log.
-func (f *follower) Comment(log string, text []byte) error {
-	return f.options.units.Comment(f.options.logs, log, text)
-}
-
-// Kept says that a log has an interval with a tag.
-func (f *follower) Kept(log string, tag []byte) { f.options.units.Kept(f.options.logs, log, tag) }
 
 // serve begins to answer scrapes.
 func (f *follower) serve(m *live.Merger) (end func()) {
@@ -352,7 +344,7 @@ func (f *follower) Interval(m *merge.Merged, relative, length float64) error {
 // Late shows an interval that came after its window.
 func (f *follower) Late(m *merge.Merged) error {
 	if f.rows == nil {
-		f.diagnostics.LeftOut(1)
+		f.LeftOut(1)
 	}
 	return f.show(m, true)
 }
@@ -367,7 +359,7 @@ func (f *follower) show(m *merge.Merged, late bool) error {
 	}
 	var impossible *merge.SumError
 	if errors.As(err, &impossible) {
-		return f.diagnostics.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(m.Tag), err))
+		return f.SkipWindow(m.Tag, err)
 	}
 	return err
 }
@@ -419,22 +411,5 @@ func (f *follower) Flush() error {
 	if f.table != nil {
 		exceeded = f.table.look(f.w)
 	}
-	return cmp.Or(f.flush(), exceeded)
+	return cmp.Or(cli.Flush(f.w), exceeded)
 }
-
-// flush writes what is in a buffer.
-func (f *follower) flush() error {
-	if buffered, ok := f.w.(interface{ Flush() error }); ok {
-		return buffered.Flush()
-	}
-	return nil
-}
-
-// Malformed counts a malformed line.
-func (f *follower) Malformed(_ error, text string) error { return f.diagnostics.Skip(text) }
-
-// Unread counts a log that was not read.
-func (f *follower) Unread(text string) { f.diagnostics.Unread(text) }
-
-// Notice prints a message.
-func (f *follower) Notice(text string) { f.diagnostics.Warnf("%s", text) }

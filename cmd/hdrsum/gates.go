@@ -14,7 +14,6 @@ import (
 	"hdrkit/internal/scan"
 	"hdrkit/internal/sla"
 	"hdrkit/internal/summary"
-	"hdrkit/internal/unit"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -36,7 +35,7 @@ var undecidedModes = []string{"pass", "fail"}
 // is a run.
 type collected struct {
 	*summary.Result
-	logs *unit.Finder
+	logs *cli.Logs
 	runs []*summary.Result
 }
 
@@ -123,10 +122,7 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options, option str
 	var also func(r *seen) *merge.Sum
 	if option != "" {
 		look, take = nil, nil
-	} else if g.watch = sla.NewWatch(g.limits, o.series.Window, o.format.breaches && !g.runs, o.memory); g.watch != nil {
-		g.watch.Scale = func() (unit.Scale, error) { return o.units.Scale(sla.HasUnit(g.limits)) }
-		g.watch.Factor = func(row []byte) (float64, error) { return o.units.Factor(o.logs, row) }
-		g.watch.AllTags = o.by.All()
+	} else if g.watch = o.newWatch(g.limits, o.format.breaches && !g.runs); g.watch != nil {
 		g.watch.Late = func(at scan.Place, why error) { d.LeaveOut(at.Name, at.Line, why) }
 		s.ByTime = true
 		also = func(r *seen) *merge.Sum { r.sum.Reset(); return &r.sum }

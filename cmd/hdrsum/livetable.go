@@ -14,7 +14,6 @@ import (
 	"hdrkit/internal/ledger"
 	"hdrkit/internal/sla"
 	"hdrkit/internal/summary"
-	"hdrkit/internal/unit"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -57,11 +56,7 @@ func newLiveTable(o *options, g *gates) (*liveTable, error) {
 		options: o, limits: g.limits, draws: o.drawsTable(o.c), abort: o.c.Bool("abort"), colour: cli.Colour(os.Stdout), tags: make(map[string]*liveTag),
 		account: o.memory.Open("tags", "choose some with -incT, or add them up with -it"), planned: length / o.series.Window,
 	}
-	if t.watch = sla.NewWatch(g.limits, o.series.Window, false, o.memory); t.watch != nil {
-		t.watch.Scale = func() (unit.Scale, error) { return o.units.Scale(sla.HasUnit(g.limits)) }
-		t.watch.AllTags = o.by.All()
-		t.watch.Factor = func(row []byte) (float64, error) { return o.units.Factor(o.logs, row) }
-	}
+	t.watch = o.newWatch(g.limits, false)
 	return t, nil
 }
 

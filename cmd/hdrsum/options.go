@@ -25,7 +25,7 @@ type options struct {
 	format *format
 	mode   string // of the period
 	units  *cli.Units
-	logs   *unit.Finder // of the logs that are shown
+	logs   *cli.Logs    // of the logs that are shown
 	scale  output.Scale // known when the logs have been read, see setScale
 	series series.Options
 	// percentiles are for all formats that print values at percentiles.
@@ -231,15 +231,25 @@ func (o *options) setPrinted(s unit.Scale) {
 	}
 }
 
+// newWatch returns what checks limits of windows, nil if there are none.
+func (o *options) newWatch(limits []sla.Limit, breaches bool) *sla.Watch {
+	w := sla.NewWatch(limits, o.series.Window, breaches, o.memory)
+	if w != nil {
+		w.Scale = func() (unit.Scale, error) { return o.units.Scale(sla.HasUnit(limits)) }
+		w.Factor, w.AllTags = o.logs.Factor, o.by.All()
+	}
+	return w
+}
+
 // scaleOf returns how to print the values of a tag, once setScale was called.
 func (o *options) scaleOf(tag []byte) (output.Scale, error) {
-	factor, err := o.units.Factor(o.logs, tag)
+	factor, err := o.logs.Factor(tag)
 	return o.scale.By(factor), err
 }
 
-// summed is summaries, and what knows the units of their logs.
+// summed is summaries and their logs.
 type summed struct {
-	logs      *unit.Finder
+	logs      *cli.Logs
 	summaries []*output.Summary
 }
 
@@ -258,7 +268,7 @@ func (o *options) fitScale(limits []sla.Limit, all ...summed) (unit.Scale, error
 	var medians []float64
 	for _, group := range all {
 		for _, s := range group.summaries {
-			if s.Factor, err = o.units.Factor(group.logs, s.Tag); err != nil {
+			if s.Factor, err = group.logs.Factor(s.Tag); err != nil {
 				return scale, err
 			}
 			if h := s.Counts(); h.TotalCount() > 0 {

@@ -77,7 +77,7 @@ func (f *follower) Save() (own []byte, arrived func() bool, err error) {
 			return nil, nil, err
 		}
 	}
-	if err := f.flush(); err != nil {
+	if err := cli.Flush(f.w); err != nil {
 		return nil, nil, err
 	}
 	if arrived = func() bool { return true }; f.pusher != nil {

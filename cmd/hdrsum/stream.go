@@ -22,9 +22,7 @@ func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) 
 	// On a terminal the rows are progress enough.
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q") || cli.Terminal(c.App.Writer))
 	err := cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
-		if buffered, ok := w.(interface{ Flush() error }); ok {
-			s.BatchDone = buffered.Flush
-		}
+		s.BatchDone = func() error { return cli.Flush(w) }
 		return writeRows(c, s, d, o, o.rowWriter(func() (output.RowWriter, error) { return o.format.rows(w, o) }))
 	})
 	stop()
@@ -33,7 +31,7 @@ func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) 
 
 // pushRows sends the rows to a receiver.
 func pushRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
-	pusher, out := o.newPusher(func(text string) { d.Warnf("%s", text) })
+	pusher, out := o.newPusher(d.Notice)
 	defer pusher.GiveUp()
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
 	err := writeRows(c, s, d, o, out)
@@ -79,7 +77,7 @@ func (l *lateRows) Row(r *output.Row) (err error) {
 		}
 		l.out = out
 	}
-	if r.Factor, err = l.options.units.Factor(l.options.logs, r.Tag); err != nil {
+	if r.Factor, err = l.options.logs.Factor(r.Tag); err != nil {
 		return err
 	}
 	return l.out.Row(r)

@@ -89,7 +89,7 @@ func run(c *urfave.Context) error {
 				seconds(start), seconds(end), seconds(windowStart), seconds(windowEnd))
 		}
 	}
-	s, err := cli.NewScan(c, diagnostics, c.StringSlice("incT"), c.StringSlice("excT"))
+	s, err := cli.NewScan(c, diagnostics)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"hdrkit/internal/prom"
 	"hdrkit/internal/union"
 	"hdrkit/internal/unit"
-	"hdrkit/tags"
 )
 
 // runFollow joins logs while they are written.
@@ -35,7 +34,7 @@ func runFollow(c *urfave.Context, d *cli.Diagnostics, grid int64) error {
 	}
 	some := false
 	follow := func(w io.Writer) (err error) {
-		out := &liveUnion{w: w, log: hdrlog.NewWriter(w), diagnostics: d, collector: collector}
+		out := &liveUnion{w: w, log: hdrlog.NewWriter(w), Diagnostics: d, collector: collector}
 		some, err = cli.Follow(c, grid, out, hooks)
 		return err
 	}
@@ -52,14 +51,14 @@ func runFollow(c *urfave.Context, d *cli.Diagnostics, grid int64) error {
 
 // liveUnion writes what is merged as a log.
 type liveUnion struct {
-	w           io.Writer
-	log         *hdrlog.Writer
-	diagnostics *cli.Diagnostics
-	collector   *prom.Collector
-	base        int64 // milliseconds since the epoch
-	begun       bool
-	units       unit.Finder
-	fields      []byte
+	*cli.Diagnostics
+	w         io.Writer
+	log       *hdrlog.Writer
+	collector *prom.Collector
+	base      int64 // milliseconds since the epoch
+	begun     bool
+	units     unit.Finder
+	fields    []byte
 }
 
 // Comment reads a comment of a log for its unit.
@@ -92,11 +91,11 @@ func (u *liveUnion) Window(m *merge.Merged) error {
 	}
 	tag := hdrlog.StandardTag(m.Tag)
 	if err := hdrlog.CheckTag(tag); err != nil {
-		return u.diagnostics.Skip(err.Error())
+		return u.Skip(err.Error())
 	}
 	fields, err := m.AppendFields(u.fields[:0], u.base)
 	if err != nil {
-		return u.diagnostics.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(m.Tag), err))
+		return u.SkipWindow(m.Tag, err)
 	}
 	u.fields = fields
 	return u.log.Fields(tag, fields)
@@ -110,10 +109,7 @@ func (u *liveUnion) Flush() error {
 	if err := u.log.Flush(); err != nil {
 		return err
 	}
-	if buffered, ok := u.w.(interface{ Flush() error }); ok {
-		return buffered.Flush()
-	}
-	return nil
+	return cli.Flush(u.w)
 }
 
 // A unionState is what a state file has of the output.
@@ -144,12 +140,3 @@ func (u *liveUnion) Load(own []byte) error {
 	}
 	return err
 }
-
-// Malformed counts a malformed line.
-func (u *liveUnion) Malformed(_ error, text string) error { return u.diagnostics.Skip(text) }
-
-// Unread counts a log that was not read.
-func (u *liveUnion) Unread(text string) { u.diagnostics.Unread(text) }
-
-// Notice prints a message.
-func (u *liveUnion) Notice(text string) { u.diagnostics.Warnf("%s", text) }

@@ -196,6 +196,17 @@ func (d *Diagnostics) Unread(text string) {
 	d.print(text)
 }
 
+// Malformed counts a malformed line of a log that is followed, as Skip does.
+func (d *Diagnostics) Malformed(_ error, text string) error { return d.Skip(text) }
+
+// SkipWindow counts a window of a tag whose intervals do not add up.
+func (d *Diagnostics) SkipWindow(tag []byte, why error) error {
+	return d.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(tag), why))
+}
+
+// Notice prints another message.
+func (d *Diagnostics) Notice(text string) { d.Warnf("%s", text) }
+
 // Warnf prints another message.
 func (d *Diagnostics) Warnf(format string, args ...any) {
 	d.mu.Lock()
@@ -269,6 +280,18 @@ func (d *Diagnostics) Close() error {
 		return Status(Skipped)
 	}
 	return nil
+}
+
+// say prints a message of a command.
+func say(c *cli.Context, format string, args ...any) {
+	message(c.App.ErrWriter, c.App.Name, fmt.Sprintf(format, args...))
+}
+
+// Notef prints a message, unless -q is given.
+func Notef(c *cli.Context, format string, args ...any) {
+	if !c.Bool("q") {
+		say(c, format, args...)
+	}
 }
 
 // Verbosef prints a line that -v asks for.

@@ -168,9 +168,9 @@ const maxJobs = 1024
 func Given(c *cli.Context, name string) bool { return slices.Contains(c.LocalFlagNames(), name) }
 
 // NewScan returns the scan that the options of [InputFlags], [RangeFlags], [OmissionFlag] and
-// [RunFlags] ask for, of the tags that include and exclude choose.
-func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string) (*scan.Scan, error) {
-	selection, err := selection(c, include, exclude)
+// [RunFlags] ask for, of the tags that those of [TagFlags] choose.
+func NewScan(c *cli.Context, diagnostics *Diagnostics) (*scan.Scan, error) {
+	selection, err := selection(c)
 	if err != nil {
 		return nil, err
 	}
@@ -203,9 +203,9 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics, include, exclude []string
 	return s, findTimes(c, s)
 }
 
-// selection returns the intervals that the options of [RangeFlags] and the tags choose. It checks
+// selection returns the intervals that the options of [RangeFlags] and [TagFlags] choose. It checks
 // -co, too.
-func selection(c *cli.Context, include, exclude []string) (scan.Selection, error) {
+func selection(c *cli.Context) (scan.Selection, error) {
 	span, err := timeRange(c)
 	if err != nil {
 		return scan.Selection{}, err
@@ -213,7 +213,7 @@ func selection(c *cli.Context, include, exclude []string) (scan.Selection, error
 	if expected := c.Float64("co"); Given(c, "co") && !(expected > 0 && !math.IsInf(expected, 1)) {
 		return scan.Selection{}, Usagef("-co %v: the expected interval must be a positive number", expected)
 	}
-	filter, err := tags.NewFilter(include, exclude)
+	filter, err := tags.NewFilter(c.StringSlice("incT"), c.StringSlice("excT"))
 	if err != nil {
 		hint := ""
 		if strings.Contains(err.Error(), "missing argument to repetition") {

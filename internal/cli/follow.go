@@ -77,7 +77,7 @@ type FollowHooks struct {
 // signal comes or the time of -for is over. It reports whether the logs had any intervals, or were
 // not read to their end.
 func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some bool, err error) {
-	selection, err := selection(c, c.StringSlice("incT"), c.StringSlice("excT"))
+	selection, err := selection(c)
 	if err != nil {
 		return false, err
 	}
@@ -222,7 +222,7 @@ func addFollowed(c *cli.Context, f *follow.Follower, tags *followedTags) error {
 			return true
 		}
 		if f.AddMatching(s.folder, matches, name) == 0 {
-			message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("-if '%s' matches no new file in %s yet; waiting for one", s.text, s.folder))
+			say(c, "-if '%s' matches no new file in %s yet; waiting for one", s.text, s.folder)
 		}
 	}
 	return nil

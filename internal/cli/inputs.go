@@ -218,7 +218,7 @@ func inputsOf(c *cli.Context, options ...string) ([]scan.Input, error) {
 	}
 	inputs, copies := rotate.Copies(inputs)
 	for _, copied := range copies {
-		message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("%s is a copy of %s: it counts once", copied.Name, copied.Of))
+		say(c, "%s is a copy of %s: it counts once", copied.Name, copied.Of)
 	}
 	// hdrsplit has no such option, since its parts are the intervals of a log as they are.
 	if flagNamed(c.App.Flags, "untagged") != nil && !c.Bool("untagged") {
@@ -267,8 +267,8 @@ func (s *source) logs(c *cli.Context) (logs []scan.Input, err error) {
 		}
 		logs = append(logs, log)
 	}
-	if len(matched) > 1 && !c.Bool("q") {
-		message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("-%s '%s' matches %d files: %s", s.option, s.text, len(matched), list(matched)))
+	if len(matched) > 1 {
+		Notef(c, "-%s '%s' matches %d files: %s", s.option, s.text, len(matched), list(matched))
 	}
 	return logs, nil
 }

@@ -92,12 +92,10 @@ func compressed(file File) func(w io.Writer) error {
 
 // Wrote prints which files a command has written, whose names it chose, unless -q is given.
 func Wrote(c *cli.Context, paths []string) {
-	switch {
-	case c.Bool("q"):
-	case len(paths) == 1:
-		message(c.App.ErrWriter, c.App.Name, "wrote "+paths[0])
-	default:
-		message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("wrote %d files: %s", len(paths), list(paths)))
+	if len(paths) == 1 {
+		Notef(c, "wrote %s", paths[0])
+	} else {
+		Notef(c, "wrote %d files: %s", len(paths), list(paths))
 	}
 }
 

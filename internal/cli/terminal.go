@@ -62,8 +62,11 @@ func (v *visible) Write(text []byte) (int, error) {
 }
 
 // Flush writes the lines that w holds.
-func (v *visible) Flush() error {
-	if buffered, ok := v.w.(interface{ Flush() error }); ok {
+func (v *visible) Flush() error { return Flush(v.w) }
+
+// Flush writes what a writer holds, if it holds anything.
+func Flush(w io.Writer) error {
+	if buffered, ok := w.(interface{ Flush() error }); ok {
 		return buffered.Flush()
 	}
 	return nil

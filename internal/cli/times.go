@@ -73,8 +73,8 @@ func fromNow(c *cli.Context, r *scan.Range, size int64) {
 	}
 	r.From.Seconds = float64(at) / 1000
 	if implied {
-		message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("leaving out intervals that start before %s; -from start sends them too, and -state FILE continues after a restart",
-			time.UnixMilli(at).Format(time.TimeOnly)))
+		say(c, "leaving out intervals that start before %s; -from start sends them too, and -state FILE continues after a restart",
+			time.UnixMilli(at).Format(time.TimeOnly))
 	}
 }
 
@@ -101,7 +101,7 @@ func FindSteady(c *cli.Context, s *scan.Scan) error {
 	if !w.Steady {
 		return fmt.Errorf("-s steady: there is no steady part that begins in the first half of %d windows, so the run is too short or drifts", w.All)
 	}
-	message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("steady from %vs: %d of %d windows left out", math.Round(float64(max(w.End-w.Start, 0))/100)/10, w.Windows, w.All))
+	say(c, "steady from %vs: %d of %d windows left out", math.Round(float64(max(w.End-w.Start, 0))/100)/10, w.Windows, w.All)
 	s.Selection.Range.From = &scan.Bound{Seconds: float64(w.End) / 1000, Origin: scan.Epoch}
 	if w.Windows == 0 {
 		s.Selection.Range.From = nil
@@ -165,7 +165,7 @@ func findTimes(c *cli.Context, s *scan.Scan) error {
 			s.Inputs[n].Start, s.Inputs[n].End = &logs[first].Start, end
 		}
 		if mode == "" {
-			message(c.App.ErrWriter, c.App.Name, fmt.Sprintf("%s follow each other as parts of one log: -s and -e count from the start of the first one and the end of the last one; -times each lets them count in each log", list(names)))
+			say(c, "%s follow each other as parts of one log: -s and -e count from the start of the first one and the end of the last one; -times each lets them count in each log", list(names))
 		}
 	}
 	return nil

@@ -27,9 +27,9 @@ func UnitFlags() []cli.Flag {
 type Units struct {
 	Options unit.Options
 	c       *cli.Context
-	finders []*unit.Finder
-	in      unit.Unit // what values that were printed were taken to be in
-	assumed bool      // that nothing states it
+	finders []*unit.Finder // of all [Logs]
+	in      unit.Unit      // what values that were printed were taken to be in
+	assumed bool           // that nothing states it
 	said    map[string]bool
 }
 
@@ -55,28 +55,35 @@ func NewUnits(c *cli.Context) (*Units, error) {
 	return u, nil
 }
 
-// Finder returns a finder for logs that add up, tag by tag, but not with those of other finders.
-func (u *Units) Finder() *unit.Finder {
-	f := new(unit.Finder)
-	u.finders = append(u.finders, f)
-	return f
+// Logs are logs that add up, tag by tag, but not with others.
+type Logs struct {
+	*Units
+	finder unit.Finder
 }
 
-// Watch has the comments and tags of a scan read for their units.
-func (u *Units) Watch(s *scan.Scan) *unit.Finder {
-	f := u.Finder()
-	s.Comment = func(input int, text []byte) error { return u.Comment(f, s.Inputs[input].Name, text) }
-	s.Kept = func(input int, row []byte) { u.Kept(f, s.Inputs[input].Name, row) }
-	return f
+// Logs returns logs, none so far.
+func (u *Units) Logs() *Logs {
+	l := &Logs{Units: u}
+	u.finders = append(u.finders, &l.finder)
+	return l
+}
+
+// Watch returns the logs of a scan, and has their comments and tags read for their units.
+func (u *Units) Watch(s *scan.Scan) *Logs {
+	l := u.Logs()
+	s.Comment = func(input int, text []byte) error { return l.Comment(s.Inputs[input].Name, text) }
+	s.Kept = func(input int, row []byte) { l.Kept(s.Inputs[input].Name, row) }
+	return l
 }
 
 // Kept says that a log has an interval in a row.
-func (u *Units) Kept(f *unit.Finder, log string, row []byte) { f.Uses(row, log) }
+func (l *Logs) Kept(log string, row []byte) { l.finder.Uses(row, log) }
 
 // Comment reads a comment of a log for its unit. It returns an error if values may have been
 // printed that were taken to be in another unit.
-func (u *Units) Comment(f *unit.Finder, log string, text []byte) error {
-	found, late := f.Comment(log, text)
+func (l *Logs) Comment(log string, text []byte) error {
+	u := l.Units
+	found, late := l.finder.Comment(log, text)
 	if u.Options.In != (unit.Unit{}) || found == (unit.Unit{}) || !u.assumed && !late || u.in == (unit.Unit{}) || found == u.in {
 		return nil
 	}
@@ -88,14 +95,14 @@ func unclear(err error) error { return fmt.Errorf("%w: -in says which is right f
 
 // Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may
 // be compressed.
-func (u *Units) Header(f *unit.Finder, log string, begin []byte) {
-	f.Add(log)
+func (l *Logs) Header(log string, begin []byte) {
+	l.finder.Add(log)
 	reader := hdrlog.NewReader(bytes.NewReader(begin), log)
 	defer reader.Close()
 	for reader.Scan() {
 		switch record := reader.Record(); record.Kind {
 		case hdrlog.Comment:
-			f.Comment(log, record.Text)
+			l.finder.Comment(log, record.Text)
 		case hdrlog.IntervalRecord:
 			return
 		}
@@ -111,7 +118,7 @@ func (u *Units) PrintedRatio() float64 {
 }
 
 // Scale returns how to print values, by the comments read so far: of the tags whose unit has the
-// factor 1, see [Units.Factor]. If the unit must be known and is not, it is assumed to be
+// factor 1, see [Logs.Factor]. If the unit must be known and is not, it is assumed to be
 // nanoseconds. Messages say once what is assumed and converted. Logs of different units that have
 // the same tag do not add up, which is an error.
 func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
@@ -151,35 +158,30 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 
 // Say prints a message once.
 func (u *Units) Say(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !u.said[format] {
+	if !u.said[format] {
 		u.said[format] = true
-		message(u.c.App.ErrWriter, u.c.App.Name, text)
+		say(u.c, format, args...)
 	}
 }
 
 // Factor returns what one unit of a row's values is in the unit that [Units.Scale] takes them to be
 // in. An error says that the values of the row do not add up.
-func (u *Units) Factor(f *unit.Finder, row []byte) (float64, error) {
-	if u.Options.In != (unit.Unit{}) {
+func (l *Logs) Factor(row []byte) (float64, error) {
+	if l.Options.In != (unit.Unit{}) {
 		return 1, nil
 	}
-	own, err := f.Of(row)
+	own, err := l.finder.Of(row)
 	if err != nil {
 		return 0, unclear(err)
 	}
-	return u.factor(own), nil
+	return l.factor(own), nil
 }
 
 // LogFactor is Factor for the values of a log.
-func (u *Units) LogFactor(f *unit.Finder, log string) float64 {
-	if u.Options.In != (unit.Unit{}) {
-		return 1
-	}
-	return u.factor(f.OfLog(log))
-}
+func (l *Logs) LogFactor(log string) float64 { return l.factor(l.finder.OfLog(log)) }
 
 func (u *Units) factor(own unit.Unit) float64 {
-	if u.Options.Ratio != 0 || own == (unit.Unit{}) || u.in == (unit.Unit{}) {
+	if u.Options.In != (unit.Unit{}) || u.Options.Ratio != 0 || own == (unit.Unit{}) || u.in == (unit.Unit{}) {
 		return 1
 	}
 	return u.in.Per(own)

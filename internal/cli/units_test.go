@@ -14,20 +14,20 @@ func TestUnitsLater(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		f := u.Finder()
+		logs := u.Logs()
 		for _, log := range []struct {
 			tag, comment string
 			factor       float64
 		}{{"a", "#UNITS:us", 1}, {"b", "#UNITS:ns", 1e-3}, {"c", "#UNITS:ms", 1e3}} {
-			if err := u.Comment(f, log.tag+".hdr", []byte(log.comment)); err != nil {
+			if err := logs.Comment(log.tag+".hdr", []byte(log.comment)); err != nil {
 				t.Error(err)
 			}
-			u.Kept(f, log.tag+".hdr", []byte(log.tag))
+			logs.Kept(log.tag+".hdr", []byte(log.tag))
 			scale, err := u.Scale(false)
 			if err != nil || scale.Ratio != 1 || scale.Name != "us" {
 				t.Errorf("%s: %+v, %v", log.tag, scale, err)
 			}
-			if factor, err := u.Factor(f, []byte(log.tag)); factor != log.factor || err != nil {
+			if factor, err := logs.Factor([]byte(log.tag)); factor != log.factor || err != nil {
 				t.Errorf("%s: %v, %v", log.tag, factor, err)
 			}
 		}
