@@ -470,3 +470,22 @@ func TestSteadyFrom(t *testing.T) {
 		}
 	}
 }
+
+// TestAnyOrder asks a run for each figure first. It is the one that a run tells that was asked
+// before.
+func TestAnyOrder(t *testing.T) {
+	values := steadyRun(rand.New(rand.NewPCG(1, 9)), 120, 50, 1)
+	asked := newRun(t, values)
+	for name, figure := range map[string]func(r *Run) Estimate{
+		"p99":   func(r *Run) Estimate { return r.Percentile(99, 95) },
+		"mean":  func(r *Run) Estimate { return r.Mean(95) },
+		"rate":  func(r *Run) Estimate { return r.Rate(95) },
+		"above": func(r *Run) Estimate { return r.Above(100, 95) },
+	} {
+		figure(asked)
+		first, second := figure(newRun(t, values)), figure(asked)
+		if first.Value != second.Value || first.Low != second.Low || first.High != second.High || math.IsNaN(first.Low) {
+			t.Errorf("%s: %+v, then %+v", name, first, second)
+		}
+	}
+}

@@ -152,6 +152,27 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestHeader checks the whole head of a log, and that rows with and without tags go apart.
+func TestHeader(t *testing.T) {
+	rec := recording{size: 1000, options: Options{Unit: unit.Millisecond}}
+	log := rec.record(t, []byte("time,value,tag\n1700000000.25,1,\n1700000000.5,1,a b\n1700000001.5,1,\"a,b\"\n"))
+	want := "#[Histogram log format version 1.3]\n#[Written by hdrkit: START and LENGTH are seconds]\n" +
+		"#[BaseTime: 1700000000.000 (seconds since epoch)]\n#[StartTime: 1700000000.000 (seconds since epoch), Tue Nov 14 22:13:20 UTC 2023]\n" +
+		"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
+	if !strings.HasPrefix(log, want) || strings.Count(log, "#") != 4 {
+		t.Errorf("got\n%s\nwant\n%s", log, want)
+	}
+	rec.options.Tags = []string{"tag"}
+	log = rec.record(t, []byte("time,value,tag\n1700000000.25,1,\n1700000000.5,1,a b\n1700000001.5,1,\"a,b\"\n"))
+	var got []string
+	for line := range strings.Lines(strings.TrimPrefix(log, want)) {
+		got = append(got, line[:strings.LastIndexByte(line, ',')])
+	}
+	if want := []string{"0.000,1.000,1.000", "Tag=a_b,0.000,1.000,1.000", "Tag=a_b,1.000,1.000,1.000"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestFailed records failed requests in three ways.
 func TestFailed(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(folder(), "jmeter.jtl"))

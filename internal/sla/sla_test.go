@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/unit"
 	"hdrkit/output"
@@ -326,5 +328,65 @@ func TestShort(t *testing.T) {
 		if got := short(test.value, test.bound); got != test.want {
 			t.Errorf("%v: %s, want %s", test.value, got, test.want)
 		}
+	}
+}
+
+// TestInterval checks limits of a figure that has an interval: the whole of it has to keep a limit.
+func TestInterval(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	for _, test := range []struct {
+		low, high float64
+		limit     string
+		want      string
+	}{
+		{8, 12, "p50<=12", holds},
+		{8, 12, "p50<=11.9", undecided + ", the interval [8, 12] includes the bound"},
+		{8, 12, "p50<=8", undecided + ", the interval [8, 12] includes the bound"},
+		{8, 12, "p50<=7.9", fails},
+		{nan, 12, "p50<=12", holds},
+		{nan, 12, "p50<=11", undecided + ", the interval [-, 12] includes the bound"},
+		{8, nan, "p50<=12", undecided + ", the interval [8, -] includes the bound"},
+		{8, nan, "p50<=7", fails},
+		{8, 12, "p50>=8", holds},
+		{8, 12, "p50>=12", undecided + ", the interval [8, 12] includes the bound"},
+		{8, 12, "p50>=12.1", fails},
+		{nan, nan, "p50<=10", holds + ", too short for an interval"},
+		{nan, nan, "p50<=9", fails + ", too short for an interval"},
+		{8, 12, "max<=10", holds + ", the max has no interval"},
+	} {
+		limits, err := Parse(test.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := summaryOf("", 10, 10)
+		s.Confidence = &output.Confidence{Percentiles: map[float64]confidence.Estimate{50: {Value: 10, Low: test.low, High: test.high}}}
+		d := Document(Judge(limits, []*output.Summary{s}, nil, nil, unit.Scale{Ratio: 1}))[0]
+		got := d.Verdict
+		if d.Note != "" {
+			got += ", " + d.Note
+		}
+		if (d.Holds == nil) != (d.Verdict == undecided) {
+			t.Errorf("%s of [%v, %v]: %+v", test.limit, test.low, test.high, d)
+		}
+		if got != test.want || *d.Value != 10 || d.Missing != "" || d.Baseline != nil {
+			t.Errorf("%s of [%v, %v] is %s, want %s: %+v", test.limit, test.low, test.high, got, test.want, d)
+		}
+	}
+}
+
+// TestDocument checks what a limit in JSON has beside its verdict.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	limits, err := Parse("a:max<=+10%,b:max<=10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := Document(Judge(limits, []*output.Summary{summaryOf("a", 10)}, []*output.Summary{summaryOf("a", 10)}, nil, unit.Scale{Ratio: 1}))
+	if d := all[0]; !*d.Holds || *d.Value != 10 || *d.Bound != 11 || *d.Baseline != 10 || d.Missing != "" {
+		t.Errorf("%+v", d)
+	}
+	if d := all[1]; *d.Holds || d.Value != nil || d.Bound != nil || d.Missing != "no intervals with this tag" {
+		t.Errorf("%+v", d)
 	}
 }
