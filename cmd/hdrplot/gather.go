@@ -138,6 +138,7 @@ type gathering struct {
 
 	collector picture.Collector
 	total     *picture.Collector // of all series of a report
+	nodes     *picture.Collector // of each log, whatever makes a line
 	failed    error              // of the collector
 	curves    []picture.Curve
 	believed  []*output.Summary // of curves that have a confidence, by index
@@ -170,33 +171,34 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	case o.kind.Chart.Marks == page.Cells:
 		k.WindowBytes = heatBytes
 	}
-	if len(k.Measures) == 0 || o.aggregate > 0 {
-		g.makeTotal()
-		return nil
-	}
+	// A strip compares logs that were written side by side.
+	strip := len(logs) > 1 && !o.compare && o.format != picture.HTML && (o.kind == picture.Timeline || o.kind == picture.Report)
+	chosen := len(k.Measures) == 0 || o.aggregate > 0
 	// Logs that were written side by side give one line only when their intervals are merged.
-	together := len(logs) > 1 && !o.compare && !o.by.Inputs() || o.by.AddsTags() || o.kind == picture.Report
-	narrow := !o.given["agg"] && o.format != picture.HTML && k.Moving == 0
-	if !together && !narrow {
-		return nil
+	together := !chosen && (len(logs) > 1 && !o.compare && !o.by.Inputs() || o.by.AddsTags() || o.kind == picture.Report)
+	narrow := !chosen && !o.given["agg"] && o.format != picture.HTML && k.Moving == 0
+	var found survey
+	if together || narrow || strip {
+		var err error
+		if found, err = g.survey(s, logs); err != nil {
+			return err
+		}
+		g.tags = found.tags
 	}
-	found, err := g.survey(s, logs)
-	g.tags = found.tags
 	if together {
 		k.Aggregate = found.length
 	}
+	wide := int64(axis.Window(float64(max(found.to-found.from, 0))/1000, mostPoints) * 1000)
 	if narrow && found.points > mostPoints {
-		k.Aggregate = max(k.Aggregate, int64(axis.Window(float64(found.to-found.from)/1000, mostPoints)*1000))
+		k.Aggregate = max(k.Aggregate, wide)
 	}
-	g.makeTotal()
-	return err
-}
-
-// makeTotal makes the collector of what a report shows of all series together.
-func (g *gathering) makeTotal() {
-	if k := &g.collector; g.options.kind == picture.Report {
+	if strip {
+		g.nodes = &picture.Collector{Measures: picture.Timeline.Measures([]float64{99}), Ratio: k.Ratio, Aggregate: max(k.Aggregate, found.length, wide)}
+	}
+	if o.kind == picture.Report {
 		g.total = &picture.Collector{Measures: picture.ReportMeasures(), Ratio: k.Ratio, Aggregate: k.Aggregate}
 	}
+	return nil
 }
 
 // mostPoints is about the number of windows of a picture over time, if nobody chose their length.
@@ -285,7 +287,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	}
 	one := *s
 	one.Inputs, one.Seen = logs, 0
-	one.ByTime = g.collector.Aggregate > 0 // windows are measured once they are complete
+	one.ByTime = g.collector.Aggregate > 0 || g.nodes != nil // windows are measured once they are complete
 	added := g.options.units.Watch(&one)
 	factors := make([]float64, len(logs))
 	for n := range logs {
@@ -295,7 +297,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	var take func(scan.Visit, *interval) error
 	var also func(*interval) *merge.Sum
 	start := math.Inf(1)
-	if g.overTime() && g.collector.InSteps() {
+	if g.overTime() && (g.collector.InSteps() || g.nodes != nil) {
 		also = func(i *interval) *merge.Sum { return i.Sum() }
 	}
 	if verbose := g.c.Bool("v"); verbose || g.overTime() {
@@ -318,6 +320,9 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 				g.failed = g.collector.Add(label, g.label(label, v.Row), &i.Interval)
 				if g.total != nil && g.failed == nil {
 					g.failed = g.total.Add("", "", &i.Interval)
+				}
+				if g.nodes != nil && g.failed == nil {
+					g.failed = g.nodes.Add("", g.labels[v.Name], &i.Interval)
 				}
 			}
 			return checkTags(g.collector.Len())
@@ -545,6 +550,13 @@ func (g *gathering) picture(logs bool) (p *picture.Picture, err error) {
 				return nil, err
 			}
 			p.Total = total.Series[0]
+		}
+		if g.nodes != nil {
+			nodes, err := g.nodes.Picture(g.options.kind, origin, nil)
+			if err != nil {
+				return nil, err
+			}
+			p.Nodes, p.NodeWindow = nodes.Series, nodes.Aggregate
 		}
 	}
 	p.Curves, p.Summary = g.curves, g.summaries

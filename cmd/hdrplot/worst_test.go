@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,8 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/cli"
 	"hdrkit/internal/loggen"
+	"hdrkit/internal/picture"
 	"hdrkit/internal/picture/axis"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/summary"
@@ -136,4 +143,92 @@ func writeScenario(t *testing.T, name string) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// TestNodes: a picture of several logs compares the 99th percentiles of each log in windows,
+// whatever makes a line. The test reads the logs by itself.
+func TestNodes(t *testing.T) {
+	t.Parallel()
+	s := loggen.ScenarioNamed("slow node")
+	dir := t.TempDir()
+	var paths []string
+	for node := range s.Nodes {
+		paths = append(paths, filepath.Join(dir, fmt.Sprintf("node%d.hdr", node)))
+		var log bytes.Buffer
+		if err := errors.Join(s.Write(&log, node), os.WriteFile(paths[node], log.Bytes(), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range []string{"", "-agg 20", "-by input", "-by input,tag -agg 0", "-type report", "-compare", "-type throughput", "-of x.html"} {
+		var p *picture.Picture
+		app := app()
+		app.Action = func(c *urfave.Context) error {
+			o, err := parseOptions(c)
+			if err != nil {
+				return err
+			}
+			all, err := cli.NewScan(c, cli.NewDiagnostics(io.Discard, "", false))
+			if err == nil {
+				p, err = gather(c, all, o)
+			}
+			return err
+		}
+		if status := cli.Run(context.Background(), app, append(append(strings.Fields("-q -e 59 "+args), "--"), paths...)); status != 0 {
+			t.Fatalf("%s: exit status %d", args, status)
+		}
+		if args == "-compare" || args == "-type throughput" || args == "-of x.html" {
+			if len(p.Nodes) > 0 {
+				t.Errorf("%s: logs beside one another", args)
+			}
+			continue
+		}
+		if len(p.Nodes) != s.Nodes {
+			t.Fatalf("%s: %d logs", args, len(p.Nodes))
+		}
+		for node, series := range p.Nodes {
+			want := windowsOf(t, paths[node], p.NodeWindow)
+			points := series.Lines[0].Points
+			if series.Label != fmt.Sprint("node", node) || len(points) != len(want) || int64(len(points)) != 60_000/p.NodeWindow {
+				t.Fatalf("%s: %q has %d points, want %d", args, series.Label, len(points), len(want))
+			}
+			for _, point := range points {
+				if point.Value != want[point.Start] {
+					t.Errorf("%s: %s at %v: %v, want %v", args, series.Label, point.Start, point.Value, want[point.Start])
+				}
+			}
+		}
+	}
+}
+
+// windowsOf returns the 99th percentiles of windows of the first minute of a log, by when
+// they start.
+func windowsOf(t *testing.T, path string, window int64) map[float64]float64 {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	sums := map[int64]*histogram.Histogram{}
+	r := hdrlog.NewReader(file, path)
+	for r.Scan() {
+		rec := r.Record()
+		if rec.Kind != hdrlog.IntervalRecord || rec.Interval.StartMillis() >= loggen.ScenarioStart+60_000 {
+			continue
+		}
+		h, err := rec.Interval.Histogram()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := (rec.Interval.StartMillis() - loggen.ScenarioStart) / window; sums[at] == nil {
+			sums[at] = h.Clone()
+		} else if err := sums[at].Add(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := map[float64]float64{}
+	for at, sum := range sums {
+		all[float64(at*window)] = float64(sum.ValueAtPercentile(99))
+	}
+	return all
 }

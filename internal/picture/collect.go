@@ -199,9 +199,10 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 		if err := c.addStep(g, i); err != nil {
 			return err
 		}
-	}
-	for n, v := range i.values {
-		g.add(n, Point{float64(i.window.Start), float64(i.window.Start + i.window.length()), v})
+	} else {
+		for n, v := range i.values {
+			g.add(n, Point{float64(i.window.Start), float64(i.window.Start + i.window.length()), v})
+		}
 	}
 	if c.WindowBytes == 0 {
 		return nil

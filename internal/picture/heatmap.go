@@ -242,7 +242,7 @@ func (s *sheet) heatmap() {
 		if s.before != nil {
 			break
 		}
-		endings = append(endings, ending{0, shortName(AtPercentile(percentile).Name), style{colour: s.colours.text, dashes: dashes[2-2*i]}})
+		endings = append(endings, ending{label: shortName(AtPercentile(percentile).Name), style: style{colour: s.colours.text, dashes: dashes[2-2*i]}})
 	}
 	s.reserveEndings(endings, s.Limits)
 

@@ -140,14 +140,17 @@ func shorten(style text.Style, str string, width vg.Length) string {
 // mostLetters is more than any picture has room for in a line.
 const mostLetters = 4096
 
-// fitting returns the title of an axis, such as "maximum of each interval (ms)", or without the
-// words from "of" on if it is wider than width.
+// fitting returns the title of an axis, such as "maximum of each interval (ms)". If it is wider
+// than width, it lacks the words from "of" on, and "per second" is "/s".
 func fitting(style text.Style, title string, width vg.Length) string {
 	if begin, rest, found := strings.Cut(title, " of "); found && textWidth(style, title) > width {
 		title = begin
 		if i := strings.LastIndex(rest, " ("); i >= 0 {
 			title += rest[i:]
 		}
+	}
+	if textWidth(style, title) > width {
+		title = strings.Replace(title, " per second", "/s", 1)
 	}
 	return shorten(style, title, width)
 }

@@ -44,6 +44,7 @@ type ending struct {
 	value float64
 	label string
 	style style
+	short string // the label where there is no room for it, if it is not empty
 }
 
 // leader is the length of the line that leads to an ending's label.
@@ -56,7 +57,7 @@ func (s *sheet) withLimits(endings []ending, limits []Limit) []ending {
 	}
 	endings = slices.Clone(endings)
 	for _, l := range limits {
-		endings = append(endings, ending{l.Value, "SLA: " + s.limitLabel(l), s.limitStyle()})
+		endings = append(endings, ending{l.Value, "SLA: " + s.limitLabel(l), s.limitStyle(), "SLA"})
 	}
 	return endings
 }
@@ -106,7 +107,11 @@ func (s *sheet) drawEndings(c draw.Canvas, y func(float64) vg.Length, endings []
 	for i, e := range endings {
 		x, from := c.Max.X, min(max(y(e.value), c.Min.Y), c.Max.Y)
 		s.stroke(s.area, e.style, 1.3*pixel, []vg.Point{{X: x, Y: from}, {X: x + 6*pixel, Y: from}, {X: x + leader - 8*pixel, Y: places[i]}, {X: x + leader - 2*pixel, Y: places[i]}})
-		s.area.FillText(style, vg.Point{X: x + leader + 2*pixel, Y: places[i]}, shorten(style, e.label, s.endings-leader-4*pixel))
+		room := s.endings - leader - 4*pixel
+		if e.short != "" && textWidth(style, e.label) > room {
+			e.label = e.short
+		}
+		s.area.FillText(style, vg.Point{X: x + leader + 2*pixel, Y: places[i]}, shorten(style, e.label, room))
 	}
 }
 

@@ -28,6 +28,7 @@ func (s *sheet) overTime() {
 		s.drawLegend(s.legend(labels, styles, lines))
 	}
 	s.reserveMarks()
+	st := s.reserveStrip()
 	s.measureArea()
 
 	from, to, any := s.timeAxis(s.whole.Series)
@@ -48,8 +49,14 @@ func (s *sheet) overTime() {
 	}
 	s.valueAxis(values)
 	s.reserveEndings(endings, s.Limits)
+	if st != nil {
+		more := max(min(st.width()+8*pixel, s.area.Size().X/6)-s.endings, 0)
+		s.endings, s.area.Max.X = s.endings+more, s.area.Max.X-more
+	}
 
+	var left, right vg.Length
 	s.chart(func(c draw.Canvas, x, y func(float64) vg.Length) {
+		left, right = c.Min.X, c.Max.X
 		if !any || !recorded {
 			s.message(c, s.what.Empty)
 			return
@@ -72,6 +79,9 @@ func (s *sheet) overTime() {
 			s.labelHighest(c, x(top.middle()), y(top.Value), s.highestText(line, top.Value))
 		}
 	})
+	if st != nil {
+		s.drawStrip(st, left, right, s.area.Max.X+s.endings, from, to)
+	}
 }
 
 // shows reports whether the chart has lines of a name.
@@ -114,7 +124,7 @@ func (s *sheet) lineEndings(styles *stylist, measures int) (endings []ending) {
 			}
 			for _, p := range slices.Backward(line.Points) {
 				if !math.IsNaN(p.Value) {
-					endings = append(endings, ending{p.Value, label, styles.of(i, n)})
+					endings = append(endings, ending{value: p.Value, label: label, style: styles.of(i, n)})
 					break
 				}
 			}

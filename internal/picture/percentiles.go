@@ -193,7 +193,7 @@ func (s *sheet) curveEndings(styles *stylist) (endings []ending) {
 		if curve.Label != "" || len(s.Curves) > 1 {
 			values = named(curve.Label) + ", " + values
 		}
-		endings = append(endings, ending{curve.max(), values, styles.of(i, 0)})
+		endings = append(endings, ending{value: curve.max(), label: values, style: styles.of(i, 0)})
 	}
 	return endings
 }

@@ -237,6 +237,19 @@ func makePictures(t testing.TB) map[string]*Picture {
 		return "", start, length, values
 	}).Series[0]
 	add("report", report, func(p *Picture) { p.Height, p.Sources, p.Limits = 900, []string{"steady.hdr"}, []Limit{{99, 15e6}} })
+	strip := func(p *Picture) {
+		for i := range 3 {
+			node := Series{Label: fmt.Sprintf("machine-%d.example.com", i), Lines: []Line{{Name: "99%"}}}
+			for n := range 12 {
+				node.Lines[0].Points = append(node.Lines[0].Points, Point{float64(5000 * n), float64(5000*n + 5000), 1e6 + 4e5*float64(i*n)})
+			}
+			p.Nodes = append(p.Nodes, node)
+		}
+		p.NodeWindow, p.Height = 5000, 900
+	}
+	add("strip", collect(t, Timeline, timeline(100, 99), 180, steady), strip)
+	withStrip := *report
+	add("report-strip", &withStrip, strip)
 	add("many-percentiles", collect(t, Percentiles, &Collector{}, 150*20, many), nil)
 	return all
 }

@@ -26,6 +26,7 @@ func ReportMeasures() []Measure {
 // report draws the charts of a report. Those over time have the same axis.
 func (s *sheet) report() {
 	const labels, apart = 175 * pixel, 10 * pixel
+	st := s.reserveStrip()
 	area := s.area
 	size := area.Size()
 	middle := area.Min.X + size.X*0.6
@@ -60,6 +61,11 @@ func (s *sheet) report() {
 	draw(Throughput, 0.24, false, func(p *Picture) { p.Series, p.Limits, p.Low, p.High, p.LogValues = rates, nil, 0, 0, false })
 	draw(Timeline, 0.38, false, func(p *Picture) { p.Series = []Series{{Lines: lines[:len(lines)-1]}} })
 	draw(Heatmap, 0.38, true, func(p *Picture) { p.Series = nil })
+
+	if from, to, ok := timeRange([]Series{s.Total}); ok && st != nil {
+		from, to = roomy(from, to, s.Absolute)
+		s.drawStrip(st, left, right, middle, from, to)
+	}
 
 	curves := *s.Picture
 	curves.Type = Percentiles
