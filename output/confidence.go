@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -73,21 +74,13 @@ type PercentileChange struct {
 func NewChange(before, after *Summary) *Change {
 	c := &Change{Percentiles: make(map[float64]*PercentileChange), Runs: [2]int{1, 1}}
 	a, b := before.Confidence, after.Confidence
-	units := after.factor() / before.factor()
+	units := cmp.Or(after.Factor, 1) / cmp.Or(before.Factor, 1)
 	for p, e := range a.Percentiles {
 		c.Percentiles[p] = &PercentileChange{Comparison: confidence.Compare(e, b.Percentiles[p].Times(units), a.Level), Least: math.NaN()}
 	}
 	c.Mean = confidence.Compare(a.Mean, b.Mean.Times(units), a.Level)
 	c.Rate = confidence.Compare(a.Rate, b.Rate, a.Level)
 	return c
-}
-
-// factor returns the factor of a summary.
-func (s *Summary) factor() float64 {
-	if s.Factor == 0 {
-		return 1
-	}
-	return s.Factor
 }
 
 // NewRunsChange compares several runs with several others, by the figures of each. The pair is what
@@ -104,7 +97,7 @@ func NewRunsChange(pair Pair, before, after []*Summary, percentiles []float64, l
 		}
 		return confidence.CompareRuns(a, b, level)
 	}
-	units := pair.After.factor() / pair.Before.factor()
+	units := cmp.Or(pair.After.Factor, 1) / cmp.Or(pair.Before.Factor, 1)
 	for _, p := range percentiles {
 		change := new(PercentileChange)
 		change.Comparison, change.Least = compare(func(s *Summary) float64 {

@@ -3,6 +3,7 @@ package output
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -41,7 +42,7 @@ type Document struct {
 	// Limits has one element for each limit and tag. It is missing if there are no limits.
 	Limits []DocumentLimit `json:"limits,omitempty"`
 	// Breaches are the times at which limits did not hold. It is missing without limits.
-	Breaches *[]documentBreach `json:"breaches,omitempty"`
+	Breaches *[]Breach `json:"breaches,omitempty"`
 	// Moments are the worst ones, the worst first. It is missing if nobody asked.
 	Moments *[]documentMoment `json:"worst,omitempty"`
 	// Shares has one element for each tag of each log. It is missing if nobody asked.
@@ -385,8 +386,5 @@ func finite(v float64) *float64 {
 
 // rfc3339 returns a time in a zone; nil is UTC.
 func rfc3339(ms int64, zone *time.Location) string {
-	if zone == nil {
-		zone = time.UTC
-	}
-	return time.UnixMilli(ms).In(zone).Format("2006-01-02T15:04:05.000Z07:00")
+	return time.UnixMilli(ms).In(cmp.Or(zone, time.UTC)).Format("2006-01-02T15:04:05.000Z07:00")
 }

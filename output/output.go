@@ -8,6 +8,7 @@
 package output
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -99,12 +100,7 @@ type Scale struct {
 	Unit string
 }
 
-func (s Scale) ratio() float64 {
-	if s.Ratio == 0 {
-		return 1
-	}
-	return s.Ratio
-}
+func (s Scale) ratio() float64 { return cmp.Or(s.Ratio, 1) }
 
 // of returns a value in printed units.
 func (s Scale) of(v float64) float64 { return unit.Divide(v, s.ratio()) }

@@ -49,32 +49,21 @@ type Shares struct {
 
 // A Breach is a time at which a limit did not hold.
 type Breach struct {
-	Limit, Tag string
-	Start, End int64 // milliseconds since the epoch
+	Limit string `json:"limit"`
+	Tag   string `json:"tag"`
+	// Start and End are milliseconds since the epoch.
+	Start int64 `json:"startMs"`
+	End   int64 `json:"endMs"`
 	// Worst is the worst figure of an interval or window in Unit, and Count the number of values
 	// beyond the limit, 0 for a rate.
-	Worst float64
-	Unit  string
-	Count int64
-}
-
-// A documentBreach is a [Breach] as JSON.
-type documentBreach struct {
-	Limit   string  `json:"limit"`
-	Tag     string  `json:"tag"`
-	StartMs int64   `json:"startMs"`
-	EndMs   int64   `json:"endMs"`
-	Worst   float64 `json:"worst"`
-	Unit    string  `json:"unit,omitempty"`
-	Count   int64   `json:"count"`
+	Worst float64 `json:"worst"`
+	Unit  string  `json:"unit,omitempty"`
+	Count int64   `json:"count"`
 }
 
 // Broken adds breaches to the document.
 func (d *Document) Broken(breaches []Breach) {
-	all := []documentBreach{}
-	for _, b := range breaches {
-		all = append(all, documentBreach{b.Limit, b.Tag, b.Start, b.End, b.Worst, b.Unit, b.Count})
-	}
+	all := append([]Breach{}, breaches...) // never null
 	d.Breaches = &all
 }
 

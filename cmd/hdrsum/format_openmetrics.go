@@ -47,7 +47,7 @@ var openMetricsFormat = format{
 		at: remoteWrite, header: prom.RemoteHeader, encode: prom.Snappy, native: true,
 		rows: func(p *push.Pusher, o *options) (output.RowWriter, error) {
 			o.live.remote = prom.NewRemote(p, o.promOptions())
-			return &remoteRows{o.live.remote}, o.live.remote.Load(o.live.totals)
+			return o.live.remote, o.live.remote.Load(o.live.totals)
 		},
 		check: func(o *options) error {
 			switch {
@@ -71,12 +71,3 @@ func checkMetric(o *options) error {
 	}
 	return nil
 }
-
-// remoteRows writes rows by remote write.
-type remoteRows struct{ remote *prom.Remote }
-
-func (r *remoteRows) Row(row *output.Row) error {
-	return r.remote.Row(row.Tag, row.End, row.Counts, row.TotalsOnly)
-}
-
-func (r *remoteRows) Close() error { return nil }

@@ -37,9 +37,6 @@ var otlpFormat = format{
 
 var otlpName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.\-/]{0,254}$`)
 
-// otlpRows writes rows as exponential histograms.
-type otlpRows struct{ otlp *prom.OTLP }
-
 func newOTLPRows(w io.Writer, o *options, json bool) (output.RowWriter, error) {
 	options := o.promOptions()
 	if !cli.Given(o.c, "schema") {
@@ -49,11 +46,5 @@ func newOTLPRows(w io.Writer, o *options, json bool) (output.RowWriter, error) {
 	if err != nil {
 		return nil, cli.Usagef("%w", err)
 	}
-	return &otlpRows{rows}, nil
+	return rows, nil
 }
-
-func (r *otlpRows) Row(row *output.Row) error {
-	return r.otlp.Row(row.Tag, row.Start, row.End, row.Counts)
-}
-
-func (r *otlpRows) Close() error { return nil }

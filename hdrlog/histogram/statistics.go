@@ -309,7 +309,7 @@ func (h *Histogram) Percentiles(ticks int) iter.Seq[Step] {
 					level = next
 				}
 				if seen == h.total {
-					h.lastSteps(yield, h.base+begin+i, level, ticks)
+					h.lastSteps(yield, h.base+begin+i, level)
 					return
 				}
 			}
@@ -318,7 +318,7 @@ func (h *Histogram) Percentiles(ticks int) iter.Seq[Step] {
 }
 
 // lastSteps yields the step that reaches the last value, at index, and the last step, at 100%.
-func (h *Histogram) lastSteps(yield func(Step) bool, index int, level float64, ticks int) {
+func (h *Histogram) lastSteps(yield func(Step) bool, index int, level float64) {
 	high := h.layout.HighestAt(index)
 	if level < 100 && !yield(Step{high, level, h.total}) {
 		return

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -245,12 +246,7 @@ func finest(a, b histogram.Layout) histogram.Layout {
 }
 
 // unit returns what a count at 1 stands for.
-func unit(l histogram.Layout) float64 {
-	if l.Ratio == 0 {
-		return 1
-	}
-	return l.Ratio
-}
+func unit(l histogram.Layout) float64 { return cmp.Or(l.Ratio, 1) }
 
 // slots returns the number of slots that a histogram of s may take.
 func (s *Sum) slots() int { return slots(s.layout, s.highest) }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,10 +24,7 @@ func WriteFollowed(c *cli.Context, write func(w io.Writer) error, grow func(w io
 		return err
 	}
 	err = grow(a)
-	if closed := a.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return cmp.Or(err, a.Close())
 }
 
 // An Appended is a file that grows while a command runs, and in later runs: a state file says how
@@ -108,8 +106,5 @@ func LoadOutput(w io.Writer, own []byte, size *int64, state any) error {
 // Close flushes and closes the file.
 func (a *Appended) Close() error {
 	err := a.w.Flush()
-	if closed := a.file.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return cmp.Or(err, a.file.Close())
 }

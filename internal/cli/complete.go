@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -169,12 +170,7 @@ func tagsOfInputs(app *cli.App, args []string) []string {
 	}
 	// An error does not matter: the tags that were found until then are right.
 	_ = app.RunContext(context.Background(), append([]string{app.Name}, options...))
-	var all []string
-	for tag := range found {
-		all = append(all, tag)
-	}
-	slices.Sort(all)
-	return all
+	return slices.Sorted(maps.Keys(found))
 }
 
 // A bashLine is a command line as bash's completion sees it.

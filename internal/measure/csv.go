@@ -2,6 +2,7 @@ package measure
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,14 +24,10 @@ var csv = Format{
 		if !hasHeader {
 			names = nil
 		}
-		if s.Time == "" {
-			s.Time = likely(names, timeNames, "1")
-		}
-		if s.Value == "" {
-			s.Value = likely(names, valueNames, "2")
-		}
+		s.Time = cmp.Or(s.Time, likely(names, timeNames, "1"))
+		s.Value = cmp.Or(s.Value, likely(names, valueNames, "2"))
 		var line []byte
-		if names != nil {
+		if hasHeader {
 			line = firstLine(begin)
 		}
 		t, err := newTable(s, delimiter, names, len(header), line)

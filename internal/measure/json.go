@@ -2,6 +2,7 @@ package measure
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -15,15 +16,8 @@ var ndjson = Format{
 	Name:   "ndjson",
 	detect: func(begin []byte) bool { return begin[0] == '{' && isValue(firstLine(begin)) },
 	open: func(s *setup, begin []byte) (fields, error) {
-		if s.Time == "" {
-			s.Time = likelyPath(begin, timeNames)
-		}
-		if s.Value == "" {
-			s.Value = likelyPath(begin, valueNames)
-		}
-		if s.Unit.String() == "" {
-			s.Unit = unitIn(s.Value)
-		}
+		s.Time, s.Value = cmp.Or(s.Time, likelyPath(begin, timeNames)), cmp.Or(s.Value, likelyPath(begin, valueNames))
+		s.Unit = cmp.Or(s.Unit, unitIn(s.Value))
 		switch {
 		case s.Time == "":
 			return nil, usagef("no key of the first line has a usual name of a time: add -time .KEY")

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 
@@ -77,12 +78,7 @@ func (l *lines) line(from int) []byte {
 	}
 }
 
-func (l *lines) limit() int {
-	if l.most == 0 {
-		return maxRecord
-	}
-	return l.most
-}
+func (l *lines) limit() int { return cmp.Or(l.most, maxRecord) }
 
 // next returns the next record, without the end of its last line: a line, or several if open
 // reports that a record goes on after them. It returns nil at the end. A record that is too long

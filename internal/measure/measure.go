@@ -12,6 +12,7 @@ package measure
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -228,12 +229,7 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 
 // complete sets what the options leave to the format.
 func (s *setup) complete(f *Format) error {
-	if s.Time == "" {
-		s.Time = f.columns.Time
-	}
-	if s.Value == "" {
-		s.Value = f.columns.Value
-	}
+	s.Time, s.Value = cmp.Or(s.Time, f.columns.Time), cmp.Or(s.Value, f.columns.Value)
 	if s.OK == "" {
 		s.OK, s.ownOK = f.columns.OK, true
 	}
@@ -241,9 +237,7 @@ func (s *setup) complete(f *Format) error {
 		s.Tags, s.ownTags = f.columns.Tags, true
 	}
 	if s.metric = f.columns.metric; s.metric != "" {
-		if s.Metric == "" {
-			s.Metric = f.metric
-		}
+		s.Metric = cmp.Or(s.Metric, f.metric)
 		var err error
 		if s.metrics, err = regexp.Compile("^(?:" + s.Metric + ")$"); err != nil {
 			return usagef("-metric: %w", err)
@@ -253,9 +247,7 @@ func (s *setup) complete(f *Format) error {
 			s.Tags = append([]string{s.metric}, s.Tags...)
 		}
 	}
-	if s.Unit == (unit.Unit{}) {
-		s.Unit = f.unit
-	}
+	s.Unit = cmp.Or(s.Unit, f.unit)
 	return nil
 }
 

@@ -177,12 +177,7 @@ func (c *Collector) measure(w Window, seconds float64, h *histogram.Histogram, i
 // ratio returns what to divide values by.
 func (c *Collector) ratio(factor float64) float64 { return c.Ratio / cmp.Or(factor, 1) }
 
-func (c *Collector) digits() int {
-	if c.Digits == 0 {
-		return 2
-	}
-	return c.Digits
-}
+func (c *Collector) digits() int { return cmp.Or(c.Digits, 2) }
 
 // millis rounds seconds to the milliseconds that a log prints.
 func millis(seconds float64) int64 { return int64(math.Round(seconds * 1000)) }

@@ -43,10 +43,7 @@ func (p *Picture) Page() (*page.Data, error) {
 	limit := cmp.Or(p.PageSize, pageSize)
 	windows, width, columns := p.Windows, max(p.WindowMillis, 1), pageColumns
 	for {
-		d, err := p.pageOf(&page.Rows{Once: true}, windows, width, columns, math.MaxInt64)
-		if err != nil {
-			return nil, err
-		}
+		d := p.pageOf(&page.Rows{Once: true}, windows, width, columns, math.MaxInt64)
 		size := d.Rows.Size()
 		if size <= limit || width > d.To-d.From && columns < 100 {
 			return d, nil
@@ -54,6 +51,7 @@ func (p *Picture) Page() (*page.Data, error) {
 		columns = max(columns/2, 50)
 		for before := countWindows(windows); countWindows(windows)*size > before*limit && width <= d.To-d.From; {
 			width = wider(width)
+			var err error
 			if windows, err = p.widened(windows, width); err != nil {
 				return nil, err
 			}
@@ -81,7 +79,7 @@ func (p *Picture) widened(all []WindowSeries, width int64) (merged []WindowSerie
 
 // pageOf returns the data of a page with rows, which are empty: with windows of a width, and lines
 // thinned to columns up to where those that are recent begin.
-func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, columns int, recent int64) (*page.Data, error) {
+func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, columns int, recent int64) *page.Data {
 	out := &page.Data{
 		Title: p.Title, Unit: axis.Spelled(p.Unit), Log: p.LogValues, Facets: p.Facets, Heat: p.Type.Chart.Marks == page.Cells,
 		Lines: p.pageChart(p.lines()), Cells: p.pageChart(Heatmap), Rates: p.pageChart(Throughput), Curves: p.pageChart(Percentiles),
@@ -102,7 +100,7 @@ func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, c
 	from, to, ok := timeRange(p.Series)
 	if !ok {
 		p.addCurves(out)
-		return out, nil
+		return out
 	}
 	from, to = roomy(from, to, p.Absolute)
 	out.From, out.To = int64(math.Floor(from)), int64(math.Ceil(to))
@@ -112,7 +110,7 @@ func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, c
 		out.WindowAt = windowAt(p.Origin, out.Window) - p.Origin
 	}
 	p.addSeries(out, windows, columns, recent)
-	return out, nil
+	return out
 }
 
 // lines returns the type of the chart of lines on a page.

@@ -97,10 +97,7 @@ func (l *Live) Data() (*page.Data, error) {
 	if recent > math.MinInt64 {
 		recent -= l.origin
 	}
-	d, err := p.pageOf(&page.Rows{Quick: true}, p.Windows, c.width, pageColumns, recent)
-	if err != nil {
-		return nil, err
-	}
+	d := p.pageOf(&page.Rows{Quick: true}, p.Windows, c.width, pageColumns, recent)
 	d.Live = true
 	if recent > d.From && c.width > c.Step {
 		d.Recent = &page.Recent{From: recent, Window: c.Step}

@@ -134,12 +134,7 @@ func (s *sheet) lineEndings(styles *stylist, measures int) (endings []ending) {
 }
 
 // named returns the label of a series as it is printed.
-func named(label string) string {
-	if label == "" {
-		return "untagged"
-	}
-	return label
-}
+func named(label string) string { return cmp.Or(label, "untagged") }
 
 // timeAxis sets up the horizontal axis and returns the time that it shows.
 func (s *sheet) timeAxis(series []Series) (from, to float64, ok bool) {

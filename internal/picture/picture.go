@@ -177,12 +177,7 @@ type Mark struct {
 	Text string
 }
 
-func (p *Picture) zone() *time.Location {
-	if p.Zone == nil {
-		return time.UTC
-	}
-	return p.Zone
-}
+func (p *Picture) zone() *time.Location { return cmp.Or(p.Zone, time.UTC) }
 
 // caption says what the picture shows: of which logs, of what time, and how many values.
 func (p *Picture) caption() string {

@@ -20,6 +20,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/unit"
+	"hdrkit/output"
 	"hdrkit/tags"
 )
 
@@ -32,7 +33,7 @@ const mostBuckets = 4096
 
 // OTLP writes rows as metrics of [OpenTelemetry]: each row is an exponential histogram of delta
 // temporality. Rows that follow one another are a request again, since a message of protocol
-// buffers continues another one.
+// buffers continues another one. It is an [output.RowWriter].
 //
 // [OpenTelemetry]: https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram
 type OTLP struct {
@@ -126,14 +127,18 @@ func each(message []byte, field func(number protowire.Number, text []byte, n uin
 	}
 }
 
-// Row writes the counts of h as a row from start to end, in milliseconds since the epoch.
-func (o *OTLP) Row(tag []byte, start, end int64, h *histogram.Histogram) error {
+// Close does nothing.
+func (o *OTLP) Close() error { return nil }
+
+// Row writes the counts of a row.
+func (o *OTLP) Row(row *output.Row) error {
+	tag := row.Tag
 	ratio := 1.0
 	if o.options.Ratio != nil {
 		ratio = o.options.Ratio(tag)
 	}
-	point := o.point(h, ratio)
-	point.StartTimeUnixNano, point.TimeUnixNano = uint64(start)*1e6, uint64(end)*1e6
+	point := o.point(row.Counts, ratio)
+	point.StartTimeUnixNano, point.TimeUnixNano = uint64(row.Start)*1e6, uint64(row.End)*1e6
 	if tag != nil {
 		point.Attributes = []*common.KeyValue{attribute("tag", tags.Text(tag))}
 	}

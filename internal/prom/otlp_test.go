@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/output"
 )
 
 // none returns the value of a variable of an empty environment.
@@ -29,7 +30,7 @@ func pointOf(t *testing.T, o Options, h *histogram.Histogram) *metrics.Exponenti
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Row([]byte("rt"), 1000, 2000, h); err != nil {
+	if err := w.Row(&output.Row{Tag: []byte("rt"), Start: 1000, End: 2000, Counts: h}); err != nil {
 		t.Fatal(err)
 	}
 	var data metrics.MetricsData
@@ -162,7 +163,7 @@ func TestOTLPRows(t *testing.T) {
 		}
 		layout := histogram.Layout{Digits: 3}
 		for second, h := range []*histogram.Histogram{counted(t, layout, 0, 3, 5), counted(t, layout)} {
-			if err := w.Row([][]byte{[]byte("rt"), nil}[second], int64(1000*second), int64(1000*second+1000), h); err != nil {
+			if err := w.Row(&output.Row{Tag: [][]byte{[]byte("rt"), nil}[second], Start: int64(1000 * second), End: int64(1000*second + 1000), Counts: h}); err != nil {
 				t.Fatal(err)
 			}
 		}

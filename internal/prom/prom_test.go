@@ -24,6 +24,7 @@ import (
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/live"
 	"hdrkit/internal/push"
+	"hdrkit/output"
 )
 
 // counted returns a histogram of values, each as often as it is there.
@@ -329,10 +330,10 @@ func TestRemote(t *testing.T) {
 	var body bytes.Buffer
 	r := NewRemote(&body, Options{Metric: "latency", Ratio: func([]byte) float64 { return 2 }, Schema: -1, Percentiles: []float64{50}})
 	layout := histogram.Layout{Digits: 3}
-	if err := r.Row([]byte("rt"), 1000, counted(t, layout, 2, 8, 0), false); err != nil {
+	if err := r.Row(&output.Row{Tag: []byte("rt"), End: 1000, Counts: counted(t, layout, 2, 8, 0)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Row([]byte("rt"), 2000, counted(t, layout, 2000), true); err != nil {
+	if err := r.Row(&output.Row{Tag: []byte("rt"), End: 2000, Counts: counted(t, layout, 2000), TotalsOnly: true}); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -402,7 +403,7 @@ func TestSave(t *testing.T) {
 	rows := func(r *Remote, from, to int64) {
 		for n := from; n < to; n++ {
 			for _, tag := range [][]byte{nil, {}, []byte("x")} {
-				if err := r.Row(tag, n*1000, clitest.Values(t, 1000*(n+1), 10), false); err != nil {
+				if err := r.Row(&output.Row{Tag: tag, End: n * 1000, Counts: clitest.Values(t, 1000*(n+1), 10)}); err != nil {
 					t.Fatal(err)
 				}
 			}

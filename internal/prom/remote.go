@@ -11,12 +11,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/output"
 	"hdrkit/tags"
 )
 
 // Remote writes rows as time series of a [remote-write 1.0] request: all that was recorded with the
 // tag so far as a native histogram, and the figures of the row as gauges. Rows that follow one
-// another are a request again. Snappy makes its body.
+// another are a request again. Snappy makes its body. It is an [output.RowWriter].
 //
 // [remote-write 1.0]: https://prometheus.io/docs/specs/prw/remote_write_spec/
 type Remote struct {
@@ -70,9 +71,12 @@ const (
 	spanLength = 2
 )
 
-// Row writes the counts of h as a row that ends at end, in milliseconds since the epoch. If
-// onlyTotal is set, the row has no figures of its own.
-func (r *Remote) Row(tag []byte, end int64, h *histogram.Histogram, onlyTotal bool) error {
+// Close does nothing.
+func (r *Remote) Close() error { return nil }
+
+// Row writes the counts of a row. If only its total may be shown, it has no figures of its own.
+func (r *Remote) Row(row *output.Row) error {
+	tag, end, h := row.Tag, row.End, row.Counts
 	t, err := r.totals.add(tag, h)
 	if err != nil {
 		return fmt.Errorf("tag %s: %w", tags.Text(tag), err)
@@ -80,7 +84,7 @@ func (r *Remote) Row(tag []byte, end int64, h *histogram.Histogram, onlyTotal bo
 	o := &r.options
 	r.row = r.row[:0]
 	r.series(tag, o.Metric, "", seriesHistograms, nativeMessage(t, r.totals.counts(t), o, end))
-	if !onlyTotal && h.TotalCount() > 0 {
+	if !row.TotalsOnly && h.TotalCount() > 0 {
 		for _, p := range o.Percentiles {
 			r.series(tag, o.Metric+"_window", strconv.FormatFloat(quantile(p), 'g', -1, 64), seriesSamples, sampleMessage(t.of(h.Float(h.ValueAtPercentile(p))), end))
 		}

@@ -177,22 +177,14 @@ func (l *Limit) parseValue(value string) (err error) {
 
 // HasUnit reports whether a limit has a unit. Then the unit of the logs must be known.
 func HasUnit(limits []Limit) bool {
-	for _, l := range limits {
-		if l.Unit != (unit.Unit{}) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(limits, func(l Limit) bool { return l.Unit != unit.Unit{} })
 }
 
 // Bare reports whether a limit is in printed units.
 func Bare(limits []Limit) bool {
-	for _, l := range limits {
-		if l.Unit == (unit.Unit{}) && (!l.Relative || l.Statistic == "over") && !l.isRate() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(limits, func(l Limit) bool {
+		return l.Unit == unit.Unit{} && (!l.Relative || l.Statistic == "over") && !l.isRate()
+	})
 }
 
 // ratio returns what to divide values of a summary by, to have them in the limit's unit.

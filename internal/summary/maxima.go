@@ -32,8 +32,7 @@ func (m *Maxima) Add(start, end int64, highest float64) {
 	}
 	m.lengths, m.intervals = m.lengths+max(end-start, 0), m.intervals+1
 	at := floorDiv(start+max(end-start, 0)/2, m.step)
-	first, _ := m.include(at, at, m.step)
-	m.raise(first-m.first, highest)
+	m.raise(m.include(at, at, m.step)-m.first, highest)
 }
 
 func (m *Maxima) raise(n int64, v float64) {
@@ -43,8 +42,8 @@ func (m *Maxima) raise(n int64, v float64) {
 }
 
 // include makes room for the spans first to last of length step, which is at most that of m, and
-// returns them as spans of m.
-func (m *Maxima) include(first, last, step int64) (int64, int64) {
+// returns the first as a span of m.
+func (m *Maxima) include(first, last, step int64) int64 {
 	for ; step < m.step; step *= 2 {
 		first, last = first>>1, last>>1
 	}
@@ -62,7 +61,7 @@ func (m *Maxima) include(first, last, step int64) (int64, int64) {
 	for m.first+int64(len(m.values)) <= last {
 		m.values = append(m.values, math.NaN())
 	}
-	return first, last
+	return first
 }
 
 // coarsen doubles the length of the spans.

@@ -164,13 +164,13 @@ func (u *union) run() error {
 		scratch[n].Spare = 1 << 19
 	}
 	work := func(worker int, j *job) {
-		for n := range j.tasks {
-			u.do(&j.tasks[n], &scratch[worker])
+		for n := range *j {
+			u.do(&(*j)[n], &scratch[worker])
 		}
 	}
 	done := func(j *job) error {
-		for n := range j.tasks {
-			if err := u.write(&j.tasks[n]); err != nil {
+		for n := range *j {
+			if err := u.write(&(*j)[n]); err != nil {
 				return err
 			}
 		}
@@ -198,9 +198,7 @@ func (u *union) add(s *stream) error {
 }
 
 // A job is some tasks for a worker: handing over one at a time would take longer than some of them.
-type job struct {
-	tasks []task
-}
+type job []task
 
 // tasksOfJob is the number of tasks of a job but the last.
 const tasksOfJob = 16
@@ -219,15 +217,15 @@ type task struct {
 func (u *union) next(j *job) bool {
 	count := 0
 	for count < tasksOfJob {
-		if count == len(j.tasks) {
-			j.tasks = append(j.tasks, task{})
+		if count == len(*j) {
+			*j = append(*j, task{})
 		}
-		if !u.nextTask(&j.tasks[count]) {
+		if !u.nextTask(&(*j)[count]) {
 			break
 		}
 		count++
 	}
-	j.tasks = j.tasks[:count]
+	*j = (*j)[:count]
 	return count > 0
 }
 
