@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,102 +37,43 @@ func TestStateNow(t *testing.T) {
 	})
 }
 
-// TestState kills the command again and again while logs are written, rotated and truncated, also
-// between two runs. The file that it leaves is the union of all, line by line.
+// TestState kills the command while logs are written. The file that it leaves is the union of all,
+// line by line. What else can happen to logs is tested in internal/live.
 func TestState(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(2) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			random := rand.New(rand.NewPCG(seed, 3))
-			dir, out := t.TempDir(), filepath.Join(t.TempDir(), "all.hdr")
-			var logs []*clitest.LogWriter
-			for n := range 3 {
-				logs = append(logs, clitest.NewLogWriter(t, fmt.Sprintf("%s/node%d.hdr", dir, n), 0.3*float64(n), "rt", "wt"))
-			}
-			// The rotated logs of the first match too, those of the others do not.
-			state := filepath.Join(t.TempDir(), "state")
-			args := []string{"-follow", "-grid", "1", "-idle", "1s", "-ip", dir, "-if", `node0\.hdr.*`, "-if", "node1.hdr", "-if", "node2.hdr",
-				"-of", out, "-state", state}
-			written := func() string {
-				text, _ := os.ReadFile(out)
-				return string(text)
-			}
-			const seconds = 60
-			var p *clitest.Process
-			for s := range seconds + 2 {
-				if p == nil {
-					p = clitest.Start(t, nil, "hdrunion", args...)
-				}
-				for n, w := range logs {
-					if random.IntN(3) > 0 {
-						w.Second(s, int64(1000*(s+1)), int64(1+n*10))
-						continue
-					}
-					text := string(clitest.Line(t, s, int64(1000*(s+1)), int64(1+n*10), w.Tags...))
-					cut := random.IntN(len(text))
-					w.Line(text[:cut])
-					if p != nil && random.IntN(4) == 0 {
-						p.Interrupt(syscall.SIGKILL, -1)
-						p = nil
-					}
-					w.Line(text[cut:])
-				}
-				switch random.IntN(8) {
-				case 0:
-					w := logs[random.IntN(len(logs))]
-					if w != logs[0] { // a file that no run has seen is found by its name only
-						if p == nil {
-							break
-						}
-						info, err := os.Stat(w.Path)
-						if err != nil {
-							t.Fatal(err)
-						}
-						p.Await("the state", func() bool {
-							text, _ := os.ReadFile(state)
-							return strings.Contains(string(text), fmt.Sprintf(`"Inode":%d,`, info.Sys().(*syscall.Stat_t).Ino))
-						})
-						if random.IntN(2) == 0 {
-							p.Interrupt(syscall.SIGKILL, -1)
-							p = nil
-						}
-					}
-					w.Rotate(fmt.Sprintf("%s.%d", w.Path, s))
-				case 1:
-					if s > 1 && p != nil {
-						p.Await("the windows before", func() bool { return counts(t, written(), "rt")[s-2] == 33 })
-					}
-				case 2:
-					if s > 1 && p != nil {
-						before, _ := os.Stat(state)
-						logs[0].Line("# so that there is a new state\n")
-						p.Await("a state", func() bool {
-							now, err := os.Stat(state)
-							return err == nil && !os.SameFile(before, now)
-						})
-						p.Interrupt(os.Interrupt, 0) // open windows wait in the state
-						p = nil
-					}
-				}
-			}
-			if p == nil {
-				p = clitest.Start(t, nil, "hdrunion", args...)
-			}
-			p.Await("all windows", func() bool { return counts(t, written(), "rt")[seconds+1] == 33 })
-			p.Interrupt(os.Interrupt, 0)
-			args = []string{"-grid", "1", "-q"}
+	dir, folder := t.TempDir(), t.TempDir()
+	out := filepath.Join(folder, "all.hdr")
+	args := []string{"-follow", "-grid", "1", "-idle", "100ms", "-ip", dir, "-if", `node.*`, "-of", out, "-state", filepath.Join(folder, "state")}
+	var logs []*clitest.LogWriter
+	for n := range 3 {
+		logs = append(logs, clitest.NewLogWriter(t, fmt.Sprintf("%s/node%d.hdr", dir, n), 0.3*float64(n), "rt", "wt"))
+	}
+	values := func() (all int64) {
+		text, _ := os.ReadFile(out)
+		for _, n := range counts(t, string(text), "rt") {
+			all += n
+		}
+		return all
+	}
+	offline := []string{"-grid", "1", "-q"}
+	for run := range 4 {
+		p := clitest.Start(t, nil, "hdrunion", args...)
+		for s := 5 * run; s < 5*run+5; s++ {
 			for n, w := range logs {
-				whole := filepath.Join(t.TempDir(), fmt.Sprintf("whole%d.hdr", n))
-				if err := os.WriteFile(whole, w.All.Bytes(), 0o666); err != nil {
-					t.Fatal(err)
-				}
-				args = append(args, whole)
+				w.Second(s, int64(1000*(s+1)), int64(1+n*10))
 			}
-			// Late intervals are lines of their own.
-			if got, want := absolute(t, "-grid", "1", out), absolute(t, args...); got != want {
-				t.Errorf("the file has\n%s\nnot\n%s", got, want)
-			}
-		})
+		}
+		p.Await("a window", func() bool { return values() > int64(33*5*run) })
+		p.Interrupt(syscall.SIGKILL, -1)
+	}
+	p := clitest.Start(t, nil, "hdrunion", args...)
+	p.Await("all windows", func() bool { return values() == 33*20 })
+	p.Interrupt(os.Interrupt, 0)
+	for _, w := range logs {
+		offline = append(offline, w.Path)
+	}
+	// Late intervals are lines of their own.
+	if got, want := absolute(t, "-grid", "1", out), absolute(t, offline...); got != want {
+		t.Errorf("the file has\n%s\nnot\n%s", got, want)
 	}
 }

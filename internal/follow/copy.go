@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/rotate"
@@ -18,8 +19,12 @@ type begun struct {
 	path string
 	head []byte
 	size int64
-	cut  bool // it was truncated then
+	cut  bool      // it was truncated then
+	at   time.Time // when that was
 }
+
+// growing reports whether the file may have got more than was read.
+func (b *begun) growing() bool { return b.cut || b.at.IsZero() }
 
 // mostBegun is the number of files read before that copies are compared with.
 const mostBegun = 10_000
@@ -28,11 +33,14 @@ const mostBegun = 10_000
 // read: it has the name of that with something after it, as in node.hdr.1.gz or node.1.hdr, and
 // begins as that did. It says so once.
 func (f *Follower) copied(path string, info fs.FileInfo) bool {
-	if before, ok := f.copies[path]; ok && os.SameFile(before, info) {
+	if before, ok := f.copies[path]; ok && os.SameFile(before.info, info) {
 		return true
 	}
-	if f.hasMark(info) {
-		return false
+	if known, isCopy := f.hasMark(path, info); known {
+		if isCopy {
+			f.copies[path] = generation{info: info, head: beginning(path, headSize)}
+		}
+		return isCopy
 	}
 	var read []begun
 	for _, b := range slices.Concat(f.begun, f.reading()) {
@@ -51,17 +59,31 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 	head := make([]byte, headSize)
 	n, _ := io.ReadFull(hdrlog.NewTextReader(file), head)
 	for _, b := range read {
-		// A short file is known as a whole.
-		if have := min(len(b.head), headSize); n < have || !bytes.Equal(head[:have], b.head[:have]) || have < headSize && n != have {
+		// A short file is known as a whole. If it may have got more, one line of it is enough.
+		have := min(len(b.head), headSize)
+		if n < have && bytes.Equal(head[:n], b.head[:n]) {
+			return true // maybe: nothing else is in it yet, and the next look comes soon
+		}
+		if n < have || !bytes.Equal(head[:have], b.head[:have]) || have < headSize && n != have && !(b.growing() && hasInterval(b.head)) {
 			continue
 		}
 		text := "is a copy of " + b.path + "; it counts once"
 		if _, compressed := rotate.Plain(path); b.cut && !compressed && info.Size() > b.size {
 			text += fmt.Sprintf(", but its last %d bytes were not read before the log was truncated", info.Size()-b.size)
 		}
-		f.copies[path] = info
+		f.copies[path] = generation{info: info, head: beginning(path, headSize)}
 		f.options.Notice(path, text)
 		return true
+	}
+	return false
+}
+
+// hasInterval reports whether a text has a whole line that is no comment.
+func hasInterval(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line[0] != '#' && line[0] != '"' && line[len(line)-1] == '\n' {
+			return true
+		}
 	}
 	return false
 }
@@ -87,24 +109,41 @@ func (f *Follower) reading() (all []begun) {
 				n, _ := g.file.ReadAt(head, 0)
 				head = head[:n]
 			}
-			all = append(all, begun{in.path, head, g.offset, false})
+			all = append(all, begun{path: in.path, head: head, size: g.offset})
 		}
 		in.mu.Unlock()
 	}
 	f.marking.Lock()
 	defer f.marking.Unlock()
 	for _, m := range f.marks {
-		all = append(all, begun{m.Path, m.Head, m.Size, false})
+		all = append(all, begun{path: m.Path, head: m.Head, size: m.Size, cut: m.Cut})
 	}
 	return all
 }
 
-// hasMark reports whether a file was read in an earlier run.
-func (f *Follower) hasMark(info fs.FileInfo) bool {
+// hasMark reports whether a file was known in an earlier run, and whether it was a copy.
+func (f *Follower) hasMark(path string, info fs.FileInfo) (known, isCopy bool) {
 	f.marking.Lock()
 	defer f.marking.Unlock()
 	device, inode := identity(info)
-	return slices.ContainsFunc(f.marks, func(m marked) bool { return m.Device == device && m.Inode == inode && m.Size <= info.Size() })
+	for _, m := range f.marks {
+		if m.Device == device && m.Inode == inode && m.Size <= info.Size() && bytes.Equal(beginning(path, len(m.Head)), m.Head) {
+			return true, m.Copy
+		}
+	}
+	return false, false
+}
+
+// beginning returns up to size bytes of a file.
+func beginning(path string, size int) []byte {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	head := make([]byte, size)
+	n, _ := io.ReadFull(file, head)
+	return head[:n]
 }
 
 // began keeps how a log began that was read to its end.
@@ -112,7 +151,8 @@ func (f *Follower) began(l *Log, cut bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.patterns) > 0 {
-		f.begun = append(f.begun, begun{l.in.path, l.head, l.size, cut})
+		head, size := l.known()
+		f.begun = append(f.begun, begun{l.in.path, head, size, cut, time.Now()})
 		f.begun = f.begun[max(len(f.begun)-mostBegun, 0):]
 	}
 }

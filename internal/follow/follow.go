@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,8 +77,8 @@ type Follower struct {
 	patterns []pattern
 	pending  []*Input // found, but not yet received from the channel
 	read     []*os.File
-	begun    []begun                // the files read before
-	copies   map[string]fs.FileInfo // of them, by path
+	begun    []begun               // the files read before
+	copies   map[string]generation // of them, by path
 	phase    phase
 	started  bool
 }
@@ -119,9 +120,13 @@ func New(o Options) *Follower {
 	if o.Waiting == nil {
 		o.Waiting = func(*Input, bool) {}
 	}
-	f := &Follower{options: o, found: make(chan *Input), done: make(chan struct{}), copies: make(map[string]fs.FileInfo)}
+	f := &Follower{options: o, found: make(chan *Input), done: make(chan struct{}), copies: make(map[string]generation)}
 	for _, m := range o.Marks {
-		f.marks = append(f.marks, marked{m, false})
+		if m.Ended {
+			f.begun = append(f.begun, begun{m.Path, m.Head, m.Size, m.Cut, time.Now()})
+			continue
+		}
+		f.marks = append(f.marks, marked{Mark: m})
 	}
 	return f
 }
@@ -280,6 +285,7 @@ func (f *Follower) known(info fs.FileInfo) bool {
 // matches any more.
 func (f *Follower) match() {
 	var matched []fs.FileInfo
+	there := make(map[string]bool)
 	known := make(map[string]bool, len(f.inputs))
 	for _, in := range f.inputs {
 		known[in.path] = true
@@ -299,7 +305,11 @@ func (f *Follower) match() {
 			if !f.known(info) {
 				f.look(f.inputs) // the file may have just replaced another one
 			}
-			if !f.known(info) && !f.copied(path, info) {
+			if f.known(info) {
+				continue
+			}
+			there[path] = true
+			if !f.copied(path, info) {
 				if in := f.add(path, true); in != nil {
 					known[path] = true
 					all.look(in)
@@ -310,6 +320,7 @@ func (f *Follower) match() {
 			}
 		}
 	}
+	maps.DeleteFunc(f.copies, func(path string, _ generation) bool { return !there[path] })
 	// A file that was read stays open as long as a name matches it, so that its inode is not used
 	// for a new file, which would then seem to be known.
 	f.read = slices.DeleteFunc(f.read, func(file *os.File) bool {

@@ -251,7 +251,8 @@ func TestMarks(t *testing.T) {
 		return Mark{Path: path, Device: device, Inode: own + inode, Head: []byte(head), Size: int64(len(head)), Line: 1}
 	}
 	other := file(t, filepath.Join(dir, "b"), "another beginning\n")
-	marks := []Mark{mark(path, 0, "one\n"), mark(other, 0, "one\n"), mark(path, 1<<40, "x"), mark(path, 1<<41, "x")}
+	marks := []Mark{mark(path, 0, "one\n"), mark(other, 0, "one\n"), mark(path, 1<<40, "x"), mark(path, 1<<41, "x"), mark(path, 1<<42, "x")}
+	marks[4].Over = true
 	must(t, os.Rename(path, path+".1"))
 	file(t, path, "two\n")
 	r := read(t, func(f *Follower) {
@@ -263,7 +264,8 @@ func TestMarks(t *testing.T) {
 	})
 	r.awaitLines("a", "--", "one", "--", "two")
 	r.awaitLines("b", "--", "another beginning")
-	r.awaitNotice("a is gone since the state was written; what it got after that was not read (and 1 more logs)")
+	r.awaitNotice("a is gone since the state was written; lines that were not read before are missing (and 1 more logs)")
+	r.awaitNotice("b was truncated since the state was written; lines that were not read before are missing")
 }
 
 // TestFiles: no more files are open than allowed, which is said once. Another one is opened when

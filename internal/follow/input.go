@@ -59,6 +59,8 @@ type Log struct {
 	resumed *Mark
 	head    []byte // as that of the generation, guarded by the input's mu
 	size    int64  // of what was read
+	lines   int    // of it
+	whole   bool   // the last of them has its end
 }
 
 // Name returns the name of the input.
@@ -124,7 +126,7 @@ func (in *Input) look() (news string) {
 			info, _ = g.file.Stat() // its writer may still have it
 		}
 		wake = in.waiting && info != nil && (info.Size() != g.offset || !info.ModTime().Equal(g.seen))
-		if info != nil {
+		if info != nil && in.waiting { // else the reader may have looked before that
 			g.seen = info.ModTime()
 		}
 	}
@@ -177,7 +179,7 @@ func (in *Input) open() error {
 		return err
 	}
 	in.newest, in.left = info, false
-	in.files = append(in.files, generation{file: file, info: info, mark: in.follower.resume(file, info)})
+	in.files = append(in.files, generation{file: file, info: info, mark: in.follower.resume(file, in.path, info)})
 	return nil
 }
 
@@ -342,6 +344,11 @@ func (l *Log) advance(read []byte) {
 	g.offset += int64(len(read))
 	g.head = append(g.head, read[:min(len(read), headSize-len(g.head))]...)
 	l.head, l.size = g.head, g.offset
+	if l.whole || l.lines == 0 {
+		l.lines++
+	}
+	l.whole = read[len(read)-1] == '\n'
+	l.lines += bytes.Count(read[:len(read)-1], []byte{'\n'})
 }
 
 // headSize is the number of bytes by which a file is recognized: enough for the time comments,
@@ -351,6 +358,12 @@ const headSize = 512
 // rewritten reports whether the file no longer begins as it did. Its size does not show it if the
 // writer has written as much again.
 func (l *Log) rewritten(head []byte) bool {
+	if before := l.resumed; before != nil && l.size < before.Size {
+		head = before.Head
+		if info, err := l.file.Stat(); err == nil && info.Size() < before.Size {
+			return true
+		}
+	}
 	now := make([]byte, len(head))
 	n, _ := l.file.ReadAt(now, 0)
 	return n == len(head) && !bytes.Equal(now, head)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // A Mark says how far a file was read, for a follower that starts later. A file is recognized by
@@ -21,6 +22,13 @@ type Mark struct {
 	Header []byte
 	// Done says that the file was read to its end, and that another one has its name.
 	Done bool
+	// Over says that it was read to its end, and was deleted or not written for long.
+	Over bool
+	// Lines is the number of lines of what was read.
+	Lines int
+	// Copy says that the file is a copy of another one. Ended says that it was read to its end and
+	// is maybe gone, but that copies of it may appear. Cut says that it was truncated.
+	Copy, Ended, Cut bool
 }
 
 // marked is the marks of a follower.
@@ -36,28 +44,49 @@ func (l *Log) Mark() Mark {
 	}
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
-	m := Mark{Path: l.in.path, Head: bytes.Clone(l.head), Size: l.size}
+	head, size := l.known()
+	m := Mark{Path: l.in.path, Head: bytes.Clone(head), Size: size, Lines: l.lines}
 	m.Device, m.Inode = identity(l.info)
+	if len(l.in.files) > 0 && l.in.files[0].file == l.file {
+		info, err := l.file.Stat()
+		m.Over = err == nil && info.Size() == l.size && (!l.in.gone.IsZero() || time.Since(info.ModTime()) >= l.in.follower.options.Gone)
+	}
 	return m
+}
+
+// known returns how the log begins and how much of it was read, maybe in an earlier run.
+func (l *Log) known() (head []byte, size int64) {
+	if m := l.resumed; m != nil && l.size < m.Size { // it is read again up to there
+		return m.Head, m.Size
+	}
+	return l.head, l.size
 }
 
 // Resumed returns the mark of the file, if there is one. What is before it was read earlier.
 func (l *Log) Resumed() *Mark { return l.resumed }
 
-// resume finds the mark of a file, if it still begins as it did.
-func (f *Follower) resume(file *os.File, info fs.FileInfo) *Mark {
+// resume finds the mark of a file. If the file no longer begins as it did, the mark has only the
+// comments that hold for it.
+func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) *Mark {
 	f.marking.Lock()
 	defer f.marking.Unlock()
 	device, inode := identity(info)
 	for n := range f.marks {
 		m := &f.marks[n]
-		if m.used || m.Device != device || m.Inode != inode || m.Size > info.Size() {
+		if m.used || m.Copy || m.Device != device || m.Inode != inode {
 			continue
 		}
 		head := make([]byte, len(m.Head))
-		if read, _ := file.ReadAt(head, 0); read == len(head) && bytes.Equal(head, m.Head) {
+		switch read, _ := file.ReadAt(head, 0); {
+		case m.Size <= info.Size() && read == len(head) && bytes.Equal(head, m.Head):
 			m.used = true
 			return &m.Mark
+		case path == m.Path || derived(path, m.Path):
+			if !m.Done && !m.Over {
+				f.options.Notice(path, "was truncated since the state was written; lines that were not read before are missing")
+			}
+			m.used, m.Cut = true, true
+			return &Mark{Header: m.Header}
 		}
 	}
 	return nil
@@ -98,7 +127,7 @@ func (in *Input) renamed() {
 		if err != nil {
 			continue
 		}
-		if mark := f.resume(file, info); mark != nil {
+		if mark := f.resume(file, file.Name(), info); mark != nil {
 			in.newest = info
 			in.files = append(in.files, generation{file: file, info: info, mark: mark})
 		} else {
@@ -124,14 +153,14 @@ func (f *Follower) missing() {
 			}
 		}
 		m.used = true
-		if !m.Done {
+		if !m.Done && !m.Over && !m.Copy {
 			if gone++; gone == 1 {
 				first = m.Path
 			}
 		}
 	}
 	if gone > 0 {
-		text := "is gone since the state was written; what it got after that was not read"
+		text := "is gone since the state was written; lines that were not read before are missing"
 		if gone > 1 {
 			text += fmt.Sprintf(" (and %d more logs)", gone-1)
 		}
@@ -142,7 +171,18 @@ func (f *Follower) missing() {
 // Marks returns the marks that the follower was given and that still matter: those of files that
 // wait, are read, or match a pattern and must not be read again.
 func (f *Follower) Marks() []Mark {
+	var marks []Mark
 	f.mu.Lock()
+	for path, c := range f.copies {
+		m := Mark{Path: path, Head: c.head, Copy: true}
+		m.Device, m.Inode = identity(c.info)
+		marks = append(marks, m)
+	}
+	for _, b := range f.begun {
+		if time.Since(b.at) < f.options.Gone {
+			marks = append(marks, Mark{Path: b.path, Head: b.head, Size: b.size, Ended: true, Cut: b.cut})
+		}
+	}
 	held := make(map[[2]uint64]bool)
 	for _, in := range f.inputs {
 		in.mu.Lock()
@@ -161,7 +201,6 @@ func (f *Follower) Marks() []Mark {
 	f.mu.Unlock()
 	f.marking.Lock()
 	defer f.marking.Unlock()
-	var marks []Mark
 	for _, m := range f.marks {
 		if !m.used || held[[2]uint64{m.Device, m.Inode}] {
 			marks = append(marks, m.Mark)

@@ -58,9 +58,10 @@ const stateVersion = 1
 
 // saving is how far the states of a merger are.
 type saving struct {
-	at      time.Time // of the last state
-	changed bool      // something was received since
-	data    []byte    // of the state that waits to be written, nil if none does
+	every   time.Duration // between two states
+	at      time.Time     // of the last state
+	changed bool          // something was received since
+	data    []byte        // of the state that waits to be written, nil if none does
 	arrived func() bool
 }
 
@@ -117,7 +118,7 @@ func (m *Merger) save() error {
 	if m.options.State == "" {
 		return nil
 	}
-	if m.saving.data == nil && m.saving.changed && time.Since(m.saving.at) >= saveTime {
+	if m.saving.data == nil && m.saving.changed && time.Since(m.saving.at) >= m.saving.every {
 		if err := m.snapshot(); err != nil {
 			return err
 		}
@@ -156,9 +157,9 @@ func (m *Merger) saveSoon() (time.Duration, bool) {
 	switch {
 	case m.options.State == "":
 	case m.saving.data != nil:
-		return saveTime / 10, true
+		return m.saving.every / 10, true
 	case m.saving.changed:
-		return max(saveTime-time.Since(m.saving.at), 0), true
+		return max(m.saving.every-time.Since(m.saving.at), 0), true
 	}
 	return 0, false
 }
@@ -225,6 +226,7 @@ type file struct {
 func (g *file) mark() follow.Mark {
 	mark := g.log.Mark()
 	mark.Line, mark.Header, mark.Done = g.line, g.header, g.done
+	mark.Over = mark.Over && g.line == mark.Lines
 	return mark
 }
 
@@ -246,19 +248,21 @@ const mostHeader = 8 << 10
 type heading struct {
 	kept, own []byte
 	begun     bool // the log has an interval
+	timed     bool // own has a time
 }
 
-func (h *heading) begin() { h.own, h.begun = nil, false }
+func (h *heading) begin() { h.own, h.begun, h.timed = nil, false, false }
 
 func (h *heading) see(r *hdrlog.Record) {
 	switch {
 	case h.begun:
-	case r.Kind == hdrlog.Comment && len(h.own)+len(r.Text) < mostHeader:
-		h.own = append(append(h.own, r.Text...), '\n')
 	case r.Kind == hdrlog.IntervalRecord:
-		if h.begun = true; bytes.Contains(h.own, []byte("StartTime")) || bytes.Contains(h.own, []byte("BaseTime")) {
+		if h.begun = true; h.timed {
 			h.kept = h.own
 		}
+	case r.Kind != hdrlog.Malformed && r.Kind != hdrlog.Notice && len(h.own)+len(r.Text) < mostHeader:
+		h.own = append(append(h.own, r.Text...), '\n')
+		h.timed = h.timed || r.Kind == hdrlog.StartTime || r.Kind == hdrlog.BaseTime
 	}
 }
 

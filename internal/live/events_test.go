@@ -1,0 +1,450 @@
+//go:build unix
+
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/clitest"
+	"hdrkit/internal/follow"
+)
+
+// TestEvents lets all happen to three logs that can, in any order, while a command that keeps its
+// state follows them, crashes and starts again. Each interval counts once, or a message names what
+// is missing. An interval of log n has 10^n values, so that the digits of a second's count say
+// which logs it has.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(30)
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := &world{t: t, random: rand.New(rand.NewPCG(seed, 4)), dir: t.TempDir(), state: filepath.Join(t.TempDir(), "state"), second: 10}
+			for n := range w.logs {
+				w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), values: []int64{1, 10, 100}[n], missing: map[int]bool{}}
+				w.logs[n].create()
+			}
+			for range 120 {
+				w.event()
+			}
+			w.end()
+		})
+	}
+}
+
+// A world is what the command follows, and the command.
+type world struct {
+	t          *testing.T
+	random     *rand.Rand
+	dir, state string
+	logs       [3]*eventLog
+	second     int
+	done       []string // the events
+	run        *run     // nil while no command runs
+	follower   *follow.Follower
+	rows       [][2]int64 // the output: seconds and values
+	messages   []string
+}
+
+// An eventLog is a log and its writer.
+type eventLog struct {
+	w      *world
+	path   string
+	values int64
+	file   *os.File
+	half   string // the rest of a line that is half written
+	parts  []*part
+	newest int // the last second written
+	// missing is which seconds an event may have lost.
+	missing map[int]bool
+}
+
+// A part is a file of a log.
+type part struct {
+	path    string
+	inode   uint64
+	seconds []int // of its lines, 0 for a comment
+}
+
+// A keeper is the sink: a file that is cut back to what the state covers.
+type keeper struct {
+	*run
+	w *world
+}
+
+func (k keeper) Window(m *merge.Merged) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	h, err := m.Histogram(new(histogram.Histogram))
+	if err != nil {
+		return err
+	}
+	k.w.rows = append(k.w.rows, [2]int64{m.Window.Start/1000 - clitest.LiveStart, int64(h.TotalCount())})
+	return nil
+}
+
+func (k keeper) Late(m *merge.Merged) error { return k.Window(m) }
+
+func (k keeper) Save() ([]byte, func() bool, error) {
+	looks := 0
+	return []byte(strconv.Itoa(len(k.w.rows))), func() bool { looks++; return looks > 2 }, nil
+}
+
+func (k keeper) Saved() error { return nil }
+
+func (k keeper) Load(own []byte) error {
+	n, _ := strconv.Atoi(string(own))
+	k.w.rows = k.w.rows[:n]
+	return nil
+}
+
+// start starts the command.
+func (w *world) start() {
+	r := &run{t: w.t, stop: make(chan struct{}), ended: make(chan error, 1)}
+	w.run = r
+	idle := time.Hour
+	if w.random.IntN(2) == 0 {
+		idle = time.Millisecond
+	}
+	r.Merger = New(Options{Size: 1000, Idle: idle, State: w.state, Stop: r.stop}, keeper{r, w})
+	r.saving.every = time.Millisecond
+	marks, err := r.Load()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.follower = follow.New(follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Marks: marks, Notice: r.Merger.Notice, Waiting: r.Merger.Waiting})
+	// The rotated files of the first log match, too.
+	w.follower.AddMatching(w.dir, regexp.MustCompile(`^node0.hdr.*$`).MatchString, nil)
+	w.follower.AddFile(w.logs[1].path)
+	w.follower.AddMatching(w.dir, regexp.MustCompile(`^node2.hdr$`).MatchString, nil)
+	go func() { r.ended <- r.Run(w.follower) }()
+}
+
+// stop stops the command. After a crash, the state is that of before.
+func (w *world) stop(crash bool) {
+	text, before := os.ReadFile(w.state)
+	if crash {
+		w.follower.Abort()
+	} else {
+		close(w.run.stop)
+	}
+	w.run.end(nil)
+	w.follower.Close()
+	if crash {
+		if before != nil {
+			os.Remove(w.state)
+		} else if err := os.WriteFile(w.state, text, 0o666); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.messages = append(w.messages, w.run.messages...)
+	w.run = nil
+}
+
+// covered returns how many lines of a file the state covers, -1 if it does not know the file.
+func (w *world) covered(p *part) int {
+	var s state
+	text, err := os.ReadFile(w.state)
+	if err != nil {
+		return -1
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		w.t.Fatal(err)
+	}
+	content, err := os.ReadFile(p.path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, m := range s.Logs {
+		// A new file may have the inode of a deleted one.
+		if m.Inode == p.inode && int(m.Size) <= len(content) && strings.HasPrefix(string(content), string(m.Head)) {
+			return m.Line
+		}
+	}
+	return -1
+}
+
+// await waits until the state covers so many lines of a file.
+func (w *world) await(p *part, lines int) {
+	w.t.Helper()
+	for end := time.Now().Add(clitest.Patience); w.covered(p) < lines; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			w.run.mu.Lock()
+			defer w.run.mu.Unlock()
+			content, _ := os.ReadFile(p.path)
+			w.t.Fatalf("%s, %d: no state covers %d lines, but %d\n%s\n%s\n%s", p.path, p.inode, lines, w.covered(p), strings.Join(w.done, "\n"), strings.Join(append(w.messages, w.run.messages...), "\n"), content)
+		}
+	}
+}
+
+// event lets something happen.
+func (w *world) event() {
+	l := w.logs[w.random.IntN(len(w.logs))]
+	did := func(format string, args ...any) { w.done = append(w.done, fmt.Sprintf(format, args...)) }
+	switch w.random.IntN(16) {
+	default:
+		if w.random.IntN(3) == 0 {
+			w.second++
+		}
+		did("line %d of %s", w.second, filepath.Base(l.path))
+		l.line(w.random.IntN(3) == 0)
+	case 0, 1:
+		if w.run == nil {
+			did("start")
+			w.start()
+		}
+	case 2:
+		if w.run != nil {
+			did("stop")
+			w.stop(false)
+		}
+	case 3:
+		if w.run != nil {
+			did("crash")
+			w.stop(true)
+		}
+	case 4:
+		if l.seen(l == w.logs[0]) {
+			did("rename of %s", l.path)
+			l.rename()
+		}
+	case 5:
+		l.whole()
+		if l.seen(false) {
+			did("deletion of %s", l.path)
+			l.endanger()
+			os.Remove(l.path)
+			l.create()
+		}
+	case 6:
+		l.whole()
+		if copied := w.random.IntN(2) == 0; l.seen(false) {
+			did("truncation of %s, copied %t", l.path, copied)
+			l.truncate(copied)
+		}
+	}
+}
+
+// line writes a line, or half of one.
+func (l *eventLog) line(half bool) {
+	l.whole()
+	p := l.last()
+	if l.w.second <= l.newest {
+		l.w.second++
+	}
+	l.newest = l.w.second
+	p.seconds = append(p.seconds, l.w.second)
+	text := string(clitest.Line(l.w.t, l.w.second, 1000, l.values, "all"))
+	text = text[strings.Index(text, "Tag="):]
+	if half {
+		cut := l.w.random.IntN(len(text))
+		text, l.half = text[:cut], text[cut:]
+	}
+	l.write(text)
+}
+
+// whole writes the rest of a half line.
+func (l *eventLog) whole() {
+	l.write(l.half)
+	l.half = ""
+}
+
+func (l *eventLog) write(text string) {
+	if _, err := l.file.WriteString(text); err != nil {
+		l.w.t.Fatal(err)
+	}
+}
+
+func (l *eventLog) last() *part { return l.parts[len(l.parts)-1] }
+
+// create begins a file.
+func (l *eventLog) create() {
+	var err error
+	if l.file != nil {
+		l.file.Close()
+	}
+	if l.file, err = os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err != nil {
+		l.w.t.Fatal(err)
+	}
+	l.w.t.Cleanup(func() { l.file.Close() })
+	l.part(true)
+}
+
+// part begins a part. Without a header, its times are those of the part before.
+func (l *eventLog) part(header bool) {
+	info, err := l.file.Stat()
+	if err != nil {
+		l.w.t.Fatal(err)
+	}
+	p := &part{path: l.path, inode: info.Sys().(*syscall.Stat_t).Ino}
+	l.parts = append(l.parts, p)
+	if header {
+		l.write(fmt.Sprintf("#[StartTime: %d]\n#[BaseTime: %[1]d]\n", clitest.LiveStart))
+		p.seconds = []int{0, 0}
+	}
+}
+
+// known is the number of lines by which a file is told from others: headers are equal.
+const known = 3
+
+// seen reports whether the state knows the file. It waits for that while a command runs. Nobody can
+// know of a file that comes and goes between two looks.
+func (l *eventLog) seen(matched bool) bool {
+	p := l.last()
+	if l.w.run != nil {
+		for len(p.seconds) < known {
+			l.line(false)
+		}
+		if len(p.seconds) == known {
+			l.whole()
+		}
+		l.w.await(p, known)
+		if l.w.random.IntN(2) == 0 {
+			l.whole()
+			l.w.await(p, len(p.seconds))
+		}
+		return true
+	}
+	return matched || l.w.covered(p) >= known
+}
+
+// endanger says that what the state does not cover of the file may get lost.
+func (l *eventLog) endanger() {
+	p := l.last()
+	for _, second := range p.seconds[l.w.covered(p):] {
+		l.missing[second] = true
+	}
+}
+
+// rename renames the file, and begins another one after the writer has written its last line.
+func (l *eventLog) rename() {
+	p := l.last()
+	p.path = fmt.Sprintf("%s.%d", l.path, len(l.parts))
+	if err := os.Rename(l.path, p.path); err != nil {
+		l.w.t.Fatal(err)
+	}
+	l.whole()
+	l.create()
+}
+
+// truncate truncates the file, maybe after a copy was made.
+func (l *eventLog) truncate(copied bool) {
+	if copied {
+		text, err := os.ReadFile(l.path)
+		if err == nil {
+			err = os.WriteFile(fmt.Sprintf("%s.%d", l.path, len(l.parts)), text, 0o666)
+		}
+		if err != nil {
+			l.w.t.Fatal(err)
+		}
+	}
+	l.endanger()
+	if err := l.file.Truncate(0); err != nil {
+		l.w.t.Fatal(err)
+	}
+	l.part(l.w.random.IntN(2) == 0)
+}
+
+// end stops the command after it has found all files, and checks its output.
+func (w *world) end() {
+	if w.run == nil {
+		w.start()
+	}
+	for _, l := range w.logs {
+		l.whole()
+		l.line(false)
+		w.await(l.last(), len(l.last().seconds))
+	}
+	for _, p := range w.logs[0].parts {
+		// A file with nothing but a header counts as the beginning of a copy.
+		if info, err := os.Stat(p.path); len(p.seconds) >= known && err == nil && info.Sys().(*syscall.Stat_t).Ino == p.inode && p.path != w.logs[0].path {
+			w.await(p, 0)
+		}
+	}
+	r := w.run
+	w.stop(false)
+	counts := make(map[int]int64)
+	for _, row := range w.rows {
+		counts[int(row[0])] += row[1]
+	}
+	for m := range r.live.All() { // they are in the state
+		h, err := m.Histogram(new(histogram.Histogram))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		counts[int(m.Window.Start/1000-clitest.LiveStart)] += int64(h.TotalCount())
+	}
+	for _, l := range w.logs {
+		named := slices.ContainsFunc(w.messages, func(text string) bool {
+			return (strings.Contains(text, l.path) || strings.Contains(text, "more logs")) && (strings.Contains(text, "truncated") || strings.Contains(text, "is gone since") || strings.Contains(text, "not read"))
+		})
+		for _, p := range l.parts {
+			for _, second := range p.seconds {
+				if second == 0 {
+					continue
+				}
+				if n := counts[second] / l.values % 10; n != 1 && (n != 0 || !l.missing[second] || !named) {
+					w.t.Errorf("%s: second %d counts %d times, may be missing %t, is named %t", p.path, second, n, l.missing[second], named)
+				}
+				counts[second] -= counts[second] / l.values % 10 * l.values
+			}
+		}
+	}
+	for _, second := range slices.Sorted(maps.Keys(counts)) {
+		if counts[second] != 0 {
+			w.t.Errorf("second %d has %d values too many", second, counts[second])
+		}
+	}
+	if w.t.Failed() {
+		w.t.Logf("%s\n%s\n%v", strings.Join(w.done, "\n"), strings.Join(w.messages, "\n"), w.rows)
+	}
+}
+
+// TestOver: a log that was read to its end and then deleted is not reported after a restart. One
+// that was deleted while no command ran is.
+func TestOver(t *testing.T) {
+	t.Parallel()
+	w := &world{t: t, random: rand.New(rand.NewPCG(1, 5)), dir: t.TempDir(), state: filepath.Join(t.TempDir(), "state"), second: 10}
+	for n := range w.logs {
+		w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), values: 1, missing: map[int]bool{}}
+		w.logs[n].create()
+		w.logs[n].line(false)
+	}
+	w.start()
+	over, kept, gone := w.logs[0], w.logs[1], w.logs[2]
+	for _, l := range w.logs {
+		w.await(l.last(), known)
+	}
+	os.Remove(over.path)
+	clitest.Await(t, "a state that says that the log is over", nil, func() bool {
+		kept.line(false)
+		text, err := os.ReadFile(w.state)
+		return err == nil && strings.Contains(string(text), `"Over":true`)
+	})
+	w.stop(true)
+	os.Remove(gone.path)
+	w.start()
+	kept.line(false)
+	w.await(kept.last(), len(kept.last().seconds))
+	w.stop(false)
+	if want := gone.path + " is gone since the state was written; lines that were not read before are missing"; !slices.Contains(w.messages, want) || slices.ContainsFunc(w.messages, func(text string) bool { return strings.HasPrefix(text, over.path) }) {
+		t.Errorf("%q", w.messages)
+	}
+}
