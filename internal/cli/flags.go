@@ -34,7 +34,7 @@ func InputFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "if", Aliases: []string{"inputFile", "input-file"}, Category: GroupInput,
 			Usage: "read `LOG`: an existing file, or a regular expression that matches whole names in -ip; - is standard input; repeatable"},
 		&cli.StringFlag{Name: "ip", Aliases: []string{"inputPath", "input-path"}, Value: ".", Category: GroupInput,
-			Usage: "look for -if in `FOLDER`, or in all folders that match a pattern such as 'pods/*'"},
+			Usage: "look for -if in `FOLDER`, or in all folders that match a pattern such as 'pods/*' or 'pods/**'"},
 		&cli.StringSliceFlag{Name: "ifp", Aliases: []string{"inputFilePath", "input-file-path"}, Category: GroupInput,
 			Usage: "read the log at `PATH`; repeatable"},
 		&cli.StringFlag{Name: "second", Category: GroupInput, DefaultText: "end if a log proves it, else length",
