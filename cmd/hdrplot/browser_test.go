@@ -146,9 +146,11 @@ func (b *browser) at(t *testing.T, canvas string, part float64) (x, y float64) {
 		const c = document.getElementById('`+canvas+`'), r = c.getBoundingClientRect(), g = `+copyOf(canvas)+`;
 		let bottom = c.height - 1, line = null;
 		for (; bottom > 0 && !line; bottom--) {
-			const row = g.getImageData(0, bottom, c.width, 1).data, on = [];
-			for (let x = 0; x < c.width; x++) if (row[4 * x + 3] > 128) on.push(x);
-			if (on.length > c.width / 2) line = on;
+			const row = g.getImageData(0, bottom, c.width, 1).data;
+			for (let x = 0, on = []; x < c.width; x++) {
+				if (row[4 * x + 3] > 128) on.push(x); else on = [];
+				if (on.length > c.width / 2) line = on;
+			}
 		}
 		const scale = r.width / c.width;
 		return { Left: r.left, Top: r.top, Height: r.height, AxisLeft: line[0] * scale, AxisRight: (line[line.length - 1] + 1) * scale };
@@ -304,12 +306,12 @@ func TestBrowserPages(t *testing.T) {
 // TestBrowserHeatmap draws a heat map of a constant load. No column may have more than another one,
 // whichever tags have a line.
 func TestBrowserHeatmap(t *testing.T) {
-	const tags, perSecond, seconds = 20, 100, 200 // 2000 values a second
+	const tags, perSecond, seconds = 20, 100, 200 // 2000 values a second of each size; lines hide two of them
 	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, value := range []int64{1000, 1000000} {
+	for _, value := range []int64{1000, 30000, 1000000} {
 		if err := h.Record(value, perSecond); err != nil {
 			t.Fatal(err)
 		}
@@ -332,9 +334,26 @@ func TestBrowserHeatmap(t *testing.T) {
 	}
 	b := newBrowser(t)
 	b.open(t, "-if", path, "-type", "heatmap")
-	const want = "2kvalues per second"
-	if got := b.eval(t, `document.getElementById("scale").textContent`); got != want {
-		t.Errorf("%s, want %s", got, want)
+	if got := b.eval(t, `document.getElementById("scale").textContent`); !strings.HasSuffix(got, "2kvalues per second") {
+		t.Errorf("scale %s", got)
+	}
+	others := b.eval(t, `(() => {
+		const g = `+copyOf("heat-map")+`, { data } = g.getImageData(0, 0, g.canvas.width, g.canvas.height), seen = {};
+		const scale = JSON.parse(document.getElementById('data').textContent).themes.light.heat;
+		for (let i = 0; i < data.length; i += 4) {
+			const colour = '#' + [0, 1, 2].map(n => data[i + n].toString(16).padStart(2, '0')).join('');
+			if (scale.includes(colour)) seen[colour] = true;
+		}
+		return Object.keys(seen).length === 1 && seen[scale.at(-1)];
+	})()`)
+	if others != "true" {
+		t.Error("a column has more than another one")
+	}
+	for _, part := range []float64{0.01, 0.5, 0.99} {
+		b.hover(t, "rate", part)
+		if got := b.eval(t, "document.getElementById('rate-readout').textContent"); got != "total 6k/s" {
+			t.Errorf("at %v: %q", part, got)
+		}
 	}
 	b.checkConsole(t)
 }

@@ -161,6 +161,7 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	o := g.options
 	k := &g.collector
 	k.Ratio, k.Aggregate, k.Moving = o.ratio, o.aggregate, o.moving
+	k.Narrow = o.narrows()
 	k.Relative = o.compare && !o.absolute
 	if k.Measures = o.measures(); o.kind.Chart.Rate {
 		k.Moving = 0
@@ -254,6 +255,11 @@ func (g *gathering) survey(s *scan.Scan, logs []scan.Input) (found survey, err e
 		}
 	}
 	return found, nil
+}
+
+// narrows reports whether a page has only maxima of several series.
+func (o *options) narrows() bool {
+	return o.format == picture.HTML && !o.given["p"] && !o.kind.Chart.Rate
 }
 
 // measures returns what the lines show.

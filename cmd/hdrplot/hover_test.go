@@ -73,14 +73,14 @@ func day(t *testing.T) string {
 func TestBrowserSpikes(t *testing.T) {
 	b, hour := newBrowser(t), hour(t, 600)
 	for _, c := range []struct {
-		log, kind string
-		interval  float64
-	}{{hour, "timeline", 1}, {hour, "heatmap", 1}, {day(t), "timeline", 60}} {
-		kind := c.kind
-		p := b.open(t, "-if", c.log, "-ovr", "1000000", "-unit", "ms", "-type", kind)
+		log, kind, canvas, over string
+		interval                float64
+	}{{hour, "timeline", "time", "time-over", 1}, {hour, "heatmap", "heat-map", "heat-over", 1}, {day(t), "timeline", "time", "time-over", 60}} {
+		kind := c.canvas
+		p := b.open(t, "-if", c.log, "-ovr", "1000000", "-unit", "ms", "-type", c.kind)
 		all := spikes(p, 40)
-		left, y := b.at(t, "time", 0)
-		right, _ := b.at(t, "time", 1)
+		left, y := b.at(t, c.canvas, 0)
+		right, _ := b.at(t, c.canvas, 1)
 		at := func(s spike) float64 { return math.Round(left + partOf(p, s.middle)*(right-left)) }
 		var places []float64
 		for _, s := range all {
@@ -88,7 +88,7 @@ func TestBrowserSpikes(t *testing.T) {
 		}
 		var read [][]string
 		text := b.eval(t, fmt.Sprintf(`JSON.stringify((() => {
-			const frame = requestAnimationFrame, over = document.getElementById('time-over');
+			const frame = requestAnimationFrame, over = document.getElementById('%s');
 			window.requestAnimationFrame = draw => draw();
 			const read = %s.map(clientX => {
 				over.dispatchEvent(new PointerEvent('pointermove', { clientX, clientY: %v }));
@@ -96,7 +96,7 @@ func TestBrowserSpikes(t *testing.T) {
 			});
 			window.requestAnimationFrame = frame;
 			return read;
-		})())`, strings.ReplaceAll(fmt.Sprint(places), " ", ","), y))
+		})())`, c.over, strings.ReplaceAll(fmt.Sprint(places), " ", ","), y))
 		if err := json.Unmarshal([]byte(text), &read); err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestBrowserAddress(t *testing.T) {
 	b.drag(t, 0.2, 0.7)
 	state := "location.hash + [...document.querySelectorAll('[aria-pressed]')].map(b => b.textContent + b.getAttribute('aria-pressed'))"
 	want := b.eval(t, state)
-	for _, part := range []string{"t=", "&log=", "&heat=1", "&rest=0", "&hide="} {
+	for _, part := range []string{"t=", "&log=", "&heat=0", "&rest=0", "&hide="} {
 		if !strings.Contains(want, part) {
 			t.Errorf("%s is not in %s", part, want)
 		}
@@ -238,7 +238,7 @@ func TestBrowserFacets(t *testing.T) {
 	b.screenshot(t, "hdrplot-facets.png")
 	pixels := b.pixels(t, "time")
 	b.do(t, chromedp.Click(chromedp.CSS("#facets")))
-	if got := b.eval(t, pressed+" + ' ' + "+height); got != "false 600" || facets != "true 923" || b.pixels(t, "time") == pixels {
+	if got := b.eval(t, pressed+" + ' ' + "+height); got != "false 282" || facets != "true 889" || b.pixels(t, "time") == pixels {
 		t.Errorf("%s, with facets %s", got, facets)
 	}
 	if got := b.eval(t, "location.hash"); got != "#facets=0" {

@@ -214,7 +214,7 @@ func (o *options) parseLevels(c *urfave.Context) (err error) {
 	}
 	if !o.given["p"] {
 		if o.levels = []float64{99, 100}; o.format == picture.HTML {
-			o.levels = []float64{100}
+			o.levels = []float64{50, 99, 100} // of several series, the maxima alone
 		}
 		return nil
 	}

@@ -127,7 +127,7 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 		title: cmp.Or(o.picture.Title, strings.Join(slices.Concat(c.StringSlice("if"), c.Args().Slice()), " "), "hdrplot"),
 	}
 	f.page = picture.Live{Type: o.kind, Dress: f.dress, Collector: picture.Collector{
-		Measures: o.measures(), Ratio: 1, WindowBytes: liveTimes * o.picture.PageSize, Digits: o.pageDigits, Step: f.size,
+		Measures: o.measures(), Narrow: o.narrows(), Ratio: 1, WindowBytes: liveTimes * o.picture.PageSize, Digits: o.pageDigits, Step: f.size,
 	}}
 	if !cli.Given(c, "page-digits") {
 		f.page.Collector.Digits = 0

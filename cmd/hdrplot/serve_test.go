@@ -288,7 +288,6 @@ func TestBrowserComplete(t *testing.T) {
 		}
 		compare(t, table, want, 1.0/1023)
 	}
-	b.do(t, chromedp.Click(chromedp.CSS("#heat")))
 	b.screenshot(t, "hdrplot-live-heat.png")
 	if b.eval(t, "document.getElementById('scale').hidden") != "false" {
 		t.Error("the heat map has no scale")

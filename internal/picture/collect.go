@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -52,6 +53,8 @@ func PerSecond() Measure {
 type Collector struct {
 	// Measures are the lines of each series. A chart without lines has none.
 	Measures []Measure
+	// Narrow takes only the last measure as soon as there are several series.
+	Narrow bool
 	// Ratio is the number by which values are divided.
 	Ratio float64
 	// Aggregate merges the intervals of each window of so many milliseconds before anything is
@@ -78,6 +81,8 @@ type Collector struct {
 	recent int64    // later windows are not merged
 	bytes  int      // that the windows take
 	coarse int      // the digits of the windows, once Digits are too many; 0 before
+
+	narrowed uint32 // 1 once Narrow holds; atomic, since workers measure
 
 	steps     merge.Table[step] // by label, if Aggregate or Moving is set
 	stepBytes int
@@ -158,7 +163,7 @@ func (c *Collector) measure(w Window, seconds float64, h *histogram.Histogram, i
 	into.window = w
 	into.values = into.values[:0]
 	if !c.InSteps() {
-		for _, m := range c.Measures {
+		for _, m := range c.Measures[c.first():] {
 			into.values = append(into.values, m.of(h, seconds, ratio))
 		}
 	}
@@ -172,6 +177,14 @@ func (c *Collector) measure(w Window, seconds float64, h *histogram.Histogram, i
 			into.rough = merge.Sum{}
 		}
 	}
+}
+
+// first returns the index of the first measure that is taken.
+func (c *Collector) first() int {
+	if atomic.LoadUint32(&c.narrowed) == 1 {
+		return len(c.Measures) - 1
+	}
+	return 0
 }
 
 // ratio returns what to divide values by.
@@ -196,7 +209,9 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 		}
 	} else {
 		for n, v := range i.values {
-			g.add(n, Point{float64(i.window.Start), float64(i.window.Start + i.window.length()), v})
+			if n += len(c.Measures) - len(i.values); n >= c.first() {
+				g.add(n, Point{float64(i.window.Start), float64(i.window.Start + i.window.length()), v})
+			}
 		}
 	}
 	if c.WindowBytes == 0 {
@@ -282,6 +297,9 @@ func (c *Collector) at(group, label string) *gathered {
 			g.moving = merge.NewMoving(c.Moving)
 		}
 		c.series[label] = g
+		if c.Narrow && len(c.series) == 2 {
+			atomic.StoreUint32(&c.narrowed, 1)
+		}
 		c.order = append(c.order, label)
 	}
 	return g
@@ -441,6 +459,9 @@ func (c *Collector) Picture(t *Type, origin int64, sorted []string) (*Picture, e
 func (c *Collector) lines(label string, g *gathered, origin int64) Series {
 	s := Series{Label: label, Group: g.group}
 	for n, m := range c.Measures {
+		if n < c.first() {
+			continue
+		}
 		points := slices.Clone(g.lines[n])
 		for i := range points {
 			points[i].Start -= float64(origin)

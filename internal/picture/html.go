@@ -81,7 +81,7 @@ func (p *Picture) widened(all []WindowSeries, width int64) (merged []WindowSerie
 // thinned to columns up to where those that are recent begin.
 func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, columns int, recent int64) *page.Data {
 	out := &page.Data{
-		Title: p.Title, Unit: axis.Spelled(p.Unit), Log: p.LogValues, Facets: p.Facets, Heat: p.Type.Chart.Marks == page.Cells,
+		Title: p.Title, Unit: axis.Spelled(p.Unit), Log: p.LogValues, Facets: p.Facets, Caption: p.caption(), Heat: true,
 		Lines: p.pageChart(p.lines()), Cells: p.pageChart(Heatmap), Rates: p.pageChart(Throughput), Curves: p.pageChart(Percentiles),
 		Absolute: p.Absolute, Zone: p.zone().String(), Origin: p.Origin, Height: p.Height, Theme: string(p.Theme),
 		Themes: map[string]page.Theme{"light": themeOf(Light), "dark": themeOf(Dark)}, Digits: p.Digits,

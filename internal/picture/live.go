@@ -27,6 +27,7 @@ type Live struct {
 	width, recent  int64
 	index          map[string]int
 	layouts        []histogram.Layout // by series
+	lines          int                // of a series
 	since, pending page.Rows
 	to             int64
 	// stale is set if the page needs all data anew: there is a new series, or windows were merged.
@@ -59,7 +60,7 @@ func (l *Live) Add(label string, logStart int64, i *Interval) error {
 	gap := !known || w.Start > last+w.length()/2
 	l.ends[label] = max(last, w.End)
 	n, known := l.index[label]
-	if !known || l.Collector.width != l.width || l.Collector.recent != l.recent {
+	if l.stale || !known || l.Collector.width != l.width || l.Collector.recent != l.recent {
 		l.stale = true
 		return nil
 	}
@@ -72,7 +73,7 @@ func (l *Live) Add(label string, logStart int64, i *Interval) error {
 			addLayout(rows, n, layout, l.Collector.series[label].unit(layout))
 		}
 		w.addTo(rows, n, h)
-		for measure, v := range i.values {
+		for measure, v := range i.values[len(i.values)-l.lines:] {
 			if !math.IsNaN(v) {
 				rows.Point(n, measure, w.Start, w.length(), v, gap)
 			}
@@ -98,10 +99,11 @@ func (l *Live) Data() (*page.Data, error) {
 		recent -= l.origin
 	}
 	d := p.pageOf(&page.Rows{Quick: true}, p.Windows, c.width, pageColumns, recent)
-	d.Live = true
+	d.Live, d.Heat = true, l.Type.Chart.Marks == page.Cells || len(d.Series) <= mostLines
 	if recent > d.From && c.width > c.Step {
 		d.Recent = &page.Recent{From: recent, Window: c.Step}
 	}
+	l.lines = len(d.Measures)
 	l.index, l.layouts = map[string]int{}, make([]histogram.Layout, len(d.Series))
 	for n, s := range d.Series {
 		l.index[s.Label] = n

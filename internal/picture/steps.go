@@ -66,6 +66,9 @@ func (c *Collector) measureStep(s *step) error {
 		return err
 	}
 	for n, m := range c.Measures {
+		if n < c.first() {
+			continue
+		}
 		s.of.add(n, Point{float64(start), float64(end), m.of(h, seconds, s.of.ratio)})
 	}
 	return nil

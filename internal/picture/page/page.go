@@ -19,9 +19,10 @@ import (
 // Data is what a page shows. Times are milliseconds from Origin, values are in Unit.
 type Data struct {
 	Title string `json:"title"`
-	Unit  string `json:"unit"`
-	// Lines, Cells, Rates and Curves describe the charts. Heat has the cells shown at first, not
-	// the lines.
+	// Caption says what the page shows: of which logs, of what time, and how many values.
+	Caption string `json:"caption"`
+	Unit    string `json:"unit"`
+	// Lines, Cells, Rates and Curves describe the charts. Heat has the cells shown at first.
 	Lines  Chart `json:"lines"`
 	Rates  Chart `json:"rates"`
 	Cells  Chart `json:"cells"`

@@ -4,7 +4,7 @@ import { titled } from './numbers.js';
 // A Chart is two canvases with axes: the lower one is drawn once per view, the upper one has the pointer. Indent is the least
 // room to the left.
 export class Chart {
-  constructor(canvas, over) { Object.assign(this, { canvas, over, indent: 0 }); }
+  constructor(canvas, over) { Object.assign(this, { canvas, over, indent: 0, last: true }); }
 
   // begin clears the chart and returns its context. Below is the room for labels of the horizontal axis.
   begin(height, below) {
@@ -68,7 +68,8 @@ export class Chart {
       g.save();
       g.translate(2, (plot.top + plot.bottom) / 2);
       g.rotate(-Math.PI / 2);
-      g.fillText(titled(this.y, yTitle), 0, 0);
+      const whole = titled(this.y, yTitle), fits = g.measureText(whole).width < plot.bottom - plot.top;
+      g.fillText(fits ? whole : titled(this.y, yTitle.split(' of ')[0]), 0, 0);
       g.restore();
     }
     g.strokeStyle = theme.faint;

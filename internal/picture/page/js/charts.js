@@ -1,7 +1,7 @@
 // The charts: lines or a heat map over time, and percentile curves.
 import { scaleFor, short } from './numbers.js';
 import { linearTicks, logTicks, relativeTicks, clockTicks, ninesTicks, nines } from './ticks.js';
-import { startsIn, heatOf, ratesOf } from './store.js';
+import { startsIn, heatOf, rateOf } from './store.js';
 import { stroke, dot } from './canvas.js';
 
 // A Range is what values an axis must show.
@@ -55,12 +55,12 @@ function bandOf(series, from, to, columns) {
 }
 
 // drawChart draws a chart as its description says. Range has the values that its axis shows. X makes the horizontal axis for a
-// width. Paint draws the data, and over what lies over them.
-function drawChart(chart, page, what, range, x, paint, over) {
+// width. Paint draws the data, and over what lies over them. Beside the chart is room for the labels of limits.
+function drawChart(chart, page, what, range, x, paint, over, beside = what.limits) {
   const { theme } = page, { any } = range;
   what.limits.forEach(l => range.add(l.value));
   chart.y = valueAxis(what, range, page.log, Math.max(2, Math.floor((chart.plot.bottom - chart.plot.top) / 45)));
-  chart.fit(what.limits.map(l => l.label));
+  chart.fit(beside.map(l => l.label));
   chart.x = x(chart.plot.right - chart.plot.left);
   chart.axes(theme, chart.x.title, what.name);
   chart.clip();
@@ -71,34 +71,25 @@ function drawChart(chart, page, what, range, x, paint, over) {
   chart.labelLimits(theme, what.limits);
 }
 
-// drawTime draws the chart over time. Page has the data, the view, the series to draw and the look.
-export function drawTime(chart, page) {
-  const { data, view, theme, series, band, heat } = page, { from, to } = view, what = heat ? data.cells : data.lines, range = new Range();
-  chart.begin(page.height, data.absolute ? 60 : 46);
-  const shown = [...series, ...band];
-  for (const s of shown) {
-    if (heat) for (const w of startsIn(s.windows, from, to)) { if (w.count) { range.add(w.min); range.add(w.max); } }
-    else for (const line of s.lines) for (const p of startsIn(line.points, from, to)) range.add(p.value);
+// drawOverTime draws a chart over time of a share of the page's height, or with facets one for each series and one for the band.
+// All charts over time have the same axis; below the last one are its labels. The places of the chart are where those of series
+// are. Paint gets the page with the series of a chart.
+function drawOverTime(chart, page, what, range, share, facets, paint, over) {
+  const { data, view, series, band } = page, below = !chart.last ? 12 : data.absolute ? 60 : 46, height = page.height * share;
+  const beside = [...data.lines.limits, ...data.cells.limits], axis = width => {
+    const time = timeAxis(data, view.from, view.to, width);
+    return chart.last ? time : { ...time, title: null };
+  };
+  if (!facets || series.length + band.length < 2) {
+    chart.begin(Math.round(height) + below, below);
+    return drawChart(chart, page, what, range, axis, () => paint(page), over, beside);
   }
-  if (page.facets && !heat && shown.length > 1) return drawFacets(chart, page, what, range);
-  drawChart(chart, page, what, range, width => timeAxis(data, from, to, width), () => {
-    if (heat) drawHeat(chart, page, shown);
-    else drawLines(chart, page, what);
-  }, () => {
-    for (const l of what.limits) drawLevel(chart, theme, l);
-    drawMarks(chart, theme, data.marks.filter(m => m.time >= from && m.time <= to));
-  });
-}
-
-// drawFacets draws a small chart for each series, and one for the band, above one axis of time. The places of the chart are where
-// those of series are.
-function drawFacets(chart, page, what, range) {
-  const { data, view, theme, series, band } = page, below = data.absolute ? 60 : 46, rows = [...series, ...band.length ? [null] : []];
-  const high = Math.max((page.height - below - 10) / rows.length, page.height / 9), g = chart.begin(Math.round(high * rows.length) + below + 10, below), end = chart.plot.bottom;
+  const rows = [...series, ...band.length ? [null] : []], high = Math.max(height / rows.length, page.height / 9);
+  const g = chart.begin(Math.round(high * rows.length) + below + 10, below), { theme } = page, end = chart.plot.bottom;
   what.limits.forEach(l => range.add(l.value));
   chart.y = valueAxis(what, range, page.log, 3);
-  chart.fit([]);
-  chart.x = timeAxis(data, view.from, view.to, chart.plot.right - chart.plot.left);
+  chart.fit(beside.map(l => l.label));
+  chart.x = axis(chart.plot.right - chart.plot.left);
   chart.places = new Map();
   rows.forEach((s, i) => {
     const last = i === rows.length - 1;
@@ -108,12 +99,21 @@ function drawFacets(chart, page, what, range) {
     Object.assign(g, { textAlign: 'left', textBaseline: 'bottom', fillStyle: theme.text });
     g.fillText(s ? s.label || 'untagged' : 'the other ' + band.length, chart.plot.left + 2, chart.plot.top);
     chart.clip();
-    drawLines(chart, { view, theme, series: s ? [s] : [], band: s ? [] : band }, what);
-    for (const l of what.limits) drawLevel(chart, theme, l);
+    paint({ ...page, series: s ? [s] : [], band: s ? [] : band });
     g.restore();
   });
   Object.assign(chart.plot, { top: 10, bottom: end });
-  drawMarks(chart, theme, data.marks.filter(m => m.time >= view.from && m.time <= view.to));
+  over();
+}
+
+// drawTime draws lines over time. Page has the data, the view, the series to draw and the look.
+export function drawTime(chart, page) {
+  const { data, view, theme, series, band, facets } = page, { from, to } = view, what = data.lines, range = new Range();
+  for (const s of [...series, ...band]) for (const line of s.lines) for (const p of startsIn(line.points, from, to)) range.add(p.value);
+  drawOverTime(chart, page, what, range, 0.45, facets, part => {
+    drawLines(chart, part, what);
+    for (const l of what.limits) drawLevel(chart, theme, l);
+  }, () => drawMarks(chart, theme, data.marks.filter(m => m.time >= from && m.time <= to)));
 }
 
 function drawLevel(chart, theme, limit) {
@@ -214,16 +214,32 @@ function drawBreaches(chart, limits, view, theme, series) {
   g.globalAlpha = 1;
 }
 
-function drawHeat(chart, page, series) {
-  const { g, plot, y } = chart, { view, theme } = page, cell = 3;
-  const columns = Math.ceil((plot.right - plot.left) / cell), rows = Math.ceil((plot.bottom - plot.top) / cell);
-  const rate = heatOf(series, view.from, view.to, columns, rows, y.at);
-  let most = 0, least = Infinity;
-  for (const r of rate) if (r > 0) { most = Math.max(most, r); least = Math.min(least, r); }
-  least = Math.max(least, most / 1e5);
-  chart.heat = { rate, columns, rows, cell };
-  page.scaled(least, most);
-  const part = r => most > least ? Math.min(Math.max(Math.log(r / least) / Math.log(most / least), 0), 1) : 1;
+// mostMaps is the number of series up to which facets have a heat map each.
+const mostMaps = 8;
+
+// drawHeat draws a heat map over time, with lines of the 50th and the 99th percentile.
+export function drawHeat(chart, page) {
+  const { data, view, theme, series, band, facets } = page, { from, to } = view, what = data.cells, range = new Range(), cell = 3;
+  let length = 0;
+  for (const s of [...series, ...band]) for (const w of startsIn(s.windows, from, to)) if (w.count) { range.add(w.min); range.add(w.max); length = Math.max(length, w.end - w.begin); }
+  chart.heats = [];
+  drawOverTime(chart, page, what, range, 0.4, facets && series.length <= mostMaps, part => {
+    const plot = { ...chart.plot }, [columns, rows] = [plot.right - plot.left, plot.bottom - plot.top].map(length => Math.max(Math.ceil(length / cell), 1));
+    chart.heats.push({ plot, columns, rows, cell, rate: heatOf([...part.series, ...part.band], from, to, columns, rows, chart.y.at) });
+  }, () => {
+    let most = 0;
+    for (const { rate } of chart.heats) for (const r of rate) most = Math.max(most, r);
+    if (!most) return;
+    const least = Math.min(Math.max(1000 / Math.max(length, (to - from) / chart.heats[0].columns), most / 1e5), most); // one value in a cell
+    page.scaled(least, most);
+    for (const heat of chart.heats) paintHeat(chart, theme, heat, r => most > least ? Math.min(Math.max(Math.log(r / least) / Math.log(most / least), 0), 1) : 1);
+    if (!chart.places) for (const l of what.limits) drawLevel(chart, theme, l);
+    drawMarks(chart, theme, data.marks.filter(m => m.time >= from && m.time <= to).map(m => ({ ...m, text: '' })));
+  });
+}
+
+function paintHeat(chart, theme, { plot, columns, rows, cell, rate }, part) {
+  const { g } = chart;
   // An image with a dot for each cell is drawn larger: that takes a tenth of the time of one rectangle for each.
   const image = new OffscreenCanvas(columns, rows), small = image.getContext('2d'), dots = small.createImageData(columns, rows);
   const colours = theme.heat.map(c => [1, 3, 5].map(at => parseInt(c.slice(at, at + 2), 16)));
@@ -231,35 +247,63 @@ function drawHeat(chart, page, series) {
     if (rate[i]) dots.data.set([...colours[Math.round(part(rate[i]) * (colours.length - 1))], 255], 4 * ((rows - 1 - i % rows) * columns + Math.floor(i / rows)));
   }
   small.putImageData(dots, 0, 0);
+  g.save();
+  g.beginPath();
+  g.rect(plot.left, plot.top, plot.right - plot.left, plot.bottom - plot.top);
+  g.clip();
   g.imageSmoothingEnabled = false;
   g.drawImage(image, plot.left, plot.bottom - rows * cell, columns * cell, rows * cell);
+  for (const level of [50, 99]) {
+    let last = null, before = false;
+    g.beginPath();
+    for (let n = 0; n < columns; n++) {
+      const own = rate.subarray(n * rows, (n + 1) * rows), wanted = own.reduce((a, b) => a + b, 0) * level / 100, x = plot.left + n * cell;
+      let row = 0;
+      for (let seen = own[0]; seen < wanted * (1 - 1e-9); seen += own[row]) row++;
+      const y = plot.bottom - (row + 0.5) * cell;
+      if (wanted && before) g.lineTo(x, y);
+      else if (wanted) g.moveTo(x, y);
+      if (before = wanted > 0) { g.lineTo(x + cell, y); last = y; }
+    }
+    for (const [strokeStyle, lineWidth] of [[theme.background, 3], [theme.text, 1.2]]) { Object.assign(g, { strokeStyle, lineWidth }); g.stroke(); }
+    if (last === null || plot.bottom - plot.top < 80) continue;
+    Object.assign(g, { fillStyle: theme.text, strokeStyle: theme.background, lineWidth: 3, textAlign: 'right', textBaseline: 'bottom' });
+    for (const draw of ['strokeText', 'fillText']) g[draw]('p' + level, plot.right - 4, Math.max(last - 2, plot.top + 15));
+  }
+  g.restore();
 }
 
 // heatAt returns the values per second, the time and the values of the cell at a place.
 export function heatAt(chart, x, y) {
-  const { rate, columns, rows, cell } = chart.heat, { plot } = chart;
-  const column = Math.floor((x - plot.left) / cell), row = Math.floor((plot.bottom - y) / cell);
+  const heat = chart.heats.find(({ plot }) => y >= plot.top && y <= plot.bottom);
+  if (!heat || !heat.columns) return null;
+  const { rate, columns, rows, cell, plot } = heat, column = Math.floor((x - plot.left) / cell), row = Math.floor((plot.bottom - y) / cell);
   if (column < 0 || row < 0 || column >= columns || row >= rows) return null;
-  const width = columns * cell, time = c => chart.x.inverse(c * cell / (plot.right - plot.left)), value = r => chart.y.inverse(r * cell / (plot.bottom - plot.top));
-  return { rate: rate[column * rows + row], from: time(column), to: time(column + 1), low: value(row), high: value(row + 1), width };
+  const time = c => chart.x.inverse(c * cell / (plot.right - plot.left)), value = r => chart.y.inverse(r * cell / (plot.bottom - plot.top));
+  return { rate: rate[column * rows + row], from: time(column), to: time(column + 1), low: value(row), high: value(row + 1) };
 }
 
-// drawRates draws the values per second of the series below the chart over time, on the same axis of time.
-export function drawRates(chart, page, above) {
-  const { data, view, theme } = page, { from, to } = view, range = new Range();
-  chart.begin(Math.round(page.height * 0.4), data.absolute ? 60 : 46);
-  chart.indent = above.plot.left;
-  chart.plot.right = above.plot.right;
-  const series = page.series.map(s => ({ ...s, lines: [{ name: '', points: ratesOf(s) }] }));
-  for (const s of series) for (const p of startsIn(s.lines[0].points, from, to)) range.add(p.value);
+// mostRates is the number of series up to which each has a line of its values per second.
+const mostRates = 7;
+
+// drawRates draws the values per second of series and of all together over time. It returns the lines.
+export function drawRates(chart, page) {
+  const { view, series, band } = page, { from, to } = view, range = new Range(), columns = 400, all = [...series, ...band];
+  const theme = { ...page.theme, lines: [...page.theme.lines, page.theme.text] };
+  const lineOf = (s, list) => ({ ...s, lines: [{ name: '', points: rateOf(list, from, to, columns) }] });
+  const lines = series.length > mostRates || all.length < 2 ? [] : series.map(s => lineOf(s, [s]));
+  lines.push(lineOf(all.length < 2 ? all[0] || { label: '', colours: [0], dashes: [[]] } : { label: 'total', colours: [page.theme.lines.length], dashes: [[]] }, all));
+  for (const s of lines) for (const p of s.lines[0].points) range.add(p.value);
   range.add(0);
-  drawChart(chart, { ...page, log: false }, { ...data.rates, log: false }, range, width => timeAxis(data, from, to, width), () => drawLines(chart, { view, theme, series, band: [] }, data.rates), () => {});
+  const what = { ...page.data.rates, log: false };
+  drawOverTime(chart, { ...page, log: false }, what, range, 0.25, false, () => drawLines(chart, { view, theme, series: lines, band: [] }, what), () => {});
+  return lines;
 }
 
-// drawCurve draws percentile curves: [series, curve] each.
-export function drawCurve(chart, page, curves) {
+// drawCurve draws percentile curves, [series, curve] each, of a height.
+export function drawCurve(chart, page, curves, height) {
   const { data, theme } = page, what = data.curves, range = new Range();
-  const g = chart.begin(Math.round(page.height * 0.8), 46);
+  const g = chart.begin(height, 46);
   let last = 2;
   for (const [, curve] of curves) {
     last = Math.max(last, curve.x[curve.x.length - 1]);

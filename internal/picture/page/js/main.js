@@ -1,10 +1,10 @@
 // The page: what stands in it, and what keys and pointer do.
 import { value, short, significant } from './numbers.js';
 import { relativeStyle, clockText, nines } from './ticks.js';
-import { unpack, newSeries, addRows, startsIn, extremesOf, ratesOf, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
+import { unpack, newSeries, addRows, startsIn, extremesOf, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
-import { drawTime, drawWorst, drawRates, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
+import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
 import { connect } from './live.js';
 import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
 import { columnsOf, textOf, sorted, csvOf, rowOf, levels } from './table.js';
@@ -34,6 +34,7 @@ async function load(next) {
   }
   choose();
   element('time-section').hidden = !hasTime;
+  element('caption').textContent = next.caption;
   element('notes').replaceChildren(...next.notes.map(note => make('div', { textContent: note })));
 }
 
@@ -62,8 +63,10 @@ function remember() {
 }
 
 const timeChart = new Chart(element('time'), element('time-over')), curveChart = new Chart(element('curve'), element('curve-over'));
-const rateChart = new Chart(element('rate'), element('rate-over'));
-const pointer = { time: null, nines: null, value: null, dragFrom: null, x: 0, y: 0 };
+const rateChart = new Chart(element('rate'), element('rate-over')), heatChart = new Chart(element('heat-map'), element('heat-over'));
+let timeCharts = [], rates = []; // the charts over time that are shown, and the lines of the one of rates
+const wide = matchMedia('(min-width: 1100px)');
+const pointer = { chart: timeChart, time: null, nines: null, value: null, dragFrom: null, x: 0, y: 0 };
 const mostWorst = 5; // moments that are marked
 let bandShown = true, curves = [], rows = [], sortBy = null, mostRows = 100;
 
@@ -87,26 +90,35 @@ function drawAll() {
   page.band = bandShown ? store.filter(s => s.rest && !s.shown) : [];
   element('scale').hidden = true;
   if (hasTime) drawTimes();
-  element('rates').hidden = data.lines.rate;
-  if (hasTime && !data.lines.rate) {
-    drawRates(rateChart, page, timeChart);
-    if (rateChart.plot.left > timeChart.plot.left) { timeChart.indent = rateChart.plot.left; drawTimes(); }
-  }
   curves = page.series.map(s => [s, s.windows.length ? curveOf(sumOf(s, view.from, view.to)) : s.curve]).filter(([, c]) => c && c.x.length);
-  drawCurve(curveChart, page, curves);
+  drawCurve(curveChart, page, curves, hasTime && wide.matches && !printing.matches ? Math.min(element('charts').clientHeight, 1.4 * page.height) : Math.round(page.height * 0.8));
   buildTable();
   if (data.live) buildLatest();
   describe();
   drawPointer();
 }
 
-// drawTimes draws the chart over time, with numbers at the worst moments of the view, and lists these.
+// drawTimes draws the charts over time, with numbers at the worst moments of the view, and lists these.
 function drawTimes() {
-  drawTime(timeChart, page);
+  element('rates').hidden = data.lines.rate;
+  element('heats').hidden = !page.heat;
+  timeCharts = [rateChart, timeChart, heatChart].filter(chart => !chart.canvas.parentElement.hidden);
+  const draw = () => {
+    for (const chart of timeCharts) chart.last = chart === timeCharts.at(-1);
+    if (!data.lines.rate) rates = drawRates(rateChart, page);
+    drawTime(timeChart, page);
+    if (page.heat) drawHeat(heatChart, page);
+  };
+  draw();
+  const left = Math.max(...timeCharts.map(chart => chart.plot.left));
+  if (timeCharts.some(chart => chart.plot.left < left)) {
+    for (const chart of timeCharts) chart.indent = left;
+    draw();
+  }
   const shown = new Set([...page.series, ...page.band].map(s => s.label)), { worst, measures } = data;
   const moments = worst.filter(m => m.peak >= view.from && m.peak < view.to && shown.has(m.label)).slice(0, mostWorst);
-  const marked = page.heat || measures.includes('max') && !data.lines.rate ? moments : [];
-  drawWorst(timeChart, page.theme, marked);
+  const on = measures.includes('max') && !data.lines.rate ? timeChart : heatChart, marked = timeCharts.includes(on) ? moments : [];
+  drawWorst(on, page.theme, marked);
   element('worst').replaceChildren(...marked.map(m => {
     const length = m.end - m.start, seconds = length < 1000 ? length / 1000 : Math.round(length / 100) / 10; // timers are late
     const text = ['at ' + timeText(m.start) + ' for ' + value('s', seconds), value(data.unit, m.value), m.name].filter(part => part).join(' · ');
@@ -134,18 +146,20 @@ function drawPointer() {
   const g2 = lines(curveChart, pointer.nines === null ? null : curveChart.px(pointer.nines), null);
   if (hasTime) {
     // The value that is pointed at among the curves is a line in the timeline, and the time that is pointed at there has its own curves.
-    const g = lines(timeChart, at.time === null ? null : timeChart.px(at.time), data.lines.rate || at.value === null || timeChart.places ? null : timeChart.py(at.value));
-    if (pointer.dragFrom !== null) {
-      const from = timeChart.px(pointer.dragFrom), x = timeChart.px(at.time), { plot } = timeChart;
-      Object.assign(g, { globalAlpha: 0.2, fillStyle: theme.faint });
-      g.fillRect(Math.min(from, x), plot.top, Math.abs(x - from), plot.bottom - plot.top);
-      g.globalAlpha = 1;
-    }
-    readTime(g);
-    if (!data.lines.rate) {
-      const under = lines(rateChart, at.time === null ? null : rateChart.px(at.time), null);
-      element('rate-readout').replaceChildren(...at.time === null ? [] : page.series.flatMap(s => readLine(rateChart, under, s, ratesOf(s), 0, named(s.label), rateText)));
-    }
+    const drawn = new Map(timeCharts.map(chart => {
+      const valued = chart !== rateChart && !(chart === timeChart && data.lines.rate) && at.value !== null && !chart.places;
+      const g = lines(chart, at.time === null ? null : chart.px(at.time), valued ? chart.py(at.value) : null);
+      if (pointer.dragFrom !== null) {
+        const from = chart.px(pointer.dragFrom), x = chart.px(at.time), { plot } = chart;
+        Object.assign(g, { globalAlpha: 0.2, fillStyle: theme.faint });
+        g.fillRect(Math.min(from, x), plot.top, Math.abs(x - from), plot.bottom - plot.top);
+        g.globalAlpha = 1;
+      }
+      return [chart, g];
+    }));
+    readTime(drawn.get(timeChart));
+    const over = drawn.get(rateChart);
+    element('rate-readout').replaceChildren(...at.time === null || !over ? [] : rates.flatMap(s => readLine(rateChart, over, s, s.lines[0].points, 0, named(s.label), rateText)));
     if (at.time !== null) drawMoment(g2, at.time);
   }
   readCurve();
@@ -207,7 +221,7 @@ function readLine(chart, g, s, points, n, name, text, found = () => {}) {
   const { low, high } = extremesOf(points, t - pixel, t + pixel, longest(points)), p = high || nearest(points, t);
   if (!p) return [];
   found(p);
-  const colour = g.fillStyle = page.theme.lines[s.colours[n]], { top, bottom } = chart.plot;
+  const colour = g.fillStyle = page.theme.lines[s.colours[n]] || page.theme.text, { top, bottom } = chart.plot;
   Object.assign(chart.plot, chart.places?.get(s));
   dot(g, chart.px((p.start + p.end) / 2), chart.py(p.value), 3.5);
   Object.assign(chart.plot, { top, bottom });
@@ -224,12 +238,12 @@ function logOf({ series, start, end, value }) {
 }
 
 function readTime(g) {
-  const out = [], t = pointer.time, text = v => data.lines.rate && !page.heat ? rateText(v) : value(data.unit, v);
+  const out = [], t = pointer.time, onHeat = pointer.chart === heatChart, text = v => data.lines.rate && !onHeat ? rateText(v) : value(data.unit, v);
   const worse = (s, p, v) => { if (p && (!worst || v > worst.value)) worst = { series: s, start: p.start, end: p.end, value: v }; };
   worst = null;
   if (t !== null) {
     const pixel = (view.to - view.from) / (timeChart.plot.right - timeChart.plot.left);
-    const cell = page.heat && timeChart.heat && heatAt(timeChart, pointer.x, pointer.y);
+    const cell = onHeat && page.heat && heatAt(heatChart, pointer.x, pointer.y);
     if (cell) {
       out.push(make('span', {}, timeText(cell.from) + ' to ' + timeText(cell.to)), make('span', {}, value(data.unit, cell.low) + ' to ' + value(data.unit, cell.high)),
         make('span', {}, significant(cell.rate * (cell.to - cell.from) / 1000, 4) + ' values'));
@@ -453,18 +467,19 @@ function step(event, now, from, to, by) {
   return now === null ? (sign > 0 ? from : to) : Math.min(Math.max(now + sign * by * (event.shiftKey ? 10 : 1), from), to);
 }
 
-function listen() {
-  const over = element('time-over'), under = element('curve-over');
-  const point = event => {
-    place(timeChart, event);
-    pointer.time = timeChart.atX(pointer.x);
+// listenTime lets a chart over time answer to the pointer and to keys.
+function listenTime(chart) {
+  const { over } = chart, point = event => {
+    pointer.chart = chart;
+    place(chart, event);
+    pointer.time = chart.atX(pointer.x);
     pointed();
   };
   over.addEventListener('pointermove', point);
   over.addEventListener('pointerdown', event => { point(event); pointer.dragFrom = pointer.time; over.setPointerCapture(event.pointerId); });
   over.addEventListener('pointerup', event => {
     point(event);
-    const from = pointer.dragFrom, moved = from !== null && Math.abs(timeChart.px(from) - timeChart.px(pointer.time)) > 5;
+    const from = pointer.dragFrom, moved = from !== null && Math.abs(chart.px(from) - chart.px(pointer.time)) > 5;
     pointer.dragFrom = null;
     if (moved) go(() => view.show(Math.min(from, pointer.time), Math.max(from, pointer.time)));
     else if (from !== null && event.pointerType !== 'touch') actions.worst();
@@ -472,14 +487,20 @@ function listen() {
   over.addEventListener('pointerleave', () => { pointer.time = pointer.dragFrom = null; pointed(); });
   over.addEventListener('dblclick', actions.whole);
   over.addEventListener('keydown', event => {
+    pointer.chart = chart;
     if (event.key === 'Enter') actions.worst();
     pointer.time = step(event, pointer.time, view.from, view.to, (view.to - view.from) / 100);
     if (pointer.time === null) return;
-    pointer.x = timeChart.px(pointer.time);
-    if (!pointer.y) pointer.y = (timeChart.plot.top + timeChart.plot.bottom) / 2;
-    if (page.heat) pointer.y += ({ ArrowUp: -3, ArrowDown: 3 }[event.key] || 0) * (event.shiftKey ? 10 : 1);
+    pointer.x = chart.px(pointer.time);
+    if (!pointer.y) pointer.y = (chart.plot.top + chart.plot.bottom) / 2;
+    if (chart === heatChart) pointer.y += ({ ArrowUp: -3, ArrowDown: 3 }[event.key] || 0) * (event.shiftKey ? 10 : 1);
     pointed();
   });
+}
+
+function listen() {
+  const under = element('curve-over');
+  for (const chart of [rateChart, timeChart, heatChart]) listenTime(chart);
   under.addEventListener('pointermove', event => {
     place(curveChart, event);
     pointer.nines = curveChart.atX(pointer.x);

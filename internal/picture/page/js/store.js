@@ -197,17 +197,28 @@ export function verdictsOf(sum, limits) {
   });
 }
 
-// ratesOf returns the values per second of a series as points, one for each of its windows.
-export function ratesOf(s) {
-  const { windows, rates: known } = s;
-  if (known && known.count === windows.length && known.spliced === windows.spliced) return known.points;
-  const points = [];
+// shares returns [cell, share] of the cells between a and b.
+function shares(a, b, most) {
+  const first = Math.min(Math.max(Math.floor(a), 0), most - 1), last = Math.min(Math.max(Math.ceil(b) - 1, first), most - 1), all = [];
+  if (!(b - a > 1e-9)) return [[first, 1]];
+  for (let n = first; n <= last; n++) all.push([n, (Math.min(b, n + 1) - Math.max(a, n)) / (b - a)]);
+  return all;
+}
+
+// rateOf returns the values per second of all series together as points, for columns between the windows that start in [from, to).
+export function rateOf(series, from, to, columns) {
+  const windows = series.flatMap(s => startsIn(s.windows, from, to)).filter(w => w.end > w.begin);
+  let last = -Infinity;
+  from = windows.reduce((first, w) => Math.min(first, w.start), to);
+  for (const w of windows) last = Math.max(last, w.start + w.end - w.begin);
+  const width = (Math.min(to, last) - from) / columns, counts = new Float64Array(columns).fill(NaN), points = [];
   for (const w of windows) {
-    const before = points.at(-1), length = w.end - w.begin;
-    if (before && before.start === w.start) before.value += length > 0 ? w.count / length * 1000 : 0;
-    else if (length > 0) points.push({ start: w.start, end: w.start + length, value: w.count / length * 1000, gap: !before || w.start > before.end + length / 2 });
+    const at = (w.start - from) / width;
+    for (const [n, share] of shares(at, at + (w.end - w.begin) / width, columns)) counts[n] = (counts[n] || 0) + w.count * share;
   }
-  s.rates = { count: windows.length, spliced: windows.spliced, points };
+  counts.forEach((count, n) => {
+    if (!Number.isNaN(count)) points.push({ start: from + n * width, end: from + (n + 1) * width, value: count / width * 1000, gap: !n || Number.isNaN(counts[n - 1]) });
+  });
   return points;
 }
 
@@ -247,12 +258,6 @@ export function curveOf(sum) {
 // A slot's count is divided among rows, and a window's among columns, by the share that lies in each.
 export function heatOf(series, from, to, columns, rows, place) {
   const rate = new Float64Array(columns * rows), perColumn = (to - from) / columns;
-  const shares = (a, b, most) => { // [cell, share] of the cells between a and b
-    const first = Math.min(Math.max(Math.floor(a), 0), most - 1), last = Math.min(Math.max(Math.ceil(b) - 1, first), most - 1), all = [];
-    if (!(b - a > 1e-9)) return [[first, 1]];
-    for (let n = first; n <= last; n++) all.push([n, (Math.min(b, n + 1) - Math.max(a, n)) / (b - a)]);
-    return all;
-  };
   for (const s of series) {
     let layout = null, rowsOf = [], sum = new Sum(), at = null;
     const flush = () => {

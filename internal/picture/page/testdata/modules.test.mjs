@@ -92,8 +92,12 @@ test('the view', () => {
 });
 
 test('rates', async () => {
-  const s = await series();
-  assert.deepEqual(store.ratesOf(s), [{ start: 500, end: 1500, value: 0, gap: true }, { start: 1000, end: 1999, value: 300 / 0.999, gap: false }]);
+  const s = await series(), rates = store.rateOf([s], 0, 3000, 3);
+  assert.deepEqual(rates.map(p => [p.start, p.end, p.gap]), [[500, 1000, true], [1000, 1500, false], [1500, 1999, false]].map(([, , gap], i) => [500 + i * 1499 / 3, 500 + (i + 1) * 1499 / 3, gap]));
+  assert.ok(Math.abs(rates.reduce((sum, p) => sum + p.value * (p.end - p.start) / 1000, 0) - 300) < 1e-9);
+  const second = (start, count) => ({ start, begin: start, end: start + 1000, count }), two = [{ windows: [second(0, 100), second(3000, 300)] }, { windows: [second(500, 200)] }];
+  assert.deepEqual(store.rateOf(two, 0, 4000, 8).map(p => [p.start, p.value, p.gap]), [[0, 100, true], [500, 300, false], [1000, 200, false], [3000, 300, true], [3500, 300, false]]);
+  assert.deepEqual(store.rateOf(two, 4000, 5000, 8), []);
 });
 
 test('verdicts', async () => {
