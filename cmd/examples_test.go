@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -62,30 +64,41 @@ var logs = map[string]string{
 	"memtier.json":        "measurements/memtier.json",
 }
 
-// prepare fills a folder with the files that the examples read.
-func prepare(t *testing.T, dir string) {
-	t.Helper()
+// compressedLogs are read by examples, too. No regular expression of an example matches them.
+var compressedLogs = []string{"run.hdr.zst", "a.hdr.zst", "b.hdr.gz", "k6.csv.gz"}
+
+// files returns the files that the examples read, by name.
+var files = sync.OnceValues(func() (map[string][]byte, error) {
+	all := make(map[string][]byte)
 	for name, log := range logs {
 		text, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", log))
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		var zst, gz strings.Builder
-		zw, _ := zstd.NewWriter(&zst)
-		zw.Write(text)
-		zw.Close()
-		gw := gzip.NewWriter(&gz)
-		gw.Write(text)
-		gw.Close()
-		for file, content := range map[string]string{name: string(text), name + ".zst": zst.String(), name + ".gz": gz.String()} {
-			// Write compressed files only if no regular expression of an example matches them.
-			if file != name && file != "run.hdr.zst" && file != "a.hdr.zst" && file != "b.hdr.gz" && file != "k6.csv.gz" {
-				continue
-			}
-			if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o666); err != nil {
-				t.Fatal(err)
-			}
+		all[name] = text
+	}
+	for _, name := range compressedLogs {
+		var out bytes.Buffer
+		var w io.WriteCloser = gzip.NewWriter(&out)
+		if filepath.Ext(name) == ".zst" {
+			w, _ = zstd.NewWriter(&out)
 		}
+		w.Write(all[strings.TrimSuffix(name, filepath.Ext(name))])
+		w.Close()
+		all[name] = out.Bytes()
+	}
+	return all, nil
+})
+
+// prepare fills a folder with the files that the examples read.
+func prepare(t *testing.T, dir string) {
+	t.Helper()
+	all, err := files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range all {
+		write(t, filepath.Join(dir, name), string(text))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
 )
 
 // message finds what a command says about a line of a log: the line, the field and the cause.
@@ -115,11 +116,7 @@ func TestMalformed(t *testing.T) {
 		"hdrplot -type heatmap -of a.png " + log,
 		"hdrplot -of a.html " + log,
 	}
-	logs := 30
-	if testing.Short() {
-		logs = 4
-	}
-	for seed := range uint64(logs) {
+	for seed := range uint64(clitest.Rounds(30)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

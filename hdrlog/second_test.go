@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/logtest"
 )
 
 // A printed interval is what a writer means and what it prints.
@@ -218,12 +219,7 @@ func check(t *testing.T, log string, want []printed, ends bool) (second SecondNu
 }
 
 // goodLogs returns how many logs of a kind to read in each of the roundings.
-func goodLogs() int {
-	if testing.Short() {
-		return 4000 / len(roundings)
-	}
-	return 20_000 / len(roundings)
-}
+func goodLogs() int { return logtest.Rounds(20_000) / len(roundings) }
 
 // TestUnionsAreNotEnds: a log of lengths is never read as one of ends, if it is a union by
 // HdrLogProcessing's rules or the lines of several logs, with gaps, jitter and disorder.

@@ -42,6 +42,9 @@ func TestWideTags(t *testing.T) {
 		{"page", "x.html", many, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if slow := test.name == "moving" || test.name == "page"; slow && clitest.Rounds(1) == 0 {
+				t.Skip("it takes seconds")
+			}
 			out := filepath.Join(t.TempDir(), test.out)
 			clitest.AtMost(t, "", "hdrplot", append(test.args, "-j", "2", "-of", out, test.log)...)
 		})
@@ -54,10 +57,11 @@ func TestMostTags(t *testing.T) {
 	t.Parallel()
 	one := clitest.WideHistogram(t, 2, 1, 1)
 	most, more := clitest.TagsLog(t, mostTags, 1, one), clitest.TagsLog(t, mostTags+1, 1, one)
-	for _, args := range [][]string{
-		{"-of", "x.svg"}, {"-of", "x.html"}, {"-of", "x.svg", "-mwp", "99"},
+	all := [][]string{
+		{"-of", "x.html"}, {"-of", "x.svg"}, {"-of", "x.svg", "-mwp", "99"},
 		{"-of", "x.svg", "-type", "percentiles"}, {"-of", "x.svg", "-type", "heatmap"},
-	} {
+	}
+	for _, args := range all[:clitest.Rounds(len(all))] {
 		args[1] = filepath.Join(t.TempDir(), args[1])
 		clitest.AtMost(t, "", "hdrplot", append(args, "-j", "2", most)...)
 		out, err := exec.Command("hdrplot", append(args, more)...).CombinedOutput()

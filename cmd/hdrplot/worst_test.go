@@ -17,6 +17,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/picture"
 	"hdrkit/internal/picture/axis"
@@ -33,7 +34,7 @@ func TestWorstAgree(t *testing.T) {
 		s := &loggen.Scenarios[n]
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && s.Intervals > 1000 {
+			if clitest.Rounds(1) == 0 && s.Intervals > 1000 {
 				t.Skip("takes seconds")
 			}
 			paths := writeScenario(t, s.Name)

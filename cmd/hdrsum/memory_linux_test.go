@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -47,6 +48,9 @@ func TestWideTags(t *testing.T) {
 		{"full", clitest.TagsLog(t, 100, 2, full), nil, "tags take "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if slow := []string{"largeMoving", "corrected", "sparse", "full"}; slices.Contains(slow, test.name) && clitest.Rounds(1) == 0 {
+				t.Skip("it takes seconds")
+			}
 			clitest.AtMost(t, test.refused, "hdrsum", append(test.args, "-j", "2", test.log)...)
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/logtest"
 	"hdrkit/internal/dump"
 )
 
@@ -59,11 +60,7 @@ func TestCorrectReference(t *testing.T) {
 // TestCorrectPlain compares with a loop like that of the reference.
 func TestCorrectPlain(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	rounds := 1000
-	if testing.Short() {
-		rounds = 100
-	}
-	for range rounds {
+	for range logtest.Rounds(1000) {
 		layout := histogram.Layout{Digits: random.IntN(6), Lowest: 1 << random.IntN(12)}
 		expected := 1 + random.Int64N(1<<random.IntN(20))
 		h, _ := histogram.New(layout)

@@ -3,6 +3,7 @@ package histogram
 import (
 	"bytes"
 	"errors"
+	"hdrkit/hdrlog/internal/logtest"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,11 +13,7 @@ import (
 // TestPages changes histograms in all ways. After each change it checks the pages, and compares all
 // statistics with those of plain loops over all slots.
 func TestPages(t *testing.T) {
-	rounds := 200
-	if testing.Short() {
-		rounds = 50
-	}
-	for round := range rounds {
+	for round := range logtest.Rounds(200) {
 		c := changer{t: t, r: rand.New(rand.NewPCG(9, uint64(round)))}
 		c.h, c.other = newHistogram(t, c.layout()), newHistogram(t, c.layout())
 		recorder, err := NewRecorder(c.layout())

@@ -507,7 +507,7 @@ func TestDamage(t *testing.T) {
 					t.Fatalf("%s: %d of %d bytes: got %v, want ErrTruncated", name, n, len(packed), err)
 				}
 			}
-			step := max(1, len(packed)/300)
+			step := max(1, len(packed)/logtest.Rounds(300))
 			for n := 0; n < len(packed); n += step {
 				damaged := bytes.Clone(packed)
 				damaged[n] ^= 0x10

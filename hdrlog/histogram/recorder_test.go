@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/logtest"
 )
 
 func newRecorder(t testing.TB, layout histogram.Layout) *histogram.Recorder {
@@ -90,10 +91,7 @@ func TestRecorderLosesNothing(t *testing.T) {
 func TestRecorderOneCounter(t *testing.T) {
 	t.Parallel()
 	// Taking that loses values, as a Load and a Store would, loses about one in a million.
-	times := 1 << 22
-	if testing.Short() {
-		times = 1 << 18
-	}
+	times := logtest.Rounds(1 << 22)
 	r := newRecorder(t, histogram.Layout{})
 	done := make(chan struct{})
 	go func() {

@@ -10,6 +10,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/logtest"
 )
 
 // A rig is a Live with windows of a second and a fake clock. Inputs are named by letters.
@@ -435,7 +436,7 @@ func TestLiveNext(t *testing.T) {
 // TestLiveAll gives inputs random delays, order and skew. What is complete and what is late add up
 // to the offline result, and windows come in order.
 func TestLiveAll(t *testing.T) {
-	for seed := range uint64(50) {
+	for seed := range uint64(logtest.Rounds(50)) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		names := []string{"a", "b", "c", "d"}
 		r := newRig(t, time.Duration(random.IntN(3))*time.Second, names...)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/logtest"
 )
 
 // A tally is what was added without an error.
@@ -37,10 +38,7 @@ func (a *tally) include(b *tally) {
 // something returns an error, and what returns an error changes nothing.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
-	rounds := 1000
-	if testing.Short() {
-		rounds = 300
-	}
+	rounds := logtest.Rounds(1500)
 	outcomes := make(map[string]int)
 	for seed := range uint64(rounds) {
 		random := rand.New(rand.NewPCG(seed, 11))

@@ -104,6 +104,16 @@ func compress(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(result), 0o666))
 }
 
+// Rounds returns how many of n rounds a test with random data makes, or of n cases of one kind: all
+// if HDRKIT_REQUIRE_TOOLS is 1, as in CI, and otherwise a fifth, so that all tests together take a
+// minute.
+func Rounds(n int) int {
+	if os.Getenv("HDRKIT_REQUIRE_TOOLS") == "1" && !testing.Short() {
+		return n
+	}
+	return n / 5
+}
+
 // RequireTools skips the test unless HDRKIT_REQUIRE_TOOLS is 1. If it is 1, the test fails if a
 // tool is missing. A tool is the name of a program, or the path of a file if it contains a slash.
 //

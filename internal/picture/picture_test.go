@@ -25,6 +25,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/picture/page/pagetest"
 )
 
@@ -369,7 +370,7 @@ func TestLimitsWhole(t *testing.T) {
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for name, p := range pictures(t) {
-		if testing.Short() && name != "timeline" && name != "heatmap" {
+		if clitest.Rounds(1) == 0 && name != "timeline" && name != "heatmap" {
 			continue
 		}
 		for _, format := range []Format{PNG, SVG, PDF, HTML} {

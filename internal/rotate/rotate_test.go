@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/scan"
 )
 
@@ -71,18 +72,11 @@ func find(t *testing.T, inputs []scan.Input) (found [][]string) {
 	return found
 }
 
-func rounds() int {
-	if testing.Short() {
-		return 300
-	}
-	return 1000
-}
-
 // TestRotated proves that the parts of rotated logs are found, those of each machine by themselves.
 func TestRotated(t *testing.T) {
 	t.Parallel()
 	names := []string{"node%[1]d-%02[2]d.hdr", "2024-01-%02[2]d/node%[1]d.hdr", "%02[2]d.node%[1]d.hdr.gz", "node%[1]d/log.%[2]d"}
-	for seed := range rounds() {
+	for seed := range clitest.Rounds(1000) {
 		random := rand.New(rand.NewPCG(uint64(seed), 1))
 		all := newWriter(random)
 		name := names[random.IntN(len(names))]
@@ -129,7 +123,7 @@ func TestRotated(t *testing.T) {
 // cut their last interval short.
 func TestRuns(t *testing.T) {
 	t.Parallel()
-	for seed := range rounds() {
+	for seed := range clitest.Rounds(1000) {
 		random := rand.New(rand.NewPCG(uint64(seed), 2))
 		w := newWriter(random)
 		var inputs []scan.Input

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
 )
 
 // request is when a request was sent and how long it took, in milliseconds.
@@ -78,19 +79,11 @@ func closed(r *rand.Rand, senders, seconds int, stalls [][2]float64) (all []requ
 	return all
 }
 
-// short returns a fifth of n in short mode: the race detector makes a run ten times as slow.
-func short(n int) int {
-	if testing.Short() {
-		return n / 5
-	}
-	return n
-}
-
 // TestOmission checks that stalls of senders that wait are found, and what interval they expect.
 func TestOmission(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
-	for n := range short(100) {
+	for n := range clitest.Rounds(100) {
 		senders, start := 1+r.IntN(20), 20_000+100_000*r.Float64()
 		stall := [][2]float64{{start, start + 3000 + 20_000*r.Float64()}}
 		requests := closed(r, senders, 200, stall)
@@ -116,7 +109,7 @@ func TestOmission(t *testing.T) {
 func TestOpenLoop(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 2))
-	for n := range short(200) {
+	for n := range clitest.Rounds(200) {
 		seconds := 60 + r.IntN(200)
 		rate := 10 + r.ExpFloat64()*300
 		var stalled [][2]float64

@@ -15,6 +15,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/series"
 	"hdrkit/internal/union"
@@ -43,7 +44,7 @@ func rowsOf(t *testing.T, window, size int64, inputs ...scan.Input) (all []strin
 // any intervals.
 func TestGridAndWindows(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(60) {
+	for seed := range uint64(clitest.Rounds(60)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 9))
@@ -126,11 +127,7 @@ func nestedLog(t *testing.T, random *rand.Rand) string {
 // intervals and by all rules.
 func TestOrder(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(300)
-	if testing.Short() {
-		seeds = 60 // the race detector makes each ten times as slow
-	}
-	for seed := range seeds {
+	for seed := range uint64(clitest.Rounds(300)) {
 		random := rand.New(rand.NewPCG(seed, 10))
 		var inputs []scan.Input
 		for n := range 1 + random.IntN(3) {

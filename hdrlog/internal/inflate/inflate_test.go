@@ -248,10 +248,7 @@ func TestEveryBufferSize(t *testing.T) {
 
 func TestEveryByteCorrupted(t *testing.T) {
 	var d Decoder
-	step := 1
-	if testing.Short() {
-		step = 5
-	}
+	step := 5 / logtest.Rounds(5)
 	for name, src := range small(t) {
 		for i := 0; i < len(src); i += step {
 			for _, flip := range []byte{1, 0x90} {

@@ -61,3 +61,13 @@ func Streams(tb testing.TB) [][]byte {
 	}
 	return all
 }
+
+// Rounds returns how many of n rounds a test with random data makes, or of n cases of one kind: all
+// if HDRKIT_REQUIRE_TOOLS is 1, as in CI, and otherwise a fifth, so that all tests together take a
+// minute.
+func Rounds(n int) int {
+	if os.Getenv("HDRKIT_REQUIRE_TOOLS") == "1" && !testing.Short() {
+		return n
+	}
+	return n / 5
+}
