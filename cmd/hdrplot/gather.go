@@ -179,9 +179,13 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	together := !chosen && (len(logs) > 1 && !o.compare && !o.by.Inputs() || o.by.AddsTags() || o.kind == picture.Report)
 	narrow := !chosen && !o.given["agg"] && o.format != picture.HTML && k.Moving == 0
 	var found survey
-	if together || narrow || strip {
+	if whole := together || narrow || strip; whole || o.format == picture.HTML {
+		most := firstIntervals
+		if whole {
+			most = math.MaxInt
+		}
 		var err error
-		if found, err = g.survey(s, logs); err != nil {
+		if found, err = g.survey(s, logs, most); err != nil {
 			return err
 		}
 		g.tags = found.tags
@@ -213,9 +217,12 @@ type survey struct {
 	tags     int // the most of a log
 }
 
-// survey looks at the intervals that the scan selects, without their payloads. Pipes can be read
-// only once, so it does not know them.
-func (g *gathering) survey(s *scan.Scan, logs []scan.Input) (found survey, err error) {
+// firstIntervals is a number of intervals that have most tags of a log.
+const firstIntervals = 1000
+
+// survey looks at the first intervals of each log that the scan selects, without their payloads.
+// Pipes can be read only once, so it does not know them.
+func (g *gathering) survey(s *scan.Scan, logs []scan.Input, most int) (found survey, err error) {
 	found = survey{length: 1000, from: math.MaxInt64, to: math.MinInt64}
 	one := *s
 	one.Inputs, one.Progress = logs, nil
@@ -229,11 +236,12 @@ func (g *gathering) survey(s *scan.Scan, logs []scan.Input) (found survey, err e
 			return found, err
 		}
 		points := map[string]int{}
-		for log.Scan() {
+		for seen := 0; seen < most && log.Scan(); {
 			rec := log.Record()
 			if rec.Kind != hdrlog.IntervalRecord || !one.Select(n, &rec.Interval) {
 				continue
 			}
+			seen++
 			if length := rec.Interval.Length; first && length > 0 {
 				first = false
 				power := math.Pow(10, math.Floor(math.Log10(length))-1)
@@ -338,8 +346,8 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	if g.options.kind.Chart.Marks == page.Curves && g.options.format != picture.HTML {
 		collecting.Runs = &summary.Runs{Size: g.options.aggregate}
 	}
-	few := g.options.by.All() || g.tags <= mostShifts
-	if g.options.kind == picture.Timeline && g.options.format != picture.HTML && !g.options.compare && few {
+	few := g.options.by.All() || g.tags <= mostShifts && (g.tags > 0 || g.options.format != picture.HTML)
+	if g.options.kind == picture.Timeline && !g.options.compare && few {
 		collecting.Runs = new(summary.Runs)
 	}
 	if g.marksWorst() {

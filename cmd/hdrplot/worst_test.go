@@ -129,6 +129,24 @@ func TestBrowserWorst(t *testing.T) {
 	b.checkConsole(t)
 }
 
+// TestPageShift: a page marks the change of the level that a picture marks, and a steady one none.
+func TestPageShift(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"shift": true, "steady": false} {
+		paths := writeScenario(t, name)
+		p := readPage(t, []byte(hdrplot(t, "", append(strings.Fields("-q -of - -format html -unit ns --"), paths...)...)))
+		svg := hdrplot(t, "", append(strings.Fields("-q -of - -format svg -unit ns --"), paths...)...)
+		if (len(p.Marks) > 0) != want {
+			t.Errorf("%s: %+v", name, p.Marks)
+		}
+		for _, m := range p.Marks {
+			if text := strings.ReplaceAll(m.Text, ">", "&gt;"); !strings.Contains(m.Text, " p99 ") || !strings.Contains(svg, text) || m.Time < 355_000 || m.Time > 365_000 {
+				t.Errorf("%s: %+v is not in the picture", name, m)
+			}
+		}
+	}
+}
+
 // writeScenario writes the logs of a scenario, and returns their paths.
 func writeScenario(t *testing.T, name string) (paths []string) {
 	t.Helper()
