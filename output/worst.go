@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -27,9 +29,10 @@ type Moment struct {
 	Count int64
 }
 
-// A Share is what a tag of a log has of the values above a percentile of all values.
+// A Share is what a tag of a log has of the values above a percentile of all values, or what a log
+// or a tag has.
 type Share struct {
-	Input string
+	Input string // empty for a tag of all logs
 	Tag   []byte
 	// Count is the number of its values above, and Share their part of all that are above.
 	Count int64
@@ -44,7 +47,9 @@ type Shares struct {
 	// Value is the percentile in the unit of the logs, and Count the number of values above it.
 	Value, Factor float64
 	Count         int64
-	Of            []Share
+	// Tags and Inputs say whether each share has a tag, and a log.
+	Tags, Inputs bool
+	Of           []Share
 }
 
 // A Breach is a time at which a limit did not hold.
@@ -121,28 +126,69 @@ func (d *Document) Who(s *Shares, scale Scale) {
 	d.Shares = &all
 }
 
-// WriteWorst writes a line for each moment.
-func WriteWorst(w io.Writer, moments []Moment, scale Scale, zone *time.Location) error {
+// A listing is rows whose last column names logs. More stands behind these names.
+type listing struct {
+	rows [][]string // the first one is the heading
+	more []string
+}
+
+func (l *listing) add(more string, row ...string) {
+	l.rows, l.more = append(l.rows, row), append(l.more, more)
+}
+
+// write writes the rows. If they are wider than width, which is not 0, it leaves out what the names
+// begin with, and then their middle.
+func (l *listing) write(w io.Writer, width int) error {
+	last := len(l.rows[0]) - 1
+	room := width
+	for column := range last {
+		widest := 0
+		for _, row := range l.rows {
+			widest = max(widest, textWidth(row[column]))
+		}
+		room -= widest + 2
+	}
+	var long []string
+	for n, row := range l.rows[1:] {
+		if width > 0 && textWidth(row[last]+l.more[n+1]) > room {
+			long = append(long, row[last])
+		}
+	}
+	prefix, _ := commonEnds(long)
+	prefix = prefix[:strings.LastIndexAny(prefix, `/\`)+1]
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for n, row := range l.rows {
+		if slices.Contains(long, row[last]) {
+			row[last] = cutMiddle("…"+strings.TrimPrefix(row[last], prefix), max(room-textWidth(l.more[n]), 12))
+		}
+		fmt.Fprintln(t, strings.Join(row, "\t")+l.more[n])
+	}
+	return t.Flush()
+}
+
+// WriteWorst writes a line for each moment. Width is that of the terminal, 0 for a file.
+func WriteWorst(w io.Writer, moments []Moment, scale Scale, zone *time.Location, width int) error {
 	if len(moments) == 0 {
 		_, err := io.WriteString(w, "no moment stands out\n")
 		return err
 	}
 	fmt.Fprintf(w, "worst moments, %s\n\n", scale.about())
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "start\tlength\tmax\tabove p99.9\ttag\tinput\n")
+	var l listing
+	l.add("", "start", "length", "max", "above p99.9", "tag", "input")
 	for _, m := range moments {
 		others := ""
 		if m.Others > 0 {
 			others = fmt.Sprintf(" and %d more", m.Others)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s%s\n", rfc3339(m.Start, zone), shortDuration(m.End-m.Start),
-			significant(scale.By(m.Factor).of(m.Max), 4), thousands(fmt.Sprint(m.Count)), tags.Text(m.Tag), tags.Printable(m.Input), others)
+		l.add(others, rfc3339(m.Start, zone), shortDuration(m.End-m.Start), significant(scale.By(m.Factor).of(m.Max), 4),
+			thousands(fmt.Sprint(m.Count)), tags.Text(m.Tag), tags.Printable(m.Input))
 	}
-	return t.Flush()
+	return l.write(w, width)
 }
 
-// WriteWho writes a line for each share, but not for those that have nothing.
-func WriteWho(w io.Writer, s *Shares, scale Scale) error {
+// WriteWho writes a line for each share, but not for those that have nothing. Width is that of
+// [WriteWorst].
+func WriteWho(w io.Writer, s *Shares, scale Scale, width int) error {
 	scale = scale.By(s.Factor)
 	if s.Count == 0 {
 		_, err := fmt.Fprintf(w, "no values are above p%s of all\n", shortest(s.Percentile))
@@ -150,8 +196,18 @@ func WriteWho(w io.Writer, s *Shares, scale Scale) error {
 	}
 	fmt.Fprintf(w, "p%s of all is %s, and %s values are above it, %s\n\n",
 		shortest(s.Percentile), significant(scale.of(s.Value), 4), thousands(fmt.Sprint(s.Count)), scale.about())
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "share\tp%s without\ttag\tinput\n", shortest(s.Percentile))
+	var l listing
+	row := func(share, without, tag, input string) {
+		columns := []string{share, without}
+		if s.Tags {
+			columns = append(columns, tag)
+		}
+		if s.Inputs {
+			columns = append(columns, input)
+		}
+		l.add("", columns...)
+	}
+	row("share", fmt.Sprintf("p%s without", shortest(s.Percentile)), "tag", "input")
 	nothing := 0
 	for _, part := range s.Of {
 		if part.Count == 0 {
@@ -162,9 +218,9 @@ func WriteWho(w io.Writer, s *Shares, scale Scale) error {
 		if !math.IsNaN(part.Without) {
 			without = significant(scale.of(part.Without), 4)
 		}
-		fmt.Fprintf(t, "%.1f%%\t%s\t%s\t%s\n", 100*part.Share, without, tags.Text(part.Tag), tags.Printable(part.Input))
+		row(fmt.Sprintf("%.1f%%", 100*part.Share), without, tags.Text(part.Tag), tags.Printable(part.Input))
 	}
-	err := t.Flush()
+	err := l.write(w, width)
 	if nothing > 0 {
 		_, err2 := fmt.Fprintf(w, "\n%d more have none of them\n", nothing)
 		err = cmp.Or(err, err2)

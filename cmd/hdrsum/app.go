@@ -162,10 +162,12 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 	return diagnostics.Close()
 }
 
+const topShows = "-top shows %d of %d rows"
+
 // sayTop says how many of all rows -top shows.
 func (r *report) sayTop(all int) {
 	if len(r.summaries) < all {
-		r.diagnostics.Warnf("-top shows %d of %d rows", len(r.summaries), all)
+		r.diagnostics.Warnf(topShows, len(r.summaries), all)
 	}
 }
 

@@ -27,7 +27,7 @@ func findingFlags() []urfave.Flag {
 		&urfave.IntFlag{Name: "worst", Category: cli.GroupOutput, DefaultText: "none",
 			Usage: "list the `N` worst separate moments: time, length, maximum, tag and log"},
 		&urfave.Float64Flag{Name: "who", Category: cli.GroupOutput, DefaultText: "none",
-			Usage: "list what each tag of each log has of the values above this `PERCENTILE` of all values, and the percentile without it"},
+			Usage: "list what each tag of each log, or what -by says, has of the values above this `PERCENTILE` of all values, and the percentile without it"},
 	}
 }
 
@@ -36,6 +36,8 @@ type findings struct {
 	most       int     // moments, 0 for none
 	percentile float64 // of -who
 	who        bool
+	by         bool           // -by says whose shares they are
+	width      int            // of the terminal, 0 for a file
 	parts      *summary.Parts // nil if nothing is wanted
 
 	worst  []output.Moment
@@ -46,7 +48,10 @@ func (f *findings) wanted() bool { return f.parts != nil }
 
 // parseFindings checks the options.
 func parseFindings(c *urfave.Context) (f findings, err error) {
-	f.most, f.percentile, f.who = c.Int("worst"), c.Float64("who"), cli.Given(c, "who")
+	f.most, f.percentile, f.who, f.by = c.Int("worst"), c.Float64("who"), cli.Given(c, "who"), cli.Given(c, "by")
+	if toStdout(c) {
+		f.width = cli.Width(c.App.Writer)
+	}
 	switch {
 	case cli.Given(c, "worst") && f.most < 1:
 		return f, cli.Usagef("-worst %d: how many moments?", f.most)
@@ -67,13 +72,24 @@ func (f *findings) find(o *options, d *cli.Diagnostics, summaries []*output.Summ
 		}
 	}
 	if f.who {
-		if f.shares, err = f.parts.Who(f.percentile, factor); err != nil {
+		names := make(map[string]bool)
+		ofTags, ofInputs := true, true
+		if f.by && !o.by.All() { // one row has everything
+			ofTags, ofInputs = !o.by.Inputs() || !o.by.AddsTags(), o.by.Inputs()
+		}
+		if f.shares, err = f.parts.Who(f.percentile, factor, func(input string, tag []byte) (string, []byte) {
+			names[tags.Text(tag)] = true
+			switch {
+			case !ofInputs:
+				return "", o.by.Row(input, tag)
+			case !ofTags:
+				return input, nil
+			}
+			return input, tag
+		}); err != nil {
 			return fmt.Errorf("-who: %w", err)
 		}
-		names := make(map[string]bool)
-		for _, part := range f.shares.Of {
-			names[tags.Text(part.Tag)] = true
-		}
+		f.shares.Tags, f.shares.Inputs = ofTags, ofInputs
 		d.AddsUp("-who", slices.Sorted(maps.Keys(names)))
 	}
 	return nil
@@ -96,7 +112,7 @@ func (f *findings) write(w io.Writer, o *options, after bool) error {
 			fmt.Fprintln(w)
 		}
 		after = true
-		if err := output.WriteWorst(w, f.worst, o.scale, o.zone); err != nil {
+		if err := output.WriteWorst(w, f.worst, o.scale, o.zone, f.width); err != nil {
 			return err
 		}
 	}
@@ -106,5 +122,5 @@ func (f *findings) write(w io.Writer, o *options, after bool) error {
 	if after {
 		fmt.Fprintln(w)
 	}
-	return output.WriteWho(w, f.shares, o.scale)
+	return output.WriteWho(w, f.shares, o.scale, f.width)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -108,9 +109,9 @@ func (t *liveTable) look(w io.Writer) error {
 	if !draw && !t.abort {
 		return nil
 	}
-	all, verdicts, err := t.judge()
+	all, shown, verdicts, err := t.judge()
 	if err == nil && draw {
-		err = t.draw(w, all, verdicts)
+		err = t.draw(w, shown, len(all), verdicts)
 	}
 	if err == nil && t.abort && slices.ContainsFunc(verdicts, func(v sla.Verdict) bool { return t.final(all, &v) }) {
 		err = errExceeded
@@ -126,27 +127,30 @@ func (t *liveTable) final(all []*output.Summary, v *sla.Verdict) bool {
 	})
 }
 
-// judge returns what the table shows, and whether the limits hold.
-func (t *liveTable) judge() (all []*output.Summary, verdicts []sla.Verdict, err error) {
+// judge returns the summaries of all rows, those that the table shows, and whether the limits hold.
+func (t *liveTable) judge() (all, shown []*output.Summary, verdicts []sla.Verdict, err error) {
 	if all, err = t.summaries(); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	scale, err := t.options.fitScale(t.limits, summed{t.options.logs, all})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	verdicts = sla.Judge(t.limits, all, nil, nil, scale)
-	return t.options.arrange(all, scale), verdicts, nil
+	return all, t.options.arrange(all, scale), verdicts, nil
 }
 
-// draw draws the table.
-func (t *liveTable) draw(w io.Writer, all []*output.Summary, verdicts []sla.Verdict) error {
+// draw draws the table with the rows that it shows, of so many.
+func (t *liveTable) draw(w io.Writer, shown []*output.Summary, all int, verdicts []sla.Verdict) error {
 	t.drawn = time.Now()
 	t.buffer.Reset()
 	t.buffer.WriteString("\x1b[H\x1b[2J") // to the top of an empty screen
 	table := output.Table{Scale: t.options.scale, Percentiles: t.options.columns(), Width: cli.Width(os.Stdout), Colour: t.colour, LogScale: t.options.c.Bool("log")}
-	if err := table.Write(&t.buffer, all); err != nil {
+	if err := table.Write(&t.buffer, shown); err != nil {
 		return err
+	}
+	if len(shown) < all {
+		fmt.Fprintf(&t.buffer, topShows+"\n", len(shown), all)
 	}
 	verdicts = t.options.shown(verdicts)
 	if len(verdicts) > 0 {
@@ -162,12 +166,12 @@ func (t *liveTable) draw(w io.Writer, all []*output.Summary, verdicts []sla.Verd
 // end draws the table for the last time, or else writes what the limits came to. It returns a
 // status if one does not hold.
 func (t *liveTable) end(w io.Writer) error {
-	all, verdicts, err := t.judge()
+	all, shown, verdicts, err := t.judge()
 	switch {
 	case err != nil:
 		return err
 	case t.draws:
-		err = t.draw(w, all, verdicts)
+		err = t.draw(w, shown, len(all), verdicts)
 	default:
 		err = sla.Write(w, t.options.shown(verdicts), false)
 	}

@@ -41,6 +41,7 @@ type Diagnostics struct {
 	probes  map[string]*probe // by the name of the input
 	held    []*held           // messages of inputs that may be no logs
 	by      *tags.By
+	byText  string // the option that by comes from
 }
 
 // NewDiagnostics returns the diagnostics of a command, which go to w. If strict is set, the first
@@ -256,11 +257,7 @@ func (d *Diagnostics) Close() error {
 		message(d.w, d.command, "-by: the regular expression matches no whole tag")
 	}
 	for _, row := range d.by.Added() {
-		option := "-by"
-		if d.by.All() {
-			option = "-it"
-		}
-		if d.AddsUp(option, row) {
+		if d.AddsUp(d.byText, row) {
 			break
 		}
 	}

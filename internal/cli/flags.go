@@ -185,6 +185,9 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics) (*scan.Scan, error) {
 	if diagnostics.by, err = Rows(c); err != nil {
 		return nil, err
 	}
+	if diagnostics.byText = "-by " + c.String("by"); c.Bool("it") {
+		diagnostics.byText = "-it"
+	}
 	memory, err := Memory(c)
 	if err != nil {
 		return nil, err

@@ -93,7 +93,7 @@ func watch(t *testing.T, s *loggen.Scenario, list string, size int64) ([]Limit, 
 // TestBreaches finds the times at which a limit does not hold, which are those of what happens.
 func TestBreaches(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"spike", "slow node", "shift", "dead node", "pauses", "steady", "day"} {
+	for _, name := range []string{"spike", "slow node", "shift", "warm-up", "dead node", "pauses", "steady", "day"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := loggen.ScenarioNamed(name)
@@ -113,6 +113,18 @@ func TestBreaches(t *testing.T) {
 					continue // no values violate nothing
 				}
 				start, end := s.Span(e)
+				if e.Slow[0] != e.Slow[1] { // it ends little by little, in several breaches
+					breaches, long := w.Breaches(), int64(0)
+					for _, b := range breaches {
+						if long += b.End - b.Start; b.Start < start || b.End > end || b.Limit != limits[0].Text || b.Tag != "insert-rt" {
+							t.Errorf("%+v", b)
+						}
+					}
+					if want += len(breaches); len(breaches) == 0 || breaches[0].Start != start || 10*long < 8*(end-start) {
+						t.Errorf("%+v from %d to %d", breaches, start, end)
+					}
+					continue
+				}
 				keys := []string{fmt.Sprint("p99<=6ms", "insert-rt", start, end)}
 				if e.Stall {
 					keys = append(keys, fmt.Sprint("over(90ms)<=2%", "read-rt", start, end))

@@ -139,8 +139,8 @@ func TestPartsMemory(t *testing.T) {
 	if g.Max != w.Max || g.Peak != w.Peak || g.Start > w.Start || g.Start < w.Start-size || g.End < w.End || g.End > w.End+size {
 		t.Errorf("%+v, want %+v", g, w)
 	}
-	wantWho, err := all.Who(99, one)
-	gotWho, err2 := few.Who(99, one)
+	wantWho, err := all.Who(99, one, nil)
+	gotWho, err2 := few.Who(99, one, nil)
 	if err := cmp.Or(err, err2); err != nil || fmt.Sprint(wantWho) != fmt.Sprint(gotWho) {
 		t.Errorf("%+v, want %+v: %v", gotWho, wantWho, err)
 	}
@@ -160,13 +160,17 @@ func TestWho(t *testing.T) {
 		layout := histogram.Layout{Digits: 3, Lowest: 1}
 		for input := range 1 + random.IntN(3) {
 			for tag := range 1 + random.IntN(3) {
-				key := fmt.Sprintf("node%d %c", input, 'a'+tag)
+				both := fmt.Sprintf("node%d %c", input, 'a'+tag)
+				keys := []string{both, both[:len("node0 ")], both[len("node0"):]}
 				for i := range 1 + random.IntN(4) {
 					h, _ := histogram.New(layout)
 					for range random.IntN(400) {
 						v := int64(math.Exp(random.Float64()*float64(4+tag+n%10)) * float64(1+input))
 						h.Record(v, 1)
-						raw[key], all = append(raw[key], v), append(all, v)
+						for _, key := range keys {
+							raw[key] = append(raw[key], v)
+						}
+						all = append(all, v)
 					}
 					var counts merge.Sum
 					if err := counts.AddHistogram(int64(i)*1000, int64(i+1)*1000, h); err != nil {
@@ -186,7 +190,12 @@ func TestWho(t *testing.T) {
 			return float64(slot(sorted[max(int(math.Ceil(p*float64(len(sorted))/100-1e-9)), 1)-1]))
 		}
 		p := []float64{50, 90, 99, 99.9, 100}[n%5]
-		who, err := parts.Who(p, func(string, []byte) float64 { return 1 })
+		by := []func(string, []byte) (string, []byte){
+			nil,
+			func(input string, _ []byte) (string, []byte) { return input, []byte{} },
+			func(_ string, tag []byte) (string, []byte) { return "", tag },
+		}[n/5%3]
+		who, err := parts.Who(p, func(string, []byte) float64 { return 1 }, by)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +229,8 @@ func TestWho(t *testing.T) {
 }
 
 // TestWhoScenarios: a machine that is slow, or has most of a stall, has nearly all values above,
-// and without it the percentile is lower. Machines of a steady run share them.
+// and without it the percentile is lower. Machines of a steady run share them, and the tags of a
+// machine on which all tags are slow.
 func TestWhoScenarios(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -233,17 +243,27 @@ func TestWhoScenarios(t *testing.T) {
 		{"day", 99.99, "node1"},
 		{"dead node", 99.9, ""},
 		{"steady", 99.9, ""},
+		{"shift", 99, ""},
+		{"warm-up", 99, ""},
+		{"pauses", 99.9, ""},
 	} {
 		t.Run(test.scenario, func(t *testing.T) {
 			t.Parallel()
-			parts, _, _ := partsOf(t, loggen.ScenarioNamed(test.scenario), 2)
-			who, err := parts.Who(test.percentile, func(string, []byte) float64 { return 1 })
+			s := loggen.ScenarioNamed(test.scenario)
+			parts, _, _ := partsOf(t, s, 2)
+			who, err := parts.Who(test.percentile, func(string, []byte) float64 { return 1 }, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			shares := make(map[string]float64)
 			for _, part := range who.Of {
 				shares[part.Input] += part.Share
+				if s.Nodes == 1 && (part.Share < 0.4 || part.Share > 0.6) {
+					t.Errorf("%s has %v of the values", part.Tag, part.Share)
+				}
+			}
+			if s.Nodes == 1 {
+				return
 			}
 			for node, share := range shares {
 				if (node == test.node) != (share > 0.9) {
