@@ -13,13 +13,14 @@
 // that it includes what neighbouring windows have in common:
 //
 //	L_j = sqrt(2/n) sum_i r_i cos(pi j (i - 1/2) / n), j = 1..8
-//	h   = t sqrt(n mean(L_j^2))
+//	h   = t sqrt(n mean(L_j^2) + max_i r_i^2)
 //
-// Here t is the quantile of Student's distribution with eight degrees of freedom. The interval goes
-// from the value of rank pN-h to the value of rank pN+h, where p is the percentile as a share and N
-// the number of values. If the run has no such rank, the interval has no limit on that side. The
-// residuals of the mean are s_i - mean n_i, where s_i is the sum of the values, and those of the
-// rate are n_i - rate T_i, where T_i is the length of the window.
+// Here t is the quantile of Student's distribution with eight degrees of freedom. The largest
+// residual counts once more than it occurs: a run with two pauses could have had three. The
+// interval goes from the value of rank pN-h to the value of rank pN+h, where p is the percentile as
+// a share and N the number of values. If the run has no such rank, the interval has no limit on
+// that side. The residuals of the mean are s_i - mean n_i, where s_i is the sum of the values, and
+// those of the rate are n_i - rate T_i, where T_i is the length of the window.
 //
 // If many values are equal to the percentile's value, so that both ranks would lie among them, h is
 // the larger one of those from the values at most that value and from the values clearly below it.

@@ -11,14 +11,18 @@ import (
 const cosines = 8
 
 // longRunDeviation estimates the standard deviation of the sum of residuals, which may be
-// correlated.
+// correlated. The largest residual counts once more than it occurs: what is rare may be more
+// frequent than the run shows. Without that, 12% of intervals of p99 are wrong with a stall in 100
+// seconds, with it 8% (go run ./believe in bench).
 func longRunDeviation(residuals []float64) float64 {
 	n := float64(len(residuals))
 	var sums [cosines]float64
+	farthest := 0.0
 	for i, r := range residuals {
 		if r == 0 {
 			continue
 		}
+		farthest = max(farthest, math.Abs(r))
 		// cos(j a) = 2 cos(a) cos((j-1) a) - cos((j-2) a)
 		one := math.Cos(math.Pi * (float64(i) + 0.5) / n)
 		before, cosine := 1.0, one
@@ -31,7 +35,7 @@ func longRunDeviation(residuals []float64) float64 {
 	for _, sum := range sums {
 		squares += sum * sum
 	}
-	return math.Sqrt(2 * squares / cosines)
+	return math.Hypot(math.Sqrt(2*squares/cosines), farthest)
 }
 
 // autocorrelationTime returns the number of windows that tell as much as one independent window, at

@@ -24,7 +24,7 @@ def deviation(r):
     n = len(r)
     i = np.arange(1, n + 1)
     l = [math.sqrt(2 / n) * np.sum(r * np.cos(math.pi * j * (i - 0.5) / n)) for j in range(1, 9)]
-    return math.sqrt(n * np.mean(np.square(l)))
+    return math.sqrt(n * np.mean(np.square(l)) + np.max(np.square(r)))
 
 
 def time(r):
