@@ -47,7 +47,11 @@ type summed struct {
 	Intervals, TotalCount int64
 	Throughput            float64
 	Min, Mean, Max        float64
-	Percentiles           []struct{ Value float64 }
+	Percentiles           []struct {
+		Value     float64
+		Low, High *float64
+		TooShort  bool
+	}
 }
 
 func (s *summed) tag() string {
@@ -57,14 +61,19 @@ func (s *summed) tag() string {
 	return *s.Tag
 }
 
-// sums returns what hdrsum says of the intervals that start in [from, to).
-func sums(t *testing.T, hdrsum string, from, to float64, log string) (all []summed) {
+// sums returns what hdrsum says of the intervals that start in [from, to), with windows of so many
+// milliseconds if that is above 0.
+func sums(t *testing.T, hdrsum string, from, to float64, window int64, log string) (all []summed) {
 	t.Helper()
 	// Starts are whole milliseconds. A view leaves out an interval that starts at its end.
 	bound := func(v, millis float64) string {
 		return strconv.FormatFloat((math.Ceil(max(v, 0)*1000)+millis)/1000, 'f', 3, 64)
 	}
-	out, err := exec.Command(hdrsum, "-q", "-s", bound(from, 0), "-e", bound(to, -1), "-st", "json", "-p", "50,90,99,99.9,99.99", "-if", log).Output()
+	args := []string{"-q", "-s", bound(from, 0), "-e", bound(to, -1), "-st", "json", "-p", "50,90,99,99.9,99.99", "-ci", "95", "-if", log}
+	if window > 0 {
+		args = append(args, "-agg", strconv.FormatFloat(float64(window)/1000, 'f', 3, 64))
+	}
+	out, err := exec.Command(hdrsum, args...).Output()
 	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 {
 		return nil // there are none
 	}
@@ -125,6 +134,48 @@ func compare(t *testing.T, table [][]string, want []summed, share float64) {
 	}
 }
 
+// compareIntervals compares the intervals of a page's table with those of hdrsum. Limits differ by
+// twice a share at most, since the windows of the page count in slots of that width, and their last
+// digits are rounded. It returns how many there are, and how many
+// are too short.
+func (b *browser) compareIntervals(t *testing.T, want []summed, share float64) (shown, short int) {
+	t.Helper()
+	var texts [][]string // value, low and high, or value and "too short"
+	all := b.eval(t, `JSON.stringify([...document.querySelectorAll('#summary tbody tr')].flatMap(row => [...row.cells].slice(6, 11).map(cell => [cell.firstChild, cell.lastChild].flatMap(n => n.textContent.replace(/[\[\],](?! )/g, '').split(', ')))))`)
+	if err := json.Unmarshal([]byte(all), &texts); err != nil || len(texts) != 5*len(want) {
+		t.Fatalf("%v: %s", err, all)
+	}
+	for n, text := range texts {
+		s, p := want[n/5], want[n/5].Percentiles[n%5]
+		if p.TooShort {
+			if short++; text[1] != "too short" {
+				t.Errorf("%s: percentile %d is %q, want too short", s.tag(), n%5, text)
+			}
+			continue
+		}
+		if shown++; len(text) != 3 {
+			t.Errorf("%s: percentile %d is %q, want an interval", s.tag(), n%5, text)
+			continue
+		}
+		value, _ := strconv.ParseFloat(text[0], 64)
+		unit := math.Pow(10, math.Round(math.Log10(p.Value/value)))
+		for i, limit := range []*float64{p.Low, p.High} {
+			got, err := strconv.ParseFloat(text[i+1], 64)
+			if limit == nil && text[i+1] != "-" || limit != nil && (err != nil || math.Abs(got*unit-*limit) > (2*share+1e-4)**limit) {
+				t.Errorf("%s: percentile %d is %q, want [%v, %v]", s.tag(), n%5, text, limitText(p.Low), limitText(p.High))
+			}
+		}
+	}
+	return shown, short
+}
+
+func limitText(v *float64) any {
+	if v == nil {
+		return "-"
+	}
+	return *v
+}
+
 // TestBrowserViews compares the table of random views with hdrsum: of a page that holds each
 // interval, of one with more digits, and of one that is too small for all intervals.
 func TestBrowserViews(t *testing.T) {
@@ -145,9 +196,13 @@ func TestBrowserViews(t *testing.T) {
 				t.Fatalf("windows of %d ms", p.Window)
 			}
 			random := rand.New(rand.NewSource(3))
-			for range 8 {
-				from := float64(random.Intn(3_600_000)) / 1000
-				to := from + 0.001 + math.Trunc(math.Pow(10, 3+3.5*random.Float64()))/1000
+			some, all := 0, 0
+			for n := range 9 {
+				from, to := 4.0, 3000.0
+				if n > 0 {
+					from = float64(random.Intn(3_600_000)) / 1000
+					to = from + 0.001 + math.Trunc(math.Pow(10, 3+3.5*random.Float64()))/1000
+				}
 				b.eval(t, fmt.Sprintf("location.hash = 't=%.3f,%.3f'", from, to))
 				b.eval(t, "new Promise(done => requestAnimationFrame(done))")
 				if p.Window > 0 {
@@ -160,8 +215,14 @@ func TestBrowserViews(t *testing.T) {
 					from, to = math.Max(a, 0), math.Min(b, float64(p.To)/1000)
 				}
 				t.Run(fmt.Sprintf("%.3f,%.3f", from, to), func(t *testing.T) {
-					compare(t, b.table(t), sums(t, hdrsum, from, to, log), c.share)
+					want := sums(t, hdrsum, from, to, p.Window, log)
+					shown, short := b.compareIntervals(t, want, c.share) // first: saving the table shows the whole range
+					compare(t, b.table(t), want, c.share)
+					some, all = some+shown, all+shown+short
 				})
+			}
+			if some == 0 || some == all {
+				t.Errorf("%d of %d percentiles have intervals", some, all)
 			}
 		})
 	}

@@ -214,7 +214,7 @@ func file(name string) string {
 }
 
 // modules are the parts of the script. Each may import only those before it.
-var modules = []string{"numbers", "ticks", "store", "state", "canvas", "charts", "overview", "table", "live", "main"}
+var modules = []string{"numbers", "ticks", "store", "state", "canvas", "charts", "overview", "believe", "table", "live", "main"}
 
 var (
 	importing = regexp.MustCompile(`(?m)^import [^;]*;\n`)

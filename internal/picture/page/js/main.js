@@ -6,8 +6,9 @@ import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
 import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
 import { connect } from './live.js';
+import { sizeOf, intervalsOf } from './believe.js';
 import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
-import { columnsOf, textOf, sorted, csvOf, rowOf, levels } from './table.js';
+import { columnsOf, textOf, intervalOf, sorted, csvOf, rowOf, levels } from './table.js';
 
 const element = id => document.getElementById(id);
 const make = (kind, properties = {}, ...children) => {
@@ -286,6 +287,7 @@ function describe() {
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
   element('precision').textContent = !hasTime ? 'The numbers are those of the curves. For a percentile between two points of a curve, it is that of the second.' : whole && data.summary.length ? 'All numbers are as precise as the log.'
     : 'Percentiles have ' + data.digits + ' significant digits, as the curves. All other numbers are as precise as the log.';
+  if (hasTime) element('precision').textContent += ' Below a percentile stands its interval of 95% confidence, to ' + data.digits + ' significant digits, or that the time in view is too short for one.';
   if (hasTime && !data.lines.rate) element('precision').textContent += ' Beside a tag stand its line over time, and the range of its values from 50% to the maximum with a mark at 99%, on one logarithmic scale.';
   for (const id of ['whole', 'left', 'right', 'out']) element(id).disabled = whole;
   element('back').disabled = !view.past.length;
@@ -387,7 +389,7 @@ function buildTable() {
     } }));
     return th;
   });
-  const body = bodyOf(rows.slice(0, mostRows), columns);
+  const body = bodyOf(believed(rows.slice(0, mostRows)), columns);
   if (hasTime && !data.lines.rate) {
     const byLabel = new Map(store.map(s => [s.label, s])), scale = scaleOf(rows);
     body.forEach((row, i) => {
@@ -407,10 +409,19 @@ function buildTable() {
   more.textContent = 'all ' + rows.length + ' rows';
 }
 
+// believed returns rows of the table with the intervals of their percentiles.
+function believed(rows) {
+  const { from, to } = view, { recent, window, origin } = data, byLabel = new Map(store.map(s => [s.label, s])), size = sizeOf(store.map(s => startsIn(s.windows, from, to)), recent && from >= recent.from ? recent.window : window);
+  return rows.map(r => {
+    const s = byLabel.get(r.label), sum = sumOf(s, from, to);
+    return sum.count ? { ...r, believed: intervalsOf(startsIn(s.windows, from, to), sum, levels, size, origin) } : r;
+  });
+}
+
 function bodyOf(rows, columns) {
   return rows.map(r => make('tr', {}, ...columns.map((column, i) => {
-    const textContent = textOf(column, r);
-    return i ? make('td', { textContent, className: textContent === 'fails' ? 'fails' : '' }) : make('th', { textContent, scope: 'row' });
+    const textContent = textOf(column, r), interval = intervalOf(column, r), below = interval ? [make('small', { textContent: interval })] : [];
+    return i ? make('td', { textContent, className: textContent === 'fails' ? 'fails' : '' }, ...below) : make('th', { textContent, scope: 'row' });
   })));
 }
 

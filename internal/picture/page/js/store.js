@@ -96,7 +96,7 @@ export function slotRange(layout, index) {
 }
 
 // slotOf returns the slot of a value in the unit of the page.
-function slotOf(layout, v) {
+export function slotOf(layout, v) {
   const half = 2 ** layout.half, n = Math.floor(v / layout.unit / 2 ** layout.shift * (1 + 1e-12));
   const bucket = Math.max(Math.floor(Math.log2(Math.max(n, 1))) - layout.half, 0);
   return bucket * half + Math.floor(n / 2 ** bucket);
@@ -104,9 +104,10 @@ function slotOf(layout, v) {
 
 const same = (a, b) => a === b || a.half === b.half && a.shift === b.shift && a.unit === b.unit;
 
-// A Sum adds up counts by slot. If layouts differ, that of the first window stands for all.
+// A Sum adds up counts by slot, or by the place of each slot if there are places, which are fewer than size. If layouts differ,
+// that of the first window stands for all.
 export class Sum {
-  constructor() { this.counts = new Float64Array(256); this.layout = null; }
+  constructor(layout = null, places = null, size = 256) { Object.assign(this, { layout, places, counts: new Float64Array(size) }); }
 
   add(w) {
     if (!this.layout) this.layout = w.layout;
@@ -114,7 +115,7 @@ export class Sum {
       eachSlot(w, (index, count) => this.put(slotOf(this.layout, slotRange(w.layout, index).low), count));
       return;
     }
-    const { bytes, to } = w;
+    const { bytes, to } = w, { places } = this;
     let { counts } = this, at = w.at, index = -1;
     while (at < to) {
       let gap = bytes[at++], count;
@@ -122,12 +123,14 @@ export class Sum {
       count = bytes[at++];
       if (count > 127) { count -= 128; for (let scale = 128, b = 128; b > 127; scale *= 128) { b = bytes[at++]; count += (b & 127) * scale; } }
       index += gap + 1;
-      if (index >= counts.length) { this.grow(index); counts = this.counts; }
-      counts[index] += count;
+      const slot = places ? places[index] : index;
+      if (slot >= counts.length) { this.grow(slot); counts = this.counts; }
+      counts[slot] += count;
     }
   }
 
   put(index, count) {
+    if (this.places) index = this.places[index];
     if (index >= this.counts.length) this.grow(index);
     this.counts[index] += count;
   }
@@ -170,7 +173,7 @@ export function sumOf(series, from, to) {
 }
 
 // rankOf returns how many values lie at or below a percentile: as in hdrsum, it is rounded up from a percentile one bit lower.
-function rankOf(percentile, count) {
+export function rankOf(percentile, count) {
   const lower = new Float64Array([percentile]);
   new BigInt64Array(lower.buffer)[0]--;
   return Math.min(Math.max(Math.ceil(lower[0] * count / 100), 1), count);

@@ -20,7 +20,7 @@ export function columnsOf(rows, unit, limits = []) {
     { name: 'values', get: r => r.count, text: whole },
     { name: 'values/s', get: r => r.perSecond, text: v => significant(v, 6) },
     valued('min', r => r.min), valued('mean', r => r.mean),
-    ...levels.map((l, i) => valued(l + '%', r => r.percentiles[i])), valued('max', r => r.max),
+    ...levels.map((l, i) => ({ ...valued(l + '%', r => r.percentiles[i]), interval: r => r.believed?.[i] })), valued('max', r => r.max),
     ...limits.map((l, i) => ({ name: l.label, get: r => r.verdicts?.[i], text: v => ({ 1: 'holds', 0: '~', '-1': 'fails' })[v] })),
   ];
 }
@@ -29,6 +29,13 @@ export function columnsOf(rows, unit, limits = []) {
 export function textOf(column, row) {
   const v = column.get(row);
   return v === null || v === undefined || Number.isNaN(v) || v === Infinity ? '' : column.text(v);
+}
+
+// intervalOf returns the interval of the figure of a cell as text: nothing where there is none.
+export function intervalOf(column, row) {
+  const interval = column.interval?.(row), text = v => v === null ? '-' : column.text(v);
+  if (!interval || interval.low === null && interval.high === null) return '';
+  return interval.tooShort ? 'too short' : '[' + text(interval.low) + ', ' + text(interval.high) + ']';
 }
 
 // sorted returns rows by a column, highest numbers first at first.
