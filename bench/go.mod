@@ -9,6 +9,8 @@ require (
 
 require (
 	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/segmentio/asm v1.2.1 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 	gonum.org/v1/gonum v0.17.0 // indirect
 )
 
