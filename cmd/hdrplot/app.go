@@ -12,6 +12,7 @@ import (
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/picture"
+	"hdrkit/internal/rotate"
 )
 
 const examples = `examples:
@@ -150,10 +151,7 @@ func pathFor(input string, format picture.Format) string {
 
 // baseName returns the name of an input without folder and extension.
 func baseName(input string) string {
-	name := filepath.Base(input)
-	for _, packed := range []string{".gz", ".zst"} {
-		name = strings.TrimSuffix(name, packed)
-	}
+	name, _ := rotate.Plain(filepath.Base(input))
 	if short := strings.TrimSuffix(name, filepath.Ext(name)); short != "" {
 		return short
 	}

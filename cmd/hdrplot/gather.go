@@ -584,24 +584,23 @@ func (g *gathering) picture(logs bool) (p *picture.Picture, err error) {
 func (g *gathering) ratios() (*picture.Picture, error) {
 	p := picture.New(picture.Percentiles)
 	baseline := g.curves[0].Group
-	tag := func(c picture.Curve) string { return strings.TrimPrefix(strings.TrimPrefix(c.Label, c.Group), " ") }
 	for n, c := range g.curves {
 		if c.Group == baseline {
 			continue
 		}
 		p.ValueName = c.Group + " / " + baseline
 		for m, b := range g.curves {
-			if b.Group != baseline || tag(b) != tag(c) {
+			if b.Group != baseline || b.Tag() != c.Tag() {
 				continue
 			}
-			ratio := picture.RatioOf(tag(c), c, b)
+			ratio := picture.RatioOf(c.Tag(), c, b)
 			if max(n, m) < len(g.believed) && g.believed[n].Confidence != nil && g.believed[m].Confidence != nil {
 				change := output.NewChange(g.believed[m], g.believed[n])
 				ratio.Band = bandOf(func(p float64) picture.Bound {
 					e := change.Percentiles[p]
 					return picture.Bound{Percentile: p, Low: e.Low, High: e.High, Above: float64(min(b.Count, c.Count)) * (1 - p/100)}
 				})
-				p.Headline = append(p.Headline, strings.TrimPrefix(tag(c)+": "+headline(change), ": "))
+				p.Headline = append(p.Headline, strings.TrimPrefix(c.Tag()+": "+headline(change), ": "))
 			}
 			p.Curves = append(p.Curves, ratio)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"hdrkit/hdrlog"
 	"hdrkit/internal/rotate"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/summary"
@@ -200,21 +199,11 @@ func findEnds(s *scan.Scan) error {
 		if input.Once {
 			return Usagef("-s and -e cannot count from the end of %s, which can be read only once", input.Name)
 		}
-		file, err := input.Open()
+		log, err := rotate.Look(input, math.MaxInt64)
 		if err != nil {
 			return err
 		}
-		reader, end := input.NewReader(file), int64(math.MinInt64)
-		for reader.Scan() {
-			if r := reader.Record(); r.Kind == hdrlog.IntervalRecord {
-				end = max(end, scan.EndMillis(&r.Interval))
-			}
-		}
-		file.Close()
-		if err := reader.Err(); err != nil {
-			return fmt.Errorf("%s: %w", input.Name, err)
-		}
-		input.End = end
+		input.End = log.End
 	}
 	return nil
 }

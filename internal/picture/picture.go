@@ -134,6 +134,9 @@ type Point struct {
 
 func (p Point) middle() float64 { return p.Start + (p.End-p.Start)/2 }
 
+// Tag returns the label without the group before it.
+func (c *Curve) Tag() string { return tagOf(c.Label, c.Group) }
+
 // tagOf returns a series' label without the group before it.
 func tagOf(label, group string) string {
 	if group == "" {

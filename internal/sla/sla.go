@@ -446,10 +446,8 @@ func (v *Verdict) believe(s *output.Summary, pairs []output.Pair, slack float64)
 
 // Find returns the summary of a tag, nil if there is none.
 func Find(summaries []*output.Summary, tag []byte) *output.Summary {
-	for _, s := range summaries {
-		if tags.Compare(s.Tag, tag) == 0 {
-			return s
-		}
+	if n := slices.IndexFunc(summaries, func(s *output.Summary) bool { return tags.Compare(s.Tag, tag) == 0 }); n >= 0 {
+		return summaries[n]
 	}
 	return nil
 }
@@ -511,7 +509,7 @@ func Write(w io.Writer, verdicts []Verdict, colour bool) error {
 			return err
 		}
 	}
-	if n := unbelieved(verdicts); n > 0 {
+	if n := count(verdicts, func(v *Verdict) bool { return v.Note != "" }); n > 0 { // without an interval that was asked for
 		_, err := fmt.Fprintf(w, "%d of %d limits were checked by the figure itself: the run is too short for an interval, or there is none for a minimum or maximum\n", n, len(verdicts))
 		return err
 	}
@@ -550,36 +548,21 @@ func rounded(v float64) float64 {
 
 // Failed returns the number of limits that do not hold.
 func Failed(verdicts []Verdict) int {
-	failed := 0
-	for _, v := range verdicts {
-		if !v.Holds && !v.Undecided {
-			failed++
-		}
-	}
-	return failed
+	return count(verdicts, func(v *Verdict) bool { return v.Name() == fails })
 }
 
 // Undecided returns the number of limits that are undecided.
 func Undecided(verdicts []Verdict) int {
-	open := 0
-	for _, v := range verdicts {
-		if v.Undecided {
-			open++
-		}
-	}
-	return open
+	return count(verdicts, func(v *Verdict) bool { return v.Undecided })
 }
 
-// unbelieved returns the number of limits that were checked without an interval although one was
-// asked for.
-func unbelieved(verdicts []Verdict) int {
-	without := 0
-	for _, v := range verdicts {
-		if v.Note != "" {
-			without++
+func count(verdicts []Verdict, is func(v *Verdict) bool) (n int) {
+	for i := range verdicts {
+		if is(&verdicts[i]) {
+			n++
 		}
 	}
-	return without
+	return n
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

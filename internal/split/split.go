@@ -3,6 +3,7 @@ package split
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/rotate"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/tempfile"
 	"hdrkit/tags"
@@ -236,13 +238,8 @@ func fileName(input string) string {
 	if input == "-" {
 		return "stdin.hdr"
 	}
-	name := filepath.Base(input)
-	for _, compressed := range []string{".gz", ".zst"} {
-		if short := strings.TrimSuffix(name, compressed); short != "" {
-			name = short
-		}
-	}
-	return name
+	name, _ := rotate.Plain(filepath.Base(input))
+	return cmp.Or(name, filepath.Base(input))
 }
 
 // writeComments writes the comments of the source that the part lacks.
@@ -309,9 +306,7 @@ func (p *Parts) flush(part *part) error {
 		return err
 	}
 	_, err = f.Write(part.buf)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
+	err = cmp.Or(err, f.Close())
 	p.held -= len(part.buf)
 	part.buf = part.buf[:0]
 	return tempfile.Blame(err, part.path)
