@@ -10,12 +10,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"hdrkit/internal/clitest"
 )
 
 // TestOneRule proves that one file has the rule for windows. It builds the commands with another
 // rule in that file: an interval belongs to the window that it starts in. All commands follow.
 func TestOneRule(t *testing.T) {
-	if testing.Short() {
+	if clitest.Rounds(1) == 0 {
 		t.Skip("builds the commands once more")
 	}
 	t.Parallel()
