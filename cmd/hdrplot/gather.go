@@ -109,9 +109,10 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 		}
 		p.Sources = append(p.Sources, name)
 	}
-	if cells := o.kind.Chart.Marks == page.Cells && o.format != picture.HTML; cells && o.by.Inputs() {
+	onPage := o.format == picture.HTML
+	if cells := o.kind.Chart.Marks == page.Cells; cells && !onPage && o.by.Inputs() {
 		o.picture.Facets = true // a map for each machine
-	} else if cells && !o.picture.Facets {
+	} else if (cells || onPage) && !o.picture.Facets {
 		var groups []string
 		for _, ws := range p.Windows {
 			groups = append(groups, ws.Group)
@@ -119,11 +120,14 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 				p.Added = append(p.Added, tag)
 			}
 		}
-		if o.compare && len(slices.Compact(groups)) < 2 {
+		if o.compare && !onPage && len(slices.Compact(groups)) < 2 {
 			return nil, fmt.Errorf("-compare: only %s has intervals", cli.Printable(p.Windows[0].Group))
 		}
 		if same, pattern := writers.SameRequests(p.Added); same != nil {
-			cli.Notef(c, "-type %s adds up %s, which count the same requests; choose with -incT, such as -incT %s", o.kind.Name, strings.Join(same, " and "), pattern)
+			p.SameRequests = true
+			if !onPage { // whose heat map and total are two charts of many
+				cli.Notef(c, "-type %s adds up %s, which count the same requests; choose with -incT, such as -incT %s", o.kind.Name, strings.Join(same, " and "), pattern)
+			}
 		}
 	}
 	return p, nil

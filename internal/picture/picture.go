@@ -79,6 +79,8 @@ type Picture struct {
 	// says them below the chart.
 	Sources, Added []string
 	From, To       int64
+	// SameRequests is set if some of the tags in Added count the same requests.
+	SameRequests bool
 	// Logs are what the sources of windows are called, if there are several that add up.
 	Logs []string
 	// Notes are further lines below the chart.
@@ -211,7 +213,11 @@ func (p *Picture) caption() string {
 		parts = append(parts, text)
 	}
 	if len(p.Added) > 1 {
-		parts = append(parts, "adds up "+listed(p.Added))
+		text := "adds up " + listed(p.Added)
+		if p.SameRequests {
+			text += ", some of which count the same requests"
+		}
+		parts = append(parts, text)
 	}
 	if len(p.Total.Lines) > 0 {
 		lines := *p
