@@ -358,7 +358,7 @@ func TestManyTags(t *testing.T) {
 func TestPictures(t *testing.T) {
 	t.Chdir(clitest.Root())
 	commands := regexp.MustCompile(`(?m)^    hdrplot (.*) -of (docs/.*\.png)$`).FindAllStringSubmatch(string(read(t, "docs/pictures.md")), -1)
-	if len(commands) != 5 {
+	if len(commands) != 6 {
 		t.Fatalf("%d commands", len(commands))
 	}
 	pages := string(read(t, "README.md")) + strings.ReplaceAll(string(read(t, "docs/hdrplot.md")), "](", "](docs/")

@@ -260,3 +260,23 @@ func TestLongIntervals(t *testing.T) {
 		}
 	}
 }
+
+// TestAggregateApart proves that windows of logs that begin at different times follow each other:
+// each begins with its first interval, and none is longer than windows are.
+func TestAggregateApart(t *testing.T) {
+	t.Parallel()
+	c := timeline(100)
+	c.Aggregate = 10_000
+	p := collect(t, Timeline, c, 24, func(i int) (string, float64, float64, []int64) {
+		return "", 1.074 + float64(i%2)*2 + float64(i/2)*10, 10.004, []int64{int64(1000 + i)} // timers are late
+	})
+	points := p.Series[0].Lines[0].Points
+	for n, point := range points {
+		if start := 1074 + 10_000*float64(n); point.Start != start || point.End != start+10_000 {
+			t.Errorf("window %d is %+v", n, point)
+		}
+	}
+	if len(points) != 12 {
+		t.Errorf("%d windows", len(points))
+	}
+}

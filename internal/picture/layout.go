@@ -56,6 +56,7 @@ type sheet struct {
 	// several charts has a title of the horizontal axis.
 	left, right vg.Length
 	last        bool
+	times       []Series  // whose times the axis has, instead of those of the chart
 	endings     vg.Length // the width of the labels to the right of the chart
 	bounds      *heatBounds
 	before      []WindowSeries // that a heat map is compared with

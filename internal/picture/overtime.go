@@ -138,6 +138,9 @@ func named(label string) string { return cmp.Or(label, "untagged") }
 
 // timeAxis sets up the horizontal axis and returns the time that it shows.
 func (s *sheet) timeAxis(series []Series) (from, to float64, ok bool) {
+	if s.times != nil {
+		series = s.times
+	}
 	from, to, ok = timeRange(series)
 	if !ok {
 		from, to = 0, 1000

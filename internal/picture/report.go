@@ -43,6 +43,8 @@ func (s *sheet) report() {
 	if len(rates) != 1 {
 		rates = append(rates[:len(rates):len(rates)], total)
 	}
+	windows, _ := s.windowRange()
+	times := append(windows, total)
 	top := area.Max.Y
 	draw := func(t *Type, share float64, last bool, change func(p *Picture)) {
 		part := *s.Picture
@@ -55,14 +57,14 @@ func (s *sheet) report() {
 		if !last {
 			own.area.Min.Y += apart
 		}
-		own.left, own.right, own.last = left, right, last
+		own.left, own.right, own.last, own.times = left, right, last, times
 		t.draw(own)
 	}
 	draw(Throughput, 0.24, false, func(p *Picture) { p.Series, p.Limits, p.Low, p.High, p.LogValues = rates, nil, 0, 0, false })
 	draw(Timeline, 0.38, false, func(p *Picture) { p.Series = []Series{{Lines: lines[:len(lines)-1]}} })
 	draw(Heatmap, 0.38, true, func(p *Picture) { p.Series = nil })
 
-	if from, to, ok := timeRange([]Series{s.Total}); ok && st != nil {
+	if from, to, ok := timeRange(times); ok && st != nil {
 		from, to = roomy(from, to, s.Absolute)
 		s.drawStrip(st, left, right, middle, from, to)
 	}

@@ -13,6 +13,7 @@ type step struct {
 	of     *gathered
 	at     merge.Window
 	window Window
+	length int64 // of the longest interval
 	sum    merge.Sum
 }
 
@@ -31,6 +32,7 @@ func (c *Collector) addStep(g *gathered, i *Interval) error {
 	} else {
 		c.stepBytes -= s.sum.Size()
 	}
+	s.length = max(s.length, i.window.length())
 	err := s.sum.Merge(&i.sum)
 	if c.stepBytes += s.sum.Size(); err == nil && c.stepBytes > cmp.Or(c.stepLimit, stepBytes) {
 		err = c.measureSteps(c.steps.Middle())
@@ -52,8 +54,9 @@ func (c *Collector) measureSteps(time int64) error {
 func (c *Collector) measureStep(s *step) error {
 	w := s.window
 	start, end, seconds := w.Start, w.End, float64(w.length())/1000
-	if c.Aggregate > 0 && w.length() <= c.Aggregate { // an interval may be longer than windows
-		start, end = max(start, s.at.Start), min(end, s.at.End)
+	if c.Aggregate > 0 && 2*s.length < 3*c.Aggregate { // an interval may be longer than windows
+		start = max(start, s.at.Start)
+		end = min(end, start+c.Aggregate) // logs may begin at different times
 	}
 	h, err := s.sum.Histogram(&c.scratch)
 	if c.Moving > 0 {

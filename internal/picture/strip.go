@@ -14,9 +14,9 @@ import (
 // A strip has a row for each log: the ratio of its 99th percentile to that of the median log, by
 // window. A slow machine is a row of another colour.
 type strip struct {
-	from, window float64 // when the first window starts, and how long all are, in milliseconds
-	rows         []stripRow
-	logs         int // those without a row, too
+	windows []Point // their times, in order; those without values are empty
+	rows    []stripRow
+	logs    int // those without a row, too
 }
 
 type stripRow struct {
@@ -49,12 +49,15 @@ func (p *Picture) strip(most int) *strip {
 	if first > last {
 		return nil
 	}
-	st := &strip{from: float64(first)*width - float64(p.Origin), window: width, logs: len(p.Nodes)}
+	st := &strip{logs: len(p.Nodes)}
 	windows := make([][]float64, last-first+1) // the percentiles of all logs
+	st.windows = slices.Repeat([]Point{{Start: math.Inf(1), End: math.Inf(-1)}}, len(windows))
 	for _, node := range p.Nodes {
 		row := stripRow{label: node.Label, ratios: slices.Repeat([]float64{math.NaN()}, len(windows))}
 		for _, point := range node.Lines[0].Points {
 			if n := at(point) - first; point.Value > 0 {
+				w := &st.windows[n]
+				w.Start, w.End = min(w.Start, point.Start), max(w.End, point.End)
 				row.ratios[n] = point.Value
 				windows[n] = append(windows[n], point.Value)
 			}
@@ -62,7 +65,14 @@ func (p *Picture) strip(most int) *strip {
 		st.rows = append(st.rows, row)
 	}
 	recorded, several := 0, 0
-	for _, values := range windows {
+	for n, values := range windows {
+		w := &st.windows[n]
+		if len(values) == 0 {
+			w.Start = float64(first+n)*width - float64(p.Origin)
+			w.End = w.Start
+		} else if n > 0 && w.Start-st.windows[n-1].End < width/2 { // timers are late
+			st.windows[n-1].End = w.Start
+		}
 		recorded += min(len(values), 1)
 		several += min(len(values)/2, 1)
 	}
@@ -153,9 +163,13 @@ func (s *sheet) drawStrip(st *strip, left, right, end vg.Length, from, to float6
 	var labels []string
 	for n, row := range st.rows {
 		labels = append(labels, row.label)
+		at := 0
 		for x := range img.Rect.Max.X {
-			at := int(math.Floor((from + (to-from)*(float64(x)+0.5)/float64(img.Rect.Max.X) - st.from) / st.window))
-			if at < 0 || at >= len(row.ratios) || math.IsNaN(row.ratios[at]) {
+			time := from + (to-from)*(float64(x)+0.5)/float64(img.Rect.Max.X)
+			for at+1 < len(st.windows) && st.windows[at+1].Start <= time {
+				at++
+			}
+			if w := st.windows[at]; time < w.Start || time >= w.End || math.IsNaN(row.ratios[at]) {
 				continue
 			}
 			column := image.Rect(x, n*dots(stripHeight), x+1, (n+1)*dots(stripHeight)-dots(pixel))

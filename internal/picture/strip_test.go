@@ -55,8 +55,13 @@ func TestStrip(t *testing.T) {
 	})
 	p.Origin = 0
 	st := p.strip(logs)
-	if st == nil || len(st.rows) != logs || st.from != 0 || st.window != 1000*window {
+	if st == nil || len(st.rows) != logs || len(st.windows) != windows {
 		t.Fatalf("%+v", st)
+	}
+	for n, w := range st.windows { // intervals begin up to half a second later than windows
+		if start, length := w.Start-float64(1000*window*n), w.End-w.Start; start < -1000 || start > 1000 || length > 1000*window+1500 || (n == 11) != (length < 1000*window-1500) {
+			t.Errorf("window %d is %+v", n, w)
+		}
 	}
 	percentile := func(values []int64) float64 {
 		slices.Sort(values)
