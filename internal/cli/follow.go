@@ -114,7 +114,7 @@ func Follow(c *cli.Context, size int64, sink live.Sink, hooks FollowHooks) (some
 		return false, err
 	}
 	merger := live.New(live.Options{
-		Memory: memory, State: c.String("state"),
+		Memory: memory, State: c.String("state"), Command: c.App.Name,
 		Size: size, Idle: time.Duration(idle) * time.Millisecond,
 		Selection: selection, By: by, Expected: c.Float64("co"), Second: second, Hint: hint, Stop: stop,
 		Tag: tags.of, Forget: func(in *follow.Input) { tags.given.Delete(in); tags.said.Delete(in) },

@@ -143,6 +143,7 @@ func (in *Input) look() (news string) {
 			trouble = "cannot be read: " + inPath.Err.Error() // its name is said anyway
 		}
 		trouble += "; trying again"
+	case in.newest == nil && in.left: // Next says so
 	case in.newest == nil:
 		in.unread = "was never there"
 		trouble = "is not there yet; waiting for it"

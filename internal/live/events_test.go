@@ -1,9 +1,10 @@
-//go:build unix
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
 package live
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -447,4 +448,38 @@ func TestOver(t *testing.T) {
 	if want := gone.path + " is gone since the state was written; lines that were not read before are missing"; !slices.Contains(w.messages, want) || slices.ContainsFunc(w.messages, func(text string) bool { return strings.HasPrefix(text, over.path) }) {
 		t.Errorf("%q", w.messages)
 	}
+}
+
+// TestUsed: two commands cannot use one state at once, and no command that of another one.
+func TestUsed(t *testing.T) {
+	t.Parallel()
+	w := &world{t: t, random: rand.New(rand.NewPCG(1, 6)), dir: t.TempDir(), state: filepath.Join(t.TempDir(), "state"), second: 10}
+	for n := range w.logs {
+		w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), values: 1}
+		w.logs[n].create()
+	}
+	l := w.logs[0]
+	w.start()
+	for range 3 {
+		l.line(false) // another state
+		w.await(l.last(), len(l.last().seconds))
+		second := New(Options{Size: 1000, State: w.state}, keeper{&run{t: t}, w})
+		if _, err := second.Load(); !errors.Is(err, errUsed) {
+			t.Errorf("the second command: %v", err)
+		}
+	}
+	w.stop(false)
+	for want, o := range map[string]Options{
+		w.state + " is no state of this command:  wrote it":                       {Size: 1000, Command: "other"},
+		w.state + " is no state of this command: its windows are 1s long, not 2s": {Size: 2000},
+	} {
+		o.State = w.state
+		other := New(o, keeper{&run{t: t}, w})
+		if _, err := other.Load(); err == nil || err.Error() != want {
+			t.Errorf("%v, not %s", err, want)
+		}
+		other.saving.release()
+	}
+	w.start()
+	w.stop(false)
 }

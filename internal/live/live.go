@@ -53,6 +53,8 @@ type Options struct {
 	// State, if set, is a file that has how far the merging is, for the next run: it goes on as if
 	// there had been one run. The sink is a [Saver] then, and Load is called before Run.
 	State string
+	// Command is the name of the command, whose state no other command takes.
+	Command string
 	// Hint, if set, returns what to add to the message about a log.
 	Hint func(error) string
 	// Stop, when it is closed, ends the merging: files are read to their present end, pipes for
@@ -259,6 +261,7 @@ func (m *Merger) post(e event) {
 // Run merges until all inputs have ended, Options.Stop is closed, or the sink returns an error.
 func (m *Merger) Run(f *follow.Follower) error {
 	m.follower = f
+	defer m.saving.release()
 	defer f.Abort()
 	defer close(m.done)
 	now, later := f.Start()

@@ -37,6 +37,7 @@ const lastSave = 5 * time.Second
 // A state is what a state file has, as JSON.
 type state struct {
 	Version int
+	Command string
 	Size    int64   // of the windows
 	Done    int64   // windows that end at or before this were handed on
 	Now     float64 `json:",omitempty"` // what -from now was, in seconds since the epoch
@@ -54,7 +55,7 @@ type savedWindow struct {
 	Sum      []byte // see [merge.Sum.AppendBinary]
 }
 
-const stateVersion = 1
+const stateVersion = 2
 
 // saving is how far the states of a merger are.
 type saving struct {
@@ -63,13 +64,44 @@ type saving struct {
 	changed bool          // something was received since
 	data    []byte        // of the state that waits to be written, nil if none does
 	arrived func() bool
+	lock    *os.File // the state on the disk, which no other command may use meanwhile
+}
+
+// errUsed is the error for a state that another command uses.
+var errUsed = errors.New("another command that runs uses it; give each command a state of its own")
+
+// hold locks the state on the disk, if there is one.
+func (s *saving) hold(path string) error {
+	for {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		if err := lock(file); err != nil {
+			file.Close()
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		own, err := file.Stat()
+		if now, stat := os.Stat(path); err == nil && stat == nil && os.SameFile(now, own) {
+			s.lock = file
+			return nil
+		}
+		file.Close() // it was just replaced
+	}
+}
+
+func (s *saving) release() {
+	if s.lock != nil {
+		s.lock.Close()
+		s.lock = nil
+	}
 }
 
 // Load takes up the state of a file, if it exists. It returns the marks for [follow.Options]. Call
 // it before Run.
 func (m *Merger) Load() ([]follow.Mark, error) {
 	sink := m.sink.(Saver)
-	text, err := os.ReadFile(m.options.State)
+	err := m.saving.hold(m.options.State)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := sink.Load(nil); err != nil {
 			return nil, err
@@ -82,13 +114,22 @@ func (m *Merger) Load() ([]follow.Mark, error) {
 	if err != nil {
 		return nil, err
 	}
+	text, err := os.ReadFile(m.options.State)
+	if err != nil {
+		return nil, err
+	}
 	var s state
 	broken := func(err error) error { return fmt.Errorf("%s is no state of this command: %w", m.options.State, err) }
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, broken(err)
 	}
-	if s.Version != stateVersion || s.Size != m.options.Size {
-		return nil, broken(fmt.Errorf("version %d with windows of %d ms, not version %d with %d ms", s.Version, s.Size, stateVersion, m.options.Size))
+	switch {
+	case s.Version != stateVersion:
+		return nil, broken(fmt.Errorf("it has version %d, not %d", s.Version, stateVersion))
+	case s.Command != m.options.Command:
+		return nil, broken(fmt.Errorf("%s wrote it", s.Command))
+	case s.Size != m.options.Size:
+		return nil, broken(fmt.Errorf("its windows are %v long, not %v", time.Duration(s.Size)*time.Millisecond, time.Duration(m.options.Size)*time.Millisecond))
 	}
 	for _, w := range s.Windows {
 		var sum merge.Sum
@@ -126,7 +167,7 @@ func (m *Merger) save() error {
 	if m.saving.data == nil || !m.saving.arrived() {
 		return nil
 	}
-	if err := writeState(m.options.State, m.saving.data); err != nil {
+	if err := m.saving.write(m.options.State); err != nil {
 		return err
 	}
 	m.saving.data = nil
@@ -165,7 +206,7 @@ func (m *Merger) saveSoon() (time.Duration, bool) {
 }
 
 func (m *Merger) snapshot() error {
-	s := state{Version: stateVersion, Size: m.options.Size, Kinds: m.kinds}
+	s := state{Version: stateVersion, Command: m.options.Command, Size: m.options.Size, Kinds: m.kinds}
 	if from := m.options.Selection.Range.From; from != nil && from.Origin == scan.Now {
 		s.Now = from.Seconds
 	}
@@ -199,20 +240,26 @@ func (m *Merger) snapshot() error {
 	return err
 }
 
-func writeState(path string, data []byte) error {
+// write replaces the state on the disk. The new one is locked before others see it.
+func (s *saving) write(path string) error {
 	file, err := tempfile.Beside(path)
 	if err != nil {
 		return err
 	}
 	defer tempfile.Remove(file.Name())
-	_, err = file.Write(data)
-	if closed := file.Close(); err == nil {
-		err = closed
+	if _, err = file.Write(s.data); err == nil {
+		err = lock(file)
+	}
+	if err == nil {
+		err = tempfile.Rename(tempfile.Move{From: file.Name(), To: path})
 	}
 	if err != nil {
+		file.Close()
 		return tempfile.Blame(err, path)
 	}
-	return tempfile.Rename(tempfile.Move{From: file.Name(), To: path})
+	s.release()
+	s.lock = file
+	return nil
 }
 
 // A file is one that an input reads, and how far.
