@@ -5,8 +5,9 @@
 //
 //	go run ./live -logs 1000 -seconds 30
 //
-// With -soak it checks instead that a command which is killed every 20 seconds loses nothing and
-// does not grow. -churn adds a log each second that is deleted 15 seconds later.
+// With -soak it checks instead that commands which are killed every 20 seconds, and whose receiver
+// fails and is killed too, lose nothing and do not grow. -churn adds a log each second that is
+// deleted 40 seconds later.
 package main
 
 import (
@@ -32,7 +33,7 @@ func main() {
 	flag.IntVar(&b.seconds, "seconds", 30, "how long they are written")
 	flag.IntVar(&b.rate, "rate", 1000, "operations per second in each log")
 	flag.BoolVar(&b.replay, "replay", false, "write all seconds first, and read them from pipes as fast as possible")
-	flag.DurationVar(&b.soak, "soak", 0, "how long to check that a command which is killed loses nothing and does not grow, 2m at least")
+	flag.DurationVar(&b.soak, "soak", 0, "how long to check that commands which are killed lose nothing and do not grow, 1m at least")
 	flag.BoolVar(&b.churn, "churn", false, "with -soak, short-lived logs too")
 	flag.Parse()
 	if err := b.run(); err != nil {
@@ -60,7 +61,7 @@ func (b *bench) run() (err error) {
 	}
 	defer os.RemoveAll(b.dir)
 	command := filepath.Join(b.dir, "hdrunion")
-	build := exec.Command("go", "build", "-o", command, "./cmd/hdrunion")
+	build := exec.Command("go", "build", "-o", b.dir, "./cmd/hdrunion", "./cmd/hdrsum")
 	build.Dir = ".."
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
@@ -69,7 +70,7 @@ func (b *bench) run() (err error) {
 		return err
 	}
 	if b.soak > 0 {
-		return b.runSoak(command)
+		return b.runSoak(command, filepath.Join(b.dir, "hdrsum"))
 	}
 	if b.replay {
 		return b.runReplay(command)

@@ -6,11 +6,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -20,21 +25,32 @@ const (
 	rotatingLogs = 10
 	rotateAfter  = 15
 	shortLife    = 10 // with -churn, a log begins each second
-	deletedAfter = 5  // a short log stays that long after its last line
-	killAfter    = 20
+	deletedAfter = 30 // a short log stays that long after its last line: what waits for a receiver is read again
+	killAfter    = 20 // of each command
 )
 
-// A soak follows logs that come, go and rotate, and kills the command again and again.
+// A soak follows logs that come, go and rotate, and kills the commands and their receiver again and
+// again.
 type soak struct {
 	*bench
-	command          string
-	logs, whole, own string // folders: what is followed, a copy of all that was written, and the output
+	logs, whole, own string // folders: what is followed, a copy of all that was written, and what commands write
 	live             []*soakLog
 	copies           int
-	union            *exec.Cmd
-	stderr           bytes.Buffer
-	samples          [][3]float64 // time, descriptors, MiB
+	commands         []*command
+	receiver         *receiver
+	counters         map[string]int64 // as scraped last
 	base             float64
+}
+
+// A command follows the logs of a soak.
+type command struct {
+	name    string
+	binary  string
+	args    []string
+	stderr  bytes.Buffer
+	running *exec.Cmd
+	ticks   float64      // of the processor, up to the last sample
+	samples [][4]float64 // minutes, descriptors, MiB, percents of a core
 }
 
 // A soakLog is a log that is written now, with a copy that stays.
@@ -45,50 +61,105 @@ type soakLog struct {
 	files []*os.File
 }
 
-// runSoak returns an error if the union of the killed command is not that of all logs, or if the
-// command grows.
-func (b *bench) runSoak(command string) error {
-	if b.soak < 2*time.Minute {
-		return errors.New("a soak takes two minutes at least")
+// runSoak returns an error if what the killed commands leave is not what they make of whole logs,
+// or if they grow.
+func (b *bench) runSoak(union, sum string) error {
+	if b.soak < time.Minute {
+		return errors.New("a soak takes a minute at least")
 	}
-	s := &soak{bench: b, command: command, base: float64(time.Now().Unix())}
+	s := &soak{bench: b, base: float64(time.Now().Unix()), counters: make(map[string]int64)}
 	for name, folder := range map[string]*string{"logs": &s.logs, "whole": &s.whole, "own": &s.own} {
 		*folder = filepath.Join(b.dir, name)
 		if err := os.Mkdir(*folder, 0o777); err != nil {
 			return err
 		}
 	}
-	err := s.write(int(b.soak.Seconds()))
-	if err == nil {
-		err = s.compare()
+	var err error
+	if s.receiver, err = newReceiver(true); err != nil {
+		return err
 	}
-	s.kill()
-	if err == nil {
-		err = errors.Join(s.grows("descriptors", 1, 10), s.grows("MiB of memory", 2, 20))
+	defer s.receiver.kill()
+	s.commands = []*command{
+		{name: "union", binary: union, args: []string{"-grid", "1", "-of", filepath.Join(s.own, "all.hdr")}},
+		{name: "influx", binary: sum, args: append(influx(s.receiver), "-idle", "10s")},
+		{name: "remote", binary: sum, args: append(remote(s.receiver), "-idle", "10s")},
+		{name: "scraped", binary: sum, args: []string{"-agg", "1", "-ovr", "1e6", "-metric", "rt", "-idle", "10s", "-listen", scrapeAddress}},
 	}
-	if err != nil {
-		os.Stderr.Write(s.stderr.Bytes()[max(0, s.stderr.Len()-4000):])
+	for _, c := range s.commands {
+		c.args = append(c.args, "-follow", "-ip", s.logs, "-if", `.*\.hdr`, "-state", filepath.Join(s.own, c.name+".state"))
+	}
+	stop := make(chan struct{})
+	go s.receiver.downs(min(3*time.Minute, b.soak/4), stop)
+	err = s.write(int(b.soak.Seconds()))
+	close(stop)
+	if err == nil {
+		err = errors.Join(s.compare(), s.comparePoints(sum))
+	}
+	for _, c := range s.commands {
+		c.kill()
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "%s:\n%s\n", c.name, c.stderr.Bytes()[max(0, c.stderr.Len()-4000):])
+		}
+	}
+	if err == nil {
+		for _, c := range s.commands {
+			err = errors.Join(err, c.grows("descriptors", 1, 10), c.grows("MiB of memory", 2, 20), c.grows("percents of a core", 3, 100))
+		}
 	}
 	return err
 }
 
-// start starts the command, unless it runs.
-func (s *soak) start() error {
-	if s.union != nil {
-		return nil
-	}
-	s.union = exec.Command(s.command, "-follow", "-grid", "1", "-ip", s.logs, "-if", `.*\.hdr`,
-		"-of", filepath.Join(s.own, "all.hdr"), "-state", filepath.Join(s.own, "state"))
-	s.union.Stderr = &s.stderr
-	return s.union.Start()
+// scrapeAddress is where a command is scraped.
+const scrapeAddress = "127.0.0.1:19103"
+
+func influx(r *receiver) []string {
+	return []string{"-agg", "1", "-ovr", "1e6", "-st", "influx", "-precision", "ms", "-push", "http://" + r.address + "/write?precision=ms"}
 }
 
-func (s *soak) kill() {
-	if s.union != nil {
-		s.union.Process.Kill()
-		s.union.Wait()
-		s.union = nil
+func remote(r *receiver) []string {
+	return []string{"-agg", "1", "-ovr", "1e6", "-metric", "rt", "-push", "http://" + r.address + "/api/v1/write"}
+}
+
+// start starts a command, unless it runs.
+func (c *command) start() error {
+	if c.running != nil {
+		return nil
 	}
+	c.running, c.ticks = exec.Command(c.binary, c.args...), 0
+	c.running.Stderr = &c.stderr
+	return c.running.Start()
+}
+
+func (c *command) kill() {
+	if c.running != nil {
+		c.running.Process.Kill()
+		c.running.Wait()
+		c.running = nil
+	}
+}
+
+var counter = regexp.MustCompile(`(?m)^rt_count\{tag="(.*)"\} (\S+)$`)
+
+// scrape reads the counters, as Prometheus does. They must not fall.
+func (s *soak) scrape() error {
+	answer, err := http.Get("http://" + scrapeAddress + "/metrics")
+	if err != nil {
+		return nil // the command was just killed
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil
+	}
+	for _, m := range counter.FindAllSubmatch(text, -1) {
+		value, _ := strconv.ParseFloat(string(m[2]), 64) // such as 1.095e+06
+		n := int64(value)
+		if before := s.counters[string(m[1])]; n < before {
+			return fmt.Errorf("a counter of tag %s falls from %d to %d", m[1], before, n)
+		}
+		s.counters[string(m[1])] = n
+	}
+	return nil
 }
 
 // write writes the logs for some seconds, and kills and starts the command meanwhile.
@@ -106,19 +177,25 @@ func (s *soak) write(seconds int) error {
 		if s.churn {
 			s.live = append(s.live, &soakLog{path: filepath.Join(s.logs, fmt.Sprintf("short%d.hdr", second)), ends: second + shortLife})
 		}
-		if err := s.start(); err != nil {
-			return err
+		err := errors.Join(s.second(second), s.scrape())
+		for n, c := range s.commands {
+			err = errors.Join(err, c.start(), c.sample(time.Since(begin)))
+			if (second+5*n)%killAfter == killAfter-1 {
+				time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
+				c.kill()
+			}
 		}
-		if err := errors.Join(s.second(second), s.sample(time.Since(begin))); err != nil {
+		if err != nil {
 			return err
-		}
-		if second%killAfter == killAfter-1 {
-			time.Sleep(time.Duration(rand.IntN(900)) * time.Millisecond)
-			s.kill()
 		}
 	}
-	fmt.Printf("%d seconds, %d files of logs, %d kills\n", seconds, s.copies, seconds/killAfter)
-	return s.start()
+	fmt.Printf("%d seconds, %d files of logs, %d kills of each of %d commands\n", seconds, s.copies, seconds/killAfter, len(s.commands))
+	for _, c := range s.commands {
+		if err := c.start(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // second writes a second of each log, and rotates and deletes logs.
@@ -194,7 +271,7 @@ func (s *soak) compare() error {
 		return err
 	}
 	var got []string
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
 		// The last line may be half written, which is status 3.
 		if got, err = s.lines(filepath.Join(s.own, "all.hdr")); err == nil && slices.Equal(got, want) {
 			fmt.Printf("%d lines equal the union of all logs\n", len(want))
@@ -213,40 +290,84 @@ func (s *soak) compare() error {
 
 // lines returns the lines of an offline union after its header. All logs are of the same start.
 func (s *soak) lines(args ...string) ([]string, error) {
-	text, err := exec.Command(s.command, append([]string{"-q", "-grid", "1"}, args...)...).Output()
+	text, err := exec.Command(s.commands[0].binary, append([]string{"-q", "-grid", "1"}, args...)...).Output()
 	_, rest, _ := strings.Cut(string(text), "\"StartTimestamp\"")
 	return strings.Split(rest, "\n"), err
 }
 
+// comparePoints waits until the receiver and the counters have what whole logs give.
+func (s *soak) comparePoints(sum string) error {
+	want, err := newReceiver(false)
+	if err != nil {
+		return err
+	}
+	defer want.kill()
+	for _, args := range [][]string{influx(want), remote(want)} {
+		if out, err := exec.Command(sum, append(args, "-q", "-ip", s.whole, "-if", `.*\.hdr`)...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	if want.wrong != nil {
+		return want.wrong
+	}
+	counts := make(map[string]int64)
+	for key, value := range want.points {
+		if series, ok := strings.CutPrefix(key, "/write "); ok {
+			_, tag, _ := strings.Cut(strings.Fields(series)[0], "tag=")
+			_, count, _ := strings.Cut(value, "count=")
+			count, _, _ = strings.Cut(count, "i")
+			n, _ := strconv.ParseInt(count, 10, 64)
+			counts[tag] += n
+		}
+	}
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
+		if err = s.scrape(); err == nil && !maps.Equal(s.counters, counts) {
+			err = fmt.Errorf("counters are %v, not %v", s.counters, counts)
+		}
+		if err = errors.Join(err, s.receiver.differs(want)); err == nil {
+			fmt.Printf("%d points of InfluxDB and remote write, and %d counters, equal those of all logs\n", len(want.points), len(counts))
+			return nil
+		}
+	}
+	return err
+}
+
 // sample notes what the command takes.
-func (s *soak) sample(at time.Duration) error {
-	proc := fmt.Sprintf("/proc/%d/", s.union.Process.Pid)
+func (c *command) sample(at time.Duration) error {
+	proc := fmt.Sprintf("/proc/%d/", c.running.Process.Pid)
 	files, err := os.ReadDir(proc + "fd")
 	if err != nil {
-		return fmt.Errorf("the command has ended: %w", err)
+		return fmt.Errorf("%s has ended: %w", c.name, err)
 	}
 	status, _ := os.ReadFile(proc + "status")
 	_, resident, _ := strings.Cut(string(status), "VmRSS:")
 	kib := 0.0
 	fmt.Sscan(resident, &kib)
-	s.samples = append(s.samples, [3]float64{at.Minutes(), float64(len(files)), kib / 1024})
+	stat, _ := os.ReadFile(proc + "stat")
+	var user, system float64
+	if fields := strings.Fields(string(stat)); len(fields) > 14 {
+		user, _ = strconv.ParseFloat(fields[13], 64) // in hundredths of a second
+		system, _ = strconv.ParseFloat(fields[14], 64)
+	}
+	c.samples = append(c.samples, [4]float64{at.Minutes(), float64(len(files)), kib / 1024, user + system - c.ticks})
+	c.ticks = user + system
 	return nil
 }
 
 // grows fits a line to the samples of a column after the first minute, in which no deleted log is
 // let go. It returns an error if the line rises by more than some, and by half of the mean: each
-// kill closes all files, so that two minutes have six ramps.
-func (s *soak) grows(what string, column int, some float64) error {
+// kill closes all files, so that two minutes have six ramps. A shorter soak cannot tell.
+func (c *command) grows(what string, column int, some float64) error {
 	var n, x, y, xx, xy, highest float64
-	all := s.samples[60:]
+	all := c.samples[min(60, len(c.samples)/2):]
 	for _, v := range all {
 		n, x, y, xx, xy = n+1, x+v[0], y+v[column], xx+v[0]*v[0], xy+v[0]*v[column]
 		highest = max(highest, v[column])
 	}
 	slope := (n*xy - x*y) / (n*xx - x*x)
-	fmt.Printf("%s: %.1f in the mean, %.0f at most, %+.2f a minute\n", what, y/n, highest, slope)
-	if rise := slope * (all[len(all)-1][0] - all[0][0]); rise > max(some, y/n/2) {
-		return fmt.Errorf("%s grow by %.1f", what, rise)
+	fmt.Printf("%s: %s: %.1f in the mean, %.0f at most, %+.2f a minute\n", c.name, what, y/n, highest, slope)
+	if rise := slope * (all[len(all)-1][0] - all[0][0]); len(c.samples) >= 120 && rise > max(some, y/n/2) {
+		return fmt.Errorf("%s: %s grow by %.1f", c.name, what, rise)
 	}
 	return nil
 }
