@@ -25,16 +25,13 @@ func (p *Payload) Max() (int64, error) {
 	return p.layout.HighestAt(last), nil
 }
 
-// mostBytes is the most bytes that a count of version 2 has.
-const mostBytes = 9
-
 // lastSlot returns the index of the last slot with a count. It reads the counts at the end one by
 // one and those before in words. It reports false if all counts that it read one by one at the end
 // are empty.
 func (p *Payload) lastSlot() (last int, found bool, err error) {
 	index, encoded := 0, p.counts
 	for len(encoded) > 0 {
-		done, next, _ := checkEights(encoded[:max(len(encoded)-mostBytes, 0)], index, p.slots)
+		done, next, _ := checkEights(encoded[:max(len(encoded)-maxWordV2, 0)], index, p.slots)
 		if done > 0 {
 			found = false
 		}

@@ -3,7 +3,6 @@ package merge
 import (
 	"cmp"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -168,17 +167,7 @@ func (l *Live) Bytes() int { return l.windows.bytes }
 
 // State returns what a later Live needs to go on: the end of the last window that was complete, and
 // the windows that are open, which stay so. Give it to [Live.Resume] and [Live.Restore].
-func (l *Live) State() (done int64, open iter.Seq[*Merged]) {
-	return l.done, func(yield func(*Merged) bool) {
-		for _, w := range l.windows.table.open {
-			for _, key := range slices.Sorted(maps.Keys(w.tags)) {
-				if !yield(w.tags[key]) {
-					return
-				}
-			}
-		}
-	}
-}
+func (l *Live) State() (done int64, open iter.Seq[*Merged]) { return l.done, l.windows.Open() }
 
 // Resume says that the windows that end at or before done were complete in an earlier Live.
 func (l *Live) Resume(done int64) { l.done = done }
