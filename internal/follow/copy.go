@@ -156,3 +156,17 @@ func (f *Follower) began(l *Log, cut bool) {
 		f.begun = f.begun[max(len(f.begun)-mostBegun, 0):]
 	}
 }
+
+// lost says what a log that was truncated had got and was not read, if a copy of it shows that.
+func (f *Follower) lost(l *Log) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	head, size := l.known()
+	for path, c := range f.copies {
+		_, compressed := rotate.Plain(path)
+		if info, err := os.Stat(path); err == nil && !compressed && hasInterval(head) && bytes.HasPrefix(c.head, head) && info.Size() > size {
+			return fmt.Sprintf("; the last %d bytes before that were not read, but are in %s", info.Size()-size, path)
+		}
+	}
+	return ""
+}

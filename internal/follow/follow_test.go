@@ -159,6 +159,10 @@ func TestGone(t *testing.T) {
 	must(t, os.Remove(named))
 	must(t, os.Remove(path))
 	r.await("the end", func() bool { return r.errs["node1"] == ErrGone && open() == 0 })
+	left := &Input{follower: r.Follower, path: path, looked: true, left: true}
+	if news := left.look(); news != "" { // Next has not noticed yet
+		t.Errorf("%q", news)
+	}
 	r.Follower.mu.Lock()
 	if n := len(r.Follower.inputs); n != 1 {
 		t.Errorf("%d inputs", n)
@@ -246,6 +250,7 @@ func TestCopies(t *testing.T) {
 	r.awaitNotice("node1.hdr.1 is a copy of " + path + "; it counts once")
 	file(t, path, "new\n")
 	r.await("the new log", func() bool { return len(r.lines["node1.hdr"]) == 53 })
+	r.awaitNotice("node1.hdr was truncated; reading it again from its start; the last 5 bytes before that were not read, but are in " + path + ".1")
 	file(t, path+".2", text+"more\n")
 	r.awaitNotice("node1.hdr.2 is a copy of " + path + "; it counts once, but its last 5 bytes were not read before the log was truncated")
 	// A rename, and a compression of that.

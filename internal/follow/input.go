@@ -297,7 +297,7 @@ func (l *Log) Read(p []byte) (int, error) {
 		}
 		switch info, err := l.file.Stat(); {
 		case rewritten, err == nil && info.Size() < g.offset:
-			in.follower.options.Notice(in.name, "was truncated; reading it again from its start")
+			in.follower.options.Notice(in.name, "was truncated; reading it again from its start"+in.follower.lost(l))
 			in.follower.began(l, true)
 			l.err = io.EOF
 		case replaced && (g.settled || phase == stopping):
