@@ -102,4 +102,13 @@ func TestDifferenceMarks(t *testing.T) {
 	if two := at["2"]; len(two) != 3 || two[0] > heights["before: before"] || two[0] < heights["after: after"] { // and in both scales
 		t.Errorf("the second mark is at %v, the titles at %v", two, heights)
 	}
+	// A small picture has room for the titles of both scales.
+	p.Width, p.Height = 600, 330
+	boxes := map[string]textBox{}
+	for _, box := range texts(t, &p) {
+		boxes[box.text] = box
+	}
+	if title, chart := boxes["times as many"], boxes["after / before"]; title.text == "" || title.bottom > chart.bottom+4 {
+		t.Errorf("the title of the scale %+v is above its chart %+v", title, chart)
+	}
 }

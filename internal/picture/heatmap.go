@@ -460,7 +460,8 @@ func (s *sheet) drawColourBar(r vg.Rectangle, x vg.Length, bar colourBar) {
 	const steps = 64
 	c := s.area
 	c.Rectangle = r
-	height := (c.Max.Y - c.Min.Y) * 0.8
+	height, titles := c.Max.Y-c.Min.Y, 8*pixel+2*tickSize*lineSpace
+	height = max(min(height*0.8, height-titles), 0)
 	bottom := c.Min.Y
 	for i := range steps {
 		y := bottom + height*vg.Length(i)/steps
