@@ -197,9 +197,6 @@ func (d *Diagnostics) Unread(text string) {
 	d.print(text)
 }
 
-// Malformed counts a malformed line of a log that is followed, as Skip does.
-func (d *Diagnostics) Malformed(_ error, text string) error { return d.Skip(text) }
-
 // SkipWindow counts a window of a tag whose intervals do not add up.
 func (d *Diagnostics) SkipWindow(tag []byte, why error) error {
 	return d.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(tag), why))

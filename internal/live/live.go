@@ -73,8 +73,8 @@ type Sink interface {
 	Late(m *merge.Merged) error
 	// Flush is called when nothing more is there to receive at present.
 	Flush() error
-	// Malformed receives each malformed line. Its message is text, empty if none should be printed.
-	Malformed(err error, text string) error
+	// Skip counts a malformed line. Its message is text, empty if none should be printed.
+	Skip(text string) error
 	// Unread receives why a log was not read, or not to its end.
 	Unread(text string)
 	// Notice receives other messages.
@@ -348,9 +348,7 @@ func (m *Merger) loop() (stopped bool, err error) {
 		m.mu.Unlock()
 		for _, e := range events {
 			last = last || e.last
-			if err := m.handle(e); err != nil {
-				return stopped, err
-			}
+			m.handle(e)
 		}
 		if err := m.consume(); err != nil {
 			return stopped, err
@@ -396,7 +394,7 @@ func (m *Merger) rest() error {
 	return nil
 }
 
-func (m *Merger) handle(e event) error {
+func (m *Merger) handle(e event) {
 	in := e.in
 	switch {
 	case e.joined:
@@ -414,7 +412,6 @@ func (m *Merger) handle(e event) error {
 	case e.err != nil:
 		m.sink.Notice(e.err.Error())
 	}
-	return nil
 }
 
 // consume takes what was read and hands on the windows that are complete.
@@ -602,7 +599,7 @@ func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
 // skip reports a line that is left out.
 func (m *Merger) skip(in *input, i *item, state *State, now time.Time) error {
 	state.Skipped++
-	return m.sink.Malformed(i.err, in.malformed.text(now, i.err.Error(), "malformed line"))
+	return m.sink.Skip(in.malformed.text(now, i.err.Error(), "malformed line"))
 }
 
 // admit returns an error if an interval does not add up with those of its tag before. Sinks add up

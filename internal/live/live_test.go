@@ -70,7 +70,7 @@ func (r *run) Flush() error {
 	return nil
 }
 
-func (r *run) Malformed(_ error, text string) error {
+func (r *run) Skip(text string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.malformed++
@@ -261,8 +261,8 @@ func (f *failing) Comment(string, []byte) error {
 	return f.fails("comment")
 }
 func (f *failing) Kept(string, []byte) {}
-func (f *failing) Malformed(err error, text string) error {
-	return errors.Join(f.run.Malformed(err, text), f.fails("malformed"))
+func (f *failing) Skip(text string) error {
+	return errors.Join(f.run.Skip(text), f.fails("malformed"))
 }
 
 // TestErrors ends a merger by an error of the sink, and an input by an error of its own.
