@@ -1,8 +1,8 @@
 // Package confidence says how far the figures of a run can be believed. A run is one tag of one
-// test, cut into windows of time of the same length, such as seconds. For a percentile, the mean
-// and the rate it computes an interval that has the true figure in it with a chosen probability.
-// The true figure is the one of an endless run under the same conditions. [Compare] and
-// [CompareRuns] do the same for the change between runs.
+// test, cut into windows of time of the same length, such as seconds. For a percentile, the mean,
+// the rate and the share of values above a limit, it computes an interval that has the true figure
+// in it with a chosen probability. The true figure is the one of an endless run under the same
+// conditions. [Compare] and [CompareRuns] do the same for the change between runs.
 //
 // # Method
 //
@@ -308,7 +308,7 @@ func total(x []float64) (sum float64) {
 // Mean returns the mean with its interval.
 func (r *Run) Mean(level float64) Estimate {
 	r.look(nil)
-	return r.ratioEstimate(r.sums, r.counts, level).Times(r.ratio)
+	return r.ratioEstimate(r.sums, r.counts, level, math.Inf(1)).Times(r.ratio)
 }
 
 // Times returns the estimate in another unit: the figure times a factor above zero.
@@ -321,6 +321,20 @@ func (e Estimate) Times(factor float64) Estimate {
 		}
 	}
 	return e
+}
+
+// Above returns the share of values above the slot of a value, 0 to 1, with its interval.
+func (r *Run) Above(value int64, level float64) Estimate {
+	r.look(nil)
+	above := make([]float64, len(r.windows))
+	for i, n := range r.counts {
+		var upTo [1]int64
+		if n > 0 {
+			r.windows[i].Count([]int64{value}, upTo[:])
+			above[i] = n - float64(upTo[0])
+		}
+	}
+	return r.ratioEstimate(above, r.counts, level, 1)
 }
 
 // Rate returns the number of values per second with its interval. Windows that are nil have the
@@ -338,18 +352,18 @@ func (r *Run) Rate(level float64) Estimate {
 			seconds[i] = w.Seconds()
 		}
 	}
-	return r.ratioEstimate(r.counts, seconds, level)
+	return r.ratioEstimate(r.counts, seconds, level, math.Inf(1))
 }
 
-// ratioEstimate returns the estimate of a ratio of sums, which is at least 0.
-func (r *Run) ratioEstimate(of, to []float64, level float64) Estimate {
+// ratioEstimate returns the estimate of a ratio of sums, which is at least 0 and at most most.
+func (r *Run) ratioEstimate(of, to []float64, level, most float64) Estimate {
 	value, residuals := ratioOf(of, to)
 	if r.total == 0 || math.IsNaN(value) || math.IsInf(value, 0) {
 		return r.nothing()
 	}
 	deviation := longRunDeviation(residuals) / total(to)
 	return r.estimate(value, residuals, nil, math.Inf(1), level, func(t float64) (low, high float64) {
-		return max(value-t*deviation, 0), value + t*deviation
+		return max(value-t*deviation, 0), min(value+t*deviation, most)
 	})
 }
 

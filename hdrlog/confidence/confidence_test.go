@@ -19,7 +19,7 @@ type oracle struct {
 			figure
 			Percentile float64
 		}
-		Mean, Rate figure
+		Mean, Rate, Above400 figure
 	}
 	Welch []struct {
 		Before, After       []float64
@@ -124,6 +124,7 @@ func TestEstimatesOfOracle(t *testing.T) {
 		}
 		check(t, "the mean", run.Mean(95), o.Mean, false)
 		check(t, "the rate", run.Rate(95), o.Rate, false)
+		check(t, "the share above 400", run.Above(400, 95), o.Above400, false)
 	}
 }
 
@@ -476,9 +477,10 @@ func TestAnyOrder(t *testing.T) {
 	values := steadyRun(rand.New(rand.NewPCG(1, 9)), 120, 50, 1)
 	asked := newRun(t, values)
 	for name, figure := range map[string]func(r *Run) Estimate{
-		"p99":  func(r *Run) Estimate { return r.Percentile(99, 95) },
-		"mean": func(r *Run) Estimate { return r.Mean(95) },
-		"rate": func(r *Run) Estimate { return r.Rate(95) },
+		"p99":   func(r *Run) Estimate { return r.Percentile(99, 95) },
+		"mean":  func(r *Run) Estimate { return r.Mean(95) },
+		"rate":  func(r *Run) Estimate { return r.Rate(95) },
+		"above": func(r *Run) Estimate { return r.Above(100, 95) },
 	} {
 		figure(asked)
 		first, second := figure(newRun(t, values)), figure(asked)
