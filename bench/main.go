@@ -43,11 +43,12 @@ type bench struct {
 	floor, jar, processing string // "" if it is missing
 	only                   string
 
-	dir   string    // of all files that it makes
-	nodes [3]string // logs of three machines
-	tens  string    // the first log, ten times as long
-	small string    // a log of 60 intervals
-	fleet []string  // logs of twelve machines, none if hdrbeam cannot be built
+	dir    string    // of all files that it makes
+	nodes  [3]string // logs of three machines
+	tens   string    // the first log, ten times as long
+	small  string    // a log of 60 intervals
+	sparse string    // a log as long as the first one, of a hundredth of the operations
+	fleet  []string  // logs of twelve machines, none if hdrbeam cannot be built
 }
 
 // parallel is the default number of cores of a command.
@@ -147,8 +148,8 @@ func (b *bench) genlog(seconds, seed int) []string {
 
 func (b *bench) makeLogs() error {
 	fmt.Fprintln(os.Stderr, "bench: making the logs")
-	make := func(name string, seconds, seed int) (string, error) {
-		args := b.genlog(seconds, seed)
+	make := func(name string, seconds, seed int, more ...string) (string, error) {
+		args := append(b.genlog(seconds, seed), more...)
 		f, err := os.Create(b.path(name))
 		if err != nil {
 			return "", err
@@ -164,6 +165,9 @@ func (b *bench) makeLogs() error {
 		}
 	}
 	if b.small, err = make("small.hdr", 10, 1); err != nil {
+		return err
+	}
+	if b.sparse, err = make("sparse.hdr", b.seconds, 1, "-rate", "100"); err != nil {
 		return err
 	}
 	if b.tens, err = make("tens.hdr", 10*b.seconds, 1); err != nil {
@@ -231,6 +235,14 @@ func (b *bench) tables() ([]*table, error) {
 		c.size, c.intervals = size, intervals
 	}
 
+	believed := &table{title: "**Intervals of confidence**, the same log", repeats: 3}
+	believed.add(hdrsum("-st table", "-q", "-st", "table", node), hdrsum("-st table -ci 95", "-q", "-st", "table", "-ci", "95", node))
+	sparse := &table{title: fmt.Sprintf("**Intervals of confidence**, a log of %.1f MB with a hundredth of the operations", float64(fileSize(b.sparse))/1e6), repeats: 3}
+	sparse.add(hdrsum("-st table", "-q", "-st", "table", b.sparse), hdrsum("-st table -ci 95", "-q", "-st", "table", "-ci", "95", b.sparse))
+	for _, c := range slices.Concat(believed.commands, sparse.commands) {
+		c.values = nil // the tables differ
+	}
+
 	scaling := &table{title: "**From one core to all**, the same log", repeats: 5}
 	scaling.add(hdrsum("-j 1", "-j", "1", node), hdrsum(all, node), atOnce(hdrsum("-j 1", "-j", "1", node)))
 
@@ -256,7 +268,7 @@ func (b *bench) tables() ([]*table, error) {
 		c.size, c.values = tens, nil // each leaves a different interval
 	}
 
-	tables := []*table{summary, scaling, oneTag, startup, filters}
+	tables := []*table{summary, believed, sparse, scaling, oneTag, startup, filters}
 	if t := b.union(); t != nil {
 		tables = append(tables, t)
 	}
