@@ -53,7 +53,7 @@ func main() {
 	fmt.Println("| --- | --: | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
 	for n := range models {
 		if m := &models[n]; chosen.MatchString(m.name) {
-			m.print(*runs, uint64(n))
+			m.print(*runs*m.times, uint64(n))
 		}
 	}
 	fmt.Println()

@@ -13,7 +13,7 @@ const cosines = 8
 // longRunDeviation estimates the standard deviation of the sum of residuals, which may be
 // correlated. The largest residual counts once more than it occurs: what is rare may be more
 // frequent than the run shows. Without that, 12% of intervals of p99 are wrong with a stall in 100
-// seconds, with it 8% (go run ./believe in bench).
+// seconds, with it 7% (go run ./believe in bench).
 func longRunDeviation(residuals []float64) float64 {
 	n := float64(len(residuals))
 	var sums [cosines]float64
