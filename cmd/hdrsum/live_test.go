@@ -543,9 +543,10 @@ func TestFollowTable(t *testing.T) {
 		status int
 		text   string
 	}{
-		"-for 2 -sla 'max<=1000'":     {0, `ok +insert-rt +max<=1000`},
-		"-for 2 -sla 'max<=1'":        {4, `FAIL +insert-rt +max<=1`},
-		"-abort -sla 'max<=1,50<=10'": {4, `FAIL +insert-rt +max<=1`}, // no other end
+		"-for 2 -sla 'max<=1000'":                             {0, `ok +insert-rt +max<=1000`},
+		"-for 2 -sla 'max<=1'":                                {4, `FAIL +insert-rt +max<=1`},
+		"-abort -sla 'max<=1,50<=10'":                         {4, `FAIL +insert-rt +max<=1`},                              // no other end
+		"-abort -sort tag -top 1 -sla 'insert-wt:max<=0.001'": {4, `-top shows 1 of 2 rows\s+FAIL +insert-wt +max<=0.001`}, // of a row that is not shown
 	} {
 		command := fmt.Sprintf(`hdrsum -follow -agg 1 -ip %s -if 'node.\.hdr' -ovr 1e6 %s`, dir, options)
 		script := exec.Command("script", "-qec", command, "/dev/null")
