@@ -74,7 +74,11 @@ func (l *Live) Add(label string, logStart int64, i *Interval) error {
 		}
 		w.addTo(rows, n, h)
 		for measure, v := range i.values[len(i.values)-l.lines:] {
-			if !math.IsNaN(v) {
+			switch {
+			case math.IsNaN(v):
+			case measure == l.lines-1 && v == w.Max:
+				rows.Top(gap)
+			default:
 				rows.Point(n, measure, w.Start, w.length(), v, gap)
 			}
 		}

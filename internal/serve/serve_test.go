@@ -2,10 +2,13 @@ package serve
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"runtime"
@@ -286,5 +289,64 @@ func TestMostViewers(t *testing.T) {
 	must(t, s.All(dataOf("one"))) // the server notices that the viewer has gone
 	for get("/").StatusCode != http.StatusOK {
 		runtime.Gosched()
+	}
+}
+
+// TestPacked reads events with and without compression. They are the same, and compressed ones are
+// shorter.
+func TestPacked(t *testing.T) {
+	var s Server
+	if err := s.Show(dataOf("shell")); err != nil {
+		t.Fatal(err)
+	}
+	rows := &page.Rows{}
+	for n := range 1000 {
+		rows.Point(n, 0, int64(n), 1, math.Sqrt(float64(n)), false)
+	}
+	if err := s.All(&page.Data{Live: true, Rows: rows}); err != nil {
+		t.Fatal(err)
+	}
+	listener := newPipes()
+	stop := s.Start(func(handler http.Handler) func() {
+		server := &http.Server{Handler: handler}
+		go server.Serve(listener)
+		return func() { server.Shutdown(context.Background()) }
+	})
+	client := &http.Client{Transport: &http.Transport{DialContext: listener.dial, DisableCompression: true}}
+	bodies := map[string]io.Reader{}
+	for _, encoding := range []string{"gzip", ""} {
+		request, err := http.NewRequest(http.MethodGet, "http://server/events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Accept-Encoding", encoding)
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		if got := response.Header.Get("Content-Encoding"); got != encoding {
+			t.Errorf("%q for %q", got, encoding)
+		}
+		bodies[encoding] = response.Body
+	}
+	ended := make(chan struct{})
+	go func() { stop(); close(ended) }()
+	packed, err := io.ReadAll(bodies["gzip"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(bodies[""])
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpacked, err := io.ReadAll(r)
+	if err != nil || !bytes.Equal(unpacked, text) || len(packed) > len(text)*4/5 {
+		t.Errorf("%v; %d bytes, packed %d, unpacked %d", err, len(text), len(packed), len(unpacked))
 	}
 }

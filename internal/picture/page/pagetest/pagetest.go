@@ -68,8 +68,18 @@ func (p *Page) read(rows []byte) {
 		r.Read(b[:])
 		return math.Float64frombits(binary.LittleEndian.Uint64(b[:]))
 	}
+	add := func(line *Line, start, length int64, value float64) {
+		line.S, line.D, line.V = append(line.S, float64(start)), append(line.D, float64(length)), append(line.V, value)
+	}
+	series := int64(0) // of the row before
 	for r.Len() > 0 {
-		kind, series := uvarint(), uvarint()
+		kind := uvarint()
+		if kind > 3 { // the maximum of the window before
+			w := p.Windows[series][len(p.Windows[series])-1]
+			add(&p.Lines[series][len(p.Measures)-1], w.Start, w.Length, w.Max)
+			continue
+		}
+		series = uvarint()
 		switch kind {
 		case 0:
 			uvarint()
@@ -81,8 +91,7 @@ func (p *Page) read(rows []byte) {
 			r.Read(w.Counts)
 			p.Windows[series] = append(p.Windows[series], w)
 		default:
-			line := &p.Lines[series][uvarint()]
-			line.S, line.D, line.V = append(line.S, float64(start())), append(line.D, float64(uvarint())), append(line.V, float())
+			add(&p.Lines[series][uvarint()], start(), uvarint(), float())
 		}
 	}
 }
