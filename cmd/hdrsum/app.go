@@ -186,11 +186,6 @@ func (r *report) writeTags() error {
 	})
 }
 
-// collecting returns what to collect: maxima over time are for sparklines only.
-func (o *options) collecting(c *urfave.Context) summary.Options {
-	return summary.Options{Maxima: o.format.readable && !c.Bool("lt")}
-}
-
 // A seen is what commands keep of an interval: its line for -v, and its counts for limits over
 // time.
 type seen struct {

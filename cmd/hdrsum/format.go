@@ -127,16 +127,6 @@ var (
 	rowOptions     = slices.Concat([]string{"p", "agg", "mwp", "mwpl"}, valueOptions)
 )
 
-// formatNamed returns a format of the list.
-func formatNamed(name string) *format {
-	for _, f := range formats {
-		if f.name == name {
-			return f
-		}
-	}
-	return nil
-}
-
 // names returns the names of the formats that do something.
 func names(does func(f *format) bool) (all []string) {
 	for _, f := range formats {

@@ -73,6 +73,8 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 	}
 	for _, l := range g.limits {
 		switch {
+		case l.Relative && len(g.baseline) == 0:
+			return g, cli.Usagef("-sla: %q is relative to a -baseline, which is not given", l.Text)
 		case l.Window > 0 && g.runs:
 			return g, cli.Usagef("-sla: %q is about windows of one run, which does not go with -runs", l.Text)
 		case l.Window > 0 && o.live.follow && l.Window != o.series.Window:
@@ -86,13 +88,6 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 	for _, l := range g.limits {
 		if l.Statistic == "" && !slices.Contains(o.believed, l.Percentile) {
 			o.believed = append(o.believed, l.Percentile)
-		}
-	}
-	if len(g.baseline) == 0 {
-		for _, l := range g.limits {
-			if l.Relative {
-				return g, cli.Usagef("-sla: %q is relative to a -baseline, which is not given", l.Text)
-			}
 		}
 	}
 	if slices.Contains(g.baseline, "-") && slices.Contains(append(c.StringSlice("if"), c.Args().Slice()...), "-") {
@@ -140,7 +135,7 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options, option str
 		if err := cli.FindSteady(o.c, s); err != nil {
 			return nil, err
 		}
-		wanted := o.collecting(o.c)
+		wanted := summary.Options{Maxima: o.format.readable && !o.c.Bool("lt")} // maxima over time are for sparklines only
 		if option == "" {
 			wanted.Parts = g.findings.parts
 		}

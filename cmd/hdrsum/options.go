@@ -56,7 +56,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if !cli.Given(c, "st") && toStdout(c) && cli.Terminal(c.App.Writer) {
 		name = tableFormat.name
 	}
-	o := &options{c: c, format: formatNamed(name), metric: c.String("metric")}
+	o := &options{c: c, format: formats[slices.Index(types(), name)], metric: c.String("metric")}
 	if err := parsePush(c, o); err != nil {
 		return nil, err
 	}
