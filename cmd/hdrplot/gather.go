@@ -693,7 +693,7 @@ func (g *gathering) readDistribution(input scan.Input) error {
 	for _, d := range all {
 		label := strings.TrimSpace(g.labels[input.Name] + " " + d.Name)
 		curve := picture.Curve{Label: label, Group: g.labels[input.Name], Count: d.Rows[len(d.Rows)-1].Count}
-		ratio := g.options.units.PrintedRatio()
+		ratio := cmp.Or(g.options.units.Options.Ratio, 1)
 		if to, ok := unit.Parse(g.options.picture.Unit); ok && d.Unit != (unit.Unit{}) && g.options.units.Options.Ratio == 0 {
 			ratio = d.Unit.Per(to)
 		}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"math"
 
@@ -109,9 +108,6 @@ func (l *Logs) Header(log string, begin []byte) {
 		}
 	}
 }
-
-// PrintedRatio returns what to divide values by that were printed before: the ratio of -ovr.
-func (u *Units) PrintedRatio() float64 { return cmp.Or(u.Options.Ratio, 1) }
 
 // Scale returns how to print values, by the comments read so far: of the tags whose unit has the
 // factor 1, see [Logs.Factor]. If the unit must be known and is not, it is assumed to be

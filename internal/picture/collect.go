@@ -291,7 +291,7 @@ func (c *Collector) at(group, label string) *gathered {
 		}
 		g = &gathered{label: label, group: group, lines: make([][]Point, len(c.Measures))}
 		if c.WindowBytes > 0 {
-			g.windows = newWindows()
+			g.windows = &windows{at: map[int64]*Window{}}
 		}
 		if c.Moving > 0 {
 			g.moving = merge.NewMoving(c.Moving)

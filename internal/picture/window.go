@@ -111,8 +111,6 @@ type windows struct {
 // windowBytes is about what a window takes beside its counts.
 const windowBytes = 150
 
-func newWindows() *windows { return &windows{at: map[int64]*Window{}} }
-
 // put adds w, whose counts are apart, to the window that starts at key.
 func (ws *windows) put(key int64, w *Window, counts *merge.Sum) error {
 	into := ws.at[key]
