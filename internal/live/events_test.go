@@ -125,7 +125,7 @@ func (w *world) start() {
 		idle = time.Millisecond
 	}
 	r.Merger = New(Options{Size: 1000, Idle: idle, State: w.state, Stop: r.stop}, keeper{r, w})
-	r.saving.every = time.Millisecond
+	r.saving.every, r.saving.share = time.Millisecond, 0
 	marks, err := r.Load()
 	if err != nil {
 		w.t.Fatal(err)
@@ -482,4 +482,17 @@ func TestUsed(t *testing.T) {
 	}
 	w.start()
 	w.stop(false)
+}
+
+// TestDue: a state that takes long is written less often.
+func TestDue(t *testing.T) {
+	t.Parallel()
+	s := saving{every: time.Hour, share: 20, at: time.Now()}
+	if due := s.due(); due > time.Hour || due < 30*time.Minute {
+		t.Errorf("a small one is due in %v", due)
+	}
+	s.took = time.Hour
+	if due := s.due(); due > 20*time.Hour || due < 19*time.Hour {
+		t.Errorf("a large one is due in %v", due)
+	}
 }

@@ -215,7 +215,7 @@ func New(o Options, sink Sink) *Merger {
 	m := &Merger{
 		options: o, sink: sink, live: merge.NewLive(max(o.Size, 1), o.Idle), now: o.now,
 		kinds: make(map[string]kind), find: make(map[*follow.Input]*input), byLive: make(map[*merge.LiveInput]*input), wake: make(chan struct{}, 1), done: make(chan struct{}),
-		saving: saving{every: saveTime},
+		saving: saving{every: saveTime, share: 20},
 	}
 	payloads := scan.NewPayloads(o.Memory)
 	m.decoders.New = func() any { return scan.NewDecoder(o.Expected, payloads) }

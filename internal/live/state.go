@@ -59,7 +59,9 @@ const stateVersion = 2
 
 // saving is how far the states of a merger are.
 type saving struct {
-	every   time.Duration // between two states
+	every   time.Duration // between two states, at least
+	share   time.Duration // the time between two states is so many times what one takes, at least
+	took    time.Duration // what the last one took
 	at      time.Time     // of the last state
 	changed bool          // something was received since
 	data    []byte        // of the state that waits to be written, nil if none does
@@ -69,6 +71,12 @@ type saving struct {
 
 // errUsed is the error for a state that another command uses.
 var errUsed = errors.New("another command that runs uses it; give each command a state of its own")
+
+// due returns the time until a state is due. A large one, such as that of many open windows, is
+// written less often.
+func (s *saving) due() time.Duration {
+	return max(s.every, s.share*s.took) - time.Since(s.at)
+}
 
 // hold locks the state on the disk, if there is one.
 func (s *saving) hold(path string) error {
@@ -159,7 +167,7 @@ func (m *Merger) save() error {
 	if m.options.State == "" {
 		return nil
 	}
-	if m.saving.data == nil && m.saving.changed && time.Since(m.saving.at) >= m.saving.every {
+	if m.saving.data == nil && m.saving.changed && m.saving.due() <= 0 {
 		if err := m.snapshot(); err != nil {
 			return err
 		}
@@ -167,9 +175,11 @@ func (m *Merger) save() error {
 	if m.saving.data == nil || !m.saving.arrived() {
 		return nil
 	}
+	begin := time.Now()
 	if err := m.saving.write(m.options.State); err != nil {
 		return err
 	}
+	m.saving.took += time.Since(begin)
 	m.saving.data = nil
 	return m.sink.(Saver).Saved()
 }
@@ -200,12 +210,13 @@ func (m *Merger) saveSoon() (time.Duration, bool) {
 	case m.saving.data != nil:
 		return m.saving.every / 10, true
 	case m.saving.changed:
-		return max(m.saving.every-time.Since(m.saving.at), 0), true
+		return max(m.saving.due(), 0), true
 	}
 	return 0, false
 }
 
 func (m *Merger) snapshot() error {
+	begin := time.Now()
 	s := state{Version: stateVersion, Command: m.options.Command, Size: m.options.Size, Kinds: m.kinds}
 	if from := m.options.Selection.Range.From; from != nil && from.Origin == scan.Now {
 		s.Now = from.Seconds
@@ -237,6 +248,7 @@ func (m *Merger) snapshot() error {
 	s.Sink = own
 	m.saving.arrived, m.saving.changed, m.saving.at = arrived, false, time.Now()
 	m.saving.data, err = json.Marshal(&s)
+	m.saving.took = time.Since(begin)
 	return err
 }
 
