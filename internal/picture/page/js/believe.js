@@ -72,21 +72,20 @@ export function intervalsOf(rows, sum, levels, size, origin) {
     return [slot, [w.low, w.end].map(v => Math.min(slotOf(layout, v), counts.length) - 1)];
   }));
   const edges = [...new Set([...cuts.values()].flat())].sort((a, b) => a - b), places = Uint8Array.from(counts, (_, i) => edges.findLastIndex(e => e < i) + 1);
-  const windows = new Map();
+  const windowOf = row => Math.floor((row.begin + row.end + 2 * origin) / (2 * size));
+  const first = rows.reduce((least, row) => Math.min(least, windowOf(row)), Infinity), last = rows.reduce((most, row) => Math.max(most, windowOf(row)), -Infinity);
+  if (last - first + 1 < leastWindows) return levels.map(() => ({ tooShort: true }));
+  // What windows have up to each edge, and in all. One is a row.
+  const upToEdge = Array.from({ length: edges.length + 1 }, () => new Float64Array(last - first + 1)), n = upToEdge[edges.length];
+  const one = new Sum(sum.layout, places, edges.length + 1);
   for (const row of rows) {
-    const at = Math.floor((row.begin + row.end + 2 * origin) / (2 * size));
-    if (!windows.has(at)) windows.set(at, new Sum(sum.layout, places, edges.length + 1));
-    windows.get(at).add(row);
+    one.counts.fill(0);
+    one.add(row);
+    for (let e = 0, at = windowOf(row) - first, seen = 0; e <= edges.length; e++) upToEdge[e][at] += seen += one.counts[e];
   }
-  const first = Math.min(...windows.keys()), last = Math.max(...windows.keys()), empty = new Float64Array(edges.length + 1);
-  const all = Array.from({ length: last - first + 1 }, (_, i) => {
-    let seen = 0;
-    return (windows.get(first + i)?.counts || empty).map(n => seen += n);
-  });
-  const n = all.map(seen => seen[edges.length]);
   const seenUpTo = slot => {
     const [a, b] = cuts.get(slot).map(e => edges.indexOf(e)), below = upTo[edges[a]] || 0, part = (upTo[slot] - below) / (upTo[edges[b]] - below);
-    return all.map(seen => seen[a] + part * (seen[b] - seen[a]));
+    return upToEdge[a].map((v, i) => v + part * (upToEdge[b][i] - v));
   };
   const residuals = of => {
     const share = total(of) / total(n);
@@ -97,7 +96,7 @@ export function intervalsOf(rows, sum, levels, size, origin) {
     const slot = slots[i], within = seenUpTo(slot), r = residuals(within), rank = l * count / 100, lag = autocorrelationTime(r), beyond = count - rankOf(l, count);
     const tail = n.map((v, i) => v - within[i]), squares = total(tail.map(v => v * v));
     const independent = Math.min(n.length / lag, n.length / slow, filled, squares ? tailWeight * total(tail) ** 2 / squares / lag : Infinity);
-    if (beyond < leastBeyond || n.length < leastWindows || independent < leastIndependent) return { tooShort: true };
+    if (beyond < leastBeyond || independent < leastIndependent) return { tooShort: true };
     let h = quantile * deviation(r);
     if (rank - h > upTo[slot] - counts[slot] && lower[i] >= 0) h = Math.max(h, quantile * deviation(residuals(seenUpTo(lower[i]))));
     const from = Math.floor(rank - h), to = Math.ceil(rank + h);
