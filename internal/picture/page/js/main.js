@@ -65,6 +65,7 @@ function remember() {
 
 const timeChart = new Chart(element('time'), element('time-over')), curveChart = new Chart(element('curve'), element('curve-over'));
 const rateChart = new Chart(element('rate'), element('rate-over')), heatChart = new Chart(element('heat-map'), element('heat-over'));
+for (const chart of [rateChart, timeChart, heatChart]) chart.indent = 80; // which most labels need: a wider chart takes a second drawing
 let timeCharts = [], rates = []; // the charts over time that are shown, and the lines of the one of rates
 const wide = matchMedia('(min-width: 1100px)');
 const pointer = { chart: timeChart, time: null, nines: null, value: null, dragFrom: null, x: 0, y: 0 };
