@@ -170,7 +170,7 @@ func TestBrowserTable(t *testing.T) {
 	}
 	b.open(t, "-ovr", "1000000", "-unit", "ms", "-sla", "99=20,max<=300", "../../testdata/logs/node1.hdr")
 	var cells [][]string
-	if err := json.Unmarshal([]byte(b.eval(t, "JSON.stringify([...document.querySelectorAll('#summary tbody tr')].map(r => [...r.cells].map(c => c.textContent)))")), &cells); err != nil {
+	if err := json.Unmarshal([]byte(b.eval(t, "JSON.stringify([...document.querySelectorAll('#summary tbody tr')].map(r => [...r.cells].map(c => c.querySelector('small') ? c.firstChild.textContent : c.textContent)))")), &cells); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
