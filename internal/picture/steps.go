@@ -11,9 +11,7 @@ import (
 // of Aggregate, or in a millisecond.
 type step struct {
 	of     *gathered
-	at     merge.Window
 	window Window
-	length int64 // of the longest interval
 	sum    merge.Sum
 }
 
@@ -24,7 +22,7 @@ const stepBytes = 32 << 20
 
 // addStep adds an interval to its step.
 func (c *Collector) addStep(g *gathered, i *Interval) error {
-	s := c.steps.At([]byte(g.label), i.window.Begin, i.window.End, func(at merge.Window) *step { return &step{of: g, at: at} })
+	s := c.steps.At([]byte(g.label), i.window.Begin, i.window.End, func(merge.Window) *step { return &step{of: g} })
 	if s.window.Intervals == 0 {
 		s.window = i.window
 	} else if err := s.window.include(&i.window); err != nil {
@@ -32,7 +30,6 @@ func (c *Collector) addStep(g *gathered, i *Interval) error {
 	} else {
 		c.stepBytes -= s.sum.Size()
 	}
-	s.length = max(s.length, i.window.length())
 	err := s.sum.Merge(&i.sum)
 	if c.stepBytes += s.sum.Size(); err == nil && c.stepBytes > cmp.Or(c.stepLimit, stepBytes) {
 		err = c.measureSteps(c.steps.Middle())
@@ -53,11 +50,7 @@ func (c *Collector) measureSteps(time int64) error {
 
 func (c *Collector) measureStep(s *step) error {
 	w := s.window
-	start, end, seconds := w.Start, w.End, float64(w.length())/1000
-	if c.Aggregate > 0 && 2*s.length < 3*c.Aggregate { // an interval may be longer than windows
-		start = max(start, s.at.Start)
-		end = min(end, start+c.Aggregate) // logs may begin at different times
-	}
+	seconds := float64(w.length()) / 1000
 	h, err := s.sum.Histogram(&c.scratch)
 	if c.Moving > 0 {
 		if err = s.of.moving.Add(w.End, &s.sum); err == nil {
@@ -72,7 +65,12 @@ func (c *Collector) measureStep(s *step) error {
 		if n < c.first() {
 			continue
 		}
-		s.of.add(n, Point{float64(start), float64(end), m.of(h, seconds, s.of.ratio)})
+		if line := s.of.lines[n]; c.Aggregate > 0 && len(line) > 0 { // logs may begin at different times
+			if last := &line[len(line)-1]; last.Start < float64(w.Start) {
+				last.End = min(last.End, float64(w.Start))
+			}
+		}
+		s.of.add(n, Point{float64(w.Start), float64(w.End), m.of(h, seconds, s.of.ratio)})
 	}
 	return nil
 }
