@@ -40,6 +40,7 @@ export class Chart {
     const width = texts => Math.ceil(Math.max(0, ...texts.map(t => this.g.measureText(t).width)));
     this.plot.left = Math.max(this.indent, 32 + width(this.y.ticks.map(t => t.label)));
     if (right.length) this.plot.right = Math.floor(this.plot.right - width(right));
+    this.plot.right = Math.max(this.plot.right, this.plot.left + 1); // a page that is being laid out can be narrow
   }
 
   // axes draws the axes. An axis whose title is null has none, and the horizontal one no labels either.

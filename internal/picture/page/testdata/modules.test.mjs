@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import * as numbers from './numbers.js';
 import * as ticks from './ticks.js';
 import * as store from './store.js';
+import { Chart } from './canvas.js';
 import { drawMarks } from './charts.js';
 import { View } from './state.js';
 import * as overview from './overview.js';
@@ -146,4 +147,11 @@ test('the table', () => {
   assert.equal(table.textOf(columns[3], rows[0]), '');
   assert.deepEqual(table.sorted(rows, columns[1], true).map(r => r.label), ['b', '=1+1']);
   assert.match(table.csvOf(rows, 'ms'), /^"tag","intervals","values","values\/s","min \(ms\)".*\r\n"'=1\+1",2,3,,1,2,1,2,3,4,5,12345.678\r\n/);
+});
+
+test('a chart that is narrower than its labels is not less than nothing', () => {
+  const chart = new Chart({}, {});
+  Object.assign(chart, { g: { measureText: text => ({ width: 8 * text.length }) }, plot: { left: 0, right: 4 }, y: { ticks: [{ label: '1,000 ms' }] } });
+  chart.fit(['a long name']);
+  assert.equal(chart.plot.right - chart.plot.left, 1);
 });
