@@ -211,11 +211,12 @@ func highest(series []Series) (top Point, name string, ok bool) {
 	return top, name, ok
 }
 
-// highestText says what the highest point of a line is: a maximum only if the line shows maxima.
+// highestText says what the highest point of a line is, or the end of a curve: a maximum only if
+// the line shows maxima.
 func (s *sheet) highestText(line string, v float64) string {
 	name := "max"
 	if s.Baseline > 0 {
-		name = "highest ratio"
+		name = "ratio of the maxima"
 	}
 	if strings.HasSuffix(line, "%") && !s.what.Rate {
 		name = "highest " + shortName(line)
