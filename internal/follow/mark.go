@@ -80,7 +80,8 @@ func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) *Mark {
 		switch read, _ := file.ReadAt(head, 0); {
 		case m.Size <= info.Size() && read == len(head) && bytes.Equal(head, m.Head):
 			m.used = true
-			return &m.Mark
+			mark := m.Mark // SetMark replaces the other one
+			return &mark
 		case path == m.Path || derived(path, m.Path):
 			if !m.Done && !m.Over {
 				f.options.Notice(path, "was truncated since the state was written; lines that were not read before are missing")

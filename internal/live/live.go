@@ -684,13 +684,13 @@ func (m *Merger) read(in *input) {
 			m.post(event{in: in, ended: true, err: err})
 			return
 		}
-		r := hdrlog.NewReader(log, in.state.Name)
+		r := hdrlog.NewReader(log, in.source.Name())
 		r.SetBatchSize(16 << 10)
 		r.SetSecond(m.options.Second)
 		taken := 0
 		if mark := log.Resumed(); mark != nil {
 			if taken = mark.Line; before == nil {
-				before, h.kept = resume(in.state.Name, mark), mark.Header
+				before, h.kept = resume(in.source.Name(), mark), mark.Header
 			}
 		}
 		if before != nil {
@@ -787,9 +787,9 @@ func (m *Merger) interval(in *input, i *item, interval *hdrlog.Interval, names m
 	i.extent = extent
 	var fatal scan.Fatal
 	if errors.As(err, &fatal) {
-		i.fatal = fmt.Errorf("%s:%d: %w", in.state.Name, i.line, fatal.Err)
+		i.fatal = fmt.Errorf("%s:%d: %w", in.source.Name(), i.line, fatal.Err)
 	} else if err != nil {
-		i.err = &hdrlog.SyntaxError{File: in.state.Name, Line: i.line, Field: "payload", Err: err}
+		i.err = &hdrlog.SyntaxError{File: in.source.Name(), Line: i.line, Field: "payload", Err: err}
 	}
 }
 
