@@ -303,6 +303,55 @@ func TestMarks(t *testing.T) {
 	r.awaitNotice("b was truncated since the state was written; lines that were not read before are missing")
 }
 
+// TestMarkMoves: a marked file is found by what is open, not by a name that another file has got
+// meanwhile.
+func TestMarkMoves(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: files have no identity")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	info, err := os.Stat(file(t, path+".1", "one\n"))
+	must(t, err)
+	file(t, path+".2", "another beginning\n")
+	device, inode := identity(info)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() { // the two files swap their names
+		defer close(ended)
+		for {
+			for _, move := range [][2]string{{".1", ".3"}, {".2", ".1"}, {".3", ".2"}} {
+				if err := os.Rename(path+move[0], path+move[1]); err != nil {
+					t.Error(err)
+				}
+			}
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+	}()
+	for range 5000 {
+		f := New(Options{Notice: func(_, text string) {
+			if strings.Contains(text, "truncated") {
+				t.Error(text)
+			}
+		}})
+		f.marks = []marked{{Mark{Path: path, Device: device, Inode: inode, Head: []byte("one\n"), Size: 4, Line: 1}, false}}
+		in := f.AddFile(path)
+		in.renamed()
+		for _, g := range in.files {
+			if !os.SameFile(g.info, info) || g.mark == nil {
+				t.Fatal("another file was opened")
+			}
+		}
+		f.Close()
+	}
+	close(done)
+	<-ended
+}
+
 // TestFiles: no more files are open than allowed, which is said once. Another one is opened when
 // one of them is gone.
 func TestFiles(t *testing.T) {

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -111,13 +112,21 @@ func (in *Input) renamed() {
 		device, inode := identity(now)
 		delete(search, [2]uint64{device, inode})
 	}
-	if len(search) == 0 {
-		return
+	moved := true
+	for tries := 0; moved && len(search) > 0 && tries < 10; tries++ {
+		moved = in.find(search)
 	}
+}
+
+// find opens the files of the folder that are searched for. It reports whether some were renamed
+// while it looked.
+func (in *Input) find(search map[[2]uint64]bool) (moved bool) {
+	f := in.follower
 	entries, _ := os.ReadDir(filepath.Dir(in.path))
 	for _, entry := range entries {
 		info, err := entry.Info()
 		if err != nil || !info.Mode().IsRegular() {
+			moved = moved || errors.Is(err, fs.ErrNotExist)
 			continue
 		}
 		device, inode := identity(info)
@@ -126,8 +135,15 @@ func (in *Input) renamed() {
 		}
 		file, err := f.open(filepath.Join(filepath.Dir(in.path), entry.Name()))
 		if err != nil {
+			moved = moved || errors.Is(err, fs.ErrNotExist)
 			continue
 		}
+		if opened, err := file.Stat(); err != nil || !os.SameFile(opened, info) {
+			f.close(file)
+			moved = true
+			continue
+		}
+		delete(search, [2]uint64{device, inode})
 		if mark := f.resume(file, file.Name(), info); mark != nil {
 			in.newest = info
 			in.files = append(in.files, generation{file: file, info: info, mark: mark})
@@ -135,6 +151,7 @@ func (in *Input) renamed() {
 			f.close(file)
 		}
 	}
+	return moved
 }
 
 // missing reports the marked files that are gone, maybe with lines that were not read, and forgets
