@@ -201,6 +201,7 @@ var phrases = map[string]string{
 	"CC-BY-4.0":    "Creative Commons Attribution 4.0",
 	"FTL":          "The FreeType Project LICENSE",
 	"MIT":          "Permission is hereby granted, free of charge",
+	"MIT-0":        "MIT No Attribution",
 	"OFL-1.1":      "SIL OPEN FONT LICENSE Version 1.1",
 }
 
