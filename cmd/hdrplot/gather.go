@@ -177,7 +177,7 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 		k.WindowBytes = heatBytes
 	}
 	// A strip compares logs that were written side by side.
-	strip := len(logs) > 1 && !o.compare && o.format != picture.HTML && (o.kind == picture.Timeline || o.kind == picture.Report)
+	strip := len(logs) > 1 && !o.compare && !o.diff && (o.format == picture.HTML || o.kind == picture.Timeline || o.kind == picture.Report)
 	chosen := len(k.Measures) == 0 || o.aggregate > 0
 	// Logs that were written side by side give one line only when their intervals are merged.
 	together := !chosen && (len(logs) > 1 && !o.compare && !o.by.Inputs() || o.by.AddsTags() || o.kind == picture.Report)

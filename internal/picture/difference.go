@@ -1,12 +1,15 @@
 package picture
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/recorder"
+
+	"hdrkit/internal/picture/page"
 )
 
 // changeSize is the width and height of a cell of a difference in pixels. Cells of [cellSize] have
@@ -62,11 +65,8 @@ func (s *sheet) difference(before, after []WindowSeries) {
 	rooms[0].Min.Y = rooms[1].Min.Y
 	s.drawColourBar(rooms[0], x, s.heatBar(bounds.least, bounds.most))
 	bar := colourBar{at: s.changeAt, title: [2]string{"times as many", "per second"}}
-	for _, tick := range []struct {
-		ratio float64
-		label string
-	}{{1.0 / 8, "1/8 or less"}, {1.0 / 4, "1/4"}, {1.0 / 2, "1/2"}, {1, "as many"}, {2, "2"}, {4, "4"}, {8, "8 or more"}} {
-		bar.ticks = append(bar.ticks, barTick{changePart(tick.ratio), tick.label})
+	for _, tick := range changeScale("", "as many").Ticks {
+		bar.ticks = append(bar.ticks, barTick{tick.Part, tick.Label})
 	}
 	// Below the bar: how cells look that have values on one side only.
 	rows := rooms[2]
@@ -83,6 +83,21 @@ func (s *sheet) difference(before, after []WindowSeries) {
 	}
 	rooms[2].Min.Y = rows.Max.Y + tickSize
 	s.drawColourBar(rooms[2], x, bar)
+}
+
+// changeRatios are the ratios that the scale of colours names.
+var changeRatios = []struct {
+	ratio float64
+	label string
+}{{1.0 / 8, "1/8 or less"}, {1.0 / 4, "1/4"}, {1.0 / 2, "1/2"}, {1, ""}, {2, "2"}, {4, "4"}, {8, "8 or more"}}
+
+// changeScale describes the scale of colours for a page. Same names the ratio 1.
+func changeScale(title, same string) *page.Scale {
+	scale := &page.Scale{Title: title, Most: mostChange}
+	for _, r := range changeRatios {
+		scale.Ticks = append(scale.Ticks, page.Tick{Part: changePart(r.ratio), Label: cmp.Or(r.label, same)})
+	}
+	return scale
 }
 
 // changePart returns the place of a ratio on the scale of colours, from 0 to 1.

@@ -110,6 +110,9 @@ func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, c
 		out.WindowAt = windowAt(p.Origin, out.Window) - p.Origin
 	}
 	p.addSeries(out, windows, columns, recent)
+	if st := p.strip(mostRows); st != nil {
+		st.addTo(out)
+	}
 	return out
 }
 
@@ -245,6 +248,9 @@ func themeOf(name Theme) page.Theme {
 	}
 	for i := range 64 {
 		t.Heat = append(t.Heat, hex(c.heatAt(float64(i)/63)))
+	}
+	for i := range 65 { // the middle is one of them
+		t.Change = append(t.Change, hex(c.changeAt(float64(i)/64)))
 	}
 	return t
 }

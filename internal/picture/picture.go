@@ -52,8 +52,8 @@ type Picture struct {
 	Series []Series
 	// Total is what a report shows of all series together: see [ReportMeasures].
 	Total Series
-	// Nodes are the 99th percentiles of each log in windows of NodeWindow milliseconds. A timeline
-	// and a report compare them below the chart.
+	// Nodes are the 99th percentiles of each log in windows of NodeWindow milliseconds. A timeline,
+	// a report and a page compare them below the chart.
 	Nodes      []Series
 	NodeWindow int64
 	// Curves are what a chart of percentiles shows.

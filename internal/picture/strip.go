@@ -6,9 +6,12 @@ import (
 	imagedraw "image/draw"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+
+	"hdrkit/internal/picture/page"
 )
 
 // A strip has a row for each log: the ratio of its 99th percentile to that of the median log, by
@@ -115,6 +118,37 @@ func (s *sheet) reserveStrip() *strip {
 	return st
 }
 
+// title says what the strip shows.
+func (st *strip) title() string {
+	title := "p99 of each log / median log"
+	if rest := st.logs - len(st.rows); rest > 0 {
+		title += fmt.Sprintf("; the %d of %d logs that differ most", len(st.rows), st.logs)
+	}
+	return title
+}
+
+// addTo adds the strip to the data of a page.
+func (st *strip) addTo(out *page.Data) {
+	out.Strip, out.Change = new(page.Strip), changeScale(st.title(), "1")
+	for _, w := range st.windows {
+		out.Strip.Starts, out.Strip.Ends = append(out.Strip.Starts, int64(w.Start)), append(out.Strip.Ends, int64(w.End))
+	}
+	var labels []string
+	for _, row := range st.rows {
+		own := page.StripRow{Label: row.label, Ratios: make([]float32, len(row.ratios))}
+		for n, ratio := range row.ratios {
+			if ratio > 0 {
+				rounded, _ := strconv.ParseFloat(strconv.FormatFloat(ratio, 'g', 3, 64), 32)
+				own.Ratios[n] = float32(rounded)
+			}
+		}
+		labels, out.Strip.Rows = append(labels, row.label), append(out.Strip.Rows, own)
+	}
+	for n, short := range withoutAffixes(labels) {
+		out.Strip.Rows[n].Short = short
+	}
+}
+
 // width returns the width of the names.
 func (st *strip) width() (width vg.Length) {
 	for _, row := range st.rows {
@@ -129,12 +163,9 @@ func (s *sheet) drawStrip(st *strip, left, right, end vg.Length, from, to float6
 	top := s.area.Min.Y - stripRoom
 	style := textStyle(noteSize)
 	style.Color, style.YAlign = s.colours.text, text.YCenter
-	head := "p99 of each log / median log"
-	if rest := st.logs - len(st.rows); rest > 0 {
-		head += fmt.Sprintf("; the %d of %d logs that differ most", len(st.rows), st.logs)
-	}
+	head := st.title()
 	const bar, gap, steps = 120 * pixel, 6 * pixel, 48
-	low, high := "1/8 or less", "8 or more"
+	low, high := changeRatios[0].label, changeRatios[len(changeRatios)-1].label
 	room := right - left - bar - 4*gap - textWidth(style, low) - textWidth(style, high)
 	x, y := left, top-stripHead/2
 	write := func(str string) {

@@ -62,6 +62,9 @@ type Data struct {
 	// Worst are the worst moments of the whole range, the worst first. Those of a part are the
 	// ones with their peaks in it.
 	Worst []Moment `json:"worst"`
+	// Strip is set if there are several logs to compare, and Change is the scale of their ratios.
+	Strip  *Strip `json:"strip,omitempty"`
+	Change *Scale `json:"change,omitempty"`
 	// Sources are the logs, if there are several.
 	Sources []string `json:"sources,omitempty"`
 	// Summary is the table of the whole range; the page computes that of a part from the rows.
@@ -139,7 +142,37 @@ type Theme struct {
 	Band       string   `json:"band"`
 	Limit      string   `json:"limit"`
 	Lines      []string `json:"lines"`
-	Heat       []string `json:"heat"`
+	// Heat and Change are scales: from few to many, and from less to more.
+	Heat   []string `json:"heat"`
+	Change []string `json:"change"`
+}
+
+// A Strip has a row for each log, and a window from each of Starts to the same of Ends.
+type Strip struct {
+	Starts []int64    `json:"starts"`
+	Ends   []int64    `json:"ends"`
+	Rows   []StripRow `json:"rows"`
+}
+
+// A StripRow has the ratio of a log's 99th percentile to that of the median log, by window: 0 where
+// the log has no values. Short is a label for a narrow place.
+type StripRow struct {
+	Label  string    `json:"label"`
+	Short  string    `json:"short"`
+	Ratios []float32 `json:"ratios"`
+}
+
+// A Scale is a logarithmic scale of ratios: 1 is in the middle, and Most at its end.
+type Scale struct {
+	Title string  `json:"title"`
+	Most  float64 `json:"most"`
+	Ticks []Tick  `json:"ticks"`
+}
+
+// A Tick is a label at a part of a scale, from 0 to 1.
+type Tick struct {
+	Part  float64 `json:"part"`
+	Label string  `json:"label"`
 }
 
 // A Series is what is shown of a tag or an input.

@@ -283,6 +283,41 @@ export function heatAt(chart, x, y) {
   return { rate: rate[column * rows + row], from: time(column), to: time(column + 1), low: value(row), high: value(row + 1) };
 }
 
+// stripRow is the height of a row of a strip.
+const stripRow = 15;
+
+// drawStrip draws a row for each log, with a colour for each window, below another chart over time.
+export function drawStrip(chart, { data: { strip, change }, view, theme }, above) {
+  const { rows, starts, ends } = strip, g = chart.begin(12 + stripRow * rows.length, 2), { plot } = chart;
+  Object.assign(plot, { left: above.plot.left, right: above.plot.right });
+  Object.assign(chart, { x: above.x, places: new Map() });
+  Object.assign(g, { textAlign: 'right', textBaseline: 'middle', fillStyle: theme.text });
+  const room = plot.left - 9, fit = rows.every(r => g.measureText(r.label).width <= room);
+  rows.forEach((r, n) => g.fillText(fit ? r.label : r.short, plot.left - 7, plot.top + (n + 0.5) * stripRow, room));
+  const place = t => Math.round(Math.min(Math.max(chart.px(t), plot.left), plot.right));
+  starts.forEach((start, i) => {
+    if (ends[i] <= view.from || start >= view.to) return;
+    const left = place(start), width = Math.max(place(ends[i]) - left, 1);
+    rows.forEach((r, n) => {
+      if (!r.ratios[i]) return;
+      g.fillStyle = changeColour(theme, change, r.ratios[i]);
+      g.fillRect(left, plot.top + n * stripRow, width, stripRow - 1);
+    });
+  });
+}
+
+// changeColour returns the colour of a ratio. The colours of a difference depend on the view, so the page has the rule, too.
+function changeColour({ change }, { most }, ratio) {
+  const part = Math.min(Math.max(0.5 + Math.log(ratio) / Math.log(most) / 2, 0), 1);
+  return change[Math.round(part * (change.length - 1))];
+}
+
+// stripAt returns the log at a place of a strip, with its ratio in a window.
+export function stripAt(chart, { rows, starts, ends }, x, y) {
+  const row = rows[Math.floor((y - chart.plot.top) / stripRow)], t = chart.atX(x), i = starts.findLastIndex(start => start <= t);
+  return row?.ratios[i] && t < ends[i] ? { label: row.label, ratio: row.ratios[i], from: starts[i], to: ends[i] } : null;
+}
+
 // mostRates is the number of series up to which each has a line of its values per second.
 const mostRates = 7;
 

@@ -4,7 +4,7 @@ import { relativeStyle, clockText, nines } from './ticks.js';
 import { unpack, newSeries, addRows, startsIn, extremesOf, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
-import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
+import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, drawStrip, strokeCurve, valueAt, heatAt, stripAt, rateText } from './charts.js';
 import { connect } from './live.js';
 import { sizeOf, intervalsOf } from './believe.js';
 import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
@@ -18,7 +18,7 @@ const make = (kind, properties = {}, ...children) => {
 };
 const named = label => label || 'untagged';
 
-const page = { data: null, view: null, log: false, heat: false, facets: false, theme: null, series: [], band: [], scaled: showScale };
+const page = { data: null, view: null, log: false, heat: false, facets: false, theme: null, series: [], band: [], scaled: showHeat };
 let data, store = [], view, hasTime;
 
 // load takes all data. What the reader chose stays.
@@ -65,6 +65,7 @@ function remember() {
 
 const timeChart = new Chart(element('time'), element('time-over')), curveChart = new Chart(element('curve'), element('curve-over'));
 const rateChart = new Chart(element('rate'), element('rate-over')), heatChart = new Chart(element('heat-map'), element('heat-over'));
+const stripChart = new Chart(element('strip'), element('strip-over'));
 for (const chart of [rateChart, timeChart, heatChart]) chart.indent = 80; // which most labels need: a wider chart takes a second drawing
 let timeCharts = [], rates = []; // the charts over time that are shown, and the lines of the one of rates
 const wide = matchMedia('(min-width: 1100px)');
@@ -90,7 +91,7 @@ function dress() {
 function drawAll() {
   page.series = store.filter(s => s.shown);
   page.band = bandShown ? store.filter(s => s.rest && !s.shown) : [];
-  element('scale').hidden = true;
+  for (const scale of document.querySelectorAll('.scale')) scale.hidden = true;
   if (hasTime) drawTimes();
   curves = page.series.map(s => [s, s.windows.length ? curveOf(sumOf(s, view.from, view.to)) : s.curve]).filter(([, c]) => c && c.x.length);
   drawCurve(curveChart, page, curves, hasTime && wide.matches && !printing.matches ? Math.min(element('charts').clientHeight, 1.4 * page.height) : Math.round(page.height * 0.8));
@@ -116,6 +117,12 @@ function drawTimes() {
   if (timeCharts.some(chart => chart.plot.left < left)) {
     for (const chart of timeCharts) chart.indent = left;
     draw();
+  }
+  element('strips').hidden = !data.strip;
+  if (data.strip) {
+    drawStrip(stripChart, page, timeChart);
+    timeCharts.push(stripChart);
+    showScale('change', page.theme.change, data.change.ticks, data.change.title);
   }
   const shown = new Set([...page.series, ...page.band].map(s => s.label)), { worst, measures } = data;
   const moments = worst.filter(m => m.peak >= view.from && m.peak < view.to && shown.has(m.label)).slice(0, mostWorst);
@@ -246,6 +253,7 @@ function readTime(g) {
   if (t !== null) {
     const pixel = (view.to - view.from) / (timeChart.plot.right - timeChart.plot.left);
     const cell = onHeat && page.heat && heatAt(heatChart, pointer.x, pointer.y);
+    const node = pointer.chart === stripChart && stripAt(stripChart, data.strip, pointer.x, pointer.y);
     if (cell) {
       out.push(make('span', {}, timeText(cell.from) + ' to ' + timeText(cell.to)), make('span', {}, value(data.unit, cell.low) + ' to ' + value(data.unit, cell.high)),
         make('span', {}, significant(cell.rate * (cell.to - cell.from) / 1000, 4) + ' values'));
@@ -255,6 +263,7 @@ function readTime(g) {
       }
     } else {
       out.push(make('span', {}, timeText(t)));
+      if (node) out.push(make('span', {}, node.label + ', ' + timeText(node.from) + ' to ' + timeText(node.to) + ': p99 is ' + significant(node.ratio, 3) + ' times that of the median log'));
       for (const s of page.series) s.lines.forEach((line, n) => {
         const name = s.lines.length > 1 ? named(s.label) + ' ' + line.name : named(s.label);
         out.push(...readLine(timeChart, g, s, line.points, n, name, text, p => worse(s, p, p.value)));
@@ -298,24 +307,30 @@ function describe() {
   element('heat').disabled = element('facets').disabled = !hasTime;
 }
 
-function showScale(least, most) {
-  const bar = element('scale');
-  bar.hidden = false;
-  element('scale-bar').style.background = 'linear-gradient(to right,' + page.theme.heat.join(',') + ')';
+// showHeat shows the scale of a heat map.
+function showHeat(least, most) {
   const ticks = [];
   let last = -Infinity;
   for (let e = Math.floor(Math.log10(least)); e <= Math.log10(most) + 1; e++) for (const digit of most / least < 1000 ? [1, 2, 5] : [1]) {
     const v = Number(digit + 'e' + e), part = most > least ? Math.log(v / least) / Math.log(most / least) : 1;
     if (part < -1e-9 || part > 1 + 1e-9 || part - last < 0.08) continue;
     last = part;
-    const tick = make('span', { textContent: short(v) });
-    tick.style.left = 100 * part + '%';
-    ticks.push(tick);
+    ticks.push({ part, label: short(v) });
   }
-  const name = make('span', { textContent: 'values per second' });
-  name.style.left = '50%';
+  showScale('scale', page.theme.heat, ticks, 'values per second');
+}
+
+function showScale(id, colours, ticks, title) {
+  const box = element(id), [bar, labels] = box.children, text = (textContent, left) => {
+    const made = make('span', { textContent });
+    made.style.left = 100 * left + '%';
+    return made;
+  };
+  box.hidden = false;
+  bar.style.background = 'linear-gradient(to right,' + colours.join(',') + ')';
+  const name = text(title, 0.5);
   name.style.top = '1.6rem';
-  element('scale-ticks').replaceChildren(...ticks, name);
+  labels.replaceChildren(...ticks.map(t => text(t.label, t.part)), name);
 }
 
 // ---- series ----
@@ -505,14 +520,14 @@ function listenTime(chart) {
     if (pointer.time === null) return;
     pointer.x = chart.px(pointer.time);
     if (!pointer.y) pointer.y = (chart.plot.top + chart.plot.bottom) / 2;
-    if (chart === heatChart) pointer.y += ({ ArrowUp: -3, ArrowDown: 3 }[event.key] || 0) * (event.shiftKey ? 10 : 1);
+    if (chart !== timeChart) pointer.y += ({ ArrowUp: -3, ArrowDown: 3 }[event.key] || 0) * (event.shiftKey ? 10 : 1);
     pointed();
   });
 }
 
 function listen() {
   const under = element('curve-over');
-  for (const chart of [rateChart, timeChart, heatChart]) listenTime(chart);
+  for (const chart of [rateChart, timeChart, heatChart, stripChart]) listenTime(chart);
   under.addEventListener('pointermove', event => {
     place(curveChart, event);
     pointer.nines = curveChart.atX(pointer.x);
