@@ -114,9 +114,11 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 		o.picture.Facets = true // a map for each machine
 	} else if (cells || onPage) && !o.picture.Facets {
 		var groups []string
+		seen := map[string]bool{}
 		for _, ws := range p.Windows {
 			groups = append(groups, ws.Group)
-			if tag := ws.Tag(); !slices.Contains(p.Added, tag) {
+			if tag := ws.Tag(); !seen[tag] {
+				seen[tag] = true
 				p.Added = append(p.Added, tag)
 			}
 		}

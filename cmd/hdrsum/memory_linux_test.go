@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -18,16 +17,16 @@ import (
 // allows, or are refused.
 func TestWideTags(t *testing.T) {
 	t.Parallel()
-	small := clitest.WideHistogram(t, 5, 1<<20, 1)
-	large := clitest.WideHistogram(t, 5, 1<<20, 1<<40) // 6 MB for a payload, inflated
-	full := clitest.WideHistogram(t, 5, 5<<20, 1)
+	small := clitest.WideHistogram(t, 4, 1<<17, 1)
+	large := clitest.WideHistogram(t, 4, 1<<17, 1<<40) // 0.8 MB for a payload, inflated
+	full := clitest.WideHistogram(t, 4, 5<<17, 1<<40)
 	sparse, far := new(histogram.Histogram), new(histogram.Histogram)
 	for _, h := range []*histogram.Histogram{sparse, far} {
-		if err := h.Reset(histogram.Layout{Digits: 5}); err != nil {
+		if err := h.Reset(histogram.Layout{Digits: 4}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for slot := 0; slot < 5<<20; slot += 97 {
+	for slot := 0; slot < 5<<17; slot += 97 {
 		sparse.Record(sparse.Layout().LowestAt(slot), 1)
 	}
 	far.Record(1, 1)
@@ -43,36 +42,31 @@ func TestWideTags(t *testing.T) {
 		{"moving", 60, 2, small, []string{"-st", "timeline", "-mwp", "99"}, ""},
 		{"largeMoving", 30, 2, large, []string{"-st", "timeline", "-mwp", "99"}, ""},
 		{"corrected", 30, 1, small, []string{"-co", "1000"}, ""},
-		{"far", 2000, 2, far, nil, ""},
+		{"far", 250, 2, far, nil, ""},
 		{"farCorrected", 100, 1, far, []string{"-co", "1000"}, "tags take "},
 		{"sparse", 40, 2, sparse, []string{"-st", "json"}, ""},
-		{"full", 100, 2, full, nil, "tags take "},
+		{"full", 20, 2, full, nil, "tags take "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if slow := []string{"moving", "largeMoving", "corrected", "sparse", "full"}; slices.Contains(slow, test.name) && clitest.Rounds(1) == 0 {
-				t.Skip("it takes seconds")
-			}
 			clitest.AtMost(t, test.refused, "hdrsum", append(test.args, "-j", "2", clitest.TagsLog(t, test.tags, test.intervals, test.h))...)
 		})
 	}
 }
 
-// TestManyTags proves that logs of 6 and 10 MB take no more memory than -memory allows, although
+// TestManyTags proves that logs of 0.8 and 1.3 MB take no more memory than -memory allows, although
 // each line has a tag of its own.
 func TestManyTags(t *testing.T) {
 	t.Parallel()
 	one := clitest.WideHistogram(t, 2, 1, 1)
-	clitest.AtMost(t, "", "hdrsum", "-j", "2", "-st", "json", clitest.TagsLog(t, 100_000, 1, one))
-	if clitest.Rounds(1) > 0 {
-		clitest.AtMost(t, "", "hdrsum", "-j", "2", "-st", "table", clitest.TagsLog(t, 135_000, 1, one))
-	}
+	clitest.AtMost(t, "", "hdrsum", "-j", "2", "-st", "json", clitest.TagsLog(t, 12_500, 1, one))
+	clitest.AtMost(t, "", "hdrsum", "-j", "2", "-st", "table", clitest.TagsLog(t, 16_900, 1, one))
 }
 
 // TestZstdWindows proves that the windows of zstd count, and give their memory back.
 func TestZstdWindows(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	w, err := zstd.NewWriter(&log, zstd.WithWindowSize(128<<20), zstd.WithSingleSegment(false), zstd.WithEncoderConcurrency(1))
+	w, err := zstd.NewWriter(&log, zstd.WithWindowSize(16<<20), zstd.WithSingleSegment(false), zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +76,7 @@ func TestZstdWindows(t *testing.T) {
 	}
 	w.Write(text)
 	w.Flush() // so that the frame has no size, but a window
-	w.Write(bytes.Repeat([]byte("#\n"), 1<<20))
+	w.Write(bytes.Repeat([]byte("#\n"), 1<<17))
 	w.Close()
 	var paths []string
 	for n := range 6 {

@@ -16,9 +16,13 @@ import (
 	"hdrkit/internal/loggen"
 )
 
+// commands are programs that the binary of the tests contains.
+var commands = map[string]func(){}
+
 // Main runs the tests of a command's package, in whose scripts name runs the command.
 func Main(m *testing.M, name string, command func()) {
-	testscript.Main(m, map[string]func(){name: command})
+	commands[name] = command
+	testscript.Main(m, commands)
 }
 
 // Run runs the scripts in testdata/script. In scripts, $TESTDATA is the testdata folder of the

@@ -12,8 +12,8 @@ import (
 	"encoding/json"
 	"html"
 	"io"
-	"regexp"
 	"strings"
+	"sync"
 )
 
 // Data is what a page shows. Times are milliseconds from Origin, values are in Unit.
@@ -249,20 +249,18 @@ func file(name string) string {
 // modules are the parts of the script. Each may import only those before it.
 var modules = []string{"numbers", "ticks", "store", "state", "canvas", "charts", "overview", "believe", "table", "live", "main"}
 
-var (
-	importing = regexp.MustCompile(`(?m)^import [^;]*;\n`)
-	exporting = regexp.MustCompile(`(?m)^export `)
-)
-
 // Script returns the modules joined to one script.
-func Script() string {
+var Script = sync.OnceValue(func() string {
 	var script strings.Builder
 	for _, name := range modules {
-		text := importing.ReplaceAllString(file("js/"+name+".js"), "")
-		script.WriteString(exporting.ReplaceAllString(text, ""))
+		for line := range strings.Lines(file("js/" + name + ".js")) {
+			if !strings.HasPrefix(line, "import ") {
+				script.WriteString(strings.TrimPrefix(line, "export "))
+			}
+		}
 	}
 	return script.String()
-}
+})
 
 // Write writes the page.
 func Write(w io.Writer, d *Data) error {
