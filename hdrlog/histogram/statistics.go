@@ -46,13 +46,12 @@ func (h *Histogram) mean() float64 {
 	}
 	var sum float64
 	for r := range h.runs() {
-		for _, n := range r.counts {
+		for i, n := range r.counts {
 			if n != 0 {
 				// The conversion prevents the compiler from fusing multiplication
 				// and addition. That would round once; the reference rounds twice.
-				sum += float64(float64(r.median) * float64(n))
+				sum += float64(float64(r.median+int64(i)*r.apart) * float64(n))
 			}
-			r.median += r.apart
 		}
 	}
 	return sum / float64(h.total)
@@ -113,12 +112,11 @@ func (h *Histogram) StdDev() float64 {
 	mean := h.mean()
 	var sum float64
 	for r := range h.runs() {
-		for _, n := range r.counts {
+		for i, n := range r.counts {
 			if n != 0 {
-				deviation := float64(r.median) - mean
+				deviation := float64(r.median+int64(i)*r.apart) - mean
 				sum += float64(float64(deviation*deviation) * float64(n))
 			}
-			r.median += r.apart
 		}
 	}
 	return math.Sqrt(sum/float64(h.total)) * h.Ratio()

@@ -25,6 +25,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/picture/page"
 )
 
 // TestSVGWellFormed proves that an SVG is XML, whatever stands in tags, titles, units and marks.
@@ -308,7 +309,8 @@ func TestLetters(t *testing.T) {
 	}
 }
 
-// TestPageLimit proves that a page keeps to its size, and that windows then lose nothing.
+// TestPageLimit proves that a page keeps to its size, that windows then lose nothing, and that a
+// sample of them tells the size.
 func TestPageLimit(t *testing.T) {
 	t.Parallel()
 	c := timeline(100)
@@ -316,6 +318,13 @@ func TestPageLimit(t *testing.T) {
 	p := collect(t, Timeline, c, 2000, func(i int) (string, float64, float64, []int64) {
 		return []string{"a", "b"}[i%2], float64(i / 2), 1, latencies(int64(i), 200, 1e6)
 	})
+	rows := page.Rows{}
+	for i, ws := range p.Windows {
+		ws.addTo(&rows, i)
+	}
+	if about := sampled(p.Windows); about < rows.Size()*9/10 || about > rows.Size()*11/10 {
+		t.Errorf("a sample says %d bytes, all take %d", about, rows.Size())
+	}
 	for _, limit := range []int{1 << 20, 100_000, 20_000} {
 		p.PageSize = limit
 		d, err := p.Page()
