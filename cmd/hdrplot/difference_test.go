@@ -1,11 +1,24 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"image/png"
+	"math"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 )
 
 // TestDifferenceAligned proves that logs of two days are laid over one another: a log and a later
@@ -39,3 +52,121 @@ func TestDifferenceAligned(t *testing.T) {
 		}
 	}
 }
+
+// TestBrowserDifference points at the cells of a difference. In known logs, which start on
+// different days, a value is so many times as frequent as before, in each half of the time.
+func TestBrowserDifference(t *testing.T) {
+	type change struct{ before, after int64 } // values of an interval
+	known := map[int64][2]change{             // by value in ms and half
+		1: {{12, 36}, {12, 12}}, 10: {{40, 5}, {40, 400}}, 100: {{2, 0}, {2, 0}}, 1000: {{0, 1}, {0, 1}},
+	}
+	const half = 60
+	dir, paths := t.TempDir(), []string{}
+	for n, name := range []string{"old", "new"} {
+		var log bytes.Buffer
+		w := hdrlog.NewWriter(&log)
+		w.StartTime(1.7e9 + 1e6*float64(n))
+		w.BaseTime(1.7e9 + 1e6*float64(n))
+		for second := range 2 * half {
+			h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1000})
+			for ms, both := range known {
+				count := []int64{both[second/half].before, both[second/half].after}[n]
+				err = errors.Join(err, h.Record(ms*1e6, count))
+			}
+			if err := errors.Join(err, w.Interval(fmt.Appendf(nil, "tag%d", second%2), float64(second), 1, h)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		paths = append(paths, filepath.Join(dir, name+".hdr"))
+		if err := errors.Join(w.Flush(), os.WriteFile(paths[n], log.Bytes(), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := newBrowser(t)
+	for _, theme := range []string{"light", "dark"} {
+		p := b.open(t, append(strings.Fields("-q -in ns -unit ms -compare -theme "+theme), paths...)...)
+		scale := p.Themes[theme].Change
+		for _, view := range [][2]float64{{0, 2 * half}, {0.8 * half, 1.4 * half}} {
+			if view[0] > 0 {
+				b.screenshot(t, "hdrplot-difference-"+theme+".png")
+				b.eval(t, fmt.Sprintf("location.hash = 't=%v,%v'", view[0], view[1]))
+				b.until(t, "document.getElementById('whole').disabled === false")
+			}
+			left, _ := b.at(t, "heat-map", 0)
+			right, _ := b.at(t, "heat-map", 1)
+			for at, middle := range []float64{0.9 * half, 1.2 * half} {
+				x := math.Round(left + (middle-view[0])/(view[1]-view[0])*(right-left))
+				var cells []struct {
+					Text   string
+					Colour []string // of nine dots around
+				}
+				text := b.eval(t, fmt.Sprintf(`JSON.stringify((() => {
+					const frame = requestAnimationFrame, over = document.getElementById('heat-over'), box = over.getBoundingClientRect(), g = %s, cells = [];
+					window.requestAnimationFrame = draw => draw();
+					for (let y = 0; y < box.height; y++) {
+						over.dispatchEvent(new PointerEvent('pointermove', { clientX: %v, clientY: box.top + y }));
+						const data = g.getImageData(Math.round(%v - box.left), y - 4, 1, 9).data, dot = n => '#' + [0, 1, 2].map(c => data[4 * n + c].toString(16).padStart(2, '0')).join('');
+						cells.push({ Text: document.getElementById('readout').textContent, Colour: [0, 1, 2, 3, 4, 5, 6, 7, 8].map(dot) });
+					}
+					window.requestAnimationFrame = frame;
+					return cells;
+				})())`, copyOf("heat-map"), x, x))
+				if err := json.Unmarshal([]byte(text), &cells); err != nil {
+					t.Fatal(err)
+				}
+				seen := map[int64]bool{}
+				for _, cell := range cells {
+					found := readDifference.FindStringSubmatch(cell.Text)
+					if found == nil || found[4] == "0" && found[5] == "0" {
+						continue
+					}
+					number := func(n int) float64 {
+						v, err := strconv.ParseFloat(strings.ReplaceAll(found[n], ",", ""), 64)
+						if err != nil {
+							t.Fatalf("%q: %v", cell.Text, err)
+						}
+						return v
+					}
+					low, high := number(1), number(2)
+					if found[3] == "s" {
+						high *= 1000
+					}
+					if found[3] == "s" && low < 2 {
+						low *= 1000
+					}
+					for ms, both := range known {
+						if c := both[at]; high > 0.97*float64(ms) && low < 1.03*float64(ms) {
+							seen[ms] = true
+							ratio := float64(c.after) / float64(c.before)
+							want := fmt.Sprintf(", %v times as many per second", strconv.FormatFloat(ratio, 'g', 3, 64))
+							part := min(max(0.5+math.Log(ratio)/math.Log(8)/2, 0), 1)
+							colour, end := scale[int(math.Round(part*float64(len(scale)-1)))], c.before*c.after == 0
+							if end && (found[6] != "" || (found[4] == "0") != (c.before == 0)) || !end && found[6] != want {
+								t.Errorf("%s at %v s: %d ms: %q, want %v", theme, middle, ms, cell.Text, want)
+							}
+							if !slices.Contains(cell.Colour, colour) {
+								t.Errorf("%s at %v s: %d ms has %q, want %s", theme, middle, ms, cell.Colour, colour)
+							}
+							if others := slices.DeleteFunc(slices.Clone(cell.Colour), func(c string) bool { return c == colour }); end && len(others) < 5 {
+								t.Errorf("%s at %v s: %d ms has no stripes: %q", theme, middle, ms, cell.Colour)
+							}
+						}
+					}
+				}
+				if len(seen) != len(known) {
+					t.Errorf("%s at %v s: the difference has only %v", theme, middle, seen)
+				}
+			}
+		}
+	}
+	if got := b.eval(t, "document.getElementById('change').innerText.replace(/\\s+/g, ' ')"); !strings.HasPrefix(got, "1/8 or less 1/4 1/2 as many 2 4 8 or more times as many") {
+		t.Errorf("scale %q", got)
+	}
+	b.do(t, chromedp.Click(chromedp.CSS("#toggles button")), chromedp.Click(chromedp.CSS("#toggles button:nth-of-type(2)")))
+	if got := b.eval(t, "document.getElementById('change').hidden"); got != "true" {
+		t.Error("one log alone has a difference")
+	}
+	b.checkConsole(t)
+}
+
+var readDifference = regexp.MustCompile(`([\d.,]+) (?:µs|ms|s) to ([\d.,]+) (ms|s|µs)before ([\d.,]+) values, after ([\d.,]+) values(, .* per second)?(?:highest|$)`)

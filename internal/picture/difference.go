@@ -126,7 +126,7 @@ func (c *colours) changes(before, after []float64) []cell {
 // stripe is a pixel high.
 const stripe = 3
 
-// compared returns the windows of two logs that are compared.
+// compared returns the windows of logs that are compared, if they are two.
 func (p *Picture) compared() (before, after []WindowSeries, ok bool) {
 	for _, ws := range p.Windows {
 		switch {
@@ -134,6 +134,8 @@ func (p *Picture) compared() (before, after []WindowSeries, ok bool) {
 			return nil, nil, false
 		case ws.Group == p.Windows[0].Group:
 			before = append(before, ws)
+		case len(after) > 0 && ws.Group != after[0].Group:
+			return nil, nil, false
 		default:
 			after = append(after, ws)
 		}

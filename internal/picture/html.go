@@ -132,6 +132,10 @@ func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, c
 	if st := p.strip(mostRows); st != nil {
 		st.addTo(out)
 	}
+	if before, after, ok := p.compared(); ok {
+		out.Compared = []string{before[0].Group, after[0].Group}
+		out.Change = changeScale("times as many per second; stripes: in one log only", "as many")
+	}
 	return out
 }
 

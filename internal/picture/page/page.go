@@ -62,7 +62,10 @@ type Data struct {
 	// Worst are the worst moments of the whole range, the worst first. Those of a part are the
 	// ones with their peaks in it.
 	Worst []Moment `json:"worst"`
-	// Strip is set if there are several logs to compare, and Change is the scale of their ratios.
+	// Compared are the groups of two logs, before and after. A heat map shows their difference.
+	Compared []string `json:"compared,omitempty"`
+	// Strip is set if there are several logs beside each other. Change is the scale of ratios of
+	// Strip, or of the difference.
 	Strip  *Strip `json:"strip,omitempty"`
 	Change *Scale `json:"change,omitempty"`
 	// Sources are the logs, if there are several.

@@ -71,35 +71,39 @@ function drawChart(chart, page, what, range, x, paint, over, beside = what.limit
   chart.labelLimits(theme, what.limits);
 }
 
-// drawOverTime draws a chart over time of a share of the page's height, or with facets one for each series and one for the band.
-// All charts over time have the same axis; below the last one are its labels. The places of the chart are where those of series
-// are. Paint gets the page with the series of a chart.
-function drawOverTime(chart, page, what, range, share, facets, paint, over) {
-  const { data, view, series, band } = page, below = !chart.last ? 12 : data.absolute ? 60 : 46, height = page.height * share;
+// facetsOf returns the parts of a chart with facets: one for each series, and one for the band.
+const facetsOf = ({ series, band }) => [...series.map(s => ({ title: s.label || 'untagged', series: [s], band: [] })),
+  ...band.length ? [{ title: 'the other ' + band.length, series: [], band }] : []];
+
+// drawOverTime draws a chart over time of a share of the page's height, or of several parts. All charts over time have the same
+// axis; below the last one are its labels. The places of the chart are where the parts of series are. Paint gets the page with
+// the series of a part.
+function drawOverTime(chart, page, what, range, share, parts, paint, over) {
+  const { data, view } = page, below = !chart.last ? 12 : data.absolute ? 60 : 46, height = page.height * share;
   const beside = [...data.lines.limits, ...data.cells.limits], axis = width => {
     const time = timeAxis(data, view.from, view.to, width);
     return chart.last ? time : { ...time, title: null };
   };
-  if (!facets || series.length + band.length < 2) {
+  if (parts.length < 2) {
     chart.begin(Math.round(height) + below, below);
     return drawChart(chart, page, what, range, axis, () => paint(page), over, beside);
   }
-  const rows = [...series, ...band.length ? [null] : []], high = Math.max(height / rows.length, page.height / 9);
-  const g = chart.begin(Math.round(high * rows.length) + below + 10, below), { theme } = page, end = chart.plot.bottom;
+  const high = Math.max(height / parts.length, page.height / 9);
+  const g = chart.begin(Math.round(high * parts.length) + below + 10, below), { theme } = page, end = chart.plot.bottom;
   what.limits.forEach(l => range.add(l.value));
   chart.y = valueAxis(what, range, page.log, 3);
   chart.fit(beside.map(l => l.label));
   chart.x = axis(chart.plot.right - chart.plot.left);
   chart.places = new Map();
-  rows.forEach((s, i) => {
-    const last = i === rows.length - 1;
+  parts.forEach((part, i) => {
+    const last = i === parts.length - 1;
     Object.assign(chart.plot, { top: 10 + i * high + 16, bottom: last ? end : 10 + (i + 1) * high - 3 });
-    chart.places.set(s, { ...chart.plot });
-    chart.axes(theme, last ? chart.x.title : null, i === rows.length >> 1 ? what.name : null);
+    for (const s of part.change ? [] : part.series) chart.places.set(s, { ...chart.plot });
+    chart.axes(theme, last ? chart.x.title : null, i === parts.length >> 1 ? what.name : null);
     Object.assign(g, { textAlign: 'left', textBaseline: 'bottom', fillStyle: theme.text });
-    g.fillText(s ? s.label || 'untagged' : 'the other ' + band.length, chart.plot.left + 2, chart.plot.top);
+    g.fillText(part.title, chart.plot.left + 2, chart.plot.top);
     chart.clip();
-    paint({ ...page, series: s ? [s] : [], band: s ? [] : band });
+    paint({ ...page, ...part });
     g.restore();
   });
   Object.assign(chart.plot, { top: 10, bottom: end });
@@ -110,7 +114,7 @@ function drawOverTime(chart, page, what, range, share, facets, paint, over) {
 export function drawTime(chart, page) {
   const { data, view, theme, series, band, facets } = page, { from, to } = view, what = data.lines, range = new Range();
   for (const s of [...series, ...band]) for (const line of s.lines) for (const p of startsIn(line.points, from, to)) range.add(p.value);
-  drawOverTime(chart, page, what, range, 0.45, facets, part => {
+  drawOverTime(chart, page, what, range, 0.45, facets ? facetsOf(page) : [], part => {
     drawLines(chart, part, what);
     for (const l of what.limits) drawLevel(chart, theme, l);
   }, () => drawMarks(chart, theme, data.marks.filter(m => m.time >= from && m.time <= to)));
@@ -150,7 +154,7 @@ export function drawWorst(chart, theme, moments) {
   const { g } = chart, radius = 8, taken = [];
   Object.assign(g, { textAlign: 'center', textBaseline: 'middle' });
   moments.forEach((m, i) => {
-    const plot = chart.places ? [...chart.places].find(([s]) => s?.label === m.label)?.[1] : chart.plot;
+    const plot = chart.places ? [...chart.places].find(([s]) => s.label === m.label)?.[1] : chart.plot;
     if (!plot) return;
     const { top, bottom } = chart.plot, left = plot.left + radius, right = plot.right - radius;
     Object.assign(chart.plot, plot);
@@ -217,34 +221,66 @@ function drawBreaches(chart, limits, view, theme, series) {
 // mostMaps is the number of series up to which facets have a heat map each.
 const mostMaps = 8;
 
-// drawHeat draws a heat map over time, with lines of the 50th and the 99th percentile.
+// A cell of a heat map is about so many pixels wide and high. A difference has cells of a number of those in each direction. Its
+// stripes are so many pixels apart.
+const cell = 3, changeCells = 3, stripe = 3;
+
+// comparedOf returns the parts of a heat map of two logs that are compared, if both have series: before, after and the difference.
+function comparedOf({ data: { compared }, series, band }) {
+  if (!compared) return [];
+  const parts = ['before', 'after'].map((name, n) => ({ title: name + ': ' + compared[n], ...Object.fromEntries(Object.entries({ series, band }).map(([kind, all]) => [kind, all.filter(s => s.group === compared[n])])) }));
+  return parts.every(p => p.series.length + p.band.length) ? [...parts, { ...parts[1], title: 'after / before', change: true }] : [];
+}
+
+// coarser returns the rates of the cells of a difference.
+function coarser({ columns, rows, rate }) {
+  const most = rows / changeCells, sums = new Float64Array(columns / changeCells * most);
+  rate.forEach((r, i) => { sums[Math.floor(i / rows / changeCells) * most + Math.floor(i % rows / changeCells)] += r / changeCells; });
+  return sums;
+}
+
+// drawHeat draws a heat map over time, with lines of the 50th and the 99th percentile. The maps of two logs that are compared have
+// their difference below them: it depends on the view, so the page computes it as package picture does.
 export function drawHeat(chart, page) {
-  const { data, view, theme, series, band, facets } = page, { from, to } = view, what = data.cells, range = new Range(), cell = 3;
+  const { data, view, theme, series, band, facets } = page, { from, to } = view, what = data.cells, range = new Range();
+  const maps = facets && series.length <= mostMaps ? facetsOf(page) : comparedOf(page);
   let length = 0;
   for (const s of [...series, ...band]) for (const w of startsIn(s.windows, from, to)) if (w.count) { range.add(w.min); range.add(w.max); length = Math.max(length, w.end - w.begin); }
   chart.heats = [];
-  drawOverTime(chart, page, what, range, 0.4, facets && series.length <= mostMaps, part => {
-    const plot = { ...chart.plot }, [columns, rows] = [plot.right - plot.left, plot.bottom - plot.top].map(length => Math.max(Math.ceil(length / cell), 1));
-    chart.heats.push({ plot, columns, rows, cell, rate: heatOf([...part.series, ...part.band], from, to, columns, rows, chart.y.at) });
+  drawOverTime(chart, page, what, range, maps.at(-1)?.change ? 0.9 : 0.4, maps, part => {
+    const plot = { ...chart.plot }, size = { wide: plot.right - plot.left, high: plot.bottom - plot.top }, [first, second] = chart.heats;
+    let [columns, rows] = [size.wide, size.high].map(length => changeCells * Math.max(Math.ceil(length / cell / changeCells), 1)), rate, before;
+    if (first) ({ columns, rows } = first);
+    if (part.change) {
+      [before, rate] = [first, second].map(coarser);
+      [columns, rows] = [columns, rows].map(n => n / changeCells);
+    } else rate = heatOf([...part.series, ...part.band], from, to, columns, rows, chart.y.at);
+    chart.heats.push({ plot, columns, rows, wide: size.wide / columns, high: size.high / rows, rate, before });
   }, () => {
     let most = 0;
-    for (const { rate } of chart.heats) for (const r of rate) most = Math.max(most, r);
+    for (const { rate, before } of chart.heats) if (!before) for (const r of rate) most = Math.max(most, r);
     if (!most) return;
     const least = Math.min(Math.max(1000 / Math.max(length, (to - from) / chart.heats[0].columns), most / 1e5), most); // one value in a cell
     page.scaled(least, most);
-    for (const heat of chart.heats) paintHeat(chart, theme, heat, r => most > least ? Math.min(Math.max(Math.log(r / least) / Math.log(most / least), 0), 1) : 1);
+    const part = r => !r ? NaN : most > least ? Math.log(r / least) / Math.log(most / least) : 1;
+    for (const heat of chart.heats) paintHeat(chart, theme, heat, heat.before ? (r, i) => changePart(data.change, r / heat.before[i]) : part);
     if (!chart.places) for (const l of what.limits) drawLevel(chart, theme, l);
     drawMarks(chart, theme, data.marks.filter(m => m.time >= from && m.time <= to).map(m => ({ ...m, text: '' })));
   });
 }
 
-function paintHeat(chart, theme, { plot, columns, rows, cell, rate }, part) {
-  const { g } = chart;
-  // An image with a dot for each cell is drawn larger: that takes a tenth of the time of one rectangle for each.
-  const image = new OffscreenCanvas(columns, rows), small = image.getContext('2d'), dots = small.createImageData(columns, rows);
-  const colours = theme.heat.map(c => [1, 3, 5].map(at => parseInt(c.slice(at, at + 2), 16)));
+// paintHeat draws cells in the colours of their parts of a scale. Those beyond both ends, of ratios with 0, have stripes.
+function paintHeat(chart, theme, { plot, columns, rows, wide, high, rate, before }, part) {
+  const { g } = chart, scale = before ? theme.change : theme.heat, tall = before ? changeCells * cell : 1;
+  // An image with a dot for each cell, or a row of dots for each stripe, is drawn larger: that takes a tenth of the time of one
+  // rectangle for each.
+  const image = new OffscreenCanvas(columns, rows * tall), small = image.getContext('2d'), dots = small.createImageData(columns, rows * tall);
+  const colours = scale.map(c => [1, 3, 5].map(at => parseInt(c.slice(at, at + 2), 16)));
   for (let i = 0; i < rate.length; i++) {
-    if (rate[i]) dots.data.set([...colours[Math.round(part(rate[i]) * (colours.length - 1))], 255], 4 * ((rows - 1 - i % rows) * columns + Math.floor(i / rows)));
+    const p = part(rate[i], i);
+    if (Number.isNaN(p)) continue;
+    const colour = [...colourAt(colours, p), 255], top = (rows - 1 - i % rows) * tall, step = Number.isFinite(p) ? 1 : stripe;
+    for (let y = top; y < top + tall; y += step) dots.data.set(colour, 4 * (y * columns + Math.floor(i / rows)));
   }
   small.putImageData(dots, 0, 0);
   g.save();
@@ -252,18 +288,18 @@ function paintHeat(chart, theme, { plot, columns, rows, cell, rate }, part) {
   g.rect(plot.left, plot.top, plot.right - plot.left, plot.bottom - plot.top);
   g.clip();
   g.imageSmoothingEnabled = false;
-  g.drawImage(image, plot.left, plot.bottom - rows * cell, columns * cell, rows * cell);
-  for (const level of [50, 99]) {
+  g.drawImage(image, plot.left, plot.top, columns * wide, rows * high);
+  for (const level of before ? [] : [50, 99]) {
     let last = null, before = false;
     g.beginPath();
     for (let n = 0; n < columns; n++) {
-      const own = rate.subarray(n * rows, (n + 1) * rows), wanted = own.reduce((a, b) => a + b, 0) * level / 100, x = plot.left + n * cell;
+      const own = rate.subarray(n * rows, (n + 1) * rows), wanted = own.reduce((a, b) => a + b, 0) * level / 100, x = plot.left + n * wide;
       let row = 0;
       for (let seen = own[0]; seen < wanted * (1 - 1e-9); seen += own[row]) row++;
-      const y = plot.bottom - (row + 0.5) * cell;
+      const y = plot.bottom - (row + 0.5) * high;
       if (wanted && before) g.lineTo(x, y);
       else if (wanted) g.moveTo(x, y);
-      if (before = wanted > 0) { g.lineTo(x + cell, y); last = y; }
+      if (before = wanted > 0) { g.lineTo(x + wide, y); last = y; }
     }
     for (const [strokeStyle, lineWidth] of [[theme.background, 3], [theme.text, 1.2]]) { Object.assign(g, { strokeStyle, lineWidth }); g.stroke(); }
     if (last === null || plot.bottom - plot.top < 80) continue;
@@ -273,14 +309,14 @@ function paintHeat(chart, theme, { plot, columns, rows, cell, rate }, part) {
   g.restore();
 }
 
-// heatAt returns the values per second, the time and the values of the cell at a place.
+// heatAt returns the values per second, the time and the values of the cell at a place, and of a difference the values before.
 export function heatAt(chart, x, y) {
   const heat = chart.heats.find(({ plot }) => y >= plot.top && y <= plot.bottom);
   if (!heat || !heat.columns) return null;
-  const { rate, columns, rows, cell, plot } = heat, column = Math.floor((x - plot.left) / cell), row = Math.floor((plot.bottom - y) / cell);
+  const { rate, before, columns, rows, wide, high, plot } = heat, column = Math.floor((x - plot.left) / wide), row = Math.floor((plot.bottom - y) / high);
   if (column < 0 || row < 0 || column >= columns || row >= rows) return null;
-  const time = c => chart.x.inverse(c * cell / (plot.right - plot.left)), value = r => chart.y.inverse(r * cell / (plot.bottom - plot.top));
-  return { rate: rate[column * rows + row], from: time(column), to: time(column + 1), low: value(row), high: value(row + 1) };
+  const time = c => chart.x.inverse(c / columns), value = r => chart.y.inverse(r / rows), at = column * rows + row;
+  return { rate: rate[at], before: before?.[at], from: time(column), to: time(column + 1), low: value(row), high: value(row + 1) };
 }
 
 // stripRow is the height of a row of a strip.
@@ -300,17 +336,17 @@ export function drawStrip(chart, { data: { strip, change }, view, theme }, above
     const left = place(start), width = Math.max(place(ends[i]) - left, 1);
     rows.forEach((r, n) => {
       if (!r.ratios[i]) return;
-      g.fillStyle = changeColour(theme, change, r.ratios[i]);
+      g.fillStyle = colourAt(theme.change, changePart(change, r.ratios[i]));
       g.fillRect(left, plot.top + n * stripRow, width, stripRow - 1);
     });
   });
 }
 
-// changeColour returns the colour of a ratio. The colours of a difference depend on the view, so the page has the rule, too.
-function changeColour({ change }, { most }, ratio) {
-  const part = Math.min(Math.max(0.5 + Math.log(ratio) / Math.log(most) / 2, 0), 1);
-  return change[Math.round(part * (change.length - 1))];
-}
+// changePart returns the place of a ratio on a scale of ratios, from 0 to 1 or beyond.
+const changePart = ({ most }, ratio) => 0.5 + Math.log(ratio) / Math.log(most) / 2;
+
+// colourAt returns the colour at a part of a scale, or the one at its end.
+const colourAt = (colours, part) => colours[Math.round(Math.min(Math.max(part, 0), 1) * (colours.length - 1))];
 
 // stripAt returns the log at a place of a strip, with its ratio in a window.
 export function stripAt(chart, { rows, starts, ends }, x, y) {
@@ -331,7 +367,7 @@ export function drawRates(chart, page) {
   for (const s of lines) for (const p of s.lines[0].points) range.add(p.value);
   range.add(0);
   const what = { ...page.data.rates, log: false };
-  drawOverTime(chart, { ...page, log: false }, what, range, 0.25, false, () => drawLines(chart, { view, theme, series: lines, band: [] }, what), () => {});
+  drawOverTime(chart, { ...page, log: false }, what, range, 0.25, [], () => drawLines(chart, { view, theme, series: lines, band: [] }, what), () => {});
   return lines;
 }
 

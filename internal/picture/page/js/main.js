@@ -122,8 +122,8 @@ function drawTimes() {
   if (data.strip) {
     drawStrip(stripChart, page, timeChart);
     timeCharts.push(stripChart);
-    showScale('change', page.theme.change, data.change.ticks, data.change.title);
   }
+  if (data.strip || page.heat && heatChart.heats.some(heat => heat.before)) showScale('change', page.theme.change, data.change.ticks, data.change.title);
   const shown = new Set([...page.series, ...page.band].map(s => s.label)), { worst, measures } = data;
   const moments = worst.filter(m => m.peak >= view.from && m.peak < view.to && shown.has(m.label)).slice(0, mostWorst);
   const on = measures.includes('max') && !data.lines.rate ? timeChart : heatChart, marked = timeCharts.includes(on) ? moments : [];
@@ -255,8 +255,10 @@ function readTime(g) {
     const cell = onHeat && page.heat && heatAt(heatChart, pointer.x, pointer.y);
     const node = pointer.chart === stripChart && stripAt(stripChart, data.strip, pointer.x, pointer.y);
     if (cell) {
+      const { rate, before } = cell, ratio = rate && before ? ', ' + significant(rate / before, 3) + ' times as many per second' : '';
+      const count = rate => significant(rate * (cell.to - cell.from) / 1000, 4) + ' values';
       out.push(make('span', {}, timeText(cell.from) + ' to ' + timeText(cell.to)), make('span', {}, value(data.unit, cell.low) + ' to ' + value(data.unit, cell.high)),
-        make('span', {}, significant(cell.rate * (cell.to - cell.from) / 1000, 4) + ' values'));
+        make('span', {}, before === undefined ? count(rate) : 'before ' + count(before) + ', after ' + count(rate) + ratio));
       for (const s of page.series) {
         const { high } = extremesOf(s.windows, Math.min(cell.from, t - pixel), Math.max(cell.to, t + pixel), longest(s.windows), w => w.max);
         worse(s, high, high?.max);
