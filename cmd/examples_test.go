@@ -67,13 +67,17 @@ var logs = map[string]string{
 // compressedLogs are read by examples, too. No regular expression of an example matches them.
 var compressedLogs = []string{"run.hdr.zst", "a.hdr.zst", "b.hdr.gz", "k6.csv.gz"}
 
-// files returns the files that the examples read, by name.
-var files = sync.OnceValues(func() (map[string][]byte, error) {
+// folder returns a folder with the files that the examples read, below that of the commands.
+var folder = sync.OnceValues(func() (string, error) {
+	folder := filepath.Join(bin, "logs")
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		return "", err
+	}
 	all := make(map[string][]byte)
 	for name, log := range logs {
 		text, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", log))
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		all[name] = text
 	}
@@ -87,18 +91,30 @@ var files = sync.OnceValues(func() (map[string][]byte, error) {
 		w.Close()
 		all[name] = out.Bytes()
 	}
-	return all, nil
+	for name, text := range all {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o666); err != nil {
+			return "", err
+		}
+	}
+	return folder, nil
 })
 
-// prepare fills a folder with the files that the examples read.
+// prepare fills a folder with the files that the examples read. The files are links: a command that
+// changes one in its place fails the examples that follow.
 func prepare(t *testing.T, dir string) {
 	t.Helper()
-	all, err := files()
+	from, err := folder()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range all {
-		write(t, filepath.Join(dir, name), string(text))
+	files, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if err := os.Link(filepath.Join(from, file.Name()), filepath.Join(dir, file.Name())); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -21,25 +21,26 @@ func TestOmission(t *testing.T) {
 		t.Fatalf("%d logs: %v", len(logs), err)
 	}
 	corrected := 0
-	for _, log := range logs {
-		for _, sum := range []string{"-st hgrm"} {
-			for _, expected := range []string{"10000", "1000000"} {
-				if filepath.Base(log) == "double.hdr" {
-					expected += "e-4" // its values are small
-				}
-				pipe := "hdrunion -q -co " + expected + " " + log + " | hdrsum -if - " + sum
-				direct := "hdrsum " + sum + " -co " + expected + " " + log
-				got, want := output(pipe), output(direct)
-				if got != want {
-					t.Errorf("%s: got\n%.600s\nwant\n%.600s", pipe, got, want)
-				}
-				if want != output("hdrsum "+sum+" "+log) {
-					corrected++
-				}
+	for n, log := range logs {
+		for m, expected := range []string{"10000", "1000000"} {
+			if (n+m)%5 >= clitest.Rounds(5) {
+				continue
+			}
+			if filepath.Base(log) == "double.hdr" {
+				expected += "e-4" // its values are small
+			}
+			pipe := "hdrunion -q -co " + expected + " " + log + " | hdrsum -if - -st hgrm"
+			direct := "hdrsum -st hgrm -co " + expected + " " + log
+			got, want := output(pipe), output(direct)
+			if got != want {
+				t.Errorf("%s: got\n%.600s\nwant\n%.600s", pipe, got, want)
+			}
+			if want != output("hdrsum -st hgrm "+log) {
+				corrected++
 			}
 		}
 	}
-	if corrected < 25 {
+	if corrected < clitest.Rounds(25) {
 		t.Errorf("only %d sums were corrected", corrected)
 	}
 }

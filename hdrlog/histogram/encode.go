@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/zlib"
 
@@ -17,13 +18,12 @@ import (
 // wordV2 is the word size in a cookie of version 2.
 const wordV2 = 0x10
 
-// An Encoder encodes histograms as payloads of version 2. It owns its memory and reuses it for the
+// An Encoder encodes histograms as payloads of version 2. It reuses its memory for the
 // next histogram. The zero value is ready. It is not safe for concurrent use.
 type Encoder struct {
 	raw     []byte
 	packed  []byte
 	huffman deflate.Writer
-	matches *zlib.Writer
 	matched bytes.Buffer // the stream with matches
 }
 
@@ -123,20 +123,23 @@ const (
 // match writes raw to e.matched as a zlib stream with matches.
 func (e *Encoder) match(raw []byte) error {
 	e.matched.Reset()
-	if e.matches == nil {
-		made, err := zlib.NewWriterLevel(&e.matched, matchLevel)
-		if err != nil {
-			return err
-		}
-		e.matches = made
-	} else {
-		e.matches.Reset(&e.matched)
-	}
-	if _, err := e.matches.Write(raw); err != nil {
+	w := matchers.Get().(*zlib.Writer)
+	defer matchers.Put(w)
+	w.Reset(&e.matched)
+	if _, err := w.Write(raw); err != nil {
 		return err
 	}
-	return e.matches.Close()
+	return w.Close()
 }
+
+// matchers are writers of streams with matches. Each takes a megabyte.
+var matchers = sync.Pool{New: func() any {
+	w, err := zlib.NewWriterLevel(nil, matchLevel)
+	if err != nil {
+		panic(err) // the level is right
+	}
+	return w
+}}
 
 // doubleHeader returns the header of a double histogram, and the highest trackable value of its
 // integer histogram. The reference computes both from the ratio of the highest to the lowest value.
