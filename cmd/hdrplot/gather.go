@@ -337,7 +337,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			start = min(start, v.LogStart)
 			g.logStart = min(g.logStart, start)
 			if g.overTime() && g.failed == nil {
-				g.failed = g.collector.Add(label, g.label(label, v.Row), &i.Interval)
+				g.failed = g.collector.Add(label, labelOf(label, v.Row), &i.Interval)
 				if g.total != nil && g.failed == nil {
 					g.failed = g.total.Add("", "", &i.Interval)
 				}
@@ -356,7 +356,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	if g.options.kind == picture.Timeline && !g.options.compare && few {
 		collecting.Runs = new(summary.Runs)
 	}
-	if g.marksWorst() {
+	if g.options.marksWorst(g.collector.Measures) {
 		collecting.Parts = &summary.Parts{MaximaOnly: true}
 	}
 	result, err := summary.Collect(&one, collecting, look, take, also)
@@ -386,7 +386,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	}
 	period := result.Period("covered")
 	for _, sum := range result.Summaries {
-		group, label := label, g.label(label, sum.Tag)
+		group, label := label, labelOf(label, sum.Tag)
 		factor, err := added.Factor(sum.Tag)
 		if err != nil {
 			return err
@@ -434,10 +434,9 @@ func (o *options) mostWorst() int {
 }
 
 // marksWorst reports whether numbers mark the worst moments, which are above maxima.
-func (g *gathering) marksWorst() bool {
-	o := g.options
+func (o *options) marksWorst(measures []picture.Measure) bool {
 	return o.kind.Worst && (o.kind.Chart.Marks == page.Cells ||
-		slices.ContainsFunc(g.collector.Measures, func(m picture.Measure) bool { return m.Name == "max" }))
+		slices.ContainsFunc(measures, func(m picture.Measure) bool { return m.Name == "max" }))
 }
 
 // findWorst finds the worst moments of logs, counted from a start. If that takes too much memory,
@@ -448,13 +447,20 @@ func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*o
 		cli.Notef(g.c, "marks no worst moments: %v", err)
 		return nil
 	}
-	for _, m := range moments {
-		at := func(ms int64) float64 { return float64(ms - start) }
-		g.worst = append(g.worst, picture.Moment{Start: at(m.Start), End: at(m.End), Peak: at(m.Peak), Value: unit.Divide(m.Max, g.options.ratio/m.Factor),
-			Label: g.label(label, g.options.by.Row(m.Input, m.Tag)), Name: g.label(g.labels[m.Input], m.Tag)})
-	}
+	g.worst = append(g.worst, g.options.moments(moments, start, label, g.labels)...)
 	slices.SortStableFunc(g.worst, func(a, b picture.Moment) int { return cmp.Compare(b.Value, a.Value) })
 	return err
+}
+
+// moments returns moments as a picture has them, counted from a start. Label is that of the logs,
+// if they are compared, and names are those of inputs.
+func (o *options) moments(found []output.Moment, start int64, label string, names map[string]string) (all []picture.Moment) {
+	at := func(ms int64) float64 { return float64(ms - start) }
+	for _, m := range found {
+		all = append(all, picture.Moment{Start: at(m.Start), End: at(m.End), Peak: at(m.Peak), Value: unit.Divide(m.Max, o.ratio/m.Factor),
+			Label: labelOf(label, o.by.Row(m.Input, m.Tag)), Name: labelOf(names[m.Input], m.Tag)})
+	}
+	return all
 }
 
 // mostShifts is the number of series up to which their shifts are marked.
@@ -521,8 +527,8 @@ type interval struct {
 	line string // for -v
 }
 
-// label returns the label of a series: file, row or both.
-func (g *gathering) label(file string, row []byte) string {
+// labelOf returns the label of a series: file, row or both.
+func labelOf(file string, row []byte) string {
 	if row == nil {
 		return file
 	}

@@ -21,7 +21,10 @@ import (
 	"hdrkit/internal/picture/page"
 	"hdrkit/internal/port"
 	"hdrkit/internal/prom"
+	"hdrkit/internal/scan"
 	"hdrkit/internal/serve"
+	"hdrkit/internal/summary"
+	"hdrkit/output"
 	"hdrkit/tags"
 )
 
@@ -99,6 +102,15 @@ type follower struct {
 	silent   map[string]bool
 	fixed    []page.Mark // of -mark
 	falls    []fall
+
+	// What is known of the worst moments.
+	parts   summary.Parts
+	logs    map[string]int     // their numbers in parts
+	factors map[string]float64 // of rows
+	worst   []picture.Moment
+	changed bool      // a window is complete since the worst moments were found
+	found   time.Time // when they were
+	failed  bool      // a notice says that there are none
 }
 
 // A fall is when an input fell silent: the end of its last interval, in milliseconds since the
@@ -116,6 +128,8 @@ const (
 	mostGoing = 50
 	// mostFalls is the number of marks that a page keeps. Older ones go.
 	mostFalls = 100
+	// worstTime is the time between two searches for the worst moments.
+	worstTime = time.Second
 	// lookTime is the time between two looks for inputs that fell silent.
 	lookTime = 250 * time.Millisecond
 )
@@ -129,6 +143,7 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 	f.page = picture.Live{Type: o.kind, Dress: f.dress, Collector: picture.Collector{
 		Measures: o.measures(), Narrow: o.narrows(), Ratio: 1, WindowBytes: liveTimes * o.picture.PageSize, Digits: o.pageDigits, Step: f.size,
 	}}
+	f.parts, f.logs, f.factors = summary.Parts{MaximaOnly: true, Most: o.picture.PageSize}, map[string]int{}, map[string]float64{}
 	if !cli.Given(c, "page-digits") {
 		f.page.Collector.Digits = 0
 	}
@@ -174,6 +189,8 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 func (f *follower) save(c *urfave.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.found = time.Time{}
+	f.findWorst()
 	d, err := f.page.Data()
 	if err != nil {
 		return err
@@ -190,6 +207,7 @@ func (f *follower) dress(p *picture.Picture) {
 	for _, m := range p.Marks {
 		f.fixed = append(f.fixed, page.Mark{Time: int64(m.Time), Text: m.Text})
 	}
+	p.Worst = f.worst
 	for _, m := range f.marks() {
 		p.Marks = append(p.Marks, picture.Mark{Time: float64(m.Time), Text: m.Text})
 	}
@@ -257,7 +275,7 @@ func (f *follower) marks() []page.Mark {
 func (f *follower) Flush() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	changed := f.look()
+	changed, worse := f.look(), f.findWorst()
 	if f.page.Stale() {
 		d, err := f.page.Data()
 		if err != nil {
@@ -267,14 +285,53 @@ func (f *follower) Flush() error {
 		return f.site.All(d)
 	}
 	u, some := f.page.Update()
-	if !some && !changed {
+	if !some && !changed && !worse {
 		return nil
+	}
+	if worse {
+		u.Worst = picture.PageMoments(f.worst)
 	}
 	many, err := f.site.Update(f.with(u))
 	if err == nil && many {
-		err = f.site.Join(f.with(f.page.Since()))
+		all := f.page.Since()
+		all.Worst = picture.PageMoments(f.worst)
+		err = f.site.Join(f.with(all))
 	}
 	return err
+}
+
+// Maximum takes the maximum of an interval.
+func (f *follower) Maximum(log string, tag []byte, start, end int64, highest float64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.options.marksWorst(f.page.Collector.Measures) {
+		return
+	}
+	if _, known := f.logs[log]; !known {
+		f.logs[log] = len(f.logs)
+	}
+	f.parts.Add(f.logs[log], log, tag, start, end, highest)
+}
+
+// findWorst finds the worst moments, if it is time to. It returns true if there are others.
+func (f *follower) findWorst() bool {
+	origin, started := f.page.Origin()
+	if !started || !f.changed || f.failed || time.Since(f.found) < worstTime {
+		return false
+	}
+	moments, err := f.parts.Worst(mostPageWorst, func(input string, tag []byte) float64 { return f.factors[string(f.options.by.Row(input, tag))] })
+	f.changed, f.found = false, time.Now()
+	if f.failed = err != nil; f.failed {
+		f.Notice("the page marks no worst moments: " + err.Error())
+	}
+	before := f.worst
+	moments = slices.DeleteFunc(moments, func(m output.Moment) bool { return m.Factor == 0 }) // no window of its tag is complete
+	var logs []scan.Input
+	for name := range f.logs {
+		logs = append(logs, scan.Input{Name: name})
+	}
+	f.worst = f.options.moments(moments, origin, "", fileLabels(logs))
+	return !slices.Equal(before, f.worst)
 }
 
 // with adds to an update what is known of the inputs.
@@ -298,6 +355,7 @@ func (f *follower) Window(m *merge.Merged) error {
 	if err != nil {
 		return err
 	}
+	f.factors[string(m.Tag)], f.changed = factor, true
 	h, err := m.Histogram(&f.scratch)
 	if err == nil {
 		f.interval.Factor = factor

@@ -90,6 +90,12 @@ type CommentSink interface {
 	Kept(log string, tag []byte)
 }
 
+// A MaximumSink can receive the maximum of each interval that is wanted, in the unit of its log,
+// with the tag that the log has, before its window.
+type MaximumSink interface {
+	Maximum(log string, tag []byte, start, end int64, highest float64)
+}
+
 // An IntervalSink can receive intervals that are not merged.
 type IntervalSink interface {
 	Sink
@@ -184,8 +190,10 @@ type item struct {
 	lines      int64 // read up to this item since the one before
 	interval   bool
 	wanted     bool
-	passed     bool // it was taken in an earlier run
-	tag        []byte
+	passed     bool   // it was taken in an earlier run
+	tag        []byte // of the row
+	own        []byte // of the log
+	highest    float64
 	logStart   float64
 	relative   float64 // start and length in seconds
 	length     float64
@@ -574,6 +582,9 @@ func (m *Merger) item(in *input, i *item, state *State, now time.Time) error {
 		if i.err = m.admit(in, i); i.err != nil {
 			return m.skip(in, i, state, now)
 		}
+		if sink, ok := m.sink.(MaximumSink); ok {
+			sink.Maximum(state.Name, i.own, i.start, i.end, i.highest)
+		}
 		if late {
 			state.Late++
 			if text := in.late.text(now, fmt.Sprintf("%s:%d: the interval came after its window was written", state.Name, i.line), "late interval"); text != "" {
@@ -776,15 +787,20 @@ func (m *Merger) interval(in *input, i *item, interval *hdrlog.Interval, names m
 	if i.wanted = m.options.Selection.Keeps(interval, 0); !i.wanted {
 		return
 	}
-	if row := m.options.By.Row(in.source.Name(), interval.Tag); row != nil {
-		if i.tag = names[string(row)]; i.tag == nil {
-			i.tag = append([]byte{}, row...)
-			names[string(row)] = i.tag
+	named := func(name []byte) []byte {
+		if name == nil {
+			return nil
 		}
+		if names[string(name)] == nil {
+			names[string(name)] = append([]byte{}, name...)
+		}
+		return names[string(name)]
 	}
+	i.own = named(interval.Tag)
+	i.tag = named(m.options.By.Row(in.source.Name(), interval.Tag))
 	i.sum = sums.Get().(*merge.Sum)
-	extent, err := m.add(i.sum, interval)
-	i.extent = extent
+	took, err := m.add(i.sum, interval)
+	i.extent, i.highest = took.Extent, took.Max
 	var fatal scan.Fatal
 	if errors.As(err, &fatal) {
 		i.fatal = fmt.Errorf("%s:%d: %w", in.source.Name(), i.line, fatal.Err)
@@ -793,9 +809,9 @@ func (m *Merger) interval(in *input, i *item, interval *hdrlog.Interval, names m
 	}
 }
 
-func (m *Merger) add(s *merge.Sum, interval *hdrlog.Interval) (scan.Extent, error) {
+func (m *Merger) add(s *merge.Sum, interval *hdrlog.Interval) (scan.Taken, error) {
 	d := m.decoders.Get().(*scan.Decoder)
 	defer m.decoders.Put(d)
-	took, err := d.Visit(interval, scan.Place{}).Take(scan.Want{}, s)
-	return took.Extent, err
+	_, max := m.sink.(MaximumSink)
+	return d.Visit(interval, scan.Place{}).Take(scan.Want{Max: max}, s)
 }

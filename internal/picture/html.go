@@ -105,7 +105,7 @@ func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, c
 		Lines: p.pageChart(p.lines()), Cells: p.pageChart(Heatmap), Rates: p.pageChart(Throughput), Curves: p.pageChart(Percentiles),
 		Absolute: p.Absolute, Zone: p.zone().String(), Origin: p.Origin, Height: p.Height, Theme: string(p.Theme),
 		Themes: map[string]page.Theme{"light": themeOf(Light), "dark": themeOf(Dark)}, Digits: p.Digits,
-		Worst: []page.Moment{}, Offsets: [][2]int64{}, Measures: []string{}, Sources: p.Logs, Series: []page.Series{}, Marks: []page.Mark{},
+		Offsets: [][2]int64{}, Measures: []string{}, Sources: p.Logs, Series: []page.Series{}, Marks: []page.Mark{},
 		Summary: p.Summary, Notes: append([]string{}, p.Notes...), Rows: rows,
 	}
 	if out.Summary == nil {
@@ -114,9 +114,7 @@ func (p *Picture) pageOf(rows *page.Rows, windows []WindowSeries, width int64, c
 	for _, m := range p.Marks {
 		out.Marks = append(out.Marks, page.Mark{Time: int64(m.Time), Text: m.Text})
 	}
-	for _, m := range p.Worst {
-		out.Worst = append(out.Worst, page.Moment{Start: int64(m.Start), End: int64(m.End), Peak: int64(m.Peak), Value: m.Value, Label: m.Label, Name: m.Name})
-	}
+	out.Worst = PageMoments(p.Worst)
 	from, to, ok := p.span()
 	if !ok {
 		p.addCurves(out)
@@ -145,6 +143,15 @@ func (p *Picture) span() (from, to float64, ok bool) {
 		from, to = roomy(from, to, p.Absolute)
 	}
 	return from, to, ok
+}
+
+// PageMoments returns moments as a page has them.
+func PageMoments(all []Moment) []page.Moment {
+	out := []page.Moment{}
+	for _, m := range all {
+		out = append(out, page.Moment{Start: int64(m.Start), End: int64(m.End), Peak: int64(m.Peak), Value: m.Value, Label: m.Label, Name: m.Name})
+	}
+	return out
 }
 
 // lines returns the type of the chart of lines on a page.

@@ -21,8 +21,10 @@ import (
 // value is ready.
 type Parts struct {
 	// MaximaOnly keeps no counts. [Parts.Who] and [output.Moment.Count] need them. [Parts.Worst]
-	// can be asked once then.
+	// can be asked once then, unless there is a limit of memory: Most is that in bytes, if it is
+	// above 0.
 	MaximaOnly bool
+	Most       int
 
 	names  map[int]string // of inputs
 	pieces map[string][]*piece
@@ -81,21 +83,39 @@ func (p *Parts) take(v scan.Visit, counts *merge.Sum, highest float64) {
 	}
 	own := &piece{highest: highest, peak: v.StartMillis()}
 	own.Start, own.End = own.peak, max(own.peak, v.EndMillis())
-	if p.err = own.Merge(counts); p.err != nil {
+	if p.err = own.Merge(counts); p.err == nil {
+		p.keep(own, v.Input, v.Name, v.Tag)
+	}
+}
+
+// Add keeps the maximum of an interval of a tag, which an input has. Times are milliseconds since
+// the epoch.
+func (p *Parts) Add(input int, name string, tag []byte, start, end int64, highest float64) {
+	if p.err != nil {
 		return
 	}
+	own := &piece{highest: highest, peak: start}
+	own.Start, own.End = start, max(start, end)
+	p.keep(own, input, name, tag)
+}
+
+func (p *Parts) keep(own *piece, input int, name string, tag []byte) {
 	if p.pieces == nil {
 		p.names, p.pieces = make(map[int]string), make(map[string][]*piece)
 		p.first, p.last = own.Start, own.End
 	}
-	p.names[v.Input] = v.Name
-	key := partKey(v.Input, v.Tag)
+	p.names[input] = name
+	key := partKey(input, tag)
 	p.pieces[key] = append(p.pieces[key], own)
 	p.length = max(p.length, own.End-own.Start, 1)
 	p.first, p.last = min(p.first, own.Start), max(p.last, own.End)
 	p.bytes += own.Size()
 	p.charge.Set(p.account, len(p.pieces), p.bytes)
-	if crowded := p.account.Crowded(); crowded != nil {
+	crowded := p.account.Crowded()
+	if p.Most > 0 && p.bytes > p.Most {
+		crowded = fmt.Errorf("the maxima of %d tags of logs take more than %d MB", len(p.pieces), p.Most/1e6)
+	}
+	if crowded != nil {
 		p.coarsen(crowded)
 		p.charge.Set(p.account, len(p.pieces), p.bytes)
 	}
@@ -125,7 +145,10 @@ func (p *Parts) pack() {
 	}
 	p.bytes = 0
 	for key, pieces := range p.pieces {
-		slices.SortStableFunc(pieces, func(a, b *piece) int { return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Start, b.Start)) })
+		order := func(a, b *piece) int { return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Start, b.Start)) }
+		if !slices.IsSortedFunc(pieces, order) {
+			slices.SortStableFunc(pieces, order)
+		}
 		var m *piece
 		p.pieces[key] = slices.DeleteFunc(pieces, func(own *piece) bool {
 			if m == nil || p.coarse == 0 || at(m) != at(own) {
@@ -216,7 +239,9 @@ func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) (
 		return cmp.Or(cmp.Compare(b.Max*b.Factor, a.Max*a.Factor), cmp.Compare(a.Start, b.Start))
 	})
 	found = separate(found, most)
-	if p.MaximaOnly { // nothing else can be asked
+	if p.MaximaOnly && p.Most > 0 {
+		// It may be asked again.
+	} else if p.MaximaOnly { // nothing else can be asked
 		p.pieces = nil
 		p.charge.Set(p.account, 0, 0)
 	} else {

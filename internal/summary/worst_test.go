@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"hdrkit/hdrlog"
@@ -96,6 +97,47 @@ func TestWorst(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPartsMost adds the maxima of two tags for days, and asks for the worst moments meanwhile. The
+// memory has a bound, and the planted moment is found, until there are too many tags.
+func TestPartsMost(t *testing.T) {
+	t.Parallel()
+	const seconds, bad = 100_000, 30_000
+	one := func(string, []byte) float64 { return 1 }
+	parts := &Parts{MaximaOnly: true, Most: 1 << 20}
+	random := rand.New(rand.NewPCG(7, 8))
+	for at := range int64(seconds) {
+		for n, tag := range []string{"a", "b"} {
+			highest := 1000 + 500*random.Float64()
+			if n == 1 && at >= bad && at < bad+20 {
+				highest = 40_000 + float64(at-bad)
+			}
+			parts.Add(n, fmt.Sprint("log", n), []byte(tag), 1000*at, 1000*at+1000, highest)
+		}
+		if parts.bytes > parts.Most {
+			t.Fatalf("%d bytes at %d s", parts.bytes, at)
+		}
+		if at%9999 != 0 || at < bad+20 {
+			continue
+		}
+		found, err := parts.Worst(9, one)
+		if err != nil || len(found) != 1 {
+			t.Fatalf("at %d s: %+v, %v", at, found, err)
+		}
+		if m := found[0]; m.Input != "log1" || string(m.Tag) != "b" || m.Max != 40_019 || m.Peak != (bad+19)*1000 || m.Start > bad*1000 || m.Start < bad*1000-parts.coarse || m.End < (bad+20)*1000 || m.End > (bad+20)*1000+parts.coarse {
+			t.Errorf("at %d s, in windows of %d ms: %+v", at, parts.coarse, m)
+		}
+	}
+	if parts.coarse < 2000 {
+		t.Errorf("windows of %d ms", parts.coarse)
+	}
+	for n := range 5000 {
+		parts.Add(n, "log", fmt.Append(nil, n), 0, 1000, 1)
+	}
+	if _, err := parts.Worst(9, one); err == nil || !strings.Contains(err.Error(), "tags of logs take more than 1 MB") || parts.bytes > 0 {
+		t.Errorf("%d bytes, %v", parts.bytes, err)
 	}
 }
 

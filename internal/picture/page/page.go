@@ -119,10 +119,11 @@ type Recent struct {
 }
 
 // An Update is what a live page gets after its Data: further rows, of series that it knows, and all
-// marks.
+// marks. Worst is nil if it is as before.
 type Update struct {
-	To    int64  `json:"to"`
-	Marks []Mark `json:"marks"`
+	To    int64    `json:"to"`
+	Marks []Mark   `json:"marks"`
+	Worst []Moment `json:"worst,omitzero"`
 	// Inputs says how the inputs are.
 	Inputs []Input `json:"inputs"`
 	Rows   *Rows   `json:"rows"`

@@ -71,6 +71,7 @@ let timeCharts = [], rates = []; // the charts over time that are shown, and the
 const wide = matchMedia('(min-width: 1100px)');
 const pointer = { chart: timeChart, time: null, nines: null, value: null, dragFrom: null, x: 0, y: 0 };
 const mostWorst = 5; // moments that are marked
+let worstShown = ''; // as a text
 let bandShown = true, curves = [], rows = [], sortBy = null, mostRows = 100;
 
 // ---- theme ----
@@ -128,11 +129,13 @@ function drawTimes() {
   const moments = worst.filter(m => m.peak >= view.from && m.peak < view.to && shown.has(m.label)).slice(0, mostWorst);
   const on = measures.includes('max') && !data.lines.rate ? timeChart : heatChart, marked = timeCharts.includes(on) ? moments : [];
   drawWorst(on, page.theme, marked);
-  element('worst').replaceChildren(...marked.map(m => {
+  const list = marked.map(m => {
     const length = m.end - m.start, seconds = length < 1000 ? length / 1000 : Math.round(length / 100) / 10; // timers are late
     const text = ['at ' + timeText(m.start) + ' for ' + value('s', seconds), value(data.unit, m.value), m.name].filter(part => part).join(' · ');
     return make('li', {}, make('button', { type: 'button', textContent: text, onclick: () => go(() => view.around(m.start, m.end)) }));
-  }));
+  }), key = JSON.stringify([marked, list.map(item => item.textContent)]);
+  if (worstShown !== key) element('worst').replaceChildren(...list); // otherwise a click would miss what a live page replaces
+  worstShown = key;
 }
 
 let waiting = false;
@@ -632,6 +635,7 @@ function live() {
       addRows(store, await unpack(update.rows));
       data.to = view.whole.to = Math.max(view.whole.to, update.to);
       data.marks = update.marks;
+      data.worst = update.worst || data.worst;
       inputs(update.inputs);
       if (store.length) moved();
     },
