@@ -73,7 +73,7 @@ func (t *liveTable) add(m *merge.Merged, h *histogram.Histogram, late bool) erro
 		return err
 	}
 	if t.watch != nil && !late {
-		row := output.Row{Tag: m.Tag, Start: m.Window.Start, End: m.Window.End, Covered: float64(m.End-m.Start) / 1000, Counts: h}
+		row := output.Row{Tag: m.Tag, Start: m.Window.Start, End: m.Window.End, Covered: float64(m.Recorded()) / 1000, Counts: h}
 		if err := t.watch.Window(&row); err != nil {
 			return err
 		}

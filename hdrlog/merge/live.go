@@ -172,9 +172,15 @@ func (l *Live) State() (done int64, open iter.Seq[*Merged]) { return l.done, l.w
 // Resume says that the windows that end at or before done were complete in an earlier Live.
 func (l *Live) Resume(done int64) { l.done = done }
 
-// Restore adds what a tag had in a window of an earlier Live.
-func (l *Live) Restore(tag []byte, logStart float64, s *Sum) error {
-	return l.windows.Merge(tag, logStart, s)
+// Restore opens a window of an earlier Live again, with what a tag had in it.
+func (l *Live) Restore(m *Merged) error {
+	err := l.windows.Merge(m.Tag, m.LogStart, &m.Sum)
+	if err == nil && len(m.Logs.All) > 0 {
+		own := l.windows.table.At(m.Tag, m.Start, m.End, nil)
+		l.windows.bytes += m.Logs.Size() - own.Logs.Size()
+		own.Logs = m.Logs
+	}
+	return err
 }
 
 // Next returns the input to read next: of those that have unread data, the one that is furthest

@@ -150,7 +150,21 @@ type Merged struct {
 	// LogStart is when the log of the first interval added starts, in seconds since the epoch.
 	LogStart float64
 	Sum
+	// Logs are those of the intervals, by their start. Logs that start at the same time count as
+	// one.
+	Logs Logs
 }
+
+// Recorded returns what to divide the number of values by to get their rate, in milliseconds:
+// [Logs.Recorded], or all of the time of one log.
+func (m *Merged) Recorded() int64 {
+	if len(m.Logs.All) == 0 {
+		return m.End - m.Start
+	}
+	return m.Logs.Recorded()
+}
+
+func (m *Merged) size() int { return m.Sum.Size() + m.Logs.Size() }
 
 // NewWindows returns an empty Windows for windows of size milliseconds. A size below 1 counts as 1.
 func NewWindows(size int64) *Windows { return &Windows{table: NewTable[Merged](size)} }
@@ -183,12 +197,14 @@ const spareBytes = 16 << 20
 func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(*Merged) error) (err error) {
 	added := false
 	with := func(m *Merged) {
-		before := m.Sum.Size()
+		before := m.size()
 		if m.Spare = 0; ws.bytes < spareBytes {
 			m.Spare = 1 << 19
 		}
-		err = add(m)
-		ws.bytes += m.Sum.Size() - before
+		if err = add(m); err == nil {
+			m.Logs.Add(logStart, start, end)
+		}
+		ws.bytes += m.size() - before
 	}
 	m := ws.table.At(tag, start, end, func(at Window) *Merged {
 		m := new(Merged)
@@ -196,7 +212,7 @@ func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(
 			m, ws.free = ws.free[n], ws.free[:n]
 		}
 		added = true
-		ws.bytes += m.Sum.Size()
+		ws.bytes += m.size()
 		if with(m); err != nil {
 			ws.release(m)
 			return nil
@@ -212,8 +228,9 @@ func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(
 
 // release takes back what is not open any more.
 func (ws *Windows) release(m *Merged) {
-	ws.bytes -= m.Sum.Size()
+	ws.bytes -= m.size()
 	m.Reset()
+	m.Logs.All = m.Logs.All[:0]
 	ws.free = append(ws.free, m)
 }
 
@@ -242,11 +259,11 @@ func (ws *Windows) Open() iter.Seq[*Merged] {
 // Compact makes the open windows take little memory, as [Sum.Compact] does.
 func (ws *Windows) Compact() error {
 	for m := range ws.Open() {
-		before := m.Sum.Size()
+		before := m.size()
 		if err := m.Sum.Compact(); err != nil {
 			return err
 		}
-		ws.bytes += m.Sum.Size() - before
+		ws.bytes += m.size() - before
 	}
 	return nil
 }

@@ -473,8 +473,8 @@ func TestCompact(t *testing.T) {
 	}
 	for m := range ws.Open() {
 		h, err := m.Histogram(new(histogram.Histogram))
-		if err != nil || h.TotalCount() != 8 || ws.Bytes() != m.Sum.Size() || ws.Bytes() > before/4 {
-			t.Errorf("%d values in %d of %d bytes, Bytes says %d: %v", h.TotalCount(), m.Sum.Size(), before, ws.Bytes(), err)
+		if err != nil || h.TotalCount() != 8 || ws.Bytes() != m.size() || ws.Bytes() > before/4 {
+			t.Errorf("%d values in %d of %d bytes, Bytes says %d: %v", h.TotalCount(), m.size(), before, ws.Bytes(), err)
 		}
 	}
 }

@@ -53,6 +53,7 @@ type savedWindow struct {
 	Tagged   bool
 	LogStart float64
 	Sum      []byte // see [merge.Sum.AppendBinary]
+	Logs     []merge.LogSpan
 }
 
 const stateVersion = 2
@@ -140,15 +141,14 @@ func (m *Merger) Load() ([]follow.Mark, error) {
 		return nil, broken(fmt.Errorf("its windows are %v long, not %v", time.Duration(s.Size)*time.Millisecond, time.Duration(m.options.Size)*time.Millisecond))
 	}
 	for _, w := range s.Windows {
-		var sum merge.Sum
-		if err := sum.UnmarshalBinary(w.Sum); err != nil {
+		saved := merge.Merged{Tag: w.Tag, LogStart: w.LogStart, Logs: merge.Logs{All: w.Logs}}
+		if err := saved.Sum.UnmarshalBinary(w.Sum); err != nil {
 			return nil, broken(err)
 		}
-		tag := w.Tag
-		if w.Tagged && tag == nil {
-			tag = []byte{}
+		if w.Tagged && w.Tag == nil {
+			saved.Tag = []byte{}
 		}
-		if err := m.live.Restore(tag, w.LogStart, &sum); err != nil {
+		if err := m.live.Restore(&saved); err != nil {
 			return nil, broken(err)
 		}
 	}
@@ -228,7 +228,7 @@ func (m *Merger) snapshot() error {
 		if err != nil {
 			return err
 		}
-		s.Windows = append(s.Windows, savedWindow{w.Tag, w.Tag != nil, w.LogStart, sum})
+		s.Windows = append(s.Windows, savedWindow{w.Tag, w.Tag != nil, w.LogStart, sum, w.Logs.All})
 	}
 	for _, in := range m.inputs {
 		for _, g := range in.files {

@@ -153,7 +153,7 @@ func (c *Collector) InSteps() bool { return c.Aggregate > 0 || c.Moving > 0 }
 
 // MeasureMerged does what Measure does for intervals that were merged, whose counts are h.
 func (c *Collector) MeasureMerged(m *merge.Merged, h *histogram.Histogram, into *Interval) {
-	c.measure(Window{Start: m.Start, Begin: m.Start, End: m.End, Intervals: m.Intervals()}, float64(m.End-m.Start)/1000, h, into)
+	c.measure(Window{Start: m.Start, Begin: m.Start, End: m.End, Intervals: m.Intervals()}, float64(m.Recorded())/1000, h, into)
 }
 
 func (c *Collector) measure(w Window, seconds float64, h *histogram.Histogram, into *Interval) {

@@ -124,6 +124,30 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// TestRates proves that logs of a steady rate that begin at different times have that rate
+// together.
+func TestRates(t *testing.T) {
+	t.Parallel()
+	c := &Collector{Measures: []Measure{PerSecond()}, Ratio: 1, Aggregate: 2000}
+	for i := range 60 {
+		interval := Interval{Source: 1 + i%3}
+		measure(c, float64(i/3)+0.3*float64(i%3), 1, histogramOf(t, 2, latencies(int64(i), 20, 1e6)), &interval)
+		if err := c.Add("", "a", &interval); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := c.Picture(Throughput, 0, []string{"a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := p.Series[0].Lines[0].Points
+	for _, point := range points[1 : len(points)-1] {
+		if math.Abs(point.Value-60) > 1e-9 {
+			t.Errorf("%v values/s at %v, want 60", point.Value, point.Start)
+		}
+	}
+}
+
 // TestBoundedWindows proves that windows keep to the memory they are given, lose nothing, and do
 // not depend on the order in which intervals come.
 func TestBoundedWindows(t *testing.T) {

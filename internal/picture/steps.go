@@ -13,7 +13,10 @@ type step struct {
 	of     *gathered
 	window Window
 	sum    merge.Sum
+	logs   merge.Logs // by source
 }
+
+func (s *step) size() int { return s.sum.Size() + s.logs.Size() }
 
 // stepBytes is the memory that steps may take until half of them are measured. It is enough for
 // ten minutes of six tags with an interval a second, so lines may be out of order by as much. An
@@ -28,10 +31,11 @@ func (c *Collector) addStep(g *gathered, i *Interval) error {
 	} else if err := s.window.include(&i.window); err != nil {
 		return err
 	} else {
-		c.stepBytes -= s.sum.Size()
+		c.stepBytes -= s.size()
 	}
+	s.logs.Add(float64(i.window.Source), i.window.Begin, i.window.End)
 	err := s.sum.Merge(&i.sum)
-	if c.stepBytes += s.sum.Size(); err == nil && c.stepBytes > cmp.Or(c.stepLimit, stepBytes) {
+	if c.stepBytes += s.size(); err == nil && c.stepBytes > cmp.Or(c.stepLimit, stepBytes) {
 		err = c.measureSteps(c.steps.Middle())
 	}
 	return err
@@ -40,7 +44,7 @@ func (c *Collector) addStep(g *gathered, i *Interval) error {
 // measureSteps measures the steps before a time. Logs may follow each other in any order.
 func (c *Collector) measureSteps(time int64) error {
 	for s := range c.steps.Before(time) {
-		c.stepBytes -= s.sum.Size()
+		c.stepBytes -= s.size()
 		if err := c.measureStep(s); err != nil {
 			return fmt.Errorf("%s: %w", named(s.of.label), err)
 		}
@@ -50,7 +54,7 @@ func (c *Collector) measureSteps(time int64) error {
 
 func (c *Collector) measureStep(s *step) error {
 	w := s.window
-	seconds := float64(w.length()) / 1000
+	seconds := float64(s.logs.Recorded()) / 1000
 	h, err := s.sum.Histogram(&c.scratch)
 	if c.Moving > 0 {
 		if err = s.of.moving.Add(w.End, &s.sum); err == nil {

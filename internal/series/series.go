@@ -233,7 +233,7 @@ func (m *maker) completeBefore(then int64) error {
 
 // window makes the row of a tag and window.
 func (m *maker) window(w *merge.Merged) error {
-	return m.merged(w, seconds(w.Window.Start)-w.LogStart, seconds(m.options.Window), seconds(w.End-w.Start))
+	return m.merged(w, seconds(w.Window.Start)-w.LogStart, seconds(m.options.Window), seconds(w.Recorded()))
 }
 
 // merged makes the row of a sum, with times in seconds.

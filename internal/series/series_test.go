@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -198,6 +200,37 @@ func TestCovered(t *testing.T) {
 	rows, _ := collect(t, strings.NewReader(log), 1, every(10))
 	if len(rows) != 1 || math.Abs(rows[0].Covered-2.5) > 1e-9 || rows[0].Relative != 0 {
 		t.Errorf("%+v", rows)
+	}
+}
+
+// TestRates: logs of a steady rate that begin at different times have that rate together, in
+// windows as long as any number of intervals. In other windows they never have a higher one.
+func TestRates(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 30 {
+		s := &scan.Scan{Workers: 1, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+		logs, window := 1+random.IntN(5), int64(1000+500*random.IntN(7))
+		for n := range logs {
+			begin, text := 1000+0.001*float64(n+10*random.IntN(100)), ""
+			for second := range 20 {
+				text += interval("", float64(second), 1)
+			}
+			s.Inputs = append(s.Inputs, in(strconv.Itoa(n), fmt.Sprintf("#[StartTime: %.3f (seconds since epoch)]\n#[BaseTime: %.3f (seconds since epoch)]\n", begin, begin)+text))
+		}
+		err := Run(s, &Options{Window: window}, func(r *output.Row, _ scan.Place, _ error) error {
+			if r.Start < 1002_000 || r.End > 1019_000 {
+				return nil // not all logs are there
+			}
+			rate := float64(r.Count) / r.Covered / 3
+			if rate > float64(logs)+1e-9 || window%1000 == 0 && rate < float64(logs)-1e-9 {
+				t.Errorf("%d logs, windows of %d ms: %v times the rate of one, at %d", logs, window, rate, r.Start)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
