@@ -50,6 +50,13 @@ func TestBrowserAccessible(t *testing.T) {
 			b.eval(t, `(document.querySelector('#toggles button').click(), document.querySelector('#keys').open = true)`)
 			b.violations(t, string(script), kind+", "+scheme)
 		}
+		for _, args := range []string{"", "-compare"} { // a strip, and a difference
+			b.open(t, append(strings.Fields(args), "-q", "../../testdata/logs/node1.hdr", "../../testdata/logs/node2.hdr")...)
+			if b.eval(t, "document.getElementById('change').hidden") != "false" {
+				t.Errorf("%s: no scale of ratios", args)
+			}
+			b.violations(t, string(script), "two logs "+args+", "+scheme)
+		}
 		b.do(t, chromedp.Navigate(server.address))
 		b.until(t, "document.querySelectorAll('#summary tbody tr').length === 6")
 		b.violations(t, string(script), "live, "+scheme)
@@ -182,10 +189,10 @@ func TestBrowserPrint(t *testing.T) {
 func TestPaper(t *testing.T) {
 	t.Parallel()
 	clitest.RequireTools(t, "chromium", "pdftoppm")
-	for _, kind := range []string{"timeline", "heatmap"} {
+	for _, kind := range []string{"-type timeline", "-type heatmap", "-compare -incT .*-rt ../../testdata/logs/node2.hdr", "../../testdata/logs/node2.hdr"} {
 		dir := t.TempDir()
 		html, pdf := filepath.Join(dir, "page.html"), filepath.Join(dir, "page.pdf")
-		hdrplot(t, "", "-if", "../../testdata/logs/node1.hdr", "-type", kind, "-theme", "dark", "-of", html)
+		hdrplot(t, "", append(strings.Fields(kind), "-q", "-if", "../../testdata/logs/node1.hdr", "-theme", "dark", "-of", html)...)
 		for _, args := range [][]string{
 			{"chromium", "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + dir, "--print-to-pdf=" + pdf, "file://" + html},
 			{"pdftoppm", "-r", "50", "-png", pdf, filepath.Join(dir, "sheet")},

@@ -71,6 +71,15 @@ function drawChart(chart, page, what, range, x, paint, over, beside = what.limit
   chart.labelLimits(theme, what.limits);
 }
 
+// The shares of charts over time of the page's height.
+const rateShare = 0.25, timeShare = 0.45, heatShare = 0.4, changeShare = 0.9;
+
+// heightOn returns the page's height at which the charts over time fit into a space.
+export function heightOn(space, { data, heat }) {
+  const strip = data.strip ? stripHeight(data.strip) + 46 : 0; // with its scale
+  return (space - strip) / (rateShare + timeShare + (data.compared && heat ? changeShare : heatShare));
+}
+
 // facetsOf returns the parts of a chart with facets: one for each series, and one for the band.
 const facetsOf = ({ series, band }) => [...series.map(s => ({ title: s.label || 'untagged', series: [s], band: [] })),
   ...band.length ? [{ title: 'the other ' + band.length, series: [], band }] : []];
@@ -114,7 +123,7 @@ function drawOverTime(chart, page, what, range, share, parts, paint, over) {
 export function drawTime(chart, page) {
   const { data, view, theme, series, band, facets } = page, { from, to } = view, what = data.lines, range = new Range();
   for (const s of [...series, ...band]) for (const line of s.lines) for (const p of startsIn(line.points, from, to)) range.add(p.value);
-  drawOverTime(chart, page, what, range, 0.45, facets ? facetsOf(page) : [], part => {
+  drawOverTime(chart, page, what, range, timeShare, facets ? facetsOf(page) : [], part => {
     drawLines(chart, part, what);
     for (const l of what.limits) drawLevel(chart, theme, l);
   }, () => drawMarks(chart, theme, data.marks.filter(m => m.time >= from && m.time <= to)));
@@ -247,7 +256,7 @@ export function drawHeat(chart, page) {
   let length = 0;
   for (const s of [...series, ...band]) for (const w of startsIn(s.windows, from, to)) if (w.count) { range.add(w.min); range.add(w.max); length = Math.max(length, w.end - w.begin); }
   chart.heats = [];
-  drawOverTime(chart, page, what, range, maps.at(-1)?.change ? 0.9 : 0.4, maps, part => {
+  drawOverTime(chart, page, what, range, maps.at(-1)?.change ? changeShare : heatShare, maps, part => {
     const plot = { ...chart.plot }, size = { wide: plot.right - plot.left, high: plot.bottom - plot.top }, [first, second] = chart.heats;
     let [columns, rows] = [size.wide, size.high].map(length => changeCells * Math.max(Math.ceil(length / cell / changeCells), 1)), rate, before;
     if (first) ({ columns, rows } = first);
@@ -289,6 +298,7 @@ function paintHeat(chart, theme, { plot, columns, rows, wide, high, rate, before
   g.clip();
   g.imageSmoothingEnabled = false;
   g.drawImage(image, plot.left, plot.top, columns * wide, rows * high);
+  let taken = Infinity; // by a label
   for (const level of before ? [] : [50, 99]) {
     let last = null, before = false;
     g.beginPath();
@@ -302,7 +312,8 @@ function paintHeat(chart, theme, { plot, columns, rows, wide, high, rate, before
       if (before = wanted > 0) { g.lineTo(x + wide, y); last = y; }
     }
     for (const [strokeStyle, lineWidth] of [[theme.background, 3], [theme.text, 1.2]]) { Object.assign(g, { strokeStyle, lineWidth }); g.stroke(); }
-    if (last === null || plot.bottom - plot.top < 80) continue;
+    if (last === null || plot.bottom - plot.top < 80 || Math.abs(last - taken) < 16) continue;
+    taken = last;
     Object.assign(g, { fillStyle: theme.text, strokeStyle: theme.background, lineWidth: 3, textAlign: 'right', textBaseline: 'bottom' });
     for (const draw of ['strokeText', 'fillText']) g[draw]('p' + level, plot.right - 4, Math.max(last - 2, plot.top + 15));
   }
@@ -320,11 +331,11 @@ export function heatAt(chart, x, y) {
 }
 
 // stripRow is the height of a row of a strip.
-const stripRow = 15;
+const stripRow = 15, stripHeight = strip => 12 + stripRow * strip.rows.length;
 
 // drawStrip draws a row for each log, with a colour for each window, below another chart over time.
 export function drawStrip(chart, { data: { strip, change }, view, theme }, above) {
-  const { rows, starts, ends } = strip, g = chart.begin(12 + stripRow * rows.length, 2), { plot } = chart;
+  const { rows, starts, ends } = strip, g = chart.begin(stripHeight(strip), 2), { plot } = chart;
   Object.assign(plot, { left: above.plot.left, right: above.plot.right });
   Object.assign(chart, { x: above.x, places: new Map() });
   Object.assign(g, { textAlign: 'right', textBaseline: 'middle', fillStyle: theme.text });
@@ -367,7 +378,7 @@ export function drawRates(chart, page) {
   for (const s of lines) for (const p of s.lines[0].points) range.add(p.value);
   range.add(0);
   const what = { ...page.data.rates, log: false };
-  drawOverTime(chart, { ...page, log: false }, what, range, 0.25, [], () => drawLines(chart, { view, theme, series: lines, band: [] }, what), () => {});
+  drawOverTime(chart, { ...page, log: false }, what, range, rateShare, [], () => drawLines(chart, { view, theme, series: lines, band: [] }, what), () => {});
   return lines;
 }
 

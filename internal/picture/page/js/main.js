@@ -4,7 +4,7 @@ import { relativeStyle, clockText, nines } from './ticks.js';
 import { unpack, newSeries, addRows, startsIn, extremesOf, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
-import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, drawStrip, strokeCurve, valueAt, heatAt, stripAt, rateText } from './charts.js';
+import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, drawStrip, heightOn, strokeCurve, valueAt, heatAt, stripAt, rateText } from './charts.js';
 import { connect } from './live.js';
 import { sizeOf, intervalsOf } from './believe.js';
 import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
@@ -81,7 +81,7 @@ const prefersDark = matchMedia('(prefers-color-scheme: dark)'), printing = match
 function dress() {
   const name = printing.matches ? 'light' : data.theme || (prefersDark.matches ? 'dark' : 'light');
   page.theme = data.themes[name];
-  page.height = printing.matches ? Math.min(data.height, 460) : data.height; // a sheet has room for the charts over time
+  page.height = printing.matches ? Math.min(data.height, heightOn(510, page)) : data.height; // a sheet has room for the charts over time
   for (const part of ['background', 'text', 'faint', 'grid', 'limit']) document.documentElement.style.setProperty('--' + part, page.theme[part]);
   document.documentElement.style.colorScheme = name;
   buildToggles();
