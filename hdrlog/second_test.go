@@ -90,7 +90,7 @@ func TestLengthsAreNotEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(1, 2))
-			for range 5000 {
+			for range logtest.Rounds(5000) {
 				intervals := consecutive(random)
 				var log strings.Builder
 				log.WriteString(header(random))

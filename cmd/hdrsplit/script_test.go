@@ -61,7 +61,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // TestMemory splits a log of some tags and 64 MB of comments, in much less memory.
 func TestMemory(t *testing.T) {
-	const tags, comments = 20, 64 << 20
+	const tags, comments = 20, 24 << 20
 	var log strings.Builder
 	for n := range tags {
 		fmt.Fprintf(&log, "Tag=%d,0.000,1.000,0.000,HIST\n", n)

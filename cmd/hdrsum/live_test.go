@@ -469,22 +469,11 @@ func TestInfluxDBPush(t *testing.T) {
 	}
 }
 
-// TestInterruptPipe interrupts the commands of a pipe together, as Ctrl-C does. No window is lost.
+// TestInterruptPipe interrupts a command whose input ends by itself, since Ctrl-C interrupts the
+// commands of a pipe together. No window is lost.
 func TestInterruptPipe(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	all := writers(t, dir, 5)
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "hdrunion"), "../hdrunion")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	union := clitest.Start(t, nil, filepath.Join(dir, "hdrunion"), "-follow", "-grid", "1", "-ip", dir, "-if", `node\d\.hdr`)
-	union.Await("windows", func() bool { return strings.Count(union.Stdout(), "Tag=insert-rt") == 4 })
-	union.Interrupt(os.Interrupt, 0)
-	if n := strings.Count(union.Stdout(), "Tag=insert-rt"); n != 5 {
-		t.Errorf("%d windows", n)
-	}
-
+	all := writers(t, t.TempDir(), 5)
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/logtest"
 )
 
 // oracle is testdata/oracle.json, which testdata/oracle.py writes with scipy and statsmodels.
@@ -286,7 +287,8 @@ func TestShift(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 6))
 	found, wrong := 0, 0
-	const runs, middle, windows = 40, 120, 300
+	const middle, windows = 120, 300
+	runs := logtest.Rounds(100)
 	for range runs {
 		values := steadyRun(r, windows, 50, 1)
 		if _, ok := newRun(t, values).Shift(99); ok {
@@ -407,7 +409,7 @@ func TestP(t *testing.T) {
 func TestCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	truth := 1000 * math.Exp(1.2815515655*math.Hypot(0.1, 0.3))
-	const runs = 200
+	runs := logtest.Rounds(500)
 	covered, different := 0, 0
 	for range runs {
 		e := newRun(t, steadyRun(r, 120, 50, 1)).Percentile(90, 95)

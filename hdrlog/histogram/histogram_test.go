@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/logtest"
 )
 
 func newHistogram(t testing.TB, digits int, lowest int64) *histogram.Histogram {
@@ -495,7 +496,8 @@ func TestBreak(t *testing.T) {
 func TestSpanOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	fits, apart := 0, 0
-	for range 300 {
+	rounds := logtest.Rounds(500)
+	for range rounds {
 		var all []*histogram.Histogram
 		for range 2 + random.IntN(4) {
 			h := newDouble(t, histogram.Layout{Digits: 1 + random.IntN(4), Lowest: 1, Ratio: math.Ldexp(1, random.IntN(70)-35)})
@@ -530,7 +532,7 @@ func TestSpanOrder(t *testing.T) {
 			fits++
 		}
 	}
-	if fits < 50 || apart < 50 {
+	if fits < rounds/6 || apart < rounds/6 {
 		t.Errorf("%d fit, %d do not", fits, apart)
 	}
 }

@@ -25,7 +25,8 @@ func newRecorder(t testing.TB, layout histogram.Layout) *histogram.Recorder {
 // slot by slot.
 func TestRecorderLosesNothing(t *testing.T) {
 	t.Parallel()
-	const goroutines, each = 8, 20000
+	const goroutines = 8
+	each := logtest.Rounds(40000)
 	for _, layout := range []histogram.Layout{{Digits: 3}, {Digits: 0}, {Digits: 5, Lowest: 1000}} {
 		t.Run(fmt.Sprintf("digits=%d", layout.Digits), func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/logtest"
 )
 
 // TestWindowOf has the examples of the package documentation, and times before the epoch.
@@ -515,7 +516,7 @@ func TestSpares(t *testing.T) {
 // TestMoving compares moving windows with the sum of the intervals in them.
 func TestMoving(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(20) {
+	for seed := range uint64(logtest.Rounds(50)) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		length := 1 + random.Int64N(50)
 		m := NewMoving(length)
@@ -608,7 +609,7 @@ func TestMovingEdge(t *testing.T) {
 func TestCorrected(t *testing.T) {
 	t.Parallel()
 	const expected = 70
-	for seed := range uint64(20) {
+	for seed := range uint64(logtest.Rounds(50)) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		sums := [2]Sum{{Spare: int(seed%2) << 19}}
 		var want histogram.Histogram

@@ -3,6 +3,7 @@ package clitest
 
 import (
 	"compress/gzip"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +23,16 @@ var commands = map[string]func(){}
 // Main runs the tests of a command's package, in whose scripts name runs the command.
 func Main(m *testing.M, name string, command func()) {
 	commands[name] = command
-	testscript.Main(m, commands)
+	testscript.Main(waiting{m}, commands)
+}
+
+// waiting runs more tests at once than there are cores, since many wait for logs and receivers.
+type waiting struct{ *testing.M }
+
+func (w waiting) Run() int {
+	flag.Parse()
+	flag.Set("test.parallel", "8")
+	return w.M.Run()
 }
 
 // Run runs the scripts in testdata/script. In scripts, $TESTDATA is the testdata folder of the

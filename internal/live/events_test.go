@@ -30,11 +30,7 @@ import (
 // which logs it has.
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(30)
-	if testing.Short() {
-		seeds = 5
-	}
-	for seed := range seeds {
+	for seed := range uint64(clitest.Rounds(30)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := &world{t: t, random: rand.New(rand.NewPCG(seed, 4)), dir: t.TempDir(), state: filepath.Join(t.TempDir(), "state"), second: 10}

@@ -54,11 +54,12 @@ func Write(w io.Writer, o Options) error {
 	log.Legend()
 	random := rand.New(rand.NewPCG(o.Seed, 0))
 	var encoder histogram.Encoder
+	var scratch [3]histogram.Histogram
 	var seconds [][]encoded
 	var line []byte
 	for s := range o.Seconds {
 		if o.Distinct == 0 || s < o.Distinct {
-			intervals, err := second(random, &encoder, o)
+			intervals, err := second(random, &encoder, &scratch, o)
 			if err != nil {
 				return err
 			}
@@ -78,13 +79,13 @@ func Write(w io.Writer, o Options) error {
 }
 
 // second returns the intervals of one second.
-func second(random *rand.Rand, encoder *histogram.Encoder, o Options) ([]encoded, error) {
+func second(random *rand.Rand, encoder *histogram.Encoder, scratch *[3]histogram.Histogram, o Options) ([]encoded, error) {
 	var intervals []encoded
 	for _, op := range operations {
 		stall := random.IntN(60) == 0
-		var service, wait, response histogram.Histogram
-		for _, h := range []*histogram.Histogram{&service, &wait, &response} {
-			h.Reset(histogram.Layout{Digits: 3, Lowest: 1})
+		service, wait, response := &scratch[0], &scratch[1], &scratch[2]
+		for n := range scratch {
+			scratch[n].Reset(histogram.Layout{Digits: 3, Lowest: 1})
 		}
 		for range o.Rate / op.share {
 			served, waited := op.sample(random, stall)
@@ -98,7 +99,7 @@ func second(random *rand.Rand, encoder *histogram.Encoder, o Options) ([]encoded
 		for _, i := range []struct {
 			suffix string
 			h      *histogram.Histogram
-		}{{"-rt", &response}, {"-st", &service}, {"-wt", &wait}} {
+		}{{"-rt", response}, {"-st", service}, {"-wt", wait}} {
 			fields, err := encoder.AppendBase64(fmt.Appendf(nil, "%.3f,", float64(i.h.Max())/hdrlog.MaxRatio), i.h)
 			if err != nil {
 				return nil, err

@@ -89,6 +89,7 @@ func (s *Scenario) Write(w io.Writer, node int) error {
 	log.Legend()
 	random := rand.New(rand.NewPCG(uint64(node), uint64(s.Intervals)))
 	var encoder histogram.Encoder
+	var scratch histogram.Histogram
 	usual := make(map[int][]byte) // payloads that many intervals share, which is quicker
 	for n := range s.Intervals {
 		slow, longest := 1.0, 0.0
@@ -106,7 +107,7 @@ func (s *Scenario) Write(w io.Writer, node int) error {
 			fields := usual[key]
 			if fields == nil || slow != 1 || longest > 0 {
 				var err error
-				if fields, err = scenarioInterval(random, &encoder, slow, longest); err != nil {
+				if fields, err = scenarioInterval(random, &encoder, &scratch, slow, longest); err != nil {
 					return err
 				}
 			}
@@ -123,9 +124,8 @@ func (s *Scenario) Write(w io.Writer, node int) error {
 }
 
 // scenarioInterval returns MAX and the payload of 300 values. A stall delays one in ten of them.
-func scenarioInterval(random *rand.Rand, encoder *histogram.Encoder, slow, longest float64) ([]byte, error) {
-	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	if err != nil {
+func scenarioInterval(random *rand.Rand, encoder *histogram.Encoder, h *histogram.Histogram, slow, longest float64) ([]byte, error) {
+	if err := h.Reset(histogram.Layout{Digits: 3, Lowest: 1}); err != nil {
 		return nil, err
 	}
 	for n := range 300 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
 )
 
 // TestAggregate proves that intervals are merged, not their percentiles.
@@ -100,7 +101,7 @@ func TestSteps(t *testing.T) {
 		}
 		return p.Series
 	}
-	for seed := range int64(5) {
+	for seed := range int64(clitest.Rounds(5)) {
 		random := rand.New(rand.NewSource(seed))
 		for _, c := range []Collector{{Aggregate: 10_000}, {Moving: 30_000}, {Aggregate: 10_000, Moving: 30_000}} {
 			whole, stream, scattered := c, c, c

@@ -132,7 +132,7 @@ func TestShorten(t *testing.T) {
 		return "…"
 	}
 	for _, str := range []string{"", "a", "größe", "insert-rt", "\x01\x02\x03", "日本語 timeline", strings.Repeat("iW", 200), "… of …"} {
-		for width := vg.Length(-5); width < 700; width += 3.5 {
+		for width := vg.Length(-5); width < 700; width += vg.Length(17.5 / float64(clitest.Rounds(5))) {
 			if got, want := shorten(style, str, width), plain(str, width); got != want {
 				t.Fatalf("%q to %v: %q, want %q", str, width, got, want)
 			}

@@ -11,6 +11,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/unit"
@@ -96,6 +97,9 @@ func TestBreaches(t *testing.T) {
 	for _, name := range []string{"spike", "slow node", "shift", "warm-up", "dead node", "pauses", "steady", "day"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if clitest.Rounds(1) == 0 && name == "day" {
+				t.Skip("takes seconds")
+			}
 			s := loggen.ScenarioNamed(name)
 			// The 99th percentile of 300 values varies: 5.5 ms is far above, and 3 times slower is
 			// above.

@@ -15,6 +15,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/ledger"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
@@ -54,6 +55,9 @@ func TestWorst(t *testing.T) {
 		s := &loggen.Scenarios[n]
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
+			if clitest.Rounds(1) == 0 && s.Name == "day" {
+				t.Skip("takes seconds")
+			}
 			parts, result, logs := partsOf(t, s, 2)
 			moments, err := parts.Worst(20, one)
 			if err != nil {
@@ -291,6 +295,9 @@ func TestWhoScenarios(t *testing.T) {
 	} {
 		t.Run(test.scenario, func(t *testing.T) {
 			t.Parallel()
+			if clitest.Rounds(1) == 0 && test.scenario == "day" {
+				t.Skip("takes seconds")
+			}
 			s := loggen.ScenarioNamed(test.scenario)
 			parts, _, _ := partsOf(t, s, 2)
 			who, err := parts.Who(test.percentile, func(string, []byte) float64 { return 1 }, nil)

@@ -15,6 +15,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/dump"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/split"
@@ -281,7 +282,7 @@ func randomLog(t testing.TB, random *rand.Rand, ordered bool) string {
 // inputs are, and however they were united before.
 func TestGridIsAssociative(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(20) {
+	for seed := range uint64(clitest.Rounds(50)) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var inputs []scan.Input
 		for n := range 2 + random.IntN(5) {
@@ -406,7 +407,7 @@ func TestOutOfOrder(t *testing.T) {
 		var b strings.Builder
 		w := hdrlog.NewWriter(&b)
 		w.BaseTime(1468800000)
-		order := random.Perm(6000)
+		order := random.Perm(4500)
 		if !shuffle {
 			slices.Sort(order)
 		}
@@ -525,7 +526,7 @@ func TestTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := range 700 {
+		for n := range 300 {
 			if err := w.Interval(nil, float64(n)/1000, 5+float64(n%7)/1000+0.0001, h); err != nil {
 				t.Fatal(err)
 			}
