@@ -54,18 +54,20 @@ func TestWorstAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			data := readPage(t, []byte(hdrplot(t, "", append(strings.Fields("-q -of - -format html -unit ns --"), paths...)...)))
+			furthest := float64(data.To) / 1000
 			var want []string
 			for i, m := range moments {
 				name := tags.Text(m.Tag)
 				if s.Nodes > 1 {
 					name = strings.TrimSuffix(filepath.Base(m.Input), ".hdr") + " " + name
 				}
-				want = append(want, fmt.Sprintf("%d  at %s for %s · %s · %s", i+1, axis.Since(float64(m.Start-loggen.ScenarioStart)/1000),
+				want = append(want, fmt.Sprintf("%d  at %s for %s · %s · %s", i+1, axis.Since(float64(m.Start-loggen.ScenarioStart)/1000, furthest),
 					axis.Length(m.End-m.Start), axis.Value("ns", m.Max), name))
 			}
 			var onPage []string
-			for i, m := range readPage(t, []byte(hdrplot(t, "", append(strings.Fields("-q -of - -format html -unit ns --"), paths...)...))).Worst {
-				onPage = append(onPage, fmt.Sprintf("%d  at %s for %s · %s · %s", i+1, axis.Since(float64(m.Start)/1000),
+			for i, m := range data.Worst {
+				onPage = append(onPage, fmt.Sprintf("%d  at %s for %s · %s · %s", i+1, axis.Since(float64(m.Start)/1000, furthest),
 					axis.Length(m.End-m.Start), axis.Value("ns", m.Value), m.Name))
 			}
 			if !slices.Equal(onPage[:min(len(onPage), mostWorst)], want) {

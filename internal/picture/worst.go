@@ -25,13 +25,19 @@ type Moment struct {
 // worstNotes returns the list of the worst moments, whose numbers stand in the chart.
 func (p *Picture) worstNotes() (notes []string) {
 	unit := axis.Spelled(p.Unit)
+	from, to, ok := p.span()
+	if !ok { // a heat map has no lines
+		series, _ := p.windowRange()
+		from, to, _ = timeRange(series)
+	}
+	furthest := max(math.Abs(from), math.Abs(to)) / 1000
 	for i, m := range p.Worst {
 		precise := 1.0
 		if m.End-m.Start >= 1000 { // timers are late
 			precise = 100
 		}
 		rounded := func(ms float64) float64 { return math.Round(ms/precise) * precise }
-		at := axis.Since(rounded(m.Start) / 1000)
+		at := axis.Since(rounded(m.Start)/1000, furthest)
 		if p.Absolute {
 			at = axis.ClockTime((m.Start+float64(p.Origin))/1000, p.zone())
 		}

@@ -167,12 +167,13 @@ func sexagesimal(v, step float64, hours, seconds bool) string {
 	return text
 }
 
-// Since prints a time since the start.
-func Since(seconds float64) string {
-	if math.Abs(seconds) <= 180 {
+// Since prints a time since the start, as the axis of [Relative] does whose times are at most
+// furthest.
+func Since(seconds, furthest float64) string {
+	if furthest <= 180 {
 		return Number(math.Round(seconds*1000)/1000) + " s"
 	}
-	return sexagesimal(math.Round(seconds), 1, math.Abs(seconds) >= 3600, true)
+	return sexagesimal(math.Round(seconds), 1, furthest >= 3600, true)
 }
 
 // ClockTime prints a time in seconds since the epoch.
