@@ -128,6 +128,8 @@ const (
 	mostGoing = 50
 	// mostFalls is the number of marks that a page keeps. Older ones go.
 	mostFalls = 100
+	// mostLiveWorst is the number of worst moments that a page gets, often anew.
+	mostLiveWorst = 40
 	// worstTime is the time between two searches for the worst moments.
 	worstTime = time.Second
 	// lookTime is the time between two looks for inputs that fell silent.
@@ -143,7 +145,7 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 	f.page = picture.Live{Type: o.kind, Dress: f.dress, Collector: picture.Collector{
 		Measures: o.measures(), Narrow: o.narrows(), Ratio: 1, WindowBytes: liveTimes * o.picture.PageSize, Digits: o.pageDigits, Step: f.size,
 	}}
-	f.parts, f.logs, f.factors = summary.Parts{MaximaOnly: true, Most: o.picture.PageSize}, map[string]int{}, map[string]float64{}
+	f.parts, f.logs, f.factors = summary.Parts{MaximaOnly: true, Most: o.picture.PageSize / 2}, map[string]int{}, map[string]float64{}
 	if !cli.Given(c, "page-digits") {
 		f.page.Collector.Digits = 0
 	}
@@ -319,7 +321,7 @@ func (f *follower) findWorst() bool {
 	if !started || !f.changed || f.failed || time.Since(f.found) < worstTime {
 		return false
 	}
-	moments, err := f.parts.Worst(mostPageWorst, func(input string, tag []byte) float64 { return f.factors[string(f.options.by.Row(input, tag))] })
+	moments, err := f.parts.Worst(mostLiveWorst, func(input string, tag []byte) float64 { return f.factors[string(f.options.by.Row(input, tag))] })
 	f.changed, f.found = false, time.Now()
 	if f.failed = err != nil; f.failed {
 		f.Notice("the page marks no worst moments: " + err.Error())

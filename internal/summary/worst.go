@@ -41,9 +41,18 @@ type Parts struct {
 // A piece is one interval, or what the intervals of a window add up to. Highest is the highest
 // value in the unit of the log, and peak the start of the interval that has it.
 type piece struct {
-	merge.Sum
-	highest float64
-	peak    int64
+	Start, End int64
+	highest    float64
+	peak       int64
+	counts     *merge.Sum // nil if only maxima are kept
+}
+
+func (own *piece) size() int {
+	const alone = 64 // with its place in a list
+	if own.counts == nil {
+		return alone
+	}
+	return alone + own.counts.Size()
 }
 
 // leastPartWindows is the number of windows that a run has at least.
@@ -78,12 +87,15 @@ func (p *Parts) part(key string) part {
 
 // take keeps an interval, and a copy of its counts, if there are any.
 func (p *Parts) take(v scan.Visit, counts *merge.Sum, highest float64) {
-	if p.err != nil || !p.MaximaOnly && counts.Intervals() == 0 {
+	if p.MaximaOnly {
+		p.Add(v.Input, v.Name, v.Tag, v.StartMillis(), v.EndMillis(), highest)
 		return
 	}
-	own := &piece{highest: highest, peak: v.StartMillis()}
-	own.Start, own.End = own.peak, max(own.peak, v.EndMillis())
-	if p.err = own.Merge(counts); p.err == nil {
+	if p.err != nil || counts.Intervals() == 0 {
+		return
+	}
+	own := &piece{Start: counts.Start, End: max(counts.Start, counts.End), highest: highest, peak: v.StartMillis(), counts: new(merge.Sum)}
+	if p.err = own.counts.Merge(counts); p.err == nil {
 		p.keep(own, v.Input, v.Name, v.Tag)
 	}
 }
@@ -94,9 +106,7 @@ func (p *Parts) Add(input int, name string, tag []byte, start, end int64, highes
 	if p.err != nil {
 		return
 	}
-	own := &piece{highest: highest, peak: start}
-	own.Start, own.End = start, max(start, end)
-	p.keep(own, input, name, tag)
+	p.keep(&piece{Start: start, End: max(start, end), highest: highest, peak: start}, input, name, tag)
 }
 
 func (p *Parts) keep(own *piece, input int, name string, tag []byte) {
@@ -109,7 +119,7 @@ func (p *Parts) keep(own *piece, input int, name string, tag []byte) {
 	p.pieces[key] = append(p.pieces[key], own)
 	p.length = max(p.length, own.End-own.Start, 1)
 	p.first, p.last = min(p.first, own.Start), max(p.last, own.End)
-	p.bytes += own.Size()
+	p.bytes += own.size()
 	p.charge.Set(p.account, len(p.pieces), p.bytes)
 	crowded := p.account.Crowded()
 	if p.Most > 0 && p.bytes > p.Most {
@@ -158,12 +168,16 @@ func (p *Parts) pack() {
 			if own.highest > m.highest {
 				m.highest, m.peak = own.highest, own.peak
 			}
-			p.err, m.End = cmp.Or(p.err, m.Merge(&own.Sum)), max(m.End, own.End)
+			if m.End = max(m.End, own.End); m.counts != nil {
+				p.err = cmp.Or(p.err, m.counts.Merge(own.counts))
+			}
 			return true
 		})
 		for _, own := range p.pieces[key] {
-			p.err = cmp.Or(p.err, own.Compact())
-			p.bytes += own.Size()
+			if own.counts != nil {
+				p.err = cmp.Or(p.err, own.counts.Compact())
+			}
+			p.bytes += own.size()
 		}
 	}
 }
@@ -172,7 +186,7 @@ func (p *Parts) pack() {
 func (p *Parts) sum(key string, into *histogram.Histogram) error {
 	var scratch histogram.Histogram
 	for _, own := range p.pieces[key] {
-		h, err := own.Histogram(&scratch)
+		h, err := own.counts.Histogram(&scratch)
 		if err == nil {
 			err = into.Add(h)
 		}
@@ -341,7 +355,7 @@ func (p *Parts) count(all []moment, keys []string) error {
 		}
 		for _, w := range p.pieces[m.key] {
 			if w.Start >= m.Start && w.End <= m.End && w.highest > limits[tag] {
-				h, err := w.Histogram(&scratch)
+				h, err := w.counts.Histogram(&scratch)
 				if err != nil {
 					return err
 				}

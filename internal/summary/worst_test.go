@@ -137,7 +137,7 @@ func TestPartsMost(t *testing.T) {
 	if parts.coarse < 2000 {
 		t.Errorf("windows of %d ms", parts.coarse)
 	}
-	for n := range 5000 {
+	for n := range 20_000 {
 		parts.Add(n, "log", fmt.Append(nil, n), 0, 1000, 1)
 	}
 	if _, err := parts.Worst(9, one); err == nil || !strings.Contains(err.Error(), "tags of logs take more than 1 MB") || parts.bytes > 0 {
