@@ -42,6 +42,9 @@ func TestWideTags(t *testing.T) {
 		{"page", "x.html", many, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if slow := test.name == "moving" || test.name == "page"; slow && clitest.Rounds(1) == 0 {
+				t.Skip("it takes a second")
+			}
 			out := filepath.Join(t.TempDir(), test.out)
 			clitest.AtMost(t, "", "hdrplot", append(test.args, "-j", "2", "-of", out, test.log)...)
 		})

@@ -48,6 +48,9 @@ func TestWideTags(t *testing.T) {
 		{"full", 20, 2, full, nil, "tags take "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if slow := test.name == "largeMoving" || test.name == "full"; slow && clitest.Rounds(1) == 0 {
+				t.Skip("it takes a second")
+			}
 			clitest.AtMost(t, test.refused, "hdrsum", append(test.args, "-j", "2", clitest.TagsLog(t, test.tags, test.intervals, test.h))...)
 		})
 	}

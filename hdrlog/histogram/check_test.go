@@ -66,7 +66,10 @@ func TestPlain(t *testing.T) {
 	}
 	versions := make(map[[3]any]int)
 	for _, path := range append(paths, more...) {
-		for _, text := range logtest.Payloads(t, path) {
+		for n, text := range logtest.Payloads(t, path) {
+			if n >= 10 && n%5 >= logtest.Rounds(5) {
+				continue
+			}
 			var d, plain, packed Decoder
 			p, err := d.Open(text)
 			if err != nil {

@@ -43,7 +43,7 @@ func TestPayloadMax(t *testing.T) {
 		t.Errorf("compared only %d payloads", compared)
 	}
 	random := rand.New(rand.NewPCG(3, 4))
-	for range 20000 {
+	for range logtest.Rounds(20000) {
 		var d Decoder
 		layout := Layout{Digits: random.IntN(4), Lowest: 1}
 		p := &Payload{version: 2, layout: layout, decoder: &d, counts: randomCounts(random)}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"hdrkit/hdrlog/internal/logtest"
 )
 
 // manySlots is a limit of the slots of a payload: more would take too much memory and time.
@@ -179,14 +181,17 @@ func inflated(t testing.TB, text []byte) []byte {
 // Hdrhistogram-go decodes the same counts from all logs.
 func TestAgreesOnLogs(t *testing.T) {
 	n := 0
-	for _, text := range logPayloads(t, "*.hdr") {
+	for k, text := range logPayloads(t, "*.hdr") {
+		if k%5 >= logtest.Rounds(5) {
+			continue
+		}
 		if plain := inflated(t, text); plain != nil {
 			agree(t, plain)
 			check(t, plain)
 			n++
 		}
 	}
-	if n < 800 {
+	if n < logtest.Rounds(800) {
 		t.Errorf("only %d payloads", n)
 	}
 }

@@ -99,7 +99,7 @@ func TestBucketsHold(t *testing.T) {
 				layout.Ratio = 1.0 / 1024
 			}
 			var values []int64
-			for range 1000 {
+			for range clitest.Rounds(1000) {
 				values = append(values, random.Int64N(1<<(1+random.IntN(50))))
 			}
 			h := counted(t, layout, values...)

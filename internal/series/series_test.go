@@ -65,8 +65,8 @@ func every(seconds float64) *Options {
 func TestAggregate(t *testing.T) {
 	logs, _ := filepath.Glob(filepath.Join(clitest.Root(), "testdata", "logs", "*.hdr"))
 	windows := []float64{0.5, 2.5, 10, 1000}
-	if testing.Short() {
-		windows = windows[1:2]
+	if clitest.Rounds(1) == 0 {
+		windows = windows[1:3]
 	}
 	compared := 0
 	for _, path := range logs {
@@ -110,7 +110,7 @@ func TestAggregate(t *testing.T) {
 			}
 		}
 	}
-	if compared < 200*len(windows) && !testing.Short() {
+	if compared < 200*len(windows) {
 		t.Errorf("compared %d rows only", compared)
 	}
 }
@@ -399,12 +399,12 @@ func TestMemory(t *testing.T) {
 		every(10),
 		{Moving: 60000, MovingPercentile: 99},
 	} {
-		log := &endless{length: 20000}
+		log := &endless{length: 8000}
 		log.line.WriteString(head)
 		s := &scan.Scan{Inputs: []scan.Input{scan.Stdin(log)}, Workers: 1, Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
 		var early, late uint64
 		err := Run(s, o, func(r *output.Row, _ scan.Place, _ error) error {
-			if r.Relative == 1000 || r.Relative == 19000 {
+			if r.Relative == 1000 || r.Relative == 7000 {
 				var m runtime.MemStats
 				runtime.GC()
 				runtime.ReadMemStats(&m)
@@ -420,7 +420,7 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		if late > early+256<<10 {
-			t.Errorf("%+v: %d bytes after 1000 s, %d after 19000 s", o, early, late)
+			t.Errorf("%+v: %d bytes after 1000 s, %d after 7000 s", o, early, late)
 		}
 	}
 }
