@@ -515,6 +515,22 @@ func TestHeader(t *testing.T) {
 	}
 }
 
+// TestFirstSecond proves that a union of a union is the same, for any first second of a window.
+func TestFirstSecond(t *testing.T) {
+	t.Parallel()
+	o := union.Options{Grid: 60_000}
+	for second := range 60 {
+		log := fmt.Sprintf("#[StartTime: %d.000]\n", 1468800000+second)
+		for at := range 21 {
+			log += fmt.Sprintf("%d.001,10.000,0.003,HISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA==\n", 10*at)
+		}
+		want := write(t, newScan(text("log", log)), o)
+		if got := write(t, newScan(text("log", want)), o); got != want || len(payloads(want)) < 4 {
+			t.Errorf("second %d:\n%s\nof\n%s", second, got, want)
+		}
+	}
+}
+
 // TestTimes writes intervals at every millisecond around some and reads the same back.
 func TestTimes(t *testing.T) {
 	t.Parallel()
