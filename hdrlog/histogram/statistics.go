@@ -46,15 +46,30 @@ func (h *Histogram) mean() float64 {
 	}
 	var sum float64
 	for r := range h.runs() {
-		for i, n := range r.counts {
-			if n != 0 {
-				// The conversion prevents the compiler from fusing multiplication
-				// and addition. That would round once; the reference rounds twice.
-				sum += float64(float64(r.median+int64(i)*r.apart) * float64(n))
-			}
-		}
+		sum = r.sum(sum)
 	}
 	return sum / float64(h.total)
+}
+
+// sum adds the values of a run to before, one slot after the other. A slot without values adds 0:
+// to find out which ones have some takes longer.
+func (r run) sum(before float64) float64 {
+	counts, median, apart := r.counts, r.median, r.apart
+	for len(counts) > 0 {
+		n := min(8, len(counts))
+		if n == 8 && sumEight((*[8]int64)(counts)) == 0 { // as in most cases
+			median += 8 * apart
+		} else {
+			for _, count := range counts[:n] {
+				// The conversion prevents the compiler from fusing multiplication and addition.
+				// That would round once; the reference rounds twice.
+				before += float64(float64(median) * float64(count))
+				median += apart
+			}
+		}
+		counts = counts[n:]
+	}
+	return before
 }
 
 // CountUpTo sets counts to the number of values in the slots up to the one of each of upTo, which

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"github.com/klauspost/compress/flate"
 	"math"
 )
@@ -28,7 +27,7 @@ type Rows struct {
 	// Quick deflates in a tenth of the time, to a third more bytes.
 	Quick bool
 	// Once has rows deflated as they are added, so that they take less memory. None can be added
-	// after Size or MarshalJSON.
+	// after Size or MarshalText.
 	Once bool
 
 	bytes  []byte
@@ -127,8 +126,8 @@ func (r *Rows) floats(all ...float64) {
 // Size returns how many bytes the rows take in a page.
 func (r *Rows) Size() int { return len(r.pack()) }
 
-// MarshalJSON encodes the rows.
-func (r *Rows) MarshalJSON() ([]byte, error) { return json.Marshal(r.pack()) }
+// MarshalText encodes the rows: JSON has them as a string.
+func (r *Rows) MarshalText() ([]byte, error) { return []byte(r.pack()), nil }
 
 // onceBytes is how many bytes are deflated at once.
 const onceBytes = 64 << 10
