@@ -208,10 +208,13 @@ func TestPageShift(t *testing.T) {
 	for name, want := range map[string]bool{"shift": true, "steady": false} {
 		paths := writeScenario(t, name)
 		p := readPage(t, []byte(hdrplot(t, "", append(strings.Fields("-q -of - -format html -unit ns --"), paths...)...)))
-		svg := hdrplot(t, "", append(strings.Fields("-q -of - -format svg -unit ns --"), paths...)...)
 		if (len(p.Marks) > 0) != want {
 			t.Errorf("%s: %+v", name, p.Marks)
 		}
+		if !want {
+			continue
+		}
+		svg := hdrplot(t, "", append(strings.Fields("-q -of - -format svg -unit ns --"), paths...)...)
 		for _, m := range p.Marks {
 			if text := strings.ReplaceAll(m.Text, ">", "&gt;"); !strings.Contains(m.Text, " p99 ") || !strings.Contains(svg, text) || m.Time < 355_000 || m.Time > 365_000 {
 				t.Errorf("%s: %+v is not in the picture", name, m)

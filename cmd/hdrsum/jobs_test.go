@@ -48,7 +48,7 @@ func TestJobs(t *testing.T) {
 			for _, input := range inputs {
 				with := func(jobs string) []string { return append([]string{"-st", format, "-obs", bins, "-j", jobs}, input...) }
 				stdout, stderr, status := hdrsum(t, with("1")...)
-				for _, jobs := range []string{"2", "5"} {
+				for _, jobs := range []string{"5", "2"}[:max(1, clitest.Rounds(2))] {
 					gotOut, gotErr, gotStatus := hdrsum(t, with(jobs)...)
 					if gotOut != stdout || gotErr != stderr || gotStatus != status {
 						t.Errorf("%s of %q with -j %s differs from -j 1:\nexit status %d, not %d\n%s\nnot\n%s\n%s\nnot\n%s", format, input, jobs, gotStatus, status, gotErr, stderr, gotOut, stdout)

@@ -103,7 +103,7 @@ func TestSignalEndsFiles(t *testing.T) {
 	if err != nil || len(entries) < 50 {
 		t.Fatalf("%v, %d files", err, len(entries))
 	}
-	for range 12 {
+	for range clitest.Rounds(30) {
 		folder := t.TempDir()
 		c := command(t, log, "-st", "csvr", "-of", filepath.Join(folder, "x"))
 		if err := c.Start(); err != nil {

@@ -492,7 +492,7 @@ func TestBase64(t *testing.T) {
 func TestDamage(t *testing.T) {
 	var d Decoder
 	names := []string{"digits1.hdr", "double.hdr", "digits5.hdr"}
-	if testing.Short() {
+	if logtest.Rounds(1) == 0 {
 		names = names[:2]
 	}
 	for _, name := range names {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
 )
 
@@ -104,7 +105,7 @@ func TestStrip(t *testing.T) {
 // one has no colour when it is dead, and that nothing else stands out. It reads the logs by itself.
 func TestStripScenarios(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"slow node", "dead node", "steady"} {
+	for _, name := range []string{"slow node", "dead node", "steady"}[:max(2, clitest.Rounds(3))] {
 		s := loggen.ScenarioNamed(name)
 		p := nodes(t, 2000, func(c *Collector) {
 			for node := range s.Nodes {

@@ -433,7 +433,7 @@ func TestOutOfOrder(t *testing.T) {
 	var warnings []string
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	options := []union.Options{{Warn: warn}, {Grid: 10000, Warn: warn}}
-	if testing.Short() {
+	if clitest.Rounds(1) == 0 {
 		options = options[1:]
 	}
 	for _, o := range options {
