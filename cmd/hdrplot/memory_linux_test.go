@@ -10,10 +10,10 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// TestFarTags proves that a log of 30 KB, whose tags have two values so far apart that they take
-// 6 MB each as a histogram, takes little memory.
+// TestFarTags proves that a log of 30 KB, whose tags have two values so far apart that they take 6
+// or 47 MB each as a histogram, takes little memory.
 func TestFarTags(t *testing.T) {
-	h, err := histogram.New(histogram.Layout{Digits: 4, Lowest: 1})
+	h, err := histogram.New(histogram.Layout{Digits: 4 + clitest.Scale()/8, Lowest: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,12 +26,13 @@ func TestFarTags(t *testing.T) {
 	clitest.AtMost(t, "", "hdrplot", "-j", "2", "-agg", "10", "-of", out, clitest.TagsLog(t, 20, 20, h))
 }
 
-// TestWideTags proves that a log whose histograms take 1 MB each takes little memory, and so does
-// one whose intervals take 12 KB each in a page.
+// TestWideTags proves that a log whose histograms take 1 or 8 MB each takes little memory, and so
+// does one whose intervals take 12 KB each in a page.
 func TestWideTags(t *testing.T) {
 	t.Parallel()
-	wide := clitest.TagsLog(t, 30, 2, clitest.WideHistogram(t, 4, 1<<17, 1))
-	many := clitest.TagsLog(t, 20, 190, clitest.WideHistogram(t, 2, 46*128, 1))
+	scale := clitest.Scale()
+	wide := clitest.TagsLog(t, 30, 2, clitest.WideHistogram(t, 4+scale/8, scale<<17, 1))
+	many := clitest.TagsLog(t, 20, 190*scale, clitest.WideHistogram(t, 2, 46*128, 1))
 	for _, test := range []struct {
 		name, out, log string
 		args           []string
@@ -51,12 +52,12 @@ func TestWideTags(t *testing.T) {
 	}
 }
 
-// TestMostTags proves that an eighth of the tags that a picture may have take an eighth of the
-// usual memory, and that more than all are refused.
+// TestMostTags proves that as many tags as a picture may have take little memory, or an eighth of
+// them, and that more than all are refused.
 func TestMostTags(t *testing.T) {
 	t.Parallel()
 	one := clitest.WideHistogram(t, 2, 1, 1)
-	most, more := clitest.TagsLog(t, mostTags/8, 1, one), clitest.TagsLog(t, mostTags+1, 1, one)
+	most, more := clitest.TagsLog(t, mostTags/8*clitest.Scale(), 1, one), clitest.TagsLog(t, mostTags+1, 1, one)
 	all := [][]string{
 		{"-of", "x.html"}, {"-of", "x.svg"}, {"-of", "x.svg", "-mwp", "99"},
 		{"-of", "x.svg", "-type", "percentiles"}, {"-of", "x.svg", "-type", "heatmap"},
