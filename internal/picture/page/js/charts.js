@@ -404,8 +404,13 @@ export function drawCurve(chart, page, curves, height) {
 export function strokeCurve(chart, g, curve, colour, dash) {
   Object.assign(g, { strokeStyle: colour, fillStyle: colour, lineWidth: 1.8 });
   g.setLineDash(dash);
-  const end = curve.x.length - 1;
-  stroke(g, curve.x.map((x, i) => [chart.px(x), chart.py(curve.v[i])]));
+  const end = curve.x.length - 1, pixels = [];
+  for (let i = 0; i <= end; i++) {
+    const x = chart.px(curve.x[i]);
+    if (i % 2 && i < end && x - pixels.at(-1)[0] < 0.5) continue; // a step of less than half a pixel is a slope
+    pixels.push([x, chart.py(curve.v[i])]);
+  }
+  stroke(g, pixels);
   g.setLineDash([]);
   dot(g, chart.px(curve.x[end]), chart.py(curve.v[end]), 3);
 }

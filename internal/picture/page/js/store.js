@@ -248,18 +248,17 @@ export function tableOf(series, from, to, levels) {
 
 // curveOf returns the percentile curve of a sum as points on the axis of nines, the last of which is the maximum.
 export function curveOf(sum) {
-  const x = [], v = [];
-  let seen = 0;
-  sum.counts.forEach((count, index) => {
-    if (!count) return;
+  const x = [], v = [], { counts, count, layout, max } = sum;
+  for (let index = 0, seen = 0, at = nines(0); index < counts.length; index++) {
+    if (!counts[index]) continue;
+    seen += counts[index];
     // A value holds from the percentile before up to its own.
-    const from = nines(seen / sum.count);
-    seen += count;
-    const last = seen >= sum.count, value = last ? sum.max : Math.min(slotRange(sum.layout, index).high, sum.max);
-    x.push(from, last ? Math.max(Math.log10(2 * sum.count), from) : nines(seen / sum.count));
+    const from = at, last = seen >= count, value = last ? max : Math.min(slotRange(layout, index).high, max);
+    at = last ? Math.max(Math.log10(2 * count), from) : nines(seen / count);
+    x.push(from, at);
     v.push(value, value);
-  });
-  return { x, v, total: sum.count };
+  }
+  return { x, v, total: count };
 }
 
 // heatOf returns values per second by column of time and row of value. Rows divide [0, 1], into which place maps a value.
