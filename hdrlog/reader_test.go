@@ -605,8 +605,8 @@ func TestWaitingLinesMemory(t *testing.T) {
 		name string
 		log  io.Reader
 	}{
-		{"long comments", repeat("#"+strings.Repeat("c", maxComment-1)+"\n", 20<<20)},
-		{"comments that are too long", repeat("#"+strings.Repeat("c", 2*maxComment)+"\n", 20<<20)},
+		{"long comments", repeat("#"+strings.Repeat("c", maxComment-1)+"\n", 40<<20)},
+		{"comments that are too long", repeat("#"+strings.Repeat("c", 2*maxComment)+"\n", 40<<20)},
 		{"comments", repeat("#"+strings.Repeat("c", 4900)+"\n", 16<<20)},
 		{"short lines", repeat("x\n", 1<<20)},
 		{"blank lines", repeat("\n", 8<<20)},

@@ -13,7 +13,7 @@ import (
 // TestPages changes histograms in all ways. After each change it checks the pages, and compares all
 // statistics with those of plain loops over all slots.
 func TestPages(t *testing.T) {
-	for round := range logtest.Rounds(150) {
+	for round := range logtest.Rounds(200) {
 		c := changer{t: t, r: rand.New(rand.NewPCG(9, uint64(round)))}
 		c.h, c.other = newHistogram(t, c.layout()), newHistogram(t, c.layout())
 		recorder, err := NewRecorder(c.layout())

@@ -28,7 +28,7 @@ func readBack(t *testing.T, v any) *pagetest.Page {
 // say.
 func TestLive(t *testing.T) {
 	t.Parallel()
-	const seconds, origin, limit = 50_000, 1468800000000, 1 << 20
+	const seconds, origin, limit = 100_000, 1468800000000, 1 << 20
 	l := Live{Type: Timeline, Dress: func(*Picture) {}, Collector: Collector{
 		Measures: []Measure{AtPercentile(100)}, Ratio: 1, WindowBytes: limit, Step: 1000,
 	}}

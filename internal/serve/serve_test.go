@@ -246,7 +246,7 @@ func TestViewers(t *testing.T) {
 	get, _ := start(t, &s)
 	get("/events") // reads nothing
 	get("/events").Body.Close()
-	const viewers, updates = 98, 700
+	const viewers, updates = 98, 1000
 	var all sync.WaitGroup
 	for range viewers {
 		v := open(t, get("/events"))

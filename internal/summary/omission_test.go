@@ -83,7 +83,7 @@ func closed(r *rand.Rand, senders, seconds int, stalls [][2]float64) (all []requ
 func TestOmission(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
-	for n := range clitest.Rounds(50) {
+	for n := range clitest.Rounds(100) {
 		senders, start := 1+r.IntN(20), 20_000+100_000*r.Float64()
 		stall := [][2]float64{{start, start + 3000 + 20_000*r.Float64()}}
 		requests := closed(r, senders, 200, stall)

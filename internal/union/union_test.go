@@ -407,7 +407,7 @@ func TestOutOfOrder(t *testing.T) {
 		var b strings.Builder
 		w := hdrlog.NewWriter(&b)
 		w.BaseTime(1468800000)
-		order := random.Perm(4500)
+		order := random.Perm(6000)
 		if !shuffle {
 			slices.Sort(order)
 		}
@@ -542,7 +542,7 @@ func TestTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := range 300 {
+		for n := range clitest.Rounds(700) {
 			if err := w.Interval(nil, float64(n)/1000, 5+float64(n%7)/1000+0.0001, h); err != nil {
 				t.Fatal(err)
 			}
