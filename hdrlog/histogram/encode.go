@@ -18,8 +18,8 @@ import (
 // wordV2 is the word size in a cookie of version 2.
 const wordV2 = 0x10
 
-// An Encoder encodes histograms as payloads of version 2. It reuses its memory for the
-// next histogram. The zero value is ready. It is not safe for concurrent use.
+// An Encoder encodes histograms as payloads of version 2. It reuses its memory for the next
+// histogram. The zero value is ready. It is not safe for concurrent use.
 type Encoder struct {
 	raw     []byte
 	packed  []byte

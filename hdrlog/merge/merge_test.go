@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -476,6 +477,44 @@ func TestCompact(t *testing.T) {
 		h, err := m.Histogram(new(histogram.Histogram))
 		if err != nil || h.TotalCount() != 8 || ws.Bytes() != m.size() || ws.Bytes() > before/4 {
 			t.Errorf("%d values in %d of %d bytes, Bytes says %d: %v", h.TotalCount(), m.size(), before, ws.Bytes(), err)
+		}
+	}
+}
+
+// TestRecorded proves that a window knows the longest time that one log recorded, also after a
+// restart, and counts what that takes.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	live, unread := NewLive(2000, 0), func() bool { return false }
+	in := live.Join(time.Time{}, unread)
+	payload := payloadOf(t, threeDigits, 1)
+	add := func(logStart, start float64) {
+		i := intervalOf("", start, 1, payload)
+		var sum Sum
+		if err := errors.Join(sum.Add(i), in.Add(nil, logStart, &sum)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(0, 2)
+	add(0.5, 1.75)
+	add(0.5, 2.75)
+	add(0, 3)
+	again := NewLive(2000, 0)
+	in = again.Join(time.Time{}, unread)
+	_, open := live.State()
+	for m := range open {
+		if m.Recorded() != 2000 || m.End-m.Start != 2250 {
+			t.Errorf("%d of %d ms", m.Recorded(), m.End-m.Start)
+		}
+		if err := again.Restore(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(0, 3)
+	_, open = again.State()
+	for m := range open {
+		if m.Recorded() != 2000 || again.Bytes() != m.size() {
+			t.Errorf("%d ms after a restart, and %d of %d bytes", m.Recorded(), again.Bytes(), m.size())
 		}
 	}
 }

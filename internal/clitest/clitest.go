@@ -31,7 +31,9 @@ type waiting struct{ *testing.M }
 
 func (w waiting) Run() int {
 	flag.Parse()
-	flag.Set("test.parallel", "8")
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		f.Value.Set("8")
+	}
 	return w.M.Run()
 }
 

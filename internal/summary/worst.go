@@ -253,13 +253,11 @@ func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) (
 		return cmp.Or(cmp.Compare(b.Max*b.Factor, a.Max*a.Factor), cmp.Compare(a.Start, b.Start))
 	})
 	found = separate(found, most)
-	if p.MaximaOnly && p.Most > 0 {
-		// It may be asked again.
-	} else if p.MaximaOnly { // nothing else can be asked
+	if !p.MaximaOnly {
+		err = p.count(found, keys)
+	} else if p.Most == 0 { // nothing else can be asked
 		p.pieces = nil
 		p.charge.Set(p.account, 0, 0)
-	} else {
-		err = p.count(found, keys)
 	}
 	var all []output.Moment
 	for _, m := range found {
