@@ -38,7 +38,7 @@ func TestOneRule(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "window.go"), other)
 	write(t, filepath.Join(dir, "overlay.json"), string(overlay))
-	if out, err := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir, "./hdrsum", "./hdrunion", "./hdrplot").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir, "./hdrsum", "./hdrunion", "./hdrplot").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run := func(bin, name string, args ...string) string {
