@@ -40,8 +40,8 @@ func (w waiting) Run() int {
 }
 
 // garbage is how much of it tests collect together, in percent of what stays. They make much,
-// little of which stays, and collecting it as usual took a fifth of their time. Commands that tests
-// start collect as always.
+// little of which stays, and collecting it as usual took a fifth of their time. Tests of memory
+// start commands that collect as always.
 const garbage = 400
 
 // SeldomCollect runs the tests of a package that make much garbage.
@@ -59,6 +59,7 @@ func Run(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("GOGC", strconv.Itoa(garbage))
 			env.Setenv("TESTDATA", filepath.Join(root, "testdata"))
 			env.Setenv("LOGS", filepath.Join(root, "testdata", "logs"))
 			env.Setenv("DIALECTS", filepath.Join(root, "testdata", "dialects"))
