@@ -190,7 +190,7 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 			v.Row = s.By.Row(v.Name, v.Tag)
 			b.rows[n] = v.Row
 			b.errs[n] = work(worker, v, &b.results[n])
-			fatal = errors.As(b.errs[n], new(Fatal))
+			fatal = b.errs[n] != nil && errors.As(b.errs[n], new(Fatal))
 		}
 	}
 }

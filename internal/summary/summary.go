@@ -192,6 +192,9 @@ func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (scan.Taken,
 
 // failed keeps an error of intervals that do not add up, and returns another one.
 func (s *sum) failed(err error) error {
+	if err == nil {
+		return nil
+	}
 	var sumErr *merge.SumError
 	if errors.As(err, &sumErr) {
 		s.err = sumErr.Err
