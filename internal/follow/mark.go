@@ -30,6 +30,8 @@ type Mark struct {
 	// Copy says that the file is a copy of another one. Ended says that it was read to its end and
 	// is maybe gone, but that copies of it may appear. Cut says that it was truncated.
 	Copy, Ended, Cut bool
+	// Open says that the file is read. Another file may have the inode of one that is not.
+	Open bool `json:"-"`
 }
 
 // marked is the marks of a follower.
@@ -48,7 +50,7 @@ func (l *Log) Mark() Mark {
 	head, size := l.known()
 	m := Mark{Path: l.in.path, Head: bytes.Clone(head), Size: size, Lines: l.lines}
 	m.Device, m.Inode = identity(l.info)
-	if len(l.in.files) > 0 && l.in.files[0].file == l.file {
+	if m.Open = len(l.in.files) > 0 && l.in.files[0].file == l.file; m.Open {
 		info, err := l.file.Stat()
 		m.Over = err == nil && info.Size() == l.size && (!l.in.gone.IsZero() || time.Since(info.ModTime()) >= l.in.follower.options.Gone)
 	}

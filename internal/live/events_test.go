@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -186,7 +187,8 @@ func (w *world) await(p *part, lines int) {
 			w.run.mu.Lock()
 			defer w.run.mu.Unlock()
 			content, _ := os.ReadFile(p.path)
-			w.t.Fatalf("%s, %d: no state covers %d lines, but %d\n%s\n%s\n%s", p.path, p.inode, lines, w.covered(p), strings.Join(w.done, "\n"), strings.Join(append(w.messages, w.run.messages...), "\n"), content)
+			state, _ := os.ReadFile(w.state)
+			w.t.Fatalf("%s, %d: no state covers %d lines, but %d\n%s\n%s\n%s\n%s", p.path, p.inode, lines, w.covered(p), strings.Join(w.done, "\n"), strings.Join(append(w.messages, w.run.messages...), "\n"), content, state)
 		}
 	}
 }
@@ -443,6 +445,50 @@ func TestOver(t *testing.T) {
 	w.stop(false)
 	if want := gone.path + " is gone since the state was written; lines that were not read before are missing"; !slices.Contains(w.messages, want) || slices.ContainsFunc(w.messages, func(text string) bool { return strings.HasPrefix(text, over.path) }) {
 		t.Errorf("%q", w.messages)
+	}
+}
+
+// TestInode: a file may get the inode of one that was deleted, before the next file of that log has
+// a line. The state has its mark.
+func TestInode(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := follow.New(follow.Options{Poll: time.Millisecond})
+	defer f.Close()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	try := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(name, text string) { try(os.WriteFile(path(name), []byte(text), 0o666)) }
+	write("old", "an old log")
+	write("next", "")
+	old, reused := f.AddFile(path("old")), f.AddFile(path("new"))
+	f.Start()
+	first, err := old.Next()
+	try(err)
+	// The link has the inode, as if it were used again.
+	try(os.Link(path("old"), path("link")))
+	try(os.Rename(path("next"), path("old")))
+	if text, err := io.ReadAll(first); err != nil || string(text) != "an old log" {
+		t.Fatalf("%q, %v", text, err)
+	}
+	write("link", "a new log")
+	try(os.Rename(path("link"), path("new")))
+	second, err := reused.Next()
+	try(err)
+	if _, err := second.Read(make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	m := New(Options{Size: 1000, State: path("state")}, keeper{&run{t: t}, new(world)})
+	m.follower = f
+	m.inputs = []*input{{files: []*file{{log: second, line: 1}}}, {files: []*file{{log: first, line: 1}}}}
+	try(m.snapshot())
+	var s state
+	try(json.Unmarshal(m.saving.data, &s))
+	if len(s.Logs) != 1 || string(s.Logs[0].Head) != "a new log" {
+		t.Errorf("%+v", s.Logs)
 	}
 }
 

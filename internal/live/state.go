@@ -230,13 +230,21 @@ func (m *Merger) snapshot() error {
 		}
 		s.Windows = append(s.Windows, savedWindow{w.Tag, w.Tag != nil, w.LogStart, sum, w.Logs.All})
 	}
+	var marks []follow.Mark
 	for _, in := range m.inputs {
 		for _, g := range in.files {
 			if mark := g.mark(); mark.Path != "" { // a pipe has none
-				m.follower.SetMark(mark)
+				marks = append(marks, mark)
 			}
 		}
 		in.files = in.files[max(len(in.files)-1, 0):]
+	}
+	for _, open := range []bool{false, true} { // a file that is read may have the inode of a deleted one
+		for _, mark := range marks {
+			if mark.Open == open {
+				m.follower.SetMark(mark)
+			}
+		}
 	}
 	if m.follower != nil {
 		s.Logs = m.follower.Marks()
