@@ -33,8 +33,8 @@ type format struct {
 	// uses are the options that the format reads, besides its flags. An option that any format
 	// lists is refused by those that do not list it. The others are for all.
 	uses []string
-	// flags are options of its own.
-	flags []urfave.Flag
+	// flags, if set, returns new flags for options of its own: parsing writes to them.
+	flags func() []urfave.Flag
 	// choices are the values of those that take one of a few, by name.
 	choices map[string][]string
 	// conflicts are pairs of options that do not go together in this format, and why.
@@ -146,9 +146,17 @@ func streams() []string { return names(func(f *format) bool { return f.rows != n
 // formatFlags returns the options of the formats.
 func formatFlags() (all []urfave.Flag) {
 	for _, f := range formats {
-		all = append(all, f.flags...)
+		all = append(all, f.own()...)
 	}
 	return all
+}
+
+// own returns flags for the options of the format's own.
+func (f *format) own() []urfave.Flag {
+	if f.flags == nil {
+		return nil
+	}
+	return f.flags()
 }
 
 // formatChoices adds the choices of the options of the formats.
@@ -161,7 +169,7 @@ func formatChoices(all map[string][]string) map[string][]string {
 
 // reads reports whether a format uses an option.
 func (f *format) reads(option string) bool {
-	return slices.Contains(f.uses, option) || slices.ContainsFunc(f.flags, func(flag urfave.Flag) bool { return flag.Names()[0] == option })
+	return slices.Contains(f.uses, option) || slices.ContainsFunc(f.own(), func(flag urfave.Flag) bool { return flag.Names()[0] == option })
 }
 
 // checkUse refuses the options that the command line's output does not use, and those that do not

@@ -19,9 +19,11 @@ const mostLines = 1_000_000
 // csvFormat counts values in bins of equal width.
 var csvFormat = format{
 	name: "csv", bare: true, uses: valueOptions,
-	flags: []urfave.Flag{
-		&urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Category: cli.GroupValues,
-			Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"},
+	flags: func() []urfave.Flag {
+		return []urfave.Flag{
+			&urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Category: cli.GroupValues,
+				Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"},
+		}
 	},
 	check: checkBins,
 	write: func(r *report) error {

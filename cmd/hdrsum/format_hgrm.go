@@ -17,9 +17,11 @@ const maxTicks = 10_000
 // hgrmFormat is the percentile distribution that other tools plot.
 var hgrmFormat = format{
 	name: "hgrm", bare: true, uses: valueOptions,
-	flags: []urfave.Flag{
-		&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Category: cli.GroupValues,
-			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)},
+	flags: func() []urfave.Flag {
+		return []urfave.Flag{
+			&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Category: cli.GroupValues,
+				Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)},
+		}
 	},
 	check: func(o *options) error {
 		switch ticks := o.c.Int("tph"); {

@@ -19,11 +19,13 @@ import (
 // influxFormat is the line protocol of InfluxDB.
 var influxFormat = format{
 	name: "influx", resumes: true, uses: rowOptions,
-	flags: []urfave.Flag{
-		&urfave.StringFlag{Name: "metric", Value: "latency", Category: cli.GroupSeries,
-			Usage: "the `NAME` of the metric of openmetrics, and of the measurement of influx"},
-		&urfave.StringFlag{Name: "precision", Value: "ns", Category: cli.GroupSeries,
-			Usage: "the `UNIT` of times in influx: " + strings.Join(unit.Names, ", ")},
+	flags: func() []urfave.Flag {
+		return []urfave.Flag{
+			&urfave.StringFlag{Name: "metric", Value: "latency", Category: cli.GroupSeries,
+				Usage: "the `NAME` of the metric of openmetrics, and of the measurement of influx"},
+			&urfave.StringFlag{Name: "precision", Value: "ns", Category: cli.GroupSeries,
+				Usage: "the `UNIT` of times in influx: " + strings.Join(unit.Names, ", ")},
+		}
 	},
 	choices: map[string][]string{"precision": unit.Names},
 	check: func(o *options) (err error) {

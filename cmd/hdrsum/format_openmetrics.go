@@ -19,9 +19,11 @@ import (
 // write.
 var openMetricsFormat = format{
 	name: "openmetrics", uses: slices.Concat([]string{"metric"}, rowOptions),
-	flags: []urfave.Flag{
-		&urfave.BoolFlag{Name: "buckets", Category: cli.GroupSeries,
-			Usage: "write openmetrics as a histogram, not as a summary"},
+	flags: func() []urfave.Flag {
+		return []urfave.Flag{
+			&urfave.BoolFlag{Name: "buckets", Category: cli.GroupSeries,
+				Usage: "write openmetrics as a histogram, not as a summary"},
+		}
 	},
 	conflicts: []conflict{
 		{"buckets", "p", "a histogram has no percentiles"},
