@@ -110,9 +110,9 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 		p.Sources = append(p.Sources, name)
 	}
 	onPage := o.format == picture.HTML
-	if cells := o.kind.Chart.Marks == page.Cells; cells && !onPage && o.by.Inputs() {
+	if o.kind == picture.Heatmap && !onPage && o.by.Inputs() {
 		o.picture.Facets = true // a map for each machine
-	} else if (cells || onPage) && !o.picture.Facets {
+	} else if (o.kind.Chart.Marks == page.Cells || onPage) && !o.picture.Facets {
 		var groups []string
 		seen := map[string]bool{}
 		for _, ws := range p.Windows {

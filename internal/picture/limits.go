@@ -90,7 +90,11 @@ func (s *sheet) drawEndings(c draw.Canvas, y func(float64) vg.Length, endings []
 			s.stroke(c, s.limitStyle(), 1.3*pixel, []vg.Point{{X: c.Min.X, Y: at}, {X: c.Max.X, Y: at}})
 		}
 	}
-	endings = s.withLimits(endings, limits)
+	style, room := s.endingText(), s.endings-leader-4*pixel
+	lines := len(endings)
+	if endings = s.withLimits(endings, limits); endings != nil {
+		tellApart(style, endings[:lines], room)
+	}
 	slices.SortStableFunc(endings, func(a, b ending) int { return cmp.Compare(a.value, b.value) })
 	places := make([]vg.Length, len(endings))
 	for i, e := range endings {
@@ -103,15 +107,30 @@ func (s *sheet) drawEndings(c draw.Canvas, y func(float64) vg.Length, endings []
 		places[i] = min(places[i], highest)
 		highest = places[i] - row
 	}
-	style := s.endingText()
 	for i, e := range endings {
 		x, from := c.Max.X, min(max(y(e.value), c.Min.Y), c.Max.Y)
 		s.stroke(s.area, e.style, 1.3*pixel, []vg.Point{{X: x, Y: from}, {X: x + 6*pixel, Y: from}, {X: x + leader - 8*pixel, Y: places[i]}, {X: x + leader - 2*pixel, Y: places[i]}})
-		room := s.endings - leader - 4*pixel
 		if e.short != "" && textWidth(style, e.label) > room {
 			e.label = e.short
 		}
 		s.area.FillText(style, vg.Point{X: x + leader + 2*pixel, Y: places[i]}, shorten(style, e.label, room))
+	}
+}
+
+// tellApart takes from labels what all of them share if one has no room: else nothing but that may
+// be left of them.
+func tellApart(style text.Style, endings []ending, room vg.Length) {
+	var labels []string
+	wide := false
+	for _, e := range endings {
+		labels = append(labels, e.label)
+		wide = wide || e.short == "" && textWidth(style, e.label) > room
+	}
+	if !wide {
+		return
+	}
+	for i, label := range withoutAffixes(labels) {
+		endings[i].label = label
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"image"
 	"image/color"
 	"image/png"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -360,44 +362,73 @@ func TestCollectorKinds(t *testing.T) {
 	}
 }
 
-// TestPDFText proves that the fonts of a PDF are in it, with the letters of its texts and their
-// widths, and no more, and that programs find out which letters they are.
-func TestPDFText(t *testing.T) {
+// TestTellApart proves that labels without room keep what tells them apart, and others are whole.
+func TestTellApart(t *testing.T) {
 	t.Parallel()
-	var canvas pdfCanvas
-	face := plot.DefaultTextHandler.Cache().Lookup(textStyle(10).Font, 10)
-	canvas.FillString(face, vg.Point{X: 100, Y: 50}, "léél")
-	if text := canvas.content.String(); text != "BT 100 50 Td /F0 10 Tf <00> Tj <01> Tj <01> Tj <00> Tj ET\n" {
-		t.Errorf("text %q", text)
-	}
-	file := string(canvas.file())
-	for _, want := range []string{"/Subtype /Type3", "/Widths [ 222.172 556.156 ]", "/LastChar 1 ", "/ToUnicode"} {
-		if !strings.Contains(file, want) {
-			t.Errorf("no %s in the file %q", want, file)
+	for room, want := range map[vg.Length][]string{
+		100 * pixel: {"…1.hdr, 10", "…2.hdr, 12", "SLA: 99% ≤ 20 ms"},
+		400 * pixel: {"/var/log/runs/node1.hdr, 10", "/var/log/runs/node2.hdr, 12", "SLA: 99% ≤ 20 ms"},
+	} {
+		all := []ending{{label: "/var/log/runs/node1.hdr, 10"}, {label: "/var/log/runs/node2.hdr, 12"}, {label: "SLA: 99% ≤ 20 ms"}}
+		tellApart(textStyle(tickSize), all[:2], room)
+		for i, e := range all {
+			if e.label != want[i] {
+				t.Errorf("%v: %s, not %s", room, e.label, want[i])
+			}
 		}
-	}
-	if got := pdfLetters("é\U0001f600"); got != "00e9d83dde00" {
-		t.Errorf("letters %s", got)
-	}
-	for r := range rune(300) { // of which a font has no room for all
-		canvas.FillString(face, vg.Point{}, string('a'+r))
-	}
-	if file := string(canvas.file()); strings.Count(file, "/Subtype /Type3") != 2 || !strings.Contains(canvas.content.String(), "/F1 10 Tf <00> Tj") {
-		t.Error("not two fonts")
 	}
 }
 
-// TestPDFOpacity proves that pale bands are pale.
-func TestPDFOpacity(t *testing.T) {
-	t.Parallel()
-	var canvas pdfCanvas
-	canvas.SetColor(color.NRGBA{R: 255, A: 51})
-	canvas.SetColor(color.Black)
-	if got := canvas.content.String(); !strings.Contains(got, "1 0 0 rg\n/A51 gs\n") || !strings.HasSuffix(got, "0 0 0 rg\n/A255 gs\n") {
-		t.Errorf("colours %q", got)
+// pdfFile returns a file, whose streams are readable, of what draw draws.
+func pdfFile(t *testing.T, draw func(c *pdfCanvas)) string {
+	t.Helper()
+	canvas := newPDF(200, 100)
+	canvas.doc.SetCompression(false)
+	draw(canvas)
+	var file bytes.Buffer
+	if err := canvas.doc.Output(&file); err != nil {
+		t.Fatal(err)
 	}
-	if file := string(canvas.file()); !strings.Contains(file, "/A51 << /ca 0.2 >> /A255 << /ca 1 >>") {
-		t.Error("no states")
+	return file.String()
+}
+
+// TestPDFText proves that text is at its place, and that its font is in the file, without the
+// letters that are not drawn.
+func TestPDFText(t *testing.T) {
+	t.Parallel()
+	face := plot.DefaultTextHandler.Cache().Lookup(textStyle(10).Font, 10)
+	var source bytes.Buffer
+	if _, err := face.Face.WriteSourceTo(nil, &source); err != nil {
+		t.Fatal(err)
+	}
+	file := pdfFile(t, func(c *pdfCanvas) { c.FillString(face, vg.Point{X: 100, Y: 50}, "ωé") })
+	for _, want := range []string{"10.00 Tf", "BT 100.00 50.00 Td (\x03\xc9\x00\xe9) Tj ET", "/Subtype /CIDFontType2", "/ToUnicode"} {
+		if !strings.Contains(file, want) {
+			t.Errorf("no %s in the file", want)
+		}
+	}
+	if len(file) > source.Len()/2 {
+		t.Errorf("%d bytes for two letters of a font of %d", len(file), source.Len())
+	}
+}
+
+// TestPDFShapes proves that pale bands are pale, that circles are round, and that images are where
+// they belong.
+func TestPDFShapes(t *testing.T) {
+	t.Parallel()
+	file := pdfFile(t, func(c *pdfCanvas) {
+		c.SetColor(color.NRGBA{R: 255, A: 51})
+		c.SetColor(color.Black)
+		var path vg.Path
+		path.Move(vg.Point{X: 1})
+		path.CubeTo(vg.Point{X: 2}, vg.Point{X: 3}, vg.Point{X: 4})
+		c.Fill(path)
+		c.DrawImage(vg.Rectangle{Min: vg.Point{X: 10, Y: 20}, Max: vg.Point{X: 40, Y: 60}}, image.NewNRGBA(image.Rect(0, 0, 1, 1)))
+	})
+	for _, want := range []string{"1 0 0 rg\n/GS1 gs", "0 0 0 rg\n/GS2 gs", "/ca 0.200", "/ca 1.000", "1 0 m\n2 0 3 0 4 0 c\nf\n", "q 30.00000 0 0 40.00000 10.00000 20.00000 cm"} {
+		if !strings.Contains(file, want) {
+			t.Errorf("no %q in the file %.2000q", want, file)
+		}
 	}
 }
 
@@ -411,7 +442,7 @@ func TestPDFTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	fonts, err := exec.Command("pdffonts", path).Output()
-	if !regexp.MustCompile(`(?m)^\S+ +Type 3 +Custom +yes no +yes `).Match(fonts) || strings.Count(string(fonts), "\n") != 3 {
+	if !regexp.MustCompile(`(?m)^\S+ +CID TrueType +Identity-H +yes no +yes `).Match(fonts) || strings.Count(string(fonts), "\n") != 3 {
 		t.Errorf("fonts %s%v", fonts, err)
 	}
 	text, err := exec.Command("pdftotext", path, "-").Output()
@@ -443,8 +474,14 @@ func TestMetadata(t *testing.T) {
 	if !strings.Contains(svg.String(), "<title>a&lt;b&gt;.hdr · 2016-07-18 00:06:41 to 00:08:41 UTC · 3 values</title>") {
 		t.Error("no title in the SVG")
 	}
-	if !strings.Contains(pdf.String(), "/Title <feff"+pdfLetters(title)+">") {
-		t.Error("no title in the PDF")
+	letters := "\xfe\xff"
+	for _, unit := range utf16.Encode([]rune(title)) {
+		letters += string([]byte{byte(unit >> 8), byte(unit)})
+	}
+	for _, want := range []string{"/Title (" + letters + ")", "/CreationDate (D:20160718000841)"} {
+		if !strings.Contains(pdf.String(), want) {
+			t.Errorf("no %q in the PDF", want)
+		}
 	}
 	if p.Title = "mine"; p.title() != "mine" {
 		t.Errorf("title %q", p.title())
