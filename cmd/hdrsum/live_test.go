@@ -263,9 +263,10 @@ func TestInterruptAway(t *testing.T) {
 		w.Second(s, 1000, 1)
 	}
 	p := clitest.Start(t, nil, "hdrsum", "-follow", "-from", "start", "-if", path, "-st", "influx", "-push", r.URL)
-	p.Await("a retry", func() bool { return strings.Contains(p.Stderr(), "the receiver did not take 5000 rows") })
+	p.Await("a retry", func() bool { return strings.Contains(p.Stderr(), "the receiver did not take ") })
 	p.Interrupt(os.Interrupt, 1)
-	if !strings.Contains(p.Stderr(), "the receiver did not take the last rows: 10001 are lost") {
+	lost := regexp.MustCompile(`the receiver did not take the last rows: (\d+) are lost`).FindStringSubmatch(p.Stderr())
+	if lost == nil || len(lost[1]) < 4 { // on a busy machine the first batch is not full
 		t.Error(p.Stderr())
 	}
 }
