@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/unit"
+	"hdrkit/internal/base/unit"
 	"hdrkit/tags"
 )
 

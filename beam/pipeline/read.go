@@ -18,9 +18,9 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/heap"
+	"hdrkit/internal/base/heap"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/unit"
 	"hdrkit/tags"
 )
 

@@ -18,9 +18,9 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/heap"
-	"hdrkit/internal/union"
-	"hdrkit/internal/unit"
+	"hdrkit/internal/base/heap"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/table/union"
 )
 
 func init() {

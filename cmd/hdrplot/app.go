@@ -10,9 +10,9 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/picture"
-	"hdrkit/internal/rotate"
+	"hdrkit/internal/scan/rotate"
 )
 
 const examples = `examples:
@@ -40,7 +40,7 @@ func app() *urfave.App {
 	)
 	flags = append(append(flags, cli.RangeFlags()...), cli.UnitFlags()...)
 	flags = append(flags, cli.OmissionFlag(),
-		&urfave.StringFlag{Name: "type", Value: picture.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`: " + strings.Join(types(""), ", ") + "; percentiles takes .hgrm files, too"},
+		&urfave.StringFlag{Name: "type", Value: draw.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`: " + strings.Join(types(""), ", ") + "; percentiles takes .hgrm files, too"},
 		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Category: cli.GroupValues, DefaultText: "99,max, or max alone for more than 4 lines; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"},
 		cli.RatioFlag(),
 		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values (default where a few high values leave most of a linear one empty)"},
@@ -123,7 +123,7 @@ func run(c *urfave.Context) error {
 		return cli.NothingLeft(s)
 	}
 	o.dress(p)
-	if o.format == picture.HTML && p.Title == "" {
+	if o.format == draw.HTML && p.Title == "" {
 		p.Title = baseName(path) // a page needs one
 	}
 	if served != nil {
@@ -141,7 +141,7 @@ func run(c *urfave.Context) error {
 
 // pathFor returns the default path of the picture: the name of the input in the current folder,
 // with the extension of the format.
-func pathFor(input string, format picture.Format) string {
+func pathFor(input string, format draw.Format) string {
 	name := baseName(input)
 	if input == "-" {
 		name = "hdrplot"

@@ -17,8 +17,8 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/chart/page/pagetest"
 	"hdrkit/internal/clitest"
-	"hdrkit/internal/picture/page/pagetest"
 )
 
 // browser opens pages in headless Chromium and keeps what they write to its console, exceptions

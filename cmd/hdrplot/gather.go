@@ -17,16 +17,16 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/base/writers"
+	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/chart/draw"
+	"hdrkit/internal/chart/page"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/ledger"
-	"hdrkit/internal/picture"
-	"hdrkit/internal/picture/axis"
-	"hdrkit/internal/picture/page"
+	"hdrkit/internal/gate"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/sla"
-	"hdrkit/internal/summary"
-	"hdrkit/internal/unit"
-	"hdrkit/internal/writers"
+	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/output/hgrm"
 	"hdrkit/tags"
@@ -43,11 +43,11 @@ const (
 )
 
 // gather returns the picture of the inputs, or nil if nothing in them was asked for.
-func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, error) {
+func gather(c *urfave.Context, s *scan.Scan, o *options) (*draw.Picture, error) {
 	if o.diff && len(s.Inputs) != 2 {
 		return nil, cli.Usagef("-diff compares two inputs, a baseline and another: there are %d", len(s.Inputs))
 	}
-	if o.compare && o.kind == picture.Heatmap && o.format != picture.HTML && len(s.Inputs) != 2 {
+	if o.compare && o.kind == draw.Heatmap && o.format != draw.HTML && len(s.Inputs) != 2 {
 		return nil, cli.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
 	}
 	headers := o.units.Logs()
@@ -109,8 +109,8 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*picture.Picture, erro
 		}
 		p.Sources = append(p.Sources, name)
 	}
-	onPage := o.format == picture.HTML
-	if o.kind == picture.Heatmap && !onPage && o.by.Inputs() {
+	onPage := o.format == draw.HTML
+	if o.kind == draw.Heatmap && !onPage && o.by.Inputs() {
 		o.picture.Facets = true // a map for each machine
 	} else if (o.kind.Chart.Marks == page.Cells || onPage) && !o.picture.Facets {
 		var groups []string
@@ -142,24 +142,24 @@ type gathering struct {
 	headers *cli.Logs         // all of them
 	labels  map[string]string // of inputs, by name
 
-	collector picture.Collector
-	total     *picture.Collector // of all series of a report
-	nodes     *picture.Collector // of each log, whatever makes a line
-	failed    error              // of the collector
-	curves    []picture.Curve
+	collector draw.Collector
+	total     *draw.Collector // of all series of a report
+	nodes     *draw.Collector // of each log, whatever makes a line
+	failed    error           // of the collector
+	curves    []draw.Curve
 	believed  []*output.Summary // of curves that have a confidence, by index
 	summaries []page.Summary
-	logStart  float64          // when the first log starts, in seconds since the epoch
-	from, to  int64            // of all intervals, in milliseconds since the epoch
-	tags      int              // the most of a log, 0 if that is unknown
-	worst     []picture.Moment // the worst first, in milliseconds since the epoch or the start of the log
+	logStart  float64       // when the first log starts, in seconds since the epoch
+	from, to  int64         // of all intervals, in milliseconds since the epoch
+	tags      int           // the most of a log, 0 if that is unknown
+	worst     []draw.Moment // the worst first, in milliseconds since the epoch or the start of the log
 	// unit is that of all distributions, unknown if they differ or if there are logs.
 	unit unit.Unit
 }
 
 // overTime reports whether the picture shows more than sums.
 func (g *gathering) overTime() bool {
-	return g.options.kind.Chart.Marks != page.Curves || g.options.format == picture.HTML && !g.options.diff
+	return g.options.kind.Chart.Marks != page.Curves || g.options.format == draw.HTML && !g.options.diff
 }
 
 // prepare says what the collector takes from each interval.
@@ -173,19 +173,19 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 		k.Moving = 0
 	}
 	switch {
-	case o.format == picture.HTML:
+	case o.format == draw.HTML:
 		k.WindowBytes, k.Digits = collectTimes*o.picture.PageSize, o.pageDigits
 	case o.kind.Chart.Marks == page.Cells:
 		k.WindowBytes = heatBytes
 	}
 	// A strip compares logs that were written side by side.
-	strip := len(logs) > 1 && !o.compare && !o.diff && (o.format == picture.HTML || o.kind == picture.Timeline || o.kind == picture.Report)
+	strip := len(logs) > 1 && !o.compare && !o.diff && (o.format == draw.HTML || o.kind == draw.Timeline || o.kind == draw.Report)
 	chosen := len(k.Measures) == 0 || o.aggregate > 0
 	// Logs that were written side by side give one line only when their intervals are merged.
-	together := !chosen && (len(logs) > 1 && !o.compare && !o.by.Inputs() || o.by.AddsTags() || o.kind == picture.Report)
-	narrow := !chosen && !o.given["agg"] && o.format != picture.HTML && k.Moving == 0
+	together := !chosen && (len(logs) > 1 && !o.compare && !o.by.Inputs() || o.by.AddsTags() || o.kind == draw.Report)
+	narrow := !chosen && !o.given["agg"] && o.format != draw.HTML && k.Moving == 0
 	var found survey
-	if whole := together || narrow || strip; whole || o.format == picture.HTML {
+	if whole := together || narrow || strip; whole || o.format == draw.HTML {
 		most := firstIntervals
 		if whole {
 			most = math.MaxInt
@@ -204,10 +204,10 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 		k.Aggregate = max(k.Aggregate, wide)
 	}
 	if strip {
-		g.nodes = &picture.Collector{Measures: picture.Timeline.Measures([]float64{99}), Ratio: k.Ratio, Aggregate: max(k.Aggregate, found.length, wide)}
+		g.nodes = &draw.Collector{Measures: draw.Timeline.Measures([]float64{99}), Ratio: k.Ratio, Aggregate: max(k.Aggregate, found.length, wide)}
 	}
-	if o.kind == picture.Report {
-		g.total = &picture.Collector{Measures: picture.ReportMeasures(), Ratio: k.Ratio, Aggregate: k.Aggregate}
+	if o.kind == draw.Report {
+		g.total = &draw.Collector{Measures: draw.ReportMeasures(), Ratio: k.Ratio, Aggregate: k.Aggregate}
 	}
 	return nil
 }
@@ -273,16 +273,16 @@ func (g *gathering) survey(s *scan.Scan, logs []scan.Input, most int) (found sur
 
 // narrows reports whether a page has only maxima of several series.
 func (o *options) narrows() bool {
-	return o.format == picture.HTML && !o.given["p"] && !o.kind.Chart.Rate
+	return o.format == draw.HTML && !o.given["p"] && !o.kind.Chart.Rate
 }
 
 // measures returns what the lines show.
-func (o *options) measures() []picture.Measure {
+func (o *options) measures() []draw.Measure {
 	switch {
 	case o.kind.Measures != nil:
 		return o.kind.Measures(o.levels)
-	case o.format == picture.HTML:
-		return picture.Timeline.Measures(o.levels) // for the lines of the page
+	case o.format == draw.HTML:
+		return draw.Timeline.Measures(o.levels) // for the lines of the page
 	}
 	return nil
 }
@@ -349,11 +349,11 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 		}
 	}
 	collecting := summary.Options{}
-	if g.options.kind.Chart.Marks == page.Curves && g.options.format != picture.HTML {
+	if g.options.kind.Chart.Marks == page.Curves && g.options.format != draw.HTML {
 		collecting.Runs = &summary.Runs{Size: g.options.aggregate}
 	}
-	few := g.options.by.All() || g.tags <= mostShifts && (g.tags > 0 || g.options.format != picture.HTML)
-	if g.options.kind == picture.Timeline && !g.options.compare && few {
+	few := g.options.by.All() || g.tags <= mostShifts && (g.tags > 0 || g.options.format != draw.HTML)
+	if g.options.kind == draw.Timeline && !g.options.compare && few {
 		collecting.Runs = new(summary.Runs)
 	}
 	if g.options.marksWorst(g.collector.Measures) {
@@ -392,24 +392,24 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 			return err
 		}
 		ratio := g.options.ratio / factor
-		if len(result.Summaries) <= mostShifts && g.options.kind == picture.Timeline && sum.Confidence != nil && sum.Confidence.Shift != nil {
+		if len(result.Summaries) <= mostShifts && g.options.kind == draw.Timeline && sum.Confidence != nil && sum.Confidence.Shift != nil {
 			g.markShift(label, sum.Confidence.Shift, ratio)
 		}
-		curve := picture.Curve{Label: label, Count: sum.Counts().TotalCount()}
+		curve := draw.Curve{Label: label, Count: sum.Counts().TotalCount()}
 		if g.options.kind.Chart.Marks == page.Curves || g.total != nil {
-			curve = picture.CurveOf(label, sum.Counts(), ratio)
+			curve = draw.CurveOf(label, sum.Counts(), ratio)
 		}
 		curve.Group = group
 		sum.Factor = factor
 		if sum.Confidence != nil {
-			curve.Band = bandOf(func(p float64) picture.Bound {
+			curve.Band = bandOf(func(p float64) draw.Bound {
 				e := sum.Confidence.Percentiles[p]
-				return picture.Bound{Percentile: p, Low: e.Low / ratio, High: e.High / ratio, Above: float64(output.Above(sum.Counts(), p))}
+				return draw.Bound{Percentile: p, Low: e.Low / ratio, High: e.High / ratio, Above: float64(output.Above(sum.Counts(), p))}
 			})
 		}
 		g.believed = append(g.believed, sum)
 		g.curves = append(g.curves, curve)
-		g.summaries = append(g.summaries, picture.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period))
+		g.summaries = append(g.summaries, draw.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period))
 	}
 	if collecting.Parts == nil {
 		return nil
@@ -427,37 +427,37 @@ const (
 )
 
 func (o *options) mostWorst() int {
-	if o.format == picture.HTML {
+	if o.format == draw.HTML {
 		return mostPageWorst
 	}
 	return mostWorst
 }
 
 // marksWorst reports whether numbers mark the worst moments, which are above maxima.
-func (o *options) marksWorst(measures []picture.Measure) bool {
+func (o *options) marksWorst(measures []draw.Measure) bool {
 	return o.kind.Worst && (o.kind.Chart.Marks == page.Cells ||
-		slices.ContainsFunc(measures, func(m picture.Measure) bool { return m.Name == "max" }))
+		slices.ContainsFunc(measures, func(m draw.Measure) bool { return m.Name == "max" }))
 }
 
 // findWorst finds the worst moments of logs, counted from a start. If that takes too much memory,
 // it says so.
 func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*output.Summary, start int64) error {
-	moments, err := parts.Worst(g.options.mostWorst(), sla.Factors(summaries, g.options.by))
+	moments, err := parts.Worst(g.options.mostWorst(), gate.Factors(summaries, g.options.by))
 	if errors.As(err, new(*ledger.LimitError)) {
 		cli.Notef(g.c, "marks no worst moments: %v", err)
 		return nil
 	}
 	g.worst = append(g.worst, g.options.moments(moments, start, label, g.labels)...)
-	slices.SortStableFunc(g.worst, func(a, b picture.Moment) int { return cmp.Compare(b.Value, a.Value) })
+	slices.SortStableFunc(g.worst, func(a, b draw.Moment) int { return cmp.Compare(b.Value, a.Value) })
 	return err
 }
 
 // moments returns moments as a picture has them, counted from a start. Label is that of the logs,
 // if they are compared, and names are those of inputs.
-func (o *options) moments(found []output.Moment, start int64, label string, names map[string]string) (all []picture.Moment) {
+func (o *options) moments(found []output.Moment, start int64, label string, names map[string]string) (all []draw.Moment) {
 	at := func(ms int64) float64 { return float64(ms - start) }
 	for _, m := range found {
-		all = append(all, picture.Moment{Start: at(m.Start), End: at(m.End), Peak: at(m.Peak), Value: unit.Divide(m.Max, o.ratio/m.Factor),
+		all = append(all, draw.Moment{Start: at(m.Start), End: at(m.End), Peak: at(m.Peak), Value: unit.Divide(m.Max, o.ratio/m.Factor),
 			Label: labelOf(label, o.by.Row(m.Input, m.Tag)), Name: labelOf(names[m.Input], m.Tag)})
 	}
 	return all
@@ -483,7 +483,7 @@ const mostBands = 24
 var bandPercentiles = []float64{5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 93, 95, 97, 98, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.98, 99.99, 99.995, 99.999}
 
 // bandOf returns a band of the intervals that at returns, up to the first percentile without one.
-func bandOf(at func(p float64) picture.Bound) (band []picture.Bound) {
+func bandOf(at func(p float64) draw.Bound) (band []draw.Bound) {
 	for _, p := range bandPercentiles {
 		bound := at(p)
 		switch {
@@ -523,7 +523,7 @@ func checkTags(count int) error {
 
 // interval is what hdrplot keeps of an interval.
 type interval struct {
-	picture.Interval
+	draw.Interval
 	line string // for -v
 }
 
@@ -556,8 +556,8 @@ func fileLabels(inputs []scan.Input) map[string]string {
 }
 
 // picture returns the picture of what was read.
-func (g *gathering) picture(logs bool) (p *picture.Picture, err error) {
-	p = picture.New(g.options.kind)
+func (g *gathering) picture(logs bool) (p *draw.Picture, err error) {
+	p = draw.New(g.options.kind)
 	if logs && g.overTime() {
 		origin := int64(0)
 		if !g.collector.Relative {
@@ -593,8 +593,8 @@ func (g *gathering) picture(logs bool) (p *picture.Picture, err error) {
 }
 
 // ratios returns a picture of the second input's percentiles, divided by those of the first.
-func (g *gathering) ratios() (*picture.Picture, error) {
-	p := picture.New(picture.Percentiles)
+func (g *gathering) ratios() (*draw.Picture, error) {
+	p := draw.New(draw.Percentiles)
 	baseline := g.curves[0].Group
 	for n, c := range g.curves {
 		if c.Group == baseline {
@@ -605,12 +605,12 @@ func (g *gathering) ratios() (*picture.Picture, error) {
 			if b.Group != baseline || b.Tag() != c.Tag() {
 				continue
 			}
-			ratio := picture.RatioOf(c.Tag(), c, b)
+			ratio := draw.RatioOf(c.Tag(), c, b)
 			if max(n, m) < len(g.believed) && g.believed[n].Confidence != nil && g.believed[m].Confidence != nil {
 				change := output.NewChange(g.believed[m], g.believed[n])
-				ratio.Band = bandOf(func(p float64) picture.Bound {
+				ratio.Band = bandOf(func(p float64) draw.Bound {
 					e := change.Percentiles[p]
-					return picture.Bound{Percentile: p, Low: e.Low, High: e.High, Above: float64(min(b.Count, c.Count)) * (1 - p/100)}
+					return draw.Bound{Percentile: p, Low: e.Low, High: e.High, Above: float64(min(b.Count, c.Count)) * (1 - p/100)}
 				})
 				p.Headline = append(p.Headline, strings.TrimPrefix(c.Tag()+": "+headline(change), ": "))
 			}
@@ -633,7 +633,7 @@ func (o *options) setScale(logs bool) error {
 		o.picture.Unit = printed.Unit
 		return o.setLimits(printed.Scale(unit.Unit{}))
 	}
-	scale, err := o.units.Scale(sla.HasUnit(o.limits))
+	scale, err := o.units.Scale(gate.HasUnit(o.limits))
 	o.ratio, o.picture.Unit = scale.Ratio, scale.Name
 	return cmp.Or(err, o.setLimits(scale))
 }
@@ -641,7 +641,7 @@ func (o *options) setScale(logs bool) error {
 // setLimits brings limits to the unit of the picture.
 func (o *options) setLimits(scale unit.Scale) error {
 	for _, l := range o.limits {
-		limit := picture.Limit{Percentile: l.Percentile, Value: l.Value}
+		limit := draw.Limit{Percentile: l.Percentile, Value: l.Value}
 		if l.Unit != (unit.Unit{}) {
 			if scale.In == (unit.Unit{}) {
 				return cli.Usagef("-sla %s: -unit must name the unit of the values", l.Text)
@@ -700,7 +700,7 @@ func (g *gathering) readDistribution(input scan.Input) error {
 	}
 	for _, d := range all {
 		label := strings.TrimSpace(g.labels[input.Name] + " " + d.Name)
-		curve := picture.Curve{Label: label, Group: g.labels[input.Name], Count: d.Rows[len(d.Rows)-1].Count}
+		curve := draw.Curve{Label: label, Group: g.labels[input.Name], Count: d.Rows[len(d.Rows)-1].Count}
 		ratio := cmp.Or(g.options.units.Options.Ratio, 1)
 		if to, ok := unit.Parse(g.options.picture.Unit); ok && d.Unit != (unit.Unit{}) && g.options.units.Options.Ratio == 0 {
 			ratio = d.Unit.Per(to)
@@ -711,7 +711,7 @@ func (g *gathering) readDistribution(input scan.Input) error {
 			g.unit = unit.Unit{}
 		}
 		for _, row := range d.Rows {
-			curve.Steps = append(curve.Steps, picture.Step{Percentile: row.Percentile, Value: row.Value / ratio})
+			curve.Steps = append(curve.Steps, draw.Step{Percentile: row.Percentile, Value: row.Value / ratio})
 		}
 		g.curves = append(g.curves, curve)
 	}

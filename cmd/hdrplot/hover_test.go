@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/picture/page/pagetest"
+	"hdrkit/internal/chart/page/pagetest"
 )
 
 // A spike is a point of a line: when its middle is, in seconds.

@@ -9,10 +9,10 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/picture"
+	"hdrkit/internal/gate"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/sla"
 	"hdrkit/tags"
 )
 
@@ -20,7 +20,7 @@ var formats = []string{"png", "svg", "pdf", "html"}
 
 // types returns the names of the types of charts that take an option, or of all if it is empty.
 func types(option string) (names []string) {
-	for _, t := range picture.Types {
+	for _, t := range draw.Types {
 		if option == "" || slices.Contains(t.Options, option) {
 			names = append(names, t.Name)
 		}
@@ -30,13 +30,13 @@ func types(option string) (names []string) {
 
 // options are the options of the command line.
 type options struct {
-	kind       *picture.Type
-	format     picture.Format
+	kind       *draw.Type
+	format     draw.Format
 	of         string
 	levels     []float64 // percentiles
 	units      *cli.Units
 	ratio      float64 // of logs, known when their comments were read
-	limits     []sla.Limit
+	limits     []gate.Limit
 	aggregate  int64           // milliseconds
 	given      map[string]bool // "agg", "p", "height": somebody chose
 	linear     bool
@@ -49,7 +49,7 @@ type options struct {
 	absolute   bool
 
 	// picture has the looks.
-	picture picture.Picture
+	picture draw.Picture
 }
 
 func parseOptions(c *urfave.Context) (o *options, err error) {
@@ -58,7 +58,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		given:      map[string]bool{"agg": cli.Given(c, "agg"), "height": cli.Given(c, "height"), "p": cli.Given(c, "p") || cli.Given(c, "mwp")},
 		linear:     c.Bool("linear"),
 		pageDigits: c.Int("page-digits"), compare: c.Bool("compare"),
-		picture: picture.Picture{
+		picture: draw.Picture{
 			Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
 			LogValues: c.Bool("log"), Low: c.Float64("ymin"), High: c.Float64("ymax"), Facets: c.String("facet") != "",
 		},
@@ -67,9 +67,9 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	if err != nil {
 		return nil, err
 	}
-	o.kind = picture.Types[slices.Index(types(""), name)]
+	o.kind = draw.Types[slices.Index(types(""), name)]
 	if o.diff = c.Bool("diff"); o.diff && !cli.Given(c, "type") {
-		o.kind = picture.Percentiles
+		o.kind = draw.Percentiles
 	}
 	o.picture.Type = o.kind
 	theme, err := cli.OneOf(c, "theme")
@@ -77,7 +77,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, err
 	}
 	if theme != "auto" {
-		o.picture.Theme = picture.Theme(theme)
+		o.picture.Theme = draw.Theme(theme)
 	}
 	kindOfTime, err := cli.OneOf(c, "time")
 	if err != nil {
@@ -94,28 +94,28 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, err
 	}
 	if c.String("serve") != "" {
-		if o.of != "" && o.format != picture.HTML || o.of == "-" {
+		if o.of != "" && o.format != draw.HTML || o.of == "-" {
 			return nil, cli.Usagef("-of %s: -follow saves a page at the end, in a file such as page.html", o.of)
 		}
-		o.format = picture.HTML
+		o.format = draw.HTML
 	}
-	if o.kind == picture.Report {
+	if o.kind == draw.Report {
 		if o.picture.Facets {
 			return nil, cli.Usagef("-facet makes no sense with -type report")
 		}
-		if o.format == picture.HTML { // a page has all of it
-			o.kind = picture.Timeline
+		if o.format == draw.HTML { // a page has all of it
+			o.kind = draw.Timeline
 			o.picture.Type = o.kind
 		}
 	}
-	if difference := o.compare && o.kind == picture.Heatmap && o.format != picture.HTML; difference && o.picture.Facets {
+	if difference := o.compare && o.kind == draw.Heatmap && o.format != draw.HTML; difference && o.picture.Facets {
 		return nil, cli.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
-	} else if (difference || o.kind == picture.Report) && !o.given["height"] {
+	} else if (difference || o.kind == draw.Report) && !o.given["height"] {
 		o.picture.Height = 900
 	}
 	for _, name := range slices.Sorted(slices.Values(c.LocalFlagNames())) {
 		// A page takes all.
-		if able := types(name); len(able) > 0 && o.format != picture.HTML && !slices.Contains(able, o.kind.Name) {
+		if able := types(name); len(able) > 0 && o.format != draw.HTML && !slices.Contains(able, o.kind.Name) {
 			return nil, cli.Usagef("-%s makes no sense with -type %s, but with %s, and in html", name, o.kind.Name, strings.Join(able, ", "))
 		}
 	}
@@ -166,7 +166,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 }
 
 // parseFormat returns the format: that of -format, or that of the extension of the path.
-func parseFormat(c *urfave.Context, path string) (picture.Format, error) {
+func parseFormat(c *urfave.Context, path string) (draw.Format, error) {
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	if path == "-" && cli.Terminal(c.App.Writer) {
 		return "", cli.Usagef("-of -: standard output is a terminal, which cannot show a picture; -of FILE writes a file")
@@ -176,17 +176,17 @@ func parseFormat(c *urfave.Context, path string) (picture.Format, error) {
 		if err == nil && extension != format && slices.Contains(formats, extension) {
 			return "", cli.Usagef("-of %s and -format %s name different formats", path, format)
 		}
-		return picture.Format(format), err
+		return draw.Format(format), err
 	}
 	switch {
 	case path == "":
-		return picture.PNG, nil
+		return draw.PNG, nil
 	case path == "-":
 		return "", cli.Usagef("-of -: -format must name the format of standard output, one of %s", strings.Join(formats, ", "))
 	case !slices.Contains(formats, extension):
 		return "", cli.Usagef("-of %s: the name ends with none of .%s; -format names a format, too", path, strings.Join(formats, ", ."))
 	}
-	return picture.Format(extension), nil
+	return draw.Format(extension), nil
 }
 
 // parseLevels reads the percentiles of -p, or that of a moving window.
@@ -213,7 +213,7 @@ func (o *options) parseLevels(c *urfave.Context) (err error) {
 		return cli.Usagef("-mwpl is how long the window of -mwp is, which is not given")
 	}
 	if !o.given["p"] {
-		if o.levels = []float64{99, 100}; o.format == picture.HTML {
+		if o.levels = []float64{99, 100}; o.format == draw.HTML {
 			o.levels = []float64{50, 99, 100} // of several series, the maxima alone
 		}
 		return nil
@@ -223,7 +223,7 @@ func (o *options) parseLevels(c *urfave.Context) (err error) {
 }
 
 // parseLimits reads service levels as hdrsum does. 20 stands for max<=20, and 99=5 for 99<=5.
-func parseLimits(texts []string) (limits []sla.Limit, err error) {
+func parseLimits(texts []string) (limits []gate.Limit, err error) {
 	for _, text := range texts {
 		for part := range strings.SplitSeq(text, ",") {
 			part = strings.TrimSpace(part)
@@ -234,7 +234,7 @@ func parseLimits(texts []string) (limits []sla.Limit, err error) {
 			default:
 				part = "max<=" + part
 			}
-			parsed, err := sla.Parse(part)
+			parsed, err := gate.Parse(part)
 			if err != nil {
 				return nil, cli.Usagef("-sla %s: %w", text, err)
 			}
@@ -271,7 +271,7 @@ func parseMarks(texts []string, zone *time.Location) (marks []mark, err error) {
 }
 
 // dress gives a picture its looks.
-func (o *options) dress(p *picture.Picture) {
+func (o *options) dress(p *draw.Picture) {
 	look := &o.picture
 	p.PageSize, p.Zone, p.Low, p.High, p.Facets = look.PageSize, look.Zone, look.Low, look.High, look.Facets
 	for _, m := range o.marks {
@@ -282,14 +282,14 @@ func (o *options) dress(p *picture.Picture) {
 		case scan.Midnight:
 			at = m.when.Moment(float64(p.Origin)/1000)*1000 - float64(p.Origin)
 		}
-		p.Marks = append(p.Marks, picture.Mark{Time: at, Text: m.text})
+		p.Marks = append(p.Marks, draw.Mark{Time: at, Text: m.text})
 	}
 	p.Theme, p.Width, p.Height, p.DPI = look.Theme, look.Width, look.Height, look.DPI
-	if o.format != picture.HTML && !o.given["height"] {
+	if o.format != draw.HTML && !o.given["height"] {
 		p.FitOverview()
 	}
 	p.Title, p.Limits, p.Absolute = look.Title, look.Limits, o.absolute
-	if !o.given["p"] && o.kind == picture.Timeline {
+	if !o.given["p"] && o.kind == draw.Timeline {
 		p.KeepMaxima()
 	}
 	p.LogValues = look.LogValues || !o.linear && p.Steep()

@@ -19,10 +19,10 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/chart/page"
+	"hdrkit/internal/chart/page/pagetest"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
-	"hdrkit/internal/picture/page"
-	"hdrkit/internal/picture/page/pagetest"
 )
 
 // hdrplot runs the command and returns what it printed.

@@ -15,15 +15,15 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/chart/draw"
+	"hdrkit/internal/chart/page"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
-	"hdrkit/internal/picture"
-	"hdrkit/internal/picture/page"
-	"hdrkit/internal/port"
-	"hdrkit/internal/prom"
+	"hdrkit/internal/live/port"
+	"hdrkit/internal/live/prom"
+	"hdrkit/internal/live/serve"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/serve"
-	"hdrkit/internal/summary"
+	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -64,7 +64,7 @@ func (s *site) start(c *urfave.Context) (end func()) {
 }
 
 // servePicture serves the page of complete logs until it is interrupted.
-func servePicture(c *urfave.Context, s *site, p *picture.Picture) error {
+func servePicture(c *urfave.Context, s *site, p *draw.Picture) error {
 	d, err := p.Page()
 	if err != nil {
 		return err
@@ -94,10 +94,10 @@ type follower struct {
 
 	mu       sync.Mutex // inputs fall silent when no window comes
 	merger   *live.Merger
-	page     picture.Live
+	page     draw.Live
 	scaled   bool
 	scratch  histogram.Histogram
-	interval picture.Interval
+	interval draw.Interval
 	inputs   []page.Input
 	silent   map[string]bool
 	fixed    []page.Mark // of -mark
@@ -107,7 +107,7 @@ type follower struct {
 	parts   summary.Parts
 	logs    map[string]int     // their numbers in parts
 	factors map[string]float64 // of rows
-	worst   []picture.Moment
+	worst   []draw.Moment
 	changed bool      // a window is complete since the worst moments were found
 	found   time.Time // when they were
 	failed  bool      // a notice says that there are none
@@ -142,14 +142,14 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 		Diagnostics: diagnostics, Logs: o.units.Logs(), options: o, site: s, collector: prom.NewCollector(prom.Options{}), silent: map[string]bool{}, size: cmp.Or(o.aggregate, defaultWindow),
 		title: cmp.Or(o.picture.Title, strings.Join(slices.Concat(c.StringSlice("if"), c.Args().Slice()), " "), "hdrplot"),
 	}
-	f.page = picture.Live{Type: o.kind, Dress: f.dress, Collector: picture.Collector{
+	f.page = draw.Live{Type: o.kind, Dress: f.dress, Collector: draw.Collector{
 		Measures: o.measures(), Narrow: o.narrows(), Ratio: 1, WindowBytes: liveTimes * o.picture.PageSize, Digits: o.pageDigits, Step: f.size,
 	}}
 	f.parts, f.logs, f.factors = summary.Parts{MaximaOnly: true, Most: o.picture.PageSize / 2}, map[string]int{}, map[string]float64{}
 	if !cli.Given(c, "page-digits") {
 		f.page.Collector.Digits = 0
 	}
-	empty := picture.New(o.kind)
+	empty := draw.New(o.kind)
 	f.dress(empty)
 	d, err := empty.Page()
 	if err != nil {
@@ -201,7 +201,7 @@ func (f *follower) save(c *urfave.Context) error {
 	return cli.WriteFile(f.options.of, c.App.Writer, nil, func(w io.Writer) error { return page.Write(w, d) })
 }
 
-func (f *follower) dress(p *picture.Picture) {
+func (f *follower) dress(p *draw.Picture) {
 	f.options.dress(p)
 	p.LogValues = f.options.picture.LogValues // the axis does not change by itself
 	p.Title, p.Span = f.title, fmt.Sprintf("each %v s", float64(f.size)/1000)
@@ -211,7 +211,7 @@ func (f *follower) dress(p *picture.Picture) {
 	}
 	p.Worst = f.worst
 	for _, m := range f.marks() {
-		p.Marks = append(p.Marks, picture.Mark{Time: float64(m.Time), Text: m.Text})
+		p.Marks = append(p.Marks, draw.Mark{Time: float64(m.Time), Text: m.Text})
 	}
 }
 
@@ -291,12 +291,12 @@ func (f *follower) Flush() error {
 		return nil
 	}
 	if worse {
-		u.Worst = picture.PageMoments(f.worst)
+		u.Worst = draw.PageMoments(f.worst)
 	}
 	many, err := f.site.Update(f.with(u))
 	if err == nil && many {
 		all := f.page.Since()
-		all.Worst = picture.PageMoments(f.worst)
+		all.Worst = draw.PageMoments(f.worst)
 		err = f.site.Join(f.with(all))
 	}
 	return err

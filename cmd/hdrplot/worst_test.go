@@ -19,13 +19,13 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
-	"hdrkit/internal/picture"
-	"hdrkit/internal/picture/axis"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/summary"
+	"hdrkit/internal/table/summary"
 	"hdrkit/tags"
 )
 
@@ -255,7 +255,7 @@ func TestNodes(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"", "-agg 20", "-by input", "-by input,tag -agg 0", "-type report", "-compare", "-type throughput", "-of x.html", "-by input -of x.html"} {
-		var p *picture.Picture
+		var p *draw.Picture
 		app := app()
 		app.Action = func(c *urfave.Context) error {
 			o, err := parseOptions(c)

@@ -12,11 +12,11 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/ledger"
 	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/unit"
 )
 
 const examples = `examples:

@@ -8,7 +8,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/follow"
+	"hdrkit/internal/live/follow"
 	"hdrkit/internal/measure"
 )
 

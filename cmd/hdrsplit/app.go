@@ -8,10 +8,10 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/split"
-	"hdrkit/internal/tempfile"
+	"hdrkit/internal/table/split"
 	"hdrkit/tags"
 )
 

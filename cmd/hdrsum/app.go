@@ -14,7 +14,7 @@ import (
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/summary"
+	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 )
 

@@ -25,7 +25,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"hdrkit/internal/clitest"
-	"hdrkit/internal/prom"
+	"hdrkit/internal/live/prom"
 )
 
 // page returns a section of docs/dashboards.md or docs/operate.md.

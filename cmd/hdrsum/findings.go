@@ -9,8 +9,8 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/cli"
-	"hdrkit/internal/sla"
-	"hdrkit/internal/summary"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -65,7 +65,7 @@ func parseFindings(c *urfave.Context) (f findings, err error) {
 
 // find finds it, once the logs are read and the scale is known.
 func (f *findings) find(o *options, d *cli.Diagnostics, summaries []*output.Summary) (err error) {
-	factor := sla.Factors(summaries, o.by)
+	factor := gate.Factors(summaries, o.by)
 	if f.most > 0 {
 		if f.worst, err = f.parts.Worst(f.most, factor); err != nil {
 			return fmt.Errorf("-worst: %w", err)

@@ -18,10 +18,10 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
-	"hdrkit/internal/port"
-	"hdrkit/internal/prom"
-	"hdrkit/internal/push"
-	"hdrkit/internal/series"
+	"hdrkit/internal/live/port"
+	"hdrkit/internal/live/prom"
+	"hdrkit/internal/live/push"
+	"hdrkit/internal/table/series"
 	"hdrkit/output"
 )
 

@@ -12,11 +12,11 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/push"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/live/push"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/sla"
-	"hdrkit/internal/tempfile"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -86,7 +86,7 @@ type comparison struct {
 	before   []*output.Summary // of -baseline
 	pairs    []output.Pair
 	inputs   []scan.Input // of -baseline
-	verdicts []sla.Verdict
+	verdicts []gate.Verdict
 }
 
 // A rowReceiver takes the rows of -push.

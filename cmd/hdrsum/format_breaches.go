@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"hdrkit/internal/cli"
-	"hdrkit/internal/sla"
+	"hdrkit/internal/gate"
 	"hdrkit/output"
 )
 
@@ -23,7 +23,7 @@ var breachesFormat = format{
 		breaches := c.gates.watch.Breaches()
 		// A limit can fail although nothing breaks it at any time: it has no values, or it is a
 		// count.
-		other := slices.DeleteFunc(slices.Clone(c.verdicts), func(v sla.Verdict) bool {
+		other := slices.DeleteFunc(slices.Clone(c.verdicts), func(v gate.Verdict) bool {
 			return v.Holds || v.Undecided || slices.ContainsFunc(breaches, func(b output.Breach) bool { return b.Limit == v.Limit.Text && b.Tag == v.Tag })
 		})
 		if len(breaches) > 0 || len(other) == 0 {
@@ -34,7 +34,7 @@ var breachesFormat = format{
 		if len(breaches) > 0 && len(other) > 0 {
 			io.WriteString(w, "\n")
 		}
-		if err := sla.Write(w, other, false); err != nil {
+		if err := gate.Write(w, other, false); err != nil {
 			return err
 		}
 		return c.gates.findings.write(w, r.options, true)

@@ -11,8 +11,8 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/unit"
 	"hdrkit/output"
 )
 

@@ -4,8 +4,8 @@ import (
 	"io"
 	"slices"
 
+	"hdrkit/internal/gate"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/sla"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -45,7 +45,7 @@ var jsonFormat = format{
 			doc.Compare(baseline, c.pairs, r.options.percentiles)
 		}
 		if len(c.gates.limits) > 0 {
-			doc.Limits = sla.Document(c.verdicts)
+			doc.Limits = gate.Document(c.verdicts)
 		}
 		if c.gates.watch != nil {
 			doc.Broken(c.gates.watch.Breaches())

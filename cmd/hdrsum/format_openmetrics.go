@@ -10,8 +10,8 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/cli"
-	"hdrkit/internal/prom"
-	"hdrkit/internal/push"
+	"hdrkit/internal/live/prom"
+	"hdrkit/internal/live/push"
 	"hdrkit/output"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"hdrkit/internal/cli"
-	"hdrkit/internal/prom"
-	"hdrkit/internal/push"
+	"hdrkit/internal/live/prom"
+	"hdrkit/internal/live/push"
 	"hdrkit/output"
 )
 

@@ -8,7 +8,7 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/cli"
-	"hdrkit/internal/sla"
+	"hdrkit/internal/gate"
 	"hdrkit/output"
 )
 
@@ -62,7 +62,7 @@ func writeComparison(w io.Writer, r *report, c *comparison, figures func(w io.Wr
 		io.WriteString(w, "```text\n")
 		defer io.WriteString(w, "```\n")
 	}
-	if err := sla.Write(w, c.verdicts, toStdout(r.c) && cli.Colour(r.c.App.Writer)); err != nil {
+	if err := gate.Write(w, c.verdicts, toStdout(r.c) && cli.Colour(r.c.App.Writer)); err != nil {
 		return err
 	}
 	return c.gates.findings.write(w, r.options, len(c.verdicts) > 0)

@@ -9,23 +9,23 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/ledger"
+	"hdrkit/internal/gate"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/sla"
-	"hdrkit/internal/summary"
+	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
 
 // gates are the comparison with a baseline, and the limits that must hold.
 type gates struct {
-	limits   []sla.Limit
+	limits   []gate.Limit
 	baseline []string // as in -if
 	runs     bool     // each input is a run
 	strict   bool     // an undecided limit fails
 	findings findings
-	watch    *sla.Watch // nil if no limit is checked over time
+	watch    *gate.Watch // nil if no limit is checked over time
 }
 
 // undecidedModes are the values of -undecided.
@@ -48,7 +48,7 @@ func (g *gates) wanted() bool {
 func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 	g.baseline = c.StringSlice("baseline")
 	for _, list := range c.StringSlice("sla") {
-		limits, err := sla.Parse(list)
+		limits, err := gate.Parse(list)
 		if err != nil {
 			return g, cli.Usagef("-sla: %w", err)
 		}
@@ -81,7 +81,7 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 			return g, cli.Usagef("-sla: %q: with -follow, its windows must be as long as those of -agg", l.Text)
 		}
 	}
-	relative := slices.ContainsFunc(g.limits, func(l sla.Limit) bool { return l.Relative })
+	relative := slices.ContainsFunc(g.limits, func(l gate.Limit) bool { return l.Relative })
 	if o.level == 0 && (relative || len(g.baseline) > 0 && o.format.compare != nil || g.runs) {
 		o.level = usualLevel
 	}
@@ -214,10 +214,10 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	if len(g.baseline) > 0 {
 		pairs = o.pair(before, after)
 	}
-	if !slices.ContainsFunc(g.limits, func(l sla.Limit) bool { return l.Relative }) {
+	if !slices.ContainsFunc(g.limits, func(l gate.Limit) bool { return l.Relative }) {
 		o.hideConfidence(pairs, after)
 	}
-	verdicts := sla.Judge(g.limits, after.Summaries, before.Summaries, pairs, scale)
+	verdicts := gate.Judge(g.limits, after.Summaries, before.Summaries, pairs, scale)
 	o.hideConfidence(pairs, after)
 	compare := o.format.compare
 	if compare == nil {
@@ -238,7 +238,7 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	if err := exceeded(c, verdicts); err != nil {
 		return err
 	}
-	if open := sla.Undecided(verdicts); open > 0 {
+	if open := gate.Undecided(verdicts); open > 0 {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits are undecided: the intervals include the bounds. A longer run, or several, would decide\n", c.App.Name, open, len(verdicts))
 		if g.strict {
 			return cli.Status(cli.Undecided)
@@ -248,16 +248,16 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 }
 
 // shown returns the verdicts to print.
-func (o *options) shown(verdicts []sla.Verdict) []sla.Verdict {
+func (o *options) shown(verdicts []gate.Verdict) []gate.Verdict {
 	if !o.c.Bool("failures") {
 		return verdicts
 	}
-	return slices.DeleteFunc(slices.Clone(verdicts), func(v sla.Verdict) bool { return v.Holds || v.Undecided })
+	return slices.DeleteFunc(slices.Clone(verdicts), func(v gate.Verdict) bool { return v.Holds || v.Undecided })
 }
 
 // exceeded says how many limits do not hold, and returns a status then.
-func exceeded(c *urfave.Context, verdicts []sla.Verdict) error {
-	failed := sla.Failed(verdicts)
+func exceeded(c *urfave.Context, verdicts []gate.Verdict) error {
+	failed := gate.Failed(verdicts)
 	if failed == 0 {
 		return nil
 	}
@@ -300,10 +300,10 @@ func (o *options) hideConfidence(pairs []output.Pair, after *collected) {
 func (o *options) pair(before, after *collected) []output.Pair {
 	var pairs []output.Pair
 	for _, s := range before.Summaries {
-		pairs = append(pairs, output.Pair{Tag: s.Tag, Before: s, After: sla.Find(after.Summaries, s.Tag)})
+		pairs = append(pairs, output.Pair{Tag: s.Tag, Before: s, After: gate.Find(after.Summaries, s.Tag)})
 	}
 	for _, s := range after.Summaries {
-		if sla.Find(before.Summaries, s.Tag) == nil {
+		if gate.Find(before.Summaries, s.Tag) == nil {
 			pairs = append(pairs, output.Pair{Tag: s.Tag, After: s})
 		}
 	}
@@ -328,7 +328,7 @@ func (o *options) pair(before, after *collected) []output.Pair {
 // ofTag returns the summaries of a tag, without those that have no values.
 func ofTag(runs []*summary.Result, tag []byte) (all []*output.Summary) {
 	for _, run := range runs {
-		if s := sla.Find(run.Summaries, tag); s != nil && s.Counts().TotalCount() > 0 {
+		if s := gate.Find(run.Summaries, tag); s != nil && s.Counts().TotalCount() > 0 {
 			all = append(all, s)
 		}
 	}

@@ -11,10 +11,10 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/ledger"
-	"hdrkit/internal/sla"
-	"hdrkit/internal/summary"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -26,9 +26,9 @@ const redraw = 500 * time.Millisecond
 // checks limits: at the end, or all the time.
 type liveTable struct {
 	options *options
-	limits  []sla.Limit
-	watch   *sla.Watch // of limits of windows, nil if there are none
-	planned int64      // windows until the time of -for is over, 0 without it
+	limits  []gate.Limit
+	watch   *gate.Watch // of limits of windows, nil if there are none
+	planned int64       // windows until the time of -for is over, 0 without it
 	draws   bool
 	abort   bool // end at the first limit that fails
 	colour  bool
@@ -113,14 +113,14 @@ func (t *liveTable) look(w io.Writer) error {
 	if err == nil && draw {
 		err = t.draw(w, shown, len(all), verdicts)
 	}
-	if err == nil && t.abort && slices.ContainsFunc(verdicts, func(v sla.Verdict) bool { return t.final(all, &v) }) {
+	if err == nil && t.abort && slices.ContainsFunc(verdicts, func(v gate.Verdict) bool { return t.final(all, &v) }) {
 		err = errExceeded
 	}
 	return err
 }
 
 // final reports whether a verdict about one of the summaries ends the command.
-func (t *liveTable) final(all []*output.Summary, v *sla.Verdict) bool {
+func (t *liveTable) final(all []*output.Summary, v *gate.Verdict) bool {
 	return slices.ContainsFunc(all, func(s *output.Summary) bool {
 		own := t.tags[tags.Text(s.Tag)]
 		return s.Name() == v.Tag && v.Final(own.values, own.windows, t.planned)
@@ -128,7 +128,7 @@ func (t *liveTable) final(all []*output.Summary, v *sla.Verdict) bool {
 }
 
 // judge returns the summaries of all rows, those that the table shows, and whether the limits hold.
-func (t *liveTable) judge() (all, shown []*output.Summary, verdicts []sla.Verdict, err error) {
+func (t *liveTable) judge() (all, shown []*output.Summary, verdicts []gate.Verdict, err error) {
 	if all, err = t.summaries(); err != nil {
 		return nil, nil, nil, err
 	}
@@ -136,12 +136,12 @@ func (t *liveTable) judge() (all, shown []*output.Summary, verdicts []sla.Verdic
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	verdicts = sla.Judge(t.limits, all, nil, nil, scale)
+	verdicts = gate.Judge(t.limits, all, nil, nil, scale)
 	return all, t.options.arrange(all, scale), verdicts, nil
 }
 
 // draw draws the table with the rows that it shows, of so many.
-func (t *liveTable) draw(w io.Writer, shown []*output.Summary, all int, verdicts []sla.Verdict) error {
+func (t *liveTable) draw(w io.Writer, shown []*output.Summary, all int, verdicts []gate.Verdict) error {
 	t.drawn = time.Now()
 	t.buffer.Reset()
 	t.buffer.WriteString("\x1b[H\x1b[2J") // to the top of an empty screen
@@ -156,7 +156,7 @@ func (t *liveTable) draw(w io.Writer, shown []*output.Summary, all int, verdicts
 	if len(verdicts) > 0 {
 		t.buffer.WriteByte('\n')
 	}
-	if err := sla.Write(&t.buffer, verdicts, t.colour); err != nil {
+	if err := gate.Write(&t.buffer, verdicts, t.colour); err != nil {
 		return err
 	}
 	_, err := w.Write(t.buffer.Bytes())
@@ -173,7 +173,7 @@ func (t *liveTable) end(w io.Writer) error {
 	case t.draws:
 		err = t.draw(w, shown, len(all), verdicts)
 	default:
-		err = sla.Write(w, t.options.shown(verdicts), false)
+		err = gate.Write(w, t.options.shown(verdicts), false)
 	}
 	if err != nil {
 		return err

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/summary"
-	"hdrkit/internal/unit"
+	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -10,11 +10,11 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/ledger"
-	"hdrkit/internal/series"
-	"hdrkit/internal/sla"
-	"hdrkit/internal/unit"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/table/series"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -30,10 +30,10 @@ type options struct {
 	series series.Options
 	// percentiles are for all formats that print values at percentiles.
 	percentiles []float64
-	overs       []sla.Limit // of -p
+	overs       []gate.Limit // of -p
 	// sort is the figure that rows are sorted by, nil for their names. At most top rows are shown,
 	// 0 for all.
-	sort *sla.Limit
+	sort *gate.Limit
 	top  int
 	// level is the confidence of intervals in percent, 0 for no intervals, and believed are the
 	// percentiles that have them.
@@ -152,7 +152,7 @@ func (o *options) parseFigures(list string) error {
 	for text := range strings.SplitSeq(list, ",") {
 		text = strings.TrimSpace(text)
 		if strings.HasPrefix(text, "over(") {
-			figure, err := sla.ParseFigure(text)
+			figure, err := gate.ParseFigure(text)
 			if err != nil {
 				return cli.Usagef("-p: %w", err)
 			}
@@ -182,7 +182,7 @@ func (o *options) parseSort(c *urfave.Context) (err error) {
 		return cli.Usagef("-top %d: how many rows?", o.top)
 	}
 	if by != "tag" {
-		if o.sort, err = sla.ParseFigure(by); err != nil {
+		if o.sort, err = gate.ParseFigure(by); err != nil {
 			return cli.Usagef("-sort: %w; tag sorts by name", err)
 		}
 	}
@@ -232,10 +232,10 @@ func (o *options) setPrinted(s unit.Scale) {
 }
 
 // newWatch returns what checks limits of windows, nil if there are none.
-func (o *options) newWatch(limits []sla.Limit, breaches bool) *sla.Watch {
-	w := sla.NewWatch(limits, o.series.Window, breaches, o.memory)
+func (o *options) newWatch(limits []gate.Limit, breaches bool) *gate.Watch {
+	w := gate.NewWatch(limits, o.series.Window, breaches, o.memory)
 	if w != nil {
-		w.Scale = func() (unit.Scale, error) { return o.units.Scale(sla.HasUnit(limits)) }
+		w.Scale = func() (unit.Scale, error) { return o.units.Scale(gate.HasUnit(limits)) }
 		w.Factor, w.AllTags = o.logs.Factor, o.by.All()
 	}
 	return w
@@ -256,12 +256,12 @@ type summed struct {
 // fitScale finds out how to print summaries and to compare them with limits. A table chooses its
 // unit by the values, unless a limit is in printed units: what such a limit means must not depend
 // on the values.
-func (o *options) fitScale(limits []sla.Limit, all ...summed) (unit.Scale, error) {
+func (o *options) fitScale(limits []gate.Limit, all ...summed) (unit.Scale, error) {
 	limits = slices.Concat(limits, o.overs)
 	if o.sort != nil && o.sort.Statistic == "over" {
 		limits = append(limits, *o.sort)
 	}
-	scale, err := o.units.Scale(sla.HasUnit(limits))
+	scale, err := o.units.Scale(gate.HasUnit(limits))
 	if err != nil {
 		return scale, err
 	}
@@ -276,7 +276,7 @@ func (o *options) fitScale(limits []sla.Limit, all ...summed) (unit.Scale, error
 			}
 		}
 	}
-	if o.format.readable && len(medians) > 0 && !sla.Bare(limits) {
+	if o.format.readable && len(medians) > 0 && !gate.Bare(limits) {
 		slices.Sort(medians)
 		scale = scale.Readable(&o.units.Options, medians[len(medians)/2])
 	}

@@ -6,7 +6,7 @@ import (
 
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/prom"
+	"hdrkit/internal/live/prom"
 )
 
 // A followState is what a state file has of the output.

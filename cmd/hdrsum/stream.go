@@ -8,7 +8,7 @@ import (
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/series"
+	"hdrkit/internal/table/series"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -10,7 +10,7 @@ import (
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/union"
+	"hdrkit/internal/table/union"
 	"hdrkit/tags"
 )
 

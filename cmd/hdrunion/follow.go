@@ -9,11 +9,11 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
-	"hdrkit/internal/prom"
-	"hdrkit/internal/union"
-	"hdrkit/internal/unit"
+	"hdrkit/internal/live/prom"
+	"hdrkit/internal/table/union"
 )
 
 // runFollow joins logs while they are written.

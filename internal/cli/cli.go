@@ -60,7 +60,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"hdrkit/internal/tempfile"
+	"hdrkit/internal/base/tempfile"
 )
 
 // Exit statuses.

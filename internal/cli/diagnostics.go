@@ -12,8 +12,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/writers"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/writers"
 	"hdrkit/tags"
 )
 

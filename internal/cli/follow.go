@@ -13,8 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"hdrkit/internal/follow"
 	"hdrkit/internal/live"
+	"hdrkit/internal/live/follow"
 	"hdrkit/internal/scan"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"hdrkit/internal/unit"
+	"hdrkit/internal/base/unit"
 )
 
 // A Guide is what help and completion need of a command beyond its options. It is the Metadata of

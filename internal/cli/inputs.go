@@ -13,9 +13,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/follow"
-	"hdrkit/internal/rotate"
+	"hdrkit/internal/live/follow"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/scan/rotate"
 )
 
 // A source is what an option or an argument names: standard input, a file, or the files of a folder

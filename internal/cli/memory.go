@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"hdrkit/internal/ledger"
+	"hdrkit/internal/base/ledger"
 )
 
 // Memory returns the ledger of a command: the same each time.

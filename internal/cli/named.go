@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/writers"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/split"
-	"hdrkit/internal/writers"
+	"hdrkit/internal/table/split"
 	"hdrkit/tags"
 )
 

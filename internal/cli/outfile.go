@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/urfave/cli/v2"
 
+	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/tempfile"
 )
 
 // A File is a file to write. An empty Path and - are standard output.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"hdrkit/internal/port"
+	"hdrkit/internal/live/port"
 )
 
 // ListenFlags are the options of the port at which a command that follows logs tells how it does.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"hdrkit/internal/rotate"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/summary"
+	"hdrkit/internal/scan/rotate"
+	"hdrkit/internal/table/summary"
 )
 
 // Zone returns the zone of time that -tz names.

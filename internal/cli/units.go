@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/unit"
 )
 
 // UnitFlags are the options that say in which unit values are, and in which unit to print them.

@@ -22,7 +22,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/clitest"
-	"hdrkit/internal/follow"
+	"hdrkit/internal/live/follow"
 )
 
 // TestEvents lets all happen to three logs that can, in any order, while a command that keeps its

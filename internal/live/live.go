@@ -15,8 +15,8 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/follow"
-	"hdrkit/internal/ledger"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/live/follow"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )

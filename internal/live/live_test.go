@@ -16,7 +16,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/clitest"
-	"hdrkit/internal/follow"
+	"hdrkit/internal/live/follow"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )

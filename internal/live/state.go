@@ -11,9 +11,9 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/follow"
+	"hdrkit/internal/base/tempfile"
+	"hdrkit/internal/live/follow"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/tempfile"
 )
 
 // A Saver is a sink that a state file covers, see [Options].

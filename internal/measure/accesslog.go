@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"hdrkit/internal/unit"
+	"hdrkit/internal/base/unit"
 )
 
 // accessLog is a log of nginx or Apache whose lines have the time that a request took. The pattern

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hdrkit/internal/unit"
+	"hdrkit/internal/base/unit"
 )
 
 // csv is any table with a time and a value: RFC 4180, with any delimiter, with or without a header.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/unit"
+	"hdrkit/internal/base/unit"
 )
 
 // hist is any text with histograms in base64, as memtier_benchmark writes them. In JSON, the path

@@ -7,7 +7,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/ledger"
+	"hdrkit/internal/base/ledger"
 )
 
 // Intervals add up values in intervals, and write these as a log: the windows of package merge. An

@@ -1,6 +1,6 @@
 package measure
 
-import "hdrkit/internal/unit"
+import "hdrkit/internal/base/unit"
 
 // jtl is the CSV that JMeter writes (-l results.jtl), with a header and any delimiter:
 // https://jmeter.apache.org/usermanual/listeners.html#csvlogformat. The time is that of the start,

@@ -3,7 +3,7 @@ package measure
 import (
 	"bytes"
 
-	"hdrkit/internal/unit"
+	"hdrkit/internal/base/unit"
 )
 
 // k6CSV and k6JSON are what k6 writes with --out csv and --out json:

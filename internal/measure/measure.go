@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/unit"
+	"hdrkit/internal/base/unit"
 )
 
 // A Row is one measurement, or an encoded histogram of many. Its slices are views, valid until the

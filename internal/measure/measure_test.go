@@ -18,7 +18,7 @@ import (
 	"testing/iotest"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/unit"
+	"hdrkit/internal/base/unit"
 )
 
 const jtlHeader = "timeStamp,elapsed,label,success\n"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/unit"
+	"hdrkit/internal/base/unit"
 )
 
 var (

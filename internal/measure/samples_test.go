@@ -18,8 +18,8 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/clitest"
-	"hdrkit/internal/unit"
 )
 
 // A sample is a file that a real tool wrote, and how the test reads it, with other code than the

@@ -3,7 +3,7 @@ package measure
 import (
 	"bytes"
 
-	"hdrkit/internal/unit"
+	"hdrkit/internal/base/unit"
 )
 
 // vegetaCSV and vegetaJSON are what vegeta encode writes: https://github.com/tsenart/vegeta#encode-command.

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/heap"
+	"hdrkit/internal/base/heap"
 )
 
 const (

@@ -19,7 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/ledger"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/tags"
 )
 

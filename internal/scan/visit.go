@@ -9,7 +9,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/ledger"
+	"hdrkit/internal/base/ledger"
 )
 
 // A Visit is an interval of a scan.

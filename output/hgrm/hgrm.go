@@ -24,7 +24,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/unit"
+	"hdrkit/internal/base/unit"
 )
 
 // ErrEmpty is the error for a file whose distributions have no rows, or that has no distribution.

@@ -1,0 +1,356 @@
+// Package unit finds out the unit of the values of logs, and what to divide them by to print them
+// in another unit.
+//
+// A log does not state its unit in a standard way. It is known from the option -in, from a comment
+// such as #UNITS:NANOSECONDS, or from a comment that names a writer whose unit is known. The field
+// MAX of intervals says nothing: writers divide it by numbers of their own.
+package unit
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"hdrkit/internal/base/writers"
+)
+
+// A Unit is a unit of time. The zero value is an unknown unit.
+type Unit struct {
+	name        string
+	nanoseconds float64
+}
+
+// Units of time.
+var (
+	Nanosecond  = Unit{"ns", 1}
+	Microsecond = Unit{"us", 1e3}
+	Millisecond = Unit{"ms", 1e6}
+	Second      = Unit{"s", 1e9}
+)
+
+var all = []Unit{Nanosecond, Microsecond, Millisecond, Second}
+
+// Names are the names of units for options.
+var Names = []string{"ns", "us", "ms", "s"}
+
+// String returns the name of the unit, empty if it is unknown.
+func (u Unit) String() string { return u.name }
+
+// Per returns the number of units u in a unit v: 1000 microseconds per millisecond.
+func (u Unit) Per(v Unit) float64 { return v.nanoseconds / u.nanoseconds }
+
+// Parse returns the unit with a name: ns, us, ms or s, or a word such as microseconds. It returns
+// false if there is none.
+func Parse(name string) (Unit, bool) {
+	switch strings.ToLower(name) {
+	case "ns", "nanosecond", "nanoseconds":
+		return Nanosecond, true
+	case "us", "µs", "μs", "microsecond", "microseconds":
+		return Microsecond, true
+	case "ms", "millisecond", "milliseconds":
+		return Millisecond, true
+	case "s", "second", "seconds":
+		return Second, true
+	}
+	return Unit{}, false
+}
+
+// ParseOption returns the unit that the value of an option names.
+func ParseOption(name string) (Unit, error) {
+	u, ok := Parse(name)
+	if !ok {
+		return u, fmt.Errorf("%q is not a unit of time, which is one of %s", name, strings.Join(Names, ", "))
+	}
+	return u, nil
+}
+
+// ofComment returns the unit that a comment of a log states. Text begins with #.
+func ofComment(text []byte) (Unit, bool) {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("#")))
+	if len(text) > 6 && strings.EqualFold(string(text[:6]), "UNITS:") {
+		return Parse(strings.TrimSpace(string(text[6:])))
+	}
+	return Parse(writers.Unit(text))
+}
+
+// Comment returns a comment that states the unit, as nosqlbench writes it.
+func (u Unit) Comment() string {
+	return "UNITS:" + map[Unit]string{
+		Nanosecond: "NANOSECONDS", Microsecond: "MICROSECONDS", Millisecond: "MILLISECONDS", Second: "SECONDS",
+	}[u]
+}
+
+// A Finder finds out the unit of logs from their comments, and that of the tags of their intervals.
+// Its logs are added up, tag by tag. The zero value is ready.
+type Finder struct {
+	logs  map[string]*log
+	known []*log // those that state a unit
+	tags  map[tagKey]*tagged
+	clash error // in one log
+}
+
+// log is a log and its unit, which may be unknown.
+type log struct {
+	name  string
+	unit  Unit
+	index int  // in the order in which logs became known
+	used  bool // has intervals
+}
+
+// tagged is the logs that have intervals of a tag: the first one of each unit.
+type tagged struct{ logs []*log }
+
+// tagKey is a tag, or that there is none.
+type tagKey struct {
+	tag  string
+	none bool
+}
+
+func (f *Finder) of(tag []byte) *tagged { return f.tags[tagKey{string(tag), tag == nil}] }
+
+func (f *Finder) log(name string) *log {
+	l := f.logs[name]
+	if l == nil {
+		if f.logs == nil {
+			f.logs = make(map[string]*log)
+		}
+		l = &log{name: name, index: len(f.logs)}
+		f.logs[name] = l
+	}
+	return l
+}
+
+// Comment takes a comment of a log, beginning with #. It returns the unit that the comment states,
+// unknown if it states none, and whether the log has intervals whose unit was unknown until now.
+func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
+	u, ok := ofComment(text)
+	if !ok {
+		return u, false
+	}
+	switch l := f.log(name); {
+	case l.unit == Unit{}:
+		l.unit, late = u, l.used
+		f.known = append(f.known, l)
+	case l.unit != u && f.clash == nil:
+		f.clash = fmt.Errorf("%s states that its values are in %s, and in %s", name, l.unit, u)
+	}
+	return u, late
+}
+
+// Add adds a log, which may have no comments. Errors name logs in the order in which they were
+// added.
+func (f *Finder) Add(name string) { f.log(name) }
+
+// OfLog returns the unit of a log, unknown if it does not state one.
+func (f *Finder) OfLog(name string) Unit { return f.log(name).unit }
+
+// Uses says that a log has an interval with a tag, nil for the sum of all tags or none. The
+// comments before the interval have been taken.
+func (f *Finder) Uses(tag []byte, name string) {
+	t := f.of(tag)
+	if t == nil {
+		if f.tags == nil {
+			f.tags = make(map[tagKey]*tagged)
+		}
+		t = &tagged{}
+		f.tags[tagKey{string(tag), tag == nil}] = t
+	}
+	l := f.log(name)
+	l.used = true
+	for _, other := range t.logs {
+		if other.unit == l.unit {
+			return
+		}
+	}
+	t.logs = append(t.logs, l)
+	slices.SortFunc(t.logs, func(a, b *log) int { return cmp.Compare(a.index, b.index) })
+}
+
+// Of returns the unit of a tag's values: the one that its logs state. It is unknown if none of them
+// does. If they state different units, their values do not add up, and Of returns an error.
+func (f *Finder) Of(tag []byte) (Unit, error) {
+	t := f.of(tag)
+	if t == nil {
+		return Unit{}, f.clash
+	}
+	u, err := same(t.logs)
+	if err == nil {
+		err = f.clash
+	}
+	return u, err
+}
+
+// Unit returns the unit that all logs have which state one. It is unknown if none does. If two logs
+// state different units, Unit returns an error.
+func (f *Finder) Unit() (Unit, error) {
+	if f.clash != nil {
+		return Unit{}, f.clash
+	}
+	return same(f.known)
+}
+
+func same(logs []*log) (Unit, error) {
+	var first *log
+	for _, l := range logs {
+		switch {
+		case l.unit == Unit{}:
+		case first == nil:
+			first = l
+		case l.unit != first.unit:
+			return Unit{}, fmt.Errorf("the values of %s are in %s, those of %s in %s", first.name, first.unit, l.name, l.unit)
+		}
+	}
+	if first == nil {
+		return Unit{}, nil
+	}
+	return first.unit, nil
+}
+
+// Found is what some finders have found, whose values are shown together but do not add up with
+// those of the others.
+type Found struct {
+	// Unit is the smallest unit of the values, unknown if no log states one. Values in other units
+	// are whole numbers of it.
+	Unit Unit
+	// Differ is nil, or says that some values are in another unit.
+	Differ error
+	// Unstated is a log that does not state its unit, while another one does. It is empty if there
+	// is none.
+	Unstated string
+}
+
+// Find returns what finders have found about the values that they know of, or about their logs if
+// they know of no values. If two logs have different units and the same tag, it returns an error.
+func Find(finders ...*Finder) (found Found, err error) {
+	var known []*log
+	for _, f := range finders {
+		if f.clash != nil {
+			return found, f.clash
+		}
+		var logs []*log
+		if len(f.tags) == 0 {
+			logs = slices.Collect(maps.Values(f.logs))
+		}
+		for _, t := range f.tags {
+			logs = append(logs, t.logs...)
+			if _, clash := same(t.logs); clash != nil && (err == nil || clash.Error() < err.Error()) {
+				err = clash
+			}
+		}
+		for _, l := range logs {
+			switch {
+			case l.unit != Unit{}:
+				known = append(known, l)
+			case found.Unstated == "" || l.name < found.Unstated:
+				found.Unstated = l.name
+			}
+		}
+	}
+	if err != nil || len(known) == 0 {
+		return Found{}, err
+	}
+	slices.SortFunc(known, func(a, b *log) int { return cmp.Compare(a.name, b.name) })
+	_, found.Differ = same(known)
+	for _, l := range known {
+		if found.Unit == (Unit{}) || l.unit.nanoseconds < found.Unit.nanoseconds {
+			found.Unit = l.unit
+		}
+	}
+	return found, nil
+}
+
+// Divide returns a value divided by a unit ratio. A ratio such as 1e-9, which no float64 holds, is
+// a multiplication by a whole number: 1 s is 1,000,000,000 ns, not 999,999,999.9999999.
+func Divide(v, ratio float64) float64 {
+	if times := Times(ratio); times > 1 {
+		return v * times
+	}
+	return v / ratio
+}
+
+// Times returns the whole number that 1/ratio is, 0 if it is none or 1.
+func Times(ratio float64) float64 {
+	if !(ratio < 1) {
+		return 0
+	}
+	if times := math.Round(1 / ratio); 1/times == ratio {
+		return times
+	}
+	return 0
+}
+
+// Options are the options that say how to print values.
+type Options struct {
+	// In is the unit of the log, unknown if the option is not given.
+	In Unit
+	// Unit is the name of the unit to print.
+	Unit string
+	// Ratio is what to divide values by, 0 if the option is not given.
+	Ratio float64
+}
+
+// Validate returns an error if the options do not go together.
+func (o *Options) Validate() error {
+	if o.Unit != "" && o.Ratio == 0 {
+		if _, err := ParseOption(o.Unit); err != nil {
+			return fmt.Errorf("%w; with -ovr, -unit names any unit", err)
+		}
+	}
+	return nil
+}
+
+// ErrAssumed is the notice that the unit of a log is unknown.
+var ErrAssumed = errors.New("the log does not state its unit, so its values are taken as nanoseconds: -in names another unit")
+
+// A Scale says how to print values.
+type Scale struct {
+	// Ratio is what to divide values by.
+	Ratio float64
+	// Name is the unit of the results, empty if it is unknown.
+	Name string
+	// In is the unit of the log. It is unknown if nothing states it.
+	In Unit
+	// Notice is nil or ErrAssumed.
+	Notice error
+}
+
+// Scale returns how to print the values of a log whose unit is found, or unknown.
+func (o *Options) Scale(found Unit) Scale {
+	in := found
+	if o.In != (Unit{}) {
+		in = o.In
+	}
+	to, isTime := Parse(o.Unit)
+	switch {
+	case o.Ratio != 0:
+		if isTime && in == (Unit{}) {
+			in = Unit{"", to.nanoseconds / o.Ratio}
+		}
+		return Scale{Ratio: o.Ratio, Name: o.Unit, In: in}
+	case o.Unit == "":
+		return Scale{Ratio: 1, Name: in.name, In: in}
+	case in == (Unit{}):
+		return Scale{Ratio: Nanosecond.Per(to), Name: to.name, In: Nanosecond, Notice: ErrAssumed}
+	}
+	return Scale{Ratio: in.Per(to), Name: to.name, In: in}
+}
+
+// Readable returns the scale for people. If the unit of the log is known and the user asks for no
+// other, that is the largest unit in which typical, a value of the log, is at least 0.05.
+func (s Scale) Readable(o *Options, typical float64) Scale {
+	if s.In == (Unit{}) || o.Unit != "" || o.Ratio != 0 {
+		return s
+	}
+	best := Nanosecond
+	for _, u := range all {
+		if typical >= s.In.Per(u)/20 {
+			best = u
+		}
+	}
+	return Scale{Ratio: s.In.Per(best), Name: best.name, In: s.In}
+}

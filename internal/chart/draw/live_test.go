@@ -1,0 +1,205 @@
+package draw
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/chart/page"
+	"hdrkit/internal/chart/page/pagetest"
+)
+
+// readBack returns the data of a page as a browser gets them.
+func readBack(t *testing.T, v any) *pagetest.Page {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pagetest.Read(t, []byte(`<script id="data" type="application/json">`+string(text)+"</script>"))
+}
+
+// TestLive shows two tags for so long that older windows are merged again and again. Its memory has
+// a bound, the data and the updates since have every value, and the windows are as long as the data
+// say.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	const seconds, origin, limit = 100_000, 1468800000000, 1 << 20
+	l := Live{Type: Timeline, Dress: func(*Picture) {}, Collector: Collector{
+		Measures: []Measure{AtPercentile(100)}, Ratio: 1, WindowBytes: limit, Step: 1000,
+	}}
+	h := histogramOf(t, 3, []int64{100, 2000, 30000})
+	var interval Interval
+	var d *page.Data
+	all, updates := 0, 0
+	for s := range int64(seconds) {
+		for _, label := range []string{"a", "b"} {
+			var sum merge.Sum
+			sum.Start, sum.End = origin+1000*s+700, origin+1000*s+1700
+			l.Collector.MeasureMerged(&merge.Merged{Sum: sum}, h, &interval)
+			interval.window.Intervals = 1
+			if err := l.Add(label, origin, &interval); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if l.Collector.bytes > limit {
+			t.Fatalf("%d bytes in windows at %d s", l.Collector.bytes, s)
+		}
+		if n := len(l.Collector.series["a"].lines[0]); n > 40_000 {
+			t.Fatalf("%d points in a line at %d s", n, s)
+		}
+		if !l.Stale() {
+			if u, some := l.Update(); !some || u.To != 1000*s+1700 {
+				t.Fatalf("the update at %d s ends at %d ms: %v", s, u.To, some)
+			}
+			updates++
+			continue
+		}
+		var err error
+		if d, err = l.Data(); err != nil {
+			t.Fatal(err)
+		}
+		all++
+		updates = 0
+	}
+	if all < 3 || all > seconds/200 {
+		t.Errorf("the page gets all data %d times", all)
+	}
+	if d.Origin != origin || d.Recent == nil || d.Recent.Window != 1000 || d.Window < 4000 || d.Window%1000 != 0 || d.Recent.From > d.To-200_000 {
+		t.Fatalf("origin %d, windows of %d ms, recent %+v, until %d", d.Origin, d.Window, d.Recent, d.To)
+	}
+	p := readBack(t, d)
+	for n, windows := range p.Windows {
+		count, last := 0, int64(math.MinInt64)
+		for _, w := range windows {
+			if w.Start < last {
+				t.Fatalf("a window starts at %d ms, that before ends at %d", w.Start, last)
+			}
+			last = w.Start + w.Length
+			count += int(w.Count)
+			if recent := w.Start >= d.Recent.From; recent && w.Length != 1000 || w.Length > d.Window+1000 {
+				t.Fatalf("the window at %d ms has %d ms, recent %v", w.Start, w.Length, recent)
+			}
+			// A view that begins or ends where the page snaps it cuts no window.
+			if first, last := w.Start-d.WindowAt, w.Start+w.Length-1000-d.WindowAt; first/d.Window != last/d.Window {
+				t.Fatalf("the window at %d ms, of %d ms, is in two windows of %d", w.Start, w.Length, d.Window)
+			}
+		}
+		if want := 3 * (seconds - updates); count != want {
+			t.Errorf("%s has %d values, want %d", d.Series[n].Label, count, want)
+		}
+		// The lines of the recent time are not thinned, and have no gap.
+		line, recent := p.Lines[n][0], 0
+		for i, start := range line.S {
+			if start >= float64(d.Recent.From) {
+				recent++
+			}
+			if i > 0 && start > line.S[i-1]+float64(d.To)/1000 {
+				t.Fatalf("the line has nothing from %v to %v", line.S[i-1], start)
+			}
+		}
+		if want := (d.To - d.Recent.From) / 1000; recent < int(want)-1 {
+			t.Errorf("%d recent points, want %d", recent, want)
+		}
+	}
+	since := l.Since()
+	if n := len(readBack(t, &page.Data{Series: d.Series, Measures: d.Measures, Rows: since.Rows}).Windows[0]); n != updates {
+		t.Errorf("%d windows since all data, want %d", n, updates)
+	}
+}
+
+// TestPolicy proves that a page carries the policy that lets it run.
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	p := New(Timeline)
+	var html bytes.Buffer
+	if err := p.WriteHTML(&html); err != nil {
+		t.Fatal(err)
+	}
+	if text := html.String(); !strings.Contains(text, `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; `) || strings.Contains(text, "unsafe-inline") {
+		t.Error("the page has no policy, or one that lets anything run")
+	}
+}
+
+// TestLiveUnits proves that a series in another unit is shown as one that is divided by less.
+func TestLiveUnits(t *testing.T) {
+	t.Parallel()
+	h := histogramOf(t, 3, []int64{100, 2000, 30000})
+	var want string
+	for _, unit := range []struct{ ratio, factor float64 }{{1e3, 0}, {1e3, 1}, {1e6, 1000}} {
+		l := Live{Type: Timeline, Dress: func(*Picture) {}, Collector: Collector{
+			Measures: []Measure{AtPercentile(100)}, Ratio: unit.ratio, WindowBytes: 1 << 20, Step: 1000,
+		}}
+		interval := Interval{Factor: unit.factor}
+		var got string
+		for s := range int64(3) {
+			var sum merge.Sum
+			sum.Start, sum.End = 1000*s, 1000*s+1000
+			l.Collector.MeasureMerged(&merge.Merged{Sum: sum}, h, &interval)
+			if err := l.Add("a", 0, &interval); err != nil {
+				t.Fatal(err)
+			}
+			var shown any
+			if l.Stale() {
+				d, err := l.Data()
+				if err != nil {
+					t.Fatal(err)
+				}
+				shown = d
+			} else {
+				shown, _ = l.Update()
+			}
+			text, err := json.Marshal(shown)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got += string(text)
+		}
+		if want == "" {
+			want = got
+		} else if got != want {
+			t.Errorf("ratio %v, factor %v: %s, want %s", unit.ratio, unit.factor, got, want)
+		}
+	}
+}
+
+// TestLiveManyTags shows that a page of many tags has one digit, unless the user wants more.
+func TestLiveManyTags(t *testing.T) {
+	t.Parallel()
+	for digits, want := range map[int]int{0: 1, 2: 2} {
+		l := Live{Type: Timeline, Dress: func(*Picture) {}, Collector: Collector{
+			Measures: []Measure{AtPercentile(100)}, Ratio: 1, WindowBytes: 1 << 24, Step: 1000, Digits: digits,
+		}}
+		h := histogramOf(t, 3, []int64{1000, 1030, 30000})
+		sizes := []int{}
+		for n := range 2 * mostFine {
+			var sum merge.Sum
+			sum.Start, sum.End = 1000, 2000
+			var interval Interval
+			l.Collector.MeasureMerged(&merge.Merged{Sum: sum}, h, &interval)
+			if err := l.Add(fmt.Sprintf("tag %d", n), 0, &interval); err != nil {
+				t.Fatal(err)
+			}
+			if n == mostFine-1 || n == 2*mostFine-1 {
+				d, err := l.Data()
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := readBack(t, d)
+				sizes = append(sizes, p.Digits)
+				for i, windows := range p.Windows {
+					if windows[0].Count != 3 {
+						t.Errorf("series %d has %d values", i, windows[0].Count)
+					}
+				}
+			}
+		}
+		if sizes[0] != 2 || sizes[1] != want {
+			t.Errorf("digits %d: the page has %v", digits, sizes)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package draw
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	imagedraw "image/draw"
+	"image/png"
+	"io"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// WritePNG writes the picture as PNG.
+func (p *Picture) WritePNG(w io.Writer) error {
+	width, height := p.size()
+	options := vgimg.UseBackgroundColor(p.colours().background)
+	canvas := pngCanvas{vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI), options)}
+	p.spelledOut().draw(draw.New(canvas))
+	// At the best speed, files are a tenth larger and take half the time.
+	var file bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&file, canvas.Image()); err != nil {
+		return err
+	}
+	// The resolution follows the header, in dots for each metre: https://www.w3.org/TR/png/#11pHYs
+	const header = 8 + 25
+	dots := uint32(math.Round(float64(p.DPI) / 0.0254))
+	chunk := append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("pHYs"), dots), dots), 1)
+	resolution := append(binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-4)), chunk...)
+	resolution = binary.BigEndian.AppendUint32(resolution, crc32.ChecksumIEEE(chunk))
+	_, err := w.Write(slices.Concat(file.Bytes()[:header], resolution, file.Bytes()[header:]))
+	return err
+}
+
+// A pngCanvas draws images dot by dot. The canvas beneath would interpolate them, which blurs them
+// and takes longer.
+type pngCanvas struct{ *vgimg.Canvas }
+
+// DrawImage draws an image with one dot for each dot of the canvas.
+func (c pngCanvas) DrawImage(rect vg.Rectangle, img image.Image) {
+	size := img.Bounds().Size()
+	dots := func(l vg.Length) int { return int(math.Round(l.Dots(c.DPI()))) }
+	at := image.Pt(dots(rect.Min.X), c.Image().Bounds().Dy()-dots(rect.Min.Y)-size.Y)
+	imagedraw.Draw(c.Image(), image.Rectangle{at, at.Add(size)}, img, img.Bounds().Min, imagedraw.Over)
+}

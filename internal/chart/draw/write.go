@@ -1,0 +1,134 @@
+package draw
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// A Format is a file format.
+type Format string
+
+// The formats.
+const (
+	PNG  Format = "png"
+	SVG  Format = "svg"
+	PDF  Format = "pdf"
+	HTML Format = "html"
+)
+
+// Write writes the picture in a format. If the picture cannot be drawn, the error says what it
+// lacks.
+func (p *Picture) Write(w io.Writer, format Format) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	switch format {
+	case PNG:
+		return p.WritePNG(w)
+	case SVG:
+		return p.WriteSVG(w)
+	case PDF:
+		return p.WritePDF(w)
+	case HTML:
+		return p.WriteHTML(w)
+	}
+	return fmt.Errorf("unknown format %q", format)
+}
+
+func (p *Picture) size() (width, height vg.Length) {
+	return vg.Length(p.Width) * pixel, vg.Length(p.Height) * pixel
+}
+
+// WriteSVG writes the picture as SVG. Text stays text. It has the width that Liberation Sans gives
+// it, whatever font the reader has, so that texts do not overlap.
+func (p *Picture) WriteSVG(w io.Writer) error {
+	canvas := &svgCanvas{Canvas: vgsvg.New(p.size())}
+	p.drawOnBackground(draw.New(canvas))
+	var svg bytes.Buffer
+	if _, err := canvas.WriteTo(&svg); err != nil {
+		return err
+	}
+	var title bytes.Buffer
+	if err := xml.EscapeText(&title, []byte(p.title())); err != nil {
+		return err
+	}
+	text := canvas.setWidths(svg.Bytes())
+	text = bytes.Replace(text, []byte("<g "), []byte("<title>"+title.String()+"</title>\n<g "), 1)
+	for _, mend := range [][2]string{
+		{"font-family:Liberation Sans;font-variant:normal", "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"},
+		{"data:image/jpg;", "data:image/png;"},
+	} {
+		text = bytes.ReplaceAll(text, []byte(mend[0]), []byte(mend[1]))
+	}
+	_, err := w.Write(text)
+	return err
+}
+
+// An svgCanvas remembers the widths of its texts.
+type svgCanvas struct {
+	*vgsvg.Canvas
+	widths []vg.Length // 0 if the width is unknown
+}
+
+// FillString draws text.
+func (c *svgCanvas) FillString(face font.Face, at vg.Point, str string) {
+	style := textStyle(face.Font.Size)
+	style.Font = face.Font
+	width := vg.Length(0)
+	if strings.IndexFunc(str, func(r rune) bool { return !hasGlyph(r) }) < 0 {
+		width = textWidth(style, str)
+	}
+	c.widths = append(c.widths, width)
+	c.Canvas.FillString(face, at, strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0xfffe || r == 0xffff { // what XML cannot hold
+			return utf8.RuneError
+		}
+		return r // the error for what is not UTF-8
+	}, str))
+}
+
+// setWidths adds the widths to the texts of the file.
+func (c *svgCanvas) setWidths(svg []byte) []byte {
+	const begin = "<text "
+	parts := bytes.Split(svg, []byte(begin))
+	var out bytes.Buffer
+	out.Write(parts[0])
+	for n, part := range parts[1:] {
+		out.WriteString(begin)
+		if c.widths[n] > 0 {
+			fmt.Fprintf(&out, `textLength="%.2f" lengthAdjust="spacingAndGlyphs" `, c.widths[n].Points())
+		}
+		out.Write(part)
+	}
+	return out.Bytes()
+}
+
+// Check returns an error if the picture cannot be drawn: if it has no type, or a size that is too
+// small or too large.
+func (p *Picture) Check() error {
+	if p.Type == nil {
+		return errors.New("the picture has no type")
+	}
+	if !(p.Width >= 400 && p.Height >= 300) || p.DPI < 10 {
+		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too small: 400 by 300 at 10 is the least", p.Width, p.Height, p.DPI)
+	}
+	if p.Type == Report && (p.Width < 800 || p.Height < 600) {
+		return fmt.Errorf("a report of %g by %g pixels is too small: 800 by 600 is the least", p.Width, p.Height)
+	}
+	// 200 million pixels take 800 MB.
+	if dots := p.Width * p.Height * math.Pow(float64(p.DPI)/96, 2); dots > 200e6 {
+		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too large: %.0f million dots, where 200 are the most", p.Width, p.Height, p.DPI, dots/1e6)
+	}
+	return nil
+}

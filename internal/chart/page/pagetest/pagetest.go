@@ -1,0 +1,97 @@
+// Package pagetest reads pages back, for tests.
+package pagetest
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"math"
+	"regexp"
+	"testing"
+
+	"hdrkit/internal/chart/page"
+)
+
+// A Page is the data of a page, with its rows by series.
+type Page struct {
+	page.Data
+	Rows string `json:"rows"`
+	// Lines are the lines of each series, by measure, and Windows are its windows.
+	Lines   [][]Line        `json:"-"`
+	Windows [][]page.Window `json:"-"`
+}
+
+// A Line is the points of a line. S and D are starts and lengths in milliseconds, V values.
+type Line struct{ S, D, V []float64 }
+
+var outside = regexp.MustCompile(`(?i)(src|href)="?(https?:)?//|\burl\(|@import|\bimport\b`)
+
+// Read reads a page. It fails the test if the page loads something.
+func Read(t testing.TB, file []byte) *Page {
+	t.Helper()
+	if found := outside.Find(file); found != nil {
+		t.Errorf("the page loads something: %q", found)
+	}
+	_, data, _ := bytes.Cut(file, []byte(`<script id="data" type="application/json">`))
+	data, _, _ = bytes.Cut(data, []byte("</script>"))
+	p := &Page{}
+	if err := json.Unmarshal(data, p); err != nil {
+		t.Fatal(err)
+	}
+	packed, err := base64.StdEncoding.DecodeString(p.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Windows = make([][]page.Window, len(p.Series))
+	p.Lines = make([][]Line, len(p.Series))
+	for i := range p.Lines {
+		p.Lines[i] = make([]Line, len(p.Measures))
+	}
+	p.read(rows)
+	return p
+}
+
+func (p *Page) read(rows []byte) {
+	r := bytes.NewReader(rows)
+	last := int64(0)
+	uvarint := func() int64 { v, _ := binary.ReadUvarint(r); return int64(v) }
+	start := func() int64 { v, _ := binary.ReadVarint(r); last += v; return last }
+	float := func() float64 {
+		var b [8]byte
+		r.Read(b[:])
+		return math.Float64frombits(binary.LittleEndian.Uint64(b[:]))
+	}
+	add := func(line *Line, start, length int64, value float64) {
+		line.S, line.D, line.V = append(line.S, float64(start)), append(line.D, float64(length)), append(line.V, value)
+	}
+	series := int64(0) // of the row before
+	for r.Len() > 0 {
+		kind := uvarint()
+		if kind > 3 { // the maximum of the window before
+			w := p.Windows[series][len(p.Windows[series])-1]
+			add(&p.Lines[series][len(p.Measures)-1], w.Start, w.Length, w.Max)
+			continue
+		}
+		series = uvarint()
+		switch kind {
+		case 0:
+			uvarint()
+			uvarint()
+			float()
+		case 1:
+			w := page.Window{Start: start(), Skew: uvarint(), Length: uvarint(), Intervals: uvarint(), Count: uvarint(), Source: int(uvarint()), Min: float(), Max: float(), Sum: float()}
+			w.Counts = make([]byte, uvarint())
+			r.Read(w.Counts)
+			p.Windows[series] = append(p.Windows[series], w)
+		default:
+			add(&p.Lines[series][uvarint()], start(), uvarint(), float())
+		}
+	}
+}

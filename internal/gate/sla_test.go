@@ -1,0 +1,392 @@
+package gate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/unit"
+	"hdrkit/output"
+)
+
+// summaryOf returns a summary of values in a second.
+func summaryOf(tag string, values ...int64) *output.Summary {
+	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	if err != nil {
+		panic(err)
+	}
+	for _, v := range values {
+		h.Record(v, 1)
+	}
+	s := &output.Summary{Histogram: h, Period: 1000}
+	if tag != "" {
+		s.Tag = []byte(tag)
+	}
+	return s
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"99<=5":                          "any 99 <= 5",
+		"p99.9<=20":                      "any 99.9 <= 20",
+		" a : max <= 1e3 ":               "a max <= 1000",
+		"load::READ:50>=2":               "load::READ 50 >= 2",
+		"throughput>=1000":               "any throughput >= 1000",
+		"count<=5":                       "any count <= 5",
+		"99<=250ms":                      "any 99 <= 250 ms",
+		"99<=.5 µs":                      "any 99 <= 0.5 us",
+		"50<=+10%":                       "any 50 <= 10%",
+		"throughput>=-5%":                "any throughput >= -5%",
+		"x<=y:99<=5":                     "x<=y 99 <= 5",
+		"default:99<=5,%64efault:min<=1": "default 99 <= 5; %64efault min <= 1",
+		"over(20ms)<=0.1%":               "any over 20 above <= 0.1 ms",
+		"over(3)<=+10%":                  "any over 3 above <= 10%",
+		"p99<=20ms in 99.5% of 10s":      "any 99 <= 20 ms in 99.5 of 10000",
+		"a.*:count>=5 in 50% of 1m":      "a.* count >= 5 in 50 of 60000",
+		"(?:a|b):max<=5 in 100% of 0.5":  "(?:a|b) max <= 5 in 100 of 500",
+	} {
+		limits, err := Parse(text)
+		var all []string
+		for _, l := range limits {
+			tag, statistic, operator, value := "any", l.Statistic, "<=", fmt.Sprint(l.Value)
+			if l.Tag != nil {
+				tag = *l.Tag
+			}
+			if statistic == "" {
+				statistic = fmt.Sprint(l.Percentile)
+			}
+			if l.AtLeast {
+				operator = ">="
+			}
+			if l.Relative {
+				value += "%"
+			}
+			if l.Unit != (unit.Unit{}) {
+				value += " " + l.Unit.String()
+			}
+			if l.Statistic == "over" {
+				statistic += fmt.Sprint(" ", l.Above, " above")
+			}
+			if l.Window > 0 {
+				value += fmt.Sprint(" in ", l.Share, " of ", l.Window)
+			}
+			all = append(all, strings.Join([]string{tag, statistic, operator, value}, " "))
+		}
+		if got := strings.Join(all, "; "); got != want || err != nil {
+			t.Errorf("%q: %s, %v, want %s", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"99<5":               `"99<5": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+		"":                   `"": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+		"101<=5":             `"101<=5": "101" is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)`,
+		"pp99<=5":            `"pp99<=5": "pp99" is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)`,
+		"99<=10%":            `"99<=10%": "10%" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
+		"99<=5furlongs":      `"99<=5furlongs": "5furlongs" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
+		"over(20ms)<=5":      `"over(20ms)<=5": "5" is neither a share such as 0.1% nor a change such as +10%`,
+		"over(x)<=5%":        `"over(x)<=5%": "x" is neither a number nor a number with a unit (ns, us, ms, s)`,
+		"99<=5 in 9 of":      `"99<=5 in 9 of": in "9 of": give a share of windows and their length, such as 99% of 10s`,
+		"99<=5 in 101% of 1": `"99<=5 in 101% of 1": in "101% of 1": give a share of windows and their length, such as 99% of 10s`,
+		"99<=+5% in 9% of 1": `"99<=+5% in 9% of 1": a limit of windows cannot be relative to a baseline`,
+		"(a:99<=5":           `"(a:99<=5": "(a": missing closing ): ` + "`(a`",
+		"99<=ms":             `"99<=ms": "ms" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
+		"throughput>=5ms":    `"throughput>=5ms": throughput has no unit`,
+		"99<=5,max<=NaN":     `"max<=NaN": "NaN" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
+		"99<=5,,max<=NaN":    `"": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+	} {
+		if _, err := Parse(text); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	after := []*output.Summary{summaryOf("", 1, 2, 3), summaryOf("a", 100, 100, 200), summaryOf("empty")}
+	before := []*output.Summary{summaryOf("", 1, 2, 2), summaryOf("a"), summaryOf("gone", 5)}
+	scale := unit.Scale{Ratio: 10, In: unit.Microsecond}
+	for _, test := range []struct{ limits, want string }{
+		{"default:max<=0.3", "default ok 0.3"},
+		{"default:max<=0.29", "default FAIL 0.3"},
+		{"default:min>=0.1", "default ok 0.1"},
+		{"default:min>=0.2", "default FAIL 0.1"},
+		{"a:50<=100us", "a ok 100"},
+		{"a:50<=0.09ms", "a FAIL 0.1"},
+		{"a:max>=0.2ms", "a ok 0.2"},
+		{"a:throughput>=3", "a ok 3"},
+		{"a:throughput>=3.1", "a FAIL 3"},
+		{"empty:count>=0", "empty ok 0"},
+		{"empty:throughput>=1", "empty FAIL 0"},
+		{"empty:99<=5", "empty FAIL no values"},
+		{"nobody:99<=5", "nobody FAIL no intervals with this tag"},
+		{"default:max<=+50%", "default ok 0.3"},
+		{"a:over(10)<=50%", "a ok 33.33333333"},
+		{"a:over(10)<=30%", "a FAIL 33.33333333"},
+		{"a:over(99us)<=99%", "a FAIL 100"},
+		{"a:over(0.2ms)<=0%", "a ok 0"},
+		{"empty:over(1)<=5%", "empty FAIL no values"},
+		{"a.*:min>=1", "a ok 10"},
+		{"(a|em.*):count>=1", "a ok 3; empty FAIL 0"},
+		{"b.*:count>=1", "b.* FAIL no intervals with this tag"},
+		{"default:max<=+49%", "default FAIL 0.3"},
+		{"default:max>=+50%", "default ok 0.3"},
+		{"default:max>=+51%", "default FAIL 0.3"},
+		{"a:max<=+50%", "a FAIL no values in the baseline"},
+		{"empty:count<=+50%", "empty FAIL no intervals with this tag in the baseline"},
+		{"max<=1000", "default ok 0.3; a ok 20; empty FAIL no values; gone FAIL no intervals with this tag"},
+	} {
+		limits, err := Parse(test.limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdicts := Judge(limits, after, before, nil, scale)
+		var all []string
+		failed := 0
+		for _, v := range verdicts {
+			result, detail := "ok", fmt.Sprintf("%.10g", v.Value)
+			if !v.Holds {
+				result = "FAIL"
+				failed++
+			}
+			if v.Missing != "" {
+				detail = v.Missing
+			}
+			all = append(all, v.Tag+" "+result+" "+detail)
+		}
+		if got := strings.Join(all, "; "); got != test.want || Failed(verdicts) != failed {
+			t.Errorf("%s: %s, want %s", test.limits, got, test.want)
+		}
+	}
+	zero := summaryOf("", 5)
+	zero.Period = 0
+	limits, _ := Parse("throughput>=1")
+	if v := Judge(limits, []*output.Summary{zero}, nil, nil, scale)[0]; v.Holds || v.Missing != "the period is zero" {
+		t.Errorf("no period: %+v", v)
+	}
+}
+
+// TestFinal asks which limits fail a run that goes on.
+func TestFinal(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		limit           string
+		values, windows int64
+		want            bool
+	}{
+		{"max<=1", 1, 1, true},
+		{"count<=0", 1, 1, true},
+		{"min>=9", 1, 1, true},
+		{"max<=9", 1, 1, false}, // holds
+		{"max>=9", 1e6, 100, false},
+		{"count>=9", 2, 100, false},
+		{"min<=1", 1e6, 100, false},
+		{"99<=1", 1000, 10, true},
+		{"99<=1", 999, 10, false},
+		{"99<=1", 1000, 9, false},
+		{"99.9<=1", 10_000, 10, true},
+		{"99.9<=1", 9_999, 10, false},
+		{"100<=1", 1e9, 10, false},
+		{"50>=9", 20, 10, true},
+		{"50>=9", 19, 10, false},
+		{"mean<=1", 1, 10, true},
+		{"mean<=1", 1e6, 9, false},
+		{"throughput>=9", 1, 10, true},
+		{"throughput>=9", 1, 9, false},
+		{"nobody:count<=1", 1e6, 100, false},
+	} {
+		limits, err := Parse(test.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdicts := Judge(limits, []*output.Summary{summaryOf("", 5)}, nil, nil, unit.Scale{Ratio: 1})
+		if got := verdicts[0].Final(test.values, test.windows, 0); len(verdicts) != 1 || got != test.want {
+			t.Errorf("%s with %d values in %d windows: %v, want %v", test.limit, test.values, test.windows, got, test.want)
+		}
+	}
+}
+
+// TestFinalWindows asks when too many windows did not keep a limit.
+func TestFinalWindows(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		share              string
+		bad, good, planned int
+		want               bool
+	}{
+		{"99", 1, 0, 100, false}, // one of 100 may
+		{"99", 2, 0, 100, true},
+		{"99", 2, 50, 200, false},
+		{"99", 3, 50, 200, true},
+		{"99", 1, 0, 99, true},
+		{"100", 1, 0, 1000, true},
+		{"99.9", 1, 0, 1000, false},
+		{"90", 1, 8, 0, false}, // too few, if no end is known
+		{"90", 2, 8, 0, true},
+		{"90", 1, 9, 0, false}, // it holds
+	} {
+		limits, err := Parse("max<=10 in " + test.share + "% of 1s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := NewWatch(limits, 1000, false, nil)
+		w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
+		w.Factor = func([]byte) (float64, error) { return 1, nil }
+		for n := range test.bad + test.good {
+			value := int64(5)
+			if n < test.bad {
+				value = 50
+			}
+			if err := w.Window(&output.Row{Counts: summaryOf("", value).Histogram}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		verdicts := Judge(limits, []*output.Summary{summaryOf("", 5)}, nil, nil, unit.Scale{Ratio: 1})
+		if got := verdicts[0].Final(1e6, int64(test.bad+test.good), int64(test.planned)); got != test.want {
+			t.Errorf("%+v: %v, %+v", test, got, verdicts[0])
+		}
+	}
+}
+
+// TestDouble: a limit does not hold if a recorded value of a double histogram is above it.
+func TestDouble(t *testing.T) {
+	t.Parallel()
+	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 512})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.RecordFloat(968_003, 1); err != nil { // in the slot from 967,680 to 968,192
+		t.Fatal(err)
+	}
+	for limit, holds := range map[string]bool{"max<=968000": false, "max<=968192": true} {
+		limits, err := Parse(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := Judge(limits, []*output.Summary{{Histogram: h, Period: 1000}}, nil, nil, unit.Scale{Ratio: 1})[0]; v.Holds != holds {
+			t.Errorf("%s: %+v", limit, v)
+		}
+	}
+}
+
+// errWriter fails after some bytes.
+type errWriter int
+
+var errFull = errors.New("full")
+
+func (w *errWriter) Write(p []byte) (int, error) {
+	if len(p) > int(*w) {
+		return int(*w), errFull
+	}
+	*w -= errWriter(len(p))
+	return len(p), nil
+}
+
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	limits, err := Parse("a:50<=0.1s,a:50<=1us,a:max<=+5%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := []*output.Summary{summaryOf("a", 100)}
+	verdicts := Judge(limits, a, a, nil, unit.Scale{Ratio: 1, In: unit.Microsecond})
+	const want = "FAIL  a  50<=1us   100us\n" +
+		"ok    a  50<=0.1s  0.0001s\n" +
+		"ok    a  max<=+5%  100 (at most 105, was 100)\n"
+	var b bytes.Buffer
+	if err := Write(&b, verdicts, false); err != nil || b.String() != want {
+		t.Errorf("%v\n%s", err, &b)
+	}
+	for room := range len(want) {
+		w := errWriter(room)
+		if err := Write(&w, verdicts, false); err != errFull {
+			t.Errorf("room for %d bytes: %v", room, err)
+		}
+	}
+	b.Reset()
+	if err := Write(&b, verdicts, true); err != nil || b.String() != strings.Replace(want, "FAIL", "\x1b[31mFAIL\x1b[0m", 1) {
+		t.Errorf("%v\n%q", err, &b)
+	}
+}
+
+// TestShort checks that a value that fails a limit never looks like the limit.
+func TestShort(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		value, bound float64
+		want         string
+	}{
+		{1.23456789012, 5, "1.23456789"},
+		{44.999999999999, 45, "44.999999999999"},
+		{45, 45, "45"},
+	} {
+		if got := short(test.value, test.bound); got != test.want {
+			t.Errorf("%v: %s, want %s", test.value, got, test.want)
+		}
+	}
+}
+
+// TestInterval checks limits of a figure that has an interval: the whole of it has to keep a limit.
+func TestInterval(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	for _, test := range []struct {
+		low, high float64
+		limit     string
+		want      string
+	}{
+		{8, 12, "p50<=12", holds},
+		{8, 12, "p50<=11.9", undecided + ", the interval [8, 12] includes the bound"},
+		{8, 12, "p50<=8", undecided + ", the interval [8, 12] includes the bound"},
+		{8, 12, "p50<=7.9", fails},
+		{nan, 12, "p50<=12", holds},
+		{nan, 12, "p50<=11", undecided + ", the interval [-, 12] includes the bound"},
+		{8, nan, "p50<=12", undecided + ", the interval [8, -] includes the bound"},
+		{8, nan, "p50<=7", fails},
+		{8, 12, "p50>=8", holds},
+		{8, 12, "p50>=12", undecided + ", the interval [8, 12] includes the bound"},
+		{8, 12, "p50>=12.1", fails},
+		{nan, nan, "p50<=10", holds + ", too short for an interval"},
+		{nan, nan, "p50<=9", fails + ", too short for an interval"},
+		{8, 12, "max<=10", holds + ", the max has no interval"},
+	} {
+		limits, err := Parse(test.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := summaryOf("", 10, 10)
+		s.Confidence = &output.Confidence{Percentiles: map[float64]confidence.Estimate{50: {Value: 10, Low: test.low, High: test.high}}}
+		d := Document(Judge(limits, []*output.Summary{s}, nil, nil, unit.Scale{Ratio: 1}))[0]
+		got := d.Verdict
+		if d.Note != "" {
+			got += ", " + d.Note
+		}
+		if (d.Holds == nil) != (d.Verdict == undecided) {
+			t.Errorf("%s of [%v, %v]: %+v", test.limit, test.low, test.high, d)
+		}
+		if got != test.want || *d.Value != 10 || d.Missing != "" || d.Baseline != nil {
+			t.Errorf("%s of [%v, %v] is %s, want %s: %+v", test.limit, test.low, test.high, got, test.want, d)
+		}
+	}
+}
+
+// TestDocument checks what a limit in JSON has beside its verdict.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	limits, err := Parse("a:max<=+10%,b:max<=10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := Document(Judge(limits, []*output.Summary{summaryOf("a", 10)}, []*output.Summary{summaryOf("a", 10)}, nil, unit.Scale{Ratio: 1}))
+	if d := all[0]; !*d.Holds || *d.Value != 10 || *d.Bound != 11 || *d.Baseline != 10 || d.Missing != "" {
+		t.Errorf("%+v", d)
+	}
+	if d := all[1]; *d.Holds || d.Value != nil || d.Bound != nil || d.Missing != "no intervals with this tag" {
+		t.Errorf("%+v", d)
+	}
+}

@@ -1,0 +1,224 @@
+package prom
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	common "go.opentelemetry.io/proto/otlp/common/v1"
+	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
+	resource "go.opentelemetry.io/proto/otlp/resource/v1"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/unit"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// MaxScale is the scale of the narrowest buckets of exponential histograms. The widest have
+// MinSchema.
+const MaxScale = 20
+
+// mostBuckets is the number of buckets of a row. Empty ones between others count.
+const mostBuckets = 4096
+
+// OTLP writes rows as metrics of [OpenTelemetry]: each row is an exponential histogram of delta
+// temporality. Rows that follow one another are a request again, since a message of protocol
+// buffers continues another one. It is an [output.RowWriter].
+//
+// [OpenTelemetry]: https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram
+type OTLP struct {
+	w        io.Writer
+	options  Options
+	unit     string
+	resource *resource.Resource
+	json     bool
+}
+
+// NewOTLP returns an OTLP that writes each row to w by one Write, as a line of JSON or as protocol
+// buffers. Options.Schema is the highest scale. The unit of values may be empty. Environment
+// returns the variables that describe the resource, as OpenTelemetry calls them.
+func NewOTLP(w io.Writer, o Options, unit string, environment func(string) string, json bool) (*OTLP, error) {
+	attributes := []*common.KeyValue{}
+	name := environment("OTEL_SERVICE_NAME")
+	for part := range strings.SplitSeq(environment("OTEL_RESOURCE_ATTRIBUTES"), ",") {
+		key, value, ok := strings.Cut(strings.TrimSpace(part), "=")
+		text, err := url.PathUnescape(strings.TrimSpace(value))
+		switch key = strings.TrimSpace(key); {
+		case part == "" && !ok:
+		case !ok || key == "" || err != nil:
+			return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %q is not KEY=VALUE", part)
+		case key != "service.name":
+			attributes = append(attributes, attribute(key, text))
+		case name == "":
+			name = text
+		}
+	}
+	if name == "" {
+		name = "hdrsum"
+	}
+	attributes = append(attributes, attribute("service.name", name))
+	return &OTLP{w: w, options: o, unit: unit, resource: &resource.Resource{Attributes: attributes}, json: json}, nil
+}
+
+// OTLPHeader are the fields of a request.
+func OTLPHeader() http.Header {
+	return http.Header{"Content-Type": {"application/x-protobuf"}, "Content-Encoding": {"gzip"}}
+}
+
+// Gzip returns the body of a request with these rows.
+func Gzip(rows []byte) []byte {
+	var body bytes.Buffer
+	w := gzip.NewWriter(&body)
+	w.Write(rows) // a buffer takes everything
+	w.Close()
+	return body.Bytes()
+}
+
+// Rejected reads an answer of a receiver: how many rows it has left out although it accepted the
+// request, and why.
+func Rejected(answer []byte) (rows int, why string) {
+	each(answer, func(number protowire.Number, value []byte, _ uint64) {
+		if number != 1 { // ExportMetricsServiceResponse.partial_success
+			return
+		}
+		each(value, func(number protowire.Number, text []byte, n uint64) {
+			switch number {
+			case 1:
+				rows = int(n)
+			case 2:
+				why = string(text)
+			}
+		})
+	})
+	return rows, why
+}
+
+// each reads fields until the end, or until one that is cut off.
+func each(message []byte, field func(number protowire.Number, text []byte, n uint64)) {
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return
+		}
+		size := protowire.ConsumeFieldValue(number, kind, message[n:])
+		if size < 0 {
+			return
+		}
+		value := message[n : n+size]
+		message = message[n+size:]
+		switch kind {
+		case protowire.VarintType:
+			v, _ := protowire.ConsumeVarint(value)
+			field(number, nil, v)
+		case protowire.BytesType:
+			text, _ := protowire.ConsumeBytes(value)
+			field(number, text, 0)
+		}
+	}
+}
+
+// Close does nothing.
+func (o *OTLP) Close() error { return nil }
+
+// Row writes the counts of a row.
+func (o *OTLP) Row(row *output.Row) error {
+	tag := row.Tag
+	ratio := 1.0
+	if o.options.Ratio != nil {
+		ratio = o.options.Ratio(tag)
+	}
+	point := o.point(row.Counts, ratio)
+	point.StartTimeUnixNano, point.TimeUnixNano = uint64(row.Start)*1e6, uint64(row.End)*1e6
+	if tag != nil {
+		point.Attributes = []*common.KeyValue{attribute("tag", tags.Text(tag))}
+	}
+	metric := &metrics.Metric{Name: o.options.Metric, Unit: o.unit, Data: &metrics.Metric_ExponentialHistogram{ExponentialHistogram: &metrics.ExponentialHistogram{
+		AggregationTemporality: metrics.AggregationTemporality_AGGREGATION_TEMPORALITY_DELTA,
+		DataPoints:             []*metrics.ExponentialHistogramDataPoint{point},
+	}}}
+	all := &metrics.MetricsData{ResourceMetrics: []*metrics.ResourceMetrics{{
+		Resource:     o.resource,
+		ScopeMetrics: []*metrics.ScopeMetrics{{Scope: &common.InstrumentationScope{Name: "hdrkit"}, Metrics: []*metrics.Metric{metric}}},
+	}}}
+	text, err := proto.Marshal(all)
+	if o.json {
+		text, err = jsonLine(all)
+	}
+	if err == nil {
+		_, err = o.w.Write(text)
+	}
+	return err
+}
+
+// jsonLine returns a line of the JSON of OpenTelemetry, in which names of enumerations are numbers.
+func jsonLine(m proto.Message) ([]byte, error) {
+	text, err := protojson.MarshalOptions{UseEnumNumbers: true}.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, text); err != nil { // it puts spaces at random
+		return nil, err
+	}
+	line.WriteByte('\n')
+	return line.Bytes(), nil
+}
+
+// point returns a point without a time. Its scale is the highest one that is of use, and at which
+// the buckets are not too many.
+func (o *OTLP) point(h *histogram.Histogram, ratio float64) *metrics.ExponentialHistogramDataPoint {
+	scale := min(o.options.Schema, scaleOf(h.Layout().Digits))
+	zero, all := fill(h, ratio, scale)
+	for len(all) > 0 && all[len(all)-1].index-all[0].index >= mostBuckets && scale > MinSchema {
+		all, scale = widen(all), scale-1
+	}
+	p := &metrics.ExponentialHistogramDataPoint{Count: uint64(h.TotalCount()), ZeroCount: zero, Scale: int32(scale)}
+	if p.Count > 0 {
+		p.Sum = proto.Float64(unit.Divide(h.Mean()*float64(h.TotalCount()), ratio))
+		p.Min = proto.Float64(unit.Divide(h.Float(h.Min()), ratio))
+		p.Max = proto.Float64(unit.Divide(h.Float(h.Max()), ratio))
+	}
+	if len(all) > 0 {
+		first := all[0].index
+		// Indices of OpenTelemetry are those of the lower bounds.
+		p.Positive = &metrics.ExponentialHistogramDataPoint_Buckets{Offset: int32(first - 1), BucketCounts: make([]uint64, all[len(all)-1].index-first+1)}
+		for _, b := range all {
+			p.Positive.BucketCounts[b.index-first] = uint64(b.count)
+		}
+	}
+	return p
+}
+
+// scaleOf returns the lowest scale whose buckets are no wider than a value of so many significant
+// digits tells.
+func scaleOf(digits int) int {
+	return min(int(math.Ceil(-math.Log2(math.Log2(1+math.Pow10(-digits))))), MaxScale)
+}
+
+// widen returns the buckets of the next lower scale: each has two of this one.
+func widen(all []bucket) []bucket {
+	wide := all[:0]
+	for _, b := range all {
+		b.index = (b.index + 1) >> 1
+		if n := len(wide); n > 0 && wide[n-1].index == b.index {
+			wide[n-1].count += b.count
+		} else {
+			wide = append(wide, b)
+		}
+	}
+	return wide
+}
+
+func attribute(key, value string) *common.KeyValue {
+	return &common.KeyValue{Key: key, Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: value}}}
+}

@@ -1,0 +1,461 @@
+package prom
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
+	"hdrkit/internal/live"
+	"hdrkit/internal/live/push"
+	"hdrkit/output"
+)
+
+// counted returns a histogram of values, each as often as it is there.
+func counted(t testing.TB, layout histogram.Layout, values ...int64) *histogram.Histogram {
+	t.Helper()
+	h, err := histogram.New(layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range values {
+		if err := h.Record(v, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
+// absolute returns the buckets and their counts.
+func (n native) absolute() map[int]int64 {
+	all := map[int]int64{}
+	bucket, delta, count := 0, 0, int64(0)
+	for i, s := range n.spans {
+		bucket += int(s.offset)
+		if i == 0 {
+			bucket = int(s.offset)
+		}
+		for range s.length {
+			count += n.deltas[delta]
+			delta++
+			all[bucket] = count
+			bucket++
+		}
+	}
+	return all
+}
+
+func TestBuckets(t *testing.T) {
+	layout := histogram.Layout{Digits: 3}
+	for _, test := range []struct {
+		name   string
+		schema int
+		ratio  float64
+		values []int64
+		want   map[int]int64
+		zero   uint64
+	}{
+		{"powers of two", 0, 1, []int64{1, 2, 4, 8}, map[int]int64{0: 1, 1: 1, 2: 1, 3: 1}, 0},
+		{"above a power of two", 0, 1, []int64{3, 5, 9}, map[int]int64{2: 1, 3: 1, 4: 1}, 0},
+		{"zero", 5, 1, []int64{0, 0, 1}, map[int]int64{0: 1}, 2},
+		{"ratio first", 0, 8, []int64{1, 8, 9, 64}, map[int]int64{-3: 1, 0: 1, 1: 1, 3: 1}, 0},
+		{"wide", -4, 1, []int64{1, 2, 65536, 65537}, map[int]int64{0: 1, 1: 1, 2: 2}, 0}, // the slot of 65536 ends above it
+		{"gaps", 1, 1, []int64{1, 1, 1, 1000, 1001}, map[int]int64{0: 3, 20: 2}, 0},
+		{"nothing", 5, 1, nil, map[int]int64{}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := buckets(counted(t, layout, test.values...), test.ratio, test.schema)
+			if got := n.absolute(); fmt.Sprint(got) != fmt.Sprint(test.want) || n.zero != test.zero {
+				t.Errorf("got %v and %d zeros", got, n.zero)
+			}
+		})
+	}
+}
+
+// TestBucketsHold checks that no count is lost and that each bucket holds the highest value of each
+// of its slots.
+func TestBucketsHold(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for schema := MinSchema; schema <= MaxSchema; schema++ {
+		for _, ratio := range []float64{1, 1e6, 1e9, 0.001} {
+			layout := histogram.Layout{Digits: random.IntN(6)}
+			if schema%2 == 0 {
+				layout.Ratio = 1.0 / 1024
+			}
+			var values []int64
+			for range clitest.Rounds(1000) {
+				values = append(values, random.Int64N(1<<(1+random.IntN(50))))
+			}
+			h := counted(t, layout, values...)
+			n := buckets(h, ratio, schema)
+			want := map[int]int64{}
+			var zero uint64
+			width := math.Exp2(math.Exp2(float64(-schema)))
+			for slot := range h.Recorded() {
+				v := h.Float(slot.High) / ratio
+				if v == 0 {
+					zero += uint64(slot.Count)
+					continue
+				}
+				// The bounds of a bucket, from the definition.
+				bucket := 0
+				for math.Pow(width, float64(bucket)) < v*(1-1e-12) {
+					bucket++
+				}
+				for math.Pow(width, float64(bucket-1)) >= v*(1-1e-12) {
+					bucket--
+				}
+				want[bucket] += slot.Count
+			}
+			if got := n.absolute(); fmt.Sprint(got) != fmt.Sprint(want) || n.zero != zero {
+				t.Fatalf("schema %d, ratio %v: got %v and %d zeros, want %v and %d", schema, ratio, got, n.zero, want, zero)
+			}
+		}
+	}
+}
+
+// collector returns one of two tags.
+func collector(t *testing.T) *Collector {
+	t.Helper()
+	c := NewCollector(Options{Metric: "latency_seconds", Ratio: func([]byte) float64 { return 1000 }, Schema: 5, Percentiles: []float64{50, 99.9}})
+	c.Watch(func() []live.State {
+		return []live.State{{Name: "a.hdr", Lines: 7, Skipped: 2, Late: 1, End: 5000}, {Name: "b.hdr", Ended: true}}
+	}, func() push.State {
+		return push.State{Sent: 5, Refused: 4, Waiting: 3, LastSuccess: time.UnixMilli(1500), Away: true}
+	})
+	layout := histogram.Layout{Digits: 3}
+	for _, w := range []struct {
+		tag string
+		end int64
+		h   *histogram.Histogram
+	}{
+		{"rt", 1000, counted(t, layout, 100, 200)},
+		{"gone", 1000, counted(t, layout, 5)},
+		{"rt", 2000, counted(t, layout, 300, 400, 0)},
+		{"empty", 2000, counted(t, layout)},
+	} {
+		if err := c.Window([]byte(w.tag), w.end, w.h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Window(nil, 2000, counted(t, layout, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Late([]byte("rt"), counted(t, layout, 7)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// scrape returns the body of /metrics.
+func scrape(t *testing.T, c *Collector, accept string) (body []byte, format expfmt.Format) {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+	r.Header.Set("Accept", accept)
+	w := httptest.NewRecorder()
+	c.Handler().ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		t.Fatal(w.Code, w.Body)
+	}
+	return w.Body.Bytes(), expfmt.ResponseFormat(w.Result().Header)
+}
+
+func TestScrapeText(t *testing.T) {
+	body, _ := scrape(t, collector(t), "text/plain")
+	for _, want := range []string{
+		`latency_seconds_count{tag="rt"} 6`,
+		`latency_seconds_sum{tag="rt"} 1.007`,
+		`latency_seconds_bucket{tag="rt",le="0.007"} 2`,
+		`latency_seconds_bucket{tag="rt",le="0.255"} 4`,
+		`latency_seconds_bucket{tag="rt",le="+Inf"} 6`,
+		`latency_seconds_count 1`,
+		`latency_seconds_count{tag="gone"} 1`,
+		`latency_seconds_count{tag="empty"} 0`,
+		`latency_seconds_window{tag="rt",quantile="0.5"} 0.3`,
+		`latency_seconds_window{tag="rt",quantile="0.999"} 0.4`,
+		`latency_seconds_window_count{tag="rt"} 6`,
+		`latency_seconds_window_sum{tag="rt"} 1.007`,
+		`latency_seconds_window_max{tag="rt"} 0.4`,
+		`latency_seconds_window_max 1`,
+		`hdrkit_lines_total{input="a.hdr"} 7`,
+		`hdrkit_skipped_lines_total{input="a.hdr"} 2`,
+		`hdrkit_late_intervals_total{input="a.hdr"} 1`,
+		`hdrkit_push_sent_rows_total 5`,
+		`hdrkit_push_refused_rows_total 4`,
+		`hdrkit_push_waiting_rows 3`,
+		`hdrkit_push_last_success_timestamp_seconds 1.5`,
+	} {
+		if !strings.Contains(string(body), want+"\n") {
+			t.Errorf("no %s in\n%s", want, body)
+		}
+	}
+	for _, absent := range []string{`_window_max{tag="gone"}`, `_window_max{tag="empty"}`, `lag_seconds{input="b.hdr"}`} {
+		if strings.Contains(string(body), absent) {
+			t.Errorf("%s in\n%s", absent, body)
+		}
+	}
+	for metric, end := range map[string]int64{`hdrkit_input_lag_seconds{input="a.hdr"} `: 5, "hdrkit_window_age_seconds ": 2} {
+		_, rest, _ := strings.Cut(string(body), "\n"+metric)
+		text, _, _ := strings.Cut(rest, "\n")
+		if age, err := strconv.ParseFloat(text, 64); err != nil || math.Abs(age-float64(time.Now().Unix()-end)) > 600 {
+			t.Errorf("%s is %q in\n%s", metric, text, body)
+		}
+	}
+	open, _ := scrape(t, collector(t), "application/openmetrics-text; version=1.0.0")
+	if !strings.HasSuffix(string(open), "# EOF\n") {
+		t.Errorf("%s", open)
+	}
+}
+
+func TestScrapeNative(t *testing.T) {
+	body, format := scrape(t, collector(t),
+		"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,text/plain;q=0.3")
+	decoder := expfmt.NewDecoder(bytes.NewReader(body), format)
+	found := false
+	for {
+		var f dto.MetricFamily
+		if err := decoder.Decode(&f); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if f.GetName() != "latency_seconds" {
+			continue
+		}
+		for _, m := range f.Metric {
+			h := m.Histogram
+			if len(h.Bucket) > 0 || h.GetSchema() != 5 || len(h.PositiveSpan) == 0 {
+				t.Errorf("no native histogram: %v", m)
+			}
+			if len(m.Label) == 1 && m.Label[0].GetValue() == "rt" {
+				found = true
+				if h.GetSampleCount() != 6 || h.GetZeroCount() != 1 || len(h.PositiveDelta) != 5 {
+					t.Errorf("%v", h)
+				}
+			}
+		}
+	}
+	if !found {
+		t.Error("no tag rt")
+	}
+}
+
+// TestMetricsLint lets Prometheus's own tool check the names and types of all metrics.
+func TestMetricsLint(t *testing.T) {
+	clitest.RequireTools(t, "promtool")
+	body, _ := scrape(t, collector(t), "text/plain")
+	lint := exec.Command("promtool", "check", "metrics")
+	lint.Stdin = bytes.NewReader(body)
+	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestHealth asks for what is served besides.
+func TestHealth(t *testing.T) {
+	some := func() []live.State { return []live.State{{Name: "a.hdr"}} }
+	for _, test := range []struct {
+		states func() []live.State
+		sender func() push.State
+		path   string
+		code   int
+		text   string
+	}{
+		{some, nil, "/", 404, ""},
+		{some, nil, "/metrics", 200, "hdrkit_lines_total"},
+		{nil, nil, "/metrics", 200, ""},
+		{nil, nil, "/healthz", 200, "healthy"},
+		{nil, nil, "/-/healthy", 200, "healthy"},
+		{nil, nil, "/readyz", 503, "there is no log yet"},
+		{some, nil, "/readyz", 200, "ready"},
+		{some, func() push.State { return push.State{} }, "/readyz", 200, "ready"},
+		{some, func() push.State { return push.State{Away: true} }, "/readyz", 503, "the receiver does not take rows"},
+		{some, func() push.State { return push.State{Away: true} }, "/healthz", 200, "healthy"},
+	} {
+		c := NewCollector(Options{})
+		c.Watch(test.states, test.sender)
+		w := httptest.NewRecorder()
+		c.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, test.path, nil))
+		if w.Code != test.code || !strings.Contains(w.Body.String(), test.text) {
+			t.Errorf("%s: %d %s", test.path, w.Code, w.Body)
+		}
+	}
+}
+
+// fields returns the fields of a message: bytes, or numbers.
+func fields(t *testing.T, m []byte) map[protowire.Number][]any {
+	t.Helper()
+	all := map[protowire.Number][]any{}
+	for len(m) > 0 {
+		number, kind, n := protowire.ConsumeTag(m)
+		m = m[max(n, 0):]
+		var value any
+		switch kind {
+		case protowire.BytesType:
+			value, n = protowire.ConsumeBytes(m)
+		case protowire.VarintType:
+			value, n = protowire.ConsumeVarint(m)
+		case protowire.Fixed64Type:
+			var bits uint64
+			bits, n = protowire.ConsumeFixed64(m)
+			value = math.Float64frombits(bits)
+		}
+		if n <= 0 && kind != protowire.BytesType {
+			t.Fatal("not a message")
+		}
+		m = m[n:]
+		all[number] = append(all[number], value)
+	}
+	return all
+}
+
+// TestRemote decodes what is written by the numbers of prometheus/prompb.
+func TestRemote(t *testing.T) {
+	var body bytes.Buffer
+	r := NewRemote(&body, Options{Metric: "latency", Ratio: func([]byte) float64 { return 2 }, Schema: -1, Percentiles: []float64{50}})
+	layout := histogram.Layout{Digits: 3}
+	if err := r.Row(&output.Row{Tag: []byte("rt"), End: 1000, Counts: counted(t, layout, 2, 8, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Row(&output.Row{Tag: []byte("rt"), End: 2000, Counts: counted(t, layout, 2000), TotalsOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, series := range fields(t, body.Bytes())[1] {
+		s := fields(t, series.([]byte))
+		var labels []string
+		for _, l := range s[1] {
+			pair := fields(t, l.([]byte))
+			labels = append(labels, fmt.Sprintf("%s=%s", pair[1][0], pair[2][0]))
+		}
+		text := strings.Join(labels, ",")
+		for _, sample := range s[2] {
+			f := fields(t, sample.([]byte))
+			text += fmt.Sprintf(" %v@%v", f[1][0], f[2][0])
+		}
+		for _, h := range s[4] {
+			f := fields(t, h.([]byte))
+			text += fmt.Sprintf(" count=%v sum=%v schema=%d zero=%v@%v", f[1][0], f[3][0], protowire.DecodeZigZag(f[4][0].(uint64)), f[6][0], f[15][0])
+			for _, s := range f[11] {
+				span := fields(t, s.([]byte))
+				text += fmt.Sprintf(" [%d+%d]", protowire.DecodeZigZag(span[1][0].(uint64)), span[2][0])
+			}
+			text += fmt.Sprintf(" %v", f[12][0])
+		}
+		names = append(names, text)
+	}
+	want := []string{
+		"__name__=latency,tag=rt count=3 sum=5 schema=-1 zero=1@1000 [0+2] [2 0]",
+		"__name__=latency_window,quantile=0.5,tag=rt 1@1000",
+		"__name__=latency_window_max,tag=rt 4@1000",
+		"__name__=latency,tag=rt count=4 sum=1005 schema=-1 zero=1@2000 [0+2] [3+1] [2 0 0]",
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("%s", strings.Join(names, "\n"))
+	}
+}
+
+// TestRatios proves that each tag has a unit ratio of its own.
+func TestRatios(t *testing.T) {
+	t.Parallel()
+	c := NewCollector(Options{Metric: "latency", Schema: 5, Percentiles: []float64{50}, Ratio: func(tag []byte) float64 {
+		return map[string]float64{"us": 1e-3, "ns": 1}[string(tag)]
+	}})
+	for tag, value := range map[string]int64{"us": 7, "ns": 7000} {
+		if err := c.Window([]byte(tag), 1000, counted(t, histogram.Layout{Digits: 3}, value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for family := range c.families(true) {
+		for _, m := range family.Metric {
+			if h := m.Histogram; h != nil && (h.GetSampleSum() < 7000 || h.GetSampleSum() > 7010) || family.GetName() == "latency_window_max" && (m.Gauge.GetValue() < 7000 || m.Gauge.GetValue() > 7010) {
+				t.Errorf("%s: %v", family.GetName(), m)
+			}
+			if s := m.Summary; s != nil && (s.GetSampleSum() < 7000 || s.GetSampleSum() > 7010 || s.Quantile[0].GetValue() < 7000 || s.Quantile[0].GetValue() > 7010) {
+				t.Errorf("%s: %v", family.GetName(), m)
+			}
+		}
+	}
+}
+
+// TestSave: a receiver that gets rows of two runs, with the totals between them, gets those of one.
+func TestSave(t *testing.T) {
+	t.Parallel()
+	var one, two bytes.Buffer
+	o := Options{Metric: "rt", Schema: 5, Ratio: func([]byte) float64 { return 1000 }}
+	whole, first := NewRemote(&one, o), NewRemote(&two, o)
+	rows := func(r *Remote, from, to int64) {
+		for n := from; n < to; n++ {
+			for _, tag := range [][]byte{nil, {}, []byte("x")} {
+				if err := r.Row(&output.Row{Tag: tag, End: n * 1000, Counts: clitest.Values(t, 1000*(n+1), 10)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	rows(whole, 0, 6)
+	rows(first, 0, 3)
+	totals, err := first.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(totals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	totals = nil
+	if err := json.Unmarshal(text, &totals); err != nil {
+		t.Fatal(err)
+	}
+	o.Ratio = func([]byte) float64 { return 1 } // not known yet
+	second := NewRemote(&two, o)
+	if err := second.Load(totals); err != nil {
+		t.Fatal(err)
+	}
+	rows(second, 3, 6)
+	if !bytes.Equal(one.Bytes(), two.Bytes()) {
+		t.Error("the rows of the second run differ")
+	}
+}
+
+// TestLastScrape: the end waits for a scrape that begins after it, or for as long as asked.
+func TestLastScrape(t *testing.T) {
+	t.Parallel()
+	c := NewCollector(Options{Metric: "rt"})
+	c.Watch(func() []live.State { return nil }, nil)
+	scrape := func() {
+		c.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	}
+	c.LastScrape(-1) // nobody has ever asked
+	c.LastScrape(time.Millisecond)
+	scrape()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.LastScrape(time.Hour)
+	}()
+	for {
+		select {
+		case <-ended:
+			return
+		default:
+			scrape()
+		}
+	}
+}

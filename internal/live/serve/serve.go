@@ -1,0 +1,278 @@
+// Package serve shows the page of package page in browsers: one of complete logs, or one that goes
+// on while logs are written, by server-sent events.
+//
+// Events are numbered, and all viewers read the same list of them, each at its own pace. So a
+// viewer that is slow or dead costs nobody else anything. One that falls behind the list gets all
+// data anew.
+package serve
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hdrkit/internal/chart/page"
+	"hdrkit/internal/live/port"
+)
+
+const (
+	// writeTime is the time that a viewer has to take a chunk. One that takes none is disconnected.
+	writeTime = 20 * time.Second
+	chunk     = 64 << 10
+	// mostEvents is the number of updates after which new viewers get them as one.
+	mostEvents = 600
+	// pulse is the time between two signs of life. The page in live.js waits for three of them.
+	pulse = 5 * time.Second
+	// mostViewers is the number of requests that are answered at one time.
+	mostViewers = 200
+)
+
+// A Server is a page. The zero value has no data yet. It is safe for concurrent use.
+type Server struct {
+	// Status, if set, answers requests about the command itself.
+	Status http.Handler
+
+	mu     sync.Mutex
+	live   bool
+	shell  []byte // the page
+	policy string // its Content-Security-Policy
+
+	all   event         // with all data
+	past  []event       // what a new viewer gets: all data, and the updates since then
+	first int           // the number of the first event in past
+	news  chan struct{} // closed at the next event
+	ended bool
+}
+
+// Show makes the server answer with a page. A live page gets its data from [Server.All].
+func (s *Server) Show(d *page.Data) error {
+	var shell bytes.Buffer
+	if err := page.Write(&shell, d); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.live, s.shell, s.policy = d.Live, shell.Bytes(), page.Policy(d.Live)
+	return nil
+}
+
+// All sends all data to each viewer, and to those that connect later.
+func (s *Server) All(d *page.Data) error {
+	e, err := encode("all", d)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.first += len(s.past)
+	s.all, s.past = e, []event{e}
+	s.wake()
+	return nil
+}
+
+// Update sends an update to each viewer. It reports whether there were so many since All that the
+// caller should call Join.
+func (s *Server) Update(u *page.Update) (many bool, err error) {
+	e, err := encode("rows", u)
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.past = append(s.past, e)
+	s.wake()
+	return len(s.past) > mostEvents, nil
+}
+
+// Join replaces all updates since All by one that is equal to them. Viewers that have them all get
+// nothing.
+func (s *Server) Join(u *page.Update) error {
+	e, err := encode("rows", u)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// A viewer that lacks an update gets all data, so both are one entry.
+	s.first += len(s.past) - 1
+	s.past = []event{{slices.Concat(s.all.text, e.text), slices.Concat(s.all.packed, e.packed)}}
+	return nil
+}
+
+// An event is a server-sent event as text, and deflated to blocks that need nothing before them.
+type event struct{ text, packed []byte }
+
+// newEvent deflates the text of an event. It only shortens base64 to three fourths, which is quick.
+func newEvent(text string) event {
+	var packed bytes.Buffer
+	w, _ := flate.NewWriter(&packed, flate.HuffmanOnly) // the level is valid
+	w.Write([]byte(text))
+	w.Flush()
+	return event{[]byte(text), packed.Bytes()}
+}
+
+// encode returns an event. Its data are one line.
+func encode(kind string, v any) (event, error) {
+	data, err := json.Marshal(v)
+	return newEvent(fmt.Sprintf("event: %s\ndata: %s\n\n", kind, data)), err
+}
+
+var (
+	hello = newEvent("retry: 500\n\n")
+	alive = newEvent("event: alive\ndata: 1\n\n")
+)
+
+func (s *Server) wake() {
+	if s.news != nil {
+		close(s.news)
+		s.news = nil
+	}
+}
+
+// after returns the events from a number on, or all data if the server has no longer the event of
+// that number. News is closed when there are more.
+func (s *Server) after(number int) (events []event, next int, news <-chan struct{}, ended bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.news == nil {
+		s.news = make(chan struct{})
+	}
+	return s.past[max(number-s.first, 0):], s.first + len(s.past), s.news, s.ended
+}
+
+// Start begins to answer requests, by the Start of a [port.Port]. Stop sends what viewers do not
+// have yet, and ends that.
+func (s *Server) Start(listen func(http.Handler) (stop func())) (stop func()) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.page)
+	mux.HandleFunc("GET /events", s.events)
+	all := http.NewServeMux()
+	all.Handle("/", admit(mux))
+	if s.Status != nil {
+		for _, path := range append([]string{"/metrics"}, port.Health...) {
+			all.Handle("GET "+path, s.Status)
+		}
+	}
+	end := listen(all)
+	return func() {
+		s.mu.Lock()
+		s.ended = true
+		s.wake()
+		s.mu.Unlock()
+		end()
+	}
+}
+
+// admit passes on the requests of as many viewers as there may be.
+func admit(next http.Handler) http.Handler {
+	var viewers atomic.Int32
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer viewers.Add(-1)
+		if viewers.Add(1) > mostViewers {
+			http.Error(w, "too many people look at this page; try again later", http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	shell, policy := s.shell, s.policy
+	s.mu.Unlock()
+	h := header(w, "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", policy+"; frame-ancestors 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	write(w, shell)
+}
+
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	if !s.isLive() {
+		http.NotFound(w, r)
+		return
+	}
+	header(w, "text/event-stream").Set("Vary", "Accept-Encoding")
+	send, end := func(e event) error { return write(w, e.text) }, func() {}
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		if write(w, []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}) != nil {
+			return
+		}
+		var sum, size uint32
+		send = func(e event) error {
+			sum, size = crc32.Update(sum, crc32.IEEETable, e.text), size+uint32(len(e.text))
+			return write(w, e.packed)
+		}
+		end = func() {
+			last := []byte{1, 0, 0, 0xff, 0xff} // an empty block
+			write(w, binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(last, sum), size))
+		}
+	}
+	if send(hello) != nil {
+		return
+	}
+	pulses := time.NewTicker(pulse)
+	defer pulses.Stop()
+	for next := 0; ; {
+		var events []event
+		var news <-chan struct{}
+		var ended bool
+		events, next, news, ended = s.after(next)
+		for _, e := range events {
+			if send(e) != nil {
+				return
+			}
+		}
+		if ended {
+			end()
+			return
+		}
+		select {
+		case <-news:
+		case <-pulses.C:
+			if send(alive) != nil {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+func (s *Server) isLive() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live
+}
+
+func header(w http.ResponseWriter, kind string) http.Header {
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	return h
+}
+
+// write writes in chunks, for each of which the reader has time.
+func write(w http.ResponseWriter, text []byte) error {
+	control := http.NewResponseController(w)
+	for part := range slices.Chunk(text, chunk) {
+		if err := control.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+			return err
+		}
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return control.Flush()
+}

@@ -1,9 +1,0 @@
-package picture
-
-import (
-	"testing"
-
-	"hdrkit/internal/clitest"
-)
-
-func TestMain(m *testing.M) { clitest.SeldomCollect(m) }

@@ -1,0 +1,289 @@
+// Package series makes time series of logs: rows, one for each interval as it is read, or one for
+// each tag and window of time. Its memory does not grow with the log.
+package series
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/scan"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// Options say what to make of the intervals.
+type Options struct {
+	// Window is the size of the windows that intervals are merged into, in milliseconds; see
+	// package merge. Zero makes a row of each interval.
+	Window int64
+	// Moving is the length of moving windows in milliseconds. Zero means no moving windows. Rows
+	// show their maximum and their value at MovingPercentile.
+	Moving           int64
+	MovingPercentile float64
+	// Rows show the values at Percentiles and, if Buckets is set, buckets.
+	Percentiles []float64
+	Buckets     bool
+	// Rows have their counts if Counts is set.
+	Counts bool
+}
+
+// A Sink takes the rows in the order of the scan, or of windows. The place is that of the row's
+// interval, or of the one that completed the window. The row is valid until the sink returns.
+//
+// Late is nil, or says why the row's own figures have no place in the series: the window of an
+// interval was complete before. Its totals are right all the same.
+type Sink func(r *output.Row, at scan.Place, late error) error
+
+// Run makes rows of the intervals of a scan, whose inputs are merged by time. The scan's BatchDone
+// may flush the rows.
+func Run(s *scan.Scan, o *Options, sink Sink) error {
+	s.ByTime = true
+	m := newMaker(o, sink)
+	m.account = s.Memory.Open("tags, with their windows,", "choose some with -incT")
+	if err := scan.Run(s, m.decode, m.interval); err != nil {
+		return err
+	}
+	return m.close()
+}
+
+// Windows adds up intervals that a scan hands over in the order of time.
+type Windows struct {
+	maker *maker
+	one   merge.Merged // an interval
+}
+
+// NewWindows returns windows of size milliseconds, 0 for each interval. Their rows have counts, and
+// no percentiles.
+func NewWindows(memory *ledger.Ledger, size int64, sink Sink) *Windows {
+	m := newMaker(&Options{Window: size, Counts: true}, sink)
+	m.account = memory.Open("tags, with their windows,", "choose some with -incT")
+	return &Windows{maker: m}
+}
+
+// Add adds an interval and its counts.
+func (w *Windows) Add(v scan.Visit, s *merge.Sum) error {
+	m, t := w.maker, w.maker.tag(v.Row)
+	if m.last = v.Place; m.options.Window == 0 {
+		w.one.Reset()
+		w.one.Window, w.one.Tag = merge.Window{Start: v.StartMillis(), End: v.EndMillis()}, v.Row
+		if err := w.one.Merge(s); err != nil {
+			return t.fail(v.Place, err)
+		}
+		return m.merged(&w.one, 0, v.Length, v.Length)
+	}
+	if err := m.charge.Set(m.account, len(m.tags)+1, m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
+		return err
+	}
+	return m.merge(t, v, s)
+}
+
+// Close makes rows of the windows that are not complete when the logs end.
+func (w *Windows) Close() error { return w.maker.close() }
+
+// result is what a worker makes of an interval.
+type result struct {
+	stats  output.Stats // for a row of the interval
+	sum    merge.Sum    // for a window
+	extent scan.Extent
+}
+
+// maker makes rows of results.
+type maker struct {
+	options *Options
+	sink    Sink
+	tags    map[string]*tag
+	none    *tag                // untagged intervals
+	counts  histogram.Histogram // of a row or of a moving window
+	row     output.Row
+
+	account *ledger.Account // of tags and windows
+	charge  ledger.Charge
+	moving  int // bytes of moving windows
+
+	windows *merge.Windows
+	done    int64      // the end of the last window that is complete
+	last    scan.Place // of the interval taken last
+}
+
+// tag is what is kept of a tag.
+type tag struct {
+	name    []byte
+	total   output.Total
+	moving  *merge.Moving
+	extents scan.Extents
+}
+
+func newMaker(o *Options, sink Sink) *maker {
+	return &maker{options: o, sink: sink, tags: make(map[string]*tag), windows: merge.NewWindows(o.Window), done: math.MinInt64}
+}
+
+// tag returns what is kept of a tag.
+func (m *maker) tag(name []byte) *tag {
+	if name == nil {
+		if m.none == nil {
+			m.none = &tag{moving: merge.NewMoving(m.options.Moving)}
+		}
+		return m.none
+	}
+	t := m.tags[string(name)]
+	if t == nil {
+		t = &tag{name: append([]byte{}, name...), moving: merge.NewMoving(m.options.Moving)}
+		m.tags[string(name)] = t
+	}
+	return t
+}
+
+// decode makes of an interval what a row or a window takes of it. Workers call it.
+func (m *maker) decode(_ int, v scan.Visit, r *result) (err error) {
+	var sums []*merge.Sum
+	if m.options.Window > 0 || m.options.Moving > 0 || m.options.Counts {
+		r.sum.Reset()
+		sums = append(sums, &r.sum)
+	}
+	took, err := v.Take(scan.Want{Counts: m.options.Window == 0}, sums...)
+	if err == nil && m.options.Window == 0 {
+		r.stats = output.StatsOf(took.Counts, m.options.Percentiles, m.options.Buckets, r.stats)
+	}
+	r.extent = took.Extent
+	return err
+}
+
+// interval takes the next interval.
+func (m *maker) interval(v scan.Visit, r *result) error {
+	t := m.tag(v.Row)
+	m.last = v.Place
+	if err := m.charge.Set(m.account, len(m.tags)+1, m.moving+m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
+		return err
+	}
+	if m.options.Window > 0 || m.options.Moving > 0 {
+		t.extents.Add(r.extent, v.Place)
+		if err := t.extents.KindErr(); err != nil {
+			return fmt.Errorf("tag %s: %w", tags.Text(t.name), err)
+		}
+	}
+	if m.options.Window > 0 {
+		return m.merge(t, v, &r.sum)
+	}
+	m.row = output.Row{
+		Tag: t.name, Start: v.StartMillis(), End: v.EndMillis(),
+		Relative: v.Relative(), Length: v.Length, Covered: v.Length, Stats: r.stats,
+	}
+	if err := t.total.Add(&m.row.Stats); err != nil {
+		return t.fail(v.Place, err)
+	}
+	return m.emit(t, &r.sum, nil)
+}
+
+// tagBytes is about what a tag takes beside its windows.
+const tagBytes = 500
+
+// fail returns an error of adding up intervals of t. The place is that of the last interval.
+func (t *tag) fail(at scan.Place, err error) error {
+	if errors.Is(err, histogram.ErrSpan) {
+		return fmt.Errorf("tag %s: %w", tags.Text(t.name), t.extents.Explain(err))
+	}
+	return fmt.Errorf("%s: tag %s: %w", at, tags.Text(t.name), err)
+}
+
+// merge adds an interval to its window. A window is complete, and its rows are made, when an
+// interval starts at least its own length after the window ends. So lines may be out of order by as
+// much.
+func (m *maker) merge(t *tag, v scan.Visit, s *merge.Sum) error {
+	if err := m.completeBefore(2*s.Start - s.End); err != nil {
+		return err
+	}
+	if w := merge.WindowOf(s.Start, s.End, m.options.Window); w.End <= m.done {
+		return m.late(t, w, s)
+	}
+	if err := m.windows.Merge(t.name, v.LogStart, s); err != nil {
+		return t.fail(v.Place, err)
+	}
+	return nil
+}
+
+// late counts an interval whose window is complete in the totals of its tag.
+func (m *maker) late(t *tag, w merge.Window, s *merge.Sum) error {
+	h, err := s.Histogram(&m.counts)
+	if err != nil {
+		return t.fail(m.last, err)
+	}
+	m.row = output.Row{Tag: t.name, Start: w.Start, End: w.End, Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats)}
+	if err := t.total.Add(&m.row.Stats); err != nil {
+		return t.fail(m.last, err)
+	}
+	return m.emit(t, s, fmt.Errorf("too late for its window of %v s, at %s, which is written already; hdrunion puts logs in order",
+		seconds(m.options.Window), time.UnixMilli(w.Start).UTC().Format(time.RFC3339Nano)))
+}
+
+// completeBefore makes rows of the windows that end by then.
+func (m *maker) completeBefore(then int64) error {
+	for w := range m.windows.Before(then) {
+		m.done = w.Window.End
+		if err := m.window(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// window makes the row of a tag and window.
+func (m *maker) window(w *merge.Merged) error {
+	return m.merged(w, seconds(w.Window.Start)-w.LogStart, seconds(m.options.Window), seconds(w.Recorded()))
+}
+
+// merged makes the row of a sum, with times in seconds.
+func (m *maker) merged(w *merge.Merged, relative, length, covered float64) error {
+	t := m.tag(w.Tag)
+	h, err := w.Histogram(&m.counts)
+	if err != nil {
+		return t.fail(m.last, err)
+	}
+	m.row = output.Row{
+		Tag: t.name, Start: w.Window.Start, End: w.Window.End,
+		Relative: relative, Length: length, Covered: covered,
+		Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats),
+	}
+	if err := t.total.Add(&m.row.Stats); err != nil {
+		return t.fail(m.last, err)
+	}
+	return m.emit(t, &w.Sum, nil)
+}
+
+// emit hands on m.row, whose counts are those of s, with the totals and the moving window of its
+// tag.
+func (m *maker) emit(t *tag, s *merge.Sum, late error) (err error) {
+	m.row.Total = t.total
+	if m.options.Moving > 0 && late == nil {
+		before := t.moving.Size()
+		if err := t.moving.Add(m.row.End, s); err != nil {
+			return t.fail(m.last, err)
+		}
+		h, err := t.moving.Histogram(&m.counts)
+		if err != nil {
+			return t.fail(m.last, err)
+		}
+		m.moving += t.moving.Size() - before
+		at := h.ValueAtPercentile(m.options.MovingPercentile)
+		m.row.Moving = &output.Moving{
+			Count:           h.TotalCount(),
+			PercentileValue: output.PercentileValue{Percentile: m.options.MovingPercentile, Value: output.ValueOf(h, at)},
+			Max:             output.ValueOf(h, h.Max()),
+		}
+	}
+	if m.options.Counts {
+		if m.row.Counts, err = s.Histogram(&m.counts); err != nil {
+			return t.fail(m.last, err)
+		}
+	}
+	return m.sink(&m.row, m.last, late)
+}
+
+// close makes rows of the windows that are not complete when the logs end.
+func (m *maker) close() error { return m.completeBefore(math.MaxInt64) }
+
+func seconds(ms int64) float64 { return float64(ms) / 1000 }

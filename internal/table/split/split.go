@@ -1,0 +1,370 @@
+// Package split writes the intervals of logs to logs of their own, one for each tag.
+package split
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/tempfile"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/scan/rotate"
+	"hdrkit/tags"
+)
+
+const (
+	// partBuffer is the number of bytes of one part that are held before they are written, and
+	// allBuffers is that of all parts. A part's file is open only while it is written, so that
+	// there can be more parts than open files. Opening a file for so many bytes takes less than a
+	// hundredth of the time.
+	partBuffer = 256 << 10
+	allBuffers = 16 << 20
+	// A log's comments go to each of its parts. A few comments and many tags would make an output
+	// that is much larger than the log, so comments are limited: heldComments bytes for each log,
+	// and repeatedComments bytes in all parts.
+	heldComments     = 64 << 10
+	repeatedComments = 16 << 20
+)
+
+// Options say how to split.
+type Options struct {
+	// Folder is where the parts go. FoldCase reports that its file system ignores the case of
+	// names.
+	Folder   string
+	FoldCase bool
+	// Recode writes all payloads in compressed version 2, which other libraries read.
+	Recode bool
+	// Warn prints a message.
+	Warn func(format string, args ...any)
+}
+
+// Parts are the logs that some logs are split into. No part is in its place before Commit.
+type Parts struct {
+	options  Options
+	sources  []*source
+	inputs   []scan.Input
+	parts    []*part
+	byPlace  map[string]*part
+	repeated int // bytes of comments in all parts
+
+	writer  *hdrlog.Writer // writes to the parts, see Write
+	current *part          // the part that writer writes to
+	held    int            // bytes of all parts that are not in their files
+	decoder histogram.Decoder
+	encoder histogram.Encoder
+	fields  []byte
+
+	// Tests change these.
+	partBuffer, allBuffers int
+	open                   func(part *part) (io.WriteCloser, error)
+}
+
+// source is a log that is split.
+type source struct {
+	name     string
+	comments [][]byte // its comments so far
+	size     int      // of the comments, in bytes
+	full     bool     // there are more comments, which are left out
+	parts    map[string]*part
+	untagged *part
+}
+
+// part is a log that the intervals of one tag go to.
+type part struct {
+	path, temp  string
+	place       string // where path leads, if it is a symbolic link
+	source      *source
+	tag         []byte
+	buf         []byte
+	comments    int     // how many of the source's comments it has
+	start, base float64 // the start and base time that it holds so far, in seconds since the epoch
+}
+
+// New returns the parts of inputs. There are none yet.
+func New(inputs []scan.Input, options Options) *Parts {
+	p := &Parts{options: options, inputs: inputs, byPlace: make(map[string]*part), partBuffer: partBuffer, allBuffers: allBuffers}
+	p.open = func(part *part) (io.WriteCloser, error) { return part.open() }
+	p.writer = hdrlog.NewWriter(p)
+	for _, input := range inputs {
+		p.sources = append(p.sources, &source{name: input.Name, parts: make(map[string]*part)})
+	}
+	return p
+}
+
+// Comment adds a comment of an input to all parts of the input.
+func (p *Parts) Comment(input int, text []byte) error {
+	if hdrlog.IsVersion(text) {
+		return nil // each part has its own
+	}
+	s := p.sources[input]
+	switch {
+	case s.full:
+	case s.size+len(text) > heldComments:
+		s.full = true
+		p.options.Warn("%s: comments after the first %d kB are left out", s.name, heldComments>>10)
+	default:
+		s.size += len(text)
+		s.comments = append(s.comments, bytes.Clone(text[1:]))
+	}
+	return nil
+}
+
+// Add writes an interval to its part and returns the part's path.
+func (p *Parts) Add(v scan.Visit) (path string, err error) {
+	part, err := p.part(v)
+	if err != nil {
+		return "", err
+	}
+	p.current = part
+	p.writeComments(part)
+	if part.start != v.LogStart || part.base != v.Base {
+		p.writeTimes(part, v)
+	}
+	if p.fields, err = p.appendStandard(p.fields[:0], v); err != nil {
+		return "", err
+	}
+	p.writer.Fields(nil, p.fields)
+	return part.path, p.writer.Flush()
+}
+
+// Write writes to the current part. It is called by the writer.
+func (p *Parts) Write(text []byte) (int, error) {
+	part := p.current
+	part.buf = append(part.buf, text...)
+	p.held += len(text)
+	switch {
+	case len(part.buf) >= p.partBuffer:
+		return len(text), p.flush(part)
+	case p.held >= p.allBuffers:
+		return len(text), p.flushAll()
+	}
+	return len(text), nil
+}
+
+// part returns the part for an interval. It begins one if there is none.
+func (p *Parts) part(v scan.Visit) (*part, error) {
+	s := p.sources[v.Input]
+	known := s.untagged
+	if v.Tag != nil {
+		known = s.parts[string(v.Tag)]
+	}
+	if known != nil {
+		return known, nil
+	}
+	made := &part{source: s, tag: bytes.Clone(v.Tag)}
+	if err := p.claim(made); err != nil {
+		return nil, err
+	}
+	if v.Tag == nil {
+		s.untagged = made
+	} else {
+		s.parts[string(v.Tag)] = made
+	}
+	p.parts = append(p.parts, made)
+	p.current = made
+	p.writer.Version()
+	p.writeComments(made)
+	p.writer.Comment(comment(s.name, made.tag))
+	p.writeTimes(made, v)
+	p.writer.Legend()
+	return made, p.writer.Flush()
+}
+
+// The comment of a part names its log and its tag.
+const commentBegin, commentTag, commentEnd = "[Split from ", ": tag ", "]"
+
+func comment(name string, tag []byte) string {
+	name = strings.ReplaceAll(tags.Printable(name), commentTag, ":%20tag ")
+	return commentBegin + name + commentTag + tags.Text(tag) + commentEnd
+}
+
+// TagOf returns the tag that a comment, beginning with #, says that the intervals of a part have.
+// It is nil for untagged intervals. TagOf returns false if that is no comment of a part.
+func TagOf(text []byte) (tag []byte, ok bool) {
+	rest, begins := strings.CutPrefix(string(text), "#"+commentBegin)
+	_, spelled, found := strings.Cut(rest, commentTag)
+	spelled, ends := strings.CutSuffix(strings.TrimRight(spelled, " \r\t"), commentEnd)
+	tag = tags.Parse(spelled)
+	if !begins || !found || !ends || tag != nil && hdrlog.CheckTag(hdrlog.StandardTag(tag)) != nil {
+		return nil, false
+	}
+	return tag, true
+}
+
+// claim finds the place of a part. It is an error if another part or an input is there, or if no
+// file can be there.
+func (p *Parts) claim(made *part) error {
+	made.path = filepath.Join(p.options.Folder, tags.FileName("", made.tag, "."+fileName(made.source.name), p.options.FoldCase))
+	var err error
+	if made.place, err = tempfile.Place(made.path); err != nil {
+		return err
+	}
+	key := made.place
+	if absolute, err := filepath.Abs(key); err == nil {
+		key = absolute // links may lead to one file by different names
+	}
+	if p.options.FoldCase {
+		key = strings.ToLower(key)
+	}
+	if other := p.byPlace[key]; other != nil {
+		return fmt.Errorf("tag %s of %s and tag %s of %s would both go to %s; split the two logs into different folders (-od)",
+			tags.Text(other.tag), other.source.name, tags.Text(made.tag), made.source.name, made.path)
+	}
+	p.byPlace[key] = made
+	info, err := os.Stat(made.path)
+	if err != nil {
+		return nil
+	}
+	if info.IsDir() {
+		return fmt.Errorf("output %s is a folder", made.path)
+	}
+	for _, input := range p.inputs {
+		if input.Overwritten(info) {
+			return fmt.Errorf("output %s is also an input", made.path)
+		}
+	}
+	return nil
+}
+
+// fileName returns the name that the parts of an input end in. They are not compressed, even if the
+// input is.
+func fileName(input string) string {
+	if input == "-" {
+		return "stdin.hdr"
+	}
+	name, _ := rotate.Plain(filepath.Base(input))
+	return cmp.Or(name, filepath.Base(input))
+}
+
+// writeComments writes the comments of the source that the part lacks.
+func (p *Parts) writeComments(part *part) {
+	for _, text := range part.source.comments[part.comments:] {
+		if p.repeated += len(text); p.repeated > repeatedComments {
+			if p.repeated-len(text) <= repeatedComments {
+				p.options.Warn("comments are left out after %d MB of them in all logs that are written", repeatedComments>>20)
+			}
+			break
+		}
+		p.writer.Comment(string(text))
+	}
+	part.comments = len(part.source.comments)
+}
+
+// writeTimes writes the start of the interval's log, and the time from which its intervals count.
+func (p *Parts) writeTimes(part *part, v scan.Visit) {
+	part.start, part.base = v.LogStart, v.Base
+	p.writer.StartTime(part.start)
+	p.writer.BaseTime(part.base)
+}
+
+// appendStandard appends the fields of an interval: unchanged, unless they make no sense in another
+// log, or the reference would not read them.
+func (p *Parts) appendStandard(fields []byte, v scan.Visit) ([]byte, error) {
+	payload := p.rewritten(v.Payload)
+	fields = hdrlog.AppendStandard(fields, v.Interval)
+	switch {
+	case payload == nil:
+		return append(fields, v.Payload...), nil
+	case !p.options.Recode:
+		return p.encoder.AppendCompressed(fields, payload)
+	}
+	h, err := payload.Histogram()
+	if err != nil {
+		return nil, err
+	}
+	return p.encoder.AppendBase64(fields, h)
+}
+
+// rewritten returns a payload that has to be written in another way, nil if it stays as it is:
+// plain ones are compressed, and Recode is for those that are not of version 2. A payload that
+// cannot be read stays as it is.
+func (p *Parts) rewritten(text []byte) *histogram.Payload {
+	_, compressed := histogram.Peek(text)
+	if compressed && !p.options.Recode {
+		return nil
+	}
+	payload, err := p.decoder.Open(text)
+	if err != nil || compressed && payload.Version() == 2 {
+		return nil
+	}
+	return payload
+}
+
+// flush writes the bytes that are held of a part to its file.
+func (p *Parts) flush(part *part) error {
+	if len(part.buf) == 0 {
+		return nil
+	}
+	f, err := p.open(part)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(part.buf)
+	err = cmp.Or(err, f.Close())
+	p.held -= len(part.buf)
+	part.buf = part.buf[:0]
+	return tempfile.Blame(err, part.path)
+}
+
+func (part *part) open() (*os.File, error) {
+	if part.temp != "" {
+		f, err := os.OpenFile(part.temp, os.O_WRONLY|os.O_APPEND, 0)
+		return f, tempfile.Blame(err, part.path)
+	}
+	f, err := tempfile.Beside(part.place)
+	if err == nil {
+		part.temp = f.Name()
+	}
+	return f, err
+}
+
+func (p *Parts) flushAll() error {
+	for _, part := range p.parts {
+		if err := p.flush(part); err != nil {
+			return err
+		}
+		part.buf = nil // the buffers of many parts together would be too large
+	}
+	return nil
+}
+
+// Commit puts all parts in their places.
+func (p *Parts) Commit() error {
+	moves := make([]tempfile.Move, 0, len(p.parts))
+	for _, part := range p.parts {
+		p.current = part
+		p.writeComments(part)
+		if err := p.writer.Flush(); err != nil {
+			return err
+		}
+		if err := p.flush(part); err != nil {
+			return err
+		}
+		part.buf = nil
+		moves = append(moves, tempfile.Move{From: part.temp, To: part.place})
+	}
+	return tempfile.Rename(moves...)
+}
+
+// Close removes the files that were not committed.
+func (p *Parts) Close() {
+	for _, part := range p.parts {
+		if part.temp != "" {
+			tempfile.Remove(part.temp)
+		}
+	}
+}
+
+// Paths returns the paths of the parts.
+func (p *Parts) Paths() (all []string) {
+	for _, part := range p.parts {
+		all = append(all, part.path)
+	}
+	return all
+}

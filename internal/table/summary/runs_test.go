@@ -1,0 +1,271 @@
+package summary
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/scan"
+)
+
+// raw is the values of an interval.
+type raw struct {
+	start, end int64
+	values     []int64
+}
+
+// randomLog returns the intervals of a log, some of them longer, with gaps between them, and its
+// text.
+func randomLog(t *testing.T, r *rand.Rand) (all []raw, text []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	w := hdrlog.NewWriter(&b)
+	w.Version()
+	w.StartTime(1000)
+	var encoder histogram.Encoder
+	for at := int64(1_000_000 + 125*r.IntN(3)); len(all) < 200; {
+		i := raw{start: at, end: at + 1000}
+		if r.IntN(20) == 0 {
+			i.end += 125 * int64(r.IntN(8)) // exact in binary
+		}
+		h, err := histogram.New(histogram.Layout{Digits: 1 + r.IntN(3), Lowest: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range r.IntN(5) {
+			v := 1 + r.Int64N(15) // a slot of its own with any number of digits
+			i.values = append(i.values, v)
+			if err := h.Record(v, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		payload, err := encoder.AppendBase64(nil, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Flush()
+		fmt.Fprintf(&b, "%.3f,%.3f,0.000,%s\n", float64(i.start)/1000, float64(i.end-i.start)/1000, payload)
+		all = append(all, i)
+		at = i.end + 125*int64(r.IntN(2)*r.IntN(24))
+	}
+	return all, b.Bytes()
+}
+
+// TestRuns compares windows with the raw values in them.
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 1))
+	for n, c := range []struct {
+		logs   int
+		size   int64
+		longer int // times
+	}{{1, 0, 0}, {1, 2000, 0}, {1, 2000, 1}, {3, 2000, 0}, {3, 2000, 3}, {2, 5000, 0}, {3, 0, 2}} {
+		var all []raw
+		s := &scan.Scan{Workers: 3, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+		longest := int64(0)
+		for range c.logs {
+			intervals, text := randomLog(t, r)
+			all = append(all, intervals...)
+			for _, i := range intervals {
+				longest = max(longest, i.end-i.start)
+			}
+			s.Inputs = append(s.Inputs, scan.Input{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }})
+		}
+		runs := &Runs{Size: c.size}
+		if _, err := Collect[struct{}](s, Options{Runs: runs}, nil, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		size := runs.windows.Size()
+		if c.size > 0 && size != c.size || c.size == 0 && (size > longest || size < longest*8/9) {
+			t.Fatalf("case %d: windows of %d for %d, and intervals of up to %d", n, size, c.size, longest)
+		}
+		for range c.longer {
+			size *= 2
+			runs.pack(size)
+		}
+		type sum struct {
+			total    int64
+			sum      float64
+			up3, up7 int64
+		}
+		got, want := make(map[int64]sum), make(map[int64]sum)
+		for _, i := range all {
+			at := merge.WindowOf(i.start, i.end, size).Start
+			if c.size == 0 {
+				at = 0 // windows were others before there was the longest interval
+			}
+			w := want[at]
+			for _, v := range i.values {
+				w.total, w.sum = w.total+1, w.sum+float64(v)
+				if v <= 3 {
+					w.up3++
+				}
+				if v <= 7 {
+					w.up7++
+				}
+			}
+			want[at] = w
+		}
+		for m := range runs.windows.Open() {
+			w, counts := &window{m, new(histogram.Histogram), 1}, make([]int64, 2)
+			if w.Seconds() <= 0 || w.Seconds() > 2*float64(size)/1000 {
+				t.Errorf("case %d: window %d has %v s", n, m.Window.Start, w.Seconds())
+			}
+			total, values := w.Count([]int64{3, 7}, counts)
+			at := m.Window.Start
+			if c.size == 0 {
+				at = 0
+			}
+			g := got[at]
+			got[at] = sum{g.total + total, g.sum + values, g.up3 + counts[0], g.up7 + counts[1]}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("case %d: %v, want %v", n, got, want)
+		}
+	}
+}
+
+// TestRunsMemory proves that windows become longer if there are many or little memory, and that
+// there is an error if that does not do.
+func TestRunsMemory(t *testing.T) {
+	t.Parallel()
+	h, err := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v := range int64(40) {
+		h.Record(v<<v, v)
+	}
+	for _, c := range []struct {
+		limit         int64
+		seconds, tags int
+		fails         bool
+		size          int64
+	}{
+		{64 << 20, mostWindows, 1, false, 1},
+		{64 << 20, mostWindows + 1, 1, false, 2},
+		{64 << 20, 5 * mostWindows, 1, false, 8},
+		{64 << 20, mostWindows, 28, false, 2},
+		{1 << 20, 200, 100, true, 0},
+	} {
+		var runs Runs
+		memory := ledger.New(c.limit)
+		runs.charged(memory)
+		for at := range int64(c.seconds) {
+			for tag := range c.tags {
+				var s merge.Sum
+				if err := s.AddHistogram(at*1000, at*1000+1000, h); err != nil {
+					t.Fatal(err)
+				}
+				runs.add([]byte{byte(tag >> 8), byte(tag)}, &s)
+			}
+		}
+		var limit *ledger.LimitError
+		if errors.As(runs.err, &limit) != c.fails || c.fails != (runs.windows == nil) {
+			t.Fatalf("%+v: %v", c, runs.err)
+		}
+		if c.fails {
+			continue
+		}
+		if got := runs.windows.Size(); got != c.size*1000 {
+			t.Errorf("%+v: windows of %d ms", c, got)
+		}
+		if err := runs.account.Crowded(); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// TestShift compares a shift that is found with the raw values on both sides.
+func TestShift(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 3))
+	var log bytes.Buffer
+	w := hdrlog.NewWriter(&log)
+	var encoder histogram.Encoder
+	var sides [2][]int64
+	const windows, middle, begin = 400, 250, 100_000
+	for at := range windows {
+		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		for range 100 {
+			v := int64(1e6 * math.Exp(0.4*r.NormFloat64()))
+			if at >= middle {
+				v = v * 8 / 5
+			}
+			h.Record(v, 1)
+			sides[at/middle] = append(sides[at/middle], v)
+		}
+		payload, err := encoder.AppendBase64(nil, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Fields([]byte("a"), fmt.Appendf(nil, "%d,1.000,0.000,%s", begin/1000+at, payload))
+	}
+	w.Flush()
+	s := &scan.Scan{Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+	s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(&log), nil }}}
+	o := Options{Runs: new(Runs)}
+	result, err := Collect[struct{}](s, o, nil, nil, nil)
+	if err == nil {
+		err = result.Believe(o.Runs, []float64{50}, 95, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	shift := result.Summaries[0].Confidence.Shift
+	if shift == nil || math.Abs(float64(shift.Start-begin-middle*1000)) > 5000 {
+		t.Fatalf("the shift is %+v", shift)
+	}
+	for side, got := range []float64{shift.Before, shift.After} {
+		slices.Sort(sides[side])
+		if want := float64(sides[side][len(sides[side])*99/100]); math.Abs(got/want-1) > 0.04 {
+			t.Errorf("p99 of side %d is about %v, want %v", side, got, want)
+		}
+	}
+}
+
+// TestCombine compares the sum of results with one of all logs.
+func TestCombine(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	s := &scan.Scan{Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+	var results []*Result
+	for range 3 {
+		_, text := randomLog(t, r)
+		s.Inputs = append(s.Inputs, scan.Input{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }})
+		one := *s
+		one.Inputs = s.Inputs[len(s.Inputs)-1:]
+		result, err := Collect[struct{}](&one, Options{}, nil, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, result)
+	}
+	want, err := Collect[struct{}](s, Options{}, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Combine(results, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := got.Summaries[0], want.Summaries[0]
+	if len(got.Summaries) != 1 || a.Intervals != b.Intervals || a.Start != b.Start || a.End != b.End ||
+		!slices.Equal(slices.Collect(a.Counts().Recorded()), slices.Collect(b.Counts().Recorded())) {
+		t.Errorf("combined: %+v, want %+v", a, b)
+	}
+	for _, mode := range Modes {
+		if got.Period(mode) != want.Period(mode) {
+			t.Errorf("period %s: %d, want %d", mode, got.Period(mode), want.Period(mode))
+		}
+	}
+}

@@ -1,0 +1,348 @@
+// Package summary adds up the intervals of logs, by tag.
+package summary
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/scan"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// A Result is what the intervals of some logs add up to.
+type Result struct {
+	// Summaries are the sums by tag, the untagged intervals first, the tags sorted.
+	Summaries []*output.Summary
+	// Spans are when the intervals of each tag in each input began and ended.
+	Spans []Span
+	// Lengths is the sum of the lengths of all intervals, in milliseconds.
+	Lengths int64
+
+	sums    []*sum // what the summaries load
+	options Options
+	by      *tags.By
+}
+
+// Options say what to collect.
+type Options struct {
+	// Maxima keeps the maximum over time of each tag, in memory that does not grow with the log.
+	Maxima bool
+	// Runs, if set, keeps the counts of each row by windows, and Parts those of each tag of each
+	// input.
+	Runs  *Runs
+	Parts *Parts
+}
+
+// Collect runs a scan and adds up its intervals by row, which is a tag unless the scan's By says
+// otherwise. A sum has the lowest lowest discernible
+// value and the most digits of its intervals. The result does not depend on the number of workers
+// or the order of the intervals.
+//
+// If look is set, Collect calls it on several goroutines for each interval, with the histogram of
+// that interval. Look must not keep the histogram. It writes its outcome to result, which may
+// contain the outcome of an earlier interval. Then Collect calls take with the outcomes, in the
+// order of the scan. If also is set, the sum that it returns gets the interval, too.
+func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogram.Histogram, result *R), take func(v scan.Visit, result *R) error, also func(result *R) *merge.Sum) (*Result, error) {
+	workers := make([]sums, s.Workers)
+	account := accountOf(s.Memory)
+	if o.Runs != nil {
+		o.Runs.charged(s.Memory)
+	}
+	if o.Parts != nil {
+		o.Parts.account = s.Memory.Open("times of tags and logs", "choose tags with -incT")
+	}
+	for n := range workers {
+		workers[n] = sums{options: o, by: s.By, account: account, tags: make(map[string]*sum)}
+	}
+	decode := func(n int, v scan.Visit, i *interval[R]) error {
+		want := scan.Want{Counts: look != nil, Max: o.Maxima || o.Parts != nil}
+		if o.Runs != nil {
+			want.Coarse, want.Digits = &i.window, windowDigits
+		}
+		into := make([]*merge.Sum, 0, 3)
+		if also != nil {
+			into = append(into, also(&i.result))
+		}
+		if o.Parts != nil && !o.Parts.MaximaOnly {
+			i.part.Reset()
+			into = append(into, &i.part)
+		}
+		// To decode the counts once more is quicker than to add all slots of one histogram to
+		// another (BenchmarkHdrplot).
+		took, err := workers[n].add(v, want, into)
+		if i.highest = took.Max; err == nil && look != nil {
+			look(v, took.Counts, &i.result)
+		}
+		return err
+	}
+	takeAll := func(v scan.Visit, i *interval[R]) error {
+		if o.Runs != nil {
+			o.Runs.add(v.Row, &i.window)
+		}
+		if o.Parts != nil {
+			o.Parts.take(v, &i.part, i.highest)
+		}
+		if take == nil {
+			return nil
+		}
+		return take(v, &i.result)
+	}
+	if err := scan.Run(s, decode, takeAll); err != nil {
+		return nil, err
+	}
+	all := &workers[0]
+	for n := range workers[1:] {
+		if err := all.merge(&workers[1+n]); err != nil {
+			return nil, err
+		}
+	}
+	return all.result()
+}
+
+func accountOf(memory *ledger.Ledger) *ledger.Account {
+	return memory.Open("tags", "choose some with -incT, or add them up with -it")
+}
+
+// interval is what a worker finds out about an interval.
+type interval[R any] struct {
+	result  R
+	window  merge.Sum // for Runs
+	part    merge.Sum // for Parts
+	highest float64
+}
+
+// sums are what a worker has added up, by tag.
+type sums struct {
+	options  Options
+	by       *tags.By
+	account  *ledger.Account
+	bytes    int // that the sums take
+	untagged *sum
+	tags     map[string]*sum
+}
+
+// sum is what a worker has added up of a tag.
+type sum struct {
+	merge.Sum
+	tag     []byte
+	extents scan.Extents
+	spans   []Span
+	lengths int64 // of all intervals, in milliseconds
+	maxima  Maxima
+	charge  ledger.Charge
+	// err is why some intervals do not add up. What is added up then depends on the order, but not
+	// that there is such an error.
+	err error
+}
+
+// of returns the sum of a tag.
+func (w *sums) of(tag []byte) *sum {
+	if tag == nil {
+		if w.untagged == nil {
+			w.untagged = &sum{}
+		}
+		return w.untagged
+	}
+	s := w.tags[string(tag)]
+	if s == nil {
+		s = &sum{tag: bytes.Clone(tag)}
+		w.tags[string(tag)] = s
+	}
+	return s
+}
+
+// spareBytes is what the sums of a worker take when they stay packed. Until then they are
+// histograms as soon as they can be.
+const spareBytes = 32 << 20
+
+// sumBytes is about what a sum takes beside its counts: with its tag, and where the sum is printed.
+const sumBytes = 1 << 10
+
+// add adds an interval, also to other sums, and returns what is wanted of it. The error is that of
+// its payload.
+func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (scan.Taken, error) {
+	s := w.of(v.Row)
+	if s.Spare = 0; w.bytes < spareBytes {
+		s.Spare = 1 << 19
+	}
+	took, err := v.Take(want, append(also, &s.Sum)...)
+	if err := s.failed(err); err != nil {
+		return took, err
+	}
+	size := sumBytes + s.Size()
+	w.bytes += size - s.charge.Bytes()
+	if err := s.charge.Set(w.account, 1, size); err != nil {
+		return took, scan.Fatal{Err: err}
+	}
+	s.extents.Add(took.Extent, v.Place)
+	start, end := v.StartMillis(), v.EndMillis()
+	s.lengths += end - start
+	if w.options.Maxima && took.Max > 0 {
+		s.maxima.Add(start, end, took.Max)
+	}
+	s.include(Span{v.Input, s.tag, start, end})
+	return took, nil
+}
+
+// failed keeps an error of intervals that do not add up, and returns another one.
+func (s *sum) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	var sumErr *merge.SumError
+	if errors.As(err, &sumErr) {
+		s.err = sumErr.Err
+		return nil
+	}
+	return err
+}
+
+// include takes in a span.
+func (s *sum) include(span Span) {
+	n := len(s.spans) - 1 // nearly always of the same input
+	if n < 0 || s.spans[n].Input != span.Input {
+		n = slices.IndexFunc(s.spans, func(own Span) bool { return own.Input == span.Input })
+	}
+	if n < 0 {
+		s.spans = append(s.spans, span)
+	} else {
+		s.spans[n].include(span.Start, span.End)
+	}
+}
+
+// merge adds what another worker has, which loses it, so that no sum is in memory twice.
+func (w *sums) merge(other *sums) error {
+	join := func(s, t *sum) error {
+		t.charge.Set(w.account, 0, 0)
+		return s.merge(t, w.account)
+	}
+	for key, t := range other.tags {
+		if w.tags[key] == nil {
+			w.tags[key] = t
+		} else if err := join(w.tags[key], t); err != nil {
+			return err
+		}
+		delete(other.tags, key)
+	}
+	if w.untagged == nil {
+		w.untagged = other.untagged
+	} else if other.untagged != nil {
+		return join(w.untagged, other.untagged)
+	}
+	return nil
+}
+
+// merge adds what t has.
+func (s *sum) merge(t *sum, account *ledger.Account) error {
+	if s.err == nil {
+		s.err = t.err
+	}
+	s.failed(s.Merge(&t.Sum))
+	s.extents.Merge(&t.extents)
+	s.lengths += t.lengths
+	s.maxima.merge(&t.maxima)
+	for _, span := range t.spans {
+		s.include(span)
+	}
+	return s.charge.Set(account, 1, sumBytes+s.Size())
+}
+
+// result returns what all sums come to.
+func (w *sums) result() (*Result, error) {
+	var all []*sum
+	for _, s := range w.tags {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b *sum) int { return bytes.Compare(a.tag, b.tag) })
+	if w.untagged != nil {
+		all = slices.Insert(all, 0, w.untagged)
+	}
+	r := Result{options: w.options}
+	var l Loader
+	for _, s := range all {
+		if len(s.spans) == 0 {
+			continue // none of its payloads could be read
+		}
+		summary, err := s.summary(&l)
+		if err != nil {
+			return nil, fmt.Errorf("tag %s: %w", tags.Text(s.tag), err)
+		}
+		summary.AllTags = w.by.All()
+		summary.Input, summary.InputTag, _ = w.by.Split(s.tag)
+		r.Summaries, r.sums, r.by = append(r.Summaries, summary), append(r.sums, s), w.by
+		r.Spans = append(r.Spans, s.spans...)
+		r.Lengths += s.lengths
+	}
+	return &r, nil
+}
+
+// Combine returns what several results, each of one input, add up to. They stay as they are.
+func Combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
+	all := sums{account: accountOf(memory), tags: make(map[string]*sum)}
+	for input, r := range results {
+		all.options, all.by = r.options, r.by
+		for _, t := range r.sums {
+			for n := range t.spans {
+				t.spans[n].Input = input
+			}
+			if err := all.of(t.tag).merge(t, all.account); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all.result()
+}
+
+// A Loader decodes sums into one histogram. Each sum holds little, so all together may take a
+// thousand times their memory: hundreds of tags of 47 MB, from a log of 2 MB.
+type Loader struct {
+	loaded  *merge.Sum
+	scratch histogram.Histogram
+}
+
+// Summary returns what s adds up to, with counts that are decoded when they are asked for. The
+// error is that of [merge.Sum.Histogram]. Afterwards s must not change.
+func (l *Loader) Summary(tag []byte, s *merge.Sum) (*output.Summary, error) {
+	if _, err := l.load(s); err != nil {
+		return nil, err
+	}
+	load := func() *histogram.Histogram {
+		h, _ := l.load(s) // cannot fail: it did not above
+		return h
+	}
+	return &output.Summary{Tag: tag, Load: load, Intervals: s.Intervals(), Start: s.Start, End: s.End}, nil
+}
+
+// load returns the counts of s. They are valid until it is called for another sum.
+func (l *Loader) load(s *merge.Sum) (h *histogram.Histogram, err error) {
+	if l.loaded == s {
+		return &l.scratch, nil
+	}
+	l.loaded = nil
+	if h, err = s.Histogram(&l.scratch); h == &l.scratch {
+		l.loaded = s
+	}
+	return h, err
+}
+
+// summary returns what s adds up to. The counts are decoded by l.
+func (s *sum) summary(l *Loader) (*output.Summary, error) {
+	if err := s.extents.KindErr(); err != nil {
+		return nil, err
+	}
+	if s.err != nil {
+		return nil, s.extents.Explain(s.err)
+	}
+	all, err := l.Summary(s.tag, &s.Sum)
+	if err != nil {
+		return nil, s.extents.Explain(err)
+	}
+	all.Maxima = s.maxima.Output()
+	return all, nil
+}

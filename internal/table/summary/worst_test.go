@@ -1,0 +1,357 @@
+package summary
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/clitest"
+	"hdrkit/internal/loggen"
+	"hdrkit/internal/scan"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// partsOf returns what the logs of a scenario have, and the logs.
+func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Parts, *Result, [][]byte) {
+	t.Helper()
+	var inputs []scan.Input
+	var logs [][]byte
+	for node := range s.Nodes {
+		var log bytes.Buffer
+		if err := s.Write(&log, node); err != nil {
+			t.Fatal(err)
+		}
+		logs = append(logs, log.Bytes())
+		inputs = append(inputs, scan.Input{Name: fmt.Sprintf("node%d", node), Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(log.Bytes())), nil
+		}})
+	}
+	parts := new(Parts)
+	report := func(err *hdrlog.SyntaxError, malformed bool) error { return err }
+	result, err := Collect[struct{}](&scan.Scan{Inputs: inputs, Workers: workers, Report: report}, Options{Parts: parts}, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parts, result, logs
+}
+
+// TestWorst finds what happens in each scenario, and nothing else.
+func TestWorst(t *testing.T) {
+	t.Parallel()
+	one := func(string, []byte) float64 { return 1 }
+	for n := range loggen.Scenarios {
+		s := &loggen.Scenarios[n]
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			if clitest.Rounds(1) == 0 && s.Name == "day" {
+				t.Skip("takes seconds")
+			}
+			parts, result, logs := partsOf(t, s, 2)
+			moments, err := parts.Worst(20, one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := 0
+			for _, e := range s.Known {
+				if e.Slow == [2]float64{} {
+					continue // it is silent, not bad
+				}
+				want++
+				found := false
+				start, end := s.Span(e)
+				for _, m := range moments {
+					// A slow time begins and ends where it stands out.
+					slack := int64(0)
+					if !e.Stall {
+						slack = (end - start) / 4
+					}
+					if m.Input == fmt.Sprintf("node%d", e.Node) && m.Start >= start-1000 && m.Start <= start+slack/25 && m.End <= end+1000 && m.End >= end-slack {
+						found = true
+						if e.Stall && (m.Max < e.Longest*1e6 || m.Peak < start || m.Peak >= end) {
+							t.Errorf("%+v has %+v", m, e)
+						}
+					}
+				}
+				if !found {
+					t.Errorf("no moment from %d to %d on node %d", start, end, e.Node)
+				}
+			}
+			if len(moments) != want || t.Failed() {
+				t.Errorf("%d moments, want %d: %+v", len(moments), want, moments)
+			}
+			for n, m := range moments {
+				if n > 0 && m.Max > moments[n-1].Max {
+					t.Error("the worst is not the first")
+				}
+				highest, count := inMoment(t, &m, result, logs)
+				if m.Max != highest || m.Count != count {
+					t.Errorf("%+v has %d values up to %v", m, count, highest)
+				}
+			}
+		})
+	}
+}
+
+// TestPartsMost adds the maxima of two tags for days, and asks for the worst moments meanwhile. The
+// memory has a bound, and the planted moment is found, until there are too many tags.
+func TestPartsMost(t *testing.T) {
+	t.Parallel()
+	const seconds, bad = 100_000, 30_000
+	one := func(string, []byte) float64 { return 1 }
+	parts := &Parts{MaximaOnly: true, Most: 1 << 20}
+	random := rand.New(rand.NewPCG(7, 8))
+	for at := range int64(seconds) {
+		for n, tag := range []string{"a", "b"} {
+			highest := 1000 + 500*random.Float64()
+			if n == 1 && at >= bad && at < bad+20 {
+				highest = 40_000 + float64(at-bad)
+			}
+			parts.Add(n, fmt.Sprint("log", n), []byte(tag), 1000*at, 1000*at+1000, highest)
+		}
+		if parts.bytes > parts.Most {
+			t.Fatalf("%d bytes at %d s", parts.bytes, at)
+		}
+		if at%9999 != 0 || at < bad+20 {
+			continue
+		}
+		found, err := parts.Worst(9, one)
+		if err != nil || len(found) != 1 {
+			t.Fatalf("at %d s: %+v, %v", at, found, err)
+		}
+		if m := found[0]; m.Input != "log1" || string(m.Tag) != "b" || m.Max != 40_019 || m.Peak != (bad+19)*1000 || m.Start > bad*1000 || m.Start < bad*1000-parts.coarse || m.End < (bad+20)*1000 || m.End > (bad+20)*1000+parts.coarse {
+			t.Errorf("at %d s, in windows of %d ms: %+v", at, parts.coarse, m)
+		}
+	}
+	if parts.coarse < 2000 {
+		t.Errorf("windows of %d ms", parts.coarse)
+	}
+	for n := range 20_000 {
+		parts.Add(n, "log", fmt.Append(nil, n), 0, 1000, 1)
+	}
+	if _, err := parts.Worst(9, one); err == nil || !strings.Contains(err.Error(), "tags of logs take more than 1 MB") || parts.bytes > 0 {
+		t.Errorf("%d bytes, %v", parts.bytes, err)
+	}
+}
+
+// TestPartsMemory proves that windows take the place of intervals if there is little memory, that
+// the moment is the same to a window, and the shares are equal, and that there is an error if that
+// does not do.
+func TestPartsMemory(t *testing.T) {
+	t.Parallel()
+	const length, bad = 4000, 3000
+	one := func(string, []byte) float64 { return 1 }
+	taken := func(limit int64, intervals int) *Parts {
+		parts := &Parts{account: ledger.New(limit).Open("times", "choose")}
+		random := rand.New(rand.NewPCG(5, 6))
+		for at := range int64(intervals) {
+			h, _ := histogram.New(histogram.Layout{Digits: 2, Lowest: 1})
+			for range 50 {
+				h.Record(1000+random.Int64N(1000), 1)
+			}
+			if at >= bad && at < bad+100 {
+				h.Record(50_000+at, 1)
+			}
+			var counts merge.Sum
+			if err := counts.AddHistogram(at*1000, (at+1)*1000, h); err != nil {
+				t.Fatal(err)
+			}
+			parts.take(scan.Visit{Interval: &hdrlog.Interval{}, Place: scan.Place{Name: "log"}}, &counts, h.MaxFloat())
+		}
+		return parts
+	}
+	all, few := taken(1<<30, length), taken(1<<20, length)
+	size := few.coarse
+	if all.coarse != 0 || size == 0 || few.account.Crowded() != nil {
+		t.Fatalf("windows of %d and %d ms: %v", all.coarse, size, few.account.Crowded())
+	}
+	want, err := all.Worst(9, one)
+	got, err2 := few.Worst(9, one)
+	if err := cmp.Or(err, err2); err != nil || len(want) != 1 || len(got) != 1 {
+		t.Fatalf("%+v, want %+v: %v", got, want, err)
+	}
+	g, w := got[0], want[0]
+	if g.Max != w.Max || g.Peak != w.Peak || g.Start > w.Start || g.Start < w.Start-size || g.End < w.End || g.End > w.End+size {
+		t.Errorf("%+v, want %+v", g, w)
+	}
+	wantWho, err := all.Who(99, one, nil)
+	gotWho, err2 := few.Who(99, one, nil)
+	if err := cmp.Or(err, err2); err != nil || fmt.Sprint(wantWho) != fmt.Sprint(gotWho) {
+		t.Errorf("%+v, want %+v: %v", gotWho, wantWho, err)
+	}
+	if _, err := taken(20<<10, 200).Worst(9, one); !errors.As(err, new(*ledger.LimitError)) {
+		t.Errorf("little memory: %v", err)
+	}
+}
+
+// TestWho compares shares with those of raw values.
+func TestWho(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	for n := range 60 {
+		parts := &Parts{}
+		raw := make(map[string][]int64)
+		var all []int64
+		layout := histogram.Layout{Digits: 3, Lowest: 1}
+		for input := range 1 + random.IntN(3) {
+			for tag := range 1 + random.IntN(3) {
+				both := fmt.Sprintf("node%d %c", input, 'a'+tag)
+				keys := []string{both, both[:len("node0 ")], both[len("node0"):]}
+				for i := range 1 + random.IntN(4) {
+					h, _ := histogram.New(layout)
+					for range random.IntN(400) {
+						v := int64(math.Exp(random.Float64()*float64(4+tag+n%10)) * float64(1+input))
+						h.Record(v, 1)
+						for _, key := range keys {
+							raw[key] = append(raw[key], v)
+						}
+						all = append(all, v)
+					}
+					var counts merge.Sum
+					if err := counts.AddHistogram(int64(i)*1000, int64(i+1)*1000, h); err != nil {
+						t.Fatal(err)
+					}
+					interval := &hdrlog.Interval{Start: float64(i), Length: 1, Tag: []byte{byte('a' + tag)}}
+					parts.take(scan.Visit{Interval: interval, Place: scan.Place{Input: input, Name: fmt.Sprintf("node%d", input)}}, &counts, h.MaxFloat())
+				}
+			}
+		}
+		slices.Sort(all)
+		slot := func(v int64) int64 { return layout.HighestAt(layout.IndexOf(v)) }
+		at := func(sorted []int64, p float64) float64 {
+			if len(sorted) == 0 {
+				return math.NaN()
+			}
+			return float64(slot(sorted[max(int(math.Ceil(p*float64(len(sorted))/100-1e-9)), 1)-1]))
+		}
+		p := []float64{50, 90, 99, 99.9, 100}[n%5]
+		by := []func(string, []byte) (string, []byte){
+			nil,
+			func(input string, _ []byte) (string, []byte) { return input, []byte{} },
+			func(_ string, tag []byte) (string, []byte) { return "", tag },
+		}[n/5%3]
+		who, err := parts.Who(p, func(string, []byte) float64 { return 1 }, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if who.Value != at(all, p) && len(all) > 0 {
+			t.Errorf("p%v is %v, want %v", p, who.Value, at(all, p))
+		}
+		var sum int64
+		for _, part := range who.Of {
+			key := part.Input + " " + string(part.Tag)
+			var above int64
+			others := slices.Clone(all)
+			for _, v := range raw[key] {
+				if slot(v) > int64(who.Value) {
+					above++
+				}
+				i, _ := slices.BinarySearch(others, v)
+				others = slices.Delete(others, i, i+1)
+			}
+			sum += above
+			if want := at(others, p); part.Count != above || part.Without != want && !(math.IsNaN(want) && math.IsNaN(part.Without)) {
+				t.Errorf("%s has %d above p%v, and %v without it; want %d and %v", key, part.Count, p, part.Without, above, want)
+			}
+			if part.Share != float64(part.Count)/float64(max(who.Count, 1)) {
+				t.Errorf("%s has a share of %v", key, part.Share)
+			}
+		}
+		if sum != who.Count {
+			t.Errorf("all have %d, want %d", sum, who.Count)
+		}
+	}
+}
+
+// TestWhoScenarios: a machine that is slow, or has most of a stall, has nearly all values above,
+// and without it the percentile is lower. Machines of a steady run share them, and the tags of a
+// machine on which all tags are slow.
+func TestWhoScenarios(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		scenario   string
+		percentile float64
+		node       string // none if they share
+	}{
+		{"slow node", 99, "node2"},
+		{"spike", 99.995, "node1"},
+		{"day", 99.99, "node1"},
+		{"dead node", 99.9, ""},
+		{"steady", 99.9, ""},
+		{"shift", 99, ""},
+		{"warm-up", 99, ""},
+		{"pauses", 99.9, ""},
+	} {
+		t.Run(test.scenario, func(t *testing.T) {
+			t.Parallel()
+			if clitest.Rounds(1) == 0 && test.scenario == "day" {
+				t.Skip("takes seconds")
+			}
+			s := loggen.ScenarioNamed(test.scenario)
+			parts, _, _ := partsOf(t, s, 2)
+			who, err := parts.Who(test.percentile, func(string, []byte) float64 { return 1 }, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shares := make(map[string]float64)
+			for _, part := range who.Of {
+				shares[part.Input] += part.Share
+				if s.Nodes == 1 && (part.Share < 0.4 || part.Share > 0.6) {
+					t.Errorf("%s has %v of the values", part.Tag, part.Share)
+				}
+			}
+			if s.Nodes == 1 {
+				return
+			}
+			for node, share := range shares {
+				if (node == test.node) != (share > 0.9) {
+					t.Errorf("%s has %v of the values", node, share)
+				}
+			}
+			if first := who.Of[0]; test.node != "" && (first.Input != test.node || first.Without >= who.Value) {
+				t.Errorf("%+v, without it %v instead of %v", first, first.Without, who.Value)
+			}
+		})
+	}
+}
+
+// inMoment returns the highest value in a moment, and the number of values above the 99.9th
+// percentile of the tag.
+func inMoment(t *testing.T, m *output.Moment, result *Result, logs [][]byte) (highest float64, count int64) {
+	t.Helper()
+	for _, s := range result.Summaries {
+		if tags.Compare(s.Tag, m.Tag) != 0 {
+			continue
+		}
+		limit := s.Counts().ValueAtPercentile(99.9)
+		reader := hdrlog.NewReader(bytes.NewReader(logs[m.Input[4]-'0']), "log")
+		for reader.Scan() {
+			i := &reader.Record().Interval
+			if reader.Record().Kind != hdrlog.IntervalRecord || tags.Compare(i.Tag, m.Tag) != 0 || i.StartMillis() < m.Start || i.EndMillis() > m.End {
+				continue
+			}
+			h, err := i.Histogram()
+			if err != nil {
+				t.Fatal(err)
+			}
+			highest = max(highest, h.MaxFloat())
+			for b := range h.Recorded() {
+				if b.Low > limit {
+					count += b.Count
+				}
+			}
+		}
+	}
+	return highest, count
+}
