@@ -13,6 +13,7 @@ import (
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/scan/rotate"
+	"hdrkit/internal/table/summary"
 )
 
 const examples = `examples:
@@ -75,6 +76,7 @@ func app() *urfave.App {
 			Choices: map[string][]string{
 				"type": types(""), "format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"},
 			},
+			Steady: summary.SkipWarmup,
 		}.Metadata(),
 	}
 }

@@ -55,6 +55,7 @@ func app() *urfave.App {
 		Metadata: cli.Guide{
 			Common:  []string{"if", "incT", "excT", "by", "it", "s", "e", "st", "of", "lt", "unit", "in", "ovr", "p", "agg", "ci", "worst", "sla", "baseline", "strict"},
 			Choices: formatChoices(map[string][]string{"st": types(), "period": summary.Modes, "undecided": undecidedModes}),
+			Steady:  summary.SkipWarmup,
 		}.Metadata(),
 	}
 }

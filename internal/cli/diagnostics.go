@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,7 +12,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/writers"
-	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
 
@@ -38,8 +36,7 @@ type Diagnostics struct {
 	left    int // intervals that were read but not shown
 	unread  int // logs that could not be read
 	filter  *tags.Filter
-	probes  map[string]*probe // by the name of the input
-	held    []*held           // messages of inputs that may be no logs
+	kinds   map[string]string // of inputs that are no logs; empty once a message said it
 	by      *tags.By
 	byText  string // the option that by comes from
 }
@@ -47,7 +44,7 @@ type Diagnostics struct {
 // NewDiagnostics returns the diagnostics of a command, which go to w. If strict is set, the first
 // malformed line is an error.
 func NewDiagnostics(w io.Writer, command string, strict bool) *Diagnostics {
-	return &Diagnostics{w: w, command: command, strict: strict}
+	return &Diagnostics{w: w, command: command, strict: strict, kinds: make(map[string]string)}
 }
 
 // Follow is for a command that runs for long: messages begin with the time of day, and none is left
@@ -61,90 +58,23 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	if malformed {
 		d.skipped++
 	}
-	switch p := d.probes[err.File]; {
-	case p != nil && !p.log():
-		d.hold(err)
-	case d.printed == maxDiagnostics && len(d.held) == 0: // a text that nobody sees takes time
+	switch kind, other := d.kinds[err.File]; {
+	case kind != "":
+		d.print(err.File + " is no log, but " + kind)
+		d.kinds[err.File] = ""
+	case other:
+	case d.printed == maxDiagnostics: // a text that nobody sees takes time
 		d.silent++
 	default:
-		d.release(err.File)
 		d.print(err.Error() + hint(err))
 	}
 	if malformed && d.strict {
-		d.releaseAll()
 		return Status(Skipped)
 	}
 	if d.skipped > mostMalformed {
-		d.releaseAll()
 		return fmt.Errorf("%s: more than %d million malformed lines so far; is it a log?", err.File, mostMalformed/1_000_000)
 	}
 	return nil
-}
-
-// probe has the diagnostics find out which inputs are logs.
-func (d *Diagnostics) probe(inputs []scan.Input) {
-	if d.probes == nil {
-		d.probes = make(map[string]*probe)
-	}
-	for n := range inputs {
-		name := inputs[n].Name
-		if d.probes[name] == nil {
-			d.probes[name] = &probe{}
-		}
-		d.probes[name].wrap(&inputs[n])
-	}
-}
-
-// held are the messages about an input that shows no sign of being a log so far.
-type held struct {
-	name     string
-	messages []string
-	more     int // messages that are only counted
-}
-
-// hold keeps a message until it is known whether the input is a log.
-func (d *Diagnostics) hold(err *hdrlog.SyntaxError) {
-	n := slices.IndexFunc(d.held, func(h *held) bool { return h.name == err.File })
-	if n < 0 {
-		n, d.held = len(d.held), append(d.held, &held{name: err.File})
-	}
-	if h := d.held[n]; len(h.messages) < maxDiagnostics {
-		h.messages = append(h.messages, err.Error()+hint(err))
-	} else {
-		h.more++
-	}
-}
-
-// release prints the messages that are held about an input. It is a log.
-func (d *Diagnostics) release(name string) {
-	n := slices.IndexFunc(d.held, func(h *held) bool { return h.name == name })
-	if n < 0 {
-		return
-	}
-	for _, text := range d.held[n].messages {
-		d.print(text)
-	}
-	d.silent += d.held[n].more
-	d.held = slices.Delete(d.held, n, n+1)
-}
-
-// releaseAll prints the messages that are still held. An input that is no log gets one message,
-// which says what it is.
-func (d *Diagnostics) releaseAll() {
-	for len(d.held) > 0 {
-		h := d.held[0]
-		p := d.probes[h.name]
-		if p.log() || len(h.messages) == 1 && p.describe() == "" {
-			d.release(h.name)
-			continue
-		}
-		d.held = d.held[1:]
-		text := h.name + " is no log: line " + strings.TrimPrefix(h.messages[0], h.name+":") + fmt.Sprintf(", and %s like this", number(len(h.messages)+h.more-1, "more message"))
-		if what := p.describe(); what != "" {
-			text = h.name + " is no log, but " + what
-		}
-		d.print(text)
-	}
 }
 
 // Skip counts a malformed line, and prints text unless it is empty.
@@ -242,7 +172,6 @@ func (d *Diagnostics) Skipped() int { return d.skipped }
 // Close prints which patterns matched no tag, and how much was skipped and left out. It returns the
 // status for that, nil if there was nothing.
 func (d *Diagnostics) Close() error {
-	d.releaseAll()
 	include, exclude := d.filter.Unmatched()
 	for _, pattern := range include {
 		message(d.w, d.command, fmt.Sprintf("-incT %q matches no tag%s", pattern, suggest(pattern, d.filter.Seen(), "tag")))

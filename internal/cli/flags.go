@@ -202,7 +202,7 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics) (*scan.Scan, error) {
 		Expected:  c.Float64("co"),
 	}
 	scan.OpenBriefly(inputs)
-	diagnostics.probe(inputs)
+	diagnostics.lookAt(inputs)
 	return s, findTimes(c, s)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/scan"
 )
 
 // A Guide is what help and completion need of a command beyond its options. It is the Metadata of
@@ -16,6 +17,9 @@ type Guide struct {
 	Common []string
 	// Choices are the values of the options that take one of a few. [OneOf] accepts these only.
 	Choices map[string][]string
+	// Steady lets a scan begin where its logs are steady, for -s steady, and returns what to say.
+	// It is nil if the command has no such start.
+	Steady func(s *scan.Scan) (notice string, err error)
 }
 
 // Metadata returns the guide as the Metadata of an App.

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/live/follow"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/scan/rotate"
 )
@@ -26,7 +25,7 @@ type source struct {
 	stdin        bool
 	path         string // of a file
 	folder       string
-	several      bool // folder is a pattern, see [follow.Folders]
+	several      bool // folder is a pattern, see [scan.Folders]
 	expression   *regexp.Regexp
 }
 
@@ -35,7 +34,7 @@ type source struct {
 func sources(c *cli.Context, options ...string) (all []source, err error) {
 	folder := c.String("ip")
 	several := false
-	if info, err := os.Stat(folder); err != nil && strings.ContainsAny(folder, "*?[") && (c.Bool("follow") || len(follow.Folders(folder)) > 0) {
+	if info, err := os.Stat(folder); err != nil && strings.ContainsAny(folder, "*?[") && (c.Bool("follow") || len(scan.Folders(folder)) > 0) {
 		several = true
 	} else if err != nil {
 		return nil, fmt.Errorf("-ip: %w", err)
@@ -109,7 +108,7 @@ func (s *source) find() (err error) {
 
 // names returns the names of the files in the folder, with their folders if there are several.
 func (s *source) names() (names []string, err error) {
-	for _, folder := range follow.Folders(s.folder) {
+	for _, folder := range scan.Folders(s.folder) {
 		entries, err := os.ReadDir(folder)
 		if err != nil {
 			return nil, fmt.Errorf("-ip: %w", err)
@@ -177,7 +176,7 @@ func ScanOf(c *cli.Context, option string, s *scan.Scan, diagnostics *Diagnostic
 	}
 	other := *s
 	other.Inputs, other.Seen = chosen, 0
-	diagnostics.probe(other.Inputs)
+	diagnostics.lookAt(other.Inputs)
 	if other.Selection.Range, err = timeRange(c); err != nil { // -s steady is found for each side
 		return nil, err
 	}

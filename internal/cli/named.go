@@ -7,7 +7,6 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/split"
 	"hdrkit/tags"
 )
 
@@ -84,7 +83,7 @@ func holdingOf(input *scan.Input) (h holding) {
 		} else if name := writers.Operation(record.Text); name != nil && operation == nil {
 			operation = bytes.Clone(name)
 			h.stated = first
-		} else if tag, ok := split.TagOf(record.Text); ok {
+		} else if tag, ok := writers.SplitTag(record.Text); ok {
 			part = true
 			if tag != nil {
 				h.tag = tag

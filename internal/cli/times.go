@@ -11,7 +11,6 @@ import (
 
 	"hdrkit/internal/scan"
 	"hdrkit/internal/scan/rotate"
-	"hdrkit/internal/table/summary"
 )
 
 // Zone returns the zone of time that -tz names.
@@ -91,20 +90,15 @@ func FindSteady(c *cli.Context, s *scan.Scan) error {
 			return Usagef("-s steady reads logs twice, and %s can be read only once", s.Inputs[n].Name)
 		}
 	}
-	all := *s
-	all.Selection.Range.From = nil
-	w, err := summary.FindWarmup(&all, 0)
+	find := guideOf(c.App).Steady
+	if find == nil {
+		return Usagef("-s steady: hdrsum and hdrplot find where a run becomes steady; then give the time")
+	}
+	notice, err := find(s)
 	if err != nil {
 		return fmt.Errorf("-s steady: %w", err)
 	}
-	if !w.Steady {
-		return fmt.Errorf("-s steady: there is no steady part that begins in the first half of %d windows, so the run is too short or drifts", w.All)
-	}
-	say(c, "steady from %vs: %d of %d windows left out", math.Round(float64(max(w.End-w.Start, 0))/100)/10, w.Windows, w.All)
-	s.Selection.Range.From = &scan.Bound{Seconds: float64(w.End) / 1000, Origin: scan.Epoch}
-	if w.Windows == 0 {
-		s.Selection.Range.From = nil
-	}
+	say(c, "%s", notice)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/tempfile"
+	"hdrkit/internal/base/writers"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/scan/rotate"
 	"hdrkit/tags"
@@ -170,31 +171,10 @@ func (p *Parts) part(v scan.Visit) (*part, error) {
 	p.current = made
 	p.writer.Version()
 	p.writeComments(made)
-	p.writer.Comment(comment(s.name, made.tag))
+	p.writer.Comment(writers.Split(s.name, made.tag))
 	p.writeTimes(made, v)
 	p.writer.Legend()
 	return made, p.writer.Flush()
-}
-
-// The comment of a part names its log and its tag.
-const commentBegin, commentTag, commentEnd = "[Split from ", ": tag ", "]"
-
-func comment(name string, tag []byte) string {
-	name = strings.ReplaceAll(tags.Printable(name), commentTag, ":%20tag ")
-	return commentBegin + name + commentTag + tags.Text(tag) + commentEnd
-}
-
-// TagOf returns the tag that a comment, beginning with #, says that the intervals of a part have.
-// It is nil for untagged intervals. TagOf returns false if that is no comment of a part.
-func TagOf(text []byte) (tag []byte, ok bool) {
-	rest, begins := strings.CutPrefix(string(text), "#"+commentBegin)
-	_, spelled, found := strings.Cut(rest, commentTag)
-	spelled, ends := strings.CutSuffix(strings.TrimRight(spelled, " \r\t"), commentEnd)
-	tag = tags.Parse(spelled)
-	if !begins || !found || !ends || tag != nil && hdrlog.CheckTag(hdrlog.StandardTag(tag)) != nil {
-		return nil, false
-	}
-	return tag, true
 }
 
 // claim finds the place of a part. It is an error if another part or an input is there, or if no

@@ -1,6 +1,9 @@
 package summary
 
 import (
+	"fmt"
+	"math"
+
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
@@ -16,6 +19,25 @@ type Warmup struct {
 	Windows, All int
 	// Steady is set if there is a steady part in the first half.
 	Steady bool
+}
+
+// SkipWarmup lets a scan begin where its logs are steady, the same time for all tags and logs, and
+// returns a notice that says so. It reads the logs once more.
+func SkipWarmup(s *scan.Scan) (notice string, err error) {
+	all := *s
+	all.Selection.Range.From = nil
+	w, err := FindWarmup(&all, 0)
+	if err != nil {
+		return "", err
+	}
+	if !w.Steady {
+		return "", fmt.Errorf("there is no steady part that begins in the first half of %d windows, so the run is too short or drifts", w.All)
+	}
+	s.Selection.Range.From = &scan.Bound{Seconds: float64(w.End) / 1000, Origin: scan.Epoch}
+	if w.Windows == 0 {
+		s.Selection.Range.From = nil
+	}
+	return fmt.Sprintf("steady from %vs: %d of %d windows left out", math.Round(float64(max(w.End-w.Start, 0))/100)/10, w.Windows, w.All), nil
 }
 
 // FindWarmup runs a scan, adds up all its inputs and tags by windows of size milliseconds (0 for
