@@ -62,14 +62,13 @@ func app() *urfave.App {
 		&urfave.Float64Flag{Name: "ymax", Category: cli.GroupLook, Usage: "the highest `VALUE` of the axis, after -ovr"},
 		&urfave.StringFlag{Name: "theme", Value: "auto", Category: cli.GroupLook, Usage: "the `THEME`: light, dark or auto; auto is light for a picture, and the reader's preference for a page"},
 		&urfave.Float64Flag{Name: "page-size", Value: 16, Category: cli.GroupLook, Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise"},
-		&urfave.IntFlag{Name: "page-digits", Value: 2, Category: cli.GroupLook, Usage: "the precision of percentiles of a part of the time in a page, in significant `DIGITS`"},
 	)
 	return &urfave.App{
 		Name:        "hdrplot",
 		Usage:       "draw HdrHistogram logs",
 		UsageText:   "hdrplot [options] [log ...]",
 		Description: examples,
-		Flags:       slices.Concat(flags, cli.MovingFlags(), cli.FollowFlags(), cli.PortFlags("serve"), cli.RunFlags()),
+		Flags:       slices.Concat(flags, cli.FollowFlags(), cli.PortFlags("serve"), cli.RunFlags()),
 		Action:      run,
 		Metadata: cli.Guide{
 			Common: []string{"if", "incT", "excT", "by", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "in", "log", "agg", "sla", "of", "format"},

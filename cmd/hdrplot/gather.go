@@ -166,15 +166,13 @@ func (g *gathering) overTime() bool {
 func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	o := g.options
 	k := &g.collector
-	k.Ratio, k.Aggregate, k.Moving = o.ratio, o.aggregate, o.moving
+	k.Ratio, k.Aggregate = o.ratio, o.aggregate
 	k.Narrow = o.narrows()
 	k.Relative = o.compare && !o.absolute
-	if k.Measures = o.measures(); o.kind.Chart.Rate {
-		k.Moving = 0
-	}
+	k.Measures = o.measures()
 	switch {
 	case o.format == draw.HTML:
-		k.WindowBytes, k.Digits = collectTimes*o.picture.PageSize, o.pageDigits
+		k.WindowBytes = collectTimes * o.picture.PageSize
 	case o.kind.Chart.Marks == page.Cells:
 		k.WindowBytes = heatBytes
 	}
@@ -183,7 +181,7 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	chosen := len(k.Measures) == 0 || o.aggregate > 0
 	// Logs that were written side by side give one line only when their intervals are merged.
 	together := !chosen && (len(logs) > 1 && !o.compare && !o.by.Inputs() || o.by.AddsTags() || o.kind == draw.Report)
-	narrow := !chosen && !o.given["agg"] && o.format != draw.HTML && k.Moving == 0
+	narrow := !chosen && !o.given["agg"] && o.format != draw.HTML
 	var found survey
 	if whole := together || narrow || strip; whole || o.format == draw.HTML {
 		most := firstIntervals

@@ -38,12 +38,10 @@ func TestWideTags(t *testing.T) {
 		args           []string
 	}{
 		{"aggregated", "x.svg", wide, []string{"-agg", "10"}},
-		{"moving", "x.svg", wide, []string{"-mwp", "99"}},
-		{"digits", "x.html", wide, []string{"-page-digits", "5"}},
 		{"page", "x.html", many, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if slow := test.name == "moving" || test.name == "page"; slow && clitest.Rounds(1) == 0 {
+			if slow := test.name == "page"; slow && clitest.Rounds(1) == 0 {
 				t.Skip("it takes a second")
 			}
 			out := filepath.Join(t.TempDir(), test.out)
@@ -59,7 +57,7 @@ func TestMostTags(t *testing.T) {
 	one := clitest.WideHistogram(t, 2, 1, 1)
 	most, more := clitest.TagsLog(t, mostTags/8*clitest.Scale(), 1, one), clitest.TagsLog(t, mostTags+1, 1, one)
 	all := [][]string{
-		{"-of", "x.html"}, {"-of", "x.svg"}, {"-of", "x.svg", "-mwp", "99"},
+		{"-of", "x.html"}, {"-of", "x.svg"},
 		{"-of", "x.svg", "-type", "percentiles"}, {"-of", "x.svg", "-type", "heatmap"},
 	}
 	for n, args := range all {

@@ -30,23 +30,21 @@ func types(option string) (names []string) {
 
 // options are the options of the command line.
 type options struct {
-	kind       *draw.Type
-	format     draw.Format
-	of         string
-	levels     []float64 // percentiles
-	units      *cli.Units
-	ratio      float64 // of logs, known when their comments were read
-	limits     []gate.Limit
-	aggregate  int64           // milliseconds
-	given      map[string]bool // "agg", "p", "height": somebody chose
-	linear     bool
-	moving     int64 // milliseconds
-	pageDigits int
-	by         *tags.By // what makes a line
-	compare    bool
-	diff       bool
-	marks      []mark
-	absolute   bool
+	kind      *draw.Type
+	format    draw.Format
+	of        string
+	levels    []float64 // percentiles
+	units     *cli.Units
+	ratio     float64 // of logs, known when their comments were read
+	limits    []gate.Limit
+	aggregate int64           // milliseconds
+	given     map[string]bool // "agg", "p", "height": somebody chose
+	linear    bool
+	by        *tags.By // what makes a line
+	compare   bool
+	diff      bool
+	marks     []mark
+	absolute  bool
 
 	// picture has the looks.
 	picture draw.Picture
@@ -54,10 +52,10 @@ type options struct {
 
 func parseOptions(c *urfave.Context) (o *options, err error) {
 	o = &options{
-		of:         c.String("of"),
-		given:      map[string]bool{"agg": cli.Given(c, "agg"), "height": cli.Given(c, "height"), "p": cli.Given(c, "p") || cli.Given(c, "mwp")},
-		linear:     c.Bool("linear"),
-		pageDigits: c.Int("page-digits"), compare: c.Bool("compare"),
+		of:      c.String("of"),
+		given:   map[string]bool{"agg": cli.Given(c, "agg"), "height": cli.Given(c, "height"), "p": cli.Given(c, "p")},
+		linear:  c.Bool("linear"),
+		compare: c.Bool("compare"),
 		picture: draw.Picture{
 			Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
 			LogValues: c.Bool("log"), Low: c.Float64("ymin"), High: c.Float64("ymax"), Facets: c.String("facet") != "",
@@ -130,11 +128,8 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, err
 	}
 	o.aggregate = aggregate
-	switch size := c.Float64("page-size"); {
-	case !(size >= 0.1 && size <= 1000):
+	if size := c.Float64("page-size"); !(size >= 0.1 && size <= 1000) {
 		return nil, cli.Usagef("-page-size %v: a page has from 0.1 to 1000 MB", size)
-	case o.pageDigits < 1 || o.pageDigits > 5:
-		return nil, cli.Usagef("-page-digits %d: a log has from 1 to 5 significant digits", o.pageDigits)
 	}
 	o.picture.PageSize = int(c.Float64("page-size") * 1e6)
 	if err := o.picture.Check(); err != nil {
@@ -189,29 +184,8 @@ func parseFormat(c *urfave.Context, path string) (draw.Format, error) {
 	return draw.Format(extension), nil
 }
 
-// parseLevels reads the percentiles of -p, or that of a moving window.
+// parseLevels reads the percentiles of -p.
 func (o *options) parseLevels(c *urfave.Context) (err error) {
-	if cli.Given(c, "mwp") {
-		length, err := cli.Millis(c, "mwpl")
-		if err != nil {
-			return err
-		}
-		o.moving = length
-		level := c.Float64("mwp")
-		switch {
-		case !(level >= 0 && level <= 100):
-			return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", level)
-		case !(o.moving > 0):
-			return cli.Usagef("-mwpl %s: a moving window has a length", c.String("mwpl"))
-		case cli.Given(c, "p"):
-			return cli.Usagef("-mwp and -p: one of them only")
-		}
-		o.levels = []float64{level}
-		return nil
-	}
-	if cli.Given(c, "mwpl") {
-		return cli.Usagef("-mwpl is how long the window of -mwp is, which is not given")
-	}
 	if !o.given["p"] {
 		if o.levels = []float64{99, 100}; o.format == draw.HTML {
 			o.levels = []float64{50, 99, 100} // of several series, the maxima alone
@@ -285,9 +259,6 @@ func (o *options) dress(p *draw.Picture) {
 		p.Marks = append(p.Marks, draw.Mark{Time: at, Text: m.text})
 	}
 	p.Theme, p.Width, p.Height, p.DPI = look.Theme, look.Width, look.Height, look.DPI
-	if o.format != draw.HTML && !o.given["height"] {
-		p.FitOverview()
-	}
 	p.Title, p.Limits, p.Absolute = look.Title, look.Limits, o.absolute
 	if !o.given["p"] && o.kind == draw.Timeline {
 		p.KeepMaxima()

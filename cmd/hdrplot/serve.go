@@ -47,7 +47,7 @@ func checkServe(c *urfave.Context) error {
 	if !c.Bool("follow") {
 		return cli.CheckFollow(c)
 	}
-	return cli.CheckFollow(c, "compare", "diff", "mwp", "mwpl")
+	return cli.CheckFollow(c, "compare", "diff")
 }
 
 // A site is the page, served.
@@ -143,12 +143,9 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 		title: cmp.Or(o.picture.Title, strings.Join(slices.Concat(c.StringSlice("if"), c.Args().Slice()), " "), "hdrplot"),
 	}
 	f.page = draw.Live{Type: o.kind, Dress: f.dress, Collector: draw.Collector{
-		Measures: o.measures(), Narrow: o.narrows(), Ratio: 1, WindowBytes: liveTimes * o.picture.PageSize, Digits: o.pageDigits, Step: f.size,
+		Measures: o.measures(), Narrow: o.narrows(), Ratio: 1, WindowBytes: liveTimes * o.picture.PageSize, Step: f.size,
 	}}
 	f.parts, f.logs, f.factors = summary.Parts{MaximaOnly: true, Most: o.picture.PageSize / 2}, map[string]int{}, map[string]float64{}
-	if !cli.Given(c, "page-digits") {
-		f.page.Collector.Digits = 0
-	}
 	empty := draw.New(o.kind)
 	f.dress(empty)
 	d, err := empty.Page()

@@ -265,7 +265,7 @@ func TestBrowserComplete(t *testing.T) {
 	for _, s := range all {
 		values += s.TotalCount
 	}
-	server := serveAt(t, build(t, "hdrplot"), append(logs, "-follow", "-serve", "127.0.0.1:0", "-agg", "10", "-idle", "0.2", "-ovr", "1", "-page-digits", "3")...)
+	server := serveAt(t, build(t, "hdrplot"), append(logs, "-follow", "-serve", "127.0.0.1:0", "-agg", "10", "-idle", "0.2", "-ovr", "1")...)
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	b.until(t, fmt.Sprintf("[...document.querySelectorAll('#summary tbody tr')].reduce((sum, row) => sum + Number(row.cells[2].textContent.replace(/,/g, '')), 0) === %d", values))
 	random := rand.New(rand.NewPCG(1, 2))

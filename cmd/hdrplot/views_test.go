@@ -177,7 +177,7 @@ func limitText(v *float64) any {
 }
 
 // TestBrowserViews compares the table of random views with hdrsum: of a page that holds each
-// interval, of one with more digits, and of one that is too small for all intervals.
+// interval, and of one that is too small for all intervals.
 func TestBrowserViews(t *testing.T) {
 	b := newBrowser(t)
 	hdrsum, log := build(t, "hdrsum"), hour(t, 600)
@@ -186,7 +186,6 @@ func TestBrowserViews(t *testing.T) {
 		share float64
 	}{
 		"each interval": {nil, 1.0 / 127},
-		"digits":        {[]string{"-page-digits", "3"}, 1e-12},
 		"small":         {[]string{"-page-size", "1"}, 1.0 / 127},
 		"heat map":      {[]string{"-type", "heatmap", "-tz", "Europe/Berlin", "-time", "absolute"}, 1.0 / 127},
 	} {

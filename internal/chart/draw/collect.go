@@ -2,6 +2,7 @@ package draw
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -60,15 +61,9 @@ type Collector struct {
 	// Aggregate merges the intervals of each window of so many milliseconds before anything is
 	// measured, if it is above 0. See package merge.
 	Aggregate int64
-	// Moving measures, at the end of each interval, a moving window of so many milliseconds, if it
-	// is above 0. See package merge.
-	Moving int64
 	// WindowBytes keeps histograms by time, for a heat map or a page. It is the memory that they
 	// may take. If they need more, neighbours in time are merged. 0 keeps none.
 	WindowBytes int
-	// Digits is the precision of those histograms, in significant decimal digits. 0 stands for 2: a
-	// pixel is more than a hundredth of the value that it stands for.
-	Digits int
 	// Relative lays logs over one another: times count from the start of each log.
 	Relative bool
 	// Step says that intervals are windows of so many milliseconds, and that they go on. The recent
@@ -80,11 +75,10 @@ type Collector struct {
 	width  int64    // of the windows that start before recent
 	recent int64    // later windows are not merged
 	bytes  int      // that the windows take
-	coarse int      // the digits of the windows, once Digits are too many; 0 before
 
 	narrowed uint32 // 1 once Narrow holds; atomic, since workers measure
 
-	steps     merge.Table[step] // by label, if Aggregate or Moving is set
+	steps     merge.Table[step] // by label, if Aggregate is set
 	stepBytes int
 	stepLimit int // stepBytes, unless a test changes it
 
@@ -96,9 +90,8 @@ type gathered struct {
 	label   string
 	group   string
 	ratio   float64
-	lines   [][]Point     // by measure
-	windows *windows      // if WindowBytes is set
-	moving  *merge.Moving // if Moving is set
+	lines   [][]Point // by measure
+	windows *windows  // if WindowBytes is set
 }
 
 // unit returns what a value of 1 of a layout is in the picture.
@@ -145,11 +138,8 @@ func (c *Collector) Measure(i *hdrlog.Interval, h *histogram.Histogram, into *In
 	c.measure(Window{Start: millis(seconds), Begin: i.StartMillis() - from, End: i.EndMillis() - from, Intervals: 1, Source: into.Source}, i.Length, h, into)
 }
 
-// mostRough is the most bytes that the counts of an interval take. Those of load tests take 1 KB.
-const mostRough = 1 << 20
-
 // InSteps reports whether intervals cannot be measured one by one.
-func (c *Collector) InSteps() bool { return c.Aggregate > 0 || c.Moving > 0 }
+func (c *Collector) InSteps() bool { return c.Aggregate > 0 }
 
 // MeasureMerged does what Measure does for intervals that were merged, whose counts are h.
 func (c *Collector) MeasureMerged(m *merge.Merged, h *histogram.Histogram, into *Interval) {
@@ -168,14 +158,8 @@ func (c *Collector) measure(w Window, seconds float64, h *histogram.Histogram, i
 		}
 	}
 	if c.WindowBytes > 0 {
-		for digits := c.digits(); ; digits-- {
-			into.rough.Reset()
-			into.err = into.rough.AddCoarse(w.Begin, w.End, h, digits)
-			if into.rough.Size() <= mostRough || digits <= 1 {
-				break
-			}
-			into.rough = merge.Sum{}
-		}
+		into.rough.Reset()
+		into.err = into.rough.AddCoarse(w.Begin, w.End, h, windowDigits)
 	}
 }
 
@@ -190,7 +174,9 @@ func (c *Collector) first() int {
 // ratio returns what to divide values by.
 func (c *Collector) ratio(factor float64) float64 { return c.Ratio / cmp.Or(factor, 1) }
 
-func (c *Collector) digits() int { return cmp.Or(c.Digits, 2) }
+// windowDigits is the precision of the windows' counts, in significant decimal digits: a pixel is
+// more than a hundredth of the value that it stands for.
+const windowDigits = 2
 
 // millis rounds seconds to the milliseconds that a log prints.
 func millis(seconds float64) int64 { return int64(math.Round(seconds * 1000)) }
@@ -217,16 +203,12 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 	if c.WindowBytes == 0 {
 		return nil
 	}
-	rough, err := c.roughOf(i)
-	if err != nil {
-		return err
-	}
 	key := i.window.Start
 	if key < c.recent {
 		key = windowAt(key, c.width)
 	}
 	before := g.windows.bytes
-	if err := g.windows.put(key, &i.window, rough); err != nil {
+	if err := g.windows.put(key, &i.window, &i.rough); err != nil {
 		return err
 	}
 	if c.bytes += g.windows.bytes - before; c.bytes > c.WindowBytes {
@@ -236,32 +218,6 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 	}
 	return c.bound()
 }
-
-// roughOf returns the counts of an interval for windows.
-func (c *Collector) roughOf(i *Interval) (*merge.Sum, error) {
-	if c.coarse == 0 && i.rough.Size() <= c.WindowBytes/4 {
-		return &i.rough, nil
-	}
-	h, err := i.rough.Histogram(&c.scratch)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		rough := new(merge.Sum)
-		if err := rough.AddCoarse(i.window.Begin, i.window.End, h, c.windowDigits()); err != nil {
-			return nil, err
-		}
-		if rough.Size() <= c.WindowBytes/4 || c.windowDigits() <= 1 {
-			return rough, nil
-		}
-		if err := c.coarsen(); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// windowDigits returns the precision of the windows.
-func (c *Collector) windowDigits() int { return cmp.Or(c.coarse, c.digits()) }
 
 // closeWindows compacts the windows that are open.
 func (c *Collector) closeWindows() error {
@@ -293,9 +249,6 @@ func (c *Collector) at(group, label string) *gathered {
 		if c.WindowBytes > 0 {
 			g.windows = &windows{at: map[int64]*Window{}}
 		}
-		if c.Moving > 0 {
-			g.moving = merge.NewMoving(c.Moving)
-		}
 		c.series[label] = g
 		if c.Narrow && len(c.series) == 2 {
 			atomic.StoreUint32(&c.narrowed, 1)
@@ -304,6 +257,9 @@ func (c *Collector) at(group, label string) *gathered {
 	}
 	return g
 }
+
+// errWide is the error for tags whose sums alone take more memory than all windows may.
+var errWide = errors.New("the tags take too much memory: choose some with -incT, or set a larger -page-size")
 
 // bound widens the windows until they take no more memory than they may.
 func (c *Collector) bound() error {
@@ -327,35 +283,13 @@ func (c *Collector) bound() error {
 			c.bytes += g.windows.bytes
 		}
 		switch {
-		case c.bytes <= limit || c.width >= 1<<40 && c.windowDigits() <= 1:
+		case c.bytes <= limit:
 			return nil
 		case c.width >= 1<<40:
-			if err := c.coarsen(); err != nil {
-				return err
-			}
-		default:
-			c.width = wider(c.width)
+			return errWide
 		}
+		c.width = wider(c.width)
 	}
-}
-
-// coarsen takes a digit from all windows.
-func (c *Collector) coarsen() error {
-	c.coarse = c.windowDigits() - 1
-	var scratch histogram.Histogram
-	for _, g := range c.series {
-		if err := g.windows.close(); err != nil {
-			return err
-		}
-		for _, w := range g.windows.at {
-			sum := new(merge.Sum)
-			if err := sum.AddCoarse(w.Begin, w.End, w.histogram(&scratch), c.coarse); err != nil {
-				return err
-			}
-			w.counts = sum
-		}
-	}
-	return nil
 }
 
 // newest returns when the newest windows start, which take so many bytes together.
@@ -417,11 +351,8 @@ func (c *Collector) Picture(t *Type, origin int64, sorted []string) (*Picture, e
 		}
 	}
 	p := New(t)
-	p.Origin, p.Digits = origin, c.windowDigits()
-	switch {
-	case c.Moving > 0:
-		p.Span = "the last " + axis.Length(c.Moving)
-	case c.Aggregate > 0:
+	p.Origin, p.Digits = origin, windowDigits
+	if c.Aggregate > 0 {
 		p.Span = axis.Length(c.Aggregate) + " windows"
 	}
 	p.Aggregate, p.WindowMillis = c.Aggregate, c.width

@@ -40,44 +40,6 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
-// TestMoving compares a moving percentile with one computed again at each step, on intervals out of
-// order and of mixed precision.
-func TestMoving(t *testing.T) {
-	t.Parallel()
-	const n, window = 60, 7
-	c := &Collector{Measures: []Measure{AtPercentile(90)}, Moving: 1000 * window, Ratio: 1}
-	var all []*histogram.Histogram
-	for i := range n {
-		all = append(all, histogramOf(t, 2+(i+1)%2, latencies(int64(i), 20, 1e6)))
-	}
-	for _, i := range rand.New(rand.NewSource(1)).Perm(n) {
-		var interval Interval
-		measure(c, float64(i)+0.1, 1, all[i], &interval)
-		if err := c.Add("", "", &interval); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p, err := c.Picture(Timeline, 100, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	points := p.Series[0].Lines[0].Points
-	if len(points) != n {
-		t.Fatalf("%d points", len(points))
-	}
-	for i, point := range points {
-		sum := histogramOf(t, 3, nil)
-		for j := max(0, i-window+1); j <= i; j++ {
-			if err := sum.Add(all[j]); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if want := float64(sum.ValueAtPercentile(90)); point.Value != want || point.Start != float64(1000*i) {
-			t.Errorf("point %d: %+v, want %v", i, point, want)
-		}
-	}
-}
-
 // TestSteps proves that steps which are measured while intervals come equal those that are measured
 // at the end, if lines are out of order by less than the memory of steps, and that no value is lost
 // otherwise.
@@ -103,24 +65,20 @@ func TestSteps(t *testing.T) {
 	}
 	for seed := range int64(clitest.Rounds(5)) {
 		random := rand.New(rand.NewSource(seed))
-		for _, c := range []Collector{{Aggregate: 10_000}, {Moving: 30_000}, {Aggregate: 10_000, Moving: 30_000}} {
-			whole, stream, scattered := c, c, c
-			want := gather(&whole, 0, n, random)
-			if got := gather(&stream, 100_000, 20, random); !reflect.DeepEqual(got, want) {
-				t.Errorf("seed %d, aggregate %d, moving %d: other points in a stream", seed, c.Aggregate, c.Moving)
+		c := Collector{Aggregate: 10_000}
+		whole, stream, scattered := c, c, c
+		want := gather(&whole, 0, n, random)
+		if got := gather(&stream, 100_000, 20, random); !reflect.DeepEqual(got, want) {
+			t.Errorf("seed %d: other points in a stream", seed)
+		}
+		total := 0.0
+		for _, s := range gather(&scattered, 20_000, n, random) {
+			for _, p := range s.Lines[1].Points {
+				total += p.Value * (p.End - p.Start) / 1000
 			}
-			if c.Moving > 0 {
-				continue
-			}
-			total := 0.0
-			for _, s := range gather(&scattered, 20_000, n, random) {
-				for _, p := range s.Lines[1].Points {
-					total += p.Value * (p.End - p.Start) / 1000
-				}
-			}
-			if stream.stepBytes != 0 || math.Round(total) < 20*n {
-				t.Errorf("seed %d: %v of %d values, %d bytes", seed, total, 20*n, stream.stepBytes)
-			}
+		}
+		if stream.stepBytes != 0 || math.Round(total) < 20*n {
+			t.Errorf("seed %d: %v of %d values, %d bytes", seed, total, 20*n, stream.stepBytes)
 		}
 	}
 }
@@ -260,7 +218,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []*Collector{{Aggregate: 10_000, Ratio: 1}, {WindowBytes: 1, Ratio: 1}} {
+	for _, c := range []*Collector{{Aggregate: 10_000, Ratio: 1}, {WindowBytes: 1 << 20, Ratio: 1}} {
 		var integer, other Interval
 		measure(c, 0, 1, histogramOf(t, 3, []int64{1}), &integer)
 		measure(c, 0, 1, double, &other)

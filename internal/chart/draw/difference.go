@@ -26,12 +26,12 @@ func (s *sheet) difference(before, after []WindowSeries) {
 	area := s.area
 	labels := 60 * pixel
 	for _, e := range s.withLimits(nil, s.Limits) {
-		labels = min(max(labels, textWidth(s.endingText(), e.label)+leader+12*pixel), area.Size().X/4)
+		labels = min(max(labels, s.endingText().Width(e.label)+leader+12*pixel), area.Size().X/4)
 	}
 	right := area.Max.X - barWidth - labels
 	var bounds heatBounds
 	charts := func(canvas vg.Canvas) (rooms []vg.Rectangle) {
-		heading := textStyle(labelSize)
+		heading := s.textStyle(labelSize)
 		heading.Color = s.colours.text
 		groups := [2]string{before[0].Group, after[0].Group}
 		top := area.Max.Y
@@ -71,7 +71,7 @@ func (s *sheet) difference(before, after []WindowSeries) {
 	// Below the bar: how cells look that have values on one side only.
 	rows := rooms[2]
 	rows.Max.Y = rows.Min.Y + 2*tickSize*lineSpace
-	style := textStyle(tickSize)
+	style := s.textStyle(tickSize)
 	style.Color, style.YAlign = s.colours.text, text.YCenter
 	for i, only := range []string{"only before", "only after"} {
 		y := rows.Min.Y + tickSize*lineSpace*(vg.Length(i)+0.5)

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -13,7 +14,7 @@ import (
 	"hdrkit/internal/chart/page"
 )
 
-// mostFacets is how many small charts are drawn. More series are an overview.
+// mostFacets is the number of small charts that are drawn: those with the highest values.
 const mostFacets = 24
 
 // mostTogether is the number of series, or lines with labels at their ends, that one chart has.
@@ -31,17 +32,38 @@ func (p *Picture) together() int {
 	return 0 // a heat map adds them up
 }
 
-// facets returns a picture for each tag, and the tags. Runs that are compared share the pictures of
-// their tags, unless they are too many. It returns nil if p shows all in one chart.
-func (p *Picture) facets() (parts []*Picture, tags []string) {
+// A facet is the picture of a tag.
+type facet struct {
+	*Picture
+	tag string
+}
+
+// facets returns a picture for each tag, the highest first. Runs that are compared share the
+// pictures of their tags, unless they are too many. It returns nil if p shows all in one chart.
+func (p *Picture) facets() []facet {
 	if !p.Facets && p.together() <= mostTogether {
-		return nil, nil
+		return nil
 	}
-	parts, tags = p.allFacets(tagOf)
-	if slices.ContainsFunc(parts, func(part *Picture) bool { return part.together() > mostTogether }) {
-		parts, tags = p.allFacets(func(label, _ string) string { return label })
+	parts := p.allFacets(tagOf)
+	if slices.ContainsFunc(parts, func(part facet) bool { return part.together() > mostTogether }) {
+		parts = p.allFacets(func(label, _ string) string { return label })
 	}
-	return parts, tags
+	slices.SortStableFunc(parts, func(a, b facet) int { return cmp.Compare(b.max(), a.max()) })
+	return parts
+}
+
+// roomFor returns how many of so many small charts have room, at most mostFacets.
+func (p *Picture) roomFor(n int) int {
+	const least, around = 85 * pixel, 100 * pixel // the height of a chart, and what is around all
+	width, height := p.size()
+	height -= around
+	for n = min(n, mostFacets); n > 1; n-- {
+		columns, rows := facetGrid(n, vg.Point{X: width, Y: height})
+		if height/vg.Length(rows) >= least && width/vg.Length(columns) >= 1.5*least {
+			break
+		}
+	}
+	return n
 }
 
 // max returns the highest value in a picture.
@@ -61,7 +83,7 @@ func (p *Picture) max() (highest float64) {
 }
 
 // allFacets returns a picture for each key of labels and groups.
-func (p *Picture) allFacets(key func(label, group string) string) (parts []*Picture, tags []string) {
+func (p *Picture) allFacets(key func(label, group string) string) (parts []facet) {
 	at := map[string]*Picture{}
 	part := func(label, group string) *Picture {
 		tag := key(label, group)
@@ -70,7 +92,7 @@ func (p *Picture) allFacets(key func(label, group string) string) (parts []*Pict
 			own.Facets = true
 			own.Series, own.Curves, own.Windows = nil, nil, nil
 			at[tag] = &own
-			parts, tags = append(parts, &own), append(tags, named(tag))
+			parts = append(parts, facet{&own, named(tag)})
 		}
 		return at[tag]
 	}
@@ -86,18 +108,18 @@ func (p *Picture) allFacets(key func(label, group string) string) (parts []*Pict
 		own := part(curve.Label, curve.Group)
 		own.Curves = append(own.Curves, curve)
 	}
-	return parts, tags
+	return parts
 }
 
 // drawFacets draws a chart for each tag, in rows, with shared axes, one legend and one title for
 // each axis.
-func (s *sheet) drawFacets(parts []*Picture, tags []string) {
+func (s *sheet) drawFacets(parts []facet) {
 	cells := s.what.Marks == page.Cells
-	s.drawLegend(s.facetLegend(parts[0]))
+	s.drawLegend(s.facetLegend(parts[0].Picture))
 	if cells {
 		s.area.Max.X -= barWidth
 	}
-	title := textStyle(labelSize)
+	title := s.textStyle(labelSize)
 	title.Color, title.XAlign = s.colours.text, text.XCenter
 	whole := s.area
 	whole.Min = whole.Min.Add(vg.Point{X: labelSize*lineSpace + 4*pixel, Y: labelSize * lineSpace})
@@ -109,20 +131,20 @@ func (s *sheet) drawFacets(parts []*Picture, tags []string) {
 			width, height := size.X/vg.Length(columns), size.Y/vg.Length(rows)
 			x, y := whole.Min.X+width*vg.Length(i%columns), whole.Max.Y-height*vg.Length(i/columns)
 			cell := draw.Canvas{Canvas: canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: y - height + 4*pixel}, Max: vg.Point{X: x + width - 8*pixel, Y: y}}}
-			last = newSheet(part, cell)
+			last = newSheet(part.Picture, cell)
 			last.whole, last.bounds = s.Picture, &bounds
 			last.area.Max.Y -= labelSize
-			style := textStyle(labelSize)
+			style := s.textStyle(labelSize)
 			style.Color = s.colours.text
 			high := last.facetHigh()
-			if textWidth(style, high) > width*2/3 {
+			if style.Width(high) > width*2/3 {
 				high = ""
 			}
-			name := shorten(style, tags[i], width-textWidth(style, high)-24*pixel)
+			name := shorten(style, part.tag, width-style.Width(high)-24*pixel)
 			last.text(style, x, last.area.Max.Y, name)
 			faint := style
 			faint.Color = s.faint
-			last.text(faint, x+textWidth(style, name)+12*pixel, last.area.Max.Y, high)
+			last.text(faint, x+style.Width(name)+12*pixel, last.area.Max.Y, high)
 			last.area.Max.Y -= 4 * pixel
 			last.Type.draw(last)
 		}

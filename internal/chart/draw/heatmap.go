@@ -472,7 +472,7 @@ func (s *sheet) drawColourBar(r vg.Rectangle, x vg.Length, bar colourBar) {
 		c.FillPolygon(bar.at((float64(i)+0.5)/steps), []vg.Point{
 			{X: x, Y: y}, {X: x + 16*pixel, Y: y}, {X: x + 16*pixel, Y: top}, {X: x, Y: top}})
 	}
-	label := textStyle(tickSize)
+	label := s.textStyle(tickSize)
 	label.Color, label.YAlign = s.colours.text, text.YCenter
 	last := bottom - tickSize*lineSpace
 	for _, tick := range bar.ticks {

@@ -1,6 +1,8 @@
 package draw
 
 import (
+	"cmp"
+	"fmt"
 	"image/color"
 	"math"
 	"slices"
@@ -66,10 +68,17 @@ func newSheet(p *Picture, area draw.Canvas) *sheet {
 	return &sheet{Picture: p, what: p.describe(p.Type), whole: p, colours: p.colours(), plot: plot.New(), area: area}
 }
 
-// textStyle returns a style of text whose position is its lower left corner.
-func textStyle(size vg.Length) text.Style {
+// plain returns a style of text whose position is its lower left corner.
+func plain(size vg.Length) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
-	return text.Style{Font: f, Handler: plot.DefaultTextHandler, XAlign: text.XLeft, YAlign: text.YBottom}
+	return text.Style{Font: f, Handler: foreign{plot.DefaultTextHandler}, XAlign: text.XLeft, YAlign: text.YBottom}
+}
+
+// textStyle is the same for the format of the picture.
+func (p *Picture) textStyle(size vg.Length) text.Style {
+	style := plain(size)
+	style.Handler = cmp.Or(p.handler, style.Handler)
+	return style
 }
 
 // drawOnBackground draws the picture on a canvas that has no background yet.
@@ -83,17 +92,18 @@ func (p *Picture) drawOnBackground(canvas draw.Canvas) {
 func (p *Picture) draw(canvas draw.Canvas) {
 	s := newSheet(p, draw.Crop(canvas, margin, -margin, margin, -margin))
 	s.drawTitle()
+	parts := p.facets()
+	if room := p.roomFor(len(parts)); room < len(parts) {
+		own := *p
+		own.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("Of %d tags, the %d with the highest values have a chart.", len(parts), room))
+		s.Picture, parts = &own, parts[:room]
+	}
 	s.drawNotes()
-	parts, tags := p.facets()
-	own := *p
+	own := *s.Picture
 	own.Facets = len(parts) > 0
 	s.Picture, s.whole = &own, &own
-	if p.IsOverview() {
-		s.overview()
-		return
-	}
 	if own.Facets {
-		s.drawFacets(parts, tags)
+		s.drawFacets(parts)
 		return
 	}
 	s.Type.draw(s)
@@ -107,7 +117,7 @@ func (s *sheet) drawTitle() {
 	if s.Title == "" {
 		return
 	}
-	style := textStyle(titleSize)
+	style := s.textStyle(titleSize)
 	style.Color = s.colours.text
 	s.area.Max.Y -= titleSize
 	s.text(style, s.area.Min.X, s.area.Max.Y, shorten(style, s.Title, s.area.Max.X-s.area.Min.X))
@@ -115,7 +125,7 @@ func (s *sheet) drawTitle() {
 }
 
 func (s *sheet) drawNotes() {
-	style := textStyle(noteSize)
+	style := s.textStyle(noteSize)
 	style.Color = s.faint
 	for _, note := range slices.Backward(s.notes()) {
 		s.text(style, s.area.Min.X, s.area.Min.Y, shorten(style, note, s.area.Max.X-s.area.Min.X))
@@ -125,7 +135,7 @@ func (s *sheet) drawNotes() {
 
 // shorten returns str, without its end if it is wider than width.
 func shorten(style text.Style, str string, width vg.Length) string {
-	if len(str) <= mostLetters && textWidth(style, str) <= width {
+	if len(str) <= mostLetters && style.Width(str) <= width {
 		return str
 	}
 	ends := []int{0} // of the beginnings of str that may fit
@@ -134,7 +144,7 @@ func shorten(style text.Style, str string, width vg.Length) string {
 			ends = append(ends, end)
 		}
 	}
-	keep := sort.Search(len(ends), func(n int) bool { return textWidth(style, str[:ends[n]]+"…") > width })
+	keep := sort.Search(len(ends), func(n int) bool { return style.Width(str[:ends[n]]+"…") > width })
 	return str[:ends[max(keep-1, 0)]] + "…"
 }
 
@@ -144,13 +154,13 @@ const mostLetters = 4096
 // fitting returns the title of an axis, such as "maximum of each interval (ms)". If it is wider
 // than width, it lacks the words from "of" on, and "per second" is "/s".
 func fitting(style text.Style, title string, width vg.Length) string {
-	if begin, rest, found := strings.Cut(title, " of "); found && textWidth(style, title) > width {
+	if begin, rest, found := strings.Cut(title, " of "); found && style.Width(title) > width {
 		title = begin
 		if i := strings.LastIndex(rest, " ("); i >= 0 {
 			title += rest[i:]
 		}
 	}
-	if textWidth(style, title) > width {
+	if style.Width(title) > width {
 		title = strings.Replace(title, " per second", "/s", 1)
 	}
 	return shorten(style, title, width)
@@ -218,7 +228,7 @@ func (s *sheet) drawLegend(entries []entry) {
 	fits := func(placed []placedEntry) bool {
 		return vg.Length(placed[len(placed)-1].row+1)*labelSize*lineSpace <= size.Y/3
 	}
-	placed := placeLegend(entries, size.X, size.X)
+	placed := s.placeLegend(entries, size.X, size.X)
 	if !fits(placed) || slices.ContainsFunc(placed, func(e placedEntry) bool { return e.cut }) {
 		entries = slices.Clone(entries)
 		var labels []string
@@ -230,11 +240,11 @@ func (s *sheet) drawLegend(entries []entry) {
 		}
 	}
 	for columns := vg.Length(1); columns <= 6; columns++ {
-		if placed = placeLegend(entries, size.X, size.X/columns); fits(placed) {
+		if placed = s.placeLegend(entries, size.X, size.X/columns); fits(placed) {
 			break
 		}
 	}
-	label := textStyle(labelSize)
+	label := s.textStyle(labelSize)
 	label.Color = s.colours.text
 	y := s.area.Max.Y
 	for _, e := range placed {
@@ -258,18 +268,18 @@ type placedEntry struct {
 }
 
 // placeLegend places entries in rows of a width. No entry is wider than most.
-func placeLegend(entries []entry, width, most vg.Length) (placed []placedEntry) {
+func (s *sheet) placeLegend(entries []entry, width, most vg.Length) (placed []placedEntry) {
 	const apart = 20 * pixel
 	x, row := vg.Length(0), 0
 	for _, e := range entries {
-		label := textStyle(labelSize)
+		label := s.textStyle(labelSize)
 		room := most - apart
 		if e.whole {
 			room = width
 		}
 		long := e.label
 		e.label = shorten(label, long, room-swatch-6*pixel)
-		size := swatch + 6*pixel + textWidth(label, e.label)
+		size := swatch + 6*pixel + label.Width(e.label)
 		if x > 0 && x+size > width {
 			x, row = 0, row+1
 		}
@@ -437,17 +447,18 @@ func (r *valueRange) add(v float64) {
 func (s *sheet) chart(paint func(c draw.Canvas, x, y func(float64) vg.Length)) {
 	p := s.plot
 	p.BackgroundColor = nil
+	p.TextHandler = s.textStyle(labelSize).Handler
 	if !s.Facets { // which have one title each for all of them
-		p.X.Label.Text, p.Y.Label.Text = s.xTitle, fitting(textStyle(labelSize), s.yTitle, vg.Length(s.rows)*pixel)
+		p.X.Label.Text, p.Y.Label.Text = s.xTitle, fitting(s.textStyle(labelSize), s.yTitle, vg.Length(s.rows)*pixel)
 	}
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Padding = 0
 		a.Color = s.faint
 		a.Width = pixel
-		a.Label.TextStyle.Font = textStyle(labelSize).Font
+		a.Label.TextStyle.Font, a.Label.TextStyle.Handler = s.textStyle(labelSize).Font, p.TextHandler
 		a.Label.TextStyle.Color = s.colours.text
 		a.Label.Padding = 6 * pixel
-		a.Tick.Label.Font = textStyle(tickSize).Font
+		a.Tick.Label.Font, a.Tick.Label.Handler = s.textStyle(tickSize).Font, p.TextHandler
 		a.Tick.Label.Color = s.colours.text
 		a.Tick.Color = s.faint
 		a.Tick.Width = pixel
@@ -489,9 +500,9 @@ func (s *sheet) drawGrid(c draw.Canvas, x, y func(float64) vg.Length) {
 
 // message writes a text in the middle of an empty chart.
 func (s *sheet) message(c draw.Canvas, str string) {
-	style := textStyle(labelSize)
+	style := s.textStyle(labelSize)
 	style.Color, style.XAlign, style.YAlign = s.faint, text.XCenter, text.YCenter
-	x, y := textWidth(style, str)/2+labelSize, labelSize // what the grid is to leave free around it
+	x, y := style.Width(str)/2+labelSize, labelSize // what the grid is to leave free around it
 	center := c.Center()
 	c.FillPolygon(s.background, []vg.Point{
 		center.Add(vg.Point{X: -x, Y: -y}), center.Add(vg.Point{X: x, Y: -y}), center.Add(vg.Point{X: x, Y: y}), center.Add(vg.Point{X: -x, Y: y})})

@@ -66,7 +66,7 @@ func (s *sheet) withLimits(endings []ending, limits []Limit) []ending {
 func (s *sheet) reserveEndings(endings []ending, limits []Limit) {
 	width := vg.Length(0)
 	for _, e := range s.withLimits(endings, limits) {
-		width = max(width, textWidth(s.endingText(), e.label)+leader+6*pixel)
+		width = max(width, s.endingText().Width(e.label)+leader+6*pixel)
 	}
 	s.endings = min(width, s.area.Size().X/3)
 	if s.right > 0 {
@@ -76,7 +76,7 @@ func (s *sheet) reserveEndings(endings []ending, limits []Limit) {
 }
 
 func (s *sheet) endingText() text.Style {
-	style := textStyle(tickSize)
+	style := s.textStyle(tickSize)
 	style.Color, style.YAlign = s.colours.text, text.YCenter
 	return style
 }
@@ -110,7 +110,7 @@ func (s *sheet) drawEndings(c draw.Canvas, y func(float64) vg.Length, endings []
 	for i, e := range endings {
 		x, from := c.Max.X, min(max(y(e.value), c.Min.Y), c.Max.Y)
 		s.stroke(s.area, e.style, 1.3*pixel, []vg.Point{{X: x, Y: from}, {X: x + 6*pixel, Y: from}, {X: x + leader - 8*pixel, Y: places[i]}, {X: x + leader - 2*pixel, Y: places[i]}})
-		if e.short != "" && textWidth(style, e.label) > room {
+		if e.short != "" && style.Width(e.label) > room {
 			e.label = e.short
 		}
 		s.area.FillText(style, vg.Point{X: x + leader + 2*pixel, Y: places[i]}, shorten(style, e.label, room))
@@ -124,7 +124,7 @@ func tellApart(style text.Style, endings []ending, room vg.Length) {
 	wide := false
 	for _, e := range endings {
 		labels = append(labels, e.label)
-		wide = wide || e.short == "" && textWidth(style, e.label) > room
+		wide = wide || e.short == "" && style.Width(e.label) > room
 	}
 	if !wide {
 		return
@@ -188,7 +188,7 @@ func (s *sheet) reserveMarks() {
 // room.
 func (s *sheet) drawMarks(c draw.Canvas, x func(float64) vg.Length) {
 	const row = noteSize * lineSpace
-	font := textStyle(noteSize)
+	font := s.textStyle(noteSize)
 	font.Color = s.colours.text
 	free := make([]vg.Length, int(s.marks/row+0.5)) // where each row is free from, from below
 	for i := range free {
@@ -203,12 +203,12 @@ func (s *sheet) drawMarks(c draw.Canvas, x func(float64) vg.Length) {
 		}
 		top := c.Max.Y
 		text := shorten(font, m.Text, (c.Max.X-c.Min.X)*2/3)
-		left := min(at, c.Max.X-textWidth(font, text))
+		left := min(at, c.Max.X-font.Width(text))
 		for i := range free {
 			if free[i] < left {
 				top += row * vg.Length(i)
 				s.area.FillText(font, vg.Point{X: left, Y: top + 2*pixel}, text)
-				free[i] = left + textWidth(font, text) + 8*pixel
+				free[i] = left + font.Width(text) + 8*pixel
 				break
 			}
 		}

@@ -12,7 +12,7 @@ import (
 // since older windows are merged. It is not safe for concurrent use.
 type Live struct {
 	// Collector gathers. Its fields, Step among them, are set before the first window. Aggregate
-	// and Moving are 0.
+	// is 0.
 	Collector Collector
 	// Dress gives a picture its looks.
 	Dress func(p *Picture)
@@ -36,10 +36,6 @@ type Live struct {
 	scratch histogram.Histogram
 }
 
-// mostFine is the number of series up to which a live page has the precision of other pages, if
-// Collector.Digits is 0. With more, one digit is left, which takes a fourth of the bytes.
-const mostFine = 100
-
 // Add adds an interval, measured with l.Collector, to the series with a label. LogStart, in
 // milliseconds since the epoch, is time 0 of the page if the interval is the first.
 func (l *Live) Add(label string, logStart int64, i *Interval) error {
@@ -48,12 +44,6 @@ func (l *Live) Add(label string, logStart int64, i *Interval) error {
 	}
 	if err := l.Collector.Add("", label, i); err != nil {
 		return err
-	}
-	if c := &l.Collector; c.Digits == 0 && c.Len() > mostFine {
-		if err := c.coarsen(); err != nil {
-			return err
-		}
-		c.Digits, l.stale = 1, true
 	}
 	w := i.window
 	last, known := l.ends[label]

@@ -3,7 +3,6 @@ package draw
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -163,43 +162,6 @@ func TestLiveUnits(t *testing.T) {
 			want = got
 		} else if got != want {
 			t.Errorf("ratio %v, factor %v: %s, want %s", unit.ratio, unit.factor, got, want)
-		}
-	}
-}
-
-// TestLiveManyTags shows that a page of many tags has one digit, unless the user wants more.
-func TestLiveManyTags(t *testing.T) {
-	t.Parallel()
-	for digits, want := range map[int]int{0: 1, 2: 2} {
-		l := Live{Type: Timeline, Dress: func(*Picture) {}, Collector: Collector{
-			Measures: []Measure{AtPercentile(100)}, Ratio: 1, WindowBytes: 1 << 24, Step: 1000, Digits: digits,
-		}}
-		h := histogramOf(t, 3, []int64{1000, 1030, 30000})
-		sizes := []int{}
-		for n := range 2 * mostFine {
-			var sum merge.Sum
-			sum.Start, sum.End = 1000, 2000
-			var interval Interval
-			l.Collector.MeasureMerged(&merge.Merged{Sum: sum}, h, &interval)
-			if err := l.Add(fmt.Sprintf("tag %d", n), 0, &interval); err != nil {
-				t.Fatal(err)
-			}
-			if n == mostFine-1 || n == 2*mostFine-1 {
-				d, err := l.Data()
-				if err != nil {
-					t.Fatal(err)
-				}
-				p := readBack(t, d)
-				sizes = append(sizes, p.Digits)
-				for i, windows := range p.Windows {
-					if windows[0].Count != 3 {
-						t.Errorf("series %d has %d values", i, windows[0].Count)
-					}
-				}
-			}
-		}
-		if sizes[0] != 2 || sizes[1] != want {
-			t.Errorf("digits %d: the page has %v", digits, sizes)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (s *sheet) overTime() {
 	s.valueAxis(values)
 	s.reserveEndings(endings, s.Limits)
 	if st != nil {
-		more := max(min(st.width()+8*pixel, s.area.Size().X/6)-s.endings, 0)
+		more := max(min(st.width(s.textStyle(noteSize))+8*pixel, s.area.Size().X/6)-s.endings, 0)
 		s.endings, s.area.Max.X = s.endings+more, s.area.Max.X-more
 	}
 
@@ -229,9 +229,9 @@ func (s *sheet) labelHighest(c draw.Canvas, x, y vg.Length, label string) {
 	if x < c.Min.X || x > c.Max.X || y < c.Min.Y || y > c.Max.Y-s.headroom/2 {
 		return // the axis does not reach so far
 	}
-	style := textStyle(noteSize)
+	style := s.textStyle(noteSize)
 	style.Color = s.colours.text
-	width := textWidth(style, label)
+	width := style.Width(label)
 	c.FillText(style, vg.Point{X: min(max(x-width/2, c.Min.X+2*pixel), c.Max.X-width), Y: y + 4*pixel}, label)
 }
 

@@ -20,12 +20,15 @@ import (
 
 // WritePDF writes the picture as PDF. The same picture gives the same file.
 func (p *Picture) WritePDF(w io.Writer) error {
-	canvas := newPDF(p.size())
+	var canvas *pdfCanvas
+	p.spelledOut(func(p *Picture) {
+		canvas = newPDF(p.size())
+		vg.Initialize(canvas)
+		p.drawOnBackground(draw.New(canvas))
+	})
 	canvas.doc.SetTitle(p.title(), true)
 	canvas.doc.SetCreationDate(time.UnixMilli(max(p.To, 1)).UTC()) // not that of the run
 	canvas.doc.SetModificationDate(time.UnixMilli(max(p.To, 1)).UTC())
-	vg.Initialize(canvas)
-	p.spelledOut().drawOnBackground(draw.New(canvas))
 	return canvas.doc.Output(w)
 }
 

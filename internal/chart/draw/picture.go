@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/plot/text"
+
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/page"
 )
@@ -102,6 +104,8 @@ type Picture struct {
 	Aggregate int64
 	// Digits is the precision of the windows' counts, in significant decimal digits.
 	Digits int
+	// handler sets texts, if it is not nil.
+	handler text.Handler
 	// PageSize is the limit of a page's data in bytes. At 0 it is 16 MB.
 	PageSize int
 }

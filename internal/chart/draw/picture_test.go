@@ -145,7 +145,6 @@ func makePictures(t testing.TB) map[string]*Picture {
 		p.Limits = []Limit{{0, 20e6}, {99, 15e6}}
 	})
 	add("levels", collect(t, Timeline, timeline(100, 99, 50), 180, steady), func(p *Picture) { p.LogValues = true })
-	add("moving", collect(t, Timeline, &Collector{Measures: []Measure{AtPercentile(99)}, Moving: 10_000}, 180, steady), nil)
 	add("aggregated", collect(t, Timeline, &Collector{Measures: []Measure{AtPercentile(100)}, Aggregate: 5000}, 180, steady), nil)
 	busy := func(i int) (string, float64, float64, []int64) {
 		label, start, length, _ := steady(i)

@@ -20,8 +20,11 @@ import (
 func (p *Picture) WritePNG(w io.Writer) error {
 	width, height := p.size()
 	options := vgimg.UseBackgroundColor(p.colours().background)
-	canvas := pngCanvas{vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI), options)}
-	p.spelledOut().draw(draw.New(canvas))
+	var canvas pngCanvas
+	p.spelledOut(func(p *Picture) {
+		canvas = pngCanvas{vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI), options)}
+		p.draw(draw.New(canvas))
+	})
 	// At the best speed, files are a tenth larger and take half the time.
 	var file bytes.Buffer
 	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&file, canvas.Image()); err != nil {

@@ -7,8 +7,7 @@ import (
 	"hdrkit/hdrlog/merge"
 )
 
-// A step is what is measured at once, if Aggregate or Moving is set: what a series has in a window
-// of Aggregate, or in a millisecond.
+// A step is what is measured at once if Aggregate is set: what a series has in a window.
 type step struct {
 	of     *gathered
 	window Window
@@ -56,12 +55,6 @@ func (c *Collector) measureStep(s *step) error {
 	w := s.window
 	seconds := float64(s.logs.Recorded()) / 1000
 	h, err := s.sum.Histogram(&c.scratch)
-	if c.Moving > 0 {
-		if err = s.of.moving.Add(w.End, &s.sum); err == nil {
-			h, err = s.of.moving.Histogram(&c.scratch)
-		}
-		seconds = float64(c.Moving) / 1000
-	}
 	if err != nil {
 		return err
 	}
@@ -69,7 +62,7 @@ func (c *Collector) measureStep(s *step) error {
 		if n < c.first() {
 			continue
 		}
-		if line := s.of.lines[n]; c.Aggregate > 0 && len(line) > 0 { // logs may begin at different times
+		if line := s.of.lines[n]; len(line) > 0 { // logs may begin at different times
 			if last := &line[len(line)-1]; last.Start < float64(w.Start) {
 				last.End = min(last.End, float64(w.Start))
 			}

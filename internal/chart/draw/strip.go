@@ -150,9 +150,9 @@ func (st *strip) addTo(out *page.Data) {
 }
 
 // width returns the width of the names.
-func (st *strip) width() (width vg.Length) {
+func (st *strip) width(style text.Style) (width vg.Length) {
 	for _, row := range st.rows {
-		width = max(width, textWidth(textStyle(noteSize), row.label))
+		width = max(width, style.Width(row.label))
 	}
 	return width
 }
@@ -161,16 +161,16 @@ func (st *strip) width() (width vg.Length) {
 // stand where there is more room: at the left up to the edge, or at the right up to end.
 func (s *sheet) drawStrip(st *strip, left, right, end vg.Length, from, to float64) {
 	top := s.area.Min.Y - stripRoom
-	style := textStyle(noteSize)
+	style := s.textStyle(noteSize)
 	style.Color, style.YAlign = s.colours.text, text.YCenter
 	head := st.title()
 	const bar, gap, steps = 120 * pixel, 6 * pixel, 48
 	low, high := changeRatios[0].label, changeRatios[len(changeRatios)-1].label
-	room := right - left - bar - 4*gap - textWidth(style, low) - textWidth(style, high)
+	room := right - left - bar - 4*gap - style.Width(low) - style.Width(high)
 	x, y := left, top-stripHead/2
 	write := func(str string) {
 		s.area.FillText(style, vg.Point{X: x, Y: y}, str)
-		x += textWidth(style, str) + gap
+		x += style.Width(str) + gap
 	}
 	write(shorten(style, head, room))
 	x += 2 * gap
@@ -212,7 +212,7 @@ func (s *sheet) drawStrip(st *strip, left, right, end vg.Length, from, to float6
 	if outside := left - s.area.Min.X - gap; outside > width {
 		x, width, style.XAlign = left-gap, outside, text.XRight
 	}
-	if st.width() > width {
+	if st.width(style) > width {
 		labels = withoutAffixes(labels)
 	}
 	for n, label := range labels {

@@ -9,7 +9,7 @@ import (
 // Timeline is a chart of values over time.
 var Timeline = &Type{
 	Name:    "timeline",
-	Options: []string{"p", "mwp", "agg", "linear", "time", "compare", "mark", "tz"},
+	Options: []string{"p", "agg", "linear", "time", "compare", "mark", "tz"},
 	Measures: func(percentiles []float64) (all []Measure) {
 		for _, percentile := range percentiles {
 			all = append(all, AtPercentile(percentile))
@@ -79,7 +79,7 @@ const mostNarrow = 4
 
 // KeepMaxima drops all lines but the maxima where they would be too many in one chart.
 func (p *Picture) KeepMaxima() {
-	if parts, _ := p.facets(); parts != nil || len(p.Series) <= mostNarrow {
+	if p.facets() != nil || len(p.Series) <= mostNarrow {
 		return
 	}
 	for i := range p.Series {

@@ -54,7 +54,7 @@ func (p *Picture) worstNotes() (notes []string) {
 // side.
 func (s *sheet) drawWorst(c draw.Canvas, x, y func(float64) vg.Length) {
 	const radius = 8 * pixel
-	style, number := style{colour: s.colours.text}, textStyle(noteSize)
+	style, number := style{colour: s.colours.text}, s.textStyle(noteSize)
 	number.Color, number.XAlign, number.YAlign = s.background, text.XCenter, text.YCenter
 	var taken []vg.Point
 	for i, m := range s.Worst {

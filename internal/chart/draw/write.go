@@ -83,11 +83,11 @@ type svgCanvas struct {
 
 // FillString draws text.
 func (c *svgCanvas) FillString(face font.Face, at vg.Point, str string) {
-	style := textStyle(face.Font.Size)
+	style := plain(face.Font.Size)
 	style.Font = face.Font
 	width := vg.Length(0)
 	if strings.IndexFunc(str, func(r rune) bool { return !hasGlyph(r) }) < 0 {
-		width = textWidth(style, str)
+		width = style.Width(str)
 	}
 	c.widths = append(c.widths, width)
 	c.Canvas.FillString(face, at, strings.Map(func(r rune) rune {
