@@ -36,7 +36,8 @@ type Diagnostics struct {
 	left    int // intervals that were read but not shown
 	unread  int // logs that could not be read
 	filter  *tags.Filter
-	kinds   map[string]string // of inputs that are no logs; empty once a message said it
+	kinds   map[string]string // of inputs that are no logs
+	named   map[string]bool   // of these, those that a message has named
 	by      *tags.By
 	byText  string // the option that by comes from
 }
@@ -44,7 +45,7 @@ type Diagnostics struct {
 // NewDiagnostics returns the diagnostics of a command, which go to w. If strict is set, the first
 // malformed line is an error.
 func NewDiagnostics(w io.Writer, command string, strict bool) *Diagnostics {
-	return &Diagnostics{w: w, command: command, strict: strict, kinds: make(map[string]string)}
+	return &Diagnostics{w: w, command: command, strict: strict, kinds: make(map[string]string), named: make(map[string]bool)}
 }
 
 // Follow is for a command that runs for long: messages begin with the time of day, and none is left
@@ -58,11 +59,11 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	if malformed {
 		d.skipped++
 	}
-	switch kind, other := d.kinds[err.File]; {
+	switch kind := d.kinds[err.File]; {
+	case kind != "" && d.named[err.File]:
 	case kind != "":
 		d.print(err.File + " is no log, but " + kind)
-		d.kinds[err.File] = ""
-	case other:
+		d.named[err.File] = true
 	case d.printed == maxDiagnostics: // a text that nobody sees takes time
 		d.silent++
 	default:

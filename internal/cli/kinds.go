@@ -45,8 +45,8 @@ func kindOf(begin []byte) string {
 	return ""
 }
 
-// lookAt has the diagnostics know the inputs that are another kind of file: of these they print one
-// message only.
+// lookAt lets the diagnostics know the inputs that are another kind of file: of these they print
+// one message only.
 func (d *Diagnostics) lookAt(inputs []scan.Input) {
 	for n := range inputs {
 		open, name := inputs[n].Open, inputs[n].Name
@@ -57,23 +57,24 @@ func (d *Diagnostics) lookAt(inputs []scan.Input) {
 	}
 }
 
-// A beginning is an input of which the first read shows what it is.
+// A beginning is an input whose first bytes show what it is.
 type beginning struct {
 	io.ReadCloser
 	diagnostics *Diagnostics
 	name        string
-	seen        bool
+	seen        []byte
 }
+
+// enough is the number of bytes that show what a file is.
+const enough = 512
 
 func (b *beginning) Read(text []byte) (int, error) {
 	n, err := b.ReadCloser.Read(text)
-	if n > 0 && !b.seen {
-		b.seen = true
-		if kind := kindOf(text[:n]); kind != "" {
-			b.diagnostics.mu.Lock()
-			b.diagnostics.kinds[b.name] = kind
-			b.diagnostics.mu.Unlock()
-		}
+	if n > 0 && len(b.seen) < enough {
+		b.seen = append(b.seen, text[:min(n, 64<<10)]...)
+		b.diagnostics.mu.Lock()
+		b.diagnostics.kinds[b.name] = kindOf(b.seen)
+		b.diagnostics.mu.Unlock()
 	}
 	return n, err
 }
