@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"image/png"
 	"os"
 	"os/exec"
@@ -159,6 +160,53 @@ func ends(address string) (all []float64) {
 		return nil
 	}
 	return all
+}
+
+// TestBrowserSizes opens a page of long tags on a large screen, a tablet and a phone, in both
+// themes: nothing scrolls sideways, axe finds nothing, charts have room, and a tap shows values.
+func TestBrowserSizes(t *testing.T) {
+	axe := filepath.Join(os.Getenv("HDRKIT_LIBRARIES"), "node_modules/axe-core/axe.min.js")
+	clitest.RequireTools(t, "chromium", axe)
+	script, err := os.ReadFile(axe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := "com.example.platform.checkout.payments.v2.PaymentService/"
+	log := strings.ReplaceAll(string(read(t, "../../testdata/logs/node1.hdr")), "Tag=", "Tag="+long)
+	path := filepath.Join(t.TempDir(), "long.hdr")
+	if err := os.WriteFile(path, []byte(log), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b := newBrowser(t)
+	for _, scheme := range []string{"light", "dark"} {
+		b.emulate(t, "screen", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}, &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
+		for _, width := range []int64{1400, 800, 390} {
+			what := fmt.Sprint(scheme, ", ", width)
+			b.do(t, chromedp.EmulateViewport(width, 844))
+			b.open(t, "-in", "ns", "-unit", "ms", "-sla", "300", path)
+			b.violations(t, string(script), what)
+			b.screenshot(t, "hdrplot-"+strings.ReplaceAll(what, ", ", "-")+".png")
+			if got := b.eval(t, "document.documentElement.scrollWidth - innerWidth"); got != "0" {
+				t.Errorf("%s: the page is %s pixels too wide", what, got)
+			}
+			left, _ := b.at(t, "time", 0)
+			right, _ := b.at(t, "time", 1)
+			if right-left < 300 {
+				t.Errorf("%s: the chart is %v pixels wide", what, right-left)
+			}
+			b.eval(t, `(() => {
+				const over = document.getElementById('time-over'), box = over.getBoundingClientRect();
+				for (const type of ['pointermove', 'pointerleave']) {
+					over.dispatchEvent(new PointerEvent(type, { pointerType: 'touch', clientX: box.left + box.width / 2, clientY: box.top + 20 }));
+				}
+			})()`)
+			b.await(t, "new Promise(requestAnimationFrame)")
+			if got := b.eval(t, "document.getElementById('readout').textContent"); !strings.Contains(got, " ms") {
+				t.Errorf("%s: a tap shows %q", what, got)
+			}
+		}
+	}
+	b.checkConsole(t)
 }
 
 // TestBrowserPrint lays pages out for paper: nothing is wider than that, and the colours are light.

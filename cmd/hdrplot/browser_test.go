@@ -141,6 +141,7 @@ func (b *browser) pixels(t *testing.T, canvas string) string {
 // pixels with a long line.
 func (b *browser) at(t *testing.T, canvas string, part float64) (x, y float64) {
 	t.Helper()
+	b.eval(t, `document.getElementById('`+canvas+`').scrollIntoView({ block: 'nearest' })`)
 	var box struct{ Left, Top, Height, AxisLeft, AxisRight float64 }
 	text := b.eval(t, `JSON.stringify((() => {
 		const c = document.getElementById('`+canvas+`'), r = c.getBoundingClientRect(), g = `+copyOf(canvas)+`;

@@ -235,7 +235,7 @@ func TestBrowserLive(t *testing.T) {
 	for _, view := range [][2]float64{{20, 50}, {3, 104}} {
 		b.eval(t, fmt.Sprintf("location.hash = 't=%v,%v'", view[0], view[1]))
 		b.await(t, "new Promise(requestAnimationFrame)")
-		want := sums(t, hdrsum, view[0], view[1], 0, union)
+		want := sums(t, hdrsum, view[0], view[1], union)
 		for i := range want {
 			s := &want[i]
 			s.Intervals *= 3 // the page counts those of the logs, and the union has merged them
@@ -260,7 +260,7 @@ func TestBrowserComplete(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	hdrsum := build(t, "hdrsum")
-	all := sums(t, hdrsum, 0, 1e6, 0, union)
+	all := sums(t, hdrsum, 0, 1e6, union)
 	values := int64(0)
 	for _, s := range all {
 		values += s.TotalCount
@@ -279,7 +279,7 @@ func TestBrowserComplete(t *testing.T) {
 		}
 		b.eval(t, fmt.Sprintf("location.hash = 't=%.3f,%.3f'", view[0], view[1]))
 		b.await(t, "new Promise(requestAnimationFrame)")
-		want := sums(t, hdrsum, view[0], view[1], 0, union)
+		want := sums(t, hdrsum, view[0], view[1], union)
 		table := b.table(t)
 		for i := range want { // the page counts the intervals of the logs, and the union has merged them
 			if i < len(table) {

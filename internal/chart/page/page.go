@@ -251,7 +251,7 @@ func file(name string) string {
 }
 
 // modules are the parts of the script. Each may import only those before it.
-var modules = []string{"numbers", "ticks", "store", "state", "canvas", "charts", "overview", "believe", "table", "live", "main"}
+var modules = []string{"numbers", "ticks", "store", "state", "canvas", "charts", "overview", "table", "live", "main"}
 
 // Script returns the modules joined to one script.
 var Script = sync.OnceValue(func() string {

@@ -2,7 +2,7 @@
 import { titled } from './numbers.js';
 
 // A Chart is two canvases with axes: the lower one is drawn once per view, the upper one has the pointer. Indent is the least
-// room to the left.
+// room to the left. A narrow chart, as on a phone, has the labels of limits inside.
 export class Chart {
   constructor(canvas, over) { Object.assign(this, { canvas, over, indent: 0, last: true }); }
 
@@ -13,7 +13,8 @@ export class Chart {
     this.places = null;
     this.g = this.clear(this.canvas);
     this.clear(this.over);
-    this.plot = { left: 0, right: this.width - 16, top: 10, bottom: height - below };
+    this.narrow = this.width < 600;
+    this.plot = { left: 0, right: this.width - (this.narrow ? 6 : 16), top: 10, bottom: height - below };
     return this.g;
   }
 
@@ -38,8 +39,8 @@ export class Chart {
   // fit makes room for the labels of the vertical axis, and for texts to the right of the chart.
   fit(right) {
     const width = texts => Math.ceil(Math.max(0, ...texts.map(t => this.g.measureText(t).width)));
-    this.plot.left = Math.max(this.indent, 32 + width(this.y.ticks.map(t => t.label)));
-    if (right.length) this.plot.right = Math.floor(this.plot.right - width(right));
+    this.plot.left = Math.max(this.indent, (this.narrow ? 20 : 32) + width(this.y.ticks.map(t => t.label)));
+    if (right.length && !this.narrow) this.plot.right = Math.floor(this.plot.right - width(right));
     this.plot.right = Math.max(this.plot.right, this.plot.left + 1); // a page that is being laid out can be narrow
   }
 
@@ -98,11 +99,12 @@ export class Chart {
 
   // labelLimits names limits beside the chart. Of those that lie close, one stands above the other.
   labelLimits(theme, limits) {
-    Object.assign(this.g, { textAlign: 'left', textBaseline: 'middle', fillStyle: theme.limit });
+    Object.assign(this.g, { textAlign: this.narrow ? 'right' : 'left', textBaseline: 'middle', fillStyle: theme.limit });
+    const [x, above] = this.narrow ? [this.plot.right - 4, 8] : [this.plot.right + 8, 0];
     let highest = Infinity;
     for (const l of [...limits].sort((a, b) => a.value - b.value)) {
-      highest = Math.min(this.py(l.value), highest - 16);
-      this.g.fillText(l.label, this.plot.right + 8, highest);
+      highest = Math.min(this.py(l.value) - above, highest - 16);
+      this.g.fillText(l.label, x, highest);
     }
   }
 }

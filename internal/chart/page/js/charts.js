@@ -158,22 +158,24 @@ export function drawMarks(chart, theme, marks) {
   for (const { x, count } of left) write('and ' + count + ' more', x, markRows);
 }
 
-// drawWorst numbers moments above their maxima. Numbers that would overlap stand side by side.
+// drawWorst numbers moments above their maxima. A number stays at its moment: one that has no room there stands lower, with a
+// line to its maximum.
 export function drawWorst(chart, theme, moments) {
   const { g } = chart, radius = 8, taken = [];
   Object.assign(g, { textAlign: 'center', textBaseline: 'middle' });
   moments.forEach((m, i) => {
     const plot = chart.places ? [...chart.places].find(([s]) => s.label === m.label)?.[1] : chart.plot;
     if (!plot) return;
-    const { top, bottom } = chart.plot, left = plot.left + radius, right = plot.right - radius;
+    const { top, bottom } = chart.plot;
     Object.assign(chart.plot, plot);
-    let x = Math.min(Math.max(chart.px(m.peak), left), right), y = Math.max(chart.py(m.value) - radius - 2, plot.top + radius);
+    const peak = [chart.px(m.peak), chart.py(m.value)], x = Math.min(Math.max(peak[0], plot.left + radius), plot.right - radius);
     Object.assign(chart.plot, { top, bottom });
-    while (taken.some(t => Math.abs(t[0] - x) < 2 * radius && Math.abs(t[1] - y) < 2 * radius)) {
-      if ((x += 2 * radius + 1) > right) { x = left; y += 2 * radius; }
-    }
+    let y = peak[1] - radius - 2;
+    if (y < plot.top + radius) y = peak[1] + radius + 4;
+    while (taken.some(t => Math.abs(t[0] - x) < 2 * radius && Math.abs(t[1] - y) < 2 * radius)) y = Math.max(y, peak[1]) + 2 * radius;
     taken.push([x, y]);
-    g.fillStyle = theme.text;
+    Object.assign(g, { fillStyle: theme.text, strokeStyle: theme.text, lineWidth: 1 });
+    if (y > peak[1]) stroke(g, [[x, y], peak]);
     dot(g, x, y, radius);
     g.fillStyle = theme.background;
     g.fillText(i + 1, x, y + 1);
@@ -429,10 +431,10 @@ function drawSteps(chart, theme, limits, last) {
   if (points.length) chart.dashed(theme.limit, points);
 }
 
-// valueAt returns the value of a curve where it stands at x on the axis of nines.
-export function valueAt(curve, x) {
+// valueAt returns the value of a curve where it stands at x on the axis of nines, or another of its lists.
+export function valueAt(curve, x, list = curve.v) {
   const i = curve.x.findIndex(at => at >= x - 1e-9);
-  return i < 0 ? null : curve.v[i];
+  return i < 0 ? null : list[i];
 }
 
 export const rateText = r => short(Number(r.toPrecision(3))) + '/s';

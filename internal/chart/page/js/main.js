@@ -1,14 +1,13 @@
 // The page: what stands in it, and what keys and pointer do.
-import { value, short, significant } from './numbers.js';
+import { value, between, short, significant } from './numbers.js';
 import { relativeStyle, clockText, nines } from './ticks.js';
 import { unpack, newSeries, addRows, startsIn, extremesOf, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
 import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, drawStrip, heightOn, strokeCurve, valueAt, heatAt, stripAt, rateText } from './charts.js';
 import { connect } from './live.js';
-import { sizeOf, intervalsOf } from './believe.js';
 import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
-import { columnsOf, textOf, intervalOf, sorted, csvOf, rowOf, levels } from './table.js';
+import { columnsOf, textOf, sorted, csvOf, rowOf, levels } from './table.js';
 
 const element = id => document.getElementById(id);
 const make = (kind, properties = {}, ...children) => {
@@ -66,13 +65,12 @@ function remember() {
 const timeChart = new Chart(element('time'), element('time-over')), curveChart = new Chart(element('curve'), element('curve-over'));
 const rateChart = new Chart(element('rate'), element('rate-over')), heatChart = new Chart(element('heat-map'), element('heat-over'));
 const stripChart = new Chart(element('strip'), element('strip-over'));
-for (const chart of [rateChart, timeChart, heatChart]) chart.indent = 80; // which most labels need: a wider chart takes a second drawing
+for (const chart of [rateChart, timeChart, heatChart]) chart.indent = innerWidth < 600 ? 0 : 80; // which most labels need: a wider one takes a second drawing
 let timeCharts = [], rates = []; // the charts over time that are shown, and the lines of the one of rates
-const wide = matchMedia('(min-width: 1100px)');
 const pointer = { chart: timeChart, time: null, nines: null, value: null, dragFrom: null, x: 0, y: 0 };
 const mostWorst = 5; // moments that are marked
 let worstShown = ''; // as a text
-let bandShown = true, curves = [], rows = [], sortBy = null, mostRows = 100;
+let bandShown = true, curves = [], rows = [], sortBy = null, mostRows = 8;
 
 // ---- theme ----
 
@@ -81,7 +79,7 @@ const prefersDark = matchMedia('(prefers-color-scheme: dark)'), printing = match
 function dress() {
   const name = printing.matches ? 'light' : data.theme || (prefersDark.matches ? 'dark' : 'light');
   page.theme = data.themes[name];
-  page.height = printing.matches ? Math.min(data.height, heightOn(510, page)) : data.height; // a sheet has room for the charts over time
+  page.height = printing.matches ? Math.min(data.height, heightOn(480, page)) : data.height; // a sheet has room for the charts over time
   for (const part of ['background', 'text', 'faint', 'grid', 'limit']) document.documentElement.style.setProperty('--' + part, page.theme[part]);
   document.documentElement.style.colorScheme = name;
   buildToggles();
@@ -95,7 +93,7 @@ function drawAll() {
   for (const scale of document.querySelectorAll('.scale')) scale.hidden = true;
   if (hasTime) drawTimes();
   curves = page.series.map(s => [s, s.windows.length ? curveOf(sumOf(s, view.from, view.to)) : s.curve]).filter(([, c]) => c && c.x.length);
-  drawCurve(curveChart, page, curves, hasTime && wide.matches && !printing.matches ? Math.min(element('charts').clientHeight, 1.4 * page.height) : Math.round(page.height * 0.8));
+  drawCurve(curveChart, page, curves, Math.round(page.height * 0.8));
   buildTable();
   if (data.live) buildLatest();
   describe();
@@ -285,10 +283,14 @@ function readCurve() {
     out.push(make('span', {}, (100 - 100 * 10 ** -x).toFixed(Math.max(1, Math.ceil(x))) + '%'));
     for (const [s, curve] of curves) {
       const v = valueAt(curve, x);
-      if (v !== null) out.push(item(page.theme.lines[s.colours[0]], named(s.label) + ' ' + value(data.unit, v)));
+      if (v !== null) out.push(item(page.theme.lines[s.colours[0]], named(s.label) + ' ' + between(data.unit, valueAt(curve, x, curve.lows), v)));
     }
   }
-  element('curve-readout').replaceChildren(...out);
+  const box = element('curve-readout'), { left, right, top } = curveChart.plot ?? {};
+  box.replaceChildren(...out);
+  if (x === null) return;
+  const at = curveChart.px(x), beside = at + 14 + box.offsetWidth > right ? Math.max(at - 14 - box.offsetWidth, left) : at + 14;
+  Object.assign(box.style, { left: beside + 'px', top: Math.max(Math.min(pointer.y, curveChart.plot.bottom - box.offsetHeight), top) + 'px' });
 }
 
 // describe says which span and which precision the page shows.
@@ -302,7 +304,6 @@ function describe() {
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
   element('precision').textContent = !hasTime ? 'The numbers are those of the curves. For a percentile between two points of a curve, it is that of the second.' : whole && data.summary.length ? 'All numbers are as precise as the log.'
     : 'Percentiles have ' + data.digits + ' significant digits, as the curves. All other numbers are as precise as the log.';
-  if (hasTime) element('precision').textContent += ' Below a percentile stands its interval of 95% confidence, to ' + data.digits + ' significant digits, or that the time in view is too short for one.';
   if (hasTime && !data.lines.rate) element('precision').textContent += ' Beside a tag stand its line over time, and the range of its values from 50% to the maximum with a mark at 99%, on one logarithmic scale.';
   for (const id of ['whole', 'left', 'right', 'out']) element(id).disabled = whole;
   element('back').disabled = !view.past.length;
@@ -383,9 +384,6 @@ function solo(s) {
 
 // ---- table ----
 
-// mostUnsorted is the number of series above which the table begins with the highest maximum.
-const mostUnsorted = 24;
-
 function buildTable() {
   const place = new Map(data.summary.map((r, i) => [r.label, i])), at = r => place.get(r.label) ?? 0;
   rows = !hasTime ? store.filter(s => s.curve).map(s => rowOf(s, l => valueAt(s.curve, nines(l / 100)))) : view.isWhole && data.summary.length ? data.summary : tableOf(store, view.from, view.to, levels).sort((a, b) => at(a) - at(b));
@@ -398,7 +396,7 @@ function buildTable() {
     rows = rows.map(r => ({ ...r, verdicts: verdictsOf(sumOf(byLabel.get(r.label), view.from, view.to), limits) }));
   }
   const columns = columnsOf(rows, data.unit, limits).filter(column => hasTime || rows.some(r => textOf(column, r)));
-  if (!sortBy && store.length > mostUnsorted) sortBy = { column: columns.findIndex(column => column.name.startsWith('max')), descending: true };
+  if (!sortBy && store.length > 1) sortBy = { column: columns.findIndex(column => column.name.startsWith('max')), descending: true };
   if (sortBy) rows = sorted(rows, columns[sortBy.column], sortBy.descending);
   const head = columns.map((column, i) => {
     const sortedHere = sortBy && sortBy.column === i, th = make('th', { scope: 'col' });
@@ -410,7 +408,7 @@ function buildTable() {
     } }));
     return th;
   });
-  const body = bodyOf(believed(rows.slice(0, mostRows)), columns);
+  const body = bodyOf(rows.slice(0, mostRows), columns);
   if (hasTime && !data.lines.rate) {
     const byLabel = new Map(store.map(s => [s.label, s])), scale = scaleOf(rows);
     body.forEach((row, i) => {
@@ -430,19 +428,10 @@ function buildTable() {
   more.textContent = 'all ' + rows.length + ' rows';
 }
 
-// believed returns rows of the table with the intervals of their percentiles.
-function believed(rows) {
-  const { from, to } = view, { recent, window, origin } = data, byLabel = new Map(store.map(s => [s.label, s])), size = sizeOf(store.map(s => startsIn(s.windows, from, to)), recent && from >= recent.from ? recent.window : window);
-  return rows.map(r => {
-    const s = byLabel.get(r.label), sum = sumOf(s, from, to);
-    return sum.count ? { ...r, believed: intervalsOf(startsIn(s.windows, from, to), sum, levels, size, origin) } : r;
-  });
-}
-
 function bodyOf(rows, columns) {
   return rows.map(r => make('tr', {}, ...columns.map((column, i) => {
-    const textContent = textOf(column, r), interval = intervalOf(column, r), below = interval ? [make('small', { textContent: interval })] : [];
-    return i ? make('td', { textContent, className: textContent === 'fails' ? 'fails' : '' }, ...below) : make('th', { textContent, scope: 'row' });
+    const textContent = textOf(column, r);
+    return i ? make('td', { textContent, className: textContent === 'fails' ? 'fails' : '' }) : make('th', { textContent, scope: 'row' });
   })));
 }
 
@@ -516,7 +505,11 @@ function listenTime(chart) {
     if (moved) go(() => view.show(Math.min(from, pointer.time), Math.max(from, pointer.time)));
     else if (from !== null && event.pointerType !== 'touch') actions.worst();
   });
-  over.addEventListener('pointerleave', () => { pointer.time = pointer.dragFrom = null; pointed(); });
+  over.addEventListener('pointerleave', event => { // what was tapped stays
+    pointer.dragFrom = null;
+    if (event.pointerType !== 'touch') pointer.time = null;
+    pointed();
+  });
   over.addEventListener('dblclick', actions.whole);
   over.addEventListener('keydown', event => {
     pointer.chart = chart;
@@ -539,7 +532,7 @@ function listen() {
     pointer.value = curveChart.atY(pointer.y);
     pointed();
   });
-  under.addEventListener('pointerleave', () => { pointer.nines = pointer.value = null; pointed(); });
+  under.addEventListener('pointerleave', event => { if (event.pointerType !== 'touch') pointer.nines = pointer.value = null; pointed(); });
   under.addEventListener('keydown', event => {
     pointer.nines = step(event, pointer.nines, 0, curveChart.x.inverse(1), 0.1);
     pointed();

@@ -45,8 +45,21 @@ export function value(unit, v) {
   return s.unit ? digits(v / s.divide, 4, 1e15) + ' ' + s.unit : digits(v, 6, 1e15);
 }
 
+// between prints, with its unit, a value that lies between two others.
+export function between(unit, low, high) {
+  const s = scaleFor(unit, high), text = known(low / s.divide, high / s.divide, s.unit ? 4 : 6);
+  return s.unit ? text + ' ' + s.unit : text;
+}
+
 // significant prints a number of the table.
 export const significant = (v, n) => digits(v, n, 1e15);
+
+// known prints a value that lies between two others: the digits that both have when they are rounded, at least two and at most
+// most. If not even two agree, it prints both.
+export function known(low, high, most) {
+  for (let n = most; n >= 2; n--) if (significant(low, n) === significant(high, n)) return significant(high, n);
+  return significant(low, 2) + ' to ' + significant(high, 2);
+}
 
 // short prints a number in few characters, with k, M, G or T for thousands and up.
 export function short(v) {

@@ -109,10 +109,9 @@ export function slotOf(layout, v) {
 
 const same = (a, b) => a === b || a.half === b.half && a.shift === b.shift && a.unit === b.unit;
 
-// A Sum adds up counts by slot, or by the place of each slot if there are places, which are fewer than size. If layouts differ,
-// that of the first window stands for all.
+// A Sum adds up counts by slot. If layouts differ, that of the first window stands for all.
 export class Sum {
-  constructor(layout = null, places = null, size = 256) { Object.assign(this, { layout, places, counts: new Float64Array(size) }); }
+  constructor(layout = null) { Object.assign(this, { layout, counts: new Float64Array(256) }); }
 
   add(w) {
     if (!this.layout) this.layout = w.layout;
@@ -120,7 +119,7 @@ export class Sum {
       eachSlot(w, (index, count) => this.put(slotOf(this.layout, slotRange(w.layout, index).low), count));
       return;
     }
-    const { bytes, to } = w, { places } = this;
+    const { bytes, to } = w;
     let { counts } = this, at = w.at, index = -1;
     while (at < to) {
       let gap = bytes[at++], count;
@@ -128,14 +127,12 @@ export class Sum {
       count = bytes[at++];
       if (count > 127) { count -= 128; for (let scale = 128, b = 128; b > 127; scale *= 128) { b = bytes[at++]; count += (b & 127) * scale; } }
       index += gap + 1;
-      const slot = places ? places[index] : index;
-      if (slot >= counts.length) { this.grow(slot); counts = this.counts; }
-      counts[slot] += count;
+      if (index >= counts.length) { this.grow(index); counts = this.counts; }
+      counts[index] += count;
     }
   }
 
   put(index, count) {
-    if (this.places) index = this.places[index];
     if (index >= this.counts.length) this.grow(index);
     this.counts[index] += count;
   }
@@ -178,7 +175,7 @@ export function sumOf(series, from, to) {
 }
 
 // rankOf returns how many values lie at or below a percentile: as in hdrsum, it is rounded up from a percentile one bit lower.
-export function rankOf(percentile, count) {
+function rankOf(percentile, count) {
   const lower = new Float64Array([percentile]);
   new BigInt64Array(lower.buffer)[0]--;
   return Math.min(Math.max(Math.ceil(lower[0] * count / 100), 1), count);
@@ -230,12 +227,13 @@ export function rateOf(series, from, to, columns) {
   return points;
 }
 
-// summaryOf returns the row of the table for a sum. Period is the time measured, in milliseconds. A percentile is the
-// highest value of its slot.
+// summaryOf returns the row of the table for a sum. Period is the time measured, in milliseconds. A percentile lies between
+// the ends of its slot: percentiles has the highest value, and lows the lowest.
 export function summaryOf(sum, label, period, levels) {
-  const percentiles = sum.count ? slotsAt(sum, levels).map(i => Math.min(slotRange(sum.layout, i).high, sum.max)) : [];
+  const slots = sum.count ? slotsAt(sum, levels).map(i => slotRange(sum.layout, i)) : [];
+  const percentiles = slots.map(s => Math.min(s.high, sum.max)), lows = slots.map(s => Math.min(Math.max(s.low, sum.min), sum.max));
   return { label, intervals: sum.intervals, count: sum.count, perSecond: period > 0 ? sum.count / (period / 1000) : null,
-    min: sum.min, mean: sum.sum / sum.count, percentiles, max: sum.max };
+    min: sum.min, mean: sum.sum / sum.count, percentiles, lows, max: sum.max };
 }
 
 // tableOf returns the rows of the table for the intervals that start in [from, to). The period of a group is the longest
@@ -248,17 +246,18 @@ export function tableOf(series, from, to, levels) {
 
 // curveOf returns the percentile curve of a sum as points on the axis of nines, the last of which is the maximum.
 export function curveOf(sum) {
-  const x = [], v = [], { counts, count, layout, max } = sum;
+  const x = [], v = [], lows = [], { counts, count, layout, max } = sum;
   for (let index = 0, seen = 0, at = nines(0); index < counts.length; index++) {
     if (!counts[index]) continue;
     seen += counts[index];
     // A value holds from the percentile before up to its own.
-    const from = at, last = seen >= count, value = last ? max : Math.min(slotRange(layout, index).high, max);
+    const from = at, last = seen >= count, { low, high } = slotRange(layout, index), value = last ? max : Math.min(high, max);
     at = last ? Math.max(Math.log10(2 * count), from) : nines(seen / count);
     x.push(from, at);
     v.push(value, value);
+    lows.push(...last ? [Math.min(low, max), max] : [low, low]);
   }
-  return { x, v, total: count };
+  return { x, v, lows, total: count };
 }
 
 // heatOf returns values per second by column of time and row of value. Rows divide [0, 1], into which place maps a value.

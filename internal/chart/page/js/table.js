@@ -1,5 +1,5 @@
 // The table of summaries, and its text as CSV.
-import { scaleFor, titled, significant } from './numbers.js';
+import { scaleFor, titled, significant, known } from './numbers.js';
 
 export const levels = [50, 90, 99, 99.9, 99.99];
 
@@ -12,7 +12,8 @@ export function rowOf({ label, curve }, valueAt) {
 // columnsOf returns the columns of a table of rows: a title, and how to get a value and print it.
 export function columnsOf(rows, unit, limits = []) {
   const scale = scaleFor(unit, Math.max(0, ...rows.map(r => r.max || 0)));
-  const valued = (name, get) => ({ name: titled(scale, name), get, text: v => significant(v / scale.divide, scale.unit ? 5 : Number.isInteger(v) ? 15 : 7) });
+  const digitsOf = v => scale.unit ? 5 : Number.isInteger(v) ? 15 : 7;
+  const valued = (name, get, lowOf = get) => ({ name: titled(scale, name), get, text: (v, r) => known(lowOf(r) / scale.divide, v / scale.divide, digitsOf(v)) });
   const whole = v => v.toLocaleString('en-US');
   return [
     { name: 'tag', get: r => r.label || 'untagged', text: v => v },
@@ -20,7 +21,7 @@ export function columnsOf(rows, unit, limits = []) {
     { name: 'values', get: r => r.count, text: whole },
     { name: 'values/s', get: r => r.perSecond, text: v => significant(v, 6) },
     valued('min', r => r.min), valued('mean', r => r.mean),
-    ...levels.map((l, i) => ({ ...valued(l + '%', r => r.percentiles[i]), interval: r => r.believed?.[i] })), valued('max', r => r.max),
+    ...levels.map((l, i) => valued('p' + l, r => r.percentiles[i], r => (r.lows || r.percentiles)[i])), valued('max', r => r.max),
     ...limits.map((l, i) => ({ name: l.label, get: r => r.verdicts?.[i], text: v => ({ 1: 'holds', 0: '~', '-1': 'fails' })[v] })),
   ];
 }
@@ -28,14 +29,7 @@ export function columnsOf(rows, unit, limits = []) {
 // textOf returns what a cell shows: nothing where there is no value.
 export function textOf(column, row) {
   const v = column.get(row);
-  return v === null || v === undefined || Number.isNaN(v) || v === Infinity ? '' : column.text(v);
-}
-
-// intervalOf returns the interval of the figure of a cell as text: nothing where there is none.
-export function intervalOf(column, row) {
-  const interval = column.interval?.(row), text = v => v === null ? '-' : column.text(v);
-  if (!interval || interval.low === null && interval.high === null) return '';
-  return interval.tooShort ? 'too short' : '[' + text(interval.low) + ', ' + text(interval.high) + ']';
+  return v === null || v === undefined || Number.isNaN(v) || v === Infinity ? '' : column.text(v, row);
 }
 
 // sorted returns rows by a column, highest numbers first at first.
@@ -48,7 +42,7 @@ export function sorted(rows, column, descending) {
 export function csvOf(rows, unit) {
   const quoted = text => '"' + text.replace(/^[=+\-@\t\r]/, "'$&").replace(/"/g, '""') + '"';
   const named = name => unit ? name + ' (' + unit + ')' : name;
-  const head = ['tag', 'intervals', 'values', 'values/s', ...['min', 'mean', ...levels.map(l => l + '%'), 'max'].map(named)];
+  const head = ['tag', 'intervals', 'values', 'values/s', ...['min', 'mean', ...levels.map(l => 'p' + l), 'max'].map(named)];
   const lines = rows.map(r => [quoted(r.label), r.intervals, r.count, r.perSecond, r.min, r.mean, ...r.percentiles, r.max]
     .map(v => v === null || v === undefined || v === Infinity || Number.isNaN(v) ? '' : v).join(','));
   return [head.map(quoted).join(','), ...lines].join('\r\n') + '\r\n';
