@@ -130,9 +130,9 @@ var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|go run ).*?)(
 var matches = regexp.MustCompile(`(?m)^hdr\w+: (-\w+ '.*' matches \d+ files: |adds up \d+ logs, |\d+ of \d+ requests failed |` +
 	`values are in \w+; |the log does not state its unit, |wrote |steady from ).*\n`)
 
-// otherTests are the pages whose commands other tests run: TestScale, TestPictures of hdrplot and
+// otherTests are the pages whose commands other tests run: TestScale and
 // the tests of dashboards and of operation of hdrsum.
-var otherTests = map[string]bool{"scale.md": true, "pictures.md": true, "dashboards.md": true, "operate.md": true}
+var otherTests = map[string]bool{"scale.md": true, "dashboards.md": true, "operate.md": true}
 
 // TestExamples runs the commands in the README, in the pages of docs and in the help.
 func TestExamples(t *testing.T) {

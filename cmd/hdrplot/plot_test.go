@@ -350,10 +350,10 @@ func TestManyTags(t *testing.T) {
 	}
 }
 
-// TestPictures draws the pictures of the documents again, with the commands of docs/pictures.md.
+// TestPictures draws the pictures of the documents again, with the commands of bench/pictures.md.
 func TestPictures(t *testing.T) {
 	t.Chdir(clitest.Root())
-	commands := regexp.MustCompile(`(?m)^    hdrplot (.*) -of (docs/.*\.png)$`).FindAllStringSubmatch(string(read(t, "docs/pictures.md")), -1)
+	commands := regexp.MustCompile(`(?m)^    hdrplot (.*) -of (docs/.*\.png)$`).FindAllStringSubmatch(string(read(t, "bench/pictures.md")), -1)
 	if len(commands) != 6 {
 		t.Fatalf("%d commands", len(commands))
 	}

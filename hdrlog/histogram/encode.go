@@ -114,7 +114,7 @@ func (e *Encoder) pack(head []byte, cookie uint32, raw []byte) ([]byte, error) {
 // Dense counts rarely repeat. So Huffman codes alone make the shorter stream, much faster.
 // Matches win for small payloads, which are mostly header, and for payloads that repeat themselves.
 // So those two are also tried with matches, at the level that compresses them best.
-// docs/compression.md has the numbers.
+// bench/compression.md has the numbers.
 const (
 	shortRaw   = 1024 // bytes
 	matchLevel = 7

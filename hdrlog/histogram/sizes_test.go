@@ -46,7 +46,7 @@ func BenchmarkEncodeLogs(b *testing.B) {
 }
 
 // TestSizes encodes the payloads of logs of the reference again and compares the sizes. With -v it
-// prints the table in docs/compression.md. HDRKIT_BENCH_LOGS names a folder of more logs.
+// prints the table in bench/compression.md. HDRKIT_BENCH_LOGS names a folder of more logs.
 func TestSizes(t *testing.T) {
 	paths, err := filepath.Glob("../../testdata/logs/*.hdr")
 	if err != nil {
