@@ -16,8 +16,8 @@ type Row struct {
 	Start, End int64
 	// Factor is that of [Summary].
 	Factor float64
-	// Relative is the time from the start of the log to the start of the row, Length the length of
-	// the row, and Covered the part of it in which intervals were recorded. All are in seconds.
+	// Relative is the time from the first start of all logs to the start of the row, Length the
+	// length of the row, and Covered the time for which its intervals were recorded, in seconds.
 	Relative, Length, Covered float64
 
 	Stats

@@ -175,10 +175,10 @@ func (l *Live) Resume(done int64) { l.done = done }
 // Restore opens a window of an earlier Live again, with what a tag had in it.
 func (l *Live) Restore(m *Merged) error {
 	err := l.windows.Merge(m.Tag, m.LogStart, &m.Sum)
-	if err == nil && len(m.Logs.All) > 0 {
+	if err == nil {
 		own := l.windows.table.At(m.Tag, m.Start, m.End, nil)
-		l.windows.bytes += m.Logs.Size() - own.Logs.Size()
-		own.Logs = m.Logs
+		l.windows.bytes += m.Covered.Size() - own.Covered.Size()
+		own.Covered = m.Covered
 	}
 	return err
 }

@@ -150,21 +150,15 @@ type Merged struct {
 	// LogStart is when the log of the first interval added starts, in seconds since the epoch.
 	LogStart float64
 	Sum
-	// Logs are those of the intervals, by their start. Logs that start at the same time count as
-	// one.
-	Logs Logs
+	Covered Covered
 }
 
-// Recorded returns what to divide the number of values by to get their rate, in milliseconds:
-// [Logs.Recorded], or all of the time of one log.
+// Recorded returns what to divide the number of values by to get their rate, in milliseconds.
 func (m *Merged) Recorded() int64 {
-	if len(m.Logs.All) == 0 {
-		return m.End - m.Start
-	}
-	return m.Logs.Recorded()
+	return m.Covered.Millis(m.End-m.Start, m.Window.End-m.Window.Start)
 }
 
-func (m *Merged) size() int { return m.Sum.Size() + m.Logs.Size() }
+func (m *Merged) size() int { return m.Sum.Size() + m.Covered.Size() }
 
 // NewWindows returns an empty Windows for windows of size milliseconds. A size below 1 counts as 1.
 func NewWindows(size int64) *Windows { return &Windows{table: NewTable[Merged](size)} }
@@ -202,7 +196,7 @@ func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(
 			m.Spare = 1 << 19
 		}
 		if err = add(m); err == nil {
-			m.Logs.Add(logStart, start, end)
+			m.Covered.Add(start, end)
 		}
 		ws.bytes += m.size() - before
 	}
@@ -230,7 +224,7 @@ func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(
 func (ws *Windows) release(m *Merged) {
 	ws.bytes -= m.size()
 	m.Reset()
-	m.Logs.All = m.Logs.All[:0]
+	m.Covered.Reset()
 	ws.free = append(ws.free, m)
 }
 

@@ -53,10 +53,10 @@ type savedWindow struct {
 	Tagged   bool
 	LogStart float64
 	Sum      []byte // see [merge.Sum.AppendBinary]
-	Logs     []merge.LogSpan
+	Covered  merge.Covered
 }
 
-const stateVersion = 2
+const stateVersion = 3
 
 // saving is how far the states of a merger are.
 type saving struct {
@@ -141,7 +141,7 @@ func (m *Merger) Load() ([]follow.Mark, error) {
 		return nil, broken(fmt.Errorf("its windows are %v long, not %v", time.Duration(s.Size)*time.Millisecond, time.Duration(m.options.Size)*time.Millisecond))
 	}
 	for _, w := range s.Windows {
-		saved := merge.Merged{Tag: w.Tag, LogStart: w.LogStart, Logs: merge.Logs{All: w.Logs}}
+		saved := merge.Merged{Tag: w.Tag, LogStart: w.LogStart, Covered: w.Covered}
 		if err := saved.Sum.UnmarshalBinary(w.Sum); err != nil {
 			return nil, broken(err)
 		}
@@ -228,7 +228,7 @@ func (m *Merger) snapshot() error {
 		if err != nil {
 			return err
 		}
-		s.Windows = append(s.Windows, savedWindow{w.Tag, w.Tag != nil, w.LogStart, sum, w.Logs.All})
+		s.Windows = append(s.Windows, savedWindow{w.Tag, w.Tag != nil, w.LogStart, sum, w.Covered})
 	}
 	var marks []follow.Mark
 	for _, in := range m.inputs {

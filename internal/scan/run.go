@@ -322,7 +322,7 @@ func Run[R any](s *Scan, decode func(worker int, v Visit, result *R) error, cons
 	if consume == nil {
 		consume = func(Visit, *R) error { return nil }
 	}
-	if len(s.Inputs) > 1 && s.ByTime {
+	if s.ByTime {
 		return runByTime(s, decode, consume)
 	}
 	var pipes []Part
@@ -423,6 +423,7 @@ func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) er
 	}
 	cursors, stop := Start(s, lanes, decode)
 	defer stop()
+	s.Start = math.Inf(1)
 	queue := heap.New(func(a, b *timed[R]) bool {
 		return a.start < b.start || a.start == b.start && a.Visit.Input < b.Visit.Input
 	})
@@ -432,6 +433,7 @@ func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) er
 			return err
 		} else if ok {
 			queue.Push(t)
+			s.Start = min(s.Start, t.Visit.LogStart)
 		}
 	}
 	for queue.Len() > 0 {

@@ -183,6 +183,9 @@ type Scan struct {
 
 	// Seen counts the intervals read so far, whether the selection has them or not.
 	Seen int64
+	// Start is the first start of all logs, in seconds since the epoch. [Run] sets it before it
+	// hands over the first interval, if ByTime is set.
+	Start float64
 }
 
 // A Place is where an interval stands. The zero value is no place: lines count from 1.

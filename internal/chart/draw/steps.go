@@ -9,13 +9,13 @@ import (
 
 // A step is what is measured at once if Aggregate is set: what a series has in a window.
 type step struct {
-	of     *gathered
-	window Window
-	sum    merge.Sum
-	logs   merge.Logs // by source
+	of      *gathered
+	window  Window
+	sum     merge.Sum
+	covered merge.Covered
 }
 
-func (s *step) size() int { return s.sum.Size() + s.logs.Size() }
+func (s *step) size() int { return s.sum.Size() + s.covered.Size() }
 
 // stepBytes is the memory that steps may take until half of them are measured. It is enough for
 // ten minutes of six tags with an interval a second, so lines may be out of order by as much. An
@@ -32,7 +32,7 @@ func (c *Collector) addStep(g *gathered, i *Interval) error {
 	} else {
 		c.stepBytes -= s.size()
 	}
-	s.logs.Add(float64(i.window.Source), i.window.Begin, i.window.End)
+	s.covered.Add(i.window.Begin, i.window.End)
 	err := s.sum.Merge(&i.sum)
 	if c.stepBytes += s.size(); err == nil && c.stepBytes > cmp.Or(c.stepLimit, stepBytes) {
 		err = c.measureSteps(c.steps.Middle())
@@ -53,7 +53,7 @@ func (c *Collector) measureSteps(time int64) error {
 
 func (c *Collector) measureStep(s *step) error {
 	w := s.window
-	seconds := float64(s.logs.Recorded()) / 1000
+	seconds := float64(s.covered.Millis(s.sum.End-s.sum.Start, c.Aggregate)) / 1000
 	h, err := s.sum.Histogram(&c.scratch)
 	if err != nil {
 		return err

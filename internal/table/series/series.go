@@ -43,7 +43,7 @@ type Sink func(r *output.Row, at scan.Place, late error) error
 // may flush the rows.
 func Run(s *scan.Scan, o *Options, sink Sink) error {
 	s.ByTime = true
-	m := newMaker(o, sink)
+	m := newMaker(o, sink, &s.Start)
 	m.account = s.Memory.Open("tags, with their windows,", "choose some with -incT")
 	if err := scan.Run(s, m.decode, m.interval); err != nil {
 		return err
@@ -60,7 +60,7 @@ type Windows struct {
 // NewWindows returns windows of size milliseconds, 0 for each interval. Their rows have counts, and
 // no percentiles.
 func NewWindows(memory *ledger.Ledger, size int64, sink Sink) *Windows {
-	m := newMaker(&Options{Window: size, Counts: true}, sink)
+	m := newMaker(&Options{Window: size, Counts: true}, sink, new(float64))
 	m.account = memory.Open("tags, with their windows,", "choose some with -incT")
 	return &Windows{maker: m}
 }
@@ -98,6 +98,7 @@ type maker struct {
 	sink    Sink
 	tags    map[string]*tag
 	none    *tag                // untagged intervals
+	start   *float64            // see [scan.Scan.Start]
 	counts  histogram.Histogram // of a row or of a moving window
 	row     output.Row
 
@@ -118,8 +119,8 @@ type tag struct {
 	extents scan.Extents
 }
 
-func newMaker(o *Options, sink Sink) *maker {
-	return &maker{options: o, sink: sink, tags: make(map[string]*tag), windows: merge.NewWindows(o.Window), done: math.MinInt64}
+func newMaker(o *Options, sink Sink, start *float64) *maker {
+	return &maker{options: o, sink: sink, start: start, tags: make(map[string]*tag), windows: merge.NewWindows(o.Window), done: math.MinInt64}
 }
 
 // tag returns what is kept of a tag.
@@ -171,7 +172,7 @@ func (m *maker) interval(v scan.Visit, r *result) error {
 	}
 	m.row = output.Row{
 		Tag: t.name, Start: v.StartMillis(), End: v.EndMillis(),
-		Relative: v.Relative(), Length: v.Length, Covered: v.Length, Stats: r.stats,
+		Relative: v.Absolute() - *m.start, Length: v.Length, Covered: v.Length, Stats: r.stats,
 	}
 	if err := t.total.Add(&m.row.Stats); err != nil {
 		return t.fail(v.Place, err)
@@ -233,7 +234,7 @@ func (m *maker) completeBefore(then int64) error {
 
 // window makes the row of a tag and window.
 func (m *maker) window(w *merge.Merged) error {
-	return m.merged(w, seconds(w.Window.Start)-w.LogStart, seconds(m.options.Window), seconds(w.Recorded()))
+	return m.merged(w, seconds(w.Window.Start)-*m.start, seconds(m.options.Window), seconds(w.Recorded()))
 }
 
 // merged makes the row of a sum, with times in seconds.

@@ -234,6 +234,44 @@ func TestRates(t *testing.T) {
 	}
 }
 
+// TestCut: a log that is cut into files at any lines has the same rows as the whole log.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	series := func(o *Options, inputs ...scan.Input) (rows []output.Row) {
+		s := &scan.Scan{Inputs: inputs, Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+		err := Run(s, o, func(r *output.Row, _ scan.Place, _ error) error {
+			rows = append(rows, *r)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	for range clitest.Rounds(20) {
+		length, jitter, cut := 0.25+random.Float64()*4, random.Float64()/20, random.Float64()/2
+		text, whole, start := head, head, 0.0
+		var parts []scan.Input
+		for n := range 60 {
+			line := interval("", start+random.Float64()*jitter, length+random.Float64()*jitter)
+			if whole += line; n > 0 && random.Float64() < cut {
+				parts, text = append(parts, in(strconv.Itoa(n), text)), fmt.Sprintf("#[StartTime: %.3f (seconds since epoch)]\n#[BaseTime: 1000.000 (seconds since epoch)]\n", 1000+start)
+			}
+			text += line
+			start += length
+		}
+		o := &Options{Window: 500 + random.Int64N(20_000)}
+		want, got := series(o, in("whole", whole)), series(o, append(parts, in("last", text))...)
+		for n := range want {
+			w, g := &want[n], &got[n]
+			if len(want) != len(got) || w.Start != g.Start || w.Count != g.Count || math.Abs(g.Covered/w.Covered-1) > 0.005 || w.Relative != g.Relative {
+				t.Fatalf("%d files, %d rows of %d, row %d: %+v, want %+v", len(parts)+1, len(got), len(want), n, g, w)
+			}
+		}
+	}
+}
+
 // TestMixedKinds: integers and doubles of a tag do not add up.
 func TestMixedKinds(t *testing.T) {
 	s := &scan.Scan{Inputs: []scan.Input{scan.File(filepath.Join(clitest.Root(), "testdata", "logs", "double.hdr"), 0)}, Workers: 1,
