@@ -1,7 +1,7 @@
 // The charts: lines or a heat map over time, and percentile curves.
 import { scaleFor, short } from './numbers.js';
-import { linearTicks, logTicks, relativeTicks, clockTicks, ninesTicks, nines } from './ticks.js';
-import { startsIn, heatOf, rateOf } from './store.js';
+import { relativeStep, linearTicks, logTicks, relativeTicks, clockTicks, ninesTicks, nines } from './ticks.js';
+import { startsIn, heatOf, rateOf, mergedStep, mergedPoints } from './store.js';
 import { stroke, dot } from './canvas.js';
 
 // A Range is what values an axis must show.
@@ -121,8 +121,10 @@ function drawOverTime(chart, page, what, range, share, parts, paint, over) {
 
 // drawTime draws lines over time. Page has the data, the view, the series to draw and the look.
 export function drawTime(chart, page) {
-  const { data, view, theme, series, band, facets } = page, { from, to } = view, what = data.lines, range = new Range();
-  for (const s of [...series, ...band]) for (const line of s.lines) for (const p of startsIn(line.points, from, to)) range.add(p.value);
+  const { data, view, theme, series, band, facets } = page, { from, to } = view, range = new Range(), step = page.merged = data.lines.rate ? 0 : mergedStep(series, from, to);
+  const what = step ? { ...data.lines, name: data.lines.name.replace('each interval', 'each ' + relativeStep(step)) } : data.lines;
+  for (const s of series) for (const line of s.lines) line.drawn = step ? mergedPoints(startsIn(s.windows, from, to), line.name, step, data.origin) : startsIn(line.points, from, to);
+  for (const s of [...series, ...band]) for (const line of s.lines) for (const p of line.drawn || startsIn(line.points, from, to)) range.add(p.value);
   drawOverTime(chart, page, what, range, timeShare, facets ? facetsOf(page) : [], part => {
     drawLines(chart, part, what);
     for (const l of what.limits) drawLevel(chart, theme, l);
@@ -195,7 +197,7 @@ function drawLines(chart, { view, theme, series, band }, what) {
   }
   if (what.breaches) drawBreaches(chart, what.limits, view, theme, series);
   for (const s of series) s.lines.forEach((line, n) => {
-    const points = startsIn(line.points, from, to), lengths = points.map(p => p.end - p.start).sort((a, b) => a - b);
+    const points = line.drawn || startsIn(line.points, from, to), lengths = points.map(p => p.end - p.start).sort((a, b) => a - b);
     const slack = (lengths[lengths.length >> 1] || 0) / 2, few = points.length <= 40, dots = [];
     Object.assign(g, { strokeStyle: theme.lines[s.colours[n]], fillStyle: theme.lines[s.colours[n]], lineWidth: points.length > 1000 ? 1.1 : 1.7 });
     g.setLineDash(points.length > 1000 ? [] : s.dashes[n]);

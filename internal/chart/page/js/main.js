@@ -1,6 +1,6 @@
 // The page: what stands in it, and what keys and pointer do.
 import { value, between, short, significant } from './numbers.js';
-import { relativeStyle, clockText, nines } from './ticks.js';
+import { relativeStep, relativeStyle, clockText, nines } from './ticks.js';
 import { unpack, newSeries, addRows, startsIn, extremesOf, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
@@ -269,7 +269,7 @@ function readTime(g) {
       if (node) out.push(make('span', {}, node.label + ', ' + timeText(node.from) + ' to ' + timeText(node.to) + ': p99 is ' + significant(node.ratio, 3) + ' times that of the median log'));
       for (const s of page.series) s.lines.forEach((line, n) => {
         const name = s.lines.length > 1 ? named(s.label) + ' ' + line.name : named(s.label);
-        out.push(...readLine(timeChart, g, s, line.points, n, name, text, p => worse(s, p, p.value)));
+        out.push(...readLine(timeChart, g, s, line.drawn || line.points, n, name, text, p => worse(s, p, p.value)));
       });
     }
     if (worst) out.push(make('span', {}, 'highest: ' + text(worst.value) + ', ' + [named(worst.series.label), logOf(worst), timeText(worst.start)].filter(part => part).join(', ') + ' to ' + timeText(worst.end)));
@@ -299,7 +299,7 @@ function describe() {
   const start = !data.absolute && data.origin ? ' Time 0 is ' + [86400, 1].map(step => clockText(data, data.origin / 1000, step)).join(' ') + ' (' + data.zone + ').' : '';
   const recent = data.recent ? ', and of ' + data.recent.window / 1000 + ' s from ' + timeText(data.recent.from, true) + ' on' : '';
   const windows = data.window ? ' Several intervals share a row of the page: the view begins and ends at windows of ' + data.window / 1000 + ' s' + recent + '.' : '';
-  element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).') + start + (whole && !data.live ? '' : windows);
+  element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).') + start + (page.merged ? ' Lines show windows of ' + relativeStep(page.merged) + '.' : '') + (whole && !data.live ? '' : windows);
   element('curve-title').textContent = whole ? 'Percentiles' : 'Percentiles of the time in view';
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
   element('precision').textContent = !hasTime ? 'The numbers are those of the curves. For a percentile between two points of a curve, it is that of the second.' : whole && data.summary.length ? 'All numbers are as precise as the log.'

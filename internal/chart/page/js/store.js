@@ -1,5 +1,5 @@
 // What was recorded: rows as package page describes them, and what the page computes from them.
-import { nines } from './ticks.js';
+import { nines, steps } from './ticks.js';
 
 // unpack returns the bytes of rows: base64 of a deflated stream.
 export async function unpack(text) {
@@ -191,6 +191,37 @@ function slotsAt(sum, levels) {
     for (; next < ranks.length && seen >= ranks[next].rank; next++) slots[ranks[next].place] = i;
   }
   return slots;
+}
+
+// mostIntervals is the number of intervals in view up to which a line has each of them. A line of more has about mostWindows.
+const mostIntervals = 1500, mostWindows = 400;
+
+// mergedStep returns the length of the windows of lines, in milliseconds: 0 where lines have each interval.
+export function mergedStep(series, from, to) {
+  const busiest = Math.max(0, ...series.map(s => startsIn(s.windows, from, to).length));
+  return busiest <= mostIntervals ? 0 : 1000 * (steps.find(s => (to - from) / s / 1000 <= mostWindows) || 86400);
+}
+
+// mergedPoints returns the points of a line whose windows are merged, at multiples of step since the epoch. An interval belongs to
+// the window of its middle.
+export function mergedPoints(windows, name, step, origin) {
+  const points = [], level = /^p?([\d.]+)%?$/.exec(name)?.[1];
+  let sum = null, at = -Infinity, max = 0, start = 0, end = 0, gap = true;
+  const flush = next => {
+    if (sum?.count) points.push({ start, end, value: level ? Math.min(slotRange(sum.layout, slotsAt(sum, [Number(level)])[0]).high, max) : max, gap });
+    gap = next !== at + 1;
+    [sum, at, max] = [Object.assign(new Sum(), { count: 0 }), next, 0];
+  };
+  for (const w of windows) {
+    if (!w.count) continue;
+    const n = Math.floor((w.begin + w.end + 2 * origin) / 2 / step);
+    if (n !== at) { flush(n); start = w.begin; }
+    [max, end] = [Math.max(max, w.max), w.end];
+    sum.count += w.count;
+    if (level) sum.add(w);
+  }
+  flush(Infinity);
+  return points;
 }
 
 // verdictsOf returns, for each limit, 1 if it holds for a sum, -1 if it does not, and 0 if the precision of the page leaves that open.

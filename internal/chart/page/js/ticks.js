@@ -59,8 +59,11 @@ export function logTicks(unit, lowest, highest, exact, most) {
 }
 
 const day = 86400;
-const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800,
+export const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800,
   3600, 7200, 10800, 21600, 43200, day, 2 * day, 7 * day];
+
+// relativeStep prints the length of a window in milliseconds.
+export const relativeStep = ms => ms % 3600000 === 0 ? ms / 3600000 + ' h' : ms % 60000 === 0 ? ms / 60000 + ' min' : ms / 1000 + ' s';
 
 // timeStep returns the smallest sensible distance of at most so many ticks.
 function timeStep(span, most) { return steps.find(s => span <= s * most * (1 + 1e-9)) || 0; }

@@ -77,6 +77,24 @@ test('a sum goes on', async () => {
   assert.equal(store.sumOf(s, 0, 3000).count, 600);
 });
 
+test('digits that are known', () => {
+  for (const [low, high, want] of [[4.0321, 4.0632, '4 to 4.1'], [4.06, 4.09, '4.1'], [5, 5, '5'], [123.41, 123.44, '123.4'], [99.2, 100.4, '99 to 100']]) {
+    assert.equal(numbers.known(low, high, 5), want);
+    assert.equal(numbers.between('ms', low, high), want + ' ms');
+  }
+});
+
+test('merged lines', async () => {
+  const s = await series(), one = store.mergedPoints(s.windows, 'max', 10000, 0), [point] = store.mergedPoints(s.windows, '50%', 10000, 0);
+  assert.deepEqual(one, [{ start: 999, end: 1998, value: 100, gap: true }]);
+  assert.equal(point.value, store.tableOf([s], 0, 3000, [50])[0].percentiles[0]);
+  const windows = [0, 1, 2, 5, 6].map(n => ({ ...s.windows[1], begin: n * 1000, end: n * 1000 + 1000, max: n }));
+  assert.deepEqual(store.mergedPoints(windows, 'max', 2000, 0).map(p => [p.start, p.value, p.gap]), [[0, 1, true], [2000, 2, false], [5000, 5, false], [6000, 6, false]]);
+  assert.deepEqual(store.mergedPoints(windows, 'max', 1000, 0).map(p => p.gap), [true, false, false, true, false]);
+  assert.equal(store.mergedStep([{ windows: Array.from({ length: 2000 }, (_, n) => ({ start: n * 1000 })) }], 0, 2e6), 5000);
+  assert.equal(store.mergedStep([s], 0, 3000), 0);
+});
+
 test('the view', () => {
   const view = new View({ from: 0, to: 100000 }, {});
   assert.ok(view.show(26000, 31000.4));
