@@ -35,29 +35,14 @@ func printed(t *testing.T, command string, args ...string) string {
 	return string(out)
 }
 
-// TestShortHelp checks that -h and --help fit a terminal, and that -h has six examples and names
-// --help at its end.
+// TestShortHelp checks that -h and --help fit a terminal, and that -h names --help at its end.
 func TestShortHelp(t *testing.T) {
 	build(t)
 	for _, command := range commands(t) {
 		t.Run(command, func(t *testing.T) {
 			lines := strings.Split(strings.TrimSuffix(printed(t, command, "-h"), "\n"), "\n")
-			if len(lines) > 45 {
-				t.Errorf("%d lines, want at most 45", len(lines))
-			}
-			examples, inExamples := 0, false
-			for _, line := range lines {
-				switch {
-				case line == "examples:":
-					inExamples = true
-				case line == "":
-					inExamples = false
-				case inExamples:
-					examples++
-				}
-			}
-			if examples != 6 {
-				t.Errorf("%d examples, want 6", examples)
+			if len(lines) > 30 {
+				t.Errorf("%d lines, want at most 30", len(lines))
 			}
 			if last := lines[len(lines)-1]; !strings.Contains(last, command+" --help") {
 				t.Errorf("the last line is %q, want one that names --help", last)

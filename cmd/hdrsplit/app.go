@@ -16,12 +16,12 @@ import (
 )
 
 const examples = `examples:
-   hdrsplit run.hdr                        insert-rt.run.hdr and others
-   hdrsplit run.hdr -incT 'insert-.*'      these tags only
-   hdrsplit 'node.*\.hdr' -od split        all, into the folder split
-   hdrsplit run.hdr -s 60 -e 5m            the second to the fifth minute
-   hdrsplit run.hdr -verify                without damaged intervals
-   zstdcat run.hdr.zst | hdrsplit          insert-rt.stdin.hdr and others
+   hdrsplit run.hdr                       # insert-rt.run.hdr and others
+   hdrsplit run.hdr -incT 'insert-.*'     # these tags only
+   hdrsplit 'node.*\.hdr' -od split       # all, into the folder split
+   hdrsplit run.hdr -s 60 -e 5m           # the second to the fifth minute
+   hdrsplit run.hdr -verify               # without damaged intervals
+   zstdcat run.hdr.zst | hdrsplit         # insert-rt.stdin.hdr and others
 
 Untagged intervals go to default.NAME. Characters of a tag that a file name
 cannot have are percent-encoded.
@@ -46,7 +46,7 @@ func flags() []urfave.Flag {
 	for n, short := range []string{"it", "et"} { // HdrLogProcessing's names
 		tags[n].(*urfave.StringSliceFlag).Aliases = append(tags[n].(*urfave.StringSliceFlag).Aliases, short)
 	}
-	return slices.Concat(cli.InputFlags(), tags, cli.RangeFlags(), []urfave.Flag{
+	return slices.Concat(cli.InputFlags(), tags, cli.With(cli.RangeFlags(), "tz", cli.Option{Needs: "s e"}), []urfave.Flag{
 		&urfave.StringFlag{Name: "od", Aliases: []string{"outputDir", "output-dir"}, Value: ".", Category: cli.GroupOutput,
 			Usage: "write to `FOLDER`, which is made if it is missing"},
 		&urfave.BoolFlag{Name: "recode", Category: cli.GroupOutput,
@@ -58,9 +58,6 @@ func flags() []urfave.Flag {
 
 // run is the command: it checks the options and splits the logs.
 func run(c *urfave.Context) (failure error) {
-	if err := cli.CheckZone(c); err != nil {
-		return err
-	}
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
 	s, err := cli.NewScan(c, diagnostics)
 	if err != nil {

@@ -53,7 +53,7 @@ func app() *urfave.App {
 		Flags:       flags(),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common:  []string{"if", "incT", "excT", "by", "it", "s", "e", "st", "of", "lt", "unit", "in", "ovr", "p", "agg", "ci", "worst", "sla", "baseline", "strict"},
+			Common:  []string{"if", "incT", "excT", "by", "it", "s", "e", "st", "of", "lt", "unit", "in", "ovr", "p", "agg", "ci", "worst", "sla", "baseline"},
 			Choices: formatChoices(map[string][]string{"st": types(), "period": summary.Modes, "undecided": undecidedModes}),
 			Steady:  summary.SkipWarmup,
 		}.Metadata(),
@@ -79,7 +79,7 @@ func flags() []urfave.Flag {
 	}, cli.UnitFlags(), []urfave.Flag{
 		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `FIGURES`, such as 50,99.9,max: percentiles, and shares of values above one such as over(20ms)"),
 		&urfave.StringFlag{Name: "ci", Aliases: []string{"confidence"}, Category: cli.GroupValues,
-			Usage: "print each figure with the interval that has the true one in it with this `CONFIDENCE` in percent, such as 95; -agg sets the size of the windows that it comes from"},
+			Usage: "print intervals of confidence: `PERCENT` of them have the true figure in them, such as 95; they come from windows of -agg"},
 		cli.OmissionFlag(),
 		cli.AggregateFlag(""),
 	}, cli.MovingFlags(), formatFlags(), []urfave.Flag{

@@ -15,10 +15,10 @@ import (
 )
 
 const examples = `examples:
-   hdrunion node1.hdr node2.hdr -of all.hdr      by HdrLogProcessing's rules
-   hdrunion 'node.*\.hdr' -grid 10s -of all.hdr.zst    clocks may differ
+   hdrunion node1.hdr node2.hdr -of all.hdr   # by HdrLogProcessing's rules
+   hdrunion 'node.*\.hdr' -grid 10s -of all.hdr.zst    # clocks may differ
    hdrunion -tif READ=load-gen1.hdr -tif WRITE=load-gen3.hdr
-   hdrunion 'run.*\.hdr' -r -of runs.hdr   as if all had started at once
+   hdrunion 'run.*\.hdr' -r -of runs.hdr  # as if all had started at once
    hdrunion 'node.*\.hdr' -grid 10s | hdrsum -unit ms
    zstdcat a.hdr.zst | hdrunion - b.hdr.gz -of c.hdr
    hdrunion 'node.*\.hdr' -follow -grid 1s | hdrsum -st ndjson
@@ -42,23 +42,20 @@ func flags() []urfave.Flag {
 	return slices.Concat(cli.InputFlags(), []urfave.Flag{
 		&urfave.StringSliceFlag{Name: "tif", Aliases: []string{"taggedInputFile", "tagged-input-file"}, Category: cli.GroupInput,
 			Usage: "read `TAG=LOG`: a log as for -if; its intervals get TAG, or TAG::OWN if they have the tag OWN; repeatable"},
-	}, cli.TagFlags("join"), []urfave.Flag{cli.IgnoreTagsFlag("join"), cli.UntaggedFlag()}, cli.RangeFlags(), []urfave.Flag{
+	}, cli.TagFlags("join"), []urfave.Flag{cli.IgnoreTagsFlag("join"), cli.UntaggedFlag()}, cli.With(cli.RangeFlags(), "tz", cli.Option{Needs: "s e"}), []urfave.Flag{
 		&urfave.BoolFlag{Name: "r", Aliases: []string{"relative"}, Category: cli.GroupChoice,
 			Usage: "let all logs start at the same time, 0"},
 		cli.OmissionFlag(),
 		&urfave.StringFlag{Name: "grid", Category: cli.GroupOutput,
-			Usage: "join the intervals whose middle lies in the same window of `TIME`, such as 10s; windows start at multiples of it; 0 is no grid"},
-		&urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Category: cli.GroupOutput,
-			Usage: "without -grid, join in intervals of at least `TIME`; 0 leaves them as they are"},
+			Usage: "join the intervals of each window of `TIME`, such as 10s, by their middles; windows start at multiples of it; 0 is no grid"},
+		cli.Option{Not: "grid", Flag: &urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Category: cli.GroupOutput,
+			Usage: "join in intervals of at least `TIME`; 0 leaves them as they are"}},
 		cli.OutputFlag("write to `FILE`, not to standard output"),
 	}, cli.FollowFlags(), []urfave.Flag{cli.StateFlag()}, cli.ListenFlags(), cli.RunFlags())
 }
 
 // run is the command: it checks the options, joins the logs and writes the result.
 func run(c *urfave.Context) error {
-	if err := cli.CheckZone(c); err != nil {
-		return err
-	}
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
 	options := union.Options{Relative: c.Bool("r"), Warn: diagnostics.Warnf}
 	var err error
@@ -67,9 +64,6 @@ func run(c *urfave.Context) error {
 	}
 	if options.Target, err = cli.Millis(c, "tus"); err != nil {
 		return err
-	}
-	if options.Grid > 0 && options.Target > 0 {
-		return cli.Usagef("-tus is of no use with -grid")
 	}
 	if err := cli.CheckFollow(c, "r"); err != nil {
 		return err

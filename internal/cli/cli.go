@@ -150,6 +150,7 @@ func interrupted(s os.Signal) int {
 func Run(ctx context.Context, app *cli.App, args []string) int {
 	app.HideHelp, app.HideVersion, app.HideHelpCommand = true, true, true
 	app.DisableSliceFlagSeparator = true // a regular expression may hold a comma
+	unwrap(app)
 	for _, f := range app.Flags {
 		if list, ok := f.(*cli.StringSliceFlag); ok {
 			list.KeepSpace = true // names and tags may begin or end with spaces
@@ -160,7 +161,7 @@ func Run(ctx context.Context, app *cli.App, args []string) int {
 		// The library looks for the actions of these flags, and no flag has one. The app keeps its
 		// own list.
 		c.Command.Flags = nil
-		return nil
+		return checkOptions(c)
 	}
 	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return UsageError{err} }
 
@@ -267,10 +268,7 @@ func arguments(flags []cli.Flag, args []string) ([]string, error) {
 		case name == "version":
 			return nil, errVersion
 		default:
-			if best := nearest(name, optionNames(flags)); best != "" {
-				return nil, Usagef("there is no option %s; did you mean -%s?", option, best)
-			}
-			return nil, Usagef("there is no option %s", option)
+			return nil, Usagef("there is no option %s%s", option, hintFor(flags, name))
 		}
 		option = "-" + flag.Names()[0]
 		switch {
@@ -292,6 +290,38 @@ func arguments(flags []cli.Flag, args []string) ([]string, error) {
 		options[n], others = "-baseline="+others[0], others[1:]
 	}
 	return append(append(options, "--"), others...), nil
+}
+
+// typed are names that people type although no option has them, with the option that the hint
+// names: the hint is for commands that have it, or for all if it is empty.
+var typed = []struct{ names, option, hint string }{
+	{"tag tags t include", "incT", "-incT chooses tags"},
+	{"exclude", "excT", "-excT leaves tags out"},
+	{"warmup warm-up skip", "ci", "-s steady leaves the warm-up out, -s 60 the first minute"},
+	{"warmup warm-up skip", "type", "-s steady leaves the warm-up out, -s 60 the first minute"},
+	{"warmup warm-up skip", "s", "-s 60 leaves the first minute out"},
+	{"o out output", "of", "-of names the output"},
+	{"o out output", "od", "-od names the folder of the output"},
+	{"i in input file", "if", "a log is an argument, or -if"},
+	{"format json csv md markdown", "st", "-st chooses what to print"},
+	{"format chart kind", "type", "-type chooses what to draw"},
+	{"window interval every step", "agg", "-agg merges the intervals of each window"},
+	{"percentile quantile quantiles", "p", "-p chooses percentiles"},
+	{"units", "unit", "-unit chooses the unit to print"},
+	{"follow f watch live serve listen push state", "", "hdrlive shows logs while they are written"},
+}
+
+// hintFor returns a hint for the name of an option that does not exist.
+func hintFor(flags []cli.Flag, name string) string {
+	for _, t := range typed {
+		if slices.Contains(strings.Fields(t.names), name) && (t.option == "" || flagNamed(flags, t.option) != nil) {
+			return "; " + t.hint
+		}
+	}
+	if best := nearest(name, optionNames(flags)); best != "" {
+		return "; did you mean -" + best + "?"
+	}
+	return ""
 }
 
 func flagNamed(flags []cli.Flag, name string) cli.Flag {

@@ -94,7 +94,7 @@ func options(app *cli.App, start string) []candidate {
 			}
 			for _, name := range names {
 				if word := dashes + name; strings.HasPrefix(word, start) {
-					found = append(found, candidate{word, o.shortText(1)[0]})
+					found = append(found, candidate{word, o.shortText()})
 					break
 				}
 			}

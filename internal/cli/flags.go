@@ -26,18 +26,20 @@ const (
 	GroupLook   = "Look"
 	GroupLive   = "While logs are written"
 	GroupRun    = "Run"
+	GroupRare   = "Rare"
+	groupHelp   = "Help"
 )
 
 // InputFlags are the options that choose the inputs, in all commands.
 func InputFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "if", Aliases: []string{"inputFile", "input-file"}, Category: GroupInput,
-			Usage: "read `LOG`: an existing file, or a regular expression that matches whole names in -ip; - is standard input; repeatable"},
+			Usage: "read `LOG`, also as an argument: an existing file, or a regular expression that matches whole names in -ip; - is standard input; repeatable"},
 		&cli.StringFlag{Name: "ip", Aliases: []string{"inputPath", "input-path"}, Value: ".", Category: GroupInput,
 			Usage: "look for -if in `FOLDER`, or in all folders that match a pattern such as 'pods/*' or 'pods/**'"},
-		&cli.StringSliceFlag{Name: "ifp", Aliases: []string{"inputFilePath", "input-file-path"}, Category: GroupInput,
+		&cli.StringSliceFlag{Name: "ifp", Aliases: []string{"inputFilePath", "input-file-path"}, Category: GroupInput, Hidden: true,
 			Usage: "read the log at `PATH`; repeatable"},
-		&cli.StringFlag{Name: "second", Category: GroupInput, DefaultText: "end if a log proves it, else length",
+		&cli.StringFlag{Name: "second", Category: GroupRare, DefaultText: "end if a log proves it, else length",
 			Usage: "the second number of an interval is its `MEANING`: length or end"},
 	}
 }
@@ -47,7 +49,7 @@ func InputFlags() []cli.Flag {
 func TagFlags(verb string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "incT", Aliases: []string{"includeTag", "include-tag"}, Category: GroupChoice,
-			Usage: verb + " these `TAGS` only, a list of tags and regular expressions that match whole tags; default means the untagged intervals; repeatable"},
+			Usage: verb + " these `TAGS` only, a list of tags and regular expressions that match whole tags; default is the untagged intervals; repeatable"},
 		&cli.StringSliceFlag{Name: "excT", Aliases: []string{"excludeTag", "exclude-tag"}, Category: GroupChoice,
 			Usage: "leave these `TAGS` out, a list as for -incT; repeatable"},
 	}
@@ -62,7 +64,7 @@ func IgnoreTagsFlag(verb string) cli.Flag {
 // RowFlags are the options that say what makes a row. [Rows] reads them.
 func RowFlags(verb string) []cli.Flag {
 	return []cli.Flag{IgnoreTagsFlag(verb), &cli.StringFlag{Name: "by", Value: "tag", Category: GroupChoice,
-		Usage: "make one row or line of each `PART`: tag; input; input,tag; all, which is -it; or what the group of a regular expression names: '.*-(rt|st)' adds up insert-rt and read-rt to rt"}}
+		Usage: "make a row of each `PART`: tag; input; input,tag; all, which is -it; or what the group of a regular expression names: '.*-(rt|st)' adds up insert-rt and read-rt to rt"}}
 }
 
 // Rows returns what makes a row. A command without -by has -it only.
@@ -89,7 +91,7 @@ func Rows(c *cli.Context) (*tags.By, error) {
 // UntaggedFlag is the option that leaves untagged intervals untagged. [Inputs] reads it.
 func UntaggedFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "untagged", Category: GroupChoice,
-		Usage: "keep untagged intervals untagged; without it, those of logs that name different operations get them as tags: logs of YCSB (#[Logging for: READ]) and parts of hdrsplit (#[Split from a.hdr: tag READ])"}
+		Usage: "keep untagged intervals untagged, although the logs name different operations: logs of YCSB, parts of hdrsplit"}
 }
 
 // RangeFlags are the options that choose a span of time, in all commands.
@@ -133,9 +135,9 @@ func AggregateFlag(defaultText string) cli.Flag {
 // MovingFlags are the options of moving windows. [Millis] reads the length.
 func MovingFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.Float64Flag{Name: "mwp", Aliases: []string{"movingWindowPercentile", "moving-window-percentile"}, Value: 99, Category: GroupSeries,
+		&cli.Float64Flag{Name: "mwp", Aliases: []string{"movingWindowPercentile", "moving-window-percentile"}, Value: 99, Category: GroupRare,
 			Usage: "show this `PERCENTILE` of a moving window"},
-		&cli.StringFlag{Name: "mwpl", Aliases: []string{"movingWindowLength", "moving-window-length"}, Value: "60s", Category: GroupSeries,
+		&cli.StringFlag{Name: "mwpl", Aliases: []string{"movingWindowLength", "moving-window-length"}, Value: "60s", Category: GroupRare,
 			Usage: "show a moving window of the last `TIME`"},
 	}
 }

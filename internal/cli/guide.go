@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -17,10 +18,20 @@ type Guide struct {
 	Common []string
 	// Choices are the values of the options that take one of a few. [OneOf] accepts these only.
 	Choices map[string][]string
+	// Types are the values of the option TypeOption.
+	TypeOption string
+	Types      []Type
+	// Outputs returns what a command line prints, as [Option] names it. It is needed if an option
+	// is for some outputs only.
+	Outputs func(c *cli.Context) []string
 	// Steady lets a scan begin where its logs are steady, for -s steady, and returns what to say.
 	// It is nil if the command has no such start.
 	Steady func(s *scan.Scan) (notice string, err error)
 }
+
+// A Type is a value of an option with a description of about three words. Other names of it,
+// between spaces, are those that people type.
+type Type struct{ Name, What, Others string }
 
 // Metadata returns the guide as the Metadata of an App.
 func (g Guide) Metadata() map[string]any { return map[string]any{"guide": g} }
@@ -38,13 +49,26 @@ func choices(app *cli.App, name string) []string {
 	if all, ok := sharedChoices[name]; ok {
 		return all
 	}
-	return guideOf(app).Choices[name]
+	guide := guideOf(app)
+	if name != guide.TypeOption {
+		return guide.Choices[name]
+	}
+	var names []string
+	for _, t := range guide.Types {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 // OneOf returns the value of an option, in lower case, if it is one of the choices in the command's
 // [Guide].
 func OneOf(c *cli.Context, name string) (string, error) {
 	value, all := strings.ToLower(c.String(name)), choices(c.App, name)
+	for _, t := range guideOf(c.App).Types {
+		if name == guideOf(c.App).TypeOption && slices.Contains(strings.Fields(t.Others), value) {
+			value = t.Name
+		}
+	}
 	if !slices.Contains(all, value) {
 		return "", Usagef("-%s %q is none of %s%s", name, c.String(name), strings.Join(all, ", "), didYouMean(value, all))
 	}
@@ -57,6 +81,7 @@ type option struct {
 	placeholder string // what the value is called, empty if there is none
 	usage       string
 	value       string // the default
+	rules       string // what it needs, and what it does not go with
 	group       string
 }
 
@@ -91,8 +116,11 @@ type group struct {
 	options []option
 }
 
-// groups returns the options of a command by groups, in the order in which the groups begin. The
-// options that all commands have are last.
+// last orders the groups that come after the others.
+func last(group string) int { return slices.Index([]string{GroupRun, GroupRare, groupHelp}, group) }
+
+// groups returns the options of a command by groups, in the order in which the groups begin. Those
+// of how to run, rare ones and those about help are last.
 func groups(app *cli.App) []group {
 	var all []group
 	add := func(o option) {
@@ -102,15 +130,23 @@ func groups(app *cli.App) []group {
 		}
 		all[n].options = append(all[n].options, o)
 	}
+	rules, _ := app.Metadata[rulesKey].([]Option)
 	for _, flag := range app.Flags {
-		add(newOption(flag))
+		if v, ok := flag.(cli.VisibleFlag); ok && !v.IsVisible() {
+			continue
+		}
+		o := newOption(flag)
+		for _, r := range rules {
+			if r.Flag == flag {
+				o.rules = r.rules()
+			}
+		}
+		add(o)
 	}
-	const about = "Help"
-	add(option{group: about, names: []string{"h"}, usage: "print the most used options"})
-	add(option{group: about, names: []string{"help"}, usage: "print all options"})
-	add(option{group: about, names: []string{"version"}, usage: "print the version, the commit and its date"})
-	add(option{group: about, names: []string{"generate"}, placeholder: "KIND",
-		usage: "print the manual page or the completion for a shell: " + strings.Join(kinds, ", ")})
+	slices.SortStableFunc(all, func(a, b group) int { return cmp.Compare(last(a.name), last(b.name)) })
+	add(option{group: groupHelp, names: []string{"h"}, usage: "print the most used options"})
+	add(option{group: groupHelp, names: []string{"help"}, usage: "print all options"})
+	add(option{group: groupHelp, names: []string{"version"}, usage: "print the version, the commit and its date"})
 	return all
 }
 

@@ -12,25 +12,36 @@ const (
 	// helpWidth is the width of help in characters.
 	helpWidth = 80
 	// shortExamples is the number of examples that -h shows.
-	shortExamples = 6
-	// shortHeight is the number of lines that -h has at most.
-	shortHeight = 45
-	// shortColumn is where the text of an option begins in -h.
-	shortColumn = 22
+	shortExamples = 5
+	// helpColumn is where the text of an option begins.
+	helpColumn = 22
 )
 
 // help returns what --help prints.
 func help(app *cli.App) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s - %s\n\nusage: %s\n\n%s\n", app.Name, app.Usage, app.UsageText, app.Description)
+	b.WriteString(typeList(app))
 	for _, g := range groups(app) {
 		fmt.Fprintf(&b, "\n%s:\n", g.name)
 		for _, o := range g.options {
-			fmt.Fprintf(&b, "  %s\n", o.synopsis())
-			for _, line := range wrap(o.text(), helpWidth-8) {
-				fmt.Fprintf(&b, "        %s\n", line)
-			}
+			b.WriteString(o.lines(wrap(o.text(), helpWidth-helpColumn)))
 		}
+	}
+	return b.String()
+}
+
+// lines returns the lines of an option with a description. A long name has a line of its own.
+func (o *option) lines(text []string) string {
+	var b strings.Builder
+	name := strings.TrimSpace(dashed(o.names[0]) + " " + o.placeholder)
+	if len(name) > helpColumn-3 {
+		fmt.Fprintf(&b, "  %s\n", name)
+		name = ""
+	}
+	for _, line := range text {
+		fmt.Fprintf(&b, "  %-*s%s\n", helpColumn-2, name, line)
+		name = ""
 	}
 	return b.String()
 }
@@ -44,27 +55,22 @@ func (o *option) synopsis() string {
 	return strings.TrimSpace(strings.Join(names, ", ") + " " + o.placeholder)
 }
 
-// text returns the description of an option with its default.
+// text returns the description of an option with its rules and its default.
 func (o *option) text() string {
-	if o.value == "" {
-		return o.usage
+	text := o.usage
+	if o.rules != "" {
+		text += "; " + o.rules
 	}
-	return o.usage + " (default " + o.value + ")"
+	if o.value != "" {
+		text += " (default " + o.value + ")"
+	}
+	return text
 }
 
-// shortHelp returns what -h prints: each option has two lines, or one if the page would be too
-// long.
+// shortHelp returns what -h prints: each option has one line.
 func shortHelp(app *cli.App) string {
-	page := shortPage(app, 2)
-	if strings.Count(page, "\n") > shortHeight {
-		page = shortPage(app, 1)
-	}
-	return page
-}
-
-func shortPage(app *cli.App, most int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s - %s\n\nusage: %s\n\nexamples:\n", app.Name, app.Usage, app.UsageText)
+	fmt.Fprintf(&b, "%s - %s\n\nusage: %s\n", app.Name, app.Usage, app.UsageText)
 	lines, _ := examples(app)
 	for _, line := range lines[:min(shortExamples, len(lines))] {
 		fmt.Fprintf(&b, "   %s\n", line)
@@ -72,33 +78,48 @@ func shortPage(app *cli.App, most int) string {
 	b.WriteByte('\n')
 	common := guideOf(app).Common
 	for _, g := range groups(app) {
-		heading := g.name + ":\n"
 		for _, o := range g.options {
-			if !slices.Contains(common, o.names[0]) {
-				continue
-			}
-			b.WriteString(heading)
-			heading = ""
-			name := strings.TrimSpace(dashed(o.names[0]) + " " + o.placeholder)
-			for _, line := range o.shortText(most) {
-				fmt.Fprintf(&b, "  %-*s%s\n", shortColumn-2, name, line)
-				name = ""
+			if slices.Contains(common, o.names[0]) {
+				b.WriteString(o.lines([]string{o.shortText()}))
 			}
 		}
 	}
+	b.WriteString(typeList(app))
 	fmt.Fprintf(&b, "\nAll options: %s --help\n", app.Name)
 	return b.String()
 }
 
-// shortText returns the description of an option in at most so many lines, if it can be cut at the
-// end of a clause.
-func (o *option) shortText(most int) []string {
+// typeList returns the types of -st or -type, two on a line, and nothing for a command without.
+func typeList(app *cli.App) string {
+	guide := guideOf(app)
+	if guide.Types == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nTypes of -%s:", guide.TypeOption)
+	for n, t := range guide.Types {
+		text := fmt.Sprintf("%-13s%s", t.Name, t.What)
+		if n%2 == 0 {
+			fmt.Fprintf(&b, "\n  %-38s", text)
+		} else {
+			b.WriteString(text)
+		}
+	}
+	lines := strings.Split(b.String(), "\n")
+	for n := range lines {
+		lines[n] = strings.TrimRight(lines[n], " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// shortText returns the beginning of the description of an option that has one line, if it can be
+// cut at the end of a clause.
+func (o *option) shortText() string {
 	text := o.usage
 	for {
-		lines := wrap(text, helpWidth-shortColumn)
-		end := max(strings.LastIndex(text, "; "), strings.LastIndex(text, ": "))
-		if len(lines) <= most || end < 0 {
-			return lines
+		end := max(strings.LastIndex(text, "; "), strings.LastIndex(text, ": "), strings.LastIndex(text, ", "))
+		if len(text) <= helpWidth-helpColumn || end < 0 {
+			return text
 		}
 		text = text[:end]
 	}

@@ -29,14 +29,6 @@ func Zone(c *cli.Context) (*time.Location, error) {
 	return zone, nil
 }
 
-// CheckZone refuses -tz in a command that prints no times, if no -s or -e needs it.
-func CheckZone(c *cli.Context) error {
-	if Given(c, "tz") && !Given(c, "s") && !Given(c, "e") {
-		return Usagef("-tz is the zone of -s and -e, and neither is given")
-	}
-	return nil
-}
-
 // timeRange returns the range of -s and -e.
 func timeRange(c *cli.Context) (r scan.Range, err error) {
 	zone, err := Zone(c)

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// An Option is a flag with what it needs and what it does not go with. Names of options stand
+// between spaces. [Run] checks a command line before the command begins, and help says the same.
+type Option struct {
+	cli.Flag
+	// Needs are options, one of which must be given.
+	Needs string
+	// Not are options that do not go with it, and Why says why.
+	Not, Why string
+	// Only are the outputs that use it, as they are typed without the dash: lt, st json. All do if
+	// there are none. The command's [Guide] says which it has.
+	Only []string
+}
+
+// With returns flags in which the one with a name has a rule.
+func With(flags []cli.Flag, name string, rule Option) []cli.Flag {
+	n := slices.IndexFunc(flags, func(f cli.Flag) bool { return f.Names()[0] == name })
+	rule.Flag = flags[n]
+	flags[n] = rule
+	return flags
+}
+
+// rulesKey is where the Metadata of an app has its options with rules.
+const rulesKey = "rules"
+
+// unwrap replaces the options of an app by their flags, and keeps the options in its Metadata.
+func unwrap(app *cli.App) {
+	var options []Option
+	for n, flag := range app.Flags {
+		if o, ok := flag.(Option); ok {
+			app.Flags[n] = o.Flag
+			options = append(options, o)
+		}
+	}
+	if app.Metadata == nil {
+		app.Metadata = make(map[string]any)
+	}
+	app.Metadata[rulesKey] = options
+}
+
+// checkOptions refuses options without what they need, with what they do not go with, and those
+// that the output does not use: no option is ignored silently.
+func checkOptions(c *cli.Context) error {
+	options, _ := c.App.Metadata[rulesKey].([]Option)
+	given := func(name string) bool { return Given(c, name) }
+	for _, o := range options {
+		name := o.Names()[0]
+		if !given(name) {
+			continue
+		}
+		if needs := strings.Fields(o.Needs); len(needs) > 0 && !slices.ContainsFunc(needs, given) {
+			return Usagef("-%s needs -%s", name, strings.Join(needs, " or -"))
+		}
+		for _, other := range strings.Fields(o.Not) {
+			if given(other) {
+				return Usagef("-%s and -%s do not go together%s", name, other, because(o.Why))
+			}
+		}
+		if o.Only == nil {
+			continue
+		}
+		outputs := guideOf(c.App).Outputs(c)
+		if !slices.ContainsFunc(outputs, func(output string) bool { return slices.Contains(o.Only, output) }) {
+			return Usagef("-%s does not use -%s, but %s does", outputs[0], name, listOutputs(o.Only))
+		}
+	}
+	return nil
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
+
+// listOutputs returns outputs as they are typed. Values of one option follow its name once.
+func listOutputs(outputs []string) string {
+	var b strings.Builder
+	before := ""
+	for n, output := range outputs {
+		option, value, _ := strings.Cut(output, " ")
+		if n > 0 {
+			b.WriteString(", ")
+		}
+		if option != before || value == "" {
+			b.WriteString("-" + output)
+		} else {
+			b.WriteString(value)
+		}
+		before = option
+	}
+	return b.String()
+}
+
+// rules returns what help says of an option's rules, nothing if there are none. What an output uses
+// is said where the output is described.
+func (o *Option) rules() string {
+	var all []string
+	if o.Needs != "" {
+		all = append(all, "with -"+strings.Join(strings.Fields(o.Needs), " or -"))
+	}
+	if o.Not != "" {
+		all = append(all, "not with -"+strings.Join(strings.Fields(o.Not), ", -"))
+	}
+	return strings.Join(all, "; ")
+}
