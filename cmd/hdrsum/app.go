@@ -90,9 +90,8 @@ func flags() []urfave.Flag {
 		&urfave.StringSliceFlag{Name: "baseline", Category: cli.GroupLimits,
 			Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
 		&urfave.BoolFlag{Name: "compare", Category: cli.GroupLimits,
-			Usage: "compare two logs that are arguments: the first one is the -baseline of the second one"},
-		&urfave.BoolFlag{Name: "runs", Category: cli.GroupLimits,
-			Usage: "each log is a run of its own: with -baseline, compare several runs with several"},
+			Usage: "compare two arguments, before and after: a log each, or several runs each, as two folders, two patterns, or OLD... -- NEW..."},
+		cli.Option{Needs: "baseline", Flag: &urfave.BoolFlag{Name: "runs", Category: cli.GroupLimits, Hidden: true}},
 		&urfave.BoolFlag{Name: "failures", Category: cli.GroupLimits,
 			Usage: "print only the limits of -sla that do not hold"},
 		&urfave.StringFlag{Name: "undecided", Value: "pass", Category: cli.GroupLimits,
@@ -136,7 +135,9 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 		if base, err = cli.ScanOf(c, "baseline", s, diagnostics); err != nil {
 			return err
 		}
-		g.checkRuns(s, base, diagnostics)
+		if err = g.checkRuns(s, base, diagnostics); err != nil {
+			return err
+		}
 	}
 	result, err := g.collect(s, diagnostics, o, "")
 	if err != nil {

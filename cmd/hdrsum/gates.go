@@ -59,9 +59,6 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 		return g, err
 	}
 	g.runs, g.strict = c.Bool("runs"), mode == "fail"
-	if g.runs && len(g.baseline) == 0 {
-		return g, cli.Usagef("-runs says what -baseline compares, which is not given")
-	}
 	if c.Bool("failures") && len(g.limits) == 0 {
 		return g, cli.Usagef("-failures is about the limits of -sla, which are not given")
 	}
@@ -97,12 +94,19 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 }
 
 // checkRuns finds out whether there are enough runs to compare.
-func (g *gates) checkRuns(s, base *scan.Scan, d *cli.Diagnostics) {
+func (g *gates) checkRuns(s, base *scan.Scan, d *cli.Diagnostics) error {
 	const least = 3
-	if before, after := len(base.Inputs), len(s.Inputs); g.runs && min(before, after) < least {
-		d.Warnf("-runs: %d before and %d after are too few to tell how runs vary, which takes %d on each side: this compares one run with one", before, after, least)
+	before, after := len(base.Inputs), len(s.Inputs)
+	switch {
+	case (before == 1) != (after == 1):
+		return cli.Usagef("-compare: %d before and %d after: give a log each, or several runs each, as two folders or two patterns", before, after)
+	case before == 1:
+		g.runs = false
+	case min(before, after) < least:
+		d.Warnf("-compare: %d runs before and %d after are too few to tell how runs vary, which takes %d on each side: this compares their sums as one run with one", before, after, least)
 		g.runs = false
 	}
+	return nil
 }
 
 // collect adds up the logs of a scan. An option chose them, or none if that is empty.

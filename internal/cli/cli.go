@@ -241,13 +241,16 @@ var (
 
 // arguments makes a command line fit the flag package: options first, since that package stops at
 // the first argument that is none, and each by its first name, since the library does not take two
-// names of one option together. After -- there are no options. Two logs that -compare compares are
-// a -baseline and a log, where there is such an option.
+// names of one option together. After -- there are no options. What -compare compares is a
+// -baseline and a log, where there is such an option: two arguments, or those before -- and those
+// after it.
 func arguments(flags []cli.Flag, args []string) ([]string, error) {
 	var options, others []string
+	before := 0 // of the others, those before --
 	for n := 0; n < len(args); n++ {
 		arg := args[n]
 		if arg == "--" {
+			before = len(others)
 			others = append(others, args[n+1:]...)
 			break
 		}
@@ -284,10 +287,17 @@ func arguments(flags []cli.Flag, args []string) ([]string, error) {
 		options = append(options, option)
 	}
 	if n := slices.IndexFunc(options, func(o string) bool { return o == "-compare" || o == "-compare=true" }); n >= 0 && flagNamed(flags, "baseline") != nil {
-		if len(others) != 2 {
-			return nil, Usagef("-compare takes two arguments, the log before and the log after: there are %d", len(others))
+		if before == 0 && len(others) == 2 {
+			before = 1
 		}
-		options[n], others = "-baseline="+others[0], others[1:]
+		if before == 0 || before == len(others) {
+			return nil, Usagef("-compare takes two arguments, before and after: a log each, or a folder or pattern of runs each; there are %d. OLD... -- NEW... takes several", len(others))
+		}
+		options[n] = "-runs"
+		for _, log := range others[:before] {
+			options = append(options, "-baseline="+log)
+		}
+		others = others[before:]
 	}
 	return append(append(options, "--"), others...), nil
 }

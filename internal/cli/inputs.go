@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,6 +28,7 @@ type source struct {
 	folder       string
 	several      bool // folder is a pattern, see [scan.Folders]
 	expression   *regexp.Regexp
+	whole        bool // the logs of a folder, whatever their names
 }
 
 // sources returns what options name, in the grammar of -if, -ifp or -tif. Arguments are values of
@@ -66,7 +68,8 @@ func sources(c *cli.Context, options ...string) (all []source, err error) {
 				s.path = "./-" // - alone is standard input
 			}
 			if info, err := os.Stat(s.path); err == nil && info.IsDir() {
-				return nil, fmt.Errorf("%s is a folder; -ip is the option that takes one", s.path)
+				s.folder, s.path, s.several = s.path, "", false
+				s.whole, s.expression = true, regexp.MustCompile("[^.].*")
 			}
 			all = append(all, s)
 		}
@@ -80,7 +83,8 @@ func sources(c *cli.Context, options ...string) (all []source, err error) {
 	return all, nil
 }
 
-// find finds out what a value of -if names: standard input, an existing file, or else names.
+// find finds out what a value of -if names: standard input, an existing file or folder, or else
+// names.
 func (s *source) find() (err error) {
 	switch {
 	case s.text == "":
@@ -98,12 +102,77 @@ func (s *source) find() (err error) {
 			return nil
 		}
 	}
-	if s.expression, err = regexp.Compile(s.text); err != nil {
+	s.expression, err = regexp.Compile(s.text)
+	if isGlob.MatchString(s.text) && !notGlob.MatchString(s.text) {
+		return s.orGlob(err)
+	}
+	if err != nil {
 		names, _ := s.names()
 		return Usagef("-%s %q is no file in %s and no regular expression: %s%s", s.option, s.text, s.folder,
 			strings.TrimPrefix(err.Error(), "error parsing regexp: "), suggest(s.text, names, "name"))
 	}
 	return nil
+}
+
+// A text with *, ? or [ can be a pattern of a shell, unless it has what only regular expressions
+// have.
+var (
+	isGlob  = regexp.MustCompile(`[*?[]`)
+	notGlob = regexp.MustCompile(`[.)][*+?]|[\\^$(){}|+]`)
+)
+
+// orGlob takes a source for a pattern of a shell if it matches nothing as a regular expression, or
+// is none. A text that matches different files as both is refused.
+func (s *source) orGlob(notRegular error) error {
+	glob := *s
+	folder, base := filepath.Split(s.text)
+	if glob.folder = filepath.Join(s.folder, folder); filepath.IsAbs(folder) {
+		glob.folder = filepath.Clean(folder)
+	}
+	glob.several = s.several || isGlob.MatchString(folder)
+	written := strings.NewReplacer(".", `\.`, "*", ".*", "?", ".", "[!", "[^").Replace(base)
+	var err error
+	if glob.expression, err = regexp.Compile(written); err != nil {
+		return Usagef("-%s %q is no file, no pattern and no regular expression", s.option, s.text)
+	}
+	var other []string
+	if notRegular == nil {
+		if other, err = s.names(); err != nil {
+			return err
+		}
+		other = whole(s.expression, other)
+	}
+	if len(other) == 0 {
+		*s = glob
+		return nil
+	}
+	names, err := glob.names()
+	if err != nil {
+		return err
+	}
+	if names = whole(glob.expression, names); len(names) > 0 && !slices.Equal(names, other) {
+		return Usagef("-%s '%s' is %s in a shell, and %s as a regular expression: write '%s' for the first, '(%s)' for the second",
+			s.option, s.text, list(names), list(other), folder+written, s.text)
+	}
+	return nil
+}
+
+// isLog reports whether a file begins like a log. One that cannot be read gets a message later.
+func isLog(path string) bool {
+	input := scan.File(path, 0)
+	file, err := input.Open()
+	if err != nil {
+		return true
+	}
+	defer file.Close()
+	reader := hdrlog.NewReader(io.LimitReader(file, maxHeader), path)
+	defer reader.Close()
+	for n := 0; n < 100 && reader.Scan(); n++ {
+		if r := reader.Record(); r.Kind == hdrlog.IntervalRecord || r.Kind == hdrlog.Comment && hdrlog.IsVersion(r.Text) {
+			return true
+		}
+	}
+	return false
 }
 
 // names returns the names of the files in the folder, with their folders if there are several.
@@ -248,7 +317,14 @@ func (s *source) logs(c *cli.Context) (logs []scan.Input, err error) {
 		return nil, err
 	}
 	matched := whole(s.expression, names)
-	if len(matched) == 0 {
+	if s.whole {
+		all := len(matched)
+		matched = slices.DeleteFunc(matched, func(name string) bool { return !isLog(filepath.Join(s.folder, name)) })
+		if len(matched) == 0 {
+			return nil, fmt.Errorf("-%s %s: no logs in this folder", s.option, s.text)
+		}
+		Notef(c, "%s has %s: %s%s", s.text, number(len(matched), "log"), list(matched), leftOut(all-len(matched)))
+	} else if len(matched) == 0 {
 		hint := suggest(s.text, names, "name")
 		if written := []string{".png", ".svg", ".pdf", ".html", ".csv", ".json"}; hint == "" && slices.Contains(written, filepath.Ext(s.text)) && flagNamed(c.App.Flags, "of") != nil {
 			hint = "; -of " + s.text + " writes it"
@@ -266,10 +342,17 @@ func (s *source) logs(c *cli.Context) (logs []scan.Input, err error) {
 		}
 		logs = append(logs, log)
 	}
-	if len(matched) > 1 {
+	if len(matched) > 1 && !s.whole {
 		Notef(c, "-%s '%s' matches %d files: %s", s.option, s.text, len(matched), list(matched))
 	}
 	return logs, nil
+}
+
+func leftOut(others int) string {
+	if others == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; left out %s", number(others, "other file"))
 }
 
 // second returns what -second says.
