@@ -342,10 +342,33 @@ func (s *source) logs(c *cli.Context) (logs []scan.Input, err error) {
 		}
 		logs = append(logs, log)
 	}
+	if len(matched) > 1 {
+		matched = s.notWritten(c, matched)
+	}
 	if len(matched) > 1 && !s.whole {
 		Notef(c, "-%s '%s' matches %d files: %s", s.option, s.text, len(matched), list(matched))
 	}
 	return logs, nil
+}
+
+// notWritten returns names without that of the output, which an earlier run wrote.
+func (s *source) notWritten(c *cli.Context, names []string) []string {
+	written, err := os.Stat(c.String("of"))
+	if err != nil || !written.Mode().IsRegular() {
+		return names
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		path := name
+		if !s.several {
+			path = filepath.Join(s.folder, name)
+		}
+		info, err := os.Stat(path)
+		if err != nil || !os.SameFile(info, written) {
+			return false
+		}
+		say(c, "-%s '%s' matches %s, which -of writes: it is left out", s.option, s.text, path)
+		return true
+	})
 }
 
 func leftOut(others int) string {

@@ -10,6 +10,7 @@ package union
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -51,6 +52,7 @@ type union struct {
 	mu        sync.Mutex      // of base and units
 	base      int64           // the earliest start of an input, in milliseconds since the epoch
 	units     unit.Finder     // knows the unit of the inputs once all have been looked through
+	unit      unit.Unit       // of the result, unknown if no log states one
 
 	plan    plan
 	streams *heap.Heap[*stream] // by the start of their first intervals
@@ -76,7 +78,6 @@ type tagged struct {
 // found is the tags found so far. The goroutines that decode look them up, while the text is in
 // their core's cache.
 type found struct {
-	units    unit.Found // of all inputs
 	mu       sync.RWMutex
 	tags     map[string]*tagged // but for none
 	untagged tagged
@@ -101,18 +102,13 @@ func (f *found) of(tag []byte) *tagged {
 	return t
 }
 
-// findUnits finds out the unit of the result. It refuses logs of different units under one tag.
-func (u *union) findUnits() (err error) {
-	if u.found.units, err = unit.Find(&u.units); err != nil {
-		return fmt.Errorf("%w, and they have the same tag: -tif gives them different tags", err)
+// findUnits finds out the unit of the result. A log has one unit, so it refuses logs of several.
+func (u *union) findUnits() error {
+	found, err := unit.Find(&u.units)
+	if err = cmp.Or(err, found.Differ); err != nil {
+		return fmt.Errorf("%w: a log has one unit; hdrsum and hdrplot read logs of several units", err)
 	}
-	if u.options.Warn == nil {
-		return nil
-	}
-	switch found := u.found.units; {
-	case found.Differ != nil:
-		u.options.Warn("%v; the result states no unit", found.Differ)
-	case found.Unstated != "":
+	if u.unit = found.Unit; found.Unstated != "" && u.options.Warn != nil {
 		u.options.Warn("%s does not state its unit; the result states that all values are in %s", found.Unstated, found.Unit)
 	}
 	return nil
@@ -401,11 +397,7 @@ func (u *union) writeHeader() {
 		}
 		sources = append(sources, source)
 	}
-	found := u.found.units
-	if found.Differ != nil {
-		found.Unit = unit.Unit{}
-	}
-	WriteHeader(u.writer, sources, found.Unit, u.base)
+	WriteHeader(u.writer, sources, u.unit, u.base)
 }
 
 // WriteHeader writes what opens a union: its sources, none if more may come, the unit of its values

@@ -502,7 +502,6 @@ func TestHeader(t *testing.T) {
 	}{
 		{[]scan.Input{log("b", ns, "A"), log("a", ns, "A")}, ns, ""},
 		{[]scan.Input{log("b", ns, "A"), log("a", "", "A")}, ns, "a does not state its unit; the result states that all values are in ns"},
-		{[]scan.Input{log("b", ns, "A"), log("a", us, "B")}, "", "the result states no unit"},
 	} {
 		warning := ""
 		warn := func(format string, args ...any) { warning += fmt.Sprintf(format, args...) }
@@ -511,6 +510,13 @@ func TestHeader(t *testing.T) {
 			"#[BaseTime: 1468800000.000 (seconds since epoch)]\n#[StartTime: 1468800000.000 (seconds since epoch), Mon Jul 18 00:00:00 UTC 2016]\n"
 		if got != want || test.warning == "" && warning != "" || !strings.Contains(warning, test.warning) {
 			t.Errorf("got\n%s\nand warning %q, want\n%s\nand %q", got, warning, want, test.warning)
+		}
+	}
+	// Values of different units do not go into one log, whatever their tags.
+	for _, tag := range []string{"A", "B"} {
+		_, err := union.Write(io.Discard, newScan(log("b", ns, "A"), log("a", us, tag)), union.Options{})
+		if want := " in ns: a log has one unit; hdrsum and hdrplot read logs of several units"; tag == "B" && (err == nil || err.Error() != "the values of a are in us, those of b"+want) || err == nil {
+			t.Errorf("%v", err)
 		}
 	}
 }
