@@ -6,13 +6,8 @@ require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/klauspost/compress v1.20.3
 	google.golang.org/protobuf v1.36.8
-	hdrkit v0.0.0-00010101000000-000000000000
 )
 
-require (
-	github.com/segmentio/asm v1.2.1 // indirect
-	golang.org/x/sys v0.49.0 // indirect
-	gonum.org/v1/gonum v0.17.0 // indirect
-)
+require gonum.org/v1/gonum v0.17.0 // indirect
 
 replace hdrkit => ../

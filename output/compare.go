@@ -1,11 +1,8 @@
 package output
 
 import (
-	"fmt"
-	"io"
 	"math"
 	"strconv"
-	"text/tabwriter"
 )
 
 // A Pair is the summary of a tag before and after, nil where there is none.
@@ -15,28 +12,6 @@ type Pair struct {
 	// Change says how far the change can be believed. It is nil if nobody asked, or if a side has
 	// no confidence.
 	Change *Change
-}
-
-// Compare writes the figures of pairs side by side, one in each line, with the change in percent.
-func Compare(w io.Writer, pairs []Pair, scale Scale, percentiles []float64) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "TAG\tSTATISTIC\tBASELINE\tNEW\tCHANGE\n")
-	table := Table{Scale: scale, Percentiles: percentiles}
-	for _, p := range pairs {
-		for n, f := range figures(scale, percentiles) {
-			a, b := f.ifAny(p.Before), f.ifAny(p.After)
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.name(), f.name, f.text(a), f.text(b), table.change(a, b, p.Change, n).text)
-		}
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	for _, note := range changeNotes(pairs, percentiles) {
-		if _, err := fmt.Fprintln(w, note); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // A figure is a statistic of a summary.
@@ -58,7 +33,7 @@ func (f *figure) ifAny(s *Summary) float64 {
 func figures(scale Scale, percentiles []float64) []figure {
 	all := []figure{
 		{"count", func(s *Summary) float64 { return float64(s.Counts().TotalCount()) }, true},
-		{perSecond, (*Summary).Throughput, true},
+		{"per second", (*Summary).Throughput, true},
 		{"min", func(s *Summary) float64 { return scale.By(s.Factor).value(s.Counts(), s.Counts().Min()) }, false},
 		{"mean", func(s *Summary) float64 { return scale.By(s.Factor).of(s.Counts().Mean()) }, false},
 	}
@@ -69,24 +44,6 @@ func figures(scale Scale, percentiles []float64) []figure {
 	}
 	return append(all, figure{"max", func(s *Summary) float64 { return scale.By(s.Factor).value(s.Counts(), s.Counts().Max()) }, false})
 }
-
-// text returns a value of the figure.
-func (f *figure) text(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return "-"
-	}
-	// A histogram has at most five significant digits. Nine digits keep whole values and shorten
-	// means.
-	digits := 9
-	if f.name == perSecond {
-		digits = max(4, len(strconv.FormatInt(int64(v), 10))+2)
-	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
-	return shortest(rounded)
-}
-
-// perSecond is the name of the figure that has two decimals, or more if it is small.
-const perSecond = "per second"
 
 // change returns the change from a to b in percent.
 func change(a, b float64) string {

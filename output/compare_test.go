@@ -20,17 +20,9 @@ func TestLowRates(t *testing.T) {
 		return &Summary{Histogram: h, Period: 1_500_000}
 	}
 	pairs := []Pair{{Before: summary(10), After: summary(3)}, {Before: summary(2_000_000), After: summary(1_000_000)}}
-	var text, table bytes.Buffer
-	if err := Compare(&text, pairs, Scale{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	var table bytes.Buffer
 	if err := (&Table{}).WriteChanges(&table, pairs); err != nil {
 		t.Fatal(err)
-	}
-	for _, want := range []string{"per second 0.006667 0.002 -70.0%", "per second 1333.33 666.67 -50.0%"} {
-		if !strings.Contains(strings.Join(strings.Fields(text.String()), " "), want) {
-			t.Errorf("%q is not in\n%s", want, &text)
-		}
 	}
 	for _, want := range []string{"0.006667", "0.002", "-70.0%"} {
 		if !strings.Contains(table.String(), want) {

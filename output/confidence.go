@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,9 +18,9 @@ type Confidence struct {
 	Level float64
 	// Window is the length of the windows that the intervals come from, in milliseconds.
 	Window int64
-	// Percentiles, Mean and Rate are figures of the summary. Values are in the unit of the log.
+	// Percentiles and Rate are figures of the summary. Values are in the unit of the log.
 	Percentiles map[float64]confidence.Estimate
-	Mean, Rate  confidence.Estimate
+	Rate        confidence.Estimate
 	// Shift is where the level of a high percentile shifts for good, nil if it does not.
 	Shift *Shift
 }
@@ -41,7 +40,7 @@ func NewConfidence(run *confidence.Run, percentiles []float64, level float64, wi
 	for n, e := range run.Percentiles(percentiles, level) { // first, so that it looks at the windows once
 		c.Percentiles[percentiles[n]] = e
 	}
-	c.Mean, c.Rate = run.Mean(level), run.Rate(level)
+	c.Rate = run.Rate(level)
 	return c
 }
 
@@ -54,77 +53,95 @@ func (c *Confidence) throughput(s *Summary) (low, high float64) {
 
 // A Change is how the figures of a pair changed.
 type Change struct {
-	Percentiles map[float64]*PercentileChange
-	Mean, Rate  confidence.Comparison
-	// Runs are the numbers of runs before and after. They are 1 if one was compared with one.
-	Runs [2]int
+	Percentiles map[float64]*FigureChange
+	Rate        *FigureChange
+	// Mean is nil if one run was compared with one: the mean of one run has no interval.
+	Mean *FigureChange
+	// Before and After are what each of several runs adds up to. They are nil if one was compared
+	// with one.
+	Before, After []*Summary
+
+	level float64
 }
 
-// A PercentileChange is how the value at a percentile changed.
-type PercentileChange struct {
+// A FigureChange is how a figure changed.
+type FigureChange struct {
 	confidence.Comparison
 	// Significant is set if the change is not chance, after Holm's correction over all changes.
 	Significant bool
-	// Least is the least change, as a ratio above 1, that several runs would have shown. It is not
-	// a number if one run was compared with one.
+	// Least is the change, as a ratio above 1, that several runs find in four of five cases. It is
+	// not a number if one run was compared with one.
 	Least float64
 }
 
 // NewChange compares one run with another. Both have a confidence.
 func NewChange(before, after *Summary) *Change {
-	c := &Change{Percentiles: make(map[float64]*PercentileChange), Runs: [2]int{1, 1}}
 	a, b := before.Confidence, after.Confidence
+	c := &Change{Percentiles: make(map[float64]*FigureChange), level: a.Level}
 	units := cmp.Or(after.Factor, 1) / cmp.Or(before.Factor, 1)
 	for p, e := range a.Percentiles {
-		c.Percentiles[p] = &PercentileChange{Comparison: confidence.Compare(e, b.Percentiles[p].Times(units), a.Level), Least: math.NaN()}
+		c.Percentiles[p] = &FigureChange{Comparison: confidence.Compare(e, b.Percentiles[p].Times(units), a.Level)}
 	}
-	c.Mean = confidence.Compare(a.Mean, b.Mean.Times(units), a.Level)
-	c.Rate = confidence.Compare(a.Rate, b.Rate, a.Level)
+	c.Rate = &FigureChange{Comparison: confidence.Compare(a.Rate, b.Rate, a.Level)}
 	return c
 }
 
 // NewRunsChange compares several runs with several others, by the figures of each. The pair is what
 // they add up to.
 func NewRunsChange(pair Pair, before, after []*Summary, percentiles []float64, level float64) *Change {
-	c := &Change{Percentiles: make(map[float64]*PercentileChange), Runs: [2]int{len(before), len(after)}}
-	compare := func(figure func(*Summary) float64, units float64) (confidence.Comparison, float64) {
-		var a, b []float64
-		for _, s := range before {
-			a = append(a, figure(s))
-		}
-		for _, s := range after {
-			b = append(b, figure(s)*units)
-		}
-		return confidence.CompareRuns(a, b, level)
+	c := &Change{Percentiles: make(map[float64]*FigureChange), Before: before, After: after, level: level}
+	for _, s := range before {
+		s.Factor = pair.Before.Factor
 	}
-	units := cmp.Or(pair.After.Factor, 1) / cmp.Or(pair.Before.Factor, 1)
+	for _, s := range after {
+		s.Factor = pair.After.Factor
+	}
 	for _, p := range percentiles {
-		change := new(PercentileChange)
-		change.Comparison, change.Least = compare(func(s *Summary) float64 {
-			return s.Counts().Float(s.Counts().ValueAtPercentile(p))
-		}, units)
-		c.Percentiles[p] = change
+		c.Percentiles[p] = &FigureChange{Comparison: c.Of(func(s *Summary) float64 {
+			return s.Counts().Float(s.Counts().ValueAtPercentile(p)) * cmp.Or(s.Factor, 1)
+		})}
 	}
-	c.Mean, _ = compare(func(s *Summary) float64 { return s.Counts().Mean() }, units)
-	c.Rate, _ = compare((*Summary).Throughput, 1)
+	c.Mean = &FigureChange{Comparison: c.Of(func(s *Summary) float64 { return s.Counts().Mean() * cmp.Or(s.Factor, 1) })}
+	c.Rate = &FigureChange{Comparison: c.Of((*Summary).Throughput)}
 	return c
 }
 
-// Correct finds out which changes at percentiles are significant if they are looked at together.
-func Correct(pairs []Pair, percentiles []float64, level float64) {
-	var all []*PercentileChange
+// Of compares a figure of several runs.
+func (c *Change) Of(figure func(*Summary) float64) confidence.Comparison {
+	var figures [2][]float64
+	for side, runs := range [][]*Summary{c.Before, c.After} {
+		for _, s := range runs {
+			figures[side] = append(figures[side], figure(s))
+		}
+	}
+	return confidence.CompareRuns(figures[0], figures[1], c.level)
+}
+
+// Correct finds out which changes are significant if those of all pairs are looked at together.
+func Correct(pairs []Pair, percentiles []float64) {
+	var all []*FigureChange
 	var p []float64
-	for n := range pairs {
-		if pairs[n].Change == nil {
+	level := 0.0
+	for _, pair := range pairs {
+		if pair.Change == nil {
 			continue
 		}
+		level = pair.Change.level
+		figures := []*FigureChange{pair.Change.Rate}
+		if pair.Change.Mean != nil {
+			figures = append(figures, pair.Change.Mean)
+		}
 		for _, percentile := range percentiles {
-			change := pairs[n].Change.Percentiles[percentile]
-			all, p = append(all, change), append(p, change.P)
+			figures = append(figures, pair.Change.Percentiles[percentile])
+		}
+		for _, f := range figures {
+			if !math.IsNaN(f.P) {
+				all, p = append(all, f), append(p, f.P)
+			}
 		}
 	}
 	for n, significant := range confidence.Significant(p, level) {
-		all[n].Significant = significant
+		all[n].Significant, all[n].Least = significant, all[n].Comparison.Least(level, len(all))
 	}
 }
 
@@ -134,27 +151,26 @@ func Above(h *histogram.Histogram, percentile float64) int64 {
 	return h.TotalCount() - int64(min(rank, float64(h.TotalCount())))
 }
 
-// intervalText returns an interval in printed units, or an empty text if there are no limits.
-func intervalText(low, high float64, digits int) string {
-	if math.IsNaN(low) && math.IsNaN(high) {
+// IntervalText returns an interval, with its limits as text, or an empty text if it has none.
+func IntervalText(low, high float64, text func(float64) string) string {
+	switch {
+	case math.IsNaN(low) && math.IsNaN(high):
 		return ""
-	}
-	text := func(v float64) string {
-		if math.IsNaN(v) {
-			return "-"
-		}
-		return significant(v, digits)
+	case math.IsNaN(high):
+		return " [>= " + text(low) + "]"
+	case math.IsNaN(low):
+		return " [<= " + text(high) + "]"
 	}
 	return " [" + text(low) + ", " + text(high) + "]"
 }
 
-// ChangeText returns a change with its interval in percent, or ~ if that includes no change. It
-// returns false if there is no interval.
-func ChangeText(c confidence.Comparison) (string, bool) {
+// Text returns the change with its interval in percent, or ~ if it is not significant. It returns
+// false if there is no interval.
+func (c *FigureChange) Text() (string, bool) {
 	switch {
-	case math.IsNaN(c.Low) || math.IsNaN(c.High):
+	case c == nil || math.IsNaN(c.Low) || math.IsNaN(c.High):
 		return "", false
-	case c.Low <= 1 && c.High >= 1:
+	case !c.Significant:
 		return "~", true
 	}
 	decimals := 1
@@ -171,14 +187,7 @@ func ChangeText(c confidence.Comparison) (string, bool) {
 	return fmt.Sprintf("%s%% (%s..%s)", percent(c.Ratio), percent(c.Low), percent(c.High)), true
 }
 
-// precise is the part of a figure that the limits of a good interval are away.
-const precise = 0.05
-
-// longest is the longest run that is worth naming, in milliseconds.
-const longest = 30 * 24 * 3600_000
-
-// notes returns lines that say how far the figures of summaries can be believed, and how long the
-// runs must be.
+// notes returns lines that say how far the figures of summaries can be believed.
 func (t *Table) notes(summaries []*Summary, percentiles []float64) (lines []string) {
 	for _, s := range summaries {
 		c := s.Confidence
@@ -193,29 +202,14 @@ func (t *Table) notes(summaries []*Summary, percentiles []float64) (lines []stri
 			lines = append(lines, fmt.Sprintf("%s: p%s shifts from about %s to %s at %s, %s after the start", s.Name(), shortest(shift.Percentile),
 				value(shift.Before), value(shift.After), time.UnixMilli(shift.Start).UTC().Format(time.RFC3339), shortDuration(shift.Start-s.Start)))
 		}
-		var short, needed []string
+		var short []string
 		for _, p := range percentiles {
-			e := c.Percentiles[p]
-			if e.TooShort {
+			if c.Percentiles[p].TooShort {
 				short = append(short, "p"+shortest(p))
 			}
-			if n := e.NeededWindows(precise); n > e.Windows {
-				text := shortDuration(min(int64(n)*c.Window, longest))
-				if int64(n)*c.Window > longest {
-					text = "more than " + text
-				}
-				needed = append(needed, "p"+shortest(p)+" "+text)
-			}
 		}
-		line := s.Name() + ":"
 		if len(short) > 0 {
-			line += " too short for " + strings.Join(short, ", ") + ";"
-		}
-		if len(needed) > 0 {
-			line += " ±5% takes about " + strings.Join(needed, ", ") + ";"
-		}
-		if len(short)+len(needed) > 0 {
-			lines = append(lines, strings.TrimSuffix(line, ";"))
+			lines = append(lines, fmt.Sprintf("%s: too short for intervals of %s", s.Name(), strings.Join(short, ", ")))
 		}
 	}
 	return lines
@@ -223,7 +217,8 @@ func (t *Table) notes(summaries []*Summary, percentiles []float64) (lines []stri
 
 // changeNotes returns lines that say how far the changes of pairs can be believed.
 func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
-	var one, several, partly, never []string
+	var several, partly, never []string
+	one := false
 	for _, p := range pairs {
 		c := p.Change
 		if c == nil {
@@ -232,27 +227,35 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		var short, least []string
 		for _, percentile := range percentiles {
 			change := c.Percentiles[percentile]
-			if math.IsNaN(change.Low) {
+			if math.IsNaN(change.Low) || math.IsNaN(change.High) {
 				short = append(short, "p"+shortest(percentile))
-			}
-			if !math.IsNaN(change.Least) {
+			} else if change.Least > 0 {
 				least = append(least, fmt.Sprintf("p%s %.1f%%", shortest(percentile), 100*(change.Least-1)))
 			}
 		}
 		switch {
-		case c.Runs != [2]int{1, 1}:
-			several = append(several, fmt.Sprintf("%s: %d runs before and %d after could have shown a change of %s", p.name(), c.Runs[0], c.Runs[1], strings.Join(least, ", ")))
-			continue
+		case c.Before != nil && len(least) > 0:
+			several = append(several, fmt.Sprintf("%s: %d runs before and %d after find these changes in four of five cases: %s", p.name(), len(c.Before), len(c.After), strings.Join(least, ", ")))
+		case c.Before != nil:
+			several = append(several, fmt.Sprintf("%s: %d of the runs before and %d after have it, which is too few to compare", p.name(), len(c.Before), len(c.After)))
 		case len(short) == len(percentiles):
 			never = append(never, p.name())
-			continue
-		case len(short) > 0:
-			partly = append(partly, p.name()+": too short to compare "+strings.Join(short, ", "))
+		default:
+			one = true
+			if len(short) > 0 {
+				partly = append(partly, p.name()+": too short to compare "+strings.Join(short, ", "))
+			}
 		}
-		one = []string{"one run against one: the intervals know only what varies within a run. -runs compares several runs"}
 	}
+	if one {
+		several = append(several, "one run against one: the intervals know only what varies within a run. -runs compares several runs")
+	}
+	if len(several) > 0 {
+		lines = append(several, "~ is a change that may be chance. A change without an interval may be, too")
+	}
+	lines = append(lines, partly...)
 	if len(never) > 0 {
-		partly = append(partly, "too short to compare, so changes may be chance: "+strings.Join(never, ", "))
+		lines = append(lines, "too short to compare, so changes may be chance: "+strings.Join(never, ", "))
 	}
-	return slices.Concat(several, one, partly)
+	return lines
 }

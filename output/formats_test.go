@@ -41,9 +41,6 @@ var summaryFormats = map[string]func(w io.Writer, s *Summary, scale Scale) error
 	"table of changes": func(w io.Writer, s *Summary, scale Scale) error {
 		return (&Table{Scale: scale, Percentiles: []float64{50}, Width: 40, Colour: true}).WriteChanges(w, []Pair{{Tag: s.Tag, Before: s, After: s}})
 	},
-	"compare": func(w io.Writer, s *Summary, scale Scale) error {
-		return Compare(w, []Pair{{Tag: s.Tag, Before: s, After: s}}, scale, []float64{50})
-	},
 }
 
 // rowFormats are the formats of rows, by name.

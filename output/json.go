@@ -1,8 +1,6 @@
 package output
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -135,7 +133,6 @@ type documentConfidence struct {
 	Level      float64           `json:"level"`
 	WindowMs   int64             `json:"windowMs"`
 	Windows    int               `json:"windows"`
-	Mean       *documentInterval `json:"mean"`
 	Throughput *documentInterval `json:"throughput"`
 	// Shift is missing if no shift was found.
 	Shift *documentShift `json:"shift,omitempty"`
@@ -167,13 +164,20 @@ type documentChange struct {
 	RunsBefore  int                `json:"runsBefore"`
 	RunsAfter   int                `json:"runsAfter"`
 	Percentiles []percentileChange `json:"percentiles"`
+	Throughput  *figureChange      `json:"throughput"`
+	// Mean is missing if one run was compared with one.
+	Mean *figureChange `json:"mean,omitempty"`
 }
 
-// A percentileChange is how the value at a percentile changed. What cannot be computed is
-// null.
+// A percentileChange is how the value at a percentile changed.
 type percentileChange struct {
 	Percentile float64 `json:"percentile"`
-	// Ratio is the value after divided by the value before. Low and High are its interval.
+	*figureChange
+}
+
+// A figureChange is how a figure changed. What cannot be computed is null.
+type figureChange struct {
+	// Ratio is the figure after divided by the one before. Low and High are its interval.
 	Ratio *float64 `json:"ratio"`
 	Low   *float64 `json:"low"`
 	High  *float64 `json:"high"`
@@ -181,8 +185,20 @@ type percentileChange struct {
 	P *float64 `json:"p"`
 	// Significant is set if the change is not chance, after Holm's correction over all changes.
 	Significant bool `json:"significant"`
-	// Least is the least change, as a ratio above 1, that several runs would have shown.
+	// Least is the change, as a ratio above 1, that several runs find in four of five cases.
 	Least *float64 `json:"least,omitempty"`
+}
+
+// document returns a change for JSON, nil for none.
+func (c *FigureChange) document() *figureChange {
+	if c == nil {
+		return nil
+	}
+	d := &figureChange{finite(c.Ratio), finite(c.Low), finite(c.High), finite(c.P), c.Significant, nil}
+	if c.Least > 0 {
+		d.Least = finite(c.Least)
+	}
+	return d
 }
 
 // A documentPercentile is the value at a percentile.
@@ -241,12 +257,10 @@ func (d *Document) Compare(baseline *Document, pairs []Pair, percentiles []float
 		if pair.Change == nil {
 			continue
 		}
-		change := documentChange{Tag: jsonTag(pair.Tag), RunsBefore: pair.Change.Runs[0], RunsAfter: pair.Change.Runs[1]}
+		c := pair.Change
+		change := documentChange{Tag: jsonTag(pair.Tag), RunsBefore: max(len(c.Before), 1), RunsAfter: max(len(c.After), 1), Throughput: c.Rate.document(), Mean: c.Mean.document()}
 		for _, p := range percentiles {
-			c := pair.Change.Percentiles[p]
-			change.Percentiles = append(change.Percentiles, percentileChange{
-				p, finite(c.Ratio), finite(c.Low), finite(c.High), finite(c.P), c.Significant, finite(c.Least),
-			})
+			change.Percentiles = append(change.Percentiles, percentileChange{p, c.Percentiles[p].document()})
 		}
 		d.Changes = append(d.Changes, change)
 	}
@@ -254,57 +268,10 @@ func (d *Document) Compare(baseline *Document, pairs []Pair, percentiles []float
 
 // JSON writes a [Document], or another value in the same style.
 func JSON(w io.Writer, doc any) error {
-	if d, ok := doc.(*Document); ok {
-		return d.write(w)
-	}
-	text, err := indented(doc, "")
-	if err == nil {
-		_, err = w.Write(append(text, '\n'))
-	}
-	return err
-}
-
-// write writes the document with one summary after another. The text of all of them takes much more
-// memory than they do: 300 MB for 100,000 tags.
-func (d *Document) write(w io.Writer) error {
-	head := *d
-	head.Summaries = nil
-	text, err := indented(head, "")
-	if err != nil {
-		return err
-	}
-	before, after, _ := bytes.Cut(text, []byte("\n  \"summaries\": null"))
-	out := bufio.NewWriter(w)
-	out.Write(before)
-	out.WriteString("\n  \"summaries\": [")
-	for n := range d.Summaries {
-		text, err := indented(&d.Summaries[n], "    ")
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			out.WriteByte(',')
-		}
-		out.WriteString("\n    ")
-		out.Write(text)
-	}
-	if len(d.Summaries) > 0 {
-		out.WriteString("\n  ")
-	}
-	out.WriteByte(']')
-	out.Write(after)
-	out.WriteByte('\n')
-	return out.Flush() // returns the first error
-}
-
-// indented returns a value as JSON. All lines but the first begin with prefix.
-func indented(value any, prefix string) ([]byte, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetIndent(prefix, "  ")
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
+	return encoder.Encode(doc)
 }
 
 func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *time.Location) documentSummary {
@@ -354,8 +321,7 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 			d.Percentiles[n].documentInterval = interval(e, e.Low, e.High, value)
 		}
 		low, high := c.throughput(s)
-		d.Confidence = &documentConfidence{c.Level, c.Window, c.Mean.Windows,
-			interval(c.Mean, c.Mean.Low, c.Mean.High, value),
+		d.Confidence = &documentConfidence{c.Level, c.Window, c.Rate.Windows,
 			interval(c.Rate, low, high, func(v Value) *json.Number {
 				if finite(v.float) == nil {
 					return nil

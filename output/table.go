@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"hdrkit/hdrlog/confidence"
 	"hdrkit/tags"
 )
 
@@ -253,12 +252,10 @@ func (t *Table) believe(c cell, s *Summary, n, digits int) cell {
 		case percentile:
 			e := s.Confidence.Percentiles[t.Percentiles[at]]
 			low, high = scale.of(e.Low), scale.of(e.High)
-		case n == meanColumn-1:
-			low, high = scale.of(s.Confidence.Mean.Low), scale.of(s.Confidence.Mean.High)
 		case n == rateColumn:
 			low, high = s.Confidence.throughput(s)
 		}
-		c.text += intervalText(low, high, digits)
+		c.text += IntervalText(low, high, func(v float64) string { return significant(v, digits) })
 	}
 	if !percentile || t.Percentiles[at] >= 100 {
 		return c
@@ -307,23 +304,22 @@ func (t *Table) change(before, after float64, c *Change, n int) cell {
 	if c == nil {
 		return plain
 	}
-	comparison, significant := confidence.Comparison{Low: math.NaN()}, false
+	var figure *FigureChange
 	switch at := n - meanColumn; {
 	case n == rateColumn:
-		comparison = c.Rate
+		figure = c.Rate
 	case n == meanColumn-1:
-		comparison = c.Mean
+		figure = c.Mean
 	case at >= 0 && at < len(t.Percentiles):
-		change := c.Percentiles[t.Percentiles[at]]
-		comparison, significant = change.Comparison, change.Significant
+		figure = c.Percentiles[t.Percentiles[at]]
 	}
-	text, ok := ChangeText(comparison)
+	text, ok := figure.Text()
 	switch {
 	case !ok:
 		return plain
-	case significant && comparison.Ratio > 1:
+	case figure.Significant && figure.Ratio > 1:
 		return cell{text, red}
-	case significant:
+	case figure.Significant:
 		return cell{text, green}
 	}
 	return cell{text: text}
@@ -373,10 +369,18 @@ func (t *Table) write(w io.Writer, grid func(digits int) *grid, period string, n
 	return b.Flush()
 }
 
+// markdownEscaper makes Markdown print a text as it is: no part of it is a link, an image, a
+// mention, an issue, an emoji, a formula or HTML. Backslashes are gone when GitHub looks for
+// mentions and the like, so empty comments cut these.
+var markdownEscaper = strings.NewReplacer(
+	`\`, `\\`, "|", `\|`, "~", `\~`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "!", `\!`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
+	"$", "<span>$</span>", "@", "@<!-- -->", "#", "#<!-- -->", ": ", ": ", ":", ":<!-- -->", "www.", "www<!-- -->.",
+)
+
 // markdown writes the cells as a table of Markdown.
 func (t *Table) markdown(b *bufio.Writer, g *grid, notes []string) {
 	notes = append([]string{t.Scale.about()}, notes...)
-	escape := strings.NewReplacer("|", `\|`, "~", `\~`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`").Replace
+	escape := markdownEscaper.Replace
 	labels := len(g.labels[0])
 	b.WriteString("| tag" + strings.Repeat(" |", labels) + " " + strings.Join(g.heads, " | ") + " |\n|" +
 		strings.Repeat(" --- |", labels) + strings.Repeat(" --: |", len(g.heads)) + "\n")

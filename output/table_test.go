@@ -239,3 +239,43 @@ func TestSparkline(t *testing.T) {
 		}
 	}
 }
+
+// TestMarkdownEscapes: no tag becomes a link, an image, a mention, an issue, an emoji, a formula or
+// HTML.
+func TestMarkdownEscapes(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string]string{
+		"[a](b)":         `\[a\](b)`,
+		"![a](b)":        `\!\[a\](b)`,
+		"a\\|b":          `a\\\|b`,
+		"@someone #12":   "@<!-- -->someone #<!-- -->12",
+		":rocket: $x$":   ":<!-- -->rocket: <span>$</span>x<span>$</span>",
+		"http://a.b":     "http:<!-- -->//a.b",
+		"www.a.b":        "www<!-- -->.a.b",
+		"<b>&amp; *a_b*": `&lt;b&gt;&amp;amp; \*a\_b\*`,
+		"a: 5 `~~x~~`":   "a: 5 \\`\\~\\~x\\~\\~\\`",
+	} {
+		var b strings.Builder
+		table := Table{Markdown: true}
+		if err := table.Write(&b, []*Summary{tableSummary(tag, 6, 1)}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), "\n| "+want+" | 0 |") {
+			t.Errorf("%q: no %s in\n%s", tag, want, &b)
+		}
+	}
+}
+
+// TestIntervalText checks intervals that have one limit.
+func TestIntervalText(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	for _, test := range []struct {
+		low, high float64
+		want      string
+	}{{1, 2, " [1, 2]"}, {1, nan, " [>= 1]"}, {nan, 2, " [<= 2]"}, {nan, nan, ""}} {
+		if got := IntervalText(test.low, test.high, func(v float64) string { return fmt.Sprint(v) }); got != test.want {
+			t.Errorf("%v, %v: %q, want %q", test.low, test.high, got, test.want)
+		}
+	}
+}

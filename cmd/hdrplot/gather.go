@@ -494,12 +494,14 @@ func bandOf(at func(p float64) draw.Bound) (band []draw.Bound) {
 	return band
 }
 
+// headlined are the percentiles of a headline.
+var headlined = []float64{99, 99.99}
+
 // headline says how the higher percentiles changed.
 func headline(change *output.Change) string {
 	var parts []string
-	for _, p := range []float64{99, 99.99} {
-		c := change.Percentiles[p]
-		text, ok := output.ChangeText(c.Comparison)
+	for _, p := range headlined {
+		text, ok := change.Percentiles[p].Text()
 		if !ok || text == "~" {
 			text = "undecided"
 		}
@@ -606,6 +608,7 @@ func (g *gathering) ratios() (*draw.Picture, error) {
 			ratio := draw.RatioOf(c.Tag(), c, b)
 			if max(n, m) < len(g.believed) && g.believed[n].Confidence != nil && g.believed[m].Confidence != nil {
 				change := output.NewChange(g.believed[m], g.believed[n])
+				output.Correct([]output.Pair{{Change: change}}, headlined)
 				ratio.Band = bandOf(func(p float64) draw.Bound {
 					e := change.Percentiles[p]
 					return draw.Bound{Percentile: p, Low: e.Low, High: e.High, Above: float64(min(b.Count, c.Count)) * (1 - p/100)}

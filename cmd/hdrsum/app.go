@@ -139,7 +139,7 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 			return err
 		}
 	}
-	result, err := g.collect(s, diagnostics, o, "")
+	result, err := g.collect(s, diagnostics, o)
 	if err != nil {
 		return err
 	}

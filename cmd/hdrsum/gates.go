@@ -79,7 +79,7 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 		}
 	}
 	relative := slices.ContainsFunc(g.limits, func(l gate.Limit) bool { return l.Relative })
-	if o.level == 0 && (relative || len(g.baseline) > 0 && o.format.compare != nil || g.runs) {
+	if o.level == 0 && (relative || g.strict || len(g.baseline) > 0) {
 		o.level = usualLevel
 	}
 	for _, l := range g.limits {
@@ -109,19 +109,12 @@ func (g *gates) checkRuns(s, base *scan.Scan, d *cli.Diagnostics) error {
 	return nil
 }
 
-// collect adds up the logs of a scan. An option chose them, or none if that is empty.
-func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options, option string) (*collected, error) {
-	all := collected{logs: o.units.Watch(s)}
-	if option == "" {
-		o.logs = all.logs
-	}
-	stop := cli.ShowProgress(s, o.c.App.ErrWriter, o.c.Bool("q"))
-	defer stop()
+// collect adds up the logs that are shown, and watches limits over time.
+func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options) (*collected, error) {
+	o.logs = o.units.Watch(s)
 	look, take := verbose(o.c, o)
 	var also func(r *seen) *merge.Sum
-	if option != "" {
-		look, take = nil, nil
-	} else if g.watch = o.newWatch(g.limits, o.format.breaches && !g.runs); g.watch != nil {
+	if g.watch = o.newWatch(g.limits, o.format.breaches && !g.runs); g.watch != nil {
 		g.watch.Late = func(at scan.Place, why error) { d.LeaveOut(at.Name, at.Line, why) }
 		s.ByTime = true
 		also = func(r *seen) *merge.Sum { r.sum.Reset(); return &r.sum }
@@ -135,21 +128,47 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options, option str
 			return g.watch.Add(v, &r.sum)
 		}
 	}
-	collect := func(s *scan.Scan) (*summary.Result, error) {
+	all, err := g.side(s, d, o, func(s *scan.Scan, wanted summary.Options) (*summary.Result, error) {
+		wanted.Parts = g.findings.parts
+		result, err := summary.Collect(s, wanted, look, take, also)
+		if err == nil && g.watch != nil {
+			err = g.watch.Close()
+		}
+		return result, err
+	})
+	if err == nil {
+		all.logs = o.logs
+	}
+	return all, err
+}
+
+// collectBaseline adds up the logs of -baseline.
+func (g *gates) collectBaseline(s *scan.Scan, d *cli.Diagnostics, o *options) (*collected, error) {
+	logs := o.units.Watch(s)
+	all, err := g.side(s, d, o, func(s *scan.Scan, wanted summary.Options) (*summary.Result, error) {
+		return summary.Collect[seen](s, wanted, nil, nil, nil)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("-baseline: %w", err)
+	}
+	all.logs = logs
+	return all, nil
+}
+
+// side adds up the logs of a side, together or each of them if each is a run, and finds intervals
+// of confidence.
+func (g *gates) side(s *scan.Scan, d *cli.Diagnostics, o *options, collect func(s *scan.Scan, wanted summary.Options) (*summary.Result, error)) (*collected, error) {
+	stop := cli.ShowProgress(s, o.c.App.ErrWriter, o.c.Bool("q"))
+	defer stop()
+	one := func(s *scan.Scan) (*summary.Result, error) {
 		if err := cli.FindSteady(o.c, s); err != nil {
 			return nil, err
 		}
 		wanted := summary.Options{Maxima: o.format.readable && !o.c.Bool("lt")} // maxima over time are for sparklines only
-		if option == "" {
-			wanted.Parts = g.findings.parts
-		}
 		if o.level > 0 && !g.runs {
 			wanted.Runs = &summary.Runs{Size: o.series.Window}
 		}
-		result, err := summary.Collect(s, wanted, look, take, also)
-		if err == nil && also != nil {
-			err = g.watch.Close()
-		}
+		result, err := collect(s, wanted)
 		if err == nil && wanted.Runs != nil {
 			err = result.Believe(wanted.Runs, o.believed, o.level, s.Workers)
 			if errors.As(err, new(*ledger.LimitError)) && !cli.Given(o.c, "ci") {
@@ -158,37 +177,36 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options, option str
 		}
 		return result, err
 	}
+	var all collected
 	var err error
-	if !g.runs {
-		all.Result, err = collect(s)
+	if g.runs {
+		all.Result, err = g.eachRun(s, o, &all, one)
 	} else {
-		for n := range s.Inputs {
-			run := *s
-			run.Inputs = s.Inputs[n : n+1]
-			run.Comment = func(_ int, text []byte) error { return s.Comment(n, text) }
-			run.Kept = func(_ int, tag []byte) { s.Kept(n, tag) }
-			result, err := collect(&run)
-			if err != nil {
-				return nil, err
-			}
-			s.Seen += run.Seen
-			result.SetPeriods(o.mode)
-			all.runs = append(all.runs, result)
-		}
-		all.Result, err = summary.Combine(all.runs, s.Memory)
+		all.Result, err = one(s)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if len(all.Summaries) == 0 {
+	if err == nil && len(all.Summaries) == 0 {
 		d.Close()
-		err := cli.NothingLeft(s)
-		if option != "" {
-			err = fmt.Errorf("-%s: %w", option, err)
-		}
-		return nil, err
+		err = cli.NothingLeft(s)
 	}
-	return &all, nil
+	return &all, err
+}
+
+// eachRun adds up each log, and all of them.
+func (g *gates) eachRun(s *scan.Scan, o *options, all *collected, one func(s *scan.Scan) (*summary.Result, error)) (*summary.Result, error) {
+	for n := range s.Inputs {
+		run := *s
+		run.Inputs = s.Inputs[n : n+1]
+		run.Comment = func(_ int, text []byte) error { return s.Comment(n, text) }
+		run.Kept = func(_ int, tag []byte) { s.Kept(n, tag) }
+		result, err := one(&run)
+		if err != nil {
+			return nil, err
+		}
+		s.Seen += run.Seen
+		result.SetPeriods(o.mode)
+		all.runs = append(all.runs, result)
+	}
+	return summary.Combine(all.runs, s.Memory)
 }
 
 // write writes the comparison and the verdicts. It returns a status if a limit does not hold.
@@ -202,7 +220,7 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 				return err
 			}
 		}
-		if before, err = g.collect(base, d, o, "baseline"); err != nil {
+		if before, err = g.collectBaseline(base, d, o); err != nil {
 			return err
 		}
 		inputs = base.Inputs
@@ -216,16 +234,18 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	o.warnOmission(s, d, after.Result, scale.In)
 	var pairs []output.Pair
 	if len(g.baseline) > 0 {
-		pairs = o.pair(before, after)
+		pairs = o.pair(before, after, d)
 	}
-	if !slices.ContainsFunc(g.limits, func(l gate.Limit) bool { return l.Relative }) {
-		o.hideConfidence(pairs, after)
+	if !cli.Given(c, "ci") && !g.strict {
+		hideConfidence(before, after)
 	}
-	verdicts := gate.Judge(g.limits, after.Summaries, before.Summaries, pairs, scale)
-	o.hideConfidence(pairs, after)
+	verdicts := gate.Judge(g.limits, gate.Figures{Summaries: after.Summaries, Baseline: before.Summaries, Pairs: pairs, Scale: scale, Watch: g.watch, Strict: g.strict})
+	if !cli.Given(c, "ci") {
+		hideConfidence(before, after)
+	}
 	compare := o.format.compare
-	if compare == nil {
-		compare = compareFigures
+	if compare == nil { // the verdicts stand alone
+		compare = func(w io.Writer, r *report, c *comparison) error { return writeComparison(w, r, c, nil) }
 	}
 	if err := g.findings.find(o, d, after.Summaries); err != nil {
 		return err
@@ -243,7 +263,7 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 		return err
 	}
 	if open := gate.Undecided(verdicts); open > 0 {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits are undecided: the intervals include the bounds. A longer run, or several, would decide\n", c.App.Name, open, len(verdicts))
+		fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits are undecided. A longer run, or several with -runs, would decide\n", c.App.Name, open, len(verdicts))
 		if g.strict {
 			return cli.Status(cli.Undecided)
 		}
@@ -272,36 +292,17 @@ func exceeded(c *urfave.Context, verdicts []gate.Verdict) error {
 // errExceeded says that a limit does not hold.
 var errExceeded = cli.Status(cli.Exceeded)
 
-// compareFigures compares in the formats that cannot do that themselves: one figure in a line.
-func compareFigures(w io.Writer, r *report, c *comparison) error {
-	if len(c.gates.baseline) == 0 {
-		return writeComparison(w, r, c, nil)
-	}
-	return writeComparison(w, r, c, func(w io.Writer) error {
-		return output.Compare(w, c.pairs, r.options.scale, r.options.percentiles)
-	})
-}
-
-// hideConfidence removes the confidence that only comparisons and limits needed.
-func (o *options) hideConfidence(pairs []output.Pair, after *collected) {
-	if cli.Given(o.c, "ci") {
-		return
-	}
-	for _, s := range after.Summaries {
-		s.Confidence = nil
-	}
-	for n := range pairs {
-		if s := pairs[n].Before; s != nil {
+// hideConfidence removes the intervals that only comparisons and limits needed.
+func hideConfidence(sides ...*collected) {
+	for _, side := range sides {
+		for _, s := range side.Summaries {
 			s.Confidence = nil
-		}
-		if o.format.compare == nil && !o.c.Bool("runs") {
-			pairs[n].Change = nil
 		}
 	}
 }
 
 // pair puts the summaries of each tag together, in the order of tags, and compares them.
-func (o *options) pair(before, after *collected) []output.Pair {
+func (o *options) pair(before, after *collected, d *cli.Diagnostics) []output.Pair {
 	var pairs []output.Pair
 	for _, s := range before.Summaries {
 		pairs = append(pairs, output.Pair{Tag: s.Tag, Before: s, After: gate.Find(after.Summaries, s.Tag)})
@@ -312,20 +313,21 @@ func (o *options) pair(before, after *collected) []output.Pair {
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b output.Pair) int { return tags.Compare(a.Tag, b.Tag) })
-	if o.level == 0 {
-		return pairs
-	}
 	for n := range pairs {
 		p := &pairs[n]
 		switch {
 		case p.Before == nil || p.After == nil:
 		case before.runs != nil:
-			p.Change = output.NewRunsChange(*p, ofTag(before.runs, p.Tag), ofTag(after.runs, p.Tag), o.believed, o.level)
+			a, b := ofTag(before.runs, p.Tag), ofTag(after.runs, p.Tag)
+			if len(a) < len(before.runs) || len(b) < len(after.runs) {
+				d.Warnf("-runs: %s is in %d of %d logs before and in %d of %d after", p.After.Name(), len(a), len(before.runs), len(b), len(after.runs))
+			}
+			p.Change = output.NewRunsChange(*p, a, b, o.believed, o.level)
 		case p.Before.Confidence != nil && p.After.Confidence != nil:
 			p.Change = output.NewChange(p.Before, p.After)
 		}
 	}
-	output.Correct(pairs, o.percentiles, o.level)
+	output.Correct(pairs, o.percentiles)
 	return pairs
 }
 

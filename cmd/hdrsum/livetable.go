@@ -136,7 +136,7 @@ func (t *liveTable) judge() (all, shown []*output.Summary, verdicts []gate.Verdi
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	verdicts = gate.Judge(t.limits, all, nil, nil, scale)
+	verdicts = gate.Judge(t.limits, gate.Figures{Summaries: all, Scale: scale, Watch: t.watch})
 	return all, t.options.arrange(all, scale), verdicts, nil
 }
 

@@ -53,7 +53,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !cli.Given(c, "st") && toStdout(c) && cli.Terminal(c.App.Writer) {
+	if !cli.Given(c, "st") && (toStdout(c) && cli.Terminal(c.App.Writer) || cli.Given(c, "baseline")) {
 		name = tableFormat.name
 	}
 	o := &options{c: c, format: formats[slices.Index(types(), name)], metric: c.String("metric")}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // A Comparison is how a figure changed. What cannot be computed is not a number.
@@ -16,12 +14,21 @@ type Comparison struct {
 	// P is 1 - level/100 for the level of confidence at which the interval would just touch 1,
 	// which is no change. The smaller it is, the less the change looks like chance.
 	P float64
+
+	// deviation is the standard error of the logarithm of the ratio of several runs, and freedom
+	// its degrees of freedom.
+	deviation, freedom float64
 }
+
+var nothing = Comparison{none, none, none, none, none, none}
 
 // Compare compares one run with another. The interval (MOVER, on logarithms) knows only what varies
 // within the runs. Ratios with zero have no interval, nor has a figure that lacks a limit.
 func Compare(before, after Estimate, level float64) Comparison {
-	c := Comparison{ratioOrNone(before.Value, after.Value), none, none, none}
+	c := nothing
+	if ratio := after.Value / before.Value; before.Value > 0 && after.Value > 0 && !math.IsInf(ratio, 1) {
+		c.Ratio = ratio
+	}
 	if before.TooShort || after.TooShort || before.limits == nil || after.limits == nil || math.IsNaN(c.Ratio) {
 		return c
 	}
@@ -32,7 +39,7 @@ func Compare(before, after Estimate, level float64) Comparison {
 		downAfter, upAfter := distances(after, t)
 		return change - math.Hypot(downAfter, upBefore), change + math.Hypot(upAfter, downBefore)
 	}
-	low, high := between(quantile(level, cosines))
+	low, high := between(quantile(level, freedom))
 	if math.IsNaN(low) || math.IsNaN(high) {
 		return c
 	}
@@ -47,16 +54,8 @@ func Compare(before, after Estimate, level float64) Comparison {
 			included = t
 		}
 	}
-	c.P = tail(excluded, cosines)
+	c.P = tail(excluded, freedom)
 	return c
-}
-
-// ratioOrNone returns the ratio of two figures above zero.
-func ratioOrNone(before, after float64) float64 {
-	if ratio := after / before; before > 0 && after > 0 && !math.IsInf(ratio, 1) {
-		return ratio
-	}
-	return none
 }
 
 // distances returns how far the limits of an estimate are away on a logarithmic scale.
@@ -69,45 +68,54 @@ func distances(e Estimate, t float64) (down, up float64) {
 }
 
 // CompareRuns compares several runs with several others, by the figure of each run. The interval is
-// Welch's on logarithms. Least is the least change, as a ratio above 1, that such runs would have
-// shown: a change half a width away from 1. It is not a number if a side has fewer than two runs,
-// or a figure that is not above zero.
-func CompareRuns(before, after []float64, level float64) (c Comparison, least float64) {
-	c = Comparison{none, none, none, none}
-	a, b := logarithms(before), logarithms(after)
-	if len(a) == 0 || len(b) == 0 {
-		return c, none
-	}
-	change := stat.Mean(b, nil) - stat.Mean(a, nil)
-	c.Ratio = math.Exp(change)
-	if len(a) < 2 || len(b) < 2 {
-		return c, none
-	}
-	va, vb := stat.Variance(a, nil)/float64(len(a)), stat.Variance(b, nil)/float64(len(b))
-	deviation := math.Sqrt(va + vb)
-	if deviation == 0 { // as of runs that are copies
-		c.Low, c.High = c.Ratio, c.Ratio
-		if c.P = 0; change == 0 {
+// Welch's on logarithms. There is none if a side has fewer than two runs, or a figure that is not
+// above zero.
+func CompareRuns(before, after []float64, level float64) Comparison {
+	c := nothing
+	a, va := logMean(before)
+	b, vb := logMean(after)
+	change := b - a
+	c.Ratio, c.deviation = math.Exp(change), math.Sqrt(va+vb)
+	if c.deviation == 0 { // as of runs that are copies
+		c.Low, c.High, c.P, c.freedom = c.Ratio, c.Ratio, 0, 1
+		if change == 0 {
 			c.P = 1
 		}
-		return c, 1
+	} else if c.deviation > 0 {
+		c.freedom = (va + vb) * (va + vb) / (va*va/float64(len(before)-1) + vb*vb/float64(len(after)-1))
+		half := quantile(level, c.freedom) * c.deviation
+		c.Low, c.High, c.P = math.Exp(change-half), math.Exp(change+half), tail(change/c.deviation, c.freedom)
 	}
-	freedom := (va + vb) * (va + vb) / (va*va/float64(len(a)-1) + vb*vb/float64(len(b)-1))
-	half := quantile(level, freedom) * deviation
-	c.Low, c.High, c.P = math.Exp(change-half), math.Exp(change+half), tail(change/deviation, freedom)
-	return c, math.Exp(half)
+	return c
 }
 
-// logarithms returns the logarithms of numbers, or nil if one of them is not above zero.
-func logarithms(x []float64) []float64 {
-	var logs []float64
+// logMean returns the mean of the logarithms of numbers, and the variance of that mean. They are
+// not numbers if there is nothing to compute them from, or if a number is not above zero.
+func logMean(x []float64) (mean, variance float64) {
+	n, squares := float64(len(x)), 0.0
 	for _, v := range x {
 		if !(v > 0) || math.IsInf(v, 1) {
-			return nil
+			return none, none
 		}
-		logs = append(logs, math.Log(v))
+		mean += math.Log(v) / n
 	}
-	return logs
+	for _, v := range x {
+		squares += (math.Log(v) - mean) * (math.Log(v) - mean)
+	}
+	if len(x) == 0 {
+		mean = none
+	}
+	return mean, squares / (n - 1) / n
+}
+
+// Least returns the change, as a ratio above 1, that such runs find in four of five cases, where
+// Holm corrects for so many comparisons. It is not a number if one run was compared with one.
+func (c Comparison) Least(level float64, comparisons int) float64 {
+	if math.IsNaN(c.deviation) {
+		return none
+	}
+	t := quantile(100-(100-level)/float64(comparisons), c.freedom) + quantile(60, c.freedom)
+	return math.Exp(t * c.deviation)
 }
 
 // Significant returns which of several comparisons are significant at a level of confidence, after

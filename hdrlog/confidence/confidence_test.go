@@ -20,7 +20,7 @@ type oracle struct {
 			figure
 			Percentile float64
 		}
-		Mean, Rate, Above400 figure
+		Rate figure
 	}
 	Welch []struct {
 		Before, After       []float64
@@ -96,7 +96,7 @@ func check(t *testing.T, name string, e Estimate, want figure, exact bool) {
 	if !near(e.Value, want.Value) {
 		t.Errorf("%s is %v, want %v", name, e.Value, want.Value)
 	}
-	low, high := e.limits(quantile(95, cosines))
+	low, high := e.limits(quantile(95, freedom))
 	for _, limit := range []struct {
 		got  float64
 		want *float64
@@ -123,17 +123,15 @@ func TestEstimatesOfOracle(t *testing.T) {
 		for _, p := range o.Percentiles {
 			check(t, "a percentile", run.Percentile(p.Percentile, 95), p.figure, p.Percentile == 50 && n < 2)
 		}
-		check(t, "the mean", run.Mean(95), o.Mean, false)
 		check(t, "the rate", run.Rate(95), o.Rate, false)
-		check(t, "the share above 400", run.Above(400, 95), o.Above400, false)
 	}
 }
 
 func TestCompareRunsOfOracle(t *testing.T) {
 	for _, o := range readOracle(t).Welch {
-		c, least := CompareRuns(o.Before, o.After, 95)
-		if !near(c.Ratio, o.Ratio) || !near(c.Low, o.Low) || !near(c.High, o.High) || !near(c.P, o.P) || !near(least, o.High/o.Ratio) {
-			t.Errorf("%v to %v gives %+v and least %v, want %+v", o.Before, o.After, c, least, o)
+		c := CompareRuns(o.Before, o.After, 95)
+		if !near(c.Ratio, o.Ratio) || !near(c.Low, o.Low) || !near(c.High, o.High) || !near(c.P, o.P) {
+			t.Errorf("%v to %v gives %+v, want %+v", o.Before, o.After, c, o)
 		}
 	}
 }
@@ -230,8 +228,8 @@ func TestEqualValues(t *testing.T) {
 	if e := newRun(t, values).Percentile(99, 95); e.Low != 777 || e.High != 777 || e.TooShort {
 		t.Errorf("equal values give %+v", e)
 	}
-	if e := newRun(t, values).Mean(95); e.Low != e.Value || e.High != e.Value {
-		t.Errorf("the mean of equal values is %+v", e)
+	if e := newRun(t, values).Rate(95); e.Low != e.Value || e.High != e.Value {
+		t.Errorf("the rate of equal numbers is %+v", e)
 	}
 	// Requests end at 1000 at most. On average 1.1% do, but 3% in one second of three.
 	r := rand.New(rand.NewPCG(3, 3))
@@ -262,7 +260,7 @@ func TestCoarseWindows(t *testing.T) {
 	fine, coarse := newRun(t, values), coarseRun(t, values, 1)
 	for _, p := range []float64{1, 20, 50, 90, 99, 99.5, 99.9} {
 		a, b := fine.Percentile(p, 95), coarse.Percentile(p, 95)
-		if far := 0.1 * (a.High - a.Low); a.TooShort != b.TooShort || math.Abs(a.Low-b.Low) > far || math.Abs(a.High-b.High) > far {
+		if far := 0.15 * (a.High - a.Low); a.TooShort != b.TooShort || math.Abs(a.Low-b.Low) > far || math.Abs(a.High-b.High) > far {
 			t.Errorf("p%v is %v [%v, %v], and with fewer digits [%v, %v]", p, a.Value, a.Low, a.High, b.Low, b.High)
 		}
 	}
@@ -426,22 +424,6 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-func TestNeededWindows(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
-	short := newRun(t, steadyRun(r, 50, 50, 1)).Percentile(90, 95)
-	needed := short.NeededWindows(0.02)
-	if needed < 100 || needed > 2000 {
-		t.Fatalf("a run of 50 windows needs %d", needed)
-	}
-	e := newRun(t, steadyRun(r, needed, 50, 1)).Percentile(90, 95)
-	if width := (e.High - e.Low) / 2 / e.Value; e.TooShort || width > 0.03 {
-		t.Errorf("a run of %d windows has the interval [%v, %v] around %v", needed, e.Low, e.High, e.Value)
-	}
-	if needed := newRun(t, nil).Percentile(90, 95).NeededWindows(0.05); needed != 0 {
-		t.Errorf("no run needs %d windows", needed)
-	}
-}
-
 func TestSteadyFrom(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	warm := func(windows, warm int) [][]int64 {
@@ -479,10 +461,8 @@ func TestAnyOrder(t *testing.T) {
 	values := steadyRun(rand.New(rand.NewPCG(1, 9)), 120, 50, 1)
 	asked := newRun(t, values)
 	for name, figure := range map[string]func(r *Run) Estimate{
-		"p99":   func(r *Run) Estimate { return r.Percentile(99, 95) },
-		"mean":  func(r *Run) Estimate { return r.Mean(95) },
-		"rate":  func(r *Run) Estimate { return r.Rate(95) },
-		"above": func(r *Run) Estimate { return r.Above(100, 95) },
+		"p99":  func(r *Run) Estimate { return r.Percentile(99, 95) },
+		"rate": func(r *Run) Estimate { return r.Rate(95) },
 	} {
 		figure(asked)
 		first, second := figure(newRun(t, values)), figure(asked)

@@ -13,54 +13,33 @@ const (
 	leastTimes = 1.5
 )
 
-// Shift finds out whether the level of a percentile shifts for good, and returns the first window
-// of the new level. It returns false if there is no such window, or if the run is too short to
-// tell.
+// levelChange finds out whether the level of numbers changes for good, and returns the first number
+// of the new level. At least so many numbers are on each side.
 //
-// The statistic is that of Shao and Zhang 2010. With the residuals r_i of the percentile, and S_k
-// the sum of the first k of them, it is the largest value of
+// The statistic is that of Shao and Zhang 2010. With S_k the sum of the first k residuals, it is
+// the largest value of
 //
 //	n S_k^2 / (sum_{t<=k} (S_t - t/k S_k)^2 + the same of the others, from the last one back)
 //
-// over all k that leave a tenth of the windows on each side. The denominator grows with how much
-// neighbouring windows have in common, so nothing needs to be estimated. The shift is where S_k is
-// farthest away from zero, for its place.
-func (r *Run) Shift(percentile float64) (window int, ok bool) {
-	n := len(r.windows)
-	if n < MinWindows || r.total == 0 {
-		return 0, false
-	}
-	_, at := r.rank(percentile)
-	r.look([]int{at})
-	_, residuals := ratioOf(r.seen[at], r.counts)
+// over all k. The denominator grows with how much neighbouring windows have in common, so nothing
+// needs to be estimated. The change is where S_k is farthest away from zero, for its place.
+func levelChange(residuals []float64, side int) (at int, ok bool) {
+	n := len(residuals)
 	sums, before := spreads(residuals)
 	slices.Reverse(residuals)
 	_, after := spreads(residuals)
 	slices.Reverse(residuals)
 	largest, farthest := 0.0, 0.0
-	for k := int(leastSide * float64(n)); k <= n-int(leastSide*float64(n)); k++ {
+	for k := side; k <= n-side; k++ {
 		square := sums[k-1] * sums[k-1]
 		if square > 0 {
 			largest = max(largest, float64(n)*square/max(before[k-1]+after[n-k-1], 0))
 		}
 		if far := square / (float64(k) * float64(n-k)); far > farthest {
-			window, farthest = k, far
+			at, farthest = k, far
 		}
 	}
-	if !(largest > shiftLimit) {
-		return 0, false
-	}
-	// Without the shift, are there independent windows on both sides?
-	var above [2]float64
-	for side, span := range [][2]int{{0, window}, {window, n}} {
-		seen, counts := r.seen[at][span[0]:span[1]], r.counts[span[0]:span[1]]
-		share, own := ratioOf(seen, counts)
-		if above[side] = 1 - share; float64(len(own))/autocorrelationTime(own) < MinIndependent {
-			return 0, false
-		}
-	}
-	times := above[1] / above[0]
-	return window, max(times, 1/times) >= leastTimes
+	return at, largest > shiftLimit
 }
 
 // spreads returns the sums S_k of the first k numbers, and the sums of (S_t - t/k S_k)^2 for t up
@@ -75,4 +54,31 @@ func spreads(x []float64) (sums, spreads []float64) {
 		sums, spreads = append(sums, sum), append(spreads, squares-2*slope*weighted+slope*slope*weights)
 	}
 	return sums, spreads
+}
+
+// Shift finds out whether the level of a percentile shifts for good, and returns the first window
+// of the new level. It returns false if there is no such window, or if the run is too short to
+// tell.
+func (r *Run) Shift(percentile float64) (window int, ok bool) {
+	n := len(r.windows)
+	if n < MinWindows || r.total == 0 {
+		return 0, false
+	}
+	_, at := r.rank(percentile)
+	r.look([]int{at})
+	_, residuals := ratioOf(r.seen[at], r.counts)
+	if window, ok = levelChange(residuals, int(leastSide*float64(n))); !ok {
+		return 0, false
+	}
+	// Without the shift, are there independent windows on both sides?
+	var above [2]float64
+	for side, span := range [][2]int{{0, window}, {window, n}} {
+		seen, counts := r.seen[at][span[0]:span[1]], r.counts[span[0]:span[1]]
+		share, own := ratioOf(seen, counts)
+		if above[side] = 1 - share; float64(len(own))/autocorrelationTime(own) < MinIndependent {
+			return 0, false
+		}
+	}
+	times := above[1] / above[0]
+	return window, max(times, 1/times) >= leastTimes
 }

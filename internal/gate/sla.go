@@ -14,6 +14,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -44,8 +45,7 @@ type Limit struct {
 	Window int64
 	Share  float64
 
-	filter  *tags.Filter // of Tag
-	tallies map[string]*tally
+	filter *tags.Filter // of Tag
 }
 
 // isFor reports whether the limit is for a summary.
@@ -199,21 +199,28 @@ func (l *Limit) ratio(s *output.Summary, scale unit.Scale) float64 {
 // Over returns the number of values above one that is in the limit's unit. A value counts as the
 // highest of its slot, which is what percentiles print.
 func (l *Limit) Over(above float64, s *output.Summary, scale unit.Scale) int64 {
+	return s.Counts().TotalCount() - l.upTo(s, scale, func(printed float64) bool { return printed <= above }, above)
+}
+
+// upTo returns the number of values that count as low, which are those up to about a value.
+func (l *Limit) upTo(s *output.Summary, scale unit.Scale, low func(printed float64) bool, about float64) int64 {
 	h, ratio := s.Counts(), l.ratio(s, scale)
-	layout := h.Layout()
-	raw := above * ratio / h.Ratio()
+	raw := about * ratio / h.Ratio()
 	switch {
 	case !(raw >= 0):
+		return 0
+	case raw >= float64(h.Max()) && low(unit.Divide(h.MaxFloat(), ratio)):
 		return h.TotalCount()
-	case raw >= float64(h.Max()):
-		return h.TotalCount() - h.CountBetween(0, h.Max())
 	}
-	slot := layout.IndexOf(int64(raw))
-	last := layout.HighestAt(slot)
-	if unit.Divide(h.Float(last), ratio) > above {
-		last = layout.LowestAt(slot) - 1
+	// The division and the multiplication round. Start in the next slot.
+	slot := h.Layout().IndexOf(int64(min(raw, float64(h.Max()))) + 1)
+	for slot >= 0 && !low(unit.Divide(h.Float(h.Layout().HighestAt(slot)), ratio)) {
+		slot--
 	}
-	return h.TotalCount() - h.CountBetween(0, last)
+	if slot < 0 {
+		return 0
+	}
+	return h.CountBetween(0, h.Layout().HighestAt(slot))
 }
 
 // Of returns the limit's statistic of a summary, in the limit's unit.
@@ -250,11 +257,13 @@ type Verdict struct {
 	// Value is the statistic, Bound what it must be at most or at least, and Baseline what a
 	// relative bound is relative to.
 	Value, Bound, Baseline float64
-	// Undecided is set if the interval of the statistic neither keeps the limit nor violates it.
+	// Undecided is set if the interval of the statistic neither keeps the limit nor violates it, or
+	// if there is none and chance decides.
 	Undecided bool
 	// Low and High are that interval. Each is not a number if there is none.
 	Low, High float64
-	// Note says why the statistic itself was checked although an interval was asked for.
+	// Note says why the limit is undecided, or why the statistic itself was checked although an
+	// interval was asked for.
 	Note string
 	// Windows is the number of windows with values of a limit of windows, Value the share of those
 	// that keep it in percent, and Bound what that must be.
@@ -308,20 +317,34 @@ func (v *Verdict) Final(values, windows, planned int64) bool {
 	return windows >= leastWindows && (l.Statistic != "" || float64(values)*(100-l.Percentile)*(1+roundoff) >= 100*leastAbove)
 }
 
-// Judge checks summaries against limits, relative limits against the baseline. A limit for which
-// there is nothing to check does not hold. A limit for every tag is also for the tags that only the
-// baseline has.
+// Figures are what limits are checked against.
+type Figures struct {
+	// Summaries are checked. Relative limits are relative to the Baseline, and the changes of Pairs
+	// say what is chance.
+	Summaries, Baseline []*output.Summary
+	Pairs               []output.Pair
+	// Scale says how values are printed.
+	Scale unit.Scale
+	// Watch has the windows of limits of windows.
+	Watch *Watch
+	// Strict makes absolute limits undecided, too, if a run is too short for an interval.
+	Strict bool
+}
+
+// Judge checks limits. A limit for which there is nothing to check does not hold. A limit for every
+// tag is also for the tags that only the baseline has.
 //
-// If summaries have a [output.Confidence] and pairs a [output.Change], a limit holds if the whole
-// interval keeps it, and fails if the whole interval violates it.
-func Judge(limits []Limit, summaries, baseline []*output.Summary, pairs []output.Pair, scale unit.Scale) []Verdict {
+// A limit of a figure that has an interval holds if the whole interval keeps it, and fails if the
+// whole interval violates it. A relative limit of a figure without an interval is undecided: the
+// difference may be chance. An absolute one is checked by the figure itself.
+func Judge(limits []Limit, f Figures) []Verdict {
 	var verdicts []Verdict
 	for n := range limits {
 		l := &limits[n]
 		judged := false
-		for _, s := range summaries {
+		for _, s := range f.Summaries {
 			if l.isFor(s) {
-				verdicts = append(verdicts, l.judge(s, baseline, pairs, scale))
+				verdicts = append(verdicts, l.judge(n, s, &f))
 				judged = true
 			}
 		}
@@ -331,8 +354,8 @@ func Judge(limits []Limit, summaries, baseline []*output.Summary, pairs []output
 		if !judged && l.Tag != nil {
 			missing(*l.Tag)
 		}
-		for _, s := range baseline {
-			if l.Tag == nil && Find(summaries, s.Tag) == nil {
+		for _, s := range f.Baseline {
+			if l.Tag == nil && Find(f.Summaries, s.Tag) == nil {
 				missing(s.Name())
 			}
 		}
@@ -348,18 +371,17 @@ func (l *Limit) unit() string {
 	return l.Unit.String()
 }
 
-// roundoff is the part of a relative bound by which a value may exceed it, because the bound is
-// computed in floating point.
+// roundoff is the part of a computed bound by which a value may exceed it.
 const roundoff = 1e-12
 
-func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, pairs []output.Pair, scale unit.Scale) Verdict {
+func (l *Limit) judge(n int, s *output.Summary, f *Figures) Verdict {
 	v := Verdict{Limit: l, Tag: s.Name(), Bound: l.Value, Unit: l.unit(), Low: math.NaN(), High: math.NaN()}
 	if v.Unit == "" && !l.isRate() {
-		v.Unit = scale.Name
+		v.Unit = f.Scale.Name
 	}
 	if l.Window > 0 {
 		v.Bound = l.Share
-		if t := l.tallies[tags.Text(s.Tag)]; t != nil {
+		if t := f.Watch.tally(n, s.Tag); t.all > 0 {
 			v.Windows, v.Value = t.all, 100*float64(t.kept)/float64(t.all)
 			v.Holds = v.Value >= v.Bound
 		} else {
@@ -371,10 +393,9 @@ func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, pairs []out
 		v.Missing = "no values"
 		return v
 	}
-	v.Value = l.Of(s, scale)
-	slack := 0.0
+	v.Value = l.Of(s, f.Scale)
 	if l.Relative {
-		base := Find(baseline, s.Tag)
+		base := Find(f.Baseline, s.Tag)
 		switch {
 		case base == nil:
 			v.Missing = "no intervals with this tag in the baseline"
@@ -383,66 +404,100 @@ func (l *Limit) judge(s *output.Summary, baseline []*output.Summary, pairs []out
 			v.Missing = "no values in the baseline"
 			return v
 		}
-		v.Baseline = l.Of(base, scale)
+		v.Baseline = l.Of(base, f.Scale)
 		v.Bound = v.Baseline * (1 + l.Value/100)
-		slack = math.Abs(v.Bound) * roundoff
 	}
-	switch {
-	case math.IsNaN(v.Value) || math.IsInf(v.Value, 0):
+	if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
 		v.Value, v.Missing = 0, "the period is zero"
-	case l.AtLeast:
-		v.Holds = v.Value >= v.Bound-slack
-	default:
-		v.Holds = v.Value <= v.Bound+slack
+		return v
 	}
-	if v.Missing == "" {
-		v.believe(s, pairs, slack)
-	}
+	v.Holds = v.keeps(v.Value)
+	v.believe(s, f)
 	return v
 }
 
+// keeps reports whether a value keeps the bound. A relative bound is computed in floating point, so
+// a value may exceed it by roundoff.
+func (v *Verdict) keeps(value float64) bool {
+	slack := 0.0
+	if v.Limit.Relative {
+		slack = math.Abs(v.Bound) * roundoff
+	}
+	if v.Limit.AtLeast {
+		return value >= v.Bound-slack
+	}
+	return value <= v.Bound+slack
+}
+
 // believe judges by the interval, if there is one.
-func (v *Verdict) believe(s *output.Summary, pairs []output.Pair, slack float64) {
+func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	l := v.Limit
-	var change *output.Change
-	if n := slices.IndexFunc(pairs, func(p output.Pair) bool { return tags.Compare(p.Tag, s.Tag) == 0 }); n >= 0 && l.Relative {
-		change = pairs[n].Change
-	}
-	if change == nil && (l.Relative || s.Confidence == nil) || l.Statistic == "count" {
-		return
-	}
 	switch {
-	case l.Statistic == "min" || l.Statistic == "max" || l.Statistic == "over":
-		v.Note = "the " + strings.Replace(l.Statistic, "over", "share", 1) + " has no interval"
+	case l.Statistic == "count":
+		return // it is no sample of anything
+	case l.Relative:
+		v.believeChange(s, f)
+		v.Undecided = v.Note != ""
+	case s.Confidence == nil:
 		return
-	case change != nil:
-		c := change.Rate
-		if l.Statistic == "mean" {
-			c = change.Mean
-		} else if l.Statistic == "" && change.Percentiles[l.Percentile] != nil {
-			c = change.Percentiles[l.Percentile].Comparison
-		}
-		v.Low, v.High = c.Low*v.Baseline, c.High*v.Baseline
-	default:
+	case l.Statistic == "" || l.Statistic == "throughput":
 		e := s.Confidence.Rate
-		if l.Statistic == "mean" {
-			e = s.Confidence.Mean
-		} else if l.Statistic == "" {
+		if l.Statistic == "" {
 			e = s.Confidence.Percentiles[l.Percentile]
 		}
-		// The figure may be in another unit.
-		v.Low, v.High = e.Low*(v.Value/e.Value), e.High*(v.Value/e.Value)
+		v.Low, v.High = e.Low*(v.Value/e.Value), e.High*(v.Value/e.Value) // the figure may be in another unit
+		if math.IsNaN(v.Low) && math.IsNaN(v.High) {
+			v.Note, v.Undecided = "too short for an interval", f.Strict
+		}
+	default:
+		v.Note = "the " + l.name() + " has no interval"
 	}
-	if math.IsNaN(v.Low) && math.IsNaN(v.High) {
-		v.Note = "too short for an interval"
+	if v.Note != "" {
 		return
 	}
-	keeps, violates := v.High <= v.Bound+slack, v.Low > v.Bound+slack
+	// The side of the interval that keeps the limit more easily, and the other one.
+	better, worse := v.Low, v.High
 	if l.AtLeast {
-		keeps, violates = v.Low >= v.Bound-slack, v.High < v.Bound-slack
+		better, worse = v.High, v.Low
 	}
-	v.Holds, v.Undecided = keeps, !keeps && !violates
+	v.Holds = !math.IsNaN(worse) && v.keeps(worse)
+	if v.Undecided = !v.Holds && (math.IsNaN(better) || v.keeps(better)); v.Undecided {
+		v.Note = "the interval includes the bound"
+	}
 }
+
+// believeChange sets the interval of a relative limit, or a note that says why there is none.
+func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
+	l := v.Limit
+	var change *output.Change
+	if n := slices.IndexFunc(f.Pairs, func(p output.Pair) bool { return tags.Compare(p.Tag, s.Tag) == 0 }); n >= 0 {
+		change = f.Pairs[n].Change
+	}
+	var c confidence.Comparison
+	switch {
+	case change == nil:
+		v.Note = "there are no intervals"
+		return
+	case change.Before != nil:
+		c = change.Of(func(s *output.Summary) float64 { return l.Of(s, f.Scale) })
+		v.Note = "the runs are too few, or a figure is zero"
+	case l.Statistic == "throughput":
+		c = change.Rate.Comparison
+		v.Note = "too short for an interval"
+	case l.Statistic == "":
+		c = change.Percentiles[l.Percentile].Comparison
+		v.Note = "too short for an interval"
+	default:
+		v.Note = "the " + l.name() + " of one run has no interval: compare several with -runs"
+		return
+	}
+	if !math.IsNaN(c.Low) && !math.IsNaN(c.High) {
+		v.Low, v.High, v.Note = c.Low*v.Baseline, c.High*v.Baseline, ""
+	}
+}
+
+// name returns the name of a statistic for people.
+func (l *Limit) name() string { return strings.Replace(l.Statistic, "over", "share", 1) }
 
 // Find returns the summary of a tag, nil if there is none.
 func Find(summaries []*output.Summary, tag []byte) *output.Summary {
@@ -470,35 +525,18 @@ func failuresFirst(verdicts []Verdict) []Verdict {
 	return slices.SortedStableFunc(slices.Values(verdicts), func(a, b Verdict) int { return rank[a.Name()] - rank[b.Name()] })
 }
 
-// Write writes a line for each verdict, failures first, and one about those that were checked
-// without an interval. Colour marks those that fail.
+// Write writes a line for each verdict, failures first. Colour marks those that fail.
 func Write(w io.Writer, verdicts []Verdict, colour bool) error {
 	var table bytes.Buffer
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	for _, v := range failuresFirst(verdicts) {
-		result, detail := "FAIL", v.Missing
+		result := "FAIL"
 		if v.Undecided {
 			result = undecided
 		} else if v.Holds {
 			result = "ok"
 		}
-		if detail == "" {
-			detail = short(v.Value, v.Bound) + v.Unit + v.interval()
-			if v.Windows > 0 {
-				detail += fmt.Sprintf(" of %d windows", v.Windows)
-				if v.Windows == 1 {
-					detail = strings.TrimSuffix(detail, "s")
-				}
-			}
-			if v.Limit.Relative {
-				most := "at most"
-				if v.Limit.AtLeast {
-					most = "at least"
-				}
-				detail += fmt.Sprintf(" (%s %s, was %s)", most, number(rounded(v.Bound))+v.Unit, number(rounded(v.Baseline))+v.Unit)
-			}
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", result, v.Tag, v.Limit.Text, detail)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", result, v.Tag, v.Limit.Text, v.detail())
 	}
 	t.Flush() // cannot fail: a buffer takes everything
 	for line := range bytes.Lines(table.Bytes()) {
@@ -509,25 +547,36 @@ func Write(w io.Writer, verdicts []Verdict, colour bool) error {
 			return err
 		}
 	}
-	if n := count(verdicts, func(v *Verdict) bool { return v.Note != "" }); n > 0 { // without an interval that was asked for
-		_, err := fmt.Fprintf(w, "%d of %d limits were checked by the figure itself: the run is too short for an interval, or there is none for a minimum or maximum\n", n, len(verdicts))
-		return err
-	}
 	return nil
+}
+
+// detail returns the figure, its interval, and what decides.
+func (v *Verdict) detail() string {
+	if v.Missing != "" {
+		return v.Missing
+	}
+	text := short(v.Value, v.Bound) + v.Unit + v.interval()
+	if v.Windows == 1 {
+		text += " of 1 window"
+	} else if v.Windows > 0 {
+		text += fmt.Sprintf(" of %d windows", v.Windows)
+	}
+	if v.Limit.Relative {
+		most := "at most"
+		if v.Limit.AtLeast {
+			most = "at least"
+		}
+		text += fmt.Sprintf(" (%s %s, was %s)", most, number(rounded(v.Bound))+v.Unit, number(rounded(v.Baseline))+v.Unit)
+	}
+	if v.Note != "" {
+		text += ": " + v.Note
+	}
+	return text
 }
 
 // interval returns the interval as text, empty if there is none.
 func (v *Verdict) interval() string {
-	if math.IsNaN(v.Low) && math.IsNaN(v.High) {
-		return ""
-	}
-	text := func(limit float64) string {
-		if math.IsNaN(limit) {
-			return "-"
-		}
-		return strconv.FormatFloat(limit, 'g', 4, 64)
-	}
-	return " [" + text(v.Low) + ", " + text(v.High) + "]"
+	return output.IntervalText(v.Low, v.High, func(limit float64) string { return strconv.FormatFloat(limit, 'g', 4, 64) })
 }
 
 // short formats a value with nine digits, or with all digits if it would look like the bound that
@@ -572,9 +621,7 @@ func Document(verdicts []Verdict) []output.DocumentLimit {
 	all := []output.DocumentLimit{}
 	for _, v := range verdicts {
 		d := output.DocumentLimit{Tag: v.Tag, Limit: v.Limit.Text, Verdict: v.Name(), Unit: v.Limit.unit(), Note: v.Note}
-		if v.Undecided {
-			d.Note = "the interval" + v.interval() + " includes the bound"
-		} else {
+		if !v.Undecided {
 			d.Holds = &v.Holds
 		}
 		if v.Missing != "" {

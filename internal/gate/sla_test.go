@@ -125,7 +125,9 @@ func TestJudge(t *testing.T) {
 		{"empty:throughput>=1", "empty FAIL 0"},
 		{"empty:99<=5", "empty FAIL no values"},
 		{"nobody:99<=5", "nobody FAIL no intervals with this tag"},
-		{"default:max<=+50%", "default ok 0.3"},
+		{"default:max<=+50%", "default undecided 0.3"},
+		{"default:99<=+50%", "default undecided 0.3"},
+		{"default:count<=+50%", "default ok 3"},
 		{"a:over(10)<=50%", "a ok 33.33333333"},
 		{"a:over(10)<=30%", "a FAIL 33.33333333"},
 		{"a:over(99us)<=99%", "a FAIL 100"},
@@ -134,9 +136,7 @@ func TestJudge(t *testing.T) {
 		{"a.*:min>=1", "a ok 10"},
 		{"(a|em.*):count>=1", "a ok 3; empty FAIL 0"},
 		{"b.*:count>=1", "b.* FAIL no intervals with this tag"},
-		{"default:max<=+49%", "default FAIL 0.3"},
-		{"default:max>=+50%", "default ok 0.3"},
-		{"default:max>=+51%", "default FAIL 0.3"},
+		{"default:count>=+1%", "default FAIL 3"},
 		{"a:max<=+50%", "a FAIL no values in the baseline"},
 		{"empty:count<=+50%", "empty FAIL no intervals with this tag in the baseline"},
 		{"max<=1000", "default ok 0.3; a ok 20; empty FAIL no values; gone FAIL no intervals with this tag"},
@@ -145,12 +145,14 @@ func TestJudge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verdicts := Judge(limits, after, before, nil, scale)
+		verdicts := Judge(limits, Figures{Summaries: after, Baseline: before, Scale: scale})
 		var all []string
 		failed := 0
 		for _, v := range verdicts {
 			result, detail := "ok", fmt.Sprintf("%.10g", v.Value)
-			if !v.Holds {
+			if v.Undecided {
+				result = "undecided"
+			} else if !v.Holds {
 				result = "FAIL"
 				failed++
 			}
@@ -166,7 +168,7 @@ func TestJudge(t *testing.T) {
 	zero := summaryOf("", 5)
 	zero.Period = 0
 	limits, _ := Parse("throughput>=1")
-	if v := Judge(limits, []*output.Summary{zero}, nil, nil, scale)[0]; v.Holds || v.Missing != "the period is zero" {
+	if v := Judge(limits, Figures{Summaries: []*output.Summary{zero}, Scale: scale})[0]; v.Holds || v.Missing != "the period is zero" {
 		t.Errorf("no period: %+v", v)
 	}
 }
@@ -204,7 +206,7 @@ func TestFinal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verdicts := Judge(limits, []*output.Summary{summaryOf("", 5)}, nil, nil, unit.Scale{Ratio: 1})
+		verdicts := Judge(limits, Figures{Summaries: []*output.Summary{summaryOf("", 5)}, Scale: unit.Scale{Ratio: 1}})
 		if got := verdicts[0].Final(test.values, test.windows, 0); len(verdicts) != 1 || got != test.want {
 			t.Errorf("%s with %d values in %d windows: %v, want %v", test.limit, test.values, test.windows, got, test.want)
 		}
@@ -246,7 +248,7 @@ func TestFinalWindows(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		verdicts := Judge(limits, []*output.Summary{summaryOf("", 5)}, nil, nil, unit.Scale{Ratio: 1})
+		verdicts := Judge(limits, Figures{Summaries: []*output.Summary{summaryOf("", 5)}, Scale: unit.Scale{Ratio: 1}, Watch: w})
 		if got := verdicts[0].Final(1e6, int64(test.bad+test.good), int64(test.planned)); got != test.want {
 			t.Errorf("%+v: %v, %+v", test, got, verdicts[0])
 		}
@@ -268,7 +270,7 @@ func TestDouble(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := Judge(limits, []*output.Summary{{Histogram: h, Period: 1000}}, nil, nil, unit.Scale{Ratio: 1})[0]; v.Holds != holds {
+		if v := Judge(limits, Figures{Summaries: []*output.Summary{{Histogram: h, Period: 1000}}, Scale: unit.Scale{Ratio: 1}})[0]; v.Holds != holds {
 			t.Errorf("%s: %+v", limit, v)
 		}
 	}
@@ -294,10 +296,10 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := []*output.Summary{summaryOf("a", 100)}
-	verdicts := Judge(limits, a, a, nil, unit.Scale{Ratio: 1, In: unit.Microsecond})
-	const want = "FAIL  a  50<=1us   100us\n" +
-		"ok    a  50<=0.1s  0.0001s\n" +
-		"ok    a  max<=+5%  100 (at most 105, was 100)\n"
+	verdicts := Judge(limits, Figures{Summaries: a, Baseline: a, Scale: unit.Scale{Ratio: 1, In: unit.Microsecond}})
+	const want = "FAIL       a  50<=1us   100us\n" +
+		"undecided  a  max<=+5%  100 (at most 105, was 100): there are no intervals\n" +
+		"ok         a  50<=0.1s  0.0001s\n"
 	var b bytes.Buffer
 	if err := Write(&b, verdicts, false); err != nil || b.String() != want {
 		t.Errorf("%v\n%s", err, &b)
@@ -341,27 +343,34 @@ func TestInterval(t *testing.T) {
 		want      string
 	}{
 		{8, 12, "p50<=12", holds},
-		{8, 12, "p50<=11.9", undecided + ", the interval [8, 12] includes the bound"},
-		{8, 12, "p50<=8", undecided + ", the interval [8, 12] includes the bound"},
+		{8, 12, "p50<=11.9", undecided + ", the interval includes the bound"},
+		{8, 12, "p50<=8", undecided + ", the interval includes the bound"},
 		{8, 12, "p50<=7.9", fails},
 		{nan, 12, "p50<=12", holds},
-		{nan, 12, "p50<=11", undecided + ", the interval [-, 12] includes the bound"},
-		{8, nan, "p50<=12", undecided + ", the interval [8, -] includes the bound"},
+		{nan, 12, "p50<=11", undecided + ", the interval includes the bound"},
+		{8, nan, "p50<=12", undecided + ", the interval includes the bound"},
 		{8, nan, "p50<=7", fails},
 		{8, 12, "p50>=8", holds},
-		{8, 12, "p50>=12", undecided + ", the interval [8, 12] includes the bound"},
+		{8, 12, "p50>=12", undecided + ", the interval includes the bound"},
 		{8, 12, "p50>=12.1", fails},
 		{nan, nan, "p50<=10", holds + ", too short for an interval"},
 		{nan, nan, "p50<=9", fails + ", too short for an interval"},
 		{8, 12, "max<=10", holds + ", the max has no interval"},
+		{8, 12, "mean<=9", fails + ", the mean has no interval"},
+		{8, 12, "p50<=+5%", undecided + ", there are no intervals"},
+		{8, 12, "strict p50<=7", fails},
+		{nan, nan, "strict p50<=10", undecided + ", too short for an interval"},
+		{nan, nan, "strict p50<=9", undecided + ", too short for an interval"},
+		{nan, nan, "strict mean<=9", fails + ", the mean has no interval"},
 	} {
-		limits, err := Parse(test.limit)
+		limit, strict := strings.CutPrefix(test.limit, "strict ")
+		limits, err := Parse(limit)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := summaryOf("", 10, 10)
 		s.Confidence = &output.Confidence{Percentiles: map[float64]confidence.Estimate{50: {Value: 10, Low: test.low, High: test.high}}}
-		d := Document(Judge(limits, []*output.Summary{s}, nil, nil, unit.Scale{Ratio: 1}))[0]
+		d := Document(Judge(limits, Figures{Summaries: []*output.Summary{s}, Baseline: []*output.Summary{s}, Scale: unit.Scale{Ratio: 1}, Strict: strict}))[0]
 		got := d.Verdict
 		if d.Note != "" {
 			got += ", " + d.Note
@@ -369,7 +378,7 @@ func TestInterval(t *testing.T) {
 		if (d.Holds == nil) != (d.Verdict == undecided) {
 			t.Errorf("%s of [%v, %v]: %+v", test.limit, test.low, test.high, d)
 		}
-		if got != test.want || *d.Value != 10 || d.Missing != "" || d.Baseline != nil {
+		if got != test.want || *d.Value != 10 || d.Missing != "" || (d.Baseline != nil) != limits[0].Relative {
 			t.Errorf("%s of [%v, %v] is %s, want %s: %+v", test.limit, test.low, test.high, got, test.want, d)
 		}
 	}
@@ -378,15 +387,62 @@ func TestInterval(t *testing.T) {
 // TestDocument checks what a limit in JSON has beside its verdict.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	limits, err := Parse("a:max<=+10%,b:max<=10")
+	limits, err := Parse("a:count<=+100%,b:max<=10")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := Document(Judge(limits, []*output.Summary{summaryOf("a", 10)}, []*output.Summary{summaryOf("a", 10)}, nil, unit.Scale{Ratio: 1}))
-	if d := all[0]; !*d.Holds || *d.Value != 10 || *d.Bound != 11 || *d.Baseline != 10 || d.Missing != "" {
+	all := Document(Judge(limits, Figures{Summaries: []*output.Summary{summaryOf("a", 10)}, Baseline: []*output.Summary{summaryOf("a", 10)}, Scale: unit.Scale{Ratio: 1}}))
+	if d := all[0]; !*d.Holds || *d.Value != 1 || *d.Bound != 2 || *d.Baseline != 1 || d.Missing != "" {
 		t.Errorf("%+v", d)
 	}
 	if d := all[1]; *d.Holds || d.Value != nil || d.Bound != nil || d.Missing != "no intervals with this tag" {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestRelative checks relative limits of two equal sides: chance fails none, and several runs have
+// intervals for each figure.
+func TestRelative(t *testing.T) {
+	t.Parallel()
+	run := func(value int64) *output.Summary { return summaryOf("", value, 10*value, 100*value) }
+	change := func(before, after []*output.Summary) []output.Pair {
+		p := output.Pair{Before: before[0], After: after[0]}
+		p.Change = output.NewRunsChange(p, before, after, []float64{50}, 95)
+		return []output.Pair{p}
+	}
+	same := []*output.Summary{run(100), run(101), run(99)}
+	slow := []*output.Summary{run(150), run(151), run(149)}
+	for _, test := range []struct {
+		limit string
+		after []*output.Summary
+		want  string
+	}{
+		{"max<=+10%", same, holds}, {"max<=+10%", slow, fails}, {"mean<=+10%", same, holds}, {"min<=+40%", slow, fails},
+		{"50<=+0%", same, undecided}, {"50<=+45%", slow, fails}, {"over(9000)<=+10%", same, holds}, {"over(100000)<=+10%", same, undecided}, {"throughput>=-5%", same, holds},
+	} {
+		limits, err := Parse(test.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := Figures{Summaries: test.after[:1], Baseline: same[:1], Pairs: change(same, test.after), Scale: unit.Scale{Ratio: 1}}
+		if v := Judge(limits, f)[0]; v.Name() != test.want {
+			t.Errorf("%s is %s, want %s: %+v", test.limit, v.Name(), test.want, v)
+		}
+	}
+}
+
+// TestExactBound: what prints as the bound is neither above it nor below it, although the bound in
+// the unit of the log is no integer in floating point.
+func TestExactBound(t *testing.T) {
+	t.Parallel()
+	s, scale := summaryOf("", 1009, 1009, 1010, 1008), unit.Scale{Ratio: 1000, In: unit.Microsecond}
+	for limit, want := range map[string]float64{"over(1.009)<=0%": 25, "over(1.009ms)<=0%": 25, "over(1.0095)<=0%": 25, "over(1.01)<=0%": 0, "over(1.0081)<=0%": 75, "over(0)<=0%": 100, "over(9e30)<=0%": 0} {
+		limits, err := Parse(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Scale: scale})[0]; v.Value != want {
+			t.Errorf("%s: %v, want %v", limit, v.Value, want)
+		}
 	}
 }

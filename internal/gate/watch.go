@@ -2,7 +2,6 @@ package gate
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -32,8 +31,15 @@ type Watch struct {
 	account  *ledger.Account
 	charge   ledger.Charge
 	windows  []*series.Windows // of each size
-	last     map[string]int    // the index in breaches, by limit and row
+	tallies  map[rowOf]tally
+	last     map[rowOf]int // the index in breaches
 	breaches []output.Breach
+}
+
+// A rowOf is a limit, by its index, and the text of a row.
+type rowOf struct {
+	limit int
+	row   string
 }
 
 // A tally is how many windows of a row kept a limit, of all that have values.
@@ -42,22 +48,18 @@ type tally struct{ kept, all int64 }
 // breachBytes is about what a breach takes.
 const breachBytes = 160
 
-// NewWatch returns a watch of limits, whose verdicts it changes. Size is that of the windows of
+// NewWatch returns a watch of limits. Size is that of the windows of
 // limits that have none, in milliseconds; at 0 each interval is checked. If keep is set, it keeps
 // the breaches. A nil Watch, which is returned if there is nothing to watch, takes nothing.
 func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Watch {
-	w := &Watch{limits: limits, keep: keep, last: make(map[string]int)}
+	w := &Watch{limits: limits, keep: keep, tallies: make(map[rowOf]tally), last: make(map[rowOf]int)}
 	sizes := make(map[int64]bool)
 	for n := range limits {
-		l := &limits[n]
-		if own := cmp.Or(l.Window, size); l.Window > 0 || keep && !l.Relative {
-			l.tallies = make(map[string]*tally)
-			if !sizes[own] {
-				sizes[own] = true
-				w.windows = append(w.windows, series.NewWindows(memory, own, func(r *output.Row, at scan.Place, late error) error {
-					return w.row(own, size, r, at, late)
-				}))
-			}
+		if own := cmp.Or(limits[n].Window, size); w.watches(&limits[n]) && !sizes[own] {
+			sizes[own] = true
+			w.windows = append(w.windows, series.NewWindows(memory, own, func(r *output.Row, at scan.Place, late error) error {
+				return w.row(own, size, r, at, late)
+			}))
 		}
 	}
 	if len(sizes) == 0 {
@@ -65,6 +67,17 @@ func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Wat
 	}
 	w.account = memory.Open("times at which limits do not hold", "make windows longer with -agg")
 	return w
+}
+
+// watches reports whether a limit is checked over time.
+func (w *Watch) watches(l *Limit) bool { return l.Window > 0 || w.keep && !l.Relative }
+
+// tally returns how many windows of a row kept a limit of windows. A nil Watch has none.
+func (w *Watch) tally(limit int, tag []byte) tally {
+	if w == nil {
+		return tally{}
+	}
+	return w.tallies[rowOf{limit, tags.Text(tag)}]
 }
 
 // Add takes an interval, in the order of time, and its counts.
@@ -113,22 +126,20 @@ func (w *Watch) row(own, size int64, r *output.Row, at scan.Place, late error) e
 	}
 	for n := range w.limits {
 		l := &w.limits[n]
-		if l.tallies == nil || cmp.Or(l.Window, size) != own || !l.isFor(s) || r.Counts.TotalCount() == 0 && !l.isRate() {
+		if !w.watches(l) || cmp.Or(l.Window, size) != own || !l.isFor(s) || r.Counts.TotalCount() == 0 && !l.isRate() {
 			continue
 		}
 		value := l.Of(s, scale)
 		if math.IsNaN(value) || math.IsInf(value, 0) {
 			continue
 		}
-		t := l.tallies[tags.Text(r.Tag)]
-		if t == nil {
-			t = new(tally)
-			l.tallies[tags.Text(r.Tag)] = t
-		}
-		t.all++
-		if l.AtLeast && value >= l.Value || !l.AtLeast && value <= l.Value {
+		row := rowOf{n, tags.Text(r.Tag)}
+		t, keeps := w.tallies[row], l.AtLeast && value >= l.Value || !l.AtLeast && value <= l.Value
+		if t.all++; keeps {
 			t.kept++
-		} else if w.keep {
+		}
+		w.tallies[row] = t
+		if w.keep && !keeps {
 			if err := w.breach(n, s, value, scale); err != nil {
 				return err
 			}
@@ -145,14 +156,14 @@ func (w *Watch) breach(n int, s *output.Summary, value float64, scale unit.Scale
 	case l.Statistic == "over":
 		b.Unit, b.Count = "%", l.Over(l.Above, s, scale)
 	case !l.isRate() && l.AtLeast:
-		b.Count = s.Counts().TotalCount() - l.Over(l.Value, s, scale)
+		b.Count = l.upTo(s, scale, func(printed float64) bool { return printed < l.Value }, l.Value)
 	case !l.isRate():
 		b.Count = l.Over(l.Value, s, scale)
 	}
 	if b.Unit == "" && !l.isRate() {
 		b.Unit = scale.Name
 	}
-	key := fmt.Sprint(n, " ", b.Tag)
+	key := rowOf{n, b.Tag}
 	if at, ok := w.last[key]; ok {
 		// Timers are late: the next interval may begin a little later. Logs may be out of order.
 		if last := &w.breaches[at]; max(s.Start-last.End, last.Start-s.End) <= (s.End-s.Start)/4 {

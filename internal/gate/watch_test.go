@@ -153,7 +153,7 @@ func TestWindows(t *testing.T) {
 	limits, w := watch(t, s, "insert-rt:p99<=6ms in 99% of 10s,insert-rt:p99<=6ms in 80% of 10s,insert-rt:max<=100ms in 50% of 1m,read-rt:count>=3000 in 100% of 10s", 0)
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	h.Record(1, 1)
-	verdicts := Judge(limits, []*output.Summary{{Tag: []byte("insert-rt"), Histogram: h}, {Tag: []byte("read-rt"), Histogram: h}}, nil, nil, unit.Scale{Ratio: 1, In: unit.Nanosecond})
+	verdicts := Judge(limits, Figures{Summaries: []*output.Summary{{Tag: []byte("insert-rt"), Histogram: h}, {Tag: []byte("read-rt"), Histogram: h}}, Scale: unit.Scale{Ratio: 1, In: unit.Nanosecond}, Watch: w})
 	want := "[{83.33 99 60 false} {83.33 80 60 true} {0 50 10 false} {100 100 60 true}]"
 	type line struct {
 		value, bound float64
@@ -193,7 +193,7 @@ func TestAllTags(t *testing.T) {
 	if err := w.row(1000, 1000, &output.Row{Counts: s.Histogram}, scan.Place{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if v := Judge(limits, []*output.Summary{s}, nil, nil, unit.Scale{Ratio: 1}); v[0].Tag != "all tags" || v[0].Windows != 1 {
+	if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Scale: unit.Scale{Ratio: 1}, Watch: w}); v[0].Tag != "all tags" || v[0].Windows != 1 {
 		t.Errorf("%+v", v[0])
 	}
 	if b := w.Breaches(); len(b) != 2 || b[0].Tag != "all tags" || b[1].Tag != "all tags" {
@@ -222,5 +222,23 @@ func TestBreachesOutOfOrder(t *testing.T) {
 	}
 	if got != "20-51 3,60-80 2," {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestBreachesAtLeast: a breach of a limit of the form at least counts the values below it.
+func TestBreachesAtLeast(t *testing.T) {
+	t.Parallel()
+	limits, err := Parse("min>=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := NewWatch(limits, 0, true, nil)
+	w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
+	w.Factor = func([]byte) (float64, error) { return 1, nil }
+	if err := w.row(0, 0, &output.Row{End: 10, Counts: summaryOf("", 3, 4, 5, 5, 6).Histogram}, scan.Place{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if b := w.Breaches(); len(b) != 1 || b[0].Count != 2 {
+		t.Errorf("%+v", b)
 	}
 }

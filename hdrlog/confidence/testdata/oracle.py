@@ -22,9 +22,8 @@ def windows(seed, n, correlation, deviation, empty=0):
 
 def deviation(r):
     n = len(r)
-    i = np.arange(1, n + 1)
-    l = [math.sqrt(2 / n) * np.sum(r * np.cos(math.pi * j * (i - 0.5) / n)) for j in range(1, 9)]
-    return math.sqrt(n * np.mean(np.square(l)) + np.max(np.square(r)))
+    batches = [np.sum(r[b * n // 9 : (b + 1) * n // 9]) for b in range(9)]
+    return math.sqrt(9 * np.var(batches, ddof=1) + np.max(np.square(r)))
 
 
 def time(r):
@@ -63,14 +62,8 @@ def run(all, level=95):
         f = figure(v, r, values[low - 1] if low >= 1 else None, values[high - 1] if high <= total else None)
         f["percentile"] = p
         result["percentiles"].append(f)
-    sums = [sum(w) for w in all]
-    mean, r = sum(sums) / total, residuals(sums, n)
-    result["mean"] = figure(mean, r, mean - t * deviation(r) / total, mean + t * deviation(r) / total)
     rate, r = total / len(all), residuals(n, [1] * len(all))
     result["rate"] = figure(rate, r, rate - t * deviation(r) / len(all), rate + t * deviation(r) / len(all))
-    over = [sum(1 for y in w if y > 400) for w in all]
-    share, r = sum(over) / total, residuals(over, n)
-    result["above400"] = figure(share, r, share - t * deviation(r) / total, share + t * deviation(r) / total)
     return result
 
 

@@ -7,6 +7,7 @@
 package unit
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"hdrkit/hdrlog"
+	"hdrkit/internal/base/writers"
 )
 
 // A Unit is a unit of time. The zero value is an unknown unit.
@@ -46,11 +47,15 @@ func (u Unit) Per(v Unit) float64 { return v.nanoseconds / u.nanoseconds }
 // Parse returns the unit with a name: ns, us, ms or s, or a word such as microseconds. It returns
 // false if there is none.
 func Parse(name string) (Unit, bool) {
-	name = hdrlog.ParseUnit(name)
-	for _, u := range all {
-		if u.name == name {
-			return u, true
-		}
+	switch strings.ToLower(name) {
+	case "ns", "nanosecond", "nanoseconds":
+		return Nanosecond, true
+	case "us", "µs", "μs", "microsecond", "microseconds":
+		return Microsecond, true
+	case "ms", "millisecond", "milliseconds":
+		return Millisecond, true
+	case "s", "second", "seconds":
+		return Second, true
 	}
 	return Unit{}, false
 }
@@ -64,8 +69,21 @@ func ParseOption(name string) (Unit, error) {
 	return u, nil
 }
 
+// ofComment returns the unit that a comment of a log states. Text begins with #.
+func ofComment(text []byte) (Unit, bool) {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("#")))
+	if len(text) > 6 && strings.EqualFold(string(text[:6]), "UNITS:") {
+		return Parse(strings.TrimSpace(string(text[6:])))
+	}
+	return Parse(writers.Unit(text))
+}
+
 // Comment returns a comment that states the unit, as nosqlbench writes it.
-func (u Unit) Comment() string { return hdrlog.UnitComment(u.name) }
+func (u Unit) Comment() string {
+	return "UNITS:" + map[Unit]string{
+		Nanosecond: "NANOSECONDS", Microsecond: "MICROSECONDS", Millisecond: "MILLISECONDS", Second: "SECONDS",
+	}[u]
+}
 
 // A Finder finds out the unit of logs from their comments, and that of the tags of their intervals.
 // Its logs are added up, tag by tag. The zero value is ready.
@@ -110,7 +128,7 @@ func (f *Finder) log(name string) *log {
 // Comment takes a comment of a log, beginning with #. It returns the unit that the comment states,
 // unknown if it states none, and whether the log has intervals whose unit was unknown until now.
 func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
-	u, ok := Parse(hdrlog.Unit(text))
+	u, ok := ofComment(text)
 	if !ok {
 		return u, false
 	}

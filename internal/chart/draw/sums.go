@@ -35,8 +35,8 @@ func SummaryOf(label string, h *histogram.Histogram, ratio float64, intervals, p
 	if period > 0 {
 		s.PerSecond = float64(s.Count) / (float64(period) / 1000)
 	}
-	for _, v := range h.AppendValuesAtPercentiles(nil, page.Levels) {
-		s.Percentiles = append(s.Percentiles, value(v))
+	for _, level := range page.Levels {
+		s.Percentiles = append(s.Percentiles, value(h.ValueAtPercentile(level)))
 	}
 	return s
 }

@@ -1,0 +1,266 @@
+package confidence
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/internal/logtest"
+)
+
+// The tables of docs/statistics.md are those of
+//
+//	go test ./hdrlog/confidence -run TestModels -v -runs 2000 -timeout 0
+var (
+	manyRuns   = flag.Int("runs", 0, "pairs of runs of each model, for the tables of docs/statistics.md")
+	someModels = flag.String("models", "", "models whose names match this expression")
+)
+
+// figures are what a table has a column for: percentiles, the rate and the mean.
+var figures = []float64{50, 90, 99, 99.9, ofRate, ofMean}
+
+const ofRate, ofMean = -1, -2
+
+// changes are factors of the second run of a pair.
+var changes = []float64{1, 1.1, 1.2}
+
+// A tally counts what became of the runs of a model.
+type tally struct {
+	model   *model
+	runs    int
+	figures []tallied // by figure
+
+	looked                  int // runs that were searched for changes of the level
+	warm, unsteady, warmups int // windows that are left out; runs; runs with a warm-up that is found
+	shift, found            int // runs; runs with a shift that is found
+}
+
+// tallied counts the runs by one figure.
+type tallied struct {
+	truth          float64
+	shown, covered int
+	widths         []float64 // half of the intervals, as parts of the figure
+	different      []int     // by change
+	worse          int       // equal runs that fail <=+0%
+}
+
+// simulate makes pairs of runs of a model.
+func (m *model) simulate(runs int) *tally {
+	t := &tally{model: m, runs: runs}
+	for _, f := range figures {
+		truth := m.mean
+		if f == ofRate {
+			truth = m.rate
+		} else if f >= 0 {
+			truth = m.truth(f)
+		}
+		t.figures = append(t.figures, tallied{truth: truth, different: make([]int, len(changes))})
+	}
+	for n := range runs {
+		r := rand.New(rand.NewPCG(uint64(m.seconds), uint64(n)))
+		before, after := m.record(r, nil), m.record(r, nil)
+		a, b := estimates(before), estimates(after)
+		for n := range figures {
+			t.figures[n].add(a[n], b[n])
+		}
+		if n%4 > 0 { // these take half of the time
+			continue
+		}
+		t.looked++
+		warm, steady := SteadyFrom(before.windows)
+		if t.warm += warm; !steady {
+			t.unsteady++
+		}
+		if _, ok := before.Shift(99); ok {
+			t.shift++
+		}
+		const minute = 60
+		warmed := m.record(r, func(i int) float64 { return 1 + max(0, 0.5*(1-float64(i)/minute)) })
+		if warm, ok := SteadyFrom(warmed.windows); ok && warm > 0 {
+			t.warmups++
+		}
+		middle := m.seconds * 2 / 5
+		shifted := m.record(r, func(i int) float64 {
+			if i < middle {
+				return 1
+			}
+			return 1.5
+		})
+		if at, ok := shifted.Shift(99); ok && max(at-middle, middle-at)*10 <= m.seconds {
+			t.found++
+		}
+	}
+	return t
+}
+
+// estimates returns the figures with their intervals. That of the mean is what hdrkit does not
+// show.
+func estimates(r *Run) (all []Estimate) {
+	for n, f := range figures {
+		switch {
+		case f >= 0 && n == 0:
+			all = r.Percentiles(figures[:len(figures)-2], 95)
+		case f == ofRate:
+			all = append(all, r.Rate(95))
+		case f == ofMean:
+			sums := make([]float64, len(r.windows))
+			for i, w := range r.windows {
+				_, sums[i] = w.Count(nil, nil)
+			}
+			mean, residuals := ratioOf(sums, r.counts)
+			deviation := longRunDeviation(residuals) / total(r.counts)
+			all = append(all, r.estimate(mean, residuals, nil, math.Inf(1), 95, func(t float64) (low, high float64) {
+				return mean - t*deviation, mean + t*deviation
+			}).Times(r.ratio))
+		}
+	}
+	return all
+}
+
+func (t *tallied) add(before, after Estimate) {
+	for n, factor := range changes {
+		c := Compare(before, after.Times(factor), 95)
+		if c.Low > 1 || c.High < 1 {
+			t.different[n]++
+		}
+		if factor == 1 && c.Low > 1 {
+			t.worse++
+		}
+	}
+	if before.TooShort {
+		return
+	}
+	t.shown++
+	// A slot is a thousandth wide, and its highest value stands for it.
+	if !(before.Low > t.truth*1.001 || before.High < t.truth) {
+		t.covered++
+	}
+	width := math.Inf(1)
+	if !math.IsNaN(before.Low) && !math.IsNaN(before.High) {
+		width = (before.High - before.Low) / before.Value / 2
+	}
+	t.widths = append(t.widths, width)
+}
+
+// record makes a run, each window of which is slower by a factor.
+func (m *model) record(r *rand.Rand, factor func(window int) float64) *Run {
+	const unit = 1e6
+	sum, _ := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
+	var windows []Window
+	second := m.run(r)
+	for i := range m.seconds {
+		times := unit
+		if factor != nil {
+			times *= factor(i)
+		}
+		values := second()
+		w := make(rawWindow, len(values))
+		for n, v := range values {
+			w[n] = int64(v * times)
+			sum.Record(w[n], 1)
+		}
+		windows = append(windows, w)
+	}
+	run := NewRun(sum, windows)
+	run.ratio /= unit
+	return run
+}
+
+// A rawWindow is the values of a second.
+type rawWindow []int64
+
+func (w rawWindow) Count(upTo, counts []int64) (total int64, sum float64) {
+	clear(counts)
+	for _, v := range w {
+		sum += float64(v)
+		for n := len(upTo) - 1; n >= 0 && v <= upTo[n]; n-- {
+			counts[n]++
+		}
+	}
+	return int64(len(w)), sum
+}
+
+func (w rawWindow) Seconds() float64 { return 1 }
+
+// share returns a share in percent.
+func share(k, of int) string {
+	if of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", 100*float64(k)/float64(of))
+}
+
+// median returns half of the median width in percent.
+func (t *tallied) width() string {
+	if len(t.widths) == 0 {
+		return "-"
+	}
+	slices.Sort(t.widths)
+	if w := t.widths[len(t.widths)/2]; !math.IsInf(w, 0) {
+		return fmt.Sprintf("±%.1f", 100*w)
+	}
+	return "open"
+}
+
+// TestModels checks intervals, comparisons, shifts and warm-ups with runs whose truth is known. A
+// few runs of two models are made if -runs is not given.
+func TestModels(t *testing.T) {
+	runs, some := *manyRuns, regexp.MustCompile(*someModels)
+	if runs == 0 {
+		runs, some = logtest.Rounds(200), regexp.MustCompile("^independent|^AR.1. 0.5")
+	}
+	var all []*tally
+	for n := range models {
+		if some.MatchString(models[n].name) {
+			all = append(all, models[n].simulate(runs))
+		}
+	}
+	if *manyRuns > 0 {
+		fmt.Println("| model | seconds | p50 | p90 | p99 | p99.9 | rate | mean | refused: p50 | p99 | p99.9 |\n| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
+		for _, m := range all {
+			fmt.Printf("| %s | %d |", m.model.name, m.model.seconds)
+			for n := range figures {
+				fmt.Printf(" %s |", share(m.figures[n].covered, m.figures[n].shown))
+			}
+			for _, n := range []int{0, 2, 3} {
+				fmt.Printf(" %s |", share(runs-m.figures[n].shown, runs))
+			}
+			fmt.Println()
+		}
+		fmt.Println("\n| model | seconds | width: p50 | p99 | p99.9 | A/A | worse | +10% | +20% | shift | found | left out | unsteady | warm-up |\n| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
+		for _, m := range all {
+			fmt.Printf("| %s | %d | %s | %s | %s |", m.model.name, m.model.seconds, m.figures[0].width(), m.figures[2].width(), m.figures[3].width())
+			most, worse := 0, 0
+			for _, f := range m.figures[:5] { // not of the mean
+				most, worse = max(most, f.different[0]), max(worse, f.worse)
+			}
+			fmt.Printf(" %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", share(most, runs), share(worse, runs), share(m.figures[2].different[1], runs), share(m.figures[2].different[2], runs),
+				share(m.shift, m.looked), share(m.found, m.looked), share(m.warm, m.looked*m.model.seconds), share(m.unsteady, m.looked), share(m.warmups, m.looked))
+		}
+	}
+	for _, m := range all {
+		m.check(t)
+	}
+}
+
+// check compares the shares of a model with the demands. A share may be two standard errors beside.
+func (m *tally) check(t *testing.T) {
+	most := func(what string, f float64, k, of int, demanded float64) {
+		if share := float64(k) / float64(of); share > demanded+2*math.Sqrt(demanded*(1-demanded)/float64(of)) {
+			t.Errorf("%s, %d s, %v: %s in %.1f%%, at most %.1f%% are demanded", m.model.name, m.model.seconds, f, what, 100*share, 100*demanded)
+		}
+	}
+	for n, f := range m.figures[:5] {
+		if f.shown > 0 && m.model.least > 0 && n < 3 {
+			most("wrong", figures[n], f.shown-f.covered, f.shown, 1-m.model.least)
+		}
+		most("equal runs differ", figures[n], f.different[0], m.runs, 0.05)
+		most("equal runs fail a relative limit", figures[n], f.worse, m.runs, 0.03)
+	}
+	most("a shift", 99, m.shift, m.looked, 0.05)
+}

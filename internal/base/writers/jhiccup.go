@@ -1,0 +1,3 @@
+package writers
+
+var jHiccup = Writer{Comment: "[Logged with jHiccup ", Unit: "ns"}
