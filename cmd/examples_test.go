@@ -128,7 +128,7 @@ var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|go run ).*?)(
 // matches finds the notices about a regular expression that matches several files, about logs that
 // are added up, about failed requests, about units, and about the files that were written.
 var matches = regexp.MustCompile(`(?m)^hdr\w+: (-\w+ '.*' matches \d+ files: |adds up \d+ logs, |\d+ of \d+ requests failed |` +
-	`values are in \w+; |the log does not state its unit, |wrote |steady from ).*\n`)
+	`\d+ of \d+ limits are undecided|values are in \w+; |the log does not state its unit, |wrote |steady from ).*\n`)
 
 // otherTests are the pages whose commands other tests run: TestScale and
 // the tests of dashboards and of operation of hdrsum.

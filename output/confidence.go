@@ -248,7 +248,7 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		}
 	}
 	if one {
-		several = append(several, "one run against one: the intervals know only what varies within a run. -runs compares several runs")
+		several = append(several, "one run against one: the intervals know only what varies within a run. Give several runs a side, as two folders")
 	}
 	if len(several) > 0 {
 		lines = append(several, "~ is a change that may be chance. A change without an interval may be, too")

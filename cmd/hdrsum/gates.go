@@ -263,7 +263,7 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 		return err
 	}
 	if open := gate.Undecided(verdicts); open > 0 {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits are undecided. A longer run, or several with -runs, would decide\n", c.App.Name, open, len(verdicts))
+		fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits are undecided. A longer run, or several a side, would decide\n", c.App.Name, open, len(verdicts))
 		if g.strict {
 			return cli.Status(cli.Undecided)
 		}
@@ -320,7 +320,7 @@ func (o *options) pair(before, after *collected, d *cli.Diagnostics) []output.Pa
 		case before.runs != nil:
 			a, b := ofTag(before.runs, p.Tag), ofTag(after.runs, p.Tag)
 			if len(a) < len(before.runs) || len(b) < len(after.runs) {
-				d.Warnf("-runs: %s is in %d of %d logs before and in %d of %d after", p.After.Name(), len(a), len(before.runs), len(b), len(after.runs))
+				d.Warnf("-compare: %s is in %d of %d logs before and in %d of %d after", p.After.Name(), len(a), len(before.runs), len(b), len(after.runs))
 			}
 			p.Change = output.NewRunsChange(*p, a, b, o.believed, o.level)
 		case p.Before.Confidence != nil && p.After.Confidence != nil:

@@ -488,7 +488,7 @@ func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
 		c = change.Percentiles[l.Percentile].Comparison
 		v.Note = "too short for an interval"
 	default:
-		v.Note = "the " + l.name() + " of one run has no interval: compare several with -runs"
+		v.Note = "the " + l.name() + " of one run has no interval: give several runs a side"
 		return
 	}
 	if !math.IsNaN(c.Low) && !math.IsNaN(c.High) {
