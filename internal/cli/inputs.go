@@ -332,6 +332,9 @@ func (s *source) logs(c *cli.Context) (logs []scan.Input, err error) {
 		return nil, fmt.Errorf("-%s %q: no such file in %s, and as a regular expression it matches no whole name there%s", s.option,
 			s.text, s.folder, hint)
 	}
+	if len(matched) > 1 {
+		matched = s.notWritten(c, matched)
+	}
 	for _, name := range matched {
 		if !s.several {
 			name = filepath.Join(s.folder, name)
@@ -341,9 +344,6 @@ func (s *source) logs(c *cli.Context) (logs []scan.Input, err error) {
 			return nil, err
 		}
 		logs = append(logs, log)
-	}
-	if len(matched) > 1 {
-		matched = s.notWritten(c, matched)
 	}
 	if len(matched) > 1 && !s.whole {
 		Notef(c, "-%s '%s' matches %d files: %s", s.option, s.text, len(matched), list(matched))
