@@ -16,21 +16,13 @@ type By struct {
 	all, input, tag bool
 	group           *regexp.Regexp // nil unless rows are what its group matches
 
-	mu     sync.RWMutex
-	rows   map[source]*row
-	byName map[string]*row
+	mu    sync.RWMutex
+	rows  map[source][]byte // names of rows
+	first map[string]source // of each row, by the text of its name
 }
 
 // A source is an input and the text of a tag in it.
 type source struct{ input, tag string }
-
-// A row is what some sources add up to.
-type row struct {
-	name  []byte
-	input string // of all sources, empty if they may differ
-	tag   []byte // of all sources, if the row has one input and one tag
-	tags  map[string]bool
-}
 
 // ParseBy returns the rows that a text asks for:
 //
@@ -41,7 +33,7 @@ type row struct {
 //   - a regular expression with one group: the tags that it matches as a whole are in the row that
 //     the group names. Other tags have rows of their own, and so have untagged intervals.
 func ParseBy(text string) (*By, error) {
-	b := &By{rows: make(map[source]*row), byName: make(map[string]*row)}
+	b := &By{rows: make(map[source][]byte), first: make(map[string]source)}
 	switch text {
 	case "tag":
 		return nil, nil
@@ -87,29 +79,19 @@ func (b *By) Row(input string, tag []byte) []byte {
 		key.input = input
 	}
 	b.mu.RLock()
-	r := b.rows[key]
+	name, known := b.rows[key]
 	b.mu.RUnlock()
-	if r == nil {
-		r = b.add(key, tag)
+	if known {
+		return name
 	}
-	return r.name
-}
-
-// add remembers a source.
-func (b *By) add(key source, tag []byte) *row {
-	name := b.name(key, tag)
+	name = b.name(key, tag)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	r := b.byName[Text(name)]
-	if r == nil {
-		r = &row{name: name, input: key.input, tags: make(map[string]bool)}
-		if b.tag {
-			r.tag = slices.Clone(tag)
-		}
-		b.byName[Text(name)] = r
+	b.rows[key] = name
+	if _, known := b.first[Text(name)]; !known {
+		b.first[Text(name)] = key
 	}
-	r.tags[key.tag], b.rows[key] = true, r
-	return r
+	return name
 }
 
 // name names the row of a source.
@@ -160,10 +142,11 @@ func (b *By) Split(name []byte) (input string, tag []byte, ok bool) {
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	if r := b.byName[Text(name)]; r != nil {
-		return r.input, r.tag, true
+	key, ok := b.first[Text(name)]
+	if b.tag {
+		tag = Parse(key.tag)
 	}
-	return "", nil, false
+	return key.input, tag, ok
 }
 
 // Added returns the texts of the tags of each row that has several, in the order of the rows.
@@ -173,9 +156,14 @@ func (b *By) Added() (rows [][]string) {
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	for _, name := range slices.Sorted(maps.Keys(b.byName)) {
-		if all := b.byName[name].tags; len(all) > 1 {
-			rows = append(rows, slices.Sorted(maps.Keys(all)))
+	byRow := make(map[string][]string)
+	for key, name := range b.rows {
+		byRow[Text(name)] = append(byRow[Text(name)], key.tag)
+	}
+	for _, name := range slices.Sorted(maps.Keys(byRow)) {
+		if all := byRow[name]; len(all) > 1 {
+			slices.Sort(all)
+			rows = append(rows, all)
 		}
 	}
 	return rows
