@@ -61,6 +61,7 @@ func flags() []urfave.Flag {
 		&urfave.StringFlag{Name: "time", Category: groupRows,
 			Usage: "the `COLUMN` of the time: a name, or a number from 1; in JSON a path, such as .request.time"},
 		&urfave.StringFlag{Name: "value", Category: groupRows, Usage: "the `COLUMN` of the value"},
+		&urfave.StringFlag{Name: "end", Category: groupRows, Usage: "the `COLUMN` of the end: the value is the time from -time to that"},
 		&urfave.StringFlag{Name: "ok", Category: groupRows,
 			Usage: "the `COLUMN` of the success: true or false, a word such as OK or KO, or a status of HTTP; with ! before it, the text of an error"},
 		&urfave.StringFlag{Name: "tag", Category: groupRows,
@@ -168,10 +169,13 @@ var errNothing = errors.New("nothing was recorded")
 func (r *command) open(file io.Reader, name string) (*measure.Source, error) {
 	reader, err := measure.NewReader(file, name, r.format, r.options)
 	var usage measure.OptionError
-	if errors.As(err, &usage) {
+	var unknown *measure.UnknownError
+	switch {
+	case errors.As(err, &usage):
 		return nil, cli.Usagef("%w", err)
-	}
-	if err != nil {
+	case errors.As(err, &unknown) && cli.KindOf(unknown.Begin) != "":
+		return nil, fmt.Errorf("%s has no measurements, but is %s", name, cli.KindOf(unknown.Begin))
+	case err != nil:
 		return nil, err
 	}
 	r.readers = append(r.readers, reader)
@@ -205,7 +209,8 @@ func (r *command) check() (err error) {
 		}
 	}
 	o := &r.options
-	o.Time, o.Value, o.OK, o.Metric, o.Pattern = c.String("time"), c.String("value"), c.String("ok"), c.String("metric"), c.String("pattern")
+	o.Columns = measure.Columns{Time: c.String("time"), Value: c.String("value"), End: c.String("end"), OK: c.String("ok")}
+	o.Metric, o.Pattern = c.String("metric"), c.String("pattern")
 	if tags := c.String("tag"); tags != "" {
 		o.Tags = strings.Split(tags, ",")
 	}
@@ -326,6 +331,8 @@ func (r *command) end(err error) error {
 func (r *command) nothing() error {
 	n := &r.recorder.Counts
 	switch {
+	case r.readers[0].Format() == "hist" && n.Malformed == 0:
+		return fmt.Errorf("%s has no histograms, and is no list of measurements: a table, or a JSON object on each line", r.readers[0].Name())
 	case n.Other > 0 && n.Malformed == 0:
 		_, metrics := r.readers[0].Other()
 		return fmt.Errorf("no row has a metric that -metric chooses; there are %s", strings.Join(metrics, ", "))

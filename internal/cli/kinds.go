@@ -15,12 +15,13 @@ var fileKinds = []struct{ begin, kind string }{
 	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"<svg", picture}, {"<?xml", "an XML document"},
 	{"%PDF", "a PDF document"}, {"<!DOCTYPE html", "a page"}, {"<!doctype html", "a page"}, {"<html", "a page"}, {"PK\x03\x04", "an archive; unpack it first"},
 	{"\xfd7zXZ", "compressed by xz; give it to xzcat first"}, {"BZh", "compressed by bzip2; give it to bzcat first"},
+	{"\x00\x00\x00\x00\x063.", "a simulation.log of Gatling in binary; versions up to 3.9 write text, which hdrkit reads"},
 	{"{", "a JSON document"}, {"[", "a JSON document"}, {"\x7fELF", "a program"}, {"#!", "a script"},
 }
 
-// kindOf says what a file is that begins so and is no log, nothing if that is not known. A text
+// KindOf says what a file is that begins so and is no log, nothing if that is not known. A text
 // with a payload, also in UTF-16, and compressed text may be a log.
-func kindOf(begin []byte) string {
+func KindOf(begin []byte) string {
 	for _, mark := range []string{"HIST", "H\x00I\x00S\x00T"} {
 		if bytes.Contains(begin, []byte(mark)) {
 			return ""
@@ -31,8 +32,11 @@ func kindOf(begin []byte) string {
 			return ""
 		}
 	}
-	if bytes.Contains(begin, []byte("Percentile TotalCount 1/(1-Percentile)")) {
+	if bytes.Contains(begin, []byte("TotalCount 1/(1-Percentile)")) {
 		return "a percentile distribution; hdrplot -type percentiles draws it"
+	}
+	if bytes.Contains(begin, []byte("\x07Latency\x01")) {
+		return "a result of vegeta in binary; vegeta encode -to csv writes a table of it, which hdrkit reads"
 	}
 	for _, k := range fileKinds {
 		if strings.HasPrefix(strings.TrimSpace(string(begin[:min(len(begin), 64)])), k.begin) {
@@ -73,7 +77,7 @@ func (b *beginning) Read(text []byte) (int, error) {
 	if n > 0 && len(b.seen) < enough {
 		b.seen = append(b.seen, text[:min(n, 64<<10)]...)
 		b.diagnostics.mu.Lock()
-		b.diagnostics.kinds[b.name] = kindOf(b.seen)
+		b.diagnostics.kinds[b.name] = KindOf(b.seen)
 		b.diagnostics.mu.Unlock()
 	}
 	return n, err

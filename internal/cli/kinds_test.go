@@ -27,7 +27,7 @@ func TestKindOf(t *testing.T) {
 		{"text", "histogram\n", ""},
 		{"nothing", "", ""},
 	} {
-		if kind := kindOf([]byte(test.text)); kind != test.kind {
+		if kind := KindOf([]byte(test.text)); kind != test.kind {
 			t.Errorf("%s: %q, want %q", test.name, kind, test.kind)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 var accessLog = Format{
 	Name:    "accesslog",
 	columns: Columns{OK: "status"},
-	detect:  func(begin []byte) bool { return combined.Match(firstLine(begin)) },
+	line:    combined,
 	open:    openAccessLog,
 }
 
@@ -30,9 +30,9 @@ var timed = regexp.MustCompile(`" \d+\.\d{3}$`)
 // nginxTimed is nginx's combined with the time of the request at its end.
 const nginxTimed = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time`
 
-func openAccessLog(s *setup, begin []byte) (fields, error) {
+func openAccessLog(s *setup, h *head) (fields, error) {
 	if s.Pattern == "" {
-		if !timed.Match(firstLine(begin)) {
+		if !timed.Match(h.line) {
 			return nil, usagef("-pattern says what the fields of an access log are: the log_format of nginx or the LogFormat of Apache, " +
 				"with the time of a request, such as $request_time or %%D")
 		}
@@ -45,7 +45,7 @@ func openAccessLog(s *setup, begin []byte) (fields, error) {
 	if s.Time == "" {
 		s.Time = p.first(isTime)
 	}
-	if s.Value == "" {
+	if s.Value == "" && s.End == "" {
 		s.Value = p.first(func(name string) bool {
 			return name == "request_time" || name == "%D" || strings.HasSuffix(name, "T") && name[0] == '%'
 		})
@@ -53,19 +53,24 @@ func openAccessLog(s *setup, begin []byte) (fields, error) {
 	switch {
 	case s.Time == "":
 		return nil, usagef("-pattern has no time such as $time_local, $msec or %%t")
-	case s.Value == "":
+	case s.valueColumn() == "":
 		return nil, usagef("-pattern has no time that a request took, such as $request_time or %%D")
-	}
-	for place, name := range s.names() {
-		if name != "" && !p.bind(place, name) && !s.optional(place) {
-			return nil, usagef("-pattern has no %s", name)
-		}
 	}
 	s.end = s.Time[0] != '%' || strings.HasPrefix(s.Time, "%{end:")
 	if s.Unit == (unit.Unit{}) {
 		s.Unit = variableUnit(s.Value)
 	}
-	return p, nil
+	return p, p.bindAll(s)
+}
+
+// openPattern opens a log whose lines have the pattern of its format.
+func openPattern(s *setup, _ *head) (fields, error) {
+	p, err := compile(s.format.pattern)
+	if err != nil {
+		return nil, err
+	}
+	p.others = s.format.others
+	return p, p.bindAll(s)
 }
 
 // isTime reports whether a variable is a time of the clock.
@@ -88,8 +93,19 @@ func variableUnit(name string) unit.Unit {
 
 // A pattern finds the variables of a line.
 type pattern struct {
-	begin []byte // before the first variable
-	parts []part
+	begin  []byte // before the first variable
+	parts  []part
+	others *regexp.Regexp // matches lines that are no rows; it may be nil
+}
+
+// bindAll has all places get their variables.
+func (p *pattern) bindAll(s *setup) error {
+	for place, name := range s.names() {
+		if name != "" && !p.bind(place, name) && !s.optional(place) {
+			return usagef("-pattern has no %s", name)
+		}
+	}
+	return nil
 }
 
 // A part is a variable and the text after it.
@@ -227,7 +243,7 @@ func (p *pattern) quoted([]byte) bool { return false }
 var errPattern = errors.New("the line does not fit the pattern")
 
 func (p *pattern) find(record []byte, places [][]byte) (skip bool, err error) {
-	if len(record) == 0 {
+	if len(record) == 0 || p.others != nil && p.others.Match(record) {
 		return true, nil
 	}
 	rest, ok := bytes.CutPrefix(record, p.begin)

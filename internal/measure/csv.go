@@ -13,31 +13,30 @@ import (
 )
 
 // csv is any table with a time and a value: RFC 4180, with any delimiter, with or without a header.
+// Without a header, the first two columns are the time and the value.
 var csv = Format{
 	Name:   "csv",
-	detect: func(begin []byte) bool { return delimiterOf(firstLine(begin)) != 0 },
-	open: func(s *setup, begin []byte) (fields, error) {
-		delimiter := s.delimiter(begin)
-		header := splitAll(firstLine(begin), delimiter)
-		hasHeader := !isRow(header)
-		names := header
-		if !hasHeader {
-			names = nil
+	detect: func(h *head) bool { return h.delimiter != 0 && !h.isJSON() && bytes.IndexByte(h.line, 0) < 0 },
+	open: func(s *setup, h *head) (fields, error) {
+		if isRow(h.columns) {
+			s.Time = cmp.Or(s.Time, "1")
+			if s.End == "" {
+				s.Value = cmp.Or(s.Value, "2")
+			}
+			return newTable(s, h, nil, nil)
 		}
-		s.Time = cmp.Or(s.Time, likely(names, timeNames, "1"))
-		s.Value = cmp.Or(s.Value, likely(names, valueNames, "2"))
-		var line []byte
-		if hasHeader {
-			line = firstLine(begin)
+		s.Time = cmp.Or(s.Time, likely(h.columns, timeNames))
+		if s.End == "" {
+			s.Value = cmp.Or(s.Value, likely(h.columns, valueNames))
 		}
-		t, err := newTable(s, delimiter, names, len(header), line)
-		if err != nil {
-			return nil, err
+		if s.Time == "" || s.valueColumn() == "" {
+			return nil, usagef("no usual names of a time and a value: add -time COLUMN and -value COLUMN; the columns are %s", list(h.columns))
 		}
-		if s.Unit == (unit.Unit{}) && hasHeader {
-			s.Unit = unitIn(names[t.column(s.Value)])
+		t, err := newTable(s, h, h.columns, h.line)
+		if err == nil && s.Unit == (unit.Unit{}) {
+			s.Unit = unitIn(h.columns[t.column(s.valueColumn())])
 		}
-		return t, nil
+		return t, err
 	},
 }
 
@@ -48,16 +47,22 @@ var (
 		"latency_ms", "latency_s", "duration_ns", "duration_us", "duration_ms", "duration_s", "elapsed_ns", "elapsed_us", "elapsed_ms", "elapsed_s"}
 )
 
-// likely returns the first of some names that the header has, or other if it has none.
-func likely(header, names []string, other string) string {
+// likely returns the first of some names that the columns have, nothing if they have none.
+func likely(columns, names []string) string {
 	for _, name := range names {
-		for _, column := range header {
-			if strings.EqualFold(column, name) {
-				return column
-			}
+		if n := slices.IndexFunc(columns, func(column string) bool { return strings.EqualFold(column, name) }); n >= 0 {
+			return columns[n]
 		}
 	}
-	return other
+	return ""
+}
+
+// list returns names between commas, and only some of many.
+func list(names []string) string {
+	if most := 20; len(names) > most {
+		return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // unitIn returns the unit that the name of a column ends in: latency_ms, "latency (ms)". It is
@@ -95,46 +100,26 @@ func delimiterOf(line []byte) (best byte) {
 	return best
 }
 
-// delimiter returns the delimiter of a file that begins so.
-func (s *setup) delimiter(begin []byte) byte {
-	if s.Delimiter != 0 {
-		return s.Delimiter
-	}
-	if d := delimiterOf(firstLine(begin)); d != 0 {
-		return d
-	}
-	return ','
-}
-
-// header returns the columns of the first line.
-func header(begin []byte) []string {
-	line := firstLine(begin)
-	return splitAll(line, delimiterOf(line))
-}
-
-// hasColumns reports whether the first line names all of some columns.
-func hasColumns(begin []byte, names ...string) bool {
-	columns := header(begin)
-	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(columns, name) })
-}
-
-// openTable opens a table with a header.
-func openTable(s *setup, begin []byte) (fields, error) {
-	delimiter := s.delimiter(begin)
-	names := splitAll(firstLine(begin), delimiter)
-	return newTable(s, delimiter, names, len(names), firstLine(begin))
-}
-
 // splitAll returns all fields of a line.
-func splitAll(line []byte, delimiter byte) []string {
+func splitAll(line []byte, delimiter byte) (all []string) {
 	t := table{delimiter: delimiter}
-	var all []string
 	for more := true; more; {
 		var field []byte
-		field, line, more, _ = t.field(line)
+		var open bool
+		if field, line, more, open = t.field(line); open { // quotes are characters
+			return append(all, strings.Split(string(field)+string(delimiter)+string(line), string(delimiter))...)
+		}
 		all = append(all, string(field))
 	}
 	return all
+}
+
+// openTable opens a table of a format that names its columns, or the header does.
+func openTable(s *setup, h *head) (fields, error) {
+	if names := s.format.names; names != nil {
+		return newTable(s, h, names, nil)
+	}
+	return newTable(s, h, h.columns, h.line)
 }
 
 // A table finds the fields of a line of a table.
@@ -147,9 +132,10 @@ type table struct {
 	unquoted  []byte  // memory of fields with quotes
 }
 
-// newTable returns a table of some columns, whose first line is header, nil if it has none.
-func newTable(s *setup, delimiter byte, names []string, columns int, header []byte) (*table, error) {
-	t := &table{delimiter: delimiter, names: names, columns: columns, header: bytes.Clone(header)}
+// newTable returns a table whose columns have names, unless names is nil. Header is its first line,
+// nil if it has none.
+func newTable(s *setup, h *head, names []string, header []byte) (*table, error) {
+	t := &table{delimiter: cmp.Or(h.delimiter, ','), names: names, columns: len(h.columns), header: bytes.Clone(header)}
 	for place, name := range s.names() {
 		column := t.column(name)
 		switch {
@@ -158,9 +144,9 @@ func newTable(s *setup, delimiter byte, names []string, columns int, header []by
 		case column < 0 && s.optional(place):
 			continue
 		case column < 0 && names == nil:
-			return nil, usagef("the first line is no header, so columns have numbers, from 1 to %d; there is no column %s", columns, name)
+			return nil, usagef("the first line is no header, so columns have numbers, from 1 to %d; there is no column %s", t.columns, name)
 		case column < 0:
-			return nil, usagef("there is no column %s; the columns are %s", name, strings.Join(names, ", "))
+			return nil, usagef("there is no column %s; the columns are %s", name, list(names))
 		}
 		for len(t.at) <= column {
 			t.at = append(t.at, nil)

@@ -14,8 +14,8 @@ import (
 // none, and the unit that -in names.
 var hist = Format{
 	Name: "hist",
-	detect: func(begin []byte) bool {
-		return bytes.Contains(begin, []byte("HISTF")) || (begin[0] == '{' || begin[0] == '[') && !isValue(firstLine(begin))
+	detect: func(h *head) bool {
+		return bytes.Contains(h.text, []byte("HISTF")) || h.isJSON() && !h.isObject()
 	},
 }
 

@@ -3,6 +3,7 @@ package measure
 import (
 	"bytes"
 	"fmt"
+	"math"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -14,22 +15,25 @@ import (
 // interval stays open until [Intervals.Close] says that none of its values can come any more. So
 // the memory depends on the number of open intervals and tags. It is not safe for concurrent use.
 type Intervals struct {
-	w       *hdrlog.Writer
-	layout  histogram.Layout
-	begin   func(w *hdrlog.Writer) error // writes comments
-	base    int64                        // milliseconds since the epoch
-	begun   bool
-	done    int64 // intervals that end at or before this are written
-	open    merge.Table[counts]
-	series  map[string]*series // by tag, as files spell it
-	tags    map[string]*series
-	account *ledger.Account // of counts
-	charge  ledger.Charge
-	bytes   int // that counts take
-	scratch histogram.Histogram
-	decoder histogram.Decoder
-	tag     []byte
-	alike   []string
+	w      *hdrlog.Writer
+	layout histogram.Layout
+	begin  func(w *hdrlog.Writer) error // writes comments
+	base   int64                        // milliseconds since the epoch
+	begun  bool
+	done   int64 // intervals that end at or before this are written
+	// first and last are the earliest and the latest time of a value. The times of values are
+	// multiples of resolution, all in milliseconds.
+	first, last, resolution int64
+	open                    merge.Table[counts]
+	series                  map[string]*series // by tag, as files spell it
+	tags                    map[string]*series
+	account                 *ledger.Account // of counts
+	charge                  ledger.Charge
+	bytes                   int // that counts take
+	scratch                 histogram.Histogram
+	decoder                 histogram.Decoder
+	tag                     []byte
+	alike                   []string
 }
 
 // A series is what is recorded with one tag.
@@ -62,6 +66,7 @@ func NewIntervals(w *hdrlog.Writer, size int64, layout histogram.Layout, memory 
 	return &Intervals{
 		account: memory.Open("tags, with their open intervals,", "choose fewer with -tag, or write intervals sooner with a smaller -late"),
 		w:       w, layout: layout, begin: begin, done: never, open: merge.NewTable[counts](size),
+		first: math.MaxInt64, last: never, resolution: 1000,
 		series: make(map[string]*series), tags: make(map[string]*series),
 	}
 }
@@ -87,6 +92,7 @@ func (in *Intervals) Add(row *Row) (ok bool, err error) {
 		})
 		s.last = c
 	}
+	in.first, in.last = min(in.first, at), max(in.last, at)
 	if len(c.few) < cap(c.few) {
 		c.few = append(c.few, row.Value)
 		return true, nil
@@ -148,7 +154,8 @@ func (in *Intervals) newSeries(tag []byte) (*series, error) {
 }
 
 // Close writes the intervals that end at or before end, in milliseconds since the epoch. Nothing
-// can be added to them any more.
+// can be added to them any more. The first one begins at the time of the first value. If end is
+// math.MaxInt64, the last one ends with the last value. So the rate of values is right.
 func (in *Intervals) Close(end int64) error {
 	in.done = max(in.done, end)
 	for c := range in.open.Before(end) {
@@ -166,7 +173,11 @@ func (in *Intervals) Close(end int64) error {
 				return err
 			}
 		}
-		if err := in.write(c.series.tag, c.Start, c.End, h); err != nil {
+		start := max(c.Start, min(in.first, c.End-in.resolution))
+		if end == math.MaxInt64 {
+			c.End = min(c.End, in.last+in.resolution)
+		}
+		if err := in.write(c.series.tag, start, c.End, h); err != nil {
 			return err
 		}
 	}

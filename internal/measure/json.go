@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 
 	"hdrkit/hdrlog"
 )
@@ -14,17 +13,22 @@ import (
 // ndjson is lines of JSON objects. Columns are paths: .duration, .request.path or .times.0.
 var ndjson = Format{
 	Name:   "ndjson",
-	detect: func(begin []byte) bool { return begin[0] == '{' && isValue(firstLine(begin)) },
-	open: func(s *setup, begin []byte) (fields, error) {
-		s.Time, s.Value = cmp.Or(s.Time, likelyPath(begin, timeNames)), cmp.Or(s.Value, likelyPath(begin, valueNames))
-		s.Unit = cmp.Or(s.Unit, unitIn(s.Value))
-		switch {
-		case s.Time == "":
-			return nil, usagef("no key of the first line has a usual name of a time: add -time .KEY")
-		case s.Value == "":
-			return nil, usagef("no key of the first line has a usual name of a value: add -value .KEY")
+	detect: (*head).isObject,
+	open: func(s *setup, h *head) (fields, error) {
+		keys := keysOf(h.line)
+		for _, column := range []struct {
+			name  *string
+			usual []string
+		}{{&s.Time, timeNames}, {&s.Value, valueNames}} {
+			if key := likely(keys, column.usual); key != "" && *column.name == "" && (column.name == &s.Time || s.End == "") {
+				*column.name = "." + key
+			}
 		}
-		return newObjects(s, "."), nil
+		if s.Time == "" || s.valueColumn() == "" {
+			return nil, usagef("no list of measurements: its first line has no usual names of a time and a value, and -time .KEY and -value .KEY do not name them; its keys are %s", list(keys))
+		}
+		s.Unit = cmp.Or(s.Unit, unitIn(s.Value))
+		return openObjects(s, h)
 	},
 }
 
@@ -34,39 +38,42 @@ func isValue(line []byte) bool {
 	return w.walk(line, func(_, _ []byte) {}) == nil && w.done()
 }
 
-// likelyPath returns the path of the first of some names that is a key of the first line.
-func likelyPath(begin []byte, names []string) string {
-	var keys []string
+// maxKeys is how many values of the first line are looked at for usual names.
+const maxKeys = 1000
+
+// keysOf returns the keys of an object whose values are scalars, those of the first values only.
+func keysOf(line []byte) (keys []string) {
 	w := walker{separator: '.'}
-	w.walk(firstLine(begin), func(path, _ []byte) {
-		if key, ok := strings.CutPrefix(string(path), "."); ok && !strings.Contains(key, ".") {
-			keys = append(keys, key)
+	seen := 0
+	w.walk(line, func(path, _ []byte) {
+		if seen++; seen <= maxKeys && len(w.stack) == 1 {
+			keys = append(keys, string(path[1:]))
 		}
 	})
-	if name := likely(keys, names, ""); name != "" {
-		return "." + name
-	}
-	return ""
+	return keys
 }
 
 // objects find fields of JSON objects.
 type objects struct {
-	walker walker
-	places map[string][]int // by path
-	// only is the path of a string that must be value, if it is not empty.
-	only, value string
+	walker  walker
+	places  map[string][]int // by path
+	longest int              // path in places
+	only    [2]string
 }
 
-// newObjects returns objects whose columns begin with prefix, unless their names begin with a dot.
-func newObjects(s *setup, prefix string) *objects {
-	o := &objects{walker: walker{separator: '.'}, places: make(map[string][]int)}
+// openObjects opens lines of JSON objects. Columns whose names do not begin with a dot begin with
+// the prefix of the format.
+func openObjects(s *setup, _ *head) (fields, error) {
+	o := &objects{walker: walker{separator: '.'}, places: make(map[string][]int), only: s.format.only}
 	for place, name := range s.names() {
 		if name != "" && name[0] != '.' {
-			name = prefix + name
+			name = cmp.Or(s.format.prefix, ".") + name
 		}
 		o.places[name] = append(o.places[name], place)
+		o.longest = max(o.longest, len(name))
 	}
-	return o
+	o.longest = max(o.longest, len(o.only[0]))
+	return o, nil
 }
 
 func (o *objects) quoted([]byte) bool { return false }
@@ -79,10 +86,13 @@ func (o *objects) find(record []byte, places [][]byte) (skip bool, err error) {
 	only := []byte(nil)
 	o.walker.reset()
 	err = o.walker.walk(record, func(path, value []byte) {
+		if len(path) > o.longest { // a long one would take long for each of its keys
+			return
+		}
 		for _, place := range o.places[string(path)] {
 			places[place] = value
 		}
-		if string(path) == o.only {
+		if string(path) == o.only[0] {
 			only = value
 		}
 	})
@@ -91,10 +101,10 @@ func (o *objects) find(record []byte, places [][]byte) (skip bool, err error) {
 		return false, err
 	case !o.walker.done():
 		return false, errJSON
-	case o.only != "" && only == nil:
-		return false, &fieldError{o.only, hdrlog.ErrMissing}
+	case o.only[0] != "" && only == nil:
+		return false, &fieldError{o.only[0], hdrlog.ErrMissing}
 	}
-	return string(only) != o.value, nil
+	return string(only) != o.only[1], nil
 }
 
 var errJSON = errors.New("not a JSON value, or cut short")

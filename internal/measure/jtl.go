@@ -9,6 +9,6 @@ var jtl = Format{
 	Name:    "jtl",
 	columns: Columns{Time: "timeStamp", Value: "elapsed", OK: "success", Tags: []string{"label"}},
 	unit:    unit.Millisecond,
-	detect:  func(begin []byte) bool { return hasColumns(begin, "timeStamp", "elapsed") },
+	header:  []string{"timeStamp", "elapsed"},
 	open:    openTable,
 }

@@ -1,10 +1,6 @@
 package measure
 
-import (
-	"bytes"
-
-	"hdrkit/internal/base/unit"
-)
+import "hdrkit/internal/base/unit"
 
 // k6CSV and k6JSON are what k6 writes with --out csv and --out json:
 // https://grafana.com/docs/k6/latest/results-output/real-time/csv/ and
@@ -17,7 +13,7 @@ var (
 		unit:    unit.Millisecond,
 		end:     true,
 		metric:  "http_req_duration",
-		detect:  func(begin []byte) bool { return hasColumns(begin, "metric_name", "timestamp", "metric_value") },
+		header:  []string{"metric_name", "timestamp", "metric_value"},
 		open:    openTable,
 	}
 	k6JSON = Format{
@@ -26,13 +22,9 @@ var (
 		unit:    unit.Millisecond,
 		end:     true,
 		metric:  "http_req_duration",
-		detect: func(begin []byte) bool {
-			return begin[0] == '{' && bytes.Contains(firstLine(begin), []byte(`"metric":`)) && bytes.Contains(firstLine(begin), []byte(`"data":{`))
-		},
-		open: func(s *setup, begin []byte) (fields, error) {
-			f := newObjects(s, ".data.tags.")
-			f.only, f.value = ".type", "Point" // other lines define metrics
-			return f, nil
-		},
+		marks:   []string{`"metric":`, `"data":{`},
+		open:    openObjects,
+		prefix:  ".data.tags.",
+		only:    [2]string{".type", "Point"}, // other lines define metrics
 	}
 )

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"regexp"
 
 	"hdrkit/hdrlog"
 )
@@ -30,9 +31,12 @@ type lines struct {
 	unended    bool
 }
 
-// peek returns the text up to the end of the first line or more, without advancing.
+// lineOfText matches a whole line that is neither blank nor a comment.
+var lineOfText = regexp.MustCompile(`(?m)^\s*[^#\s].*\n`)
+
+// peek returns the text up to the end of the first line of text or more, without advancing.
 func (l *lines) peek() []byte {
-	for l.err == nil && l.end < maxRecord && bytes.IndexByte(l.buf[:l.end], '\n') < 0 {
+	for l.err == nil && l.end < maxRecord && !lineOfText.Match(l.buf[:l.end]) {
 		l.fill()
 	}
 	return l.buf[:l.end]

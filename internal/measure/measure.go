@@ -66,6 +66,8 @@ type Options struct {
 // Columns are the names of columns, of paths in JSON, or of variables of an access log.
 type Columns struct {
 	Time, Value string
+	// End has the time of the end. The value is then the end less the time, and Value is empty.
+	End string
 	// OK has whether what was measured succeeded. After a leading exclamation mark, the column has
 	// the text of an error, which is empty if there is none.
 	OK string
@@ -79,20 +81,66 @@ type Columns struct {
 type Format struct {
 	Name string
 
-	columns Columns
-	unit    unit.Unit // of values
-	end     bool      // times are those of the end
-	metric  string    // to read by default
-	// detect reports whether a file can begin so. Begin has its first line, and perhaps more.
-	detect func(begin []byte) bool
+	columns   Columns
+	unit      unit.Unit // of values
+	timeUnit  unit.Unit // of times that are numbers, if their digits do not show it
+	end       bool      // times are those of the end
+	unordered bool      // rows are not in the order of time
+	metric    string    // to read by default
+
+	// One of these says how a file begins. Header names columns of its first line, marks are texts
+	// in its first line, which is a JSON object, and line matches its first line.
+	header, marks []string
+	line          *regexp.Regexp
+	detect        func(h *head) bool
 	// open returns what finds the fields of the records of a file that begins so.
-	open func(s *setup, begin []byte) (fields, error)
+	open    func(s *setup, h *head) (fields, error)
+	names   []string       // of the columns of a table without a header
+	prefix  string         // of columns in JSON
+	only    [2]string      // a path in JSON, and what a row has there
+	pattern string         // of a line, see [accessLog]
+	others  *regexp.Regexp // matches lines that are no rows
+}
+
+// A head is the beginning of a file.
+type head struct {
+	text, line []byte // the first line is whole, unless it is very long
+	delimiter  byte   // that separates most columns of the line, 0 if it has one column
+	columns    []string
+}
+
+// newHead returns the head of a file that begins so. If a delimiter is given, it separates columns.
+func newHead(text []byte, delimiter byte) *head {
+	h := &head{text: text, line: firstLine(text), delimiter: delimiter}
+	if delimiter == 0 {
+		h.delimiter = delimiterOf(h.line)
+	}
+	h.columns = splitAll(h.line, h.delimiter)
+	return h
+}
+
+// isJSON reports whether the file is JSON, and isObject whether its first line is a JSON object.
+func (h *head) isJSON() bool   { return len(h.line) > 0 && (h.line[0] == '{' || h.line[0] == '[') }
+func (h *head) isObject() bool { return h.isJSON() && h.line[0] == '{' && isValue(h.line) }
+
+// begins reports whether a file of the format can begin so.
+func (f *Format) begins(h *head) bool {
+	switch {
+	case f.header != nil:
+		return !slices.ContainsFunc(f.header, func(name string) bool { return !slices.Contains(h.columns, name) })
+	case f.marks != nil:
+		return h.isJSON() && !slices.ContainsFunc(f.marks, func(mark string) bool { return !bytes.Contains(h.line, []byte(mark)) })
+	case f.line != nil:
+		return f.line.Match(h.line)
+	}
+	return f.detect(h)
 }
 
 // A setup is what a format is opened with: the options, completed by its defaults.
 type setup struct {
 	Options
-	end bool
+	format *Format
+	end    bool
 	// ownOK and ownTags are set if the columns of OK and Tags are those of the format. A file may
 	// lack them.
 	ownOK, ownTags bool
@@ -114,7 +162,7 @@ type fields interface {
 }
 
 // Formats are all formats. The first one that detects a file reads it.
-var Formats = []Format{jtl, k6CSV, k6JSON, vegetaCSV, vegetaJSON, accessLog, hist, ndjson, csv}
+var Formats = []Format{jtl, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, caddy, envoy, haproxy, accessLog, hist, ndjson, csv}
 
 // Names are the names of formats.
 func Names() []string {
@@ -127,27 +175,56 @@ func Names() []string {
 	return names
 }
 
+// An UnknownError says that a file has no known format. Begin is how it begins.
+type UnknownError struct {
+	Begin []byte
+	error
+}
+
 // choose returns the format of a file that begins so. If a name is given, it is a format of that
 // name.
-func choose(name string, begin []byte) (*Format, error) {
+func choose(name string, h *head) (*Format, error) {
 	var named []*Format
+	if name == "" && isLog(h.text) {
+		return nil, errors.New("this is a HdrHistogram log already; hdrsum, hdrplot, hdrunion and hdrsplit read it")
+	}
 	for n := range Formats {
 		f := &Formats[n]
 		if name != "" && f.Name != name {
 			continue
 		}
-		if f.detect(begin) {
+		if f.begins(h) {
 			return f, nil
 		}
 		named = append(named, f)
 	}
 	switch {
 	case name == "":
-		return nil, fmt.Errorf("the format is not known from the first line %s; -format names one of %s", quote(firstLine(begin)), strings.Join(Names(), ", "))
+		return nil, &UnknownError{nil, fmt.Errorf("the format is not known from the first line %s; -format names one of %s", quote(h.line), strings.Join(Names(), ", "))}
 	case len(named) == 1: // it need not look so
 		return named[0], nil
 	}
-	return nil, fmt.Errorf("this is not %s: the first line is %s", name, quote(firstLine(begin)))
+	return nil, fmt.Errorf("this is not %s: the first line is %s", name, quote(h.line))
+}
+
+// isLog reports whether a file that begins so is a HdrHistogram log: it has an interval, or a line
+// before these.
+func isLog(begin []byte) bool {
+	for record := range hdrlog.NewReader(bytes.NewReader(begin), "").All() {
+		switch record.Kind {
+		case hdrlog.StartTime, hdrlog.BaseTime, hdrlog.Legend:
+			return true
+		case hdrlog.Comment:
+			if hdrlog.IsVersion(record.Text) {
+				return true
+			}
+		case hdrlog.IntervalRecord:
+			if bytes.HasPrefix(record.Interval.Payload, []byte("HIST")) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // An OptionError is an error of [NewReader] that options mend.
@@ -165,8 +242,9 @@ type Reader struct {
 	hist    *histograms // instead of fields
 	places  [][]byte
 	clock   clock
-	scale   int // values times 10^scale are nanoseconds
-	strange int // records with open quotes so far
+	ends    clock // reads the column of ends
+	scale   int   // values times 10^scale are nanoseconds
+	strange int   // records with open quotes so far
 
 	row    Row
 	tag    []byte
@@ -196,40 +274,62 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 	if o.Pattern != "" && format == "" {
 		format = accessLog.Name
 	}
-	f, err := choose(format, begin)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
-	case o.Pattern != "" && f.Name != accessLog.Name:
-		return nil, fmt.Errorf("%s: %w", name, usagef("-pattern is for access logs, and this is %s", f.Name))
-	case o.Metric != "" && f.columns.metric == "":
-		return nil, fmt.Errorf("%s: %w", name, usagef("-metric is for files with a column of metrics, and this is %s", f.Name))
+	h := newHead(begin, o.Delimiter)
+	f, err := choose(format, h)
+	if err == nil {
+		err = reader.open(f, h, o)
 	}
-	reader.format = f
-	reader.setup = setup{Options: o, end: f.end}
-	s := &reader.setup
-	if err := s.complete(f); err != nil {
-		return nil, err
+	if unknown, ok := err.(*UnknownError); ok {
+		for reader.lines.err == nil && reader.lines.end < 4<<10 {
+			reader.lines.fill()
+		}
+		unknown.Begin = reader.lines.buf[:reader.lines.end]
 	}
-	if f.open == nil {
-		reader.hist, reader.lines.most = newHistograms(s), hdrlog.DefaultMaxLine
-		return reader, nil
-	}
-	if reader.fields, err = f.open(s, begin); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if s.Unit == (unit.Unit{}) {
-		return nil, usagef("%s: the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", name, s.Value)
-	}
-	reader.places = make([][]byte, tagPlace+len(s.Tags))
-	reader.clock = clock{unit: s.TimeUnit, zone: s.Zone}
-	reader.scale = decimals(s.Unit)
 	return reader, nil
 }
 
+// open prepares to read a format.
+func (r *Reader) open(f *Format, h *head, o Options) (err error) {
+	r.format, r.setup = f, setup{Options: o, format: f, end: f.end}
+	s := &r.setup
+	switch {
+	case o.Pattern != "" && f.Name != accessLog.Name:
+		return usagef("-pattern is for access logs, and this is %s", f.Name)
+	case o.Metric != "" && f.columns.metric == "":
+		return usagef("-metric is for files with a column of metrics, and this is %s", f.Name)
+	case o.End != "" && o.Value != "":
+		return usagef("-value has the value, and -end makes it of two times: give one of them")
+	}
+	if err := s.complete(); err != nil {
+		return err
+	}
+	if f.open == nil {
+		r.hist, r.lines.most = newHistograms(s), hdrlog.DefaultMaxLine
+		return nil
+	}
+	if r.fields, err = f.open(s, h); err != nil {
+		return err
+	}
+	if s.Unit == (unit.Unit{}) && s.End == "" {
+		return usagef("the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", s.Value)
+	}
+	r.places = make([][]byte, tagPlace+len(s.Tags))
+	r.clock = clock{unit: s.TimeUnit, zone: s.Zone}
+	r.ends = r.clock
+	r.scale = decimals(s.Unit)
+	return nil
+}
+
 // complete sets what the options leave to the format.
-func (s *setup) complete(f *Format) error {
-	s.Time, s.Value = cmp.Or(s.Time, f.columns.Time), cmp.Or(s.Value, f.columns.Value)
+func (s *setup) complete() error {
+	f := s.format
+	s.Time = cmp.Or(s.Time, f.columns.Time)
+	if s.Value == "" && s.End == "" {
+		s.Value, s.End = f.columns.Value, f.columns.End
+	}
 	if s.OK == "" {
 		s.OK, s.ownOK = f.columns.OK, true
 	}
@@ -247,17 +347,23 @@ func (s *setup) complete(f *Format) error {
 			s.Tags = append([]string{s.metric}, s.Tags...)
 		}
 	}
-	s.Unit = cmp.Or(s.Unit, f.unit)
+	s.Unit, s.TimeUnit = cmp.Or(s.Unit, f.unit), cmp.Or(s.TimeUnit, f.timeUnit)
 	return nil
 }
 
 // names returns the columns to find, in the order of places. Some may be empty.
 func (s *setup) names() []string {
-	return append([]string{s.Time, s.Value, strings.TrimPrefix(s.OK, "!"), s.metric}, s.Tags...)
+	return append([]string{s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric}, s.Tags...)
 }
+
+// valueColumn returns the column that the value is made of.
+func (s *setup) valueColumn() string { return cmp.Or(s.End, s.Value) }
 
 // Name returns the name of the file.
 func (r *Reader) Name() string { return r.name }
+
+// Unordered reports whether rows are not in the order of time.
+func (r *Reader) Unordered() bool { return r.format != nil && r.format.unordered }
 
 // Format returns the name of the format, empty for an empty file.
 func (r *Reader) Format() string {
@@ -356,16 +462,24 @@ func (r *Reader) parse(record []byte) (skip bool, err error) {
 		}
 		return true, nil
 	}
-	for place, column := range []string{s.Time, s.Value} {
-		if places[place] == nil {
-			return false, &fieldError{column, hdrlog.ErrMissing}
-		}
+	if places[timePlace] == nil {
+		return false, &fieldError{s.Time, hdrlog.ErrMissing}
+	}
+	if places[valuePlace] == nil {
+		return false, &fieldError{s.valueColumn(), hdrlog.ErrMissing}
 	}
 	if r.row.Time, err = r.clock.parse(places[timePlace]); err != nil {
 		return false, &fieldError{s.Time, err}
 	}
-	if r.row.Value, err = decimal(places[valuePlace], r.scale); err != nil {
-		return false, &fieldError{s.Value, err}
+	if s.End == "" {
+		r.row.Value, err = decimal(places[valuePlace], r.scale)
+	} else if r.row.Value, err = r.ends.parse(places[valuePlace]); err == nil {
+		if r.row.Value -= r.row.Time; r.row.Value < 0 {
+			err = errBefore
+		}
+	}
+	if err != nil {
+		return false, &fieldError{s.valueColumn(), err}
 	}
 	if r.row.Failed = false; s.OK != "" && (len(places[okPlace]) > 0 || !s.ownOK) {
 		if r.row.Failed, err = failed(places[okPlace], s.OK); err != nil {
@@ -405,8 +519,9 @@ func (r *Reader) Other() (rows int64, metrics []string) {
 // maxOthers is how many names of other metrics are kept.
 const maxOthers = 50
 
-// Unended reports whether the last line has no end, so that it may have been cut short.
-func (r *Reader) Unended() bool { return r.lines.unended }
+// Unended reports whether the last line has no end, so that its last number may have been cut
+// short.
+func (r *Reader) Unended() bool { return r.lines.unended && r.hist == nil }
 
 // Err returns the error that ended reading, nil at the end of the file. A compressed file that is
 // cut short is [hdrlog.ErrCutShort].
@@ -453,6 +568,9 @@ func AppendTag(to, tag []byte) []byte {
 	}
 	return to
 }
+
+// errBefore is the error of an end before its start.
+var errBefore = errors.New("the end is before the start")
 
 func firstLine(text []byte) []byte {
 	line, _, _ := bytes.Cut(text, []byte("\n"))

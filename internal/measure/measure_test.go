@@ -7,18 +7,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/clitest"
 )
 
 const jtlHeader = "timeStamp,elapsed,label,success\n"
@@ -98,7 +103,7 @@ func TestRefused(t *testing.T) {
 		options      Options
 		want         string
 	}{
-		{"hello\n", "", Options{}, `f: the format is not known from the first line "hello"; -format names one of jtl, k6, vegeta, accesslog, hist, ndjson, csv`},
+		{"hello\n", "", Options{}, `f: the format is not known from the first line "hello"; -format names one of jtl, k6, vegeta, hey, ab, gatling, caddy, envoy, haproxy, accesslog, hist, ndjson, csv`},
 		{"hello\n", "k6", Options{}, `f: this is not k6: the first line is "hello"`},
 		{"time,latency\n", "", Options{}, "f: the unit of the values in column latency is unknown: add -in ns, -in us, -in ms or -in s"},
 		{"time,latency\n", "", Options{Columns: Columns{Value: "lat"}}, "f: there is no column lat; the columns are time, latency"},
@@ -111,7 +116,11 @@ func TestRefused(t *testing.T) {
 		{"x\n", "", Options{Pattern: "$status"}, "f: -pattern has no time such as $time_local, $msec or %t"},
 		{"x\n", "", Options{Pattern: "%t"}, "f: -pattern has no time that a request took, such as $request_time or %D"},
 		{"x\n", "", Options{Pattern: "%t %D", Columns: Columns{Tags: []string{"$"}}}, "f: -pattern has no $"},
-		{"{\"a\":1}\n", "", Options{}, "f: no key of the first line has a usual name of a time: add -time .KEY"},
+		{"{\"a\":1}\n", "", Options{}, "f: no list of measurements: its first line has no usual names of a time and a value, and -time .KEY and -value .KEY do not name them; its keys are a"},
+		{"Timestamp,User Count,Type,Name\n1700000000,8,,Aggregated\n", "", Options{Unit: unit.Millisecond},
+			"f: no usual names of a time and a value: add -time COLUMN and -value COLUMN; the columns are Timestamp, User Count, Type, Name"},
+		{"time,end\n", "", Options{Columns: Columns{Value: "time", End: "end"}}, "f: -value has the value, and -end makes it of two times: give one of them"},
+		{"#[Histogram log format version 1.3]\n", "", Options{}, "f: this is a HdrHistogram log already; hdrsum, hdrplot, hdrunion and hdrsplit read it"},
 	} {
 		_, err := NewReader(strings.NewReader(test.text), "f", test.format, test.options)
 		if err == nil || err.Error() != test.want {
@@ -157,7 +166,7 @@ func TestHeader(t *testing.T) {
 	rec := recording{size: 1000, options: Options{Unit: unit.Millisecond}}
 	log := rec.record(t, []byte("time,value,tag\n1700000000.25,1,\n1700000000.5,1,a b\n1700000001.5,1,\"a,b\"\n"))
 	want := "#[Histogram log format version 1.3]\n#[Written by hdrkit: START and LENGTH are seconds]\n" +
-		"#[BaseTime: 1700000000.000 (seconds since epoch)]\n#[StartTime: 1700000000.000 (seconds since epoch), Tue Nov 14 22:13:20 UTC 2023]\n" +
+		"#[BaseTime: 1700000000.250 (seconds since epoch)]\n#[StartTime: 1700000000.250 (seconds since epoch), Tue Nov 14 22:13:20 UTC 2023]\n" +
 		"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
 	if !strings.HasPrefix(log, want) || strings.Count(log, "#") != 4 {
 		t.Errorf("got\n%s\nwant\n%s", log, want)
@@ -168,8 +177,104 @@ func TestHeader(t *testing.T) {
 	for line := range strings.Lines(strings.TrimPrefix(log, want)) {
 		got = append(got, line[:strings.LastIndexByte(line, ',')])
 	}
-	if want := []string{"0.000,1.000,1.000", "Tag=a_b,0.000,1.000,1.000", "Tag=a_b,1.000,1.000,1.000"}; !slices.Equal(got, want) {
+	if want := []string{"0.000,0.750,1.000", "Tag=a_b,0.000,0.750,1.000", "Tag=a_b,0.750,0.501,1.000"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestRate checks that the time of a log is that of its values: the rate of requests is the one
+// that vegeta reports. Whole seconds stand for a second.
+func TestRate(t *testing.T) {
+	vegeta, err := os.ReadFile(filepath.Join(folder(), "vegeta.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole strings.Builder
+	whole.WriteString("time,latency_ms\n")
+	for n := range 2000 {
+		fmt.Fprintf(&whole, "%d,1\n", 1_700_000_003+n/200)
+	}
+	rows := records(t, vegeta, ',')
+	first, _ := strconv.ParseInt(rows[0][0], 10, 64)
+	last, _ := strconv.ParseInt(rows[len(rows)-1][0], 10, 64)
+	for _, size := range []int64{100, 1000, 7000, 10_000, 3600_000} {
+		for _, test := range []struct {
+			text string
+			want float64 // seconds
+		}{{string(vegeta), float64(last-first) / 1e9}, {whole.String(), 10}} {
+			rec := recording{size: size, late: 60_000}
+			begin, end, before := int64(math.MaxInt64), int64(0), int64(0)
+			r := hdrlog.NewReader(strings.NewReader(rec.record(t, []byte(test.text))), "log")
+			for record := range r.All() {
+				if i := &record.Interval; record.Kind == hdrlog.IntervalRecord {
+					begin, end = min(begin, i.StartMillis()), max(end, i.EndMillis())
+					if size >= 1000 && i.StartMillis() > before && before > 0 && i.StartMillis()%size != 0 {
+						t.Errorf("an interval of %d ms starts at %d", size, i.StartMillis())
+					}
+					before = i.StartMillis()
+				}
+			}
+			if got := float64(end-begin) / 1e3; size >= 1000 && math.Abs(got/test.want-1) > 0.005 {
+				t.Errorf("intervals of %d ms take %v s, want %v", size, got, test.want)
+			}
+		}
+	}
+	// No interval is shorter than what a stamp stands for.
+	rec := recording{size: 2000, late: 60_000, options: Options{Columns: Columns{Value: "latency_ms"}}, atEnd: new(bool)}
+	log := rec.record(t, []byte("time,latency_ms\n1700000003,1\n"))
+	if !strings.Contains(log, "\n0.000,1.000,") || !strings.Contains(log, "#[StartTime: 1700000003.000 ") {
+		t.Error(log)
+	}
+}
+
+// TestManyKeys has lines of JSON that took minutes and gigabytes: with many keys, and with keys in
+// an object of a long name. The allocations are less than a hundred times the text.
+func TestManyKeys(t *testing.T) {
+	var keys strings.Builder
+	for n := range 25_000 {
+		fmt.Fprintf(&keys, `,"%d":1`, n)
+	}
+	for _, text := range []string{
+		`{"time":1700000000,"latency_ms":5` + keys.String() + "}\n",
+		`{"time":1700000000,"latency_ms":5,"` + strings.Repeat("k", 100_000) + `":{"a":1` + keys.String() + "}}\n",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		rec := recording{size: 1000}
+		rec.record(t, []byte(text))
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; rec.counts.Recorded != 1 || took > 100*uint64(len(text)) {
+			t.Errorf("%d rows, %d bytes for %d", rec.counts.Recorded, took, len(text))
+		}
+	}
+}
+
+// TestLogs takes no log for a table, and no table for a log.
+func TestLogs(t *testing.T) {
+	logs := 0
+	for _, folder := range []string{"logs", "dialects"} {
+		root := filepath.Join(clitest.Root(), "testdata", folder)
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !regexp.MustCompile(`\.(hdr|hlog)(\.|$)`).MatchString(path) {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			logs++
+			_, err = NewReader(bytes.NewReader(text), path, "", Options{Unit: unit.Second})
+			if err == nil || !strings.Contains(err.Error(), "a HdrHistogram log already") {
+				t.Errorf("%s: %v", path, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if logs < 20 {
+		t.Errorf("%d logs", logs)
 	}
 }
 
@@ -522,7 +627,11 @@ func FuzzNDJSON(f *testing.F) {
 	fuzz(f, "ndjson", Options{Unit: unit.Second, Columns: Columns{Value: "request_time"}}, "nginx.ndjson")
 }
 func FuzzAccessLog(f *testing.F) { fuzz(f, "accesslog", Options{}, "nginx.log", "apache.log") }
-func FuzzHist(f *testing.F)      { fuzz(f, "hist", Options{}, "memtier.json") }
+func FuzzGatling(f *testing.F)   { fuzz(f, "gatling", Options{}, "gatling.log") }
+func FuzzProxies(f *testing.F) {
+	fuzz(f, "", Options{}, "caddy.log", "envoy.log", "haproxy.log", "hey.csv", "ab.tsv")
+}
+func FuzzHist(f *testing.F) { fuzz(f, "hist", Options{}, "memtier.json") }
 
 // FuzzPattern compiles any pattern and reads a line.
 func FuzzPattern(f *testing.F) {

@@ -86,8 +86,12 @@ func (s *Source) see(at int64) {
 	}
 }
 
-// Run records all rows of files, those of several files in order of their times.
+// Run records all rows of files, those of several files in order of their times. If the rows of a
+// file are in no order, all are recorded before the first interval is written.
 func (r *Recorder) Run(sources []*Source) error {
+	if slices.ContainsFunc(sources, func(s *Source) bool { return s.Unordered() }) {
+		r.Late = math.MaxInt64 / 4
+	}
 	for len(sources) > 0 {
 		next := 0 // the one that is furthest behind
 		for n, s := range sources {
@@ -183,6 +187,9 @@ func (r *Recorder) add(s *Source) error {
 		return r.Intervals.AddPayload(row)
 	}
 	if err == nil {
+		if row.Time%1e9 != 0 {
+			r.Intervals.resolution = 1
+		}
 		err = s.malformed(s.setup.Time, r.shift(row, s))
 	}
 	if err != nil {

@@ -173,6 +173,48 @@ var samples = []sample{
 	{"k6.json", "k6", Options{}, readK6JSON},
 	{"vegeta.csv", "vegeta", Options{}, readVegetaCSV},
 	{"vegeta.json", "vegeta", Options{}, readVegetaJSON},
+	{"hey.csv", "hey", Options{}, func(t *testing.T, text []byte) (all []measured) {
+		for _, r := range records(t, text, ',')[1:] {
+			all = append(all, measured{rat(t, r[7], 1), rat(t, r[0], 1), "", r[6] >= "400"})
+		}
+		return all
+	}},
+	{"ab.tsv", "ab", Options{}, func(t *testing.T, text []byte) (all []measured) {
+		for _, r := range records(t, text, '\t')[1:] {
+			all = append(all, measured{seconds(t, time.ANSIC, r[0]), rat(t, r[4], 1e3), "", false})
+		}
+		return all
+	}},
+	{"gatling.log", "gatling", Options{}, func(t *testing.T, text []byte) (all []measured) {
+		for _, m := range regexp.MustCompile(`(?m)^REQUEST\t.*\t(.*)\t(\d+)\t(\d+)\t(OK|KO)\t.*$`).FindAllStringSubmatch(string(text), -1) {
+			start, end := epochMillis(t, m[2]), epochMillis(t, m[3])
+			all = append(all, measured{start, end.Sub(end, start), m[1], m[4] == "KO"})
+		}
+		return all
+	}},
+	{"caddy.log", "caddy", Options{}, func(t *testing.T, text []byte) (all []measured) {
+		for line := range bytes.Lines(text) {
+			var entry struct {
+				TS, Duration json.Number
+				Status       int
+			}
+			if err := json.Unmarshal(line, &entry); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, measured{rat(t, entry.TS.String(), 1), rat(t, entry.Duration.String(), 1), "", entry.Status >= 400})
+		}
+		return all
+	}},
+	{"envoy.log", "envoy", Options{Columns: Columns{Tags: []string{"method", "status"}}},
+		readLines(`^\[(\S+)\] "(\S+).*?" (\d+) \S+ \d+ \d+ (\d+) `, time.RFC3339Nano, 1e3)},
+	{"haproxy.log", "haproxy", Options{Columns: Columns{Tags: []string{"method", "status"}}},
+		func(t *testing.T, text []byte) (all []measured) {
+			for line := range strings.Lines(string(text)) {
+				m := regexp.MustCompile(`\[(\S+)\] web app/app1 \S+/(\d+) (\d+) .* "(\w+) `).FindStringSubmatch(line)
+				all = append(all, measured{seconds(t, "02/Jan/2006:15:04:05.000", m[1]), rat(t, m[2], 1e3), m[4] + "/" + m[3], m[3] >= "400"})
+			}
+			return all
+		}},
 	{"nginx.log", "accesslog", Options{Columns: Columns{Tags: []string{"method", "status"}}},
 		readLines(`\[(.*?)\] "(\S*).*?" (\d+) \d+ ".*" (\S+)$`, "02/Jan/2006:15:04:05 -0700", 1)},
 	{"nginx-msec.log", "accesslog", Options{Columns: Columns{Tags: []string{"$request_method", "status"}},
@@ -235,7 +277,7 @@ func TestPercentiles(t *testing.T) {
 				}
 				rec := recording{options: s.options, size: 500, late: 1e6, atEnd: &atEnd}
 				log := rec.record(t, text)
-				native := strings.HasPrefix(s.file, "k6") || strings.HasPrefix(s.file, "nginx.log") || s.file == "nginx-msec.log"
+				native := strings.HasPrefix(s.file, "k6") || strings.HasPrefix(s.file, "nginx.log") || s.file == "nginx-msec.log" || s.file == "caddy.log"
 				want := make(map[string][]float64) // nanoseconds
 				for _, m := range s.read(t, text) {
 					at := new(big.Rat).Set(m.time)
