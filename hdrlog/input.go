@@ -101,8 +101,9 @@ func decompress(src io.Reader, begin []byte) (io.Reader, error) {
 	kept := &sourceReader{Reader: src}
 	switch {
 	case bytes.HasPrefix(begin, []byte("\x1f\x8b")):
-		unpacked, err := gzip.NewReader(kept)
-		return &unpacker{Reader: unpacked, src: kept}, kept.damage(err)
+		buffered := bufio.NewReader(kept)
+		unpacked, err := gzip.NewReader(buffered)
+		return &unpacker{Reader: &members{unpacked, buffered, false}, src: kept}, kept.damage(err)
 	case bytes.HasPrefix(begin, []byte("\x28\xb5\x2f\xfd")):
 		// Use one goroutine, since the callers have their own. Bound the memory of a hostile
 		// window.
@@ -110,6 +111,28 @@ func decompress(src io.Reader, begin []byte) (io.Reader, error) {
 		return &unpacker{Reader: unpacked, src: kept}, kept.damage(err)
 	}
 	return nil, nil
+}
+
+// members reads the members of a gzip stream. It returns the text of one before it reads the header
+// of the next, since a file that is followed waits there.
+type members struct {
+	*gzip.Reader
+	src   *bufio.Reader
+	ended bool // the member
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	if m.ended {
+		if err := m.Reset(m.src); err != nil {
+			return 0, err
+		}
+	}
+	m.Multistream(false)
+	n, err := m.Reader.Read(p)
+	if m.ended = err == io.EOF; m.ended {
+		err = nil
+	}
+	return n, err
 }
 
 // A stream of a few bytes can stand for terabytes. Where the same small interval repeats, zstd

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // endless gives as many bytes as a read asks for, and does not look at them.
@@ -42,5 +44,21 @@ func TestExpands(t *testing.T) {
 	r.err = ErrExpands
 	if r.Scan() || !errors.Is(r.Err(), ErrExpands) {
 		t.Error("the error ends no reader")
+	}
+}
+
+// TestMemberAtEnd: the text of a gzip member is there although the stream may go on.
+func TestMemberAtEnd(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe()
+	defer r.Close()
+	go func() {
+		zip := gzip.NewWriter(w)
+		zip.Write([]byte("one\ntwo\n"))
+		zip.Close()
+	}()
+	text := make([]byte, 8)
+	if _, err := io.ReadFull(NewTextReader(r), text); err != nil || string(text) != "one\ntwo\n" {
+		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -453,8 +453,9 @@ func TestOver(t *testing.T) {
 func TestInode(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f := follow.New(follow.Options{Poll: time.Millisecond})
+	f, other := follow.New(follow.Options{Poll: time.Millisecond}), follow.New(follow.Options{Poll: time.Millisecond})
 	defer f.Close()
+	defer other.Close()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	try := func(err error) {
 		if err != nil {
@@ -464,11 +465,12 @@ func TestInode(t *testing.T) {
 	write := func(name, text string) { try(os.WriteFile(path(name), []byte(text), 0o666)) }
 	write("old", "an old log")
 	write("next", "")
-	old, reused := f.AddFile(path("old")), f.AddFile(path("new"))
+	old, reused := f.AddFile(path("old")), other.AddFile(path("new"))
 	f.Start()
+	other.Start()
 	first, err := old.Next()
 	try(err)
-	// The link has the inode, as if it were used again.
+	// The link has the inode, as if it were used again. The follower knows it, so another one reads it.
 	try(os.Link(path("old"), path("link")))
 	try(os.Rename(path("next"), path("old")))
 	if text, err := io.ReadAll(first); err != nil || string(text) != "an old log" {

@@ -23,6 +23,14 @@ type begun struct {
 	at   time.Time // when that was
 }
 
+// A found file is a copy of one that was read.
+type found struct {
+	path string
+	info fs.FileInfo
+	head []byte // of its bytes, which may be compressed
+	gone bool   // see finished
+}
+
 // growing reports whether the file may have got more than was read.
 func (b *begun) growing() bool { return b.cut || b.at.IsZero() }
 
@@ -33,12 +41,16 @@ const mostBegun = 10_000
 // read: it has the name of that with something after it, as in node.hdr.1.gz or node.1.hdr, and
 // begins as that did. It says so once.
 func (f *Follower) copied(path string, info fs.FileInfo) bool {
-	if before, ok := f.copies[path]; ok && os.SameFile(before.info, info) {
-		return true
+	for n := range f.copies {
+		c := &f.copies[n]
+		if os.SameFile(c.info, info) && bytes.Equal(beginning(path, len(c.head)), c.head) {
+			c.path = path // it may have got another name
+			return true
+		}
 	}
 	if known, isCopy := f.hasMark(path, info); known {
 		if isCopy {
-			f.copies[path] = generation{info: info, head: beginning(path, headSize)}
+			f.copies = append(f.copies, found{path: path, info: info, head: beginning(path, headSize)})
 		}
 		return isCopy
 	}
@@ -71,7 +83,7 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 		if _, compressed := rotate.Plain(path); b.cut && !compressed && info.Size() > b.size {
 			text += fmt.Sprintf(", but its last %d bytes were not read before the log was truncated", info.Size()-b.size)
 		}
-		f.copies[path] = generation{info: info, head: beginning(path, headSize)}
+		f.copies = append(f.copies, found{path: path, info: info, head: beginning(path, headSize)})
 		f.options.Notice(path, text)
 		return true
 	}
@@ -146,15 +158,20 @@ func beginning(path string, size int) []byte {
 	return head[:n]
 }
 
-// began keeps how a log began that was read to its end.
-func (f *Follower) began(l *Log, cut bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// remember keeps how a log began that was read to its end, if copies of it can be found.
+func (f *Follower) remember(b begun) {
 	if len(f.patterns) > 0 {
-		head, size := l.known()
-		f.begun = append(f.begun, begun{l.in.path, head, size, cut, time.Now()})
+		f.begun = append(f.begun, b)
 		f.begun = f.begun[max(len(f.begun)-mostBegun, 0):]
 	}
+}
+
+// truncated remembers a log that was truncated.
+func (f *Follower) truncated(l *Log) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	head, size := l.known()
+	f.remember(begun{l.in.path, head, size, true, time.Now()})
 }
 
 // lost says what a log that was truncated had got and was not read, if a copy of it shows that.
@@ -162,10 +179,10 @@ func (f *Follower) lost(l *Log) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	head, size := l.known()
-	for path, c := range f.copies {
-		_, compressed := rotate.Plain(path)
-		if info, err := os.Stat(path); err == nil && !compressed && hasInterval(head) && bytes.HasPrefix(c.head, head) && info.Size() > size {
-			return fmt.Sprintf("; the last %d bytes before that were not read, but are in %s", info.Size()-size, path)
+	for _, c := range f.copies {
+		_, compressed := rotate.Plain(c.path)
+		if info, err := os.Stat(c.path); err == nil && !compressed && hasInterval(head) && bytes.HasPrefix(c.head, head) && info.Size() > size {
+			return fmt.Sprintf("; the last %d bytes before that were not read, but are in %s", info.Size()-size, c.path)
 		}
 	}
 	return ""

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,11 +77,19 @@ type Follower struct {
 	inputs   []*Input
 	patterns []pattern
 	pending  []*Input // found, but not yet received from the channel
-	read     []*os.File
-	begun    []begun               // the files read before
-	copies   map[string]generation // of them, by path
+	read     []finished
+	begun    []begun // the files read before
+	copies   []found // of them
 	phase    phase
 	started  bool
+}
+
+// A finished file was read to its end. It stays open while it has a name that is followed, so that
+// its inode is not used for a new file, which would then seem to be known.
+type finished struct {
+	file *os.File
+	info fs.FileInfo
+	gone bool // no name was found at the last look, maybe since it just got another one
 }
 
 // A pattern chooses the files of folders whose name matches.
@@ -122,7 +129,7 @@ func New(o Options) *Follower {
 	if o.Waiting == nil {
 		o.Waiting = func(*Input, bool) {}
 	}
-	f := &Follower{options: o, found: make(chan *Input), done: make(chan struct{}), copies: make(map[string]generation)}
+	f := &Follower{options: o, found: make(chan *Input), done: make(chan struct{})}
 	for _, m := range o.Marks {
 		if m.Ended {
 			f.begun = append(f.begun, begun{m.Path, m.Head, m.Size, m.Cut, time.Now()})
@@ -221,8 +228,8 @@ func (f *Follower) Close() {
 	for _, in := range f.inputs {
 		in.close()
 	}
-	for _, file := range f.read {
-		f.close(file)
+	for _, r := range f.read {
+		f.close(r.file)
 	}
 	f.read = nil
 }
@@ -252,7 +259,7 @@ func (f *Follower) close(file *os.File) {
 func (f *Follower) leave(in *Input) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.inputs = slices.DeleteFunc(slices.Clone(f.inputs), func(other *Input) bool { return other == in })
+	f.inputs = slices.DeleteFunc(f.inputs, func(other *Input) bool { return other == in })
 }
 
 // add adds a file that no input follows yet. The caller looks at it.
@@ -280,17 +287,19 @@ func (f *Follower) insert(in *Input) *Input {
 // known reports whether the file was read by an input, or is going to be.
 func (f *Follower) known(info fs.FileInfo) bool {
 	return slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.has(info) }) ||
-		slices.ContainsFunc(f.read, func(file *os.File) bool { return same(file, info) })
+		slices.ContainsFunc(f.read, func(r finished) bool { return os.SameFile(r.info, info) })
 }
 
 // match adds the files that match a pattern, and forgets files that were read and that nothing
 // matches any more.
 func (f *Follower) match() {
-	var matched []fs.FileInfo
-	there := make(map[string]bool)
+	var named []fs.FileInfo // what a name that is followed stands for
 	known := make(map[string]bool, len(f.inputs))
 	for _, in := range f.inputs {
 		known[in.path] = true
+		if info, err := os.Stat(in.path); err == nil && !in.Once() {
+			named = append(named, info)
+		}
 	}
 	var all news
 	defer all.say(f)
@@ -303,14 +312,13 @@ func (f *Follower) match() {
 			if err != nil || info.IsDir() || f.options.Except != nil && os.SameFile(f.options.Except, info) {
 				continue
 			}
-			matched = append(matched, info)
+			named = append(named, info)
 			if !f.known(info) {
 				f.look(f.inputs) // the file may have just replaced another one
 			}
 			if f.known(info) {
 				continue
 			}
-			there[path] = true
 			if !f.copied(path, info) {
 				if in := f.add(path, true); in != nil {
 					known[path] = true
@@ -322,16 +330,23 @@ func (f *Follower) match() {
 			}
 		}
 	}
-	maps.DeleteFunc(f.copies, func(path string, _ generation) bool { return !there[path] })
-	// A file that was read stays open as long as a name matches it, so that its inode is not used
-	// for a new file, which would then seem to be known.
-	f.read = slices.DeleteFunc(f.read, func(file *os.File) bool {
-		if slices.ContainsFunc(matched, func(info fs.FileInfo) bool { return same(file, info) }) {
-			return false
+	nameless := func(info fs.FileInfo) bool {
+		return !slices.ContainsFunc(named, func(other fs.FileInfo) bool { return os.SameFile(info, other) })
+	}
+	f.copies = slices.DeleteFunc(f.copies, func(c found) bool { return c.gone && nameless(c.info) })
+	for n := range f.copies {
+		f.copies[n].gone = nameless(f.copies[n].info)
+	}
+	f.read = slices.DeleteFunc(f.read, func(r finished) bool {
+		drop := r.gone && nameless(r.info)
+		if drop {
+			f.close(r.file)
 		}
-		f.close(file)
-		return true
+		return drop
 	})
+	for n := range f.read {
+		f.read[n].gone = nameless(f.read[n].info)
+	}
 }
 
 // paths returns what is in the folders. A folder that is gone may come back.
@@ -345,15 +360,26 @@ func (p *pattern) paths() (paths []string) {
 	return paths
 }
 
-// finish takes a file that was read to its end.
-func (f *Follower) finish(file *os.File) {
+// finish takes the file of a log that was read to its end, after which another one came or, if it is
+// gone, none. It reports false if one has come meanwhile.
+func (f *Follower) finish(l *Log, gone bool) bool {
+	in := l.in
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.patterns) == 0 {
-		f.close(file)
-		return
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if gone && (!in.left || len(in.files) != 1) {
+		return false
 	}
-	f.read = append(f.read, file)
+	if gone {
+		in.newest = nil
+	}
+	if len(in.files) > 0 { // else the follower is closed
+		in.files, f.read = in.files[1:], append(f.read, finished{file: l.file, info: l.info})
+	}
+	head, size := l.known()
+	f.remember(begun{in.path, head, size, false, time.Now()})
+	return true
 }
 
 // poll looks at the files until the follower is closed.
@@ -373,13 +399,12 @@ func (f *Follower) poll(wake chan<- struct{}) {
 				f.mu.Unlock()
 				return
 			}
-			inputs := f.inputs
+			f.look(f.inputs)
 			if now.Sub(scanned) >= f.options.Rescan {
 				scanned = now
 				f.match()
 			}
 			f.mu.Unlock()
-			f.look(inputs)
 			select {
 			case wake <- struct{}{}:
 			default:
@@ -451,10 +476,4 @@ func (f *Follower) hand(wake <-chan struct{}) {
 		}
 		_, more = <-wake
 	}
-}
-
-// same reports whether a file is the one of info.
-func same(file *os.File, info fs.FileInfo) bool {
-	own, err := file.Stat()
-	return err == nil && os.SameFile(own, info)
 }

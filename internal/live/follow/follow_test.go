@@ -660,7 +660,7 @@ func TestOpenAgain(t *testing.T) {
 	}
 	in := &Input{path: path, follower: New(Options{})}
 	for range 2 {
-		if err := in.open(); err != nil {
+		if _, err := in.open(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -673,7 +673,7 @@ func TestOpenAgain(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.open(); !os.IsNotExist(err) {
+	if _, err := in.open(); !os.IsNotExist(err) {
 		t.Errorf("a file that is gone: %v", err)
 	}
 }

@@ -21,12 +21,13 @@ type Input struct {
 
 	mu      sync.Mutex
 	files   []generation // the first one is read, the others come after it
-	newest  fs.FileInfo  // of the last of files, nil if there was none
+	newest  fs.FileInfo  // of the last of files, nil if there was none; changes with the follower's mu
 	pipe    *os.File     // the special file that is read
 	trouble string       // why the name cannot be read now, as the last notice says
 	unread  string       // why a log of that name is not read, empty if it is
 	waiting bool         // a read waits for data
 	opened  bool         // there was a log
+	passed  fs.FileInfo  // the file that has the name, but counts already, if there is one
 	looked  bool         // there was a look
 	matched bool         // a pattern found the file, and finds it again when it comes back
 	gone    time.Time    // since when no file has the name, if there was one
@@ -97,27 +98,36 @@ func (in *Input) has(info fs.FileInfo) bool {
 }
 
 // look compares the file of that name with the one that is read. It returns what is new about the
-// input that a person should know, if anything is.
+// input that a person should know, if anything is. The caller holds the follower's mu.
 func (in *Input) look() (news string) {
 	info, err := os.Stat(in.path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fs.ErrNotExist
 	}
 	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.ended {
-		return ""
-	}
+	ended := in.ended
 	if len(in.files) > 1 {
 		in.files[0].settled = true
+	}
+	in.mu.Unlock()
+	if ended {
+		return ""
 	}
 	if !in.looked {
 		in.looked = true
 		in.renamed()
 	}
+	moved := false
 	if err == nil && (in.newest == nil || !os.SameFile(in.newest, info)) {
-		err = in.open()
+		if moved = in.passed != nil && os.SameFile(in.passed, info); !moved {
+			moved, err = in.open()
+		}
+		if moved {
+			err = fs.ErrNotExist
+		}
 	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	// A reader waits only at the end of its data. A file can be written again at the same length.
 	wake := in.waiting && len(in.files) != 1
 	if len(in.files) == 1 {
@@ -151,7 +161,7 @@ func (in *Input) look() (news string) {
 		if in.gone = wasGone; in.gone.IsZero() || wake {
 			in.gone = time.Now()
 		}
-		if trouble = "is gone; waiting for it to come back"; in.matched {
+		if trouble = "is gone; waiting for it to come back"; in.matched || moved {
 			trouble = ""
 		}
 		if len(in.files) == 1 && in.waiting && time.Since(in.gone) >= in.follower.options.Gone {
@@ -168,20 +178,33 @@ func (in *Input) look() (news string) {
 	return news
 }
 
-// open opens the file that has the name now.
-func (in *Input) open() error {
-	file, err := in.follower.open(in.path)
+// open opens the file that has the name now. It reports moved if that file counts already: rotation
+// gave it this name, or copied it.
+func (in *Input) open() (moved bool, err error) {
+	f := in.follower
+	file, err := f.open(in.path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() || in.newest != nil && os.SameFile(in.newest, info) {
-		in.follower.close(file)
-		return err
+	same := err == nil && in.newest != nil && os.SameFile(in.newest, info)
+	if err == nil && info.Mode().IsRegular() && !same {
+		if moved = f.known(info) || in.matched && f.copied(in.path, info); !moved {
+			in.add(file, info, f.resume(file, in.path, info))
+			return false, nil
+		}
+		in.passed = info
 	}
-	in.newest, in.left = info, false
-	in.files = append(in.files, generation{file: file, info: info, mark: in.follower.resume(file, in.path, info)})
-	return nil
+	f.close(file)
+	return moved, err
+}
+
+// add appends a file to those that are read.
+func (in *Input) add(file *os.File, info fs.FileInfo, mark *Mark) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.newest, in.passed, in.left = info, nil, false
+	in.files = append(in.files, generation{file: file, info: info, mark: mark})
 }
 
 // Next returns the next log, after the one before has been read to its end. It waits for the file
@@ -298,29 +321,16 @@ func (l *Log) Read(p []byte) (int, error) {
 		switch info, err := l.file.Stat(); {
 		case rewritten, err == nil && info.Size() < g.offset:
 			in.follower.options.Notice(in.name, "was truncated; reading it again from its start"+in.follower.lost(l))
-			in.follower.began(l, true)
+			in.follower.truncated(l)
 			l.err = io.EOF
 		case replaced && (g.settled || phase == stopping):
-			in.follower.began(l, false)
-			in.follower.finish(l.file) // first, so that the file is known all the time
-			in.mu.Lock()
-			if len(in.files) > 0 {
-				in.files = in.files[1:]
-			}
-			in.mu.Unlock()
+			in.follower.finish(l, false)
 			l.err = io.EOF
 		case left && phase == following:
-			in.follower.began(l, false)
-			in.mu.Lock()
-			if in.left && len(in.files) == 1 {
-				in.follower.close(l.file)
-				in.files, in.newest = nil, nil
-				l.err = io.EOF
-			}
-			in.mu.Unlock()
-			if l.err == nil {
+			if !in.follower.finish(l, true) {
 				continue // a file has come
 			}
+			l.err = io.EOF
 		case phase == stopping:
 			in.mu.Lock()
 			in.phase = aborted // Next returns no further log

@@ -85,7 +85,7 @@ func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) *Mark {
 			m.used = true
 			mark := m.Mark // SetMark replaces the other one
 			return &mark
-		case path == m.Path || derived(path, m.Path):
+		case path == m.Path:
 			if !m.Done && !m.Over {
 				f.options.Notice(path, "was truncated since the state was written; lines that were not read before are missing")
 			}
@@ -147,8 +147,7 @@ func (in *Input) find(search map[[2]uint64]bool) (moved bool) {
 		}
 		delete(search, [2]uint64{device, inode})
 		if mark := f.resume(file, file.Name(), info); mark != nil {
-			in.newest = info
-			in.files = append(in.files, generation{file: file, info: info, mark: mark})
+			in.add(file, info, mark)
 		} else {
 			f.close(file)
 		}
@@ -193,8 +192,8 @@ func (f *Follower) missing() {
 func (f *Follower) Marks() []Mark {
 	var marks []Mark
 	f.mu.Lock()
-	for path, c := range f.copies {
-		m := Mark{Path: path, Head: c.head, Copy: true}
+	for _, c := range f.copies {
+		m := Mark{Path: c.path, Head: c.head, Copy: true}
 		m.Device, m.Inode = identity(c.info)
 		marks = append(marks, m)
 	}
@@ -212,11 +211,9 @@ func (f *Follower) Marks() []Mark {
 		}
 		in.mu.Unlock()
 	}
-	for _, file := range f.read {
-		if info, err := file.Stat(); err == nil {
-			device, inode := identity(info)
-			held[[2]uint64{device, inode}] = true
-		}
+	for _, r := range f.read {
+		device, inode := identity(r.info)
+		held[[2]uint64{device, inode}] = true
 	}
 	f.mu.Unlock()
 	f.marking.Lock()

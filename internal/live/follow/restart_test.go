@@ -1,0 +1,286 @@
+package follow
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/clitest"
+)
+
+// A rotated log is written, renamed to a.1, a.2 and so on, compressed, and followed by commands
+// that end and start again.
+type rotated struct {
+	t        *testing.T
+	path     string
+	compress int           // the number of the first part that is compressed, 0 for none
+	keep     int           // the number of the last part
+	gone     time.Duration // see Options
+	began    int           // files
+	written  map[string]bool
+
+	saved    map[string]int // lines that the last state has
+	marks    []Mark
+	follower *Follower
+
+	mu    sync.Mutex
+	took  map[string]int
+	files []*taken
+	group sync.WaitGroup
+
+	notices sync.Mutex
+	said    []string
+}
+
+// A taken log says how many of its lines count.
+type taken struct {
+	log  *Log
+	line int
+	done bool
+}
+
+func (r *rotated) name(part int) string {
+	switch {
+	case part == 0:
+		return r.path
+	case r.compress > 0 && part >= r.compress:
+		return fmt.Sprintf("%s.%d.gz", r.path, part)
+	}
+	return fmt.Sprintf("%s.%d", r.path, part)
+}
+
+func (r *rotated) write(lines int) {
+	var text strings.Builder
+	if _, err := os.Stat(r.path); err != nil {
+		r.began++
+		fmt.Fprintf(&text, "file %d begins\n", r.began)
+	}
+	for range lines {
+		fmt.Fprintf(&text, "file %d line %d\n", r.began, len(r.written))
+		for line := range strings.Lines(text.String()) {
+			r.written[strings.TrimSuffix(line, "\n")] = true
+		}
+	}
+	f, err := os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	must(r.t, err)
+	_, err = f.WriteString(text.String())
+	must(r.t, err)
+	must(r.t, f.Close())
+}
+
+// rotate does what logrotate does: the oldest part goes, the others get the next number.
+func (r *rotated) rotate() {
+	for part := r.keep; part >= 0; part-- {
+		if part == r.keep {
+			os.Remove(r.name(part))
+		} else if r.compress == part+1 {
+			text, err := os.ReadFile(r.name(part))
+			if err != nil {
+				continue
+			}
+			var b bytes.Buffer
+			w := gzip.NewWriter(&b)
+			w.Write(text)
+			w.Close()
+			next := r.name(part + 1)
+			file(r.t, next, b.String()[:b.Len()/2]) // it takes a while
+			file(r.t, next, b.String())
+			must(r.t, os.Remove(r.name(part)))
+		} else if err := os.Rename(r.name(part), r.name(part+1)); err != nil && !os.IsNotExist(err) {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+func (r *rotated) start() {
+	r.files, r.took = nil, map[string]int{}
+	maps.Copy(r.took, r.saved)
+	f := New(Options{Poll: time.Millisecond, Rescan: time.Millisecond, Gone: r.gone, Marks: r.marks, Notice: func(input, text string) {
+		r.notices.Lock()
+		defer r.notices.Unlock()
+		r.said = append(r.said, filepath.Base(input)+" "+text)
+	}})
+	f.AddMatching(filepath.Dir(r.path), regexp.MustCompile(`^a.*$`).MatchString, nil)
+	r.follower = f
+	now, later := f.Start()
+	for _, in := range now {
+		r.group.Go(func() { r.read(in) })
+	}
+	r.group.Go(func() {
+		for in := range later {
+			r.group.Go(func() { r.read(in) })
+		}
+	})
+}
+
+func (r *rotated) read(in *Input) {
+	for before := (*taken)(nil); ; {
+		log, err := in.Next()
+		if err != nil {
+			return
+		}
+		g, from := &taken{log: log}, 0
+		if m := log.Resumed(); m != nil {
+			g.line, from = m.Line, m.Line
+		}
+		lines := bufio.NewReader(hdrlog.NewTextReader(log))
+		for n := 1; ; n++ {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				break
+			}
+			r.mu.Lock()
+			if n == 1 {
+				if before != nil {
+					before.done = true
+				}
+				before = g
+				r.files = append(r.files, g)
+			}
+			if n > from {
+				r.took[strings.TrimSuffix(line, "\n")]++
+				g.line = n
+			}
+			r.mu.Unlock()
+		}
+	}
+}
+
+// save writes a state.
+func (r *rotated) save() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.saved = maps.Clone(r.took)
+	var marks []Mark
+	for _, g := range r.files {
+		m := g.log.Mark()
+		m.Line, m.Done = g.line, g.done
+		m.Over = m.Over && g.line == m.Lines
+		marks = append(marks, m)
+	}
+	r.files = slices.DeleteFunc(r.files, func(g *taken) bool { return g.done })
+	for _, open := range []bool{false, true} {
+		for _, m := range marks {
+			if m.Open == open {
+				r.follower.SetMark(m)
+			}
+		}
+	}
+	r.marks = r.follower.Marks()
+}
+
+// all waits until all lines are read.
+func (r *rotated) all() {
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		r.mu.Lock()
+		missing := 0
+		for line := range r.written {
+			if r.took[line] == 0 {
+				missing++
+			}
+		}
+		r.mu.Unlock()
+		if missing == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%d of %d lines are missing:\n%s", missing, len(r.written), r.heard())
+		}
+	}
+}
+
+func (r *rotated) heard() string {
+	r.notices.Lock()
+	defer r.notices.Unlock()
+	return strings.Join(r.said, "\n")
+}
+
+func (r *rotated) end() {
+	r.follower.Close()
+	r.group.Wait()
+}
+
+// TestRestarts: each line of a log that is rotated counts once, although the names of its parts
+// match too, when a command starts beside old parts, and when it is killed and starts again.
+func TestRestarts(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: files have no identity")
+	}
+	for seed := range clitest.Rounds(100) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(uint64(seed), 1))
+			r := &rotated{t: t, path: filepath.Join(t.TempDir(), "a.hdr"), compress: random.IntN(3), keep: 3 + random.IntN(3),
+				gone: []time.Duration{time.Minute, 5 * time.Millisecond}[random.IntN(2)], written: map[string]bool{}}
+			for range random.IntN(4) { // parts of before
+				r.write(1 + random.IntN(100))
+				r.rotate()
+			}
+			running, unsaved := false, 0
+			start := func() {
+				if !running {
+					r.start()
+					running = true
+				}
+			}
+			save := func() {
+				start()
+				r.all()
+				r.save()
+				unsaved = 0
+			}
+			save()
+			for range 20 {
+				switch random.IntN(6) {
+				case 0, 1:
+					r.write(1 + random.IntN(100))
+				case 2:
+					// What no state has is lost when its file is compressed or removed.
+					if unsaved++; r.compress > 0 || unsaved == r.keep {
+						save()
+					}
+					r.rotate()
+				case 3:
+					start()
+				case 4:
+					if running {
+						r.save()
+					}
+				default:
+					if running {
+						r.end()
+						running = false
+					}
+				}
+			}
+			r.write(1)
+			save()
+			r.follower.Stop()
+			r.group.Wait()
+			r.follower.Close()
+			var twice []string
+			for line, times := range r.took {
+				if times > 1 {
+					twice = append(twice, line)
+				}
+			}
+			if slices.Sort(twice); len(twice) > 0 {
+				t.Errorf("%d of %d lines count twice: %.300q\n%s", len(twice), len(r.written), twice, r.heard())
+			}
+		})
+	}
+}
