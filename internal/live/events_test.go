@@ -470,7 +470,8 @@ func TestInode(t *testing.T) {
 	other.Start()
 	first, err := old.Next()
 	try(err)
-	// The link has the inode, as if it were used again. The follower knows it, so another one reads it.
+	// The link has the inode, as if it were used again. The follower knows it, so another one reads
+	// it.
 	try(os.Link(path("old"), path("link")))
 	try(os.Rename(path("next"), path("old")))
 	if text, err := io.ReadAll(first); err != nil || string(text) != "an old log" {

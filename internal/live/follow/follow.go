@@ -360,8 +360,8 @@ func (p *pattern) paths() (paths []string) {
 	return paths
 }
 
-// finish takes the file of a log that was read to its end, after which another one came or, if it is
-// gone, none. It reports false if one has come meanwhile.
+// finish takes the file of a log that was read to its end, after which another one came or, if it
+// is gone, none. It reports false if one has come meanwhile.
 func (f *Follower) finish(l *Log, gone bool) bool {
 	in := l.in
 	f.mu.Lock()
