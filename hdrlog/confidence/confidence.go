@@ -17,11 +17,11 @@
 //
 // Here t is the quantile of Student's distribution with eight degrees of freedom. The largest
 // residual counts once more than it occurs: a run with two pauses could have had three. The
-// interval goes from the value of rank pN-h to the value of rank pN+h, where p is the percentile as a share and N
-// the number of values. If the run has no such rank, the interval has no limit on that side. The
-// residuals of the rate are n_i - rate T_i, where T_i is the length of the window. The mean has no
-// interval: with a heavy tail, 64 to 88% of such intervals have the true mean in them, and nothing
-// tells such runs from others.
+// interval goes from the value of rank pN-h to the value of rank pN+h, where p is the percentile as
+// a share and N the number of values. If the run has no such rank, the interval has no limit on
+// that side. The residuals of the rate are n_i - rate T_i, where T_i is the length of the window.
+// The mean has no interval: in a queue with Pareto service, 71% of such intervals have the true
+// mean in them, and nothing tells such runs from others.
 //
 // If many values are equal to the percentile's value, so that both ranks would lie among them, h is
 // the larger one of those from the values at most that value and from the values clearly below it.
@@ -40,8 +40,9 @@
 //
 // # Sources
 //
-// Woodruff 1952 (inverted ranks); Lazarus, Lewis, Stock and Watson 2018 (cosines); Geyer 1992 (autocorrelation time);
-// Donner and Zou 2012 (MOVER); Welch 1947; Holm 1979; Shao and Zhang 2010 (shifts).
+// Woodruff 1952 (inverted ranks); Lazarus, Lewis, Stock and Watson 2018 (cosines); Geyer 1992
+// (autocorrelation time); Donner and Zou 2012 (MOVER); Welch 1947; Holm 1979; Shao and Zhang 2010
+// (shifts).
 package confidence
 
 import (

@@ -92,9 +92,9 @@ func (l *Limit) excess(s *output.Summary, scale unit.Scale) float64 {
 }
 
 // A stream is how much each of a run's windows exceeds a limit. It fails if the figure of all of
-// them does, and if that of a recent stretch does so clearly that chance is no explanation (Student's
-// t). Neighbouring windows have something in common: how much, the windows before the stretch say,
-// and the stretch itself.
+// them does, and if that of a recent stretch does so clearly that chance is no explanation
+// (Student's t). Neighbouring windows have something in common: how much, the windows before the
+// stretch say, and the stretch itself.
 //
 // It looks after every fifth window, and spends 2% / k on look k. With a limit of p99 that is 5%
 // above the truth, at most 2% of the runs of ten minutes stop whose figure holds in the end. 95% of
