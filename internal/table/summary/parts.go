@@ -154,8 +154,8 @@ func (p *Parts) keep(input int, name string, tag []byte, own *piece, payload []b
 	}
 }
 
-// keepFew adds a piece to those with payloads. If they are many, it drops the payloads of those with
-// the lowest maxima, and returns the bytes that this frees.
+// keepFew adds a piece to those with payloads. If they are many, it drops the payloads of those
+// with the lowest maxima, and returns the bytes that this frees.
 func (own *part) keepFew(more *piece) (freed int) {
 	if own.kept = append(own.kept, more); len(own.kept) < 2*mostKept {
 		return 0
