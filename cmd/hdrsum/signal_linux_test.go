@@ -130,7 +130,7 @@ func TestSignalEndsFiles(t *testing.T) {
 			t.Errorf("%d files of %d", len(files), len(entries))
 		}
 		for _, file := range files {
-			if strings.Contains(file.Name(), ".tmp") || strings.Contains(file.Name(), ".old") {
+			if strings.Contains(file.Name(), ".tmp") {
 				t.Errorf("%s stays", file.Name())
 			}
 		}

@@ -3,7 +3,6 @@
 package tempfile
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -32,9 +31,6 @@ func keepOwner(f *os.File, of fs.FileInfo) {
 		f.Chown(-1, int(was.Gid))
 	}
 }
-
-// runs reports whether there is a process.
-func runs(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // syncFolder makes what was renamed in a folder survive a loss of power.
 func syncFolder(path string) error {

@@ -1,5 +1,5 @@
 // Package tempfile keeps account of the files that are being written beside their places: they are
-// renamed together, or removed. A program that catches signals calls [Abandon] before it exits. A
+// renamed, or removed. A program that catches signals calls [Abandon] before it exits. A
 // file that has its place survives a loss of power: it is on the disk before it is renamed.
 package tempfile
 
@@ -54,13 +54,17 @@ func Place(path string) (string, error) {
 	return "", &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
 }
 
+// longName is the number of bytes that a temporary file takes of the name of its target.
+const longName = 80
+
 // Beside creates a file in the folder of target, with the owner and the permissions that target
 // has, or that it would get.
 func Beside(target string) (*os.File, error) {
 	mu.Lock()
 	defer mu.Unlock()
-	tidy(filepath.Dir(target))
-	f, err := os.CreateTemp(filepath.Dir(target), prefix(target)+"*.tmp")
+	name := filepath.Base(target)
+	name = strings.ToValidUTF8(name[:min(len(name), longName)], "")
+	f, err := os.CreateTemp(filepath.Dir(target), "."+name+".hdrkit-*.tmp")
 	if err != nil {
 		return nil, Blame(err, target)
 	}
@@ -132,45 +136,28 @@ func Scratch() (*os.File, error) {
 // A Move is a file that Beside created, and its place.
 type Move struct{ From, To string }
 
-// Rename puts all files in their places, when they are on the disk. If one of them fails, Rename
-// puts back the files that the ones before it have replaced. The other files still have to be
-// removed.
+// Rename puts the files in their places one after another, when all are on the disk. If one cannot
+// be put there, the later ones still have to be removed.
 func Rename(moves ...Move) error {
 	if err := syncAll(moves); err != nil {
 		return err
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for n, m := range moves {
-		var err error
-		if n < len(moves)-1 { // after the last one, nothing can fail
-			err = m.keepOld()
-		}
-		if err == nil {
-			err = os.Rename(m.From, m.To)
-		}
-		if err != nil {
-			os.Rename(m.old(), m.To) // if keepOld could not give it two names
-			os.Remove(m.old())
-			for _, done := range moves[:n] {
-				done.undo()
-			}
+	changed := make(map[string]bool) // folders
+	for _, m := range moves {
+		if err := os.Rename(m.From, m.To); err != nil {
 			return Blame(err, m.To)
 		}
 		delete(files, m.From)
+		changed[filepath.Dir(m.To)] = true
 	}
-	var err error
-	folders := make(map[string]bool)
-	for _, m := range moves {
-		if folder := filepath.Dir(m.To); !folders[folder] {
-			folders[folder] = true
-			err = cmp.Or(err, Blame(syncFolder(folder), folder))
+	for folder := range changed {
+		if err := syncFolder(folder); err != nil {
+			return Blame(err, folder)
 		}
 	}
-	for _, m := range moves {
-		os.Remove(m.old())
-	}
-	return err
+	return nil
 }
 
 // syncing is the number of files that are written to the disk at one time. A file system joins what
@@ -210,28 +197,6 @@ func syncFile(f *os.File) error {
 		return nil
 	}
 	return err
-}
-
-// old returns the name that a replaced file has until all files are in their places.
-func (m Move) old() string { return strings.TrimSuffix(m.From, ".tmp") + ".old" }
-
-// keepOld gives the file at the place, if there is one, the name old as a second name, or as its
-// only name where files cannot have two.
-func (m Move) keepOld() error {
-	if info, err := os.Lstat(m.To); err != nil || info.IsDir() {
-		return nil // os.Rename fails if it is a folder
-	}
-	if os.Link(m.To, m.old()) == nil {
-		return nil
-	}
-	return os.Rename(m.To, m.old())
-}
-
-// undo restores the old file. If there was none, it removes the new one.
-func (m Move) undo() {
-	if err := os.Rename(m.old(), m.To); errors.Is(err, fs.ErrNotExist) {
-		os.Remove(m.To)
-	}
 }
 
 // Remove removes a file unless it was renamed.
