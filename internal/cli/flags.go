@@ -101,7 +101,7 @@ func RangeFlags() []cli.Flag {
 			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, a time (2016-07-18 00:06:40, or 00:06:40 for the day of the log), steady, where the warm-up ends, or with -follow start or now"},
 		&cli.StringFlag{Name: "e", Aliases: []string{"end"}, Category: GroupChoice,
 			Usage: "leave out intervals that start after `TIME`, as for -s"},
-		&cli.StringFlag{Name: "times", Category: GroupChoice, DefaultText: "each, but logs that follow each other are parts of one rotated log",
+		&cli.StringFlag{Name: "times", Category: GroupChoice, DefaultText: "each",
 			Usage: "what -s and -e count from, a `MODE`: each, the start and the end of each log; or all, those of all logs together"},
 		&cli.StringFlag{Name: "tz", Aliases: []string{"time-zone"}, Value: "UTC", Category: GroupChoice,
 			Usage: "the `ZONE` of times without a zone, and of printed and drawn times: Europe/Berlin, +02:00 or Local"},

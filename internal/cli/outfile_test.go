@@ -82,9 +82,9 @@ func TestWriteFiles(t *testing.T) {
 	}
 }
 
-// TestWriteFilesTogether has the last of three files fail when all are written: its place is a
-// folder.
-func TestWriteFilesTogether(t *testing.T) {
+// TestWriteFilesOne has the last of three files fail when all are written: its place is a
+// folder. The others have their places.
+func TestWriteFilesOne(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "a"), []byte("old"), 0o666); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestWriteFilesTogether(t *testing.T) {
 		}})
 	}
 	err := WriteFiles(io.Discard, nil, files...)
-	if got := contents(t, folder); err == nil || got != "a=old c=" {
+	if got := contents(t, folder); err == nil || got != "a=new b=new c=" {
 		t.Errorf("%v, and the folder holds %q", err, got)
 	}
 }

@@ -1,16 +1,15 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/scan/rotate"
 )
 
 // Zone returns the zone of time that -tz names.
@@ -97,8 +96,8 @@ func FindSteady(c *cli.Context, s *scan.Scan) error {
 // The values of -times.
 const timesEach, timesAll = "each", "all"
 
-// findTimes finds the times that -s and -e count from in each log. Logs that are parts of a rotated
-// one count from its start and its end, unless each log is to be seen by itself.
+// findTimes finds the times that -s and -e count from: those of each log or, with -times all, those
+// of all logs together.
 func findTimes(c *cli.Context, s *scan.Scan) error {
 	mode, apart := "", ""
 	for _, name := range []string{"compare", "diff", "r"} {
@@ -106,90 +105,84 @@ func findTimes(c *cli.Context, s *scan.Scan) error {
 			apart = name
 		}
 	}
+	r := s.Selection.Range
 	if Given(c, "times") {
 		var err error
 		if mode, err = OneOf(c, "times"); err != nil {
 			return err
 		}
 		switch {
-		case !s.Selection.Range.FromLog():
+		case !r.FromLog():
 			return Usagef("-times says what -s and -e count from, and neither counts from the start or the end of a log")
 		case apart != "":
 			return Usagef("-times and -%s do not go together: -%s looks at each log by itself", apart, apart)
 		}
 	}
-	if err := findEnds(s); err != nil {
-		return err
-	}
-	if !c.Bool("runs") { // each run has its own start
-		if err := FindSteady(c, s); err != nil {
+	if r.FromEnd() || mode == timesAll {
+		if err := findEnds(s, mode == timesAll); err != nil {
 			return err
 		}
 	}
-	if !s.Selection.Range.FromLog() || mode == timesEach || apart != "" || len(s.Inputs) < 2 {
+	if c.Bool("runs") { // each run has its own start
 		return nil
 	}
-	chains, logs, err := rotate.Find(s.Inputs)
-	if err != nil {
-		return err
+	if mode == "" && apart == "" && r.FromLog() && len(s.Inputs) > 1 {
+		say(c, "-s and -e leave out %s of each of %d logs; if they are parts of one log, -times all counts in all of them together", cut(r), len(s.Inputs))
 	}
-	if mode == timesAll {
-		chains, err = allOf(s.Inputs, logs)
-		if err != nil {
-			return err
-		}
-	}
-	for _, chain := range chains {
-		first, end := chain[0], int64(math.MinInt64)
-		var names []string
-		for _, n := range chain {
-			end = max(end, s.Inputs[n].End)
-			names = append(names, s.Inputs[n].Name)
-		}
-		for _, n := range chain {
-			s.Inputs[n].Start, s.Inputs[n].End = &logs[first].Start, end
-		}
-		if mode == "" {
-			say(c, "%s follow each other as parts of one log: -s and -e count from the start of the first one and the end of the last one; -times each lets them count in each log", list(names))
-		}
-	}
-	return nil
+	return FindSteady(c, s)
 }
 
-// allOf returns one chain of all logs that have intervals, in the order of their starts.
-func allOf(inputs []scan.Input, logs []*rotate.Log) ([][]int, error) {
-	var all []int
-	for n, l := range logs {
-		if l == nil {
-			return nil, Usagef("-times all needs to know when %s starts, which can be read only once", inputs[n].Name)
-		}
-		if l.Any() {
-			all = append(all, n)
+// cut says what a range that counts from a log leaves out of it.
+func cut(r scan.Range) string {
+	var parts []string
+	for _, bound := range []struct {
+		*scan.Bound
+		texts map[scan.Origin]string
+	}{
+		{r.From, map[scan.Origin]string{scan.LogStart: "the first %v", scan.LogEnd: "all but the last %v"}},
+		{r.To, map[scan.Origin]string{scan.LogStart: "what comes after the first %v", scan.LogEnd: "the last %v"}},
+	} {
+		if bound.Bound != nil && bound.texts[bound.Origin] != "" {
+			parts = append(parts, fmt.Sprintf(bound.texts[bound.Origin], time.Duration(math.Abs(bound.Seconds)*float64(time.Second))))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(logs[a].Start, logs[b].Start) })
-	if len(all) == 0 {
-		return nil, nil
-	}
-	return [][]int{all}, nil
+	return strings.Join(parts, " and ")
 }
 
-// findEnds finds where each log ends, if -s or -e count from there. It reads all logs once more for
-// that.
-func findEnds(s *scan.Scan) error {
-	if !s.Selection.Range.FromEnd() {
-		return nil
-	}
+// findEnds finds where each log starts and ends, or all of them together. It reads them once more
+// for that.
+func findEnds(s *scan.Scan, together bool) error {
+	first, last := math.Inf(1), int64(math.MinInt64)
 	for n := range s.Inputs {
 		input := &s.Inputs[n]
 		if input.Once {
-			return Usagef("-s and -e cannot count from the end of %s, which can be read only once", input.Name)
+			what := "from the end of"
+			if together {
+				what = "with -times all in"
+			}
+			return Usagef("-s and -e cannot count %s %s, which can be read only once", what, input.Name)
 		}
-		log, err := rotate.Look(input, math.MaxInt64)
+		file, err := input.Open()
 		if err != nil {
 			return err
 		}
-		input.End = log.End
+		input.End = math.MinInt64
+		log := input.NewReader(file)
+		for log.Scan() {
+			if r := log.Record(); r.Kind == hdrlog.IntervalRecord {
+				first, input.End = min(first, r.Interval.LogStart), max(input.End, scan.EndMillis(&r.Interval))
+			}
+		}
+		file.Close()
+		if err := log.Err(); err != nil {
+			return fmt.Errorf("%s: %w", input.Name, err)
+		}
+		last = max(last, input.End)
+	}
+	for n := range s.Inputs {
+		if together {
+			s.Inputs[n].Start, s.Inputs[n].End = &first, last
+		}
 	}
 	return nil
 }

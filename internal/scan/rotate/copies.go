@@ -1,3 +1,4 @@
+// Package rotate knows what rotation makes of a log: compressed copies beside it.
 package rotate
 
 import (

@@ -3,6 +3,8 @@ package rotate
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -10,6 +12,27 @@ import (
 
 	"hdrkit/internal/scan"
 )
+
+// A writer writes logs as a program does that records an interval after another.
+type writer struct {
+	random *rand.Rand
+	now    float64
+}
+
+func (w *writer) log(intervals int) string {
+	text := fmt.Sprintf("#[StartTime: %.3f (seconds since epoch)]\n#[BaseTime: %.3[1]f (seconds since epoch)]\n", w.now)
+	start := w.now
+	for range intervals {
+		length := 1 + 0.02*w.random.Float64() // timers are late
+		text += fmt.Sprintf("%.3f,%.3f,0.000,HISTF\n", w.now-start, length)
+		w.now += length
+	}
+	return text
+}
+
+func input(name, text string) scan.Input {
+	return scan.Input{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
+}
 
 func compressed(t *testing.T, text string) string {
 	t.Helper()
@@ -25,8 +48,8 @@ func compressed(t *testing.T, text string) string {
 func TestCopies(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
-	w := newWriter(random)
-	one, two := w.log(5000, false), w.log(5000, false)
+	w := writer{random, 1.7e9 + 1e6*random.Float64()}
+	one, two := w.log(5000), w.log(5000)
 	whole := compressed(t, one)
 	for name, test := range map[string]struct {
 		inputs []scan.Input
@@ -60,11 +83,11 @@ func TestNoCopies(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {
 		random := rand.New(rand.NewPCG(seed, 5))
-		w := newWriter(random)
-		inputs := []scan.Input{input("log", w.log(1+random.IntN(20), true))}
+		w := writer{random, 1.7e9 + 1e6*random.Float64()}
+		inputs := []scan.Input{input("log", w.log(1+random.IntN(20)))}
 		for n := range 3 {
 			name := []string{"log.gz", "log.1", "log.1.gz"}[n]
-			text := w.log(1+random.IntN(20), false)
+			text := w.log(1 + random.IntN(20))
 			if strings.HasSuffix(name, "gz") {
 				text = compressed(t, text)
 			}
