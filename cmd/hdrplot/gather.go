@@ -355,7 +355,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 		collecting.Runs = new(summary.Runs)
 	}
 	if g.options.marksWorst(g.collector.Measures) {
-		collecting.Parts = &summary.Parts{Times: true}
+		collecting.Parts = &summary.Parts{MaximaOnly: true}
 	}
 	result, err := summary.Collect(&one, collecting, look, take, also)
 	s.Seen += one.Seen
@@ -440,7 +440,7 @@ func (o *options) marksWorst(measures []draw.Measure) bool {
 // findWorst finds the worst moments of logs, counted from a start. If that takes too much memory,
 // it says so.
 func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*output.Summary, start int64) error {
-	moments, _, err := parts.Worst(g.options.mostWorst(), gate.Factors(summaries, g.options.by))
+	moments, err := parts.Worst(g.options.mostWorst(), gate.Factors(summaries, g.options.by))
 	if errors.As(err, new(*ledger.LimitError)) {
 		cli.Notef(g.c, "marks no worst moments: %v", err)
 		return nil

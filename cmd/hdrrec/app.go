@@ -186,16 +186,7 @@ func (r *command) open(file io.Reader, name string) (*measure.Source, error) {
 func (r *command) begin(w io.Writer) *hdrlog.Writer {
 	log := hdrlog.NewWriter(w)
 	r.recorder.Intervals = measure.NewIntervals(log, r.size, r.layout, r.memory, func(log *hdrlog.Writer) error {
-		first := r.readers[0]
-		at := "start"
-		if r.recorder.AtEnd(first) {
-			at = "end"
-		}
-		log.Comment(fmt.Sprintf("[Recorded by hdrrec from %s, values at their %s]", first.Format(), at))
-		if u := first.Unit(); u != (unit.Unit{}) {
-			return log.Comment(u.Comment())
-		}
-		return nil
+		return r.readers[0].Header(log, r.recorder.AtEnd(r.readers[0]))
 	})
 	return log
 }
@@ -237,7 +228,7 @@ func (r *command) check() (err error) {
 	if r.size == 0 {
 		return cli.Usagef("-interval %s: an interval takes at least a millisecond", c.String("interval"))
 	}
-	r.late = 60_000
+	r.late = measure.DefaultLate
 	if c.Bool("follow") {
 		r.late = 5_000
 	}

@@ -35,9 +35,8 @@ var undecidedModes = []string{"pass", "fail"}
 // is a run.
 type collected struct {
 	*summary.Result
-	logs  *cli.Logs
-	runs  []*summary.Result
-	parts []*summary.Parts // of all, or of each run
+	logs *cli.Logs
+	runs []*summary.Result
 }
 
 // wanted reports whether there is a baseline or a limit, or something to find.
@@ -129,11 +128,8 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options) (*collecte
 			return g.watch.Add(v, &r.sum)
 		}
 	}
-	var parts []*summary.Parts
 	all, err := g.side(s, d, o, func(s *scan.Scan, wanted summary.Options) (*summary.Result, error) {
-		if wanted.Parts = g.findings.parts(o.seeksOmission()); wanted.Parts != nil {
-			parts = append(parts, wanted.Parts)
-		}
+		wanted.Parts = g.findings.parts
 		result, err := summary.Collect(s, wanted, look, take, also)
 		if err == nil && g.watch != nil {
 			err = g.watch.Close()
@@ -141,7 +137,7 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options) (*collecte
 		return result, err
 	})
 	if err == nil {
-		all.logs, all.parts = o.logs, parts
+		all.logs = o.logs
 	}
 	return all, err
 }
@@ -235,7 +231,7 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	if err != nil {
 		return err
 	}
-	o.warnOmission(d, after, scale.In)
+	o.warnOmission(s, d, after.Result, scale.In)
 	var pairs []output.Pair
 	if len(g.baseline) > 0 {
 		pairs = o.pair(before, after, d)
@@ -251,7 +247,7 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	if compare == nil { // the verdicts stand alone
 		compare = func(w io.Writer, r *report, c *comparison) error { return writeComparison(w, r, c, nil) }
 	}
-	if err := g.findings.find(o, d, after.parts, after.Summaries); err != nil {
+	if err := g.findings.find(o, d, after.Summaries); err != nil {
 		return err
 	}
 	r := &report{c, s, d, o, o.arrange(after.Summaries, scale)}

@@ -29,6 +29,7 @@ type Diagnostics struct {
 	w       io.Writer
 	command string
 	strict  bool
+	quiet   bool
 	follows bool
 	printed int
 	silent  int // messages that were not printed

@@ -204,7 +204,8 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics) (*scan.Scan, error) {
 		Expected:  c.Float64("co"),
 	}
 	scan.OpenBriefly(inputs)
-	diagnostics.lookAt(inputs)
+	diagnostics.quiet = c.Bool("q")
+	diagnostics.lookAt(inputs, memory)
 	return s, findTimes(c, s)
 }
 

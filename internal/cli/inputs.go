@@ -245,7 +245,7 @@ func ScanOf(c *cli.Context, option string, s *scan.Scan, diagnostics *Diagnostic
 	}
 	other := *s
 	other.Inputs, other.Seen = chosen, 0
-	diagnostics.lookAt(other.Inputs)
+	diagnostics.lookAt(other.Inputs, other.Memory)
 	if other.Selection.Range, err = timeRange(c); err != nil { // -s steady is found for each side
 		return nil, err
 	}

@@ -2,9 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 
+	"hdrkit/hdrlog"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
 )
 
@@ -49,36 +53,57 @@ func KindOf(begin []byte) string {
 	return ""
 }
 
-// lookAt lets the diagnostics know the inputs that are another kind of file: of these they print
-// one message only.
-func (d *Diagnostics) lookAt(inputs []scan.Input) {
+// lookAt lets inputs with measurements be read as logs of them, as hdrrec makes them. It lets the
+// diagnostics know the inputs that are another kind of file: of these they print one message only.
+func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger) {
 	for n := range inputs {
 		open, name := inputs[n].Open, inputs[n].Name
+		reported := 0 // the last line with a message; a file may be opened again
 		inputs[n].Open = func() (io.ReadCloser, error) {
 			file, err := open()
-			return &beginning{ReadCloser: file, diagnostics: d, name: name}, err
+			if err != nil {
+				return nil, err
+			}
+			measured, rest, begin, why := measure.Look(file, name)
+			if measured == nil {
+				d.isKind(name, begin, why)
+				return readCloser{rest, file}, nil
+			}
+			if reported == 0 && !d.quiet {
+				d.Warnf("%s is read as %s; hdrrec has options for other columns", name, measured.Takes())
+			}
+			report := func(err *hdrlog.SyntaxError) error {
+				if err.Line <= reported {
+					return nil
+				}
+				reported = err.Line
+				return d.Report(err, true)
+			}
+			first := reported == 0
+			reported = max(reported, 1)
+			return readCloser{measure.NewText(measured, memory, report, func(r *measure.Recorder) {
+				if first && r.Counts.Failed > 0 {
+					d.Warnf("%s: %d of %d requests failed and are counted with the others; hdrrec -errors drop or -errors tag changes that", name, r.Counts.Failed, r.Counts.Recorded)
+				}
+			}), file}, nil
 		}
 	}
 }
 
-// A beginning is an input whose first bytes show what it is.
-type beginning struct {
-	io.ReadCloser
-	diagnostics *Diagnostics
-	name        string
-	seen        []byte
+// isKind lets the diagnostics know how an input begins that has no measurements, and why it has
+// none, if it could have.
+func (d *Diagnostics) isKind(name string, begin []byte, why error) {
+	kind := KindOf(begin)
+	if why != nil && (kind == "" || kind == "a JSON document") {
+		kind = fmt.Sprintf("a table: hdrrec makes a log of it, with options such as -time COLUMN, -value COLUMN and -in ms: %v", why)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.kinds[name] = kind
 }
 
-// enough is the number of bytes that show what a file is.
-const enough = 512
-
-func (b *beginning) Read(text []byte) (int, error) {
-	n, err := b.ReadCloser.Read(text)
-	if n > 0 && len(b.seen) < enough {
-		b.seen = append(b.seen, text[:min(n, 64<<10)]...)
-		b.diagnostics.mu.Lock()
-		b.diagnostics.kinds[b.name] = KindOf(b.seen)
-		b.diagnostics.mu.Unlock()
-	}
-	return n, err
+// A readCloser is a file that is read by way of something else.
+type readCloser struct {
+	io.Reader
+	io.Closer
 }

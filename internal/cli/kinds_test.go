@@ -38,7 +38,7 @@ func TestNoLog(t *testing.T) {
 	var out bytes.Buffer
 	d := NewDiagnostics(&out, "test", false)
 	inputs := []scan.Input{{Name: "picture", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("\x89PNG")), nil }}}
-	d.lookAt(inputs)
+	d.lookAt(inputs, nil)
 	file, err := inputs[0].Open()
 	if err != nil {
 		t.Fatal(err)

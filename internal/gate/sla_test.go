@@ -173,6 +173,88 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestFinal asks which limits fail a run that goes on.
+func TestFinal(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		limit           string
+		values, windows int64
+		want            bool
+	}{
+		{"max<=1", 1, 1, true},
+		{"count<=0", 1, 1, true},
+		{"min>=9", 1, 1, true},
+		{"max<=9", 1, 1, false}, // holds
+		{"max>=9", 1e6, 100, false},
+		{"count>=9", 2, 100, false},
+		{"min<=1", 1e6, 100, false},
+		{"99<=1", 1000, 10, true},
+		{"99<=1", 999, 10, false},
+		{"99<=1", 1000, 9, false},
+		{"99.9<=1", 10_000, 10, true},
+		{"99.9<=1", 9_999, 10, false},
+		{"100<=1", 1e9, 10, false},
+		{"50>=9", 20, 10, true},
+		{"50>=9", 19, 10, false},
+		{"mean<=1", 1, 10, true},
+		{"mean<=1", 1e6, 9, false},
+		{"throughput>=9", 1, 10, true},
+		{"throughput>=9", 1, 9, false},
+		{"nobody:count<=1", 1e6, 100, false},
+	} {
+		limits, err := Parse(test.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdicts := Judge(limits, Figures{Summaries: []*output.Summary{summaryOf("", 5)}, Scale: unit.Scale{Ratio: 1}})
+		if got := verdicts[0].Final(test.values, test.windows, 0); len(verdicts) != 1 || got != test.want {
+			t.Errorf("%s with %d values in %d windows: %v, want %v", test.limit, test.values, test.windows, got, test.want)
+		}
+	}
+}
+
+// TestFinalWindows asks when too many windows did not keep a limit.
+func TestFinalWindows(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		share              string
+		bad, good, planned int
+		want               bool
+	}{
+		{"99", 1, 0, 100, false}, // one of 100 may
+		{"99", 2, 0, 100, true},
+		{"99", 2, 50, 200, false},
+		{"99", 3, 50, 200, true},
+		{"99", 1, 0, 99, true},
+		{"100", 1, 0, 1000, true},
+		{"99.9", 1, 0, 1000, false},
+		{"90", 1, 8, 0, false}, // too few, if no end is known
+		{"90", 2, 8, 0, true},
+		{"90", 1, 9, 0, false}, // it holds
+	} {
+		limits, err := Parse("max<=10 in " + test.share + "% of 1s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := NewWatch(limits, 1000, false, nil)
+		w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
+		w.Factor = func([]byte) (float64, error) { return 1, nil }
+		for n := range test.bad + test.good {
+			value := int64(5)
+			if n < test.bad {
+				value = 50
+			}
+			if err := w.Window(&output.Row{Counts: summaryOf("", value).Histogram}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		verdicts := Judge(limits, Figures{Summaries: []*output.Summary{summaryOf("", 5)}, Scale: unit.Scale{Ratio: 1}, Watch: w})
+		if got := verdicts[0].Final(1e6, int64(test.bad+test.good), int64(test.planned)); got != test.want {
+			t.Errorf("%+v: %v, %+v", test, got, verdicts[0])
+		}
+	}
+}
+
 // TestDouble: a limit does not hold if a recorded value of a double histogram is above it.
 func TestDouble(t *testing.T) {
 	t.Parallel()

@@ -42,15 +42,26 @@ func (l *lines) peek() []byte {
 	return l.buf[:l.end]
 }
 
-// fill reads more.
+// peekMore returns size bytes of text, or less if a part is enough, without advancing.
+func (l *lines) peekMore(size int, enough []byte) []byte {
+	for l.err == nil && l.end < size && (enough == nil || !bytes.Contains(l.buf[:l.end], enough)) {
+		l.fill()
+	}
+	return l.buf[:l.end]
+}
+
+// fill reads more. The first read is a small one, since it may only show what a file is.
 func (l *lines) fill() {
-	const size = 256 << 10
+	const first, size = 4 << 10, 256 << 10
 	if l.begin > 0 && l.end == len(l.buf) {
 		l.end = copy(l.buf, l.buf[l.begin:l.end])
 		l.begin = 0
+		if len(l.buf) < size {
+			l.buf = append(l.buf, make([]byte, size-len(l.buf))...)
+		}
 	}
 	if l.end == len(l.buf) {
-		l.buf = append(l.buf, make([]byte, max(size, len(l.buf)))...)
+		l.buf = append(l.buf, make([]byte, max(first, len(l.buf)))...)
 	}
 	n, err := l.src.Read(l.buf[l.end:])
 	l.end += n

@@ -185,7 +185,7 @@ type UnknownError struct {
 // name.
 func choose(name string, h *head) (*Format, error) {
 	var named []*Format
-	if name == "" && isLog(h.text) {
+	if name == "" && IsLog(h.text) {
 		return nil, errors.New("this is a HdrHistogram log already; hdrsum, hdrplot, hdrunion and hdrsplit read it")
 	}
 	for n := range Formats {
@@ -207,9 +207,9 @@ func choose(name string, h *head) (*Format, error) {
 	return nil, fmt.Errorf("this is not %s: the first line is %s", name, quote(h.line))
 }
 
-// isLog reports whether a file that begins so is a HdrHistogram log: it has an interval, or a line
+// IsLog reports whether a file that begins so is a HdrHistogram log: it has an interval, or a line
 // before these.
-func isLog(begin []byte) bool {
+func IsLog(begin []byte) bool {
 	for record := range hdrlog.NewReader(bytes.NewReader(begin), "").All() {
 		switch record.Kind {
 		case hdrlog.StartTime, hdrlog.BaseTime, hdrlog.Legend:
@@ -266,7 +266,7 @@ const (
 // waits for the first lines. Errors call the file by name. Format is the name of a format, or empty
 // for the one that the first lines show.
 func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
-	reader := &Reader{name: name, others: make(map[string]bool), lines: lines{src: hdrlog.NewTextReader(r)}}
+	reader := newReader(r, name)
 	begin := reader.lines.peek()
 	if len(begin) == 0 {
 		return reader, reader.lines.failure()
@@ -280,15 +280,16 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 		err = reader.open(f, h, o)
 	}
 	if unknown, ok := err.(*UnknownError); ok {
-		for reader.lines.err == nil && reader.lines.end < 4<<10 {
-			reader.lines.fill()
-		}
-		unknown.Begin = reader.lines.buf[:reader.lines.end]
+		unknown.Begin = reader.lines.peekMore(4<<10, nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return reader, nil
+}
+
+func newReader(r io.Reader, name string) *Reader {
+	return &Reader{name: name, others: make(map[string]bool), lines: lines{src: hdrlog.NewTextReader(r)}}
 }
 
 // open prepares to read a format.

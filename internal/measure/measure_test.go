@@ -251,7 +251,7 @@ func TestManyKeys(t *testing.T) {
 
 // TestLogs takes no log for a table, and no table for a log.
 func TestLogs(t *testing.T) {
-	logs := 0
+	logs, random := 0, rand.New(rand.NewPCG(3, 4))
 	for _, folder := range []string{"logs", "dialects"} {
 		root := filepath.Join(clitest.Root(), "testdata", folder)
 		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -263,6 +263,14 @@ func TestLogs(t *testing.T) {
 				return err
 			}
 			logs++
+			looksLikeLog(t, path, text)
+			for range clitest.Rounds(4) { // damaged
+				bad := bytes.Clone(text[random.IntN(min(len(text), 1000)):])
+				for range random.IntN(10) {
+					bad[random.IntN(min(len(bad), 1000))] = byte(random.IntN(256))
+				}
+				looksLikeLog(t, path, bad)
+			}
 			_, err = NewReader(bytes.NewReader(text), path, "", Options{Unit: unit.Second})
 			if err == nil || !strings.Contains(err.Error(), "a HdrHistogram log already") {
 				t.Errorf("%s: %v", path, err)
@@ -275,6 +283,36 @@ func TestLogs(t *testing.T) {
 	}
 	if logs < 20 {
 		t.Errorf("%d logs", logs)
+	}
+}
+
+// looksLikeLog checks that Look takes a text for a log and changes nothing.
+func looksLikeLog(t *testing.T, name string, text []byte) {
+	t.Helper()
+	measured, rest, _, _ := Look(bytes.NewReader(text), name)
+	if measured != nil {
+		t.Fatalf("%s is read as %s: %.200q", name, measured.Takes(), text)
+	}
+	if got, err := io.ReadAll(rest); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("%s: %d bytes, want %d; %v", name, len(got), len(text), err)
+	}
+}
+
+// TestLook reads the samples that need no options, whole and a byte at a time.
+func TestLook(t *testing.T) {
+	for _, s := range samples {
+		text, err := os.ReadFile(filepath.Join(folder(), s.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []io.Reader{bytes.NewReader(text), iotest.OneByteReader(bytes.NewReader(text))} {
+			measured, _, _, why := Look(file, s.file)
+			if needs := s.options.Pattern != "" || s.options.Unit != (unit.Unit{}); needs != (measured == nil) || !needs && why != nil {
+				t.Errorf("%s: %v", s.file, why)
+			} else if !needs && measured.Format() != s.format {
+				t.Errorf("%s is read as %s", s.file, measured.Takes())
+			}
+		}
 	}
 }
 

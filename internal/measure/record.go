@@ -22,8 +22,9 @@ type Recorder struct {
 	// Report takes what is wrong with rows. If it returns an error, recording ends with that.
 	Report func(err *hdrlog.SyntaxError) error
 
-	Counts Counts
-	tag    []byte
+	Counts  Counts
+	sources []*Source
+	tag     []byte
 }
 
 // Failed is what becomes of failed requests.
@@ -89,33 +90,43 @@ func (s *Source) see(at int64) {
 // Run records all rows of files, those of several files in order of their times. If the rows of a
 // file are in no order, all are recorded before the first interval is written.
 func (r *Recorder) Run(sources []*Source) error {
-	if slices.ContainsFunc(sources, func(s *Source) bool { return s.Unordered() }) {
+	r.begin(sources)
+	for {
+		if more, err := r.step(); !more || err != nil {
+			return err
+		}
+	}
+}
+
+func (r *Recorder) begin(sources []*Source) {
+	if r.sources = sources; slices.ContainsFunc(sources, func(s *Source) bool { return s.Unordered() }) {
 		r.Late = math.MaxInt64 / 4
 	}
-	for len(sources) > 0 {
-		next := 0 // the one that is furthest behind
-		for n, s := range sources {
-			if s.at < sources[next].at {
-				next = n
-			}
-		}
-		s := sources[next]
-		more, err := r.some(s)
-		if err != nil {
-			return err
-		}
-		if !more {
-			sources = slices.Delete(sources, next, next+1)
-		}
-		behind := int64(math.MaxInt64)
-		for _, s := range sources {
-			behind = min(behind, s.at)
-		}
-		if err := r.closeBefore(behind); err != nil {
-			return err
+}
+
+// step records some rows. After the last ones it closes all intervals and returns false.
+func (r *Recorder) step() (more bool, err error) {
+	if len(r.sources) == 0 {
+		return false, r.Intervals.Close(math.MaxInt64)
+	}
+	next := 0 // the one that is furthest behind
+	for n, s := range r.sources {
+		if s.at < r.sources[next].at {
+			next = n
 		}
 	}
-	return r.Intervals.Close(math.MaxInt64)
+	more, err = r.some(r.sources[next])
+	if err != nil {
+		return false, err
+	}
+	if !more {
+		r.sources = slices.Delete(r.sources, next, next+1)
+	}
+	behind := int64(math.MaxInt64)
+	for _, s := range r.sources {
+		behind = min(behind, s.at)
+	}
+	return true, r.closeBefore(behind)
 }
 
 // some records some rows of a source. It returns false after the last one.

@@ -1,0 +1,139 @@
+package measure
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/unit"
+)
+
+// Look finds out whether a file has measurements in a format that needs no options. Then it returns
+// a reader of them. Otherwise it returns the file from its beginning, how its text begins, and an
+// error if options of hdrrec could mend that.
+//
+// A log is never taken for a table: a table needs a header with usual names, or be of a format that
+// no log looks like. JSON needs a histogram in its first megabyte.
+func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []byte, err error) {
+	raw := &replay{Reader: file}
+	reader = newReader(raw, name)
+	begin = reader.lines.peek()
+	h := newHead(begin, 0)
+	f, unknown := choose("", h)
+	if unknown == nil && f.Name == hist.Name {
+		begin = reader.lines.peekMore(maxRecord, []byte("HISTF"))
+		if !h.isJSON() || !bytes.Contains(begin, []byte("HISTF")) {
+			unknown = errors.ErrUnsupported
+		}
+	}
+	if unknown == nil && (f.Name != csv.Name || !isRow(h.columns)) {
+		if err = reader.open(f, h, Options{}); err == nil {
+			raw.text, raw.off = nil, true
+			return reader, nil, begin, nil
+		}
+	}
+	if begin = reader.lines.peekMore(512, nil); IsLog(begin) || bytes.Contains(begin, []byte("HIST")) {
+		err = nil
+	} else if unknown == nil && f.Name == csv.Name && isRow(h.columns) {
+		err = usagef("the columns have no names")
+	}
+	return nil, io.MultiReader(bytes.NewReader(raw.text), file), begin, err
+}
+
+// A replay keeps what is read, until it is off.
+type replay struct {
+	io.Reader
+	text []byte
+	off  bool
+}
+
+func (r *replay) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if !r.off {
+		r.text = append(r.text, p[:n]...)
+	}
+	return n, err
+}
+
+// Takes says what the columns are taken for, for people.
+func (r *Reader) Takes() string {
+	if r.hist != nil {
+		return "histograms in base64"
+	}
+	s, at := &r.setup, "start"
+	if s.end {
+		at = "end"
+	}
+	text := fmt.Sprintf("%s: %s is the time of the %s, %s the value in %s", r.format.Name, s.Time, at, s.Value, s.Unit)
+	if s.End != "" {
+		text = fmt.Sprintf("%s: the value is the time from %s to %s", r.format.Name, s.Time, s.End)
+	}
+	for n, tag := range s.Tags {
+		text += []string{", the tag ", "/"}[min(n, 1)] + tag
+	}
+	return text
+}
+
+// Header writes the comments of a log of rows: what it is made of, and the unit of its values.
+func (r *Reader) Header(log *hdrlog.Writer, atEnd bool) error {
+	at := "start"
+	if atEnd {
+		at = "end"
+	}
+	log.Comment(fmt.Sprintf("[Recorded by hdrrec from %s, values at their %s]", r.Format(), at))
+	if u := r.Unit(); u != (unit.Unit{}) {
+		return log.Comment(u.Comment())
+	}
+	return nil
+}
+
+// What hdrrec does if no option says otherwise.
+const (
+	DefaultSize   = 1000   // milliseconds of an interval
+	DefaultLate   = 60_000 // milliseconds
+	DefaultDigits = 3
+)
+
+// A Text is the log of a reader's rows. It is made while it is read, and is what hdrrec writes if
+// no option says otherwise.
+type Text struct {
+	Recorder
+	log  bytes.Buffer
+	w    *hdrlog.Writer
+	more bool
+	done func(*Recorder) // called at the end
+}
+
+// NewText returns the log of a reader's rows. Report takes what is wrong with rows, and done what
+// became of all of them.
+func NewText(r *Reader, memory *ledger.Ledger, report func(*hdrlog.SyntaxError) error, done func(*Recorder)) *Text {
+	t := &Text{more: true, done: done}
+	t.w = hdrlog.NewWriter(&t.log)
+	header := func(w *hdrlog.Writer) error { return r.Header(w, r.AtEnd()) }
+	t.Recorder = Recorder{
+		Intervals: NewIntervals(t.w, DefaultSize, histogram.Layout{Digits: DefaultDigits}, memory, header),
+		AtEnd:     (*Reader).AtEnd, Late: DefaultLate, Report: report,
+	}
+	t.begin([]*Source{NewSource(r)})
+	return t
+}
+
+// Read reads the text of the log.
+func (t *Text) Read(p []byte) (n int, err error) {
+	for t.more && t.log.Len() == 0 && err == nil {
+		t.more, err = t.step()
+		err = cmp.Or(err, t.w.Flush())
+		if !t.more && err == nil {
+			t.done(&t.Recorder)
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return t.log.Read(p)
+}
