@@ -10,6 +10,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/scan/rotate"
@@ -41,7 +42,7 @@ func app() *urfave.App {
 	)
 	flags = append(append(flags, cli.RangeFlags()...), cli.UnitFlags()...)
 	flags = append(flags, cli.OmissionFlag(),
-		&urfave.StringFlag{Name: "type", Value: draw.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`: " + strings.Join(types(""), ", ") + "; percentiles takes .hgrm files, too"},
+		&urfave.StringFlag{Name: "type", Value: chart.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`: " + strings.Join(types(""), ", ") + "; percentiles takes .hgrm files, too"},
 		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Category: cli.GroupValues, DefaultText: "99,max, or max alone for more than 4 lines; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"},
 		cli.RatioFlag(),
 		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values, the default where a few high values leave most of a linear one empty"},
@@ -130,7 +131,7 @@ func run(c *urfave.Context) error {
 	if served != nil {
 		return errors.Join(servePicture(c, served, p), diagnostics.Close())
 	}
-	err = cli.WriteFile(path, c.App.Writer, s.Inputs, func(w io.Writer) error { return p.Write(w, o.format) })
+	err = cli.WriteFile(path, c.App.Writer, s.Inputs, func(w io.Writer) error { return draw.Write(w, p, o.format) })
 	if err != nil {
 		return err
 	}

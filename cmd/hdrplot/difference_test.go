@@ -19,6 +19,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/chart"
 )
 
 // TestDifferenceAligned proves that logs of two days are laid over one another: a log and a later
@@ -144,10 +145,10 @@ func TestBrowserDifference(t *testing.T) {
 							if end && (found[6] != "" || (found[4] == "0") != (c.before == 0)) || !end && found[6] != want {
 								t.Errorf("%s at %v s: %d ms: %q, want %v", theme, middle, ms, cell.Text, want)
 							}
-							if !slices.Contains(cell.Colour, colour) {
-								t.Errorf("%s at %v s: %d ms has %q, want %s", theme, middle, ms, cell.Colour, colour)
+							if !slices.Contains(cell.Colour, hexOf(colour)) {
+								t.Errorf("%s at %v s: %d ms has %q, want %s", theme, middle, ms, cell.Colour, hexOf(colour))
 							}
-							if others := slices.DeleteFunc(slices.Clone(cell.Colour), func(c string) bool { return c == colour }); end && len(others) < 5 {
+							if others := slices.DeleteFunc(slices.Clone(cell.Colour), func(c string) bool { return c == hexOf(colour) }); end && len(others) < 5 {
 								t.Errorf("%s at %v s: %d ms has no stripes: %q", theme, middle, ms, cell.Colour)
 							}
 						}
@@ -170,3 +171,9 @@ func TestBrowserDifference(t *testing.T) {
 }
 
 var readDifference = regexp.MustCompile(`([\d.,]+) (?:µs|ms|s) to ([\d.,]+) (ms|s|µs)before ([\d.,]+) values, after ([\d.,]+) values(, .* per second)?(?:highest|$)`)
+
+// hexOf returns a colour as a page has it.
+func hexOf(c chart.Colour) string {
+	text, _ := c.MarshalText()
+	return string(text)
+}

@@ -14,15 +14,13 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
-	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/base/writers"
-	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/draw"
-	"hdrkit/internal/chart/page"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/scan"
@@ -32,22 +30,12 @@ import (
 	"hdrkit/tags"
 )
 
-// Histograms by time may take this much memory. For a heat map that is about a window for each
-// column of a wide picture and each of ten tags. For a page it is a multiple of the size of the
-// page, in which they are deflated. A page that goes on takes less, since each viewer gets all of
-// it now and then.
-const (
-	heatBytes    = 32 << 20
-	collectTimes = 6
-	liveTimes    = 2
-)
-
 // gather returns the picture of the inputs, or nil if nothing in them was asked for.
-func gather(c *urfave.Context, s *scan.Scan, o *options) (*draw.Picture, error) {
+func gather(c *urfave.Context, s *scan.Scan, o *options) (*chart.Picture, error) {
 	if o.diff && len(s.Inputs) != 2 {
 		return nil, cli.Usagef("-diff compares two inputs, a baseline and another: there are %d", len(s.Inputs))
 	}
-	if o.compare && o.kind == draw.Heatmap && o.format != draw.HTML && len(s.Inputs) != 2 {
+	if o.compare && o.kind == chart.Heatmap && o.format != draw.HTML && len(s.Inputs) != 2 {
 		return nil, cli.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
 	}
 	headers := o.units.Logs()
@@ -55,7 +43,7 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*draw.Picture, error) 
 	if err != nil {
 		return nil, err
 	}
-	if len(distributions) > 0 && o.kind.Chart.Marks != page.Curves {
+	if len(distributions) > 0 && o.kind.Chart.Marks != chart.Curves {
 		return nil, cli.Usagef("%s is a percentile distribution, which knows of no time: -type percentiles draws it", distributions[0].Name)
 	}
 	if len(distributions) > 0 && s.Expected != 0 {
@@ -91,15 +79,14 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*draw.Picture, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.From, p.To, p.Worst = g.from, g.to, g.worst[:min(len(g.worst), o.mostWorst())]
-	if len(logs) > 1 && !o.compare && !o.by.Inputs() {
+	p.Spans, p.Worst = g.spans, g.worst[:min(len(g.worst), o.mostWorst())]
+	for n := range p.Worst {
+		m := &p.Worst[n]
+		m.Start, m.End, m.Peak = m.Start-p.Origin, m.End-p.Origin, m.Peak-p.Origin
+	}
+	if g.plan.merged && len(logs) > 1 {
 		for _, log := range logs {
 			p.Logs = append(p.Logs, g.labels[log.Name])
-		}
-	}
-	for n := range p.Worst {
-		for _, at := range []*float64{&p.Worst[n].Start, &p.Worst[n].End, &p.Worst[n].Peak} {
-			*at -= float64(p.Origin)
 		}
 	}
 	for _, input := range s.Inputs {
@@ -109,185 +96,61 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*draw.Picture, error) 
 		}
 		p.Sources = append(p.Sources, name)
 	}
-	onPage := o.format == draw.HTML
-	if o.kind == draw.Heatmap && !onPage && o.by.Inputs() {
+	return p, g.nameAdded(p)
+}
+
+// nameAdded says what the heat map of a picture adds up.
+func (g *gathering) nameAdded(p *chart.Picture) error {
+	o := g.options
+	if o.kind == chart.Heatmap && !g.plan.paged && o.by.Inputs() {
 		o.picture.Facets = true // a map for each machine
-	} else if (o.kind.Chart.Marks == page.Cells || onPage) && !o.picture.Facets {
-		var groups []string
-		seen := map[string]bool{}
-		for _, ws := range p.Windows {
-			groups = append(groups, ws.Group)
-			if tag := ws.Tag(); !seen[tag] {
-				seen[tag] = true
-				p.Added = append(p.Added, tag)
-			}
-		}
-		if o.compare && !onPage && len(slices.Compact(groups)) < 2 {
-			return nil, fmt.Errorf("-compare: only %s has intervals", cli.Printable(p.Windows[0].Group))
-		}
-		if same, pattern := writers.SameRequests(p.Added); same != nil {
-			p.SameRequests = true
-			if !onPage { // whose heat map and total are two charts of many
-				cli.Notef(c, "-type %s adds up %s, which count the same requests; choose with -incT, such as -incT %s", o.kind.Name, strings.Join(same, " and "), pattern)
-			}
+	}
+	if o.picture.Facets || o.kind.Chart.Marks != chart.Cells && !g.plan.paged {
+		return nil
+	}
+	groups := map[string]bool{}
+	for _, ws := range p.Windows {
+		groups[ws.Group] = true
+		if tag := ws.Tag(); !slices.Contains(p.Added, tag) {
+			p.Added = append(p.Added, tag)
 		}
 	}
-	return p, nil
+	if o.compare && !g.plan.paged && len(groups) < 2 {
+		return fmt.Errorf("-compare: only %s has intervals", cli.Printable(p.Windows[0].Group))
+	}
+	if same, pattern := writers.SameRequests(p.Added); same != nil {
+		p.SameRequests = true
+		if !g.plan.paged { // whose heat map and total are two charts of many
+			cli.Notef(g.c, "-type %s adds up %s, which count the same requests; choose with -incT, such as -incT %s", o.kind.Name, strings.Join(same, " and "), pattern)
+		}
+	}
+	return nil
 }
 
 // gathering is a picture in the making.
 type gathering struct {
 	c       *urfave.Context
 	options *options
+	plan    plan
 	headers *cli.Logs         // all of them
 	labels  map[string]string // of inputs, by name
 
-	collector draw.Collector
-	total     *draw.Collector // of all series of a report
-	nodes     *draw.Collector // of each log, whatever makes a line
-	failed    error           // of the collector
-	curves    []draw.Curve
+	collector chart.Collector
+	failed    error // of the collector
+	curves    []chart.Curve
 	believed  []*output.Summary // of curves that have a confidence, by index
-	summaries []page.Summary
-	logStart  float64       // when the first log starts, in seconds since the epoch
-	from, to  int64         // of all intervals, in milliseconds since the epoch
-	tags      int           // the most of a log, 0 if that is unknown
-	worst     []draw.Moment // the worst first, in milliseconds since the epoch or the start of the log
+	summaries []chart.Summary
+	logStart  float64        // when the first log starts, in seconds since the epoch
+	spans     [][2]int64     // of the logs that were read, in milliseconds since the epoch
+	tags      int            // the most of a log, 0 if that is unknown
+	worst     []chart.Moment // the worst first, in milliseconds since the epoch or the start of the log
 	// unit is that of all distributions, unknown if they differ or if there are logs.
 	unit unit.Unit
 }
 
-// overTime reports whether the picture shows more than sums.
-func (g *gathering) overTime() bool {
-	return g.options.kind.Chart.Marks != page.Curves || g.options.format == draw.HTML && !g.options.diff
-}
-
-// prepare says what the collector takes from each interval.
-func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
-	o := g.options
-	k := &g.collector
-	k.Ratio, k.Aggregate = o.ratio, o.aggregate
-	k.Narrow = o.narrows()
-	k.Relative = o.compare && !o.absolute
-	k.Measures = o.measures()
-	switch {
-	case o.format == draw.HTML:
-		k.WindowBytes = collectTimes * o.picture.PageSize
-	case o.kind.Chart.Marks == page.Cells:
-		k.WindowBytes = heatBytes
-	}
-	// A strip compares logs that were written side by side.
-	strip := len(logs) > 1 && !o.compare && !o.diff && (o.format == draw.HTML || o.kind == draw.Timeline || o.kind == draw.Report)
-	chosen := len(k.Measures) == 0 || o.aggregate > 0
-	// Logs that were written side by side give one line only when their intervals are merged.
-	together := !chosen && (len(logs) > 1 && !o.compare && !o.by.Inputs() || o.by.AddsTags() || o.kind == draw.Report)
-	narrow := !chosen && !o.given["agg"] && o.format != draw.HTML
-	var found survey
-	if whole := together || narrow || strip; whole || o.format == draw.HTML {
-		most := firstIntervals
-		if whole {
-			most = math.MaxInt
-		}
-		var err error
-		if found, err = g.survey(s, logs, most); err != nil {
-			return err
-		}
-		g.tags = found.tags
-	}
-	if together {
-		k.Aggregate = found.length
-	}
-	wide := int64(axis.Window(float64(max(found.to-found.from, 0))/1000, mostPoints) * 1000)
-	if narrow && found.points > mostPoints {
-		k.Aggregate = max(k.Aggregate, wide)
-	}
-	if strip {
-		g.nodes = &draw.Collector{Measures: draw.Timeline.Measures([]float64{99}), Ratio: k.Ratio, Aggregate: max(k.Aggregate, found.length, wide)}
-	}
-	if o.kind == draw.Report {
-		g.total = &draw.Collector{Measures: draw.ReportMeasures(), Ratio: k.Ratio, Aggregate: k.Aggregate}
-	}
-	return nil
-}
-
-// mostPoints is about the number of windows of a picture over time, if nobody chose their length.
-const mostPoints = 500
-
-// A survey says how logs lie in time, in milliseconds.
-type survey struct {
-	length   int64 // of the first interval, rounded, since timers are late
-	from, to int64
-	points   int // the most intervals of a tag and a log
-	tags     int // the most of a log
-}
-
-// firstIntervals is a number of intervals that have most tags of a log.
-const firstIntervals = 1000
-
-// survey looks at the first intervals of each log that the scan selects, without their payloads.
-// Pipes can be read only once, so it does not know them.
-func (g *gathering) survey(s *scan.Scan, logs []scan.Input, most int) (found survey, err error) {
-	found = survey{length: 1000, from: math.MaxInt64, to: math.MinInt64}
-	one := *s
-	one.Inputs, one.Progress = logs, nil
-	first := true
-	for n := range logs {
-		if logs[n].Once {
-			continue
-		}
-		log, err := one.Open(n, 0)
-		if err != nil {
-			return found, err
-		}
-		points := map[string]int{}
-		for seen := 0; seen < most && log.Scan(); {
-			rec := log.Record()
-			if rec.Kind != hdrlog.IntervalRecord || !one.Select(n, &rec.Interval) {
-				continue
-			}
-			seen++
-			if length := rec.Interval.Length; first && length > 0 {
-				first = false
-				power := math.Pow(10, math.Floor(math.Log10(length))-1)
-				found.length = max(int64(math.Round(math.Round(length/power)*power*1000)), 1)
-			}
-			start := rec.Interval.StartMillis()
-			if g.collector.Relative {
-				start -= int64(rec.Interval.LogStart * 1000)
-			}
-			found.from, found.to = min(found.from, start), max(found.to, start+int64(rec.Interval.Length*1000))
-			if points[string(rec.Interval.Tag)]++; len(points) > mostTags {
-				break // which the reading refuses
-			}
-			found.points, found.tags = max(found.points, points[string(rec.Interval.Tag)]), max(found.tags, len(points))
-		}
-		err = errors.Join(log.Err(), log.Close())
-		if err != nil {
-			return found, err
-		}
-	}
-	return found, nil
-}
-
-// narrows reports whether a page has only maxima of several series.
-func (o *options) narrows() bool {
-	return o.format == draw.HTML && !o.given["p"] && !o.kind.Chart.Rate
-}
-
-// measures returns what the lines show.
-func (o *options) measures() []draw.Measure {
-	switch {
-	case o.kind.Measures != nil:
-		return o.kind.Measures(o.levels)
-	case o.format == draw.HTML:
-		return draw.Timeline.Measures(o.levels) // for the lines of the page
-	}
-	return nil
-}
-
-// readLogs reads all logs at once, or one after another if they are compared.
+// readLogs reads all logs at once, or one after another if each stays by itself.
 func (g *gathering) readLogs(s *scan.Scan, logs []scan.Input) error {
-	if !g.options.compare && !g.options.diff {
+	if !g.plan.apart {
 		return g.readLog(s, logs, "")
 	}
 	for _, input := range logs {
@@ -305,59 +168,10 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	}
 	one := *s
 	one.Inputs, one.Seen = logs, 0
-	one.ByTime = g.collector.Aggregate > 0 || g.nodes != nil // windows are measured once they are complete
+	one.ByTime = g.collector.InSteps() // windows are measured once they are complete
 	added := g.options.units.Watch(&one)
-	factors := make([]float64, len(logs))
-	for n := range logs {
-		factors[n] = g.headers.LogFactor(logs[n].Name)
-	}
-	var look func(scan.Visit, *histogram.Histogram, *interval)
-	var take func(scan.Visit, *interval) error
-	var also func(*interval) *merge.Sum
-	start := math.Inf(1)
-	if g.overTime() && (g.collector.InSteps() || g.nodes != nil) {
-		also = func(i *interval) *merge.Sum { return i.Sum() }
-	}
-	if verbose := g.c.Bool("v"); verbose || g.overTime() {
-		look = func(v scan.Visit, h *histogram.Histogram, i *interval) {
-			if g.overTime() {
-				i.Factor, i.Source = factors[v.Input], v.Input+1
-				g.collector.Measure(v.Interval, h, &i.Interval)
-			}
-			if verbose {
-				i.line = output.IntervalLine(h)(v.Tag, v.StartMillis(), v.EndMillis(), output.Scale{Ratio: g.options.ratio}.By(factors[v.Input]))
-			}
-		}
-		take = func(v scan.Visit, i *interval) error {
-			if verbose {
-				cli.Verbosef(g.c, "%s:%d: %s", v.Name, v.Line, i.line)
-			}
-			start = min(start, v.LogStart)
-			g.logStart = min(g.logStart, start)
-			if g.overTime() && g.failed == nil {
-				g.failed = g.collector.Add(label, labelOf(label, v.Row), &i.Interval)
-				if g.total != nil && g.failed == nil {
-					g.failed = g.total.Add("", "", &i.Interval)
-				}
-				if g.nodes != nil && g.failed == nil {
-					g.failed = g.nodes.Add("", g.labels[v.Name], &i.Interval)
-				}
-			}
-			return checkTags(g.collector.Len())
-		}
-	}
-	collecting := summary.Options{}
-	if g.options.kind.Chart.Marks == page.Curves && g.options.format != draw.HTML {
-		collecting.Runs = &summary.Runs{Size: g.options.aggregate}
-	}
-	few := g.options.by.All() || g.tags <= mostShifts && (g.tags > 0 || g.options.format != draw.HTML)
-	if g.options.kind == draw.Timeline && !g.options.compare && few {
-		collecting.Runs = new(summary.Runs)
-	}
-	if g.options.marksWorst(g.collector.Measures) {
-		collecting.Parts = &summary.Parts{MaximaOnly: true}
-	}
-	result, err := summary.Collect(&one, collecting, look, take, also)
+	collecting, start := g.collecting(), math.Inf(1)
+	result, err := g.collect(&one, collecting, label, &start)
 	s.Seen += one.Seen
 	if err != nil {
 		return err
@@ -377,37 +191,19 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	if added := result.MostInputs(); added > 1 {
 		cli.Notef(g.c, "adds up %d logs, tag by tag; -compare draws each by itself", added)
 	}
-	for _, span := range result.Spans {
-		if g.to = max(g.to, span.End); g.from == 0 || span.Start < g.from {
-			g.from = span.Start
+	if len(result.Spans) > 0 {
+		whole := [2]int64{math.MaxInt64, math.MinInt64}
+		for _, span := range result.Spans {
+			whole = [2]int64{min(whole[0], span.Start), max(whole[1], span.End)}
 		}
+		g.spans = append(g.spans, whole)
 	}
 	period := result.Period("covered")
 	for _, sum := range result.Summaries {
-		group, label := label, labelOf(label, sum.Tag)
-		factor, err := added.Factor(sum.Tag)
-		if err != nil {
+		if sum.Factor, err = added.Factor(sum.Tag); err != nil {
 			return err
 		}
-		ratio := g.options.ratio / factor
-		if len(result.Summaries) <= mostShifts && g.options.kind == draw.Timeline && sum.Confidence != nil && sum.Confidence.Shift != nil {
-			g.markShift(label, sum.Confidence.Shift, ratio)
-		}
-		curve := draw.Curve{Label: label, Count: sum.Counts().TotalCount()}
-		if g.options.kind.Chart.Marks == page.Curves || g.total != nil {
-			curve = draw.CurveOf(label, sum.Counts(), ratio)
-		}
-		curve.Group = group
-		sum.Factor = factor
-		if sum.Confidence != nil {
-			curve.Band = bandOf(func(p float64) draw.Bound {
-				e := sum.Confidence.Percentiles[p]
-				return draw.Bound{Percentile: p, Low: e.Low / ratio, High: e.High / ratio, Above: float64(output.Above(sum.Counts(), p))}
-			})
-		}
-		g.believed = append(g.believed, sum)
-		g.curves = append(g.curves, curve)
-		g.summaries = append(g.summaries, draw.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period))
+		g.addSum(sum, label, period, len(result.Summaries) <= mostShifts)
 	}
 	if collecting.Parts == nil {
 		return nil
@@ -416,6 +212,65 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 		start = 0
 	}
 	return g.findWorst(label, collecting.Parts, result.Summaries, int64(math.Round(start*1000)))
+}
+
+// collect adds up logs, and feeds the collector. It lowers start to when the first log starts.
+func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, start *float64) (*summary.Result, error) {
+	var look func(scan.Visit, *histogram.Histogram, *interval)
+	var take func(scan.Visit, *interval) error
+	var also func(*interval) *merge.Sum
+	if g.plan.overTime && g.collector.InSteps() {
+		also = func(i *interval) *merge.Sum { return i.Sum() }
+	}
+	factors := make([]float64, len(one.Inputs))
+	for n := range factors {
+		factors[n] = g.headers.LogFactor(one.Inputs[n].Name)
+	}
+	if verbose := g.c.Bool("v"); verbose || g.plan.overTime {
+		look = func(v scan.Visit, h *histogram.Histogram, i *interval) {
+			if g.plan.overTime {
+				i.Factor, i.Source = factors[v.Input], v.Input+1
+				g.collector.Measure(v.Interval, h, &i.Interval)
+			}
+			if verbose {
+				i.line = output.IntervalLine(h)(v.Tag, v.StartMillis(), v.EndMillis(), output.Scale{Ratio: g.options.ratio}.By(factors[v.Input]))
+			}
+		}
+		take = func(v scan.Visit, i *interval) error {
+			if verbose {
+				cli.Verbosef(g.c, "%s:%d: %s", v.Name, v.Line, i.line)
+			}
+			*start = min(*start, v.LogStart)
+			g.logStart = min(g.logStart, *start)
+			if g.plan.overTime && g.failed == nil {
+				g.failed = g.collector.AddOf(label, labelOf(label, v.Row), g.labels[v.Name], &i.Interval)
+			}
+			return checkTags(g.collector.Len())
+		}
+	}
+	return summary.Collect(one, o, look, take, also)
+}
+
+// addSum adds what a row has in all intervals. Shifts says whether changes of level are marked.
+func (g *gathering) addSum(sum *output.Summary, group string, period int64, shifts bool) {
+	label, ratio := labelOf(group, sum.Tag), g.options.ratio/sum.Factor
+	if shifts && g.plan.shifts && sum.Confidence != nil && sum.Confidence.Shift != nil {
+		g.markShift(label, sum.Confidence.Shift, ratio)
+	}
+	curve := chart.Curve{Label: label, Count: sum.Counts().TotalCount()}
+	if g.options.kind.Chart.Marks == chart.Curves || g.options.kind == chart.Report {
+		curve = chart.CurveOf(label, sum.Counts(), ratio)
+	}
+	curve.Group = group
+	if sum.Confidence != nil {
+		curve.Band = bandOf(func(p float64) chart.Bound {
+			e := sum.Confidence.Percentiles[p]
+			return chart.Bound{Percentile: p, Low: e.Low / ratio, High: e.High / ratio, Above: float64(output.Above(sum.Counts(), p))}
+		})
+	}
+	g.believed = append(g.believed, sum)
+	g.curves = append(g.curves, curve)
+	g.summaries = append(g.summaries, chart.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period, g.options.picture.Limits))
 }
 
 // mostWorst is the number of worst moments that a picture marks. A page marks as many of its view.
@@ -432,9 +287,9 @@ func (o *options) mostWorst() int {
 }
 
 // marksWorst reports whether numbers mark the worst moments, which are above maxima.
-func (o *options) marksWorst(measures []draw.Measure) bool {
-	return o.kind.Worst && (o.kind.Chart.Marks == page.Cells ||
-		slices.ContainsFunc(measures, func(m draw.Measure) bool { return m.Name == "max" }))
+func (o *options) marksWorst(measures []chart.Measure) bool {
+	return o.kind.Worst && (o.kind.Chart.Marks == chart.Cells ||
+		slices.ContainsFunc(measures, func(m chart.Measure) bool { return m.Name == "max" }))
 }
 
 // findWorst finds the worst moments of logs, counted from a start. If that takes too much memory,
@@ -446,16 +301,16 @@ func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*o
 		return nil
 	}
 	g.worst = append(g.worst, g.options.moments(moments, start, label, g.labels)...)
-	slices.SortStableFunc(g.worst, func(a, b draw.Moment) int { return cmp.Compare(b.Value, a.Value) })
+	slices.SortStableFunc(g.worst, func(a, b chart.Moment) int { return cmp.Compare(b.Value, a.Value) })
 	return err
 }
 
 // moments returns moments as a picture has them, counted from a start. Label is that of the logs,
 // if they are compared, and names are those of inputs.
-func (o *options) moments(found []output.Moment, start int64, label string, names map[string]string) (all []draw.Moment) {
-	at := func(ms int64) float64 { return float64(ms - start) }
+func (o *options) moments(found []output.Moment, start int64, label string, names map[string]string) (all []chart.Moment) {
+	at := func(ms int64) int64 { return ms - start }
 	for _, m := range found {
-		all = append(all, draw.Moment{Start: at(m.Start), End: at(m.End), Peak: at(m.Peak), Value: unit.Divide(m.Max, o.ratio/m.Factor),
+		all = append(all, chart.Moment{Start: at(m.Start), End: at(m.End), Peak: at(m.Peak), Value: unit.Divide(m.Max, o.ratio/m.Factor),
 			Label: labelOf(label, o.by.Row(m.Input, m.Tag)), Name: labelOf(names[m.Input], m.Tag)})
 	}
 	return all
@@ -481,7 +336,7 @@ const mostBands = 24
 var bandPercentiles = []float64{5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 93, 95, 97, 98, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.98, 99.99, 99.995, 99.999}
 
 // bandOf returns a band of the intervals that at returns, up to the first percentile without one.
-func bandOf(at func(p float64) draw.Bound) (band []draw.Bound) {
+func bandOf(at func(p float64) chart.Bound) (band []chart.Bound) {
 	for _, p := range bandPercentiles {
 		bound := at(p)
 		switch {
@@ -523,7 +378,7 @@ func checkTags(count int) error {
 
 // interval is what hdrplot keeps of an interval.
 type interval struct {
-	draw.Interval
+	chart.Interval
 	line string // for -v
 }
 
@@ -556,9 +411,12 @@ func fileLabels(inputs []scan.Input) map[string]string {
 }
 
 // picture returns the picture of what was read.
-func (g *gathering) picture(logs bool) (p *draw.Picture, err error) {
-	p = draw.New(g.options.kind)
-	if logs && g.overTime() {
+func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
+	if g.options.diff {
+		return g.ratios()
+	}
+	p = chart.New(g.options.kind)
+	if logs && g.plan.overTime {
 		origin := int64(0)
 		if !g.collector.Relative {
 			origin = int64(math.Round(g.logStart * 1000))
@@ -570,31 +428,20 @@ func (g *gathering) picture(logs bool) (p *draw.Picture, err error) {
 		if p, err = g.collector.Picture(g.options.kind, origin, labels); err != nil {
 			return nil, err
 		}
-		if g.total != nil {
-			total, err := g.total.Picture(g.options.kind, origin, nil)
-			if err != nil {
-				return nil, err
-			}
-			p.Total = total.Series[0]
-		}
-		if g.nodes != nil {
-			nodes, err := g.nodes.Picture(g.options.kind, origin, nil)
-			if err != nil {
-				return nil, err
-			}
-			p.Nodes, p.NodeWindow = nodes.Series, nodes.Aggregate
-		}
 	}
 	p.Curves, p.Summary = g.curves, g.summaries
-	if g.options.diff {
-		return g.ratios()
+	for _, curve := range p.Curves {
+		if len(curve.Band) > 0 {
+			p.Notes = append(p.Notes, fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. It ends where too few values are left.", confidenceLevel))
+			break
+		}
 	}
 	return p, nil
 }
 
 // ratios returns a picture of the second input's percentiles, divided by those of the first.
-func (g *gathering) ratios() (*draw.Picture, error) {
-	p := draw.New(draw.Percentiles)
+func (g *gathering) ratios() (*chart.Picture, error) {
+	p := chart.New(chart.Percentiles)
 	baseline := g.curves[0].Group
 	for n, c := range g.curves {
 		if c.Group == baseline {
@@ -605,13 +452,13 @@ func (g *gathering) ratios() (*draw.Picture, error) {
 			if b.Group != baseline || b.Tag() != c.Tag() {
 				continue
 			}
-			ratio := draw.RatioOf(c.Tag(), c, b)
+			ratio := chart.RatioOf(c.Tag(), c, b)
 			if max(n, m) < len(g.believed) && g.believed[n].Confidence != nil && g.believed[m].Confidence != nil {
 				change := output.NewChange(g.believed[m], g.believed[n])
 				output.Correct([]output.Pair{{Change: change}}, headlined)
-				ratio.Band = bandOf(func(p float64) draw.Bound {
+				ratio.Band = bandOf(func(p float64) chart.Bound {
 					e := change.Percentiles[p]
-					return draw.Bound{Percentile: p, Low: e.Low, High: e.High, Above: float64(min(b.Count, c.Count)) * (1 - p/100)}
+					return chart.Bound{Percentile: p, Low: e.Low, High: e.High, Above: float64(min(b.Count, c.Count)) * (1 - p/100)}
 				})
 				p.Headline = append(p.Headline, strings.TrimPrefix(c.Tag()+": "+headline(change), ": "))
 			}
@@ -642,7 +489,7 @@ func (o *options) setScale(logs bool) error {
 // setLimits brings limits to the unit of the picture.
 func (o *options) setLimits(scale unit.Scale) error {
 	for _, l := range o.limits {
-		limit := draw.Limit{Percentile: l.Percentile, Value: l.Value}
+		limit := chart.Limit{Percentile: l.Percentile, Value: l.Value}
 		if l.Unit != (unit.Unit{}) {
 			if scale.In == (unit.Unit{}) {
 				return cli.Usagef("-sla %s: -unit must name the unit of the values", l.Text)
@@ -701,7 +548,7 @@ func (g *gathering) readDistribution(input scan.Input) error {
 	}
 	for _, d := range all {
 		label := strings.TrimSpace(g.labels[input.Name] + " " + d.Name)
-		curve := draw.Curve{Label: label, Group: g.labels[input.Name], Count: d.Rows[len(d.Rows)-1].Count}
+		curve := chart.Curve{Label: label, Group: g.labels[input.Name], Count: d.Rows[len(d.Rows)-1].Count}
 		ratio := cmp.Or(g.options.units.Options.Ratio, 1)
 		if to, ok := unit.Parse(g.options.picture.Unit); ok && d.Unit != (unit.Unit{}) && g.options.units.Options.Ratio == 0 {
 			ratio = d.Unit.Per(to)
@@ -712,7 +559,7 @@ func (g *gathering) readDistribution(input scan.Input) error {
 			g.unit = unit.Unit{}
 		}
 		for _, row := range d.Rows {
-			curve.Steps = append(curve.Steps, draw.Step{Percentile: row.Percentile, Value: row.Value / ratio})
+			curve.Steps = append(curve.Steps, chart.Step{Percentile: row.Percentile, Value: row.Value / ratio})
 		}
 		g.curves = append(g.curves, curve)
 	}

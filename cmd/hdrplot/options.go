@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
@@ -20,7 +22,7 @@ var formats = []string{"png", "svg", "pdf", "html"}
 
 // types returns the names of the types of charts that take an option, or of all if it is empty.
 func types(option string) (names []string) {
-	for _, t := range draw.Types {
+	for _, t := range chart.Types {
 		if option == "" || slices.Contains(t.Options, option) {
 			names = append(names, t.Name)
 		}
@@ -30,7 +32,7 @@ func types(option string) (names []string) {
 
 // options are the options of the command line.
 type options struct {
-	kind      *draw.Type
+	kind      *chart.Type
 	format    draw.Format
 	of        string
 	levels    []float64 // percentiles
@@ -47,7 +49,7 @@ type options struct {
 	absolute  bool
 
 	// picture has the looks.
-	picture draw.Picture
+	picture chart.Picture
 }
 
 func parseOptions(c *urfave.Context) (o *options, err error) {
@@ -56,7 +58,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		given:   map[string]bool{"agg": cli.Given(c, "agg"), "height": cli.Given(c, "height"), "p": cli.Given(c, "p")},
 		linear:  c.Bool("linear"),
 		compare: c.Bool("compare"),
-		picture: draw.Picture{
+		picture: chart.Picture{
 			Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
 			LogValues: c.Bool("log"), Low: c.Float64("ymin"), High: c.Float64("ymax"), Facets: c.String("facet") != "",
 		},
@@ -65,9 +67,9 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	if err != nil {
 		return nil, err
 	}
-	o.kind = draw.Types[slices.Index(types(""), name)]
+	o.kind = chart.Types[slices.Index(types(""), name)]
 	if o.diff = c.Bool("diff"); o.diff && !cli.Given(c, "type") {
-		o.kind = draw.Percentiles
+		o.kind = chart.Percentiles
 	}
 	o.picture.Type = o.kind
 	theme, err := cli.OneOf(c, "theme")
@@ -75,7 +77,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, err
 	}
 	if theme != "auto" {
-		o.picture.Theme = draw.Theme(theme)
+		o.picture.Theme = theme
 	}
 	kindOfTime, err := cli.OneOf(c, "time")
 	if err != nil {
@@ -97,18 +99,18 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		}
 		o.format = draw.HTML
 	}
-	if o.kind == draw.Report {
+	if o.kind == chart.Report {
 		if o.picture.Facets {
 			return nil, cli.Usagef("-facet makes no sense with -type report")
 		}
 		if o.format == draw.HTML { // a page has all of it
-			o.kind = draw.Timeline
+			o.kind = chart.Timeline
 			o.picture.Type = o.kind
 		}
 	}
-	if difference := o.compare && o.kind == draw.Heatmap && o.format != draw.HTML; difference && o.picture.Facets {
+	if difference := o.compare && o.kind == chart.Heatmap && o.format != draw.HTML; difference && o.picture.Facets {
 		return nil, cli.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
-	} else if (difference || o.kind == draw.Report) && !o.given["height"] {
+	} else if (difference || o.kind == chart.Report) && !o.given["height"] {
 		o.picture.Height = 900
 	}
 	for _, name := range slices.Sorted(slices.Values(c.LocalFlagNames())) {
@@ -132,7 +134,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, cli.Usagef("-page-size %v: a page has from 0.1 to 1000 MB", size)
 	}
 	o.picture.PageSize = int(c.Float64("page-size") * 1e6)
-	if err := o.picture.Check(); err != nil {
+	if err := draw.Check(&o.picture); err != nil {
 		return nil, cli.Usagef("-width, -height and -dpi: %w", err)
 	}
 	if o.limits, err = parseLimits(c.StringSlice("sla")); err != nil {
@@ -245,7 +247,7 @@ func parseMarks(texts []string, zone *time.Location) (marks []mark, err error) {
 }
 
 // dress gives a picture its looks.
-func (o *options) dress(p *draw.Picture) {
+func (o *options) dress(p *chart.Picture) {
 	look := &o.picture
 	p.PageSize, p.Zone, p.Low, p.High, p.Facets = look.PageSize, look.Zone, look.Low, look.High, look.Facets
 	for _, m := range o.marks {
@@ -256,11 +258,11 @@ func (o *options) dress(p *draw.Picture) {
 		case scan.Midnight:
 			at = m.when.Moment(float64(p.Origin)/1000)*1000 - float64(p.Origin)
 		}
-		p.Marks = append(p.Marks, draw.Mark{Time: at, Text: m.text})
+		p.Marks = append(p.Marks, chart.Mark{Time: int64(math.Round(at)), Text: m.text})
 	}
 	p.Theme, p.Width, p.Height, p.DPI = look.Theme, look.Width, look.Height, look.DPI
 	p.Title, p.Limits, p.Absolute = look.Title, look.Limits, o.absolute
-	if !o.given["p"] && o.kind == draw.Timeline {
+	if !o.given["p"] && o.kind == chart.Timeline {
 		p.KeepMaxima()
 	}
 	p.LogValues = look.LogValues || !o.linear && p.Steep()

@@ -89,7 +89,7 @@ func TestExamples(t *testing.T) {
 	hdrplot(t, "", strings.Fields("-if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -of co.png")...)
 	checkPNG(t, "co.png", 1200, 600)
 	hdrplot(t, "", strings.Fields("-if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -unit ms -sla 99=5,99.9=20 -of co.svg")...)
-	checkSVG(t, "co.svg", "throttle-st, 132,330 values", "throttle-rt, 129,879 values", "value (ms)", "SLA: 99% ≤ 5 ms, 99.9% ≤ 20 ms")
+	checkSVG(t, "co.svg", "throttle-st, 132,330 values", "throttle-rt, 129,879 values", "value", "SLA: p99 ≤ 5 ms", "SLA: p99.9 ≤ 20 ms")
 
 	hdrplot(t, "", strings.Fields("-if fixed.hdr -incT .*-rt -type heatmap -of heat.png")...)
 	checkPNG(t, "heat.png", 1200, 600)

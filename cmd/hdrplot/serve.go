@@ -15,7 +15,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/chart/draw"
+	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/page"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
@@ -64,8 +64,8 @@ func (s *site) start(c *urfave.Context) (end func()) {
 }
 
 // servePicture serves the page of complete logs until it is interrupted.
-func servePicture(c *urfave.Context, s *site, p *draw.Picture) error {
-	d, err := p.Page()
+func servePicture(c *urfave.Context, s *site, p *chart.Picture) error {
+	d, err := page.New(p)
 	if err != nil {
 		return err
 	}
@@ -94,20 +94,20 @@ type follower struct {
 
 	mu       sync.Mutex // inputs fall silent when no window comes
 	merger   *live.Merger
-	page     draw.Live
+	page     page.Live
 	scaled   bool
 	scratch  histogram.Histogram
-	interval draw.Interval
+	interval chart.Interval
 	inputs   []page.Input
 	silent   map[string]bool
-	fixed    []page.Mark // of -mark
+	fixed    []chart.Mark // of -mark
 	falls    []fall
 
 	// What is known of the worst moments.
 	parts   summary.Parts
 	logs    map[string]int     // their numbers in parts
 	factors map[string]float64 // of rows
-	worst   []draw.Moment
+	worst   []chart.Moment
 	changed bool      // a window is complete since the worst moments were found
 	found   time.Time // when they were
 	failed  bool      // a notice says that there are none
@@ -142,13 +142,13 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 		Diagnostics: diagnostics, Logs: o.units.Logs(), options: o, site: s, collector: prom.NewCollector(prom.Options{}), silent: map[string]bool{}, size: cmp.Or(o.aggregate, defaultWindow),
 		title: cmp.Or(o.picture.Title, strings.Join(slices.Concat(c.StringSlice("if"), c.Args().Slice()), " "), "hdrplot"),
 	}
-	f.page = draw.Live{Type: o.kind, Dress: f.dress, Collector: draw.Collector{
+	f.page = page.Live{Type: o.kind, Dress: f.dress, Collector: chart.Collector{
 		Measures: o.measures(), Narrow: o.narrows(), Ratio: 1, WindowBytes: liveTimes * o.picture.PageSize, Step: f.size,
 	}}
 	f.parts, f.logs, f.factors = summary.Parts{MaximaOnly: true, Most: o.picture.PageSize / 2}, map[string]int{}, map[string]float64{}
-	empty := draw.New(o.kind)
+	empty := chart.New(o.kind)
 	f.dress(empty)
-	d, err := empty.Page()
+	d, err := page.New(empty)
 	if err != nil {
 		return err
 	}
@@ -198,17 +198,17 @@ func (f *follower) save(c *urfave.Context) error {
 	return cli.WriteFile(f.options.of, c.App.Writer, nil, func(w io.Writer) error { return page.Write(w, d) })
 }
 
-func (f *follower) dress(p *draw.Picture) {
+func (f *follower) dress(p *chart.Picture) {
 	f.options.dress(p)
 	p.LogValues = f.options.picture.LogValues // the axis does not change by itself
 	p.Title, p.Span = f.title, fmt.Sprintf("each %v s", float64(f.size)/1000)
 	f.fixed = nil
 	for _, m := range p.Marks {
-		f.fixed = append(f.fixed, page.Mark{Time: int64(m.Time), Text: m.Text})
+		f.fixed = append(f.fixed, m)
 	}
 	p.Worst = f.worst
 	for _, m := range f.marks() {
-		p.Marks = append(p.Marks, draw.Mark{Time: float64(m.Time), Text: m.Text})
+		p.Marks = append(p.Marks, m)
 	}
 }
 
@@ -260,11 +260,11 @@ func (f *follower) look() (changed bool) {
 }
 
 // marks returns the marks of the inputs that fell silent.
-func (f *follower) marks() []page.Mark {
-	marks := []page.Mark{}
+func (f *follower) marks() []chart.Mark {
+	marks := []chart.Mark{}
 	if origin, started := f.page.Origin(); started {
 		for _, fall := range f.falls {
-			marks = append(marks, page.Mark{Time: fall.at - origin, Text: fall.name + " is silent"})
+			marks = append(marks, chart.Mark{Time: fall.at - origin, Text: fall.name + " is silent"})
 		}
 	}
 	return marks
@@ -288,12 +288,12 @@ func (f *follower) Flush() error {
 		return nil
 	}
 	if worse {
-		u.Worst = draw.PageMoments(f.worst)
+		u.Worst = append([]chart.Moment{}, f.worst...)
 	}
 	many, err := f.site.Update(f.with(u))
 	if err == nil && many {
 		all := f.page.Since()
-		all.Worst = draw.PageMoments(f.worst)
+		all.Worst = append([]chart.Moment{}, f.worst...)
 		err = f.site.Join(f.with(all))
 	}
 	return err
@@ -335,7 +335,7 @@ func (f *follower) findWorst() bool {
 
 // with adds to an update what is known of the inputs.
 func (f *follower) with(u *page.Update) *page.Update {
-	u.Inputs, u.Marks = f.inputs, append(append([]page.Mark{}, f.fixed...), f.marks()...) // never null
+	u.Inputs, u.Marks = f.inputs, append(append([]chart.Mark{}, f.fixed...), f.marks()...) // never null
 	return u
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +20,8 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
-	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
@@ -28,6 +29,8 @@ import (
 	"hdrkit/internal/table/summary"
 	"hdrkit/tags"
 )
+
+var clockTime = regexp.MustCompile(` \(\d\d:\d\d:\d\d\)`)
 
 // TestWorstAgree: a picture marks the moments that hdrsum -worst lists, with and without windows
 // and facets, whatever makes a line, and no picture marks moments without maxima.
@@ -75,14 +78,14 @@ func TestWorstAgree(t *testing.T) {
 			}
 			pictures := []string{"", "-type heatmap"}
 			if s.Name == "pauses" {
-				pictures = append(pictures, "-agg 60", "-by input,tag -facet tag", "-it", "-compare", "-type report", "-p 50", "-type throughput")
+				pictures = append(pictures, "-agg 60", "-by input,tag -facet tag", "-it", "-compare", "-p 50", "-type throughput")
 			}
 			for _, args := range pictures {
 				var got []string
 				text := hdrplot(t, "", append(append(strings.Fields("-q -of - -format svg -unit ns "+args), "--"), paths...)...)
 				for _, line := range strings.Split(text, "<") {
 					if _, note, ok := strings.Cut(line, ">"); ok && strings.Contains(note, "  at ") {
-						got = append(got, note)
+						got = append(got, clockTime.ReplaceAllString(note, ""))
 					}
 				}
 				slices.Sort(got) // lists grow upwards
@@ -255,7 +258,7 @@ func TestNodes(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"", "-agg 20", "-by input", "-by input,tag -agg 0", "-type report", "-compare", "-type throughput", "-of x.html", "-by input -of x.html"} {
-		var p *draw.Picture
+		var p *chart.Picture
 		app := app()
 		app.Action = func(c *urfave.Context) error {
 			o, err := parseOptions(c)
@@ -335,9 +338,8 @@ func TestBrowserStrip(t *testing.T) {
 			}
 			scale := p.Themes[map[bool]string{false: "light", true: "dark"}[dark]].Change
 			part := 0.5 + math.Log(want)/math.Log(8)/2
-			var red, green, blue int
-			fmt.Sscanf(scale[int(math.Round(part*float64(len(scale)-1)))], "#%02x%02x%02x", &red, &green, &blue)
-			if colour := fmt.Sprintf("[%d,%d,%d]", red, green, blue); !strings.Contains(got, colour) {
+			of := scale[int(math.Round(part*float64(len(scale)-1)))]
+			if colour := fmt.Sprintf("[%d,%d,%d]", of>>16&255, of>>8&255, of&255); !strings.Contains(got, colour) {
 				t.Errorf("%s: node %d at %d s: %s, want %s for %v", args, node, second, got, colour, want)
 			}
 		}

@@ -76,11 +76,11 @@ const manyDigits = 1e7
 // Number prints a round number with as many digits as it needs, at most seven.
 func Number(v float64) string { return digits(v, 7, manyDigits) }
 
-// Value prints a value with its unit, to four significant digits.
+// Value prints a value with its unit, to four significant digits. Digits before the point stay.
 func Value(unit string, v float64) string {
 	s := ScaleFor(unit, v)
 	if s.Unit == "" {
-		return digits(v, 6, 1e15)
+		return digits(v, 4, 1e15)
 	}
 	return digits(v/s.Divide, 4, 1e15) + " " + s.Unit
 }

@@ -3,26 +3,29 @@ package draw
 import (
 	"bytes"
 	"testing"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page/pagetest"
 )
 
 // BenchmarkWindows gathers the intervals of 2,000 seconds of six tags in the memory of a page.
 func BenchmarkWindows(b *testing.B) {
 	const n = 12000
 	tags := []string{"a", "b", "c", "d", "e", "f"}
-	gather := &Collector{WindowBytes: 1, Ratio: 1}
-	intervals := make([]Interval, n)
+	gather := &chart.Collector{WindowBytes: 1, Ratio: 1}
+	intervals := make([]chart.Interval, n)
 	for i := range intervals {
-		h := histogramOf(b, 3, latencies(int64(i%60), 1500, 1e6))
-		measure(gather, float64(i/len(tags)), 1, h, &intervals[i])
+		h := pagetest.HistogramOf(b, 3, pagetest.Latencies(int64(i%60), 1500, 1e6))
+		pagetest.Measure(gather, float64(i/len(tags)), 1, h, &intervals[i])
 	}
 	for b.Loop() {
-		c := &Collector{WindowBytes: 4 << 20, Ratio: 1}
+		c := &chart.Collector{WindowBytes: 4 << 20, Ratio: 1}
 		for i := range intervals {
 			if err := c.Add("", tags[i%len(tags)], &intervals[i]); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if _, err := c.Picture(Heatmap, 0, nil); err != nil {
+		if _, err := c.Picture(chart.Heatmap, 0, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -31,17 +34,17 @@ func BenchmarkWindows(b *testing.B) {
 
 // BenchmarkPNG draws noisy lines and a heat map of the default size and writes them as PNG.
 func BenchmarkPNG(b *testing.B) {
-	for _, kind := range []*Type{Timeline, Heatmap} {
-		c := timeline(100)
+	for _, kind := range []*chart.Type{chart.Timeline, chart.Heatmap} {
+		c := pagetest.Timeline(100)
 		c.WindowBytes = 1 << 20
-		p := collect(b, kind, c, 4000, func(i int) (string, float64, float64, []int64) {
-			return []string{"a", "b"}[i%2], float64(i), 1, latencies(int64(i), 30, 1e6)
+		p := pagetest.Collect(b, kind, c, 4000, func(i int) (string, float64, float64, []int64) {
+			return []string{"a", "b"}[i%2], float64(i), 1, pagetest.Latencies(int64(i), 30, 1e6)
 		})
 		b.Run(kind.Name, func(b *testing.B) {
 			var file bytes.Buffer
 			for b.Loop() {
 				file.Reset()
-				if err := p.WritePNG(&file); err != nil {
+				if err := WritePNG(&file, p); err != nil {
 					b.Fatal(err)
 				}
 			}

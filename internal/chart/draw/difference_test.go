@@ -5,6 +5,9 @@ import (
 	"math"
 	"math/rand"
 	"testing"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page/pagetest"
 )
 
 // TestChanges compares the cells of a difference with the ratios of the numbers of raw values. The
@@ -12,7 +15,7 @@ import (
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	const columns, rows, low, high = 12, 25, 1e3, 1e9
-	c := &Collector{WindowBytes: 1 << 20, Ratio: 1}
+	c := &chart.Collector{WindowBytes: 1 << 20, Ratio: 1}
 	random := rand.New(rand.NewSource(5))
 	counts := [2][columns * (rows + 1)]float64{}
 	for side, length := range []int{1, 2} { // a column has two seconds
@@ -28,28 +31,29 @@ func TestChanges(t *testing.T) {
 				values = append(values, int64(v))
 				counts[side][start/2*(rows+1)+row]++
 			}
-			var interval Interval
-			measure(c, float64(start), float64(length), histogramOf(t, 3, values), &interval)
+			var interval chart.Interval
+			pagetest.Measure(c, float64(start), float64(length), pagetest.HistogramOf(t, 3, values), &interval)
 			group := []string{"before", "after"}[side]
 			if err := c.Add(group, group+" read", &interval); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	p, err := c.Picture(Heatmap, 0, nil)
+	p, err := c.Picture(chart.Heatmap, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after, ok := p.compared()
+	before, after, ok := p.Compared()
 	if !ok || len(before) != 1 || len(after) != 1 || after[0].Tag() != "read" {
 		t.Fatalf("%d and %d series", len(before), len(after))
 	}
-	a, b := newGrid(0, 2000*columns, low, high, columns, rows), newGrid(0, 2000*columns, low, high, columns, rows)
-	a.add(before)
-	b.add(after)
-	look := themes[Light]
+	a := chart.Grid{To: 2000 * columns, Low: low, High: high, Columns: columns, Rows: rows}
+	b := a
+	a.Fill(before)
+	b.Fill(after)
+	look := &pen{Theme: chart.Themes["light"]}
 	kinds := map[string]int{}
-	for i, cell := range look.changes(a.rate, b.rate) {
+	for i, cell := range look.changes(a.Rate, b.Rate) {
 		before, after := counts[0][i], counts[1][i]
 		kind, at := "both", 0.0
 		switch {
@@ -65,7 +69,7 @@ func TestChanges(t *testing.T) {
 		kinds[kind]++
 		want := color.NRGBA{}
 		if kind != "none" {
-			want = color.NRGBA(look.changeAt(at))
+			want = pale(chart.At(look.Change, at), 1)
 		}
 		near := func(a, b uint8) bool { return max(a, b)-min(a, b) <= 1 }
 		got := cell.colour
@@ -84,7 +88,7 @@ func TestChanges(t *testing.T) {
 func TestDifferenceMarks(t *testing.T) {
 	t.Parallel()
 	p := *pictures(t)["difference"]
-	p.Worst = []Moment{{Start: 1000, End: 2000, Peak: 1000, Value: 5e6, Label: "after read"}, {Start: 9000, End: 10_000, Peak: 9000, Value: 4e6, Label: "before read"}}
+	p.Worst = []chart.Moment{{Start: 1000, End: 2000, Peak: 1000, Value: 5e6, Label: "after read"}, {Start: 9000, End: 10_000, Peak: 9000, Value: 4e6, Label: "before read"}}
 	at := map[string][]float64{}
 	for _, box := range texts(t, &p) {
 		at[box.text] = append(at[box.text], box.bottom)

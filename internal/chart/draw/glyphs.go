@@ -8,10 +8,11 @@ import (
 
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/text/unicode/bidi"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+
+	"hdrkit/internal/chart"
 )
 
 // hasGlyph reports whether the font has the letter r.
@@ -24,7 +25,7 @@ func hasGlyph(r rune) bool {
 		return false
 	}
 	var buf sfnt.Buffer
-	face := plot.DefaultTextHandler.Cache().Lookup(plain(labelSize).Font, labelSize)
+	face := plainHandler.Cache().Lookup(liberation(labelSize), labelSize)
 	glyph, err := face.Face.GlyphIndex(&buf, r)
 	return err == nil && glyph != 0
 }
@@ -34,16 +35,22 @@ func hasGlyph(r rune) bool {
 type foreign struct{ text.Handler }
 
 func (h foreign) Box(txt string, f font.Font) (width, height, depth vg.Length) {
-	lacking := vg.Length(0)
-	known := strings.Map(func(r rune) rune {
+	_, height, depth = h.Handler.Box("", f)
+	return widthOf(h.Handler, txt, f), height, depth
+}
+
+// widthOf returns the width of a text whose letters stand side by side: kerning moves dots below
+// letters of low resolution.
+func widthOf(handler text.Handler, txt string, f font.Font) (width vg.Length) {
+	face := handler.Cache().Lookup(f, f.Size)
+	for _, r := range txt {
 		if hasGlyph(r) {
-			return r
+			width += face.Width(string(r))
+		} else {
+			width += f.Size
 		}
-		lacking++
-		return -1
-	}, txt)
-	width, height, depth = h.Handler.Box(known, f)
-	return width + lacking*f.Size, height, depth
+	}
+	return width
 }
 
 // A speller is a text handler for formats that have only the letters of the font. Other letters
@@ -54,7 +61,8 @@ type speller struct {
 }
 
 func (h speller) Box(txt string, f font.Font) (width, height, depth vg.Length) {
-	return h.Handler.Box(h.spell(txt), f)
+	_, height, depth = h.Handler.Box("", f)
+	return widthOf(h.Handler, h.spell(txt), f), height, depth
 }
 
 func (h speller) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
@@ -74,13 +82,13 @@ func (h speller) spell(txt string) string {
 	return b.String()
 }
 
-// spelledOut draws the picture with a speller. If that replaces letters, it draws the picture again
+// spelledOut draws a picture with a speller. If that replaces letters, it draws the picture again
 // with a note.
-func (p *Picture) spelledOut(draw func(p *Picture)) {
+func spelledOut(p *chart.Picture, draw func(p *chart.Picture, handler text.Handler)) {
 	own, replaced := *p, false
-	own.handler = speller{plot.DefaultTextHandler, &replaced}
-	if draw(&own); replaced {
+	handler := speller{plainHandler, &replaced}
+	if draw(&own, handler); replaced {
 		own.Notes = append(slices.Clone(p.Notes), `Letters that the font does not have are shown as \u and their number; in SVG and HTML they are themselves.`)
-		draw(&own)
+		draw(&own, handler)
 	}
 }

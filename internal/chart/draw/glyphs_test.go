@@ -5,20 +5,25 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/text"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page/pagetest"
 )
 
 // TestSpelledOut proves that tags in letters that the font lacks stay distinct if there is no other
 // font, and stay as they are if there is one.
 func TestSpelledOut(t *testing.T) {
 	t.Parallel()
-	p := collect(t, Timeline, timeline(100), 20, func(i int) (string, float64, float64, []int64) {
+	p := pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 20, func(i int) (string, float64, float64, []int64) {
 		return []string{"größe", "挿入"}[i%2], float64(i), 1, []int64{int64(i)}
 	})
 	p.Title, p.Notes = "Затримка 遅延", []string{"one"}
 	spelled := func() (shown []string) {
-		p.spelledOut(func(p *Picture) {
+		spelledOut(p, func(p *chart.Picture, handler text.Handler) {
 			shown = nil
-			for _, box := range texts(t, p) {
+			for _, box := range textsBy(t, p, handler) {
 				shown = append(shown, box.text)
 			}
 		})
@@ -35,14 +40,14 @@ func TestSpelledOut(t *testing.T) {
 		t.Errorf("texts %q, notes %q; series %q", shown, p.Notes, p.Series[1].Label)
 	}
 	var svg bytes.Buffer
-	if err := p.WriteSVG(&svg); err != nil || !strings.Contains(svg.String(), ">挿入</text>") {
+	if err := WriteSVG(&svg, p); err != nil || !strings.Contains(svg.String(), ">挿入</text>") {
 		t.Errorf("the SVG does not have the tag; error %v", err)
 	}
 	p.Title, p.Series, p.Curves = "Затримка", p.Series[:1], nil
 	if shown := spelled(); slices.ContainsFunc(shown, noted) {
 		t.Errorf("%q where nothing is spelled out", shown)
 	}
-	style := plain(labelSize)
+	style := (&pen{Theme: chart.Themes["light"], handler: foreign{plainHandler}}).font(labelSize)
 	if width := style.Width("a挿入"); width != style.Width("a")+2*labelSize {
 		t.Errorf("%v points wide", width)
 	}

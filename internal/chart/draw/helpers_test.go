@@ -8,9 +8,12 @@ import (
 	"testing"
 
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
+
+	"hdrkit/internal/chart"
 )
 
 func base64Reader(text []byte) io.Reader {
@@ -24,11 +27,13 @@ type textBox struct {
 }
 
 // texts draws the picture and returns its texts.
-func texts(t *testing.T, p *Picture) []textBox {
+func texts(t *testing.T, p *chart.Picture) []textBox { return textsBy(t, p, foreign{plainHandler}) }
+
+func textsBy(t *testing.T, p *chart.Picture, handler text.Handler) []textBox {
 	t.Helper()
-	width, height := p.size()
+	width, height := size(p)
 	canvas := &textCanvas{}
-	p.draw(draw.NewCanvas(canvas, width, height))
+	paint(p, draw.NewCanvas(canvas, width, height), handler, false)
 	return canvas.boxes
 }
 

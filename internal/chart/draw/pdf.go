@@ -14,21 +14,28 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 	imagedraw "golang.org/x/image/draw"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"hdrkit/internal/chart"
 )
 
-// WritePDF writes the picture as PDF. The same picture gives the same file.
-func (p *Picture) WritePDF(w io.Writer) error {
+// WritePDF writes a picture as PDF. The same picture gives the same file.
+func WritePDF(w io.Writer, p *chart.Picture) error {
 	var canvas *pdfCanvas
-	p.spelledOut(func(p *Picture) {
-		canvas = newPDF(p.size())
+	spelledOut(p, func(p *chart.Picture, handler text.Handler) {
+		canvas = newPDF(size(p))
 		vg.Initialize(canvas)
-		p.drawOnBackground(draw.New(canvas))
+		paint(p, draw.New(canvas), handler, true)
 	})
-	canvas.doc.SetTitle(p.title(), true)
-	canvas.doc.SetCreationDate(time.UnixMilli(max(p.To, 1)).UTC()) // not that of the run
-	canvas.doc.SetModificationDate(time.UnixMilli(max(p.To, 1)).UTC())
+	end := int64(1)
+	for _, span := range p.Spans {
+		end = max(end, span[1])
+	}
+	canvas.doc.SetTitle(p.Name(), true)
+	canvas.doc.SetCreationDate(time.UnixMilli(end).UTC()) // not that of the run
+	canvas.doc.SetModificationDate(time.UnixMilli(end).UTC())
 	return canvas.doc.Output(w)
 }
 

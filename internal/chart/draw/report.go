@@ -1,78 +1,233 @@
 package draw
 
 import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 
-	"hdrkit/internal/chart/page"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
 )
 
-// Report is one picture of a run: throughput, percentiles and a heat map over time, and percentile
-// curves beside them.
-var Report = &Type{
-	Name:     "report",
-	Options:  []string{"agg", "linear", "time", "mark", "tz"},
-	Measures: Throughput.Measures,
-	steep:    true,
-	Chart:    page.Chart{Marks: page.Cells, Name: "value", Log: true, Empty: Heatmap.Chart.Empty, EmptyView: Heatmap.Chart.EmptyView},
-	Worst:    true,
-	draw:     (*sheet).report,
-}
+// mostFigures is the number of tags whose figures a report has.
+const mostFigures = 8
 
-// ReportMeasures are the lines of [Picture.Total]. The last one is the throughput.
-func ReportMeasures() []Measure {
-	return append(Timeline.Measures([]float64{50, 99, 100}), PerSecond())
-}
-
-// report draws the charts of a report. Those over time have the same axis.
-func (s *sheet) report() {
-	const labels, apart = 175 * pixel, 10 * pixel
-	st := s.reserveStrip()
-	area := s.area
+// report draws the figures of each tag, throughput and a heat map over one axis of time, percentile
+// curves and the list of the worst moments.
+func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
+	const apart = 10 * pixel
+	area.Max.Y -= c.figures(p, area) + apart
 	size := area.Size()
-	middle := area.Min.X + size.X*0.6
-	left, right := area.Min.X+80*pixel, middle-labels
-	rates := s.Series
-	if len(rates) > mostTogether-1 {
-		rates = nil // the total alone
+
+	bottom := area
+	bottom.Max.Y = area.Min.Y + size.Y*0.36
+	area.Min.Y = bottom.Max.Y + apart
+
+	rates := *p
+	rates.Type, rates.Limits, rates.Low, rates.High, rates.LogValues, rates.Worst = chart.Throughput, nil, 0, 0, false, nil
+	rates.Series = nil
+	if n := len(p.Total.Lines); n > 0 {
+		rates.Series = []chart.Series{{Lines: p.Total.Lines[n-1:]}}
 	}
-	lines := s.Total.Lines
-	if len(lines) == 0 { // nothing was measured
-		lines = make([]Line, len(ReportMeasures()))
+	outer := area
+	outer.Max.X -= barWidth
+	outer.Min.Y = outer.Max.Y - max(area.Size().Y*0.22, 60*pixel)
+	thin := c.linesPanel(&rates, &rates, outer)
+	thin.inner = true
+	thin.x.low, thin.x.high, _ = p.TimeRange()
+
+	outer.Max.Y = outer.Min.Y - 4*pixel
+	outer.Min.Y = area.Min.Y
+	panels := []*panel{thin}
+	if st := c.stripPanel(p, outer); st != nil {
+		outer.Min.Y = st.outer.Max.Y + 4*pixel
+		panels = append(panels, st)
 	}
-	total := Series{Label: "total", Lines: lines[len(lines)-1:]}
-	if len(rates) != 1 {
-		rates = append(rates[:len(rates):len(rates)], total)
+	own := *p
+	own.Marks = nil // which the panel above has
+	var colours heatScale
+	heat := c.heatPanel(&own, &own, nil, outer, &colours)
+	drawBreached := heat.paint
+	heat.paint = func() {
+		drawBreached()
+		heat.drawBreaches([]chart.Series{p.Total})
 	}
-	windows, _ := s.windowRange()
-	times := append(windows, total)
-	top := area.Max.Y
-	draw := func(t *Type, share float64, last bool, change func(p *Picture)) {
-		part := *s.Picture
-		part.Type = t
-		change(&part)
-		own := newSheet(&part, area)
-		own.area.Max.Y, own.area.Max.X = top, middle
-		top -= size.Y * vg.Length(share)
-		own.area.Min.Y = top
-		if !last {
-			own.area.Min.Y += apart
+	panels = append(panels, heat)
+	drawPanels(panels...)
+	c.heatBar(heat.frame, area.Max.X-barWidth+20*pixel, &colours)
+
+	moments := bottom
+	moments.Min.X += size.X * 0.56
+	if bottom.Max.X = moments.Min.X - 2*apart; len(p.Worst) == 0 {
+		bottom.Max.X = moments.Max.X
+	}
+	curves := *p
+	curves.Low, curves.High = 0, 0
+	pn := c.curvesPanel(&curves, &curves, bottom)
+	paint := pn.paint
+	pn.paint = func() { paint(); pn.drawLevels() }
+	drawPanels(pn)
+	c.moments(p, moments)
+}
+
+// drawLevels marks some percentiles of each curve.
+func (pn *panel) drawLevels() {
+	font := pn.font(noteSize)
+	for n, level := range chart.Levels {
+		if level != 50 && level != 99 && level != 99.9 || axis.Nines(level) > pn.x.high {
+			continue
 		}
-		own.left, own.right, own.last, own.times = left, right, last, times
-		t.draw(own)
+		at := pn.X(axis.Nines(level))
+		for i := range pn.Summary {
+			v := pn.Summary[i].Percentiles[n]
+			pn.dot(pn.Text, 2.5*pixel, vg.Point{X: at, Y: pn.inside(v)})
+			if len(pn.Summary) == 1 {
+				label := axis.Value(pn.what.Unit, v)
+				pn.put(font, max(at-font.Width(label)-4*pixel, pn.frame.Min.X+2*pixel), pn.inside(v)+3*pixel, label)
+			}
+		}
 	}
-	draw(Throughput, 0.24, false, func(p *Picture) { p.Series, p.Limits, p.Low, p.High, p.LogValues = rates, nil, 0, 0, false })
-	draw(Timeline, 0.38, false, func(p *Picture) { p.Series = []Series{{Lines: lines[:len(lines)-1]}} })
-	draw(Heatmap, 0.38, true, func(p *Picture) { p.Series = nil })
+}
 
-	if from, to, ok := timeRange(times); ok && st != nil {
-		from, to = roomy(from, to, s.Absolute)
-		s.drawStrip(st, left, right, middle, from, to)
+// A column of a table has a heading, and a text for each row.
+type column struct {
+	heading string
+	texts   []string
+	left    bool // aligned
+	failing []bool
+}
+
+// table draws columns from the upper edge of an area down, and returns how high they are. The first
+// column gets what room is left.
+func (c *pen) table(area vg.Rectangle, size vg.Length, columns []column) (height vg.Length) {
+	const gap = 18 * pixel
+	font, head := c.font(size), c.font(size)
+	head.Color = c.Faint
+	widths, all := make([]vg.Length, len(columns)), vg.Length(0)
+	for i, col := range columns {
+		for _, str := range append(slices.Clone(col.texts), col.heading) {
+			widths[i] = max(widths[i], font.Width(str))
+		}
+		all += widths[i] + gap
 	}
+	widest := 0
+	for i := range columns {
+		if columns[i].left && widths[i] > widths[widest] {
+			widest = i
+		}
+	}
+	if over := all - gap - area.Size().X; over > 0 {
+		widths[widest] = max(widths[widest]-over, 60*pixel)
+	}
+	x, rows := area.Min.X, 0
+	for i, col := range columns {
+		fits := within(font, widths[i])
+		at := x
+		cells := chart.Distinct(col.texts, fits)
+		if !col.left {
+			font.XAlign, head.XAlign = text.XRight, text.XRight
+			at += widths[i]
+			cells = col.texts
+		}
+		y := area.Max.Y - size
+		c.put(head, at, y, chart.Cut(col.heading, fits))
+		for n, str := range cells {
+			y -= size * lineSpace
+			own := font
+			if col.failing != nil && col.failing[n] {
+				own.Color = c.Limit
+			}
+			c.put(own, at, y, str)
+		}
+		rows = max(rows, len(cells))
+		font.XAlign, head.XAlign = text.XLeft, text.XLeft
+		x += widths[i] + gap
+	}
+	return size + vg.Length(rows)*size*lineSpace
+}
 
-	curves := *s.Picture
-	curves.Type = Percentiles
-	curves.Curves, _ = split(curves.Curves, (*Curve).max, mostTogether)
-	own := newSheet(&curves, area)
-	own.area.Min.X = middle + apart
-	own.percentiles()
+// figures draws a row of figures for each tag, those with the highest values first. It returns how
+// high they are.
+func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
+	shown := slices.Clone(p.Summary)
+	slices.SortStableFunc(shown, func(a, b chart.Summary) int { return compare(b.Max, a.Max) })
+	more := len(shown) - mostFigures
+	shown = shown[:min(len(shown), mostFigures)]
+	tags := column{left: true}
+	columns := []column{{heading: "values"}, {heading: "per second"}}
+	for _, s := range shown {
+		tags.texts = append(tags.texts, chart.Named(s.Label))
+		columns[0].texts = append(columns[0].texts, axis.Value("", float64(s.Count)))
+		columns[1].texts = append(columns[1].texts, axis.Value("", s.PerSecond))
+	}
+	value := func(heading string, of func(s *chart.Summary) float64) {
+		col := column{heading: heading}
+		for i := range shown {
+			col.texts = append(col.texts, axis.Value(p.Unit, of(&shown[i])))
+		}
+		columns = append(columns, col)
+	}
+	for n, level := range chart.Levels {
+		if level == 50 || level == 99 || level == 99.9 {
+			value(fmt.Sprint("p", level), func(s *chart.Summary) float64 { return s.Percentiles[n] })
+		}
+	}
+	value("max", func(s *chart.Summary) float64 { return s.Max })
+	for n, l := range p.Limits {
+		col := column{heading: l.Name() + " ≤ " + axis.Handy(axis.Spelled(p.Unit), l.Value)}
+		for _, s := range shown {
+			fails := s.Limited[n] > l.Value
+			col.texts = append(col.texts, map[bool]string{false: "holds", true: "fails: " + axis.Value(p.Unit, s.Limited[n])}[fails])
+			col.failing = append(col.failing, fails)
+		}
+		columns = append(columns, col)
+	}
+	height := c.table(area, labelSize, append([]column{tags}, columns...))
+	if more > 0 {
+		font := c.font(noteSize)
+		font.Color = c.Faint
+		height += noteSize * lineSpace
+		c.put(font, area.Min.X, area.Max.Y-height, fmt.Sprintf("%d more tags have lower maxima", more))
+	}
+	return height
+}
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// moments draws the list of the worst moments.
+func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
+	all := p.Moments()
+	if len(all) == 0 {
+		return
+	}
+	font := c.font(labelSize)
+	c.put(font, area.Min.X, area.Max.Y-labelSize, "worst moments")
+	area.Max.Y -= labelSize * 1.7
+	columns := []column{{}, {heading: "at"}, {heading: "clock"}, {heading: "for"}, {heading: "peak"}, {heading: "values"}, {heading: "of", left: true}}
+	clock, name, share := false, false, false
+	for _, m := range all {
+		for i, str := range []string{fmt.Sprint(m.Number), m.At, m.Clock, m.Length, m.Peak, m.Share, m.Name} {
+			columns[i].texts = append(columns[i].texts, str)
+		}
+		clock, name, share = clock || m.Clock != "", name || m.Name != "", share || m.Share != ""
+	}
+	for i, has := range map[int]bool{2: clock, 5: share, 6: name} {
+		if !has {
+			columns[i].heading = ""
+		}
+	}
+	columns = slices.DeleteFunc(columns, func(col column) bool {
+		return !slices.ContainsFunc(col.texts, func(str string) bool { return str != "" })
+	})
+	c.table(area, noteSize, columns)
 }

@@ -14,6 +14,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page"
 )
 
 // A Format is a file format.
@@ -27,40 +30,39 @@ const (
 	HTML Format = "html"
 )
 
-// Write writes the picture in a format. If the picture cannot be drawn, the error says what it
-// lacks.
-func (p *Picture) Write(w io.Writer, format Format) error {
-	if err := p.Check(); err != nil {
+// Write writes a picture in a format. If the picture cannot be drawn, the error says what it lacks.
+func Write(w io.Writer, p *chart.Picture, format Format) error {
+	if err := Check(p); err != nil {
 		return err
 	}
 	switch format {
 	case PNG:
-		return p.WritePNG(w)
+		return WritePNG(w, p)
 	case SVG:
-		return p.WriteSVG(w)
+		return WriteSVG(w, p)
 	case PDF:
-		return p.WritePDF(w)
+		return WritePDF(w, p)
 	case HTML:
-		return p.WriteHTML(w)
+		d, err := page.New(p)
+		if err != nil {
+			return err
+		}
+		return page.Write(w, d)
 	}
 	return fmt.Errorf("unknown format %q", format)
 }
 
-func (p *Picture) size() (width, height vg.Length) {
-	return vg.Length(p.Width) * pixel, vg.Length(p.Height) * pixel
-}
-
-// WriteSVG writes the picture as SVG. Text stays text. It has the width that Liberation Sans gives
+// WriteSVG writes a picture as SVG. Text stays text. It has the width that Liberation Sans gives
 // it, whatever font the reader has, so that texts do not overlap.
-func (p *Picture) WriteSVG(w io.Writer) error {
-	canvas := &svgCanvas{Canvas: vgsvg.New(p.size())}
-	p.drawOnBackground(draw.New(canvas))
+func WriteSVG(w io.Writer, p *chart.Picture) error {
+	canvas := &svgCanvas{Canvas: vgsvg.New(size(p))}
+	paint(p, draw.New(canvas), foreign{plainHandler}, true)
 	var svg bytes.Buffer
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
 	}
 	var title bytes.Buffer
-	if err := xml.EscapeText(&title, []byte(p.title())); err != nil {
+	if err := xml.EscapeText(&title, []byte(p.Name())); err != nil {
 		return err
 	}
 	text := canvas.setWidths(svg.Bytes())
@@ -83,11 +85,9 @@ type svgCanvas struct {
 
 // FillString draws text.
 func (c *svgCanvas) FillString(face font.Face, at vg.Point, str string) {
-	style := plain(face.Font.Size)
-	style.Font = face.Font
 	width := vg.Length(0)
 	if strings.IndexFunc(str, func(r rune) bool { return !hasGlyph(r) }) < 0 {
-		width = style.Width(str)
+		width = widthOf(plainHandler, str, face.Font)
 	}
 	c.widths = append(c.widths, width)
 	c.Canvas.FillString(face, at, strings.Map(func(r rune) rune {
@@ -114,17 +114,17 @@ func (c *svgCanvas) setWidths(svg []byte) []byte {
 	return out.Bytes()
 }
 
-// Check returns an error if the picture cannot be drawn: if it has no type, or a size that is too
+// Check returns an error if a picture cannot be drawn: if it has no type, or a size that is too
 // small or too large.
-func (p *Picture) Check() error {
+func Check(p *chart.Picture) error {
 	if p.Type == nil {
 		return errors.New("the picture has no type")
 	}
 	if !(p.Width >= 400 && p.Height >= 300) || p.DPI < 10 {
 		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too small: 400 by 300 at 10 is the least", p.Width, p.Height, p.DPI)
 	}
-	if p.Type == Report && (p.Width < 800 || p.Height < 600) {
-		return fmt.Errorf("a report of %g by %g pixels is too small: 800 by 600 is the least", p.Width, p.Height)
+	if p.Type == chart.Report && (p.Width < 700 || p.Height < 600) {
+		return fmt.Errorf("a report of %g by %g pixels is too small: 700 by 600 is the least", p.Width, p.Height)
 	}
 	// 200 million pixels take 800 MB.
 	if dots := p.Width * p.Height * math.Pow(float64(p.DPI)/96, 2); dots > 200e6 {

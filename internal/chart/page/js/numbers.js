@@ -42,7 +42,7 @@ export const number = v => digits(v, 7, manyDigits);
 // value prints a value with its unit, to four significant digits.
 export function value(unit, v) {
   const s = scaleFor(unit, v);
-  return s.unit ? digits(v / s.divide, 4, 1e15) + ' ' + s.unit : digits(v, 6, 1e15);
+  return s.unit ? digits(v / s.divide, 4, 1e15) + ' ' + s.unit : digits(v, 4, 1e15);
 }
 
 // between prints, with its unit, a value that lies between two others.

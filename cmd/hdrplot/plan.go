@@ -1,0 +1,185 @@
+package main
+
+import (
+	"errors"
+	"math"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/chart/draw"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/table/summary"
+)
+
+// Histograms by time may take this much memory. For a heat map that is about a window for each
+// column of a wide picture and each of ten tags. For a page it is a multiple of the size of the
+// page, in which they are deflated. A page that goes on takes less, since each viewer gets all of
+// it now and then.
+const (
+	heatBytes    = 32 << 20
+	collectTimes = 6
+	liveTimes    = 2
+)
+
+// A plan says what a picture needs of the logs.
+type plan struct {
+	// paged is a page, which has all charts. overTime is whether there is more than sums.
+	paged, overTime bool
+	// apart reads each log by itself. Else several logs add up, side by side: together they have a
+	// strip that compares them, if the picture has one.
+	apart, strip bool
+	// total draws lines of all series together.
+	total bool
+	// merged is whether a line needs windows, since its intervals are of several logs or tags, and
+	// thinned whether long logs get windows, since nobody chose.
+	merged, thinned bool
+	// worst, shifts and bands mark moments, changes of level, and the confidence of curves.
+	worst, shifts, bands bool
+}
+
+func (o *options) plan(logs int) plan {
+	marks := o.kind.Chart.Marks
+	p := plan{paged: o.format == draw.HTML, apart: o.compare || o.diff}
+	p.overTime = marks != chart.Curves || p.paged && !o.diff
+	p.strip = logs > 1 && !p.apart && (p.paged || o.kind == chart.Timeline || o.kind == chart.Report)
+	p.total = marks == chart.Cells && !p.paged && !o.compare
+	p.merged = logs > 1 && !p.apart && !o.by.Inputs() || o.by.AddsTags() || p.total
+	p.thinned = !o.given["agg"] && !p.paged && marks != chart.Curves
+	p.worst = o.marksWorst(o.measures())
+	p.shifts = o.kind == chart.Timeline && !o.compare
+	p.bands = marks == chart.Curves && !p.paged
+	return p
+}
+
+// collector returns what takes the intervals of logs.
+func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
+	o, k := g.options, &g.collector
+	g.plan = o.plan(len(logs))
+	k.Ratio, k.Relative, k.Narrow, k.Measures = o.ratio, o.compare && !o.absolute, o.narrows(), o.measures()
+	switch {
+	case g.plan.paged:
+		k.WindowBytes = collectTimes * o.picture.PageSize
+	case o.kind.Chart.Marks == chart.Cells:
+		k.WindowBytes = heatBytes
+	}
+	var found survey
+	if whole := g.plan.merged || g.plan.thinned || g.plan.strip; whole || g.plan.paged {
+		most := firstIntervals
+		if whole {
+			most = math.MaxInt
+		}
+		var err error
+		if found, err = g.survey(s, logs, most); err != nil {
+			return err
+		}
+		g.tags = found.tags
+	}
+	window, wide := o.aggregate, int64(axis.Window(float64(max(found.to-found.from, 0))/1000, mostPoints)*1000)
+	if window == 0 && g.plan.merged {
+		window = found.length
+	}
+	if o.aggregate == 0 && g.plan.thinned && found.points > mostPoints {
+		window = max(window, wide)
+	}
+	if len(k.Measures) > 0 {
+		k.Aggregate = window
+	}
+	if g.plan.total {
+		k.Total = &chart.Collector{Measures: chart.TotalMeasures(o.picture.Limits), Ratio: k.Ratio, Aggregate: window}
+	}
+	if g.plan.strip {
+		k.Nodes = &chart.Collector{Measures: chart.Timeline.Measures([]float64{99}), Ratio: k.Ratio, Aggregate: max(window, found.length, wide)}
+	}
+	return nil
+}
+
+// collecting returns what the sums of logs need.
+func (g *gathering) collecting() (o summary.Options) {
+	few := g.options.by.All() || g.tags <= mostShifts && (g.tags > 0 || !g.plan.paged)
+	switch {
+	case g.plan.bands:
+		o.Runs = &summary.Runs{Size: g.options.aggregate}
+	case g.plan.shifts && few:
+		o.Runs = new(summary.Runs)
+	}
+	if g.plan.worst {
+		o.Parts = &summary.Parts{MaximaOnly: true}
+	}
+	return o
+}
+
+// mostPoints is about the number of windows of a picture over time, if nobody chose their length.
+const mostPoints = 500
+
+// A survey says how logs lie in time, in milliseconds.
+type survey struct {
+	length   int64 // of the first interval, rounded, since timers are late
+	from, to int64
+	points   int // the most intervals of a tag and a log
+	tags     int // the most of a log
+}
+
+// firstIntervals is a number of intervals that have most tags of a log.
+const firstIntervals = 1000
+
+// survey looks at the first intervals of each log that the scan selects, without their payloads.
+// Pipes can be read only once, so it does not know them.
+func (g *gathering) survey(s *scan.Scan, logs []scan.Input, most int) (found survey, err error) {
+	found = survey{length: 1000, from: math.MaxInt64, to: math.MinInt64}
+	one := *s
+	one.Inputs, one.Progress = logs, nil
+	first := true
+	for n := range logs {
+		if logs[n].Once {
+			continue
+		}
+		log, err := one.Open(n, 0)
+		if err != nil {
+			return found, err
+		}
+		points := map[string]int{}
+		for seen := 0; seen < most && log.Scan(); {
+			rec := log.Record()
+			if rec.Kind != hdrlog.IntervalRecord || !one.Select(n, &rec.Interval) {
+				continue
+			}
+			seen++
+			if length := rec.Interval.Length; first && length > 0 {
+				first = false
+				power := math.Pow(10, math.Floor(math.Log10(length))-1)
+				found.length = max(int64(math.Round(math.Round(length/power)*power*1000)), 1)
+			}
+			start := rec.Interval.StartMillis()
+			if g.collector.Relative {
+				start -= int64(rec.Interval.LogStart * 1000)
+			}
+			found.from, found.to = min(found.from, start), max(found.to, start+int64(rec.Interval.Length*1000))
+			if points[string(rec.Interval.Tag)]++; len(points) > mostTags {
+				break // which the reading refuses
+			}
+			found.points, found.tags = max(found.points, points[string(rec.Interval.Tag)]), max(found.tags, len(points))
+		}
+		err = errors.Join(log.Err(), log.Close())
+		if err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// narrows reports whether a page has only maxima of several series.
+func (o *options) narrows() bool {
+	return o.format == draw.HTML && !o.given["p"] && !o.kind.Chart.Rate
+}
+
+// measures returns what the lines show.
+func (o *options) measures() []chart.Measure {
+	switch {
+	case o.kind.Measures != nil:
+		return o.kind.Measures(o.levels)
+	case o.format == draw.HTML:
+		return chart.Timeline.Measures(o.levels) // for the lines of the page
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"hdrkit/internal/chart/axis"
+)
+
+// Caption says what the picture shows: of which logs, of what time, and how many values.
+func (p *Picture) Caption() string {
+	if len(p.Sources) == 0 {
+		return ""
+	}
+	parts := []string{listed(p.Sources)}
+	if spans := p.spans(); spans != "" {
+		parts = append(parts, spans)
+	}
+	values, intervals := int64(0), int64(0)
+	for _, c := range p.Curves {
+		values += c.Count
+	}
+	for _, s := range p.Summary {
+		intervals += s.Intervals
+	}
+	if p.Baseline == 0 {
+		text := counted(values, "value")
+		if intervals > 0 {
+			text += " in " + counted(intervals, "interval")
+		}
+		parts = append(parts, text)
+	}
+	if len(p.Added) > 1 {
+		var tags []string
+		for _, tag := range p.Added {
+			tags = append(tags, Named(tag))
+		}
+		text := "adds up " + listed(tags)
+		if p.SameRequests {
+			text += ", some of which count the same requests"
+		}
+		parts = append(parts, text)
+	}
+	if lines := len(p.Total.Lines); lines > 0 {
+		parts = append(parts, lineNames(p.Total.Lines[:lines-1])+" of "+p.Span)
+	}
+	if name := p.Describe(p.Type).Name; p.Type.Chart.Marks == Lines {
+		if p.Type.Chart.Rate {
+			name += " of " + p.Span
+		}
+		parts = append(parts, name)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// spans says when the logs begin and end, or nothing if they have no date.
+func (p *Picture) spans() string {
+	const most = 2
+	year := int64(365 * 24 * time.Hour / time.Millisecond)
+	var all []string
+	for _, span := range p.Spans {
+		if span[0] <= year {
+			return ""
+		}
+		from, to := time.UnixMilli(span[0]).In(p.Location()), time.UnixMilli(span[1]).In(p.Location())
+		layout := time.DateTime
+		if from.Format(time.DateOnly) == to.Format(time.DateOnly) {
+			layout = time.TimeOnly
+		}
+		all = append(all, from.Format(time.DateTime)+" to "+to.Format(layout))
+	}
+	if slices.Sort(all); len(all) > 0 {
+		all = slices.Compact(all)
+		if len(all) > most {
+			all = []string{all[0], fmt.Sprintf("%d more times", len(all)-1)}
+		}
+		all[len(all)-1] += " " + p.Location().String()
+	}
+	return strings.Join(all, " and ")
+}
+
+// counted returns a number of things.
+func counted(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return axis.Value("", float64(n)) + " " + thing
+}
+
+// listed returns names, or the first of many.
+func listed(names []string) string {
+	const most = 6
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most-1], ", "), len(names)-most+1)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Name returns the title for programs that show the file.
+func (p *Picture) Name() string { return cmp.Or(p.Title, p.Caption(), p.Type.Name) }
+
+// Footnotes returns the lines below the charts.
+func (p *Picture) Footnotes() []string {
+	notes := slices.Clone(p.Notes)
+	if p.Type != Report { // which has a table of them
+		for n, m := range p.Moments() {
+			notes = slices.Insert(notes, n, m.String())
+		}
+	}
+	if caption := p.Caption(); caption != "" {
+		notes = append(notes, caption)
+	}
+	return notes
+}
+
+// A Described is what a list says of a moment.
+type Described struct {
+	Number                  int
+	At, Clock, Length, Peak string
+	Share, Name             string // of all values of the picture, and of which tag and log
+}
+
+// String returns the moment as a line of text.
+func (d Described) String() string {
+	text := fmt.Sprintf("%d  at %s for %s · %s", d.Number, d.At, d.Length, d.Peak)
+	if d.Clock != "" {
+		text = fmt.Sprintf("%d  at %s (%s) for %s · %s", d.Number, d.At, d.Clock, d.Length, d.Peak)
+	}
+	if d.Name != "" {
+		text += " · " + d.Name
+	}
+	return text
+}
+
+// Moments describes the worst moments, whose numbers stand in the charts. All times have one unit,
+// and all values another.
+func (p *Picture) Moments() (all []Described) {
+	if len(p.Worst) == 0 {
+		return nil
+	}
+	from, to, _ := p.TimeRange()
+	furthest := max(math.Abs(from), math.Abs(to)) / 1000
+	dated := p.Origin > int64(365*24*time.Hour/time.Millisecond)
+	scale := axis.ScaleFor(p.Unit, p.Worst[0].Value)
+	for i, m := range p.Worst {
+		precise := 1.0
+		if m.End-m.Start >= 1000 { // timers are late
+			precise = 100
+		}
+		rounded := func(ms int64) float64 { return math.Round(float64(ms)/precise) * precise }
+		d := Described{Number: i + 1, Name: m.Name, At: axis.Since(rounded(m.Start)/1000, furthest), Length: axis.Length(max(int64(rounded(m.End-m.Start)), 1))}
+		d.Peak = strings.TrimSpace(axis.Value("", m.Value/scale.Divide) + " " + scale.Unit)
+		d.Share = p.share(&m)
+		if clock := time.UnixMilli(m.Peak + p.Origin).In(p.Location()); p.Absolute {
+			d.At = axis.ClockTime(float64(m.Start+p.Origin)/1000, p.Location())
+		} else if dated {
+			d.Clock = clock.Format(time.TimeOnly)
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// share says how many of all values were recorded in a moment, if that is known.
+func (p *Picture) share(m *Moment) string {
+	in, all := int64(0), int64(0)
+	for _, ws := range p.Windows {
+		for _, w := range ws.Windows {
+			if all += w.Count; w.Start < m.End && w.Start+w.Length() > m.Start {
+				in += w.Count
+			}
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2g%%", 100*float64(in)/float64(all))
+}
+
+// TimeRange returns the time that the picture shows, and false if it shows none.
+func (p *Picture) TimeRange() (from, to float64, ok bool) {
+	series := append(slices.Clone(p.Series), p.Total)
+	for _, ws := range p.Windows {
+		series = append(series, Series{Lines: []Line{{Points: ws.Maxima()}}})
+	}
+	if from, to, ok = timeRange(series); ok {
+		from, to = roomy(from, to, p.Absolute)
+	}
+	return from, to, ok
+}
+
+// roomy returns the range of a time axis. It starts at 0 if that is near, and is never empty.
+func roomy(from, to float64, absolute bool) (float64, float64) {
+	if !absolute && from > 0 && from < (to-from)/20 {
+		from = 0
+	}
+	if to <= from {
+		from, to = from-500, to+500
+	}
+	return from, to
+}
+
+// Labelled returns the limits with their labels, in the order of percentiles. On a logarithmic axis
+// each has its own unit.
+func (p *Picture) Labelled(log bool) []Limit {
+	unit := axis.Spelled(p.Unit)
+	limits := append([]Limit{}, p.Limits...)
+	slices.SortStableFunc(limits, func(a, b Limit) int { return cmp.Compare(a.Percentile, b.Percentile) })
+	for i := range limits {
+		l := &limits[i]
+		value := axis.Handy(unit, l.Value)
+		if scale := axis.ScaleFor(unit, l.Value); !log {
+			value = strings.TrimSpace(scale.Label(l.Value/scale.Divide) + " " + scale.Unit)
+		}
+		l.Label = "SLA: " + l.Name() + " ≤ " + value
+	}
+	return limits
+}

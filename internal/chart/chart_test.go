@@ -1,0 +1,407 @@
+package chart
+
+import (
+	"errors"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// TestEvenRows proves that a heat map of values that are spread evenly over its rows is even from
+// row to row.
+func TestEvenRows(t *testing.T) {
+	t.Parallel()
+	h := histogramOf(t, 3, nil)
+	for v := 1e3; v < 1e6; v *= 1.0002 {
+		if err := h.Record(int64(v), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &Collector{WindowBytes: 1 << 20, Ratio: 1}
+	var interval Interval
+	measure(c, 0, 1, h, &interval)
+	if err := c.Add("", "", &interval); err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Picture(Heatmap, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range []int{70, 130, 177} {
+		g := &Grid{From: 0, To: 1000, Low: 1e3, High: 1e6, Columns: 1, Rows: rows}
+		g.Fill(p.Windows)
+		inner := g.Rate[2:rows] // all rows but that of zeros, and the first and the last
+		mean := 0.0
+		for _, rate := range inner {
+			mean += rate / float64(len(inner))
+		}
+		if low, high := slices.Min(inner), slices.Max(inner); low < 0.95*mean || high > 1.05*mean {
+			t.Errorf("%d rows: from %.0f to %.0f values around %.0f", rows, low, high, mean)
+		}
+	}
+}
+
+// TestSteep proves that few high values make the axis logarithmic, and that nothing else does.
+func TestSteep(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		values func(i int) int64
+		change func(p *Picture)
+		want   bool
+	}{
+		"even":        {func(i int) int64 { return 1000 + int64(i) }, nil, false},
+		"49 times":    {func(i int) int64 { return 1000 + 48_000*int64(i/99) }, nil, false},
+		"51 times":    {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, nil, true},
+		"fixed ends":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *Picture) { p.High = 1e6 }, false},
+		"throughput":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *Picture) { p.Type = Throughput }, false},
+		"no interval": {nil, func(p *Picture) { p.Series = nil }, false},
+	} {
+		p := collect(t, Timeline, timeline(99, 100), 100, func(i int) (string, float64, float64, []int64) {
+			if test.values == nil {
+				return "", float64(i), 1, nil
+			}
+			return "", float64(i), 1, []int64{test.values(i)}
+		})
+		if test.change != nil {
+			test.change(p)
+		}
+		if p.Steep() != test.want {
+			t.Errorf("%s: %v", name, !test.want)
+		}
+	}
+}
+
+// TestRatio compares ratios with those of the percentiles.
+func TestRatio(t *testing.T) {
+	t.Parallel()
+	before, after := histogramOf(t, 3, latencies(1, 5000, 1e6)), histogramOf(t, 3, latencies(2, 3000, 3e6))
+	ratio := RatioOf("x", CurveOf("", after, 1), CurveOf("", before, 1))
+	for _, p := range []float64{50, 90, 99, 100} {
+		want := float64(after.ValueAtPercentile(p)) / float64(before.ValueAtPercentile(p))
+		if got := ratio.At(p); math.Abs(got/want-1) > 0.05 {
+			t.Errorf("%v%%: %v, want about %v", p, got, want)
+		}
+	}
+	if ratio.Count != 3000 {
+		t.Errorf("%d values", ratio.Count)
+	}
+	if empty := RatioOf("", Curve{}, CurveOf("", before, 1)); empty.Count != 0 {
+		t.Errorf("%+v", empty)
+	}
+}
+
+// TestTogether proves how many lines share a chart, and that runs share the charts of their tags
+// if these do not become too full.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ groups, tags, parts, lines int }{
+		{1, 8, 0, 8}, {1, 9, 9, 1}, {3, 2, 0, 6}, {3, 6, 6, 3}, {9, 1, 9, 1}, {10, 2, 20, 1},
+	} {
+		p := New(Timeline)
+		for g := range test.groups {
+			for tag := range test.tags {
+				group := fmt.Sprint("node", g)
+				p.Series = append(p.Series, Series{Label: fmt.Sprint(group, " tag", tag), Group: group, Lines: []Line{{Name: "max"}}})
+			}
+		}
+		parts := p.FacetsOf()
+		lines := len(p.Series)
+		if len(parts) > 0 {
+			lines = len(parts[0].Series)
+		}
+		if len(parts) != test.parts || lines != test.lines {
+			t.Errorf("%d tags of %d runs: %d charts, the first with %d lines", test.tags, test.groups, len(parts), lines)
+		}
+	}
+}
+
+// TestCollectorKinds proves that a picture names the series whose histograms do not add up.
+func TestCollectorKinds(t *testing.T) {
+	t.Parallel()
+	double, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Collector{WindowBytes: 1 << 20, Ratio: 1}
+	for i, h := range []*histogram.Histogram{histogramOf(t, 3, []int64{1}), double} {
+		var interval Interval
+		measure(c, float64(i), 1, h, &interval)
+		if err := c.Add("", "read", &interval); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Picture(Heatmap, 0, nil); !errors.Is(err, histogram.ErrKind) || !strings.HasPrefix(err.Error(), "read: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestCaption proves which parts a caption has.
+func TestCaption(t *testing.T) {
+	t.Parallel()
+	many := []string{"1", "2", "3", "4", "5", "6", "7"}
+	lines := []Series{{Lines: []Line{{Name: "99%"}, {Name: "max"}}}}
+	for want, p := range map[string]*Picture{
+		"":                                    {Type: Timeline},
+		"1, 2, 3, 4, 5 and 2 more · 0 values": {Type: Percentiles, Sources: many, Spans: [][2]int64{{5000, 9000}}},
+		"x · 2016-07-18 00:06:41 to 2016-07-19 00:06:41 UTC · 7,000,000,000 values": {Type: Percentiles, Sources: []string{"x"}, Spans: [][2]int64{{1468800401000, 1468886801000}},
+			Curves: []Curve{{Count: 7e9}}},
+		"x · 2 values · adds up a, b":                      {Type: Heatmap, Sources: []string{"x"}, Added: []string{"a", "b"}, Curves: []Curve{{Count: 1}, {Count: 1}}},
+		"x · 0 values · p99 and maximum of 5 min windows":  {Type: Timeline, Sources: []string{"x"}, Series: lines, Span: "5 min windows"},
+		"x · 0 values · values per second of 10 s windows": {Type: Throughput, Sources: []string{"x"}, Span: "10 s windows"},
+	} {
+		if got := p.Caption(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestSpike proves that the highest value of a million intervals is in the picture, and a page,
+// though most are not.
+func TestSpike(t *testing.T) {
+	t.Parallel()
+	const intervals, at, spike = 1_000_000, 777_777, 987_654_321
+	c := timeline(100)
+	c.Ratio = 1
+	var quiet, loud Interval
+	measure(c, 0, 1, histogramOf(t, 3, []int64{1000, 2000}), &quiet)
+	measure(c, 0, 1, histogramOf(t, 3, []int64{spike}), &loud)
+	for i := range intervals {
+		interval := quiet
+		if i == at {
+			interval = loud
+		}
+		interval.window.Start, interval.window.Begin, interval.window.End = int64(1000*i), int64(1000*i), int64(1000*i+1000)
+		interval.values = []float64{interval.values[0] + float64(i%7)}
+		if err := c.Add("", "", &interval); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := c.Picture(Timeline, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	thin := Runs(p.Series[0].Lines[0].Points, intervals)
+	if len(thin) != 1 || len(thin[0]) > 4*1001 {
+		t.Fatalf("%d runs, %d points", len(thin), len(thin[0]))
+	}
+	highest, lowest := thin[0][0], thin[0][0]
+	for _, point := range thin[0] {
+		if point.Value > highest.Value {
+			highest = point
+		}
+		if point.Value < lowest.Value {
+			lowest = point
+		}
+	}
+	if highest.Start != 1000*at || highest.Value < spike || lowest.Value != quiet.values[0] {
+		t.Errorf("highest %+v, lowest %+v", highest, lowest)
+	}
+}
+
+// TestRuns proves that a gap in the log is one in the line.
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	var points []Point
+	add := func(start, end, value float64) { points = append(points, Point{start, end, value}) }
+	for i := range 10 {
+		add(float64(i), float64(i+1), 5)
+	}
+	add(10, 11, math.NaN()) // empty
+	add(11, 12, 6)
+	add(12.1, 13.1, 7) // late, but not by half an interval
+	add(20, 21, 8)
+	got := Runs(points, 0.001)
+	if len(got) != 3 || len(got[0]) != 10 || len(got[1]) != 2 || len(got[2]) != 1 {
+		t.Errorf("%v", got)
+	}
+	if got := Runs(points, 100); len(got) != 1 {
+		t.Errorf("gaps too narrow to be seen: %v", got)
+	}
+	instants := []Point{{0, 0, 1}, {1, 1, 2}, {2, 2, 3}, {9, 9, 4}}
+	if got := Runs(instants, 0.001); len(got) != 2 || len(got[0]) != 3 {
+		t.Errorf("intervals without length: %v", got)
+	}
+}
+
+// TestCurveEnds proves that a curve ends at its maximum, halfway into the share of its last value.
+func TestCurveEnds(t *testing.T) {
+	t.Parallel()
+	curve := CurveOf("", histogramOf(t, 3, latencies(1, 1000, 1e6)), 1e6)
+	points := curve.Points()
+	last := points[len(points)-1]
+	if want := math.Log10(2000); math.Abs(last.Start-want) > 1e-12 || last.Value != curve.Max() {
+		t.Errorf("ends at %v, want %v", last, want)
+	}
+	for i := 1; i < len(points); i++ {
+		if points[i].Start < points[i-1].Start || points[i].Value < points[i-1].Value {
+			t.Fatalf("goes back at %d: %v", i, points[i])
+		}
+	}
+}
+
+// TestPalette proves that the colours of lines differ for people who do not see red, green or blue
+// as others do, and from the background.
+func TestPalette(t *testing.T) {
+	t.Parallel()
+	for name, theme := range Themes {
+		for kind, m := range dichromacies {
+			for i, a := range theme.Lines {
+				for j, b := range append(theme.Lines[i+1:len(theme.Lines):len(theme.Lines)], theme.Background) {
+					if d := distance(m, a, b); d < 9 {
+						t.Errorf("%s, %s: colours %d and %d are only %.1f apart", name, kind, i, i+1+j, d)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestContrast proves that each line stands out from the background, and that the colours of a heat
+// map go away from it.
+func TestContrast(t *testing.T) {
+	t.Parallel()
+	luminance := func(c color.Color) float64 {
+		r, g, b, _ := c.RGBA()
+		sum := 0.0
+		for i, v := range []uint32{r, g, b} {
+			s := float64(v) / 0xffff
+			if s <= 0.04045 {
+				s /= 12.92
+			} else {
+				s = math.Pow((s+0.055)/1.055, 2.4)
+			}
+			sum += s * []float64{0.2126, 0.7152, 0.0722}[i]
+		}
+		return sum
+	}
+	for name, theme := range Themes {
+		check := func(kind string, c color.Color) {
+			a, b := luminance(c)+0.05, luminance(theme.Background)+0.05
+			if ratio := max(a, b) / min(a, b); ratio < 3 {
+				t.Errorf("%s: the contrast of %s %v is %.2f", name, kind, c, ratio)
+			}
+		}
+		for _, c := range append(slices.Clone(theme.Lines), theme.Limit, theme.Text, theme.Faint) {
+			check("line", c)
+		}
+		for i := range 101 {
+			a, b := luminance(At(theme.Heat, float64(i)/100)), luminance(At(theme.Heat, float64(i+1)/100))
+			if i < 100 && (a > b) != (luminance(theme.Background) > 0.5) {
+				t.Errorf("%s: the heat map's colour %d is nearer to the background than the one before", name, i+1)
+			}
+			check("change", At(theme.Change, float64(i)/100))
+		}
+	}
+}
+
+// TestDistinct proves that labels fit and differ, whatever room they have, and stay whole if all
+// fit.
+func TestDistinct(t *testing.T) {
+	t.Parallel()
+	var services, machines, odd []string
+	for i := range 9 {
+		services = append(services, fmt.Sprintf("com.example.platform.checkout.payments.v2.PaymentService/Get%c", 'A'+i))
+		machines = append(machines, fmt.Sprintf("node%d.hdr", i))
+		odd = append(odd, strings.Repeat("x", 50)+strings.Repeat("y", i)+strings.Repeat("x", 50))
+	}
+	for _, labels := range [][]string{services, machines, odd, {"one"}, {"same", "same", "other"}, {"größe-甲", "größe-乙"}} {
+		for room := 5; room < 130; room++ {
+			got := Distinct(labels, func(str string) bool { return len([]rune(str)) <= room })
+			for i := range got {
+				if len([]rune(got[i])) > room {
+					t.Errorf("%q does not fit into %d", got[i], room)
+				}
+				for j := range got {
+					if (got[i] == got[j]) != (labels[i] == labels[j]) {
+						t.Errorf("%q and %q become %q and %q", labels[i], labels[j], got[i], got[j])
+					}
+				}
+			}
+			if slices.Max(lengths(labels)) <= room && !slices.Equal(got, labels) {
+				t.Errorf("%d: %q become %q", room, labels, got)
+			}
+		}
+	}
+	if got := Distinct(machines, func(str string) bool { return len([]rune(str)) <= 8 }); got[3] != "node3…" {
+		t.Errorf("%q", got)
+	}
+}
+
+func lengths(labels []string) (all []int) {
+	for _, label := range labels {
+		all = append(all, len([]rune(label)))
+	}
+	return all
+}
+
+// TestStyles proves that a percentile has one look in all pictures, and that runs keep their
+// colours.
+func TestStyles(t *testing.T) {
+	t.Parallel()
+	names := []string{"50%", "99%", "99.9%", "max"}
+	seen := map[int]bool{}
+	for n, style := range Styles([]string{""}, names)[0] {
+		seen[style.Colour] = true
+		if style.Area != (names[n] == "max") {
+			t.Errorf("%s: area %v", names[n], style.Area)
+		}
+		for _, all := range [][]Style{Styles([]string{"", ""}, names)[1], Styles([]string{"", ""}, []string{"max", "99.9%", "99%", "50%"})[0]} {
+			same := slices.ContainsFunc(all, func(other Style) bool { return other.Area == style.Area && slices.Equal(other.Dashes, style.Dashes) })
+			if !same {
+				t.Errorf("%s: no line of two series has dashes %v", names[n], style.Dashes)
+			}
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("%d colours for four lines", len(seen))
+	}
+	for i, style := range Styles([]string{"before", "before", "after", "after"}, nil) {
+		if style[0].Colour != i/2 || len(style[0].Dashes) > 0 != (i%2 == 1) {
+			t.Errorf("series %d: %+v", i, style[0])
+		}
+	}
+}
+
+// dichromacies simulate colour blindness in linear RGB: Viénot, Brettel and Mollon (1999), and for
+// blue the likes of it.
+var dichromacies = map[string][3][3]float64{
+	"normal":       {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+	"protanopia":   {{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}},
+	"deuteranopia": {{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}},
+}
+
+// distance returns how far apart two colours are to such an eye: 2.3 is just noticeable.
+func distance(m [3][3]float64, a, b color.Color) float64 {
+	la, lb := lab(m, a), lab(m, b)
+	return math.Sqrt((la[0]-lb[0])*(la[0]-lb[0]) + (la[1]-lb[1])*(la[1]-lb[1]) + (la[2]-lb[2])*(la[2]-lb[2]))
+}
+
+func lab(m [3][3]float64, c color.Color) [3]float64 {
+	r, g, b, _ := c.RGBA()
+	var linear [3]float64
+	for i, v := range []uint32{r, g, b} {
+		s := float64(v) / 0xffff
+		if linear[i] = s / 12.92; s > 0.04045 {
+			linear[i] = math.Pow((s+0.055)/1.055, 2.4)
+		}
+	}
+	var seen [3]float64
+	for i := range seen {
+		seen[i] = math.Max(m[i][0]*linear[0]+m[i][1]*linear[1]+m[i][2]*linear[2], 0)
+	}
+	f := func(v float64) float64 {
+		if v > 0.008856 {
+			return math.Cbrt(v)
+		}
+		return 7.787*v + 16.0/116
+	}
+	x := f((0.4124*seen[0] + 0.3576*seen[1] + 0.1805*seen[2]) / 0.9505)
+	y := f(0.2126*seen[0] + 0.7152*seen[1] + 0.0722*seen[2])
+	z := f((0.0193*seen[0] + 0.1192*seen[1] + 0.9505*seen[2]) / 1.089)
+	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
+}

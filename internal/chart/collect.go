@@ -1,0 +1,496 @@
+package chart
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/chart/axis"
+)
+
+// A Measure is the value that a line shows of an interval.
+type Measure struct {
+	Name string
+	of   func(h *histogram.Histogram, seconds, ratio float64) float64
+}
+
+// AtPercentile measures the value at a percentile, 0 to 100; at 100 it is the maximum.
+func AtPercentile(percentile float64) Measure {
+	name := "max"
+	if percentile < 100 {
+		name = percent(percentile)
+	}
+	return Measure{name, func(h *histogram.Histogram, _, ratio float64) float64 {
+		if h.TotalCount() == 0 {
+			return math.NaN()
+		}
+		if percentile >= 100 {
+			return unit.Divide(h.Float(h.Max()), ratio)
+		}
+		return unit.Divide(h.Float(h.ValueAtPercentile(percentile)), ratio)
+	}}
+}
+
+// RateName is the name of lines of rates.
+const RateName = "values/s"
+
+// PerSecond measures the number of values per second.
+func PerSecond() Measure {
+	return Measure{RateName, func(h *histogram.Histogram, seconds, _ float64) float64 {
+		if seconds <= 0 {
+			return math.NaN()
+		}
+		return float64(h.TotalCount()) / seconds
+	}}
+}
+
+// A Collector gathers intervals for a picture.
+type Collector struct {
+	// Measures are the lines of each series. A chart without lines has none.
+	Measures []Measure
+	// Narrow takes only the last measure as soon as there are several series.
+	Narrow bool
+	// Ratio is the number by which values are divided.
+	Ratio float64
+	// Aggregate merges the intervals of each window of so many milliseconds before anything is
+	// measured, if it is above 0. See package merge.
+	Aggregate int64
+	// WindowBytes keeps histograms by time, for a heat map or a page. It is the memory that they
+	// may take. If they need more, neighbours in time are merged. 0 keeps none.
+	WindowBytes int
+	// Relative lays logs over one another: times count from the start of each log.
+	Relative bool
+	// Total and Nodes, if they are set, gather the same intervals in one series, and in one for
+	// each log. Their Aggregate is set.
+	Total, Nodes *Collector
+	// Step says that intervals are windows of so many milliseconds, and that they go on. The recent
+	// ones then stay as they are, and only older ones are merged. 0 merges all of them alike.
+	Step int64
+
+	series map[string]*gathered
+	order  []string // the labels of series as they came
+	width  int64    // of the windows that start before recent
+	recent int64    // later windows are not merged
+	bytes  int      // that the windows take
+
+	narrowed uint32 // 1 once Narrow holds; atomic, since workers measure
+
+	steps     merge.Table[step] // by label, if Aggregate is set
+	stepBytes int
+	stepLimit int // stepBytes, unless a test changes it
+
+	scratch histogram.Histogram
+}
+
+// gathered is what a collector has of a series.
+type gathered struct {
+	label   string
+	group   string
+	ratio   float64
+	lines   [][]Point // by measure
+	windows *windows  // if WindowBytes is set
+}
+
+// unit returns what a value of 1 of a layout is in the picture.
+func (g *gathered) unit(layout histogram.Layout) float64 { return cmp.Or(layout.Ratio, 1) / g.ratio }
+
+// add adds a point to a line.
+func (g *gathered) add(n int, p Point) {
+	line := append(g.lines[n], p)
+	if len(line) == mostPoints { // half as many are left
+		line = thinned(line, (line[len(line)-1].End-line[0].Start)*8/mostPoints)
+	}
+	g.lines[n] = line
+}
+
+// An Interval is what a collector needs of an interval.
+type Interval struct {
+	// Factor is what one unit of the values is in the unit that Ratio divides, 0 for 1. It is the
+	// same for all intervals of a series, and is set before the interval is measured.
+	Factor float64
+	// Source is that of [Window].
+	Source int
+
+	window Window    // without counts
+	values []float64 // by measure
+	sum    merge.Sum // if it is needed later
+	rough  merge.Sum // its counts, for windows
+	err    error
+}
+
+// Sum returns the sum of an interval, empty, to which it must be added before [Collector.Measure]
+// if InSteps says so.
+func (i *Interval) Sum() *merge.Sum {
+	i.sum.Reset()
+	return &i.sum
+}
+
+// Window returns the interval as a window, whose counts are those of the interval until it is
+// measured again.
+func (i *Interval) Window() Window {
+	w := i.window
+	w.counts = &i.rough
+	return w
+}
+
+// Values returns what the last measures are.
+func (i *Interval) Values() []float64 { return i.values }
+
+// Measure takes what the collector needs from an interval, whose counts are h. Measure does the
+// work, and may be called by several goroutines at once. Into is overwritten, but for its sum.
+func (c *Collector) Measure(i *hdrlog.Interval, h *histogram.Histogram, into *Interval) {
+	seconds, from := i.Absolute(), int64(0)
+	if c.Relative {
+		seconds, from = i.Relative(), millis(i.LogStart)
+	}
+	c.measure(Window{Start: millis(seconds), Begin: i.StartMillis() - from, End: i.EndMillis() - from, Intervals: 1, Source: into.Source}, i.Length, h, into)
+}
+
+// InSteps reports whether intervals cannot be measured one by one.
+func (c *Collector) InSteps() bool { return c.Aggregate > 0 || c.Total != nil || c.Nodes != nil }
+
+// MeasureMerged does what Measure does for intervals that were merged, whose counts are h.
+func (c *Collector) MeasureMerged(m *merge.Merged, h *histogram.Histogram, into *Interval) {
+	c.measure(Window{Start: m.Start, Begin: m.Start, End: m.End, Intervals: m.Intervals()}, float64(m.Recorded())/1000, h, into)
+}
+
+func (c *Collector) measure(w Window, seconds float64, h *histogram.Histogram, into *Interval) {
+	ratio := c.ratio(into.Factor)
+	value := func(v int64) float64 { return unit.Divide(h.Float(v), ratio) }
+	w.Count, w.Min, w.Max, w.Sum = h.TotalCount(), value(h.Min()), value(h.Max()), unit.Divide(h.Mean(), ratio)*float64(h.TotalCount())
+	into.window = w
+	into.values = into.values[:0]
+	if c.Aggregate == 0 {
+		for _, m := range c.Measures[c.first():] {
+			into.values = append(into.values, m.of(h, seconds, ratio))
+		}
+	}
+	if c.WindowBytes > 0 {
+		into.rough.Reset()
+		into.err = into.rough.AddCoarse(w.Begin, w.End, h, windowDigits)
+	}
+}
+
+// first returns the index of the first measure that is taken.
+func (c *Collector) first() int {
+	if atomic.LoadUint32(&c.narrowed) == 1 {
+		return len(c.Measures) - 1
+	}
+	return 0
+}
+
+// ratio returns what to divide values by.
+func (c *Collector) ratio(factor float64) float64 { return c.Ratio / cmp.Or(factor, 1) }
+
+// windowDigits is the precision of the windows' counts, in significant decimal digits: a pixel is
+// more than a hundredth of the value that it stands for.
+const windowDigits = 2
+
+// millis rounds seconds to the milliseconds that a log prints.
+func millis(seconds float64) int64 { return int64(math.Round(seconds * 1000)) }
+
+// Add adds an interval to the series with a label. Group is that of [Series]. The error is that of
+// [histogram.Histogram.Add].
+func (c *Collector) Add(group, label string, i *Interval) error {
+	if i.err != nil {
+		return i.err
+	}
+	g := c.at(group, label)
+	g.ratio = c.ratio(i.Factor)
+	if c.Aggregate > 0 {
+		if err := c.addStep(g, i); err != nil {
+			return err
+		}
+	} else {
+		for n, v := range i.values {
+			if n += len(c.Measures) - len(i.values); n >= c.first() {
+				g.add(n, Point{float64(i.window.Start), float64(i.window.Start + i.window.Length()), v})
+			}
+		}
+	}
+	if c.WindowBytes == 0 {
+		return nil
+	}
+	key := i.window.Start
+	if key < c.recent {
+		key = WindowAt(key, c.width)
+	}
+	before := g.windows.bytes
+	if err := g.windows.put(key, &i.window, &i.rough); err != nil {
+		return err
+	}
+	if c.bytes += g.windows.bytes - before; c.bytes > c.WindowBytes {
+		if err := c.closeWindows(); err != nil {
+			return err
+		}
+	}
+	return c.bound()
+}
+
+// closeWindows compacts the windows that are open.
+func (c *Collector) closeWindows() error {
+	c.bytes = 0
+	for _, g := range c.series {
+		if err := g.windows.close(); err != nil {
+			return err
+		}
+		c.bytes += g.windows.bytes
+	}
+	return nil
+}
+
+// Widths returns the width of the windows that start before a time, and that time. Later windows
+// are not merged.
+func (c *Collector) Widths() (width, recent int64) { return c.width, c.recent }
+
+// Labels returns the labels of the series as they came.
+func (c *Collector) Labels() []string { return c.order }
+
+// UnitOf returns what a value of 1 of a layout is in the picture.
+func (c *Collector) UnitOf(label string, layout histogram.Layout) float64 {
+	return c.series[label].unit(layout)
+}
+
+// AddOf does what Add does, and adds the interval to Total and Nodes, too. Log is the name of its
+// log.
+func (c *Collector) AddOf(group, label, log string, i *Interval) error {
+	err := c.Add(group, label, i)
+	if c.Total != nil && err == nil {
+		err = c.Total.Add("", "", i)
+	}
+	if c.Nodes != nil && err == nil {
+		err = c.Nodes.Add("", log, i)
+	}
+	return err
+}
+
+// Len returns the number of series.
+func (c *Collector) Len() int { return len(c.series) }
+
+func (c *Collector) at(group, label string) *gathered {
+	g := c.series[label]
+	if g == nil {
+		if c.series == nil {
+			c.series = map[string]*gathered{}
+			c.steps = merge.NewTable[step](c.Aggregate)
+			c.width, c.recent = max(c.Step, 1), math.MaxInt64
+			if c.Step > 0 {
+				c.recent = math.MinInt64
+			}
+		}
+		g = &gathered{label: label, group: group, lines: make([][]Point, len(c.Measures))}
+		if c.WindowBytes > 0 {
+			g.windows = &windows{at: map[int64]*Window{}}
+		}
+		c.series[label] = g
+		if c.Narrow && len(c.series) == 2 {
+			atomic.StoreUint32(&c.narrowed, 1)
+		}
+		c.order = append(c.order, label)
+	}
+	return g
+}
+
+// errWide is the error for tags whose sums alone take more memory than all windows may.
+var errWide = errors.New("the tags take too much memory: choose some with -incT, or set a larger -page-size")
+
+// bound widens the windows until they take no more memory than they may.
+func (c *Collector) bound() error {
+	if c.bytes <= c.WindowBytes {
+		return nil
+	}
+	limit := c.WindowBytes
+	if c.Step == 0 {
+		c.width = Wider(c.width)
+	} else { // make room for a while, so that this is seldom
+		limit = limit / 4 * 3
+		c.recent = WindowAt(c.newest(limit/3)+c.Step-1, c.Step)
+		c.thin()
+	}
+	for {
+		c.bytes = 0
+		for _, g := range c.series {
+			if err := g.windows.widen(c.width, c.recent); err != nil {
+				return err
+			}
+			c.bytes += g.windows.bytes
+		}
+		switch {
+		case c.bytes <= limit:
+			return nil
+		case c.width >= 1<<40:
+			return errWide
+		}
+		c.width = Wider(c.width)
+	}
+}
+
+// newest returns when the newest windows start, which take so many bytes together.
+func (c *Collector) newest(bytes int) int64 {
+	sizes := map[int64]int{}
+	for _, g := range c.series {
+		for _, w := range g.windows.at {
+			sizes[w.Start] += w.size()
+		}
+	}
+	starts := slices.Sorted(maps.Keys(sizes))
+	n := len(starts)
+	for ; n > 0 && bytes >= sizes[starts[n-1]]; n-- {
+		bytes -= sizes[starts[n-1]]
+	}
+	if n == len(starts) {
+		return starts[n-1] + 1
+	}
+	return starts[n]
+}
+
+// thin thins the lines before the recent windows as those of a page.
+func (c *Collector) thin() {
+	for _, g := range c.series {
+		for n, line := range g.lines {
+			old, recent := SplitAt(line, c.recent)
+			if len(old) > 0 {
+				g.lines[n] = append(thinned(old, (old[len(old)-1].End-old[0].Start)/PageColumns), recent...)
+			}
+		}
+	}
+}
+
+// PageColumns is how many columns the lines of a page are thinned to: several times the width of a
+// screen, so that there is something to zoom into.
+const PageColumns = 4000
+
+// SplitAt splits points, which are in order of time, into those that start before a time, and the
+// others.
+func SplitAt(points []Point, start int64) (before, after []Point) {
+	n, _ := slices.BinarySearchFunc(points, float64(start), func(p Point, start float64) int { return cmp.Compare(p.Start, start) })
+	return points[:n], points[n:]
+}
+
+// mostPoints is the number of points at which a line is thinned: several times what a page shows.
+// It bounds the memory for logs of any length.
+const mostPoints = 256 << 10
+
+// thinned thins the points of a line, which are in order of time, to four in each column of a width
+// in milliseconds.
+func thinned(points []Point, width float64) []Point { return slices.Concat(Runs(points, width)...) }
+
+// Picture returns what was gathered as a picture of a type, whose time 0 is origin, in milliseconds
+// since the epoch. Series are in the order of sorted, which are labels; the others follow in the
+// order of their first intervals.
+func (c *Collector) Picture(t *Type, origin int64, sorted []string) (*Picture, error) {
+	if err := c.measureSteps(math.MaxInt64); err != nil {
+		return nil, err
+	}
+	if c.WindowBytes > 0 {
+		if err := cmp.Or(c.closeWindows(), c.bound()); err != nil {
+			return nil, err
+		}
+	}
+	p := New(t)
+	p.Origin, p.Digits = origin, windowDigits
+	if err := c.addOthers(p, origin); err != nil {
+		return nil, err
+	}
+	p.Span = c.span()
+	p.Aggregate, p.WindowMillis = c.Aggregate, c.width
+	place := map[string]int{}
+	for n, label := range sorted {
+		place[label] = n - len(sorted)
+	}
+	slices.SortStableFunc(c.order, func(a, b string) int { return cmp.Compare(place[a], place[b]) })
+	for _, label := range c.order {
+		g := c.series[label]
+		if len(c.Measures) > 0 {
+			p.Series = append(p.Series, c.lines(label, g, origin))
+		}
+		if c.WindowBytes == 0 {
+			continue
+		}
+		all, err := g.windows.inOrder()
+		if err != nil {
+			return nil, err
+		}
+		layout, err := refine(all)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", Named(label), err)
+		}
+		for i := range all {
+			all[i].Start -= origin
+			all[i].Begin -= origin
+			all[i].End -= origin
+		}
+		p.Windows = append(p.Windows, WindowSeries{label, g.group, g.unit(layout), all})
+	}
+	return p, nil
+}
+
+// addOthers adds what Total and Nodes have to a picture.
+func (c *Collector) addOthers(p *Picture, origin int64) error {
+	if c.Total != nil {
+		total, err := c.Total.Picture(p.Type, origin, nil)
+		if err != nil {
+			return err
+		}
+		p.Total = total.Series[0]
+	}
+	if c.Nodes != nil {
+		nodes, err := c.Nodes.Picture(p.Type, origin, nil)
+		if err != nil {
+			return err
+		}
+		p.Nodes, p.NodeWindow = nodes.Series, nodes.Aggregate
+	}
+	return nil
+}
+
+// span returns the time that a point of a line stands for.
+func (c *Collector) span() string {
+	size := c.Aggregate
+	if c.Total != nil {
+		size = c.Total.Aggregate
+	}
+	if size == 0 {
+		return "each interval"
+	}
+	for _, of := range []*Collector{c, c.Total} {
+		if of == nil || of.Aggregate == 0 {
+			continue
+		}
+		for _, g := range of.series {
+			for _, line := range g.lines {
+				for _, point := range line {
+					if point.End-point.Start > 1.5*float64(size) {
+						return axis.Length(size) + " windows, or of an interval that is longer"
+					}
+				}
+			}
+		}
+	}
+	return axis.Length(size) + " windows"
+}
+
+func (c *Collector) lines(label string, g *gathered, origin int64) Series {
+	s := Series{Label: label, Group: g.group}
+	for n, m := range c.Measures {
+		if n < c.first() {
+			continue
+		}
+		points := slices.Clone(g.lines[n])
+		for i := range points {
+			points[i].Start -= float64(origin)
+			points[i].End -= float64(origin)
+		}
+		slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.Middle(), b.Middle()) })
+		s.Lines = append(s.Lines, Line{m.Name, points})
+	}
+	return s
+}

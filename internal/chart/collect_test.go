@@ -1,0 +1,269 @@
+package chart
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"math/rand"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
+)
+
+// TestAggregate proves that intervals are merged, not their percentiles.
+func TestAggregate(t *testing.T) {
+	t.Parallel()
+	values := func(i int) []int64 { return latencies(int64(i), 10+i, 1e6) }
+	c := timeline(100, 90)
+	c.Aggregate, c.Ratio = 10_000, 1000
+	p := collect(t, Timeline, c, 35, func(i int) (string, float64, float64, []int64) {
+		return "", float64(i), 1, values(i)
+	})
+	for n, line := range p.Series[0].Lines {
+		if len(line.Points) != 4 {
+			t.Fatalf("%d points", len(line.Points))
+		}
+		for w, point := range line.Points {
+			var all []int64
+			for i := 10 * w; i < min(10*w+10, 35); i++ {
+				all = append(all, values(i)...)
+			}
+			want := float64(histogramOf(t, 3, all).ValueAtPercentile([]float64{100, 90}[n])) / 1000
+			if point.Value != want || point.Start != float64(10_000*w) || point.End != float64(1000*min(10*w+10, 35)) {
+				t.Errorf("line %d, window %d: %+v, want %v", n, w, point, want)
+			}
+		}
+	}
+}
+
+// TestSteps proves that steps which are measured while intervals come equal those that are measured
+// at the end, if lines are out of order by less than the memory of steps, and that no value is lost
+// otherwise.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	const n = 400
+	gather := func(c *Collector, limit, disorder int, random *rand.Rand) []Series {
+		c.Measures, c.Ratio, c.stepLimit = []Measure{AtPercentile(90), PerSecond()}, 1, limit
+		order := random.Perm(n)
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(a/disorder, b/disorder) })
+		for _, i := range order {
+			var interval Interval
+			measure(c, float64(i), 1, histogramOf(t, 2+i%2, latencies(int64(i), 20, 1e6)), &interval)
+			if err := c.Add("", []string{"a", "b"}[i%2], &interval); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, err := c.Picture(Timeline, 0, []string{"a", "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Series
+	}
+	for seed := range int64(clitest.Rounds(5)) {
+		random := rand.New(rand.NewSource(seed))
+		c := Collector{Aggregate: 10_000}
+		whole, stream, scattered := c, c, c
+		want := gather(&whole, 0, n, random)
+		if got := gather(&stream, 100_000, 20, random); !reflect.DeepEqual(got, want) {
+			t.Errorf("seed %d: other points in a stream", seed)
+		}
+		total := 0.0
+		for _, s := range gather(&scattered, 20_000, n, random) {
+			for _, p := range s.Lines[1].Points {
+				total += p.Value * (p.End - p.Start) / 1000
+			}
+		}
+		if stream.stepBytes != 0 || math.Round(total) < 20*n {
+			t.Errorf("seed %d: %v of %d values, %d bytes", seed, total, 20*n, stream.stepBytes)
+		}
+	}
+}
+
+// TestRates proves that logs of a steady rate that begin at different times have that rate
+// together.
+func TestRates(t *testing.T) {
+	t.Parallel()
+	c := &Collector{Measures: []Measure{PerSecond()}, Ratio: 1, Aggregate: 2000}
+	for i := range 60 {
+		interval := Interval{Source: 1 + i%3}
+		measure(c, float64(i/3)+0.3*float64(i%3), 1, histogramOf(t, 2, latencies(int64(i), 20, 1e6)), &interval)
+		if err := c.Add("", "a", &interval); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := c.Picture(Throughput, 0, []string{"a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := p.Series[0].Lines[0].Points
+	for _, point := range points[1 : len(points)-1] {
+		if math.Abs(point.Value-60) > 1e-9 {
+			t.Errorf("%v values/s at %v, want 60", point.Value, point.Start)
+		}
+	}
+}
+
+// TestBoundedWindows proves that windows keep to the memory they are given, lose nothing, and do
+// not depend on the order in which intervals come.
+func TestBoundedWindows(t *testing.T) {
+	t.Parallel()
+	const n, limit = 500, 20000
+	gather := func(order []int) *Picture {
+		c := &Collector{WindowBytes: limit, Ratio: 1}
+		for _, i := range order {
+			var interval Interval
+			measure(c, float64(i), 1, histogramOf(t, 3, latencies(int64(i), 30, 1e6)), &interval)
+			if err := c.Add("", []string{"a", "b"}[i%2], &interval); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, err := c.Picture(Heatmap, 0, []string{"a", "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes := 0
+		for _, series := range p.Windows {
+			for i, w := range series.Windows {
+				bytes += w.size()
+				series.Windows[i].Sum = math.Round(w.Sum) // of floating-point numbers, whose sum depends on their order
+			}
+		}
+		if bytes > limit || bytes != c.bytes {
+			t.Errorf("%d bytes, counted as %d", bytes, c.bytes)
+		}
+		return p
+	}
+	inOrder := make([]int, n)
+	for i := range inOrder {
+		inOrder[i] = i
+	}
+	one := gather(inOrder)
+	two := gather(rand.New(rand.NewSource(2)).Perm(n))
+	if one.WindowMillis < 2000 || !reflect.DeepEqual(one.Windows, two.Windows) {
+		t.Errorf("windows of %v and %v ms differ", one.WindowMillis, two.WindowMillis)
+	}
+	total := int64(0)
+	for _, series := range one.Windows {
+		for _, w := range series.Windows {
+			total += w.Histogram(new(histogram.Histogram)).TotalCount()
+			if w.Count != w.Histogram(new(histogram.Histogram)).TotalCount() {
+				t.Error("a window's count is not that of its counts")
+			}
+		}
+	}
+	if total != 30*n {
+		t.Errorf("%d values of %d", total, 30*n)
+	}
+}
+
+// TestGrid proves that a heat map shows every value, where it was.
+func TestGrid(t *testing.T) {
+	t.Parallel()
+	c := &Collector{WindowBytes: 1 << 20, Ratio: 1}
+	p := collect(t, Heatmap, c, 100, func(i int) (string, float64, float64, []int64) {
+		return "", float64(i), 1, append(latencies(int64(i), 50, 1e5), 0)
+	})
+	g := &Grid{To: 100_000, Low: 100, High: 1e8, Columns: 50, Rows: 120}
+	g.Fill(p.Windows)
+	sum := 0.0
+	for column := range g.Columns {
+		cells := g.Rate[column*(g.Rows+1) : (column+1)*(g.Rows+1)]
+		if math.Abs(cells[0]-1) > 1e-9 {
+			t.Errorf("column %d: %v zeros a second", column, cells[0])
+		}
+		for _, rate := range cells {
+			sum += rate * 100 / float64(g.Columns)
+		}
+	}
+	if math.Abs(sum-5100) > 1e-6 {
+		t.Errorf("%v values, want 5100", sum)
+	}
+	if row := g.row(1e5); math.Abs(row-60) > 1e-9 {
+		t.Errorf("1e5 is in row %v", row)
+	}
+}
+
+// TestGridWorkers proves that a heat map does not depend on how many processors fill it, where
+// windows take several columns and where columns take several windows.
+func TestGridWorkers(t *testing.T) {
+	c := &Collector{WindowBytes: 1 << 20, Ratio: 1}
+	p := collect(t, Heatmap, c, 100, func(i int) (string, float64, float64, []int64) {
+		return []string{"a", "b"}[i%2], float64(i) * 0.7, 1.3, latencies(int64(i), 50, 1e5)
+	})
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, columns := range []int{1, 2, 13, 301} {
+		var want []float64
+		for workers := 1; workers <= 4; workers++ {
+			runtime.GOMAXPROCS(workers)
+			g := &Grid{To: 71_000, Low: 100, High: 1e8, Columns: columns, Rows: 120}
+			g.Fill(p.Windows)
+			if want == nil {
+				want = g.Rate
+			}
+			if !slices.Equal(g.Rate, want) {
+				t.Errorf("%d columns: %d workers fill another grid than one", columns, workers)
+			}
+		}
+	}
+}
+
+// TestErrors proves that histograms which do not add up are an error.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	double, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*Collector{{Aggregate: 10_000, Ratio: 1}, {WindowBytes: 1 << 20, Ratio: 1}} {
+		var integer, other Interval
+		measure(c, 0, 1, histogramOf(t, 3, []int64{1}), &integer)
+		measure(c, 0, 1, double, &other)
+		if err := c.Add("", "", &integer); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Add("", "", &other); !errors.Is(err, histogram.ErrKind) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// TestLongIntervals proves that an interval is as wide as it is long, although windows are shorter.
+func TestLongIntervals(t *testing.T) {
+	t.Parallel()
+	p := collect(t, Timeline, &Collector{Measures: []Measure{AtPercentile(100)}, Aggregate: 1000}, 5, func(i int) (string, float64, float64, []int64) {
+		return "", float64(10 * i), 10, []int64{1000}
+	})
+	for i, point := range p.Series[0].Lines[0].Points {
+		if point.Start != float64(10_000*i) || point.End != point.Start+10_000 {
+			t.Errorf("interval %d: from %v to %v", i, point.Start, point.End)
+		}
+	}
+}
+
+// TestAggregateApart proves that windows of logs that begin at different times follow each other:
+// each begins with its first interval and ends where the next one begins.
+func TestAggregateApart(t *testing.T) {
+	t.Parallel()
+	c := timeline(100)
+	c.Aggregate = 10_000
+	p := collect(t, Timeline, c, 24, func(i int) (string, float64, float64, []int64) {
+		return "", 1.074 + float64(i%2)*2 + float64(i/2)*10, 10.004, []int64{int64(1000 + i)} // timers are late
+	})
+	points := p.Series[0].Lines[0].Points
+	for n, point := range points {
+		end := 1074 + 10_000*float64(n+1)
+		if n == 11 {
+			end = 1074 + 2000 + 10_000*11 + 10_004
+		}
+		if start := 1074 + 10_000*float64(n); point.Start != start || point.End != end {
+			t.Errorf("window %d is %+v", n, point)
+		}
+	}
+	if len(points) != 12 {
+		t.Errorf("%d windows", len(points))
+	}
+}

@@ -1,0 +1,59 @@
+package chart
+
+import (
+	"cmp"
+	"math"
+)
+
+// A Scale is a logarithmic scale of ratios: 1 is in the middle, and Most at its end.
+type Scale struct {
+	Title string  `json:"title"`
+	Most  float64 `json:"most"`
+	Ticks []Tick  `json:"ticks"`
+}
+
+// A Tick is a label at a part of a scale, from 0 to 1.
+type Tick struct {
+	Part  float64 `json:"part"`
+	Label string  `json:"label"`
+}
+
+// mostChange is the ratio at the end of the scale of colours. Higher ones have the same colour.
+const mostChange = 8
+
+// ChangeScale returns the scale of colours for ratios. Same names the ratio 1.
+func ChangeScale(title, same string) *Scale {
+	scale := &Scale{Title: title, Most: mostChange}
+	for _, r := range []struct {
+		ratio float64
+		label string
+	}{{1.0 / 8, "1/8 or less"}, {1.0 / 4, "1/4"}, {1.0 / 2, "1/2"}, {1, same}, {2, "2"}, {4, "4"}, {8, "8 or more"}} {
+		scale.Ticks = append(scale.Ticks, Tick{ChangePart(r.ratio), r.label})
+	}
+	return scale
+}
+
+// ChangePart returns the place of a ratio on the scale of colours, from 0 to 1.
+func ChangePart(ratio float64) float64 {
+	return min(max(0.5+math.Log(ratio)/math.Log(mostChange)/2, 0), 1)
+}
+
+// Compared returns the windows of logs that are compared, if they are two.
+func (p *Picture) Compared() (before, after []WindowSeries, ok bool) {
+	for _, ws := range p.Windows {
+		switch {
+		case ws.Group == "":
+			return nil, nil, false
+		case ws.Group == p.Windows[0].Group:
+			before = append(before, ws)
+		case len(after) > 0 && ws.Group != after[0].Group:
+			return nil, nil, false
+		default:
+			after = append(after, ws)
+		}
+	}
+	return before, after, len(after) > 0
+}
+
+// Named returns the label of a series as it is printed.
+func Named(label string) string { return cmp.Or(label, "untagged") }

@@ -1,0 +1,172 @@
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
+)
+
+// curvesPanel returns a chart of percentile curves: those of p, on axes for all of whole.
+func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
+	pn := &panel{pen: c, Picture: p, what: whole.Describe(chart.Percentiles), outer: outer}
+	pn.what.Low, pn.what.High = p.Low, p.High
+	facet := p != whole
+	shown, _ := chart.Highest(p.Curves, (*chart.Curve).Max, chart.MostTogether)
+	styles := chart.Styles(chart.GroupsOfCurves(shown), nil)
+	pn.x.high = 2
+	recorded := false
+	for i := range whole.Curves {
+		if whole.Curves[i].Count > 0 {
+			recorded = true
+			pn.x.high = math.Max(pn.x.high, whole.Curves[i].End())
+		}
+	}
+	pn.values = func(add func(float64)) {
+		for _, curve := range whole.Curves {
+			for _, step := range curve.Steps {
+				add(step.Value)
+			}
+			for _, b := range curve.Band {
+				add(b.Low)
+				add(b.High)
+			}
+		}
+	}
+	var steps []chart.Limit
+	for _, l := range p.Labelled(pn.what.Log) {
+		if l.Percentile > 0 || facet {
+			steps = append(steps, l)
+		} else {
+			pn.across = append(pn.across, l)
+		}
+	}
+	pn.values = withLimits(pn.values, steps)
+	if !facet {
+		pn.headroom = noteSize + 8*pixel
+		for i, curve := range shown {
+			label := axis.Value("", float64(curve.Count)) + " values"
+			if curve.Label != "" || len(p.Curves) > 1 {
+				label = chart.Named(curve.Label) + ", " + label
+			}
+			pn.endings = append(pn.endings, ending{value: curve.Max(), label: label, style: c.styled(styles[i][0]), short: chart.Named(curve.Label)})
+		}
+	}
+	pn.paint = func() {
+		if !recorded {
+			pn.message(pn.what.Empty)
+			return
+		}
+		pn.drawExcess(shown, steps)
+		f := pn.frame
+		if p.Baseline > 0 {
+			pn.stroke(style{colour: c.Faint}, 1.6*pixel, vg.Point{X: f.Min.X, Y: pn.Y(p.Baseline)}, vg.Point{X: f.Max.X, Y: pn.Y(p.Baseline)})
+		}
+		for i := range shown {
+			pn.drawConfidence(c.styled(styles[i][0]), shown[i].Band)
+		}
+		for i := range shown {
+			pn.drawCurve(c.styled(styles[i][0]), shown[i].Points(), !facet)
+		}
+		pn.drawSteps(steps)
+		if top := slices.MaxFunc(shown, func(a, b chart.Curve) int { return cmp.Compare(a.Max(), b.Max()) }); !facet {
+			pn.labelHighest(top.End(), top.Max(), pn.highestText("", top.Max()))
+		}
+	}
+	return pn
+}
+
+// drawExcess shades where a curve is above the step of its percentile.
+func (pn *panel) drawExcess(curves []chart.Curve, steps []chart.Limit) {
+	for _, curve := range curves {
+		from, points := 0.0, curve.Points()
+		for _, l := range steps {
+			to := axis.Nines(l.Percentile)
+			for i, p := range points {
+				if p.Value > l.Value && p.Start >= from && p.Start <= to {
+					end := min(to, points[len(points)-1].Start)
+					high := points[i].Value
+					for _, q := range points[i:] {
+						if q.Start <= end {
+							high = q.Value
+						}
+					}
+					pn.plate(vg.Rectangle{Min: vg.Point{X: pn.X(p.Start), Y: pn.Y(l.Value)}, Max: vg.Point{X: min(max(pn.X(end), pn.X(p.Start)+pixel), pn.frame.Max.X), Y: pn.Y(high)}}, pn.breach())
+					break
+				}
+			}
+			from = to
+		}
+	}
+}
+
+// drawConfidence draws the intervals of a curve as a pale band. It fades where few values are left.
+// A band of ratios has the colour of the curve only where it excludes 1.
+func (pn *panel) drawConfidence(st style, band []chart.Bound) {
+	const (
+		share  = 0.22 // opacity
+		fading = 40   // values above the percentile, below which it fades
+	)
+	for i := 1; i < len(band); i++ {
+		a, b := band[i-1], band[i]
+		fill := st.colour
+		if pn.Baseline > 0 && (min(a.Low, b.Low) <= pn.Baseline && max(a.High, b.High) >= pn.Baseline) {
+			fill = pn.Faint
+		}
+		from, to := pn.X(axis.Nines(a.Percentile)), pn.X(axis.Nines(b.Percentile))
+		pn.FillPolygon(pale(fill, share*min(b.Above/fading, 1)), []vg.Point{{X: from, Y: pn.inside(a.Low)}, {X: to, Y: pn.inside(b.Low)}, {X: to, Y: pn.inside(b.High)}, {X: from, Y: pn.inside(a.High)}})
+	}
+}
+
+// drawCurve draws a curve, with a dot at its maximum, from which a line leads to its label.
+func (pn *panel) drawCurve(st style, points []chart.Point, labelled bool) {
+	if len(points) == 0 {
+		return
+	}
+	var path []vg.Point
+	for _, p := range points {
+		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
+	}
+	pn.stroke(st, 1.8*pixel, path...)
+	end := path[len(path)-1]
+	pn.dot(st.colour, 3*pixel, end)
+	if labelled {
+		pn.stroke(style{colour: pale(st.colour, 0.45), dashes: []vg.Length{1, 3}}, pixel, end, vg.Point{X: pn.frame.Max.X, Y: end.Y})
+	}
+	for next := path[0].X + 40*pixel; st.marked && len(path) > 0; path = path[1:] {
+		if path[0].X >= next {
+			pn.square(st.colour, path[0])
+			next = path[0].X + 80*pixel
+		}
+	}
+}
+
+// drawSteps draws the limit of each percentile up to that percentile, with its label.
+func (pn *panel) drawSteps(steps []chart.Limit) {
+	f, font := pn.frame, pn.font(noteSize)
+	var path []vg.Point
+	at := f.Min.X
+	for _, l := range steps {
+		to, height := f.Max.X, pn.Y(l.Value)
+		if l.Percentile > 0 && l.Percentile < 100 {
+			to = min(pn.X(axis.Nines(l.Percentile)), f.Max.X)
+		}
+		path = append(path, vg.Point{X: at, Y: height}, vg.Point{X: to, Y: height})
+		if !pn.untitled && height <= f.Max.Y {
+			font.Color = pn.Limit
+			for _, label := range []string{l.Label, strings.TrimPrefix(l.Label, "SLA: "), l.Name()} {
+				if font.Width(label) <= to-at-6*pixel {
+					pn.put(font, at+4*pixel, height+3*pixel, label)
+					break
+				}
+			}
+		}
+		at = to
+	}
+	pn.stroke(pn.limitStyle(), 1.6*pixel, path...)
+}

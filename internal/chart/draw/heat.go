@@ -1,0 +1,334 @@
+package draw
+
+import (
+	"image"
+	"image/color"
+	imagedraw "image/draw"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
+)
+
+// cellSize is the width and height of a cell in pixels. Cells of a difference are larger: chance
+// alone would make most small ones differ. Stripes of cells are stripe pixels apart.
+const (
+	cellSize   = 4
+	changeSize = 9
+	stripe     = 3
+)
+
+// barWidth is the room for the scale of colours to the right of a heat map.
+const barWidth = 110 * pixel
+
+// A heatScale is the lowest and the highest rate of the scale of colours, which heat maps share.
+// Lower is set if some cells have lower rates.
+type heatScale struct {
+	least, most float64
+	lower       bool
+}
+
+// heatPanel returns a heat map of p, on axes for all of whole. If before is not nil, it is a map of
+// how many times as many values there are.
+func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.WindowSeries, outer vg.Rectangle, colours *heatScale) *panel {
+	pn := &panel{pen: c, Picture: p, what: whole.Describe(chart.Heatmap), outer: outer}
+	pn.what.Low, pn.what.High = p.Low, p.High
+	from, to, timed := whole.TimeRange()
+	pn.x.low, pn.x.high = from, to
+	recorded := false
+	pn.values = func(add func(float64)) {
+		whole.Values(func(v float64) { add(v); recorded = true })
+	}
+	if pn.across = p.Labelled(true); p != whole && before == nil {
+		pn.values, pn.across = withLimits(pn.values, pn.across), nil
+	}
+	pn.headroom = 4 * pixel
+	if len(p.Worst) > 0 {
+		pn.headroom = 2*numberRadius + 6*pixel
+	}
+	lines := p.Total.Lines
+	if len(lines) > 0 && before == nil {
+		lines = lines[:len(lines)-1] // the last one is a rate
+		var names []string
+		for _, line := range lines {
+			names = append(names, line.Name)
+		}
+		for _, line := range lines {
+			for _, point := range slices.Backward(line.Points) {
+				if !math.IsNaN(point.Value) {
+					pn.endings = append(pn.endings, ending{value: point.Value, label: chart.ShortName(line.Name), style: c.lineOverHeat(line.Name, names)})
+					break
+				}
+			}
+		}
+	}
+	grid, old := &chart.Grid{From: from, To: to}, &chart.Grid{}
+	pn.prepare = func() {
+		if !timed || !recorded {
+			return
+		}
+		length := 0.0 // of the windows
+		for _, ws := range whole.Windows {
+			length = math.Max(length, chart.TypicalLength(ws.Maxima()))
+		}
+		size := float64(cellSize)
+		if before != nil {
+			size = changeSize
+		}
+		grid.Low, grid.High = pn.y.lowest, pn.y.high
+		grid.Columns = chart.GridColumns(length, from, to, float64((pn.frame.Max.X-pn.frame.Min.X)/pixel)/size)
+		grid.Rows = max(int(float64((pn.frame.Max.Y-pn.Y(grid.Low))/pixel)/size), 1)
+		grid.Fill(p.Windows)
+		if before != nil {
+			*old = *grid
+			old.Fill(before)
+			return
+		}
+		// The scale goes from one value in a cell to the most.
+		least := 1000 / math.Max(length, (to-from)/float64(grid.Columns))
+		for _, rate := range grid.Rate {
+			colours.most = max(colours.most, rate)
+			colours.lower = colours.lower || rate > 0 && rate < least*0.99
+		}
+		if colours.least == 0 || least < colours.least {
+			colours.least = least
+		}
+	}
+	pn.paint = func() {
+		switch {
+		case !timed || !recorded:
+			pn.message(pn.what.Empty)
+			return
+		case before != nil:
+			pn.drawCells(grid, c.changes(old.Rate, grid.Rate))
+			return
+		}
+		pn.drawCells(grid, c.heats(grid.Rate, colours))
+		for i, line := range lines[:min(len(lines), len(pn.endings))] {
+			pn.drawLineOverHeat(pn.endings[i].style, line.Points)
+		}
+		pn.drawNumbers(p.Has)
+	}
+	return pn
+}
+
+// lineOverHeat returns the style of a line over a heat map.
+func (c *pen) lineOverHeat(name string, names []string) style {
+	st := c.styled(chart.LookOf(name, names))
+	if st.area {
+		st = style{colour: c.Text, area: true}
+	}
+	return st
+}
+
+// drawLineOverHeat draws a line with an edge in the colour of the background.
+func (pn *panel) drawLineOverHeat(st style, points []chart.Point) {
+	width := (pn.x.high - pn.x.low) / float64(max(pn.dots(pn.frame.Max.X-pn.frame.Min.X), 50))
+	edge := style{colour: pn.Background}
+	for _, run := range chart.Runs(points, width) {
+		path := stepPath(run, pn.X, pn.inside)
+		if st.area {
+			pn.strokeParts(edge, 3*pixel, path)
+			pn.strokeParts(style{colour: st.colour}, 1.6*pixel, path)
+			continue
+		}
+		pn.stroke(edge, 3*pixel, path...)
+		pn.stroke(st, 1.5*pixel, path...)
+	}
+}
+
+// A cell is how a cell looks. Without values it has no colour.
+type cell struct {
+	colour  color.NRGBA
+	striped bool
+}
+
+// heats returns the looks of cells by their rates.
+func (c *pen) heats(rates []float64, colours *heatScale) []cell {
+	cells := make([]cell, len(rates))
+	for i, rate := range rates {
+		if rate > 0 {
+			cells[i].colour = pale(chart.At(c.Heat, part(rate, colours.least, colours.most)), 1)
+		}
+	}
+	return cells
+}
+
+// changes returns the looks of cells whose rate is after and was before. A cell that has values on
+// one side only has stripes in the colour of that end of the scale.
+func (c *pen) changes(before, after []float64) []cell {
+	cells := make([]cell, len(after))
+	for i, rate := range after {
+		switch {
+		case rate > 0 && before[i] > 0:
+			cells[i] = cell{pale(chart.At(c.Change, chart.ChangePart(rate/before[i])), 1), false}
+		case rate > 0:
+			cells[i] = cell{pale(chart.At(c.Change, 1), 1), true}
+		case before[i] > 0:
+			cells[i] = cell{pale(chart.At(c.Change, 0), 1), true}
+		}
+	}
+	return cells
+}
+
+// drawCells draws the grid as an image, dot by dot, so that nothing blurs the cells. The image
+// contains the background and the grid of the axes, since some programs draw an outline around
+// transparent parts. The row of zeros is at the bottom.
+func (pn *panel) drawCells(g *chart.Grid, cells []cell) {
+	f := pn.frame
+	width, height, thick := max(pn.dots(f.Max.X-f.Min.X), 1), max(pn.dots(f.Max.Y-f.Min.Y), 1), max(pn.dots(pixel), 1)
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	fill := func(r image.Rectangle, c color.Color) {
+		imagedraw.Draw(img, r, image.NewUniform(c), image.Point{}, imagedraw.Src)
+	}
+	fill(img.Rect, pn.Background)
+	for _, t := range pn.x.ticks {
+		if at := pn.dots(pn.X(t.Value) - f.Min.X); t.Label != "" {
+			fill(image.Rect(at-thick/2, 0, at-thick/2+thick, height), pn.Grid)
+		}
+	}
+	for _, t := range pn.y.ticks {
+		if at := height - pn.dots(pn.Y(t.Value)-f.Min.Y); t.Label != "" {
+			fill(image.Rect(0, at-thick/2, width, at-thick/2+thick), pn.Grid)
+		}
+	}
+	gap := pn.dots(pn.Y(g.Low) - f.Min.Y)
+	for y := range height {
+		row := 0
+		if up := height - gap - 1 - y; up >= 0 {
+			row = 1 + up*g.Rows/(height-gap)
+		} else if height-y > gap/2 {
+			continue
+		}
+		for x := range width {
+			if cell := &cells[x*g.Columns/width*(g.Rows+1)+row]; cell.colour.A > 0 && (!cell.striped || y/thick%stripe == 0) {
+				img.SetNRGBA(x, y, cell.colour)
+			}
+		}
+	}
+	pn.DrawImage(f, img)
+}
+
+// part returns the place of v on a logarithmic scale, from 0 to 1.
+func part(v, least, most float64) float64 {
+	if most <= least {
+		return 1
+	}
+	return math.Log(v/least) / math.Log(most/least)
+}
+
+// colourTicks returns the powers of ten from least to most. If they are few, it adds two and five
+// times each.
+func colourTicks(least, most float64) (ticks []float64) {
+	digits := []float64{1}
+	if most/least < 1e3 {
+		digits = []float64{1, 2, 5}
+	}
+	for e := int(math.Floor(math.Log10(least))); e <= int(math.Ceil(math.Log10(most))); e++ {
+		for _, digit := range digits {
+			if v := digit * axis.Power10(e); v >= least*(1-1e-9) && v <= most*(1+1e-9) {
+				ticks = append(ticks, v)
+			}
+		}
+	}
+	return ticks
+}
+
+// heatBar draws the scale of a heat map next to a frame, at x.
+func (c *pen) heatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
+	if s.most == 0 {
+		return
+	}
+	var ticks []chart.Tick
+	if s.lower {
+		ticks = append(ticks, chart.Tick{Part: 0, Label: "≤ " + axis.Value("", s.least)})
+	}
+	for _, rate := range colourTicks(s.least, s.most) {
+		ticks = append(ticks, chart.Tick{Part: part(rate, s.least, s.most), Label: axis.Short(rate)})
+	}
+	c.colourBar(frame, x, c.Heat, ticks, "values", "per second")
+}
+
+// colourBar draws a scale of colours with a title of two lines.
+func (c *pen) colourBar(frame vg.Rectangle, x vg.Length, scale []chart.Colour, ticks []chart.Tick, title ...string) {
+	const steps = 64
+	height, titles := frame.Max.Y-frame.Min.Y, 8*pixel+2*tickSize*lineSpace
+	height = max(min(height*0.8, height-titles), 0)
+	bottom := frame.Min.Y
+	for i := range steps {
+		r := vg.Rectangle{Min: vg.Point{X: x, Y: bottom + height*vg.Length(i)/steps}, Max: vg.Point{X: x + 16*pixel, Y: bottom + height*vg.Length(i+1)/steps}}
+		if i < steps-1 {
+			r.Max.Y += 0.5 * pixel // no seams
+		}
+		c.plate(r, chart.At(scale, (float64(i)+0.5)/steps))
+	}
+	font := c.font(tickSize)
+	font.YAlign = text.YCenter
+	last := bottom - tickSize*lineSpace
+	for _, tick := range ticks {
+		at := bottom + height*vg.Length(tick.Part)
+		if at-last < tickSize*lineSpace {
+			continue
+		}
+		last = at
+		c.stroke(style{colour: c.Faint}, pixel, vg.Point{X: x + 16*pixel, Y: at}, vg.Point{X: x + 20*pixel, Y: at})
+		c.put(font, x+24*pixel, at, tick.Label)
+	}
+	font.YAlign = text.YBottom
+	for i, line := range title {
+		c.put(font, x, bottom+height+8*pixel+tickSize*lineSpace*vg.Length(1-i), line)
+	}
+}
+
+// difference draws the heat maps of two logs, and how many times as many values per second the
+// second one has in each cell, one below the other on the same axes.
+func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []chart.WindowSeries) {
+	const apart = 6 * pixel
+	bar := area.Max.X - barWidth + 20*pixel
+	var colours heatScale
+	var panels []*panel
+	for i, title := range []string{"before: " + before[0].Group, "after: " + after[0].Group, "after / before"} {
+		own := *p
+		own.Windows, own.Total = [][]chart.WindowSeries{before, after, after}[i], chart.Series{}
+		outer := area
+		outer.Max.X -= barWidth
+		outer.Max.Y -= area.Size().Y * vg.Length(i) / 3
+		outer.Min.Y = outer.Max.Y - area.Size().Y/3
+		var from []chart.WindowSeries
+		if i == 2 {
+			from = before
+		} else {
+			outer.Min.Y += apart
+		}
+		pn := c.heatPanel(&own, p, from, outer, &colours)
+		pn.across = own.Labelled(true)
+		pn.title, pn.inner, pn.endings = chart.Cut(title, within(c.font(labelSize), outer.Size().X)), i < 2, nil
+		panels = append(panels, pn)
+	}
+	drawPanels(panels...)
+	if colours.most == 0 {
+		return
+	}
+	frame := panels[0].frame
+	frame.Min.Y = panels[1].frame.Min.Y
+	c.heatBar(frame, bar, &colours)
+	// Below the bar: how cells look that have values on one side only.
+	frame = panels[2].frame
+	frame.Min.Y = panels[2].outer.Min.Y
+	font := c.font(tickSize)
+	font.YAlign = text.YCenter
+	for i, only := range []string{"only before", "only after"} {
+		y := frame.Min.Y + tickSize*lineSpace*(vg.Length(i)+0.5)
+		for n := vg.Length(-2); n < 2; n++ {
+			low := y + n*stripe*pixel
+			c.plate(vg.Rectangle{Min: vg.Point{X: bar, Y: low}, Max: vg.Point{X: bar + 16*pixel, Y: low + pixel}}, chart.At(c.Change, float64(i)))
+		}
+		c.put(font, bar+24*pixel, y, only)
+	}
+	frame.Min.Y += 2*tickSize*lineSpace + tickSize
+	c.colourBar(frame, bar, c.Change, chart.ChangeScale("", "as many").Ticks, "times as many", "per second")
+}

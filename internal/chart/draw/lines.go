@@ -1,0 +1,302 @@
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
+)
+
+// areaShare is the opacity of the area below a line of maxima.
+const areaShare = 0.12
+
+// linesPanel returns a chart of lines over time: those of p, on axes for all of whole.
+func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
+	pn := &panel{pen: c, Picture: p, what: whole.Describe(p.Type), outer: outer}
+	from, to, timed := whole.TimeRange()
+	pn.x.low, pn.x.high = from, to
+	if !timed {
+		pn.x.low, pn.x.high = 0, 1000
+	}
+	pn.what.Low, pn.what.High = p.Low, p.High
+	facet := p != whole
+	groups, names := chart.GroupsOf(p.Series)
+	styles := chart.Styles(groups, names)
+	recorded := false
+	pn.values = func(add func(float64)) {
+		for _, series := range whole.Series {
+			for _, line := range series.Lines {
+				for _, point := range line.Points {
+					add(point.Value)
+					recorded = recorded || !math.IsNaN(point.Value)
+				}
+			}
+		}
+	}
+	if !p.Type.Chart.Rate {
+		if pn.across = p.Labelled(pn.what.Log); facet {
+			pn.values, pn.across = withLimits(pn.values, pn.across), nil
+		}
+	}
+	if !facet {
+		pn.headroom = noteSize + 10*pixel
+		pn.endings = c.lineEndings(p.Series, styles)
+	}
+	if len(p.Worst) > 0 {
+		pn.headroom = max(pn.headroom, 2*numberRadius+6*pixel)
+	}
+	pn.paint = func() {
+		if !timed || !recorded {
+			pn.message(pn.what.Empty)
+			return
+		}
+		if pn.what.Breaches {
+			pn.drawBreaches(p.Series)
+		}
+		width := (pn.x.high - pn.x.low) / float64(max(c.dots(pn.frame.Max.X-pn.frame.Min.X), 50))
+		order := drawingOrder(p.Series, int((pn.frame.Max.X-pn.frame.Min.X)/pixel))
+		for _, areas := range []bool{true, false} { // lines are in front of areas
+			for _, i := range order {
+				for n, line := range p.Series[i].Lines {
+					if st := c.styled(styles[i][n]); st.area == areas {
+						pn.drawLine(st, chart.Runs(line.Points, width), n > 0)
+					}
+				}
+			}
+		}
+		var all []chart.Line
+		for _, series := range p.Series {
+			all = append(all, series.Lines...)
+		}
+		pn.drawCut(all)
+		marked := len(pn.Worst) > 0 && slices.Contains(names, "max") // the list below has the maximum
+		if marked {
+			pn.drawNumbers(p.Has)
+		}
+		if top, line, ok := highest(p.Series); ok && !facet && !marked {
+			pn.labelHighest(top.Middle(), top.Value, pn.highestText(line, top.Value))
+		}
+	}
+	return pn
+}
+
+// withLimits returns values with those of limits.
+func withLimits(values func(func(float64)), limits []chart.Limit) func(func(float64)) {
+	return func(add func(float64)) {
+		values(add)
+		for _, l := range limits {
+			add(l.Value)
+		}
+	}
+}
+
+// lineEndings returns the labels for the right ends of the lines, if they are few. Lines that end
+// together and coincide have one label.
+func (c *pen) lineEndings(series []chart.Series, styles [][]chart.Style) (endings []ending) {
+	if len(series) == 0 || len(series)*len(series[0].Lines) > chart.MostTogether || len(series) == 1 && len(series[0].Lines) == 1 && series[0].Label == "" {
+		return nil
+	}
+	for i, s := range series {
+		first := len(endings)
+		for n, line := range s.Lines {
+			name := chart.ShortName(line.Name)
+			switch {
+			case len(series) == 1 && s.Label == "":
+			case len(s.Lines) == 1:
+				name = chart.Named(s.Label)
+			default:
+				name = chart.Named(s.Label) + " " + name
+			}
+			if n > 0 && len(endings) > first && slices.EqualFunc(line.Points, s.Lines[n-1].Points, same) {
+				endings[len(endings)-1].label += ", " + chart.ShortName(line.Name)
+				continue
+			}
+			for _, p := range slices.Backward(line.Points) {
+				if !math.IsNaN(p.Value) {
+					endings = append(endings, ending{value: p.Value, label: name, style: c.styled(styles[i][n])})
+					break
+				}
+			}
+		}
+	}
+	return endings
+}
+
+func same(a, b chart.Point) bool {
+	return a == b || math.IsNaN(a.Value) && math.IsNaN(b.Value)
+}
+
+// linesLegend draws a legend of lines that are too many for labels at their ends. It returns the
+// area that is left.
+func (c *pen) linesLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
+	groups, names := chart.GroupsOf(p.Series)
+	styles := chart.Styles(groups, names)
+	if len(c.lineEndings(p.Series, styles)) > 0 || len(p.Series) < 2 {
+		return area
+	}
+	var labels []string
+	for _, series := range p.Series {
+		labels = append(labels, chart.Named(series.Label))
+	}
+	return c.legend(area, c.entries(labels, styles, names))
+}
+
+// entries returns an entry for each label of series, and one for each measure if there are several.
+func (c *pen) entries(labels []string, styles [][]chart.Style, names []string) (entries []entry) {
+	for i, label := range labels {
+		entries = append(entries, entry{label: label, style: c.styled(styles[i][0]), plain: len(labels) == 1 && len(names) > 1})
+	}
+	for n, name := range names {
+		if len(names) == 1 {
+			break
+		}
+		st := c.styled(styles[0][n])
+		if len(labels) > 1 {
+			st.colour = c.Faint
+		}
+		entries = append(entries, entry{label: chart.ShortName(name), style: st})
+	}
+	return entries
+}
+
+// drawingOrder returns the indexes of series in the order in which to draw them, so that none hides
+// another. Lines with many points come with the highest first. Otherwise lines come in their order.
+func drawingOrder(series []chart.Series, columns int) []int {
+	order := make([]int, len(series))
+	height := make([]float64, len(series))
+	for i := range series {
+		order[i] = i
+		if points := series[i].Lines[0].Points; len(points) > columns/2 {
+			height[i] = chart.Typical(points)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(height[b], height[a]) })
+	return order
+}
+
+// highest returns the highest point of the lines of series, and the name of its line: a maximum
+// rather than a percentile that is as high.
+func highest(series []chart.Series) (top chart.Point, name string, ok bool) {
+	for _, s := range series {
+		for _, line := range s.Lines {
+			for _, p := range line.Points {
+				if p.Value > top.Value || p.Value == top.Value && (!ok || name != "max" && line.Name == "max") {
+					top, name, ok = p, line.Name, true
+				}
+			}
+		}
+	}
+	return top, name, ok
+}
+
+// highestText says what the highest point of a line is, or the end of a curve.
+func (pn *panel) highestText(line string, v float64) string {
+	name := "max"
+	if pn.Baseline > 0 {
+		name = "ratio of the maxima"
+	}
+	if strings.HasSuffix(line, "%") {
+		name = "highest " + chart.ShortName(line)
+	}
+	if pn.what.Rate {
+		return name + " " + axis.Short(math.Round(v)) + "/s"
+	}
+	return name + " " + axis.Value(pn.what.Unit, v)
+}
+
+// drawLine draws a line as steps, each as wide as its interval. Between steps the line is pale:
+// otherwise a noisy line would be a wall. Maxima have an area below them, and their steps are not
+// joined.
+func (pn *panel) drawLine(st style, runs [][]chart.Point, among bool) {
+	points := 0
+	for _, run := range runs {
+		points += len(run)
+	}
+	f := pn.frame
+	dense := points > int((f.Max.X-f.Min.X)/pixel)
+	next := f.Min.X + 40*pixel
+	for _, run := range runs {
+		path := stepPath(run, pn.X, pn.inside)
+		switch {
+		case st.area:
+			below := append(slices.Clone(path), vg.Point{X: path[len(path)-1].X, Y: f.Min.Y}, vg.Point{X: path[0].X, Y: f.Min.Y})
+			pn.FillPolygon(pale(st.colour, areaShare), below)
+			pn.strokeParts(st, 1.2*pixel, path)
+		case dense:
+			pn.stroke(st, 1.1*pixel, path...)
+		default:
+			pn.strokeParts(style{colour: pale(st.colour, 0.45)}, pixel, path[1:len(path)-1])
+			if len(st.dashes) > 0 {
+				pn.stroke(st, 1.8*pixel, path...)
+			} else {
+				pn.strokeParts(st, 1.8*pixel, path)
+			}
+		}
+		if st.marked {
+			for _, at := range path {
+				if at.X >= next {
+					pn.square(st.colour, at)
+					next = at.X + 80*pixel
+				}
+			}
+		}
+	}
+}
+
+// stepPath returns a run of points as steps: two points for each.
+func stepPath(run []chart.Point, x, y func(float64) vg.Length) (path []vg.Point) {
+	const least = 3 * pixel // of an interval between gaps, so that it can be seen
+	for _, p := range run {
+		from, at := x(p.Start), y(p.Value)
+		if n := len(path); n > 0 {
+			from = max(from, path[n-1].X)
+			path[n-1].X = from
+		}
+		path = append(path, vg.Point{X: from, Y: at}, vg.Point{X: max(x(p.End), from), Y: at})
+	}
+	last := &path[len(path)-1]
+	last.X = max(last.X, path[0].X+least)
+	return path
+}
+
+// stripPanel returns a row of colours for each log, or nil if there are not several.
+func (c *pen) stripPanel(p *chart.Picture, outer vg.Rectangle) *panel {
+	const row = 15 * pixel
+	st := p.Strip(min(chart.MostRows, int((outer.Size().Y/3-2*labelSize)/row)))
+	if st == nil {
+		return nil
+	}
+	from, to, _ := p.TimeRange()
+	pn := &panel{pen: c, Picture: p, what: chart.Chart{Marks: chart.Lines}, outer: outer, inner: true, title: st.Title(), aside: "blue: lower, orange: higher, up to 8 times"}
+	own := *p
+	own.Marks = nil
+	pn.Picture = &own
+	pn.x.low, pn.x.high, pn.y.high = from, to, 1
+	pn.outer.Max.Y = outer.Min.Y + labelSize + 10*pixel + row*vg.Length(len(st.Rows))
+	for _, r := range st.Rows {
+		pn.right = max(pn.right, min(c.font(noteSize).Width(r.Label)+8*pixel, outer.Size().X/6))
+	}
+	pn.paint = func() {
+		f, font := pn.frame, c.font(noteSize)
+		font.YAlign = 0.5 * -1
+		var labels []string
+		for n, r := range st.Rows {
+			labels = append(labels, r.Label)
+			top := f.Max.Y - row*vg.Length(n)
+			for w, ratio := range r.Ratios {
+				if left, right := max(pn.X(float64(st.Starts[w])), f.Min.X), min(pn.X(float64(st.Ends[w])), f.Max.X); ratio > 0 && right > left {
+					pn.plate(vg.Rectangle{Min: vg.Point{X: left, Y: top - row + pixel}, Max: vg.Point{X: right, Y: top}}, chart.At(c.Change, chart.ChangePart(float64(ratio))))
+				}
+			}
+		}
+		for n, label := range chart.Distinct(labels, within(font, pn.right-8*pixel)) {
+			pn.put(font, f.Max.X+6*pixel, f.Max.Y-row*(vg.Length(n)+0.5), label)
+		}
+	}
+	return pn
+}

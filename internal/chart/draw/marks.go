@@ -1,0 +1,169 @@
+package draw
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
+)
+
+// markRows returns how many rows of texts stand above the frame.
+func (pn *panel) markRows() int {
+	switch {
+	case pn.what.Marks == chart.Curves:
+		return 0
+	case pn.untitled:
+		return min(len(pn.Marks), 2)
+	}
+	return min(len(pn.Marks), 3)
+}
+
+// drawMarks draws a line for each mark, and its text above the chart, in the first row that has
+// room.
+func (pn *panel) drawMarks() {
+	const row = noteSize * lineSpace
+	f, font := pn.frame, pn.font(noteSize)
+	free := make([]vg.Length, pn.markRows()) // where each row is free from, from below
+	for i := range free {
+		free[i] = f.Min.X - 1
+	}
+	marks := slices.Clone(pn.Marks)
+	slices.SortStableFunc(marks, func(a, b chart.Mark) int { return cmp.Compare(a.Time, b.Time) })
+	for _, m := range marks {
+		at := pn.X(float64(m.Time))
+		if !pn.has(at) {
+			continue
+		}
+		top := f.Max.Y
+		label := chart.Cut(m.Text, within(font, (f.Max.X-f.Min.X)*2/3))
+		left := min(at, f.Max.X-font.Width(label))
+		for i := range free {
+			if free[i] < left {
+				top += row * vg.Length(i)
+				pn.put(font, left, top+2*pixel, label)
+				free[i] = left + font.Width(label) + 8*pixel
+				break
+			}
+		}
+		pn.stroke(style{colour: pn.Faint}, pixel, vg.Point{X: at, Y: f.Min.Y}, vg.Point{X: at, Y: top})
+	}
+}
+
+// numberRadius is that of the circles of numbers.
+const numberRadius = 8 * pixel
+
+// drawNumbers numbers the worst moments above their maxima. A number stands at its moment. If there
+// is no room next to the maximum, it stands higher or below, and a line leads to its place.
+func (pn *panel) drawNumbers(has func(label string) bool) {
+	const near = numberRadius + 3*pixel
+	f, font := pn.frame, pn.font(noteSize)
+	font.Color, font.XAlign, font.YAlign = pn.Background, text.XCenter, text.YCenter
+	var places, taken []vg.Point // of the values, and of the numbers
+	for _, m := range pn.Worst {
+		places = append(places, vg.Point{X: pn.X(float64(m.Peak)), Y: pn.inside(m.Value)})
+	}
+	free := func(at vg.Point) bool {
+		apart := func(p vg.Point, least vg.Length) bool {
+			return max(p.X-at.X, at.X-p.X) >= least || max(p.Y-at.Y, at.Y-p.Y) >= least
+		}
+		for i, p := range places {
+			if has(pn.Worst[i].Label) && !apart(p, numberRadius+2*pixel) {
+				return false
+			}
+		}
+		for _, p := range taken {
+			if !apart(p, 2*numberRadius+pixel) {
+				return false
+			}
+		}
+		return at.Y <= f.Max.Y-numberRadius && at.Y >= f.Min.Y+numberRadius
+	}
+	for i, m := range pn.Worst {
+		place := places[i]
+		if !has(m.Label) || !pn.has(place.X) {
+			continue
+		}
+		at := vg.Point{X: place.X, Y: place.Y + near}
+		for step := vg.Length(0); step < f.Max.Y-f.Min.Y; step += 2 * pixel {
+			if up := (vg.Point{X: place.X, Y: place.Y + near + step}); free(up) {
+				at = up
+				break
+			}
+			if down := (vg.Point{X: place.X, Y: place.Y - near - step}); free(down) {
+				at = down
+				break
+			}
+		}
+		if at.Y != place.Y+near {
+			pn.stroke(style{colour: pn.Text}, pixel, at, place)
+		}
+		taken = append(taken, at)
+		pn.dot(pn.Text, numberRadius, at)
+		pn.put(font, at.X, at.Y, fmt.Sprint(i+1))
+	}
+}
+
+// drawBreaches shades the times in which a line is above a limit that holds for it.
+func (pn *panel) drawBreaches(series []chart.Series) {
+	f := pn.frame
+	for _, span := range pn.Breaches(series, pn.Limits) {
+		from, to := pn.X(span.Start), max(pn.X(span.End), pn.X(span.Start)+pixel)
+		pn.plate(vg.Rectangle{Min: vg.Point{X: max(from, f.Min.X), Y: f.Min.Y}, Max: vg.Point{X: min(to, f.Max.X), Y: f.Max.Y}}, pale(pn.Limit, 0.14))
+	}
+}
+
+// drawCut marks values above the end of the axis: an arrow for each run of them, and the highest
+// value where there is room.
+func (pn *panel) drawCut(lines []chart.Line) {
+	if pn.what.High == 0 {
+		return
+	}
+	f, font := pn.frame, pn.font(noteSize)
+	end := f.Min.X - 1 // of the text before
+	var all []chart.Point
+	for _, line := range lines {
+		for _, p := range line.Points {
+			if p.Value > pn.what.High {
+				all = append(all, p)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b chart.Point) int { return cmp.Compare(a.Start, b.Start) })
+	for i := 0; i < len(all); {
+		top := all[i]
+		for last := top.End; i < len(all) && all[i].Start <= last; i++ {
+			last = max(last, all[i].End)
+			if all[i].Value > top.Value {
+				top = all[i]
+			}
+		}
+		at := pn.X(top.Middle())
+		if !pn.has(at) {
+			continue
+		}
+		y := f.Max.Y
+		pn.FillPolygon(pn.Text, []vg.Point{{X: at, Y: y}, {X: at - 5*pixel, Y: y - 8*pixel}, {X: at + 5*pixel, Y: y - 8*pixel}})
+		label := axis.Value(pn.what.Unit, top.Value)
+		left := min(at+8*pixel, f.Max.X-font.Width(label))
+		if left > end {
+			pn.put(font, left, y-noteSize, label)
+			end = left + font.Width(label) + 6*pixel
+		}
+	}
+}
+
+// labelHighest writes a text above a point, where there is headroom.
+func (pn *panel) labelHighest(x, value float64, label string) {
+	at, y, f := pn.X(x), pn.Y(value), pn.frame
+	if !pn.has(at) || y < f.Min.Y || y > f.Max.Y-pn.headroom/2 {
+		return // the axis does not reach so far
+	}
+	font := pn.font(noteSize)
+	width := font.Width(label)
+	pn.put(font, min(max(at-width/2, f.Min.X+2*pixel), f.Max.X-width), y+4*pixel, label)
+}

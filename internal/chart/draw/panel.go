@@ -1,0 +1,381 @@
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
+)
+
+// A panel is a chart with its axes. A picture is a list of them.
+type panel struct {
+	*pen
+	*chart.Picture // what the panel shows
+	what           chart.Chart
+	outer          vg.Rectangle // with all that is around the frame
+	frame          vg.Rectangle // between the axes
+	x, y           ruler
+	scale          axis.Scale // of values, on a linear axis
+
+	// title and aside stand above the frame.
+	title, aside string
+	// inner says that another panel below has the labels of the horizontal axis, and untitled that
+	// several panels share the titles of their axes.
+	inner, untitled bool
+	// across are limits that are lines from side to side, and endings are labels at the right edge.
+	across  []chart.Limit
+	endings []ending
+	// headroom is kept free above the highest value.
+	headroom vg.Length
+	// most is how high the panel can be, if it is above 0.
+	left, right, top, bottom vg.Length
+
+	values  func(add func(v float64)) // calls add with all values; nil if there is no axis of values
+	prepare func()                    // computes what paint draws, once the frame is known
+	paint   func()                    // draws what is between the axes
+}
+
+// A ruler is an axis. Values on a logarithmic one that are 0 stand at zero.
+type ruler struct {
+	low, high    float64
+	log          bool
+	lowest, zero float64
+	ticks        []axis.Tick
+	title        string
+}
+
+// part returns the place of a value, from 0 to 1.
+func (r *ruler) part(v float64) vg.Length {
+	if r.log {
+		return vg.Length(math.Log(math.Max(v, r.zero)/r.low) / math.Log(r.high/r.low))
+	}
+	return vg.Length((v - r.low) / (r.high - r.low))
+}
+
+// X returns the place of a time or a percentile, and Y that of a value.
+func (pn *panel) X(v float64) vg.Length {
+	return pn.frame.Min.X + pn.x.part(v)*(pn.frame.Max.X-pn.frame.Min.X)
+}
+func (pn *panel) Y(v float64) vg.Length {
+	return pn.frame.Min.Y + pn.y.part(v)*(pn.frame.Max.Y-pn.frame.Min.Y)
+}
+
+// inside returns the place of a value, or the edge next to it.
+func (pn *panel) inside(v float64) vg.Length {
+	return min(max(pn.Y(v), pn.frame.Min.Y), pn.frame.Max.Y)
+}
+
+// has reports whether a place lies between left and right.
+func (pn *panel) has(x vg.Length) bool {
+	return x >= pn.frame.Min.X-pixel/2 && x <= pn.frame.Max.X+pixel/2
+}
+
+// drawPanels draws panels with the same left and right edges.
+func drawPanels(panels ...*panel) {
+	left, right := vg.Length(0), vg.Length(0)
+	for _, pn := range panels {
+		pn.measure()
+		left, right = max(left, pn.left), max(right, pn.right)
+	}
+	for _, pn := range panels {
+		pn.frame = vg.Rectangle{
+			Min: vg.Point{X: pn.outer.Min.X + left, Y: pn.outer.Min.Y + pn.bottom},
+			Max: vg.Point{X: pn.outer.Max.X - right, Y: pn.outer.Max.Y - pn.top},
+		}
+		pn.left, pn.right = left, right
+		if pn.prepare != nil {
+			pn.prepare()
+		}
+	}
+	for _, pn := range panels {
+		pn.draw()
+	}
+}
+
+// most returns how many ticks fit along a length.
+func most(length vg.Length, apart float64) int { return max(int(float64(length/pixel)/apart), 2) }
+
+// measure finds out how much room is needed around the frame.
+func (pn *panel) measure() {
+	if pn.title != "" {
+		pn.top += labelSize + 6*pixel
+	}
+	pn.top += noteSize * lineSpace * vg.Length(pn.markRows())
+	pn.bottom = 4 * pixel
+	if !pn.inner {
+		pn.bottom = tickSize*lineSpace + 8*pixel
+		if pn.what.Marks != chart.Curves && pn.Absolute {
+			pn.bottom += tickSize
+		}
+		if !pn.untitled {
+			pn.bottom += labelSize * lineSpace
+		}
+	}
+	if pn.values != nil {
+		values := valueRange{lowest: math.Inf(1)}
+		pn.values(values.add)
+		for _, l := range pn.across {
+			values.add(l.Value)
+		}
+		pn.valueRuler(values, pn.outer.Max.Y-pn.outer.Min.Y-pn.top-pn.bottom)
+		for i := range pn.across {
+			l := &pn.across[i]
+			label := strings.TrimPrefix(l.Label, "SLA: ")
+			pn.endings = append(pn.endings, ending{value: l.Value, label: l.Label, style: pn.limitStyle(), short: label})
+		}
+	}
+	for _, t := range pn.y.ticks {
+		pn.left = max(pn.left, pn.font(tickSize).Width(t.Label)+11*pixel)
+	}
+	if !pn.untitled && pn.y.title != "" {
+		pn.left += labelSize * lineSpace
+	}
+	pn.right = max(pn.right, 8*pixel)
+	for _, e := range pn.endings {
+		pn.right = max(pn.right, min(pn.font(tickSize).Width(e.label)+leader+6*pixel, pn.outer.Size().X/3))
+	}
+}
+
+// A valueRange is the range of values that an axis must show.
+type valueRange struct {
+	lowest float64 // above zero
+	high   float64
+	zero   bool // there are zeros
+}
+
+func (r *valueRange) add(v float64) {
+	switch {
+	case math.IsNaN(v):
+	case v <= 0:
+		r.zero = true
+	default:
+		r.lowest, r.high = math.Min(r.lowest, v), math.Max(r.high, v)
+	}
+}
+
+// valueRuler sets up the vertical axis. It ends a little beyond the values, so that no line lies on
+// the frame.
+func (pn *panel) valueRuler(values valueRange, height vg.Length) {
+	const apart, beyond = 34, 0.015 // of the ticks in pixels, and of the axis
+	r, ticks := &pn.y, most(height, apart)
+	low, high := pn.what.Low, pn.what.High
+	if high > 0 {
+		values.high = high
+	}
+	share := beyond + float64(pn.headroom/max(height, pixel))
+	pn.scale = axis.ScaleFor(pn.what.Unit, values.high)
+	r.title, r.log = pn.what.Name, pn.what.Log
+	if !r.log {
+		r.ticks, r.high = pn.scale.Linear(low, values.high, high > 0, ticks)
+		r.title = pn.scale.Titled(pn.what.Name)
+		size := r.high - low
+		r.low, r.high = low-beyond*size, r.high+share*size
+		return
+	}
+	if values.high <= 0 {
+		values.lowest, values.high = 1, 10 // nothing but zeros
+	}
+	if low > 0 {
+		values.lowest, values.zero = low, false
+	}
+	var to float64
+	r.ticks, r.lowest, to = axis.Log(pn.what.Unit, values.lowest, values.high, low > 0 || high > 0, ticks)
+	r.zero = r.lowest
+	if values.zero {
+		// Zero is below the other values, at a distance that no value can have.
+		r.zero /= math.Pow(to/r.lowest, 0.08)
+		r.ticks = append([]axis.Tick{{Value: r.zero, Label: "0"}}, r.ticks...)
+	}
+	size := to / r.zero
+	r.low, r.high = r.zero/math.Pow(size, beyond), to*math.Pow(size, share)
+}
+
+// timeRuler sets up the horizontal axis of times.
+func (pn *panel) timeRuler() {
+	width := pn.frame.Max.X - pn.frame.Min.X
+	r := &pn.x
+	from, to := r.low/1000, r.high/1000
+	if r.ticks, r.title = axis.Relative(from, to, most(width, 80)); pn.Absolute {
+		r.ticks, r.title = axis.Clock(from, to, float64(pn.Origin)/1000, pn.Location(), most(width, 100))
+	}
+	for i := range r.ticks {
+		r.ticks[i].Value *= 1000
+	}
+}
+
+// draw draws the panel.
+func (pn *panel) draw() {
+	if pn.what.Marks == chart.Curves {
+		width := float64((pn.frame.Max.X - pn.frame.Min.X) / pixel)
+		pn.x.ticks, pn.x.title = axis.NinesTicks(pn.x.high, 64*pn.x.high/width), "percentile"
+	} else {
+		pn.timeRuler()
+	}
+	pn.drawTitle()
+	grid, f := style{colour: pn.Grid}, pn.frame
+	for _, t := range pn.x.ticks {
+		if at := pn.X(t.Value); t.Label != "" && pn.has(at) {
+			pn.stroke(grid, pixel, vg.Point{X: at, Y: f.Min.Y}, vg.Point{X: at, Y: f.Max.Y})
+		}
+	}
+	for _, t := range pn.y.ticks {
+		if at := pn.Y(t.Value); t.Label != "" && at <= f.Max.Y {
+			pn.stroke(grid, pixel, vg.Point{X: f.Min.X, Y: at}, vg.Point{X: f.Max.X, Y: at})
+		}
+	}
+	pn.paint()
+	pn.drawEndings()
+	if pn.what.Marks != chart.Curves {
+		pn.drawMarks()
+	}
+	pn.drawAxes()
+}
+
+func (pn *panel) drawTitle() {
+	if pn.title == "" {
+		return
+	}
+	font, width := pn.font(labelSize), pn.outer.Max.X-pn.outer.Min.X
+	y := pn.outer.Max.Y - labelSize
+	pn.put(font, pn.frame.Min.X, y, pn.title)
+	x := pn.frame.Min.X + font.Width(pn.title) + 12*pixel
+	if font.Color = pn.Faint; x+font.Width(pn.aside) <= pn.outer.Min.X+width {
+		pn.put(font, x, y, pn.aside)
+	}
+}
+
+// drawAxes draws the axes around the frame.
+func (pn *panel) drawAxes() {
+	f, line := pn.frame, style{colour: pn.Faint}
+	pn.stroke(line, pixel, vg.Point{X: f.Min.X, Y: f.Max.Y}, f.Min, vg.Point{X: f.Max.X, Y: f.Min.Y})
+	tick, title := pn.font(tickSize), pn.font(labelSize)
+	tick.XAlign, tick.YAlign = text.XRight, text.YCenter
+	for _, t := range pn.y.ticks {
+		if at := pn.Y(t.Value); at >= f.Min.Y-pixel/2 && at <= f.Max.Y+pixel/2 {
+			length := 6 * pixel
+			if t.Label == "" {
+				length /= 2
+			}
+			pn.stroke(line, pixel, vg.Point{X: f.Min.X - length, Y: at}, vg.Point{X: f.Min.X, Y: at})
+			pn.put(tick, f.Min.X-8*pixel, at, t.Label)
+		}
+	}
+	if !pn.untitled && pn.y.title != "" {
+		title.Rotation, title.XAlign, title.YAlign = math.Pi/2, text.XCenter, text.YTop
+		pn.put(title, pn.outer.Min.X, (f.Min.Y+f.Max.Y)/2, fitting(title, pn.y.title, pn.outer.Max.Y-pn.outer.Min.Y-pn.bottom/2))
+		title.Rotation = 0
+	}
+	if pn.inner {
+		return
+	}
+	tick.XAlign, tick.YAlign = text.XCenter, text.YTop
+	for _, t := range pn.x.ticks {
+		at := pn.X(t.Value)
+		if !pn.has(at) {
+			continue
+		}
+		length := 6 * pixel
+		if t.Label == "" {
+			length /= 2
+		}
+		pn.stroke(line, pixel, vg.Point{X: at, Y: f.Min.Y - length}, vg.Point{X: at, Y: f.Min.Y})
+		if half := tick.Width(t.Label) / 2; at+half <= pn.outer.Max.X+margin-2*pixel {
+			pn.put(tick, at, f.Min.Y-8*pixel, t.Label)
+		}
+	}
+	if !pn.untitled {
+		title.XAlign, title.YAlign = text.XCenter, text.YBottom
+		pn.put(title, (f.Min.X+f.Max.X)/2, pn.outer.Min.Y, pn.x.title)
+	}
+}
+
+// fitting returns the title of an axis, such as "maximum of each interval (ms)". If it is wider
+// than width, it lacks the words from "of" on, and "per second" is "/s".
+func fitting(style text.Style, title string, width vg.Length) string {
+	fits := within(style, width)
+	if begin, rest, found := strings.Cut(title, " of "); found && !fits(title) {
+		title = begin
+		if i := strings.LastIndex(rest, " ("); i >= 0 {
+			title += rest[i:]
+		}
+	}
+	if !fits(title) {
+		title = strings.Replace(title, " per second", "/s", 1)
+	}
+	return chart.Cut(title, fits)
+}
+
+// message writes a text in the middle of an empty chart.
+func (pn *panel) message(str string) {
+	font := pn.font(labelSize)
+	font.Color, font.XAlign, font.YAlign = pn.Faint, text.XCenter, text.YCenter
+	f := pn.frame
+	x, y := font.Width(str)/2+labelSize, labelSize // what the grid is to leave free around it
+	center := vg.Point{X: (f.Min.X + f.Max.X) / 2, Y: (f.Min.Y + f.Max.Y) / 2}
+	pn.plate(vg.Rectangle{Min: center.Add(vg.Point{X: -x, Y: -y}), Max: center.Add(vg.Point{X: x, Y: y})}, pn.Background)
+	pn.put(font, center.X, center.Y, str)
+}
+
+// An ending is a label to the right of the chart, at the end of a line.
+type ending struct {
+	value float64
+	label string
+	style style
+	short string // the label where there is no room for it, if it is not empty
+}
+
+// leader is the length of the line that leads to an ending's label.
+const leader = 22 * pixel
+
+func (c *pen) limitStyle() style { return style{colour: c.Limit, dashes: lengths([]float64{7, 4})} }
+
+// breach is the colour of shades: that of limits, as light as the background allows.
+func (c *pen) breach() chart.Colour { return c.Limit.Mixed(0.14, c.Background) }
+
+// drawEndings draws the lines of limits, and the labels of all that reaches the right edge. Labels
+// that would overlap move apart, and lines lead to them.
+func (pn *panel) drawEndings() {
+	const row = tickSize * lineSpace
+	f := pn.frame
+	for _, l := range pn.across {
+		if at := pn.Y(l.Value); at <= f.Max.Y {
+			pn.stroke(pn.limitStyle(), 1.3*pixel, vg.Point{X: f.Min.X, Y: at}, vg.Point{X: f.Max.X, Y: at})
+		}
+	}
+	font, room := pn.font(tickSize), pn.right-leader-4*pixel
+	font.YAlign = text.YCenter
+	var labels []string
+	for i := range pn.endings {
+		e := &pn.endings[i]
+		if e.short != "" && font.Width(e.label) > room {
+			e.label = e.short
+		}
+		labels = append(labels, e.label)
+	}
+	for i, label := range chart.Distinct(labels, within(font, room)) {
+		pn.endings[i].label = label
+	}
+	slices.SortStableFunc(pn.endings, func(a, b ending) int { return cmp.Compare(a.value, b.value) })
+	places := make([]vg.Length, len(pn.endings))
+	for i, e := range pn.endings {
+		if places[i] = pn.inside(e.value); i > 0 {
+			places[i] = max(places[i], places[i-1]+row)
+		}
+	}
+	highest := f.Max.Y
+	for i := len(places) - 1; i >= 0; i-- {
+		places[i] = min(places[i], highest)
+		highest = places[i] - row
+	}
+	for i, e := range pn.endings {
+		x, from := f.Max.X, pn.inside(e.value)
+		pn.stroke(e.style, 1.3*pixel, vg.Point{X: x, Y: from}, vg.Point{X: x + 6*pixel, Y: from}, vg.Point{X: x + leader - 8*pixel, Y: places[i]}, vg.Point{X: x + leader - 2*pixel, Y: places[i]})
+		pn.put(font, x+leader+2*pixel, places[i], e.label)
+	}
+}

@@ -1,0 +1,218 @@
+package draw
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"hdrkit/internal/chart"
+)
+
+// pixel is 1/96 inch.
+const pixel = vg.Inch / 96
+
+// Sizes of texts and of what surrounds a chart.
+const (
+	margin    = 14 * pixel
+	titleSize = 18 * pixel
+	labelSize = 14 * pixel // of legend and axis titles
+	tickSize  = 13 * pixel
+	noteSize  = 12 * pixel
+	lineSpace = 1.35 // distance of lines of text, in font sizes
+	swatch    = 34 * pixel
+)
+
+// A pen draws on a canvas in the colours of a theme.
+type pen struct {
+	draw.Canvas
+	*chart.Theme
+	handler text.Handler
+	dpi     int
+}
+
+// font returns a style of text whose position is its lower left corner.
+func (c *pen) font(size vg.Length) text.Style {
+	return text.Style{Color: c.Text, Font: liberation(size), Handler: c.handler, XAlign: text.XLeft, YAlign: text.YBottom}
+}
+
+func liberation(size vg.Length) font.Font {
+	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+}
+
+// put writes a text.
+func (c *pen) put(style text.Style, x, y vg.Length, str string) {
+	c.FillText(style, vg.Point{X: x, Y: y}, str)
+}
+
+// within returns a function that reports whether a text is at most so wide.
+func within(style text.Style, width vg.Length) func(string) bool {
+	return func(str string) bool { return style.Width(str) <= width }
+}
+
+// dots returns a length in dots of the picture.
+func (c *pen) dots(l vg.Length) int { return int(math.Round(float64(l/pixel) * float64(c.dpi) / 96)) }
+
+// A style is how a line is drawn.
+type style struct {
+	colour color.Color
+	dashes []vg.Length
+	marked bool
+	area   bool
+}
+
+// styled returns a style of the model.
+func (c *pen) styled(s chart.Style) style {
+	return style{c.Lines[s.Colour], lengths(s.Dashes), s.Marked, s.Area}
+}
+
+func lengths(pixels []float64) (all []vg.Length) {
+	for _, l := range pixels {
+		all = append(all, vg.Length(l)*pixel)
+	}
+	return all
+}
+
+// pale returns a colour that lets what is behind it through.
+func pale(c color.Color, opacity float64) color.NRGBA {
+	n := color.NRGBAModel.Convert(c).(color.NRGBA)
+	n.A = uint8(255 * opacity)
+	return n
+}
+
+// plate fills a rectangle.
+func (c *pen) plate(r vg.Rectangle, colour color.Color) {
+	c.FillPolygon(colour, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
+}
+
+// strokeAtOnce is the number of points that are stroked at once. The rasterizer of PNG takes time
+// that grows with the square of the number of strokes that cross a row of pixels: a noisy line of
+// 4,000 points takes 1.9 s at once and 0.1 s in pieces (BenchmarkPNG).
+const strokeAtOnce = 48
+
+// strokeParts strokes the pairs of points.
+func (c *pen) strokeParts(st style, width vg.Length, points []vg.Point) {
+	for len(points) > 1 {
+		piece := points[:min(len(points), strokeAtOnce)]
+		c.SetLineStyle(draw.LineStyle{Color: st.colour, Width: width, Dashes: st.dashes})
+		var path vg.Path
+		for i := 0; i+1 < len(piece); i += 2 {
+			path.Move(piece[i])
+			path.Line(piece[i+1])
+		}
+		c.Stroke(path)
+		points = points[len(piece):]
+	}
+}
+
+// stroke strokes a line through points.
+func (c *pen) stroke(st style, width vg.Length, points ...vg.Point) {
+	line := draw.LineStyle{Color: st.colour, Width: width, Dashes: st.dashes}
+	for len(points) > 1 {
+		piece := points[:min(len(points), strokeAtOnce)]
+		c.SetLineStyle(line)
+		var path vg.Path
+		path.Move(piece[0])
+		for i, p := range piece[1:] {
+			path.Line(p)
+			line.DashOffs += vg.Length(math.Hypot(float64(p.X-piece[i].X), float64(p.Y-piece[i].Y)))
+		}
+		c.Stroke(path)
+		points = points[len(piece)-1:]
+	}
+}
+
+// dot fills a circle, which consists of curves: not every canvas can fill arcs.
+func (c *pen) dot(colour color.Color, radius vg.Length, at vg.Point) {
+	const k = 0.5523 // how far the control points of a quarter circle lie from its ends
+	r, q := radius, radius*k
+	p := func(dx, dy vg.Length) vg.Point { return vg.Point{X: at.X + dx, Y: at.Y + dy} }
+	var path vg.Path
+	path.Move(p(r, 0))
+	path.CubeTo(p(r, q), p(q, r), p(0, r))
+	path.CubeTo(p(-q, r), p(-r, q), p(-r, 0))
+	path.CubeTo(p(-r, -q), p(-q, -r), p(0, -r))
+	path.CubeTo(p(q, -r), p(r, -q), p(r, 0))
+	path.Close()
+	c.SetColor(colour)
+	c.Fill(path)
+}
+
+// square marks a line, to distinguish it from another one of the same colour.
+func (c *pen) square(colour color.Color, at vg.Point) {
+	const half = 3 * pixel
+	c.plate(vg.Rectangle{Min: vg.Point{X: at.X - half, Y: at.Y - half}, Max: vg.Point{X: at.X + half, Y: at.Y + half}}, colour)
+}
+
+// sample draws how a line looks, from x on at the height y.
+func (c *pen) sample(st style, x, y vg.Length) {
+	if st.area {
+		c.plate(vg.Rectangle{Min: vg.Point{X: x, Y: y - 5*pixel}, Max: vg.Point{X: x + swatch, Y: y + 4*pixel}}, pale(st.colour, areaShare))
+		y += 4 * pixel
+	}
+	c.stroke(st, 2*pixel, vg.Point{X: x, Y: y}, vg.Point{X: x + swatch, Y: y})
+	if st.marked {
+		c.square(st.colour, vg.Point{X: x + swatch/2, Y: y})
+	}
+}
+
+// An entry of a legend.
+type entry struct {
+	label string
+	style style
+	plain bool // no line, only the label
+}
+
+// legend draws entries in rows at the upper edge of an area. It returns the area that is left. If
+// the entries would take more than a third of it, their labels are shorter.
+func (c *pen) legend(area vg.Rectangle, entries []entry) vg.Rectangle {
+	const apart = 20 * pixel
+	if len(entries) == 0 {
+		return area
+	}
+	size, font := area.Size(), c.font(labelSize)
+	var labels []string
+	for _, e := range entries {
+		labels = append(labels, e.label)
+	}
+	type place struct {
+		x   vg.Length
+		row int
+	}
+	var places []place
+	var shown []string
+	for columns := vg.Length(1); columns <= 6; columns++ {
+		shown = chart.Distinct(labels, within(font, size.X/columns-apart-swatch-6*pixel))
+		places = nil
+		x, row := vg.Length(0), 0
+		for _, label := range shown {
+			width := swatch + 6*pixel + font.Width(label)
+			if x > 0 && x+width > size.X {
+				x, row = 0, row+1
+			}
+			places = append(places, place{x, row})
+			x += width + apart
+		}
+		if vg.Length(row+1)*labelSize*lineSpace <= size.Y/3 {
+			break
+		}
+	}
+	y := area.Max.Y
+	for i, e := range entries {
+		x := area.Min.X + places[i].x
+		y = area.Max.Y - labelSize*(1+lineSpace*vg.Length(places[i].row))
+		if !e.plain {
+			c.sample(e.style, x, y+labelSize*0.36)
+			x += swatch + 6*pixel
+		}
+		c.put(font, x, y, shown[i])
+	}
+	area.Max.Y = y - 10*pixel
+	return area
+}
+
+var plainHandler = plot.DefaultTextHandler

@@ -1,0 +1,200 @@
+package chart
+
+import (
+	"math"
+	"runtime"
+	"sync"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// A Grid is a heat map: values per second by column of time and row of value. Row 0 is for zeros.
+// The others divide the logarithms of the values.
+type Grid struct {
+	From, To      float64 // milliseconds
+	Low, High     float64 // values
+	Columns, Rows int
+	// Rate has rows+1 cells for each column.
+	Rate []float64
+}
+
+// A span is a range of cells, both ends included.
+type span struct{ first, last int }
+
+// Fill spreads the counts of windows over time and values. One goroutine for each processor fills
+// some of the columns. All of them add in the same order, so that the sums do not depend on their
+// number.
+func (g *Grid) Fill(all []WindowSeries) {
+	g.Rate = make([]float64, g.Columns*(g.Rows+1))
+	workers := min(runtime.GOMAXPROCS(0), g.Columns)
+	var running sync.WaitGroup
+	for n := range workers {
+		f := filler{Grid: g, columns: span{n * g.Columns / workers, (n+1)*g.Columns/workers - 1}}
+		running.Go(func() {
+			for i := range all {
+				f.add(&all[i])
+			}
+		})
+	}
+	running.Wait()
+}
+
+// A filler fills some columns of a grid.
+type filler struct {
+	*Grid
+	columns span
+
+	// taken has the rows of the slots of layout and unit. Logarithms cost more than all else.
+	layout histogram.Layout
+	unit   float64
+	taken  []extent
+
+	scratch histogram.Histogram
+}
+
+// An extent is where a slot begins and ends among the rows: row 2 goes from 2 to 3. An extent that
+// is not known yet ends at 0.
+type extent struct{ low, high float64 }
+
+// add adds a series. It adds up the windows that lie in the same columns first: one column shows
+// ten seconds of an hour.
+func (f *filler) add(ws *WindowSeries) {
+	var (
+		at     stretch
+		counts []float64 // by slot
+		layout histogram.Layout
+	)
+	for i := range ws.Windows {
+		w := &ws.Windows[i]
+		if next := f.stretchOf(w); next != at || w.counts.Layout() != layout {
+			f.spread(at, layout, counts, ws.Unit)
+			at, layout = next, w.counts.Layout()
+		}
+		if at.columns.last < f.columns.first || at.columns.first > f.columns.last {
+			continue
+		}
+		for index, n := range w.Histogram(&f.scratch).Slots() {
+			if index >= len(counts) {
+				counts = append(counts, make([]float64, index+1-len(counts))...)
+			}
+			counts[index] += float64(n)
+		}
+	}
+	f.spread(at, layout, counts, ws.Unit)
+}
+
+// A stretch is the columns of a window, and the factor for its counts.
+type stretch struct {
+	columns   span
+	perSecond float64
+}
+
+func (g *Grid) stretchOf(w *Window) stretch {
+	width := (g.To - g.From) / float64(g.Columns)
+	start, length := float64(w.Start), float64(w.Length())
+	first, last := cells((start-g.From)/width, (start+length-g.From)/width, g.Columns)
+	return stretch{span{first, last}, 1000 / math.Max(length, width)}
+}
+
+// spread moves counts into their cells.
+func (f *filler) spread(at stretch, layout histogram.Layout, counts []float64, unit float64) {
+	for index, n := range counts {
+		if n == 0 {
+			continue
+		}
+		counts[index] = 0
+		taken := f.rowsOf(layout, index, unit)
+		rate := n * at.perSecond / (taken.high - taken.low)
+		for row := int(taken.low); float64(row) < taken.high; row++ {
+			share := rate * (min(taken.high, float64(row+1)) - max(taken.low, float64(row)))
+			for column := max(at.columns.first, f.columns.first); column <= min(at.columns.last, f.columns.last); column++ {
+				f.Rate[column*(f.Rows+1)+row] += share
+			}
+		}
+	}
+}
+
+// rowsOf returns the rows of a slot.
+func (f *filler) rowsOf(layout histogram.Layout, index int, unit float64) extent {
+	if f.layout != layout || f.unit != unit {
+		f.layout, f.unit, f.taken = layout, unit, nil
+	}
+	for len(f.taken) <= index {
+		f.taken = append(f.taken, extent{})
+	}
+	taken := &f.taken[index]
+	if taken.high > 0 {
+		return *taken
+	}
+	if low := layout.LowestAt(index); low == 0 {
+		taken.high = 1
+	} else {
+		// Both ends lie inside the rows, and at least a thousandth of a row apart.
+		const least = 0.001
+		high := float64(layout.HighestAt(index)) + 1
+		taken.low = 1 + min(max(f.row(float64(low)*unit), 0), float64(f.Rows)-least)
+		taken.high = 1 + min(max(f.row(high*unit), taken.low-1+least), float64(f.Rows))
+	}
+	return *taken
+}
+
+// row returns the place of a value among the rows.
+func (g *Grid) row(v float64) float64 {
+	return math.Log(v/g.Low) / math.Log(g.High/g.Low) * float64(g.Rows)
+}
+
+// cells returns the first and the last cell between two places, at least one. The places are
+// rounded: cells that belong to two windows would show as seams.
+func cells(from, to float64, most int) (first, last int) {
+	first, last = int(math.Round(from)), int(math.Round(to))-1
+	if last < first {
+		first = int(from + (to-from)/2)
+		last = first
+	}
+	return min(max(first, 0), most-1), min(max(last, 0), most-1)
+}
+
+// GridColumns returns into how many columns to divide the time, at most about so many. Each is as
+// long as a whole number of windows of a length, or a window as long as a whole number of columns.
+// Otherwise stripes would show.
+func GridColumns(length, from, to, most float64) int {
+	columns := (to - from) / length
+	if columns > most {
+		columns /= math.Ceil(columns / most)
+	} else {
+		columns *= math.Floor(most / columns)
+	}
+	if !(columns < most) {
+		columns = most
+	}
+	return max(int(math.Round(columns)), 1)
+}
+
+// Values calls a function with the lowest value, the lowest above 0, and the highest of each window
+// that has values.
+func (p *Picture) Values(add func(v float64)) {
+	var scratch histogram.Histogram
+	for _, ws := range p.Windows {
+		for _, w := range ws.Windows {
+			if w.Count == 0 {
+				continue
+			}
+			add(w.Max)
+			for slot := range w.Histogram(&scratch).Recorded() {
+				low := float64(slot.Low) * ws.Unit
+				add(low)
+				if low > 0 {
+					break // the others are higher
+				}
+			}
+		}
+	}
+}
+
+// Maxima returns the maximum of each window.
+func (ws *WindowSeries) Maxima() (points []Point) {
+	for _, w := range ws.Windows {
+		points = append(points, Point{float64(w.Start), float64(w.Start + w.Length()), w.Max})
+	}
+	return points
+}

@@ -1,0 +1,209 @@
+package page
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
+)
+
+const (
+	// mostLines is the number of series that get a line of their own.
+	mostLines = 12
+	// restColumns is how many columns the lines of other series are thinned to.
+	restColumns = 500
+	// pageSize is the limit of a page's data in bytes, if none is given.
+	pageSize = 16 << 20
+)
+
+// New returns a picture as the data of a page. It keeps each interval if they all fit, and merges
+// windows until they do.
+func New(p *chart.Picture) (*Data, error) {
+	limit := cmp.Or(p.PageSize, pageSize)
+	windows, width, columns := p.Windows, max(p.WindowMillis, 1), chart.PageColumns
+	from, to, _ := p.TimeRange()
+	for {
+		size, widest := sampled(windows), float64(width) > to-from
+		if widest || size <= limit/10*11 {
+			d := dataOf(p, &Rows{Once: true}, windows, width, columns, math.MaxInt64)
+			if size = d.Rows.Size(); size <= limit || widest && columns < 100 {
+				return d, nil
+			}
+		}
+		columns = max(columns/2, 50)
+		for before := countWindows(windows); countWindows(windows)*size > before*limit && float64(width) <= to-from; {
+			width = chart.Wider(width)
+			wider := slices.Clone(windows)
+			for i := range wider {
+				var err error
+				if wider[i].Windows, err = chart.Widened(wider[i].Windows, width, p.Origin); err != nil {
+					return nil, fmt.Errorf("%s: %w", chart.Named(wider[i].Label), err)
+				}
+			}
+			windows = wider
+		}
+	}
+}
+
+// sampled returns how many bytes windows take in a page, about. To make all rows and to find that
+// they are too many takes a tenth of the time of a page.
+func sampled(all []chart.WindowSeries) int {
+	const every = 16
+	rows, skip := Rows{Once: true}, 0
+	for i, ws := range all {
+		var some []chart.Window
+		for ; skip < len(ws.Windows); skip += every {
+			some = append(some, ws.Windows[skip])
+		}
+		skip -= len(ws.Windows)
+		ws.Windows = some
+		addWindows(&rows, i, &ws)
+	}
+	return every * rows.Size()
+}
+
+func countWindows(all []chart.WindowSeries) (n int) {
+	for _, ws := range all {
+		n += len(ws.Windows)
+	}
+	return n
+}
+
+// dataOf returns the data of a page with rows, which are empty: with windows of a width, and lines
+// thinned to columns up to where those that are recent begin.
+func dataOf(p *chart.Picture, rows *Rows, windows []chart.WindowSeries, width int64, columns int, recent int64) *Data {
+	own := *p
+	own.Unit = axis.Spelled(p.Unit)
+	own.Marks, own.Worst, own.Summary, own.Notes = some(p.Marks), some(p.Worst), some(p.Summary), some(p.Notes)
+	lines := chart.Timeline
+	if p.Type.Chart.Marks == chart.Lines {
+		lines = p.Type
+	}
+	out := &Data{
+		Picture: &own, Caption: p.Caption(), Heat: true,
+		Lines: described(p, lines), Cells: described(p, chart.Heatmap), Rates: described(p, chart.Throughput), Curves: described(p, chart.Percentiles),
+		Zone: p.Location().String(), Offsets: [][2]int64{}, Themes: chart.Themes, Measures: []string{}, Series: []Series{}, Rows: rows,
+	}
+	if len(p.Series) == 0 {
+		addCurves(out, p.Curves)
+		return out
+	}
+	from, to, _ := p.TimeRange()
+	out.From, out.To = int64(math.Floor(from)), int64(math.Ceil(to))
+	out.Offsets = axis.Offsets((from+float64(p.Origin))/1000, (to+float64(p.Origin))/1000, p.Location())
+	if width > 1 || p.Aggregate > 0 {
+		out.Window = max(width, p.Aggregate)
+		out.WindowAt = chart.WindowAt(p.Origin, out.Window) - p.Origin
+	}
+	addSeries(out, p.Series, windows, columns, recent)
+	if out.Strip = p.Strip(chart.MostRows); out.Strip != nil {
+		out.Change = chart.ChangeScale(out.Strip.Title(), "1")
+	}
+	if before, after, ok := p.Compared(); ok {
+		out.Compared = []string{before[0].Group, after[0].Group}
+		out.Change = chart.ChangeScale("times as many per second; stripes: in one log only", "as many")
+	}
+	return out
+}
+
+// some returns a copy that is not nil: JSON has it as a list.
+func some[T any](all []T) []T { return append([]T{}, all...) }
+
+// described describes a chart of a page. The limits of a rate are none for values.
+func described(p *chart.Picture, t *chart.Type) chart.Chart {
+	c := p.Describe(t)
+	if c.Marks == chart.Curves {
+		c.Baseline = p.Baseline
+	}
+	c.Limits = []chart.Limit{}
+	if c.Rate == p.Type.Chart.Rate {
+		c.Low, c.High, c.Limits = p.Low, p.High, p.Labelled(p.LogValues)
+	}
+	return c
+}
+
+// addSeries adds series with their lines and windows.
+func addSeries(out *Data, series []chart.Series, windows []chart.WindowSeries, columns int, recent int64) {
+	shown, rest := chart.Highest(series, (*chart.Series).Max, mostLines)
+	if len(rest) > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; the grey band is from the lowest to the highest of the rest.", len(series), mostLines))
+	}
+	all := slices.Concat(shown, rest)
+	groups, lines := chart.GroupsOf(all)
+	out.Measures = append(out.Measures, lines...)
+	styles := chart.Styles(groups, lines)
+	byLabel := make(map[string]*chart.WindowSeries, len(windows))
+	for i := range windows {
+		byLabel[windows[i].Label] = &windows[i]
+	}
+	for i, series := range all {
+		own := Series{Label: series.Label, Group: series.Group, Rest: i >= len(shown)}
+		width := float64(out.To-out.From) / float64(columns)
+		if own.Rest {
+			width = float64(out.To-out.From) / float64(min(columns, restColumns))
+		}
+		for n, line := range series.Lines {
+			own.Colours, own.Dashes = append(own.Colours, styles[i][n].Colour), append(own.Dashes, styles[i][n].Dashes)
+			old, late := chart.SplitAt(line.Points, recent)
+			end := math.Inf(-1)
+			for _, run := range append(chart.Runs(old, width), chart.Runs(late, 1)...) {
+				for j, point := range run {
+					out.Rows.Point(i, n, int64(point.Start), int64(point.End-point.Start), point.Value, j == 0 && point.Start > end)
+					end = math.Max(end, point.End)
+				}
+			}
+		}
+		out.Series = append(out.Series, own)
+		if ws := byLabel[series.Label]; ws != nil {
+			addWindows(out.Rows, i, ws)
+		}
+	}
+}
+
+// addCurves adds the curves of a picture that knows nothing of time.
+func addCurves(out *Data, curves []chart.Curve) {
+	shown, rest := chart.Highest(curves, (*chart.Curve).Max, mostLines)
+	styles := chart.Styles(chart.GroupsOfCurves(shown), nil)
+	for i := range shown {
+		st := styles[i][0]
+		out.Series = append(out.Series, Series{Label: shown[i].Label, Colours: []int{st.Colour}, Dashes: [][]float64{st.Dashes}, Curve: &shown[i]})
+	}
+	if len(rest) > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("The other %d are not drawn here.", len(rest)))
+	}
+}
+
+// addWindows adds the windows as rows of the series at index.
+func addWindows(rows *Rows, index int, ws *chart.WindowSeries) {
+	var scratch histogram.Histogram
+	for n, w := range ws.Windows {
+		if n == 0 {
+			addLayout(rows, index, w.Layout(), ws.Unit)
+		}
+		addWindow(rows, index, &w, w.Histogram(&scratch))
+	}
+}
+
+func addLayout(rows *Rows, index int, layout histogram.Layout, unit float64) {
+	rows.Layout(index, bits.Len(uint(layout.SubBuckets()))-2, bits.Len64(uint64(layout.Lowest))-1, unit)
+}
+
+// addWindow adds a window, whose counts are h, as a row of the series at index.
+func addWindow(rows *Rows, index int, w *chart.Window, h *histogram.Histogram) {
+	counts := make([]byte, 0, 1024)
+	next := 0
+	for index, n := range h.Slots() {
+		counts = binary.AppendUvarint(binary.AppendUvarint(counts, uint64(index-next)), uint64(n))
+		next = index + 1
+	}
+	rows.Window(index, Window{
+		Start: w.Start, Skew: w.Start - w.Begin, Length: w.Length(), Intervals: w.Intervals, Count: w.Count,
+		Min: w.Min, Max: w.Max, Sum: w.Sum, Source: w.Source, Counts: counts,
+	})
+}

@@ -1,0 +1,128 @@
+package page
+
+import (
+	"math"
+	"slices"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/chart"
+)
+
+// Live gathers windows for a page that is shown while logs are written. Its memory has a bound,
+// since older windows are merged. It is not safe for concurrent use.
+type Live struct {
+	// Collector gathers. Its fields, Step among them, are set before the first window. Aggregate
+	// is 0.
+	Collector chart.Collector
+	// Dress gives a picture its looks.
+	Dress func(p *chart.Picture)
+	// Type is the type of the chart over time.
+	Type *chart.Type
+
+	origin  int64
+	started bool
+	ends    map[string]int64 // of the last window, by label
+
+	// What Data returned last, and what came since then, and since Update.
+	width, recent  int64
+	index          map[string]int
+	layouts        []histogram.Layout // by series
+	lines          int                // of a series
+	since, pending Rows
+	to             int64
+	// stale is set if the page needs all data anew: there is a new series, or windows were merged.
+	stale bool
+
+	scratch histogram.Histogram
+}
+
+// Add adds an interval, measured with l.Collector, to the series with a label. LogStart, in
+// milliseconds since the epoch, is time 0 of the page if the interval is the first.
+func (l *Live) Add(label string, logStart int64, i *chart.Interval) error {
+	if !l.started {
+		l.origin, l.started, l.ends = logStart, true, map[string]int64{}
+	}
+	if err := l.Collector.Add("", label, i); err != nil {
+		return err
+	}
+	w := i.Window()
+	last, known := l.ends[label]
+	gap := !known || w.Start > last+w.Length()/2
+	l.ends[label] = max(last, w.End)
+	n, known := l.index[label]
+	if width, recent := l.Collector.Widths(); l.stale || !known || width != l.width || recent != l.recent {
+		l.stale = true
+		return nil
+	}
+	w.Start, w.Begin, w.End = w.Start-l.origin, w.Begin-l.origin, w.End-l.origin
+	l.to = max(l.to, w.End)
+	layout := w.Layout()
+	h := w.Histogram(&l.scratch)
+	for _, rows := range []*Rows{&l.since, &l.pending} {
+		if layout != l.layouts[n] {
+			addLayout(rows, n, layout, l.Collector.UnitOf(label, layout))
+		}
+		addWindow(rows, n, &w, h)
+		for measure, v := range i.Values()[len(i.Values())-l.lines:] {
+			switch {
+			case math.IsNaN(v):
+			case measure == l.lines-1 && v == w.Max:
+				rows.Top(gap)
+			default:
+				rows.Point(n, measure, w.Start, w.Length(), v, gap)
+			}
+		}
+	}
+	l.layouts[n] = layout
+	return nil
+}
+
+// Stale reports whether the page needs all data anew, with Data, before Update.
+func (l *Live) Stale() bool { return l.stale }
+
+// Data returns all data of the page.
+func (l *Live) Data() (*Data, error) {
+	c := &l.Collector
+	p, err := c.Picture(l.Type, l.origin, slices.Sorted(slices.Values(c.Labels())))
+	if err != nil {
+		return nil, err
+	}
+	l.Dress(p)
+	width, before := c.Widths()
+	recent := before
+	if recent > math.MinInt64 {
+		recent -= l.origin
+	}
+	d := dataOf(p, &Rows{Quick: true}, p.Windows, width, chart.PageColumns, recent)
+	d.Live, d.Heat = true, l.Type.Chart.Marks == chart.Cells || len(d.Series) <= mostLines
+	if recent > d.From && width > c.Step {
+		d.Recent = &Recent{From: recent, Window: c.Step}
+	}
+	l.lines = len(d.Measures)
+	l.index, l.layouts = map[string]int{}, make([]histogram.Layout, len(d.Series))
+	for n, s := range d.Series {
+		l.index[s.Label] = n
+	}
+	l.width, l.recent, l.stale, l.to = width, before, false, d.To
+	l.since, l.pending = Rows{Quick: true}, Rows{}
+	return d, nil
+}
+
+// Update returns what was added since Data or Update was called last. It is false if that is
+// nothing.
+func (l *Live) Update() (u *Update, some bool) {
+	rows := l.pending
+	l.pending = Rows{}
+	return l.update(&rows), !rows.Empty()
+}
+
+// Since returns what was added since Data was called last.
+func (l *Live) Since() *Update { return l.update(&l.since) }
+
+func (l *Live) update(rows *Rows) *Update {
+	return &Update{To: l.to, Rows: rows, Marks: []chart.Mark{}, Inputs: []Input{}}
+}
+
+// Origin returns time 0 of the page, in milliseconds since the epoch. It is false before the first
+// interval.
+func (l *Live) Origin() (origin int64, started bool) { return l.origin, l.started }

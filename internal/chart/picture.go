@@ -1,0 +1,272 @@
+// Package chart is the model of charts of interval logs: values over time, percentile curves, heat
+// maps and throughput. Package draw writes it as PNG, SVG and PDF, and package page as a page.
+//
+// A [Collector] takes intervals and makes a [Picture]. A Picture is plain data, which can also be
+// filled by hand. Times are milliseconds from [Picture.Origin]. Values are in [Picture.Unit]: they
+// are divided by the unit ratio already.
+package chart
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+
+	"hdrkit/internal/chart/axis"
+)
+
+// A Picture is a chart and its looks.
+type Picture struct {
+	Type  *Type  `json:"-"`
+	Title string `json:"title"`
+	// Theme is light or dark. A picture without one is light, and a page without one follows the
+	// reader's preference.
+	Theme string `json:"theme"`
+	// Width and Height are pixels of 1/96 inch. DPI is the number of dots per inch of a PNG: at 192
+	// it has twice as many dots as pixels in each direction, with the same layout.
+	Width  float64 `json:"-"`
+	Height float64 `json:"height"`
+	DPI    int     `json:"-"`
+	// Unit is the unit of values, such as "ms", or empty if it is unknown.
+	Unit string `json:"unit"`
+	// LogValues makes the axis of values logarithmic. That of a heat map always is.
+	LogValues bool `json:"log"`
+	// Absolute labels the time axis with clock times instead of the time since Origin.
+	Absolute bool `json:"absolute"`
+	// Zone is the zone of clock times; nil is UTC.
+	Zone *time.Location `json:"-"`
+	// Origin is time 0, in milliseconds since the epoch.
+	Origin int64 `json:"origin"`
+
+	// Series are the lines of a timeline or throughput chart.
+	Series []Series `json:"-"`
+	// Total is what a heat map and a report show of all series together: see [TotalMeasures].
+	Total Series `json:"-"`
+	// Nodes are the 99th percentiles of each log in windows of NodeWindow milliseconds. A timeline,
+	// a report and a page compare them below the chart.
+	Nodes      []Series `json:"-"`
+	NodeWindow int64    `json:"-"`
+	// Curves are what a chart of percentiles shows.
+	Curves []Curve `json:"-"`
+	// Limits are service levels. Times in which a line is above its limit are shaded.
+	Limits []Limit `json:"-"`
+	// Worst are the worst moments, the worst first.
+	Worst []Moment `json:"worst"`
+	// Marks are texts at times.
+	Marks []Mark `json:"marks"`
+	// Low and High are the ends of the axis of values, if they are above 0.
+	Low  float64 `json:"-"`
+	High float64 `json:"-"`
+	// Baseline is a value to draw a line at, if it is above 0.
+	Baseline float64 `json:"-"`
+	// Facets draws a small chart for each tag, with the same axes.
+	Facets bool `json:"facets,omitempty"`
+	// ValueName is the title of the axis of values, if it is not empty.
+	ValueName string `json:"-"`
+	// Span is the time that a point of a line stands for, such as "each interval".
+	Span string `json:"-"`
+	// Sources are the names of the logs. Spans are when they begin and end, in milliseconds since
+	// the epoch: of each log by itself if they are compared, and of all together otherwise. Added
+	// are the tags that a heat map adds up. A picture says them below the chart.
+	Sources []string   `json:"-"`
+	Spans   [][2]int64 `json:"-"`
+	Added   []string   `json:"-"`
+	// SameRequests is set if some of the tags in Added count the same requests.
+	SameRequests bool `json:"-"`
+	// Logs are what the sources of windows are called, if there are several that add up.
+	Logs []string `json:"sources,omitempty"`
+	// Notes are further lines below the chart.
+	Notes []string `json:"notes"`
+	// Headline says how figures changed, a line for each tag. It is the title if there is none and
+	// one line, and otherwise stands in the notes.
+	Headline []string `json:"-"`
+
+	// Summary is the table of the whole range.
+	Summary []Summary `json:"summary"`
+	// Windows are the histograms by time of a heat map and of a page.
+	Windows []WindowSeries `json:"-"`
+	// WindowMillis is the length of the windows into which intervals were merged. At 1 each has its
+	// own.
+	WindowMillis int64 `json:"-"`
+	// Aggregate is the length of the windows whose intervals were merged before they were measured,
+	// or 0.
+	Aggregate int64 `json:"-"`
+	// Digits is the precision of the windows' counts, in significant decimal digits.
+	Digits int `json:"digits"`
+	// PageSize is the limit of a page's data in bytes. At 0 it is 16 MB.
+	PageSize int `json:"-"`
+}
+
+// New returns a picture of the default size and theme.
+func New(t *Type) *Picture {
+	return &Picture{Type: t, Span: "each interval", Width: 1200, Height: 600, DPI: 96}
+}
+
+// Location returns the zone of clock times.
+func (p *Picture) Location() *time.Location {
+	if p.Zone == nil {
+		return time.UTC
+	}
+	return p.Zone
+}
+
+// A Series is what the picture shows of a tag or an input.
+type Series struct {
+	Label string
+	// Group is the input that the series is compared by, empty if inputs are not compared.
+	Group string
+	Lines []Line
+}
+
+// Max returns the highest value of all lines, 0 if there is none.
+func (s *Series) Max() float64 {
+	highest := 0.0
+	for _, line := range s.Lines {
+		for _, p := range line.Points {
+			highest = math.Max(highest, noNaN(p.Value))
+		}
+	}
+	return highest
+}
+
+func noNaN(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
+}
+
+// A Line is one measure of a series over time.
+type Line struct {
+	// Name is the name of the measure, such as "max" or "99.9%".
+	Name string
+	// Points are in order of time.
+	Points []Point
+}
+
+// A Point is a value from Start to End, in milliseconds from the origin. It is NaN if there is
+// none.
+type Point struct{ Start, End, Value float64 }
+
+// Middle returns the middle of the point's time.
+func (p Point) Middle() float64 { return p.Start + (p.End-p.Start)/2 }
+
+// A Curve is a distribution: value by percentile.
+type Curve struct {
+	Label string
+	// Group is that of [Series].
+	Group string
+	// Count is the number of values.
+	Count int64
+	// Steps are in order of percentile. The last one is the maximum, at 100.
+	Steps []Step
+	// Band are the intervals of confidence of some percentiles, in their order.
+	Band []Bound
+}
+
+// Tag returns the label without the group before it.
+func (c *Curve) Tag() string { return tagOf(c.Label, c.Group) }
+
+// Max returns the highest value.
+func (c *Curve) Max() float64 {
+	if len(c.Steps) == 0 {
+		return 0
+	}
+	return c.Steps[len(c.Steps)-1].Value
+}
+
+// End returns where the curve ends on the axis of nines: at the middle of the share of its last
+// value.
+func (c *Curve) End() float64 {
+	end := math.Log10(2 * math.Max(float64(c.Count), 1))
+	if n := len(c.Steps); n > 1 && c.Steps[n-2].Percentile < 100 {
+		end = math.Max(end, axis.Nines(c.Steps[n-2].Percentile))
+	}
+	return end
+}
+
+// Points returns the curve as points on the axis of nines. The last point is the maximum.
+func (c *Curve) Points() (points []Point) {
+	if c.Count == 0 {
+		return nil
+	}
+	end := c.End()
+	for _, step := range c.Steps {
+		at := math.Min(axis.Nines(step.Percentile), end)
+		points = append(points, Point{at, at, step.Value})
+	}
+	return points
+}
+
+// MarshalJSON writes the points for a page.
+func (c *Curve) MarshalJSON() ([]byte, error) {
+	x, v := []float64{}, []float64{}
+	for _, point := range c.Points() {
+		x, v = append(x, point.Start), append(v, point.Value)
+	}
+	return json.Marshal(map[string]any{"x": x, "v": v, "total": c.Count})
+}
+
+// A Bound is the interval of confidence of a value at a percentile, or of a ratio. Above is the
+// number of values above the percentile.
+type Bound struct{ Percentile, Low, High, Above float64 }
+
+// A Step says that Percentile per cent of the values are at most Value.
+type Step struct{ Percentile, Value float64 }
+
+// A Limit is a service level: at most Value for Percentile per cent of the values, or for all if
+// that is 0. Label is how the picture calls it.
+type Limit struct {
+	Percentile float64 `json:"percentile"`
+	Value      float64 `json:"value"`
+	Label      string  `json:"label"`
+}
+
+// Line returns the name of the line for which the limit holds.
+func (l *Limit) Line() string {
+	if l.Percentile == 0 {
+		return "max"
+	}
+	return AtPercentile(l.Percentile).Name
+}
+
+// Name returns what the limit is for, such as p99.
+func (l *Limit) Name() string { return ShortName(l.Line()) }
+
+// A Mark is a text at a time, in milliseconds from the origin.
+type Mark struct {
+	Time int64  `json:"time"`
+	Text string `json:"text"`
+}
+
+// A Moment is a time that was bad: from Start to End, in milliseconds from the origin, with the
+// maximum Value at Peak.
+type Moment struct {
+	Start int64   `json:"start"`
+	End   int64   `json:"end"`
+	Peak  int64   `json:"peak"`
+	Value float64 `json:"value"`
+	// Label is that of the series that was bad, and Name what the list calls it.
+	Label string `json:"label"`
+	Name  string `json:"name"`
+}
+
+// A Summary is a row of the table of series.
+type Summary struct {
+	Label       string    `json:"label"`
+	Intervals   int64     `json:"intervals"`
+	Count       int64     `json:"count"`
+	PerSecond   float64   `json:"perSecond"`
+	Min         float64   `json:"min"`
+	Mean        float64   `json:"mean"`
+	Max         float64   `json:"max"`
+	Percentiles []float64 `json:"percentiles"` // at Levels
+	// Limited are the values that the limits are for, in the order of the limits.
+	Limited []float64 `json:"limited,omitempty"`
+}
+
+// Levels are the percentiles of the table.
+var Levels = []float64{50, 90, 99, 99.9, 99.99}
+
+// percent prints a percentile as the name of a line.
+func percent(percentile float64) string { return strconv.FormatFloat(percentile, 'f', -1, 64) + "%" }

@@ -1,0 +1,99 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hdrkit/internal/chart/axis"
+)
+
+// Result says in one line what the run shows: whether the limits hold, and how far and how long
+// they do not. Without limits it has the figures of the highest series.
+func (p *Picture) Result() string {
+	if len(p.Summary) == 0 {
+		return ""
+	}
+	var parts []string
+	add := func(name string, value func(s *Summary) float64, limit *Limit) {
+		top := &p.Summary[0]
+		for i := range p.Summary {
+			if value(&p.Summary[i]) > value(top) {
+				top = &p.Summary[i]
+			}
+		}
+		text := name + " " + axis.Value(p.Unit, value(top))
+		if len(p.Summary) > 1 {
+			text = name + " of " + Named(top.Label) + " " + axis.Value(p.Unit, value(top))
+		}
+		if limit != nil {
+			if value(top) <= limit.Value {
+				text += " holds"
+			} else {
+				text += " above " + axis.Value(p.Unit, limit.Value) + p.since(limit)
+			}
+		}
+		parts = append(parts, text)
+	}
+	for n := range p.Limits {
+		add(p.Limits[n].Name(), func(s *Summary) float64 { return s.Limited[n] }, &p.Limits[n])
+	}
+	if len(p.Limits) == 0 {
+		for n, level := range Levels {
+			if level == 50 && len(p.Summary) == 1 || level == 99 || level == 99.9 {
+				add(ShortName(percent(level)), func(s *Summary) float64 { return s.Percentiles[n] }, nil)
+			}
+		}
+		add("max", func(s *Summary) float64 { return s.Max }, nil)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// since says how long all series together are above a limit, and since when, or nothing if they are
+// not.
+func (p *Picture) since(limit *Limit) string {
+	all := p.Breaches([]Series{p.Total}, []Limit{*limit})
+	if len(all) == 0 {
+		return ""
+	}
+	total := int64(0)
+	for _, span := range all {
+		total += int64(span.End - span.Start)
+	}
+	if total >= 1000 { // timers are late
+		total = (total + 50) / 100 * 100
+	}
+	from, to, _ := p.TimeRange()
+	at := axis.Since(all[0].Start/1000, max(-from, to)/1000)
+	if clock := (all[0].Start + float64(p.Origin)) / 1000; clock > 365*24*3600 {
+		at = strings.Fields(axis.ClockTime(clock, p.Location()))[1] + " " + p.Location().String()
+	}
+	return fmt.Sprintf(", %s from %s", axis.Length(total), at)
+}
+
+// Breaches returns the times in which a line is above a limit that holds for it, in order.
+func (p *Picture) Breaches(series []Series, limits []Limit) (all []Point) {
+	var spans []Point
+	for _, l := range limits {
+		for _, s := range series {
+			for _, line := range s.Lines {
+				for _, point := range line.Points {
+					// A limit for all values holds for each line of values.
+					if (line.Name == l.Line() || l.Percentile == 0 && line.Name != RateName) && point.Value > l.Value {
+						spans = append(spans, point)
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(spans, func(a, b Point) int { return cmp.Compare(a.Start, b.Start) })
+	for _, s := range spans {
+		if n := len(all) - 1; n >= 0 && s.Start <= all[n].End+TypicalLength(spans[:1])/2 {
+			all[n].End = max(all[n].End, s.End)
+		} else {
+			all = append(all, s)
+		}
+	}
+	return all
+}

@@ -1,0 +1,79 @@
+package chart
+
+import (
+	"math"
+	"slices"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/chart/axis"
+)
+
+// ticksPerHalf is the number of points of a curve each time that the distance to 100% halves. At 25
+// a curve of five nines, a thousand pixels wide, has a point every three pixels.
+const ticksPerHalf = 25
+
+// CurveOf returns the percentile curve of h, with values divided by ratio.
+func CurveOf(label string, h *histogram.Histogram, ratio float64) Curve {
+	curve := Curve{Label: label, Count: h.TotalCount()}
+	for step := range h.Percentiles(ticksPerHalf) {
+		curve.Steps = append(curve.Steps, Step{step.Percentile, unit.Divide(h.Float(step.Value), ratio)})
+	}
+	curve.Steps = slices.Clone(curve.Steps) // in no more memory than they need
+	return curve
+}
+
+// SummaryOf returns the row of a page's table for h, the sum of intervals, with values divided by
+// ratio. Period is the time that was measured, in milliseconds.
+func SummaryOf(label string, h *histogram.Histogram, ratio float64, intervals, period int64, limits []Limit) Summary {
+	value := func(v int64) float64 { return unit.Divide(h.Float(v), ratio) }
+	s := Summary{
+		Label: label, Intervals: intervals, Count: h.TotalCount(),
+		Min: value(h.Min()), Mean: unit.Divide(h.Mean(), ratio), Max: value(h.Max()), Percentiles: []float64{},
+	}
+	if period > 0 {
+		s.PerSecond = float64(s.Count) / (float64(period) / 1000)
+	}
+	for _, v := range h.AppendValuesAtPercentiles(nil, Levels) {
+		s.Percentiles = append(s.Percentiles, value(v))
+	}
+	for _, l := range limits {
+		v := h.Max()
+		if l.Percentile > 0 {
+			v = h.ValueAtPercentile(l.Percentile)
+		}
+		s.Limited = append(s.Limited, value(v))
+	}
+	return s
+}
+
+// At returns the value at a percentile.
+func (c *Curve) At(percentile float64) float64 {
+	for _, step := range c.Steps {
+		if step.Percentile >= percentile {
+			return step.Value
+		}
+	}
+	return c.Max()
+}
+
+// RatioOf returns the ratio of a curve to a baseline by percentile, as far as both have values.
+func RatioOf(label string, of, baseline Curve) Curve {
+	ratio := Curve{Label: label, Count: min(of.Count, baseline.Count)}
+	var percentiles []float64
+	for _, step := range slices.Concat(of.Steps, baseline.Steps) {
+		if step.Percentile == 100 || axis.Nines(step.Percentile) <= math.Log10(2*float64(ratio.Count)) {
+			percentiles = append(percentiles, step.Percentile)
+		}
+	}
+	slices.Sort(percentiles)
+	for _, p := range slices.Compact(percentiles) {
+		if low := baseline.At(p); low > 0 {
+			ratio.Steps = append(ratio.Steps, Step{p, of.At(p) / low})
+		}
+	}
+	if len(ratio.Steps) == 0 {
+		ratio.Count = 0
+	}
+	return ratio
+}

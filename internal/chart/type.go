@@ -1,0 +1,224 @@
+package chart
+
+import (
+	"cmp"
+	"strings"
+
+	"hdrkit/internal/chart/axis"
+)
+
+// A Type is a type of chart.
+type Type struct {
+	Name string
+	// Options are the options of hdrplot that this type has and another one lacks.
+	Options []string
+	// Measures returns what the lines show, by the percentiles that were asked for. It is nil if
+	// there are no lines.
+	Measures func(percentiles []float64) []Measure
+	// Chart describes the chart. A picture adds what depends on its data.
+	Chart Chart
+	// name returns the title of the axis of values, if it depends on the data.
+	name func(p *Picture) string
+	// steep says that the axis of values is logarithmic by default if [Picture.Steep] holds.
+	steep bool
+	// Worst says that numbers mark the worst moments.
+	Worst bool
+}
+
+// A Chart describes a chart: what its axes show, and what lies between them. Package draw draws it
+// as a picture, and the page's script draws it in a browser.
+type Chart struct {
+	// Marks are what shows the data: Lines or Cells over time, or Curves over percentiles.
+	Marks string `json:"marks"`
+	// Name is the title of the axis of values.
+	Name string `json:"name"`
+	// Rate says that values are numbers per second. Unit is the unit of other values, empty if it
+	// is unknown.
+	Rate bool   `json:"rate"`
+	Unit string `json:"unit"`
+	// Log makes the axis of values logarithmic, always or at first.
+	Log bool `json:"log"`
+	// Low and High are the ends of the axis of values, if they are fixed.
+	Low  float64 `json:"low,omitempty"`
+	High float64 `json:"high,omitempty"`
+	// Baseline is a value to draw a line at, if it is above 0.
+	Baseline float64 `json:"baseline"`
+	// Limits are service levels. Breaches has the times shaded in which a line is above its limit.
+	Limits   []Limit `json:"limits"`
+	Breaches bool    `json:"breaches"`
+	// Empty is what stands in a picture without data, and EmptyView in a page if the time in view
+	// has none.
+	Empty     string `json:"-"`
+	EmptyView string `json:"empty"`
+}
+
+// What shows the data of a chart.
+const (
+	Lines  = "lines"
+	Cells  = "cells"
+	Curves = "curves"
+)
+
+const nothing, nothingInView = "no values were recorded", "no interval with values starts in this time"
+
+// Timeline is a chart of values over time.
+var Timeline = &Type{
+	Name:    "timeline",
+	Options: []string{"p", "agg", "linear", "time", "compare", "mark", "tz"},
+	Measures: func(percentiles []float64) (all []Measure) {
+		for _, percentile := range percentiles {
+			all = append(all, AtPercentile(percentile))
+		}
+		return all
+	},
+	Chart: Chart{Marks: Lines, Breaches: true, Empty: nothing, EmptyView: nothingInView},
+	name: func(p *Picture) string {
+		if len(p.Series) == 0 {
+			return "value"
+		}
+		return lineNames(p.Series[0].Lines) + " of " + p.Span
+	},
+	steep: true,
+	Worst: true,
+}
+
+// Percentiles is a chart of values against percentiles, on an axis of nines.
+var Percentiles = &Type{
+	Name:    "percentiles",
+	Options: []string{"compare", "diff", "linear"},
+	Chart:   Chart{Marks: Curves, Empty: nothing, EmptyView: nothingInView},
+	name:    func(p *Picture) string { return cmp.Or(p.ValueName, "value") },
+	steep:   true,
+}
+
+// Heatmap is a chart of how many values there were, by time and value.
+var Heatmap = &Type{
+	Name:    "heatmap",
+	Options: []string{"agg", "time", "compare", "mark", "tz"},
+	Chart:   Chart{Marks: Cells, Name: "value", Log: true, Empty: nothing, EmptyView: nothingInView},
+	Worst:   true,
+}
+
+// Throughput is a chart of values a second over time.
+var Throughput = &Type{
+	Name:     "throughput",
+	Options:  []string{"agg", "time", "compare", "mark", "tz"},
+	Measures: func([]float64) []Measure { return []Measure{PerSecond()} },
+	Chart: Chart{
+		Marks: Lines, Name: "values per second", Rate: true,
+		Empty: "no interval has both values and a length", EmptyView: "no interval with values and a length starts in this time",
+	},
+}
+
+// Report is one picture of a run: the result, figures, throughput and a heat map over time,
+// percentile curves and the worst moments.
+var Report = &Type{
+	Name:     "report",
+	Options:  []string{"agg", "linear", "time", "mark", "tz"},
+	Measures: Throughput.Measures,
+	Chart:    Heatmap.Chart,
+	steep:    true,
+	Worst:    true,
+}
+
+// Types are all types of charts.
+var Types = []*Type{Timeline, Percentiles, Heatmap, Throughput, Report}
+
+// TotalMeasures are the lines of [Picture.Total], for limits: percentiles in their order, the
+// maximum, and the throughput.
+func TotalMeasures(limits []Limit) []Measure {
+	levels := []float64{50, 99}
+	for _, l := range limits {
+		if l.Percentile > 0 && l.Percentile != 50 && l.Percentile != 99 {
+			levels = append(levels, l.Percentile)
+		}
+	}
+	return append(Timeline.Measures(append(levels, 100)), PerSecond())
+}
+
+// Describe describes a chart of a type, as a picture and on the page of this picture.
+func (p *Picture) Describe(t *Type) Chart {
+	c := t.Chart
+	if !c.Rate {
+		c.Unit = axis.Spelled(p.Unit)
+	}
+	if t.name != nil {
+		c.Name = t.name(p)
+	}
+	c.Log = c.Log || p.LogValues && !c.Rate
+	return c
+}
+
+// ShortName returns the name of a line: p99 for 99%.
+func ShortName(line string) string {
+	if percentile, ok := strings.CutSuffix(line, "%"); ok {
+		return "p" + percentile
+	}
+	return line
+}
+
+// lineNames lists what lines show, such as "p99 and maximum".
+func lineNames(lines []Line) string {
+	var names []string
+	for _, line := range lines {
+		names = append(names, strings.Replace(ShortName(line.Name), "max", "maximum", 1))
+	}
+	if last := len(names) - 1; last > 0 {
+		names = []string{strings.Join(names[:last], ", "), names[last]}
+	}
+	return strings.Join(names, " and ")
+}
+
+// steep is how many times the median the highest value is at least on an axis that is logarithmic
+// if nobody chose.
+const (
+	steep      = 50 // of the maxima over time
+	steepCurve = 30
+)
+
+// Steep reports whether a few high values leave most of a linear axis empty.
+func (p *Picture) Steep() bool {
+	if !p.Type.steep || p.Low > 0 || p.High > 0 {
+		return false
+	}
+	for _, c := range p.Curves {
+		for _, step := range c.Steps {
+			if p.Type.Chart.Marks != Lines && step.Percentile >= 50 && step.Value > 0 {
+				if c.Max() > steepCurve*step.Value {
+					return true
+				}
+				break
+			}
+		}
+	}
+	var values []float64
+	for _, s := range p.Series {
+		line := s.Lines[len(s.Lines)-1]
+		for _, l := range s.Lines {
+			if l.Name == "max" {
+				line = l
+			}
+		}
+		for _, point := range line.Points {
+			if point.Value > 0 {
+				values = append(values, point.Value)
+			}
+		}
+	}
+	middle := median(values) // which sorts them
+	return p.Type.Chart.Marks == Lines && len(values) > 0 && values[len(values)-1] > steep*middle
+}
+
+// mostNarrow is the number of series in one chart up to which each has several lines by default.
+const mostNarrow = 4
+
+// KeepMaxima drops all lines but the maxima where they would be too many in one chart.
+func (p *Picture) KeepMaxima() {
+	if p.FacetsOf() != nil || len(p.Series) <= mostNarrow {
+		return
+	}
+	for i := range p.Series {
+		lines := p.Series[i].Lines
+		p.Series[i].Lines = lines[len(lines)-1:]
+	}
+}

@@ -1,0 +1,42 @@
+package chart
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestTypesApart checks that only the file that describes a type of chart names it, here and in
+// hdrplot, so that a new one is one file and one line of the list.
+func TestTypesApart(t *testing.T) {
+	t.Parallel()
+	var files []string
+	for _, pattern := range []string{"*.go", "draw/*.go", "page/*.go", "../../cmd/hdrplot/*.go", "page/js/*.js"} {
+		some, err := filepath.Glob(pattern)
+		if err != nil || len(some) == 0 {
+			t.Fatal(pattern, err)
+		}
+		files = append(files, some...)
+	}
+	for _, kind := range Types {
+		count := 0
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(name, "_test.go") {
+				count += strings.Count(string(text), strconv.Quote(kind.Name)) + strings.Count(string(text), "'"+kind.Name+"'")
+			}
+		}
+		// The options -percentiles and -p have the name of a type, and a field of a page.
+		if kind == Percentiles {
+			count -= 2
+		}
+		if count != 1 {
+			t.Errorf("%q stands %d times in the code, instead of once", kind.Name, count)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package chart
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+)
+
+// A Window is what was recorded in an interval, or in several that were merged. Times are
+// milliseconds from the origin of the picture.
+type Window struct {
+	// Start is when the first interval starts. Begin and End are when the first one starts and the
+	// last one ends as the reference has it, which truncates.
+	Start, Begin, End int64
+	Intervals, Count  int64
+	// Min and Max are the lowest and the highest value, in the unit of the picture, and Sum is the
+	// mean times the count. They are as precise as the log, and the counts may be less so.
+	Min, Max, Sum float64
+	// Source is the log that has Max: its place in [Picture.Logs], plus 1, or 0.
+	Source int
+	counts *merge.Sum
+}
+
+// Length returns the length in milliseconds.
+func (w *Window) Length() int64 { return w.End - w.Begin }
+
+// include adds other to w, all but the counts.
+func (w *Window) include(other *Window) error {
+	if w.Count > math.MaxInt64-other.Count {
+		return histogram.ErrOverflow
+	}
+	w.Start, w.Begin, w.End = min(w.Start, other.Start), min(w.Begin, other.Begin), max(w.End, other.End)
+	if other.Max > w.Max {
+		w.Max, w.Source = other.Max, other.Source
+	}
+	w.Sum += other.Sum
+	switch {
+	case w.Count == 0:
+		w.Min = other.Min
+	case other.Count > 0:
+		w.Min = math.Min(w.Min, other.Min)
+	}
+	w.Intervals, w.Count = w.Intervals+other.Intervals, w.Count+other.Count
+	return nil
+}
+
+// add adds other to w.
+func (w *Window) add(other *Window) (err error) {
+	if err := w.include(other); err != nil {
+		return err
+	}
+	if w.counts == nil {
+		return nil
+	}
+	sum := new(merge.Sum) // the counts of w stay as they are
+	if err := errors.Join(sum.Merge(w.counts), sum.Merge(other.counts), sum.Compact()); err != nil {
+		return err
+	}
+	w.counts = sum
+	return nil
+}
+
+// Histogram returns the counts: scratch, or one of w, which must not be changed.
+func (w *Window) Histogram(scratch *histogram.Histogram) *histogram.Histogram {
+	h, err := w.counts.Histogram(scratch)
+	if err != nil {
+		panic(err) // they were added up before
+	}
+	return h
+}
+
+// A WindowSeries is the histograms of a series by time.
+type WindowSeries struct {
+	Label, Group string
+	// Unit is what a histogram's value of 1 is in the unit of the picture.
+	Unit    float64
+	Windows []Window
+}
+
+// Tag returns the label without the group.
+func (ws *WindowSeries) Tag() string { return tagOf(ws.Label, ws.Group) }
+
+// Wider returns the next width of windows, in milliseconds: 1, 125, 250, 500, 1000 and so on. Each
+// width is a multiple of the one before, so that the windows nest.
+func Wider(width int64) int64 {
+	if width == 1 {
+		return 125
+	}
+	return 2 * width
+}
+
+// WindowAt returns the start of the window of width milliseconds for an interval. A page chooses
+// intervals by their start, as -s and -e do, and so does this window; [merge.WindowOf] goes by the
+// middle.
+func WindowAt(start, width int64) int64 { return merge.WindowOf(start, start, width).Start }
+
+// windows sums histograms by the start of their windows.
+type windows struct {
+	at    map[int64]*Window
+	bytes int // what all of them take, about
+
+	// What was added to last, if it was there before. To compact a window again for each interval
+	// would take most of the time that a page takes (BenchmarkWindows).
+	open *Window
+}
+
+// windowBytes is about what a window takes beside its counts.
+const windowBytes = 150
+
+// put adds w, whose counts are apart, to the window that starts at key.
+func (ws *windows) put(key int64, w *Window, counts *merge.Sum) error {
+	into := ws.at[key]
+	if into == nil {
+		own := *w
+		own.counts = new(merge.Sum)
+		if err := own.counts.Merge(counts); err != nil {
+			return err
+		}
+		ws.at[key] = &own
+		ws.bytes += own.size()
+		return nil
+	}
+	if into != ws.open {
+		if err := ws.close(); err != nil {
+			return err
+		}
+		ws.open = into
+	}
+	if err := into.include(w); err != nil {
+		return err
+	}
+	ws.bytes -= into.size()
+	err := into.counts.Merge(counts)
+	ws.bytes += into.size()
+	return err
+}
+
+// Layout returns the layout of the counts.
+func (w *Window) Layout() histogram.Layout { return w.counts.Layout() }
+
+func (w *Window) size() int { return windowBytes + w.counts.Size() }
+
+// close compacts the window that is open.
+func (ws *windows) close() error {
+	if ws.open == nil {
+		return nil
+	}
+	w := ws.open
+	ws.bytes -= w.size()
+	err := w.counts.Compact()
+	ws.bytes += w.size()
+	ws.open = nil
+	return err
+}
+
+// widen merges windows that start before a time into those of a width.
+func (ws *windows) widen(width, before int64) error {
+	all, err := ws.inOrder()
+	if err != nil {
+		return err
+	}
+	n, _ := slices.BinarySearchFunc(all, before, func(w Window, before int64) int { return cmp.Compare(w.Start, before) })
+	merged, err := Widened(all[:n], width, 0)
+	if err != nil {
+		return err
+	}
+	merged = append(merged, all[n:]...)
+	ws.at, ws.bytes = make(map[int64]*Window, len(merged)), 0
+	for i := range merged {
+		w := &merged[i]
+		key := w.Start
+		if key < before {
+			key = WindowAt(key, width)
+		}
+		ws.at[key] = w
+		ws.bytes += w.size()
+	}
+	return nil
+}
+
+// Widened merges windows, which are in order of time and count from origin, into those of a width.
+func Widened(all []Window, width, origin int64) (merged []Window, err error) {
+	for _, w := range all {
+		n := len(merged) - 1
+		if n < 0 || WindowAt(merged[n].Start+origin, width) != WindowAt(w.Start+origin, width) {
+			merged = append(merged, w)
+		} else if err := merged[n].add(&w); err != nil {
+			return nil, err
+		}
+	}
+	return merged, nil
+}
+
+// inOrder returns the windows in order of time.
+func (ws *windows) inOrder() ([]Window, error) {
+	if err := ws.close(); err != nil {
+		return nil, err
+	}
+	all := make([]Window, 0, len(ws.at))
+	for _, key := range slices.Sorted(maps.Keys(ws.at)) {
+		all = append(all, *ws.at[key])
+	}
+	slices.SortStableFunc(all, func(a, b Window) int { return cmp.Compare(a.Start, b.Start) })
+	return all, nil
+}
+
+// refine brings all windows to the finest of their layouts, which it returns.
+func refine(all []Window) (histogram.Layout, error) {
+	finest, err := histogram.New(all[0].counts.Layout())
+	if err != nil {
+		return histogram.Layout{}, err
+	}
+	for _, w := range all {
+		if err := finest.Refine(w.counts.Layout()); err != nil {
+			return finest.Layout(), err
+		}
+	}
+	for i := range all {
+		if all[i].counts.Layout() == finest.Layout() {
+			continue
+		}
+		sum := new(merge.Sum)
+		h := all[i].Histogram(new(histogram.Histogram)).Clone()
+		if err := errors.Join(h.Refine(finest.Layout()), sum.AddHistogram(0, 0, h)); err != nil {
+			return finest.Layout(), err
+		}
+		all[i].counts = sum
+	}
+	return finest.Layout(), nil
+}
