@@ -10,9 +10,10 @@ package deflate
 
 import (
 	"encoding/binary"
-	"hash/adler32"
 	"math"
 	"slices"
+
+	"hdrkit/hdrlog/internal/adler"
 )
 
 const (
@@ -90,7 +91,7 @@ func (w *Writer) AppendZlib(dst, raw []byte) []byte {
 		w.blocks[i].raw = nil
 	}
 	s.align()
-	return binary.BigEndian.AppendUint32(s.dst[:s.n], adler32.Checksum(raw))
+	return binary.BigEndian.AppendUint32(s.dst[:s.n], adler.Checksum(raw))
 }
 
 // maxSize returns the largest size of a stream of n bytes: all of it stored, or a fixed block of

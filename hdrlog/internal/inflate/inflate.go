@@ -16,7 +16,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/adler32"
+
+	"hdrkit/hdrlog/internal/adler"
 )
 
 // Errors of inflating. ErrCorrupt comes wrapped with its cause.
@@ -71,7 +72,7 @@ func (d *Decoder) Zlib(dst, src []byte) (n, used int, err error) {
 	if len(src)-s.pos < 4 {
 		return s.n, 0, ErrTruncated
 	}
-	if binary.BigEndian.Uint32(src[s.pos:]) != adler32.Checksum(dst[:s.n]) {
+	if binary.BigEndian.Uint32(src[s.pos:]) != adler.Checksum(dst[:s.n]) {
 		return s.n, 0, ErrChecksum
 	}
 	return s.n, s.pos + 4, nil
@@ -214,8 +215,19 @@ loop:
 //
 // Each pass takes up to two literals and a match. If there is no match, the mask named match makes
 // the distance code empty, and the length is 0.
+//
+// On amd64, fastBMI does the same except near the ends, with all that a pass needs in registers.
+// With it, hdrsum -j 1 takes 0.88 of its time.
 func (s *stream) fast(t *tables) error {
 	s.refill()
+	if useFastBMI && len(s.src) >= 8 && len(s.dst) >= 1+16 {
+		switch stop := fastBMI(s, t); {
+		case stop > 0:
+			return s.match(t, stop)
+		case stop < 0:
+			return errDistance
+		}
+	}
 	n, pos := s.n, s.pos
 	b, nb := s.bits, uint(s.nbits)
 	dst, src := s.dst, s.src
@@ -285,6 +297,9 @@ func (s *stream) fast(t *tables) error {
 	s.n, s.pos, s.bits, s.nbits = n, pos, b, int(nb)
 	return nil
 }
+
+// useFastBMI reports that the processor has the instructions of fastBMI. Tests turn it off.
+var useFastBMI = hasFastBMI()
 
 // symbol inflates one symbol, with all checks.
 func (s *stream) symbol(t *tables) (end bool, err error) {

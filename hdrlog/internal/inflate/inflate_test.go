@@ -10,6 +10,7 @@ import (
 	stdadler "hash/adler32"
 	"io"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	kflate "github.com/klauspost/compress/flate"
@@ -96,9 +97,36 @@ func plainZlib(src []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// inflateInto inflates into a buffer of the given size, and checks that nothing after it was
-// written to.
+// inflateInto inflates into a buffer of the given size, with assembly and without. It checks that
+// both do the same, and that nothing outside of the buffers is read or written.
 func inflateInto(t *testing.T, d *Decoder, size int, src []byte) ([]byte, int, error) {
+	t.Helper()
+	defer func(use bool) { useFastBMI = use }(useFastBMI)
+	useFastBMI = false
+	want, used, err := inflatePlain(t, d, size, src)
+	if useFastBMI = hasFastBMI(); !useFastBMI || max(len(src), size) > guardSize {
+		return want, used, err
+	}
+	guards.Do(func() {
+		guardSrc, guardDst = logtest.NewGuard(t, guardSize), logtest.NewGuard(t, guardSize)
+	})
+	dst := guardDst(make([]byte, size))
+	n, used2, err2 := d.Zlib(dst, guardSrc(src))
+	if !bytes.Equal(dst[:n], want) || used != used2 || err != err2 {
+		t.Fatalf("assembly: %d bytes, %d used, %v; Go: %d bytes, %d used, %v", n, used2, err2, len(want), used, err)
+	}
+	return want, used, err
+}
+
+const guardSize = 4 << 20
+
+var (
+	guards             sync.Once
+	guardSrc, guardDst func([]byte) []byte
+)
+
+// inflatePlain is inflateInto for one of the two ways.
+func inflatePlain(t *testing.T, d *Decoder, size int, src []byte) ([]byte, int, error) {
 	t.Helper()
 	const guard = 0xa5
 	buf := bytes.Repeat([]byte{guard}, size+64)
