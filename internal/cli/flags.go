@@ -203,7 +203,6 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics) (*scan.Scan, error) {
 		Report:    diagnostics.Report,
 		Expected:  c.Float64("co"),
 	}
-	scan.OpenBriefly(inputs)
 	diagnostics.quiet = c.Bool("q")
 	diagnostics.lookAt(inputs, memory)
 	return s, findTimes(c, s)

@@ -15,6 +15,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -65,61 +66,6 @@ func Stdin(r io.Reader) Input {
 	}
 	return input
 }
-
-// maxOpen is the number of files that stay open while they are read. Systems allow 256 or 1024 open
-// files.
-const maxOpen = 128
-
-// OpenBriefly has files opened for each read, if the inputs are too many to keep all of them open.
-// Reading a batch takes far longer than opening.
-func OpenBriefly(inputs []Input) {
-	if len(inputs) <= maxOpen {
-		return
-	}
-	for n := range inputs {
-		in := &inputs[n]
-		if in.Info == nil || !in.Info.Mode().IsRegular() {
-			continue
-		}
-		path, info := in.Name, in.Info
-		in.Open = func() (io.ReadCloser, error) { return &brief{path: path, info: info}, nil }
-	}
-}
-
-// brief reads a file that it opens for each read only.
-type brief struct {
-	path   string
-	info   fs.FileInfo
-	offset int64
-}
-
-// opened limits the number of files that are open for brief reads at the same time.
-var opened = make(chan struct{}, maxOpen/2)
-
-func (b *brief) Read(p []byte) (int, error) {
-	opened <- struct{}{}
-	defer func() { <-opened }()
-	f, err := os.Open(b.path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	if !os.SameFile(info, b.info) {
-		return 0, errors.New("it was replaced while it was read")
-	}
-	n, err := f.ReadAt(p, b.offset)
-	b.offset += int64(n)
-	if n > 0 {
-		err = nil // the next read meets it again
-	}
-	return n, err
-}
-
-func (b *brief) Close() error { return nil }
 
 // NewReader returns a reader of the input, which is open as r.
 func (i *Input) NewReader(r io.Reader) *hdrlog.Reader {
@@ -226,6 +172,9 @@ func (s *Scan) Select(input int, i *hdrlog.Interval) bool {
 func (s *Scan) Open(input, batchSize int) (*Log, error) {
 	in := &s.Inputs[input]
 	file, err := in.Open()
+	if errors.Is(err, syscall.EMFILE) {
+		err = fmt.Errorf("%w: allow more with ulimit -n, or merge fewer logs at a time", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -4,14 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/iotest"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -467,41 +464,5 @@ func TestLongLines(t *testing.T) {
 	}
 	if _, err := run(t, s); err != nil || n != lines {
 		t.Errorf("%d lines, %v", n, err)
-	}
-}
-
-// TestOpenBriefly reads one of many files, and another one that takes its name meanwhile.
-func TestOpenBriefly(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log")
-	write := func(path, text string) {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(path, "one two")
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inputs := slices.Repeat([]Input{{Name: path, Info: info}}, maxOpen+1)
-	OpenBriefly(inputs)
-	file, err := inputs[maxOpen].Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := iotest.TestReader(file, []byte("one two")); err != nil {
-		t.Error(err)
-	}
-	file, _ = inputs[0].Open()
-	begin := make([]byte, 3)
-	if _, err := io.ReadFull(file, begin); err != nil || string(begin) != "one" {
-		t.Error(string(begin), err)
-	}
-	write(path+".new", "another")
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := file.Read(begin); err == nil || err.Error() != "it was replaced while it was read" {
-		t.Error(err)
 	}
 }
