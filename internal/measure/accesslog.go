@@ -238,8 +238,6 @@ func (p *pattern) bind(place int, name string) bool {
 	return false
 }
 
-func (p *pattern) quoted([]byte) bool { return false }
-
 var errPattern = errors.New("the line does not fit the pattern")
 
 func (p *pattern) find(record []byte, places [][]byte) (skip bool, err error) {

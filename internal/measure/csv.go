@@ -178,7 +178,10 @@ func (t *table) find(record []byte, places [][]byte) (skip bool, err error) {
 		t.unquoted = t.unquoted[:0]
 		for more := true; more; columns++ {
 			var field []byte
-			field, rest, more, _ = t.field(rest)
+			var open bool
+			if field, rest, more, open = t.field(rest); open {
+				return false, errOpenQuote
+			}
 			if columns < len(t.at) {
 				for _, place := range t.at[columns] {
 					places[place] = field
@@ -222,15 +225,20 @@ func (t *table) field(line []byte) (field, rest []byte, more, open bool) {
 				open = true
 				break
 			}
-			t.unquoted = append(t.unquoted, text[:n]...)
-			text = text[n+1:]
-			switch {
-			case len(text) == 0:
-				return t.unquoted[begin:], nil, false, false
-			case text[0] == t.delimiter:
-				return t.unquoted[begin:], text[1:], true, false
+			field, rest = text[:n], text[n+1:]
+			if len(t.unquoted) > begin {
+				t.unquoted = append(t.unquoted, field...)
+				field = t.unquoted[begin:]
 			}
-			t.unquoted = append(t.unquoted, '"')
+			if len(rest) == 0 {
+				return field, nil, false, false
+			} else if rest[0] == t.delimiter {
+				return field, rest[1:], true, false
+			}
+			if len(t.unquoted) == begin {
+				t.unquoted = append(t.unquoted, field...)
+			}
+			t.unquoted, text = append(t.unquoted, '"'), rest
 			if text[0] == '"' {
 				text = text[1:]
 			}
@@ -240,17 +248,4 @@ func (t *table) field(line []byte) (field, rest []byte, more, open bool) {
 		return line[:n], line[n+1:], true, open
 	}
 	return line, nil, false, open
-}
-
-// quoted reports whether a record ends inside of quotes.
-func (t *table) quoted(record []byte) bool {
-	if bytes.IndexByte(record, '"') < 0 {
-		return false
-	}
-	t.unquoted = t.unquoted[:0]
-	rest, more, open := bytes.TrimRight(record, "\r\n"), true, false
-	for more && !open {
-		_, rest, more, open = t.field(rest)
-	}
-	return open
 }

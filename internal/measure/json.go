@@ -76,8 +76,6 @@ func openObjects(s *setup, _ *head) (fields, error) {
 	return o, nil
 }
 
-func (o *objects) quoted([]byte) bool { return false }
-
 func (o *objects) find(record []byte, places [][]byte) (skip bool, err error) {
 	if len(bytes.TrimSpace(record)) == 0 {
 		return true, nil

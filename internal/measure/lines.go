@@ -16,17 +16,23 @@ var errCut = errors.New("the line is cut short")
 // errOpenQuote is the error of a line with a quote that no later line closes.
 var errOpenQuote = errors.New("a quote is not closed")
 
-// maxRecord is the longest record in bytes.
-const maxRecord = 1 << 20
+// maxRecord is the longest record in bytes, maxLines in lines. Each line of it is looked at again
+// with each of the next ones.
+const (
+	maxRecord = 1 << 20
+	maxLines  = 1000
+)
 
 // lines reads lines of any length up to most.
 type lines struct {
 	src        io.Reader
 	most       int // bytes of a record, maxRecord if 0
 	buf        []byte
-	begin, end int // of what was read and not returned
-	number     int // of the last line returned
-	before     int // the number of lines that were returned or skipped
+	begin, end int // of what was read and not taken
+	size       int // of the record that next returned, which is taken by the next call
+	count      int // of its lines
+	number     int // of its first line
+	before     int // the number of lines that were taken
 	err        error
 	unended    bool
 }
@@ -95,10 +101,10 @@ func (l *lines) line(from int) []byte {
 
 func (l *lines) limit() int { return cmp.Or(l.most, maxRecord) }
 
-// next returns the next record, without the end of its last line: a line, or several if open
-// reports that a record goes on after them. It returns nil at the end. A record that is too long
-// and one that is never whole cost their first line.
-func (l *lines) next(open func(record []byte) bool) ([]byte, error) {
+// next returns the next record, which is a line without its end. It returns nil at the end. A line
+// that is too long is skipped.
+func (l *lines) next() ([]byte, error) {
+	l.begin, l.before, l.size, l.count = l.begin+l.size, l.before+l.count, 0, 0
 	text := l.line(0)
 	if len(text) == 0 {
 		return nil, nil
@@ -107,20 +113,26 @@ func (l *lines) next(open func(record []byte) bool) ([]byte, error) {
 	if len(text) > l.limit() {
 		return nil, l.skip()
 	}
-	first, count := len(text), 1
-	if open != nil {
-		for open(text) {
-			more := l.line(len(text))
-			if len(more) == 0 || len(text)+len(more) > l.limit() {
-				l.take(first, 1)
-				return nil, errOpenQuote
-			}
-			text = l.buf[l.begin : l.begin+len(text)+len(more)]
-			count++
-		}
+	return l.record(len(text), 1)
+}
+
+// extend returns the record of next with the line after it, nil if that is the last one, or the
+// record becomes too long. Then the record is its first line.
+func (l *lines) extend() ([]byte, error) {
+	if more := l.line(l.size); len(more) > 0 && l.count < maxLines && l.size+len(more) <= l.limit() {
+		return l.record(l.size+len(more), l.count+1)
 	}
-	l.take(len(text), count)
-	text, ended := bytes.CutSuffix(text, []byte("\n"))
+	l.size, l.count = bytes.IndexByte(l.buf[l.begin:], '\n')+1, 1
+	if l.size == 0 {
+		l.size = l.end - l.begin
+	}
+	return nil, nil
+}
+
+// record returns the record of some bytes and lines.
+func (l *lines) record(size, count int) ([]byte, error) {
+	l.size, l.count = size, count
+	text, ended := bytes.CutSuffix(l.buf[l.begin:l.begin+size], []byte("\n"))
 	if !ended && l.err != io.EOF {
 		return nil, errCut
 	}
@@ -128,18 +140,11 @@ func (l *lines) next(open func(record []byte) bool) ([]byte, error) {
 	return bytes.TrimSuffix(text, []byte("\r")), nil
 }
 
-// take advances.
-func (l *lines) take(bytes, count int) {
-	l.begin += bytes
-	l.before += count
-}
-
 // skip skips a line that is too long.
 func (l *lines) skip() error {
 	for {
-		text := l.buf[l.begin:l.end]
-		if n := bytes.IndexByte(text, '\n'); n >= 0 {
-			l.take(n+1, 1)
+		if n := bytes.IndexByte(l.buf[l.begin:l.end], '\n'); n >= 0 {
+			l.size, l.count = n+1, 1
 			break
 		}
 		l.begin = l.end

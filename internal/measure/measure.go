@@ -155,10 +155,9 @@ func (s *setup) optional(place int) bool {
 // fields find the fields of a record.
 type fields interface {
 	// find puts the fields in their places: time, value, success, metric, tags. A field that the
-	// record does not have is nil. If skip is set, the record is no row, such as a header.
+	// record does not have is nil. If skip is set, the record is no row, such as a header. The error
+	// is errOpenQuote if the record goes on in the next line.
 	find(record []byte, places [][]byte) (skip bool, err error)
-	// quoted reports whether a record that ends so goes on in the next line.
-	quoted(record []byte) bool
 }
 
 // Formats are all formats. The first one that detects a file reads it.
@@ -393,7 +392,7 @@ func (r *Reader) Scan() bool {
 			r.row, r.bad = payload.row, r.malformed("payload", payload.err)
 			return true
 		}
-		record, err := r.lines.next(nil)
+		record, err := r.lines.next()
 		if record == nil && err == nil {
 			return false
 		}
@@ -403,12 +402,19 @@ func (r *Reader) Scan() bool {
 		r.hist.line(record)
 	}
 	for r.fields != nil {
-		record, err := r.record()
+		record, err := r.lines.next()
 		if record == nil && err == nil {
 			return false
 		}
 		skip := false
 		if err == nil {
+			skip, err = r.parse(record)
+		}
+		for err == errOpenQuote && r.strange < maxStrange {
+			if record, err = r.lines.extend(); record == nil {
+				r.strange, err = r.strange+1, cmp.Or(err, errOpenQuote)
+				break
+			}
 			skip, err = r.parse(record)
 		}
 		if err != nil {
@@ -437,18 +443,6 @@ func (r *Reader) malformed(field string, err error) *hdrlog.SyntaxError {
 // maxStrange is how many records with open quotes cost only their first line. More would make the
 // time quadratic.
 const maxStrange = 1000
-
-// record returns the next record.
-func (r *Reader) record() ([]byte, error) {
-	if r.strange >= maxStrange {
-		return r.lines.next(nil)
-	}
-	record, err := r.lines.next(r.fields.quoted)
-	if errors.Is(err, errOpenQuote) {
-		r.strange++
-	}
-	return record, err
-}
 
 // parse makes a row of a record.
 func (r *Reader) parse(record []byte) (skip bool, err error) {

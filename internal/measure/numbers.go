@@ -2,6 +2,7 @@ package measure
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -45,7 +46,12 @@ func decimal(text []byte, scale int) (int64, error) {
 		digits = digits[1:]
 	}
 	var m uint64
-	some, point, n := false, false, 0
+	n, point := 0, false
+	for n < min(len(digits), 18) && digits[n]-'0' <= 9 {
+		m = 10*m + uint64(digits[n]-'0')
+		n++
+	}
+	some := n > 0
 	for ; n < len(digits); n++ {
 		c := digits[n]
 		if c == '.' && !point {
@@ -108,8 +114,9 @@ func notNumber(text []byte) error { return fmt.Errorf("%w: %s", hdrlog.ErrNumber
 
 // A clock reads times.
 type clock struct {
-	unit  unit.Unit // of numbers
-	found unit.Unit // of numbers so far, if unit is unknown
+	unit  unit.Unit // of numbers, if that is known
+	found unit.Unit // of numbers so far
+	scale int       // numbers times 10^scale are nanoseconds
 	zone  *time.Location
 	// The last time that was no number: its text up to the second and its zone, and its second.
 	begin, after []byte
@@ -122,22 +129,19 @@ func (c *clock) parse(text []byte) (int64, error) {
 	if len(text) > 18 && (text[4] == '-' || text[4] == '/' || text[2] == '/') {
 		return c.date(text)
 	}
-	u := c.unit
-	if u == (unit.Unit{}) {
-		if u = guess(text); u == (unit.Unit{}) {
-			if _, err := decimal(text, 0); err != nil {
-				return 0, err
-			}
-			return 0, fmt.Errorf("%w: %s", errSmall, quote(text))
+	u := cmp.Or(c.unit, guess(text))
+	switch {
+	case u == unit.Unit{}:
+		if _, err := decimal(text, 0); err != nil {
+			return 0, err
 		}
-		if c.found == (unit.Unit{}) {
-			c.found = u
-		}
-		if u != c.found {
-			return 0, fmt.Errorf("%w: %s", errUnit, quote(text))
-		}
+		return 0, fmt.Errorf("%w: %s", errSmall, quote(text))
+	case c.found == unit.Unit{}:
+		c.found, c.scale = u, decimals(u)
+	case u != c.found:
+		return 0, fmt.Errorf("%w: %s", errUnit, quote(text))
 	}
-	return decimal(text, decimals(u))
+	return decimal(text, c.scale)
 }
 
 // guess returns the unit in which a number is a time between the years 1973 and 5138.
