@@ -155,8 +155,8 @@ func (s *setup) optional(place int) bool {
 // fields find the fields of a record.
 type fields interface {
 	// find puts the fields in their places: time, value, success, metric, tags. A field that the
-	// record does not have is nil. If skip is set, the record is no row, such as a header. The error
-	// is errOpenQuote if the record goes on in the next line.
+	// record does not have is nil. If skip is set, the record is no row, such as a header. The
+	// error is errOpenQuote if the record goes on in the next line.
 	find(record []byte, places [][]byte) (skip bool, err error)
 }
 
