@@ -127,10 +127,16 @@ func (h *Histogram) StdDev() float64 {
 	mean := h.mean()
 	var sum float64
 	for r := range h.runs() {
-		for i, n := range r.counts {
-			if n != 0 {
-				deviation := float64(r.median+int64(i)*r.apart) - mean
-				sum += float64(float64(deviation*deviation) * float64(n))
+		for begin := 0; begin < len(r.counts); begin += 8 {
+			eight := r.counts[begin:min(begin+8, len(r.counts))]
+			if len(eight) == 8 && sumEight((*[8]int64)(eight)) == 0 { // as in most cases
+				continue
+			}
+			for i, n := range eight {
+				if n != 0 {
+					deviation := float64(r.median+int64(begin+i)*r.apart) - mean
+					sum += float64(float64(deviation*deviation) * float64(n))
+				}
 			}
 		}
 	}
@@ -167,33 +173,19 @@ func (h *Histogram) runs() iter.Seq[run] {
 // than 2^53 values, roundoff can make the reference look for more values than there are, and return
 // 0. ValueAtPercentile returns the highest value then.
 func (h *Histogram) ValueAtPercentile(percentile float64) int64 {
-	rank := h.rank(percentile)
-	var seen int64
-	for low, counts := range h.segments() {
-		for i, n := range counts {
-			seen += n
-			if seen >= rank {
-				return h.valueAt(low+i, percentile)
-			}
-		}
-	}
-	return 0
-}
-
-// valueAt returns the value at percentile if it lies in the slot at index.
-func (h *Histogram) valueAt(index int, percentile float64) int64 {
-	if percentile == 0 {
-		return h.layout.LowestAt(index)
-	}
-	return h.layout.HighestAt(index)
+	var value [1]int64
+	return h.AppendValuesAtPercentiles(value[:0], []float64{percentile})[0]
 }
 
 // AppendValuesAtPercentiles appends the results of [Histogram.ValueAtPercentile] for several
-// percentiles. If they ascend, it makes one pass over the counts for all of them.
+// percentiles, in any order. It makes one pass over the counts for all of them.
 func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []float64) []int64 {
 	if !slices.IsSorted(percentiles) {
+		sorted := slices.Sorted(slices.Values(percentiles))
+		found := h.AppendValuesAtPercentiles(nil, sorted)
 		for _, p := range percentiles {
-			values = append(values, h.ValueAtPercentile(p))
+			at, _ := slices.BinarySearch(sorted, p)
+			values = append(values, found[at])
 		}
 		return values
 	}
@@ -203,20 +195,31 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 	var seen int64
 	rank := h.rank(percentiles[0])
 	for low, counts := range h.segments() {
-		for i, n := range counts {
-			if seen += n; seen < rank {
+		for ; len(counts) > 0; low, counts = low+8, counts[8:] {
+			eight := (*[8]int64)(counts)
+			if sum := sumEight(eight); seen+sum < rank { // as in most cases
+				seen += sum
 				continue
 			}
-			for seen >= rank {
-				values = append(values, h.valueAt(low+i, percentiles[0]))
-				if percentiles = percentiles[1:]; len(percentiles) == 0 {
-					return values
+			for i, n := range eight {
+				for seen += n; seen >= rank; rank = h.rank(percentiles[0]) {
+					values = append(values, h.valueAt(low+i, percentiles[0]))
+					if percentiles = percentiles[1:]; len(percentiles) == 0 {
+						return values
+					}
 				}
-				rank = h.rank(percentiles[0])
 			}
 		}
 	}
 	return values
+}
+
+// valueAt returns the value at percentile if it lies in the slot at index.
+func (h *Histogram) valueAt(index int, percentile float64) int64 {
+	if percentile == 0 {
+		return h.layout.LowestAt(index)
+	}
+	return h.layout.HighestAt(index)
 }
 
 // rank returns the number of values at or below percentile, from 1 to the total count. It rounds
