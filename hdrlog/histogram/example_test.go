@@ -77,8 +77,8 @@ func ExampleHistogram_Add() {
 	}
 	// Output:
 	// 3 digits
-	// 992 to 992: 1
 	// 1000 to 1000: 1
+	// 1023 to 1023: 1
 }
 
 // Many goroutines record. Take begins the next interval.

@@ -227,8 +227,9 @@ func (h *Histogram) Record(value, n int64) error {
 
 // Add adds the counts of other to h. Other is not changed. If the two differ in precision, lowest
 // discernible value or conversion ratio, h takes the finest of both. Then each count of the coarser
-// one goes to the slot of the lowest value of its old slot, as in the reference. If Add returns
-// [ErrKind], [ErrSpan] or [ErrOverflow], h is unchanged.
+// one goes to the slot of the highest value of its old slot, so that no percentile is below the
+// recorded values. A 0 of a double histogram stays 0. If Add returns [ErrKind], [ErrSpan] or
+// [ErrOverflow], h is unchanged.
 func (h *Histogram) Add(other *Histogram) error {
 	switch {
 	case other.layout.Lowest == 0:
@@ -247,16 +248,19 @@ func (h *Histogram) Add(other *Histogram) error {
 		return h.Refine(other.layout)
 	}
 	// If the highest value fits, all others fit.
-	ratio := min(h.layout.Ratio, other.layout.Ratio)
-	highest, err := rescale(other.layout.LowestAt(last), other.layout.Ratio, ratio)
+	layout, err := h.layout.finest(other.layout)
+	if err != nil {
+		return err
+	}
+	highest, err := other.layout.moved(last, layout)
 	if err != nil {
 		return err
 	}
 	if err := h.Refine(other.layout); err != nil {
 		return err
 	}
-	lowest, _ := rescale(other.layout.LowestAt(first), other.layout.Ratio, h.layout.Ratio)
-	base, slots := h.room(h.layout.IndexOf(lowest), h.layout.IndexOf(highest))
+	lowest, _ := other.layout.moved(first, layout)
+	base, slots := h.room(layout.IndexOf(lowest), layout.IndexOf(highest))
 	shares := h.layout.Shares(other.layout)
 	for low, counts := range other.between(first, last) {
 		if !shares {
@@ -279,7 +283,7 @@ func (h *Histogram) addFiner(coarser Layout, low int, counts []int64) {
 	layout, base, slots, pages := h.layout, h.base, h.counts, h.pages
 	for i, n := range counts {
 		if n != 0 {
-			value, _ := rescale(coarser.LowestAt(low+i), coarser.Ratio, layout.Ratio)
+			value, _ := coarser.moved(low+i, layout)
 			at := layout.IndexOf(value) - base
 			pages[at>>pageBits] = 1
 			slots[at] += n
@@ -350,6 +354,18 @@ func (h *Histogram) become(layout Layout) error {
 	}
 	*h = finer
 	return nil
+}
+
+// moved returns the value by which the counts of the slot at index go to a layout that is at least
+// as fine: the highest of the slot, and 0 for the lowest slot of doubles, which has only zeros in
+// the logs of the reference.
+func (l Layout) moved(index int, finer Layout) (int64, error) {
+	low, err := rescale(l.LowestAt(index), l.Ratio, finer.Ratio)
+	if err != nil || l.Ratio != 0 && index == 0 {
+		return low, err
+	}
+	size, err := rescale(l.sizeAt(index), l.Ratio, finer.Ratio)
+	return max(low, low+(size-1)), err // ratios that are no powers of two may round up
 }
 
 // rescale converts a value from one conversion ratio to another.

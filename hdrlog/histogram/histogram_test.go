@@ -232,6 +232,39 @@ func TestAddErrors(t *testing.T) {
 	}
 }
 
+// TestAddMixed checks that no percentile of a sum of histograms of any precision is below the
+// recorded values, and its maximum not below that of any part.
+func TestAddMixed(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 300 {
+		var sum histogram.Histogram
+		var values []int64
+		highest := int64(0)
+		for range 1 + random.IntN(4) {
+			part := newHistogram(t, random.IntN(6), 1<<random.IntN(12))
+			for range 1 + random.IntN(20) {
+				value := random.Int64N(1 << (1 + random.IntN(40)))
+				record(t, part, value, 1)
+				values = append(values, value)
+			}
+			highest = max(highest, part.Max())
+			if err := sum.Add(part); err != nil {
+				t.Fatal(err)
+			}
+		}
+		slices.Sort(values)
+		if sum.Max() < highest {
+			t.Fatalf("the maximum is %d, that of a part %d", sum.Max(), highest)
+		}
+		for n, value := range values {
+			percentile := 100 * (float64(n) + 0.9) / float64(len(values))
+			if got := sum.ValueAtPercentile(percentile); got < value {
+				t.Fatalf("at %v: %d, below the recorded %d", percentile, got, value)
+			}
+		}
+	}
+}
+
 func TestAddDouble(t *testing.T) {
 	a := newDouble(t, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.5})
 	b := newDouble(t, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.125})
@@ -242,8 +275,8 @@ func TestAddDouble(t *testing.T) {
 		if err := sum.Add(pair[1]); err != nil {
 			t.Fatal(err)
 		}
-		if sum.Ratio() != 0.125 || sum.TotalCount() != 3 || sum.Float(sum.Min()) != 250 || sum.ValueAtPercentile(100) != 4001 {
-			t.Errorf("ratio %v, %d values, %v to %d", sum.Ratio(), sum.TotalCount(), sum.Float(sum.Min()), sum.ValueAtPercentile(100))
+		if sum.Ratio() != 0.125 || sum.TotalCount() != 3 || sum.Float(sum.Min()) != 250 || sum.Max() != 4003 {
+			t.Errorf("ratio %v, %d values, %v to %d", sum.Ratio(), sum.TotalCount(), sum.Float(sum.Min()), sum.Max())
 		}
 	}
 }

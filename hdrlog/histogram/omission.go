@@ -210,21 +210,24 @@ func (h *Histogram) correctDouble(into *Histogram, expected float64) error {
 	layout.Ratio = math.Ldexp(layout.Ratio, -shift)
 	into.reset(layout)
 	ratio := layout.Ratio
-	for bucket := range h.Recorded() {
-		// The highest value of the slot, so that the maximum is not below what was recorded.
-		if err := into.Record((bucket.High+1)<<shift-1, bucket.Count); err != nil {
+	for index, n := range h.Slots() {
+		recorded, err := h.layout.moved(index, layout)
+		if err != nil {
 			return err
 		}
-		value := h.Float(bucket.High)
+		if err := into.Record(recorded, n); err != nil {
+			return err
+		}
+		value := h.Float(h.layout.HighestAt(index))
 		if value/expected < maxSteps {
 			for missing := value - expected; missing >= expected; missing -= expected {
-				if err := into.Record(int64(missing/ratio), bucket.Count); err != nil {
+				if err := into.Record(int64(missing/ratio), n); err != nil {
 					return err
 				}
 			}
 			continue
 		}
-		if err := into.recordMissingUnits(value/ratio, expected/ratio, bucket.Count); err != nil {
+		if err := into.recordMissingUnits(value/ratio, expected/ratio, n); err != nil {
 			return err
 		}
 	}

@@ -105,6 +105,20 @@ func TestCorrectDoubleSteps(t *testing.T) {
 	}
 }
 
+// TestCorrectDoubleZero: zeros stay zeros when the range is widened for missing values.
+func TestCorrectDoubleZero(t *testing.T) {
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Ratio: 1})
+	h.Record(0, 10)
+	h.Record(1000, 1)
+	var got histogram.Histogram
+	if err := h.CorrectInto(&got, 100); err != nil {
+		t.Fatal(err)
+	}
+	if got.CountBetween(0, 0) != 10 || got.Ratio() == 1 || got.TotalCount() != 20 {
+		t.Errorf("%d zeros of %d values, ratio %v", got.CountBetween(0, 0), got.TotalCount(), got.Ratio())
+	}
+}
+
 // TestCorrectDoubleRange: however coarse the ratio of a double histogram is, the missing values
 // have all significant digits, and the maximum is not below what was recorded.
 func TestCorrectDoubleRange(t *testing.T) {

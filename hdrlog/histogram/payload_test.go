@@ -641,8 +641,8 @@ func TestDoubleHeader(t *testing.T) {
 			case binary.BigEndian.Uint64(e.raw[16:]) != 1:
 				t.Errorf("%d digits: lowest value %d", digits, binary.BigEndian.Uint64(e.raw[16:]))
 			}
-			if got := open(t, packed); got.TotalCount() != h.TotalCount() || got.Ratio() != 0.125 || shift > 2 && got.Min() != h.Min() {
-				t.Errorf("%d digits, 2^%d: %d values from %d", digits, shift-1, got.TotalCount(), got.Min())
+			if got := open(t, packed); got.TotalCount() != h.TotalCount() || got.Ratio() != 0.125 || shift > 2 && got.Max() != h.Max() {
+				t.Errorf("%d digits, 2^%d: %d values up to %d", digits, shift-1, got.TotalCount(), got.Max())
 			}
 		}
 	}

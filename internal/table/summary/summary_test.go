@@ -291,7 +291,8 @@ func TestReaderFacts(t *testing.T) {
 }
 
 // readFacts returns the intervals in a range, their total count, p99.9 and maximum in a histogram
-// of three digits, and the log's start.
+// of three digits, and the log's start. As in the reference, the counts of a coarser slot go to its
+// lowest value.
 func readFacts(t *testing.T, path, from, to string) []string {
 	var r scan.Range
 	for text, bound := range map[string]**scan.Bound{from: &r.From, to: &r.To} {
@@ -306,6 +307,7 @@ func readFacts(t *testing.T, path, from, to string) []string {
 	defer f.Close()
 	sum, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	var decoder histogram.Decoder
+	var counts histogram.Histogram
 	var intervals int
 	var start float64
 	reader := hdrlog.NewReader(f, path)
@@ -316,12 +318,13 @@ func readFacts(t *testing.T, path, from, to string) []string {
 		}
 		intervals++
 		start = record.Interval.LogStart
-		p, err := decoder.Open(record.Interval.Payload)
-		if err == nil {
-			err = p.AddTo(sum)
-		}
-		if err != nil {
+		if err := decoder.Decode(&counts, record.Interval.Payload); err != nil {
 			t.Fatal(err)
+		}
+		for bucket := range counts.Recorded() {
+			if err := sum.Record(bucket.Low, bucket.Count); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if reader.Err() != nil {
