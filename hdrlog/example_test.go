@@ -295,7 +295,9 @@ func ExampleSyntaxError() {
 // A service writes a log of its latencies: one interval a second for each tag.
 func ExampleStartRecording() {
 	file := new(bytes.Buffer) // or a file
-	recording, err := hdrlog.StartRecording(file, time.Second, histogram.Layout{Digits: 3})
+	recording, err := hdrlog.StartRecording(file, hdrlog.RecordingOptions{
+		Period: time.Second, Layout: histogram.Layout{Digits: 3}, Unit: "ns",
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

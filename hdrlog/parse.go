@@ -58,6 +58,8 @@ func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error
 		r.base, r.hasBase = rec.Seconds, true
 	} else if isMark(line) {
 		r.dialect.written = true
+	} else if r.unit == "" {
+		r.unit = Unit(line)
 	}
 	return "", nil
 }

@@ -54,6 +54,7 @@ type Reader struct {
 
 	start, base       float64 // seconds since the epoch
 	hasStart, hasBase bool
+	unit              string // see Unit
 	intervals         bool   // an interval was read
 	before            *times // of the log that this one continues
 	dialect           dialect
@@ -141,6 +142,10 @@ func (r *Reader) Continue(before *Reader) {
 
 // Name returns the name by which errors call the log.
 func (r *Reader) Name() string { return r.name }
+
+// Unit returns the unit of the values, ns, us, ms or s, if one of the comments that were read
+// states it, and otherwise an empty string. See the function [Unit].
+func (r *Reader) Unit() string { return r.unit }
 
 // Scan advances to the next record, which Record then returns. It returns false at the end of the
 // log, and if reading fails. [Reader.Err] returns the error.

@@ -16,12 +16,12 @@ import (
 // per period, and a last one when it is closed. Intervals follow one another without gaps. All
 // methods are safe for concurrent use.
 type Recording struct {
-	layout histogram.Layout
-	now    func() time.Time
-	begin  time.Time
-	stop   chan struct{} // closed by Close
-	done   chan struct{} // closed when the last interval is written
-	close  func()
+	options RecordingOptions
+	now     func() time.Time
+	begin   time.Time
+	stop    chan struct{} // closed by Close
+	done    chan struct{} // closed when the last interval is written
+	close   func()
 
 	mu        sync.Mutex
 	writer    *Writer
@@ -31,17 +31,31 @@ type Recording struct {
 	taken histogram.Histogram
 }
 
-// StartRecording writes the header of a log to w, and then an interval per period. The histograms
-// have the given layout. The log starts now. Call [Recording.Close] at the end; it does not close
-// w.
+// RecordingOptions say what a [Recording] writes.
+type RecordingOptions struct {
+	// Period is the length of an interval, at least a millisecond.
+	Period time.Duration
+	// Layout is that of the histograms.
+	Layout histogram.Layout
+	// Unit is the unit of the values, see [ParseUnit]. The log states it in a comment. It may be
+	// empty.
+	Unit string
+	// Each, if set, is called with each interval that was written: its tag, which may be empty,
+	// its start and end, and its histogram, which is valid until Each returns. Each must not call
+	// methods of the recording.
+	Each func(tag string, start, end time.Time, h *histogram.Histogram)
+}
+
+// StartRecording writes the header of a log to w, and then an interval per period. The log starts
+// now. Call [Recording.Close] at the end; it does not close w.
 //
-// The error is that of writing to w, or it wraps [histogram.ErrLayout] or [ErrPeriod].
-func StartRecording(w io.Writer, period time.Duration, layout histogram.Layout) (*Recording, error) {
-	if period < time.Millisecond {
-		return nil, fmt.Errorf("%w: %v", ErrPeriod, period)
+// The error is that of writing to w, or it wraps [histogram.ErrLayout], [ErrPeriod] or [ErrUnit].
+func StartRecording(w io.Writer, o RecordingOptions) (*Recording, error) {
+	if o.Period < time.Millisecond {
+		return nil, fmt.Errorf("%w: %v", ErrPeriod, o.Period)
 	}
-	ticker := time.NewTicker(period)
-	r, err := startRecording(w, layout, ticker.C, time.Now)
+	ticker := time.NewTicker(o.Period)
+	r, err := startRecording(w, o, ticker.C, time.Now)
 	if err != nil {
 		ticker.Stop()
 		return nil, err
@@ -53,22 +67,32 @@ func StartRecording(w io.Writer, period time.Duration, layout histogram.Layout) 
 	return r, nil
 }
 
-// ErrPeriod: a recording cannot write such short intervals.
-var ErrPeriod = errors.New("the period is shorter than a millisecond")
+var (
+	// ErrPeriod: a recording cannot write such short intervals.
+	ErrPeriod = errors.New("the period is shorter than a millisecond")
+	// ErrUnit: no unit of time has this name.
+	ErrUnit = errors.New("unknown unit of time")
+)
 
 // startRecording writes an interval at each tick.
-func startRecording(w io.Writer, layout histogram.Layout, ticks <-chan time.Time, now func() time.Time) (*Recording, error) {
-	if err := layout.Validate(); err != nil {
+func startRecording(w io.Writer, o RecordingOptions, ticks <-chan time.Time, now func() time.Time) (*Recording, error) {
+	if err := o.Layout.Validate(); err != nil {
 		return nil, err
 	}
+	if o.Unit != "" && ParseUnit(o.Unit) == "" {
+		return nil, fmt.Errorf("%w: %q", ErrUnit, o.Unit)
+	}
 	r := &Recording{
-		layout: layout, now: now, begin: now(),
+		options: o, now: now, begin: now(),
 		stop: make(chan struct{}), done: make(chan struct{}),
 		writer: NewWriter(w), recorders: make(map[string]*histogram.Recorder),
 	}
 	r.close = sync.OnceFunc(func() { close(r.stop) })
 	start := float64(r.begin.UnixMilli()) / 1000
 	r.writer.Version()
+	if o.Unit != "" {
+		r.writer.Comment(UnitComment(o.Unit))
+	}
 	r.writer.BaseTime(start)
 	r.writer.StartTime(start)
 	r.writer.Legend()
@@ -91,7 +115,7 @@ func (r *Recording) Recorder(tag string) (*histogram.Recorder, error) {
 	if recorder := r.recorders[tag]; recorder != nil {
 		return recorder, nil
 	}
-	recorder, err := histogram.NewRecorder(r.layout)
+	recorder, err := histogram.NewRecorder(r.options.Layout)
 	if err == nil {
 		r.recorders[tag] = recorder
 	}
@@ -136,7 +160,8 @@ func (r *Recording) write(final bool) {
 		}
 		end = r.last + 1
 	}
-	start, length := float64(r.last)/1000, float64(end-r.last)/1000
+	begin := time.Duration(r.last) * time.Millisecond
+	start, length := begin.Seconds(), float64(end-r.last)/1000
 	r.last = end
 	for _, tag := range slices.Sorted(maps.Keys(r.recorders)) {
 		if err := r.recorders[tag].Take(&r.taken); err != nil {
@@ -150,7 +175,9 @@ func (r *Recording) write(final bool) {
 		if tag != "" {
 			name = []byte(tag)
 		}
-		r.writer.Interval(name, start, length, &r.taken)
+		if r.writer.Interval(name, start, length, &r.taken) == nil && r.options.Each != nil {
+			r.options.Each(tag, r.begin.Add(begin), r.begin.Add(time.Duration(end)*time.Millisecond), &r.taken)
+		}
 	}
 	r.writer.Flush()
 }

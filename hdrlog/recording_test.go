@@ -68,7 +68,14 @@ func lines(t *testing.T, log string) (lines []string) {
 func TestRecording(t *testing.T) {
 	c := newClock()
 	var log bytes.Buffer
-	r, err := startRecording(&log, histogram.Layout{Digits: 3}, c.ticks, c.now)
+	var each []string
+	r, err := startRecording(&log, RecordingOptions{
+		Layout: histogram.Layout{Digits: 3}, Unit: "us",
+		Each: func(tag string, start, end time.Time, h *histogram.Histogram) {
+			each = append(each, fmt.Sprintf("%s %.3f %.3f %d", tag,
+				start.Sub(time.UnixMilli(1468800000137)).Seconds(), end.Sub(start).Seconds(), h.TotalCount()))
+		},
+	}, c.ticks, c.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +110,15 @@ func TestRecording(t *testing.T) {
 	if got := lines(t, log.String()); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
+	if fmt.Sprint(each) != fmt.Sprint(want) {
+		t.Errorf("Each got %q, want %q", each, want)
+	}
+	reader := NewReader(bytes.NewReader(log.Bytes()), "log")
+	for range reader.All() {
+	}
+	if reader.Unit() != "us" {
+		t.Errorf("the unit is %q", reader.Unit())
+	}
 	size := log.Len()
 	if err := r.Close(); err != nil || log.Len() != size {
 		t.Errorf("a second Close: %v, %d bytes more", err, log.Len()-size)
@@ -113,7 +129,7 @@ func TestRecording(t *testing.T) {
 func TestRecordingEndsAtOnce(t *testing.T) {
 	c := newClock()
 	var log bytes.Buffer
-	r, err := startRecording(&log, histogram.Layout{Digits: 3}, c.ticks, c.now)
+	r, err := startRecording(&log, RecordingOptions{Layout: histogram.Layout{Digits: 3}}, c.ticks, c.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +149,7 @@ func TestRecordingEndsAtOnce(t *testing.T) {
 func TestRecordingLosesNothing(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	r, err := StartRecording(&log, time.Millisecond, histogram.Layout{Digits: 3})
+	r, err := StartRecording(&log, RecordingOptions{Period: time.Millisecond, Layout: histogram.Layout{Digits: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,24 +203,24 @@ func (f *failing) Write(p []byte) (int, error) {
 func TestRecordingErrors(t *testing.T) {
 	layout := histogram.Layout{Digits: 3}
 	for _, test := range []struct {
-		name   string
-		period time.Duration
-		layout histogram.Layout
-		room   int
-		want   error
+		name    string
+		options RecordingOptions
+		room    int
+		want    error
 	}{
-		{"period", time.Microsecond, layout, 1000, ErrPeriod},
-		{"layout", time.Second, histogram.Layout{Digits: 6}, 1000, histogram.ErrLayout},
-		{"header", time.Second, layout, 10, errFull},
+		{"period", RecordingOptions{Period: time.Microsecond, Layout: layout}, 1000, ErrPeriod},
+		{"layout", RecordingOptions{Period: time.Second, Layout: histogram.Layout{Digits: 6}}, 1000, histogram.ErrLayout},
+		{"unit", RecordingOptions{Period: time.Second, Layout: layout, Unit: "parsecs"}, 1000, ErrUnit},
+		{"header", RecordingOptions{Period: time.Second, Layout: layout}, 10, errFull},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := StartRecording(&failing{test.room}, test.period, test.layout); !errors.Is(err, test.want) {
+			if _, err := StartRecording(&failing{test.room}, test.options); !errors.Is(err, test.want) {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
 	t.Run("interval", func(t *testing.T) {
-		r, err := StartRecording(&failing{500}, time.Hour, layout)
+		r, err := StartRecording(&failing{500}, RecordingOptions{Period: time.Hour, Layout: layout})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,3 +14,12 @@ func (h *Histogram) Count(index int) int64 { return h.count(index) }
 
 // Len returns the number of slots that h has room for.
 func (h *Histogram) Len() int { return len(h.counts) }
+
+// Shards returns the number of different shards that r gives out.
+func (r *Recorder) Shards() int {
+	shards := make(map[any]bool)
+	for range 10 * len(r.shards) {
+		shards[r.own.New()] = true
+	}
+	return len(shards)
+}

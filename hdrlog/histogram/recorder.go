@@ -12,15 +12,20 @@ import (
 // values recorded so far, and the next interval begins: every value is in exactly one interval. All
 // methods are safe for concurrent use. No goroutine ever waits for another.
 //
-// A Recorder has several shards. Each processor mostly uses a shard of its own. Recording is one
-// atomic addition to a counter of the shard. Taking replaces each counter by 0. The Recorder of the
+// A Recorder has a shard for each processor, which mostly uses its own. Recording is one atomic
+// addition to a counter of the shard. Taking replaces each counter by 0. The Recorder of the
 // reference has two histograms instead, which all threads share. It swaps them to take one, and
 // waits for recordings that are under way.
+//
+// For each processor, values of three digits take at most 8 KB for each factor of two between the
+// lowest and the highest one: with values from 1 us to 1 s, 160 KB, and 10 MB with 64 processors.
+// Latencies of 64 goroutines on 64 processors took 2.7 MB, and Take 0.7 ms.
 type Recorder struct {
 	layout Layout
 	shards []shard
 	next   atomic.Uint32 // the number of shards given out so far
-	// own holds pointers to shards. A sync.Pool has a list for each processor.
+	// own holds pointers to shards. A sync.Pool has a list for each processor. If a goroutine is
+	// interrupted while it uses a shard, the processor takes that of another one.
 	own sync.Pool
 }
 
@@ -37,10 +42,6 @@ const (
 
 type chunk [chunkSize]atomic.Int64
 
-// shardsPerProcessor is above 1 because a processor takes another shard if a goroutine is
-// interrupted while it uses one.
-const shardsPerProcessor = 4
-
 // maxTimes is the highest count that [Recorder.RecordN] takes. A counter overflows only after four
 // billion of them in one interval.
 const maxTimes = math.MaxInt32
@@ -50,7 +51,7 @@ func NewRecorder(layout Layout) (*Recorder, error) {
 	if err := layout.Validate(); err != nil {
 		return nil, err
 	}
-	r := &Recorder{layout: layout.normal(), shards: make([]shard, shardsPerProcessor*runtime.GOMAXPROCS(0))}
+	r := &Recorder{layout: layout.normal(), shards: make([]shard, runtime.GOMAXPROCS(0))}
 	r.own.New = func() any { return &r.shards[int(r.next.Add(1)%uint32(len(r.shards)))] }
 	chunks := (r.layout.SlotsFor(math.MaxInt64) + chunkSize - 1) / chunkSize
 	for i := range r.shards {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -141,6 +142,14 @@ func TestRecorderTake(t *testing.T) {
 	equal(t, &h, newDouble(t, layout))
 	if r.Layout() != want.Layout() {
 		t.Errorf("%+v", r.Layout())
+	}
+}
+
+// TestRecorderMemory: memory grows with the processors, however often a sync.Pool forgets which
+// shard belongs to which one.
+func TestRecorderMemory(t *testing.T) {
+	if got := newRecorder(t, histogram.Layout{Digits: 3}).Shards(); got > runtime.GOMAXPROCS(0) {
+		t.Errorf("%d shards for %d processors", got, runtime.GOMAXPROCS(0))
 	}
 }
 

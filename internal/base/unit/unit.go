@@ -7,7 +7,6 @@
 package unit
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"hdrkit/internal/base/writers"
+	"hdrkit/hdrlog"
 )
 
 // A Unit is a unit of time. The zero value is an unknown unit.
@@ -47,15 +46,11 @@ func (u Unit) Per(v Unit) float64 { return v.nanoseconds / u.nanoseconds }
 // Parse returns the unit with a name: ns, us, ms or s, or a word such as microseconds. It returns
 // false if there is none.
 func Parse(name string) (Unit, bool) {
-	switch strings.ToLower(name) {
-	case "ns", "nanosecond", "nanoseconds":
-		return Nanosecond, true
-	case "us", "µs", "μs", "microsecond", "microseconds":
-		return Microsecond, true
-	case "ms", "millisecond", "milliseconds":
-		return Millisecond, true
-	case "s", "second", "seconds":
-		return Second, true
+	name = hdrlog.ParseUnit(name)
+	for _, u := range all {
+		if u.name == name {
+			return u, true
+		}
 	}
 	return Unit{}, false
 }
@@ -69,21 +64,8 @@ func ParseOption(name string) (Unit, error) {
 	return u, nil
 }
 
-// ofComment returns the unit that a comment of a log states. Text begins with #.
-func ofComment(text []byte) (Unit, bool) {
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("#")))
-	if len(text) > 6 && strings.EqualFold(string(text[:6]), "UNITS:") {
-		return Parse(strings.TrimSpace(string(text[6:])))
-	}
-	return Parse(writers.Unit(text))
-}
-
 // Comment returns a comment that states the unit, as nosqlbench writes it.
-func (u Unit) Comment() string {
-	return "UNITS:" + map[Unit]string{
-		Nanosecond: "NANOSECONDS", Microsecond: "MICROSECONDS", Millisecond: "MILLISECONDS", Second: "SECONDS",
-	}[u]
-}
+func (u Unit) Comment() string { return hdrlog.UnitComment(u.name) }
 
 // A Finder finds out the unit of logs from their comments, and that of the tags of their intervals.
 // Its logs are added up, tag by tag. The zero value is ready.
@@ -128,7 +110,7 @@ func (f *Finder) log(name string) *log {
 // Comment takes a comment of a log, beginning with #. It returns the unit that the comment states,
 // unknown if it states none, and whether the log has intervals whose unit was unknown until now.
 func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
-	u, ok := ofComment(text)
+	u, ok := Parse(hdrlog.Unit(text))
 	if !ok {
 		return u, false
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"hdrkit/hdrlog"
+
 	"hdrkit/internal/clitest"
 )
 
@@ -52,7 +54,7 @@ func TestComment(t *testing.T) {
 		"#the unit is ns":       {},
 		"#[MaxValueDivisor: 1]": {},
 	} {
-		if got, ok := ofComment([]byte(text)); got != want || ok != (want != Unit{}) {
+		if got, ok := Parse(hdrlog.Unit([]byte(text))); got != want || ok != (want != Unit{}) {
 			t.Errorf("%s: %q, %v, want %q", text, got, ok, want)
 		}
 	}
@@ -62,7 +64,7 @@ func TestComment(t *testing.T) {
 func TestCommentOf(t *testing.T) {
 	t.Parallel()
 	for _, u := range all {
-		if got, ok := ofComment([]byte("#" + u.Comment())); got != u || !ok {
+		if got, ok := Parse(hdrlog.Unit([]byte("#" + u.Comment()))); got != u || !ok {
 			t.Errorf("%s: %s states %q", u, u.Comment(), got)
 		}
 	}

@@ -1,0 +1,33 @@
+package hdrlog
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestUnit(t *testing.T) {
+	for comment, want := range map[string]string{
+		"#[Logged with jHiccup 2.0.10]":                     "ns",
+		"#Logging op latencies for Cassandra Stress":        "ns",
+		"#[Logging for: READ]":                              "us",
+		"#[Histogram log format version 1.3]":               "",
+		"#a comment about [Logging for: READ], not of YCSB": "",
+		"#":                     "",
+		"#UNITS:NANOSECONDS":    "ns",
+		"# units: millisecond ": "ms",
+		"#UNITS:s":              "s",
+		"#UNITS:µs":             "us",
+		"#UNITS:":               "",
+		"#UNITS:parsecs":        "",
+	} {
+		if got := Unit([]byte(comment)); got != want {
+			t.Errorf("%s: %q, want %q", comment, got, want)
+		}
+	}
+	r := NewReader(strings.NewReader("#[Logging for: READ]\n#UNITS:NANOSECONDS\n#more\n"), "log")
+	for range r.All() {
+	}
+	if r.Unit() != "us" {
+		t.Errorf("the unit of the log is %q", r.Unit())
+	}
+}

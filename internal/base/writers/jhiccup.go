@@ -1,3 +1,0 @@
-package writers
-
-var jHiccup = Writer{Comment: "[Logged with jHiccup ", Unit: "ns"}
