@@ -23,10 +23,24 @@ type Moment struct {
 	Input  string
 	Tag    []byte
 	Others int
+	// OtherTags is the number of tags of the same log among the others, and OtherInputs that of
+	// other logs.
+	OtherTags, OtherInputs int
 	// Max is the maximum in the unit of the log. Factor is that of [Summary].
 	Max, Factor float64
 	// Count is the number of values above the 99.9th percentile of the tag in all logs.
 	Count int64
+}
+
+// A Level is a time that was bad for so long that it is no moment: the maxima of a tag of a log
+// were Times as high as is typical of the tag. Throughout says that it lasts for the whole log.
+// Start and End are milliseconds since the epoch.
+type Level struct {
+	Start, End int64
+	Input      string
+	Tag        []byte
+	Times      float64
+	Throughout bool
 }
 
 // A Share is what a tag of a log has of the values above a percentile of all values, or what a log
@@ -99,6 +113,16 @@ type documentMoment struct {
 	Others  int      `json:"others"`
 }
 
+// A documentLevel is a [Level] as JSON.
+type documentLevel struct {
+	StartMs    int64    `json:"startMs"`
+	EndMs      int64    `json:"endMs"`
+	Tag        *string  `json:"tag"`
+	Input      string   `json:"input"`
+	Times      *float64 `json:"times"`
+	Throughout bool     `json:"throughout"`
+}
+
 // A documentShare is a [Share] as JSON.
 type documentShare struct {
 	Input   string   `json:"input"`
@@ -109,12 +133,15 @@ type documentShare struct {
 }
 
 // Worst adds moments to the document.
-func (d *Document) Worst(moments []Moment, scale Scale) {
+func (d *Document) Worst(moments []Moment, levels []Level, scale Scale) {
 	all := []documentMoment{}
 	for _, m := range moments {
 		all = append(all, documentMoment{m.Start, m.End, m.Peak, jsonTag(m.Tag), m.Input, finite(scale.By(m.Factor).of(m.Max)), m.Count, m.Others})
 	}
 	d.Moments = &all
+	for _, l := range levels {
+		d.Levels = append(d.Levels, documentLevel{l.Start, l.End, jsonTag(l.Tag), l.Input, finite(l.Times), l.Throughout})
+	}
 }
 
 // Who adds shares to the document.
@@ -166,22 +193,54 @@ func (l *listing) write(w io.Writer, width int) error {
 	return t.Flush()
 }
 
-// WriteWorst writes a line for each moment. Width is that of the terminal, 0 for a file.
-func WriteWorst(w io.Writer, moments []Moment, scale Scale, zone *time.Location, width int) error {
+// writeLevels writes a sentence for each log, which names the tag with the highest level.
+func writeLevels(w io.Writer, levels []Level, zone *time.Location) {
+	for n, l := range levels {
+		same := func(o Level) bool { return o.Input == l.Input && o.Throughout == l.Throughout }
+		if slices.ContainsFunc(levels[:n], same) {
+			continue
+		}
+		others, when := 0, "throughout"
+		for _, o := range levels[n+1:] {
+			if same(o) {
+				others++
+			}
+		}
+		if !l.Throughout {
+			when = fmt.Sprintf("from %s for %s", rfc3339(l.Start, zone), shortDuration(l.End-l.Start))
+		}
+		fmt.Fprintf(w, "%s: maxima %s times as high as typical %s (%s%s)\n", tags.Printable(l.Input), significant(l.Times, 2), when, tags.Text(l.Tag), more(others, "tag"))
+	}
+	if len(levels) > 0 {
+		fmt.Fprintln(w)
+	}
+}
+
+// more says how many more there are, if any.
+func more(n int, what string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " +1 " + what
+	}
+	return fmt.Sprintf(" +%d %ss", n, what)
+}
+
+// WriteWorst writes a line for each moment, and a sentence for each level. Width is that of the
+// terminal, 0 for a file.
+func WriteWorst(w io.Writer, moments []Moment, levels []Level, scale Scale, zone *time.Location, width int) error {
+	writeLevels(w, levels, zone)
 	if len(moments) == 0 {
 		_, err := io.WriteString(w, "no moment stands out\n")
 		return err
 	}
 	fmt.Fprintf(w, "worst moments, %s\n\n", scale.about())
 	var l listing
-	l.add("", "start", "length", "max", "above p99.9", "tag", "input")
+	l.add("", "start", "length", "max", "peak", ">p99.9", "tag", "input")
 	for _, m := range moments {
-		others := ""
-		if m.Others > 0 {
-			others = fmt.Sprintf(" and %d more", m.Others)
-		}
-		l.add(others, rfc3339(m.Start, zone), shortDuration(m.End-m.Start), significant(scale.By(m.Factor).of(m.Max), 4),
-			thousands(fmt.Sprint(m.Count)), tags.Text(m.Tag), tags.Printable(m.Input))
+		l.add(more(m.OtherInputs, "log"), rfc3339(m.Start, zone), shortDuration(m.End-m.Start), significant(scale.By(m.Factor).of(m.Max), 4),
+			"+"+shortDuration(m.Peak-m.Start), thousands(fmt.Sprint(m.Count)), tags.Text(m.Tag)+more(m.OtherTags, "tag"), tags.Printable(m.Input))
 	}
 	return l.write(w, width)
 }

@@ -295,7 +295,7 @@ func (o *options) marksWorst(measures []chart.Measure) bool {
 // findWorst finds the worst moments of logs, counted from a start. If that takes too much memory,
 // it says so.
 func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*output.Summary, start int64) error {
-	moments, err := parts.Worst(g.options.mostWorst(), gate.Factors(summaries, g.options.by))
+	moments, _, err := parts.Worst(g.options.mostWorst(), gate.Factors(summaries, g.options.by))
 	if errors.As(err, new(*ledger.LimitError)) {
 		cli.Notef(g.c, "marks no worst moments: %v", err)
 		return nil

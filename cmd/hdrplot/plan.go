@@ -104,7 +104,7 @@ func (g *gathering) collecting() (o summary.Options) {
 		o.Runs = new(summary.Runs)
 	}
 	if g.plan.worst {
-		o.Parts = &summary.Parts{MaximaOnly: true}
+		o.Parts = &summary.Parts{Times: true}
 	}
 	return o
 }

@@ -145,7 +145,7 @@ func serveFollowed(c *urfave.Context, diagnostics *cli.Diagnostics, o *options, 
 	f.page = page.Live{Type: o.kind, Dress: f.dress, Collector: chart.Collector{
 		Measures: o.measures(), Narrow: o.narrows(), Ratio: 1, WindowBytes: liveTimes * o.picture.PageSize, Step: f.size,
 	}}
-	f.parts, f.logs, f.factors = summary.Parts{MaximaOnly: true, Most: o.picture.PageSize / 2}, map[string]int{}, map[string]float64{}
+	f.parts, f.logs, f.factors = summary.Parts{Times: true, Most: o.picture.PageSize / 2}, map[string]int{}, map[string]float64{}
 	empty := chart.New(o.kind)
 	f.dress(empty)
 	d, err := page.New(empty)
@@ -318,7 +318,7 @@ func (f *follower) findWorst() bool {
 	if !started || !f.changed || f.failed || time.Since(f.found) < worstTime {
 		return false
 	}
-	moments, err := f.parts.Worst(mostLiveWorst, func(input string, tag []byte) float64 { return f.factors[string(f.options.by.Row(input, tag))] })
+	moments, _, err := f.parts.Worst(mostLiveWorst, func(input string, tag []byte) float64 { return f.factors[string(f.options.by.Row(input, tag))] })
 	f.changed, f.found = false, time.Now()
 	if f.failed = err != nil; f.failed {
 		f.Notice("the page marks no worst moments: " + err.Error())

@@ -48,12 +48,12 @@ func TestWorstAgree(t *testing.T) {
 			for _, path := range paths {
 				inputs = append(inputs, scan.Input{Name: path, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
 			}
-			var parts summary.Parts
+			parts := summary.Parts{Times: true}
 			report := func(err *hdrlog.SyntaxError, _ bool) error { return err }
 			if _, err := summary.Collect[struct{}](&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, summary.Options{Parts: &parts}, nil, nil, nil); err != nil {
 				t.Fatal(err)
 			}
-			moments, err := parts.Worst(mostWorst, func(string, []byte) float64 { return 1 })
+			moments, _, err := parts.Worst(mostWorst, func(string, []byte) float64 { return 1 })
 			if err != nil {
 				t.Fatal(err)
 			}

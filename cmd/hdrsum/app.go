@@ -155,7 +155,7 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 	} else {
 		r.summaries = o.arrange(result.Summaries, scale)
 		r.sayTop(len(result.Summaries))
-		o.warnOmission(s, diagnostics, result.Result, scale.In)
+		o.warnOmission(diagnostics, result, scale.In)
 		err = o.format.write(r)
 	}
 	if err != nil {

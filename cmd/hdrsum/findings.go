@@ -36,15 +36,28 @@ type findings struct {
 	most       int     // moments, 0 for none
 	percentile float64 // of -who
 	who        bool
-	by         bool           // -by says whose shares they are
-	width      int            // of the terminal, 0 for a file
-	parts      *summary.Parts // nil if nothing is wanted
+	by         bool // -by says whose shares they are
+	width      int  // of the terminal, 0 for a file
 
 	worst  []output.Moment
+	levels []output.Level
 	shares *output.Shares
 }
 
-func (f *findings) wanted() bool { return f.parts != nil }
+func (f *findings) wanted() bool { return f.most > 0 || f.who }
+
+// parts returns what keeps what is to be found, nil if nothing is.
+func (f *findings) parts(omission bool) *summary.Parts {
+	switch {
+	case f.most > 0:
+		return &summary.Parts{Counts: true}
+	case omission:
+		return &summary.Parts{Sums: f.who, Times: true, Most: mostTimes}
+	case f.who:
+		return &summary.Parts{Sums: true}
+	}
+	return nil
+}
 
 // parseFindings checks the options.
 func parseFindings(c *urfave.Context) (f findings, err error) {
@@ -57,17 +70,15 @@ func parseFindings(c *urfave.Context) (f findings, err error) {
 		return f, cli.Usagef("-worst %d: how many moments?", f.most)
 	case f.who && !(f.percentile >= 0 && f.percentile <= 100):
 		return f, cli.Usagef("-who %v is no percentile, which is a number from 0 to 100", f.percentile)
-	case f.most > 0 || f.who:
-		f.parts = new(summary.Parts)
 	}
 	return f, nil
 }
 
 // find finds it, once the logs are read and the scale is known.
-func (f *findings) find(o *options, d *cli.Diagnostics, summaries []*output.Summary) (err error) {
+func (f *findings) find(o *options, d *cli.Diagnostics, parts []*summary.Parts, summaries []*output.Summary) (err error) {
 	factor := gate.Factors(summaries, o.by)
 	if f.most > 0 {
-		if f.worst, err = f.parts.Worst(f.most, factor); err != nil {
+		if f.worst, f.levels, err = parts[0].Worst(f.most, factor); err != nil {
 			return fmt.Errorf("-worst: %w", err)
 		}
 	}
@@ -77,7 +88,7 @@ func (f *findings) find(o *options, d *cli.Diagnostics, summaries []*output.Summ
 		if f.by && !o.by.All() { // one row has everything
 			ofTags, ofInputs = !o.by.Inputs() || !o.by.AddsTags(), o.by.Inputs()
 		}
-		if f.shares, err = f.parts.Who(f.percentile, factor, func(input string, tag []byte) (string, []byte) {
+		if f.shares, err = parts[0].Who(f.percentile, factor, func(input string, tag []byte) (string, []byte) {
 			names[tags.Text(tag)] = true
 			switch {
 			case !ofInputs:
@@ -98,7 +109,7 @@ func (f *findings) find(o *options, d *cli.Diagnostics, summaries []*output.Summ
 // document adds it to a document.
 func (f *findings) document(doc *output.Document, scale output.Scale) {
 	if f.most > 0 {
-		doc.Worst(f.worst, scale)
+		doc.Worst(f.worst, f.levels, scale)
 	}
 	if f.who {
 		doc.Who(f.shares, scale)
@@ -112,7 +123,7 @@ func (f *findings) write(w io.Writer, o *options, after bool) error {
 			fmt.Fprintln(w)
 		}
 		after = true
-		if err := output.WriteWorst(w, f.worst, o.scale, o.zone, f.width); err != nil {
+		if err := output.WriteWorst(w, f.worst, f.levels, o.scale, o.zone, f.width); err != nil {
 			return err
 		}
 	}

@@ -35,8 +35,9 @@ var undecidedModes = []string{"pass", "fail"}
 // is a run.
 type collected struct {
 	*summary.Result
-	logs *cli.Logs
-	runs []*summary.Result
+	logs  *cli.Logs
+	runs  []*summary.Result
+	parts []*summary.Parts // of all, or of each run
 }
 
 // wanted reports whether there is a baseline or a limit, or something to find.
@@ -128,8 +129,11 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options) (*collecte
 			return g.watch.Add(v, &r.sum)
 		}
 	}
+	var parts []*summary.Parts
 	all, err := g.side(s, d, o, func(s *scan.Scan, wanted summary.Options) (*summary.Result, error) {
-		wanted.Parts = g.findings.parts
+		if wanted.Parts = g.findings.parts(o.seeksOmission()); wanted.Parts != nil {
+			parts = append(parts, wanted.Parts)
+		}
 		result, err := summary.Collect(s, wanted, look, take, also)
 		if err == nil && g.watch != nil {
 			err = g.watch.Close()
@@ -137,7 +141,7 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options) (*collecte
 		return result, err
 	})
 	if err == nil {
-		all.logs = o.logs
+		all.logs, all.parts = o.logs, parts
 	}
 	return all, err
 }
@@ -231,7 +235,7 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	if err != nil {
 		return err
 	}
-	o.warnOmission(s, d, after.Result, scale.In)
+	o.warnOmission(d, after, scale.In)
 	var pairs []output.Pair
 	if len(g.baseline) > 0 {
 		pairs = o.pair(before, after, d)
@@ -247,7 +251,7 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	if compare == nil { // the verdicts stand alone
 		compare = func(w io.Writer, r *report, c *comparison) error { return writeComparison(w, r, c, nil) }
 	}
-	if err := g.findings.find(o, d, after.Summaries); err != nil {
+	if err := g.findings.find(o, d, after.parts, after.Summaries); err != nil {
 		return err
 	}
 	r := &report{c, s, d, o, o.arrange(after.Summaries, scale)}

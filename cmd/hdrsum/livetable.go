@@ -28,9 +28,8 @@ type liveTable struct {
 	options *options
 	limits  []gate.Limit
 	watch   *gate.Watch // of limits of windows, nil if there are none
-	planned int64       // windows until the time of -for is over, 0 without it
+	stop    *gate.Stop  // ends the command when a limit fails, nil if none does
 	draws   bool
-	abort   bool // end at the first limit that fails
 	colour  bool
 	account *ledger.Account
 	tags    map[string]*liveTag
@@ -40,12 +39,10 @@ type liveTable struct {
 
 // A liveTag is what a table has of a tag.
 type liveTag struct {
-	tag     []byte
-	sum     merge.Sum
-	values  int64
-	windows int64 // with values
-	maxima  summary.Maxima
-	charge  ledger.Charge
+	tag    []byte
+	sum    merge.Sum
+	maxima summary.Maxima
+	charge ledger.Charge
 }
 
 func newLiveTable(o *options, g *gates) (*liveTable, error) {
@@ -54,10 +51,13 @@ func newLiveTable(o *options, g *gates) (*liveTable, error) {
 		return nil, err
 	}
 	t := &liveTable{
-		options: o, limits: g.limits, draws: o.drawsTable(o.c), abort: o.c.Bool("abort"), colour: cli.Colour(os.Stdout), tags: make(map[string]*liveTag),
-		account: o.memory.Open("tags", "choose some with -incT, or add them up with -it"), planned: length / o.series.Window,
+		options: o, limits: g.limits, draws: o.drawsTable(o.c), colour: cli.Colour(os.Stdout), tags: make(map[string]*liveTag),
+		account: o.memory.Open("tags", "choose some with -incT, or add them up with -it"),
 	}
 	t.watch = o.newWatch(g.limits, false)
+	if o.c.Bool("abort") {
+		t.stop = gate.NewStop(g.limits, length/o.series.Window)
+	}
 	return t, nil
 }
 
@@ -78,9 +78,18 @@ func (t *liveTable) add(m *merge.Merged, h *histogram.Histogram, late bool) erro
 			return err
 		}
 	}
+	if t.stop != nil && !late {
+		scale, err := t.options.units.Scale(gate.HasUnit(t.limits))
+		if err != nil {
+			return err
+		}
+		window := output.Summary{Tag: m.Tag, AllTags: t.options.by.All(), Histogram: h, Period: m.Recorded()}
+		if window.Factor, err = t.options.logs.Factor(m.Tag); err != nil {
+			return err
+		}
+		t.stop.Window(&window, scale)
+	}
 	if h.TotalCount() > 0 {
-		own.values += h.TotalCount()
-		own.windows++
 		own.maxima.Add(m.Start, m.End, h.Float(h.Max()))
 	}
 	return own.charge.Set(t.account, 1, 1024+own.sum.Size())
@@ -106,25 +115,17 @@ func (t *liveTable) summaries() (all []*output.Summary, err error) {
 // error ends the command.
 func (t *liveTable) look(w io.Writer) error {
 	draw := t.draws && time.Since(t.drawn) >= redraw
-	if !draw && !t.abort {
+	if !draw && t.stop == nil {
 		return nil
 	}
 	all, shown, verdicts, err := t.judge()
 	if err == nil && draw {
 		err = t.draw(w, shown, len(all), verdicts)
 	}
-	if err == nil && t.abort && slices.ContainsFunc(verdicts, func(v gate.Verdict) bool { return t.final(all, &v) }) {
+	if err == nil && t.stop != nil && slices.ContainsFunc(verdicts, t.stop.Failed) {
 		err = errExceeded
 	}
 	return err
-}
-
-// final reports whether a verdict about one of the summaries ends the command.
-func (t *liveTable) final(all []*output.Summary, v *gate.Verdict) bool {
-	return slices.ContainsFunc(all, func(s *output.Summary) bool {
-		own := t.tags[tags.Text(s.Tag)]
-		return s.Name() == v.Tag && v.Final(own.values, own.windows, t.planned)
-	})
 }
 
 // judge returns the summaries of all rows, those that the table shows, and whether the limits hold.

@@ -1,43 +1,38 @@
 package main
 
 import (
-	"slices"
 	"strconv"
 	"time"
 
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/scan"
+	"hdrkit/internal/gate"
 	"hdrkit/internal/table/summary"
-	"hdrkit/output"
-	"hdrkit/tags"
 )
 
-// warnOmission prints a notice if a log looks like coordinated omission. It corrects nothing. It
-// reads logs once more, but only if a value is longer than the intervals, and only for people.
-func (o *options) warnOmission(s *scan.Scan, d *cli.Diagnostics, r *summary.Result, in unit.Unit) {
-	if !o.format.readable || in == (unit.Unit{}) || cli.Given(o.c, "co") || slices.ContainsFunc(s.Inputs, func(i scan.Input) bool { return i.Once }) {
+// mostTimes is the memory in bytes that the times of intervals may take: enough for eight hours of
+// six tags with an interval a second. Nobody looks for omission in longer logs.
+const mostTimes = 20 << 20
+
+// seeksOmission reports whether the command looks for coordinated omission: only for people.
+func (o *options) seeksOmission() bool {
+	return o.format.readable && !cli.Given(o.c, "co") && !o.c.Bool("lt")
+}
+
+// warnOmission prints a notice if a log looks like coordinated omission. It corrects nothing.
+func (o *options) warnOmission(d *cli.Diagnostics, all *collected, in unit.Unit) {
+	if !o.seeksOmission() || in == (unit.Unit{}) {
 		return
 	}
-	millis := func(s *output.Summary) float64 { return max(s.Factor, 0) / in.Per(unit.Millisecond) }
-	var intervals int64
-	longest := 0.0
-	for _, s := range r.Summaries {
-		intervals += s.Intervals
-		longest = max(longest, s.Counts().Float(s.Counts().Max())*millis(s))
-	}
-	if intervals == 0 || longest <= float64(r.Lengths)/float64(intervals) {
-		return
-	}
-	found, err := summary.FindOmission(s, func(row []byte) float64 {
-		for _, s := range r.Summaries {
-			if tags.Compare(s.Tag, row) == 0 {
-				return millis(s)
-			}
+	factor := gate.Factors(all.Summaries, o.by)
+	var found *summary.Omission
+	for _, parts := range all.parts {
+		one, err := parts.Omission(func(input string, tag []byte) float64 { return max(factor(input, tag), 0) / in.Per(unit.Millisecond) })
+		if err == nil && one != nil && (found == nil || one.Longest > found.Longest) {
+			found = one
 		}
-		return 0
-	})
-	if err != nil || found == nil {
+	}
+	if found == nil {
 		return
 	}
 	span := func(millis float64, to time.Duration) time.Duration {

@@ -39,7 +39,7 @@ func Compare(before, after Estimate, level float64) Comparison {
 		downAfter, upAfter := distances(after, t)
 		return change - math.Hypot(downAfter, upBefore), change + math.Hypot(upAfter, downBefore)
 	}
-	low, high := between(quantile(level, freedom))
+	low, high := between(quantile(level, cosines))
 	if math.IsNaN(low) || math.IsNaN(high) {
 		return c
 	}
@@ -54,7 +54,7 @@ func Compare(before, after Estimate, level float64) Comparison {
 			included = t
 		}
 	}
-	c.P = tail(excluded, freedom)
+	c.P = Tail(excluded, cosines)
 	return c
 }
 
@@ -84,7 +84,7 @@ func CompareRuns(before, after []float64, level float64) Comparison {
 	} else if c.deviation > 0 {
 		c.freedom = (va + vb) * (va + vb) / (va*va/float64(len(before)-1) + vb*vb/float64(len(after)-1))
 		half := quantile(level, c.freedom) * c.deviation
-		c.Low, c.High, c.P = math.Exp(change-half), math.Exp(change+half), tail(change/c.deviation, c.freedom)
+		c.Low, c.High, c.P = math.Exp(change-half), math.Exp(change+half), Tail(change/c.deviation, c.freedom)
 	}
 	return c
 }

@@ -9,19 +9,19 @@
 // Textbook intervals assume that values are independent. Latencies of one second are not: they
 // share a pause, a queue, a cache. So the windows are the unit here. Window i = 1..n has n_i
 // values, c_i of them at most the percentile's value. With q = sum(c_i) / sum(n_i), the residuals
-// are r_i = c_i - q n_i. The run is cut into nine batches of neighbouring windows. B_j is the sum
-// of the residuals of batch j. How much these sums differ says how much the sum of all varies:
+// are r_i = c_i - q n_i. The variance of their sum is estimated from the eight slowest cosines, so
+// that it includes what neighbouring windows have in common:
 //
-//	h = t sqrt(9/8 sum_j B_j^2 + max_i r_i^2)
+//	L_j = sqrt(2/n) sum_i r_i cos(pi j (i - 1/2) / n), j = 1..8
+//	h   = t sqrt(n mean(L_j^2) + max_i r_i^2)
 //
 // Here t is the quantile of Student's distribution with eight degrees of freedom. The largest
-// residual counts once more than it occurs: a run with two pauses could have had three. Without it,
-// 18% of the intervals of p99.9 are wrong in a queue with Pareto service. The interval goes
-// from the value of rank pN-h to the value of rank pN+h, where p is the percentile as a share and N
-// the number of values. If the run has no such rank, the interval has no limit on that side. The
-// residuals of the rate are n_i - rate T_i, where T_i is the length of the window. The mean has no
-// interval: with a heavy tail, 64 to 88% of such intervals have the true mean in them, and nothing
-// tells such runs from others.
+// residual counts once more than it occurs: a run with two pauses could have had three. The
+// interval goes from the value of rank pN-h to the value of rank pN+h, where p is the percentile as
+// a share and N the number of values. If the run has no such rank, the interval has no limit on
+// that side. The residuals of the rate are n_i - rate T_i, where T_i is the length of the window.
+// The mean has no interval: in a queue with Pareto service, 71% of such intervals have the true
+// mean in them, and nothing tells such runs from others.
 //
 // If many values are equal to the percentile's value, so that both ranks would lie among them, h is
 // the larger one of those from the values at most that value and from the values clearly below it.
@@ -40,8 +40,9 @@
 //
 // # Sources
 //
-// Woodruff 1952 (inverted ranks); Schmeiser 1982 (batch means); Geyer 1992 (autocorrelation time);
-// Donner and Zou 2012 (MOVER); Welch 1947; Holm 1979; Shao and Zhang 2010 (shifts).
+// Woodruff 1952 (inverted ranks); Lazarus, Lewis, Stock and Watson 2018 (cosines); Geyer 1992
+// (autocorrelation time); Donner and Zou 2012 (MOVER); Welch 1947; Holm 1979; Shao and Zhang 2010
+// (shifts).
 package confidence
 
 import (
@@ -344,7 +345,7 @@ func (r *Run) Rate(level float64) Estimate {
 // window, and beyond how many values rank beyond it.
 func (r *Run) estimate(value float64, residuals, tail []float64, beyond, level float64, limits func(t float64) (low, high float64)) Estimate {
 	e := Estimate{Value: value, Low: none, High: none, Windows: len(r.windows), limits: limits}
-	n, time := float64(len(residuals)), autocorrelationTime(residuals)
+	n, time := float64(len(residuals)), AutocorrelationTime(residuals)
 	e.Independent = min(n/time, n/r.medianTime(), float64(r.filled))
 	if sum := total(tail); sum > 0 {
 		squares := 0.0
@@ -355,7 +356,7 @@ func (r *Run) estimate(value float64, residuals, tail []float64, beyond, level f
 	}
 	e.TooShort = beyond < MinBeyond || e.Windows < MinWindows || e.Independent < MinIndependent
 	if !e.TooShort {
-		e.Low, e.High = limits(quantile(level, freedom))
+		e.Low, e.High = limits(quantile(level, cosines))
 	}
 	return e
 }
@@ -366,7 +367,7 @@ func (r *Run) timeAtMedian() float64 {
 	median := r.find((r.total + 1) / 2)
 	r.look([]int{median})
 	_, residuals := ratioOf(r.seen[median], r.counts)
-	return autocorrelationTime(residuals)
+	return AutocorrelationTime(residuals)
 }
 
 // A HistogramWindow is a [Window] of a histogram, whose units are those of the sum, and a length in

@@ -96,7 +96,7 @@ func check(t *testing.T, name string, e Estimate, want figure, exact bool) {
 	if !near(e.Value, want.Value) {
 		t.Errorf("%s is %v, want %v", name, e.Value, want.Value)
 	}
-	low, high := e.limits(quantile(95, freedom))
+	low, high := e.limits(quantile(95, cosines))
 	for _, limit := range []struct {
 		got  float64
 		want *float64
@@ -153,7 +153,7 @@ func TestQuantilesOfOracle(t *testing.T) {
 		if got := quantile(o.Level, o.Freedom); !near(got, o.T) {
 			t.Errorf("the quantile of %v%% with %v degrees of freedom is %v, want %v", o.Level, o.Freedom, got, o.T)
 		}
-		if got := tail(o.T, o.Freedom); math.Abs(got-(1-o.Level/100)) > 1e-9 {
+		if got := Tail(o.T, o.Freedom); math.Abs(got-(1-o.Level/100)) > 1e-9 {
 			t.Errorf("%v with %v degrees of freedom has a tail of %v, want that of %v%%", o.T, o.Freedom, got, o.Level)
 		}
 	}
@@ -260,7 +260,7 @@ func TestCoarseWindows(t *testing.T) {
 	fine, coarse := newRun(t, values), coarseRun(t, values, 1)
 	for _, p := range []float64{1, 20, 50, 90, 99, 99.5, 99.9} {
 		a, b := fine.Percentile(p, 95), coarse.Percentile(p, 95)
-		if far := 0.15 * (a.High - a.Low); a.TooShort != b.TooShort || math.Abs(a.Low-b.Low) > far || math.Abs(a.High-b.High) > far {
+		if far := 0.1 * (a.High - a.Low); a.TooShort != b.TooShort || math.Abs(a.Low-b.Low) > far || math.Abs(a.High-b.High) > far {
 			t.Errorf("p%v is %v [%v, %v], and with fewer digits [%v, %v]", p, a.Value, a.Low, a.High, b.Low, b.High)
 		}
 	}

@@ -5,32 +5,44 @@ import (
 	"sync"
 )
 
-// batches is the number of parts that a run is cut into. With more, intervals of correlated windows
-// are too narrow.
-const batches = 9
-
-// freedom is the degrees of freedom of a variance of batches.
-const freedom = batches - 1
+// cosines is the number of cosines that a variance is estimated from, and the degrees of freedom of
+// that estimate. With more, intervals of correlated windows are too narrow. Nine batches of
+// windows, which also have eight degrees of freedom, are easier to explain and wrong more often: of
+// the intervals of p99, 93.8 and 92.0% are right in AR(1) 0.9, 77 and 71% in AR(1) 0.98 (2,000 runs
+// of TestModels, the same for both).
+const cosines = 8
 
 // longRunDeviation estimates the standard deviation of the sum of residuals, which may be
-// correlated, and whose sum is zero: from how much the sums of batches differ. The largest residual
-// counts once more than it occurs: what is rare may be more frequent than the run shows.
+// correlated. The largest residual counts once more than it occurs: what is rare may be more
+// frequent than the run shows. Without that, 18% of the intervals of p99.9 are wrong in M/G/1 with
+// Pareto service, with it 4% (TestModels).
 func longRunDeviation(residuals []float64) float64 {
-	squares, farthest, n := 0.0, 0.0, len(residuals)
-	for b := range batches {
-		sum := 0.0
-		for _, r := range residuals[b*n/batches : (b+1)*n/batches] {
-			sum += r
-			farthest = max(farthest, math.Abs(r))
+	n := float64(len(residuals))
+	var sums [cosines]float64
+	farthest := 0.0
+	for i, r := range residuals {
+		if r == 0 {
+			continue
 		}
+		farthest = max(farthest, math.Abs(r))
+		// cos(j a) = 2 cos(a) cos((j-1) a) - cos((j-2) a)
+		one := math.Cos(math.Pi * (float64(i) + 0.5) / n)
+		before, cosine := 1.0, one
+		for j := range sums {
+			sums[j] += r * cosine
+			before, cosine = cosine, 2*one*cosine-before
+		}
+	}
+	squares := 0.0
+	for _, sum := range sums {
 		squares += sum * sum
 	}
-	return math.Hypot(math.Sqrt(squares*batches/freedom), farthest)
+	return math.Hypot(math.Sqrt(2*squares/cosines), farthest)
 }
 
-// autocorrelationTime returns the number of windows that tell as much as one independent window, at
+// AutocorrelationTime returns the number of windows that tell as much as one independent window, at
 // least 1. It adds up the autocorrelations in pairs until a pair is not positive.
-func autocorrelationTime(residuals []float64) float64 {
+func AutocorrelationTime(residuals []float64) float64 {
 	covariance := func(lag int) (sum float64) {
 		for i := lag; i < len(residuals); i++ {
 			sum += residuals[i] * residuals[i-lag]
@@ -52,8 +64,8 @@ func autocorrelationTime(residuals []float64) float64 {
 	return max(2*sum/variance-1, 1)
 }
 
-// tail returns the probability that Student's t is at least t away from zero.
-func tail(t, freedom float64) float64 {
+// Tail returns the probability that Student's t is at least t away from zero.
+func Tail(t, freedom float64) float64 {
 	return beta(freedom/(freedom+t*t), t*t/(freedom+t*t), freedom/2, 0.5)
 }
 
@@ -91,7 +103,7 @@ func quantile(level, freedom float64) float64 {
 	t, left := 0.0, 1-level/100
 	for range 200 {
 		density := math.Exp(lnMore-lnHalf-(freedom+1)/2*math.Log1p(t*t/freedom)) / math.Sqrt(freedom*math.Pi)
-		step := (tail(t, freedom) - left) / density / 2
+		step := (Tail(t, freedom) - left) / density / 2
 		if t += step; !(step > 1e-15*t) {
 			break
 		}

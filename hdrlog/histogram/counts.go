@@ -129,6 +129,7 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64) (total int64, err
 	if seen < 0 {
 		return 0, ErrOverflow
 	}
+	p.ended(base+index, total)
 	return total, nil
 }
 

@@ -8,13 +8,17 @@ import (
 	"hdrkit/hdrlog/internal/logtest"
 )
 
-// TestPayloadMax compares Max of payloads with Max of the histograms that they are decoded to.
-func TestPayloadMax(t *testing.T) {
+// TestMaxAndCount compares the maximum and the number of values of payloads with those of the
+// histograms that they are decoded to, before and after they are.
+func TestMaxAndCount(t *testing.T) {
 	t.Parallel()
 	compare := func(name string, p *Payload, h *Histogram) {
 		t.Helper()
-		if got, err := p.Max(); err != nil || got != h.Max() {
-			t.Errorf("%s: %d, %v, want %d", name, got, err, h.Max())
+		for _, next := range []int{p.next, 0} {
+			p.next = next
+			if got, count, err := p.MaxAndCount(); err != nil || got != h.Max() || count != h.TotalCount() {
+				t.Errorf("%s: %d values up to %d, %v, want %d and %d", name, count, got, err, h.TotalCount(), h.Max())
+			}
 		}
 	}
 	compared := 0
@@ -33,6 +37,9 @@ func TestPayloadMax(t *testing.T) {
 				var h Histogram
 				if err := other.Decode(&h, text); err != nil {
 					continue
+				}
+				if err := p.AddTo(new(Histogram)); err != nil {
+					t.Error(err)
 				}
 				compare(path, p, &h)
 				compared++

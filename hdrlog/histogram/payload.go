@@ -68,6 +68,10 @@ type Payload struct {
 	// plain payload of version 0 has a total, but no length and no checksum. In a compressed
 	// one the total can be wrong, if counts overflowed in the writer.
 	total int64
+	// next is the slot after the last one with a count, 0 if that is not known, and counted the
+	// number of values then: see ended.
+	next    int
+	counted int64
 }
 
 // Version returns the version of the encoding: 0, 1 or 2.

@@ -288,35 +288,6 @@ func (v *Verdict) Name() string {
 	return fails
 }
 
-// Least numbers of what a run has before a figure that can still change counts.
-const (
-	leastWindows = 10
-	leastAbove   = 10 // values above a percentile
-)
-
-// Final reports whether a limit that fails now fails a run that goes on. The tag has so many values
-// in so many windows, and the run ends after planned windows, 0 if that is unknown. No later value
-// mends a maximum or a count that is too high, or a minimum that is too low. One that must be
-// higher, or lower, may still become so. A limit of windows fails when too many of the planned ones
-// did not keep it. Other figures count when they come from enough.
-func (v *Verdict) Final(values, windows, planned int64) bool {
-	l := v.Limit
-	switch {
-	case v.Holds || v.Undecided || v.Missing != "":
-		return false
-	case l.Window > 0 && planned > 0:
-		bad := math.Round(float64(v.Windows) * (100 - v.Value) / 100)
-		return 100*bad > (100-l.Share)*float64(planned)*(1+roundoff)
-	case l.Window > 0:
-		return windows >= leastWindows
-	case l.Statistic == "max" || l.Statistic == "count":
-		return !l.AtLeast
-	case l.Statistic == "min":
-		return l.AtLeast
-	}
-	return windows >= leastWindows && (l.Statistic != "" || float64(values)*(100-l.Percentile)*(1+roundoff) >= 100*leastAbove)
-}
-
 // Figures are what limits are checked against.
 type Figures struct {
 	// Summaries are checked. Relative limits are relative to the Baseline, and the changes of Pairs

@@ -119,8 +119,10 @@ type Taken struct {
 	// Counts is what was recorded, if that is wanted. It must not be changed, and is valid until
 	// the worker decodes another interval.
 	Counts *histogram.Histogram
-	// Max is the highest value in the unit of the log, 0 if there is none, if that is wanted.
+	// Max is the highest value in the unit of the log, 0 if there is none, and Count the number of
+	// values, if Max is wanted.
 	Max    float64
+	Count  int64
 	Extent Extent
 }
 
@@ -141,13 +143,7 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 		if h, err = d.decode(p); err != nil {
 			return t, err
 		}
-	} else if want.Max {
-		highest, err := p.Max()
-		if err != nil {
-			return t, err
-		}
-		t.Max = float64(highest)
-	} else if len(sums) == 0 && want.Coarse == nil {
+	} else if !want.Max && len(sums) == 0 && want.Coarse == nil {
 		return t, p.Check()
 	}
 	if want.Coarse != nil {
@@ -174,7 +170,13 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 		}
 	}
 	if h != nil {
-		t.Counts, t.Max = h, h.Float(h.Max())
+		t.Counts, t.Count, t.Max = h, h.TotalCount(), h.Float(h.Max())
+	} else if want.Max {
+		highest, count, err := p.MaxAndCount()
+		if err != nil {
+			return t, err
+		}
+		t.Max, t.Count = float64(highest), count
 	}
 	if p.Double() {
 		t.Extent = Extent{h.Ratio(), t.Max}

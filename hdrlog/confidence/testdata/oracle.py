@@ -22,8 +22,9 @@ def windows(seed, n, correlation, deviation, empty=0):
 
 def deviation(r):
     n = len(r)
-    batches = [np.sum(r[b * n // 9 : (b + 1) * n // 9]) for b in range(9)]
-    return math.sqrt(9 * np.var(batches, ddof=1) + np.max(np.square(r)))
+    i = np.arange(1, n + 1)
+    l = [math.sqrt(2 / n) * np.sum(r * np.cos(math.pi * j * (i - 0.5) / n)) for j in range(1, 9)]
+    return math.sqrt(n * np.mean(np.square(l)) + np.max(np.square(r)))
 
 
 def time(r):

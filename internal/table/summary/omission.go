@@ -1,11 +1,11 @@
 package summary
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
 
-	"hdrkit/hdrlog"
 	"hdrkit/internal/scan"
 )
 
@@ -20,12 +20,9 @@ type Omission struct {
 	Unit     float64 // of the log, in milliseconds
 }
 
-// mostStrokes is the largest number of intervals that [FindOmission] looks at.
-const mostStrokes = 1 << 20
-
-// A stroke is what matters of an interval.
+// A stroke is what matters of an interval, or of a time that no interval covers.
 type stroke struct {
-	place      scan.Place
+	piece      *piece
 	start, end int64   // milliseconds
 	count      float64 // of values
 	longest    float64 // value in milliseconds
@@ -34,57 +31,78 @@ type stroke struct {
 
 func (s *stroke) length() float64 { return float64(s.end - s.start) }
 
-// FindOmission runs a scan and returns the worst stall during which values look to be missing, or
-// nil. Millis is one unit of the values of a row in milliseconds, 0 if that is unknown.
+// Omission returns the worst stall during which values look to be missing, or nil. Millis is one
+// unit of the values of a tag of an input in milliseconds, 0 if that is unknown. It finds nothing
+// if the log is so long that windows took the place of intervals.
 //
 // A stall is an interval with a value that is longer than three of them. In an open loop, requests
 // go on to be sent during a stall, so many values are nearly as long, and later intervals have what
 // the stall delayed. If a recorder waits, few values are long, and the others never come. It is no
-// evidence if counts are low elsewhere too.
-func FindOmission(s *scan.Scan, millis func(row []byte) float64) (*Omission, error) {
-	type key struct {
-		input  int
-		tagged bool
-		tag    string
-	}
-	logs := make(map[key][]stroke)
-	quiet := scan.Scan{Inputs: s.Inputs, Selection: s.Selection, By: s.By, Workers: s.Workers}
-	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
-	all := 0
-	err := scan.Run(&quiet, func(_ int, v scan.Visit, r *stroke) error {
-		h, err := v.Histogram()
-		if err != nil {
-			return err
-		}
-		*r = stroke{v.Place, v.StartMillis(), v.EndMillis(), float64(h.TotalCount()), h.Float(h.Max()) * millis(v.Row), 0}
-		if r.longest > r.length() {
-			r.far = float64(h.CountBetween(h.Max()/2+1, math.MaxInt64))
-		}
-		return nil
-	}, func(v scan.Visit, r *stroke) error {
-		if all++; all <= mostStrokes {
-			k := key{v.Input, v.Tag != nil, string(v.Tag)}
-			logs[k] = append(logs[k], *r)
-		}
-		return nil
-	})
-	if err != nil || all > mostStrokes {
+// evidence if counts are low elsewhere too. A time that no interval covers counts as empty ones.
+func (p *Parts) Omission(millis func(input string, tag []byte) float64) (*Omission, error) {
+	parts, err := p.inOrder()
+	if err != nil || p.coarse > 0 {
 		return nil, err
 	}
 	var worst *Omission
-	longest := 0.0
-	for k, log := range logs {
-		if at, between := omission(log); at != nil && at.longest > longest {
-			longest = at.longest
-			o := &Omission{Place: at.place, Start: at.start}
-			if k.tagged {
-				o.Tag = []byte(k.tag)
+	for _, part := range parts {
+		times := millis(part.input, part.tag)
+		var log []stroke
+		for _, own := range part.pieces {
+			far, err := p.far(own)
+			if err != nil {
+				return nil, err
 			}
-			o.Longest, o.Expected, o.Unit = at.longest, between, millis(s.By.Row(at.place.Name, o.Tag))
-			worst = o
+			log = append(log, stroke{own, own.Start, own.End, float64(own.count), own.highest * times, far})
+		}
+		if at, between := omission(log); at != nil && (worst == nil || at.longest > worst.Longest) {
+			worst = &Omission{Place: scan.Place{Name: part.input, Line: at.piece.line}, Tag: part.tag, Start: at.start, Longest: at.longest, Expected: between, Unit: times}
 		}
 	}
 	return worst, nil
+}
+
+// far returns the number of values of more than half of the highest one: at most that of all, if
+// the payload was not kept.
+func (p *Parts) far(own *piece) (float64, error) {
+	if own.payload == nil {
+		return float64(own.count), nil
+	}
+	h, err := p.counts(own, nil)
+	if err != nil {
+		return 0, err
+	}
+	return float64(h.CountBetween(h.Max()/2+1, math.MaxInt64)), nil
+}
+
+// mostGap is the largest number of empty intervals that a gap counts as.
+const mostGap = 60
+
+// withGaps returns a log in the order of time, with empty intervals where no interval is, and the
+// usual length of an interval.
+func withGaps(log []stroke) (all []stroke, usual float64) {
+	if len(log) == 0 {
+		return nil, 0
+	}
+	slices.SortStableFunc(log, func(a, b stroke) int { return cmp.Compare(a.start, b.start) })
+	var lengths []float64
+	for n := range log {
+		lengths = append(lengths, log[n].length())
+	}
+	slices.Sort(lengths)
+	usual = lengths[len(lengths)/2]
+	end := log[0].start
+	for _, s := range log {
+		if gap := float64(s.start - end); gap > usual/2 && usual > 0 {
+			empty := int64(min(max(gap/usual, 1), mostGap))
+			for n := range empty {
+				all = append(all, stroke{start: end + n*int64(gap)/empty, end: end + (n+1)*int64(gap)/empty})
+			}
+		}
+		all = append(all, s)
+		end = max(end, s.end)
+	}
+	return all, usual
 }
 
 // omission returns the worst stall of a log, and the time between the values of one sender.
@@ -97,14 +115,14 @@ func omission(log []stroke) (worst *stroke, between float64) {
 		seldom         = 0.05
 		fewFar         = 0.1 // part of the values that should have been sent
 	)
-	slices.SortStableFunc(log, func(a, b stroke) int { return int(min(max(a.start-b.start, -1), 1)) })
+	log, length := withGaps(log)
 	// near reports whether an interval may have less because of a stall.
 	near := make([]bool, len(log))
 	var rates []float64
 	for n := range log {
 		s := &log[n]
-		if s.longest > s.length() {
-			for m := n; m >= 0 && float64(s.end-log[m].start) <= s.longest+2*s.length(); m-- {
+		if s.longest > min(s.length(), length) {
+			for m := n; m >= 0 && float64(log[m].end) >= float64(s.end)-s.longest-length; m-- {
 				near[m] = true
 			}
 		}
@@ -128,7 +146,7 @@ func omission(log []stroke) (worst *stroke, between float64) {
 		if log[len(log)-1].end < s.end+int64(s.longest/2) {
 			continue // what the stall delayed may come later
 		}
-		if s.longest <= shortest*s.length() || should < leastMissing || worst != nil && s.longest <= worst.longest {
+		if s.longest <= shortest*min(s.length(), length) || should < leastMissing || worst != nil && s.longest <= worst.longest {
 			continue
 		}
 		// What happened during the stall, and until as long after it?

@@ -15,7 +15,7 @@ import (
 
 const (
 	// windowDigits are the significant digits of windows. A window then takes a tenth of the memory
-	// of one of three digits, and limits move by less than a sixth of the width of their interval
+	// of one of three digits, and limits move by less than a tenth of the width of their interval
 	// (TestCoarseWindows in confidence).
 	windowDigits = 1
 	// mostWindows is the largest number of windows of a run. More take memory, and tell no more.

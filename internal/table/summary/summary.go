@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"hdrkit/hdrlog/histogram"
@@ -55,7 +56,7 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 		o.Runs.charged(s.Memory)
 	}
 	if o.Parts != nil {
-		o.Parts.account = s.Memory.Open("times of tags and logs", "choose tags with -incT")
+		o.Parts.start(s)
 	}
 	for n := range workers {
 		workers[n] = sums{options: o, by: s.By, account: account, tags: make(map[string]*sum)}
@@ -65,18 +66,14 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 		if o.Runs != nil {
 			want.Coarse, want.Digits = &i.window, windowDigits
 		}
-		into := make([]*merge.Sum, 0, 3)
+		into := make([]*merge.Sum, 0, 2)
 		if also != nil {
 			into = append(into, also(&i.result))
-		}
-		if o.Parts != nil && !o.Parts.MaximaOnly {
-			i.part.Reset()
-			into = append(into, &i.part)
 		}
 		// To decode the counts once more is quicker than to add all slots of one histogram to
 		// another (BenchmarkHdrplot).
 		took, err := workers[n].add(v, want, into)
-		if i.highest = took.Max; err == nil && look != nil {
+		if i.highest, i.count = took.Max, took.Count; err == nil && look != nil {
 			look(v, took.Counts, &i.result)
 		}
 		return err
@@ -86,7 +83,7 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 			o.Runs.add(v.Row, &i.window)
 		}
 		if o.Parts != nil {
-			o.Parts.take(v, &i.part, i.highest)
+			o.Parts.take(v, i.highest, i.count)
 		}
 		if take == nil {
 			return nil
@@ -113,24 +110,24 @@ func accountOf(memory *ledger.Ledger) *ledger.Account {
 type interval[R any] struct {
 	result  R
 	window  merge.Sum // for Runs
-	part    merge.Sum // for Parts
 	highest float64
+	count   int64
 }
 
 // sums are what a worker has added up, by tag.
 type sums struct {
-	options  Options
-	by       *tags.By
-	account  *ledger.Account
-	bytes    int // that the sums take
-	untagged *sum
-	tags     map[string]*sum
+	options Options
+	by      *tags.By
+	account *ledger.Account
+	bytes   int             // that the sums take
+	tags    map[string]*sum // by row, or by part if there are parts with sums
+	key     []byte
 }
 
-// sum is what a worker has added up of a tag.
+// sum is what a worker has added up of a row, or of a part.
 type sum struct {
 	merge.Sum
-	tag     []byte
+	tag     []byte // of the row
 	extents scan.Extents
 	spans   []Span
 	lengths int64 // of all intervals, in milliseconds
@@ -141,20 +138,27 @@ type sum struct {
 	err error
 }
 
-// of returns the sum of a tag.
-func (w *sums) of(tag []byte) *sum {
-	if tag == nil {
-		if w.untagged == nil {
-			w.untagged = &sum{}
-		}
-		return w.untagged
+// of returns the sum of a row, and of a part if there are parts with sums.
+func (w *sums) of(row []byte, input int, tag []byte) *sum {
+	if w.key = w.key[:0]; w.options.Parts != nil && w.options.Parts.Sums {
+		w.key = appendPart(w.key, input, tag)
+	} else {
+		w.key = appendTag(w.key, row)
 	}
-	s := w.tags[string(tag)]
+	s := w.tags[string(w.key)]
 	if s == nil {
-		s = &sum{tag: bytes.Clone(tag)}
-		w.tags[string(tag)] = s
+		s = &sum{tag: bytes.Clone(row)}
+		w.tags[string(w.key)] = s
 	}
 	return s
+}
+
+// appendTag appends a key of a tag. The order of keys is that of tags, with none first.
+func appendTag(key, tag []byte) []byte {
+	if tag == nil {
+		return key
+	}
+	return append(append(key, '='), tag...)
 }
 
 // spareBytes is what the sums of a worker take when they stay packed. Until then they are
@@ -167,7 +171,7 @@ const sumBytes = 1 << 10
 // add adds an interval, also to other sums, and returns what is wanted of it. The error is that of
 // its payload.
 func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (scan.Taken, error) {
-	s := w.of(v.Row)
+	s := w.of(v.Row, v.Input, v.Tag)
 	if s.Spare = 0; w.bytes < spareBytes {
 		s.Spare = 1 << 19
 	}
@@ -218,24 +222,51 @@ func (s *sum) include(span Span) {
 
 // merge adds what another worker has, which loses it, so that no sum is in memory twice.
 func (w *sums) merge(other *sums) error {
-	join := func(s, t *sum) error {
-		t.charge.Set(w.account, 0, 0)
-		return s.merge(t, w.account)
-	}
 	for key, t := range other.tags {
 		if w.tags[key] == nil {
 			w.tags[key] = t
-		} else if err := join(w.tags[key], t); err != nil {
-			return err
+		} else {
+			t.charge.Set(w.account, 0, 0)
+			if err := w.tags[key].merge(t, w.account); err != nil {
+				return err
+			}
 		}
 		delete(other.tags, key)
 	}
-	if w.untagged == nil {
-		w.untagged = other.untagged
-	} else if other.untagged != nil {
-		return join(w.untagged, other.untagged)
-	}
 	return nil
+}
+
+// rows returns the sums of rows, in order. It adds up parts, and leaves out sums of which no
+// payload could be read.
+func (w *sums) rows() ([]*sum, error) {
+	byRow := make(map[string]*sum)
+	added := make(map[string]bool) // a row of several parts has a sum of its own
+	for _, key := range slices.Sorted(maps.Keys(w.tags)) {
+		s := w.tags[key]
+		row := string(appendTag(nil, s.tag))
+		switch {
+		case len(s.spans) == 0:
+			delete(w.tags, key)
+			continue
+		case byRow[row] == nil:
+			byRow[row] = s
+			continue
+		case !added[row]:
+			own := &sum{tag: s.tag}
+			if err := own.merge(byRow[row], w.account); err != nil {
+				return nil, err
+			}
+			byRow[row], added[row] = own, true
+		}
+		if err := byRow[row].merge(s, w.account); err != nil {
+			return nil, err
+		}
+	}
+	var all []*sum
+	for _, row := range slices.Sorted(maps.Keys(byRow)) {
+		all = append(all, byRow[row])
+	}
+	return all, nil
 }
 
 // merge adds what t has.
@@ -255,20 +286,16 @@ func (s *sum) merge(t *sum, account *ledger.Account) error {
 
 // result returns what all sums come to.
 func (w *sums) result() (*Result, error) {
-	var all []*sum
-	for _, s := range w.tags {
-		all = append(all, s)
+	all, err := w.rows()
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(all, func(a, b *sum) int { return bytes.Compare(a.tag, b.tag) })
-	if w.untagged != nil {
-		all = slices.Insert(all, 0, w.untagged)
+	if w.options.Parts != nil {
+		w.options.Parts.sums = w.tags
 	}
 	r := Result{options: w.options}
 	var l Loader
 	for _, s := range all {
-		if len(s.spans) == 0 {
-			continue // none of its payloads could be read
-		}
 		summary, err := s.summary(&l)
 		if err != nil {
 			return nil, fmt.Errorf("tag %s: %w", tags.Text(s.tag), err)
@@ -291,7 +318,7 @@ func Combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 			for n := range t.spans {
 				t.spans[n].Input = input
 			}
-			if err := all.of(t.tag).merge(t, all.account); err != nil {
+			if err := all.of(t.tag, 0, nil).merge(t, all.account); err != nil {
 				return nil, err
 			}
 		}

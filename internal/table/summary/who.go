@@ -3,6 +3,8 @@ package summary
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -18,27 +20,24 @@ var ErrUnits = errors.New("the tags have different units, whose values do not ad
 // exact: a value is above if its slot is. Factor is that of [Parts.Worst]. Shares for which by
 // returns the same are one; nil leaves all as they are.
 func (p *Parts) Who(percentile float64, factor func(input string, tag []byte) float64, by func(input string, tag []byte) (string, []byte)) (*output.Shares, error) {
-	keys, err := p.keys()
-	if err != nil {
-		return nil, err
-	}
+	keys := slices.Sorted(maps.Keys(p.sums))
 	var shares []output.Share
 	members := make(map[string][]string) // keys of parts, by the names of a share
 	var all histogram.Histogram
 	who := &output.Shares{Percentile: percentile}
 	for _, key := range keys {
-		part := p.part(key)
-		if times := factor(part.input, part.tag); who.Factor != 0 && times != who.Factor {
+		input, tag := p.partOf(key)
+		if times := factor(input, tag); who.Factor != 0 && times != who.Factor {
 			return nil, ErrUnits
 		} else {
 			who.Factor = times
 		}
-		if err := p.sum(key, &all); err != nil {
+		if err := p.addTo(&all, key); err != nil {
 			return nil, err
 		}
-		share := output.Share{Input: part.input, Tag: part.tag, Without: math.NaN()}
+		share := output.Share{Input: input, Tag: tag, Without: math.NaN()}
 		if by != nil {
-			share.Input, share.Tag = by(part.input, part.tag)
+			share.Input, share.Tag = by(input, tag)
 		}
 		if len(members[nameOf(share)]) == 0 {
 			shares = append(shares, share)
@@ -54,7 +53,7 @@ func (p *Parts) Who(percentile float64, factor func(input string, tag []byte) fl
 			return nil, err
 		}
 		for _, key := range members[nameOf(share)] {
-			if err := p.sum(key, own); err != nil {
+			if err := p.addTo(own, key); err != nil {
 				return nil, err
 			}
 		}
@@ -73,6 +72,19 @@ func (p *Parts) Who(percentile float64, factor func(input string, tag []byte) fl
 	}
 	slices.SortStableFunc(who.Of, func(a, b output.Share) int { return cmp.Compare(b.Count, a.Count) })
 	return who, nil
+}
+
+// addTo adds all counts of a part to a histogram.
+func (p *Parts) addTo(into *histogram.Histogram, key string) error {
+	s := p.sums[key]
+	h, err := s.Histogram(new(histogram.Histogram))
+	if err == nil {
+		err = into.Add(h)
+	}
+	if err != nil {
+		return fmt.Errorf("tag %s: %w", tags.Text(s.tag), err)
+	}
+	return nil
 }
 
 // nameOf returns a text that differs from those of other shares.

@@ -2,213 +2,27 @@ package summary
 
 import (
 	"cmp"
-	"encoding/binary"
-	"fmt"
-	"maps"
 	"math"
 	"slices"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/base/ledger"
-	"hdrkit/internal/scan"
 	"hdrkit/output"
-	"hdrkit/tags"
 )
 
-// Parts keep what each tag of each input recorded over time, to find out which of them was bad, and
-// when, in memory that does not grow with the log: intervals of long logs become windows. The zero
-// value is ready.
-type Parts struct {
-	// MaximaOnly keeps no counts. [Parts.Who] and [output.Moment.Count] need them. [Parts.Worst]
-	// can be asked once then, unless there is a limit of memory: Most is that in bytes, if it is
-	// above 0.
-	MaximaOnly bool
-	Most       int
-
-	names  map[int]string // of inputs
-	pieces map[string][]*piece
-	// length is that of the longest interval, and coarse the size of the windows that pieces were
-	// merged to, 0 if they were not.
-	length, coarse int64
-	first, last    int64 // start and end of all
-	bytes          int
-	account        *ledger.Account
-	charge         ledger.Charge
-	err            error
-}
-
-// A piece is one interval, or what the intervals of a window add up to. Highest is the highest
-// value in the unit of the log, and peak the start of the interval that has it.
-type piece struct {
-	Start, End int64
-	highest    float64
-	peak       int64
-	counts     *merge.Sum // nil if only maxima are kept
-}
-
-func (own *piece) size() int {
-	const alone = 64 // with its place in a list
-	if own.counts == nil {
-		return alone
-	}
-	return alone + own.counts.Size()
-}
-
-// leastPartWindows is the number of windows that a run has at least.
-const leastPartWindows = 64
-
-// A part is a tag of an input.
-type part struct {
-	input string
-	tag   []byte
-}
-
-// partKey returns the key of a part.
-func partKey(input int, tag []byte) string {
-	key := binary.BigEndian.AppendUint32(nil, uint32(input))
-	if tag != nil {
-		key = append(append(key, '='), tag...)
-	}
-	return string(key)
-}
-
-// tagOf returns the key of the tag in the key of a part.
-func tagOf(key string) string { return key[4:] }
-
-// part returns the part that a key stands for.
-func (p *Parts) part(key string) part {
-	part := part{input: p.names[int(binary.BigEndian.Uint32([]byte(key)))]}
-	if tag := tagOf(key); tag != "" {
-		part.tag = []byte(tag[1:])
-	}
-	return part
-}
-
-// take keeps an interval, and a copy of its counts, if there are any.
-func (p *Parts) take(v scan.Visit, counts *merge.Sum, highest float64) {
-	if p.MaximaOnly {
-		p.Add(v.Input, v.Name, v.Tag, v.StartMillis(), v.EndMillis(), highest)
-		return
-	}
-	if p.err != nil || counts.Intervals() == 0 {
-		return
-	}
-	own := &piece{Start: counts.Start, End: max(counts.Start, counts.End), highest: highest, peak: v.StartMillis(), counts: new(merge.Sum)}
-	if p.err = own.counts.Merge(counts); p.err == nil {
-		p.keep(own, v.Input, v.Name, v.Tag)
-	}
-}
-
-// Add keeps the maximum of an interval of a tag, which an input has. Times are milliseconds since
-// the epoch.
-func (p *Parts) Add(input int, name string, tag []byte, start, end int64, highest float64) {
-	if p.err != nil {
-		return
-	}
-	p.keep(&piece{Start: start, End: max(start, end), highest: highest, peak: start}, input, name, tag)
-}
-
-func (p *Parts) keep(own *piece, input int, name string, tag []byte) {
-	if p.pieces == nil {
-		p.names, p.pieces = make(map[int]string), make(map[string][]*piece)
-		p.first, p.last = own.Start, own.End
-	}
-	p.names[input] = name
-	key := partKey(input, tag)
-	p.pieces[key] = append(p.pieces[key], own)
-	p.length = max(p.length, own.End-own.Start, 1)
-	p.first, p.last = min(p.first, own.Start), max(p.last, own.End)
-	p.bytes += own.size()
-	p.charge.Set(p.account, len(p.pieces), p.bytes)
-	crowded := p.account.Crowded()
-	if p.Most > 0 && p.bytes > p.Most {
-		crowded = fmt.Errorf("the maxima of %d tags of logs take more than %d MB", len(p.pieces), p.Most/1e6)
-	}
-	if crowded != nil {
-		p.coarsen(crowded)
-		p.charge.Set(p.account, len(p.pieces), p.bytes)
-	}
-}
-
-// coarsen merges pieces to windows until half of their memory is free. If windows would be too
-// long, nothing is kept, and the error is crowded.
-func (p *Parts) coarsen(crowded error) {
-	most := p.bytes / 2
-	for p.coarse = max(p.coarse, p.length); p.err == nil; p.coarse *= 2 {
-		if p.pack(); p.bytes <= most {
-			return
-		}
-		if (p.last-p.first)/p.coarse < leastPartWindows {
-			p.err = crowded
-		}
-	}
-	p.pieces, p.bytes = nil, 0
-}
-
-// pack makes the pieces of each part windows in the order of time. Without a size, each interval
-// stays a piece.
-func (p *Parts) pack() {
-	at := func(own *piece) int64 { return own.Start }
-	if p.coarse > 0 {
-		at = func(own *piece) int64 { return merge.WindowOf(own.Start, own.End, p.coarse).Start }
-	}
-	p.bytes = 0
-	for key, pieces := range p.pieces {
-		order := func(a, b *piece) int { return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Start, b.Start)) }
-		if !slices.IsSortedFunc(pieces, order) {
-			slices.SortStableFunc(pieces, order)
-		}
-		var m *piece
-		p.pieces[key] = slices.DeleteFunc(pieces, func(own *piece) bool {
-			if m == nil || p.coarse == 0 || at(m) != at(own) {
-				m = own
-				return false
-			}
-			if own.highest > m.highest {
-				m.highest, m.peak = own.highest, own.peak
-			}
-			if m.End = max(m.End, own.End); m.counts != nil {
-				p.err = cmp.Or(p.err, m.counts.Merge(own.counts))
-			}
-			return true
-		})
-		for _, own := range p.pieces[key] {
-			if own.counts != nil {
-				p.err = cmp.Or(p.err, own.counts.Compact())
-			}
-			p.bytes += own.size()
-		}
-	}
-}
-
-// sum adds all counts of a part.
-func (p *Parts) sum(key string, into *histogram.Histogram) error {
-	var scratch histogram.Histogram
-	for _, own := range p.pieces[key] {
-		h, err := own.counts.Histogram(&scratch)
-		if err == nil {
-			err = into.Add(h)
-		}
-		if err != nil {
-			return fmt.Errorf("tag %s: %w", tags.Text(p.part(key).tag), err)
-		}
-	}
-	return nil
-}
-
-// keys returns the keys of all parts in the order of inputs, then of tags. Their pieces are in the
-// order of time afterwards.
-func (p *Parts) keys() ([]string, error) {
-	p.pack()
-	return slices.Sorted(maps.Keys(p.pieces)), p.err
-}
-
-// A moment is a time that was bad, in a part.
+// A moment is a time that was bad, in a log.
 type moment struct {
 	output.Moment
-	key string
-	bad int // intervals
+	peak         *piece // that has the maximum
+	log          *log
+	bad          int             // intervals
+	tags, inputs map[string]bool // others that were bad then: tags of the same input, and inputs
+}
+
+// A log is what a tag has in inputs whose times do not overlap, such as the parts of a log that was
+// rotated.
+type log struct {
+	pieces []*piece
+	end    int64
 }
 
 // Rules of what is bad.
@@ -222,82 +36,151 @@ const (
 	leastBad = 5
 	// gapPart is the part of a moment that may be good, so that chance does not divide it.
 	gapPart = 0.2
+	// levelPart is the part of a log that a moment may last. What lasts longer is a level, if it
+	// has leastLevel intervals.
+	levelPart, leastLevel = 0.2, 20
 	// badLevel is the percentile above which values are counted.
 	badLevel = 99.9
 )
 
-// Worst returns the worst separate moments, the worst first. Factor is what a value of 1 of a tag
-// of an input is in the unit that tags are compared in.
+// Worst returns the worst separate moments, the worst first, and what was bad for so long that it
+// is a level. Factor is what a value of 1 of a tag of an input is in the unit that tags are
+// compared in.
 //
 // An interval is bad if its maximum is more than twice as high as is typical of its tag, or higher
 // if maxima vary much. Typical is the lower quartile of the maxima in one log: of several, the one
-// whose lower quartile is in the middle, so that a slow machine is bad all the time. Bad intervals
-// of a part that follow each other are one moment, if they are five or one is far higher. A short
-// gap does not divide it. Parts that were bad during mostly the same time are one moment too, that
-// of the part with the highest maximum.
-func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) ([]output.Moment, error) {
-	keys, err := p.keys()
+// whose lower quartile is in the middle. Inputs whose times do not overlap are one log. Bad
+// intervals of a log that follow each other are one moment, if they are five or one is far higher.
+// A short gap does not divide it. What lasts for more than a fifth of its log is a level: the
+// moments in it are those that are bad for that level. Logs that were bad during mostly the same
+// time are one moment too, that of the log with the highest maximum.
+func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) ([]output.Moment, []output.Level, error) {
+	parts, err := p.inOrder()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	typical := p.limits(keys)
-	var found []moment
-	for _, key := range keys {
-		part := p.part(key)
-		for _, m := range moments(p.pieces[key], typical[tagOf(key)]) {
-			m.Input, m.Tag, m.Factor, m.key = part.input, part.tag, factor(part.input, part.tag), key
-			found = append(found, m)
+	byTag := make(map[string][]*part)
+	var order []string
+	for _, part := range parts {
+		tag := tagOf(part.key)
+		if byTag[tag] == nil {
+			order = append(order, tag)
 		}
+		byTag[tag] = append(byTag[tag], part)
+	}
+	var found []moment
+	var levels []output.Level
+	for _, tag := range order {
+		logs := p.logs(byTag[tag])
+		typical := typicalOf(logs)
+		for _, log := range logs {
+			for _, m := range moments(log.pieces, typical.limits()) {
+				inside := piecesIn(log.pieces, &m)
+				if float64(m.End-m.Start) <= levelPart*float64(log.end-log.pieces[0].Start) || len(inside) < leastLevel {
+					m.log = log
+					found = append(found, m)
+					continue
+				}
+				own := lowOf(inside)
+				levels = append(levels, output.Level{Start: m.Start, End: m.End, Input: inside[0].of.input, Tag: inside[0].of.tag,
+					Times: own.quartile / typical.quartile, Throughout: m.Start == log.pieces[0].Start && m.End == log.end})
+				for _, m := range moments(inside, own.limits()) {
+					m.log = log
+					found = append(found, m)
+				}
+			}
+		}
+	}
+	for n := range found {
+		m := &found[n]
+		m.Input, m.Tag, m.Peak, m.Max = m.peak.of.input, m.peak.of.tag, m.peak.peak, m.peak.highest
+		m.Factor = factor(m.Input, m.Tag)
 	}
 	slices.SortStableFunc(found, func(a, b moment) int {
 		return cmp.Or(cmp.Compare(b.Max*b.Factor, a.Max*a.Factor), cmp.Compare(a.Start, b.Start))
 	})
 	found = separate(found, most)
-	if !p.MaximaOnly {
-		err = p.count(found, keys)
-	} else if p.Most == 0 { // nothing else can be asked
-		p.pieces = nil
-		p.charge.Set(p.account, 0, 0)
+	if p.Counts {
+		err = p.count(found)
 	}
 	var all []output.Moment
 	for _, m := range found {
+		m.OtherTags, m.OtherInputs = len(m.tags), len(m.inputs)
 		all = append(all, m.Moment)
 	}
-	return all, err
+	slices.SortStableFunc(levels, func(a, b output.Level) int { return cmp.Compare(b.Times, a.Times) })
+	return all, levels, err
+}
+
+// logs returns the logs of a tag. An input goes on with the log that ended last before it begins.
+// It may begin an interval earlier.
+func (p *Parts) logs(parts []*part) (all []*log) {
+	parts = slices.Clone(parts)
+	slices.SortStableFunc(parts, func(a, b *part) int { return cmp.Compare(a.pieces[0].Start, b.pieces[0].Start) })
+	for _, part := range parts {
+		var own *log
+		for _, l := range all {
+			if l.end <= part.pieces[0].Start+p.length/2 && (own == nil || l.end > own.end) {
+				own = l
+			}
+		}
+		if own == nil {
+			own = &log{end: math.MinInt64}
+			all = append(all, own)
+		}
+		own.pieces = append(own.pieces, part.pieces...)
+		for _, piece := range part.pieces {
+			own.end = max(own.end, piece.End)
+		}
+	}
+	return all
+}
+
+// low is how low maxima are when nothing is bad.
+type low struct{ decile, quartile float64 }
+
+// lowOf returns that of pieces, 0 if none has a maximum.
+func lowOf(pieces []*piece) low {
+	var maxima []float64
+	for _, own := range pieces {
+		if own.highest > 0 {
+			maxima = append(maxima, own.highest)
+		}
+	}
+	n := len(maxima)
+	if n == 0 {
+		return low{}
+	}
+	slices.Sort(maxima)
+	return low{maxima[n/10], maxima[n/4]}
+}
+
+// typicalOf returns that of the log in the middle.
+func typicalOf(logs []*log) low {
+	var all []low
+	for _, l := range logs {
+		if own := lowOf(l.pieces); own.quartile > 0 {
+			all = append(all, own)
+		}
+	}
+	if len(all) == 0 {
+		return low{}
+	}
+	slices.SortStableFunc(all, func(a, b low) int { return cmp.Compare(a.quartile, b.quartile) })
+	return all[(len(all)-1)/2]
 }
 
 // limits are the maxima above which an interval is bad, and far.
 type limits struct{ bad, far float64 }
 
-// limits returns the limits by the key of a tag.
-func (p *Parts) limits(keys []string) map[string]limits {
-	type low struct{ decile, quartile float64 }
-	inputs := make(map[string][]low)
-	for _, key := range keys {
-		var maxima []float64
-		for _, own := range p.pieces[key] {
-			if own.highest > 0 {
-				maxima = append(maxima, own.highest)
-			}
-		}
-		if n := len(maxima); n > 0 {
-			slices.Sort(maxima)
-			inputs[tagOf(key)] = append(inputs[tagOf(key)], low{maxima[n/10], maxima[n/4]})
-		}
+func (l low) limits() limits {
+	times := func(least, steps float64) float64 {
+		return l.quartile * min(max(least, math.Pow(l.quartile/l.decile, steps)), mostTimes)
 	}
-	byTag := make(map[string]limits)
-	for tag, all := range inputs {
-		slices.SortFunc(all, func(a, b low) int { return cmp.Compare(a.quartile, b.quartile) })
-		q := all[(len(all)-1)/2]
-		times := func(least, steps float64) float64 {
-			return q.quartile * min(max(least, math.Pow(q.quartile/q.decile, steps)), mostTimes)
-		}
-		byTag[tag] = limits{times(badLeast, badSteps), times(farLeast, farSteps)}
-	}
-	return byTag
+	return limits{times(badLeast, badSteps), times(farLeast, farSteps)}
 }
 
-// moments returns the moments of a part, in the order of time.
+// moments returns the moments of a log, in the order of time.
 func moments(pieces []*piece, limit limits) (all []moment) {
 	for _, w := range pieces {
 		if !(w.highest > limit.bad) {
@@ -305,16 +188,26 @@ func moments(pieces []*piece, limit limits) (all []moment) {
 		}
 		last := len(all) - 1
 		if last < 0 || w.Start-all[last].End > int64(gapPart*float64(all[last].End-all[last].Start)) {
-			all = append(all, moment{Moment: output.Moment{Start: w.Start, End: w.End, Peak: w.peak, Max: w.highest}, bad: 1})
+			all = append(all, moment{Moment: output.Moment{Start: w.Start, End: w.End}, peak: w, bad: 1})
 			continue
 		}
 		m := &all[last]
 		m.bad++
-		if m.End = max(m.End, w.End); w.highest > m.Max {
-			m.Max, m.Peak = w.highest, w.peak
+		if m.End = max(m.End, w.End); w.highest > m.peak.highest {
+			m.peak = w
 		}
 	}
-	return slices.DeleteFunc(all, func(m moment) bool { return m.bad < leastBad && !(m.Max > limit.far) })
+	return slices.DeleteFunc(all, func(m moment) bool { return m.bad < leastBad && !(m.peak.highest > limit.far) })
+}
+
+// piecesIn returns the pieces of a moment.
+func piecesIn(pieces []*piece, m *moment) (all []*piece) {
+	for _, w := range pieces {
+		if w.Start >= m.Start && w.End <= m.End {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // separate returns the first moments of those that are in order, without those at the same time.
@@ -322,11 +215,17 @@ func separate(sorted []moment, most int) (all []moment) {
 	for _, m := range sorted {
 		at := slices.IndexFunc(all, func(o moment) bool {
 			both := min(m.End, o.End) - max(m.Start, o.Start)
-			return o.key != m.key && 2*both > max(m.End, o.End)-min(m.Start, o.Start)
+			return o.log != m.log && 2*both > max(m.End, o.End)-min(m.Start, o.Start)
 		})
 		if at >= 0 {
-			all[at].Others++
+			o := &all[at]
+			if o.Others++; m.Input == o.Input {
+				o.tags[tagOf(m.peak.of.key)] = true
+			} else {
+				o.inputs[m.Input] = true
+			}
 		} else if len(all) < most {
+			m.tags, m.inputs = make(map[string]bool), make(map[string]bool)
 			all = append(all, m)
 		}
 	}
@@ -334,26 +233,26 @@ func separate(sorted []moment, most int) (all []moment) {
 }
 
 // count counts the values of moments above the percentile of their tags.
-func (p *Parts) count(all []moment, keys []string) error {
+func (p *Parts) count(all []moment) error {
 	limits := make(map[string]float64)
 	var scratch histogram.Histogram
 	for n := range all {
 		m := &all[n]
-		tag := tagOf(m.key)
+		tag := tagOf(m.peak.of.key)
 		if _, known := limits[tag]; !known {
 			var sum histogram.Histogram
-			for _, key := range keys {
+			for key := range p.sums {
 				if tagOf(key) == tag {
-					if err := p.sum(key, &sum); err != nil {
+					if err := p.addTo(&sum, key); err != nil {
 						return err
 					}
 				}
 			}
 			limits[tag] = sum.Float(sum.ValueAtPercentile(badLevel))
 		}
-		for _, w := range p.pieces[m.key] {
-			if w.Start >= m.Start && w.End <= m.End && w.highest > limits[tag] {
-				h, err := w.counts.Histogram(&scratch)
+		for _, w := range piecesIn(m.log.pieces, m) {
+			if w.highest > limits[tag] {
+				h, err := p.counts(w, &scratch)
 				if err != nil {
 					return err
 				}

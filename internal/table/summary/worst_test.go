@@ -14,7 +14,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
@@ -38,7 +37,7 @@ func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Parts, *Result, []
 			return io.NopCloser(bytes.NewReader(log.Bytes())), nil
 		}})
 	}
-	parts := new(Parts)
+	parts := &Parts{Counts: true}
 	report := func(err *hdrlog.SyntaxError, malformed bool) error { return err }
 	result, err := Collect[struct{}](&scan.Scan{Inputs: inputs, Workers: workers, Report: report}, Options{Parts: parts}, nil, nil, nil)
 	if err != nil {
@@ -59,18 +58,28 @@ func TestWorst(t *testing.T) {
 				t.Skip("takes seconds")
 			}
 			parts, result, logs := partsOf(t, s, 2)
-			moments, err := parts.Worst(20, one)
+			moments, levels, err := parts.Worst(20, one)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := 0
+			want, wantLevels := 0, 0
 			for _, e := range s.Known {
 				if e.Slow == [2]float64{} {
 					continue // it is silent, not bad
 				}
+				start, end := s.Span(e)
+				if !e.Stall && 5*(e.Last+1-e.First) > s.Intervals {
+					wantLevels += 2 // one for each tag
+					for _, l := range levels {
+						if l.Input != fmt.Sprintf("node%d", e.Node) || l.Start < start-1000 || l.Start > start+15_000 || l.End > end+1000 || l.End < end-1000 ||
+							l.Times < 0.8*e.Slow[0] || l.Times > 1.2*e.Slow[0] || l.Throughout != (e.First == 0) {
+							t.Errorf("%+v has the level %+v", e, l)
+						}
+					}
+					continue
+				}
 				want++
 				found := false
-				start, end := s.Span(e)
 				for _, m := range moments {
 					// A slow time begins and ends where it stands out.
 					slack := int64(0)
@@ -88,8 +97,8 @@ func TestWorst(t *testing.T) {
 					t.Errorf("no moment from %d to %d on node %d", start, end, e.Node)
 				}
 			}
-			if len(moments) != want || t.Failed() {
-				t.Errorf("%d moments, want %d: %+v", len(moments), want, moments)
+			if len(moments) != want || len(levels) != wantLevels || t.Failed() {
+				t.Errorf("%d moments and %d levels, want %d and %d: %+v, %+v", len(moments), len(levels), want, wantLevels, moments, levels)
 			}
 			for n, m := range moments {
 				if n > 0 && m.Max > moments[n-1].Max {
@@ -110,7 +119,7 @@ func TestPartsMost(t *testing.T) {
 	t.Parallel()
 	const seconds, bad = 100_000, 30_000
 	one := func(string, []byte) float64 { return 1 }
-	parts := &Parts{MaximaOnly: true, Most: 1 << 20}
+	parts := &Parts{Times: true, Most: 1 << 20}
 	random := rand.New(rand.NewPCG(7, 8))
 	for at := range int64(seconds) {
 		for n, tag := range []string{"a", "b"} {
@@ -126,7 +135,7 @@ func TestPartsMost(t *testing.T) {
 		if at%9999 != 0 || at < bad+20 {
 			continue
 		}
-		found, err := parts.Worst(9, one)
+		found, _, err := parts.Worst(9, one)
 		if err != nil || len(found) != 1 {
 			t.Fatalf("at %d s: %+v, %v", at, found, err)
 		}
@@ -140,8 +149,50 @@ func TestPartsMost(t *testing.T) {
 	for n := range 20_000 {
 		parts.Add(n, "log", fmt.Append(nil, n), 0, 1000, 1)
 	}
-	if _, err := parts.Worst(9, one); err == nil || !strings.Contains(err.Error(), "tags of logs take more than 1 MB") || parts.bytes > 0 {
+	if _, _, err := parts.Worst(9, one); err == nil || !strings.Contains(err.Error(), "tags of logs take more than 1 MB") || parts.bytes > 0 {
 		t.Errorf("%d bytes, %v", parts.bytes, err)
+	}
+}
+
+// TestLevels: ten logs, one of which is 2.4 times as slow. Its spikes are found all the same, and a
+// sentence says how slow it is. A spike that goes on when its log is rotated is one moment.
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	one := func(string, []byte) float64 { return 1 }
+	random := rand.New(rand.NewPCG(9, 9))
+	parts := &Parts{Times: true}
+	for n := range 10 {
+		for at := range int64(600) {
+			highest := 1000 + 300*random.Float64()
+			input := n
+			switch {
+			case n == 6:
+				if highest *= 2.4; at >= 100 && at < 104 || at >= 400 && at < 412 {
+					highest *= 20
+				}
+			case n == 3 && at >= 290 && at < 310:
+				highest *= 30
+			}
+			if n == 3 && at >= 300 {
+				input = 10
+			}
+			parts.Add(input, fmt.Sprint("m", input), []byte("a"), 1000*at, 1000*at+1000, highest)
+		}
+	}
+	moments, levels, err := parts.Worst(9, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range moments {
+		got = append(got, fmt.Sprintf("%s %d-%d", m.Input, m.Start/1000, m.End/1000))
+	}
+	slices.Sort(got)
+	if want := "m6 100-104; m6 400-412"; strings.Join(got[1:], "; ") != want || got[0] != "m3 290-310" && got[0] != "m10 290-310" {
+		t.Errorf("%q", got)
+	}
+	if len(levels) != 1 || levels[0].Input != "m6" || !levels[0].Throughout || math.Abs(levels[0].Times-2.4) > 0.1 {
+		t.Errorf("%+v", levels)
 	}
 }
 
@@ -153,7 +204,10 @@ func TestPartsMemory(t *testing.T) {
 	const length, bad = 4000, 3000
 	one := func(string, []byte) float64 { return 1 }
 	taken := func(limit int64, intervals int) *Parts {
-		parts := &Parts{account: ledger.New(limit).Open("times", "choose")}
+		parts := &Parts{Counts: true}
+		parts.start(&scan.Scan{Memory: ledger.New(limit), Inputs: []scan.Input{{Name: "log"}}})
+		all := new(sum)
+		parts.sums = map[string]*sum{string(appendPart(nil, 0, nil)): all}
 		random := rand.New(rand.NewPCG(5, 6))
 		for at := range int64(intervals) {
 			h, _ := histogram.New(histogram.Layout{Digits: 2, Lowest: 1})
@@ -163,11 +217,12 @@ func TestPartsMemory(t *testing.T) {
 			if at >= bad && at < bad+100 {
 				h.Record(50_000+at, 1)
 			}
-			var counts merge.Sum
-			if err := counts.AddHistogram(at*1000, (at+1)*1000, h); err != nil {
+			payload, err := new(histogram.Encoder).AppendBase64(nil, h)
+			if err := errors.Join(err, all.AddHistogram(at*1000, (at+1)*1000, h)); err != nil {
 				t.Fatal(err)
 			}
-			parts.take(scan.Visit{Interval: &hdrlog.Interval{}, Place: scan.Place{Name: "log"}}, &counts, h.MaxFloat())
+			i := &hdrlog.Interval{Start: float64(at), Length: 1, Payload: payload}
+			parts.take(scan.Visit{Interval: i, Place: scan.Place{Name: "log"}}, h.MaxFloat(), h.TotalCount())
 		}
 		return parts
 	}
@@ -176,8 +231,8 @@ func TestPartsMemory(t *testing.T) {
 	if all.coarse != 0 || size == 0 || few.account.Crowded() != nil {
 		t.Fatalf("windows of %d and %d ms: %v", all.coarse, size, few.account.Crowded())
 	}
-	want, err := all.Worst(9, one)
-	got, err2 := few.Worst(9, one)
+	want, _, err := all.Worst(9, one)
+	got, _, err2 := few.Worst(9, one)
 	if err := cmp.Or(err, err2); err != nil || len(want) != 1 || len(got) != 1 {
 		t.Fatalf("%+v, want %+v: %v", got, want, err)
 	}
@@ -185,12 +240,10 @@ func TestPartsMemory(t *testing.T) {
 	if g.Max != w.Max || g.Peak != w.Peak || g.Start > w.Start || g.Start < w.Start-size || g.End < w.End || g.End > w.End+size {
 		t.Errorf("%+v, want %+v", g, w)
 	}
-	wantWho, err := all.Who(99, one, nil)
-	gotWho, err2 := few.Who(99, one, nil)
-	if err := cmp.Or(err, err2); err != nil || fmt.Sprint(wantWho) != fmt.Sprint(gotWho) {
-		t.Errorf("%+v, want %+v: %v", gotWho, wantWho, err)
+	if g.Count != w.Count {
+		t.Errorf("%d values, want %d", g.Count, w.Count)
 	}
-	if _, err := taken(20<<10, 200).Worst(9, one); !errors.As(err, new(*ledger.LimitError)) {
+	if _, _, err := taken(20<<10, 200).Worst(9, one); !errors.As(err, new(*ledger.LimitError)) {
 		t.Errorf("little memory: %v", err)
 	}
 }
@@ -200,7 +253,7 @@ func TestWho(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range 60 {
-		parts := &Parts{}
+		parts := &Parts{sums: make(map[string]*sum), names: make(map[int]string)}
 		raw := make(map[string][]int64)
 		var all []int64
 		layout := histogram.Layout{Digits: 3, Lowest: 1}
@@ -218,12 +271,14 @@ func TestWho(t *testing.T) {
 						}
 						all = append(all, v)
 					}
-					var counts merge.Sum
-					if err := counts.AddHistogram(int64(i)*1000, int64(i+1)*1000, h); err != nil {
+					parts.names[input] = fmt.Sprintf("node%d", input)
+					key := string(appendPart(nil, input, []byte{byte('a' + tag)}))
+					if parts.sums[key] == nil {
+						parts.sums[key] = new(sum)
+					}
+					if err := parts.sums[key].AddHistogram(int64(i)*1000, int64(i+1)*1000, h); err != nil {
 						t.Fatal(err)
 					}
-					interval := &hdrlog.Interval{Start: float64(i), Length: 1, Tag: []byte{byte('a' + tag)}}
-					parts.take(scan.Visit{Interval: interval, Place: scan.Place{Input: input, Name: fmt.Sprintf("node%d", input)}}, &counts, h.MaxFloat())
 				}
 			}
 		}
@@ -248,7 +303,7 @@ func TestWho(t *testing.T) {
 		if who.Value != at(all, p) && len(all) > 0 {
 			t.Errorf("p%v is %v, want %v", p, who.Value, at(all, p))
 		}
-		var sum int64
+		var total int64
 		for _, part := range who.Of {
 			key := part.Input + " " + string(part.Tag)
 			var above int64
@@ -260,7 +315,7 @@ func TestWho(t *testing.T) {
 				i, _ := slices.BinarySearch(others, v)
 				others = slices.Delete(others, i, i+1)
 			}
-			sum += above
+			total += above
 			if want := at(others, p); part.Count != above || part.Without != want && !(math.IsNaN(want) && math.IsNaN(part.Without)) {
 				t.Errorf("%s has %d above p%v, and %v without it; want %d and %v", key, part.Count, p, part.Without, above, want)
 			}
@@ -268,8 +323,8 @@ func TestWho(t *testing.T) {
 				t.Errorf("%s has a share of %v", key, part.Share)
 			}
 		}
-		if sum != who.Count {
-			t.Errorf("all have %d, want %d", sum, who.Count)
+		if total != who.Count {
+			t.Errorf("all have %d, want %d", total, who.Count)
 		}
 	}
 }

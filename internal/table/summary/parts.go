@@ -1,0 +1,274 @@
+package summary
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/scan"
+)
+
+// Parts keep what each tag of each input recorded, to find out which of them was bad, and when, in
+// memory that does not grow with the log: intervals of long logs become windows.
+type Parts struct {
+	// Sums has a sum of each part, which [Parts.Who] needs. Times has the maximum of each interval,
+	// which [Parts.Worst] and [Parts.Omission] need. Counts, which implies both, has the counts of
+	// each interval, for [output.Moment.Count].
+	Sums, Times, Counts bool
+	// Most limits the memory of times in bytes, if it is above 0.
+	Most int
+
+	sums    map[string]*sum
+	decoder *scan.Decoder
+
+	names map[int]string // of inputs
+	parts map[string]*part
+	// length is that of the longest interval, and coarse the size of the windows that pieces were
+	// merged to, 0 if they were not.
+	length, coarse int64
+	first, last    int64 // start and end of all
+	bytes          int
+	account        *ledger.Account
+	charge         ledger.Charge
+	err            error
+}
+
+// A part is a tag of an input.
+type part struct {
+	key    string
+	input  string
+	tag    []byte
+	pieces []*piece
+	kept   []*piece // with payloads, if only some have them: those with maxima above floor
+	floor  float64
+}
+
+// A piece is one interval, or what the intervals of a window add up to. Highest is the highest
+// value in the unit of the log, and peak the start of the interval that has it.
+type piece struct {
+	of         *part
+	Start, End int64
+	highest    float64
+	peak       int64
+	count      int64      // of values
+	line       int        // of the interval
+	payload    []byte     // of an interval, nil if it was not kept
+	counts     *merge.Sum // of a window, nil if only maxima are kept
+}
+
+func (own *piece) size() int {
+	size := 112 + cap(own.payload) // with its place in a list
+	if own.counts != nil {
+		size += own.counts.Size()
+	}
+	return size
+}
+
+const (
+	// leastPartWindows is the number of windows that a run has at least.
+	leastPartWindows = 64
+	// mostKept is the number of intervals of a part whose payloads are kept without Counts: those
+	// with the highest maxima.
+	mostKept = 16
+)
+
+// appendPart appends a key of a tag of an input.
+func appendPart(key []byte, input int, tag []byte) []byte {
+	return appendTag(binary.BigEndian.AppendUint32(key, uint32(input)), tag)
+}
+
+// tagOf returns the key of the tag in the key of a part.
+func tagOf(key string) string { return key[4:] }
+
+// partOf returns the input and the tag that a key stands for.
+func (p *Parts) partOf(key string) (input string, tag []byte) {
+	if own := tagOf(key); own != "" {
+		tag = []byte(own[1:])
+	}
+	return p.names[int(binary.BigEndian.Uint32([]byte(key)))], tag
+}
+
+// start makes the parts those of a scan.
+func (p *Parts) start(s *scan.Scan) {
+	p.Sums, p.Times = p.Sums || p.Counts, p.Times || p.Counts
+	p.account = s.Memory.Open("times of tags and logs", "choose tags with -incT")
+	p.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
+	p.names = make(map[int]string)
+	for n := range s.Inputs {
+		p.names[n] = s.Inputs[n].Name
+	}
+}
+
+// take keeps an interval.
+func (p *Parts) take(v scan.Visit, highest float64, count int64) {
+	if p.Times {
+		p.keep(v.Input, v.Name, v.Tag, &piece{Start: v.StartMillis(), End: v.EndMillis(), highest: highest, count: count, line: v.Line}, v.Payload)
+	}
+}
+
+// Add keeps the maximum of an interval of a tag, which an input has. Times are milliseconds since
+// the epoch.
+func (p *Parts) Add(input int, name string, tag []byte, start, end int64, highest float64) {
+	p.keep(input, name, tag, &piece{Start: start, End: end, highest: highest}, nil)
+}
+
+// keep keeps a piece, and a copy of its payload if that is needed.
+func (p *Parts) keep(input int, name string, tag []byte, own *piece, payload []byte) {
+	if p.err != nil {
+		return
+	}
+	if own.End, own.peak = max(own.Start, own.End), own.Start; p.parts == nil {
+		p.parts = make(map[string]*part)
+		p.first, p.last = own.Start, own.End
+	}
+	key := appendPart(nil, input, tag)
+	own.of = p.parts[string(key)]
+	if own.of == nil {
+		own.of = &part{key: string(key), input: name, tag: bytes.Clone(tag)}
+		p.parts[own.of.key] = own.of
+	}
+	own.of.pieces = append(own.of.pieces, own)
+	if p.Counts || own.highest > own.of.floor {
+		own.payload = bytes.Clone(payload)
+	}
+	p.length = max(p.length, own.End-own.Start, 1)
+	p.first, p.last = min(p.first, own.Start), max(p.last, own.End)
+	if p.bytes += own.size(); !p.Counts && own.payload != nil {
+		p.bytes -= own.of.keepFew(own)
+	}
+	p.charge.Set(p.account, len(p.parts), p.bytes)
+	crowded := p.account.Crowded()
+	if p.Most > 0 && p.bytes > p.Most {
+		crowded = fmt.Errorf("the maxima of %d tags of logs take more than %d MB", len(p.parts), p.Most/1e6)
+	}
+	if crowded != nil {
+		p.coarsen(crowded)
+		p.charge.Set(p.account, len(p.parts), p.bytes)
+	}
+}
+
+// keepFew adds a piece to those with payloads. If they are many, it drops the payloads of those
+// with the lowest maxima, and returns the bytes that this frees.
+func (own *part) keepFew(more *piece) (freed int) {
+	if own.kept = append(own.kept, more); len(own.kept) < 2*mostKept {
+		return 0
+	}
+	slices.SortStableFunc(own.kept, func(a, b *piece) int { return cmp.Compare(b.highest, a.highest) })
+	own.floor = own.kept[mostKept].highest
+	for _, low := range own.kept[mostKept:] {
+		freed += cap(low.payload)
+		low.payload = nil
+	}
+	own.kept = own.kept[:mostKept]
+	return freed
+}
+
+// coarsen merges pieces to windows until half of their memory is free. If windows would be too
+// long, nothing is kept, and the error is crowded.
+func (p *Parts) coarsen(crowded error) {
+	most := p.bytes / 2
+	for p.coarse = max(p.coarse, p.length); p.err == nil; p.coarse *= 2 {
+		if p.pack(); p.bytes <= most {
+			return
+		}
+		if (p.last-p.first)/p.coarse < leastPartWindows {
+			p.err = crowded
+		}
+	}
+	p.parts, p.bytes = nil, 0
+}
+
+// pack makes the pieces of each part windows in the order of time. Without a size, each interval
+// stays a piece.
+func (p *Parts) pack() {
+	at := func(own *piece) int64 { return own.Start }
+	if p.coarse > 0 {
+		at = func(own *piece) int64 { return merge.WindowOf(own.Start, own.End, p.coarse).Start }
+	}
+	p.bytes = 0
+	for _, part := range p.parts {
+		order := func(a, b *piece) int { return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Start, b.Start)) }
+		if !slices.IsSortedFunc(part.pieces, order) {
+			slices.SortStableFunc(part.pieces, order)
+		}
+		if p.coarse > 0 {
+			p.mergePieces(part, at)
+		}
+		for _, own := range part.pieces {
+			p.bytes += own.size()
+		}
+	}
+}
+
+// mergePieces makes one piece of those of a part at the same time.
+func (p *Parts) mergePieces(part *part, at func(*piece) int64) {
+	var m *piece
+	part.kept = nil
+	part.pieces = slices.DeleteFunc(part.pieces, func(own *piece) bool {
+		if !p.Counts {
+			own.payload = nil
+		}
+		if m == nil || at(m) != at(own) {
+			m = own
+			return false
+		}
+		if own.highest > m.highest {
+			m.highest, m.peak = own.highest, own.peak
+		}
+		if m.End = max(m.End, own.End); p.Counts {
+			sum, err := p.sumOf(m)
+			more, err2 := p.sumOf(own)
+			if err = cmp.Or(err, err2); err == nil {
+				err = sum.Merge(more)
+			}
+			p.err = cmp.Or(p.err, err)
+		}
+		return true
+	})
+	for _, own := range part.pieces {
+		if own.counts != nil {
+			p.err = cmp.Or(p.err, own.counts.Compact())
+		}
+	}
+}
+
+// sumOf returns the counts of a piece as a sum, which the piece keeps.
+func (p *Parts) sumOf(own *piece) (*merge.Sum, error) {
+	if own.counts == nil {
+		h, err := p.counts(own, nil)
+		if err != nil {
+			return nil, err
+		}
+		own.counts, own.payload = new(merge.Sum), nil
+		if err := own.counts.AddHistogram(own.Start, own.End, h); err != nil {
+			return nil, err
+		}
+	}
+	return own.counts, nil
+}
+
+// counts returns the counts of a piece that keeps them. They are valid until it is called again.
+func (p *Parts) counts(own *piece, scratch *histogram.Histogram) (*histogram.Histogram, error) {
+	if own.counts != nil {
+		return own.counts.Histogram(scratch)
+	}
+	took, err := p.decoder.Visit(&hdrlog.Interval{Payload: own.payload}, scan.Place{}).Take(scan.Want{Counts: true})
+	return took.Counts, err
+}
+
+// inOrder returns all parts in the order of inputs, then of tags. Their pieces are in the order of
+// time afterwards.
+func (p *Parts) inOrder() (all []*part, err error) {
+	p.pack()
+	for _, key := range slices.Sorted(maps.Keys(p.parts)) {
+		all = append(all, p.parts[key])
+	}
+	return all, p.err
+}
