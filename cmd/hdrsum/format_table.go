@@ -48,24 +48,34 @@ func checkWindows(o *options) error {
 	return nil
 }
 
-// writeComparison writes the figures, unless figures is nil, the verdicts, and what was found.
+// writeComparison writes the figures, unless figures is nil, the verdicts, and what was found. In
+// Markdown the figures come last, since a comment is read from its start.
 func writeComparison(w io.Writer, r *report, c *comparison, figures func(w io.Writer) error) error {
-	if figures != nil {
-		if err := figures(w); err != nil {
+	decided := len(c.verdicts) > 0 || c.gates.findings.wanted()
+	verdicts := func(w io.Writer) error {
+		if err := gate.Write(w, c.verdicts, toStdout(r.c) && cli.Colour(r.c.App.Writer)); err != nil {
 			return err
 		}
-		if len(c.verdicts) > 0 || c.gates.findings.wanted() {
-			fmt.Fprintln(w)
+		return c.gates.findings.write(w, r.options, len(c.verdicts) > 0)
+	}
+	switch {
+	case figures == nil:
+		return verdicts(w)
+	case !decided:
+		return figures(w)
+	case r.options.format.name == markdown:
+		io.WriteString(w, "```text\n") // otherwise lines become one paragraph
+		if err := verdicts(w); err != nil {
+			return err
 		}
+		io.WriteString(w, "```\n\n")
+		return figures(w)
 	}
-	if r.options.format.name == markdown && (len(c.verdicts) > 0 || c.gates.findings.wanted()) { // otherwise they become one paragraph
-		io.WriteString(w, "```text\n")
-		defer io.WriteString(w, "```\n")
-	}
-	if err := gate.Write(w, c.verdicts, toStdout(r.c) && cli.Colour(r.c.App.Writer)); err != nil {
+	if err := figures(w); err != nil {
 		return err
 	}
-	return c.gates.findings.write(w, r.options, len(c.verdicts) > 0)
+	fmt.Fprintln(w)
+	return verdicts(w)
 }
 
 // columns returns the percentiles of a table, which always has the maximum.

@@ -526,18 +526,18 @@ func (v *Verdict) detail() string {
 	if v.Missing != "" {
 		return v.Missing
 	}
+	if v.Limit.Relative && v.Baseline != 0 {
+		text := v.change()
+		if v.Note != "" {
+			text += ": " + v.Note
+		}
+		return text
+	}
 	text := short(v.Value, v.Bound) + v.Unit + v.interval()
 	if v.Windows == 1 {
 		text += " of 1 window"
 	} else if v.Windows > 0 {
 		text += fmt.Sprintf(" of %d windows", v.Windows)
-	}
-	if v.Limit.Relative {
-		most := "at most"
-		if v.Limit.AtLeast {
-			most = "at least"
-		}
-		text += fmt.Sprintf(" (%s %s, was %s)", most, number(rounded(v.Bound))+v.Unit, number(rounded(v.Baseline))+v.Unit)
 	}
 	if v.Note != "" {
 		text += ": " + v.Note
@@ -558,6 +558,28 @@ func short(value, bound float64) string {
 		return number(r)
 	}
 	return number(value)
+}
+
+// change returns the change that a relative limit is about, such as +23%: 6.47 to 7.96 ms, at most
+// +10%. It has more digits if it would look like the limit.
+func (v *Verdict) change() string {
+	digits := func(value float64, n int) string {
+		r, _ := strconv.ParseFloat(strconv.FormatFloat(value, 'g', n, 64), 64)
+		if r < 0 {
+			return number(r)
+		}
+		return "+" + number(r)
+	}
+	percent, limit := (v.Value/v.Baseline-1)*100, digits((v.Bound/v.Baseline-1)*100, 9)
+	text := digits(percent, 3)
+	if text == limit && v.Value != v.Bound {
+		text = digits(percent, 9)
+	}
+	most := "at most"
+	if v.Limit.AtLeast {
+		most = "at least"
+	}
+	return fmt.Sprintf("%s%%: %s to %s%s%s, %s %s%%", text, digits(v.Baseline, 4)[1:], digits(v.Value, 4)[1:], v.Unit, v.interval(), most, limit)
 }
 
 // rounded drops the digits beyond the twelfth: a computed bound has roundoff there.

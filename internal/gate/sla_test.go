@@ -216,7 +216,7 @@ func TestWrite(t *testing.T) {
 	a := []*output.Summary{summaryOf("a", 100)}
 	verdicts := Judge(limits, Figures{Summaries: a, Baseline: a, Scale: unit.Scale{Ratio: 1, In: unit.Microsecond}})
 	const want = "FAIL       a  50<=1us   100us\n" +
-		"undecided  a  max<=+5%  100 (at most 105, was 100): there are no intervals\n" +
+		"undecided  a  max<=+5%  +0%: 100 to 100, at most +5%: there are no intervals\n" +
 		"ok         a  50<=0.1s  0.0001s\n"
 	var b bytes.Buffer
 	if err := Write(&b, verdicts, false); err != nil || b.String() != want {

@@ -78,6 +78,12 @@ func start(t *testing.T, path string, inputs map[string]string) *run {
 			t.Fatal(err)
 		}
 	}
+	for _, copy := range [][2]string{{"node1.hdr", "old/1.hdr"}, {"node2.hdr", "old/2.hdr"}, {"node2.hdr", "new/1.hdr"}, {"node1.hdr", "new/2.hdr"}} {
+		os.MkdirAll(filepath.Join(r.folder, filepath.Dir(copy[1])), 0o777)
+		if err := os.Link(filepath.Join(r.folder, copy[0]), filepath.Join(r.folder, copy[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
 	values := map[string]string{"github.action_path": root}
 	for name, input := range a.Inputs {
 		values["inputs."+name] = input.Default
@@ -160,7 +166,7 @@ func TestAction(t *testing.T) {
 		}
 		return names
 	}
-	if got, want := files(first), []string{"latency.html", "percentiles.png", "summary.json", "timeline.png"}; !slices.Equal(got, want) {
+	if got, want := files(first), []string{"latency.html", "percentiles.png", "summary.json", "summary.md", "timeline.png"}; !slices.Equal(got, want) {
 		t.Errorf("there are %q, want %q", got, want)
 	}
 	if !strings.HasPrefix(first.summary, "### Latency\n\n| tag | count |") || !strings.Contains(first.summary, "\n| insert-rt | 5,384 |") {
@@ -176,7 +182,14 @@ func TestAction(t *testing.T) {
 		tags           int
 	}{
 		{"limits hold", map[string]string{"limits": "99<=1s\n\n  max<=1s  \n"}, 0, "0", "", "\n```text\nok  insert-rt   99<=1s", 6},
-		{"a limit does not hold", map[string]string{"limits": "99<=1ms"}, 4, "4", "::error::hdrkit: a limit does not hold", "99<=1ms", 6},
+		{"a limit does not hold", map[string]string{"limits": "99<=1ms"}, 4, "4", "::error::hdrkit: insert-rt   99<=1ms", "### Latency\n\n```text\nFAIL  insert-rt   99<=1ms", 6},
+		{"a change", map[string]string{"logs": "node2.hdr", "baseline": "node1.hdr", "limits": "50<=+1%", "tags": "insert-rt"}, 0, "0", "::warning::hdrkit: insert-rt  50<=+1%  +7.53%: 1.346 to 1.447", "undecided  insert-rt  50<=+1%  +7.53%", 1},
+		{"undecided fails", map[string]string{"logs": "node2.hdr", "baseline": "node1.hdr", "limits": "50<=+1%", "tags": "insert-rt", "undecided": "fail"}, 5, "5", "::error::hdrkit: a limit is undecided", "undecided", 1},
+		{"no baseline yet", map[string]string{"baseline": "ci/base*.hdr", "limits": "99<=+10%,99<=1s\n50<=+5%"}, 0, "0", "::notice::hdrkit: there is no baseline yet", "ok  insert-rt   99<=1s", 6},
+		{"only limits of a baseline that is not there", map[string]string{"baseline": "nosuch", "limits": "99<=+10%"}, 0, "0", "::notice::", "insert-rt", 6},
+		{"globs", map[string]string{"logs": "node[12].hdr", "tags": "insert-rt", "percentiles": "50"}, 0, "0", "", "| p50 |", 1},
+		{"a folder", map[string]string{"logs": "new", "tags": "insert-rt"}, 0, "0", "", "insert-rt", 1},
+		{"runs", map[string]string{"logs": "new", "baseline": "old", "runs": "true", "limits": "50<=+1000%", "tags": "insert-rt"}, 0, "0", "", "insert-rt", 1},
 		{"a baseline", map[string]string{"logs": "node2.hdr", "baseline": "node1.hdr", "limits": "50<=+1000%"}, 0, "0", "", "50<=+1000%", 6},
 		{"several logs", map[string]string{"logs": "node1.hdr\nnode2.hdr\n", "tags": "insert-rt"}, 0, "0", "", "insert-rt", 1},
 		{"a pattern", map[string]string{"logs": `node.*\.hdr`, "tags": "insert-rt,insert-st"}, 0, "0", "", "insert-rt", 2},
@@ -218,7 +231,7 @@ func TestAction(t *testing.T) {
 			if err != nil || len(summary.Summaries) != test.tags {
 				t.Errorf("%v, %d tags", err, len(summary.Summaries))
 			}
-			if names := files(r); !slices.Equal(names, []string{"summary.json"}) {
+			if names := files(r); !slices.Equal(names, []string{"summary.json", "summary.md"}) {
 				t.Errorf("there are %q", names)
 			}
 		})
