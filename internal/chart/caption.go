@@ -145,7 +145,8 @@ func (p *Picture) Moments() (all []Described) {
 	from, to, _ := p.TimeRange()
 	furthest := max(math.Abs(from), math.Abs(to)) / 1000
 	dated := p.Origin > int64(365*24*time.Hour/time.Millisecond)
-	scale := axis.ScaleFor(p.Unit, p.Worst[0].Value)
+	highest, lowest := p.Worst[0].Value, p.Worst[len(p.Worst)-1].Value
+	scale := axis.ScaleFor(p.Unit, math.Sqrt(highest*max(lowest, highest/1e6)))
 	for i, m := range p.Worst {
 		precise := 1.0
 		if m.End-m.Start >= 1000 { // timers are late

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"fmt"
 	"image"
 	"image/color"
 	imagedraw "image/draw"
@@ -245,7 +246,7 @@ func (c *pen) heatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
 	}
 	var ticks []chart.Tick
 	if s.lower {
-		ticks = append(ticks, chart.Tick{Part: 0, Label: "≤ " + axis.Value("", s.least)})
+		ticks = append(ticks, chart.Tick{Part: 0, Label: "≤ " + fmt.Sprintf("%.2g", s.least)})
 	}
 	for _, rate := range colourTicks(s.least, s.most) {
 		ticks = append(ticks, chart.Tick{Part: part(rate, s.least, s.most), Label: axis.Short(rate)})

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/cli"
+)
+
+// pictureOf returns the picture that a command line draws.
+func pictureOf(t *testing.T, args ...string) (p *chart.Picture) {
+	t.Helper()
+	app := app()
+	app.Action = func(c *urfave.Context) error {
+		o, err := parseOptions(c)
+		if err != nil {
+			return err
+		}
+		all, err := cli.NewScan(c, cli.NewDiagnostics(io.Discard, "", false))
+		if err == nil {
+			p, err = gather(c, all, o)
+		}
+		if p != nil {
+			o.dress(p)
+		}
+		return err
+	}
+	if status := cli.Run(context.Background(), app, args); status != 0 {
+		t.Fatalf("%q: exit status %d", args, status)
+	}
+	return p
+}
+
+// randomLog writes a log of a few tags, with small and equal values among them, and gaps.
+func randomLog(t *testing.T, random *rand.Rand) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "random.hdr")
+	var log bytes.Buffer
+	w := hdrlog.NewWriter(&log)
+	tags, kind := 1+random.IntN(3), random.IntN(4)
+	for second := range 20 + random.IntN(100) {
+		for tag := range tags {
+			if random.IntN(6) == 0 {
+				continue
+			}
+			h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range random.IntN(200) {
+				v := []int64{random.Int64N(4), 1000, random.Int64N(1000), int64(1e5 * math.Exp(2*random.NormFloat64()))}[kind]
+				if err := h.Record(v, 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Interval([]byte(fmt.Sprint("tag", tag)), 1468800000+float64(second), 1, h); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, log.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestFigures proves that the lines over a heat map are the rows of hdrsum for the windows that the
+// caption names, and that the title and the figures of a report are those of hdrsum, for random logs
+// and those of testdata.
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	hdrsum := build(t, "hdrsum")
+	random := rand.New(rand.NewPCG(7, 7))
+	var logs []string
+	for range 12 {
+		logs = append(logs, randomLog(t, random))
+	}
+	for _, name := range []string{"node1", "digits1", "digits5", "tiny-values", "huge-values", "empty-intervals", "mixed-precision", "odd-tags"} {
+		logs = append(logs, filepath.Join("../../testdata/logs", name+".hdr"))
+	}
+	for _, log := range logs {
+		p := pictureOf(t, "-q", "-type", "report", "-ovr", "1", log)
+		window := strings.TrimSuffix(p.Span, " windows")
+		if !strings.HasSuffix(p.Caption(), "p50, p99 and maximum of "+p.Span) || p.Span == window {
+			t.Errorf("%s: caption %q", log, p.Caption())
+		}
+		var rows [3][]float64
+		out, err := exec.Command(hdrsum, "-q", "-st", "ndjson", "-it", "-ovr", "1", "-agg", strings.ReplaceAll(window, " ", ""), "-p", "50,99,100", log).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(out) {
+			var row struct {
+				Count          int64
+				P50, P99, P100 float64
+			}
+			if err := json.Unmarshal(line, &row); err != nil {
+				t.Fatal(err)
+			}
+			if row.Count > 0 {
+				for n, v := range []float64{row.P50, row.P99, row.P100} {
+					rows[n] = append(rows[n], v)
+				}
+			}
+		}
+		for n, line := range p.Total.Lines[:3] {
+			var got []float64
+			for _, point := range line.Points {
+				if !math.IsNaN(point.Value) {
+					got = append(got, point.Value)
+				}
+			}
+			if !slices.Equal(got, rows[n]) {
+				t.Errorf("%s, %s of %s: %v, want %v", log, line.Name, window, got, rows[n])
+			}
+		}
+		all := sums(t, hdrsum, 0, 1e6, log)
+		if len(all) != len(p.Summary) {
+			t.Fatalf("%s: %d figures, want %d", log, len(p.Summary), len(all))
+		}
+		highest := 0.0
+		for n, s := range all {
+			got := p.Summary[n]
+			highest = max(highest, s.Max)
+			if got.Count != s.TotalCount || got.Max != s.Max {
+				t.Errorf("%s: %d values up to %v, want %d up to %v", log, got.Count, got.Max, s.TotalCount, s.Max)
+			}
+			for i, level := range chart.Levels {
+				if want := s.Percentiles[i].Value; got.Percentiles[i] != want {
+					t.Errorf("%s: p%v is %v, want %v", log, level, got.Percentiles[i], want)
+				}
+			}
+		}
+		if want := " " + axis.Value(p.Unit, highest); !strings.HasSuffix(p.Result(), want) {
+			t.Errorf("%s: result %q, want the maximum%s", log, p.Result(), want)
+		}
+	}
+}

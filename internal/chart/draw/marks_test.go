@@ -1,0 +1,70 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page/pagetest"
+)
+
+// TestNumbers proves for random moments, also crowded ones and those at the edges, that each number
+// stands at its moment, that none hides another, and that none hides a value that is marked.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewSource(3))
+	for round := range 200 {
+		const seconds = 240
+		p := pagetest.Collect(t, chart.Timeline, pagetest.Timeline(99, 100), seconds, func(i int) (string, float64, float64, []int64) {
+			return "a", float64(i), 1, []int64{1000, 2000, 3000}
+		})
+		crowd := random.Intn(seconds)
+		for range 1 + random.Intn(5) {
+			at := int64(random.Intn(seconds))
+			if round%2 == 0 {
+				at = min(max(int64(crowd+random.Intn(8)), 0), seconds-1)
+			}
+			p.Worst = append(p.Worst, chart.Moment{Start: 1000 * at, End: 1000*at + 1000, Peak: 1000 * at, Value: float64(1000 + random.Intn(2000)), Label: "a"})
+		}
+		width, height := size(p)
+		canvas := &textCanvas{}
+		c := &pen{Canvas: draw.NewCanvas(canvas, width, height), Theme: p.Colours(), handler: foreign{plainHandler}, dpi: p.DPI}
+		pn := c.linesPanel(p, p, vg.Rectangle{Max: vg.Point{X: width, Y: height}})
+		pn.paint = func() { pn.drawNumbers(p.Has) }
+		drawPanels(pn)
+		boxes := map[string]textBox{}
+		for _, box := range canvas.boxes {
+			if box.bottom > float64(pn.frame.Min.Y) && box.left > float64(pn.frame.Min.X)-20 { // no tick
+				boxes[box.text] = box
+			}
+		}
+		var centers [][2]float64
+		for i, m := range p.Worst {
+			box, found := boxes[fmt.Sprint(i+1)]
+			if !found {
+				t.Fatalf("round %d: no number %d", round, i+1)
+			}
+			x, y := (box.left+box.right)/2, (box.bottom+box.top)/2
+			if off := math.Abs(x - float64(pn.X(float64(m.Peak)))); off > 0.02*float64(pn.frame.Max.X-pn.frame.Min.X) {
+				t.Errorf("round %d: number %d is %v points from its moment", round, i+1, off)
+			}
+			for j, other := range p.Worst {
+				dx, dy := math.Abs(x-float64(pn.X(float64(other.Peak)))), math.Abs(y-float64(pn.Y(other.Value)))
+				if near := float64(numberRadius); dx < near && dy < near {
+					t.Errorf("round %d: number %d hides the value of %d", round, i+1, j+1)
+				}
+			}
+			for j, other := range centers {
+				if near := float64(2 * numberRadius); math.Abs(x-other[0]) < near && math.Abs(y-other[1]) < near {
+					t.Errorf("round %d: numbers %d and %d overlap", round, j+1, i+1)
+				}
+			}
+			centers = append(centers, [2]float64{x, y})
+		}
+	}
+}
