@@ -85,8 +85,8 @@ func randomLog(t *testing.T, random *rand.Rand) string {
 }
 
 // TestFigures proves that the lines over a heat map are the rows of hdrsum for the windows that the
-// caption names, and that the title and the figures of a report are those of hdrsum, for random logs
-// and those of testdata.
+// caption names, and that the title and the figures of a report are those of hdrsum, for random
+// logs and those of testdata.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	hdrsum := build(t, "hdrsum")
