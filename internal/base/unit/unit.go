@@ -71,9 +71,8 @@ func (u Unit) Comment() string { return hdrlog.UnitComment(u.name) }
 // Its logs are added up, tag by tag. The zero value is ready.
 type Finder struct {
 	logs  map[string]*log
-	known []*log // those that state a unit
-	tags  map[tagKey]*tagged
-	clash error // in one log
+	tags  map[string][]*log // the first log of each unit, by keyOf
+	clash error             // in one log
 }
 
 // log is a log and its unit, which may be unknown.
@@ -84,22 +83,19 @@ type log struct {
 	used  bool // has intervals
 }
 
-// tagged is the logs that have intervals of a tag: the first one of each unit.
-type tagged struct{ logs []*log }
-
-// tagKey is a tag, or that there is none.
-type tagKey struct {
-	tag  string
-	none bool
+// keyOf returns a key of a tag, which may be nil.
+func keyOf(tag []byte) string {
+	if tag == nil {
+		return ""
+	}
+	return "=" + string(tag)
 }
-
-func (f *Finder) of(tag []byte) *tagged { return f.tags[tagKey{string(tag), tag == nil}] }
 
 func (f *Finder) log(name string) *log {
 	l := f.logs[name]
 	if l == nil {
 		if f.logs == nil {
-			f.logs = make(map[string]*log)
+			f.logs, f.tags = make(map[string]*log), make(map[string][]*log)
 		}
 		l = &log{name: name, index: len(f.logs)}
 		f.logs[name] = l
@@ -117,7 +113,6 @@ func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
 	switch l := f.log(name); {
 	case l.unit == Unit{}:
 		l.unit, late = u, l.used
-		f.known = append(f.known, l)
 	case l.unit != u && f.clash == nil:
 		f.clash = fmt.Errorf("%s states that its values are in %s, and in %s", name, l.unit, u)
 	}
@@ -134,63 +129,53 @@ func (f *Finder) OfLog(name string) Unit { return f.log(name).unit }
 // Uses says that a log has an interval with a tag, nil for the sum of all tags or none. The
 // comments before the interval have been taken.
 func (f *Finder) Uses(tag []byte, name string) {
-	t := f.of(tag)
-	if t == nil {
-		if f.tags == nil {
-			f.tags = make(map[tagKey]*tagged)
-		}
-		t = &tagged{}
-		f.tags[tagKey{string(tag), tag == nil}] = t
-	}
-	l := f.log(name)
+	l, key := f.log(name), keyOf(tag)
 	l.used = true
-	for _, other := range t.logs {
-		if other.unit == l.unit {
-			return
-		}
+	if logs := f.tags[key]; !slices.ContainsFunc(logs, func(other *log) bool { return other.unit == l.unit }) {
+		f.tags[key] = append(logs, l)
+		slices.SortFunc(f.tags[key], byIndex)
 	}
-	t.logs = append(t.logs, l)
-	slices.SortFunc(t.logs, func(a, b *log) int { return cmp.Compare(a.index, b.index) })
 }
 
 // Of returns the unit of a tag's values: the one that its logs state. It is unknown if none of them
 // does. If they state different units, their values do not add up, and Of returns an error.
-func (f *Finder) Of(tag []byte) (Unit, error) {
-	t := f.of(tag)
-	if t == nil {
-		return Unit{}, f.clash
-	}
-	u, err := same(t.logs)
-	if err == nil {
-		err = f.clash
-	}
-	return u, err
-}
+func (f *Finder) Of(tag []byte) (Unit, error) { return f.agree(f.tags[keyOf(tag)]) }
 
 // Unit returns the unit that all logs have which state one. It is unknown if none does. If two logs
 // state different units, Unit returns an error.
 func (f *Finder) Unit() (Unit, error) {
-	if f.clash != nil {
-		return Unit{}, f.clash
-	}
-	return same(f.known)
+	return f.agree(slices.SortedFunc(maps.Values(f.logs), byIndex))
 }
 
-func same(logs []*log) (Unit, error) {
+func byIndex(a, b *log) int { return cmp.Compare(a.index, b.index) }
+
+// agree returns the unit that logs state, unknown if none does, and an error if they do not agree.
+func (f *Finder) agree(logs []*log) (Unit, error) {
+	u, err := smallest(logs)
+	if err = cmp.Or(f.clash, err); err != nil {
+		u = Unit{}
+	}
+	return u, err
+}
+
+// smallest returns the smallest unit of logs, and an error if they have several.
+func smallest(logs []*log) (u Unit, err error) {
 	var first *log
 	for _, l := range logs {
-		switch {
-		case l.unit == Unit{}:
-		case first == nil:
-			first = l
-		case l.unit != first.unit:
-			return Unit{}, fmt.Errorf("the values of %s are in %s, those of %s in %s", first.name, first.unit, l.name, l.unit)
+		if l.unit == (Unit{}) {
+			continue
+		}
+		if first == nil {
+			first, u = l, l.unit
+		}
+		if l.unit != first.unit && err == nil {
+			err = fmt.Errorf("the values of %s are in %s, those of %s in %s", first.name, first.unit, l.name, l.unit)
+		}
+		if l.unit.nanoseconds < u.nanoseconds {
+			u = l.unit
 		}
 	}
-	if first == nil {
-		return Unit{}, nil
-	}
-	return first.unit, nil
+	return u, err
 }
 
 // Found is what some finders have found, whose values are shown together but do not add up with
@@ -209,39 +194,25 @@ type Found struct {
 // Find returns what finders have found about the values that they know of, or about their logs if
 // they know of no values. If two logs have different units and the same tag, it returns an error.
 func Find(finders ...*Finder) (found Found, err error) {
-	var known []*log
+	var all []*log
 	for _, f := range finders {
-		if f.clash != nil {
-			return found, f.clash
-		}
-		var logs []*log
 		if len(f.tags) == 0 {
-			logs = slices.Collect(maps.Values(f.logs))
+			all = slices.AppendSeq(all, maps.Values(f.logs))
 		}
-		for _, t := range f.tags {
-			logs = append(logs, t.logs...)
-			if _, clash := same(t.logs); clash != nil && (err == nil || clash.Error() < err.Error()) {
+		for _, logs := range f.tags {
+			all = append(all, logs...)
+			if _, clash := f.agree(logs); clash != nil && (err == nil || clash.Error() < err.Error()) {
 				err = clash
 			}
 		}
-		for _, l := range logs {
-			switch {
-			case l.unit != Unit{}:
-				known = append(known, l)
-			case found.Unstated == "" || l.name < found.Unstated:
-				found.Unstated = l.name
-			}
-		}
+		err = cmp.Or(f.clash, err)
 	}
-	if err != nil || len(known) == 0 {
+	slices.SortFunc(all, func(a, b *log) int { return cmp.Compare(a.name, b.name) })
+	if found.Unit, found.Differ = smallest(all); err != nil || found.Unit == (Unit{}) {
 		return Found{}, err
 	}
-	slices.SortFunc(known, func(a, b *log) int { return cmp.Compare(a.name, b.name) })
-	_, found.Differ = same(known)
-	for _, l := range known {
-		if found.Unit == (Unit{}) || l.unit.nanoseconds < found.Unit.nanoseconds {
-			found.Unit = l.unit
-		}
+	if n := slices.IndexFunc(all, func(l *log) bool { return l.unit == Unit{} }); n >= 0 {
+		found.Unstated = all[n].name
 	}
 	return found, nil
 }
