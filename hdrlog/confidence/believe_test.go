@@ -195,7 +195,7 @@ func share(k, of int) string {
 	return fmt.Sprintf("%.1f", 100*float64(k)/float64(of))
 }
 
-// median returns half of the median width in percent.
+// width returns half of the median width in percent. An interval without a limit is infinite.
 func (t *tallied) width() string {
 	if len(t.widths) == 0 {
 		return "-"
@@ -221,26 +221,31 @@ func TestModels(t *testing.T) {
 		}
 	}
 	if *manyRuns > 0 {
-		fmt.Println("| model | seconds | p50 | p90 | p99 | p99.9 | rate | mean | refused: p50 | p99 | p99.9 |\n| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
+		fmt.Println("| model | seconds | right: p50 | p90 | p99 | p99.9 | rate | mean | refused: p50 | p99 | p99.9 |\n| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
 		for _, m := range all {
 			fmt.Printf("| %s | %d |", m.model.name, m.model.seconds)
-			for n := range figures {
-				fmt.Printf(" %s |", share(m.figures[n].covered, m.figures[n].shown))
+			for _, f := range m.figures {
+				fmt.Printf(" %s |", share(f.covered, f.shown))
 			}
 			for _, n := range []int{0, 2, 3} {
 				fmt.Printf(" %s |", share(runs-m.figures[n].shown, runs))
 			}
 			fmt.Println()
 		}
-		fmt.Println("\n| model | seconds | width: p50 | p99 | p99.9 | A/A | worse | +10% | +20% | shift | found | left out | unsteady | warm-up |\n| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
+		fmt.Println("\n| model | seconds | width | equal | fail | +10% | +20% | shift | found | left out | unsteady | warm-up |\n| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
 		for _, m := range all {
-			fmt.Printf("| %s | %d | %s | %s | %s |", m.model.name, m.model.seconds, m.figures[0].width(), m.figures[2].width(), m.figures[3].width())
-			most, worse := 0, 0
+			p99, equal, worse := m.figures[2], 0, 0
 			for _, f := range m.figures[:5] { // not of the mean
-				most, worse = max(most, f.different[0]), max(worse, f.worse)
+				equal, worse = max(equal, f.different[0]), max(worse, f.worse)
 			}
-			fmt.Printf(" %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", share(most, runs), share(worse, runs), share(m.figures[2].different[1], runs), share(m.figures[2].different[2], runs),
-				share(m.shift, m.looked), share(m.found, m.looked), share(m.warm, m.looked*m.model.seconds), share(m.unsteady, m.looked), share(m.warmups, m.looked))
+			fmt.Printf("| %s | %d | %s |", m.model.name, m.model.seconds, p99.width())
+			for _, k := range []int{equal, worse, p99.different[1], p99.different[2]} {
+				fmt.Printf(" %s |", share(k, runs))
+			}
+			for _, k := range []int{m.shift, m.found} {
+				fmt.Printf(" %s |", share(k, m.looked))
+			}
+			fmt.Printf(" %s | %s | %s |\n", share(m.warm, m.looked*m.model.seconds), share(m.unsteady, m.looked), share(m.warmups, m.looked))
 		}
 	}
 	for _, m := range all {

@@ -38,9 +38,10 @@ var models = []model{
 	auto("AR(1) 0.9", 0.9, 0.3, 3600, 0.92),
 	queue(0.7),
 	heavyTail(),
-	levels("good and bad minutes", 60, 0.2, 2, 0.89),
-	levels("stalls of 1 s in 100 s", 1, 0.01, 10, 0),
-	levels("pauses of 1 s in 20 s", 1, 0.05, 5, 0),
+	levels("good and bad minutes", 600, 60, 0.2, 2, 0),
+	levels("good and bad minutes", 3600, 60, 0.2, 2, 0.89),
+	levels("stalls of 1 s in 100 s", 600, 1, 0.01, 10, 0),
+	levels("pauses of 1 s in 20 s", 600, 1, 0.05, 5, 0),
 	periodic(),
 	drift(),
 }
@@ -96,7 +97,7 @@ func auto(name string, correlation, deviation float64, seconds int, least float6
 }
 
 // queue is M/G/1 whose service has a Pareto distribution with the exponent 2.5. The truth is that
-// of a run of 4e8 requests (TestQueueTruth).
+// of 20 runs of 10 million requests.
 func queue(load float64) model {
 	return model{name: "M/G/1, Pareto service", seconds: 600, least: 0.92,
 		run:    func(r *rand.Rand) func() []float64 { return serve(r, load) },
@@ -155,8 +156,8 @@ func heavyTail() model {
 }
 
 // levels has spans of some seconds, a share of which is some times as slow.
-func levels(name string, span int, slow, times, least float64) model {
-	return model{name: name, seconds: 600, least: least, mean: meanOf(0, spread) * (1 - slow + slow*times), rate: perSecond,
+func levels(name string, seconds, span int, slow, times, least float64) model {
+	return model{name: name, seconds: seconds, least: least, mean: meanOf(0, spread) * (1 - slow + slow*times), rate: perSecond,
 		run: func(r *rand.Rand) func() []float64 {
 			now, left := 0.0, r.IntN(span)
 			pick := func() {
@@ -183,7 +184,7 @@ func levels(name string, span int, slow, times, least float64) model {
 // periodic is ten times as slow for one second of thirty.
 func periodic() model {
 	const every, times = 30, 10
-	m := levels("a pause each 30 s", 1, 1.0/every, times, 0)
+	m := levels("a pause each 30 s", 600, 1, 1.0/every, times, 0)
 	m.run = func(r *rand.Rand) func() []float64 {
 		at := r.IntN(every)
 		return func() []float64 {

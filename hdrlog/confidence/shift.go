@@ -14,7 +14,7 @@ const (
 )
 
 // levelChange finds out whether the level of numbers changes for good, and returns the first number
-// of the new level. At least so many numbers are on each side.
+// of the new level. At least so many numbers are on each side, and the statistic is above a limit.
 //
 // The statistic is that of Shao and Zhang 2010. With S_k the sum of the first k residuals, it is
 // the largest value of
@@ -23,7 +23,7 @@ const (
 //
 // over all k. The denominator grows with how much neighbouring windows have in common, so nothing
 // needs to be estimated. The change is where S_k is farthest away from zero, for its place.
-func levelChange(residuals []float64, side int) (at int, ok bool) {
+func levelChange(residuals []float64, side int, limit float64) (at int, ok bool) {
 	n := len(residuals)
 	sums, before := spreads(residuals)
 	slices.Reverse(residuals)
@@ -39,7 +39,7 @@ func levelChange(residuals []float64, side int) (at int, ok bool) {
 			at, farthest = k, far
 		}
 	}
-	return at, largest > shiftLimit
+	return at, largest > limit
 }
 
 // spreads returns the sums S_k of the first k numbers, and the sums of (S_t - t/k S_k)^2 for t up
@@ -67,7 +67,7 @@ func (r *Run) Shift(percentile float64) (window int, ok bool) {
 	_, at := r.rank(percentile)
 	r.look([]int{at})
 	_, residuals := ratioOf(r.seen[at], r.counts)
-	if window, ok = levelChange(residuals, int(leastSide*float64(n))); !ok {
+	if window, ok = levelChange(residuals, int(leastSide*float64(n)), shiftLimit); !ok {
 		return 0, false
 	}
 	// Without the shift, are there independent windows on both sides?

@@ -96,10 +96,8 @@ func (l *Limit) excess(s *output.Summary, scale unit.Scale) float64 {
 // (Student's t). Neighbouring windows have something in common: how much, the windows before the
 // stretch say, and the stretch itself.
 //
-// It looks after every fifth window, and spends 2% / k on look k. With a limit of p99 that is 5%
-// above the truth, at most 2% of the runs of ten minutes stop whose figure holds in the end. 95% of
-// the breaches by 50% stop the run within 60 windows (go test ./internal/gate -run TestStream -v
-// -runs 2000).
+// It looks after every third window, and allows itself an error of 5% / k after k windows.
+// TestStream has what that comes to.
 type stream struct {
 	excess []float64 // of the latest windows
 	sum    float64   // of all
@@ -108,11 +106,11 @@ type stream struct {
 }
 
 const (
-	lookEach  = 5    // windows
-	lookAlpha = 0.02 // of the first look
+	lookEach  = 3 // windows
+	lookAlpha = 0.05
 	// history is the number of windows that are kept, and leastHistory what must lie before a
 	// stretch to say how much windows have in common. Without it, four tell as much as one at most.
-	history, leastHistory, leastTime = 300, 60, 4
+	history, leastHistory, leastTime = 600, 60, 4
 )
 
 // stretches are numbers of windows.
@@ -124,13 +122,12 @@ func (s *stream) add(excess float64) {
 	}
 	s.sum += excess
 	s.seen++
-	look := (s.seen-stretches[0])/lookEach + 1
 	if s.seen < stretches[0] || s.seen%lookEach > 0 || !(s.sum > 0) {
 		return
 	}
 	for _, length := range stretches {
 		if at := len(s.excess) - length; at >= 0 {
-			s.failed = s.failed || exceeds(s.excess[:at], s.excess[at:], lookAlpha/float64(look))
+			s.failed = s.failed || exceeds(s.excess[:at], s.excess[at:], lookAlpha/float64(s.seen))
 		}
 	}
 }

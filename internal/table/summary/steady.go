@@ -31,11 +31,17 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 		return "", err
 	}
 	if !w.Steady {
-		return "", fmt.Errorf("there is no steady part that begins in the first half of %d windows, so the run is too short or drifts", w.All)
+		return "", fmt.Errorf("no part of the %d windows is steady: the level still changes in the second half", w.All)
 	}
 	s.Selection.Range.From = &scan.Bound{Seconds: float64(w.End) / 1000, Origin: scan.Epoch}
 	if w.Windows == 0 {
 		s.Selection.Range.From = nil
+	}
+	switch {
+	case w.All < confidence.MinSteady:
+		return fmt.Sprintf("%d windows are too few to find a warm-up, so nothing is left out", w.All), nil
+	case w.Windows == 0:
+		return fmt.Sprintf("no warm-up found in %d windows", w.All), nil
 	}
 	return fmt.Sprintf("steady from %vs: %d of %d windows left out", math.Round(float64(max(w.End-w.Start, 0))/100)/10, w.Windows, w.All), nil
 }
