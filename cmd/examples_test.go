@@ -249,7 +249,7 @@ func run(t *testing.T, command string) {
 		runUntilAnswer(t, shell, url)
 		return
 	}
-	if strings.Contains(command, " -follow") {
+	if strings.HasPrefix(command, "hdrlive") && !strings.Contains(command, " -for ") && !strings.HasSuffix(command, " -") {
 		runUntilOutput(t, shell)
 		return
 	}

@@ -38,18 +38,18 @@ func TestOneRule(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "window.go"), other)
 	write(t, filepath.Join(dir, "overlay.json"), string(overlay))
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir, "./hdrsum", "./hdrunion", "./hdrplot").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir, "./hdrsum", "./hdrunion", "./hdrplot", "./hdrlive").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run := func(bin, name string, args ...string) string {
 		command := exec.Command(filepath.Join(bin, name), args...)
-		if args[0] == "-follow" { // a pipe, which ends
+		if name == "hdrlive" { // a pipe, which ends
 			log, err := os.Open(args[len(args)-1])
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer log.Close()
-			command.Stdin, command.Args = log, command.Args[:len(command.Args)-1]
+			command.Stdin, command.Args[len(command.Args)-1] = log, "-"
 		}
 		out, err := command.Output()
 		if err != nil {
@@ -80,8 +80,8 @@ func TestOneRule(t *testing.T) {
 		if read(ruled) == read(united) {
 			t.Errorf("%s s: the two rules give the same windows", grid)
 		}
-		if run(dir, "hdrunion", "-grid", grid, log) != run(dir, "hdrunion", "-follow", "-grid", grid, log) {
-			t.Errorf("%s s: hdrunion and hdrunion -follow differ", grid)
+		if run(dir, "hdrunion", "-grid", grid, log) != run(dir, "hdrlive", "-agg", grid, log) {
+			t.Errorf("%s s: hdrunion and hdrlive differ", grid)
 		}
 		for _, args := range [][]string{{"hdrsum", "-st", "ndjson"}, {"hdrplot", "-type", "throughput", "-format", "svg", "-of", "-"}} {
 			args = append(args, "-agg", grid)

@@ -37,7 +37,7 @@ func TestBrowserAccessible(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBrowser(t)
-	server := serveAt(t, build(t, "hdrplot"), "-follow", "-serve", "127.0.0.1:0", "-if", "../../testdata/logs/node1.hdr", "-in", "ns", "-unit", "ms", "-agg", "10")
+	server := serveAt(t, build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-if", "../../testdata/logs/node1.hdr", "-in", "ns", "-unit", "ms", "-agg", "10")
 	for _, scheme := range []string{"light", "dark"} {
 		b.emulate(t, "screen", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}, &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
 		for _, kind := range types("") {

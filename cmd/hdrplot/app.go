@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -28,8 +27,6 @@ const examples = `examples:
    hdrplot '.*-rt.*\.hdr' -it -type percentiles -of rt.pdf
    hdrplot throttle-st.hgrm throttle-rt.hgrm -type percentiles -of co.png
    hdrplot run.hdr -facet tag -mark 26=deploy -of facets.png
-   hdrplot run.hdr -serve 127.0.0.1:8080   the page, without a file
-   hdrplot 'node.*\.hdr' -follow -serve 127.0.0.1:8080
 
 exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line,
 3 if malformed lines were skipped`
@@ -56,7 +53,6 @@ func app() *urfave.App {
 		&urfave.Float64Flag{Name: "height", Value: 600, Category: cli.GroupLook, Usage: "the height of the picture in `PIXELS` of 1/96 inch"},
 		&urfave.IntFlag{Name: "dpi", Value: 96, Category: cli.GroupLook, Usage: "the number of `DOTS` per inch of PNG: 192 makes it twice as sharp"},
 		&urfave.StringFlag{Name: "title", Category: cli.GroupLook, Usage: "write `TEXT` above the picture"},
-		&urfave.StringFlag{Name: "serve", Category: cli.GroupLive, Usage: "show the page at `ADDRESS`, such as 127.0.0.1:8080, instead of writing a file"},
 		&urfave.StringFlag{Name: "facet", Category: cli.GroupLook, Usage: "draw a small chart for each `tag`, with the same axes"},
 		&urfave.StringSliceFlag{Name: "mark", Category: cli.GroupLook, Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable"},
 		&urfave.Float64Flag{Name: "ymin", Category: cli.GroupLook, Usage: "the lowest `VALUE` of the axis, after -ovr"},
@@ -69,7 +65,7 @@ func app() *urfave.App {
 		Usage:       "draw HdrHistogram logs",
 		UsageText:   "hdrplot [options] [log ...]",
 		Description: examples,
-		Flags:       slices.Concat(flags, cli.FollowFlags(), cli.PortFlags("serve"), cli.RunFlags()),
+		Flags:       slices.Concat(flags, cli.RunFlags()),
 		Action:      run,
 		Metadata: cli.Guide{
 			Common: []string{"if", "incT", "excT", "by", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "in", "log", "agg", "sla", "of", "format"},
@@ -88,19 +84,6 @@ func run(c *urfave.Context) error {
 		return err
 	}
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
-	var served *site
-	at, err := cli.Listen(c, "serve")
-	if err != nil {
-		return err
-	}
-	if at != nil {
-		defer at.Close()
-		served = &site{port: at}
-		if c.Bool("follow") {
-			diagnostics.Follow()
-			return serveFollowed(c, diagnostics, o, served)
-		}
-	}
 	s, err := cli.NewScan(c, diagnostics)
 	if err != nil {
 		return err
@@ -109,7 +92,7 @@ func run(c *urfave.Context) error {
 	if path == "" {
 		path = pathFor(s.Inputs[0].Name, o.format)
 	}
-	if o.of != "" && path != "-" && served == nil { // an input that is a picture gets a better message later
+	if o.of != "" && path != "-" { // an input that is a picture gets a better message later
 		if err := cli.CheckOutput(path, c.App.Writer, s.Inputs); err != nil {
 			return err
 		}
@@ -127,9 +110,6 @@ func run(c *urfave.Context) error {
 	o.dress(p)
 	if o.format == draw.HTML && p.Title == "" {
 		p.Title = baseName(path) // a page needs one
-	}
-	if served != nil {
-		return errors.Join(servePicture(c, served, p), diagnostics.Close())
 	}
 	err = cli.WriteFile(path, c.App.Writer, s.Inputs, func(w io.Writer) error { return draw.Write(w, p, o.format) })
 	if err != nil {

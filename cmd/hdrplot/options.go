@@ -87,17 +87,8 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	if o.picture.Zone, err = cli.Zone(c); err != nil {
 		return nil, err
 	}
-	if err := checkServe(c); err != nil {
-		return nil, err
-	}
 	if o.format, err = parseFormat(c, o.of); err != nil {
 		return nil, err
-	}
-	if c.String("serve") != "" {
-		if o.of != "" && o.format != draw.HTML || o.of == "-" {
-			return nil, cli.Usagef("-of %s: -follow saves a page at the end, in a file such as page.html", o.of)
-		}
-		o.format = draw.HTML
 	}
 	if o.kind == chart.Report {
 		if o.picture.Facets {

@@ -25,27 +25,27 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// A served is a hdrplot that serves a page.
+// A served is a hdrlive that serves a page.
 type served struct {
 	*exec.Cmd
 	address string
 	errors  *bytes.Buffer
+	rest    sync.WaitGroup // reads what comes after the address
 }
 
-// serveAt starts hdrplot -serve.
-func serveAt(t *testing.T, hdrplot string, args ...string) *served {
+// serveAt starts hdrlive -serve.
+func serveAt(t *testing.T, hdrlive string, args ...string) *served {
 	t.Helper()
-	return serveCommand(t, exec.Command(hdrplot, args...), nil)
+	return serveCommand(t, exec.Command(hdrlive, args...), nil)
 }
 
 func serveCommand(t *testing.T, command *exec.Cmd, input *os.File) *served {
 	t.Helper()
 	s := &served{Cmd: command, errors: &bytes.Buffer{}}
-	s.Stderr = s.errors
 	if input != nil {
 		s.Stdin = input
 	}
-	out, err := s.StdoutPipe()
+	out, err := s.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,18 @@ func serveCommand(t *testing.T, command *exec.Cmd, input *os.File) *served {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.stop)
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("%v\n%s", err, s.errors)
+	for messages := bufio.NewReader(out); s.address == ""; {
+		line, err := messages.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v\n%s", err, s.errors)
+		}
+		if strings.HasPrefix(line, "http") {
+			s.address = strings.TrimSpace(line)
+			s.rest.Go(func() { io.Copy(s.errors, messages) })
+		} else {
+			s.errors.WriteString(line)
+		}
 	}
-	s.address = strings.TrimSpace(line)
 	return s
 }
 
@@ -65,6 +72,7 @@ func serveCommand(t *testing.T, command *exec.Cmd, input *os.File) *served {
 func (s *served) stop() {
 	if s.ProcessState == nil {
 		s.Process.Signal(os.Interrupt)
+		s.rest.Wait()
 		s.Wait()
 	}
 }
@@ -136,7 +144,7 @@ func (b *browser) until(t *testing.T, expression string) {
 // silent input, and goes on after the server restarts. Its table agrees with hdrsum.
 func TestBrowserLive(t *testing.T) {
 	b := newBrowser(t)
-	command, hdrsum, hdrunion := build(t, "hdrplot"), build(t, "hdrsum"), build(t, "hdrunion")
+	command, hdrsum, hdrunion := build(t, "hdrlive"), build(t, "hdrsum"), build(t, "hdrunion")
 	dir := t.TempDir()
 	var writers []*writer
 	for n := range 3 {
@@ -156,7 +164,7 @@ func TestBrowserLive(t *testing.T) {
 	}
 	address := free.Addr().String()
 	free.Close()
-	args := []string{"-follow", "-serve", address, "-idle", "1s", "-mark", "5=deploy", "-ip", dir, "-if", `node.*\.hdr`, "-unit", "ms"}
+	args := []string{"-serve", address, "-idle", "1s", "-ip", dir, "-if", `node.*\.hdr`, "-unit", "ms"}
 	server := serveAt(t, command, args...)
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	count := "Number(document.querySelector('#summary tbody tr')?.cells[2].textContent.replace(/,/g, '') || 0)"
@@ -207,26 +215,6 @@ func TestBrowserLive(t *testing.T) {
 	b.do(t, chromedp.Click(chromedp.CSS("#pause")))
 	b.until(t, fmt.Sprintf("%s >= %d", count, (110*3+(last-110)*2+7*3)*50))
 
-	// Updates bring all marks.
-	response, err := http.Get(server.address + "events")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	for lines, rows := bufio.NewReader(response.Body), false; ; {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rows && strings.HasPrefix(line, "data: ") {
-			if !strings.Contains(line, `"text":"deploy"`) {
-				t.Errorf("an update lacks the mark: %.300s", line)
-			}
-			break
-		}
-		rows = rows || line == "event: rows\n"
-	}
-
 	// The table agrees with hdrsum of the union.
 	union := filepath.Join(dir, "union.log")
 	if out, err := exec.Command(hdrunion, "-q", "-ip", dir, "-if", `node.*\.hdr`, "-grid", "1", "-of", union).CombinedOutput(); err != nil {
@@ -265,7 +253,7 @@ func TestBrowserComplete(t *testing.T) {
 	for _, s := range all {
 		values += s.TotalCount
 	}
-	server := serveAt(t, build(t, "hdrplot"), append(logs, "-follow", "-serve", "127.0.0.1:0", "-agg", "10", "-idle", "0.2", "-ovr", "1")...)
+	server := serveAt(t, build(t, "hdrlive"), append(logs, "-serve", "127.0.0.1:0", "-agg", "10", "-idle", "0.2")...)
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	b.until(t, fmt.Sprintf("[...document.querySelectorAll('#summary tbody tr')].reduce((sum, row) => sum + Number(row.cells[2].textContent.replace(/,/g, '')), 0) === %d", values))
 	random := rand.New(rand.NewPCG(1, 2))
@@ -304,7 +292,7 @@ func TestBrowserFrozen(t *testing.T) {
 	for s := range 5 {
 		w.second(s, 1e6)
 	}
-	server := serveAt(t, build(t, "hdrplot"), "-follow", "-serve", "127.0.0.1:0", "-ip", dir, "-if", "a.hdr", "-unit", "ms")
+	server := serveAt(t, build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-ip", dir, "-if", "a.hdr", "-unit", "ms")
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	b.until(t, "document.getElementById('connection').textContent === 'connected'")
 	freeze(t, server.Process, true)
@@ -317,38 +305,18 @@ func TestBrowserFrozen(t *testing.T) {
 	b.until(t, "document.querySelector('#summary tbody tr').cells[2].textContent === '450'")
 }
 
-// TestServe serves the page of a complete log until it is interrupted.
-func TestServe(t *testing.T) {
+// TestServeName: a page of this machine has no other name.
+func TestServeName(t *testing.T) {
 	t.Parallel()
 	clitest.RequireTools(t)
-	command := build(t, "hdrplot")
-	server := serveAt(t, command, "-serve", "127.0.0.1:0", "-if", filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
-	response, err := http.Get(server.address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := readPage(t, body); len(p.Summary) != 6 || p.Live {
-		t.Errorf("%d rows, live %v", len(p.Summary), p.Live)
-	}
+	server := serveAt(t, build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-if", filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
 	rebound, err := http.NewRequest(http.MethodGet, server.address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rebound.Host = "evil.example"
-	if response, err = http.DefaultClient.Do(rebound); err != nil || response.StatusCode != http.StatusForbidden {
+	if response, err := http.DefaultClient.Do(rebound); err != nil || response.StatusCode != http.StatusForbidden {
 		t.Errorf("%v, the page has another name: %v", err, response)
-	}
-	for _, follow := range []string{"-follow", "-q"} {
-		other := exec.Command(command, follow, "-serve", strings.Trim(server.address, "htp:/"), "-if", "nosuch.hdr")
-		out, err := other.CombinedOutput()
-		if err == nil || other.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "address already in use") || strings.Contains(string(out), "nosuch") {
-			t.Errorf("a second server: %v, %s", err, out)
-		}
 	}
 	server.stopWell(t)
 }
@@ -357,41 +325,10 @@ func TestServe(t *testing.T) {
 func TestServeAll(t *testing.T) {
 	t.Parallel()
 	clitest.RequireTools(t)
-	server := serveAt(t, build(t, "hdrplot"), "-serve", ":0", "-open", "-if", filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
+	server := serveAt(t, build(t, "hdrlive"), "-serve", ":0", "-open", "-if", filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
 	server.stop()
 	if !strings.HasPrefix(server.address, "http://[::]:") || !strings.Contains(server.errors.String(), "everybody who reaches this machine") {
 		t.Errorf("%s, %s", server.address, server.errors)
-	}
-}
-
-// TestServePipe keeps the page of a pipe that has ended, until the command is interrupted.
-func TestServePipe(t *testing.T) {
-	t.Parallel()
-	clitest.RequireTools(t)
-	log, err := os.Open(filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	saved := filepath.Join(t.TempDir(), "page.html")
-	server := serveCommand(t, exec.Command(build(t, "hdrplot"), "-follow", "-serve", "127.0.0.1:0", "-if", "-", "-in", "ns", "-of", saved), log)
-	for {
-		response, err := http.Get(server.address + "events")
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewReaderSize(response.Body, 1<<20)
-		for line := ""; err == nil && !strings.Contains(line, "has ended"); {
-			line, err = lines.ReadString('\n')
-		}
-		response.Body.Close()
-		if err == nil {
-			break
-		}
-	}
-	server.stopWell(t)
-	if p := readPage(t, read(t, saved)); p.Live || len(p.Series) != 6 || len(p.Windows[0]) == 0 {
-		t.Errorf("the saved page: live %v, %d series", p.Live, len(p.Series))
 	}
 }
 
@@ -401,7 +338,7 @@ func TestViewers(t *testing.T) {
 	clitest.RequireTools(t)
 	dir := t.TempDir()
 	w := newWriter(t, filepath.Join(dir, "a.hdr"))
-	server := serveAt(t, build(t, "hdrplot"), "-follow", "-serve", "127.0.0.1:0", "-ip", dir, "-if", "a.hdr", "-unit", "ms")
+	server := serveAt(t, build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-ip", dir, "-if", "a.hdr", "-unit", "ms")
 	host := strings.TrimSuffix(strings.TrimPrefix(server.address, "http://"), "/")
 	idle, err := net.Dial("tcp", host)
 	if err != nil {
@@ -446,7 +383,7 @@ func TestServeStatus(t *testing.T) {
 	t.Parallel()
 	clitest.RequireTools(t)
 	w := newWriter(t, filepath.Join(t.TempDir(), "a.hdr"))
-	server := serveAt(t, build(t, "hdrplot"), "-follow", "-serve", "127.0.0.1:0", w.file.Name())
+	server := serveAt(t, build(t, "hdrlive"), "-serve", "127.0.0.1:0", w.file.Name())
 	for s := range 3 {
 		w.second(s, 1e6)
 	}
@@ -469,7 +406,7 @@ func TestServeUnits(t *testing.T) {
 	t.Parallel()
 	clitest.RequireTools(t)
 	dialects := filepath.Join(clitest.Root(), "testdata/dialects")
-	server := serveAt(t, build(t, "hdrplot"), "-follow", "-idle", "100ms", "-serve", "127.0.0.1:0", "-unit", "ms",
+	server := serveAt(t, build(t, "hdrlive"), "-idle", "100ms", "-serve", "127.0.0.1:0", "-unit", "ms",
 		filepath.Join(dialects, "ycsb-read.hdr"), filepath.Join(dialects, "cassandra-stress.hdr"))
 	clitest.Await(t, "the highest values of both logs", nil, func() bool {
 		response, err := http.Get(server.address + "events")

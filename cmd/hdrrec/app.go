@@ -15,6 +15,7 @@ import (
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/live"
 	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
 )
@@ -27,7 +28,7 @@ const examples = `examples:
    hdrrec table.csv -time 1 -value 2 -tag 3 -in ms -of table.hdr
    hdrrec requests.ndjson -value .request_time -in s -of requests.hdr
    hdrrec memtier.json | hdrsum -unit ms   histograms in base64
-   hdrrec k6.csv -follow | hdrplot -follow -serve 127.0.0.1:8080
+   tail -F results.csv | hdrrec - | hdrlive -      while it is written
 
 The log has values in nanoseconds, and says so.
 
@@ -43,7 +44,7 @@ func app() *urfave.App {
 		Flags:       flags(),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common: []string{"if", "format", "time", "value", "tag", "in", "interval", "at", "errors", "late", "of", "follow"},
+			Common: []string{"if", "format", "time", "value", "tag", "in", "interval", "at", "errors", "late", "of"},
 			Choices: map[string][]string{
 				"format": measure.Names(), "at": {"start", "end"}, "errors": {"keep", "drop", "tag"}, "time-in": unit.Names,
 			},
@@ -55,7 +56,7 @@ func app() *urfave.App {
 const groupRows = "Rows"
 
 func flags() []urfave.Flag {
-	return slices.Concat(without(cli.InputFlags(), "second"), []urfave.Flag{
+	return slices.Concat(cli.Without(cli.InputFlags(), "second"), []urfave.Flag{
 		&urfave.StringFlag{Name: "format", Category: groupRows, DefaultText: "what the first lines show",
 			Usage: "the `FORMAT` of the files: " + strings.Join(measure.Names(), ", ")},
 		&urfave.StringFlag{Name: "time", Category: groupRows,
@@ -82,18 +83,13 @@ func flags() []urfave.Flag {
 		&urfave.StringFlag{Name: "errors", Category: groupRows, Value: "keep",
 			Usage: "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their own, TAG/" + measure.FailedTag + ")"},
 		&urfave.StringFlag{Name: "interval", Category: cli.GroupOutput, Value: "1s", Usage: "write an interval for each tag and `TIME`"},
-		&urfave.StringFlag{Name: "late", Category: cli.GroupOutput, DefaultText: "60s, or 5s with -follow",
+		&urfave.StringFlag{Name: "late", Category: cli.GroupOutput, DefaultText: "60s, or 5s in a pipe whose rows are new",
 			Usage: "rows may be `TIME` later than others; then their interval is written, and rows after that are reported and left out"},
 		&urfave.IntFlag{Name: "digits", Category: cli.GroupOutput, Value: 3, Usage: "histograms have `N` significant digits, 0 to 5"},
 		cli.OutputFlag("write to `FILE`, not to standard output"),
-	}, cli.FollowFlags(), without(cli.RunFlags(), "j", "v"), []urfave.Flag{
+	}, cli.Without(cli.RunFlags(), "j", "v"), []urfave.Flag{
 		&urfave.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Category: cli.GroupRun, Usage: "print how many rows were read and what became of them"},
 	})
-}
-
-// without returns flags without some.
-func without(flags []urfave.Flag, names ...string) []urfave.Flag {
-	return slices.DeleteFunc(flags, func(f urfave.Flag) bool { return slices.Contains(names, f.Names()[0]) })
 }
 
 // A command is one run.
@@ -119,12 +115,6 @@ func run(c *urfave.Context) error {
 	if r.memory, err = cli.Memory(c); err != nil {
 		return err
 	}
-	if err := cli.CheckFollow(c); err != nil {
-		return err
-	}
-	if c.Bool("follow") {
-		return r.end(r.follow())
-	}
 	inputs, err := cli.Inputs(c)
 	if err != nil {
 		return err
@@ -141,19 +131,30 @@ func run(c *urfave.Context) error {
 // record records files to their ends.
 func (r *command) record(w io.Writer, s *scan.Scan) error {
 	var sources []*measure.Source
+	log := r.begin(w)
 	for n := range s.Inputs {
 		file, err := s.Inputs[n].Open()
 		if err != nil {
 			return err
 		}
 		defer file.Close()
-		source, err := r.open(s.Count(file), s.Inputs[n].Name)
+		in := s.Count(file)
+		var g *growing
+		if len(s.Inputs) == 1 && s.Inputs[n].Once {
+			g = &growing{command: r, Reader: in, w: w, log: log, late: r.late}
+			if in = g; !cli.Given(r.c, "late") {
+				g.late = soon
+			}
+			cli.OnInterrupt(live.Grace, g.interrupted)
+		}
+		source, err := r.open(in, s.Inputs[n].Name)
 		if err != nil {
 			return err
 		}
-		sources = append(sources, source)
+		if sources = append(sources, source); g != nil {
+			g.source = source
+		}
 	}
-	log := r.begin(w)
 	if err := r.recorder.Run(sources); err != nil {
 		return err
 	}
@@ -229,9 +230,6 @@ func (r *command) check() (err error) {
 		return cli.Usagef("-interval %s: an interval takes at least a millisecond", c.String("interval"))
 	}
 	r.late = measure.DefaultLate
-	if c.Bool("follow") {
-		r.late = 5_000
-	}
 	if cli.Given(c, "late") {
 		if r.late, err = cli.Millis(c, "late"); err != nil {
 			return err

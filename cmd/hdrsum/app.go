@@ -38,7 +38,6 @@ const examples = `examples:
    zstdcat run.hdr.zst | hdrsum -unit ms   from a pipe
    hdrsum run.hdr -st openmetrics -unit s -metric request_latency_seconds
    hdrsum run.hdr -st influx -unit ms -precision ms
-   hdrsum run.hdr -follow -agg 1s -unit s -listen 127.0.0.1:9103
 
 exit status: 0, or 1 if nothing could be summarized, 2 for a wrong command
 line, 3 if malformed lines were skipped or intervals came too late for a row,
@@ -83,10 +82,9 @@ func flags() []urfave.Flag {
 		cli.OmissionFlag(),
 		cli.AggregateFlag(""),
 	}, cli.MovingFlags(), formatFlags(), []urfave.Flag{
+		pushFlag(),
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
 			Usage: "check `LIMITS`, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100,throughput>=1000, also 'insert-.*:max<=100', 'over(20ms)<=0.1%', 'p99<=20ms in 99% of 10s', and with -baseline relative ones, 99<=+10%; repeatable"},
-		&urfave.BoolFlag{Name: "abort", Category: cli.GroupLimits,
-			Usage: "with -follow and -sla, end with 4 as soon as a limit fails"},
 		&urfave.StringSliceFlag{Name: "baseline", Category: cli.GroupLimits,
 			Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
 		&urfave.BoolFlag{Name: "compare", Category: cli.GroupLimits,
@@ -96,7 +94,7 @@ func flags() []urfave.Flag {
 			Usage: "print only the limits of -sla that do not hold"},
 		&urfave.StringFlag{Name: "undecided", Value: "pass", Category: cli.GroupLimits,
 			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"},
-	}, findingFlags(), liveFlags(), cli.RunFlags())
+	}, findingFlags(), cli.RunFlags())
 }
 
 // run is the command: it checks the options and does what they ask.
@@ -110,9 +108,6 @@ func run(c *urfave.Context) error {
 		return err
 	}
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
-	if o.live.follow {
-		return runFollow(c, diagnostics, o, &g)
-	}
 	s, err := cli.NewScan(c, diagnostics)
 	if err != nil {
 		return err

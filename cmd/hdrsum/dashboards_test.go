@@ -18,7 +18,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/gzip"
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
@@ -67,7 +66,7 @@ func commands(t *testing.T, section string) string {
 func shell(t *testing.T, dir, script string) string {
 	t.Helper()
 	bin := filepath.Join(dir, "bin")
-	build := exec.Command("go", "build", "-o", bin+"/", ".", "../hdrunion")
+	build := exec.Command("go", "build", "-o", bin+"/", ".", "../hdrunion", "../hdrlive")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -87,7 +86,7 @@ func shell(t *testing.T, dir, script string) string {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	sh := exec.Command("bash", "-e", "-c", strings.ReplaceAll(script, "-follow -agg 1 -if", "-follow -from start -agg 1 -if"))
+	sh := exec.Command("bash", "-e", "-c", strings.ReplaceAll(script, "hdrlive ", "hdrlive -from start "))
 	sh.Dir = dir
 	sh.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	sh.Stdout, sh.Stderr = out, out
@@ -125,26 +124,6 @@ func cells(t *testing.T, section string) []string {
 	return all
 }
 
-// keepWriting writes a second of each log after another until the test ends.
-func keepWriting(t *testing.T, all []*clitest.LogWriter, from int) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	t.Cleanup(func() {
-		close(done)
-		<-ended
-	})
-	go func() {
-		defer close(ended)
-		for s := from; ; s++ {
-			select {
-			case <-done:
-				return
-			case <-time.After(100 * time.Millisecond):
-				writeSeconds(all, s, s+1)
-			}
-		}
-	}()
-}
-
 // awaitQuery waits until a query of Prometheus finds something.
 func awaitQuery(t *testing.T, server, query string, at float64) {
 	t.Helper()
@@ -157,7 +136,7 @@ func awaitQuery(t *testing.T, server, query string, at float64) {
 			parameters.Set("time", fmt.Sprint(at))
 		}
 		// Prometheus may answer a query with 503 although it says that it is ready.
-		err := json.Unmarshal([]byte(fetch(server+"/api/v1/query?"+parameters.Encode())), &answer)
+		err := json.Unmarshal([]byte(clitest.Fetch(server+"/api/v1/query?"+parameters.Encode())), &answer)
 		return err == nil && len(answer.Data.Result) > 0
 	})
 }
@@ -170,10 +149,10 @@ var expand = strings.NewReplacer("$tag", ".*", "$__rate_interval", "1m", "$timeF
 func TestDashboardsScrape(t *testing.T) {
 	clitest.RequireTools(t, "prometheus", "bash")
 	const section = "While a test runs: Prometheus"
-	dir, server := t.TempDir(), address(t)
-	all := writers(t, dir, 3)
-	shell(t, dir, strings.NewReplacer("127.0.0.1:9103", address(t), "127.0.0.1:9090", server, "scrape_interval: 5s", "scrape_interval: 1s").Replace(commands(t, section)))
-	keepWriting(t, all, 3)
+	dir, server := t.TempDir(), clitest.Address(t)
+	all := clitest.Writers(t, dir, 3)
+	shell(t, dir, strings.NewReplacer("127.0.0.1:9103", clitest.Address(t), "127.0.0.1:9090", server, "scrape_interval: 5s", "scrape_interval: 1s").Replace(commands(t, section)))
+	clitest.KeepWriting(t, all, 3)
 	for _, query := range append(cells(t, section), dashboard(t, "live", "expr")...) {
 		awaitQuery(t, "http://"+server, expand(query), 0)
 	}
@@ -190,8 +169,9 @@ func TestOperateFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, start, _ := strings.Cut(strings.ReplaceAll(string(unit), "\\\n", " "), "\nExecStart=/usr/bin/hdrsum ")
+	_, start, _ := strings.Cut(strings.ReplaceAll(string(unit), "\\\n", " "), "\nExecStart=/usr/bin/hdrlive ")
 	start, _, _ = strings.Cut(start, "\n")
+	hdrlive := clitest.Build(t, "hdrlive")
 	var args []string
 	for _, found := range regexp.MustCompile(`(?m)^ +- (-\S+)$`).FindAllStringSubmatch(string(sidecar), -1) {
 		args = append(args, found[1])
@@ -199,8 +179,8 @@ func TestOperateFiles(t *testing.T) {
 	for name, args := range map[string][]string{"unit": strings.Fields(strings.ReplaceAll(start, "'", "")), "sidecar": args} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, at := t.TempDir(), address(t)
-			writers(t, dir, 3)
+			dir, at := t.TempDir(), clitest.Address(t)
+			clitest.Writers(t, dir, 3)
 			auth := filepath.Join(dir, "auth")
 			if err := os.WriteFile(auth, []byte("token42"), 0o600); err != nil {
 				t.Fatal(err)
@@ -209,7 +189,7 @@ func TestOperateFiles(t *testing.T) {
 			for n := range args {
 				args[n] = here.Replace(args[n])
 			}
-			p := clitest.Start(t, nil, "hdrsum", args...)
+			p := clitest.Start(t, nil, hdrlive, args...)
 			p.Await("values", func() bool {
 				request, _ := http.NewRequest(http.MethodGet, "http://"+at+"/metrics", nil)
 				request.Header.Set("Authorization", "Bearer token42")
@@ -221,7 +201,7 @@ func TestOperateFiles(t *testing.T) {
 				body, _ := io.ReadAll(response.Body)
 				return strings.Contains(string(body), "\nrequest_latency_seconds_count{")
 			})
-			if text := fetch("http://" + at + "/healthz"); text != "healthy\n" {
+			if text := clitest.Fetch("http://" + at + "/healthz"); text != "healthy\n" {
 				t.Errorf("%q", text)
 			}
 			p.Interrupt(syscall.SIGTERM, 0)
@@ -240,7 +220,7 @@ func TestOperateUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "hdrsum.service")
-	text = []byte(strings.Replace(string(text), "ExecStart=/usr/bin/hdrsum", "ExecStart=/bin/true", 1)) // it must be there
+	text = []byte(strings.Replace(string(text), "ExecStart=/usr/bin/hdrlive", "ExecStart=/bin/true", 1)) // it must be there
 	if err := os.WriteFile(path, text, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -282,14 +262,14 @@ func TestAlerts(t *testing.T) {
 // TestOperatePort runs the page's way to a port with a password and TLS.
 func TestOperatePort(t *testing.T) {
 	clitest.RequireTools(t, "bash", "openssl", "curl")
-	dir, at := t.TempDir(), address(t)
-	writers(t, dir, 3)
+	dir, at := t.TempDir(), clitest.Address(t)
+	clitest.Writers(t, dir, 3)
 	_, number, _ := net.SplitHostPort(at)
 	printed := shell(t, dir, strings.ReplaceAll(commands(t, "The port"), ":9103", ":"+number))
 	if !strings.Contains(printed, "# TYPE latency histogram") {
 		t.Error(printed)
 	}
-	if answer := fetch("http://" + at + "/metrics"); !strings.Contains(answer, "HTTPS server") {
+	if answer := clitest.Fetch("http://" + at + "/metrics"); !strings.Contains(answer, "HTTPS server") {
 		t.Errorf("without TLS: %q", answer)
 	}
 }
@@ -299,7 +279,7 @@ func TestDashboardsRemoteWrite(t *testing.T) {
 	clitest.RequireTools(t, "prometheus", "bash")
 	server := livePrometheus(t, "scrape_configs: []")
 	dir := t.TempDir()
-	writers(t, dir, 10)
+	clitest.Writers(t, dir, 10)
 	shell(t, dir, strings.ReplaceAll(commands(t, "While a test runs: remote write"), "http://127.0.0.1:9090", server))
 	for _, query := range cells(t, "While a test runs: Prometheus") {
 		if !strings.Contains(query, "hdrkit_") {
@@ -313,12 +293,12 @@ func TestDashboardsRemoteWrite(t *testing.T) {
 func TestDashboardsOTLP(t *testing.T) {
 	clitest.RequireTools(t, "bash")
 	dir := t.TempDir()
-	writers(t, dir, 6)
-	r := receive(t, func(int) int { return http.StatusOK })
+	clitest.Writers(t, dir, 6)
+	r := clitest.Receive(t, func(int) int { return http.StatusOK })
 	shell(t, dir, strings.ReplaceAll(commands(t, "While a test runs: OpenTelemetry"), "http://127.0.0.1:4318", r.URL))
 	var points map[string][]*metrics.ExponentialHistogramDataPoint
 	clitest.Await(t, "five windows of two tags", nil, func() bool {
-		points = otlpPoints(t, r.text())
+		points = otlpPoints(t, r.Text())
 		return len(points["insert-rt"]) == 5 && len(points["insert-wt"]) == 5
 	})
 	for tag, all := range points {
@@ -376,7 +356,7 @@ func otlpPoints(t *testing.T, requests string) map[string][]*metrics.Exponential
 func TestDashboardsRemoteLogs(t *testing.T) {
 	clitest.RequireTools(t, "bash", "tail")
 	dir := t.TempDir()
-	writers(t, dir, 5)
+	clitest.Writers(t, dir, 5)
 	os.Rename(filepath.Join(dir, "node0.hdr"), filepath.Join(dir, "node2.hdr"))
 	shell(t, dir, commands(t, "Logs on other machines"))
 	clitest.Await(t, "all.hdr", nil, func() bool {
@@ -390,7 +370,7 @@ func TestDashboardsRemoteLogs(t *testing.T) {
 func TestDashboardsPrometheus(t *testing.T) {
 	clitest.RequireTools(t, "promtool", "prometheus", "curl", "bash")
 	const section = "From a file to Prometheus"
-	server, past := address(t), address(t)
+	server, past := clitest.Address(t), clitest.Address(t)
 	printed := shell(t, t.TempDir(), strings.NewReplacer("127.0.0.1:9090", server, "127.0.0.1:9091", past).Replace(commands(t, section)))
 	rows := rows(t, "../../testdata/logs/node1.hdr", "-incT", "insert-rt", "-ovr", "1e9")["insert-rt"]
 	if want := fmt.Sprintf("%v @[1468800420", rows[0]["p99"]); !strings.Contains(printed, want) {
@@ -514,13 +494,13 @@ func dashboard(t *testing.T, name, field string) []string {
 // are emitted.
 func TestDashboardMetrics(t *testing.T) {
 	t.Parallel()
-	dir, at := t.TempDir(), address(t)
-	writers(t, dir, 3)
-	p := clitest.Start(t, nil, "hdrsum", "-follow", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-ovr", "1e9", "-metric", "request_latency_seconds", "-listen", at)
-	p.Await("metrics", func() bool { return strings.Contains(fetch("http://"+at+"/metrics"), "window_max") })
+	dir, at := t.TempDir(), clitest.Address(t)
+	clitest.Writers(t, dir, 3)
+	p := clitest.Start(t, nil, clitest.Build(t, "hdrlive"), "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-metric", "request_latency_seconds", "-serve", at)
+	p.Await("metrics", func() bool { return strings.Contains(clitest.Fetch("http://"+at+"/metrics"), "window_max") })
 	for name, text := range map[string]string{
 		"latency": must(t, "../../testdata/logs/node1.hdr", "-ovr", "1e9", "-st", "openmetrics", "-metric", "request_latency_seconds"),
-		"live":    fetch("http://" + at + "/metrics"),
+		"live":    clitest.Fetch("http://" + at + "/metrics"),
 	} {
 		for _, expr := range dashboard(t, name, "expr") {
 			names := 0
@@ -573,9 +553,9 @@ func TestDashboardsInfluxDB(t *testing.T) {
 		return strings.ReplaceAll(commands(t, section), "http://127.0.0.1:8086", server)
 	}
 	dir := t.TempDir()
-	all := writers(t, dir, 3)
+	all := clitest.Writers(t, dir, 3)
 	shell(t, dir, script("While a test runs: InfluxDB"))
-	keepWriting(t, all, 3)
+	clitest.KeepWriting(t, all, 3)
 	for _, query := range dashboard(t, "influxdb", "query") {
 		want := 2 // tags
 		if strings.HasPrefix(query, "SHOW") {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +13,6 @@ import (
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/live/push"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -69,10 +66,6 @@ type format struct {
 	clash func(last, now int64) error
 	// totals reports that rows show totals since the log began.
 	totals bool
-	// resumes reports that rows have no beginning, no end and no totals: a later run can go on.
-	resumes bool
-	// maxSchema is the highest -schema that rows take, 0 if they have none.
-	maxSchema int
 	// receiver is what -push sends rows to, if it can.
 	receiver *rowReceiver
 }
@@ -89,21 +82,6 @@ type comparison struct {
 	verdicts []gate.Verdict
 }
 
-// A rowReceiver takes the rows of -push.
-type rowReceiver struct {
-	// at reports whether an address is one of such a receiver.
-	at     func(u *url.URL) bool
-	header func() http.Header
-	encode func(rows []byte) []byte // nil if rows are sent as they are
-	// rows writes rows for the receiver. If it is nil, those of the format are sent.
-	rows  func(p *push.Pusher, o *options) (output.RowWriter, error)
-	check func(o *options) error
-	// rejected reads what a receiver that accepts a request has left out, if it says that.
-	rejected func(answer []byte) (rows int, why string)
-	// native reports that it takes native histograms, and so all counts of a row.
-	native bool
-}
-
 // Outputs that -st does not choose, by the option that chooses each. They have no formats of their
 // own.
 var (
@@ -112,8 +90,6 @@ var (
 	compared = format{name: "baseline", uses: slices.Concat([]string{"p"}, valueOptions, periodOptions, confidenceOptions)}
 	worst    = format{name: "worst", uses: slices.Concat([]string{"tz"}, valueOptions)}
 	who      = format{name: "who", uses: valueOptions}
-	follows  = format{name: "follow", uses: slices.Concat([]string{"p", "agg", "log"}, arrangeOptions, valueOptions)}
-	listens  = format{name: "listen", uses: slices.Concat([]string{"p", "agg", "metric"}, valueOptions)}
 )
 
 // Options that several formats use.
@@ -175,8 +151,8 @@ func (f *format) reads(option string) bool {
 // checkUse refuses the options that the command line's output does not use, and those that do not
 // go together. No option is ignored silently.
 func checkUse(c *urfave.Context, f *format) error {
-	for _, pair := range append([]conflict{{"lt", "sla", "-lt has its own output"}, {"lt", "baseline", "-lt has its own output"}, {"ci", "follow", "intervals of confidence are those of a whole run"},
-		{"worst", "follow", whole}, {"who", "follow", whole}, {"worst", "lt", "-lt has its own output"}, {"who", "lt", "-lt has its own output"},
+	for _, pair := range append([]conflict{{"lt", "sla", "-lt has its own output"}, {"lt", "baseline", "-lt has its own output"},
+		{"worst", "lt", "-lt has its own output"}, {"who", "lt", "-lt has its own output"},
 		{"sort", "baseline", oneRun}, {"top", "baseline", oneRun}, {"worst", "baseline", oneRun}, {"log", "baseline", "each comparison has its own scale"}, {"who", "baseline", oneRun}}, f.conflicts...) {
 		if cli.Given(c, pair.one) && cli.Given(c, pair.other) {
 			return cli.Usagef("-%s and -%s do not go together: %s", pair.one, pair.other, pair.why)
@@ -187,10 +163,6 @@ func checkUse(c *urfave.Context, f *format) error {
 	for _, other := range []*format{&listing, &compared, &verdicts, &worst, &who} {
 		if !cli.Given(c, other.name) {
 			continue
-		}
-		if c.Bool(follows.name) && f.rows != nil { // the verdicts follow the rows
-			outputs = append(outputs, other)
-			break
 		}
 		if cli.Given(c, "st") && f.compare == nil {
 			able := names(func(f *format) bool { return f.compare != nil && f.write != nil })
@@ -203,12 +175,6 @@ func checkUse(c *urfave.Context, f *format) error {
 	}
 	if len(own) > 0 {
 		outputs, chosenBy = own, "-"+own[0].name
-	}
-	if c.Bool(follows.name) && f.rows == nil {
-		outputs, chosenBy = append(outputs, &follows), "-"+follows.name
-	}
-	if cli.Given(c, listens.name) {
-		outputs = append(outputs, &listens)
 	}
 	for _, flag := range c.App.Flags {
 		name := flag.Names()[0]

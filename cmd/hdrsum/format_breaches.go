@@ -18,7 +18,7 @@ var breachesFormat = format{
 		}
 		return nil
 	},
-	conflicts: []conflict{{"st", "baseline", "it looks at one run"}, {"st", "follow", whole}},
+	conflicts: []conflict{{"st", "baseline", "it looks at one run"}},
 	compare: func(w io.Writer, r *report, c *comparison) error {
 		breaches := c.gates.watch.Breaches()
 		// A limit can fail although nothing breaks it at any time: it has no values, or it is a

@@ -3,9 +3,6 @@ package main
 import (
 	"errors"
 	"io"
-	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,12 +10,14 @@ import (
 
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/live/prom"
+	"hdrkit/internal/live/push"
 	"hdrkit/output"
 )
 
 // influxFormat is the line protocol of InfluxDB.
 var influxFormat = format{
-	name: "influx", resumes: true, uses: rowOptions,
+	name: "influx", uses: rowOptions,
 	flags: func() []urfave.Flag {
 		return []urfave.Flag{
 			&urfave.StringFlag{Name: "metric", Value: "latency", Category: cli.GroupSeries,
@@ -52,27 +51,17 @@ var influxFormat = format{
 		return errors.New("ends at the same time as the last interval of its tag, and would replace it; use -agg, hdrunion or a finer -precision")
 	},
 	receiver: &rowReceiver{
-		at:     func(u *url.URL) bool { return !remoteWrite(u) },
-		header: func() http.Header { return http.Header{"Content-Type": {"text/plain; charset=utf-8"}} },
-		check:  checkPrecision,
+		rows: func(p *push.Pusher, o *options) (output.RowWriter, error) {
+			return output.Influx(p, o.scale, o.metric, o.precision)
+		},
+		// The address has the precision.
+		check: func(o *options) error {
+			there := prom.Precision(o.push)
+			if cli.Given(o.c, "precision") && o.precision != there {
+				return cli.Usagef("-precision is %s, but the URL of -push has %s", o.precision, there)
+			}
+			o.precision = there
+			return nil
+		},
 	},
-}
-
-// checkPrecision takes -precision from the address of -push, which must not have another one.
-func checkPrecision(o *options) error {
-	there := o.live.push.Query().Get("precision")
-	switch there { // the names of InfluxDB 1; without one, both take nanoseconds
-	case "", "n":
-		there = "ns"
-	case "u":
-		there = "us"
-	}
-	if !slices.Contains(unit.Names, there) {
-		return nil
-	}
-	if cli.Given(o.c, "precision") && o.precision != there {
-		return cli.Usagef("-precision is %s, but the URL of -push has %s", o.precision, there)
-	}
-	o.precision = there
-	return nil
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"errors"
 	"io"
-	"net/url"
 	"slices"
-	"strings"
 
 	urfave "github.com/urfave/cli/v2"
 
@@ -46,10 +44,9 @@ var openMetricsFormat = format{
 	},
 	totals: true,
 	receiver: &rowReceiver{
-		at: remoteWrite, header: prom.RemoteHeader, encode: prom.Snappy, native: true,
+		native: true,
 		rows: func(p *push.Pusher, o *options) (output.RowWriter, error) {
-			o.live.remote = prom.NewRemote(p, o.promOptions())
-			return o.live.remote, o.live.remote.Load(o.live.totals)
+			return prom.NewRemote(p, o.promOptions()), nil
 		},
 		check: func(o *options) error {
 			switch {
@@ -62,9 +59,6 @@ var openMetricsFormat = format{
 		},
 	},
 }
-
-// remoteWrite reports whether an address is one of Prometheus's remote write, as far as it shows.
-func remoteWrite(u *url.URL) bool { return strings.Contains(u.Path, "/api/v1/") }
 
 // checkMetric checks -metric for Prometheus.
 func checkMetric(o *options) error {

@@ -2,11 +2,9 @@ package main
 
 import (
 	"io"
-	"net/url"
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live/prom"
@@ -17,7 +15,7 @@ import (
 // otlpFormat is the protocol of OpenTelemetry: lines of its JSON, or protocol buffers for a
 // receiver.
 var otlpFormat = format{
-	name: "otlp", resumes: true, uses: slices.Concat([]string{"agg", "metric"}, valueOptions),
+	name: "otlp", uses: slices.Concat([]string{"agg", "metric"}, valueOptions),
 	check: func(o *options) error {
 		o.series.Counts = true
 		if len(o.metric) > 255 || !otlpName.MatchString(o.metric) {
@@ -25,11 +23,8 @@ var otlpFormat = format{
 		}
 		return nil
 	},
-	rows:      func(w io.Writer, o *options) (output.RowWriter, error) { return newOTLPRows(w, o, true) },
-	maxSchema: prom.MaxScale,
+	rows: func(w io.Writer, o *options) (output.RowWriter, error) { return newOTLPRows(w, o, true) },
 	receiver: &rowReceiver{
-		at:     func(u *url.URL) bool { return strings.HasPrefix(u.Scheme, push.OTLP) },
-		header: prom.OTLPHeader, encode: prom.Gzip, rejected: prom.Rejected,
 		rows:  func(p *push.Pusher, o *options) (output.RowWriter, error) { return newOTLPRows(p, o, false) },
 		check: func(*options) error { return nil },
 	},
@@ -39,9 +34,7 @@ var otlpName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.\-/]*$`)
 
 func newOTLPRows(w io.Writer, o *options, json bool) (output.RowWriter, error) {
 	options := o.promOptions()
-	if !cli.Given(o.c, "schema") {
-		options.Schema = prom.MaxScale // the digits of the log decide
-	}
+	options.Schema = prom.MaxScale // the digits of the log decide
 	rows, err := prom.NewOTLP(w, options, o.scale.Unit, os.Getenv, json)
 	if err != nil {
 		return nil, cli.Usagef("%w", err)

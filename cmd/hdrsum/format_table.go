@@ -42,7 +42,7 @@ func compareTable(w io.Writer, r *report, c *comparison) error {
 
 // checkWindows refuses -agg where nothing needs windows.
 func checkWindows(o *options) error {
-	if cli.Given(o.c, "agg") && !cli.Given(o.c, "ci") && !cli.Given(o.c, "baseline") && !(o.format.breaches && cli.Given(o.c, "sla")) && !o.c.Bool(follows.name) {
+	if cli.Given(o.c, "agg") && !cli.Given(o.c, "ci") && !cli.Given(o.c, "baseline") && !(o.format.breaches && cli.Given(o.c, "sla")) {
 		return cli.Usagef("-st %s uses -agg for the windows of -ci, which is not given", o.format.name)
 	}
 	return nil

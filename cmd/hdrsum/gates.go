@@ -75,8 +75,6 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 			return g, cli.Usagef("-sla: %q is relative to a -baseline, which is not given", l.Text)
 		case l.Window > 0 && g.runs:
 			return g, cli.Usagef("-sla: %q is about windows of one run, which does not go with -runs", l.Text)
-		case l.Window > 0 && o.live.follow && l.Window != o.series.Window:
-			return g, cli.Usagef("-sla: %q: with -follow, its windows must be as long as those of -agg", l.Text)
 		}
 	}
 	relative := slices.ContainsFunc(g.limits, func(l gate.Limit) bool { return l.Relative })

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,9 +40,9 @@ type options struct {
 	// percentiles that have them.
 	level     float64
 	believed  []float64
-	metric    string // influx and openmetrics
-	precision string // influx
-	live      liveOptions
+	metric    string   // influx and openmetrics
+	precision string   // influx
+	push      *url.URL // nil without -push
 	by        *tags.By // what makes a row
 	zone      *time.Location
 	memory    *ledger.Ledger
@@ -115,7 +116,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	return o, parseLive(c, o)
+	return o, checkPush(o)
 }
 
 // check refuses values that are out of range.
@@ -165,8 +166,8 @@ func (o *options) parseFigures(list string) error {
 		}
 		o.percentiles = append(o.percentiles, p)
 	}
-	if len(o.overs) > 0 && (!o.format.overs || cli.Given(o.c, "baseline") || o.c.Bool("follow")) {
-		return cli.Usagef("-p: a share such as over(20ms) goes with -st %s, without -baseline and -follow", strings.Join(names(func(f *format) bool { return f.overs }), ", "))
+	if len(o.overs) > 0 && (!o.format.overs || cli.Given(o.c, "baseline")) {
+		return cli.Usagef("-p: a share such as over(20ms) goes with -st %s, without -baseline", strings.Join(names(func(f *format) bool { return f.overs }), ", "))
 	}
 	return nil
 }

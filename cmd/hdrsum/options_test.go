@@ -15,7 +15,7 @@ func TestUses(t *testing.T) {
 	for _, flag := range flags() {
 		options = append(options, flag.Names()[0])
 	}
-	for _, f := range append([]*format{&listing, &verdicts, &compared, &follows, &listens}, formats...) {
+	for _, f := range append([]*format{&listing, &verdicts, &compared}, formats...) {
 		named := slices.Clone(f.uses)
 		for _, pair := range f.conflicts {
 			named = append(named, pair.one, pair.other)

@@ -16,7 +16,7 @@ import (
 // runStream writes a row for each interval, or for each window of -agg, as it is read.
 func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
 	o.logs = o.units.Watch(s)
-	if o.live.push != nil {
+	if o.push != nil {
 		return pushRows(c, s, d, o)
 	}
 	// On a terminal the rows are progress enough.
@@ -26,19 +26,6 @@ func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) 
 		return writeRows(c, s, d, o, o.rowWriter(func() (output.RowWriter, error) { return o.format.rows(w, o) }))
 	})
 	stop()
-	return endRows(s, d, err)
-}
-
-// pushRows sends the rows to a receiver.
-func pushRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
-	pusher, out := o.newPusher(d.Notice)
-	defer pusher.GiveUp()
-	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	err := writeRows(c, s, d, o, out)
-	stop()
-	if err == nil {
-		err = closePusher(pusher, d)
-	}
 	return endRows(s, d, err)
 }
 
@@ -125,27 +112,17 @@ func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
 		late = s.points.check(r)
 	}
 	if late != nil {
-		s.leaveOut(at, late)
+		s.diagnostics.LeaveOut(at.Name, at.Line, late)
 		if !s.points.moveOn(r) {
 			return nil
 		}
 	}
 	err := s.out.Row(r)
 	if errors.Is(err, output.ErrPoint) {
-		s.leaveOut(at, err)
+		s.diagnostics.LeaveOut(at.Name, at.Line, err)
 		return nil
 	}
 	return err
-}
-
-// leaveOut counts a row that is not shown, and prints why, unless the logs are followed: then the
-// place is not known, and [live.Merger] prints what is late.
-func (s *rowSink) leaveOut(at scan.Place, why error) {
-	if at.Line > 0 {
-		s.diagnostics.LeaveOut(at.Name, at.Line, why)
-		return
-	}
-	s.diagnostics.LeftOut(1)
 }
 
 // errNoRows keeps a file from being written.

@@ -21,7 +21,6 @@ const examples = `examples:
    hdrunion 'run.*\.hdr' -r -of runs.hdr  # as if all had started at once
    hdrunion 'node.*\.hdr' -grid 10s | hdrsum -unit ms
    zstdcat a.hdr.zst | hdrunion - b.hdr.gz -of c.hdr
-   hdrunion 'node.*\.hdr' -follow -grid 1s | hdrsum -st ndjson
 
 exit status: 0, or 1 if nothing could be joined, 2 for a wrong command line,
 3 if malformed lines were skipped`
@@ -39,10 +38,7 @@ func app() *urfave.App {
 }
 
 func flags() []urfave.Flag {
-	return slices.Concat(cli.InputFlags(), []urfave.Flag{
-		&urfave.StringSliceFlag{Name: "tif", Aliases: []string{"taggedInputFile", "tagged-input-file"}, Category: cli.GroupInput,
-			Usage: "read `TAG=LOG`: a log as for -if; its intervals get TAG, or TAG::OWN if they have the tag OWN; repeatable"},
-	}, cli.TagFlags("join"), []urfave.Flag{cli.IgnoreTagsFlag("join"), cli.UntaggedFlag()}, cli.With(cli.RangeFlags(), "tz", cli.Option{Needs: "s e"}), []urfave.Flag{
+	return slices.Concat(cli.InputFlags(), []urfave.Flag{cli.TaggedInputFlag()}, cli.TagFlags("join"), []urfave.Flag{cli.IgnoreTagsFlag("join"), cli.UntaggedFlag()}, cli.With(cli.RangeFlags(), "tz", cli.Option{Needs: "s e"}), []urfave.Flag{
 		&urfave.BoolFlag{Name: "r", Aliases: []string{"relative"}, Category: cli.GroupChoice,
 			Usage: "let all logs start at the same time, 0"},
 		cli.OmissionFlag(),
@@ -51,7 +47,7 @@ func flags() []urfave.Flag {
 		cli.Option{Not: "grid", Flag: &urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Category: cli.GroupOutput,
 			Usage: "join in intervals of at least `TIME`; 0 leaves them as they are"}},
 		cli.OutputFlag("write to `FILE`, not to standard output"),
-	}, cli.FollowFlags(), []urfave.Flag{cli.StateFlag()}, cli.ListenFlags(), cli.RunFlags())
+	}, cli.RunFlags())
 }
 
 // run is the command: it checks the options, joins the logs and writes the result.
@@ -64,18 +60,6 @@ func run(c *urfave.Context) error {
 	}
 	if options.Target, err = cli.Millis(c, "tus"); err != nil {
 		return err
-	}
-	if err := cli.CheckFollow(c, "r"); err != nil {
-		return err
-	}
-	if err := cli.CheckPort(c, "listen"); err != nil {
-		return err
-	}
-	if c.Bool("follow") {
-		if options.Grid == 0 {
-			return cli.Usagef("-follow needs -grid, such as -grid 1: without it, an interval that comes later can change all that were written")
-		}
-		return runFollow(c, diagnostics, options.Grid)
 	}
 	if c.Bool("v") {
 		options.Observe = func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64) {

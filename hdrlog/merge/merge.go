@@ -228,6 +228,23 @@ func (ws *Windows) release(m *Merged) {
 	ws.free = append(ws.free, m)
 }
 
+// Restore opens a window again that an earlier program had, with what a tag had in it.
+func (ws *Windows) Restore(m *Merged) error {
+	err := ws.Merge(m.Tag, m.LogStart, &m.Sum)
+	if err == nil {
+		own := ws.table.At(m.Tag, m.Start, m.End, nil)
+		ws.bytes += m.Covered.Size() - own.Covered.Size()
+		own.Covered = m.Covered
+	}
+	return err
+}
+
+// Len returns the number of open windows, and End when one of them ends, in order of time.
+func (ws *Windows) Len() int { return len(ws.table.open) }
+
+// End is described at [Windows.Len].
+func (ws *Windows) End(n int) int64 { return ws.table.open[n].End }
+
 // First returns the earliest window that is open. It returns false if none is.
 func (ws *Windows) First() (Window, bool) {
 	if len(ws.table.open) == 0 {

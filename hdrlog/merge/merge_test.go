@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -485,13 +484,12 @@ func TestCompact(t *testing.T) {
 // restart, and counts what that takes.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
-	live, unread := NewLive(2000, 0), func() bool { return false }
-	in := live.Join(time.Time{}, unread)
+	windows := NewWindows(2000)
 	payload := payloadOf(t, threeDigits, 1)
 	add := func(logStart, start float64) {
 		i := intervalOf("", start, 1, payload)
 		var sum Sum
-		if err := errors.Join(sum.Add(i), in.Add(nil, logStart, &sum)); err != nil {
+		if err := errors.Join(sum.Add(i), windows.Merge(nil, logStart, &sum)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -499,10 +497,8 @@ func TestRecorded(t *testing.T) {
 	add(0.5, 1.75)
 	add(0.5, 2.75)
 	add(0, 3)
-	again := NewLive(2000, 0)
-	in = again.Join(time.Time{}, unread)
-	_, open := live.State()
-	for m := range open {
+	again := NewWindows(2000)
+	for m := range windows.Open() {
 		if m.Recorded() != 2000 || m.End-m.Start != 2250 {
 			t.Errorf("%d of %d ms", m.Recorded(), m.End-m.Start)
 		}
@@ -510,9 +506,9 @@ func TestRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	windows = again
 	add(0, 3)
-	_, open = again.State()
-	for m := range open {
+	for m := range again.Open() {
 		if m.Recorded() != 2000 || again.Bytes() != m.size() {
 			t.Errorf("%d ms after a restart, and %d of %d bytes", m.Recorded(), again.Bytes(), m.size())
 		}

@@ -157,9 +157,10 @@ func (c *Collector) Measure(i *hdrlog.Interval, h *histogram.Histogram, into *In
 // InSteps reports whether intervals cannot be measured one by one.
 func (c *Collector) InSteps() bool { return c.Aggregate > 0 || c.Total != nil || c.Nodes != nil }
 
-// MeasureMerged does what Measure does for intervals that were merged, whose counts are h.
-func (c *Collector) MeasureMerged(m *merge.Merged, h *histogram.Histogram, into *Interval) {
-	c.measure(Window{Start: m.Start, Begin: m.Start, End: m.End, Intervals: m.Intervals()}, float64(m.Recorded())/1000, h, into)
+// MeasureWindow does what Measure does for a window of merged intervals, whose counts are h. Its
+// times are those of the window: the intervals of several logs begin at different times.
+func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into *Interval) {
+	c.measure(Window{Start: m.Window.Start, Begin: m.Window.Start, End: m.Window.End, Intervals: m.Intervals()}, float64(m.Recorded())/1000, h, into)
 }
 
 func (c *Collector) measure(w Window, seconds float64, h *histogram.Histogram, into *Interval) {

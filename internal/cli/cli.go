@@ -318,7 +318,7 @@ var typed = []struct{ names, option, hint string }{
 	{"window interval every step", "agg", "-agg merges the intervals of each window"},
 	{"percentile quantile quantiles", "p", "-p chooses percentiles"},
 	{"units", "unit", "-unit chooses the unit to print"},
-	{"follow f watch live serve listen push state", "", "hdrlive shows logs while they are written"},
+	{"follow f watch live serve listen state abort idle for grace schema auth tls-cert tls-key open", "", "hdrlive shows logs while they are written"},
 }
 
 // hintFor returns a hint for the name of an option that does not exist.

@@ -30,7 +30,7 @@ type Diagnostics struct {
 	command string
 	strict  bool
 	quiet   bool
-	follows bool
+	follows bool // messages begin with the time of day, and none is left out for their number
 	printed int
 	silent  int // messages that were not printed
 	skipped int // malformed lines
@@ -48,10 +48,6 @@ type Diagnostics struct {
 func NewDiagnostics(w io.Writer, command string, strict bool) *Diagnostics {
 	return &Diagnostics{w: w, command: command, strict: strict, kinds: make(map[string]string), named: make(map[string]bool)}
 }
-
-// Follow is for a command that runs for long: messages begin with the time of day, and none is left
-// out for their number. [Follow] prints few of a kind.
-func (d *Diagnostics) Follow() { d.follows = true }
 
 // Report prints what is wrong with a line of a log. A malformed line is skipped.
 func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {

@@ -11,7 +11,7 @@ func TestFollowMessages(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	d := NewDiagnostics(&out, "hdrsum", false)
-	d.Follow()
+	d.follows = true
 	for n := range 2 * maxDiagnostics {
 		d.Warnf("message %d", n)
 	}

@@ -44,6 +44,17 @@ func InputFlags() []cli.Flag {
 	}
 }
 
+// TaggedInputFlag is the option that reads logs and gives them tags.
+func TaggedInputFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "tif", Aliases: []string{"taggedInputFile", "tagged-input-file"}, Category: GroupInput,
+		Usage: "read `TAG=LOG`: a log as for -if; its intervals get TAG, or TAG::OWN if they have the tag OWN; repeatable"}
+}
+
+// Without returns flags without some.
+func Without(flags []cli.Flag, names ...string) []cli.Flag {
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return slices.Contains(names, f.Names()[0]) })
+}
+
 // TagFlags are the options that choose tags, in all commands. The verb says what the command does
 // to tags.
 func TagFlags(verb string) []cli.Flag {
@@ -63,8 +74,13 @@ func IgnoreTagsFlag(verb string) cli.Flag {
 
 // RowFlags are the options that say what makes a row. [Rows] reads them.
 func RowFlags(verb string) []cli.Flag {
-	return []cli.Flag{IgnoreTagsFlag(verb), &cli.StringFlag{Name: "by", Value: "tag", Category: GroupChoice,
-		Usage: "make a row of each `PART`: tag; input; input,tag; all, which is -it; or what the group of a regular expression names: '.*-(rt|st)' adds up insert-rt and read-rt to rt"}}
+	return []cli.Flag{IgnoreTagsFlag(verb), ByFlag()}
+}
+
+// ByFlag is the option that says what makes a row. [Rows] reads it.
+func ByFlag() cli.Flag {
+	return &cli.StringFlag{Name: "by", Value: "tag", Category: GroupChoice,
+		Usage: "make a row of each `PART`: tag; input; input,tag; all; or what the group of a regular expression names: '.*-(rt|st)' adds up insert-rt and read-rt to rt"}
 }
 
 // Rows returns what makes a row. A command without -by has -it only.
@@ -98,7 +114,7 @@ func UntaggedFlag() cli.Flag {
 func RangeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "s", Aliases: []string{"start", "from"}, Category: GroupChoice,
-			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, a time (2016-07-18 00:06:40, or 00:06:40 for the day of the log), steady, where the warm-up ends, or with -follow start or now"},
+			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, a time (2016-07-18 00:06:40, or 00:06:40 for the day of the log), or steady, where the warm-up ends"},
 		&cli.StringFlag{Name: "e", Aliases: []string{"end"}, Category: GroupChoice,
 			Usage: "leave out intervals that start after `TIME`, as for -s"},
 		&cli.StringFlag{Name: "times", Category: GroupChoice, DefaultText: "each",

@@ -36,7 +36,7 @@ type source struct {
 func sources(c *cli.Context, options ...string) (all []source, err error) {
 	folder := c.String("ip")
 	several := false
-	if info, err := os.Stat(folder); err != nil && strings.ContainsAny(folder, "*?[") && (c.Bool("follow") || len(scan.Folders(folder)) > 0) {
+	if info, err := os.Stat(folder); err != nil && strings.ContainsAny(folder, "*?[") && (waits(c) || len(scan.Folders(folder)) > 0) {
 		several = true
 	} else if err != nil {
 		return nil, fmt.Errorf("-ip: %w", err)
@@ -76,12 +76,19 @@ func sources(c *cli.Context, options ...string) (all []source, err error) {
 	}
 	if len(all) == 0 {
 		if Terminal(c.App.Reader) {
-			return nil, Usagef("no input: name logs with -if, or as arguments; - is standard input")
+			hint := ""
+			if waits(c) {
+				hint = fmt.Sprintf(", such as %s run.hdr, or %[1]s 'node.*\\.hdr' for all that match, also later", c.App.Name)
+			}
+			return nil, Usagef("no input: name logs with -if, or as arguments%s; - is standard input", hint)
 		}
 		all = []source{{stdin: true}}
 	}
 	return all, nil
 }
+
+// waits reports whether a command waits for logs that are not there yet.
+func waits(c *cli.Context) bool { return flagNamed(c.App.Flags, "idle") != nil }
 
 // find finds out what a value of -if names: standard input, an existing file or folder, or else
 // names.

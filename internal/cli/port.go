@@ -10,30 +10,24 @@ import (
 	"hdrkit/internal/live/port"
 )
 
-// ListenFlags are the options of the port at which a command that follows logs tells how it does.
-func ListenFlags() []cli.Flag {
-	return append([]cli.Flag{&cli.StringFlag{Name: "listen", Category: GroupLive,
-		Usage: "with -follow, answer scrapes of Prometheus at `ADDRESS`, such as 127.0.0.1:9103, and questions about health"}}, PortFlags("listen")...)
-}
-
-// PortFlags are the options of the port that an option opens. [Listen] reads them.
-func PortFlags(option string) []cli.Flag {
+// PortFlags are the options of the port that -serve opens. [Listen] reads them.
+func PortFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "auth", Category: GroupLive,
-			Usage: "answer at -" + option + " only to who knows a line of `FILE`: a token (bearer), or NAME:PASSWORD (basic)"},
+			Usage: "answer at -serve only to who knows a line of `FILE`: a token (bearer), or NAME:PASSWORD (basic)"},
 		&cli.StringFlag{Name: "tls-cert", Category: GroupLive,
-			Usage: "speak TLS at -" + option + ", with the certificate in `FILE`, which is read again when it changes"},
+			Usage: "speak TLS at -serve, with the certificate in `FILE`, which is read again when it changes"},
 		&cli.StringFlag{Name: "tls-key", Category: GroupLive, Usage: "the key of -tls-cert, a `FILE`"},
 		&cli.BoolFlag{Name: "open", Category: GroupLive,
-			Usage: "let everybody who reaches -" + option + " read; without it, an address that is not of this machine alone needs -auth or -tls-cert"},
+			Usage: "let everybody who reaches -serve read; without it, an address that is not of this machine alone needs -auth or -tls-cert"},
 	}
 }
 
-// CheckPort returns an error if the options of [PortFlags] do not go together.
-func CheckPort(c *cli.Context, option string) error {
+// checkPort returns an error if the options of [PortFlags] do not go together.
+func checkPort(c *cli.Context) error {
 	for _, name := range []string{"auth", "tls-cert", "tls-key", "open"} {
-		if Given(c, name) && c.String(option) == "" {
-			return Usagef("-%s needs -%s", name, option)
+		if Given(c, name) && c.String("serve") == "" {
+			return Usagef("-%s needs -serve", name)
 		}
 	}
 	switch {
@@ -45,26 +39,25 @@ func CheckPort(c *cli.Context, option string) error {
 	return nil
 }
 
-// Listen opens the port at the address of an option. It returns nil if there is none. What says
-// what everybody could read there.
-func Listen(c *cli.Context, option string) (*port.Port, error) {
-	address := c.String(option)
-	if address == "" {
-		return nil, nil
+// Listen opens the port of -serve. It returns nil if there is none.
+func Listen(c *cli.Context) (*port.Port, error) {
+	address := c.String("serve")
+	if err := checkPort(c); err != nil || address == "" {
+		return nil, err
 	}
 	p, err := port.Listen(port.Options{
 		Address: address, Auth: c.String("auth"), Certificate: c.String("tls-cert"), Key: c.String("tls-key"), Open: c.Bool("open"),
 	})
 	if errors.Is(err, port.ErrExposed) {
 		_, number, _ := net.SplitHostPort(address)
-		return nil, Usagef("-%s %s: everybody who reaches this machine could read the logs; -auth FILE asks for a password, -tls-cert and -tls-key encrypt, -open allows it, and -%s 127.0.0.1:%s is for this machine only",
-			option, address, option, number)
+		return nil, Usagef("-serve %s: everybody who reaches this machine could read the logs; -auth FILE asks for a password, -tls-cert and -tls-key encrypt, -open allows it, and -serve 127.0.0.1:%s is for this machine only",
+			address, number)
 	}
 	if err != nil {
-		return nil, Usagef("-%s %s: %w", option, address, err)
+		return nil, Usagef("-serve %s: %w", address, err)
 	}
 	if p.Exposed() {
-		Verbosef(c, "%s", fmt.Sprintf("%s: everybody who reaches this machine can read at -%s %s", c.App.Name, option, address))
+		Verbosef(c, "%s", fmt.Sprintf("%s: everybody who reaches this machine can read at -serve %s", c.App.Name, address))
 	}
 	return p, nil
 }

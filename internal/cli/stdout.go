@@ -29,6 +29,12 @@ func endStdout() {
 	}
 }
 
+// Stdout is a buffered writer to standard output, of whole lines.
+type Stdout = lines
+
+// Lines returns a writer of whole lines to standard output. On a terminal they are [Printable].
+func Lines(stdout io.Writer) *Stdout { return newLines(Visible("", stdout, stdout)) }
+
 func writeStdout(stdout io.Writer, write func(w io.Writer) error) error {
 	w := newLines(stdout)
 	if err := write(w); err != nil {

@@ -37,34 +37,10 @@ func timeRange(c *cli.Context) (r scan.Range, err error) {
 	if r, err = scan.ParseRange(c.String("s"), c.String("e"), zone); err != nil {
 		return r, UsageError{err}
 	}
-	if steady(r) && (c.Bool("follow") || c.Bool("compare") || c.Bool("diff")) {
-		return r, Usagef("-s steady looks for the end of the warm-up of one run that has ended: it does not go with -follow, -compare or -diff")
-	}
-	if r.From != nil && r.From.Origin == scan.Now && !c.Bool("follow") {
-		return r, Usagef("-s now begins with what is recorded from now on: it needs -follow")
+	if steady(r) && (c.Bool("compare") || c.Bool("diff")) {
+		return r, Usagef("-s steady looks for the end of the warm-up of one run: it does not go with -compare or -diff")
 	}
 	return r, nil
-}
-
-// fromNow replaces a bound now by the start of the next window of size milliseconds: no row of it
-// can have more in an earlier run. It is the default of -push without -state, which keeps no rows.
-func fromNow(c *cli.Context, r *scan.Range, size int64) {
-	implied := !Given(c, "s") && c.String("push") != "" && c.String("state") == ""
-	if implied {
-		r.From = &scan.Bound{Origin: scan.Now}
-	}
-	if r.From == nil || r.From.Origin != scan.Now {
-		return
-	}
-	at := time.Now().UnixMilli()
-	if size > 0 {
-		at += size - 1 - (at+size-1)%size
-	}
-	r.From.Seconds = float64(at) / 1000
-	if implied {
-		say(c, "leaving out intervals that start before %s; -from start sends them too, and -state FILE continues after a restart",
-			time.UnixMilli(at).Format(time.TimeOnly))
-	}
 }
 
 // steady reports whether a range begins where the logs become steady.

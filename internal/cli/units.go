@@ -93,6 +93,24 @@ func (l *Logs) Comment(log string, text []byte) error {
 // unclear names the option that settles what unit values have.
 func unclear(err error) error { return fmt.Errorf("%w: -in says which is right for all", err) }
 
+// Unit returns the unit that -in says, or that all logs have which state one. An error says that
+// they have several.
+func (l *Logs) Unit() (unit.Unit, error) {
+	if l.Options.In != (unit.Unit{}) {
+		return l.Options.In, nil
+	}
+	u, err := l.finder.Unit()
+	if err != nil {
+		err = unclear(err)
+	}
+	return u, err
+}
+
+// Readable returns the scale for people of values such as a typical one.
+func (u *Units) Readable(s unit.Scale, typical float64) unit.Scale {
+	return s.Readable(&u.Options, typical)
+}
+
 // Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may
 // be compressed.
 func (l *Logs) Header(log string, begin []byte) {

@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -259,3 +263,108 @@ func (p *Process) Ends(status int) {
 
 // Interrupts are the signals that end a command that follows logs.
 var Interrupts = []os.Signal{os.Interrupt, syscall.SIGTERM}
+
+// Writers begins the logs of three machines, whose clocks differ, and writes their first seconds.
+func Writers(t *testing.T, dir string, seconds int) []*LogWriter {
+	t.Helper()
+	var all []*LogWriter
+	for n := range 3 {
+		all = append(all, NewLogWriter(t, fmt.Sprintf("%s/node%d.hdr", dir, n), 0.2*float64(n), "insert-rt", "insert-wt"))
+	}
+	WriteSeconds(all, 0, seconds)
+	return all
+}
+
+// WriteSeconds writes a second after another, machine by machine.
+func WriteSeconds(all []*LogWriter, from, to int) {
+	for s := from; s < to; s++ {
+		for n, w := range all {
+			w.Second(s, int64(1e6*(n+1)+1e4*s), 100)
+		}
+	}
+}
+
+// KeepWriting writes a second of each log after another until the test ends.
+func KeepWriting(t *testing.T, all []*LogWriter, from int) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() {
+		close(done)
+		<-ended
+	})
+	go func() {
+		defer close(ended)
+		for s := from; ; s++ {
+			select {
+			case <-done:
+				return
+			case <-time.After(100 * time.Millisecond):
+				WriteSeconds(all, s, s+1)
+			}
+		}
+	}()
+}
+
+// Fetch returns what is at a URL, empty if nobody answers.
+func Fetch(url string) string {
+	response, err := http.Get(url)
+	if err != nil {
+		return ""
+	}
+	defer response.Body.Close()
+	body, _ := io.ReadAll(response.Body)
+	return string(body)
+}
+
+// A Receiver is an HTTP server that keeps what it accepts.
+type Receiver struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests int
+	taken    strings.Builder
+}
+
+// Receive starts a receiver whose nth request gets the status that answer returns.
+func Receive(t *testing.T, answer func(n int) int) *Receiver {
+	r := &Receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		body, _ := io.ReadAll(request.Body)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.requests++
+		status := answer(r.requests)
+		if status/100 == 2 {
+			r.taken.Write(body)
+		}
+		http.Error(w, "no "+request.Header.Get("Authorization"), status)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// Text returns what was accepted so far.
+func (r *Receiver) Text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.taken.String()
+}
+
+// Address returns a local address that nobody listens at.
+func Address(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// Build builds another command of the repository and returns its path.
+func Build(t testing.TB, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if out, err := exec.Command("go", "build", "-o", path, filepath.Join(Root(), "cmd", name)).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}

@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/live/follow"
 )
@@ -87,30 +86,31 @@ type keeper struct {
 	w *world
 }
 
-func (k keeper) Window(m *merge.Merged) error {
+func (k keeper) Window(w *Window) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	h, err := m.Histogram(new(histogram.Histogram))
+	h, err := w.Counts()
 	if err != nil {
 		return err
 	}
-	k.w.rows = append(k.w.rows, [2]int64{m.Window.Start/1000 - clitest.LiveStart, int64(h.TotalCount())})
+	k.w.rows = append(k.w.rows, [2]int64{w.Merged.Window.Start/1000 - clitest.LiveStart, h.TotalCount()})
 	return nil
 }
 
-func (k keeper) Late(m *merge.Merged) error { return k.Window(m) }
-
-func (k keeper) Save() ([]byte, func() bool, error) {
-	looks := 0
-	return []byte(strconv.Itoa(len(k.w.rows))), func() bool { looks++; return looks > 2 }, nil
+func (k keeper) Save() ([]byte, func() error, error) {
+	return []byte(strconv.Itoa(len(k.w.rows))), nil, nil
 }
 
-func (k keeper) Saved() error { return nil }
-
-func (k keeper) Load(own []byte) error {
-	n, _ := strconv.Atoi(string(own))
-	k.w.rows = k.w.rows[:n]
-	return nil
+// options returns those of a run with the state, and cuts the rows back.
+func (w *world) options(r *run, size int64) (Options, error) {
+	s, err := OpenState(w.state, size, new(int64))
+	if err != nil {
+		return Options{}, err
+	}
+	s.every, s.share = time.Millisecond, 0
+	n, _ := strconv.Atoi(string(s.last.Outputs))
+	w.rows = w.rows[:n]
+	return Options{Size: size, State: s, Stop: r.stop, Messages: r}, nil
 }
 
 // start starts the command.
@@ -121,13 +121,16 @@ func (w *world) start() {
 	if w.random.IntN(2) == 0 {
 		idle = time.Millisecond
 	}
-	r.Merger = New(Options{Size: 1000, Idle: idle, State: w.state, Stop: r.stop}, keeper{r, w})
-	r.saving.every, r.saving.share = time.Millisecond, 0
-	marks, err := r.Load()
+	o, err := w.options(r, 1000)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.follower = follow.New(follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Marks: marks, Notice: r.Merger.Notice, Waiting: r.Merger.Waiting})
+	o.Idle = idle
+	r.Merger = New(o, keeper{r, w})
+	if err := r.Load(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.follower = follow.New(follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Marks: o.State.Marks(), Notice: r.Merger.Notice, Waiting: r.Merger.Waiting})
 	// The rotated files of the first log match, too.
 	w.follower.AddMatching(w.dir, regexp.MustCompile(`^node0.hdr.*$`).MatchString, nil)
 	w.follower.AddFile(w.logs[1].path)
@@ -158,7 +161,7 @@ func (w *world) stop(crash bool) {
 
 // covered returns how many lines of a file the state covers, -1 if it does not know the file.
 func (w *world) covered(p *part) int {
-	var s state
+	var s saved
 	text, err := os.ReadFile(w.state)
 	if err != nil {
 		return -1
@@ -383,7 +386,7 @@ func (w *world) end() {
 	for _, row := range w.rows {
 		counts[int(row[0])] += row[1]
 	}
-	for m := range r.live.All() { // they are in the state
+	for m := range r.clock.windows.All() { // they are in the state
 		h, err := m.Histogram(new(histogram.Histogram))
 		if err != nil {
 			w.t.Fatal(err)
@@ -484,12 +487,17 @@ func TestInode(t *testing.T) {
 	if _, err := second.Read(make([]byte, 100)); err != nil {
 		t.Fatal(err)
 	}
-	m := New(Options{Size: 1000, State: path("state")}, keeper{&run{t: t}, new(world)})
+	state, err := OpenState(path("state"), 1000, new(int64))
+	try(err)
+	m := New(Options{Size: 1000, State: state}, keeper{&run{t: t}, new(world)})
+	defer state.release()
 	m.follower = f
 	m.inputs = []*input{{files: []*file{{log: second, line: 1}}}, {files: []*file{{log: first, line: 1}}}}
 	try(m.snapshot())
-	var s state
-	try(json.Unmarshal(m.saving.data, &s))
+	var s saved
+	text, err := os.ReadFile(path("state"))
+	try(err)
+	try(json.Unmarshal(text, &s))
 	if len(s.Logs) != 1 || string(s.Logs[0].Head) != "a new log" {
 		t.Errorf("%+v", s.Logs)
 	}
@@ -508,31 +516,36 @@ func TestUsed(t *testing.T) {
 	for range 3 {
 		l.line(false) // another state
 		w.await(l.last(), len(l.last().seconds))
-		second := New(Options{Size: 1000, State: w.state}, keeper{&run{t: t}, w})
-		if _, err := second.Load(); !errors.Is(err, errUsed) {
+		if _, err := OpenState(w.state, 1000, new(int64)); !errors.Is(err, errUsed) {
 			t.Errorf("the second command: %v", err)
 		}
 	}
 	w.stop(false)
-	for want, o := range map[string]Options{
-		w.state + " is no state of this command:  wrote it":                       {Size: 1000, Command: "other"},
-		w.state + " is no state of this command: its windows are 1s long, not 2s": {Size: 2000},
-	} {
-		o.State = w.state
-		other := New(o, keeper{&run{t: t}, w})
-		if _, err := other.Load(); err == nil || err.Error() != want {
+	refused := func(size int64, want string) {
+		t.Helper()
+		if _, err := OpenState(w.state, size, new(int64)); err == nil || err.Error() != w.state+": "+want+"; remove it to begin anew, or name another file" {
 			t.Errorf("%v, not %s", err, want)
 		}
-		other.saving.release()
 	}
+	refused(2000, "its windows are 1s long, not 2s")
 	w.start()
 	w.stop(false)
+	for text, want := range map[string]string{
+		`{"Version":2,"Command":"hdrunion"}`: `it is no state of hdrlive, but of "hdrunion"`,
+		`{"Version":9,"Command":"hdrlive"}`:  "it has version 9, not 4",
+		"#[StartTime: 5]":                    "it is no state of hdrlive: invalid character '#' looking for beginning of value",
+	} {
+		if err := os.WriteFile(w.state, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		refused(1000, want)
+	}
 }
 
 // TestDue: a state that takes long is written less often.
 func TestDue(t *testing.T) {
 	t.Parallel()
-	s := saving{every: time.Hour, share: 20, at: time.Now()}
+	s := State{every: time.Hour, share: 20, at: time.Now()}
 	if due := s.due(); due > time.Hour || due < 30*time.Minute {
 		t.Errorf("a small one is due in %v", due)
 	}

@@ -13,38 +13,35 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/live/follow"
-	"hdrkit/internal/scan"
 )
-
-// A Saver is a sink that a state file covers, see [Options].
-type Saver interface {
-	Sink
-	// Save returns what the sink needs to go on after all that it has received. Arrived reports
-	// whether all of that is where it stays: on the disk, or at the receiver.
-	Save() (own []byte, arrived func() bool, err error)
-	// Saved is called when what Save returned last is on the disk.
-	Saved() error
-	// Load takes what Save returned in an earlier run, nil if there was none.
-	Load(own []byte) error
-}
 
 // saveTime is the time between two states.
 const saveTime = 250 * time.Millisecond
 
-// lastSave is the time that the last state waits for its rows to arrive.
-const lastSave = 5 * time.Second
+// A State is a file that has how far a merging is, and its outputs. The zero value keeps nothing.
+type State struct {
+	path string
+	last saved    // what the file had at first
+	lock *os.File // the file, which no other command may use meanwhile
 
-// A state is what a state file has, as JSON.
-type state struct {
+	every   time.Duration // between two states, at least
+	share   time.Duration // the time between two states is so many times what one takes, at least
+	took    time.Duration // what the last one took
+	at      time.Time     // of the last state
+	changed bool          // something was received since
+}
+
+// A saved state is what the file has, as JSON.
+type saved struct {
 	Version int
 	Command string
-	Size    int64   // of the windows
-	Done    int64   // windows that end at or before this were handed on
-	Now     float64 `json:",omitempty"` // what -from now was, in seconds since the epoch
+	Size    int64 // of the windows
+	From    int64 // see [Options]
+	Done    int64 // windows that end at or before this were handed on
 	Windows []savedWindow
 	Kinds   map[string]kind
 	Logs    []follow.Mark
-	Sink    []byte
+	Outputs json.RawMessage // what the sink saved
 }
 
 // A savedWindow is an open window.
@@ -54,44 +51,99 @@ type savedWindow struct {
 	LogStart float64
 	Sum      []byte // see [merge.Sum.AppendBinary]
 	Covered  merge.Covered
+	Peak     Peak
 }
 
-const stateVersion = 3
-
-// saving is how far the states of a merger are.
-type saving struct {
-	every   time.Duration // between two states, at least
-	share   time.Duration // the time between two states is so many times what one takes, at least
-	took    time.Duration // what the last one took
-	at      time.Time     // of the last state
-	changed bool          // something was received since
-	data    []byte        // of the state that waits to be written, nil if none does
-	arrived func() bool
-	lock    *os.File // the state on the disk, which no other command may use meanwhile
-}
+// stateVersion and stateCommand tell the states of other versions and commands.
+const (
+	stateVersion = 4
+	stateCommand = "hdrlive"
+)
 
 // errUsed is the error for a state that another command uses.
 var errUsed = errors.New("another command that runs uses it; give each command a state of its own")
 
-// due returns the time until a state is due. A large one, such as that of many open windows, is
-// written less often.
-func (s *saving) due() time.Duration {
-	return max(s.every, s.share*s.took) - time.Since(s.at)
+// OpenState opens the file of a merging with windows of size milliseconds, which may not exist yet.
+// From is that of [Options]: that of the file replaces it.
+func OpenState(path string, size int64, from *int64) (*State, error) {
+	s := &State{path: path, every: saveTime, share: 20, last: saved{Version: stateVersion, Command: stateCommand, Size: size, From: *from, Done: never}}
+	err := s.hold()
+	if errors.Is(err, fs.ErrNotExist) {
+		s.changed = true // also a crash before the first window leaves a state
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err = s.read(size); err != nil {
+		s.release()
+		return nil, fmt.Errorf("%s: %w; remove it to begin anew, or name another file", path, err)
+	}
+	*from = s.last.From
+	return s, nil
 }
 
-// hold locks the state on the disk, if there is one.
-func (s *saving) hold(path string) error {
+func (s *State) read(size int64) error {
+	text, err := os.ReadFile(s.path)
+	if err != nil {
+		return err
+	}
+	s.last = saved{}
+	if err := json.Unmarshal(text, &s.last); err != nil {
+		return fmt.Errorf("it is no state of hdrlive: %w", err)
+	}
+	switch l := &s.last; {
+	case l.Command != stateCommand:
+		return fmt.Errorf("it is no state of hdrlive, but of %q", l.Command)
+	case l.Version != stateVersion:
+		return fmt.Errorf("it has version %d, not %d", l.Version, stateVersion)
+	case l.Size != size:
+		return fmt.Errorf("its windows are %v long, not %v", time.Duration(l.Size)*time.Millisecond, time.Duration(size)*time.Millisecond)
+	}
+	return nil
+}
+
+// Outputs returns what the outputs of a [Fan] saved, by their keys.
+func (s *State) Outputs() (map[string][]byte, error) {
+	all := make(map[string][]byte)
+	if s == nil || s.last.Outputs == nil {
+		return all, nil
+	}
+	err := json.Unmarshal(s.last.Outputs, &all)
+	return all, err
+}
+
+// Marks returns the marks for [follow.Options].
+func (s *State) Marks() []follow.Mark {
+	if s == nil {
+		return nil
+	}
+	return s.last.Logs
+}
+
+// kept reports whether there is a file.
+func (s *State) kept() bool { return s.path != "" }
+
+// due returns the time until a state is due. A large one, such as that of many open windows, is
+// written less often.
+func (s *State) due() time.Duration { return max(s.every, s.share*s.took) - time.Since(s.at) }
+
+// soon returns the time until the next state, and whether one is needed.
+func (s *State) soon() (time.Duration, bool) { return max(s.due(), 0), s.kept() && s.changed }
+
+// hold locks the file, if there is one.
+func (s *State) hold() error {
 	for {
-		file, err := os.Open(path)
+		file, err := os.Open(s.path)
 		if err != nil {
 			return err
 		}
 		if err := lock(file); err != nil {
 			file.Close()
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", s.path, err)
 		}
 		own, err := file.Stat()
-		if now, stat := os.Stat(path); err == nil && stat == nil && os.SameFile(now, own) {
+		if now, stat := os.Stat(s.path); err == nil && stat == nil && os.SameFile(now, own) {
 			s.lock = file
 			return nil
 		}
@@ -99,136 +151,109 @@ func (s *saving) hold(path string) error {
 	}
 }
 
-func (s *saving) release() {
+func (s *State) release() {
 	if s.lock != nil {
 		s.lock.Close()
 		s.lock = nil
 	}
 }
 
-// Load takes up the state of a file, if it exists. It returns the marks for [follow.Options]. Call
-// it before Run.
-func (m *Merger) Load() ([]follow.Mark, error) {
-	sink := m.sink.(Saver)
-	err := m.saving.hold(m.options.State)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := sink.Load(nil); err != nil {
-			return nil, err
-		}
-		if err := m.snapshot(); err != nil { // also a crash before the first window leaves a state
-			return nil, err
-		}
-		return nil, m.save()
+// write replaces the file. The new one is locked before others see it.
+func (s *State) write(data []byte) error {
+	file, err := tempfile.Beside(s.path)
+	if err != nil {
+		return err
+	}
+	defer tempfile.Remove(file.Name())
+	if _, err = file.Write(data); err == nil {
+		err = lock(file)
+	}
+	if err == nil {
+		err = tempfile.Rename(tempfile.Move{From: file.Name(), To: s.path})
 	}
 	if err != nil {
-		return nil, err
+		file.Close()
+		return tempfile.Blame(err, s.path)
 	}
-	text, err := os.ReadFile(m.options.State)
-	if err != nil {
-		return nil, err
-	}
-	var s state
-	broken := func(err error) error { return fmt.Errorf("%s is no state of this command: %w", m.options.State, err) }
-	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, broken(err)
-	}
-	switch {
-	case s.Version != stateVersion:
-		return nil, broken(fmt.Errorf("it has version %d, not %d", s.Version, stateVersion))
-	case s.Command != m.options.Command:
-		return nil, broken(fmt.Errorf("%s wrote it", s.Command))
-	case s.Size != m.options.Size:
-		return nil, broken(fmt.Errorf("its windows are %v long, not %v", time.Duration(s.Size)*time.Millisecond, time.Duration(m.options.Size)*time.Millisecond))
-	}
+	s.release()
+	s.lock = file
+	return nil
+}
+
+// Load takes up the state. Call it before Run, with the options of the follower that has its marks.
+func (m *Merger) Load() error {
+	s := &m.options.State.last
 	for _, w := range s.Windows {
-		saved := merge.Merged{Tag: w.Tag, LogStart: w.LogStart, Covered: w.Covered}
-		if err := saved.Sum.UnmarshalBinary(w.Sum); err != nil {
-			return nil, broken(err)
-		}
+		open := merge.Merged{Tag: w.Tag, LogStart: w.LogStart, Covered: w.Covered}
 		if w.Tagged && w.Tag == nil {
-			saved.Tag = []byte{}
+			open.Tag = []byte{}
 		}
-		if err := m.live.Restore(&saved); err != nil {
-			return nil, broken(err)
+		err := open.Sum.UnmarshalBinary(w.Sum)
+		if err == nil {
+			err = m.clock.windows.Restore(&open)
 		}
+		if err != nil {
+			return fmt.Errorf("%s is damaged: %w", m.options.State.path, err)
+		}
+		if w.Peak.Tagged && w.Peak.Tag == nil {
+			w.Peak.Tag = []byte{}
+		}
+		m.peaks[peakKey{merge.WindowOf(open.Start, open.End, m.options.Size).Start, string(m.key(open.Tag))}] = w.Peak
 	}
-	m.live.Resume(s.Done)
-	if from := m.options.Selection.Range.From; from != nil && from.Origin == scan.Now && s.Now != 0 {
-		from.Seconds = s.Now
-	}
+	m.clock.Resume(s.Done)
 	for key, k := range s.Kinds {
 		m.kinds[key] = k
-	}
-	return s.Logs, sink.Load(s.Sink)
-}
-
-// save takes a state if it is time, and writes it when all that it covers has arrived.
-func (m *Merger) save() error {
-	if m.options.State == "" {
-		return nil
-	}
-	if m.saving.data == nil && m.saving.changed && m.saving.due() <= 0 {
-		if err := m.snapshot(); err != nil {
-			return err
-		}
-	}
-	if m.saving.data == nil || !m.saving.arrived() {
-		return nil
-	}
-	begin := time.Now()
-	if err := m.saving.write(m.options.State); err != nil {
-		return err
-	}
-	m.saving.took += time.Since(begin)
-	m.saving.data = nil
-	return m.sink.(Saver).Saved()
-}
-
-// saveLast writes a state of all. If that does not arrive, the state before stays.
-func (m *Merger) saveLast() error {
-	if m.options.State == "" {
-		return nil
-	}
-	if err := m.snapshot(); err != nil {
-		return err
-	}
-	for end := time.Now().Add(lastSave); m.saving.data != nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if err := m.save(); err != nil {
-			return err
-		}
-	}
-	if m.saving.data != nil {
-		m.sink.Notice("the last rows have not arrived; the state is that of before, and the next start sends them again")
 	}
 	return nil
 }
 
-// saveSoon returns the time until the next look at the state, and whether one is needed.
-func (m *Merger) saveSoon() (time.Duration, bool) {
-	switch {
-	case m.options.State == "":
-	case m.saving.data != nil:
-		return m.saving.every / 10, true
-	case m.saving.changed:
-		return max(m.saving.due(), 0), true
+// save writes a state if one is due.
+func (m *Merger) save() error {
+	if s := m.options.State; !s.kept() || !s.changed || s.due() > 0 {
+		return nil
 	}
-	return 0, false
+	return m.snapshot()
 }
 
+// saveLast writes a state of all.
+func (m *Merger) saveLast() error {
+	if !m.options.State.kept() {
+		return nil
+	}
+	return m.snapshot()
+}
+
+// snapshot writes a state.
 func (m *Merger) snapshot() error {
 	begin := time.Now()
-	s := state{Version: stateVersion, Command: m.options.Command, Size: m.options.Size, Kinds: m.kinds}
-	if from := m.options.Selection.Range.From; from != nil && from.Origin == scan.Now {
-		s.Now = from.Seconds
+	own, after, err := m.sink.Save()
+	if err != nil {
+		return err
 	}
-	done, open := m.live.State()
-	s.Done = done
-	for w := range open {
+	s := saved{Version: stateVersion, Command: stateCommand, Size: m.options.Size, From: m.options.From, Done: m.clock.done, Kinds: m.kinds, Logs: m.marks(), Outputs: own}
+	for w := range m.clock.windows.Open() {
 		sum, err := w.AppendBinary(nil)
 		if err != nil {
 			return err
 		}
-		s.Windows = append(s.Windows, savedWindow{w.Tag, w.Tag != nil, w.LogStart, sum, w.Covered})
+		s.Windows = append(s.Windows, savedWindow{w.Tag, w.Tag != nil, w.LogStart, sum, w.Covered, m.peaks[peakKey{w.Window.Start, string(m.key(w.Tag))}]})
+	}
+	data, err := json.Marshal(&s)
+	if err == nil {
+		err = m.options.State.write(data)
+	}
+	if err == nil && after != nil {
+		err = after()
+	}
+	state := m.options.State
+	state.changed, state.at, state.took = false, time.Now(), time.Since(begin)
+	return err
+}
+
+// marks returns how far the files are.
+func (m *Merger) marks() []follow.Mark {
+	if m.follower == nil {
+		return nil
 	}
 	var marks []follow.Mark
 	for _, in := range m.inputs {
@@ -246,40 +271,7 @@ func (m *Merger) snapshot() error {
 			}
 		}
 	}
-	if m.follower != nil {
-		s.Logs = m.follower.Marks()
-	}
-	own, arrived, err := m.sink.(Saver).Save()
-	if err != nil {
-		return err
-	}
-	s.Sink = own
-	m.saving.arrived, m.saving.changed, m.saving.at = arrived, false, time.Now()
-	m.saving.data, err = json.Marshal(&s)
-	m.saving.took = time.Since(begin)
-	return err
-}
-
-// write replaces the state on the disk. The new one is locked before others see it.
-func (s *saving) write(path string) error {
-	file, err := tempfile.Beside(path)
-	if err != nil {
-		return err
-	}
-	defer tempfile.Remove(file.Name())
-	if _, err = file.Write(s.data); err == nil {
-		err = lock(file)
-	}
-	if err == nil {
-		err = tempfile.Rename(tempfile.Move{From: file.Name(), To: path})
-	}
-	if err != nil {
-		file.Close()
-		return tempfile.Blame(err, path)
-	}
-	s.release()
-	s.lock = file
-	return nil
+	return m.follower.Marks()
 }
 
 // A file is one that an input reads, and how far.
@@ -297,15 +289,15 @@ func (g *file) mark() follow.Mark {
 	return mark
 }
 
-// took says that the lines of a file were taken, up to one.
-func (in *input) took(g *file, line int, header []byte) {
-	if len(in.files) == 0 || in.files[len(in.files)-1] != g {
+// took says that the lines of a batch were taken.
+func (in *input) took(b *batch) {
+	if len(in.files) == 0 || in.files[len(in.files)-1] != b.file {
 		for _, before := range in.files {
 			before.done = true
 		}
-		in.files = append(in.files, g)
+		in.files = append(in.files, b.file)
 	}
-	g.line, g.header = max(g.line, line), header
+	b.file.line, b.file.header = max(b.file.line, b.line), b.header
 }
 
 // mostHeader is the number of bytes of comments that a state keeps of a log.
@@ -342,21 +334,4 @@ func resume(name string, mark *follow.Mark) *hdrlog.Reader {
 	for r.Scan() {
 	}
 	return r
-}
-
-// passing makes an item of a line that was taken in an earlier run: it only shows how far the log
-// is.
-func (m *Merger) passing(i *item, interval *hdrlog.Interval, source *follow.Input) {
-	i.interval, i.passed = true, true
-	i.start, i.end = interval.StartMillis(), max(interval.StartMillis(), interval.EndMillis())
-	tag := m.options.Tag(source, interval.Tag)
-	interval.Tag = tag
-	i.wanted = m.options.Selection.Keeps(interval, 0)
-	i.tag = bytes.Clone(m.options.By.Row(source.Name(), tag))
-}
-
-// A kind is what the intervals of a tag have in common, so that they all add up.
-type kind struct {
-	scan.Extent        // the smallest ratio, and the highest value
-	First       string // the place of the first interval
 }

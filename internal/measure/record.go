@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
@@ -156,21 +157,17 @@ func (r *Recorder) ended(s *Source) error {
 	return nil
 }
 
-// Follow records all rows of a source. The last intervals stay open.
-func (r *Recorder) Follow(s *Source) error {
-	for {
-		more, err := r.some(s)
-		if err == nil {
-			err = r.Advance(s)
-		}
-		if err != nil || !more {
-			return err
-		}
-	}
-}
+// Since reports whether the newest row of a source is not older than a time.
+func (s *Source) Since(then time.Time) bool { return s.at >= then.UnixMilli() }
 
-// Advance closes the intervals of the only source to which no row can belong that is not late.
-func (r *Recorder) Advance(s *Source) error { return r.closeBefore(s.at) }
+// Advance closes the intervals of the only source to which no row can belong that is at most so
+// many milliseconds late.
+func (r *Recorder) Advance(s *Source, late int64) error {
+	if s.at == never {
+		return nil
+	}
+	return r.Intervals.Close(s.at - late)
+}
 
 // CloseOver closes the intervals of the only source that are over now, in milliseconds since the
 // epoch, although a row that is not late could belong to them.

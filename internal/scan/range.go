@@ -43,7 +43,6 @@ const (
 	LogEnd                 // the end of the log, [Input.End]
 	Steady                 // where the logs become steady; a caller must find that and replace the bound
 	Midnight               // the beginning of the day of the log, see [Bound.Moment]
-	Now                    // 1970, too; a caller must set Seconds to the time at which it begins
 )
 
 // Contains reports whether an interval of a log starts in the range. The end of the log, in
@@ -58,7 +57,7 @@ func (r Range) Contains(i *hdrlog.Interval, logEnd int64) bool {
 // of returns the start of the interval on the scale of the bound, in milliseconds.
 func (b *Bound) of(i *hdrlog.Interval, logEnd int64) float64 {
 	switch b.Origin {
-	case Epoch, Now:
+	case Epoch:
 		return roundMillis(i.Absolute())
 	case LogEnd:
 		return roundMillis(i.Absolute()) - float64(logEnd)
@@ -112,14 +111,9 @@ func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 		if bound.text == "" {
 			continue
 		}
-		if bound.option == "s" {
-			if bound.text == "start" {
-				continue
-			}
-			if word, ok := map[string]Origin{"steady": Steady, "now": Now}[bound.text]; ok {
-				r.From = &Bound{Origin: word}
-				continue
-			}
+		if bound.option == "s" && bound.text == "steady" {
+			r.From = &Bound{Origin: Steady}
+			continue
 		}
 		parsed, ok := ParseTime(bound.text, zone)
 		if !ok {

@@ -36,6 +36,8 @@ type Options struct {
 	Schema int
 	// Percentiles are those of the last window that are shown.
 	Percentiles []float64
+	// Service is the name of the service that OpenTelemetry gets, if the environment has none.
+	Service string
 	// Memory, if set, limits what the totals may take.
 	Memory *ledger.Ledger
 }
@@ -111,7 +113,6 @@ func quantile(percentile float64) float64 {
 type total struct {
 	tag    []byte
 	all    merge.Sum
-	count  int64
 	sum    float64 // of all values, in the unit of the log
 	ratio  float64 // what to divide values by
 	charge ledger.Charge
@@ -147,7 +148,6 @@ func (ts *totals) add(tag []byte, h *histogram.Histogram) (*total, error) {
 	if err := t.all.AddHistogram(0, 0, h); err != nil {
 		return nil, err
 	}
-	t.count += h.TotalCount()
 	t.sum += h.Mean() * float64(h.TotalCount())
 	return t, t.charge.Set(ts.account, 1, tagBytes+t.all.Size())
 }

@@ -64,7 +64,7 @@ func NewOTLP(w io.Writer, o Options, unit string, environment func(string) strin
 		}
 	}
 	if name == "" {
-		name = "hdrsum"
+		name = o.Service
 	}
 	attributes = append(attributes, attribute("service.name", name))
 	return &OTLP{w: w, options: o, unit: unit, resource: &resource.Resource{Attributes: attributes}, json: json}, nil

@@ -134,11 +134,11 @@ func TestBucketsHold(t *testing.T) {
 func collector(t *testing.T) *Collector {
 	t.Helper()
 	c := NewCollector(Options{Metric: "latency_seconds", Ratio: func([]byte) float64 { return 1000 }, Schema: 5, Percentiles: []float64{50, 99.9}})
-	c.Watch(func() []live.State {
-		return []live.State{{Name: "a.hdr", Lines: 7, Skipped: 2, Late: 1, End: 5000}, {Name: "b.hdr", Ended: true}}
-	}, func() push.State {
-		return push.State{Sent: 5, Refused: 4, Waiting: 3, LastSuccess: time.UnixMilli(1500), Away: true}
-	})
+	c.Watch(func() []live.Progress {
+		return []live.Progress{{Name: "a.hdr", Lines: 7, Skipped: 2, Late: 1, End: 5000}, {Name: "b.hdr", Ended: true}}
+	}, Sender{"influx a:8086", func() push.State {
+		return push.State{Sent: 5, Refused: 4, Dropped: 2, Waiting: 3, LastSuccess: time.UnixMilli(1500), Away: true}
+	}})
 	layout := histogram.Layout{Digits: 3}
 	for _, w := range []struct {
 		tag string
@@ -187,25 +187,25 @@ func TestScrapeText(t *testing.T) {
 		`latency_seconds_count 1`,
 		`latency_seconds_count{tag="gone"} 1`,
 		`latency_seconds_count{tag="empty"} 0`,
-		`latency_seconds_window{tag="rt",quantile="0.5"} 0.3`,
-		`latency_seconds_window{tag="rt",quantile="0.999"} 0.4`,
-		`latency_seconds_window_count{tag="rt"} 6`,
-		`latency_seconds_window_sum{tag="rt"} 1.007`,
+		"# TYPE latency_seconds_window gauge",
+		`latency_seconds_window{quantile="0.5",tag="rt"} 0.3`,
+		`latency_seconds_window{quantile="0.999",tag="rt"} 0.4`,
 		`latency_seconds_window_max{tag="rt"} 0.4`,
 		`latency_seconds_window_max 1`,
 		`hdrkit_lines_total{input="a.hdr"} 7`,
 		`hdrkit_skipped_lines_total{input="a.hdr"} 2`,
 		`hdrkit_late_intervals_total{input="a.hdr"} 1`,
-		`hdrkit_push_sent_rows_total 5`,
-		`hdrkit_push_refused_rows_total 4`,
-		`hdrkit_push_waiting_rows 3`,
-		`hdrkit_push_last_success_timestamp_seconds 1.5`,
+		`hdrkit_push_sent_rows_total{receiver="influx a:8086"} 5`,
+		`hdrkit_push_refused_rows_total{receiver="influx a:8086"} 4`,
+		`hdrkit_push_dropped_rows_total{receiver="influx a:8086"} 2`,
+		`hdrkit_push_waiting_rows{receiver="influx a:8086"} 3`,
+		`hdrkit_push_last_success_timestamp_seconds{receiver="influx a:8086"} 1.5`,
 	} {
 		if !strings.Contains(string(body), want+"\n") {
 			t.Errorf("no %s in\n%s", want, body)
 		}
 	}
-	for _, absent := range []string{`_window_max{tag="gone"}`, `_window_max{tag="empty"}`, `lag_seconds{input="b.hdr"}`} {
+	for _, absent := range []string{`_window_count`, `_window_sum`, `_window_max{tag="gone"}`, `_window_max{tag="empty"}`, `lag_seconds{input="b.hdr"}`} {
 		if strings.Contains(string(body), absent) {
 			t.Errorf("%s in\n%s", absent, body)
 		}
@@ -269,9 +269,9 @@ func TestMetricsLint(t *testing.T) {
 
 // TestHealth asks for what is served besides.
 func TestHealth(t *testing.T) {
-	some := func() []live.State { return []live.State{{Name: "a.hdr"}} }
+	some := func() []live.Progress { return []live.Progress{{Name: "a.hdr"}} }
 	for _, test := range []struct {
-		states func() []live.State
+		states func() []live.Progress
 		sender func() push.State
 		path   string
 		code   int
@@ -285,11 +285,13 @@ func TestHealth(t *testing.T) {
 		{nil, nil, "/readyz", 503, "there is no log yet"},
 		{some, nil, "/readyz", 200, "ready"},
 		{some, func() push.State { return push.State{} }, "/readyz", 200, "ready"},
-		{some, func() push.State { return push.State{Away: true} }, "/readyz", 503, "the receiver does not take rows"},
+		{some, func() push.State { return push.State{Away: true} }, "/readyz", 503, "the receiver a does not take rows"},
 		{some, func() push.State { return push.State{Away: true} }, "/healthz", 200, "healthy"},
 	} {
 		c := NewCollector(Options{})
-		c.Watch(test.states, test.sender)
+		if c.Watch(test.states); test.sender != nil {
+			c.Watch(test.states, Sender{"a", test.sender})
+		}
 		w := httptest.NewRecorder()
 		c.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, test.path, nil))
 		if w.Code != test.code || !strings.Contains(w.Body.String(), test.text) {
@@ -438,13 +440,14 @@ func TestSave(t *testing.T) {
 func TestLastScrape(t *testing.T) {
 	t.Parallel()
 	c := NewCollector(Options{Metric: "rt"})
-	c.Watch(func() []live.State { return nil }, nil)
+	c.Watch(func() []live.Progress { return nil })
 	scrape := func() {
 		c.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	}
-	c.LastScrape(-1) // nobody has ever asked
-	c.LastScrape(time.Millisecond)
+	c.LastScrape(time.Hour) // nobody has ever asked
 	scrape()
+	scrape()
+	c.LastScrape(0)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

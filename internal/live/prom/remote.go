@@ -74,13 +74,21 @@ const (
 // Close does nothing.
 func (r *Remote) Close() error { return nil }
 
+// Late adds to the total of a tag, which its next row shows.
+func (r *Remote) Late(tag []byte, h *histogram.Histogram) error {
+	_, err := r.totals.add(tag, h)
+	return err
+}
+
 // Row writes the counts of a row. If only its total may be shown, it has no figures of its own.
 func (r *Remote) Row(row *output.Row) error {
 	tag, end, h := row.Tag, row.End, row.Counts
-	t, err := r.totals.add(tag, h)
-	if err != nil {
-		return fmt.Errorf("tag %s: %w", tags.Text(tag), err)
+	if t := r.totals.tags[tags.Text(tag)]; t == nil || h.TotalCount() > 0 {
+		if err := r.Late(tag, h); err != nil {
+			return fmt.Errorf("tag %s: %w", tags.Text(tag), err)
+		}
 	}
+	t := r.totals.tags[tags.Text(tag)]
 	o := &r.options
 	r.row = r.row[:0]
 	r.series(tag, o.Metric, "", seriesHistograms, nativeMessage(t, r.totals.counts(t), o, end))
@@ -90,7 +98,7 @@ func (r *Remote) Row(row *output.Row) error {
 		}
 		r.series(tag, o.Metric+"_window_max", "", seriesSamples, sampleMessage(t.of(h.Float(h.Max())), end))
 	}
-	_, err = r.w.Write(r.row)
+	_, err := r.w.Write(r.row)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -27,8 +28,8 @@ type Collector struct {
 	scrapes chan struct{} // has one for each scrape that is answered
 
 	mu      sync.Mutex
-	states  func() []live.State // nil before the logs are followed
-	sender  func() push.State   // nil without -push
+	inputs  func() []live.Progress // nil before the logs are followed
+	senders []Sender
 	totals  totals
 	window  int64              // the end of the last complete window
 	current map[string]figures // of the tags in it
@@ -43,6 +44,12 @@ type figures struct {
 	max       float64
 }
 
+// A Sender is a pusher to an address.
+type Sender struct {
+	Address string
+	State   func() push.State
+}
+
 // NewCollector returns a collector. Its options are not used if it gets no window.
 func NewCollector(o Options) *Collector {
 	c := &Collector{options: o, scrapes: make(chan struct{}, mostScrapes), current: make(map[string]figures)}
@@ -50,11 +57,18 @@ func NewCollector(o Options) *Collector {
 	return c
 }
 
-// Watch lets the collector ask how far the inputs are, and how the sender does, which may be nil.
-func (c *Collector) Watch(states func() []live.State, sender func() push.State) {
+// Watch lets the collector ask how far the inputs are, and how the senders do.
+func (c *Collector) Watch(inputs func() []live.Progress, senders ...Sender) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.states, c.sender = states, sender
+	c.inputs, c.senders = inputs, senders
+}
+
+// SetMetric sets the name of the histogram, which the unit of the values decides.
+func (c *Collector) SetMetric(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.options.Metric = name
 }
 
 // Complete says that a window is complete, which ends at end in milliseconds since the epoch.
@@ -119,29 +133,27 @@ func (c *Collector) Handler() http.Handler {
 
 // unready returns why the command cannot do its work at present, empty if it can.
 func (c *Collector) unready() string {
-	states, sender := c.watched()
-	switch {
-	case len(states) == 0:
+	inputs, senders := c.watched()
+	if len(inputs) == 0 {
 		return "there is no log yet"
-	case sender != nil && sender.Away:
-		return "the receiver does not take rows"
+	}
+	for _, s := range senders {
+		if s.State().Away {
+			return "the receiver " + s.Address + " does not take rows"
+		}
 	}
 	return ""
 }
 
-// watched returns how the inputs and the sender are, nil if there is none.
-func (c *Collector) watched() (states []live.State, sender *push.State) {
+// watched returns how the inputs are, and the senders.
+func (c *Collector) watched() (inputs []live.Progress, senders []Sender) {
 	c.mu.Lock()
-	inputs, sending := c.states, c.sender
+	ask, senders := c.inputs, c.senders
 	c.mu.Unlock()
-	if inputs != nil {
-		states = inputs()
+	if ask != nil {
+		inputs = ask()
 	}
-	if sending != nil {
-		s := sending()
-		sender = &s
-	}
-	return states, sender
+	return inputs, senders
 }
 
 const (
@@ -209,16 +221,11 @@ func (c *Collector) scraped(waiting chan struct{}) {
 	}
 }
 
-// mostGrace is the longest time that LastScrape waits if it is not told how long.
-const mostGrace = time.Minute
-
-// LastScrape waits for a scrape that shows all there is, for a time at most. If that is negative,
-// it is twice the time between the last two scrapes.
-func (c *Collector) LastScrape(grace time.Duration) {
+// LastScrape waits for a scrape that shows all there is: twice the time between the last two
+// scrapes, but no longer than most.
+func (c *Collector) LastScrape(most time.Duration) {
 	c.mu.Lock()
-	if grace < 0 {
-		grace = min(2*c.between, mostGrace)
-	}
+	grace := min(2*c.between, most)
 	waiting := make(chan struct{})
 	c.waiting = waiting
 	c.mu.Unlock()
@@ -262,21 +269,19 @@ func (c *Collector) values(keys []string, native bool) *dto.MetricFamily {
 	return f
 }
 
-// quantiles returns those of the last window, of some tags. As in other summaries, the counts and
-// sums beside them are those since the start.
+// quantiles returns those of the last window, of some tags. They are gauges: a summary has a count
+// and a sum beside them, which are those since the start.
 func (c *Collector) quantiles(keys []string, _ bool) *dto.MetricFamily {
-	f := family(c.options.Metric+"_window", dto.MetricType_SUMMARY, "Exact quantiles of the last complete window, by tag.")
+	f := family(c.options.Metric+"_window", dto.MetricType_GAUGE, "Exact quantiles of the last complete window, by tag.")
 	for _, key := range keys {
 		own, ok := c.current[key]
 		if !ok {
 			continue
 		}
-		t := c.totals.tags[key]
-		s := &dto.Summary{SampleCount: proto.Uint64(uint64(t.count)), SampleSum: proto.Float64(t.of(t.sum))}
 		for n, p := range c.options.Percentiles {
-			s.Quantile = append(s.Quantile, &dto.Quantile{Quantile: proto.Float64(quantile(p)), Value: &own.quantiles[n]})
+			label := append(pair("quantile", strconv.FormatFloat(quantile(p), 'g', -1, 64)), tagLabel(c.totals.tags[key].tag)...)
+			f.Metric = append(f.Metric, &dto.Metric{Label: label, Gauge: &dto.Gauge{Value: &own.quantiles[n]}})
 		}
-		f.Metric = append(f.Metric, &dto.Metric{Label: tagLabel(t.tag), Summary: s})
 	}
 	return f
 }
@@ -319,10 +324,10 @@ func (c *Collector) histogram(t *total, asNative bool) *dto.Histogram {
 
 // own returns the metrics of the command itself.
 func (c *Collector) own() (all families) {
-	states, sender := c.watched()
+	inputs, senders := c.watched()
 	now := time.Now()
 	age := func(millis int64) float64 { return now.Sub(time.UnixMilli(millis)).Seconds() }
-	for _, s := range states {
+	for _, s := range inputs {
 		input := pair("input", tags.Text([]byte(s.Name)))
 		all.counter("hdrkit_lines_total", "Lines read, by input.", s.Lines, input)
 		all.counter("hdrkit_skipped_lines_total", "Malformed lines, by input.", s.Skipped, input)
@@ -337,12 +342,14 @@ func (c *Collector) own() (all families) {
 	if window != 0 {
 		all.gauge("hdrkit_window_age_seconds", "Time since the end of the last complete window.", age(window), nil)
 	}
-	if sender != nil {
-		all.counter("hdrkit_push_sent_rows_total", "Rows that the receiver has taken.", sender.Sent, nil)
-		all.counter("hdrkit_push_refused_rows_total", "Rows that the receiver has refused.", sender.Refused, nil)
-		all.gauge("hdrkit_push_waiting_rows", "Rows that are still to be sent.", float64(sender.Waiting), nil)
-		if !sender.LastSuccess.IsZero() {
-			all.gauge("hdrkit_push_last_success_timestamp_seconds", "When the receiver last took rows.", float64(sender.LastSuccess.UnixMilli())/1000, nil)
+	for _, sender := range senders {
+		s, receiver := sender.State(), pair("receiver", sender.Address)
+		all.counter("hdrkit_push_sent_rows_total", "Rows that the receiver has taken.", s.Sent, receiver)
+		all.counter("hdrkit_push_refused_rows_total", "Rows that the receiver has refused.", s.Refused, receiver)
+		all.counter("hdrkit_push_dropped_rows_total", "Rows for which there was no room while the receiver was away.", s.Dropped, receiver)
+		all.gauge("hdrkit_push_waiting_rows", "Rows that are still to be sent.", float64(s.Waiting), receiver)
+		if !s.LastSuccess.IsZero() {
+			all.gauge("hdrkit_push_last_success_timestamp_seconds", "When the receiver last took rows.", float64(s.LastSuccess.UnixMilli())/1000, receiver)
 		}
 	}
 	return all

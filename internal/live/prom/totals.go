@@ -15,6 +15,14 @@ type Total struct {
 	Values, Ratio float64
 }
 
+// Name returns the tag, nil if there is none.
+func (t *Total) Name() []byte {
+	if t.Tagged && t.Tag == nil {
+		return []byte{}
+	}
+	return t.Tag
+}
+
 // save returns the totals, in order of tags.
 func (ts *totals) save() ([]Total, error) {
 	all := make([]Total, 0, len(ts.tags))
@@ -32,10 +40,7 @@ func (ts *totals) save() ([]Total, error) {
 // load adds totals of an earlier run.
 func (ts *totals) load(all []Total) error {
 	for _, saved := range all {
-		t := &total{tag: saved.Tag, sum: saved.Values, ratio: saved.Ratio}
-		if saved.Tagged && t.tag == nil {
-			t.tag = []byte{}
-		}
+		t := &total{tag: saved.Name(), sum: saved.Values, ratio: saved.Ratio}
 		if len(saved.All) > 0 {
 			if err := t.all.UnmarshalBinary(saved.All); err != nil {
 				return err

@@ -1,5 +1,5 @@
 // Package push sends encoded rows to an HTTP receiver in batches. It repeats what the receiver
-// could not take, and makes the caller wait rather than drop a row.
+// could not take. While the receiver is away, the caller waits, or rows wait up to a bound.
 //
 // A receiver may repeat in its answer what it got. So no message has a byte of an answer if the
 // request holds a secret: messages have the status code and the name of the receiver then.
@@ -55,6 +55,9 @@ type Options struct {
 	// Patient says that 401, 403 and 404 are sent again, as 503 is: a receiver that runs for long
 	// may lose a token, or its database, for some time.
 	Patient bool
+	// Most is the number of bytes of rows that may wait for the receiver: beyond it the oldest are
+	// dropped. 0 makes [Pusher.Write] wait instead.
+	Most int
 	// Notice, if set, receives what a person should know. It is called from another goroutine.
 	Notice func(text string)
 
@@ -115,14 +118,17 @@ type Pusher struct {
 
 	mu               sync.Mutex
 	changed          sync.Cond
-	filling          batch
-	ripe             bool        // the first row of filling is old enough
+	queue            [][]byte    // rows that wait
+	bytes            int         // of them
+	sending          [][]byte    // rows that are on their way
+	ripe             bool        // the first row of the queue is old enough
 	timer            *time.Timer // sets ripe
 	closing          bool
 	result           Result
 	written, settled int64 // numbers of rows
 	success          time.Time
 	away             bool
+	dropped          int // rows since the receiver is away
 }
 
 // A State says how a pusher does.
@@ -130,6 +136,8 @@ type State struct {
 	// Sent, Refused and Waiting are the numbers of rows that the receiver has taken, that it has
 	// refused, and that are still to be sent.
 	Sent, Refused, Waiting int64
+	// Dropped is the number of rows for which there was no room.
+	Dropped int64
 	// LastSuccess is when the receiver last took rows.
 	LastSuccess time.Time
 	// Away is set while the receiver does not take rows.
@@ -140,8 +148,8 @@ type State struct {
 func (p *Pusher) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	refused := int64(p.result.Refused)
-	return State{Sent: p.settled - refused, Refused: refused, Waiting: p.written - p.settled, LastSuccess: p.success, Away: p.away}
+	refused, dropped := int64(p.result.Refused), int64(p.result.Dropped)
+	return State{Sent: p.settled - refused, Refused: refused, Dropped: dropped, Waiting: p.written - p.settled - dropped, LastSuccess: p.success, Away: p.away}
 }
 
 // answered notes whether the receiver has taken rows, or can take some at all.
@@ -159,8 +167,8 @@ type batch struct {
 	ends []int // of the rows in text
 }
 
-// full reports whether the batch should be sent, whatever its age.
-func (b *batch) full() bool { return len(b.ends) >= batchRows || len(b.text) >= batchBytes }
+// full reports whether a batch should be sent, whatever its age.
+func (p *Pusher) full() bool { return len(p.queue) >= batchRows || p.bytes >= batchBytes }
 
 // part returns the rows from a first one to before a last one.
 func (b *batch) part(first, last int) []byte {
@@ -179,7 +187,9 @@ type Result struct {
 	// Refused is the number of rows that the receiver did not accept, or that were in one request
 	// with such a row.
 	Refused int
-	// Unsent is the number of rows that were dropped.
+	// Dropped is the number of rows for which there was no room.
+	Dropped int
+	// Unsent is the number of rows that were left when sending was given up.
 	Unsent int
 }
 
@@ -203,45 +213,61 @@ func New(o Options) *Pusher {
 	return p
 }
 
-// Write adds one row, encoded. It waits while the batch before is on its way and the next one is
-// full. Its error is the one of a pusher that was given up.
+// Write adds one row, encoded. Without [Options.Most] it waits while the batch before is on its way
+// and the next one is full. Its error is the one of a pusher that was given up.
 func (p *Pusher) Write(row []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.filling.full() && p.context.Err() == nil {
+	for p.options.Most == 0 && p.full() && p.context.Err() == nil {
 		p.changed.Wait()
 	}
 	if p.context.Err() != nil {
 		p.result.Unsent++
 		return 0, ErrGivenUp
 	}
-	if len(p.filling.ends) == 0 {
-		p.timer = time.AfterFunc(p.options.age, func() {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.ripe = true
-			p.changed.Broadcast()
-		})
+	if len(p.queue) == 0 {
+		p.timer = time.AfterFunc(p.options.age, p.Flush)
 	}
-	p.filling.text = append(p.filling.text, row...)
-	p.filling.ends = append(p.filling.ends, len(p.filling.text))
+	p.queue = append(p.queue, bytes.Clone(row))
+	p.bytes += len(row)
 	p.written++
-	if p.filling.full() {
+	for p.options.Most > 0 && p.bytes > p.options.Most {
+		if p.dropped++; p.dropped == 1 {
+			p.options.Notice(fmt.Sprintf("more than %d MiB of rows wait for the receiver; the oldest are dropped", p.options.Most>>20))
+		}
+		p.result.Dropped++
+		p.bytes -= len(p.queue[0])
+		p.queue = p.queue[1:]
+	}
+	if p.full() {
 		p.changed.Broadcast()
 	}
 	return len(row), nil
 }
 
-// Settled returns what reports whether the rows written so far have all arrived or were refused.
-func (p *Pusher) Settled() func() bool {
+// Flush sends the rows so far when the batch before has arrived, however new they are.
+func (p *Pusher) Flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	written := p.written
-	return func() bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.settled >= written
+	p.ripe = len(p.queue) > 0
+	p.changed.Broadcast()
+}
+
+// Pending returns the rows that the receiver has not taken yet, also after Close.
+func (p *Pusher) Pending() [][]byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Concat(p.sending, p.queue)
+}
+
+// Restore adds rows that were pending in an earlier run.
+func (p *Pusher) Restore(rows [][]byte) error {
+	for _, row := range rows {
+		if _, err := p.Write(row); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // Close sends the rows that are left, and waits until the receiver has them or GiveUp is called.
@@ -268,23 +294,32 @@ func (p *Pusher) GiveUp() {
 // run sends batches until the pusher is closed or given up.
 func (p *Pusher) run() {
 	defer close(p.ended)
-	var spare batch
+	var b batch
 	for {
 		p.mu.Lock()
-		for !p.filling.full() && !p.ripe && !p.closing {
+		for !(len(p.queue) > 0 && (p.full() || p.ripe)) && !p.closing && p.context.Err() == nil {
 			p.changed.Wait()
 		}
-		b := p.filling
-		if len(b.ends) == 0 { // closing
+		if p.context.Err() != nil {
+			p.result.Unsent += len(p.sending) + len(p.queue)
+		}
+		if len(p.queue) == 0 && p.closing || p.context.Err() != nil {
 			p.mu.Unlock()
 			return
 		}
-		p.timer.Stop()
-		p.filling, p.ripe = batch{spare.text[:0], spare.ends[:0]}, false
+		b.text, b.ends = b.text[:0], b.ends[:0]
+		for n := 0; n < len(p.queue) && n < batchRows && len(b.text) < batchBytes; n++ {
+			b.text = append(b.text, p.queue[n]...)
+			b.ends = append(b.ends, len(b.text))
+		}
+		p.sending, p.queue = p.queue[:len(b.ends)], p.queue[len(b.ends):]
+		p.bytes -= len(b.text)
+		if p.ripe = p.ripe && len(p.queue) > 0; !p.ripe {
+			p.timer.Stop()
+		}
 		p.changed.Broadcast()
 		p.mu.Unlock()
 		p.deliver(&b)
-		spare = b
 	}
 }
 
@@ -320,6 +355,7 @@ func (p *Pusher) deliver(b *batch) {
 	p.result.Refused += refused
 	if p.context.Err() == nil {
 		p.settled += int64(len(b.ends))
+		p.sending = nil
 	}
 }
 
@@ -338,7 +374,7 @@ func (p *Pusher) send(text []byte, rows int) error {
 			p.taken = true
 			p.answered(true, false)
 			if away {
-				p.options.Notice("the receiver is back")
+				p.back()
 			}
 			return nil
 		case errors.As(err, &refused):
@@ -360,12 +396,22 @@ func (p *Pusher) send(text []byte, rows int) error {
 		select {
 		case <-time.After(wait):
 		case <-p.context.Done():
-			p.mu.Lock()
-			p.result.Unsent += rows
-			p.mu.Unlock()
 			return nil
 		}
 	}
+}
+
+// back says that the receiver is back, and what was dropped meanwhile.
+func (p *Pusher) back() {
+	p.mu.Lock()
+	dropped := p.dropped
+	p.dropped = 0
+	p.mu.Unlock()
+	text := "the receiver is back"
+	if dropped > 0 {
+		text += fmt.Sprintf("; %s had no room and are lost", count(dropped, "row"))
+	}
+	p.options.Notice(text)
 }
 
 // A refusal is an answer after which the same request makes no sense.

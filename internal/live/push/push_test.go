@@ -2,6 +2,7 @@ package push
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"log"
@@ -14,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"hdrkit/internal/clitest"
 )
 
 const patience = time.Minute
@@ -260,8 +263,8 @@ func TestOld(t *testing.T) {
 		if want := fmt.Sprintf("the receiver refused %d rows: 400 ", refused); !strings.HasPrefix(notices(), want) {
 			t.Error(notices())
 		}
-		if !p.Settled()() {
-			t.Error("rows are not settled")
+		if n := len(p.Pending()); n != 0 {
+			t.Errorf("%d rows are pending", n)
 		}
 	}
 }
@@ -278,10 +281,9 @@ func TestPatient(t *testing.T) {
 		})
 		u, _ := url.Parse(r.URL)
 		p := New(Options{URL: u, Patient: true, age: patience, pause: time.Millisecond})
-		settled := p.Settled()
 		want := write(t, p, 3)
-		if p.Settled()() || !settled() {
-			t.Error("rows on their way are settled, or none are not")
+		if got := string(bytes.Join(p.Pending(), nil)); got != want {
+			t.Errorf("pending are %q, not %q", got, want)
 		}
 		if result := p.Close(); result != (Result{}) || r.taken.String() != want {
 			t.Errorf("status %d: %+v", status, result)
@@ -455,5 +457,57 @@ func TestParseURL(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "pw") {
 			t.Error(err)
 		}
+	}
+}
+
+// TestMost: while the receiver is away, rows wait up to a bound, and the oldest go. What is left at
+// the end is pending, and another pusher can send it.
+func TestMost(t *testing.T) {
+	t.Parallel()
+	var away atomic.Bool
+	away.Store(true)
+	r := receive(t, func(int, http.ResponseWriter, *http.Request) int {
+		if away.Load() {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusOK
+	})
+	u, _ := url.Parse(r.URL)
+	var mu sync.Mutex
+	var notices []string
+	o := Options{URL: u, Patient: true, Most: 1000, age: time.Millisecond, pause: time.Millisecond, Notice: func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		notices = append(notices, text)
+	}}
+	p := New(o)
+	all := write(t, p, 1)
+	clitest.Await(t, "a first row that is on its way", nil, func() bool { return p.State().Away })
+	lines := strings.SplitAfter(write(t, p, 500), "\n")
+	state := p.State()
+	if state.Dropped == 0 || state.Waiting != 501-state.Dropped || state.Sent != 0 {
+		t.Errorf("%+v", state)
+	}
+	all += strings.Join(lines[state.Dropped:], "")
+	if got := string(bytes.Join(p.Pending(), nil)); got != all {
+		t.Errorf("pending are %q, not %q", got, all)
+	}
+	p.GiveUp()
+	if result := p.Close(); result.Unsent != int(state.Waiting) || result.Dropped != int(state.Dropped) {
+		t.Errorf("%+v", result)
+	}
+	o.Most = 1 << 20
+	next := New(o)
+	if err := next.Restore(p.Pending()); err != nil {
+		t.Fatal(err)
+	}
+	away.Store(false)
+	if result := next.Close(); result != (Result{}) || r.taken.String() != all {
+		t.Errorf("%+v: %q, not %q", result, r.taken.String(), all)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if text := strings.Join(notices, "\n"); !strings.Contains(text, "the oldest are dropped") {
+		t.Error(text)
 	}
 }

@@ -1,4 +1,4 @@
-package merge
+package live
 
 import (
 	"fmt"
@@ -10,20 +10,21 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/internal/logtest"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/clitest"
 )
 
-// A rig is a Live with windows of a second and a fake clock. Inputs are named by letters.
+// A rig is a clock with windows of a second and a fake clock. Inputs are named by letters.
 type rig struct {
-	*Live
+	*clock
 	t      *testing.T
 	now    time.Time
-	inputs map[string]*LiveInput
+	inputs map[string]*pace
 	unread map[string]bool
 }
 
 func newRig(t *testing.T, idle time.Duration, names ...string) *rig {
-	r := &rig{Live: NewLive(1000, idle), t: t, now: time.Unix(1e6, 0), inputs: map[string]*LiveInput{}, unread: map[string]bool{}}
+	r := &rig{clock: newClock(1000, idle), t: t, now: time.Unix(1e6, 0), inputs: map[string]*pace{}, unread: map[string]bool{}}
 	for _, name := range names {
 		r.join(name)
 	}
@@ -35,7 +36,7 @@ func (r *rig) join(name string) {
 }
 
 // sum returns a sum of one interval, in milliseconds.
-func sum(t testing.TB, start, end int64, values ...int64) *Sum {
+func sum(t testing.TB, start, end int64, values ...int64) *merge.Sum {
 	t.Helper()
 	var h histogram.Histogram
 	if err := h.Reset(histogram.Layout{Digits: 3}); err != nil {
@@ -46,7 +47,7 @@ func sum(t testing.TB, start, end int64, values ...int64) *Sum {
 			t.Fatal(err)
 		}
 	}
-	s := new(Sum)
+	s := new(merge.Sum)
 	payload, err := new(histogram.Encoder).AppendBase64(nil, &h)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +86,7 @@ func (r *rig) complete(want ...string) {
 
 func (r *rig) pass(d time.Duration) { r.now = r.now.Add(d) }
 
-func TestLivePassing(t *testing.T) {
+func TestClockPassing(t *testing.T) {
 	// The clock of b is 0.3 s ahead, and the middle of an interval decides.
 	r := newRig(t, 0, "a", "b")
 	r.show("a", 0, 1000)
@@ -105,7 +106,7 @@ func TestLivePassing(t *testing.T) {
 	r.complete("2-2")
 }
 
-func TestLiveIdle(t *testing.T) {
+func TestClockIdle(t *testing.T) {
 	t.Run("default", func(t *testing.T) {
 		r := newRig(t, 0, "a", "b")
 		r.show("a", 0, 1000)
@@ -191,9 +192,9 @@ func TestLiveIdle(t *testing.T) {
 	})
 }
 
-// TestLiveSilent checks that an input that shows nothing for twice its idle time costs the others
+// TestClockSilent checks that an input that shows nothing for twice its idle time costs the others
 // no time.
-func TestLiveSilent(t *testing.T) {
+func TestClockSilent(t *testing.T) {
 	r := newRig(t, 0, "a", "b")
 	r.show("a", 0, 1000)
 	r.show("b", 0, 1000)
@@ -231,7 +232,7 @@ func TestLiveSilent(t *testing.T) {
 	r.complete("11-2")
 }
 
-func TestLiveLate(t *testing.T) {
+func TestClockLate(t *testing.T) {
 	r := newRig(t, 0, "a", "slow")
 	r.show("slow", 0, 1000)
 	r.show("a", 3600_000, 3601_000) // an hour ahead
@@ -263,8 +264,8 @@ func TestLiveLate(t *testing.T) {
 	}
 }
 
-// TestLiveDeadline: a deadline that comes between Complete and Deadline is not forgotten.
-func TestLiveDeadline(t *testing.T) {
+// TestClockDeadline: a deadline that comes between Complete and Deadline is not forgotten.
+func TestClockDeadline(t *testing.T) {
 	r := newRig(t, time.Second, "a", "b")
 	r.inputs["b"].SetAtEnd(true)
 	r.show("a", 0, 1000)
@@ -277,9 +278,9 @@ func TestLiveDeadline(t *testing.T) {
 	}
 }
 
-// TestLiveAhead: a log whose clock is ahead, always or for a line, moves no window of the others
+// TestClockAhead: a log whose clock is ahead, always or for a line, moves no window of the others
 // and loses nothing itself. Its last windows come when their time comes.
-func TestLiveAhead(t *testing.T) {
+func TestClockAhead(t *testing.T) {
 	for _, skew := range []int64{3000, 8000, 86400_000, -3000, -8000, -86400_000} {
 		for _, always := range []bool{true, false} {
 			r := newRig(t, 0, "a", "b", "c")
@@ -319,16 +320,16 @@ func TestLiveAhead(t *testing.T) {
 			for _, n := range rows {
 				total += n
 			}
-			if total != 120 || r.Open() != 0 {
-				t.Errorf("skew %d, always %v: %d intervals, %d windows are open", skew, always, total, r.Open())
+			if total != 120 || r.windows.Len() != 0 {
+				t.Errorf("skew %d, always %v: %d intervals, %d windows are open", skew, always, total, r.windows.Len())
 			}
 		}
 	}
 }
 
-// TestLiveAheadAlone: when the others are silent, the windows of a log whose clock is ahead come
+// TestClockAheadAlone: when the others are silent, the windows of a log whose clock is ahead come
 // one by one as the time comes.
-func TestLiveAheadAlone(t *testing.T) {
+func TestClockAheadAlone(t *testing.T) {
 	r := newRig(t, time.Second, "a", "b", "c")
 	start := r.now.UnixMilli()
 	for k := range int64(20) {
@@ -338,7 +339,7 @@ func TestLiveAheadAlone(t *testing.T) {
 	r.inputs["c"].SetAtEnd(true)
 	r.pass(10 * time.Second)
 	n := 0
-	for ; r.Open() > 0; n++ {
+	for ; r.windows.Len() > 0; n++ {
 		for m := range r.Complete(r.now) {
 			if m.Window.End > r.now.UnixMilli() {
 				t.Fatalf("window %d at %v", m.Window.Start-start, r.now)
@@ -346,7 +347,7 @@ func TestLiveAheadAlone(t *testing.T) {
 		}
 		if at, ok := r.Deadline(); ok {
 			r.now = at
-		} else if r.Open() > 0 {
+		} else if r.windows.Len() > 0 {
 			t.Fatal("it waits forever")
 		}
 	}
@@ -355,14 +356,14 @@ func TestLiveAheadAlone(t *testing.T) {
 	}
 }
 
-// TestLiveGood: over logs with good clocks, of any time and with gaps, nothing is too far ahead,
+// TestClockGood: over logs with good clocks, of any time and with gaps, nothing is too far ahead,
 // and nothing is late while all have data to read.
-func TestLiveGood(t *testing.T) {
+func TestClockGood(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		r := newRig(t, 0, "a", "b", "c")
 		begin := r.now.UnixMilli() - random.Int64N(2)*random.Int64N(900_000_000)
-		at := map[*LiveInput]int64{}
+		at := map[*pace]int64{}
 		for _, in := range r.inputs {
 			at[in] = begin + random.Int64N(4000)
 		}
@@ -383,7 +384,7 @@ func TestLiveGood(t *testing.T) {
 	}
 }
 
-func TestLiveNext(t *testing.T) {
+func TestClockNext(t *testing.T) {
 	r := newRig(t, 0, "a", "b", "c")
 	next := func(want string) {
 		t.Helper()
@@ -433,17 +434,17 @@ func TestLiveNext(t *testing.T) {
 	}
 }
 
-// TestLiveAll gives inputs random delays, order and skew. What is complete and what is late add up
+// TestClockAll gives inputs random delays, order and skew. What is complete and what is late add up
 // to the offline result, and windows come in order.
-func TestLiveAll(t *testing.T) {
-	for seed := range uint64(logtest.Rounds(50)) {
+func TestClockAll(t *testing.T) {
+	for seed := range uint64(clitest.Rounds(50)) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		names := []string{"a", "b", "c", "d"}
 		r := newRig(t, time.Duration(random.IntN(3))*time.Second, names...)
-		offline, again := NewWindows(1000), NewWindows(1000)
+		offline, again := merge.NewWindows(1000), merge.NewWindows(1000)
 		last, lates := int64(never), 0
 		var tags = [][]byte{nil, []byte("x"), []byte("y")}
-		merge := func(ws *Windows, tag []byte, s *Sum) {
+		add := func(ws *merge.Windows, tag []byte, s *merge.Sum) {
 			if err := ws.Merge(tag, 0, s); err != nil {
 				t.Fatal(err)
 			}
@@ -454,7 +455,7 @@ func TestLiveAll(t *testing.T) {
 					t.Fatalf("seed %d: window %d after %d", seed, m.Window.Start, last)
 				}
 				last = m.Window.Start
-				merge(again, m.Tag, &m.Sum)
+				add(again, m.Tag, &m.Sum)
 			}
 		}
 		at := map[string]int64{}
@@ -470,10 +471,10 @@ func TestLiveAll(t *testing.T) {
 			end := start + random.Int64N(1500)
 			at[name] += 1000
 			tag, s := tags[random.IntN(len(tags))], sum(t, start, end, random.Int64N(1e6))
-			merge(offline, tag, s)
+			add(offline, tag, s)
 			if in := r.inputs[name]; in.Show(r.now, start, end) {
 				lates++
-				merge(again, tag, s)
+				add(again, tag, s)
 			} else if err := in.Add(tag, 0, s); err != nil {
 				t.Fatal(err)
 			}
@@ -481,8 +482,8 @@ func TestLiveAll(t *testing.T) {
 			r.pass(time.Duration(random.IntN(1000)) * time.Millisecond)
 			drain()
 		}
-		for m := range r.All() {
-			merge(again, m.Tag, &m.Sum)
+		for m := range r.All(r.now) {
+			add(again, m.Tag, &m.Sum)
 		}
 		if want, got := dump(t, offline), dump(t, again); got != want {
 			t.Fatalf("seed %d: with %d late intervals\n%s\nnot\n%s", seed, lates, got, want)
@@ -491,7 +492,7 @@ func TestLiveAll(t *testing.T) {
 }
 
 // dump returns what all windows have.
-func dump(t *testing.T, ws *Windows) string {
+func dump(t *testing.T, ws *merge.Windows) string {
 	t.Helper()
 	var b strings.Builder
 	for m := range ws.All() {

@@ -1,22 +1,29 @@
-package merge
+package live
 
 import (
 	"cmp"
 	"iter"
 	"math"
 	"slices"
+	"sort"
 	"time"
+
+	"hdrkit/hdrlog/merge"
 )
 
-// DefaultIdle is the time that an input without new data holds a window back, see [NewLive].
+// DefaultIdle is the time that an input without new data holds a window back, see [newClock].
 const DefaultIdle = 5 * time.Second
 
-// mostAhead is the number of open windows at which [Live.Next] stops reading ahead of an input that
-// holds them open. It bounds memory, and costs nothing where all inputs have data.
+// Early is how far in the future a window may end that is complete. A later one waits until its
+// time comes: monitoring systems that get a sample of tomorrow refuse those of today.
+const Early = time.Minute
+
+// mostAhead is the number of open windows at which [clock.Next] stops reading ahead of an input
+// that holds them open. It bounds memory, and costs nothing where all inputs have data.
 const mostAhead = 512
 
-// Live decides when the windows of logs that are still written are complete. It does not read and
-// it does not wait: the caller passes the intervals and the time.
+// A clock decides when the windows of logs that are still written are complete. It does not read
+// and it does not wait: the caller passes the intervals and the time.
 //
 // An input has passed a window when it has shown an interval of a later one. A window is complete
 // when every input has passed it, or does not hold it back. An input that has data that were not
@@ -26,18 +33,19 @@ const mostAhead = 512
 //   - after twice the idle time without an interval, until it shows one,
 //   - if its last interval came late by more than the idle time, as that of a machine whose clock
 //     is slow does, until it catches up,
-//   - if its last interval is too far in the future, see [LiveInput.Ahead],
+//   - if its last interval is too far in the future, see [pace.Ahead],
 //   - when it has ended.
 //
-// When no input holds back anything, all windows are complete that end before the caller's time.
+// When no input holds back anything, all windows are complete that end before the caller's time. No
+// window is complete that ends later than [Early] after that time.
 //
-// An interval whose window is already complete is late: [LiveInput.Add] does not merge it.
+// An interval whose window is already complete is late: [pace.Add] does not merge it.
 //
-// The zero value is not usable: call [NewLive]. A Live is not safe for concurrent use.
-type Live struct {
-	windows *Windows
+// The zero value is not usable: call [newClock]. A clock is not safe for concurrent use.
+type clock struct {
+	windows *merge.Windows
 	idle    time.Duration
-	inputs  []*LiveInput
+	inputs  []*pace
 	done    int64 // windows that end at or before this are complete
 	// passes says when the first input passed windows: in order of both, from the first window
 	// that is not complete.
@@ -51,9 +59,9 @@ type pass struct {
 	at  time.Time
 }
 
-// A LiveInput is one log of a Live.
-type LiveInput struct {
-	live   *Live
+// A pace is how far one log of a clock is.
+type pace struct {
+	clock  *clock
 	unread func() bool
 
 	position int64         // the latest middle of an interval, in milliseconds since the epoch
@@ -71,17 +79,17 @@ type LiveInput struct {
 // never is the position before the first interval.
 const never = math.MinInt64
 
-// NewLive returns a Live with windows of size milliseconds. If idle is 0, the idle time of an input
-// is [DefaultIdle], or the length of its longest interval if that is longer.
-func NewLive(size int64, idle time.Duration) *Live {
-	return &Live{windows: NewWindows(size), idle: idle, done: never}
+// newClock returns a clock with windows of size milliseconds. If idle is 0, the idle time of an
+// input is [DefaultIdle], or the length of its longest interval if that is longer.
+func newClock(size int64, idle time.Duration) *clock {
+	return &clock{windows: merge.NewWindows(size), idle: idle, done: never}
 }
 
 // Join adds an input, which has data to read. Unread, which may be nil, is asked before an input
 // that is at its end stops holding back a window: it returns true if data have come that were not
 // read.
-func (l *Live) Join(now time.Time, unread func() bool) *LiveInput {
-	in := &LiveInput{live: l, unread: unread, position: never, passed: never, shown: now}
+func (l *clock) Join(now time.Time, unread func() bool) *pace {
+	in := &pace{clock: l, unread: unread, position: never, passed: never, shown: now}
 	l.inputs = append(l.inputs, in)
 	return in
 }
@@ -89,10 +97,10 @@ func (l *Live) Join(now time.Time, unread func() bool) *LiveInput {
 // Show says that the input has an interval from start to end, in milliseconds since the epoch. It
 // returns true if the interval is late. Call it for every interval in the order of the log, and Add
 // for those that are not late and wanted.
-func (in *LiveInput) Show(now time.Time, start, end int64) (late bool) {
-	l := in.live
+func (in *pace) Show(now time.Time, start, end int64) (late bool) {
+	l := in.clock
 	middle := floorDiv(start+end, 2)
-	at := WindowOf(start, end, l.windows.Size())
+	at := merge.WindowOf(start, end, l.windows.Size())
 	in.shown, in.silent = now, false
 	before := in.ahead
 	if in.ahead = in.Ahead(now, middle); in.ahead {
@@ -114,13 +122,13 @@ func (in *LiveInput) Show(now time.Time, start, end int64) (late bool) {
 // now and of the lower median of the inputs. Logs of the past never are, and neither is the only
 // log. Such an interval passes only the windows that end before now. It is kept until its time
 // comes.
-func (in *LiveInput) Ahead(now time.Time, middle int64) bool {
+func (in *pace) Ahead(now time.Time, middle int64) bool {
 	latest := middle - in.idle().Milliseconds()
 	if latest <= now.UnixMilli() {
 		return false
 	}
-	as, all := 1, len(in.live.inputs)
-	for _, other := range in.live.inputs {
+	as, all := 1, len(in.clock.inputs)
+	for _, other := range in.clock.inputs {
 		if other != in && other.position >= latest {
 			as++
 		}
@@ -129,64 +137,43 @@ func (in *LiveInput) Ahead(now time.Time, middle int64) bool {
 }
 
 // pass says that the windows that end at or before end were passed.
-func (l *Live) pass(end int64, at time.Time) {
+func (l *clock) pass(end int64, at time.Time) {
 	if (len(l.passes) == 0 || end > l.passes[len(l.passes)-1].end) && end > l.done {
 		l.passes = append(l.passes, pass{end, at})
 	}
 }
 
-// Add adds a sum to its window, as [Windows.Merge] does.
-func (in *LiveInput) Add(tag []byte, logStart float64, s *Sum) error {
-	return in.live.windows.Merge(tag, logStart, s)
+// Add adds a sum to its window, as [merge.Windows.Merge] does.
+func (in *pace) Add(tag []byte, logStart float64, s *merge.Sum) error {
+	return in.clock.windows.Merge(tag, logStart, s)
 }
 
 // SetAtEnd says whether all data of the input were read.
-func (in *LiveInput) SetAtEnd(atEnd bool) { in.atEnd = atEnd }
+func (in *pace) SetAtEnd(atEnd bool) { in.atEnd = atEnd }
 
 // End says that the input shows no further interval.
-func (in *LiveInput) End() {
+func (in *pace) End() {
 	in.ended = true
-	in.live.inputs = slices.DeleteFunc(in.live.inputs, func(other *LiveInput) bool { return other == in })
+	in.clock.inputs = slices.DeleteFunc(in.clock.inputs, func(other *pace) bool { return other == in })
 }
 
 // Silent reports whether the input holds back nothing because it shows nothing new.
-func (in *LiveInput) Silent() bool { return in.silent }
+func (in *pace) Silent() bool { return in.silent }
 
-func (in *LiveInput) idle() time.Duration {
-	if in.live.idle > 0 {
-		return in.live.idle
+func (in *pace) idle() time.Duration {
+	if in.clock.idle > 0 {
+		return in.clock.idle
 	}
 	return max(DefaultIdle, in.longest)
 }
 
-// Open returns the number of windows that are open, and Bytes about how many bytes they take.
-func (l *Live) Open() int { return len(l.windows.table.open) }
-
-// Bytes is described at [Live.Open].
-func (l *Live) Bytes() int { return l.windows.bytes }
-
-// State returns what a later Live needs to go on: the end of the last window that was complete, and
-// the windows that are open, which stay so. Give it to [Live.Resume] and [Live.Restore].
-func (l *Live) State() (done int64, open iter.Seq[*Merged]) { return l.done, l.windows.Open() }
-
-// Resume says that the windows that end at or before done were complete in an earlier Live.
-func (l *Live) Resume(done int64) { l.done = done }
-
-// Restore opens a window of an earlier Live again, with what a tag had in it.
-func (l *Live) Restore(m *Merged) error {
-	err := l.windows.Merge(m.Tag, m.LogStart, &m.Sum)
-	if err == nil {
-		own := l.windows.table.At(m.Tag, m.Start, m.End, nil)
-		l.windows.bytes += m.Covered.Size() - own.Covered.Size()
-		own.Covered = m.Covered
-	}
-	return err
-}
+// Resume says that the windows that end at or before done were complete in an earlier clock.
+func (l *clock) Resume(done int64) { l.done = done }
 
 // Next returns the input to read next: of those that have unread data, the one that is furthest
 // behind. It returns nil if none has, or if too many windows are open that wait for another input.
-func (l *Live) Next() *LiveInput {
-	var next *LiveInput
+func (l *clock) Next() *pace {
+	var next *pace
 	for _, in := range l.inputs {
 		if !in.atEnd && (next == nil || in.position < next.position) {
 			next = in
@@ -207,9 +194,9 @@ func (l *Live) Next() *LiveInput {
 }
 
 // Complete iterates over what the intervals of the windows that are complete now add up to, as
-// [Windows.Before] does. The caller must not leave the loop before its end, unless it is done with
-// l.
-func (l *Live) Complete(now time.Time) iter.Seq[*Merged] {
+// [merge.Windows.Before] does. The caller must not leave the loop before its end, unless it is done
+// with l.
+func (l *clock) Complete(now time.Time) iter.Seq[*merge.Merged] {
 	l.now = now
 	for _, in := range l.inputs {
 		if !in.ahead {
@@ -230,14 +217,18 @@ func (l *Live) Complete(now time.Time) iter.Seq[*Merged] {
 	return l.windows.Before(l.done)
 }
 
-// All closes all windows: the inputs have ended, or nobody waits for them any more.
-func (l *Live) All() iter.Seq[*Merged] {
-	l.done = math.MaxInt64
-	return l.windows.All()
+// All closes all windows whose time has come: the inputs have ended, or nobody waits for them any
+// more.
+func (l *clock) All(now time.Time) iter.Seq[*merge.Merged] {
+	l.done = l.soon(now)
+	return l.windows.Before(l.done)
 }
 
+// soon returns the time up to which windows may be complete.
+func (l *clock) soon(now time.Time) int64 { return now.Add(Early).UnixMilli() }
+
 // complete returns the end of the last window that is complete.
-func (l *Live) complete(now time.Time) int64 {
+func (l *clock) complete(now time.Time) int64 {
 	end, released := int64(never), int64(math.MaxInt64)
 	if len(l.passes) > 0 {
 		end = l.passes[len(l.passes)-1].end
@@ -246,19 +237,18 @@ func (l *Live) complete(now time.Time) int64 {
 		released = min(released, in.releases(now))
 	}
 	if past := l.before(now.UnixMilli()); released == math.MaxInt64 && past > 0 {
-		end = max(end, l.windows.table.open[past-1].End)
+		end = max(end, l.windows.End(past-1))
 	}
-	return min(end, released)
+	return min(end, released, l.soon(now))
 }
 
 // before returns the number of open windows that end at or before a time.
-func (l *Live) before(time int64) int {
-	n, _ := slices.BinarySearchFunc(l.windows.table.open, time+1, func(w *openWindow[Merged], end int64) int { return cmp.Compare(w.End, end) })
-	return n
+func (l *clock) before(time int64) int {
+	return sort.Search(l.windows.Len(), func(n int) bool { return l.windows.End(n) > time })
 }
 
 // releases returns the end of the last window that the input does not hold back.
-func (in *LiveInput) releases(now time.Time) int64 {
+func (in *pace) releases(now time.Time) int64 {
 	passed := in.passed
 	if !in.atEnd {
 		return passed
@@ -267,7 +257,7 @@ func (in *LiveInput) releases(now time.Time) int64 {
 		return math.MaxInt64
 	}
 	waited := int64(never)
-	for _, p := range in.live.passes {
+	for _, p := range in.clock.passes {
 		if now.Before(p.at.Add(in.idle())) {
 			break
 		}
@@ -287,17 +277,19 @@ func (in *LiveInput) releases(now time.Time) int64 {
 	return waited
 }
 
-// Deadline returns the first time after that of the last [Live.Complete] at which a window can
+// Deadline returns the first time after that of the last [clock.Complete] at which a window can
 // become complete although no input shows an interval. It returns false if there is none.
-func (l *Live) Deadline() (next time.Time, ok bool) {
+func (l *clock) Deadline() (next time.Time, ok bool) {
 	earlier := func(at time.Time) bool {
 		if at.After(l.now) && (!ok || at.Before(next)) {
 			next, ok = at, true
 		}
 		return at.After(l.now)
 	}
-	if past := l.before(l.now.UnixMilli()); past < len(l.windows.table.open) {
-		earlier(time.UnixMilli(l.windows.table.open[past].End))
+	for _, at := range []time.Time{l.now, l.now.Add(Early)} {
+		if past := l.before(at.UnixMilli()); past < l.windows.Len() {
+			earlier(time.UnixMilli(l.windows.End(past)).Add(l.now.Sub(at)))
+		}
 	}
 	for _, in := range l.inputs {
 		if !in.atEnd || in.silent || in.behind || in.ahead {
@@ -311,4 +303,13 @@ func (l *Live) Deadline() (next time.Time, ok bool) {
 		}
 	}
 	return next, ok
+}
+
+// floorDiv divides and rounds down. B is positive.
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
 }

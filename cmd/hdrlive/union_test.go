@@ -4,9 +4,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,26 +33,26 @@ func counts(t *testing.T, text, tag string) map[int]int64 {
 	return all
 }
 
-// TestFollow merges the logs of three writers, whose clocks differ, while the logs are written. One
+// TestUnion merges the logs of three writers, whose clocks differ, while the logs are written. One
 // is renamed, one is truncated and one stops for a while. A union of the result is the union of
 // what was written.
-func TestFollow(t *testing.T) {
+func TestUnion(t *testing.T) {
 	t.Parallel()
 	for _, signal := range clitest.Interrupts {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			testFollow(t, signal)
+			testUnion(t, signal)
 		})
 	}
 }
 
-func testFollow(t *testing.T, signal os.Signal) {
+func testUnion(t *testing.T, signal os.Signal) {
 	dir := t.TempDir()
 	var writers []*clitest.LogWriter
 	for n := range 2 {
 		writers = append(writers, clitest.NewLogWriter(t, fmt.Sprintf("%s/node%d.hdr", dir, n), 0.3*float64(n), "rt", "wt"))
 	}
-	p := clitest.Start(t, nil, "hdrunion", "-follow", "-grid", "1", "-idle", "300ms", "-ip", dir, "-if", `node\d\.hdr.*`)
+	p := clitest.Start(t, nil, "hdrlive", "-idle", "300ms", "-ip", dir, "-if", `node\d\.hdr.*`)
 	// The third one joins later.
 	writers = append(writers, clitest.NewLogWriter(t, fmt.Sprintf("%s/node%d.hdr", dir, 2), 0.6, "rt"))
 
@@ -131,10 +128,7 @@ func testFollow(t *testing.T, signal os.Signal) {
 // absolute runs the command and returns tags, absolute times, MAX and payloads.
 func absolute(t *testing.T, args ...string) string {
 	t.Helper()
-	text, stderr, status := hdrunion(t, args...)
-	if status != 0 {
-		t.Fatal(stderr)
-	}
+	text := output(t, clitest.Build(t, "hdrunion"), args...)
 	var b strings.Builder
 	r := hdrlog.NewReader(strings.NewReader(text), "union")
 	for rec := range r.All() {
@@ -146,12 +140,12 @@ func absolute(t *testing.T, args ...string) string {
 	return b.String()
 }
 
-// TestFollowPipes merges named pipes, as of remote logs, whose writers come in any order. It ends
+// TestPipes merges named pipes, as of remote logs, whose writers come in any order. It ends
 // when they do.
-func TestFollowPipes(t *testing.T) {
+func TestPipes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	args := []string{"-follow", "-grid", "1"}
+	args := []string{}
 	var paths []string
 	for _, name := range []string{"a", "b", "c"} {
 		path := filepath.Join(dir, name)
@@ -161,7 +155,7 @@ func TestFollowPipes(t *testing.T) {
 		paths = append(paths, path)
 		args = append(args, "-if", path)
 	}
-	p := clitest.Start(t, nil, "hdrunion", args...)
+	p := clitest.Start(t, nil, "hdrlive", args...)
 	var pipes []*os.File
 	for n := len(paths) - 1; n >= 0; n-- {
 		pipe, err := os.OpenFile(paths[n], os.O_WRONLY, 0) // waits for the reader
@@ -186,13 +180,13 @@ func TestFollowPipes(t *testing.T) {
 	}
 }
 
-// TestFollowOutput checks that the output, in the folder of the logs, is no input.
-func TestFollowOutput(t *testing.T) {
+// TestOutput checks that the output, in the folder of the logs, is no input.
+func TestOutput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	clitest.NewLogWriter(t, filepath.Join(dir, "a.hdr"), 0, "rt").Second(0, 1000, 1)
 	all := filepath.Join(dir, "all.hdr")
-	script := fmt.Sprintf(`cd %s && exec hdrunion -follow -grid 1 -if '.*\.hdr' -for 1500ms > all.hdr`, dir)
+	script := fmt.Sprintf(`cd %s && exec hdrlive -if '.*\.hdr' -for 1500ms > all.hdr`, dir)
 	p := clitest.Start(t, nil, "sh", "-c", script)
 	p.Ends(0)
 	text, err := os.ReadFile(all)
@@ -202,35 +196,4 @@ func TestFollowOutput(t *testing.T) {
 	if got := counts(t, string(text), "rt"); got[0] != 1 {
 		t.Errorf("%v", got)
 	}
-}
-
-// TestListen asks a union that runs how it does.
-func TestListen(t *testing.T) {
-	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := "http://" + l.Addr().String()
-	l.Close()
-	w := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "node.hdr"), 0, "rt")
-	p := clitest.Start(t, nil, "hdrunion", "-follow", "-grid", "1", "-listen", l.Addr().String(), w.Path)
-	get := func(path string) string {
-		response, err := http.Get(at + path)
-		if err != nil {
-			return err.Error()
-		}
-		defer response.Body.Close()
-		body, _ := io.ReadAll(response.Body)
-		return string(body)
-	}
-	p.Await("readiness", func() bool { return get("/readyz") == "ready\n" })
-	for s := range 3 {
-		w.Second(s, 1e6, 100)
-	}
-	p.Await("a window", func() bool { return strings.Contains(get("/metrics"), "\nhdrkit_window_age_seconds ") })
-	if text := get("/metrics"); !strings.Contains(text, fmt.Sprintf("hdrkit_late_intervals_total{input=%q} 0\n", w.Path)) {
-		t.Error(text)
-	}
-	p.Interrupt(os.Interrupt, 0)
 }

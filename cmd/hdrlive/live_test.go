@@ -1,0 +1,290 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdrkit/internal/cli"
+	"hdrkit/internal/clitest"
+)
+
+func TestMain(m *testing.M) { clitest.Main(m, "hdrlive", main) }
+
+func TestScripts(t *testing.T) { clitest.Run(t) }
+
+// hdrlive runs the command.
+func hdrlive(t testing.TB, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, err bytes.Buffer
+	app := app()
+	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(""), &out, &err
+	status = cli.Run(context.Background(), app, args)
+	return out.String(), err.String(), status
+}
+
+// output returns what another command prints, which must succeed.
+func output(t testing.TB, command string, args ...string) string {
+	t.Helper()
+	var stderr bytes.Buffer
+	c := exec.Command(command, args...)
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s %q: %v: %s", command, args, err, stderr.String())
+	}
+	return string(out)
+}
+
+// TestServe scrapes while logs are written.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	dir, at := t.TempDir(), clitest.Address(t)
+	all := clitest.Writers(t, dir, 3)
+	p := clitest.Start(t, nil, "hdrlive", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-metric", "rt_seconds", "-serve", at)
+	scraped := func(line string) func() bool {
+		return func() bool { return strings.Contains(clitest.Fetch("http://"+at+"/metrics"), line) }
+	}
+	p.Await("two windows", scraped(`rt_seconds_count{tag="insert-rt"} 600`))
+	clitest.WriteSeconds(all, 3, 4)
+	p.Await("three windows", scraped(`rt_seconds_count{tag="insert-rt"} 900`))
+	p.Await("the last window", scraped(`rt_seconds_window_max{tag="insert-rt"} 0.011`))
+	all[0].Line("not a line\n")
+	p.Await("a malformed line", scraped(fmt.Sprintf(`hdrkit_skipped_lines_total{input=%q} 1`, all[0].Path)))
+	if text := clitest.Fetch("http://" + at + "/-/healthy"); text != "healthy\n" {
+		t.Errorf("%q", text)
+	}
+	if p.Stdout() != "" {
+		t.Errorf("it prints %s", p.Stdout())
+	}
+	_, stderr, status := hdrlive(t, "-if", all[0].Path, "-serve", at)
+	if status != 2 || !strings.Contains(stderr, "address already in use") {
+		t.Errorf("exit status %d: %s", status, stderr)
+	}
+	p.Interrupt(syscall.SIGTERM, 3)
+	if _, err := net.Dial("tcp", at); err == nil {
+		t.Error("it still listens")
+	}
+}
+
+// TestGrace: after an interrupt, one more scrape sees the last window.
+func TestGrace(t *testing.T) {
+	t.Parallel()
+	dir, at := t.TempDir(), clitest.Address(t)
+	clitest.Writers(t, dir, 3)
+	p := clitest.Start(t, nil, "hdrlive", "-agg", "1", "-idle", "1h", "-ip", dir, "-if", `node\d\.hdr`, "-metric", "rt", "-serve", at)
+	scraped := func(line string) func() bool {
+		return func() bool { return strings.Contains(clitest.Fetch("http://"+at+"/metrics"), line) }
+	}
+	p.Await("two windows", scraped(`rt_count{tag="insert-rt"} 600`))
+	p.Signal(os.Interrupt)
+	seen := false
+	clitest.Await(t, "the end", p.Stderr, func() bool {
+		text := clitest.Fetch("http://" + at + "/metrics")
+		seen = seen || strings.Contains(text, `rt_count{tag="insert-rt"} 900`)
+		return text == ""
+	})
+	if !seen {
+		t.Error("no scrape saw the last window")
+	}
+	p.Ends(0)
+}
+
+// TestHeaders follows logs that name their operations in their headers.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	logs := filepath.Join(clitest.Root(), "testdata", "dialects")
+	for _, test := range []struct {
+		args       []string
+		with, none string
+	}{
+		{[]string{"-if", `ycsb-.*\.hdr`}, `"tag":"UPDATE"`, `"tag":null`},
+		{[]string{"-if", "ycsb-read.hdr", "-if", "ycsb-update.hdr"}, `"tag":"READ"`, `"tag":null`},
+		{[]string{"-if", "ycsb-read.hdr"}, `"tag":null`, "READ"},
+	} {
+		p := clitest.Start(t, nil, "hdrlive", append([]string{"-agg", "0.1", "-idle", "0.1", "-st", "ndjson", "-ip", logs}, test.args...)...)
+		p.Await("rows", func() bool { return strings.Contains(p.Stdout(), test.with) })
+		p.Interrupt(os.Interrupt, 0)
+		if strings.Contains(p.Stdout(), test.none) {
+			t.Errorf("%q: %s", test.args, p.Stdout())
+		}
+	}
+}
+
+// TestPush follows logs and pushes their rows to a receiver that fails every third request. Nothing
+// is lost.
+func TestPush(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := clitest.Receive(t, func(n int) int {
+		if n%3 == 1 {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusNoContent
+	})
+	all, at := clitest.Writers(t, dir, 5), clitest.Address(t)
+	p := clitest.Start(t, nil, "hdrlive", "-from", "start", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms", "-push", r.URL+"/write?db=x&precision=ms", "-serve", at)
+	p.Await("the first rows", func() bool { return strings.Count(r.Text(), "\n") == 2*4 })
+	clitest.WriteSeconds(all, 5, 10)
+	p.Await("more rows", func() bool { return strings.Count(r.Text(), "\n") == 2*9 })
+	p.Await("its own metrics", func() bool {
+		return strings.Contains(clitest.Fetch("http://"+at+"/metrics"), "\nhdrkit_push_sent_rows_total{receiver=\"influx "+strings.TrimPrefix(r.URL, "http://")+"\"} 18\n")
+	})
+	if text := clitest.Fetch("http://" + at + "/readyz"); text != "ready\n" {
+		t.Errorf("%q", text)
+	}
+	p.Interrupt(os.Interrupt, 0)
+	if !strings.Contains(p.Stderr(), "the receiver did not take") || !strings.Contains(p.Stderr(), "the receiver is back") {
+		t.Error(p.Stderr())
+	}
+	if p.Stdout() != "" {
+		t.Errorf("it prints %s", p.Stdout())
+	}
+	args := []string{"-q", "-agg", "1", "-in", "ns", "-unit", "ms", "-st", "influx", "-precision", "ms", "-p", "50,90,99,99.9"}
+	for _, w := range all {
+		args = append(args, w.Path)
+	}
+	if got, want := r.Text(), output(t, clitest.Build(t, "hdrsum"), args...); got != want {
+		t.Errorf("pushed\n%s\nnot\n%s", got, want)
+	}
+}
+
+// TestFromNow pushes a log that has a past. Only windows that begin after the command did are sent,
+// unless -from says otherwise.
+func TestFromNow(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[string]int{"": 3, "now": 3, "start": 13} {
+		t.Run(from, func(t *testing.T) {
+			t.Parallel()
+			r := clitest.Receive(t, func(int) int { return http.StatusNoContent })
+			path := filepath.Join(t.TempDir(), "log.hdr")
+			w := clitest.NewLogWriter(t, path, float64(time.Now().Unix()-100-clitest.LiveStart), "a")
+			for s := range 10 {
+				w.Second(s, 1000, 1)
+			}
+			args := []string{"-idle", "1h", "-if", path, "-push", r.URL + "/write?db=x"}
+			if from != "" {
+				args = append(args, "-from", from)
+			}
+			p := clitest.Start(t, nil, "hdrlive", args...)
+			if from == "" {
+				p.Await("a notice", func() bool { return strings.Contains(p.Stderr(), "leaving out intervals that start before ") })
+			}
+			for s := range 4 { // the last window is open
+				w.Second(110+s, 1000, 1)
+			}
+			p.Await("rows", func() bool { return strings.Count(r.Text(), "\n") == want })
+		})
+	}
+}
+
+// TestInterruptAway interrupts a command that waits for its receiver. It gives up after a while.
+func TestInterruptAway(t *testing.T) {
+	t.Parallel()
+	r := clitest.Receive(t, func(int) int { return http.StatusServiceUnavailable })
+	var tags []string
+	for n := range 100 {
+		tags = append(tags, fmt.Sprint("tag", n))
+	}
+	path := filepath.Join(t.TempDir(), "log.hdr")
+	w := clitest.NewLogWriter(t, path, 0, tags...)
+	for s := range 110 { // more than two batches of 5,000 rows
+		w.Second(s, 1000, 1)
+	}
+	p := clitest.Start(t, nil, "hdrlive", "-from", "start", "-if", path, "-push", r.URL)
+	p.Await("a retry", func() bool { return strings.Contains(p.Stderr(), "the receiver did not take ") })
+	p.Interrupt(os.Interrupt, 1)
+	lost := regexp.MustCompile(`did not take the last rows: (\d+) are lost`).FindStringSubmatch(p.Stderr())
+	if lost == nil || len(lost[1]) < 4 { // on a busy machine the first batch is not full
+		t.Error(p.Stderr())
+	}
+}
+
+// TestInterruptTwice interrupts a command that cannot send its last rows. The second signal ends it
+// at once.
+func TestInterruptTwice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := clitest.Receive(t, func(int) int { return http.StatusServiceUnavailable })
+	clitest.Writers(t, dir, 5)
+	p := clitest.Start(t, nil, "hdrlive", "-from", "start", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-push", r.URL)
+	p.Await("a retry", func() bool {
+		return strings.Contains(p.Stderr(), "the receiver did not take 8 rows: 503 Service Unavailable")
+	})
+	// Signals of a kind that come at the same moment are one.
+	p.Insist(os.Interrupt, 130)
+}
+
+// TestAbort ends a run whose limit fails, while its logs go on. What is recorded is pushed first.
+func TestAbort(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		limit  string
+		option string
+		tag    string
+		rows   int // that are pushed, at least
+	}{
+		"maximum":    {"max<=1", "-q", "insert-rt", 2},
+		"percentile": {"p50<=2", "-q", "insert-rt", 2 * 10},
+		"all tags":   {"max<=1", "-by=all", "all tags", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			r := clitest.Receive(t, func(int) int { return http.StatusNoContent })
+			all := clitest.Writers(t, dir, 2)
+			p := clitest.Start(t, nil, "hdrlive", "-agg", "1", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms", "-from", "start", "-push", r.URL+"/write?db=x",
+				"-sla", test.limit+",throughput>=1", "-abort", test.option)
+			clitest.KeepWriting(t, all, 2)
+			p.Ends(cli.Exceeded)
+			if got := strings.Count(r.Text(), "\n"); got < test.rows {
+				t.Errorf("%d rows", got)
+			}
+			if text := p.Stderr(); !strings.Contains(text, "FAIL  "+test.tag) || !strings.Contains(text, " limits do not hold") {
+				t.Error(text)
+			}
+		})
+	}
+}
+
+// TestTable shows a table on a terminal, and a limit ends the command.
+func TestTable(t *testing.T) {
+	clitest.RequireTools(t, "script")
+	dir := t.TempDir()
+	clitest.Writers(t, dir, 5)
+	for options, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"-for 2 -sla 'max<=1000'":     {0, `ok +insert-rt +max<=1000`},
+		"-for 2 -sla 'max<=1'":        {4, `FAIL +insert-rt +max<=1`},
+		"-abort -sla 'max<=1,50<=10'": {4, `FAIL +insert-rt +max<=1`}, // no other end
+	} {
+		command := fmt.Sprintf(`hdrlive -ip %s -if 'node.\.hdr' -in ns -unit ms %s`, dir, options)
+		script := exec.Command("script", "-qec", command, "/dev/null")
+		script.Env = append(os.Environ(), "NO_COLOR=1")
+		out, err := script.CombinedOutput()
+		status := 0
+		if exit, ok := err.(*exec.ExitError); ok {
+			status = exit.ExitCode()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		last := string(out)[strings.LastIndex(string(out), "\x1b[2J")+1:]
+		if status != want.status || !regexp.MustCompile(want.text).MatchString(last) || !strings.Contains(last, "p99.9") {
+			t.Errorf("exit status %d: %q", status, out)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdrkit/internal/clitest"
+)
+
+// TestStateNow kills a command that began with the intervals of now, before there was a log.
+// Started again, it begins where the first one did, not later.
+func TestStateNow(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	state, out := filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "all.hdr")
+	args := []string{"-s", "now", "-idle", "1h", "-ip", dir, "-if", `node\d\.hdr`, "-state", state, "-of", out}
+	p := clitest.Start(t, nil, "hdrlive", args...)
+	p.Await("a state", func() bool { _, err := os.Stat(state); return err == nil })
+	first := time.Now().Unix() + 1 // the state is of this second or before
+	p.Interrupt(syscall.SIGKILL, -1)
+	clitest.Await(t, "a later second", nil, func() bool { return time.Now().Unix() > first })
+	p = clitest.Start(t, nil, "hdrlive", args...)
+	w := clitest.NewLogWriter(t, filepath.Join(dir, "node1.hdr"), float64(first-100-clitest.LiveStart), "rt")
+	for _, s := range []int{0, 1, 100, 101, 102} { // the first two are of the past
+		w.Second(s, 1000, 1)
+	}
+	p.Await("two windows", func() bool {
+		text, _ := os.ReadFile(out)
+		return strings.Count(string(text), "Tag=rt") == 2
+	})
+}
+
+// TestState kills the command while logs are written. The file that it leaves is the union of all,
+// line by line. What else can happen to logs is tested in internal/live.
+func TestState(t *testing.T) {
+	t.Parallel()
+	dir, folder := t.TempDir(), t.TempDir()
+	out := filepath.Join(folder, "all.hdr")
+	args := []string{"-idle", "100ms", "-ip", dir, "-if", `node.*`, "-of", out, "-state", filepath.Join(folder, "state")}
+	var logs []*clitest.LogWriter
+	for n := range 3 {
+		logs = append(logs, clitest.NewLogWriter(t, fmt.Sprintf("%s/node%d.hdr", dir, n), 0.3*float64(n), "rt", "wt"))
+	}
+	values := func() (all int64) {
+		text, _ := os.ReadFile(out)
+		for _, n := range counts(t, string(text), "rt") {
+			all += n
+		}
+		return all
+	}
+	offline := []string{"-grid", "1", "-q"}
+	for run := range 4 {
+		p := clitest.Start(t, nil, "hdrlive", args...)
+		for s := 5 * run; s < 5*run+5; s++ {
+			for n, w := range logs {
+				w.Second(s, int64(1000*(s+1)), int64(1+n*10))
+			}
+		}
+		p.Await("a window", func() bool { return values() > int64(33*5*run) })
+		p.Interrupt(syscall.SIGKILL, -1)
+	}
+	p := clitest.Start(t, nil, "hdrlive", args...)
+	p.Await("all windows", func() bool { return values() == 33*20 })
+	p.Interrupt(os.Interrupt, 0)
+	for _, w := range logs {
+		offline = append(offline, w.Path)
+	}
+	// Late intervals are lines of their own.
+	if got, want := absolute(t, "-grid", "1", out), absolute(t, offline...); got != want {
+		t.Errorf("the file has\n%s\nnot\n%s", got, want)
+	}
+}
+
+// TestStateOutputs kills the command again and again while logs are written, and checks that each
+// interval counts once: at InfluxDB and in the counters that Prometheus scrapes.
+func TestStateOutputs(t *testing.T) {
+	t.Parallel()
+	hdrsum := clitest.Build(t, "hdrsum")
+	for _, mode := range []string{"influx", "serve"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(uint64(len(mode)), 1))
+			dir, folder := t.TempDir(), t.TempDir()
+			state := filepath.Join(folder, "state")
+			r := clitest.Receive(t, func(int) int { return 204 })
+			at := clitest.Address(t)
+			args := []string{"-idle", "1h", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms", "-state", state}
+			offline := []string{"-q", "-agg", "1", "-in", "ns", "-unit", "ms", "-st", "influx", "-precision", "ms", "-p", "50,90,99,99.9"}
+			switch mode {
+			case "influx":
+				args = append(args, "-push", r.URL+"/write?precision=ms")
+			case "serve":
+				args = append(args, "-metric", "rt", "-serve", at)
+			}
+			counter := regexp.MustCompile(`rt_count{tag="insert-rt"} (\d+)`)
+			scraped := int64(0)
+			points := func() []string { // of all that the output has
+				switch mode {
+				case "influx":
+					return strings.SplitAfter(r.Text(), "\n")
+				}
+				if m := counter.FindStringSubmatch(clitest.Fetch("http://" + at + "/metrics")); m != nil {
+					n, _ := strconv.ParseInt(m[1], 10, 64)
+					if n < scraped {
+						t.Errorf("a counter falls from %d to %d", scraped, n)
+					}
+					scraped = n
+				}
+				return make([]string, 2*scraped/300+1)
+			}
+			const seconds = 25
+			all := clitest.Writers(t, dir, 1)
+			var p *clitest.Process
+			for s := 1; s < seconds; s++ {
+				if p == nil {
+					p = clitest.Start(t, nil, "hdrlive", args...)
+				}
+				clitest.WriteSeconds(all, s, s+1)
+				if random.IntN(3) == 0 {
+					p.Await("rows", func() bool { return len(points()) >= 2*s+1 })
+				}
+				if random.IntN(3) == 0 {
+					p.Interrupt(syscall.SIGKILL, -1)
+					p = nil
+				}
+			}
+			if p == nil {
+				p = clitest.Start(t, nil, "hdrlive", args...)
+			}
+			for _, w := range all {
+				offline = append(offline, w.Path)
+			}
+			want := strings.SplitAfter(output(t, hdrsum, offline...), "\n")
+			want = append(want[:2*(seconds-1)], "") // the last window is open
+			if mode == "serve" {
+				p.Await("all", func() bool { return len(points()) >= len(want) })
+				if scraped != 300*(seconds-1) {
+					t.Errorf("%d values, not %d", scraped, 300*(seconds-1))
+				}
+				return
+			}
+			has := func() []string {
+				got := points()
+				if mode == "influx" { // the same point can arrive again
+					slices.Sort(got)
+					got = slices.Compact(got)
+				}
+				return got
+			}
+			slices.Sort(want)
+			p.Await(fmt.Sprintf("%d rows", len(want)), func() bool { return len(has()) >= len(want) })
+			got := has()
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("%q\nnot\n%q", got, want)
+			}
+		})
+	}
+}

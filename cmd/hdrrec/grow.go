@@ -1,0 +1,89 @@
+package main
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/cli"
+	"hdrkit/internal/measure"
+)
+
+const (
+	// present is how old the newest row is at most of a program that runs now. Rows of the past are
+	// as late as in a file.
+	present = time.Minute
+	// soon is how late rows of the present may be, if -late does not say, in milliseconds.
+	// Intervals that are over are written when a pipe has nothing new for as long.
+	soon = 5_000
+)
+
+// A growing input is a pipe. When reading waits for more, intervals that are over are written.
+type growing struct {
+	*command
+	io.Reader
+	w    io.Writer
+	log  *hdrlog.Writer
+	late int64 // milliseconds
+
+	mu      sync.Mutex // held while reading waits, and by the timer
+	waiting bool
+	timer   *time.Timer
+	source  *measure.Source // nil before the format is known
+	err     error           // of writing
+}
+
+// Read reads the pipe.
+func (g *growing) Read(p []byte) (n int, err error) {
+	if err := g.wait(true); err != nil {
+		return 0, err
+	}
+	n, err = g.Reader.Read(p)
+	g.wait(false)
+	return n, err
+}
+
+// wait says that reading begins to wait for more, or ends to wait.
+func (g *growing) wait(waiting bool) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.waiting = waiting; g.timer != nil {
+		g.timer.Stop()
+	}
+	if !waiting || g.source == nil || !g.source.Since(time.Now().Add(-present)) {
+		return g.err
+	}
+	g.written(g.recorder.Advance(g.source, g.late))
+	g.timer = time.AfterFunc(soon*time.Millisecond, func() {
+		g.end(func() error { return g.recorder.CloseOver(g.source, time.Now().UnixMilli()) })
+	})
+	return g.err
+}
+
+// interrupted writes what there is: a signal has come, and maybe no more rows.
+func (g *growing) interrupted() {
+	g.end(func() error { return g.recorder.Run(nil) })
+}
+
+// end ends intervals if reading waits.
+func (g *growing) end(end func() error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.waiting && g.source != nil {
+		g.written(end())
+	}
+}
+
+// written flushes what was written.
+func (g *growing) written(err error) {
+	if err == nil {
+		err = g.log.Flush()
+	}
+	if err == nil {
+		err = cli.Flush(g.w)
+	}
+	if g.err == nil {
+		g.err = err
+	}
+}

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"hdrkit/internal/live"
+	"hdrkit/internal/live/follow"
+	"hdrkit/internal/scan"
+	"hdrkit/tags"
+)
+
+// Live merges logs while they are written: those that the options choose. It fills in what is not
+// set of o. They end, a signal comes, or the time of -for is over. Start, which may be nil,
+// receives the merger before it runs. Live reports whether the logs had any intervals, or were not
+// read to their end. File is one that the command writes, and so does not read.
+func Live(c *cli.Context, o live.Options, sink live.Sink, d *Diagnostics, file string, start func(*live.Merger)) (some bool, err error) {
+	d.follows, o.Messages, o.Hint = true, d, hint
+	if o.Tags, err = tags.NewFilter(c.StringSlice("incT"), c.StringSlice("excT")); err != nil {
+		return false, Usagef("-incT and -excT: %w", err)
+	}
+	d.filter = o.Tags
+	if o.By, err = Rows(c); err != nil {
+		return false, err
+	}
+	if o.Second, err = second(c); err != nil {
+		return false, err
+	}
+	idle, err := Millis(c, "idle")
+	if err != nil {
+		return false, err
+	}
+	limit, err := Millis(c, "for")
+	if err != nil {
+		return false, err
+	}
+	stop := make(chan struct{})
+	end := sync.OnceFunc(func() { close(stop) })
+	names := &liveTags{matched: map[string]*atomic.Bool{}}
+	o.Idle, o.Stop, o.Tag = time.Duration(idle)*time.Millisecond, stop, names.of
+	o.Forget = func(in *follow.Input) { names.given.Delete(in); names.said.Delete(in) }
+	merger := live.New(o, sink)
+	if err := merger.Load(); err != nil {
+		return false, err
+	}
+	options := follow.Options{Marks: o.State.Marks(), Notice: merger.Notice, Waiting: merger.Waiting}
+	if info, err := os.Stat(file); err == nil {
+		options.Except = info
+	} else if f, ok := c.App.Writer.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			options.Except = info
+		}
+	}
+	follower := follow.New(options)
+	defer follower.Abort()
+	if err := follows(c, follower, names); err != nil {
+		return false, err
+	}
+	if limit > 0 {
+		timer := time.AfterFunc(time.Duration(limit)*time.Millisecond, end)
+		defer timer.Stop()
+	}
+	OnInterrupt(0, end)
+	if start != nil {
+		start(merger)
+	}
+	err = merger.Run(follower)
+	for _, pattern := range slices.Sorted(maps.Keys(names.matched)) {
+		if !names.matched[pattern].Load() {
+			d.Unread(fmt.Sprintf("-if '%s' matched no file", pattern))
+		}
+	}
+	select {
+	case <-stop:
+		return true, err
+	default:
+		return merger.Seen() > 0, err
+	}
+}
+
+// liveTags are what inputs do to the tags of their intervals.
+type liveTags struct {
+	given   sync.Map // the tags of -tif, by input
+	several bool     // there can be several logs
+	said    sync.Map // what the headers say, by input
+	// matched says which patterns have matched a file.
+	matched map[string]*atomic.Bool
+}
+
+// of returns the tag of an interval of an input that has a tag of its own.
+func (t *liveTags) of(in *follow.Input, own []byte) []byte {
+	if given, ok := t.given.Load(in); ok {
+		if own == nil {
+			return []byte(given.(string))
+		}
+		return append([]byte(given.(string)+"::"), own...)
+	}
+	if own != nil || !t.several || in.Once() {
+		return own
+	}
+	said, known := t.said.Load(in)
+	if !known {
+		log := scan.File(in.Name(), 0)
+		said, _ = t.said.LoadOrStore(in, holdingOf(&log).tag)
+	}
+	return said.([]byte)
+}
+
+// follows adds the inputs to a follower. Those of -tif come first: a log that -if names too is
+// still the same log.
+func follows(c *cli.Context, f *follow.Follower, names *liveTags) error {
+	all, err := sources(c, "tif", "if", "ifp")
+	if err != nil {
+		return err
+	}
+	names.several = len(all) > 1
+	for _, s := range all {
+		name := func(in *follow.Input) {
+			if in != nil && s.tag != "" {
+				names.given.Store(in, s.tag)
+			}
+		}
+		if s.stdin {
+			name(f.AddReader("-", c.App.Reader))
+			continue
+		}
+		if s.expression == nil {
+			name(f.AddFile(s.path))
+			continue
+		}
+		names.several = true
+		some := new(atomic.Bool)
+		names.matched[s.text] = some
+		matches := func(name string) bool {
+			if len(whole(s.expression, []string{name})) == 0 {
+				return false
+			}
+			some.Store(true)
+			return true
+		}
+		if f.AddMatching(s.folder, matches, name) == 0 {
+			say(c, "-if '%s' matches no new file in %s yet; waiting for one", s.text, s.folder)
+		}
+	}
+	return nil
+}

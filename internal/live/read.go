@@ -1,0 +1,168 @@
+package live
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/live/follow"
+	"hdrkit/internal/scan"
+)
+
+// read reads the logs of an input and posts what is in them.
+func (m *Merger) read(in *input) {
+	var before *hdrlog.Reader
+	var h heading
+	var lines hdrlog.Batch
+	names := make(map[string][]byte) // of rows
+	for {
+		log, err := in.source.Next()
+		if err != nil {
+			if err == io.EOF || err == follow.ErrStopped {
+				err = nil
+			}
+			m.ended(in, err)
+			return
+		}
+		r := hdrlog.NewReader(log, in.source.Name())
+		r.SetBatchSize(16 << 10)
+		r.SetSecond(m.options.Second)
+		taken := 0
+		if mark := log.Resumed(); mark != nil {
+			if taken = mark.Line; before == nil {
+				before, h.kept = resume(in.source.Name(), mark), mark.Header
+			}
+		}
+		if before != nil {
+			r.Continue(before)
+		}
+		before = r
+		h.begin()
+		f := &file{log: log, line: taken}
+		for r.ReadBatch(&lines) {
+			b := &batch{steps: m.steps(in, &lines, names, taken, &h), file: f, line: lines.Records[len(lines.Records)-1].Line, header: h.kept}
+			select {
+			case <-in.taken:
+				m.post(func() { in.queue = b })
+			case <-m.done:
+				return
+			}
+		}
+		if err := r.Err(); err != nil && !errors.Is(err, follow.ErrStopped) {
+			m.ended(in, err)
+			return
+		}
+	}
+}
+
+// ended posts that nothing more can be read of an input.
+func (m *Merger) ended(in *input, err error) {
+	m.post(func() {
+		if in.over, in.err = true, err; in.queue == nil {
+			m.end(in)
+		}
+	})
+}
+
+// steps decodes a batch. Nothing in the result is a view of it. Lines up to one were taken in an
+// earlier run.
+func (m *Merger) steps(in *input, b *hdrlog.Batch, names map[string][]byte, taken int, h *heading) []func(time.Time) error {
+	steps := make([]func(time.Time) error, 0, len(b.Records)+1)
+	lines := int64(0)
+	for n := range b.Records {
+		r := &b.Records[n]
+		h.see(r)
+		if r.Kind != hdrlog.Notice {
+			lines++
+		}
+		err, line := r.Err, r.Line
+		switch {
+		case r.Kind == hdrlog.IntervalRecord && line <= taken:
+			i := m.passing(in, &r.Interval)
+			steps = append(steps, func(now time.Time) error {
+				in.pace.Show(now, i.start, i.end)
+				in.now.End = i.end
+				if i.wanted {
+					m.options.Units.Kept(in.now.Name, i.row)
+				}
+				return nil
+			})
+		case r.Kind == hdrlog.Comment && len(r.Text) <= maxComment:
+			text := bytes.Clone(r.Text)
+			steps = append(steps, func(time.Time) error { return m.options.Units.Comment(in.now.Name, text) })
+		case line <= taken:
+		case r.Kind == hdrlog.IntervalRecord:
+			i, err := m.interval(in, r, names)
+			steps = append(steps, func(now time.Time) error {
+				if err != nil {
+					return err
+				}
+				return m.add(in, i, now)
+			})
+		case r.Kind == hdrlog.Malformed:
+			steps = append(steps, func(now time.Time) error { return m.skip(in, err, now) })
+		case r.Kind == hdrlog.Notice:
+			steps = append(steps, func(time.Time) error {
+				m.options.Messages.Notice(err.Error() + m.options.Hint(err))
+				return nil
+			})
+		}
+	}
+	return append(steps, func(time.Time) error {
+		in.now.Lines += lines
+		return nil
+	})
+}
+
+// passing returns an interval that was taken in an earlier run: it only shows how far the log is.
+func (m *Merger) passing(in *input, x *hdrlog.Interval) *interval {
+	i := m.wants(in, x)
+	i.row = bytes.Clone(i.row)
+	return i
+}
+
+// wants returns an interval that is not decoded. Its row and its tag are views.
+func (m *Merger) wants(in *input, x *hdrlog.Interval) *interval {
+	x.Tag = m.options.Tag(in.source, x.Tag)
+	i := &interval{start: x.StartMillis(), logStart: x.LogStart, tag: x.Tag, row: m.options.By.Row(in.source.Name(), x.Tag)}
+	i.end = max(i.start, x.EndMillis())
+	kept := m.options.Tags.Keeps(x.Tag) // the filter must see all tags
+	i.wanted = kept && i.start >= m.options.From
+	return i
+}
+
+// interval decodes an interval. The error ends the merging.
+func (m *Merger) interval(in *input, r *hdrlog.Record, names map[string][]byte) (*interval, error) {
+	i := m.wants(in, &r.Interval)
+	if i.line = r.Line; !i.wanted {
+		i.tag, i.row = nil, nil
+		return i, nil
+	}
+	named := func(name []byte) []byte {
+		if name == nil {
+			return nil
+		}
+		if names[string(name)] == nil {
+			names[string(name)] = append([]byte{}, name...)
+		}
+		return names[string(name)]
+	}
+	i.tag, i.row = named(i.tag), named(i.row)
+	i.sum = sums.Get().(*merge.Sum)
+	d := m.decoders.Get().(*scan.Decoder)
+	defer m.decoders.Put(d)
+	took, err := d.Visit(&r.Interval, scan.Place{}).Take(scan.Want{Max: true}, i.sum)
+	i.extent, i.highest = took.Extent, took.Max
+	var fatal scan.Fatal
+	if errors.As(err, &fatal) {
+		return nil, fmt.Errorf("%s:%d: %w", in.source.Name(), i.line, fatal.Err)
+	}
+	if err != nil {
+		i.err = &hdrlog.SyntaxError{File: in.source.Name(), Line: i.line, Field: "payload", Err: err}
+	}
+	return i, nil
+}

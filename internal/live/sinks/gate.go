@@ -1,0 +1,134 @@
+package sinks
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"slices"
+
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/live"
+	"hdrkit/internal/table/summary"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// ErrExceeded is the error of a gate that ends the run.
+var ErrExceeded = errors.New("a limit does not hold")
+
+// A Gate has all that was recorded so far, by tag, and checks limits: at the end, or all the time.
+type Gate struct {
+	options *Options
+	limits  []gate.Limit
+	watch   *gate.Watch // of limits of windows, nil if there are none
+	stop    *gate.Stop  // nil if no limit ends the run
+	account *ledger.Account
+	tags    map[string]*gateTag
+}
+
+// A gateTag is what a gate has of a tag.
+type gateTag struct {
+	tag    []byte
+	sum    merge.Sum
+	maxima summary.Maxima
+	charge ledger.Charge
+}
+
+// NewGate returns a gate. Abort says that a limit that fails ends the run, which has so many
+// planned windows, 0 if that is unknown.
+func NewGate(o *Options, limits []gate.Limit, abort bool, planned int64) *Gate {
+	g := &Gate{options: o, limits: limits, tags: make(map[string]*gateTag), account: o.Memory.Open("tags", "choose some with -incT, or add them up with -by all")}
+	if g.watch = gate.NewWatch(limits, o.Size, false, o.Memory); g.watch != nil {
+		g.watch.Scale = func() (unit.Scale, error) { return o.Units.Scale(gate.HasUnit(limits)) }
+		g.watch.Factor, g.watch.AllTags = o.Units.Factor, o.By.All()
+	}
+	if abort {
+		g.stop = gate.NewStop(limits, planned)
+	}
+	return g
+}
+
+// Window adds what a tag has in a window, or what came late.
+func (g *Gate) Window(w *live.Window) error {
+	h, err := w.Counts()
+	if err != nil {
+		return err
+	}
+	key := tags.Text(w.Tag)
+	own := g.tags[key]
+	if own == nil {
+		own = &gateTag{tag: bytes.Clone(w.Tag)}
+		g.tags[key] = own
+	}
+	if err := own.sum.Merge(&w.Sum); err != nil {
+		return err
+	}
+	if !w.Late && g.watch != nil {
+		row := output.Row{Tag: w.Tag, Start: w.Window.Start, End: w.Window.End, Covered: float64(w.Recorded()) / 1000, Counts: h}
+		if err := g.watch.Window(&row); err != nil {
+			return err
+		}
+	}
+	if g.stop != nil && !w.Late {
+		scale, err := g.options.Units.Scale(gate.HasUnit(g.limits))
+		if err != nil {
+			return err
+		}
+		g.stop.Window(&output.Summary{Tag: w.Tag, AllTags: g.options.By.All(), Histogram: h, Period: w.Recorded(), Factor: w.Factor}, scale)
+	}
+	if h.TotalCount() > 0 {
+		own.maxima.Add(w.Start, w.End, h.Float(h.Max()))
+	}
+	return own.charge.Set(g.account, 1, 1024+own.sum.Size())
+}
+
+// Judge returns the summaries of all rows, in the unit that suits them if fit says so, and whether
+// the limits hold.
+func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, scale unit.Scale, err error) {
+	if scale, err = g.options.Units.Scale(gate.HasUnit(g.limits)); err != nil {
+		return nil, nil, scale, err
+	}
+	var loader summary.Loader
+	var medians []float64
+	for _, key := range slices.Sorted(maps.Keys(g.tags)) {
+		own := g.tags[key]
+		s, err := loader.Summary(own.tag, &own.sum)
+		if err != nil {
+			return nil, nil, scale, err
+		}
+		s.Period, s.Maxima, s.AllTags = s.End-s.Start, own.maxima.Output(), g.options.By.All()
+		if s.Factor, err = g.options.Units.Factor(own.tag); err != nil {
+			return nil, nil, scale, err
+		}
+		if h := s.Counts(); h.TotalCount() > 0 {
+			medians = append(medians, h.Float(h.ValueAtPercentile(50))*s.Factor)
+		}
+		all = append(all, s)
+	}
+	slices.SortStableFunc(all, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
+	if slices.Sort(medians); fit && len(medians) > 0 && !gate.Bare(g.limits) {
+		scale = g.options.Units.Readable(scale, medians[len(medians)/2])
+	}
+	return all, gate.Judge(g.limits, gate.Figures{Summaries: all, Scale: scale, Watch: g.watch}), scale, nil
+}
+
+// Flush ends the run if a limit fails that says so.
+func (g *Gate) Flush() error {
+	if g.stop == nil {
+		return nil
+	}
+	_, verdicts, _, err := g.Judge(false)
+	if err == nil && slices.ContainsFunc(verdicts, g.stop.Failed) {
+		err = ErrExceeded
+	}
+	return err
+}
+
+// Save returns nothing: limits are those of one run.
+func (g *Gate) Save() (own []byte, saved func() error, err error) { return nil, nil, nil }
+
+// End does nothing.
+func (g *Gate) End() error { return nil }

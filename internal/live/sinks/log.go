@@ -1,0 +1,166 @@
+package sinks
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/live"
+	"hdrkit/internal/table/union"
+)
+
+// A Log writes what is merged as a log. A late interval is a line of its own, which a union of the
+// log puts in its window.
+type Log struct {
+	options *Options
+	w       io.Writer
+	file    *File // w, if it is one
+	log     *hdrlog.Writer
+	begun   bool
+	base    int64 // milliseconds since the epoch
+	fields  []byte
+}
+
+// A logState is what a state has of a log.
+type logState struct{ Size, Base int64 }
+
+// NewLog returns a log that is written to w. A [File] goes on where the log was that saved own.
+func NewLog(o *Options, w io.Writer, own []byte) (*Log, error) {
+	l := &Log{options: o, w: w}
+	l.file, _ = w.(*File)
+	var s logState
+	err := decode(own, &s)
+	if err == nil && l.file != nil {
+		err = l.file.cutBack(s.Size, own != nil)
+		l.begun, l.base = s.Size > 0, s.Base
+	}
+	l.log = hdrlog.NewWriter(writer(func(text []byte) (int, error) { return l.w.Write(text) }))
+	if l.begun { // the file has a header, which the writer must know of
+		l.w = io.Discard
+		err = cmp.Or(err, union.WriteHeader(l.log, nil, unit.Unit{}, l.base), l.log.Flush())
+		l.w = w
+	}
+	return l, err
+}
+
+type writer func(text []byte) (int, error)
+
+func (w writer) Write(text []byte) (int, error) { return w(text) }
+
+// Window writes an interval.
+func (l *Log) Window(w *live.Window) error {
+	values, err := l.options.Units.Unit()
+	if err != nil {
+		return fmt.Errorf("a log has values of one unit, but %w", err)
+	}
+	if !l.begun {
+		// A machine that joins later may have begun earlier: its intervals then have negative
+		// starts.
+		l.base, l.begun = min(w.Start, int64(w.LogStart*1000)), true
+		if err := union.WriteHeader(l.log, nil, values, l.base); err != nil {
+			return err
+		}
+	}
+	tag := hdrlog.StandardTag(w.Tag)
+	if err := hdrlog.CheckTag(tag); err != nil {
+		return l.options.Messages.Skip(err.Error())
+	}
+	if l.fields, err = w.AppendFields(l.fields[:0], l.base); err != nil {
+		return err
+	}
+	return l.log.Fields(tag, l.fields)
+}
+
+// Flush writes what is complete.
+func (l *Log) Flush() error {
+	err := l.log.Flush()
+	if buffered, ok := l.w.(interface{ Flush() error }); ok && err == nil {
+		err = buffered.Flush()
+	}
+	return err
+}
+
+// Save puts the log on the disk.
+func (l *Log) Save() (own []byte, saved func() error, err error) {
+	if l.file == nil {
+		return nil, nil, nil
+	}
+	s := logState{Base: l.base}
+	if err := l.Flush(); err != nil {
+		return nil, nil, err
+	}
+	if s.Size, err = l.file.sync(); err != nil {
+		return nil, nil, err
+	}
+	own, err = json.Marshal(&s)
+	return own, nil, err
+}
+
+// End does nothing more.
+func (l *Log) End() error { return l.Flush() }
+
+// A File grows while a command runs, and in later runs: a state says how much of it counts.
+type File struct {
+	file *os.File
+	w    *bufio.Writer
+	size int64
+}
+
+// OpenFile opens a file.
+func OpenFile(path string) (*File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no file that can grow", path)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &File{file: file, w: bufio.NewWriter(file), size: info.Size()}, nil
+}
+
+// cutBack drops what comes after a size. There is a state if the file was written before.
+func (f *File) cutBack(size int64, state bool) error {
+	switch {
+	case !state && f.size > 0:
+		return fmt.Errorf("%s is not empty, and no state says how much of it counts: remove it, or choose another file", f.file.Name())
+	case size > f.size:
+		return fmt.Errorf("%s has %d bytes, but its state covers %d: it is another file, or parts are lost", f.file.Name(), f.size, size)
+	}
+	if err := f.file.Truncate(size); err != nil {
+		return err
+	}
+	_, err := f.file.Seek(size, io.SeekStart)
+	f.size = size
+	return err
+}
+
+func (f *File) Write(text []byte) (int, error) {
+	n, err := f.w.Write(text)
+	f.size += int64(n)
+	return n, err
+}
+
+// Flush hands on what was written.
+func (f *File) Flush() error { return f.w.Flush() }
+
+// sync puts what was written on the disk, and returns the size of the file.
+func (f *File) sync() (int64, error) {
+	return f.size, errors.Join(f.w.Flush(), f.file.Sync())
+}
+
+// Close flushes and closes the file.
+func (f *File) Close() error {
+	err := f.w.Flush()
+	return cmp.Or(err, f.file.Close())
+}

@@ -1,0 +1,306 @@
+package sinks
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/live"
+	"hdrkit/internal/live/serve"
+	"hdrkit/internal/table/summary"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+const (
+	// mostGoing is the number of inputs up to which a page lists also those that go on.
+	mostGoing = 50
+	// mostFalls is the number of marks that a page keeps. Older ones go.
+	mostFalls = 100
+	// mostWorst is the number of worst moments that a page gets, often anew.
+	mostWorst = 40
+	// worstTime is the time between two searches for the worst moments.
+	worstTime = time.Second
+	// lookTime is the time between two looks for inputs that fell silent.
+	lookTime = 250 * time.Millisecond
+	// pageBytes is the size of a page. Its histograms by time take twice as much.
+	pageBytes = 16e6
+	// mostPixels is the width of the page's pictures.
+	mostPixels, mostHigh = 1200, 600
+)
+
+// A Page is the page that goes on while logs are written.
+type Page struct {
+	options  *Options
+	server   *serve.Server
+	title    string
+	limits   []gate.Limit
+	inputs   func() []live.Progress
+	done     chan struct{} // closed at the end
+	watching sync.WaitGroup
+
+	mu       sync.Mutex // inputs fall silent when no window comes
+	page     page.Live
+	scaled   bool
+	look     chart.Picture // its limits and its unit
+	interval chart.Interval
+	shown    []page.Input
+	silent   map[string]bool
+	falls    []fall
+	// What is known of the worst moments.
+	parts   summary.Parts
+	logs    map[string]int     // their numbers in parts
+	factors map[string]float64 // of rows
+	worst   []chart.Moment
+	changed bool      // a window is complete since the worst moments were found
+	found   time.Time // when they were
+	failed  bool      // a notice says that there are none
+}
+
+// A fall is when inputs fell silent: the end of the last interval, in milliseconds since the epoch.
+type fall struct {
+	names []string
+	at    int64
+}
+
+// NewPage returns a page that a server shows. It draws limits.
+func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit) (*Page, error) {
+	p := &Page{options: o, server: server, title: title, limits: limits, silent: map[string]bool{}, done: make(chan struct{})}
+	levels := append(slices.DeleteFunc(slices.Clone(o.Percentiles), func(p float64) bool { return p == 100 }), 100)
+	p.page = page.Live{Type: chart.Timeline, Dress: p.dress, Collector: chart.Collector{
+		Measures: chart.Timeline.Measures(levels), Narrow: true, Ratio: 1, WindowBytes: 2 * pageBytes, Step: o.Size,
+	}}
+	p.parts, p.logs, p.factors = summary.Parts{Times: true, Most: pageBytes / 2}, map[string]int{}, map[string]float64{}
+	empty := chart.New(chart.Timeline)
+	p.dress(empty)
+	d, err := page.New(empty)
+	if err != nil {
+		return nil, err
+	}
+	d.Live = true
+	return p, server.Show(d)
+}
+
+// dress gives a picture its looks.
+func (p *Page) dress(d *chart.Picture) {
+	d.PageSize, d.Zone, d.Width, d.Height, d.DPI = pageBytes, p.options.Zone, mostPixels, mostHigh, 96
+	d.KeepMaxima()
+	d.Title, d.Span, d.Unit, d.Limits, d.Worst = p.title, fmt.Sprintf("each %v s", float64(p.options.Size)/1000), p.look.Unit, p.look.Limits, p.worst
+	d.Marks = append(d.Marks, p.marks()...)
+}
+
+// Watch begins to look for inputs that fall silent, although nothing is received then.
+func (p *Page) Watch(inputs func() []live.Progress) {
+	p.inputs = inputs
+	p.watching.Go(func() {
+		ticker := time.NewTicker(lookTime)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-p.done:
+				return
+			case <-ticker.C:
+				p.Flush()
+			}
+		}
+	})
+}
+
+// lookAt finds out how the inputs are. It returns true if that has changed.
+func (p *Page) lookAt() (changed bool) {
+	before := p.shown
+	p.shown = []page.Input{}
+	origin, _ := p.page.Origin()
+	all := p.inputs()
+	names := map[string]int{}
+	for _, s := range all {
+		names[filepath.Base(s.Name)]++
+	}
+	for _, s := range all {
+		if base := filepath.Base(s.Name); names[base] == 1 {
+			s.Name = base
+		}
+		if s.Silent && !p.silent[s.Name] && s.End > 0 {
+			p.fall(s.Name, s.End)
+		}
+		p.silent[s.Name] = s.Silent
+		in := page.Input{Name: s.Name, End: s.End - origin}
+		switch {
+		case s.Ended:
+			in.State = "has ended"
+		case s.Silent:
+			in.State = "is silent"
+		case s.End == 0 || len(all) > mostGoing:
+			continue
+		}
+		p.shown = append(p.shown, in)
+	}
+	return !slices.EqualFunc(before, p.shown, func(a, b page.Input) bool { return a.Name == b.Name && a.State == b.State })
+}
+
+// fall notes that an input fell silent. Those that did so together have one mark, so that their
+// names do not overlap.
+func (p *Page) fall(name string, at int64) {
+	n := slices.IndexFunc(p.falls, func(f fall) bool { return max(f.at-at, at-f.at) <= 10*p.options.Size })
+	if n < 0 {
+		p.falls = append(p.falls, fall{at: at})
+		p.falls = p.falls[max(len(p.falls)-mostFalls, 0):]
+		n = len(p.falls) - 1
+	}
+	if f := &p.falls[n]; !slices.Contains(f.names, name) {
+		f.names = append(f.names, name)
+	}
+}
+
+// marks returns the marks of the inputs that fell silent.
+func (p *Page) marks() []chart.Mark {
+	marks := []chart.Mark{} // never null
+	origin, started := p.page.Origin()
+	for _, f := range p.falls {
+		text := f.names[0] + " is silent"
+		if len(f.names) > 1 {
+			text = strings.Join(f.names[:min(len(f.names), 3)], ", ") + " are silent"
+		}
+		if more := len(f.names) - 3; more > 0 {
+			text = fmt.Sprintf("%s, %s and %d more are silent", f.names[0], f.names[1], more+1)
+		}
+		if started {
+			marks = append(marks, chart.Mark{Time: f.at - origin, Text: text})
+		}
+	}
+	return marks
+}
+
+// Window takes what a tag has in a window. A late interval is one more row.
+func (p *Page) Window(w *live.Window) error {
+	h, err := w.Counts()
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.setScale(); err != nil {
+		return err
+	}
+	if _, known := p.logs[w.Peak.Log]; !known {
+		p.logs[w.Peak.Log] = len(p.logs)
+	}
+	p.parts.Add(p.logs[w.Peak.Log], w.Peak.Log, w.Peak.Tag, w.Peak.Start, w.Peak.End, w.Peak.Max)
+	p.factors[string(w.Tag)], p.changed = w.Factor, true
+	p.interval.Factor = w.Factor
+	p.page.Collector.MeasureWindow(w.Merged, h, &p.interval)
+	label := ""
+	if w.Tag != nil {
+		label = tags.Text(w.Tag)
+	}
+	return p.page.Add(label, int64(math.Round(w.LogStart*1000)), &p.interval)
+}
+
+// setScale finds out how to print values.
+func (p *Page) setScale() error {
+	if p.scaled {
+		return nil
+	}
+	s, err := p.options.Units.Scale(gate.HasUnit(p.limits))
+	if err != nil {
+		return err
+	}
+	p.scaled, p.page.Collector.Ratio, p.look.Unit = true, s.Ratio, s.Name
+	for _, l := range p.limits {
+		if l.Tag != nil || l.AtLeast || l.Relative || l.Window > 0 || l.Statistic != "max" && (l.Statistic != "" || l.Percentile == 0) {
+			continue // a page draws limits of percentiles
+		}
+		limit := chart.Limit{Percentile: l.Percentile, Value: l.Value}
+		if l.Unit != (unit.Unit{}) {
+			limit.Value *= s.In.Per(l.Unit) / s.Ratio
+		}
+		p.look.Limits = append(p.look.Limits, limit)
+	}
+	return nil
+}
+
+// Flush sends what is new to the viewers.
+func (p *Page) Flush() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	changed, worse := p.lookAt(), p.findWorst()
+	if p.page.Stale() {
+		d, err := p.page.Data()
+		if err != nil {
+			return err
+		}
+		d.Inputs = p.shown
+		return p.server.All(d)
+	}
+	u, some := p.page.Update()
+	if !some && !changed && !worse {
+		return nil
+	}
+	if worse {
+		u.Worst = append([]chart.Moment{}, p.worst...)
+	}
+	many, err := p.server.Update(p.with(u))
+	if err == nil && many {
+		all := p.page.Since()
+		all.Worst = append([]chart.Moment{}, p.worst...)
+		err = p.server.Join(p.with(all))
+	}
+	return err
+}
+
+// findWorst finds the worst moments, if it is time to. It returns true if there are others.
+func (p *Page) findWorst() bool {
+	origin, started := p.page.Origin()
+	if !started || !p.changed || p.failed || time.Since(p.found) < worstTime {
+		return false
+	}
+	row := func(input string, tag []byte) []byte { return p.options.By.Row(input, tag) }
+	found, _, err := p.parts.Worst(mostWorst, func(input string, tag []byte) float64 { return p.factors[string(row(input, tag))] })
+	p.changed, p.found = false, time.Now()
+	if p.failed = err != nil; p.failed {
+		p.options.Messages.Notice("the page marks no worst moments: " + err.Error())
+	}
+	before := p.worst
+	found = slices.DeleteFunc(found, func(m output.Moment) bool { return m.Factor == 0 }) // no window of its tag is complete
+	text := func(file string, tag []byte) string {
+		if tag == nil {
+			return file
+		}
+		return strings.TrimPrefix(file+" "+tags.Text(tag), " ")
+	}
+	p.worst = nil
+	for _, m := range found {
+		file := ""
+		if len(p.logs) > 1 {
+			file = strings.TrimSuffix(filepath.Base(m.Input), filepath.Ext(m.Input))
+		}
+		p.worst = append(p.worst, chart.Moment{Start: m.Start - origin, End: m.End - origin, Peak: m.Peak - origin, Value: unit.Divide(m.Max, p.page.Collector.Ratio/cmp.Or(m.Factor, 1)),
+			Label: text("", row(m.Input, m.Tag)), Name: text(file, m.Tag)})
+	}
+	return !slices.Equal(before, p.worst)
+}
+
+// with adds to an update what is known of the inputs.
+func (p *Page) with(u *page.Update) *page.Update {
+	u.Inputs, u.Marks = p.shown, p.marks()
+	return u
+}
+
+// Save returns nothing: viewers keep what they have.
+func (p *Page) Save() (own []byte, saved func() error, err error) { return nil, nil, nil }
+
+// End sends the last rows.
+func (p *Page) End() error {
+	close(p.done)
+	p.watching.Wait()
+	return p.Flush()
+}

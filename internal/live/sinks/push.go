@@ -1,0 +1,110 @@
+package sinks
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"time"
+
+	"hdrkit/internal/live"
+	"hdrkit/internal/live/prom"
+	"hdrkit/internal/live/push"
+	"hdrkit/output"
+)
+
+// mostWaiting is the number of bytes of rows that wait for a receiver that is away.
+const mostWaiting = 64 << 20
+
+// A Push sends the rows of windows to a receiver.
+type Push struct {
+	*Rows
+	pusher *push.Pusher
+	name   string
+	keeps  bool // a state keeps what the receiver has not taken
+	state  pushState
+	remote *prom.Remote // nil for other receivers, and before the first row
+}
+
+// A pushState is what a state has of a push.
+type pushState struct {
+	End     int64 // of the last window
+	Totals  []prom.Total
+	Waiting [][]byte // rows
+}
+
+// NewPush returns a push to an address, which goes on where the one was that saved own. Keeps says
+// that there is a state.
+func NewPush(o *Options, u *url.URL, keeps bool, own []byte) (*Push, error) {
+	r := prom.ReceiverOf(u)
+	p := &Push{name: r.Format + " " + u.Host, keeps: keeps}
+	if err := decode(own, &p.state); err != nil {
+		return nil, err
+	}
+	p.pusher = r.Pusher(u, "hdrlive", push.Options{
+		Patient: true, Most: mostWaiting, Notice: func(text string) { o.Messages.Notice(p.name + ": " + text) },
+	})
+	p.Rows = newRows(o, r.Format, p.pusher, func() (output.RowWriter, error) {
+		switch r.Format {
+		case OpenMetrics:
+			options, _, err := o.prom()
+			if err != nil {
+				return nil, err
+			}
+			p.remote = prom.NewRemote(p.pusher, options)
+			p.Rows.late = p.remote.Late
+			for _, t := range p.state.Totals {
+				p.tag(t.Name()).late = true // its last point may lack some
+			}
+			return p.remote, p.remote.Load(p.state.Totals)
+		case otlp:
+			return o.newOTLP(p.pusher, false)
+		}
+		scale, err := o.scale()
+		if err != nil {
+			return nil, err
+		}
+		return output.Influx(p.pusher, scale, o.measurement(), prom.Precision(u))
+	})
+	p.Rows.end = p.state.End
+	return p, p.pusher.Restore(p.state.Waiting)
+}
+
+// Sender returns how the push does.
+func (p *Push) Sender() prom.Sender { return prom.Sender{Address: p.name, State: p.pusher.State} }
+
+// Flush sends the rows so far.
+func (p *Push) Flush() error {
+	p.pusher.Flush()
+	return nil
+}
+
+// Save returns the totals, and the rows that the receiver has not taken.
+func (p *Push) Save() (own []byte, saved func() error, err error) {
+	s := pushState{End: p.Rows.end, Totals: p.state.Totals, Waiting: p.pusher.Pending()}
+	if p.remote != nil {
+		if s.Totals, err = p.remote.Save(); err != nil {
+			return nil, nil, err
+		}
+	}
+	own, err = json.Marshal(&s)
+	return own, nil, err
+}
+
+// End sends the last rows. The receiver has some time for that.
+func (p *Push) End() error {
+	err := p.Rows.End()
+	timer := time.AfterFunc(endTime, p.pusher.GiveUp)
+	defer timer.Stop()
+	result := p.pusher.Close()
+	p.options.Messages.LeftOut(result.Refused + result.Dropped)
+	switch {
+	case err != nil || result.Unsent == 0:
+	case p.keeps:
+		p.options.Messages.Notice(fmt.Sprintf("%s: %d rows wait in the state for the next start", p.name, result.Unsent))
+	default:
+		err = fmt.Errorf("%s did not take the last rows: %d are lost", p.name, result.Unsent)
+	}
+	return err
+}
+
+var _ live.Sink = (*Push)(nil)
