@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"image"
 	"image/color"
@@ -95,9 +96,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.WindowSeries, ou
 			colours.most = max(colours.most, rate)
 			colours.lower = colours.lower || rate > 0 && rate < least*0.99
 		}
-		if colours.least == 0 || least < colours.least {
-			colours.least = least
-		}
+		colours.least = min(cmp.Or(colours.least, least), least)
 	}
 	pn.paint = func() {
 		switch {

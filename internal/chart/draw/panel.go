@@ -33,7 +33,7 @@ type panel struct {
 	endings []ending
 	// headroom is kept free above the highest value.
 	headroom vg.Length
-	// most is how high the panel can be, if it is above 0.
+	// What is kept free around the frame.
 	left, right, top, bottom vg.Length
 
 	values  func(add func(v float64)) // calls add with all values; nil if there is no axis of values

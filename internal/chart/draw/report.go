@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -152,7 +153,7 @@ func (c *pen) table(area vg.Rectangle, size vg.Length, columns []column) (height
 // high they are.
 func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 	shown := slices.Clone(p.Summary)
-	slices.SortStableFunc(shown, func(a, b chart.Summary) int { return compare(b.Max, a.Max) })
+	slices.SortStableFunc(shown, func(a, b chart.Summary) int { return cmp.Compare(b.Max, a.Max) })
 	more := len(shown) - mostFigures
 	shown = shown[:min(len(shown), mostFigures)]
 	tags := column{left: true}
@@ -194,16 +195,6 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 	return height
 }
 
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // moments draws the list of the worst moments.
 func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 	all := p.Moments()
@@ -214,16 +205,9 @@ func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 	c.put(font, area.Min.X, area.Max.Y-labelSize, "worst moments")
 	area.Max.Y -= labelSize * 1.7
 	columns := []column{{}, {heading: "at"}, {heading: "clock"}, {heading: "for"}, {heading: "peak"}, {heading: "values"}, {heading: "of", left: true}}
-	clock, name, share := false, false, false
 	for _, m := range all {
 		for i, str := range []string{fmt.Sprint(m.Number), m.At, m.Clock, m.Length, m.Peak, m.Share, m.Name} {
 			columns[i].texts = append(columns[i].texts, str)
-		}
-		clock, name, share = clock || m.Clock != "", name || m.Name != "", share || m.Share != ""
-	}
-	for i, has := range map[int]bool{2: clock, 5: share, 6: name} {
-		if !has {
-			columns[i].heading = ""
 		}
 	}
 	columns = slices.DeleteFunc(columns, func(col column) bool {
