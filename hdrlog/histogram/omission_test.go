@@ -169,6 +169,20 @@ func TestCorrectDoubleRange(t *testing.T) {
 	}
 }
 
+// TestCorrectZeros: zeros of a double histogram stay, though its range is widened.
+func TestCorrectZeros(t *testing.T) {
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1})
+	h.Record(0, 10)
+	h.Record(3000, 1)
+	var got histogram.Histogram
+	if err := h.CorrectInto(&got, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if zeros := got.CountBetween(0, 0); zeros != 10 || got.Ratio() == h.Ratio() {
+		t.Errorf("%d zeros, want 10, and the ratio is %v", zeros, got.Ratio())
+	}
+}
+
 func TestCorrectExtremes(t *testing.T) {
 	begin := time.Now()
 	huge, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})

@@ -441,7 +441,7 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
 	l := v.Limit
 	var change *output.Change
-	if n := slices.IndexFunc(f.Pairs, func(p output.Pair) bool { return tags.Compare(p.Tag, s.Tag) == 0 }); n >= 0 {
+	if n, ok := slices.BinarySearchFunc(f.Pairs, s.Tag, func(p output.Pair, tag []byte) int { return tags.Compare(p.Tag, tag) }); ok {
 		change = f.Pairs[n].Change
 	}
 	var c confidence.Comparison
@@ -472,7 +472,7 @@ func (l *Limit) name() string { return strings.Replace(l.Statistic, "over", "sha
 
 // Find returns the summary of a tag, nil if there is none.
 func Find(summaries []*output.Summary, tag []byte) *output.Summary {
-	if n := slices.IndexFunc(summaries, func(s *output.Summary) bool { return tags.Compare(s.Tag, tag) == 0 }); n >= 0 {
+	if n, ok := slices.BinarySearchFunc(summaries, tag, func(s *output.Summary, tag []byte) int { return tags.Compare(s.Tag, tag) }); ok {
 		return summaries[n]
 	}
 	return nil

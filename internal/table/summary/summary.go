@@ -168,6 +168,9 @@ const spareBytes = 32 << 20
 // sumBytes is about what a sum takes beside its counts: with its tag, and where the sum is printed.
 const sumBytes = 1 << 10
 
+// believedBytes is about what intervals of confidence of a tag take, and its comparison with others.
+const believedBytes = 4 << 10
+
 // add adds an interval, also to other sums, and returns what is wanted of it. The error is that of
 // its payload.
 func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (scan.Taken, error) {
@@ -180,6 +183,9 @@ func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (scan.Taken,
 		return took, err
 	}
 	size := sumBytes + s.Size()
+	if w.options.Runs != nil {
+		size += believedBytes
+	}
 	w.bytes += size - s.charge.Bytes()
 	if err := s.charge.Set(w.account, 1, size); err != nil {
 		return took, scan.Fatal{Err: err}
