@@ -515,8 +515,16 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 	if s.intervals == 0 {
 		return text, errEmpty
 	}
+	fields, err := s.appendCounts(append(appendTimes(text, base, s.Start, s.End), ','))
+	if err != nil {
+		return text, err
+	}
+	return fields, nil
+}
+
+// appendCounts appends MAX,PAYLOAD.
+func (s *Sum) appendCounts(fields []byte) ([]byte, error) {
 	highest, payload := s.fields()
-	fields := append(appendTimes(text, base, s.Start, s.End), ',')
 	if len(payload) > 0 {
 		return append(fields, s.text...), nil
 	}
@@ -524,13 +532,9 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 	defer s.putCodec(c)
 	h, err := s.Histogram(&c.scratch)
 	if err != nil {
-		return text, err
+		return nil, err
 	}
-	fields = append(appendMax(fields, highest, h), ',')
-	if fields, err = c.encoder.AppendBase64(fields, h); err != nil {
-		return text, err
-	}
-	return fields, nil
+	return c.encoder.AppendBase64(append(appendMax(fields, highest, h), ','), h)
 }
 
 // fields returns MAX and the payload of s.text, unless that must be encoded again. Each may be
