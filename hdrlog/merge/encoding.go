@@ -12,8 +12,8 @@ import (
 // ErrEncoding is the error for bytes that are no encoded [Sum].
 var ErrEncoding = errors.New("not an encoded sum")
 
-// The encoding of a Sum is a byte for the version, the number of intervals as an uvarint and, unless
-// that is 0: the start as a varint and the length as an uvarint, both in milliseconds, and
+// The encoding of a Sum is a byte for the version, the number of intervals as an uvarint and,
+// unless that is 0: the start as a varint and the length as an uvarint, both in milliseconds, and
 // MAX,PAYLOAD as they stand in a log.
 const encodingVersion = 3
 
@@ -27,8 +27,8 @@ const maxMax = 400
 // MarshalBinary returns s as bytes. See [Sum.AppendBinary].
 func (s *Sum) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
-// AppendBinary appends s, encoded for [Sum.UnmarshalBinary]: about what its interval takes in a log.
-// The error is that of [Sum.AppendFields], or [hdrlog.ErrTime] for times that no log can have.
+// AppendBinary appends s, encoded for [Sum.UnmarshalBinary]: about what its interval takes in a
+// log. The error is that of [Sum.AppendFields], or [hdrlog.ErrTime] for times that no log can have.
 func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 	if s.intervals == 0 {
 		return append(data, encodingVersion, 0), nil

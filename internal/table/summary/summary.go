@@ -168,7 +168,8 @@ const spareBytes = 32 << 20
 // sumBytes is about what a sum takes beside its counts: with its tag, and where the sum is printed.
 const sumBytes = 1 << 10
 
-// believedBytes is about what intervals of confidence of a tag take, and its comparison with others.
+// believedBytes is about what intervals of confidence of a tag take, and its comparison with
+// others.
 const believedBytes = 4 << 10
 
 // add adds an interval, also to other sums, and returns what is wanted of it. The error is that of
