@@ -82,24 +82,33 @@ func table(rows int) string {
 	return text.String()
 }
 
-// BenchmarkHdrrec measures rows of a table and of a JTL.
+// BenchmarkHdrrec measures rows of a table, and of samples that are repeated.
 func BenchmarkHdrrec(b *testing.B) {
-	const rows = 200_000
-	jtl, err := os.ReadFile("../../testdata/measurements/jmeter.jtl")
-	if err != nil {
-		b.Fatal(err)
+	texts := map[string]string{"csv": table(200_000)}
+	for _, name := range []string{"jmeter.jtl", "k6.csv", "nginx.ndjson"} {
+		text, err := os.ReadFile("../../testdata/measurements/" + name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		head, body, _ := strings.Cut(string(text), "\n")
+		texts[name] = head + "\n" + strings.Repeat(body, 200_000/strings.Count(body, "\n"))
 	}
-	head, body, _ := bytes.Cut(jtl, []byte("\n"))
-	long := append(append(head, '\n'), bytes.Repeat(body, rows/120)...)
-	for name, text := range map[string]string{"csv": table(rows), "jtl": string(long)} {
+	for name, text := range texts {
+		args := []string{"-errors", "tag"}
+		switch name {
+		case "csv":
+			args = append(args, "-in", "ms", "-tag", "label")
+		case "nginx.ndjson":
+			args = append(args, "-in", "s")
+		}
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if _, stderr, status := hdrrec(text, "-in", "ms", "-errors", "tag", "-tag", "label"); status != cli.OK {
+				if _, stderr, status := hdrrec(text, args...); status != cli.OK {
 					b.Fatal(stderr)
 				}
 			}
-			b.ReportMetric(float64(b.N)*rows/b.Elapsed().Seconds(), "rows/s")
+			b.ReportMetric(float64(b.N*strings.Count(text, "\n"))/b.Elapsed().Seconds(), "rows/s")
 		})
 	}
 }

@@ -175,7 +175,7 @@ func (in *Intervals) Close(end int64) error {
 		}
 		start := max(c.Start, min(in.first, c.End-in.resolution))
 		if end == math.MaxInt64 {
-			c.End = min(c.End, in.last+in.resolution)
+			c.End = min(c.End, max(in.last+in.resolution, start+2)) // readers truncate: 1 ms may become 0
 		}
 		if err := in.write(c.series.tag, start, c.End, h); err != nil {
 			return err

@@ -221,7 +221,13 @@ func TestRate(t *testing.T) {
 	}
 	// No interval is shorter than what a stamp stands for.
 	rec := recording{size: 2000, late: 60_000, options: Options{Columns: Columns{Value: "latency_ms"}}, atEnd: new(bool)}
-	log := rec.record(t, []byte("time,latency_ms\n1700000003,1\n"))
+	log := rec.record(t, []byte("time,latency_ms\n1700000003.123,1\n"))
+	for record := range hdrlog.NewReader(strings.NewReader(log), "log").All() {
+		if i := &record.Interval; record.Kind == hdrlog.IntervalRecord && i.EndMillis() <= i.StartMillis() {
+			t.Error(log)
+		}
+	}
+	log = rec.record(t, []byte("time,latency_ms\n1700000003,1\n"))
 	if !strings.Contains(log, "\n0.000,1.000,") || !strings.Contains(log, "#[StartTime: 1700000003.000 ") {
 		t.Error(log)
 	}
