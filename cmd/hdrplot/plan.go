@@ -14,12 +14,10 @@ import (
 
 // Histograms by time may take this much memory. For a heat map that is about a window for each
 // column of a wide picture and each of ten tags. For a page it is a multiple of the size of the
-// page, in which they are deflated. A page that goes on takes less, since each viewer gets all of
-// it now and then.
+// page, in which they are deflated.
 const (
 	heatBytes    = 32 << 20
 	collectTimes = 6
-	liveTimes    = 2
 )
 
 // A plan says what a picture needs of the logs.
@@ -52,7 +50,7 @@ func (o *options) plan(logs int) plan {
 	return p
 }
 
-// collector returns what takes the intervals of logs.
+// prepare sets up what takes the intervals of logs.
 func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	o, k := g.options, &g.collector
 	g.plan = o.plan(len(logs))

@@ -302,7 +302,7 @@ func TestNodes(t *testing.T) {
 // that the test reads by itself, and their colours, also of a part of the time.
 func TestBrowserStrip(t *testing.T) {
 	b, paths := newBrowser(t), writeScenario(t, "slow node")
-	for _, args := range []string{"-q -e 59 -by input", "-q -e 59 -theme dark -agg 5"} {
+	for _, args := range []string{"-q -e 59 -times each -by input", "-q -e 59 -times each -theme dark -agg 5"} {
 		p := b.open(t, append(strings.Fields(args), paths...)...)
 		if p.Strip == nil || len(p.Strip.Rows) != len(paths) || len(p.Strip.Starts) < 12 {
 			t.Fatalf("strip %+v", p.Strip)
