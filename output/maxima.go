@@ -1,7 +1,6 @@
 package output
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -21,9 +20,9 @@ type Maxima struct {
 var bars = []rune("▁▂▃▄▅▆▇█")
 
 // sparkline draws the maxima between start and end, in milliseconds since the epoch, with width
-// characters. Height returns the height of a value, from 0 to 1. A span without a maximum, or with
-// one of 0, is a space.
-func (m *Maxima) sparkline(start, end int64, width int, height func(v float64) float64) string {
+// characters. The highest value of all has the full height. A span without a maximum, or with one of
+// 0, is a space.
+func (m *Maxima) sparkline(start, end int64, width int, highest float64) string {
 	line := make([]rune, width)
 	span := float64(end-start) / float64(width)
 	for n := range line {
@@ -40,7 +39,7 @@ func (m *Maxima) sparkline(start, end int64, width int, height func(v float64) f
 			value = m.around(from)
 		}
 		if value > 0 {
-			line[n] = bars[min(max(int(math.Ceil(height(value)*float64(len(bars))))-1, 0), len(bars)-1)]
+			line[n] = bars[min(max(int(math.Ceil(value/highest*float64(len(bars))))-1, 0), len(bars)-1)]
 		}
 	}
 	return string(line)
@@ -54,25 +53,6 @@ func cells(summaries []*Summary, start, end int64) int {
 		length = max(length, s.Maxima.Length)
 	}
 	return int(min((end-start+length/2)/length, mostSparkline))
-}
-
-// heights returns the height of the values of a row: in proportion to its highest one or, if
-// logarithmic is set, on one scale for all.
-func heights(summaries []*Summary, logarithmic bool) func(s *Summary) func(v float64) float64 {
-	low, high := math.Inf(1), 0.0
-	for _, s := range summaries {
-		for _, v := range s.Maxima.Values {
-			if v *= cmp.Or(s.Factor, 1); v > 0 {
-				low, high = min(low, v), max(high, v)
-			}
-		}
-	}
-	return func(s *Summary) func(v float64) float64 {
-		if highest := s.Maxima.highest(); !logarithmic || low == high {
-			return func(v float64) float64 { return v / highest }
-		}
-		return func(v float64) float64 { return math.Log(v*cmp.Or(s.Factor, 1)/low) / math.Log(high/low) }
-	}
 }
 
 // between returns the maximum of the spans whose middle is from from to to, NaN if there is none.

@@ -28,8 +28,6 @@ type Table struct {
 	// Colour marks significant changes in red if they are for the worse, otherwise in green, and
 	// dims percentiles with few values above them.
 	Colour bool
-	// LogScale gives all sparklines one logarithmic scale. Otherwise each has its own.
-	LogScale bool
 	// Markdown writes a table of Markdown, without sparklines.
 	Markdown bool
 }
@@ -108,10 +106,9 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 			t.leaveOutMore(g)
 		}
 		if n := cells(summaries, start, end); n > 1 && slices.ContainsFunc(summaries, func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
-			height := heights(summaries, t.LogScale)
 			g.drawn = func(row, width int) string {
 				s := summaries[row]
-				return s.Maxima.sparkline(start, end, min(width, n), height(s))
+				return s.Maxima.sparkline(start, end, min(width, n), s.Maxima.highest())
 			}
 		}
 		return g
@@ -151,7 +148,7 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 					}
 				}
 				highest /= cmp.Or(s.Factor, 1)
-				return s.Maxima.sparkline(s.Start, s.End, min(width, max(cells([]*Summary{s}, s.Start, s.End), 1)), func(v float64) float64 { return v / highest })
+				return s.Maxima.sparkline(s.Start, s.End, min(width, max(cells([]*Summary{s}, s.Start, s.End), 1)), highest)
 			}
 		}
 		return g

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	urfave "github.com/urfave/cli/v2"
@@ -19,25 +18,20 @@ import (
 )
 
 const examples = `examples:
-   hdrsum run.hdr -unit ms                 a table; percentiles in a pipe
-   hdrsum run.hdr -unit ms -p 50,p99.9,max       these percentiles
-   hdrsum run.hdr -unit ms -incT '.*-rt' -it     all response times together
-   hdrsum run.hdr -unit ms -s 60 -e 5m     the second to the fifth minute
-   hdrsum run.hdr -sla 'p99<=250ms'        exit status 4 if it does not hold
-   hdrsum -compare before.hdr after.hdr -unit ms
-   hdrsum 'node.*\.hdr' -unit ms -incT '.*-rt' -by input    which is slow?
-   hdrsum -worst 10 'node.*\.hdr' -unit ms       when, which tag, which log
-   hdrsum -who 99.9 'node.*\.hdr' -incT '.*-rt'  who has the highest values
+   hdrsum run.hdr -unit ms                    # a table; percentiles in a pipe
+   hdrsum run.hdr -unit ms -p 99 -agg 1m      # p99 per minute
+   hdrsum -compare before.hdr after.hdr -unit ms    # also two folders of runs
+   hdrsum run.hdr -sla 'p99<=250ms'           # status 4 if it does not hold
+   hdrsum run.hdr -unit ms -s 60 -e 5m        # the second to the fifth minute
+   hdrsum run.hdr -unit ms -incT '.*-rt' -it  # all response times together
+   hdrsum 'node.*\.hdr' -unit ms -incT '.*-rt' -by input    # which is slow?
+   hdrsum -worst 10 'node.*\.hdr' -unit ms    # when, which tag, which log
+   hdrsum -who 99.9 'node.*\.hdr' -incT '.*-rt'     # who has the slowest
    hdrsum run.hdr -unit ms -sla 'over(20ms)<=10%,p99<=300ms in 99% of 10s'
-   hdrsum run.hdr -unit ms -st breaches -sla 'insert-.*:p99<=250ms'
-   hdrsum run.hdr -unit ms -st table -ci 95      how far to believe figures
-   hdrsum run.hdr -unit ms -st timeline -agg 1m  CSV with a row a minute
-   hdrsum run.hdr -unit ms -st ndjson -agg 10s   a line of JSON for 10 s
-   hdrsum run.hdr -unit ms -st json        for other programs
-   hdrsum run.hdr -st hgrm -of run         run.TAG.hgrm for each tag
-   zstdcat run.hdr.zst | hdrsum -unit ms   from a pipe
-   hdrsum run.hdr -st openmetrics -unit s -metric request_latency_seconds
-   hdrsum run.hdr -st influx -unit ms -precision ms
+   hdrsum run.hdr -unit ms -st table -ci 95   # how far to believe figures
+   hdrsum run.hdr -unit ms -st json           # for other programs
+   hdrsum run.hdr -st hgrm -of run            # run.TAG.hgrm for each tag
+   zstdcat run.hdr.zst | hdrsum -unit ms      # from a pipe
 
 exit status: 0, or 1 if nothing could be summarized, 2 for a wrong command
 line, 3 if malformed lines were skipped or intervals came too late for a row,
@@ -52,27 +46,27 @@ func app() *urfave.App {
 		Flags:       flags(),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common:  []string{"if", "incT", "excT", "by", "it", "s", "e", "st", "of", "lt", "unit", "in", "ovr", "p", "agg", "ci", "worst", "sla", "baseline"},
-			Choices: formatChoices(map[string][]string{"st": types(), "period": summary.Modes, "undecided": undecidedModes}),
+			Common:     []string{"incT", "by", "s", "e", "st", "of", "unit", "p", "agg", "worst", "compare", "sla"},
+			TypeOption: "st", Types: formatTypes(), Outputs: outputs,
+			Choices: formatChoices(map[string][]string{"period": summary.Modes, "undecided": undecidedModes}),
 			Steady:  summary.SkipWarmup,
 		}.Metadata(),
 	}
 }
 
 func flags() []urfave.Flag {
-	return slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), cli.RowFlags("summarize"), []urfave.Flag{cli.UntaggedFlag()}, cli.RangeFlags(), []urfave.Flag{
+	return withRules(slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), cli.RowFlags("summarize"), []urfave.Flag{cli.UntaggedFlag()}, cli.With(cli.RangeFlags(), "tz", cli.Option{Unless: "s e"}), []urfave.Flag{
 		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: percentilesFormat.name, Category: cli.GroupOutput,
-			Usage: "print this `TYPE`: " + strings.Join(types(), ", "), DefaultText: "table on a terminal, otherwise percentiles"},
+			Usage: "print this `TYPE`, see below", DefaultText: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"},
 		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
-		&urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
-			Usage: "list the tags with their counts of intervals and values, and nothing else"},
-		&urfave.StringFlag{Name: "sort", Value: "tag", Category: cli.GroupOutput, DefaultText: "tag; p99 with -top",
-			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, a percentile such as p99, or over(20ms)"},
-		&urfave.IntFlag{Name: "top", Category: cli.GroupOutput, DefaultText: "all", Usage: "print only the first `N` rows"},
-		&urfave.BoolFlag{Name: "log", Category: cli.GroupOutput, Usage: "draw all sparklines on one logarithmic scale"},
-		&urfave.StringFlag{Name: "period", Value: "covered", Category: cli.GroupOutput,
+		cli.Option{Not: "sla baseline worst who", Why: "-lt has its own output", Flag: &urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
+			Usage: "list the tags with their counts of intervals and values, and nothing else"}},
+		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.StringFlag{Name: "sort", Value: "tag", Category: cli.GroupOutput, DefaultText: "tag; p99 with -top",
+			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, a percentile such as p99, or over(20ms)"}},
+		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "top", Category: cli.GroupOutput, DefaultText: "all", Usage: "print only the first `N` rows"}},
+		&urfave.StringFlag{Name: "period", Value: "covered", Category: cli.GroupRare,
 			Usage: "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals"},
-		&urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Category: cli.GroupOutput,
+		&urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Category: cli.GroupRare, Hidden: true,
 			Usage: "the same as -period intervals"},
 		cli.RatioFlag(),
 	}, cli.UnitFlags(), []urfave.Flag{
@@ -90,11 +84,9 @@ func flags() []urfave.Flag {
 		&urfave.BoolFlag{Name: "compare", Category: cli.GroupLimits,
 			Usage: "compare two arguments, before and after: a log each, or several runs each, as two folders, two patterns, or OLD... -- NEW..."},
 		cli.Option{Needs: "baseline", Flag: &urfave.BoolFlag{Name: "runs", Category: cli.GroupLimits, Hidden: true}},
-		&urfave.BoolFlag{Name: "failures", Category: cli.GroupLimits,
-			Usage: "print only the limits of -sla that do not hold"},
-		&urfave.StringFlag{Name: "undecided", Value: "pass", Category: cli.GroupLimits,
-			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"},
-	}, findingFlags(), cli.RunFlags())
+		cli.Option{Needs: "sla", Flag: &urfave.StringFlag{Name: "undecided", Value: "pass", Category: cli.GroupLimits,
+			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"}},
+	}, findingFlags(), cli.RunFlags()))
 }
 
 // run is the command: it checks the options and does what they ask.

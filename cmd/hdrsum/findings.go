@@ -24,10 +24,10 @@ const (
 // findingFlags are the options that find what was bad, and who did it.
 func findingFlags() []urfave.Flag {
 	return []urfave.Flag{
-		&urfave.IntFlag{Name: "worst", Category: cli.GroupOutput, DefaultText: "none",
-			Usage: "list the `N` worst separate moments: time, length, maximum, tag and log"},
-		&urfave.Float64Flag{Name: "who", Category: cli.GroupOutput, DefaultText: "none",
-			Usage: "list what each tag of each log, or what -by says, has of the values above this `PERCENTILE` of all values, and the percentile without it"},
+		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "worst", Category: cli.GroupOutput, DefaultText: "none",
+			Usage: "list the `N` worst separate moments: time, length, maximum, tag and log"}},
+		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.Float64Flag{Name: "who", Category: cli.GroupOutput, DefaultText: "none",
+			Usage: "list what each tag of each log, or what -by says, has of the values above this `PERCENTILE` of all values, and the percentile without it"}},
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
+	"hdrkit/internal/live/prom"
+	"hdrkit/internal/live/push"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -20,13 +22,14 @@ import (
 
 // formats are the values of -st. Each is described in a file of its own.
 var formats = []*format{
-	&tableFormat, &markdownFormat, &percentilesFormat, &hgrmFormat, &csvFormat, &csveFormat, &csvrFormat, &jsonFormat, &breachesFormat,
+	&tableFormat, &markdownFormat, &rowsFormat, &percentilesFormat, &hgrmFormat, &csvFormat, &csveFormat, &csvrFormat, &jsonFormat, &breachesFormat,
 	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat, &otlpFormat,
 }
 
 // A format is what hdrsum can print: a summary or rows.
 type format struct {
-	name string
+	name, what string
+	others     string // other names that people type
 	// uses are the options that the format reads, besides its flags. An option that any format
 	// lists is refused by those that do not list it. The others are for all.
 	uses []string
@@ -34,8 +37,6 @@ type format struct {
 	flags func() []urfave.Flag
 	// choices are the values of those that take one of a few, by name.
 	choices map[string][]string
-	// conflicts are pairs of options that do not go together in this format, and why.
-	conflicts []conflict
 	// check checks its options, if it is set.
 	check func(o *options) error
 
@@ -70,9 +71,6 @@ type format struct {
 	receiver *rowReceiver
 }
 
-// A conflict is two options that do not go together.
-type conflict struct{ one, other, why string }
-
 // A comparison is what -baseline and -sla ask for.
 type comparison struct {
 	gates    *gates
@@ -81,16 +79,6 @@ type comparison struct {
 	inputs   []scan.Input // of -baseline
 	verdicts []gate.Verdict
 }
-
-// Outputs that -st does not choose, by the option that chooses each. They have no formats of their
-// own.
-var (
-	listing  = format{name: "lt"}
-	verdicts = format{name: "sla", uses: slices.Concat(valueOptions, periodOptions, confidenceOptions)}
-	compared = format{name: "baseline", uses: slices.Concat([]string{"p"}, valueOptions, periodOptions, confidenceOptions)}
-	worst    = format{name: "worst", uses: slices.Concat([]string{"tz"}, valueOptions)}
-	who      = format{name: "who", uses: valueOptions}
-)
 
 // Options that several formats use.
 var (
@@ -109,6 +97,14 @@ func names(does func(f *format) bool) (all []string) {
 		if does(f) {
 			all = append(all, f.name)
 		}
+	}
+	return all
+}
+
+// formatTypes returns the types of -st, for help.
+func formatTypes() (all []cli.Type) {
+	for _, f := range formats {
+		all = append(all, cli.Type{Name: f.name, What: f.what, Others: f.others})
 	}
 	return all
 }
@@ -148,52 +144,96 @@ func (f *format) reads(option string) bool {
 	return slices.Contains(f.uses, option) || slices.ContainsFunc(f.own(), func(flag urfave.Flag) bool { return flag.Names()[0] == option })
 }
 
-// checkUse refuses the options that the command line's output does not use, and those that do not
-// go together. No option is ignored silently.
-func checkUse(c *urfave.Context, f *format) error {
-	for _, pair := range append([]conflict{{"lt", "sla", "-lt has its own output"}, {"lt", "baseline", "-lt has its own output"},
-		{"worst", "lt", "-lt has its own output"}, {"who", "lt", "-lt has its own output"},
-		{"sort", "baseline", oneRun}, {"top", "baseline", oneRun}, {"worst", "baseline", oneRun}, {"log", "baseline", "each comparison has its own scale"}, {"who", "baseline", oneRun}}, f.conflicts...) {
-		if cli.Given(c, pair.one) && cli.Given(c, pair.other) {
-			return cli.Usagef("-%s and -%s do not go together: %s", pair.one, pair.other, pair.why)
-		}
+// alone are the outputs of options that need no format, and the options that they use. With -st table,
+// markdown or json they follow the summaries.
+var alone = map[string][]string{
+	"lt":    nil,
+	"sla":   slices.Concat(valueOptions, periodOptions, confidenceOptions),
+	"worst": slices.Concat([]string{"tz"}, valueOptions),
+	"who":   valueOptions,
+}
+
+// chosen returns the format that a command line asks for. Without -st, -agg asks for rows, unless
+// something else needs its windows.
+func chosen(c *urfave.Context) (*format, error) {
+	name, err := cli.OneOf(c, "st")
+	if err != nil || cli.Given(c, "st") {
+		return find(name), err
 	}
-	outputs, chosenBy := []*format{f}, "-st "+f.name
-	var own []*format
-	for _, other := range []*format{&listing, &compared, &verdicts, &worst, &who} {
-		if !cli.Given(c, other.name) {
-			continue
+	given := func(option string) bool { return cli.Given(c, option) }
+	terminal := toStdout(c) && cli.Terminal(c.App.Writer)
+	switch {
+	case given("push"):
+		u, err := push.ParseURL(c.String("push"))
+		if err != nil {
+			return nil, cli.Usagef("-push: %w", err)
 		}
-		if cli.Given(c, "st") && f.compare == nil {
-			able := names(func(f *format) bool { return f.compare != nil && f.write != nil })
-			slices.Reverse(able)
-			return cli.Usagef("-%s and -st %s do not go together: -%s has its own output, or that of -st %s", other.name, f.name, other.name, strings.Join(able, " or "))
+		return find(prom.ReceiverOf(u).Format), nil
+	case given("agg") && !slices.ContainsFunc([]string{"ci", "baseline", "sla", "worst", "who", "lt"}, given):
+		if terminal {
+			return &rowsFormat, nil
 		}
-		if !f.comparesAll || other == &listing {
-			own = append(own, other)
-		}
+		return &timelineFormat, nil
+	case terminal || given("baseline"):
+		return &tableFormat, nil
 	}
-	if len(own) > 0 {
-		outputs, chosenBy = own, "-"+own[0].name
-	}
-	for _, flag := range c.App.Flags {
-		name := flag.Names()[0]
-		reads := func(f *format) bool { return f.reads(name) }
-		if !cli.Given(c, name) || slices.ContainsFunc(outputs, reads) || !slices.ContainsFunc(formats, reads) {
-			continue
-		}
-		if name == "tz" && (cli.Given(c, "s") || cli.Given(c, "e")) {
-			continue // it is the zone of these
-		}
-		able := []string{"-st " + strings.Join(names(reads), ", ")}
-		for _, other := range []*format{&verdicts, &compared} {
-			if other.reads(name) {
-				able = append(able, "-"+other.name)
-			}
-		}
-		return cli.Usagef("%s does not use -%s, but %s does", chosenBy, name, strings.Join(able, " or "))
+	return find(name), nil
+}
+
+// find returns the format with a name.
+func find(name string) *format {
+	if n := slices.Index(types(), name); n >= 0 {
+		return formats[n]
 	}
 	return nil
+}
+
+// outputs returns what a command line prints, for the rules of options.
+func outputs(c *urfave.Context) (all []string) {
+	f, err := chosen(c)
+	if err != nil {
+		return []string{"st"}
+	}
+	st := []string{"st " + f.name}
+	if cli.Given(c, "st") && f.compare == nil || f.comparesAll && !cli.Given(c, "lt") {
+		return st
+	}
+	for _, option := range slices.Sorted(maps.Keys(alone)) {
+		if cli.Given(c, option) {
+			all = append(all, option)
+		}
+	}
+	if len(all) == 0 {
+		return st
+	}
+	return all
+}
+
+// withRules gives flags the rules that the formats say: which of them use an option. An option that
+// none of them names is for all.
+func withRules(flags []urfave.Flag) []urfave.Flag {
+	for n, flag := range flags {
+		name := flag.Names()[0]
+		o, ok := flag.(cli.Option)
+		if !ok {
+			o.Flag = flag
+		}
+		for _, f := range formats {
+			if _, own := alone[name]; own && f.compare != nil || name == "baseline" && f.comparesAll || f.reads(name) {
+				o.Only = append(o.Only, "st "+f.name)
+			}
+		}
+		if o.Only == nil {
+			continue
+		}
+		for _, option := range slices.Sorted(maps.Keys(alone)) {
+			if option == name || slices.Contains(alone[option], name) {
+				o.Only = append(o.Only, option)
+			}
+		}
+		flags[n] = o
+	}
+	return flags
 }
 
 // A report is summaries and how to write them.

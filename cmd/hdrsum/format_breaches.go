@@ -11,14 +11,16 @@ import (
 
 // breachesFormat lists the times at which limits did not hold.
 var breachesFormat = format{
-	name: "breaches", uses: slices.Concat([]string{"agg", "tz"}, valueOptions), comparesAll: true, breaches: true,
+	name: "breaches", what: "when limits failed", uses: slices.Concat([]string{"agg", "tz"}, valueOptions), comparesAll: true, breaches: true,
 	check: func(o *options) error {
 		if !cli.Given(o.c, "sla") {
 			return cli.Usagef("-st breaches is about the limits of -sla, which are not given")
 		}
+		if cli.Given(o.c, "baseline") {
+			return cli.Usagef("-st breaches and -baseline do not go together: %s", oneRun)
+		}
 		return nil
 	},
-	conflicts: []conflict{{"st", "baseline", "it looks at one run"}},
 	compare: func(w io.Writer, r *report, c *comparison) error {
 		breaches := c.gates.watch.Breaches()
 		// A limit can fail although nothing breaks it at any time: it has no values, or it is a

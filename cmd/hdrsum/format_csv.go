@@ -18,10 +18,10 @@ const mostLines = 1_000_000
 
 // csvFormat counts values in bins of equal width.
 var csvFormat = format{
-	name: "csv", bare: true, uses: valueOptions,
+	name: "csv", what: "bins of equal width", bare: true, uses: valueOptions,
 	flags: func() []urfave.Flag {
 		return []urfave.Flag{
-			&urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Category: cli.GroupValues,
+			&urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Category: cli.GroupRare,
 				Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"},
 		}
 	},
@@ -38,7 +38,7 @@ var csvFormat = format{
 
 // csveFormat counts values in bins that double in width.
 var csveFormat = format{
-	name: "csve", bare: true, uses: slices.Concat([]string{"obs"}, valueOptions), check: checkBins,
+	name: "csve", what: "bins that double", bare: true, uses: slices.Concat([]string{"obs"}, valueOptions), check: checkBins,
 	write: func(r *report) error {
 		return r.apart(".csv", func(w io.Writer, s *output.Summary) error {
 			return output.CSVE(w, s, r.options.scale, r.c.Float64("obs"))
@@ -48,7 +48,7 @@ var csveFormat = format{
 
 // csvrFormat has the recorded values.
 var csvrFormat = format{
-	name: "csvr", bare: true, uses: valueOptions,
+	name: "csvr", what: "recorded values", bare: true, uses: valueOptions,
 	write: func(r *report) error {
 		return r.apart(".csv", func(w io.Writer, s *output.Summary) error { return output.CSVR(w, s, r.options.scale) })
 	},

@@ -16,10 +16,10 @@ const maxTicks = 10_000
 
 // hgrmFormat is the percentile distribution that other tools plot.
 var hgrmFormat = format{
-	name: "hgrm", bare: true, uses: valueOptions,
+	name: "hgrm", what: "for plotters", others: "histogram", bare: true, uses: valueOptions,
 	flags: func() []urfave.Flag {
 		return []urfave.Flag{
-			&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Category: cli.GroupValues,
+			&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Category: cli.GroupRare,
 				Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)},
 		}
 	},

@@ -17,12 +17,12 @@ import (
 
 // influxFormat is the line protocol of InfluxDB.
 var influxFormat = format{
-	name: "influx", uses: rowOptions,
+	name: "influx", what: "for InfluxDB", others: "influxdb lineprotocol", uses: rowOptions,
 	flags: func() []urfave.Flag {
 		return []urfave.Flag{
 			&urfave.StringFlag{Name: "metric", Value: "latency", Category: cli.GroupSeries,
 				Usage: "the `NAME` of the metric of openmetrics, and of the measurement of influx"},
-			&urfave.StringFlag{Name: "precision", Value: "ns", Category: cli.GroupSeries,
+			&urfave.StringFlag{Name: "precision", Value: "ns", Category: cli.GroupRare,
 				Usage: "the `UNIT` of times in influx: " + strings.Join(unit.Names, ", ")},
 		}
 	},

@@ -12,7 +12,7 @@ import (
 
 // jsonFormat has all that is known of a summary, also with -baseline and -sla.
 var jsonFormat = format{
-	name: "json", uses: slices.Concat([]string{"p", "tz"}, arrangeOptions, valueOptions, periodOptions, confidenceOptions), check: checkWindows,
+	name: "json", what: "one JSON document", uses: slices.Concat([]string{"p", "tz"}, arrangeOptions, valueOptions, periodOptions, confidenceOptions), check: checkWindows,
 	write: func(r *report) error {
 		doc, err := r.document(r.summaries, r.scan.Inputs)
 		if err != nil {

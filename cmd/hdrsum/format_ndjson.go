@@ -9,6 +9,6 @@ import (
 
 // ndjsonFormat is a JSON object in each line.
 var ndjsonFormat = format{
-	name: "ndjson", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
+	name: "ndjson", what: "JSON over time", others: "jsonl", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.scale, o.zone), nil },
 }

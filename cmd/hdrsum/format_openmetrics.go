@@ -16,19 +16,12 @@ import (
 // openMetricsFormat is the text format of Prometheus. To a receiver go native histograms by remote
 // write.
 var openMetricsFormat = format{
-	name: "openmetrics", uses: slices.Concat([]string{"metric"}, rowOptions),
+	name: "openmetrics", what: "for Prometheus", others: "prometheus prom", uses: slices.Concat([]string{"metric"}, rowOptions),
 	flags: func() []urfave.Flag {
 		return []urfave.Flag{
-			&urfave.BoolFlag{Name: "buckets", Category: cli.GroupSeries,
-				Usage: "write openmetrics as a histogram, not as a summary"},
+			cli.Option{Not: "p mwp mwpl", Why: "a histogram has no percentiles", Flag: &urfave.BoolFlag{Name: "buckets", Category: cli.GroupSeries,
+				Usage: "write openmetrics as a histogram, not as a summary"}},
 		}
-	},
-	conflicts: []conflict{
-		{"buckets", "p", "a histogram has no percentiles"},
-		{"buckets", "mwp", "a histogram has no percentiles"},
-		{"buckets", "mwpl", "a histogram has no percentiles"},
-		{"p", "mwp", "the percentile of the moving window replaces those of -p"},
-		{"p", "mwpl", "the percentile of the moving window replaces those of -p"},
 	},
 	check: checkMetric,
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
@@ -62,6 +55,9 @@ var openMetricsFormat = format{
 
 // checkMetric checks -metric for Prometheus.
 func checkMetric(o *options) error {
+	if o.series.Moving > 0 && cli.Given(o.c, "p") {
+		return cli.Usagef("-p and -mwp do not go together: the percentile of the moving window replaces those of -p")
+	}
 	if _, err := output.OpenMetrics(io.Discard, o.scale, o.metric); err != nil {
 		return cli.Usagef("-metric: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 // otlpFormat is the protocol of OpenTelemetry: lines of its JSON, or protocol buffers for a
 // receiver.
 var otlpFormat = format{
-	name: "otlp", uses: slices.Concat([]string{"agg", "metric"}, valueOptions),
+	name: "otlp", what: "for OpenTelemetry", others: "opentelemetry otel", uses: slices.Concat([]string{"agg", "metric"}, valueOptions),
 	check: func(o *options) error {
 		o.series.Counts = true
 		if len(o.metric) > 255 || !otlpName.MatchString(o.metric) {

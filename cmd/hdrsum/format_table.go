@@ -14,7 +14,7 @@ import (
 
 // tableFormat is a table for people.
 var tableFormat = format{
-	name: "table", uses: slices.Concat([]string{"p", "log"}, arrangeOptions, valueOptions, periodOptions, confidenceOptions), readable: true, comparesAll: true, overs: true, check: checkWindows,
+	name: "table", what: "for people", others: "text txt", uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions, confidenceOptions), readable: true, comparesAll: true, overs: true, check: checkWindows,
 	write: writeTable, compare: compareTable,
 }
 
@@ -23,7 +23,7 @@ const markdown = "markdown"
 
 // markdownFormat is the same table in Markdown.
 var markdownFormat = format{
-	name: markdown, uses: slices.DeleteFunc(slices.Clone(tableFormat.uses), func(option string) bool { return option == "log" }), readable: true, comparesAll: true, overs: true, check: checkWindows,
+	name: markdown, what: "the table for pages", others: "md", uses: tableFormat.uses, readable: true, comparesAll: true, overs: true, check: checkWindows,
 	write: writeTable, compare: compareTable,
 }
 
@@ -85,7 +85,7 @@ func (o *options) columns() []float64 {
 
 // table returns the table that the options ask for. On a terminal it fits the width.
 func (o *options) table(c *urfave.Context) *output.Table {
-	t := &output.Table{Scale: o.scale, Percentiles: o.columns(), Markdown: o.format.name == markdown, LogScale: c.Bool("log")}
+	t := &output.Table{Scale: o.scale, Percentiles: o.columns(), Markdown: o.format.name == markdown}
 	if toStdout(c) {
 		t.Width, t.Colour = cli.Width(c.App.Writer), cli.Colour(c.App.Writer)
 	}

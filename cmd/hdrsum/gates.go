@@ -60,12 +60,6 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 		return g, err
 	}
 	g.runs, g.strict = c.Bool("runs"), mode == "fail"
-	if c.Bool("failures") && len(g.limits) == 0 {
-		return g, cli.Usagef("-failures is about the limits of -sla, which are not given")
-	}
-	if cli.Given(c, "undecided") && len(g.limits) == 0 {
-		return g, cli.Usagef("-undecided is about the limits of -sla, which are not given")
-	}
 	if g.findings, err = parseFindings(c); err != nil || !g.wanted() {
 		return g, err
 	}
@@ -255,7 +249,7 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	r := &report{c, s, d, o, o.arrange(after.Summaries, scale)}
 	r.sayTop(len(after.Summaries))
 	err = cli.WriteFile(c.String("of"), c.App.Writer, slices.Concat(s.Inputs, inputs), func(w io.Writer) error {
-		return compare(w, r, &comparison{g, before.Summaries, pairs, inputs, o.shown(verdicts)})
+		return compare(w, r, &comparison{g, before.Summaries, pairs, inputs, verdicts})
 	})
 	if err != nil {
 		return err
@@ -271,14 +265,6 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 		}
 	}
 	return skipped
-}
-
-// shown returns the verdicts to print.
-func (o *options) shown(verdicts []gate.Verdict) []gate.Verdict {
-	if !o.c.Bool("failures") {
-		return verdicts
-	}
-	return slices.DeleteFunc(slices.Clone(verdicts), func(v gate.Verdict) bool { return v.Holds || v.Undecided })
 }
 
 // exceeded says how many limits do not hold, and returns a status then.

@@ -50,18 +50,12 @@ type options struct {
 
 // parseOptions checks the options that say what to print.
 func parseOptions(c *urfave.Context) (*options, error) {
-	name, err := cli.OneOf(c, "st")
+	f, err := chosen(c)
 	if err != nil {
 		return nil, err
 	}
-	if !cli.Given(c, "st") && (toStdout(c) && cli.Terminal(c.App.Writer) || cli.Given(c, "baseline")) {
-		name = tableFormat.name
-	}
-	o := &options{c: c, format: formats[slices.Index(types(), name)], metric: c.String("metric")}
+	o := &options{c: c, format: f, metric: c.String("metric")}
 	if err := parsePush(c, o); err != nil {
-		return nil, err
-	}
-	if err := checkUse(c, o.format); err != nil {
 		return nil, err
 	}
 	if o.units, err = cli.NewUnits(c); err != nil {
@@ -220,6 +214,13 @@ func (o *options) addOvers(summaries []*output.Summary, scale unit.Scale) {
 func (o *options) setScale() error {
 	s, err := o.units.Scale(false)
 	o.setPrinted(s)
+	return err
+}
+
+// readable lets rows have the unit that suits a typical value.
+func (o *options) readable(typical float64) error {
+	s, err := o.units.Scale(true)
+	o.setPrinted(s.Readable(&o.units.Options, typical))
 	return err
 }
 

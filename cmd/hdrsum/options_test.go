@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,15 +16,13 @@ func TestUses(t *testing.T) {
 	for _, flag := range flags() {
 		options = append(options, flag.Names()[0])
 	}
-	for _, f := range append([]*format{&listing, &verdicts, &compared}, formats...) {
-		named := slices.Clone(f.uses)
-		for _, pair := range f.conflicts {
-			named = append(named, pair.one, pair.other)
-		}
-		for _, option := range named {
-			if !slices.Contains(options, option) {
-				t.Errorf("%s names -%s, which is no option", f.name, option)
-			}
+	named := slices.Concat(slices.Collect(maps.Values(alone))...)
+	for _, f := range formats {
+		named = append(named, f.uses...)
+	}
+	for _, option := range named {
+		if !slices.Contains(options, option) {
+			t.Errorf("-%s is no option", option)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 // pushFlag is the option that sends rows to other programs.
 func pushFlag() urfave.Flag {
-	return &urfave.StringFlag{Name: "push", Category: cli.GroupSeries,
-		Usage: "send the rows of -st influx to an InfluxDB, those of -st openmetrics to a receiver of Prometheus remote write, or those of -st otlp to one of OpenTelemetry (otlp+http://...), at `URL`; credentials are read from " + prom.Credentials}
+	return cli.Option{Not: "of", Why: "the rows go to one place", Flag: &urfave.StringFlag{Name: "push", Category: cli.GroupSeries,
+		Usage: "send the rows of -st influx to an InfluxDB, those of -st openmetrics to a receiver of Prometheus remote write, or those of -st otlp to one of OpenTelemetry (otlp+http://...), at `URL`; credentials are read from " + prom.Credentials}}
 }
 
 // parsePush checks the address of -push, which decides what -st is if that is not given.
@@ -28,21 +28,12 @@ func parsePush(c *urfave.Context, o *options) (err error) {
 		return cli.Usagef("-push: %w", err)
 	}
 	there := prom.ReceiverOf(o.push).Format
-	if !cli.Given(c, "st") {
-		for _, f := range formats {
-			if f.name == there {
-				o.format = f
-			}
-		}
-	}
 	switch {
 	case o.format.receiver == nil:
 		able := names(func(f *format) bool { return f.receiver != nil })
 		return cli.Usagef("-push sends the rows of -st %s, not those of -st %s", strings.Join(able, " or -st "), o.format.name)
 	case o.format == &otlpFormat != (there == otlpFormat.name):
 		return cli.Usagef("-push %shttp://... sends the rows of -st otlp, and only those", push.OTLP)
-	case cli.Given(c, "of"):
-		return cli.Usagef("-push and -of do not go together: the rows go to one place")
 	}
 	return nil
 }

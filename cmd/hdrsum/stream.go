@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 
@@ -57,6 +58,11 @@ func (l *lateRows) Row(r *output.Row) (err error) {
 	if l.out == nil {
 		if err := l.options.setScale(); err != nil {
 			return err
+		}
+		if l.options.format.readable && r.Count > 0 {
+			if err := l.options.readable(r.Mean * cmp.Or(r.Factor, 1)); err != nil {
+				return err
+			}
 		}
 		out, err := l.make()
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 const (
 	// helpWidth is the width of help in characters.
 	helpWidth = 80
-	// shortExamples is the number of examples that -h shows.
-	shortExamples = 5
+	// shortHeight is the number of lines of -h. It has as many examples as fit.
+	shortHeight = 30
 	// helpColumn is where the text of an option begins.
 	helpColumn = 22
 )
@@ -70,12 +70,6 @@ func (o *option) text() string {
 // shortHelp returns what -h prints: each option has one line.
 func shortHelp(app *cli.App) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s - %s\n\nusage: %s\n", app.Name, app.Usage, app.UsageText)
-	lines, _ := examples(app)
-	for _, line := range lines[:min(shortExamples, len(lines))] {
-		fmt.Fprintf(&b, "   %s\n", line)
-	}
-	b.WriteByte('\n')
 	common := guideOf(app).Common
 	for _, g := range groups(app) {
 		for _, o := range g.options {
@@ -86,7 +80,12 @@ func shortHelp(app *cli.App) string {
 	}
 	b.WriteString(typeList(app))
 	fmt.Fprintf(&b, "\nAll options: %s --help\n", app.Name)
-	return b.String()
+	head := fmt.Sprintf("%s - %s\n\nusage: %s\n", app.Name, app.Usage, app.UsageText)
+	lines, _ := examples(app)
+	for _, line := range lines[:min(max(shortHeight-4-strings.Count(b.String(), "\n"), 0), len(lines))] {
+		head += "   " + line + "\n"
+	}
+	return head + "\n" + b.String()
 }
 
 // typeList returns the types of -st or -type, two on a line, and nothing for a command without.

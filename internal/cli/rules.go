@@ -18,6 +18,8 @@ type Option struct {
 	// Only are the outputs that use it, as they are typed without the dash: lt, st json. All do if
 	// there are none. The command's [Guide] says which it has.
 	Only []string
+	// Unless are options, one of which makes Only void.
+	Unless string
 }
 
 // With returns flags in which the one with a name has a rule.
@@ -64,12 +66,13 @@ func checkOptions(c *cli.Context) error {
 				return Usagef("-%s and -%s do not go together%s", name, other, because(o.Why))
 			}
 		}
-		if o.Only == nil {
+		if o.Only == nil || slices.ContainsFunc(strings.Fields(o.Unless), given) {
 			continue
 		}
 		outputs := guideOf(c.App).Outputs(c)
 		if !slices.ContainsFunc(outputs, func(output string) bool { return slices.Contains(o.Only, output) }) {
-			return Usagef("-%s does not use -%s, but %s does", outputs[0], name, listOutputs(o.Only))
+			others := slices.DeleteFunc(slices.Clone(o.Only), func(output string) bool { return output == name })
+			return Usagef("-%s does not use -%s, but %s does", outputs[0], name, listOutputs(others))
 		}
 	}
 	return nil
