@@ -84,7 +84,7 @@ func flags() []urfave.Flag {
 		&urfave.StringFlag{Name: "idle", Category: cli.GroupLive, DefaultText: "5s, or the longest interval of the log",
 			Usage: "wait `TIME` for a log that has nothing new, then write the window without it"},
 		&urfave.StringFlag{Name: "for", Category: cli.GroupLive, DefaultText: "no end", Usage: "end after `TIME`"},
-	}, cli.PortFlags(), cli.Without(cli.RunFlags(), "j", "v"))
+	}, portFlags(), cli.Without(cli.RunFlags(), "j", "v"))
 }
 
 // A command is one run.
@@ -114,7 +114,7 @@ func run(c *urfave.Context) error {
 		return err
 	}
 	var err error
-	if r.port, err = cli.Listen(c); err != nil {
+	if r.port, err = listen(c); err != nil {
 		return err
 	}
 	if r.port != nil {
@@ -254,7 +254,7 @@ func (r *command) merge(d *cli.Diagnostics, file *sinks.File) error {
 	err := r.open(stdout, file)
 	if err == nil {
 		o := live.Options{Size: r.options.Size, From: r.from, Units: r.options.Units, Memory: r.options.Memory, State: r.state}
-		some, err = cli.Live(r.c, o, &live.Fan{Outputs: r.outputs}, d, r.c.String("of"), func(m *live.Merger) { stop = r.serve(m) })
+		some, err = mergeLogs(r.c, o, &live.Fan{Outputs: r.outputs}, d, r.c.String("of"), func(m *live.Merger) { stop = r.serve(m) })
 	}
 	stop()
 	exceeded := errors.Is(err, sinks.ErrExceeded)

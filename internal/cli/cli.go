@@ -202,7 +202,7 @@ func Run(ctx context.Context, app *cli.App, args []string) int {
 		message(app.ErrWriter, app.Name, "see "+app.Name+" -h for the options")
 		return Usage
 	}
-	message(app.ErrWriter, app.Name, err.Error()+hint(err))
+	message(app.ErrWriter, app.Name, err.Error()+Hint(err))
 	return Failed
 }
 

@@ -64,7 +64,7 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	case d.printed == maxDiagnostics: // a text that nobody sees takes time
 		d.silent++
 	default:
-		d.print(err.Error() + hint(err))
+		d.print(err.Error() + Hint(err))
 	}
 	if malformed && d.strict {
 		return Status(Skipped)
@@ -89,8 +89,12 @@ func (d *Diagnostics) Skip(text string) error {
 	return nil
 }
 
-// hint names the option that settles what the library could only guess.
-func hint(err error) string {
+// Follow is for a command that runs for long: messages begin with the time of day, and none is left
+// out for their number. The filter is that of -incT and -excT.
+func (d *Diagnostics) Follow(filter *tags.Filter) { d.follows, d.filter = true, filter }
+
+// Hint names the option that settles what the library could only guess.
+func Hint(err error) string {
 	switch {
 	case errors.Is(err, hdrlog.ErrSecondEnd):
 		return "; if it is the length, use -second length"

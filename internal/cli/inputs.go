@@ -18,22 +18,22 @@ import (
 	"hdrkit/internal/scan/rotate"
 )
 
-// A source is what an option or an argument names: standard input, a file, or the files of a folder
+// A Source is what an option or an argument names: standard input, a file, or the files of a folder
 // whose whole names an expression matches. It may have no file yet.
-type source struct {
-	option, text string // as they were given; the text of -tif is without the tag
-	tag          string // of -tif
-	stdin        bool
-	path         string // of a file
-	folder       string
-	several      bool // folder is a pattern, see [scan.Folders]
+type Source struct {
+	option, Text string // as they were given; the text of -tif is without the tag
+	Tag          string // of -tif
+	Stdin        bool
+	Path         string // of a file, empty for a pattern
+	Folder       string
+	several      bool // Folder is a pattern, see [scan.Folders]
 	expression   *regexp.Regexp
 	whole        bool // the logs of a folder, whatever their names
 }
 
-// sources returns what options name, in the grammar of -if, -ifp or -tif. Arguments are values of
+// Sources returns what options name, in the grammar of -if, -ifp or -tif. Arguments are values of
 // -if. If there are none, that is standard input, unless it is a terminal.
-func sources(c *cli.Context, options ...string) (all []source, err error) {
+func Sources(c *cli.Context, options ...string) (all []Source, err error) {
 	folder := c.String("ip")
 	several := false
 	if info, err := os.Stat(folder); err != nil && strings.ContainsAny(folder, "*?[") && (waits(c) || len(scan.Folders(folder)) > 0) {
@@ -49,12 +49,12 @@ func sources(c *cli.Context, options ...string) (all []source, err error) {
 			texts = append(texts, c.Args().Slice()...)
 		}
 		for _, text := range texts {
-			s := source{option: option, text: text, folder: folder, several: several}
+			s := Source{option: option, Text: text, Folder: folder, several: several}
 			switch option {
 			case "ifp":
-				s.path = text
+				s.Path = text
 			case "tif":
-				if s.tag, s.text, err = splitTagged(folder, text); err != nil {
+				if s.Tag, s.Text, err = splitTagged(folder, text); err != nil {
 					return nil, err
 				}
 				fallthrough
@@ -64,11 +64,11 @@ func sources(c *cli.Context, options ...string) (all []source, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if s.path == "-" {
-				s.path = "./-" // - alone is standard input
+			if s.Path == "-" {
+				s.Path = "./-" // - alone is standard input
 			}
-			if info, err := os.Stat(s.path); err == nil && info.IsDir() {
-				s.folder, s.path, s.several = s.path, "", false
+			if info, err := os.Stat(s.Path); err == nil && info.IsDir() {
+				s.Folder, s.Path, s.several = s.Path, "", false
 				s.whole, s.expression = true, regexp.MustCompile("[^.].*")
 			}
 			all = append(all, s)
@@ -82,41 +82,44 @@ func sources(c *cli.Context, options ...string) (all []source, err error) {
 			}
 			return nil, Usagef("no input: name logs with -if, or as arguments%s; - is standard input", hint)
 		}
-		all = []source{{stdin: true}}
+		all = []Source{{Stdin: true}}
 	}
 	return all, nil
 }
+
+// Matches reports whether a pattern matches a name.
+func (s *Source) Matches(name string) bool { return len(whole(s.expression, []string{name})) > 0 }
 
 // waits reports whether a command waits for logs that are not there yet.
 func waits(c *cli.Context) bool { return flagNamed(c.App.Flags, "idle") != nil }
 
 // find finds out what a value of -if names: standard input, an existing file or folder, or else
 // names.
-func (s *source) find() (err error) {
+func (s *Source) find() (err error) {
 	switch {
-	case s.text == "":
+	case s.Text == "":
 		return Usagef("-%s \"\" names no log; is a variable empty?", s.option)
-	case s.text == "-":
-		s.stdin = true
+	case s.Text == "-":
+		s.Stdin = true
 		return nil
 	}
-	for _, path := range []string{filepath.Join(s.folder, s.text), s.text} {
-		if s.folder != "." && filepath.IsAbs(s.text) {
-			path = s.text
+	for _, path := range []string{filepath.Join(s.Folder, s.Text), s.Text} {
+		if s.Folder != "." && filepath.IsAbs(s.Text) {
+			path = s.Text
 		}
 		if _, err := os.Stat(path); err == nil {
-			s.path = path
+			s.Path = path
 			return nil
 		}
 	}
-	s.expression, err = regexp.Compile(s.text)
-	if isGlob.MatchString(s.text) && !notGlob.MatchString(s.text) {
+	s.expression, err = regexp.Compile(s.Text)
+	if isGlob.MatchString(s.Text) && !notGlob.MatchString(s.Text) {
 		return s.orGlob(err)
 	}
 	if err != nil {
 		names, _ := s.names()
-		return Usagef("-%s %q is no file in %s and no regular expression: %s%s", s.option, s.text, s.folder,
-			strings.TrimPrefix(err.Error(), "error parsing regexp: "), suggest(s.text, names, "name"))
+		return Usagef("-%s %q is no file in %s and no regular expression: %s%s", s.option, s.Text, s.Folder,
+			strings.TrimPrefix(err.Error(), "error parsing regexp: "), suggest(s.Text, names, "name"))
 	}
 	return nil
 }
@@ -130,17 +133,17 @@ var (
 
 // orGlob takes a source for a pattern of a shell if it matches nothing as a regular expression, or
 // is none. A text that matches different files as both is refused.
-func (s *source) orGlob(notRegular error) error {
+func (s *Source) orGlob(notRegular error) error {
 	glob := *s
-	folder, base := filepath.Split(s.text)
-	if glob.folder = filepath.Join(s.folder, folder); filepath.IsAbs(folder) {
-		glob.folder = filepath.Clean(folder)
+	folder, base := filepath.Split(s.Text)
+	if glob.Folder = filepath.Join(s.Folder, folder); filepath.IsAbs(folder) {
+		glob.Folder = filepath.Clean(folder)
 	}
 	glob.several = s.several || isGlob.MatchString(folder)
 	written := strings.NewReplacer(".", `\.`, "*", ".*", "?", ".", "[!", "[^").Replace(base)
 	var err error
 	if glob.expression, err = regexp.Compile(written); err != nil {
-		return Usagef("-%s %q is no file, no pattern and no regular expression", s.option, s.text)
+		return Usagef("-%s %q is no file, no pattern and no regular expression", s.option, s.Text)
 	}
 	var other []string
 	if notRegular == nil {
@@ -159,7 +162,7 @@ func (s *source) orGlob(notRegular error) error {
 	}
 	if names = whole(glob.expression, names); len(names) > 0 && !slices.Equal(names, other) {
 		return Usagef("-%s '%s' is %s in a shell, and %s as a regular expression: write '%s' for the first, '(%s)' for the second",
-			s.option, s.text, list(names), list(other), folder+written, s.text)
+			s.option, s.Text, list(names), list(other), folder+written, s.Text)
 	}
 	return nil
 }
@@ -183,8 +186,8 @@ func isLog(path string) bool {
 }
 
 // names returns the names of the files in the folder, with their folders if there are several.
-func (s *source) names() (names []string, err error) {
-	for _, folder := range scan.Folders(s.folder) {
+func (s *Source) names() (names []string, err error) {
+	for _, folder := range scan.Folders(s.Folder) {
 		entries, err := os.ReadDir(folder)
 		if err != nil {
 			return nil, fmt.Errorf("-ip: %w", err)
@@ -261,11 +264,11 @@ func ScanOf(c *cli.Context, option string, s *scan.Scan, diagnostics *Diagnostic
 
 // inputsOf returns the logs that options choose.
 func inputsOf(c *cli.Context, options ...string) ([]scan.Input, error) {
-	all, err := sources(c, options...)
+	all, err := Sources(c, options...)
 	if err != nil {
 		return nil, err
 	}
-	second, err := second(c)
+	second, err := Second(c)
 	if err != nil {
 		return nil, err
 	}
@@ -283,11 +286,11 @@ func inputsOf(c *cli.Context, options ...string) ([]scan.Input, error) {
 			}
 			// A log that -if names too is still the same log.
 			same := &inputs[at]
-			if s.tag != "" && same.Tag != "" && same.Tag != s.tag {
-				return nil, Usagef("-tif %s=%s: %s is tagged %s already%s", s.tag, s.text, log.Name, same.Tag, as(same.Name, log.Name))
+			if s.Tag != "" && same.Tag != "" && same.Tag != s.Tag {
+				return nil, Usagef("-tif %s=%s: %s is tagged %s already%s", s.Tag, s.Text, log.Name, same.Tag, as(same.Name, log.Name))
 			}
-			if s.tag != "" {
-				same.Tag = s.tag
+			if s.Tag != "" {
+				same.Tag = s.Tag
 			}
 		}
 	}
@@ -311,12 +314,12 @@ func as(other, name string) string {
 }
 
 // logs returns the logs of a source, at least one.
-func (s *source) logs(c *cli.Context) (logs []scan.Input, err error) {
-	if s.stdin {
+func (s *Source) logs(c *cli.Context) (logs []scan.Input, err error) {
+	if s.Stdin {
 		return []scan.Input{scan.Stdin(c.App.Reader)}, nil
 	}
 	if s.expression == nil {
-		log, err := fileInput(s.path)
+		log, err := fileInput(s.Path)
 		return []scan.Input{log}, err
 	}
 	names, err := s.names()
@@ -326,25 +329,25 @@ func (s *source) logs(c *cli.Context) (logs []scan.Input, err error) {
 	matched := whole(s.expression, names)
 	if s.whole {
 		all := len(matched)
-		matched = slices.DeleteFunc(matched, func(name string) bool { return !isLog(filepath.Join(s.folder, name)) })
+		matched = slices.DeleteFunc(matched, func(name string) bool { return !isLog(filepath.Join(s.Folder, name)) })
 		if len(matched) == 0 {
-			return nil, fmt.Errorf("-%s %s: no logs in this folder", s.option, s.text)
+			return nil, fmt.Errorf("-%s %s: no logs in this folder", s.option, s.Text)
 		}
-		Notef(c, "%s has %s: %s%s", s.text, number(len(matched), "log"), list(matched), leftOut(all-len(matched)))
+		Notef(c, "%s has %s: %s%s", s.Text, number(len(matched), "log"), list(matched), leftOut(all-len(matched)))
 	} else if len(matched) == 0 {
-		hint := suggest(s.text, names, "name")
-		if written := []string{".png", ".svg", ".pdf", ".html", ".csv", ".json"}; hint == "" && slices.Contains(written, filepath.Ext(s.text)) && flagNamed(c.App.Flags, "of") != nil {
-			hint = "; -of " + s.text + " writes it"
+		hint := suggest(s.Text, names, "name")
+		if written := []string{".png", ".svg", ".pdf", ".html", ".csv", ".json"}; hint == "" && slices.Contains(written, filepath.Ext(s.Text)) && flagNamed(c.App.Flags, "of") != nil {
+			hint = "; -of " + s.Text + " writes it"
 		}
 		return nil, fmt.Errorf("-%s %q: no such file in %s, and as a regular expression it matches no whole name there%s", s.option,
-			s.text, s.folder, hint)
+			s.Text, s.Folder, hint)
 	}
 	if len(matched) > 1 {
 		matched = s.notWritten(c, matched)
 	}
 	for _, name := range matched {
 		if !s.several {
-			name = filepath.Join(s.folder, name)
+			name = filepath.Join(s.Folder, name)
 		}
 		log, err := fileInput(name)
 		if err != nil {
@@ -353,13 +356,13 @@ func (s *source) logs(c *cli.Context) (logs []scan.Input, err error) {
 		logs = append(logs, log)
 	}
 	if len(matched) > 1 && !s.whole {
-		Notef(c, "-%s '%s' matches %d files: %s", s.option, s.text, len(matched), list(matched))
+		Notef(c, "-%s '%s' matches %d files: %s", s.option, s.Text, len(matched), list(matched))
 	}
 	return logs, nil
 }
 
 // notWritten returns names without that of the output, which an earlier run wrote.
-func (s *source) notWritten(c *cli.Context, names []string) []string {
+func (s *Source) notWritten(c *cli.Context, names []string) []string {
 	written, err := os.Stat(c.String("of"))
 	if err != nil || !written.Mode().IsRegular() {
 		return names
@@ -367,13 +370,13 @@ func (s *source) notWritten(c *cli.Context, names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool {
 		path := name
 		if !s.several {
-			path = filepath.Join(s.folder, name)
+			path = filepath.Join(s.Folder, name)
 		}
 		info, err := os.Stat(path)
 		if err != nil || !os.SameFile(info, written) {
 			return false
 		}
-		say(c, "-%s '%s' matches %s, which -of writes: it is left out", s.option, s.text, path)
+		say(c, "-%s '%s' matches %s, which -of writes: it is left out", s.option, s.Text, path)
 		return true
 	})
 }
@@ -385,8 +388,8 @@ func leftOut(others int) string {
 	return fmt.Sprintf("; left out %s", number(others, "other file"))
 }
 
-// second returns what -second says.
-func second(c *cli.Context) (hdrlog.SecondNumber, error) {
+// Second returns what -second says.
+func Second(c *cli.Context) (hdrlog.SecondNumber, error) {
 	if c.String("second") == "" {
 		return hdrlog.SecondUnknown, nil
 	}

@@ -52,6 +52,12 @@ func tagUntagged(inputs []scan.Input) {
 	}
 }
 
+// HeaderTag returns the tag that the header of a log says that its untagged intervals have.
+func HeaderTag(path string) []byte {
+	log := scan.File(path, 0)
+	return holdingOf(&log).tag
+}
+
 // holdingOf returns what a log says that it holds. An error shows when the log is read.
 //
 // YCSB writes a log for each operation, without tags, and begins it with a comment such as

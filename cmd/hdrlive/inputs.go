@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"fmt"
@@ -9,35 +9,35 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
+	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/follow"
-	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
 
-// Live merges logs while they are written: those that the options choose. It fills in what is not
+// mergeLogs merges logs while they are written: those that the options choose. It fills in what is not
 // set of o. They end, a signal comes, or the time of -for is over. Start, which may be nil,
-// receives the merger before it runs. Live reports whether the logs had any intervals, or were not
+// receives the merger before it runs. It reports whether the logs had any intervals, or were not
 // read to their end. File is one that the command writes, and so does not read.
-func Live(c *cli.Context, o live.Options, sink live.Sink, d *Diagnostics, file string, start func(*live.Merger)) (some bool, err error) {
-	d.follows, o.Messages, o.Hint = true, d, hint
+func mergeLogs(c *urfave.Context, o live.Options, sink live.Sink, d *cli.Diagnostics, file string, start func(*live.Merger)) (some bool, err error) {
+	o.Messages, o.Hint = d, cli.Hint
 	if o.Tags, err = tags.NewFilter(c.StringSlice("incT"), c.StringSlice("excT")); err != nil {
-		return false, Usagef("-incT and -excT: %w", err)
+		return false, cli.Usagef("-incT and -excT: %w", err)
 	}
-	d.filter = o.Tags
-	if o.By, err = Rows(c); err != nil {
+	d.Follow(o.Tags)
+	if o.By, err = cli.Rows(c); err != nil {
 		return false, err
 	}
-	if o.Second, err = second(c); err != nil {
+	if o.Second, err = cli.Second(c); err != nil {
 		return false, err
 	}
-	idle, err := Millis(c, "idle")
+	idle, err := cli.Millis(c, "idle")
 	if err != nil {
 		return false, err
 	}
-	limit, err := Millis(c, "for")
+	limit, err := cli.Millis(c, "for")
 	if err != nil {
 		return false, err
 	}
@@ -60,14 +60,14 @@ func Live(c *cli.Context, o live.Options, sink live.Sink, d *Diagnostics, file s
 	}
 	follower := follow.New(options)
 	defer follower.Abort()
-	if err := follows(c, follower, names); err != nil {
+	if err := follows(c, follower, names, d); err != nil {
 		return false, err
 	}
 	if limit > 0 {
 		timer := time.AfterFunc(time.Duration(limit)*time.Millisecond, end)
 		defer timer.Stop()
 	}
-	OnInterrupt(0, end)
+	cli.OnInterrupt(0, end)
 	if start != nil {
 		start(merger)
 	}
@@ -107,46 +107,45 @@ func (t *liveTags) of(in *follow.Input, own []byte) []byte {
 	}
 	said, known := t.said.Load(in)
 	if !known {
-		log := scan.File(in.Name(), 0)
-		said, _ = t.said.LoadOrStore(in, holdingOf(&log).tag)
+		said, _ = t.said.LoadOrStore(in, cli.HeaderTag(in.Name()))
 	}
 	return said.([]byte)
 }
 
 // follows adds the inputs to a follower. Those of -tif come first: a log that -if names too is
 // still the same log.
-func follows(c *cli.Context, f *follow.Follower, names *liveTags) error {
-	all, err := sources(c, "tif", "if", "ifp")
+func follows(c *urfave.Context, f *follow.Follower, names *liveTags, d *cli.Diagnostics) error {
+	all, err := cli.Sources(c, "tif", "if", "ifp")
 	if err != nil {
 		return err
 	}
 	names.several = len(all) > 1
 	for _, s := range all {
 		name := func(in *follow.Input) {
-			if in != nil && s.tag != "" {
-				names.given.Store(in, s.tag)
+			if in != nil && s.Tag != "" {
+				names.given.Store(in, s.Tag)
 			}
 		}
-		if s.stdin {
+		if s.Stdin {
 			name(f.AddReader("-", c.App.Reader))
 			continue
 		}
-		if s.expression == nil {
-			name(f.AddFile(s.path))
+		if s.Path != "" {
+			name(f.AddFile(s.Path))
 			continue
 		}
 		names.several = true
 		some := new(atomic.Bool)
-		names.matched[s.text] = some
+		names.matched[s.Text] = some
 		matches := func(name string) bool {
-			if len(whole(s.expression, []string{name})) == 0 {
+			if !s.Matches(name) {
 				return false
 			}
 			some.Store(true)
 			return true
 		}
-		if f.AddMatching(s.folder, matches, name) == 0 {
-			say(c, "-if '%s' matches no new file in %s yet; waiting for one", s.text, s.folder)
+		if f.AddMatching(s.Folder, matches, name) == 0 {
+			d.Warnf("-if '%s' matches no new file in %s yet; waiting for one", s.Text, s.Folder)
 		}
 	}
 	return nil
