@@ -20,8 +20,8 @@ type Maxima struct {
 var bars = []rune("▁▂▃▄▅▆▇█")
 
 // sparkline draws the maxima between start and end, in milliseconds since the epoch, with width
-// characters. The highest value of all has the full height. A span without a maximum, or with one of
-// 0, is a space.
+// characters. The highest value of all has the full height. A span without a maximum, or with one
+// of 0, is a space.
 func (m *Maxima) sparkline(start, end int64, width int, highest float64) string {
 	line := make([]rune, width)
 	span := float64(end-start) / float64(width)

@@ -63,7 +63,7 @@ func flags() []urfave.Flag {
 		&urfave.StringFlag{Name: "s", Aliases: []string{"start", "from"}, Category: cli.GroupChoice, DefaultText: "start; now for -push without -state",
 			Usage: "begin at this `MOMENT`: start, with all that is in the logs, or now"},
 		&urfave.StringFlag{Name: "agg", Aliases: []string{"aggregate"}, Value: "1s", Category: cli.GroupOutput,
-			Usage: "merge the intervals whose middle lies in the same window of `TIME`; windows start at multiples of it"},
+			Usage: "merge the intervals of each window of `TIME`, by their middles; windows start at multiples of it"},
 		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Category: cli.GroupOutput,
 			DefaultText: "a table on a terminal; nothing with -of, -serve or -push; otherwise the merged log",
 			Usage:       "print rows of this `TYPE`: " + strings.Join(sinks.Formats, ", ")},

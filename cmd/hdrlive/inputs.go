@@ -17,8 +17,8 @@ import (
 	"hdrkit/tags"
 )
 
-// mergeLogs merges logs while they are written: those that the options choose. It fills in what is not
-// set of o. They end, a signal comes, or the time of -for is over. Start, which may be nil,
+// mergeLogs merges logs while they are written: those that the options choose. It fills in what is
+// not set of o. They end, a signal comes, or the time of -for is over. Start, which may be nil,
 // receives the merger before it runs. It reports whether the logs had any intervals, or were not
 // read to their end. File is one that the command writes, and so does not read.
 func mergeLogs(c *urfave.Context, o live.Options, sink live.Sink, d *cli.Diagnostics, file string, start func(*live.Merger)) (some bool, err error) {

@@ -144,8 +144,8 @@ func (f *format) reads(option string) bool {
 	return slices.Contains(f.uses, option) || slices.ContainsFunc(f.own(), func(flag urfave.Flag) bool { return flag.Names()[0] == option })
 }
 
-// alone are the outputs of options that need no format, and the options that they use. With -st table,
-// markdown or json they follow the summaries.
+// alone are the outputs of options that need no format, and the options that they use. With -st
+// table, markdown or json they follow the summaries.
 var alone = map[string][]string{
 	"lt":    nil,
 	"sla":   slices.Concat(valueOptions, periodOptions, confidenceOptions),
