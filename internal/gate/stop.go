@@ -97,7 +97,7 @@ func (l *Limit) excess(s *output.Summary, scale unit.Scale) float64 {
 // stretch say, and the stretch itself.
 //
 // It looks after every third window, and allows itself an error of 5% / k after k windows.
-// TestStream has what that comes to.
+// TestStream says what that comes to.
 type stream struct {
 	excess []float64 // of the latest windows
 	sum    float64   // of all

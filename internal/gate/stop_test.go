@@ -134,7 +134,10 @@ func (m stopModel) run(seed uint64, windows, breach int) (failed int, holds bool
 }
 
 // TestStream checks how often good runs of ten minutes stop, and how soon bad ones do. Of 2,000
-// runs each (-v -runs 2000): XX
+// runs (-v -runs 2000), with a correlation of 0.5, 0.0% of the good ones stop, and 95% of those
+// that become 50% slower stop after 96 windows if they are slow from the start, after 56, 57 and 63
+// if that begins at window 100, 300 and 540. With a correlation of 0.9, 1.2% of the good ones stop,
+// and few of the others: there, 50% is what chance does in a minute.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	runs := *stopRuns
