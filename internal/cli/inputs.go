@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/scan/rotate"
 )
@@ -167,22 +167,16 @@ func (s *Source) orGlob(notRegular error) error {
 	return nil
 }
 
-// isLog reports whether a file begins like a log. One that cannot be read gets a message later.
+// isLog reports whether a file begins like a log, or like measurements that are read as one. One
+// that cannot be read gets a message later.
 func isLog(path string) bool {
-	input := scan.File(path, 0)
-	file, err := input.Open()
+	file, err := os.Open(path)
 	if err != nil {
 		return true
 	}
 	defer file.Close()
-	reader := hdrlog.NewReader(io.LimitReader(file, maxHeader), path)
-	defer reader.Close()
-	for n := 0; n < 100 && reader.Scan(); n++ {
-		if r := reader.Record(); r.Kind == hdrlog.IntervalRecord || r.Kind == hdrlog.Comment && hdrlog.IsVersion(r.Text) {
-			return true
-		}
-	}
-	return false
+	measured, _, begin, _ := measure.Look(file, path)
+	return measured != nil || measure.IsLog(begin)
 }
 
 // names returns the names of the files in the folder, with their folders if there are several.
