@@ -45,7 +45,7 @@ func (p *Picture) Caption() string {
 		}
 		parts = append(parts, text)
 	}
-	if lines := len(p.Total.Lines); lines > 0 {
+	if lines := len(p.Total.Lines); lines > 0 && !p.Facets { // small heat maps have no lines
 		parts = append(parts, lineNames(p.Total.Lines[:lines-1])+" of "+p.Span)
 	}
 	if name := p.Describe(p.Type).Name; p.Type.Chart.Marks == Lines {

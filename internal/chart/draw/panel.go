@@ -190,6 +190,13 @@ func (pn *panel) valueRuler(values valueRange, height vg.Length) {
 	if values.zero {
 		// Zero is below the other values, at a distance that no value can have.
 		r.zero /= math.Pow(to/r.lowest, 0.08)
+		labels := 0
+		for _, tick := range r.ticks {
+			labels += min(len(tick.Label), 1)
+		}
+		if labels > 1 && 0.07*height < tickSize*lineSpace {
+			r.ticks[0].Label = "" // there is no room for it and for 0
+		}
 		r.ticks = append([]axis.Tick{{Value: r.zero, Label: "0"}}, r.ticks...)
 	}
 	size := to / r.zero

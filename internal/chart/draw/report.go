@@ -100,10 +100,12 @@ type column struct {
 	failing []bool
 }
 
+const columnGap = 18 * pixel
+
 // table draws columns from the upper edge of an area down, and returns how high they are. The first
 // column gets what room is left.
 func (c *pen) table(area vg.Rectangle, size vg.Length, columns []column) (height vg.Length) {
-	const gap = 18 * pixel
+	const gap = columnGap
 	font, head := c.font(size), c.font(size)
 	head.Color = c.Faint
 	widths, all := make([]vg.Length, len(columns)), vg.Length(0)
@@ -213,5 +215,15 @@ func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 	columns = slices.DeleteFunc(columns, func(col column) bool {
 		return !slices.ContainsFunc(col.texts, func(str string) bool { return str != "" })
 	})
+	for _, least := range []string{"values", "at"} { // that a narrow picture leaves out
+		width := vg.Length(0)
+		for _, col := range columns {
+			widest := slices.MaxFunc(append(slices.Clone(col.texts), col.heading), func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+			width += min(font.Width(widest), 90*pixel) + columnGap
+		}
+		if width > area.Size().X {
+			columns = slices.DeleteFunc(columns, func(col column) bool { return col.heading == least })
+		}
+	}
 	c.table(area, noteSize, columns)
 }
