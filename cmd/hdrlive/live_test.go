@@ -12,7 +12,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -287,4 +290,109 @@ func TestTable(t *testing.T) {
 			t.Errorf("exit status %d: %q", status, out)
 		}
 	}
+}
+
+// TestOffset: two logs of 200 values a second whose seconds begin 0.4 s apart show 400 a second.
+func TestOffset(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var all []*clitest.LogWriter
+	for n := range 2 {
+		all = append(all, clitest.NewLogWriter(t, fmt.Sprintf("%s/node%d.hdr", dir, n), 0.4*float64(n), "rt"))
+	}
+	out, at := filepath.Join(t.TempDir(), "all.hdr"), clitest.Address(t)
+	p := clitest.Start(t, nil, "hdrlive", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-st", "timeline", "-of", out, "-serve", at)
+	for s := range 6 {
+		for _, w := range all {
+			w.Second(s, 1e6, 200)
+		}
+	}
+	p.Await("four windows", func() bool { return strings.Count(p.Stdout(), "\n") >= 5 })
+	last := ""
+	for _, line := range strings.Split(strings.TrimSpace(p.Stdout()), "\n")[1:5] {
+		fields := strings.Split(line, ",")
+		if fields[4] != "400" || fields[0] <= last {
+			t.Errorf("after %s: %s", last, line)
+		}
+		if rate, err := strconv.ParseFloat(fields[5], 64); err != nil || rate < 398 || rate > 402 {
+			t.Errorf("%s a second: %s", fields[5], line)
+		}
+		last = fields[0]
+	}
+	p.Await("the counter", func() bool {
+		return strings.Contains(clitest.Fetch("http://"+at+"/metrics"), "latency_seconds_count{tag=\"rt\"} 2000\n")
+	})
+	p.Interrupt(os.Interrupt, 0)
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := counts(t, string(text), "rt"); got[0] != 400 || got[4] != 400 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestAway: what waits for a receiver that is away is in the state, and arrives after a restart.
+// The log does not wait for it.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	dir, folder := t.TempDir(), t.TempDir()
+	var here atomic.Bool
+	r := clitest.Receive(t, func(int) int {
+		if here.Load() {
+			return http.StatusNoContent
+		}
+		return http.StatusServiceUnavailable
+	})
+	all := clitest.Writers(t, dir, 10)
+	out := filepath.Join(folder, "all.hdr")
+	args := []string{"-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms", "-idle", "1h", "-push", r.URL + "/write?precision=ms", "-of", out, "-state", filepath.Join(folder, "state")}
+	written := func() int {
+		text, _ := os.ReadFile(out)
+		return strings.Count(string(text), "Tag=")
+	}
+	p := clitest.Start(t, nil, "hdrlive", args...)
+	p.Await("nine windows in the log", func() bool { return written() == 2*9 })
+	p.Interrupt(os.Interrupt, 0)
+	if !strings.Contains(p.Stderr(), "rows wait in the state for the next start") {
+		t.Error(p.Stderr())
+	}
+	here.Store(true)
+	p = clitest.Start(t, nil, "hdrlive", args...)
+	clitest.WriteSeconds(all, 10, 12)
+	p.Await("eleven windows at the receiver", func() bool { return strings.Count(r.Text(), "\n") == 2*11 })
+	lines := strings.Split(strings.TrimSpace(r.Text()), "\n")
+	if slices.Sort(lines); len(slices.Compact(lines)) != 2*11 {
+		t.Errorf("points arrived twice: %q", lines)
+	}
+	// An output that is taken away is forgotten.
+	p.Interrupt(os.Interrupt, 0)
+	p = clitest.Start(t, nil, "hdrlive", slices.Concat(args[:10], args[12:])...)
+	p.Await("a notice", func() bool { return strings.Contains(p.Stderr(), "is no output any more; the state forgets it") })
+}
+
+// TestClosed: a reader of standard output that goes away ends the command only if there is no other
+// output.
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	all := clitest.Writers(t, dir, 3)
+	out := filepath.Join(t.TempDir(), "all.hdr")
+	p := clitest.Start(t, nil, "sh", "-c", fmt.Sprintf("hdrlive -for 6s -ip %s -if 'node.*' -st ndjson -of %s | head -n 1", dir, out))
+	p.Await("a row", func() bool { return p.Stdout() != "" })
+	clitest.WriteSeconds(all, 3, 8)
+	p.Await("seven windows in the log", func() bool {
+		text, _ := os.ReadFile(out)
+		return strings.Count(string(text), "Tag=") >= 2*7
+	})
+	alone := clitest.Start(t, nil, "sh", "-c", fmt.Sprintf("hdrlive -ip %s -if 'node.*' -st ndjson | head -n 1", dir))
+	alone.Await("a row", func() bool { return alone.Stdout() != "" })
+	for s := 8; ; s++ {
+		clitest.WriteSeconds(all, s, s+1)
+		if alone.Ended() {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	alone.Ends(0) // the status of head
 }

@@ -245,6 +245,16 @@ func (p *Process) Interrupt(s os.Signal, status int) {
 	p.Ends(status)
 }
 
+// Ended reports whether the process has ended.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Ends waits for the end of the process and checks its exit status.
 func (p *Process) Ends(status int) {
 	p.t.Helper()
