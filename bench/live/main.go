@@ -1,7 +1,7 @@
 //go:build unix
 
 // Command live measures what it costs to merge logs while they are written: the processor time and
-// memory of hdrunion -follow, and how long each window takes from the last line that it waits for.
+// memory of hdrlive, and how long each window takes from the last line that it waits for.
 //
 //	go run ./live -logs 1000 -seconds 30
 //
@@ -60,8 +60,8 @@ func (b *bench) run() (err error) {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
-	command := filepath.Join(b.dir, "hdrunion")
-	build := exec.Command("go", "build", "-o", b.dir, "./cmd/hdrunion", "./cmd/hdrsum")
+	command := filepath.Join(b.dir, "hdrlive")
+	build := exec.Command("go", "build", "-o", b.dir, "./cmd/hdrlive", "./cmd/hdrunion", "./cmd/hdrsum")
 	build.Dir = ".."
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
@@ -70,7 +70,7 @@ func (b *bench) run() (err error) {
 		return err
 	}
 	if b.soak > 0 {
-		return b.runSoak(command, filepath.Join(b.dir, "hdrsum"))
+		return b.runSoak(command, filepath.Join(b.dir, "hdrunion"), filepath.Join(b.dir, "hdrsum"))
 	}
 	if b.replay {
 		return b.runReplay(command)
@@ -131,7 +131,7 @@ func (b *bench) runLive(command string) error {
 		f.WriteString(head(float64(start)))
 		files = append(files, f)
 	}
-	union := exec.Command(command, "-follow", "-grid", "1", "-ip", b.dir, "-if", `node.*\.hdr`)
+	union := exec.Command(command, "-ip", b.dir, "-if", `node.*\.hdr`)
 	union.Stderr = os.Stderr
 	out, err := union.StdoutPipe()
 	if err != nil {
@@ -199,7 +199,7 @@ func (b *bench) watch(out io.Reader) (waits []time.Duration) {
 }
 
 func (b *bench) runReplay(command string) error {
-	args := []string{"-follow", "-grid", "1"}
+	var args []string
 	for n := range b.logs {
 		path := filepath.Join(b.dir, fmt.Sprintf("node%d", n))
 		if err := syscall.Mkfifo(path, 0o666); err != nil {

@@ -5,9 +5,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -149,13 +151,20 @@ func (r *receiver) point(key, value string) error {
 	return nil
 }
 
-// differs says how the points of a path differ from those of another receiver.
-func (r *receiver) differs(want *receiver) error {
+// differs says how the points since a time, in milliseconds, differ from those of another receiver.
+// Those before it were late, which no receiver gets as they are.
+func (r *receiver) differs(want *receiver, since int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.wrong != nil {
 		return r.wrong
 	}
+	late := func(key, _ string) bool {
+		at, _ := strconv.ParseInt(key[strings.LastIndexByte(key, ' ')+1:], 10, 64)
+		return at < since
+	}
+	maps.DeleteFunc(r.points, late)
+	maps.DeleteFunc(want.points, late)
 	for key, value := range want.points {
 		if got, ok := r.points[key]; got != value {
 			return fmt.Errorf("%s: %q, there %t, not %q", key, got, ok, value)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,8 @@ const (
 	shortLife    = 10 // with -churn, a log begins each second
 	deletedAfter = 30 // a short log stays that long after its last line: what waits for a receiver is read again
 	killAfter    = 20 // of each command
+	parts        = 3  // rotated files that stay: .1, .2 and .3, those of every second log compressed from .2 on
+	day          = 24 * 3600
 )
 
 // A soak follows logs that come, go and rotate, and kills the commands and their receiver again and
@@ -37,6 +40,7 @@ type soak struct {
 	live             []*soakLog
 	copies           int
 	commands         []*command
+	union            string // the command that merges whole logs
 	receiver         *receiver
 	counters         map[string]int64 // as scraped last
 	base             float64
@@ -63,11 +67,11 @@ type soakLog struct {
 
 // runSoak returns an error if what the killed commands leave is not what they make of whole logs,
 // or if they grow.
-func (b *bench) runSoak(union, sum string) error {
+func (b *bench) runSoak(live, union, sum string) error {
 	if b.soak < time.Minute {
 		return errors.New("a soak takes a minute at least")
 	}
-	s := &soak{bench: b, base: float64(time.Now().Unix()), counters: make(map[string]int64)}
+	s := &soak{bench: b, union: union, base: float64(time.Now().Unix()), counters: make(map[string]int64)}
 	for name, folder := range map[string]*string{"logs": &s.logs, "whole": &s.whole, "own": &s.own} {
 		*folder = filepath.Join(b.dir, name)
 		if err := os.Mkdir(*folder, 0o777); err != nil {
@@ -79,15 +83,9 @@ func (b *bench) runSoak(union, sum string) error {
 		return err
 	}
 	defer s.receiver.kill()
-	s.commands = []*command{
-		{name: "union", binary: union, args: []string{"-grid", "1", "-of", filepath.Join(s.own, "all.hdr")}},
-		{name: "influx", binary: sum, args: append(influx(s.receiver), "-idle", "10s")},
-		{name: "remote", binary: sum, args: append(remote(s.receiver), "-idle", "10s")},
-		{name: "scraped", binary: sum, args: []string{"-agg", "1", "-ovr", "1e6", "-metric", "rt", "-idle", "10s", "-listen", scrapeAddress}},
-	}
-	for _, c := range s.commands {
-		c.args = append(c.args, "-follow", "-ip", s.logs, "-if", `.*\.hdr`, "-state", filepath.Join(s.own, c.name+".state"))
-	}
+	s.commands = []*command{{name: "hdrlive", binary: live, args: []string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q",
+		"-state", filepath.Join(s.own, "state"), "-of", filepath.Join(s.own, "all.hdr"), "-serve", scrapeAddress, "-metric", "rt", "-in", "us", "-unit", "us",
+		"-push", "http://" + s.receiver.address + "/write?precision=ms", "-push", "http://" + s.receiver.address + "/api/v1/write", "-s", "start"}}}
 	stop := make(chan struct{})
 	go s.receiver.downs(min(3*time.Minute, b.soak/4), stop)
 	err = s.write(int(b.soak.Seconds()))
@@ -112,12 +110,12 @@ func (b *bench) runSoak(union, sum string) error {
 // scrapeAddress is where a command is scraped.
 const scrapeAddress = "127.0.0.1:19103"
 
-func influx(r *receiver) []string {
-	return []string{"-agg", "1", "-ovr", "1e6", "-st", "influx", "-precision", "ms", "-push", "http://" + r.address + "/write?precision=ms"}
-}
-
-func remote(r *receiver) []string {
-	return []string{"-agg", "1", "-ovr", "1e6", "-metric", "rt", "-push", "http://" + r.address + "/api/v1/write"}
+// points returns the options that send what whole logs give.
+func points(r *receiver) [][]string {
+	return [][]string{
+		{"-agg", "1", "-in", "us", "-unit", "us", "-metric", "rt", "-st", "influx", "-precision", "ms", "-push", "http://" + r.address + "/write?precision=ms"},
+		{"-agg", "1", "-in", "us", "-unit", "s", "-metric", "rt", "-st", "openmetrics", "-push", "http://" + r.address + "/api/v1/write"},
+	}
 }
 
 // start starts a command, unless it runs.
@@ -166,8 +164,11 @@ func (s *soak) scrape() error {
 func (s *soak) write(seconds int) error {
 	for n := range rotatingLogs {
 		l := &soakLog{path: filepath.Join(s.logs, fmt.Sprintf("node%d.hdr", n)), skew: 0.04 * float64(n)}
-		if n == rotatingLogs-1 {
-			l.skew = 24 * 3600 // its windows wait until their time comes
+		switch n {
+		case rotatingLogs - 1:
+			l.skew = day // its windows wait until their time comes
+		case rotatingLogs - 2:
+			l.skew = -day // each of its intervals is late
 		}
 		s.live = append(s.live, l)
 	}
@@ -212,8 +213,10 @@ func (s *soak) second(second int) error {
 		}
 		kept = append(kept, l)
 		if l.ends == 0 && second > 0 && (second+n)%rotateAfter == 0 {
-			os.Rename(l.path, l.path+".1")
 			l.close()
+			if err := l.rotate(n%2 == 1); err != nil {
+				return err
+			}
 		}
 		if l.files == nil {
 			if err := s.begin(l); err != nil {
@@ -236,6 +239,30 @@ func (s *soak) second(second int) error {
 	}
 	s.live = kept
 	return nil
+}
+
+// rotate does what logrotate does with delaycompress.
+func (l *soakLog) rotate(compress bool) error {
+	suffix := ""
+	if compress {
+		suffix = ".gz"
+	}
+	name := func(part int) string { return fmt.Sprintf("%s.%d%s", l.path, part, suffix) }
+	for part := parts - 1; part >= 2; part-- {
+		os.Rename(name(part), name(part+1)) // maybe there is none yet
+	}
+	if text, err := os.ReadFile(l.path + ".1"); err == nil && compress {
+		var zipped bytes.Buffer
+		w := gzip.NewWriter(&zipped)
+		w.Write(text)
+		w.Close()
+		if err := os.WriteFile(name(2), zipped.Bytes(), 0o666); err != nil {
+			return err
+		}
+	} else if err == nil {
+		os.Rename(l.path+".1", name(2))
+	}
+	return os.Rename(l.path, l.path+".1")
 }
 
 // begin begins a file of a log and its copy. The log of the wrong clock has no copy.
@@ -290,7 +317,7 @@ func (s *soak) compare() error {
 
 // lines returns the lines of an offline union after its header. All logs are of the same start.
 func (s *soak) lines(args ...string) ([]string, error) {
-	text, err := exec.Command(s.commands[0].binary, append([]string{"-q", "-grid", "1"}, args...)...).Output()
+	text, err := exec.Command(s.union, append([]string{"-q", "-grid", "1"}, args...)...).Output()
 	_, rest, _ := strings.Cut(string(text), "\"StartTimestamp\"")
 	return strings.Split(rest, "\n"), err
 }
@@ -302,7 +329,7 @@ func (s *soak) comparePoints(sum string) error {
 		return err
 	}
 	defer want.kill()
-	for _, args := range [][]string{influx(want), remote(want)} {
+	for _, args := range points(want) {
 		if out, err := exec.Command(sum, append(args, "-q", "-ip", s.whole, "-if", `.*\.hdr`)...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%w: %s", err, out)
 		}
@@ -324,7 +351,7 @@ func (s *soak) comparePoints(sum string) error {
 		if err = s.scrape(); err == nil && !maps.Equal(s.counters, counts) {
 			err = fmt.Errorf("counters are %v, not %v", s.counters, counts)
 		}
-		if err = errors.Join(err, s.receiver.differs(want)); err == nil {
+		if err = errors.Join(err, s.receiver.differs(want, int64(s.base-day/2)*1000)); err == nil {
 			fmt.Printf("%d points of InfluxDB and remote write, and %d counters, equal those of all logs\n", len(want.points), len(counts))
 			return nil
 		}

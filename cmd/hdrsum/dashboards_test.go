@@ -161,7 +161,7 @@ func TestDashboardsScrape(t *testing.T) {
 // TestOperateFiles runs the commands of the unit and of the sidecar until they show values.
 func TestOperateFiles(t *testing.T) {
 	t.Parallel()
-	unit, err := os.ReadFile("../../docs/operate/hdrsum.service")
+	unit, err := os.ReadFile("../../docs/operate/hdrlive.service")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,11 +215,11 @@ func TestOperateUnit(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip(err)
 	}
-	text, err := os.ReadFile("../../docs/operate/hdrsum.service")
+	text, err := os.ReadFile("../../docs/operate/hdrlive.service")
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "hdrsum.service")
+	path := filepath.Join(t.TempDir(), "hdrlive.service")
 	text = []byte(strings.Replace(string(text), "ExecStart=/usr/bin/hdrlive", "ExecStart=/bin/true", 1)) // it must be there
 	if err := os.WriteFile(path, text, 0o666); err != nil {
 		t.Fatal(err)
