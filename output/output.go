@@ -98,6 +98,8 @@ type Scale struct {
 	Ratio float64
 	// Unit names the unit of printed values. It is empty if the unit is unknown.
 	Unit string
+	// Assumed is set if the unit of the log is unknown, and taken to be nanoseconds.
+	Assumed bool
 }
 
 func (s Scale) ratio() float64 { return cmp.Or(s.Ratio, 1) }

@@ -287,6 +287,8 @@ func (t *Table) changes(p Pair) []cell {
 // about says in which unit printed values are, or how to find that out.
 func (s Scale) about() string {
 	switch {
+	case s.Assumed:
+		return "values in " + s.Unit + " (taken as ns: -in names another unit)"
 	case s.Unit != "":
 		return "values in " + s.Unit
 	case s.ratio() == 1:

@@ -61,6 +61,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if o.units, err = cli.NewUnits(c); err != nil {
 		return nil, err
 	}
+	o.units.Headed = o.format.readable && !c.Bool("lt")
 	if o.mode, err = cli.OneOf(c, "period"); err != nil {
 		return nil, err
 	}
@@ -227,7 +228,7 @@ func (o *options) readable(typical float64) error {
 // setPrinted sets how to print values. A message says their unit if the log states it and the
 // output does not.
 func (o *options) setPrinted(s unit.Scale) {
-	o.scale = output.Scale{Ratio: s.Ratio, Unit: s.Name}
+	o.scale = output.Scale{Ratio: s.Ratio, Unit: s.Name, Assumed: o.units.Assumed()}
 	if asked := o.units.Options; o.format.bare && s.Name != "" && asked == (unit.Options{}) && !o.c.Bool("lt") && !o.c.Bool("q") {
 		o.units.Say("values are in %s; -unit converts them", s.Name)
 	}

@@ -26,6 +26,8 @@ func UnitFlags() []cli.Flag {
 // different units: the values of each are converted to one unit for all.
 type Units struct {
 	Options unit.Options
+	// Headed is set if the output says itself which unit is assumed.
+	Headed  bool
 	c       *cli.Context
 	finders []*unit.Finder // of all [Logs]
 	in      unit.Unit      // what values that were printed were taken to be in
@@ -152,8 +154,9 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 	u.in = s.In
 	switch {
 	case s.Notice != nil:
-		u.assumed = true
-		u.Say("%v", s.Notice)
+		if u.assumed = true; !u.Headed {
+			u.Say("%v", s.Notice)
+		}
 	case u.Options.Ratio != 0 && found.Differ != nil:
 		u.Say("%v; -ovr divides all of them alike, and -unit converts them", found.Differ)
 	case u.Options.Ratio != 0:
@@ -165,6 +168,10 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 	}
 	return s, nil
 }
+
+// Assumed reports whether the unit of values that were printed is unknown, and taken to be
+// nanoseconds.
+func (u *Units) Assumed() bool { return u.assumed }
 
 // Say prints a message once.
 func (u *Units) Say(format string, args ...any) {
