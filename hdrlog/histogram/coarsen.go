@@ -1,7 +1,5 @@
 package histogram
 
-import "encoding/binary"
-
 // A coarsening finds the slots of a layout with fewer digits.
 type coarsening struct {
 	from, to Layout
@@ -64,76 +62,3 @@ func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 }
 
 func sumEight(c *[8]int64) int64 { return c[0] + c[1] + c[2] + c[3] + c[4] + c[5] + c[6] + c[7] }
-
-// mostCoarse is the largest number of slots that DecodeCoarse makes room for at once.
-const mostCoarse = 1 << 12
-
-// DecodeCoarse makes h hold the counts with at most digits significant digits, in the memory of h,
-// as [Payload.Decode] and [Histogram.CoarsenInto] do. After an error, h is empty. The errors are
-// those of [Payload.AddTo].
-//
-// It adds eight counts of one byte each at a time, as addEights does, which takes a third less time
-// (BenchmarkDecodeCoarse), and a tenth of that of hdrsum -ci.
-func (p *Payload) DecodeCoarse(h *Histogram, digits int) error {
-	c := newCoarsening(p.layout, digits)
-	h.reset(c.to)
-	last := c.at(p.slots - 1)
-	if p.version < 2 || c.finer < 3 || last >= mostCoarse {
-		all := &p.decoder.counts
-		if err := p.Decode(all); err != nil {
-			return err
-		}
-		all.CoarsenInto(h, digits)
-		return nil
-	}
-	encoded, index, err := p.firstCount()
-	if err != nil || len(encoded) == 0 {
-		return err
-	}
-	base, slots := h.room(c.at(min(index, p.slots-1)), last)
-	h.mark(0, last+1-base)
-	move := c.finer*c.half - base
-	var total, seen int64
-	for len(encoded) > 0 {
-		for index >= c.simple && len(encoded) >= 8 && index+8*64 <= p.slots {
-			word := binary.LittleEndian.Uint64(encoded)
-			if word&goesOn != 0 {
-				break
-			}
-			numbers := word >> 1 & halves
-			runs := runs(word)
-			adds, steps := numbers&^runs, numbers&runs+ones
-			sum, next := int64(sumBytes(adds)), index+int(sumBytes(steps))
-			total += sum
-			if (next-1)>>c.finer == index>>c.finer {
-				slots[index>>c.finer+move] += sum
-			} else {
-				for range 8 {
-					slots[index>>c.finer+move] += int64(adds & 0xff)
-					index += int(steps & 0xff)
-					adds, steps = adds>>8, steps>>8
-				}
-			}
-			encoded, index, seen = encoded[8:], next, seen|total
-		}
-		if len(encoded) == 0 {
-			break
-		}
-		n, step, size, err := p.one(encoded, index)
-		if err != nil {
-			h.reset(c.to)
-			return err
-		}
-		if n != 0 {
-			slots[c.at(index)-base] += n
-			total += n
-			seen |= total
-		}
-		encoded, index = encoded[size:], index+step
-	}
-	if h.total = total; seen < 0 {
-		h.reset(c.to)
-		return ErrOverflow
-	}
-	return nil
-}

@@ -76,21 +76,6 @@ func encodable(h *Histogram) (_ *Histogram, head []byte, highest int64, err erro
 	return h, nil, max(h.Layout().HighestAt(h.Layout().SlotsFor(h.Max())-1), 2*h.Layout().Lowest), nil
 }
 
-// AppendCompressed appends p to text, compressed and in base64, with its own header and counts. Use
-// it for readers such as the reference, which cannot read plain payloads.
-func (e *Encoder) AppendCompressed(text []byte, p *Payload) ([]byte, error) {
-	cookie := [...]uint32{cookieV0Compressed, cookieV1Compressed, cookieV2Compressed | wordV2}[p.version]
-	var head []byte
-	if p.layout.Ratio != 0 {
-		head = append(binary.BigEndian.AppendUint32(nil, cookieDoubleComp), p.double[4:]...)
-	}
-	packed, err := e.pack(head, cookie, p.plain)
-	if err != nil {
-		return text, err
-	}
-	return base64.StdEncoding.AppendEncode(text, packed), nil
-}
-
 // pack compresses raw. It puts head, the cookie and the length before it.
 func (e *Encoder) pack(head []byte, cookie uint32, raw []byte) ([]byte, error) {
 	packed := append(e.packed[:0], head...)

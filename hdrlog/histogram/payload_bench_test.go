@@ -69,29 +69,3 @@ func BenchmarkCheck(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkDecodeCoarse decodes an open payload with fewer digits, at once and in two steps.
-func BenchmarkDecodeCoarse(b *testing.B) {
-	var d Decoder
-	p, err := d.Open(logPayloads(b, "node1.hdr")[0])
-	if err != nil {
-		b.Fatal(err)
-	}
-	var all, coarse Histogram
-	for way, decode := range map[string]func() error{
-		"once": func() error { return p.DecodeCoarse(&coarse, 1) },
-		"steps": func() error {
-			err := p.Decode(&all)
-			all.CoarsenInto(&coarse, 1)
-			return err
-		},
-	} {
-		b.Run("way="+way, func(b *testing.B) {
-			for b.Loop() {
-				if err := decode(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

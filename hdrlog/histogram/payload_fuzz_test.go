@@ -38,20 +38,6 @@ func check(t *testing.T, packed []byte) {
 	if err != nil {
 		isTyped(t, err)
 	}
-	for digits := range 3 {
-		coarse, want := newHistogram(t, Layout{Digits: 1}), new(Histogram)
-		record(t, coarse, 1<<30, 1)
-		if coarseErr := p.DecodeCoarse(coarse, digits); coarseErr != err && coarseErr.Error() != err.Error() {
-			t.Fatalf("%d digits: %v, want %v", digits, coarseErr, err)
-		} else if err == nil {
-			h.CoarsenInto(want, digits)
-		} else {
-			want.Reset(coarse.layout)
-		}
-		if diff := difference(coarse, want); diff != "" {
-			t.Fatalf("%d digits: %s", digits, diff)
-		}
-	}
 	for _, layout := range []Layout{p.layout, {Digits: 2, Lowest: 4, Ratio: p.layout.Ratio}, {Digits: 3, Lowest: 1, Ratio: min(1, p.layout.Ratio)}, {Digits: 3, Lowest: 1}} {
 		sum := newHistogram(t, layout)
 		record(t, sum, 1, 2)

@@ -139,19 +139,15 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 		return t, err
 	}
 	var h *histogram.Histogram
-	if want.Counts || d.expected != 0 && (want.Max || want.Coarse != nil || len(sums) > 0) || p.Double() { // doubles are rare
+	if want.Counts || want.Coarse != nil || d.expected != 0 && (want.Max || len(sums) > 0) || p.Double() { // doubles are rare
 		if h, err = d.decode(p); err != nil {
 			return t, err
 		}
-	} else if !want.Max && len(sums) == 0 && want.Coarse == nil {
+	} else if !want.Max && len(sums) == 0 {
 		return t, p.Check()
 	}
 	if want.Coarse != nil {
-		if h != nil {
-			h.CoarsenInto(&d.coarse, want.Digits)
-		} else if err := p.DecodeCoarse(&d.coarse, want.Digits); err != nil {
-			return t, err
-		}
+		h.CoarsenInto(&d.coarse, want.Digits)
 		want.Coarse.Reset()
 		if err := want.Coarse.AddHistogram(v.StartMillis(), v.EndMillis(), &d.coarse); err != nil {
 			return t, err

@@ -58,6 +58,7 @@ type Parts struct {
 	current *part          // the part that writer writes to
 	held    int            // bytes of all parts that are not in their files
 	decoder histogram.Decoder
+	counts  histogram.Histogram
 	encoder histogram.Encoder
 	fields  []byte
 
@@ -246,34 +247,27 @@ func (p *Parts) writeTimes(part *part, v scan.Visit) {
 // appendStandard appends the fields of an interval: unchanged, unless they make no sense in another
 // log, or the reference would not read them.
 func (p *Parts) appendStandard(fields []byte, v scan.Visit) ([]byte, error) {
-	payload := p.rewritten(v.Payload)
+	counts := p.rewritten(v.Payload)
 	fields = hdrlog.AppendStandard(fields, v.Interval)
-	switch {
-	case payload == nil:
+	if counts == nil {
 		return append(fields, v.Payload...), nil
-	case !p.options.Recode:
-		return p.encoder.AppendCompressed(fields, payload)
 	}
-	h, err := payload.Histogram()
-	if err != nil {
-		return nil, err
-	}
-	return p.encoder.AppendBase64(fields, h)
+	return p.encoder.AppendBase64(fields, counts)
 }
 
-// rewritten returns a payload that has to be written in another way, nil if it stays as it is:
-// plain ones are compressed, and Recode is for those that are not of version 2. A payload that
-// cannot be read stays as it is.
-func (p *Parts) rewritten(text []byte) *histogram.Payload {
+// rewritten returns the counts of a payload that has to be written in another way, nil if it stays
+// as it is: plain ones are compressed, and Recode is for those that are not of version 2. A payload
+// that cannot be read stays as it is.
+func (p *Parts) rewritten(text []byte) *histogram.Histogram {
 	_, compressed := histogram.Peek(text)
 	if compressed && !p.options.Recode {
 		return nil
 	}
 	payload, err := p.decoder.Open(text)
-	if err != nil || compressed && payload.Version() == 2 {
+	if err != nil || compressed && payload.Version() == 2 || payload.Decode(&p.counts) != nil {
 		return nil
 	}
-	return payload
+	return &p.counts
 }
 
 // flush writes the bytes that are held of a part to its file.
