@@ -17,60 +17,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// Percentiles of a log, by tag. A line that cannot be read is reported and the next one read.
-func Example() {
-	f, err := os.Open("../testdata/logs/node1.hdr")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer f.Close()
-
-	sums := make(map[string]*histogram.Histogram)
-	var decoder histogram.Decoder
-	reader := hdrlog.NewReader(f, "node1.hdr")
-	for reader.Scan() {
-		record := reader.Record()
-		switch record.Kind {
-		case hdrlog.Malformed, hdrlog.Notice:
-			fmt.Fprintln(os.Stderr, record.Err)
-		case hdrlog.IntervalRecord:
-			p, err := decoder.Open(record.Interval.Payload)
-			if err != nil {
-				fmt.Fprintf(os.Stderr, "line %d: %v\n", record.Line, err)
-				continue
-			}
-			sum := sums[string(record.Interval.Tag)]
-			if sum == nil {
-				sum, err = histogram.New(p.Layout())
-				if err != nil {
-					log.Fatal(err)
-				}
-				sums[string(record.Interval.Tag)] = sum
-			}
-			if err := p.AddTo(sum); err != nil {
-				fmt.Fprintf(os.Stderr, "line %d: %v\n", record.Line, err)
-			}
-		}
-	}
-	if err := reader.Err(); err != nil {
-		log.Fatal(err)
-	}
-
-	for _, tag := range slices.Sorted(maps.Keys(sums)) {
-		sum := sums[tag]
-		fmt.Printf("%-10s %6d values, median %8d, 99.9%% %9d\n",
-			tag, sum.TotalCount(), sum.ValueAtPercentile(50), sum.ValueAtPercentile(99.9))
-	}
-	// Output:
-	// insert-rt    5384 values, median  1345535, 99.9% 249036799
-	// insert-st    5384 values, median  1205247, 99.9% 242352127
-	// insert-wt    5384 values, median    39423, 99.9%  55574527
-	// simple1-rt  38726 values, median   942591, 99.9% 297271295
-	// simple1-st  38726 values, median   703999, 99.9% 284688383
-	// simple1-wt  38726 values, median    54783, 99.9%  56819711
-}
-
-// docs/library.md shows this function.
+// The 99th percentile of each tag. docs/library.md shows this function.
 func ExampleOpen() {
 	reader, err := hdrlog.Open("../testdata/logs/node1.hdr") // or a .gz or .zst file, or - for standard input
 	if err != nil {
@@ -78,23 +25,30 @@ func ExampleOpen() {
 	}
 	defer reader.Close()
 
-	var sum histogram.Histogram // of integers or doubles, as the log
+	sums := make(map[string]*histogram.Histogram) // by tag; of integers or doubles, as the log
 	var decoder histogram.Decoder
-	for record := range reader.All() {
-		switch record.Kind {
-		case hdrlog.Malformed, hdrlog.Notice:
-			log.Print(record.Err)
-		case hdrlog.IntervalRecord:
-			if err := decoder.AddTo(&sum, record.Interval.Payload); err != nil {
-				log.Printf("%s:%d: %v", reader.Name(), record.Line, err)
+	for interval, err := range reader.Intervals() {
+		if err == nil {
+			tag := string(interval.Tag) // empty if the interval has none
+			if sums[tag] == nil {
+				sums[tag] = new(histogram.Histogram)
 			}
+			err = decoder.AddTo(sums[tag], interval.Payload)
+		}
+		if err != nil {
+			log.Print(err) // a malformed line, for example; the next one is read
 		}
 	}
-	if err := reader.Err(); err != nil {
-		log.Fatal(err)
+	for _, tag := range slices.Sorted(maps.Keys(sums)) {
+		fmt.Printf("%s p99 %v\n", tag, sums[tag].Float(sums[tag].ValueAtPercentile(99)))
 	}
-	fmt.Println(sum.Float(sum.ValueAtPercentile(99.9)))
-	// Output: 2.80494079e+08
+	// Output:
+	// insert-rt p99 3.3030143e+07
+	// insert-st p99 5.574655e+06
+	// insert-wt p99 2.1200895e+07
+	// simple1-rt p99 1.40902399e+08
+	// simple1-st p99 1.34873087e+08
+	// simple1-wt p99 3.2997375e+07
 }
 
 // The same code reads histograms of doubles.
@@ -105,23 +59,26 @@ func ExampleOpen_doubles() {
 	}
 	defer reader.Close()
 
-	var sum histogram.Histogram // of integers or doubles, as the log
+	sums := make(map[string]*histogram.Histogram) // by tag; of integers or doubles, as the log
 	var decoder histogram.Decoder
-	for record := range reader.All() {
-		switch record.Kind {
-		case hdrlog.Malformed, hdrlog.Notice:
-			log.Print(record.Err)
-		case hdrlog.IntervalRecord:
-			if err := decoder.AddTo(&sum, record.Interval.Payload); err != nil {
-				log.Printf("%s:%d: %v", reader.Name(), record.Line, err)
+	for interval, err := range reader.Intervals() {
+		if err == nil {
+			tag := string(interval.Tag) // empty if the interval has none
+			if sums[tag] == nil {
+				sums[tag] = new(histogram.Histogram)
 			}
+			err = decoder.AddTo(sums[tag], interval.Payload)
+		}
+		if err != nil {
+			log.Print(err) // a malformed line, for example; the next one is read
 		}
 	}
-	if err := reader.Err(); err != nil {
-		log.Fatal(err)
+	for _, tag := range slices.Sorted(maps.Keys(sums)) {
+		fmt.Printf("%s p99 %v\n", tag, sums[tag].Float(sums[tag].ValueAtPercentile(99)))
 	}
-	fmt.Println(sum.Float(sum.ValueAtPercentile(99.9)))
-	// Output: 62.484375
+	// Output:
+	//  p99 62.484375
+	// plain p99 60.734375
 }
 
 // TestLibraryPage compares docs/library.md with the examples above.

@@ -182,6 +182,29 @@ func (r *Reader) All() iter.Seq[*Record] {
 	}
 }
 
+// Intervals returns the intervals of the log that were not read yet, and the errors: a
+// [*SyntaxError] for each malformed line, and last the error that ended the log, if there is one.
+// One of the two is nil. Comments and notices are left out. An interval is valid until the next one.
+func (r *Reader) Intervals() iter.Seq2[*Interval, error] {
+	return func(yield func(*Interval, error) bool) {
+		for record := range r.All() {
+			switch record.Kind {
+			case IntervalRecord:
+				if !yield(&record.Interval, nil) {
+					return
+				}
+			case Malformed:
+				if !yield(nil, record.Err) {
+					return
+				}
+			}
+		}
+		if err := r.Err(); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
 // Err returns the error that ended the log. It returns nil if the log was read to its end.
 // Malformed lines and a compressed file that is cut short are records, not errors.
 func (r *Reader) Err() error { return r.err }

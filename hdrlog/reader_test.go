@@ -1113,3 +1113,24 @@ func TestReset(t *testing.T) {
 		t.Errorf("the longest line is forgotten: %v", used.Record())
 	}
 }
+
+// TestIntervals: intervals and errors come in the order of the lines, and comments and notices not.
+func TestIntervals(t *testing.T) {
+	failed := errors.New("failed")
+	text := "#comment\nTag=a b,1,1,1,HIST\nwrong\n2,1,1,HIST\n"
+	r := NewReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(failed)), "log")
+	var got []string
+	for interval, err := range r.Intervals() {
+		if err != nil {
+			got = append(got, err.Error())
+		} else {
+			got = append(got, string(interval.Tag)+" "+Seconds(interval.Start))
+		}
+	}
+	if want := `["a b 1.000" "log:3: start: not a number: \"wrong\"" " 2.000" "failed"]`; fmt.Sprintf("%q", got) != want {
+		t.Errorf("got  %q\nwant %s", got, want)
+	}
+	for range NewReader(strings.NewReader(text), "log").Intervals() {
+		break
+	}
+}
