@@ -184,7 +184,8 @@ func (r *Reader) All() iter.Seq[*Record] {
 
 // Intervals returns the intervals of the log that were not read yet, and the errors: a
 // [*SyntaxError] for each malformed line, and last the error that ended the log, if there is one.
-// One of the two is nil. Comments and notices are left out. An interval is valid until the next one.
+// One of the two is nil. Comments and notices are left out. An interval is valid until the next
+// one.
 func (r *Reader) Intervals() iter.Seq2[*Interval, error] {
 	return func(yield func(*Interval, error) bool) {
 		for record := range r.All() {
