@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // A layout is a grid and where its columns stand.
@@ -77,72 +76,28 @@ func (l *layout) leaveOut() {
 	l.blocks[0] = slices.DeleteFunc(l.blocks[0], func(c int) bool { return c == column })
 }
 
-// shorten cuts tags that are longer than a third of the width, but never so that two tags become
-// the same. It cuts the middle out, or what the long tags have in common at both ends, or numbers
-// them.
+// shorten cuts the middle out of tags that are longer than a third of the width, and numbers them if
+// two would become the same.
 func (l *layout) shorten(width int) {
 	limit := max(12, width/3)
-	var long []string
+	whole, same := make(map[string]string), false
 	for _, labels := range l.labels {
-		if textWidth(labels[0]) > limit {
-			long = append(long, labels[0])
-		}
+		short := cutMiddle(labels[0], limit)
+		other, ok := whole[short]
+		same = same || ok && other != labels[0]
+		whole[short] = labels[0]
 	}
-	prefix, suffix := commonEnds(long)
-	for _, cut := range []func(tag string, n int) string{
-		func(tag string, _ int) string { return cutMiddle(tag, limit) },
-		func(tag string, _ int) string {
-			return cutMiddle("…"+tag[len(prefix):len(tag)-len(suffix)]+"…", limit)
-		},
-		func(tag string, n int) string { return cutMiddle(tag, limit-7) + "#" + strconv.Itoa(n+1) },
-	} {
-		if l.cutLabels(limit, cut) {
-			break
+	for n, labels := range l.labels {
+		if textWidth(labels[0]) <= limit {
+			continue
 		}
+		short := cutMiddle(labels[0], limit)
+		if same {
+			short = cutMiddle(labels[0], limit-7) + "#" + strconv.Itoa(n+1)
+		}
+		l.labels[n] = append([]string{short}, labels[1:]...)
 	}
 	l.measureLabels()
-}
-
-// cutLabels replaces the labels that are longer than limit. It reports false, and changes nothing,
-// if two would be the same.
-func (l *layout) cutLabels(limit int, cut func(tag string, n int) string) bool {
-	whole := make(map[string]string)
-	var all [][]string
-	for n, labels := range l.labels {
-		short := labels[0]
-		if textWidth(short) > limit {
-			short = cut(short, n)
-		}
-		if other, ok := whole[short]; ok && other != labels[0] {
-			return false
-		}
-		whole[short] = labels[0]
-		all = append(all, append([]string{short}, labels[1:]...))
-	}
-	l.labels = all
-	return true
-}
-
-// commonEnds returns the longest prefix that all texts have, and the longest suffix of the rest.
-func commonEnds(texts []string) (prefix, suffix string) {
-	if len(texts) == 0 {
-		return "", ""
-	}
-	prefix = texts[0]
-	for _, text := range texts {
-		for !strings.HasPrefix(text, prefix) {
-			_, size := utf8.DecodeLastRuneInString(prefix)
-			prefix = prefix[:len(prefix)-size]
-		}
-	}
-	suffix = texts[0][len(prefix):]
-	for _, text := range texts {
-		for !strings.HasSuffix(text[len(prefix):], suffix) {
-			_, size := utf8.DecodeRuneInString(suffix)
-			suffix = suffix[size:]
-		}
-	}
-	return prefix, suffix
 }
 
 // length returns the length of the rows of a block without the sparkline.

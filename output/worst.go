@@ -181,8 +181,15 @@ func (l *listing) write(w io.Writer, width int) error {
 			long = append(long, row[last])
 		}
 	}
-	prefix, _ := commonEnds(long)
-	prefix = prefix[:strings.LastIndexAny(prefix, `/\`)+1]
+	prefix := ""
+	if len(long) > 0 {
+		prefix = long[0][:strings.LastIndexAny(long[0], `/\`)+1]
+	}
+	for _, name := range long {
+		for !strings.HasPrefix(name, prefix) {
+			prefix = prefix[:strings.LastIndexAny(strings.TrimRight(prefix, `/\`), `/\`)+1]
+		}
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for n, row := range l.rows {
 		if slices.Contains(long, row[last]) {
