@@ -76,8 +76,8 @@ func (l *layout) leaveOut() {
 	l.blocks[0] = slices.DeleteFunc(l.blocks[0], func(c int) bool { return c == column })
 }
 
-// shorten cuts the middle out of tags that are longer than a third of the width, and numbers them if
-// two would become the same.
+// shorten cuts the middle out of tags that are longer than a third of the width, and numbers them
+// if two would become the same.
 func (l *layout) shorten(width int) {
 	limit := max(12, width/3)
 	whole, same := make(map[string]string), false
