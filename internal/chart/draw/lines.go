@@ -231,8 +231,8 @@ func (pn *panel) drawLine(st style, runs [][]chart.Point, among bool) {
 			pn.stroke(st, 1.1*pixel, path...)
 		default:
 			pn.strokeParts(style{colour: pale(st.colour, 0.45)}, pixel, path[1:len(path)-1])
-			if len(st.dashes) > 0 {
-				pn.stroke(st, 1.8*pixel, path...)
+			if wide := 12 * pixel; len(st.dashes) > 0 && vg.Length(points)*wide < f.Max.X-f.Min.X {
+				pn.stroke(st, 1.8*pixel, path...) // steps may be shorter than a dash
 			} else {
 				pn.strokeParts(st, 1.8*pixel, path)
 			}
