@@ -247,7 +247,10 @@ func (p *Parts) writeTimes(part *part, v scan.Visit) {
 // appendStandard appends the fields of an interval: unchanged, unless they make no sense in another
 // log, or the reference would not read them.
 func (p *Parts) appendStandard(fields []byte, v scan.Visit) ([]byte, error) {
-	counts := p.rewritten(v.Payload)
+	counts, err := p.rewritten(v.Payload)
+	if err != nil {
+		return nil, err
+	}
 	fields = hdrlog.AppendStandard(fields, v.Interval)
 	if counts == nil {
 		return append(fields, v.Payload...), nil
@@ -257,17 +260,23 @@ func (p *Parts) appendStandard(fields []byte, v scan.Visit) ([]byte, error) {
 
 // rewritten returns the counts of a payload that has to be written in another way, nil if it stays
 // as it is: plain ones are compressed, and Recode is for those that are not of version 2. A payload
-// that cannot be read stays as it is.
-func (p *Parts) rewritten(text []byte) *histogram.Histogram {
+// that cannot be opened stays as it is. The error is that of decoding the counts for Recode.
+func (p *Parts) rewritten(text []byte) (*histogram.Histogram, error) {
 	_, compressed := histogram.Peek(text)
 	if compressed && !p.options.Recode {
-		return nil
+		return nil, nil
 	}
 	payload, err := p.decoder.Open(text)
-	if err != nil || compressed && payload.Version() == 2 || payload.Decode(&p.counts) != nil {
-		return nil
+	if err != nil || compressed && payload.Version() == 2 {
+		return nil, nil
 	}
-	return &p.counts
+	if err := payload.Decode(&p.counts); err != nil {
+		if p.options.Recode {
+			return nil, err
+		}
+		return nil, nil
+	}
+	return &p.counts, nil
 }
 
 // flush writes the bytes that are held of a part to its file.
