@@ -34,6 +34,7 @@ func main() {
 	flag.IntVar(&b.rate, "rate", 1000, "operations per second in each log")
 	flag.BoolVar(&b.replay, "replay", false, "write all seconds first, and read them from pipes as fast as possible")
 	flag.DurationVar(&b.soak, "soak", 0, "how long to check that commands which are killed lose nothing and do not grow, 1m at least")
+	flag.BoolVar(&b.behind, "behind", false, "with -soak, a clock a day behind too; after a kill, remote write then sends some counters again with another value")
 	flag.BoolVar(&b.churn, "churn", false, "with -soak, short-lived logs too")
 	flag.Parse()
 	if err := b.run(); err != nil {
@@ -47,7 +48,8 @@ const spread = 500 * time.Millisecond
 
 type bench struct {
 	logs, seconds, rate int
-	replay, churn       bool
+	replay              bool
+	churn, behind       bool
 	soak                time.Duration
 
 	dir    string

@@ -166,10 +166,10 @@ func (s *soak) scrape() error {
 func (s *soak) write(seconds int) error {
 	for n := range rotatingLogs {
 		l := &soakLog{path: filepath.Join(s.logs, fmt.Sprintf("node%d.hdr", n)), skew: 0.04 * float64(n)}
-		switch n {
-		case rotatingLogs - 1:
+		switch {
+		case n == rotatingLogs-1:
 			l.skew = day // its windows wait until their time comes
-		case rotatingLogs - 2:
+		case n == rotatingLogs-2 && s.behind:
 			l.skew = -day // each of its intervals is late
 		}
 		s.live = append(s.live, l)
