@@ -16,7 +16,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -243,20 +242,24 @@ func run(t *testing.T, command string) {
 		l.Close()
 		command, url = strings.ReplaceAll(command, listen, address), "http://"+address+path
 	}
+	lives := url == "" && strings.Contains(command, "hdrlive ")
+	if lives { // it would not end
+		command = strings.NewReplacer("tail -n +1 -F ", "cat ", "tail -F ", "cat ", " -for 10m", "").Replace(command)
+		command = strings.Replace(command, "hdrlive ", "hdrlive -for 1s ", 1)
+	}
 	shell := exec.Command("sh", "-c", command)
 	shell.Dir = dir
 	if url != "" {
 		runUntilAnswer(t, shell, url)
 		return
 	}
-	if strings.HasPrefix(command, "hdrlive") && !strings.Contains(command, " -for ") && !strings.HasSuffix(command, " -") {
-		runUntilOutput(t, shell)
-		return
-	}
 	var stdout, stderr strings.Builder
 	shell.Stdout, shell.Stderr = &stdout, &stderr
-	if err := shell.Run(); err != nil {
+	if err := shell.Run(); err != nil && !(lives && shell.ProcessState.ExitCode() == 4) {
 		t.Errorf("%s: %v\n%s", command, err, stderr.String())
+	}
+	if lives { // its messages have the time of day
+		return
 	}
 	if messages := matches.ReplaceAllString(stderr.String(), ""); messages != "" {
 		t.Errorf("%s: on standard error:\n%s", command, messages)
@@ -282,28 +285,4 @@ func runUntilAnswer(t *testing.T, shell *exec.Cmd, url string) {
 		answer.Body.Close()
 		return answer.StatusCode == http.StatusOK
 	})
-}
-
-// runUntilOutput runs a command that does not end by itself until it prints something. Then it
-// interrupts the command.
-func runUntilOutput(t *testing.T, shell *exec.Cmd) {
-	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the signal goes to all processes of a pipeline
-	var stderr strings.Builder
-	shell.Stderr = &stderr
-	stdout, err := shell.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := shell.Start(); err != nil {
-		t.Fatal(err)
-	}
-	late := time.AfterFunc(2*time.Minute, func() { syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) })
-	defer late.Stop()
-	n, err := stdout.Read(make([]byte, 1))
-	syscall.Kill(-shell.Process.Pid, syscall.SIGINT)
-	io.Copy(io.Discard, stdout)
-	shell.Wait()
-	if n == 0 {
-		t.Errorf("%s prints nothing: %v\n%s", shell.Args[2], err, stderr.String())
-	}
 }

@@ -27,14 +27,14 @@ import (
 )
 
 const examples = `examples:
-   hdrlive 'node.*\.hdr'                   a table that is drawn again
-   hdrlive 'node.*\.hdr' -serve 127.0.0.1:8080     a page, and /metrics
+   hdrlive 'node.*\.hdr'                  # a table that is drawn again
+   hdrlive 'node.*\.hdr' -serve 127.0.0.1:8080    # a page, and /metrics
    hdrlive 'node.*\.hdr' -of merged.hdr -state merged.state
    hdrlive run.hdr -push http://127.0.0.1:8086/write?db=load -state s
-   hdrlive 'node.*\.hdr' | hdrsum -it      the merged log, in a pipe
-   hdrlive 'node.*\.hdr' -st ndjson -agg 10s       rows for programs
-   hdrlive run.hdr -sla 'p99<=20ms' -abort         4 as soon as it fails
-   tail -F results.csv | hdrrec - | hdrlive -      any other tool
+   hdrlive 'node.*\.hdr' | hdrsum -it     # the merged log, in a pipe
+   hdrlive 'node.*\.hdr' -st ndjson -agg 10s      # rows for programs
+   hdrlive run.hdr -sla 'p99<=20ms' -abort        # 4 as soon as it fails
+   tail -F results.jtl | hdrrec - | hdrlive -     # any other tool
 
 It waits for logs that are not there yet, and ends with Ctrl-C, SIGTERM or -for.
 
