@@ -112,9 +112,6 @@ func formatTypes() (all []cli.Type) {
 // types returns the names of all formats.
 func types() []string { return names(func(*format) bool { return true }) }
 
-// streams returns the names of the formats of rows.
-func streams() []string { return names(func(f *format) bool { return f.rows != nil }) }
-
 // formatFlags returns the options of the formats.
 func formatFlags() (all []urfave.Flag) {
 	for _, f := range formats {
