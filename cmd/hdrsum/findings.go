@@ -15,11 +15,8 @@ import (
 	"hdrkit/tags"
 )
 
-// Why options do not go together with those of findings.
-const (
-	whole  = "it looks at whole logs"
-	oneRun = "it looks at one run"
-)
+// oneRun is why options do not go together with -baseline.
+const oneRun = "it looks at one run"
 
 // findingFlags are the options that find what was bad, and who did it.
 func findingFlags() []urfave.Flag {
