@@ -147,7 +147,7 @@ func TestLiveWorst(t *testing.T) {
 			t.Parallel()
 			paths, saved := writeScenario(t, name), filepath.Join(t.TempDir(), "page.html")
 			all := append(strings.Fields("-q -in ns "+args), paths...)
-			server := serveAt(t, build(t, "hdrplot"), append(slices.Clone(all), "-follow", "-serve", "127.0.0.1:0", "-for", "1s", "-of", saved)...)
+			server := serveAt(t, build(t, "hdrlive"), append(slices.Clone(all), "-serve", "127.0.0.1:0", "-for", "1s", "-of", saved)...)
 			if err := server.Wait(); err != nil {
 				t.Fatalf("%v\n%s", err, server.errors)
 			}
@@ -175,7 +175,7 @@ func TestBrowserLiveWorst(t *testing.T) {
 		}
 		rest = append(rest, text[at:])
 	}
-	server := serveAt(t, build(t, "hdrplot"), append(strings.Fields("-q -follow -unit ms -in ns -idle 1s -serve 127.0.0.1:0"), paths...)...)
+	server := serveAt(t, build(t, "hdrlive"), append(strings.Fields("-q -in ns -idle 1s -serve 127.0.0.1:0"), paths...)...)
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	b.until(t, `/node1\.hdr.* until 4:50/.test(document.getElementById('inputs').textContent)`)
 	list := "JSON.stringify([...document.querySelectorAll('#worst button')].map(b => b.textContent))"
