@@ -269,7 +269,10 @@ function readTime(g) {
       if (node) out.push(make('span', {}, node.label + ', ' + timeText(node.from) + ' to ' + timeText(node.to) + ': p99 is ' + significant(node.ratio, 3) + ' times that of the median log'));
       for (const s of page.series) s.lines.forEach((line, n) => {
         const name = s.lines.length > 1 ? named(s.label) + ' ' + line.name : named(s.label);
-        out.push(...readLine(timeChart, g, s, line.drawn || line.points, n, name, text, p => worse(s, p, p.value)));
+        out.push(...readLine(timeChart, g, s, line.drawn || line.points, n, name, text, p => {
+          const exact = page.merged && extremesOf(line.points, p.start, p.end - 1, longest(line.points)).high || p; // an interval of the window
+          worse(s, exact, exact.value);
+        }));
       });
     }
     if (worst) out.push(make('span', {}, 'highest: ' + text(worst.value) + ', ' + [named(worst.series.label), logOf(worst), timeText(worst.start)].filter(part => part).join(', ') + ' to ' + timeText(worst.end)));
