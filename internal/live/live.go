@@ -421,7 +421,7 @@ func (m *Merger) consume() error {
 func (m *Merger) hand(merged *merge.Merged, late bool) (err error) {
 	m.received, m.options.State.changed = true, true
 	key := peakKey{merged.Window.Start, string(m.key(merged.Tag))}
-	w := Window{Merged: merged, Late: late, Peak: m.peaks[key], scratch: &m.scratch}
+	w := Window{Merged: merged, Late: late, Peak: m.peaks[key], Scratch: &m.scratch}
 	if !late {
 		delete(m.peaks, key)
 	}

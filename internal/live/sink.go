@@ -36,7 +36,8 @@ type Window struct {
 	// Peak is the interval with the highest value.
 	Peak Peak
 
-	scratch *histogram.Histogram
+	// Scratch is where Counts makes them.
+	Scratch *histogram.Histogram
 	counted bool
 }
 
@@ -52,11 +53,11 @@ type Peak struct {
 // Counts returns the counts. All sinks share them.
 func (w *Window) Counts() (*histogram.Histogram, error) {
 	if w.counted {
-		return w.scratch, nil
+		return w.Scratch, nil
 	}
-	h, err := w.Merged.Histogram(w.scratch)
+	h, err := w.Merged.Histogram(w.Scratch)
 	if err == nil {
-		w.scratch, w.counted = h, true
+		w.Scratch, w.counted = h, true
 	}
 	return h, err
 }

@@ -1,8 +1,11 @@
 package sinks
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"time"
 
@@ -23,11 +26,21 @@ type Push struct {
 	keeps  bool // a state keeps what the receiver has not taken
 	state  pushState
 	remote *prom.Remote // nil for other receivers, and before the first row
+	held   held
+}
+
+// Held are rows that wait until a state has them. What comes late makes a total depend on when it
+// was read: a later run would send other values for the same times.
+type held [][]byte
+
+func (h *held) Write(row []byte) (int, error) {
+	*h = append(*h, bytes.Clone(row))
+	return len(row), nil
 }
 
 // A pushState is what a state has of a push.
 type pushState struct {
-	End     int64 // of the last window
+	End     int64 // of the last point
 	Totals  []prom.Total
 	Waiting [][]byte // rows
 }
@@ -50,7 +63,11 @@ func NewPush(o *Options, u *url.URL, keeps bool, own []byte) (*Push, error) {
 			if err != nil {
 				return nil, err
 			}
-			p.remote = prom.NewRemote(p.pusher, options)
+			var w io.Writer = p.pusher
+			if keeps {
+				w = &p.held
+			}
+			p.remote = prom.NewRemote(w, options)
 			p.Rows.late = p.remote.Late
 			for _, t := range p.state.Totals {
 				p.tag(t.Name()).late = true // its last point may lack some
@@ -78,21 +95,29 @@ func (p *Push) Flush() error {
 	return nil
 }
 
+// send sends held rows.
+func (p *Push) send() error {
+	defer p.pusher.Flush()
+	rows := p.held
+	p.held = nil
+	return p.pusher.Restore(rows)
+}
+
 // Save returns the totals, and the rows that the receiver has not taken.
 func (p *Push) Save() (own []byte, saved func() error, err error) {
-	s := pushState{End: p.Rows.end, Totals: p.state.Totals, Waiting: p.pusher.Pending()}
+	s := pushState{End: p.Rows.end, Totals: p.state.Totals, Waiting: append(p.pusher.Pending(), p.held...)}
 	if p.remote != nil {
 		if s.Totals, err = p.remote.Save(); err != nil {
 			return nil, nil, err
 		}
 	}
 	own, err = json.Marshal(&s)
-	return own, nil, err
+	return own, p.send, err
 }
 
 // End sends the last rows. The receiver has some time for that.
 func (p *Push) End() error {
-	err := p.Rows.End()
+	err := cmp.Or(p.Rows.End(), p.send())
 	timer := time.AfterFunc(endTime, p.pusher.GiveUp)
 	defer timer.Stop()
 	result := p.pusher.Close()

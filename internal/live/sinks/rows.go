@@ -41,7 +41,7 @@ type Rows struct {
 	late   func(tag []byte, h *histogram.Histogram) error // nil, or adds to the totals of the writer
 	out    output.RowWriter                               // nil before the first row
 	first  float64                                        // when the first log starts, in seconds since the epoch
-	end    int64                                          // of the last window
+	end    int64                                          // of the last point
 	tags   map[string]*rowTag
 	row    output.Row
 }
@@ -194,15 +194,17 @@ func (r *Rows) takeLate(t *rowTag, h *histogram.Histogram) error {
 	return r.late(t.tag, h)
 }
 
-// writeLate writes the totals that came late, a millisecond after the last window: a point of
+// writeLate writes the totals that came late, a millisecond after the last point: a point of
 // Prometheus is later than the one before.
 func (r *Rows) writeLate() error {
+	end := r.end + 1
 	for _, key := range slices.Sorted(maps.Keys(r.tags)) {
 		if t := r.tags[key]; t.late {
-			r.row = output.Row{Start: r.end, End: r.end + 1, TotalsOnly: true, Stats: r.row.Stats}
+			r.row = output.Row{Start: end - 1, End: end, TotalsOnly: true, Stats: r.row.Stats}
 			if err := r.write(t, new(histogram.Histogram)); err != nil {
 				return err
 			}
+			r.end = end
 		}
 	}
 	return nil

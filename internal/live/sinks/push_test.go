@@ -1,0 +1,164 @@
+package sinks
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/klauspost/compress/snappy"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/clitest"
+	"hdrkit/internal/live"
+)
+
+// plain has values without a unit, and refuses messages.
+type plain struct{ t *testing.T }
+
+func (plain) Comment(string, []byte) error                { return nil }
+func (plain) Kept(string, []byte)                         {}
+func (plain) Factor([]byte) (float64, error)              { return 1, nil }
+func (plain) Scale(bool) (unit.Scale, error)              { return unit.Scale{Ratio: 1}, nil }
+func (plain) Readable(s unit.Scale, _ float64) unit.Scale { return s }
+func (plain) Unit() (unit.Unit, error)                    { return unit.Unit{}, nil }
+func (p plain) Skip(text string) error                    { p.t.Error(text); return nil }
+func (p plain) SkipWindow(tag []byte, why error) error    { p.t.Error(why); return nil }
+func (p plain) Unread(text string)                        { p.t.Error(text) }
+func (p plain) Notice(text string)                        { p.t.Error(text) }
+func (p plain) LeftOut(n int) {
+	if n > 0 {
+		p.t.Error(n, "left out")
+	}
+}
+
+// points are what a receiver of remote write has: values by series and time.
+type points struct {
+	t   *testing.T
+	mu  sync.Mutex
+	all map[string]string
+}
+
+// ServeHTTP takes points. One that changes is wrong.
+func (p *points) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	body, _ := io.ReadAll(request.Body)
+	text, err := snappy.Decode(nil, body)
+	if err != nil {
+		p.t.Error(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	each(text, func(_ protowire.Number, series []byte) {
+		labels, value := "", []byte(nil)
+		each(series, func(number protowire.Number, text []byte) {
+			if number == 1 {
+				labels += string(text)
+			} else {
+				value = text
+			}
+		})
+		var at uint64 // the last field of a sample and of a histogram
+		each(value, func(_ protowire.Number, text []byte) { at, _ = protowire.ConsumeVarint(text) })
+		key := fmt.Sprintf("%q %d", labels, at)
+		if before, ok := p.all[key]; ok && before != string(value) {
+			p.t.Errorf("%s changes from %q to %q", key, before, value)
+		}
+		p.all[key] = string(value)
+	})
+}
+
+// each calls use for each field of a message, with its contents.
+func each(message []byte, use func(number protowire.Number, text []byte)) {
+	for len(message) > 0 {
+		number, kind, tag := protowire.ConsumeTag(message)
+		size := protowire.ConsumeFieldValue(number, kind, message[tag:])
+		text := message[tag : tag+size]
+		if kind == protowire.BytesType {
+			text, _ = protowire.ConsumeBytes(text)
+		}
+		use(number, text)
+		message = message[tag+size:]
+	}
+}
+
+// TestLateAgain kills a push between two states, and ends one. The next run has read more late
+// intervals when it writes the same windows. No point changes.
+func TestLateAgain(t *testing.T) {
+	r := &points{t: t, all: map[string]string{}}
+	server := httptest.NewServer(r)
+	defer server.Close()
+	u, err := url.Parse(server.URL + "/api/v1/write")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var own []byte
+	start := func() *Push {
+		p, err := NewPush(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}}, u, true, own)
+		check(err)
+		return p
+	}
+	window := func(p *Push, second int64, late bool) {
+		var h histogram.Histogram
+		check(h.Reset(histogram.Layout{Lowest: 1, Digits: 3}))
+		check(h.Record(1000, 1))
+		var sum merge.Sum
+		check(sum.AddHistogram(1000*second, 1000*second+1000, &h))
+		ws := merge.NewWindows(1000)
+		check(ws.Merge([]byte("a"), 0, &sum))
+		for m := range ws.Before(1000*second + 1000) {
+			check(p.Window(&live.Window{Merged: m, Late: late, Factor: 1, Scratch: new(histogram.Histogram)}))
+		}
+		check(p.Flush())
+	}
+	save := func(p *Push) {
+		text, saved, err := p.Save()
+		check(err)
+		own = text
+		if saved != nil {
+			check(saved())
+		}
+	}
+	arrived := func(p *Push) {
+		clitest.Await(t, "all points", nil, func() bool { return p.Sender().State().Waiting == 0 })
+	}
+
+	p := start()
+	window(p, 1, false)
+	save(p)
+	window(p, 0, true)
+	window(p, 2, false)
+	arrived(p) // what it sends
+	p.pusher.GiveUp()
+
+	p = start()
+	window(p, 0, true)
+	window(p, 0, true)
+	window(p, 2, false)
+	save(p)
+	window(p, 0, true)
+	check(p.End())
+	save(p)
+
+	p = start()
+	window(p, 0, true)
+	window(p, 3, false)
+	save(p)
+	arrived(p)
+	check(p.End())
+	// Three windows have a total and two figures, and three late totals a point each.
+	if len(r.all) != 3*3+3 {
+		t.Errorf("%d points", len(r.all))
+	}
+}
