@@ -17,13 +17,13 @@ import (
 )
 
 const examples = `examples:
-   hdrplot run.hdr -unit ms                run.png: the maximum over time
+   hdrplot run.hdr -unit ms                # run.png: the maximum over time
    hdrplot run.hdr -unit ms -p max,99.9,50 -of run.svg
-   hdrplot run.hdr -unit ms -of run.html   a page to look around in
+   hdrplot run.hdr -unit ms -of run.html   # a page to look around in
    hdrplot run.hdr -unit ms -incT '.*-rt' -type heatmap -of heat.png
-   hdrplot run.hdr -unit ms -incT '.*-rt' -type report     for a ticket
+   hdrplot run.hdr -unit ms -incT '.*-rt' -type report     # for a ticket
    hdrplot before.hdr after.hdr -compare -type percentiles -of ba.png
-   hdrplot before.hdr after.hdr -diff      the ratio by percentile
+   hdrplot before.hdr after.hdr -diff      # the ratio by percentile
    hdrplot '.*-rt.*\.hdr' -it -type percentiles -of rt.pdf
    hdrplot throttle-st.hgrm throttle-rt.hgrm -type percentiles -of co.png
    hdrplot run.hdr -facet tag -mark 26=deploy -of facets.png

@@ -65,47 +65,49 @@ func read(t testing.TB, path string) []byte {
 // TestExamples runs the examples of the help and reads back what they draw.
 func TestExamples(t *testing.T) {
 	copies(t, map[string]string{
-		"fixed.hdr": "logs/node1.hdr", "before.hdr": "logs/node1.hdr", "after.hdr": "logs/node2.hdr", "insert-rt.hdr": "logs/digits3.hdr",
+		"run.hdr": "logs/node1.hdr", "before.hdr": "logs/node1.hdr", "after.hdr": "logs/node2.hdr", "insert-rt.hdr": "logs/digits3.hdr",
 		"throttle-st.hgrm": "expected/node1.it-hgrm-ms.out", "throttle-rt.hgrm": "expected/node2.it-hgrm-ms.out",
 	})
 	six := []string{"insert-rt", "insert-st", "insert-wt", "simple1-rt", "simple1-st", "simple1-wt"}
-
-	if out := hdrplot(t, "", "-if", "fixed.hdr"); out != "fixed.png\n" {
-		t.Errorf("printed %q", out)
+	found := regexp.MustCompile(`(?m)^ {3}hdrplot (.*?)(?: +# .*)?$`).FindAllStringSubmatch(examples, -1)
+	if len(found) < 10 {
+		t.Errorf("the help has %d examples", len(found))
 	}
-	checkPNG(t, "fixed.png", 1200, 600)
+	for _, example := range found {
+		args := strings.Fields(strings.ReplaceAll(example[1], "'", "") + " -in ns")
+		path := strings.TrimSpace(hdrplot(t, "", args...))
+		if n := slices.Index(args, "-of"); n >= 0 && path != args[n+1] {
+			t.Errorf("%v printed %q", args, path)
+		}
+		switch height := 600; filepath.Ext(path) {
+		case ".png":
+			if slices.Contains(args, "report") {
+				height = 900
+			}
+			checkPNG(t, path, 1200, height)
+		case ".svg":
+			checkSVG(t, path, append(six, "max", "p99.9", "p50", "maximum, p99.9 and p50 of each interval")...)
+		case ".pdf":
+			checkPDF(t, path, 900, 450)
+		case ".html":
+			readPage(t, read(t, path))
+		default:
+			t.Errorf("%v printed %q", args, path)
+		}
+	}
 
-	hdrplot(t, "", strings.Fields("-if fixed.hdr -ovr 1000000 -unit ms -p max,99.9,50 -of fixed.svg")...)
-	checkSVG(t, "fixed.svg", append(six, "max", "p99.9", "p50", "maximum, p99.9 and p50 of each interval", "100 ms")...)
-
-	hdrplot(t, "", "-if", `.*-rt.*\.hdr`, "-it", "-type", "percentiles", "-of", "rt.pdf")
-	checkPDF(t, "rt.pdf", 900, 450)
-
-	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -compare -type percentiles -of ba.png")...)
-	checkPNG(t, "ba.png", 1200, 600)
+	hdrplot(t, "", strings.Fields("-if run.hdr -ovr 1000000 -unit ms -p max,99.9,50 -of run.svg")...)
+	checkSVG(t, "run.svg", append(six, "max", "p99.9", "p50", "maximum, p99.9 and p50 of each interval", "100 ms")...)
 	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -compare -it -incT .*-rt -type percentiles -of ba.svg")...)
 	checkSVG(t, "ba.svg", "before, 44,110 values", "after, 43,293 values", "99.9%")
-
-	hdrplot(t, "", strings.Fields("-if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -of co.png")...)
-	checkPNG(t, "co.png", 1200, 600)
 	hdrplot(t, "", strings.Fields("-if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -unit ms -sla 99=5,99.9=20 -of co.svg")...)
 	checkSVG(t, "co.svg", "throttle-st, 132,330 values", "throttle-rt, 129,879 values", "value", "SLA: p99 ≤ 5 ms", "SLA: p99.9 ≤ 20 ms")
-
-	hdrplot(t, "", strings.Fields("-if fixed.hdr -incT .*-rt -type heatmap -of heat.png")...)
-	checkPNG(t, "heat.png", 1200, 600)
-
-	hdrplot(t, "", strings.Fields("-if fixed.hdr -incT .*-rt -type report -of report.png")...)
-	checkPNG(t, "report.png", 1200, 900)
-	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -diff -of diff.png")...)
-	checkPNG(t, "diff.png", 1200, 600)
 	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -diff -of diff.svg")...)
 	checkSVG(t, "diff.svg", "insert-rt, 5,338 values", "after / before", "percentile", "50%")
-	hdrplot(t, "", strings.Fields("-if fixed.hdr -facet tag -mark 26=deploy -of facets.png")...)
-	checkPNG(t, "facets.png", 1200, 600)
-	hdrplot(t, "", strings.Fields("-if fixed.hdr -facet tag -mark 26=deploy -mark 2016-07-18T00:08:00Z=clock -of facets.svg")...)
+	hdrplot(t, "", strings.Fields("-if run.hdr -facet tag -mark 26=deploy -mark 2016-07-18T00:08:00Z=clock -of facets.svg")...)
 	checkSVG(t, "facets.svg", append(six, "deploy", "clock")...)
 
-	hdrplot(t, string(read(t, "fixed.hdr")), strings.Fields("-if - -of all.html")...)
+	hdrplot(t, string(read(t, "run.hdr")), strings.Fields("-if - -of all.html")...)
 	page := readPage(t, read(t, "all.html"))
 	var labels []string
 	for _, s := range page.Series {

@@ -21,14 +21,14 @@ import (
 )
 
 const examples = `examples:
-   hdrrec results.jtl -of jmeter.hdr       JMeter's CSV, by label
-   hdrrec k6.csv.gz -tag method,name -of k6.hdr     tags such as GET/home
+   hdrrec results.jtl -of jmeter.hdr       # JMeter's CSV, by label
+   hdrrec k6.csv.gz -tag method,name -of k6.hdr     # tags such as GET/home
    hdrrec vegeta.csv -interval 10s -errors drop | hdrsum -unit ms
-   hdrrec access.log -tag method,status -of nginx.hdr     nginx or Apache
+   hdrrec access.log -tag method,status -of nginx.hdr     # nginx or Apache
    hdrrec table.csv -time 1 -value 2 -tag 3 -in ms -of table.hdr
    hdrrec requests.ndjson -value .request_time -in s -of requests.hdr
-   hdrrec memtier.json | hdrsum -unit ms   histograms in base64
-   tail -F results.csv | hdrrec - | hdrlive -      while it is written
+   hdrrec memtier.json | hdrsum -unit ms   # histograms in base64
+   tail -F results.csv | hdrrec - | hdrlive -      # while it is written
 
 The log has values in nanoseconds, and says so.
 
