@@ -292,6 +292,25 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestTableAgain: the table shows the last window, also if the last drawing has just been.
+func TestTableAgain(t *testing.T) {
+	clitest.RequireTools(t, "script")
+	dir := t.TempDir()
+	all := clitest.Writers(t, dir, 3)
+	p := clitest.Start(t, nil, "script", "-qefc", fmt.Sprintf(`hdrlive -ip %s -if 'node.\.hdr' -in ns -unit ms`, dir), "/dev/null")
+	shows := func(count string) func() bool {
+		return func() bool {
+			text := p.Stdout()
+			return regexp.MustCompile(`insert-rt +` + count + ` `).MatchString(text[strings.LastIndex(text, "\x1b[2J")+1:])
+		}
+	}
+	p.Await("a table", shows("600"))
+	for s := 3; s < 12; s++ {
+		clitest.WriteSeconds(all, s, s+1)
+	}
+	p.Await("the last window", shows("3,?300"))
+}
+
 // TestOffset: two logs of 200 values a second whose seconds begin 0.4 s apart show 400 a second.
 func TestOffset(t *testing.T) {
 	t.Parallel()

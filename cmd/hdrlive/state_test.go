@@ -82,6 +82,53 @@ func TestState(t *testing.T) {
 	}
 }
 
+// TestStateFullDisk lets the disk of the log and of the state get full: before the first line, and
+// later. Started again with room, the command goes on: the log has one header, and all windows.
+func TestStateFullDisk(t *testing.T) {
+	t.Parallel()
+	folder, dir := clitest.SmallDisk(t), t.TempDir()
+	out, full := filepath.Join(folder, "all.hdr"), filepath.Join(folder, "full")
+	args := []string{"-idle", "100ms", "-ip", dir, "-if", `node.*`, "-of", out, "-state", filepath.Join(folder, "state")}
+	w := clitest.NewLogWriter(t, filepath.Join(dir, "node1.hdr"), 0, "rt")
+	second := 0
+	for _, free := range []int64{0, 4096, 0} {
+		if err := os.WriteFile(full, make([]byte, 1<<20), 0o666); err == nil {
+			t.Fatal("the disk has room for 1 MB")
+		}
+		info, err := os.Stat(full)
+		if err == nil {
+			err = os.Truncate(full, info.Size()-free)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := clitest.Start(t, nil, "hdrlive", args...)
+		for ; !p.Ended(); second++ {
+			w.Second(second, 1000, 1)
+			time.Sleep(time.Millisecond) // fewer lines until the disk is full
+		}
+		if p.Ends(1); !strings.Contains(p.Stderr(), "no space left on device") {
+			t.Error(p.Stderr())
+		}
+		if err := os.Remove(full); err != nil {
+			t.Fatal(err)
+		}
+		p = clitest.Start(t, nil, "hdrlive", args...)
+		p.Await("all windows", func() bool {
+			text, _ := os.ReadFile(out)
+			return strings.Count(string(text), "Tag=rt") == second
+		})
+		p.Interrupt(os.Interrupt, 0)
+	}
+	text, err := os.ReadFile(out)
+	if n := strings.Count(string(text), "#[Written by hdrkit"); err != nil || n != 1 {
+		t.Errorf("%d comments of the writer, %v", n, err)
+	}
+	if got, want := absolute(t, "-grid", "1", out), absolute(t, "-grid", "1", "-q", w.Path); got != want {
+		t.Errorf("the file has\n%s\nnot\n%s", got, want)
+	}
+}
+
 // TestStateOutputs kills the command again and again while logs are written, and checks that each
 // interval counts once: at InfluxDB and in the counters that Prometheus scrapes.
 func TestStateOutputs(t *testing.T) {
