@@ -18,7 +18,7 @@ var otlpFormat = format{
 	name: "otlp", what: "for OpenTelemetry", others: "opentelemetry otel", uses: slices.Concat([]string{"agg", "metric"}, valueOptions),
 	check: func(o *options) error {
 		o.series.Counts = true
-		if len(o.metric) > 255 || !otlpName.MatchString(o.metric) {
+		if len(o.metric) > 255 || !regexp.MustCompile(otlpName).MatchString(o.metric) {
 			return cli.Usagef("-metric: %q is not a name of a metric: a letter, and up to 254 letters, digits and _.-/", o.metric)
 		}
 		return nil
@@ -30,7 +30,7 @@ var otlpFormat = format{
 	},
 }
 
-var otlpName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.\-/]*$`)
+const otlpName = `^[A-Za-z][A-Za-z0-9_.\-/]*$`
 
 func newOTLPRows(w io.Writer, o *options, json bool) (output.RowWriter, error) {
 	options := o.promOptions()

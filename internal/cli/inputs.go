@@ -113,7 +113,7 @@ func (s *Source) find() (err error) {
 		}
 	}
 	s.expression, err = regexp.Compile(s.Text)
-	if isGlob.MatchString(s.Text) && !notGlob.MatchString(s.Text) {
+	if strings.ContainsAny(s.Text, wild) && !regexp.MustCompile(notGlob).MatchString(s.Text) {
 		return s.orGlob(err)
 	}
 	if err != nil {
@@ -126,9 +126,9 @@ func (s *Source) find() (err error) {
 
 // A text with *, ? or [ can be a pattern of a shell, unless it has what only regular expressions
 // have.
-var (
-	isGlob  = regexp.MustCompile(`[*?[]`)
-	notGlob = regexp.MustCompile(`[.)][*+?]|[\\^$(){}|+]`)
+const (
+	wild    = "*?["
+	notGlob = `[.)][*+?]|[\\^$(){}|+]`
 )
 
 // orGlob takes a source for a pattern of a shell if it matches nothing as a regular expression, or
@@ -139,7 +139,7 @@ func (s *Source) orGlob(notRegular error) error {
 	if glob.Folder = filepath.Join(s.Folder, folder); filepath.IsAbs(folder) {
 		glob.Folder = filepath.Clean(folder)
 	}
-	glob.several = s.several || isGlob.MatchString(folder)
+	glob.several = s.several || strings.ContainsAny(folder, wild)
 	written := strings.NewReplacer(".", `\.`, "*", ".*", "?", ".", "[!", "[^").Replace(base)
 	var err error
 	if glob.expression, err = regexp.Compile(written); err != nil {

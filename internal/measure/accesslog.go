@@ -22,17 +22,17 @@ var accessLog = Format{
 }
 
 // combined matches the begin of a line of the formats common and combined.
-var combined = regexp.MustCompile(`^\S+ \S+ .*\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [-+]\d{4}\] "`)
+var combined = expression(`^\S+ \S+ .*\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [-+]\d{4}\] "`)
 
 // timed matches the end of a line to whose format $request_time was added.
-var timed = regexp.MustCompile(`" \d+\.\d{3}$`)
+var timed = expression(`" \d+\.\d{3}$`)
 
 // nginxTimed is nginx's combined with the time of the request at its end.
 const nginxTimed = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time`
 
 func openAccessLog(s *setup, h *head) (fields, error) {
 	if s.Pattern == "" {
-		if !timed.Match(h.line) {
+		if !timed().Match(h.line) {
 			return nil, usagef("-pattern says what the fields of an access log are: the log_format of nginx or the LogFormat of Apache, " +
 				"with the time of a request, such as $request_time or %%D")
 		}
@@ -69,7 +69,9 @@ func openPattern(s *setup, _ *head) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.others = s.format.others
+	if s.format.others != nil {
+		p.others = s.format.others()
+	}
 	return p, p.bindAll(s)
 }
 
@@ -122,14 +124,14 @@ type bind struct {
 }
 
 // variable matches a variable of nginx or of Apache.
-var variable = regexp.MustCompile(`\$\{\w+\}|\$\w+|%%|%[<>!0-9,]*(?:\{[^}]*\})?\^?[A-Za-z]+`)
+var variable = expression(`\$\{\w+\}|\$\w+|%%|%[<>!0-9,]*(?:\{[^}]*\})?\^?[A-Za-z]+`)
 
 func compile(text string) (*pattern, error) {
 	text = strings.ReplaceAll(text, `\"`, `"`) // as in the configuration of Apache
 	p := &pattern{}
 	literal := &p.begin
 	for len(text) > 0 {
-		at := variable.FindStringIndex(text)
+		at := variable().FindStringIndex(text)
 		if at == nil {
 			at = []int{len(text), len(text)}
 		}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"regexp"
 
 	"hdrkit/hdrlog"
 )
@@ -38,11 +37,11 @@ type lines struct {
 }
 
 // lineOfText matches a whole line that is neither blank nor a comment.
-var lineOfText = regexp.MustCompile(`(?m)^\s*[^#\s].*\n`)
+var lineOfText = expression(`(?m)^\s*[^#\s].*\n`)
 
 // peek returns the text up to the end of the first line of text or more, without advancing.
 func (l *lines) peek() []byte {
-	for l.err == nil && l.end < maxRecord && !lineOfText.Match(l.buf[:l.end]) {
+	for l.err == nil && l.end < maxRecord && !lineOfText().Match(l.buf[:l.end]) {
 		l.fill()
 	}
 	return l.buf[:l.end]

@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"hdrkit/hdrlog"
@@ -91,15 +92,20 @@ type Format struct {
 	// One of these says how a file begins. Header names columns of its first line, marks are texts
 	// in its first line, which is a JSON object, and line matches its first line.
 	header, marks []string
-	line          *regexp.Regexp
+	line          func() *regexp.Regexp
 	detect        func(h *head) bool
 	// open returns what finds the fields of the records of a file that begins so.
 	open    func(s *setup, h *head) (fields, error)
-	names   []string       // of the columns of a table without a header
-	prefix  string         // of columns in JSON
-	only    [2]string      // a path in JSON, and what a row has there
-	pattern string         // of a line, see [accessLog]
-	others  *regexp.Regexp // matches lines that are no rows
+	names   []string              // of the columns of a table without a header
+	prefix  string                // of columns in JSON
+	only    [2]string             // a path in JSON, and what a row has there
+	pattern string                // of a line, see [accessLog]
+	others  func() *regexp.Regexp // matches lines that are no rows
+}
+
+// expression has a regular expression compiled at its first use: most runs use none.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
 // A head is the beginning of a file.
@@ -131,7 +137,7 @@ func (f *Format) begins(h *head) bool {
 	case f.marks != nil:
 		return h.isJSON() && !slices.ContainsFunc(f.marks, func(mark string) bool { return !bytes.Contains(h.line, []byte(mark)) })
 	case f.line != nil:
-		return f.line.Match(h.line)
+		return f.line().Match(h.line)
 	}
 	return f.detect(h)
 }

@@ -1,8 +1,6 @@
 package measure
 
 import (
-	"regexp"
-
 	"hdrkit/internal/base/unit"
 )
 
@@ -25,7 +23,7 @@ var (
 		Name:    "envoy",
 		columns: Columns{Time: "start", Value: "duration", OK: "status"},
 		unit:    unit.Millisecond,
-		line:    regexp.MustCompile(`^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] ".*" \d+ \S+ \d+ \d+ \d+ (\d+|-) "`),
+		line:    expression(`^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] ".*" \d+ \S+ \d+ \d+ \d+ (\d+|-) "`),
 		pattern: `[$start] "$request" $status $flags $received $sent $duration $upstream_time "$forwarded_for" "$user_agent" "$id" "$host" "$upstream"`,
 		open:    openPattern,
 	}
@@ -35,7 +33,7 @@ var (
 		Name:    "haproxy",
 		columns: Columns{Time: "accept", Value: "total", OK: "status"},
 		unit:    unit.Millisecond,
-		line:    regexp.MustCompile(`\S+:\d+ \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ \S+/\S+ (-?\d+/){4}\+?\d+ -?\d+ `),
+		line:    expression(`\S+:\d+ \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ \S+/\S+ (-?\d+/){4}\+?\d+ -?\d+ `),
 		pattern: `$client [$accept] $frontend $backend/$server $idle/$queue/$connect/$response/$total $status $bytes $detail "$request`,
 		open:    openPattern,
 	}
