@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/loggen"
 )
 
 func TestMain(m *testing.M) { clitest.Main(m, "hdrunion", main) }
@@ -34,4 +37,24 @@ func TestFullDisk(t *testing.T) {
 		_, stderr, status = hdrunion(t, append(args, "-of", filepath.Join(folder, "all.hdr"))...)
 		return stderr, status
 	})
+}
+
+// TestReadAhead proves that what is read ahead of many logs fits into the least -memory.
+func TestReadAhead(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	if err := loggen.Write(&log, loggen.Options{Seconds: 30, Rate: 9000, Seed: 1, Distinct: 10}); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-memory", "64MiB", "-of", filepath.Join(t.TempDir(), "all.hdr")}
+	for n := range 80 {
+		path := filepath.Join(t.TempDir(), fmt.Sprint(n, ".hdr"))
+		if err := os.WriteFile(path, log.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, path)
+	}
+	if out, err := exec.Command("hdrunion", args...).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }

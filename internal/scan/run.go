@@ -13,7 +13,10 @@ import (
 
 const (
 	// inFlight is the size of all batches together in bytes, largestBatch and smallestBatch of one.
+	// All batches have at most a sixteenth of -memory: what is decoded of them often takes four
+	// times their size.
 	inFlight      = 32 << 20
+	partOfMemory  = 16
 	largestBatch  = 256 << 10
 	smallestBatch = 4 << 10
 
@@ -69,7 +72,7 @@ type work[R any] = func(worker int, v Visit, result *R) error
 func Start[R any](s *Scan, lanes [][]Part, decode work[R]) (cursors []*Cursor[R], stop func()) {
 	count := max(len(lanes), 1)
 	depth := max(2, 1+(2*s.Workers+count)/count)
-	size := min(max(inFlight/(depth*count), smallestBatch), largestBatch)
+	size := min(max(s.Memory.AtMost(inFlight, partOfMemory)/(depth*count), smallestBatch), largestBatch)
 	jobs, stopped := make(chan *batch[R]), make(chan struct{})
 	for _, parts := range lanes {
 		l := &lane[R]{parts, make(chan *batch[R], depth), make(chan *batch[R], depth)}

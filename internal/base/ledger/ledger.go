@@ -24,6 +24,14 @@ type Ledger struct {
 // New returns a ledger with a limit in bytes. An eighth of it is for what nobody charges.
 func New(limit int64) *Ledger { return &Ledger{limit: limit, most: limit / 8 * 7} }
 
+// AtMost returns size in bytes, or the limit divided by part if that is less.
+func (l *Ledger) AtMost(size, part int) int {
+	if l == nil {
+		return size
+	}
+	return int(min(int64(size), l.limit/int64(part)))
+}
+
 // An Account has the bytes of one kind of thing. A nil Account has no limit. It is safe for
 // concurrent use.
 type Account struct {
