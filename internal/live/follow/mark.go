@@ -69,8 +69,8 @@ func (l *Log) known() (head []byte, size int64) {
 func (l *Log) Resumed() *Mark { return l.resumed }
 
 // resume finds the mark of a file. If the file no longer begins as it did, the mark has only the
-// comments that hold for it.
-func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) *Mark {
+// comments that hold for it. This needs its path: the name at the mark, or one that rotation made.
+func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (header *Mark) {
 	f.marking.Lock()
 	defer f.marking.Unlock()
 	device, inode := identity(info)
@@ -91,9 +91,11 @@ func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) *Mark {
 			}
 			m.used, m.Cut = true, true
 			return &Mark{Header: m.Header}
+		case derived(path, m.Path): // truncated and then renamed; missing says so
+			header = &Mark{Header: m.Header}
 		}
 	}
-	return nil
+	return header
 }
 
 // renamed opens the files of a folder that had the name of the input at their mark, but have it no
@@ -146,7 +148,7 @@ func (in *Input) find(search map[[2]uint64]bool) (moved bool) {
 			continue
 		}
 		delete(search, [2]uint64{device, inode})
-		if mark := f.resume(file, file.Name(), info); mark != nil {
+		if mark := f.resume(file, "", info); mark != nil {
 			in.add(file, info, mark)
 		} else {
 			f.close(file)
