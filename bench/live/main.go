@@ -23,6 +23,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -34,7 +35,9 @@ func main() {
 	flag.IntVar(&b.rate, "rate", 1000, "operations per second in each log")
 	flag.BoolVar(&b.replay, "replay", false, "write all seconds first, and read them from pipes as fast as possible")
 	flag.DurationVar(&b.soak, "soak", 0, "how long to check that commands which are killed lose nothing and do not grow, 1m at least")
-	flag.BoolVar(&b.behind, "behind", false, "with -soak, a clock a day behind too; after a kill, remote write then sends some counters again with another value")
+	flag.BoolVar(&b.behind, "behind", false, "with -soak, a clock a day behind too")
+	flag.BoolVar(&b.outputs, "outputs", false, "measure each output alone, and all at once")
+	flag.BoolVar(&b.state, "state", false, "with -outputs, a state too")
 	flag.BoolVar(&b.churn, "churn", false, "with -soak, short-lived logs too")
 	flag.Parse()
 	if err := b.run(); err != nil {
@@ -50,11 +53,13 @@ type bench struct {
 	logs, seconds, rate int
 	replay              bool
 	churn, behind       bool
+	outputs, state      bool
 	soak                time.Duration
 
 	dir    string
-	lines  [][]string // of the seconds of the template, without START
-	second sync.Map   // when the last machine wrote the first line of a second, by second
+	lines  [][]string   // of the seconds of the template, without START
+	newest atomic.Value // with -outputs
+	second sync.Map     // when the last machine wrote the first line of a second, by second
 }
 
 func (b *bench) run() (err error) {
@@ -73,6 +78,9 @@ func (b *bench) run() (err error) {
 	}
 	if b.soak > 0 {
 		return b.runSoak(command, filepath.Join(b.dir, "hdrunion"), filepath.Join(b.dir, "hdrsum"))
+	}
+	if b.outputs {
+		return b.runOutputs(command)
 	}
 	if b.replay {
 		return b.runReplay(command)

@@ -313,6 +313,27 @@ func TestBrowserFrozen(t *testing.T) {
 	b.until(t, "document.querySelector('#summary tbody tr').cells[2].textContent === '450'")
 }
 
+// TestBrowserOffset shows two logs whose seconds begin 0.4 s apart. Each second has the values of
+// both, and time runs forward.
+func TestBrowserOffset(t *testing.T) {
+	b := newBrowser(t)
+	dir := t.TempDir()
+	for n := range 2 {
+		w := clitest.NewLogWriter(t, filepath.Join(dir, fmt.Sprintf("node%d.hdr", n)), 0.4*float64(n), "rt")
+		for s := range 12 {
+			w.Second(s, 1e6, 200)
+		}
+	}
+	server := serveAt(t, build(t, "hdrlive"), "-idle", "1h", "-serve", "127.0.0.1:0", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms")
+	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
+	b.until(t, "document.querySelector('#summary tbody tr')?.cells[2].textContent === '4,400'")
+	for part := range 9 {
+		b.hover(t, "time", 0.1+0.1*float64(part))
+		b.until(t, "document.getElementById('rate-readout').textContent === 'rt 400/s'")
+	}
+	b.screenshot(t, "hdrplot-offset.png")
+}
+
 // TestServeName: a page of this machine has no other name.
 func TestServeName(t *testing.T) {
 	t.Parallel()
