@@ -31,7 +31,7 @@ var ErrGone = errors.New("the file is gone")
 
 // Defaults of [Options].
 const (
-	DefaultPoll   = 100 * time.Millisecond
+	DefaultPoll   = 75 * time.Millisecond
 	DefaultRescan = time.Second
 	DefaultGone   = time.Minute
 )
