@@ -65,7 +65,7 @@ func app() *urfave.App {
 		Usage:       "draw HdrHistogram logs",
 		UsageText:   "hdrplot [options] [log ...]",
 		Description: examples,
-		Flags:       slices.Concat(flags, cli.RunFlags()),
+		Flags:       slices.Concat(flags, cli.Without(cli.RunFlags(), "v")),
 		Action:      run,
 		Metadata: cli.Guide{
 			Common: []string{"if", "incT", "excT", "by", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "in", "log", "agg", "sla", "of", "format"},
@@ -117,6 +117,9 @@ func run(c *urfave.Context) error {
 	}
 	if path != "-" {
 		fmt.Fprintln(c.App.Writer, cli.Printable(path))
+		if o.of == "" && !cli.Given(c, "type") && !o.diff && cli.Terminal(c.App.Writer) {
+			cli.Notef(c, "-type report answers more in one picture, and -of %s writes a page to look around in", pathFor(s.Inputs[0].Name, draw.HTML))
+		}
 	}
 	return diagnostics.Close()
 }

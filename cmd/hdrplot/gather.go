@@ -216,34 +216,26 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 
 // collect adds up logs, and feeds the collector. It lowers start to when the first log starts.
 func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, start *float64) (*summary.Result, error) {
-	var look func(scan.Visit, *histogram.Histogram, *interval)
-	var take func(scan.Visit, *interval) error
-	var also func(*interval) *merge.Sum
+	var look func(scan.Visit, *histogram.Histogram, *chart.Interval)
+	var take func(scan.Visit, *chart.Interval) error
+	var also func(*chart.Interval) *merge.Sum
 	if g.plan.overTime && g.collector.InSteps() {
-		also = func(i *interval) *merge.Sum { return i.Sum() }
+		also = func(i *chart.Interval) *merge.Sum { return i.Sum() }
 	}
 	factors := make([]float64, len(one.Inputs))
 	for n := range factors {
 		factors[n] = g.headers.LogFactor(one.Inputs[n].Name)
 	}
-	if verbose := g.c.Bool("v"); verbose || g.plan.overTime {
-		look = func(v scan.Visit, h *histogram.Histogram, i *interval) {
-			if g.plan.overTime {
-				i.Factor, i.Source = factors[v.Input], v.Input+1
-				g.collector.Measure(v.Interval, h, &i.Interval)
-			}
-			if verbose {
-				i.line = output.IntervalLine(h)(v.Tag, v.StartMillis(), v.EndMillis(), output.Scale{Ratio: g.options.ratio}.By(factors[v.Input]))
-			}
+	if g.plan.overTime {
+		look = func(v scan.Visit, h *histogram.Histogram, i *chart.Interval) {
+			i.Factor, i.Source = factors[v.Input], v.Input+1
+			g.collector.Measure(v.Interval, h, i)
 		}
-		take = func(v scan.Visit, i *interval) error {
-			if verbose {
-				cli.Verbosef(g.c, "%s:%d: %s", v.Name, v.Line, i.line)
-			}
+		take = func(v scan.Visit, i *chart.Interval) error {
 			*start = min(*start, v.LogStart)
 			g.logStart = min(g.logStart, *start)
-			if g.plan.overTime && g.failed == nil {
-				g.failed = g.collector.AddOf(label, labelOf(label, v.Row), g.labels[v.Name], &i.Interval)
+			if g.failed == nil {
+				g.failed = g.collector.AddOf(label, labelOf(label, v.Row), g.labels[v.Name], i)
 			}
 			return checkTags(g.collector.Len())
 		}
@@ -374,12 +366,6 @@ func checkTags(count int) error {
 		return errors.New("more than 50,000 tags, which no picture can show: choose some with -incT, or add them up with -it")
 	}
 	return nil
-}
-
-// interval is what hdrplot keeps of an interval.
-type interval struct {
-	chart.Interval
-	line string // for -v
 }
 
 // labelOf returns the label of a series: file, row or both.
