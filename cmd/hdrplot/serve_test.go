@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -23,6 +25,8 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page/pagetest"
 	"hdrkit/internal/clitest"
 )
 
@@ -67,6 +71,38 @@ func serveCommand(t *testing.T, command *exec.Cmd, input *os.File) *served {
 		}
 	}
 	return s
+}
+
+// page returns the data of the live page and the latest of its worst moments, as a new viewer gets
+// them. Without any it returns a page without series.
+func (s *served) page(t *testing.T) *pagetest.Page {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), time.Second)
+	defer stop()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.address+"events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	events, p := bufio.NewScanner(response.Body), &pagetest.Page{}
+	events.Buffer(nil, 4<<20)
+	for events.Scan() {
+		data, ok := bytes.CutPrefix(events.Bytes(), []byte("data: "))
+		switch {
+		case !ok:
+		case bytes.Contains(data, []byte(`"series":`)):
+			p = readPage(t, slices.Concat([]byte(`<script id="data" type="application/json">`), data, []byte("</script>")))
+		case bytes.Contains(data, []byte(`"worst":`)):
+			if err := json.Unmarshal(data, &struct{ Worst *[]chart.Moment }{&p.Worst}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return p
 }
 
 // stop interrupts the command and waits for its end.
@@ -438,27 +474,13 @@ func TestServeUnits(t *testing.T) {
 	server := serveAt(t, build(t, "hdrlive"), "-idle", "100ms", "-serve", "127.0.0.1:0", "-unit", "ms",
 		filepath.Join(dialects, "ycsb-read.hdr"), filepath.Join(dialects, "cassandra-stress.hdr"))
 	clitest.Await(t, "the highest values of both logs", nil, func() bool {
-		response, err := http.Get(server.address + "events")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		events := bufio.NewScanner(response.Body)
-		events.Buffer(nil, 1<<20)
-		for events.Scan() {
-			data, ok := bytes.CutPrefix(events.Bytes(), []byte("data: "))
-			if !ok || !bytes.Contains(data, []byte(`"series":`)) {
-				continue
+		p := server.page(t)
+		highest := map[string]float64{}
+		for n, s := range p.Series {
+			for _, w := range p.Windows[n] {
+				highest[s.Label] = max(highest[s.Label], w.Max)
 			}
-			highest := map[string]float64{}
-			p := readPage(t, slices.Concat([]byte(`<script id="data" type="application/json">`), data, []byte("</script>")))
-			for n, s := range p.Series {
-				for _, w := range p.Windows[n] {
-					highest[s.Label] = max(highest[s.Label], w.Max)
-				}
-			}
-			return highest["READ"] == 2.451 && highest["insert-rt"] > 1 && highest["insert-rt"] < 10
 		}
-		return false
+		return highest["READ"] == 2.451 && highest["insert-rt"] > 1 && highest["insert-rt"] < 10
 	})
 }

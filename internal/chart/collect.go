@@ -261,11 +261,13 @@ func (c *Collector) UnitOf(label string, layout histogram.Layout) float64 {
 }
 
 // AddOf does what Add does, and adds the interval to Total and Nodes, too. Log is the name of its
-// log.
+// log. Tags of integers and of doubles have no total: a heat map of them has no lines.
 func (c *Collector) AddOf(group, label, log string, i *Interval) error {
 	err := c.Add(group, label, i)
 	if c.Total != nil && err == nil {
-		err = c.Total.Add("", "", i)
+		if err = c.Total.Add("", "", i); errors.Is(err, histogram.ErrKind) {
+			c.Total, err = nil, nil
+		}
 	}
 	if c.Nodes != nil && err == nil {
 		err = c.Nodes.Add("", log, i)

@@ -239,7 +239,7 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	series := func(o *Options, inputs ...scan.Input) (rows []output.Row) {
-		s := &scan.Scan{Inputs: inputs, Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+		s := &scan.Scan{Inputs: inputs, Workers: 2, Report: func(*hdrlog.SyntaxError, bool) error { return nil }} // a part may be too short to prove that it has lengths
 		err := Run(s, o, func(r *output.Row, _ scan.Place, _ error) error {
 			rows = append(rows, *r)
 			return nil

@@ -4,7 +4,7 @@ import { titled } from './numbers.js';
 // A Chart is two canvases with axes: the lower one is drawn once per view, the upper one has the pointer. Indent is the least
 // room to the left. A narrow chart, as on a phone, has the labels of limits inside.
 export class Chart {
-  constructor(canvas, over) { Object.assign(this, { canvas, over, indent: 0, last: true }); }
+  constructor(canvas, over) { Object.assign(this, { canvas, over, indent: 0, usual: 0, last: true }); }
 
   // begin clears the chart and returns its context. Below is the room for labels of the horizontal axis.
   begin(height, below) {
@@ -39,7 +39,7 @@ export class Chart {
   // fit makes room for the labels of the vertical axis, and for texts to the right of the chart.
   fit(right) {
     const width = texts => Math.ceil(Math.max(0, ...texts.map(t => this.g.measureText(t).width)));
-    this.plot.left = Math.max(this.indent, (this.narrow ? 20 : 32) + width(this.y.ticks.map(t => t.label)));
+    this.plot.left = Math.max(this.indent, this.narrow ? 0 : this.usual, (this.narrow ? 14 : 32) + width(this.y.ticks.map(t => t.label)));
     if (right.length && !this.narrow) this.plot.right = Math.floor(this.plot.right - width(right));
     this.plot.right = Math.max(this.plot.right, this.plot.left + 1); // a page that is being laid out can be narrow
   }

@@ -65,7 +65,7 @@ function remember() {
 const timeChart = new Chart(element('time'), element('time-over')), curveChart = new Chart(element('curve'), element('curve-over'));
 const rateChart = new Chart(element('rate'), element('rate-over')), heatChart = new Chart(element('heat-map'), element('heat-over'));
 const stripChart = new Chart(element('strip'), element('strip-over'));
-for (const chart of [rateChart, timeChart, heatChart]) chart.indent = innerWidth < 600 ? 0 : 80; // which most labels need: a wider one takes a second drawing
+for (const chart of [rateChart, timeChart, heatChart]) chart.usual = 80; // which most labels need: a wider one takes a second drawing
 let timeCharts = [], rates = []; // the charts over time that are shown, and the lines of the one of rates
 const pointer = { chart: timeChart, time: null, nines: null, value: null, dragFrom: null, x: 0, y: 0 };
 const mostWorst = 5; // moments that are marked
@@ -105,6 +105,7 @@ function drawTimes() {
   element('rates').hidden = data.lines.rate;
   element('heats').hidden = !page.heat;
   timeCharts = [rateChart, timeChart, heatChart].filter(chart => !chart.canvas.parentElement.hidden);
+  for (const chart of timeCharts) chart.indent = 0;
   const draw = () => {
     for (const chart of timeCharts) chart.last = chart === timeCharts.at(-1);
     if (!data.lines.rate) rates = drawRates(rateChart, page);
