@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/plot/vg"
@@ -66,5 +68,24 @@ func TestNumbers(t *testing.T) {
 			}
 			centers = append(centers, [2]float64{x, y})
 		}
+	}
+}
+
+// TestCut proves that an axis that ends below values says how high they are, once for each run.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	p := pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 60, func(i int) (string, float64, float64, []int64) {
+		high := map[int]int64{10: 40, 11: 119, 12: 70, 40: 55}[i]
+		return "", float64(i), 1, []int64{max(high, 5)}
+	})
+	p.Unit, p.High = "ms", 20
+	var cut []string
+	for _, box := range texts(t, p) {
+		if value, ok := strings.CutSuffix(box.text, " ms"); ok {
+			cut = append(cut, value)
+		}
+	}
+	if !slices.Equal(cut, []string{"119", "55"}) {
+		t.Errorf("marked as cut: %q", cut)
 	}
 }
