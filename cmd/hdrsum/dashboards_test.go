@@ -505,10 +505,10 @@ func TestDashboardMetrics(t *testing.T) {
 			names := 0
 			for _, f := range regexp.MustCompile(`((?:request|hdrkit)_[a-z_]+)(\{[^}]*\})?`).FindAllStringSubmatch(expr, -1) {
 				names++
-				quantile := regexp.MustCompile(`quantile="[^"]*"`).FindString(f[2])
-				line := regexp.MustCompile(`(?m)^` + f[1] + `(_bucket)?\{.*` + regexp.QuoteMeta(quantile) + `.*\} `)
+				label := regexp.MustCompile(`(quantile|percentile)="[^"]*"`).FindString(f[2])
+				line := regexp.MustCompile(`(?m)^` + f[1] + `(_bucket)?\{.*` + regexp.QuoteMeta(label) + `.*\} `)
 				if !line.MatchString(text) {
-					t.Errorf("%s: %s: no %s with %q is emitted", name, expr, f[1], quantile)
+					t.Errorf("%s: %s: no %s with %q is emitted", name, expr, f[1], label)
 				}
 			}
 			if names == 0 {

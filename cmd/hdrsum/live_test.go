@@ -157,7 +157,7 @@ func TestPrometheusPush(t *testing.T) {
 			t.Errorf("%v windows", got)
 		}
 		rows := rows(t, path, "-agg", "1", "-ovr", "1e9")["insert-rt"]
-		if got, want := value(t, server, `request_latency_seconds_window{quantile="0.99"}`, at), rows[29]["p99"]; got != want {
+		if got, want := value(t, server, `request_latency_seconds_window{percentile="99"}`, at), rows[29]["p99"]; got != want {
 			t.Errorf("the 99th percentile of the last window is %v, not %v", got, want)
 		}
 		rate := value(t, server, `histogram_count(rate(request_latency_seconds{tag="insert-rt"}[10s]))`, at)

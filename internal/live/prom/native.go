@@ -9,7 +9,6 @@ package prom
 import (
 	"bytes"
 	"math"
-	"strconv"
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
@@ -100,13 +99,6 @@ func buckets(h *histogram.Histogram, ratio float64, schema int) (n native) {
 		last, before = b.index, b.count
 	}
 	return n
-}
-
-// quantile returns a percentile as a quantile. It moves the decimal point instead of dividing: 99.9
-// is 0.999.
-func quantile(percentile float64) float64 {
-	q, _ := strconv.ParseFloat(strconv.FormatFloat(percentile, 'f', -1, 64)+"e-2", 64)
-	return q
 }
 
 // total has all values of a tag since the start.

@@ -188,8 +188,8 @@ func TestScrapeText(t *testing.T) {
 		`latency_seconds_count{tag="gone"} 1`,
 		`latency_seconds_count{tag="empty"} 0`,
 		"# TYPE latency_seconds_window gauge",
-		`latency_seconds_window{quantile="0.5",tag="rt"} 0.3`,
-		`latency_seconds_window{quantile="0.999",tag="rt"} 0.4`,
+		`latency_seconds_window{percentile="50",tag="rt"} 0.3`,
+		`latency_seconds_window{percentile="99.9",tag="rt"} 0.4`,
 		`latency_seconds_window_max{tag="rt"} 0.4`,
 		`latency_seconds_window_max 1`,
 		`hdrkit_lines_total{input="a.hdr"} 7`,
@@ -364,7 +364,7 @@ func TestRemote(t *testing.T) {
 	}
 	want := []string{
 		"__name__=latency,tag=rt count=3 sum=5 schema=-1 zero=1@1000 [0+2] [2 0]",
-		"__name__=latency_window,quantile=0.5,tag=rt 1@1000",
+		"__name__=latency_window,percentile=50,tag=rt 1@1000",
 		"__name__=latency_window_max,tag=rt 4@1000",
 		"__name__=latency,tag=rt count=4 sum=1005 schema=-1 zero=1@2000 [0+2] [3+1] [2 0 0]",
 	}

@@ -94,7 +94,7 @@ func (r *Remote) Row(row *output.Row) error {
 	r.series(tag, o.Metric, "", seriesHistograms, nativeMessage(t, r.totals.counts(t), o, end))
 	if !row.TotalsOnly && h.TotalCount() > 0 {
 		for _, p := range o.Percentiles {
-			r.series(tag, o.Metric+"_window", strconv.FormatFloat(quantile(p), 'g', -1, 64), seriesSamples, sampleMessage(t.of(h.Float(h.ValueAtPercentile(p))), end))
+			r.series(tag, o.Metric+"_window", strconv.FormatFloat(p, 'f', -1, 64), seriesSamples, sampleMessage(t.of(h.Float(h.ValueAtPercentile(p))), end))
 		}
 		r.series(tag, o.Metric+"_window_max", "", seriesSamples, sampleMessage(t.of(h.Float(h.Max())), end))
 	}
@@ -103,7 +103,7 @@ func (r *Remote) Row(row *output.Row) error {
 }
 
 // series appends a series with one point. Labels are in order of their names.
-func (r *Remote) series(tag []byte, metric, quantile string, field protowire.Number, point []byte) {
+func (r *Remote) series(tag []byte, metric, percentile string, field protowire.Number, point []byte) {
 	var series []byte
 	label := func(name, value string) {
 		var pair []byte
@@ -114,8 +114,8 @@ func (r *Remote) series(tag []byte, metric, quantile string, field protowire.Num
 		series = appendMessage(series, seriesLabels, pair)
 	}
 	label("__name__", metric)
-	if quantile != "" {
-		label("quantile", quantile)
+	if percentile != "" {
+		label("percentile", percentile)
 	}
 	if tag != nil {
 		label("tag", tags.Text(tag))

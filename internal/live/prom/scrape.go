@@ -40,8 +40,8 @@ type Collector struct {
 
 // figures are what a tag has in the last complete window, in printed units.
 type figures struct {
-	quantiles []float64
-	max       float64
+	percentiles []float64
+	max         float64
 }
 
 // A Sender is a pusher to an address.
@@ -100,7 +100,7 @@ func (c *Collector) Window(tag []byte, end int64, h *histogram.Histogram) error 
 	}
 	f := figures{max: t.of(h.Float(h.Max()))}
 	for _, p := range c.options.Percentiles {
-		f.quantiles = append(f.quantiles, t.of(h.Float(h.ValueAtPercentile(p))))
+		f.percentiles = append(f.percentiles, t.of(h.Float(h.ValueAtPercentile(p))))
 	}
 	c.current[tags.Text(tag)] = f
 	return nil
@@ -241,7 +241,7 @@ func (c *Collector) families(native bool) iter.Seq[*dto.MetricFamily] {
 		c.mu.Lock()
 		keys := slices.Sorted(maps.Keys(c.totals.tags))
 		c.mu.Unlock()
-		for _, kind := range []func(keys []string, native bool) *dto.MetricFamily{c.values, c.quantiles, c.highest} {
+		for _, kind := range []func(keys []string, native bool) *dto.MetricFamily{c.values, c.percentiles, c.highest} {
 			for some := range slices.Chunk(keys, tagsAtOnce) {
 				c.mu.Lock()
 				f := kind(some, native)
@@ -269,18 +269,18 @@ func (c *Collector) values(keys []string, native bool) *dto.MetricFamily {
 	return f
 }
 
-// quantiles returns those of the last window, of some tags. They are gauges: a summary has a count
-// and a sum beside them, which are those since the start.
-func (c *Collector) quantiles(keys []string, _ bool) *dto.MetricFamily {
-	f := family(c.options.Metric+"_window", dto.MetricType_GAUGE, "Exact quantiles of the last complete window, by tag.")
+// percentiles returns those of the last window, of some tags. They are gauges: a summary has a
+// count and a sum beside them, which are those since the start.
+func (c *Collector) percentiles(keys []string, _ bool) *dto.MetricFamily {
+	f := family(c.options.Metric+"_window", dto.MetricType_GAUGE, "Exact percentiles of the last complete window, by tag.")
 	for _, key := range keys {
 		own, ok := c.current[key]
 		if !ok {
 			continue
 		}
 		for n, p := range c.options.Percentiles {
-			label := append(pair("quantile", strconv.FormatFloat(quantile(p), 'g', -1, 64)), tagLabel(c.totals.tags[key].tag)...)
-			f.Metric = append(f.Metric, &dto.Metric{Label: label, Gauge: &dto.Gauge{Value: &own.quantiles[n]}})
+			label := append(pair("percentile", strconv.FormatFloat(p, 'f', -1, 64)), tagLabel(c.totals.tags[key].tag)...)
+			f.Metric = append(f.Metric, &dto.Metric{Label: label, Gauge: &dto.Gauge{Value: &own.percentiles[n]}})
 		}
 	}
 	return f
