@@ -42,11 +42,8 @@ type waitingSum struct {
 // NewMetrics returns metrics that go on where those were that saved own. Keeps says that there is a
 // state. At the end they wait for a scrape, at most for a time.
 func NewMetrics(o *Options, keeps bool, own []byte, most time.Duration) (*Metrics, error) {
-	options, _, err := o.prom()
-	if err != nil {
-		return nil, err
-	}
-	m := &Metrics{options: o, collector: prom.NewCollector(options), keeps: keeps, most: most}
+	// The first window gives the name: no log is read yet that may state its unit.
+	m := &Metrics{options: o, collector: prom.NewCollector(o.promOptions(metricPlain)), keeps: keeps, most: most}
 	var s metricState
 	if err := decode(own, &s); err != nil || s.Name == "" {
 		return m, err

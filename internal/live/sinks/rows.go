@@ -101,10 +101,14 @@ func (o *Options) measurement() string {
 	return metricPlain
 }
 
-// prom returns the options of metrics.
+// prom returns the options of metrics, and how to print their values.
 func (o *Options) prom() (options prom.Options, scale output.Scale, err error) {
 	name, scale, err := o.metric()
-	return prom.Options{Metric: name, Schema: prom.DefaultSchema, Percentiles: o.Percentiles, Memory: o.Memory, Service: "hdrlive", Ratio: o.ratio}, scale, err
+	return o.promOptions(name), scale, err
+}
+
+func (o *Options) promOptions(name string) prom.Options {
+	return prom.Options{Metric: name, Schema: prom.DefaultSchema, Percentiles: o.Percentiles, Memory: o.Memory, Service: "hdrlive", Ratio: o.ratio}
 }
 
 // ratio returns what the values of a tag are divided by in metrics.
