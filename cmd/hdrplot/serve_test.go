@@ -96,9 +96,16 @@ func (s *served) page(t *testing.T) *pagetest.Page {
 		case !ok:
 		case bytes.Contains(data, []byte(`"series":`)):
 			p = readPage(t, slices.Concat([]byte(`<script id="data" type="application/json">`), data, []byte("</script>")))
-		case bytes.Contains(data, []byte(`"worst":`)):
-			if err := json.Unmarshal(data, &struct{ Worst *[]chart.Moment }{&p.Worst}); err != nil {
+		default:
+			var update struct {
+				Worst []chart.Moment
+				Rows  string
+			}
+			if err := json.Unmarshal(data, &update); err != nil {
 				t.Fatal(err)
+			}
+			if p.Extend(t, update.Rows); update.Worst != nil {
+				p.Worst = update.Worst
 			}
 		}
 	}

@@ -191,6 +191,11 @@ func (l *Logs) Factor(row []byte) (float64, error) {
 	if err != nil {
 		return 0, unclear(err)
 	}
+	if own != (unit.Unit{}) && l.in == (unit.Unit{}) {
+		if _, err := l.Scale(false); err != nil {
+			return 0, err
+		}
+	}
 	return l.factor(own), nil
 }
 

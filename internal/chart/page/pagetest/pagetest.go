@@ -41,21 +41,27 @@ func Read(t testing.TB, file []byte) *Page {
 	if err := json.Unmarshal(data, p); err != nil {
 		t.Fatal(err)
 	}
-	packed, err := base64.StdEncoding.DecodeString(p.Rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
-	if err != nil {
-		t.Fatal(err)
-	}
 	p.Windows = make([][]page.Window, len(p.Series))
 	p.Lines = make([][]Line, len(p.Series))
 	for i := range p.Lines {
 		p.Lines[i] = make([]Line, len(p.Measures))
 	}
-	p.read(rows)
+	p.Extend(t, p.Rows)
 	return p
+}
+
+// Extend adds rows as a page or one of its events has them.
+func (p *Page) Extend(t testing.TB, rows string) {
+	t.Helper()
+	packed, err := base64.StdEncoding.DecodeString(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.read(plain)
 }
 
 func (p *Page) read(rows []byte) {
