@@ -235,7 +235,7 @@ func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, sta
 			*start = min(*start, v.LogStart)
 			g.logStart = min(g.logStart, *start)
 			if g.failed == nil {
-				g.failed = g.collector.AddOf(label, labelOf(label, v.Row), g.labels[v.Name], i)
+				g.failed = g.collector.Add(label, labelOf(label, v.Row), i)
 			}
 			return checkTags(g.collector.Len())
 		}

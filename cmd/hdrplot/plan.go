@@ -24,9 +24,8 @@ const (
 type plan struct {
 	// paged is a page, which has all charts. overTime is whether there is more than sums.
 	paged, overTime bool
-	// apart reads each log by itself. Else several logs add up, side by side: together they have a
-	// strip that compares them, if the picture has one.
-	apart, strip bool
+	// apart reads each log by itself. Else several logs add up.
+	apart bool
 	// total draws lines of all series together.
 	total bool
 	// merged is whether a line needs windows, since its intervals are of several logs or tags, and
@@ -40,7 +39,6 @@ func (o *options) plan(logs int) plan {
 	marks := o.kind.Chart.Marks
 	p := plan{paged: o.format == draw.HTML, apart: o.compare || o.diff}
 	p.overTime = marks != chart.Curves || p.paged && !o.diff
-	p.strip = logs > 1 && !p.apart && (p.paged || o.kind == chart.Timeline || o.kind == chart.Report)
 	p.total = marks == chart.Cells && !p.paged && !o.compare
 	p.merged = logs > 1 && !p.apart && !o.by.Inputs() || o.by.AddsTags() || p.total
 	p.thinned = !o.given["agg"] && !p.paged && marks != chart.Curves
@@ -62,7 +60,7 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 		k.WindowBytes = heatBytes
 	}
 	var found survey
-	if whole := g.plan.merged || g.plan.thinned || g.plan.strip; whole || g.plan.paged {
+	if whole := g.plan.merged || g.plan.thinned; whole || g.plan.paged {
 		most := firstIntervals
 		if whole {
 			most = math.MaxInt
@@ -85,9 +83,6 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	}
 	if g.plan.total {
 		k.Total = &chart.Collector{Measures: chart.TotalMeasures(o.picture.Limits), Ratio: k.Ratio, Aggregate: window}
-	}
-	if g.plan.strip {
-		k.Nodes = &chart.Collector{Measures: chart.Timeline.Measures([]float64{99}), Ratio: k.Ratio, Aggregate: max(window, found.length, wide)}
 	}
 	return nil
 }

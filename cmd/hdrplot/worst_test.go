@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,19 +10,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/page/pagetest"
-	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
@@ -246,162 +240,4 @@ func writeScenario(t *testing.T, name string) (paths []string) {
 		}
 	}
 	return paths
-}
-
-// TestNodes: a picture of several logs compares the 99th percentiles of each log in windows,
-// whatever makes a line. The test reads the logs by itself.
-func TestNodes(t *testing.T) {
-	t.Parallel()
-	s := loggen.ScenarioNamed("slow node")
-	dir := t.TempDir()
-	var paths []string
-	for node := range s.Nodes {
-		paths = append(paths, filepath.Join(dir, fmt.Sprintf("node%d.hdr", node)))
-		var log bytes.Buffer
-		if err := errors.Join(s.Write(&log, node), os.WriteFile(paths[node], log.Bytes(), 0o666)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, args := range []string{"", "-agg 20", "-by input", "-by input,tag -agg 0", "-type report", "-compare", "-type throughput", "-of x.html", "-by input -of x.html"} {
-		var p *chart.Picture
-		app := app()
-		app.Action = func(c *urfave.Context) error {
-			o, err := parseOptions(c)
-			if err != nil {
-				return err
-			}
-			all, err := cli.NewScan(c, cli.NewDiagnostics(io.Discard, "", false))
-			if err == nil {
-				p, err = gather(c, all, o)
-			}
-			return err
-		}
-		if status := cli.Run(context.Background(), app, append(append(strings.Fields("-q -e 59 "+args), "--"), paths...)); status != 0 {
-			t.Fatalf("%s: exit status %d", args, status)
-		}
-		if args == "-compare" || args == "-type throughput" {
-			if len(p.Nodes) > 0 {
-				t.Errorf("%s: logs beside one another", args)
-			}
-			continue
-		}
-		if len(p.Nodes) != s.Nodes {
-			t.Fatalf("%s: %d logs", args, len(p.Nodes))
-		}
-		for node, series := range p.Nodes {
-			want := windowsOf(t, paths[node], p.NodeWindow)
-			points := series.Lines[0].Points
-			if series.Label != fmt.Sprint("node", node) || len(points) != len(want) || int64(len(points)) != 60_000/p.NodeWindow {
-				t.Fatalf("%s: %q has %d points, want %d", args, series.Label, len(points), len(want))
-			}
-			for _, point := range points {
-				if point.Value != want[point.Start] {
-					t.Errorf("%s: %s at %v: %v, want %v", args, series.Label, point.Start, point.Value, want[point.Start])
-				}
-			}
-		}
-	}
-}
-
-// TestBrowserStrip points at the strip of a page of three logs. It has the ratios of percentiles
-// that the test reads by itself, and their colours, also of a part of the time.
-func TestBrowserStrip(t *testing.T) {
-	b, paths := newBrowser(t), writeScenario(t, "slow node")
-	for _, args := range []string{"-q -e 59 -times each -by input", "-q -e 59 -times each -theme dark -agg 5"} {
-		p := b.open(t, append(strings.Fields(args), paths...)...)
-		if p.Strip == nil || len(p.Strip.Rows) != len(paths) || len(p.Strip.Starts) < 12 {
-			t.Fatalf("strip %+v", p.Strip)
-		}
-		window := p.Strip.Ends[0] - p.Strip.Starts[0]
-		var all []map[float64]float64
-		for _, path := range paths {
-			all = append(all, windowsOf(t, path, window))
-		}
-		dark := strings.Contains(args, "dark")
-		check := func(node, second int) {
-			t.Helper()
-			start := int64(second) * 1000 / window * window
-			var values []float64
-			for _, log := range all {
-				values = append(values, log[float64(start)])
-			}
-			want := values[node]
-			slices.Sort(values)
-			want /= values[1]
-			got := b.eval(t, fmt.Sprintf(`JSON.stringify((() => {
-				const row = 10 + 15 * %d + 7, x = Math.round(stripX(%v)), over = document.getElementById('strip-over'), box = over.getBoundingClientRect();
-				const frame = requestAnimationFrame;
-				window.requestAnimationFrame = draw => draw();
-				over.dispatchEvent(new PointerEvent('pointermove', { clientX: box.left + x, clientY: box.top + row }));
-				window.requestAnimationFrame = frame;
-				const g = %s;
-				return [document.getElementById('readout').textContent, [...g.getImageData(x, row, 1, 1).data].slice(0, 3)];
-			})())`, node, float64(second)+0.5, copyOf("strip")))
-			text := fmt.Sprintf("node%d, %d s to %d s: p99 is %s times that of the median log", node, start/1000, (start+window)/1000, strconv.FormatFloat(want, 'g', 3, 64))
-			if !strings.Contains(got, text) {
-				t.Errorf("%s: node %d at %d s: %s, want %s", args, node, second, got, text)
-			}
-			scale := p.Themes[map[bool]string{false: "light", true: "dark"}[dark]].Change
-			part := 0.5 + math.Log(want)/math.Log(8)/2
-			of := scale[int(math.Round(part*float64(len(scale)-1)))]
-			if colour := fmt.Sprintf("[%d,%d,%d]", of>>16&255, of>>8&255, of&255); !strings.Contains(got, colour) {
-				t.Errorf("%s: node %d at %d s: %s, want %s for %v", args, node, second, got, colour, want)
-			}
-		}
-		define := func(from, to float64) {
-			left, _ := b.at(t, "time", 0)
-			right, _ := b.at(t, "time", 1)
-			b.eval(t, fmt.Sprintf("window.stripX = s => %v - document.getElementById('strip').getBoundingClientRect().left + (s - %v) / %v * %v", left, from, to-from, right-left))
-		}
-		define(float64(p.From)/1000, float64(p.To)/1000)
-		for node := range paths {
-			for _, second := range []int{2, 31, 57} {
-				check(node, second)
-			}
-		}
-		b.screenshot(t, fmt.Sprintf("hdrplot-strip-%v.png", dark))
-		b.eval(t, "location.hash = 't=20,40'")
-		b.until(t, "document.getElementById('range').textContent.includes('from 20')")
-		define(20, 40)
-		check(2, 33)
-		check(0, 21)
-	}
-	b.open(t, append([]string{"-q", "-compare"}, paths...)...)
-	if got := b.eval(t, "document.getElementById('strips').offsetParent"); got != "null" {
-		t.Errorf("with -compare there is a strip: %s", got)
-	}
-	b.checkConsole(t)
-}
-
-// windowsOf returns the 99th percentiles of windows of the first minute of a log, by when
-// they start.
-func windowsOf(t *testing.T, path string, window int64) map[float64]float64 {
-	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	sums := map[int64]*histogram.Histogram{}
-	r := hdrlog.NewReader(file, path)
-	for r.Scan() {
-		rec := r.Record()
-		if rec.Kind != hdrlog.IntervalRecord || rec.Interval.StartMillis() >= loggen.ScenarioStart+60_000 {
-			continue
-		}
-		h, err := rec.Interval.Histogram()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if at := (rec.Interval.StartMillis() - loggen.ScenarioStart) / window; sums[at] == nil {
-			sums[at] = h.Clone()
-		} else if err := sums[at].Add(h); err != nil {
-			t.Fatal(err)
-		}
-	}
-	all := map[float64]float64{}
-	for at, sum := range sums {
-		all[float64(at*window)] = float64(sum.ValueAtPercentile(99))
-	}
-	return all
 }

@@ -68,9 +68,8 @@ type Collector struct {
 	WindowBytes int
 	// Relative lays logs over one another: times count from the start of each log.
 	Relative bool
-	// Total and Nodes, if they are set, gather the same intervals in one series, and in one for
-	// each log. Their Aggregate is set.
-	Total, Nodes *Collector
+	// Total, if it is set, gathers the same intervals in one series. Its Aggregate is set.
+	Total *Collector
 	// Step says that intervals are windows of so many milliseconds, and that they go on. The recent
 	// ones then stay as they are, and only older ones are merged. 0 merges all of them alike.
 	Step int64
@@ -155,7 +154,7 @@ func (c *Collector) Measure(i *hdrlog.Interval, h *histogram.Histogram, into *In
 }
 
 // InSteps reports whether intervals cannot be measured one by one.
-func (c *Collector) InSteps() bool { return c.Aggregate > 0 || c.Total != nil || c.Nodes != nil }
+func (c *Collector) InSteps() bool { return c.Aggregate > 0 || c.Total != nil }
 
 // MeasureWindow does what Measure does for a window of merged intervals, whose counts are h. Its
 // times are those of the window: the intervals of several logs begin at different times.
@@ -199,10 +198,17 @@ const windowDigits = 2
 func millis(seconds float64) int64 { return int64(math.Round(seconds * 1000)) }
 
 // Add adds an interval to the series with a label. Group is that of [Series]. The error is that of
-// [histogram.Histogram.Add].
+// [histogram.Histogram.Add]. Tags of integers and of doubles have no total.
 func (c *Collector) Add(group, label string, i *Interval) error {
 	if i.err != nil {
 		return i.err
+	}
+	if c.Total != nil {
+		if err := c.Total.Add("", "", i); errors.Is(err, histogram.ErrKind) {
+			c.Total = nil
+		} else if err != nil {
+			return err
+		}
 	}
 	g := c.at(group, label)
 	g.ratio = c.ratio(i.Factor)
@@ -258,21 +264,6 @@ func (c *Collector) Labels() []string { return c.order }
 // UnitOf returns what a value of 1 of a layout is in the picture.
 func (c *Collector) UnitOf(label string, layout histogram.Layout) float64 {
 	return c.series[label].unit(layout)
-}
-
-// AddOf does what Add does, and adds the interval to Total and Nodes, too. Log is the name of its
-// log. Tags of integers and of doubles have no total: a heat map of them has no lines.
-func (c *Collector) AddOf(group, label, log string, i *Interval) error {
-	err := c.Add(group, label, i)
-	if c.Total != nil && err == nil {
-		if err = c.Total.Add("", "", i); errors.Is(err, histogram.ErrKind) {
-			c.Total, err = nil, nil
-		}
-	}
-	if c.Nodes != nil && err == nil {
-		err = c.Nodes.Add("", log, i)
-	}
-	return err
 }
 
 // Len returns the number of series.
@@ -400,8 +391,12 @@ func (c *Collector) Picture(t *Type, origin int64, sorted []string) (*Picture, e
 	}
 	p := New(t)
 	p.Origin, p.Digits = origin, windowDigits
-	if err := c.addOthers(p, origin); err != nil {
-		return nil, err
+	if c.Total != nil {
+		total, err := c.Total.Picture(t, origin, nil)
+		if err != nil {
+			return nil, err
+		}
+		p.Total = total.Series[0]
 	}
 	p.Span = c.span()
 	p.Aggregate, p.WindowMillis = c.Aggregate, c.width
@@ -434,25 +429,6 @@ func (c *Collector) Picture(t *Type, origin int64, sorted []string) (*Picture, e
 		p.Windows = append(p.Windows, WindowSeries{label, g.group, g.unit(layout), all})
 	}
 	return p, nil
-}
-
-// addOthers adds what Total and Nodes have to a picture.
-func (c *Collector) addOthers(p *Picture, origin int64) error {
-	if c.Total != nil {
-		total, err := c.Total.Picture(p.Type, origin, nil)
-		if err != nil {
-			return err
-		}
-		p.Total = total.Series[0]
-	}
-	if c.Nodes != nil {
-		nodes, err := c.Nodes.Picture(p.Type, origin, nil)
-		if err != nil {
-			return err
-		}
-		p.Nodes, p.NodeWindow = nodes.Series, nodes.Aggregate
-	}
-	return nil
 }
 
 // span returns the time that a point of a line stands for.

@@ -42,10 +42,6 @@ type Picture struct {
 	Series []Series `json:"-"`
 	// Total is what a heat map and a report show of all series together: see [TotalMeasures].
 	Total Series `json:"-"`
-	// Nodes are the 99th percentiles of each log in windows of NodeWindow milliseconds. A timeline,
-	// a report and a page compare them below the chart.
-	Nodes      []Series `json:"-"`
-	NodeWindow int64    `json:"-"`
 	// Curves are what a chart of percentiles shows.
 	Curves []Curve `json:"-"`
 	// Limits are service levels. Times in which a line is above its limit are shaded.

@@ -70,12 +70,7 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		drawPanels(pn)
 		c.heatBar(pn.frame, bar, &colours)
 	default:
-		panels := []*panel{}
-		if st := c.stripPanel(p, area); st != nil {
-			area.Min.Y = st.outer.Max.Y + 4*pixel
-			panels = append(panels, st)
-		}
-		drawPanels(append(panels, c.linesPanel(p, p, c.linesLegend(p, area)))...)
+		drawPanels(c.linesPanel(p, p, c.linesLegend(p, area)))
 	}
 }
 

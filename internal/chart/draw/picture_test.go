@@ -153,25 +153,12 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 	add("report", report, func(p *chart.Picture) {
 		p.Height, p.Sources, p.Limits = 900, []string{"steady.hdr"}, []chart.Limit{{Percentile: 99, Value: 15e6}}
 	})
-	strip := func(p *chart.Picture) {
-		for i := range 3 {
-			node := chart.Series{Label: fmt.Sprintf("machine-%d.example.com", i), Lines: []chart.Line{{Name: "99%"}}}
-			for n := range 12 {
-				node.Lines[0].Points = append(node.Lines[0].Points, chart.Point{Start: float64(5000 * n), End: float64(5000*n + 5000), Value: 1e6 + 4e5*float64(i*n)})
-			}
-			p.Nodes = append(p.Nodes, node)
-		}
-		p.NodeWindow, p.Height = 5000, 900
-	}
-	add("strip", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100, 99), 180, steady), strip)
-	withStrip := *report
-	add("report-strip", &withStrip, strip)
 	add("many-percentiles", pagetest.Collect(t, chart.Percentiles, &chart.Collector{}, 150*20, many), nil)
 	return all
 }
 
 // golden are the pictures that are compared with files.
-var golden = []string{"timeline", "levels", "throughput", "percentiles", "ratio", "heatmap", "difference", "gaps", "facets", "facets-heatmap", "marks", "report-strip"}
+var golden = []string{"timeline", "levels", "throughput", "percentiles", "ratio", "heatmap", "difference", "gaps", "facets", "facets-heatmap", "marks", "report"}
 
 // TestGolden compares the drawings with those that were looked at. Run it with -update to draw them
 // anew, and look.

@@ -41,11 +41,6 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 
 	outer.Max.Y = outer.Min.Y - 4*pixel
 	outer.Min.Y = area.Min.Y
-	panels := []*panel{thin}
-	if st := c.stripPanel(p, outer); st != nil {
-		outer.Min.Y = st.outer.Max.Y + 4*pixel
-		panels = append(panels, st)
-	}
 	own := *p
 	own.Marks = nil // which the panel above has
 	var colours heatScale
@@ -55,8 +50,7 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 		drawBreached()
 		heat.drawBreaches([]chart.Series{p.Total})
 	}
-	panels = append(panels, heat)
-	drawPanels(panels...)
+	drawPanels(thin, heat)
 	c.heatBar(heat.frame, area.Max.X-barWidth+20*pixel, &colours)
 
 	moments := bottom

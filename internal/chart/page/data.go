@@ -102,9 +102,6 @@ func dataOf(p *chart.Picture, rows *Rows, windows []chart.WindowSeries, width in
 		out.WindowAt = chart.WindowAt(p.Origin, out.Window) - p.Origin
 	}
 	addSeries(out, p.Series, windows, columns, recent)
-	if out.Strip = p.Strip(chart.MostRows); out.Strip != nil {
-		out.Change = chart.ChangeScale(out.Strip.Title(), "1")
-	}
 	if before, after, ok := p.Compared(); ok {
 		out.Compared = []string{before[0].Group, after[0].Group}
 		out.Change = chart.ChangeScale("times as many per second; stripes: in one log only", "as many")

@@ -50,9 +50,7 @@ type Data struct {
 	Series   []Series `json:"series"`
 	// Compared are the groups of two logs, before and after. A heat map shows their difference.
 	Compared []string `json:"compared,omitempty"`
-	// Strip is set if there are several logs beside each other. Change is the scale of ratios of
-	// Strip, or of the difference.
-	Strip  *chart.Strip `json:"strip,omitempty"`
+	// Change is the scale of the difference.
 	Change *chart.Scale `json:"change,omitempty"`
 	// Inputs is that of Update.
 	Inputs []Input `json:"inputs,omitempty"`

@@ -76,8 +76,7 @@ const rateShare = 0.25, timeShare = 0.45, heatShare = 0.4, changeShare = 0.9;
 
 // heightOn returns the page's height at which the charts over time fit into a space.
 export function heightOn(space, { data, heat }) {
-  const strip = data.strip ? stripHeight(data.strip) + 46 : 0; // with its scale
-  return (space - strip) / (rateShare + timeShare + (data.compared && heat ? changeShare : heatShare));
+  return space / (rateShare + timeShare + (data.compared && heat ? changeShare : heatShare));
 }
 
 // facetsOf returns the parts of a chart with facets: one for each series, and one for the band.
@@ -334,40 +333,11 @@ export function heatAt(chart, x, y) {
   return { rate: rate[at], before: before?.[at], from: time(column), to: time(column + 1), low: value(row), high: value(row + 1) };
 }
 
-// stripRow is the height of a row of a strip.
-const stripRow = 15, stripHeight = strip => 12 + stripRow * strip.rows.length;
-
-// drawStrip draws a row for each log, with a colour for each window, below another chart over time.
-export function drawStrip(chart, { data: { strip, change }, view, theme }, above) {
-  const { rows, starts, ends } = strip, g = chart.begin(stripHeight(strip), 2), { plot } = chart;
-  Object.assign(plot, { left: above.plot.left, right: above.plot.right });
-  Object.assign(chart, { x: above.x, places: new Map() });
-  Object.assign(g, { textAlign: 'right', textBaseline: 'middle', fillStyle: theme.text });
-  const room = plot.left - 9, fit = rows.every(r => g.measureText(r.label).width <= room);
-  rows.forEach((r, n) => g.fillText(fit ? r.label : r.short, plot.left - 7, plot.top + (n + 0.5) * stripRow, room));
-  const place = t => Math.round(Math.min(Math.max(chart.px(t), plot.left), plot.right));
-  starts.forEach((start, i) => {
-    if (ends[i] <= view.from || start >= view.to) return;
-    const left = place(start), width = Math.max(place(ends[i]) - left, 1);
-    rows.forEach((r, n) => {
-      if (!r.ratios[i]) return;
-      g.fillStyle = colourAt(theme.change, changePart(change, r.ratios[i]));
-      g.fillRect(left, plot.top + n * stripRow, width, stripRow - 1);
-    });
-  });
-}
-
 // changePart returns the place of a ratio on a scale of ratios, from 0 to 1 or beyond.
 const changePart = ({ most }, ratio) => 0.5 + Math.log(ratio) / Math.log(most) / 2;
 
 // colourAt returns the colour at a part of a scale, or the one at its end.
 const colourAt = (colours, part) => colours[Math.round(Math.min(Math.max(part, 0), 1) * (colours.length - 1))];
-
-// stripAt returns the log at a place of a strip, with its ratio in a window.
-export function stripAt(chart, { rows, starts, ends }, x, y) {
-  const row = rows[Math.floor((y - chart.plot.top) / stripRow)], t = chart.atX(x), i = starts.findLastIndex(start => start <= t);
-  return row?.ratios[i] && t < ends[i] ? { label: row.label, ratio: row.ratios[i], from: starts[i], to: ends[i] } : null;
-}
 
 // mostRates is the number of series up to which each has a line of its values per second.
 const mostRates = 7;

@@ -4,7 +4,7 @@ import { relativeStep, relativeStyle, clockText, nines } from './ticks.js';
 import { unpack, newSeries, addRows, startsIn, extremesOf, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
-import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, drawStrip, heightOn, strokeCurve, valueAt, heatAt, stripAt, rateText } from './charts.js';
+import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, heightOn, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
 import { connect } from './live.js';
 import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
 import { columnsOf, textOf, sorted, csvOf, rowOf, levels } from './table.js';
@@ -64,7 +64,6 @@ function remember() {
 
 const timeChart = new Chart(element('time'), element('time-over')), curveChart = new Chart(element('curve'), element('curve-over'));
 const rateChart = new Chart(element('rate'), element('rate-over')), heatChart = new Chart(element('heat-map'), element('heat-over'));
-const stripChart = new Chart(element('strip'), element('strip-over'));
 for (const chart of [rateChart, timeChart, heatChart]) chart.usual = 80; // which most labels need: a wider one takes a second drawing
 let timeCharts = [], rates = []; // the charts over time that are shown, and the lines of the one of rates
 const pointer = { chart: timeChart, time: null, nines: null, value: null, dragFrom: null, x: 0, y: 0 };
@@ -118,12 +117,7 @@ function drawTimes() {
     for (const chart of timeCharts) chart.indent = left;
     draw();
   }
-  element('strips').hidden = !data.strip;
-  if (data.strip) {
-    drawStrip(stripChart, page, timeChart);
-    timeCharts.push(stripChart);
-  }
-  if (data.strip || page.heat && heatChart.heats.some(heat => heat.before)) showScale('change', page.theme.change, data.change.ticks, data.change.title);
+  if (page.heat && heatChart.heats.some(heat => heat.before)) showScale('change', page.theme.change, data.change.ticks, data.change.title);
   const shown = new Set([...page.series, ...page.band].map(s => s.label)), { worst, measures } = data;
   const moments = worst.filter(m => m.peak >= view.from && m.peak < view.to && shown.has(m.label)).slice(0, mostWorst);
   const on = measures.includes('max') && !data.lines.rate ? timeChart : heatChart, marked = timeCharts.includes(on) ? moments : [];
@@ -255,7 +249,6 @@ function readTime(g) {
   if (t !== null) {
     const pixel = (view.to - view.from) / (timeChart.plot.right - timeChart.plot.left);
     const cell = onHeat && page.heat && heatAt(heatChart, pointer.x, pointer.y);
-    const node = pointer.chart === stripChart && stripAt(stripChart, data.strip, pointer.x, pointer.y);
     if (cell) {
       const { rate, before } = cell, ratio = rate && before ? ', ' + significant(rate / before, 3) + ' times as many per second' : '';
       const count = rate => significant(rate * (cell.to - cell.from) / 1000, 4) + ' values';
@@ -267,7 +260,6 @@ function readTime(g) {
       }
     } else {
       out.push(make('span', {}, timeText(t)));
-      if (node) out.push(make('span', {}, node.label + ', ' + timeText(node.from) + ' to ' + timeText(node.to) + ': p99 is ' + significant(node.ratio, 3) + ' times that of the median log'));
       for (const s of page.series) s.lines.forEach((line, n) => {
         const name = s.lines.length > 1 ? named(s.label) + ' ' + line.name : named(s.label);
         out.push(...readLine(timeChart, g, s, line.drawn || line.points, n, name, text, p => {
@@ -529,7 +521,7 @@ function listenTime(chart) {
 
 function listen() {
   const under = element('curve-over');
-  for (const chart of [rateChart, timeChart, heatChart, stripChart]) listenTime(chart);
+  for (const chart of [rateChart, timeChart, heatChart]) listenTime(chart);
   under.addEventListener('pointermove', event => {
     place(curveChart, event);
     pointer.nines = curveChart.atX(pointer.x);
