@@ -398,7 +398,6 @@ func (c *Collector) Picture(t *Type, origin int64, sorted []string) (*Picture, e
 		}
 		p.Total = total.Series[0]
 	}
-	p.Span = c.span()
 	p.Aggregate, p.WindowMillis = c.Aggregate, c.width
 	place := map[string]int{}
 	for n, label := range sorted {
@@ -428,11 +427,12 @@ func (c *Collector) Picture(t *Type, origin int64, sorted []string) (*Picture, e
 		}
 		p.Windows = append(p.Windows, WindowSeries{label, g.group, g.unit(layout), all})
 	}
+	p.Span = c.span(append(p.Series, p.Total))
 	return p, nil
 }
 
-// span returns the time that a point of a line stands for.
-func (c *Collector) span() string {
+// span returns the time that a point of a line stands for, if the lines are those of all.
+func (c *Collector) span(all []Series) string {
 	size := c.Aggregate
 	if c.Total != nil {
 		size = c.Total.Aggregate
@@ -440,17 +440,10 @@ func (c *Collector) span() string {
 	if size == 0 {
 		return "each interval"
 	}
-	for _, of := range []*Collector{c, c.Total} {
-		if of == nil || of.Aggregate == 0 {
-			continue
-		}
-		for _, g := range of.series {
-			for _, line := range g.lines {
-				for _, point := range line {
-					if point.End-point.Start > 1.5*float64(size) {
-						return axis.Length(size) + " windows, or of an interval that is longer"
-					}
-				}
+	for _, s := range all {
+		for _, line := range s.Lines {
+			if slices.ContainsFunc(line.Points, func(p Point) bool { return p.End-p.Start > 1.5*float64(size) }) {
+				return axis.Length(size) + " windows, or of an interval that is longer"
 			}
 		}
 	}

@@ -120,12 +120,10 @@ func LookOf(line string, others []string) Style {
 	return Style{Colour: n % len(light.Lines), Dashes: dashes[n%len(dashes)]}
 }
 
-// A Style is how a line is drawn. From the ninth series on, when the colours begin anew, lines have
-// marks on them.
+// A Style is how a line is drawn.
 type Style struct {
 	Colour int // its index among those of the theme
 	Dashes []float64
-	Marked bool
 	Area   bool // the line is the upper edge of a pale area
 }
 
@@ -148,7 +146,7 @@ func Styles(groups, lines []string) (all [][]Style) {
 			colour, dash = first[group], members[group]
 		}
 		for n := range own {
-			style := Style{Colour: colour % colours, Dashes: dashes[dash%len(dashes)], Marked: colour >= colours}
+			style := Style{Colour: colour % colours, Dashes: dashes[dash%len(dashes)]}
 			if len(lines) > 1 {
 				look := LookOf(lines[n], lines)
 				style.Area = look.Area

@@ -106,30 +106,15 @@ func timeRange(series []Series) (from, to float64, ok bool) {
 	return from, to, from <= to
 }
 
-// Highest returns the most things of the highest value, in their old order, and the rest.
-func Highest[T any](series []T, highest func(*T) float64, most int) (shown, rest []T) {
-	if len(series) <= most {
-		return series, nil
+// Highest returns the most things of the highest value, the highest first, and the rest. If they
+// are no more, they stay in their order.
+func Highest[T any](all []T, highest func(*T) float64, most int) (shown, rest []T) {
+	if len(all) <= most {
+		return all, nil
 	}
-	order := make([]int, len(series))
-	for i := range order {
-		order[i] = i
-	}
-	value := make([]float64, len(series))
-	for i := range series {
-		value[i] = highest(&series[i])
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value[b], value[a]) })
-	top := order[:most]
-	slices.Sort(top)
-	for i, s := range series {
-		if _, found := slices.BinarySearch(top, i); found {
-			shown = append(shown, s)
-		} else {
-			rest = append(rest, s)
-		}
-	}
-	return shown, rest
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b T) int { return cmp.Compare(highest(&b), highest(&a)) })
+	return sorted[:most], sorted[most:]
 }
 
 // Typical returns the median of the values of points.

@@ -104,21 +104,12 @@ const day = 24 * 3600
 
 // Window returns the sensible length of windows, in seconds, of which so many fill a time.
 func Window(span float64, most int) float64 {
-	if step := timeStep(span, most); step > 0 {
-		return step
-	}
-	return math.Max(roundStep(span/day, most), 1) * day
-}
-
-// timeStep returns the smallest sensible distance of at most so many ticks, or 0 if they are more
-// than a week apart.
-func timeStep(span float64, most int) float64 {
 	for _, s := range secondSteps {
 		if span <= s*float64(most)*(1+1e-9) {
 			return s
 		}
 	}
-	return 0
+	return math.Max(roundStep(span/day, most), 1) * day
 }
 
 // Relative returns the ticks of an axis of seconds since the start, and the name of the axis.
@@ -186,10 +177,7 @@ func ClockTime(seconds float64, zone *time.Location) string {
 // begins.
 func Clock(from, to, origin float64, zone *time.Location, most int) (ticks []Tick, title string) {
 	title = "time (" + zone.String() + ")"
-	step := timeStep(to-from, most)
-	if step == 0 {
-		return calendar(from, to, origin, zone, most), title
-	}
+	step := Window(to-from, most)
 	layout := "15:04"
 	switch {
 	case step >= day:
@@ -226,32 +214,6 @@ func clock(seconds float64, zone *time.Location) time.Time {
 func offsetAt(seconds float64, zone *time.Location) float64 {
 	_, offset := clock(seconds, zone).Zone()
 	return float64(offset)
-}
-
-// calendar returns ticks at the beginning of months or years.
-func calendar(from, to, origin float64, zone *time.Location, most int) (ticks []Tick) {
-	first, last := clock(from+origin, zone), clock(to+origin, zone)
-	months := (to - from) / (30 * day)
-	step, layout := 0, "2006-01"
-	for _, s := range []int{1, 2, 3, 6, 12, 24, 60, 120} {
-		if step = s; months <= float64(s*most) {
-			break
-		}
-	}
-	if step >= 12 {
-		layout = "2006"
-		step = max(step, 12*int(roundStep(months/12, most)))
-	}
-	year := first.Year()
-	if step >= 12 {
-		year -= mod(year, step/12)
-	}
-	for t := time.Date(year, 1, 1, 0, 0, 0, 0, zone); !t.After(last); t = t.AddDate(0, step, 0) {
-		if !t.Before(first) {
-			ticks = append(ticks, Tick{float64(t.Unix()) - origin, t.Format(layout)})
-		}
-	}
-	return ticks
 }
 
 // Nines returns where a percentile stands on an axis of nines: 90 at 1, 99 at 2, 99.9 at 3.

@@ -138,12 +138,6 @@ func (pn *panel) drawCurve(st style, points []chart.Point, labelled bool) {
 	if labelled {
 		pn.stroke(style{colour: pale(st.colour, 0.45), dashes: []vg.Length{1, 3}}, pixel, end, vg.Point{X: pn.frame.Max.X, Y: end.Y})
 	}
-	for next := path[0].X + 40*pixel; st.marked && len(path) > 0; path = path[1:] {
-		if path[0].X >= next {
-			pn.square(st.colour, path[0])
-			next = path[0].X + 80*pixel
-		}
-	}
 }
 
 // drawSteps draws the limit of each percentile up to that percentile, with its label.

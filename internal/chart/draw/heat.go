@@ -221,23 +221,6 @@ func part(v, least, most float64) float64 {
 	return math.Log(v/least) / math.Log(most/least)
 }
 
-// colourTicks returns the powers of ten from least to most. If they are few, it adds two and five
-// times each.
-func colourTicks(least, most float64) (ticks []float64) {
-	digits := []float64{1}
-	if most/least < 1e3 {
-		digits = []float64{1, 2, 5}
-	}
-	for e := int(math.Floor(math.Log10(least))); e <= int(math.Ceil(math.Log10(most))); e++ {
-		for _, digit := range digits {
-			if v := digit * axis.Power10(e); v >= least*(1-1e-9) && v <= most*(1+1e-9) {
-				ticks = append(ticks, v)
-			}
-		}
-	}
-	return ticks
-}
-
 // heatBar draws the scale of a heat map next to a frame, at x.
 func (c *pen) heatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
 	if s.most == 0 {
@@ -247,8 +230,11 @@ func (c *pen) heatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
 	if s.lower {
 		ticks = append(ticks, chart.Tick{Part: 0, Label: "≤ " + fmt.Sprintf("%.2g", s.least)})
 	}
-	for _, rate := range colourTicks(s.least, s.most) {
-		ticks = append(ticks, chart.Tick{Part: part(rate, s.least, s.most), Label: axis.Short(rate)})
+	rates, _, _ := axis.Log("", s.least, s.most, true, 9)
+	for _, t := range rates {
+		if t.Label != "" && t.Value >= s.least*(1-1e-9) && t.Value <= s.most*(1+1e-9) {
+			ticks = append(ticks, chart.Tick{Part: part(t.Value, s.least, s.most), Label: t.Label})
+		}
 	}
 	c.colourBar(frame, x, c.Heat, ticks, "values", "per second")
 }

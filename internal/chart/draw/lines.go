@@ -219,7 +219,6 @@ func (pn *panel) drawLine(st style, runs [][]chart.Point, among bool) {
 	}
 	f := pn.frame
 	dense := points > int((f.Max.X-f.Min.X)/pixel)
-	next := f.Min.X + 40*pixel
 	for _, run := range runs {
 		path := stepPath(run, pn.X, pn.inside)
 		switch {
@@ -235,14 +234,6 @@ func (pn *panel) drawLine(st style, runs [][]chart.Point, among bool) {
 				pn.stroke(st, 1.8*pixel, path...) // steps may be shorter than a dash
 			} else {
 				pn.strokeParts(st, 1.8*pixel, path)
-			}
-		}
-		if st.marked {
-			for _, at := range path {
-				if at.X >= next {
-					pn.square(st.colour, at)
-					next = at.X + 80*pixel
-				}
 			}
 		}
 	}

@@ -61,13 +61,12 @@ func (c *pen) dots(l vg.Length) int { return int(math.Round(float64(l/pixel) * f
 type style struct {
 	colour color.Color
 	dashes []vg.Length
-	marked bool
 	area   bool
 }
 
 // styled returns a style of the model.
 func (c *pen) styled(s chart.Style) style {
-	return style{c.Lines[s.Colour], lengths(s.Dashes), s.Marked, s.Area}
+	return style{c.Lines[s.Colour], lengths(s.Dashes), s.Area}
 }
 
 func lengths(pixels []float64) (all []vg.Length) {
@@ -142,12 +141,6 @@ func (c *pen) dot(colour color.Color, radius vg.Length, at vg.Point) {
 	c.Fill(path)
 }
 
-// square marks a line, to distinguish it from another one of the same colour.
-func (c *pen) square(colour color.Color, at vg.Point) {
-	const half = 3 * pixel
-	c.plate(vg.Rectangle{Min: vg.Point{X: at.X - half, Y: at.Y - half}, Max: vg.Point{X: at.X + half, Y: at.Y + half}}, colour)
-}
-
 // sample draws how a line looks, from x on at the height y.
 func (c *pen) sample(st style, x, y vg.Length) {
 	if st.area {
@@ -155,9 +148,6 @@ func (c *pen) sample(st style, x, y vg.Length) {
 		y += 4 * pixel
 	}
 	c.stroke(st, 2*pixel, vg.Point{X: x, Y: y}, vg.Point{X: x + swatch, Y: y})
-	if st.marked {
-		c.square(st.colour, vg.Point{X: x + swatch/2, Y: y})
-	}
 }
 
 // An entry of a legend.

@@ -29,12 +29,10 @@ func New(p *chart.Picture) (*Data, error) {
 	windows, width, columns := p.Windows, max(p.WindowMillis, 1), chart.PageColumns
 	from, to, _ := p.TimeRange()
 	for {
-		size, widest := sampled(windows), float64(width) > to-from
-		if widest || size <= limit/10*11 {
-			d := dataOf(p, &Rows{Once: true}, windows, width, columns, math.MaxInt64)
-			if size = d.Rows.Size(); size <= limit || widest && columns < 100 {
-				return d, nil
-			}
+		d := dataOf(p, &Rows{Once: true}, windows, width, columns, math.MaxInt64)
+		size := d.Rows.Size()
+		if size <= limit || float64(width) > to-from && columns < 100 {
+			return d, nil
 		}
 		columns = max(columns/2, 50)
 		for before := countWindows(windows); countWindows(windows)*size > before*limit && float64(width) <= to-from; {
@@ -49,23 +47,6 @@ func New(p *chart.Picture) (*Data, error) {
 			windows = wider
 		}
 	}
-}
-
-// sampled returns how many bytes windows take in a page, about. To make all rows and to find that
-// they are too many takes a tenth of the time of a page.
-func sampled(all []chart.WindowSeries) int {
-	const every = 16
-	rows, skip := Rows{Once: true}, 0
-	for i, ws := range all {
-		var some []chart.Window
-		for ; skip < len(ws.Windows); skip += every {
-			some = append(some, ws.Windows[skip])
-		}
-		skip -= len(ws.Windows)
-		ws.Windows = some
-		addWindows(&rows, i, &ws)
-	}
-	return every * rows.Size()
 }
 
 func countWindows(all []chart.WindowSeries) (n int) {

@@ -64,11 +64,7 @@ func (l *Live) Add(label string, logStart int64, i *chart.Interval) error {
 		}
 		addWindow(rows, n, &w, h)
 		for measure, v := range i.Values()[len(i.Values())-l.lines:] {
-			switch {
-			case math.IsNaN(v):
-			case measure == l.lines-1 && v == w.Max:
-				rows.Top(gap)
-			default:
+			if !math.IsNaN(v) {
 				rows.Point(n, measure, w.Start, w.Length(), v, gap)
 			}
 		}

@@ -40,15 +40,6 @@ func TestModules(t *testing.T) {
 	rows.Window(0, Window{Start: 500, Length: 1000, Intervals: 2, Count: 0})
 	rows.Point(0, 0, 1000, 999, 7.25, true)
 	rows.Point(0, 0, 2000, 1000, 8, false)
-	var tops Rows
-	tops.Layout(0, 7, 0, 0.5)
-	tops.Window(0, Window{Start: 7, Length: 10, Max: 1.5})
-	tops.Top(true)
-	tops.Window(0, Window{Start: 17, Length: 10, Max: 2.5})
-	tops.Top(false)
-	if err := os.WriteFile(filepath.Join(dir, "tops.txt"), []byte(tops.pack()), 0o666); err != nil {
-		t.Fatal(err)
-	}
 	if err := os.WriteFile(filepath.Join(dir, "rows.txt"), []byte(rows.pack()), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// Rows are what was recorded, in bytes. A row begins with its kind and the index of its series, a
-// top with its kind. Integers are the varints of encoding/binary, values are 64-bit floats, little
+// Rows are what was recorded, in bytes. A row begins with its kind and the index of its series.
+// Integers are the varints of encoding/binary, values are 64-bit floats, little
 // end first. A start is signed, and counts from the start of the row before. The zero value holds
 // no rows.
 //
@@ -17,8 +17,6 @@ import (
 //	window   series, start, skew, length, intervals, count, source, min, max, sum, size, and that many bytes of counts
 //	point    series, measure, start, length, value: a point of a line
 //	gap      the same, a point that is not joined with the one before
-//	top      nothing: a point of the last measure, the maximum of the window before
-//	topGap   the same, a point that is not joined with the one before
 //
 // Skew is how much earlier than start, which is rounded, the reference has it, which truncates.
 // The counts of a window are, for each slot that has one, how many slots lie between it and the one
@@ -42,8 +40,6 @@ const (
 	windowRow
 	pointRow
 	gapRow
-	topRow
-	topGapRow
 )
 
 // A Window is a row of what was recorded in an interval, or in several.
@@ -75,15 +71,6 @@ func (r *Rows) Window(series int, w Window) {
 	r.floats(w.Min, w.Max, w.Sum)
 	r.uvarints(uint64(len(w.Counts)))
 	r.bytes = append(r.bytes, w.Counts...)
-}
-
-// Top adds a row: the maximum of the window before it is a point of the last measure.
-func (r *Rows) Top(gap bool) {
-	kind := topRow
-	if gap {
-		kind = topGapRow
-	}
-	r.uvarints(uint64(kind))
 }
 
 // Point adds a row.

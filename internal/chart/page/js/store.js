@@ -22,7 +22,7 @@ export function newSeries(series, measures) {
 // addRows appends rows to the series that they name.
 export function addRows(series, bytes) {
   const floats = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let at = 0, last = 0, w, s;
+  let at = 0, last = 0;
   const varint = () => {
     let v = 0, scale = 1;
     for (;;) {
@@ -40,16 +40,12 @@ export function addRows(series, bytes) {
   const float = () => { at += 8; return floats.getFloat64(at - 8, true); };
   while (at < bytes.length) {
     const kind = varint();
-    if (kind > 3) {
-      inOrder(s.lines.at(-1).points, { start: w.start, end: w.start + w.end - w.begin, value: w.max, gap: kind === 5 });
-      continue;
-    }
-    s = series[varint()];
+    const s = series[varint()];
     if (kind === 0) {
       s.layout = { half: varint(), shift: varint(), unit: float() };
     } else if (kind === 1) {
       const start = time(), skew = varint(), length = varint();
-      w = { start, begin: start - skew, end: start - skew + length, intervals: varint(), count: varint(), source: varint(),
+      const w = { start, begin: start - skew, end: start - skew + length, intervals: varint(), count: varint(), source: varint(),
         min: float(), max: float(), sum: float(), layout: s.layout, bytes, at: 0, to: 0 };
       const size = varint();
       w.at = at;

@@ -66,7 +66,7 @@ export const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2
 export const relativeStep = ms => ms % 3600000 === 0 ? ms / 3600000 + ' h' : ms % 60000 === 0 ? ms / 60000 + ' min' : ms / 1000 + ' s';
 
 // timeStep returns the smallest sensible distance of at most so many ticks.
-function timeStep(span, most) { return steps.find(s => span <= s * most * (1 + 1e-9)) || 0; }
+function timeStep(span, most) { return steps.find(s => span <= s * most * (1 + 1e-9)) || Math.max(roundStep(span / day, most), 1) * day; }
 
 const pad = (n, width = 2) => String(n).padStart(width, '0');
 
@@ -87,7 +87,7 @@ export function relativeStyle(from, to, step) {
 }
 
 export function relativeTicks(from, to, most) {
-  const step = timeStep(to - from, most) || Math.max(roundStep((to - from) / day, most), 1) * day;
+  const step = timeStep(to - from, most);
   const [title, label] = relativeStyle(from, to, step);
   return { step, title, ticks: multiples(from, to, step).map(v => ({ value: v, label: label(v) })) };
 }
@@ -110,7 +110,6 @@ export function clockText(zone, t, step) {
 // A second line of a label is the date.
 export function clockTicks(from, to, origin, zone, most) {
   const step = timeStep(to - from, most), title = 'time (' + zone.name + ')';
-  if (!step) return { step: day, title, ticks: calendar(from, to, origin, zone, most) };
   const offset = offsetAt(zone, from + origin);
   let date = '';
   const ticks = [];
@@ -122,22 +121,6 @@ export function clockTicks(from, to, origin, zone, most) {
     ticks.push({ value: t - origin, label });
   }
   return { step, title, ticks };
-}
-
-// calendar returns ticks at the beginning of months or years.
-function calendar(from, to, origin, zone, most) {
-  const months = (to - from) / (30 * day), ticks = [];
-  let step = 120;
-  for (const s of [1, 2, 3, 6, 12, 24, 60, 120]) if (months <= s * most) { step = s; break; }
-  const years = step >= 12;
-  if (years) step = Math.max(step, 12 * roundStep(months / 12, most));
-  let year = new Date((from + origin + offsetAt(zone, from + origin)) * 1000).getUTCFullYear();
-  if (years) year -= year % (step / 12);
-  for (let n = 0; ; n += step) {
-    const local = Date.UTC(year, n, 1) / 1000, t = local - offsetAt(zone, local - offsetAt(zone, local));
-    if (t > to + origin) return ticks;
-    if (t >= from + origin) ticks.push({ value: t - origin, label: clockText(zone, t, day).slice(0, years ? 4 : 7) });
-  }
 }
 
 // nines returns where a part of the values stands on an axis of nines: 0.9 at 1, 0.99 at 2.

@@ -77,15 +77,9 @@ func (p *Page) read(rows []byte) {
 	add := func(line *Line, start, length int64, value float64) {
 		line.S, line.D, line.V = append(line.S, float64(start)), append(line.D, float64(length)), append(line.V, value)
 	}
-	series := int64(0) // of the row before
 	for r.Len() > 0 {
 		kind := uvarint()
-		if kind > 3 { // the maximum of the window before
-			w := p.Windows[series][len(p.Windows[series])-1]
-			add(&p.Lines[series][len(p.Measures)-1], w.Start, w.Length, w.Max)
-			continue
-		}
-		series = uvarint()
+		series := uvarint()
 		switch kind {
 		case 0:
 			uvarint()

@@ -42,12 +42,6 @@ test('rows', async () => {
   assert.deepEqual(s.lines[0].points, [{ start: 1000, end: 1999, value: 7.25, gap: true }, { start: 2000, end: 3000, value: 8, gap: false }]);
 });
 
-test('tops', async () => {
-  const s = store.newSeries({ label: 'a', group: '', rest: false }, ['99%', 'max']);
-  store.addRows([s], await store.unpack(readFileSync('tops.txt', 'latin1')));
-  assert.deepEqual(s.lines.map(l => l.points), [[], [{ start: 7, end: 17, value: 1.5, gap: true }, { start: 17, end: 27, value: 2.5, gap: false }]]);
-});
-
 test('sums', async () => {
   const s = await series(), sum = store.sumOf(s, 0, 3000);
   assert.deepEqual([sum.count, sum.min, sum.max, sum.begin, sum.end, sum.intervals], [300, 2.5, 100, 500, 1998, 3]);
