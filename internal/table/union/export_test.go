@@ -1,9 +1,9 @@
 package union
 
-// SetRunSize changes how much is sorted at a time, for tests, until the function returned is
-// called.
-func SetRunSize(size, memory int) (restore func()) {
-	oldSize, oldMemory := runSize, runMemory
-	runSize, runMemory = size, memory
-	return func() { runSize, runMemory = oldSize, oldMemory }
+// SetPipeMemory changes how much of pipes stays in memory, for tests, until the function returned
+// is called.
+func SetPipeMemory(bytes int) (restore func()) {
+	old := pipeMemory
+	pipeMemory = bytes
+	return func() { pipeMemory = old }
 }

@@ -56,8 +56,9 @@ func (u *union) put(sum *merge.Sum) {
 
 // decode makes an interval of what is visited.
 func (u *union) decode(_ int, v scan.Visit, i *interval) error {
-	start, end, _, err := u.place(v.Interval)
-	if err != nil {
+	tag := u.tag(v.Interval)
+	start, end := u.times(v.Interval)
+	if err := check(tag, start, end); err != nil {
 		return err
 	}
 	sum := sums.Get().(*merge.Sum)
@@ -67,7 +68,7 @@ func (u *union) decode(_ int, v scan.Visit, i *interval) error {
 		sums.Put(sum)
 		return err
 	}
-	*i = interval{v.Place, start, end, u.found.of(u.tag(v.Interval)), sum, took.Extent}
+	*i = interval{v.Place, start, end, u.found.of(tag), sum, took.Extent}
 	return u.hold(1, sum.Size())
 }
 
@@ -76,25 +77,26 @@ func (u *union) tag(i *hdrlog.Interval) []byte {
 	return hdrlog.StandardTag(u.scan.By.Row("", i.Tag)) // rows that add up all tags are the same in all inputs
 }
 
-// place returns when an interval starts and ends on the time line of the result, and when its log
-// starts or it does, whichever is earlier, in milliseconds. The error is a [hdrlog.SyntaxError]:
-// the result cannot hold the interval.
-func (u *union) place(i *hdrlog.Interval) (start, end, log int64, err error) {
+// times returns when an interval starts and ends on the time line of the result, in milliseconds.
+func (u *union) times(i *hdrlog.Interval) (start, end int64) {
 	start, end = clamp(float64(i.StartMillis())), clamp(float64(i.EndMillis()))
-	log = clamp(math.Round(i.LogStart * 1000))
 	if u.options.Relative {
 		length := end - start
 		start = clamp(float64(start) - i.LogStart*1000)
-		end, log = start+length, 0
+		end = start + length
 	}
-	end = max(start, end)
+	return start, max(start, end)
+}
+
+// check returns a [hdrlog.SyntaxError] if the result cannot hold an interval of a tag.
+func check(tag []byte, start, end int64) error {
 	if start < -maxTime || end > maxTime {
-		return 0, 0, 0, &hdrlog.SyntaxError{Field: "start", Err: hdrlog.ErrTime}
+		return &hdrlog.SyntaxError{Field: "start", Err: hdrlog.ErrTime}
 	}
-	if err := hdrlog.CheckTag(u.tag(i)); err != nil {
-		return 0, 0, 0, &hdrlog.SyntaxError{Field: "tag", Err: err}
+	if err := hdrlog.CheckTag(tag); err != nil {
+		return &hdrlog.SyntaxError{Field: "tag", Err: err}
 	}
-	return start, end, min(start, log), nil
+	return nil
 }
 
 // clamp returns v truncated, and what is far beyond maxTime not as far.
@@ -102,63 +104,38 @@ func clamp(v float64) int64 {
 	return int64(max(min(v, 4*maxTime), -4*maxTime))
 }
 
-// source is an input, or a sorted part of it, whose intervals are nearly in order.
+// source is an input whose intervals are nearly in order.
 type source struct {
 	part      scan.Part
 	lookAhead int // the number of intervals to hold to have them in order
 }
 
-// prepare finds out in what order the inputs are, and sorts pipes, which can be read only once, and
-// files that are far from in order. All pipes are read at the same time, since one program may
-// write to several.
-func (u *union) prepare(s *sorter) ([]source, error) {
+// prepare finds out in what order the inputs are, and has those sorted that are far from in order.
+// All pipes are read at the same time, since one program may write to several.
+func (u *union) prepare() ([]source, error) {
 	inputs := u.scan.Inputs
-	orders, errs := make([]int, len(inputs)), make([]error, len(inputs))
-	broken := make(chan error, len(inputs))         // of pipes: another one may never end
-	places := make(chan struct{}, 2*u.scan.Workers) // three inputs of a size keep two cores busy to the end
-	var looking sync.WaitGroup
-	for n := range inputs {
-		looking.Go(func() {
-			if inputs[n].Size == 0 {
-				if err := s.sort(n); err != nil {
-					broken <- err
-				}
-				return
-			}
-			places <- struct{}{}
-			defer func() { <-places }()
-			orders[n], errs[n] = u.order(n)
-		})
-	}
-	looked := make(chan struct{})
-	go func() {
-		looking.Wait()
-		close(looked)
-	}()
-	select {
-	case err := <-broken:
-		return nil, err
-	case <-looked:
-	}
-	if len(broken) > 0 {
-		return nil, <-broken
-	}
-	var sources []source
-	var unordered []int
-	for n := range inputs {
-		switch {
-		case errs[n] != nil:
-			return nil, errs[n]
-		case inputs[n].Size == 0:
-		case orders[n] < u.lookAhead:
-			sources = append(sources, source{u.scan.Part(n), orders[n]})
-		default:
-			unordered = append(unordered, n)
+	if err := atOnce(len(inputs), len(inputs), func(n int) error {
+		if inputs[n].Size > 0 {
+			return nil
 		}
+		return u.spool(&inputs[n])
+	}); err != nil {
+		return nil, err
 	}
-	for _, n := range unordered {
-		if err := s.sort(n); err != nil {
-			return nil, err
+	sources := make([]source, len(inputs))
+	var unordered []string
+	err := atOnce(len(inputs), 2*u.scan.Workers, func(n int) (err error) { // three inputs of a size keep two cores busy to the end
+		sources[n].part = u.scan.Part(n)
+		sources[n].lookAhead, err = u.order(n)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for n := range sources {
+		if sources[n].lookAhead == u.lookAhead {
+			sources[n] = source{part: u.sorted(n)}
+			unordered = append(unordered, inputs[n].Name)
 		}
 	}
 	if len(unordered) > 0 && u.options.Warn != nil {
@@ -166,65 +143,33 @@ func (u *union) prepare(s *sorter) ([]source, error) {
 		if n := len(unordered) - 1; n > 0 {
 			others = fmt.Sprintf(" and %d more", n)
 		}
-		u.options.Warn("%s%s: lines are far from in order of time; they are sorted first, which takes longer", inputs[unordered[0]].Name, others)
+		u.options.Warn("%s%s: lines are far from in order of time; they are sorted first, which takes longer", unordered[0], others)
 	}
-	return append(sources, s.sources...), nil
+	return sources, nil
 }
 
-// each calls use for the intervals of an input that the scan keeps, but those that the result
-// cannot hold: with the record as it stands in the log, the start of the interval, and when its log
-// starts or it does. It calls rest for the other records.
-func (u *union) each(log *scan.Log, input int, use func(r *hdrlog.Record, start, base int64) error, rest func(r *hdrlog.Record, err error) error) error {
-	seen := make(map[string]bool) // tags but for none, whose key is not in use
-	none := false
-	for log.Scan() {
-		r := log.Record()
-		if r.Kind == hdrlog.Comment {
-			u.mu.Lock()
-			u.units.Comment(log.Name(), r.Text)
-			u.mu.Unlock()
-		}
-		if r.Kind != hdrlog.IntervalRecord {
-			var wrong error // a comment has a nil *SyntaxError, which is no nil error
-			if r.Err != nil {
-				wrong = r.Err
-			}
-			if err := rest(r, wrong); err != nil {
-				return err
-			}
-			continue
-		}
-		i := r.Interval
-		if !u.scan.Select(input, &i) {
-			if err := rest(r, nil); err != nil {
-				return err
-			}
-			continue
-		}
-		if tag := u.tag(&i); tag == nil && !none || tag != nil && !seen[string(tag)] {
-			none = none || tag == nil
-			if tag != nil {
-				seen[string(tag)] = true
-			}
-			u.mu.Lock()
-			u.units.Uses(tag, log.Name())
-			u.mu.Unlock()
-		}
-		start, _, base, err := u.place(&i)
-		if err != nil {
-			err = rest(r, err)
-		} else {
-			err = use(r, start, base)
-		}
-		if err != nil {
+// atOnce calls do for the numbers below count, for at most so many at the same time. After an error
+// it does not wait for the others: a pipe may never end.
+func atOnce(count, most int, do func(n int) error) error {
+	errs, places := make(chan error, count), make(chan struct{}, most)
+	for n := range count {
+		go func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			errs <- do(n)
+		}()
+	}
+	for range count {
+		if err := <-errs; err != nil {
 			return err
 		}
 	}
-	return log.Err()
+	return nil
 }
 
-// order looks through an input, without decoding anything, and returns how many intervals must be
-// held to have them in order: u.lookAhead if it takes that many or more.
+// order looks through an input, without decoding anything. It finds out the units of its tags, and
+// when it starts. It returns how many intervals must be held to have them in order: u.lookAhead if
+// it takes that many or more.
 func (u *union) order(input int) (lookAhead int, err error) {
 	quiet := *u.scan
 	quiet.Progress = nil // it is read again
@@ -233,13 +178,38 @@ func (u *union) order(input int) (lookAhead int, err error) {
 		return 0, err
 	}
 	defer log.Close()
-	base := int64(math.MaxInt64)
+	base, seen := int64(math.MaxInt64), make(map[*tagged]bool)
 	// The latest start so far, as of each of the last intervals, u.lookAhead of them at least.
 	latest := make([]int64, 0, 2*u.lookAhead)
-	err = u.each(log, input, func(_ *hdrlog.Record, start, earliest int64) error {
-		base = min(base, earliest)
+	for log.Scan() {
+		r := log.Record()
+		if r.Kind == hdrlog.Comment {
+			u.mu.Lock()
+			u.units.Comment(log.Name(), r.Text)
+			u.mu.Unlock()
+		}
+		i := r.Interval
+		if r.Kind != hdrlog.IntervalRecord || !u.scan.Select(input, &i) {
+			continue
+		}
+		tag := u.tag(&i)
+		if t := u.found.of(tag); !seen[t] {
+			seen[t] = true
+			u.mu.Lock()
+			u.units.Uses(t.tag, log.Name())
+			u.mu.Unlock()
+		}
+		start, end := u.times(&i)
+		if check(tag, start, end) != nil {
+			continue
+		}
+		logStart := clamp(math.Round(i.LogStart * 1000))
+		if u.options.Relative {
+			logStart = 0
+		}
+		base = min(base, start, logStart)
 		if lookAhead == u.lookAhead {
-			return nil
+			continue
 		}
 		held := 0
 		for held < len(latest) && latest[len(latest)-1-held] > start {
@@ -253,17 +223,11 @@ func (u *union) order(input int) (lookAhead int, err error) {
 			start = latest[len(latest)-1]
 		}
 		latest = append(latest, start)
-		return nil
-	}, func(*hdrlog.Record, error) error { return nil })
-	u.startAt(base)
-	return lookAhead, err
-}
-
-// startAt has the result start at base or earlier.
-func (u *union) startAt(base int64) {
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.base = min(u.base, base)
+	return lookAhead, log.Err()
 }
 
 // stream is the intervals of a source in order of their starts.

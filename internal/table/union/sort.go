@@ -1,226 +1,121 @@
 package union
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
-	"os"
 	"slices"
-	"sync"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/scan"
 )
 
-// runSize is how much is sorted at a time in bytes, of all inputs, and runMemory how much of what
-// is sorted may stay in memory.
-var runSize, runMemory = 32 << 20, 64 << 20
+// pipeMemory is the number of bytes of all pipes that stay in memory. More goes to a temporary
+// file. Tests change it.
+var pipeMemory = 64 << 20
 
-// sorter sorts inputs whose lines are in no order, or in one that is not known beforehand, as of a
-// pipe. It makes runs of them: sources whose records are in order of their starts.
-type sorter struct {
-	union   *union
-	sources []source
-
-	mu      sync.Mutex // of all of the following, and what the union reports
-	scratch *os.File   // nil as long as it is not needed
-	written int64
-	memory  int // bytes of runs in memory
-}
-
-// run is a run in the making.
-type run struct {
-	records []byte
-	index   []indexed
-}
-
-// indexed is a record in records.
-type indexed struct {
-	start    int64
-	line     int
-	from, to int
-}
-
-// sort sorts an input. It may be called for several inputs at the same time.
-func (s *sorter) sort(input int) error {
-	u := s.union
-	log, err := u.scan.Open(input, 0)
+// spool reads a pipe to its end, so that it can be read again.
+func (u *union) spool(input *scan.Input) error {
+	pipe, err := input.Open()
 	if err != nil {
 		return err
 	}
-	defer log.Close()
-	size := runSize / min(len(u.scan.Inputs), 64)
-	var r run
-	err = u.each(log, input, func(record *hdrlog.Record, start, base int64) error {
-		u.startAt(base)
-		from := len(r.records)
-		r.records = appendRecord(r.records, record)
-		r.index = append(r.index, indexed{start, record.Line, from, len(r.records)})
-		if len(r.records) >= size {
-			return s.end(&r, input, false)
+	defer pipe.Close()
+	var begin bytes.Buffer
+	size, err := io.CopyN(&begin, pipe, int64(u.scan.Memory.AtMost(pipeMemory, 8)/len(u.scan.Inputs)))
+	var text io.ReaderAt = bytes.NewReader(begin.Bytes())
+	if err == nil {
+		scratch, err := tempfile.Scratch()
+		if err != nil {
+			return fmt.Errorf("%s: a pipe needs a temporary file (TMPDIR): %w", input.Name, err)
 		}
-		return nil
-	}, func(record *hdrlog.Record, err error) error {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if record.Kind == hdrlog.IntervalRecord {
-			u.scan.Seen++
+		u.mu.Lock()
+		u.scratch = append(u.scratch, scratch)
+		u.mu.Unlock()
+		if size, err = io.Copy(scratch, io.MultiReader(&begin, pipe)); err != nil {
+			return fmt.Errorf("%s: %w", input.Name, err)
 		}
-		if syntax, ok := err.(*hdrlog.SyntaxError); ok {
-			syntax.File, syntax.Line = log.Name(), record.Line
-			return u.scan.Report(syntax, record.Kind != hdrlog.Notice)
-		}
-		return err
-	})
-	if err != nil {
-		return err
+		text = scratch
+	} else if err != io.EOF {
+		return fmt.Errorf("%s: %w", input.Name, err)
 	}
-	return s.end(&r, input, true)
-}
-
-// end makes a run a source. The last one of an input stays in memory if there is room.
-func (s *sorter) end(r *run, input int, last bool) error {
-	if len(r.index) == 0 {
-		return nil
-	}
-	slices.SortFunc(r.index, func(a, b indexed) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.line, b.line))
-	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	open := func() io.Reader { return nil }
-	if last && s.memory+len(r.records) <= runMemory {
-		data := make([]byte, 0, len(r.records))
-		for _, i := range r.index {
-			data = append(data, r.records[i.from:i.to]...)
-		}
-		s.memory += len(data)
-		open = func() io.Reader { return bytes.NewReader(data) }
-	} else {
-		at := s.written
-		if err := s.write(r); err != nil {
-			return fmt.Errorf("sorting with a temporary file: %w", err)
-		}
-		size := s.written - at
-		open = func() io.Reader { return io.NewSectionReader(s.scratch, at, size) }
-	}
-	s.sources = append(s.sources, source{part: scan.Part{Input: input, Open: func(batchSize int) (scan.Source, error) {
-		return &runSource{records: bufio.NewReaderSize(open(), 64<<10), size: batchSize}, nil
-	}}})
-	r.records, r.index = r.records[:0], r.index[:0]
+	input.Size = size
+	input.Open = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(text, 0, size)), nil }
 	return nil
 }
 
-// write writes a run to the scratch file.
-func (s *sorter) write(r *run) error {
-	if s.scratch == nil {
-		f, err := tempfile.Scratch()
-		if err != nil {
-			return err
-		}
-		s.scratch = f
-	}
-	w := bufio.NewWriterSize(s.scratch, 256<<10)
-	for _, i := range r.index {
-		w.Write(r.records[i.from:i.to])
-	}
-	s.written += int64(len(r.records))
-	return w.Flush()
-}
-
-func (s *sorter) close() {
-	if s.scratch != nil {
-		s.scratch.Close()
-		tempfile.Remove(s.scratch.Name())
-	}
-}
-
-// runSource gives the records of a run.
-type runSource struct {
-	records *bufio.Reader
+// sorted gives the records of a log with the intervals in order of their starts.
+type sorted struct {
+	scan.Source
+	union   *union
 	size    int // of a batch, in bytes
+	account *ledger.Account
+	charge  ledger.Charge
+	read    bool
+	records []hdrlog.Record
 	err     error
 }
 
-// ReadBatch fills b with the next records.
-func (r *runSource) ReadBatch(b *hdrlog.Batch) bool {
+// sorted returns an input in order.
+func (u *union) sorted(input int) scan.Part {
+	return scan.Part{Input: input, Open: func(batchSize int) (scan.Source, error) {
+		log, err := u.scan.Open(input, batchSize)
+		account := u.scan.Memory.Open("lines that are sorted", "put logs in order before")
+		return &sorted{Source: log, union: u, size: batchSize, account: account}, err
+	}}
+}
+
+// ReadBatch fills b with the next records. It reads the whole log first.
+func (s *sorted) ReadBatch(b *hdrlog.Batch) bool {
+	if !s.read {
+		s.readAll()
+	}
 	b.Records = b.Records[:0]
-	for text := make([]byte, 0, r.size); r.err == nil && (len(b.Records) == 0 || len(text) < r.size); {
-		var length [4]byte
-		if _, r.err = io.ReadFull(r.records, length[:]); r.err != nil {
-			break
-		}
-		begin, n := len(text), int(binary.LittleEndian.Uint32(length[:]))
-		if begin > 0 && begin+n > cap(text) {
-			text = make([]byte, 0, max(n, r.size-begin)) // views of the old text stay valid
-			begin = 0
-		}
-		text = slices.Grow(text, n)[:begin+n]
-		if _, r.err = io.ReadFull(r.records, text[begin:]); r.err != nil {
-			break
-		}
-		b.Records = append(b.Records, parseRecord(text[begin:]))
+	for size := 0; len(s.records) > 0 && size < s.size; s.records = s.records[1:] {
+		b.Records = append(b.Records, s.records[0])
+		size += len(s.records[0].Interval.Fields)
 	}
-	return len(b.Records) > 0
+	return len(b.Records) > 0 && s.err == nil
 }
 
-// Err returns the error that ended the run before its end.
-func (r *runSource) Err() error {
-	if r.err == io.EOF {
-		return nil
+// recordBytes is about what a record takes beside its text.
+const recordBytes = 300
+
+func (s *sorted) readAll() {
+	s.read = true
+	bytes := 0
+	for b := new(hdrlog.Batch); s.err == nil && s.Source.ReadBatch(b); b = new(hdrlog.Batch) {
+		s.records = append(s.records, b.Records...)
+		bytes += b.Size() + recordBytes*len(b.Records)
+		s.err = s.charge.Set(s.account, len(s.records), bytes)
 	}
-	return fmt.Errorf("sorting with a temporary file: %w", r.err)
+	slices.SortStableFunc(s.records, func(a, b hdrlog.Record) int {
+		return cmp.Compare(s.union.startOf(&a), s.union.startOf(&b))
+	})
 }
 
-// Close does nothing: the sorter owns what is read.
-func (r *runSource) Close() error { return nil }
-
-// appendRecord appends the length of what parseRecord parses, and that.
-func appendRecord(text []byte, r *hdrlog.Record) []byte {
-	begin := len(text)
-	i := &r.Interval
-	text = append(text, 0, 0, 0, 0)
-	text = binary.AppendVarint(text, int64(r.Line))
-	for _, seconds := range []float64{i.Start, i.Length, i.LogStart, i.Base} {
-		text = binary.LittleEndian.AppendUint64(text, math.Float64bits(seconds))
+// startOf returns the start of an interval, and of another record the earliest time.
+func (u *union) startOf(r *hdrlog.Record) int64 {
+	if r.Kind != hdrlog.IntervalRecord {
+		return -4 * maxTime
 	}
-	size := int64(len(i.Tag))
-	if i.Tag == nil {
-		size = -1
-	}
-	text = append(binary.AppendVarint(text, size), i.Tag...)
-	fields := len(text)
-	text = append(text, 0, 0)
-	text = append(hdrlog.AppendMax(append(text, "0,0,"...), i), ',')
-	binary.LittleEndian.PutUint16(text[fields:], uint16(len(text)-fields-2))
-	text = append(text, i.Payload...)
-	binary.LittleEndian.PutUint32(text[begin:], uint32(len(text)-begin-4))
-	return text
+	start, _ := u.times(&r.Interval)
+	return start
 }
 
-// parseRecord returns the record of an interval as it was read, but that its Fields have no times
-// and the MAX of [hdrlog.AppendMax]. Its slices are views of text.
-func parseRecord(text []byte) hdrlog.Record {
-	number := func() int64 {
-		n, size := binary.Varint(text)
-		text = text[size:]
-		return n
+// Err returns the error that ended the log before its end.
+func (s *sorted) Err() error {
+	if s.err != nil {
+		return s.err
 	}
-	r := hdrlog.Record{Kind: hdrlog.IntervalRecord, Line: int(number())}
-	i := &r.Interval
-	for _, seconds := range []*float64{&i.Start, &i.Length, &i.LogStart, &i.Base} {
-		*seconds = math.Float64frombits(binary.LittleEndian.Uint64(text))
-		text = text[8:]
-	}
-	if n := number(); n >= 0 {
-		i.Tag, text = text[:n:n], text[n:]
-	}
-	before := int(binary.LittleEndian.Uint16(text))
-	i.Fields, i.Payload = text[2:], text[2+before:]
-	return r
+	return s.Source.Err()
+}
+
+// Close closes the log.
+func (s *sorted) Close() error {
+	s.charge.Set(s.account, 0, 0)
+	return s.Source.Close()
 }

@@ -4,8 +4,8 @@
 // The work is a line of stages. Package scan reads each input on a goroutine of its own and decodes
 // payloads on several cores. One goroutine merges the inputs in order of time and puts intervals
 // into windows, by their times and tags alone: see joining and grid. Several cores add up and
-// encode what is in a window that nothing can join any more. The results are written in order. They
-// do not depend on the number of cores.
+// encode what is in a window that nothing can join any more. The same goroutine writes the results
+// in order. They do not depend on the number of cores.
 package union
 
 import (
@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"sync"
 
@@ -21,6 +22,7 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/heap"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
@@ -40,33 +42,46 @@ type Options struct {
 	Observe func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64)
 }
 
-// foldAt is the number of intervals that a window holds until they are added up.
-const foldAt = 32
-
 // union is a union under way.
 type union struct {
 	scan      *scan.Scan
 	options   Options
 	account   *ledger.Account // of intervals and windows
 	lookAhead int             // intervals held of an input at most
-	mu        sync.Mutex      // of base and units
+	mu        sync.Mutex      // of base, units and scratch
 	base      int64           // the earliest start of an input, in milliseconds since the epoch
 	units     unit.Finder     // knows the unit of the inputs once all have been looked through
 	unit      unit.Unit       // of the result, unknown if no log states one
+	scratch   []*os.File      // that pipes need
 
 	plan    plan
 	streams *heap.Heap[*stream] // by the start of their first intervals
-	closed  []*window           // to be handed to the workers
-	folds   []*window           // to be added up so far
 	found   found
-	err     error // what ended the merging
-	ended   bool
 
-	writer *hdrlog.Writer
-	held   *heap.Heap[line] // results whose turn it is not yet
-	spare  [][]byte         // memory of results that were held
-	count  int64            // of those written
+	batch   *batch      // to be handed to the workers
+	batches chan *batch // of the workers
+	begun   []*batch    // handed to the workers, in the order of the result
+	free    []*batch    // memory for another use
+	writer  *hdrlog.Writer
+	count   int64 // of the intervals written
 }
+
+// A batch is some windows for a worker: handing over one at a time would take longer than some of
+// them.
+type batch struct {
+	windows []*window
+	lines   [][]byte // START,LENGTH,MAX,PAYLOAD of each
+	ready   chan struct{}
+}
+
+const (
+	// batchSize is the number of windows of a batch but the last.
+	batchSize = 16
+	// foldAt is the number of intervals that a window holds until they are added up.
+	foldAt = 32
+	// spare is that of the sums, see [merge.Sum].
+	spare = 1 << 19
+)
 
 // tagged is what is known of a tag: one for each, so that it can be a key.
 type tagged struct {
@@ -121,11 +136,10 @@ func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 		scan: s, options: o, account: s.Memory.Open("intervals", "choose some with -incT"), writer: hdrlog.NewWriter(w), found: found{tags: make(map[string]*tagged)},
 		lookAhead: min(max(aheadOfAll/len(s.Inputs), leastAhead), mostAhead), base: math.MaxInt64,
 		streams: heap.New(func(a, b *stream) bool { return a.first.before(&b.first) }),
-		held:    heap.New(func(a, b line) bool { return a.window.compare(b.window) < 0 }),
+		plan:    newJoining(o.Target), batch: newBatch(),
 	}
-	u.plan = newJoining(o.Target)
 	if o.Grid > 0 {
-		u.plan = newGrid(o.Grid)
+		u.plan = &grid{merge.NewTable[window](o.Grid)}
 	}
 	err := u.run()
 	return u.count, err
@@ -135,9 +149,13 @@ func (u *union) run() error {
 	for _, input := range u.scan.Inputs {
 		u.units.Add(input.Name)
 	}
-	sorter := &sorter{union: u}
-	defer sorter.close()
-	sources, err := u.prepare(sorter)
+	defer func() {
+		for _, f := range u.scratch {
+			f.Close()
+			tempfile.Remove(f.Name())
+		}
+	}()
+	sources, err := u.prepare()
 	if err != nil {
 		return err
 	}
@@ -150,117 +168,36 @@ func (u *union) run() error {
 	}
 	cursors, stop := scan.Start(u.scan, lanes, u.decode)
 	defer stop()
+	u.batches = make(chan *batch, 2*u.scan.Workers+1) // all that are begun
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	defer close(u.batches)
+	for range u.scan.Workers {
+		workers.Go(u.work)
+	}
 	for n, c := range cursors {
-		if err := u.add(newStream(c, sources[n].lookAhead)); err != nil {
+		s := newStream(c, sources[n].lookAhead)
+		if any, err := s.advance(); err != nil {
+			return err
+		} else if any {
+			u.streams.Push(s)
+		}
+	}
+	for u.streams.Len() > 0 {
+		if err := u.merge(); err != nil {
 			return err
 		}
 	}
-	scratch := make([]merge.Sum, u.scan.Workers)
-	for n := range scratch {
-		scratch[n].Spare = 1 << 19
-	}
-	work := func(worker int, j *job) {
-		for n := range *j {
-			u.do(&(*j)[n], &scratch[worker])
-		}
-	}
-	done := func(j *job) error {
-		for n := range *j {
-			if err := u.write(&(*j)[n]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := inOrder(u.scan.Workers, u.next, work, done); err != nil {
+	if err := u.finish(math.MaxInt64); err != nil {
 		return err
 	}
-	if u.err != nil {
-		return u.err
-	}
-	if err := u.writeHeld(math.MaxInt64); err != nil {
-		return err
+	u.begin()
+	for len(u.begun) > 0 {
+		if err := u.write(); err != nil {
+			return err
+		}
 	}
 	return u.writer.Flush()
-}
-
-// add adds a stream, unless it is empty.
-func (u *union) add(s *stream) error {
-	any, err := s.advance()
-	if any {
-		u.streams.Push(s)
-	}
-	return err
-}
-
-// A job is some tasks for a worker: handing over one at a time would take longer than some of them.
-type job []task
-
-// tasksOfJob is the number of tasks of a job but the last.
-const tasksOfJob = 16
-
-// A task is to add members to a window's sum, and to encode it if nothing will be added after that.
-type task struct {
-	window  *window
-	members []*merge.Sum
-	encode  bool
-	floor   int64  // no result that comes later has a key below it
-	fields  []byte // the result: START,LENGTH,MAX,PAYLOAD
-	err     error
-}
-
-// next makes the next job.
-func (u *union) next(j *job) bool {
-	count := 0
-	for count < tasksOfJob {
-		if count == len(*j) {
-			*j = append(*j, task{})
-		}
-		if !u.nextTask(&(*j)[count]) {
-			break
-		}
-		count++
-	}
-	*j = (*j)[:count]
-	return count > 0
-}
-
-// nextTask makes the next task: it merges the inputs until a window is closed or has much to be
-// added up.
-func (u *union) nextTask(t *task) bool {
-	for u.err == nil {
-		switch {
-		case len(u.folds) > 0:
-			u.assign(t, u.folds[0], false)
-			u.folds = u.folds[1:]
-			return true
-		case len(u.closed) > 0:
-			w := u.closed[0]
-			u.closed[0] = nil
-			u.closed = u.closed[1:]
-			u.assign(t, w, true)
-			return true
-		case u.ended:
-			return false
-		case u.streams.Len() == 0:
-			u.ended = true
-			u.closed = u.plan.finish()
-		default:
-			u.err = u.merge()
-		}
-	}
-	return false
-}
-
-func (u *union) assign(t *task, w *window, encode bool) {
-	t.window, t.members, t.encode, t.floor, t.err = w, w.members, encode, u.plan.floor(), nil
-	if len(u.closed) > 0 {
-		t.floor = min(t.floor, u.closed[0].key)
-	}
-	w.members = nil
-	if !encode {
-		w.adding.Add(1)
-	}
 }
 
 // merge puts the earliest interval into its window.
@@ -271,15 +208,26 @@ func (u *union) merge() error {
 	if err := i.tagged.extents.KindErr(); err != nil {
 		return fmt.Errorf("tag %s: %w", tags.Text(i.tagged.tag), err)
 	}
-	var w *window
-	w, u.closed = u.plan.put(&i, u.closed[:0])
-	slices.SortFunc(u.closed, (*window).compare)
-	w.add(&i)
+	if err := u.finish(i.start); err != nil {
+		return err
+	}
+	w := u.plan.put(&i)
+	w.members = append(w.members, i.sum)
+	if i.extent.Ratio != 0 {
+		w.extents.Add(i.extent, i.Place)
+	}
 	if u.options.Observe != nil {
 		u.options.Observe(i.Name, i.Line, i.tagged.tag, i.start, i.end, w.start, w.end)
 	}
 	if len(w.members) == foldAt {
-		u.folds = append(u.folds[:0], w)
+		if w.sum == nil {
+			w.sum = &merge.Sum{Spare: spare}
+		}
+		before := w.sum.Size()
+		u.fold(w, w.sum)
+		if err := u.hold(0, w.sum.Size()-before); err != nil {
+			return err
+		}
 	}
 	any, err := s.advance()
 	if any {
@@ -290,92 +238,99 @@ func (u *union) merge() error {
 	return err
 }
 
-// do does a task.
-func (u *union) do(t *task, scratch *merge.Sum) {
-	w := t.window
-	if !t.encode {
-		t.err = u.hold(0, w.fold(t.members, scratch.Spare))
-		for _, m := range t.members {
-			u.put(m)
+// finish hands the windows to the workers that no interval from a time on can join.
+func (u *union) finish(time int64) error {
+	for w := range u.plan.before(time) {
+		if u.batch.windows = append(u.batch.windows, w); len(u.batch.windows) < batchSize {
+			continue
 		}
-		w.adding.Done()
-		return
+		if u.begin(); len(u.begun) > 2*u.scan.Workers {
+			if err := u.write(); err != nil {
+				return err
+			}
+		}
 	}
-	w.adding.Wait() // tasks are begun in order, so that those waited for are under way
-	if t.err = w.err; t.err == nil {
-		t.err = u.encode(t, scratch)
-	}
-	if t.err != nil {
-		t.err = fmt.Errorf("tag %s: the intervals joined with %s: %w", tags.Text(w.tagged.tag), w.first, w.extents.Explain(t.err))
+	return nil
+}
+
+// begin hands the batch to the workers.
+func (u *union) begin() {
+	u.batches <- u.batch
+	u.begun = append(u.begun, u.batch)
+	if n := len(u.free) - 1; n >= 0 {
+		u.batch, u.free = u.free[n], u.free[:n]
+	} else {
+		u.batch = newBatch()
 	}
 }
 
-// encode makes the fields of a window that is closed.
-func (u *union) encode(t *task, scratch *merge.Sum) (err error) {
-	w := t.window
-	sum := w.sum
+func newBatch() *batch {
+	return &batch{lines: make([][]byte, batchSize), ready: make(chan struct{}, 1)}
+}
+
+// work makes the lines of batches.
+func (u *union) work() {
+	scratch := merge.Sum{Spare: spare}
+	for b := range u.batches {
+		for n, w := range b.windows {
+			if b.lines[n] = u.encode(w, &scratch, b.lines[n][:0]); w.err != nil {
+				w.err = fmt.Errorf("tag %s: the intervals joined with %s: %w", tags.Text(w.tagged.tag), w.first, w.extents.Explain(w.err))
+			}
+		}
+		b.ready <- struct{}{}
+	}
+}
+
+// encode appends the line of a window that is complete.
+func (u *union) encode(w *window, scratch *merge.Sum, line []byte) []byte {
+	sum, size := w.sum, 0
 	switch {
-	case sum == nil && len(t.members) == 1:
-		sum = t.members[0]
-	case sum == nil:
+	case sum != nil:
+		size = sum.Size()
+		u.fold(w, sum)
+	case len(w.members) == 1:
+		sum = w.members[0]
+		defer u.put(sum)
+	default:
 		scratch.Reset()
 		sum = scratch
-		fallthrough
-	default:
-		if err := sum.MergeAll(t.members); err != nil {
-			return err
-		}
+		u.fold(w, sum)
 	}
-	sum.Start, sum.End = w.start, w.end
-	t.fields, err = sum.AppendFields(t.fields[:0], u.base)
-	for _, m := range t.members {
+	if w.err == nil {
+		sum.Start, sum.End = w.start, w.end
+		line, w.err = sum.AppendFields(line, u.base)
+	}
+	u.hold(0, -size)
+	w.sum, w.members = nil, nil
+	return line
+}
+
+// fold adds the members of a window to a sum.
+func (u *union) fold(w *window, sum *merge.Sum) {
+	for _, m := range w.members {
+		if w.err == nil {
+			w.err = sum.Merge(m)
+		}
 		u.put(m)
 	}
-	return err
+	w.members = w.members[:0]
 }
 
-// write writes what a task has made, and what was held until it was.
-func (u *union) write(t *task) error {
-	if t.err != nil {
-		return t.err
-	}
-	if !t.encode {
-		return nil
-	}
-	if t.window.sum != nil {
-		u.hold(0, -t.window.sum.Size())
-		t.window.sum = nil
-	}
-	if u.held.Len() == 0 && t.window.key < t.floor {
-		return u.writeLine(t.window.tagged.tag, t.fields)
-	}
-	if err := u.hold(0, cap(t.fields)); err != nil {
-		return err
-	}
-	u.held.Push(line{t.window, t.fields})
-	t.fields = nil
-	if n := len(u.spare) - 1; n >= 0 {
-		t.fields, u.spare = u.spare[n], u.spare[:n]
-	}
-	return u.writeHeld(t.floor)
-}
-
-// line is a result.
-type line struct {
-	window *window
-	fields []byte
-}
-
-// writeHeld writes the results held whose key is below floor.
-func (u *union) writeHeld(floor int64) error {
-	for u.held.Len() > 0 && u.held.First().window.key < floor {
-		l := u.held.Pop()
-		if err := u.writeLine(l.window.tagged.tag, l.fields); err != nil {
+// write writes the lines of the first batch that was begun.
+func (u *union) write() error {
+	b := u.begun[0]
+	u.begun = u.begun[1:]
+	<-b.ready
+	for n, w := range b.windows {
+		if w.err != nil {
+			return w.err
+		}
+		if err := u.writeLine(w.tagged.tag, b.lines[n]); err != nil {
 			return err
 		}
-		u.hold(0, -cap(l.fields))
-		u.spare = append(u.spare, l.fields)
 	}
+	b.windows = b.windows[:0]
+	u.free = append(u.free, b)
 	return nil
 }
 

@@ -459,24 +459,25 @@ func TestOutOfOrder(t *testing.T) {
 	}
 }
 
-// TestRunsInFile sorts a log that does not stay in memory.
-func TestRunsInFile(t *testing.T) {
-	defer union.SetRunSize(2000, 1000)()
+// TestPipesInFile reads pipes that do not stay in memory.
+func TestPipesInFile(t *testing.T) {
+	defer union.SetPipeMemory(1000)()
 	random := rand.New(rand.NewPCG(1, 4))
 	for range 10 {
 		log, other := randomLog(t, random, false), randomLog(t, random, false)
 		o := union.Options{Grid: 100}
 		got := write(t, newScan(text("a", log), text("b", other)), o)
-		restore := union.SetRunSize(1<<20, 1<<20)
+		restore := union.SetPipeMemory(1 << 20)
 		want := write(t, newScan(text("a", log), text("b", other)), o)
 		restore()
 		if got != want {
-			t.Error("runs in a file differ from runs in memory")
+			t.Error("pipes in a file differ from pipes in memory")
 		}
 	}
+	union.SetPipeMemory(10)
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
 	_, err := union.Write(io.Discard, newScan(text("log", randomLog(t, random, false))), union.Options{})
-	if want := "sorting with a temporary file"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "log: a pipe needs a temporary file (TMPDIR): "; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("no room for a temporary file: %v, want %s", err, want)
 	}
 }

@@ -2,10 +2,8 @@ package union
 
 import (
 	"cmp"
-	"math"
-	"slices"
+	"iter"
 	"strings"
-	"sync"
 
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/heap"
@@ -19,43 +17,17 @@ type window struct {
 	start, end int64        // milliseconds
 	first      scan.Place   // of the interval that opened it
 	extents    scan.Extents // of doubles
-	closed     bool
 
 	members []*merge.Sum  // not yet added up
 	few     [4]*merge.Sum // the memory of the first of them
-
-	// What follows belongs to the workers.
-	adding sync.WaitGroup // counts what is under way
-	mu     sync.Mutex
-	sum    *merge.Sum
-	err    error // of adding up
+	sum     *merge.Sum    // of the others, if there are many
+	err     error         // of adding up
 }
 
 func newWindow(key int64, i *interval) *window {
 	w := &window{key: key, tagged: i.tagged, start: i.start, end: i.end, first: i.Place}
 	w.members = w.few[:0]
 	return w
-}
-
-func (w *window) add(i *interval) {
-	w.members = append(w.members, i.sum)
-	if i.extent.Ratio != 0 {
-		w.extents.Add(i.extent, i.Place)
-	}
-}
-
-// fold adds members to the sum. It returns by how many bytes that has grown.
-func (w *window) fold(members []*merge.Sum, spare int) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.sum == nil {
-		w.sum = &merge.Sum{Spare: spare}
-	}
-	before := w.sum.Size()
-	if w.err == nil {
-		w.err = w.sum.MergeAll(members)
-	}
-	return w.sum.Size() - before
 }
 
 // compare orders windows by time, then tag. Untagged ones are first.
@@ -65,13 +37,11 @@ func (w *window) compare(v *window) int {
 
 // A plan puts intervals, which come in order of their starts, into windows.
 type plan interface {
-	// put returns the window that i belongs to, a new one perhaps, and appends those to closed that
-	// nothing can join any more.
-	put(i *interval, closed []*window) (*window, []*window)
-	// floor returns the lowest key that a window can have that put or finish did not return yet.
-	floor() int64
-	// finish returns all windows that are not closed, in order.
-	finish() []*window
+	// before takes out the windows that no interval can join that starts at a time or later. They
+	// are in the order of the result.
+	before(time int64) iter.Seq[*window]
+	// put returns the window that i belongs to, a new one perhaps.
+	put(i *interval) *window
 }
 
 // joining joins intervals as HdrLogProcessing's UnionHistograms does: one joins the open window of
@@ -80,88 +50,56 @@ type plan interface {
 type joining struct {
 	target int64 // milliseconds
 	open   map[*tagged]*window
-	made   []*window // in order of their starts; the first is open
-	ends   *heap.Heap[*window]
-	now    int64 // the start of the last interval
+	all    *heap.Heap[*window]
 }
 
 func newJoining(target int64) *joining {
-	return &joining{
-		target: target, open: make(map[*tagged]*window),
-		ends: heap.New(func(a, b *window) bool { return a.end < b.end }),
-	}
+	return &joining{target, make(map[*tagged]*window), heap.New(func(a, b *window) bool { return a.compare(b) < 0 })}
 }
 
-func (j *joining) put(i *interval, closed []*window) (*window, []*window) {
-	j.now = i.start
-	for j.ends.Len() > 0 && j.ends.First().end <= i.start {
-		if w := j.ends.Pop(); !w.closed {
-			closed = append(closed, j.close(w))
-		}
-	}
+func (j *joining) put(i *interval) *window {
 	w := j.open[i.tagged]
-	if w != nil && !w.takes(i) {
-		closed = append(closed, j.close(w))
-		w = nil
-	}
-	if w == nil {
+	if w == nil || !w.takes(i) {
 		w = newWindow(i.start, i)
 		w.end = max(w.end, w.start+j.target)
-		j.open[w.tagged] = w
-		j.ends.Push(w)
-		j.made = append(j.made, w)
+		j.open[i.tagged] = w
+		j.all.Push(w)
 	}
-	for j.made[0].closed {
-		j.made[0] = nil
-		j.made = j.made[1:]
-	}
-	return w, closed
-}
-
-// takes reports whether i, which begins before the window ends, joins it.
-func (w *window) takes(i *interval) bool {
-	return i.end <= w.end || float64(w.end-i.start)/float64(i.end-i.start) > 0.8
-}
-
-func (j *joining) close(w *window) *window {
-	w.closed = true
-	delete(j.open, w.tagged)
 	return w
 }
 
-func (j *joining) floor() int64 {
-	if len(j.made) == 0 {
-		return j.now
-	}
-	return min(j.now, j.made[0].key)
+// takes reports whether i, which does not begin before the window, joins it.
+func (w *window) takes(i *interval) bool {
+	return i.start < w.end && (i.end <= w.end || float64(w.end-i.start)/float64(i.end-i.start) > 0.8)
 }
 
-func (j *joining) finish() []*window {
-	j.made = slices.DeleteFunc(j.made, func(w *window) bool { return w.closed })
-	slices.SortFunc(j.made, (*window).compare)
-	return slices.Clone(j.made)
+func (j *joining) before(time int64) iter.Seq[*window] {
+	return func(yield func(*window) bool) {
+		for j.all.Len() > 0 {
+			w := j.all.First()
+			open := j.open[w.tagged] == w
+			if w.key >= time || open && w.end > time {
+				return // a window with a lower key, or of a tag before, may come
+			}
+			if j.all.Pop(); open {
+				delete(j.open, w.tagged)
+			}
+			if !yield(w) {
+				return
+			}
+		}
+	}
 }
 
 // grid puts an interval into the window of package merge that it belongs to. What comes out begins
 // where the first of its intervals does and ends where the last does. So an interval that nothing
 // joins stays the same, and a union of unions is the union of all. Keys are starts of windows.
-type grid struct {
-	windows merge.Table[window]
-	now     int64 // the key of the window that the last interval begins in
-}
+type grid struct{ windows merge.Table[window] }
 
-func newGrid(size int64) *grid { return &grid{windows: merge.NewTable[window](size)} }
-
-func (g *grid) put(i *interval, closed []*window) (*window, []*window) {
-	for w := range g.windows.Before(i.start) {
-		closed = append(closed, w)
-	}
-	g.now = merge.WindowOf(i.start, i.start, g.windows.Size()).Start
+func (g *grid) put(i *interval) *window {
 	w := g.windows.At(i.tagged.tag, i.start, i.end, func(at merge.Window) *window { return newWindow(at.Start, i) })
 	w.end = max(w.end, i.end) // it starts where the first of its intervals does
-	return w, closed
+	return w
 }
 
-func (g *grid) floor() int64 { return g.now }
-
-func (g *grid) finish() []*window { return slices.Collect(g.windows.Before(math.MaxInt64)) }
+func (g *grid) before(time int64) iter.Seq[*window] { return g.windows.Before(time) }
