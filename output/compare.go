@@ -24,7 +24,7 @@ type figure struct {
 
 // ifAny returns the figure of s, not a number if there is none.
 func (f *figure) ifAny(s *Summary) float64 {
-	if s == nil || s.Counts() == nil || !f.any && s.Counts().TotalCount() == 0 {
+	if s == nil || !f.any && s.Counts().TotalCount() == 0 {
 		return math.NaN()
 	}
 	return f.of(s)

@@ -13,17 +13,14 @@ import (
 // csvHeader is the header of HdrLogProcessing, including the space.
 const csvHeader = "BucketStart, Count\n"
 
-// maxBins limits the lines of CSV. A larger file is of no use and could fill the disk.
-const maxBins = 10_000_000
+// maxBins limits the lines of CSV. More are of no use to a spreadsheet, and seldom what was meant.
+const maxBins = 1_000_000
 
 // CSVR writes each recorded value with its count, byte for byte as HdrLogProcessing does. Values
 // are truncated to whole printed units, and one line counts all values that become equal. Values of
 // double histograms are not truncated.
 func CSVR(w io.Writer, s *Summary, scale Scale) error {
 	h, scale := s.Counts(), scale.By(s.Factor)
-	if h == nil {
-		return ErrNoHistogram
-	}
 	label := func(v float64) string { return strconv.FormatInt(whole(v), 10) }
 	if h.Double() {
 		label = shortest
@@ -52,38 +49,21 @@ func CSVR(w io.Writer, s *Summary, scale Scale) error {
 // value and the last bin the highest one. A bin includes its start and excludes the start of the
 // next bin, so the counts add up to the total count.
 func CSV(w io.Writer, s *Summary, scale Scale, width float64) error {
-	if err := checkBins(s.Counts(), width); err != nil {
+	if err := checkBins(width); err != nil {
 		return err
 	}
-	scale = scale.By(s.Factor)
-	first, bins := s.bins(scale, width)
-	if !(bins <= maxBins) { // also true if it is not a number
-		return fmt.Errorf("more than %d bins of %v: use wider bins, or csve", maxBins, width)
+	h, scale := s.Counts(), scale.By(s.Factor)
+	first := math.Floor(scale.below(h, h.Min()) / width)
+	if last := math.Floor(scale.below(h, h.Max()) / width); !(last-first < maxBins) { // also true if it is not a number
+		return fmt.Errorf("more than %d bins of %v: use wider bins, or csvr for the recorded values only", maxBins, width)
 	}
-	start := func(n int) float64 { return (first + float64(n)) * width }
-	return writeBins(w, s.Counts(), scale, start)
-}
-
-// bins returns the first bin of [CSV], as a multiple of the width, and the number of bins.
-func (s *Summary) bins(scale Scale, width float64) (first, bins float64) {
-	h := s.Counts()
-	first = math.Floor(scale.below(h, h.Min()) / width)
-	return first, math.Floor(scale.below(h, h.Max())/width) - first + 1
-}
-
-// Bins returns the number of lines that [CSV] writes for summaries.
-func Bins(summaries []*Summary, scale Scale, width float64) (lines float64) {
-	for _, s := range summaries {
-		_, bins := s.bins(scale.By(s.Factor), width)
-		lines += bins
-	}
-	return lines
+	return writeBins(w, h, scale, func(n int) float64 { return (first + float64(n)) * width })
 }
 
 // CSVE writes the counts of bins that double in width. The first bin begins at 0 and has the given
 // width, in printed units. Each other bin is as wide as all bins before it together.
 func CSVE(w io.Writer, s *Summary, scale Scale, width float64) error {
-	if err := checkBins(s.Counts(), width); err != nil {
+	if err := checkBins(width); err != nil {
 		return err
 	}
 	start := func(n int) float64 {
@@ -95,11 +75,8 @@ func CSVE(w io.Writer, s *Summary, scale Scale, width float64) error {
 	return writeBins(w, s.Counts(), scale.By(s.Factor), start)
 }
 
-func checkBins(h *histogram.Histogram, width float64) error {
-	switch {
-	case h == nil:
-		return ErrNoHistogram
-	case !(width > 0) || math.IsInf(width, 1):
+func checkBins(width float64) error {
+	if !(width > 0) || math.IsInf(width, 1) {
 		return fmt.Errorf("bins of %v: the width must be a positive number", width)
 	}
 	return nil

@@ -3,10 +3,8 @@ package output
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
-	"slices"
 	"time"
 
 	"hdrkit/hdrlog/confidence"
@@ -114,7 +112,7 @@ type documentSummary struct {
 	Max               *json.Number         `json:"max"`
 	Percentiles       []documentPercentile `json:"percentiles"`
 	// Values are the same values at percentiles, by names such as p99.
-	Values namedPercentiles `json:"values"`
+	Values map[string]*json.Number `json:"values"`
 	// Over are the shares of values above one that were asked for.
 	Over []documentOver `json:"over,omitempty"`
 	// Confidence is missing if nobody asked how far the figures can be believed.
@@ -211,36 +209,11 @@ type documentPercentile struct {
 	*documentInterval
 }
 
-// namedPercentiles are percentiles as a JSON object, of which other programs pick one by its name.
-type namedPercentiles []documentPercentile
-
-// MarshalJSON returns the object in the order of the list.
-func (n namedPercentiles) MarshalJSON() ([]byte, error) {
-	text := []byte{'{'}
-	for at, p := range n {
-		value := "null"
-		if p.Value != nil {
-			value = p.Value.String()
-		}
-		if slices.ContainsFunc(n[:at], func(other documentPercentile) bool { return other.Percentile == p.Percentile }) {
-			continue
-		}
-		if at > 0 {
-			text = append(text, ',')
-		}
-		text = fmt.Appendf(text, `"p%s":%s`, shortest(p.Percentile), value)
-	}
-	return append(text, '}'), nil
-}
-
 // NewDocument returns a document of summaries with their values at percentiles, and times in a
 // zone; nil is UTC. The period is that of the first summary.
-func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, zone *time.Location) (*Document, error) {
+func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, zone *time.Location) *Document {
 	doc := &Document{UnitRatio: scale.ratio(), Inputs: []string{}, Summaries: []documentSummary{}}
 	for _, s := range summaries {
-		if s.Counts() == nil {
-			return nil, ErrNoHistogram
-		}
 		doc.Summaries = append(doc.Summaries, newDocumentSummary(s, scale, percentiles, zone))
 	}
 	if len(summaries) > 0 {
@@ -249,7 +222,7 @@ func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, zone 
 	if scale.Unit != "" {
 		doc.Unit = &scale.Unit
 	}
-	return doc, nil
+	return doc
 }
 
 // Compare adds a baseline to the document, and the changes of pairs.
@@ -295,6 +268,7 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 		EndMs:             s.End,
 		SignificantDigits: h.Layout().Digits,
 		Percentiles:       []documentPercentile{},
+		Values:            make(map[string]*json.Number),
 	}
 	value := func(v Value) *json.Number {
 		if h.TotalCount() == 0 || finite(v.float) == nil {
@@ -308,9 +282,9 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 	d.StdDev = value(Value{float: h.StdDev()})
 	d.Max = value(ValueOf(h, h.Max()))
 	for n, v := range h.AppendValuesAtPercentiles(nil, percentiles) {
-		d.Percentiles = append(d.Percentiles, documentPercentile{percentiles[n], value(ValueOf(h, v)), nil})
+		p := documentPercentile{percentiles[n], value(ValueOf(h, v)), nil}
+		d.Percentiles, d.Values["p"+shortest(p.Percentile)] = append(d.Percentiles, p), p.Value
 	}
-	d.Values = d.Percentiles
 	for n := range s.Over {
 		d.Over = append(d.Over, documentOver{s.Over[n].Name, s.Over[n].Count, finite(s.Over[n].share(s))})
 	}

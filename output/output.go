@@ -9,7 +9,6 @@ package output
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -29,7 +28,7 @@ type Summary struct {
 	// then, nil if the row is the sum of all its tags.
 	Input    string
 	InputTag []byte
-	// Histogram has the counts, unless Load returns them.
+	// Histogram has the counts, unless Load returns them. Without either there are none.
 	Histogram *histogram.Histogram
 	// Load returns the counts if Histogram is nil. They are valid until Load of another summary
 	// is called. So many summaries can share the memory of one histogram.
@@ -64,13 +63,17 @@ type Over struct {
 // share returns the part of all values.
 func (o *Over) share(s *Summary) float64 { return float64(o.Count) / float64(s.Counts().TotalCount()) }
 
-// Counts returns the histogram, which must not be changed, or nil if there is none. It is valid
-// until Counts of another summary is called.
+// Counts returns the histogram, which must not be changed. It is valid until Counts of another
+// summary is called.
 func (s *Summary) Counts() *histogram.Histogram {
-	if s.Histogram == nil && s.Load != nil {
+	switch {
+	case s.Histogram != nil:
+		return s.Histogram
+	case s.Load != nil:
 		return s.Load()
 	}
-	return s.Histogram
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1}) // nothing was recorded
+	return h
 }
 
 // OwnTag returns the tag without the name of the log.
@@ -80,11 +83,6 @@ func (s *Summary) OwnTag() []byte {
 	}
 	return s.Tag
 }
-
-func (s *Summary) missing() bool { return s.Histogram == nil && s.Load == nil }
-
-// ErrNoHistogram is the error for a summary that has neither Histogram nor Load.
-var ErrNoHistogram = errors.New("the summary has no histogram")
 
 // Throughput returns values per second. As in Java, it is infinite or not a number if the period is
 // zero.
@@ -156,9 +154,6 @@ var none = Value{float: math.NaN()}
 // 0. Values of double histograms have all their decimals.
 func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64) error {
 	h, raw := s.Counts(), scale.ratio() == 1 && (s.Factor == 0 || s.Factor >= 1)
-	if h == nil {
-		return ErrNoHistogram
-	}
 	scale = scale.By(s.Factor)
 	prefix := ""
 	if s.Tag != nil {
@@ -216,10 +211,7 @@ func percentileLabel(p float64) string {
 // ticks, at least 1.
 func HGRM(w io.Writer, s *Summary, scale Scale, ticks int) error {
 	h, scale := s.Counts(), scale.By(s.Factor)
-	switch {
-	case h == nil:
-		return ErrNoHistogram
-	case ticks < 1:
+	if ticks < 1 {
 		return fmt.Errorf("%d ticks: a percentile distribution needs at least 1", ticks)
 	}
 	digits := h.Layout().Digits

@@ -82,9 +82,6 @@ const longTable = 30
 func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 	start, end := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, s := range summaries {
-		if s.missing() {
-			return ErrNoHistogram
-		}
 		start, end = min(start, s.Start), max(end, s.End)
 	}
 	return t.write(w, func(digits int) *grid {
@@ -121,9 +118,7 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 	var all []*Summary
 	for _, p := range pairs {
 		for _, s := range []*Summary{p.Before, p.After} {
-			if s != nil && s.missing() {
-				return ErrNoHistogram
-			} else if s != nil {
+			if s != nil {
 				all = append(all, s)
 			}
 		}

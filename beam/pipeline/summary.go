@@ -122,10 +122,7 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 	}
 	slices.SortFunc(result.Summaries, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
 	result.SetPeriods("covered")
-	doc, err := output.NewDocument(result.Summaries, output.Scale{Unit: h.unit().String()}, Percentiles, nil)
-	if err != nil {
-		return err
-	}
+	doc := output.NewDocument(result.Summaries, output.Scale{Unit: h.unit().String()}, Percentiles, nil)
 	doc.PeriodMode, doc.SkippedLines, doc.Inputs = "covered", skipped, h.Sources
 	file, err := create(ctx, fn.Name)
 	if err != nil {

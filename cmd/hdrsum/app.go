@@ -14,7 +14,7 @@ import (
 	"hdrkit/internal/live"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/summary"
-	"hdrkit/output"
+	"hdrkit/tags"
 )
 
 const examples = `examples:
@@ -59,7 +59,7 @@ func flags() []urfave.Flag {
 		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: percentilesFormat.name, Category: cli.GroupOutput,
 			Usage: "print this `TYPE`, see below", DefaultText: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"},
 		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
-		cli.Option{Not: "sla baseline worst who", Why: "-lt has its own output", Flag: &urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
+		cli.Option{Not: "st sla baseline worst who", Why: "-lt has its own output", Flag: &urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
 			Usage: "list the tags with their counts of intervals and values, and nothing else"}},
 		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.StringFlag{Name: "sort", Value: "tag", Category: cli.GroupOutput, DefaultText: "tag; p99 with -top",
 			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, a percentile such as p99, or over(20ms)"}},
@@ -130,80 +130,36 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 	if err != nil {
 		return err
 	}
-	if g.wanted() {
+	if !c.Bool("lt") {
 		return g.write(c, s, base, diagnostics, o, result)
 	}
-	result.SetPeriods(o.mode)
-	r := &report{c, s, diagnostics, o, result.Summaries}
-	if c.Bool("lt") {
-		err = r.writeTags()
-	} else if scale, err2 := o.fitScale(nil, summed{o.logs, result.Summaries}); err2 != nil {
-		err = err2
-	} else {
-		r.summaries = o.arrange(result.Summaries, scale)
-		r.sayTop(len(result.Summaries))
-		o.warnOmission(diagnostics, result, scale.In)
-		err = o.format.write(r)
-	}
+	err = cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(t, "TAG\tINTERVALS\tVALUES\n")
+		for _, s := range result.Summaries {
+			fmt.Fprintf(t, "%s\t%d\t%d\n", s.Name(), s.Intervals, s.Counts().TotalCount())
+		}
+		return t.Flush()
+	})
 	if err != nil {
 		return err
 	}
 	return diagnostics.Close()
 }
 
-const topShows = "-top shows %d of %d rows"
-
-// sayTop says how many of all rows -top shows.
-func (r *report) sayTop(all int) {
-	if len(r.summaries) < all {
-		r.diagnostics.Warnf(topShows, len(r.summaries), all)
-	}
-}
-
-// writeTags writes the tags.
-func (r *report) writeTags() error {
-	return r.write(r.c.String("of"), func(w io.Writer) error {
-		if list := r.options.format.listTags; list != nil {
-			return list(w, r)
-		}
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "TAG\tINTERVALS\tVALUES\n")
-		for _, s := range r.summaries {
-			fmt.Fprintf(t, "%s\t%d\t%d\n", s.Name(), s.Intervals, s.Counts().TotalCount())
-		}
-		return t.Flush()
-	})
-}
-
-// A seen is what commands keep of an interval: its line for -v, and its counts for limits over
-// time.
+// A seen is what commands keep of an interval: its number of values for -v, and its counts for
+// limits over time.
 type seen struct {
-	line intervalLine
-	sum  merge.Sum
+	count int64
+	sum   merge.Sum
 }
 
-// An intervalLine describes an interval once the scale is known.
-type intervalLine = func(tag []byte, start, end int64, scale output.Scale) string
+// count is for [summary.Collect] if -v is given.
+func count(_ scan.Visit, h *histogram.Histogram, r *seen) { r.count = h.TotalCount() }
 
-// verbose returns what makes and prints a line for each interval, nil if that was not asked for.
-func verbose(c *urfave.Context, o *options) (look func(v scan.Visit, h *histogram.Histogram, r *seen), take func(v scan.Visit, r *seen) error) {
-	if !c.Bool("v") {
-		return nil, nil
+// sayInterval prints the line of an interval or a window, if -v is given.
+func sayInterval(c *urfave.Context, at scan.Place, tag []byte, start, end, count int64) {
+	if c.Bool("v") {
+		cli.Verbosef(c, "%s:%d: %s (%.3f to %.3f) count=%d", at.Name, at.Line, tags.Text(tag), float64(start)/1000, float64(end)/1000, count)
 	}
-	look = func(v scan.Visit, h *histogram.Histogram, r *seen) { r.line = output.IntervalLine(h) }
-	scaled := false
-	take = func(v scan.Visit, r *seen) error {
-		if !scaled {
-			if err := o.setScale(); err != nil {
-				return err
-			}
-			scaled = true
-		}
-		scale, err := o.scaleOf(v.Row)
-		if err == nil {
-			cli.Verbosef(c, "%s:%d: %s", v.Name, v.Line, r.line(v.Tag, v.StartMillis(), v.EndMillis(), scale))
-		}
-		return err
-	}
-	return look, take
 }

@@ -40,16 +40,14 @@ type format struct {
 	// check checks its options, if it is set.
 	check func(o *options) error
 
-	// write prints a summary. It is nil for formats of rows.
+	// write prints a summary. It is nil for formats of rows and for those that compare.
 	write func(r *report) error
 	// readable is set if values are for people: in a unit that suits them, with sparklines.
 	readable bool
 	// bare is set if the unit of values is not in the output. A message says it.
 	bare bool
-	// listTags prints the tags for -lt. If it is nil, that is not in this format.
-	listTags func(w io.Writer, r *report) error
-	// compare prints a comparison with a baseline and the verdicts about limits. If it is nil, that
-	// is not in this format.
+	// compare prints summaries, or their comparison with a baseline, and the verdicts about limits.
+	// If it is nil, a comparison is not in this format.
 	compare func(w io.Writer, r *report, c *comparison) error
 	// comparesAll is set if compare prints the summaries too, and so reads the options for them.
 	comparesAll bool
@@ -245,14 +243,9 @@ type report struct {
 // A formatter writes one summary.
 type formatter func(w io.Writer, s *output.Summary) error
 
-// write writes a file, or standard output.
-func (r *report) write(path string, write func(w io.Writer) error) error {
-	return cli.WriteFile(path, r.c.App.Writer, r.scan.Inputs, write)
-}
-
 // together writes all summaries one after another to -of.
 func (r *report) together(format formatter) error {
-	return r.write(r.c.String("of"), func(w io.Writer) error {
+	return cli.WriteFile(r.c.String("of"), r.c.App.Writer, r.scan.Inputs, func(w io.Writer) error {
 		for _, s := range r.summaries {
 			if err := format(w, s); err != nil {
 				return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -11,10 +10,6 @@ import (
 	"hdrkit/internal/cli"
 	"hdrkit/output"
 )
-
-// mostLines is the number of lines that csv writes if nobody chose the width of bins. More are of
-// no use to a spreadsheet, and seldom what was meant.
-const mostLines = 1_000_000
 
 // csvFormat counts values in bins of equal width.
 var csvFormat = format{
@@ -27,12 +22,9 @@ var csvFormat = format{
 	},
 	check: checkBins,
 	write: func(r *report) error {
-		width := r.c.Float64("obs")
-		if lines := output.Bins(r.summaries, r.options.scale, width); lines > mostLines && !cli.Given(r.c, "obs") {
-			return fmt.Errorf("-st csv would write %.0f lines: -obs makes bins wider than %v, -st csvr writes the recorded values only, and -st timeline is for spreadsheets",
-				lines, width)
-		}
-		return r.apart(".csv", func(w io.Writer, s *output.Summary) error { return output.CSV(w, s, r.options.scale, width) })
+		return r.apart(".csv", func(w io.Writer, s *output.Summary) error {
+			return output.CSV(w, s, r.options.scale, r.c.Float64("obs"))
+		})
 	},
 }
 

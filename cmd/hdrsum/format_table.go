@@ -15,7 +15,7 @@ import (
 // tableFormat is a table for people.
 var tableFormat = format{
 	name: "table", what: "for people", others: "text txt", uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions, confidenceOptions), readable: true, comparesAll: true, overs: true, check: checkWindows,
-	write: writeTable, compare: compareTable,
+	compare: compareTable,
 }
 
 // markdown is the name of the table for issues and pages.
@@ -24,11 +24,7 @@ const markdown = "markdown"
 // markdownFormat is the same table in Markdown.
 var markdownFormat = format{
 	name: markdown, what: "the table for pages", others: "md", uses: tableFormat.uses, readable: true, comparesAll: true, overs: true, check: checkWindows,
-	write: writeTable, compare: compareTable,
-}
-
-func writeTable(r *report) error {
-	return r.write(r.c.String("of"), func(w io.Writer) error { return r.options.table(r.c).Write(w, r.summaries) })
+	compare: compareTable,
 }
 
 func compareTable(w io.Writer, r *report, c *comparison) error {

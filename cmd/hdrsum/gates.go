@@ -8,6 +8,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/cli"
@@ -105,21 +106,22 @@ func (g *gates) checkRuns(s, base *scan.Scan, d *cli.Diagnostics) error {
 // collect adds up the logs that are shown, and watches limits over time.
 func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options) (*collected, error) {
 	o.logs = o.units.Watch(s)
-	look, take := verbose(o.c, o)
+	var look func(v scan.Visit, h *histogram.Histogram, r *seen)
+	if o.c.Bool("v") {
+		look = count
+	}
 	var also func(r *seen) *merge.Sum
 	if g.watch = o.newWatch(g.limits, o.format.breaches && !g.runs); g.watch != nil {
 		g.watch.Late = func(at scan.Place, why error) { d.LeaveOut(at.Name, at.Line, why) }
 		s.ByTime = true
 		also = func(r *seen) *merge.Sum { r.sum.Reset(); return &r.sum }
-		line := take
-		take = func(v scan.Visit, r *seen) error {
-			if line != nil {
-				if err := line(v, r); err != nil {
-					return err
-				}
-			}
-			return g.watch.Add(v, &r.sum)
+	}
+	take := func(v scan.Visit, r *seen) error {
+		sayInterval(o.c, v.Place, v.Tag, v.StartMillis(), v.EndMillis(), r.count)
+		if g.watch == nil {
+			return nil
 		}
+		return g.watch.Add(v, &r.sum)
 	}
 	var parts []*summary.Parts
 	all, err := g.side(s, d, o, func(s *scan.Scan, wanted summary.Options) (*summary.Result, error) {
@@ -239,18 +241,25 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	if !cli.Given(c, "ci") {
 		hideConfidence(before, after)
 	}
-	compare := o.format.compare
-	if compare == nil { // the verdicts stand alone
-		compare = func(w io.Writer, r *report, c *comparison) error { return writeComparison(w, r, c, nil) }
-	}
 	if err := g.findings.find(o, d, after.parts, after.Summaries); err != nil {
 		return err
 	}
 	r := &report{c, s, d, o, o.arrange(after.Summaries, scale)}
-	r.sayTop(len(after.Summaries))
-	err = cli.WriteFile(c.String("of"), c.App.Writer, slices.Concat(s.Inputs, inputs), func(w io.Writer) error {
-		return compare(w, r, &comparison{g, before.Summaries, pairs, inputs, verdicts})
-	})
+	if len(r.summaries) < len(after.Summaries) {
+		d.Warnf("-top shows %d of %d rows", len(r.summaries), len(after.Summaries))
+	}
+	compare := o.format.compare
+	switch {
+	case compare == nil && !g.wanted():
+		err = o.format.write(r)
+	case compare == nil: // the verdicts stand alone
+		compare = func(w io.Writer, r *report, c *comparison) error { return writeComparison(w, r, c, nil) }
+		fallthrough
+	default:
+		err = cli.WriteFile(c.String("of"), c.App.Writer, slices.Concat(s.Inputs, inputs), func(w io.Writer) error {
+			return compare(w, r, &comparison{g, before.Summaries, pairs, inputs, verdicts})
+		})
+	}
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func pushRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) e
 	pusher := prom.ReceiverNamed(o.format.name).Pusher(o.push, "hdrsum", push.Options{Notice: d.Notice})
 	defer pusher.GiveUp()
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	err := writeRows(c, s, d, o, o.rowWriter(func() (output.RowWriter, error) { return o.format.receiver.rows(pusher, o) }))
+	err := writeRows(s, d, o, func() (output.RowWriter, error) { return o.format.receiver.rows(pusher, o) })
 	stop()
 	if err == nil {
 		result := pusher.Close()

@@ -24,63 +24,26 @@ func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) 
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q") || cli.Terminal(c.App.Writer))
 	err := cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
 		s.BatchDone = func() error { return cli.Flush(w) }
-		return writeRows(c, s, d, o, o.rowWriter(func() (output.RowWriter, error) { return o.format.rows(w, o) }))
+		return writeRows(s, d, o, func() (output.RowWriter, error) { return o.format.rows(w, o) })
 	})
 	stop()
 	return endRows(s, d, err)
 }
 
-// writeRows writes all rows.
-func writeRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options, out output.RowWriter) error {
-	sink := newRowSink(c, d, o, out)
+// writeRows writes all rows. It makes their writer when the first row comes: then the comments at
+// the beginning of the logs have been read, and the scale is known.
+func writeRows(s *scan.Scan, d *cli.Diagnostics, o *options, make func() (output.RowWriter, error)) error {
+	sink := &rowSink{options: o, diagnostics: d, make: make, last: map[string]int64{}}
 	if err := series.Run(s, &o.series, sink.row); err != nil {
 		return err
 	}
-	if sink.rows == 0 {
+	switch {
+	case sink.rows == 0:
 		return errNoRows
-	}
-	return out.Close()
-}
-
-// rowWriter returns a writer of rows that is made when the first row comes. Then the comments at
-// the beginning of the logs have been read, and the scale is known.
-func (o *options) rowWriter(make func() (output.RowWriter, error)) output.RowWriter {
-	return &lateRows{options: o, make: make}
-}
-
-type lateRows struct {
-	options *options
-	make    func() (output.RowWriter, error)
-	out     output.RowWriter // nil before the first row
-}
-
-func (l *lateRows) Row(r *output.Row) (err error) {
-	if l.out == nil {
-		if err := l.options.setScale(); err != nil {
-			return err
-		}
-		if l.options.format.readable && r.Count > 0 {
-			if err := l.options.readable(r.Mean * cmp.Or(r.Factor, 1)); err != nil {
-				return err
-			}
-		}
-		out, err := l.make()
-		if err != nil {
-			return err
-		}
-		l.out = out
-	}
-	if r.Factor, err = l.options.logs.Factor(r.Tag); err != nil {
-		return err
-	}
-	return l.out.Row(r)
-}
-
-func (l *lateRows) Close() error {
-	if l.out == nil {
+	case sink.out == nil:
 		return nil
 	}
-	return l.out.Close()
+	return sink.out.Close()
 }
 
 // endRows returns the error or status of a command that has written rows.
@@ -97,33 +60,30 @@ func endRows(s *scan.Scan, d *cli.Diagnostics, err error) error {
 
 // A rowSink writes rows, but not those that the receiver of the format would drop.
 type rowSink struct {
-	c           *urfave.Context
+	options     *options
 	diagnostics *cli.Diagnostics
-	out         output.RowWriter
-	points      points
+	make        func() (output.RowWriter, error)
+	out         output.RowWriter // nil before the first row
 	rows        int
-}
-
-func newRowSink(c *urfave.Context, d *cli.Diagnostics, o *options, out output.RowWriter) *rowSink {
-	return &rowSink{c: c, diagnostics: d, out: out, points: points{format: o.format, options: o, last: make(map[string]int64)}}
+	// last holds the time of the last point of each tag, to find the points that a monitoring
+	// system would drop or replace.
+	last map[string]int64
 }
 
 // row is a [series.Sink].
 func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
 	s.rows++
-	if s.c.Bool("v") {
-		cli.Verbosef(s.c, "%s:%d: %s count=%d", at.Name, at.Line, tags.Text(r.Tag), r.Count)
-	}
+	sayInterval(s.options.c, at, r.Tag, r.Start, r.End, r.Count)
 	if late == nil {
-		late = s.points.check(r)
+		late = s.check(r)
 	}
 	if late != nil {
 		s.diagnostics.LeaveOut(at.Name, at.Line, late)
-		if !s.points.moveOn(r) {
+		if !s.moveOn(r) {
 			return nil
 		}
 	}
-	err := s.out.Row(r)
+	err := s.write(r)
 	if errors.Is(err, output.ErrPoint) {
 		s.diagnostics.LeaveOut(at.Name, at.Line, err)
 		return nil
@@ -131,43 +91,57 @@ func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
 	return err
 }
 
-// errNoRows keeps a file from being written.
-var errNoRows = errors.New("no rows")
-
-// points holds the time of the last point of each tag, to find the points that a monitoring system
-// would drop or replace.
-type points struct {
-	format  *format
-	options *options
-	last    map[string]int64 // by tag as a label
-}
-
-// check returns why a row cannot be a point after the tag's last one.
-func (p *points) check(r *output.Row) error {
-	if p.format.point == nil {
-		return nil
-	}
-	label, now := tags.Text(r.Tag), p.format.point(r, p.options)
-	if last, ok := p.last[label]; ok {
-		if err := p.format.clash(last, now); err != nil {
+// write writes a row, and makes the writer if it is the first one.
+func (s *rowSink) write(r *output.Row) (err error) {
+	o := s.options
+	if s.out == nil {
+		if err := o.setScale(); err != nil {
+			return err
+		}
+		if o.format.readable && r.Count > 0 {
+			if err := o.readable(r.Mean * cmp.Or(r.Factor, 1)); err != nil {
+				return err
+			}
+		}
+		if s.out, err = s.make(); err != nil {
 			return err
 		}
 	}
-	p.last[label] = now
+	if r.Factor, err = o.logs.Factor(r.Tag); err != nil {
+		return err
+	}
+	return s.out.Row(r)
+}
+
+// errNoRows keeps a file from being written.
+var errNoRows = errors.New("no rows")
+
+// check returns why a row cannot be a point after the tag's last one.
+func (s *rowSink) check(r *output.Row) error {
+	if s.options.format.point == nil {
+		return nil
+	}
+	label, now := tags.Text(r.Tag), s.options.format.point(r, s.options)
+	if last, ok := s.last[label]; ok {
+		if err := s.options.format.clash(last, now); err != nil {
+			return err
+		}
+	}
+	s.last[label] = now
 	return nil
 }
 
 // moveOn moves a row that is too late behind the tag's last point, and reduces it to its totals. It
 // reports whether the format has totals.
-func (p *points) moveOn(r *output.Row) bool {
-	if !p.format.totals {
+func (s *rowSink) moveOn(r *output.Row) bool {
+	if !s.options.format.totals {
 		return false
 	}
 	label := tags.Text(r.Tag)
-	if last, ok := p.last[label]; ok {
+	if last, ok := s.last[label]; ok {
 		r.End = max(r.End, last+1)
 	}
-	p.last[label] = r.End
+	s.last[label] = r.End
 	r.TotalsOnly = true
 	return true
 }

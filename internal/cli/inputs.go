@@ -54,7 +54,7 @@ func Sources(c *cli.Context, options ...string) (all []Source, err error) {
 			case "ifp":
 				s.Path = text
 			case "tif":
-				if s.Tag, s.Text, err = splitTagged(folder, text); err != nil {
+				if s.Tag, s.Text, err = splitTagged(text); err != nil {
 					return nil, err
 				}
 				fallthrough
@@ -199,34 +199,16 @@ func (s *Source) names() (names []string, err error) {
 	return names, nil
 }
 
-// splitTagged splits a value of -tif, TAG=LOG. Tags and names of files may contain a =. The tag
-// ends at the first = that an existing file follows, or else at the first one. A tag has at least
-// one character.
-func splitTagged(folder, tagged string) (tag, log string, err error) {
-	exists := func(path string) bool {
-		info, err := os.Stat(path)
-		return err == nil && !info.IsDir()
-	}
-	end := -1
-	for n, char := range tagged {
-		if char != '=' || n == 0 {
-			continue
-		}
-		if end < 0 {
-			end = n
-		}
-		if log := tagged[n+1:]; exists(filepath.Join(folder, log)) || exists(log) {
-			end = n
-			break
-		}
-	}
-	if end < 0 || end+1 == len(tagged) {
+// splitTagged splits a value of -tif, TAG=LOG, at the first =. A tag has at least one character.
+func splitTagged(tagged string) (tag, log string, err error) {
+	tag, log, _ = strings.Cut(tagged, "=")
+	if tag == "" || log == "" {
 		return "", "", Usagef("-tif %q is not TAG=LOG", tagged)
 	}
-	if hdrlog.CheckTag([]byte(tagged[:end])) != nil {
+	if hdrlog.CheckTag([]byte(tag)) != nil {
 		return "", "", Usagef("-tif %q: %w", tagged, hdrlog.ErrTag)
 	}
-	return tagged[:end], tagged[end+1:], nil
+	return tag, log, nil
 }
 
 // Inputs returns the logs that the options of [InputFlags] and the arguments choose, each once: in

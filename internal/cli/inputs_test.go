@@ -58,20 +58,12 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// TestTagged splits values of -tif, in which tags and names of files may contain a =.
+// TestTagged splits values of -tif. Names of files may contain a =.
 func TestTagged(t *testing.T) {
-	folder := t.TempDir()
-	for _, name := range []string{"f.hdr", "a=b.hdr"} {
-		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for tagged, want := range map[string][2]string{
 		"T=f.hdr":     {"T", "f.hdr"},
 		"T=a=b.hdr":   {"T", "a=b.hdr"},
-		"x=y=f.hdr":   {"x=y", "f.hdr"},
-		"=eq==f.hdr":  {"=eq=", "f.hdr"},
-		"==f.hdr":     {"=", "f.hdr"},
+		"==f.hdr":     {"", ""},
 		"T=node.*":    {"T", "node.*"},
 		"x=y=node.*":  {"x", "y=node.*"},
 		"=f.hdr":      {"", ""},
@@ -82,7 +74,7 @@ func TestTagged(t *testing.T) {
 		"a,b=f.hdr":   {"", ""},
 		"größe=f.hdr": {"größe", "f.hdr"},
 	} {
-		tag, log, err := splitTagged(folder, tagged)
+		tag, log, err := splitTagged(tagged)
 		if tag != want[0] || log != want[1] || (err != nil) != (want[0] == "") {
 			t.Errorf("%q: %q, %q, %v, want %q", tagged, tag, log, err, want)
 		}
