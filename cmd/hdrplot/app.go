@@ -23,7 +23,6 @@ const examples = `examples:
    hdrplot run.hdr -unit ms -incT '.*-rt' -type heatmap -of heat.png
    hdrplot run.hdr -unit ms -incT '.*-rt' -type report     # for a ticket
    hdrplot before.hdr after.hdr -compare -type percentiles -of ba.png
-   hdrplot before.hdr after.hdr -diff      # the ratio by percentile
    hdrplot '.*-rt.*\.hdr' -it -type percentiles -of rt.pdf
    hdrplot throttle-st.hgrm throttle-rt.hgrm -type percentiles -of co.png
    hdrplot run.hdr -facet tag -mark 26=deploy -of facets.png
@@ -34,7 +33,6 @@ exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line,
 func app() *urfave.App {
 	flags := append(append(cli.InputFlags(), append(cli.TagFlags("draw"), cli.RowFlags("draw")...)...), cli.UntaggedFlag())
 	flags = append(flags,
-		&urfave.BoolFlag{Name: "diff", Category: cli.GroupChoice, Usage: "draw the ratio of the second input to the first, by percentile"},
 		&urfave.BoolFlag{Name: "compare", Category: cli.GroupChoice, Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
 	)
 	flags = append(append(flags, cli.RangeFlags()...), cli.UnitFlags()...)
@@ -117,7 +115,7 @@ func run(c *urfave.Context) error {
 	}
 	if path != "-" {
 		fmt.Fprintln(c.App.Writer, cli.Printable(path))
-		if o.of == "" && !cli.Given(c, "type") && !o.diff && cli.Terminal(c.App.Writer) {
+		if o.of == "" && !cli.Given(c, "type") && cli.Terminal(c.App.Writer) {
 			cli.Notef(c, "-type report answers more in one picture, and -of %s writes a page to look around in", pathFor(s.Inputs[0].Name, draw.HTML))
 		}
 	}

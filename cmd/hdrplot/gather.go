@@ -32,9 +32,6 @@ import (
 
 // gather returns the picture of the inputs, or nil if nothing in them was asked for.
 func gather(c *urfave.Context, s *scan.Scan, o *options) (*chart.Picture, error) {
-	if o.diff && len(s.Inputs) != 2 {
-		return nil, cli.Usagef("-diff compares two inputs, a baseline and another: there are %d", len(s.Inputs))
-	}
 	if o.compare && o.kind == chart.Heatmap && o.format != draw.HTML && len(s.Inputs) != 2 {
 		return nil, cli.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
 	}
@@ -341,22 +338,6 @@ func bandOf(at func(p float64) chart.Bound) (band []chart.Bound) {
 	return band
 }
 
-// headlined are the percentiles of a headline.
-var headlined = []float64{99, 99.99}
-
-// headline says how the higher percentiles changed.
-func headline(change *output.Change) string {
-	var parts []string
-	for _, p := range headlined {
-		text, ok := change.Percentiles[p].Text()
-		if !ok || text == "~" {
-			text = "undecided"
-		}
-		parts = append(parts, fmt.Sprintf("p%v %s", p, text))
-	}
-	return strings.Join(parts, ", ")
-}
-
 // mostTags is the number of tags that a picture may have. Twelve have a line, and a log of 10 MB
 // can have enough to take 400 MB.
 const mostTags = 50_000
@@ -398,9 +379,6 @@ func fileLabels(inputs []scan.Input) map[string]string {
 
 // picture returns the picture of what was read.
 func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
-	if g.options.diff {
-		return g.ratios()
-	}
 	p = chart.New(g.options.kind)
 	if logs && g.plan.overTime {
 		origin := int64(0)
@@ -416,6 +394,9 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 		}
 	}
 	p.Curves, p.Summary = g.curves, g.summaries
+	if len(p.Curves) <= chart.MostTogether {
+		p.Notes = append(p.Notes, g.changes()...)
+	}
 	for _, curve := range p.Curves {
 		if len(curve.Band) > 0 {
 			p.Notes = append(p.Notes, fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. It ends where too few values are left.", confidenceLevel))
@@ -425,37 +406,32 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 	return p, nil
 }
 
-// ratios returns a picture of the second input's percentiles, divided by those of the first.
-func (g *gathering) ratios() (*chart.Picture, error) {
-	p := chart.New(chart.Percentiles)
-	baseline := g.curves[0].Group
-	for n, c := range g.curves {
-		if c.Group == baseline {
-			continue
-		}
-		p.ValueName = c.Group + " / " + baseline
-		for m, b := range g.curves {
-			if b.Group != baseline || b.Tag() != c.Tag() {
+// compared are the percentiles whose changes a picture of several runs names.
+var compared = []float64{99, 99.99}
+
+// changes says how the higher percentiles of runs differ from those of the first, a line for each
+// tag.
+func (g *gathering) changes() (notes []string) {
+	for n, own := range g.believed {
+		for m, first := range g.believed[:n] {
+			base, curve := g.curves[m], g.curves[n]
+			if base.Group != g.curves[0].Group || base.Group == curve.Group || base.Tag() != curve.Tag() || first.Confidence == nil || own.Confidence == nil {
 				continue
 			}
-			ratio := chart.RatioOf(c.Tag(), c, b)
-			if max(n, m) < len(g.believed) && g.believed[n].Confidence != nil && g.believed[m].Confidence != nil {
-				change := output.NewChange(g.believed[m], g.believed[n])
-				output.Correct([]output.Pair{{Change: change}}, headlined)
-				ratio.Band = bandOf(func(p float64) chart.Bound {
-					e := change.Percentiles[p]
-					return chart.Bound{Percentile: p, Low: e.Low, High: e.High, Above: float64(min(b.Count, c.Count)) * (1 - p/100)}
-				})
-				p.Headline = append(p.Headline, strings.TrimPrefix(c.Tag()+": "+headline(change), ": "))
+			change := output.NewChange(first, own)
+			output.Correct([]output.Pair{{Change: change}}, compared)
+			text := curve.Label + " beside " + base.Group + ":"
+			for _, p := range compared {
+				figure, ok := change.Percentiles[p].Text()
+				if !ok || figure == "~" {
+					figure = "undecided"
+				}
+				text += fmt.Sprintf(" p%v %s,", p, figure)
 			}
-			p.Curves = append(p.Curves, ratio)
+			notes = append(notes, strings.TrimSuffix(text, ","))
 		}
 	}
-	if len(p.Curves) == 0 {
-		return nil, fmt.Errorf("-diff: the two inputs have no tag in common")
-	}
-	p.Baseline = 1
-	return p, nil
+	return notes
 }
 
 // setScale finds out what to divide the values of logs by, and in which unit they are then. Without

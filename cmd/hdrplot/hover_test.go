@@ -130,7 +130,6 @@ func TestBrowserWithoutTime(t *testing.T) {
 		table string
 	}{
 		"hgrm": {[]string{"-type", "percentiles", "../../testdata/expected/node1.it-hgrm.out"}, "tag values"},
-		"diff": {[]string{"-diff", "../../testdata/logs/node1.hdr", "../../testdata/logs/node2.hdr"}, "tag values"},
 	} {
 		b.open(t, c.args...)
 		if got := b.eval(t, "[...document.querySelectorAll('#toggles button')].filter(b => b.offsetParent).length > 0"); got != "true" {

@@ -44,7 +44,6 @@ type options struct {
 	linear    bool
 	by        *tags.By // what makes a line
 	compare   bool
-	diff      bool
 	marks     []mark
 	absolute  bool
 
@@ -68,9 +67,6 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, err
 	}
 	o.kind = chart.Types[slices.Index(types(""), name)]
-	if o.diff = c.Bool("diff"); o.diff && !cli.Given(c, "type") {
-		o.kind = chart.Percentiles
-	}
 	o.picture.Type = o.kind
 	theme, err := cli.OneOf(c, "theme")
 	if err != nil {
@@ -143,10 +139,6 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, cli.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
 	case o.linear && o.picture.LogValues:
 		return nil, cli.Usagef("-log and -linear: one of them only")
-	case o.diff && o.compare:
-		return nil, cli.Usagef("-diff and -compare: one of them only")
-	case o.diff && len(o.limits) > 0:
-		return nil, cli.Usagef("-sla is a limit for values, and -diff draws ratios")
 	case o.picture.Facets && c.String("facet") != "tag":
 		return nil, cli.Usagef("-facet %q is not tag", c.String("facet"))
 	}
@@ -257,14 +249,5 @@ func (o *options) dress(p *chart.Picture) {
 		p.KeepMaxima()
 	}
 	p.LogValues = look.LogValues || !o.linear && p.Steep()
-	if !o.diff { // a ratio has no unit
-		p.Unit = look.Unit
-		return
-	}
-	p.LogValues = true // half and twice are as far from 1
-	if p.Title == "" && len(p.Headline) == 1 {
-		p.Title = p.Headline[0]
-	} else {
-		p.Notes = append(p.Notes, p.Headline...)
-	}
+	p.Unit = look.Unit
 }

@@ -37,8 +37,8 @@ type plan struct {
 
 func (o *options) plan(logs int) plan {
 	marks := o.kind.Chart.Marks
-	p := plan{paged: o.format == draw.HTML, apart: o.compare || o.diff}
-	p.overTime = marks != chart.Curves || p.paged && !o.diff
+	p := plan{paged: o.format == draw.HTML, apart: o.compare}
+	p.overTime = marks != chart.Curves || p.paged
 	p.total = marks == chart.Cells && !p.paged && !o.compare
 	p.merged = logs > 1 && !p.apart && !o.by.Inputs() || o.by.AddsTags() || p.total
 	p.thinned = !o.given["agg"] && !p.paged && marks != chart.Curves

@@ -27,13 +27,11 @@ func (p *Picture) Caption() string {
 	for _, s := range p.Summary {
 		intervals += s.Intervals
 	}
-	if p.Baseline == 0 {
-		text := counted(values, "value")
-		if intervals > 0 {
-			text += " in " + counted(intervals, "interval")
-		}
-		parts = append(parts, text)
+	text := counted(values, "value")
+	if intervals > 0 {
+		text += " in " + counted(intervals, "interval")
 	}
+	parts = append(parts, text)
 	if len(p.Added) > 1 {
 		var tags []string
 		for _, tag := range p.Added {

@@ -76,25 +76,6 @@ func TestSteep(t *testing.T) {
 	}
 }
 
-// TestRatio compares ratios with those of the percentiles.
-func TestRatio(t *testing.T) {
-	t.Parallel()
-	before, after := histogramOf(t, 3, latencies(1, 5000, 1e6)), histogramOf(t, 3, latencies(2, 3000, 3e6))
-	ratio := RatioOf("x", CurveOf("", after, 1), CurveOf("", before, 1))
-	for _, p := range []float64{50, 90, 99, 100} {
-		want := float64(after.ValueAtPercentile(p)) / float64(before.ValueAtPercentile(p))
-		if got := ratio.At(p); math.Abs(got/want-1) > 0.05 {
-			t.Errorf("%v%%: %v, want about %v", p, got, want)
-		}
-	}
-	if ratio.Count != 3000 {
-		t.Errorf("%d values", ratio.Count)
-	}
-	if empty := RatioOf("", Curve{}, CurveOf("", before, 1)); empty.Count != 0 {
-		t.Errorf("%+v", empty)
-	}
-}
-
 // TestTogether proves how many lines share a chart, and that runs share the charts of their tags
 // if these do not become too full.
 func TestTogether(t *testing.T) {

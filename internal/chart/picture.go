@@ -53,12 +53,8 @@ type Picture struct {
 	// Low and High are the ends of the axis of values, if they are above 0.
 	Low  float64 `json:"-"`
 	High float64 `json:"-"`
-	// Baseline is a value to draw a line at, if it is above 0.
-	Baseline float64 `json:"-"`
 	// Facets draws a small chart for each tag, with the same axes.
 	Facets bool `json:"facets,omitempty"`
-	// ValueName is the title of the axis of values, if it is not empty.
-	ValueName string `json:"-"`
 	// Span is the time that a point of a line stands for, such as "each interval".
 	Span string `json:"-"`
 	// Sources are the names of the logs. Spans are when they begin and end, in milliseconds since
@@ -73,9 +69,6 @@ type Picture struct {
 	Logs []string `json:"sources,omitempty"`
 	// Notes are further lines below the chart.
 	Notes []string `json:"notes"`
-	// Headline says how figures changed, a line for each tag. It is the title if there is none and
-	// one line, and otherwise stands in the notes.
-	Headline []string `json:"-"`
 
 	// Summary is the table of the whole range.
 	Summary []Summary `json:"summary"`

@@ -1,12 +1,10 @@
 package chart
 
 import (
-	"math"
 	"slices"
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/unit"
-	"hdrkit/internal/chart/axis"
 )
 
 // ticksPerHalf is the number of points of a curve each time that the distance to 100% halves. At 25
@@ -55,25 +53,4 @@ func (c *Curve) At(percentile float64) float64 {
 		}
 	}
 	return c.Max()
-}
-
-// RatioOf returns the ratio of a curve to a baseline by percentile, as far as both have values.
-func RatioOf(label string, of, baseline Curve) Curve {
-	ratio := Curve{Label: label, Count: min(of.Count, baseline.Count)}
-	var percentiles []float64
-	for _, step := range slices.Concat(of.Steps, baseline.Steps) {
-		if step.Percentile == 100 || axis.Nines(step.Percentile) <= math.Log10(2*float64(ratio.Count)) {
-			percentiles = append(percentiles, step.Percentile)
-		}
-	}
-	slices.Sort(percentiles)
-	for _, p := range slices.Compact(percentiles) {
-		if low := baseline.At(p); low > 0 {
-			ratio.Steps = append(ratio.Steps, Step{p, of.At(p) / low})
-		}
-	}
-	if len(ratio.Steps) == 0 {
-		ratio.Count = 0
-	}
-	return ratio
 }

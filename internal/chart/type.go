@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"cmp"
 	"strings"
 
 	"hdrkit/internal/chart/axis"
@@ -41,8 +40,6 @@ type Chart struct {
 	// Low and High are the ends of the axis of values, if they are fixed.
 	Low  float64 `json:"low,omitempty"`
 	High float64 `json:"high,omitempty"`
-	// Baseline is a value to draw a line at, if it is above 0.
-	Baseline float64 `json:"baseline"`
 	// Limits are service levels. Breaches has the times shaded in which a line is above its limit.
 	Limits   []Limit `json:"limits"`
 	Breaches bool    `json:"breaches"`
@@ -85,9 +82,8 @@ var Timeline = &Type{
 // Percentiles is a chart of values against percentiles, on an axis of nines.
 var Percentiles = &Type{
 	Name:    "percentiles",
-	Options: []string{"compare", "diff", "linear"},
-	Chart:   Chart{Marks: Curves, Empty: nothing, EmptyView: nothingInView},
-	name:    func(p *Picture) string { return cmp.Or(p.ValueName, "value") },
+	Options: []string{"compare", "linear"},
+	Chart:   Chart{Marks: Curves, Name: "value", Empty: nothing, EmptyView: nothingInView},
 	steep:   true,
 }
 

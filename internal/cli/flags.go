@@ -96,7 +96,7 @@ func Rows(c *cli.Context) (*tags.By, error) {
 	if err != nil {
 		return nil, Usagef("-by: %w", err)
 	}
-	for _, apart := range []string{"compare", "diff", "baseline"} {
+	for _, apart := range []string{"compare", "baseline"} {
 		if by.Inputs() && Given(c, apart) {
 			return nil, Usagef("-by %s and -%s do not go together: -%s looks at each log by itself", text, apart, apart)
 		}

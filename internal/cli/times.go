@@ -37,8 +37,8 @@ func timeRange(c *cli.Context) (r scan.Range, err error) {
 	if r, err = scan.ParseRange(c.String("s"), c.String("e"), zone); err != nil {
 		return r, UsageError{err}
 	}
-	if steady(r) && (c.Bool("compare") || c.Bool("diff")) {
-		return r, Usagef("-s steady looks for the end of the warm-up of one run: it does not go with -compare or -diff")
+	if steady(r) && c.Bool("compare") {
+		return r, Usagef("-s steady looks for the end of the warm-up of one run: it does not go with -compare")
 	}
 	return r, nil
 }
@@ -76,7 +76,7 @@ const timesEach, timesAll = "each", "all"
 // of all logs together.
 func findTimes(c *cli.Context, s *scan.Scan) error {
 	mode, apart := "", ""
-	for _, name := range []string{"compare", "diff", "r"} {
+	for _, name := range []string{"compare", "r"} {
 		if c.Bool(name) {
 			apart = name
 		}

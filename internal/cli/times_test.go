@@ -72,7 +72,7 @@ func TestFindTimes(t *testing.T) {
 		}}
 	}
 	flags := RangeFlags()
-	for _, name := range []string{"compare", "diff", "r"} {
+	for _, name := range []string{"compare", "r"} {
 		flags = append(flags, &cli.BoolFlag{Name: name})
 	}
 	for _, test := range []struct {
@@ -88,7 +88,6 @@ func TestFindTimes(t *testing.T) {
 		{nil, false, ""},
 		{[]string{"-s=1", "-r"}, false, ""},
 		{[]string{"-s=1", "-compare"}, false, ""},
-		{[]string{"-s=1", "-diff"}, false, ""},
 		{[]string{"-s=1", "-times=each"}, false, ""},
 		{[]string{"-s=1", "-times=ALL"}, true, ""},
 		{[]string{"-s=1", "-times=all", "-r"}, false, "-times and -r do not go together"},

@@ -63,10 +63,6 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 			return
 		}
 		pn.drawExcess(shown, steps)
-		f := pn.frame
-		if p.Baseline > 0 {
-			pn.stroke(style{colour: c.Faint}, 1.6*pixel, vg.Point{X: f.Min.X, Y: pn.Y(p.Baseline)}, vg.Point{X: f.Max.X, Y: pn.Y(p.Baseline)})
-		}
 		for i := range shown {
 			pn.drawConfidence(c.styled(styles[i][0]), shown[i].Band)
 		}
@@ -106,7 +102,6 @@ func (pn *panel) drawExcess(curves []chart.Curve, steps []chart.Limit) {
 }
 
 // drawConfidence draws the intervals of a curve as a pale band. It fades where few values are left.
-// A band of ratios has the colour of the curve only where it excludes 1.
 func (pn *panel) drawConfidence(st style, band []chart.Bound) {
 	const (
 		share  = 0.22 // opacity
@@ -114,12 +109,8 @@ func (pn *panel) drawConfidence(st style, band []chart.Bound) {
 	)
 	for i := 1; i < len(band); i++ {
 		a, b := band[i-1], band[i]
-		fill := st.colour
-		if pn.Baseline > 0 && (min(a.Low, b.Low) <= pn.Baseline && max(a.High, b.High) >= pn.Baseline) {
-			fill = pn.Faint
-		}
 		from, to := pn.X(axis.Nines(a.Percentile)), pn.X(axis.Nines(b.Percentile))
-		pn.FillPolygon(pale(fill, share*min(b.Above/fading, 1)), []vg.Point{{X: from, Y: pn.inside(a.Low)}, {X: to, Y: pn.inside(b.Low)}, {X: to, Y: pn.inside(b.High)}, {X: from, Y: pn.inside(a.High)}})
+		pn.FillPolygon(pale(st.colour, share*min(b.Above/fading, 1)), []vg.Point{{X: from, Y: pn.inside(a.Low)}, {X: to, Y: pn.inside(b.Low)}, {X: to, Y: pn.inside(b.High)}, {X: from, Y: pn.inside(a.High)}})
 	}
 }
 

@@ -197,9 +197,6 @@ func highest(series []chart.Series) (top chart.Point, name string, ok bool) {
 // highestText says what the highest point of a line is, or the end of a curve.
 func (pn *panel) highestText(line string, v float64) string {
 	name := "max"
-	if pn.Baseline > 0 {
-		name = "ratio of the maxima"
-	}
 	if strings.HasSuffix(line, "%") {
 		name = "highest " + chart.ShortName(line)
 	}

@@ -133,9 +133,6 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 		p.Marks = []chart.Mark{{Time: 10_000, Text: "first"}, {Time: 11_000, Text: "second, which is close to it"}, {Time: 12_000, Text: "third"}, {Time: 59_500, Text: "the last one"}, {Time: 99_000, Text: "outside"}}
 		p.Low, p.High = 1e6, 25e6
 	})
-	add("ratio", &chart.Picture{Type: chart.Percentiles, Width: 1200, Height: 600, DPI: 96, ValueName: "after / before", Baseline: 1, Curves: []chart.Curve{
-		chart.RatioOf("read", chart.CurveOf("", pagetest.HistogramOf(t, 3, pagetest.Latencies(1, 1000, 1e6)), 1), chart.CurveOf("", pagetest.HistogramOf(t, 3, pagetest.Latencies(2, 1000, 1.5e6)), 1)),
-	}}, func(p *chart.Picture) { p.Unit = "" })
 	many := func(i int) (string, float64, float64, []int64) {
 		return fmt.Sprintf("endpoint-%03d", i%150), float64(i / 150), 1, pagetest.Latencies(int64(i), 5, 1e6)
 	}
@@ -158,7 +155,7 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 }
 
 // golden are the pictures that are compared with files.
-var golden = []string{"timeline", "levels", "throughput", "percentiles", "ratio", "heatmap", "difference", "gaps", "facets", "facets-heatmap", "marks", "report"}
+var golden = []string{"timeline", "levels", "throughput", "percentiles", "heatmap", "difference", "gaps", "facets", "facets-heatmap", "marks", "report"}
 
 // TestGolden compares the drawings with those that were looked at. Run it with -update to draw them
 // anew, and look.

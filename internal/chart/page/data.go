@@ -96,9 +96,6 @@ func some[T any](all []T) []T { return append([]T{}, all...) }
 // described describes a chart of a page. The limits of a rate are none for values.
 func described(p *chart.Picture, t *chart.Type) chart.Chart {
 	c := p.Describe(t)
-	if c.Marks == chart.Curves {
-		c.Baseline = p.Baseline
-	}
 	c.Limits = []chart.Limit{}
 	if c.Rate == p.Type.Chart.Rate {
 		c.Low, c.High, c.Limits = p.Low, p.High, p.Labelled(p.LogValues)

@@ -367,10 +367,6 @@ export function drawCurve(chart, page, curves, height) {
   }
   const axis = width => ({ ticks: ninesTicks(last, 64 * last / width), title: 'percentile', at: x => x / last, inverse: p => p * last });
   drawChart(chart, page, what, range, axis, () => {
-    if (what.baseline) {
-      Object.assign(g, { strokeStyle: theme.faint, lineWidth: 1.6 });
-      stroke(g, [[chart.plot.left, chart.py(what.baseline)], [chart.plot.right, chart.py(what.baseline)]]);
-    }
     for (const [s, curve] of curves) strokeCurve(chart, g, curve, theme.lines[s.colours[0]], s.dashes.length > 1 ? [] : s.dashes[0]);
   }, () => drawSteps(chart, theme, what.limits, last));
 }
