@@ -76,7 +76,7 @@ func flags() []urfave.Flag {
 			Usage: "keep in `FILE` how far the command is, so that each output goes on there when it is started again"},
 		cli.PercentilesFlag("50,90,99,99.9", "show these `PERCENTILES` of each window, such as 50,99.9,max"),
 	}, cli.UnitFlags(), []urfave.Flag{
-		&urfave.StringFlag{Name: "metric", Category: cli.GroupValues, DefaultText: "latency_seconds, or latency if the unit is unknown; latency in InfluxDB",
+		&urfave.StringFlag{Name: "metric", Category: cli.GroupValues, DefaultText: prom.DefaultMetric,
 			Usage: "the `NAME` of metrics, whose values are seconds if their unit is known"},
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
 			Usage: "check `LIMITS` of hdrsum at the end, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100, 'p99<=20ms in 99% of 1s'; repeatable"},
@@ -169,17 +169,17 @@ func (r *command) check(d *cli.Diagnostics) error {
 		formats = append(formats, format)
 	}
 	if c.String("serve") != "" {
-		formats = append(formats, sinks.OpenMetrics)
+		formats = append(formats, prom.OpenMetrics)
 	}
 	for _, text := range c.StringSlice("push") {
 		u, err := push.ParseURL(text)
 		if err != nil {
 			return cli.Usagef("-push: %w", err)
 		}
-		r.pushes, formats = append(r.pushes, u), append(formats, prom.ReceiverOf(u).Format)
+		r.pushes, formats = append(r.pushes, u), append(formats, prom.ReceiverOf(u))
 	}
 	for _, format := range formats {
-		if err := sinks.CheckMetric(format, o.Metric); err != nil {
+		if err := prom.CheckMetric(format, o.Metric); err != nil {
 			return cli.Usagef("-metric: %w", err)
 		}
 	}

@@ -498,7 +498,7 @@ func TestDashboardMetrics(t *testing.T) {
 	p := clitest.Start(t, nil, clitest.Build(t, "hdrlive"), "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-metric", "request_latency_seconds", "-serve", at)
 	p.Await("metrics", func() bool { return strings.Contains(clitest.Fetch("http://"+at+"/metrics"), "window_max") })
 	for name, text := range map[string]string{
-		"latency": must(t, "../../testdata/logs/node1.hdr", "-ovr", "1e9", "-st", "openmetrics", "-metric", "request_latency_seconds"),
+		"latency": must(t, "../../testdata/logs/node1.hdr", "-in", "ns", "-st", "openmetrics", "-metric", "request_latency_seconds"),
 		"live":    clitest.Fetch("http://" + at + "/metrics"),
 	} {
 		for _, expr := range dashboard(t, name, "expr") {
@@ -588,7 +588,7 @@ func TestDashboardsFiles(t *testing.T) {
 // TestSchema checks what the page says of the buckets of native histograms.
 func TestSchema(t *testing.T) {
 	t.Parallel()
-	const schema = prom.DefaultSchema
+	const schema = prom.Schema
 	width := 100 * (math.Exp2(math.Exp2(-schema)) - 1)
 	buckets := math.Ceil(math.Log2(1e4) * math.Exp2(schema))
 	text := strings.Join(strings.Fields(page(t, "While a test runs: Prometheus")), " ")

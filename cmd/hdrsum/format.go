@@ -163,7 +163,7 @@ func chosen(c *urfave.Context) (*format, error) {
 		if err != nil {
 			return nil, cli.Usagef("-push: %w", err)
 		}
-		return find(prom.ReceiverOf(u).Format), nil
+		return find(prom.ReceiverOf(u)), nil
 	case given("agg") && !slices.ContainsFunc([]string{"ci", "baseline", "sla", "worst", "who", "lt"}, given):
 		if terminal {
 			return &rowsFormat, nil

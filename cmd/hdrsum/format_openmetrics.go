@@ -2,31 +2,32 @@ package main
 
 import (
 	"errors"
-	"io"
 	"slices"
 
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live/prom"
-	"hdrkit/internal/live/push"
 	"hdrkit/output"
 )
 
 // openMetricsFormat is the text format of Prometheus. To a receiver go native histograms by remote
 // write.
 var openMetricsFormat = format{
-	name: "openmetrics", what: "for Prometheus", others: "prometheus prom", uses: slices.Concat([]string{"metric"}, rowOptions),
+	name: prom.OpenMetrics, what: "for Prometheus", others: "prometheus prom", uses: slices.Concat([]string{"metric"}, rowOptions),
 	flags: func() []urfave.Flag {
 		return []urfave.Flag{
 			cli.Option{Not: "p mwp mwpl", Why: "a histogram has no percentiles", Flag: &urfave.BoolFlag{Name: "buckets", Category: cli.GroupSeries,
 				Usage: "write openmetrics as a histogram, not as a summary"}},
 		}
 	},
-	check: checkMetric,
-	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
-		return output.OpenMetrics(w, o.scale, o.metric)
+	check: func(o *options) error {
+		if o.series.Moving > 0 && cli.Given(o.c, "p") {
+			return cli.Usagef("-p and -mwp do not go together: the percentile of the moving window replaces those of -p")
+		}
+		return checkMetric(o)
 	},
+	rows:  metricRows,
 	point: func(r *output.Row, _ *options) int64 { return r.End },
 	// Prometheus drops points that are no later than the last one.
 	clash: func(last, now int64) error {
@@ -38,9 +39,6 @@ var openMetricsFormat = format{
 	totals: true,
 	receiver: &rowReceiver{
 		native: true,
-		rows: func(p *push.Pusher, o *options) (output.RowWriter, error) {
-			return prom.NewRemote(p, o.promOptions()), nil
-		},
 		check: func(o *options) error {
 			switch {
 			case o.series.Moving > 0:
@@ -51,15 +49,4 @@ var openMetricsFormat = format{
 			return nil
 		},
 	},
-}
-
-// checkMetric checks -metric for Prometheus.
-func checkMetric(o *options) error {
-	if o.series.Moving > 0 && cli.Given(o.c, "p") {
-		return cli.Usagef("-p and -mwp do not go together: the percentile of the moving window replaces those of -p")
-	}
-	if _, err := output.OpenMetrics(io.Discard, o.scale, o.metric); err != nil {
-		return cli.Usagef("-metric: %w", err)
-	}
-	return nil
 }

@@ -150,7 +150,7 @@ func TestPrometheusPush(t *testing.T) {
 	path, exact := logs(t)
 	for _, schema := range []int{5} {
 		server := livePrometheus(t, "scrape_configs: []")
-		must(t, path, "-agg", "1", "-ovr", "1e9", "-metric", "request_latency_seconds", "-push", server+"/api/v1/write")
+		must(t, path, "-agg", "1", "-in", "ns", "-metric", "request_latency_seconds", "-push", server+"/api/v1/write")
 		at := float64(clitest.LiveStart + 30)
 		checkQuantiles(t, server, schema, exact, at)
 		if got := value(t, server, `count_over_time(request_latency_seconds_window_max{tag="insert-rt"}[1m])`, at); got != 30 {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
 
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live/prom"
 	"hdrkit/internal/live/push"
@@ -27,7 +29,7 @@ func parsePush(c *urfave.Context, o *options) (err error) {
 	if o.push, err = push.ParseURL(c.String("push")); err != nil {
 		return cli.Usagef("-push: %w", err)
 	}
-	there := prom.ReceiverOf(o.push).Format
+	there := prom.ReceiverOf(o.push)
 	switch {
 	case o.format.receiver == nil:
 		able := names(func(f *format) bool { return f.receiver != nil })
@@ -47,23 +49,44 @@ func checkPush(o *options) error {
 	return o.format.receiver.check(o)
 }
 
-// promOptions returns the options of what Prometheus gets.
-func (o *options) promOptions() prom.Options {
-	return prom.Options{
-		Metric: o.metric, Schema: prom.DefaultSchema, Percentiles: o.percentiles, Memory: o.memory, Service: "hdrsum",
-		Ratio: func(tag []byte) float64 {
-			scale, _ := o.scaleOf(tag) // whoever brings the values has seen the error
-			return scale.Ratio
-		},
+// checkMetric checks -metric, and -unit for metrics.
+func checkMetric(o *options) error {
+	if u := o.units.Options; o.format.name != prom.Influx && u.Ratio == 0 && u.Unit != "" && u.Unit != unit.Second.String() {
+		return cli.Usagef("-unit %s: values of -st %s are in seconds; -ovr divides them by a number instead", u.Unit, o.format.name)
 	}
+	if err := prom.CheckMetric(o.format.name, o.metric); err != nil {
+		return cli.Usagef("-metric: %w", err)
+	}
+	return nil
+}
+
+// metricRows writes rows for monitoring systems, as text or for the receiver of -push. Values that
+// -ovr divides have no known unit.
+func metricRows(w io.Writer, o *options) (output.RowWriter, error) {
+	scale, err := o.units.Scale(false)
+	if err != nil {
+		return nil, err
+	}
+	if o.units.Options.Ratio != 0 {
+		scale.In = unit.Unit{}
+	}
+	metrics, err := prom.Options{Metric: o.metric, Percentiles: o.percentiles, Precision: o.precision, Service: "hdrsum", Memory: o.memory}.In(o.format.name, scale)
+	if err != nil {
+		return nil, cli.Usagef("%w", err)
+	}
+	rows, err := metrics.Rows(o.format.name, w, o.push != nil)
+	if err != nil {
+		return nil, cli.Usagef("%w", err)
+	}
+	return rows, nil
 }
 
 // pushRows sends the rows to a receiver.
 func pushRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
-	pusher := prom.ReceiverNamed(o.format.name).Pusher(o.push, "hdrsum", push.Options{Notice: d.Notice})
+	pusher := prom.NewPusher(o.format.name, o.push, "hdrsum", push.Options{Notice: d.Notice})
 	defer pusher.GiveUp()
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	err := writeRows(s, d, o, func() (output.RowWriter, error) { return o.format.receiver.rows(pusher, o) })
+	err := writeRows(s, d, o, func() (output.RowWriter, error) { return o.format.rows(pusher, o) })
 	stop()
 	if err == nil {
 		result := pusher.Close()
@@ -76,7 +99,6 @@ func pushRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) e
 
 // A rowReceiver takes the rows of -push.
 type rowReceiver struct {
-	rows  func(p *push.Pusher, o *options) (output.RowWriter, error)
 	check func(o *options) error
 	// native reports that it takes native histograms, and so all counts of a row.
 	native bool

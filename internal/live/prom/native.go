@@ -1,45 +1,17 @@
-// Package prom shows histograms to Prometheus: as native histograms or as classic buckets when it
-// scrapes ([Collector]), and as native histograms by remote write ([Remote]). Receivers of
-// OpenTelemetry get exponential histograms ([OTLP]), which have the same buckets.
-//
-// A native histogram of schema s has buckets whose bounds are the powers of 2^(2^-s). See
-// https://prometheus.io/docs/specs/native_histograms/.
 package prom
 
 import (
-	"bytes"
 	"math"
 
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/unit"
-	"hdrkit/tags"
 )
 
-// The schemas of native histograms, from the widest buckets to the narrowest.
+// Schema is the one of native histograms. MinSchema has the widest buckets.
 const (
-	MinSchema     = -4
-	DefaultSchema = 5
-	MaxSchema     = 8
+	MinSchema = -4
+	Schema    = 5
 )
-
-// Options say how values become metrics.
-type Options struct {
-	// Metric is the name of the histogram. The gauges of the last window begin with it.
-	Metric string
-	// Ratio returns the unit ratio of a tag, by which its values are divided. It is called when the
-	// tag first comes. Nil stands for 1.
-	Ratio func(tag []byte) float64
-	// Schema is the one of native histograms.
-	Schema int
-	// Percentiles are those of the last window that are shown.
-	Percentiles []float64
-	// Service is the name of the service that OpenTelemetry gets, if the environment has none.
-	Service string
-	// Memory, if set, limits what the totals may take.
-	Memory *ledger.Ledger
-}
 
 // A span is neighbouring buckets of a native histogram.
 type span struct {
@@ -99,59 +71,4 @@ func buckets(h *histogram.Histogram, ratio float64, schema int) (n native) {
 		last, before = b.index, b.count
 	}
 	return n
-}
-
-// total has all values of a tag since the start.
-type total struct {
-	tag    []byte
-	all    merge.Sum
-	sum    float64 // of all values, in the unit of the log
-	ratio  float64 // what to divide values by
-	charge ledger.Charge
-}
-
-// of returns a value of the tag in printed units.
-func (t *total) of(v float64) float64 { return unit.Divide(v, t.ratio) }
-
-// totals are the totals by tag.
-type totals struct {
-	options *Options
-	account *ledger.Account
-	tags    map[string]*total
-	scratch histogram.Histogram
-}
-
-func newTotals(o *Options) totals {
-	account := o.Memory.Open("tags", "choose some with -incT, or add them up with -it")
-	return totals{options: o, account: account, tags: make(map[string]*total)}
-}
-
-// add adds the counts of h to the total of a tag, which it returns.
-func (ts *totals) add(tag []byte, h *histogram.Histogram) (*total, error) {
-	key := tags.Text(tag)
-	t := ts.tags[key]
-	if t == nil {
-		t = &total{tag: bytes.Clone(tag), ratio: 1}
-		if ts.options.Ratio != nil {
-			t.ratio = ts.options.Ratio(tag)
-		}
-		ts.tags[key] = t
-	}
-	if err := t.all.AddHistogram(0, 0, h); err != nil {
-		return nil, err
-	}
-	t.sum += h.Mean() * float64(h.TotalCount())
-	return t, t.charge.Set(ts.account, 1, tagBytes+t.all.Size())
-}
-
-// tagBytes is about what a tag takes beside its counts.
-const tagBytes = 500
-
-// counts returns the counts of a total. They are valid until it is called again.
-func (ts *totals) counts(t *total) *histogram.Histogram {
-	h, err := t.all.Histogram(&ts.scratch)
-	if err != nil { // the intervals of a tag add up: package live sees to that
-		return new(histogram.Histogram)
-	}
-	return h
 }

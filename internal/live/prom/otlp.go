@@ -2,11 +2,11 @@ package prom
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -39,15 +39,14 @@ const mostBuckets = 4096
 type OTLP struct {
 	w        io.Writer
 	options  Options
-	unit     string
 	resource *resource.Resource
 	json     bool
 }
 
 // NewOTLP returns an OTLP that writes each row to w by one Write, as a line of JSON or as protocol
-// buffers. Options.Schema is the highest scale. The unit of values may be empty. Environment
-// returns the variables that describe the resource, as OpenTelemetry calls them.
-func NewOTLP(w io.Writer, o Options, unit string, environment func(string) string, json bool) (*OTLP, error) {
+// buffers. Environment returns the variables that describe the resource, as OpenTelemetry calls
+// them.
+func NewOTLP(w io.Writer, o Options, environment func(string) string, json bool) (*OTLP, error) {
 	attributes := []*common.KeyValue{}
 	name := environment("OTEL_SERVICE_NAME")
 	for part := range strings.SplitSeq(environment("OTEL_RESOURCE_ATTRIBUTES"), ",") {
@@ -67,12 +66,7 @@ func NewOTLP(w io.Writer, o Options, unit string, environment func(string) strin
 		name = o.Service
 	}
 	attributes = append(attributes, attribute("service.name", name))
-	return &OTLP{w: w, options: o, unit: unit, resource: &resource.Resource{Attributes: attributes}, json: json}, nil
-}
-
-// OTLPHeader are the fields of a request.
-func OTLPHeader() http.Header {
-	return http.Header{"Content-Type": {"application/x-protobuf"}, "Content-Encoding": {"gzip"}}
+	return &OTLP{w: w, options: o, resource: &resource.Resource{Attributes: attributes}, json: json}, nil
 }
 
 // Gzip returns the body of a request with these rows.
@@ -133,16 +127,12 @@ func (o *OTLP) Close() error { return nil }
 // Row writes the counts of a row.
 func (o *OTLP) Row(row *output.Row) error {
 	tag := row.Tag
-	ratio := 1.0
-	if o.options.Ratio != nil {
-		ratio = o.options.Ratio(tag)
-	}
-	point := o.point(row.Counts, ratio)
+	point := point(row.Counts, cmp.Or(o.options.Scale.By(row.Factor).Ratio, 1), MaxScale)
 	point.StartTimeUnixNano, point.TimeUnixNano = uint64(row.Start)*1e6, uint64(row.End)*1e6
 	if tag != nil {
 		point.Attributes = []*common.KeyValue{attribute("tag", tags.Text(tag))}
 	}
-	metric := &metrics.Metric{Name: o.options.Metric, Unit: o.unit, Data: &metrics.Metric_ExponentialHistogram{ExponentialHistogram: &metrics.ExponentialHistogram{
+	metric := &metrics.Metric{Name: o.options.Metric, Unit: o.options.Scale.Unit, Data: &metrics.Metric_ExponentialHistogram{ExponentialHistogram: &metrics.ExponentialHistogram{
 		AggregationTemporality: metrics.AggregationTemporality_AGGREGATION_TEMPORALITY_DELTA,
 		DataPoints:             []*metrics.ExponentialHistogramDataPoint{point},
 	}}}
@@ -174,13 +164,14 @@ func jsonLine(m proto.Message) ([]byte, error) {
 	return line.Bytes(), nil
 }
 
-// point returns a point without a time. Its scale is the highest one that is of use, and at which
-// the buckets are not too many.
-func (o *OTLP) point(h *histogram.Histogram, ratio float64) *metrics.ExponentialHistogramDataPoint {
-	scale := min(o.options.Schema, scaleOf(h.Layout().Digits))
+// point returns a point without a time. Its scale is the highest one that is of use, but no higher
+// than highest, and at which the buckets are not too many.
+func point(h *histogram.Histogram, ratio float64, highest int) *metrics.ExponentialHistogramDataPoint {
+	scale := min(highest, scaleOf(h.Layout().Digits))
 	zero, all := fill(h, ratio, scale)
 	for len(all) > 0 && all[len(all)-1].index-all[0].index >= mostBuckets && scale > MinSchema {
-		all, scale = widen(all), scale-1
+		scale--
+		zero, all = fill(h, ratio, scale)
 	}
 	p := &metrics.ExponentialHistogramDataPoint{Count: uint64(h.TotalCount()), ZeroCount: zero, Scale: int32(scale)}
 	if p.Count > 0 {
@@ -203,20 +194,6 @@ func (o *OTLP) point(h *histogram.Histogram, ratio float64) *metrics.Exponential
 // digits tells.
 func scaleOf(digits int) int {
 	return min(int(math.Ceil(-math.Log2(math.Log2(1+math.Pow10(-digits))))), MaxScale)
-}
-
-// widen returns the buckets of the next lower scale: each has two of this one.
-func widen(all []bucket) []bucket {
-	wide := all[:0]
-	for _, b := range all {
-		b.index = (b.index + 1) >> 1
-		if n := len(wide); n > 0 && wide[n-1].index == b.index {
-			wide[n-1].count += b.count
-		} else {
-			wide = append(wide, b)
-		}
-	}
-	return wide
 }
 
 func attribute(key, value string) *common.KeyValue {

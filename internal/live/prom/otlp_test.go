@@ -19,27 +19,6 @@ import (
 	"hdrkit/output"
 )
 
-// none returns the value of a variable of an empty environment.
-func none(string) string { return "" }
-
-// pointOf returns the only point of a histogram, written by OTLP.
-func pointOf(t *testing.T, o Options, h *histogram.Histogram) *metrics.ExponentialHistogramDataPoint {
-	t.Helper()
-	var row bytes.Buffer
-	w, err := NewOTLP(&row, o, "ms", none, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Row(&output.Row{Tag: []byte("rt"), Start: 1000, End: 2000, Counts: h}); err != nil {
-		t.Fatal(err)
-	}
-	var data metrics.MetricsData
-	if err := proto.Unmarshal(row.Bytes(), &data); err != nil {
-		t.Fatal(err)
-	}
-	return data.ResourceMetrics[0].ScopeMetrics[0].Metrics[0].GetExponentialHistogram().DataPoints[0]
-}
-
 // TestOTLPBuckets counts values by the definition of the buckets, (base^i, base^(i+1)] with the
 // base 2^(2^-scale), at all scales.
 func TestOTLPBuckets(t *testing.T) {
@@ -54,7 +33,7 @@ func TestOTLPBuckets(t *testing.T) {
 			values = append(values, random.Int64N(1<<(1+random.IntN(1+random.IntN(40)))))
 		}
 		h := counted(t, histogram.Layout{Digits: digits}, values...)
-		p := pointOf(t, Options{Metric: "latency", Schema: highest, Ratio: func([]byte) float64 { return ratio }}, h)
+		p := point(h, ratio, highest)
 		base, zero := math.Exp2(math.Exp2(-float64(p.Scale))), uint64(0)
 		want := map[int]uint64{}
 		for slot := range h.Recorded() {
@@ -97,7 +76,7 @@ func TestOTLPScale(t *testing.T) {
 	t.Parallel()
 	for digits, want := range map[int]int32{0: 0, 1: 3, 2: 7, 3: 10, 4: 13, 5: 17} {
 		h := counted(t, histogram.Layout{Digits: digits}, 1_000_000)
-		if p := pointOf(t, Options{Schema: MaxScale}, h); p.Scale != want {
+		if p := point(h, 1, MaxScale); p.Scale != want {
 			t.Errorf("%d digits: scale %d, want %d", digits, p.Scale, want)
 		}
 	}
@@ -108,7 +87,7 @@ func TestOTLPScale(t *testing.T) {
 	}
 	h := counted(t, histogram.Layout{Digits: 3}, values...)
 	for _, schema := range []int{MaxScale, 8, 5, 0} {
-		p := pointOf(t, Options{Schema: schema}, h)
+		p := point(h, 1, schema)
 		base := math.Exp2(math.Exp2(-float64(p.Scale)))
 		for _, percentile := range []float64{50, 90, 99, 99.9, 100} {
 			rank, exact := uint64(math.Ceil(percentile/100*float64(p.Count)-1e-9)), h.Float(h.ValueAtPercentile(percentile))
@@ -157,7 +136,7 @@ func TestOTLPRows(t *testing.T) {
 	}
 	for json, read := range read {
 		var rows bytes.Buffer
-		w, err := NewOTLP(&rows, Options{Metric: "latency", Schema: 5}, "ms", environment, json)
+		w, err := NewOTLP(&rows, Options{Metric: "latency", Scale: output.Scale{Unit: "ms"}}, environment, json)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,15 +167,15 @@ func TestOTLPRows(t *testing.T) {
 		}
 		const resource = "host.name=n1 k=a,b service.name=loadtest latency ms AGGREGATION_TEMPORALITY_DELTA "
 		want := []string{
-			resource + "0-1 count=3 zero=1 scale=5 tag=rt sum=8 min=0 max=5",
-			resource + "1-2 count=0 zero=0 scale=5",
+			resource + "0-1 count=3 zero=1 scale=10 tag=rt sum=8 min=0 max=5",
+			resource + "1-2 count=0 zero=0 scale=10",
 		}
 		if fmt.Sprint(all) != fmt.Sprint(want) {
 			t.Errorf("JSON is %v:\n%s\nwant\n%s", json, strings.Join(all, "\n"), strings.Join(want, "\n"))
 		}
 	}
 	for _, wrong := range []string{"host", "=x", "a=%zz"} {
-		if _, err := NewOTLP(io.Discard, Options{}, "", func(string) string { return wrong }, false); err == nil || !strings.Contains(err.Error(), "is not KEY=VALUE") {
+		if _, err := NewOTLP(io.Discard, Options{}, func(string) string { return wrong }, false); err == nil || !strings.Contains(err.Error(), "is not KEY=VALUE") {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}

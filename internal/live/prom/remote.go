@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net/http"
 	"strconv"
 
 	"github.com/klauspost/compress/snappy"
@@ -21,25 +20,13 @@ import (
 //
 // [remote-write 1.0]: https://prometheus.io/docs/specs/prw/remote_write_spec/
 type Remote struct {
-	w       io.Writer
-	options Options
-	totals  totals
-	row     []byte
+	totals
+	w   io.Writer
+	row []byte
 }
 
 // NewRemote returns a Remote that writes each row to w by one Write.
-func NewRemote(w io.Writer, o Options) *Remote {
-	r := &Remote{w: w, options: o}
-	r.totals = newTotals(&r.options)
-	return r
-}
-
-// RemoteHeader are the fields of a remote-write request.
-func RemoteHeader() http.Header {
-	return http.Header{
-		"Content-Type": {"application/x-protobuf"}, "Content-Encoding": {"snappy"}, "X-Prometheus-Remote-Write-Version": {"0.1.0"},
-	}
-}
+func NewRemote(w io.Writer, o Options) *Remote { return &Remote{totals: newTotals(o), w: w} }
 
 // Snappy returns the body of a request with these rows.
 func Snappy(rows []byte) []byte { return snappy.Encode(nil, rows) }
@@ -75,30 +62,28 @@ const (
 func (r *Remote) Close() error { return nil }
 
 // Late adds to the total of a tag, which its next row shows.
-func (r *Remote) Late(tag []byte, h *histogram.Histogram) error {
-	_, err := r.totals.add(tag, h)
+func (r *Remote) Late(tag []byte, factor float64, h *histogram.Histogram) error {
+	_, err := r.add(tag, factor, h)
 	return err
 }
 
 // Row writes the counts of a row. If only its total may be shown, it has no figures of its own.
 func (r *Remote) Row(row *output.Row) error {
 	tag, end, h := row.Tag, row.End, row.Counts
-	if t := r.totals.tags[tags.Text(tag)]; t == nil || h.TotalCount() > 0 {
-		if err := r.Late(tag, h); err != nil {
-			return fmt.Errorf("tag %s: %w", tags.Text(tag), err)
-		}
+	t, err := r.add(tag, row.Factor, h)
+	if err != nil {
+		return fmt.Errorf("tag %s: %w", tags.Text(tag), err)
 	}
-	t := r.totals.tags[tags.Text(tag)]
 	o := &r.options
 	r.row = r.row[:0]
-	r.series(tag, o.Metric, "", seriesHistograms, nativeMessage(t, r.totals.counts(t), o, end))
+	r.series(tag, o.Metric, "", seriesHistograms, nativeMessage(t, r.counts(t), end))
 	if !row.TotalsOnly && h.TotalCount() > 0 {
 		for _, p := range o.Percentiles {
 			r.series(tag, o.Metric+"_window", strconv.FormatFloat(p, 'f', -1, 64), seriesSamples, sampleMessage(t.of(h.Float(h.ValueAtPercentile(p))), end))
 		}
 		r.series(tag, o.Metric+"_window_max", "", seriesSamples, sampleMessage(t.of(h.Float(h.Max())), end))
 	}
-	_, err := r.w.Write(r.row)
+	_, err = r.w.Write(r.row)
 	return err
 }
 
@@ -129,11 +114,11 @@ func sampleMessage(value float64, end int64) []byte {
 	return appendVarint(m, sampleTime, uint64(end))
 }
 
-func nativeMessage(t *total, all *histogram.Histogram, o *Options, end int64) []byte {
-	n := buckets(all, t.ratio, o.Schema)
+func nativeMessage(t *total, all *histogram.Histogram, end int64) []byte {
+	n := buckets(all, t.ratio, Schema)
 	m := appendVarint(nil, histogramCount, uint64(all.TotalCount()))
 	m = appendDouble(m, histogramSum, t.of(t.sum))
-	m = appendVarint(m, histogramSchema, protowire.EncodeZigZag(int64(o.Schema)))
+	m = appendVarint(m, histogramSchema, protowire.EncodeZigZag(int64(Schema)))
 	m = appendDouble(m, histogramThreshold, 0)
 	m = appendVarint(m, histogramZero, n.zero)
 	for _, s := range n.spans {

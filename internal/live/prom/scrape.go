@@ -1,9 +1,7 @@
 package prom
 
 import (
-	"bytes"
 	"io"
-	"iter"
 	"maps"
 	"net/http"
 	"slices"
@@ -24,8 +22,8 @@ import (
 
 // A Collector answers scrapes, and says how the command itself does. It is safe for concurrent use.
 type Collector struct {
-	options Options
-	scrapes chan struct{} // has one for each scrape that is answered
+	scrapes  chan struct{}  // has one for each scrape that is answered
+	answered chan time.Time // receives when a scrape came that was answered
 
 	mu      sync.Mutex
 	inputs  func() []live.Progress // nil before the logs are followed
@@ -35,7 +33,6 @@ type Collector struct {
 	current map[string]figures // of the tags in it
 	asked   time.Time          // when the last scrape came
 	between time.Duration      // the last two scrapes
-	waiting chan struct{}      // is closed after the next scrape, nil if nobody waits
 }
 
 // figures are what a tag has in the last complete window, in printed units.
@@ -50,11 +47,9 @@ type Sender struct {
 	State   func() push.State
 }
 
-// NewCollector returns a collector. Its options are not used if it gets no window.
+// NewCollector returns a collector.
 func NewCollector(o Options) *Collector {
-	c := &Collector{options: o, scrapes: make(chan struct{}, mostScrapes), current: make(map[string]figures)}
-	c.totals = newTotals(&c.options)
-	return c
+	return &Collector{totals: newTotals(o), scrapes: make(chan struct{}, mostScrapes), answered: make(chan time.Time), current: make(map[string]figures)}
 }
 
 // Watch lets the collector ask how far the inputs are, and how the senders do.
@@ -64,54 +59,35 @@ func (c *Collector) Watch(inputs func() []live.Progress, senders ...Sender) {
 	c.inputs, c.senders = inputs, senders
 }
 
-// SetMetric sets the name of the histogram, which the unit of the values decides.
-func (c *Collector) SetMetric(name string) {
+// SetMetric sets the name of the histogram and how to print its values, which their unit decides.
+func (c *Collector) SetMetric(name string, scale output.Scale) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.options.Metric = name
+	c.totals.options.Metric, c.totals.options.Scale = name, scale
 }
 
-// Complete says that a window is complete, which ends at end in milliseconds since the epoch.
-func (c *Collector) Complete(end int64) {
+// Window adds what a tag has in a window that is complete, which ends at end in milliseconds since
+// the epoch. Only the totals have what came late. The factor is that of [output.Row].
+func (c *Collector) Window(tag []byte, factor float64, end int64, late bool, h *histogram.Histogram) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.complete(end)
-}
-
-func (c *Collector) complete(end int64) {
+	t, err := c.totals.add(tag, factor, h)
+	if err != nil || late {
+		return err
+	}
 	if end > c.window {
 		c.window = end
 		clear(c.current)
 	}
-}
-
-// Window adds what a tag has in a window that is complete, which ends at end in milliseconds since
-// the epoch.
-func (c *Collector) Window(tag []byte, end int64, h *histogram.Histogram) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t, err := c.totals.add(tag, h)
-	if err != nil {
-		return err
-	}
-	c.complete(end)
 	if h.TotalCount() == 0 {
 		return nil
 	}
 	f := figures{max: t.of(h.Float(h.Max()))}
-	for _, p := range c.options.Percentiles {
+	for _, p := range c.totals.options.Percentiles {
 		f.percentiles = append(f.percentiles, t.of(h.Float(h.ValueAtPercentile(p))))
 	}
 	c.current[tags.Text(tag)] = f
 	return nil
-}
-
-// Late adds what came after its window. Only the totals have it.
-func (c *Collector) Late(tag []byte, h *histogram.Histogram) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, err := c.totals.add(tag, h)
-	return err
 }
 
 // Handler returns what answers requests: /metrics, /healthz, which is also /-/healthy, and /readyz.
@@ -156,68 +132,29 @@ func (c *Collector) watched() (inputs []live.Progress, senders []Sender) {
 	return inputs, senders
 }
 
-const (
-	// mostScrapes is the number of scrapes that are answered at a time.
-	mostScrapes = 2
-	// tagsAtOnce is the number of tags whose metrics are in memory for a scrape.
-	tagsAtOnce = 500
-)
+// mostScrapes is the number of scrapes that are answered at a time. Others wait.
+const mostScrapes = 2
 
 // metrics writes native histograms if the scraper takes protocol buffers, and classic buckets
-// otherwise. It writes a family piece by piece.
+// otherwise.
 func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
-	select {
-	case c.scrapes <- struct{}{}:
-		defer func() { <-c.scrapes }()
-	default:
-		w.Header().Set("Retry-After", "1")
-		http.Error(w, "other scrapes are being answered", http.StatusServiceUnavailable)
-		return
-	}
-	defer c.scraped(c.ask())
+	c.scrapes <- struct{}{}
+	defer func() { <-c.scrapes }()
+	now := time.Now()
 	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
 	w.Header().Set("Content-Type", string(format))
-	asProtobuf := format.FormatType() == expfmt.TypeProtoDelim
-	var piece bytes.Buffer
-	encoder := expfmt.NewEncoder(&piece, format)
-	last := ""
-	for family := range c.families(asProtobuf) {
-		piece.Reset()
-		if err := encoder.Encode(family); err != nil {
+	encoder := expfmt.NewEncoder(w, format)
+	for _, family := range append(c.values(now, format.FormatType() == expfmt.TypeProtoDelim), c.own()...) {
+		if encoder.Encode(family) != nil {
 			panic(http.ErrAbortHandler) // part of the answer is sent
 		}
-		text := piece.Bytes()
-		for !asProtobuf && family.GetName() == last && bytes.HasPrefix(text, []byte("#")) { // what all pieces begin with
-			_, text, _ = bytes.Cut(text, []byte("\n"))
-		}
-		last = family.GetName()
-		if _, err := w.Write(text); err != nil {
-			return
-		}
 	}
-	piece.Reset()
-	if closer, ok := encoder.(expfmt.Closer); ok {
-		closer.Close() // writes to memory
+	if closer, ok := encoder.(expfmt.Closer); ok && closer.Close() != nil {
+		return
 	}
-	w.Write(piece.Bytes())
-}
-
-// ask notes that a scrape has come. It returns what waits for it.
-func (c *Collector) ask() (waiting chan struct{}) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := time.Now()
-	if !c.asked.IsZero() {
-		c.between = now.Sub(c.asked)
-	}
-	c.asked = now
-	waiting, c.waiting = c.waiting, nil
-	return waiting
-}
-
-func (c *Collector) scraped(waiting chan struct{}) {
-	if waiting != nil {
-		close(waiting)
+	select {
+	case c.answered <- now:
+	default:
 	}
 }
 
@@ -225,92 +162,62 @@ func (c *Collector) scraped(waiting chan struct{}) {
 // scrapes, but no longer than most.
 func (c *Collector) LastScrape(most time.Duration) {
 	c.mu.Lock()
-	grace := min(2*c.between, most)
-	waiting := make(chan struct{})
-	c.waiting = waiting
+	over, start := time.After(min(2*c.between, most)), time.Now()
 	c.mu.Unlock()
-	select {
-	case <-waiting:
-	case <-time.After(grace):
-	}
-}
-
-// families iterates over all metrics, in pieces of families.
-func (c *Collector) families(native bool) iter.Seq[*dto.MetricFamily] {
-	return func(yield func(*dto.MetricFamily) bool) {
-		c.mu.Lock()
-		keys := slices.Sorted(maps.Keys(c.totals.tags))
-		c.mu.Unlock()
-		for _, kind := range []func(keys []string, native bool) *dto.MetricFamily{c.values, c.percentiles, c.highest} {
-			for some := range slices.Chunk(keys, tagsAtOnce) {
-				c.mu.Lock()
-				f := kind(some, native)
-				c.mu.Unlock()
-				if len(f.Metric) > 0 && !yield(f) {
-					return
-				}
-			}
-		}
-		for _, f := range c.own() {
-			if !yield(f) {
+	for {
+		select {
+		case at := <-c.answered:
+			if at.After(start) {
 				return
 			}
+		case <-over:
+			return
 		}
 	}
 }
 
-// values returns the histograms of some tags.
-func (c *Collector) values(keys []string, native bool) *dto.MetricFamily {
-	f := family(c.options.Metric, dto.MetricType_HISTOGRAM, "All values recorded since the start, by tag.")
-	for _, key := range keys {
-		t := c.totals.tags[key]
-		f.Metric = append(f.Metric, &dto.Metric{Label: tagLabel(t.tag), Histogram: c.histogram(t, native)})
+// values returns the metrics of all tags, for a scrape that comes now. The percentiles of the last
+// window are gauges: a summary has a count and a sum beside them, which are those since the start.
+func (c *Collector) values(now time.Time, native bool) (all families) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.asked.IsZero() {
+		c.between = now.Sub(c.asked)
 	}
-	return f
-}
-
-// percentiles returns those of the last window, of some tags. They are gauges: a summary has a
-// count and a sum beside them, which are those since the start.
-func (c *Collector) percentiles(keys []string, _ bool) *dto.MetricFamily {
-	f := family(c.options.Metric+"_window", dto.MetricType_GAUGE, "Exact percentiles of the last complete window, by tag.")
-	for _, key := range keys {
+	c.asked = now
+	o := &c.totals.options
+	for _, key := range slices.Sorted(maps.Keys(c.totals.tags)) {
+		t := c.totals.tags[key]
+		var label []*dto.LabelPair // none for untagged intervals
+		if t.tag != nil {
+			label = pair("tag", key)
+		}
+		all.add(o.Metric, "All values recorded since the start, by tag.", dto.MetricType_HISTOGRAM, &dto.Metric{Label: label, Histogram: c.histogram(t, native)})
 		own, ok := c.current[key]
 		if !ok {
 			continue
 		}
-		for n, p := range c.options.Percentiles {
-			label := append(pair("percentile", strconv.FormatFloat(p, 'f', -1, 64)), tagLabel(c.totals.tags[key].tag)...)
-			f.Metric = append(f.Metric, &dto.Metric{Label: label, Gauge: &dto.Gauge{Value: &own.percentiles[n]}})
+		for n, p := range o.Percentiles {
+			all.gauge(o.Metric+"_window", "Exact percentiles of the last complete window, by tag.", own.percentiles[n],
+				append(pair("percentile", strconv.FormatFloat(p, 'f', -1, 64)), label...))
 		}
+		all.gauge(o.Metric+"_window_max", "The maximum of the last complete window, by tag.", own.max, label)
 	}
-	return f
-}
-
-// highest returns the maxima of the last window, of some tags.
-func (c *Collector) highest(keys []string, _ bool) *dto.MetricFamily {
-	f := family(c.options.Metric+"_window_max", dto.MetricType_GAUGE, "The maximum of the last complete window, by tag.")
-	for _, key := range keys {
-		if own, ok := c.current[key]; ok {
-			f.Metric = append(f.Metric, &dto.Metric{Label: tagLabel(c.totals.tags[key].tag), Gauge: &dto.Gauge{Value: &own.max}})
-		}
-	}
-	return f
+	return all
 }
 
 // histogram returns a total as a native histogram, or with classic buckets.
-func (c *Collector) histogram(t *total, asNative bool) *dto.Histogram {
+func (c *Collector) histogram(t *total, native bool) *dto.Histogram {
 	all := c.totals.counts(t)
 	h := &dto.Histogram{SampleCount: proto.Uint64(uint64(all.TotalCount())), SampleSum: proto.Float64(t.of(t.sum))}
-	if !asNative {
+	if !native {
 		for _, b := range output.StatsOf(all, nil, true, output.Stats{}).Buckets {
-			h.Bucket = append(h.Bucket, &dto.Bucket{
-				UpperBound: proto.Float64(t.of(b.Bound)), CumulativeCount: proto.Uint64(uint64(b.Count)),
-			})
+			h.Bucket = append(h.Bucket, &dto.Bucket{UpperBound: proto.Float64(t.of(b.Bound)), CumulativeCount: proto.Uint64(uint64(b.Count))})
 		}
 		return h
 	}
-	n := buckets(all, t.ratio, c.options.Schema)
-	h.Schema, h.ZeroThreshold, h.ZeroCount = proto.Int32(int32(c.options.Schema)), proto.Float64(0), proto.Uint64(n.zero)
+	n := buckets(all, t.ratio, Schema)
+	h.Schema, h.ZeroThreshold, h.ZeroCount = proto.Int32(Schema), proto.Float64(0), proto.Uint64(n.zero)
 	for _, s := range n.spans {
 		h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: proto.Int32(s.offset), Length: proto.Uint32(s.length)})
 	}
@@ -370,23 +277,25 @@ func (fs *families) add(name, help string, kind dto.MetricType, m *dto.Metric) {
 	n := slices.IndexFunc(*fs, func(f *dto.MetricFamily) bool { return f.GetName() == name })
 	if n < 0 {
 		n = len(*fs)
-		*fs = append(*fs, family(name, kind, help))
+		*fs = append(*fs, &dto.MetricFamily{Name: &name, Type: &kind, Help: &help})
 	}
 	(*fs)[n].Metric = append((*fs)[n].Metric, m)
-}
-
-func family(name string, kind dto.MetricType, help string) *dto.MetricFamily {
-	return &dto.MetricFamily{Name: &name, Type: &kind, Help: &help}
 }
 
 func pair(name, value string) []*dto.LabelPair {
 	return []*dto.LabelPair{{Name: &name, Value: &value}}
 }
 
-// tagLabel returns the label of a tag, none for untagged intervals.
-func tagLabel(tag []byte) []*dto.LabelPair {
-	if tag == nil {
-		return nil
-	}
-	return pair("tag", tags.Text(tag))
+// Save returns the totals.
+func (c *Collector) Save() ([]Total, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.totals.Save()
+}
+
+// Load adds totals of an earlier run.
+func (c *Collector) Load(all []Total) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.totals.Load(all)
 }

@@ -1,75 +1,109 @@
 package prom
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/unit"
 	"hdrkit/tags"
 )
 
+// total has all values of a tag since the start.
+type total struct {
+	tag    []byte
+	all    merge.Sum
+	sum    float64 // of all values, in the unit of the log
+	ratio  float64 // what to divide values by
+	charge ledger.Charge
+}
+
+// of returns a value of the tag in printed units.
+func (t *total) of(v float64) float64 { return unit.Divide(v, t.ratio) }
+
+// totals are the totals by tag.
+type totals struct {
+	options Options
+	account *ledger.Account
+	tags    map[string]*total
+	scratch histogram.Histogram
+}
+
+func newTotals(o Options) totals {
+	account := o.Memory.Open("tags", "choose some with -incT, or add them up with -it")
+	return totals{options: o, account: account, tags: make(map[string]*total)}
+}
+
+// of returns the total of a tag. Ratio is for a new one.
+func (ts *totals) of(tag []byte, ratio float64) *total {
+	key := tags.Text(tag)
+	if ts.tags[key] == nil {
+		ts.tags[key] = &total{tag: bytes.Clone(tag), ratio: cmp.Or(ratio, 1)}
+	}
+	return ts.tags[key]
+}
+
+// add adds the counts of h to the total of a tag, which it returns. The factor is that of
+// [output.Row].
+func (ts *totals) add(tag []byte, factor float64, h *histogram.Histogram) (*total, error) {
+	t := ts.of(tag, ts.options.Scale.By(factor).Ratio)
+	if h.TotalCount() > 0 {
+		if err := t.all.AddHistogram(0, 0, h); err != nil {
+			return nil, err
+		}
+		t.sum += h.Mean() * float64(h.TotalCount())
+	}
+	return t, ts.charge(t)
+}
+
+// charge reports what a total takes: about 500 bytes beside its counts.
+func (ts *totals) charge(t *total) error { return t.charge.Set(ts.account, 1, 500+t.all.Size()) }
+
+// counts returns the counts of a total. They are valid until it is called again.
+func (ts *totals) counts(t *total) *histogram.Histogram {
+	h, err := t.all.Histogram(&ts.scratch)
+	if err != nil { // the intervals of a tag add up: package live sees to that
+		return new(histogram.Histogram)
+	}
+	return h
+}
+
 // A Total is what a state file keeps of a tag.
 type Total struct {
-	Tag           []byte
-	Tagged        bool
-	All           []byte // empty if there is nothing, see [merge.Sum.AppendBinary]
+	Tag           []byte // nil without a tag, also in JSON
+	All           []byte // see [merge.Sum.AppendBinary]
 	Values, Ratio float64
 }
 
-// Name returns the tag, nil if there is none.
-func (t *Total) Name() []byte {
-	if t.Tagged && t.Tag == nil {
-		return []byte{}
-	}
-	return t.Tag
-}
-
-// save returns the totals, in order of tags.
-func (ts *totals) save() ([]Total, error) {
+// Save returns the totals, in order of tags.
+func (ts *totals) Save() ([]Total, error) {
 	all := make([]Total, 0, len(ts.tags))
 	for _, t := range ts.tags {
 		sum, err := t.all.AppendBinary(nil)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Total{t.tag, t.tag != nil, sum, t.sum, t.ratio})
+		all = append(all, Total{t.tag, sum, t.sum, t.ratio})
 	}
 	slices.SortFunc(all, func(a, b Total) int { return cmp.Compare(string(a.Tag), string(b.Tag)) })
 	return all, nil
 }
 
-// load adds totals of an earlier run.
-func (ts *totals) load(all []Total) error {
+// Load adds totals of an earlier run. A tag may have several.
+func (ts *totals) Load(all []Total) error {
 	for _, saved := range all {
-		t := &total{tag: saved.Name(), sum: saved.Values, ratio: saved.Ratio}
-		if len(saved.All) > 0 {
-			if err := t.all.UnmarshalBinary(saved.All); err != nil {
-				return err
-			}
-		}
-		if err := t.charge.Set(ts.account, 1, tagBytes+t.all.Size()); err != nil {
+		var sum merge.Sum
+		if err := sum.UnmarshalBinary(saved.All); err != nil {
 			return err
 		}
-		ts.tags[tags.Text(t.tag)] = t
+		t := ts.of(saved.Tag, saved.Ratio)
+		t.sum += saved.Values
+		if err := cmp.Or(t.all.Merge(&sum), ts.charge(t)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
-
-// Save returns the totals.
-func (c *Collector) Save() ([]Total, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.totals.save()
-}
-
-// Load adds totals of an earlier run.
-func (c *Collector) Load(all []Total) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.totals.load(all)
-}
-
-// Save returns the totals.
-func (r *Remote) Save() ([]Total, error) { return r.totals.save() }
-
-// Load adds totals of an earlier run.
-func (r *Remote) Load(all []Total) error { return r.totals.load(all) }

@@ -48,39 +48,32 @@ type pushState struct {
 // NewPush returns a push to an address, which goes on where the one was that saved own. Keeps says
 // that there is a state.
 func NewPush(o *Options, u *url.URL, keeps bool, own []byte) (*Push, error) {
-	r := prom.ReceiverOf(u)
-	p := &Push{name: r.Format + " " + u.Host, keeps: keeps}
+	format := prom.ReceiverOf(u)
+	p := &Push{name: format + " " + u.Host, keeps: keeps}
 	if err := decode(own, &p.state); err != nil {
 		return nil, err
 	}
-	p.pusher = r.Pusher(u, "hdrlive", push.Options{
+	p.pusher = prom.NewPusher(format, u, "hdrlive", push.Options{
 		Patient: true, Most: mostWaiting, Notice: func(text string) { o.Messages.Notice(p.name + ": " + text) },
 	})
-	p.Rows = newRows(o, r.Format, p.pusher, func() (output.RowWriter, error) {
-		switch r.Format {
-		case OpenMetrics:
-			options, _, err := o.prom()
-			if err != nil {
-				return nil, err
-			}
-			var w io.Writer = p.pusher
-			if keeps {
-				w = &p.held
-			}
-			p.remote = prom.NewRemote(w, options)
-			p.Rows.late = p.remote.Late
-			for _, t := range p.state.Totals {
-				p.tag(t.Name()).late = true // its last point may lack some
-			}
-			return p.remote, p.remote.Load(p.state.Totals)
-		case otlp:
-			return o.newOTLP(p.pusher, false)
-		}
-		scale, err := o.scale()
+	p.Rows = newRows(o, format, p.flush, func() (output.RowWriter, error) {
+		metrics, err := o.metrics(format)
 		if err != nil {
 			return nil, err
 		}
-		return output.Influx(p.pusher, scale, o.measurement(), prom.Precision(u))
+		metrics.Precision = prom.Precision(u)
+		var w io.Writer = p.pusher
+		if keeps && format == prom.OpenMetrics {
+			w = &p.held
+		}
+		rows, err := metrics.Rows(format, w, true)
+		if p.remote, _ = rows.(*prom.Remote); p.remote == nil {
+			return rows, err
+		}
+		for _, t := range p.state.Totals {
+			p.tag(t.Tag).late = true // its last point may lack some
+		}
+		return rows, p.remote.Load(p.state.Totals)
 	})
 	p.Rows.end = p.state.End
 	return p, p.pusher.Restore(p.state.Waiting)
@@ -89,8 +82,8 @@ func NewPush(o *Options, u *url.URL, keeps bool, own []byte) (*Push, error) {
 // Sender returns how the push does.
 func (p *Push) Sender() prom.Sender { return prom.Sender{Address: p.name, State: p.pusher.State} }
 
-// Flush sends the rows so far.
-func (p *Push) Flush() error {
+// flush sends the rows so far.
+func (p *Push) flush() error {
 	p.pusher.Flush()
 	return nil
 }

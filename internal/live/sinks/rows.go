@@ -3,11 +3,8 @@ package sinks
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
-	"os"
-	"regexp"
 	"slices"
 
 	"hdrkit/hdrlog/histogram"
@@ -18,17 +15,8 @@ import (
 	"hdrkit/tags"
 )
 
-// Names of formats of rows.
-const (
-	ndjson      = "ndjson"
-	timeline    = "timeline"
-	influx      = "influx"
-	OpenMetrics = "openmetrics"
-	otlp        = "otlp"
-)
-
 // Formats are the formats of rows.
-var Formats = []string{ndjson, timeline, influx, OpenMetrics, otlp}
+var Formats = []string{"ndjson", "timeline", prom.Influx, prom.OpenMetrics, prom.OpenTelemetry}
 
 // Rows writes a row for each tag and window. In formats with totals since the start, a late
 // interval counts in a point between this window and the next. In others it has no place.
@@ -38,10 +26,9 @@ type Rows struct {
 	make   func() (output.RowWriter, error)
 	flush  func() error
 	totals bool
-	late   func(tag []byte, h *histogram.Histogram) error // nil, or adds to the totals of the writer
-	out    output.RowWriter                               // nil before the first row
-	first  float64                                        // when the first log starts, in seconds since the epoch
-	end    int64                                          // of the last point
+	out    output.RowWriter // nil before the first row
+	first  float64          // when the first log starts, in seconds since the epoch
+	end    int64            // of the last point
 	tags   map[string]*rowTag
 	row    output.Row
 }
@@ -55,76 +42,26 @@ type rowTag struct {
 }
 
 // NewRows returns rows that are written to w.
-func NewRows(o *Options, format string, w io.Writer) *Rows {
-	return newRows(o, format, w, func() (output.RowWriter, error) {
-		name, seconds, err := o.metric()
-		if err != nil {
+func NewRows(o *Options, format string, w interface {
+	io.Writer
+	Flush() error
+}) *Rows {
+	return newRows(o, format, w.Flush, func() (output.RowWriter, error) {
+		metrics, err := o.metrics(format)
+		switch {
+		case err != nil:
 			return nil, err
+		case format == "timeline":
+			return output.Timeline(w, metrics.Scale, o.Zone), nil
+		case format == "ndjson":
+			return output.NDJSON(w, metrics.Scale, o.Zone), nil
 		}
-		switch format {
-		case OpenMetrics:
-			return output.OpenMetrics(w, seconds, name)
-		case otlp:
-			return o.newOTLP(w, true)
-		}
-		return o.plain(format, w)
+		return metrics.Rows(format, w, false)
 	})
 }
 
-func newRows(o *Options, format string, w io.Writer, make_ func() (output.RowWriter, error)) *Rows {
-	flush := func() error { return nil }
-	if buffered, ok := w.(interface{ Flush() error }); ok {
-		flush = buffered.Flush
-	}
-	return &Rows{options: o, make: make_, flush: flush, totals: format == OpenMetrics, tags: make(map[string]*rowTag)}
-}
-
-// plain returns a writer of rows without totals.
-func (o *Options) plain(format string, w io.Writer) (output.RowWriter, error) {
-	scale, err := o.scale()
-	switch {
-	case err != nil:
-		return nil, err
-	case format == timeline:
-		return output.Timeline(w, scale, o.Zone), nil
-	case format == ndjson:
-		return output.NDJSON(w, scale, o.Zone), nil
-	}
-	return output.Influx(w, scale, o.measurement(), "ns")
-}
-
-// measurement is what a metric is called in InfluxDB, whose points have no unit in their names.
-func (o *Options) measurement() string {
-	if o.Metric != "" {
-		return o.Metric
-	}
-	return metricPlain
-}
-
-// prom returns the options of metrics, and how to print their values.
-func (o *Options) prom() (options prom.Options, scale output.Scale, err error) {
-	name, scale, err := o.metric()
-	return o.promOptions(name), scale, err
-}
-
-func (o *Options) promOptions(name string) prom.Options {
-	return prom.Options{Metric: name, Schema: prom.DefaultSchema, Percentiles: o.Percentiles, Memory: o.Memory, Service: "hdrlive", Ratio: o.ratio}
-}
-
-// ratio returns what the values of a tag are divided by in metrics.
-func (o *Options) ratio(tag []byte) float64 {
-	_, scale, _ := o.metric() // whoever brings the values has seen the error
-	factor, _ := o.Units.Factor(tag)
-	return scale.By(factor).Ratio
-}
-
-func (o *Options) newOTLP(w io.Writer, json bool) (output.RowWriter, error) {
-	options, scale, err := o.prom()
-	if err != nil {
-		return nil, err
-	}
-	options.Schema = prom.MaxScale // the digits of the log decide
-	return prom.NewOTLP(w, options, scale.Unit, os.Getenv, json)
+func newRows(o *Options, format string, flush func() error, make_ func() (output.RowWriter, error)) *Rows {
+	return &Rows{options: o, make: make_, flush: flush, totals: format == prom.OpenMetrics, tags: make(map[string]*rowTag)}
 }
 
 // Window writes a row.
@@ -192,10 +129,10 @@ func (r *Rows) takeLate(t *rowTag, h *histogram.Histogram) error {
 	if err := t.total.Add(&stats); err != nil {
 		return &merge.SumError{Err: err}
 	}
-	if r.late == nil {
-		return nil
+	if remote, ok := r.out.(*prom.Remote); ok {
+		return remote.Late(t.tag, t.factor, h)
 	}
-	return r.late(t.tag, h)
+	return nil
 }
 
 // writeLate writes the totals that came late, a millisecond after the last point: a point of
@@ -232,21 +169,4 @@ func (r *Rows) End() error {
 		return err
 	}
 	return r.flush()
-}
-
-// otlpName matches names of metrics of OpenTelemetry.
-var otlpName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.\-/]{0,254}$`)
-
-// CheckMetric returns an error if a name, which may be empty, is none of a metric in a format.
-func CheckMetric(format, name string) (err error) {
-	switch {
-	case name == "":
-	case format == influx:
-		_, err = output.Influx(io.Discard, output.Scale{}, name, "ns")
-	case format == otlp && !otlpName.MatchString(name):
-		err = fmt.Errorf("%q is not a name of a metric: a letter, and up to 254 letters, digits and _.-/", name)
-	case format == OpenMetrics:
-		_, err = output.OpenMetrics(io.Discard, output.Scale{}, name)
-	}
-	return err
 }

@@ -9,7 +9,7 @@ import (
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/live"
-	"hdrkit/output"
+	"hdrkit/internal/live/prom"
 	"hdrkit/tags"
 )
 
@@ -48,27 +48,13 @@ type Messages interface {
 	LeftOut(intervals int)
 }
 
-// scale returns how to print values.
-func (o *Options) scale() (output.Scale, error) {
+// metrics returns the options of metrics in a format, by the unit that is known so far.
+func (o *Options) metrics(format string) (prom.Options, error) {
 	s, err := o.Units.Scale(false)
-	return output.Scale{Ratio: s.Ratio, Unit: s.Name}, err
-}
-
-// Names of metrics that nobody chose: the unit is seconds if it is known.
-const metricSeconds, metricPlain = "latency_seconds", "latency"
-
-// metric returns the name of metrics, and how to print their values: in seconds if their unit is
-// known, as monitoring systems want.
-func (o *Options) metric() (name string, scale output.Scale, err error) {
-	s, err := o.Units.Scale(false)
-	name, scale = metricPlain, output.Scale{Ratio: s.Ratio}
-	if s.In != (unit.Unit{}) {
-		name, scale = metricSeconds, output.Scale{Ratio: s.In.Per(unit.Second), Unit: unit.Second.String()}
+	if err != nil {
+		return prom.Options{}, err
 	}
-	if o.Metric != "" {
-		name = o.Metric
-	}
-	return name, scale, err
+	return prom.Options{Metric: o.Metric, Percentiles: o.Percentiles, Service: "hdrlive", Memory: o.Memory}.In(format, s)
 }
 
 // endTime is the time that receivers have at the end.
