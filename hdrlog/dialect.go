@@ -26,7 +26,6 @@ type dialect struct {
 	// settled is the index of the first record of the batch that is not settled, and waiting that
 	// of the first one that waits for a decision or comes after it.
 	settled, waiting int
-	early            bool // an interval was returned as a length although its end would differ a little
 }
 
 const (
@@ -57,7 +56,8 @@ const union = "#Union of:["
 
 func isMark(comment []byte) bool { return bytes.HasPrefix(comment, []byte(mark)) }
 
-// IsVersion reports whether a line is one of the comments that [Writer.Version] writes.
+// IsVersion reports whether a line is one of the comments that [Writer.Version] writes, for
+// programs that copy the comments of a log.
 func IsVersion(line []byte) bool { return bytes.HasPrefix(line, []byte(version)) || isMark(line) }
 
 // noteOnce adds a notice about the current line, unless said is set already.
@@ -243,7 +243,6 @@ func (r *Reader) weighSecond(b *Batch, index int) {
 	case d.doubt.held || now.start == 0:
 	case d.legendSaysLength && !d.basetime && !now.matters() && now.duration() >= -distinct:
 		// Whoever watches a live log wants to see the interval at once.
-		d.early = true
 	default:
 		d.doubt = doubt{held: true}
 	}
@@ -272,12 +271,8 @@ func (r *Reader) decideSecond(second SecondNumber) {
 
 // noteEnds says once that the second number is read as the end.
 func (r *Reader) noteEnds() {
-	cause := ErrSecondEnd
-	if r.dialect.early {
-		cause = fmt.Errorf("%w; the first intervals were read with their lengths", cause)
-	}
 	if r.option == SecondUnknown {
-		r.noteOnce(&r.dialect.saidEnds, "length", cause)
+		r.noteOnce(&r.dialect.saidEnds, "length", ErrSecondEnd)
 	}
 }
 

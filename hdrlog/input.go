@@ -196,5 +196,6 @@ func (u *unpacker) Read(p []byte) (int, error) {
 
 // NewTextReader returns a reader of the text in r, as a [Reader] reads it: it may be compressed by
 // gzip or zstd, and be UTF-8 or UTF-16. The text is UTF-8, without a byte-order mark. If the file
-// is cut short, the error wraps [ErrCutShort].
+// is cut short, the error wraps [ErrCutShort]. It is for packages that compare files, or read text
+// that is no log.
 func NewTextReader(r io.Reader) io.Reader { return &decoder{src: r} }

@@ -126,7 +126,7 @@ func (r *Reader) SetSecond(second SecondNumber) {
 // Continue says that the log follows another one of the same writer, as a new file does after
 // rotation. If no comment before its first interval has a time, the log keeps the start and base
 // time of the log before, with the notice [ErrTimesKept]. It also keeps the meaning of the second
-// number. Call Continue before you read the first record.
+// number. It is for hdrlive, which follows logs. Call Continue before you read the first record.
 func (r *Reader) Continue(before *Reader) {
 	if before.intervals || before.hasStart || before.hasBase {
 		r.before = &times{before.start, before.base, before.hasStart, before.hasBase}

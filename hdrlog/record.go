@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"hdrkit/hdrlog/histogram"
 )
 
 // A Kind is the kind of a [Record].
@@ -94,6 +96,16 @@ type Interval struct {
 	// goMax reports that only Go's parser accepts MAX as a number (hexadecimal digits or
 	// underscores).
 	goMax bool
+}
+
+// Histogram decodes the payload of the interval. It allocates all that it needs. A
+// [histogram.Decoder] that is used again and again is faster, and can add intervals to a sum.
+func (i *Interval) Histogram() (*histogram.Histogram, error) {
+	h := new(histogram.Histogram)
+	if err := new(histogram.Decoder).Decode(h, i.Payload); err != nil {
+		return nil, err
+	}
+	return h, nil
 }
 
 // Absolute returns the start of the interval in seconds since the epoch.

@@ -21,8 +21,8 @@ func AppendStandard(text []byte, i *Interval) []byte {
 	return append(AppendMax(text, i), ',')
 }
 
-// StandardTag returns a tag that a Reader returned as a log can hold it. The reference ends a tag
-// at a space, so spaces become %20.
+// StandardTag returns a tag that a Reader returned as a log can hold it, for programs that write
+// tags of other logs. The reference ends a tag at a space, so spaces become %20.
 func StandardTag(tag []byte) []byte {
 	if bytes.IndexByte(tag, ' ') < 0 {
 		return tag
@@ -31,7 +31,8 @@ func StandardTag(tag []byte) []byte {
 }
 
 // AppendMax appends MAX of an interval, as it stands in the log if the reference reads that. An
-// interval that no reader returned has its MaxHint.
+// interval that no reader returned has its MaxHint. It is for packages that keep a payload and
+// change its times.
 func AppendMax(text []byte, i *Interval) []byte {
 	switch {
 	case i.standard():

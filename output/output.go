@@ -232,7 +232,7 @@ func HGRM(w io.Writer, s *Summary, scale Scale, ticks int) error {
 	// The reference's sum has room for twice the lowest value before anything is recorded.
 	layout := h.Layout()
 	fmt.Fprintf(&b, "#[Buckets = %12d, SubBuckets     = %12d]\n",
-		layout.BucketsFor(max(h.Max(), 2*layout.Lowest)), layout.SubBuckets())
+		2*layout.SlotsFor(max(h.Max(), 2*layout.Lowest))/layout.SubBuckets()-1, layout.SubBuckets())
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -355,7 +355,7 @@ func (l *logReader) next() (bool, error) {
 
 // merge merges the current interval into its window.
 func (l *logReader) merge() error {
-	double, _ := histogram.Peek(l.current.Payload)
+	double, _, _ := histogram.Peek(l.current.Payload)
 	windows := l.windows[0]
 	if double {
 		windows = l.windows[1]

@@ -114,7 +114,7 @@ func run(c *urfave.Context) (failure error) {
 // in 0.07 s without and in 0.18 s with it, on two cores (BenchmarkHdrsplit).
 func check(verify bool) func(worker int, v scan.Visit, _ *struct{}) error {
 	return func(_ int, v scan.Visit, _ *struct{}) error {
-		if !verify && !histogram.CutShort(v.Payload) {
+		if _, _, cutShort := histogram.Peek(v.Payload); !verify && !cutShort {
 			return nil
 		}
 		_, err := v.Take(scan.Want{})

@@ -73,7 +73,7 @@ func (m *model) simulate(runs int) *tally {
 			continue
 		}
 		t.looked++
-		if _, steady := SteadyFrom(before.windows); !steady {
+		if _, steady := SteadyFrom(loads(before)); !steady {
 			t.unsteady++
 		}
 		if _, ok := before.Shift(99); ok {
@@ -81,7 +81,7 @@ func (m *model) simulate(runs int) *tally {
 		}
 		const minute = 60
 		warmed := m.record(r, func(i int) float64 { return 1 + max(0, 0.5*(1-float64(i)/minute)) })
-		if warm, ok := SteadyFrom(warmed.windows); ok && warm > 0 {
+		if warm, ok := SteadyFrom(loads(warmed)); ok && warm > 0 {
 			t.warmups++
 		}
 		middle := m.seconds * 2 / 5
@@ -110,7 +110,7 @@ func estimates(r *Run) (all []Estimate) {
 		case f == ofMean:
 			sums := make([]float64, len(r.windows))
 			for i, w := range r.windows {
-				_, sums[i] = w.Count(nil, nil)
+				sums[i] = loadOf(w).Sum
 			}
 			mean, residuals := ratioOf(sums, r.counts)
 			deviation := longRunDeviation(residuals) / total(r.counts)
@@ -174,18 +174,39 @@ func (m *model) record(r *rand.Rand, factor func(window int) float64) *Run {
 // A rawWindow is the values of a second.
 type rawWindow []int64
 
-func (w rawWindow) Count(upTo, counts []int64) (total int64, sum float64) {
+func (w rawWindow) Count(upTo, counts []int64) (total int64) {
 	clear(counts)
 	for _, v := range w {
-		sum += float64(v)
 		for n := len(upTo) - 1; n >= 0 && v <= upTo[n]; n-- {
 			counts[n]++
 		}
 	}
-	return int64(len(w)), sum
+	return int64(len(w))
 }
 
 func (w rawWindow) Seconds() float64 { return 1 }
+
+// loads returns what was recorded in the windows of a run.
+func loads(r *Run) (all []Load) {
+	for _, w := range r.windows {
+		all = append(all, loadOf(w))
+	}
+	return all
+}
+
+func loadOf(w Window) (l Load) {
+	switch w := w.(type) {
+	case rawWindow:
+		l = Load{Count: float64(len(w)), Seconds: 1}
+		for _, v := range w {
+			l.Sum += float64(v)
+		}
+	case HistogramWindow:
+		count := float64(w.TotalCount())
+		l = Load{count, w.Mean() * count, w.Length}
+	}
+	return l
+}
 
 // share returns a share in percent.
 func share(k, of int) string {

@@ -72,9 +72,9 @@ const tailWeight = 8
 // A Window is what was recorded in a span of time.
 type Window interface {
 	// Count sets counts to the number of values in the slots up to the one of each of upTo, which
-	// ascend. It returns the number and the sum of all values. Values are in units of the histogram
-	// that is the sum of the windows.
-	Count(upTo, counts []int64) (total int64, sum float64)
+	// ascend, in units of the histogram that is the sum of the windows. It returns the number of
+	// all values.
+	Count(upTo, counts []int64) (total int64)
 	// Seconds returns the length of the window.
 	Seconds() float64
 }
@@ -264,7 +264,7 @@ func (r *Run) look(slots []int) {
 		if w == nil || !first && r.counts[i] == 0 {
 			continue
 		}
-		total, _ := w.Count(edges, counts)
+		total := w.Count(edges, counts)
 		if first && total > 0 {
 			r.counts[i] = float64(total)
 			r.filled++
@@ -379,8 +379,17 @@ type HistogramWindow struct {
 }
 
 // Count implements [Window].
-func (w HistogramWindow) Count(upTo, counts []int64) (total int64, sum float64) {
-	return w.TotalCount(), w.CountUpTo(upTo, counts)
+func (w HistogramWindow) Count(upTo, counts []int64) (total int64) {
+	layout := w.Layout()
+	var seen, next int64
+	for n, value := range upTo {
+		if last := layout.HighestAt(layout.IndexOf(value)); last >= next {
+			seen += w.CountBetween(next, last)
+			next = last + 1
+		}
+		counts[n] = seen
+	}
+	return w.TotalCount()
 }
 
 // Seconds implements [Window].

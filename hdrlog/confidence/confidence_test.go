@@ -333,6 +333,45 @@ func TestShift(t *testing.T) {
 	}
 }
 
+// TestCount compares with a count of the raw values.
+func TestCount(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for n := range 200 {
+		layout := histogram.Layout{Lowest: 1 << r.IntN(4), Digits: r.IntN(4)}
+		h, err := histogram.New(layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values, upTo []int64
+		for range r.IntN(300) {
+			v := r.Int64N(1 << (1 + r.IntN(40)))
+			values = append(values, v)
+			if err := h.Record(v, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range r.IntN(8) {
+			upTo = append(upTo, r.Int64N(1<<(1+r.IntN(41))))
+		}
+		slices.Sort(upTo)
+		counts := make([]int64, len(upTo))
+		if total := (HistogramWindow{h, 1}).Count(upTo, counts); total != int64(len(values)) {
+			t.Errorf("run %d: %d values, want %d", n, total, len(values))
+		}
+		for i, limit := range upTo {
+			count := int64(0)
+			for _, v := range values {
+				if layout.IndexOf(v) <= layout.IndexOf(limit) {
+					count++
+				}
+			}
+			if counts[i] != count {
+				t.Errorf("run %d: %d values up to %d, want %d", n, counts[i], limit, count)
+			}
+		}
+	}
+}
+
 func TestHugeCounts(t *testing.T) {
 	sum, _ := histogram.New(layout)
 	var windows []Window
@@ -448,7 +487,7 @@ func TestSteadyFrom(t *testing.T) {
 		{"few windows", steadyRun(r, 9, 50, 1), 0, 0, true},
 		{"nothing", make([][]int64, 100), 0, 0, true},
 	} {
-		n, steady := SteadyFrom(newRun(t, c.values).windows)
+		n, steady := SteadyFrom(loads(newRun(t, c.values)))
 		if n < c.least || n > c.most || steady != c.steady {
 			t.Errorf("%s: steady from window %d, %v", c.name, n, steady)
 		}

@@ -19,26 +19,25 @@ const (
 	leastStep = 0.05
 )
 
+// A Load is how many values were recorded in a window, their sum, and its length in seconds. The
+// zero value is a window without values.
+type Load struct{ Count, Sum, Seconds float64 }
+
 // SteadyFrom returns the number of windows at the begin of a run that belong to its warm-up: up to
 // where the level of the mean (as a logarithm) or of the rate changes for the last time, by the
 // statistic of [Run.Shift]. It returns false if that is in the second half, so that no part is
 // steady. With fewer than [MinSteady] windows, it finds no warm-up.
-func SteadyFrom(windows []Window) (int, bool) {
+func SteadyFrom(windows []Load) (int, bool) {
 	var means, rates []float64
 	last := math.NaN()
 	for _, w := range windows {
-		rate := 0.0
-		if w != nil {
-			total, sum := w.Count(nil, nil)
-			rate = float64(total)
-			if s := w.Seconds(); s > 0 {
-				rate /= s
-			}
-			if total > 0 && sum > 0 {
-				last = math.Log(sum / float64(total))
-			}
+		if w.Sum > 0 {
+			last = math.Log(w.Sum / w.Count)
 		}
-		rates = append(rates, rate)
+		if w.Seconds > 0 {
+			w.Count /= w.Seconds
+		}
+		rates = append(rates, w.Count)
 		means = append(means, last) // a window without values is as the one before
 	}
 	for i := len(means) - 2; i >= 0; i-- {

@@ -75,7 +75,7 @@ func TestPlain(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			double, compressed := Peek(text)
+			double, compressed, _ := Peek(text)
 			if double != (p.layout.Ratio != 0) {
 				t.Errorf("%s: Peek takes the one kind for the other: %s", path, text)
 			}
@@ -109,7 +109,7 @@ func TestPlain(t *testing.T) {
 		t.Errorf("only these versions, doubles and compressed: %v", versions)
 	}
 	for _, text := range []string{"", "HIST", "????????", "AAAAAAAA"} {
-		if double, compressed := Peek([]byte(text)); double || compressed {
+		if double, compressed, cutShort := Peek([]byte(text)); double || compressed || cutShort {
 			t.Errorf("Peek takes %q for a payload", text)
 		}
 	}
@@ -120,8 +120,8 @@ func checkCutShort(t *testing.T, text []byte, compressed bool) {
 	t.Helper()
 	whole := len(bytes.TrimRight(text, "="))
 	for size := len(text); size >= 8; size -= 1 + (len(text)-size)/16 {
-		if got, want := CutShort(text[:size]), compressed && size < whole; got != want {
-			t.Errorf("CutShort returns %v of %d of %d characters: %s", got, size, len(text), text)
+		if _, _, got := Peek(text[:size]); got != (compressed && size < whole) {
+			t.Errorf("Peek returns %v for %d of %d characters: %s", got, size, len(text), text)
 		}
 	}
 }

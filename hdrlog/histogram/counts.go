@@ -67,14 +67,13 @@ func (p *Payload) accumulate(sum *Histogram, sign int64) (total int64, err error
 		return p.accumulateZigZag(sum, sign)
 	}
 	base, counts := sum.base, sum.counts
-	return p.words(func(index int, n int64) error {
+	return p.words(func(index int, n int64) {
 		index -= base
 		if index >= len(counts) {
 			counts = sum.grow(base + index)
 		}
 		counts[index] += sign * n
 		sum.pages[index>>pageBits] = 1
-		return nil
 	})
 }
 
@@ -244,7 +243,7 @@ func zigZag(encoded []byte) (v uint64, size int) {
 
 // words calls do for each slot with a count of versions 0 and 1, and returns the total. Counts are
 // big-endian words.
-func (p *Payload) words(do func(index int, n int64) error) (total int64, err error) {
+func (p *Payload) words(do func(index int, n int64)) (total int64, err error) {
 	var seen int64
 	for index := 0; index*p.wordSize < len(p.counts); index++ {
 		word := p.counts[index*p.wordSize:]
@@ -263,9 +262,7 @@ func (p *Payload) words(do func(index int, n int64) error) (total int64, err err
 		case n < 0:
 			return 0, fmt.Errorf("%w: %d at slot %d", ErrNegativeCount, n, index)
 		}
-		if err := do(index, n); err != nil {
-			return 0, err
-		}
+		do(index, n)
 		total += n
 		seen |= total
 	}
@@ -276,31 +273,6 @@ func (p *Payload) words(do func(index int, n int64) error) (total int64, err err
 		return 0, fmt.Errorf("%w: %d of %d values", ErrTruncated, total, p.total)
 	case p.total >= 0 && total > p.total:
 		return 0, fmt.Errorf("%w: %d values, not %d", ErrCorrupt, total, p.total)
-	}
-	return total, nil
-}
-
-// each calls do for each slot with a count and returns the total.
-func (p *Payload) each(do func(index int, n int64)) (total int64, err error) {
-	if p.version < 2 {
-		return p.words(func(index int, n int64) error { do(index, n); return nil })
-	}
-	var seen int64
-	index := 0
-	for encoded := p.counts; len(encoded) > 0; {
-		n, step, size, err := p.one(encoded, index)
-		if err != nil {
-			return 0, err
-		}
-		if n != 0 {
-			do(index, n)
-			total += n
-			seen |= total
-		}
-		encoded, index = encoded[size:], index+step
-	}
-	if seen < 0 {
-		return 0, ErrOverflow
 	}
 	return total, nil
 }

@@ -177,9 +177,6 @@ func appendCounts(raw []byte, h *Histogram) []byte {
 	if h.TotalCount() == 0 {
 		return append(raw, 0)
 	}
-	if len(h.counts) > 1<<19 { // otherwise it would grow many times
-		raw = slices.Grow(raw, sizeOf(h))
-	}
 	next := 0  // the slot after those seen
 	empty := 0 // number of empty slots since the last count
 	for low, counts := range h.segments() {
@@ -202,24 +199,6 @@ func appendCounts(raw []byte, h *Histogram) []byte {
 		}
 	}
 	return raw
-}
-
-// sizeOf returns at least the number of bytes that the counts of h take, and chunkRoom more.
-func sizeOf(h *Histogram) int {
-	size := chunkRoom
-	zero := false // the slot before is empty
-	for _, counts := range h.segments() {
-		size += 4 // for what is skipped
-		for _, n := range counts {
-			if n != 0 {
-				size += (bits.Len64(uint64(n)) + 7) / 7
-			} else if !zero {
-				size += 4 // for a run
-			}
-			zero = n == 0
-		}
-	}
-	return size
 }
 
 // appendPlainly appends counts after empty slots. It returns the number of empty slots at the end.

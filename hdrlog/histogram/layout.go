@@ -133,11 +133,9 @@ func (l Layout) sizeAt(index int) int64 {
 	return int64(1) << (bucket + l.unitMagnitude())
 }
 
-// SubBuckets returns the number of sub-buckets in a power-of-two bucket.
+// SubBuckets returns the number of sub-buckets in a power-of-two bucket, for packages that write or
+// draw layouts.
 func (l Layout) SubBuckets() int { return 2 << l.halfMagnitude() }
 
-// BucketsFor returns the number of power-of-two buckets for values up to highest.
-func (l Layout) BucketsFor(highest int64) int { return l.bucketOf(highest) + 1 }
-
 // SlotsFor returns the number of slots for values up to highest.
-func (l Layout) SlotsFor(highest int64) int { return (l.BucketsFor(highest) + 1) << l.halfMagnitude() }
+func (l Layout) SlotsFor(highest int64) int { return (l.bucketOf(highest) + 2) << l.halfMagnitude() }

@@ -53,6 +53,9 @@ func (h *Histogram) segment(from int) (begin, end int) {
 func (h *Histogram) between(first, last int) iter.Seq2[int, []int64] {
 	return func(yield func(low int, counts []int64) bool) {
 		for low, counts := range h.segments() {
+			if low > last {
+				return
+			}
 			from, to := max(first-low, 0), min(last+1-low, len(counts))
 			if from < to && !yield(low+from, counts[from:to]) {
 				return

@@ -58,7 +58,6 @@ type Payload struct {
 	highest    int64
 
 	decoder  *Decoder
-	encoded  int      // bytes of the payload before it was inflated
 	double   [16]byte // header of a double histogram, before that of the integers
 	plain    []byte   // header and counts
 	slots    int      // number of slots up to highest, the most that counts may fill
@@ -89,7 +88,8 @@ func (p *Payload) Double() bool { return p.layout.Ratio != 0 }
 // Highest returns the highest trackable value in the header.
 func (p *Payload) Highest() int64 { return p.highest }
 
-// CountsSize returns the number of bytes of the inflated counts.
+// CountsSize returns the number of bytes of the inflated counts, for packages that limit the memory
+// of payloads.
 func (p *Payload) CountsSize() int { return len(p.counts) }
 
 // A Decoder decodes payloads: versions 0, 1 and 2, integer and double, compressed and plain. It
@@ -222,7 +222,6 @@ func (d *Decoder) openInteger(packed []byte) error {
 				return fmt.Errorf("%w: a total of %d values", ErrHeader, d.payload.total)
 			}
 		}
-		d.payload.encoded = len(packed)
 		return d.payload.setCounts(packed)
 	}
 	length := int64(binary.BigEndian.Uint32(packed[4:]))
@@ -231,7 +230,7 @@ func (d *Decoder) openInteger(packed []byte) error {
 	} else if held > length {
 		return fmt.Errorf("%w: %d compressed bytes, not %d", ErrTooLong, held, length)
 	}
-	d.payload.compressed, d.payload.encoded = true, len(packed)
+	d.payload.compressed = true
 	raw, err := d.inflate(packed[8:])
 	if err != nil {
 		return err

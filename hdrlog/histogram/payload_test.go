@@ -784,7 +784,7 @@ func TestPlainEqualsReference(t *testing.T) {
 			// reference may make more.
 			ours, theirs := int64(binary.BigEndian.Uint64(e.raw[24:])), int64(binary.BigEndian.Uint64(want[24:]))
 			copy(want[24:32], e.raw[24:])
-			if !bytes.Equal(e.raw, want) || h.Layout().BucketsFor(ours) != h.Layout().BucketsFor(theirs) {
+			if !bytes.Equal(e.raw, want) || h.Layout().bucketOf(ours) != h.Layout().bucketOf(theirs) {
 				t.Errorf("%+v up to %d, trackable up to %d and %d\ngot  % x\nwant % x", h.Layout(), h.Max(), ours, theirs, e.raw, want)
 			}
 			n++

@@ -6,50 +6,25 @@ import (
 	"encoding/binary"
 )
 
-// Peek reports whether text begins like the payload of a double histogram and like a compressed
-// payload. It reports neither for other text.
-func Peek(text []byte) (double, compressed bool) {
-	var begin [6]byte
-	if len(text) < 8 {
-		return false, false
+// Peek looks at the first 32 characters of a payload. It reports whether they are those of a double
+// histogram, whether the payload is compressed, and whether it is compressed and shorter than its
+// length says, as in a line that a crash cut short. [Decoder.Open] fails then. Peek is for hdrsplit
+// and package beam, which distinguish payloads that they do not decode.
+func Peek(text []byte) (double, compressed, cutShort bool) {
+	var begin [24]byte
+	n, _ := base64.RawStdEncoding.Decode(begin[:], text[:min(len(text), 32)])
+	if n < 6 {
+		return false, false, false
 	}
-	if _, err := base64.StdEncoding.Decode(begin[:], text[:8]); err != nil {
-		return false, false
+	cookie, at := binary.BigEndian.Uint32(begin[:]), 4
+	double = cookie == cookieDouble || cookie == cookieDoubleComp
+	if double {
+		at += 16 // the length is that of the integer histogram inside
 	}
-	cookie := binary.BigEndian.Uint32(begin[:])
-	return cookie == cookieDouble || cookie == cookieDoubleComp, cookie == cookieDoubleComp || isCompressed(cookie)
-}
-
-// CutShort reports whether text is a compressed payload that is shorter than its length says, as in
-// a line that a crash cut short. It reads at most 32 characters. If it reports true, [Decoder.Open]
-// fails.
-func CutShort(text []byte) bool {
-	const (
-		chars       = 12 // for the 8 bytes of cookie and length
-		charsDouble = 32 // for 16 bytes more before them
-	)
-	if len(text) < chars {
-		_, compressed := Peek(text)
-		return compressed
-	}
-	var buf [32]byte
-	begin := buf[:]
-	if _, err := base64.StdEncoding.Decode(begin, text[:chars]); err != nil {
-		return false
-	}
-	size := base64.RawStdEncoding.DecodedLen(len(bytes.TrimRight(text, "="))) - 8
-	switch cookie := binary.BigEndian.Uint32(begin); {
-	case cookie == cookieDoubleComp && len(text) < charsDouble:
-		return true
-	case cookie == cookieDoubleComp:
-		if _, err := base64.StdEncoding.Decode(begin, text[:charsDouble]); err != nil {
-			return false
-		}
-		begin, size = begin[16:], size-16
-	case !isCompressed(cookie):
-		return false
-	}
-	return int64(size) < int64(binary.BigEndian.Uint32(begin[4:]))
+	compressed = cookie == cookieDoubleComp || isCompressed(cookie)
+	size := base64.RawStdEncoding.DecodedLen(len(bytes.TrimRight(text, "="))) - at - 4
+	cutShort = compressed && (n < at+4 || int64(size) < int64(binary.BigEndian.Uint32(begin[at:])))
+	return double, compressed, cutShort
 }
 
 // AppendBinary appends the payload to packed as one of version 2, neither compressed nor in base64,
@@ -73,7 +48,3 @@ func (p *Payload) AppendBinary(packed []byte) ([]byte, error) {
 	}
 	return append(packed, p.plain...), nil
 }
-
-// Bulky reports whether the inflated payload takes much more memory than the compressed one. Those
-// of load tests take 2.7 times as much.
-func (p *Payload) Bulky() bool { return len(p.plain) > 5*p.encoded+256 }

@@ -72,53 +72,6 @@ func (r run) sum(before float64) float64 {
 	return before
 }
 
-// CountUpTo sets counts to the number of values in the slots up to the one of each of upTo, which
-// ascend. It returns the sum of all values in units of the layout, each as the middle of its slot,
-// which is rounded otherwise than in [Histogram.Mean]. It makes one pass over the counts.
-func (h *Histogram) CountUpTo(upTo, counts []int64) (sum float64) {
-	var seen int64
-	next := 0 // in upTo
-	for r := range h.runs() {
-		begin := 0
-		for begin < len(r.counts) {
-			end := len(r.counts)
-			if next < len(upTo) {
-				end = min(max(h.layout.IndexOf(upTo[next])+1-r.first, begin), end)
-			}
-			count, weighted := weigh(r.counts[begin:end], h.total)
-			seen += count
-			sum += (float64(r.median)+float64(r.apart)*float64(begin))*float64(count) + float64(r.apart)*weighted
-			for ; next < len(upTo) && h.layout.IndexOf(upTo[next]) < r.first+end; next++ {
-				counts[next] = seen
-			}
-			begin = end
-		}
-	}
-	for ; next < len(upTo); next++ {
-		counts[next] = seen
-	}
-	return sum
-}
-
-// weigh returns the sum of counts, which is at most most, and their sum with their indexes as
-// weights.
-func weigh(counts []int64, most int64) (count int64, weighted float64) {
-	if most >= 1<<32 { // the weighted sum may exceed an int64
-		for i, n := range counts {
-			count += n
-			weighted += float64(n) * float64(i)
-		}
-		return count, weighted
-	}
-	// Each count is in the sums of all slots from its own on. To add is quicker than to multiply.
-	var sums int64
-	for _, n := range counts {
-		count += n
-		sums += count
-	}
-	return count, float64(int64(len(counts))*count - sums)
-}
-
 // StdDev returns the standard deviation of all recorded values, in the unit of [Histogram.Mean].
 func (h *Histogram) StdDev() float64 {
 	if h.total == 0 {
@@ -143,10 +96,9 @@ func (h *Histogram) StdDev() float64 {
 	return math.Sqrt(sum/float64(h.total)) * h.Ratio()
 }
 
-// A run is the counts of successive slots of one size, from the first one on. Median is the middle
-// of that, and apart is the distance to the middle of the next.
+// A run is the counts of successive slots of one size. Median is the middle of the first one, and
+// apart is the distance to the middle of the next.
 type run struct {
-	first         int
 	counts        []int64
 	median, apart int64
 }
@@ -159,7 +111,7 @@ func (h *Histogram) runs() iter.Seq[run] {
 			for len(counts) > 0 {
 				bucket, _ := h.layout.split(low)
 				size := min((bucket+2)<<h.layout.halfMagnitude()-low, len(counts))
-				if !yield(run{low, counts[:size], h.layout.medianAt(low), h.layout.sizeAt(low)}) {
+				if !yield(run{counts[:size], h.layout.medianAt(low), h.layout.sizeAt(low)}) {
 					return
 				}
 				low, counts = low+size, counts[size:]

@@ -219,7 +219,7 @@ func TestOneInterval(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, compressed := histogram.Peek(i.Payload); compressed && p.Version() == 2 {
+				if _, compressed, _ := histogram.Peek(i.Payload); compressed && p.Version() == 2 {
 					passed++
 					if f[3] != string(i.Payload) {
 						t.Errorf("%s, interval %d: the payload changed", name, n)
@@ -234,7 +234,7 @@ func TestOneInterval(t *testing.T) {
 					t.Fatal(err)
 				}
 				p.Decode(&is)
-				if _, compressed := histogram.Peek([]byte(f[3])); !compressed || p.Version() != 2 ||
+				if _, compressed, _ := histogram.Peek([]byte(f[3])); !compressed || p.Version() != 2 ||
 					!slices.Equal(slices.Collect(is.Recorded()), slices.Collect(was.Recorded())) {
 					t.Errorf("%s, interval %d: version %d, compressed %t", name, n, p.Version(), compressed)
 				}

@@ -262,7 +262,7 @@ func (p *Parts) appendStandard(fields []byte, v scan.Visit) ([]byte, error) {
 // as it is: plain ones are compressed, and Recode is for those that are not of version 2. A payload
 // that cannot be opened stays as it is. The error is that of decoding the counts for Recode.
 func (p *Parts) rewritten(text []byte) (*histogram.Histogram, error) {
-	_, compressed := histogram.Peek(text)
+	_, compressed, _ := histogram.Peek(text)
 	if compressed && !p.options.Recode {
 		return nil, nil
 	}

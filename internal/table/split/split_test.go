@@ -196,7 +196,7 @@ func TestRecode(t *testing.T) {
 				if payload, err := decoder.Open(recoded); err != nil || payload.Version() != 2 || string(recoded[:4]) != "HIST" && !payload.Double() {
 					t.Errorf("%v, %s", err, recoded)
 				}
-				if _, compressed := histogram.Peek(recoded); !compressed {
+				if _, compressed, _ := histogram.Peek(recoded); !compressed {
 					t.Errorf("%s is not compressed", recoded)
 				}
 				if name == "jhiccup-v2" && string(recoded) != string(i.Payload) {

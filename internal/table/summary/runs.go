@@ -115,10 +115,10 @@ type window struct {
 func (w *window) Seconds() float64 { return float64(w.End-w.Start) / 1000 }
 
 // Count implements [confidence.Window].
-func (w *window) Count(upTo, counts []int64) (total int64, sum float64) {
+func (w *window) Count(upTo, counts []int64) (total int64) {
 	h, err := w.Histogram(w.scratch)
 	if err != nil {
-		return 0, 0 // cannot be: the intervals of all windows add up
+		return 0 // cannot be: the intervals of all windows add up
 	}
 	factor := h.Ratio() / w.ratio
 	if factor != 1 {
@@ -127,8 +127,7 @@ func (w *window) Count(upTo, counts []int64) (total int64, sum float64) {
 			upTo[n] = int64(float64(upTo[n]) / factor)
 		}
 	}
-	total, sum = confidence.HistogramWindow{Histogram: h}.Count(upTo, counts)
-	return total, sum * factor
+	return confidence.HistogramWindow{Histogram: h}.Count(upTo, counts)
 }
 
 // Believe gives each summary the intervals of its figures, at a level of confidence. Afterwards the

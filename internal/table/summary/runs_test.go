@@ -121,7 +121,12 @@ func TestRuns(t *testing.T) {
 			if w.Seconds() <= 0 || w.Seconds() > 2*float64(size)/1000 {
 				t.Errorf("case %d: window %d has %v s", n, m.Window.Start, w.Seconds())
 			}
-			total, values := w.Count([]int64{3, 7}, counts)
+			total := w.Count([]int64{3, 7}, counts)
+			h, err := w.Histogram(w.scratch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values := math.Round(h.Mean() * float64(total))
 			at := m.Window.Start
 			if c.size == 0 {
 				at = 0

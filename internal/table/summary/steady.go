@@ -71,32 +71,20 @@ func FindWarmup(s *scan.Scan, size int64) (Warmup, error) {
 	}
 	size = runs.windows.Size()
 	first, _ := runs.windows.First()
-	var all []confidence.Window
+	var all []confidence.Load
 	var scratch histogram.Histogram
 	for m := range runs.windows.Open() {
 		at := int((m.Window.Start - first.Start) / size)
 		for len(all) <= at {
-			all = append(all, nil)
+			all = append(all, confidence.Load{})
 		}
-		if all[at] == nil {
-			all[at] = &load{}
+		h, err := m.Histogram(&scratch)
+		if err != nil {
+			return Warmup{}, err
 		}
-		w, l := window{m, &scratch, 1}, all[at].(*load)
-		total, sum := w.Count(nil, nil)
-		l.total, l.sum, l.seconds = l.total+total, l.sum+sum, max(l.seconds, w.Seconds())
+		count, l := float64(h.TotalCount()), &all[at]
+		l.Count, l.Sum, l.Seconds = l.Count+count, l.Sum+h.Mean()*count, max(l.Seconds, float64(m.End-m.Start)/1000)
 	}
 	n, steady := confidence.SteadyFrom(all)
 	return Warmup{runs.first, first.Start + int64(n)*size, n, len(all), steady}, nil
 }
-
-// A load is a window of all tags.
-type load struct {
-	total        int64
-	sum, seconds float64
-}
-
-// Count implements [confidence.Window].
-func (l *load) Count(_, _ []int64) (total int64, sum float64) { return l.total, l.sum }
-
-// Seconds implements [confidence.Window].
-func (l *load) Seconds() float64 { return l.seconds }

@@ -191,7 +191,7 @@ func TestVersions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, compressed := histogram.Peek(i.Payload); !compressed || p.Version() != 2 {
+			if _, compressed, _ := histogram.Peek(i.Payload); !compressed || p.Version() != 2 {
 				t.Errorf("%s: version %d, compressed %t", path, p.Version(), compressed)
 			}
 			if old[string(i.Payload)] {
