@@ -53,8 +53,9 @@ type command struct {
 	args    []string
 	stderr  bytes.Buffer
 	running *exec.Cmd
-	ticks   float64      // of the processor, up to the last sample
-	samples [][4]float64 // minutes, descriptors, MiB, percents of a core
+	ticks   float64       // of the processor, up to the last sample
+	samples [][4]float64  // minutes, descriptors, MiB, percents of a core
+	oldest  time.Duration // of the states that a kill left
 }
 
 // A soakLog is a log that is written now, with a copy that stays.
@@ -186,6 +187,9 @@ func (s *soak) write(seconds int) error {
 			if (second+5*n)%killAfter == killAfter-1 {
 				time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
 				c.kill()
+				if info, err := os.Stat(filepath.Join(s.own, "state")); err == nil {
+					c.oldest = max(c.oldest, time.Since(info.ModTime()))
+				}
 			}
 		}
 		if err != nil {
@@ -194,6 +198,7 @@ func (s *soak) write(seconds int) error {
 	}
 	fmt.Printf("%d seconds, %d files of logs, %d kills of each of %d commands\n", seconds, s.copies, seconds/killAfter, len(s.commands))
 	for _, c := range s.commands {
+		fmt.Printf("%s: the oldest state at a kill was %v old\n", c.name, c.oldest.Round(time.Millisecond))
 		if err := c.start(); err != nil {
 			return err
 		}

@@ -107,7 +107,7 @@ func (w *world) options(r *run, size int64) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	s.every, s.share = time.Millisecond, 0
+	s.most = time.Millisecond
 	n, _ := strconv.Atoi(string(s.last.Outputs))
 	w.rows = w.rows[:n]
 	return Options{Size: size, State: s, Stop: r.stop, Messages: r}, nil
@@ -542,15 +542,17 @@ func TestUsed(t *testing.T) {
 	}
 }
 
-// TestDue: a state that takes long is written less often.
+// TestDue: a state that takes long is written less often, but a crash never finds one that is old.
 func TestDue(t *testing.T) {
 	t.Parallel()
-	s := State{every: time.Hour, share: 20, at: time.Now()}
-	if due := s.due(); due > time.Hour || due < 30*time.Minute {
-		t.Errorf("a small one is due in %v", due)
-	}
-	s.took = time.Hour
-	if due := s.due(); due > 20*time.Hour || due < 19*time.Hour {
-		t.Errorf("a large one is due in %v", due)
+	for took, want := range map[time.Duration]time.Duration{0: saveTime, 100 * time.Millisecond: 2 * time.Second, time.Second: saveMost, time.Hour: saveMost} {
+		s := State{most: saveMost, took: took, at: time.Now().Add(-want)}
+		if due := s.due(); due > 0 {
+			t.Errorf("a state that takes %v is due %v later than %v after it", took, due, want)
+		}
+		s.at = time.Now().Add(time.Hour)
+		if due := s.due(); due < want+59*time.Minute {
+			t.Errorf("a state that takes %v is due %v after it, not %v", took, due-time.Hour, want)
+		}
 	}
 }

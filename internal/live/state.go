@@ -15,8 +15,14 @@ import (
 	"hdrkit/internal/live/follow"
 )
 
-// saveTime is the time between two states.
-const saveTime = 250 * time.Millisecond
+// The time between two states. One that takes long, such as that of many open windows, is written
+// less often: states take one of saveShare parts of the time. But after a crash hdrlive reads again
+// what came after the last state, and rotation deletes files. So none waits for more than saveMost.
+const (
+	saveTime  = 250 * time.Millisecond
+	saveShare = 20
+	saveMost  = 5 * time.Second
+)
 
 // A State is a file that has how far a merging is, and its outputs. The zero value keeps nothing.
 type State struct {
@@ -24,8 +30,7 @@ type State struct {
 	last saved    // what the file had at first
 	lock *os.File // the file, which no other command may use meanwhile
 
-	every   time.Duration // between two states, at least
-	share   time.Duration // the time between two states is so many times what one takes, at least
+	most    time.Duration // between two states
 	took    time.Duration // what the last one took
 	at      time.Time     // of the last state
 	changed bool          // something was received since
@@ -66,7 +71,7 @@ var errUsed = errors.New("another command that runs uses it; give each command a
 // OpenState opens the file of a merging with windows of size milliseconds, which may not exist yet.
 // From is that of [Options]: that of the file replaces it.
 func OpenState(path string, size int64, from *int64) (*State, error) {
-	s := &State{path: path, every: saveTime, share: 20, last: saved{Version: stateVersion, Command: stateCommand, Size: size, From: *from, Done: never}}
+	s := &State{path: path, most: saveMost, last: saved{Version: stateVersion, Command: stateCommand, Size: size, From: *from, Done: never}}
 	err := s.hold()
 	if errors.Is(err, fs.ErrNotExist) {
 		s.changed = true // also a crash before the first window leaves a state
@@ -124,9 +129,10 @@ func (s *State) Marks() []follow.Mark {
 // kept reports whether there is a file.
 func (s *State) kept() bool { return s.path != "" }
 
-// due returns the time until a state is due. A large one, such as that of many open windows, is
-// written less often.
-func (s *State) due() time.Duration { return max(s.every, s.share*s.took) - time.Since(s.at) }
+// due returns the time until a state is due.
+func (s *State) due() time.Duration {
+	return min(max(saveTime, saveShare*s.took), s.most) - time.Since(s.at)
+}
 
 // soon returns the time until the next state, and whether one is needed.
 func (s *State) soon() (time.Duration, bool) { return max(s.due(), 0), s.kept() && s.changed }
