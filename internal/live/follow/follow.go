@@ -78,18 +78,20 @@ type Follower struct {
 	patterns []pattern
 	pending  []*Input // found, but not yet received from the channel
 	read     []finished
-	begun    []begun // the files read before
-	copies   []found // of them
+	ended    []Mark // of the logs that were read to their end, of which there may be copies
 	phase    phase
 	started  bool
 }
 
-// A finished file was read to its end. It stays open while it has a name that is followed, so that
-// its inode is not used for a new file, which would then seem to be known.
+// A finished file was read to its end, or is a copy of one that is read. The former stays open while
+// it has a name that is followed, so that its inode is not used for a new file, which would then
+// seem to be known. A copy is recognized by how it begins.
 type finished struct {
-	file *os.File
+	file *os.File // nil if it is a copy
 	info fs.FileInfo
-	gone bool // no name was found at the last look, maybe since it just got another one
+	path string
+	head []byte // of a copy, maybe compressed
+	gone bool   // no name was found at the last look, maybe since it just got another one
 }
 
 // A pattern chooses the files of folders whose name matches.
@@ -132,7 +134,8 @@ func New(o Options) *Follower {
 	f := &Follower{options: o, found: make(chan *Input), done: make(chan struct{})}
 	for _, m := range o.Marks {
 		if m.Ended {
-			f.begun = append(f.begun, begun{m.Path, m.Head, m.Size, m.Cut, time.Now()})
+			m.at = time.Now()
+			f.ended = append(f.ended, m)
 			continue
 		}
 		f.marks = append(f.marks, marked{Mark: m})
@@ -229,7 +232,7 @@ func (f *Follower) Close() {
 		in.close()
 	}
 	for _, r := range f.read {
-		f.close(r.file)
+		f.release(r)
 	}
 	f.read = nil
 }
@@ -253,6 +256,12 @@ func (f *Follower) open(path string) (*os.File, error) {
 func (f *Follower) close(file *os.File) {
 	file.Close()
 	f.opened.Add(-1)
+}
+
+func (f *Follower) release(r finished) {
+	if r.file != nil {
+		f.close(r.file)
+	}
 }
 
 // leave forgets an input.
@@ -287,7 +296,7 @@ func (f *Follower) insert(in *Input) *Input {
 // known reports whether the file was read by an input, or is going to be.
 func (f *Follower) known(info fs.FileInfo) bool {
 	return slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.has(info) }) ||
-		slices.ContainsFunc(f.read, func(r finished) bool { return os.SameFile(r.info, info) })
+		slices.ContainsFunc(f.read, func(r finished) bool { return r.file != nil && os.SameFile(r.info, info) })
 }
 
 // match adds the files that match a pattern, and forgets files that were read and that nothing
@@ -333,20 +342,16 @@ func (f *Follower) match() {
 	nameless := func(info fs.FileInfo) bool {
 		return !slices.ContainsFunc(named, func(other fs.FileInfo) bool { return os.SameFile(info, other) })
 	}
-	f.copies = slices.DeleteFunc(f.copies, func(c found) bool { return c.gone && nameless(c.info) })
-	for n := range f.copies {
-		f.copies[n].gone = nameless(f.copies[n].info)
-	}
-	f.read = slices.DeleteFunc(f.read, func(r finished) bool {
-		drop := r.gone && nameless(r.info)
-		if drop {
-			f.close(r.file)
+	kept := f.read[:0]
+	for _, r := range f.read {
+		before := r.gone
+		if r.gone = nameless(r.info); before && r.gone {
+			f.release(r)
+		} else {
+			kept = append(kept, r)
 		}
-		return drop
-	})
-	for n := range f.read {
-		f.read[n].gone = nameless(f.read[n].info)
 	}
+	f.read = kept
 }
 
 // paths returns what is in the folders. A folder that is gone may come back.
@@ -377,8 +382,7 @@ func (f *Follower) finish(l *Log, gone bool) bool {
 	if len(in.files) > 0 { // else the follower is closed
 		in.files, f.read = in.files[1:], append(f.read, finished{file: l.file, info: l.info})
 	}
-	head, size := l.known()
-	f.remember(begun{in.path, head, size, false, time.Now()})
+	f.remember(l.known())
 	return true
 }
 

@@ -312,7 +312,7 @@ func TestMarkMoves(t *testing.T) {
 		in := f.AddFile(path)
 		in.renamed()
 		for _, g := range in.files {
-			if !os.SameFile(g.info, info) || g.mark == nil {
+			if !os.SameFile(g.info, info) || g.resumed == nil {
 				t.Fatal("another file was opened")
 			}
 		}

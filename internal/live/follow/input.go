@@ -20,48 +20,40 @@ type Input struct {
 	wake     chan struct{} // something may have changed
 
 	mu      sync.Mutex
-	files   []generation // the first one is read, the others come after it
-	newest  fs.FileInfo  // of the last of files, nil if there was none; changes with the follower's mu
-	pipe    *os.File     // the special file that is read
-	trouble string       // why the name cannot be read now, as the last notice says
-	unread  string       // why a log of that name is not read, empty if it is
-	waiting bool         // a read waits for data
-	opened  bool         // there was a log
-	passed  fs.FileInfo  // the file that has the name, but counts already, if there is one
-	looked  bool         // there was a look
-	matched bool         // a pattern found the file, and finds it again when it comes back
-	gone    time.Time    // since when no file has the name, if there was one
-	left    bool         // it is gone for so long that its file is closed at its end
-	ended   bool         // Next has returned ErrGone
+	files   []*Log      // the first one is read, the others come after it
+	newest  fs.FileInfo // of the last of files, nil if there was none; changes with the follower's mu
+	pipe    *os.File    // the special file that is read
+	trouble string      // why the name cannot be read now, as the last notice says
+	unread  string      // why a log of that name is not read, empty if it is
+	waiting bool        // a read waits for data
+	opened  bool // a pipe was
+	passed  fs.FileInfo // the file that has the name, but counts already, if there is one
+	looked  bool        // there was a look
+	matched bool        // a pattern found the file, and finds it again when it comes back
+	gone    time.Time   // since when no file has the name, if there was one
+	left    bool        // it is gone for so long that its file is closed at its end
+	ended   bool        // Next has returned ErrGone
 	phase   phase
-}
-
-// A generation is a file to read from its first byte.
-type generation struct {
-	file   *os.File
-	offset int64 // of the next byte to read
-	info   fs.FileInfo
-	head   []byte    // how the file began when it was read
-	mark   *Mark     // how far it was read before, nil if it was not
-	seen   time.Time // when it was modified, as of the last look
-	// settled is set at the second look after the file was replaced. What the writer wrote before
-	// it replaced the file is there then.
-	settled bool
 }
 
 // A Log is one content of an input. It is an io.Reader for one goroutine.
 type Log struct {
-	in     *Input
-	stream io.Reader // of an input that is read once, else nil
-	file   *os.File
-	err    error
-
+	in      *Input
+	stream  io.Reader // of an input that is read once, else nil
+	file    *os.File
 	info    fs.FileInfo
-	resumed *Mark
-	head    []byte // as that of the generation, guarded by the input's mu
-	size    int64  // of what was read
-	lines   int    // of it
-	whole   bool   // the last of them has its end
+	resumed *Mark // how far it was read before, nil if it was not
+	err     error
+
+	// The input's mu guards these.
+	head  []byte    // how the file began when it was read
+	size  int64     // of what was read
+	lines int       // of it
+	whole bool      // the last of them has its end
+	seen  time.Time // when the file was modified, as of the last look
+	// settled is set at the second look after the file was replaced. What the writer wrote before
+	// it replaced the file is there then.
+	settled bool
 }
 
 // Name returns the name of the input.
@@ -89,8 +81,8 @@ func (in *Input) signal() {
 func (in *Input) has(info fs.FileInfo) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for _, g := range in.files {
-		if os.SameFile(g.info, info) {
+	for _, l := range in.files {
+		if os.SameFile(l.info, info) {
 			return true
 		}
 	}
@@ -131,13 +123,13 @@ func (in *Input) look() (news string) {
 	// A reader waits only at the end of its data. A file can be written again at the same length.
 	wake := in.waiting && len(in.files) != 1
 	if len(in.files) == 1 {
-		g := &in.files[0]
+		l := in.files[0]
 		if err != nil {
-			info, _ = g.file.Stat() // its writer may still have it
+			info, _ = l.file.Stat() // its writer may still have it
 		}
-		wake = in.waiting && info != nil && (info.Size() != g.offset || !info.ModTime().Equal(g.seen))
+		wake = in.waiting && info != nil && (info.Size() != l.size || !info.ModTime().Equal(l.seen))
 		if info != nil && in.waiting { // else the reader may have looked before that
-			g.seen = info.ModTime()
+			l.seen = info.ModTime()
 		}
 	}
 	trouble := ""
@@ -204,7 +196,7 @@ func (in *Input) add(file *os.File, info fs.FileInfo, mark *Mark) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.newest, in.passed, in.left = info, nil, false
-	in.files = append(in.files, generation{file: file, info: info, mark: mark})
+	in.files = append(in.files, &Log{in: in, file: file, info: info, resumed: mark})
 }
 
 // Next returns the next log, after the one before has been read to its end. It waits for the file
@@ -217,12 +209,8 @@ func (in *Input) Next() (*Log, error) {
 	for {
 		in.mu.Lock()
 		if len(in.files) > 0 && in.phase != aborted {
-			g := &in.files[0]
-			g.offset, g.head, in.opened = 0, nil, true
-			l := &Log{in: in, file: g.file, info: g.info, resumed: g.mark}
-			g.mark = nil
-			in.mu.Unlock()
-			return l, nil
+			defer in.mu.Unlock()
+			return in.files[0], nil
 		}
 		phase := in.phase
 		in.ended = phase == following && in.left && in.matched
@@ -278,7 +266,7 @@ func (in *Input) AtEnd() bool {
 		return true
 	}
 	info, err := in.files[0].file.Stat()
-	return len(in.files) == 1 && err == nil && info.Size() == in.files[0].offset
+	return len(in.files) == 1 && err == nil && info.Size() == in.files[0].size
 }
 
 // Read reads the next bytes. At the end of the file it waits until there are more, the file is
@@ -302,13 +290,12 @@ func (l *Log) Read(p []byte) (int, error) {
 			l.err = ErrStopped
 			return 0, l.err
 		}
-		g := in.files[0]
-		replaced, left, phase := len(in.files) > 1, in.left, in.phase
+		replaced, left, phase := len(in.files) > 1 && (l.settled || in.phase == stopping), in.left, in.phase
 		in.mu.Unlock()
-		rewritten := l.rewritten(g.head)
+		rewritten := l.rewritten()
 		n, err := 0, io.EOF
 		if !rewritten {
-			n, err = l.file.ReadAt(p, g.offset)
+			n, err = l.file.ReadAt(p, l.size)
 		}
 		if n > 0 {
 			l.advance(p[:n])
@@ -318,12 +305,12 @@ func (l *Log) Read(p []byte) (int, error) {
 			l.err = err
 			return 0, err
 		}
-		switch info, err := l.file.Stat(); {
-		case rewritten, err == nil && info.Size() < g.offset:
+		switch {
+		case rewritten:
 			in.follower.options.Notice(in.name, "was truncated; reading it again from its start"+in.follower.lost(l))
 			in.follower.truncated(l)
 			l.err = io.EOF
-		case replaced && (g.settled || phase == stopping):
+		case replaced:
 			in.follower.finish(l, false)
 			l.err = io.EOF
 		case left && phase == following:
@@ -351,10 +338,8 @@ func (l *Log) advance(read []byte) {
 	if len(l.in.files) == 0 {
 		return // the follower is closed
 	}
-	g := &l.in.files[0]
-	g.offset += int64(len(read))
-	g.head = append(g.head, read[:min(len(read), headSize-len(g.head))]...)
-	l.head, l.size = g.head, g.offset
+	l.size += int64(len(read))
+	l.head = append(l.head, read[:min(len(read), headSize-len(l.head))]...)
 	if l.whole || l.lines == 0 {
 		l.lines++
 	}
@@ -366,18 +351,15 @@ func (l *Log) advance(read []byte) {
 // which differ when a program starts again and truncates its log.
 const headSize = 512
 
-// rewritten reports whether the file no longer begins as it did. Its size does not show it if the
-// writer has written as much again.
-func (l *Log) rewritten(head []byte) bool {
-	if before := l.resumed; before != nil && l.size < before.Size {
-		head = before.Head
-		if info, err := l.file.Stat(); err == nil && info.Size() < before.Size {
-			return true
-		}
+// rewritten reports whether the file is shorter than it was, or no longer begins as it did: the
+// writer may have written as much again.
+func (l *Log) rewritten() bool {
+	before := l.known()
+	if info, err := l.file.Stat(); err == nil && info.Size() < before.Size {
+		return true
 	}
-	now := make([]byte, len(head))
-	n, _ := l.file.ReadAt(now, 0)
-	return n == len(head) && !bytes.Equal(now, head)
+	now := beginning(l.file, len(before.Head))
+	return len(now) == len(before.Head) && !bytes.Equal(now, before.Head)
 }
 
 // wait waits until something may have changed.
@@ -415,8 +397,8 @@ func (l *Log) readStream(p []byte) (int, error) {
 func (in *Input) close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for _, g := range in.files {
-		in.follower.close(g.file)
+	for _, l := range in.files {
+		in.follower.close(l.file)
 	}
 	in.files = nil
 	if in.special && in.pipe != nil {

@@ -30,6 +30,7 @@ type Mark struct {
 	// Copy says that the file is a copy of another one. Ended says that it was read to its end and
 	// is maybe gone, but that copies of it may appear. Cut says that it was truncated.
 	Copy, Ended, Cut bool
+	at               time.Time // when it ended
 	// Open says that the file is read. Another file may have the inode of one that is not.
 	Open bool `json:"-"`
 }
@@ -47,10 +48,10 @@ func (l *Log) Mark() Mark {
 	}
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
-	head, size := l.known()
-	m := Mark{Path: l.in.path, Head: bytes.Clone(head), Size: size, Lines: l.lines}
+	m := l.known()
+	m.Head, m.Lines = bytes.Clone(m.Head), l.lines
 	m.Device, m.Inode = identity(l.info)
-	if m.Open = len(l.in.files) > 0 && l.in.files[0].file == l.file; m.Open {
+	if m.Open = len(l.in.files) > 0 && l.in.files[0] == l; m.Open {
 		info, err := l.file.Stat()
 		m.Over = err == nil && info.Size() == l.size && (!l.in.gone.IsZero() || time.Since(info.ModTime()) >= l.in.follower.options.Gone)
 	}
@@ -58,11 +59,11 @@ func (l *Log) Mark() Mark {
 }
 
 // known returns how the log begins and how much of it was read, maybe in an earlier run.
-func (l *Log) known() (head []byte, size int64) {
+func (l *Log) known() Mark {
 	if m := l.resumed; m != nil && l.size < m.Size { // it is read again up to there
-		return m.Head, m.Size
+		return Mark{Path: l.in.path, Head: m.Head, Size: m.Size}
 	}
-	return l.head, l.size
+	return Mark{Path: l.in.path, Head: l.head, Size: l.size}
 }
 
 // Resumed returns the mark of the file, if there is one. What is before it was read earlier.
@@ -79,9 +80,8 @@ func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (header 
 		if m.used || m.Copy || m.Device != device || m.Inode != inode {
 			continue
 		}
-		head := make([]byte, len(m.Head))
-		switch read, _ := file.ReadAt(head, 0); {
-		case m.Size <= info.Size() && read == len(head) && bytes.Equal(head, m.Head):
+		switch {
+		case m.Size <= info.Size() && bytes.Equal(beginning(file, len(m.Head)), m.Head):
 			m.used = true
 			mark := m.Mark // SetMark replaces the other one
 			return &mark
@@ -194,28 +194,31 @@ func (f *Follower) missing() {
 func (f *Follower) Marks() []Mark {
 	var marks []Mark
 	f.mu.Lock()
-	for _, c := range f.copies {
-		m := Mark{Path: c.path, Head: c.head, Copy: true}
-		m.Device, m.Inode = identity(c.info)
-		marks = append(marks, m)
-	}
-	for _, b := range f.begun {
-		if time.Since(b.at) < f.options.Gone {
-			marks = append(marks, Mark{Path: b.path, Head: b.head, Size: b.size, Ended: true, Cut: b.cut})
+	for _, m := range f.ended {
+		if time.Since(m.at) < f.options.Gone {
+			marks = append(marks, m)
 		}
 	}
 	held := make(map[[2]uint64]bool)
+	hold := func(info fs.FileInfo) {
+		device, inode := identity(info)
+		held[[2]uint64{device, inode}] = true
+	}
 	for _, in := range f.inputs {
 		in.mu.Lock()
-		for _, g := range in.files {
-			device, inode := identity(g.info)
-			held[[2]uint64{device, inode}] = true
+		for _, l := range in.files {
+			hold(l.info)
 		}
 		in.mu.Unlock()
 	}
 	for _, r := range f.read {
-		device, inode := identity(r.info)
-		held[[2]uint64{device, inode}] = true
+		if r.file != nil {
+			hold(r.info)
+			continue
+		}
+		m := Mark{Path: r.path, Head: r.head, Copy: true}
+		m.Device, m.Inode = identity(r.info)
+		marks = append(marks, m)
 	}
 	f.mu.Unlock()
 	f.marking.Lock()
