@@ -50,7 +50,7 @@ func mergeLogs(c *urfave.Context, o live.Options, sink live.Sink, d *cli.Diagnos
 	if err := merger.Load(); err != nil {
 		return false, err
 	}
-	options := follow.Options{Marks: o.State.Marks(), Notice: merger.Notice, Waiting: merger.Waiting}
+	options := follow.Options{Marks: o.State.Marks(), Notice: merger.Notice}
 	if info, err := os.Stat(file); err == nil {
 		options.Except = info
 	} else if f, ok := c.App.Writer.(*os.File); ok {

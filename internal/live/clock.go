@@ -39,7 +39,7 @@ const mostAhead = 512
 // When no input holds back anything, all windows are complete that end before the caller's time. No
 // window is complete that ends later than [Early] after that time.
 //
-// An interval whose window is already complete is late: [pace.Add] does not merge it.
+// An interval whose window is already complete is late, and must not be merged.
 //
 // The zero value is not usable: call [newClock]. A clock is not safe for concurrent use.
 type clock struct {
@@ -95,8 +95,7 @@ func (l *clock) Join(now time.Time, unread func() bool) *pace {
 }
 
 // Show says that the input has an interval from start to end, in milliseconds since the epoch. It
-// returns true if the interval is late. Call it for every interval in the order of the log, and Add
-// for those that are not late and wanted.
+// returns true if the interval is late. Call it for every interval in the order of the log.
 func (in *pace) Show(now time.Time, start, end int64) (late bool) {
 	l := in.clock
 	middle := floorDiv(start+end, 2)
@@ -143,22 +142,11 @@ func (l *clock) pass(end int64, at time.Time) {
 	}
 }
 
-// Add adds a sum to its window, as [merge.Windows.Merge] does.
-func (in *pace) Add(tag []byte, logStart float64, s *merge.Sum) error {
-	return in.clock.windows.Merge(tag, logStart, s)
-}
-
-// SetAtEnd says whether all data of the input were read.
-func (in *pace) SetAtEnd(atEnd bool) { in.atEnd = atEnd }
-
 // End says that the input shows no further interval.
 func (in *pace) End() {
 	in.ended = true
 	in.clock.inputs = slices.DeleteFunc(in.clock.inputs, func(other *pace) bool { return other == in })
 }
-
-// Silent reports whether the input holds back nothing because it shows nothing new.
-func (in *pace) Silent() bool { return in.silent }
 
 func (in *pace) idle() time.Duration {
 	if in.clock.idle > 0 {
@@ -166,9 +154,6 @@ func (in *pace) idle() time.Duration {
 	}
 	return max(DefaultIdle, in.longest)
 }
-
-// Resume says that the windows that end at or before done were complete in an earlier clock.
-func (l *clock) Resume(done int64) { l.done = done }
 
 // Next returns the input to read next: of those that have unread data, the one that is furthest
 // behind. It returns nil if none has, or if too many windows are open that wait for another input.

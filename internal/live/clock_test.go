@@ -64,11 +64,11 @@ func (r *rig) show(name string, start, end int64) (late bool) {
 	r.t.Helper()
 	in := r.inputs[name]
 	if late = in.Show(r.now, start, end); !late {
-		if err := in.Add(nil, 0, sum(r.t, start, end, 1)); err != nil {
+		if err := in.clock.windows.Merge(nil, 0, sum(r.t, start, end, 1)); err != nil {
 			r.t.Fatal(err)
 		}
 	}
-	in.SetAtEnd(true)
+	in.atEnd = true
 	return late
 }
 
@@ -163,7 +163,7 @@ func TestClockIdle(t *testing.T) {
 		r.show("a", 1000, 2000)
 		r.pass(time.Hour)
 		r.complete() // b has not been read yet
-		r.inputs["b"].SetAtEnd(true)
+		r.inputs["b"].atEnd = true
 		r.unread["b"] = true // data came at the last moment
 		r.complete()
 		r.unread["b"] = false
@@ -216,14 +216,14 @@ func TestClockSilent(t *testing.T) {
 	}
 	tick()
 	r.complete("4-1", "5-1", "6-1", "7-1", "8-1", "9-1")
-	if !r.inputs["b"].Silent() {
+	if !r.inputs["b"].silent {
 		t.Error("b is waited for after 10 s")
 	}
 	tick()
 	r.complete("10-1")
 
 	// When it is back, it is waited for.
-	if r.show("b", next, next+1000) || r.inputs["b"].Silent() {
+	if r.show("b", next, next+1000) || r.inputs["b"].silent {
 		t.Error("b is not back")
 	}
 	tick()
@@ -267,7 +267,7 @@ func TestClockLate(t *testing.T) {
 // TestClockDeadline: a deadline that comes between Complete and Deadline is not forgotten.
 func TestClockDeadline(t *testing.T) {
 	r := newRig(t, time.Second, "a", "b")
-	r.inputs["b"].SetAtEnd(true)
+	r.inputs["b"].atEnd = true
 	r.show("a", 0, 1000)
 	r.show("a", 1000, 2000)
 	r.pass(time.Second - 1)
@@ -335,8 +335,8 @@ func TestClockAheadAlone(t *testing.T) {
 	for k := range int64(20) {
 		r.show("a", start+k*1000, start+k*1000+1000)
 	}
-	r.inputs["b"].SetAtEnd(true)
-	r.inputs["c"].SetAtEnd(true)
+	r.inputs["b"].atEnd = true
+	r.inputs["c"].atEnd = true
 	r.pass(10 * time.Second)
 	n := 0
 	for ; r.windows.Len() > 0; n++ {
@@ -394,16 +394,16 @@ func TestClockNext(t *testing.T) {
 	}
 	next("a")
 	r.show("a", 0, 1000)
-	r.inputs["a"].SetAtEnd(false)
+	r.inputs["a"].atEnd = false
 	next("b")
 	r.show("b", 5000, 6000)
 	next("c")
 	r.show("c", 3000, 4000)
 	next("a")
-	r.inputs["a"].SetAtEnd(true)
+	r.inputs["a"].atEnd = true
 	next("")
-	r.inputs["b"].SetAtEnd(false)
-	r.inputs["c"].SetAtEnd(false)
+	r.inputs["b"].atEnd = false
+	r.inputs["c"].atEnd = false
 	next("c")
 
 	// While a holds windows open, b and c are not read without end.
@@ -411,7 +411,7 @@ func TestClockNext(t *testing.T) {
 	for in := r.Next(); in != nil; in = r.Next() {
 		at := in.position/1000*1000 + 1000
 		in.Show(r.now, at, at+1000)
-		if err := in.Add(nil, 0, sum(t, at, at+1000, 1)); err != nil {
+		if err := in.clock.windows.Merge(nil, 0, sum(t, at, at+1000, 1)); err != nil {
 			t.Fatal(err)
 		}
 		if read++; read > 4*mostAhead {
@@ -475,10 +475,10 @@ func TestClockAll(t *testing.T) {
 			if in := r.inputs[name]; in.Show(r.now, start, end) {
 				lates++
 				add(again, tag, s)
-			} else if err := in.Add(tag, 0, s); err != nil {
+			} else if err := in.clock.windows.Merge(tag, 0, s); err != nil {
 				t.Fatal(err)
 			}
-			r.inputs[name].SetAtEnd(random.IntN(3) > 0)
+			r.inputs[name].atEnd = random.IntN(3) > 0
 			r.pass(time.Duration(random.IntN(1000)) * time.Millisecond)
 			drain()
 		}

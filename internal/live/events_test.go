@@ -130,7 +130,7 @@ func (w *world) start() {
 	if err := r.Load(); err != nil {
 		w.t.Fatal(err)
 	}
-	w.follower = follow.New(follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Marks: o.State.Marks(), Notice: r.Merger.Notice, Waiting: r.Merger.Waiting})
+	w.follower = follow.New(follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Marks: o.State.Marks(), Notice: r.Merger.Notice})
 	// The rotated files of the first log match, too.
 	w.follower.AddMatching(w.dir, regexp.MustCompile(`^node0.hdr.*$`).MatchString, nil)
 	w.follower.AddFile(w.logs[1].path)
@@ -493,7 +493,7 @@ func TestInode(t *testing.T) {
 	defer state.release()
 	m.follower = f
 	m.inputs = []*input{{files: []*file{{log: second, line: 1}}}, {files: []*file{{log: first, line: 1}}}}
-	try(m.snapshot())
+	try(m.save())
 	var s saved
 	text, err := os.ReadFile(path("state"))
 	try(err)
@@ -547,11 +547,11 @@ func TestDue(t *testing.T) {
 	t.Parallel()
 	for took, want := range map[time.Duration]time.Duration{0: saveTime, 100 * time.Millisecond: 2 * time.Second, time.Second: saveMost, time.Hour: saveMost} {
 		s := State{most: saveMost, took: took, at: time.Now().Add(-want)}
-		if due := s.due(); due > 0 {
+		if due, _ := s.due(); due > 0 {
 			t.Errorf("a state that takes %v is due %v later than %v after it", took, due, want)
 		}
 		s.at = time.Now().Add(time.Hour)
-		if due := s.due(); due < want+59*time.Minute {
+		if due, _ := s.due(); due < want+59*time.Minute {
 			t.Errorf("a state that takes %v is due %v after it, not %v", took, due-time.Hour, want)
 		}
 	}

@@ -108,7 +108,6 @@ type Merger struct {
 	mu     sync.Mutex
 	events []func() // what has happened to inputs
 	inputs []*input
-	find   map[*follow.Input]*input
 	byPace map[*pace]*input
 	wake   chan struct{} // there are events
 	done   chan struct{} // the merger has ended
@@ -170,7 +169,7 @@ type interval struct {
 
 var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
 
-// New returns a merger. Give the options of the follower its Waiting and Notice methods.
+// New returns a merger. Give the options of the follower its Notice method.
 func New(o Options, sink Sink) *Merger {
 	if o.Tag == nil {
 		o.Tag = func(_ *follow.Input, tag []byte) []byte { return tag }
@@ -189,7 +188,7 @@ func New(o Options, sink Sink) *Merger {
 	}
 	m := &Merger{
 		options: o, sink: sink, clock: newClock(max(o.Size, 1), o.Idle), peaks: make(map[peakKey]Peak),
-		kinds: make(map[string]kind), find: make(map[*follow.Input]*input), byPace: make(map[*pace]*input), wake: make(chan struct{}, 1), done: make(chan struct{}),
+		kinds: make(map[string]kind), byPace: make(map[*pace]*input), wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	payloads := scan.NewPayloads(o.Memory)
 	m.decoders.New = func() any { return scan.NewDecoder(0, payloads) }
@@ -203,17 +202,6 @@ type noUnits struct{}
 func (noUnits) Comment(string, []byte) error   { return nil }
 func (noUnits) Kept(string, []byte)            {}
 func (noUnits) Factor([]byte) (float64, error) { return 1, nil }
-
-// Waiting is for [follow.Options].
-func (m *Merger) Waiting(source *follow.Input, waiting bool) {
-	m.mu.Lock()
-	in := m.find[source]
-	m.mu.Unlock()
-	m.post(func() {
-		in.waiting = waiting
-		in.pace.SetAtEnd(waiting && in.queue == nil)
-	})
-}
 
 // Notice is for [follow.Options].
 func (m *Merger) Notice(input, text string) {
@@ -276,10 +264,10 @@ func (m *Merger) Run(f *follow.Follower) error {
 	if ended := m.sink.End(); err == nil {
 		err = ended
 	}
-	if err != nil {
-		return err
+	if err == nil && m.options.State.kept() {
+		err = m.save()
 	}
-	return m.saveLast()
+	return err
 }
 
 // all hands on all windows. Those of the future stay open.
@@ -296,24 +284,15 @@ func (m *Merger) all() error {
 	return nil
 }
 
-// fewUnread is the number of logs not read for the same reason that are reported one by one.
-const fewUnread = 3
-
 // sayUnread reports the logs that were not read.
 func (m *Merger) sayUnread() {
-	same := map[string]int{}
+	var all follow.Summary
 	for _, in := range m.inputs {
-		same[in.source.Unread()]++
-	}
-	for _, in := range m.inputs {
-		why := in.source.Unread()
-		if n := same[why]; why != "" && n > fewUnread {
-			m.options.Messages.Unread(fmt.Sprintf("%s: %s (and %d more logs)", in.now.Name, why, n-1))
-			same[why] = 0
-		} else if why != "" && n > 0 {
-			m.options.Messages.Unread(in.now.Name + ": " + why)
+		if why := in.source.Unread(); why != "" {
+			all.Add(in.now.Name, why)
 		}
 	}
+	all.Say(func(name, text string) { m.options.Messages.Unread(name + ": " + text) })
 }
 
 // join begins to read an input.
@@ -326,8 +305,13 @@ func (m *Merger) join(source *follow.Input) {
 	in.taken <- struct{}{}
 	m.mu.Lock()
 	m.inputs = append(m.inputs, in)
-	m.find[source] = in
 	m.mu.Unlock()
+	source.OnWait(func(waiting bool) {
+		m.post(func() {
+			in.waiting = waiting
+			in.pace.atEnd = waiting && in.queue == nil
+		})
+	})
 	go m.read(in)
 }
 
@@ -348,8 +332,10 @@ func (m *Merger) loop() (stopped bool, err error) {
 		if err := m.consume(); err != nil {
 			return stopped, err
 		}
-		if err := m.save(); err != nil {
-			return stopped, err
+		if due, ok := m.options.State.due(); ok && due <= 0 {
+			if err := m.save(); err != nil {
+				return stopped, err
+			}
 		}
 		if m.last && !slices.ContainsFunc(m.inputs, func(in *input) bool { return !in.now.Ended }) {
 			return stopped, nil
@@ -358,8 +344,8 @@ func (m *Merger) loop() (stopped bool, err error) {
 		if at, ok := m.clock.Deadline(); ok {
 			wait = min(wait, at.Sub(m.options.now()))
 		}
-		if soon, ok := m.options.State.soon(); ok {
-			wait = min(wait, soon)
+		if due, ok := m.options.State.due(); ok {
+			wait = min(wait, due)
 		}
 		timer.Reset(wait)
 		select {
@@ -408,7 +394,7 @@ func (m *Merger) consume() error {
 	m.sayAhead()
 	m.mu.Lock()
 	for _, in := range m.inputs { // an input falls silent without a batch
-		in.state.Silent = in.pace.Silent()
+		in.state.Silent = in.pace.silent
 	}
 	m.mu.Unlock()
 	if m.received {
@@ -479,7 +465,7 @@ func (m *Merger) take(in *input) error {
 	in.state = in.now
 	m.mu.Unlock()
 	in.taken <- struct{}{}
-	in.pace.SetAtEnd(in.waiting)
+	in.pace.atEnd = in.waiting
 	if in.over {
 		m.end(in)
 	}
@@ -495,7 +481,6 @@ func (m *Merger) end(in *input) {
 	in.state = in.now
 	if gone {
 		m.inputs = slices.DeleteFunc(slices.Clone(m.inputs), func(other *input) bool { return other == in })
-		delete(m.find, in.source)
 		delete(m.byPace, in.pace)
 	}
 	m.mu.Unlock()
@@ -532,7 +517,7 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	if !i.wanted {
 		return nil
 	}
-	peak := Peak{in.now.Name, i.tag, i.tag != nil, i.start, i.end, i.highest}
+	peak := Peak{in.now.Name, i.tag, i.start, i.end, i.highest}
 	key := peakKey{merge.WindowOf(i.start, i.end, m.options.Size).Start, string(m.key(i.row))}
 	if late {
 		in.now.Late++
@@ -547,7 +532,7 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 		defer delete(m.peaks, key)
 		return m.hand(&merged, true)
 	}
-	if err := in.pace.Add(i.row, i.logStart, i.sum); err != nil {
+	if err := m.clock.windows.Merge(i.row, i.logStart, i.sum); err != nil {
 		return m.skip(in, &hdrlog.SyntaxError{File: in.now.Name, Line: i.line, Field: "payload", Err: err}, now)
 	}
 	if before, ok := m.peaks[key]; !ok || peak.Max > before.Max {

@@ -88,7 +88,7 @@ func start(t *testing.T, o Options, add func(f *follow.Follower), gone ...time.D
 	r := &run{t: t, stop: make(chan struct{}), ended: make(chan error, 1)}
 	o.Stop, o.Messages = r.stop, r
 	r.Merger = New(o, r)
-	options := follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Notice: r.Merger.Notice, Waiting: r.Merger.Waiting}
+	options := follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Notice: r.Merger.Notice}
 	if len(gone) > 0 {
 		options.Gone = gone[0]
 	}
@@ -267,7 +267,7 @@ func TestErrors(t *testing.T) {
 			r.err = errors.New("failed")
 		}
 		r.Merger = New(Options{Size: 1000, Units: r, Messages: r}, r)
-		f := follow.New(follow.Options{Waiting: r.Merger.Waiting})
+		f := follow.New(follow.Options{})
 		for _, part := range log {
 			part.(*strings.Reader).Seek(0, io.SeekStart)
 		}

@@ -44,8 +44,7 @@ type Window struct {
 // A Peak is the interval of a window that has the highest value.
 type Peak struct {
 	Log        string
-	Tag        []byte // that the log has
-	Tagged     bool   // it has one
+	Tag        []byte // that the log has, nil if it has none
 	Start, End int64  // in milliseconds since the epoch
 	Max        float64
 }

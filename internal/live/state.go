@@ -52,7 +52,6 @@ type saved struct {
 // A savedWindow is an open window.
 type savedWindow struct {
 	Tag      []byte
-	Tagged   bool
 	LogStart float64
 	Sum      []byte // see [merge.Sum.AppendBinary]
 	Covered  merge.Covered
@@ -129,13 +128,10 @@ func (s *State) Marks() []follow.Mark {
 // kept reports whether there is a file.
 func (s *State) kept() bool { return s.path != "" }
 
-// due returns the time until a state is due.
-func (s *State) due() time.Duration {
-	return min(max(saveTime, saveShare*s.took), s.most) - time.Since(s.at)
+// due returns the time until a state is due, and whether one is needed.
+func (s *State) due() (wait time.Duration, ok bool) {
+	return min(max(saveTime, saveShare*s.took), s.most) - time.Since(s.at), s.kept() && s.changed
 }
-
-// soon returns the time until the next state, and whether one is needed.
-func (s *State) soon() (time.Duration, bool) { return max(s.due(), 0), s.kept() && s.changed }
 
 // hold locks the file, if there is one.
 func (s *State) hold() error {
@@ -191,9 +187,6 @@ func (m *Merger) Load() error {
 	s := &m.options.State.last
 	for _, w := range s.Windows {
 		open := merge.Merged{Tag: w.Tag, LogStart: w.LogStart, Covered: w.Covered}
-		if w.Tagged && w.Tag == nil {
-			open.Tag = []byte{}
-		}
 		err := open.Sum.UnmarshalBinary(w.Sum)
 		if err == nil {
 			err = m.clock.windows.Restore(&open)
@@ -201,36 +194,17 @@ func (m *Merger) Load() error {
 		if err != nil {
 			return fmt.Errorf("%s is damaged: %w", m.options.State.path, err)
 		}
-		if w.Peak.Tagged && w.Peak.Tag == nil {
-			w.Peak.Tag = []byte{}
-		}
 		m.peaks[peakKey{merge.WindowOf(open.Start, open.End, m.options.Size).Start, string(m.key(open.Tag))}] = w.Peak
 	}
-	m.clock.Resume(s.Done)
+	m.clock.done = s.Done
 	for key, k := range s.Kinds {
 		m.kinds[key] = k
 	}
 	return nil
 }
 
-// save writes a state if one is due.
+// save writes a state.
 func (m *Merger) save() error {
-	if s := m.options.State; !s.kept() || !s.changed || s.due() > 0 {
-		return nil
-	}
-	return m.snapshot()
-}
-
-// saveLast writes a state of all.
-func (m *Merger) saveLast() error {
-	if !m.options.State.kept() {
-		return nil
-	}
-	return m.snapshot()
-}
-
-// snapshot writes a state.
-func (m *Merger) snapshot() error {
 	begin := time.Now()
 	own, after, err := m.sink.Save()
 	if err != nil {
@@ -242,7 +216,7 @@ func (m *Merger) snapshot() error {
 		if err != nil {
 			return err
 		}
-		s.Windows = append(s.Windows, savedWindow{w.Tag, w.Tag != nil, w.LogStart, sum, w.Covered, m.peaks[peakKey{w.Window.Start, string(m.key(w.Tag))}]})
+		s.Windows = append(s.Windows, savedWindow{w.Tag, w.LogStart, sum, w.Covered, m.peaks[peakKey{w.Window.Start, string(m.key(w.Tag))}]})
 	}
 	data, err := json.Marshal(&s)
 	if err == nil {

@@ -57,9 +57,6 @@ type Options struct {
 	Notice func(input, text string)
 	// Except, if set, is a file that matches no pattern, such as the output of the command.
 	Except fs.FileInfo
-	// Waiting, if set, is called when a read of the input begins to wait for data and when it ends
-	// to wait, by the goroutine that reads.
-	Waiting func(in *Input, waiting bool)
 }
 
 // A Follower follows files. Its methods are safe for concurrent use.
@@ -127,9 +124,6 @@ func New(o Options) *Follower {
 	}
 	if o.Notice == nil {
 		o.Notice = func(string, string) {}
-	}
-	if o.Waiting == nil {
-		o.Waiting = func(*Input, bool) {}
 	}
 	f := &Follower{options: o, found: make(chan *Input), done: make(chan struct{})}
 	for _, m := range o.Marks {
@@ -310,8 +304,8 @@ func (f *Follower) match() {
 			named = append(named, info)
 		}
 	}
-	var all news
-	defer all.say(f)
+	var all Summary
+	defer func() { all.Say(f.options.Notice) }()
 	for _, p := range f.patterns {
 		for _, path := range p.paths() {
 			if known[path] || !p.matches(filepath.Base(path)) {
@@ -331,7 +325,7 @@ func (f *Follower) match() {
 			if !f.copied(path, info) {
 				if in := f.add(path, true); in != nil {
 					known[path] = true
-					all.look(in)
+					in.look(&all)
 					if p.each != nil {
 						p.each(in)
 					}
@@ -418,43 +412,38 @@ func (f *Follower) poll(wake chan<- struct{}) {
 }
 
 func (f *Follower) look(inputs []*Input) {
-	var all news
+	var all Summary
 	for _, in := range inputs {
-		all.look(in)
+		in.look(&all)
 	}
-	all.say(f)
+	all.Say(f.options.Notice)
 }
 
-// A news is what is new of several inputs. What is the same of many is said once.
-type news struct {
-	texts  []string
-	first  []string       // the first input of each text
-	inputs map[string]int // how many inputs have a text
+// A Summary is messages about logs. It says once what is the same of many.
+type Summary struct {
+	texts []string
+	names map[string][]string // of logs, by text
 }
 
-func (n *news) look(in *Input) {
-	if in.Once() {
-		return
+// Add adds a message about a log.
+func (s *Summary) Add(name, text string) {
+	if s.names == nil {
+		s.names = make(map[string][]string)
 	}
-	text := in.look()
-	if text == "" {
-		return
+	if s.names[text] == nil {
+		s.texts = append(s.texts, text)
 	}
-	if n.inputs[text] == 0 {
-		n.texts, n.first = append(n.texts, text), append(n.first, in.name)
-	}
-	if n.inputs == nil {
-		n.inputs = make(map[string]int)
-	}
-	n.inputs[text]++
+	s.names[text] = append(s.names[text], name)
 }
 
-func (n *news) say(f *Follower) {
-	for i, text := range n.texts {
-		if more := n.inputs[text] - 1; more > 0 {
+// Say calls say with each message and the first log that it is about.
+func (s *Summary) Say(say func(name, text string)) {
+	for _, text := range s.texts {
+		names := s.names[text]
+		if more := len(names) - 1; more > 0 {
 			text += fmt.Sprintf(" (and %d more logs)", more)
 		}
-		f.options.Notice(n.first[i], text)
+		say(names[0], text)
 	}
 }
 

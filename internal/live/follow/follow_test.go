@@ -160,8 +160,9 @@ func TestGone(t *testing.T) {
 	must(t, os.Remove(path))
 	r.await("the end", func() bool { return r.errs["node1"] == ErrGone && open() == 0 })
 	left := &Input{follower: r.Follower, path: path, looked: true, left: true}
-	if news := left.look(); news != "" { // Next has not noticed yet
-		t.Errorf("%q", news)
+	var news Summary
+	if left.look(&news); len(news.texts) > 0 { // Next has not noticed yet
+		t.Errorf("%q", news.texts)
 	}
 	r.Follower.mu.Lock()
 	if n := len(r.Follower.inputs); n != 1 {
@@ -580,13 +581,14 @@ func TestLastLines(t *testing.T) {
 	t.Parallel()
 	path := file(t, filepath.Join(t.TempDir(), "a"), "one\n")
 	waits := make(chan bool, 100)
-	f := New(Options{Poll: time.Hour, Waiting: func(_ *Input, waiting bool) {
+	f := New(Options{Poll: time.Hour})
+	defer f.Close()
+	in := f.AddFile(path)
+	in.OnWait(func(waiting bool) {
 		if waiting {
 			waits <- true
 		}
-	}})
-	defer f.Close()
-	in := f.AddFile(path)
+	})
 	f.Start()
 	log, err := in.Next()
 	must(t, err)
@@ -608,10 +610,10 @@ func TestLastLines(t *testing.T) {
 	wait()
 	must(t, os.Rename(path, path+".1"))
 	file(t, path, "new\n")
-	in.look()
+	in.look(new(Summary))
 	wait()
 	extend(t, path+".1", "last\n")
-	in.look()
+	in.look(new(Summary))
 	if all := <-text; all != "one\nlast\n" {
 		t.Errorf("%q", all)
 	}

@@ -18,6 +18,7 @@ type Input struct {
 	special  bool      // the path is no regular file: it is opened and read once
 	follower *Follower
 	wake     chan struct{} // something may have changed
+	onWait   func(waiting bool)
 
 	mu      sync.Mutex
 	files   []*Log      // the first one is read, the others come after it
@@ -26,7 +27,7 @@ type Input struct {
 	trouble string      // why the name cannot be read now, as the last notice says
 	unread  string      // why a log of that name is not read, empty if it is
 	waiting bool        // a read waits for data
-	opened  bool // a pipe was
+	opened  bool        // a pipe was
 	passed  fs.FileInfo // the file that has the name, but counts already, if there is one
 	looked  bool        // there was a look
 	matched bool        // a pattern found the file, and finds it again when it comes back
@@ -62,6 +63,10 @@ func (in *Input) Name() string { return in.name }
 // Once reports that the input ends by itself, as a pipe does.
 func (in *Input) Once() bool { return in.path == "" || in.special }
 
+// OnWait has a function called when a read begins to wait for data and when it ends to wait, by the
+// goroutine that reads. Call it before that.
+func (in *Input) OnWait(f func(waiting bool)) { in.onWait = f }
+
 // Unread says why a log of that name could not be read so far. It is empty if all could.
 func (in *Input) Unread() string {
 	in.mu.Lock()
@@ -89,9 +94,12 @@ func (in *Input) has(info fs.FileInfo) bool {
 	return in.newest != nil && os.SameFile(in.newest, info)
 }
 
-// look compares the file of that name with the one that is read. It returns what is new about the
+// look compares the file of that name with the one that is read. It adds what is new about the
 // input that a person should know, if anything is. The caller holds the follower's mu.
-func (in *Input) look() (news string) {
+func (in *Input) look(news *Summary) {
+	if in.Once() {
+		return
+	}
 	info, err := os.Stat(in.path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fs.ErrNotExist
@@ -103,7 +111,7 @@ func (in *Input) look() (news string) {
 	}
 	in.mu.Unlock()
 	if ended {
-		return ""
+		return
 	}
 	if !in.looked {
 		in.looked = true
@@ -160,14 +168,13 @@ func (in *Input) look() (news string) {
 			in.left, wake = true, true
 		}
 	}
-	if trouble != in.trouble {
-		news = trouble
+	if trouble != in.trouble && trouble != "" {
+		news.Add(in.name, trouble)
 	}
 	in.trouble = trouble
 	if wake {
 		in.signal()
 	}
-	return news
 }
 
 // open opens the file that has the name now. It reports moved if that file counts already: rotation
@@ -373,7 +380,9 @@ func (in *Input) setWaiting(waiting bool) {
 	in.mu.Lock()
 	in.waiting = waiting
 	in.mu.Unlock()
-	in.follower.options.Waiting(in, waiting)
+	if in.onWait != nil {
+		in.onWait(waiting)
+	}
 }
 
 func (l *Log) readStream(p []byte) (int, error) {

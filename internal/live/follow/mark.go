@@ -3,7 +3,6 @@ package follow
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -162,7 +161,7 @@ func (in *Input) find(search map[[2]uint64]bool) (moved bool) {
 func (f *Follower) missing() {
 	f.marking.Lock()
 	defer f.marking.Unlock()
-	first, gone := "", 0
+	var all Summary
 	for n := range f.marks {
 		m := &f.marks[n]
 		if m.used {
@@ -175,18 +174,10 @@ func (f *Follower) missing() {
 		}
 		m.used = true
 		if !m.Done && !m.Over && !m.Copy {
-			if gone++; gone == 1 {
-				first = m.Path
-			}
+			all.Add(m.Path, "is gone since the state was written; lines that were not read before are missing")
 		}
 	}
-	if gone > 0 {
-		text := "is gone since the state was written; lines that were not read before are missing"
-		if gone > 1 {
-			text += fmt.Sprintf(" (and %d more logs)", gone-1)
-		}
-		f.options.Notice(first, text)
-	}
+	all.Say(f.options.Notice)
 }
 
 // Marks returns the marks that the follower was given and that still matter: those of files that
