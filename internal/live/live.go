@@ -255,9 +255,6 @@ func (m *Merger) Run(f *follow.Follower) error {
 		err = m.all()
 	}
 	if err == nil {
-		for _, in := range m.inputs {
-			m.sayRest(in)
-		}
 		m.sayUnread()
 		err = m.sink.Flush()
 	}
@@ -490,7 +487,6 @@ func (m *Merger) end(in *input) {
 	if in.err != nil && !gone {
 		m.options.Messages.Unread(fmt.Sprintf("%s: %v; it is read no further%s", in.now.Name, in.err, m.options.Hint(in.err)))
 	}
-	m.sayRest(in)
 }
 
 // add adds an interval to its window.
@@ -521,7 +517,7 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	key := peakKey{merge.WindowOf(i.start, i.end, m.options.Size).Start, string(m.key(i.row))}
 	if late {
 		in.now.Late++
-		if text := in.late.text(now, fmt.Sprintf("%s:%d: the interval came after its window was written", in.now.Name, i.line), "late interval"); text != "" {
+		if text := in.late.text(now, fmt.Sprintf("%s:%d: the interval came after its window was written", in.now.Name, i.line), in.now.Late, "late intervals"); text != "" {
 			m.options.Messages.Notice(text)
 		}
 		merged := merge.Merged{Window: merge.WindowOf(i.start, i.end, m.options.Size), Tag: i.row, LogStart: i.logStart}
@@ -544,7 +540,7 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 // skip reports a line that is left out.
 func (m *Merger) skip(in *input, why error, now time.Time) error {
 	in.now.Skipped++
-	return m.options.Messages.Skip(in.malformed.text(now, why.Error(), "malformed line"))
+	return m.options.Messages.Skip(in.malformed.text(now, why.Error(), in.now.Skipped, "malformed lines"))
 }
 
 // A kind is what the intervals of a tag have in common, so that they all add up.
@@ -577,42 +573,17 @@ func (m *Merger) admit(in *input, i *interval) error {
 	return &hdrlog.SyntaxError{File: in.now.Name, Line: i.line, Field: "payload", Err: err}
 }
 
-// sayRest says how many messages were not printed.
-func (m *Merger) sayRest(in *input) {
-	for _, q := range []*quiet{&in.malformed, &in.late} {
-		if q.kept > 0 {
-			m.options.Messages.Notice(fmt.Sprintf("%s: %s", in.now.Name, q.rest()))
-			q.kept = 0
-		}
-	}
-}
+// quiet is when the last message of a kind was printed. There is one a minute at most.
+type quiet struct{ said time.Time }
 
-// quiet prints the first of many messages of a kind, and then one a minute.
-type quiet struct {
-	said time.Time
-	kept int
-	what string
-}
-
-// text returns the message if it is time for one, else nothing.
-func (q *quiet) text(now time.Time, message, what string) string {
-	q.what = what
+// text returns a message if it is time for one, with the number of all such things so far, else
+// nothing.
+func (q *quiet) text(now time.Time, message string, all int64, what string) string {
 	if !q.said.IsZero() && now.Sub(q.said) < quietly {
-		q.kept++
 		return ""
 	}
-	q.said = now
-	if q.kept > 0 {
-		message += "; " + q.rest()
-		q.kept = 0
+	if q.said = now; all > 1 {
+		message += fmt.Sprintf("; %d %s so far", all, what)
 	}
 	return message
-}
-
-func (q *quiet) rest() string {
-	things := q.what
-	if q.kept != 1 {
-		things += "s"
-	}
-	return fmt.Sprintf("%d more %s since the last message", q.kept, things)
 }
