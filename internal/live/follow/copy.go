@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -33,16 +34,16 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 			return true
 		}
 	}
-	isCopy := finished{info: info, path: path, head: raw}
-	if m := f.markOf(info, raw); m != nil {
-		if m.Copy {
-			f.read = append(f.read, isCopy)
-		}
-		return m.Copy
+	isCopy, text := finished{info: info, path: path, head: raw}, text(file)
+	switch m, rest := f.markOf(info, path, raw, text); {
+	case rest:
+		return false
+	case m != nil && m.Copy:
+		f.read = append(f.read, isCopy)
+		return true
+	case m != nil:
+		return false
 	}
-	text := make([]byte, headSize)
-	n, _ := io.ReadFull(hdrlog.NewTextReader(file), text)
-	text = text[:n]
 	for _, m := range slices.Concat(f.ended, f.reading()) {
 		if len(m.Head) == 0 || path == m.Path || !derived(path, m.Path) || !bytes.HasPrefix(m.Head, text[:min(len(text), len(m.Head))]) {
 			continue
@@ -107,18 +108,25 @@ func (f *Follower) reading() (all []Mark) {
 	return all
 }
 
-// markOf returns the mark of a file that begins so and was known in an earlier run, nil if it has
-// none.
-func (f *Follower) markOf(info fs.FileInfo, raw []byte) *Mark {
+// markOf returns the mark of a file that was known in an earlier run, nil if it has none, or
+// whether it is a copy that has the rest of a log.
+func (f *Follower) markOf(info fs.FileInfo, path string, raw, text []byte) (mark *Mark, rest bool) {
 	f.marking.Lock()
 	defer f.marking.Unlock()
 	device, inode := identity(info)
 	for _, m := range f.marks {
 		if m.Device == device && m.Inode == inode && m.Size <= info.Size() && bytes.HasPrefix(raw, m.Head) {
-			return &m.Mark
+			mark = &m.Mark
 		}
 	}
-	return nil
+	return mark, f.restOf(path, text) != nil
+}
+
+// text returns how the text of a file begins, which may be compressed.
+func text(file *os.File) []byte {
+	head := make([]byte, headSize)
+	n, _ := io.ReadFull(hdrlog.NewTextReader(io.NewSectionReader(file, 0, math.MaxInt64)), head)
+	return head[:n]
 }
 
 // beginning returns up to size bytes.

@@ -134,6 +134,7 @@ func New(o Options) *Follower {
 		}
 		f.marks = append(f.marks, marked{Mark: m})
 	}
+	f.findRests()
 	return f
 }
 

@@ -263,7 +263,7 @@ func TestMarks(t *testing.T) {
 	file(t, path, "two\n")
 	r := read(t, func(f *Follower) {
 		for _, m := range marks {
-			f.marks = append(f.marks, marked{m, false})
+			f.marks = append(f.marks, marked{Mark: m})
 		}
 		f.AddFile(path)
 		f.AddFile(other)
@@ -309,7 +309,7 @@ func TestMarkMoves(t *testing.T) {
 				t.Error(text)
 			}
 		}})
-		f.marks = []marked{{Mark{Path: path, Device: device, Inode: inode, Head: []byte("one\n"), Size: 4, Line: 1}, false}}
+		f.marks = []marked{{Mark: Mark{Path: path, Device: device, Inode: inode, Head: []byte("one\n"), Size: 4, Line: 1}}}
 		in := f.AddFile(path)
 		in.renamed()
 		for _, g := range in.files {
