@@ -80,9 +80,9 @@ type Follower struct {
 	started  bool
 }
 
-// A finished file was read to its end, or is a copy of one that is read. The former stays open while
-// it has a name that is followed, so that its inode is not used for a new file, which would then
-// seem to be known. A copy is recognized by how it begins.
+// A finished file was read to its end, or is a copy of one that is read. The former stays open
+// while it has a name that is followed, so that its inode is not used for a new file, which would
+// then seem to be known. A copy is recognized by how it begins.
 type finished struct {
 	file *os.File // nil if it is a copy
 	info fs.FileInfo

@@ -108,8 +108,8 @@ func (l *Log) known() Mark {
 func (l *Log) Resumed() *Mark { return l.resumed }
 
 // resume finds the mark of a file. If the file no longer begins as it did, the mark has only the
-// comments that hold for it. This needs its path: the name at the mark, or one that rotation made. A
-// copy goes on where its log was read to, if that is gone.
+// comments that hold for it. This needs its path: the name at the mark, or one that rotation made.
+// A copy goes on where its log was read to, if that is gone.
 func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (header *Mark) {
 	f.marking.Lock()
 	defer f.marking.Unlock()
