@@ -14,11 +14,11 @@ import (
 	"hdrkit/hdrlog/internal/logtest"
 )
 
-// The tables of docs/statistics.md are those of
+// The tables of bench/confidence.md are those of
 //
 //	go test ./hdrlog/confidence -run TestModels -v -runs 2000 -timeout 0
 var (
-	manyRuns   = flag.Int("runs", 0, "pairs of runs of each model, for the tables of docs/statistics.md")
+	manyRuns   = flag.Int("runs", 0, "pairs of runs of each model, for the table of bench/confidence.md")
 	someModels = flag.String("models", "", "models whose names match this expression")
 )
 

@@ -56,7 +56,7 @@ import (
 
 // Limits below which a run is too short. A run that is just long enough is often wrong: of the 9%
 // of ten-minute runs of AR(1) 0.98 that are long enough, 77% are right about p99. Higher limits do
-// not help. See TestModels and docs/statistics.md.
+// not help. See TestModels and bench/confidence.md.
 const (
 	MinWindows     = 100
 	MinIndependent = 20
