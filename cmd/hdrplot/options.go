@@ -11,6 +11,7 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
@@ -249,5 +250,7 @@ func (o *options) dress(p *chart.Picture) {
 		p.KeepMaxima()
 	}
 	p.LogValues = look.LogValues || !o.linear && p.Steep()
-	p.Unit = look.Unit
+	if p.Unit = look.Unit; o.units.Options.Unit != "" {
+		p.Unit = axis.Fixed(p.Unit)
+	}
 }

@@ -52,7 +52,7 @@ func TestWorstAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data := readPage(t, []byte(hdrplot(t, "", append(strings.Fields("-q -of - -format html -unit ns --"), paths...)...)))
+			data := readPage(t, []byte(hdrplot(t, "", append(strings.Fields("-q -of - -format html -in ns --"), paths...)...)))
 			furthest := float64(data.To) / 1000
 			var want, listed []string // a picture has one unit for all values
 			for i, m := range moments {
@@ -79,7 +79,7 @@ func TestWorstAgree(t *testing.T) {
 			}
 			for _, args := range pictures {
 				var got []string
-				text := hdrplot(t, "", append(append(strings.Fields("-q -of - -format svg -unit ns "+args), "--"), paths...)...)
+				text := hdrplot(t, "", append(append(strings.Fields("-q -of - -format svg -in ns "+args), "--"), paths...)...)
 				for _, line := range strings.Split(text, "<") {
 					if _, note, ok := strings.Cut(line, ">"); ok && strings.Contains(note, "  at ") {
 						got = append(got, clockTime.ReplaceAllString(note, ""))
@@ -209,14 +209,14 @@ func TestPageShift(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{"shift": true, "steady": false} {
 		paths := writeScenario(t, name)
-		p := readPage(t, []byte(hdrplot(t, "", append(strings.Fields("-q -of - -format html -unit ns --"), paths...)...)))
+		p := readPage(t, []byte(hdrplot(t, "", append(strings.Fields("-q -of - -format html -in ns --"), paths...)...)))
 		if (len(p.Marks) > 0) != want {
 			t.Errorf("%s: %+v", name, p.Marks)
 		}
 		if !want {
 			continue
 		}
-		svg := hdrplot(t, "", append(strings.Fields("-q -of - -format svg -unit ns --"), paths...)...)
+		svg := hdrplot(t, "", append(strings.Fields("-q -of - -format svg -in ns --"), paths...)...)
 		for _, m := range p.Marks {
 			if text := strings.ReplaceAll(m.Text, ">", "&gt;"); !strings.Contains(m.Text, " p99 ") || !strings.Contains(svg, text) || m.Time < 355_000 || m.Time > 365_000 {
 				t.Errorf("%s: %+v is not in the picture", name, m)

@@ -125,7 +125,7 @@ func TestCollectorKinds(t *testing.T) {
 func TestCaption(t *testing.T) {
 	t.Parallel()
 	many := []string{"1", "2", "3", "4", "5", "6", "7"}
-	lines := []Series{{Lines: []Line{{Name: "99%"}, {Name: "max"}}}}
+	lines := []Series{{Lines: []Line{{Name: "p99"}, {Name: "max"}}}}
 	for want, p := range map[string]*Picture{
 		"":                                    {Type: Timeline},
 		"1, 2, 3, 4, 5 and 2 more · 0 values": {Type: Percentiles, Sources: many, Spans: [][2]int64{{5000, 9000}}},
@@ -324,14 +324,14 @@ func lengths(labels []string) (all []int) {
 // colours.
 func TestStyles(t *testing.T) {
 	t.Parallel()
-	names := []string{"50%", "99%", "99.9%", "max"}
+	names := []string{"p50", "p99", "p99.9", "max"}
 	seen := map[int]bool{}
 	for n, style := range Styles([]string{""}, names)[0] {
 		seen[style.Colour] = true
 		if style.Area != (names[n] == "max") {
 			t.Errorf("%s: area %v", names[n], style.Area)
 		}
-		for _, all := range [][]Style{Styles([]string{"", ""}, names)[1], Styles([]string{"", ""}, []string{"max", "99.9%", "99%", "50%"})[0]} {
+		for _, all := range [][]Style{Styles([]string{"", ""}, names)[1], Styles([]string{"", ""}, []string{"max", "p99.9", "p99", "p50"})[0]} {
 			same := slices.ContainsFunc(all, func(other Style) bool { return other.Area == style.Area && slices.Equal(other.Dashes, style.Dashes) })
 			if !same {
 				t.Errorf("%s: no line of two series has dashes %v", names[n], style.Dashes)

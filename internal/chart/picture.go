@@ -27,7 +27,8 @@ type Picture struct {
 	Width  float64 `json:"-"`
 	Height float64 `json:"height"`
 	DPI    int     `json:"-"`
-	// Unit is the unit of values, such as "ms", or empty if it is unknown.
+	// Unit is the unit of values, such as "ms", or empty if it is unknown. [axis.Fixed] makes one
+	// that never turns into another.
 	Unit string `json:"unit"`
 	// LogValues makes the axis of values logarithmic. That of a heat map always is.
 	LogValues bool `json:"log"`
@@ -127,7 +128,7 @@ func noNaN(v float64) float64 {
 
 // A Line is one measure of a series over time.
 type Line struct {
-	// Name is the name of the measure, such as "max" or "99.9%".
+	// Name is the name of the measure, such as "max" or "p99.9".
 	Name string
 	// Points are in order of time.
 	Points []Point
@@ -211,16 +212,13 @@ type Limit struct {
 	Label      string  `json:"label"`
 }
 
-// Line returns the name of the line for which the limit holds.
-func (l *Limit) Line() string {
+// Name returns the name of the line for which the limit holds, such as p99.
+func (l *Limit) Name() string {
 	if l.Percentile == 0 {
 		return "max"
 	}
 	return AtPercentile(l.Percentile).Name
 }
-
-// Name returns what the limit is for, such as p99.
-func (l *Limit) Name() string { return ShortName(l.Line()) }
 
 // A Mark is a text at a time, in milliseconds from the origin.
 type Mark struct {
@@ -258,4 +256,4 @@ type Summary struct {
 var Levels = []float64{50, 90, 99, 99.9, 99.99}
 
 // percent prints a percentile as the name of a line.
-func percent(percentile float64) string { return strconv.FormatFloat(percentile, 'f', -1, 64) + "%" }
+func percent(percentile float64) string { return "p" + strconv.FormatFloat(percentile, 'f', -1, 64) }

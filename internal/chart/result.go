@@ -42,7 +42,7 @@ func (p *Picture) Result() string {
 	if len(p.Limits) == 0 {
 		for n, level := range Levels {
 			if level == 50 && len(p.Summary) == 1 || level == 99 || level == 99.9 {
-				add(ShortName(percent(level)), func(s *Summary) float64 { return s.Percentiles[n] }, nil)
+				add(percent(level), func(s *Summary) float64 { return s.Percentiles[n] }, nil)
 			}
 		}
 		add("max", func(s *Summary) float64 { return s.Max }, nil)
@@ -80,7 +80,7 @@ func (p *Picture) Breaches(series []Series, limits []Limit) (all []Point) {
 			for _, line := range s.Lines {
 				for _, point := range line.Points {
 					// A limit for all values holds for each line of values.
-					if (line.Name == l.Line() || l.Percentile == 0 && line.Name != RateName) && point.Value > l.Value {
+					if (line.Name == l.Name() || l.Percentile == 0 && line.Name != RateName) && point.Value > l.Value {
 						spans = append(spans, point)
 					}
 				}

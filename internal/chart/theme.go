@@ -102,12 +102,12 @@ var dashes = [][]float64{{}, {9, 4}, {3, 3}, {11, 4, 3, 4}, {16, 4}, {5, 3}, {11
 // looks are those of lines with a name, the same in all charts. A picture of one series has their
 // colours, too. The maximum is of another kind: an area, or strokes that are not joined.
 var looks = map[string]Style{
-	"50%":    {Colour: 2, Dashes: []float64{3, 3}},
-	"90%":    {Colour: 5, Dashes: []float64{11, 4, 3, 4}},
-	"95%":    {Colour: 6, Dashes: []float64{5, 3}},
-	"99%":    {Colour: 0, Dashes: []float64{}},
-	"99.9%":  {Colour: 1, Dashes: []float64{9, 4}},
-	"99.99%": {Colour: 7, Dashes: []float64{16, 4}},
+	"p50":    {Colour: 2, Dashes: []float64{3, 3}},
+	"p90":    {Colour: 5, Dashes: []float64{11, 4, 3, 4}},
+	"p95":    {Colour: 6, Dashes: []float64{5, 3}},
+	"p99":    {Colour: 0, Dashes: []float64{}},
+	"p99.9":  {Colour: 1, Dashes: []float64{9, 4}},
+	"p99.99": {Colour: 7, Dashes: []float64{16, 4}},
 	"max":    {Colour: 4, Dashes: []float64{}, Area: true},
 }
 

@@ -145,19 +145,11 @@ func (p *Picture) Describe(t *Type) Chart {
 	return c
 }
 
-// ShortName returns the name of a line: p99 for 99%.
-func ShortName(line string) string {
-	if percentile, ok := strings.CutSuffix(line, "%"); ok {
-		return "p" + percentile
-	}
-	return line
-}
-
 // lineNames lists what lines show, such as "p99 and maximum".
 func lineNames(lines []Line) string {
 	var names []string
 	for _, line := range lines {
-		names = append(names, strings.Replace(ShortName(line.Name), "max", "maximum", 1))
+		names = append(names, strings.Replace(line.Name, "max", "maximum", 1))
 	}
 	if last := len(names) - 1; last > 0 {
 		names = []string{strings.Join(names[:last], ", "), names[last]}

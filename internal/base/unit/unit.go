@@ -266,6 +266,8 @@ type Scale struct {
 	Ratio float64
 	// Name is the unit of the results, empty if it is unknown.
 	Name string
+	// Chosen says that -unit names the unit of the results.
+	Chosen bool
 	// In is the unit of the log. It is unknown if nothing states it.
 	In Unit
 	// Notice is nil or ErrAssumed.
@@ -284,13 +286,13 @@ func (o *Options) Scale(found Unit) Scale {
 		if isTime && in == (Unit{}) {
 			in = Unit{"", to.nanoseconds / o.Ratio}
 		}
-		return Scale{Ratio: o.Ratio, Name: o.Unit, In: in}
+		return Scale{Ratio: o.Ratio, Name: o.Unit, Chosen: o.Unit != "", In: in}
 	case o.Unit == "":
 		return Scale{Ratio: 1, Name: in.name, In: in}
 	case in == (Unit{}):
-		return Scale{Ratio: Nanosecond.Per(to), Name: to.name, In: Nanosecond, Notice: ErrAssumed}
+		return Scale{Ratio: Nanosecond.Per(to), Name: to.name, Chosen: true, In: Nanosecond, Notice: ErrAssumed}
 	}
-	return Scale{Ratio: in.Per(to), Name: to.name, In: in}
+	return Scale{Ratio: in.Per(to), Name: to.name, Chosen: true, In: in}
 }
 
 // Readable returns the scale for people. If the unit of the log is known and the user asks for no

@@ -38,11 +38,20 @@ func Spelled(unit string) string {
 	return unit
 }
 
+// Fixed returns a unit that stays as it is, also where another unit of time suits better: its name
+// behind an equals sign.
+func Fixed(unit string) string {
+	if unit = Spelled(unit); timeUnit(unit) == 0 {
+		return unit
+	}
+	return "=" + unit
+}
+
 // ScaleFor returns the scale for values of a unit up to highest.
 func ScaleFor(unit string, highest float64) Scale {
-	unit = Spelled(unit)
+	unit, fixed := strings.CutPrefix(Spelled(unit), "=")
 	seconds := timeUnit(unit)
-	if seconds == 0 || highest >= 0.1 && highest < 10000 || highest <= 0 {
+	if fixed || seconds == 0 || highest >= 0.1 && highest < 10000 || highest <= 0 {
 		return Scale{unit, 1}
 	}
 	best := Scale{unit, 1}
@@ -133,11 +142,15 @@ func Short(v float64) string {
 	return Number(v)
 }
 
-// Handy prints a round value with its unit. If that is a unit of time, Handy chooses the handiest.
+// Handy prints a round value with its unit. If that is a unit of time, and not fixed,
+// Handy chooses the handiest.
 func Handy(unit string, v float64) string {
-	unit = Spelled(unit)
+	unit, fixed := strings.CutPrefix(Spelled(unit), "=")
 	seconds := timeUnit(unit)
-	if seconds == 0 {
+	switch {
+	case fixed:
+		return Number(v) + " " + unit
+	case seconds == 0:
 		return Short(v)
 	}
 	best := timeUnits[0]

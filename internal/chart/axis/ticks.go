@@ -62,7 +62,8 @@ func (s Scale) Linear(low, high float64, exact bool, most int) (ticks []Tick, en
 
 // Log returns the ticks of a logarithmic axis for values from lowest to highest, both above 0. Each
 // label has its own unit. The axis begins and ends at round numbers, or at lowest and highest
-// themselves if exact is set.
+// themselves if exact is set. Labels of 1, 2 and 5 may be closer than at most ticks, but not twice
+// as close.
 func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Tick, from, to float64) {
 	if highest <= lowest*1.0001 {
 		lowest, highest = lowest/2, highest*2
@@ -82,7 +83,7 @@ func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Ti
 			}
 			tick := Tick{Value: v}
 			labelled := digit == 1 && mod(e, every) == 0
-			if every == 1 && decades*3 <= float64(most) {
+			if every == 1 && most > 2 && decades/math.Log10(2) <= float64(2*most) {
 				labelled = labelled || digit == 2 || digit == 5
 			}
 			if labelled {

@@ -62,7 +62,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.WindowSeries, ou
 		for _, line := range lines {
 			for _, point := range slices.Backward(line.Points) {
 				if !math.IsNaN(point.Value) {
-					pn.endings = append(pn.endings, ending{value: point.Value, label: chart.ShortName(line.Name), style: c.lineOverHeat(line.Name, names)})
+					pn.endings = append(pn.endings, ending{value: point.Value, label: line.Name, style: c.lineOverHeat(line.Name, names)})
 					break
 				}
 			}

@@ -104,7 +104,7 @@ func (c *pen) lineEndings(series []chart.Series, styles [][]chart.Style) (ending
 	for i, s := range series {
 		first := len(endings)
 		for n, line := range s.Lines {
-			name := chart.ShortName(line.Name)
+			name := line.Name
 			switch {
 			case len(series) == 1 && s.Label == "":
 			case len(s.Lines) == 1:
@@ -113,7 +113,7 @@ func (c *pen) lineEndings(series []chart.Series, styles [][]chart.Style) (ending
 				name = chart.Named(s.Label) + " " + name
 			}
 			if n > 0 && len(endings) > first && slices.EqualFunc(line.Points, s.Lines[n-1].Points, same) {
-				endings[len(endings)-1].label += ", " + chart.ShortName(line.Name)
+				endings[len(endings)-1].label += ", " + line.Name
 				continue
 			}
 			for _, p := range slices.Backward(line.Points) {
@@ -159,7 +159,7 @@ func (c *pen) entries(labels []string, styles [][]chart.Style, names []string) (
 		if len(labels) > 1 {
 			st.colour = c.Faint
 		}
-		entries = append(entries, entry{label: chart.ShortName(name), style: st})
+		entries = append(entries, entry{label: name, style: st})
 	}
 	return entries
 }
@@ -197,8 +197,8 @@ func highest(series []chart.Series) (top chart.Point, name string, ok bool) {
 // highestText says what the highest point of a line is, or the end of a curve.
 func (pn *panel) highestText(line string, v float64) string {
 	name := "max"
-	if strings.HasSuffix(line, "%") {
-		name = "highest " + chart.ShortName(line)
+	if strings.HasPrefix(line, "p") {
+		name = "highest " + line
 	}
 	if pn.what.Rate {
 		return name + " " + axis.Short(math.Round(v)) + "/s"

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/page/pagetest"
 )
 
@@ -78,7 +79,7 @@ func TestCut(t *testing.T) {
 		high := map[int]int64{10: 40, 11: 119, 12: 70, 40: 55}[i]
 		return "", float64(i), 1, []int64{max(high, 5)}
 	})
-	p.Unit, p.High = "ms", 20
+	p.Unit, p.High = axis.Fixed("ms"), 20
 	var cut []string
 	for _, box := range texts(t, p) {
 		if value, ok := strings.CutSuffix(box.text, " ms"); ok {

@@ -12,6 +12,7 @@ import (
 
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/page"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
@@ -215,6 +216,9 @@ func (p *Page) setScale() error {
 		return err
 	}
 	p.scaled, p.page.Collector.Ratio, p.look.Unit = true, s.Ratio, s.Name
+	if s.Chosen {
+		p.look.Unit = axis.Fixed(s.Name)
+	}
 	for _, l := range p.limits {
 		if l.Tag != nil || l.AtLeast || l.Relative || l.Window > 0 || l.Statistic != "max" && (l.Statistic != "" || l.Percentile == 0) {
 			continue // a page draws limits of percentiles

@@ -220,7 +220,7 @@ function drawLines(chart, { view, theme, series, band }, what) {
 function drawBreaches(chart, limits, view, theme, series) {
   const { g, plot } = chart, columns = new Uint8Array(Math.ceil(plot.right - plot.left) + 1);
   for (const s of series) for (const line of s.lines) {
-    const highest = Math.min(...limits.filter(l => !l.percentile || line.name === l.percentile + '%').map(l => l.value));
+    const highest = Math.min(...limits.filter(l => !l.percentile || line.name === 'p' + l.percentile).map(l => l.value));
     for (const p of startsIn(line.points, view.from, view.to)) {
       if (p.value > highest) columns.fill(1, Math.floor(chart.px(p.start) - plot.left), Math.max(Math.ceil(chart.px(p.end) - plot.left), 1));
     }

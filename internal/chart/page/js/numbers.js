@@ -7,8 +7,9 @@ function unitSeconds(unit) {
   return own ? own[1] : 0;
 }
 
-// scaleFor returns the unit to show values up to highest in, and what to divide them by.
+// scaleFor returns the unit to show values up to highest in, and what to divide them by. A unit behind an equals sign is fixed.
 export function scaleFor(unit, highest) {
+  if (unit[0] === '=') return { unit: unit.slice(1), divide: 1 };
   const seconds = unitSeconds(unit);
   if (!seconds || (highest >= 0.1 && highest < 10000) || !(highest > 0)) return { unit, divide: 1 };
   let best = timeUnits[0];
@@ -69,8 +70,9 @@ export function short(v) {
   return number(v);
 }
 
-// handy prints a round value with its unit. If that is a unit of time, handy chooses the handiest.
+// handy prints a round value with its unit. If that is a unit of time, and not fixed, handy chooses the handiest.
 export function handy(unit, v) {
+  if (unit[0] === '=') return number(v) + ' ' + unit.slice(1);
   const seconds = unitSeconds(unit);
   if (!seconds) return short(v);
   let best = timeUnits[0];

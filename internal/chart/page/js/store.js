@@ -201,7 +201,7 @@ export function mergedStep(series, from, to) {
 // mergedPoints returns the points of a line whose windows are merged, at multiples of step since the epoch. An interval belongs to
 // the window of its middle.
 export function mergedPoints(windows, name, step, origin) {
-  const points = [], level = /^p?([\d.]+)%?$/.exec(name)?.[1];
+  const points = [], level = /^p([\d.]+)$/.exec(name)?.[1];
   let sum = null, at = -Infinity, max = 0, start = 0, end = 0, gap = true;
   const flush = next => {
     if (sum?.count) points.push({ start, end, value: level ? Math.min(slotRange(sum.layout, slotsAt(sum, [Number(level)])[0]).high, max) : max, gap });

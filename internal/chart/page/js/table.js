@@ -41,7 +41,7 @@ export function sorted(rows, column, descending) {
 // csvOf returns the table as CSV, with exact numbers. A text that a spreadsheet would evaluate begins with an apostrophe.
 export function csvOf(rows, unit) {
   const quoted = text => '"' + text.replace(/^[=+\-@\t\r]/, "'$&").replace(/"/g, '""') + '"';
-  const named = name => unit ? name + ' (' + unit + ')' : name;
+  const named = name => titled(scaleFor(unit, 1), name);
   const head = ['tag', 'intervals', 'values', 'values/s', ...['min', 'mean', ...levels.map(l => 'p' + l), 'max'].map(named)];
   const lines = rows.map(r => [quoted(r.label), r.intervals, r.count, r.perSecond, r.min, r.mean, ...r.percentiles, r.max]
     .map(v => v === null || v === undefined || v === Infinity || Number.isNaN(v) ? '' : v).join(','));

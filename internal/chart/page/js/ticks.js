@@ -51,7 +51,7 @@ export function logTicks(unit, lowest, highest, exact, most) {
     const v = digit * power10(e);
     if (v < from * (1 - 1e-9) || v > to * (1 + 1e-9)) continue;
     let labelled = digit === 1 && e % every === 0;
-    if (every === 1 && decades * 3 <= most) labelled = labelled || digit === 2 || digit === 5;
+    if (every === 1 && most > 2 && decades / Math.log10(2) <= 2 * most) labelled = labelled || digit === 2 || digit === 5;
     if (labelled) ticks.push({ value: v, label: handy(unit, v) });
     else if (!(decades > 2 * most || decades > 8 && digit > 1)) ticks.push({ value: v, label: '' });
   }

@@ -79,7 +79,7 @@ test('digits that are known', () => {
 });
 
 test('merged lines', async () => {
-  const s = await series(), one = store.mergedPoints(s.windows, 'max', 10000, 0), [point] = store.mergedPoints(s.windows, '50%', 10000, 0);
+  const s = await series(), one = store.mergedPoints(s.windows, 'max', 10000, 0), [point] = store.mergedPoints(s.windows, 'p50', 10000, 0);
   assert.deepEqual(one, [{ start: 999, end: 1998, value: 100, gap: true }]);
   assert.equal(point.value, store.tableOf([s], 0, 3000, [50])[0].percentiles[0]);
   const windows = [0, 1, 2, 5, 6].map(n => ({ ...s.windows[1], begin: n * 1000, end: n * 1000 + 1000, max: n }));
