@@ -41,8 +41,8 @@ func TestWideTags(t *testing.T) {
 		refused         string
 	}{
 		{"plain", 40, 1, small, nil, ""},
-		{"moving", 60, 2, small, []string{"-st", "timeline", "-mwp", "99"}, ""},
-		{"largeMoving", 30, 2, large, []string{"-st", "timeline", "-mwp", "99"}, ""},
+		{"moving", 30, 2, small, []string{"-st", "timeline", "-mwp", "99"}, ""},
+		{"largeMoving", 15, 2, large, []string{"-st", "timeline", "-mwp", "99"}, ""},
 		{"corrected", 30, 1, small, []string{"-co", "1000"}, ""},
 		{"far", 250 * scale, 2, far, nil, ""},
 		{"farCorrected", 100, 1, far, []string{"-co", "1000"}, "tags take "},

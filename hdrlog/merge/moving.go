@@ -23,17 +23,7 @@ type Moving struct {
 	counts  histogram.Histogram // see current
 	all     Sum                 // what is known of the queue, if current is set; without counts
 	size    int                 // bytes of the sums in the queue
-	filled  int                 // see mostEmpty
 }
-
-// mostEmpty is how many slots a window's histogram may have for each one with a count, however
-// little the payloads take, if the window has at least bulky intervals. Otherwise each new interval
-// costs to decode all others again: 15 ms for 60 of 63,000 values that are 2 kB each, and 1 ms with
-// a histogram.
-const (
-	mostEmpty = 16
-	bulky     = 8
-)
 
 // ended is an interval in a moving window, or several that were merged.
 type ended struct {
@@ -69,7 +59,7 @@ func (m *Moving) Add(end int64, s *Sum) error {
 	}
 	if m.current {
 		m.all.include(s.part())
-		if m.current = m.fits(m.size + s.Size()); m.current {
+		if m.current = m.all.fits(m.all.slots(), m.size+s.Size()); m.current {
 			if err := s.addTo(&m.counts); err != nil {
 				m.current = false
 				return sumError(err, nil)
@@ -117,8 +107,7 @@ func (m *Moving) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, 
 	for _, e := range m.queue {
 		m.all.include(e.sum.part())
 	}
-	fits := m.fits(m.size)
-	if fits {
+	if m.current = m.all.fits(m.all.slots(), m.size); m.current {
 		scratch = &m.counts
 	} else {
 		m.counts = histogram.Histogram{}
@@ -126,20 +115,9 @@ func (m *Moving) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, 
 	scratch.Reset(m.all.layout)
 	for _, e := range m.queue {
 		if err := e.sum.addTo(scratch); err != nil {
+			m.current = false
 			return nil, sumError(err, nil)
 		}
 	}
-	if m.current = fits; !fits && len(m.queue) >= bulky {
-		m.filled = 0
-		for range scratch.Slots() {
-			m.filled++
-		}
-	}
 	return scratch, nil
-}
-
-// fits reports whether a histogram of the window may stay, while the sums take so many bytes.
-func (m *Moving) fits(size int) bool {
-	slots := m.all.slots()
-	return slots <= mostEmpty*m.filled || m.all.fits(slots, size)
 }

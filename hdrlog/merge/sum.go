@@ -45,11 +45,9 @@ type Sum struct {
 	// payload. It is empty once there are several intervals.
 	text []byte
 	// packed holds payloads, each behind its length, unless dense is set. What they add up to took
-	// settled bytes when they were added up last. Packed is empty if the only payload is bulky:
-	// then text has it, and again says whether it must be encoded again.
+	// settled bytes when they were added up last.
 	packed  []byte
 	settled int
-	again   bool
 	// dense says that counts holds the sum. Otherwise counts is memory for another use.
 	dense  bool
 	counts *histogram.Histogram
@@ -123,34 +121,18 @@ func (s *Sum) Add(i *hdrlog.Interval) error {
 // AddPayload is [Sum.Add] for an interval whose payload is open already.
 func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
 	more := part{start: i.StartMillis(), end: i.EndMillis(), intervals: 1}
-	passes := p.Version() == 2 && p.Compressed()
-	// Inflated counts of load tests take about twice as many bytes as their text.
-	if s.intervals == 0 && p.CountsSize() > 4*len(i.Payload)+256 {
-		if err := p.Check(); err != nil {
-			return err
-		}
-		more.layout, more.highest = known(p)
-		s.include(&more)
-		s.text, s.again = append(append(hdrlog.AppendMax(s.text[:0], i), ','), i.Payload...), !passes
-		return nil
-	}
 	if err := s.addPayload(&more, p); err != nil || s.intervals > 1 {
 		return err
 	}
-	if s.text = append(hdrlog.AppendMax(s.text[:0], i), ','); passes {
+	if s.text = append(hdrlog.AppendMax(s.text[:0], i), ','); p.Version() == 2 && p.Compressed() {
 		s.text = append(s.text, i.Payload...)
 	}
 	return nil
 }
 
-// known returns the layout of a payload and the highest value that it may have.
-func known(p *histogram.Payload) (histogram.Layout, float64) {
-	return p.Layout(), float64(p.Highest()) * unit(p.Layout())
-}
-
 // addPayload adds a payload, of which more is known but layout and highest.
 func (s *Sum) addPayload(more *part, p *histogram.Payload) error {
-	more.layout, more.highest = known(p)
+	more.layout, more.highest = p.Layout(), float64(p.Highest())*unit(p.Layout())
 	pack := func(packed []byte) ([]byte, error) { return appendPayload(packed, p.AppendBinary) }
 	return sumError(s.add(more, pack, p.AddTo), p)
 }
@@ -194,14 +176,7 @@ func (s *Sum) add(more *part, pack func([]byte) ([]byte, error), addTo func(*his
 		s.include(more)
 		return nil
 	}
-	packed := s.packed
-	if s.intervals > 0 && len(packed) == 0 { // a bulky payload gets company
-		var err error
-		if packed, err = s.appendTo(packed); err != nil {
-			return err
-		}
-	}
-	packed, err := pack(packed)
+	packed, err := pack(s.packed)
 	if err != nil {
 		return err
 	}
@@ -232,7 +207,7 @@ func (s *Sum) include(more *part) {
 	}
 	s.intervals += more.intervals
 	if s.intervals > 1 {
-		s.text, s.again = s.text[:0], false
+		s.text = s.text[:0]
 	}
 }
 
@@ -272,17 +247,7 @@ func (s *Sum) makeRoom(more *part) error {
 	if needs <= s.slots() || s.fits(needs, s.settled) {
 		return nil
 	}
-	return s.pack()
-}
-
-// pack makes s hold its histogram packed.
-func (s *Sum) pack() error {
-	packed, err := appendPayload(s.packed[:0], s.counts.AppendBinary)
-	if err != nil {
-		return err
-	}
-	s.packed, s.settled, s.dense, s.counts = packed, len(packed), false, nil
-	return nil
+	return s.Compact()
 }
 
 // Compact makes s take little memory. Use it for a sum to which nothing is added for a while. The
@@ -316,54 +281,31 @@ func (s *Sum) settle() {
 	}
 	c := codecs.Get().(*codec)
 	defer s.putCodec(c)
-	sum := &c.scratch
-	if s.counts == nil {
-		s.counts = new(histogram.Histogram)
+	err := s.sumInto(c, &c.scratch)
+	if err == nil && !early {
+		c.plain, err = appendPayload(c.plain[:0], c.scratch.AppendBinary)
 	}
-	if early {
-		sum = s.counts
-	}
-	if s.sumInto(c, sum) != nil {
+	switch {
+	case err != nil:
 		s.settled = len(s.packed)
-		return
-	}
-	if early {
-		s.becomeDense()
-		return
-	}
-	packed, err := appendPayload(c.plain[:0], sum.AppendBinary)
-	if err != nil {
-		s.settled = len(s.packed)
-		return
-	}
-	c.plain, s.settled = packed, len(packed)
-	if s.fits(s.slots(), s.settled) {
+	case early || s.fits(s.slots(), len(c.plain)):
+		if s.counts == nil {
+			s.counts = new(histogram.Histogram)
+		}
 		*s.counts, c.scratch = c.scratch, *s.counts
-		s.becomeDense()
-		return
-	}
-	if s.packed = append(s.packed[:0], packed...); cap(s.packed) > 4*len(s.packed)+settleBytes {
-		s.packed = bytes.Clone(s.packed)
-	}
-}
-
-// becomeDense says that counts holds the sum.
-func (s *Sum) becomeDense() {
-	if s.dense, s.packed = true, s.packed[:0]; cap(s.packed) > settleBytes {
-		s.packed = nil
+		if s.dense, s.packed = true, s.packed[:0]; cap(s.packed) > settleBytes {
+			s.packed = nil
+		}
+	default:
+		if s.packed = append(s.packed[:0], c.plain...); cap(s.packed) > 4*len(s.packed)+settleBytes {
+			s.packed = bytes.Clone(s.packed)
+		}
+		s.settled = len(s.packed)
 	}
 }
 
 // payloads calls use with each payload of s, which is not dense.
 func (s *Sum) payloads(c *codec, use func(p *histogram.Payload) error) error {
-	if len(s.packed) == 0 && s.intervals > 0 {
-		_, payload, _ := bytes.Cut(s.text, []byte{','})
-		p, err := c.decoder.Open(payload)
-		if err == nil {
-			err = use(p)
-		}
-		return err
-	}
 	for packed := s.packed; len(packed) > 0; {
 		size := 4 + int(binary.LittleEndian.Uint32(packed))
 		p, err := c.decoder.OpenBinary(packed[4:size])
@@ -395,30 +337,6 @@ func sumError(err error, p *histogram.Payload) error {
 	return err
 }
 
-// MergeAll is [Sum.Merge] for several sums, which is quicker than one after another. After an
-// error, s may have some of them.
-func (s *Sum) MergeAll(sums []*Sum) error {
-	all := Sum{Spare: s.Spare} // what is known of them
-	for _, t := range sums {
-		if t.intervals > 0 {
-			all.include(t.part())
-		}
-	}
-	if s.intervals == 0 && all.intervals > 1 && all.fits(all.slots(), 0) {
-		if s.counts == nil {
-			s.counts = new(histogram.Histogram)
-		}
-		s.dense = true
-		s.counts.Reset(all.layout)
-	}
-	for _, t := range sums {
-		if err := s.Merge(t); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Merge adds what t adds up to. T is unchanged, and shares nothing with s. The error is a
 // [SumError]; s then adds up to the same as before. Some intervals that do not add up are found
 // only by [Sum.Histogram] and the methods that encode s.
@@ -426,39 +344,26 @@ func (s *Sum) Merge(t *Sum) error {
 	if t.intervals == 0 {
 		return nil
 	}
-	if s.intervals > 0 || s.dense {
+	if s.intervals > 0 {
 		return sumError(s.add(t.part(), t.appendTo, t.addTo), nil)
 	}
-	if t.dense {
-		packed, err := t.appendTo(s.packed)
-		if err != nil {
-			return sumError(err, nil)
-		}
-		s.packed = packed
-	} else {
-		s.packed = append(s.packed, t.packed...)
+	packed, err := t.appendTo(s.packed)
+	if err != nil {
+		return sumError(err, nil)
 	}
+	s.packed = packed
 	s.include(t.part())
-	s.text, s.again, s.settled = append(s.text[:0], t.text...), t.again, t.settled
+	s.text, s.settled = append(s.text[:0], t.text...), t.settled
 	s.settle()
 	return nil
 }
 
 // appendTo appends the counts of t, packed.
-func (t *Sum) appendTo(packed []byte) (_ []byte, err error) {
+func (t *Sum) appendTo(packed []byte) ([]byte, error) {
 	if t.dense {
 		return appendPayload(packed, t.counts.AppendBinary)
 	}
-	if len(t.packed) > 0 {
-		return append(packed, t.packed...), nil
-	}
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
-	err = t.payloads(c, func(p *histogram.Payload) error {
-		packed, err = appendPayload(packed, p.AppendBinary)
-		return err
-	})
-	return packed, err
+	return append(packed, t.packed...), nil
 }
 
 // addTo adds t to h, or nothing if that fails.
@@ -468,7 +373,7 @@ func (t *Sum) addTo(h *histogram.Histogram) error {
 	}
 	c := codecs.Get().(*codec)
 	defer t.putCodec(c)
-	if len(t.packed) == 0 || 4+int(binary.LittleEndian.Uint32(t.packed)) == len(t.packed) { // only one
+	if 4+int(binary.LittleEndian.Uint32(t.packed)) == len(t.packed) { // only one
 		return t.payloads(c, func(p *histogram.Payload) error { return p.AddTo(h) })
 	}
 	if err := t.sumInto(c, &c.scratch); err != nil {
@@ -525,7 +430,7 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 
 // appendCounts appends MAX,PAYLOAD.
 func (s *Sum) appendCounts(fields []byte) ([]byte, error) {
-	highest, payload := s.fields()
+	highest, payload, _ := bytes.Cut(s.text, []byte{','})
 	if len(payload) > 0 {
 		return append(fields, s.text...), nil
 	}
@@ -535,25 +440,10 @@ func (s *Sum) appendCounts(fields []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.encoder.AppendBase64(append(appendMax(fields, highest, h), ','), h)
-}
-
-// fields returns MAX and the payload of s.text, unless that must be encoded again. Each may be
-// empty.
-func (s *Sum) fields() (highest, payload []byte) {
-	highest, payload, _ = bytes.Cut(s.text, []byte{','})
-	if s.again {
-		payload = nil
+	if fields = append(fields, highest...); len(highest) == 0 {
+		fields = fmt.Appendf(fields, "%.3f", h.Float(h.Max())/hdrlog.MaxRatio)
 	}
-	return highest, payload
-}
-
-// appendMax appends the MAX of a sum, whose counts are h: highest, unless that is empty.
-func appendMax(text, highest []byte, h *histogram.Histogram) []byte {
-	if len(highest) > 0 {
-		return append(text, highest...)
-	}
-	return fmt.Appendf(text, "%.3f", h.Float(h.Max())/hdrlog.MaxRatio)
+	return c.encoder.AppendBase64(append(fields, ','), h)
 }
 
 var errEmpty = errors.New("no intervals were added")

@@ -36,7 +36,6 @@ type Decoder struct {
 	payloads  histogram.Decoder
 	recorded  histogram.Histogram
 	corrected histogram.Histogram
-	coarse    histogram.Histogram
 
 	shared   *Payloads
 	charge   ledger.Charge
@@ -147,9 +146,8 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 		return t, p.Check()
 	}
 	if want.Coarse != nil {
-		h.CoarsenInto(&d.coarse, want.Digits)
 		want.Coarse.Reset()
-		if err := want.Coarse.AddHistogram(v.StartMillis(), v.EndMillis(), &d.coarse); err != nil {
+		if err := want.Coarse.AddCoarse(v.StartMillis(), v.EndMillis(), h, want.Digits); err != nil {
 			return t, err
 		}
 	}
