@@ -25,6 +25,9 @@ const Grace = 2 * time.Second
 // maxComment is the length of the longest comment that is read.
 const maxComment = 256
 
+// flushTime is the time between two flushes of the sink when it receives nothing.
+const flushTime = 250 * time.Millisecond
+
 // quietly is the time between two messages of one kind about one input.
 const quietly = time.Minute
 
@@ -101,6 +104,7 @@ type Merger struct {
 	charge   ledger.Charge
 	seen     int64           // intervals
 	received bool            // the sink has something to flush
+	flushed  time.Time       // when it was flushed
 	kinds    map[string]kind // by tag, which begins with = so that there is none without
 	last     bool            // no further input joins
 	scratch  histogram.Histogram
@@ -337,7 +341,7 @@ func (m *Merger) loop() (stopped bool, err error) {
 		if m.last && !slices.ContainsFunc(m.inputs, func(in *input) bool { return !in.now.Ended }) {
 			return stopped, nil
 		}
-		wait := time.Hour
+		wait := flushTime
 		if at, ok := m.clock.Deadline(); ok {
 			wait = min(wait, at.Sub(m.options.now()))
 		}
@@ -394,10 +398,11 @@ func (m *Merger) consume() error {
 		in.state.Silent = in.pace.silent
 	}
 	m.mu.Unlock()
-	if m.received {
-		return m.sink.Flush()
+	if !m.received && time.Since(m.flushed) < flushTime {
+		return nil
 	}
-	return nil
+	m.flushed = time.Now()
+	return m.sink.Flush()
 }
 
 // hand gives a window to the sink.

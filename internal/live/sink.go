@@ -16,7 +16,7 @@ type Sink interface {
 	// an interval that came after its window. It is valid until Window returns. A
 	// [merge.SumError] costs only this window of the tag.
 	Window(w *Window) error
-	// Flush is called when there is nothing more to receive at present.
+	// Flush is called when there is nothing more to receive at present, and several times a second.
 	Flush() error
 	// Save returns what a later run needs to go on after all that the sink has received. Saved, if
 	// it is not nil, is called when that is on the disk. Save can be called once after End.

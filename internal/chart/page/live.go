@@ -23,13 +23,13 @@ type Live struct {
 	started bool
 	ends    map[string]int64 // of the last window, by label
 
-	// What Data returned last, and what came since then, and since Update.
-	width, recent  int64
-	index          map[string]int
-	layouts        []histogram.Layout // by series
-	lines          int                // of a series
-	since, pending Rows
-	to             int64
+	// What Data returned last, and what came since then or Update.
+	width, recent int64
+	index         map[string]int
+	layouts       []histogram.Layout // by series
+	lines         int                // of a series
+	pending       Rows
+	to            int64
 	// stale is set if the page needs all data anew: there is a new series, or windows were merged.
 	stale bool
 
@@ -58,15 +58,14 @@ func (l *Live) Add(label string, logStart int64, i *chart.Interval) error {
 	l.to = max(l.to, w.End)
 	layout := w.Layout()
 	h := w.Histogram(&l.scratch)
-	for _, rows := range []*Rows{&l.since, &l.pending} {
-		if layout != l.layouts[n] {
-			addLayout(rows, n, layout, l.Collector.UnitOf(label, layout))
-		}
-		addWindow(rows, n, &w, h)
-		for measure, v := range i.Values()[len(i.Values())-l.lines:] {
-			if !math.IsNaN(v) {
-				rows.Point(n, measure, w.Start, w.Length(), v, gap)
-			}
+	rows := &l.pending
+	if layout != l.layouts[n] {
+		addLayout(rows, n, layout, l.Collector.UnitOf(label, layout))
+	}
+	addWindow(rows, n, &w, h)
+	for measure, v := range i.Values()[len(i.Values())-l.lines:] {
+		if !math.IsNaN(v) {
+			rows.Point(n, measure, w.Start, w.Length(), v, gap)
 		}
 	}
 	l.layouts[n] = layout
@@ -100,7 +99,7 @@ func (l *Live) Data() (*Data, error) {
 		l.index[s.Label] = n
 	}
 	l.width, l.recent, l.stale, l.to = width, before, false, d.To
-	l.since, l.pending = Rows{Quick: true}, Rows{}
+	l.pending = Rows{}
 	return d, nil
 }
 
@@ -109,14 +108,7 @@ func (l *Live) Data() (*Data, error) {
 func (l *Live) Update() (u *Update, some bool) {
 	rows := l.pending
 	l.pending = Rows{}
-	return l.update(&rows), !rows.Empty()
-}
-
-// Since returns what was added since Data was called last.
-func (l *Live) Since() *Update { return l.update(&l.since) }
-
-func (l *Live) update(rows *Rows) *Update {
-	return &Update{To: l.to, Rows: rows, Marks: []chart.Mark{}, Inputs: []Input{}}
+	return &Update{To: l.to, Rows: &rows, Marks: []chart.Mark{}, Inputs: []Input{}}, !rows.Empty()
 }
 
 // Origin returns time 0 of the page, in milliseconds since the epoch. It is false before the first

@@ -1,5 +1,5 @@
-// Package serve shows the page of package page in browsers: one of complete logs, or one that goes
-// on while logs are written, by server-sent events.
+// Package serve shows the page of package page in browsers while logs are written, by server-sent
+// events.
 //
 // Events are numbered, and all viewers read the same list of them, each at its own pace. So a
 // viewer that is slow or dead costs nobody else anything. One that falls behind the list gets all
@@ -8,14 +8,10 @@ package serve
 
 import (
 	"bytes"
-	"compress/flate"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,32 +37,26 @@ type Server struct {
 	// Status, if set, answers requests about the command itself.
 	Status http.Handler
 
-	mu     sync.Mutex
-	live   bool
-	shell  []byte // the page
-	policy string // its Content-Security-Policy
-
-	all   event         // with all data
-	past  []event       // what a new viewer gets: all data, and the updates since then
+	mu    sync.Mutex
+	shell []byte        // the page
+	past  [][]byte      // what a new viewer gets: all data, and the updates since then
 	first int           // the number of the first event in past
 	news  chan struct{} // closed at the next event
 	ended bool
 }
 
-// Show makes the server answer with a page. A live page gets its data from [Server.All].
+// Show makes the server answer with a page, which gets its data from [Server.All].
 func (s *Server) Show(d *page.Data) error {
 	var shell bytes.Buffer
-	if err := page.Write(&shell, d); err != nil {
-		return err
-	}
+	err := page.Write(&shell, d)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.live, s.shell, s.policy = d.Live, shell.Bytes(), page.Policy(d.Live)
-	return nil
+	s.shell = shell.Bytes()
+	return err
 }
 
-// All sends all data to each viewer, and to those that connect later.
-func (s *Server) All(d *page.Data) error {
+// All sends all data to viewers that connect later or fall behind, and to all others if it is new.
+func (s *Server) All(d *page.Data, isNew bool) error {
 	e, err := encode("all", d)
 	if err != nil {
 		return err
@@ -74,13 +64,16 @@ func (s *Server) All(d *page.Data) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.first += len(s.past)
-	s.all, s.past = e, []event{e}
+	if !isNew {
+		s.first-- // the number of the last update, which the others have
+	}
+	s.past = [][]byte{e}
 	s.wake()
 	return nil
 }
 
 // Update sends an update to each viewer. It reports whether there were so many since All that the
-// caller should call Join.
+// caller should call All with what viewers have.
 func (s *Server) Update(u *page.Update) (many bool, err error) {
 	e, err := encode("rows", u)
 	if err != nil {
@@ -93,43 +86,11 @@ func (s *Server) Update(u *page.Update) (many bool, err error) {
 	return len(s.past) > mostEvents, nil
 }
 
-// Join replaces all updates since All by one that is equal to them. Viewers that have them all get
-// nothing.
-func (s *Server) Join(u *page.Update) error {
-	e, err := encode("rows", u)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	// A viewer that lacks an update gets all data, so both are one entry.
-	s.first += len(s.past) - 1
-	s.past = []event{{slices.Concat(s.all.text, e.text), slices.Concat(s.all.packed, e.packed)}}
-	return nil
-}
-
-// An event is a server-sent event as text, and deflated to blocks that need nothing before them.
-type event struct{ text, packed []byte }
-
-// newEvent deflates the text of an event. It only shortens base64 to three fourths, which is quick.
-func newEvent(text string) event {
-	var packed bytes.Buffer
-	w, _ := flate.NewWriter(&packed, flate.HuffmanOnly) // the level is valid
-	w.Write([]byte(text))
-	w.Flush()
-	return event{[]byte(text), packed.Bytes()}
-}
-
 // encode returns an event. Its data are one line.
-func encode(kind string, v any) (event, error) {
+func encode(kind string, v any) ([]byte, error) {
 	data, err := json.Marshal(v)
-	return newEvent(fmt.Sprintf("event: %s\ndata: %s\n\n", kind, data)), err
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", kind, data), err
 }
-
-var (
-	hello = newEvent("retry: 500\n\n")
-	alive = newEvent("event: alive\ndata: 1\n\n")
-)
 
 func (s *Server) wake() {
 	if s.news != nil {
@@ -140,7 +101,7 @@ func (s *Server) wake() {
 
 // after returns the events from a number on, or all data if the server has no longer the event of
 // that number. News is closed when there are more.
-func (s *Server) after(number int) (events []event, next int, news <-chan struct{}, ended bool) {
+func (s *Server) after(number int) (events [][]byte, next int, news <-chan struct{}, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.news == nil {
@@ -187,71 +148,41 @@ func admit(next http.Handler) http.Handler {
 
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	shell, policy := s.shell, s.policy
+	shell := s.shell
 	s.mu.Unlock()
 	h := header(w, "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", policy+"; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", page.Policy(true)+"; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
 	write(w, shell)
 }
 
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	if !s.isLive() {
-		http.NotFound(w, r)
-		return
-	}
-	header(w, "text/event-stream").Set("Vary", "Accept-Encoding")
-	send, end := func(e event) error { return write(w, e.text) }, func() {}
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.Header().Set("Content-Encoding", "gzip")
-		if write(w, []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}) != nil {
-			return
-		}
-		var sum, size uint32
-		send = func(e event) error {
-			sum, size = crc32.Update(sum, crc32.IEEETable, e.text), size+uint32(len(e.text))
-			return write(w, e.packed)
-		}
-		end = func() {
-			last := []byte{1, 0, 0, 0xff, 0xff} // an empty block
-			write(w, binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(last, sum), size))
-		}
-	}
-	if send(hello) != nil {
+	header(w, "text/event-stream")
+	if write(w, []byte("retry: 500\n\n")) != nil {
 		return
 	}
 	pulses := time.NewTicker(pulse)
 	defer pulses.Stop()
 	for next := 0; ; {
-		var events []event
-		var news <-chan struct{}
-		var ended bool
-		events, next, news, ended = s.after(next)
+		events, last, news, ended := s.after(next)
 		for _, e := range events {
-			if send(e) != nil {
+			if write(w, e) != nil {
 				return
 			}
 		}
-		if ended {
-			end()
+		if next = last; ended {
 			return
 		}
 		select {
 		case <-news:
 		case <-pulses.C:
-			if send(alive) != nil {
+			if write(w, []byte("event: alive\ndata: 1\n\n")) != nil {
 				return
 			}
 		case <-r.Context().Done():
 			return
 		}
 	}
-}
-
-func (s *Server) isLive() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.live
 }
 
 func header(w http.ResponseWriter, kind string) http.Header {

@@ -2,13 +2,10 @@ package serve
 
 import (
 	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"runtime"
@@ -145,41 +142,34 @@ func update(t *testing.T, s *Server, to int64) (many bool) {
 // TestPage reads the page, and its headers.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	for _, live := range []bool{false, true} {
-		var s Server
-		d := dataOf("a title")
-		d.Live = live
-		must(t, s.Show(d))
-		get, _ := start(t, &s)
-		response := get("/")
-		body, err := io.ReadAll(response.Body)
-		must(t, err)
-		if !strings.Contains(string(body), "<title>a title</title>") {
-			t.Errorf("page %.200s", body)
+	var s Server
+	must(t, s.Show(dataOf("a title")))
+	get, _ := start(t, &s)
+	response := get("/")
+	body, err := io.ReadAll(response.Body)
+	must(t, err)
+	if !strings.Contains(string(body), "<title>a title</title>") {
+		t.Errorf("page %.200s", body)
+	}
+	policy := response.Header.Get("Content-Security-Policy")
+	for part, want := range map[string]bool{
+		"default-src 'none'": true, "frame-ancestors 'none'": true, "base-uri 'none'": true, "form-action 'none'": true,
+		"script-src 'sha256-": true, "style-src 'sha256-": true, "connect-src 'self'": true, "unsafe": false, "*": false, "http": false,
+	} {
+		if strings.Contains(policy, part) != want {
+			t.Errorf("policy %q: %q is in it: %v", policy, part, !want)
 		}
-		policy := response.Header.Get("Content-Security-Policy")
-		for part, want := range map[string]bool{
-			"default-src 'none'": true, "frame-ancestors 'none'": true, "base-uri 'none'": true, "form-action 'none'": true,
-			"script-src 'sha256-": true, "style-src 'sha256-": true, "connect-src 'self'": live, "unsafe": false, "*": false, "http": false,
-		} {
-			if strings.Contains(policy, part) != want {
-				t.Errorf("live %v: policy %q: %q is in it: %v", live, policy, part, !want)
-			}
+	}
+	for name, want := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+		"Cross-Origin-Resource-Policy": "same-origin", "Access-Control-Allow-Origin": "",
+	} {
+		if got := response.Header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
-		for name, want := range map[string]string{
-			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
-			"Cross-Origin-Resource-Policy": "same-origin", "Access-Control-Allow-Origin": "",
-		} {
-			if got := response.Header.Get(name); got != want {
-				t.Errorf("%s: %q, want %q", name, got, want)
-			}
-		}
-		if got := get("/nosuch").StatusCode; got != http.StatusNotFound {
-			t.Errorf("status %d of a page that is not there", got)
-		}
-		if got := get("/events").StatusCode == http.StatusOK; got != live {
-			t.Errorf("live %v: events %v", live, got)
-		}
+	}
+	if got := get("/nosuch").StatusCode; got != http.StatusNotFound {
+		t.Errorf("status %d of a page that is not there", got)
 	}
 }
 
@@ -190,7 +180,7 @@ func TestPast(t *testing.T) {
 	must(t, s.Show(dataOf("")))
 	get, stop := start(t, &s)
 	early := open(t, get("/events"))
-	must(t, s.All(dataOf("one")))
+	must(t, s.All(dataOf("one"), true))
 	early.want("one")
 	update(t, &s, 1)
 	update(t, &s, 2)
@@ -200,14 +190,14 @@ func TestPast(t *testing.T) {
 	late.want("3")
 	early.want("1", "2", "3")
 
-	// Join gives nothing to those that have everything.
-	must(t, s.Join(updateOf(3)))
+	// Those that have everything get nothing.
+	must(t, s.All(dataOf("three"), false))
 	update(t, &s, 4)
 	late.want("4")
 	early.want("4")
-	open(t, get("/events")).want("one", "3", "4")
+	open(t, get("/events")).want("three", "4")
 
-	must(t, s.All(dataOf("two")))
+	must(t, s.All(dataOf("two"), true))
 	early.want("two")
 	late.want("two")
 	update(t, &s, 5)
@@ -221,15 +211,15 @@ func TestBehind(t *testing.T) {
 	t.Parallel()
 	var s Server
 	must(t, s.Show(dataOf("")))
-	must(t, s.All(dataOf("one")))
+	must(t, s.All(dataOf("one"), true))
 	get, _ := start(t, &s)
 	v := open(t, get("/events"))
 	v.want("one")
 	update(t, &s, 1) // the server may be writing this one
 	update(t, &s, 2)
-	must(t, s.Join(updateOf(2)))
+	must(t, s.All(dataOf("one and more"), false))
 	update(t, &s, 3)
-	must(t, s.All(dataOf("two")))
+	must(t, s.All(dataOf("two"), true))
 	update(t, &s, 4)
 	for got := v.next(); got != "two"; got = v.next() {
 		if got == "4" {
@@ -245,7 +235,7 @@ func TestViewers(t *testing.T) {
 	t.Parallel()
 	var s Server
 	must(t, s.Show(dataOf("")))
-	must(t, s.All(dataOf("one")))
+	must(t, s.All(dataOf("one"), true))
 	get, _ := start(t, &s)
 	get("/events") // reads nothing
 	get("/events").Body.Close()
@@ -264,7 +254,7 @@ func TestViewers(t *testing.T) {
 	}
 	for to := range int64(updates) {
 		if update(t, &s, to+1) {
-			must(t, s.Join(updateOf(to+1)))
+			must(t, s.All(dataOf(fmt.Sprint(to+1)), false))
 		}
 		if len(s.past) > mostEvents+1 {
 			t.Fatalf("%d events are kept", len(s.past))
@@ -289,67 +279,8 @@ func TestMostViewers(t *testing.T) {
 		}
 	}
 	viewers[0].Body.Close()
-	must(t, s.All(dataOf("one"))) // the server notices that the viewer has gone
+	must(t, s.All(dataOf("one"), true)) // the server notices that the viewer has gone
 	for get("/").StatusCode != http.StatusOK {
 		runtime.Gosched()
-	}
-}
-
-// TestPacked reads events with and without compression. They are the same, and compressed ones are
-// shorter.
-func TestPacked(t *testing.T) {
-	var s Server
-	if err := s.Show(dataOf("shell")); err != nil {
-		t.Fatal(err)
-	}
-	rows := &page.Rows{}
-	for n := range 1000 {
-		rows.Point(n, 0, int64(n), 1, math.Sqrt(float64(n)), false)
-	}
-	if err := s.All(&page.Data{Live: true, Rows: rows}); err != nil {
-		t.Fatal(err)
-	}
-	listener := newPipes()
-	stop := s.Start(func(handler http.Handler) func() {
-		server := &http.Server{Handler: handler}
-		go server.Serve(listener)
-		return func() { server.Shutdown(context.Background()) }
-	})
-	client := &http.Client{Transport: &http.Transport{DialContext: listener.dial, DisableCompression: true}}
-	bodies := map[string]io.Reader{}
-	for _, encoding := range []string{"gzip", ""} {
-		request, err := http.NewRequest(http.MethodGet, "http://server/events", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Accept-Encoding", encoding)
-		response, err := client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		if got := response.Header.Get("Content-Encoding"); got != encoding {
-			t.Errorf("%q for %q", got, encoding)
-		}
-		bodies[encoding] = response.Body
-	}
-	ended := make(chan struct{})
-	go func() { stop(); close(ended) }()
-	packed, err := io.ReadAll(bodies["gzip"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(bodies[""])
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-ended
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	unpacked, err := io.ReadAll(r)
-	if err != nil || !bytes.Equal(unpacked, text) || len(packed) > len(text)*4/5 {
-		t.Errorf("%v; %d bytes, packed %d, unpacked %d", err, len(text), len(packed), len(unpacked))
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"hdrkit/internal/base/unit"
@@ -31,8 +30,6 @@ const (
 	mostWorst = 40
 	// worstTime is the time between two searches for the worst moments.
 	worstTime = time.Second
-	// lookTime is the time between two looks for inputs that fell silent.
-	lookTime = 250 * time.Millisecond
 	// pageBytes is the size of a page. Its histograms by time take twice as much.
 	pageBytes = 16e6
 	// mostPixels is the width of the page's pictures.
@@ -46,10 +43,6 @@ type Page struct {
 	title    string
 	limits   []gate.Limit
 	inputs   func() []live.Progress
-	done     chan struct{} // closed at the end
-	watching sync.WaitGroup
-
-	mu       sync.Mutex // inputs fall silent when no window comes
 	page     page.Live
 	scaled   bool
 	look     chart.Picture // its limits and its unit
@@ -75,7 +68,7 @@ type fall struct {
 
 // NewPage returns a page that a server shows. It draws limits.
 func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit) (*Page, error) {
-	p := &Page{options: o, server: server, title: title, limits: limits, silent: map[string]bool{}, done: make(chan struct{})}
+	p := &Page{options: o, server: server, title: title, limits: limits, silent: map[string]bool{}}
 	levels := append(slices.DeleteFunc(slices.Clone(o.Percentiles), func(p float64) bool { return p == 100 }), 100)
 	p.page = page.Live{Type: chart.Timeline, Dress: p.dress, Collector: chart.Collector{
 		Measures: chart.Timeline.Measures(levels), Narrow: true, Ratio: 1, WindowBytes: 2 * pageBytes, Step: o.Size,
@@ -99,22 +92,8 @@ func (p *Page) dress(d *chart.Picture) {
 	d.Marks = append(d.Marks, p.marks()...)
 }
 
-// Watch begins to look for inputs that fall silent, although nothing is received then.
-func (p *Page) Watch(inputs func() []live.Progress) {
-	p.inputs = inputs
-	p.watching.Go(func() {
-		ticker := time.NewTicker(lookTime)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-p.done:
-				return
-			case <-ticker.C:
-				p.Flush()
-			}
-		}
-	})
-}
+// Watch lets the page ask how the inputs are.
+func (p *Page) Watch(inputs func() []live.Progress) { p.inputs = inputs }
 
 // lookAt finds out how the inputs are. It returns true if that has changed.
 func (p *Page) lookAt() (changed bool) {
@@ -168,11 +147,8 @@ func (p *Page) marks() []chart.Mark {
 	origin, started := p.page.Origin()
 	for _, f := range p.falls {
 		text := f.names[0] + " is silent"
-		if len(f.names) > 1 {
-			text = strings.Join(f.names[:min(len(f.names), 3)], ", ") + " are silent"
-		}
-		if more := len(f.names) - 3; more > 0 {
-			text = fmt.Sprintf("%s, %s and %d more are silent", f.names[0], f.names[1], more+1)
+		if more := len(f.names) - 1; more > 0 {
+			text = fmt.Sprintf("%s and %d more are silent", f.names[0], more)
 		}
 		if started {
 			marks = append(marks, chart.Mark{Time: f.at - origin, Text: text})
@@ -187,8 +163,6 @@ func (p *Page) Window(w *live.Window) error {
 	if err != nil {
 		return err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if err := p.setScale(); err != nil {
 		return err
 	}
@@ -234,31 +208,31 @@ func (p *Page) setScale() error {
 
 // Flush sends what is new to the viewers.
 func (p *Page) Flush() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	changed, worse := p.lookAt(), p.findWorst()
 	if p.page.Stale() {
-		d, err := p.page.Data()
-		if err != nil {
-			return err
-		}
-		d.Inputs = p.shown
-		return p.server.All(d)
+		return p.sendAll(true)
 	}
 	u, some := p.page.Update()
 	if !some && !changed && !worse {
 		return nil
 	}
-	if worse {
+	if u.Inputs, u.Marks = p.shown, p.marks(); worse {
 		u.Worst = append([]chart.Moment{}, p.worst...)
 	}
-	many, err := p.server.Update(p.with(u))
-	if err == nil && many {
-		all := p.page.Since()
-		all.Worst = append([]chart.Moment{}, p.worst...)
-		err = p.server.Join(p.with(all))
+	if many, err := p.server.Update(u); err != nil || !many {
+		return err
 	}
-	return err
+	return p.sendAll(false)
+}
+
+// sendAll sends all data, which may be new to viewers that have the last update.
+func (p *Page) sendAll(isNew bool) error {
+	d, err := p.page.Data()
+	if err != nil {
+		return err
+	}
+	d.Inputs = p.shown
+	return p.server.All(d, isNew)
 }
 
 // findWorst finds the worst moments, if it is time to. It returns true if there are others.
@@ -293,18 +267,8 @@ func (p *Page) findWorst() bool {
 	return !slices.Equal(before, p.worst)
 }
 
-// with adds to an update what is known of the inputs.
-func (p *Page) with(u *page.Update) *page.Update {
-	u.Inputs, u.Marks = p.shown, p.marks()
-	return u
-}
-
 // Save returns nothing: viewers keep what they have.
 func (p *Page) Save() (own []byte, saved func() error, err error) { return nil, nil, nil }
 
 // End sends the last rows.
-func (p *Page) End() error {
-	close(p.done)
-	p.watching.Wait()
-	return p.Flush()
-}
+func (p *Page) End() error { return p.Flush() }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"slices"
-	"sync"
 	"time"
 
 	"hdrkit/internal/gate"
@@ -22,10 +21,8 @@ type Table struct {
 	width  func() int
 	colour bool
 
-	mu    sync.Mutex // held while the table changes, and by the timer
-	drawn time.Time
-	timer *time.Timer // draws what came soon after the last drawing
-	err   error       // of the timer
+	drawn   time.Time
+	changed bool // since then
 }
 
 // NewTable returns a table of what a gate has, on a terminal that has a width.
@@ -35,65 +32,48 @@ func NewTable(g *Gate, w io.Writer, width func() int, colour bool) *Table {
 
 // Window adds what a tag has in a window, or what came late.
 func (t *Table) Window(w *live.Window) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.changed = true
 	return t.Gate.Window(w)
 }
 
-// Flush draws the table, soon if it has just been drawn.
+// Flush draws the table, unless it has just been drawn.
 func (t *Table) Flush() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if wait := redraw - time.Since(t.drawn); wait <= 0 {
-		t.draw()
-	} else if t.timer == nil {
-		t.timer = time.AfterFunc(wait, func() {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			if t.timer != nil {
-				t.draw()
-			}
-		})
-	}
-	if t.err != nil {
-		return t.err
+	if t.changed && time.Since(t.drawn) >= redraw {
+		if err := t.draw(); err != nil {
+			return err
+		}
 	}
 	return t.Gate.Flush()
 }
 
 // End draws the table for the last time.
 func (t *Table) End() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.tags) > 0 {
-		t.draw()
+	if len(t.tags) == 0 {
+		return nil
 	}
-	return t.err
+	return t.draw()
 }
 
 // draw draws the table.
-func (t *Table) draw() {
-	if t.timer != nil {
-		t.timer.Stop()
-		t.timer = nil
-	}
-	t.drawn = time.Now()
+func (t *Table) draw() error {
+	t.drawn, t.changed = time.Now(), false
 	all, verdicts, scale, err := t.Judge(true)
 	if err != nil {
-		t.err = err
-		return
+		return err
 	}
 	var text bytes.Buffer
 	text.WriteString("\x1b[H\x1b[2J")                                                                               // to the top of an empty screen
 	percentiles := slices.DeleteFunc(slices.Clone(t.options.Percentiles), func(p float64) bool { return p == 100 }) // a table has the maximum
 	table := output.Table{Scale: output.Scale{Ratio: scale.Ratio, Unit: scale.Name}, Percentiles: percentiles, Width: t.width(), Colour: t.colour}
-	if t.err = table.Write(&text, all); t.err != nil {
-		return
+	if err := table.Write(&text, all); err != nil {
+		return err
 	}
 	if len(verdicts) > 0 {
 		text.WriteByte('\n')
 	}
-	if t.err = gate.Write(&text, verdicts, t.colour); t.err == nil {
-		_, t.err = t.w.Write(text.Bytes())
+	if err := gate.Write(&text, verdicts, t.colour); err != nil {
+		return err
 	}
+	_, err = t.w.Write(text.Bytes())
+	return err
 }
