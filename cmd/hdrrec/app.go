@@ -130,7 +130,6 @@ func run(c *urfave.Context) error {
 
 // record records files to their ends.
 func (r *command) record(w io.Writer, s *scan.Scan) error {
-	var sources []*measure.Source
 	log := r.begin(w)
 	for n := range s.Inputs {
 		file, err := s.Inputs[n].Open()
@@ -147,18 +146,18 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 			}
 			cli.OnInterrupt(live.Grace, g.interrupted)
 		}
-		source, err := r.open(in, s.Inputs[n].Name)
+		reader, err := r.open(in, s.Inputs[n].Name)
 		if err != nil {
 			return err
 		}
-		if sources = append(sources, source); g != nil {
-			g.source = source
+		if r.readers = append(r.readers, reader); g != nil {
+			g.reader = reader
 		}
 	}
-	if err := r.recorder.Run(sources); err != nil {
+	if err := r.recorder.Run(slices.Clone(r.readers)); err != nil {
 		return err
 	}
-	if !r.recorder.Intervals.Some() {
+	if !r.recorder.Some() {
 		return errNothing
 	}
 	return log.Flush()
@@ -167,7 +166,7 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 var errNothing = errors.New("nothing was recorded")
 
 // open opens a file.
-func (r *command) open(file io.Reader, name string) (*measure.Source, error) {
+func (r *command) open(file io.Reader, name string) (*measure.Reader, error) {
 	reader, err := measure.NewReader(file, name, r.format, r.options)
 	var usage measure.OptionError
 	var unknown *measure.UnknownError
@@ -176,17 +175,14 @@ func (r *command) open(file io.Reader, name string) (*measure.Source, error) {
 		return nil, cli.Usagef("%w", err)
 	case errors.As(err, &unknown) && cli.KindOf(unknown.Begin) != "":
 		return nil, fmt.Errorf("%s has no measurements, but is %s", name, cli.KindOf(unknown.Begin))
-	case err != nil:
-		return nil, err
 	}
-	r.readers = append(r.readers, reader)
-	return measure.NewSource(reader), nil
+	return reader, err
 }
 
 // begin begins a log.
 func (r *command) begin(w io.Writer) *hdrlog.Writer {
 	log := hdrlog.NewWriter(w)
-	r.recorder.Intervals = measure.NewIntervals(log, r.size, r.layout, r.memory, func(log *hdrlog.Writer) error {
+	r.recorder.Into(log, r.size, r.layout, r.memory, func(log *hdrlog.Writer) error {
 		return r.readers[0].Header(log, r.recorder.AtEnd(r.readers[0]))
 	})
 	return log
@@ -288,11 +284,6 @@ func (r *command) end(err error) error {
 			warn("%s:%d: the last line has no end; if it was cut short, its last number is wrong", reader.Name(), reader.Line())
 		}
 	}
-	if r.recorder.Intervals != nil {
-		for _, text := range r.recorder.Intervals.Alike() {
-			warn("%s", text)
-		}
-	}
 	requests := n.Recorded + n.Dropped
 	switch {
 	case n.Dropped > 0:
@@ -323,8 +314,7 @@ func (r *command) nothing() error {
 	case r.readers[0].Format() == "hist" && n.Malformed == 0:
 		return fmt.Errorf("%s has no histograms, and is no list of measurements: a table, or a JSON object on each line", r.readers[0].Name())
 	case n.Other > 0 && n.Malformed == 0:
-		_, metrics := r.readers[0].Other()
-		return fmt.Errorf("no row has a metric that -metric chooses; there are %s", strings.Join(metrics, ", "))
+		return fmt.Errorf("no row has a metric that -metric chooses; there are %s", strings.Join(r.readers[0].Others(), ", "))
 	case n.Malformed > 0:
 		return errors.New("none of the rows could be recorded")
 	case n.Dropped > 0:

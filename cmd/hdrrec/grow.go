@@ -30,7 +30,7 @@ type growing struct {
 	mu      sync.Mutex // held while reading waits, and by the timer
 	waiting bool
 	timer   *time.Timer
-	source  *measure.Source // nil before the format is known
+	reader  *measure.Reader // nil before the format is known
 	err     error           // of writing
 }
 
@@ -51,12 +51,12 @@ func (g *growing) wait(waiting bool) error {
 	if g.waiting = waiting; g.timer != nil {
 		g.timer.Stop()
 	}
-	if !waiting || g.source == nil || !g.source.Since(time.Now().Add(-present)) {
+	if !waiting || g.reader == nil || !g.reader.Since(time.Now().Add(-present)) {
 		return g.err
 	}
-	g.written(g.recorder.Advance(g.source, g.late))
+	g.written(g.recorder.Advance(g.reader, g.late))
 	g.timer = time.AfterFunc(soon*time.Millisecond, func() {
-		g.end(func() error { return g.recorder.CloseOver(g.source, time.Now().UnixMilli()) })
+		g.end(func() error { return g.recorder.WriteOver(g.reader, time.Now().UnixMilli()) })
 	})
 	return g.err
 }
@@ -70,7 +70,7 @@ func (g *growing) interrupted() {
 func (g *growing) end(end func() error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.waiting && g.source != nil {
+	if g.waiting && g.reader != nil {
 		g.written(end())
 	}
 }

@@ -173,40 +173,23 @@ func (t *table) find(record []byte, places [][]byte) (skip bool, err error) {
 	if len(record) == 0 || t.header != nil && bytes.Equal(record, t.header) {
 		return true, nil
 	}
-	rest, columns := record, 0
-	if bytes.IndexByte(record, '"') >= 0 {
-		t.unquoted = t.unquoted[:0]
-		for more := true; more; columns++ {
-			var field []byte
-			var open bool
-			if field, rest, more, open = t.field(rest); open {
-				return false, errOpenQuote
-			}
-			if columns < len(t.at) {
-				for _, place := range t.at[columns] {
-					places[place] = field
-				}
-			}
+	rest, columns, more := record, 0, true
+	quotes := bytes.IndexByte(record, '"') >= 0
+	t.unquoted = t.unquoted[:0]
+	for ; more && (quotes || columns < len(t.at)); columns++ {
+		var field []byte
+		var open bool
+		if field, rest, more, open = t.field(rest); open {
+			return false, errOpenQuote
 		}
-	} else {
-		for ; columns < len(t.at); columns++ {
-			field := rest
-			end := bytes.IndexByte(rest, t.delimiter)
-			if end >= 0 {
-				field, rest = rest[:end], rest[end+1:]
-			}
+		if columns < len(t.at) {
 			for _, place := range t.at[columns] {
 				places[place] = field
 			}
-			if end < 0 {
-				columns++
-				rest = nil
-				break
-			}
 		}
-		if rest != nil {
-			columns += 1 + bytes.Count(rest, []byte{t.delimiter})
-		}
+	}
+	if more { // nobody wants the other fields
+		columns += 1 + bytes.Count(rest, []byte{t.delimiter})
 	}
 	if columns != t.columns {
 		return false, fmt.Errorf("%w: %d, not %d", errColumns, columns, t.columns)

@@ -1,5 +1,5 @@
 // Package measure reads single measurements: the requests that load generators and servers log, or
-// tables of times and values. [Intervals] adds them up to an interval log.
+// tables of times and values. [Recorder] adds them up to an interval log.
 //
 // [Formats] are what a [Reader] reads. A format is an entry of that table, in a file of its own. It
 // says which columns have the time and the value, in which unit, and whether the time is the start
@@ -256,6 +256,10 @@ type Reader struct {
 	bad    *hdrlog.SyntaxError
 	other  int64
 	others map[string]bool // names of other metrics
+
+	// at is the latest time so far, in milliseconds since the epoch. ahead is a time much later
+	// than that, of one row only.
+	at, ahead int64
 }
 
 // Places of the fields of a row. Those of tags follow.
@@ -294,7 +298,7 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 }
 
 func newReader(r io.Reader, name string) *Reader {
-	return &Reader{name: name, others: make(map[string]bool), lines: lines{src: hdrlog.NewTextReader(r)}}
+	return &Reader{name: name, others: make(map[string]bool), lines: lines{src: hdrlog.NewTextReader(r)}, at: never, ahead: never}
 }
 
 // open prepares to read a format.
@@ -367,9 +371,6 @@ func (s *setup) valueColumn() string { return cmp.Or(s.End, s.Value) }
 
 // Name returns the name of the file.
 func (r *Reader) Name() string { return r.name }
-
-// Unordered reports whether rows are not in the order of time.
-func (r *Reader) Unordered() bool { return r.format != nil && r.format.unordered }
 
 // Format returns the name of the format, empty for an empty file.
 func (r *Reader) Format() string {
@@ -458,7 +459,7 @@ func (r *Reader) parse(record []byte) (skip bool, err error) {
 	}
 	if s.metric != "" && !s.metrics.Match(places[metricPlace]) {
 		r.other++
-		if name := places[metricPlace]; len(r.others) < maxOthers && !r.others[string(name)] {
+		if name := places[metricPlace]; !r.others[string(name)] {
 			r.others[string(name)] = true
 		}
 		return true, nil
@@ -511,14 +512,8 @@ func (r *Reader) Malformed() *hdrlog.SyntaxError { return r.bad }
 // Line returns the number of the last line of the record that Scan advanced to.
 func (r *Reader) Line() int { return r.lines.number }
 
-// Other returns the number of rows that were left out because they are of other metrics, and names
-// of these metrics.
-func (r *Reader) Other() (rows int64, metrics []string) {
-	return r.other, slices.Sorted(maps.Keys(r.others))
-}
-
-// maxOthers is how many names of other metrics are kept.
-const maxOthers = 50
+// Others returns the names of metrics whose rows were left out.
+func (r *Reader) Others() []string { return slices.Sorted(maps.Keys(r.others)) }
 
 // Unended reports whether the last line has no end, so that its last number may have been cut
 // short.

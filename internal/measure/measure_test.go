@@ -635,11 +635,11 @@ func fuzz(f *testing.F, format string, o Options, files ...string) {
 		w := hdrlog.NewWriter(&log)
 		reported := int64(0)
 		rec := Recorder{
-			Intervals: NewIntervals(w, 1000, layout3, nil, func(*hdrlog.Writer) error { return nil }),
-			AtEnd:     (*Reader).AtEnd, Late: 60_000,
+			AtEnd: (*Reader).AtEnd, Late: 60_000,
 			Report: func(*hdrlog.SyntaxError) error { reported++; return nil },
 		}
-		if err := rec.Run([]*Source{NewSource(r)}); err != nil {
+		rec.Into(w, 1000, layout3, nil, func(*hdrlog.Writer) error { return nil })
+		if err := rec.Run([]*Reader{r}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Flush(); err != nil {

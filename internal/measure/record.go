@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -8,12 +9,15 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
 )
 
-// A Recorder adds the rows of files to intervals.
+// A Recorder adds up the rows of files in intervals, and writes these as a log: the windows of
+// package merge. An interval stays open until none of its values can come any more. So the memory
+// depends on the number of open intervals and tags. Call [Recorder.Into] before others.
 type Recorder struct {
-	Intervals *Intervals
 	// AtEnd says that a value belongs to the interval of its end, not to that of its start.
 	AtEnd func(r *Reader) bool
 	// Failed says what becomes of failed requests.
@@ -23,9 +27,36 @@ type Recorder struct {
 	// Report takes what is wrong with rows. If it returns an error, recording ends with that.
 	Report func(err *hdrlog.SyntaxError) error
 
-	Counts  Counts
-	sources []*Source
-	tag     []byte
+	Counts Counts
+
+	w       *hdrlog.Writer
+	layout  histogram.Layout
+	header  func(w *hdrlog.Writer) error // writes comments
+	readers []*Reader
+	base    int64 // milliseconds since the epoch
+	begun   bool
+	done    int64 // intervals that end at or before this are written
+	// first and last are the earliest and the latest time of a value. The times of values are
+	// multiples of resolution, all in milliseconds.
+	first, last, resolution int64
+	open                    merge.Table[counts]
+	series                  map[string]*series // by tag, as files spell it
+	tags                    map[string]*series
+	account                 *ledger.Account // of counts
+	charge                  ledger.Charge
+	bytes                   int // that counts take
+	scratch                 histogram.Histogram
+	decoder                 histogram.Decoder
+	tag, key                []byte
+}
+
+// Into sets the log that is written: intervals of size milliseconds, with a layout that is valid.
+// Before the first one, header writes comments. What the open ones take is charged to memory.
+func (r *Recorder) Into(w *hdrlog.Writer, size int64, layout histogram.Layout, memory *ledger.Ledger, header func(w *hdrlog.Writer) error) {
+	r.account = memory.Open("tags, with their open intervals,", "choose fewer with -tag, or write intervals sooner with a smaller -late")
+	r.w, r.layout, r.header, r.open = w, layout, header, merge.NewTable[counts](size)
+	r.done, r.first, r.last, r.resolution = never, math.MaxInt64, never, 1000
+	r.series, r.tags = make(map[string]*series), make(map[string]*series)
 }
 
 // Failed is what becomes of failed requests.
@@ -55,17 +86,6 @@ var (
 	ErrLate = errors.New("the row comes too late for its interval")
 )
 
-// A Source is a file that is being recorded.
-type Source struct {
-	*Reader
-	// at is the latest time so far, in milliseconds since the epoch. ahead is a time much later
-	// than that, of one row only.
-	at, ahead int64
-}
-
-// NewSource returns a source of the rows of a reader.
-func NewSource(r *Reader) *Source { return &Source{Reader: r, at: never, ahead: never} }
-
 // never is the time before the first row.
 const never = math.MinInt64 / 2
 
@@ -74,7 +94,7 @@ const never = math.MinInt64 / 2
 const farAhead = 3600_000
 
 // see takes the time of a row. A single one in the future must not close all intervals.
-func (s *Source) see(at int64) {
+func (s *Reader) see(at int64) {
 	switch near := s.ahead-farAhead <= at && at <= s.ahead+farAhead; {
 	case s.at == never && s.ahead == never:
 		s.ahead = at
@@ -90,8 +110,8 @@ func (s *Source) see(at int64) {
 
 // Run records all rows of files, those of several files in order of their times. If the rows of a
 // file are in no order, all are recorded before the first interval is written.
-func (r *Recorder) Run(sources []*Source) error {
-	r.begin(sources)
+func (r *Recorder) Run(readers []*Reader) error {
+	r.begin(readers)
 	for {
 		if more, err := r.step(); !more || err != nil {
 			return err
@@ -99,43 +119,37 @@ func (r *Recorder) Run(sources []*Source) error {
 	}
 }
 
-func (r *Recorder) begin(sources []*Source) {
-	if r.sources = sources; slices.ContainsFunc(sources, func(s *Source) bool { return s.Unordered() }) {
+func (r *Recorder) begin(readers []*Reader) {
+	if r.readers = readers; slices.ContainsFunc(readers, func(s *Reader) bool { return s.format != nil && s.format.unordered }) {
 		r.Late = math.MaxInt64 / 4
 	}
 }
 
 // step records some rows. After the last ones it closes all intervals and returns false.
 func (r *Recorder) step() (more bool, err error) {
-	if len(r.sources) == 0 {
-		return false, r.Intervals.Close(math.MaxInt64)
+	if len(r.readers) == 0 {
+		return false, r.write(math.MaxInt64)
 	}
-	next := 0 // the one that is furthest behind
-	for n, s := range r.sources {
-		if s.at < r.sources[next].at {
-			next = n
-		}
-	}
-	more, err = r.some(r.sources[next])
+	behind := func(a, b *Reader) int { return cmp.Compare(a.at, b.at) }
+	next := slices.MinFunc(r.readers, behind)
+	more, err = r.some(next)
 	if err != nil {
 		return false, err
 	}
 	if !more {
-		r.sources = slices.Delete(r.sources, next, next+1)
+		r.readers = slices.DeleteFunc(r.readers, func(s *Reader) bool { return s == next })
 	}
-	behind := int64(math.MaxInt64)
-	for _, s := range r.sources {
-		behind = min(behind, s.at)
+	if len(r.readers) == 0 {
+		return true, nil
 	}
-	return true, r.closeBefore(behind)
+	return true, r.Advance(slices.MinFunc(r.readers, behind), r.Late)
 }
 
-// some records some rows of a source. It returns false after the last one.
-func (r *Recorder) some(s *Source) (more bool, err error) {
+// some records some rows of a file. It returns false after the last one.
+func (r *Recorder) some(s *Reader) (more bool, err error) {
 	for range 1000 {
 		if !s.Scan() {
-			other, _ := s.Other()
-			r.Counts.Other += other
+			r.Counts.Other += s.other
 			return false, r.ended(s)
 		}
 		if err := r.add(s); err != nil {
@@ -145,8 +159,8 @@ func (r *Recorder) some(s *Source) (more bool, err error) {
 	return true, nil
 }
 
-// ended returns the error that ended a source, unless its end is damaged, which is reported.
-func (r *Recorder) ended(s *Source) error {
+// ended returns the error that ended a file, unless its end is damaged, which is reported.
+func (r *Recorder) ended(s *Reader) error {
 	switch err := s.Err(); {
 	case errors.Is(err, hdrlog.ErrCutShort):
 		r.Counts.Malformed++
@@ -157,46 +171,37 @@ func (r *Recorder) ended(s *Source) error {
 	return nil
 }
 
-// Since reports whether the newest row of a source is not older than a time.
-func (s *Source) Since(then time.Time) bool { return s.at >= then.UnixMilli() }
+// Since reports whether the newest row is not older than a time.
+func (s *Reader) Since(then time.Time) bool { return s.at >= then.UnixMilli() }
 
-// Advance closes the intervals of the only source to which no row can belong that is at most so
-// many milliseconds late.
-func (r *Recorder) Advance(s *Source, late int64) error {
+// Advance writes the intervals to which no row of the file that is furthest behind can belong, if
+// it is at most so many milliseconds late.
+func (r *Recorder) Advance(s *Reader, late int64) error {
 	if s.at == never {
 		return nil
 	}
-	return r.Intervals.Close(s.at - late)
+	return r.write(s.at - late)
 }
 
-// CloseOver closes the intervals of the only source that are over now, in milliseconds since the
+// WriteOver writes the intervals of the only file that are over now, in milliseconds since the
 // epoch, although a row that is not late could belong to them.
-func (r *Recorder) CloseOver(s *Source, now int64) error {
+func (r *Recorder) WriteOver(s *Reader, now int64) error {
 	if s.at == never {
 		return nil
 	}
-	return r.Intervals.Close(min(merge.WindowOf(s.at, s.at, r.Intervals.open.Size()).End, now))
+	return r.write(min(merge.WindowOf(s.at, s.at, r.open.Size()).End, now))
 }
 
-// closeBefore closes the intervals to which no row can belong that is at most late.
-func (r *Recorder) closeBefore(at int64) error {
-	if at == never || at == math.MaxInt64 {
-		return nil
-	}
-	return r.Intervals.Close(at - r.Late)
-}
-
-// add records the row that a source has advanced to.
-func (r *Recorder) add(s *Source) error {
-	err := s.Malformed()
-	row := s.Row()
+// add records the row that a file has advanced to.
+func (r *Recorder) add(s *Reader) error {
+	err, row := s.bad, &s.row
 	if err == nil && row.Payload != nil {
 		r.Counts.Recorded++
-		return r.Intervals.AddPayload(row)
+		return r.addPayload(row)
 	}
 	if err == nil {
 		if row.Time%1e9 != 0 {
-			r.Intervals.resolution = 1
+			r.resolution = 1
 		}
 		err = s.malformed(s.setup.Time, r.shift(row, s))
 	}
@@ -221,10 +226,10 @@ func (r *Recorder) add(s *Source) error {
 	}
 	at := row.Time / 1e6
 	s.see(at)
-	ok := at > s.at-r.Late || merge.WindowOf(at, at, r.Intervals.open.Size()).End > s.at-r.Late
+	ok := at > s.at-r.Late || merge.WindowOf(at, at, r.open.Size()).End > s.at-r.Late
 	if ok {
 		var err error
-		if ok, err = r.Intervals.Add(row); err != nil {
+		if ok, err = r.count(row); err != nil {
 			return fmt.Errorf("%s:%d: %w", s.name, s.Line(), err)
 		}
 	}
@@ -237,9 +242,9 @@ func (r *Recorder) add(s *Source) error {
 }
 
 // shift moves the time of a row to that of its interval.
-func (r *Recorder) shift(row *Row, s *Source) error {
+func (r *Recorder) shift(row *Row, s *Reader) error {
 	switch {
-	case r.AtEnd(s.Reader) == s.AtEnd():
+	case r.AtEnd(s) == s.AtEnd():
 	case s.AtEnd():
 		row.Time -= row.Value
 	default:

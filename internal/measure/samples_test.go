@@ -358,8 +358,7 @@ func (rec *recording) record(t testing.TB, texts ...[]byte) string {
 	var log bytes.Buffer
 	w := hdrlog.NewWriter(&log)
 	r := Recorder{
-		Intervals: NewIntervals(w, rec.size, layout3, nil, func(*hdrlog.Writer) error { return nil }),
-		AtEnd:     (*Reader).AtEnd, Late: rec.late, Failed: rec.failed,
+		AtEnd: (*Reader).AtEnd, Late: rec.late, Failed: rec.failed,
 		Report: func(err *hdrlog.SyntaxError) error {
 			rec.messages = append(rec.messages, err.Error())
 			return nil
@@ -368,15 +367,16 @@ func (rec *recording) record(t testing.TB, texts ...[]byte) string {
 	if rec.atEnd != nil {
 		r.AtEnd = func(*Reader) bool { return *rec.atEnd }
 	}
-	var sources []*Source
+	r.Into(w, rec.size, layout3, nil, func(*hdrlog.Writer) error { return nil })
+	var readers []*Reader
 	for n, text := range texts {
 		reader, err := NewReader(bytes.NewReader(text), fmt.Sprintf("file%d", n), rec.format, rec.options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sources = append(sources, NewSource(reader))
+		readers = append(readers, reader)
 	}
-	if err := r.Run(sources); err != nil {
+	if err := r.Run(readers); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Flush(); err != nil {

@@ -20,8 +20,8 @@ import (
 // A log is never taken for a table: a table needs a header with usual names, or be of a format that
 // no log looks like. JSON needs a histogram in its first megabyte.
 func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []byte, err error) {
-	raw := &replay{Reader: file}
-	reader = newReader(raw, name)
+	var text bytes.Buffer // what was read so far
+	reader = newReader(io.TeeReader(file, &text), name)
 	begin = reader.lines.peek()
 	h := newHead(begin, 0)
 	f, unknown := choose("", h)
@@ -33,7 +33,7 @@ func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []
 	}
 	if unknown == nil && (f.Name != csv.Name || !isRow(h.columns)) {
 		if err = reader.open(f, h, Options{}); err == nil {
-			raw.text, raw.off = nil, true
+			reader.lines = lines{src: hdrlog.NewTextReader(io.MultiReader(&text, file)), most: reader.lines.most}
 			return reader, nil, begin, nil
 		}
 	}
@@ -42,22 +42,7 @@ func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []
 	} else if unknown == nil && f.Name == csv.Name && isRow(h.columns) {
 		err = usagef("the columns have no names")
 	}
-	return nil, io.MultiReader(bytes.NewReader(raw.text), file), begin, err
-}
-
-// A replay keeps what is read, until it is off.
-type replay struct {
-	io.Reader
-	text []byte
-	off  bool
-}
-
-func (r *replay) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if !r.off {
-		r.text = append(r.text, p[:n]...)
-	}
-	return n, err
+	return nil, io.MultiReader(&text, file), begin, err
 }
 
 // Takes says what the columns are taken for, for people.
@@ -104,7 +89,6 @@ const (
 type Text struct {
 	Recorder
 	log  bytes.Buffer
-	w    *hdrlog.Writer
 	more bool
 	done func(*Recorder) // called at the end
 }
@@ -113,13 +97,10 @@ type Text struct {
 // became of all of them.
 func NewText(r *Reader, memory *ledger.Ledger, report func(*hdrlog.SyntaxError) error, done func(*Recorder)) *Text {
 	t := &Text{more: true, done: done}
-	t.w = hdrlog.NewWriter(&t.log)
 	header := func(w *hdrlog.Writer) error { return r.Header(w, r.AtEnd()) }
-	t.Recorder = Recorder{
-		Intervals: NewIntervals(t.w, DefaultSize, histogram.Layout{Digits: DefaultDigits}, memory, header),
-		AtEnd:     (*Reader).AtEnd, Late: DefaultLate, Report: report,
-	}
-	t.begin([]*Source{NewSource(r)})
+	t.Recorder = Recorder{AtEnd: (*Reader).AtEnd, Late: DefaultLate, Report: report}
+	t.Into(hdrlog.NewWriter(&t.log), DefaultSize, histogram.Layout{Digits: DefaultDigits}, memory, header)
+	t.begin([]*Reader{r})
 	return t
 }
 
