@@ -66,8 +66,8 @@ func flags() []urfave.Flag {
 		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "top", Category: cli.GroupOutput, DefaultText: "all", Usage: "print only the first `N` rows"}},
 		&urfave.StringFlag{Name: "period", Value: "covered", Category: cli.GroupRare,
 			Usage: "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals"},
-		&urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Category: cli.GroupRare, Hidden: true,
-			Usage: "the same as -period intervals"},
+		cli.Option{Not: "period", Why: "it is -period intervals", Flag: &urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Category: cli.GroupRare, Hidden: true,
+			Usage: "the same as -period intervals"}},
 		cli.RatioFlag(),
 	}, cli.UnitFlags(), []urfave.Flag{
 		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `FIGURES`, such as 50,99.9,max: percentiles, and shares of values above one such as over(20ms)"),

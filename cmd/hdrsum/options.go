@@ -55,59 +55,35 @@ func parseOptions(c *urfave.Context) (*options, error) {
 		return nil, err
 	}
 	o := &options{c: c, format: f, metric: c.String("metric")}
-	if err := parsePush(c, o); err != nil {
-		return nil, err
-	}
-	if o.units, err = cli.NewUnits(c); err != nil {
-		return nil, err
+	for _, parse := range []func() error{
+		func() error { return parsePush(c, o) },
+		func() (err error) { o.units, err = cli.NewUnits(c); return err },
+		func() (err error) { o.mode, err = cli.OneOf(c, "period"); return err },
+		func() (err error) { o.zone, err = cli.Zone(c); return err },
+		func() (err error) { o.memory, err = cli.Memory(c); return err },
+		func() (err error) { o.by, err = cli.Rows(c); return err },
+		func() (err error) { o.series.Window, err = cli.Millis(c, "agg"); return err },
+		func() (err error) { o.series.Moving, err = cli.Millis(c, "mwpl"); return err },
+		func() error { return o.parseFigures(c.String("p")) },
+		func() error { return o.parseSort(c) },
+		func() (err error) { o.level, err = parseLevel(c); return err },
+	} {
+		if err := parse(); err != nil {
+			return nil, err
+		}
 	}
 	o.units.Headed = o.format.readable && !c.Bool("lt")
-	if o.mode, err = cli.OneOf(c, "period"); err != nil {
-		return nil, err
-	}
 	if c.Bool("its") {
-		if cli.Given(c, "period") && o.mode != "intervals" {
-			return nil, cli.Usagef("-its is -period intervals, not -period %s: one of them only", o.mode)
-		}
 		o.mode = "intervals"
 	}
-	if o.zone, err = cli.Zone(c); err != nil {
-		return nil, err
-	}
-	if o.memory, err = cli.Memory(c); err != nil {
-		return nil, err
-	}
-	if o.by, err = cli.Rows(c); err != nil {
-		return nil, err
-	}
-	aggregate, err := cli.Millis(c, "agg")
-	if err != nil {
-		return nil, err
-	}
-	moving, err := cli.Millis(c, "mwpl")
-	if err != nil {
-		return nil, err
-	}
-	if moving == 0 {
+	if o.series.Moving == 0 {
 		return nil, cli.Usagef("-mwpl 0: a moving window has a length")
 	}
 	if !cli.Given(c, "mwp") && !cli.Given(c, "mwpl") {
-		moving = 0
+		o.series.Moving = 0
 	}
-	if err = o.parseFigures(c.String("p")); err != nil {
-		return nil, err
-	}
-	if err = o.parseSort(c); err != nil {
-		return nil, err
-	}
-	if o.level, err = parseLevel(c); err != nil {
-		return nil, err
-	}
+	o.series.MovingPercentile, o.series.Percentiles, o.series.Buckets = c.Float64("mwp"), o.percentiles, c.Bool("buckets")
 	o.believed = slices.Clone(o.percentiles)
-	o.series = series.Options{
-		Window: aggregate, Moving: moving, MovingPercentile: c.Float64("mwp"),
-		Percentiles: o.percentiles, Buckets: c.Bool("buckets"),
-	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -269,6 +245,7 @@ func (o *options) fitScale(limits []gate.Limit, all ...summed) (unit.Scale, erro
 		return scale, err
 	}
 	var medians []float64
+	highest := 0.0
 	for _, group := range all {
 		for _, s := range group.summaries {
 			if s.Factor, err = group.logs.Factor(s.Tag); err != nil {
@@ -276,6 +253,7 @@ func (o *options) fitScale(limits []gate.Limit, all ...summed) (unit.Scale, erro
 			}
 			if h := s.Counts(); h.TotalCount() > 0 {
 				medians = append(medians, h.Float(h.ValueAtPercentile(50))*s.Factor)
+				highest = max(highest, h.MaxFloat()*s.Factor)
 			}
 		}
 	}
@@ -284,6 +262,7 @@ func (o *options) fitScale(limits []gate.Limit, all ...summed) (unit.Scale, erro
 		scale = scale.Readable(&o.units.Options, medians[len(medians)/2])
 	}
 	o.setPrinted(scale)
+	o.units.Doubt(highest)
 	for _, group := range all {
 		o.addOvers(group.summaries, scale)
 	}

@@ -43,6 +43,7 @@ func writeRows(s *scan.Scan, d *cli.Diagnostics, o *options, make func() (output
 	case sink.out == nil:
 		return nil
 	}
+	o.units.Doubt(sink.highest)
 	return sink.out.Close()
 }
 
@@ -65,6 +66,7 @@ type rowSink struct {
 	make        func() (output.RowWriter, error)
 	out         output.RowWriter // nil before the first row
 	rows        int
+	highest     float64
 	// last holds the time of the last point of each tag, to find the points that a monitoring
 	// system would drop or replace.
 	last map[string]int64
@@ -110,6 +112,7 @@ func (s *rowSink) write(r *output.Row) (err error) {
 	if r.Factor, err = o.logs.Factor(r.Tag); err != nil {
 		return err
 	}
+	s.highest = max(s.highest, r.Max.Float()*cmp.Or(r.Factor, 1))
 	return s.out.Row(r)
 }
 

@@ -217,7 +217,9 @@ func TestProgress(t *testing.T) {
 func TestHelp(t *testing.T) {
 	flags := slices.Concat(InputFlags(), TagFlags("take"), RangeFlags(), MovingFlags(), RunFlags(),
 		[]cli.Flag{OmissionFlag(), IgnoreTagsFlag("take"), RatioFlag(), PercentilesFlag("50", "show"), AggregateFlag(""), OutputFlag("write")})
-	page := help(&cli.App{Name: "test", Flags: flags})
+	app := &cli.App{Name: "test", Flags: flags}
+	unwrap(app)
+	page := help(app)
 	for _, flag := range flags {
 		if group := flag.(cli.CategorizableFlag).GetCategory(); group == "" {
 			t.Errorf("-%s is in no group", flag.Names()[0])

@@ -21,10 +21,9 @@ type candidate struct{ word, help string }
 // the word, a tab and its description. Bash gives the line up to the cursor, and gets only words;
 // the other shells give the arguments up to the cursor.
 func complete(app *cli.App, shell string, args []string) string {
-	var line bashLine
+	quoted := ""
 	if shell == "bash" {
-		line = splitBash(strings.Join(args, " "))
-		args = line.words[1:]
+		args, quoted = bashWords(strings.Join(args, " "))
 	}
 	var b strings.Builder
 	if len(args) == 0 {
@@ -35,7 +34,7 @@ func complete(app *cli.App, shell string, args []string) string {
 			continue
 		}
 		if shell == "bash" {
-			b.WriteString(line.replacement(c.word) + "\n")
+			b.WriteString(bashReplacement(quoted, c.word) + "\n")
 		} else {
 			b.WriteString(c.word + "\t" + c.help + "\n")
 		}
@@ -173,49 +172,26 @@ func tagsOfInputs(app *cli.App, args []string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// A bashLine is a command line as bash's completion sees it.
-type bashLine struct {
-	words []string // without quotes; the last one ends at the cursor
-	quote rune     // the quote that is open at the cursor, or 0
-	raw   string   // the last word with its quotes
-}
-
-// splitBash splits a line at spaces that are not quoted.
-func splitBash(text string) bashLine {
-	line := bashLine{words: []string{""}}
-	escaped, start := false, 0
-	for n, r := range text {
-		last := &line.words[len(line.words)-1]
-		switch {
-		case escaped:
-			*last += string(r)
-			escaped = false
-		case r == '\\' && line.quote != '\'':
-			escaped = true
-		case line.quote != 0 && r == line.quote:
-			line.quote = 0
-		case line.quote == 0 && (r == '\'' || r == '"'):
-			line.quote = r
-		case line.quote == 0 && r == ' ':
-			if n > start {
-				line.words = append(line.words, "")
-			}
-			start = n + 1
-		default:
-			*last += string(r)
-		}
+// bashWords splits a command line at spaces and takes quotes and backslashes off its words, which
+// is enough to find logs and their tags. It returns the words after the command, and the last one
+// with its quotes, which ends at the cursor.
+func bashWords(line string) (words []string, last string) {
+	words = strings.Fields(line + "|")
+	last = strings.TrimSuffix(words[len(words)-1], "|")
+	words[len(words)-1] = last
+	for n := range words {
+		words[n] = strings.NewReplacer(`\`, "", `'`, "", `"`, "").Replace(words[n])
 	}
-	line.raw = text[start:]
-	return line
+	return words[1:], last
 }
 
-// replacement returns what bash puts in place of the last word. Bash takes = and : for ends of
+// bashReplacement returns what bash puts in place of the last word. Bash takes = and : for ends of
 // words and replaces only what follows. It adds no quotes.
-func (line *bashLine) replacement(word string) string {
-	if line.quote != 0 {
+func bashReplacement(last, word string) string {
+	if strings.ContainsAny(last, `'"`) {
 		return word
 	}
-	if end := strings.LastIndexAny(line.raw, "=:") + 1; end > 0 && strings.HasPrefix(word, line.raw[:end]) {
+	if end := strings.LastIndexAny(last, "=:") + 1; end > 0 && strings.HasPrefix(word, last[:end]) {
 		word = word[end:]
 	}
 	var b strings.Builder

@@ -93,20 +93,19 @@ func TestTagPattern(t *testing.T) {
 // TestCompleteBash checks how command lines are split and what replaces the word at the cursor.
 func TestCompleteBash(t *testing.T) {
 	for _, test := range []struct{ line, words, candidate, want string }{
-		{"hdrsum -if a.hdr ", "hdrsum|-if|a.hdr|", "b c", `b\ c`},
-		{"hdrsum  -if  'a b' c", "hdrsum|-if|a b|c", "c$d", `c\$d`},
-		{`hdrsum "a \" b" x\ y`, `hdrsum|a " b|x y`, "x y z", `x\ y\ z`},
-		{"hdrsum 'a b", "hdrsum|a b", "a b c", "a b c"},
-		{"hdrsum -st=h", "hdrsum|-st=h", "-st=hgrm", "hgrm"},
-		{"hdrsum gen::R", "hdrsum|gen::R", "gen::READ", "READ"},
-		{"hdrsum gen", "hdrsum|gen", "gen::READ", "gen::READ"},
+		{"hdrsum -if a.hdr ", "-if|a.hdr|", "b c", `b\ c`},
+		{`hdrsum  -if  'a.*\.hdr' c`, "-if|a.*.hdr|c", "c$d", `c\$d`},
+		{"hdrsum 'a", "a", "a b c", "a b c"},
+		{"hdrsum -st=h", "-st=h", "-st=hgrm", "hgrm"},
+		{"hdrsum gen::R", "gen::R", "gen::READ", "READ"},
+		{"hdrsum gen", "gen", "gen::READ", "gen::READ"},
 	} {
 		t.Run(test.line, func(t *testing.T) {
-			line := splitBash(test.line)
-			if got := strings.Join(line.words, "|"); got != test.words {
+			words, last := bashWords(test.line)
+			if got := strings.Join(words, "|"); got != test.words {
 				t.Errorf("words %s, want %s", got, test.words)
 			}
-			if got := line.replacement(test.candidate); got != test.want {
+			if got := bashReplacement(last, test.candidate); got != test.want {
 				t.Errorf("replacement %s, want %s", got, test.want)
 			}
 		})

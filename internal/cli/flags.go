@@ -68,8 +68,8 @@ func TagFlags(verb string) []cli.Flag {
 
 // IgnoreTagsFlag is the option that takes all tags together.
 func IgnoreTagsFlag(verb string) cli.Flag {
-	return &cli.BoolFlag{Name: "it", Aliases: []string{"ignoreTag", "ignore-tags"}, Category: GroupChoice,
-		Usage: verb + " all tags together"}
+	return Option{Not: "by", Why: "it is -by all", Flag: &cli.BoolFlag{Name: "it", Aliases: []string{"ignoreTag", "ignore-tags"}, Category: GroupChoice,
+		Usage: verb + " all tags together"}}
 }
 
 // RowFlags are the options that say what makes a row. [Rows] reads them.
@@ -87,9 +87,6 @@ func ByFlag() cli.Flag {
 func Rows(c *cli.Context) (*tags.By, error) {
 	text := cmp.Or(c.String("by"), "tag")
 	if c.Bool("it") {
-		if Given(c, "by") && text != "all" {
-			return nil, Usagef("-it is -by all, not -by %s: one of them only", text)
-		}
 		text = "all"
 	}
 	by, err := tags.ParseBy(text)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -172,6 +173,20 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 // Assumed reports whether the unit of values that were printed is unknown, and taken to be
 // nanoseconds.
 func (u *Units) Assumed() bool { return u.assumed }
+
+// Doubt says so if values cannot be in the unit that is assumed: the highest one would be below a
+// microsecond, or above an hour. It says nothing of a unit that is known, or if there are no
+// values.
+func (u *Units) Doubt(highest float64) {
+	hint := "-in us, -in ms or -in s says what they are"
+	switch {
+	case !u.assumed || !(highest > 0) || highest >= 1e3 && highest <= 3600e9:
+		return
+	case highest > 3600e9:
+		hint = "if they are no times, leave -unit out"
+	}
+	u.Say("the highest value would be %v if values were in ns, as is assumed: %s", time.Duration(min(highest, math.MaxInt64/2)), hint)
+}
 
 // Say prints a message once.
 func (u *Units) Say(format string, args ...any) {

@@ -89,10 +89,9 @@ func nearest(misspelled string, names []string) string {
 	return best
 }
 
-// distance returns how many bytes must be added, removed, replaced or swapped with their neighbour
-// to make b of a.
+// distance returns how many bytes must be added, removed or replaced to make b of a.
 func distance(a, b string) int {
-	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	above, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range above {
 		above[j] = j
 	}
@@ -104,11 +103,8 @@ func distance(a, b string) int {
 				cost = 0
 			}
 			row[j+1] = min(above[j]+cost, above[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
 		}
-		before, above, row = above, row, before
+		above, row = row, above
 	}
 	return above[len(b)]
 }
