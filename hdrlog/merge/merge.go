@@ -65,7 +65,7 @@ type Table[T any] struct {
 	key  []byte           // memory of the key that is looked up
 }
 
-// openWindow has the entries of a window by tag: those of [Table.keyOf].
+// openWindow has the entries of a window by tag: those of [AppendKey].
 type openWindow[T any] struct {
 	Window
 	tags map[string]*T
@@ -83,9 +83,9 @@ func (t *Table[T]) Size() int64 { return t.size }
 func (t *Table[T]) At(tag []byte, start, end int64, add func(Window) *T) *T {
 	at := WindowOf(start, end, t.size)
 	n, found := slices.BinarySearchFunc(t.open, at, func(w *openWindow[T], at Window) int { return cmp.Compare(w.Start, at.Start) })
-	key := t.keyOf(tag)
+	t.key = AppendKey(t.key[:0], tag)
 	if found {
-		if e := t.open[n].tags[string(key)]; e != nil {
+		if e := t.open[n].tags[string(t.key)]; e != nil {
 			return e
 		}
 	}
@@ -96,18 +96,16 @@ func (t *Table[T]) At(tag []byte, start, end int64, add func(Window) *T) *T {
 	if !found {
 		t.open = slices.Insert(t.open, n, &openWindow[T]{at, make(map[string]*T)})
 	}
-	t.open[n].tags[string(key)] = e
+	t.open[n].tags[string(t.key)] = e
 	return e
 }
 
-// keyOf returns a key of a tag. The order of keys is that of tags, with none first. It is valid
-// until the next call.
-func (t *Table[T]) keyOf(tag []byte) []byte {
-	t.key = t.key[:0]
-	if tag != nil {
-		t.key = append(append(t.key, '='), tag...)
+// AppendKey appends a key of a tag. The order of keys is that of tags, with none first.
+func AppendKey(key, tag []byte) []byte {
+	if tag == nil {
+		return key
 	}
-	return t.key
+	return append(append(key, '='), tag...)
 }
 
 // Before takes the windows out that end at or before a time, in milliseconds since the epoch: they

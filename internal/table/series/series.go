@@ -3,6 +3,7 @@
 package series
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -52,31 +53,24 @@ func Run(s *scan.Scan, o *Options, sink Sink) error {
 }
 
 // Windows adds up intervals that a scan hands over in the order of time.
-type Windows struct {
-	maker *maker
-	one   merge.Merged // an interval
-}
+type Windows struct{ maker *maker }
 
 // NewWindows returns windows of size milliseconds, 0 for each interval. Their rows have counts, and
 // no percentiles.
 func NewWindows(memory *ledger.Ledger, size int64, sink Sink) *Windows {
 	m := newMaker(&Options{Window: size, Counts: true}, sink, new(float64))
 	m.account = memory.Open("tags, with their windows,", "choose some with -incT")
-	return &Windows{maker: m}
+	return &Windows{m}
 }
 
 // Add adds an interval and its counts.
 func (w *Windows) Add(v scan.Visit, s *merge.Sum) error {
 	m, t := w.maker, w.maker.tag(v.Row)
 	if m.last = v.Place; m.options.Window == 0 {
-		w.one.Reset()
-		w.one.Window, w.one.Tag = merge.Window{Start: v.StartMillis(), End: v.EndMillis()}, v.Row
-		if err := w.one.Merge(s); err != nil {
-			return t.fail(v.Place, err)
-		}
-		return m.merged(&w.one, 0, v.Length, v.Length)
+		m.row = output.Row{Start: v.StartMillis(), End: v.EndMillis(), Length: v.Length, Covered: v.Length, Stats: m.row.Stats}
+		return m.measure(t, s, nil)
 	}
-	if err := m.charge.Set(m.account, len(m.tags)+1, m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
+	if err := m.charge.Set(m.account, len(m.tags), m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
 		return err
 	}
 	return m.merge(t, v, s)
@@ -96,8 +90,8 @@ type result struct {
 type maker struct {
 	options *Options
 	sink    Sink
-	tags    map[string]*tag
-	none    *tag                // untagged intervals
+	tags    map[string]*tag // by [merge.AppendKey]
+	key     []byte
 	start   *float64            // see [scan.Scan.Start]
 	counts  histogram.Histogram // of a row or of a moving window
 	row     output.Row
@@ -125,16 +119,11 @@ func newMaker(o *Options, sink Sink, start *float64) *maker {
 
 // tag returns what is kept of a tag.
 func (m *maker) tag(name []byte) *tag {
-	if name == nil {
-		if m.none == nil {
-			m.none = &tag{moving: merge.NewMoving(m.options.Moving)}
-		}
-		return m.none
-	}
-	t := m.tags[string(name)]
+	m.key = merge.AppendKey(m.key[:0], name)
+	t := m.tags[string(m.key)]
 	if t == nil {
-		t = &tag{name: append([]byte{}, name...), moving: merge.NewMoving(m.options.Moving)}
-		m.tags[string(name)] = t
+		t = &tag{name: bytes.Clone(name), moving: merge.NewMoving(m.options.Moving)}
+		m.tags[string(m.key)] = t
 	}
 	return t
 }
@@ -158,7 +147,7 @@ func (m *maker) decode(_ int, v scan.Visit, r *result) (err error) {
 func (m *maker) interval(v scan.Visit, r *result) error {
 	t := m.tag(v.Row)
 	m.last = v.Place
-	if err := m.charge.Set(m.account, len(m.tags)+1, m.moving+m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
+	if err := m.charge.Set(m.account, len(m.tags), m.moving+m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
 		return err
 	}
 	if m.options.Window > 0 || m.options.Moving > 0 {
@@ -171,11 +160,8 @@ func (m *maker) interval(v scan.Visit, r *result) error {
 		return m.merge(t, v, &r.sum)
 	}
 	m.row = output.Row{
-		Tag: t.name, Start: v.StartMillis(), End: v.EndMillis(),
+		Start: v.StartMillis(), End: v.EndMillis(),
 		Relative: v.Absolute() - *m.start, Length: v.Length, Covered: v.Length, Stats: r.stats,
-	}
-	if err := t.total.Add(&m.row.Stats); err != nil {
-		return t.fail(v.Place, err)
 	}
 	return m.emit(t, &r.sum, nil)
 }
@@ -209,15 +195,8 @@ func (m *maker) merge(t *tag, v scan.Visit, s *merge.Sum) error {
 
 // late counts an interval whose window is complete in the totals of its tag.
 func (m *maker) late(t *tag, w merge.Window, s *merge.Sum) error {
-	h, err := s.Histogram(&m.counts)
-	if err != nil {
-		return t.fail(m.last, err)
-	}
-	m.row = output.Row{Tag: t.name, Start: w.Start, End: w.End, Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats)}
-	if err := t.total.Add(&m.row.Stats); err != nil {
-		return t.fail(m.last, err)
-	}
-	return m.emit(t, s, fmt.Errorf("too late for its window of %v s, at %s, which is written already; hdrunion puts logs in order",
+	m.row = output.Row{Start: w.Start, End: w.End, Stats: m.row.Stats}
+	return m.measure(t, s, fmt.Errorf("too late for its window of %v s, at %s, which is written already; hdrunion puts logs in order",
 		seconds(m.options.Window), time.UnixMilli(w.Start).UTC().Format(time.RFC3339Nano)))
 }
 
@@ -225,40 +204,34 @@ func (m *maker) late(t *tag, w merge.Window, s *merge.Sum) error {
 func (m *maker) completeBefore(then int64) error {
 	for w := range m.windows.Before(then) {
 		m.done = w.Window.End
-		if err := m.window(w); err != nil {
+		m.row = output.Row{
+			Start: w.Window.Start, End: w.Window.End,
+			Relative: seconds(w.Window.Start) - *m.start, Length: seconds(m.options.Window), Covered: seconds(w.Recorded()), Stats: m.row.Stats,
+		}
+		if err := m.measure(m.tag(w.Tag), &w.Sum, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// window makes the row of a tag and window.
-func (m *maker) window(w *merge.Merged) error {
-	return m.merged(w, seconds(w.Window.Start)-*m.start, seconds(m.options.Window), seconds(w.Recorded()))
-}
-
-// merged makes the row of a sum, with times in seconds.
-func (m *maker) merged(w *merge.Merged, relative, length, covered float64) error {
-	t := m.tag(w.Tag)
-	h, err := w.Histogram(&m.counts)
+// measure completes m.row with the figures of s, and emits it.
+func (m *maker) measure(t *tag, s *merge.Sum, late error) error {
+	h, err := s.Histogram(&m.counts)
 	if err != nil {
 		return t.fail(m.last, err)
 	}
-	m.row = output.Row{
-		Tag: t.name, Start: w.Window.Start, End: w.Window.End,
-		Relative: relative, Length: length, Covered: covered,
-		Stats: output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats),
-	}
-	if err := t.total.Add(&m.row.Stats); err != nil {
-		return t.fail(m.last, err)
-	}
-	return m.emit(t, &w.Sum, nil)
+	m.row.Stats = output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats)
+	return m.emit(t, s, late)
 }
 
 // emit hands on m.row, whose counts are those of s, with the totals and the moving window of its
 // tag.
 func (m *maker) emit(t *tag, s *merge.Sum, late error) (err error) {
-	m.row.Total = t.total
+	if err := t.total.Add(&m.row.Stats); err != nil {
+		return t.fail(m.last, err)
+	}
+	m.row.Tag, m.row.Total = t.name, t.total
 	if m.options.Moving > 0 && late == nil {
 		before := t.moving.Size()
 		if err := t.moving.Add(m.row.End, s); err != nil {

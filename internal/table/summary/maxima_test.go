@@ -48,14 +48,15 @@ func TestMaxima(t *testing.T) {
 			all.Add(int64(i[0]), int64(i[1]), i[2])
 			parts[random.IntN(3)].Add(int64(i[0]), int64(i[1]), i[2])
 		}
-		if len(all.values) > mostSpans || cap(all.values) > 2*mostSpans {
-			t.Fatalf("%d spans", len(all.values))
+		of := all.Output()
+		if len(of.Values) > mostSpans {
+			t.Fatalf("%d spans", len(of.Values))
 		}
-		for n, got := range all.values {
-			from := float64((all.first + int64(n)) * all.step)
-			want := highestBetween(intervals, from, from+float64(all.step))
+		for n, got := range of.Values {
+			from := float64(of.Start + int64(n)*of.Step)
+			want := highestBetween(intervals, from, from+float64(of.Step))
 			if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
-				t.Fatalf("span of %d ms at %v: %v, want %v", all.step, from, got, want)
+				t.Fatalf("span of %d ms at %v: %v, want %v", of.Step, from, got, want)
 			}
 		}
 		for n := range parts[1:] {
@@ -63,7 +64,7 @@ func TestMaxima(t *testing.T) {
 		}
 		clean := func(m *Maxima) []float64 { // NaN does not equal itself
 			values := []float64{float64(m.first), float64(m.step)}
-			for _, v := range m.values {
+			for _, v := range m.Output().Values {
 				if math.IsNaN(v) {
 					v = -1
 				}

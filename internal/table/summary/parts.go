@@ -81,7 +81,7 @@ const (
 
 // appendPart appends a key of a tag of an input.
 func appendPart(key []byte, input int, tag []byte) []byte {
-	return appendTag(binary.BigEndian.AppendUint32(key, uint32(input)), tag)
+	return merge.AppendKey(binary.BigEndian.AppendUint32(key, uint32(input)), tag)
 }
 
 // tagOf returns the key of the tag in the key of a part.

@@ -143,7 +143,7 @@ func (w *sums) of(row []byte, input int, tag []byte) *sum {
 	if w.key = w.key[:0]; w.options.Parts != nil && w.options.Parts.Sums {
 		w.key = appendPart(w.key, input, tag)
 	} else {
-		w.key = appendTag(w.key, row)
+		w.key = merge.AppendKey(w.key, row)
 	}
 	s := w.tags[string(w.key)]
 	if s == nil {
@@ -151,14 +151,6 @@ func (w *sums) of(row []byte, input int, tag []byte) *sum {
 		w.tags[string(w.key)] = s
 	}
 	return s
-}
-
-// appendTag appends a key of a tag. The order of keys is that of tags, with none first.
-func appendTag(key, tag []byte) []byte {
-	if tag == nil {
-		return key
-	}
-	return append(append(key, '='), tag...)
 }
 
 // spareBytes is what the sums of a worker take when they stay packed. Until then they are
@@ -250,7 +242,7 @@ func (w *sums) rows() ([]*sum, error) {
 	added := make(map[string]bool) // a row of several parts has a sum of its own
 	for _, key := range slices.Sorted(maps.Keys(w.tags)) {
 		s := w.tags[key]
-		row := string(appendTag(nil, s.tag))
+		row := string(merge.AppendKey(nil, s.tag))
 		switch {
 		case len(s.spans) == 0:
 			delete(w.tags, key)
