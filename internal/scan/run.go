@@ -351,32 +351,19 @@ func runLanes[R any](s *Scan, lanes [][]Part, decode work[R], consume func(Visit
 	cursors, stop := Start(s, lanes, decode)
 	defer stop()
 	var mu sync.Mutex
-	ended := false // nothing may be handed over any more
+	var failed error // nothing may be handed over any more
 	batch := func(c *Cursor[R]) error {
 		c.fetch()
 		mu.Lock()
 		defer mu.Unlock()
-		for c.batch != nil && !c.ended && !ended {
+		for c.batch != nil && !c.ended && failed == nil {
 			wanted, err := c.step()
 			if wanted {
 				err = consume(c.Visit, c.Result)
 			}
-			if err != nil {
-				ended = true
-				return err
-			}
+			failed = err
 		}
-		return nil
-	}
-	if len(lanes) == 1 {
-		for _, c := range cursors {
-			for !c.ended {
-				if err := batch(c); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		return failed
 	}
 	errs := make(chan error, len(lanes))
 	for _, parts := range lanes {
