@@ -1,0 +1,54 @@
+//go:build unix
+
+package main
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"hdrkit/internal/clitest"
+)
+
+// TestUnits merges a log in microseconds and one in nanoseconds. Each output has the values of both
+// in its unit, from the first window on.
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	logs := []string{"../../testdata/dialects/ycsb-read.hdr", "../../testdata/dialects/cassandra-stress.hdr"}
+	for format, want := range map[string][]string{
+		"ndjson":      {`"tag":"READ","count":165,"per_second":250,"min":0.038,`, `"p99":2.451,`, `"tag":"insert-rt","count":77,"per_second":77,"min":0.380672,`},
+		"timeline":    {",READ,165,250,0.038,", ",insert-rt,77,77,0.380672,"},
+		"influx":      {"latency,tag=READ length=1,count=165i,per_second=250,min=0.038,", "latency,tag=insert-rt length=1,count=77i,per_second=77,min=0.380672,"},
+		"openmetrics": {`latency_seconds{tag="READ",quantile="1.0"} 0.002451 1.700000001e+09`, `latency_seconds{tag="insert-rt",quantile="1.0"} 0.002609151 1.700000001e+09`},
+		"otlp":        {`"min":0.000038,"max":0.002451`, `"min":0.000380672,"max":0.002609151`},
+	} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			for _, args := range [][]string{{logs[0], logs[1]}, {logs[1], logs[0]}} {
+				stdout, stderr, status := hdrlive(t, append(args, "-unit", "ms", "-for", "300ms", "-st", format, "-sla", "READ:max<=2451us,insert-rt:p99<=5472255ns")...)
+				for _, text := range want {
+					if !strings.Contains(strings.ReplaceAll(stdout, "3.8e-05", "0.000038"), text) {
+						t.Errorf("%q: no %s in\n%s", args, text, stdout)
+					}
+				}
+				if status != 0 {
+					t.Errorf("%q: status %d: %s", args, status, stderr)
+				}
+			}
+		})
+	}
+	r := clitest.Receive(t, func(int) int { return http.StatusNoContent })
+	at := clitest.Address(t)
+	p := clitest.Start(t, nil, "hdrlive", append(logs, "-s", "start", "-idle", "100ms", "-unit", "ms", "-serve", at, "-push", r.URL+"/write")...)
+	p.Await("a scrape", func() bool {
+		text := clitest.Fetch("http://" + at + "/metrics")
+		return strings.Contains(text, `latency_seconds_sum{tag="READ"} 0.57694`) && strings.Contains(text, `latency_seconds_sum{tag="insert-rt"} 0.48475392`)
+	})
+	p.Interrupt(os.Interrupt, 0)
+	for _, want := range []string{"tag=READ length=1,count=165i,per_second=250,min=0.038,", "tag=insert-rt length=1,count=77i,per_second=77,min=0.380672,"} {
+		if !strings.Contains(r.Text(), want) {
+			t.Errorf("no %s in\n%s", want, r.Text())
+		}
+	}
+}
