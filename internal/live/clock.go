@@ -50,7 +50,6 @@ type clock struct {
 	// passes says when the first input passed windows: in order of both, from the first window
 	// that is not complete.
 	passes []pass
-	now    time.Time // of the last Complete
 }
 
 // A pass says when the first input passed the windows that end at or before end.
@@ -182,7 +181,6 @@ func (l *clock) Next() *pace {
 // [merge.Windows.Before] does. The caller must not leave the loop before its end, unless it is done
 // with l.
 func (l *clock) Complete(now time.Time) iter.Seq[*merge.Merged] {
-	l.now = now
 	for _, in := range l.inputs {
 		if !in.ahead {
 			continue
@@ -260,34 +258,6 @@ func (in *pace) releases(now time.Time) int64 {
 		return math.MaxInt64
 	}
 	return waited
-}
-
-// Deadline returns the first time after that of the last [clock.Complete] at which a window can
-// become complete although no input shows an interval. It returns false if there is none.
-func (l *clock) Deadline() (next time.Time, ok bool) {
-	earlier := func(at time.Time) bool {
-		if at.After(l.now) && (!ok || at.Before(next)) {
-			next, ok = at, true
-		}
-		return at.After(l.now)
-	}
-	for _, at := range []time.Time{l.now, l.now.Add(Early)} {
-		if past := l.before(at.UnixMilli()); past < l.windows.Len() {
-			earlier(time.UnixMilli(l.windows.End(past)).Add(l.now.Sub(at)))
-		}
-	}
-	for _, in := range l.inputs {
-		if !in.atEnd || in.silent || in.behind || in.ahead {
-			continue
-		}
-		earlier(in.shown.Add(2 * in.idle()))
-		for _, p := range l.passes {
-			if p.end > in.passed && earlier(p.at.Add(in.idle())) {
-				break
-			}
-		}
-	}
-	return next, ok
 }
 
 // floorDiv divides and rounds down. B is positive.

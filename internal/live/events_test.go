@@ -143,9 +143,8 @@ func (w *world) stop(crash bool) {
 	text, before := os.ReadFile(w.state)
 	if crash {
 		w.follower.Abort()
-	} else {
-		close(w.run.stop)
 	}
+	close(w.run.stop)
 	w.run.end(nil)
 	w.follower.Close()
 	if crash {
@@ -469,8 +468,8 @@ func TestInode(t *testing.T) {
 	write("old", "an old log")
 	write("next", "")
 	old, reused := f.AddFile(path("old")), other.AddFile(path("new"))
-	f.Start()
-	other.Start()
+	f.Start(func(*follow.Input) {}, func(time.Time) {})
+	other.Start(func(*follow.Input) {}, func(time.Time) {})
 	first, err := old.Next()
 	try(err)
 	// The link has the inode, as if it were used again. The follower knows it, so another one reads

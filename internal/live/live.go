@@ -106,7 +106,7 @@ type Merger struct {
 	received bool            // the sink has something to flush
 	flushed  time.Time       // when it was flushed
 	kinds    map[string]kind // by tag, which begins with = so that there is none without
-	last     bool            // no further input joins
+	looked   time.Time       // when the last look at all files began, after which they were all found
 	scratch  histogram.Histogram
 
 	mu     sync.Mutex
@@ -244,17 +244,11 @@ func (m *Merger) Run(f *follow.Follower) error {
 	defer m.options.State.release()
 	defer f.Abort()
 	defer close(m.done)
-	now, later := f.Start()
-	for _, source := range now {
-		m.join(source)
-	}
-	go func() {
-		for source := range later {
-			m.post(func() { m.join(source) })
-		}
-		m.post(func() { m.last = true })
-	}()
-	stopped, err := m.loop()
+	m.looked = m.options.now()
+	more := f.Start(func(source *follow.Input) { m.post(func() { m.join(source) }) }, func(at time.Time) {
+		m.post(func() { m.looked = m.options.now().Add(-time.Since(at)) })
+	})
+	stopped, err := m.loop(more)
 	if err == nil && !(stopped && m.options.State.kept()) { // else a state has the open windows
 		err = m.all()
 	}
@@ -316,8 +310,9 @@ func (m *Merger) join(source *follow.Input) {
 	go m.read(in)
 }
 
-// loop handles events until there can be no more. It reports whether it was stopped.
-func (m *Merger) loop() (stopped bool, err error) {
+// loop handles events until there can be no more. More says that further inputs may join. It
+// reports whether it was stopped.
+func (m *Merger) loop(more bool) (stopped bool, err error) {
 	stop := m.options.Stop
 	var abort <-chan time.Time
 	timer := time.NewTimer(time.Hour)
@@ -338,13 +333,10 @@ func (m *Merger) loop() (stopped bool, err error) {
 				return stopped, err
 			}
 		}
-		if m.last && !slices.ContainsFunc(m.inputs, func(in *input) bool { return !in.now.Ended }) {
+		if (!more || stopped) && !slices.ContainsFunc(m.inputs, func(in *input) bool { return !in.now.Ended }) {
 			return stopped, nil
 		}
 		wait := flushTime
-		if at, ok := m.clock.Deadline(); ok {
-			wait = min(wait, at.Sub(m.options.now()))
-		}
 		if due, ok := m.options.State.due(); ok {
 			wait = min(wait, due)
 		}
@@ -375,11 +367,12 @@ func (m *Merger) rest() error {
 	return nil
 }
 
-// consume takes what was read and hands on the windows that are complete.
+// consume takes what was read and hands on the windows that are complete. An input is idle for the
+// time in which hdrlive has looked at its file, however slow this machine is.
 func (m *Merger) consume() error {
 	m.received = false
 	for {
-		for merged := range m.clock.Complete(m.options.now()) {
+		for merged := range m.clock.Complete(m.looked) {
 			if err := m.hand(merged, false); err != nil {
 				return err
 			}

@@ -332,6 +332,39 @@ func TestAhead(t *testing.T) {
 	}
 }
 
+// TestStalled: time in which hdrlive did not look at the files, maybe since it got no processor, does
+// not make an idle log late.
+func TestStalled(t *testing.T) {
+	t.Parallel()
+	r := &run{t: t, stop: make(chan struct{}), ended: make(chan error, 1)}
+	r.Merger = New(Options{Size: 1000, Idle: time.Millisecond, Stop: r.stop, Messages: r}, r)
+	idle := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "idle"), 0, "x")
+	idle.Second(0, 1000, 1)
+	f := follow.New(follow.Options{Poll: time.Hour})
+	defer f.Close()
+	f.AddFile(idle.Path)
+	text, log := io.Pipe()
+	f.AddReader("-", text)
+	go func() { r.ended <- r.Run(f) }()
+	fmt.Fprintf(log, "#[BaseTime: %d]\n", clitest.LiveStart)
+	for s := range 50 {
+		log.Write(clitest.Line(t, s, 1000, 1, "x"))
+		clitest.Await(t, "the line", nil, func() bool {
+			states := r.Progress()
+			return len(states) == 2 && states[0].Lines > 3 && states[1].Lines > int64(s)
+		})
+		time.Sleep(time.Millisecond)
+	}
+	r.mu.Lock()
+	if len(r.windows) > 0 {
+		t.Errorf("%q although nobody has looked at the idle log", r.windows)
+	}
+	r.mu.Unlock()
+	log.Close()
+	close(r.stop)
+	r.end(nil)
+}
+
 // TestGone: logs that are gone for long leave no state behind, and the windows are those of all.
 func TestGone(t *testing.T) {
 	t.Parallel()

@@ -62,7 +62,7 @@ type Options struct {
 // A Follower follows files. Its methods are safe for concurrent use.
 type Follower struct {
 	options Options
-	found   chan *Input
+	found   func(*Input)
 	done    chan struct{} // closed by Close
 	poller  sync.WaitGroup
 	opened  atomic.Int64 // files
@@ -73,11 +73,10 @@ type Follower struct {
 	mu       sync.Mutex
 	inputs   []*Input
 	patterns []pattern
-	pending  []*Input // found, but not yet received from the channel
+	pending  []*Input // found, but not yet handed over
 	read     []finished
 	ended    []Mark // of the logs that were read to their end, of which there may be copies
 	phase    phase
-	started  bool
 }
 
 // A finished file was read to its end, or is a copy of one that is read. The former stays open
@@ -125,7 +124,7 @@ func New(o Options) *Follower {
 	if o.Notice == nil {
 		o.Notice = func(string, string) {}
 	}
-	f := &Follower{options: o, found: make(chan *Input), done: make(chan struct{})}
+	f := &Follower{options: o, done: make(chan struct{})}
 	for _, m := range o.Marks {
 		if m.Ended {
 			m.at = time.Now()
@@ -169,19 +168,18 @@ func (f *Follower) AddMatching(folder string, matches func(name string) bool, ea
 	return len(f.inputs) - before
 }
 
-// Start begins to follow. It returns the inputs added so far. The channel has each one that a
-// pattern matches later. It is closed when no more can come.
-func (f *Follower) Start() (now []*Input, later <-chan *Input) {
+// Start begins to follow. Found receives the inputs added so far, and each one that a pattern
+// matches later, before [Follower.Stop]. It reports whether there are patterns. Looked is called
+// after each look at all files: every input there was at that time was found. Neither may call the
+// follower.
+func (f *Follower) Start(found func(*Input), looked func(at time.Time)) (matches bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.started = true
 	f.missing()
-	f.poller.Add(2)
-	now, f.pending = f.pending, nil
-	wake := make(chan struct{}, 1)
-	go f.poll(wake)
-	go f.hand(wake)
-	return now, f.found
+	f.found = found
+	f.hand()
+	f.poller.Go(func() { f.poll(looked) })
+	return len(f.patterns) > 0
 }
 
 // Stop ends following: each file is read to its present end and each pipe to its end, then
@@ -211,16 +209,13 @@ func (f *Follower) enter(p phase) {
 func (f *Follower) Close() {
 	f.Abort()
 	f.mu.Lock()
-	started := f.started
 	select {
 	case <-f.done:
 	default:
 		close(f.done)
 	}
 	f.mu.Unlock()
-	if started {
-		f.poller.Wait()
-	}
+	f.poller.Wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, in := range f.inputs {
@@ -381,35 +376,43 @@ func (f *Follower) finish(l *Log, gone bool) bool {
 	return true
 }
 
-// poll looks at the files until the follower is closed.
-func (f *Follower) poll(wake chan<- struct{}) {
-	defer f.poller.Done()
-	defer close(wake)
+// poll looks at the files until the follower is stopped.
+func (f *Follower) poll(looked func(at time.Time)) {
 	ticker := time.NewTicker(f.options.Poll)
 	defer ticker.Stop()
-	scanned := time.Now()
+	matched := time.Now()
 	for {
 		select {
 		case <-f.done:
 			return
-		case now := <-ticker.C:
-			f.mu.Lock()
-			if f.phase != following {
-				f.mu.Unlock()
-				return
-			}
-			f.look(f.inputs)
-			if now.Sub(scanned) >= f.options.Rescan {
-				scanned = now
-				f.match()
-			}
-			f.mu.Unlock()
-			select {
-			case wake <- struct{}{}:
-			default:
-			}
+		case <-ticker.C:
 		}
+		at := time.Now()
+		f.mu.Lock()
+		if f.phase != following {
+			f.mu.Unlock()
+			return
+		}
+		f.look(f.inputs)
+		if at.Sub(matched) >= f.options.Rescan {
+			matched = at
+			f.match()
+			f.hand()
+		}
+		if len(f.patterns) > 0 {
+			at = matched
+		}
+		f.mu.Unlock()
+		looked(at)
 	}
+}
+
+// hand hands over the inputs found.
+func (f *Follower) hand() {
+	for _, in := range f.pending {
+		f.found(in)
+	}
+	f.pending = nil
 }
 
 func (f *Follower) look(inputs []*Input) {
@@ -445,29 +448,5 @@ func (s *Summary) Say(say func(name, text string)) {
 			text += fmt.Sprintf(" (and %d more logs)", more)
 		}
 		say(names[0], text)
-	}
-}
-
-// hand sends the inputs found to the channel.
-func (f *Follower) hand(wake <-chan struct{}) {
-	defer f.poller.Done()
-	defer close(f.found)
-	for more := true; ; {
-		f.mu.Lock()
-		pending := f.pending
-		f.pending = nil
-		last := len(f.patterns) == 0
-		f.mu.Unlock()
-		for _, in := range pending {
-			select {
-			case f.found <- in:
-			case <-f.done:
-				return
-			}
-		}
-		if last || !more {
-			return
-		}
-		_, more = <-wake
 	}
 }

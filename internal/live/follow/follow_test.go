@@ -42,15 +42,7 @@ func read(t *testing.T, add func(f *Follower)) *reading {
 		r.notices = append(r.notices, filepath.Base(input)+" "+text)
 	}})
 	add(r.Follower)
-	now, later := r.Start()
-	r.reader.Go(func() {
-		for _, in := range now {
-			r.reader.Go(func() { r.read(in) })
-		}
-		for in := range later {
-			r.reader.Go(func() { r.read(in) })
-		}
-	})
+	r.Start(func(in *Input) { r.reader.Go(func() { r.read(in) }) }, func(time.Time) {})
 	t.Cleanup(func() {
 		r.Abort()
 		r.Close()
@@ -527,7 +519,8 @@ func TestExcept(t *testing.T) {
 	f := New(Options{Except: info})
 	defer f.Close()
 	f.AddMatching(dir, func(string) bool { return true }, nil)
-	if now, _ := f.Start(); len(now) != 1 || filepath.Base(now[0].Name()) != "node.hdr" {
+	var now []*Input
+	if more := f.Start(func(in *Input) { now = append(now, in) }, func(time.Time) {}); !more || len(now) != 1 || filepath.Base(now[0].Name()) != "node.hdr" {
 		t.Errorf("%d inputs", len(now))
 	}
 }
@@ -589,7 +582,7 @@ func TestLastLines(t *testing.T) {
 			waits <- true
 		}
 	})
-	f.Start()
+	f.Start(func(*Input) {}, func(time.Time) {})
 	log, err := in.Next()
 	must(t, err)
 	text := make(chan string)
@@ -627,7 +620,7 @@ func TestAtEnd(t *testing.T) {
 	f := New(Options{Poll: time.Hour})
 	defer f.Close()
 	in := f.AddFile(path)
-	f.Start()
+	f.Start(func(*Input) {}, func(time.Time) {})
 	log, err := in.Next()
 	must(t, err)
 	if in.AtEnd() {

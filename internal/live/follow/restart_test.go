@@ -115,15 +115,7 @@ func (r *rotated) start() {
 	}})
 	f.AddMatching(filepath.Dir(r.path), regexp.MustCompile(`^a.*$`).MatchString, nil)
 	r.follower = f
-	now, later := f.Start()
-	for _, in := range now {
-		r.group.Go(func() { r.read(in) })
-	}
-	r.group.Go(func() {
-		for in := range later {
-			r.group.Go(func() { r.read(in) })
-		}
-	})
+	f.Start(func(in *Input) { r.group.Go(func() { r.read(in) }) }, func(time.Time) {})
 }
 
 func (r *rotated) read(in *Input) {
