@@ -332,8 +332,8 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// TestStalled: time in which hdrlive did not look at the files, maybe since it got no processor, does
-// not make an idle log late.
+// TestStalled: time in which hdrlive did not look at the files, maybe since it got no processor,
+// does not make an idle log late.
 func TestStalled(t *testing.T) {
 	t.Parallel()
 	r := &run{t: t, stop: make(chan struct{}), ended: make(chan error, 1)}
