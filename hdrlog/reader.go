@@ -63,7 +63,6 @@ type Reader struct {
 
 	scanned Batch // what Scan returns records of
 	next    int   // the index of the record that Scan returns next
-	scans   bool  // Scan was called
 }
 
 // times are the start and base time of a log, in seconds since the epoch.
@@ -150,7 +149,6 @@ func (r *Reader) Unit() string { return r.unit }
 // Scan advances to the next record, which Record then returns. It returns false at the end of the
 // log, and if reading fails. [Reader.Err] returns the error.
 func (r *Reader) Scan() bool {
-	r.scans = true
 	r.next++
 	for r.next >= len(r.scanned.Records) {
 		if !r.ReadBatch(&r.scanned) {
@@ -164,7 +162,7 @@ func (r *Reader) Scan() bool {
 // Record returns the record that Scan advanced to. It is valid until the next call of Scan. If Scan
 // was not called or returned false, the record is malformed, with [ErrNoRecord].
 func (r *Reader) Record() *Record {
-	if !r.scans || r.next >= len(r.scanned.Records) {
+	if r.next >= len(r.scanned.Records) {
 		return &Record{Kind: Malformed, Line: r.line, Err: &SyntaxError{r.name, r.line, "line", ErrNoRecord}}
 	}
 	return &r.scanned.Records[r.next]

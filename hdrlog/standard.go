@@ -36,17 +36,8 @@ func StandardTag(tag []byte) []byte {
 func AppendMax(text []byte, i *Interval) []byte {
 	switch {
 	case i.standard():
-		begin, n := 0, 0
-		for end, c := range i.Fields {
-			if c != ',' && c != ' ' {
-				continue
-			}
-			if n++; n == 3 {
-				return append(text, i.Fields[begin:end]...)
-			}
-			begin = end + 1
-		}
-		return text // no reader returned such an interval
+		head := bytes.TrimRight(i.Fields[:len(i.Fields)-len(i.Payload)], ", ")
+		return append(text, head[bytes.LastIndexAny(head, ", ")+1:]...)
 	case !i.finiteMax():
 		return append(text, "0.000"...) // it is only a hint
 	}

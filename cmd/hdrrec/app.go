@@ -130,7 +130,10 @@ func run(c *urfave.Context) error {
 
 // record records files to their ends.
 func (r *command) record(w io.Writer, s *scan.Scan) error {
-	log := r.begin(w)
+	log := hdrlog.NewWriter(w)
+	r.recorder.Into(log, r.size, r.layout, r.memory, func(log *hdrlog.Writer) error {
+		return r.readers[0].Header(log, r.recorder.AtEnd(r.readers[0]))
+	})
 	for n := range s.Inputs {
 		file, err := s.Inputs[n].Open()
 		if err != nil {
@@ -177,15 +180,6 @@ func (r *command) open(file io.Reader, name string) (*measure.Reader, error) {
 		return nil, fmt.Errorf("%s has no measurements, but is %s", name, cli.KindOf(unknown.Begin))
 	}
 	return reader, err
-}
-
-// begin begins a log.
-func (r *command) begin(w io.Writer) *hdrlog.Writer {
-	log := hdrlog.NewWriter(w)
-	r.recorder.Into(log, r.size, r.layout, r.memory, func(log *hdrlog.Writer) error {
-		return r.readers[0].Header(log, r.recorder.AtEnd(r.readers[0]))
-	})
-	return log
 }
 
 // check reads the options.

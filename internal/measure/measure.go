@@ -1,11 +1,11 @@
 // Package measure reads single measurements: the requests that load generators and servers log, or
 // tables of times and values. [Recorder] adds them up to an interval log.
 //
-// [Formats] are what a [Reader] reads. A format is an entry of that table, in a file of its own. It
-// says which columns have the time and the value, in which unit, and whether the time is the start
-// or the end of what was measured. Three kinds of text serve all formats: a table (csv.go), lines
-// of JSON (json.go) and a pattern (accesslog.go). Encoded histograms in any text are a kind of
-// their own (hist.go).
+// [Formats] are what a [Reader] reads. A format is an entry of that table (formats.go). It says
+// which columns have the time and the value, in which unit, and whether the time is the start or
+// the end of what was measured. Three kinds of text serve all formats: a table (csv.go), lines of
+// JSON (json.go) and a pattern (accesslog.go). Encoded histograms in any text are a kind of their
+// own (hist.go).
 //
 // Times are nanoseconds since the epoch. Values are nanoseconds.
 package measure
@@ -216,17 +216,10 @@ func choose(name string, h *head) (*Format, error) {
 // before these.
 func IsLog(begin []byte) bool {
 	for record := range hdrlog.NewReader(bytes.NewReader(begin), "").All() {
-		switch record.Kind {
-		case hdrlog.StartTime, hdrlog.BaseTime, hdrlog.Legend:
+		switch {
+		case record.Kind == hdrlog.StartTime, record.Kind == hdrlog.BaseTime, record.Kind == hdrlog.Legend,
+			hdrlog.IsVersion(record.Text), bytes.HasPrefix(record.Interval.Payload, []byte("HIST")):
 			return true
-		case hdrlog.Comment:
-			if hdrlog.IsVersion(record.Text) {
-				return true
-			}
-		case hdrlog.IntervalRecord:
-			if bytes.HasPrefix(record.Interval.Payload, []byte("HIST")) {
-				return true
-			}
 		}
 	}
 	return false
