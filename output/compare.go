@@ -2,7 +2,10 @@ package output
 
 import (
 	"math"
+	"slices"
 	"strconv"
+
+	"hdrkit/hdrlog/histogram"
 )
 
 // A Pair is the summary of a tag before and after, nil where there is none.
@@ -14,12 +17,20 @@ type Pair struct {
 	Change *Change
 }
 
-// A figure is a statistic of a summary.
+// A figure is a statistic of a summary, and a column of a [Table].
 type figure struct {
-	name string
+	head string
 	of   func(s *Summary) float64
 	// any is set if the figure exists without values, too.
 	any bool
+	// text spells the figure of a summary, nil for a number with significant digits.
+	text func(s *Summary) string
+	// percentile is below 0 if the figure is none.
+	percentile float64
+	// interval returns the interval of confidence in printed units, and change how far a change can
+	// be believed. They are nil if the figure has none.
+	interval func(s *Summary) (low, high float64)
+	change   func(c *Change) *FigureChange
 }
 
 // ifAny returns the figure of s, not a number if there is none.
@@ -30,19 +41,35 @@ func (f *figure) ifAny(s *Summary) float64 {
 	return f.of(s)
 }
 
-func figures(scale Scale, percentiles []float64) []figure {
+// figures returns the columns of a table.
+func (t *Table) figures() []figure {
+	value := func(of func(h *histogram.Histogram) int64) func(s *Summary) float64 {
+		return func(s *Summary) float64 { return t.Scale.By(s.Factor).value(s.Counts(), of(s.Counts())) }
+	}
+	count := func(s *Summary) string { return thousands(strconv.FormatInt(s.Counts().TotalCount(), 10)) }
 	all := []figure{
-		{"count", func(s *Summary) float64 { return float64(s.Counts().TotalCount()) }, true},
-		{"per second", (*Summary).Throughput, true},
-		{"min", func(s *Summary) float64 { return scale.By(s.Factor).value(s.Counts(), s.Counts().Min()) }, false},
-		{"mean", func(s *Summary) float64 { return scale.By(s.Factor).of(s.Counts().Mean()) }, false},
+		countColumn: {head: "count", of: func(s *Summary) float64 { return float64(s.Counts().TotalCount()) }, any: true, text: count},
+		rateColumn: {head: "/s", of: (*Summary).Throughput, any: true, interval: func(s *Summary) (low, high float64) { return s.Confidence.throughput(s) },
+			change: func(c *Change) *FigureChange { return c.Rate }},
+		periodColumn: {head: "period", of: func(s *Summary) float64 { return float64(s.Period) }, any: true, text: func(s *Summary) string { return shortDuration(s.Period) }},
+		minColumn:    {head: "min", of: value((*histogram.Histogram).Min)},
+		meanColumn: {head: "mean", of: func(s *Summary) float64 { return t.Scale.By(s.Factor).of(s.Counts().Mean()) },
+			change: func(c *Change) *FigureChange { return c.Mean }},
+		{head: "max", of: value((*histogram.Histogram).Max)},
 	}
-	for _, p := range percentiles {
-		all = append(all, figure{shortest(p) + "%", func(s *Summary) float64 {
-			return scale.By(s.Factor).value(s.Counts(), s.Counts().ValueAtPercentile(p))
-		}, false})
+	for n := range all {
+		all[n].percentile = -1
 	}
-	return append(all, figure{"max", func(s *Summary) float64 { return scale.By(s.Factor).value(s.Counts(), s.Counts().Max()) }, false})
+	for n, p := range t.Percentiles {
+		all = slices.Insert(all, meanColumn+1+n, figure{head: "p" + shortest(p), percentile: p,
+			of: value(func(h *histogram.Histogram) int64 { return h.ValueAtPercentile(p) }),
+			interval: func(s *Summary) (low, high float64) {
+				scale, e := t.Scale.By(s.Factor), s.Confidence.Percentiles[p]
+				return scale.of(e.Low), scale.of(e.High)
+			},
+			change: func(c *Change) *FigureChange { return c.Percentiles[p] }})
+	}
+	return all
 }
 
 // change returns the change from a to b in percent.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hdrkit/tags"
@@ -178,11 +177,10 @@ func periods(summaries []*Summary) string {
 }
 
 func (t *Table) newGrid() *grid {
-	g := &grid{heads: []string{"count", "/s", "period", "min", "mean"}, optional: []int{periodColumn, minColumn, meanColumn}}
-	for _, p := range t.Percentiles {
-		g.heads = append(g.heads, "p"+shortest(p))
+	g := &grid{optional: []int{periodColumn, minColumn, meanColumn}}
+	for _, f := range t.figures() {
+		g.heads = append(g.heads, f.head)
 	}
-	g.heads = append(g.heads, "max")
 	return g
 }
 
@@ -204,25 +202,17 @@ func (t *Table) leaveOutMore(g *grid) {
 }
 
 // cells returns the figures of a summary, which may be nil.
-func (t *Table) cells(s *Summary, digits int) []cell {
-	all := make([]cell, 0, 6+len(t.Percentiles))
-	for n, f := range figures(t.Scale, t.Percentiles) {
-		if n == periodColumn {
-			text := "-"
-			if s != nil {
-				text = shortDuration(s.Period)
-			}
-			all = append(all, cell{text: text})
-		}
-		text := "-"
+func (t *Table) cells(s *Summary, digits int) (all []cell) {
+	for _, f := range t.figures() {
+		c := cell{text: "-"}
 		switch v := f.ifAny(s); {
 		case math.IsNaN(v) || math.IsInf(v, 0):
-		case n == countColumn:
-			text = thousands(strconv.FormatInt(s.Counts().TotalCount(), 10))
+		case f.text != nil:
+			c.text = f.text(s)
 		default:
-			text = significant(v, digits)
+			c.text = significant(v, digits)
 		}
-		all = append(all, t.believe(cell{text: text}, s, n, digits))
+		all = append(all, t.believe(c, s, &f, digits))
 	}
 	return all
 }
@@ -231,28 +221,18 @@ func (t *Table) cells(s *Summary, digits int) []cell {
 const few = 10
 
 // believe adds to the cell of a figure how far it can be believed.
-func (t *Table) believe(c cell, s *Summary, n, digits int) cell {
+func (t *Table) believe(c cell, s *Summary, f *figure, digits int) cell {
 	if s == nil || s.Counts().TotalCount() == 0 {
 		return c
 	}
-	at := n - meanColumn // percentiles follow the mean, and n does not count the period
-	percentile := at >= 0 && at < len(t.Percentiles)
-	if s.Confidence != nil {
-		scale := t.Scale.By(s.Factor)
-		low, high := math.NaN(), math.NaN()
-		switch {
-		case percentile:
-			e := s.Confidence.Percentiles[t.Percentiles[at]]
-			low, high = scale.of(e.Low), scale.of(e.High)
-		case n == rateColumn:
-			low, high = s.Confidence.throughput(s)
-		}
+	if s.Confidence != nil && f.interval != nil {
+		low, high := f.interval(s)
 		c.text += IntervalText(low, high, func(v float64) string { return significant(v, digits) })
 	}
-	if !percentile || t.Percentiles[at] >= 100 {
+	if f.percentile < 0 || f.percentile >= 100 {
 		return c
 	}
-	switch above := Above(s.Counts(), t.Percentiles[at]); {
+	switch above := Above(s.Counts(), f.percentile); {
 	case above == 0:
 		c.text, c.colour = "max "+c.text, dim
 	case above < few && t.Colour:
@@ -264,17 +244,9 @@ func (t *Table) believe(c cell, s *Summary, n, digits int) cell {
 }
 
 // changes returns the changes of a pair in percent.
-func (t *Table) changes(p Pair) []cell {
-	all := make([]cell, 0, 6+len(t.Percentiles))
-	for n, f := range figures(t.Scale, t.Percentiles) {
-		if n == periodColumn {
-			text := "-"
-			if p.Before != nil && p.After != nil {
-				text = change(float64(p.Before.Period), float64(p.After.Period))
-			}
-			all = append(all, cell{text: text})
-		}
-		all = append(all, t.change(f.ifAny(p.Before), f.ifAny(p.After), p.Change, n))
+func (t *Table) changes(p Pair) (all []cell) {
+	for _, f := range t.figures() {
+		all = append(all, t.change(p, &f))
 	}
 	return all
 }
@@ -293,20 +265,12 @@ func (s Scale) about() string {
 }
 
 // change returns the change of a figure. Only a significant one has a colour.
-func (t *Table) change(before, after float64, c *Change, n int) cell {
-	plain := cell{text: change(before, after)}
-	if c == nil {
+func (t *Table) change(p Pair, f *figure) cell {
+	plain := cell{text: change(f.ifAny(p.Before), f.ifAny(p.After))}
+	if p.Change == nil || f.change == nil {
 		return plain
 	}
-	var figure *FigureChange
-	switch at := n - meanColumn; {
-	case n == rateColumn:
-		figure = c.Rate
-	case n == meanColumn-1:
-		figure = c.Mean
-	case at >= 0 && at < len(t.Percentiles):
-		figure = c.Percentiles[t.Percentiles[at]]
-	}
+	figure := f.change(p.Change)
 	text, ok := figure.Text()
 	switch {
 	case !ok:
