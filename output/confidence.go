@@ -230,7 +230,11 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 			if math.IsNaN(change.Low) || math.IsNaN(change.High) {
 				short = append(short, "p"+shortest(percentile))
 			} else if change.Least > 0 {
-				least = append(least, fmt.Sprintf("p%s %.1f%%", shortest(percentile), 100*(change.Least-1)))
+				text := fmt.Sprintf("%.1f%%", 100*(change.Least-1))
+				if change.Least > 10 {
+					text = "above 900%"
+				}
+				least = append(least, "p"+shortest(percentile)+" "+text)
 			}
 		}
 		switch {

@@ -30,6 +30,9 @@ func listen(c *urfave.Context) (*port.Port, error) {
 	if address == "" {
 		return nil, nil
 	}
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return nil, cli.Usagef("-serve %s: an address has a host and a port, such as 127.0.0.1:8080", address)
+	}
 	p, err := port.Listen(port.Options{
 		Address: address, Auth: c.String("auth"), Certificate: c.String("tls-cert"), Key: c.String("tls-key"), Open: c.Bool("open"),
 	})

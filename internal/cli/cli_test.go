@@ -252,3 +252,17 @@ func TestCrash(t *testing.T) {
 		t.Errorf("exit status %d: %s", code, out)
 	}
 }
+
+// TestShortText cuts descriptions at the end of a clause.
+func TestShortText(t *testing.T) {
+	for usage, want := range map[string]string{
+		"print values in this UNIT: ns, us, ms or s; with -ovr, any name of the unit of the results": "print values in this UNIT: ns, us, ms or s",
+		"draw this TYPE: timeline, percentiles, heatmap, throughput, report":                         "draw this TYPE: timeline, percentiles, heatmap, ...",
+		"leave out intervals that start before TIME: from the start of the log (60, 90s, 1h5m)":      "leave out intervals that start before TIME",
+		"draw these TAGS only, a list of tags and regular expressions that match whole tags":         "draw these TAGS only",
+	} {
+		if got := (&option{usage: usage}).shortText(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -112,16 +112,22 @@ func typeList(app *cli.App) string {
 }
 
 // shortText returns the beginning of the description of an option that has one line, if it can be
-// cut at the end of a clause.
+// cut at the end of a clause. A list that is cut ends with "...".
 func (o *option) shortText() string {
-	text := o.usage
-	for {
-		end := max(strings.LastIndex(text, "; "), strings.LastIndex(text, ": "), strings.LastIndex(text, ", "))
-		if len(text) <= helpWidth-helpColumn || end < 0 {
-			return text
+	text, _, _ := strings.Cut(o.usage, "; ")
+	more := ""
+	for len(text+more) > helpWidth-helpColumn {
+		comma, colon := strings.LastIndex(text, ", "), strings.LastIndex(text, ": ")
+		if comma < 0 && colon < 0 {
+			break
 		}
-		text = text[:end]
+		more = ""
+		if colon >= 0 && comma > colon {
+			more = ", ..."
+		}
+		text = text[:max(comma, colon)]
 	}
+	return text + more
 }
 
 // wrap breaks text into lines of at most width characters.

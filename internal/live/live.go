@@ -538,7 +538,11 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 // skip reports a line that is left out.
 func (m *Merger) skip(in *input, why error, now time.Time) error {
 	in.now.Skipped++
-	return m.options.Messages.Skip(in.malformed.text(now, why.Error(), in.now.Skipped, "malformed lines"))
+	text := why.Error()
+	if e, ok := errors.AsType[*hdrlog.SyntaxError](why); ok && e.Line == 1 {
+		text += "; if these are measurements: tail -n +1 -F FILE | hdrrec - | hdrlive -"
+	}
+	return m.options.Messages.Skip(in.malformed.text(now, text, in.now.Skipped, "malformed lines"))
 }
 
 // A kind is what the intervals of a tag have in common, so that they all add up.
