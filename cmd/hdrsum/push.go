@@ -85,13 +85,14 @@ func metricRows(w io.Writer, o *options) (output.RowWriter, error) {
 func pushRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
 	pusher := prom.NewPusher(o.format.name, o.push, "hdrsum", push.Options{Notice: d.Notice})
 	defer pusher.GiveUp()
+	s.BatchDone = pusher.Flush
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
 	err := writeRows(s, d, o, func() (output.RowWriter, error) { return o.format.rows(pusher, o) })
 	stop()
 	if err == nil {
 		result := pusher.Close()
-		if d.LeftOut(result.Refused); result.Unsent > 0 {
-			err = fmt.Errorf("the receiver did not take the last rows: %d are lost", result.Unsent)
+		if d.LeftOut(int(result.Refused)); result.Waiting > 0 {
+			err = fmt.Errorf("the receiver did not take the last rows: %d are lost", result.Waiting)
 		}
 	}
 	return endRows(s, d, err)

@@ -23,11 +23,10 @@ import (
 	"time"
 )
 
-// Limits of a batch: it is sent when it has as many rows or bytes, or when its first row is as old.
+// Limits of a batch: it is sent when it has as many rows or bytes, or when the pusher is flushed.
 const (
 	batchRows  = 5000
 	batchBytes = 4 << 20
-	batchAge   = time.Second
 )
 
 // Pauses before a batch is sent again. They double from the first to the longest.
@@ -61,7 +60,7 @@ type Options struct {
 	// Notice, if set, receives what a person should know. It is called from another goroutine.
 	Notice func(text string)
 
-	age, pause time.Duration // set by tests
+	pause time.Duration // set by tests
 }
 
 // OTLP begins the scheme of the address of a receiver of OpenTelemetry, as in otlp+http.
@@ -109,32 +108,23 @@ type Pusher struct {
 	secret  bool            // requests may hold a secret
 	context context.Context // ends when the pusher drops unsent rows
 	giveUp  context.CancelFunc
-	taken   bool          // the receiver has taken a batch. Only run uses it.
 	ended   chan struct{} // the sender has returned
-	// rejected is the number of rows of the batch that the receiver left out, and reason why. Only
-	// run uses them.
-	rejected int
-	reason   error
 
-	mu               sync.Mutex
-	changed          sync.Cond
-	queue            [][]byte    // rows that wait
-	bytes            int         // of them
-	sending          [][]byte    // rows that are on their way
-	ripe             bool        // the first row of the queue is old enough
-	timer            *time.Timer // sets ripe
-	closing          bool
-	result           Result
-	written, settled int64 // numbers of rows
-	success          time.Time
-	away             bool
-	dropped          int // rows since the receiver is away
+	mu      sync.Mutex
+	changed sync.Cond
+	queue   [][]byte // rows that wait
+	bytes   int      // of them
+	sending [][]byte // rows that are on their way
+	ripe    bool     // the queue should be sent, although it is no full batch
+	closing bool
+	state   State
+	dropped int64 // rows since the receiver is away
 }
 
 // A State says how a pusher does.
 type State struct {
 	// Sent, Refused and Waiting are the numbers of rows that the receiver has taken, that it has
-	// refused, and that are still to be sent.
+	// refused, or that were in one request with such a row, and that are still to be sent.
 	Sent, Refused, Waiting int64
 	// Dropped is the number of rows for which there was no room.
 	Dropped int64
@@ -148,58 +138,24 @@ type State struct {
 func (p *Pusher) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	refused, dropped := int64(p.result.Refused), int64(p.result.Dropped)
-	return State{Sent: p.settled - refused, Refused: refused, Dropped: dropped, Waiting: p.written - p.settled - dropped, LastSuccess: p.success, Away: p.away}
+	s := p.state
+	s.Waiting = int64(len(p.sending) + len(p.queue))
+	return s
 }
 
-// answered notes whether the receiver has taken rows, or can take some at all.
-func (p *Pusher) answered(taken, away bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.away = away; taken {
-		p.success = time.Now()
-	}
-}
-
-// A batch is rows to send together.
-type batch struct {
-	text []byte
-	ends []int // of the rows in text
-}
-
-// full reports whether a batch should be sent, whatever its age.
+// full reports whether a batch should be sent, although nobody flushes it.
 func (p *Pusher) full() bool { return len(p.queue) >= batchRows || p.bytes >= batchBytes }
-
-// part returns the rows from a first one to before a last one.
-func (b *batch) part(first, last int) []byte {
-	start := 0
-	if first > 0 {
-		start = b.ends[first-1]
-	}
-	return b.text[start:b.ends[last-1]]
-}
 
 // mostParts is about the number of parts into which a refused batch is divided.
 const mostParts = 128
-
-// A Result counts the rows that did not arrive.
-type Result struct {
-	// Refused is the number of rows that the receiver did not accept, or that were in one request
-	// with such a row.
-	Refused int
-	// Dropped is the number of rows for which there was no room.
-	Dropped int
-	// Unsent is the number of rows that were left when sending was given up.
-	Unsent int
-}
 
 // New starts a pusher. Close it to send the last rows.
 func New(o Options) *Pusher {
 	if o.Notice == nil {
 		o.Notice = func(string) {}
 	}
-	if o.age == 0 {
-		o.age, o.pause = batchAge, firstPause
+	if o.pause == 0 {
+		o.pause = firstPause
 	}
 	p := &Pusher{options: o, secret: o.secret(), ended: make(chan struct{})}
 	p.changed.L = &p.mu
@@ -222,20 +178,15 @@ func (p *Pusher) Write(row []byte) (int, error) {
 		p.changed.Wait()
 	}
 	if p.context.Err() != nil {
-		p.result.Unsent++
 		return 0, ErrGivenUp
-	}
-	if len(p.queue) == 0 {
-		p.timer = time.AfterFunc(p.options.age, p.Flush)
 	}
 	p.queue = append(p.queue, bytes.Clone(row))
 	p.bytes += len(row)
-	p.written++
 	for p.options.Most > 0 && p.bytes > p.options.Most {
 		if p.dropped++; p.dropped == 1 {
 			p.options.Notice(fmt.Sprintf("more than %d MiB of rows wait for the receiver; the oldest are dropped", p.options.Most>>20))
 		}
-		p.result.Dropped++
+		p.state.Dropped++
 		p.bytes -= len(p.queue[0])
 		p.queue = p.queue[1:]
 	}
@@ -245,12 +196,13 @@ func (p *Pusher) Write(row []byte) (int, error) {
 	return len(row), nil
 }
 
-// Flush sends the rows so far when the batch before has arrived, however new they are.
-func (p *Pusher) Flush() {
+// Flush sends the rows so far when the batch before has arrived. The error is nil.
+func (p *Pusher) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ripe = len(p.queue) > 0
 	p.changed.Broadcast()
+	return nil
 }
 
 // Pending returns the rows that the receiver has not taken yet, also after Close.
@@ -271,16 +223,15 @@ func (p *Pusher) Restore(rows [][]byte) error {
 }
 
 // Close sends the rows that are left, and waits until the receiver has them or GiveUp is called.
-func (p *Pusher) Close() Result {
+// The rows that wait afterwards were not sent.
+func (p *Pusher) Close() State {
 	p.mu.Lock()
 	p.closing = true
 	p.changed.Broadcast()
 	p.mu.Unlock()
 	<-p.ended
 	p.giveUp()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.result
+	return p.State()
 }
 
 // GiveUp ends sending at once. A Write that waits returns.
@@ -294,99 +245,82 @@ func (p *Pusher) GiveUp() {
 // run sends batches until the pusher is closed or given up.
 func (p *Pusher) run() {
 	defer close(p.ended)
-	var b batch
 	for {
 		p.mu.Lock()
-		for !(len(p.queue) > 0 && (p.full() || p.ripe)) && !p.closing && p.context.Err() == nil {
+		for !p.full() && !p.ripe && !p.closing && p.context.Err() == nil {
 			p.changed.Wait()
-		}
-		if p.context.Err() != nil {
-			p.result.Unsent += len(p.sending) + len(p.queue)
 		}
 		if len(p.queue) == 0 && p.closing || p.context.Err() != nil {
 			p.mu.Unlock()
 			return
 		}
-		b.text, b.ends = b.text[:0], b.ends[:0]
-		for n := 0; n < len(p.queue) && n < batchRows && len(b.text) < batchBytes; n++ {
-			b.text = append(b.text, p.queue[n]...)
-			b.ends = append(b.ends, len(b.text))
+		rows, size := 0, 0
+		for ; rows < len(p.queue) && rows < batchRows && size < batchBytes; rows++ {
+			size += len(p.queue[rows])
 		}
-		p.sending, p.queue = p.queue[:len(b.ends)], p.queue[len(b.ends):]
-		p.bytes -= len(b.text)
-		if p.ripe = p.ripe && len(p.queue) > 0; !p.ripe {
-			p.timer.Stop()
-		}
+		p.sending, p.queue = p.queue[:rows], p.queue[rows:]
+		p.bytes -= size
+		p.ripe = p.ripe && len(p.queue) > 0
 		p.changed.Broadcast()
 		p.mu.Unlock()
-		p.deliver(&b)
-	}
-}
 
-// deliver sends a batch until the receiver has taken or refused all of it. A batch that is refused
-// is divided, so that a row that is too old does not cost the others. The parts are sent in order,
-// since a newer row makes others of its series too old.
-func (p *Pusher) deliver(b *batch) {
-	refused := 0
-	var why error
-	var send func(first, last int)
-	send = func(first, last int) {
-		err := p.send(b.part(first, last), last-first)
-		var refusal refusal
-		switch {
-		case err == nil:
-		case errors.As(err, &refusal) && refusal.rows && last-first > 1+len(b.ends)/mostParts:
-			send(first, (first+last)/2)
-			send((first+last)/2, last)
-		default:
-			refused, why = refused+last-first, err
+		refused, why := p.deliver(p.sending, 1+rows/mostParts)
+		if refused > 0 {
+			p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(int64(refused), "row"), why))
 		}
-	}
-	send(0, len(b.ends))
-	if p.rejected > 0 {
-		refused, why = min(refused+p.rejected, len(b.ends)), p.reason
-		p.rejected = 0
-	}
-	if refused > 0 {
-		p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(refused, "row"), why))
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.result.Refused += refused
-	if p.context.Err() == nil {
-		p.settled += int64(len(b.ends))
-		p.sending = nil
+		p.mu.Lock()
+		if p.context.Err() == nil {
+			p.state.Refused += int64(refused)
+			p.state.Sent += int64(rows - refused)
+			p.sending = nil
+		}
+		p.mu.Unlock()
 	}
 }
 
-// send sends rows until the receiver takes them. The error is a refusal.
-func (p *Pusher) send(text []byte, rows int) error {
-	body := text
+// deliver sends rows until the receiver has taken or refused all of them, and returns how many it
+// refused, and why. Rows that are refused are divided, down to few, so that a row that is too old
+// does not cost the others. The parts are sent in order, since a newer row makes others of its
+// series too old.
+func (p *Pusher) deliver(rows [][]byte, few int) (refused int, why error) {
+	refused, why = p.send(rows)
+	var refusal refusal
+	if !errors.As(why, &refusal) || !refusal.rows || len(rows) <= few {
+		return refused, why
+	}
+	refused, why = p.deliver(rows[:len(rows)/2], few)
+	if more, err := p.deliver(rows[len(rows)/2:], few); more > 0 {
+		return refused + more, err
+	}
+	return refused, why
+}
+
+// send sends rows until the receiver takes or refuses them, as a whole or in part.
+func (p *Pusher) send(rows [][]byte) (refused int, why error) {
+	body := bytes.Join(rows, nil)
 	if p.options.Encode != nil {
-		body = p.options.Encode(text)
+		body = p.options.Encode(body)
 	}
 	pause, away := p.options.pause, false
 	for {
-		wait, err := p.post(body)
-		var refused refusal
+		left, wait, err := p.post(body)
+		var whole refusal
 		switch {
-		case err == nil:
-			p.taken = true
-			p.answered(true, false)
-			if away {
-				p.back()
-			}
-			return nil
-		case errors.As(err, &refused):
-			p.answered(false, false)
-			return err
-		case !p.taken && isCertificate(err): // a new one may come while rows are sent
+		case wait < 0 && errors.As(err, &whole):
+			p.answered(false)
+			return len(rows), err
+		case wait < 0:
+			p.answered(true)
+			return min(max(left, 0), len(rows)), err
+		case p.State().LastSuccess.IsZero() && isCertificate(err): // a new one may come while rows are sent
 			p.options.Notice(fmt.Sprintf("the receiver is not to be trusted: %v", err))
 			p.GiveUp()
 		case p.context.Err() == nil && !away:
-			p.options.Notice(fmt.Sprintf("the receiver did not take %s: %v; trying again", count(rows, "row"), err))
+			p.options.Notice(fmt.Sprintf("the receiver did not take %s: %v; trying again", count(int64(len(rows)), "row"), err))
 			away = true
-			p.answered(false, true)
+			p.mu.Lock()
+			p.state.Away = true
+			p.mu.Unlock()
 		}
 		if wait == 0 {
 			// Several senders should not come back at the same moment.
@@ -396,21 +330,28 @@ func (p *Pusher) send(text []byte, rows int) error {
 		select {
 		case <-time.After(wait):
 		case <-p.context.Done():
-			return nil
+			return 0, nil
 		}
 	}
 }
 
-// back says that the receiver is back, and what was dropped meanwhile.
-func (p *Pusher) back() {
+// answered notes that the receiver answers, and whether it has taken rows. If it was away, a
+// message says that it is back, and what was dropped meanwhile.
+func (p *Pusher) answered(taken bool) {
 	p.mu.Lock()
-	dropped := p.dropped
-	p.dropped = 0
-	p.mu.Unlock()
-	text := "the receiver is back"
-	if dropped > 0 {
-		text += fmt.Sprintf("; %s had no room and are lost", count(dropped, "row"))
+	defer p.mu.Unlock()
+	if taken {
+		p.state.LastSuccess = time.Now()
 	}
+	if !p.state.Away {
+		return
+	}
+	p.state.Away = false
+	text := "the receiver is back"
+	if p.dropped > 0 {
+		text += fmt.Sprintf("; %s had no room and are lost", count(p.dropped, "row"))
+	}
+	p.dropped = 0
 	p.options.Notice(text)
 }
 
@@ -420,53 +361,46 @@ type refusal struct {
 	rows bool // some rows are the cause
 }
 
-// post sends one request. Wait is the time that the receiver asks to wait, 0 if it does not say.
-func (p *Pusher) post(body []byte) (wait time.Duration, err error) {
+// post sends one request. Wait is the time that the receiver asks to wait, 0 if it does not say,
+// and -1 if the request is over. Then the error says why rows were refused: left is the number of
+// those that a receiver left out although it accepted the request.
+func (p *Pusher) post(body []byte) (left int, wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(p.context, http.MethodPost, p.options.URL.String(), bytes.NewReader(body))
 	if err != nil {
-		return 0, refusal{error: err}
+		return 0, -1, refusal{error: err}
 	}
 	request.Header = p.options.Header
 	answer, err := p.client.Do(request)
 	if err != nil {
-		return 0, p.printableError(err)
+		return 0, 0, p.printableError(err)
 	}
 	defer answer.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
 	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20)) // so that the connection is used again
-	if answer.StatusCode/100 == 2 {
-		p.leaveOut(text)
-		return 0, nil
-	}
 	// The text in the answer's first line comes from the receiver, too.
-	err = errors.New(strings.TrimSpace(fmt.Sprintf("%d %s", answer.StatusCode, http.StatusText(answer.StatusCode))))
-	if p.secret {
+	status := answer.StatusCode
+	err = errors.New(strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status))))
+	if status/100 == 2 {
+		if p.options.Rejected == nil {
+			return 0, -1, nil
+		}
+		var why string
+		left, why = p.options.Rejected(text)
+		text = []byte(why)
+	}
+	if message := printable(text); p.secret {
 		err = fmt.Errorf("%w from %s", err, p.options.URL.Host)
-	} else if message := printable(text); message != "" {
+	} else if message != "" {
 		err = fmt.Errorf("%w: %s", err, message)
 	}
-	switch status := answer.StatusCode; {
+	switch {
+	case status/100 == 2:
+		return left, -1, err
 	case status/100 == 5, status == http.StatusTooManyRequests,
 		p.options.Patient && (status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound):
-		return retryAfter(answer.Header.Get("Retry-After")), err
+		return 0, retryAfter(answer.Header.Get("Retry-After")), err
 	}
-	return 0, refusal{err, answer.StatusCode == http.StatusBadRequest}
-}
-
-// leaveOut notes the rows that a receiver leaves out although it accepts a request.
-func (p *Pusher) leaveOut(answer []byte) {
-	if p.options.Rejected == nil {
-		return
-	}
-	rows, why := p.options.Rejected(answer)
-	if rows <= 0 {
-		return
-	}
-	p.rejected += rows
-	p.reason = fmt.Errorf("%s accepted the others", p.options.URL.Host)
-	if text := printable([]byte(why)); text != "" && !p.secret {
-		p.reason = errors.New(text)
-	}
+	return 0, -1, refusal{err, status == http.StatusBadRequest}
 }
 
 // printable returns the receiver's message on one line, without control characters.
@@ -511,7 +445,7 @@ func retryAfter(text string) time.Duration {
 	return min(max(wait, 0), 5*time.Minute)
 }
 
-func count(n int, things string) string {
+func count(n int64, things string) string {
 	if n != 1 {
 		things += "s"
 	}

@@ -51,13 +51,18 @@ func receive(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Req
 	return r
 }
 
+// A loss is the rows that did not arrive.
+type loss struct{ Refused, Dropped, Waiting int64 }
+
+func lost(s State) loss { return loss{s.Refused, s.Dropped, s.Waiting} }
+
 // pusher returns one that sends to a server with short pauses, and what it notices.
-func pusher(server string, age time.Duration) (*Pusher, func() string) {
+func pusher(server string) (*Pusher, func() string) {
 	var mu sync.Mutex
 	var notices []string
 	u, _ := url.Parse(server)
 	p := New(Options{
-		URL: u, age: age, pause: time.Millisecond, Header: http.Header{"Authorization": {"Token secret42"}},
+		URL: u, pause: time.Millisecond, Header: http.Header{"Authorization": {"Token secret42"}},
 		Notice: func(text string) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -104,9 +109,9 @@ func TestRetry(t *testing.T) {
 				}
 				return http.StatusNoContent
 			})
-			p, notices := pusher(r.URL, patience)
+			p, notices := pusher(r.URL)
 			want := write(t, p, 12*batchRows+7)
-			if result := p.Close(); result != (Result{}) {
+			if result := lost(p.Close()); result != (loss{}) {
 				t.Errorf("%+v", result)
 			}
 			if r.taken.String() != want {
@@ -127,7 +132,7 @@ func TestState(t *testing.T) {
 	t.Parallel()
 	answers := make(chan int)
 	r := receive(t, func(int, http.ResponseWriter, *http.Request) int { return <-answers })
-	p, _ := pusher(r.URL, time.Millisecond)
+	p, _ := pusher(r.URL)
 	await := func(want State) {
 		t.Helper()
 		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
@@ -144,10 +149,12 @@ func TestState(t *testing.T) {
 		}
 	}
 	write(t, p, 2)
+	p.Flush()
 	await(State{Waiting: 2})
 	answers <- 503
 	await(State{Waiting: 2, Away: true})
 	write(t, p, 1)
+	p.Flush()
 	await(State{Waiting: 3, Away: true})
 	answers <- 204
 	await(State{Sent: 2, Waiting: 1})
@@ -161,7 +168,7 @@ func TestState(t *testing.T) {
 // TestRejected pushes to a receiver that accepts requests, but not all rows.
 func TestRejected(t *testing.T) {
 	t.Parallel()
-	for secret, want := range map[string]string{"": "the receiver refused 2 rows: too old", "Token x": "the receiver refused 2 rows: 127.0.0.1:"} {
+	for secret, want := range map[string]string{"": "the receiver refused 2 rows: 200 OK: too old", "Token x": "the receiver refused 2 rows: 200 OK from 127.0.0.1:"} {
 		r := receive(t, func(int, http.ResponseWriter, *http.Request) int { return http.StatusOK })
 		u, _ := url.Parse(r.URL)
 		notices := ""
@@ -172,7 +179,7 @@ func TestRejected(t *testing.T) {
 			return 2, "too old"
 		}})
 		write(t, p, 5)
-		if result := p.Close(); result != (Result{Refused: 2}) || !strings.HasPrefix(notices, want) {
+		if result := lost(p.Close()); result != (loss{Refused: 2}) || !strings.HasPrefix(notices, want) {
 			t.Errorf("%+v: %s", result, notices)
 		}
 		if s := p.State(); s.Sent != 3 || s.Refused != 2 || s.Waiting != 0 {
@@ -181,17 +188,18 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// TestAge checks that a batch that is not full is sent when it is old enough.
-func TestAge(t *testing.T) {
+// TestFlush checks that a batch that is not full is sent when it is flushed.
+func TestFlush(t *testing.T) {
 	t.Parallel()
 	arrived := make(chan struct{}, 10)
 	r := receive(t, func(int, http.ResponseWriter, *http.Request) int {
 		arrived <- struct{}{}
 		return http.StatusNoContent
 	})
-	p, _ := pusher(r.URL, time.Millisecond)
+	p, _ := pusher(r.URL)
 	for range 3 {
 		write(t, p, 2)
+		p.Flush()
 		select {
 		case <-arrived:
 		case <-time.After(patience):
@@ -216,9 +224,9 @@ func TestRefused(t *testing.T) {
 			}
 			return http.StatusOK
 		})
-		p, notices := pusher(r.URL+"/write?p=hidden", patience)
+		p, notices := pusher(r.URL + "/write?p=hidden")
 		write(t, p, batchRows+3)
-		if result := p.Close(); result != (Result{Refused: batchRows}) {
+		if result := lost(p.Close()); result != (loss{Refused: batchRows}) {
 			t.Errorf("%+v", result)
 		}
 		want := fmt.Sprintf("the receiver refused 5000 rows: %d %s from %s", status, http.StatusText(status), strings.TrimPrefix(r.URL, "http://"))
@@ -250,9 +258,9 @@ func TestOld(t *testing.T) {
 			}
 			taken.Write(body)
 		}))
-		p, notices := pusher(server.URL, patience)
+		p, notices := pusher(server.URL)
 		all := write(t, p, rows)
-		refused := p.Close().Refused
+		refused := int(p.Close().Refused)
 		server.Close()
 		if refused < old || refused > old+rows/mostParts || requests > 2*mostParts {
 			t.Errorf("%d of %d old rows are refused, in %d requests", refused, old, requests)
@@ -280,12 +288,12 @@ func TestPatient(t *testing.T) {
 			return http.StatusOK
 		})
 		u, _ := url.Parse(r.URL)
-		p := New(Options{URL: u, Patient: true, age: patience, pause: time.Millisecond})
+		p := New(Options{URL: u, Patient: true, pause: time.Millisecond})
 		want := write(t, p, 3)
 		if got := string(bytes.Join(p.Pending(), nil)); got != want {
 			t.Errorf("pending are %q, not %q", got, want)
 		}
-		if result := p.Close(); result != (Result{}) || r.taken.String() != want {
+		if result := lost(p.Close()); result != (loss{}) || r.taken.String() != want {
 			t.Errorf("status %d: %+v", status, result)
 		}
 	}
@@ -345,8 +353,9 @@ func TestSecret(t *testing.T) {
 				t.Fatal(err)
 			}
 			notices := make(chan string, 10)
-			p := New(Options{URL: u, Header: header, age: time.Millisecond, pause: time.Hour, Notice: func(text string) { notices <- text }})
+			p := New(Options{URL: u, Header: header, pause: time.Hour, Notice: func(text string) { notices <- text }})
 			write(t, p, 1)
+			p.Flush()
 			text := <-notices
 			if strings.Contains(strings.ToLower(text), "secret") || !strings.Contains(text, listener.Addr().String()) {
 				t.Errorf("%q, %q: %s", answer, query, text)
@@ -364,9 +373,9 @@ func TestCertificate(t *testing.T) {
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	p, notices := pusher(server.URL, time.Millisecond)
+	p, notices := pusher(server.URL)
 	write(t, p, 3)
-	if result := p.Close(); result != (Result{Unsent: 3}) {
+	if result := lost(p.Close()); result != (loss{Waiting: 3}) {
 		t.Errorf("%+v", result)
 	}
 	if text := notices(); !strings.Contains(text, "the receiver is not to be trusted: tls: failed to verify certificate: x509: ") {
@@ -378,7 +387,7 @@ func TestCertificate(t *testing.T) {
 func TestWait(t *testing.T) {
 	t.Parallel()
 	r := receive(t, func(int, http.ResponseWriter, *http.Request) int { return http.StatusServiceUnavailable })
-	p, _ := pusher(r.URL, patience)
+	p, _ := pusher(r.URL)
 	write(t, p, 2*batchRows) // one batch is under way, one is full
 	var returned atomic.Bool
 	done := make(chan error, 1)
@@ -405,7 +414,7 @@ func TestWait(t *testing.T) {
 	if err := <-done; err != ErrGivenUp {
 		t.Error(err)
 	}
-	if result := p.Close(); result != (Result{Unsent: 2*batchRows + 1}) {
+	if result := lost(p.Close()); result != (loss{Waiting: 2 * batchRows}) {
 		t.Errorf("%+v", result)
 	}
 }
@@ -415,15 +424,16 @@ func TestGiveUp(t *testing.T) {
 	t.Parallel()
 	r := receive(t, nil)
 	r.Close() // nobody listens
-	p, notices := pusher(r.URL+"/write?p=hidden", time.Millisecond)
+	p, notices := pusher(r.URL + "/write?p=hidden")
 	write(t, p, 5)
+	p.Flush()
 	for deadline := time.Now().Add(patience); notices() == ""; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("no notice")
 		}
 	}
 	p.GiveUp()
-	if result := p.Close(); result != (Result{Unsent: 5}) {
+	if result := lost(p.Close()); result != (loss{Waiting: 5}) {
 		t.Errorf("%+v", result)
 	}
 	if text := notices(); strings.Contains(text, "hidden") || !strings.Contains(text, "connection refused") {
@@ -475,13 +485,14 @@ func TestMost(t *testing.T) {
 	u, _ := url.Parse(r.URL)
 	var mu sync.Mutex
 	var notices []string
-	o := Options{URL: u, Patient: true, Most: 1000, age: time.Millisecond, pause: time.Millisecond, Notice: func(text string) {
+	o := Options{URL: u, Patient: true, Most: 1000, pause: time.Millisecond, Notice: func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		notices = append(notices, text)
 	}}
 	p := New(o)
 	all := write(t, p, 1)
+	p.Flush()
 	clitest.Await(t, "a first row that is on its way", nil, func() bool { return p.State().Away })
 	lines := strings.SplitAfter(write(t, p, 500), "\n")
 	state := p.State()
@@ -493,7 +504,7 @@ func TestMost(t *testing.T) {
 		t.Errorf("pending are %q, not %q", got, all)
 	}
 	p.GiveUp()
-	if result := p.Close(); result.Unsent != int(state.Waiting) || result.Dropped != int(state.Dropped) {
+	if result := lost(p.Close()); result.Waiting != state.Waiting || result.Dropped != state.Dropped {
 		t.Errorf("%+v", result)
 	}
 	o.Most = 1 << 20
@@ -502,7 +513,7 @@ func TestMost(t *testing.T) {
 		t.Fatal(err)
 	}
 	away.Store(false)
-	if result := next.Close(); result != (Result{}) || r.taken.String() != all {
+	if result := lost(next.Close()); result != (loss{}) || r.taken.String() != all {
 		t.Errorf("%+v: %q, not %q", result, r.taken.String(), all)
 	}
 	mu.Lock()

@@ -56,7 +56,7 @@ func NewPush(o *Options, u *url.URL, keeps bool, own []byte) (*Push, error) {
 	p.pusher = prom.NewPusher(format, u, "hdrlive", push.Options{
 		Patient: true, Most: mostWaiting, Notice: func(text string) { o.Messages.Notice(p.name + ": " + text) },
 	})
-	p.Rows = newRows(o, format, p.flush, func() (output.RowWriter, error) {
+	p.Rows = newRows(o, format, p.pusher.Flush, func() (output.RowWriter, error) {
 		metrics, err := o.metrics(format)
 		if err != nil {
 			return nil, err
@@ -81,12 +81,6 @@ func NewPush(o *Options, u *url.URL, keeps bool, own []byte) (*Push, error) {
 
 // Sender returns how the push does.
 func (p *Push) Sender() prom.Sender { return prom.Sender{Address: p.name, State: p.pusher.State} }
-
-// flush sends the rows so far.
-func (p *Push) flush() error {
-	p.pusher.Flush()
-	return nil
-}
 
 // send sends held rows.
 func (p *Push) send() error {
@@ -114,13 +108,13 @@ func (p *Push) End() error {
 	timer := time.AfterFunc(endTime, p.pusher.GiveUp)
 	defer timer.Stop()
 	result := p.pusher.Close()
-	p.options.Messages.LeftOut(result.Refused + result.Dropped)
+	p.options.Messages.LeftOut(int(result.Refused + result.Dropped))
 	switch {
-	case err != nil || result.Unsent == 0:
+	case err != nil || result.Waiting == 0:
 	case p.keeps:
-		p.options.Messages.Notice(fmt.Sprintf("%s: %d rows wait in the state for the next start", p.name, result.Unsent))
+		p.options.Messages.Notice(fmt.Sprintf("%s: %d rows wait in the state for the next start", p.name, result.Waiting))
 	default:
-		err = fmt.Errorf("%s did not take the last rows: %d are lost", p.name, result.Unsent)
+		err = fmt.Errorf("%s did not take the last rows: %d are lost", p.name, result.Waiting)
 	}
 	return err
 }
