@@ -181,18 +181,13 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) error {
 	return ws.add(tag, logStart, s.Start, s.End, func(m *Merged) error { return m.Merge(s) })
 }
 
-// spareBytes is how many bytes the open sums may take before packed counts are kept packed.
-const spareBytes = 16 << 20
-
 // add calls add with what the intervals of the tag add up to in the window of the two times. It
 // opens a window only if that succeeds.
 func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(*Merged) error) (err error) {
 	added := false
 	with := func(m *Merged) {
 		before := m.size()
-		if m.Spare = 0; ws.bytes < spareBytes {
-			m.Spare = 1 << 19
-		}
+		m.Spare = SpareFor(ws.bytes)
 		if err = add(m); err == nil {
 			m.Covered.Add(start, end)
 		}

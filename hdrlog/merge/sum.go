@@ -34,7 +34,7 @@ type Sum struct {
 	// ends, in milliseconds since the epoch. They may be changed, to move a sum in time.
 	Start, End int64
 	// Spare is the number of bytes that a histogram may take however little the packed counts
-	// take. To add to a histogram is quicker. Half a megabyte is enough for one of three digits.
+	// take. To add to a histogram is quicker. See [SpareFor].
 	Spare int
 
 	intervals int64
@@ -61,6 +61,18 @@ const (
 	// mostKept is the number of bytes that are kept for another use.
 	mostKept = 8 << 20
 )
+
+// spareBytes is how many bytes sums may take before packed counts are kept packed.
+const spareBytes = 32 << 20
+
+// SpareFor returns what is spare for a sum if all sums take so many bytes: half a megabyte, which
+// is enough for a histogram of three digits, as long as these are few.
+func SpareFor(taken int) int {
+	if taken < spareBytes {
+		return 1 << 19
+	}
+	return 0
+}
 
 // codec has the decoder and the encoder of sums, and memory.
 type codec struct {

@@ -26,8 +26,6 @@ type counts struct {
 const (
 	// maxFew is how many values are added to a sum together.
 	maxFew = 512
-	// spareBytes is how much memory counts take before sums are kept packed.
-	spareBytes = 16 << 20
 	// maxTags is how many tags there can be.
 	maxTags = 100_000
 )
@@ -65,9 +63,7 @@ func (r *Recorder) count(row *Row) (ok bool, err error) {
 func (r *Recorder) grow(c *counts, value int64) error {
 	before := c.sum.Size() + 8*cap(c.few)
 	if len(c.few) >= maxFew {
-		if c.sum.Spare = 0; r.bytes < spareBytes {
-			c.sum.Spare = 1 << 19 // to add to a histogram is quicker
-		}
+		c.sum.Spare = merge.SpareFor(r.bytes)
 		if err := c.sum.AddHistogram(c.Start, c.End, r.histogram(c.few)); err != nil {
 			return err
 		}

@@ -153,10 +153,6 @@ func (w *sums) of(row []byte, input int, tag []byte) *sum {
 	return s
 }
 
-// spareBytes is what the sums of a worker take when they stay packed. Until then they are
-// histograms as soon as they can be.
-const spareBytes = 32 << 20
-
 // sumBytes is about what a sum takes beside its counts: with its tag, and where the sum is printed.
 const sumBytes = 1 << 10
 
@@ -168,9 +164,7 @@ const believedBytes = 4 << 10
 // its payload.
 func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (scan.Taken, error) {
 	s := w.of(v.Row, v.Input, v.Tag)
-	if s.Spare = 0; w.bytes < spareBytes {
-		s.Spare = 1 << 19
-	}
+	s.Spare = merge.SpareFor(w.bytes)
 	took, err := v.Take(want, append(also, &s.Sum)...)
 	if err := s.failed(err); err != nil {
 		return took, err

@@ -122,17 +122,17 @@ func (u *union) prepare() ([]source, error) {
 	}); err != nil {
 		return nil, err
 	}
-	sources := make([]source, len(inputs))
-	var unordered []string
-	err := atOnce(len(inputs), 2*u.scan.Workers, func(n int) (err error) { // three inputs of a size keep two cores busy to the end
+	sources, errs := make([]source, len(inputs)), make([]error, len(inputs))
+	atOnce(len(inputs), 2*u.scan.Workers, func(n int) error { // three inputs of a size keep two cores busy to the end
 		sources[n].part = u.scan.Part(n)
-		sources[n].lookAhead, err = u.order(n)
-		return err
+		sources[n].lookAhead, errs[n] = u.order(n)
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
+	var unordered []string
 	for n := range sources {
+		if errs[n] != nil {
+			return nil, errs[n]
+		}
 		if sources[n].lookAhead == u.lookAhead {
 			sources[n] = source{part: u.sorted(n)}
 			unordered = append(unordered, inputs[n].Name)

@@ -79,8 +79,6 @@ const (
 	batchSize = 16
 	// foldAt is the number of intervals that a window holds until they are added up.
 	foldAt = 32
-	// spare is that of the sums, see [merge.Sum].
-	spare = 1 << 19
 )
 
 // tagged is what is known of a tag: one for each, so that it can be a key.
@@ -221,7 +219,7 @@ func (u *union) merge() error {
 	}
 	if len(w.members) == foldAt {
 		if w.sum == nil {
-			w.sum = &merge.Sum{Spare: spare}
+			w.sum = &merge.Sum{Spare: merge.SpareFor(0)}
 		}
 		before := w.sum.Size()
 		u.fold(w, w.sum)
@@ -270,7 +268,7 @@ func newBatch() *batch {
 
 // work makes the lines of batches.
 func (u *union) work() {
-	scratch := merge.Sum{Spare: spare}
+	scratch := merge.Sum{Spare: merge.SpareFor(0)}
 	for b := range u.batches {
 		for n, w := range b.windows {
 			if b.lines[n] = u.encode(w, &scratch, b.lines[n][:0]); w.err != nil {
