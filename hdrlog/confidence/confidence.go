@@ -28,15 +28,12 @@
 //
 // # Assumptions
 //
-// The run is steady: its windows differ by chance, not by a trend. It is longer than the slowest
-// fluctuation of the system. The number of independent windows is n divided by the autocorrelation
-// time of the residuals, or that of the residuals at the median, where slow fluctuation shows
-// first. There are at most as many as windows with values, and at most eight times as many as
-// windows with values beyond the percentile, so that one pause is not evidence for many. Below
-// [MinWindows] windows, [MinIndependent] independent ones or [MinBeyond] values beyond the
-// percentile, the interval would be wrong too often. Then there is none, see [Estimate.TooShort].
-// An interval knows nothing about what changes between two runs: placement, warm-up, neighbours.
-// Only several runs show that.
+// The run is steady, and longer than the slowest fluctuation of the system. The number of
+// independent windows is n divided by the autocorrelation time of the residuals, or that of the
+// residuals at the median, where slow fluctuation shows first. There are at most as many as windows
+// with values, and at most eight times as many as windows with values beyond the percentile, so
+// that one pause is not evidence for many. A run that is too short has no interval, see
+// [Estimate.TooShort]. docs/statistics.md says what else an interval does not know.
 //
 // # Sources
 //

@@ -44,15 +44,6 @@ func newHistograms(s *setup) *histograms {
 	return h
 }
 
-// next returns the next histogram of the lines so far.
-func (h *histograms) next() (f found, ok bool) {
-	if len(h.found) == 0 {
-		return f, false
-	}
-	f, h.found = h.found[0], h.found[1:]
-	return f, true
-}
-
 // line takes a line.
 func (h *histograms) line(text []byte) {
 	h.found = h.found[:0]

@@ -387,8 +387,10 @@ func (r *Reader) Unit() unit.Unit {
 // Scan advances to the next row. It returns false at the end, and if reading fails.
 func (r *Reader) Scan() bool {
 	r.bad = nil
-	for r.hist != nil {
-		if payload, ok := r.hist.next(); ok {
+	for r.hist != nil || r.fields != nil {
+		if r.hist != nil && len(r.hist.found) > 0 {
+			payload := r.hist.found[0]
+			r.hist.found = r.hist.found[1:]
 			r.row, r.bad = payload.row, r.malformed("payload", payload.err)
 			return true
 		}
@@ -396,26 +398,13 @@ func (r *Reader) Scan() bool {
 		if record == nil && err == nil {
 			return false
 		}
-		if r.bad = r.malformed("line", err); r.bad != nil {
-			return true
-		}
-		r.hist.line(record)
-	}
-	for r.fields != nil {
-		record, err := r.lines.next()
-		if record == nil && err == nil {
-			return false
-		}
-		skip := false
-		if err == nil {
-			skip, err = r.parse(record)
-		}
-		for err == errOpenQuote && r.strange < maxStrange {
-			if record, err = r.lines.extend(); record == nil {
-				r.strange, err = r.strange+1, cmp.Or(err, errOpenQuote)
-				break
-			}
-			skip, err = r.parse(record)
+		skip := r.hist != nil
+		switch {
+		case err != nil:
+		case skip:
+			r.hist.line(record)
+		default:
+			skip, err = r.whole(record)
 		}
 		if err != nil {
 			field := "line"
@@ -431,6 +420,19 @@ func (r *Reader) Scan() bool {
 		}
 	}
 	return false
+}
+
+// whole makes a row of a record, and of the lines after it if it has an open quote.
+func (r *Reader) whole(record []byte) (skip bool, err error) {
+	skip, err = r.parse(record)
+	for err == errOpenQuote && r.strange < maxStrange {
+		if record, err = r.lines.extend(); record == nil {
+			r.strange++
+			return false, cmp.Or(err, errOpenQuote)
+		}
+		skip, err = r.parse(record)
+	}
+	return skip, err
 }
 
 func (r *Reader) malformed(field string, err error) *hdrlog.SyntaxError {
