@@ -54,17 +54,7 @@ func StartRecording(w io.Writer, o RecordingOptions) (*Recording, error) {
 	if o.Period < time.Millisecond {
 		return nil, fmt.Errorf("%w: %v", ErrPeriod, o.Period)
 	}
-	ticker := time.NewTicker(o.Period)
-	r, err := startRecording(w, o, ticker.C, time.Now)
-	if err != nil {
-		ticker.Stop()
-		return nil, err
-	}
-	go func() {
-		<-r.done
-		ticker.Stop()
-	}()
-	return r, nil
+	return startRecording(w, o, time.NewTicker(o.Period).C, time.Now)
 }
 
 var (
