@@ -60,7 +60,7 @@ func app() *urfave.App {
 func flags() []urfave.Flag {
 	return slices.Concat(cli.InputFlags(), []urfave.Flag{cli.TaggedInputFlag()}, cli.TagFlags("merge"), []urfave.Flag{
 		cli.ByFlag(),
-		&urfave.StringFlag{Name: "s", Aliases: []string{"start", "from"}, Category: cli.GroupChoice, DefaultText: "start; now for -push without -state",
+		&urfave.StringFlag{Name: "s", Aliases: []string{"start", "from"}, Value: "start", Category: cli.GroupChoice, DefaultText: "start; now for -push without -state",
 			Usage: "begin at this `MOMENT`: start, with all that is in the logs, or now"},
 		&urfave.StringFlag{Name: "agg", Aliases: []string{"aggregate"}, Value: "1s", Category: cli.GroupOutput,
 			Usage: "merge the intervals of each window of `TIME`, by their middles; windows start at multiples of it"},
@@ -72,15 +72,15 @@ func flags() []urfave.Flag {
 			Usage: "show a page at `ADDRESS`, such as 127.0.0.1:8080, with metrics for Prometheus at /metrics, and /healthz and /readyz"},
 		&urfave.StringSliceFlag{Name: "push", Category: cli.GroupOutput,
 			Usage: "send windows to `URL`: an InfluxDB, a receiver of Prometheus remote write (/api/v1/...), or one of OpenTelemetry (otlp+http://...); credentials are read from " + prom.Credentials + "; repeatable"},
-		&urfave.StringFlag{Name: "state", Category: cli.GroupOutput, TakesFile: true,
-			Usage: "keep in `FILE` how far the command is, so that each output goes on there when it is started again"},
+		cli.Option{Needs: "of serve push", Flag: &urfave.StringFlag{Name: "state", Category: cli.GroupOutput, TakesFile: true,
+			Usage: "keep in `FILE` how far the command is, so that each output goes on there when it is started again"}},
 		cli.PercentilesFlag("50,90,99,99.9", "show these `PERCENTILES` of each window, such as 50,99.9,max"),
 	}, cli.UnitFlags(), []urfave.Flag{
 		&urfave.StringFlag{Name: "metric", Category: cli.GroupValues, DefaultText: prom.DefaultMetric,
 			Usage: "the `NAME` of metrics, whose values are seconds if their unit is known"},
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
 			Usage: "check `LIMITS` of hdrsum at the end, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100, 'p99<=20ms in 99% of 1s'; repeatable"},
-		&urfave.BoolFlag{Name: "abort", Category: cli.GroupLimits, Usage: "end as soon as a limit fails"},
+		cli.Option{Needs: "sla", Flag: &urfave.BoolFlag{Name: "abort", Category: cli.GroupLimits, Usage: "end as soon as a limit fails"}},
 		&urfave.StringFlag{Name: "idle", Category: cli.GroupLive, DefaultText: "5s, or the longest interval of the log",
 			Usage: "wait `TIME` for a log that has nothing new, then write the window without it"},
 		&urfave.StringFlag{Name: "for", Category: cli.GroupLive, DefaultText: "no end", Usage: "end after `TIME`"},
@@ -91,11 +91,13 @@ func flags() []urfave.Flag {
 type command struct {
 	c       *urfave.Context
 	options sinks.Options
+	format  string // of rows, empty without -st
 	limits  []gate.Limit
 	pushes  []*url.URL
 	port    *port.Port  // nil without -serve
 	state   *live.State // nil without -state
 	from    int64
+	length  int64 // of the run in milliseconds, 0 without -for
 
 	outputs []live.Output
 	gate    *sinks.Gate // nil if nothing needs it
@@ -160,14 +162,15 @@ func (r *command) check(d *cli.Diagnostics) error {
 	if o.Memory, err = cli.Memory(c); err != nil {
 		return err
 	}
-	var formats []string
+	if r.length, err = cli.Millis(c, "for"); err != nil {
+		return err
+	}
 	if cli.Given(c, "st") {
-		format, err := cli.OneOf(c, "st")
-		if err != nil {
+		if r.format, err = cli.OneOf(c, "st"); err != nil {
 			return err
 		}
-		formats = append(formats, format)
 	}
+	formats := []string{r.format}
 	if c.String("serve") != "" {
 		formats = append(formats, prom.OpenMetrics)
 	}
@@ -192,17 +195,10 @@ func (r *command) check(d *cli.Diagnostics) error {
 // checkFrom finds out where to begin. Without a state, receivers may have what is in the logs, from
 // an earlier run.
 func (r *command) checkFrom() error {
-	moment := "start"
-	implied := len(r.pushes) > 0 && r.c.String("state") == ""
-	if cli.Given(r.c, "s") {
-		var err error
-		if moment, err = cli.OneOf(r.c, "s"); err != nil {
-			return err
-		}
-		implied = false
-	}
-	if moment == "start" && !implied {
-		return nil
+	implied := len(r.pushes) > 0 && r.c.String("state") == "" && !cli.Given(r.c, "s")
+	moment, err := cli.OneOf(r.c, "s")
+	if err != nil || moment == "start" && !implied {
+		return err
 	}
 	size := r.options.Size
 	r.from = (time.Now().UnixMilli() + size - 1) / size * size // no earlier run has a part of this window
@@ -230,12 +226,7 @@ func (r *command) checkRest() error {
 			return cli.Usagef("-sla: %q: its windows must be as long as those of -agg", l.Text)
 		}
 	}
-	kept := c.String("of") != "" || c.String("serve") != "" || len(r.pushes) > 0
 	switch {
-	case c.Bool("abort") && len(r.limits) == 0:
-		return cli.Usagef("-abort ends a run whose limit of -sla fails, which is not given")
-	case c.String("state") != "" && !kept:
-		return cli.Usagef("-state needs -of, -serve or -push: what was written to standard output cannot be taken back")
 	case c.String("state") != "" && runtime.GOOS == "windows":
 		return cli.Usagef("-state needs a system that tells files apart, as Linux, macOS and the BSDs do")
 	case slices.Contains([]string{".gz", ".zst"}, filepath.Ext(c.String("of"))):
@@ -253,8 +244,8 @@ func (r *command) merge(d *cli.Diagnostics, file *sinks.File) error {
 	stdout := cli.Lines(r.c.App.Writer)
 	err := r.open(stdout, file)
 	if err == nil {
-		o := live.Options{Size: r.options.Size, From: r.from, Units: r.options.Units, Memory: r.options.Memory, State: r.state}
-		some, err = mergeLogs(r.c, o, &live.Fan{Outputs: r.outputs}, d, r.c.String("of"), func(m *live.Merger) { stop = r.serve(m) })
+		o := live.Options{Size: r.options.Size, From: r.from, Units: r.options.Units, Memory: r.options.Memory, State: r.state, By: r.options.By}
+		some, err = r.mergeLogs(o, &live.Fan{Outputs: r.outputs}, d, func(m *live.Merger) { stop = r.serve(m) })
 	}
 	stop()
 	exceeded := errors.Is(err, sinks.ErrExceeded)
@@ -365,19 +356,13 @@ func (r *command) openStdout(stdout *cli.Stdout) error {
 		// A reader that goes away, as head does, ends the command if it was the only one.
 		r.outputs = append(r.outputs, live.Output{Key: "stdout", Sink: s, Drop: func(err error) bool { return others && errors.Is(err, syscall.EPIPE) }})
 	}
-	terminal := cli.Terminal(c.App.Writer)
-	r.table = terminal && !cli.Given(c, "st")
+	r.table = cli.Terminal(c.App.Writer) && r.format == ""
 	if r.table || len(r.limits) > 0 {
-		length, err := cli.Millis(c, "for")
-		if err != nil {
-			return err
-		}
-		r.gate = sinks.NewGate(o, r.limits, c.Bool("abort"), length/o.Size)
+		r.gate = sinks.NewGate(o, r.limits, c.Bool("abort"), r.length/o.Size)
 	}
 	switch {
-	case cli.Given(c, "st"):
-		format, _ := cli.OneOf(c, "st")
-		add(sinks.NewRows(o, format, stdout))
+	case r.format != "":
+		add(sinks.NewRows(o, r.format, stdout))
 	case r.table:
 		add(sinks.NewTable(r.gate, c.App.Writer, func() int { return cli.Width(c.App.Writer) }, cli.Colour(c.App.Writer)))
 		return nil

@@ -18,26 +18,19 @@ import (
 )
 
 // mergeLogs merges logs while they are written: those that the options choose. It fills in what is
-// not set of o. They end, a signal comes, or the time of -for is over. Start, which may be nil,
-// receives the merger before it runs. It reports whether the logs had any intervals, or were not
-// read to their end. File is one that the command writes, and so does not read.
-func mergeLogs(c *urfave.Context, o live.Options, sink live.Sink, d *cli.Diagnostics, file string, start func(*live.Merger)) (some bool, err error) {
+// not set of o. They end, a signal comes, or the time of -for is over. Start receives the merger
+// before it runs. It reports whether the logs had any intervals, or were not read to their end.
+func (r *command) mergeLogs(o live.Options, sink live.Sink, d *cli.Diagnostics, start func(*live.Merger)) (some bool, err error) {
+	c := r.c
 	o.Messages, o.Hint = d, cli.Hint
 	if o.Tags, err = tags.NewFilter(c.StringSlice("incT"), c.StringSlice("excT")); err != nil {
 		return false, cli.Usagef("-incT and -excT: %w", err)
 	}
 	d.Follow(o.Tags)
-	if o.By, err = cli.Rows(c); err != nil {
-		return false, err
-	}
 	if o.Second, err = cli.Second(c); err != nil {
 		return false, err
 	}
 	idle, err := cli.Millis(c, "idle")
-	if err != nil {
-		return false, err
-	}
-	limit, err := cli.Millis(c, "for")
 	if err != nil {
 		return false, err
 	}
@@ -51,7 +44,7 @@ func mergeLogs(c *urfave.Context, o live.Options, sink live.Sink, d *cli.Diagnos
 		return false, err
 	}
 	options := follow.Options{Marks: o.State.Marks(), Notice: merger.Notice}
-	if info, err := os.Stat(file); err == nil {
+	if info, err := os.Stat(c.String("of")); err == nil { // what the command writes it does not read
 		options.Except = info
 	} else if f, ok := c.App.Writer.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -63,14 +56,12 @@ func mergeLogs(c *urfave.Context, o live.Options, sink live.Sink, d *cli.Diagnos
 	if err := follows(c, follower, names, d); err != nil {
 		return false, err
 	}
-	if limit > 0 {
-		timer := time.AfterFunc(time.Duration(limit)*time.Millisecond, end)
+	if r.length > 0 {
+		timer := time.AfterFunc(time.Duration(r.length)*time.Millisecond, end)
 		defer timer.Stop()
 	}
 	cli.OnInterrupt(0, end)
-	if start != nil {
-		start(merger)
-	}
+	start(merger)
 	err = merger.Run(follower)
 	for _, pattern := range slices.Sorted(maps.Keys(names.matched)) {
 		if !names.matched[pattern].Load() {

@@ -19,8 +19,8 @@ import (
 // log puts in its window.
 type Log struct {
 	options *Options
-	w       io.Writer
-	file    *File // w, if it is one
+	w       buffered
+	file    *File // what is written to, if it is one
 	log     *hdrlog.Writer
 	begun   bool
 	base    int64 // milliseconds since the epoch
@@ -31,7 +31,7 @@ type Log struct {
 type logState struct{ Size, Base int64 }
 
 // NewLog returns a log that is written to w. A [File] goes on where the log was that saved own.
-func NewLog(o *Options, w io.Writer, own []byte) (*Log, error) {
+func NewLog(o *Options, w buffered, own []byte) (*Log, error) {
 	l := &Log{options: o, w: w}
 	l.file, _ = w.(*File)
 	var s logState
@@ -40,18 +40,21 @@ func NewLog(o *Options, w io.Writer, own []byte) (*Log, error) {
 		err = l.file.cutBack(s.Size, own != nil)
 		l.begun, l.base = s.Size > 0, s.Base
 	}
-	l.log = hdrlog.NewWriter(writer(func(text []byte) (int, error) { return l.w.Write(text) }))
+	to := struct{ io.Writer }{w}
+	l.log = hdrlog.NewWriter(&to)
 	if l.begun { // the file has a header, which the writer must know of
-		l.w = io.Discard
+		to.Writer = io.Discard
 		err = cmp.Or(err, union.WriteHeader(l.log, nil, unit.Unit{}, l.base), l.log.Flush())
-		l.w = w
+		to.Writer = w
 	}
 	return l, err
 }
 
-type writer func(text []byte) (int, error)
-
-func (w writer) Write(text []byte) (int, error) { return w(text) }
+// buffered writers have what is written when they are flushed.
+type buffered interface {
+	io.Writer
+	Flush() error
+}
 
 // Window writes an interval.
 func (l *Log) Window(w *live.Window) error {
@@ -80,10 +83,7 @@ func (l *Log) Window(w *live.Window) error {
 // Flush writes what is complete.
 func (l *Log) Flush() error {
 	err := l.log.Flush()
-	if buffered, ok := l.w.(interface{ Flush() error }); ok && err == nil {
-		err = buffered.Flush()
-	}
-	return err
+	return cmp.Or(err, l.w.Flush())
 }
 
 // Save puts the log on the disk.

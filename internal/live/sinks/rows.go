@@ -3,7 +3,6 @@ package sinks
 import (
 	"bytes"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 
@@ -42,10 +41,7 @@ type rowTag struct {
 }
 
 // NewRows returns rows that are written to w.
-func NewRows(o *Options, format string, w interface {
-	io.Writer
-	Flush() error
-}) *Rows {
+func NewRows(o *Options, format string, w buffered) *Rows {
 	return newRows(o, format, w.Flush, func() (output.RowWriter, error) {
 		metrics, err := o.metrics(format)
 		switch {
