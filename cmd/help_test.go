@@ -48,6 +48,9 @@ func TestShortHelp(t *testing.T) {
 				t.Errorf("the last line is %q, want one that names --help", last)
 			}
 			all := printed(t, command, "--help")
+			if n := strings.Count(all, "\n"); n > 150 {
+				t.Errorf("--help has %d lines, want at most 150", n)
+			}
 			checkWidth(t, "-h", strings.Join(lines, "\n"))
 			checkWidth(t, "--help", all)
 			for _, line := range lines {

@@ -60,9 +60,9 @@ func flags() []urfave.Flag {
 			Usage: "print this `TYPE`, see below", DefaultText: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"},
 		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
 		cli.Option{Not: "st sla baseline worst who", Why: "-lt has its own output", Flag: &urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
-			Usage: "list the tags with their counts of intervals and values, and nothing else"}},
+			Usage: "list the tags with their counts of intervals and values"}},
 		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.StringFlag{Name: "sort", Value: "tag", Category: cli.GroupOutput, DefaultText: "tag; p99 with -top",
-			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, a percentile such as p99, or over(20ms)"}},
+			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, p99.9 or over(20ms)"}},
 		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "top", Category: cli.GroupOutput, DefaultText: "all", Usage: "print only the first `N` rows"}},
 		&urfave.StringFlag{Name: "period", Value: "covered", Category: cli.GroupRare,
 			Usage: "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals"},
@@ -72,7 +72,7 @@ func flags() []urfave.Flag {
 	}, cli.UnitFlags(), []urfave.Flag{
 		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `FIGURES`, such as 50,99.9,max: percentiles, and shares of values above one such as over(20ms)"),
 		&urfave.StringFlag{Name: "ci", Aliases: []string{"confidence"}, Category: cli.GroupValues,
-			Usage: "print intervals of confidence: `PERCENT` of them have the true figure in them, such as 95; they come from windows of -agg"},
+			Usage: "print intervals of confidence, from windows of -agg: `PERCENT` of them, such as 95, have the true figure in them"},
 		cli.OmissionFlag(),
 		cli.AggregateFlag(""),
 	}, cli.MovingFlags(), formatFlags(), []urfave.Flag{

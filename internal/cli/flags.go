@@ -80,7 +80,7 @@ func RowFlags(verb string) []cli.Flag {
 // ByFlag is the option that says what makes a row. [Rows] reads it.
 func ByFlag() cli.Flag {
 	return &cli.StringFlag{Name: "by", Value: "tag", Category: GroupChoice,
-		Usage: "make a row of each `PART`: tag, input, both (input,tag), all, or what the group of a regular expression names: '.*-(rt|st)' adds up insert-rt and read-rt to rt"}
+		Usage: "make a row of each `PART`: tag, input, both (input,tag), all, or the group of a regular expression: '.*-(rt|st)' adds up insert-rt and read-rt to rt"}
 }
 
 // Rows returns what makes a row. A command without -by has -it only.
