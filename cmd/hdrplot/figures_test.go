@@ -101,7 +101,7 @@ func TestFigures(t *testing.T) {
 	for _, log := range logs {
 		p := pictureOf(t, "-q", "-type", "report", "-ovr", "1", log)
 		window := strings.TrimSuffix(p.Span, " windows")
-		if !strings.HasSuffix(p.Caption(), "p50, p99 and maximum of "+p.Span) || p.Span == window {
+		if !strings.Contains(p.Caption()+" · ", " · p50, p99 and maximum of "+p.Span+" · ") || p.Span == window {
 			t.Errorf("%s: caption %q", log, p.Caption())
 		}
 		var rows [3][]float64

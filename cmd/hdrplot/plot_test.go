@@ -86,7 +86,7 @@ func TestExamples(t *testing.T) {
 			}
 			checkPNG(t, path, 1200, height)
 		case ".svg":
-			checkSVG(t, path, append(six, "max", "p99.9", "p50", "maximum, p99.9 and p50 of each interval")...)
+			checkSVG(t, path, append(six, "max", "p99.9", "p50", "maximum, p99.9 and p50 of each interval (ms)")...)
 		case ".pdf":
 			checkPDF(t, path, 900, 450)
 		case ".html":
@@ -97,11 +97,11 @@ func TestExamples(t *testing.T) {
 	}
 
 	hdrplot(t, "", strings.Fields("-if run.hdr -ovr 1000000 -unit ms -p max,99.9,50 -of run.svg")...)
-	checkSVG(t, "run.svg", append(six, "max", "p99.9", "p50", "maximum, p99.9 and p50 of each interval", "100 ms")...)
+	checkSVG(t, "run.svg", append(six, "max", "p99.9", "p50", "maximum, p99.9 and p50 of each interval (ms)", "100")...)
 	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -compare -it -incT .*-rt -type percentiles -of ba.svg")...)
 	checkSVG(t, "ba.svg", "before, 44,110 values", "after, 43,293 values", "99.9%")
 	hdrplot(t, "", strings.Fields("-if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -unit ms -sla 99=5,99.9=20 -of co.svg")...)
-	checkSVG(t, "co.svg", "throttle-st, 132,330 values", "throttle-rt, 129,879 values", "value", "SLA: p99 ≤ 5 ms", "SLA: p99.9 ≤ 20 ms")
+	checkSVG(t, "co.svg", "throttle-st, 132,330 values", "throttle-rt, 129,879 values", "value (ms)", "SLA: p99 ≤ 5 ms", "SLA: p99.9 ≤ 20 ms")
 	hdrplot(t, "", strings.Fields("-if run.hdr -facet tag -mark 26=deploy -mark 2016-07-18T00:08:00Z=clock -of facets.svg")...)
 	checkSVG(t, "facets.svg", append(six, "deploy", "clock")...)
 

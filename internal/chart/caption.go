@@ -11,7 +11,8 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// Caption says what the picture shows: of which logs, of what time, and how many values.
+// Caption says what the picture shows: of which logs, of what time, how many values, and which
+// lines. The tags come last: they may be cut.
 func (p *Picture) Caption() string {
 	if len(p.Sources) == 0 {
 		return ""
@@ -32,6 +33,15 @@ func (p *Picture) Caption() string {
 		text += " in " + counted(intervals, "interval")
 	}
 	parts = append(parts, text)
+	if lines := len(p.Total.Lines); lines > 0 && !p.Facets { // small heat maps have no lines
+		parts = append(parts, lineNames(p.Total.Lines[:lines-1])+" of "+p.Span)
+	}
+	if name := p.Describe(p.Type).Name; p.Type.Chart.Marks == Lines {
+		if p.Type.Chart.Rate {
+			name += " of " + p.Span
+		}
+		parts = append(parts, name)
+	}
 	if len(p.Added) > 1 {
 		var tags []string
 		for _, tag := range p.Added {
@@ -42,15 +52,6 @@ func (p *Picture) Caption() string {
 			text += ", some of which count the same requests"
 		}
 		parts = append(parts, text)
-	}
-	if lines := len(p.Total.Lines); lines > 0 && !p.Facets { // small heat maps have no lines
-		parts = append(parts, lineNames(p.Total.Lines[:lines-1])+" of "+p.Span)
-	}
-	if name := p.Describe(p.Type).Name; p.Type.Chart.Marks == Lines {
-		if p.Type.Chart.Rate {
-			name += " of " + p.Span
-		}
-		parts = append(parts, name)
 	}
 	return strings.Join(parts, " · ")
 }
@@ -177,7 +178,11 @@ func (p *Picture) share(m *Moment) string {
 	if all == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2g%%", 100*float64(in)/float64(all))
+	part := 100 * float64(in) / float64(all)
+	if part >= 10 {
+		return fmt.Sprintf("%.0f%%", part)
+	}
+	return fmt.Sprintf("%.2g%%", part)
 }
 
 // TimeRange returns the time that the picture shows, and false if it shows none.

@@ -131,12 +131,27 @@ func TestCaption(t *testing.T) {
 		"1, 2, 3, 4, 5 and 2 more · 0 values": {Type: Percentiles, Sources: many, Spans: [][2]int64{{5000, 9000}}},
 		"x · 2016-07-18 00:06:41 to 2016-07-19 00:06:41 UTC · 7,000,000,000 values": {Type: Percentiles, Sources: []string{"x"}, Spans: [][2]int64{{1468800401000, 1468886801000}},
 			Curves: []Curve{{Count: 7e9}}},
-		"x · 2 values · adds up a, b":                      {Type: Heatmap, Sources: []string{"x"}, Added: []string{"a", "b"}, Curves: []Curve{{Count: 1}, {Count: 1}}},
+		"x · 2 values · adds up a, b": {Type: Heatmap, Sources: []string{"x"}, Added: []string{"a", "b"}, Curves: []Curve{{Count: 1}, {Count: 1}}},
+		"x · 0 values · p99 of 5 min windows · adds up a, b": {Type: Heatmap, Sources: []string{"x"}, Added: []string{"a", "b"}, Span: "5 min windows",
+			Total: Series{Lines: []Line{{Name: "p99"}, {Name: RateName}}}},
 		"x · 0 values · p99 and maximum of 5 min windows":  {Type: Timeline, Sources: []string{"x"}, Series: lines, Span: "5 min windows"},
 		"x · 0 values · values per second of 10 s windows": {Type: Throughput, Sources: []string{"x"}, Span: "10 s windows"},
 	} {
 		if got := p.Caption(); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestShare proves how a list prints the share of the values of a moment.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	for rest, want := range map[int64]string{0: "100%", 1: "100%", 900: "53%", 1e6: "0.1%"} {
+		p := New(Heatmap)
+		p.Windows = []WindowSeries{{Windows: []Window{{End: 1000, Count: 999}, {Start: 1000, Begin: 1000, End: 2000, Count: rest}}}}
+		p.Worst = []Moment{{End: 1000, Value: 5}}
+		if got := p.Moments()[0].Share; got != want {
+			t.Errorf("%d values at other times: %s, want %s", rest, got, want)
 		}
 	}
 }

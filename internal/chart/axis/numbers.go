@@ -47,6 +47,15 @@ func Fixed(unit string) string {
 	return "=" + unit
 }
 
+// FixedName returns the name of a unit that stays as it is, and nothing for others.
+func FixedName(unit string) string {
+	name, fixed := strings.CutPrefix(unit, "=")
+	if !fixed {
+		return ""
+	}
+	return name
+}
+
 // ScaleFor returns the scale for values of a unit up to highest.
 func ScaleFor(unit string, highest float64) Scale {
 	unit, fixed := strings.CutPrefix(Spelled(unit), "=")

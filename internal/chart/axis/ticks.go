@@ -61,9 +61,9 @@ func (s Scale) Linear(low, high float64, exact bool, most int) (ticks []Tick, en
 }
 
 // Log returns the ticks of a logarithmic axis for values from lowest to highest, both above 0. Each
-// label has its own unit. The axis begins and ends at round numbers, or at lowest and highest
-// themselves if exact is set. Labels of 1, 2 and 5 may be closer than at most ticks, but not twice
-// as close.
+// label has its own unit, unless the unit is fixed: then it belongs in the title. The axis begins
+// and ends at round numbers, or at lowest and highest themselves if exact is set. Labels of 1, 2
+// and 5 may be closer than at most ticks, but not twice as close.
 func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Tick, from, to float64) {
 	if highest <= lowest*1.0001 {
 		lowest, highest = lowest/2, highest*2
@@ -87,7 +87,14 @@ func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Ti
 				labelled = labelled || digit == 2 || digit == 5
 			}
 			if labelled {
-				tick.Label = Handy(unit, v)
+				switch fixed := FixedName(unit) != ""; {
+				case fixed && v < 0.001:
+					tick.Label = scientific(v)
+				case fixed:
+					tick.Label = Number(v)
+				default:
+					tick.Label = Handy(unit, v)
+				}
 			} else if decades > 2*float64(most) || decades > 8 && digit > 1 {
 				continue
 			}

@@ -170,7 +170,7 @@ func (pn *panel) valueRuler(values valueRange, height vg.Length) {
 	}
 	share := beyond + float64(pn.headroom/max(height, pixel))
 	pn.scale = axis.ScaleFor(pn.what.Unit, values.high)
-	r.title, r.log = pn.what.Name, pn.what.Log
+	r.title, r.log = axis.Scale{Unit: axis.FixedName(pn.what.Unit)}.Titled(pn.what.Name), pn.what.Log
 	if !r.log {
 		r.ticks, r.high = pn.scale.Linear(low, values.high, high > 0, ticks)
 		r.title = pn.scale.Titled(pn.what.Name)

@@ -75,8 +75,9 @@ func (pn *panel) drawLevels() {
 			continue
 		}
 		at := pn.X(axis.Nines(level))
-		for i := range pn.Summary {
-			v := pn.Summary[i].Percentiles[n]
+		shown, _ := chart.Highest(pn.Summary, func(s *chart.Summary) float64 { return s.Max }, chart.MostTogether) // which have a curve
+		for _, s := range shown {
+			v := s.Percentiles[n]
 			pn.dot(pn.Text, 2.5*pixel, vg.Point{X: at, Y: pn.inside(v)})
 			if len(pn.Summary) == 1 {
 				label := axis.Value(pn.what.Unit, v)
@@ -186,7 +187,7 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 		font := c.font(noteSize)
 		font.Color = c.Faint
 		height += noteSize * lineSpace
-		c.put(font, area.Min.X, area.Max.Y-height, fmt.Sprintf("%d more tags have lower maxima", more))
+		c.put(font, area.Min.X, area.Max.Y-height, fmt.Sprintf("%d more tags", more))
 	}
 	return height
 }
@@ -200,7 +201,7 @@ func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 	font := c.font(labelSize)
 	c.put(font, area.Min.X, area.Max.Y-labelSize, "worst moments")
 	area.Max.Y -= labelSize * 1.7
-	columns := []column{{}, {heading: "at"}, {heading: "clock"}, {heading: "for"}, {heading: "peak"}, {heading: "values"}, {heading: "of", left: true}}
+	columns := []column{{}, {heading: "at"}, {heading: "peak at"}, {heading: "for"}, {heading: "peak"}, {heading: "values"}, {heading: "of", left: true}}
 	for _, m := range all {
 		for i, str := range []string{fmt.Sprint(m.Number), m.At, m.Clock, m.Length, m.Peak, m.Share, m.Name} {
 			columns[i].texts = append(columns[i].texts, str)

@@ -33,7 +33,7 @@ function innerAxis(fixed, range, log, most) {
   // Zero stands below the rest, at a distance that no value can have.
   const zero = range.zeros && !exact ? from / (to / from) ** 0.08 : from, span = Math.log(to / zero);
   if (zero < from) ticks.unshift({ value: 0, label: '0' });
-  return { unit: '', ticks, log: true, at: v => Math.log(Math.max(v, zero) / zero) / span, inverse: p => { const v = zero * Math.exp(p * span); return v < from ? 0 : v; } };
+  return { unit: unit[0] === '=' ? unit.slice(1) : '', ticks, log: true, at: v => Math.log(Math.max(v, zero) / zero) / span, inverse: p => { const v = zero * Math.exp(p * span); return v < from ? 0 : v; } };
 }
 
 function timeAxis(data, from, to, width) {
@@ -183,6 +183,14 @@ export function drawWorst(chart, theme, moments) {
   });
 }
 
+// colourOf returns the colour of a series: that of text if the colours of its lines mean percentiles.
+const oneColour = s => s.colours.every(c => c === s.colours[0]);
+export const colourOf = (theme, s) => oneColour(s) ? theme.lines[s.colours[0]] : theme.text;
+
+// isArea reports whether a line is the upper edge of a pale area: the maxima beside other lines.
+export const isArea = ({ lines }, { name }) => lines.length > 1 && name === 'max';
+export const areaShare = 0.12;
+
 function drawLines(chart, { view, theme, series, band }, what) {
   const { g, plot } = chart, { from, to } = view;
   if (band.length) {
@@ -195,25 +203,31 @@ function drawLines(chart, { view, theme, series, band }, what) {
     }
   }
   if (what.breaches) drawBreaches(chart, what.limits, view, theme, series);
-  for (const s of series) s.lines.forEach((line, n) => {
+  const all = series.flatMap(s => s.lines.map((line, n) => ({ s, n, line, area: isArea(s, line) }))).sort((a, b) => b.area - a.area);
+  for (const { s, n, line, area } of all) { // lines are in front of areas
     const points = line.drawn || startsIn(line.points, from, to), lengths = points.map(p => p.end - p.start).sort((a, b) => a - b);
     const slack = (lengths[lengths.length >> 1] || 0) / 2, few = points.length <= 40, dots = [];
     Object.assign(g, { strokeStyle: theme.lines[s.colours[n]], fillStyle: theme.lines[s.colours[n]], lineWidth: points.length > 1000 ? 1.1 : 1.7 });
     g.setLineDash(points.length > 1000 ? [] : s.dashes[n]);
+    if (area) {
+      g.globalAlpha = areaShare;
+      for (const p of points) g.fillRect(chart.px(p.start), chart.py(p.value), chart.px(p.end) - chart.px(p.start), plot.bottom - chart.py(p.value));
+      g.globalAlpha = 1;
+    }
     g.beginPath();
     points.forEach((p, i) => {
       const x = chart.px((p.start + p.end) / 2), y = chart.py(p.value);
-      const starts = i === 0 || p.gap, ends = i + 1 === points.length || points[i + 1].gap;
+      const starts = i === 0 || p.gap || area, ends = i + 1 === points.length || points[i + 1].gap;
       if (starts) g.moveTo(chart.px(p.start), y);
       else g.lineTo(chart.px(p.start), y);
       g.lineTo(chart.px(p.end), y);
-      if (starts && ends) dots.push([x, y]);
-      if (few && slack > 0) dots.push([x, y]);
+      if (starts && ends && !area) dots.push([x, y]);
+      if (few && slack > 0 && !area) dots.push([x, y]);
     });
     g.stroke();
     g.setLineDash([]);
     for (const [x, y] of dots) dot(g, x, y, 2.5);
-  });
+  }
 }
 
 // drawBreaches shades the times in which a line is above a limit that holds for it.
@@ -348,7 +362,8 @@ export function drawRates(chart, page) {
   const theme = { ...page.theme, lines: [...page.theme.lines, page.theme.text] };
   const lineOf = (s, list) => ({ ...s, lines: [{ name: '', points: rateOf(list, from, to, columns) }] });
   const lines = series.length > mostRates || all.length < 2 ? [] : series.map(s => lineOf(s, [s]));
-  lines.push(lineOf(all.length < 2 ? all[0] || { label: '', colours: [0], dashes: [[]] } : { label: 'total', colours: [page.theme.lines.length], dashes: [[]] }, all));
+  const total = { label: 'total', colours: [page.theme.lines.length], dashes: [[]] };
+  lines.push(lineOf(all.length !== 1 ? total : oneColour(all[0]) ? all[0] : { ...total, label: all[0].label }, all));
   for (const s of lines) for (const p of s.lines[0].points) range.add(p.value);
   range.add(0);
   const what = { ...page.data.rates, log: false };
@@ -367,7 +382,7 @@ export function drawCurve(chart, page, curves, height) {
   }
   const axis = width => ({ ticks: ninesTicks(last, 64 * last / width), title: 'percentile', at: x => x / last, inverse: p => p * last });
   drawChart(chart, page, what, range, axis, () => {
-    for (const [s, curve] of curves) strokeCurve(chart, g, curve, theme.lines[s.colours[0]], s.dashes.length > 1 ? [] : s.dashes[0]);
+    for (const [s, curve] of curves) strokeCurve(chart, g, curve, colourOf(theme, s), s.dashes.length > 1 ? [] : s.dashes[0]);
   }, () => drawSteps(chart, theme, what.limits, last));
 }
 

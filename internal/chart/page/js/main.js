@@ -4,7 +4,7 @@ import { relativeStep, relativeStyle, clockText, nines } from './ticks.js';
 import { unpack, newSeries, addRows, startsIn, extremesOf, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
-import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, heightOn, strokeCurve, valueAt, heatAt, rateText } from './charts.js';
+import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, heightOn, strokeCurve, valueAt, heatAt, rateText, isArea, areaShare, colourOf } from './charts.js';
 import { connect } from './live.js';
 import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
 import { columnsOf, textOf, sorted, csvOf, rowOf, levels } from './table.js';
@@ -179,7 +179,7 @@ function drawMoment(g, t) {
     const sum = Object.assign(new Sum(), { count: w.count, max: w.max });
     sum.add(w);
     g.globalAlpha = 0.55;
-    strokeCurve(curveChart, g, curveOf(sum), page.theme.lines[s.colours[0]], [2, 3]);
+    strokeCurve(curveChart, g, curveOf(sum), colourOf(page.theme, s), [2, 3]);
   }
   g.globalAlpha = 1;
   g.restore();
@@ -279,7 +279,7 @@ function readCurve() {
     out.push(make('span', {}, (100 - 100 * 10 ** -x).toFixed(Math.max(1, Math.ceil(x))) + '%'));
     for (const [s, curve] of curves) {
       const v = valueAt(curve, x);
-      if (v !== null) out.push(item(page.theme.lines[s.colours[0]], named(s.label) + ' ' + between(data.unit, valueAt(curve, x, curve.lows), v)));
+      if (v !== null) out.push(item(colourOf(page.theme, s), named(s.label) + ' ' + between(data.unit, valueAt(curve, x, curve.lows), v)));
     }
   }
   const box = element('curve-readout'), { left, right, top } = curveChart.plot ?? {};
@@ -337,12 +337,16 @@ function showScale(id, colours, ticks, title) {
 
 // ---- series ----
 
-function swatch(colour, dash, thick) {
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg'), line = document.createElementNS('http://www.w3.org/2000/svg', 'line');
-  for (const [name, v] of Object.entries({ width: 34, height: 12, 'aria-hidden': true })) svg.setAttribute(name, v);
-  for (const [name, v] of Object.entries({ x1: 0, x2: 34, y1: 6, y2: 6, stroke: colour, 'stroke-width': thick, 'stroke-dasharray': dash.join(' ') })) line.setAttribute(name, v);
-  svg.append(line);
-  return svg;
+function swatch(colour, dash, thick, area) {
+  const shape = (kind, properties, ...inside) => {
+    const made = document.createElementNS('http://www.w3.org/2000/svg', kind);
+    for (const [name, v] of Object.entries(properties)) made.setAttribute(name, v);
+    made.append(...inside);
+    return made;
+  };
+  const line = shape('line', { x1: 0, x2: 34, y1: 6, y2: 6, stroke: colour, 'stroke-width': thick, 'stroke-dasharray': dash.join(' ') });
+  const below = area ? [shape('rect', { y: 6, width: 34, height: 6, fill: colour, 'fill-opacity': areaShare })] : [];
+  return shape('svg', { width: 34, height: 12, 'aria-hidden': true }, line, ...below);
 }
 
 function toggle(label, text, pressed, picture, act) {
@@ -354,14 +358,14 @@ function toggle(label, text, pressed, picture, act) {
 
 function buildToggles() {
   const { theme } = page, rest = store.filter(s => s.rest), bar = store.filter(s => !s.rest || s.shown).map(s =>
-    toggle(s.label, named(s.label), s.shown, swatch(theme.lines[s.colours[0]], s.colours.length > 1 ? [] : s.dashes[0], 2), event => {
+    toggle(s.label, named(s.label), s.shown, swatch(colourOf(theme, s), s.colours.length > 1 ? [] : s.dashes[0], 2), event => {
       if (event.shiftKey) solo(s);
       else { s.shown = !s.shown; changed(); }
     }));
   if (rest.length) bar.push(toggle('', 'the other ' + rest.length, bandShown, swatch(theme.band, [], 10), () => { bandShown = !bandShown; changed(); }));
   if (store.length && data.measures.length > 1) data.measures.forEach((name, n) => {
     const several = store.length > 1;
-    bar.push(make('span', { className: 'name' }, swatch(several ? theme.faint : theme.lines[store[0].colours[n]], store[0].dashes[n], 2), name));
+    bar.push(make('span', { className: 'name' }, swatch(several ? theme.faint : theme.lines[store[0].colours[n]], store[0].dashes[n], 2, isArea(store[0], { name })), name));
   });
   const focused = document.activeElement && document.activeElement.dataset.series;
   element('toggles').replaceChildren(...bar);
@@ -408,7 +412,7 @@ function buildTable() {
   if (hasTime && !data.lines.rate) {
     const byLabel = new Map(store.map(s => [s.label, s])), scale = scaleOf(rows);
     body.forEach((row, i) => {
-      const r = rows[i], s = byLabel.get(r.label), colour = page.theme.lines[s.colours[0]];
+      const r = rows[i], s = byLabel.get(r.label), colour = colourOf(page.theme, s);
       const name = make('button', { type: 'button', textContent: named(r.label), title: 'this series alone, or all again', onclick: () => {
         solo(s);
         element('toggles').scrollIntoView();

@@ -52,7 +52,7 @@ export function logTicks(unit, lowest, highest, exact, most) {
     if (v < from * (1 - 1e-9) || v > to * (1 + 1e-9)) continue;
     let labelled = digit === 1 && e % every === 0;
     if (every === 1 && most > 2 && decades / Math.log10(2) <= 2 * most) labelled = labelled || digit === 2 || digit === 5;
-    if (labelled) ticks.push({ value: v, label: handy(unit, v) });
+    if (labelled) ticks.push({ value: v, label: unit[0] !== '=' ? handy(unit, v) : v < 0.001 ? scientific(v) : number(v) });
     else if (!(decades > 2 * most || decades > 8 && digit > 1)) ticks.push({ value: v, label: '' });
   }
   return { ticks, from, to };

@@ -6,7 +6,7 @@ import * as numbers from './numbers.js';
 import * as ticks from './ticks.js';
 import * as store from './store.js';
 import { Chart } from './canvas.js';
-import { drawMarks } from './charts.js';
+import * as charts from './charts.js';
 import { View } from './state.js';
 import * as overview from './overview.js';
 import * as table from './table.js';
@@ -134,7 +134,7 @@ test('texts at marks do not overlap', () => {
   const texts = [], draw = { beginPath() {}, moveTo() {}, lineTo() {}, stroke() {}, measureText: text => ({ width: 7 * text.length }), fillText: (text, x, y) => texts.push({ text, x, y, end: x + 7 * text.length }) };
   const chart = { g: draw, plot: { left: 50, right: 1000, top: 10, bottom: 500 }, px: t => t };
   const marks = [...Array(20).keys()].map(n => ({ time: 300 + n % 3, text: `node${n}.hdr is silent` }));
-  drawMarks(chart, {}, [...marks, { time: 990, text: 'at the end' }, { time: 60, text: 'at the start' }]);
+  charts.drawMarks(chart, {}, [...marks, { time: 990, text: 'at the end' }, { time: 60, text: 'at the start' }]);
   assert.equal(texts.length, 8);
   assert.ok(texts.some(t => t.text === 'and 15 more') && texts.every(t => t.end <= 1000));
   for (const a of texts) for (const b of texts) assert.ok(a === b || a.y !== b.y || a.end <= b.x || b.end <= a.x, `${a.text} and ${b.text}`);
@@ -166,4 +166,12 @@ test('a chart that is narrower than its labels is not less than nothing', () => 
   Object.assign(chart, { g: { measureText: text => ({ width: 8 * text.length }) }, plot: { left: 0, right: 4 }, y: { ticks: [{ label: '1,000 ms' }] } });
   chart.fit(['a long name']);
   assert.equal(chart.plot.right - chart.plot.left, 1);
+});
+
+test('looks', () => {
+  const theme = { text: 'black', lines: ['blue', 'red'] }, percentiles = { colours: [0, 1], lines: [{ name: 'p99' }, { name: 'max' }] };
+  assert.equal(charts.colourOf(theme, { colours: [1, 1] }), 'red');
+  assert.equal(charts.colourOf(theme, percentiles), 'black');
+  assert.deepEqual(percentiles.lines.map(l => charts.isArea(percentiles, l)), [false, true]);
+  assert.equal(charts.isArea({ lines: [{ name: 'max' }] }, { name: 'max' }), false);
 });

@@ -1,0 +1,32 @@
+package draw
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"testing"
+
+	"hdrkit/internal/chart"
+)
+
+// TestLevels proves that a report of many tags marks percentiles on the curves that it draws, and
+// on no others.
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	own := *pictures(t)["report"]
+	curve := own.Curves[0]
+	own.Curves, own.Summary, own.Worst, own.Limits = nil, nil, nil, nil
+	for n := range 30 {
+		curve.Label = fmt.Sprint("tag", n)
+		own.Curves = append(own.Curves, curve)
+		own.Summary = append(own.Summary, chart.Summary{Label: curve.Label, Max: curve.Max(), Percentiles: []float64{curve.At(50), curve.At(90), curve.At(99), curve.At(99.9), curve.At(99.99)}})
+	}
+	var svg bytes.Buffer
+	if err := WriteSVG(&svg, &own); err != nil {
+		t.Fatal(err)
+	}
+	dots := regexp.MustCompile(`<path d="M[^"]*C[^"]*" style="fill:#222222`).FindAll(svg.Bytes(), -1)
+	if len(dots) != 3*chart.MostTogether {
+		t.Errorf("%d percentiles are marked", len(dots))
+	}
+}
