@@ -39,10 +39,10 @@
 //
 // # The parts
 //
-// [Windows] merges logs whole or while they are read. [Live] decides when the windows of logs that
-// are still written are complete. [Sum] is what the intervals of one tag and window add up to. It
-// is a combiner for pipelines: [Sum.Merge] is associative and commutative, an empty Sum changes
-// nothing, and a Sum can be sent as bytes. [Moving] is a moving window.
+// [Windows] merges logs whole or while they are read or written. [Sum] is what the intervals of one
+// tag and window add up to. It is a combiner for pipelines: [Sum.Merge] is associative and
+// commutative, an empty Sum changes nothing, and a Sum can be sent as bytes. [Moving] is a moving
+// window.
 package merge
 
 import (
@@ -237,14 +237,6 @@ func (ws *Windows) Len() int { return len(ws.table.open) }
 
 // End is described at [Windows.Len].
 func (ws *Windows) End(n int) int64 { return ws.table.open[n].End }
-
-// First returns the earliest window that is open. It returns false if none is.
-func (ws *Windows) First() (Window, bool) {
-	if len(ws.table.open) == 0 {
-		return Window{}, false
-	}
-	return ws.table.open[0].Window, true
-}
 
 // Open iterates over what the open windows add up to so far, in order of time, then of tags, no tag
 // first. Each is valid until an interval is added or a window is closed.

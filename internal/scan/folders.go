@@ -10,51 +10,48 @@ import (
 
 // Folders returns the folder that a text names or, if there is none, the folders that it matches as
 // a pattern of [filepath.Glob], in which ** stands for any folders, or none, below each other.
+// Folders that cannot be read are reported by who reads the files in them.
 func Folders(text string) []string {
 	if _, err := os.Stat(text); err == nil {
 		return []string{text}
 	}
-	found, _ := filepath.Glob(text)
-	slashed := filepath.ToSlash(text)
-	if above, pattern, deep := strings.Cut("/"+slashed+"/", "/**/"); deep {
-		if above = strings.TrimPrefix(above, "/") + "/"; above == "/" && !strings.HasPrefix(slashed, "/") {
-			above = "."
-		}
-		found = nil
-		for _, folder := range Folders(filepath.Clean(above)) {
-			found = append(found, below(folder, "**/"+pattern)...)
-		}
-		slices.Sort(found)
-		found = slices.Compact(found)
+	volume := filepath.VolumeName(text)
+	rest, absolute := strings.CutPrefix(filepath.ToSlash(text[len(volume):]), "/")
+	found := []string{volume + "."}
+	if absolute {
+		found[0] = volume + string(filepath.Separator)
 	}
-	return slices.DeleteFunc(found, func(path string) bool {
-		info, err := os.Stat(path)
-		return err != nil || !info.IsDir()
-	})
+	for part := range strings.SplitSeq(rest, "/") {
+		above := found
+		found = nil
+		for _, folder := range above {
+			found = append(found, inFolder(folder, part)...)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
-// below returns what a pattern with slashes matches in a folder. Folders that cannot be read are
-// reported by who reads the files in them.
-func below(folder, pattern string) (found []string) {
-	above, rest, deep := strings.Cut("/"+pattern+"/", "/**/")
-	above, rest = strings.Trim(above, "/"), strings.Trim(rest, "/")
-	folders := []string{folder}
-	if above != "" {
-		folders, _ = fs.Glob(os.DirFS(folder), above)
-		for n := range folders {
-			folders[n] = filepath.Join(folder, folders[n])
-		}
-	}
-	if !deep {
-		return folders
-	}
-	for _, folder := range folders {
+// inFolder returns the folders in a folder that a part of a pattern matches.
+func inFolder(folder, part string) (found []string) {
+	if part == "**" {
 		filepath.WalkDir(folder, func(path string, entry fs.DirEntry, _ error) error {
 			if entry != nil && entry.IsDir() {
-				found = append(found, below(path, rest)...)
+				found = append(found, path)
 			}
 			return nil
 		})
+		return found
+	}
+	names := []string{part}
+	if strings.ContainsAny(part, `*?[\`) {
+		names, _ = fs.Glob(os.DirFS(folder), part)
+	}
+	for _, name := range names {
+		path := filepath.Join(folder, name)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			found = append(found, path)
+		}
 	}
 	return found
 }

@@ -70,11 +70,14 @@ func FindWarmup(s *scan.Scan, size int64) (Warmup, error) {
 		return Warmup{Steady: true}, err
 	}
 	size = runs.windows.Size()
-	first, _ := runs.windows.First()
+	var first int64
 	var all []confidence.Load
 	var scratch histogram.Histogram
 	for m := range runs.windows.Open() {
-		at := int((m.Window.Start - first.Start) / size)
+		if len(all) == 0 {
+			first = m.Window.Start
+		}
+		at := int((m.Window.Start - first) / size)
 		for len(all) <= at {
 			all = append(all, confidence.Load{})
 		}
@@ -86,5 +89,5 @@ func FindWarmup(s *scan.Scan, size int64) (Warmup, error) {
 		l.Count, l.Sum, l.Seconds = l.Count+count, l.Sum+h.Mean()*count, max(l.Seconds, float64(m.End-m.Start)/1000)
 	}
 	n, steady := confidence.SteadyFrom(all)
-	return Warmup{runs.first, first.Start + int64(n)*size, n, len(all), steady}, nil
+	return Warmup{runs.first, first + int64(n)*size, n, len(all), steady}, nil
 }
