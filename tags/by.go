@@ -16,9 +16,10 @@ type By struct {
 	all, input, tag bool
 	group           *regexp.Regexp // nil unless rows are what its group matches
 
-	mu    sync.RWMutex
-	rows  map[source][]byte // names of rows
-	first map[string]source // of each row, by the text of its name
+	mu      sync.RWMutex
+	rows    map[source][]byte // names of rows
+	first   map[string]source // of each row, by the text of its name
+	matched bool              // the group matched a tag
 }
 
 // A source is an input and the text of a tag in it.
@@ -84,9 +85,9 @@ func (b *By) Row(input string, tag []byte) []byte {
 	if known {
 		return name
 	}
-	name = b.name(key, tag)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	name = b.name(key, tag)
 	b.rows[key] = name
 	if _, known := b.first[Text(name)]; !known {
 		b.first[Text(name)] = key
@@ -94,7 +95,7 @@ func (b *By) Row(input string, tag []byte) []byte {
 	return name
 }
 
-// name names the row of a source.
+// name names the row of a source. The regular expression must match all of the tag.
 func (b *By) name(key source, tag []byte) []byte {
 	switch {
 	case b.all:
@@ -104,19 +105,11 @@ func (b *By) name(key source, tag []byte) []byte {
 	case b.input:
 		return append([]byte(key.input+"::"), tag...)
 	}
-	if group, ok := b.groupOf(key.tag); ok && tag != nil {
-		return Parse(group)
+	if at := b.group.FindStringSubmatchIndex(key.tag); tag != nil && at != nil && at[1]-at[0] == len(key.tag) && at[2] >= 0 {
+		b.matched = true
+		return Parse(key.tag[at[2]:at[3]])
 	}
 	return slices.Clone(tag)
-}
-
-// groupOf returns what the group matches in the text of a tag, if the expression matches all of it.
-func (b *By) groupOf(tag string) (string, bool) {
-	at := b.group.FindStringSubmatchIndex(tag)
-	if at == nil || at[1]-at[0] != len(tag) || at[2] < 0 {
-		return "", false
-	}
-	return tag[at[2]:at[3]], true
 }
 
 // Unmatched reports whether there are rows and the regular expression matches no tag.
@@ -126,12 +119,7 @@ func (b *By) Unmatched() bool {
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	for key := range b.rows {
-		if _, ok := b.groupOf(key.tag); ok {
-			return false
-		}
-	}
-	return len(b.rows) > 0
+	return !b.matched && len(b.rows) > 0
 }
 
 // Split returns the input and the tag of a row, if rows have inputs. The tag is nil if the row has

@@ -37,7 +37,7 @@ func app() *urfave.App {
 	)
 	flags = append(append(flags, cli.RangeFlags()...), cli.UnitFlags()...)
 	flags = append(flags, cli.OmissionFlag(),
-		&urfave.StringFlag{Name: "type", Value: chart.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`: " + strings.Join(types(""), ", ") + "; percentiles takes .hgrm files, too"},
+		&urfave.StringFlag{Name: "type", Value: chart.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too"},
 		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Category: cli.GroupValues, DefaultText: "99,max, or max alone for more than 4 lines; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"},
 		cli.RatioFlag(),
 		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values, the default where a few high values leave most of a linear one empty"},
@@ -66,9 +66,10 @@ func app() *urfave.App {
 		Flags:       slices.Concat(flags, cli.Without(cli.RunFlags(), "v")),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common: []string{"if", "incT", "excT", "by", "it", "compare", "s", "e", "type", "p", "ovr", "unit", "in", "log", "agg", "sla", "of", "format"},
+			Common:     []string{"if", "incT", "by", "it", "compare", "s", "e", "type", "p", "unit", "log", "agg", "sla", "of", "format"},
+			TypeOption: "type", Types: typeList(),
 			Choices: map[string][]string{
-				"type": types(""), "format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"},
+				"format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"},
 			},
 			Steady: summary.SkipWarmup,
 		}.Metadata(),

@@ -31,6 +31,14 @@ func types(option string) (names []string) {
 	return names
 }
 
+// typeList returns the types for help.
+func typeList() (all []cli.Type) {
+	for _, t := range chart.Types {
+		all = append(all, cli.Type{Name: t.Name, What: t.What})
+	}
+	return all
+}
+
 // options are the options of the command line.
 type options struct {
 	kind      *chart.Type

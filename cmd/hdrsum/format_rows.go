@@ -14,3 +14,17 @@ var rowsFormat = format{
 		return output.RowTable(w, o.scale, o.zone), nil
 	},
 }
+
+// timelineFormat is CSV.
+var timelineFormat = format{
+	name: "timeline", what: "CSV over time", others: "series", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
+	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
+		return output.Timeline(w, o.scale, o.zone), nil
+	},
+}
+
+// ndjsonFormat is a JSON object in each line.
+var ndjsonFormat = format{
+	name: "ndjson", what: "JSON over time", others: "jsonl", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
+	rows: func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.scale, o.zone), nil },
+}

@@ -264,10 +264,12 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 		return err
 	}
 	skipped := d.Close()
-	if err := exceeded(c, verdicts); err != nil {
-		return err
+	failed, open := gate.Count(verdicts)
+	if failed > 0 {
+		fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits do not hold\n", c.App.Name, failed, len(verdicts))
+		return cli.Status(cli.Exceeded)
 	}
-	if open := gate.Undecided(verdicts); open > 0 {
+	if open > 0 {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits are undecided. A longer run, or several a side, would decide\n", c.App.Name, open, len(verdicts))
 		if g.strict {
 			return cli.Status(cli.Undecided)
@@ -275,19 +277,6 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	}
 	return skipped
 }
-
-// exceeded says how many limits do not hold, and returns a status then.
-func exceeded(c *urfave.Context, verdicts []gate.Verdict) error {
-	failed := gate.Failed(verdicts)
-	if failed == 0 {
-		return nil
-	}
-	fmt.Fprintf(c.App.ErrWriter, "%s: %d of %d limits do not hold\n", c.App.Name, failed, len(verdicts))
-	return errExceeded
-}
-
-// errExceeded says that a limit does not hold.
-var errExceeded = cli.Status(cli.Exceeded)
 
 // hideConfidence removes the intervals that only comparisons and limits needed.
 func hideConfidence(sides ...*collected) {

@@ -588,23 +588,17 @@ func rounded(v float64) float64 {
 	return r
 }
 
-// Failed returns the number of limits that do not hold.
-func Failed(verdicts []Verdict) int {
-	return count(verdicts, func(v *Verdict) bool { return v.Name() == fails })
-}
-
-// Undecided returns the number of limits that are undecided.
-func Undecided(verdicts []Verdict) int {
-	return count(verdicts, func(v *Verdict) bool { return v.Undecided })
-}
-
-func count(verdicts []Verdict, is func(v *Verdict) bool) (n int) {
-	for i := range verdicts {
-		if is(&verdicts[i]) {
-			n++
+// Count returns how many limits do not hold, and how many are undecided.
+func Count(verdicts []Verdict) (failed, open int) {
+	for _, v := range verdicts {
+		switch v.Name() {
+		case fails:
+			failed++
+		case undecided:
+			open++
 		}
 	}
-	return n
+	return failed, open
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
