@@ -65,8 +65,8 @@ type format struct {
 	clash func(last, now int64) error
 	// totals reports that rows show totals since the log began.
 	totals bool
-	// receiver is what -push sends rows to, if it can.
-	receiver *rowReceiver
+	// receiver checks the options of the rows that -push sends. It is nil if -push cannot.
+	receiver func(o *options) error
 }
 
 // A comparison is what -baseline and -sla ask for.

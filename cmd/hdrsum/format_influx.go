@@ -42,15 +42,13 @@ var influxFormat = format{
 		}
 		return errors.New("ends at the same time as the last interval of its tag, and would replace it; use -agg, hdrunion or a finer -precision")
 	},
-	receiver: &rowReceiver{
-		// The address has the precision.
-		check: func(o *options) error {
-			there := prom.Precision(o.push)
-			if cli.Given(o.c, "precision") && o.precision != there {
-				return cli.Usagef("-precision is %s, but the URL of -push has %s", o.precision, there)
-			}
-			o.precision = there
-			return nil
-		},
+	// The address has the precision.
+	receiver: func(o *options) error {
+		there := prom.Precision(o.push)
+		if cli.Given(o.c, "precision") && o.precision != there {
+			return cli.Usagef("-precision is %s, but the URL of -push has %s", o.precision, there)
+		}
+		o.precision = there
+		return nil
 	},
 }

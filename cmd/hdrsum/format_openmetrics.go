@@ -37,16 +37,14 @@ var openMetricsFormat = format{
 		return errors.New("does not end after the last interval of its tag; only the counters include it, a millisecond later; hdrunion puts logs in order")
 	},
 	totals: true,
-	receiver: &rowReceiver{
-		native: true,
-		check: func(o *options) error {
-			switch {
-			case o.series.Moving > 0:
-				return cli.Usagef("-push and -mwp do not go together with -st openmetrics: Prometheus computes percentiles of any span")
-			case o.series.Buckets:
-				return cli.Usagef("-push and -buckets do not go together: native histograms have buckets")
-			}
-			return nil
-		},
+	receiver: func(o *options) error { // it takes native histograms
+		o.series.Counts = true
+		switch {
+		case o.series.Moving > 0:
+			return cli.Usagef("-push and -mwp do not go together with -st openmetrics: Prometheus computes percentiles of any span")
+		case o.series.Buckets:
+			return cli.Usagef("-push and -buckets do not go together: native histograms have buckets")
+		}
+		return nil
 	},
 }

@@ -15,5 +15,5 @@ var otlpFormat = format{
 		return checkMetric(o)
 	},
 	rows:     metricRows,
-	receiver: &rowReceiver{check: func(*options) error { return nil }},
+	receiver: func(*options) error { return nil },
 }

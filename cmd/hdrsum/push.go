@@ -45,8 +45,7 @@ func checkPush(o *options) error {
 	if o.push == nil {
 		return nil
 	}
-	o.series.Counts = o.series.Counts || o.format.receiver.native
-	return o.format.receiver.check(o)
+	return o.format.receiver(o)
 }
 
 // checkMetric checks -metric, and -unit for metrics.
@@ -96,11 +95,4 @@ func pushRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) e
 		}
 	}
 	return endRows(s, d, err)
-}
-
-// A rowReceiver takes the rows of -push.
-type rowReceiver struct {
-	check func(o *options) error
-	// native reports that it takes native histograms, and so all counts of a row.
-	native bool
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"net/url"
 	"strings"
@@ -81,42 +82,40 @@ func Gzip(rows []byte) []byte {
 // Rejected reads an answer of a receiver: how many rows it has left out although it accepted the
 // request, and why.
 func Rejected(answer []byte) (rows int, why string) {
-	each(answer, func(number protowire.Number, value []byte, _ uint64) {
+	for number, partial := range fieldsOf(answer) {
 		if number != 1 { // ExportMetricsServiceResponse.partial_success
-			return
+			continue
 		}
-		each(value, func(number protowire.Number, text []byte, n uint64) {
+		for number, value := range fieldsOf(partial) {
 			switch number {
 			case 1:
+				n, _ := protowire.ConsumeVarint(value)
 				rows = int(n)
 			case 2:
-				why = string(text)
+				why = string(value)
 			}
-		})
-	})
+		}
+	}
 	return rows, why
 }
 
-// each reads fields until the end, or until one that is cut off.
-func each(message []byte, field func(number protowire.Number, text []byte, n uint64)) {
-	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return
-		}
-		size := protowire.ConsumeFieldValue(number, kind, message[n:])
-		if size < 0 {
-			return
-		}
-		value := message[n : n+size]
-		message = message[n+size:]
-		switch kind {
-		case protowire.VarintType:
-			v, _ := protowire.ConsumeVarint(value)
-			field(number, nil, v)
-		case protowire.BytesType:
-			text, _ := protowire.ConsumeBytes(value)
-			field(number, text, 0)
+// fieldsOf iterates over the fields of a message until the end, or until one that is cut off.
+func fieldsOf(message []byte) iter.Seq2[protowire.Number, []byte] {
+	return func(yield func(protowire.Number, []byte) bool) {
+		for len(message) > 0 {
+			number, kind, n := protowire.ConsumeTag(message)
+			size := protowire.ConsumeFieldValue(number, kind, message[max(n, 0):])
+			if n < 0 || size < 0 {
+				return
+			}
+			value := message[n : n+size]
+			message = message[n+size:]
+			if kind == protowire.BytesType {
+				value, _ = protowire.ConsumeBytes(value)
+			}
+			if !yield(number, value) {
+				return
+			}
 		}
 	}
 }
