@@ -331,10 +331,15 @@ func (r *command) open(stdout *cli.Stdout, file *sinks.File) error {
 		}
 		err = add("-push "+u.Redacted(), func(own []byte) (live.Sink, error) {
 			p, err := sinks.NewPush(o, u, r.state != nil, own)
-			if p != nil {
-				r.senders = append(r.senders, p.Sender())
+			if err != nil {
+				return nil, err
 			}
-			return p, err
+			sender := p.Sender()
+			for n := 2; slices.ContainsFunc(r.senders, func(s prom.Sender) bool { return s.Address == sender.Address }); n++ {
+				sender.Address = fmt.Sprintf("%s %d", p.Sender().Address, n)
+			}
+			r.senders = append(r.senders, sender)
+			return p, nil
 		})
 	}
 	if err != nil {

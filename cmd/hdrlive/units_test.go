@@ -39,11 +39,12 @@ func TestUnits(t *testing.T) {
 		})
 	}
 	r := clitest.Receive(t, func(int) int { return http.StatusNoContent })
-	at := clitest.Address(t)
-	p := clitest.Start(t, nil, "hdrlive", append(logs, "-s", "start", "-idle", "100ms", "-unit", "ms", "-serve", at, "-push", r.URL+"/write")...)
+	at, name := clitest.Address(t), "influx "+strings.TrimPrefix(r.URL, "http://")
+	p := clitest.Start(t, nil, "hdrlive", append(logs, "-s", "start", "-idle", "100ms", "-unit", "ms", "-serve", at, "-push", r.URL+"/write", "-push", r.URL+"/write?db=b")...)
 	p.Await("a scrape", func() bool {
 		text := clitest.Fetch("http://" + at + "/metrics")
-		return strings.Contains(text, `latency_seconds_sum{tag="READ"} 0.57694`) && strings.Contains(text, `latency_seconds_sum{tag="insert-rt"} 0.48475392`)
+		return strings.Contains(text, `latency_seconds_sum{tag="READ"} 0.57694`) && strings.Contains(text, `latency_seconds_sum{tag="insert-rt"} 0.48475392`) &&
+			strings.Count(text, "\nhdrkit_push_sent_rows_total{receiver=\""+name+"\"} ") == 1 && strings.Contains(text, "\nhdrkit_push_sent_rows_total{receiver=\""+name+" 2\"} ")
 	})
 	p.Interrupt(os.Interrupt, 0)
 	for _, want := range []string{"tag=READ length=1,count=165i,per_second=250,min=0.038,", "tag=insert-rt length=1,count=77i,per_second=77,min=0.380672,"} {
