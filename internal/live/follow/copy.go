@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -44,8 +43,8 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 	case m != nil:
 		return false
 	}
-	for _, m := range slices.Concat(f.ended, f.reading()) {
-		if len(m.Head) == 0 || path == m.Path || !derived(path, m.Path) || !bytes.HasPrefix(m.Head, text[:min(len(text), len(m.Head))]) {
+	for _, m := range f.sources(path) {
+		if len(m.Head) == 0 || !bytes.HasPrefix(m.Head, text[:min(len(text), len(m.Head))]) {
 			continue
 		}
 		// A short log is known as a whole. If it may have got more, one line of it is enough.
@@ -84,12 +83,21 @@ func derived(path, from string) bool {
 		stem = from[:dot]
 	}
 	rest, ok := strings.CutPrefix(path, stem)
-	return ok && rest != "" && strings.ContainsRune(".-_", rune(rest[0]))
+	return ok && path != from && rest != "" && strings.ContainsRune(".-_", rune(rest[0]))
 }
 
-// reading returns the marks of the files that are read now, or were in an earlier run.
-func (f *Follower) reading() (all []Mark) {
+// sources returns the marks of the logs that a file of a name can be a copy of: they were read to
+// their end, are read now, or were in an earlier run.
+func (f *Follower) sources(path string) (all []Mark) {
+	for _, m := range f.ended {
+		if derived(path, m.Path) {
+			all = append(all, m)
+		}
+	}
 	for _, in := range f.inputs {
+		if !derived(path, in.path) {
+			continue
+		}
 		in.mu.Lock()
 		for _, l := range in.files {
 			m := Mark{Path: in.path, Head: l.head, Size: l.size}
@@ -103,7 +111,9 @@ func (f *Follower) reading() (all []Mark) {
 	f.marking.Lock()
 	defer f.marking.Unlock()
 	for _, m := range f.marks {
-		all = append(all, m.Mark)
+		if derived(path, m.Path) {
+			all = append(all, m.Mark)
+		}
 	}
 	return all
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -254,11 +255,17 @@ func (f *Follower) release(r finished) {
 	}
 }
 
-// leave forgets an input.
-func (f *Follower) leave(in *Input) {
+// leave forgets an input. It reports false if a file has come meanwhile.
+func (f *Follower) leave(in *Input) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !in.left {
+		return false
+	}
 	f.inputs = slices.DeleteFunc(f.inputs, func(other *Input) bool { return other == in })
+	return true
 }
 
 // add adds a file that no input follows yet. The caller looks at it.
@@ -303,6 +310,7 @@ func (f *Follower) match() {
 	var all Summary
 	defer func() { all.Say(f.options.Notice) }()
 	for _, p := range f.patterns {
+		unknown := make(map[string]fs.FileInfo)
 		for _, path := range p.paths() {
 			if known[path] || !p.matches(filepath.Base(path)) {
 				continue
@@ -313,18 +321,21 @@ func (f *Follower) match() {
 			}
 			named = append(named, info)
 			if !f.known(info) {
-				f.look(f.inputs) // the file may have just replaced another one
+				unknown[path] = info
 			}
-			if f.known(info) {
+		}
+		if len(unknown) > 0 {
+			f.look(f.inputs) // one may have just replaced another file
+		}
+		for _, path := range slices.Sorted(maps.Keys(unknown)) {
+			if f.known(unknown[path]) || f.copied(path, unknown[path]) {
 				continue
 			}
-			if !f.copied(path, info) {
-				if in := f.add(path, true); in != nil {
-					known[path] = true
-					in.look(&all)
-					if p.each != nil {
-						p.each(in)
-					}
+			if in := f.add(path, true); in != nil {
+				known[path] = true
+				in.look(&all)
+				if p.each != nil {
+					p.each(in)
 				}
 			}
 		}

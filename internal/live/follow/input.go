@@ -33,7 +33,6 @@ type Input struct {
 	matched bool        // a pattern found the file, and finds it again when it comes back
 	gone    time.Time   // since when no file has the name, if there was one
 	left    bool        // it is gone for so long that its file is closed at its end
-	ended   bool        // Next has returned ErrGone
 	phase   phase
 }
 
@@ -105,14 +104,10 @@ func (in *Input) look(news *Summary) {
 		err = fs.ErrNotExist
 	}
 	in.mu.Lock()
-	ended := in.ended
 	if len(in.files) > 1 {
 		in.files[0].settled = true
 	}
 	in.mu.Unlock()
-	if ended {
-		return
-	}
 	if !in.looked {
 		in.looked = true
 		in.renamed()
@@ -219,14 +214,12 @@ func (in *Input) Next() (*Log, error) {
 			defer in.mu.Unlock()
 			return in.files[0], nil
 		}
-		phase := in.phase
-		in.ended = phase == following && in.left && in.matched
+		phase, left := in.phase, in.left && in.matched
 		in.mu.Unlock()
 		switch {
 		case phase != following:
 			return nil, ErrStopped
-		case in.ended:
-			in.follower.leave(in)
+		case left && in.follower.leave(in):
 			return nil, ErrGone
 		}
 		in.wait()

@@ -72,7 +72,7 @@ func (f *Follower) findRests() {
 func (f *Follower) restOf(path string, text []byte) *marked {
 	for n := range f.marks {
 		m := &f.marks[n]
-		if m.rest && !m.used && derived(path, m.Path) && hasInterval(m.Head) && bytes.HasPrefix(text, m.Head) {
+		if m.rest && !m.used && (path == m.Path || derived(path, m.Path)) && hasInterval(m.Head) && bytes.HasPrefix(text, m.Head) {
 			return m
 		}
 	}
