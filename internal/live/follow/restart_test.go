@@ -272,7 +272,8 @@ func TestRestarts(t *testing.T) {
 				case 0, 1:
 					r.write(1 + random.IntN(100))
 				case 2:
-					// What no state has is lost when its file is removed, and may be when it is compressed.
+					// What no state has is lost when its file is removed, and may be when it is
+					// compressed.
 					if unsaved++; r.compress > 0 || unsaved == r.keep {
 						save()
 					}
