@@ -187,7 +187,7 @@ func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(
 	added := false
 	with := func(m *Merged) {
 		before := m.size()
-		m.Spare = SpareFor(ws.bytes)
+		m.Spare = SpareFor(2 * ws.bytes)
 		if err = add(m); err == nil {
 			m.Covered.Add(start, end)
 		}

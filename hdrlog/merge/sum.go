@@ -66,7 +66,8 @@ const (
 const spareBytes = 32 << 20
 
 // SpareFor returns what is spare for a sum if all sums take so many bytes: half a megabyte, which
-// is enough for a histogram of three digits, as long as these are few.
+// is enough for a histogram of three digits, as long as these are few. For sums that do not stay,
+// twice their bytes leave room for what takes them.
 func SpareFor(taken int) int {
 	if taken < spareBytes {
 		return 1 << 19
