@@ -27,6 +27,7 @@ type Gate struct {
 	stop    *gate.Stop  // nil if no limit ends the run
 	account *ledger.Account
 	tags    map[string]*gateTag
+	changed bool // since the last Flush
 }
 
 // A gateTag is what a gate has of a tag.
@@ -57,6 +58,7 @@ func (g *Gate) Window(w *live.Window) error {
 	if err != nil {
 		return err
 	}
+	g.changed = true
 	key := tags.Text(w.Tag)
 	own := g.tags[key]
 	if own == nil {
@@ -117,9 +119,10 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 
 // Flush ends the run if a limit fails that says so.
 func (g *Gate) Flush() error {
-	if g.stop == nil {
+	if g.stop == nil || !g.changed {
 		return nil
 	}
+	g.changed = false
 	_, verdicts, _, err := g.Judge(false)
 	if err == nil && slices.ContainsFunc(verdicts, g.stop.Failed) {
 		err = ErrExceeded

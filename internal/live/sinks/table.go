@@ -21,8 +21,8 @@ type Table struct {
 	width  func() int
 	colour bool
 
-	drawn   time.Time
-	changed bool // since then
+	drawn time.Time
+	stale bool // it has changed since then
 }
 
 // NewTable returns a table of what a gate has, on a terminal that has a width.
@@ -32,13 +32,13 @@ func NewTable(g *Gate, w io.Writer, width func() int, colour bool) *Table {
 
 // Window adds what a tag has in a window, or what came late.
 func (t *Table) Window(w *live.Window) error {
-	t.changed = true
+	t.stale = true
 	return t.Gate.Window(w)
 }
 
 // Flush draws the table, unless it has just been drawn.
 func (t *Table) Flush() error {
-	if t.changed && time.Since(t.drawn) >= redraw {
+	if t.stale && time.Since(t.drawn) >= redraw {
 		if err := t.draw(); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (t *Table) End() error {
 
 // draw draws the table.
 func (t *Table) draw() error {
-	t.drawn, t.changed = time.Now(), false
+	t.drawn, t.stale = time.Now(), false
 	all, verdicts, scale, err := t.Judge(true)
 	if err != nil {
 		return err
