@@ -40,7 +40,7 @@ func TestBrowserAccessible(t *testing.T) {
 	server := serveAt(t, build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-if", "../../testdata/logs/node1.hdr", "-in", "ns", "-unit", "ms", "-agg", "10")
 	for _, scheme := range []string{"light", "dark"} {
 		b.emulate(t, "screen", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}, &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
-		for _, kind := range types("") {
+		for _, kind := range types() {
 			p := b.open(t, "-type", kind, "-p", "max,50", "-sla", "3e8", "../../testdata/logs/node1.hdr")
 			if len(p.Series) == 0 {
 				t.Fatal("no series")
@@ -281,7 +281,7 @@ func TestBrowserSpeed(t *testing.T) {
 	}
 	b := newBrowser(t)
 	log := hour(t, 10000)
-	for _, kind := range types("") {
+	for _, kind := range types() {
 		b.open(t, "-type", kind, "-if", log)
 		opened := b.eval(t, "document.documentElement.dataset.ready")
 		moved := b.eval(t, `(() => {

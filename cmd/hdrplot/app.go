@@ -33,17 +33,17 @@ exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line,
 func app() *urfave.App {
 	flags := append(append(cli.InputFlags(), append(cli.TagFlags("draw"), cli.RowFlags("draw")...)...), cli.UntaggedFlag())
 	flags = append(flags,
-		&urfave.BoolFlag{Name: "compare", Category: cli.GroupChoice, Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
+		cli.Option{Flag: &urfave.BoolFlag{Name: "compare", Category: cli.GroupChoice, Usage: "draw each input by itself; otherwise several are added up, tag by tag"}, Only: inCharts},
 	)
-	flags = append(append(flags, cli.RangeFlags()...), cli.UnitFlags()...)
+	flags = append(append(flags, cli.With(cli.RangeFlags(), "tz", cli.Option{Only: overTime})...), cli.UnitFlags()...)
 	flags = append(flags, cli.OmissionFlag(),
 		&urfave.StringFlag{Name: "type", Value: chart.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too"},
-		&urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Category: cli.GroupValues, DefaultText: "99,max, or max alone for more than 4 lines; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"},
+		cli.Option{Flag: &urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Category: cli.GroupValues, DefaultText: "99,max, or max alone for more than 4 lines; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"}, Only: []string{"type timeline", "format html"}},
 		cli.RatioFlag(),
 		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values, the default where a few high values leave most of a linear one empty"},
-		&urfave.BoolFlag{Name: "linear", Category: cli.GroupLook, Usage: "a linear axis of values"},
-		&urfave.StringFlag{Name: "time", Value: "relative", Category: cli.GroupLook, Usage: "the `KIND` of times: relative (since the log's start) or absolute (clock times)"},
-		cli.AggregateFlag("as long as about 500 windows need; 0 keeps each interval, or its length where several inputs or tags are added up"),
+		cli.Option{Flag: &urfave.BoolFlag{Name: "linear", Category: cli.GroupLook, Usage: "a linear axis of values"}, Only: []string{"type timeline", "type percentiles", "type report", "format html"}, Not: "log"},
+		cli.Option{Flag: &urfave.StringFlag{Name: "time", Value: "relative", Category: cli.GroupLook, Usage: "the `KIND` of times: relative (since the log's start) or absolute (clock times)"}, Only: overTime},
+		cli.Option{Flag: cli.AggregateFlag("as long as about 500 windows need; 0 keeps each interval, or its length where several inputs or tags are added up"), Only: overTime},
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLook, Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable"},
 		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Category: cli.GroupOutput, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},
 		&urfave.StringFlag{Name: "format", Category: cli.GroupOutput, Usage: "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)"},
@@ -51,8 +51,8 @@ func app() *urfave.App {
 		&urfave.Float64Flag{Name: "height", Value: 600, Category: cli.GroupLook, Usage: "the height of the picture in `PIXELS` of 1/96 inch"},
 		&urfave.IntFlag{Name: "dpi", Value: 96, Category: cli.GroupLook, Usage: "the number of `DOTS` per inch of PNG: 192 makes it twice as sharp"},
 		&urfave.StringFlag{Name: "title", Category: cli.GroupLook, Usage: "write `TEXT` above the picture"},
-		&urfave.StringFlag{Name: "facet", Category: cli.GroupLook, Usage: "draw a small chart for each `tag`, with the same axes"},
-		&urfave.StringSliceFlag{Name: "mark", Category: cli.GroupLook, Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable"},
+		cli.Option{Flag: &urfave.StringFlag{Name: "facet", Category: cli.GroupLook, Usage: "draw a small chart for each `tag`, with the same axes"}, Only: inCharts},
+		cli.Option{Flag: &urfave.StringSliceFlag{Name: "mark", Category: cli.GroupLook, Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable"}, Only: overTime},
 		&urfave.Float64Flag{Name: "ymin", Category: cli.GroupLook, Usage: "the lowest `VALUE` of the axis, after -ovr"},
 		&urfave.Float64Flag{Name: "ymax", Category: cli.GroupLook, Usage: "the highest `VALUE` of the axis, after -ovr"},
 		&urfave.StringFlag{Name: "theme", Value: "auto", Category: cli.GroupLook, Usage: "the `THEME`: light, dark or auto; auto is light for a picture, and the reader's preference for a page"},
@@ -71,9 +71,24 @@ func app() *urfave.App {
 			Choices: map[string][]string{
 				"format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"},
 			},
-			Steady: summary.SkipWarmup,
+			Steady:  summary.SkipWarmup,
+			Outputs: outputs,
 		}.Metadata(),
 	}
+}
+
+// Some options are for pictures over time, and some for all but the report. A page takes all.
+var (
+	overTime = []string{"type timeline", "type heatmap", "type throughput", "type report", "format html"}
+	inCharts = []string{"type timeline", "type percentiles", "type heatmap", "type throughput", "format html"}
+)
+
+// outputs returns what a command line draws.
+func outputs(c *urfave.Context) []string {
+	if format, _ := parseFormat(c, c.String("of")); format == draw.HTML {
+		return []string{"format html"}
+	}
+	return []string{"type " + strings.ToLower(c.String("type"))}
 }
 
 // run checks the options, reads the logs and writes the picture.

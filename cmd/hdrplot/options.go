@@ -21,12 +21,10 @@ import (
 
 var formats = []string{"png", "svg", "pdf", "html"}
 
-// types returns the names of the types of charts that take an option, or of all if it is empty.
-func types(option string) (names []string) {
+// types returns the names of the types of charts.
+func types() (names []string) {
 	for _, t := range chart.Types {
-		if option == "" || slices.Contains(t.Options, option) {
-			names = append(names, t.Name)
-		}
+		names = append(names, t.Name)
 	}
 	return names
 }
@@ -75,7 +73,7 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	if err != nil {
 		return nil, err
 	}
-	o.kind = chart.Types[slices.Index(types(""), name)]
+	o.kind = chart.Types[slices.Index(types(), name)]
 	o.picture.Type = o.kind
 	theme, err := cli.OneOf(c, "theme")
 	if err != nil {
@@ -95,25 +93,14 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	if o.format, err = parseFormat(c, o.of); err != nil {
 		return nil, err
 	}
-	if o.kind == chart.Report {
-		if o.picture.Facets {
-			return nil, cli.Usagef("-facet makes no sense with -type report")
-		}
-		if o.format == draw.HTML { // a page has all of it
-			o.kind = chart.Timeline
-			o.picture.Type = o.kind
-		}
+	if o.kind == chart.Report && o.format == draw.HTML { // a page has all of it
+		o.kind = chart.Timeline
+		o.picture.Type = o.kind
 	}
 	if difference := o.compare && o.kind == chart.Heatmap && o.format != draw.HTML; difference && o.picture.Facets {
 		return nil, cli.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
 	} else if (difference || o.kind == chart.Report) && !o.given["height"] {
 		o.picture.Height = 900
-	}
-	for _, name := range slices.Sorted(slices.Values(c.LocalFlagNames())) {
-		// A page takes all.
-		if able := types(name); len(able) > 0 && o.format != draw.HTML && !slices.Contains(able, o.kind.Name) {
-			return nil, cli.Usagef("-%s makes no sense with -type %s, but with %s, and in html", name, o.kind.Name, strings.Join(able, ", "))
-		}
 	}
 	if o.units, err = cli.NewUnits(c); err != nil {
 		return nil, err
@@ -146,10 +133,11 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		return nil, cli.Usagef("-ymin 0: a logarithmic axis begins above 0")
 	case o.compare && !o.absolute && slices.ContainsFunc(o.marks, func(m mark) bool { return m.when.Origin != scan.LogStart }):
 		return nil, cli.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
-	case o.linear && o.picture.LogValues:
-		return nil, cli.Usagef("-log and -linear: one of them only")
-	case o.picture.Facets && c.String("facet") != "tag":
-		return nil, cli.Usagef("-facet %q is not tag", c.String("facet"))
+	}
+	if o.picture.Facets {
+		if _, err := cli.OneOf(c, "facet"); err != nil {
+			return nil, err
+		}
 	}
 	return o, o.parseLevels(c)
 }

@@ -259,7 +259,7 @@ func TestLogs(t *testing.T) {
 		if strings.HasSuffix(log, "header-only.hdr") {
 			continue // nothing to draw, as a script shows
 		}
-		for m, kind := range types("") {
+		for m, kind := range types() {
 			if (n+m)%5 >= clitest.Rounds(5) {
 				continue
 			}

@@ -44,13 +44,3 @@ func SummaryOf(label string, h *histogram.Histogram, ratio float64, intervals, p
 	}
 	return s
 }
-
-// At returns the value at a percentile.
-func (c *Curve) At(percentile float64) float64 {
-	for _, step := range c.Steps {
-		if step.Percentile >= percentile {
-			return step.Value
-		}
-	}
-	return c.Max()
-}

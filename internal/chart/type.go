@@ -10,8 +10,6 @@ import (
 type Type struct {
 	Name string
 	What string // in about three words, for help
-	// Options are the options of hdrplot that this type has and another one lacks.
-	Options []string
 	// Measures returns what the lines show, by the percentiles that were asked for. It is nil if
 	// there are no lines.
 	Measures func(percentiles []float64) []Measure
@@ -61,9 +59,8 @@ const nothing, nothingInView = "no values were recorded", "no interval with valu
 
 // Timeline is a chart of values over time.
 var Timeline = &Type{
-	Name:    "timeline",
-	What:    "percentiles over time",
-	Options: []string{"p", "agg", "linear", "time", "compare", "mark", "tz"},
+	Name: "timeline",
+	What: "percentiles over time",
 	Measures: func(percentiles []float64) (all []Measure) {
 		for _, percentile := range percentiles {
 			all = append(all, AtPercentile(percentile))
@@ -83,27 +80,24 @@ var Timeline = &Type{
 
 // Percentiles is a chart of values against percentiles, on an axis of nines.
 var Percentiles = &Type{
-	Name:    "percentiles",
-	What:    "values by percentile",
-	Options: []string{"compare", "linear"},
-	Chart:   Chart{Marks: Curves, Name: "value", Empty: nothing, EmptyView: nothingInView},
-	steep:   true,
+	Name:  "percentiles",
+	What:  "values by percentile",
+	Chart: Chart{Marks: Curves, Name: "value", Empty: nothing, EmptyView: nothingInView},
+	steep: true,
 }
 
 // Heatmap is a chart of how many values there were, by time and value.
 var Heatmap = &Type{
-	Name:    "heatmap",
-	What:    "density over time",
-	Options: []string{"agg", "time", "compare", "mark", "tz"},
-	Chart:   Chart{Marks: Cells, Name: "value", Log: true, Empty: nothing, EmptyView: nothingInView},
-	Worst:   true,
+	Name:  "heatmap",
+	What:  "density over time",
+	Chart: Chart{Marks: Cells, Name: "value", Log: true, Empty: nothing, EmptyView: nothingInView},
+	Worst: true,
 }
 
 // Throughput is a chart of values a second over time.
 var Throughput = &Type{
 	Name:     "throughput",
 	What:     "values per second",
-	Options:  []string{"agg", "time", "compare", "mark", "tz"},
 	Measures: func([]float64) []Measure { return []Measure{PerSecond()} },
 	Chart: Chart{
 		Marks: Lines, Name: "values per second", Rate: true,
@@ -116,7 +110,6 @@ var Throughput = &Type{
 var Report = &Type{
 	Name:     "report",
 	What:     "all of a run",
-	Options:  []string{"agg", "linear", "time", "mark", "tz"},
 	Measures: Throughput.Measures,
 	Chart:    Heatmap.Chart,
 	steep:    true,

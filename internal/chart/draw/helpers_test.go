@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"image"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,4 +70,10 @@ func (c *textCanvas) FillString(face font.Face, at vg.Point, str string) {
 		box = textBox{str, x - ascent, x + descent, y, y + width}
 	}
 	c.boxes = append(c.boxes, box)
+}
+
+// valueAt returns the value of a curve at a percentile.
+func valueAt(c *chart.Curve, percentile float64) float64 {
+	n := slices.IndexFunc(c.Steps, func(s chart.Step) bool { return s.Percentile >= percentile })
+	return c.Steps[n].Value
 }

@@ -144,7 +144,7 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 		return "", start, length, values
 	}).Series[0]
 	for _, c := range report.Curves {
-		report.Summary = append(report.Summary, chart.Summary{Label: c.Label, Count: c.Count, PerSecond: 40, Max: c.Max(), Percentiles: []float64{c.At(50), c.At(90), c.At(99), c.At(99.9), c.At(99.99)}, Limited: []float64{c.At(99)}})
+		report.Summary = append(report.Summary, chart.Summary{Label: c.Label, Count: c.Count, PerSecond: 40, Max: c.Max(), Percentiles: []float64{valueAt(&c, 50), valueAt(&c, 90), valueAt(&c, 99), valueAt(&c, 99.9), valueAt(&c, 99.99)}, Limited: []float64{valueAt(&c, 99)}})
 	}
 	report.Worst = []chart.Moment{{Start: 12_000, End: 14_000, Peak: 12_000, Value: 20e6, Label: "scan", Name: "scan"}}
 	add("report", report, func(p *chart.Picture) {

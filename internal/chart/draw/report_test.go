@@ -19,7 +19,7 @@ func TestLevels(t *testing.T) {
 	for n := range 30 {
 		curve.Label = fmt.Sprint("tag", n)
 		own.Curves = append(own.Curves, curve)
-		own.Summary = append(own.Summary, chart.Summary{Label: curve.Label, Max: curve.Max(), Percentiles: []float64{curve.At(50), curve.At(90), curve.At(99), curve.At(99.9), curve.At(99.99)}})
+		own.Summary = append(own.Summary, chart.Summary{Label: curve.Label, Max: curve.Max(), Percentiles: []float64{valueAt(&curve, 50), valueAt(&curve, 90), valueAt(&curve, 99), valueAt(&curve, 99.9), valueAt(&curve, 99.99)}})
 	}
 	var svg bytes.Buffer
 	if err := WriteSVG(&svg, &own); err != nil {
