@@ -221,6 +221,8 @@ func TestBrowserLive(t *testing.T) {
 	if got := b.eval(t, "[...document.querySelectorAll('#latest th, #latest td')].map(c => c.textContent)"); !strings.Contains(got, "values/s") || !strings.Contains(got, "read,150,") {
 		t.Errorf("the latest window: %q", got)
 	}
+	// All fall silent soon, and the line that says so moves the charts.
+	b.until(t, "['node1', 'node2', 'node3'].every(name => document.getElementById('inputs').textContent.includes(name + '.hdr is silent'))")
 	b.hover(t, "time", 0.5)
 	b.until(t, "document.getElementById('rate-readout').textContent === 'read 150/s'")
 	b.screenshot(t, "hdrplot-live.png")
