@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,18 +33,18 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 			return true
 		}
 	}
-	isCopy, text := finished{info: info, path: path, head: raw}, text(file)
-	switch m, rest := f.markOf(info, path, raw, text); {
-	case rest:
-		return false
-	case m != nil && m.Copy:
-		f.read = append(f.read, isCopy)
-		return true
-	case m != nil:
-		return false
+	isCopy := finished{info: info, path: path, head: raw}
+	if m := f.markOf(info, raw); m != nil {
+		if m.Copy {
+			f.read = append(f.read, isCopy)
+		}
+		return m.Copy
 	}
-	for _, m := range f.sources(path) {
-		if len(m.Head) == 0 || !bytes.HasPrefix(m.Head, text[:min(len(text), len(m.Head))]) {
+	text := make([]byte, headSize)
+	n, _ := io.ReadFull(hdrlog.NewTextReader(file), text)
+	text = text[:n]
+	for _, m := range slices.Concat(f.ended, f.reading(path)) {
+		if len(m.Head) == 0 || path == m.Path || !derived(path, m.Path) || !bytes.HasPrefix(m.Head, text[:min(len(text), len(m.Head))]) {
 			continue
 		}
 		// A short log is known as a whole. If it may have got more, one line of it is enough.
@@ -83,17 +83,12 @@ func derived(path, from string) bool {
 		stem = from[:dot]
 	}
 	rest, ok := strings.CutPrefix(path, stem)
-	return ok && path != from && rest != "" && strings.ContainsRune(".-_", rune(rest[0]))
+	return ok && rest != "" && strings.ContainsRune(".-_", rune(rest[0]))
 }
 
-// sources returns the marks of the logs that a file of a name can be a copy of: they were read to
-// their end, are read now, or were in an earlier run.
-func (f *Follower) sources(path string) (all []Mark) {
-	for _, m := range f.ended {
-		if derived(path, m.Path) {
-			all = append(all, m)
-		}
-	}
+// reading returns the marks of the files that are read now, if a file of a name can be a copy of
+// them, and of those that were read in an earlier run.
+func (f *Follower) reading(path string) (all []Mark) {
 	for _, in := range f.inputs {
 		if !derived(path, in.path) {
 			continue
@@ -111,32 +106,23 @@ func (f *Follower) sources(path string) (all []Mark) {
 	f.marking.Lock()
 	defer f.marking.Unlock()
 	for _, m := range f.marks {
-		if derived(path, m.Path) {
-			all = append(all, m.Mark)
-		}
+		all = append(all, m.Mark)
 	}
 	return all
 }
 
-// markOf returns the mark of a file that was known in an earlier run, nil if it has none, or
-// whether it is a copy that has the rest of a log.
-func (f *Follower) markOf(info fs.FileInfo, path string, raw, text []byte) (mark *Mark, rest bool) {
+// markOf returns the mark of a file that begins so and was known in an earlier run, nil if it has
+// none.
+func (f *Follower) markOf(info fs.FileInfo, raw []byte) *Mark {
 	f.marking.Lock()
 	defer f.marking.Unlock()
 	device, inode := identity(info)
 	for _, m := range f.marks {
 		if m.Device == device && m.Inode == inode && m.Size <= info.Size() && bytes.HasPrefix(raw, m.Head) {
-			mark = &m.Mark
+			return &m.Mark
 		}
 	}
-	return mark, f.restOf(path, text) != nil
-}
-
-// text returns how the text of a file begins, which may be compressed.
-func text(file *os.File) []byte {
-	head := make([]byte, headSize)
-	n, _ := io.ReadFull(hdrlog.NewTextReader(io.NewSectionReader(file, 0, math.MaxInt64)), head)
-	return head[:n]
+	return nil
 }
 
 // beginning returns up to size bytes.

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,7 +133,6 @@ func New(o Options) *Follower {
 		}
 		f.marks = append(f.marks, marked{Mark: m})
 	}
-	f.findRests()
 	return f
 }
 
@@ -255,17 +253,11 @@ func (f *Follower) release(r finished) {
 	}
 }
 
-// leave forgets an input. It reports false if a file has come meanwhile.
-func (f *Follower) leave(in *Input) bool {
+// leave forgets an input.
+func (f *Follower) leave(in *Input) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if !in.left {
-		return false
-	}
 	f.inputs = slices.DeleteFunc(f.inputs, func(other *Input) bool { return other == in })
-	return true
 }
 
 // add adds a file that no input follows yet. The caller looks at it.
@@ -310,7 +302,6 @@ func (f *Follower) match() {
 	var all Summary
 	defer func() { all.Say(f.options.Notice) }()
 	for _, p := range f.patterns {
-		unknown := make(map[string]fs.FileInfo)
 		for _, path := range p.paths() {
 			if known[path] || !p.matches(filepath.Base(path)) {
 				continue
@@ -321,21 +312,18 @@ func (f *Follower) match() {
 			}
 			named = append(named, info)
 			if !f.known(info) {
-				unknown[path] = info
+				f.look(f.inputs) // the file may have just replaced another one
 			}
-		}
-		if len(unknown) > 0 {
-			f.look(f.inputs) // one may have just replaced another file
-		}
-		for _, path := range slices.Sorted(maps.Keys(unknown)) {
-			if f.known(unknown[path]) || f.copied(path, unknown[path]) {
+			if f.known(info) {
 				continue
 			}
-			if in := f.add(path, true); in != nil {
-				known[path] = true
-				in.look(&all)
-				if p.each != nil {
-					p.each(in)
+			if !f.copied(path, info) {
+				if in := f.add(path, true); in != nil {
+					known[path] = true
+					in.look(&all)
+					if p.each != nil {
+						p.each(in)
+					}
 				}
 			}
 		}

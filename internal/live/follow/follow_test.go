@@ -255,7 +255,7 @@ func TestMarks(t *testing.T) {
 	file(t, path, "two\n")
 	r := read(t, func(f *Follower) {
 		for _, m := range marks {
-			f.marks = append(f.marks, marked{Mark: m})
+			f.marks = append(f.marks, marked{m, false})
 		}
 		f.AddFile(path)
 		f.AddFile(other)
@@ -301,7 +301,7 @@ func TestMarkMoves(t *testing.T) {
 				t.Error(text)
 			}
 		}})
-		f.marks = []marked{{Mark: Mark{Path: path, Device: device, Inode: inode, Head: []byte("one\n"), Size: 4, Line: 1}}}
+		f.marks = []marked{{Mark{Path: path, Device: device, Inode: inode, Head: []byte("one\n"), Size: 4, Line: 1}, false}}
 		in := f.AddFile(path)
 		in.renamed()
 		for _, g := range in.files {

@@ -33,6 +33,7 @@ type Input struct {
 	matched bool        // a pattern found the file, and finds it again when it comes back
 	gone    time.Time   // since when no file has the name, if there was one
 	left    bool        // it is gone for so long that its file is closed at its end
+	ended   bool        // Next has returned ErrGone
 	phase   phase
 }
 
@@ -104,10 +105,14 @@ func (in *Input) look(news *Summary) {
 		err = fs.ErrNotExist
 	}
 	in.mu.Lock()
+	ended := in.ended
 	if len(in.files) > 1 {
 		in.files[0].settled = true
 	}
 	in.mu.Unlock()
+	if ended {
+		return
+	}
 	if !in.looked {
 		in.looked = true
 		in.renamed()
@@ -214,12 +219,14 @@ func (in *Input) Next() (*Log, error) {
 			defer in.mu.Unlock()
 			return in.files[0], nil
 		}
-		phase, left := in.phase, in.left && in.matched
+		phase := in.phase
+		in.ended = phase == following && in.left && in.matched
 		in.mu.Unlock()
 		switch {
 		case phase != following:
 			return nil, ErrStopped
-		case left && in.follower.leave(in):
+		case in.ended:
+			in.follower.leave(in)
 			return nil, ErrGone
 		}
 		in.wait()

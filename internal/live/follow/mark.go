@@ -38,45 +38,6 @@ type Mark struct {
 type marked struct {
 	Mark
 	used bool // a file was recognized
-	rest bool // the file is gone, maybe with lines that were not read: a copy may have them
-}
-
-// findRests finds out which files are gone. If it cannot tell, none is.
-func (f *Follower) findRests() {
-	there := make(map[[2]uint64]bool)
-	looked := make(map[string]bool)
-	for _, m := range f.marks {
-		folder := filepath.Dir(m.Path)
-		if looked[folder] {
-			continue
-		}
-		looked[folder] = true
-		entries, _ := os.ReadDir(folder)
-		for _, entry := range entries {
-			info, err := entry.Info()
-			if err != nil {
-				return // it was just renamed
-			}
-			device, inode := identity(info)
-			there[[2]uint64{device, inode}] = true
-		}
-	}
-	for n := range f.marks {
-		m := &f.marks[n]
-		m.rest = !there[[2]uint64{m.Device, m.Inode}] && !m.Done && !m.Over && !m.Copy
-	}
-}
-
-// restOf returns the mark of a log that is gone and whose copy has this name and begins so, nil if
-// there is none.
-func (f *Follower) restOf(path string, text []byte) *marked {
-	for n := range f.marks {
-		m := &f.marks[n]
-		if m.rest && !m.used && (path == m.Path || derived(path, m.Path)) && hasInterval(m.Head) && bytes.HasPrefix(text, m.Head) {
-			return m
-		}
-	}
-	return nil
 }
 
 // Mark returns what is known of the file of a log. It is empty for a pipe.
@@ -109,7 +70,6 @@ func (l *Log) Resumed() *Mark { return l.resumed }
 
 // resume finds the mark of a file. If the file no longer begins as it did, the mark has only the
 // comments that hold for it. This needs its path: the name at the mark, or one that rotation made.
-// A copy goes on where its log was read to, if that is gone.
 func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (header *Mark) {
 	f.marking.Lock()
 	defer f.marking.Unlock()
@@ -133,11 +93,6 @@ func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (header 
 		case derived(path, m.Path): // truncated and then renamed; missing says so
 			header = &Mark{Header: m.Header}
 		}
-	}
-	if m := f.restOf(path, text(file)); m != nil {
-		*m = marked{Mark: Mark{Path: path, Device: device, Inode: inode, Head: beginning(file, headSize), Line: m.Line, Header: m.Header}, used: true}
-		mark := m.Mark
-		return &mark
 	}
 	return header
 }
@@ -273,9 +228,9 @@ func (f *Follower) SetMark(m Mark) {
 	defer f.marking.Unlock()
 	for n := range f.marks {
 		if old := &f.marks[n]; old.Device == m.Device && old.Inode == m.Inode {
-			*old = marked{Mark: m, used: true}
+			*old = marked{m, true}
 			return
 		}
 	}
-	f.marks = append(f.marks, marked{Mark: m, used: true})
+	f.marks = append(f.marks, marked{m, true})
 }

@@ -205,37 +205,6 @@ func (r *rotated) end() {
 	r.group.Wait()
 }
 
-// TestRest: a log that was compressed after a crash goes on in its copy, again after another crash.
-func TestRest(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("skipped: files have no identity")
-	}
-	r := &rotated{t: t, path: filepath.Join(t.TempDir(), "a.hdr"), compress: 1, keep: 5, gone: time.Minute, written: map[string]bool{}}
-	r.write(50)
-	r.start()
-	r.all()
-	r.save()
-	r.end()
-	r.write(50)
-	r.rotate()
-	for range 3 {
-		r.start()
-		r.all()
-		r.end()
-		r.rotate() // the state does not know of it
-		r.start()
-		r.all()
-		r.save()
-		r.end()
-	}
-	for line, times := range r.took {
-		if times != 1 {
-			t.Errorf("%q counts %d times\n%s", line, times, r.heard())
-		}
-	}
-}
-
 // TestRestarts: each line of a log that is rotated counts once, although the names of its parts
 // match too, when a command starts beside old parts, and when it is killed and starts again.
 func TestRestarts(t *testing.T) {
@@ -272,8 +241,7 @@ func TestRestarts(t *testing.T) {
 				case 0, 1:
 					r.write(1 + random.IntN(100))
 				case 2:
-					// What no state has is lost when its file is removed, and may be when it is
-					// compressed.
+					// What no state has is lost when its file is compressed or removed.
 					if unsaved++; r.compress > 0 || unsaved == r.keep {
 						save()
 					}
