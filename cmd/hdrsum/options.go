@@ -220,12 +220,6 @@ func (o *options) newWatch(limits []gate.Limit, breaches bool) *gate.Watch {
 	return w
 }
 
-// scaleOf returns how to print the values of a tag, once setScale was called.
-func (o *options) scaleOf(tag []byte) (output.Scale, error) {
-	factor, err := o.logs.Factor(tag)
-	return o.scale.By(factor), err
-}
-
 // summed is summaries and their logs.
 type summed struct {
 	logs      *cli.Logs
