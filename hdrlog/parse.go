@@ -2,6 +2,8 @@ package hdrlog
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
@@ -174,17 +176,38 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	return "", nil
 }
 
-// payloadEnd returns the end of a payload behind which another line may begin, since the newline
-// between them was lost: behind its padding, or before Tag=, a legend or a comment.
+// payloadEnd returns the end of the payload that text begins with, according to the payload's own
+// header. It separates the payload from the next line if the newline between them was lost. It
+// returns len(text) if the header does not give the length.
 func payloadEnd(text []byte) int {
-	end := bytes.IndexAny(text, `="#`)
-	if end < 0 {
+	var header [24]byte
+	n, _ := base64.RawStdEncoding.Decode(header[:], text[:min(len(text), 32)])
+	if n < len(header) {
 		return len(text)
 	}
-	if payload, tagged := bytes.CutSuffix(text[:end], []byte("Tag")); tagged {
-		return len(payload)
+	word := func(at int) uint32 { return binary.BigEndian.Uint32(header[at:]) }
+	const double, plainDouble = 0x0c72124f, 0x0c72124e
+	at := 0 // where the header that holds the length begins
+	if cookie := word(0); cookie == double || cookie == plainDouble {
+		at = 16
 	}
-	return len(text) - len(bytes.TrimLeft(text[end:], "="))
+	size := at + 8
+	switch word(at) &^ 0xf0 {
+	case 0x1c849309, 0x1c849302, 0x1c849304: // compressed
+	case 0x1c849301, 0x1c849303:
+		size += 32
+	default:
+		return len(text)
+	}
+	digits := ((int64(size)+int64(word(at+4)))*4 + 2) / 3 // of base64, without padding
+	if digits >= int64(len(text)) {
+		return len(text)
+	}
+	end := int(digits)
+	for end < len(text) && text[end] == '=' {
+		end++
+	}
+	return end
 }
 
 // timestamp is in the name of a legend's first column.
