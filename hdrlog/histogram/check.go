@@ -46,6 +46,7 @@ func (p *Payload) lastSlot(quick bool) (last int, total int64, err error) {
 				last = -1
 			}
 			encoded, index, total = encoded[done:], next, total+n
+			seen |= total
 		}
 		n, step, size, err := p.one(encoded, index)
 		if err != nil {
