@@ -26,7 +26,7 @@ func (u *union) spool(input *scan.Input) error {
 	defer pipe.Close()
 	var begin bytes.Buffer
 	size, err := io.CopyN(&begin, pipe, int64(u.scan.Memory.AtMost(pipeMemory, 8)/len(u.scan.Inputs)))
-	var text io.ReaderAt = bytes.NewReader(begin.Bytes())
+	var text io.ReaderAt
 	if err == nil {
 		scratch, err := tempfile.Scratch()
 		if err != nil {
@@ -41,6 +41,12 @@ func (u *union) spool(input *scan.Input) error {
 		text = scratch
 	} else if err != io.EOF {
 		return fmt.Errorf("%s: %w", input.Name, err)
+	} else {
+		kept := bytes.Clone(begin.Bytes()) // a buffer takes up to twice as much
+		if err := u.scan.Memory.Open("pipes", "write them to files first").Add(1, len(kept)); err != nil {
+			return err
+		}
+		text = bytes.NewReader(kept)
 	}
 	input.Size = size
 	input.Open = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(text, 0, size)), nil }

@@ -148,6 +148,8 @@ func (u *union) run() error {
 		u.units.Add(input.Name)
 	}
 	defer func() {
+		u.mu.Lock() // after an error, other pipes may still be read
+		defer u.mu.Unlock()
 		for _, f := range u.scratch {
 			f.Close()
 			tempfile.Remove(f.Name())
@@ -218,10 +220,12 @@ func (u *union) merge() error {
 		u.options.Observe(i.Name, i.Line, i.tagged.tag, i.start, i.end, w.start, w.end)
 	}
 	if len(w.members) == foldAt {
+		before := 0
 		if w.sum == nil {
 			w.sum = &merge.Sum{Spare: merge.SpareFor(0)}
+		} else {
+			before = w.sum.Size()
 		}
-		before := w.sum.Size()
 		u.fold(w, w.sum)
 		if err := u.hold(0, w.sum.Size()-before); err != nil {
 			return err
