@@ -454,7 +454,7 @@ func (r *Reader) parse(record []byte) (skip bool, err error) {
 	}
 	if s.metric != "" && !s.metrics.Match(places[metricPlace]) {
 		r.other++
-		if name := places[metricPlace]; !r.others[string(name)] {
+		if name := places[metricPlace]; len(r.others) < maxOthers && !r.others[string(name)] {
 			r.others[string(name)] = true
 		}
 		return true, nil
@@ -507,8 +507,10 @@ func (r *Reader) Malformed() *hdrlog.SyntaxError { return r.bad }
 // Line returns the number of the last line of the record that Scan advanced to.
 func (r *Reader) Line() int { return r.lines.number }
 
-// Others returns the names of metrics whose rows were left out.
+// Others returns the names of metrics whose rows were left out, maxOthers at most.
 func (r *Reader) Others() []string { return slices.Sorted(maps.Keys(r.others)) }
+
+const maxOthers = 50
 
 // Unended reports whether the last line has no end, so that its last number may have been cut
 // short.
