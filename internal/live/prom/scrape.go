@@ -138,8 +138,12 @@ const mostScrapes = 2
 // metrics writes native histograms if the scraper takes protocol buffers, and classic buckets
 // otherwise.
 func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
-	c.scrapes <- struct{}{}
-	defer func() { <-c.scrapes }()
+	select {
+	case c.scrapes <- struct{}{}:
+		defer func() { <-c.scrapes }()
+	case <-r.Context().Done(): // the scraper waits no longer
+		return
+	}
 	now := time.Now()
 	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
 	w.Header().Set("Content-Type", string(format))
@@ -159,11 +163,15 @@ func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
 }
 
 // LastScrape waits for a scrape that shows all there is: twice the time between the last two
-// scrapes, but no longer than most.
+// scrapes, at least a second, but no longer than most.
 func (c *Collector) LastScrape(most time.Duration) {
 	c.mu.Lock()
-	over, start := time.After(min(2*c.between, most)), time.Now()
+	between, start := c.between, time.Now()
 	c.mu.Unlock()
+	if between == 0 {
+		return
+	}
+	over := time.After(min(max(2*between, time.Second), most))
 	for {
 		select {
 		case at := <-c.answered:
@@ -178,22 +186,27 @@ func (c *Collector) LastScrape(most time.Duration) {
 
 // values returns the metrics of all tags, for a scrape that comes now. The percentiles of the last
 // window are gauges: a summary has a count and a sum beside them, which are those since the start.
+// Windows do not wait for all tags of a scrape.
 func (c *Collector) values(now time.Time, native bool) (all families) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if !c.asked.IsZero() {
 		c.between = now.Sub(c.asked)
 	}
 	c.asked = now
-	o := &c.totals.options
-	for _, key := range slices.Sorted(maps.Keys(c.totals.tags)) {
+	o := c.totals.options
+	keys := slices.Sorted(maps.Keys(c.totals.tags))
+	c.mu.Unlock()
+	for _, key := range keys {
+		c.mu.Lock()
 		t := c.totals.tags[key]
+		h := c.histogram(t, native)
+		own, ok := c.current[key]
+		c.mu.Unlock()
 		var label []*dto.LabelPair // none for untagged intervals
 		if t.tag != nil {
 			label = pair("tag", key)
 		}
-		all.add(o.Metric, "All values recorded since the start, by tag.", dto.MetricType_HISTOGRAM, &dto.Metric{Label: label, Histogram: c.histogram(t, native)})
-		own, ok := c.current[key]
+		all.add(o.Metric, "All values recorded since the start, by tag.", dto.MetricType_HISTOGRAM, &dto.Metric{Label: label, Histogram: h})
 		if !ok {
 			continue
 		}
