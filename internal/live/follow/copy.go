@@ -21,6 +21,9 @@ const mostEnded = 10_000
 // read: it has the name of that with something after it, as in node.hdr.1.gz or node.1.hdr, and
 // begins as that did. It says so once.
 func (f *Follower) copied(path string, info fs.FileInfo) bool {
+	if !info.Mode().IsRegular() {
+		return false // to open a named pipe would wait for its writer
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return false
@@ -112,14 +115,16 @@ func (f *Follower) reading(path string) (all []Mark) {
 }
 
 // markOf returns the mark of a file that begins so and was known in an earlier run, nil if it has
-// none.
+// none. A copy is the caller's then: [Follower.Marks] has it once.
 func (f *Follower) markOf(info fs.FileInfo, raw []byte) *Mark {
 	f.marking.Lock()
 	defer f.marking.Unlock()
 	device, inode := identity(info)
-	for _, m := range f.marks {
-		if m.Device == device && m.Inode == inode && m.Size <= info.Size() && bytes.HasPrefix(raw, m.Head) {
-			return &m.Mark
+	for n := range f.marks {
+		if m := &f.marks[n]; m.Device == device && m.Inode == inode && m.Size <= info.Size() && bytes.HasPrefix(raw, m.Head) {
+			m.used = m.used || m.Copy
+			mark := m.Mark
+			return &mark
 		}
 	}
 	return nil

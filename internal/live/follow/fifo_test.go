@@ -31,3 +31,20 @@ func TestFIFO(t *testing.T) {
 		r.await("end", func() bool { return r.errs[filepath.Base(path)] == io.EOF })
 	}
 }
+
+// TestFIFOOfPattern reads a named pipe that a pattern finds. Nobody writes it yet.
+func TestFIFOOfPattern(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	must(t, syscall.Mkfifo(path, 0o666))
+	r := read(t, func(f *Follower) {
+		f.AddMatching(dir, func(string) bool { return true }, nil)
+	})
+	writer, err := os.OpenFile(path, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = writer.WriteString("one\n")
+	must(t, err)
+	must(t, writer.Close())
+	r.awaitLines("a", "--", "one")
+}

@@ -276,3 +276,24 @@ func TestRestarts(t *testing.T) {
 		})
 	}
 }
+
+// TestMarksOfCopies starts again and again beside a copy, which has one mark.
+func TestMarksOfCopies(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := strings.Repeat("0.0,1.0,2.0,counts\n", 100)
+	file(t, filepath.Join(dir, "a.hdr"), text)
+	file(t, filepath.Join(dir, "a.hdr.1"), text)
+	var marks []Mark
+	for range 3 {
+		f := New(Options{Marks: marks})
+		f.AddFile(filepath.Join(dir, "a.hdr"))
+		f.AddMatching(dir, func(string) bool { return true }, nil)
+		f.Start(func(*Input) {}, func(time.Time) {})
+		marks = f.Marks()
+		f.Close()
+		if len(marks) != 1 || !marks[0].Copy {
+			t.Fatalf("the marks are %+v", marks)
+		}
+	}
+}
