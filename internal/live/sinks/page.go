@@ -47,6 +47,7 @@ type Page struct {
 	scaled   bool
 	look     chart.Picture // its limits and its unit
 	interval chart.Interval
+	series   []page.Series // as viewers have them
 	shown    []page.Input
 	silent   map[string]bool
 	falls    []fall
@@ -225,14 +226,17 @@ func (p *Page) Flush() error {
 	return p.sendAll(false)
 }
 
-// sendAll sends all data, which may be new to viewers that have the last update.
+// sendAll sends all data, which may be new to viewers that have the last update. They are if series
+// have other places: the highest ones come first.
 func (p *Page) sendAll(isNew bool) error {
 	d, err := p.page.Data()
 	if err != nil {
 		return err
 	}
 	d.Inputs = p.shown
-	return p.server.All(d, isNew)
+	same := slices.EqualFunc(p.series, d.Series, func(a, b page.Series) bool { return a.Label == b.Label })
+	p.series = d.Series
+	return p.server.All(d, isNew || !same)
 }
 
 // findWorst finds the worst moments, if it is time to. It returns true if there are others.

@@ -1,0 +1,93 @@
+package sinks
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/live"
+	"hdrkit/internal/live/serve"
+)
+
+// TestPageOrder shows more series than have lines, of which the lowest become the highest. A viewer
+// gets all data anew when the series get other places.
+func TestPageOrder(t *testing.T) {
+	var server serve.Server
+	p, err := NewPage(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}, Zone: time.UTC}, &server, "order", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Watch(func() []live.Progress { return nil })
+	var web *httptest.Server
+	stop := server.Start(func(h http.Handler) func() {
+		web = httptest.NewServer(h)
+		return web.Close
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, web.URL+"/events", nil)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	events := make(chan string, 10_000)
+	go func() {
+		defer close(events)
+		lines := bufio.NewReader(answer.Body)
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return
+			}
+			if kind, ok := strings.CutPrefix(line, "event: "); ok {
+				events <- strings.TrimSpace(kind)
+			}
+		}
+	}()
+	var h histogram.Histogram
+	all, rows := 0, 0
+	for second := range int64(700) {
+		for tag := range int64(14) {
+			if err := h.Reset(histogram.Layout{Lowest: 1, Digits: 2}); err != nil {
+				t.Fatal(err)
+			}
+			value := 1000 * (tag + 1)
+			if second > 0 {
+				value = 1_000_000 / (tag + 1) // the other way round
+			}
+			if err := h.Record(value, 1); err != nil {
+				t.Fatal(err)
+			}
+			w := live.Window{Merged: &merge.Merged{Window: merge.Window{Start: second * 1000, End: second*1000 + 1000}, Tag: fmt.Appendf(nil, "t%02d", tag)}, Factor: 1, Scratch: new(histogram.Histogram)}
+			if err := w.Sum.AddHistogram(second*1000, second*1000+1000, &h); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Window(&w); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		for kind := "alive"; kind == "alive"; { // the viewer has each update
+			if kind = <-events; kind == "all" {
+				all++
+			} else if kind == "rows" {
+				rows++
+			}
+		}
+	}
+	cancel()
+	stop()
+	if all < 2 {
+		t.Errorf("the viewer got all data %d times and %d updates, although the series have other places", all, rows)
+	}
+}
