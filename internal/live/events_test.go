@@ -531,7 +531,7 @@ func TestUsed(t *testing.T) {
 	w.stop(false)
 	for text, want := range map[string]string{
 		`{"Version":2,"Command":"hdrunion"}`: `it is no state of hdrlive, but of "hdrunion"`,
-		`{"Version":9,"Command":"hdrlive"}`:  "it has version 9, not 4",
+		`{"Version":9,"Command":"hdrlive"}`:  "it has version 9, not 5",
 		"#[StartTime: 5]":                    "it is no state of hdrlive: invalid character '#' looking for beginning of value",
 	} {
 		if err := os.WriteFile(w.state, []byte(text), 0o666); err != nil {

@@ -60,7 +60,7 @@ type savedWindow struct {
 
 // stateVersion and stateCommand tell the states of other versions and commands.
 const (
-	stateVersion = 4
+	stateVersion = 5
 	stateCommand = "hdrlive"
 )
 

@@ -375,8 +375,8 @@ func (p *Pusher) post(body []byte) (left int, wait time.Duration, err error) {
 		return 0, 0, p.printableError(err)
 	}
 	defer answer.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
-	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20)) // so that the connection is used again
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // of a longer one the number of rows cannot be read
+	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))    // so that the connection is used again
 	// The text in the answer's first line comes from the receiver, too.
 	status := answer.StatusCode
 	err = errors.New(strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status))))
@@ -388,7 +388,7 @@ func (p *Pusher) post(body []byte) (left int, wait time.Duration, err error) {
 		left, why = p.options.Rejected(text)
 		text = []byte(why)
 	}
-	if message := printable(text); p.secret {
+	if message := printable(text[:min(len(text), 1000)]); p.secret {
 		err = fmt.Errorf("%w from %s", err, p.options.URL.Host)
 	} else if message != "" {
 		err = fmt.Errorf("%w: %s", err, message)
