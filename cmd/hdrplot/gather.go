@@ -61,6 +61,11 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*chart.Picture, error)
 	if err := g.readLogs(s, logs); err != nil {
 		return nil, err
 	}
+	highest := 0.0
+	for _, sum := range g.believed {
+		highest = max(highest, sum.Counts().MaxFloat()*sum.Factor)
+	}
+	o.units.Doubt(highest)
 	for _, input := range distributions {
 		if err := g.readDistribution(input); err != nil {
 			return nil, err

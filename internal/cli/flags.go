@@ -68,13 +68,13 @@ func TagFlags(verb string) []cli.Flag {
 
 // IgnoreTagsFlag is the option that takes all tags together.
 func IgnoreTagsFlag(verb string) cli.Flag {
-	return Option{Not: "by", Why: "it is -by all", Flag: &cli.BoolFlag{Name: "it", Aliases: []string{"ignoreTag", "ignore-tags"}, Category: GroupChoice,
-		Usage: verb + " all tags together"}}
+	return &cli.BoolFlag{Name: "it", Aliases: []string{"ignoreTag", "ignore-tags"}, Category: GroupChoice,
+		Usage: verb + " all tags together"}
 }
 
 // RowFlags are the options that say what makes a row. [Rows] reads them.
 func RowFlags(verb string) []cli.Flag {
-	return []cli.Flag{IgnoreTagsFlag(verb), ByFlag()}
+	return []cli.Flag{Option{Not: "by", Why: "it is -by all", Flag: IgnoreTagsFlag(verb)}, ByFlag()}
 }
 
 // ByFlag is the option that says what makes a row. [Rows] reads it.

@@ -53,6 +53,11 @@ func unwrap(app *cli.App) {
 func checkOptions(c *cli.Context) error {
 	options, _ := c.App.Metadata[rulesKey].([]Option)
 	given := func(name string) bool { return Given(c, name) }
+	if name := guideOf(c.App).TypeOption; given(name) {
+		if _, err := OneOf(c, name); err != nil {
+			return err
+		}
+	}
 	for _, o := range options {
 		name := o.Names()[0]
 		if !given(name) {
