@@ -87,10 +87,15 @@ func (b *bench) runSoak(live, union, sum string) error {
 	s.commands = []*command{{name: "hdrlive", binary: live, args: []string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q",
 		"-state", filepath.Join(s.own, "state"), "-of", filepath.Join(s.own, "all.hdr"), "-serve", scrapeAddress, "-metric", "rt", "-in", "us", "-unit", "us", "-p", percentiles,
 		"-push", "http://" + s.receiver.address + "/write?precision=ms", "-push", "http://" + s.receiver.address + "/api/v1/write", "-s", "start"}}}
+	java, err := s.java()
+	if err != nil {
+		return err
+	}
 	stop := make(chan struct{})
 	go s.receiver.downs(min(3*time.Minute, b.soak/4), stop)
 	err = s.write(int(b.soak.Seconds()))
 	close(stop)
+	err = errors.Join(err, java())
 	if err == nil {
 		err = errors.Join(s.compare(), s.comparePoints(sum))
 	}
@@ -106,6 +111,31 @@ func (b *bench) runSoak(live, union, sum string) error {
 		}
 	}
 	return err
+}
+
+// The library of the reference, and what writes a log with it.
+const (
+	javaLibrary = "/usr/share/java/hdrhistogram.jar"
+	javaWriter  = "live/JavaLog.java"
+)
+
+// java begins a log that the library of the reference writes, and returns what waits for its end.
+func (s *soak) java() (wait func() error, err error) {
+	if _, err := os.Stat(javaLibrary); err != nil && os.Getenv("HDRKIT_REQUIRE_TOOLS") != "1" {
+		fmt.Println("no log is written by Java:", err)
+		return func() error { return nil }, nil
+	}
+	var files []io.Writer
+	for _, folder := range []string{s.logs, s.whole} {
+		f, err := os.Create(filepath.Join(folder, "java.hdr"))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	writer := exec.Command("java", "-XX:+UseSerialGC", "-cp", javaLibrary, javaWriter, strconv.Itoa(int(s.soak.Seconds())-shortLife), strconv.Itoa(int(s.base)*1000))
+	writer.Stdout, writer.Stderr = io.MultiWriter(files...), os.Stderr
+	return writer.Wait, writer.Start()
 }
 
 // scrapeAddress is where a command is scraped.
