@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"hdrkit/internal/chart/axis"
 )
+
+// mostNamed is the number of characters of a label in a result. The table below it has all.
+const mostNamed = 40
 
 // Result says in one line what the run shows: whether the limits hold, and how far and how long
 // they do not. Without limits it has the figures of the highest series.
@@ -15,17 +19,22 @@ func (p *Picture) Result() string {
 	if len(p.Summary) == 0 {
 		return ""
 	}
-	var parts []string
+	var parts, labels []string
+	for _, s := range p.Summary {
+		labels = append(labels, Named(s.Label))
+	}
+	labels = Distinct(labels, func(label string) bool { return utf8.RuneCountInString(label) <= mostNamed })
 	add := func(name string, value func(s *Summary) float64, limit *Limit) {
-		top := &p.Summary[0]
+		n := 0
 		for i := range p.Summary {
-			if value(&p.Summary[i]) > value(top) {
-				top = &p.Summary[i]
+			if value(&p.Summary[i]) > value(&p.Summary[n]) {
+				n = i
 			}
 		}
+		top := &p.Summary[n]
 		text := name + " " + axis.Value(p.Unit, value(top))
 		if len(p.Summary) > 1 {
-			text = name + " of " + Named(top.Label) + " " + axis.Value(p.Unit, value(top))
+			text = name + " of " + labels[n] + " " + axis.Value(p.Unit, value(top))
 		}
 		if limit != nil {
 			if value(top) <= limit.Value {

@@ -57,8 +57,9 @@ func (pn *panel) drawMarks() {
 // numberRadius is that of the circles of numbers.
 const numberRadius = 8 * pixel
 
-// drawNumbers numbers the worst moments above their maxima. A number stands at its moment. If there
-// is no room next to the maximum, it stands higher or below, and a line leads to its place.
+// drawNumbers numbers the worst moments above their maxima. A number stands at its moment, within the
+// frame. If there is no room next to the maximum, it stands higher or below, and a line leads to its
+// place.
 func (pn *panel) drawNumbers(has func(label string) bool) {
 	const near = numberRadius + 3*pixel
 	f, font := pn.frame, pn.font(noteSize)
@@ -88,13 +89,14 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 		if !has(m.Label) || !pn.has(place.X) {
 			continue
 		}
-		at := vg.Point{X: place.X, Y: place.Y + near}
+		x := min(max(place.X, f.Min.X+numberRadius), f.Max.X-numberRadius)
+		at := vg.Point{X: x, Y: place.Y + near}
 		for step := vg.Length(0); step < f.Max.Y-f.Min.Y; step += 2 * pixel {
-			if up := (vg.Point{X: place.X, Y: place.Y + near + step}); free(up) {
+			if up := (vg.Point{X: x, Y: place.Y + near + step}); free(up) {
 				at = up
 				break
 			}
-			if down := (vg.Point{X: place.X, Y: place.Y - near - step}); free(down) {
+			if down := (vg.Point{X: x, Y: place.Y - near - step}); free(down) {
 				at = down
 				break
 			}

@@ -56,6 +56,9 @@ func TestNumbers(t *testing.T) {
 			if off := math.Abs(x - float64(pn.X(float64(m.Peak)))); off > 0.02*float64(pn.frame.Max.X-pn.frame.Min.X) {
 				t.Errorf("round %d: number %d is %v points from its moment", round, i+1, off)
 			}
+			if x < float64(pn.frame.Min.X+numberRadius)-0.1 || x > float64(pn.frame.Max.X-numberRadius)+0.1 {
+				t.Errorf("round %d: number %d at %v leaves the frame", round, i+1, x)
+			}
 			for j, other := range p.Worst {
 				dx, dy := math.Abs(x-float64(pn.X(float64(other.Peak)))), math.Abs(y-float64(pn.Y(other.Value)))
 				if near := float64(numberRadius); dx < near && dy < near {

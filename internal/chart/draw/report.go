@@ -187,7 +187,11 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 		font := c.font(noteSize)
 		font.Color = c.Faint
 		height += noteSize * lineSpace
-		c.put(font, area.Min.X, area.Max.Y-height, fmt.Sprintf("%d more tags", more))
+		text := "1 more tag"
+		if more > 1 {
+			text = fmt.Sprintf("%d more tags", more)
+		}
+		c.put(font, area.Min.X, area.Max.Y-height, text)
 	}
 	return height
 }

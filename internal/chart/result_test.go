@@ -1,0 +1,17 @@
+package chart
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestResult names long labels by what tells them apart.
+func TestResult(t *testing.T) {
+	p := &Picture{Unit: "ms"}
+	for i, name := range []string{"Authorize", "GetStatus"} {
+		p.Summary = append(p.Summary, Summary{Label: "com.example.platform.checkout.payments.v2.PaymentService/" + name, Percentiles: make([]float64, len(Levels)), Max: float64(i + 1)})
+	}
+	if got := p.Result(); !strings.HasSuffix(got, "max of …GetStatus 2 ms") {
+		t.Errorf("%q", got)
+	}
+}
