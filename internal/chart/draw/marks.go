@@ -57,9 +57,9 @@ func (pn *panel) drawMarks() {
 // numberRadius is that of the circles of numbers.
 const numberRadius = 8 * pixel
 
-// drawNumbers numbers the worst moments above their maxima. A number stands at its moment, within the
-// frame. If there is no room next to the maximum, it stands higher or below, and a line leads to its
-// place.
+// drawNumbers numbers the worst moments above their maxima. A number stands at its moment, within
+// the frame. If there is no room next to the maximum, it stands higher or below, and a line leads
+// to its place.
 func (pn *panel) drawNumbers(has func(label string) bool) {
 	const near = numberRadius + 3*pixel
 	f, font := pn.frame, pn.font(noteSize)
