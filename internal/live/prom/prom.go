@@ -50,7 +50,7 @@ type Options struct {
 const DefaultMetric = "latency_seconds, or latency if the unit is unknown; latency in InfluxDB"
 
 // otherTime matches names that say that values are in another unit of time than seconds.
-var otherTime = regexp.MustCompile(`[_.](milli|micro|nano)seconds$`)
+const otherTime = `[_.](milli|micro|nano)seconds$`
 
 // In returns the options for a format. If the unit of values is known, metrics are in seconds, as
 // monitoring systems want, and their usual name says so. Other formats print values as s says.
@@ -58,7 +58,7 @@ func (o Options) In(format string, s unit.Scale) (Options, error) {
 	name := "latency"
 	o.Scale = output.Scale{Ratio: s.Ratio, Unit: s.Name}
 	if (format == OpenMetrics || format == OpenTelemetry) && s.In != (unit.Unit{}) {
-		if otherTime.MatchString(o.Metric) {
+		if other, _ := regexp.MatchString(otherTime, o.Metric); other {
 			return o, fmt.Errorf("-metric %s: values of metrics are in seconds", o.Metric)
 		}
 		name, o.Scale = "latency_seconds", output.Scale{Ratio: s.In.Per(unit.Second), Unit: unit.Second.String()}
@@ -67,16 +67,13 @@ func (o Options) In(format string, s unit.Scale) (Options, error) {
 	return o, nil
 }
 
-// otlpName matches names of metrics of OpenTelemetry.
-var otlpName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.\-/]{0,254}$`)
-
 // CheckMetric returns an error if a name, which may be empty, is none of a metric in a format.
 func CheckMetric(format, name string) (err error) {
 	switch {
 	case name == "":
 	case format == Influx:
 		_, err = output.Influx(io.Discard, output.Scale{}, name, "ns")
-	case format == OpenTelemetry && !otlpName.MatchString(name):
+	case format == OpenTelemetry && (len(name) > 255 || !regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.\-/]*$`).MatchString(name)):
 		err = fmt.Errorf("%q is not a name of a metric: a letter, and up to 254 letters, digits and _.-/", name)
 	case format == OpenMetrics:
 		_, err = output.OpenMetrics(io.Discard, output.Scale{}, name)
