@@ -81,7 +81,7 @@ func ExampleTimeline() {
 	row := &output.Row{
 		Tag: []byte("insert-rt"), Start: 1468800401000, End: 1468800403000,
 		Relative: 1, Length: 2, Covered: 2, // seconds
-		Stats: output.StatsOf(latencies(), []float64{50}, false, output.Stats{}),
+		Stats: output.StatsOf(latencies(), []float64{50}, output.Stats{}),
 	}
 	timeline := output.Timeline(os.Stdout, output.Scale{Ratio: 1e6}, nil)
 	if err := timeline.Row(row); err != nil {

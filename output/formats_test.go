@@ -71,13 +71,6 @@ func allFormats() map[string]func(w io.Writer) error {
 			return rows.Close()
 		}
 	}
-	all["openmetrics with buckets"] = func(w io.Writer) error {
-		rows := must(OpenMetrics(w, Scale{Ratio: 10}, "latency"))
-		if err := rows.Row(bucketRow()); err != nil {
-			return err
-		}
-		return rows.Close()
-	}
 	return all
 }
 
@@ -85,13 +78,6 @@ func allFormats() map[string]func(w io.Writer) error {
 func movingRow() *Row {
 	h := someSummary(nil).Histogram
 	return &Row{Length: 1, Covered: 1, Moving: &Moving{Count: 4, PercentileValue: PercentileValue{99, ValueOf(h, 1000)}, Max: ValueOf(h, 123519)}}
-}
-
-// bucketRow returns a row with buckets.
-func bucketRow() *Row {
-	r := &Row{Tag: []byte("a"), Length: 1, Covered: 1, Stats: StatsOf(someSummary(nil).Histogram, nil, true, Stats{})}
-	r.Total.Add(&r.Stats)
-	return r
 }
 
 // TestMoving checks the figures of an empty row with a moving window in each format.
@@ -106,12 +92,6 @@ func TestMoving(t *testing.T) {
 		text := format(t, func(w *bytes.Buffer) RowWriter { return rowFormats[name](w, Scale{Ratio: 10}) }, movingRow())
 		if !strings.Contains(text, want) {
 			t.Errorf("%s: no %s in %s", name, want, text)
-		}
-	}
-	text := format(t, func(w *bytes.Buffer) RowWriter { return must(OpenMetrics(w, Scale{Ratio: 10}, "latency")) }, bucketRow())
-	for _, want := range []string{"# TYPE latency histogram\n", `latency_bucket{tag="a",le="51.1"} 0 0.0`, `latency_bucket{tag="a",le="102.3"} 3 0.0`, `latency_bucket{tag="a",le="+Inf"} 4 0.0`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %s in %s", want, text)
 		}
 	}
 }
@@ -225,7 +205,7 @@ func TestExactIntegers(t *testing.T) {
 		t.Errorf("json: %+v", got)
 	}
 
-	row := &Row{Stats: StatsOf(h, []float64{100}, false, Stats{})}
+	row := &Row{Stats: StatsOf(h, []float64{100}, Stats{})}
 	for _, name := range []string{"ndjson", "timeline"} {
 		text := format(t, func(w *bytes.Buffer) RowWriter { return rowFormats[name](w, Scale{}) }, row)
 		if strings.Count(text, high) != 2 {
@@ -280,7 +260,7 @@ func TestFactor(t *testing.T) {
 		}
 	}
 	for name, format := range rowFormats {
-		for _, row := range []*Row{someRow([]byte("a"), 50), movingRow(), bucketRow()} {
+		for _, row := range []*Row{someRow([]byte("a"), 50), movingRow()} {
 			var got, want bytes.Buffer
 			if err := format(&want, of).Row(row); err != nil {
 				t.Fatal(err)

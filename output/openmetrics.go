@@ -38,8 +38,7 @@ type quantile struct {
 //
 // The family is a summary. Its quantiles are the percentiles of the row, or of the moving window if
 // there is one; the maximum is quantile 1. Its count and sum are of everything that was recorded
-// with the tag since the start of the log. If rows have buckets, the family is a histogram, whose
-// buckets count since the start of the log too.
+// with the tag since the start of the log.
 //
 // The points of a tag must be in order of time. Points of different tags alternate as the rows do.
 // Prometheus accepts that. The specification wants all points of a tag together, but a stream
@@ -51,7 +50,7 @@ func OpenMetrics(w io.Writer, scale Scale, metric string) (RowWriter, error) {
 		return nil, err
 	}
 	m := &openMetrics{w: w, scale: scale}
-	m.family.Name = &metric
+	m.family.Name, m.family.Type = &metric, dto.MetricType_SUMMARY.Enum()
 	help := "Values recorded in HdrHistogram intervals, by tag."
 	m.family.Help = &help
 	if unit := metricUnit(metric); unit != "" {
@@ -120,9 +119,12 @@ func level(percentile float64) float64 {
 
 func (m *openMetrics) Row(r *Row) error {
 	if !m.started {
-		if err := m.start(r); err != nil {
+		m.quantiles = quantiles(r)
+		// The encoder writes the metadata before each family, but only the first row may have it.
+		if err := m.encode(); err != nil {
 			return err
 		}
+		m.head = m.text.Len()
 	}
 	metric := &dto.Metric{TimestampMs: &r.End}
 	if r.Tag != nil {
@@ -131,17 +133,13 @@ func (m *openMetrics) Row(r *Row) error {
 	}
 	scale := m.scale.By(r.Factor)
 	count, sum := uint64(r.Total.Count), scale.of(r.Total.Sum)
-	if m.quantiles == nil {
-		metric.Histogram = &dto.Histogram{SampleCount: &count, SampleSum: &sum, Bucket: m.buckets(&r.Total, scale)}
-	} else {
-		metric.Summary = &dto.Summary{SampleCount: &count, SampleSum: &sum}
-		for _, q := range m.quantiles {
-			if r.TotalsOnly {
-				break
-			}
-			value := scale.of(q.value(r).float)
-			metric.Summary.Quantile = append(metric.Summary.Quantile, &dto.Quantile{Quantile: &q.level, Value: &value})
+	metric.Summary = &dto.Summary{SampleCount: &count, SampleSum: &sum}
+	for _, q := range m.quantiles {
+		if r.TotalsOnly {
+			break
 		}
+		value := scale.of(q.value(r).float)
+		metric.Summary.Quantile = append(metric.Summary.Quantile, &dto.Quantile{Quantile: &q.level, Value: &value})
 	}
 	if err := m.encode(metric); err != nil {
 		return err
@@ -155,34 +153,12 @@ func (m *openMetrics) Row(r *Row) error {
 	return err
 }
 
-// start decides by the first row what the family is.
-func (m *openMetrics) start(first *Row) error {
-	kind := dto.MetricType_HISTOGRAM
-	if first.Total.Buckets == nil {
-		kind, m.quantiles = dto.MetricType_SUMMARY, quantiles(first)
-	}
-	m.family.Type = &kind
-	// The encoder writes the metadata before each family, but only the first row may have it.
-	err := m.encode()
-	m.head = m.text.Len()
-	return err
-}
-
 // encode makes m.text the family with these metrics.
 func (m *openMetrics) encode(metrics ...*dto.Metric) error {
 	m.text.Reset()
 	m.family.Metric = metrics
 	_, err := expfmt.MetricFamilyToOpenMetrics(&m.text, &m.family, expfmt.WithUnit())
 	return err
-}
-
-func (m *openMetrics) buckets(t *Total, scale Scale) []*dto.Bucket {
-	all := make([]*dto.Bucket, 0, len(t.Buckets))
-	for _, b := range t.Buckets {
-		upper, count := scale.of(b.Bound), uint64(b.Count)
-		all = append(all, &dto.Bucket{UpperBound: &upper, CumulativeCount: &count})
-	}
-	return all
 }
 
 func (m *openMetrics) Close() error {

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 
@@ -40,17 +39,6 @@ type Stats struct {
 	Mean     float64
 	// Percentiles are the values at the same percentiles in all rows of a series.
 	Percentiles []PercentileValue
-	// Buckets are the buckets of [OpenMetrics] but the last, which has no bound. They are nil
-	// unless they were asked for.
-	Buckets []BucketCount
-}
-
-// A BucketCount is the number of values that are at most Bound. Bounds of integers are a power of
-// two minus 1, up to 2^42-1. Bounds of doubles are the numbers just below the powers of two from
-// 2^-20 to 2^22.
-type BucketCount struct {
-	Bound float64
-	Count int64
 }
 
 // A PercentileValue is the value at a percentile.
@@ -70,8 +58,6 @@ type Moving struct {
 type Total struct {
 	Count int64
 	Sum   float64
-	// Buckets are as in [Stats].
-	Buckets []BucketCount
 }
 
 // A RowWriter writes rows in a format. It writes what precedes the first row together with that
@@ -152,46 +138,12 @@ func (p PercentileValue) name() string { return "p" + shortest(p.Percentile) }
 // seconds formats seconds with three decimals.
 func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
 
-// Bounds of buckets are next to powers of two, because a slot ends there at any precision.
-const (
-	bounds      = 43
-	firstDouble = -20 // the exponent of the first bound of doubles
-)
-
-// bound returns the bound of the bucket at n.
-func bound(n int, double bool) float64 {
-	if double {
-		return math.Nextafter(math.Ldexp(1, n+firstDouble), 0)
-	}
-	return math.Ldexp(1, n) - 1
-}
-
-// StatsOf returns the figures of h, with its values at percentiles, and with buckets if they are
-// wanted. It reuses the memory of reuse.
-func StatsOf(h *histogram.Histogram, percentiles []float64, buckets bool, reuse Stats) Stats {
-	s := Stats{
-		Count: h.TotalCount(), Min: ValueOf(h, h.Min()), Mean: h.Mean(), Max: ValueOf(h, h.Max()),
-		Percentiles: reuse.Percentiles[:0], Buckets: reuse.Buckets[:0],
-	}
+// StatsOf returns the figures of h, with its values at percentiles. It reuses the memory of reuse.
+func StatsOf(h *histogram.Histogram, percentiles []float64, reuse Stats) Stats {
+	s := Stats{Count: h.TotalCount(), Min: ValueOf(h, h.Min()), Mean: h.Mean(), Max: ValueOf(h, h.Max()), Percentiles: reuse.Percentiles[:0]}
 	var room [16]int64 // on the stack, enough for the usual number of percentiles
 	for n, value := range h.AppendValuesAtPercentiles(room[:0], percentiles) {
 		s.Percentiles = append(s.Percentiles, PercentileValue{percentiles[n], ValueOf(h, value)})
-	}
-	if !buckets {
-		return s
-	}
-	for n := range bounds {
-		s.Buckets = append(s.Buckets, BucketCount{Bound: bound(n, h.Double())})
-	}
-	n, count := 0, int64(0)
-	for slot := range h.Recorded() {
-		for ; n < bounds && h.Float(slot.High) > s.Buckets[n].Bound; n++ {
-			s.Buckets[n].Count = count
-		}
-		count += slot.Count
-	}
-	for ; n < bounds; n++ {
-		s.Buckets[n].Count = count
 	}
 	return s
 }
@@ -203,17 +155,5 @@ func (t *Total) Add(s *Stats) error {
 	}
 	t.Count += s.Count
 	t.Sum += s.Mean * float64(s.Count)
-	if len(s.Buckets) > 0 && t.Buckets == nil {
-		t.Buckets = make([]BucketCount, len(s.Buckets))
-		for n, b := range s.Buckets {
-			t.Buckets[n].Bound = b.Bound
-		}
-	}
-	for n, b := range s.Buckets {
-		if b.Bound != t.Buckets[n].Bound {
-			return fmt.Errorf("%w in buckets", histogram.ErrKind)
-		}
-		t.Buckets[n].Count += b.Count
-	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -24,7 +23,7 @@ func someRow(tag []byte, percentiles ...float64) *Row {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	h.Record(1000, 3)
 	h.Record(123456, 1)
-	r := &Row{Tag: tag, Start: 1468800401076, End: 1468800411074, Relative: 0.002, Length: 9.998, Covered: 9.998, Stats: StatsOf(h, percentiles, false, Stats{})}
+	r := &Row{Tag: tag, Start: 1468800401076, End: 1468800411074, Relative: 0.002, Length: 9.998, Covered: 9.998, Stats: StatsOf(h, percentiles, Stats{})}
 	r.Total.Add(&r.Stats)
 	return r
 }
@@ -137,57 +136,20 @@ func TestCheckMetric(t *testing.T) {
 	}
 }
 
-// TestBuckets checks that each bucket has exactly the values up to its bound, for integers and
-// doubles at any precision.
-func TestBuckets(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 6))
-	for _, ratio := range []float64{0, 1.0 / 1024, 1.0 / (1 << 30), 4} {
-		for digits := range 6 {
-			h, _ := histogram.New(histogram.Layout{Digits: digits, Lowest: 1, Ratio: ratio})
-			values := []float64{}
-			for range 2000 {
-				v := random.Int64N(1 << (1 + random.IntN(60)))
-				if random.IntN(3) == 0 {
-					v = 1<<random.IntN(50) - random.Int64N(2) // at a bound
-				}
-				h.Record(v, 1)
-				values = append(values, h.Float(v))
-			}
-			s := StatsOf(h, nil, true, Stats{})
-			for _, b := range s.Buckets {
-				var want int64
-				for _, v := range values {
-					if v <= b.Bound {
-						want++
-					}
-				}
-				if b.Count != want {
-					t.Errorf("ratio %v, %d digits: %d values up to %v, want %d", ratio, digits, b.Count, b.Bound, want)
-				}
-			}
-		}
-	}
-}
-
 func TestTotal(t *testing.T) {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	h.Record(10, math.MaxInt64/2)
-	s := StatsOf(h, nil, true, Stats{})
+	s := StatsOf(h, nil, Stats{})
 	var total Total
 	for range 2 {
 		if err := total.Add(&s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := fmt.Sprint(total.Count, total.Sum, total.Buckets[3].Count, total.Buckets[4].Count); got != "9223372036854775806 9.223372036854776e+19 0 9223372036854775806" {
+	if got := fmt.Sprint(total.Count, total.Sum); got != "9223372036854775806 9.223372036854776e+19" {
 		t.Error(got)
 	}
 	if err := total.Add(&s); err == nil || err.Error() != "total count exceeds the largest int64" {
-		t.Error(err)
-	}
-	double, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1})
-	s = StatsOf(double, nil, true, Stats{})
-	if err := total.Add(&s); err == nil || err.Error() != "integer and double histograms do not add up in buckets" {
 		t.Error(err)
 	}
 }

@@ -117,7 +117,7 @@ func cells(t *testing.T, section string) []string {
 			all = append(all, strings.Trim(query, "`"))
 		}
 	}
-	if len(all) < 5 {
+	if len(all) < 4 {
 		t.Errorf("%d queries only in section %s", len(all), section)
 	}
 	return all

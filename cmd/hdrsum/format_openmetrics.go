@@ -4,8 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	urfave "github.com/urfave/cli/v2"
-
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live/prom"
 	"hdrkit/output"
@@ -15,12 +13,6 @@ import (
 // write.
 var openMetricsFormat = format{
 	name: prom.OpenMetrics, what: "for Prometheus", others: "prometheus prom", uses: slices.Concat([]string{"metric"}, rowOptions),
-	flags: func() []urfave.Flag {
-		return []urfave.Flag{
-			cli.Option{Not: "p mwp mwpl", Why: "a histogram has no percentiles", Flag: &urfave.BoolFlag{Name: "buckets", Category: cli.GroupSeries,
-				Usage: "write openmetrics as a histogram, not as a summary"}},
-		}
-	},
 	check: func(o *options) error {
 		if o.series.Moving > 0 && cli.Given(o.c, "p") {
 			return cli.Usagef("-p and -mwp do not go together: the percentile of the moving window replaces those of -p")
@@ -39,11 +31,8 @@ var openMetricsFormat = format{
 	totals: true,
 	receiver: func(o *options) error { // it takes native histograms
 		o.series.Counts = true
-		switch {
-		case o.series.Moving > 0:
+		if o.series.Moving > 0 {
 			return cli.Usagef("-push and -mwp do not go together with -st openmetrics: Prometheus computes percentiles of any span")
-		case o.series.Buckets:
-			return cli.Usagef("-push and -buckets do not go together: native histograms have buckets")
 		}
 		return nil
 	},

@@ -82,7 +82,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if !cli.Given(c, "mwp") && !cli.Given(c, "mwpl") {
 		o.series.Moving = 0
 	}
-	o.series.MovingPercentile, o.series.Percentiles, o.series.Buckets = c.Float64("mwp"), o.percentiles, c.Bool("buckets")
+	o.series.MovingPercentile, o.series.Percentiles = c.Float64("mwp"), o.percentiles
 	o.believed = slices.Clone(o.percentiles)
 	if err := o.check(); err != nil {
 		return nil, err

@@ -269,62 +269,22 @@ func compareTotals(t *testing.T, server string, args []string) {
 	}
 }
 
-// TestPrometheusBuckets queries the buckets back and compares them with how often each value was
-// recorded.
-func TestPrometheusBuckets(t *testing.T) {
-	clitest.RequireTools(t, "promtool", "prometheus")
-	args := []string{"../../testdata/logs/digits3.hdr"}
-	server := prometheus(t, must(t, append(args, "-st", "openmetrics", "-buckets", "-metric", "latency_nanoseconds")...))
-	values := make(map[float64]float64)
-	for line := range strings.Lines(must(t, append(args, "-st", "csvr")...)) {
-		var value, count float64
-		if _, err := fmt.Sscanf(line, "%f,%f", &value, &count); err == nil {
-			values[value] = count
-		}
-	}
-	bounds := samples(t, server, "latency_nanoseconds_bucket", 1500000000000)
-	if len(bounds) != 44 {
-		t.Errorf("%d buckets, want 44", len(bounds))
-	}
-	for labels, samples := range bounds {
-		var label struct{ Le string }
-		if err := json.Unmarshal([]byte(labels), &label); err != nil {
-			t.Fatal(err)
-		}
-		bound, err := strconv.ParseFloat(label.Le, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want float64
-		for value, count := range values {
-			if value <= bound {
-				want += count
-			}
-		}
-		if last := samples[len(samples)-1].value; last != want || len(samples) != 8 {
-			t.Errorf("le=%s: %v in the last of %d samples, want %v", label.Le, last, len(samples), want)
-		}
-	}
-}
-
 // TestPromtoolCheck has promtool lint the names, units and types. It reads the older text format,
 // which has no such times and one sample a series: those of the first interval of a tag do.
 func TestPromtoolCheck(t *testing.T) {
 	clitest.RequireTools(t, "promtool")
-	for _, args := range [][]string{{}, {"-buckets"}} {
-		text := must(t, append(args, "../../testdata/logs/digits3.hdr", "-e", "0", "-ovr", "1e9", "-st", "openmetrics", "-metric", "request_latency_seconds")...)
-		var plain strings.Builder
-		for line := range strings.Lines(text) {
-			if !strings.HasPrefix(line, "#") {
-				line = line[:strings.LastIndexByte(line, ' ')] + "\n"
-			}
-			plain.WriteString(line)
+	text := must(t, "../../testdata/logs/digits3.hdr", "-e", "0", "-ovr", "1e9", "-st", "openmetrics", "-metric", "request_latency_seconds")
+	var plain strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "#") {
+			line = line[:strings.LastIndexByte(line, ' ')] + "\n"
 		}
-		lint := exec.Command("promtool", "check", "metrics")
-		lint.Stdin = strings.NewReader(plain.String())
-		if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
-			t.Errorf("%v: %v\n%s", args, err, out)
-		}
+		plain.WriteString(line)
+	}
+	lint := exec.Command("promtool", "check", "metrics")
+	lint.Stdin = strings.NewReader(plain.String())
+	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -176,6 +176,37 @@ func scrape(t *testing.T, c *Collector, accept string) (body []byte, format expf
 	return w.Body.Bytes(), expfmt.ResponseFormat(w.Result().Header)
 }
 
+// TestClassic checks that each bucket has exactly the values up to its bound, for integers and
+// doubles at any precision.
+func TestClassic(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, ratio := range []float64{0, 1.0 / 1024, 1.0 / (1 << 30), 4} {
+		for digits := range 6 {
+			h, _ := histogram.New(histogram.Layout{Digits: digits, Lowest: 1, Ratio: ratio})
+			values := []float64{}
+			for range 2000 {
+				v := random.Int64N(1 << (1 + random.IntN(60)))
+				if random.IntN(3) == 0 {
+					v = 1<<random.IntN(50) - random.Int64N(2) // at a bound
+				}
+				h.Record(v, 1)
+				values = append(values, h.Float(v))
+			}
+			for _, b := range classic(h, func(v float64) float64 { return v }) {
+				var want uint64
+				for _, v := range values {
+					if v <= b.GetUpperBound() {
+						want++
+					}
+				}
+				if b.GetCumulativeCount() != want {
+					t.Errorf("ratio %v, %d digits: %d values up to %v, want %d", ratio, digits, b.GetCumulativeCount(), b.GetUpperBound(), want)
+				}
+			}
+		}
+	}
+}
+
 func TestScrapeText(t *testing.T) {
 	body, _ := scrape(t, collector(t), "text/plain")
 	for _, want := range []string{

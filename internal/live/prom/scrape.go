@@ -2,7 +2,9 @@ package prom
 
 import (
 	"io"
+	"iter"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -224,9 +226,7 @@ func (c *Collector) histogram(t *total, native bool) *dto.Histogram {
 	all := c.totals.counts(t)
 	h := &dto.Histogram{SampleCount: proto.Uint64(uint64(all.TotalCount())), SampleSum: proto.Float64(t.of(t.sum))}
 	if !native {
-		for _, b := range output.StatsOf(all, nil, true, output.Stats{}).Buckets {
-			h.Bucket = append(h.Bucket, &dto.Bucket{UpperBound: proto.Float64(t.of(b.Bound)), CumulativeCount: proto.Uint64(uint64(b.Count))})
-		}
+		h.Bucket = classic(all, t.of)
 		return h
 	}
 	n := buckets(all, t.ratio, Schema)
@@ -240,6 +240,27 @@ func (c *Collector) histogram(t *total, native bool) *dto.Histogram {
 		h.PositiveSpan = []*dto.BucketSpan{{Offset: proto.Int32(0), Length: proto.Uint32(0)}}
 	}
 	return h
+}
+
+// classic returns buckets, but not the last, which has no bound. Their bounds are next to powers of
+// two, because a slot ends there at any precision: a power of two minus 1, up to 2^42-1, or for
+// doubles the numbers just below the powers of two from 2^-20 to 2^22.
+func classic(h *histogram.Histogram, of func(v float64) float64) (all []*dto.Bucket) {
+	next, stop := iter.Pull(h.Recorded())
+	defer stop()
+	slot, ok := next()
+	count := uint64(0)
+	for n := range 43 {
+		bound := math.Ldexp(1, n) - 1
+		if h.Double() {
+			bound = math.Nextafter(math.Ldexp(1, n-20), 0)
+		}
+		for ; ok && h.Float(slot.High) <= bound; slot, ok = next() {
+			count += uint64(slot.Count)
+		}
+		all = append(all, &dto.Bucket{UpperBound: proto.Float64(of(bound)), CumulativeCount: proto.Uint64(count)})
+	}
+	return all
 }
 
 // own returns the metrics of the command itself.

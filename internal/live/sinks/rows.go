@@ -102,7 +102,7 @@ func (r *Rows) tag(tag []byte) *rowTag {
 // write writes r.row, whose counts are h.
 func (r *Rows) write(t *rowTag, h *histogram.Histogram) error {
 	r.row.Tag, r.row.Factor, r.row.Counts = t.tag, t.factor, h
-	r.row.Stats = output.StatsOf(h, r.options.Percentiles, false, r.row.Stats)
+	r.row.Stats = output.StatsOf(h, r.options.Percentiles, r.row.Stats)
 	if err := t.total.Add(&r.row.Stats); err != nil {
 		return &merge.SumError{Err: err}
 	}
@@ -121,7 +121,7 @@ func (r *Rows) takeLate(t *rowTag, h *histogram.Histogram) error {
 		r.options.Messages.LeftOut(1)
 		return nil
 	}
-	stats := output.StatsOf(h, nil, false, output.Stats{})
+	stats := output.StatsOf(h, nil, output.Stats{})
 	if err := t.total.Add(&stats); err != nil {
 		return &merge.SumError{Err: err}
 	}

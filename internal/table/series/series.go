@@ -26,9 +26,8 @@ type Options struct {
 	// show their maximum and their value at MovingPercentile.
 	Moving           int64
 	MovingPercentile float64
-	// Rows show the values at Percentiles and, if Buckets is set, buckets.
+	// Rows show the values at Percentiles.
 	Percentiles []float64
-	Buckets     bool
 	// Rows have their counts if Counts is set.
 	Counts bool
 }
@@ -137,7 +136,7 @@ func (m *maker) decode(_ int, v scan.Visit, r *result) (err error) {
 	}
 	took, err := v.Take(scan.Want{Counts: m.options.Window == 0}, sums...)
 	if err == nil && m.options.Window == 0 {
-		r.stats = output.StatsOf(took.Counts, m.options.Percentiles, m.options.Buckets, r.stats)
+		r.stats = output.StatsOf(took.Counts, m.options.Percentiles, r.stats)
 	}
 	r.extent = took.Extent
 	return err
@@ -221,7 +220,7 @@ func (m *maker) measure(t *tag, s *merge.Sum, late error) error {
 	if err != nil {
 		return t.fail(m.last, err)
 	}
-	m.row.Stats = output.StatsOf(h, m.options.Percentiles, m.options.Buckets, m.row.Stats)
+	m.row.Stats = output.StatsOf(h, m.options.Percentiles, m.row.Stats)
 	return m.emit(t, s, late)
 }
 
