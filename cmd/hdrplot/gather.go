@@ -91,12 +91,16 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*chart.Picture, error)
 			p.Logs = append(p.Logs, g.labels[log.Name])
 		}
 	}
+	var folders []string
 	for _, input := range s.Inputs {
 		name := filepath.Base(input.Name)
 		if input.Name == "-" {
 			name = "standard input"
 		}
-		p.Sources = append(p.Sources, name)
+		p.Sources, folders = append(p.Sources, name), append(folders, filepath.ToSlash(filepath.Dir(input.Name))+"/")
+	}
+	if len(slices.Compact(slices.Sorted(slices.Values(p.Sources)))) < len(p.Sources) { // folders tell them apart
+		p.Sources = slices.Compact(folders)
 	}
 	return p, g.nameAdded(p)
 }
@@ -256,7 +260,7 @@ func (g *gathering) addSum(sum *output.Summary, group string, period int64, shif
 		curve = chart.CurveOf(label, sum.Counts(), ratio)
 	}
 	curve.Group = group
-	if sum.Confidence != nil {
+	if g.plan.bands && sum.Confidence != nil {
 		curve.Band = bandOf(func(p float64) chart.Bound {
 			e := sum.Confidence.Percentiles[p]
 			return chart.Bound{Percentile: p, Low: e.Low / ratio, High: e.High / ratio, Above: float64(output.Above(sum.Counts(), p))}

@@ -199,9 +199,10 @@ func (p *Picture) Steep() bool {
 // mostNarrow is the number of series in one chart up to which each has several lines by default.
 const mostNarrow = 4
 
-// KeepMaxima drops all lines but the maxima where they would be too many in one chart.
+// KeepMaxima drops all lines but the maxima where they would be too many in one chart, or the
+// charts are small.
 func (p *Picture) KeepMaxima() {
-	if p.FacetsOf() != nil || len(p.Series) <= mostNarrow {
+	if parts := len(p.FacetsOf()); len(p.Series) <= mostNarrow || parts > 0 && parts <= MostTogether {
 		return
 	}
 	for i := range p.Series {

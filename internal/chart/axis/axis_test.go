@@ -143,3 +143,15 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestLength(t *testing.T) {
+	t.Parallel()
+	for ms, want := range map[int64]string{
+		1: "1 ms", 999: "999 ms", 1000: "1 s", 1500: "1.5 s", 60_000: "1 min", 90_000: "90 s", 599_900: "599.9 s", 600_000: "10 min",
+		600_100: "10 min", 3580_000: "59 min 40 s", 3580_100: "59 min 40 s", 3600_000: "1 h", 5400_000: "90 min", 48 * 3600_000: "2 d",
+	} {
+		if got := Length(ms); got != want {
+			t.Errorf("%d ms: %q, want %q", ms, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@
 package axis
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -171,17 +172,24 @@ func Handy(unit string, v float64) string {
 	return Number(v*seconds/best.seconds) + " " + best.name
 }
 
-// Length prints a length of time in milliseconds in the largest unit that needs no fraction.
+// Length prints a length of time in milliseconds in the largest unit that needs no fraction. From
+// ten minutes on it prints whole seconds, behind the minutes.
 func Length(ms int64) string {
+	if ms >= 600_000 {
+		ms = (ms + 500) / 1000 * 1000
+	}
 	for _, u := range []struct {
 		ms   int64
 		name string
-	}{{24 * 3600_000, "d"}, {3600_000, "h"}, {60_000, "min"}, {1000, "s"}} {
+	}{{24 * 3600_000, "d"}, {3600_000, "h"}, {60_000, "min"}} {
 		if ms >= u.ms && ms%u.ms == 0 {
 			return Number(float64(ms/u.ms)) + " " + u.name
 		}
 	}
-	if ms > 1000 {
+	switch {
+	case ms >= 600_000:
+		return fmt.Sprintf("%s min %d s", Number(float64(ms/60_000)), ms/1000%60)
+	case ms >= 1000:
 		return Number(float64(ms)/1000) + " s"
 	}
 	return Number(float64(ms)) + " ms"

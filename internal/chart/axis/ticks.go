@@ -15,16 +15,7 @@ type Tick struct {
 
 // roundStep returns the smallest of 1, 2 and 5 times a power of ten that divides span into at most
 // so many parts.
-func roundStep(span float64, most int) float64 {
-	rough := span / float64(max(most, 1))
-	power := Power10(int(math.Floor(math.Log10(rough))))
-	for _, m := range []float64{1, 2, 5} {
-		if rough <= m*power*(1+1e-9) {
-			return m * power
-		}
-	}
-	return 10 * power
-}
+func roundStep(span float64, most int) float64 { return roundUp(span / float64(max(most, 1))) }
 
 // multiples returns the multiples of step from low to high.
 func multiples(low, high, step float64) (all []float64) {

@@ -37,16 +37,18 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 				add(b.High)
 			}
 		}
+		for _, l := range p.Limits {
+			add(l.Value)
+		}
 	}
 	var steps []chart.Limit
 	for _, l := range p.Labelled(pn.what.Log) {
-		if l.Percentile > 0 || facet {
+		if l.Percentile > 0 {
 			steps = append(steps, l)
 		} else {
 			pn.across = append(pn.across, l)
 		}
 	}
-	pn.values = withLimits(pn.values, steps)
 	if !facet {
 		pn.headroom = noteSize + 8*pixel
 		for i, curve := range shown {
@@ -77,24 +79,20 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	return pn
 }
 
-// drawExcess shades where a curve is above the step of its percentile.
+// drawExcess shades what lies between a curve and the step of its percentile below.
 func (pn *panel) drawExcess(curves []chart.Curve, steps []chart.Limit) {
 	for _, curve := range curves {
-		from, points := 0.0, curve.Points()
+		from := 0.0
 		for _, l := range steps {
-			to := axis.Nines(l.Percentile)
-			for i, p := range points {
+			to, limit := axis.Nines(l.Percentile), pn.inside(l.Value)
+			var area []vg.Point
+			for _, p := range curve.Points() {
 				if p.Value > l.Value && p.Start >= from && p.Start <= to {
-					end := min(to, points[len(points)-1].Start)
-					high := points[i].Value
-					for _, q := range points[i:] {
-						if q.Start <= end {
-							high = q.Value
-						}
-					}
-					pn.plate(vg.Rectangle{Min: vg.Point{X: pn.X(p.Start), Y: pn.Y(l.Value)}, Max: vg.Point{X: min(max(pn.X(end), pn.X(p.Start)+pixel), pn.frame.Max.X), Y: pn.Y(high)}}, pn.breach())
-					break
+					area = append(area, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
 				}
+			}
+			if n := len(area); n > 0 {
+				pn.FillPolygon(pn.breach(), append(area, vg.Point{X: max(area[n-1].X, area[0].X+pixel), Y: limit}, vg.Point{X: area[0].X, Y: limit}))
 			}
 			from = to
 		}

@@ -45,10 +45,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.WindowSeries, ou
 	pn.values = func(add func(float64)) {
 		whole.Values(func(v float64) { add(v); recorded = true })
 	}
-	if pn.across = p.Labelled(true); p != whole && before == nil {
-		pn.values, pn.across = withLimits(pn.values, pn.across), nil
-	}
-	pn.headroom = 4 * pixel
+	pn.across, pn.headroom = p.Labelled(true), 4*pixel
 	if len(p.Worst) > 0 {
 		pn.headroom = 2*numberRadius + 6*pixel
 	}
@@ -236,7 +233,12 @@ func (c *pen) heatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
 			ticks = append(ticks, chart.Tick{Part: part(t.Value, s.least, s.most), Label: t.Label})
 		}
 	}
-	c.colourBar(frame, x, c.Heat, ticks, "values", "per second")
+	colours := c.Heat
+	if s.most <= s.least { // all cells have one rate
+		top := chart.At(c.Heat, 1)
+		colours = []chart.Colour{top, top}
+	}
+	c.colourBar(frame, x, colours, ticks, "values", "per second")
 }
 
 // colourBar draws a scale of colours with a title of two lines.
@@ -291,7 +293,6 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 			outer.Min.Y += apart
 		}
 		pn := c.heatPanel(&own, p, from, outer, &colours)
-		pn.across = own.Labelled(true)
 		pn.title, pn.inner, pn.endings = chart.Cut(title, within(c.font(labelSize), outer.Size().X)), i < 2, nil
 		panels = append(panels, pn)
 	}

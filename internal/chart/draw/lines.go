@@ -39,9 +39,7 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		}
 	}
 	if !p.Type.Chart.Rate {
-		if pn.across = p.Labelled(pn.what.Log); facet {
-			pn.values, pn.across = withLimits(pn.values, pn.across), nil
-		}
+		pn.across = p.Labelled(pn.what.Log)
 	}
 	if !facet {
 		pn.headroom = noteSize + 10*pixel
@@ -83,16 +81,6 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		}
 	}
 	return pn
-}
-
-// withLimits returns values with those of limits.
-func withLimits(values func(func(float64)), limits []chart.Limit) func(func(float64)) {
-	return func(add func(float64)) {
-		values(add)
-		for _, l := range limits {
-			add(l.Value)
-		}
-	}
 }
 
 // lineEndings returns the labels for the right ends of the lines, if they are few. Lines that end

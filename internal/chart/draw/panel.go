@@ -126,8 +126,9 @@ func (pn *panel) measure() {
 		pn.valueRuler(values, pn.outer.Max.Y-pn.outer.Min.Y-pn.top-pn.bottom)
 		for i := range pn.across {
 			l := &pn.across[i]
-			label := strings.TrimPrefix(l.Label, "SLA: ")
-			pn.endings = append(pn.endings, ending{value: l.Value, label: l.Label, style: pn.limitStyle(), short: label})
+			if label := strings.TrimPrefix(l.Label, "SLA: "); !pn.untitled { // the legend of facets has them
+				pn.endings = append(pn.endings, ending{value: l.Value, label: l.Label, style: pn.limitStyle(), short: label})
+			}
 		}
 	}
 	for _, t := range pn.y.ticks {
