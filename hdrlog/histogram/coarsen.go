@@ -36,29 +36,30 @@ func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 		return
 	}
 	base, slots := into.room(c.at(first), c.at(last))
-	for low, counts := range h.between(first&^7, last|7) {
-		for i := 0; i < len(counts); i += 8 {
-			eight := (*[8]int64)(counts[i:])
-			sum := sumEight(eight)
-			if sum == 0 {
-				continue // as in most cases
+	for low, counts := range h.segments() {
+		for size := 1; len(counts) > 0; low, counts = low+size, counts[size:] {
+			if low >= c.simple {
+				size = min(1<<c.finer, pageSize) // they share a slot
 			}
-			if c.finer >= 3 && low+i >= c.simple { // they share a slot
-				slot := (low+i)>>c.finer + c.finer*c.half - base
+			if sum := sumOf(counts[:size]); sum != 0 {
+				slot := c.at(low) - base
 				slots[slot] += sum
 				into.pages[slot>>pageBits] = 1
-				continue
-			}
-			for k, n := range eight {
-				if n != 0 {
-					slot := c.at(low+i+k) - base
-					slots[slot] += n
-					into.pages[slot>>pageBits] = 1
-				}
 			}
 		}
 	}
 	into.total = h.total
+}
+
+// sumOf returns the sum of counts.
+func sumOf(counts []int64) (sum int64) {
+	for ; len(counts) >= 8; counts = counts[8:] {
+		sum += sumEight((*[8]int64)(counts))
+	}
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
 }
 
 func sumEight(c *[8]int64) int64 { return c[0] + c[1] + c[2] + c[3] + c[4] + c[5] + c[6] + c[7] }

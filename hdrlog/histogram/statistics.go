@@ -44,32 +44,34 @@ func (h *Histogram) mean() float64 {
 	if h.total == 0 {
 		return 0
 	}
+	if highest := float64(h.Max()); highest*float64(h.total) < 1<<52 {
+		var sum int64
+		for r := range h.runs() {
+			sum += r.sum()
+		}
+		return float64(sum) / float64(h.total)
+	}
 	var sum float64
 	for r := range h.runs() {
-		sum = r.sum(sum)
+		for i, n := range r.counts {
+			// The conversion prevents the compiler from fusing multiplication and addition.
+			// That would round once; the reference rounds twice.
+			sum += float64(float64(r.median+int64(i)*r.apart) * float64(n))
+		}
 	}
 	return sum / float64(h.total)
 }
 
-// sum adds the values of a run to before, one slot after the other. A slot without values adds 0:
-// to find out which ones have some takes longer.
-func (r run) sum(before float64) float64 {
-	counts, median, apart := r.counts, r.median, r.apart
-	for len(counts) > 0 {
-		n := min(8, len(counts))
-		if n == 8 && sumEight((*[8]int64)(counts)) == 0 { // as in most cases
-			median += 8 * apart
-		} else {
-			for _, count := range counts[:n] {
-				// The conversion prevents the compiler from fusing multiplication and addition.
-				// That would round once; the reference rounds twice.
-				before += float64(float64(median) * float64(count))
-				median += apart
-			}
-		}
-		counts = counts[n:]
+// sum returns the sum of the values of a run. Below 2^53, a float64 holds each sum of the reference
+// exactly, so integers have the same result. They take half of the time (BenchmarkMean), since an
+// addition does not wait for several cycles for the one before.
+func (r run) sum() int64 {
+	var total, weighted int64 // weighted has the first count once, the second one twice, and so on
+	for i := len(r.counts) - 1; i >= 0; i-- {
+		total += r.counts[i]
+		weighted += total
 	}
-	return before
+	return r.median*total + r.apart*(weighted-total)
 }
 
 // StdDev returns the standard deviation of all recorded values, in the unit of [Histogram.Mean].
