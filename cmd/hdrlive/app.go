@@ -95,7 +95,7 @@ type command struct {
 	limits  []gate.Limit
 	pushes  []*url.URL
 	port    *port.Port  // nil without -serve
-	state   *live.State // nil without -state
+	state   *live.State // keeps nothing without -state
 	from    int64
 	length  int64 // of the run in milliseconds, 0 without -for
 
@@ -111,7 +111,7 @@ type command struct {
 // run is the command: it checks the options, opens the outputs and merges the logs.
 func run(c *urfave.Context) error {
 	d := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
-	r := &command{c: c}
+	r := &command{c: c, state: new(live.State)}
 	if err := r.check(d); err != nil {
 		return err
 	}
@@ -313,7 +313,7 @@ func (r *command) open(stdout *cli.Stdout, file *sinks.File) error {
 			if c.Bool("abort") {
 				most = 5 * time.Second
 			}
-			r.metrics, err = sinks.NewMetrics(o, r.state != nil, own, most)
+			r.metrics, err = sinks.NewMetrics(o, r.state.Kept(), own, most)
 			return r.metrics, err
 		})
 	}
@@ -330,7 +330,7 @@ func (r *command) open(stdout *cli.Stdout, file *sinks.File) error {
 			return err
 		}
 		err = add("-push "+u.Redacted(), func(own []byte) (live.Sink, error) {
-			p, err := sinks.NewPush(o, u, r.state != nil, own)
+			p, err := sinks.NewPush(o, u, r.state.Kept(), own)
 			if err != nil {
 				return nil, err
 			}

@@ -38,7 +38,6 @@ func (r *command) mergeLogs(o live.Options, sink live.Sink, d *cli.Diagnostics, 
 	end := sync.OnceFunc(func() { close(stop) })
 	names := &liveTags{matched: map[string]*atomic.Bool{}}
 	o.Idle, o.Stop, o.Tag = time.Duration(idle)*time.Millisecond, stop, names.of
-	o.Forget = func(in *follow.Input) { names.given.Delete(in); names.said.Delete(in) }
 	merger := live.New(o, sink)
 	if err := merger.Load(); err != nil {
 		return false, err
@@ -78,29 +77,25 @@ func (r *command) mergeLogs(o live.Options, sink live.Sink, d *cli.Diagnostics, 
 
 // liveTags are what inputs do to the tags of their intervals.
 type liveTags struct {
-	given   sync.Map // the tags of -tif, by input
-	several bool     // there can be several logs
-	said    sync.Map // what the headers say, by input
+	several bool // there can be several logs
 	// matched says which patterns have matched a file.
 	matched map[string]*atomic.Bool
 }
 
-// of returns the tag of an interval of an input that has a tag of its own.
-func (t *liveTags) of(in *follow.Input, own []byte) []byte {
-	if given, ok := t.given.Load(in); ok {
-		if own == nil {
-			return []byte(given.(string))
+// of returns what makes the tags of an input's intervals of those that they have.
+func (t *liveTags) of(in *follow.Input) func(own []byte) []byte {
+	said := sync.OnceValue(func() []byte { return cli.HeaderTag(in.Name()) })
+	return func(own []byte) []byte {
+		switch {
+		case in.Tag != "" && own != nil:
+			return append([]byte(in.Tag+"::"), own...)
+		case in.Tag != "":
+			return []byte(in.Tag)
+		case own != nil || !t.several || in.Once():
+			return own
 		}
-		return append([]byte(given.(string)+"::"), own...)
+		return said()
 	}
-	if own != nil || !t.several || in.Once() {
-		return own
-	}
-	said, known := t.said.Load(in)
-	if !known {
-		said, _ = t.said.LoadOrStore(in, cli.HeaderTag(in.Name()))
-	}
-	return said.([]byte)
 }
 
 // follows adds the inputs to a follower. Those of -tif come first: a log that -if names too is
@@ -113,8 +108,8 @@ func follows(c *urfave.Context, f *follow.Follower, names *liveTags, d *cli.Diag
 	names.several = len(all) > 1
 	for _, s := range all {
 		name := func(in *follow.Input) {
-			if in != nil && s.Tag != "" {
-				names.given.Store(in, s.Tag)
+			if in != nil {
+				in.Tag = s.Tag
 			}
 		}
 		if s.Stdin {

@@ -61,6 +61,7 @@ type pass struct {
 // A pace is how far one log of a clock is.
 type pace struct {
 	clock  *clock
+	input  *input // the merger's
 	unread func() bool
 
 	position int64         // the latest middle of an interval, in milliseconds since the epoch

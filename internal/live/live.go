@@ -40,8 +40,9 @@ type Options struct {
 	From int64
 	// Tags says which tags are wanted. It sees what Tag returns.
 	Tags *tags.Filter
-	// Tag, if set, returns the tag that an interval of an input has in the result.
-	Tag func(in *follow.Input, tag []byte) []byte
+	// Tag, if set, returns what says which tag an interval of an input has in the result, by its
+	// own.
+	Tag func(in *follow.Input) func(own []byte) []byte
 	// By says what makes a row. Nil makes one of each tag.
 	By *tags.By
 	// Units, if set, find the units of values.
@@ -52,10 +53,8 @@ type Options struct {
 	Memory *ledger.Ledger
 	// Second says what the second number of an interval is, if that is known.
 	Second hdrlog.SecondNumber
-	// Forget, if set, is called when an input is gone for good.
-	Forget func(in *follow.Input)
-	// State, if set, keeps how far the merging is, for the next run: it goes on as if there had
-	// been one run.
+	// State keeps how far the merging is, for the next run: it goes on as if there had been one
+	// run. Nil and the zero value keep nothing.
 	State *State
 	// Hint, if set, returns what to add to the message about a log.
 	Hint func(error) string
@@ -105,22 +104,25 @@ type Merger struct {
 	seen     int64           // intervals
 	received bool            // the sink has something to flush
 	flushed  time.Time       // when it was flushed
-	kinds    map[string]kind // by tag, which begins with = so that there is none without
+	kinds    map[string]kind // by row, as [merge.AppendKey] spells it
 	looked   time.Time       // when the last look at all files began, after which they were all found
 	scratch  histogram.Histogram
 
 	mu     sync.Mutex
 	events []func() // what has happened to inputs
 	inputs []*input
-	byPace map[*pace]*input
 	wake   chan struct{} // there are events
 	done   chan struct{} // the merger has ended
 }
 
-// A peakKey is a row in an open window.
+// A peakKey is a row in an open window, as [merge.AppendKey] spells it.
 type peakKey struct {
 	start int64
 	row   string
+}
+
+func peakOf(w merge.Window, row []byte) peakKey {
+	return peakKey{w.Start, string(merge.AppendKey(nil, row))}
 }
 
 // An input is a log and how far it is.
@@ -130,6 +132,7 @@ type input struct {
 	taken  chan struct{} // the batch before was taken
 	now    Progress      // only for the goroutine of the merger
 	state  Progress      // what others see of it, guarded by the merger's mu
+	tag    func(own []byte) []byte
 
 	queue   *batch // nil if nothing waits to be taken
 	files   []*file
@@ -176,7 +179,7 @@ var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
 // New returns a merger. Give the options of the follower its Notice method.
 func New(o Options, sink Sink) *Merger {
 	if o.Tag == nil {
-		o.Tag = func(_ *follow.Input, tag []byte) []byte { return tag }
+		o.Tag = func(*follow.Input) func([]byte) []byte { return func(own []byte) []byte { return own } }
 	}
 	if o.now == nil {
 		o.now = time.Now
@@ -188,11 +191,11 @@ func New(o Options, sink Sink) *Merger {
 		o.Units = noUnits{}
 	}
 	if o.State == nil {
-		o.State = &State{}
+		o.State = new(State)
 	}
 	m := &Merger{
 		options: o, sink: sink, clock: newClock(max(o.Size, 1), o.Idle), peaks: make(map[peakKey]Peak),
-		kinds: make(map[string]kind), byPace: make(map[*pace]*input), wake: make(chan struct{}, 1), done: make(chan struct{}),
+		kinds: make(map[string]kind), wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	payloads := scan.NewPayloads(o.Memory)
 	m.decoders.New = func() any { return scan.NewDecoder(0, payloads) }
@@ -249,7 +252,7 @@ func (m *Merger) Run(f *follow.Follower) error {
 		m.post(func() { m.looked = m.options.now().Add(-time.Since(at)) })
 	})
 	stopped, err := m.loop(more)
-	if err == nil && !(stopped && m.options.State.kept()) { // else a state has the open windows
+	if err == nil && !(stopped && m.options.State.Kept()) { // else a state has the open windows
 		err = m.all()
 	}
 	if err == nil {
@@ -259,7 +262,7 @@ func (m *Merger) Run(f *follow.Follower) error {
 	if ended := m.sink.End(); err == nil {
 		err = ended
 	}
-	if err == nil && m.options.State.kept() {
+	if err == nil && m.options.State.Kept() {
 		err = m.save()
 	}
 	return err
@@ -272,7 +275,7 @@ func (m *Merger) all() error {
 			return err
 		}
 	}
-	if n := m.clock.windows.Len(); n > 0 && !m.options.State.kept() {
+	if n := m.clock.windows.Len(); n > 0 && !m.options.State.Kept() {
 		m.options.Messages.Unread(fmt.Sprintf("%d windows lie in the future, the first at %s, and are not written: is a clock wrong?",
 			n, time.UnixMilli(m.clock.windows.End(0)).UTC().Format(time.RFC3339)))
 	}
@@ -292,9 +295,9 @@ func (m *Merger) sayUnread() {
 
 // join begins to read an input.
 func (m *Merger) join(source *follow.Input) {
-	in := &input{source: source, taken: make(chan struct{}, 1)}
+	in := &input{source: source, tag: m.options.Tag(source), taken: make(chan struct{}, 1)}
 	in.pace = m.clock.Join(m.options.now(), func() bool { return !source.AtEnd() })
-	m.byPace[in.pace] = in
+	in.pace.input = in
 	in.now.Name = source.Name()
 	in.state = in.now
 	in.taken <- struct{}{}
@@ -357,6 +360,7 @@ func (m *Merger) loop(more bool) (stopped bool, err error) {
 
 // rest consumes what was read before the reading was aborted, in the order of the inputs.
 func (m *Merger) rest() error {
+	defer m.publish()
 	for _, in := range m.inputs {
 		if in.queue != nil {
 			if err := m.take(in); err != nil {
@@ -378,19 +382,15 @@ func (m *Merger) consume() error {
 			}
 		}
 		next := m.clock.Next()
-		if next == nil || m.byPace[next].queue == nil {
+		if next == nil || next.input.queue == nil {
 			break
 		}
-		if err := m.take(m.byPace[next]); err != nil {
+		if err := m.take(next.input); err != nil {
 			return err
 		}
 	}
 	m.sayAhead()
-	m.mu.Lock()
-	for _, in := range m.inputs { // an input falls silent without a batch
-		in.state.Silent = in.pace.silent
-	}
-	m.mu.Unlock()
+	m.publish()
 	if !m.received && time.Since(m.flushed) < flushTime {
 		return nil
 	}
@@ -398,10 +398,20 @@ func (m *Merger) consume() error {
 	return m.sink.Flush()
 }
 
+// publish shows others how far the inputs are.
+func (m *Merger) publish() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, in := range m.inputs {
+		in.now.Silent = in.pace.silent
+		in.state = in.now
+	}
+}
+
 // hand gives a window to the sink.
 func (m *Merger) hand(merged *merge.Merged, late bool) (err error) {
 	m.received, m.options.State.changed = true, true
-	key := peakKey{merged.Window.Start, string(m.key(merged.Tag))}
+	key := peakOf(merged.Window, merged.Tag)
 	w := Window{Merged: merged, Late: late, Peak: m.peaks[key], Scratch: &m.scratch}
 	if !late {
 		delete(m.peaks, key)
@@ -413,14 +423,6 @@ func (m *Merger) hand(merged *merge.Merged, late bool) (err error) {
 		return m.options.Messages.SkipWindow(merged.Tag, err)
 	}
 	return err
-}
-
-// key returns a row as a key: it begins with = so that there is one without a tag.
-func (m *Merger) key(row []byte) []byte {
-	if row == nil {
-		return nil
-	}
-	return append([]byte("="), row...)
 }
 
 // sayAhead reports each log once that has an interval too far ahead, as known after all was read.
@@ -456,9 +458,6 @@ func (m *Merger) take(in *input) error {
 	if err := m.charge.Set(m.account, m.clock.windows.Len(), m.clock.windows.Bytes()); err != nil {
 		return err
 	}
-	m.mu.Lock()
-	in.state = in.now
-	m.mu.Unlock()
 	in.taken <- struct{}{}
 	in.pace.atEnd = in.waiting
 	if in.over {
@@ -472,15 +471,10 @@ func (m *Merger) end(in *input) {
 	in.pace.End()
 	gone := errors.Is(in.err, follow.ErrGone)
 	in.now.Ended = true
-	m.mu.Lock()
-	in.state = in.now
 	if gone {
+		m.mu.Lock()
 		m.inputs = slices.DeleteFunc(slices.Clone(m.inputs), func(other *input) bool { return other == in })
-		delete(m.byPace, in.pace)
-	}
-	m.mu.Unlock()
-	if gone && m.options.Forget != nil {
-		m.options.Forget(in.source)
+		m.mu.Unlock()
 	}
 	if in.err != nil && !gone {
 		m.options.Messages.Unread(fmt.Sprintf("%s: %v; it is read no further%s", in.now.Name, in.err, m.options.Hint(in.err)))
@@ -512,13 +506,14 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 		return nil
 	}
 	peak := Peak{in.now.Name, i.tag, i.start, i.end, i.highest}
-	key := peakKey{merge.WindowOf(i.start, i.end, m.options.Size).Start, string(m.key(i.row))}
+	window := merge.WindowOf(i.start, i.end, m.options.Size)
+	key := peakOf(window, i.row)
 	if late {
 		in.now.Late++
 		if text := in.late.text(now, fmt.Sprintf("%s:%d: the interval came after its window was written", in.now.Name, i.line), in.now.Late, "late intervals"); text != "" {
 			m.options.Messages.Notice(text)
 		}
-		merged := merge.Merged{Window: merge.WindowOf(i.start, i.end, m.options.Size), Tag: i.row, LogStart: i.logStart}
+		merged := merge.Merged{Window: window, Tag: i.row, LogStart: i.logStart}
 		if err := merged.Sum.Merge(i.sum); err != nil {
 			return err
 		}
@@ -554,7 +549,7 @@ type kind struct {
 // admit returns an error if an interval does not add up with those of its tag before. Sinks add up
 // windows of a whole run, so an interval that does not fit costs itself, wherever it is.
 func (m *Merger) admit(in *input, i *interval) error {
-	key := string(m.key(i.row))
+	key := string(merge.AppendKey(nil, i.row))
 	k, known := m.kinds[key]
 	if !known {
 		k = kind{i.extent, fmt.Sprintf("%s:%d", in.now.Name, i.line)}

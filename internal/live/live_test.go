@@ -370,8 +370,7 @@ func TestGone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	kept := clitest.NewLogWriter(t, filepath.Join(dir, "kept"), 0, "x")
-	forgotten := 0
-	r := start(t, Options{Size: 1000, Idle: time.Hour, Forget: func(*follow.Input) { forgotten++ }}, func(f *follow.Follower) {
+	r := start(t, Options{Size: 1000, Idle: time.Hour}, func(f *follow.Follower) {
 		f.AddFile(kept.Path)
 		f.AddMatching(dir, func(name string) bool { return strings.HasPrefix(name, "pod") }, nil)
 	}, time.Millisecond)
@@ -386,8 +385,8 @@ func TestGone(t *testing.T) {
 	close(r.stop)
 	r.end(nil)
 	r.await("0 x 2", "1 x 2", "2 x 2", "3 x 2", "4 x 2")
-	if forgotten != 5 || len(r.byPace) != 1 || len(r.messages) != 0 {
-		t.Errorf("%d are forgotten, %d are left: %q", forgotten, len(r.byPace), r.messages)
+	if len(r.inputs) != 1 || len(r.messages) != 0 {
+		t.Errorf("%d are left: %q", len(r.inputs), r.messages)
 	}
 }
 
@@ -423,7 +422,9 @@ func TestTag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mapped := func(in *follow.Input, tag []byte) []byte { return []byte(in.Name() + "::" + string(tag)) }
+	mapped := func(in *follow.Input) func([]byte) []byte {
+		return func(own []byte) []byte { return []byte(in.Name() + "::" + string(own)) }
+	}
 	r := start(t, Options{Size: 1000, Tag: mapped, Tags: only}, func(f *follow.Follower) {
 		f.AddReader("log", strings.NewReader(fmt.Sprintf("#[BaseTime: %d]\n", clitest.LiveStart)+string(clitest.Line(t, 0, 1000, 1, "x"))+string(clitest.Line(t, 1, 1000, 1, "y"))))
 		f.AddReader("other", strings.NewReader(string(clitest.Line(t, 0, 1000, 1, "x"))))

@@ -127,7 +127,7 @@ func (m *Merger) passing(in *input, x *hdrlog.Interval) *interval {
 
 // wants returns an interval that is not decoded. Its row and its tag are views.
 func (m *Merger) wants(in *input, x *hdrlog.Interval) *interval {
-	x.Tag = m.options.Tag(in.source, x.Tag)
+	x.Tag = in.tag(x.Tag)
 	i := &interval{start: x.StartMillis(), logStart: x.LogStart, tag: x.Tag, row: m.options.By.Row(in.source.Name(), x.Tag)}
 	i.end = max(i.start, x.EndMillis())
 	kept := m.options.Tags.Keeps(x.Tag) // the filter must see all tags

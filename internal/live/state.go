@@ -110,7 +110,7 @@ func (s *State) read(size int64) error {
 // Outputs returns what the outputs of a [Fan] saved, by their keys.
 func (s *State) Outputs() (map[string][]byte, error) {
 	all := make(map[string][]byte)
-	if s == nil || s.last.Outputs == nil {
+	if s.last.Outputs == nil {
 		return all, nil
 	}
 	err := json.Unmarshal(s.last.Outputs, &all)
@@ -118,19 +118,14 @@ func (s *State) Outputs() (map[string][]byte, error) {
 }
 
 // Marks returns the marks for [follow.Options].
-func (s *State) Marks() []follow.Mark {
-	if s == nil {
-		return nil
-	}
-	return s.last.Logs
-}
+func (s *State) Marks() []follow.Mark { return s.last.Logs }
 
-// kept reports whether there is a file.
-func (s *State) kept() bool { return s.path != "" }
+// Kept reports whether there is a file.
+func (s *State) Kept() bool { return s.path != "" }
 
 // due returns the time until a state is due, and whether one is needed.
 func (s *State) due() (wait time.Duration, ok bool) {
-	return min(max(saveTime, saveShare*s.took), s.most) - time.Since(s.at), s.kept() && s.changed
+	return min(max(saveTime, saveShare*s.took), s.most) - time.Since(s.at), s.Kept() && s.changed
 }
 
 // hold locks the file, if there is one.
@@ -194,7 +189,7 @@ func (m *Merger) Load() error {
 		if err != nil {
 			return fmt.Errorf("%s is damaged: %w", m.options.State.path, err)
 		}
-		m.peaks[peakKey{merge.WindowOf(open.Start, open.End, m.options.Size).Start, string(m.key(open.Tag))}] = w.Peak
+		m.peaks[peakOf(merge.WindowOf(open.Start, open.End, m.options.Size), open.Tag)] = w.Peak
 	}
 	m.clock.done = s.Done
 	for key, k := range s.Kinds {
@@ -216,7 +211,7 @@ func (m *Merger) save() error {
 		if err != nil {
 			return err
 		}
-		s.Windows = append(s.Windows, savedWindow{w.Tag, w.LogStart, sum, w.Covered, m.peaks[peakKey{w.Window.Start, string(m.key(w.Tag))}]})
+		s.Windows = append(s.Windows, savedWindow{w.Tag, w.LogStart, sum, w.Covered, m.peaks[peakOf(w.Window, w.Tag)]})
 	}
 	data, err := json.Marshal(&s)
 	if err == nil {

@@ -119,9 +119,9 @@ func (f *Follower) reading(path string) (all []Mark) {
 func (f *Follower) markOf(info fs.FileInfo, raw []byte) *Mark {
 	f.marking.Lock()
 	defer f.marking.Unlock()
-	device, inode := identity(info)
+	id := identity(info)
 	for n := range f.marks {
-		if m := &f.marks[n]; m.Device == device && m.Inode == inode && m.Size <= info.Size() && bytes.HasPrefix(raw, m.Head) {
+		if m := &f.marks[n]; m.ID == id && m.Size <= info.Size() && bytes.HasPrefix(raw, m.Head) {
 			m.used = m.used || m.Copy
 			mark := m.Mark
 			return &mark

@@ -17,10 +17,9 @@ func openFiles() int64 {
 	return int64(limit.Cur)
 }
 
-// identity returns what tells a file from all others of this machine.
-func identity(info fs.FileInfo) (device, inode uint64) {
+func identity(info fs.FileInfo) ID {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(s.Dev), uint64(s.Ino)
+		return ID{uint64(s.Dev), uint64(s.Ino)}
 	}
-	return 0, 0
+	return ID{}
 }

@@ -245,8 +245,9 @@ func TestMarks(t *testing.T) {
 	mark := func(path string, inode uint64, head string) Mark {
 		info, err := os.Stat(path)
 		must(t, err)
-		device, own := identity(info)
-		return Mark{Path: path, Device: device, Inode: own + inode, Head: []byte(head), Size: int64(len(head)), Line: 1}
+		id := identity(info)
+		id.Inode += inode
+		return Mark{Path: path, ID: id, Head: []byte(head), Size: int64(len(head)), Line: 1}
 	}
 	other := file(t, filepath.Join(dir, "b"), "another beginning\n")
 	marks := []Mark{mark(path, 0, "one\n"), mark(other, 0, "one\n"), mark(path, 1<<40, "x"), mark(path, 1<<41, "x"), mark(path, 1<<42, "x")}
@@ -278,7 +279,7 @@ func TestMarkMoves(t *testing.T) {
 	info, err := os.Stat(file(t, path+".1", "one\n"))
 	must(t, err)
 	file(t, path+".2", "another beginning\n")
-	device, inode := identity(info)
+	id := identity(info)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() { // the two files swap their names
 		defer close(ended)
@@ -301,7 +302,7 @@ func TestMarkMoves(t *testing.T) {
 				t.Error(text)
 			}
 		}})
-		f.marks = []marked{{Mark{Path: path, Device: device, Inode: inode, Head: []byte("one\n"), Size: 4, Line: 1}, false}}
+		f.marks = []marked{{Mark{Path: path, ID: id, Head: []byte("one\n"), Size: 4, Line: 1}, false}}
 		in := f.AddFile(path)
 		in.renamed()
 		for _, g := range in.files {

@@ -12,6 +12,9 @@ import (
 
 // An Input is a file name, and the logs that it stands for one after another.
 type Input struct {
+	// Tag is the caller's, who sets it before the input is handed over.
+	Tag string
+
 	name     string
 	path     string    // of a file or a named pipe
 	stream   io.Reader // of any other input

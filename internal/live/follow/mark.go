@@ -12,10 +12,10 @@ import (
 // A Mark says how far a file was read, for a follower that starts later. A file is recognized by
 // its device, its inode and how it began.
 type Mark struct {
-	Path          string
-	Device, Inode uint64
-	Head          []byte
-	Size          int64 // of what was read
+	Path string
+	ID
+	Head []byte
+	Size int64 // of what was read
 	// Line is the last line that counts. Header has the comments that hold for the lines after it,
 	// also if they come from the file before. Both are the reader's.
 	Line   int
@@ -34,6 +34,9 @@ type Mark struct {
 	Open bool `json:"-"`
 }
 
+// An ID tells a file from all others of this machine.
+type ID struct{ Device, Inode uint64 }
+
 // marked is the marks of a follower.
 type marked struct {
 	Mark
@@ -49,7 +52,7 @@ func (l *Log) Mark() Mark {
 	defer l.in.mu.Unlock()
 	m := l.known()
 	m.Head, m.Lines = bytes.Clone(m.Head), l.lines
-	m.Device, m.Inode = identity(l.info)
+	m.ID = identity(l.info)
 	if m.Open = len(l.in.files) > 0 && l.in.files[0] == l; m.Open {
 		info, err := l.file.Stat()
 		m.Over = err == nil && info.Size() == l.size && (!l.in.gone.IsZero() || time.Since(info.ModTime()) >= l.in.follower.options.Gone)
@@ -73,10 +76,10 @@ func (l *Log) Resumed() *Mark { return l.resumed }
 func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (header *Mark) {
 	f.marking.Lock()
 	defer f.marking.Unlock()
-	device, inode := identity(info)
+	id := identity(info)
 	for n := range f.marks {
 		m := &f.marks[n]
-		if m.used || m.Copy || m.Device != device || m.Inode != inode {
+		if m.used || m.Copy || m.ID != id {
 			continue
 		}
 		switch {
@@ -103,17 +106,16 @@ func (in *Input) renamed() {
 	f := in.follower
 	now, _ := os.Stat(in.path)
 	f.marking.Lock()
-	search := make(map[[2]uint64]bool)
+	search := make(map[ID]bool)
 	for n := range f.marks {
 		m := &f.marks[n]
 		if m.Path == in.path && !m.used && !m.Done {
-			search[[2]uint64{m.Device, m.Inode}] = true
+			search[m.ID] = true
 		}
 	}
 	f.marking.Unlock()
 	if now != nil {
-		device, inode := identity(now)
-		delete(search, [2]uint64{device, inode})
+		delete(search, identity(now))
 	}
 	moved := true
 	for tries := 0; moved && len(search) > 0 && tries < 10; tries++ {
@@ -123,7 +125,7 @@ func (in *Input) renamed() {
 
 // find opens the files of the folder that are searched for. It reports whether some were renamed
 // while it looked.
-func (in *Input) find(search map[[2]uint64]bool) (moved bool) {
+func (in *Input) find(search map[ID]bool) (moved bool) {
 	f := in.follower
 	entries, _ := os.ReadDir(filepath.Dir(in.path))
 	for _, entry := range entries {
@@ -132,8 +134,7 @@ func (in *Input) find(search map[[2]uint64]bool) (moved bool) {
 			moved = moved || errors.Is(err, fs.ErrNotExist)
 			continue
 		}
-		device, inode := identity(info)
-		if !search[[2]uint64{device, inode}] {
+		if !search[identity(info)] {
 			continue
 		}
 		file, err := f.open(filepath.Join(filepath.Dir(in.path), entry.Name()))
@@ -146,7 +147,7 @@ func (in *Input) find(search map[[2]uint64]bool) (moved bool) {
 			moved = true
 			continue
 		}
-		delete(search, [2]uint64{device, inode})
+		delete(search, identity(info))
 		if mark := f.resume(file, "", info); mark != nil {
 			in.add(file, info, mark)
 		} else {
@@ -167,10 +168,8 @@ func (f *Follower) missing() {
 		if m.used {
 			continue
 		}
-		if info, err := os.Stat(m.Path); err == nil {
-			if device, inode := identity(info); device == m.Device && inode == m.Inode && info.Size() >= m.Size {
-				continue // it waits to be opened
-			}
+		if info, err := os.Stat(m.Path); err == nil && identity(info) == m.ID && info.Size() >= m.Size {
+			continue // it waits to be opened
 		}
 		m.used = true
 		if !m.Done && !m.Over && !m.Copy {
@@ -190,32 +189,26 @@ func (f *Follower) Marks() []Mark {
 			marks = append(marks, m)
 		}
 	}
-	held := make(map[[2]uint64]bool)
-	hold := func(info fs.FileInfo) {
-		device, inode := identity(info)
-		held[[2]uint64{device, inode}] = true
-	}
+	held := make(map[ID]bool)
 	for _, in := range f.inputs {
 		in.mu.Lock()
 		for _, l := range in.files {
-			hold(l.info)
+			held[identity(l.info)] = true
 		}
 		in.mu.Unlock()
 	}
 	for _, r := range f.read {
 		if r.file != nil {
-			hold(r.info)
+			held[identity(r.info)] = true
 			continue
 		}
-		m := Mark{Path: r.path, Head: r.head, Copy: true}
-		m.Device, m.Inode = identity(r.info)
-		marks = append(marks, m)
+		marks = append(marks, Mark{Path: r.path, ID: identity(r.info), Head: r.head, Copy: true})
 	}
 	f.mu.Unlock()
 	f.marking.Lock()
 	defer f.marking.Unlock()
 	for _, m := range f.marks {
-		if !m.used || held[[2]uint64{m.Device, m.Inode}] {
+		if !m.used || held[m.ID] {
 			marks = append(marks, m.Mark)
 		}
 	}
@@ -227,7 +220,7 @@ func (f *Follower) SetMark(m Mark) {
 	f.marking.Lock()
 	defer f.marking.Unlock()
 	for n := range f.marks {
-		if old := &f.marks[n]; old.Device == m.Device && old.Inode == m.Inode {
+		if old := &f.marks[n]; old.ID == m.ID {
 			*old = marked{m, true}
 			return
 		}
