@@ -43,7 +43,7 @@ var summaryFormats = map[string]func(w io.Writer, s *Summary, scale Scale) error
 var rowFormats = map[string]func(w io.Writer, scale Scale) RowWriter{
 	"timeline":    func(w io.Writer, s Scale) RowWriter { return Timeline(w, s, nil) },
 	"ndjson":      func(w io.Writer, s Scale) RowWriter { return NDJSON(w, s, nil) },
-	"influx":      func(w io.Writer, scale Scale) RowWriter { return must(Influx(w, scale, "latency", "ms")) },
+	"influx":      func(w io.Writer, scale Scale) RowWriter { return must(Influx(w, scale, "latency")) },
 	"openmetrics": func(w io.Writer, scale Scale) RowWriter { return must(OpenMetrics(w, scale, "latency")) },
 }
 

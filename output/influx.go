@@ -12,14 +12,6 @@ import (
 	"hdrkit/tags"
 )
 
-// precisions are the units of time that [Influx] can write.
-var precisions = map[string]lineprotocol.Precision{
-	"ns": lineprotocol.Nanosecond,
-	"us": lineprotocol.Microsecond,
-	"ms": lineprotocol.Millisecond,
-	"s":  lineprotocol.Second,
-}
-
 // ErrPoint is the error for a row that a format cannot hold. The writer can take other rows after
 // it.
 var ErrPoint = errors.New("cannot be a point")
@@ -35,22 +27,17 @@ type influx struct {
 
 // Influx returns a writer of [InfluxDB line protocol]. Each row is a point of the measurement, at
 // the end of the row. The fields are the figures of [Timeline]; counts are integers. A figure is
-// left out if there is none. Times are in precision: ns, us, ms or s.
+// left out if there is none. Times are in nanoseconds.
 //
 // A tag is the value of the tag named tag. It is [tags.Text], but a backslash at its end becomes
 // %5C, because it would escape the character after it.
 //
 // [InfluxDB line protocol]: https://docs.influxdata.com/influxdb/v1/write_protocols/line_protocol_reference/
-func Influx(w io.Writer, scale Scale, measurement, precision string) (RowWriter, error) {
-	unit, ok := precisions[precision]
-	if !ok {
-		return nil, fmt.Errorf("%q is no precision of InfluxDB, which is ns, us, ms or s", precision)
-	}
+func Influx(w io.Writer, scale Scale, measurement string) (RowWriter, error) {
 	if strings.HasPrefix(measurement, "#") {
 		return nil, errors.New("InfluxDB ignores a line that begins with #: it is a comment")
 	}
 	i := &influx{w: w, scale: scale, measurement: measurement}
-	i.encoder.SetPrecision(unit)
 	i.encoder.StartLine(measurement)
 	return i, i.encoder.Err()
 }

@@ -67,7 +67,7 @@ func FuzzTags(f *testing.F) {
 		}
 
 		label := tags.Text(tag)
-		decoder := lineprotocol.NewDecoderWithBytes([]byte(format(t, func(w *bytes.Buffer) RowWriter { return must(Influx(w, Scale{}, "latency", "ns")) }, row)))
+		decoder := lineprotocol.NewDecoderWithBytes([]byte(format(t, func(w *bytes.Buffer) RowWriter { return must(Influx(w, Scale{}, "latency")) }, row)))
 		if !decoder.Next() {
 			t.Fatal("influx: no point")
 		}

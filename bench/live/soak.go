@@ -86,7 +86,7 @@ func (b *bench) runSoak(live, union, sum string) error {
 	defer s.receiver.kill()
 	s.commands = []*command{{name: "hdrlive", binary: live, args: []string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q",
 		"-state", filepath.Join(s.own, "state"), "-of", filepath.Join(s.own, "all.hdr"), "-serve", scrapeAddress, "-metric", "rt", "-in", "us", "-unit", "us", "-p", percentiles,
-		"-push", "http://" + s.receiver.address + "/write?precision=ms", "-push", "http://" + s.receiver.address + "/api/v1/write", "-s", "start"}}}
+		"-push", "http://" + s.receiver.address + "/write", "-push", "http://" + s.receiver.address + "/api/v1/write", "-s", "start"}}}
 	java, err := s.java()
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ const percentiles = "50,90,99,99.9,max"
 // points returns the options that send what whole logs give.
 func points(r *receiver) [][]string {
 	return [][]string{
-		{"-agg", "1", "-p", percentiles, "-in", "us", "-unit", "us", "-metric", "rt", "-st", "influx", "-precision", "ms", "-push", "http://" + r.address + "/write?precision=ms"},
+		{"-agg", "1", "-p", percentiles, "-in", "us", "-unit", "us", "-metric", "rt", "-st", "influx", "-push", "http://" + r.address + "/write"},
 		{"-agg", "1", "-p", percentiles, "-in", "us", "-unit", "s", "-metric", "rt", "-st", "openmetrics", "-push", "http://" + r.address + "/api/v1/write"},
 	}
 }

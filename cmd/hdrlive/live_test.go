@@ -155,7 +155,7 @@ func TestPush(t *testing.T) {
 	if p.Stdout() != "" {
 		t.Errorf("it prints %s", p.Stdout())
 	}
-	args := []string{"-q", "-agg", "1", "-in", "ns", "-unit", "ms", "-st", "influx", "-precision", "ms", "-p", "50,90,99,99.9"}
+	args := []string{"-q", "-agg", "1", "-in", "ns", "-unit", "ms", "-st", "influx", "-p", "50,90,99,99.9"}
 	for _, w := range all {
 		args = append(args, w.Path)
 	}

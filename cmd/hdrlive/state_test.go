@@ -146,7 +146,7 @@ func TestStateOutputs(t *testing.T) {
 			r := clitest.Receive(t, func(int) int { return 204 })
 			at := clitest.Address(t)
 			args := []string{"-idle", "1h", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms", "-state", state}
-			offline := []string{"-q", "-agg", "1", "-in", "ns", "-unit", "ms", "-st", "influx", "-precision", "ms", "-p", "50,90,99,99.9"}
+			offline := []string{"-q", "-agg", "1", "-in", "ns", "-unit", "ms", "-st", "influx", "-p", "50,90,99,99.9"}
 			switch mode {
 			case "influx":
 				args = append(args, "-push", r.URL+"/write?precision=ms")

@@ -58,10 +58,8 @@ type format struct {
 
 	// rows prints rows. It is nil for summaries.
 	rows func(w io.Writer, o *options) (output.RowWriter, error)
-	// point and clash are set for monitoring systems. point returns the time of a row in the units
-	// of that system. clash returns an error if a point cannot follow the last one of its tag, by
-	// their times.
-	point func(r *output.Row, o *options) int64
+	// clash is set for monitoring systems. It returns an error if a point cannot follow the last
+	// one of its tag, by their times.
 	clash func(last, now int64) error
 	// totals reports that rows show totals since the log began.
 	totals bool

@@ -6,7 +6,6 @@ import (
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live/prom"
-	"hdrkit/output"
 )
 
 // openMetricsFormat is the text format of Prometheus. To a receiver go native histograms by remote
@@ -19,8 +18,7 @@ var openMetricsFormat = format{
 		}
 		return checkMetric(o)
 	},
-	rows:  metricRows,
-	point: func(r *output.Row, _ *options) int64 { return r.End },
+	rows: metricRows,
 	// Prometheus drops points that are no later than the last one.
 	clash: func(last, now int64) error {
 		if now > last {

@@ -38,14 +38,13 @@ type options struct {
 	top  int
 	// level is the confidence of intervals in percent, 0 for no intervals, and believed are the
 	// percentiles that have them.
-	level     float64
-	believed  []float64
-	metric    string   // influx and openmetrics
-	precision string   // influx
-	push      *url.URL // nil without -push
-	by        *tags.By // what makes a row
-	zone      *time.Location
-	memory    *ledger.Ledger
+	level    float64
+	believed []float64
+	metric   string   // influx and openmetrics
+	push     *url.URL // nil without -push
+	by       *tags.By // what makes a row
+	zone     *time.Location
+	memory   *ledger.Ledger
 }
 
 // parseOptions checks the options that say what to print.

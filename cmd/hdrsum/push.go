@@ -69,7 +69,7 @@ func metricRows(w io.Writer, o *options) (output.RowWriter, error) {
 	if o.units.Options.Ratio != 0 {
 		scale.In = unit.Unit{}
 	}
-	metrics, err := prom.Options{Metric: o.metric, Percentiles: o.percentiles, Precision: o.precision, Service: "hdrsum", Memory: o.memory}.In(o.format.name, scale)
+	metrics, err := prom.Options{Metric: o.metric, Percentiles: o.percentiles, Service: "hdrsum", Memory: o.memory}.In(o.format.name, scale)
 	if err != nil {
 		return nil, cli.Usagef("%w", err)
 	}

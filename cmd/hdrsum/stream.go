@@ -121,16 +121,16 @@ var errNoRows = errors.New("no rows")
 
 // check returns why a row cannot be a point after the tag's last one.
 func (s *rowSink) check(r *output.Row) error {
-	if s.options.format.point == nil {
+	if s.options.format.clash == nil {
 		return nil
 	}
-	label, now := tags.Text(r.Tag), s.options.format.point(r, s.options)
+	label := tags.Text(r.Tag)
 	if last, ok := s.last[label]; ok {
-		if err := s.options.format.clash(last, now); err != nil {
+		if err := s.options.format.clash(last, r.End); err != nil {
 			return err
 		}
 	}
-	s.last[label] = now
+	s.last[label] = r.End
 	return nil
 }
 

@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 
 	"hdrkit/internal/base/ledger"
@@ -38,8 +37,6 @@ type Options struct {
 	Scale output.Scale
 	// Percentiles are those of the last window that are shown.
 	Percentiles []float64
-	// Precision is the unit of times in InfluxDB.
-	Precision string
 	// Service is the name of the service that OpenTelemetry gets, if the environment has none.
 	Service string
 	// Memory, if set, limits what the totals may take.
@@ -72,7 +69,7 @@ func CheckMetric(format, name string) (err error) {
 	switch {
 	case name == "":
 	case format == Influx:
-		_, err = output.Influx(io.Discard, output.Scale{}, name, "ns")
+		_, err = output.Influx(io.Discard, output.Scale{}, name)
 	case format == OpenTelemetry && (len(name) > 255 || !regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.\-/]*$`).MatchString(name)):
 		err = fmt.Errorf("%q is not a name of a metric: a letter, and up to 254 letters, digits and _.-/", name)
 	case format == OpenMetrics:
@@ -85,7 +82,7 @@ func CheckMetric(format, name string) (err error) {
 func (o Options) Rows(format string, w io.Writer, receiver bool) (output.RowWriter, error) {
 	switch {
 	case format == Influx:
-		return output.Influx(w, o.Scale, o.Metric, cmp.Or(o.Precision, "ns"))
+		return output.Influx(w, o.Scale, o.Metric)
 	case format == OpenTelemetry:
 		return NewOTLP(w, o, os.Getenv, !receiver)
 	case receiver:
@@ -126,21 +123,13 @@ func NewPusher(format string, u *url.URL, agent string, o push.Options) *push.Pu
 		o.Encode = Snappy
 	case Influx:
 		o.Header.Set("Content-Type", "text/plain; charset=utf-8")
+		if query := address.Query(); query.Has("precision") { // without it, times are in nanoseconds
+			query.Del("precision")
+			address.RawQuery = query.Encode()
+		}
 	}
 	if secret := os.Getenv(Credentials); secret != "" {
 		o.Header.Set("Authorization", secret)
 	}
 	return push.New(o)
-}
-
-// Precision returns the unit of times that the address of an InfluxDB asks for.
-func Precision(u *url.URL) string {
-	there := u.Query().Get("precision")
-	switch { // the names of InfluxDB 1; without one, both take nanoseconds
-	case there == "u":
-		return "us"
-	case slices.Contains(unit.Names, there):
-		return there
-	}
-	return "ns"
 }

@@ -61,7 +61,6 @@ func NewPush(o *Options, u *url.URL, keeps bool, own []byte) (*Push, error) {
 		if err != nil {
 			return nil, err
 		}
-		metrics.Precision = prom.Precision(u)
 		var w io.Writer = p.pusher
 		if keeps && format == prom.OpenMetrics {
 			w = &p.held
