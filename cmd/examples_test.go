@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -242,12 +241,7 @@ func run(t *testing.T, command string) {
 			continue
 		}
 		clitest.RequireTools(t)
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		address = l.Addr().String()
-		l.Close()
+		address = clitest.Address(t)
 		command, url = strings.ReplaceAll(command, listen, address), "http://"+address+path
 	}
 	lives := url == "" && strings.Contains(command, "hdrlive ")

@@ -37,7 +37,7 @@ func TestBrowserAccessible(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBrowser(t)
-	server := serveAt(t, build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-if", "../../testdata/logs/node1.hdr", "-in", "ns", "-unit", "ms", "-agg", "10")
+	server := serveAt(t, clitest.Build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-if", "../../testdata/logs/node1.hdr", "-in", "ns", "-unit", "ms", "-agg", "10")
 	for _, scheme := range []string{"light", "dark"} {
 		b.emulate(t, "screen", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}, &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
 		for _, kind := range types() {
@@ -87,11 +87,12 @@ func (b *browser) violations(t *testing.T, axe, what string) {
 func (b *browser) await(t *testing.T, promise string) string {
 	t.Helper()
 	b.eval(t, "(window.awaited = null, "+promise+".then(v => window.awaited = v), 0)")
-	for {
-		if got := b.eval(t, "window.awaited"); got != "null" {
-			return got
-		}
-	}
+	got := ""
+	clitest.Await(t, promise, nil, func() bool {
+		got = b.eval(t, "window.awaited")
+		return got != "null"
+	})
+	return got
 }
 
 // TestBrowserKeys uses a page without a pointer.

@@ -33,7 +33,7 @@ func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	clitest.RequireTools(t, "chromium")
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
+		chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(clitest.Patience),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.WindowSize(1300, 1700))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
@@ -162,10 +162,21 @@ func (b *browser) at(t *testing.T, canvas string, part float64) (x, y float64) {
 	return box.Left + box.AxisLeft + part*(box.AxisRight-box.AxisLeft), box.Top + box.Height/2
 }
 
+// hover moves the pointer, and waits until the page has drawn that.
 func (b *browser) hover(t *testing.T, canvas string, part float64) {
 	t.Helper()
 	x, y := b.at(t, canvas, part)
 	b.do(t, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
+	b.await(t, "new Promise(requestAnimationFrame)") // the page shows it with the next frame
+}
+
+// show gives the page's address a fragment, and waits until the page shows what that says.
+func (b *browser) show(t *testing.T, fragment string) {
+	t.Helper()
+	b.await(t, `new Promise(shown => {
+		addEventListener('hashchange', () => requestAnimationFrame(shown), { once: true }); // after the page's own
+		location.hash = '`+fragment+`';
+	})`)
 }
 
 func (b *browser) drag(t *testing.T, from, to float64) {

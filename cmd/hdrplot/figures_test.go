@@ -22,6 +22,7 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/clitest"
 )
 
 // pictureOf returns the picture that a command line draws.
@@ -89,7 +90,7 @@ func randomLog(t *testing.T, random *rand.Rand) string {
 // logs and those of testdata.
 func TestFigures(t *testing.T) {
 	t.Parallel()
-	hdrsum := build(t, "hdrsum")
+	hdrsum := clitest.Build(t, "hdrsum")
 	random := rand.New(rand.NewPCG(7, 7))
 	var logs []string
 	for range 12 {

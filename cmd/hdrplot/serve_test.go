@@ -72,33 +72,47 @@ func serveCommand(t *testing.T, command *exec.Cmd, input *os.File) *served {
 	return s
 }
 
-// page returns the data of the live page and the latest of its worst moments, as a new viewer gets
-// them. Without any it returns a page without series.
-func (s *served) page(t *testing.T) *pagetest.Page {
+// await reads the live page as a viewer does, with the latest of its worst moments, until it holds.
+// A viewer whose connection ends gets the page anew.
+func (s *served) await(t *testing.T, what string, holds func(*pagetest.Page) bool) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), clitest.Patience)
 	defer stop()
+	p := &pagetest.Page{}
+	for !s.view(ctx, t, p, holds) {
+		if ctx.Err() != nil {
+			t.Fatalf("%s: not after %v: %+v", what, clitest.Patience, p)
+		}
+	}
+}
+
+// view reads a page from one connection. It returns false if that ends before the page holds.
+func (s *served) view(ctx context.Context, t *testing.T, p *pagetest.Page, holds func(*pagetest.Page) bool) bool {
+	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.address+"events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return &pagetest.Page{} // no answer in this time
+		return false
 	}
 	defer response.Body.Close()
-	events, p := bufio.NewReader(response.Body), &pagetest.Page{}
-	for {
+	kind := ""
+	for events := bufio.NewReader(response.Body); ; {
 		line, err := events.ReadBytes('\n')
 		if err != nil {
-			return p // the end of the time may cut a line
+			return false // the end may cut a line
+		}
+		if name, ok := bytes.CutPrefix(line, []byte("event: ")); ok {
+			kind = string(bytes.TrimSpace(name))
 		}
 		data, ok := bytes.CutPrefix(line, []byte("data: "))
 		switch {
 		case !ok:
-		case bytes.Contains(data, []byte(`"series":`)):
-			p = readPage(t, slices.Concat([]byte(`<script id="data" type="application/json">`), data, []byte("</script>")))
-		default:
+		case kind == "all":
+			*p = *readPage(t, slices.Concat([]byte(`<script id="data" type="application/json">`), data, []byte("</script>")))
+		case kind == "rows":
 			var update struct {
 				Worst []chart.Moment
 				Rows  string
@@ -109,6 +123,9 @@ func (s *served) page(t *testing.T) *pagetest.Page {
 			if p.Extend(t, update.Rows); update.Worst != nil {
 				p.Worst = update.Worst
 			}
+		}
+		if ok && holds(p) {
+			return true
 		}
 	}
 }
@@ -178,18 +195,28 @@ func (w *writer) second(second int, value int64) {
 // until waits until an expression in the page is true.
 func (b *browser) until(t *testing.T, expression string) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); b.eval(t, expression) != "true"; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s stays false; the page says %q", expression, b.eval(t, "document.body.innerText"))
-		}
-	}
+	clitest.Await(t, expression, func() string { return b.eval(t, "document.body.innerText") }, func() bool {
+		return b.eval(t, expression) == "true"
+	})
+}
+
+// hoverUntil points at the time of a live page, which may move, until the read-out of the rate is
+// what it should be.
+func (b *browser) hoverUntil(t *testing.T, part float64, want string) {
+	t.Helper()
+	got := ""
+	clitest.Await(t, want, func() string { return got }, func() bool {
+		b.hover(t, "time", part)
+		got = b.eval(t, "document.getElementById('rate-readout').textContent")
+		return got == want
+	})
 }
 
 // TestBrowserLive shows a page while three writers append: it moves, zooms and pauses, marks a
 // silent input, and goes on after the server restarts. Its table agrees with hdrsum.
 func TestBrowserLive(t *testing.T) {
 	b := newBrowser(t)
-	command, hdrsum, hdrunion := build(t, "hdrlive"), build(t, "hdrsum"), build(t, "hdrunion")
+	command, hdrsum, hdrunion := clitest.Build(t, "hdrlive"), clitest.Build(t, "hdrsum"), clitest.Build(t, "hdrunion")
 	dir := t.TempDir()
 	var writers []*writer
 	for n := range 3 {
@@ -203,20 +230,15 @@ func TestBrowserLive(t *testing.T) {
 		}
 	}
 	write(0, 30)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	free.Close()
-	args := []string{"-serve", address, "-idle", "1s", "-ip", dir, "-if", `node.*\.hdr`, "-unit", "ms"}
+	args := []string{"-serve", clitest.Address(t), "-idle", "1s", "-ip", dir, "-if", `node.*\.hdr`, "-unit", "ms"}
 	server := serveAt(t, command, args...)
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	count := "Number(document.querySelector('#summary tbody tr')?.cells[2].textContent.replace(/,/g, '') || 0)"
 	b.until(t, count+" >= 29 * 150")
 
 	// It moves while the writers write, and keeps to the last minute.
-	b.do(t, chromedp.Click(chromedp.CSS("[data-span='60000']")))
+	click := func(button string) { b.eval(t, `document.querySelector("`+button+`").click()`) } // wherever it moves
+	click("[data-span='60000']")
 	write(30, 100)
 	b.until(t, count+" === 60 * 150 || "+count+" === 61 * 150")
 	b.until(t, "document.getElementById('inputs').textContent.includes('node2.hdr until 100')")
@@ -225,17 +247,16 @@ func TestBrowserLive(t *testing.T) {
 	}
 	// All fall silent soon, and the line that says so moves the charts.
 	b.until(t, "['node1', 'node2', 'node3'].every(name => document.getElementById('inputs').textContent.includes(name + '.hdr is silent'))")
-	b.hover(t, "time", 0.5)
-	b.until(t, "document.getElementById('rate-readout').textContent === 'read 150/s'")
+	b.hoverUntil(t, 0.5, "read 150/s")
 	b.screenshot(t, "hdrplot-live.png")
 
 	// A view that was looked at stays.
 	b.eval(t, "location.hash = 't=10,20'")
 	b.until(t, count+" === 10 * 150")
 	write(100, 110)
-	b.do(t, chromedp.Click(chromedp.CSS("[data-span='0']")))
+	click("[data-span='0']")
 	b.until(t, count+" >= 109 * 150")
-	b.do(t, chromedp.Click(chromedp.CSS("#pause")))
+	click("#pause")
 	paused := b.eval(t, count)
 
 	// An input falls silent.
@@ -259,7 +280,7 @@ func TestBrowserLive(t *testing.T) {
 	serveAt(t, command, args...)
 	b.until(t, "document.getElementById('connection').textContent === 'connected'")
 	write(last, last+8)
-	b.do(t, chromedp.Click(chromedp.CSS("#pause")))
+	click("#pause")
 	b.until(t, fmt.Sprintf("%s >= %d", count, (110*3+(last-110)*2+7*3)*50))
 
 	// The table agrees with hdrsum of the union.
@@ -268,8 +289,7 @@ func TestBrowserLive(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, view := range [][2]float64{{20, 50}, {3, 104}} {
-		b.eval(t, fmt.Sprintf("location.hash = 't=%v,%v'", view[0], view[1]))
-		b.await(t, "new Promise(requestAnimationFrame)")
+		b.show(t, fmt.Sprintf("t=%v,%v", view[0], view[1]))
 		want := sums(t, hdrsum, view[0], view[1], union)
 		for i := range want {
 			s := &want[i]
@@ -291,10 +311,10 @@ func TestBrowserComplete(t *testing.T) {
 	b := newBrowser(t)
 	logs := []string{"-ip", filepath.Join(clitest.Root(), "testdata/logs"), "-if", `node[123]\.hdr`}
 	union := filepath.Join(t.TempDir(), "union.log")
-	if out, err := exec.Command(build(t, "hdrunion"), append(logs, "-q", "-grid", "10", "-of", union)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(clitest.Build(t, "hdrunion"), append(logs, "-q", "-grid", "10", "-of", union)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	hdrsum := build(t, "hdrsum")
+	hdrsum := clitest.Build(t, "hdrsum")
 	all := sums(t, hdrsum, 0, 1e6, union)
 	values := int64(0)
 	for _, s := range all {
@@ -327,7 +347,7 @@ func TestBrowserComplete(t *testing.T) {
 		}
 		return count / seconds
 	}
-	server := serveAt(t, build(t, "hdrlive"), append(logs, "-serve", "127.0.0.1:0", "-agg", "10", "-idle", "0.2")...)
+	server := serveAt(t, clitest.Build(t, "hdrlive"), append(logs, "-serve", "127.0.0.1:0", "-agg", "10", "-idle", "0.2")...)
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	b.until(t, fmt.Sprintf("[...document.querySelectorAll('#summary tbody tr')].reduce((sum, row) => sum + Number(row.cells[2].textContent.replace(/,/g, '')), 0) === %d", values))
 	random := rand.New(rand.NewPCG(1, 2))
@@ -339,8 +359,7 @@ func TestBrowserComplete(t *testing.T) {
 		if n == 0 {
 			view = [2]float64{0, 1000}
 		}
-		b.eval(t, fmt.Sprintf("location.hash = 't=%.3f,%.3f'", view[0], view[1]))
-		b.await(t, "new Promise(requestAnimationFrame)")
+		b.show(t, fmt.Sprintf("t=%.3f,%.3f", view[0], view[1]))
 		want := sums(t, hdrsum, view[0], view[1], union)
 		table := b.table(t)
 		for i := range want { // the page counts the intervals of the logs, and the union has merged them
@@ -367,7 +386,7 @@ func TestBrowserFrozen(t *testing.T) {
 	for s := range 5 {
 		w.second(s, 1e6)
 	}
-	server := serveAt(t, build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-ip", dir, "-if", "a.hdr", "-unit", "ms")
+	server := serveAt(t, clitest.Build(t, "hdrlive"), "-idle", "1h", "-serve", "127.0.0.1:0", "-ip", dir, "-if", "a.hdr", "-unit", "ms")
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	b.until(t, "document.getElementById('connection').textContent === 'connected'")
 	freeze(t, server.Process, true)
@@ -391,12 +410,11 @@ func TestBrowserOffset(t *testing.T) {
 			w.Second(s, 1e6, 200)
 		}
 	}
-	server := serveAt(t, build(t, "hdrlive"), "-idle", "1h", "-serve", "127.0.0.1:0", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms")
+	server := serveAt(t, clitest.Build(t, "hdrlive"), "-idle", "1h", "-serve", "127.0.0.1:0", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms")
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	b.until(t, "document.querySelector('#summary tbody tr')?.cells[2].textContent === '4,400'")
 	for part := range 9 {
-		b.hover(t, "time", 0.1+0.1*float64(part))
-		b.until(t, "document.getElementById('rate-readout').textContent === 'rt 400/s'")
+		b.hoverUntil(t, 0.1+0.1*float64(part), "rt 400/s")
 	}
 	b.screenshot(t, "hdrplot-offset.png")
 }
@@ -405,7 +423,7 @@ func TestBrowserOffset(t *testing.T) {
 func TestServeName(t *testing.T) {
 	t.Parallel()
 	clitest.RequireTools(t)
-	server := serveAt(t, build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-if", filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
+	server := serveAt(t, clitest.Build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-if", filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
 	rebound, err := http.NewRequest(http.MethodGet, server.address, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -421,7 +439,7 @@ func TestServeName(t *testing.T) {
 func TestServeAll(t *testing.T) {
 	t.Parallel()
 	clitest.RequireTools(t)
-	server := serveAt(t, build(t, "hdrlive"), "-serve", ":0", "-open", "-if", filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
+	server := serveAt(t, clitest.Build(t, "hdrlive"), "-serve", ":0", "-open", "-if", filepath.Join(clitest.Root(), "testdata/logs/node1.hdr"))
 	server.stop()
 	if !strings.HasPrefix(server.address, "http://[::]:") || !strings.Contains(server.errors.String(), "everybody who reaches this machine") {
 		t.Errorf("%s, %s", server.address, server.errors)
@@ -434,7 +452,7 @@ func TestViewers(t *testing.T) {
 	clitest.RequireTools(t)
 	dir := t.TempDir()
 	w := newWriter(t, filepath.Join(dir, "a.hdr"))
-	server := serveAt(t, build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-ip", dir, "-if", "a.hdr", "-unit", "ms")
+	server := serveAt(t, clitest.Build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-ip", dir, "-if", "a.hdr", "-unit", "ms")
 	host := strings.TrimSuffix(strings.TrimPrefix(server.address, "http://"), "/")
 	idle, err := net.Dial("tcp", host)
 	if err != nil {
@@ -479,19 +497,13 @@ func TestServeStatus(t *testing.T) {
 	t.Parallel()
 	clitest.RequireTools(t)
 	w := newWriter(t, filepath.Join(t.TempDir(), "a.hdr"))
-	server := serveAt(t, build(t, "hdrlive"), "-serve", "127.0.0.1:0", w.file.Name())
+	server := serveAt(t, clitest.Build(t, "hdrlive"), "-serve", "127.0.0.1:0", w.file.Name())
 	for s := range 3 {
 		w.second(s, 1e6)
 	}
 	for path, want := range map[string]string{"healthz": "healthy", "readyz": "ready", "metrics": "\nhdrkit_window_age_seconds "} {
 		clitest.Await(t, path, nil, func() bool {
-			response, err := http.Get(server.address + path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer response.Body.Close()
-			body, _ := io.ReadAll(response.Body)
-			return strings.Contains(string(body), want)
+			return strings.Contains(clitest.Fetch(server.address+path), want)
 		})
 	}
 	server.stopWell(t)
@@ -502,10 +514,9 @@ func TestServeUnits(t *testing.T) {
 	t.Parallel()
 	clitest.RequireTools(t)
 	dialects := filepath.Join(clitest.Root(), "testdata/dialects")
-	server := serveAt(t, build(t, "hdrlive"), "-idle", "100ms", "-serve", "127.0.0.1:0", "-unit", "ms",
+	server := serveAt(t, clitest.Build(t, "hdrlive"), "-idle", "100ms", "-serve", "127.0.0.1:0", "-unit", "ms",
 		filepath.Join(dialects, "ycsb-read.hdr"), filepath.Join(dialects, "cassandra-stress.hdr"))
-	clitest.Await(t, "the highest values of both logs", nil, func() bool {
-		p := server.page(t)
+	server.await(t, "the highest values of both logs", func(p *pagetest.Page) bool {
 		highest := map[string]float64{}
 		for n, s := range p.Series {
 			for _, w := range p.Windows[n] {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
 )
 
@@ -28,16 +29,6 @@ func hour(t *testing.T, rate int) string {
 	defer file.Close()
 	if err := loggen.Write(file, loggen.Options{Seconds: 3600, Rate: rate, Seed: 7, Start: 1468800000137, Distinct: 40}); err != nil {
 		t.Fatal(err)
-	}
-	return path
-}
-
-// build returns the path of a command of this module.
-func build(t *testing.T, name string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if out, err := exec.Command("go", "build", "-o", path, "../"+name).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
 	}
 	return path
 }
@@ -85,11 +76,10 @@ func sums(t *testing.T, hdrsum string, from, to float64, log string) (all []summ
 // table returns the table of the page as its CSV has it.
 func (b *browser) table(t *testing.T) [][]string {
 	t.Helper()
-	b.eval(t, `(window.saved = null, URL.createObjectURL = blob => { blob.text().then(text => window.saved = text); return '#'; }, document.getElementById('csv').click())`)
-	text := ""
-	for text == "" || text == "null" {
-		text = b.eval(t, "window.saved")
-	}
+	text := b.await(t, `new Promise(saved => {
+		URL.createObjectURL = blob => { blob.text().then(saved); return '#'; };
+		document.getElementById('csv').click();
+	})`)
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +167,7 @@ func digitsOf(number string) int {
 // interval, and of one that is too small for all intervals.
 func TestBrowserViews(t *testing.T) {
 	b := newBrowser(t)
-	hdrsum, log := build(t, "hdrsum"), hour(t, 600)
+	hdrsum, log := clitest.Build(t, "hdrsum"), hour(t, 600)
 	for name, c := range map[string]struct {
 		args  []string
 		share float64
@@ -198,8 +188,7 @@ func TestBrowserViews(t *testing.T) {
 					from = float64(random.Intn(3_600_000)) / 1000
 					to = from + 0.001 + math.Trunc(math.Pow(10, 3+3.5*random.Float64()))/1000
 				}
-				b.eval(t, fmt.Sprintf("location.hash = 't=%.3f,%.3f'", from, to))
-				b.eval(t, "new Promise(done => requestAnimationFrame(done))")
+				b.show(t, fmt.Sprintf("t=%.3f,%.3f", from, to))
 				if p.Window > 0 {
 					// The page says which whole windows it shows.
 					text := b.eval(t, "document.getElementById('range').textContent")

@@ -148,11 +148,8 @@ func TestLiveWorst(t *testing.T) {
 			if (len(want.Worst) == 0) != (name == "steady") {
 				t.Errorf("%+v", want.Worst)
 			}
-			server := serveAt(t, build(t, "hdrlive"), append(all, "-serve", "127.0.0.1:0", "-idle", "100ms")...)
-			defer server.stop()
-			var got *pagetest.Page
-			clitest.Await(t, "the moments of all windows", func() string { return fmt.Sprintf("%+v, want %+v", got.Worst, want.Worst) }, func() bool {
-				got = server.page(t)
+			server := serveAt(t, clitest.Build(t, "hdrlive"), append(all, "-serve", "127.0.0.1:0", "-idle", "100ms")...)
+			server.await(t, "the moments of all windows", func(got *pagetest.Page) bool {
 				return len(got.Series) > 0 && slices.Equal(got.Worst, want.Worst)
 			})
 		})
@@ -174,7 +171,7 @@ func TestBrowserLiveWorst(t *testing.T) {
 		}
 		rest = append(rest, text[at:])
 	}
-	server := serveAt(t, build(t, "hdrlive"), append(strings.Fields("-q -in ns -idle 1s -serve 127.0.0.1:0"), paths...)...)
+	server := serveAt(t, clitest.Build(t, "hdrlive"), append(strings.Fields("-q -in ns -idle 1s -serve 127.0.0.1:0"), paths...)...)
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	b.until(t, `/node1\.hdr.* until 4:50/.test(document.getElementById('inputs').textContent)`)
 	list := "JSON.stringify([...document.querySelectorAll('#worst button')].map(b => b.textContent))"

@@ -37,9 +37,8 @@ func TestGrowing(t *testing.T) {
 	fmt.Fprint(pipe, "timestamp,latency\n")
 	write := func() {
 		now := time.Now().UnixMilli()
-		for row := range 3 {
-			fmt.Fprintf(pipe, "%d,%d\n", now, 10+row)
-		}
+		// All rows at once, so that no time passes between them.
+		fmt.Fprintf(pipe, "%d,%d\n%[1]d,%d\n%[1]d,%d\n", now, 10, 11, 12)
 	}
 	write()
 	p.Await("an interval", func() bool { return slices.Equal(counts(), []int64{3}) })

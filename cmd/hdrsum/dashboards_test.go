@@ -65,9 +65,13 @@ func commands(t *testing.T, section string) string {
 func shell(t *testing.T, dir, script string) string {
 	t.Helper()
 	bin := filepath.Join(dir, "bin")
-	build := exec.Command("go", "build", "-o", bin+"/", ".", "../hdrunion", "../hdrlive")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := os.Mkdir(bin, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"hdrsum", "hdrunion", "hdrlive"} {
+		if err := os.Symlink(clitest.Build(t, name), filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	log, err := os.ReadFile("../../testdata/logs/node1.hdr")
 	if err != nil {
@@ -85,7 +89,9 @@ func shell(t *testing.T, dir, script string) string {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	sh := exec.Command("bash", "-e", "-c", strings.ReplaceAll(script, "hdrlive ", "hdrlive -from start "))
+	// A slow machine takes longer until a service answers, and nobody must be silent meanwhile.
+	script = strings.NewReplacer("hdrlive ", "hdrlive -from start -idle 1h ", "--retry 30 ", "--retry 300 ").Replace(script)
+	sh := exec.Command("bash", "-e", "-c", script)
 	sh.Dir = dir
 	sh.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	sh.Stdout, sh.Stderr = out, out
@@ -264,10 +270,19 @@ func TestOperatePort(t *testing.T) {
 	dir, at := t.TempDir(), clitest.Address(t)
 	clitest.Writers(t, dir, 3)
 	_, number, _ := net.SplitHostPort(at)
-	printed := shell(t, dir, strings.ReplaceAll(commands(t, "The port"), ":9103", ":"+number))
-	if !strings.Contains(printed, "# TYPE latency histogram") {
-		t.Error(printed)
-	}
+	script := strings.ReplaceAll(commands(t, "The port"), ":9103", ":"+number)
+	printed := shell(t, dir, script)
+	lines := strings.Split(strings.TrimSpace(script), "\n")
+	// The first answer may come before the first window.
+	clitest.Await(t, "a metric", func() string { return printed }, func() bool {
+		again := exec.Command("bash", "-c", lines[len(lines)-1])
+		again.Dir = dir
+		out, err := again.CombinedOutput()
+		if printed = string(out); err != nil {
+			t.Fatal(printed)
+		}
+		return strings.Contains(printed, "# TYPE latency histogram")
+	})
 	if answer := clitest.Fetch("http://" + at + "/metrics"); !strings.Contains(answer, "HTTPS server") {
 		t.Errorf("without TLS: %q", answer)
 	}
@@ -496,10 +511,14 @@ func TestDashboardMetrics(t *testing.T) {
 	dir, at := t.TempDir(), clitest.Address(t)
 	clitest.Writers(t, dir, 3)
 	p := clitest.Start(t, nil, clitest.Build(t, "hdrlive"), "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-metric", "request_latency_seconds", "-serve", at)
-	p.Await("metrics", func() bool { return strings.Contains(clitest.Fetch("http://"+at+"/metrics"), "window_max") })
+	live := ""
+	p.Await("metrics", func() bool {
+		live = clitest.Fetch("http://" + at + "/metrics")
+		return strings.Contains(live, "window_max")
+	})
 	for name, text := range map[string]string{
 		"latency": must(t, "../../testdata/logs/node1.hdr", "-in", "ns", "-st", "openmetrics", "-metric", "request_latency_seconds"),
-		"live":    clitest.Fetch("http://" + at + "/metrics"),
+		"live":    live,
 	} {
 		for _, expr := range dashboard(t, name, "expr") {
 			names := 0

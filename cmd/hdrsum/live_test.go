@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"hdrkit/internal/clitest"
 )
@@ -72,7 +73,7 @@ func livePrometheus(t *testing.T, config string) string {
 }
 
 // value returns the value of a query that has one, NaN if it has none. At is in seconds since the
-// epoch, 0 for now.
+// epoch.
 func value(t *testing.T, server, query string, at float64) float64 {
 	t.Helper()
 	var answer struct {
@@ -80,10 +81,7 @@ func value(t *testing.T, server, query string, at float64) float64 {
 			Result []struct{ Value [2]any }
 		}
 	}
-	parameters := url.Values{"query": {query}}
-	if at != 0 {
-		parameters.Set("time", strconv.FormatFloat(at, 'f', 3, 64))
-	}
+	parameters := url.Values{"query": {query}, "time": {strconv.FormatFloat(at, 'f', 3, 64)}}
 	get(t, server+"/api/v1/query?"+parameters.Encode(), &answer)
 	if len(answer.Data.Result) != 1 {
 		return math.NaN()
@@ -131,14 +129,16 @@ func TestPrometheusScrape(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := clitest.Start(t, nil, hdrlive, "-if", log, "-in", "ns", "-metric", "request_latency_seconds", "-serve", at)
+		scraped := 0.0 // a time with a scrape: a later one may fail
 		p.Await("a scrape", func() bool {
-			return value(t, server, `histogram_count(request_latency_seconds{tag="insert-rt"})`, 0) == 60000
+			scraped = float64(time.Now().UnixMilli()) / 1000
+			return value(t, server, `histogram_count(request_latency_seconds{tag="insert-rt"})`, scraped) == 60000
 		})
-		checkQuantiles(t, server, schema, exact, 0)
-		if got := value(t, server, `count(request_latency_seconds_window)`, 0); got != 4 {
+		checkQuantiles(t, server, schema, exact, scraped)
+		if got := value(t, server, `count(request_latency_seconds_window)`, scraped); got != 4 {
 			t.Errorf("%v quantiles of the window", got)
 		}
-		if got := value(t, server, `hdrkit_lines_total`, 0); !(got > 30) {
+		if got := value(t, server, `hdrkit_lines_total`, scraped); !(got > 30) {
 			t.Errorf("%v lines", got)
 		}
 	}
@@ -181,7 +181,7 @@ func TestInfluxDBPush(t *testing.T) {
 	dir := t.TempDir()
 	all := clitest.Writers(t, dir, 10)
 	p := clitest.Start(t, nil, clitest.Build(t, "hdrlive"), "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms",
-		"-from", "start", "-push", server+"/write?db=loadtest&precision=ms")
+		"-from", "start", "-idle", "1h", "-push", server+"/write?db=loadtest&precision=ms")
 	points := func() map[string][][]any {
 		var answer struct {
 			Results []struct {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -14,22 +13,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
 )
-
-// freePort returns a port of the loopback that nobody listens on.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
 
 // serve starts a service and waits until it answers at the URL. It ends with the test.
 func serve(t *testing.T, ready string, name string, args ...string) {
@@ -50,40 +37,41 @@ func serve(t *testing.T, ready string, name string, args ...string) {
 			t.Logf("%s said at the end:\n%s", name, said[max(0, len(said)-2000):])
 		}
 	})
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if response, err := http.Get(ready); err == nil {
-			response.Body.Close()
-			if response.StatusCode/100 == 2 {
-				return
-			}
-		}
+	clitest.Await(t, "an answer of "+name, nil, func() bool {
 		select {
 		case err := <-exited:
 			exited <- err
 			t.Fatalf("%s ended: %v", name, err)
 		default:
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not answer", name)
+		response, err := http.Get(ready)
+		if err != nil {
+			return false
 		}
-	}
+		response.Body.Close()
+		return response.StatusCode/100 == 2
+	})
 }
 
-// get returns what is at a URL as JSON.
+// get returns what is at a URL as JSON. A service may answer with 503 although it says that it is
+// ready.
 func get(t *testing.T, address string, into any) {
 	t.Helper()
-	response, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if response.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s: %s", address, response.Status, body)
-	}
+	var body []byte
+	clitest.Await(t, address, func() string { return string(body) }, func() bool {
+		response, err := http.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		if body, err = io.ReadAll(response.Body); err != nil {
+			t.Fatal(err)
+		}
+		if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusServiceUnavailable {
+			t.Fatalf("%s: %s: %s", address, response.Status, body)
+		}
+		return response.StatusCode == http.StatusOK
+	})
 	if err := json.Unmarshal(body, into); err != nil {
 		t.Fatalf("%s: %v: %s", address, err, body)
 	}
@@ -130,7 +118,7 @@ func prometheus(t *testing.T, text string) string {
 	if out, err := exec.Command("promtool", "tsdb", "create-blocks-from", "openmetrics", file, data).CombinedOutput(); err != nil {
 		t.Fatalf("promtool: %v\n%s", err, out)
 	}
-	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	address := clitest.Address(t)
 	serve(t, "http://"+address+"/-/ready", "prometheus", "--config.file="+config, "--storage.tsdb.path="+data,
 		"--storage.tsdb.retention.time=100y", "--web.listen-address="+address)
 	return "http://" + address
@@ -292,23 +280,22 @@ func TestPromtoolCheck(t *testing.T) {
 func influxdb(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	config, port := filepath.Join(dir, "influxdb.conf"), freePort(t)
+	config, at := filepath.Join(dir, "influxdb.conf"), clitest.Address(t)
 	content := fmt.Sprintf(`reporting-disabled = true
-bind-address = "127.0.0.1:%d"
+bind-address = %q
 [meta]
 dir = %[2]q
 [data]
 dir = %[3]q
 wal-dir = %[4]q
 [http]
-bind-address = "127.0.0.1:%[5]d"
-`, freePort(t), filepath.Join(dir, "meta"), filepath.Join(dir, "data"), filepath.Join(dir, "wal"), port)
+bind-address = %[5]q
+`, clitest.Address(t), filepath.Join(dir, "meta"), filepath.Join(dir, "data"), filepath.Join(dir, "wal"), at)
 	if err := os.WriteFile(config, []byte(content), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	address := fmt.Sprintf("http://127.0.0.1:%d", port)
-	serve(t, address+"/ping", "influxd", "-config", config)
-	return address
+	serve(t, "http://"+at+"/ping", "influxd", "-config", config)
+	return "http://" + at
 }
 
 // TestInfluxDB writes logs to InfluxDB and queries every figure back.

@@ -36,6 +36,7 @@ func (w waiting) Run() int {
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
 		f.Value.Set("8")
 	}
+	defer removeBuilt()
 	return w.M.Run()
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -358,23 +359,62 @@ func (r *Receiver) Text() string {
 	return r.taken.String()
 }
 
-// Address returns a local address that nobody listens at.
+// Address returns a local address that nobody listens at, and that nobody else gets until the test
+// ends: not from the system, whose own choices lie above, and not from another test.
 func Address(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	for {
+		address := fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000))
+		taken, err := net.ListenPacket("udp", address) // among tests: UDP has ports of its own
+		if err != nil {
+			continue
+		}
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			taken.Close()
+			continue
+		}
+		l.Close()
+		t.Cleanup(func() { taken.Close() })
+		return address
+	}
+}
+
+// built has the commands that were built, by name, and binaries is their folder.
+var (
+	built    sync.Map
+	binaries = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "hdrkit-commands") })
+)
+
+// Build builds another command of the repository, once for all tests of a package, and returns its
+// path. The package's tests run by [Main].
+func Build(t testing.TB, name string) string {
+	t.Helper()
+	build, _ := built.LoadOrStore(name, sync.OnceValues(func() (string, error) {
+		folder, err := binaries()
+		if err != nil {
+			return "", err
+		}
+		path := filepath.Join(folder, name)
+		// Linking takes a third of the time without the facts for debuggers and of the commit.
+		if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", path, filepath.Join(Root(), "cmd", name)).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("go build: %w\n%s", err, out)
+		}
+		return path, nil
+	}))
+	path, err := build.(func() (string, error))()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return path
 }
 
-// Build builds another command of the repository and returns its path.
-func Build(t testing.TB, name string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if out, err := exec.Command("go", "build", "-o", path, filepath.Join(Root(), "cmd", name)).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return path
+// removeBuilt removes what Build has built.
+func removeBuilt() {
+	built.Range(func(any, any) bool {
+		if folder, err := binaries(); err == nil {
+			os.RemoveAll(folder)
+		}
+		return false
+	})
 }
