@@ -71,7 +71,7 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*chart.Picture, error)
 			return nil, err
 		}
 	}
-	if len(g.curves) == 0 {
+	if len(g.series) == 0 {
 		return nil, nil
 	}
 	if name := &o.picture.Unit; *name == "" && o.units.Options.Ratio == 0 {
@@ -115,14 +115,14 @@ func (g *gathering) nameAdded(p *chart.Picture) error {
 		return nil
 	}
 	groups := map[string]bool{}
-	for _, ws := range p.Windows {
-		groups[ws.Group] = true
-		if tag := ws.Tag(); !slices.Contains(p.Added, tag) {
+	for _, s := range p.Series {
+		groups[s.Group] = true
+		if tag := s.Tag(); !slices.Contains(p.Added, tag) {
 			p.Added = append(p.Added, tag)
 		}
 	}
 	if o.compare && !g.plan.paged && len(groups) < 2 {
-		return fmt.Errorf("-compare: only %s has intervals", cli.Printable(p.Windows[0].Group))
+		return fmt.Errorf("-compare: only %s has intervals", cli.Printable(p.Series[0].Group))
 	}
 	if same, pattern := writers.SameRequests(p.Added); same != nil {
 		p.SameRequests = true
@@ -142,9 +142,9 @@ type gathering struct {
 	labels  map[string]string // of inputs, by name
 
 	collector chart.Collector
-	failed    error // of the collector
-	curves    []chart.Curve
-	believed  []*output.Summary // of curves that have a confidence, by index
+	failed    error             // of the collector
+	series    []chart.Series    // with their curves, in the order of the inputs
+	believed  []*output.Summary // of the first series, by index
 	summaries []chart.Summary
 	logStart  float64        // when the first log starts, in seconds since the epoch
 	spans     [][2]int64     // of the logs that were read, in milliseconds since the epoch
@@ -191,7 +191,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 	if g.failed != nil {
 		return g.failed
 	}
-	if err := checkTags(len(g.curves) + len(result.Summaries)); err != nil {
+	if err := checkTags(len(g.series) + len(result.Summaries)); err != nil {
 		return err
 	}
 	if added := result.MostInputs(); added > 1 {
@@ -255,11 +255,10 @@ func (g *gathering) addSum(sum *output.Summary, group string, period int64, shif
 	if shifts && g.plan.shifts && sum.Confidence != nil && sum.Confidence.Shift != nil {
 		g.markShift(label, sum.Confidence.Shift, ratio)
 	}
-	curve := chart.Curve{Label: label, Count: sum.Counts().TotalCount()}
+	curve := chart.Curve{Count: sum.Counts().TotalCount()}
 	if g.options.kind.Chart.Marks == chart.Curves || g.options.kind == chart.Report {
-		curve = chart.CurveOf(label, sum.Counts(), ratio)
+		curve = chart.CurveOf(sum.Counts(), ratio)
 	}
-	curve.Group = group
 	if g.plan.bands && sum.Confidence != nil {
 		curve.Band = bandOf(func(p float64) chart.Bound {
 			e := sum.Confidence.Percentiles[p]
@@ -267,7 +266,7 @@ func (g *gathering) addSum(sum *output.Summary, group string, period int64, shif
 		})
 	}
 	g.believed = append(g.believed, sum)
-	g.curves = append(g.curves, curve)
+	g.series = append(g.series, chart.Series{Label: label, Group: group, Curve: curve})
 	g.summaries = append(g.summaries, chart.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period, g.options.picture.Limits))
 }
 
@@ -394,23 +393,18 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 		if !g.collector.Relative {
 			origin = int64(math.Round(g.logStart * 1000))
 		}
-		var labels []string // in the order of the command line, and sorted by tag in each input
-		for _, curve := range g.curves {
-			labels = append(labels, curve.Label)
-		}
-		if p, err = g.collector.Picture(g.options.kind, origin, labels); err != nil {
+		if p, err = g.collector.Picture(g.options.kind, origin, g.series); err != nil {
 			return nil, err
 		}
+	} else {
+		p.Series = g.series
 	}
-	p.Curves, p.Summary = g.curves, g.summaries
-	if len(p.Curves) <= chart.MostTogether {
+	p.Summary = g.summaries
+	if len(p.Series) <= chart.MostTogether {
 		p.Notes = append(p.Notes, g.changes()...)
 	}
-	for _, curve := range p.Curves {
-		if len(curve.Band) > 0 {
-			p.Notes = append(p.Notes, fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. It ends where too few values are left.", confidenceLevel))
-			break
-		}
+	if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return len(s.Curve.Band) > 0 }) {
+		p.Notes = append(p.Notes, fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. It ends where too few values are left.", confidenceLevel))
 	}
 	return p, nil
 }
@@ -423,13 +417,13 @@ var compared = []float64{99, 99.99}
 func (g *gathering) changes() (notes []string) {
 	for n, own := range g.believed {
 		for m, first := range g.believed[:n] {
-			base, curve := g.curves[m], g.curves[n]
-			if base.Group != g.curves[0].Group || base.Group == curve.Group || base.Tag() != curve.Tag() || first.Confidence == nil || own.Confidence == nil {
+			base, series := g.series[m], g.series[n]
+			if base.Group != g.series[0].Group || base.Group == series.Group || base.Tag() != series.Tag() || first.Confidence == nil || own.Confidence == nil {
 				continue
 			}
 			change := output.NewChange(first, own)
 			output.Correct([]output.Pair{{Change: change}}, compared)
-			text := curve.Label + " beside " + base.Group + ":"
+			text := series.Label + " beside " + base.Group + ":"
 			for _, p := range compared {
 				figure, ok := change.Percentiles[p].Text()
 				if !ok || figure == "~" {
@@ -519,12 +513,12 @@ func (g *gathering) readDistribution(input scan.Input) error {
 	}
 	for _, d := range all {
 		label := strings.TrimSpace(g.labels[input.Name] + " " + d.Name)
-		curve := chart.Curve{Label: label, Group: g.labels[input.Name], Count: d.Rows[len(d.Rows)-1].Count}
+		curve := chart.Curve{Count: d.Rows[len(d.Rows)-1].Count}
 		ratio := cmp.Or(g.options.units.Options.Ratio, 1)
 		if to, ok := unit.Parse(g.options.picture.Unit); ok && d.Unit != (unit.Unit{}) && g.options.units.Options.Ratio == 0 {
 			ratio = d.Unit.Per(to)
 		}
-		if len(g.curves) == 0 {
+		if len(g.series) == 0 {
 			g.unit = d.Unit
 		} else if g.unit != d.Unit {
 			g.unit = unit.Unit{}
@@ -532,7 +526,7 @@ func (g *gathering) readDistribution(input scan.Input) error {
 		for _, row := range d.Rows {
 			curve.Steps = append(curve.Steps, chart.Step{Percentile: row.Percentile, Value: row.Value / ratio})
 		}
-		g.curves = append(g.curves, curve)
+		g.series = append(g.series, chart.Series{Label: label, Group: g.labels[input.Name], Curve: curve})
 	}
 	return nil
 }

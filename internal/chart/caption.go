@@ -22,8 +22,8 @@ func (p *Picture) Caption() string {
 		parts = append(parts, spans)
 	}
 	values, intervals := int64(0), int64(0)
-	for _, c := range p.Curves {
-		values += c.Count
+	for _, s := range p.Series {
+		values += s.Curve.Count
 	}
 	for _, s := range p.Summary {
 		intervals += s.Intervals
@@ -168,8 +168,8 @@ func (p *Picture) Moments() (all []Described) {
 // share says how many of all values were recorded in a moment, if that is known.
 func (p *Picture) share(m *Moment) string {
 	in, all := int64(0), int64(0)
-	for _, ws := range p.Windows {
-		for _, w := range ws.Windows {
+	for _, s := range p.Series {
+		for _, w := range s.Windows {
 			if all += w.Count; w.Start < m.End && w.Start+w.Length() > m.Start {
 				in += w.Count
 			}
@@ -187,11 +187,7 @@ func (p *Picture) share(m *Moment) string {
 
 // TimeRange returns the time that the picture shows, and false if it shows none.
 func (p *Picture) TimeRange() (from, to float64, ok bool) {
-	series := append(slices.Clone(p.Series), p.Total)
-	for _, ws := range p.Windows {
-		series = append(series, Series{Lines: []Line{{Points: ws.Maxima()}}})
-	}
-	if from, to, ok = timeRange(series); ok {
+	if from, to, ok = timeRange(append(slices.Clone(p.Series), p.Total)); ok {
 		from, to = roomy(from, to, p.Absolute)
 	}
 	return from, to, ok

@@ -34,7 +34,7 @@ func TestEvenRows(t *testing.T) {
 	}
 	for _, rows := range []int{70, 130, 177} {
 		g := &Grid{From: 0, To: 1000, Low: 1e3, High: 1e6, Columns: 1, Rows: rows}
-		g.Fill(p.Windows)
+		g.Fill(p.Series)
 		inner := g.Rate[2:rows] // all rows but that of zeros, and the first and the last
 		mean := 0.0
 		for _, rate := range inner {
@@ -130,8 +130,8 @@ func TestCaption(t *testing.T) {
 		"":                                    {Type: Timeline},
 		"1, 2, 3, 4, 5 and 2 more · 0 values": {Type: Percentiles, Sources: many, Spans: [][2]int64{{5000, 9000}}},
 		"x · 2016-07-18 00:06:41 to 2016-07-19 00:06:41 UTC · 7,000,000,000 values": {Type: Percentiles, Sources: []string{"x"}, Spans: [][2]int64{{1468800401000, 1468886801000}},
-			Curves: []Curve{{Count: 7e9}}},
-		"x · 2 values · adds up a, b": {Type: Heatmap, Sources: []string{"x"}, Added: []string{"a", "b"}, Curves: []Curve{{Count: 1}, {Count: 1}}},
+			Series: []Series{{Curve: Curve{Count: 7e9}}}},
+		"x · 2 values · adds up a, b": {Type: Heatmap, Sources: []string{"x"}, Added: []string{"a", "b"}, Series: []Series{{Curve: Curve{Count: 1}}, {Curve: Curve{Count: 1}}}},
 		"x · 0 values · p99 of 5 min windows · adds up a, b": {Type: Heatmap, Sources: []string{"x"}, Added: []string{"a", "b"}, Span: "5 min windows",
 			Total: Series{Lines: []Line{{Name: "p99"}, {Name: RateName}}}},
 		"x · 0 values · p99 and maximum of 5 min windows":  {Type: Timeline, Sources: []string{"x"}, Series: lines, Span: "5 min windows"},
@@ -148,7 +148,7 @@ func TestShare(t *testing.T) {
 	t.Parallel()
 	for rest, want := range map[int64]string{0: "100%", 1: "100%", 900: "53%", 1e6: "0.1%"} {
 		p := New(Heatmap)
-		p.Windows = []WindowSeries{{Windows: []Window{{End: 1000, Count: 999}, {Start: 1000, Begin: 1000, End: 2000, Count: rest}}}}
+		p.Series = []Series{{Windows: []Window{{End: 1000, Count: 999}, {Start: 1000, Begin: 1000, End: 2000, Count: rest}}}}
 		p.Worst = []Moment{{End: 1000, Value: 5}}
 		if got := p.Moments()[0].Share; got != want {
 			t.Errorf("%d values at other times: %s, want %s", rest, got, want)
@@ -227,7 +227,7 @@ func TestRuns(t *testing.T) {
 // TestCurveEnds proves that a curve ends at its maximum, halfway into the share of its last value.
 func TestCurveEnds(t *testing.T) {
 	t.Parallel()
-	curve := CurveOf("", histogramOf(t, 3, latencies(1, 1000, 1e6)), 1e6)
+	curve := CurveOf(histogramOf(t, 3, latencies(1, 1000, 1e6)), 1e6)
 	points := curve.Points()
 	last := points[len(points)-1]
 	if want := math.Log10(2000); math.Abs(last.Start-want) > 1e-12 || last.Value != curve.Max() {

@@ -378,9 +378,9 @@ const mostPoints = 256 << 10
 func thinned(points []Point, width float64) []Point { return slices.Concat(Runs(points, width)...) }
 
 // Picture returns what was gathered as a picture of a type, whose time 0 is origin, in milliseconds
-// since the epoch. Series are in the order of sorted, which are labels; the others follow in the
-// order of their first intervals.
-func (c *Collector) Picture(t *Type, origin int64, sorted []string) (*Picture, error) {
+// since the epoch. Series are those that are known already, to which it adds lines and windows. The
+// others follow in the order of their first intervals.
+func (c *Collector) Picture(t *Type, origin int64, known []Series) (*Picture, error) {
 	if err := c.measureSteps(math.MaxInt64); err != nil {
 		return nil, err
 	}
@@ -399,33 +399,39 @@ func (c *Collector) Picture(t *Type, origin int64, sorted []string) (*Picture, e
 		p.Total = total.Series[0]
 	}
 	p.Aggregate, p.WindowMillis = c.Aggregate, c.width
-	place := map[string]int{}
-	for n, label := range sorted {
-		place[label] = n - len(sorted)
+	p.Series = slices.Clone(known)
+	named := map[string]bool{}
+	for _, s := range known {
+		named[s.Label] = true
 	}
-	slices.SortStableFunc(c.order, func(a, b string) int { return cmp.Compare(place[a], place[b]) })
 	for _, label := range c.order {
-		g := c.series[label]
-		if len(c.Measures) > 0 {
-			p.Series = append(p.Series, c.lines(label, g, origin))
+		if !named[label] {
+			p.Series = append(p.Series, Series{Label: label})
 		}
-		if c.WindowBytes == 0 {
-			continue
+	}
+	for i := range p.Series {
+		s := &p.Series[i]
+		g := c.series[s.Label]
+		if g == nil {
+			continue // a distribution without times
 		}
-		all, err := g.windows.inOrder()
-		if err != nil {
-			return nil, err
+		s.Group, s.Lines = g.group, c.lines(g, origin)
+		if c.WindowBytes > 0 {
+			all, err := g.windows.inOrder()
+			if err != nil {
+				return nil, err
+			}
+			layout, err := refine(all)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", Named(s.Label), err)
+			}
+			for i := range all {
+				all[i].Start -= origin
+				all[i].Begin -= origin
+				all[i].End -= origin
+			}
+			s.Windows, s.Unit = all, g.unit(layout)
 		}
-		layout, err := refine(all)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", Named(label), err)
-		}
-		for i := range all {
-			all[i].Start -= origin
-			all[i].Begin -= origin
-			all[i].End -= origin
-		}
-		p.Windows = append(p.Windows, WindowSeries{label, g.group, g.unit(layout), all})
 	}
 	p.Span = c.span(append(p.Series, p.Total))
 	return p, nil
@@ -450,8 +456,7 @@ func (c *Collector) span(all []Series) string {
 	return axis.Length(size) + " windows"
 }
 
-func (c *Collector) lines(label string, g *gathered, origin int64) Series {
-	s := Series{Label: label, Group: g.group}
+func (c *Collector) lines(g *gathered, origin int64) (lines []Line) {
 	for n, m := range c.Measures {
 		if n < c.first() {
 			continue
@@ -462,7 +467,7 @@ func (c *Collector) lines(label string, g *gathered, origin int64) Series {
 			points[i].End -= float64(origin)
 		}
 		slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.Middle(), b.Middle()) })
-		s.Lines = append(s.Lines, Line{m.Name, points})
+		lines = append(lines, Line{m.Name, points})
 	}
-	return s
+	return lines
 }

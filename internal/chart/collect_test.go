@@ -57,7 +57,7 @@ func TestSteps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p, err := c.Picture(Timeline, 0, []string{"a", "b"})
+		p, err := c.Picture(Timeline, 0, []Series{{Label: "a"}, {Label: "b"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestRates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, err := c.Picture(Throughput, 0, []string{"a"})
+	p, err := c.Picture(Throughput, 0, []Series{{Label: "a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,12 +121,12 @@ func TestBoundedWindows(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p, err := c.Picture(Heatmap, 0, []string{"a", "b"})
+		p, err := c.Picture(Heatmap, 0, []Series{{Label: "a"}, {Label: "b"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		bytes := 0
-		for _, series := range p.Windows {
+		for _, series := range p.Series {
 			for i, w := range series.Windows {
 				bytes += w.size()
 				series.Windows[i].Sum = math.Round(w.Sum) // of floating-point numbers, whose sum depends on their order
@@ -143,11 +143,11 @@ func TestBoundedWindows(t *testing.T) {
 	}
 	one := gather(inOrder)
 	two := gather(rand.New(rand.NewSource(2)).Perm(n))
-	if one.WindowMillis < 2000 || !reflect.DeepEqual(one.Windows, two.Windows) {
+	if one.WindowMillis < 2000 || !reflect.DeepEqual(one.Series, two.Series) {
 		t.Errorf("windows of %v and %v ms differ", one.WindowMillis, two.WindowMillis)
 	}
 	total := int64(0)
-	for _, series := range one.Windows {
+	for _, series := range one.Series {
 		for _, w := range series.Windows {
 			total += w.Histogram(new(histogram.Histogram)).TotalCount()
 			if w.Count != w.Histogram(new(histogram.Histogram)).TotalCount() {
@@ -168,7 +168,7 @@ func TestGrid(t *testing.T) {
 		return "", float64(i), 1, append(latencies(int64(i), 50, 1e5), 0)
 	})
 	g := &Grid{To: 100_000, Low: 100, High: 1e8, Columns: 50, Rows: 120}
-	g.Fill(p.Windows)
+	g.Fill(p.Series)
 	sum := 0.0
 	for column := range g.Columns {
 		cells := g.Rate[column*(g.Rows+1) : (column+1)*(g.Rows+1)]
@@ -200,7 +200,7 @@ func TestGridWorkers(t *testing.T) {
 		for workers := 1; workers <= 4; workers++ {
 			runtime.GOMAXPROCS(workers)
 			g := &Grid{To: 71_000, Low: 100, High: 1e8, Columns: columns, Rows: 120}
-			g.Fill(p.Windows)
+			g.Fill(p.Series)
 			if want == nil {
 				want = g.Rate
 			}

@@ -38,18 +38,18 @@ func ChangePart(ratio float64) float64 {
 	return min(max(0.5+math.Log(ratio)/math.Log(mostChange)/2, 0), 1)
 }
 
-// Compared returns the windows of logs that are compared, if they are two.
-func (p *Picture) Compared() (before, after []WindowSeries, ok bool) {
-	for _, ws := range p.Windows {
+// Compared returns the series of logs that are compared, if they are two and have windows.
+func (p *Picture) Compared() (before, after []Series, ok bool) {
+	for _, s := range p.Series {
 		switch {
-		case ws.Group == "":
+		case s.Group == "" || len(s.Windows) == 0:
 			return nil, nil, false
-		case ws.Group == p.Windows[0].Group:
-			before = append(before, ws)
-		case len(after) > 0 && ws.Group != after[0].Group:
+		case s.Group == p.Series[0].Group:
+			before = append(before, s)
+		case len(after) > 0 && s.Group != after[0].Group:
 			return nil, nil, false
 		default:
-			after = append(after, ws)
+			after = append(after, s)
 		}
 	}
 	return before, after, len(after) > 0

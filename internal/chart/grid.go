@@ -24,7 +24,7 @@ type span struct{ first, last int }
 // Fill spreads the counts of windows over time and values. One goroutine for each processor fills
 // some of the columns. All of them add in the same order, so that the sums do not depend on their
 // number.
-func (g *Grid) Fill(all []WindowSeries) {
+func (g *Grid) Fill(all []Series) {
 	g.Rate = make([]float64, g.Columns*(g.Rows+1))
 	workers := min(runtime.GOMAXPROCS(0), g.Columns)
 	var running sync.WaitGroup
@@ -58,16 +58,16 @@ type extent struct{ low, high float64 }
 
 // add adds a series. It adds up the windows that lie in the same columns first: one column shows
 // ten seconds of an hour.
-func (f *filler) add(ws *WindowSeries) {
+func (f *filler) add(s *Series) {
 	var (
 		at     stretch
 		counts []float64 // by slot
 		layout histogram.Layout
 	)
-	for i := range ws.Windows {
-		w := &ws.Windows[i]
+	for i := range s.Windows {
+		w := &s.Windows[i]
 		if next := f.stretchOf(w); next != at || w.counts.Layout() != layout {
-			f.spread(at, layout, counts, ws.Unit)
+			f.spread(at, layout, counts, s.Unit)
 			at, layout = next, w.counts.Layout()
 		}
 		if at.columns.last < f.columns.first || at.columns.first > f.columns.last {
@@ -80,7 +80,7 @@ func (f *filler) add(ws *WindowSeries) {
 			counts[index] += float64(n)
 		}
 	}
-	f.spread(at, layout, counts, ws.Unit)
+	f.spread(at, layout, counts, s.Unit)
 }
 
 // A stretch is the columns of a window, and the factor for its counts.
@@ -174,14 +174,14 @@ func GridColumns(length, from, to, most float64) int {
 // that has values.
 func (p *Picture) Values(add func(v float64)) {
 	var scratch histogram.Histogram
-	for _, ws := range p.Windows {
-		for _, w := range ws.Windows {
+	for _, s := range p.Series {
+		for _, w := range s.Windows {
 			if w.Count == 0 {
 				continue
 			}
 			add(w.Max)
 			for slot := range w.Histogram(&scratch).Recorded() {
-				low := float64(slot.Low) * ws.Unit
+				low := float64(slot.Low) * s.Unit
 				add(low)
 				if low > 0 {
 					break // the others are higher
@@ -192,8 +192,8 @@ func (p *Picture) Values(add func(v float64)) {
 }
 
 // Maxima returns the maximum of each window.
-func (ws *WindowSeries) Maxima() (points []Point) {
-	for _, w := range ws.Windows {
+func (s *Series) Maxima() (points []Point) {
+	for _, w := range s.Windows {
 		points = append(points, Point{float64(w.Start), float64(w.Start + w.Length()), w.Max})
 	}
 	return points

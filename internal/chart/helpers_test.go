@@ -18,7 +18,6 @@ func collect(t testing.TB, kind *Type, c *Collector, intervals int, step func(i 
 		c.Ratio = 1
 	}
 	sums := map[string]*histogram.Histogram{}
-	var labels []string
 	var interval Interval
 	h := histogramOf(t, 3, nil)
 	for i := range intervals {
@@ -35,7 +34,6 @@ func collect(t testing.TB, kind *Type, c *Collector, intervals int, step func(i 
 		}
 		if sums[label] == nil {
 			sums[label] = histogramOf(t, 3, nil)
-			labels = append(labels, label)
 		}
 		if err := sums[label].Add(h); err != nil {
 			t.Fatal(err)
@@ -45,8 +43,8 @@ func collect(t testing.TB, kind *Type, c *Collector, intervals int, step func(i 
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, label := range labels {
-		p.Curves = append(p.Curves, CurveOf(label, sums[label], c.Ratio))
+	for n := range p.Series {
+		p.Series[n].Curve = CurveOf(sums[p.Series[n].Label], c.Ratio)
 	}
 	return p
 }

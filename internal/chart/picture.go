@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"hdrkit/internal/chart/axis"
@@ -39,12 +40,10 @@ type Picture struct {
 	// Origin is time 0, in milliseconds since the epoch.
 	Origin int64 `json:"origin"`
 
-	// Series are the lines of a timeline or throughput chart.
+	// Series are the tags or inputs.
 	Series []Series `json:"-"`
 	// Total is what a heat map and a report show of all series together: see [TotalMeasures].
 	Total Series `json:"-"`
-	// Curves are what a chart of percentiles shows.
-	Curves []Curve `json:"-"`
 	// Limits are service levels. Times in which a line is above its limit are shaded.
 	Limits []Limit `json:"-"`
 	// Worst are the worst moments, the worst first.
@@ -73,8 +72,6 @@ type Picture struct {
 
 	// Summary is the table of the whole range.
 	Summary []Summary `json:"summary"`
-	// Windows are the histograms by time of a heat map and of a page.
-	Windows []WindowSeries `json:"-"`
 	// WindowMillis is the length of the windows into which intervals were merged. At 1 each has its
 	// own.
 	WindowMillis int64 `json:"-"`
@@ -105,10 +102,24 @@ type Series struct {
 	Label string
 	// Group is the input that the series is compared by, empty if inputs are not compared.
 	Group string
-	Lines []Line
+	// Lines are those of a timeline or throughput chart, Curve is that of a chart of percentiles,
+	// and Windows are the histograms by time of a heat map and of a page. A value of 1 in them is
+	// Unit in the unit of the picture.
+	Lines   []Line
+	Curve   Curve
+	Windows []Window
+	Unit    float64
 }
 
-// Max returns the highest value of all lines, 0 if there is none.
+// Tag returns the label without the group before it.
+func (s *Series) Tag() string {
+	if s.Group == "" {
+		return s.Label
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(s.Label, s.Group), " ")
+}
+
+// Max returns the highest value of the lines, or of the curve and the windows if there are none.
 func (s *Series) Max() float64 {
 	highest := 0.0
 	for _, line := range s.Lines {
@@ -116,7 +127,13 @@ func (s *Series) Max() float64 {
 			highest = math.Max(highest, noNaN(p.Value))
 		}
 	}
-	return highest
+	if len(s.Lines) > 0 {
+		return highest
+	}
+	for _, w := range s.Windows {
+		highest = max(highest, w.Max)
+	}
+	return max(highest, s.Curve.Max())
 }
 
 func noNaN(v float64) float64 {
@@ -143,9 +160,6 @@ func (p Point) Middle() float64 { return p.Start + (p.End-p.Start)/2 }
 
 // A Curve is a distribution: value by percentile.
 type Curve struct {
-	Label string
-	// Group is that of [Series].
-	Group string
 	// Count is the number of values.
 	Count int64
 	// Steps are in order of percentile. The last one is the maximum, at 100.
@@ -153,9 +167,6 @@ type Curve struct {
 	// Band are the intervals of confidence of some percentiles, in their order.
 	Band []Bound
 }
-
-// Tag returns the label without the group before it.
-func (c *Curve) Tag() string { return tagOf(c.Label, c.Group) }
 
 // Max returns the highest value.
 func (c *Curve) Max() float64 {
@@ -197,7 +208,7 @@ func (c *Curve) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"x": x, "v": v, "total": c.Count})
 }
 
-// A Bound is the interval of confidence of a value at a percentile, or of a ratio. Above is the
+// A Bound is the interval of confidence of a value at a percentile. Above is the
 // number of values above the percentile.
 type Bound struct{ Percentile, Low, High, Above float64 }
 

@@ -12,8 +12,8 @@ import (
 const ticksPerHalf = 25
 
 // CurveOf returns the percentile curve of h, with values divided by ratio.
-func CurveOf(label string, h *histogram.Histogram, ratio float64) Curve {
-	curve := Curve{Label: label, Count: h.TotalCount()}
+func CurveOf(h *histogram.Histogram, ratio float64) Curve {
+	curve := Curve{Count: h.TotalCount()}
 	for step := range h.Percentiles(ticksPerHalf) {
 		curve.Steps = append(curve.Steps, Step{step.Percentile, unit.Divide(h.Float(step.Value), ratio)})
 	}

@@ -97,7 +97,7 @@ func median(values []float64) float64 {
 func timeRange(series []Series) (from, to float64, ok bool) {
 	from, to = math.Inf(1), math.Inf(-1)
 	for _, s := range series {
-		for _, line := range s.Lines {
+		for _, line := range append(slices.Clone(s.Lines), Line{Points: s.Maxima()}) {
 			for _, p := range line.Points {
 				from, to = math.Min(from, p.Start), math.Max(to, p.End)
 			}

@@ -69,7 +69,7 @@ var Timeline = &Type{
 	},
 	Chart: Chart{Marks: Lines, Breaches: true, Empty: nothing, EmptyView: nothingInView},
 	name: func(p *Picture) string {
-		if len(p.Series) == 0 {
+		if len(p.Series) == 0 || len(p.Series[0].Lines) == 0 {
 			return "value"
 		}
 		return lineNames(p.Series[0].Lines) + " of " + p.Span
@@ -168,18 +168,19 @@ func (p *Picture) Steep() bool {
 	if !p.Type.steep || p.Low > 0 || p.High > 0 {
 		return false
 	}
-	for _, c := range p.Curves {
-		for _, step := range c.Steps {
-			if p.Type.Chart.Marks != Lines && step.Percentile >= 50 && step.Value > 0 {
-				if c.Max() > steepCurve*step.Value {
-					return true
-				}
-				break
-			}
-		}
-	}
 	var values []float64
 	for _, s := range p.Series {
+		if p.Type.Chart.Marks != Lines {
+			for _, step := range s.Curve.Steps {
+				if step.Percentile >= 50 && step.Value > 0 {
+					if s.Curve.Max() > steepCurve*step.Value {
+						return true
+					}
+					break
+				}
+			}
+			continue
+		}
 		line := s.Lines[len(s.Lines)-1]
 		for _, l := range s.Lines {
 			if l.Name == "max" {
@@ -193,7 +194,7 @@ func (p *Picture) Steep() bool {
 		}
 	}
 	middle := median(values) // which sorts them
-	return p.Type.Chart.Marks == Lines && len(values) > 0 && values[len(values)-1] > steep*middle
+	return len(values) > 0 && values[len(values)-1] > steep*middle
 }
 
 // mostNarrow is the number of series in one chart up to which each has several lines by default.

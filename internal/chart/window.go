@@ -74,17 +74,6 @@ func (w *Window) Histogram(scratch *histogram.Histogram) *histogram.Histogram {
 	return h
 }
 
-// A WindowSeries is the histograms of a series by time.
-type WindowSeries struct {
-	Label, Group string
-	// Unit is what a histogram's value of 1 is in the unit of the picture.
-	Unit    float64
-	Windows []Window
-}
-
-// Tag returns the label without the group.
-func (ws *WindowSeries) Tag() string { return tagOf(ws.Label, ws.Group) }
-
 // Wider returns the next width of windows, in milliseconds: 1, 125, 250, 500, 1000 and so on. Each
 // width is a multiple of the one before, so that the windows nest.
 func Wider(width int64) int64 {

@@ -17,22 +17,23 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn := &panel{pen: c, Picture: p, what: whole.Describe(chart.Percentiles), outer: outer}
 	pn.what.Low, pn.what.High = p.Low, p.High
 	facet := p != whole
-	shown, _ := chart.Highest(p.Curves, (*chart.Curve).Max, chart.MostTogether)
-	styles := chart.Styles(chart.GroupsOfCurves(shown), nil)
+	shown, _ := chart.Highest(p.Series, func(s *chart.Series) float64 { return s.Curve.Max() }, chart.MostTogether)
+	groups, _ := chart.GroupsOf(shown)
+	styles := chart.Styles(groups, nil)
 	pn.x.high = 2
 	recorded := false
-	for i := range whole.Curves {
-		if whole.Curves[i].Count > 0 {
+	for _, s := range whole.Series {
+		if s.Curve.Count > 0 {
 			recorded = true
-			pn.x.high = math.Max(pn.x.high, whole.Curves[i].End())
+			pn.x.high = math.Max(pn.x.high, s.Curve.End())
 		}
 	}
 	pn.values = func(add func(float64)) {
-		for _, curve := range whole.Curves {
-			for _, step := range curve.Steps {
+		for _, s := range whole.Series {
+			for _, step := range s.Curve.Steps {
 				add(step.Value)
 			}
-			for _, b := range curve.Band {
+			for _, b := range s.Curve.Band {
 				add(b.Low)
 				add(b.High)
 			}
@@ -51,12 +52,12 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	}
 	if !facet {
 		pn.headroom = noteSize + 8*pixel
-		for i, curve := range shown {
-			label := axis.Value("", float64(curve.Count)) + " values"
-			if curve.Label != "" || len(p.Curves) > 1 {
-				label = chart.Named(curve.Label) + ", " + label
+		for i, s := range shown {
+			label := axis.Value("", float64(s.Curve.Count)) + " values"
+			if s.Label != "" || len(p.Series) > 1 {
+				label = chart.Named(s.Label) + ", " + label
 			}
-			pn.endings = append(pn.endings, ending{value: curve.Max(), label: label, style: c.styled(styles[i][0]), short: chart.Named(curve.Label)})
+			pn.endings = append(pn.endings, ending{value: s.Curve.Max(), label: label, style: c.styled(styles[i][0]), short: chart.Named(s.Label)})
 		}
 	}
 	pn.paint = func() {
@@ -66,13 +67,13 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		}
 		pn.drawExcess(shown, steps)
 		for i := range shown {
-			pn.drawConfidence(c.styled(styles[i][0]), shown[i].Band)
+			pn.drawConfidence(c.styled(styles[i][0]), shown[i].Curve.Band)
 		}
 		for i := range shown {
-			pn.drawCurve(c.styled(styles[i][0]), shown[i].Points(), !facet)
+			pn.drawCurve(c.styled(styles[i][0]), shown[i].Curve.Points(), !facet)
 		}
 		pn.drawSteps(steps)
-		if top := slices.MaxFunc(shown, func(a, b chart.Curve) int { return cmp.Compare(a.Max(), b.Max()) }); !facet {
+		if top := slices.MaxFunc(shown, func(a, b chart.Series) int { return cmp.Compare(a.Curve.Max(), b.Curve.Max()) }).Curve; !facet {
 			pn.labelHighest(top.End(), top.Max(), pn.highestText("", top.Max()))
 		}
 	}
@@ -80,13 +81,13 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 }
 
 // drawExcess shades what lies between a curve and the step of its percentile below.
-func (pn *panel) drawExcess(curves []chart.Curve, steps []chart.Limit) {
-	for _, curve := range curves {
+func (pn *panel) drawExcess(series []chart.Series, steps []chart.Limit) {
+	for _, s := range series {
 		from := 0.0
 		for _, l := range steps {
 			to, limit := axis.Nines(l.Percentile), pn.inside(l.Value)
 			var area []vg.Point
-			for _, p := range curve.Points() {
+			for _, p := range s.Curve.Points() {
 				if p.Value > l.Value && p.Start >= from && p.Start <= to {
 					area = append(area, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
 				}

@@ -99,8 +99,8 @@ func (pn *panel) facetHigh() string {
 		return pn.highestText(line, top.Value)
 	}
 	text := pn.highestText("", pn.Max())
-	if len(pn.Curves) == 1 {
-		text += " of " + axis.Value("", float64(pn.Curves[0].Count)) + " values"
+	if len(pn.Series) == 1 {
+		text += " of " + axis.Value("", float64(pn.Series[0].Curve.Count)) + " values"
 	}
 	return text
 }
@@ -109,9 +109,6 @@ func (pn *panel) facetHigh() string {
 // levels.
 func (c *pen) facetLegend(p *chart.Picture, what chart.Chart, part *chart.Picture) (entries []entry) {
 	groups, names := chart.GroupsOf(part.Series)
-	if what.Marks == chart.Curves {
-		groups, names = chart.GroupsOfCurves(part.Curves), nil
-	}
 	if len(groups) > 0 && what.Marks != chart.Cells {
 		labels := groups
 		if len(groups) == 1 {

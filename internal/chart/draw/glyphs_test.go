@@ -43,7 +43,7 @@ func TestSpelledOut(t *testing.T) {
 	if err := WriteSVG(&svg, p); err != nil || !strings.Contains(svg.String(), ">挿入</text>") {
 		t.Errorf("the SVG does not have the tag; error %v", err)
 	}
-	p.Title, p.Series, p.Curves = "Затримка", p.Series[:1], nil
+	p.Title, p.Series = "Затримка", p.Series[:1]
 	if shown := spelled(); slices.ContainsFunc(shown, noted) {
 		t.Errorf("%q where nothing is spelled out", shown)
 	}

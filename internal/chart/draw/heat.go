@@ -36,7 +36,7 @@ type heatScale struct {
 
 // heatPanel returns a heat map of p, on axes for all of whole. If before is not nil, it is a map of
 // how many times as many values there are.
-func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.WindowSeries, outer vg.Rectangle, colours *heatScale) *panel {
+func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg.Rectangle, colours *heatScale) *panel {
 	pn := &panel{pen: c, Picture: p, what: whole.Describe(chart.Heatmap), outer: outer}
 	pn.what.Low, pn.what.High = p.Low, p.High
 	from, to, timed := whole.TimeRange()
@@ -71,8 +71,8 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.WindowSeries, ou
 			return
 		}
 		length := 0.0 // of the windows
-		for _, ws := range whole.Windows {
-			length = math.Max(length, chart.TypicalLength(ws.Maxima()))
+		for _, s := range whole.Series {
+			length = math.Max(length, chart.TypicalLength(s.Maxima()))
 		}
 		size := float64(cellSize)
 		if before != nil {
@@ -81,7 +81,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.WindowSeries, ou
 		grid.Low, grid.High = pn.y.lowest, pn.y.high
 		grid.Columns = chart.GridColumns(length, from, to, float64((pn.frame.Max.X-pn.frame.Min.X)/pixel)/size)
 		grid.Rows = max(int(float64((pn.frame.Max.Y-pn.Y(grid.Low))/pixel)/size), 1)
-		grid.Fill(p.Windows)
+		grid.Fill(p.Series)
 		if before != nil {
 			*old = *grid
 			old.Fill(before)
@@ -274,19 +274,19 @@ func (c *pen) colourBar(frame vg.Rectangle, x vg.Length, scale []chart.Colour, t
 
 // difference draws the heat maps of two logs, and how many times as many values per second the
 // second one has in each cell, one below the other on the same axes.
-func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []chart.WindowSeries) {
+func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []chart.Series) {
 	const apart = 6 * pixel
 	bar := area.Max.X - barWidth + 20*pixel
 	var colours heatScale
 	var panels []*panel
 	for i, title := range []string{"before: " + before[0].Group, "after: " + after[0].Group, "after / before"} {
 		own := *p
-		own.Windows, own.Total = [][]chart.WindowSeries{before, after, after}[i], chart.Series{}
+		own.Series, own.Total = [][]chart.Series{before, after, after}[i], chart.Series{}
 		outer := area
 		outer.Max.X -= barWidth
 		outer.Max.Y -= area.Size().Y * vg.Length(i) / 3
 		outer.Min.Y = outer.Max.Y - area.Size().Y/3
-		var from []chart.WindowSeries
+		var from []chart.Series
 		if i == 2 {
 			from = before
 		} else {

@@ -213,7 +213,7 @@ func TestMetadata(t *testing.T) {
 	t.Parallel()
 	p := chart.New(chart.Percentiles)
 	p.Sources, p.Spans = []string{"a<b>.hdr"}, [][2]int64{{1468800401074, 1468800521000}}
-	p.Curves, p.DPI = []chart.Curve{chart.CurveOf("", pagetest.HistogramOf(t, 3, []int64{1, 2, 3}), 1)}, 192
+	p.Series, p.DPI = []chart.Series{{Curve: chart.CurveOf(pagetest.HistogramOf(t, 3, []int64{1, 2, 3}), 1)}}, 192
 	const title = "a<b>.hdr · 2016-07-18 00:06:41 to 00:08:41 UTC · 3 values"
 	var picture, svg, pdf bytes.Buffer
 	if err := errors.Join(WritePNG(&picture, p), WriteSVG(&svg, p), WritePDF(&pdf, p)); err != nil {

@@ -42,8 +42,8 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		notes = append([]string{fmt.Sprintf("Of %d tags, the %d with the highest values have a chart.", len(parts), fit)}, notes...)
 		parts = parts[:fit]
 	}
-	if hidden := len(p.Curves) - chart.MostTogether; p.Type == chart.Report && hidden > 0 {
-		notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have a percentile curve.", len(p.Curves), chart.MostTogether))
+	if p.Type == chart.Report && len(p.Series) > chart.MostTogether {
+		notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have a percentile curve.", len(p.Series), chart.MostTogether))
 	}
 	font := c.font(noteSize)
 	font.Color = c.Faint

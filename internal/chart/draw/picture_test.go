@@ -71,8 +71,8 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 		label := []string{"before read", "after read"}[i%2]
 		return label, float64(i / 2), 1, pagetest.Latencies(int64(i), 100+i, 1e6*float64(1+i/120*(i%2)))
 	}), func(p *chart.Picture) {
-		for i := range p.Windows {
-			p.Windows[i].Group = []string{"before", "after"}[i]
+		for i := range p.Series {
+			p.Series[i].Group = []string{"before", "after"}[i]
 		}
 		p.Height, p.Limits, p.Marks = 900, []chart.Limit{{Percentile: 99, Value: 15e6}}, []chart.Mark{{Time: 60_000, Text: "deploy"}}
 	})
@@ -123,9 +123,9 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 	})
 	add("facets-percentiles", pagetest.Collect(t, chart.Percentiles, &chart.Collector{}, 180, steady), func(p *chart.Picture) {
 		p.Facets, p.Limits = true, []chart.Limit{{Percentile: 99, Value: 8e6}, {Percentile: 99.9, Value: 12e6}}
-		for i := range p.Curves { // as if they were of two runs
-			p.Curves[i].Group = []string{"before", "after"}[i%2]
-			p.Curves[i].Label = p.Curves[i].Group + " " + []string{"read", "write"}[i/2]
+		for i := range p.Series { // as if they were of two runs
+			p.Series[i].Group = []string{"before", "after"}[i%2]
+			p.Series[i].Label = p.Series[i].Group + " " + []string{"read", "write"}[i/2]
 		}
 	})
 	add("facets-heatmap", pagetest.Collect(t, chart.Heatmap, &chart.Collector{WindowBytes: 1 << 20}, 180, steady), func(p *chart.Picture) { p.Facets = true })
@@ -143,8 +143,9 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 		_, start, length, values := steady(i)
 		return "", start, length, values
 	}).Series[0]
-	for _, c := range report.Curves {
-		report.Summary = append(report.Summary, chart.Summary{Label: c.Label, Count: c.Count, PerSecond: 40, Max: c.Max(), Percentiles: []float64{valueAt(&c, 50), valueAt(&c, 90), valueAt(&c, 99), valueAt(&c, 99.9), valueAt(&c, 99.99)}, Limited: []float64{valueAt(&c, 99)}})
+	for _, s := range report.Series {
+		c := s.Curve
+		report.Summary = append(report.Summary, chart.Summary{Label: s.Label, Count: c.Count, PerSecond: 40, Max: c.Max(), Percentiles: []float64{valueAt(&c, 50), valueAt(&c, 90), valueAt(&c, 99), valueAt(&c, 99.9), valueAt(&c, 99.99)}, Limited: []float64{valueAt(&c, 99)}})
 	}
 	report.Worst = []chart.Moment{{Start: 12_000, End: 14_000, Peak: 12_000, Value: 20e6, Label: "scan", Name: "scan"}}
 	add("report", report, func(p *chart.Picture) {

@@ -14,12 +14,13 @@ import (
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	own := *pictures(t)["report"]
-	curve := own.Curves[0]
-	own.Curves, own.Summary, own.Worst, own.Limits = nil, nil, nil, nil
+	series := own.Series[0]
+	curve := series.Curve
+	own.Series, own.Summary, own.Worst, own.Limits = nil, nil, nil, nil
 	for n := range 30 {
-		curve.Label = fmt.Sprint("tag", n)
-		own.Curves = append(own.Curves, curve)
-		own.Summary = append(own.Summary, chart.Summary{Label: curve.Label, Max: curve.Max(), Percentiles: []float64{valueAt(&curve, 50), valueAt(&curve, 90), valueAt(&curve, 99), valueAt(&curve, 99.9), valueAt(&curve, 99.99)}})
+		series.Label = fmt.Sprint("tag", n)
+		own.Series = append(own.Series, series)
+		own.Summary = append(own.Summary, chart.Summary{Label: series.Label, Max: curve.Max(), Percentiles: []float64{valueAt(&curve, 50), valueAt(&curve, 90), valueAt(&curve, 99), valueAt(&curve, 99.9), valueAt(&curve, 99.99)}})
 	}
 	var svg bytes.Buffer
 	if err := WriteSVG(&svg, &own); err != nil {

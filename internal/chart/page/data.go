@@ -26,39 +26,37 @@ const (
 // windows until they do.
 func New(p *chart.Picture) (*Data, error) {
 	limit := cmp.Or(p.PageSize, pageSize)
-	windows, width, columns := p.Windows, max(p.WindowMillis, 1), chart.PageColumns
+	own, width, columns := *p, max(p.WindowMillis, 1), chart.PageColumns
 	from, to, _ := p.TimeRange()
 	for {
-		d := dataOf(p, &Rows{Once: true}, windows, width, columns, math.MaxInt64)
+		d := dataOf(&own, &Rows{Once: true}, width, columns, math.MaxInt64)
 		size := d.Rows.Size()
 		if size <= limit || float64(width) > to-from && columns < 100 {
 			return d, nil
 		}
 		columns = max(columns/2, 50)
-		for before := countWindows(windows); countWindows(windows)*size > before*limit && float64(width) <= to-from; {
-			width = chart.Wider(width)
-			wider := slices.Clone(windows)
-			for i := range wider {
-				var err error
-				if wider[i].Windows, err = chart.Widened(wider[i].Windows, width, p.Origin); err != nil {
-					return nil, fmt.Errorf("%s: %w", chart.Named(wider[i].Label), err)
+		for before := countWindows(own.Series); countWindows(own.Series)*size > before*limit && float64(width) <= to-from; {
+			width, own.Series = chart.Wider(width), slices.Clone(own.Series)
+			for i := range own.Series {
+				s, err := &own.Series[i], error(nil)
+				if s.Windows, err = chart.Widened(s.Windows, width, p.Origin); err != nil {
+					return nil, fmt.Errorf("%s: %w", chart.Named(s.Label), err)
 				}
 			}
-			windows = wider
 		}
 	}
 }
 
-func countWindows(all []chart.WindowSeries) (n int) {
-	for _, ws := range all {
-		n += len(ws.Windows)
+func countWindows(all []chart.Series) (n int) {
+	for _, s := range all {
+		n += len(s.Windows)
 	}
 	return n
 }
 
 // dataOf returns the data of a page with rows, which are empty: with windows of a width, and lines
 // thinned to columns up to where those that are recent begin.
-func dataOf(p *chart.Picture, rows *Rows, windows []chart.WindowSeries, width int64, columns int, recent int64) *Data {
+func dataOf(p *chart.Picture, rows *Rows, width int64, columns int, recent int64) *Data {
 	own := *p
 	own.Unit = axis.Spelled(p.Unit)
 	own.Marks, own.Worst, own.Summary, own.Notes = some(p.Marks), some(p.Worst), some(p.Summary), some(p.Notes)
@@ -71,18 +69,15 @@ func dataOf(p *chart.Picture, rows *Rows, windows []chart.WindowSeries, width in
 		Lines: described(p, lines), Cells: described(p, chart.Heatmap), Rates: described(p, chart.Throughput), Curves: described(p, chart.Percentiles),
 		Zone: p.Location().String(), Offsets: [][2]int64{}, Themes: chart.Themes, Measures: []string{}, Series: []Series{}, Rows: rows,
 	}
-	if len(p.Series) == 0 {
-		addCurves(out, p.Curves)
-		return out
+	if from, to, timed := p.TimeRange(); timed {
+		out.From, out.To = int64(math.Floor(from)), int64(math.Ceil(to))
+		out.Offsets = axis.Offsets((from+float64(p.Origin))/1000, (to+float64(p.Origin))/1000, p.Location())
 	}
-	from, to, _ := p.TimeRange()
-	out.From, out.To = int64(math.Floor(from)), int64(math.Ceil(to))
-	out.Offsets = axis.Offsets((from+float64(p.Origin))/1000, (to+float64(p.Origin))/1000, p.Location())
 	if width > 1 || p.Aggregate > 0 {
 		out.Window = max(width, p.Aggregate)
 		out.WindowAt = chart.WindowAt(p.Origin, out.Window) - p.Origin
 	}
-	addSeries(out, p.Series, windows, columns, recent)
+	addSeries(out, p.Series, columns, recent)
 	if before, after, ok := p.Compared(); ok {
 		out.Compared = []string{before[0].Group, after[0].Group}
 		out.Change = chart.ChangeScale("times as many per second; stripes: in one log only", "as many")
@@ -103,20 +98,19 @@ func described(p *chart.Picture, t *chart.Type) chart.Chart {
 	return c
 }
 
-// addSeries adds series with their lines and windows.
-func addSeries(out *Data, series []chart.Series, windows []chart.WindowSeries, columns int, recent int64) {
+// addSeries adds series with their lines and windows, or with their curves if they have no times.
+func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
 	shown, rest := chart.Highest(series, (*chart.Series).Max, mostLines)
-	if len(rest) > 0 {
+	if timed := out.To > out.From; len(rest) > 0 && timed {
 		out.Notes = append(out.Notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; the grey band is from the lowest to the highest of the rest.", len(series), mostLines))
+	} else if len(rest) > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("The other %d are not drawn here.", len(rest)))
+		rest = nil
 	}
 	all := slices.Concat(shown, rest)
 	groups, lines := chart.GroupsOf(all)
 	out.Measures = append(out.Measures, lines...)
 	styles := chart.Styles(groups, lines)
-	byLabel := make(map[string]*chart.WindowSeries, len(windows))
-	for i := range windows {
-		byLabel[windows[i].Label] = &windows[i]
-	}
 	for i, series := range all {
 		own := Series{Label: series.Label, Group: series.Group, Rest: i >= len(shown)}
 		width := float64(out.To-out.From) / float64(columns)
@@ -134,32 +128,21 @@ func addSeries(out *Data, series []chart.Series, windows []chart.WindowSeries, c
 				}
 			}
 		}
-		out.Series = append(out.Series, own)
-		if ws := byLabel[series.Label]; ws != nil {
-			addWindows(out.Rows, i, ws)
+		if len(series.Lines) == 0 {
+			st := styles[i][0]
+			own.Colours, own.Dashes, own.Curve = []int{st.Colour}, [][]float64{st.Dashes}, &series.Curve
 		}
-	}
-}
-
-// addCurves adds the curves of a picture that knows nothing of time.
-func addCurves(out *Data, curves []chart.Curve) {
-	shown, rest := chart.Highest(curves, (*chart.Curve).Max, mostLines)
-	styles := chart.Styles(chart.GroupsOfCurves(shown), nil)
-	for i := range shown {
-		st := styles[i][0]
-		out.Series = append(out.Series, Series{Label: shown[i].Label, Colours: []int{st.Colour}, Dashes: [][]float64{st.Dashes}, Curve: &shown[i]})
-	}
-	if len(rest) > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("The other %d are not drawn here.", len(rest)))
+		out.Series = append(out.Series, own)
+		addWindows(out.Rows, i, &series)
 	}
 }
 
 // addWindows adds the windows as rows of the series at index.
-func addWindows(rows *Rows, index int, ws *chart.WindowSeries) {
+func addWindows(rows *Rows, index int, s *chart.Series) {
 	var scratch histogram.Histogram
-	for n, w := range ws.Windows {
+	for n, w := range s.Windows {
 		if n == 0 {
-			addLayout(rows, index, w.Layout(), ws.Unit)
+			addLayout(rows, index, w.Layout(), s.Unit)
 		}
 		addWindow(rows, index, &w, w.Histogram(&scratch))
 	}

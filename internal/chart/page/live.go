@@ -78,7 +78,11 @@ func (l *Live) Stale() bool { return l.stale }
 // Data returns all data of the page.
 func (l *Live) Data() (*Data, error) {
 	c := &l.Collector
-	p, err := c.Picture(l.Type, l.origin, slices.Sorted(slices.Values(c.Labels())))
+	var sorted []chart.Series
+	for _, label := range slices.Sorted(slices.Values(c.Labels())) {
+		sorted = append(sorted, chart.Series{Label: label})
+	}
+	p, err := c.Picture(l.Type, l.origin, sorted)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +92,7 @@ func (l *Live) Data() (*Data, error) {
 	if recent > math.MinInt64 {
 		recent -= l.origin
 	}
-	d := dataOf(p, &Rows{Quick: true}, p.Windows, width, chart.PageColumns, recent)
+	d := dataOf(p, &Rows{Quick: true}, width, chart.PageColumns, recent)
 	d.Live, d.Heat = true, l.Type.Chart.Marks == chart.Cells || len(d.Series) <= mostLines
 	if recent > d.From && width > c.Step {
 		d.Recent = &Recent{From: recent, Window: c.Step}

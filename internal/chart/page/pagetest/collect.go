@@ -19,7 +19,6 @@ func Collect(t testing.TB, kind *chart.Type, c *chart.Collector, intervals int, 
 		c.Ratio = 1
 	}
 	sums := map[string]*histogram.Histogram{}
-	var labels []string
 	var interval chart.Interval
 	h := HistogramOf(t, 3, nil)
 	for i := range intervals {
@@ -36,7 +35,6 @@ func Collect(t testing.TB, kind *chart.Type, c *chart.Collector, intervals int, 
 		}
 		if sums[label] == nil {
 			sums[label] = HistogramOf(t, 3, nil)
-			labels = append(labels, label)
 		}
 		if err := sums[label].Add(h); err != nil {
 			t.Fatal(err)
@@ -46,8 +44,8 @@ func Collect(t testing.TB, kind *chart.Type, c *chart.Collector, intervals int, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, label := range labels {
-		p.Curves = append(p.Curves, chart.CurveOf(label, sums[label], c.Ratio))
+	for n := range p.Series {
+		p.Series[n].Curve = chart.CurveOf(sums[p.Series[n].Label], c.Ratio)
 	}
 	return p
 }
