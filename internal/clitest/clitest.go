@@ -27,6 +27,9 @@ func Main(m *testing.M, name string, command func()) {
 	testscript.Main(waiting{m}, commands)
 }
 
+// Command makes command a command of the package besides that of [Main], which calls it later.
+func Command(name string, command func()) { commands[name] = command }
+
 // waiting runs more tests at once than there are cores, since many wait for logs and receivers.
 type waiting struct{ *testing.M }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -201,6 +202,16 @@ func (p *Process) Stdout() string { return p.stdout.String() }
 // Stderr returns standard error so far.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
+var served = regexp.MustCompile(`(?m)^https?://(\S+)/$`)
+
+// Serves waits until the process says where its page is, and returns that address. A test asks for
+// port 0, since another process may take a port that is free.
+func (p *Process) Serves() string {
+	p.t.Helper()
+	p.Await("an address", func() bool { return served.MatchString(p.Stderr()) })
+	return served.FindStringSubmatch(p.Stderr())[1]
+}
+
 // Await waits until the condition holds while the process runs.
 func (p *Process) Await(what string, holds func() bool) {
 	p.t.Helper()
@@ -336,13 +347,21 @@ type Receiver struct {
 
 // Receive starts a receiver whose nth request gets the status that answer returns.
 func Receive(t *testing.T, answer func(n int) int) *Receiver {
+	return ReceiveFrom(t, func(n int, _ string) int { return answer(n) })
+}
+
+// ReceiveFrom is a Receive whose answer depends on who sends.
+func ReceiveFrom(t *testing.T, answer func(n int, authorization string) int) *Receiver {
 	r := &Receiver{}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		body, _ := io.ReadAll(request.Body)
+		body, err := io.ReadAll(request.Body)
+		if err != nil {
+			return // the sender was killed
+		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.requests++
-		status := answer(r.requests)
+		status := answer(r.requests, request.Header.Get("Authorization"))
 		if status/100 == 2 {
 			r.taken.Write(body)
 		}

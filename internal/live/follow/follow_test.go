@@ -15,10 +15,9 @@ import (
 	"sync"
 	"testing"
 	"time"
-)
 
-// patience is how long a test waits for what must happen. A loaded machine may need much of it.
-const patience = time.Minute
+	"hdrkit/internal/clitest"
+)
 
 // reading is all that a follower's inputs give, read as it comes.
 type reading struct {
@@ -36,7 +35,7 @@ type reading struct {
 // read starts a follower with what add adds, and reads it.
 func read(t *testing.T, add func(f *Follower)) *reading {
 	r := &reading{t: t, inputs: map[string]*Input{}, lines: map[string][]string{}, errs: map[string]error{}}
-	r.Follower = New(Options{Poll: time.Millisecond, Rescan: time.Millisecond, Notice: func(input, text string) {
+	r.Follower = New(Options{Poll: time.Millisecond, Rescan: time.Millisecond, Gone: time.Hour, Notice: func(input, text string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.notices = append(r.notices, filepath.Base(input)+" "+text)
@@ -87,18 +86,15 @@ func (r *reading) read(in *Input) {
 // await waits until the condition holds.
 func (r *reading) await(what string, holds func() bool) {
 	r.t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	clitest.Await(r.t, what, func() string {
 		r.mu.Lock()
-		ok := holds()
-		text := fmt.Sprintf("%.2000q %v %q", r.lines, r.errs, r.notices)
-		r.mu.Unlock()
-		if ok {
-			return
-		}
-		if time.Now().After(deadline) {
-			r.t.Fatalf("%s: not after %v: %s", what, patience, text)
-		}
-	}
+		defer r.mu.Unlock()
+		return fmt.Sprintf("%.2000q %v %q", r.lines, r.errs, r.notices)
+	}, func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return holds()
+	})
 }
 
 // awaitLines waits until an input has given exactly these lines.
@@ -557,10 +553,13 @@ func TestStop(t *testing.T) {
 	extend(t, path, strings.Repeat("two\n", 10000))
 	r.Stop()
 	r.await("stop", func() bool { return r.errs["a"] == ErrStopped && r.errs["missing"] == ErrStopped })
-	if _, err := r.inputs["a"].Next(); err != ErrStopped {
+	r.mu.Lock() // the pipe is still read
+	a, n := r.inputs["a"], len(r.lines["a"])
+	r.mu.Unlock()
+	if _, err := a.Next(); err != ErrStopped {
 		t.Errorf("after the stop: %v", err)
 	}
-	if n := len(r.lines["a"]); n != 10002 {
+	if n != 10002 {
 		t.Errorf("%d lines were read before the stop", n)
 	}
 	fmt.Fprint(writer, "pipe\n") // it is read on
@@ -597,7 +596,7 @@ func TestLastLines(t *testing.T) {
 		case <-waits:
 		case all := <-text:
 			t.Fatalf("the log ends with %q", all)
-		case <-time.After(patience):
+		case <-time.After(clitest.Patience):
 			t.Fatal("it does not wait")
 		}
 	}
@@ -632,11 +631,7 @@ func TestAtEnd(t *testing.T) {
 		_, err := io.Copy(io.Discard, log)
 		done <- err
 	}()
-	for deadline := time.Now().Add(patience); !in.AtEnd(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("not at the end")
-		}
-	}
+	clitest.Await(t, "the end", nil, in.AtEnd)
 	extend(t, path, "two\n")
 	if in.AtEnd() {
 		t.Error("at the end with data that were not read")

@@ -176,7 +176,7 @@ func (r *rotated) save() {
 
 // all waits until all lines are read.
 func (r *rotated) all() {
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(clitest.Patience); ; time.Sleep(time.Millisecond) {
 		r.mu.Lock()
 		missing := 0
 		for line := range r.written {
@@ -217,7 +217,7 @@ func TestRestarts(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(seed), 1))
 			r := &rotated{t: t, path: filepath.Join(t.TempDir(), "a.hdr"), compress: random.IntN(3), keep: 3 + random.IntN(3),
-				gone: []time.Duration{time.Minute, 5 * time.Millisecond}[random.IntN(2)], written: map[string]bool{}}
+				gone: []time.Duration{time.Hour, 5 * time.Millisecond}[random.IntN(2)], written: map[string]bool{}}
 			for range random.IntN(4) { // parts of before
 				r.write(1 + random.IntN(100))
 				r.rotate()

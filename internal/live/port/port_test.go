@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdrkit/internal/clitest"
 )
 
 // listener is one at an address.
@@ -188,10 +190,7 @@ func TestTLS(t *testing.T) {
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(pem)
 		client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}}
-		response, err := client.Get(p.URL())
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := await(t, &client, p.URL())
 		defer response.Body.Close()
 		if body, _ := io.ReadAll(response.Body); string(body) != "data" {
 			t.Errorf("%q", body)
@@ -210,14 +209,22 @@ func TestTLS(t *testing.T) {
 	if os.Chtimes(certificate, later.Add(time.Hour), later.Add(time.Hour)) != nil || serial() != 2 {
 		t.Error("a renewed certificate is not taken")
 	}
-	response, err := http.Get(strings.Replace(p.URL(), "https", "http", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := await(t, http.DefaultClient, strings.Replace(p.URL(), "https", "http", 1))
 	response.Body.Close()
 	if response.StatusCode != 400 {
 		t.Errorf("without TLS: %d", response.StatusCode)
 	}
+}
+
+// await asks until there is an answer: a server waits for a slow client a few seconds only.
+func await(t *testing.T, client *http.Client, url string) (answer *http.Response) {
+	t.Helper()
+	var err error
+	clitest.Await(t, "an answer", func() string { return err.Error() }, func() bool {
+		answer, err = client.Get(url)
+		return err == nil
+	})
+	return answer
 }
 
 // selfSigned writes a certificate and its key, and the certificate as a client trusts it.

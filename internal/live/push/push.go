@@ -38,8 +38,8 @@ const (
 // ErrGivenUp is the error for a row after [Pusher.GiveUp].
 var ErrGivenUp = errors.New("nothing more is sent")
 
-// timeout is the time that one request may take.
-const timeout = 30 * time.Second
+// timeout is the time that one request may take. Tests have more.
+var timeout = 30 * time.Second
 
 // Options say where to send rows, and how.
 type Options struct {

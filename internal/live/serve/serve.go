@@ -20,10 +20,12 @@ import (
 	"hdrkit/internal/live/port"
 )
 
+// writeTime is the time that a viewer has to take a chunk. One that takes none is disconnected.
+// Tests have more.
+var writeTime = 20 * time.Second
+
 const (
-	// writeTime is the time that a viewer has to take a chunk. One that takes none is disconnected.
-	writeTime = 20 * time.Second
-	chunk     = 64 << 10
+	chunk = 64 << 10
 	// mostEvents is the number of updates after which new viewers get them as one.
 	mostEvents = 600
 	// pulse is the time between two signs of life. The page in live.js waits for three of them.

@@ -8,14 +8,17 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/page"
+	"hdrkit/internal/clitest"
 )
+
+func init() { writeTime = time.Hour }
 
 // pipes is a listener in memory. A connection holds no byte that its reader did not ask for, so
 // that a reader that reads nothing blocks its writer at once.
@@ -280,7 +283,9 @@ func TestMostViewers(t *testing.T) {
 	}
 	viewers[0].Body.Close()
 	must(t, s.All(dataOf("one"), true)) // the server notices that the viewer has gone
-	for get("/").StatusCode != http.StatusOK {
-		runtime.Gosched()
-	}
+	clitest.Await(t, "a place", nil, func() bool {
+		response := get("/")
+		response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	})
 }
