@@ -87,6 +87,9 @@ func flags() []urfave.Flag {
 	}, portFlags(), cli.Without(cli.RunFlags(), "j", "v"))
 }
 
+// The time that receivers have at the end, and what a scrape has at least. Tests have more.
+var endTime, scrapeTime = 5 * time.Second, time.Second
+
 // A command is one run.
 type command struct {
 	c       *urfave.Context
@@ -152,7 +155,7 @@ func (r *command) check(d *cli.Diagnostics) error {
 	if err != nil {
 		return err
 	}
-	*o = sinks.Options{Units: units.Logs(), Messages: d, Size: size, Metric: c.String("metric"), Zone: time.UTC}
+	*o = sinks.Options{Units: units.Logs(), Messages: d, Size: size, Metric: c.String("metric"), Zone: time.UTC, EndTime: endTime, ScrapeTime: scrapeTime}
 	if o.Percentiles, err = cli.Percentiles(c); err != nil {
 		return err
 	}
@@ -311,7 +314,7 @@ func (r *command) open(stdout *cli.Stdout, file *sinks.File) error {
 		err = add("metrics", func(own []byte) (_ live.Sink, err error) {
 			most := time.Minute
 			if c.Bool("abort") {
-				most = 5 * time.Second
+				most = endTime
 			}
 			r.metrics, err = sinks.NewMetrics(o, r.state.Kept(), own, most)
 			return r.metrics, err

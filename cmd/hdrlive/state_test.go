@@ -31,8 +31,8 @@ func TestStateNow(t *testing.T) {
 	p.Interrupt(syscall.SIGKILL, -1)
 	clitest.Await(t, "a later second", nil, func() bool { return time.Now().Unix() > first })
 	p = clitest.Start(t, nil, "hdrlive", args...)
-	w := clitest.NewLogWriter(t, filepath.Join(dir, "node1.hdr"), float64(first-100-clitest.LiveStart), "rt")
-	for _, s := range []int{0, 1, 100, 101, 102} { // the first two are of the past
+	w := clitest.NewLogWriter(t, filepath.Join(dir, "node1.hdr"), float64(first-10_000-clitest.LiveStart), "rt")
+	for _, s := range []int{0, 1, 10_000, 10_001, 10_002} { // the first two are of the past
 		w.Second(s, 1000, 1)
 	}
 	p.Await("two windows", func() bool {
@@ -94,6 +94,10 @@ func TestStateFullDisk(t *testing.T) {
 	args := []string{"-idle", "100ms", "-ip", dir, "-if", `node.*`, "-of", out, "-state", filepath.Join(folder, "state")}
 	w := clitest.NewLogWriter(t, filepath.Join(dir, "node1.hdr"), 0, "rt")
 	second := 0
+	written := func() int {
+		text, _ := os.ReadFile(out)
+		return strings.Count(string(text), "Tag=rt")
+	}
 	for _, free := range []int64{0, 4096, 0} {
 		if err := os.WriteFile(full, make([]byte, 1<<20), 0o666); err == nil {
 			t.Fatal("the disk has room for 1 MB")
@@ -106,10 +110,14 @@ func TestStateFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := clitest.Start(t, nil, "hdrlive", args...)
-		for ; !p.Ended(); second++ {
-			w.Second(second, 1000, 1)
-			time.Sleep(time.Millisecond) // fewer lines until the disk is full
-		}
+		clitest.Await(t, "a full disk", p.Stderr, func() bool {
+			// There is room for many lines once the disk is no longer full, but not for any number.
+			if second < written()+100 {
+				w.Second(second, 1000, 1)
+				second++
+			}
+			return p.Ended()
+		})
 		if p.Ends(1); !strings.Contains(p.Stderr(), "no space left on device") {
 			t.Error(p.Stderr())
 		}
@@ -117,10 +125,7 @@ func TestStateFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		p = clitest.Start(t, nil, "hdrlive", args...)
-		p.Await("all windows", func() bool {
-			text, _ := os.ReadFile(out)
-			return strings.Count(string(text), "Tag=rt") == second
-		})
+		p.Await("all windows", func() bool { return written() == second })
 		p.Interrupt(os.Interrupt, 0)
 	}
 	text, err := os.ReadFile(out)
@@ -144,23 +149,23 @@ func TestStateOutputs(t *testing.T) {
 			dir, folder := t.TempDir(), t.TempDir()
 			state := filepath.Join(folder, "state")
 			r := clitest.Receive(t, func(int) int { return 204 })
-			at := clitest.Address(t)
 			args := []string{"-idle", "1h", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms", "-state", state}
 			offline := []string{"-q", "-agg", "1", "-in", "ns", "-unit", "ms", "-st", "influx", "-p", "50,90,99,99.9"}
 			switch mode {
 			case "influx":
 				args = append(args, "-push", r.URL+"/write?precision=ms")
 			case "serve":
-				args = append(args, "-metric", "rt", "-serve", at)
+				args = append(args, "-metric", "rt", "-serve", "127.0.0.1:0")
 			}
 			counter := regexp.MustCompile(`rt_count{tag="insert-rt"} (\d+)`)
 			scraped := int64(0)
+			var p *clitest.Process
 			points := func() []string { // of all that the output has
 				switch mode {
 				case "influx":
 					return strings.SplitAfter(r.Text(), "\n")
 				}
-				if m := counter.FindStringSubmatch(clitest.Fetch("http://" + at + "/metrics")); m != nil {
+				if m := counter.FindStringSubmatch(clitest.Fetch("http://" + p.Serves() + "/metrics")); m != nil {
 					n, _ := strconv.ParseInt(m[1], 10, 64)
 					if n < scraped {
 						t.Errorf("a counter falls from %d to %d", scraped, n)
@@ -171,7 +176,6 @@ func TestStateOutputs(t *testing.T) {
 			}
 			const seconds = 25
 			all := clitest.Writers(t, dir, 1)
-			var p *clitest.Process
 			for s := 1; s < seconds; s++ {
 				if p == nil {
 					p = clitest.Start(t, nil, "hdrlive", args...)

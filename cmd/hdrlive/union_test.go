@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -47,7 +48,7 @@ func TestUnion(t *testing.T) {
 }
 
 func testUnion(t *testing.T, signal os.Signal) {
-	dir := t.TempDir()
+	dir, begin := t.TempDir(), time.Now()
 	var writers []*clitest.LogWriter
 	for n := range 2 {
 		writers = append(writers, clitest.NewLogWriter(t, fmt.Sprintf("%s/node%d.hdr", dir, n), 0.3*float64(n), "rt", "wt"))
@@ -120,7 +121,8 @@ func testUnion(t *testing.T, signal os.Signal) {
 	if got != want {
 		t.Errorf("the live union is\n%s\nnot\n%s", got, want)
 	}
-	if n := strings.Count(p.Stderr(), "came after its window was written"); n < 1 || n > 3 {
+	most := 3 * (1 + int(time.Since(begin)/time.Minute)) // each log has one a minute
+	if n := strings.Count(p.Stderr(), "came after its window was written"); n < 1 || n > most {
 		t.Errorf("%d messages about late intervals: %s", n, p.Stderr())
 	}
 }

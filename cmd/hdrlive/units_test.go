@@ -39,8 +39,9 @@ func TestUnits(t *testing.T) {
 		})
 	}
 	r := clitest.Receive(t, func(int) int { return http.StatusNoContent })
-	at, name := clitest.Address(t), "influx "+strings.TrimPrefix(r.URL, "http://")
-	p := clitest.Start(t, nil, "hdrlive", append(logs, "-s", "start", "-idle", "100ms", "-unit", "ms", "-serve", at, "-push", r.URL+"/write", "-push", r.URL+"/write?db=b")...)
+	name := "influx " + strings.TrimPrefix(r.URL, "http://")
+	p := clitest.Start(t, nil, patient, append(logs, "-s", "start", "-idle", "100ms", "-unit", "ms", "-serve", "127.0.0.1:0", "-push", r.URL+"/write", "-push", r.URL+"/write?db=b")...)
+	at := p.Serves()
 	p.Await("a scrape", func() bool {
 		text := clitest.Fetch("http://" + at + "/metrics")
 		return strings.Contains(text, `latency_seconds_sum{tag="READ"} 0.57694`) && strings.Contains(text, `latency_seconds_sum{tag="insert-rt"} 0.48475392`) &&

@@ -473,14 +473,14 @@ func TestLastScrape(t *testing.T) {
 	scrape := func() {
 		c.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	}
-	c.LastScrape(time.Hour) // nobody has ever asked
+	c.LastScrape(time.Hour, time.Hour) // nobody has ever asked
 	scrape()
 	scrape()
-	c.LastScrape(0)
+	c.LastScrape(time.Hour, 0)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		c.LastScrape(time.Hour)
+		c.LastScrape(time.Hour, time.Hour)
 	}()
 	for {
 		select {

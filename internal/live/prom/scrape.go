@@ -24,8 +24,8 @@ import (
 
 // A Collector answers scrapes, and says how the command itself does. It is safe for concurrent use.
 type Collector struct {
-	scrapes  chan struct{}  // has one for each scrape that is answered
-	answered chan time.Time // receives when a scrape came that was answered
+	scrapes  chan struct{} // has one for each scrape that is answered
+	answered chan struct{} // has one if a scrape was answered since LastScrape looked
 
 	mu      sync.Mutex
 	inputs  func() []live.Progress // nil before the logs are followed
@@ -34,6 +34,7 @@ type Collector struct {
 	window  int64              // the end of the last complete window
 	current map[string]figures // of the tags in it
 	asked   time.Time          // when the last scrape came
+	shown   time.Time          // when the last one came that was answered
 	between time.Duration      // the last two scrapes
 }
 
@@ -51,7 +52,7 @@ type Sender struct {
 
 // NewCollector returns a collector.
 func NewCollector(o Options) *Collector {
-	return &Collector{totals: newTotals(o), scrapes: make(chan struct{}, mostScrapes), answered: make(chan time.Time), current: make(map[string]figures)}
+	return &Collector{totals: newTotals(o), scrapes: make(chan struct{}, mostScrapes), answered: make(chan struct{}, 1), current: make(map[string]figures)}
 }
 
 // Watch lets the collector ask how far the inputs are, and how the senders do.
@@ -158,28 +159,37 @@ func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
 	if closer, ok := encoder.(expfmt.Closer); ok && closer.Close() != nil {
 		return
 	}
+	http.NewResponseController(w).Flush() // before the end, which may come at once
+	c.mu.Lock()
+	if now.After(c.shown) {
+		c.shown = now
+	}
+	c.mu.Unlock()
 	select {
-	case c.answered <- now:
+	case c.answered <- struct{}{}:
 	default:
 	}
 }
 
 // LastScrape waits for a scrape that shows all there is: twice the time between the last two
-// scrapes, at least a second, but no longer than most.
-func (c *Collector) LastScrape(most time.Duration) {
+// scrapes, for least at least, but no longer than most.
+func (c *Collector) LastScrape(least, most time.Duration) {
 	c.mu.Lock()
 	between, start := c.between, time.Now()
 	c.mu.Unlock()
 	if between == 0 {
 		return
 	}
-	over := time.After(min(max(2*between, time.Second), most))
+	over := time.After(min(max(2*between, least), most))
 	for {
+		c.mu.Lock()
+		shown := c.shown
+		c.mu.Unlock()
+		if shown.After(start) {
+			return
+		}
 		select {
-		case at := <-c.answered:
-			if at.After(start) {
-				return
-			}
+		case <-c.answered:
 		case <-over:
 			return
 		}
@@ -192,7 +202,7 @@ func (c *Collector) LastScrape(most time.Duration) {
 func (c *Collector) values(now time.Time, native bool) (all families) {
 	c.mu.Lock()
 	if !c.asked.IsZero() {
-		c.between = now.Sub(c.asked)
+		c.between = max(now.Sub(c.asked), 1)
 	}
 	c.asked = now
 	o := c.totals.options

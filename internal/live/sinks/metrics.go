@@ -116,6 +116,6 @@ func (m *Metrics) show(all []waitingSum) error {
 
 // End waits for a last scrape.
 func (m *Metrics) End() error {
-	m.LastScrape(m.most)
+	m.LastScrape(m.options.ScrapeTime, m.most)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/serve"
 )
@@ -30,7 +31,7 @@ func TestPageOrder(t *testing.T) {
 		web = httptest.NewServer(h)
 		return web.Close
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, web.URL+"/events", nil)
 	answer, err := http.DefaultClient.Do(request)
@@ -78,7 +79,12 @@ func TestPageOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		for kind := "alive"; kind == "alive"; { // the viewer has each update
-			if kind = <-events; kind == "all" {
+			select {
+			case kind = <-events:
+			case <-time.After(clitest.Patience):
+				t.Fatalf("no event of second %d", second)
+			}
+			if kind == "all" {
 				all++
 			} else if kind == "rows" {
 				rows++

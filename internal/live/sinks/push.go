@@ -104,7 +104,7 @@ func (p *Push) Save() (own []byte, saved func() error, err error) {
 // End sends the last rows. The receiver has some time for that.
 func (p *Push) End() error {
 	err := cmp.Or(p.Rows.End(), p.send())
-	timer := time.AfterFunc(endTime, p.pusher.GiveUp)
+	timer := time.AfterFunc(p.options.EndTime, p.pusher.GiveUp)
 	defer timer.Stop()
 	result := p.pusher.Close()
 	p.options.Messages.LeftOut(int(result.Refused + result.Dropped))

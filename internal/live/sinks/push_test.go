@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/snappy"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -105,7 +106,7 @@ func TestLateAgain(t *testing.T) {
 	}
 	var own []byte
 	start := func() *Push {
-		p, err := NewPush(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}}, u, true, own)
+		p, err := NewPush(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}, EndTime: time.Hour}, u, true, own)
 		check(err)
 		return p
 	}
@@ -157,6 +158,8 @@ func TestLateAgain(t *testing.T) {
 	save(p)
 	arrived(p)
 	check(p.End())
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	// Three windows have a total and two figures, and three late totals a point each.
 	if len(r.all) != 3*3+3 {
 		t.Errorf("%d points", len(r.all))

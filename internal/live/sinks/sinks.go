@@ -27,6 +27,9 @@ type Options struct {
 	By     *tags.By
 	Zone   *time.Location
 	Memory *ledger.Ledger
+	// EndTime is the time that receivers have at the end, and ScrapeTime what a scrape has at
+	// least.
+	EndTime, ScrapeTime time.Duration
 }
 
 // Units know how to print values.
@@ -56,9 +59,6 @@ func (o *Options) metrics(format string) (prom.Options, error) {
 	}
 	return prom.Options{Metric: o.Metric, Percentiles: o.Percentiles, Service: "hdrlive", Memory: o.Memory}.In(format, s)
 }
-
-// endTime is the time that receivers have at the end.
-const endTime = 5 * time.Second
 
 // decode reads what a sink saved, if it did.
 func decode(own []byte, into any) error {
