@@ -3,6 +3,9 @@ package prom
 import (
 	"math"
 
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/proto"
+
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/unit"
 )
@@ -12,19 +15,6 @@ const (
 	MinSchema = -4
 	Schema    = 5
 )
-
-// A span is neighbouring buckets of a native histogram.
-type span struct {
-	offset int32 // buckets between this span and the one before, or from bucket 0
-	length uint32
-}
-
-// native is the buckets of a native histogram.
-type native struct {
-	zero   uint64
-	spans  []span
-	deltas []int64 // of each bucket to the one before
-}
 
 // A bucket is a bucket of an exponential histogram that has counts. The one of index i is
 // (2^((i-1)*2^-schema), 2^(i*2^-schema)].
@@ -52,22 +42,25 @@ func fill(h *histogram.Histogram, ratio float64, schema int) (zero uint64, all [
 	return zero, all
 }
 
-// buckets returns the buckets of a native histogram.
-func buckets(h *histogram.Histogram, ratio float64, schema int) (n native) {
-	var all []bucket
-	n.zero, all = fill(h, ratio, schema)
+// native returns a native histogram of the counts of h, without a sum.
+func native(h *histogram.Histogram, ratio float64, schema int) *dto.Histogram {
+	zero, filled := fill(h, ratio, schema)
+	n := &dto.Histogram{
+		SampleCount: proto.Uint64(uint64(h.TotalCount())),
+		Schema:      proto.Int32(int32(schema)), ZeroThreshold: proto.Float64(0), ZeroCount: &zero,
+	}
 	last, before := 0, int64(0)
-	for _, b := range all {
-		if len(n.spans) > 0 && b.index == last+1 {
-			n.spans[len(n.spans)-1].length++
+	for at, b := range filled {
+		if at > 0 && b.index == last+1 {
+			*n.PositiveSpan[len(n.PositiveSpan)-1].Length++
 		} else {
-			offset := b.index
-			if len(n.spans) > 0 {
+			offset := b.index // from bucket 0, or from the bucket after the span before
+			if at > 0 {
 				offset -= last + 1
 			}
-			n.spans = append(n.spans, span{int32(offset), 1})
+			n.PositiveSpan = append(n.PositiveSpan, &dto.BucketSpan{Offset: proto.Int32(int32(offset)), Length: proto.Uint32(1)})
 		}
-		n.deltas = append(n.deltas, b.count-before)
+		n.PositiveDelta = append(n.PositiveDelta, b.count-before)
 		last, before = b.index, b.count
 	}
 	return n

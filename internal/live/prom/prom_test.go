@@ -43,16 +43,13 @@ func counted(t testing.TB, layout histogram.Layout, values ...int64) *histogram.
 }
 
 // absolute returns the buckets and their counts.
-func (n native) absolute() map[int]int64 {
+func absolute(n *dto.Histogram) map[int]int64 {
 	all := map[int]int64{}
 	bucket, delta, count := 0, 0, int64(0)
-	for i, s := range n.spans {
-		bucket += int(s.offset)
-		if i == 0 {
-			bucket = int(s.offset)
-		}
-		for range s.length {
-			count += n.deltas[delta]
+	for _, s := range n.PositiveSpan {
+		bucket += int(s.GetOffset())
+		for range s.GetLength() {
+			count += n.PositiveDelta[delta]
 			delta++
 			all[bucket] = count
 			bucket++
@@ -80,9 +77,9 @@ func TestBuckets(t *testing.T) {
 		{"nothing", 5, 1, nil, map[int]int64{}, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			n := buckets(counted(t, layout, test.values...), test.ratio, test.schema)
-			if got := n.absolute(); fmt.Sprint(got) != fmt.Sprint(test.want) || n.zero != test.zero {
-				t.Errorf("got %v and %d zeros", got, n.zero)
+			n := native(counted(t, layout, test.values...), test.ratio, test.schema)
+			if got := absolute(n); fmt.Sprint(got) != fmt.Sprint(test.want) || n.GetZeroCount() != test.zero {
+				t.Errorf("got %v and %d zeros", got, n.GetZeroCount())
 			}
 		})
 	}
@@ -103,7 +100,7 @@ func TestBucketsHold(t *testing.T) {
 				values = append(values, random.Int64N(1<<(1+random.IntN(50))))
 			}
 			h := counted(t, layout, values...)
-			n := buckets(h, ratio, schema)
+			n := native(h, ratio, schema)
 			want := map[int]int64{}
 			var zero uint64
 			width := math.Exp2(math.Exp2(float64(-schema)))
@@ -123,8 +120,8 @@ func TestBucketsHold(t *testing.T) {
 				}
 				want[bucket] += slot.Count
 			}
-			if got := n.absolute(); fmt.Sprint(got) != fmt.Sprint(want) || n.zero != zero {
-				t.Fatalf("schema %d, ratio %v: got %v and %d zeros, want %v and %d", schema, ratio, got, n.zero, want, zero)
+			if got := absolute(n); fmt.Sprint(got) != fmt.Sprint(want) || n.GetZeroCount() != zero {
+				t.Fatalf("schema %d, ratio %v: got %v and %d zeros, want %v and %d", schema, ratio, got, n.GetZeroCount(), want, zero)
 			}
 		}
 	}

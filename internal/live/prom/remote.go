@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/klauspost/compress/snappy"
+	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"hdrkit/hdrlog/histogram"
@@ -76,7 +77,7 @@ func (r *Remote) Row(row *output.Row) error {
 	}
 	o := &r.options
 	r.row = r.row[:0]
-	r.series(tag, o.Metric, "", seriesHistograms, nativeMessage(t, r.counts(t), end))
+	r.series(tag, o.Metric, "", seriesHistograms, nativeMessage(t.native(r.counts(t)), end))
 	if !row.TotalsOnly && h.TotalCount() > 0 {
 		for _, p := range o.Percentiles {
 			r.series(tag, o.Metric+"_window", strconv.FormatFloat(p, 'f', -1, 64), seriesSamples, sampleMessage(t.of(h.Float(h.ValueAtPercentile(p))), end))
@@ -114,19 +115,18 @@ func sampleMessage(value float64, end int64) []byte {
 	return appendVarint(m, sampleTime, uint64(end))
 }
 
-func nativeMessage(t *total, all *histogram.Histogram, end int64) []byte {
-	n := buckets(all, t.ratio, Schema)
-	m := appendVarint(nil, histogramCount, uint64(all.TotalCount()))
-	m = appendDouble(m, histogramSum, t.of(t.sum))
-	m = appendVarint(m, histogramSchema, protowire.EncodeZigZag(int64(Schema)))
-	m = appendDouble(m, histogramThreshold, 0)
-	m = appendVarint(m, histogramZero, n.zero)
-	for _, s := range n.spans {
-		sm := appendVarint(nil, spanOffset, protowire.EncodeZigZag(int64(s.offset)))
-		m = appendMessage(m, histogramSpans, appendVarint(sm, spanLength, uint64(s.length)))
+func nativeMessage(h *dto.Histogram, end int64) []byte {
+	m := appendVarint(nil, histogramCount, h.GetSampleCount())
+	m = appendDouble(m, histogramSum, h.GetSampleSum())
+	m = appendVarint(m, histogramSchema, protowire.EncodeZigZag(int64(h.GetSchema())))
+	m = appendDouble(m, histogramThreshold, h.GetZeroThreshold())
+	m = appendVarint(m, histogramZero, h.GetZeroCount())
+	for _, s := range h.PositiveSpan {
+		sm := appendVarint(nil, spanOffset, protowire.EncodeZigZag(int64(s.GetOffset())))
+		m = appendMessage(m, histogramSpans, appendVarint(sm, spanLength, uint64(s.GetLength())))
 	}
 	var deltas []byte
-	for _, d := range n.deltas {
+	for _, d := range h.PositiveDelta {
 		deltas = protowire.AppendVarint(deltas, protowire.EncodeZigZag(d))
 	}
 	m = appendMessage(m, histogramDeltas, deltas)

@@ -234,19 +234,11 @@ func (c *Collector) values(now time.Time, native bool) (all families) {
 // histogram returns a total as a native histogram, or with classic buckets.
 func (c *Collector) histogram(t *total, native bool) *dto.Histogram {
 	all := c.totals.counts(t)
-	h := &dto.Histogram{SampleCount: proto.Uint64(uint64(all.TotalCount())), SampleSum: proto.Float64(t.of(t.sum))}
 	if !native {
-		h.Bucket = classic(all, t.of)
-		return h
+		return &dto.Histogram{SampleCount: proto.Uint64(uint64(all.TotalCount())), SampleSum: proto.Float64(t.of(t.sum)), Bucket: classic(all, t.of)}
 	}
-	n := buckets(all, t.ratio, Schema)
-	h.Schema, h.ZeroThreshold, h.ZeroCount = proto.Int32(Schema), proto.Float64(0), proto.Uint64(n.zero)
-	for _, s := range n.spans {
-		h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: proto.Int32(s.offset), Length: proto.Uint32(s.length)})
-	}
-	h.PositiveDelta = n.deltas
-	if len(n.spans) == 0 {
-		// Prometheus recognizes a native histogram by a span.
+	h := t.native(all)
+	if len(h.PositiveSpan) == 0 { // Prometheus recognizes a native histogram by a span
 		h.PositiveSpan = []*dto.BucketSpan{{Offset: proto.Int32(0), Length: proto.Uint32(0)}}
 	}
 	return h

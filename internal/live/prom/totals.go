@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"slices"
 
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/proto"
+
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
@@ -61,6 +64,13 @@ func (ts *totals) add(tag []byte, factor float64, h *histogram.Histogram) (*tota
 
 // charge reports what a total takes: about 500 bytes beside its counts.
 func (ts *totals) charge(t *total) error { return t.charge.Set(ts.account, 1, 500+t.all.Size()) }
+
+// native returns a total, whose counts are all, as a native histogram.
+func (t *total) native(all *histogram.Histogram) *dto.Histogram {
+	n := native(all, t.ratio, Schema)
+	n.SampleSum = proto.Float64(t.of(t.sum))
+	return n
+}
 
 // counts returns the counts of a total. They are valid until it is called again.
 func (ts *totals) counts(t *total) *histogram.Histogram {
