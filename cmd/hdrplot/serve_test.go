@@ -24,7 +24,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/page/pagetest"
 	"hdrkit/internal/clitest"
 )
@@ -72,8 +71,8 @@ func serveCommand(t *testing.T, command *exec.Cmd, input *os.File) *served {
 	return s
 }
 
-// await reads the live page as a viewer does, with the latest of its worst moments, until it holds.
-// A viewer whose connection ends gets the page anew.
+// await reads the live page as a viewer does, until it holds. A viewer whose connection ends gets
+// the page anew.
 func (s *served) await(t *testing.T, what string, holds func(*pagetest.Page) bool) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), clitest.Patience)
@@ -113,16 +112,11 @@ func (s *served) view(ctx context.Context, t *testing.T, p *pagetest.Page, holds
 		case kind == "all":
 			*p = *readPage(t, slices.Concat([]byte(`<script id="data" type="application/json">`), data, []byte("</script>")))
 		case kind == "rows":
-			var update struct {
-				Worst []chart.Moment
-				Rows  string
-			}
+			var update struct{ Rows string }
 			if err := json.Unmarshal(data, &update); err != nil {
 				t.Fatal(err)
 			}
-			if p.Extend(t, update.Rows); update.Worst != nil {
-				p.Worst = update.Worst
-			}
+			p.Extend(t, update.Rows)
 		}
 		if ok && holds(p) {
 			return true

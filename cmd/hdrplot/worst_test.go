@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,11 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"hdrkit/hdrlog"
 	"hdrkit/internal/chart/axis"
-	"hdrkit/internal/chart/page/pagetest"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
@@ -132,73 +128,6 @@ func TestBrowserWorst(t *testing.T) {
 		t.Errorf("without maxima: %s", got)
 	}
 	b.checkConsole(t)
-}
-
-// TestLiveWorst looks at live pages of complete logs. They have the worst moments that pages of
-// these logs have.
-func TestLiveWorst(t *testing.T) {
-	t.Parallel()
-	clitest.RequireTools(t)
-	for name, args := range map[string]string{"spike": "-by input", "pauses": "-unit us", "steady": ""} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			paths := writeScenario(t, name)
-			all := append(strings.Fields("-q -in ns "+args), paths...)
-			want := readPage(t, []byte(hdrplot(t, "", append(slices.Clone(all), "-of", "-", "-format", "html")...)))
-			if (len(want.Worst) == 0) != (name == "steady") {
-				t.Errorf("%+v", want.Worst)
-			}
-			server := serveAt(t, clitest.Build(t, "hdrlive"), append(all, "-serve", "127.0.0.1:0", "-idle", "100ms")...)
-			server.await(t, "the moments of all windows", func(got *pagetest.Page) bool {
-				return len(got.Series) > 0 && slices.Equal(got.Worst, want.Worst)
-			})
-		})
-	}
-}
-
-// TestBrowserLiveWorst opens a live page before a moment that is bad. The page then marks it and
-// lists it, as the page of the complete logs, and a click shows it.
-func TestBrowserLiveWorst(t *testing.T) {
-	b, paths, dir := newBrowser(t), writeScenario(t, "spike"), t.TempDir()
-	var rest [][]byte
-	for n, path := range paths {
-		text := read(t, path)
-		at := bytes.Index(text, []byte(",290.000,"))
-		at = bytes.LastIndexByte(text[:at], '\n') + 1
-		paths[n] = filepath.Join(dir, filepath.Base(path))
-		if err := os.WriteFile(paths[n], text[:at], 0o666); err != nil {
-			t.Fatal(err)
-		}
-		rest = append(rest, text[at:])
-	}
-	server := serveAt(t, clitest.Build(t, "hdrlive"), append(strings.Fields("-q -in ns -idle 1s -serve 127.0.0.1:0"), paths...)...)
-	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
-	b.until(t, `/node1\.hdr.* until 4:50/.test(document.getElementById('inputs').textContent)`)
-	list := "JSON.stringify([...document.querySelectorAll('#worst button')].map(b => b.textContent))"
-	if got := b.eval(t, list); got != "[]" {
-		t.Errorf("before the moment: %s", got)
-	}
-	for n, path := range paths {
-		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := file.Write(rest[n]); errors.Join(err, file.Close()) != nil {
-			t.Fatal(err)
-		}
-	}
-	b.until(t, list+` === '["at 5:00 for 1 s \u00b7 400 ms \u00b7 node1 insert-rt"]'`)
-	b.until(t, `/node1\.hdr.* until 10:00/.test(document.getElementById('inputs').textContent)`)
-	b.screenshot(t, "hdrplot-live-worst.png")
-	b.eval(t, "document.querySelector('#worst button').click()")
-	var from, to float64
-	if _, err := fmt.Sscanf(b.eval(t, "location.hash"), "#t=%f,%f", &from, &to); err != nil || from > 300 || to < 301 || to-from > 30 {
-		t.Errorf("a click shows %s", b.eval(t, "location.hash"))
-	}
-	b.eval(t, "document.querySelector(\"[data-span='60000']\").click()")
-	b.until(t, list+" === '[]'") // it is not in the last minute
-	b.checkConsole(t)
-	server.stopWell(t)
 }
 
 // TestPageShift: a page marks the change of the level that a picture marks, and a steady one none.

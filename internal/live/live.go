@@ -97,7 +97,6 @@ type Merger struct {
 	sink     Sink
 	follower *follow.Follower
 	clock    *clock
-	peaks    map[peakKey]Peak // of open windows
 	decoders sync.Pool
 	account  *ledger.Account // of open windows
 	charge   ledger.Charge
@@ -113,16 +112,6 @@ type Merger struct {
 	inputs []*input
 	wake   chan struct{} // there are events
 	done   chan struct{} // the merger has ended
-}
-
-// A peakKey is a row in an open window, as [merge.AppendKey] spells it.
-type peakKey struct {
-	start int64
-	row   string
-}
-
-func peakOf(w merge.Window, row []byte) peakKey {
-	return peakKey{w.Start, string(merge.AppendKey(nil, row))}
 }
 
 // An input is a log and how far it is.
@@ -164,8 +153,6 @@ type far struct {
 type interval struct {
 	wanted     bool
 	row        []byte
-	tag        []byte // of the log
-	highest    float64
 	logStart   float64
 	start, end int64
 	line       int
@@ -194,7 +181,7 @@ func New(o Options, sink Sink) *Merger {
 		o.State = new(State)
 	}
 	m := &Merger{
-		options: o, sink: sink, clock: newClock(max(o.Size, 1), o.Idle), peaks: make(map[peakKey]Peak),
+		options: o, sink: sink, clock: newClock(max(o.Size, 1), o.Idle),
 		kinds: make(map[string]kind), wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	payloads := scan.NewPayloads(o.Memory)
@@ -411,11 +398,7 @@ func (m *Merger) publish() {
 // hand gives a window to the sink.
 func (m *Merger) hand(merged *merge.Merged, late bool) (err error) {
 	m.received, m.options.State.changed = true, true
-	key := peakOf(merged.Window, merged.Tag)
-	w := Window{Merged: merged, Late: late, Peak: m.peaks[key], Scratch: &m.scratch}
-	if !late {
-		delete(m.peaks, key)
-	}
+	w := Window{Merged: merged, Late: late, Scratch: &m.scratch}
 	if w.Factor, err = m.options.Units.Factor(merged.Tag); err != nil {
 		return err
 	}
@@ -505,27 +488,19 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	if !i.wanted {
 		return nil
 	}
-	peak := Peak{in.now.Name, i.tag, i.start, i.end, i.highest}
-	window := merge.WindowOf(i.start, i.end, m.options.Size)
-	key := peakOf(window, i.row)
 	if late {
 		in.now.Late++
 		if text := in.late.text(now, fmt.Sprintf("%s:%d: the interval came after its window was written", in.now.Name, i.line), in.now.Late, "late intervals"); text != "" {
 			m.options.Messages.Notice(text)
 		}
-		merged := merge.Merged{Window: window, Tag: i.row, LogStart: i.logStart}
+		merged := merge.Merged{Window: merge.WindowOf(i.start, i.end, m.options.Size), Tag: i.row, LogStart: i.logStart}
 		if err := merged.Sum.Merge(i.sum); err != nil {
 			return err
 		}
-		m.peaks[key] = peak
-		defer delete(m.peaks, key)
 		return m.hand(&merged, true)
 	}
 	if err := m.clock.windows.Merge(i.row, i.logStart, i.sum); err != nil {
 		return m.skip(in, &hdrlog.SyntaxError{File: in.now.Name, Line: i.line, Field: "payload", Err: err}, now)
-	}
-	if before, ok := m.peaks[key]; !ok || peak.Max > before.Max {
-		m.peaks[key] = peak
 	}
 	return nil
 }

@@ -125,10 +125,10 @@ func (m *Merger) passing(in *input, x *hdrlog.Interval) *interval {
 	return i
 }
 
-// wants returns an interval that is not decoded. Its row and its tag are views.
+// wants returns an interval that is not decoded. Its row is a view.
 func (m *Merger) wants(in *input, x *hdrlog.Interval) *interval {
 	x.Tag = in.tag(x.Tag)
-	i := &interval{start: x.StartMillis(), logStart: x.LogStart, tag: x.Tag, row: m.options.By.Row(in.source.Name(), x.Tag)}
+	i := &interval{start: x.StartMillis(), logStart: x.LogStart, row: m.options.By.Row(in.source.Name(), x.Tag)}
 	i.end = max(i.start, x.EndMillis())
 	kept := m.options.Tags.Keeps(x.Tag) // the filter must see all tags
 	i.wanted = kept && i.start >= m.options.From
@@ -139,24 +139,20 @@ func (m *Merger) wants(in *input, x *hdrlog.Interval) *interval {
 func (m *Merger) interval(in *input, r *hdrlog.Record, names map[string][]byte) (*interval, error) {
 	i := m.wants(in, &r.Interval)
 	if i.line = r.Line; !i.wanted {
-		i.tag, i.row = nil, nil
+		i.row = nil
 		return i, nil
 	}
-	named := func(name []byte) []byte {
-		if name == nil {
-			return nil
+	if i.row != nil {
+		if names[string(i.row)] == nil {
+			names[string(i.row)] = append([]byte{}, i.row...)
 		}
-		if names[string(name)] == nil {
-			names[string(name)] = append([]byte{}, name...)
-		}
-		return names[string(name)]
+		i.row = names[string(i.row)]
 	}
-	i.tag, i.row = named(i.tag), named(i.row)
 	i.sum = sums.Get().(*merge.Sum)
 	d := m.decoders.Get().(*scan.Decoder)
 	defer m.decoders.Put(d)
-	took, err := d.Visit(&r.Interval, scan.Place{}).Take(scan.Want{Max: true}, i.sum)
-	i.extent, i.highest = took.Extent, took.Max
+	took, err := d.Visit(&r.Interval, scan.Place{}).Take(scan.Want{}, i.sum)
+	i.extent = took.Extent
 	var fatal scan.Fatal
 	if errors.As(err, &fatal) {
 		return nil, fmt.Errorf("%s:%d: %w", in.source.Name(), i.line, fatal.Err)

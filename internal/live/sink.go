@@ -33,20 +33,10 @@ type Window struct {
 	// Factor is what one unit of the values is in the unit that all values are brought to, see
 	// [Units].
 	Factor float64
-	// Peak is the interval with the highest value.
-	Peak Peak
 
 	// Scratch is where Counts makes them.
 	Scratch *histogram.Histogram
 	counted bool
-}
-
-// A Peak is the interval of a window that has the highest value.
-type Peak struct {
-	Log        string
-	Tag        []byte // that the log has, nil if it has none
-	Start, End int64  // in milliseconds since the epoch
-	Max        float64
 }
 
 // Counts returns the counts. All sinks share them.

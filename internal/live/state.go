@@ -55,7 +55,6 @@ type savedWindow struct {
 	LogStart float64
 	Sum      []byte // see [merge.Sum.AppendBinary]
 	Covered  merge.Covered
-	Peak     Peak
 }
 
 // stateVersion and stateCommand tell the states of other versions and commands.
@@ -189,7 +188,6 @@ func (m *Merger) Load() error {
 		if err != nil {
 			return fmt.Errorf("%s is damaged: %w", m.options.State.path, err)
 		}
-		m.peaks[peakOf(merge.WindowOf(open.Start, open.End, m.options.Size), open.Tag)] = w.Peak
 	}
 	m.clock.done = s.Done
 	for key, k := range s.Kinds {
@@ -211,7 +209,7 @@ func (m *Merger) save() error {
 		if err != nil {
 			return err
 		}
-		s.Windows = append(s.Windows, savedWindow{w.Tag, w.LogStart, sum, w.Covered, m.peaks[peakOf(w.Window, w.Tag)]})
+		s.Windows = append(s.Windows, savedWindow{w.Tag, w.LogStart, sum, w.Covered})
 	}
 	data, err := json.Marshal(&s)
 	if err == nil {

@@ -64,11 +64,10 @@ type Recent struct {
 }
 
 // An Update is what a live page gets after its Data: further rows, of series that it knows, and all
-// marks. Worst is nil if it is as before.
+// marks.
 type Update struct {
-	To    int64          `json:"to"`
-	Marks []chart.Mark   `json:"marks"`
-	Worst []chart.Moment `json:"worst,omitzero"`
+	To    int64        `json:"to"`
+	Marks []chart.Mark `json:"marks"`
 	// Inputs says how the inputs are.
 	Inputs []Input `json:"inputs"`
 	Rows   *Rows   `json:"rows"`

@@ -1,13 +1,10 @@
 package sinks
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
@@ -16,8 +13,6 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/serve"
-	"hdrkit/internal/table/summary"
-	"hdrkit/output"
 	"hdrkit/tags"
 )
 
@@ -26,10 +21,6 @@ const (
 	mostGoing = 50
 	// mostFalls is the number of marks that a page keeps. Older ones go.
 	mostFalls = 100
-	// mostWorst is the number of worst moments that a page gets, often anew.
-	mostWorst = 40
-	// worstTime is the time between two searches for the worst moments.
-	worstTime = time.Second
 	// pageBytes is the size of a page. Its histograms by time take twice as much.
 	pageBytes = 16e6
 	// mostPixels is the width of the page's pictures.
@@ -51,14 +42,6 @@ type Page struct {
 	shown    []page.Input
 	silent   map[string]bool
 	falls    []fall
-	// What is known of the worst moments.
-	parts   summary.Parts
-	logs    map[string]int     // their numbers in parts
-	factors map[string]float64 // of rows
-	worst   []chart.Moment
-	changed bool      // a window is complete since the worst moments were found
-	found   time.Time // when they were
-	failed  bool      // a notice says that there are none
 }
 
 // A fall is when inputs fell silent: the end of the last interval, in milliseconds since the epoch.
@@ -74,7 +57,6 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 	p.page = page.Live{Type: chart.Timeline, Dress: p.dress, Collector: chart.Collector{
 		Measures: chart.Timeline.Measures(levels), Narrow: true, Ratio: 1, WindowBytes: 2 * pageBytes, Step: o.Size,
 	}}
-	p.parts, p.logs, p.factors = summary.Parts{Times: true, Most: pageBytes / 2}, map[string]int{}, map[string]float64{}
 	empty := chart.New(chart.Timeline)
 	p.dress(empty)
 	d, err := page.New(empty)
@@ -89,7 +71,7 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 func (p *Page) dress(d *chart.Picture) {
 	d.PageSize, d.Zone, d.Width, d.Height, d.DPI = pageBytes, p.options.Zone, mostPixels, mostHigh, 96
 	d.KeepMaxima()
-	d.Title, d.Span, d.Unit, d.Limits, d.Worst = p.title, fmt.Sprintf("each %v s", float64(p.options.Size)/1000), p.look.Unit, p.look.Limits, p.worst
+	d.Title, d.Span, d.Unit, d.Limits = p.title, fmt.Sprintf("each %v s", float64(p.options.Size)/1000), p.look.Unit, p.look.Limits
 	d.Marks = append(d.Marks, p.marks()...)
 }
 
@@ -167,11 +149,6 @@ func (p *Page) Window(w *live.Window) error {
 	if err := p.setScale(); err != nil {
 		return err
 	}
-	if _, known := p.logs[w.Peak.Log]; !known {
-		p.logs[w.Peak.Log] = len(p.logs)
-	}
-	p.parts.Add(p.logs[w.Peak.Log], w.Peak.Log, w.Peak.Tag, w.Peak.Start, w.Peak.End, w.Peak.Max)
-	p.factors[string(w.Tag)], p.changed = w.Factor, true
 	p.interval.Factor = w.Factor
 	p.page.Collector.MeasureWindow(w.Merged, h, &p.interval)
 	label := ""
@@ -209,17 +186,15 @@ func (p *Page) setScale() error {
 
 // Flush sends what is new to the viewers.
 func (p *Page) Flush() error {
-	changed, worse := p.lookAt(), p.findWorst()
+	changed := p.lookAt()
 	if p.page.Stale() {
 		return p.sendAll(true)
 	}
 	u, some := p.page.Update()
-	if !some && !changed && !worse {
+	if !some && !changed {
 		return nil
 	}
-	if u.Inputs, u.Marks = p.shown, p.marks(); worse {
-		u.Worst = append([]chart.Moment{}, p.worst...)
-	}
+	u.Inputs, u.Marks = p.shown, p.marks()
 	if many, err := p.server.Update(u); err != nil || !many {
 		return err
 	}
@@ -237,38 +212,6 @@ func (p *Page) sendAll(isNew bool) error {
 	same := slices.EqualFunc(p.series, d.Series, func(a, b page.Series) bool { return a.Label == b.Label })
 	p.series = d.Series
 	return p.server.All(d, isNew || !same)
-}
-
-// findWorst finds the worst moments, if it is time to. It returns true if there are others.
-func (p *Page) findWorst() bool {
-	origin, started := p.page.Origin()
-	if !started || !p.changed || p.failed || time.Since(p.found) < worstTime {
-		return false
-	}
-	row := func(input string, tag []byte) []byte { return p.options.By.Row(input, tag) }
-	found, _, err := p.parts.Worst(mostWorst, func(input string, tag []byte) float64 { return p.factors[string(row(input, tag))] })
-	p.changed, p.found = false, time.Now()
-	if p.failed = err != nil; p.failed {
-		p.options.Messages.Notice("the page marks no worst moments: " + err.Error())
-	}
-	before := p.worst
-	found = slices.DeleteFunc(found, func(m output.Moment) bool { return m.Factor == 0 }) // no window of its tag is complete
-	text := func(file string, tag []byte) string {
-		if tag == nil {
-			return file
-		}
-		return strings.TrimPrefix(file+" "+tags.Text(tag), " ")
-	}
-	p.worst = nil
-	for _, m := range found {
-		file := ""
-		if len(p.logs) > 1 {
-			file = strings.TrimSuffix(filepath.Base(m.Input), filepath.Ext(m.Input))
-		}
-		p.worst = append(p.worst, chart.Moment{Start: m.Start - origin, End: m.End - origin, Peak: m.Peak - origin, Value: unit.Divide(m.Max, p.page.Collector.Ratio/cmp.Or(m.Factor, 1)),
-			Label: text("", row(m.Input, m.Tag)), Name: text(file, m.Tag)})
-	}
-	return !slices.Equal(before, p.worst)
 }
 
 // Save returns nothing: viewers keep what they have.

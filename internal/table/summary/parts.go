@@ -113,12 +113,6 @@ func (p *Parts) take(v scan.Visit, highest float64, count int64) {
 	}
 }
 
-// Add keeps the maximum of an interval of a tag, which an input has. Times are milliseconds since
-// the epoch.
-func (p *Parts) Add(input int, name string, tag []byte, start, end int64, highest float64) {
-	p.keep(input, name, tag, &piece{Start: start, End: end, highest: highest}, nil)
-}
-
 // keep keeps a piece, and a copy of its payload if that is needed.
 func (p *Parts) keep(input int, name string, tag []byte, own *piece, payload []byte) {
 	if p.err != nil {

@@ -113,6 +113,11 @@ func TestWorst(t *testing.T) {
 	}
 }
 
+// add keeps the maximum of an interval.
+func (p *Parts) add(input int, name string, tag []byte, start, end int64, highest float64) {
+	p.keep(input, name, tag, &piece{Start: start, End: end, highest: highest}, nil)
+}
+
 // TestPartsMost adds the maxima of two tags for days, and asks for the worst moments meanwhile. The
 // memory has a bound, and the planted moment is found, until there are too many tags.
 func TestPartsMost(t *testing.T) {
@@ -127,7 +132,7 @@ func TestPartsMost(t *testing.T) {
 			if n == 1 && at >= bad && at < bad+20 {
 				highest = 40_000 + float64(at-bad)
 			}
-			parts.Add(n, fmt.Sprint("log", n), []byte(tag), 1000*at, 1000*at+1000, highest)
+			parts.add(n, fmt.Sprint("log", n), []byte(tag), 1000*at, 1000*at+1000, highest)
 		}
 		if parts.bytes > parts.Most {
 			t.Fatalf("%d bytes at %d s", parts.bytes, at)
@@ -147,7 +152,7 @@ func TestPartsMost(t *testing.T) {
 		t.Errorf("windows of %d ms", parts.coarse)
 	}
 	for n := range 20_000 {
-		parts.Add(n, "log", fmt.Append(nil, n), 0, 1000, 1)
+		parts.add(n, "log", fmt.Append(nil, n), 0, 1000, 1)
 	}
 	if _, _, err := parts.Worst(9, one); err == nil || !strings.Contains(err.Error(), "tags of logs take more than 1 MB") || parts.bytes > 0 {
 		t.Errorf("%d bytes, %v", parts.bytes, err)
@@ -176,7 +181,7 @@ func TestLevels(t *testing.T) {
 			if n == 3 && at >= 300 {
 				input = 10
 			}
-			parts.Add(input, fmt.Sprint("m", input), []byte("a"), 1000*at, 1000*at+1000, highest)
+			parts.add(input, fmt.Sprint("m", input), []byte("a"), 1000*at, 1000*at+1000, highest)
 		}
 	}
 	moments, levels, err := parts.Worst(9, one)

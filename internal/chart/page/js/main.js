@@ -628,7 +628,6 @@ function live() {
       addRows(store, await unpack(update.rows));
       data.to = view.whole.to = Math.max(view.whole.to, update.to);
       data.marks = update.marks;
-      data.worst = update.worst || data.worst;
       inputs(update.inputs);
       if (store.length) moved();
     },
