@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"hdrkit/internal/chart"
 	"hdrkit/internal/clitest"
 )
 
@@ -40,8 +41,8 @@ func TestBrowserAccessible(t *testing.T) {
 	server := serveAt(t, clitest.Build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-if", "../../testdata/logs/node1.hdr", "-in", "ns", "-unit", "ms", "-agg", "10")
 	for _, scheme := range []string{"light", "dark"} {
 		b.emulate(t, "screen", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}, &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
-		for _, kind := range types() {
-			p := b.open(t, "-type", kind, "-p", "max,50", "-sla", "3e8", "../../testdata/logs/node1.hdr")
+		for _, kind := range chart.Types {
+			p := b.open(t, "-type", kind.Name, "-p", "max,50", "-sla", "3e8", "../../testdata/logs/node1.hdr")
 			if len(p.Series) == 0 {
 				t.Fatal("no series")
 			}
@@ -49,7 +50,7 @@ func TestBrowserAccessible(t *testing.T) {
 				t.Errorf("the page is %s, the reader prefers %s", got, scheme)
 			}
 			b.eval(t, `(document.querySelector('#toggles button').click(), document.querySelector('#keys').open = true)`)
-			b.violations(t, string(script), kind+", "+scheme)
+			b.violations(t, string(script), kind.Name+", "+scheme)
 		}
 		for _, args := range []string{"", "-compare"} {
 			b.open(t, append(strings.Fields(args), "-q", "../../testdata/logs/node1.hdr", "../../testdata/logs/node2.hdr")...)
@@ -282,7 +283,8 @@ func TestBrowserSpeed(t *testing.T) {
 	}
 	b := newBrowser(t)
 	log := hour(t, 10000)
-	for _, kind := range types() {
+	for _, chosen := range chart.Types {
+		kind := chosen.Name
 		b.open(t, "-type", kind, "-if", log)
 		opened := b.eval(t, "document.documentElement.dataset.ready")
 		moved := b.eval(t, `(() => {

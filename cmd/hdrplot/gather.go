@@ -43,11 +43,8 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*chart.Picture, error)
 	if len(distributions) > 0 && o.kind.Chart.Marks != chart.Curves {
 		return nil, cli.Usagef("%s is a percentile distribution, which knows of no time: -type percentiles draws it", distributions[0].Name)
 	}
-	if len(distributions) > 0 && s.Expected != 0 {
-		return nil, cli.Usagef("%s is a percentile distribution, which -co cannot correct: it takes logs", distributions[0].Name)
-	}
-	for _, name := range []string{"s", "e", "incT", "excT"} {
-		if len(logs) == 0 && cli.Given(c, name) {
+	for _, name := range []string{"co", "s", "e", "incT", "excT"} {
+		if len(distributions) > 0 && (name == "co" || len(logs) == 0) && cli.Given(c, name) {
 			return nil, cli.Usagef("%s is a percentile distribution, but -%s needs logs", distributions[0].Name, name)
 		}
 	}
@@ -109,13 +106,16 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*chart.Picture, error)
 func (g *gathering) nameAdded(p *chart.Picture) error {
 	o := g.options
 	if o.kind == chart.Heatmap && !g.plan.paged && o.by.Inputs() {
-		o.picture.Facets = true // a map for each machine
+		p.Facets = true // a map for each machine
 	}
-	if o.picture.Facets || o.kind.Chart.Marks != chart.Cells && !g.plan.paged {
+	if p.Facets || o.kind.Chart.Marks != chart.Cells && !g.plan.paged {
 		return nil
 	}
 	groups := map[string]bool{}
 	for _, s := range p.Series {
+		if len(s.Windows) == 0 {
+			continue // a distribution
+		}
 		groups[s.Group] = true
 		if tag := s.Tag(); !slices.Contains(p.Added, tag) {
 			p.Added = append(p.Added, tag)
@@ -387,13 +387,14 @@ func fileLabels(inputs []scan.Input) map[string]string {
 
 // picture returns the picture of what was read.
 func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
-	p = chart.New(g.options.kind)
+	own := g.options.picture
+	p = &own
 	if logs && g.plan.overTime {
 		origin := int64(0)
 		if !g.collector.Relative {
 			origin = int64(math.Round(g.logStart * 1000))
 		}
-		if p, err = g.collector.Picture(g.options.kind, origin, g.series); err != nil {
+		if p, err = g.collector.Picture(p, origin, g.series); err != nil {
 			return nil, err
 		}
 	} else {
@@ -439,29 +440,21 @@ func (g *gathering) changes() (notes []string) {
 
 // setScale finds out what to divide the values of logs by, and in which unit they are then. Without
 // logs, -unit only names the unit of distributions.
-func (o *options) setScale(logs bool) error {
-	if !logs {
-		printed := o.units.Options
-		printed.Ratio = cmp.Or(printed.Ratio, 1)
-		o.picture.Unit = printed.Unit
-		return o.setLimits(printed.Scale(unit.Unit{}))
-	}
-	scale, err := o.units.Scale(gate.HasUnit(o.limits))
-	o.ratio, o.picture.Unit = scale.Ratio, scale.Name
-	return cmp.Or(err, o.setLimits(scale))
-}
-
-// setLimits brings limits to the unit of the picture.
-func (o *options) setLimits(scale unit.Scale) error {
-	for _, l := range o.limits {
-		limit := chart.Limit{Percentile: l.Percentile, Value: l.Value}
-		if l.Unit != (unit.Unit{}) {
-			if scale.In == (unit.Unit{}) {
-				return cli.Usagef("-sla %s: -unit must name the unit of the values", l.Text)
-			}
-			limit.Value *= scale.In.Per(l.Unit) / scale.Ratio
+func (o *options) setScale(logs bool) (err error) {
+	printed := o.units.Options
+	printed.Ratio = cmp.Or(printed.Ratio, 1)
+	scale := printed.Scale(unit.Unit{})
+	if scale.Name = printed.Unit; logs {
+		if scale, err = o.units.Scale(gate.HasUnit(o.limits)); err != nil {
+			return err
 		}
-		o.picture.Limits = append(o.picture.Limits, limit)
+	}
+	o.ratio, o.picture.Unit = scale.Ratio, scale.Name
+	for _, l := range o.limits {
+		if l.Unit != (unit.Unit{}) && scale.In == (unit.Unit{}) {
+			return cli.Usagef("-sla %s: -unit must name the unit of the values", l.Text)
+		}
+		o.picture.Limits = append(o.picture.Limits, chart.Limit{Percentile: l.Percentile, Value: l.Printed(scale)})
 	}
 	return nil
 }

@@ -21,14 +21,6 @@ import (
 
 var formats = []string{"png", "svg", "pdf", "html"}
 
-// types returns the names of the types of charts.
-func types() (names []string) {
-	for _, t := range chart.Types {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
 // typeList returns the types for help.
 func typeList() (all []cli.Type) {
 	for _, t := range chart.Types {
@@ -47,12 +39,11 @@ type options struct {
 	ratio     float64 // of logs, known when their comments were read
 	limits    []gate.Limit
 	aggregate int64           // milliseconds
-	given     map[string]bool // "agg", "p", "height": somebody chose
+	given     map[string]bool // "agg", "p": somebody chose
 	linear    bool
 	by        *tags.By // what makes a line
 	compare   bool
 	marks     []mark
-	absolute  bool
 
 	// picture has the looks.
 	picture chart.Picture
@@ -61,80 +52,60 @@ type options struct {
 func parseOptions(c *urfave.Context) (o *options, err error) {
 	o = &options{
 		of:      c.String("of"),
-		given:   map[string]bool{"agg": cli.Given(c, "agg"), "height": cli.Given(c, "height"), "p": cli.Given(c, "p")},
+		given:   map[string]bool{"agg": cli.Given(c, "agg"), "p": cli.Given(c, "p")},
 		linear:  c.Bool("linear"),
 		compare: c.Bool("compare"),
 		picture: chart.Picture{
-			Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
+			Span: "each interval", Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
 			LogValues: c.Bool("log"), Low: c.Float64("ymin"), High: c.Float64("ymax"), Facets: c.String("facet") != "",
 		},
 	}
-	name, err := cli.OneOf(c, "type")
-	if err != nil {
-		return nil, err
+	look := &o.picture
+	var name, times string
+	for _, parse := range []func() error{
+		func() (err error) { name, err = cli.OneOf(c, "type"); return err },
+		func() (err error) { look.Theme, err = cli.OneOf(c, "theme"); return err },
+		func() (err error) { times, err = cli.OneOf(c, "time"); return err },
+		func() (err error) { look.Zone, err = cli.Zone(c); return err },
+		func() (err error) { o.format, err = parseFormat(c, o.of); return err },
+		func() (err error) { o.units, err = cli.NewUnits(c); return err },
+		func() (err error) { o.by, err = cli.Rows(c); return err },
+		func() (err error) { o.aggregate, err = cli.Millis(c, "agg"); return err },
+		func() (err error) { o.limits, err = parseLimits(c.StringSlice("sla")); return err },
+		func() (err error) { o.marks, err = parseMarks(c.StringSlice("mark"), look.Zone); return err },
+	} {
+		if err := parse(); err != nil {
+			return nil, err
+		}
 	}
-	o.kind = chart.Types[slices.Index(types(), name)]
-	o.picture.Type = o.kind
-	theme, err := cli.OneOf(c, "theme")
-	if err != nil {
-		return nil, err
-	}
-	if theme != "auto" {
-		o.picture.Theme = theme
-	}
-	kindOfTime, err := cli.OneOf(c, "time")
-	if err != nil {
-		return nil, err
-	}
-	o.absolute = kindOfTime == "absolute"
-	if o.picture.Zone, err = cli.Zone(c); err != nil {
-		return nil, err
-	}
-	if o.format, err = parseFormat(c, o.of); err != nil {
-		return nil, err
-	}
+	o.kind = chart.Types[slices.IndexFunc(chart.Types, func(t *chart.Type) bool { return t.Name == name })]
 	if o.kind == chart.Report && o.format == draw.HTML { // a page has all of it
 		o.kind = chart.Timeline
-		o.picture.Type = o.kind
 	}
-	if difference := o.compare && o.kind == chart.Heatmap && o.format != draw.HTML; difference && o.picture.Facets {
+	if look.Type, look.Absolute = o.kind, times == "absolute"; look.Theme == "auto" {
+		look.Theme = ""
+	}
+	if difference := o.compare && o.kind == chart.Heatmap && o.format != draw.HTML; difference && look.Facets {
 		return nil, cli.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
-	} else if (difference || o.kind == chart.Report) && !o.given["height"] {
-		o.picture.Height = 900
+	} else if (difference || o.kind == chart.Report) && !cli.Given(c, "height") {
+		look.Height = 900
 	}
-	if o.units, err = cli.NewUnits(c); err != nil {
-		return nil, err
-	}
-	if o.by, err = cli.Rows(c); err != nil {
-		return nil, err
-	}
-	aggregate, err := cli.Millis(c, "agg")
-	if err != nil {
-		return nil, err
-	}
-	o.aggregate = aggregate
 	if size := c.Float64("page-size"); !(size >= 0.1 && size <= 1000) {
 		return nil, cli.Usagef("-page-size %v: a page has from 0.1 to 1000 MB", size)
 	}
-	o.picture.PageSize = int(c.Float64("page-size") * 1e6)
-	if err := draw.Check(&o.picture); err != nil {
+	look.PageSize = int(c.Float64("page-size") * 1e6)
+	if err := draw.Check(look); err != nil {
 		return nil, cli.Usagef("-width, -height and -dpi: %w", err)
 	}
-	if o.limits, err = parseLimits(c.StringSlice("sla")); err != nil {
-		return nil, err
-	}
-	if o.marks, err = parseMarks(c.StringSlice("mark"), o.picture.Zone); err != nil {
-		return nil, err
-	}
-	switch low, high := o.picture.Low, o.picture.High; {
+	switch low, high := look.Low, look.High; {
 	case !(low >= 0) || !(high >= 0) || cli.Given(c, "ymax") && high <= low:
 		return nil, cli.Usagef("-ymin %v and -ymax %v: an axis goes from 0 or more to a higher value", low, high)
-	case low == 0 && cli.Given(c, "ymin") && (o.picture.LogValues || o.kind.Chart.Log):
+	case low == 0 && cli.Given(c, "ymin") && (look.LogValues || o.kind.Chart.Log):
 		return nil, cli.Usagef("-ymin 0: a logarithmic axis begins above 0")
-	case o.compare && !o.absolute && slices.ContainsFunc(o.marks, func(m mark) bool { return m.when.Origin != scan.LogStart }):
+	case o.compare && !look.Absolute && slices.ContainsFunc(o.marks, func(m mark) bool { return m.when.Origin != scan.LogStart }):
 		return nil, cli.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
 	}
-	if o.picture.Facets {
+	if look.Facets {
 		if _, err := cli.OneOf(c, "facet"); err != nil {
 			return nil, err
 		}
@@ -195,7 +166,7 @@ func parseLimits(texts []string) (limits []gate.Limit, err error) {
 				return nil, cli.Usagef("-sla %s: %w", text, err)
 			}
 			l := parsed[0]
-			if l.Tag != nil || l.AtLeast || l.Relative || l.Window > 0 || l.Statistic != "max" && (l.Statistic != "" || l.Percentile == 0) || !(l.Value > 0 && l.Value < 1e300) {
+			if !l.Drawn() || !(l.Value > 0 && l.Value < 1e300) {
 				return nil, cli.Usagef("-sla %s: a picture shows limits above 0 for percentiles or the maximum, such as 20 or 99<=5ms", text)
 			}
 			limits = append(limits, l)
@@ -226,10 +197,8 @@ func parseMarks(texts []string, zone *time.Location) (marks []mark, err error) {
 	return marks, nil
 }
 
-// dress gives a picture its looks.
+// dress adds to a picture what depends on its data.
 func (o *options) dress(p *chart.Picture) {
-	look := &o.picture
-	p.PageSize, p.Zone, p.Low, p.High, p.Facets = look.PageSize, look.Zone, look.Low, look.High, look.Facets
 	for _, m := range o.marks {
 		at := m.when.Seconds * 1000
 		switch m.when.Origin {
@@ -240,13 +209,11 @@ func (o *options) dress(p *chart.Picture) {
 		}
 		p.Marks = append(p.Marks, chart.Mark{Time: int64(math.Round(at)), Text: m.text})
 	}
-	p.Theme, p.Width, p.Height, p.DPI = look.Theme, look.Width, look.Height, look.DPI
-	p.Title, p.Limits, p.Absolute = look.Title, look.Limits, o.absolute
 	if !o.given["p"] && o.kind == chart.Timeline {
 		p.KeepMaxima()
 	}
-	p.LogValues = look.LogValues || !o.linear && p.Steep()
-	if p.Unit = look.Unit; o.units.Options.Unit != "" {
+	p.LogValues = p.LogValues || !o.linear && p.Steep()
+	if o.units.Options.Unit != "" {
 		p.Unit = axis.Fixed(p.Unit)
 	}
 }

@@ -52,7 +52,7 @@ func (o *options) plan(logs int) plan {
 func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	o, k := g.options, &g.collector
 	g.plan = o.plan(len(logs))
-	k.Ratio, k.Relative, k.Narrow, k.Measures = o.ratio, o.compare && !o.absolute, o.narrows(), o.measures()
+	k.Ratio, k.Relative, k.Narrow, k.Measures = o.ratio, o.compare && !o.picture.Absolute, o.narrows(), o.measures()
 	switch {
 	case g.plan.paged:
 		k.WindowBytes = collectTimes * o.picture.PageSize

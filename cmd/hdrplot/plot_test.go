@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/page"
 	"hdrkit/internal/chart/page/pagetest"
 	"hdrkit/internal/cli"
@@ -259,7 +260,8 @@ func TestLogs(t *testing.T) {
 		if strings.HasSuffix(log, "header-only.hdr") {
 			continue // nothing to draw, as a script shows
 		}
-		for m, kind := range types() {
+		for m, chosen := range chart.Types {
+			kind := chosen.Name
 			if (n+m)%5 >= clitest.Rounds(5) {
 				continue
 			}

@@ -28,7 +28,7 @@ func TestEvenRows(t *testing.T) {
 	if err := c.Add("", "", &interval); err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.Picture(Heatmap, 0, nil)
+	p, err := c.Picture(New(Heatmap), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestCollectorKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.Picture(Heatmap, 0, nil); !errors.Is(err, histogram.ErrKind) || !strings.HasPrefix(err.Error(), "read: ") {
+	if _, err := c.Picture(New(Heatmap), 0, nil); !errors.Is(err, histogram.ErrKind) || !strings.HasPrefix(err.Error(), "read: ") {
 		t.Errorf("%v", err)
 	}
 }
@@ -177,7 +177,7 @@ func TestSpike(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, err := c.Picture(Timeline, 0, nil)
+	p, err := c.Picture(New(Timeline), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

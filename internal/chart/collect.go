@@ -377,10 +377,10 @@ const mostPoints = 256 << 10
 // in milliseconds.
 func thinned(points []Point, width float64) []Point { return slices.Concat(Runs(points, width)...) }
 
-// Picture returns what was gathered as a picture of a type, whose time 0 is origin, in milliseconds
-// since the epoch. Series are those that are known already, to which it adds lines and windows. The
-// others follow in the order of their first intervals.
-func (c *Collector) Picture(t *Type, origin int64, known []Series) (*Picture, error) {
+// Picture returns what was gathered as a picture with some looks, whose time 0 is origin, in
+// milliseconds since the epoch. Series are those that are known already, to which it adds lines and
+// windows. The others follow in the order of their first intervals.
+func (c *Collector) Picture(looks *Picture, origin int64, known []Series) (*Picture, error) {
 	if err := c.measureSteps(math.MaxInt64); err != nil {
 		return nil, err
 	}
@@ -389,10 +389,11 @@ func (c *Collector) Picture(t *Type, origin int64, known []Series) (*Picture, er
 			return nil, err
 		}
 	}
-	p := New(t)
+	own := *looks
+	p := &own
 	p.Origin, p.Digits = origin, windowDigits
 	if c.Total != nil {
-		total, err := c.Total.Picture(t, origin, nil)
+		total, err := c.Total.Picture(looks, origin, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -57,7 +57,7 @@ func TestSteps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p, err := c.Picture(Timeline, 0, []Series{{Label: "a"}, {Label: "b"}})
+		p, err := c.Picture(New(Timeline), 0, []Series{{Label: "a"}, {Label: "b"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestRates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, err := c.Picture(Throughput, 0, []Series{{Label: "a"}})
+	p, err := c.Picture(New(Throughput), 0, []Series{{Label: "a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestBoundedWindows(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p, err := c.Picture(Heatmap, 0, []Series{{Label: "a"}, {Label: "b"}})
+		p, err := c.Picture(New(Heatmap), 0, []Series{{Label: "a"}, {Label: "b"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ func collect(t testing.TB, kind *Type, c *Collector, intervals int, step func(i 
 			t.Fatal(err)
 		}
 	}
-	p, err := c.Picture(kind, 0, nil)
+	p, err := c.Picture(New(kind), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

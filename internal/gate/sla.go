@@ -187,6 +187,20 @@ func Bare(limits []Limit) bool {
 	})
 }
 
+// Drawn reports whether a chart can draw the limit: at most a value for a percentile or the
+// maximum, of all tags.
+func (l *Limit) Drawn() bool {
+	return l.Tag == nil && !l.AtLeast && !l.Relative && l.Window == 0 && (l.Statistic == "max" || l.Statistic == "" && l.Percentile > 0)
+}
+
+// Printed returns the limit in printed units.
+func (l *Limit) Printed(scale unit.Scale) float64 {
+	if l.Unit == (unit.Unit{}) {
+		return l.Value
+	}
+	return l.Value * (scale.In.Per(l.Unit) / scale.Ratio)
+}
+
 // ratio returns what to divide values of a summary by, to have them in the limit's unit.
 func (l *Limit) ratio(s *output.Summary, scale unit.Scale) float64 {
 	ratio := scale.Ratio

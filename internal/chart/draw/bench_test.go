@@ -25,7 +25,7 @@ func BenchmarkWindows(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if _, err := c.Picture(chart.Heatmap, 0, nil); err != nil {
+		if _, err := c.Picture(chart.New(chart.Heatmap), 0, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -39,7 +39,7 @@ func TestChanges(t *testing.T) {
 			}
 		}
 	}
-	p, err := c.Picture(chart.Heatmap, 0, nil)
+	p, err := c.Picture(chart.New(chart.Heatmap), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

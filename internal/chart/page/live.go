@@ -82,7 +82,7 @@ func (l *Live) Data() (*Data, error) {
 	for _, label := range slices.Sorted(slices.Values(c.Labels())) {
 		sorted = append(sorted, chart.Series{Label: label})
 	}
-	p, err := c.Picture(l.Type, l.origin, sorted)
+	p, err := c.Picture(chart.New(l.Type), l.origin, sorted)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/page"
@@ -172,14 +171,9 @@ func (p *Page) setScale() error {
 		p.look.Unit = axis.Fixed(s.Name)
 	}
 	for _, l := range p.limits {
-		if l.Tag != nil || l.AtLeast || l.Relative || l.Window > 0 || l.Statistic != "max" && (l.Statistic != "" || l.Percentile == 0) {
-			continue // a page draws limits of percentiles
+		if l.Drawn() {
+			p.look.Limits = append(p.look.Limits, chart.Limit{Percentile: l.Percentile, Value: l.Printed(s)})
 		}
-		limit := chart.Limit{Percentile: l.Percentile, Value: l.Value}
-		if l.Unit != (unit.Unit{}) {
-			limit.Value *= s.In.Per(l.Unit) / s.Ratio
-		}
-		p.look.Limits = append(p.look.Limits, limit)
 	}
 	return nil
 }

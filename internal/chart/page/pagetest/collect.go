@@ -40,7 +40,7 @@ func Collect(t testing.TB, kind *chart.Type, c *chart.Collector, intervals int, 
 			t.Fatal(err)
 		}
 	}
-	p, err := c.Picture(kind, 0, nil)
+	p, err := c.Picture(chart.New(kind), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
