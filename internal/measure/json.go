@@ -16,13 +16,11 @@ var ndjson = Format{
 	detect: (*head).isObject,
 	open: func(s *setup, h *head) (fields, error) {
 		keys := keysOf(h.line)
-		for _, column := range []struct {
-			name  *string
-			usual []string
-		}{{&s.Time, timeNames}, {&s.Value, valueNames}} {
-			if key := likely(keys, column.usual); key != "" && *column.name == "" && (column.name == &s.Time || s.End == "") {
-				*column.name = "." + key
-			}
+		if key := likely(keys, timeNames); key != "" {
+			s.Time = cmp.Or(s.Time, "."+key)
+		}
+		if key := likely(keys, valueNames); key != "" && s.End == "" {
+			s.Value = cmp.Or(s.Value, "."+key)
 		}
 		if s.Time == "" || s.valueColumn() == "" {
 			return nil, usagef("no list of measurements: its first line has no usual names of a time and a value, and -time .KEY and -value .KEY do not name them; its keys are %s", list(keys))

@@ -41,15 +41,12 @@ var lineOfText = expression(`(?m)^\s*[^#\s].*\n`)
 
 // peek returns the text up to the end of the first line of text or more, without advancing.
 func (l *lines) peek() []byte {
-	for l.err == nil && l.end < maxRecord && !lineOfText().Match(l.buf[:l.end]) {
-		l.fill()
-	}
-	return l.buf[:l.end]
+	return l.peekMore(maxRecord, lineOfText().Match)
 }
 
-// peekMore returns size bytes of text, or less if a part is enough, without advancing.
-func (l *lines) peekMore(size int, enough []byte) []byte {
-	for l.err == nil && l.end < size && (enough == nil || !bytes.Contains(l.buf[:l.end], enough)) {
+// peekMore returns size bytes of text, or less if that is enough, without advancing.
+func (l *lines) peekMore(size int, enough func(text []byte) bool) []byte {
+	for l.err == nil && l.end < size && (enough == nil || !enough(l.buf[:l.end])) {
 		l.fill()
 	}
 	return l.buf[:l.end]

@@ -244,9 +244,9 @@ type Reader struct {
 	scale   int   // values times 10^scale are nanoseconds
 	strange int   // records with open quotes so far
 
-	row    Row
+	row    Row // that Scan advanced to
 	tag    []byte
-	bad    *hdrlog.SyntaxError
+	bad    *hdrlog.SyntaxError // what is wrong with it, nil if nothing is
 	other  int64
 	others map[string]bool // names of other metrics
 
@@ -350,7 +350,7 @@ func (s *setup) complete() error {
 			s.Tags = append([]string{s.metric}, s.Tags...)
 		}
 	}
-	s.Unit, s.TimeUnit = cmp.Or(s.Unit, f.unit), cmp.Or(s.TimeUnit, f.timeUnit)
+	s.Unit, s.TimeUnit, s.Zone = cmp.Or(s.Unit, f.unit), cmp.Or(s.TimeUnit, f.timeUnit), cmp.Or(s.Zone, time.UTC)
 	return nil
 }
 
@@ -497,12 +497,6 @@ func (r *Reader) parse(record []byte) (skip bool, err error) {
 	}
 	return false, nil
 }
-
-// Row returns the row that Scan advanced to.
-func (r *Reader) Row() *Row { return &r.row }
-
-// Malformed returns what is wrong with the record that Scan advanced to, nil if it is a row.
-func (r *Reader) Malformed() *hdrlog.SyntaxError { return r.bad }
 
 // Line returns the number of the last line of the record that Scan advanced to.
 func (r *Reader) Line() int { return r.lines.number }

@@ -475,7 +475,7 @@ func rows(t *testing.T, r io.Reader, o Options) string {
 	}
 	var b strings.Builder
 	for reader.Scan() {
-		fmt.Fprintf(&b, "%+v %v %d\n", *reader.Row(), reader.Malformed(), reader.Line())
+		fmt.Fprintf(&b, "%+v %v %d\n", reader.row, reader.bad, reader.Line())
 	}
 	return b.String()
 }
@@ -489,7 +489,7 @@ func TestReadError(t *testing.T) {
 	}
 	var got []string
 	for r.Scan() {
-		got = append(got, fmt.Sprint(r.Malformed()))
+		got = append(got, fmt.Sprint(r.bad))
 	}
 	if fmt.Sprint(got) != "[<nil> f:3: line: the line is cut short]" || r.Err() != failure {
 		t.Errorf("%v %v", got, r.Err())
@@ -554,8 +554,8 @@ func FuzzTable(f *testing.F) {
 		want := row[1] + "/" + row[2] + "/" + row[4]
 		n := 0
 		for ; r.Scan(); n++ {
-			if r.Malformed() != nil || r.Row().Value != 250_000_000 || string(r.Row().Tag) != want && want != "//" {
-				t.Fatalf("%v %+v %q, want %q", r.Malformed(), r.Row(), r.Row().Tag, want)
+			if r.bad != nil || r.row.Value != 250_000_000 || string(r.row.Tag) != want && want != "//" {
+				t.Fatalf("%v %+v %q, want %q", r.bad, r.row, r.row.Tag, want)
 			}
 		}
 		if n != 2 {

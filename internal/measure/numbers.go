@@ -118,9 +118,9 @@ type clock struct {
 	found unit.Unit // of numbers so far
 	scale int       // numbers times 10^scale are nanoseconds
 	zone  *time.Location
-	// The last time that was no number: its text up to the second and its zone, and its second.
-	begin, after []byte
-	second       int64
+	// The last time that was no number: its layout, its text, and the time.
+	layout, last string
+	at           int64
 }
 
 // parse returns a time in nanoseconds since the epoch.
@@ -163,60 +163,35 @@ func guess(text []byte) unit.Unit {
 	return unit.Nanosecond
 }
 
-// layouts are the layouts of times up to the second.
-var layouts = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "02/Jan/2006:15:04:05"}
+// layouts are the layouts of times. All take decimals after the second.
+var layouts = func() (all []string) {
+	for _, begin := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "02/Jan/2006:15:04:05"} {
+		for _, zone := range []string{"", "Z07:00", "Z0700", "Z07", " -0700", " -07:00"} {
+			all = append(all, begin+zone)
+		}
+	}
+	return all
+}()
 
-// zones are the layouts of what follows the decimals of the second.
-var zones = []string{"", "Z07:00", "Z0700", "Z07", " -0700", " -07:00"}
-
-// date returns a time that is no number. All times of a file are alike, so it keeps the last
-// second.
+// date returns a time that is no number. All times of a file are alike, and many are those of the
+// row before.
 func (c *clock) date(text []byte) (int64, error) {
-	end := 19
-	if text[2] == '/' {
-		end = 20
+	if string(text) == c.last {
+		return c.at, nil
 	}
-	if len(text) < end {
+	last := string(text)
+	at, err := time.ParseInLocation(c.layout, last, c.zone)
+	for n := 0; err != nil && n < len(layouts); n++ {
+		if at, err = time.ParseInLocation(layouts[n], last, c.zone); err == nil {
+			c.layout = layouts[n]
+		}
+	}
+	switch {
+	case err != nil:
 		return 0, fmt.Errorf("%w: %s", errTime, quote(text))
+	case at.Unix() < 0 || at.Year() > 2261:
+		return 0, fmt.Errorf("%w: %s", errYears, quote(text))
 	}
-	begin, after := text[:end], text[end:]
-	nanoseconds := int64(0)
-	if len(after) > 0 && (after[0] == '.' || after[0] == ',') {
-		digits := 1
-		for digits < len(after) && after[digits]-'0' <= 9 {
-			digits++
-		}
-		fraction, err := strconv.ParseFloat("0."+string(after[1:digits]), 64)
-		if err != nil {
-			return 0, fmt.Errorf("%w: %s", errTime, quote(text))
-		}
-		nanoseconds, after = int64(math.Round(fraction*1e9)), after[digits:]
-	}
-	if !bytes.Equal(begin, c.begin) || !bytes.Equal(after, c.after) {
-		at, ok := c.slow(string(begin), string(after))
-		if !ok {
-			return 0, fmt.Errorf("%w: %s", errTime, quote(text))
-		}
-		if at.Unix() < 0 || at.Year() > 2261 {
-			return 0, fmt.Errorf("%w: %s", errYears, quote(text))
-		}
-		c.begin, c.after, c.second = append(c.begin[:0], begin...), append(c.after[:0], after...), at.Unix()
-	}
-	return c.second*1e9 + nanoseconds, nil
-}
-
-// slow parses a time without decimals.
-func (c *clock) slow(begin, after string) (time.Time, bool) {
-	zone := c.zone
-	if zone == nil {
-		zone = time.UTC
-	}
-	for _, layout := range layouts {
-		for _, z := range zones {
-			if at, err := time.ParseInLocation(layout+z, begin+after, zone); err == nil {
-				return at, true
-			}
-		}
-	}
-	return time.Time{}, false
+	c.last, c.at = last, at.UnixNano()
+	return c.at, nil
 }

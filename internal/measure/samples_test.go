@@ -246,13 +246,13 @@ func TestSamples(t *testing.T) {
 			}
 			n := 0
 			for ; r.Scan(); n++ {
-				if r.Malformed() != nil {
-					t.Fatal(r.Malformed())
+				if r.bad != nil {
+					t.Fatal(r.bad)
 				}
 				if n >= len(want) {
 					continue
 				}
-				row, w := r.Row(), want[n]
+				row, w := &r.row, want[n]
 				if big.NewRat(row.Time, 1e9).Cmp(w.time) != 0 || big.NewRat(row.Value, 1e9).Cmp(w.value) != 0 ||
 					string(row.Tag) != w.tag || row.Failed != w.failed {
 					t.Errorf("row %d: %d %d %s %v, want %s %s %s %v", n, row.Time, row.Value, row.Tag, row.Failed,

@@ -26,8 +26,8 @@ func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []
 	h := newHead(begin, 0)
 	f, unknown := choose("", h)
 	if unknown == nil && f.Name == hist.Name {
-		begin = reader.lines.peekMore(maxRecord, []byte("HISTF"))
-		if !h.isJSON() || !bytes.Contains(begin, []byte("HISTF")) {
+		encoded := func(text []byte) bool { return bytes.Contains(text, []byte("HISTF")) }
+		if begin = reader.lines.peekMore(maxRecord, encoded); !h.isJSON() || !encoded(begin) {
 			unknown = errors.ErrUnsupported
 		}
 	}

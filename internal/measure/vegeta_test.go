@@ -35,10 +35,10 @@ func TestVegeta(t *testing.T) {
 		}
 		var got strings.Builder
 		for r.Scan() {
-			if r.Malformed() != nil {
-				t.Fatal(r.Malformed())
+			if r.bad != nil {
+				t.Fatal(r.bad)
 			}
-			fmt.Fprintln(&got, r.Row().Time, r.Row().Value, string(r.Row().Tag), r.Row().Failed)
+			fmt.Fprintln(&got, r.row.Time, r.row.Value, string(r.row.Tag), r.row.Failed)
 		}
 		if got.String() != string(want) || strings.Count(got.String(), "\n") != 2000 {
 			t.Errorf("%s: other rows than vegeta reads", encoding)
