@@ -155,7 +155,7 @@ func (r *command) check(d *cli.Diagnostics) error {
 	if err != nil {
 		return err
 	}
-	*o = sinks.Options{Units: units.Logs(), Messages: d, Size: size, Metric: c.String("metric"), Zone: time.UTC, EndTime: endTime, ScrapeTime: scrapeTime}
+	*o = sinks.Options{Units: units.Logs(), Messages: d, Size: size, Metric: c.String("metric"), EndTime: endTime, ScrapeTime: scrapeTime}
 	if o.Percentiles, err = cli.Percentiles(c); err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	o.Idle = idle
-	r.Merger = New(o, keeper{r, w})
+	r.Merger = merger(o, keeper{r, w})
 	if err := r.Load(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -488,7 +488,7 @@ func TestInode(t *testing.T) {
 	}
 	state, err := OpenState(path("state"), 1000, new(int64))
 	try(err)
-	m := New(Options{Size: 1000, State: state}, keeper{&run{t: t}, new(world)})
+	m := merger(Options{Size: 1000, State: state}, keeper{&run{t: t}, new(world)})
 	defer state.release()
 	m.follower = f
 	m.inputs = []*input{{files: []*file{{log: second, line: 1}}}, {files: []*file{{log: first, line: 1}}}}

@@ -40,12 +40,11 @@ type Options struct {
 	From int64
 	// Tags says which tags are wanted. It sees what Tag returns.
 	Tags *tags.Filter
-	// Tag, if set, returns what says which tag an interval of an input has in the result, by its
-	// own.
+	// Tag returns what says which tag an interval of an input has in the result, by its own.
 	Tag func(in *follow.Input) func(own []byte) []byte
 	// By says what makes a row. Nil makes one of each tag.
 	By *tags.By
-	// Units, if set, find the units of values.
+	// Units find the units of values.
 	Units Units
 	// Messages receives what is wrong.
 	Messages Messages
@@ -56,7 +55,7 @@ type Options struct {
 	// State keeps how far the merging is, for the next run: it goes on as if there had been one
 	// run. Nil and the zero value keep nothing.
 	State *State
-	// Hint, if set, returns what to add to the message about a log.
+	// Hint returns what to add to the message about a log.
 	Hint func(error) string
 	// Stop, when it is closed, ends the merging: files are read to their present end, pipes for
 	// [Grace].
@@ -165,17 +164,8 @@ var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
 
 // New returns a merger. Give the options of the follower its Notice method.
 func New(o Options, sink Sink) *Merger {
-	if o.Tag == nil {
-		o.Tag = func(*follow.Input) func([]byte) []byte { return func(own []byte) []byte { return own } }
-	}
 	if o.now == nil {
 		o.now = time.Now
-	}
-	if o.Hint == nil {
-		o.Hint = func(error) string { return "" }
-	}
-	if o.Units == nil {
-		o.Units = noUnits{}
 	}
 	if o.State == nil {
 		o.State = new(State)
@@ -189,13 +179,6 @@ func New(o Options, sink Sink) *Merger {
 	m.account = o.Memory.Open("open windows", "make them shorter, or choose tags with -incT")
 	return m
 }
-
-// noUnits take all values as they are.
-type noUnits struct{}
-
-func (noUnits) Comment(string, []byte) error   { return nil }
-func (noUnits) Kept(string, []byte)            {}
-func (noUnits) Factor([]byte) (float64, error) { return 1, nil }
 
 // Notice is for [follow.Options].
 func (m *Merger) Notice(input, text string) {

@@ -83,11 +83,30 @@ func (r *run) Notice(text string) {
 	r.messages = append(r.messages, text)
 }
 
+// merger returns a merger. Without other options it takes tags and values as they are.
+func merger(o Options, sink Sink) *Merger {
+	if o.Units == nil {
+		o.Units = noUnits{}
+	}
+	if o.Tag == nil {
+		o.Tag = func(*follow.Input) func([]byte) []byte { return func(own []byte) []byte { return own } }
+	}
+	o.Hint = func(error) string { return "" }
+	return New(o, sink)
+}
+
+// noUnits take all values as they are.
+type noUnits struct{}
+
+func (noUnits) Comment(string, []byte) error   { return nil }
+func (noUnits) Kept(string, []byte)            {}
+func (noUnits) Factor([]byte) (float64, error) { return 1, nil }
+
 // start starts a merger of what add adds.
 func start(t *testing.T, o Options, add func(f *follow.Follower), gone ...time.Duration) *run {
 	r := &run{t: t, stop: make(chan struct{}), ended: make(chan error, 1)}
 	o.Stop, o.Messages = r.stop, r
-	r.Merger = New(o, r)
+	r.Merger = merger(o, r)
 	options := follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Notice: r.Merger.Notice}
 	if len(gone) > 0 {
 		options.Gone = gone[0]
@@ -265,7 +284,7 @@ func TestErrors(t *testing.T) {
 		if method != "" {
 			r.err = errors.New("failed")
 		}
-		r.Merger = New(Options{Size: 1000, Units: r, Messages: r}, r)
+		r.Merger = merger(Options{Size: 1000, Units: r, Messages: r}, r)
 		f := follow.New(follow.Options{})
 		for _, part := range log {
 			part.(*strings.Reader).Seek(0, io.SeekStart)
@@ -337,7 +356,7 @@ func TestAhead(t *testing.T) {
 func TestStalled(t *testing.T) {
 	t.Parallel()
 	r := &run{t: t, stop: make(chan struct{}), ended: make(chan error, 1)}
-	r.Merger = New(Options{Size: 1000, Idle: time.Millisecond, Stop: r.stop, Messages: r}, r)
+	r.Merger = merger(Options{Size: 1000, Idle: time.Millisecond, Stop: r.stop, Messages: r}, r)
 	idle := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "idle"), 0, "x")
 	idle.Second(0, 1000, 1)
 	f := follow.New(follow.Options{Poll: time.Hour})

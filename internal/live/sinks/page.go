@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
@@ -68,7 +69,7 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 
 // dress gives a picture its looks.
 func (p *Page) dress(d *chart.Picture) {
-	d.PageSize, d.Zone, d.Width, d.Height, d.DPI = pageBytes, p.options.Zone, mostPixels, mostHigh, 96
+	d.PageSize, d.Zone, d.Width, d.Height, d.DPI = pageBytes, time.UTC, mostPixels, mostHigh, 96
 	d.KeepMaxima()
 	d.Title, d.Span, d.Unit, d.Limits = p.title, fmt.Sprintf("each %v s", float64(p.options.Size)/1000), p.look.Unit, p.look.Limits
 	d.Marks = append(d.Marks, p.marks()...)

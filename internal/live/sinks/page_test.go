@@ -21,7 +21,7 @@ import (
 // gets all data anew when the series get other places.
 func TestPageOrder(t *testing.T) {
 	var server serve.Server
-	p, err := NewPage(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}, Zone: time.UTC}, &server, "order", nil)
+	p, err := NewPage(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}}, &server, "order", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

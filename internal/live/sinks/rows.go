@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
@@ -48,9 +49,9 @@ func NewRows(o *Options, format string, w buffered) *Rows {
 		case err != nil:
 			return nil, err
 		case format == "timeline":
-			return output.Timeline(w, metrics.Scale, o.Zone), nil
+			return output.Timeline(w, metrics.Scale, time.UTC), nil
 		case format == "ndjson":
-			return output.NDJSON(w, metrics.Scale, o.Zone), nil
+			return output.NDJSON(w, metrics.Scale, time.UTC), nil
 		}
 		return metrics.Rows(format, w, false)
 	})

@@ -25,7 +25,6 @@ type Options struct {
 	// Metric is the name of metrics, empty for the usual one.
 	Metric string
 	By     *tags.By
-	Zone   *time.Location
 	Memory *ledger.Ledger
 	// EndTime is the time that receivers have at the end, and ScrapeTime what a scrape has at
 	// least.
