@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"sync"
 )
 
 // dialect is how the log differs from a log of the reference, as far as the reader knows.
@@ -72,39 +74,26 @@ func (r *Reader) note(line int, field string, cause error) {
 	r.notes = append(r.notes, Record{Kind: Notice, Line: line, Err: &SyntaxError{r.name, line, field, cause}})
 }
 
-// decimalCommas reads the fields of a line whose numbers have decimal commas, as .NET writes them
-// in many countries: 0,127,1,007,2,769,HIST. Three more whole numbers follow the first three. A
-// payload is never a whole number.
-func decimalCommas(fields, rest []byte) (numbers [3][]byte, payload []byte, ok bool) {
-	for range 3 {
-		// Do not search a payload.
-		end := bytes.IndexByte(rest[:min(len(rest), maxNumber+1)], ',')
-		if end <= 0 {
-			return numbers, nil, false
-		}
-		rest = rest[end+1:]
-	}
-	payload = rest
-	digits := fields
-	for n := range numbers {
-		whole := bytes.IndexByte(digits, ',')
-		end := whole + 1 + bytes.IndexByte(digits[whole+1:], ',')
-		if !isDigits(bytes.TrimPrefix(digits[:whole], []byte("-"))) || !isDigits(digits[whole+1:end]) {
-			return numbers, nil, false
-		}
-		numbers[n] = append(append(append([]byte(nil), digits[:whole]...), '.'), digits[whole+1:end]...)
-		digits = digits[end+1:]
-	}
-	return numbers, payload, true
-}
+// commas matches START,LENGTH,MAX, with decimal commas.
+var commas = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(-?[0-9]+,[0-9]+),(-?[0-9]+,[0-9]+),(-?[0-9]+,[0-9]+),`)
+})
 
-func isDigits(text []byte) bool {
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return false
-		}
+// decimalCommas reads the fields of a line whose numbers have decimal commas, as .NET writes them
+// in many countries: 0,127,1,007,2,769,HIST. What seems to be the payload then begins with a digit,
+// as no payload does.
+func decimalCommas(fields, rest []byte) (numbers [3][]byte, payload []byte, ok bool) {
+	if len(rest) == 0 || rest[0] < '0' || rest[0] > '9' {
+		return numbers, nil, false
 	}
-	return len(text) > 0
+	found := commas().FindSubmatch(fields)
+	if found == nil {
+		return numbers, nil, false
+	}
+	for n := range numbers {
+		numbers[n] = bytes.Replace(found[1+n], []byte(","), []byte("."), 1)
+	}
+	return numbers, fields[len(found[0]):], true
 }
 
 // settleTime turns the interval's start and length into seconds, and sets its start of the log and

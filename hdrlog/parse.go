@@ -149,10 +149,9 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	}
 	var plain bool
 	if i.MaxHint, plain = parseDecimal(numbers[2]); !plain {
-		if i.MaxHint, err = parseNumber(numbers[2]); err != nil && !isRange(err) {
+		if i.MaxHint, err = parseNumber(numbers[2]); err != nil && !isRange(err) || bytes.ContainsAny(numbers[2], notDecimal) {
 			return "max", fmt.Errorf("%w: %s", ErrNumber, quoted(numbers[2]))
 		}
-		i.goMax = bytes.ContainsAny(numbers[2], notDecimal)
 	}
 	if len(rest) == 0 {
 		return "payload", ErrMissing

@@ -93,9 +93,6 @@ type Interval struct {
 	// mended reports that Start and Length are not the numbers in Fields, since those are
 	// milliseconds, or ends of intervals, or a negative length, or have decimal commas.
 	mended bool
-	// goMax reports that only Go's parser accepts MAX as a number (hexadecimal digits or
-	// underscores).
-	goMax bool
 }
 
 // Histogram decodes the payload of the interval. It allocates all that it needs. A

@@ -46,7 +46,7 @@ func AppendMax(text []byte, i *Interval) []byte {
 
 // standard reports whether Fields makes sense in any log as it stands.
 func (i *Interval) standard() bool {
-	return len(i.Fields) > 0 && !i.mended && !i.goMax && i.finiteMax()
+	return len(i.Fields) > 0 && !i.mended && i.finiteMax()
 }
 
 // finiteMax reports whether MAX is finite. The reference does not read the spellings that writers

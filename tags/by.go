@@ -18,7 +18,6 @@ type By struct {
 
 	mu      sync.RWMutex
 	rows    map[source][]byte // names of rows
-	first   map[string]source // of each row, by the text of its name
 	matched bool              // the group matched a tag
 }
 
@@ -34,7 +33,7 @@ type source struct{ input, tag string }
 //   - a regular expression with one group: the tags that it matches as a whole are in the row that
 //     the group names. Other tags have rows of their own, and so have untagged intervals.
 func ParseBy(text string) (*By, error) {
-	b := &By{rows: make(map[source][]byte), first: make(map[string]source)}
+	b := &By{rows: make(map[source][]byte)}
 	switch text {
 	case "tag":
 		return nil, nil
@@ -46,7 +45,7 @@ func ParseBy(text string) (*By, error) {
 		b.input, b.tag = true, true
 	default:
 		var err error
-		if b.group, err = compile(text); err != nil {
+		if b.group, err = regexp.Compile(text); err != nil {
 			return nil, errors.New(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 		b.group.Longest()
@@ -89,9 +88,6 @@ func (b *By) Row(input string, tag []byte) []byte {
 	defer b.mu.Unlock()
 	name = b.name(key, tag)
 	b.rows[key] = name
-	if _, known := b.first[Text(name)]; !known {
-		b.first[Text(name)] = key
-	}
 	return name
 }
 
@@ -120,21 +116,6 @@ func (b *By) Unmatched() bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return !b.matched && len(b.rows) > 0
-}
-
-// Split returns the input and the tag of a row, if rows have inputs. The tag is nil if the row has
-// several tags, or none.
-func (b *By) Split(name []byte) (input string, tag []byte, ok bool) {
-	if !b.Inputs() {
-		return "", nil, false
-	}
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	key, ok := b.first[Text(name)]
-	if b.tag {
-		tag = Parse(key.tag)
-	}
-	return key.input, tag, ok
 }
 
 // Added returns the texts of the tags of each row that has several, in the order of the rows.

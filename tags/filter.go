@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
@@ -53,7 +52,7 @@ func parsePatterns(lists []string) (patterns []*pattern, err error) {
 				return nil, errors.New("an empty pattern matches no tag; the empty tag is %")
 			}
 			if strings.ContainsAny(text, `*+?()[]{}|^$\`) {
-				if p.expression, err = compile(text); err != nil {
+				if p.expression, err = regexp.Compile(text); err != nil {
 					return nil, fmt.Errorf("%q: %s", text, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 				}
 				p.expression.Longest() // if any match is the whole text, it is the longest
@@ -62,25 +61,6 @@ func parsePatterns(lists []string) (patterns []*pattern, err error) {
 		}
 	}
 	return patterns, nil
-}
-
-// mostSteps is the number of instructions that an expression may have. Each letter of a tag may
-// take all of them: 10 MB of tags take half a minute with these.
-const mostSteps = 300
-
-func compile(text string) (*regexp.Regexp, error) {
-	parsed, err := syntax.Parse(text, syntax.Perl)
-	if err != nil {
-		return nil, err
-	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, err
-	}
-	if len(program.Inst) > mostSteps {
-		return nil, errors.New("the expression is too large; a list of several (a,b) takes as many as you like")
-	}
-	return regexp.Compile(text)
 }
 
 // matches reports whether the pattern matches a tag with this text.

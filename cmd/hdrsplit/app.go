@@ -67,7 +67,7 @@ func run(c *urfave.Context) (failure error) {
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		return fmt.Errorf("-od: %s is not a folder", folder)
 	} else if err != nil {
-		if err := tempfile.Mkdir(folder); err != nil {
+		if err := os.Mkdir(folder, 0o777); err != nil {
 			return fmt.Errorf("-od: %w", err)
 		}
 		defer func() {

@@ -13,8 +13,8 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// TestSignal ends hdrsplit by a signal while it writes, which leaves nothing: neither in a folder
-// that was there, nor a folder that it has made.
+// TestSignal ends hdrsplit by a signal while it writes, which leaves no file, in a folder that was
+// there or in one that it has made.
 func TestSignal(t *testing.T) {
 	t.Parallel()
 	node1, err := os.ReadFile(filepath.Join(testdata, "logs", "node1.hdr"))
@@ -49,7 +49,7 @@ func TestSignal(t *testing.T) {
 			if !strings.Contains(p.Stderr(), "hdrsplit: interrupted\n") {
 				t.Error(p.Stderr())
 			}
-			if files, err := os.ReadDir(parent); err != nil || len(files) > 0 {
+			if files, err := os.ReadDir(folder); err != nil || len(files) > 0 {
 				t.Errorf("%v, %v stay", err, files)
 			}
 		})

@@ -1,48 +1,32 @@
 package histogram
 
-// A coarsening finds the slots of a layout with fewer digits.
-type coarsening struct {
-	from, to Layout
-	// One slot is 1<<finer slots of from. From the slot simple of from on, that holds throughout.
-	finer, half, simple int
-}
-
-func newCoarsening(from Layout, digits int) coarsening {
-	c := coarsening{from: from, to: from}
-	c.to.Digits = max(min(from.Digits, digits), 0)
-	c.finer, c.half = from.halfMagnitude()-c.to.halfMagnitude(), c.to.SubBuckets()/2
-	c.simple = c.half << c.finer
-	return c
-}
-
-// at returns the slot for the lowest value of a slot of from.
-func (c *coarsening) at(index int) int {
-	switch {
-	case c.finer == 0:
-		return index
-	case index >= c.simple:
-		return index>>c.finer + c.finer*c.half
-	}
-	return c.to.IndexOf(c.from.LowestAt(index))
-}
-
 // CoarsenInto makes into the counts of h with at most digits significant digits, in the memory of
 // into. Each count goes to the slot of the lowest value of its old slot.
 func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
-	c := newCoarsening(h.layout, digits)
-	into.reset(c.to)
+	from, to := h.layout, h.layout
+	to.Digits = max(min(from.Digits, digits), 0)
+	// One slot is 1<<finer slots of from. From the slot simple of from on, that holds throughout.
+	finer, half := from.halfMagnitude()-to.halfMagnitude(), to.SubBuckets()/2
+	simple := half << finer
+	at := func(index int) int {
+		if index >= simple {
+			return index>>finer + finer*half
+		}
+		return to.IndexOf(from.LowestAt(index))
+	}
+	into.reset(to)
 	first, last := h.firstIndex(), h.lastIndex()
 	if last < 0 {
 		return
 	}
-	base, slots := into.room(c.at(first), c.at(last))
+	base, slots := into.room(at(first), at(last))
 	for low, counts := range h.segments() {
 		for size := 1; len(counts) > 0; low, counts = low+size, counts[size:] {
-			if low >= c.simple {
-				size = min(1<<c.finer, pageSize) // they share a slot
+			if low >= simple {
+				size = min(1<<finer, pageSize) // they share a slot
 			}
 			if sum := sumOf(counts[:size]); sum != 0 {
-				slot := c.at(low) - base
+				slot := at(low) - base
 				slots[slot] += sum
 				into.pages[slot>>pageBits] = 1
 			}

@@ -169,38 +169,36 @@ func (ws *Windows) Bytes() int { return ws.bytes }
 
 // Add adds an interval to its window. The error is that of [Sum.Add]; nothing is added then.
 func (ws *Windows) Add(i *hdrlog.Interval) error {
-	return ws.add(i.Tag, i.LogStart, i.StartMillis(), i.EndMillis(), func(m *Merged) error { return m.Add(i) })
+	var s Sum
+	if err := s.Add(i); err != nil {
+		return err
+	}
+	return ws.Merge(i.Tag, i.LogStart, &s)
 }
 
 // Merge adds a sum to the window that its times belong to. LogStart is that of [Merged]. The error
 // is that of [Sum.Merge]; nothing is added then. An empty sum changes nothing.
-func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) error {
+func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 	if s.Intervals() == 0 {
 		return nil
 	}
-	return ws.add(tag, logStart, s.Start, s.End, func(m *Merged) error { return m.Merge(s) })
-}
-
-// add calls add with what the intervals of the tag add up to in the window of the two times. It
-// opens a window only if that succeeds.
-func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(*Merged) error) (err error) {
 	added := false
-	with := func(m *Merged) {
+	merge := func(m *Merged) {
 		before := m.size()
 		m.Spare = SpareFor(2 * ws.bytes)
-		if err = add(m); err == nil {
-			m.Covered.Add(start, end)
+		if err = m.Merge(s); err == nil {
+			m.Covered.Add(s.Start, s.End)
 		}
 		ws.bytes += m.size() - before
 	}
-	m := ws.table.At(tag, start, end, func(at Window) *Merged {
+	m := ws.table.At(tag, s.Start, s.End, func(at Window) *Merged {
 		m := new(Merged)
 		if n := len(ws.free) - 1; n >= 0 {
 			m, ws.free = ws.free[n], ws.free[:n]
 		}
 		added = true
 		ws.bytes += m.size()
-		if with(m); err != nil {
+		if merge(m); err != nil {
 			ws.release(m)
 			return nil
 		}
@@ -208,7 +206,7 @@ func (ws *Windows) add(tag []byte, logStart float64, start, end int64, add func(
 		return m
 	})
 	if !added {
-		with(m)
+		merge(m)
 	}
 	return err
 }

@@ -156,7 +156,7 @@ type interval struct {
 	start, end int64
 	line       int
 	sum        *merge.Sum
-	extent     scan.Extent
+	highest    float64 // of doubles
 	err        error
 }
 
@@ -500,8 +500,8 @@ func (m *Merger) skip(in *input, why error, now time.Time) error {
 
 // A kind is what the intervals of a tag have in common, so that they all add up.
 type kind struct {
-	scan.Extent        // the smallest ratio, and the highest value
-	First       string // the place of the first interval
+	Ratio, Highest float64 // the smallest and the highest
+	First          string  // the place of the first interval
 }
 
 // admit returns an error if an interval does not add up with those of its tag before. Sinks add up
@@ -509,13 +509,14 @@ type kind struct {
 func (m *Merger) admit(in *input, i *interval) error {
 	key := string(merge.AppendKey(nil, i.row))
 	k, known := m.kinds[key]
+	own := i.sum.Layout().Ratio
 	if !known {
-		k = kind{i.extent, fmt.Sprintf("%s:%d", in.now.Name, i.line)}
+		k = kind{own, i.highest, fmt.Sprintf("%s:%d", in.now.Name, i.line)}
 	}
 	var err error
-	ratio, highest := min(k.Ratio, i.extent.Ratio), max(k.Highest, i.extent.Highest)
+	ratio, highest := min(k.Ratio, own), max(k.Highest, i.highest)
 	switch {
-	case (k.Ratio == 0) != (i.extent.Ratio == 0):
+	case (k.Ratio == 0) != (own == 0):
 		err = histogram.ErrKind
 	case ratio > 0 && highest/ratio >= 1<<63:
 		err = histogram.ErrSpan

@@ -152,7 +152,7 @@ func (m *Merger) interval(in *input, r *hdrlog.Record, names map[string][]byte) 
 	d := m.decoders.Get().(*scan.Decoder)
 	defer m.decoders.Put(d)
 	took, err := d.Visit(&r.Interval, scan.Place{}).Take(scan.Want{}, i.sum)
-	i.extent = took.Extent
+	i.highest = took.Max
 	var fatal scan.Fatal
 	if errors.As(err, &fatal) {
 		return nil, fmt.Errorf("%s:%d: %w", in.source.Name(), i.line, fatal.Err)

@@ -145,32 +145,28 @@ func (l *lane[R]) readPart(part Part, size int, jobs chan<- *batch[R], stopped <
 			return false
 		case jobs <- b:
 		}
-		if b.Size() > longBatch && !l.await(b, stopped) {
+		if b.Size() > longBatch && !l.await(stopped) {
 			return false
 		}
 	}
 }
 
-// await waits until a batch comes back, and frees its memory. It returns false if the scan stops
-// before.
-func (l *lane[R]) await(b *batch[R], stopped <-chan struct{}) bool {
-	var others []*batch[R]
-	for {
+// await waits until all batches are back, and frees their memory. It returns false if the scan
+// stops before.
+func (l *lane[R]) await(stopped <-chan struct{}) bool {
+	all := make([]*batch[R], cap(l.free))
+	for n := range all {
 		select {
 		case <-stopped:
 			return false
-		case back := <-l.free:
-			others = append(others, back)
-			if back != b {
-				continue
-			}
+		case all[n] = <-l.free:
 		}
-		b.Batch = hdrlog.Batch{} // free its memory
-		for _, free := range others {
-			l.free <- free
-		}
-		return true
 	}
+	for _, b := range all {
+		b.Batch = hdrlog.Batch{}
+		l.free <- b
+	}
+	return true
 }
 
 // decode decodes the intervals of a batch that the scan keeps.

@@ -104,7 +104,7 @@ func (d *Decoder) hold(bytes int) error {
 // Visit returns an interval that can be decoded until the next one is visited.
 func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit { return Visit{i, at, i.Tag, d} }
 
-// A Want says what a worker takes of an interval besides [Taken.Extent].
+// A Want says what a worker takes of an interval besides [Taken.Double].
 type Want struct {
 	Counts, Max bool
 	// Coarse, if set, becomes the sum of this interval, with at most Digits significant digits.
@@ -120,9 +120,10 @@ type Taken struct {
 	Counts *histogram.Histogram
 	// Max is the highest value in the unit of the log, 0 if there is none, and Count the number of
 	// values, if Max is wanted.
-	Max    float64
-	Count  int64
-	Extent Extent
+	Max   float64
+	Count int64
+	// Double reports that the values are doubles.
+	Double bool
 }
 
 // Take decodes the interval, and adds it to sums. An error is that of the payload. But if it is a
@@ -172,9 +173,7 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 		}
 		t.Max, t.Count = float64(highest), count
 	}
-	if p.Double() {
-		t.Extent = Extent{h.Ratio(), t.Max}
-	}
+	t.Double = p.Double()
 	return t, sumErr
 }
 
@@ -199,69 +198,34 @@ func (d *Decoder) decode(p *histogram.Payload) (*histogram.Histogram, error) {
 	return &d.corrected, nil
 }
 
-// An Extent is what decides whether an interval adds up with others.
-type Extent struct {
-	// Ratio is that of its layout: 0 for integers.
-	Ratio float64
-	// Highest is the highest value of doubles.
-	Highest float64
-}
+// Kinds find the first interval of integers and the first of doubles of a tag, which do not add up.
+// The zero value is ready. The outcome does not depend on the order in which intervals are added.
+type Kinds struct{ integer, double Place }
 
-// Extents find the intervals of a tag that do not add up. The zero value is ready. The outcome does
-// not depend on the order in which intervals are added.
-type Extents struct {
-	integer, double  Place // the first of each kind
-	ratio, highest   float64
-	finest, farthest Place // the first doubles with the smallest ratio and with the highest value
-}
-
-// Add takes in the extent of an interval.
-func (e *Extents) Add(x Extent, at Place) {
-	if x.Ratio == 0 {
-		if at.before(e.integer) {
-			e.integer = at
-		}
-		return
-	}
-	e.Merge(&Extents{double: at, ratio: x.Ratio, highest: x.Highest, finest: at, farthest: at})
-}
-
-// Merge adds the extents of f to e.
-func (e *Extents) Merge(f *Extents) {
-	if f.integer.before(e.integer) {
-		e.integer = f.integer
-	}
-	if f.double.Line == 0 {
-		return
-	}
-	if e.double.Line == 0 || f.ratio < e.ratio || f.ratio == e.ratio && f.finest.before(e.finest) {
-		e.ratio, e.finest = f.ratio, f.finest
-	}
-	if e.double.Line == 0 || f.highest > e.highest || f.highest == e.highest && f.farthest.before(e.farthest) {
-		e.highest, e.farthest = f.highest, f.farthest
-	}
-	if f.double.before(e.double) {
-		e.double = f.double
+// Add takes in an interval.
+func (k *Kinds) Add(double bool, at Place) {
+	if double {
+		k.Merge(Kinds{double: at})
+	} else {
+		k.Merge(Kinds{integer: at})
 	}
 }
 
-// KindErr returns nil if there are not both integers and doubles, and otherwise an error that wraps
-// [histogram.ErrKind] and names the first of each.
-func (e *Extents) KindErr() error {
-	if e.integer.Line == 0 || e.double.Line == 0 {
+// Merge takes in those of another one.
+func (k *Kinds) Merge(other Kinds) {
+	if other.integer.before(k.integer) {
+		k.integer = other.integer
+	}
+	if other.double.before(k.double) {
+		k.double = other.double
+	}
+}
+
+// Err returns nil if there are not both, and otherwise an error that wraps [histogram.ErrKind] and
+// names the first of each.
+func (k *Kinds) Err() error {
+	if k.integer.Line == 0 || k.double.Line == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: integers at %s, doubles at %s", histogram.ErrKind, e.integer, e.double)
-}
-
-// Explain returns an error of adding up the intervals, with the places of two that do not add up
-// where it is [histogram.ErrKind] or [histogram.ErrSpan]. It returns nil for nil.
-func (e *Extents) Explain(err error) error {
-	switch {
-	case errors.Is(err, histogram.ErrKind):
-		return e.KindErr()
-	case errors.Is(err, histogram.ErrSpan):
-		return fmt.Errorf("%w: up to %v at %s, beside multiples of %v at %s", histogram.ErrSpan, e.highest, e.farthest, e.ratio, e.finest)
-	}
-	return err
+	return fmt.Errorf("%w: integers at %s, doubles at %s", histogram.ErrKind, k.integer, k.double)
 }

@@ -19,8 +19,6 @@ var (
 	// after.
 	mu    sync.Mutex
 	files = make(map[string]bool) // by path
-	// folders are those that were made for new files.
-	folders []string
 )
 
 // maxLinks is the number of symbolic links that may lead to a file, as in Linux.
@@ -92,17 +90,6 @@ func Blame(err error, target string) error {
 		return &fs.PathError{Op: e.Op, Path: target, Err: e.Err}
 	}
 	return err
-}
-
-// Mkdir makes a folder. Abandon removes it if it is empty then.
-func Mkdir(path string) error {
-	mu.Lock()
-	defer mu.Unlock()
-	if err := os.Mkdir(path, 0o777); err != nil {
-		return err
-	}
-	folders = append(folders, path)
-	return nil
 }
 
 // FoldsCase reports whether the file system of a folder ignores the case of names. It creates a
@@ -213,14 +200,11 @@ func remove(path string) {
 	}
 }
 
-// Abandon removes all files that were not renamed, and the folders of Mkdir that are empty. It
-// blocks all other functions of this package for good: the caller ends the program.
+// Abandon removes all files that were not renamed. It blocks all other functions of this package
+// for good: the caller ends the program.
 func Abandon() {
 	mu.Lock()
 	for path := range files {
 		os.Remove(path)
-	}
-	for _, path := range folders {
-		os.Remove(path) // fails if files are in it
 	}
 }

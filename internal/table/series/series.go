@@ -4,7 +4,6 @@ package series
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -43,50 +42,22 @@ type Sink func(r *output.Row, at scan.Place, late error) error
 // may flush the rows.
 func Run(s *scan.Scan, o *Options, sink Sink) error {
 	s.ByTime = true
-	m := newMaker(o, sink, &s.Start)
-	m.account = s.Memory.Open("tags, with their windows,", "choose some with -incT")
+	m := newWindows(o, s.Memory, sink, &s.Start)
 	if err := scan.Run(s, m.decode, m.interval); err != nil {
 		return err
 	}
-	return m.close()
+	return m.Close()
 }
-
-// Windows adds up intervals that a scan hands over in the order of time.
-type Windows struct{ maker *maker }
-
-// NewWindows returns windows of size milliseconds, 0 for each interval. Their rows have counts, and
-// no percentiles.
-func NewWindows(memory *ledger.Ledger, size int64, sink Sink) *Windows {
-	m := newMaker(&Options{Window: size, Counts: true}, sink, new(float64))
-	m.account = memory.Open("tags, with their windows,", "choose some with -incT")
-	return &Windows{m}
-}
-
-// Add adds an interval and its counts.
-func (w *Windows) Add(v scan.Visit, s *merge.Sum) error {
-	m, t := w.maker, w.maker.tag(v.Row)
-	if m.last = v.Place; m.options.Window == 0 {
-		m.row = output.Row{Start: v.StartMillis(), End: v.EndMillis(), Length: v.Length, Covered: v.Length, Stats: m.row.Stats}
-		return m.measure(t, s, nil)
-	}
-	if err := m.charge.Set(m.account, len(m.tags), m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
-		return err
-	}
-	return m.merge(t, v, s)
-}
-
-// Close makes rows of the windows that are not complete when the logs end.
-func (w *Windows) Close() error { return w.maker.close() }
 
 // result is what a worker makes of an interval.
 type result struct {
 	stats  output.Stats // for a row of the interval
 	sum    merge.Sum    // for a window
-	extent scan.Extent
+	double bool
 }
 
-// maker makes rows of results.
-type maker struct {
+// Windows make rows of intervals that come in the order of time.
+type Windows struct {
 	options *Options
 	sink    Sink
 	tags    map[string]*tag // by [merge.AppendKey]
@@ -106,18 +77,40 @@ type maker struct {
 
 // tag is what is kept of a tag.
 type tag struct {
-	name    []byte
-	total   output.Total
-	moving  *merge.Moving
-	extents scan.Extents
+	name   []byte
+	total  output.Total
+	moving *merge.Moving
+	kinds  scan.Kinds
 }
 
-func newMaker(o *Options, sink Sink, start *float64) *maker {
-	return &maker{options: o, sink: sink, start: start, tags: make(map[string]*tag), windows: merge.NewWindows(o.Window), done: math.MinInt64}
+func newWindows(o *Options, memory *ledger.Ledger, sink Sink, start *float64) *Windows {
+	return &Windows{
+		options: o, sink: sink, start: start, tags: make(map[string]*tag), windows: merge.NewWindows(o.Window), done: math.MinInt64,
+		account: memory.Open("tags, with their windows,", "choose some with -incT"),
+	}
+}
+
+// NewWindows returns windows of size milliseconds, 0 for each interval. Their rows have counts, and
+// no percentiles.
+func NewWindows(memory *ledger.Ledger, size int64, sink Sink) *Windows {
+	return newWindows(&Options{Window: size, Counts: true}, memory, sink, new(float64))
+}
+
+// Add adds an interval and its counts.
+func (m *Windows) Add(v scan.Visit, s *merge.Sum) error {
+	t := m.tag(v.Row)
+	if m.last = v.Place; m.options.Window == 0 {
+		m.row = output.Row{Start: v.StartMillis(), End: v.EndMillis(), Length: v.Length, Covered: v.Length, Stats: m.row.Stats}
+		return m.measure(t, s, nil)
+	}
+	if err := m.charge.Set(m.account, len(m.tags), m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
+		return err
+	}
+	return m.merge(t, v, s)
 }
 
 // tag returns what is kept of a tag.
-func (m *maker) tag(name []byte) *tag {
+func (m *Windows) tag(name []byte) *tag {
 	m.key = merge.AppendKey(m.key[:0], name)
 	t := m.tags[string(m.key)]
 	if t == nil {
@@ -128,7 +121,7 @@ func (m *maker) tag(name []byte) *tag {
 }
 
 // decode makes of an interval what a row or a window takes of it. Workers call it.
-func (m *maker) decode(_ int, v scan.Visit, r *result) (err error) {
+func (m *Windows) decode(_ int, v scan.Visit, r *result) (err error) {
 	var sums []*merge.Sum
 	if m.options.Window > 0 || m.options.Moving > 0 || m.options.Counts {
 		r.sum.Reset()
@@ -138,20 +131,20 @@ func (m *maker) decode(_ int, v scan.Visit, r *result) (err error) {
 	if err == nil && m.options.Window == 0 {
 		r.stats = output.StatsOf(took.Counts, m.options.Percentiles, r.stats)
 	}
-	r.extent = took.Extent
+	r.double = took.Double
 	return err
 }
 
 // interval takes the next interval.
-func (m *maker) interval(v scan.Visit, r *result) error {
+func (m *Windows) interval(v scan.Visit, r *result) error {
 	t := m.tag(v.Row)
 	m.last = v.Place
 	if err := m.charge.Set(m.account, len(m.tags), m.moving+m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
 		return err
 	}
 	if m.options.Window > 0 || m.options.Moving > 0 {
-		t.extents.Add(r.extent, v.Place)
-		if err := t.extents.KindErr(); err != nil {
+		t.kinds.Add(r.double, v.Place)
+		if err := t.kinds.Err(); err != nil {
 			return fmt.Errorf("tag %s: %w", tags.Text(t.name), err)
 		}
 	}
@@ -170,16 +163,13 @@ const tagBytes = 500
 
 // fail returns an error of adding up intervals of t. The place is that of the last interval.
 func (t *tag) fail(at scan.Place, err error) error {
-	if errors.Is(err, histogram.ErrSpan) {
-		return fmt.Errorf("tag %s: %w", tags.Text(t.name), t.extents.Explain(err))
-	}
 	return fmt.Errorf("%s: tag %s: %w", at, tags.Text(t.name), err)
 }
 
 // merge adds an interval to its window. A window is complete, and its rows are made, when an
 // interval starts at least its own length after the window ends. So lines may be out of order by as
 // much.
-func (m *maker) merge(t *tag, v scan.Visit, s *merge.Sum) error {
+func (m *Windows) merge(t *tag, v scan.Visit, s *merge.Sum) error {
 	if err := m.completeBefore(2*s.Start - s.End); err != nil {
 		return err
 	}
@@ -193,14 +183,14 @@ func (m *maker) merge(t *tag, v scan.Visit, s *merge.Sum) error {
 }
 
 // late counts an interval whose window is complete in the totals of its tag.
-func (m *maker) late(t *tag, w merge.Window, s *merge.Sum) error {
+func (m *Windows) late(t *tag, w merge.Window, s *merge.Sum) error {
 	m.row = output.Row{Start: w.Start, End: w.End, Stats: m.row.Stats}
 	return m.measure(t, s, fmt.Errorf("too late for its window of %v s, at %s, which is written already; hdrunion puts logs in order",
 		seconds(m.options.Window), time.UnixMilli(w.Start).UTC().Format(time.RFC3339Nano)))
 }
 
 // completeBefore makes rows of the windows that end by then.
-func (m *maker) completeBefore(then int64) error {
+func (m *Windows) completeBefore(then int64) error {
 	for w := range m.windows.Before(then) {
 		m.done = w.Window.End
 		m.row = output.Row{
@@ -215,7 +205,7 @@ func (m *maker) completeBefore(then int64) error {
 }
 
 // measure completes m.row with the figures of s, and emits it.
-func (m *maker) measure(t *tag, s *merge.Sum, late error) error {
+func (m *Windows) measure(t *tag, s *merge.Sum, late error) error {
 	h, err := s.Histogram(&m.counts)
 	if err != nil {
 		return t.fail(m.last, err)
@@ -226,7 +216,7 @@ func (m *maker) measure(t *tag, s *merge.Sum, late error) error {
 
 // emit hands on m.row, whose counts are those of s, with the totals and the moving window of its
 // tag.
-func (m *maker) emit(t *tag, s *merge.Sum, late error) (err error) {
+func (m *Windows) emit(t *tag, s *merge.Sum, late error) (err error) {
 	if err := t.total.Add(&m.row.Stats); err != nil {
 		return t.fail(m.last, err)
 	}
@@ -256,7 +246,7 @@ func (m *maker) emit(t *tag, s *merge.Sum, late error) (err error) {
 	return m.sink(&m.row, m.last, late)
 }
 
-// close makes rows of the windows that are not complete when the logs end.
-func (m *maker) close() error { return m.completeBefore(math.MaxInt64) }
+// Close makes rows of the windows that are not complete when the logs end.
+func (m *Windows) Close() error { return m.completeBefore(math.MaxInt64) }
 
 func seconds(ms int64) float64 { return float64(ms) / 1000 }

@@ -349,7 +349,7 @@ func TestFailures(t *testing.T) {
 	small := payload(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1.0 / (1 << 40)}, 1000, 1)
 	window, moving := &Options{Window: 10000}, &Options{Moving: 60000, MovingPercentile: 99}
 	const overflow, span = "tag t: total count exceeds the largest int64",
-		"tag t: values lie too far apart for one double histogram: up to 1.073741824e+12 at log:3, beside multiples of 9.094947017729282e-13 at log:4"
+		"log:4: tag t: values lie too far apart for one double histogram: 1.073741824e+12 beside multiples of 9.094947017729282e-13"
 	for _, test := range []struct {
 		name string
 		o    *Options

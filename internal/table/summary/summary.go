@@ -3,6 +3,7 @@ package summary
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -128,7 +129,9 @@ type sums struct {
 type sum struct {
 	merge.Sum
 	tag     []byte // of the row
-	extents scan.Extents
+	input   string // of the first interval, and its tag
+	own     []byte
+	kinds   scan.Kinds
 	spans   []Span
 	lengths int64 // of all intervals, in milliseconds
 	maxima  Maxima
@@ -139,15 +142,15 @@ type sum struct {
 }
 
 // of returns the sum of a row, and of a part if there are parts with sums.
-func (w *sums) of(row []byte, input int, tag []byte) *sum {
+func (w *sums) of(v scan.Visit) *sum {
 	if w.key = w.key[:0]; w.options.Parts != nil && w.options.Parts.Sums {
-		w.key = appendPart(w.key, input, tag)
+		w.key = appendPart(w.key, v.Input, v.Tag)
 	} else {
-		w.key = merge.AppendKey(w.key, row)
+		w.key = merge.AppendKey(w.key, v.Row)
 	}
 	s := w.tags[string(w.key)]
 	if s == nil {
-		s = &sum{tag: bytes.Clone(row)}
+		s = &sum{tag: bytes.Clone(v.Row), input: v.Name, own: bytes.Clone(v.Tag)}
 		w.tags[string(w.key)] = s
 	}
 	return s
@@ -163,7 +166,7 @@ const believedBytes = 4 << 10
 // add adds an interval, also to other sums, and returns what is wanted of it. The error is that of
 // its payload.
 func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (scan.Taken, error) {
-	s := w.of(v.Row, v.Input, v.Tag)
+	s := w.of(v)
 	s.Spare = merge.SpareFor(w.bytes)
 	took, err := v.Take(want, append(also, &s.Sum)...)
 	if err := s.failed(err); err != nil {
@@ -177,7 +180,7 @@ func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (scan.Taken,
 	if err := s.charge.Set(w.account, 1, size); err != nil {
 		return took, scan.Fatal{Err: err}
 	}
-	s.extents.Add(took.Extent, v.Place)
+	s.kinds.Add(took.Double, v.Place)
 	start, end := v.StartMillis(), v.EndMillis()
 	s.lengths += end - start
 	if w.options.Maxima && took.Max > 0 {
@@ -245,7 +248,7 @@ func (w *sums) rows() ([]*sum, error) {
 			byRow[row] = s
 			continue
 		case !added[row]:
-			own := &sum{tag: s.tag}
+			own := &sum{tag: s.tag, input: s.input, own: s.own}
 			if err := own.merge(byRow[row], w.account); err != nil {
 				return nil, err
 			}
@@ -268,7 +271,7 @@ func (s *sum) merge(t *sum, account *ledger.Account) error {
 		s.err = t.err
 	}
 	s.failed(s.Merge(&t.Sum))
-	s.extents.Merge(&t.extents)
+	s.kinds.Merge(t.kinds)
 	s.lengths += t.lengths
 	s.maxima.merge(&t.maxima)
 	for _, span := range t.spans {
@@ -293,8 +296,11 @@ func (w *sums) result() (*Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tag %s: %w", tags.Text(s.tag), err)
 		}
-		summary.AllTags = w.by.All()
-		summary.Input, summary.InputTag, _ = w.by.Split(s.tag)
+		if summary.AllTags = w.by.All(); w.by.Inputs() {
+			if summary.Input = s.input; !w.by.AddsTags() {
+				summary.InputTag = s.own
+			}
+		}
 		r.Summaries, r.sums, r.by = append(r.Summaries, summary), append(r.sums, s), w.by
 		r.Spans = append(r.Spans, s.spans...)
 		r.Lengths += s.lengths
@@ -311,9 +317,7 @@ func Combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 			for n := range t.spans {
 				t.spans[n].Input = input
 			}
-			if err := all.of(t.tag, 0, nil).merge(t, all.account); err != nil {
-				return nil, err
-			}
+			all.tags[string(appendPart(nil, input, t.tag))] = t
 		}
 	}
 	return all.result()
@@ -353,15 +357,12 @@ func (l *Loader) load(s *merge.Sum) (h *histogram.Histogram, err error) {
 
 // summary returns what s adds up to. The counts are decoded by l.
 func (s *sum) summary(l *Loader) (*output.Summary, error) {
-	if err := s.extents.KindErr(); err != nil {
+	if err := cmp.Or(s.kinds.Err(), s.err); err != nil {
 		return nil, err
-	}
-	if s.err != nil {
-		return nil, s.extents.Explain(s.err)
 	}
 	all, err := l.Summary(s.tag, &s.Sum)
 	if err != nil {
-		return nil, s.extents.Explain(err)
+		return nil, err
 	}
 	all.Maxima = s.maxima.Output()
 	return all, nil

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -105,8 +106,8 @@ func logOf(t *testing.T, layouts []histogram.Layout, values []int64) string {
 	return log.String()
 }
 
-// TestSpan proves that doubles which do not fit one sum are one error, which names both places,
-// however many workers there are and wherever the intervals stand.
+// TestSpan proves that doubles which do not fit one sum are one error, however many workers there
+// are and wherever the intervals stand.
 func TestSpan(t *testing.T) {
 	t.Parallel()
 	large, small := histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1 << 30}, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1.0 / (1 << 40)}
@@ -124,10 +125,8 @@ func TestSpan(t *testing.T) {
 				s := newScan(t, workers)
 				s.Inputs = []scan.Input{scan.Stdin(strings.NewReader(logOf(t, layouts, values)))}
 				_, err := Collect[struct{}](s, Options{}, nil, nil, nil)
-				want := fmt.Sprintf("tag t: values lie too far apart for one double histogram: up to %v at -:%d, beside multiples of %v at -:%d",
-					float64(1000+min(cut-1, 6))*(1<<30), 1+min(cut, 7), small.Ratio, cut+2) // the writer's mark is the first line
-				if err == nil || err.Error() != want {
-					t.Errorf("%v, want %s", err, want)
+				if !errors.Is(err, histogram.ErrSpan) || !strings.HasPrefix(err.Error(), "tag t: ") {
+					t.Error(err)
 				}
 			})
 		}

@@ -28,7 +28,7 @@ type interval struct {
 	start, end int64 // milliseconds, on the time line of the result
 	tagged     *tagged
 	sum        *merge.Sum
-	extent     scan.Extent
+	double     bool
 }
 
 // before orders intervals by time, and where that is the same by where they come from.
@@ -68,7 +68,7 @@ func (u *union) decode(_ int, v scan.Visit, i *interval) error {
 		sums.Put(sum)
 		return err
 	}
-	*i = interval{v.Place, start, end, u.found.of(tag), sum, took.Extent}
+	*i = interval{v.Place, start, end, u.found.of(tag), sum, took.Double}
 	return u.hold(1, sum.Size())
 }
 

@@ -83,9 +83,9 @@ const (
 
 // tagged is what is known of a tag: one for each, so that it can be a key.
 type tagged struct {
-	tag     []byte       // in memory of its own
-	key     string       // sorts tags; empty for untagged intervals
-	extents scan.Extents // belongs to the goroutine that merges
+	tag   []byte     // in memory of its own
+	key   string     // sorts tags; empty for untagged intervals
+	kinds scan.Kinds // belongs to the goroutine that merges
 }
 
 // found is the tags found so far. The goroutines that decode look them up, while the text is in
@@ -204,8 +204,8 @@ func (u *union) run() error {
 func (u *union) merge() error {
 	s := u.streams.First()
 	i := s.first
-	i.tagged.extents.Add(i.extent, i.Place)
-	if err := i.tagged.extents.KindErr(); err != nil {
+	i.tagged.kinds.Add(i.double, i.Place)
+	if err := i.tagged.kinds.Err(); err != nil {
 		return fmt.Errorf("tag %s: %w", tags.Text(i.tagged.tag), err)
 	}
 	if err := u.finish(i.start); err != nil {
@@ -213,9 +213,6 @@ func (u *union) merge() error {
 	}
 	w := u.plan.put(&i)
 	w.members = append(w.members, i.sum)
-	if i.extent.Ratio != 0 {
-		w.extents.Add(i.extent, i.Place)
-	}
 	if u.options.Observe != nil {
 		u.options.Observe(i.Name, i.Line, i.tagged.tag, i.start, i.end, w.start, w.end)
 	}
@@ -276,7 +273,7 @@ func (u *union) work() {
 	for b := range u.batches {
 		for n, w := range b.windows {
 			if b.lines[n] = u.encode(w, &scratch, b.lines[n][:0]); w.err != nil {
-				w.err = fmt.Errorf("tag %s: the intervals joined with %s: %w", tags.Text(w.tagged.tag), w.first, w.extents.Explain(w.err))
+				w.err = fmt.Errorf("tag %s: the intervals joined with %s: %w", tags.Text(w.tagged.tag), w.first, w.err)
 			}
 		}
 		b.ready <- struct{}{}

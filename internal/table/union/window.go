@@ -14,9 +14,8 @@ import (
 type window struct {
 	key        int64 // windows are in order of keys, then of tags
 	tagged     *tagged
-	start, end int64        // milliseconds
-	first      scan.Place   // of the interval that opened it
-	extents    scan.Extents // of doubles
+	start, end int64      // milliseconds
+	first      scan.Place // of the interval that opened it
 
 	members []*merge.Sum  // not yet added up
 	few     [4]*merge.Sum // the memory of the first of them

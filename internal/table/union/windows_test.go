@@ -301,10 +301,10 @@ func TestSpan(t *testing.T) {
 		o         union.Options
 		want      string
 	}{
-		{"large first", large + small, union.Options{Grid: 10000}, "up to 1.073741824e+12 at log:1, beside multiples of 9.094947017729282e-13 at log:2"},
-		{"small first", small + large, union.Options{Grid: 10000}, "up to 1.073741824e+12 at log:2, beside multiples of 9.094947017729282e-13 at log:1"},
-		{"many before", strings.Repeat(large, 100) + small, union.Options{Grid: 10000}, "up to 1.073741824e+12 at log:1, beside multiples of 9.094947017729282e-13 at log:101"},
-		{"other rules", large + small, union.Options{Target: 10000}, "up to 1.073741824e+12 at log:1, beside multiples of 9.094947017729282e-13 at log:2"},
+		{"large first", large + small, union.Options{Grid: 10000}, "joined with log:1: values lie too far apart for one double histogram: 1.073741824e+12 beside multiples of 9.094947017729282e-13"},
+		{"small first", small + large, union.Options{Grid: 10000}, "joined with log:2: values lie too far apart for one double histogram: 1.073741824e+12 beside multiples of 9.094947017729282e-13"},
+		{"many before", strings.Repeat(large, 100) + small, union.Options{Grid: 10000}, "joined with log:1: values lie too far apart for one double histogram: 1.073741824e+12 beside multiples of 9.094947017729282e-13"},
+		{"other rules", large + small, union.Options{Target: 10000}, "joined with log:1: values lie too far apart for one double histogram: 1.073741824e+12 beside multiples of 9.094947017729282e-13"},
 		{"in different windows", large + small, union.Options{Grid: 1000}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
