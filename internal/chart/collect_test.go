@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand"
 	"reflect"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -184,30 +183,6 @@ func TestGrid(t *testing.T) {
 	}
 	if row := g.row(1e5); math.Abs(row-60) > 1e-9 {
 		t.Errorf("1e5 is in row %v", row)
-	}
-}
-
-// TestGridWorkers proves that a heat map does not depend on how many processors fill it, where
-// windows take several columns and where columns take several windows.
-func TestGridWorkers(t *testing.T) {
-	c := &Collector{WindowBytes: 1 << 20, Ratio: 1}
-	p := collect(t, Heatmap, c, 100, func(i int) (string, float64, float64, []int64) {
-		return []string{"a", "b"}[i%2], float64(i) * 0.7, 1.3, latencies(int64(i), 50, 1e5)
-	})
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, columns := range []int{1, 2, 13, 301} {
-		var want []float64
-		for workers := 1; workers <= 4; workers++ {
-			runtime.GOMAXPROCS(workers)
-			g := &Grid{To: 71_000, Low: 100, High: 1e8, Columns: columns, Rows: 120}
-			g.Fill(p.Series)
-			if want == nil {
-				want = g.Rate
-			}
-			if !slices.Equal(g.Rate, want) {
-				t.Errorf("%d columns: %d workers fill another grid than one", columns, workers)
-			}
-		}
 	}
 }
 

@@ -2,8 +2,6 @@ package chart
 
 import (
 	"math"
-	"runtime"
-	"sync"
 
 	"hdrkit/hdrlog/histogram"
 )
@@ -18,31 +16,18 @@ type Grid struct {
 	Rate []float64
 }
 
-// A span is a range of cells, both ends included.
-type span struct{ first, last int }
-
-// Fill spreads the counts of windows over time and values. One goroutine for each processor fills
-// some of the columns. All of them add in the same order, so that the sums do not depend on their
-// number.
+// Fill spreads the counts of windows over time and values.
 func (g *Grid) Fill(all []Series) {
 	g.Rate = make([]float64, g.Columns*(g.Rows+1))
-	workers := min(runtime.GOMAXPROCS(0), g.Columns)
-	var running sync.WaitGroup
-	for n := range workers {
-		f := filler{Grid: g, columns: span{n * g.Columns / workers, (n+1)*g.Columns/workers - 1}}
-		running.Go(func() {
-			for i := range all {
-				f.add(&all[i])
-			}
-		})
+	f := filler{Grid: g}
+	for i := range all {
+		f.add(&all[i])
 	}
-	running.Wait()
 }
 
-// A filler fills some columns of a grid.
+// A filler fills a grid.
 type filler struct {
 	*Grid
-	columns span
 
 	// taken has the rows of the slots of layout and unit. Logarithms cost more than all else.
 	layout histogram.Layout
@@ -70,9 +55,6 @@ func (f *filler) add(s *Series) {
 			f.spread(at, layout, counts, s.Unit)
 			at, layout = next, w.counts.Layout()
 		}
-		if at.columns.last < f.columns.first || at.columns.first > f.columns.last {
-			continue
-		}
 		for index, n := range w.Histogram(&f.scratch).Slots() {
 			if index >= len(counts) {
 				counts = append(counts, make([]float64, index+1-len(counts))...)
@@ -83,17 +65,17 @@ func (f *filler) add(s *Series) {
 	f.spread(at, layout, counts, s.Unit)
 }
 
-// A stretch is the columns of a window, and the factor for its counts.
+// A stretch is the columns of a window, from first to last, and the factor for its counts.
 type stretch struct {
-	columns   span
-	perSecond float64
+	first, last int
+	perSecond   float64
 }
 
 func (g *Grid) stretchOf(w *Window) stretch {
 	width := (g.To - g.From) / float64(g.Columns)
 	start, length := float64(w.Start), float64(w.Length())
 	first, last := cells((start-g.From)/width, (start+length-g.From)/width, g.Columns)
-	return stretch{span{first, last}, 1000 / math.Max(length, width)}
+	return stretch{first, last, 1000 / math.Max(length, width)}
 }
 
 // spread moves counts into their cells.
@@ -107,7 +89,7 @@ func (f *filler) spread(at stretch, layout histogram.Layout, counts []float64, u
 		rate := n * at.perSecond / (taken.high - taken.low)
 		for row := int(taken.low); float64(row) < taken.high; row++ {
 			share := rate * (min(taken.high, float64(row+1)) - max(taken.low, float64(row)))
-			for column := max(at.columns.first, f.columns.first); column <= min(at.columns.last, f.columns.last); column++ {
+			for column := at.first; column <= at.last; column++ {
 				f.Rate[column*(f.Rows+1)+row] += share
 			}
 		}

@@ -116,12 +116,3 @@ func Highest[T any](all []T, highest func(*T) float64, most int) (shown, rest []
 	slices.SortStableFunc(sorted, func(a, b T) int { return cmp.Compare(highest(&b), highest(&a)) })
 	return sorted[:most], sorted[most:]
 }
-
-// Typical returns the median of the values of points.
-func Typical(points []Point) float64 {
-	values := make([]float64, 0, len(points))
-	for _, p := range points {
-		values = append(values, noNaN(p.Value))
-	}
-	return median(values)
-}

@@ -14,19 +14,14 @@ import (
 
 // curvesPanel returns a chart of percentile curves: those of p, on axes for all of whole.
 func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
-	pn := &panel{pen: c, Picture: p, what: whole.Describe(chart.Percentiles), outer: outer}
-	pn.what.Low, pn.what.High = p.Low, p.High
+	pn := c.newPanel(chart.Percentiles, p, whole, outer)
 	facet := p != whole
 	shown, _ := chart.Highest(p.Series, func(s *chart.Series) float64 { return s.Curve.Max() }, chart.MostTogether)
 	groups, _ := chart.GroupsOf(shown)
 	styles := chart.Styles(groups, nil)
-	pn.x.high = 2
-	recorded := false
+	pn.x.low, pn.x.high = 0, 2
 	for _, s := range whole.Series {
-		if s.Curve.Count > 0 {
-			recorded = true
-			pn.x.high = math.Max(pn.x.high, s.Curve.End())
-		}
+		pn.x.high = math.Max(pn.x.high, s.Curve.End())
 	}
 	pn.values = func(add func(float64)) {
 		for _, s := range whole.Series {
@@ -37,9 +32,6 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 				add(b.Low)
 				add(b.High)
 			}
-		}
-		for _, l := range p.Limits {
-			add(l.Value)
 		}
 	}
 	var steps []chart.Limit
@@ -61,10 +53,6 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		}
 	}
 	pn.paint = func() {
-		if !recorded {
-			pn.message(pn.what.Empty)
-			return
-		}
 		pn.drawExcess(shown, steps)
 		for i := range shown {
 			pn.drawConfidence(c.styled(styles[i][0]), shown[i].Curve.Band)

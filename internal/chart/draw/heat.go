@@ -37,14 +37,8 @@ type heatScale struct {
 // heatPanel returns a heat map of p, on axes for all of whole. If before is not nil, it is a map of
 // how many times as many values there are.
 func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg.Rectangle, colours *heatScale) *panel {
-	pn := &panel{pen: c, Picture: p, what: whole.Describe(chart.Heatmap), outer: outer}
-	pn.what.Low, pn.what.High = p.Low, p.High
-	from, to, timed := whole.TimeRange()
-	pn.x.low, pn.x.high = from, to
-	recorded := false
-	pn.values = func(add func(float64)) {
-		whole.Values(func(v float64) { add(v); recorded = true })
-	}
+	pn := c.newPanel(chart.Heatmap, p, whole, outer)
+	pn.values = whole.Values
 	pn.across, pn.headroom = p.Labelled(true), 4*pixel
 	if len(p.Worst) > 0 {
 		pn.headroom = 2*numberRadius + 6*pixel
@@ -65,11 +59,9 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 			}
 		}
 	}
+	from, to := pn.x.low, pn.x.high
 	grid, old := &chart.Grid{From: from, To: to}, &chart.Grid{}
 	pn.prepare = func() {
-		if !timed || !recorded {
-			return
-		}
 		length := 0.0 // of the windows
 		for _, s := range whole.Series {
 			length = math.Max(length, chart.TypicalLength(s.Maxima()))
@@ -96,11 +88,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 		colours.least = min(cmp.Or(colours.least, least), least)
 	}
 	pn.paint = func() {
-		switch {
-		case !timed || !recorded:
-			pn.message(pn.what.Empty)
-			return
-		case before != nil:
+		if before != nil {
 			pn.drawCells(grid, c.changes(old.Rate, grid.Rate))
 			return
 		}

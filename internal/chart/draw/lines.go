@@ -17,23 +17,15 @@ const areaShare = 0.12
 
 // linesPanel returns a chart of lines over time: those of p, on axes for all of whole.
 func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
-	pn := &panel{pen: c, Picture: p, what: whole.Describe(p.Type), outer: outer}
-	from, to, timed := whole.TimeRange()
-	pn.x.low, pn.x.high = from, to
-	if !timed {
-		pn.x.low, pn.x.high = 0, 1000
-	}
-	pn.what.Low, pn.what.High = p.Low, p.High
+	pn := c.newPanel(p.Type, p, whole, outer)
 	facet := p != whole
 	groups, names := chart.GroupsOf(p.Series)
 	styles := chart.Styles(groups, names)
-	recorded := false
 	pn.values = func(add func(float64)) {
 		for _, series := range whole.Series {
 			for _, line := range series.Lines {
 				for _, point := range line.Points {
 					add(point.Value)
-					recorded = recorded || !math.IsNaN(point.Value)
 				}
 			}
 		}
@@ -49,15 +41,15 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		pn.headroom = max(pn.headroom, 2*numberRadius+6*pixel)
 	}
 	pn.paint = func() {
-		if !timed || !recorded {
-			pn.message(pn.what.Empty)
-			return
-		}
 		if pn.what.Breaches {
 			pn.drawBreaches(p.Series)
 		}
 		width := (pn.x.high - pn.x.low) / float64(max(c.dots(pn.frame.Max.X-pn.frame.Min.X), 50))
-		order := drawingOrder(p.Series, int((pn.frame.Max.X-pn.frame.Min.X)/pixel))
+		order := make([]int, len(p.Series)) // the highest first, so that it hides no other
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Series[b].Max(), p.Series[a].Max()) })
 		for _, areas := range []bool{true, false} { // lines are in front of areas
 			for _, i := range order {
 				for n, line := range p.Series[i].Lines {
@@ -150,21 +142,6 @@ func (c *pen) entries(labels []string, styles [][]chart.Style, names []string) (
 		entries = append(entries, entry{label: name, style: st})
 	}
 	return entries
-}
-
-// drawingOrder returns the indexes of series in the order in which to draw them, so that none hides
-// another. Lines with many points come with the highest first. Otherwise lines come in their order.
-func drawingOrder(series []chart.Series, columns int) []int {
-	order := make([]int, len(series))
-	height := make([]float64, len(series))
-	for i := range series {
-		order[i] = i
-		if points := series[i].Lines[0].Points; len(points) > columns/2 {
-			height[i] = chart.Typical(points)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(height[b], height[a]) })
-	return order
 }
 
 // highest returns the highest point of the lines of series, and the name of its line: a maximum

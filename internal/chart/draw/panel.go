@@ -36,9 +36,21 @@ type panel struct {
 	// What is kept free around the frame.
 	left, right, top, bottom vg.Length
 
-	values  func(add func(v float64)) // calls add with all values; nil if there is no axis of values
-	prepare func()                    // computes what paint draws, once the frame is known
-	paint   func()                    // draws what is between the axes
+	values   func(add func(v float64)) // calls add with all values
+	recorded bool                      // there are some
+	prepare  func()                    // computes what paint draws, once the frame is known
+	paint    func()                    // draws what is between the axes; neither is called without values
+}
+
+// newPanel returns a chart of a type for p, on axes for all of whole.
+func (c *pen) newPanel(t *chart.Type, p, whole *chart.Picture, outer vg.Rectangle) *panel {
+	pn := &panel{pen: c, Picture: p, what: whole.Describe(t), outer: outer}
+	pn.what.Low, pn.what.High = p.Low, p.High
+	pn.x.high = 1000
+	if from, to, timed := whole.TimeRange(); timed {
+		pn.x.low, pn.x.high = from, to
+	}
+	return pn
 }
 
 // A ruler is an axis. Values on a logarithmic one that are 0 stand at zero.
@@ -89,7 +101,7 @@ func drawPanels(panels ...*panel) {
 			Max: vg.Point{X: pn.outer.Max.X - right, Y: pn.outer.Max.Y - pn.top},
 		}
 		pn.left, pn.right = left, right
-		if pn.prepare != nil {
+		if pn.prepare != nil && pn.recorded {
 			pn.prepare()
 		}
 	}
@@ -117,18 +129,18 @@ func (pn *panel) measure() {
 			pn.bottom += labelSize * lineSpace
 		}
 	}
-	if pn.values != nil {
-		values := valueRange{lowest: math.Inf(1)}
-		pn.values(values.add)
-		for _, l := range pn.across {
+	values := valueRange{lowest: math.Inf(1)}
+	pn.values(values.add)
+	pn.recorded = values.zero || values.high > 0
+	if !pn.what.Rate {
+		for _, l := range pn.Limits {
 			values.add(l.Value)
 		}
-		pn.valueRuler(values, pn.outer.Max.Y-pn.outer.Min.Y-pn.top-pn.bottom)
-		for i := range pn.across {
-			l := &pn.across[i]
-			if label := strings.TrimPrefix(l.Label, "SLA: "); !pn.untitled { // the legend of facets has them
-				pn.endings = append(pn.endings, ending{value: l.Value, label: l.Label, style: pn.limitStyle(), short: label})
-			}
+	}
+	pn.valueRuler(values, pn.outer.Max.Y-pn.outer.Min.Y-pn.top-pn.bottom)
+	for _, l := range pn.across {
+		if !pn.untitled { // the legend of facets has them
+			pn.endings = append(pn.endings, ending{value: l.Value, label: l.Label, style: pn.limitStyle(), short: strings.TrimPrefix(l.Label, "SLA: ")})
 		}
 	}
 	for _, t := range pn.y.ticks {
@@ -237,7 +249,11 @@ func (pn *panel) draw() {
 			pn.stroke(grid, pixel, vg.Point{X: f.Min.X, Y: at}, vg.Point{X: f.Max.X, Y: at})
 		}
 	}
-	pn.paint()
+	if pn.recorded {
+		pn.paint()
+	} else {
+		pn.message(pn.what.Empty)
+	}
 	pn.drawEndings()
 	if pn.what.Marks != chart.Curves {
 		pn.drawMarks()
