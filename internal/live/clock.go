@@ -239,7 +239,11 @@ func (in *pace) releases(now time.Time) int64 {
 	if !in.atEnd {
 		return passed
 	}
-	if in.silent || in.behind || in.ahead {
+	unread := func() bool { return in.unread != nil && in.unread() }
+	switch {
+	case in.ahead && !in.silent && unread(): // maybe an interval that the others wait for
+		return passed
+	case in.silent || in.behind || in.ahead:
 		return math.MaxInt64
 	}
 	waited := int64(never)
@@ -253,7 +257,7 @@ func (in *pace) releases(now time.Time) int64 {
 	if waited <= passed && !quiet {
 		return passed
 	}
-	if in.unread != nil && in.unread() {
+	if unread() {
 		return passed
 	}
 	if quiet {

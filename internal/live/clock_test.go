@@ -160,6 +160,24 @@ func TestClockIdle(t *testing.T) {
 		r.unread["b"] = false
 		r.complete("0-1", "1-1") // both are silent
 	})
+	t.Run("unread data of a log that was ahead", func(t *testing.T) {
+		r := newRig(t, 0, "a", "b", "c")
+		start := r.now.UnixMilli()
+		r.show("a", start+86400_000, start+86401_000)
+		r.unread["a"] = true
+		for _, name := range []string{"b", "c"} {
+			r.show(name, start, start+1000)
+			r.show(name, start+1000, start+2000)
+		}
+		r.complete()
+		if r.show("a", start, start+1000) {
+			t.Error("late")
+		}
+		r.unread["a"] = false
+		r.complete()
+		r.show("a", start+1000, start+2000)
+		r.complete("1000000-3")
+	})
 	t.Run("end", func(t *testing.T) {
 		r := newRig(t, 0, "a", "b")
 		r.show("b", 0, 1000)
@@ -337,7 +355,7 @@ func TestClockGood(t *testing.T) {
 		r := newRig(t, 0, "a", "b", "c")
 		begin := r.now.UnixMilli() - random.Int64N(2)*random.Int64N(900_000_000)
 		at := map[*pace]int64{}
-		for _, in := range r.inputs {
+		for _, in := range r.clock.inputs {
 			at[in] = begin + random.Int64N(4000)
 		}
 		for range 300 {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hdrkit/hdrlog"
@@ -61,7 +62,8 @@ type Options struct {
 	// [Grace].
 	Stop <-chan struct{}
 
-	now func() time.Time // set by tests
+	now   func() time.Time // set by tests
+	grace time.Duration
 }
 
 // Messages receive what is wrong with logs.
@@ -116,6 +118,7 @@ type Merger struct {
 // An input is a log and how far it is.
 type input struct {
 	source *follow.Input
+	coming atomic.Bool // a batch was posted, which the merger has not seen yet
 	pace   *pace
 	taken  chan struct{} // the batch before was taken
 	now    Progress      // only for the goroutine of the merger
@@ -166,6 +169,9 @@ var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
 func New(o Options, sink Sink) *Merger {
 	if o.now == nil {
 		o.now = time.Now
+	}
+	if o.grace == 0 {
+		o.grace = Grace
 	}
 	if o.State == nil {
 		o.State = new(State)
@@ -266,7 +272,7 @@ func (m *Merger) sayUnread() {
 // join begins to read an input.
 func (m *Merger) join(source *follow.Input) {
 	in := &input{source: source, tag: m.options.Tag(source), taken: make(chan struct{}, 1)}
-	in.pace = m.clock.Join(m.options.now(), func() bool { return !source.AtEnd() })
+	in.pace = m.clock.Join(m.options.now(), func() bool { return !source.AtEnd() || in.coming.Load() })
 	in.pace.input = in
 	in.now.Name = source.Name()
 	in.state = in.now
@@ -320,23 +326,28 @@ func (m *Merger) loop(more bool) (stopped bool, err error) {
 		case <-stop:
 			stop, stopped = nil, true
 			m.follower.Stop()
-			abort = time.After(Grace)
+			abort = time.After(m.options.grace)
 		case <-abort:
-			m.follower.Abort()
-			return stopped, m.rest()
+			if err := m.abortPipes(); err != nil {
+				return stopped, err
+			}
 		}
 	}
 }
 
-// rest consumes what was read before the reading was aborted, in the order of the inputs.
-func (m *Merger) rest() error {
-	defer m.publish()
+// abortPipes ends the pipes whose writers go on, after what was read of them.
+func (m *Merger) abortPipes() error {
 	for _, in := range m.inputs {
+		if !in.source.Once() || in.now.Ended {
+			continue
+		}
+		in.source.Abort()
 		if in.queue != nil {
 			if err := m.take(in); err != nil {
 				return err
 			}
 		}
+		m.end(in)
 	}
 	return nil
 }

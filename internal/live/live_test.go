@@ -200,13 +200,12 @@ func TestSilent(t *testing.T) {
 		a.Second(s, 1000, 1)
 	}
 	r.await("0 x 1", "1 x 1", "2 x 1", "3 x 1", "4 x 1") // both are silent
-	for s := 5; !r.Progress()[1].Silent; s++ {
+	s := 5
+	clitest.Await(t, "the silence of b", nil, func() bool {
 		a.Second(s, 1000, 1)
-		time.Sleep(10 * time.Millisecond)
-		if s > 5000 {
-			t.Fatal("b is not silent")
-		}
-	}
+		s++
+		return r.Progress()[1].Silent
+	})
 	b.Second(0, 1000, 1)
 	b.Second(1, 1000, 1)
 	clitest.Await(t, "late intervals", nil, func() bool { return r.Progress()[1].Late == 2 })
@@ -273,11 +272,13 @@ func (f *failing) Skip(text string) error {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	base := fmt.Sprintf("#[BaseTime: %d]\n", clitest.LiveStart)
-	var log []io.Reader // as it is read
-	for _, second := range []int{0, 1, 3, 9, 1} {
-		log = append(log, strings.NewReader(base+"#comment\n"+string(clitest.Line(t, second, 1000, 1, "x"))))
+	read := func() io.Reader { // a part after another
+		var log []io.Reader
+		for _, second := range []int{0, 1, 3, 9, 1} {
+			log = append(log, strings.NewReader(base+"#comment\n"+string(clitest.Line(t, second, 1000, 1, "x"))))
+		}
+		return io.MultiReader(append(log, strings.NewReader("malformed\n"))...)
 	}
-	log = append(log, strings.NewReader("malformed\n"))
 	line := clitest.Line(t, 0, 1000, 1, "x")
 	for _, method := range []string{"", "window", "last window", "late", "flush", "end", "comment", "unit", "malformed"} {
 		r := &failing{run: &run{t: t}, in: method}
@@ -286,10 +287,7 @@ func TestErrors(t *testing.T) {
 		}
 		r.Merger = merger(Options{Size: 1000, Units: r, Messages: r}, r)
 		f := follow.New(follow.Options{})
-		for _, part := range log {
-			part.(*strings.Reader).Seek(0, io.SeekStart)
-		}
-		f.AddReader("-", io.MultiReader(log...))
+		f.AddReader("-", read())
 		err := r.Run(f)
 		f.Close()
 		if !errors.Is(err, r.err) {
@@ -341,6 +339,11 @@ func TestAhead(t *testing.T) {
 		}
 	}
 	r.await("0 x 3", "1 x 3")
+	clitest.Await(t, "the message", nil, func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.messages) > 0
+	})
 	close(r.stop)
 	r.end(nil)
 	r.await("0 x 3", "1 x 3", "2 x 3")
@@ -479,6 +482,61 @@ func TestAbort(t *testing.T) {
 	}
 }
 
+// TestComing: lines that were read are not behind a log until the merger has them, although the log
+// is at its end.
+func TestComing(t *testing.T) {
+	t.Parallel()
+	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
+	a.Second(0, 1000, 1)
+	m := merger(Options{Size: 1000}, &run{t: t})
+	defer close(m.done)
+	f := follow.New(follow.Options{})
+	defer f.Close()
+	source := f.AddFile(a.Path)
+	f.Start(func(*follow.Input) {}, func(time.Time) {})
+	m.join(source)
+	clitest.Await(t, "the end of the log", nil, source.AtEnd)
+	pace := m.inputs[0].pace
+	if !pace.unread() {
+		t.Error("the log is at its end, and nobody has its interval")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, event := range m.events {
+		event()
+	}
+	if pace.unread() {
+		t.Error("the log has data that were not read")
+	}
+}
+
+// TestStopped stops while a pipe is open and a file is not read yet. The pipe has no time, but the
+// file is read to its end.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
+	const seconds = 2000
+	for s := range seconds {
+		a.Second(s, 1000, 1)
+	}
+	stop := make(chan struct{})
+	close(stop)
+	r := &run{t: t, stop: stop, ended: make(chan error, 1)}
+	r.Merger = merger(Options{Size: 1000, Idle: time.Hour, Stop: stop, Messages: r, grace: 1}, r)
+	f := follow.New(follow.Options{})
+	defer f.Close()
+	f.AddFile(a.Path)
+	f.AddReader("-", reader)
+	if err := r.Run(f); err != nil || len(r.windows) != seconds || len(r.messages) > 0 {
+		t.Errorf("%d windows of %d, %v, %q", len(r.windows), seconds, err, r.messages)
+	}
+}
+
 // TestQuiet checks that messages of a kind come once a minute, with a count.
 func TestQuiet(t *testing.T) {
 	t.Parallel()
@@ -524,7 +582,8 @@ func TestKinds(t *testing.T) {
 	}
 	want := []string{"0  1", "0 x 1", "1  1", "2 x 1", "2 y 1", "4 x 1"}
 	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
-	r := start(t, Options{Size: 1000, Idle: time.Hour}, func(f *follow.Follower) { f.AddFile(a.Path) })
+	now := func() time.Time { return time.Unix(clitest.LiveStart+10, 0) } // a message a minute
+	r := start(t, Options{Size: 1000, Idle: time.Hour, now: now}, func(f *follow.Follower) { f.AddFile(a.Path) })
 	a.Line(line("Tag=x,", 0, 0, 5))
 	a.Line(line("", 0, 1, 5))
 	a.Line(line("", 1, 0x1p-20, 7))

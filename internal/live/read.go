@@ -47,7 +47,11 @@ func (m *Merger) read(in *input) {
 			b := &batch{steps: m.steps(in, &lines, names, taken, &h), file: f, line: lines.Records[len(lines.Records)-1].Line, header: h.kept}
 			select {
 			case <-in.taken:
-				m.post(func() { in.queue = b })
+				in.coming.Store(true)
+				m.post(func() {
+					in.queue = b
+					in.coming.Store(false)
+				})
 			case <-m.done:
 				return
 			}

@@ -59,8 +59,9 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 			continue
 		}
 		notice := "is a copy of " + m.Path + "; it counts once"
-		if _, compressed := rotate.Plain(path); m.Cut && !compressed && info.Size() > m.Size {
-			notice += fmt.Sprintf(", but its last %d bytes were not read before the log was truncated", info.Size()-m.Size)
+		now, err := file.Stat() // it may have been empty before
+		if _, compressed := rotate.Plain(path); m.Cut && !compressed && err == nil && now.Size() > m.Size {
+			notice += fmt.Sprintf(", but its last %d bytes were not read before the log was truncated", now.Size()-m.Size)
 		}
 		f.read = append(f.read, isCopy)
 		f.options.Notice(path, notice)

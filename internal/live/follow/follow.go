@@ -193,14 +193,7 @@ func (f *Follower) enter(p phase) {
 	defer f.mu.Unlock()
 	f.phase = max(f.phase, p)
 	for _, in := range f.inputs {
-		in.mu.Lock()
-		in.phase = f.phase
-		pipe := in.pipe
-		in.mu.Unlock()
-		if p == aborted && pipe != nil {
-			pipe.SetReadDeadline(time.Unix(1, 0)) // ends a read that waits, where the system can
-		}
-		in.signal()
+		in.enter(f.phase)
 	}
 }
 

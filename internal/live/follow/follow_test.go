@@ -229,6 +229,22 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// TestCopyGrows: a copy that was empty when the follower found its name is as long as it is when it
+// is read.
+func TestCopyGrows(t *testing.T) {
+	t.Parallel()
+	path, text, notice := filepath.Join(t.TempDir(), "node1.hdr"), strings.Repeat("a line of the log\n", 50), ""
+	f := New(Options{Notice: func(_, text string) { notice = text }})
+	defer f.Close()
+	f.ended = []Mark{{Path: path, Head: []byte(text[:headSize]), Size: int64(len(text)), Cut: true, Ended: true}}
+	info, err := os.Stat(file(t, path+".1", ""))
+	must(t, err)
+	file(t, path+".1", text+"more\n")
+	if !f.copied(path+".1", info) || !strings.HasSuffix(notice, ", but its last 5 bytes were not read before the log was truncated") {
+		t.Error(notice)
+	}
+}
+
 // TestMarks: a follower reads no log again before its mark, finds one that was renamed, and names
 // those that are gone, once.
 func TestMarks(t *testing.T) {
@@ -609,6 +625,32 @@ func TestLastLines(t *testing.T) {
 	in.look(new(Summary))
 	if all := <-text; all != "one\nlast\n" {
 		t.Errorf("%q", all)
+	}
+}
+
+// TestWrittenAgain: a log that is written again, longer than before and at any moment, gives no
+// line among those of the text before it.
+func TestWrittenAgain(t *testing.T) {
+	t.Parallel()
+	path := file(t, filepath.Join(t.TempDir(), "a"), "")
+	r := read(t, func(f *Follower) { f.AddFile(path) })
+	const times = 300
+	text := func(n int) string { return fmt.Sprintf("text %d\n", 1000+n) }
+	for n := range times {
+		file(t, path, strings.Repeat(text(n), n+1))
+	}
+	r.await("the last text", func() bool { return last(r.lines["a"])+"\n" == text(times-1) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := "--"
+	for _, line := range r.lines["a"] {
+		if len(line) < len(text(0))-1 && line != "--" {
+			continue // cut by the next text
+		}
+		if line != before && line != "--" && before != "--" {
+			t.Fatalf("%s after %s", line, before)
+		}
+		before = line
 	}
 }
 

@@ -77,6 +77,20 @@ func (in *Input) Unread() string {
 	return in.unread
 }
 
+// Abort ends the reading of the input at once.
+func (in *Input) Abort() { in.enter(aborted) }
+
+func (in *Input) enter(p phase) {
+	in.mu.Lock()
+	in.phase = max(in.phase, p)
+	pipe := in.pipe
+	in.mu.Unlock()
+	if p == aborted && pipe != nil {
+		pipe.SetReadDeadline(time.Unix(1, 0)) // ends a read that waits, where the system can
+	}
+	in.signal()
+}
+
 // signal has a reader that waits look again.
 func (in *Input) signal() {
 	select {
@@ -302,24 +316,18 @@ func (l *Log) Read(p []byte) (int, error) {
 		}
 		replaced, left, phase := len(in.files) > 1 && (l.settled || in.phase == stopping), in.left, in.phase
 		in.mu.Unlock()
-		rewritten := l.rewritten()
-		n, err := 0, io.EOF
-		if !rewritten {
-			n, err = l.file.ReadAt(p, l.size)
-		}
-		if n > 0 {
-			l.advance(p[:n])
-			return n, nil
-		}
-		if err != io.EOF {
-			l.err = err
-			return 0, err
-		}
+		n, err := l.file.ReadAt(p, l.size)
 		switch {
-		case rewritten:
+		case l.rewritten(): // maybe while it was read
 			in.follower.options.Notice(in.name, "was truncated; reading it again from its start"+in.follower.lost(l))
 			in.follower.truncated(l)
 			l.err = io.EOF
+		case n > 0:
+			l.advance(p[:n])
+			return n, nil
+		case err != io.EOF:
+			l.err = err
+			return 0, err
 		case replaced:
 			in.follower.finish(l, false)
 			l.err = io.EOF
@@ -368,8 +376,9 @@ func (l *Log) rewritten() bool {
 	if info, err := l.file.Stat(); err == nil && info.Size() < before.Size {
 		return true
 	}
-	now := beginning(l.file, len(before.Head))
-	return len(now) == len(before.Head) && !bytes.Equal(now, before.Head)
+	now := make([]byte, len(before.Head))
+	n, err := l.file.ReadAt(now, 0)
+	return (err == nil || err == io.EOF) && !bytes.Equal(now[:n], before.Head)
 }
 
 // wait waits until something may have changed.
