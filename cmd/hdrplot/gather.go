@@ -55,8 +55,14 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*chart.Picture, error)
 	if err := g.prepare(s, logs); err != nil {
 		return nil, err
 	}
-	if err := g.readLogs(s, logs); err != nil {
-		return nil, err
+	together := len(logs)
+	if g.plan.apart {
+		together = 1
+	}
+	for some := range slices.Chunk(logs, max(together, 1)) {
+		if err := g.readLog(s, some); err != nil {
+			return nil, err
+		}
 	}
 	highest := 0.0
 	for _, sum := range g.believed {
@@ -154,23 +160,12 @@ type gathering struct {
 	unit unit.Unit
 }
 
-// readLogs reads all logs at once, or one after another if each stays by itself.
-func (g *gathering) readLogs(s *scan.Scan, logs []scan.Input) error {
-	if !g.plan.apart {
-		return g.readLog(s, logs, "")
-	}
-	for _, input := range logs {
-		if err := g.readLog(s, []scan.Input{input}, g.labels[input.Name]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readLog reads logs. Their series have a label and their tags as names.
-func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error {
-	if len(logs) == 0 {
-		return nil
+// readLog reads logs that add up. Their series have their tags as names, behind the name of a log
+// that stays by itself.
+func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
+	label := ""
+	if g.plan.apart {
+		label = g.labels[logs[0].Name]
 	}
 	one := *s
 	one.Inputs, one.Seen = logs, 0
@@ -222,29 +217,28 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input, label string) error
 
 // collect adds up logs, and feeds the collector. It lowers start to when the first log starts.
 func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, start *float64) (*summary.Result, error) {
-	var look func(scan.Visit, *histogram.Histogram, *chart.Interval)
-	var take func(scan.Visit, *chart.Interval) error
-	var also func(*chart.Interval) *merge.Sum
-	if g.plan.overTime && g.collector.InSteps() {
-		also = func(i *chart.Interval) *merge.Sum { return i.Sum() }
+	if !g.plan.overTime {
+		return summary.Collect[chart.Interval](one, o, nil, nil, nil)
 	}
 	factors := make([]float64, len(one.Inputs))
 	for n := range factors {
 		factors[n] = g.headers.LogFactor(one.Inputs[n].Name)
 	}
-	if g.plan.overTime {
-		look = func(v scan.Visit, h *histogram.Histogram, i *chart.Interval) {
-			i.Factor, i.Source = factors[v.Input], v.Input+1
-			g.collector.Measure(v.Interval, h, i)
+	look := func(v scan.Visit, h *histogram.Histogram, i *chart.Interval) {
+		i.Factor, i.Source = factors[v.Input], v.Input+1
+		g.collector.Measure(v.Interval, h, i)
+	}
+	take := func(v scan.Visit, i *chart.Interval) error {
+		*start = min(*start, v.LogStart)
+		g.logStart = min(g.logStart, *start)
+		if g.failed == nil {
+			g.failed = g.collector.Add(label, labelOf(label, v.Row), i)
 		}
-		take = func(v scan.Visit, i *chart.Interval) error {
-			*start = min(*start, v.LogStart)
-			g.logStart = min(g.logStart, *start)
-			if g.failed == nil {
-				g.failed = g.collector.Add(label, labelOf(label, v.Row), i)
-			}
-			return checkTags(g.collector.Len())
-		}
+		return checkTags(g.collector.Len())
+	}
+	var also func(*chart.Interval) *merge.Sum
+	if g.collector.InSteps() {
+		also = (*chart.Interval).Sum
 	}
 	return summary.Collect(one, o, look, take, also)
 }
@@ -260,10 +254,14 @@ func (g *gathering) addSum(sum *output.Summary, group string, period int64, shif
 		curve = chart.CurveOf(sum.Counts(), ratio)
 	}
 	if g.plan.bands && sum.Confidence != nil {
-		curve.Band = bandOf(func(p float64) chart.Bound {
+		for _, p := range bandPercentiles { // up to the first one that is not known
 			e := sum.Confidence.Percentiles[p]
-			return chart.Bound{Percentile: p, Low: e.Low / ratio, High: e.High / ratio, Above: float64(output.Above(sum.Counts(), p))}
-		})
+			if known := !math.IsNaN(e.Low) && !math.IsNaN(e.High); known {
+				curve.Band = append(curve.Band, chart.Bound{Percentile: p, Low: e.Low / ratio, High: e.High / ratio, Above: float64(output.Above(sum.Counts(), p))})
+			} else if p >= 50 {
+				break
+			}
+		}
 	}
 	g.believed = append(g.believed, sum)
 	g.series = append(g.series, chart.Series{Label: label, Group: group, Curve: curve})
@@ -283,12 +281,6 @@ func (o *options) mostWorst() int {
 	return mostWorst
 }
 
-// marksWorst reports whether numbers mark the worst moments, which are above maxima.
-func (o *options) marksWorst(measures []chart.Measure) bool {
-	return o.kind.Worst && (o.kind.Chart.Marks == chart.Cells ||
-		slices.ContainsFunc(measures, func(m chart.Measure) bool { return m.Name == "max" }))
-}
-
 // findWorst finds the worst moments of logs, counted from a start. If that takes too much memory,
 // it says so.
 func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*output.Summary, start int64) error {
@@ -297,20 +289,13 @@ func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*o
 		cli.Notef(g.c, "marks no worst moments: %v", err)
 		return nil
 	}
-	g.worst = append(g.worst, g.options.moments(moments, start, label, g.labels)...)
+	o := g.options
+	for _, m := range moments {
+		g.worst = append(g.worst, chart.Moment{Start: m.Start - start, End: m.End - start, Peak: m.Peak - start, Value: unit.Divide(m.Max, o.ratio/m.Factor),
+			Label: labelOf(label, o.by.Row(m.Input, m.Tag)), Name: labelOf(g.labels[m.Input], m.Tag)})
+	}
 	slices.SortStableFunc(g.worst, func(a, b chart.Moment) int { return cmp.Compare(b.Value, a.Value) })
 	return err
-}
-
-// moments returns moments as a picture has them, counted from a start. Label is that of the logs,
-// if they are compared, and names are those of inputs.
-func (o *options) moments(found []output.Moment, start int64, label string, names map[string]string) (all []chart.Moment) {
-	at := func(ms int64) int64 { return ms - start }
-	for _, m := range found {
-		all = append(all, chart.Moment{Start: at(m.Start), End: at(m.End), Peak: at(m.Peak), Value: unit.Divide(m.Max, o.ratio/m.Factor),
-			Label: labelOf(label, o.by.Row(m.Input, m.Tag)), Name: labelOf(names[m.Input], m.Tag)})
-	}
-	return all
 }
 
 // mostShifts is the number of series up to which their shifts are marked.
@@ -331,20 +316,6 @@ const confidenceLevel = 95
 const mostBands = 24
 
 var bandPercentiles = []float64{5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 93, 95, 97, 98, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.98, 99.99, 99.995, 99.999}
-
-// bandOf returns a band of the intervals that at returns, up to the first percentile without one.
-func bandOf(at func(p float64) chart.Bound) (band []chart.Bound) {
-	for _, p := range bandPercentiles {
-		bound := at(p)
-		switch {
-		case !math.IsNaN(bound.Low) && !math.IsNaN(bound.High):
-			band = append(band, bound)
-		case p >= 50:
-			return band
-		}
-	}
-	return band
-}
 
 // mostTags is the number of tags that a picture may have. Twelve have a line, and a log of 10 MB
 // can have enough to take 400 MB.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/chart"
@@ -42,7 +43,8 @@ func (o *options) plan(logs int) plan {
 	p.total = marks == chart.Cells && !p.paged && !o.compare
 	p.merged = logs > 1 && !p.apart && !o.by.Inputs() || o.by.AddsTags() || p.total
 	p.thinned = !o.given["agg"] && !p.paged && marks != chart.Curves
-	p.worst = o.marksWorst(o.measures())
+	p.worst = o.kind.Worst && (marks == chart.Cells || // numbers stand above maxima
+		slices.ContainsFunc(o.measures(), func(m chart.Measure) bool { return m.Name == "max" }))
 	p.shifts = o.kind == chart.Timeline && !o.compare
 	p.bands = marks == chart.Curves && !p.paged
 	return p
@@ -52,7 +54,8 @@ func (o *options) plan(logs int) plan {
 func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	o, k := g.options, &g.collector
 	g.plan = o.plan(len(logs))
-	k.Ratio, k.Relative, k.Narrow, k.Measures = o.ratio, o.compare && !o.picture.Absolute, o.narrows(), o.measures()
+	k.Ratio, k.Relative, k.Measures = o.ratio, o.compare && !o.picture.Absolute, o.measures()
+	k.Narrow = g.plan.paged && !o.given["p"] && !o.kind.Chart.Rate
 	switch {
 	case g.plan.paged:
 		k.WindowBytes = collectTimes * o.picture.PageSize
@@ -159,11 +162,6 @@ func (g *gathering) survey(s *scan.Scan, logs []scan.Input, most int) (found sur
 		}
 	}
 	return found, nil
-}
-
-// narrows reports whether a page has only maxima of several series.
-func (o *options) narrows() bool {
-	return o.format == draw.HTML && !o.given["p"] && !o.kind.Chart.Rate
 }
 
 // measures returns what the lines show.
