@@ -28,9 +28,9 @@ func (p *Picture) Caption() string {
 	for _, s := range p.Summary {
 		intervals += s.Intervals
 	}
-	text := counted(values, "value")
+	text := Counted(values, "value")
 	if intervals > 0 {
-		text += " in " + counted(intervals, "interval")
+		text += " in " + Counted(intervals, "interval")
 	}
 	parts = append(parts, text)
 	if lines := len(p.Total.Lines); lines > 0 && !p.Facets { // small heat maps have no lines
@@ -82,8 +82,8 @@ func (p *Picture) spans() string {
 	return strings.Join(all, " and ")
 }
 
-// counted returns a number of things.
-func counted(n int64, thing string) string {
+// Counted returns a number of things.
+func Counted(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}

@@ -45,7 +45,7 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	if !facet {
 		pn.headroom = noteSize + 8*pixel
 		for i, s := range shown {
-			label := axis.Value("", float64(s.Curve.Count)) + " values"
+			label := chart.Counted(s.Curve.Count, "value")
 			if s.Label != "" || len(p.Series) > 1 {
 				label = chart.Named(s.Label) + ", " + label
 			}

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"hdrkit/internal/chart"
-	"hdrkit/internal/chart/axis"
 )
 
 // mostFacets is the number of small charts that are drawn: those with the highest values.
@@ -100,7 +99,7 @@ func (pn *panel) facetHigh() string {
 	}
 	text := pn.highestText("", pn.Max())
 	if len(pn.Series) == 1 {
-		text += " of " + axis.Value("", float64(pn.Series[0].Curve.Count)) + " values"
+		text += " of " + chart.Counted(pn.Series[0].Curve.Count, "value")
 	}
 	return text
 }

@@ -187,11 +187,7 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 		font := c.font(noteSize)
 		font.Color = c.Faint
 		height += noteSize * lineSpace
-		text := "1 more tag"
-		if more > 1 {
-			text = fmt.Sprintf("%d more tags", more)
-		}
-		c.put(font, area.Min.X, area.Max.Y-height, text)
+		c.put(font, area.Min.X, area.Max.Y-height, chart.Counted(int64(more), "more tag"))
 	}
 	return height
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"testing"
 
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page/pagetest"
 )
 
 // TestLevels proves that a report of many tags marks percentiles on the curves that it draws, and
@@ -29,5 +31,15 @@ func TestLevels(t *testing.T) {
 	dots := regexp.MustCompile(`<path d="M[^"]*C[^"]*" style="fill:#222222`).FindAll(svg.Bytes(), -1)
 	if len(dots) != 3*chart.MostTogether {
 		t.Errorf("%d percentiles are marked", len(dots))
+	}
+}
+
+// TestOneValue proves that a curve of one value is not one of "1 values".
+func TestOneValue(t *testing.T) {
+	t.Parallel()
+	p := chart.New(chart.Percentiles)
+	p.Series = []chart.Series{{Curve: chart.CurveOf(pagetest.HistogramOf(t, 3, []int64{5}), 1)}}
+	if !slices.ContainsFunc(texts(t, p), func(box textBox) bool { return box.text == "1 value" }) {
+		t.Errorf("%v", texts(t, p))
 	}
 }
