@@ -282,7 +282,7 @@ func TestBrowserSpeed(t *testing.T) {
 		t.Skip("it reads a large log")
 	}
 	b := newBrowser(t)
-	log := hour(t, 10000)
+	log := hour(t, 600)
 	for _, chosen := range chart.Types {
 		kind := chosen.Name
 		b.open(t, "-type", kind, "-if", log)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/internal/logtest"
@@ -184,7 +183,6 @@ func TestCorrectZeros(t *testing.T) {
 }
 
 func TestCorrectExtremes(t *testing.T) {
-	begin := time.Now()
 	huge, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	huge.Record(math.MaxInt64, 1)
 	var got histogram.Histogram
@@ -217,7 +215,8 @@ func TestCorrectExtremes(t *testing.T) {
 		t.Errorf("double, every 0: %v", err)
 	}
 	fine, _ := histogram.New(histogram.Layout{Digits: 5, Lowest: 1})
-	for value := int64(100_000_000); value < 110_000_000; value += 1000 {
+	// A step for each missing value would take years.
+	for value := int64(100_000_000_000_000); value < 110_000_000_000_000; value += 1_000_000_000 {
 		fine.Record(value, 1)
 	}
 	var want int64
@@ -226,9 +225,6 @@ func TestCorrectExtremes(t *testing.T) {
 	}
 	if err := fine.CorrectInto(&got, 3); err != nil || got.TotalCount() != want {
 		t.Errorf("ten thousand values, every 3: %d, %v; want %d", got.TotalCount(), err, want)
-	}
-	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("took %v", took)
 	}
 }
 

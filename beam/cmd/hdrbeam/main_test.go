@@ -334,12 +334,7 @@ func TestUsage(t *testing.T) {
 // TestUnreachable checks that a job server that is missing is reported at once, not after minutes.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	endpoint := listener.Addr().String()
-	listener.Close()
+	endpoint := clitest.Address(t)
 	for _, c := range []struct{ args, want string }{
 		{"", "hdrbeam: --runner=universal needs --endpoint=HOST:PORT, the address of a job server\n"},
 		{"--endpoint=" + endpoint, "hdrbeam: --endpoint " + endpoint + ": no job server answers: dial tcp " + endpoint + ": connect: connection refused\n"},
@@ -417,13 +412,8 @@ func TestServer(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", server, "github.com/apache/beam/sdks/v2/go/cmd/prism").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
-	c := exec.Command(server, fmt.Sprintf("--job_port=%d", port), "--serve_http=false")
+	_, port, _ := net.SplitHostPort(clitest.Address(t))
+	c := exec.Command(server, "--job_port="+port, "--serve_http=false")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -431,17 +421,14 @@ func TestServer(t *testing.T) {
 		c.Process.Kill()
 		c.Wait()
 	}()
-	endpoint := fmt.Sprintf("localhost:%d", port)
-	for deadline := time.Now().Add(time.Minute); ; {
-		if conn, err := net.Dial("tcp", endpoint); err == nil {
+	endpoint := "localhost:" + port
+	clitest.Await(t, "prism", func() string { return "it does not listen on " + endpoint }, func() bool {
+		conn, err := net.Dial("tcp", endpoint)
+		if err == nil {
 			conn.Close()
-			break
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("prism does not listen")
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return err == nil
+	})
 	dir := t.TempDir()
 	want, got := filepath.Join(dir, "want"), filepath.Join(dir, "got")
 	if status, _, stderr := hdrbeam(t, "-of", want, "-glob", logs+"/node*.hdr"); status != ok {

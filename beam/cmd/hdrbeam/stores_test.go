@@ -56,12 +56,7 @@ func TestGCS(t *testing.T) {
 // serve starts a server on a free port and waits until it listens.
 func serve(t *testing.T, command func(port string) []string) (host string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	host = listener.Addr().String()
-	listener.Close()
+	host = clitest.Address(t)
 	_, port, _ := net.SplitHostPort(host)
 	args := command(port)
 	p := exec.Command(args[0], args[1:]...)
