@@ -3,6 +3,7 @@ package output
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // fixed formats v with that many decimals, as Java's Formatter does. Java rounds a short decimal
@@ -18,19 +19,27 @@ func fixed(v float64, decimals int) string {
 		}
 		return "Infinity"
 	}
-	digits := roundHalfUp(javaDigits(math.Abs(v)), decimals)
-	if math.Signbit(v) {
-		digits = append([]byte{'-'}, digits...)
+	whole, part, _ := strings.Cut(javaDigits(math.Abs(v)), ".")
+	part += strings.Repeat("0", max(decimals+1-len(part), 0))
+	number := []byte(whole)
+	if decimals > 0 {
+		number = append(append(number, '.'), part[:decimals]...)
 	}
-	return string(digits)
+	if part[decimals] >= '5' {
+		number = increment(number)
+	}
+	if math.Signbit(v) {
+		return "-" + string(number)
+	}
+	return string(number)
 }
 
 // javaDigits returns Java's digits of v without an exponent. The golden data comes from a Java
 // before 19. Those are the digits of the shortest decimal that identifies v. A whole number from
 // 2^53 to 2^63 has more: Java drops only as many digits as v lacks binary digits for.
-func javaDigits(v float64) []byte {
+func javaDigits(v float64) string {
 	if v < 1<<53 || v >= 1<<63 {
-		return strconv.AppendFloat(nil, v, 'f', -1, 64)
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	_, exponent := math.Frexp(v) // v < 2^exponent
 	n := int64(v)
@@ -40,35 +49,7 @@ func javaDigits(v float64) []byte {
 		unit := int64(math.Pow10(len(strconv.Itoa(1<<lacking)) - 1))
 		n = (n + unit/2) / unit * unit
 	}
-	return strconv.AppendInt(nil, n, 10)
-}
-
-// roundHalfUp rounds a positive decimal number to that many decimals, or appends zeros until it has
-// so many.
-func roundHalfUp(number []byte, decimals int) []byte {
-	point := len(number)
-	for i, c := range number {
-		if c == '.' {
-			point = i
-			break
-		}
-	}
-	if point == len(number) {
-		number = append(number, '.')
-	}
-	end := point + 1 + decimals
-	for len(number) < end {
-		number = append(number, '0')
-	}
-	up := len(number) > end && number[end] >= '5'
-	number = number[:end]
-	if decimals == 0 {
-		number = number[:point]
-	}
-	if up {
-		return increment(number)
-	}
-	return number
+	return strconv.FormatInt(n, 10)
 }
 
 // increment adds one to the last digit of a decimal number.
