@@ -149,59 +149,50 @@ func (l *layout) wrap(width int) {
 	}
 }
 
+// header writes the heads of a block.
 func (l *layout) header(b *bufio.Writer, block int) {
-	var line strings.Builder
-	for n, w := range l.before {
-		label := ""
-		if n == 0 {
-			label = "tag"
-		} else {
-			line.WriteString("  ")
-		}
-		pad(&line, label, w)
+	labels := make([]string, len(l.before))
+	labels[0] = "tag"
+	cells := make([]cell, len(l.heads))
+	for column, head := range l.heads {
+		cells[column].text = head
 	}
-	for _, column := range l.blocks[block] {
-		padLeft(&line, l.heads[column], l.gap+l.widths[column])
+	spark := sparklineHead
+	if l.spark < len(spark) {
+		spark = shortSparklineHead
 	}
-	if block == len(l.blocks)-1 && l.spark > 0 {
-		head := sparklineHead
-		if l.spark < len(head) {
-			head = shortSparklineHead
-		}
-		line.WriteString("  " + head)
-	}
-	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	l.line(b, block, labels, cells, spark, false)
 }
 
+// row writes what a block has of a row.
 func (l *layout) row(b *bufio.Writer, block, row int, colour bool) {
+	spark := ""
+	if l.spark > 0 {
+		spark = l.drawn(row, l.spark)
+	}
+	l.line(b, block, l.labels[row], l.rows[row], spark, colour)
+}
+
+func (l *layout) line(b *bufio.Writer, block int, labels []string, cells []cell, spark string, colour bool) {
 	var line strings.Builder
 	for n, w := range l.before {
 		if n > 0 {
 			line.WriteString("  ")
 		}
-		pad(&line, l.labels[row][n], w)
+		line.WriteString(labels[n] + spaces(w-textWidth(labels[n])))
 	}
 	for _, column := range l.blocks[block] {
-		c := l.rows[row][column]
-		padLeft(&line, "", l.gap+l.widths[column]-textWidth(c.text))
-		if colour {
-			line.WriteString(coloured(c.text, c.colour))
-		} else {
-			line.WriteString(c.text)
+		c := cells[column]
+		line.WriteString(spaces(l.gap + l.widths[column] - textWidth(c.text)))
+		if !colour {
+			c.colour = ""
 		}
+		line.WriteString(coloured(c.text, c.colour))
 	}
 	if block == len(l.blocks)-1 && l.spark > 0 {
-		line.WriteString("  " + l.drawn(row, l.spark))
+		line.WriteString("  " + spark)
 	}
 	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 }
 
-func pad(b *strings.Builder, text string, width int) {
-	b.WriteString(text)
-	b.WriteString(strings.Repeat(" ", max(width-textWidth(text), 0)))
-}
-
-func padLeft(b *strings.Builder, text string, width int) {
-	b.WriteString(strings.Repeat(" ", max(width-textWidth(text), 0)))
-	b.WriteString(text)
-}
+func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
