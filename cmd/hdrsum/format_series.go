@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/internal/cli"
+	"hdrkit/internal/live/prom"
+	"hdrkit/output"
+)
+
+// rowsFormat is a table with a line for each window, for people.
+var rowsFormat = format{
+	name: "rows", what: "a table over time", readable: true, uses: slices.Concat([]string{"tz"}, rowOptions),
+	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
+		return output.RowTable(w, o.scale, o.zone), nil
+	},
+}
+
+// timelineFormat is CSV.
+var timelineFormat = format{
+	name: "timeline", what: "CSV over time", others: "series", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
+	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
+		return output.Timeline(w, o.scale, o.zone), nil
+	},
+}
+
+// ndjsonFormat is a JSON object in each line.
+var ndjsonFormat = format{
+	name: "ndjson", what: "JSON over time", others: "jsonl", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
+	rows: func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.scale, o.zone), nil },
+}
+
+// influxFormat is the line protocol of InfluxDB.
+var influxFormat = format{
+	name: prom.Influx, what: "for InfluxDB", others: "influxdb lineprotocol", uses: rowOptions,
+	flags: func() []urfave.Flag {
+		return []urfave.Flag{
+			&urfave.StringFlag{Name: "metric", DefaultText: prom.DefaultMetric, Category: cli.GroupSeries,
+				Usage: "the `NAME` of the metric, whose values are seconds in openmetrics and otlp if their unit is known, without -ovr"},
+		}
+	},
+	check: checkMetric,
+	rows:  metricRows,
+	// InfluxDB replaces a point by one of the same time.
+	clash: func(last, now int64) error {
+		if now != last {
+			return nil
+		}
+		return errors.New("ends at the same time as the last interval of its tag, and would replace it; use -agg or hdrunion")
+	},
+	receiver: func(*options) error { return nil },
+}
+
+// openMetricsFormat is the text format of Prometheus. To a receiver go native histograms by remote
+// write.
+var openMetricsFormat = format{
+	name: prom.OpenMetrics, what: "for Prometheus", others: "prometheus prom", uses: slices.Concat([]string{"metric"}, rowOptions),
+	check: func(o *options) error {
+		if o.series.Moving > 0 && cli.Given(o.c, "p") {
+			return cli.Usagef("-p and -mwp do not go together: the percentile of the moving window replaces those of -p")
+		}
+		return checkMetric(o)
+	},
+	rows: metricRows,
+	// Prometheus drops points that are no later than the last one.
+	clash: func(last, now int64) error {
+		if now > last {
+			return nil
+		}
+		return errors.New("does not end after the last interval of its tag; only the counters include it, a millisecond later; hdrunion puts logs in order")
+	},
+	totals: true,
+	receiver: func(o *options) error { // it takes native histograms
+		o.series.Counts = true
+		if o.series.Moving > 0 {
+			return cli.Usagef("-push and -mwp do not go together with -st openmetrics: Prometheus computes percentiles of any span")
+		}
+		return nil
+	},
+}
+
+// otlpFormat is the protocol of OpenTelemetry: lines of its JSON, or protocol buffers for a
+// receiver.
+var otlpFormat = format{
+	name: prom.OpenTelemetry, what: "for OpenTelemetry", others: "opentelemetry otel", uses: slices.Concat([]string{"agg", "metric"}, valueOptions),
+	check: func(o *options) error {
+		o.series.Counts = true
+		return checkMetric(o)
+	},
+	rows:     metricRows,
+	receiver: func(*options) error { return nil },
+}

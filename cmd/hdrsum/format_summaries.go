@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"hdrkit/internal/cli"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/scan"
+	"hdrkit/output"
+)
+
+// maxTicks is the largest number of steps in each half of hgrm. There are about thirty halves, and
+// all lines are kept until they are written: 270,000 lines, 15 MB.
+const maxTicks = 10_000
+
+// hgrmFormat is the percentile distribution that other tools plot.
+var hgrmFormat = format{
+	name: "hgrm", what: "for plotters", others: "histogram", bare: true, uses: valueOptions,
+	flags: func() []urfave.Flag {
+		return []urfave.Flag{
+			&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Category: cli.GroupRare,
+				Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)},
+		}
+	},
+	check: func(o *options) error {
+		switch ticks := o.c.Int("tph"); {
+		case ticks < 1:
+			return cli.Usagef("-tph %d: at least one step is needed", ticks)
+		case ticks > maxTicks:
+			return cli.Usagef("-tph %d: at most %d steps are printed in each half", ticks, maxTicks)
+		}
+		return nil
+	},
+	write: func(r *report) error {
+		return r.apart(".hgrm", func(w io.Writer, s *output.Summary) error {
+			return output.HGRM(w, s, r.options.scale, r.c.Int("tph"))
+		})
+	},
+}
+
+// percentilesFormat is that of HdrLogProcessing, one figure in a line.
+var percentilesFormat = format{
+	name: "percentiles", what: "a figure a line", others: "percentile quantiles", bare: true, uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions), overs: true,
+	write: func(r *report) error {
+		return r.together(func(w io.Writer, s *output.Summary) error {
+			return output.Percentiles(w, s, r.options.scale, r.options.percentiles)
+		})
+	},
+}
+
+// csvFormat counts values in bins of equal width.
+var csvFormat = format{
+	name: "csv", what: "bins of equal width", bare: true, uses: valueOptions,
+	flags: func() []urfave.Flag {
+		return []urfave.Flag{
+			&urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Category: cli.GroupRare,
+				Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"},
+		}
+	},
+	check: checkBins,
+	write: func(r *report) error {
+		return r.apart(".csv", func(w io.Writer, s *output.Summary) error {
+			return output.CSV(w, s, r.options.scale, r.c.Float64("obs"))
+		})
+	},
+}
+
+// csveFormat counts values in bins that double in width.
+var csveFormat = format{
+	name: "csve", what: "bins that double", bare: true, uses: slices.Concat([]string{"obs"}, valueOptions), check: checkBins,
+	write: func(r *report) error {
+		return r.apart(".csv", func(w io.Writer, s *output.Summary) error {
+			return output.CSVE(w, s, r.options.scale, r.c.Float64("obs"))
+		})
+	},
+}
+
+// csvrFormat has the recorded values.
+var csvrFormat = format{
+	name: "csvr", what: "recorded values", bare: true, uses: valueOptions,
+	write: func(r *report) error {
+		return r.apart(".csv", func(w io.Writer, s *output.Summary) error { return output.CSVR(w, s, r.options.scale) })
+	},
+}
+
+func checkBins(o *options) error {
+	if width := o.c.Float64("obs"); !(width > 0) || math.IsInf(width, 1) {
+		return cli.Usagef("-obs %v: a bin's size must be a positive number", width)
+	}
+	return nil
+}
+
+// jsonFormat has all that is known of a summary, also with -baseline and -sla.
+var jsonFormat = format{
+	name: "json", what: "one JSON document", uses: slices.Concat([]string{"p", "tz"}, arrangeOptions, valueOptions, periodOptions, confidenceOptions), check: checkWindows,
+	comparesAll: true, breaches: true, overs: true,
+	compare: func(w io.Writer, r *report, c *comparison) error {
+		doc := r.document(r.summaries, r.scan.Inputs)
+		if len(c.gates.baseline) > 0 {
+			doc.Compare(r.document(c.before, c.inputs), c.pairs, r.options.percentiles)
+		}
+		if len(c.gates.limits) > 0 {
+			doc.Limits = gate.Document(c.verdicts)
+		}
+		if c.gates.watch != nil {
+			doc.Broken(c.gates.watch.Breaches())
+		}
+		if f := &c.gates.findings; f.wanted() {
+			f.document(doc, r.options.scale)
+		}
+		return output.JSON(w, doc)
+	},
+}
+
+// document returns summaries of inputs for JSON.
+func (r *report) document(summaries []*output.Summary, inputs []scan.Input) *output.Document {
+	doc := output.NewDocument(summaries, r.options.scale, r.options.percentiles, r.options.zone)
+	doc.PeriodMode, doc.SkippedLines, doc.Inputs = r.options.mode, r.diagnostics.Skipped(), inputNames(inputs)
+	return doc
+}
+
+func inputNames(inputs []scan.Input) []string {
+	names := []string{}
+	for _, input := range inputs {
+		names = append(names, input.Name)
+	}
+	return names
+}
