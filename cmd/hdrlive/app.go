@@ -62,8 +62,8 @@ func flags() []urfave.Flag {
 		cli.ByFlag(),
 		&urfave.StringFlag{Name: "s", Aliases: []string{"start", "from"}, Value: "start", Category: cli.GroupChoice, DefaultText: "start; now for -push without -state",
 			Usage: "begin at this `MOMENT`: start, with all that is in the logs, or now"},
-		&urfave.StringFlag{Name: "agg", Aliases: []string{"aggregate"}, Value: "1s", Category: cli.GroupOutput,
-			Usage: "merge the intervals of each window of `TIME`, by their middles; windows start at multiples of it"},
+		cli.Option{Check: cli.SomeLength, Flag: &urfave.StringFlag{Name: "agg", Aliases: []string{"aggregate"}, Value: "1s", Category: cli.GroupOutput,
+			Usage: "merge the intervals of each window of `TIME`, by their middles; windows start at multiples of it"}},
 		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Category: cli.GroupOutput,
 			DefaultText: "a table on a terminal; nothing with -of, -serve or -push; otherwise the merged log",
 			Usage:       "print rows of this `TYPE`: " + strings.Join(sinks.Formats, ", ")},
@@ -81,9 +81,9 @@ func flags() []urfave.Flag {
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
 			Usage: "check `LIMITS` of hdrsum at the end, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100, 'p99<=20ms in 99% of 1s'; repeatable"},
 		cli.Option{Needs: "sla", Flag: &urfave.BoolFlag{Name: "abort", Category: cli.GroupLimits, Usage: "end as soon as a limit fails"}},
-		&urfave.StringFlag{Name: "idle", Category: cli.GroupLive, DefaultText: "5s, or the longest interval of the log",
-			Usage: "wait `TIME` for a log that has nothing new, then write the window without it"},
-		&urfave.StringFlag{Name: "for", Category: cli.GroupLive, DefaultText: "no end", Usage: "end after `TIME`"},
+		cli.Option{Check: cli.Length, Flag: &urfave.StringFlag{Name: "idle", Category: cli.GroupLive, DefaultText: "5s, or the longest interval of the log",
+			Usage: "wait `TIME` for a log that has nothing new, then write the window without it"}},
+		cli.Option{Check: cli.Length, Flag: &urfave.StringFlag{Name: "for", Category: cli.GroupLive, DefaultText: "no end", Usage: "end after `TIME`"}},
 	}, portFlags(), cli.Without(cli.RunFlags(), "j", "v"))
 }
 
@@ -144,18 +144,12 @@ func run(c *urfave.Context) error {
 // check checks the options.
 func (r *command) check(d *cli.Diagnostics) error {
 	c, o := r.c, &r.options
-	size, err := cli.Millis(c, "agg")
-	if err != nil {
-		return err
-	}
-	if size == 0 {
-		return cli.Usagef("-agg %s: a window takes at least a millisecond", c.String("agg"))
-	}
+	r.length, r.format = cli.Millis(c, "for"), cli.Choice(c, "st")
 	units, err := cli.NewUnits(c)
 	if err != nil {
 		return err
 	}
-	*o = sinks.Options{Units: units.Logs(), Messages: d, Size: size, Metric: c.String("metric"), EndTime: endTime, ScrapeTime: scrapeTime}
+	*o = sinks.Options{Units: units.Logs(), Messages: d, Size: cli.Millis(c, "agg"), Metric: c.String("metric"), EndTime: endTime, ScrapeTime: scrapeTime}
 	if o.Percentiles, err = cli.Percentiles(c); err != nil {
 		return err
 	}
@@ -164,14 +158,6 @@ func (r *command) check(d *cli.Diagnostics) error {
 	}
 	if o.Memory, err = cli.Memory(c); err != nil {
 		return err
-	}
-	if r.length, err = cli.Millis(c, "for"); err != nil {
-		return err
-	}
-	if cli.Given(c, "st") {
-		if r.format, err = cli.OneOf(c, "st"); err != nil {
-			return err
-		}
 	}
 	formats := []string{r.format}
 	if c.String("serve") != "" {
@@ -189,26 +175,22 @@ func (r *command) check(d *cli.Diagnostics) error {
 			return cli.Usagef("-metric: %w", err)
 		}
 	}
-	if err := r.checkFrom(); err != nil {
-		return err
-	}
+	r.findFrom()
 	return r.checkRest()
 }
 
-// checkFrom finds out where to begin. Without a state, receivers may have what is in the logs, from
+// findFrom finds out where to begin. Without a state, receivers may have what is in the logs, from
 // an earlier run.
-func (r *command) checkFrom() error {
+func (r *command) findFrom() {
 	implied := len(r.pushes) > 0 && r.c.String("state") == "" && !cli.Given(r.c, "s")
-	moment, err := cli.OneOf(r.c, "s")
-	if err != nil || moment == "start" && !implied {
-		return err
+	if cli.Choice(r.c, "s") == "start" && !implied {
+		return
 	}
 	size := r.options.Size
 	r.from = (time.Now().UnixMilli() + size - 1) / size * size // no earlier run has a part of this window
 	if implied {
 		cli.Notef(r.c, "leaving out intervals that start before %s; -s start sends them too, and -state FILE continues after a restart", time.UnixMilli(r.from).Format(time.TimeOnly))
 	}
-	return nil
 }
 
 // checkRest checks the options that need others.

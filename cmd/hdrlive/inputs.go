@@ -27,17 +27,10 @@ func (r *command) mergeLogs(o live.Options, sink live.Sink, d *cli.Diagnostics, 
 		return false, cli.Usagef("-incT and -excT: %w", err)
 	}
 	d.Follow(o.Tags)
-	if o.Second, err = cli.Second(c); err != nil {
-		return false, err
-	}
-	idle, err := cli.Millis(c, "idle")
-	if err != nil {
-		return false, err
-	}
 	stop := make(chan struct{})
 	end := sync.OnceFunc(func() { close(stop) })
 	names := &liveTags{matched: map[string]*atomic.Bool{}}
-	o.Idle, o.Stop, o.Tag = time.Duration(idle)*time.Millisecond, stop, names.of
+	o.Second, o.Idle, o.Stop, o.Tag = cli.Second(c), time.Duration(cli.Millis(c, "idle"))*time.Millisecond, stop, names.of
 	merger := live.New(o, sink)
 	if err := merger.Load(); err != nil {
 		return false, err

@@ -54,23 +54,18 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		of:      c.String("of"),
 		given:   map[string]bool{"agg": cli.Given(c, "agg"), "p": cli.Given(c, "p")},
 		linear:  c.Bool("linear"),
-		compare: c.Bool("compare"),
+		compare: c.Bool("compare"), aggregate: cli.Millis(c, "agg"),
 		picture: chart.Picture{
 			Span: "each interval", Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
 			LogValues: c.Bool("log"), Low: c.Float64("ymin"), High: c.Float64("ymax"), Facets: c.String("facet") != "",
 		},
 	}
 	look := &o.picture
-	var name, times string
 	for _, parse := range []func() error{
-		func() (err error) { name, err = cli.OneOf(c, "type"); return err },
-		func() (err error) { look.Theme, err = cli.OneOf(c, "theme"); return err },
-		func() (err error) { times, err = cli.OneOf(c, "time"); return err },
 		func() (err error) { look.Zone, err = cli.Zone(c); return err },
 		func() (err error) { o.format, err = parseFormat(c, o.of); return err },
 		func() (err error) { o.units, err = cli.NewUnits(c); return err },
 		func() (err error) { o.by, err = cli.Rows(c); return err },
-		func() (err error) { o.aggregate, err = cli.Millis(c, "agg"); return err },
 		func() (err error) { o.limits, err = parseLimits(c.StringSlice("sla")); return err },
 		func() (err error) { o.marks, err = parseMarks(c.StringSlice("mark"), look.Zone); return err },
 	} {
@@ -78,20 +73,18 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 			return nil, err
 		}
 	}
-	o.kind = chart.Types[slices.IndexFunc(chart.Types, func(t *chart.Type) bool { return t.Name == name })]
+	o.kind = chart.Types[slices.IndexFunc(chart.Types, func(t *chart.Type) bool { return t.Name == cli.Choice(c, "type") })]
 	if o.kind == chart.Report && o.format == draw.HTML { // a page has all of it
 		o.kind = chart.Timeline
 	}
-	if look.Type, look.Absolute = o.kind, times == "absolute"; look.Theme == "auto" {
-		look.Theme = ""
+	look.Type, look.Absolute = o.kind, cli.Choice(c, "time") == "absolute"
+	if theme := cli.Choice(c, "theme"); theme != "auto" {
+		look.Theme = theme
 	}
 	if difference := o.compare && o.kind == chart.Heatmap && o.format != draw.HTML; difference && look.Facets {
 		return nil, cli.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
 	} else if (difference || o.kind == chart.Report) && !cli.Given(c, "height") {
 		look.Height = 900
-	}
-	if size := c.Float64("page-size"); !(size >= 0.1 && size <= 1000) {
-		return nil, cli.Usagef("-page-size %v: a page has from 0.1 to 1000 MB", size)
 	}
 	look.PageSize = int(c.Float64("page-size") * 1e6)
 	if err := draw.Check(look); err != nil {
@@ -105,11 +98,6 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 	case o.compare && !look.Absolute && slices.ContainsFunc(o.marks, func(m mark) bool { return m.when.Origin != scan.LogStart }):
 		return nil, cli.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
 	}
-	if look.Facets {
-		if _, err := cli.OneOf(c, "facet"); err != nil {
-			return nil, err
-		}
-	}
 	return o, o.parseLevels(c)
 }
 
@@ -120,11 +108,11 @@ func parseFormat(c *urfave.Context, path string) (draw.Format, error) {
 		return "", cli.Usagef("-of -: standard output is a terminal, which cannot show a picture; -of FILE writes a file")
 	}
 	if c.String("format") != "" {
-		format, err := cli.OneOf(c, "format")
-		if err == nil && extension != format && slices.Contains(formats, extension) {
+		format := cli.Choice(c, "format")
+		if extension != format && slices.Contains(formats, extension) {
 			return "", cli.Usagef("-of %s and -format %s name different formats", path, format)
 		}
-		return draw.Format(format), err
+		return draw.Format(format), nil
 	}
 	switch {
 	case path == "":

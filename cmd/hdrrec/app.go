@@ -46,7 +46,7 @@ func app() *urfave.App {
 		Metadata: cli.Guide{
 			Common: []string{"if", "format", "time", "value", "tag", "in", "interval", "at", "errors", "late", "of"},
 			Choices: map[string][]string{
-				"format": measure.Names(), "at": {"start", "end"}, "errors": {"keep", "drop", "tag"}, "time-in": unit.Names,
+				"format": measure.Names(), "at": {"start", "end"}, "errors": {"keep", "drop", "tag"},
 			},
 		}.Metadata(),
 	}
@@ -82,10 +82,10 @@ func flags() []urfave.Flag {
 			Usage: "a value belongs to the interval of its `MOMENT`: start or end"},
 		&urfave.StringFlag{Name: "errors", Category: groupRows, Value: "keep",
 			Usage: "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their own, TAG/" + measure.FailedTag + ")"},
-		&urfave.StringFlag{Name: "interval", Category: cli.GroupOutput, Value: "1s", Usage: "write an interval for each tag and `TIME`"},
-		&urfave.StringFlag{Name: "late", Category: cli.GroupOutput, DefaultText: "60s, or 5s in a pipe whose rows are new",
-			Usage: "rows may be `TIME` later than others; then their interval is written, and rows after that are reported and left out"},
-		&urfave.IntFlag{Name: "digits", Category: cli.GroupOutput, Value: 3, Usage: "histograms have `N` significant digits, 0 to 5"},
+		cli.Option{Check: cli.SomeLength, Flag: &urfave.StringFlag{Name: "interval", Category: cli.GroupOutput, Value: "1s", Usage: "write an interval for each tag and `TIME`"}},
+		cli.Option{Check: cli.Length, Flag: &urfave.StringFlag{Name: "late", Category: cli.GroupOutput, DefaultText: "60s, or 5s in a pipe whose rows are new",
+			Usage: "rows may be `TIME` later than others; then their interval is written, and rows after that are reported and left out"}},
+		cli.Option{Check: cli.Between(0, histogram.MaxDigits), Flag: &urfave.IntFlag{Name: "digits", Category: cli.GroupOutput, Value: 3, Usage: "histograms have `N` significant digits, 0 to 5"}},
 		cli.OutputFlag("write to `FILE`, not to standard output"),
 	}, cli.Without(cli.RunFlags(), "j", "v"), []urfave.Flag{
 		&urfave.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Category: cli.GroupRun, Usage: "print how many rows were read and what became of them"},
@@ -185,10 +185,9 @@ func (r *command) open(file io.Reader, name string) (*measure.Reader, error) {
 // check reads the options.
 func (r *command) check() (err error) {
 	c := r.c
-	if r.format = c.String("format"); r.format != "" {
-		if r.format, err = cli.OneOf(c, "format"); err != nil {
-			return err
-		}
+	r.format, r.size, r.late, r.layout = cli.Choice(c, "format"), cli.Millis(c, "interval"), measure.DefaultLate, histogram.Layout{Digits: c.Int("digits")}
+	if cli.Given(c, "late") {
+		r.late = cli.Millis(c, "late")
 	}
 	o := &r.options
 	o.Columns = measure.Columns{Time: c.String("time"), Value: c.String("value"), End: c.String("end"), OK: c.String("ok")}
@@ -213,38 +212,9 @@ func (r *command) check() (err error) {
 		}
 		o.Delimiter = text[0]
 	}
-	if r.size, err = cli.Millis(c, "interval"); err != nil {
-		return err
-	}
-	if r.size == 0 {
-		return cli.Usagef("-interval %s: an interval takes at least a millisecond", c.String("interval"))
-	}
-	r.late = measure.DefaultLate
-	if cli.Given(c, "late") {
-		if r.late, err = cli.Millis(c, "late"); err != nil {
-			return err
-		}
-	}
-	r.layout = histogram.Layout{Digits: c.Int("digits")}
-	if r.layout.Validate() != nil {
-		return cli.Usagef("-digits %d: histograms have 0 to %d significant digits", r.layout.Digits, histogram.MaxDigits)
-	}
-	return r.checkRecorder()
-}
-
-// checkRecorder sets how rows are recorded.
-func (r *command) checkRecorder() error {
-	errors, err := cli.OneOf(r.c, "errors")
-	if err != nil {
-		return err
-	}
-	r.recorder.Failed = map[string]measure.Failed{"drop": measure.DropFailed, "tag": measure.TagFailed}[errors]
+	r.recorder.Failed = map[string]measure.Failed{"drop": measure.DropFailed, "tag": measure.TagFailed}[cli.Choice(c, "errors")]
 	r.recorder.AtEnd = (*measure.Reader).AtEnd
-	if r.c.String("at") != "" {
-		at, err := cli.OneOf(r.c, "at")
-		if err != nil {
-			return err
-		}
+	if at := cli.Choice(c, "at"); at != "" {
 		r.recorder.AtEnd = func(*measure.Reader) bool { return at == "end" }
 	}
 	r.recorder.Late, r.recorder.Report = r.late, r.report

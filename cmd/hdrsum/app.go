@@ -48,7 +48,7 @@ func app() *urfave.App {
 		Metadata: cli.Guide{
 			Common:     []string{"incT", "by", "s", "e", "st", "of", "unit", "p", "agg", "worst", "compare", "sla"},
 			TypeOption: "st", Types: formatTypes(), Outputs: outputs,
-			Choices: formatChoices(map[string][]string{"period": summary.Modes, "undecided": undecidedModes}),
+			Choices: map[string][]string{"period": summary.Modes, "undecided": {"pass", "fail"}},
 			Steady:  summary.SkipWarmup,
 		}.Metadata(),
 	}
@@ -63,7 +63,7 @@ func flags() []urfave.Flag {
 			Usage: "list the tags with their counts of intervals and values"}},
 		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.StringFlag{Name: "sort", Value: "tag", Category: cli.GroupOutput, DefaultText: "tag; p99 with -top",
 			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, p99.9 or over(20ms)"}},
-		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "top", Category: cli.GroupOutput, DefaultText: "all", Usage: "print only the first `N` rows"}},
+		cli.Option{Check: cli.AtLeastOne, Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "top", Category: cli.GroupOutput, DefaultText: "all", Usage: "print only the first `N` rows"}},
 		&urfave.StringFlag{Name: "period", Value: "covered", Category: cli.GroupRare,
 			Usage: "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals"},
 		cli.Option{Not: "period", Why: "it is -period intervals", Flag: &urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Category: cli.GroupRare, Hidden: true,
@@ -74,7 +74,7 @@ func flags() []urfave.Flag {
 		&urfave.StringFlag{Name: "ci", Aliases: []string{"confidence"}, Category: cli.GroupValues,
 			Usage: "print intervals of confidence, from windows of -agg: `PERCENT` of them, such as 95, have the true figure in them"},
 		cli.OmissionFlag(),
-		cli.AggregateFlag(""),
+		cli.AggregateFlag("", nil),
 	}, cli.MovingFlags(), formatFlags(), []urfave.Flag{
 		pushFlag(),
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,

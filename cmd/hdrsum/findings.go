@@ -21,9 +21,9 @@ const oneRun = "it looks at one run"
 // findingFlags are the options that find what was bad, and who did it.
 func findingFlags() []urfave.Flag {
 	return []urfave.Flag{
-		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "worst", Category: cli.GroupOutput, DefaultText: "none",
+		cli.Option{Check: cli.AtLeastOne, Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "worst", Category: cli.GroupOutput, DefaultText: "none",
 			Usage: "list the `N` worst separate moments: time, length, maximum, tag and log"}},
-		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.Float64Flag{Name: "who", Category: cli.GroupOutput, DefaultText: "none",
+		cli.Option{Check: cli.Percent, Not: "baseline", Why: oneRun, Flag: &urfave.Float64Flag{Name: "who", Category: cli.GroupOutput, DefaultText: "none",
 			Usage: "list what each tag of each log, or what -by says, has of the values above this `PERCENTILE` of all values, and the percentile without it"}},
 	}
 }
@@ -56,19 +56,13 @@ func (f *findings) parts(omission bool) *summary.Parts {
 	return nil
 }
 
-// parseFindings checks the options.
-func parseFindings(c *urfave.Context) (f findings, err error) {
-	f.most, f.percentile, f.who, f.by = c.Int("worst"), c.Float64("who"), cli.Given(c, "who"), cli.Given(c, "by")
+// newFindings reads the options.
+func newFindings(c *urfave.Context) findings {
+	f := findings{most: c.Int("worst"), percentile: c.Float64("who"), who: cli.Given(c, "who"), by: cli.Given(c, "by")}
 	if toStdout(c) {
 		f.width = cli.Width(c.App.Writer)
 	}
-	switch {
-	case cli.Given(c, "worst") && f.most < 1:
-		return f, cli.Usagef("-worst %d: how many moments?", f.most)
-	case f.who && !(f.percentile >= 0 && f.percentile <= 100):
-		return f, cli.Usagef("-who %v is no percentile, which is a number from 0 to 100", f.percentile)
-	}
-	return f, nil
+	return f
 }
 
 // find finds it, once the logs are read and the scale is known.

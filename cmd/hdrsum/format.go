@@ -35,8 +35,6 @@ type format struct {
 	uses []string
 	// flags, if set, returns new flags for options of its own: parsing writes to them.
 	flags func() []urfave.Flag
-	// choices are the values of those that take one of a few, by name.
-	choices map[string][]string
 	// check checks its options, if it is set.
 	check func(o *options) error
 
@@ -124,14 +122,6 @@ func (f *format) own() []urfave.Flag {
 	return f.flags()
 }
 
-// formatChoices adds the choices of the options of the formats.
-func formatChoices(all map[string][]string) map[string][]string {
-	for _, f := range formats {
-		maps.Copy(all, f.choices)
-	}
-	return all
-}
-
 // reads reports whether a format uses an option.
 func (f *format) reads(option string) bool {
 	return slices.Contains(f.uses, option) || slices.ContainsFunc(f.own(), func(flag urfave.Flag) bool { return flag.Names()[0] == option })
@@ -149,9 +139,9 @@ var alone = map[string][]string{
 // chosen returns the format that a command line asks for. Without -st, -agg asks for rows, unless
 // something else needs its windows.
 func chosen(c *urfave.Context) (*format, error) {
-	name, err := cli.OneOf(c, "st")
-	if err != nil || cli.Given(c, "st") {
-		return find(name), err
+	name := cli.Choice(c, "st")
+	if cli.Given(c, "st") {
+		return find(name), nil
 	}
 	given := func(option string) bool { return cli.Given(c, option) }
 	terminal := toStdout(c) && cli.Terminal(c.App.Writer)

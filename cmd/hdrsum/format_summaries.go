@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	urfave "github.com/urfave/cli/v2"
@@ -23,18 +22,9 @@ var hgrmFormat = format{
 	name: "hgrm", what: "for plotters", others: "histogram", bare: true, uses: valueOptions,
 	flags: func() []urfave.Flag {
 		return []urfave.Flag{
-			&urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Category: cli.GroupRare,
-				Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)},
+			cli.Option{Check: cli.Between(1, maxTicks), Flag: &urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Category: cli.GroupRare,
+				Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)}},
 		}
-	},
-	check: func(o *options) error {
-		switch ticks := o.c.Int("tph"); {
-		case ticks < 1:
-			return cli.Usagef("-tph %d: at least one step is needed", ticks)
-		case ticks > maxTicks:
-			return cli.Usagef("-tph %d: at most %d steps are printed in each half", ticks, maxTicks)
-		}
-		return nil
 	},
 	write: func(r *report) error {
 		return r.apart(".hgrm", func(w io.Writer, s *output.Summary) error {
@@ -58,11 +48,10 @@ var csvFormat = format{
 	name: "csv", what: "bins of equal width", bare: true, uses: valueOptions,
 	flags: func() []urfave.Flag {
 		return []urfave.Flag{
-			&urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Category: cli.GroupRare,
-				Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"},
+			cli.Option{Check: cli.Positive, Flag: &urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Category: cli.GroupRare,
+				Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"}},
 		}
 	},
-	check: checkBins,
 	write: func(r *report) error {
 		return r.apart(".csv", func(w io.Writer, s *output.Summary) error {
 			return output.CSV(w, s, r.options.scale, r.c.Float64("obs"))
@@ -72,7 +61,7 @@ var csvFormat = format{
 
 // csveFormat counts values in bins that double in width.
 var csveFormat = format{
-	name: "csve", what: "bins that double", bare: true, uses: slices.Concat([]string{"obs"}, valueOptions), check: checkBins,
+	name: "csve", what: "bins that double", bare: true, uses: slices.Concat([]string{"obs"}, valueOptions),
 	write: func(r *report) error {
 		return r.apart(".csv", func(w io.Writer, s *output.Summary) error {
 			return output.CSVE(w, s, r.options.scale, r.c.Float64("obs"))
@@ -86,13 +75,6 @@ var csvrFormat = format{
 	write: func(r *report) error {
 		return r.apart(".csv", func(w io.Writer, s *output.Summary) error { return output.CSVR(w, s, r.options.scale) })
 	},
-}
-
-func checkBins(o *options) error {
-	if width := o.c.Float64("obs"); !(width > 0) || math.IsInf(width, 1) {
-		return cli.Usagef("-obs %v: a bin's size must be a positive number", width)
-	}
-	return nil
 }
 
 // jsonFormat has all that is known of a summary, also with -baseline and -sla.

@@ -29,9 +29,6 @@ type gates struct {
 	watch    *gate.Watch // nil if no limit is checked over time
 }
 
-// undecidedModes are the values of -undecided.
-var undecidedModes = []string{"pass", "fail"}
-
 // collected is what the logs of one side add up to. Runs has what each of them adds up to, if each
 // is a run.
 type collected struct {
@@ -56,13 +53,9 @@ func parseGates(c *urfave.Context, o *options) (g gates, err error) {
 		}
 		g.limits = append(g.limits, limits...)
 	}
-	mode, err := cli.OneOf(c, "undecided")
-	if err != nil {
-		return g, err
-	}
-	g.runs, g.strict = c.Bool("runs"), mode == "fail"
-	if g.findings, err = parseFindings(c); err != nil || !g.wanted() {
-		return g, err
+	g.runs, g.strict = c.Bool("runs"), cli.Choice(c, "undecided") == "fail"
+	if g.findings = newFindings(c); !g.wanted() {
+		return g, nil
 	}
 	for _, l := range g.limits {
 		switch {

@@ -53,16 +53,13 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &options{c: c, format: f, metric: c.String("metric")}
+	o := &options{c: c, format: f, mode: cli.Choice(c, "period"), metric: c.String("metric"), top: c.Int("top")}
 	for _, parse := range []func() error{
 		func() error { return parsePush(c, o) },
 		func() (err error) { o.units, err = cli.NewUnits(c); return err },
-		func() (err error) { o.mode, err = cli.OneOf(c, "period"); return err },
 		func() (err error) { o.zone, err = cli.Zone(c); return err },
 		func() (err error) { o.memory, err = cli.Memory(c); return err },
 		func() (err error) { o.by, err = cli.Rows(c); return err },
-		func() (err error) { o.series.Window, err = cli.Millis(c, "agg"); return err },
-		func() (err error) { o.series.Moving, err = cli.Millis(c, "mwpl"); return err },
 		func() error { return o.parseFigures(c.String("p")) },
 		func() error { return o.parseSort(c) },
 		func() (err error) { o.level, err = parseLevel(c); return err },
@@ -75,13 +72,10 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if c.Bool("its") {
 		o.mode = "intervals"
 	}
-	if o.series.Moving == 0 {
-		return nil, cli.Usagef("-mwpl 0: a moving window has a length")
+	o.series = series.Options{Window: cli.Millis(c, "agg"), MovingPercentile: c.Float64("mwp"), Percentiles: o.percentiles}
+	if cli.Given(c, "mwp") || cli.Given(c, "mwpl") {
+		o.series.Moving = cli.Millis(c, "mwpl")
 	}
-	if !cli.Given(c, "mwp") && !cli.Given(c, "mwpl") {
-		o.series.Moving = 0
-	}
-	o.series.MovingPercentile, o.series.Percentiles = c.Float64("mwp"), o.percentiles
 	o.believed = slices.Clone(o.percentiles)
 	if err := o.check(); err != nil {
 		return nil, err
@@ -89,12 +83,9 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	return o, checkPush(o)
 }
 
-// check refuses values that are out of range.
+// check refuses options that do not go together.
 func (o *options) check() error {
-	switch mwp := o.series.MovingPercentile; {
-	case !(mwp >= 0 && mwp <= 100):
-		return cli.Usagef("-mwp %v is no percentile, which is a number from 0 to 100", mwp)
-	case o.format.rows != nil && o.by.AddsTags() && o.series.Window == 0:
+	if o.format.rows != nil && o.by.AddsTags() && o.series.Window == 0 {
 		return cli.Usagef("-it and -by make one series of several tags: -agg must say which intervals to merge")
 	}
 	if o.format.check != nil {
@@ -144,13 +135,9 @@ func (o *options) parseFigures(list string) error {
 
 // parseSort reads -sort and -top.
 func (o *options) parseSort(c *urfave.Context) (err error) {
-	o.top = c.Int("top")
 	by := c.String("sort")
 	if cli.Given(c, "top") && !cli.Given(c, "sort") {
 		by = "p99"
-	}
-	if cli.Given(c, "top") && o.top < 1 {
-		return cli.Usagef("-top %d: how many rows?", o.top)
 	}
 	if by != "tag" {
 		if o.sort, err = gate.ParseFigure(by); err != nil {

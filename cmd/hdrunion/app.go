@@ -42,9 +42,9 @@ func flags() []urfave.Flag {
 		&urfave.BoolFlag{Name: "r", Aliases: []string{"relative"}, Category: cli.GroupChoice,
 			Usage: "let all logs start at the same time, 0"},
 		cli.OmissionFlag(),
-		&urfave.StringFlag{Name: "grid", Category: cli.GroupOutput,
-			Usage: "join the intervals of each window of `TIME`, such as 10s, by their middles; windows start at multiples of it; 0 is no grid"},
-		cli.Option{Not: "grid", Flag: &urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Category: cli.GroupOutput,
+		cli.Option{Check: cli.Length, Flag: &urfave.StringFlag{Name: "grid", Category: cli.GroupOutput,
+			Usage: "join the intervals of each window of `TIME`, such as 10s, by their middles; windows start at multiples of it; 0 is no grid"}},
+		cli.Option{Check: cli.Length, Not: "grid", Flag: &urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Category: cli.GroupOutput,
 			Usage: "join in intervals of at least `TIME`; 0 leaves them as they are"}},
 		cli.OutputFlag("write to `FILE`, not to standard output"),
 	}, cli.RunFlags())
@@ -53,14 +53,7 @@ func flags() []urfave.Flag {
 // run is the command: it checks the options, joins the logs and writes the result.
 func run(c *urfave.Context) error {
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
-	options := union.Options{Relative: c.Bool("r"), Warn: diagnostics.Warnf}
-	var err error
-	if options.Grid, err = cli.Millis(c, "grid"); err != nil {
-		return err
-	}
-	if options.Target, err = cli.Millis(c, "tus"); err != nil {
-		return err
-	}
+	options := union.Options{Relative: c.Bool("r"), Grid: cli.Millis(c, "grid"), Target: cli.Millis(c, "tus"), Warn: diagnostics.Warnf}
 	if c.Bool("v") {
 		options.Observe = func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64) {
 			cli.Verbosef(c, "%s:%d: %s (%s to %s) goes to (%s to %s)", name, line, tags.Text(tag),

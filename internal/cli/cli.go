@@ -10,7 +10,7 @@
 //   - No byte of a log, of a file name or of an argument controls the terminal: messages escape
 //     such bytes ([Printable]).
 //   - An option has one name, one meaning and one grammar in all commands. A length of time is a
-//     number of seconds or has a unit ([Millis]). A file is read by -if, written by -of. An option
+//     number of seconds or has a unit ([Length]). A file is read by -if, written by -of. An option
 //     that would change nothing is refused.
 //   - A misspelled option, type or tag gets a suggestion.
 //   - Where no log is named, a command reads standard input, unless that is a terminal.

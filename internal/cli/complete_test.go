@@ -35,11 +35,13 @@ func TestComplete(t *testing.T) {
 	}
 	app := func() *cli.App {
 		flags := slices.Concat(InputFlags(), TagFlags("show"), RangeFlags(), RunFlags(), []cli.Flag{&cli.StringFlag{Name: "st"}})
-		return &cli.App{
+		app := &cli.App{
 			Name: "test", Flags: flags, Reader: strings.NewReader(""), Writer: io.Discard, ErrWriter: io.Discard,
 			HideHelp: true, HideVersion: true, HideHelpCommand: true,
 			Metadata: Guide{Choices: map[string][]string{"st": {"csv", "csve", "hgrm"}}}.Metadata(),
 		}
+		unwrap(app)
+		return app
 	}
 	for _, test := range []struct{ args, want string }{
 		{"-st,c", "csv csve"},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -123,15 +122,15 @@ func RangeFlags() []cli.Flag {
 
 // OmissionFlag is the option that corrects for coordinated omission. [NewScan] reads it.
 func OmissionFlag() cli.Flag {
-	return &cli.Float64Flag{Name: "co", Aliases: []string{"correctLogWithKnownCoordinatedOmission", "coordinated-omission"}, Category: GroupValues,
+	return Option{Check: Positive, Flag: &cli.Float64Flag{Name: "co", Aliases: []string{"correctLogWithKnownCoordinatedOmission", "coordinated-omission"}, Category: GroupValues,
 		Usage:       "correct for coordinated omission: the recorder expected to record a value every `EXPECTED` units of the log",
-		DefaultText: "no correction"}
+		DefaultText: "no correction"}}
 }
 
 // RatioFlag is the option that divides values.
 func RatioFlag() cli.Flag {
-	return &cli.Float64Flag{Name: "ovr", Aliases: []string{"outputValueUnitRatio", "output-value-unit-ratio"}, Value: 1, Category: GroupValues,
-		Usage: "divide values by `RATIO`"}
+	return Option{Check: Positive, Flag: &cli.Float64Flag{Name: "ovr", Aliases: []string{"outputValueUnitRatio", "output-value-unit-ratio"}, Value: 1, Category: GroupValues,
+		Usage: "divide values by `RATIO`"}}
 }
 
 // PercentilesFlag is the option that chooses percentiles. [Percentiles] reads it.
@@ -139,19 +138,20 @@ func PercentilesFlag(value, usage string) cli.Flag {
 	return &cli.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: value, Category: GroupValues, Usage: usage}
 }
 
-// AggregateFlag is the option that merges intervals by time. [Millis] reads it.
-func AggregateFlag(defaultText string) cli.Flag {
-	return &cli.StringFlag{Name: "agg", Aliases: []string{"aggregate"}, Category: GroupSeries, DefaultText: defaultText,
-		Usage: "merge the intervals of each window of `TIME`, such as 10s"}
+// AggregateFlag is the option that merges intervals by time. [Millis] reads it. Only is that of
+// [Option].
+func AggregateFlag(defaultText string, only []string) cli.Flag {
+	return Option{Check: Length, Only: only, Flag: &cli.StringFlag{Name: "agg", Aliases: []string{"aggregate"}, Category: GroupSeries, DefaultText: defaultText,
+		Usage: "merge the intervals of each window of `TIME`, such as 10s"}}
 }
 
 // MovingFlags are the options of moving windows. [Millis] reads the length.
 func MovingFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.Float64Flag{Name: "mwp", Aliases: []string{"movingWindowPercentile", "moving-window-percentile"}, Value: 99, Category: GroupRare,
-			Usage: "show this `PERCENTILE` of a moving window"},
-		&cli.StringFlag{Name: "mwpl", Aliases: []string{"movingWindowLength", "moving-window-length"}, Value: "60s", Category: GroupRare,
-			Usage: "show a moving window of the last `TIME`"},
+		Option{Check: Percent, Flag: &cli.Float64Flag{Name: "mwp", Aliases: []string{"movingWindowPercentile", "moving-window-percentile"}, Value: 99, Category: GroupRare,
+			Usage: "show this `PERCENTILE` of a moving window"}},
+		Option{Check: SomeLength, Flag: &cli.StringFlag{Name: "mwpl", Aliases: []string{"movingWindowLength", "moving-window-length"}, Value: "60s", Category: GroupRare,
+			Usage: "show a moving window of the last `TIME`"}},
 	}
 }
 
@@ -166,8 +166,8 @@ func RunFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "strict", Category: GroupRun, Usage: "end at the first malformed line, with nothing written"},
 		&cli.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Category: GroupRun, Usage: "print a line for each interval on standard error"},
 		&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Category: GroupRun, Usage: "print no progress"},
-		&cli.IntFlag{Name: "j", Aliases: []string{"jobs"}, Value: runtime.GOMAXPROCS(0), DefaultText: "one a core", Category: GroupRun,
-			Usage: "decode on `N` cores"},
+		Option{Check: Between(1, maxJobs), Flag: &cli.IntFlag{Name: "j", Aliases: []string{"jobs"}, Value: runtime.GOMAXPROCS(0), DefaultText: "one a core", Category: GroupRun,
+			Usage: "decode on `N` cores"}},
 		&cli.StringFlag{Name: "memory", Value: "512MiB", Category: GroupRun,
 			Usage: "end with an error instead of taking more memory than `SIZE`, such as 2GiB"},
 	}
@@ -188,9 +188,6 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics) (*scan.Scan, error) {
 	selection, err := selection(c)
 	if err != nil {
 		return nil, err
-	}
-	if jobs := c.Int("j"); jobs < 1 || jobs > maxJobs {
-		return nil, Usagef("-j %d: from 1 to %d cores can decode", jobs, maxJobs)
 	}
 	inputs, err := Inputs(c)
 	if err != nil {
@@ -221,15 +218,11 @@ func NewScan(c *cli.Context, diagnostics *Diagnostics) (*scan.Scan, error) {
 	return s, findTimes(c, s)
 }
 
-// selection returns the intervals that the options of [RangeFlags] and [TagFlags] choose. It checks
-// -co, too.
+// selection returns the intervals that the options of [RangeFlags] and [TagFlags] choose.
 func selection(c *cli.Context) (scan.Selection, error) {
 	span, err := timeRange(c)
 	if err != nil {
 		return scan.Selection{}, err
-	}
-	if expected := c.Float64("co"); Given(c, "co") && !(expected > 0 && !math.IsInf(expected, 1)) {
-		return scan.Selection{}, Usagef("-co %v: the expected interval must be a positive number", expected)
 	}
 	filter, err := tags.NewFilter(c.StringSlice("incT"), c.StringSlice("excT"))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type Guide struct {
 	// Common are the options that -h shows, by their first names.
 	Common []string
-	// Choices are the values of the options that take one of a few. [OneOf] accepts these only.
+	// Choices are the values of the options that take one of a few. Others are refused.
 	Choices map[string][]string
 	// Types are the values of the option TypeOption.
 	TypeOption string
@@ -42,12 +42,18 @@ func guideOf(app *cli.App) Guide {
 }
 
 // sharedChoices are the choices of options that all commands have.
-var sharedChoices = map[string][]string{"second": {"length", "end"}, "unit": unit.Names, "in": unit.Names, "times": {timesEach, timesAll}}
+var sharedChoices = map[string][]string{"second": {"length", "end"}, "times": {timesEach, timesAll}}
+
+// unitOptions take the names of units, and words such as milliseconds.
+var unitOptions = []string{"unit", "in", "time-in"}
 
 // choices returns the values of an option that takes one of a few, nil if it takes others.
 func choices(app *cli.App, name string) []string {
 	if all, ok := sharedChoices[name]; ok {
 		return all
+	}
+	if slices.Contains(unitOptions, name) {
+		return unit.Names
 	}
 	guide := guideOf(app)
 	if name != guide.TypeOption {
@@ -60,19 +66,24 @@ func choices(app *cli.App, name string) []string {
 	return names
 }
 
-// OneOf returns the value of an option, in lower case, if it is one of the choices in the command's
-// [Guide].
-func OneOf(c *cli.Context, name string) (string, error) {
-	value, all := strings.ToLower(c.String(name)), choices(c.App, name)
+// Choice returns the value of an option that takes one of a few.
+func Choice(c *cli.Context, name string) string {
+	value := strings.ToLower(c.String(name))
 	for _, t := range guideOf(c.App).Types {
 		if name == guideOf(c.App).TypeOption && slices.Contains(strings.Fields(t.Others), value) {
 			value = t.Name
 		}
 	}
-	if !slices.Contains(all, value) {
-		return "", Usagef("-%s %q is none of %s%s", name, c.String(name), strings.Join(all, ", "), didYouMean(value, all))
+	return value
+}
+
+// checkChoice refuses a value that is none of the few that an option takes.
+func checkChoice(c *cli.Context, name string) error {
+	all, value := choices(c.App, name), Choice(c, name)
+	if all == nil || slices.Contains(all, value) {
+		return nil
 	}
-	return value, nil
+	return Usagef("-%s %q is none of %s%s", name, c.String(name), strings.Join(all, ", "), didYouMean(value, all))
 }
 
 // An option is an option as help shows it.

@@ -244,10 +244,6 @@ func inputsOf(c *cli.Context, options ...string) ([]scan.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	second, err := Second(c)
-	if err != nil {
-		return nil, err
-	}
 	var inputs []scan.Input
 	for _, s := range all {
 		logs, err := s.logs(c)
@@ -255,7 +251,7 @@ func inputsOf(c *cli.Context, options ...string) ([]scan.Input, error) {
 			return nil, err
 		}
 		for _, log := range logs {
-			log.Second = second
+			log.Second = Second(c)
 			at := slices.IndexFunc(inputs, func(other scan.Input) bool { return other.Same(&log) })
 			if at < 0 {
 				at, inputs = len(inputs), append(inputs, log)
@@ -365,15 +361,8 @@ func leftOut(others int) string {
 }
 
 // Second returns what -second says.
-func Second(c *cli.Context) (hdrlog.SecondNumber, error) {
-	if c.String("second") == "" {
-		return hdrlog.SecondUnknown, nil
-	}
-	meaning, err := OneOf(c, "second")
-	if meaning == "end" {
-		return hdrlog.SecondEnd, err
-	}
-	return hdrlog.SecondLength, err
+func Second(c *cli.Context) hdrlog.SecondNumber {
+	return map[string]hdrlog.SecondNumber{"length": hdrlog.SecondLength, "end": hdrlog.SecondEnd}[Choice(c, "second")]
 }
 
 // list returns names between commas, and only some of many.

@@ -7,10 +7,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// An Option is a flag with what it needs and what it does not go with. Names of options stand
-// between spaces. [Run] checks a command line before the command begins, and help says the same.
+// An Option is a flag with the values that it takes, what it needs and what it does not go with.
+// Names of options stand between spaces. [Run] checks a command line before the command begins, and
+// help says the same.
 type Option struct {
 	cli.Flag
+	// Check returns an error if the value is none that the option takes. All are if it is nil.
+	Check func(c *cli.Context, name string) error
 	// Needs are options, one of which must be given.
 	Needs string
 	// Not are options that do not go with it, and Why says why.
@@ -48,20 +51,27 @@ func unwrap(app *cli.App) {
 	app.Metadata[rulesKey] = options
 }
 
-// checkOptions refuses options without what they need, with what they do not go with, and those
-// that the output does not use: no option is ignored silently.
+// checkOptions refuses values that an option does not take, options without what they need, with
+// what they do not go with, and those that the output does not use: no option is ignored silently.
 func checkOptions(c *cli.Context) error {
 	options, _ := c.App.Metadata[rulesKey].([]Option)
 	given := func(name string) bool { return Given(c, name) }
-	if name := guideOf(c.App).TypeOption; given(name) {
-		if _, err := OneOf(c, name); err != nil {
-			return err
+	for _, flag := range c.App.Flags {
+		if name := flag.Names()[0]; given(name) && !slices.Contains(unitOptions, name) {
+			if err := checkChoice(c, name); err != nil {
+				return err
+			}
 		}
 	}
 	for _, o := range options {
 		name := o.Names()[0]
 		if !given(name) {
 			continue
+		}
+		if o.Check != nil {
+			if err := o.Check(c, name); err != nil {
+				return err
+			}
 		}
 		if needs := strings.Fields(o.Needs); len(needs) > 0 && !slices.ContainsFunc(needs, given) {
 			return Usagef("-%s needs -%s", name, strings.Join(needs, " or -"))

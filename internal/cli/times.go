@@ -83,10 +83,7 @@ func findTimes(c *cli.Context, s *scan.Scan) error {
 	}
 	r := s.Selection.Range
 	if Given(c, "times") {
-		var err error
-		if mode, err = OneOf(c, "times"); err != nil {
-			return err
-		}
+		mode = Choice(c, "times")
 		switch {
 		case !r.FromLog():
 			return Usagef("-times says what -s and -e count from, and neither counts from the start or the end of a log")

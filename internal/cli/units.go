@@ -40,11 +40,7 @@ type Units struct {
 func NewUnits(c *cli.Context) (*Units, error) {
 	u := &Units{Options: unit.Options{Unit: c.String("unit")}, c: c, said: make(map[string]bool)}
 	if Given(c, "ovr") {
-		ratio := c.Float64("ovr")
-		if !(ratio > 0) || math.IsInf(ratio, 1) {
-			return nil, Usagef("-ovr %v: values can only be divided by a positive number", ratio)
-		}
-		u.Options.Ratio = ratio
+		u.Options.Ratio = c.Float64("ovr")
 	}
 	if in := c.String("in"); in != "" {
 		var err error

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -14,25 +15,64 @@ import (
 const maxMillis = 1000 * 366 * 24 * 3600 * 1000
 
 // Millis returns the length of time that an option has, in milliseconds: 0 if the option is empty
-// or 0. The option is a number of seconds, or a number with a unit, such as 10s, 1m30s or 500ms.
-func Millis(c *cli.Context, name string) (int64, error) {
+// or 0. [Length] has checked it.
+func Millis(c *cli.Context, name string) int64 {
+	seconds, _ := scan.ParseSeconds(c.String(name))
+	return int64(math.Round(seconds * 1000))
+}
+
+// Length checks a length of time: a number of seconds, or a number with a unit, such as 10s, 1m30s
+// or 500ms.
+func Length(c *cli.Context, name string) error {
 	text := c.String(name)
 	if text == "" {
-		return 0, nil
+		return nil
 	}
 	seconds, ok := scan.ParseSeconds(text)
 	millis := math.Round(seconds * 1000)
 	switch {
 	case !ok:
-		return 0, Usagef("-%s %q is no length of time: give seconds, or a unit, such as 10s, 1m30s or 500ms", name, text)
+		return Usagef("-%s %q is no length of time: give seconds, or a unit, such as 10s, 1m30s or 500ms", name, text)
 	case seconds < 0:
-		return 0, Usagef("-%s %s: a length of time cannot be negative", name, text)
+		return Usagef("-%s %s: a length of time cannot be negative", name, text)
 	case millis > maxMillis:
-		return 0, Usagef("-%s %s is more than a thousand years", name, text)
+		return Usagef("-%s %s is more than a thousand years", name, text)
 	case math.Abs(millis-seconds*1000) > 1e-6*max(millis, 1):
-		return 0, Usagef("-%s %s is not a whole number of milliseconds", name, text)
+		return Usagef("-%s %s is not a whole number of milliseconds", name, text)
 	}
-	return int64(millis), nil
+	return nil
+}
+
+// SomeLength checks a length of time that is not 0.
+func SomeLength(c *cli.Context, name string) error {
+	err := Length(c, name)
+	if err == nil && Millis(c, name) == 0 {
+		err = Usagef("-%s %s: it takes at least a millisecond", name, c.String(name))
+	}
+	return err
+}
+
+// Checks of numbers.
+var (
+	Positive = numbers("above 0", func(v float64) bool { return v > 0 && !math.IsInf(v, 1) })
+	Percent  = Between(0, 100)
+	// AtLeastOne checks a number of things.
+	AtLeastOne = numbers("of at least 1", func(v float64) bool { return v >= 1 })
+)
+
+// Between returns a check of a number from least to most.
+func Between(least, most float64) func(c *cli.Context, name string) error {
+	return numbers(fmt.Sprintf("from %v to %v", least, most), func(v float64) bool { return v >= least && v <= most })
+}
+
+func numbers(what string, ok func(v float64) bool) func(c *cli.Context, name string) error {
+	return func(c *cli.Context, name string) error {
+		text := fmt.Sprint(c.Value(name))
+		if v, _ := strconv.ParseFloat(text, 64); !ok(v) {
+			return Usagef("-%s %s: give a number %s", name, text, what)
+		}
+		return nil
+	}
 }
 
 // Percentiles returns the percentiles that -p lists, such as 50,p99.9,max.

@@ -43,10 +43,9 @@ func TestMillis(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			got := ""
-			status, stderr := run(t, []cli.Flag{AggregateFlag("")}, func(c *cli.Context) error {
-				ms, err := Millis(c, "agg")
-				got = fmt.Sprint(ms)
-				return err
+			status, stderr := run(t, []cli.Flag{AggregateFlag("", nil)}, func(c *cli.Context) error {
+				got = fmt.Sprint(Millis(c, "agg"))
+				return nil
 			}, "-agg="+text)
 			if status != OK {
 				got, _, _ = strings.Cut(stderr, "\n")
@@ -81,12 +80,11 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-func TestOneOf(t *testing.T) {
+func TestChoice(t *testing.T) {
 	flags := []cli.Flag{&cli.StringFlag{Name: "st"}}
 	action := func(c *cli.Context) error {
 		c.App.Metadata = Guide{Choices: map[string][]string{"st": {"hgrm", "csv"}}}.Metadata()
-		_, err := OneOf(c, "st")
-		return err
+		return checkChoice(c, "st")
 	}
 	if status, stderr := run(t, flags, action, "-st", "CSV"); status != OK {
 		t.Errorf("status %d: %s", status, stderr)
