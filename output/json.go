@@ -113,17 +113,8 @@ type documentSummary struct {
 	Percentiles       []documentPercentile `json:"percentiles"`
 	// Values are the same values at percentiles, by names such as p99.
 	Values map[string]*json.Number `json:"values"`
-	// Over are the shares of values above one that were asked for.
-	Over []documentOver `json:"over,omitempty"`
 	// Confidence is missing if nobody asked how far the figures can be believed.
 	Confidence *documentConfidence `json:"confidence,omitempty"`
-}
-
-// A documentOver is an [Over] as JSON. The share is null if there are no values.
-type documentOver struct {
-	Figure string   `json:"figure"`
-	Count  int64    `json:"count"`
-	Share  *float64 `json:"share"`
 }
 
 // A documentConfidence says how far the figures of a summary can be believed.
@@ -284,9 +275,6 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 	for n, v := range h.AppendValuesAtPercentiles(nil, percentiles) {
 		p := documentPercentile{percentiles[n], value(ValueOf(h, v)), nil}
 		d.Percentiles, d.Values["p"+shortest(p.Percentile)] = append(d.Percentiles, p), p.Value
-	}
-	for n := range s.Over {
-		d.Over = append(d.Over, documentOver{s.Over[n].Name, s.Over[n].Count, finite(s.Over[n].share(s))})
 	}
 	if c := s.Confidence; c != nil {
 		interval := func(e confidence.Estimate, low, high float64, text func(Value) *json.Number) *documentInterval {

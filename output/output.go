@@ -47,21 +47,9 @@ type Summary struct {
 	Factor float64
 	// Maxima are the maximum over time, if the caller wants sparklines in a [Table].
 	Maxima Maxima
-	// Over are shares of values above one, if the caller wants some printed. All summaries have the
-	// same.
-	Over []Over
 	// Confidence says how far the figures can be believed. It is nil if nobody asked.
 	Confidence *Confidence
 }
-
-// An Over is how many values are above one.
-type Over struct {
-	Name  string // such as over(20ms)
-	Count int64
-}
-
-// share returns the part of all values.
-func (o *Over) share(s *Summary) float64 { return float64(o.Count) / float64(s.Counts().TotalCount()) }
 
 // Counts returns the histogram, which must not be changed. It is valid until Counts of another
 // summary is called.
@@ -188,9 +176,6 @@ func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64) er
 	line("StdDev", moment(h.StdDev()))
 	for n, v := range h.AppendValuesAtPercentiles(nil, percentiles) {
 		line(percentileLabel(percentiles[n])+"ptile", value(v))
-	}
-	for n := range s.Over {
-		line(s.Over[n].Name, shortest(s.Over[n].share(s)))
 	}
 	line("Max", value(h.Max()))
 	_, err := io.WriteString(w, b.String())

@@ -87,16 +87,7 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 		g := t.newGrid()
 		for _, s := range summaries {
 			g.labels = append(g.labels, []string{s.Name()})
-			row := t.cells(s, digits)
-			for n := range s.Over {
-				row = append(row, cell{text: shareText(s.Over[n].share(s))})
-			}
-			g.rows = append(g.rows, row)
-		}
-		for n := range summaries[:min(len(summaries), 1)] {
-			for _, o := range summaries[n].Over {
-				g.heads = append(g.heads, o.Name)
-			}
+			g.rows = append(g.rows, t.cells(s, digits))
 		}
 		if !slices.ContainsFunc(summaries, func(s *Summary) bool { return s.Confidence != nil }) {
 			t.leaveOutMore(g)
@@ -147,14 +138,6 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 		}
 		return g
 	}, periods(all), append(t.notes(all, nil), changeNotes(pairs, t.Percentiles)...))
-}
-
-// shareText returns a share in percent.
-func shareText(share float64) string {
-	if math.IsNaN(share) {
-		return "-"
-	}
-	return significant(100*share, 3) + "%"
 }
 
 // noNaN returns v, or 0 if it is not a number.

@@ -70,7 +70,7 @@ func flags() []urfave.Flag {
 			Usage: "the same as -period intervals"}},
 		cli.RatioFlag(),
 	}, cli.UnitFlags(), []urfave.Flag{
-		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `FIGURES`, such as 50,99.9,max: percentiles, and shares of values above one such as over(20ms)"),
+		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `PERCENTILES`, such as 50,99.9,max"),
 		&urfave.StringFlag{Name: "ci", Aliases: []string{"confidence"}, Category: cli.GroupValues,
 			Usage: "print intervals of confidence, from windows of -agg: `PERCENT` of them, such as 95, have the true figure in them"},
 		cli.OmissionFlag(),

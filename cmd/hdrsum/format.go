@@ -49,8 +49,6 @@ type format struct {
 	compare func(w io.Writer, r *report, c *comparison) error
 	// comparesAll is set if compare prints the summaries too, and so reads the options for them.
 	comparesAll bool
-	// overs is set if it prints shares of values above one.
-	overs bool
 	// breaches is set if compare prints when limits did not hold.
 	breaches bool
 

@@ -35,7 +35,7 @@ var hgrmFormat = format{
 
 // percentilesFormat is that of HdrLogProcessing, one figure in a line.
 var percentilesFormat = format{
-	name: "percentiles", what: "a figure a line", others: "percentile quantiles", bare: true, uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions), overs: true,
+	name: "percentiles", what: "a figure a line", others: "percentile quantiles", bare: true, uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
 	write: func(r *report) error {
 		return r.together(func(w io.Writer, s *output.Summary) error {
 			return output.Percentiles(w, s, r.options.scale, r.options.percentiles)
@@ -80,7 +80,7 @@ var csvrFormat = format{
 // jsonFormat has all that is known of a summary, also with -baseline and -sla.
 var jsonFormat = format{
 	name: "json", what: "one JSON document", uses: slices.Concat([]string{"p", "tz"}, arrangeOptions, valueOptions, periodOptions, confidenceOptions), check: checkWindows,
-	comparesAll: true, breaches: true, overs: true,
+	comparesAll: true, breaches: true,
 	compare: func(w io.Writer, r *report, c *comparison) error {
 		doc := r.document(r.summaries, r.scan.Inputs)
 		if len(c.gates.baseline) > 0 {

@@ -14,7 +14,7 @@ import (
 
 // tableFormat is a table for people.
 var tableFormat = format{
-	name: "table", what: "for people", others: "text txt", uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions, confidenceOptions), readable: true, comparesAll: true, overs: true, check: checkWindows,
+	name: "table", what: "for people", others: "text txt", uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions, confidenceOptions), readable: true, comparesAll: true, check: checkWindows,
 	compare: compareTable,
 }
 
@@ -23,7 +23,7 @@ const markdown = "markdown"
 
 // markdownFormat is the same table in Markdown.
 var markdownFormat = format{
-	name: markdown, what: "the table for pages", others: "md", uses: tableFormat.uses, readable: true, comparesAll: true, overs: true, check: checkWindows,
+	name: markdown, what: "the table for pages", others: "md", uses: tableFormat.uses, readable: true, comparesAll: true, check: checkWindows,
 	compare: compareTable,
 }
 

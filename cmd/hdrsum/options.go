@@ -31,7 +31,6 @@ type options struct {
 	series series.Options
 	// percentiles are for all formats that print values at percentiles.
 	percentiles []float64
-	overs       []gate.Limit // of -p
 	// sort is the figure that rows are sorted by, nil for their names. At most top rows are shown,
 	// 0 for all.
 	sort *gate.Limit
@@ -60,7 +59,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 		func() (err error) { o.zone, err = cli.Zone(c); return err },
 		func() (err error) { o.memory, err = cli.Memory(c); return err },
 		func() (err error) { o.by, err = cli.Rows(c); return err },
-		func() error { return o.parseFigures(c.String("p")) },
+		func() (err error) { o.percentiles, err = cli.Percentiles(c); return err },
 		func() error { return o.parseSort(c) },
 		func() (err error) { o.level, err = parseLevel(c); return err },
 	} {
@@ -109,30 +108,6 @@ func parseLevel(c *urfave.Context) (float64, error) {
 	return level, nil
 }
 
-// parseFigures reads -p: percentiles, and shares of values above one.
-func (o *options) parseFigures(list string) error {
-	for text := range strings.SplitSeq(list, ",") {
-		text = strings.TrimSpace(text)
-		if strings.HasPrefix(text, "over(") {
-			figure, err := gate.ParseFigure(text)
-			if err != nil {
-				return cli.Usagef("-p: %w", err)
-			}
-			o.overs = append(o.overs, *figure)
-			continue
-		}
-		p, ok := cli.ParsePercentile(text)
-		if !ok {
-			return cli.Usagef("-p: %q is neither max, nor a percentile, which is a number from 0 to 100, nor a share such as over(20ms)", text)
-		}
-		o.percentiles = append(o.percentiles, p)
-	}
-	if len(o.overs) > 0 && (!o.format.overs || cli.Given(o.c, "baseline")) {
-		return cli.Usagef("-p: a share such as over(20ms) goes with -st %s, without -baseline", strings.Join(names(func(f *format) bool { return f.overs }), ", "))
-	}
-	return nil
-}
-
 // parseSort reads -sort and -top.
 func (o *options) parseSort(c *urfave.Context) (err error) {
 	by := c.String("sort")
@@ -162,15 +137,6 @@ func (o *options) arrange(summaries []*output.Summary, scale unit.Scale) []*outp
 		summaries = summaries[:min(o.top, len(summaries))]
 	}
 	return summaries
-}
-
-// addOvers gives summaries the shares that -p asks for.
-func (o *options) addOvers(summaries []*output.Summary, scale unit.Scale) {
-	for _, s := range summaries {
-		for n := range o.overs {
-			s.Over = append(s.Over, output.Over{Name: o.overs[n].Text, Count: o.overs[n].Over(o.overs[n].Above, s, scale)})
-		}
-	}
 }
 
 // setScale finds out how to print values, by the comments of the logs that were read so far.
@@ -216,9 +182,8 @@ type summed struct {
 // unit by the values, unless a limit is in printed units: what such a limit means must not depend
 // on the values.
 func (o *options) fitScale(limits []gate.Limit, all ...summed) (unit.Scale, error) {
-	limits = slices.Concat(limits, o.overs)
 	if o.sort != nil && o.sort.Statistic == "over" {
-		limits = append(limits, *o.sort)
+		limits = append(slices.Clone(limits), *o.sort)
 	}
 	scale, err := o.units.Scale(gate.HasUnit(limits))
 	if err != nil {
@@ -243,8 +208,5 @@ func (o *options) fitScale(limits []gate.Limit, all ...summed) (unit.Scale, erro
 	}
 	o.setPrinted(scale)
 	o.units.Doubt(highest)
-	for _, group := range all {
-		o.addOvers(group.summaries, scale)
-	}
 	return scale, nil
 }

@@ -78,23 +78,17 @@ func numbers(what string, ok func(v float64) bool) func(c *cli.Context, name str
 // Percentiles returns the percentiles that -p lists, such as 50,p99.9,max.
 func Percentiles(c *cli.Context) (all []float64, err error) {
 	for text := range strings.SplitSeq(c.String("p"), ",") {
-		p, ok := ParsePercentile(text)
-		if !ok {
+		name := strings.ToLower(strings.TrimSpace(text))
+		if name == "max" {
+			name = "100"
+		}
+		p, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
+		if err != nil || !(p >= 0 && p <= 100) {
 			return nil, Usagef("-p: %q is neither max nor a percentile, which is a number from 0 to 100", text)
 		}
 		all = append(all, p)
 	}
 	return all, nil
-}
-
-// ParsePercentile reads a percentile such as 99.9, p99.9 or max.
-func ParsePercentile(text string) (p float64, ok bool) {
-	text = strings.ToLower(strings.TrimSpace(text))
-	if text == "max" {
-		return 100, true
-	}
-	p, err := strconv.ParseFloat(strings.TrimPrefix(text, "p"), 64)
-	return p, err == nil && p >= 0 && p <= 100
 }
 
 // didYouMean returns a question for the name that is most like a misspelled one, or nothing if no
