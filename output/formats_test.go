@@ -171,7 +171,7 @@ func TestArguments(t *testing.T) {
 		"ticks":          {HGRM(io.Discard, s, Scale{}, 0), "0 ticks: a percentile distribution needs at least 1"},
 		"csv zero":       {CSV(io.Discard, s, Scale{}, 0), "bins of 0: the width must be a positive number"},
 		"csve not a num": {CSVE(io.Discard, s, Scale{}, math.NaN()), "bins of NaN: the width must be a positive number"},
-		"too many bins":  {CSV(io.Discard, s, Scale{}, 1e-9), "more than 1000000 bins of 1e-09: use wider bins, or csvr for the recorded values only"},
+		"too many bins":  {CSV(io.Discard, s, Scale{}, 1e-9), "more than 1000000 bins of 1e-09: use wider bins (-obs of hdrsum), or csvr for the recorded values only"},
 	} {
 		if test.got == nil || test.got.Error() != test.want {
 			t.Errorf("%s: %v, want %s", name, test.got, test.want)

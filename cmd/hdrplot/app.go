@@ -35,7 +35,7 @@ func app() *urfave.App {
 	flags = append(flags,
 		cli.Option{Flag: &urfave.BoolFlag{Name: "compare", Category: cli.GroupChoice, Usage: "draw each input by itself; otherwise several are added up, tag by tag"}, Only: inCharts},
 	)
-	flags = append(append(flags, cli.RangeFlags()...), cli.UnitFlags()...)
+	flags = append(append(flags, cli.RangeFlags(cli.Option{})...), cli.UnitFlags()...)
 	flags = append(flags, cli.OmissionFlag(),
 		&urfave.StringFlag{Name: "type", Value: chart.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too"},
 		cli.Option{Flag: &urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Category: cli.GroupValues, DefaultText: "99,max, or max alone for more than 4 lines; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"}, Only: []string{"type timeline", "format html"}},
@@ -43,7 +43,7 @@ func app() *urfave.App {
 		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values, the default where a few high values leave most of a linear one empty"},
 		cli.Option{Flag: &urfave.BoolFlag{Name: "linear", Category: cli.GroupLook, Usage: "a linear axis of values"}, Only: []string{"type timeline", "type percentiles", "type report", "format html"}, Not: "log"},
 		cli.Option{Flag: &urfave.StringFlag{Name: "time", Value: "relative", Category: cli.GroupLook, Usage: "the `KIND` of times: relative (since the log's start) or absolute (clock times)"}, Only: overTime},
-		cli.AggregateFlag("as long as about 500 windows need; 0 keeps each interval, or its length where several inputs or tags are added up", overTime),
+		cli.AggregateFlag("as long as about 500 windows need; 0 keeps each interval, or its length where several inputs or tags are added up", cli.Option{Only: overTime}),
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLook, Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable"},
 		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Category: cli.GroupOutput, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},
 		&urfave.StringFlag{Name: "format", Category: cli.GroupOutput, Usage: "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)"},

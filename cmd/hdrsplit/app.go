@@ -46,7 +46,7 @@ func flags() []urfave.Flag {
 	for n, short := range []string{"it", "et"} { // HdrLogProcessing's names
 		tags[n].(*urfave.StringSliceFlag).Aliases = append(tags[n].(*urfave.StringSliceFlag).Aliases, short)
 	}
-	return slices.Concat(cli.InputFlags(), tags, cli.With(cli.RangeFlags(), "tz", cli.Option{Needs: "s e"}), []urfave.Flag{
+	return slices.Concat(cli.InputFlags(), tags, cli.RangeFlags(cli.Option{Needs: "s e"}), []urfave.Flag{
 		&urfave.StringFlag{Name: "od", Aliases: []string{"outputDir", "output-dir"}, Value: ".", Category: cli.GroupOutput,
 			Usage: "write to `FOLDER`, which is made if it is missing"},
 		&urfave.BoolFlag{Name: "recode", Category: cli.GroupOutput,

@@ -55,7 +55,7 @@ func app() *urfave.App {
 }
 
 func flags() []urfave.Flag {
-	return withRules(slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), cli.RowFlags("summarize"), []urfave.Flag{cli.UntaggedFlag()}, cli.With(cli.RangeFlags(), "tz", cli.Option{Unless: "s e"}), []urfave.Flag{
+	return withRules(slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), cli.RowFlags("summarize"), []urfave.Flag{cli.UntaggedFlag()}, cli.RangeFlags(cli.Option{Unless: "s e"}), []urfave.Flag{
 		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: percentilesFormat.name, Category: cli.GroupOutput,
 			Usage: "print this `TYPE`, see below", DefaultText: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"},
 		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
@@ -74,7 +74,7 @@ func flags() []urfave.Flag {
 		&urfave.StringFlag{Name: "ci", Aliases: []string{"confidence"}, Category: cli.GroupValues,
 			Usage: "print intervals of confidence, from windows of -agg: `PERCENT` of them, such as 95, have the true figure in them"},
 		cli.OmissionFlag(),
-		cli.AggregateFlag("", nil),
+		cli.AggregateFlag("", cli.Option{Unless: "ci baseline sla"}),
 	}, cli.MovingFlags(), formatFlags(), []urfave.Flag{
 		pushFlag(),
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
@@ -104,6 +104,7 @@ func run(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
+	o.by = s.By
 	if slices.ContainsFunc(s.Inputs, func(input scan.Input) bool { return input.Once }) {
 		// What writes to the pipe is interrupted too, and may have more to say.
 		cli.OnInterrupt(live.Grace, func() {})

@@ -76,8 +76,6 @@ type comparison struct {
 var (
 	valueOptions  = []string{"ovr", "unit", "in"}
 	periodOptions = []string{"period", "its"}
-	// confidenceOptions are those of intervals of confidence.
-	confidenceOptions = []string{"ci", "agg"}
 	// arrangeOptions are those of the order of rows.
 	arrangeOptions = []string{"sort", "top"}
 	rowOptions     = slices.Concat([]string{"p", "agg", "mwp", "mwpl"}, valueOptions)
@@ -129,7 +127,7 @@ func (f *format) reads(option string) bool {
 // table, markdown or json they follow the summaries.
 var alone = map[string][]string{
 	"lt":    nil,
-	"sla":   slices.Concat(valueOptions, periodOptions, confidenceOptions),
+	"sla":   slices.Concat([]string{"ci", "agg"}, valueOptions, periodOptions),
 	"worst": slices.Concat([]string{"tz"}, valueOptions),
 	"who":   valueOptions,
 }

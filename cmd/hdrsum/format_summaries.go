@@ -79,7 +79,7 @@ var csvrFormat = format{
 
 // jsonFormat has all that is known of a summary, also with -baseline and -sla.
 var jsonFormat = format{
-	name: "json", what: "one JSON document", uses: slices.Concat([]string{"p", "tz"}, arrangeOptions, valueOptions, periodOptions, confidenceOptions), check: checkWindows,
+	name: "json", what: "one JSON document", uses: slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
 	comparesAll: true, breaches: true,
 	compare: func(w io.Writer, r *report, c *comparison) error {
 		doc := r.document(r.summaries, r.scan.Inputs)

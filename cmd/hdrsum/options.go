@@ -58,7 +58,6 @@ func parseOptions(c *urfave.Context) (*options, error) {
 		func() (err error) { o.units, err = cli.NewUnits(c); return err },
 		func() (err error) { o.zone, err = cli.Zone(c); return err },
 		func() (err error) { o.memory, err = cli.Memory(c); return err },
-		func() (err error) { o.by, err = cli.Rows(c); return err },
 		func() (err error) { o.percentiles, err = cli.Percentiles(c); return err },
 		func() error { return o.parseSort(c) },
 		func() (err error) { o.level, err = parseLevel(c); return err },
@@ -76,21 +75,12 @@ func parseOptions(c *urfave.Context) (*options, error) {
 		o.series.Moving = cli.Millis(c, "mwpl")
 	}
 	o.believed = slices.Clone(o.percentiles)
-	if err := o.check(); err != nil {
-		return nil, err
+	if f.check != nil {
+		if err := f.check(o); err != nil {
+			return nil, err
+		}
 	}
 	return o, checkPush(o)
-}
-
-// check refuses options that do not go together.
-func (o *options) check() error {
-	if o.format.rows != nil && o.by.AddsTags() && o.series.Window == 0 {
-		return cli.Usagef("-it and -by make one series of several tags: -agg must say which intervals to merge")
-	}
-	if o.format.check != nil {
-		return o.format.check(o)
-	}
-	return nil
 }
 
 // usualLevel is the confidence where -ci does not say another one.

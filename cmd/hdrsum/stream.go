@@ -16,6 +16,9 @@ import (
 
 // runStream writes a row for each interval, or for each window of -agg, as it is read.
 func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
+	if o.by.AddsTags() && o.series.Window == 0 {
+		return cli.Usagef("-it and -by make one series of several tags: -agg must say which intervals to merge")
+	}
 	o.logs = o.units.Watch(s)
 	if o.push != nil {
 		return pushRows(c, s, d, o)

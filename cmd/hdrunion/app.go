@@ -38,7 +38,7 @@ func app() *urfave.App {
 }
 
 func flags() []urfave.Flag {
-	return slices.Concat(cli.InputFlags(), []urfave.Flag{cli.TaggedInputFlag()}, cli.TagFlags("join"), []urfave.Flag{cli.IgnoreTagsFlag("join"), cli.UntaggedFlag()}, cli.With(cli.RangeFlags(), "tz", cli.Option{Needs: "s e"}), []urfave.Flag{
+	return slices.Concat(cli.InputFlags(), []urfave.Flag{cli.TaggedInputFlag()}, cli.TagFlags("join"), []urfave.Flag{cli.IgnoreTagsFlag("join"), cli.UntaggedFlag()}, cli.RangeFlags(cli.Option{Needs: "s e"}), []urfave.Flag{
 		&urfave.BoolFlag{Name: "r", Aliases: []string{"relative"}, Category: cli.GroupChoice,
 			Usage: "let all logs start at the same time, 0"},
 		cli.OmissionFlag(),

@@ -319,7 +319,7 @@ var typed = []struct{ names, option, hint string }{
 	{"percentile quantile quantiles p50 p90 p95 p99 p99.9 p999", "p", "-p 50,99,99.9 chooses percentiles"},
 	{"units", "unit", "-unit chooses the unit to print"},
 	{"web port http listen address", "serve", "-serve 127.0.0.1:8080 shows a page"},
-	{"follow f watch live serve listen state abort idle for grace schema auth tls-cert tls-key open", "", "hdrlive shows logs while they are written"},
+	{"follow f watch live serve listen state abort idle for grace schema auth tls-cert tls-key open web port http address", "", "hdrlive shows logs while they are written"},
 }
 
 // hintFor returns a hint for the name of an option that does not exist.

@@ -215,8 +215,8 @@ func TestProgress(t *testing.T) {
 
 // TestHelp checks that each option is in a group and that help names it.
 func TestHelp(t *testing.T) {
-	flags := slices.Concat(InputFlags(), TagFlags("take"), RangeFlags(), MovingFlags(), RunFlags(),
-		[]cli.Flag{OmissionFlag(), IgnoreTagsFlag("take"), RatioFlag(), PercentilesFlag("50", "show"), AggregateFlag("", nil), OutputFlag("write")})
+	flags := slices.Concat(InputFlags(), TagFlags("take"), RangeFlags(Option{}), MovingFlags(), RunFlags(),
+		[]cli.Flag{OmissionFlag(), IgnoreTagsFlag("take"), RatioFlag(), PercentilesFlag("50", "show"), AggregateFlag("", Option{}), OutputFlag("write")})
 	app := &cli.App{Name: "test", Flags: flags}
 	unwrap(app)
 	page := help(app)

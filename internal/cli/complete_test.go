@@ -34,7 +34,7 @@ func TestComplete(t *testing.T) {
 		}
 	}
 	app := func() *cli.App {
-		flags := slices.Concat(InputFlags(), TagFlags("show"), RangeFlags(), RunFlags(), []cli.Flag{&cli.StringFlag{Name: "st"}})
+		flags := slices.Concat(InputFlags(), TagFlags("show"), RangeFlags(Option{}), RunFlags(), []cli.Flag{&cli.StringFlag{Name: "st"}})
 		app := &cli.App{
 			Name: "test", Flags: flags, Reader: strings.NewReader(""), Writer: io.Discard, ErrWriter: io.Discard,
 			HideHelp: true, HideVersion: true, HideHelpCommand: true,

@@ -106,8 +106,10 @@ func UntaggedFlag() cli.Flag {
 		Usage: "keep untagged intervals untagged, although the logs name different operations: logs of YCSB, parts of hdrsplit"}
 }
 
-// RangeFlags are the options that choose a span of time, in all commands.
-func RangeFlags() []cli.Flag {
+// RangeFlags are the options that choose a span of time, in all commands, with a rule for -tz.
+func RangeFlags(zone Option) []cli.Flag {
+	zone.Flag = &cli.StringFlag{Name: "tz", Aliases: []string{"time-zone"}, Value: "UTC", Category: GroupChoice,
+		Usage: "the `ZONE` of times without a zone, and of printed and drawn times: Europe/Berlin, +02:00 or Local"}
 	return []cli.Flag{
 		&cli.StringFlag{Name: "s", Aliases: []string{"start", "from"}, Category: GroupChoice,
 			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, a time (2016-07-18 00:06:40, or 00:06:40 for the day of the log), or steady, where the warm-up ends"},
@@ -115,8 +117,7 @@ func RangeFlags() []cli.Flag {
 			Usage: "leave out intervals that start after `TIME`, as for -s"},
 		&cli.StringFlag{Name: "times", Category: GroupChoice, DefaultText: "each",
 			Usage: "what -s and -e count from, a `MODE`: each, the start and the end of each log; or all, those of all logs together"},
-		&cli.StringFlag{Name: "tz", Aliases: []string{"time-zone"}, Value: "UTC", Category: GroupChoice,
-			Usage: "the `ZONE` of times without a zone, and of printed and drawn times: Europe/Berlin, +02:00 or Local"},
+		zone,
 	}
 }
 
@@ -138,11 +139,11 @@ func PercentilesFlag(value, usage string) cli.Flag {
 	return &cli.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Value: value, Category: GroupValues, Usage: usage}
 }
 
-// AggregateFlag is the option that merges intervals by time. [Millis] reads it. Only is that of
-// [Option].
-func AggregateFlag(defaultText string, only []string) cli.Flag {
-	return Option{Check: Length, Only: only, Flag: &cli.StringFlag{Name: "agg", Aliases: []string{"aggregate"}, Category: GroupSeries, DefaultText: defaultText,
-		Usage: "merge the intervals of each window of `TIME`, such as 10s"}}
+// AggregateFlag is the option that merges intervals by time, with a rule. [Millis] reads it.
+func AggregateFlag(defaultText string, rule Option) cli.Flag {
+	rule.Check, rule.Flag = Length, &cli.StringFlag{Name: "agg", Aliases: []string{"aggregate"}, Category: GroupSeries, DefaultText: defaultText,
+		Usage: "merge the intervals of each window of `TIME`, such as 10s"}
+	return rule
 }
 
 // MovingFlags are the options of moving windows. [Millis] reads the length.

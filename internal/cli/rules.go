@@ -25,14 +25,6 @@ type Option struct {
 	Unless string
 }
 
-// With returns flags in which the one with a name has a rule.
-func With(flags []cli.Flag, name string, rule Option) []cli.Flag {
-	n := slices.IndexFunc(flags, func(f cli.Flag) bool { return f.Names()[0] == name })
-	rule.Flag = flags[n]
-	flags[n] = rule
-	return flags
-}
-
 // rulesKey is where the Metadata of an app has its options with rules.
 const rulesKey = "rules"
 

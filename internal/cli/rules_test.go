@@ -32,6 +32,7 @@ func TestRules(t *testing.T) {
 		"-x":           "-st json does not use -x, but -st csv, hgrm, -a does",
 		"-x -st hgrm":  "",
 		"-watch":       "there is no option -watch; hdrlive shows logs while they are written",
+		"-port":        "there is no option -port; hdrlive shows logs while they are written",
 		"-o run.png":   "there is no option -o",
 		"-format json": "there is no option -format; -st chooses what to print",
 	} {

@@ -26,7 +26,7 @@ func TestZone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			_, stderr := run(t, RangeFlags(), func(c *cli.Context) error {
+			_, stderr := run(t, RangeFlags(Option{}), func(c *cli.Context) error {
 				zone, err := Zone(c)
 				if err == nil {
 					got = summer.In(zone).Format(time.RFC3339)
@@ -71,7 +71,7 @@ func TestFindTimes(t *testing.T) {
 			return io.NopCloser(strings.NewReader("#[StartTime: " + start + "]\n#[BaseTime: " + start + "]\n0,1,0,H\n1,1,0,H\n2,1,0,H\n")), nil
 		}}
 	}
-	flags := RangeFlags()
+	flags := RangeFlags(Option{})
 	for _, name := range []string{"compare", "r"} {
 		flags = append(flags, &cli.BoolFlag{Name: name})
 	}

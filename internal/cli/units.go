@@ -179,7 +179,7 @@ func (u *Units) Doubt(highest float64) {
 	case !u.assumed || !(highest > 0) || highest >= 1e3 && highest <= 3600e9:
 		return
 	case highest > 3600e9:
-		hint = "if they are no times, leave -unit out"
+		hint = "if they are no times, leave the unit out"
 	}
 	u.Say("the highest value would be %v if values were in ns, as is assumed: %s", time.Duration(min(highest, math.MaxInt64/2)), hint)
 }

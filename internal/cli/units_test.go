@@ -74,7 +74,7 @@ func TestDoubt(t *testing.T) {
 	}
 	for highest, want := range map[float64]string{
 		350:        "the highest value would be 350ns if values were in ns, as is assumed: -in us, -in ms or -in s says what they are",
-		2 * 3600e9: "the highest value would be 2h0m0s if values were in ns, as is assumed: if they are no times, leave -unit out",
+		2 * 3600e9: "the highest value would be 2h0m0s if values were in ns, as is assumed: if they are no times, leave the unit out",
 		0:          "",
 		math.NaN(): "",
 		1e3:        "",

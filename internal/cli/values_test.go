@@ -43,7 +43,7 @@ func TestMillis(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			got := ""
-			status, stderr := run(t, []cli.Flag{AggregateFlag("", nil)}, func(c *cli.Context) error {
+			status, stderr := run(t, []cli.Flag{AggregateFlag("", Option{})}, func(c *cli.Context) error {
 				got = fmt.Sprint(Millis(c, "agg"))
 				return nil
 			}, "-agg="+text)

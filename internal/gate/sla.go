@@ -567,9 +567,8 @@ func (v *Verdict) interval() string {
 // short formats a value with nine digits, or with all digits if it would look like the bound that
 // it is not.
 func short(value, bound float64) string {
-	text := strconv.FormatFloat(value, 'g', 9, 64)
-	if r, _ := strconv.ParseFloat(text, 64); r != bound {
-		return number(r)
+	if r := rounded(value, 9); r != bound {
+		value = r
 	}
 	return number(value)
 }
@@ -578,11 +577,10 @@ func short(value, bound float64) string {
 // +10%. It has more digits if it would look like the limit.
 func (v *Verdict) change() string {
 	digits := func(value float64, n int) string {
-		r, _ := strconv.ParseFloat(strconv.FormatFloat(value, 'g', n, 64), 64)
-		if r < 0 {
+		if r := rounded(value, n); r < 0 {
 			return number(r)
 		}
-		return "+" + number(r)
+		return "+" + number(rounded(value, n))
 	}
 	percent, limit := (v.Value/v.Baseline-1)*100, digits((v.Bound/v.Baseline-1)*100, 9)
 	text := digits(percent, 3)
@@ -596,9 +594,9 @@ func (v *Verdict) change() string {
 	return fmt.Sprintf("%s%%: %s to %s%s%s, %s %s%%", text, digits(v.Baseline, 4)[1:], digits(v.Value, 4)[1:], v.Unit, v.interval(), most, limit)
 }
 
-// rounded drops the digits beyond the twelfth: a computed bound has roundoff there.
-func rounded(v float64) float64 {
-	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+// rounded returns a number with so many significant digits.
+func rounded(v float64, digits int) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	return r
 }
 
@@ -628,7 +626,7 @@ func Document(verdicts []Verdict) []output.DocumentLimit {
 		if v.Missing != "" {
 			d.Missing = v.Missing
 		} else {
-			bound := rounded(v.Bound)
+			bound := rounded(v.Bound, 12) // a computed one has roundoff there
 			d.Value, d.Bound = &v.Value, &bound
 			if v.Limit.Relative {
 				d.Baseline = &v.Baseline
