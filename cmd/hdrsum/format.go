@@ -33,8 +33,8 @@ type format struct {
 	// uses are the options that the format reads, besides its flags. An option that any format
 	// lists is refused by those that do not list it. The others are for all.
 	uses []string
-	// flags, if set, returns new flags for options of its own: parsing writes to them.
-	flags func() []urfave.Flag
+	// flag, if set, returns a new flag for an option of its own: parsing writes to it.
+	flag func() urfave.Flag
 	// check checks its options, if it is set.
 	check func(o *options) error
 
@@ -99,28 +99,19 @@ func formatTypes() (all []cli.Type) {
 	return all
 }
 
-// types returns the names of all formats.
-func types() []string { return names(func(*format) bool { return true }) }
-
 // formatFlags returns the options of the formats.
 func formatFlags() (all []urfave.Flag) {
 	for _, f := range formats {
-		all = append(all, f.own()...)
+		if f.flag != nil {
+			all = append(all, f.flag())
+		}
 	}
 	return all
 }
 
-// own returns flags for the options of the format's own.
-func (f *format) own() []urfave.Flag {
-	if f.flags == nil {
-		return nil
-	}
-	return f.flags()
-}
-
 // reads reports whether a format uses an option.
 func (f *format) reads(option string) bool {
-	return slices.Contains(f.uses, option) || slices.ContainsFunc(f.own(), func(flag urfave.Flag) bool { return flag.Names()[0] == option })
+	return slices.Contains(f.uses, option) || f.flag != nil && f.flag().Names()[0] == option
 }
 
 // alone are the outputs of options that need no format, and the options that they use. With -st
@@ -161,8 +152,10 @@ func chosen(c *urfave.Context) (*format, error) {
 
 // find returns the format with a name.
 func find(name string) *format {
-	if n := slices.Index(types(), name); n >= 0 {
-		return formats[n]
+	for _, f := range formats {
+		if f.name == name {
+			return f
+		}
 	}
 	return nil
 }

@@ -37,11 +37,9 @@ var ndjsonFormat = format{
 // influxFormat is the line protocol of InfluxDB.
 var influxFormat = format{
 	name: prom.Influx, what: "for InfluxDB", others: "influxdb lineprotocol", uses: rowOptions,
-	flags: func() []urfave.Flag {
-		return []urfave.Flag{
-			&urfave.StringFlag{Name: "metric", DefaultText: prom.DefaultMetric, Category: cli.GroupSeries,
-				Usage: "the `NAME` of the metric, whose values are seconds in openmetrics and otlp if their unit is known, without -ovr"},
-		}
+	flag: func() urfave.Flag {
+		return &urfave.StringFlag{Name: "metric", DefaultText: prom.DefaultMetric, Category: cli.GroupSeries,
+			Usage: "the `NAME` of the metric, whose values are seconds in openmetrics and otlp if their unit is known, without -ovr"}
 	},
 	check: checkMetric,
 	rows:  metricRows,
