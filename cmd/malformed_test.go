@@ -112,7 +112,6 @@ func TestMalformed(t *testing.T) {
 		"hdrunion -grid 10 " + log,
 		"hdrlive -agg 10 -",
 		"hdrsplit -verify -od verified " + log,
-		"hdrsplit -recode -od recoded " + log,
 		"hdrplot -type heatmap -of a.png " + log,
 		"hdrplot -of a.html " + log,
 	}

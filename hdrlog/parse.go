@@ -2,11 +2,11 @@ package hdrlog
 
 import (
 	"bytes"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
+
+	"hdrkit/hdrlog/histogram"
 )
 
 // quoted returns the beginning of text in quotes, for a message.
@@ -179,30 +179,11 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 // header. It separates the payload from the next line if the newline between them was lost. It
 // returns len(text) if the header does not give the length.
 func payloadEnd(text []byte) int {
-	var header [24]byte
-	n, _ := base64.RawStdEncoding.Decode(header[:], text[:min(len(text), 32)])
-	if n < len(header) {
+	_, _, length := histogram.Peek(text)
+	if length == 0 || length >= int64(len(text)) {
 		return len(text)
 	}
-	word := func(at int) uint32 { return binary.BigEndian.Uint32(header[at:]) }
-	const double, plainDouble = 0x0c72124f, 0x0c72124e
-	at := 0 // where the header that holds the length begins
-	if cookie := word(0); cookie == double || cookie == plainDouble {
-		at = 16
-	}
-	size := at + 8
-	switch word(at) &^ 0xf0 {
-	case 0x1c849309, 0x1c849302, 0x1c849304: // compressed
-	case 0x1c849301, 0x1c849303:
-		size += 32
-	default:
-		return len(text)
-	}
-	digits := ((int64(size)+int64(word(at+4)))*4 + 2) / 3 // of base64, without padding
-	if digits >= int64(len(text)) {
-		return len(text)
-	}
-	end := int(digits)
+	end := int(length)
 	for end < len(text) && text[end] == '=' {
 		end++
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -49,8 +50,6 @@ func flags() []urfave.Flag {
 	return slices.Concat(cli.InputFlags(), tags, cli.RangeFlags(cli.Option{Needs: "s e"}), []urfave.Flag{
 		&urfave.StringFlag{Name: "od", Aliases: []string{"outputDir", "output-dir"}, Value: ".", Category: cli.GroupOutput,
 			Usage: "write to `FOLDER`, which is made if it is missing"},
-		&urfave.BoolFlag{Name: "recode", Category: cli.GroupOutput,
-			Usage: "write all payloads in compressed version 2, as hdrunion does, for libraries that read no other"},
 		&urfave.BoolFlag{Name: "verify", Category: cli.GroupRun,
 			Usage: "decode every payload, and skip those that are damaged; without it, only those that are cut short are skipped"},
 	}, cli.RunFlags())
@@ -77,14 +76,14 @@ func run(c *urfave.Context) (failure error) {
 		}()
 	}
 	parts := split.New(s.Inputs, split.Options{
-		Folder: folder, FoldCase: tempfile.FoldsCase(folder), Recode: c.Bool("recode"), Warn: diagnostics.Warnf,
+		Folder: folder, FoldCase: tempfile.FoldsCase(folder), Warn: diagnostics.Warnf,
 	})
 	defer parts.Close()
 	s.Comment = parts.Comment
 
 	verbose := c.Bool("v")
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	err = scan.Run(s, check(c.Bool("verify") || c.Bool("recode")), func(v scan.Visit, _ *struct{}) error {
+	err = scan.Run(s, check(c.Bool("verify")), func(v scan.Visit, _ *struct{}) error {
 		path, err := parts.Add(v)
 		if err == nil && verbose {
 			cli.Verbosef(c, "%s:%d: %s (%.3f to %.3f) goes to %s", v.Name, v.Line, tags.Text(v.Tag),
@@ -114,7 +113,7 @@ func run(c *urfave.Context) (failure error) {
 // in 0.07 s without and in 0.18 s with it, on two cores (BenchmarkHdrsplit).
 func check(verify bool) func(worker int, v scan.Visit, _ *struct{}) error {
 	return func(_ int, v scan.Visit, _ *struct{}) error {
-		if _, _, cutShort := histogram.Peek(v.Payload); !verify && !cutShort {
+		if _, _, length := histogram.Peek(v.Payload); !verify && length <= int64(len(bytes.TrimRight(v.Payload, "="))) {
 			return nil
 		}
 		_, err := v.Take(scan.Want{})

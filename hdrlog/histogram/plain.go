@@ -1,30 +1,36 @@
 package histogram
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"math"
 )
 
 // Peek looks at the first 32 characters of a payload. It reports whether they are those of a double
-// histogram, whether the payload is compressed, and whether it is compressed and shorter than its
-// length says, as in a line that a crash cut short. [Decoder.Open] fails then. Peek is for hdrsplit
-// and package beam, which distinguish payloads that they do not decode.
-func Peek(text []byte) (double, compressed, cutShort bool) {
+// histogram, whether the payload is compressed, and how many characters it has without padding
+// according to its header: 0 if that does not say, and [math.MaxInt64] if it is compressed and has
+// fewer than 32. [Decoder.Open] fails if it has fewer than that, as in a line that a crash cut
+// short. Peek is for packages that copy or distinguish payloads, and do not decode them.
+func Peek(text []byte) (double, compressed bool, length int64) {
 	var begin [24]byte
 	n, _ := base64.RawStdEncoding.Decode(begin[:], text[:min(len(text), 32)])
-	if n < 6 {
-		return false, false, false
-	}
-	cookie, at := binary.BigEndian.Uint32(begin[:]), 4
-	double = cookie == cookieDouble || cookie == cookieDoubleComp
-	if double {
-		at += 16 // the length is that of the integer histogram inside
+	cookie, at := binary.BigEndian.Uint32(begin[:]), 0
+	if double = cookie == cookieDouble || cookie == cookieDoubleComp; double {
+		at = 16 // the length is that of the integer histogram inside
 	}
 	compressed = cookie == cookieDoubleComp || isCompressed(cookie)
-	size := base64.RawStdEncoding.DecodedLen(len(bytes.TrimRight(text, "="))) - at - 4
-	cutShort = compressed && (n < at+4 || int64(size) < int64(binary.BigEndian.Uint32(begin[at:])))
-	return double, compressed, cutShort
+	inner, size := binary.BigEndian.Uint32(begin[at:]), int64(at)+8+int64(binary.BigEndian.Uint32(begin[at+4:]))
+	switch {
+	case n < len(begin) && compressed:
+		return double, compressed, math.MaxInt64
+	case n < len(begin):
+		return double, compressed, 0
+	case base(inner) == cookieV1, base(inner) == cookieV2:
+		size += headerSize - 8
+	case !isCompressed(inner):
+		return double, compressed, 0
+	}
+	return double, compressed, (4*size + 2) / 3
 }
 
 // AppendBinary appends the payload to packed as one of version 2, neither compressed nor in base64,

@@ -12,6 +12,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/scan"
@@ -39,8 +40,6 @@ type Options struct {
 	// names.
 	Folder   string
 	FoldCase bool
-	// Recode writes all payloads in compressed version 2, which other libraries read.
-	Recode bool
 	// Warn prints a message.
 	Warn func(format string, args ...any)
 }
@@ -61,6 +60,7 @@ type Parts struct {
 	counts  histogram.Histogram
 	encoder histogram.Encoder
 	fields  []byte
+	key     []byte
 
 	// Tests change these.
 	partBuffer, allBuffers int
@@ -70,11 +70,10 @@ type Parts struct {
 // source is a log that is split.
 type source struct {
 	name     string
-	comments [][]byte // its comments so far
-	size     int      // of the comments, in bytes
-	full     bool     // there are more comments, which are left out
-	parts    map[string]*part
-	untagged *part
+	comments [][]byte         // its comments so far
+	size     int              // of the comments, in bytes
+	full     bool             // there are more comments, which are left out
+	parts    map[string]*part // by [merge.AppendKey]
 }
 
 // part is a log that the intervals of one tag go to.
@@ -152,22 +151,15 @@ func (p *Parts) Write(text []byte) (int, error) {
 // part returns the part for an interval. It begins one if there is none.
 func (p *Parts) part(v scan.Visit) (*part, error) {
 	s := p.sources[v.Input]
-	known := s.untagged
-	if v.Tag != nil {
-		known = s.parts[string(v.Tag)]
-	}
-	if known != nil {
+	p.key = merge.AppendKey(p.key[:0], v.Tag)
+	if known := s.parts[string(p.key)]; known != nil {
 		return known, nil
 	}
 	made := &part{source: s, tag: bytes.Clone(v.Tag)}
 	if err := p.claim(made); err != nil {
 		return nil, err
 	}
-	if v.Tag == nil {
-		s.untagged = made
-	} else {
-		s.parts[string(v.Tag)] = made
-	}
+	s.parts[string(p.key)] = made
 	p.parts = append(p.parts, made)
 	p.current = made
 	p.writer.Version()
@@ -245,38 +237,14 @@ func (p *Parts) writeTimes(part *part, v scan.Visit) {
 }
 
 // appendStandard appends the fields of an interval: unchanged, unless they make no sense in another
-// log, or the reference would not read them.
+// log, or the reference would not read them. A payload that is not compressed is, if its counts can
+// be decoded.
 func (p *Parts) appendStandard(fields []byte, v scan.Visit) ([]byte, error) {
-	counts, err := p.rewritten(v.Payload)
-	if err != nil {
-		return nil, err
-	}
 	fields = hdrlog.AppendStandard(fields, v.Interval)
-	if counts == nil {
+	if _, compressed, _ := histogram.Peek(v.Payload); compressed || p.decoder.Decode(&p.counts, v.Payload) != nil {
 		return append(fields, v.Payload...), nil
 	}
-	return p.encoder.AppendBase64(fields, counts)
-}
-
-// rewritten returns the counts of a payload that has to be written in another way, nil if it stays
-// as it is: plain ones are compressed, and Recode is for those that are not of version 2. A payload
-// that cannot be opened stays as it is. The error is that of decoding the counts for Recode.
-func (p *Parts) rewritten(text []byte) (*histogram.Histogram, error) {
-	_, compressed, _ := histogram.Peek(text)
-	if compressed && !p.options.Recode {
-		return nil, nil
-	}
-	payload, err := p.decoder.Open(text)
-	if err != nil || compressed && payload.Version() == 2 {
-		return nil, nil
-	}
-	if err := payload.Decode(&p.counts); err != nil {
-		if p.options.Recode {
-			return nil, err
-		}
-		return nil, nil
-	}
-	return &p.counts, nil
+	return p.encoder.AppendBase64(fields, &p.counts)
 }
 
 // flush writes the bytes that are held of a part to its file.
