@@ -278,7 +278,7 @@ func (r *command) nothing() error {
 	case r.readers[0].Format() == "hist" && n.Malformed == 0:
 		return fmt.Errorf("%s has no histograms, and is no list of measurements: a table, or a JSON object on each line", r.readers[0].Name())
 	case n.Other > 0 && n.Malformed == 0:
-		return fmt.Errorf("no row has a metric that -metric chooses; there are %s", strings.Join(r.readers[0].Others(), ", "))
+		return fmt.Errorf("no row has a metric that -metric chooses; there are %s", strings.Join(r.readers[0].Metrics(), ", "))
 	case n.Malformed > 0:
 		return errors.New("none of the rows could be recorded")
 	case n.Dropped > 0:

@@ -244,11 +244,11 @@ type Reader struct {
 	scale   int   // values times 10^scale are nanoseconds
 	strange int   // records with open quotes so far
 
-	row    Row // that Scan advanced to
-	tag    []byte
-	bad    *hdrlog.SyntaxError // what is wrong with it, nil if nothing is
-	other  int64
-	others map[string]bool // names of other metrics
+	row     Row // that Scan advanced to
+	tag     []byte
+	bad     *hdrlog.SyntaxError // what is wrong with it, nil if nothing is
+	other   int64
+	metrics map[string]bool // by name, whether their rows are read
 
 	// at is the latest time so far, in milliseconds since the epoch. ahead is a time much later
 	// than that, of one row only.
@@ -291,7 +291,7 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 }
 
 func newReader(r io.Reader, name string) *Reader {
-	return &Reader{name: name, others: make(map[string]bool), lines: lines{src: hdrlog.NewTextReader(r)}, at: never, ahead: never}
+	return &Reader{name: name, metrics: make(map[string]bool), lines: lines{src: hdrlog.NewTextReader(r)}, at: never, ahead: never}
 }
 
 // open prepares to read a format.
@@ -452,11 +452,8 @@ func (r *Reader) parse(record []byte) (skip bool, err error) {
 	if skip, err := r.fields.find(record, places); skip || err != nil {
 		return skip, err
 	}
-	if s.metric != "" && !s.metrics.Match(places[metricPlace]) {
+	if s.metric != "" && !r.wants(places[metricPlace]) {
 		r.other++
-		if name := places[metricPlace]; len(r.others) < maxOthers && !r.others[string(name)] {
-			r.others[string(name)] = true
-		}
 		return true, nil
 	}
 	if places[timePlace] == nil {
@@ -501,10 +498,21 @@ func (r *Reader) parse(record []byte) (skip bool, err error) {
 // Line returns the number of the last line of the record that Scan advanced to.
 func (r *Reader) Line() int { return r.lines.number }
 
-// Others returns the names of metrics whose rows were left out, maxOthers at most.
-func (r *Reader) Others() []string { return slices.Sorted(maps.Keys(r.others)) }
+// wants reports whether the rows of a metric are read. To match each takes an eighth of all time.
+func (r *Reader) wants(metric []byte) bool {
+	wanted, known := r.metrics[string(metric)]
+	if !known {
+		if wanted = r.setup.metrics.Match(metric); len(r.metrics) < mostMetrics {
+			r.metrics[string(metric)] = wanted
+		}
+	}
+	return wanted
+}
 
-const maxOthers = 50
+// Metrics returns the names of the first metrics, mostMetrics at most.
+func (r *Reader) Metrics() []string { return slices.Sorted(maps.Keys(r.metrics)) }
+
+const mostMetrics = 50
 
 // Unended reports whether the last line has no end, so that its last number may have been cut
 // short.
