@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -29,7 +30,8 @@ func main() {
 	flag.StringVar(&b.floor, "floor", "../../shared/reference/floor/floor.c", "source of the floor, which needs cc and libdeflate")
 	flag.StringVar(&b.jar, "jar", "/usr/share/java/hdrhistogram.jar", "HdrHistogram for Java, with its HistogramLogProcessor")
 	flag.StringVar(&b.processing, "processing", "", "class path of HdrLogProcessing and its libraries, to measure it too")
-	flag.StringVar(&b.only, "only", "", "measure only the tables whose titles contain this, such as Twelve")
+	flag.StringVar(&b.base, "base", "", "an earlier hdrsum, whose plain summary is 1 in the table of prices")
+	flag.StringVar(&b.only, "only", "", "measure only the tables whose titles contain this, such as twelve; growth is measured only so")
 	flag.Parse()
 	if err := b.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -41,7 +43,7 @@ func main() {
 type bench struct {
 	seconds, times, rounds int
 	floor, jar, processing string // "" if it is missing
-	only                   string
+	only, base             string
 
 	dir    string    // of all files that it makes
 	nodes  [3]string // logs of three machines
@@ -59,17 +61,24 @@ func (b *bench) run() (err error) {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
-	for _, step := range []func() error{b.buildOwn, b.buildFloor, b.findJava, b.makeLogs} {
+	steps := []func() error{b.buildOwn, b.buildFloor, b.findJava, b.makeLogs}
+	if b.only == "growth" {
+		steps = []func() error{b.buildOwn, b.growth}
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
+	}
+	if b.only == "growth" {
+		return nil
 	}
 	tables, err := b.tables()
 	if err != nil {
 		return err
 	}
 	b.writeMachine()
-	tables = slices.DeleteFunc(tables, func(t *table) bool { return !strings.Contains(t.title, b.only) })
+	tables = slices.DeleteFunc(tables, func(t *table) bool { return !b.wants(t.title) })
 	for _, t := range tables {
 		if err := t.measure(b.rounds); err != nil {
 			return err
@@ -84,6 +93,11 @@ func (b *bench) run() (err error) {
 	return nil
 }
 
+// wants reports whether a table is to be measured.
+func (b *bench) wants(title string) bool {
+	return strings.Contains(strings.ToLower(title), strings.ToLower(b.only))
+}
+
 // path returns the path of a file that bench makes.
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 
@@ -93,8 +107,10 @@ func (b *bench) buildOwn() error {
 		return err
 	}
 	os.Setenv("CGO_ENABLED", "0") // as in the README
-	if err := execute("go", "build", "-C", "../beam", "-o", b.dir, "./cmd/hdrbeam"); err != nil {
-		fmt.Fprintf(os.Stderr, "bench: without hdrbeam: %v\n", err)
+	if b.wants("Twelve logs") {
+		if err := execute("go", "build", "-C", "../beam", "-o", b.dir, "./cmd/hdrbeam"); err != nil {
+			fmt.Fprintf(os.Stderr, "bench: without hdrbeam: %v\n", err)
+		}
 	}
 	return execute("go", "build", "-C", "..", "-o", b.dir, "./cmd/...", "./internal/loggen/genlog")
 }
@@ -170,9 +186,6 @@ func (b *bench) makeLogs() error {
 	if b.sparse, err = make("sparse.hdr", b.seconds, 1, "-rate", "100"); err != nil {
 		return err
 	}
-	if b.tens, err = make("tens.hdr", 10*b.seconds, 1); err != nil {
-		return err
-	}
 	if _, err := os.Stat(b.path("hdrbeam")); err == nil {
 		if err := os.Mkdir(b.path("fleet"), 0o777); err != nil {
 			return err
@@ -184,6 +197,12 @@ func (b *bench) makeLogs() error {
 			}
 			b.fleet = append(b.fleet, log)
 		}
+	}
+	if !b.wants("Filters") {
+		return nil
+	}
+	if b.tens, err = make("tens.hdr", 10*b.seconds, 1); err != nil {
+		return err
 	}
 	return b.addOnce()
 }
@@ -243,6 +262,23 @@ func (b *bench) tables() ([]*table, error) {
 		c.values = nil // the tables differ
 	}
 
+	prices := &table{title: "**Prices** of questions, the same log", repeats: 3}
+	prices.add(&command{name: "plain", args: []string{cmp.Or(b.base, b.path("hdrsum")), "-j", "1", node}})
+	for _, line := range []string{
+		"hdrsum -j 1", "hdrsum", "hdrsum -st json", "hdrsum -sla p99<=1s", "hdrsum -st table", "hdrsum -by all",
+		"hdrsum -st table -in us", // values above the mean interval
+		"hdrsum -st timeline -agg 1m", "hdrsum -st timeline", "hdrsum -worst 10", "hdrsum -who 99.9", "hdrsum -st json -ci 95", "hdrsum -compare OTHER",
+		"hdrplot -of run.png", "hdrplot -type percentiles -of run.png", "hdrplot -type heatmap -of run.png", "hdrplot -type report -of run.png", "hdrplot -of run.html",
+	} {
+		c := &command{name: line, dir: b.path("prices")}
+		if !strings.Contains(line, "-in ") {
+			line += " -in ns"
+		}
+		c.args = strings.Fields(strings.ReplaceAll(line, "OTHER", b.nodes[1]) + " -q -unit ms " + node)
+		c.args[0] = b.path(c.args[0])
+		prices.add(c)
+	}
+
 	scaling := &table{title: "**From one core to all**, the same log", repeats: 5}
 	scaling.add(hdrsum("-j 1", "-j", "1", node), hdrsum(all, node), atOnce(hdrsum("-j 1", "-j", "1", node)))
 
@@ -268,7 +304,7 @@ func (b *bench) tables() ([]*table, error) {
 		c.size, c.values = tens, nil // each leaves a different interval
 	}
 
-	tables := []*table{summary, believed, sparse, scaling, oneTag, startup, filters}
+	tables := []*table{summary, believed, sparse, prices, scaling, oneTag, startup, filters}
 	if t := b.union(); t != nil {
 		tables = append(tables, t)
 	}

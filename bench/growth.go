@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// A shape says what a set of logs and of tables for hdrrec is like.
+type shape struct {
+	inputs, windows, tags int
+	rows                  int  // of a tag and window, in tables
+	tables                bool // only
+}
+
+// growth doubles the tags, the windows, the inputs, and the rows of tables three times, and prints
+// the processor time and the peak memory of commands with their exponents: what they grow with.
+// That of time is 1 if it is linear.
+func (b *bench) growth() error {
+	interval, err := exec.Command(b.path("genlog"), "-seconds", "1", "-rate", "20").Output()
+	if err != nil {
+		return err
+	}
+	lines := bytes.Split(bytes.TrimSpace(interval), []byte("\n"))
+	fields := bytes.SplitN(lines[len(lines)-1], []byte(","), 4)[3] // MAX,PAYLOAD
+	questions := []string{
+		"hdrsum -st table LOGS", "hdrsum -st json LOGS", "hdrsum -baseline DIR/in0.hdr LOGS", "hdrsum -worst 10 LOGS",
+		"hdrsum -st timeline LOGS", "hdrsum -st timeline -agg 10s LOGS", "hdrunion -of OUT/union.hdr LOGS",
+		"hdrsplit -od OUT LOGS", "hdrplot -of OUT/page.html LOGS", "hdrrec -of OUT/rec.hdr TABLES",
+	}
+	for _, kind := range []struct {
+		what     string
+		least    int
+		shape    func(n int) shape
+		commands []string
+	}{
+		{"tags", 10_000, func(n int) shape { return shape{inputs: 2, windows: 2, tags: n, rows: 1} }, questions},
+		{"windows", 100_000, func(n int) shape { return shape{inputs: 1, windows: n, tags: 1, rows: 1} }, questions},
+		{"inputs", 100, func(n int) shape { return shape{inputs: n, windows: 300, tags: 1, rows: 1} }, questions},
+		{"rows", 1_000_000, func(n int) shape { return shape{inputs: 1, windows: n / 600, tags: 6, rows: 100, tables: true} }, questions[len(questions)-1:]},
+	} {
+		fmt.Fprintf(os.Stderr, "bench: growth with %s\n", kind.what)
+		var commands []*command // with four samples each
+		for _, line := range kind.commands {
+			commands = append(commands, &command{name: strings.NewReplacer("DIR/", "", "OUT/", "", " LOGS", "", " TABLES", "").Replace(line)})
+		}
+		for double := range 4 {
+			dir, out := b.path("growth"), b.path("grown")
+			if err := kind.shape(kind.least<<double).make(dir, fields); err != nil {
+				return err
+			}
+			for n, line := range kind.commands {
+				line = strings.NewReplacer("LOGS", `-q -memory 8GiB -ip DIR in\d+\.hdr`, "TABLES", `-q -memory 8GiB -ip DIR in\d+\.csv`).Replace(line)
+				c := commands[n]
+				c.args = strings.Fields(strings.NewReplacer("DIR", dir, "OUT", out).Replace(line))
+				c.args[0] = b.path(c.args[0])
+				best := sample{cpu: math.Inf(1), peak: math.Inf(1)}
+				for range b.rounds {
+					if err := os.MkdirAll(out, 0o777); err != nil {
+						return err
+					}
+					s, err := c.run(io.Discard)
+					os.RemoveAll(out)
+					if err != nil { // a page has at most 50,000 tags
+						fmt.Fprintf(os.Stderr, "bench: %d %s: %v\n", kind.least<<double, kind.what, err)
+						s = sample{cpu: math.NaN(), peak: math.NaN()}
+					}
+					best.cpu, best.peak = min(best.cpu, s.cpu), min(best.peak, s.peak)
+				}
+				c.samples = append(c.samples, best)
+			}
+			os.RemoveAll(dir)
+		}
+		writeGrowth(fmt.Sprintf("**Growth** with %s: %d, and twice as many three times", kind.what, kind.least), commands)
+	}
+	return nil
+}
+
+// make writes the logs and tables into a folder.
+func (s shape) make(dir string, fields []byte) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	const start = 1_468_800_000
+	for input := range s.inputs {
+		if !s.tables {
+			err := write(filepath.Join(dir, fmt.Sprintf("in%d.hdr", input)), func(w io.Writer) {
+				fmt.Fprintf(w, "#[StartTime: %d.000 (seconds since epoch)]\n\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n", start)
+				for n := range s.windows * s.tags {
+					fmt.Fprintf(w, "Tag=tag%06d,%d.000,1.000,%s\n", n%s.tags, n/s.tags, fields)
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+		err := write(filepath.Join(dir, fmt.Sprintf("in%d.csv", input)), func(w io.Writer) {
+			fmt.Fprintln(w, "timeStamp,elapsed,label,responseCode,success")
+			for n := range s.windows * s.tags * s.rows {
+				at := n / s.rows
+				fmt.Fprintf(w, "%d%03d,%d,tag%06d,200,true\n", start+at/s.tags, n%s.rows, 1+n%997, at%s.tags)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes a file.
+func write(path string, content func(io.Writer)) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	content(w)
+	return w.Flush()
+}
+
+// writeGrowth prints commands with a sample for each size.
+func writeGrowth(title string, commands []*command) {
+	fmt.Printf("\n%s\n\n| command | CPU, s |||| exponent | peak, MiB |||| exponent |\n| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n", title)
+	for _, c := range commands {
+		fmt.Printf("| %s |", c.name)
+		for _, get := range []func(sample) float64{cpu, memory} {
+			for _, s := range c.samples {
+				fmt.Printf(" %.3g |", get(s))
+			}
+			fmt.Printf(" %.2f |", exponent(c.samples, get))
+		}
+		fmt.Println()
+	}
+}
+
+// exponent returns the slope of the line through samples of doubled sizes, where both axes are
+// logarithms. It leaves out the last ones if they failed.
+func exponent(samples []sample, get func(sample) float64) (slope float64) {
+	for len(samples) > 0 && math.IsNaN(samples[len(samples)-1].cpu) {
+		samples = samples[:len(samples)-1]
+	}
+	middle, squares := float64(len(samples)-1)/2, 0.0
+	for n, s := range samples {
+		x := float64(n) - middle
+		slope += x * math.Log2(get(s))
+		squares += x * x
+	}
+	return slope / squares
+}
