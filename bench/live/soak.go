@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -138,8 +139,16 @@ func (s *soak) java() (wait func() error, err error) {
 	return writer.Wait, writer.Start()
 }
 
-// scrapeAddress is where a command is scraped.
-const scrapeAddress = "127.0.0.1:19103"
+// scrapeAddress is where a command is scraped: it is free, and not one that the system gives.
+var scrapeAddress = func() string {
+	for {
+		address := fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000))
+		if l, err := net.Listen("tcp", address); err == nil {
+			l.Close()
+			return address
+		}
+	}
+}()
 
 const percentiles = "50,90,99,99.9,max"
 
@@ -335,7 +344,7 @@ func (s *soak) compare() error {
 		return err
 	}
 	var got []string
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
 		// The last line may be half written, which is status 3.
 		if got, err = s.lines(filepath.Join(s.own, "all.hdr")); err == nil && slices.Equal(got, want) {
 			fmt.Printf("%d lines equal the union of all logs\n", len(want))
@@ -384,7 +393,7 @@ func (s *soak) comparePoints(sum string) error {
 			counts[tag] += n
 		}
 	}
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
 		if err = s.scrape(); err == nil && !maps.Equal(s.counters, counts) {
 			err = fmt.Errorf("counters are %v, not %v", s.counters, counts)
 		}
