@@ -229,8 +229,9 @@ func TestInterruptPipe(t *testing.T) {
 	reader.Close()
 	writer.Write(all[0].All.Bytes())
 	p.Await("rows", func() bool { return strings.Contains(p.Stdout(), "insert-rt") })
+	more := clitest.Line(t, 5, 1000, 1, "insert-rt") // made now: hdrsum waits for [live.Grace] only
 	p.Signal(os.Interrupt)
-	writer.Write(clitest.Line(t, 5, 1000, 1, "insert-rt")) // its writer has more to say
+	writer.Write(more) // its writer has more to say
 	writer.Close()
 	p.Ends(0)
 	if n := strings.Count(p.Stdout(), `"tag":"insert-rt"`); n != 6 {
