@@ -194,6 +194,9 @@ func (c *Collector) ratio(factor float64) float64 { return c.Ratio / cmp.Or(fact
 // more than a hundredth of the value that it stands for.
 const windowDigits = 2
 
+// slotWidth is more than the width of a slot of windows' counts, as a part of its lowest value.
+const slotWidth = 0.01
+
 // millis rounds seconds to the milliseconds that a log prints.
 func millis(seconds float64) int64 { return int64(math.Round(seconds * 1000)) }
 

@@ -152,20 +152,25 @@ func GridColumns(length, from, to, most float64) int {
 	return max(int(math.Round(columns)), 1)
 }
 
-// Values calls a function with the lowest value, the lowest above 0, and the highest of each window
-// that has values.
+// Values calls a function with the highest value of each window that has values, and with its lowest
+// one and the lowest above 0 if they may be the lowest of all.
 func (p *Picture) Values(add func(v float64)) {
 	var scratch histogram.Histogram
 	for _, s := range p.Series {
+		lowest := math.Inf(1) // above 0
 		for _, w := range s.Windows {
 			if w.Count == 0 {
 				continue
 			}
 			add(w.Max)
+			if w.Min*(1-slotWidth) > lowest {
+				continue // its counts need not be decoded
+			}
 			for slot := range w.Histogram(&scratch).Recorded() {
 				low := float64(slot.Low) * s.Unit
 				add(low)
 				if low > 0 {
+					lowest = min(lowest, low)
 					break // the others are higher
 				}
 			}
