@@ -50,6 +50,8 @@ type clock struct {
 	// passes says when the first input passed windows: in order of both, from the first window
 	// that is not complete.
 	passes []pass
+	// ending is set when the rest is read, however many windows that opens: see [clock.Next].
+	ending bool
 }
 
 // A pass says when the first input passed the windows that end at or before end.
@@ -167,7 +169,7 @@ func (l *clock) Next() *pace {
 	if next == nil {
 		return nil
 	}
-	if l.before(next.position) <= mostAhead {
+	if l.ending || l.before(next.position) <= mostAhead {
 		return next
 	}
 	for _, in := range l.inputs {

@@ -328,6 +328,7 @@ func (m *Merger) loop(more bool) (stopped bool, err error) {
 			m.follower.Stop()
 			abort = time.After(m.options.grace)
 		case <-abort:
+			m.clock.ending = true // windows of the future do not hold back the ends of files
 			if err := m.abortPipes(); err != nil {
 				return stopped, err
 			}
@@ -347,7 +348,9 @@ func (m *Merger) abortPipes() error {
 				return err
 			}
 		}
-		m.end(in)
+		if !in.now.Ended { // with that
+			m.end(in)
+		}
 	}
 	return nil
 }

@@ -537,6 +537,28 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// TestStoppedAhead stops while more windows of the future are open than a clock reads ahead. The rest
+// of the file is read all the same, and the merging ends.
+func TestStoppedAhead(t *testing.T) {
+	t.Parallel()
+	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
+	const seconds = 2000
+	for s := range seconds {
+		a.Second(s, 1000, 1)
+	}
+	stop := make(chan struct{})
+	close(stop)
+	r := &run{t: t, stop: stop, ended: make(chan error, 1)}
+	now := func() time.Time { return time.Unix(clitest.LiveStart-86400, 0) }
+	r.Merger = merger(Options{Size: 1000, Stop: stop, Messages: r, now: now, grace: 1}, r)
+	f := follow.New(follow.Options{})
+	defer f.Close()
+	f.AddFile(a.Path)
+	if err := r.Run(f); err != nil || len(r.windows) != 0 || r.Seen() != seconds {
+		t.Errorf("%d intervals of %d, %d windows, %v", r.Seen(), seconds, len(r.windows), err)
+	}
+}
+
 // TestQuiet checks that messages of a kind come once a minute, with a count.
 func TestQuiet(t *testing.T) {
 	t.Parallel()
