@@ -14,7 +14,7 @@ import (
 
 // tableFormat is a table for people.
 var tableFormat = format{
-	name: "table", what: "for people", others: "text txt", uses: slices.Concat([]string{"p", "ci"}, arrangeOptions, valueOptions, periodOptions), readable: true, comparesAll: true,
+	name: "table", what: "for people", others: "text txt", uses: slices.Concat([]string{"p", "ci"}, arrangeOptions, valueOptions, periodOptions), readable: true, comparesAll: true, check: checkWindows,
 	compare: compareTable,
 }
 
@@ -23,7 +23,7 @@ const markdown = "markdown"
 
 // markdownFormat is the same table in Markdown.
 var markdownFormat = format{
-	name: markdown, what: "the table for pages", others: "md", uses: tableFormat.uses, readable: true, comparesAll: true,
+	name: markdown, what: "the table for pages", others: "md", uses: tableFormat.uses, readable: true, comparesAll: true, check: checkWindows,
 	compare: compareTable,
 }
 
@@ -34,6 +34,14 @@ func compareTable(w io.Writer, r *report, c *comparison) error {
 		}
 		return r.options.table(r.c).WriteChanges(w, c.pairs)
 	})
+}
+
+// checkWindows refuses -agg if only -sla is there to use it: a table does not say when limits failed.
+func checkWindows(o *options) error {
+	if cli.Given(o.c, "agg") && cli.Given(o.c, "st") && !cli.Given(o.c, "ci") && !cli.Given(o.c, "baseline") {
+		return cli.Usagef("-st %s uses -agg for the windows of -ci, which is not given", o.format.name)
+	}
+	return nil
 }
 
 // writeComparison writes the figures, unless figures is nil, the verdicts, and what was found. In
