@@ -36,7 +36,8 @@ func compareTable(w io.Writer, r *report, c *comparison) error {
 	})
 }
 
-// checkWindows refuses -agg if only -sla is there to use it: a table does not say when limits failed.
+// checkWindows refuses -agg if only -sla is there to use it: a table does not say when limits
+// failed.
 func checkWindows(o *options) error {
 	if cli.Given(o.c, "agg") && cli.Given(o.c, "st") && !cli.Given(o.c, "ci") && !cli.Given(o.c, "baseline") {
 		return cli.Usagef("-st %s uses -agg for the windows of -ci, which is not given", o.format.name)

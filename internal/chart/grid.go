@@ -152,8 +152,8 @@ func GridColumns(length, from, to, most float64) int {
 	return max(int(math.Round(columns)), 1)
 }
 
-// Values calls a function with the highest value of each window that has values, and with its lowest
-// one and the lowest above 0 if they may be the lowest of all.
+// Values calls a function with the highest value of each window that has values, and with its
+// lowest one and the lowest above 0 if they may be the lowest of all.
 func (p *Picture) Values(add func(v float64)) {
 	var scratch histogram.Histogram
 	for _, s := range p.Series {

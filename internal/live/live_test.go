@@ -537,8 +537,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestStoppedAhead stops while more windows of the future are open than a clock reads ahead. The rest
-// of the file is read all the same, and the merging ends.
+// TestStoppedAhead stops while more windows of the future are open than a clock reads ahead. The
+// rest of the file is read all the same, and the merging ends.
 func TestStoppedAhead(t *testing.T) {
 	t.Parallel()
 	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
