@@ -25,22 +25,12 @@ const (
 	longBatch = 2 << 20
 )
 
-// A Source gives the records of an input: a [Log], or records that were sorted.
-type Source interface {
-	ReadBatch(b *hdrlog.Batch) bool
-	Err() error
-	Close() error
-}
-
-// A Part is a source that is not open yet, of an input.
-type Part struct {
-	Input int
-	Open  func(batchSize int) (Source, error)
-}
-
-// Part returns the log of an input.
-func (s *Scan) Part(input int) Part {
-	return Part{input, func(batchSize int) (Source, error) { return s.Open(input, batchSize) }}
+// Lanes returns a lane for each of so many inputs, to read all at the same time.
+func Lanes(inputs int) (lanes [][]int) {
+	for n := range inputs {
+		lanes = append(lanes, []int{n})
+	}
+	return lanes
 }
 
 // batch is a piece of an input and what came of it.
@@ -56,33 +46,33 @@ type batch[R any] struct {
 	errs    []error
 }
 
-// lane is parts that are read one after another.
+// lane is inputs that are read one after another.
 type lane[R any] struct {
-	parts []Part
-	queue chan *batch[R] // in order; it has room for all batches
-	free  chan *batch[R]
+	inputs []int
+	queue  chan *batch[R] // in order; it has room for all batches
+	free   chan *batch[R]
 }
 
 // work decodes an interval into a result.
 type work[R any] = func(worker int, v Visit, result *R) error
 
-// Start reads lanes, each a list of parts, at the same time, and has intervals decoded by work: see
-// [Run]. It returns a cursor for each part, in the order of the lanes. The cursors of a lane must
-// be used one after another. Call stop when done; it waits for the workers.
-func Start[R any](s *Scan, lanes [][]Part, decode work[R]) (cursors []*Cursor[R], stop func()) {
+// Start reads lanes, each a list of inputs, at the same time, and has intervals decoded by work:
+// see [Run]. It returns a cursor for each input, in the order of the lanes. The cursors of a lane
+// must be used one after another. Call stop when done; it waits for the workers.
+func Start[R any](s *Scan, lanes [][]int, decode work[R]) (cursors []*Cursor[R], stop func()) {
 	count := max(len(lanes), 1)
 	depth := max(2, 1+(2*s.Workers+count)/count)
 	size := min(max(s.Memory.AtMost(inFlight, partOfMemory)/(depth*count), smallestBatch), largestBatch)
 	jobs, stopped := make(chan *batch[R]), make(chan struct{})
-	for _, parts := range lanes {
-		l := &lane[R]{parts, make(chan *batch[R], depth), make(chan *batch[R], depth)}
+	for _, inputs := range lanes {
+		l := &lane[R]{inputs, make(chan *batch[R], depth), make(chan *batch[R], depth)}
 		for range depth {
 			l.free <- &batch[R]{ready: make(chan struct{}, 1)}
 		}
-		for range parts {
+		for range inputs {
 			cursors = append(cursors, &Cursor[R]{scan: s, lane: l})
 		}
-		go l.read(size, jobs, stopped)
+		go l.read(s, size, jobs, stopped)
 	}
 	var workers sync.WaitGroup
 	payloads := NewPayloads(s.Memory)
@@ -107,20 +97,20 @@ func Start[R any](s *Scan, lanes [][]Part, decode work[R]) (cursors []*Cursor[R]
 	}
 }
 
-// read reads the parts of a lane to their ends.
-func (l *lane[R]) read(size int, jobs chan<- *batch[R], stopped <-chan struct{}) {
-	for _, part := range l.parts {
-		if !l.readPart(part, size, jobs, stopped) {
+// read reads the inputs of a lane to their ends.
+func (l *lane[R]) read(s *Scan, size int, jobs chan<- *batch[R], stopped <-chan struct{}) {
+	for _, input := range l.inputs {
+		if !l.readInput(s, input, size, jobs, stopped) {
 			return
 		}
 	}
 }
 
-// readPart reads a part. It returns false if the lane ends with that.
-func (l *lane[R]) readPart(part Part, size int, jobs chan<- *batch[R], stopped <-chan struct{}) bool {
-	src, err := part.Open(size)
+// readInput reads an input. It returns false if the lane ends with that.
+func (l *lane[R]) readInput(s *Scan, input, size int, jobs chan<- *batch[R], stopped <-chan struct{}) bool {
+	log, err := s.Open(input, size)
 	if err == nil {
-		defer src.Close()
+		defer log.Close()
 	}
 	for {
 		var b *batch[R]
@@ -131,10 +121,10 @@ func (l *lane[R]) readPart(part Part, size int, jobs chan<- *batch[R], stopped <
 		}
 		b.Records = b.Records[:0]
 		end := err != nil
-		if err == nil && !src.ReadBatch(&b.Batch) {
-			end, err = true, src.Err()
+		if err == nil && !log.ReadBatch(&b.Batch) {
+			end, err = true, log.Err()
 		}
-		b.input, b.end, b.err = part.Input, end, err
+		b.input, b.end, b.err = input, end, err
 		l.queue <- b
 		if end {
 			b.ready <- struct{}{} // there is nothing to decode
@@ -324,26 +314,25 @@ func Run[R any](s *Scan, decode func(worker int, v Visit, result *R) error, cons
 	if s.ByTime {
 		return runByTime(s, decode, consume)
 	}
-	var pipes []Part
-	lanes := make([][]Part, 1, 2)
+	lanes := make([][]int, 1)
 	for n := range s.Inputs {
 		if s.Inputs[n].Once {
-			pipes = append(pipes, s.Part(n))
+			lanes = append(lanes, []int{n})
+		} else {
+			lanes[0] = append(lanes[0], n)
 		}
-		lanes[0] = append(lanes[0], s.Part(n))
 	}
-	if len(pipes) > 1 {
-		lanes[0] = slices.DeleteFunc(lanes[0], func(p Part) bool { return s.Inputs[p.Input].Once })
-		for _, p := range pipes {
-			lanes = append(lanes, []Part{p})
-		}
+	if len(lanes) == 2 { // a single pipe is read in its turn
+		lanes[0] = append(lanes[0], lanes[1]...)
+		slices.Sort(lanes[0])
+		lanes = lanes[:1]
 	}
 	return runLanes(s, lanes, decode, consume)
 }
 
-// runLanes hands over what the lanes have as it is read, by one goroutine at a time. The parts of a
-// lane follow each other.
-func runLanes[R any](s *Scan, lanes [][]Part, decode work[R], consume func(Visit, *R) error) error {
+// runLanes hands over what the lanes have as it is read, by one goroutine at a time. The inputs
+// of a lane follow each other.
+func runLanes[R any](s *Scan, lanes [][]int, decode work[R], consume func(Visit, *R) error) error {
 	cursors, stop := Start(s, lanes, decode)
 	defer stop()
 	var mu sync.Mutex
@@ -362,9 +351,9 @@ func runLanes[R any](s *Scan, lanes [][]Part, decode work[R], consume func(Visit
 		return failed
 	}
 	errs := make(chan error, len(lanes))
-	for _, parts := range lanes {
-		own := cursors[:len(parts)]
-		cursors = cursors[len(parts):]
+	for _, inputs := range lanes {
+		own := cursors[:len(inputs)]
+		cursors = cursors[len(inputs):]
 		go func() {
 			for _, c := range own {
 				for !c.ended {
@@ -403,11 +392,7 @@ func (t *timed[R]) next() (bool, error) {
 
 // runByTime hands over the intervals of all inputs in order of time.
 func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
-	var lanes [][]Part
-	for n := range s.Inputs {
-		lanes = append(lanes, []Part{s.Part(n)})
-	}
-	cursors, stop := Start(s, lanes, decode)
+	cursors, stop := Start(s, Lanes(len(s.Inputs)), decode)
 	defer stop()
 	s.Start = math.Inf(1)
 	queue := heap.New(func(a, b *timed[R]) bool {

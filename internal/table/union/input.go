@@ -14,7 +14,7 @@ import (
 
 // aheadOfAll is the number of intervals, of all inputs, that are held to have them in order. The
 // share of an input lies between leastAhead and mostAhead. Logs of several tags are often a few
-// lines out of order; only what is further out is sorted.
+// lines out of order; all intervals of a log that is further out are held.
 const aheadOfAll, leastAhead, mostAhead = 16384, 16, 4096
 
 // maxTime is the latest time taken, in milliseconds, some 35,000 years from the epoch. There a
@@ -104,15 +104,10 @@ func clamp(v float64) int64 {
 	return int64(max(min(v, 4*maxTime), -4*maxTime))
 }
 
-// source is an input whose intervals are nearly in order.
-type source struct {
-	part      scan.Part
-	lookAhead int // the number of intervals to hold to have them in order
-}
-
-// prepare finds out in what order the inputs are, and has those sorted that are far from in order.
-// All pipes are read at the same time, since one program may write to several.
-func (u *union) prepare() ([]source, error) {
+// prepare finds out in what order the inputs are, and returns how many intervals of each to hold to
+// have them in order: all of one that is far from in order. All pipes are read at the same time,
+// since one program may write to several.
+func (u *union) prepare() (lookAheads []int, err error) {
 	inputs := u.scan.Inputs
 	if err := atOnce(len(inputs), len(inputs), func(n int) error {
 		if inputs[n].Size > 0 {
@@ -122,19 +117,18 @@ func (u *union) prepare() ([]source, error) {
 	}); err != nil {
 		return nil, err
 	}
-	sources, errs := make([]source, len(inputs)), make([]error, len(inputs))
+	lookAheads, errs := make([]int, len(inputs)), make([]error, len(inputs))
 	atOnce(len(inputs), 2*u.scan.Workers, func(n int) error { // three inputs of a size keep two cores busy to the end
-		sources[n].part = u.scan.Part(n)
-		sources[n].lookAhead, errs[n] = u.order(n)
+		lookAheads[n], errs[n] = u.order(n)
 		return nil
 	})
 	var unordered []string
-	for n := range sources {
+	for n := range inputs {
 		if errs[n] != nil {
 			return nil, errs[n]
 		}
-		if sources[n].lookAhead == u.lookAhead {
-			sources[n] = source{part: u.sorted(n)}
+		if lookAheads[n] == u.lookAhead {
+			lookAheads[n] = math.MaxInt
 			unordered = append(unordered, inputs[n].Name)
 		}
 	}
@@ -145,7 +139,7 @@ func (u *union) prepare() ([]source, error) {
 		}
 		u.options.Warn("%s%s: lines are far from in order of time; they are sorted first, which takes longer", unordered[0], others)
 	}
-	return sources, nil
+	return lookAheads, nil
 }
 
 // atOnce calls do for the numbers below count, for at most so many at the same time. After an error
@@ -230,7 +224,7 @@ func (u *union) order(input int) (lookAhead int, err error) {
 	return lookAhead, log.Err()
 }
 
-// stream is the intervals of a source in order of their starts.
+// stream is the intervals of an input in order of their starts.
 type stream struct {
 	first     interval // valid after advance returned true
 	cursor    *scan.Cursor[interval]

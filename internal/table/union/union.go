@@ -155,18 +155,14 @@ func (u *union) run() error {
 			tempfile.Remove(f.Name())
 		}
 	}()
-	sources, err := u.prepare()
+	lookAheads, err := u.prepare()
 	if err != nil {
 		return err
 	}
 	if err := u.findUnits(); err != nil {
 		return err
 	}
-	var lanes [][]scan.Part
-	for _, s := range sources {
-		lanes = append(lanes, []scan.Part{s.part})
-	}
-	cursors, stop := scan.Start(u.scan, lanes, u.decode)
+	cursors, stop := scan.Start(u.scan, scan.Lanes(len(lookAheads)), u.decode)
 	defer stop()
 	u.batches = make(chan *batch, 2*u.scan.Workers+1) // all that are begun
 	var workers sync.WaitGroup
@@ -176,7 +172,7 @@ func (u *union) run() error {
 		workers.Go(u.work)
 	}
 	for n, c := range cursors {
-		s := newStream(c, sources[n].lookAhead)
+		s := newStream(c, lookAheads[n])
 		if any, err := s.advance(); err != nil {
 			return err
 		} else if any {
