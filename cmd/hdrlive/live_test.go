@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -46,7 +45,7 @@ func hdrlive(t testing.TB, args ...string) (stdout, stderr string, status int) {
 	var out, err bytes.Buffer
 	app := app()
 	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(""), &out, &err
-	status = cli.Run(context.Background(), app, args)
+	status = cli.Run(app, args)
 	return out.String(), err.String(), status
 }
 

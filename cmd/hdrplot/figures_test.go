@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -29,7 +26,7 @@ import (
 func pictureOf(t *testing.T, args ...string) (p *chart.Picture) {
 	t.Helper()
 	app := app()
-	app.Action = func(c *urfave.Context) error {
+	app.Action = func(c *cli.Context) error {
 		o, err := parseOptions(c)
 		if err != nil {
 			return err
@@ -43,7 +40,7 @@ func pictureOf(t *testing.T, args ...string) (p *chart.Picture) {
 		}
 		return err
 	}
-	if status := cli.Run(context.Background(), app, args); status != 0 {
+	if status := cli.Run(app, args); status != 0 {
 		t.Fatalf("%q: exit status %d", args, status)
 	}
 	return p

@@ -5,8 +5,6 @@ import (
 	"io"
 	"slices"
 
-	urfave "github.com/urfave/cli/v2"
-
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/output"
@@ -39,7 +37,7 @@ func compareTable(w io.Writer, r *report, c *comparison) error {
 // checkWindows refuses -agg if only -sla is there to use it: a table does not say when limits
 // failed.
 func checkWindows(o *options) error {
-	if cli.Given(o.c, "agg") && cli.Given(o.c, "st") && !cli.Given(o.c, "ci") && !cli.Given(o.c, "baseline") {
+	if o.c.Given("agg") && o.c.Given("st") && !o.c.Given("ci") && !o.c.Given("baseline") {
 		return cli.Usagef("-st %s uses -agg for the windows of -ci, which is not given", o.format.name)
 	}
 	return nil
@@ -81,7 +79,7 @@ func (o *options) columns() []float64 {
 }
 
 // table returns the table that the options ask for. On a terminal it fits the width.
-func (o *options) table(c *urfave.Context) *output.Table {
+func (o *options) table(c *cli.Context) *output.Table {
 	t := &output.Table{Scale: o.scale, Percentiles: o.columns(), Markdown: o.format.name == markdown}
 	if toStdout(c) {
 		t.Width, t.Colour = cli.Width(c.App.Writer), cli.Colour(c.App.Writer)
@@ -93,10 +91,10 @@ func (o *options) table(c *urfave.Context) *output.Table {
 var breachesFormat = format{
 	name: "breaches", what: "when limits failed", uses: slices.Concat([]string{"agg", "tz"}, valueOptions), comparesAll: true, breaches: true,
 	check: func(o *options) error {
-		if !cli.Given(o.c, "sla") {
+		if !o.c.Given("sla") {
 			return cli.Usagef("-st breaches is about the limits of -sla, which are not given")
 		}
-		if cli.Given(o.c, "baseline") {
+		if o.c.Given("baseline") {
 			return cli.Usagef("-st breaches and -baseline do not go together: %s", oneRun)
 		}
 		return nil

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	urfave "github.com/urfave/cli/v2"
-
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
@@ -22,7 +20,7 @@ import (
 
 // options are the options that say what to print.
 type options struct {
-	c      *urfave.Context
+	c      *cli.Context
 	format *format
 	mode   string // of the period
 	units  *cli.Units
@@ -47,7 +45,7 @@ type options struct {
 }
 
 // parseOptions checks the options that say what to print.
-func parseOptions(c *urfave.Context) (*options, error) {
+func parseOptions(c *cli.Context) (*options, error) {
 	f, err := chosen(c)
 	if err != nil {
 		return nil, err
@@ -70,8 +68,8 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if c.Bool("its") {
 		o.mode = "intervals"
 	}
-	o.series = series.Options{Window: cli.Millis(c, "agg"), MovingPercentile: c.Float64("mwp"), Percentiles: o.percentiles}
-	if cli.Given(c, "mwp") || cli.Given(c, "mwpl") {
+	o.series = series.Options{Window: cli.Millis(c, "agg"), MovingPercentile: c.Float("mwp"), Percentiles: o.percentiles}
+	if c.Given("mwp") || c.Given("mwpl") {
 		o.series.Moving = cli.Millis(c, "mwpl")
 	}
 	o.believed = slices.Clone(o.percentiles)
@@ -87,8 +85,8 @@ func parseOptions(c *urfave.Context) (*options, error) {
 const usualLevel = 95
 
 // parseLevel reads -ci.
-func parseLevel(c *urfave.Context) (float64, error) {
-	if !cli.Given(c, "ci") {
+func parseLevel(c *cli.Context) (float64, error) {
+	if !c.Given("ci") {
 		return 0, nil
 	}
 	level, err := strconv.ParseFloat(strings.TrimSuffix(c.String("ci"), "%"), 64)
@@ -99,9 +97,9 @@ func parseLevel(c *urfave.Context) (float64, error) {
 }
 
 // parseSort reads -sort and -top.
-func (o *options) parseSort(c *urfave.Context) (err error) {
+func (o *options) parseSort(c *cli.Context) (err error) {
 	by := c.String("sort")
-	if cli.Given(c, "top") && !cli.Given(c, "sort") {
+	if c.Given("top") && !c.Given("sort") {
 		by = "p99"
 	}
 	if by != "tag" {

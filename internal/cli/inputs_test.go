@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"hdrkit/hdrlog"
 )
 
@@ -89,9 +87,9 @@ func TestInputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	flags := append(InputFlags(), append(RunFlags(), &cli.StringSliceFlag{Name: "tif"})...)
+	flags := append(InputFlags(), append(RunFlags(), Option{Kind: List, Name: "tif"})...)
 	var names []string
-	status, stderr := run(t, flags, func(c *cli.Context) error {
+	status, stderr := run(t, flags, func(c *Context) error {
 		inputs, err := Inputs(c)
 		for _, input := range inputs {
 			names = append(names, filepath.Base(input.Name)+":"+input.Tag)
@@ -110,7 +108,7 @@ func TestInputs(t *testing.T) {
 
 	var input bytes.Buffer
 	names = nil
-	run(t, flags, func(c *cli.Context) error {
+	run(t, flags, func(c *Context) error {
 		c.App.Reader = &input
 		inputs, err := Inputs(c)
 		for _, input := range inputs {

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"hdrkit/hdrlog"
 	"hdrkit/internal/scan"
 )
@@ -26,7 +24,7 @@ func TestZone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			_, stderr := run(t, RangeFlags(Option{}), func(c *cli.Context) error {
+			_, stderr := run(t, RangeFlags(Option{}), func(c *Context) error {
 				zone, err := Zone(c)
 				if err == nil {
 					got = summer.In(zone).Format(time.RFC3339)
@@ -73,7 +71,7 @@ func TestFindTimes(t *testing.T) {
 	}
 	flags := RangeFlags(Option{})
 	for _, name := range []string{"compare", "r"} {
-		flags = append(flags, &cli.BoolFlag{Name: name})
+		flags = append(flags, Option{Kind: Bool, Name: name})
 	}
 	for _, test := range []struct {
 		args []string
@@ -92,7 +90,7 @@ func TestFindTimes(t *testing.T) {
 		{[]string{"-s=1", "-times=ALL"}, true, ""},
 		{[]string{"-s=1", "-times=all", "-r"}, false, "-times and -r do not go together"},
 	} {
-		_, stderr := run(t, flags, func(c *cli.Context) (err error) {
+		_, stderr := run(t, flags, func(c *Context) (err error) {
 			s := &scan.Scan{Inputs: []scan.Input{log("1000"), log("1003")}}
 			if s.Selection.Range, err = timeRange(c); err == nil {
 				err = findTimes(c, s)

@@ -6,19 +6,17 @@ import (
 	"math"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
 )
 
 // UnitFlags are the options that say in which unit values are, and in which unit to print them.
-func UnitFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "unit", Category: GroupValues,
+func UnitFlags() []Option {
+	return []Option{
+		{Name: "unit", Category: GroupValues,
 			Usage: "print values in this `UNIT`: ns, us, ms or s; with -ovr, any name of the unit of the results"},
-		&cli.StringFlag{Name: "in", Category: GroupValues,
+		{Name: "in", Category: GroupValues,
 			Usage: "the `UNIT` of values in the logs: ns, us, ms or s", DefaultText: "the unit that the log states or its writer uses"},
 	}
 }
@@ -29,7 +27,7 @@ type Units struct {
 	Options unit.Options
 	// Headed is set if the output says itself which unit is assumed.
 	Headed  bool
-	c       *cli.Context
+	c       *Context
 	finders []*unit.Finder // of all [Logs]
 	in      unit.Unit      // what values that were printed were taken to be in
 	assumed bool           // that nothing states it
@@ -37,10 +35,10 @@ type Units struct {
 }
 
 // NewUnits returns the units that the options -in, -unit and -ovr ask for.
-func NewUnits(c *cli.Context) (*Units, error) {
+func NewUnits(c *Context) (*Units, error) {
 	u := &Units{Options: unit.Options{Unit: c.String("unit")}, c: c, said: make(map[string]bool)}
-	if Given(c, "ovr") {
-		u.Options.Ratio = c.Float64("ovr")
+	if c.Given("ovr") {
+		u.Options.Ratio = c.Float("ovr")
 	}
 	if in := c.String("in"); in != "" {
 		var err error
