@@ -14,6 +14,8 @@ import (
 	"time"
 	_ "time/tzdata" // for machines without
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
@@ -40,47 +42,48 @@ exit status: 0, or 1 if an output failed, 2 for a wrong command line, 3 if
 malformed lines were skipped, intervals had no place or logs were not read, 4
 if a limit of -sla does not hold`
 
-func app() *cli.App {
-	return &cli.App{
+func app() *urfave.App {
+	return &urfave.App{
 		Name:        "hdrlive",
 		Usage:       "merge HdrHistogram logs while they are written",
 		UsageText:   "hdrlive [options] [log ...]",
 		Description: examples,
-		Options:     flags(),
+		Flags:       flags(),
 		Action:      run,
-
-		Common:  []string{"if", "incT", "excT", "by", "agg", "st", "of", "serve", "push", "state", "p", "unit", "in", "sla", "abort", "for"},
-		Choices: map[string][]string{"st": sinks.Formats, "s": {"start", "now"}},
+		Metadata: cli.Guide{
+			Common:  []string{"if", "incT", "excT", "by", "agg", "st", "of", "serve", "push", "state", "p", "unit", "in", "sla", "abort", "for"},
+			Choices: map[string][]string{"st": sinks.Formats, "s": {"start", "now"}},
+		}.Metadata(),
 	}
 }
 
-func flags() []cli.Option {
-	return slices.Concat(cli.InputFlags(), []cli.Option{cli.TaggedInputFlag()}, cli.TagFlags("merge"), []cli.Option{
+func flags() []urfave.Flag {
+	return slices.Concat(cli.InputFlags(), []urfave.Flag{cli.TaggedInputFlag()}, cli.TagFlags("merge"), []urfave.Flag{
 		cli.ByFlag(),
-		{Name: "s", Aliases: []string{"start", "from"}, Value: "start", Category: cli.GroupChoice, DefaultText: "start; now for -push without -state",
+		&urfave.StringFlag{Name: "s", Aliases: []string{"start", "from"}, Value: "start", Category: cli.GroupChoice, DefaultText: "start; now for -push without -state",
 			Usage: "begin at this `MOMENT`: start, with all that is in the logs, or now"},
-		{Check: cli.SomeLength, Name: "agg", Aliases: []string{"aggregate"}, Value: "1s", Category: cli.GroupOutput,
-			Usage: "merge the intervals of each window of `TIME`, by their middles; windows start at multiples of it"},
-		{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Category: cli.GroupOutput,
+		cli.Option{Check: cli.SomeLength, Flag: &urfave.StringFlag{Name: "agg", Aliases: []string{"aggregate"}, Value: "1s", Category: cli.GroupOutput,
+			Usage: "merge the intervals of each window of `TIME`, by their middles; windows start at multiples of it"}},
+		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Category: cli.GroupOutput,
 			DefaultText: "a table on a terminal; nothing with -of, -serve or -push; otherwise the merged log",
 			Usage:       "print rows of this `TYPE`: " + strings.Join(sinks.Formats, ", ")},
 		cli.OutputFlag("write the merged log to `FILE`, which grows"),
-		{Name: "serve", Category: cli.GroupOutput,
+		&urfave.StringFlag{Name: "serve", Category: cli.GroupOutput,
 			Usage: "show a page at `ADDRESS`, such as 127.0.0.1:8080, with metrics for Prometheus at /metrics, and /healthz and /readyz"},
-		{Kind: cli.List, Name: "push", Category: cli.GroupOutput,
+		&urfave.StringSliceFlag{Name: "push", Category: cli.GroupOutput,
 			Usage: "send windows to `URL`: an InfluxDB, a receiver of Prometheus remote write (/api/v1/...), or one of OpenTelemetry (otlp+http://...); credentials are read from " + prom.Credentials + "; repeatable"},
-		{Needs: "of serve push", Name: "state", Category: cli.GroupOutput,
-			Usage: "keep in `FILE` how far the command is, so that each output goes on there when it is started again"},
+		cli.Option{Needs: "of serve push", Flag: &urfave.StringFlag{Name: "state", Category: cli.GroupOutput, TakesFile: true,
+			Usage: "keep in `FILE` how far the command is, so that each output goes on there when it is started again"}},
 		cli.PercentilesFlag("50,90,99,99.9", "show these `PERCENTILES` of each window, such as 50,99.9,max"),
-	}, cli.UnitFlags(), []cli.Option{
-		{Name: "metric", Category: cli.GroupValues, DefaultText: prom.DefaultMetric,
+	}, cli.UnitFlags(), []urfave.Flag{
+		&urfave.StringFlag{Name: "metric", Category: cli.GroupValues, DefaultText: prom.DefaultMetric,
 			Usage: "the `NAME` of metrics, whose values are seconds if their unit is known"},
-		{Kind: cli.List, Name: "sla", Category: cli.GroupLimits,
+		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
 			Usage: "check `LIMITS` of hdrsum at the end, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100, 'p99<=20ms in 99% of 1s'; repeatable"},
-		{Needs: "sla", Kind: cli.Bool, Name: "abort", Category: cli.GroupLimits, Usage: "end as soon as a limit fails"},
-		{Check: cli.Length, Name: "idle", Category: cli.GroupLive, DefaultText: "5s, or the longest interval of the log",
-			Usage: "wait `TIME` for a log that has nothing new, then write the window without it"},
-		{Check: cli.Length, Name: "for", Category: cli.GroupLive, DefaultText: "no end", Usage: "end after `TIME`"},
+		cli.Option{Needs: "sla", Flag: &urfave.BoolFlag{Name: "abort", Category: cli.GroupLimits, Usage: "end as soon as a limit fails"}},
+		cli.Option{Check: cli.Length, Flag: &urfave.StringFlag{Name: "idle", Category: cli.GroupLive, DefaultText: "5s, or the longest interval of the log",
+			Usage: "wait `TIME` for a log that has nothing new, then write the window without it"}},
+		cli.Option{Check: cli.Length, Flag: &urfave.StringFlag{Name: "for", Category: cli.GroupLive, DefaultText: "no end", Usage: "end after `TIME`"}},
 	}, portFlags(), cli.Without(cli.RunFlags(), "j", "v"))
 }
 
@@ -89,7 +92,7 @@ var endTime, scrapeTime = 5 * time.Second, time.Second
 
 // A command is one run.
 type command struct {
-	c       *cli.Context
+	c       *urfave.Context
 	options sinks.Options
 	format  string // of rows, empty without -st
 	limits  []gate.Limit
@@ -109,7 +112,7 @@ type command struct {
 }
 
 // run is the command: it checks the options, opens the outputs and merges the logs.
-func run(c *cli.Context) error {
+func run(c *urfave.Context) error {
 	d := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
 	r := &command{c: c, state: new(live.State)}
 	if err := r.check(d); err != nil {
@@ -160,7 +163,7 @@ func (r *command) check(d *cli.Diagnostics) error {
 	if c.String("serve") != "" {
 		formats = append(formats, prom.OpenMetrics)
 	}
-	for _, text := range c.List("push") {
+	for _, text := range c.StringSlice("push") {
 		u, err := push.ParseURL(text)
 		if err != nil {
 			return cli.Usagef("-push: %w", err)
@@ -179,7 +182,7 @@ func (r *command) check(d *cli.Diagnostics) error {
 // findFrom finds out where to begin. Without a state, receivers may have what is in the logs, from
 // an earlier run.
 func (r *command) findFrom() {
-	implied := len(r.pushes) > 0 && r.c.String("state") == "" && !r.c.Given("s")
+	implied := len(r.pushes) > 0 && r.c.String("state") == "" && !cli.Given(r.c, "s")
 	if cli.Choice(r.c, "s") == "start" && !implied {
 		return
 	}
@@ -193,7 +196,7 @@ func (r *command) findFrom() {
 // checkRest checks the options that need others.
 func (r *command) checkRest() error {
 	c := r.c
-	for _, list := range c.List("sla") {
+	for _, list := range c.StringSlice("sla") {
 		limits, err := gate.Parse(list)
 		if err != nil {
 			return cli.Usagef("-sla: %w", err)
@@ -301,7 +304,7 @@ func (r *command) open(stdout *cli.Stdout, file *sinks.File) error {
 	}
 	if r.port != nil && err == nil {
 		err = add("page", func([]byte) (_ live.Sink, err error) {
-			title := strings.Join(slices.Concat(c.List("if"), c.Args), " ")
+			title := strings.Join(slices.Concat(c.StringSlice("if"), c.Args().Slice()), " ")
 			r.page, err = sinks.NewPage(o, &r.server, cmp.Or(title, "hdrlive"), r.limits)
 			r.server.Status = r.metrics.Handler()
 			return r.page, err

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/follow"
@@ -21,7 +23,7 @@ import (
 func (r *command) mergeLogs(o live.Options, sink live.Sink, d *cli.Diagnostics, start func(*live.Merger)) (some bool, err error) {
 	c := r.c
 	o.Messages, o.Hint = d, cli.Hint
-	if o.Tags, err = tags.NewFilter(c.List("incT"), c.List("excT")); err != nil {
+	if o.Tags, err = tags.NewFilter(c.StringSlice("incT"), c.StringSlice("excT")); err != nil {
 		return false, cli.Usagef("-incT and -excT: %w", err)
 	}
 	d.Follow(o.Tags)
@@ -91,7 +93,7 @@ func (t *liveTags) of(in *follow.Input) func(own []byte) []byte {
 
 // follows adds the inputs to a follower. Those of -tif come first: a log that -if names too is
 // still the same log.
-func follows(c *cli.Context, f *follow.Follower, names *liveTags, d *cli.Diagnostics) error {
+func follows(c *urfave.Context, f *follow.Follower, names *liveTags, d *cli.Diagnostics) error {
 	all, err := cli.Sources(c, "tif", "if", "ifp")
 	if err != nil {
 		return err

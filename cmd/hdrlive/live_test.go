@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -45,7 +46,7 @@ func hdrlive(t testing.TB, args ...string) (stdout, stderr string, status int) {
 	var out, err bytes.Buffer
 	app := app()
 	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(""), &out, &err
-	status = cli.Run(app, args)
+	status = cli.Run(context.Background(), app, args)
 	return out.String(), err.String(), status
 }
 

@@ -5,25 +5,27 @@ import (
 	"fmt"
 	"net"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live/port"
 )
 
 // portFlags are the options of the port that -serve opens. [listen] reads them.
-func portFlags() []cli.Option {
-	return []cli.Option{
-		{Needs: "serve", Not: "open", Name: "auth", Category: cli.GroupLive,
-			Usage: "answer at -serve only to who knows a line of `FILE`: a token (bearer), or NAME:PASSWORD (basic)"},
-		{Needs: "tls-key", Name: "tls-cert", Category: cli.GroupLive,
-			Usage: "speak TLS at -serve, with the certificate in `FILE`, which is read again when it changes"},
-		{Needs: "tls-cert", Name: "tls-key", Category: cli.GroupLive, Usage: "the key of -tls-cert, a `FILE`"},
-		{Needs: "serve", Kind: cli.Bool, Name: "open", Category: cli.GroupLive,
-			Usage: "let everybody who reaches -serve read; without it, an address that is not of this machine alone needs -auth or -tls-cert"},
+func portFlags() []urfave.Flag {
+	return []urfave.Flag{
+		cli.Option{Needs: "serve", Not: "open", Flag: &urfave.StringFlag{Name: "auth", Category: cli.GroupLive,
+			Usage: "answer at -serve only to who knows a line of `FILE`: a token (bearer), or NAME:PASSWORD (basic)"}},
+		cli.Option{Needs: "tls-key", Flag: &urfave.StringFlag{Name: "tls-cert", Category: cli.GroupLive,
+			Usage: "speak TLS at -serve, with the certificate in `FILE`, which is read again when it changes"}},
+		cli.Option{Needs: "tls-cert", Flag: &urfave.StringFlag{Name: "tls-key", Category: cli.GroupLive, Usage: "the key of -tls-cert, a `FILE`"}},
+		cli.Option{Needs: "serve", Flag: &urfave.BoolFlag{Name: "open", Category: cli.GroupLive,
+			Usage: "let everybody who reaches -serve read; without it, an address that is not of this machine alone needs -auth or -tls-cert"}},
 	}
 }
 
 // listen opens the port of -serve. It returns nil if there is none.
-func listen(c *cli.Context) (*port.Port, error) {
+func listen(c *urfave.Context) (*port.Port, error) {
 	address := c.String("serve")
 	if address == "" {
 		return nil, nil

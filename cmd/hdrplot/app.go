@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
@@ -28,49 +30,50 @@ const examples = `examples:
 exit status: 0, or 1 if nothing could be drawn, 2 for a wrong command line,
 3 if malformed lines were skipped`
 
-func app() *cli.App {
+func app() *urfave.App {
 	flags := append(append(cli.InputFlags(), append(cli.TagFlags("draw"), cli.RowFlags("draw")...)...), cli.UntaggedFlag())
 	flags = append(flags,
-		cli.Option{Kind: cli.Bool, Name: "compare", Category: cli.GroupChoice, Usage: "draw each input by itself; otherwise several are added up, tag by tag", Only: inCharts},
+		cli.Option{Flag: &urfave.BoolFlag{Name: "compare", Category: cli.GroupChoice, Usage: "draw each input by itself; otherwise several are added up, tag by tag"}, Only: inCharts},
 	)
 	flags = append(append(flags, cli.RangeFlags(cli.Option{})...), cli.UnitFlags()...)
 	flags = append(flags, cli.OmissionFlag(),
-		cli.Option{Name: "type", Value: chart.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too"},
-		cli.Option{Name: "p", Aliases: []string{"percentiles"}, Category: cli.GroupValues, DefaultText: "99,max, or max alone for more than 4 lines; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50", Only: []string{"type timeline", "format html"}},
+		&urfave.StringFlag{Name: "type", Value: chart.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too"},
+		cli.Option{Flag: &urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Category: cli.GroupValues, DefaultText: "99,max, or max alone for more than 4 lines; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"}, Only: []string{"type timeline", "format html"}},
 		cli.RatioFlag(),
-		cli.Option{Kind: cli.Bool, Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values, the default where a few high values leave most of a linear one empty"},
-		cli.Option{Kind: cli.Bool, Name: "linear", Category: cli.GroupLook, Usage: "a linear axis of values", Only: []string{"type timeline", "type percentiles", "type report", "format html"}, Not: "log"},
-		cli.Option{Name: "time", Value: "relative", Category: cli.GroupLook, Usage: "the `KIND` of times: relative (since the log's start) or absolute (clock times)", Only: overTime},
+		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values, the default where a few high values leave most of a linear one empty"},
+		cli.Option{Flag: &urfave.BoolFlag{Name: "linear", Category: cli.GroupLook, Usage: "a linear axis of values"}, Only: []string{"type timeline", "type percentiles", "type report", "format html"}, Not: "log"},
+		cli.Option{Flag: &urfave.StringFlag{Name: "time", Value: "relative", Category: cli.GroupLook, Usage: "the `KIND` of times: relative (since the log's start) or absolute (clock times)"}, Only: overTime},
 		cli.AggregateFlag("as long as about 500 windows need; 0 keeps each interval, or its length where several inputs or tags are added up", cli.Option{Only: overTime}),
-		cli.Option{Kind: cli.List, Name: "sla", Category: cli.GroupLook, Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable"},
-		cli.Option{Name: "of", Aliases: []string{"outputFile", "output-file"}, Category: cli.GroupOutput, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},
-		cli.Option{Name: "format", Category: cli.GroupOutput, Usage: "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)"},
-		cli.Option{Kind: cli.Float, Name: "width", Value: "1200", Category: cli.GroupLook, Usage: "the width of the picture in `PIXELS` of 1/96 inch"},
-		cli.Option{Kind: cli.Float, Name: "height", Value: "600", Category: cli.GroupLook, Usage: "the height of the picture in `PIXELS` of 1/96 inch"},
-		cli.Option{Kind: cli.Int, Name: "dpi", Value: "96", Category: cli.GroupLook, Usage: "the number of `DOTS` per inch of PNG: 192 makes it twice as sharp"},
-		cli.Option{Name: "title", Category: cli.GroupLook, Usage: "write `TEXT` above the picture"},
-		cli.Option{Name: "facet", Category: cli.GroupLook, Usage: "draw a small chart for each `tag`, with the same axes", Only: inCharts},
-		cli.Option{Kind: cli.List, Name: "mark", Category: cli.GroupLook, Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable", Only: overTime},
-		cli.Option{Kind: cli.Float, Name: "ymin", Category: cli.GroupLook, Usage: "the lowest `VALUE` of the axis, after -ovr"},
-		cli.Option{Kind: cli.Float, Name: "ymax", Category: cli.GroupLook, Usage: "the highest `VALUE` of the axis, after -ovr"},
-		cli.Option{Name: "theme", Value: "auto", Category: cli.GroupLook, Usage: "the `THEME`: light, dark or auto; auto is light for a picture, and the reader's preference for a page"},
-		cli.Option{Check: cli.Between(0.1, 1000), Kind: cli.Float, Name: "page-size", Value: "16", Category: cli.GroupLook, Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise"},
+		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLook, Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable"},
+		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Category: cli.GroupOutput, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},
+		&urfave.StringFlag{Name: "format", Category: cli.GroupOutput, Usage: "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)"},
+		&urfave.Float64Flag{Name: "width", Value: 1200, Category: cli.GroupLook, Usage: "the width of the picture in `PIXELS` of 1/96 inch"},
+		&urfave.Float64Flag{Name: "height", Value: 600, Category: cli.GroupLook, Usage: "the height of the picture in `PIXELS` of 1/96 inch"},
+		&urfave.IntFlag{Name: "dpi", Value: 96, Category: cli.GroupLook, Usage: "the number of `DOTS` per inch of PNG: 192 makes it twice as sharp"},
+		&urfave.StringFlag{Name: "title", Category: cli.GroupLook, Usage: "write `TEXT` above the picture"},
+		cli.Option{Flag: &urfave.StringFlag{Name: "facet", Category: cli.GroupLook, Usage: "draw a small chart for each `tag`, with the same axes"}, Only: inCharts},
+		cli.Option{Flag: &urfave.StringSliceFlag{Name: "mark", Category: cli.GroupLook, Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable"}, Only: overTime},
+		&urfave.Float64Flag{Name: "ymin", Category: cli.GroupLook, Usage: "the lowest `VALUE` of the axis, after -ovr"},
+		&urfave.Float64Flag{Name: "ymax", Category: cli.GroupLook, Usage: "the highest `VALUE` of the axis, after -ovr"},
+		&urfave.StringFlag{Name: "theme", Value: "auto", Category: cli.GroupLook, Usage: "the `THEME`: light, dark or auto; auto is light for a picture, and the reader's preference for a page"},
+		cli.Option{Check: cli.Between(0.1, 1000), Flag: &urfave.Float64Flag{Name: "page-size", Value: 16, Category: cli.GroupLook, Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise"}},
 	)
-	return &cli.App{
+	return &urfave.App{
 		Name:        "hdrplot",
 		Usage:       "draw HdrHistogram logs",
 		UsageText:   "hdrplot [options] [log ...]",
 		Description: examples,
-		Options:     slices.Concat(flags, cli.Without(cli.RunFlags(), "v")),
+		Flags:       slices.Concat(flags, cli.Without(cli.RunFlags(), "v")),
 		Action:      run,
-
-		Common:     []string{"if", "incT", "by", "it", "compare", "s", "e", "type", "p", "unit", "log", "agg", "sla", "of", "format"},
-		TypeOption: "type", Types: typeList(),
-		Choices: map[string][]string{
-			"format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"},
-		},
-		Steady:  summary.SkipWarmup,
-		Outputs: outputs,
+		Metadata: cli.Guide{
+			Common:     []string{"if", "incT", "by", "it", "compare", "s", "e", "type", "p", "unit", "log", "agg", "sla", "of", "format"},
+			TypeOption: "type", Types: typeList(),
+			Choices: map[string][]string{
+				"format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"},
+			},
+			Steady:  summary.SkipWarmup,
+			Outputs: outputs,
+		}.Metadata(),
 	}
 }
 
@@ -81,7 +84,7 @@ var (
 )
 
 // outputs returns what a command line draws.
-func outputs(c *cli.Context) []string {
+func outputs(c *urfave.Context) []string {
 	if format, _ := parseFormat(c, c.String("of")); format == draw.HTML {
 		return []string{"format html"}
 	}
@@ -89,7 +92,7 @@ func outputs(c *cli.Context) []string {
 }
 
 // run checks the options, reads the logs and writes the picture.
-func run(c *cli.Context) error {
+func run(c *urfave.Context) error {
 	o, err := parseOptions(c)
 	if err != nil {
 		return err
@@ -128,7 +131,7 @@ func run(c *cli.Context) error {
 	}
 	if path != "-" {
 		fmt.Fprintln(c.App.Writer, cli.Printable(path))
-		if o.of == "" && !c.Given("type") && cli.Terminal(c.App.Writer) {
+		if o.of == "" && !cli.Given(c, "type") && cli.Terminal(c.App.Writer) {
 			cli.Notef(c, "-type report answers more in one picture, and -of %s writes a page to look around in", pathFor(s.Inputs[0].Name, draw.HTML))
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ func BenchmarkHdrplot(b *testing.B) {
 			for b.Loop() {
 				app := app()
 				app.Reader, app.Writer, app.ErrWriter = nil, io.Discard, os.Stderr
-				if status := cli.Run(app, []string{"-type", args[0], "-format", args[1], "-of", "-", path}); status != 0 {
+				if status := cli.Run(context.Background(), app, []string{"-type", args[0], "-format", args[1], "-of", "-", path}); status != 0 {
 					b.Fatalf("exit status %d", status)
 				}
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -26,7 +29,7 @@ import (
 func pictureOf(t *testing.T, args ...string) (p *chart.Picture) {
 	t.Helper()
 	app := app()
-	app.Action = func(c *cli.Context) error {
+	app.Action = func(c *urfave.Context) error {
 		o, err := parseOptions(c)
 		if err != nil {
 			return err
@@ -40,7 +43,7 @@ func pictureOf(t *testing.T, args ...string) (p *chart.Picture) {
 		}
 		return err
 	}
-	if status := cli.Run(app, args); status != 0 {
+	if status := cli.Run(context.Background(), app, args); status != 0 {
 		t.Fatalf("%q: exit status %d", args, status)
 	}
 	return p

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
@@ -29,7 +31,7 @@ import (
 )
 
 // gather returns the picture of the inputs, or nil if nothing in them was asked for.
-func gather(c *cli.Context, s *scan.Scan, o *options) (*chart.Picture, error) {
+func gather(c *urfave.Context, s *scan.Scan, o *options) (*chart.Picture, error) {
 	if o.compare && o.kind == chart.Heatmap && o.format != draw.HTML && len(s.Inputs) != 2 {
 		return nil, cli.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
 	}
@@ -42,7 +44,7 @@ func gather(c *cli.Context, s *scan.Scan, o *options) (*chart.Picture, error) {
 		return nil, cli.Usagef("%s is a percentile distribution, which knows of no time: -type percentiles draws it", distributions[0].Name)
 	}
 	for _, name := range []string{"co", "s", "e", "incT", "excT"} {
-		if len(distributions) > 0 && (name == "co" || len(logs) == 0) && c.Given(name) {
+		if len(distributions) > 0 && (name == "co" || len(logs) == 0) && cli.Given(c, name) {
 			return nil, cli.Usagef("%s is a percentile distribution, but -%s needs logs", distributions[0].Name, name)
 		}
 	}
@@ -139,7 +141,7 @@ func (g *gathering) nameAdded(p *chart.Picture) error {
 
 // gathering is a picture in the making.
 type gathering struct {
-	c       *cli.Context
+	c       *urfave.Context
 	options *options
 	plan    plan
 	headers *cli.Logs         // all of them

@@ -8,6 +8,8 @@ import (
 	"time"
 	_ "time/tzdata" // for machines without
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/draw"
@@ -47,15 +49,15 @@ type options struct {
 	picture chart.Picture
 }
 
-func parseOptions(c *cli.Context) (o *options, err error) {
+func parseOptions(c *urfave.Context) (o *options, err error) {
 	o = &options{
 		of:      c.String("of"),
-		given:   map[string]bool{"agg": c.Given("agg"), "p": c.Given("p")},
+		given:   map[string]bool{"agg": cli.Given(c, "agg"), "p": cli.Given(c, "p")},
 		linear:  c.Bool("linear"),
 		compare: c.Bool("compare"), aggregate: cli.Millis(c, "agg"),
 		picture: chart.Picture{
-			Span: "each interval", Title: c.String("title"), Width: c.Float("width"), Height: c.Float("height"), DPI: c.Int("dpi"),
-			LogValues: c.Bool("log"), Low: c.Float("ymin"), High: c.Float("ymax"), Facets: c.String("facet") != "",
+			Span: "each interval", Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
+			LogValues: c.Bool("log"), Low: c.Float64("ymin"), High: c.Float64("ymax"), Facets: c.String("facet") != "",
 		},
 	}
 	look := &o.picture
@@ -64,8 +66,8 @@ func parseOptions(c *cli.Context) (o *options, err error) {
 		func() (err error) { o.format, err = parseFormat(c, o.of); return err },
 		func() (err error) { o.units, err = cli.NewUnits(c); return err },
 		func() (err error) { o.by, err = cli.Rows(c); return err },
-		func() (err error) { o.limits, err = parseLimits(c.List("sla")); return err },
-		func() (err error) { o.marks, err = parseMarks(c.List("mark"), look.Zone); return err },
+		func() (err error) { o.limits, err = parseLimits(c.StringSlice("sla")); return err },
+		func() (err error) { o.marks, err = parseMarks(c.StringSlice("mark"), look.Zone); return err },
 	} {
 		if err := parse(); err != nil {
 			return nil, err
@@ -81,17 +83,17 @@ func parseOptions(c *cli.Context) (o *options, err error) {
 	}
 	if difference := o.compare && o.kind == chart.Heatmap && o.format != draw.HTML; difference && look.Facets {
 		return nil, cli.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
-	} else if (difference || o.kind == chart.Report) && !c.Given("height") {
+	} else if (difference || o.kind == chart.Report) && !cli.Given(c, "height") {
 		look.Height = 900
 	}
-	look.PageSize = int(c.Float("page-size") * 1e6)
+	look.PageSize = int(c.Float64("page-size") * 1e6)
 	if err := draw.Check(look); err != nil {
 		return nil, cli.Usagef("-width, -height and -dpi: %w", err)
 	}
 	switch low, high := look.Low, look.High; {
-	case !(low >= 0) || !(high >= 0) || c.Given("ymax") && high <= low:
+	case !(low >= 0) || !(high >= 0) || cli.Given(c, "ymax") && high <= low:
 		return nil, cli.Usagef("-ymin %v and -ymax %v: an axis goes from 0 or more to a higher value", low, high)
-	case low == 0 && c.Given("ymin") && (look.LogValues || o.kind.Chart.Log):
+	case low == 0 && cli.Given(c, "ymin") && (look.LogValues || o.kind.Chart.Log):
 		return nil, cli.Usagef("-ymin 0: a logarithmic axis begins above 0")
 	case o.compare && !look.Absolute && slices.ContainsFunc(o.marks, func(m mark) bool { return m.when.Origin != scan.LogStart }):
 		return nil, cli.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
@@ -100,7 +102,7 @@ func parseOptions(c *cli.Context) (o *options, err error) {
 }
 
 // parseFormat returns the format: that of -format, or that of the extension of the path.
-func parseFormat(c *cli.Context, path string) (draw.Format, error) {
+func parseFormat(c *urfave.Context, path string) (draw.Format, error) {
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	if path == "-" && cli.Terminal(c.App.Writer) {
 		return "", cli.Usagef("-of -: standard output is a terminal, which cannot show a picture; -of FILE writes a file")
@@ -124,7 +126,7 @@ func parseFormat(c *cli.Context, path string) (draw.Format, error) {
 }
 
 // parseLevels reads the percentiles of -p.
-func (o *options) parseLevels(c *cli.Context) (err error) {
+func (o *options) parseLevels(c *urfave.Context) (err error) {
 	if !o.given["p"] {
 		if o.levels = []float64{99, 100}; o.format == draw.HTML {
 			o.levels = []float64{50, 99, 100} // of several series, the maxima alone

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"fmt"
 	"image"
@@ -31,7 +32,7 @@ func hdrplot(t testing.TB, stdin string, args ...string) string {
 	var out, err bytes.Buffer
 	app := app()
 	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(stdin), &out, &err
-	if status := cli.Run(app, args); status != 0 || err.Len() > 0 {
+	if status := cli.Run(context.Background(), app, args); status != 0 || err.Len() > 0 {
 		t.Fatalf("%v: exit status %d: %s", args, status, err.String())
 	}
 	return out.String()

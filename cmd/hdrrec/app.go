@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/ledger"
@@ -33,65 +35,66 @@ The log has values in nanoseconds, and says so.
 exit status: 0, or 1 if nothing could be recorded, 2 for a wrong command line,
 3 if malformed or late rows were left out`
 
-func app() *cli.App {
-	return &cli.App{
+func app() *urfave.App {
+	return &urfave.App{
 		Name:        "hdrrec",
 		Usage:       "make HdrHistogram logs of single measurements",
 		UsageText:   "hdrrec [options] [file ...]",
 		Description: examples,
-		Options:     flags(),
+		Flags:       flags(),
 		Action:      run,
-
-		Common: []string{"if", "format", "time", "value", "tag", "in", "interval", "at", "errors", "late", "of"},
-		Choices: map[string][]string{
-			"format": measure.Names(), "at": {"start", "end"}, "errors": {"keep", "drop", "tag"},
-		},
+		Metadata: cli.Guide{
+			Common: []string{"if", "format", "time", "value", "tag", "in", "interval", "at", "errors", "late", "of"},
+			Choices: map[string][]string{
+				"format": measure.Names(), "at": {"start", "end"}, "errors": {"keep", "drop", "tag"},
+			},
+		}.Metadata(),
 	}
 }
 
 // groupRows is the group of options that say what the rows of a file are.
 const groupRows = "Rows"
 
-func flags() []cli.Option {
-	return slices.Concat(cli.Without(cli.InputFlags(), "second"), []cli.Option{
-		{Name: "format", Category: groupRows, DefaultText: "what the first lines show",
+func flags() []urfave.Flag {
+	return slices.Concat(cli.Without(cli.InputFlags(), "second"), []urfave.Flag{
+		&urfave.StringFlag{Name: "format", Category: groupRows, DefaultText: "what the first lines show",
 			Usage: "the `FORMAT` of the files: " + strings.Join(measure.Names(), ", ")},
-		{Name: "time", Category: groupRows,
+		&urfave.StringFlag{Name: "time", Category: groupRows,
 			Usage: "the `COLUMN` of the time: a name, or a number from 1; in JSON a path, such as .request.time"},
-		{Name: "value", Category: groupRows, Usage: "the `COLUMN` of the value"},
-		{Name: "end", Category: groupRows, Usage: "the `COLUMN` of the end: the value is the time from -time to that"},
-		{Name: "ok", Category: groupRows,
+		&urfave.StringFlag{Name: "value", Category: groupRows, Usage: "the `COLUMN` of the value"},
+		&urfave.StringFlag{Name: "end", Category: groupRows, Usage: "the `COLUMN` of the end: the value is the time from -time to that"},
+		&urfave.StringFlag{Name: "ok", Category: groupRows,
 			Usage: "the `COLUMN` of the success: true or false, a word such as OK or KO, or a status of HTTP; with ! before it, the text of an error"},
-		{Name: "tag", Category: groupRows,
+		&urfave.StringFlag{Name: "tag", Category: groupRows,
 			Usage: "make the tag of these `COLUMNS`, a list, joined with /; '' for no tag"},
-		{Name: "metric", Category: groupRows, DefaultText: "http_req_duration",
+		&urfave.StringFlag{Name: "metric", Category: groupRows, DefaultText: "http_req_duration",
 			Usage: "of k6, read the metrics whose name matches `REGEXP`"},
-		{Name: "pattern", Category: groupRows,
+		&urfave.StringFlag{Name: "pattern", Category: groupRows,
 			Usage: "lines of an access log have this `PATTERN`, the log_format of nginx or the LogFormat of Apache"},
-		{Name: "delimiter", Category: groupRows, Usage: "`CHARACTER` separates columns",
+		&urfave.StringFlag{Name: "delimiter", Category: groupRows, Usage: "`CHARACTER` separates columns",
 			DefaultText: "a comma, a tab, a semicolon or a bar, as the first line shows"},
-		{Name: "in", Category: groupRows, Usage: "the `UNIT` of values: ns, us, ms or s", DefaultText: "that of the format"},
-		{Name: "time-in", Category: groupRows, Usage: "the `UNIT` of times that are numbers: s, ms, us or ns",
+		&urfave.StringFlag{Name: "in", Category: groupRows, Usage: "the `UNIT` of values: ns, us, ms or s", DefaultText: "that of the format"},
+		&urfave.StringFlag{Name: "time-in", Category: groupRows, Usage: "the `UNIT` of times that are numbers: s, ms, us or ns",
 			DefaultText: "by the number of digits"},
-		{Name: "tz", Aliases: []string{"time-zone"}, Value: "UTC", Category: groupRows,
+		&urfave.StringFlag{Name: "tz", Aliases: []string{"time-zone"}, Value: "UTC", Category: groupRows,
 			Usage: "the `ZONE` of times without a zone: Europe/Berlin, +02:00 or Local"},
-		{Name: "at", Category: groupRows, DefaultText: "what the time of the format is",
+		&urfave.StringFlag{Name: "at", Category: groupRows, DefaultText: "what the time of the format is",
 			Usage: "a value belongs to the interval of its `MOMENT`: start or end"},
-		{Name: "errors", Category: groupRows, Value: "keep",
+		&urfave.StringFlag{Name: "errors", Category: groupRows, Value: "keep",
 			Usage: "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their own, TAG/" + measure.FailedTag + ")"},
-		{Check: cli.SomeLength, Name: "interval", Category: cli.GroupOutput, Value: "1s", Usage: "write an interval for each tag and `TIME`"},
-		{Check: cli.Length, Name: "late", Category: cli.GroupOutput, DefaultText: "60s, or 5s in a pipe whose rows are new",
-			Usage: "rows may be `TIME` later than others; then their interval is written, and rows after that are reported and left out"},
-		{Check: cli.Between(0, histogram.MaxDigits), Kind: cli.Int, Name: "digits", Category: cli.GroupOutput, Value: "3", Usage: "histograms have `N` significant digits, 0 to 5"},
+		cli.Option{Check: cli.SomeLength, Flag: &urfave.StringFlag{Name: "interval", Category: cli.GroupOutput, Value: "1s", Usage: "write an interval for each tag and `TIME`"}},
+		cli.Option{Check: cli.Length, Flag: &urfave.StringFlag{Name: "late", Category: cli.GroupOutput, DefaultText: "60s, or 5s in a pipe whose rows are new",
+			Usage: "rows may be `TIME` later than others; then their interval is written, and rows after that are reported and left out"}},
+		cli.Option{Check: cli.Between(0, histogram.MaxDigits), Flag: &urfave.IntFlag{Name: "digits", Category: cli.GroupOutput, Value: 3, Usage: "histograms have `N` significant digits, 0 to 5"}},
 		cli.OutputFlag("write to `FILE`, not to standard output"),
-	}, cli.Without(cli.RunFlags(), "j", "v"), []cli.Option{
-		{Kind: cli.Bool, Name: "v", Aliases: []string{"verbose"}, Category: cli.GroupRun, Usage: "print how many rows were read and what became of them"},
+	}, cli.Without(cli.RunFlags(), "j", "v"), []urfave.Flag{
+		&urfave.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Category: cli.GroupRun, Usage: "print how many rows were read and what became of them"},
 	})
 }
 
 // A command is one run.
 type command struct {
-	c           *cli.Context
+	c           *urfave.Context
 	diagnostics *cli.Diagnostics
 	format      string
 	options     measure.Options
@@ -103,7 +106,7 @@ type command struct {
 }
 
 // run is the command: it checks the options, and records the rows.
-func run(c *cli.Context) error {
+func run(c *urfave.Context) error {
 	r := &command{c: c, diagnostics: cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))}
 	if err := r.check(); err != nil {
 		return err
@@ -141,7 +144,7 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 		var g *growing
 		if len(s.Inputs) == 1 && s.Inputs[n].Once {
 			g = &growing{command: r, Reader: in, w: w, log: log, late: r.late}
-			if in = g; !r.c.Given("late") {
+			if in = g; !cli.Given(r.c, "late") {
 				g.late = soon
 			}
 			cli.OnInterrupt(live.Grace, g.interrupted)
@@ -183,7 +186,7 @@ func (r *command) open(file io.Reader, name string) (*measure.Reader, error) {
 func (r *command) check() (err error) {
 	c := r.c
 	r.format, r.size, r.late, r.layout = cli.Choice(c, "format"), cli.Millis(c, "interval"), measure.DefaultLate, histogram.Layout{Digits: c.Int("digits")}
-	if c.Given("late") {
+	if cli.Given(c, "late") {
 		r.late = cli.Millis(c, "late")
 	}
 	o := &r.options
@@ -192,7 +195,7 @@ func (r *command) check() (err error) {
 	if tags := c.String("tag"); tags != "" {
 		o.Tags = strings.Split(tags, ",")
 	}
-	o.NoTags = c.Given("tag")
+	o.NoTags = cli.Given(c, "tag")
 	for option, u := range map[string]*unit.Unit{"in": &o.Unit, "time-in": &o.TimeUnit} {
 		if c.String(option) != "" {
 			if *u, err = unit.ParseOption(c.String(option)); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -22,7 +23,7 @@ func hdrrec(input string, args ...string) (stdout, stderr string, status int) {
 	var out, err bytes.Buffer
 	app := app()
 	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(input), &out, &err
-	status = cli.Run(app, args)
+	status = cli.Run(context.Background(), app, args)
 	return out.String(), err.String(), status
 }
 
@@ -136,7 +137,7 @@ func TestMemory(t *testing.T) {
 	})
 	app := app()
 	app.Reader, app.Writer, app.ErrWriter = input, io.Discard, os.Stderr
-	if status := cli.Run(app, []string{"-in", "us"}); status != cli.OK {
+	if status := cli.Run(context.Background(), app, []string{"-in", "us"}); status != cli.OK {
 		t.Fatalf("exit status %d", status)
 	}
 	if took := int64(most) - int64(before); took > 8<<20 {

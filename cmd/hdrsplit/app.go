@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/cli"
@@ -28,34 +30,33 @@ cannot have are percent-encoded.
 exit status: 0, or 1 if nothing could be split, 2 for a wrong command line,
 3 if malformed lines were skipped`
 
-func app() *cli.App {
-	return &cli.App{
+func app() *urfave.App {
+	return &urfave.App{
 		Name:        "hdrsplit",
 		Usage:       "take HdrHistogram logs apart by tag",
 		UsageText:   "hdrsplit [options] [log ...]",
 		Description: examples,
-		Options:     flags(),
+		Flags:       flags(),
 		Action:      run,
-
-		Common: []string{"if", "incT", "excT", "s", "e", "od", "verify", "strict"},
+		Metadata:    cli.Guide{Common: []string{"if", "incT", "excT", "s", "e", "od", "verify", "strict"}}.Metadata(),
 	}
 }
 
-func flags() []cli.Option {
+func flags() []urfave.Flag {
 	tags := cli.TagFlags("split off")
 	for n, short := range []string{"it", "et"} { // HdrLogProcessing's names
-		tags[n].Aliases = append(tags[n].Aliases, short)
+		tags[n].(*urfave.StringSliceFlag).Aliases = append(tags[n].(*urfave.StringSliceFlag).Aliases, short)
 	}
-	return slices.Concat(cli.InputFlags(), tags, cli.RangeFlags(cli.Option{Needs: "s e"}), []cli.Option{
-		{Name: "od", Aliases: []string{"outputDir", "output-dir"}, Value: ".", Category: cli.GroupOutput,
+	return slices.Concat(cli.InputFlags(), tags, cli.RangeFlags(cli.Option{Needs: "s e"}), []urfave.Flag{
+		&urfave.StringFlag{Name: "od", Aliases: []string{"outputDir", "output-dir"}, Value: ".", Category: cli.GroupOutput,
 			Usage: "write to `FOLDER`, which is made if it is missing"},
-		{Kind: cli.Bool, Name: "verify", Category: cli.GroupRun,
+		&urfave.BoolFlag{Name: "verify", Category: cli.GroupRun,
 			Usage: "decode every payload, and skip those that are damaged; without it, only those that are cut short are skipped"},
 	}, cli.RunFlags())
 }
 
 // run is the command: it checks the options and splits the logs.
-func run(c *cli.Context) (failure error) {
+func run(c *urfave.Context) (failure error) {
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
 	s, err := cli.NewScan(c, diagnostics)
 	if err != nil {

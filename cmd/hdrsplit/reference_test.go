@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func hdrsplitFrom(t testing.TB, input io.Reader, args ...string) (stderr string,
 	var out, err bytes.Buffer
 	app := app()
 	app.Reader, app.Writer, app.ErrWriter = input, &out, &err
-	status = cli.Run(app, args)
+	status = cli.Run(context.Background(), app, args)
 	if out.Len() > 0 {
 		t.Errorf("hdrsplit %q prints %q", args, out.String())
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
@@ -35,59 +37,60 @@ exit status: 0, or 1 if nothing could be summarized, 2 for a wrong command
 line, 3 if malformed lines were skipped or intervals came too late for a row,
 4 if a limit of -sla does not hold, 5 if one is undecided under -undecided fail`
 
-func app() *cli.App {
-	return &cli.App{
+func app() *urfave.App {
+	return &urfave.App{
 		Name:        "hdrsum",
 		Usage:       "summarize HdrHistogram logs",
 		UsageText:   "hdrsum [options] [log ...]",
 		Description: examples,
-		Options:     flags(),
+		Flags:       flags(),
 		Action:      run,
-
-		Common:     []string{"incT", "by", "s", "e", "st", "of", "unit", "p", "agg", "worst", "compare", "sla"},
-		TypeOption: "st", Types: formatTypes(), Outputs: outputs,
-		Choices: map[string][]string{"period": summary.Modes, "undecided": {"pass", "fail"}},
-		Steady:  summary.SkipWarmup,
+		Metadata: cli.Guide{
+			Common:     []string{"incT", "by", "s", "e", "st", "of", "unit", "p", "agg", "worst", "compare", "sla"},
+			TypeOption: "st", Types: formatTypes(), Outputs: outputs,
+			Choices: map[string][]string{"period": summary.Modes, "undecided": {"pass", "fail"}},
+			Steady:  summary.SkipWarmup,
+		}.Metadata(),
 	}
 }
 
-func flags() []cli.Option {
-	return withRules(slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), cli.RowFlags("summarize"), []cli.Option{cli.UntaggedFlag()}, cli.RangeFlags(cli.Option{Unless: "s e"}), []cli.Option{
-		{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: percentilesFormat.name, Category: cli.GroupOutput,
+func flags() []urfave.Flag {
+	return withRules(slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), cli.RowFlags("summarize"), []urfave.Flag{cli.UntaggedFlag()}, cli.RangeFlags(cli.Option{Unless: "s e"}), []urfave.Flag{
+		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: percentilesFormat.name, Category: cli.GroupOutput,
 			Usage: "print this `TYPE`, see below", DefaultText: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"},
 		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
-		{Not: "st sla baseline worst who", Why: "-lt has its own output", Kind: cli.Bool, Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
-			Usage: "list the tags with their counts of intervals and values"},
-		{Not: "baseline", Why: oneRun, Name: "sort", Value: "tag", Category: cli.GroupOutput, DefaultText: "tag; p99 with -top",
-			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, p99.9 or over(20ms)"},
-		{Check: cli.AtLeastOne, Not: "baseline", Why: oneRun, Kind: cli.Int, Name: "top", Category: cli.GroupOutput, DefaultText: "all", Usage: "print only the first `N` rows"},
-		{Name: "period", Value: "covered", Category: cli.GroupRare,
+		cli.Option{Not: "st sla baseline worst who", Why: "-lt has its own output", Flag: &urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
+			Usage: "list the tags with their counts of intervals and values"}},
+		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.StringFlag{Name: "sort", Value: "tag", Category: cli.GroupOutput, DefaultText: "tag; p99 with -top",
+			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, p99.9 or over(20ms)"}},
+		cli.Option{Check: cli.AtLeastOne, Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "top", Category: cli.GroupOutput, DefaultText: "all", Usage: "print only the first `N` rows"}},
+		&urfave.StringFlag{Name: "period", Value: "covered", Category: cli.GroupRare,
 			Usage: "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals"},
-		{Not: "period", Why: "it is -period intervals", Kind: cli.Bool, Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Category: cli.GroupRare, Hidden: true,
-			Usage: "the same as -period intervals"},
+		cli.Option{Not: "period", Why: "it is -period intervals", Flag: &urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Category: cli.GroupRare, Hidden: true,
+			Usage: "the same as -period intervals"}},
 		cli.RatioFlag(),
-	}, cli.UnitFlags(), []cli.Option{
+	}, cli.UnitFlags(), []urfave.Flag{
 		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `PERCENTILES`, such as 50,99.9,max"),
-		{Name: "ci", Aliases: []string{"confidence"}, Category: cli.GroupValues,
+		&urfave.StringFlag{Name: "ci", Aliases: []string{"confidence"}, Category: cli.GroupValues,
 			Usage: "print intervals of confidence, from windows of -agg: `PERCENT` of them, such as 95, have the true figure in them"},
 		cli.OmissionFlag(),
 		cli.AggregateFlag("", cli.Option{Unless: "ci baseline sla"}),
-	}, cli.MovingFlags(), formatFlags(), []cli.Option{
+	}, cli.MovingFlags(), formatFlags(), []urfave.Flag{
 		pushFlag(),
-		{Kind: cli.List, Name: "sla", Category: cli.GroupLimits,
+		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
 			Usage: "check `LIMITS`, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100,throughput>=1000, also 'insert-.*:max<=100', 'over(20ms)<=0.1%', 'p99<=20ms in 99% of 10s', and with -baseline relative ones, 99<=+10%; repeatable"},
-		{Kind: cli.List, Name: "baseline", Category: cli.GroupLimits,
+		&urfave.StringSliceFlag{Name: "baseline", Category: cli.GroupLimits,
 			Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
-		{Kind: cli.Bool, Name: "compare", Category: cli.GroupLimits,
+		&urfave.BoolFlag{Name: "compare", Category: cli.GroupLimits,
 			Usage: "compare two arguments, before and after: a log each, or several runs each, as two folders, two patterns, or OLD... -- NEW..."},
-		{Needs: "baseline", Kind: cli.Bool, Name: "runs", Category: cli.GroupLimits, Hidden: true},
-		{Needs: "sla", Name: "undecided", Value: "pass", Category: cli.GroupLimits,
-			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"},
+		cli.Option{Needs: "baseline", Flag: &urfave.BoolFlag{Name: "runs", Category: cli.GroupLimits, Hidden: true}},
+		cli.Option{Needs: "sla", Flag: &urfave.StringFlag{Name: "undecided", Value: "pass", Category: cli.GroupLimits,
+			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"}},
 	}, findingFlags(), cli.RunFlags()))
 }
 
 // run is the command: it checks the options and does what they ask.
-func run(c *cli.Context) error {
+func run(c *urfave.Context) error {
 	o, err := parseOptions(c)
 	if err != nil {
 		return err
@@ -113,7 +116,7 @@ func run(c *cli.Context) error {
 }
 
 // runSummary adds up the logs and writes the summary.
-func runSummary(c *cli.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o *options, g *gates) error {
+func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o *options, g *gates) error {
 	var base *scan.Scan
 	if g.runs { // otherwise later: the writer of a pipe may wait until the other logs are read
 		var err error
@@ -156,7 +159,7 @@ type seen struct {
 func count(_ scan.Visit, h *histogram.Histogram, r *seen) { r.count = h.TotalCount() }
 
 // sayInterval prints the line of an interval or a window, if -v is given.
-func sayInterval(c *cli.Context, at scan.Place, tag []byte, start, end, count int64) {
+func sayInterval(c *urfave.Context, at scan.Place, tag []byte, start, end, count int64) {
 	if c.Bool("v") {
 		cli.Verbosef(c, "%s:%d: %s (%.3f to %.3f) count=%d", at.Name, at.Line, tags.Text(tag), float64(start)/1000, float64(end)/1000, count)
 	}

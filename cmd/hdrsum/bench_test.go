@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -43,7 +44,7 @@ func BenchmarkHdrsum(b *testing.B) {
 			for b.Loop() {
 				app := app()
 				app.Reader, app.Writer, app.ErrWriter = nil, io.Discard, os.Stderr
-				if status := cli.Run(app, append(bench.args, path)); status != 0 {
+				if status := cli.Run(context.Background(), app, append(bench.args, path)); status != 0 {
 					b.Fatalf("exit status %d", status)
 				}
 			}

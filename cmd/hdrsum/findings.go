@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/table/summary"
@@ -17,12 +19,12 @@ import (
 const oneRun = "it looks at one run"
 
 // findingFlags are the options that find what was bad, and who did it.
-func findingFlags() []cli.Option {
-	return []cli.Option{
-		{Check: cli.AtLeastOne, Not: "baseline", Why: oneRun, Kind: cli.Int, Name: "worst", Category: cli.GroupOutput, DefaultText: "none",
-			Usage: "list the `N` worst separate moments: time, length, maximum, tag and log"},
-		{Check: cli.Percent, Not: "baseline", Why: oneRun, Kind: cli.Float, Name: "who", Category: cli.GroupOutput, DefaultText: "none",
-			Usage: "list what each tag of each log, or what -by says, has of the values above this `PERCENTILE` of all values, and the percentile without it"},
+func findingFlags() []urfave.Flag {
+	return []urfave.Flag{
+		cli.Option{Check: cli.AtLeastOne, Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "worst", Category: cli.GroupOutput, DefaultText: "none",
+			Usage: "list the `N` worst separate moments: time, length, maximum, tag and log"}},
+		cli.Option{Check: cli.Percent, Not: "baseline", Why: oneRun, Flag: &urfave.Float64Flag{Name: "who", Category: cli.GroupOutput, DefaultText: "none",
+			Usage: "list what each tag of each log, or what -by says, has of the values above this `PERCENTILE` of all values, and the percentile without it"}},
 	}
 }
 
@@ -55,8 +57,8 @@ func (f *findings) parts(omission bool) *summary.Parts {
 }
 
 // newFindings reads the options.
-func newFindings(c *cli.Context) findings {
-	f := findings{most: c.Int("worst"), percentile: c.Float("who"), who: c.Given("who"), by: c.Given("by")}
+func newFindings(c *urfave.Context) findings {
+	f := findings{most: c.Int("worst"), percentile: c.Float64("who"), who: cli.Given(c, "who"), by: cli.Given(c, "by")}
 	if toStdout(c) {
 		f.width = cli.Width(c.App.Writer)
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -63,7 +64,7 @@ func TestFollow(t *testing.T) {
 			go func() {
 				app := app()
 				app.Reader, app.Writer, app.ErrWriter = pipe, writer, &stderr
-				ended <- cli.Run(app, append(test.args, "-if", "-"))
+				ended <- cli.Run(context.Background(), app, append(test.args, "-if", "-"))
 				writer.Close()
 			}()
 			found := make(chan string, 100)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
@@ -32,7 +34,7 @@ type format struct {
 	// lists is refused by those that do not list it. The others are for all.
 	uses []string
 	// flag, if set, returns a new flag for an option of its own: parsing writes to it.
-	flag func() cli.Option
+	flag func() urfave.Flag
 	// check checks its options, if it is set.
 	check func(o *options) error
 
@@ -98,7 +100,7 @@ func formatTypes() (all []cli.Type) {
 }
 
 // formatFlags returns the options of the formats.
-func formatFlags() (all []cli.Option) {
+func formatFlags() (all []urfave.Flag) {
 	for _, f := range formats {
 		if f.flag != nil {
 			all = append(all, f.flag())
@@ -109,7 +111,7 @@ func formatFlags() (all []cli.Option) {
 
 // reads reports whether a format uses an option.
 func (f *format) reads(option string) bool {
-	return slices.Contains(f.uses, option) || f.flag != nil && f.flag().Name == option
+	return slices.Contains(f.uses, option) || f.flag != nil && f.flag().Names()[0] == option
 }
 
 // alone are the outputs of options that need no format, and the options that they use. With -st
@@ -123,25 +125,26 @@ var alone = map[string][]string{
 
 // chosen returns the format that a command line asks for. Without -st, -agg asks for rows, unless
 // something else needs its windows.
-func chosen(c *cli.Context) (*format, error) {
+func chosen(c *urfave.Context) (*format, error) {
 	name := cli.Choice(c, "st")
-	if c.Given("st") {
+	if cli.Given(c, "st") {
 		return find(name), nil
 	}
+	given := func(option string) bool { return cli.Given(c, option) }
 	terminal := toStdout(c) && cli.Terminal(c.App.Writer)
 	switch {
-	case c.Given("push"):
+	case given("push"):
 		u, err := push.ParseURL(c.String("push"))
 		if err != nil {
 			return nil, cli.Usagef("-push: %w", err)
 		}
 		return find(prom.ReceiverOf(u)), nil
-	case c.Given("agg") && !slices.ContainsFunc([]string{"ci", "baseline", "sla", "worst", "who", "lt"}, c.Given):
+	case given("agg") && !slices.ContainsFunc([]string{"ci", "baseline", "sla", "worst", "who", "lt"}, given):
 		if terminal {
 			return &rowsFormat, nil
 		}
 		return &timelineFormat, nil
-	case terminal || c.Given("baseline"):
+	case terminal || given("baseline"):
 		return &tableFormat, nil
 	}
 	return find(name), nil
@@ -158,17 +161,17 @@ func find(name string) *format {
 }
 
 // outputs returns what a command line prints, for the rules of options.
-func outputs(c *cli.Context) (all []string) {
+func outputs(c *urfave.Context) (all []string) {
 	f, err := chosen(c)
 	if err != nil {
 		return []string{"st"}
 	}
 	st := []string{"st " + f.name}
-	if c.Given("st") && f.compare == nil || f.comparesAll && !c.Given("lt") {
+	if cli.Given(c, "st") && f.compare == nil || f.comparesAll && !cli.Given(c, "lt") {
 		return st
 	}
 	for _, option := range slices.Sorted(maps.Keys(alone)) {
-		if c.Given(option) {
+		if cli.Given(c, option) {
 			all = append(all, option)
 		}
 	}
@@ -180,11 +183,15 @@ func outputs(c *cli.Context) (all []string) {
 
 // withRules gives flags the rules that the formats say: which of them use an option. An option that
 // none of them names is for all.
-func withRules(flags []cli.Option) []cli.Option {
-	for n := range flags {
-		o := &flags[n]
+func withRules(flags []urfave.Flag) []urfave.Flag {
+	for n, flag := range flags {
+		name := flag.Names()[0]
+		o, ok := flag.(cli.Option)
+		if !ok {
+			o.Flag = flag
+		}
 		for _, f := range formats {
-			if _, own := alone[o.Name]; own && f.compare != nil || o.Name == "baseline" && f.comparesAll || f.reads(o.Name) {
+			if _, own := alone[name]; own && f.compare != nil || name == "baseline" && f.comparesAll || f.reads(name) {
 				o.Only = append(o.Only, "st "+f.name)
 			}
 		}
@@ -192,17 +199,18 @@ func withRules(flags []cli.Option) []cli.Option {
 			continue
 		}
 		for _, option := range slices.Sorted(maps.Keys(alone)) {
-			if option == o.Name || slices.Contains(alone[option], o.Name) {
+			if option == name || slices.Contains(alone[option], name) {
 				o.Only = append(o.Only, option)
 			}
 		}
+		flags[n] = o
 	}
 	return flags
 }
 
 // A report is summaries and how to write them.
 type report struct {
-	c           *cli.Context
+	c           *urfave.Context
 	scan        *scan.Scan
 	diagnostics *cli.Diagnostics
 	options     *options
@@ -265,4 +273,4 @@ func summaryPath(of string, tag []byte, extension string, fold bool) string {
 }
 
 // toStdout reports whether the output goes to standard output.
-func toStdout(c *cli.Context) bool { return c.String("of") == "" || c.String("of") == "-" }
+func toStdout(c *urfave.Context) bool { return c.String("of") == "" || c.String("of") == "-" }

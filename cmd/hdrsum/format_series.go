@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live/prom"
 	"hdrkit/output"
@@ -35,8 +37,8 @@ var ndjsonFormat = format{
 // influxFormat is the line protocol of InfluxDB.
 var influxFormat = format{
 	name: prom.Influx, what: "for InfluxDB", others: "influxdb lineprotocol", uses: rowOptions,
-	flag: func() cli.Option {
-		return cli.Option{Name: "metric", DefaultText: prom.DefaultMetric, Category: cli.GroupSeries,
+	flag: func() urfave.Flag {
+		return &urfave.StringFlag{Name: "metric", DefaultText: prom.DefaultMetric, Category: cli.GroupSeries,
 			Usage: "the `NAME` of the metric, whose values are seconds in openmetrics and otlp if their unit is known, without -ovr"}
 	},
 	check: checkMetric,
@@ -56,7 +58,7 @@ var influxFormat = format{
 var openMetricsFormat = format{
 	name: prom.OpenMetrics, what: "for Prometheus", others: "prometheus prom", uses: slices.Concat([]string{"metric"}, rowOptions),
 	check: func(o *options) error {
-		if o.series.Moving > 0 && o.c.Given("p") {
+		if o.series.Moving > 0 && cli.Given(o.c, "p") {
 			return cli.Usagef("-p and -mwp do not go together: the percentile of the moving window replaces those of -p")
 		}
 		return checkMetric(o)

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/scan"
@@ -18,9 +20,9 @@ const maxTicks = 10_000
 // hgrmFormat is the percentile distribution that other tools plot.
 var hgrmFormat = format{
 	name: "hgrm", what: "for plotters", others: "histogram", bare: true, uses: valueOptions,
-	flag: func() cli.Option {
-		return cli.Option{Check: cli.Between(1, maxTicks), Kind: cli.Int, Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: "5", Category: cli.GroupRare,
-			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)}
+	flag: func() urfave.Flag {
+		return cli.Option{Check: cli.Between(1, maxTicks), Flag: &urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Category: cli.GroupRare,
+			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)}}
 	},
 	write: func(r *report) error {
 		return r.apart(".hgrm", func(w io.Writer, s *output.Summary) error {
@@ -42,13 +44,13 @@ var percentilesFormat = format{
 // csvFormat counts values in bins of equal width.
 var csvFormat = format{
 	name: "csv", what: "bins of equal width", bare: true, uses: valueOptions,
-	flag: func() cli.Option {
-		return cli.Option{Check: cli.Positive, Kind: cli.Float, Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: "100", Category: cli.GroupRare,
-			Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"}
+	flag: func() urfave.Flag {
+		return cli.Option{Check: cli.Positive, Flag: &urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Category: cli.GroupRare,
+			Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"}}
 	},
 	write: func(r *report) error {
 		return r.apart(".csv", func(w io.Writer, s *output.Summary) error {
-			return output.CSV(w, s, r.options.scale, r.c.Float("obs"))
+			return output.CSV(w, s, r.options.scale, r.c.Float64("obs"))
 		})
 	},
 }
@@ -58,7 +60,7 @@ var csveFormat = format{
 	name: "csve", what: "bins that double", bare: true, uses: slices.Concat([]string{"obs"}, valueOptions),
 	write: func(r *report) error {
 		return r.apart(".csv", func(w io.Writer, s *output.Summary) error {
-			return output.CSVE(w, s, r.options.scale, r.c.Float("obs"))
+			return output.CSVE(w, s, r.options.scale, r.c.Float64("obs"))
 		})
 	},
 }

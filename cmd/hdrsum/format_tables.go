@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/output"
@@ -37,7 +39,7 @@ func compareTable(w io.Writer, r *report, c *comparison) error {
 // checkWindows refuses -agg if only -sla is there to use it: a table does not say when limits
 // failed.
 func checkWindows(o *options) error {
-	if o.c.Given("agg") && o.c.Given("st") && !o.c.Given("ci") && !o.c.Given("baseline") {
+	if cli.Given(o.c, "agg") && cli.Given(o.c, "st") && !cli.Given(o.c, "ci") && !cli.Given(o.c, "baseline") {
 		return cli.Usagef("-st %s uses -agg for the windows of -ci, which is not given", o.format.name)
 	}
 	return nil
@@ -79,7 +81,7 @@ func (o *options) columns() []float64 {
 }
 
 // table returns the table that the options ask for. On a terminal it fits the width.
-func (o *options) table(c *cli.Context) *output.Table {
+func (o *options) table(c *urfave.Context) *output.Table {
 	t := &output.Table{Scale: o.scale, Percentiles: o.columns(), Markdown: o.format.name == markdown}
 	if toStdout(c) {
 		t.Width, t.Colour = cli.Width(c.App.Writer), cli.Colour(c.App.Writer)
@@ -91,10 +93,10 @@ func (o *options) table(c *cli.Context) *output.Table {
 var breachesFormat = format{
 	name: "breaches", what: "when limits failed", uses: slices.Concat([]string{"agg", "tz"}, valueOptions), comparesAll: true, breaches: true,
 	check: func(o *options) error {
-		if !o.c.Given("sla") {
+		if !cli.Given(o.c, "sla") {
 			return cli.Usagef("-st breaches is about the limits of -sla, which are not given")
 		}
-		if o.c.Given("baseline") {
+		if cli.Given(o.c, "baseline") {
 			return cli.Usagef("-st breaches and -baseline do not go together: %s", oneRun)
 		}
 		return nil

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
@@ -42,9 +44,9 @@ func (g *gates) wanted() bool {
 }
 
 // parseGates checks -sla and -baseline.
-func parseGates(c *cli.Context, o *options) (g gates, err error) {
-	g.baseline = c.List("baseline")
-	for _, list := range c.List("sla") {
+func parseGates(c *urfave.Context, o *options) (g gates, err error) {
+	g.baseline = c.StringSlice("baseline")
+	for _, list := range c.StringSlice("sla") {
 		limits, err := gate.Parse(list)
 		if err != nil {
 			return g, cli.Usagef("-sla: %w", err)
@@ -72,7 +74,7 @@ func parseGates(c *cli.Context, o *options) (g gates, err error) {
 			o.believed = append(o.believed, l.Percentile)
 		}
 	}
-	if slices.Contains(g.baseline, "-") && slices.Contains(append(c.List("if"), c.Args...), "-") {
+	if slices.Contains(g.baseline, "-") && slices.Contains(append(c.StringSlice("if"), c.Args().Slice()...), "-") {
 		return g, cli.Usagef("-baseline -: standard input is read as -if already")
 	}
 	return g, nil
@@ -160,7 +162,7 @@ func (g *gates) side(s *scan.Scan, d *cli.Diagnostics, o *options, collect func(
 		result, err := collect(s, wanted)
 		if err == nil && wanted.Runs != nil {
 			err = result.Believe(wanted.Runs, o.believed, o.level, s.Workers)
-			if errors.As(err, new(*ledger.LimitError)) && !o.c.Given("ci") {
+			if errors.As(err, new(*ledger.LimitError)) && !cli.Given(o.c, "ci") {
 				err = nil // nobody asked for intervals
 			}
 		}
@@ -199,7 +201,7 @@ func (g *gates) eachRun(s *scan.Scan, o *options, all *collected, one func(s *sc
 }
 
 // write writes the comparison and the verdicts. It returns a status if a limit does not hold.
-func (g *gates) write(c *cli.Context, s, base *scan.Scan, d *cli.Diagnostics, o *options, after *collected) error {
+func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics, o *options, after *collected) error {
 	before := &collected{Result: new(summary.Result)}
 	var inputs []scan.Input
 	if len(g.baseline) > 0 {
@@ -225,11 +227,11 @@ func (g *gates) write(c *cli.Context, s, base *scan.Scan, d *cli.Diagnostics, o 
 	if len(g.baseline) > 0 {
 		pairs = o.pair(before, after, d)
 	}
-	if !c.Given("ci") && !g.strict {
+	if !cli.Given(c, "ci") && !g.strict {
 		hideConfidence(before, after)
 	}
 	verdicts := gate.Judge(g.limits, gate.Figures{Summaries: after.Summaries, Baseline: before.Summaries, Pairs: pairs, Scale: scale, Watch: g.watch, Strict: g.strict})
-	if !c.Given("ci") {
+	if !cli.Given(c, "ci") {
 		hideConfidence(before, after)
 	}
 	if err := g.findings.find(o, d, after.parts, after.Summaries); err != nil {

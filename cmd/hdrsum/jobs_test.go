@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -71,7 +72,7 @@ func TestMemory(t *testing.T) {
 	watched := &watchedReader{Reader: pipe}
 	app := app()
 	app.Reader, app.Writer, app.ErrWriter = watched, io.Discard, os.Stderr
-	if status := cli.Run(app, []string{"-j", "2", "-"}); status != cli.OK {
+	if status := cli.Run(context.Background(), app, []string{"-j", "2", "-"}); status != cli.OK {
 		t.Fatalf("exit status %d", status)
 	}
 	n := len(watched.kept)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
@@ -20,7 +22,7 @@ import (
 
 // options are the options that say what to print.
 type options struct {
-	c      *cli.Context
+	c      *urfave.Context
 	format *format
 	mode   string // of the period
 	units  *cli.Units
@@ -45,7 +47,7 @@ type options struct {
 }
 
 // parseOptions checks the options that say what to print.
-func parseOptions(c *cli.Context) (*options, error) {
+func parseOptions(c *urfave.Context) (*options, error) {
 	f, err := chosen(c)
 	if err != nil {
 		return nil, err
@@ -68,8 +70,8 @@ func parseOptions(c *cli.Context) (*options, error) {
 	if c.Bool("its") {
 		o.mode = "intervals"
 	}
-	o.series = series.Options{Window: cli.Millis(c, "agg"), MovingPercentile: c.Float("mwp"), Percentiles: o.percentiles}
-	if c.Given("mwp") || c.Given("mwpl") {
+	o.series = series.Options{Window: cli.Millis(c, "agg"), MovingPercentile: c.Float64("mwp"), Percentiles: o.percentiles}
+	if cli.Given(c, "mwp") || cli.Given(c, "mwpl") {
 		o.series.Moving = cli.Millis(c, "mwpl")
 	}
 	o.believed = slices.Clone(o.percentiles)
@@ -85,8 +87,8 @@ func parseOptions(c *cli.Context) (*options, error) {
 const usualLevel = 95
 
 // parseLevel reads -ci.
-func parseLevel(c *cli.Context) (float64, error) {
-	if !c.Given("ci") {
+func parseLevel(c *urfave.Context) (float64, error) {
+	if !cli.Given(c, "ci") {
 		return 0, nil
 	}
 	level, err := strconv.ParseFloat(strings.TrimSuffix(c.String("ci"), "%"), 64)
@@ -97,9 +99,9 @@ func parseLevel(c *cli.Context) (float64, error) {
 }
 
 // parseSort reads -sort and -top.
-func (o *options) parseSort(c *cli.Context) (err error) {
+func (o *options) parseSort(c *urfave.Context) (err error) {
 	by := c.String("sort")
-	if c.Given("top") && !c.Given("sort") {
+	if cli.Given(c, "top") && !cli.Given(c, "sort") {
 		by = "p99"
 	}
 	if by != "tag" {

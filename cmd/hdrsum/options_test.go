@@ -16,7 +16,7 @@ import (
 func TestUses(t *testing.T) {
 	var options []string
 	for _, flag := range flags() {
-		options = append(options, flag.Name)
+		options = append(options, flag.Names()[0])
 	}
 	named := slices.Concat(slices.Collect(maps.Values(alone))...)
 	for _, f := range formats {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live/prom"
@@ -14,14 +16,14 @@ import (
 )
 
 // pushFlag is the option that sends rows to other programs.
-func pushFlag() cli.Option {
-	return cli.Option{Not: "of", Why: "the rows go to one place", Name: "push", Category: cli.GroupSeries,
-		Usage: "send the rows of -st influx to an InfluxDB, those of -st openmetrics to a receiver of Prometheus remote write, or those of -st otlp to one of OpenTelemetry (otlp+http://...), at `URL`; credentials are read from " + prom.Credentials}
+func pushFlag() urfave.Flag {
+	return cli.Option{Not: "of", Why: "the rows go to one place", Flag: &urfave.StringFlag{Name: "push", Category: cli.GroupSeries,
+		Usage: "send the rows of -st influx to an InfluxDB, those of -st openmetrics to a receiver of Prometheus remote write, or those of -st otlp to one of OpenTelemetry (otlp+http://...), at `URL`; credentials are read from " + prom.Credentials}}
 }
 
 // parsePush checks the address of -push, which decides what -st is if that is not given.
-func parsePush(c *cli.Context, o *options) (err error) {
-	if !c.Given("push") {
+func parsePush(c *urfave.Context, o *options) (err error) {
+	if !cli.Given(c, "push") {
 		return nil
 	}
 	if o.push, err = push.ParseURL(c.String("push")); err != nil {
@@ -79,7 +81,7 @@ func metricRows(w io.Writer, o *options) (output.RowWriter, error) {
 }
 
 // pushRows sends the rows to a receiver.
-func pushRows(c *cli.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
+func pushRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
 	pusher := prom.NewPusher(o.format.name, o.push, "hdrsum", push.Options{Notice: d.Notice})
 	defer pusher.GiveUp()
 	s.BatchDone = pusher.Flush

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/cli"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/series"
@@ -13,7 +15,7 @@ import (
 )
 
 // runStream writes a row for each interval, or for each window of -agg, as it is read.
-func runStream(c *cli.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
+func runStream(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
 	if o.by.AddsTags() && o.series.Window == 0 {
 		return cli.Usagef("-it and -by make one series of several tags: -agg must say which intervals to merge")
 	}

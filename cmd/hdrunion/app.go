@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"hdrkit/internal/cli"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/union"
@@ -23,34 +25,33 @@ const examples = `examples:
 exit status: 0, or 1 if nothing could be joined, 2 for a wrong command line,
 3 if malformed lines were skipped`
 
-func app() *cli.App {
-	return &cli.App{
+func app() *urfave.App {
+	return &urfave.App{
 		Name:        "hdrunion",
 		Usage:       "put HdrHistogram logs together",
 		UsageText:   "hdrunion [options] [log ...]",
 		Description: examples,
-		Options:     flags(),
+		Flags:       flags(),
 		Action:      run,
-
-		Common: []string{"if", "tif", "incT", "excT", "it", "s", "e", "r", "grid", "of", "strict"},
+		Metadata:    cli.Guide{Common: []string{"if", "tif", "incT", "excT", "it", "s", "e", "r", "grid", "of", "strict"}}.Metadata(),
 	}
 }
 
-func flags() []cli.Option {
-	return slices.Concat(cli.InputFlags(), []cli.Option{cli.TaggedInputFlag()}, cli.TagFlags("join"), []cli.Option{cli.IgnoreTagsFlag("join"), cli.UntaggedFlag()}, cli.RangeFlags(cli.Option{Needs: "s e"}), []cli.Option{
-		{Kind: cli.Bool, Name: "r", Aliases: []string{"relative"}, Category: cli.GroupChoice,
+func flags() []urfave.Flag {
+	return slices.Concat(cli.InputFlags(), []urfave.Flag{cli.TaggedInputFlag()}, cli.TagFlags("join"), []urfave.Flag{cli.IgnoreTagsFlag("join"), cli.UntaggedFlag()}, cli.RangeFlags(cli.Option{Needs: "s e"}), []urfave.Flag{
+		&urfave.BoolFlag{Name: "r", Aliases: []string{"relative"}, Category: cli.GroupChoice,
 			Usage: "let all logs start at the same time, 0"},
 		cli.OmissionFlag(),
-		{Check: cli.Length, Name: "grid", Category: cli.GroupOutput,
-			Usage: "join the intervals of each window of `TIME`, such as 10s, by their middles; windows start at multiples of it; 0 is no grid"},
-		{Check: cli.Length, Not: "grid", Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Category: cli.GroupOutput,
-			Usage: "join in intervals of at least `TIME`; 0 leaves them as they are"},
+		cli.Option{Check: cli.Length, Flag: &urfave.StringFlag{Name: "grid", Category: cli.GroupOutput,
+			Usage: "join the intervals of each window of `TIME`, such as 10s, by their middles; windows start at multiples of it; 0 is no grid"}},
+		cli.Option{Check: cli.Length, Not: "grid", Flag: &urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Category: cli.GroupOutput,
+			Usage: "join in intervals of at least `TIME`; 0 leaves them as they are"}},
 		cli.OutputFlag("write to `FILE`, not to standard output"),
 	}, cli.RunFlags())
 }
 
 // run is the command: it checks the options, joins the logs and writes the result.
-func run(c *cli.Context) error {
+func run(c *urfave.Context) error {
 	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
 	options := union.Options{Relative: c.Bool("r"), Grid: cli.Millis(c, "grid"), Target: cli.Millis(c, "tus"), Warn: diagnostics.Warnf}
 	if c.Bool("v") {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ func hdrunion(t testing.TB, args ...string) (stdout, stderr string, status int) 
 	var out, err bytes.Buffer
 	app := app()
 	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(""), &out, &err
-	status = cli.Run(app, args)
+	status = cli.Run(context.Background(), app, args)
 	return out.String(), err.String(), status
 }
 

@@ -26,12 +26,23 @@
 //     ([OnInterrupt]).
 //   - A reader that goes away, as head does, ends a command without a message.
 //
-// No library parses options ([App.parse]). One did, and help, hints, completion, rules and the
-// order of arguments were our own beside it. Without it, hdrsum starts in 0.87 of the time, and
-// hdrsplit has 4.4 MB, not 5.8.
+// The library urfave/cli declares options with their aliases, values and categories, and sets them.
+// These parts of it are replaced:
+//
+//   - Arguments ([arguments]): it takes options only before the first log, and not two names of
+//     one option. Suggestions for misspelled names come from there.
+//   - Help ([help], [shortHelp]): it has one page, not a short one as well, does not fill lines to
+//     a width, and has no examples. Its -v prints the version; here that is -verbose.
+//   - Manual pages and completion ([man], [complete]): its manual page is Markdown, and its
+//     completion knows the names of options only, neither their values nor the tags of the logs at
+//     hand.
+//   - The list of options whose actions it runs is emptied before a command begins, and [Given]
+//     replaces IsSet: both look options up by regular expressions, which takes longer than to read
+//     a short log.
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -46,6 +57,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"hdrkit/internal/base/tempfile"
@@ -73,7 +85,7 @@ type Status int
 func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // Main runs a command on the process's standard streams and returns its exit status.
-func Main(app *App) int {
+func Main(app *cli.App) int {
 	debug.SetTraceback("crash") // the exit status of a crash would be that of a wrong command line
 	// A write to a pipe that nobody reads is an error like any other: temporary files must go
 	// first.
@@ -91,7 +103,7 @@ func Main(app *App) int {
 		os.Exit(interrupted(s))
 	}()
 	app.Reader, app.Writer, app.ErrWriter = os.Stdin, os.Stdout, os.Stderr
-	return Run(app, os.Args[1:])
+	return Run(context.Background(), app, os.Args[1:])
 }
 
 // An ending is what a command does when a signal interrupts it.
@@ -135,8 +147,25 @@ func interrupted(s os.Signal) int {
 
 // Run runs a command, whose streams are set, and returns its exit status. It prints an error of the
 // command's action.
-func Run(app *App, args []string) int {
-	c, err := app.parse(args)
+func Run(ctx context.Context, app *cli.App, args []string) int {
+	app.HideHelp, app.HideVersion, app.HideHelpCommand = true, true, true
+	app.DisableSliceFlagSeparator = true // a regular expression may hold a comma
+	unwrap(app)
+	for _, f := range app.Flags {
+		if list, ok := f.(*cli.StringSliceFlag); ok {
+			list.KeepSpace = true // names and tags may begin or end with spaces
+		}
+	}
+	app.ExitErrHandler = func(*cli.Context, error) {}
+	app.Before = func(c *cli.Context) error {
+		// The library looks for the actions of these flags, and no flag has one. The app keeps its
+		// own list.
+		c.Command.Flags = nil
+		return checkOptions(c)
+	}
+	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return UsageError{err} }
+
+	options, err := arguments(app.Flags, args)
 	if len(args) == 1 && (args[0] == "help" || args[0] == "version") {
 		if _, missing := os.Stat(args[0]); missing != nil { // no log has this name
 			err = map[string]error{"help": errShortHelp, "version": errVersion}[args[0]]
@@ -157,9 +186,7 @@ func Run(app *App, args []string) int {
 	case err == errVersion:
 		err = printPage(app.Writer, app.Name+" version "+version()+"\n")
 	case err == nil:
-		if err = checkOptions(c); err == nil {
-			err = app.Action(c)
-		}
+		err = app.RunContext(ctx, append([]string{app.Name}, options...))
 	}
 	var usage UsageError
 	var status Status
@@ -212,6 +239,69 @@ var (
 	errVersion   = errors.New("version")
 )
 
+// arguments makes a command line fit the flag package: options first, since that package stops at
+// the first argument that is none, and each by its first name, since the library does not take two
+// names of one option together. After -- there are no options. What -compare compares is a
+// -baseline and a log, where there is such an option: two arguments, or those before -- and those
+// after it.
+func arguments(flags []cli.Flag, args []string) ([]string, error) {
+	var options, others []string
+	before := 0 // of the others, those before --
+	for n := 0; n < len(args); n++ {
+		arg := args[n]
+		if arg == "--" {
+			before = len(others)
+			others = append(others, args[n+1:]...)
+			break
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			others = append(others, arg)
+			continue
+		}
+		option, value, hasValue := strings.Cut(arg, "=")
+		name := strings.TrimPrefix(option[1:], "-")
+		flag := flagNamed(flags, name)
+		_, isBool := flag.(*cli.BoolFlag)
+		switch {
+		case flag != nil:
+		case name == "h":
+			return nil, errShortHelp
+		case name == "help":
+			return nil, errHelp
+		case name == "version":
+			return nil, errVersion
+		default:
+			return nil, Usagef("there is no option %s%s", option, hintFor(flags, name))
+		}
+		option = "-" + flag.Names()[0]
+		switch {
+		case hasValue:
+			option += "=" + value
+		case isBool:
+		case n+1 == len(args):
+			return nil, Usagef("-%s needs a value", name)
+		default:
+			n++
+			option += "=" + args[n]
+		}
+		options = append(options, option)
+	}
+	if n := slices.IndexFunc(options, func(o string) bool { return o == "-compare" || o == "-compare=true" }); n >= 0 && flagNamed(flags, "baseline") != nil {
+		if before == 0 && len(others) == 2 {
+			before = 1
+		}
+		if before == 0 || before == len(others) {
+			return nil, Usagef("-compare takes two arguments, before and after: a log each, or a folder or pattern of runs each; there are %d. OLD... -- NEW... takes several", len(others))
+		}
+		options[n] = "-runs"
+		for _, log := range others[:before] {
+			options = append(options, "-baseline="+log)
+		}
+		others = others[before:]
+	}
+	return append(append(options, "--"), others...), nil
+}
+
 // typed are names that people type although no option has them, with the option that the hint
 // names: the hint is for commands that have it, or for all if it is empty.
 var typed = []struct{ names, option, hint string }{
@@ -233,16 +323,34 @@ var typed = []struct{ names, option, hint string }{
 }
 
 // hintFor returns a hint for the name of an option that does not exist.
-func hintFor(app *App, name string) string {
+func hintFor(flags []cli.Flag, name string) string {
 	for _, t := range typed {
-		if slices.Contains(strings.Fields(t.names), name) && (t.option == "" || app.option(t.option) != nil) {
+		if slices.Contains(strings.Fields(t.names), name) && (t.option == "" || flagNamed(flags, t.option) != nil) {
 			return "; " + t.hint
 		}
 	}
-	if best := nearest(name, app.names()); best != "" {
+	if best := nearest(name, optionNames(flags)); best != "" {
 		return "; did you mean -" + best + "?"
 	}
 	return ""
+}
+
+func flagNamed(flags []cli.Flag, name string) cli.Flag {
+	for _, flag := range flags {
+		if slices.Contains(flag.Names(), name) {
+			return flag
+		}
+	}
+	return nil
+}
+
+// optionNames returns all names of options.
+func optionNames(flags []cli.Flag) []string {
+	names := []string{"help", "version"}
+	for _, flag := range flags {
+		names = append(names, flag.Names()...)
+	}
+	return names
 }
 
 // Terminal reports whether a stream is a terminal.

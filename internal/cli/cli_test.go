@@ -14,6 +14,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog"
 )
 
@@ -34,7 +36,7 @@ func TestStatus(t *testing.T) {
 			`test: open a\x1b]0;b\a\n\u202ec\xff: file does not exist` + "\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			status, stderr := run(t, nil, func(*Context) error { return test.err })
+			status, stderr := run(t, nil, func(*cli.Context) error { return test.err })
 			if status != test.status || stderr != test.stderr {
 				t.Errorf("status %d, want %d\n%q, want\n%q", status, test.status, stderr, test.stderr)
 			}
@@ -51,21 +53,21 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	app := &App{Options: append(InputFlags(), RunFlags()...)}
+	flags := append(InputFlags(), RunFlags()...)
 	for _, test := range []struct {
 		args string
 		want string
 	}{
-		{"", ""},
-		{"a b", "a b"},
-		{"a -v b", "-v=true a b"},
-		{"-v -- -q -if", "-v=true -q -if"},
-		{"--input-file a --if b -inputFile=c", "-if=a -if=b -if=c"},
-		{"-if -q -", "-if=-q -"},
-		{"-q=false --quiet=true", "-q=false -q=true"},
+		{"", "--"},
+		{"a b", "-- a b"},
+		{"a -v b", "-v -- a b"},
+		{"-v -- -q -if", "-v -- -q -if"},
+		{"--input-file a --if b -inputFile=c", "-if=a -if=b -if=c --"},
+		{"-if -q -", "-if=-q -- -"},
+		{"-q=false --quiet=true", "-q=false -q=true --"},
 		{"-h", "h"},
 		{"-v --help -nosuch", "help"},
-		{"-if -h", "-if=-h"},
+		{"-if -h", "-if=-h --"},
 		{"--version", "version"},
 		{"-if", "-if needs a value"},
 		{"-x", "there is no option -x"},
@@ -75,18 +77,10 @@ func TestArguments(t *testing.T) {
 		{"---", "there is no option ---"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
-			c, err := app.parse(strings.Fields(test.args))
-			var text string
+			got, err := arguments(flags, strings.Fields(test.args))
+			text := strings.Join(got, " ")
 			if err != nil {
 				text = err.Error()
-			} else {
-				var all []string
-				for _, o := range app.Options {
-					for _, value := range c.List(o.Name) {
-						all = append(all, "-"+o.Name+"="+value)
-					}
-				}
-				text = strings.Join(append(all, c.Args...), " ")
 			}
 			if text != test.want {
 				t.Errorf("%q, want %q", text, test.want)
@@ -99,12 +93,12 @@ func TestArguments(t *testing.T) {
 func TestPages(t *testing.T) {
 	for _, option := range []string{"-h", "--help", "--version"} {
 		var out, errs bytes.Buffer
-		app := &App{Name: "test", Options: RunFlags(), Writer: &out, ErrWriter: &errs}
-		if status := Run(app, []string{option}); status != OK || out.Len() == 0 {
+		app := &cli.App{Name: "test", Flags: RunFlags(), Writer: &out, ErrWriter: &errs}
+		if status := Run(t.Context(), app, []string{option}); status != OK || out.Len() == 0 {
 			t.Errorf("%s: status %d", option, status)
 		}
 		app.Writer = &limited{io.Discard, 3}
-		if status := Run(app, []string{option}); status != Failed || errs.String() != "test: no more\n" {
+		if status := Run(t.Context(), app, []string{option}); status != Failed || errs.String() != "test: no more\n" {
 			t.Errorf("%s to a full device: status %d, %q", option, status, errs.String())
 		}
 	}
@@ -222,14 +216,15 @@ func TestProgress(t *testing.T) {
 // TestHelp checks that each option is in a group and that help names it.
 func TestHelp(t *testing.T) {
 	flags := slices.Concat(InputFlags(), TagFlags("take"), RangeFlags(Option{}), MovingFlags(), RunFlags(),
-		[]Option{OmissionFlag(), IgnoreTagsFlag("take"), RatioFlag(), PercentilesFlag("50", "show"), AggregateFlag("", Option{}), OutputFlag("write")})
-	app := &App{Name: "test", Options: flags}
+		[]cli.Flag{OmissionFlag(), IgnoreTagsFlag("take"), RatioFlag(), PercentilesFlag("50", "show"), AggregateFlag("", Option{}), OutputFlag("write")})
+	app := &cli.App{Name: "test", Flags: flags}
+	unwrap(app)
 	page := help(app)
 	for _, flag := range flags {
-		if flag.Category == "" {
-			t.Errorf("-%s is in no group", flag.Name)
+		if group := flag.(cli.CategorizableFlag).GetCategory(); group == "" {
+			t.Errorf("-%s is in no group", flag.Names()[0])
 		}
-		if name := flag.Name; name != "ifp" && !strings.Contains(page, "  -"+name) {
+		if name := flag.Names()[0]; name != "ifp" && !strings.Contains(page, "  -"+name) {
 			t.Errorf("help does not name -%s", name)
 		}
 	}
@@ -244,7 +239,7 @@ func TestHelp(t *testing.T) {
 func TestCrash(t *testing.T) {
 	if os.Getenv("CLI_CRASH") != "" {
 		os.Args = os.Args[:1]
-		os.Exit(Main(&App{Name: "test", Action: func(*Context) error {
+		os.Exit(Main(&cli.App{Name: "test", Action: func(*cli.Context) error {
 			os.Args[len(os.Args)] = "" // out of range
 			return nil
 		}}))
@@ -266,7 +261,7 @@ func TestShortText(t *testing.T) {
 		"leave out intervals that start before TIME: from the start of the log (60, 90s, 1h5m)":      "leave out intervals that start before TIME",
 		"draw these TAGS only, a list of tags and regular expressions that match whole tags":         "draw these TAGS only",
 	} {
-		if got := (&Option{Usage: usage}).shortText(); got != want {
+		if got := (&option{usage: usage}).shortText(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"context"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/scan"
@@ -17,7 +20,7 @@ type candidate struct{ word, help string }
 // complete returns what a shell's completion of a command line needs, a line for each candidate:
 // the word, a tab and its description. Bash gives the line up to the cursor, and gets only words;
 // the other shells give the arguments up to the cursor.
-func complete(app *App, shell string, args []string) string {
+func complete(app *cli.App, shell string, args []string) string {
 	quoted := ""
 	if shell == "bash" {
 		args, quoted = bashWords(strings.Join(args, " "))
@@ -41,18 +44,18 @@ func complete(app *App, shell string, args []string) string {
 
 // candidates returns the words that may stand in place of the last argument. There are none where
 // the name of a file may stand.
-func candidates(app *App, args []string) []candidate {
+func candidates(app *cli.App, args []string) []candidate {
 	last := args[len(args)-1]
 	for n := 0; n < len(args)-1; n++ {
 		if args[n] == "--" {
 			return nil
 		}
-		o := optionOf(app, args[n])
-		if o == nil || o.Kind == Bool || strings.Contains(args[n], "=") {
+		flag := flagOf(app.Flags, args[n])
+		if _, isBool := flag.(*cli.BoolFlag); flag == nil || isBool || strings.Contains(args[n], "=") {
 			continue
 		}
 		if n++; n == len(args)-1 {
-			return values(app, o, args[:n-1], "", last)
+			return values(app, flag, args[:n-1], "", last)
 		}
 	}
 	switch name, value, hasValue := strings.Cut(last, "="); {
@@ -61,29 +64,29 @@ func candidates(app *App, args []string) []candidate {
 	case !hasValue:
 		return options(app, last)
 	default:
-		if o := optionOf(app, name); o != nil {
-			return values(app, o, args[:len(args)-1], name+"=", value)
+		if flag := flagOf(app.Flags, name); flag != nil {
+			return values(app, flag, args[:len(args)-1], name+"=", value)
 		}
 		return nil
 	}
 }
 
-// optionOf returns the option of an argument that is an option, or nil.
-func optionOf(app *App, arg string) *Option {
+// flagOf returns the flag of an argument that is an option, or nil.
+func flagOf(flags []cli.Flag, arg string) cli.Flag {
 	if len(arg) < 2 || arg[0] != '-' {
 		return nil
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
-	return app.option(name)
+	return flagNamed(flags, name)
 }
 
 // options returns the options that begin like an argument: each by its first name that does, or by
 // its last name after two dashes.
-func options(app *App, start string) []candidate {
+func options(app *cli.App, start string) []candidate {
 	var found []candidate
 	for _, g := range groups(app) {
 		for _, o := range g.options {
-			names, dashes := o.names(), "-"
+			names, dashes := slices.Clone(o.names), "-"
 			if strings.HasPrefix(start, "--") {
 				slices.Reverse(names)
 				dashes = "--"
@@ -100,9 +103,10 @@ func options(app *App, start string) []candidate {
 }
 
 // values returns the values of an option that begin like start. Each gets a prefix.
-func values(app *App, o *Option, before []string, prefix, start string) []candidate {
-	all := choices(app, o.Name)
-	if o.placeholder() == "TAGS" {
+func values(app *cli.App, flag cli.Flag, before []string, prefix, start string) []candidate {
+	o := newOption(flag)
+	all := choices(app, o.names[0])
+	if o.placeholder == "TAGS" {
 		comma := strings.LastIndexByte(start, ',') + 1
 		prefix, start = prefix+start[:comma], start[comma:]
 		all = tagsOfInputs(app, before)
@@ -132,34 +136,39 @@ func tagPattern(text string) string {
 }
 
 // tagsOfInputs returns patterns of the tags in the logs that arguments name. It reads files only.
-func tagsOfInputs(app *App, args []string) []string {
-	c, err := app.parse(args)
+func tagsOfInputs(app *cli.App, args []string) []string {
+	options, err := arguments(app.Flags, args)
 	if err != nil {
 		return nil
 	}
-	inputs, err := Inputs(c)
-	if err != nil || slices.ContainsFunc(inputs, func(i scan.Input) bool { return i.Once }) {
-		return nil
-	}
 	found := make(map[string]bool)
-	s := scan.Scan{Inputs: inputs}
-	size := 0
-	for n := range inputs {
-		file, err := inputs[n].Open()
-		if err != nil {
-			break // the tags that were found until now are right
+	app.Action = func(c *cli.Context) error {
+		inputs, err := Inputs(c)
+		if err != nil || slices.ContainsFunc(inputs, func(i scan.Input) bool { return i.Once }) {
+			return err
 		}
-		defer file.Close()
-		reader := inputs[n].NewReader(file)
-		for size < maxCompletion && reader.Scan() {
-			r := reader.Record()
-			size += len(r.Text)
-			if r.Kind == hdrlog.IntervalRecord {
-				s.Select(n, &r.Interval)
-				found[tagPattern(tags.Text(r.Interval.Tag))] = true
+		s := scan.Scan{Inputs: inputs}
+		size := 0
+		for n := range inputs {
+			file, err := inputs[n].Open()
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			reader := inputs[n].NewReader(file)
+			for size < maxCompletion && reader.Scan() {
+				r := reader.Record()
+				size += len(r.Text)
+				if r.Kind == hdrlog.IntervalRecord {
+					s.Select(n, &r.Interval)
+					found[tagPattern(tags.Text(r.Interval.Tag))] = true
+				}
 			}
 		}
+		return nil
 	}
+	// An error does not matter: the tags that were found until then are right.
+	_ = app.RunContext(context.Background(), append([]string{app.Name}, options...))
 	return slices.Sorted(maps.Keys(found))
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/urfave/cli/v2"
 )
 
 func TestComplete(t *testing.T) {
@@ -31,12 +33,15 @@ func TestComplete(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	app := func() *App {
-		flags := slices.Concat(InputFlags(), TagFlags("show"), RangeFlags(Option{}), RunFlags(), []Option{{Name: "st"}})
-		return &App{
-			Name: "test", Options: flags, Reader: strings.NewReader(""), Writer: io.Discard, ErrWriter: io.Discard,
-			Choices: map[string][]string{"st": {"csv", "csve", "hgrm"}},
+	app := func() *cli.App {
+		flags := slices.Concat(InputFlags(), TagFlags("show"), RangeFlags(Option{}), RunFlags(), []cli.Flag{&cli.StringFlag{Name: "st"}})
+		app := &cli.App{
+			Name: "test", Flags: flags, Reader: strings.NewReader(""), Writer: io.Discard, ErrWriter: io.Discard,
+			HideHelp: true, HideVersion: true, HideHelpCommand: true,
+			Metadata: Guide{Choices: map[string][]string{"st": {"csv", "csve", "hgrm"}}}.Metadata(),
 		}
+		unwrap(app)
+		return app
 	}
 	for _, test := range []struct{ args, want string }{
 		{"-st,c", "csv csve"},

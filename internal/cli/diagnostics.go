@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/writers"
 	"hdrkit/tags"
@@ -206,19 +208,19 @@ func (d *Diagnostics) Close() error {
 }
 
 // say prints a message of a command.
-func say(c *Context, format string, args ...any) {
+func say(c *cli.Context, format string, args ...any) {
 	message(c.App.ErrWriter, c.App.Name, fmt.Sprintf(format, args...))
 }
 
 // Notef prints a message, unless -q is given.
-func Notef(c *Context, format string, args ...any) {
+func Notef(c *cli.Context, format string, args ...any) {
 	if !c.Bool("q") {
 		say(c, format, args...)
 	}
 }
 
 // Verbosef prints a line that -v asks for.
-func Verbosef(c *Context, format string, args ...any) {
+func Verbosef(c *cli.Context, format string, args ...any) {
 	fmt.Fprintln(c.App.ErrWriter, Printable(fmt.Sprintf(format, args...)))
 }
 

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 )
 
 // kinds are what --generate prints.
@@ -10,7 +12,7 @@ var kinds = []string{"man", "complete-bash", "complete-zsh", "complete-fish"}
 
 // generate returns the manual page of a command or its completion for a shell. release/generate
 // keeps them in files.
-func generate(app *App, kind string) (string, error) {
+func generate(app *cli.App, kind string) (string, error) {
 	if kind == "man" {
 		return man(app), nil
 	}
@@ -66,7 +68,7 @@ complete -c COMMAND -f -a '(__complete_COMMAND)'
 }
 
 // man returns the manual page, in the language of man(7).
-func man(app *App) string {
+func man(app *cli.App) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s 1 \"\" \"hdrkit %s\" \"hdrkit\"\n", strings.ToUpper(app.Name), Version)
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", app.Name, roff(app.Usage))

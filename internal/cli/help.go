@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 )
 
 // help returns what --help prints.
-func help(app *App) string {
+func help(app *cli.App) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s - %s\n\nusage: %s\n\n%s\n", app.Name, app.Usage, app.UsageText, app.Description)
 	b.WriteString(typeList(app))
@@ -30,20 +31,10 @@ func help(app *App) string {
 	return b.String()
 }
 
-// placeholder returns what the value is called, empty if there is none.
-func (o *Option) placeholder() string {
-	_, name, _ := strings.Cut(o.Usage, "`")
-	name, _, _ = strings.Cut(name, "`")
-	return name
-}
-
-// usage returns the description.
-func (o *Option) usage() string { return strings.ReplaceAll(o.Usage, "`", "") }
-
 // lines returns the lines of an option with a description. A long name has a line of its own.
-func (o *Option) lines(text []string) string {
+func (o *option) lines(text []string) string {
 	var b strings.Builder
-	name := strings.TrimSpace(dashed(o.Name) + " " + o.placeholder())
+	name := strings.TrimSpace(dashed(o.names[0]) + " " + o.placeholder)
 	if len(name) > helpColumn-3 {
 		fmt.Fprintf(&b, "  %s\n", name)
 		name = ""
@@ -56,32 +47,33 @@ func (o *Option) lines(text []string) string {
 }
 
 // synopsis returns all names of an option, and what its value is called.
-func (o *Option) synopsis() string {
+func (o *option) synopsis() string {
 	var names []string
-	for _, name := range o.names() {
+	for _, name := range o.names {
 		names = append(names, dashed(name))
 	}
-	return strings.TrimSpace(strings.Join(names, ", ") + " " + o.placeholder())
+	return strings.TrimSpace(strings.Join(names, ", ") + " " + o.placeholder)
 }
 
 // text returns the description of an option with its rules and its default.
-func (o *Option) text() string {
-	text := o.usage()
-	if rules := o.rules(); rules != "" {
-		text += "; " + rules
+func (o *option) text() string {
+	text := o.usage
+	if o.rules != "" {
+		text += "; " + o.rules
 	}
-	if value := cmp.Or(o.DefaultText, o.Value); value != "" {
-		text += " (default " + value + ")"
+	if o.value != "" {
+		text += " (default " + o.value + ")"
 	}
 	return text
 }
 
 // shortHelp returns what -h prints: each option has one line.
-func shortHelp(app *App) string {
+func shortHelp(app *cli.App) string {
 	var b strings.Builder
+	common := guideOf(app).Common
 	for _, g := range groups(app) {
 		for _, o := range g.options {
-			if slices.Contains(app.Common, o.Name) {
+			if slices.Contains(common, o.names[0]) {
 				b.WriteString(o.lines([]string{o.shortText()}))
 			}
 		}
@@ -97,13 +89,14 @@ func shortHelp(app *App) string {
 }
 
 // typeList returns the types of -st or -type, two on a line, and nothing for a command without.
-func typeList(app *App) string {
-	if app.Types == nil {
+func typeList(app *cli.App) string {
+	guide := guideOf(app)
+	if guide.Types == nil {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nTypes of -%s:", app.TypeOption)
-	for n, t := range app.Types {
+	fmt.Fprintf(&b, "\nTypes of -%s:", guide.TypeOption)
+	for n, t := range guide.Types {
 		text := fmt.Sprintf("%-13s%s", t.Name, t.What)
 		if n%2 == 0 {
 			fmt.Fprintf(&b, "\n  %-38s", text)
@@ -120,8 +113,8 @@ func typeList(app *App) string {
 
 // shortText returns the beginning of the description of an option that has one line, if it can be
 // cut at the end of a clause. A list that is cut ends with "...".
-func (o *Option) shortText() string {
-	text, _, _ := strings.Cut(o.usage(), "; ")
+func (o *option) shortText() string {
+	text, _, _ := strings.Cut(o.usage, "; ")
 	more := ""
 	for len(text+more) > helpWidth-helpColumn {
 		comma, colon := strings.LastIndex(text, ", "), strings.LastIndex(text, ": ")

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog"
 	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
@@ -31,7 +33,7 @@ type Source struct {
 
 // Sources returns what options name, in the grammar of -if, -ifp or -tif. Arguments are values of
 // -if. If there are none, that is standard input, unless it is a terminal.
-func Sources(c *Context, options ...string) (all []Source, err error) {
+func Sources(c *cli.Context, options ...string) (all []Source, err error) {
 	folder := c.String("ip")
 	several := false
 	if info, err := os.Stat(folder); err != nil && strings.ContainsAny(folder, "*?[") && (waits(c) || len(scan.Folders(folder)) > 0) {
@@ -42,9 +44,9 @@ func Sources(c *Context, options ...string) (all []Source, err error) {
 		return nil, fmt.Errorf("-ip: %s is not a folder", folder)
 	}
 	for _, option := range options {
-		texts := c.List(option)
+		texts := c.StringSlice(option)
 		if option == "if" {
-			texts = slices.Concat(texts, c.Args)
+			texts = append(texts, c.Args().Slice()...)
 		}
 		for _, text := range texts {
 			s := Source{option: option, Text: text, Folder: folder, several: several}
@@ -89,7 +91,7 @@ func Sources(c *Context, options ...string) (all []Source, err error) {
 func (s *Source) Matches(name string) bool { return len(whole(s.expression, []string{name})) > 0 }
 
 // waits reports whether a command waits for logs that are not there yet.
-func waits(c *Context) bool { return c.App.option("idle") != nil }
+func waits(c *cli.Context) bool { return flagNamed(c.App.Flags, "idle") != nil }
 
 // find finds out what a value of -if names: standard input, an existing file or folder, or else
 // names.
@@ -213,11 +215,11 @@ func splitTagged(tagged string) (tag, log string, err error) {
 // the order in which they are named, and sorted by name if one regular expression matches several.
 // Without any, that is standard input, unless it is a terminal. All files can be opened; pipes are
 // not tried.
-func Inputs(c *Context) ([]scan.Input, error) { return inputsOf(c, "if", "ifp", "tif") }
+func Inputs(c *cli.Context) ([]scan.Input, error) { return inputsOf(c, "if", "ifp", "tif") }
 
 // ScanOf returns a scan like s, of the logs that the values of an option choose. They have the
 // grammar of -if.
-func ScanOf(c *Context, option string, s *scan.Scan, diagnostics *Diagnostics) (*scan.Scan, error) {
+func ScanOf(c *cli.Context, option string, s *scan.Scan, diagnostics *Diagnostics) (*scan.Scan, error) {
 	chosen, err := inputsOf(c, option)
 	if err != nil {
 		return nil, err
@@ -237,7 +239,7 @@ func ScanOf(c *Context, option string, s *scan.Scan, diagnostics *Diagnostics) (
 }
 
 // inputsOf returns the logs that options choose.
-func inputsOf(c *Context, options ...string) ([]scan.Input, error) {
+func inputsOf(c *cli.Context, options ...string) ([]scan.Input, error) {
 	all, err := Sources(c, options...)
 	if err != nil {
 		return nil, err
@@ -269,7 +271,7 @@ func inputsOf(c *Context, options ...string) ([]scan.Input, error) {
 		say(c, "%s is a copy of %s: it counts once", copied.Name, copied.Of)
 	}
 	// hdrsplit has no such option, since its parts are the intervals of a log as they are.
-	if c.App.option("untagged") != nil && !c.Bool("untagged") {
+	if flagNamed(c.App.Flags, "untagged") != nil && !c.Bool("untagged") {
 		tagUntagged(inputs)
 	}
 	return inputs, nil
@@ -284,7 +286,7 @@ func as(other, name string) string {
 }
 
 // logs returns the logs of a source, at least one.
-func (s *Source) logs(c *Context) (logs []scan.Input, err error) {
+func (s *Source) logs(c *cli.Context) (logs []scan.Input, err error) {
 	if s.Stdin {
 		return []scan.Input{scan.Stdin(c.App.Reader)}, nil
 	}
@@ -306,7 +308,7 @@ func (s *Source) logs(c *Context) (logs []scan.Input, err error) {
 		Notef(c, "%s has %s: %s%s", s.Text, number(len(matched), "log"), list(matched), leftOut(all-len(matched)))
 	} else if len(matched) == 0 {
 		hint := suggest(s.Text, names, "name")
-		if written := []string{".png", ".svg", ".pdf", ".html", ".csv", ".json"}; hint == "" && slices.Contains(written, filepath.Ext(s.Text)) && c.App.option("of") != nil {
+		if written := []string{".png", ".svg", ".pdf", ".html", ".csv", ".json"}; hint == "" && slices.Contains(written, filepath.Ext(s.Text)) && flagNamed(c.App.Flags, "of") != nil {
 			hint = "; -of " + s.Text + " writes it"
 		}
 		return nil, fmt.Errorf("-%s %q: no such file in %s, and as a regular expression it matches no whole name there%s", s.option,
@@ -332,7 +334,7 @@ func (s *Source) logs(c *Context) (logs []scan.Input, err error) {
 }
 
 // notWritten returns names without that of the output, which an earlier run wrote.
-func (s *Source) notWritten(c *Context, names []string) []string {
+func (s *Source) notWritten(c *cli.Context, names []string) []string {
 	written, err := os.Stat(c.String("of"))
 	if err != nil || !written.Mode().IsRegular() {
 		return names
@@ -359,7 +361,7 @@ func leftOut(others int) string {
 }
 
 // Second returns what -second says.
-func Second(c *Context) hdrlog.SecondNumber {
+func Second(c *cli.Context) hdrlog.SecondNumber {
 	return map[string]hdrlog.SecondNumber{"length": hdrlog.SecondLength, "end": hdrlog.SecondEnd}[Choice(c, "second")]
 }
 

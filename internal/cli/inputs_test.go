@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog"
 )
 
@@ -87,9 +89,9 @@ func TestInputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	flags := append(InputFlags(), append(RunFlags(), Option{Kind: List, Name: "tif"})...)
+	flags := append(InputFlags(), append(RunFlags(), &cli.StringSliceFlag{Name: "tif"})...)
 	var names []string
-	status, stderr := run(t, flags, func(c *Context) error {
+	status, stderr := run(t, flags, func(c *cli.Context) error {
 		inputs, err := Inputs(c)
 		for _, input := range inputs {
 			names = append(names, filepath.Base(input.Name)+":"+input.Tag)
@@ -108,7 +110,7 @@ func TestInputs(t *testing.T) {
 
 	var input bytes.Buffer
 	names = nil
-	run(t, flags, func(c *Context) error {
+	run(t, flags, func(c *cli.Context) error {
 		c.App.Reader = &input
 		inputs, err := Inputs(c)
 		for _, input := range inputs {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"hdrkit/internal/base/ledger"
 )
 
@@ -14,9 +16,10 @@ import (
 //
 // The runtime has the same limit for all of the heap, so that garbage is collected sooner near it.
 // GOMEMLIMIT overrides that.
-func Memory(c *Context) (*ledger.Ledger, error) {
-	if c.App.memory != nil {
-		return c.App.memory, nil
+func Memory(c *cli.Context) (*ledger.Ledger, error) {
+	const key = "memory"
+	if l, ok := c.App.Metadata[key].(*ledger.Ledger); ok {
+		return l, nil
 	}
 	limit, ok := parseBytes(c.String("memory"))
 	if !ok || limit < leastMemory {
@@ -25,8 +28,12 @@ func Memory(c *Context) (*ledger.Ledger, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit)
 	}
-	c.App.memory = ledger.New(limit)
-	return c.App.memory, nil
+	l := ledger.New(limit)
+	if c.App.Metadata == nil {
+		c.App.Metadata = make(map[string]any)
+	}
+	c.App.Metadata[key] = l
+	return l, nil
 }
 
 // leastMemory is enough for a log of ordinary size.

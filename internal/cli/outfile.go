@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/urfave/cli/v2"
 
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/scan"
@@ -90,7 +91,7 @@ func compressed(file File) func(w io.Writer) error {
 }
 
 // Wrote prints which files a command has written, whose names it chose, unless -q is given.
-func Wrote(c *Context, paths []string) {
+func Wrote(c *cli.Context, paths []string) {
 	if len(paths) == 1 {
 		Notef(c, "wrote %s", paths[0])
 	} else {
@@ -157,7 +158,7 @@ func writeTo(path string, write func(w io.Writer) error) error {
 
 // Held calls write with w, the output of -of. If -strict is given and the output cannot be taken
 // back, Held holds it in a temporary file until write has returned without an error.
-func Held(c *Context, w io.Writer, write func(w io.Writer) error) error {
+func Held(c *cli.Context, w io.Writer, write func(w io.Writer) error) error {
 	if !c.Bool("strict") || !toStdout(c.String("of")) {
 		return write(w)
 	}

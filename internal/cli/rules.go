@@ -2,37 +2,18 @@ package cli
 
 import (
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 )
 
-// A Kind is what values an option has.
-type Kind int
-
-// Kinds of options.
-const (
-	Text  Kind = iota
-	List       // texts: the option may come several times
-	Bool       // no value, or true or false
-	Int        // a whole number
-	Float      // a number
-)
-
-// An Option is an option with the values that it takes, what it needs and what it does not go with.
-// Names of other options stand between spaces. [Run] checks a command line before the command
-// begins, and help says the same.
+// An Option is a flag with the values that it takes, what it needs and what it does not go with.
+// Names of options stand between spaces. [Run] checks a command line before the command begins, and
+// help says the same.
 type Option struct {
-	Name    string
-	Aliases []string
-	Kind    Kind
-	// Usage is a description. The name of the value stands between backquotes.
-	Usage    string
-	Category string // the group in help
-	Hidden   bool   // help does not show it
-	// Value is the default, and DefaultText what help says of it.
-	Value, DefaultText string
+	cli.Flag
 	// Check returns an error if the value is none that the option takes. All are if it is nil.
-	Check func(c *Context, name string) error
+	Check func(c *cli.Context, name string) error
 	// Needs are options, one of which must be given.
 	Needs string
 	// Not are options that do not go with it, and Why says why.
@@ -44,47 +25,39 @@ type Option struct {
 	Unless string
 }
 
-// names returns the names of the option.
-func (o *Option) names() []string { return append([]string{o.Name}, o.Aliases...) }
+// rulesKey is where the Metadata of an app has its options with rules.
+const rulesKey = "rules"
 
-// checkKind refuses a value that is none of the option's kind.
-func (o *Option) checkKind(value string) (err error) {
-	what := ""
-	switch o.Kind {
-	case Bool:
-		what = "neither true nor false"
-		_, err = strconv.ParseBool(value)
-	case Int:
-		what = "no whole number"
-		_, err = strconv.Atoi(value)
-	case Float:
-		what = "no number"
-		_, err = strconv.ParseFloat(value, 64)
+// unwrap replaces the options of an app by their flags, and keeps the options in its Metadata.
+func unwrap(app *cli.App) {
+	var options []Option
+	for n, flag := range app.Flags {
+		if o, ok := flag.(Option); ok {
+			app.Flags[n] = o.Flag
+			options = append(options, o)
+		}
 	}
-	if err != nil {
-		return Usagef("-%s %q is %s", o.Name, value, what)
+	if app.Metadata == nil {
+		app.Metadata = make(map[string]any)
 	}
-	return nil
+	app.Metadata[rulesKey] = options
 }
 
 // checkOptions refuses values that an option does not take, options without what they need, with
 // what they do not go with, and those that the output does not use: no option is ignored silently.
-func checkOptions(c *Context) error {
-	for _, o := range c.App.Options {
-		for _, value := range c.given[o.Name] {
-			if err := o.checkKind(value); err != nil {
-				return err
-			}
-		}
-		if c.Given(o.Name) && !slices.Contains(unitOptions, o.Name) {
-			if err := checkChoice(c, o.Name); err != nil {
+func checkOptions(c *cli.Context) error {
+	options, _ := c.App.Metadata[rulesKey].([]Option)
+	given := func(name string) bool { return Given(c, name) }
+	for _, flag := range c.App.Flags {
+		if name := flag.Names()[0]; given(name) && !slices.Contains(unitOptions, name) {
+			if err := checkChoice(c, name); err != nil {
 				return err
 			}
 		}
 	}
-	for _, o := range c.App.Options {
-		name := o.Name
-		if !c.Given(name) {
+	for _, o := range options {
+		name := o.Names()[0]
+		if !given(name) {
 			continue
 		}
 		if o.Check != nil {
@@ -92,18 +65,18 @@ func checkOptions(c *Context) error {
 				return err
 			}
 		}
-		if needs := strings.Fields(o.Needs); len(needs) > 0 && !slices.ContainsFunc(needs, c.Given) {
+		if needs := strings.Fields(o.Needs); len(needs) > 0 && !slices.ContainsFunc(needs, given) {
 			return Usagef("-%s needs -%s", name, strings.Join(needs, " or -"))
 		}
 		for _, other := range strings.Fields(o.Not) {
-			if c.Given(other) {
+			if given(other) {
 				return Usagef("-%s and -%s do not go together%s", name, other, because(o.Why))
 			}
 		}
-		if o.Only == nil || slices.ContainsFunc(strings.Fields(o.Unless), c.Given) {
+		if o.Only == nil || slices.ContainsFunc(strings.Fields(o.Unless), given) {
 			continue
 		}
-		outputs := c.App.Outputs(c)
+		outputs := guideOf(c.App).Outputs(c)
 		if !slices.ContainsFunc(outputs, func(output string) bool { return slices.Contains(o.Only, output) }) {
 			others := slices.DeleteFunc(slices.Clone(o.Only), func(output string) bool { return output == name })
 			return Usagef("-%s does not use -%s, but %s does", outputs[0], name, listOutputs(others))

@@ -6,12 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog"
 	"hdrkit/internal/scan"
 )
 
 // Zone returns the zone of time that -tz names.
-func Zone(c *Context) (*time.Location, error) {
+func Zone(c *cli.Context) (*time.Location, error) {
 	name := c.String("tz")
 	for _, layout := range []string{"-07:00", "-0700", "-07"} { // an offset
 		if at, err := time.Parse(layout, name); err == nil {
@@ -27,7 +29,7 @@ func Zone(c *Context) (*time.Location, error) {
 }
 
 // timeRange returns the range of -s and -e.
-func timeRange(c *Context) (r scan.Range, err error) {
+func timeRange(c *cli.Context) (r scan.Range, err error) {
 	zone, err := Zone(c)
 	if err != nil {
 		return r, err
@@ -46,7 +48,7 @@ func steady(r scan.Range) bool { return r.From != nil && r.From.Origin == scan.S
 
 // FindSteady finds where the logs of a scan become steady, if -s says so. It reads them once more.
 // All tags and logs have the same start, so that they can be compared.
-func FindSteady(c *Context, s *scan.Scan) error {
+func FindSteady(c *cli.Context, s *scan.Scan) error {
 	if !steady(s.Selection.Range) {
 		return nil
 	}
@@ -55,7 +57,7 @@ func FindSteady(c *Context, s *scan.Scan) error {
 			return Usagef("-s steady reads logs twice, and %s can be read only once", s.Inputs[n].Name)
 		}
 	}
-	find := c.App.Steady
+	find := guideOf(c.App).Steady
 	if find == nil {
 		return Usagef("-s steady: hdrsum and hdrplot find where a run becomes steady; then give the time")
 	}
@@ -72,7 +74,7 @@ const timesEach, timesAll = "each", "all"
 
 // findTimes finds the times that -s and -e count from: those of each log or, with -times all, those
 // of all logs together.
-func findTimes(c *Context, s *scan.Scan) error {
+func findTimes(c *cli.Context, s *scan.Scan) error {
 	mode, apart := "", ""
 	for _, name := range []string{"compare", "r"} {
 		if c.Bool(name) {
@@ -80,7 +82,7 @@ func findTimes(c *Context, s *scan.Scan) error {
 		}
 	}
 	r := s.Selection.Range
-	if c.Given("times") {
+	if Given(c, "times") {
 		mode = Choice(c, "times")
 		switch {
 		case !r.FromLog():

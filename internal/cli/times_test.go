@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog"
 	"hdrkit/internal/scan"
 )
@@ -24,7 +26,7 @@ func TestZone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			_, stderr := run(t, RangeFlags(Option{}), func(c *Context) error {
+			_, stderr := run(t, RangeFlags(Option{}), func(c *cli.Context) error {
 				zone, err := Zone(c)
 				if err == nil {
 					got = summer.In(zone).Format(time.RFC3339)
@@ -71,7 +73,7 @@ func TestFindTimes(t *testing.T) {
 	}
 	flags := RangeFlags(Option{})
 	for _, name := range []string{"compare", "r"} {
-		flags = append(flags, Option{Kind: Bool, Name: name})
+		flags = append(flags, &cli.BoolFlag{Name: name})
 	}
 	for _, test := range []struct {
 		args []string
@@ -90,7 +92,7 @@ func TestFindTimes(t *testing.T) {
 		{[]string{"-s=1", "-times=ALL"}, true, ""},
 		{[]string{"-s=1", "-times=all", "-r"}, false, "-times and -r do not go together"},
 	} {
-		_, stderr := run(t, flags, func(c *Context) (err error) {
+		_, stderr := run(t, flags, func(c *cli.Context) (err error) {
 			s := &scan.Scan{Inputs: []scan.Input{log("1000"), log("1003")}}
 			if s.Selection.Range, err = timeRange(c); err == nil {
 				err = findTimes(c, s)

@@ -6,17 +6,19 @@ import (
 	"math"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
 )
 
 // UnitFlags are the options that say in which unit values are, and in which unit to print them.
-func UnitFlags() []Option {
-	return []Option{
-		{Name: "unit", Category: GroupValues,
+func UnitFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "unit", Category: GroupValues,
 			Usage: "print values in this `UNIT`: ns, us, ms or s; with -ovr, any name of the unit of the results"},
-		{Name: "in", Category: GroupValues,
+		&cli.StringFlag{Name: "in", Category: GroupValues,
 			Usage: "the `UNIT` of values in the logs: ns, us, ms or s", DefaultText: "the unit that the log states or its writer uses"},
 	}
 }
@@ -27,7 +29,7 @@ type Units struct {
 	Options unit.Options
 	// Headed is set if the output says itself which unit is assumed.
 	Headed  bool
-	c       *Context
+	c       *cli.Context
 	finders []*unit.Finder // of all [Logs]
 	in      unit.Unit      // what values that were printed were taken to be in
 	assumed bool           // that nothing states it
@@ -35,10 +37,10 @@ type Units struct {
 }
 
 // NewUnits returns the units that the options -in, -unit and -ovr ask for.
-func NewUnits(c *Context) (*Units, error) {
+func NewUnits(c *cli.Context) (*Units, error) {
 	u := &Units{Options: unit.Options{Unit: c.String("unit")}, c: c, said: make(map[string]bool)}
-	if c.Given("ovr") {
-		u.Options.Ratio = c.Float("ovr")
+	if Given(c, "ovr") {
+		u.Options.Ratio = c.Float64("ovr")
 	}
 	if in := c.String("in"); in != "" {
 		var err error

@@ -5,13 +5,15 @@ import (
 	"math"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"hdrkit/internal/base/unit"
 )
 
 // TestUnitsLater proves that what comes later does not change the unit in which values were printed
 // before.
 func TestUnitsLater(t *testing.T) {
-	run(t, append(UnitFlags(), RatioFlag()), func(c *Context) error {
+	run(t, append(UnitFlags(), RatioFlag()), func(c *cli.Context) error {
 		u, err := NewUnits(c)
 		if err != nil {
 			return err
@@ -41,7 +43,7 @@ func TestUnitsLater(t *testing.T) {
 // is assumed is doubted if it is no time in nanoseconds.
 func TestDoubt(t *testing.T) {
 	said := func(comment string, highest float64, args ...string) string {
-		_, text := run(t, append(UnitFlags(), RatioFlag()), func(c *Context) error {
+		_, text := run(t, append(UnitFlags(), RatioFlag()), func(c *cli.Context) error {
 			u, err := NewUnits(c)
 			if err != nil {
 				return err

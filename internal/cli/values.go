@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"hdrkit/internal/scan"
 )
 
@@ -14,14 +16,14 @@ const maxMillis = 1000 * 366 * 24 * 3600 * 1000
 
 // Millis returns the length of time that an option has, in milliseconds: 0 if the option is empty
 // or 0. [Length] has checked it.
-func Millis(c *Context, name string) int64 {
+func Millis(c *cli.Context, name string) int64 {
 	seconds, _ := scan.ParseSeconds(c.String(name))
 	return int64(math.Round(seconds * 1000))
 }
 
 // Length checks a length of time: a number of seconds, or a number with a unit, such as 10s, 1m30s
 // or 500ms.
-func Length(c *Context, name string) error {
+func Length(c *cli.Context, name string) error {
 	text := c.String(name)
 	if text == "" {
 		return nil
@@ -42,7 +44,7 @@ func Length(c *Context, name string) error {
 }
 
 // SomeLength checks a length of time that is not 0.
-func SomeLength(c *Context, name string) error {
+func SomeLength(c *cli.Context, name string) error {
 	err := Length(c, name)
 	if err == nil && Millis(c, name) == 0 {
 		err = Usagef("-%s %s: it takes at least a millisecond", name, c.String(name))
@@ -59,13 +61,13 @@ var (
 )
 
 // Between returns a check of a number from least to most.
-func Between(least, most float64) func(c *Context, name string) error {
+func Between(least, most float64) func(c *cli.Context, name string) error {
 	return numbers(fmt.Sprintf("from %v to %v", least, most), func(v float64) bool { return v >= least && v <= most })
 }
 
-func numbers(what string, ok func(v float64) bool) func(c *Context, name string) error {
-	return func(c *Context, name string) error {
-		text := c.String(name)
+func numbers(what string, ok func(v float64) bool) func(c *cli.Context, name string) error {
+	return func(c *cli.Context, name string) error {
+		text := fmt.Sprint(c.Value(name))
 		if v, _ := strconv.ParseFloat(text, 64); !ok(v) {
 			return Usagef("-%s %s: give a number %s", name, text, what)
 		}
@@ -74,7 +76,7 @@ func numbers(what string, ok func(v float64) bool) func(c *Context, name string)
 }
 
 // Percentiles returns the percentiles that -p lists, such as 50,p99.9,max.
-func Percentiles(c *Context) (all []float64, err error) {
+func Percentiles(c *cli.Context) (all []float64, err error) {
 	for text := range strings.SplitSeq(c.String("p"), ",") {
 		name := strings.ToLower(strings.TrimSpace(text))
 		if name == "max" {

@@ -1,17 +1,20 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/urfave/cli/v2"
 )
 
 // run runs an action with options, and returns its exit status and what it wrote on standard error.
-func run(t *testing.T, flags []Option, action func(c *Context) error, args ...string) (status int, stderr string) {
+func run(t *testing.T, flags []cli.Flag, action cli.ActionFunc, args ...string) (status int, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder
-	app := &App{Name: "test", Options: flags, Action: action, Reader: strings.NewReader(""), Writer: &out, ErrWriter: &errs}
-	status = Run(app, args)
+	app := &cli.App{Name: "test", Flags: flags, Action: action, Reader: strings.NewReader(""), Writer: &out, ErrWriter: &errs}
+	status = Run(context.Background(), app, args)
 	return status, errs.String()
 }
 
@@ -40,7 +43,7 @@ func TestMillis(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			got := ""
-			status, stderr := run(t, []Option{AggregateFlag("", Option{})}, func(c *Context) error {
+			status, stderr := run(t, []cli.Flag{AggregateFlag("", Option{})}, func(c *cli.Context) error {
 				got = fmt.Sprint(Millis(c, "agg"))
 				return nil
 			}, "-agg="+text)
@@ -78,9 +81,9 @@ func TestDidYouMean(t *testing.T) {
 }
 
 func TestChoice(t *testing.T) {
-	flags := []Option{{Name: "st"}}
-	action := func(c *Context) error {
-		c.App.Choices = map[string][]string{"st": {"hgrm", "csv"}}
+	flags := []cli.Flag{&cli.StringFlag{Name: "st"}}
+	action := func(c *cli.Context) error {
+		c.App.Metadata = Guide{Choices: map[string][]string{"st": {"hgrm", "csv"}}}.Metadata()
 		return checkChoice(c, "st")
 	}
 	if status, stderr := run(t, flags, action, "-st", "CSV"); status != OK {

@@ -38,7 +38,7 @@ func TestInventory(t *testing.T) {
 	text := read(licences)
 	for _, part := range []string{
 		"The FreeType Project LICENSE", "SIL OPEN FONT LICENSE Version 1.1", "Apache License", "github.com/prometheus/common v",
-		"zstd/internal/xxhash/LICENSE.txt", "Go's library 1.", "Copyright 2009 The Go Authors.",
+		"zstd/internal/xxhash/LICENSE.txt", "Go's library 1.", "Copyright 2009 The Go Authors.", "Copyright (c) 2022 urfave/cli maintainers",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the licences lack %q", part)
