@@ -228,6 +228,14 @@ func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, sta
 		i.Factor, i.Source = factors[v.Input], v.Input+1
 		g.collector.Measure(v.Interval, h, i)
 	}
+	var addUp func(worker int, v scan.Visit, i *chart.Interval) (*merge.Sum, bool)
+	if g.collector.InSteps() {
+		parts := make([]chart.Parts, one.Workers)
+		look, addUp = nil, func(worker int, v scan.Visit, i *chart.Interval) (*merge.Sum, bool) {
+			i.Factor, i.Source = factors[v.Input], v.Input+1
+			return parts[worker].Sum(&g.collector, v.First, v.Row, v.Interval, i), true
+		}
+	}
 	take := func(v scan.Visit, i *chart.Interval) error {
 		*start = min(*start, v.LogStart)
 		g.logStart = min(g.logStart, *start)
@@ -236,11 +244,7 @@ func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, sta
 		}
 		return checkTags(g.collector.Len())
 	}
-	var also func(*chart.Interval) *merge.Sum
-	if g.collector.InSteps() {
-		also = (*chart.Interval).Sum
-	}
-	return summary.Collect(one, o, look, take, also)
+	return summary.Collect(one, o, look, take, addUp)
 }
 
 // addSum adds what a row has in all intervals. Shifts says whether changes of level are marked.
@@ -291,7 +295,7 @@ func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*o
 	}
 	o := g.options
 	for _, m := range moments {
-		g.worst = append(g.worst, chart.Moment{Start: m.Start - start, End: m.End - start, Peak: m.Peak - start, Value: unit.Divide(m.Max, o.ratio/m.Factor),
+		g.worst = append(g.worst, chart.Moment{Start: m.Start - start, End: m.End - start, Peak: m.Peak - start, Value: unit.Divide(m.Max, o.ratio/m.Factor), Share: parts.Share(m.Start, m.End),
 			Label: labelOf(label, o.by.Row(m.Input, m.Tag)), Name: labelOf(g.labels[m.Input], m.Tag)})
 	}
 	slices.SortStableFunc(g.worst, func(a, b chart.Moment) int { return cmp.Compare(b.Value, a.Value) })

@@ -81,11 +81,8 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	if o.aggregate == 0 && g.plan.thinned && found.points > mostPoints {
 		window = max(window, wide)
 	}
-	if len(k.Measures) > 0 {
-		k.Aggregate = window
-	}
-	if g.plan.total {
-		k.Total = &chart.Collector{Measures: chart.TotalMeasures(o.picture.Limits), Ratio: k.Ratio, Aggregate: window}
+	if k.Aggregate = window; g.plan.total {
+		k.Totals = chart.TotalMeasures(o.picture.Limits)
 	}
 	return nil
 }

@@ -103,11 +103,11 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options) (*collecte
 	if o.c.Bool("v") {
 		look = count
 	}
-	var also func(r *seen) *merge.Sum
+	var also func(_ int, _ scan.Visit, r *seen) (*merge.Sum, bool)
 	if g.watch = o.newWatch(g.limits, o.format.breaches && !g.runs); g.watch != nil {
 		g.watch.Late = func(at scan.Place, why error) { d.LeaveOut(at.Name, at.Line, why) }
 		s.ByTime = true
-		also = func(r *seen) *merge.Sum { r.sum.Reset(); return &r.sum }
+		also = func(_ int, _ scan.Visit, r *seen) (*merge.Sum, bool) { r.sum.Reset(); return &r.sum, false }
 	}
 	take := func(v scan.Visit, r *seen) error {
 		sayInterval(o.c, v.Place, v.Tag, v.StartMillis(), v.EndMillis(), r.count)

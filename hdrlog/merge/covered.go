@@ -36,6 +36,14 @@ func (c *Covered) Add(start, end int64) {
 	}
 }
 
+// Merge adds the intervals of other.
+func (c *Covered) Merge(other *Covered) {
+	c.Intervals, c.Lengths = c.Intervals+other.Intervals, c.Lengths+other.Lengths
+	if c.Edges = append(c.Edges, other.Edges...); len(c.Edges) > 2*c.settled+unsettled {
+		c.settle()
+	}
+}
+
 // settle sorts the edges, and makes one of those at the same time.
 func (c *Covered) settle() {
 	if c.settled == len(c.Edges) {

@@ -36,6 +36,8 @@ type Sum struct {
 	// Spare is the number of bytes that a histogram may take however little the packed counts
 	// take. To add to a histogram is quicker. See [SpareFor].
 	Spare int
+	// Many says that several intervals will be added, so that the first need not be packed either.
+	Many bool
 
 	intervals int64
 	layout    histogram.Layout // the finest of all
@@ -100,7 +102,7 @@ func (s *Sum) Reset() {
 	if s.dense && 8*s.slots() > mostKept {
 		s.counts = nil
 	}
-	*s = Sum{Spare: s.Spare, text: s.text[:0], packed: s.packed[:0], counts: s.counts}
+	*s = Sum{Spare: s.Spare, Many: s.Many, text: s.text[:0], packed: s.packed[:0], counts: s.counts}
 }
 
 // Size returns about how many bytes s takes.
@@ -134,7 +136,7 @@ func (s *Sum) Add(i *hdrlog.Interval) error {
 // AddPayload is [Sum.Add] for an interval whose payload is open already.
 func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
 	more := part{start: i.StartMillis(), end: i.EndMillis(), intervals: 1}
-	if err := s.addPayload(&more, p); err != nil || s.intervals > 1 {
+	if err := s.addPayload(&more, p); err != nil || s.intervals > 1 || s.dense {
 		return err
 	}
 	if s.text = append(hdrlog.AppendMax(s.text[:0], i), ','); p.Version() == 2 && p.Compressed() {
@@ -182,8 +184,18 @@ func (s *Sum) add(more *part, pack func([]byte) ([]byte, error), addTo func(*his
 	if err := s.makeRoom(more); err != nil {
 		return err
 	}
+	if s.Many && s.intervals == 0 && s.fits(slots(more.layout, more.highest), 0) {
+		if s.counts == nil {
+			s.counts = new(histogram.Histogram)
+		}
+		if err := s.counts.Reset(more.layout); err != nil {
+			return err
+		}
+		s.dense = true
+	}
 	if s.dense {
 		if err := addTo(s.counts); err != nil {
+			s.dense = s.intervals > 0
 			return err
 		}
 		s.include(more)

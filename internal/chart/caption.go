@@ -154,7 +154,11 @@ func (p *Picture) Moments() (all []Described) {
 		rounded := func(ms int64) float64 { return math.Round(float64(ms)/precise) * precise }
 		d := Described{Number: i + 1, Name: m.Name, At: axis.Since(rounded(m.Start)/1000, furthest), Length: axis.Length(max(int64(rounded(m.End-m.Start)), 1))}
 		d.Peak = strings.TrimSpace(axis.Value("", m.Value/scale.Divide) + " " + scale.Unit)
-		d.Share = p.share(&m)
+		if part := 100 * m.Share; part >= 10 {
+			d.Share = fmt.Sprintf("%.0f%%", part)
+		} else if part > 0 {
+			d.Share = fmt.Sprintf("%.2g%%", part)
+		}
 		if clock := time.UnixMilli(m.Peak + p.Origin).In(p.Location()); p.Absolute {
 			d.At = axis.ClockTime(float64(m.Start+p.Origin)/1000, p.Location())
 		} else if dated {
@@ -163,26 +167,6 @@ func (p *Picture) Moments() (all []Described) {
 		all = append(all, d)
 	}
 	return all
-}
-
-// share says how many of all values were recorded in a moment, if that is known.
-func (p *Picture) share(m *Moment) string {
-	in, all := int64(0), int64(0)
-	for _, s := range p.Series {
-		for _, w := range s.Windows {
-			if all += w.Count; w.Start < m.End && w.Start+w.Length() > m.Start {
-				in += w.Count
-			}
-		}
-	}
-	if all == 0 {
-		return ""
-	}
-	part := 100 * float64(in) / float64(all)
-	if part >= 10 {
-		return fmt.Sprintf("%.0f%%", part)
-	}
-	return fmt.Sprintf("%.2g%%", part)
 }
 
 // TimeRange returns the time that the picture shows, and false if it shows none.

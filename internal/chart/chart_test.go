@@ -146,12 +146,11 @@ func TestCaption(t *testing.T) {
 // TestShare proves how a list prints the share of the values of a moment.
 func TestShare(t *testing.T) {
 	t.Parallel()
-	for rest, want := range map[int64]string{0: "100%", 1: "100%", 900: "53%", 1e6: "0.1%"} {
+	for share, want := range map[float64]string{1: "100%", 0.999: "100%", 0.526: "53%", 0.001: "0.1%", 0: ""} {
 		p := New(Heatmap)
-		p.Series = []Series{{Windows: []Window{{End: 1000, Count: 999}, {Start: 1000, Begin: 1000, End: 2000, Count: rest}}}}
-		p.Worst = []Moment{{End: 1000, Value: 5}}
+		p.Worst = []Moment{{End: 1000, Value: 5, Share: share}}
 		if got := p.Moments()[0].Share; got != want {
-			t.Errorf("%d values at other times: %s, want %s", rest, got, want)
+			t.Errorf("%v: %s, want %s", share, got, want)
 		}
 	}
 }

@@ -63,13 +63,13 @@ type Collector struct {
 	// Aggregate merges the intervals of each window of so many milliseconds before anything is
 	// measured, if it is above 0. See package merge.
 	Aggregate int64
+	// Totals are the lines of all series together, if there are any. Aggregate is set then.
+	Totals []Measure
 	// WindowBytes keeps histograms by time, for a heat map or a page. It is the memory that they
 	// may take. If they need more, neighbours in time are merged. 0 keeps none.
 	WindowBytes int
 	// Relative lays logs over one another: times count from the start of each log.
 	Relative bool
-	// Total, if it is set, gathers the same intervals in one series. Its Aggregate is set.
-	Total *Collector
 	// Step says that intervals are windows of so many milliseconds, and that they go on. The recent
 	// ones then stay as they are, and only older ones are merged. 0 merges all of them alike.
 	Step int64
@@ -85,17 +85,20 @@ type Collector struct {
 	steps     merge.Table[step] // by label, if Aggregate is set
 	stepBytes int
 	stepLimit int // stepBytes, unless a test changes it
+	total     gathered
+	rough     merge.Sum // of the step that is measured last
 
 	scratch histogram.Histogram
 }
 
 // gathered is what a collector has of a series.
 type gathered struct {
-	label   string
-	group   string
-	ratio   float64
-	lines   [][]Point // by measure
-	windows *windows  // if WindowBytes is set
+	label    string
+	group    string
+	ratio    float64
+	measures []Measure
+	lines    [][]Point // by measure
+	windows  *windows  // if WindowBytes is set
 }
 
 // unit returns what a value of 1 of a layout is in the picture.
@@ -120,16 +123,9 @@ type Interval struct {
 
 	window Window    // without counts
 	values []float64 // by measure
-	sum    merge.Sum // if it is needed later
+	part   *step     // see [Parts]
 	rough  merge.Sum // its counts, for windows
 	err    error
-}
-
-// Sum returns the sum of an interval, empty, to which it must be added before [Collector.Measure]
-// if InSteps says so.
-func (i *Interval) Sum() *merge.Sum {
-	i.sum.Reset()
-	return &i.sum
 }
 
 // Window returns the interval as a window, whose counts are those of the interval until it is
@@ -146,15 +142,20 @@ func (i *Interval) Values() []float64 { return i.values }
 // Measure takes what the collector needs from an interval, whose counts are h. Measure does the
 // work, and may be called by several goroutines at once. Into is overwritten, but for its sum.
 func (c *Collector) Measure(i *hdrlog.Interval, h *histogram.Histogram, into *Interval) {
+	c.measure(c.windowOf(i, into.Source), i.Length, h, into)
+}
+
+// windowOf returns an interval as a window.
+func (c *Collector) windowOf(i *hdrlog.Interval, source int) Window {
 	seconds, from := i.Absolute(), int64(0)
 	if c.Relative {
 		seconds, from = i.Relative(), millis(i.LogStart)
 	}
-	c.measure(Window{Start: millis(seconds), Begin: i.StartMillis() - from, End: i.EndMillis() - from, Intervals: 1, Source: into.Source}, i.Length, h, into)
+	return Window{Start: millis(seconds), Begin: i.StartMillis() - from, End: i.EndMillis() - from, Intervals: 1, Source: source}
 }
 
-// InSteps reports whether intervals cannot be measured one by one.
-func (c *Collector) InSteps() bool { return c.Aggregate > 0 || c.Total != nil }
+// InSteps reports whether intervals are added up with [Parts] before they are measured.
+func (c *Collector) InSteps() bool { return c.Aggregate > 0 }
 
 // MeasureWindow does what Measure does for a window of merged intervals, whose counts are h. Its
 // times are those of the window: the intervals of several logs begin at different times.
@@ -164,19 +165,14 @@ func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into 
 
 func (c *Collector) measure(w Window, seconds float64, h *histogram.Histogram, into *Interval) {
 	ratio := c.ratio(into.Factor)
-	value := func(v int64) float64 { return unit.Divide(h.Float(v), ratio) }
-	w.Count, w.Min, w.Max, w.Sum = h.TotalCount(), value(h.Min()), value(h.Max()), unit.Divide(h.Mean(), ratio)*float64(h.TotalCount())
-	into.window = w
 	into.values = into.values[:0]
-	if c.Aggregate == 0 {
-		for _, m := range c.Measures[c.first():] {
-			into.values = append(into.values, m.of(h, seconds, ratio))
-		}
+	for _, m := range c.Measures[c.first():] {
+		into.values = append(into.values, m.of(h, seconds, ratio))
 	}
 	if c.WindowBytes > 0 {
-		into.rough.Reset()
-		into.err = into.rough.AddCoarse(w.Begin, w.End, h, windowDigits)
+		into.err = w.count(h, ratio, &into.rough)
 	}
+	into.window = w
 }
 
 // first returns the index of the first measure that is taken.
@@ -206,35 +202,30 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 	if i.err != nil {
 		return i.err
 	}
-	if c.Total != nil {
-		if err := c.Total.Add("", "", i); errors.Is(err, histogram.ErrKind) {
-			c.Total = nil
-		} else if err != nil {
-			return err
-		}
-	}
 	g := c.at(group, label)
 	g.ratio = c.ratio(i.Factor)
-	if c.Aggregate > 0 {
-		if err := c.addStep(g, i); err != nil {
-			return err
-		}
-	} else {
-		for n, v := range i.values {
-			if n += len(c.Measures) - len(i.values); n >= c.first() {
-				g.add(n, Point{float64(i.window.Start), float64(i.window.Start + i.window.Length()), v})
-			}
+	if c.InSteps() {
+		return c.addStep(g, i.part)
+	}
+	for n, v := range i.values {
+		if n += len(c.Measures) - len(i.values); n >= c.first() {
+			g.add(n, Point{float64(i.window.Start), float64(i.window.Start + i.window.Length()), v})
 		}
 	}
+	return c.addWindow(g, &i.window, &i.rough)
+}
+
+// addWindow adds a window, whose counts are apart, to a series.
+func (c *Collector) addWindow(g *gathered, w *Window, counts *merge.Sum) error {
 	if c.WindowBytes == 0 {
 		return nil
 	}
-	key := i.window.Start
+	key := w.Start
 	if key < c.recent {
 		key = WindowAt(key, c.width)
 	}
 	before := g.windows.bytes
-	if err := g.windows.put(key, &i.window, &i.rough); err != nil {
+	if err := g.windows.put(key, w, counts); err != nil {
 		return err
 	}
 	if c.bytes += g.windows.bytes - before; c.bytes > c.WindowBytes {
@@ -278,12 +269,13 @@ func (c *Collector) at(group, label string) *gathered {
 		if c.series == nil {
 			c.series = map[string]*gathered{}
 			c.steps = merge.NewTable[step](c.Aggregate)
+			c.total = gathered{measures: c.Totals, lines: make([][]Point, len(c.Totals))}
 			c.width, c.recent = max(c.Step, 1), math.MaxInt64
 			if c.Step > 0 {
 				c.recent = math.MinInt64
 			}
 		}
-		g = &gathered{label: label, group: group, lines: make([][]Point, len(c.Measures))}
+		g = &gathered{label: label, group: group, measures: c.Measures, lines: make([][]Point, len(c.Measures))}
 		if c.WindowBytes > 0 {
 			g.windows = &windows{at: map[int64]*Window{}}
 		}
@@ -395,13 +387,7 @@ func (c *Collector) Picture(looks *Picture, origin int64, known []Series) (*Pict
 	own := *looks
 	p := &own
 	p.Origin, p.Digits = origin, windowDigits
-	if c.Total != nil {
-		total, err := c.Total.Picture(looks, origin, nil)
-		if err != nil {
-			return nil, err
-		}
-		p.Total = total.Series[0]
-	}
+	p.Total.Lines = c.lines(&c.total, origin)
 	p.Aggregate, p.WindowMillis = c.Aggregate, c.width
 	p.Series = slices.Clone(known)
 	named := map[string]bool{}
@@ -444,9 +430,6 @@ func (c *Collector) Picture(looks *Picture, origin int64, known []Series) (*Pict
 // span returns the time that a point of a line stands for, if the lines are those of all.
 func (c *Collector) span(all []Series) string {
 	size := c.Aggregate
-	if c.Total != nil {
-		size = c.Total.Aggregate
-	}
 	if size == 0 {
 		return "each interval"
 	}
@@ -461,7 +444,7 @@ func (c *Collector) span(all []Series) string {
 }
 
 func (c *Collector) lines(g *gathered, origin int64) (lines []Line) {
-	for n, m := range c.Measures {
+	for n, m := range g.measures {
 		if n < c.first() {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
 )
@@ -67,7 +68,7 @@ func TestSteps(t *testing.T) {
 		c := Collector{Aggregate: 10_000}
 		whole, stream, scattered := c, c, c
 		want := gather(&whole, 0, n, random)
-		if got := gather(&stream, 100_000, 20, random); !reflect.DeepEqual(got, want) {
+		if got := gather(&stream, 2_000_000, 20, random); !reflect.DeepEqual(got, want) {
 			t.Errorf("seed %d: other points in a stream", seed)
 		}
 		total := 0.0
@@ -78,6 +79,75 @@ func TestSteps(t *testing.T) {
 		}
 		if stream.stepBytes != 0 || math.Round(total) < 20*n {
 			t.Errorf("seed %d: %v of %d values, %d bytes", seed, total, 20*n, stream.stepBytes)
+		}
+	}
+}
+
+// TestStepsLoseNothing proves that the windows of a heat map and its cells have all values, with
+// their highest one, whatever batches intervals come in, and that the total has those of all
+// series.
+func TestStepsLoseNothing(t *testing.T) {
+	t.Parallel()
+	for seed := range int64(clitest.Rounds(20)) {
+		random := rand.New(rand.NewSource(seed))
+		c := Collector{Aggregate: 1000 * (1 + random.Int63n(20)), WindowBytes: 1 << (18 + random.Intn(6)), Ratio: 1, stepLimit: 1 << random.Intn(24)}
+		c.Totals = []Measure{AtPercentile(100), {"values", func(h *histogram.Histogram, _, _ float64) float64 { return float64(h.TotalCount()) }}}
+		var workers [3]Parts
+		var want, highest float64
+		labels := []string{"a", "b", ""}
+		for range 30 {
+			batch, parts := make([]Interval, 1+random.Intn(30)), &workers[random.Intn(3)]
+			rows := make([]string, len(batch))
+			for n := range batch {
+				rows[n] = labels[random.Intn(3)]
+				values := latencies(seed+int64(n), random.Intn(5), 1e6)
+				for _, v := range values {
+					want, highest = want+1, max(highest, float64(v))
+				}
+				i := &hdrlog.Interval{Start: float64(random.Intn(600)), Length: 1, Payload: []byte("broken")}
+				sum := parts.Sum(&c, n == 0, []byte(rows[n]), i, &batch[n])
+				if random.Intn(5) == 0 && sum.Add(i) == nil {
+					t.Fatal("a broken payload was added")
+				}
+				sum = parts.Sum(&c, false, []byte(rows[n]), i, &batch[n])
+				if err := sum.AddHistogram(i.StartMillis(), i.EndMillis(), histogramOf(t, 3, values)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for n := range batch {
+				if err := c.Add("", rows[n], &batch[n]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		p, err := c.Picture(New(Heatmap), 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var counted, spread, total, top float64
+		for _, s := range p.Series {
+			for _, w := range s.Windows {
+				counted += float64(w.Count)
+				if h := w.Histogram(new(histogram.Histogram)); h.TotalCount() != w.Count {
+					t.Fatalf("seed %d: a window of %d values has %d", seed, w.Count, h.TotalCount())
+				}
+			}
+			top = max(top, s.Max())
+		}
+		g := &Grid{From: 0, To: 600_000, Low: 1, High: 1e9, Columns: 600, Rows: 50} // a second each
+		g.Fill(p.Series)
+		for _, rate := range g.Rate {
+			spread += rate
+		}
+		for _, point := range p.Total.Lines[1].Points {
+			total += point.Value
+		}
+		if counted != want || total != want || math.Abs(spread-want) > 1e-6*want {
+			t.Errorf("seed %d: %v values, %v in cells, %v in all, want %v", seed, counted, spread, total, want)
+		}
+		p.Total.Lines = p.Total.Lines[:1]
+		if exact := float64(histogramOf(t, 3, []int64{int64(highest)}).Max()); top != exact || p.Total.Max() != exact {
+			t.Errorf("seed %d: highest %v and %v, want %v", seed, top, p.Total.Max(), exact)
 		}
 	}
 }

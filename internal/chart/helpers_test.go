@@ -56,10 +56,11 @@ func measure(c *Collector, start, length float64, h *histogram.Histogram, into *
 		panic(err)
 	}
 	i := &hdrlog.Interval{Start: start, Length: length, Payload: base64.StdEncoding.AppendEncode(nil, plain)}
-	if err := into.Sum().Add(i); err != nil {
+	if !c.InSteps() {
+		c.Measure(i, h, into)
+	} else if err := new(Parts).Sum(c, true, nil, i, into).Add(i); err != nil {
 		panic(err)
 	}
-	c.Measure(i, h, into)
 }
 
 func histogramOf(t testing.TB, digits int, values []int64) *histogram.Histogram {

@@ -244,6 +244,8 @@ type Moment struct {
 	End   int64   `json:"end"`
 	Peak  int64   `json:"peak"`
 	Value float64 `json:"value"`
+	// Share is the part of all values that was recorded then, 0 if that is unknown.
+	Share float64 `json:"-"`
 	// Label is that of the series that was bad, and Name what the list calls it.
 	Label string `json:"label"`
 	Name  string `json:"name"`

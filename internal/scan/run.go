@@ -167,7 +167,7 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 		b.kept = append(b.kept, make([]bool, missing)...)
 		b.rows = append(b.rows, make([][]byte, missing)...)
 	}
-	fatal := false
+	fatal, first := false, true
 	for n := range b.Records {
 		r := &b.Records[n]
 		if b.errs[n], b.kept[n] = nil, false; fatal {
@@ -176,7 +176,7 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 		b.kept[n] = r.Kind == hdrlog.IntervalRecord && s.Select(b.input, &r.Interval)
 		if b.kept[n] {
 			v := d.Visit(&r.Interval, b.place(s, n))
-			v.Row = s.By.Row(v.Name, v.Tag)
+			v.Row, v.First, first = s.By.Row(v.Name, v.Tag), first, false
 			b.rows[n] = v.Row
 			b.errs[n] = work(worker, v, &b.results[n])
 			fatal = b.errs[n] != nil && errors.As(b.errs[n], new(Fatal))

@@ -17,6 +17,7 @@ type Visit struct {
 	*hdrlog.Interval
 	Place
 	Row     []byte   // that [Scan.By] puts the interval in: its tag, if nothing else was asked for
+	First   bool     // of its batch, where it is decoded
 	decoder *Decoder // of the worker
 }
 
@@ -102,7 +103,9 @@ func (d *Decoder) hold(bytes int) error {
 }
 
 // Visit returns an interval that can be decoded until the next one is visited.
-func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit { return Visit{i, at, i.Tag, d} }
+func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit {
+	return Visit{Interval: i, Place: at, Row: i.Tag, decoder: d}
+}
 
 // A Want says what a worker takes of an interval besides [Taken.Double].
 type Want struct {

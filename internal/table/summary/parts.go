@@ -216,6 +216,7 @@ func (p *Parts) mergePieces(part *part, at func(*piece) int64) {
 		if own.highest > m.highest {
 			m.highest, m.peak = own.highest, own.peak
 		}
+		m.count += own.count
 		if m.End = max(m.End, own.End); p.Counts {
 			sum, err := p.sumOf(m)
 			more, err2 := p.sumOf(own)
@@ -255,6 +256,19 @@ func (p *Parts) counts(own *piece, scratch *histogram.Histogram) (*histogram.His
 	}
 	took, err := p.decoder.Visit(&hdrlog.Interval{Payload: own.payload}, scan.Place{}).Take(scan.Want{Counts: true})
 	return took.Counts, err
+}
+
+// Share returns the share of all values that were recorded in the intervals at a time.
+func (p *Parts) Share(start, end int64) float64 {
+	in, all := 0.0, 0.0
+	for _, part := range p.parts {
+		for _, own := range part.pieces {
+			if all += float64(own.count); own.Start < end && own.End > start {
+				in += float64(own.count)
+			}
+		}
+	}
+	return in / all
 }
 
 // inOrder returns all parts in the order of inputs, then of tags. Their pieces are in the order of

@@ -49,9 +49,11 @@ type Options struct {
 // If look is set, Collect calls it on several goroutines for each interval, with the histogram of
 // that interval. Look must not keep the histogram. It writes its outcome to result, which may
 // contain the outcome of an earlier interval. Then Collect calls take with the outcomes, in the
-// order of the scan. If also is set, the sum that it returns gets the interval, too.
-func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogram.Histogram, result *R), take func(v scan.Visit, result *R) error, also func(result *R) *merge.Sum) (*Result, error) {
-	workers := make([]sums, s.Workers)
+// order of the scan. If also is set, the sum that it returns gets the interval, too. Worker is the
+// number of the goroutine, from 0. If whole is set, take gets the sum with the first of its
+// intervals, which are all of the same row, and Collect adds it to the row then.
+func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogram.Histogram, result *R), take func(v scan.Visit, result *R) error, also func(worker int, v scan.Visit, result *R) (sum *merge.Sum, whole bool)) (*Result, error) {
+	workers := make([]sums, s.Workers+1) // the last one has whole sums
 	account := accountOf(s.Memory)
 	if o.Runs != nil {
 		o.Runs.charged(s.Memory)
@@ -67,13 +69,15 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 		if o.Runs != nil {
 			want.Coarse, want.Digits = &i.window, windowDigits
 		}
-		into := make([]*merge.Sum, 0, 2)
-		if also != nil {
-			into = append(into, also(&i.result))
+		into, whole := make([]*merge.Sum, 0, 2), false
+		if i.whole = nil; also != nil {
+			var sum *merge.Sum
+			if sum, whole = also(n, v, &i.result); whole && sum.Intervals() == 0 {
+				i.whole = sum
+			}
+			into = append(into, sum)
 		}
-		// To decode the counts once more is quicker than to add all slots of one histogram to
-		// another (BenchmarkHdrplot).
-		took, err := workers[n].add(v, want, into)
+		took, err := workers[n].add(v, want, into, whole)
 		if i.highest, i.count = took.Max, took.Count; err == nil && look != nil {
 			look(v, took.Counts, &i.result)
 		}
@@ -85,6 +89,11 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 		}
 		if o.Parts != nil {
 			o.Parts.take(v, i.highest, i.count)
+		}
+		if i.whole != nil {
+			if err := workers[s.Workers].addWhole(v, i.whole); err != nil {
+				return err
+			}
 		}
 		if take == nil {
 			return nil
@@ -110,7 +119,8 @@ func accountOf(memory *ledger.Ledger) *ledger.Account {
 // interval is what a worker finds out about an interval.
 type interval[R any] struct {
 	result  R
-	window  merge.Sum // for Runs
+	whole   *merge.Sum // of which this is the first interval
+	window  merge.Sum  // for Runs
 	highest float64
 	count   int64
 }
@@ -163,21 +173,20 @@ const sumBytes = 1 << 10
 // others.
 const believedBytes = 4 << 10
 
-// add adds an interval, also to other sums, and returns what is wanted of it. The error is that of
-// its payload.
-func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (scan.Taken, error) {
+// add adds an interval, also to other sums or only to these, and returns what is wanted of it. The
+// error is that of its payload.
+func (w *sums) add(v scan.Visit, want scan.Want, others []*merge.Sum, only bool) (scan.Taken, error) {
 	s := w.of(v)
-	s.Spare = merge.SpareFor(w.bytes)
-	took, err := v.Take(want, append(also, &s.Sum)...)
+	if !only {
+		// To decode the counts once more is quicker than to add all slots of one histogram to
+		// another (BenchmarkHdrplot).
+		others = append(others, &s.Sum)
+	}
+	took, err := v.Take(want, others...)
 	if err := s.failed(err); err != nil {
 		return took, err
 	}
-	size := sumBytes + s.Size()
-	if w.options.Runs != nil {
-		size += believedBytes
-	}
-	w.bytes += size - s.charge.Bytes()
-	if err := s.charge.Set(w.account, 1, size); err != nil {
+	if err := w.charge(s); err != nil {
 		return took, scan.Fatal{Err: err}
 	}
 	s.kinds.Add(took.Double, v.Place)
@@ -188,6 +197,26 @@ func (w *sums) add(v scan.Visit, want scan.Want, also []*merge.Sum) (scan.Taken,
 	}
 	s.include(Span{v.Input, s.tag, start, end})
 	return took, nil
+}
+
+// addWhole adds what some intervals of a row add up to.
+func (w *sums) addWhole(v scan.Visit, sum *merge.Sum) error {
+	s := w.of(v)
+	if err := s.failed(s.Merge(sum)); err != nil {
+		return err
+	}
+	return w.charge(s)
+}
+
+// charge charges for a sum to which something was added.
+func (w *sums) charge(s *sum) error {
+	size := sumBytes + s.Size()
+	if w.options.Runs != nil {
+		size += believedBytes
+	}
+	w.bytes += size - s.charge.Bytes()
+	s.Spare = merge.SpareFor(w.bytes)
+	return s.charge.Set(w.account, 1, size)
 }
 
 // failed keeps an error of intervals that do not add up, and returns another one.

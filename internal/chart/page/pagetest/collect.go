@@ -57,10 +57,11 @@ func Measure(c *chart.Collector, start, length float64, h *histogram.Histogram, 
 		panic(err)
 	}
 	i := &hdrlog.Interval{Start: start, Length: length, Payload: base64.StdEncoding.AppendEncode(nil, plain)}
-	if err := into.Sum().Add(i); err != nil {
+	if !c.InSteps() {
+		c.Measure(i, h, into)
+	} else if err := new(chart.Parts).Sum(c, true, nil, i, into).Add(i); err != nil {
 		panic(err)
 	}
-	c.Measure(i, h, into)
 }
 
 // HistogramOf returns a histogram of values.
