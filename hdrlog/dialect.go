@@ -230,7 +230,7 @@ func (r *Reader) weighSecond(b *Batch, index int) {
 	case d.evidence.full():
 		r.guessSecond()
 	case d.doubt.held || now.start == 0:
-	case d.legendSaysLength && !d.basetime && !now.matters() && now.duration() >= -distinct:
+	case d.legendSaysLength && !d.basetime && now.alike():
 		// Whoever watches a live log wants to see the interval at once.
 	default:
 		d.doubt = doubt{held: true}

@@ -14,9 +14,6 @@ const (
 	// MiB.
 	DefaultMaxLine = 24 << 20
 
-	// maxComment is the longest comment or legend in bytes that a Reader takes.
-	maxComment = 1 << 20
-
 	// batchSize is how many bytes a Reader reads at a time if its source has as many. At this size
 	// the cost of handing a batch to another goroutine does not show, and a batch stays in a core's
 	// cache.
@@ -107,8 +104,7 @@ func (r *Reader) Reset(in io.Reader, name string) {
 }
 
 // SetMaxLine limits the length of a line in bytes, without its newline. A longer line is malformed,
-// with [ErrLineTooLong], and takes no more memory than the limit. Comments and legends have a
-// limit of 1 MiB besides. Call SetMaxLine before you read the first record.
+// with [ErrLineTooLong], and takes no more memory than the limit. Call SetMaxLine before you read the first record.
 func (r *Reader) SetMaxLine(bytes int) { r.maxLine = bytes }
 
 // SetBatchSize sets the approximate size of a batch in bytes. Use a small size when many logs are
@@ -282,9 +278,9 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 			return r.end(b, err, whole)
 		case newline >= 0:
 			return whole
-		case len(b.text)-parsed > r.limit(b.text[parsed:]):
+		case len(b.text)-parsed > r.maxLine:
 			r.line++
-			r.tooLong(b, b.text[parsed:])
+			r.tooLong(b)
 			r.skipping = true
 			b.text = b.text[:parsed]
 			return parsed
@@ -306,14 +302,6 @@ func (b *Batch) grow(more, enough int) {
 	text := make([]byte, len(b.text), max(len(b.text)+more, min(times*cap(b.text), enough)))
 	copy(text, b.text)
 	b.text = text
-}
-
-// limit returns the longest length of a line that begins as text does.
-func (r *Reader) limit(text []byte) int {
-	if len(text) > 0 && (text[0] == '#' || text[0] == '"') {
-		return min(r.maxLine, maxComment)
-	}
-	return r.maxLine
 }
 
 // skip returns the text after the line that is too long. It is empty if the line has not ended yet.
@@ -353,8 +341,8 @@ func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
 		}
 		from += len(line)
 		r.line++
-		if len(line) > r.limit(line) {
-			r.tooLong(b, line)
+		if len(line) > r.maxLine {
+			r.tooLong(b)
 		} else if trimmed := bytes.TrimRight(line, "\r \t"); len(trimmed) > 0 {
 			r.parseLine(b, trimmed)
 		}
@@ -410,8 +398,8 @@ func (r *Reader) flushNotes(b *Batch) {
 	r.notes = r.notes[:0]
 }
 
-func (r *Reader) tooLong(b *Batch, line []byte) {
-	r.malformed(b, nil, "line", fmt.Errorf("%w: over %d bytes", ErrLineTooLong, r.limit(line)))
+func (r *Reader) tooLong(b *Batch) {
+	r.malformed(b, nil, "line", fmt.Errorf("%w: over %d bytes", ErrLineTooLong, r.maxLine))
 }
 
 func (r *Reader) malformed(b *Batch, line []byte, field string, err error) {

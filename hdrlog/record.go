@@ -128,12 +128,7 @@ func (i *Interval) EndTime() time.Time { return timeOf(i.Absolute() + i.Length) 
 
 // Duration returns the length of the interval, to the microsecond. It is at most 292 years, the
 // longest [time.Duration].
-func (i *Interval) Duration() time.Duration {
-	if i.Length >= time.Duration(math.MaxInt64).Seconds() {
-		return math.MaxInt64
-	}
-	return time.Duration(math.Round(i.Length*1e6)) * time.Microsecond
-}
+func (i *Interval) Duration() time.Duration { return timeOf(i.Length).Sub(timeOf(0)) }
 
 // millis converts seconds. It returns the nearest int64 if there is none, as Java does.
 func millis(seconds float64) int64 {

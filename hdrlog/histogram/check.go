@@ -1,8 +1,6 @@
 package histogram
 
-import (
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // Check decodes the counts, but does not add them to anything. If it returns nil, [Payload.AddTo]
 // cannot fail, except with [ErrKind], [ErrSpan] or [ErrOverflow] because of what the sum holds.

@@ -15,7 +15,8 @@ import (
 // A Recorder has a shard for each processor, which mostly uses its own. Recording is one atomic
 // addition to a counter of the shard. Taking replaces each counter by 0. The Recorder of the
 // reference has two histograms instead, which all threads share. It swaps them to take one, and
-// waits for recordings that are under way.
+// waits for recordings that are under way. [Histogram.CorrectInto] corrects what was taken for
+// coordinated omission, as recordValueWithExpectedInterval of the reference does while it records.
 //
 // For each processor, values of three digits take at most 8 KB for each factor of two between the
 // lowest and the highest one: with values from 1 us to 1 s, 160 KB, and 10 MB with 64 processors.
@@ -60,9 +61,6 @@ func NewRecorder(layout Layout) (*Recorder, error) {
 	return r, nil
 }
 
-// Layout returns the layout of the histograms.
-func (r *Recorder) Layout() Layout { return r.layout }
-
 // Record counts value once. It returns [ErrRange] if value is negative, and [ErrLayout] if r is a
 // zero Recorder.
 func (r *Recorder) Record(value int64) error { return r.RecordN(value, 1) }
@@ -94,29 +92,6 @@ func (r *Recorder) RecordN(value, n int64) error {
 	}
 	c[index%chunkSize].Add(n)
 	r.own.Put(s)
-	return nil
-}
-
-// RecordWithExpectedInterval counts value once. If it is above expected, it also counts the values
-// that a recorder which was held up has left out: value-expected, value-2*expected and so on down
-// to expected; see [Histogram.CorrectInto]. An expected of 0 or less adds none. It returns
-// [ErrRange] if value is negative or more than 2^31-1 values are missing.
-func (r *Recorder) RecordWithExpectedInterval(value, expected int64) error {
-	if expected > 0 && value/expected > maxTimes {
-		return fmt.Errorf("%w: value %d, expected interval %d", ErrRange, value, expected)
-	}
-	if err := r.Record(value); err != nil || expected <= 0 {
-		return err
-	}
-	for missing := value - expected; missing >= expected; {
-		// All that share a slot at once.
-		low := max(r.layout.LowestAt(r.layout.IndexOf(missing)), expected)
-		n := (missing-low)/expected + 1
-		if err := r.RecordN(missing, n); err != nil {
-			return err
-		}
-		missing -= n * expected
-	}
 	return nil
 }
 

@@ -197,9 +197,7 @@ func (h *Histogram) CountBetween(low, high int64) int64 {
 	}
 	var count int64
 	for _, counts := range h.between(h.layout.IndexOf(max(low, 0)), h.layout.IndexOf(high)) {
-		for _, n := range counts {
-			count += n
-		}
+		count += sumOf(counts)
 	}
 	return count
 }
@@ -214,11 +212,9 @@ type Bucket struct {
 // the RecordedValuesIterator of the reference.
 func (h *Histogram) Recorded() iter.Seq[Bucket] {
 	return func(yield func(Bucket) bool) {
-		for low, counts := range h.segments() {
-			for i, n := range counts {
-				if n != 0 && !yield(Bucket{h.layout.LowestAt(low + i), h.layout.HighestAt(low + i), n}) {
-					return
-				}
+		for index, n := range h.Slots() {
+			if !yield(Bucket{h.layout.LowestAt(index), h.layout.HighestAt(index), n}) {
+				return
 			}
 		}
 	}

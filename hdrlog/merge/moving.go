@@ -83,7 +83,12 @@ func (m *Moving) Add(end int64, s *Sum) error {
 func (m *Moving) leave() error {
 	e := m.queue[0]
 	if m.current {
-		if err := e.sum.subtractFrom(&m.counts); err != nil {
+		c := codecs.Get().(*codec)
+		counts, err := e.sum.Histogram(&c.scratch)
+		if err == nil {
+			err = m.counts.Subtract(counts)
+		}
+		if e.sum.putCodec(c); err != nil {
 			return err
 		}
 	}

@@ -300,20 +300,21 @@ func (s *Sum) Compact() error {
 // settle adds up the packed counts if there are many: to a histogram or, if that takes too much
 // memory, to packed counts again. If they do not add up, they stay as they are.
 func (s *Sum) settle() {
-	early := s.fits(s.slots(), s.settled) // no need to know their size
-	if s.intervals < 2 || !early && len(s.packed) <= 2*s.settled+settleBytes {
+	dense := s.fits(s.slots(), s.settled)
+	if s.intervals < 2 || !dense && len(s.packed) <= 2*s.settled+settleBytes {
 		return
 	}
 	c := codecs.Get().(*codec)
 	defer s.putCodec(c)
 	err := s.sumInto(c, &c.scratch)
-	if err == nil && !early {
+	if err == nil && !dense {
 		c.plain, err = appendPayload(c.plain[:0], c.scratch.AppendBinary)
+		dense = s.fits(s.slots(), len(c.plain))
 	}
 	switch {
 	case err != nil:
 		s.settled = len(s.packed)
-	case early || s.fits(s.slots(), len(c.plain)):
+	case dense:
 		if s.counts == nil {
 			s.counts = new(histogram.Histogram)
 		}
@@ -329,13 +330,13 @@ func (s *Sum) settle() {
 	}
 }
 
-// payloads calls use with each payload of s, which is not dense.
-func (s *Sum) payloads(c *codec, use func(p *histogram.Payload) error) error {
-	for packed := s.packed; len(packed) > 0; {
+// addPacked adds packed counts to h. The error is that of [histogram.Payload.AddTo].
+func addPacked(c *codec, packed []byte, h *histogram.Histogram) error {
+	for len(packed) > 0 {
 		size := 4 + int(binary.LittleEndian.Uint32(packed))
 		p, err := c.decoder.OpenBinary(packed[4:size])
 		if err == nil {
-			err = use(p)
+			err = p.AddTo(h)
 		}
 		if err != nil {
 			return err
@@ -345,10 +346,10 @@ func (s *Sum) payloads(c *codec, use func(p *histogram.Payload) error) error {
 	return nil
 }
 
-// sumInto makes h the sum of the packed counts. The error is that of [histogram.Payload.AddTo].
+// sumInto makes h the sum of the packed counts.
 func (s *Sum) sumInto(c *codec, h *histogram.Histogram) error {
 	h.Reset(s.layout)
-	return s.payloads(c, func(p *histogram.Payload) error { return p.AddTo(h) })
+	return addPacked(c, s.packed, h)
 }
 
 // sumError returns an error of adding counts as a [SumError], unless it is the fault of p itself.
@@ -369,18 +370,15 @@ func (s *Sum) Merge(t *Sum) error {
 	if t.intervals == 0 {
 		return nil
 	}
-	if s.intervals > 0 {
-		return sumError(s.add(t.part(), t.appendTo, t.addTo), nil)
+	first := s.intervals == 0
+	if first {
+		s.settled = t.settled
 	}
-	packed, err := t.appendTo(s.packed)
-	if err != nil {
-		return sumError(err, nil)
+	err := s.add(t.part(), t.appendTo, t.addTo)
+	if err == nil && first {
+		s.text = append(s.text[:0], t.text...)
 	}
-	s.packed = packed
-	s.include(t.part())
-	s.text, s.settled = append(s.text[:0], t.text...), t.settled
-	s.settle()
-	return nil
+	return sumError(err, nil)
 }
 
 // appendTo appends the counts of t, packed.
@@ -399,25 +397,12 @@ func (t *Sum) addTo(h *histogram.Histogram) error {
 	c := codecs.Get().(*codec)
 	defer t.putCodec(c)
 	if 4+int(binary.LittleEndian.Uint32(t.packed)) == len(t.packed) { // only one
-		return t.payloads(c, func(p *histogram.Payload) error { return p.AddTo(h) })
+		return addPacked(c, t.packed, h)
 	}
 	if err := t.sumInto(c, &c.scratch); err != nil {
 		return err
 	}
 	return h.Add(&c.scratch)
-}
-
-// subtractFrom takes t away from h, to which it was added before.
-func (t *Sum) subtractFrom(h *histogram.Histogram) error {
-	if t.dense {
-		return h.Subtract(t.counts)
-	}
-	c := codecs.Get().(*codec)
-	defer t.putCodec(c)
-	if err := t.sumInto(c, &c.scratch); err != nil {
-		return err
-	}
-	return h.Subtract(&c.scratch)
 }
 
 // Histogram returns all counts. The histogram is scratch or one of s, which must not be changed; it

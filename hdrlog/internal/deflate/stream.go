@@ -1,8 +1,6 @@
 package deflate
 
-import (
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // slop is the number of bytes after its end that a stream may overwrite.
 const slop = 8

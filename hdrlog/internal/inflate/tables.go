@@ -1,6 +1,7 @@
 package inflate
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"sync"
@@ -103,22 +104,11 @@ func init() {
 
 var fixedTables = sync.OnceValue(func() *tables {
 	t := new(tables)
-	var lens [320 + 8]uint8
-	for i := range lens {
-		switch {
-		case i < 144:
-			lens[i] = 8
-		case i < 256:
-			lens[i] = 9
-		case i < 280:
-			lens[i] = 7
-		case i < 288:
-			lens[i] = 8
-		default:
-			lens[i] = 5
-		}
+	var lens []uint8
+	for _, of := range [][2]int{{8, 144}, {9, 112}, {7, 24}, {8, 8}, {5, 32 + 8}} { // 8 more are read
+		lens = append(lens, bytes.Repeat([]uint8{uint8(of[0])}, of[1])...)
 	}
-	t.build(lens[:], 288, 32, true)
+	t.build(lens, 288, 32, true)
 	return t
 })
 
