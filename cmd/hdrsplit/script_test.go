@@ -79,14 +79,14 @@ func TestMemory(t *testing.T) {
 	})
 	folder := t.TempDir()
 	stderr, status := hdrsplitFrom(t, io.MultiReader(strings.NewReader(log.String()), bufio.NewReader(more)), "-q", "-if", "-", "-od", folder)
-	if status != cli.OK || stderr != "hdrsplit: -: comments after the first 64 kB are left out\n" {
+	if status != cli.OK || stderr != "hdrsplit: -: comments after the first 16 kB are left out\n" {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
 	if took := int64(most) - int64(before); took > comments/4 {
 		t.Errorf("%d bytes of memory are in use", took)
 	}
 	info, err := os.Stat(filepath.Join(folder, "19.stdin.hdr"))
-	if err != nil || info.Size() < 60<<10 || info.Size() > 70<<10 {
+	if err != nil || info.Size() < 15<<10 || info.Size() > 17<<10 {
 		t.Errorf("%v, the last part: %+v", err, info)
 	}
 }

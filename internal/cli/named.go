@@ -11,7 +11,7 @@ import (
 )
 
 // maxHeader is the number of bytes in which a log can name what it holds. The parts of hdrsplit
-// have up to 64 kB of comments before that.
+// have up to 16 kB of comments before that.
 const maxHeader = 256 << 10
 
 // A holding is what a log says that its untagged intervals hold.

@@ -142,7 +142,7 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 		return t, err
 	}
 	var h *histogram.Histogram
-	if want.Counts || want.Coarse != nil || d.expected != 0 && (want.Max || len(sums) > 0) || p.Double() { // doubles are rare
+	if want.Counts || want.Coarse != nil || d.expected != 0 || p.Double() { // doubles are rare
 		if h, err = d.decode(p); err != nil {
 			return t, err
 		}

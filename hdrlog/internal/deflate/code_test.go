@@ -76,7 +76,7 @@ func TestLongCodes(t *testing.T) {
 			before, between := shift%8, shift/8
 			raw := slices.Concat(bits[:before], rare[:3], bits[before:][:between], rare[3:], bits[before+between:], often)
 			c.check(t, raw)
-			if got := c.w.blocks[0].code.longest; got != longest {
+			if got := c.w.block.code.longest; got != longest {
 				t.Errorf("%d bits, want %d", got, longest)
 			}
 		}

@@ -10,20 +10,14 @@ package deflate
 
 import (
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"hdrkit/hdrlog/internal/adler"
 )
 
-const (
-	// Larger input is divided into parts of this size. A part gets its own code if that is
-	// shorter than sharing one with the parts before it. A stored block holds at most 65,535
-	// bytes.
-	partSize = 32 << 10
-	// The most bytes that share a code. So counts add up to less than 1<<countBits.
-	maxShared = 1 << (countBits - 1)
-)
+// partSize is the most bytes of a block, which has a code of its own. A stored block holds at most
+// 65,535.
+const partSize = 32 << 10
 
 // Types of blocks, in the two bits after the one that marks the last block.
 const (
@@ -36,7 +30,7 @@ const (
 // next stream. It is not safe for concurrent use.
 type Writer struct {
 	counts [4][256]uint32
-	blocks [3]block // the current block, the next part, and both as one
+	block  block // the current one
 }
 
 // A block is input with a code of its own.
@@ -61,35 +55,13 @@ func (w *Writer) AppendZlib(dst, raw []byte) []byte {
 		s.align()
 		return binary.BigEndian.AppendUint32(s.dst[:s.n], 1)
 	}
-	this, next, both := &w.blocks[0], &w.blocks[1], &w.blocks[2]
-	part := raw[:min(len(raw), partSize)]
-	this.raw = part
-	w.count(this, part)
-	this.makeCode()
-	for rest := raw[len(part):]; len(rest) > 0; rest = rest[len(part):] {
-		part = rest[:min(len(rest), partSize)]
-		next.raw = part
-		w.count(next, part)
-		next.makeCode()
-		if len(this.raw) <= maxShared {
-			both.raw = raw[len(raw)-len(rest)-len(this.raw):][:len(this.raw)+len(part)]
-			for i := range both.counts {
-				both.counts[i] = this.counts[i] + next.counts[i]
-			}
-			both.counts[endOfBlock] = 1
-			both.makeCode()
-			if both.dynamicSize() <= this.size()+next.size() {
-				this, both = both, this
-				continue
-			}
-		}
-		s.block(this, false)
-		this, next = next, this
+	for rest := raw; len(rest) > 0; rest = rest[min(len(rest), partSize):] {
+		w.block.raw = rest[:min(len(rest), partSize)]
+		w.count(&w.block, w.block.raw)
+		w.block.makeCode()
+		s.block(&w.block, len(rest) == len(w.block.raw))
 	}
-	s.block(this, true)
-	for i := range w.blocks {
-		w.blocks[i].raw = nil
-	}
+	w.block.raw = nil
 	s.align()
 	return binary.BigEndian.AppendUint32(s.dst[:s.n], adler.Checksum(raw))
 }
@@ -148,14 +120,4 @@ func (b *block) fixedSize() int {
 }
 
 // storedSize returns the size in bits without compression, after n bits of a byte.
-func (b *block) storedSize(n int) int {
-	if len(b.raw) > partSize {
-		return math.MaxInt
-	}
-	return 3 + (5-n)&7 + 32 + 8*len(b.raw)
-}
-
-// size returns an upper limit of the size in bits, wherever the block begins.
-func (b *block) size() int {
-	return min(b.dynamicSize(), b.fixedSize(), b.storedSize(6))
-}
+func (b *block) storedSize(n int) int { return 3 + (5-n)&7 + 32 + 8*len(b.raw) }

@@ -27,11 +27,9 @@ const (
 	// hundredth of the time.
 	partBuffer = 256 << 10
 	allBuffers = 16 << 20
-	// A log's comments go to each of its parts. A few comments and many tags would make an output
-	// that is much larger than the log, so comments are limited: heldComments bytes for each log,
-	// and repeatedComments bytes in all parts.
-	heldComments     = 64 << 10
-	repeatedComments = 16 << 20
+	// A log's comments go to each of its parts. Many comments and many tags would make an output
+	// that is much larger than the log. So comments after so many bytes are left out.
+	mostComments = 16 << 10
 )
 
 // Options say how to split.
@@ -46,12 +44,11 @@ type Options struct {
 
 // Parts are the logs that some logs are split into. No part is in its place before Commit.
 type Parts struct {
-	options  Options
-	sources  []*source
-	inputs   []scan.Input
-	parts    []*part
-	byPlace  map[string]*part
-	repeated int // bytes of comments in all parts
+	options Options
+	sources []*source
+	inputs  []scan.Input
+	parts   []*part
+	byPlace map[string]*part
 
 	writer  *hdrlog.Writer // writes to the parts, see Write
 	current *part          // the part that writer writes to
@@ -106,9 +103,9 @@ func (p *Parts) Comment(input int, text []byte) error {
 	s := p.sources[input]
 	switch {
 	case s.full:
-	case s.size+len(text) > heldComments:
+	case s.size+len(text) > mostComments:
 		s.full = true
-		p.options.Warn("%s: comments after the first %d kB are left out", s.name, heldComments>>10)
+		p.options.Warn("%s: comments after the first %d kB are left out", s.name, mostComments>>10)
 	default:
 		s.size += len(text)
 		s.comments = append(s.comments, bytes.Clone(text[1:]))
@@ -218,12 +215,6 @@ func fileName(input string) string {
 // writeComments writes the comments of the source that the part lacks.
 func (p *Parts) writeComments(part *part) {
 	for _, text := range part.source.comments[part.comments:] {
-		if p.repeated += len(text); p.repeated > repeatedComments {
-			if p.repeated-len(text) <= repeatedComments {
-				p.options.Warn("comments are left out after %d MB of them in all logs that are written", repeatedComments>>20)
-			}
-			break
-		}
 		p.writer.Comment(string(text))
 	}
 	part.comments = len(part.source.comments)
