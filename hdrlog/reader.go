@@ -104,7 +104,8 @@ func (r *Reader) Reset(in io.Reader, name string) {
 }
 
 // SetMaxLine limits the length of a line in bytes, without its newline. A longer line is malformed,
-// with [ErrLineTooLong], and takes no more memory than the limit. Call SetMaxLine before you read the first record.
+// with [ErrLineTooLong], and takes no more memory than the limit. Call SetMaxLine before you read
+// the first record.
 func (r *Reader) SetMaxLine(bytes int) { r.maxLine = bytes }
 
 // SetBatchSize sets the approximate size of a batch in bytes. Use a small size when many logs are
