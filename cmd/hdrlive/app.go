@@ -279,59 +279,50 @@ func (r *command) open(stdout *cli.Stdout, file *sinks.File) error {
 	if err != nil {
 		return err
 	}
-	var keys []string
-	add := func(key string, make func(own []byte) (live.Sink, error)) error {
-		if slices.Contains(keys, key) {
-			return cli.Usagef("%s is given twice", key)
-		}
-		keys = append(keys, key)
-		s, err := make(own[key])
-		r.outputs = append(r.outputs, live.Output{Key: key, Sink: s})
-		return err
+	has := func(key string) bool {
+		return slices.ContainsFunc(r.outputs, func(out live.Output) bool { return out.Key == key })
 	}
 	if file != nil {
-		err = add("-of "+c.String("of"), func(own []byte) (live.Sink, error) { return sinks.NewLog(o, file, own) })
-	}
-	if r.port != nil && err == nil {
-		err = add("metrics", func(own []byte) (_ live.Sink, err error) {
-			most := time.Minute
-			if c.Bool("abort") {
-				most = endTime
-			}
-			r.metrics, err = sinks.NewMetrics(o, r.state.Kept(), own, most)
-			return r.metrics, err
-		})
-	}
-	if r.port != nil && err == nil {
-		err = add("page", func([]byte) (_ live.Sink, err error) {
-			title := strings.Join(slices.Concat(c.StringSlice("if"), c.Args().Slice()), " ")
-			r.page, err = sinks.NewPage(o, &r.server, cmp.Or(title, "hdrlive"), r.limits)
-			r.server.Status = r.metrics.Handler()
-			return r.page, err
-		})
-	}
-	for _, u := range r.pushes {
+		key := "-of " + c.String("of")
+		log, err := sinks.NewLog(o, file, own[key])
 		if err != nil {
 			return err
 		}
-		err = add("-push "+u.Redacted(), func(own []byte) (live.Sink, error) {
-			p, err := sinks.NewPush(o, u, r.state.Kept(), own)
-			if err != nil {
-				return nil, err
-			}
-			sender := p.Sender()
-			for n := 2; slices.ContainsFunc(r.senders, func(s prom.Sender) bool { return s.Address == sender.Address }); n++ {
-				sender.Address = fmt.Sprintf("%s %d", p.Sender().Address, n)
-			}
-			r.senders = append(r.senders, sender)
-			return p, nil
-		})
+		r.outputs = append(r.outputs, live.Output{Key: key, Sink: log})
 	}
-	if err != nil {
-		return err
+	if r.port != nil {
+		most := time.Minute
+		if c.Bool("abort") {
+			most = endTime
+		}
+		if r.metrics, err = sinks.NewMetrics(o, r.state.Kept(), own["metrics"], most); err != nil {
+			return err
+		}
+		title := strings.Join(slices.Concat(c.StringSlice("if"), c.Args().Slice()), " ")
+		if r.page, err = sinks.NewPage(o, &r.server, cmp.Or(title, "hdrlive"), r.limits); err != nil {
+			return err
+		}
+		r.server.Status = r.metrics.Handler()
+		r.outputs = append(r.outputs, live.Output{Key: "metrics", Sink: r.metrics}, live.Output{Key: "page", Sink: r.page})
+	}
+	for _, u := range r.pushes {
+		key := "-push " + u.Redacted()
+		if has(key) {
+			return cli.Usagef("%s is given twice", key)
+		}
+		p, err := sinks.NewPush(o, u, r.state.Kept(), own[key])
+		if err != nil {
+			return err
+		}
+		sender := p.Sender()
+		for n := 2; slices.ContainsFunc(r.senders, func(s prom.Sender) bool { return s.Address == sender.Address }); n++ {
+			sender.Address = fmt.Sprintf("%s %d", p.Sender().Address, n)
+		}
+		r.senders = append(r.senders, sender)
+		r.outputs = append(r.outputs, live.Output{Key: key, Sink: p})
 	}
 	for _, key := range slices.Sorted(maps.Keys(own)) {
-		if !slices.Contains(keys, key) {
+		if !has(key) {
 			o.Messages.Notice(fmt.Sprintf("%s is no output any more; the state forgets it", key))
 		}
 	}

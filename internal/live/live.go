@@ -233,7 +233,7 @@ func (m *Merger) Run(f *follow.Follower) error {
 	}
 	if err == nil {
 		m.sayUnread()
-		err = m.sink.Flush()
+		err = m.flush()
 	}
 	if ended := m.sink.End(); err == nil {
 		err = ended
@@ -366,30 +366,33 @@ func (m *Merger) consume() error {
 			}
 		}
 		next := m.clock.Next()
-		if next == nil || next.input.queue == nil {
+		if next == nil {
+			m.sayAhead()
+			break
+		}
+		if next.input.queue == nil {
 			break
 		}
 		if err := m.take(next.input); err != nil {
 			return err
 		}
 	}
-	m.sayAhead()
-	m.publish()
 	if !m.received && time.Since(m.flushed) < flushTime {
 		return nil
 	}
-	m.flushed = time.Now()
-	return m.sink.Flush()
+	return m.flush()
 }
 
-// publish shows others how far the inputs are.
-func (m *Merger) publish() {
+// flush shows others how far the inputs are, and flushes the sink.
+func (m *Merger) flush() error {
+	m.flushed = time.Now()
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	for _, in := range m.inputs {
 		in.now.Silent = in.pace.silent
 		in.state = in.now
 	}
+	m.mu.Unlock()
+	return m.sink.Flush()
 }
 
 // hand gives a window to the sink.
@@ -407,14 +410,12 @@ func (m *Merger) hand(merged *merge.Merged, late bool) (err error) {
 
 // sayAhead reports each log once that has an interval too far ahead, as known after all was read.
 func (m *Merger) sayAhead() {
-	if m.clock.Next() != nil {
-		return
-	}
 	for _, in := range m.inputs {
-		now, line := m.options.now(), in.far.line
+		line := in.far.line
 		if line == 0 {
 			continue
 		}
+		now := m.options.now()
 		if in.far.line = 0; in.pace.Ahead(now, in.far.middle) {
 			in.told = true
 			m.options.Messages.Notice(fmt.Sprintf("%s:%d: the interval lies %v in the future: is the clock of the log right? It is kept until its time comes, and other logs do not wait less because of it",

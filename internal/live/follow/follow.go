@@ -294,6 +294,7 @@ func (f *Follower) match() {
 	}
 	var all Summary
 	defer func() { all.Say(f.options.Notice) }()
+	looked := false
 	for _, p := range f.patterns {
 		for _, path := range p.paths() {
 			if known[path] || !p.matches(filepath.Base(path)) {
@@ -304,7 +305,8 @@ func (f *Follower) match() {
 				continue
 			}
 			named = append(named, info)
-			if !f.known(info) {
+			if !looked && !f.known(info) {
+				looked = true
 				f.look(f.inputs) // the file may have just replaced another one
 			}
 			if f.known(info) {
