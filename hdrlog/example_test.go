@@ -185,28 +185,23 @@ Tag=A,0.127,1.007,2.769,HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEu
 	// Output: 0.127 s after the start, from 1441812279.601 to 1441812280608 ms since the epoch
 }
 
-// The histogram of each interval. One reader reads one log after another.
+// The histogram of each interval.
 func ExampleInterval_Histogram() {
 	const text = `#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015]
 Tag=A,0.127,1.007,2.769,HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEuATEZMQ4uASkhIR4nrxg9v2lMaxhvMekILGZkKmcCAEf2CsI=
 `
-	var reader hdrlog.Reader
-	for _, name := range []string{"one.hlog", "two.hlog"} {
-		reader.Reset(strings.NewReader(text), name)
-		for record := range reader.All() {
-			if record.Kind != hdrlog.IntervalRecord {
-				continue
-			}
-			h, err := record.Interval.Histogram()
-			if err != nil {
-				log.Fatal(err)
-			}
-			fmt.Println(reader.Name(), h.TotalCount(), "values, median", h.ValueAtPercentile(50))
+	reader := hdrlog.NewReader(strings.NewReader(text), "one.hlog")
+	for record := range reader.All() {
+		if record.Kind != hdrlog.IntervalRecord {
+			continue
 		}
+		h, err := record.Interval.Histogram()
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(reader.Name(), h.TotalCount(), "values, median", h.ValueAtPercentile(50))
 	}
-	// Output:
-	// one.hlog 741 values, median 344063
-	// two.hlog 741 values, median 344063
+	// Output: one.hlog 741 values, median 344063
 }
 
 // Lines that cannot be read are records too.

@@ -26,7 +26,7 @@ func (s sizedReader) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(l
 func textReader(text io.Reader, maxLine, batch int) *Reader {
 	r := NewReader(text, "log")
 	r.in = text
-	r.SetMaxLine(maxLine)
+	r.maxLine = maxLine
 	r.SetBatchSize(batch)
 	return r
 }
@@ -360,7 +360,7 @@ func FuzzWriter(f *testing.F) {
 		if err := w.Flush(); err != nil {
 			return
 		}
-		r := textReader(bytes.NewReader(out.Bytes()), DefaultMaxLine, 1<<10)
+		r := textReader(bytes.NewReader(out.Bytes()), MaxLine, 1<<10)
 		intervals := 0
 		for rec := range r.All() {
 			switch rec.Kind {

@@ -9,10 +9,11 @@ import (
 )
 
 const (
-	// DefaultMaxLine is the longest line in bytes that a Reader takes by default. A histogram of
+	// MaxLine is the longest line in bytes that a Reader takes, without its newline. A longer one
+	// is malformed, with [ErrLineTooLong], and takes no more memory than the limit. A histogram of
 	// five digits that has a random count below a million in each of its slots is encoded in 22
 	// MiB.
-	DefaultMaxLine = 24 << 20
+	MaxLine = 24 << 20
 
 	// batchSize is how many bytes a Reader reads at a time if its source has as many. At this size
 	// the cost of handing a batch to another goroutine does not show, and a batch stays in a core's
@@ -82,34 +83,15 @@ func (b *Batch) Size() int { return cap(b.text) }
 // UTF-8, with or without a byte-order mark, or UTF-16. The reader detects all of that from the
 // content. Errors call the log by name.
 func NewReader(r io.Reader, name string) *Reader {
-	reader := new(Reader)
-	reader.Reset(r, name)
+	reader := &Reader{name: name, maxLine: MaxLine, batch: batchSize}
+	if r != nil {
+		reader.in = &decoder{src: r}
+	}
 	return reader
 }
 
-// Reset makes the reader one of another log, as [NewReader] does, in the same memory. What
-// SetMaxLine and SetBatchSize have set stays. Records that Scan returned are no longer valid. Reset
-// does not close the file of [Open].
-func (r *Reader) Reset(in io.Reader, name string) {
-	*r = Reader{
-		name: name, maxLine: r.maxLine, batch: r.batch, rest: r.rest[:0], notes: r.notes[:0],
-		scanned: Batch{Records: r.scanned.Records[:0], text: r.scanned.text},
-	}
-	if r.maxLine == 0 { // a zero Reader
-		r.maxLine, r.batch = DefaultMaxLine, batchSize
-	}
-	if in != nil {
-		r.in = &decoder{src: in}
-	}
-}
-
-// SetMaxLine limits the length of a line in bytes, without its newline. A longer line is malformed,
-// with [ErrLineTooLong], and takes no more memory than the limit. Call SetMaxLine before you read
-// the first record.
-func (r *Reader) SetMaxLine(bytes int) { r.maxLine = bytes }
-
 // SetBatchSize sets the approximate size of a batch in bytes. Use a small size when many logs are
-// read at once. Call SetBatchSize before you read the first record.
+// read at once, as hdrlive and hdrunion do. Call SetBatchSize before you read the first record.
 func (r *Reader) SetBatchSize(bytes int) { r.batch = max(bytes, 1) }
 
 // SetSecond decides whether the second number of an interval is its length or its end, for a log

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -345,7 +344,7 @@ func TestRecords(t *testing.T) {
 
 func TestSentinels(t *testing.T) {
 	r := NewReader(strings.NewReader("1,2\nx,1,1,H\nTag=AAAAAAAAAAAAAAAAAAAAAAA,3,2,1,H\n"), "a log")
-	r.SetMaxLine(20)
+	r.maxLine = 20
 	for _, want := range []error{ErrMissing, ErrNumber, ErrLineTooLong} {
 		if !r.Scan() || r.Record().Kind != Malformed {
 			t.Fatalf("no malformed record for %v", want)
@@ -534,12 +533,12 @@ func TestMaxLine(t *testing.T) {
 		"end and data": iotest.DataErrReader,
 	} {
 		r := NewReader(chunked(strings.NewReader(log)), "log")
-		r.SetMaxLine(10)
+		r.maxLine = 10
 		expect(t, name, scan(r), want)
 	}
 
 	r := NewReader(io.MultiReader(iotest.HalfReader(io.LimitReader(zeros{}, 512<<20)), strings.NewReader("\n#next\n")), "log")
-	r.SetMaxLine(1 << 20)
+	r.maxLine = 1 << 20
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	got := scan(r)
@@ -1053,43 +1052,6 @@ func TestIsVersion(t *testing.T) {
 		if IsVersion([]byte(line)) != want {
 			t.Errorf("%q: %t", line, !want)
 		}
-	}
-}
-
-// TestReset checks that a reader that has read part of one log reads another as a new one does.
-func TestReset(t *testing.T) {
-	names, err := filepath.Glob("../testdata/*/*.h*")
-	if err != nil || len(names) < 30 {
-		t.Fatal(names, err)
-	}
-	dump := func(r *Reader) string {
-		var b strings.Builder
-		for record := range r.All() {
-			fmt.Fprintf(&b, "%s %d %q %v %v %v\n", record.Kind, record.Line, record.Text, record.Interval.Start, record.Interval.LogStart, record.Err)
-		}
-		return b.String()
-	}
-	used := new(Reader)
-	for n, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		used.Reset(bytes.NewReader(text), name)
-		if got, want := dump(used), dump(NewReader(bytes.NewReader(text), name)); got != want {
-			t.Errorf("%s after %s: got\n%s\nwant\n%s", name, names[max(n-1, 0)], got, want)
-		}
-		// The next one comes after part of a log with other settings.
-		used.Reset(strings.NewReader("#[StartTime: 5]\n\"a\",\n1,2,3,HIST\nTag=x,1,2,3,HISTx y\nhalf"), "part")
-		used.SetSecond(SecondEnd)
-		for range n % 5 {
-			used.Scan()
-		}
-	}
-	used.SetMaxLine(10)
-	used.Reset(strings.NewReader("1,2,3,HISTFAAAA"), "long")
-	if !used.Scan() || !errors.Is(used.Record().Err, ErrLineTooLong) {
-		t.Errorf("the longest line is forgotten: %v", used.Record())
 	}
 }
 

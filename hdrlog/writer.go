@@ -96,8 +96,8 @@ func (w *Writer) Comment(text string) error {
 		switch _, err := w.checker.parseComment(&rec, w.line); {
 		case err != nil || rec.Kind != Comment:
 			return w.fail(fmt.Errorf("%w: %s", ErrComment, quoted(w.line)))
-		case len(w.line) > DefaultMaxLine:
-			return w.fail(fmt.Errorf("%w: a comment over %d bytes", ErrLineTooLong, DefaultMaxLine))
+		case len(w.line) > MaxLine:
+			return w.fail(fmt.Errorf("%w: a comment over %d bytes", ErrLineTooLong, MaxLine))
 		}
 		w.write(append(w.line, '\n'))
 	}

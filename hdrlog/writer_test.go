@@ -273,7 +273,7 @@ func TestWriterErrors(t *testing.T) {
 		{"a length below zero", fields("1,-2,3,H"), ErrNegative, "the length is negative: -2"},
 		{"a comment that is a start time", comment("[StartTime: 5]"), ErrComment, `the comment reads as a time: "#[StartTime: 5]"`},
 		{"a later line that is a base time", comment("c\n[basetime: x]"), ErrComment, ""},
-		{"a long comment", comment(strings.Repeat("c", DefaultMaxLine)), ErrLineTooLong, ""},
+		{"a long comment", comment(strings.Repeat("c", MaxLine)), ErrLineTooLong, ""},
 		{"no start time", func(w *Writer) error { return w.StartTime(math.NaN()) }, ErrNumber, "not a number: start time NaN"},
 		{"no base time", func(w *Writer) error { return w.BaseTime(math.NaN()) }, ErrNumber, "not a number: base time NaN"},
 		{"an infinite base time", func(w *Writer) error { return w.BaseTime(math.Inf(-1)) }, ErrTime, ""},

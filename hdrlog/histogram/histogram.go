@@ -261,7 +261,7 @@ func (h *Histogram) Add(other *Histogram) error {
 	}
 	lowest, _ := other.layout.moved(first, layout)
 	base, slots := h.room(layout.IndexOf(lowest), layout.IndexOf(highest))
-	shares := h.layout.Shares(other.layout)
+	shares := h.layout.shares(other.layout)
 	for low, counts := range other.between(first, last) {
 		if !shares {
 			h.addFiner(other.layout, low, counts)
@@ -294,12 +294,12 @@ func (h *Histogram) addFiner(coarser Layout, low int, counts []int64) {
 // Subtract takes the counts of other away from h. They must have been added before: otherwise
 // Subtract returns [ErrRange], and h is unchanged.
 func (h *Histogram) Subtract(other *Histogram) error {
-	if !h.layout.Shares(other.layout) {
+	if !h.layout.shares(other.layout) {
 		same := &Histogram{layout: h.layout}
 		if err := same.Add(other); err != nil {
 			return err
 		}
-		if !h.layout.Shares(same.layout) {
+		if !h.layout.shares(same.layout) {
 			return fmt.Errorf("%w: a histogram of %+v was never added", ErrRange, other.layout)
 		}
 		other = same
@@ -344,7 +344,7 @@ func (h *Histogram) Refine(layout Layout) error {
 
 // become changes the layout of h to one that is at least as fine.
 func (h *Histogram) become(layout Layout) error {
-	if h.layout.Shares(layout) {
+	if h.layout.shares(layout) {
 		h.layout = layout
 		return nil
 	}

@@ -82,8 +82,8 @@ func (l Layout) normal() Layout {
 	return l
 }
 
-// Shares reports whether l and m have the same slots, so that counts can be added index by index.
-func (l Layout) Shares(m Layout) bool {
+// shares reports whether l and m have the same slots, so that counts can be added index by index.
+func (l Layout) shares(m Layout) bool {
 	return l.Digits == m.Digits && l.unitMagnitude() == m.unitMagnitude() && l.Ratio == m.Ratio
 }
 

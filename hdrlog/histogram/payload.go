@@ -401,7 +401,7 @@ func (p *Payload) AddTo(sum *Histogram) error {
 		}
 		return err
 	}
-	if sum.layout.Shares(p.layout) {
+	if sum.layout.shares(p.layout) {
 		if err := p.addTo(sum); err != nil {
 			return err
 		}

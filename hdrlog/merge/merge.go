@@ -57,8 +57,9 @@ import (
 )
 
 // A Table holds what is made of each tag in each window that is open: one that can still take
-// intervals. All that merges by time goes through a Table. What differs is where the time of
-// [Table.Before] comes from. It is not safe for concurrent use. Make one with [NewTable].
+// intervals. All that merges by time goes through a Table, for packages that make something other
+// than sums of intervals. What differs is where the time of [Table.Before] comes from. It is not
+// safe for concurrent use. Make one with [NewTable].
 type Table[T any] struct {
 	size int64
 	open []*openWindow[T] // in order of time

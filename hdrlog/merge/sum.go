@@ -133,7 +133,8 @@ func (s *Sum) Add(i *hdrlog.Interval) error {
 	return s.AddPayload(i, p)
 }
 
-// AddPayload is [Sum.Add] for an interval whose payload is open already.
+// AddPayload is [Sum.Add] for an interval whose payload is open already, for callers that take more
+// than the sum of it.
 func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
 	more := part{start: i.StartMillis(), end: i.EndMillis(), intervals: 1}
 	if err := s.addPayload(&more, p); err != nil || s.intervals > 1 || s.dense {
@@ -152,7 +153,8 @@ func (s *Sum) addPayload(more *part, p *histogram.Payload) error {
 	return sumError(s.add(more, pack, p.AddTo), p)
 }
 
-// AddCoarse is [Sum.AddHistogram] for the counts of h with at most digits significant digits.
+// AddCoarse is [Sum.AddHistogram] for the counts of h with at most digits significant digits, for
+// callers that keep very many sums.
 func (s *Sum) AddCoarse(start, end int64, h *histogram.Histogram, digits int) error {
 	c := codecs.Get().(*codec)
 	defer codecs.Put(c)

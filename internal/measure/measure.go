@@ -310,7 +310,7 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		return err
 	}
 	if f.open == nil {
-		r.hist, r.lines.most = newHistograms(s), hdrlog.DefaultMaxLine
+		r.hist, r.lines.most = newHistograms(s), hdrlog.MaxLine
 		return nil
 	}
 	if r.fields, err = f.open(s, h); err != nil {
