@@ -16,15 +16,6 @@ import (
 // it.
 var ErrPoint = errors.New("cannot be a point")
 
-// influx writes rows as InfluxDB line protocol.
-type influx struct {
-	w           io.Writer
-	scale       Scale
-	measurement string
-	columns     []column
-	encoder     lineprotocol.Encoder
-}
-
 // Influx returns a writer of [InfluxDB line protocol]. Each row is a point of the measurement, at
 // the end of the row. The fields are the figures of [Timeline]; counts are integers. A figure is
 // left out if there is none. Times are in nanoseconds.
@@ -37,41 +28,33 @@ func Influx(w io.Writer, scale Scale, measurement string) (RowWriter, error) {
 	if strings.HasPrefix(measurement, "#") {
 		return nil, errors.New("InfluxDB ignores a line that begins with #: it is a comment")
 	}
-	i := &influx{w: w, scale: scale, measurement: measurement}
-	i.encoder.StartLine(measurement)
-	return i, i.encoder.Err()
-}
-
-func (i *influx) Row(r *Row) error {
-	if i.columns == nil {
-		i.columns = columns(r, i.scale)
+	var e lineprotocol.Encoder
+	if e.StartLine(measurement); e.Err() != nil {
+		return nil, e.Err()
 	}
-	e := &i.encoder
-	e.Reset()
-	e.StartLine(i.measurement)
-	if r.Tag != nil {
-		text := tags.Text(r.Tag)
-		if short, ok := strings.CutSuffix(text, `\`); ok {
-			text = short + "%5C"
+	return &rowFormat{scale: scale, write: func(r *Row, columns []column, _ bool) error {
+		e.Reset()
+		e.StartLine(measurement)
+		if r.Tag != nil {
+			text := tags.Text(r.Tag)
+			if short, ok := strings.CutSuffix(text, `\`); ok {
+				text = short + "%5C"
+			}
+			e.AddTag("tag", text)
 		}
-		e.AddTag("tag", text)
-	}
-	e.AddField("length", lineprotocol.MustNewValue(r.Length))
-	e.AddField("count", lineprotocol.IntValue(r.Count))
-	for _, c := range i.columns {
-		if value, ok := lineprotocol.FloatValue(c.scaleOf(r).of(c.value(r).float)); ok {
-			e.AddField(c.name, value)
+		e.AddField("length", lineprotocol.MustNewValue(r.Length))
+		for _, c := range columns {
+			if c.counts(r) {
+				e.AddField(c.name, lineprotocol.IntValue(c.value(r).integer))
+			} else if value, ok := lineprotocol.FloatValue(c.scaleOf(r).of(c.value(r).float)); ok {
+				e.AddField(c.name, value)
+			}
 		}
-	}
-	if r.Moving != nil {
-		e.AddField(movingCount, lineprotocol.IntValue(r.Moving.Count))
-	}
-	e.EndLine(time.UnixMilli(r.End))
-	if err := e.Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrPoint, err)
-	}
-	_, err := i.w.Write(e.Bytes())
-	return err
+		e.EndLine(time.UnixMilli(r.End))
+		if err := e.Err(); err != nil {
+			return fmt.Errorf("%w: %w", ErrPoint, err)
+		}
+		_, err := w.Write(e.Bytes())
+		return err
+	}}, nil
 }
-
-func (i *influx) Close() error { return nil }

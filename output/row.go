@@ -68,6 +68,24 @@ type RowWriter interface {
 	Close() error
 }
 
+// A rowFormat is a [RowWriter] of a format that needs no end.
+type rowFormat struct {
+	scale   Scale
+	columns []column
+	// write writes a row. The first one comes with the heading, if there is one.
+	write func(r *Row, columns []column, first bool) error
+}
+
+func (f *rowFormat) Row(r *Row) error {
+	first := f.columns == nil
+	if first {
+		f.columns = columns(r, f.scale)
+	}
+	return f.write(r, f.columns, first)
+}
+
+func (f *rowFormat) Close() error { return nil }
+
 // perSecond returns values per second, infinite or not a number if nothing was covered.
 func (r *Row) perSecond() float64 { return float64(r.Count) / r.Covered }
 
@@ -106,6 +124,7 @@ func columns(first *Row, scale Scale) []column {
 		}
 	}
 	all := []column{
+		{"count", func(r *Row) Value { return countOf(r.Count) }, nil},
 		{"per_second", func(r *Row) Value { return Value{float: r.perSecond()} }, nil},
 		{"min", recorded(func(r *Row) Value { return r.Min }), &scale},
 		{"mean", recorded(func(r *Row) Value { return Value{float: r.Mean} }), &scale},
@@ -127,11 +146,15 @@ func columns(first *Row, scale Scale) []column {
 	}
 	return append(all,
 		column{"window_" + first.Moving.name(), moving(func(m *Moving) Value { return m.Value }), &scale},
-		column{"window_max", moving(func(m *Moving) Value { return m.Max }), &scale})
+		column{"window_max", moving(func(m *Moving) Value { return m.Max }), &scale},
+		column{"window_count", func(r *Row) Value { return countOf(r.Moving.Count) }, nil})
 }
 
-// movingCount is the name of the column with the number of values in the moving window.
-const movingCount = "window_count"
+// counts reports whether the figure is a number of values.
+func (c *column) counts(r *Row) bool { return c.scale == nil && c.value(r).whole }
+
+// countOf returns a number of values.
+func countOf(n int64) Value { return Value{float: float64(n), integer: n, whole: true} }
 
 func (p PercentileValue) name() string { return "p" + shortest(p.Percentile) }
 

@@ -3,22 +3,12 @@ package output
 import (
 	"encoding/csv"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"hdrkit/tags"
 )
-
-// timeline writes rows as CSV.
-type timeline struct {
-	w       *csv.Writer
-	scale   Scale
-	zone    *time.Location
-	columns []column
-	fields  []string
-}
 
 // Timeline returns a writer of CSV with a header, quoted as in RFC 4180. The columns are the start
 // of the row as RFC 3339 in the zone, where nil is UTC, and in seconds from the start of the log,
@@ -28,7 +18,24 @@ type timeline struct {
 // [tags.Text]. An apostrophe comes before a tag that a spreadsheet would evaluate as a formula, and
 // before a tag that begins with an apostrophe.
 func Timeline(w io.Writer, scale Scale, zone *time.Location) RowWriter {
-	return &timeline{w: csv.NewWriter(w), scale: scale, zone: zone}
+	out := csv.NewWriter(w)
+	var fields []string
+	return &rowFormat{scale: scale, write: func(r *Row, columns []column, first bool) error {
+		if first {
+			fields = []string{"start", "relative_start", "length", "tag"}
+			for _, c := range columns {
+				fields = append(fields, c.name)
+			}
+			out.Write(fields) // out keeps its error
+		}
+		fields = append(fields[:0], rfc3339(r.Start, zone), seconds(r.Relative), seconds(r.Length), csvTag(r.Tag))
+		for n := range columns {
+			fields = append(fields, columns[n].text(r, ""))
+		}
+		out.Write(fields)
+		out.Flush()
+		return out.Error()
+	}}
 }
 
 // csvTag returns a tag as a cell of CSV. Spreadsheets evaluate a cell that begins with one of = + -
@@ -46,33 +53,3 @@ func csvTag(tag []byte) string {
 	}
 	return text
 }
-
-func (t *timeline) Row(r *Row) error {
-	if t.columns == nil {
-		t.columns = columns(r, t.scale)
-		t.fields = []string{"start", "relative_start", "length", "tag", "count"}
-		for _, c := range t.columns {
-			t.fields = append(t.fields, c.name)
-		}
-		if r.Moving != nil {
-			t.fields = append(t.fields, movingCount)
-		}
-		if err := t.w.Write(t.fields); err != nil {
-			return err
-		}
-	}
-	t.fields = append(t.fields[:0], rfc3339(r.Start, t.zone), seconds(r.Relative), seconds(r.Length), csvTag(r.Tag), strconv.FormatInt(r.Count, 10))
-	for n := range t.columns {
-		t.fields = append(t.fields, t.columns[n].text(r, ""))
-	}
-	if r.Moving != nil {
-		t.fields = append(t.fields, strconv.FormatInt(r.Moving.Count, 10))
-	}
-	if err := t.w.Write(t.fields); err != nil {
-		return err
-	}
-	t.w.Flush()
-	return t.w.Error()
-}
-
-func (t *timeline) Close() error { return nil }
