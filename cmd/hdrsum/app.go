@@ -1,10 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"slices"
-	"text/tabwriter"
 
 	urfave "github.com/urfave/cli/v2"
 
@@ -131,18 +128,10 @@ func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o
 	if err != nil {
 		return err
 	}
-	if !c.Bool("lt") {
+	if o.format != &listFormat {
 		return g.write(c, s, base, diagnostics, o, result)
 	}
-	err = cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "TAG\tINTERVALS\tVALUES\n")
-		for _, s := range result.Summaries {
-			fmt.Fprintf(t, "%s\t%d\t%d\n", s.Name(), s.Intervals, s.Counts().TotalCount())
-		}
-		return t.Flush()
-	})
-	if err != nil {
+	if err := o.format.write(&report{c, s, diagnostics, o, result.Summaries}); err != nil {
 		return err
 	}
 	return diagnostics.Close()

@@ -28,7 +28,7 @@ var formats = []*format{
 
 // A format is what hdrsum can print: a summary or rows.
 type format struct {
-	name, what string
+	name, what string // no name if an option of its own asks for it
 	others     string // other names that people type
 	// uses are the options that the format reads, besides its flags. An option that any format
 	// lists is refused by those that do not list it. The others are for all.
@@ -45,7 +45,7 @@ type format struct {
 	// bare is set if the unit of values is not in the output. A message says it.
 	bare bool
 	// compare prints summaries, or their comparison with a baseline, and the verdicts about limits.
-	// If it is nil, a comparison is not in this format.
+	// If it is nil, write prints, and a comparison is not in this format.
 	compare func(w io.Writer, r *report, c *comparison) error
 	// comparesAll is set if compare prints the summaries too, and so reads the options for them.
 	comparesAll bool
@@ -114,8 +114,9 @@ func (f *format) reads(option string) bool {
 	return slices.Contains(f.uses, option) || f.flag != nil && f.flag().Names()[0] == option
 }
 
-// alone are the outputs of options that need no format, and the options that they use. With -st
-// table, markdown or json they follow the summaries.
+// alone are the options whose output needs no format, and the options that they use: -lt has
+// [listFormat], the others [verdictsFormat]. With -st table, markdown or json they follow the
+// summaries.
 var alone = map[string][]string{
 	"lt":    nil,
 	"sla":   slices.Concat([]string{"ci", "agg"}, valueOptions, periodOptions),
@@ -133,19 +134,23 @@ func chosen(c *urfave.Context) (*format, error) {
 	given := func(option string) bool { return cli.Given(c, option) }
 	terminal := toStdout(c) && cli.Terminal(c.App.Writer)
 	switch {
+	case c.Bool("lt"):
+		return &listFormat, nil
 	case given("push"):
 		u, err := push.ParseURL(c.String("push"))
 		if err != nil {
 			return nil, cli.Usagef("-push: %w", err)
 		}
 		return find(prom.ReceiverOf(u)), nil
-	case given("agg") && !slices.ContainsFunc([]string{"ci", "baseline", "sla", "worst", "who", "lt"}, given):
+	case given("agg") && !slices.ContainsFunc([]string{"ci", "baseline", "sla", "worst", "who"}, given):
 		if terminal {
 			return &rowsFormat, nil
 		}
 		return &timelineFormat, nil
 	case terminal || given("baseline"):
 		return &tableFormat, nil
+	case slices.ContainsFunc([]string{"sla", "worst", "who"}, given):
+		return &verdictsFormat, nil
 	}
 	return find(name), nil
 }
@@ -166,17 +171,13 @@ func outputs(c *urfave.Context) (all []string) {
 	if err != nil {
 		return []string{"st"}
 	}
-	st := []string{"st " + f.name}
-	if cli.Given(c, "st") && f.compare == nil || f.comparesAll && !cli.Given(c, "lt") {
-		return st
+	if f.name != "" {
+		return []string{"st " + f.name}
 	}
 	for _, option := range slices.Sorted(maps.Keys(alone)) {
 		if cli.Given(c, option) {
 			all = append(all, option)
 		}
-	}
-	if len(all) == 0 {
-		return st
 	}
 	return all
 }

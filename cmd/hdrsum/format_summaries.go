@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"text/tabwriter"
 
 	urfave "github.com/urfave/cli/v2"
 
@@ -27,6 +28,20 @@ var hgrmFormat = format{
 	write: func(r *report) error {
 		return r.apart(".hgrm", func(w io.Writer, s *output.Summary) error {
 			return output.HGRM(w, s, r.options.scale, r.c.Int("tph"))
+		})
+	},
+}
+
+// listFormat lists the tags, for -lt.
+var listFormat = format{
+	write: func(r *report) error {
+		return cli.WriteFile(r.c.String("of"), r.c.App.Writer, r.scan.Inputs, func(w io.Writer) error {
+			t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+			fmt.Fprintf(t, "TAG\tINTERVALS\tVALUES\n")
+			for _, s := range r.summaries {
+				fmt.Fprintf(t, "%s\t%d\t%d\n", s.Name(), s.Intervals, s.Counts().TotalCount())
+			}
+			return t.Flush()
 		})
 	},
 }

@@ -89,6 +89,12 @@ func (o *options) table(c *urfave.Context) *output.Table {
 	return t
 }
 
+// verdictsFormat has what -sla, -worst and -who find, without a table.
+var verdictsFormat = format{
+	bare:    true,
+	compare: func(w io.Writer, r *report, c *comparison) error { return writeComparison(w, r, c, nil) },
+}
+
 // breachesFormat lists the times at which limits did not hold.
 var breachesFormat = format{
 	name: "breaches", what: "when limits failed", uses: slices.Concat([]string{"agg", "tz"}, valueOptions), comparesAll: true, breaches: true,

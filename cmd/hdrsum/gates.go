@@ -155,7 +155,7 @@ func (g *gates) side(s *scan.Scan, d *cli.Diagnostics, o *options, collect func(
 		if err := cli.FindSteady(o.c, s); err != nil {
 			return nil, err
 		}
-		wanted := summary.Options{Maxima: o.format.readable && !o.c.Bool("lt")} // maxima over time are for sparklines only
+		wanted := summary.Options{Maxima: o.format.readable} // maxima over time are for sparklines only
 		if o.level > 0 && !g.runs {
 			wanted.Runs = &summary.Runs{Size: o.series.Window}
 		}
@@ -218,7 +218,7 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	}
 	before.SetPeriods(o.mode)
 	after.SetPeriods(o.mode)
-	scale, err := o.fitScale(g.limits, summed{before.logs, before.Summaries}, summed{after.logs, after.Summaries})
+	scale, err := o.fitScale(g.limits, before, after)
 	if err != nil {
 		return err
 	}
@@ -241,16 +241,11 @@ func (g *gates) write(c *urfave.Context, s, base *scan.Scan, d *cli.Diagnostics,
 	if len(r.summaries) < len(after.Summaries) {
 		d.Warnf("-top shows %d of %d rows", len(r.summaries), len(after.Summaries))
 	}
-	compare := o.format.compare
-	switch {
-	case compare == nil && !g.wanted():
+	if o.format.compare == nil {
 		err = o.format.write(r)
-	case compare == nil: // the verdicts stand alone
-		compare = func(w io.Writer, r *report, c *comparison) error { return writeComparison(w, r, c, nil) }
-		fallthrough
-	default:
+	} else {
 		err = cli.WriteFile(c.String("of"), c.App.Writer, slices.Concat(s.Inputs, inputs), func(w io.Writer) error {
-			return compare(w, r, &comparison{g, before.Summaries, pairs, inputs, verdicts})
+			return o.format.compare(w, r, &comparison{g, before.Summaries, pairs, inputs, verdicts})
 		})
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ const mostTimes = 20 << 20
 
 // seeksOmission reports whether the command looks for coordinated omission: only for people.
 func (o *options) seeksOmission() bool {
-	return o.format.readable && !cli.Given(o.c, "co") && !o.c.Bool("lt")
+	return o.format.readable && !cli.Given(o.c, "co")
 }
 
 // warnOmission prints a notice if a log looks like coordinated omission. It corrects nothing.

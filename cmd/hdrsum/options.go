@@ -66,7 +66,7 @@ func parseOptions(c *urfave.Context) (*options, error) {
 			return nil, err
 		}
 	}
-	o.units.Headed = o.format.readable && !c.Bool("lt")
+	o.units.Headed = o.format.readable
 	if c.Bool("its") {
 		o.mode = "intervals"
 	}
@@ -147,7 +147,7 @@ func (o *options) readable(typical float64) error {
 // output does not.
 func (o *options) setPrinted(s unit.Scale) {
 	o.scale = output.Scale{Ratio: s.Ratio, Unit: s.Name, Assumed: o.units.Assumed()}
-	if asked := o.units.Options; o.format.bare && s.Name != "" && asked == (unit.Options{}) && !o.c.Bool("lt") && !o.c.Bool("q") {
+	if asked := o.units.Options; o.format.bare && s.Name != "" && asked == (unit.Options{}) && !o.c.Bool("q") {
 		o.units.Say("values are in %s; -unit converts them", s.Name)
 	}
 }
@@ -162,16 +162,10 @@ func (o *options) newWatch(limits []gate.Limit, breaches bool) *gate.Watch {
 	return w
 }
 
-// summed is summaries and their logs.
-type summed struct {
-	logs      *cli.Logs
-	summaries []*output.Summary
-}
-
 // fitScale finds out how to print summaries and to compare them with limits. A table chooses its
 // unit by the values, unless a limit is in printed units: what such a limit means must not depend
 // on the values.
-func (o *options) fitScale(limits []gate.Limit, all ...summed) (unit.Scale, error) {
+func (o *options) fitScale(limits []gate.Limit, all ...*collected) (unit.Scale, error) {
 	if o.sort != nil && o.sort.Statistic == "over" {
 		limits = append(slices.Clone(limits), *o.sort)
 	}
@@ -182,7 +176,7 @@ func (o *options) fitScale(limits []gate.Limit, all ...summed) (unit.Scale, erro
 	var medians []float64
 	highest := 0.0
 	for _, group := range all {
-		for _, s := range group.summaries {
+		for _, s := range group.Summaries {
 			if s.Factor, err = group.logs.Factor(s.Tag); err != nil {
 				return scale, err
 			}

@@ -17,7 +17,7 @@ import (
 
 // pushFlag is the option that sends rows to other programs.
 func pushFlag() urfave.Flag {
-	return cli.Option{Not: "of", Why: "the rows go to one place", Flag: &urfave.StringFlag{Name: "push", Category: cli.GroupSeries,
+	return cli.Option{Not: "of lt", Why: "the rows go to one place", Flag: &urfave.StringFlag{Name: "push", Category: cli.GroupSeries,
 		Usage: "send the rows of -st influx to an InfluxDB, those of -st openmetrics to a receiver of Prometheus remote write, or those of -st otlp to one of OpenTelemetry (otlp+http://...), at `URL`; credentials are read from " + prom.Credentials}}
 }
 
