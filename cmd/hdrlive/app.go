@@ -224,15 +224,10 @@ func (r *command) checkRest() error {
 
 // merge merges the logs.
 func (r *command) merge(d *cli.Diagnostics, file *sinks.File) error {
-	stop := func() {}
-	var some bool
-	stdout := cli.Lines(r.c.App.Writer)
-	err := r.open(stdout, file)
-	if err == nil {
-		o := live.Options{Size: r.options.Size, From: r.from, Units: r.options.Units, Memory: r.options.Memory, State: r.state, By: r.options.By}
-		some, err = r.mergeLogs(o, &live.Fan{Outputs: r.outputs}, d, func(m *live.Merger) { stop = r.serve(m) })
+	if err := r.open(cli.Lines(r.c.App.Writer), file); err != nil {
+		return err
 	}
-	stop()
+	some, err := r.mergeLogs(d)
 	exceeded := errors.Is(err, sinks.ErrExceeded)
 	if err != nil && !exceeded {
 		return err

@@ -17,21 +17,21 @@ import (
 	"hdrkit/tags"
 )
 
-// mergeLogs merges logs while they are written: those that the options choose. It fills in what is
-// not set of o. They end, a signal comes, or the time of -for is over. Start receives the merger
-// before it runs. It reports whether the logs had any intervals, or were not read to their end.
-func (r *command) mergeLogs(o live.Options, sink live.Sink, d *cli.Diagnostics, start func(*live.Merger)) (some bool, err error) {
-	c := r.c
-	o.Messages, o.Hint = d, cli.Hint
+// mergeLogs merges logs while they are written: those that the options choose. They end, a signal
+// comes, or the time of -for is over. It reports whether the logs had any intervals, or were not
+// read to their end.
+func (r *command) mergeLogs(d *cli.Diagnostics) (some bool, err error) {
+	c, stop, names := r.c, make(chan struct{}), &liveTags{matched: map[string]*atomic.Bool{}}
+	end := sync.OnceFunc(func() { close(stop) })
+	o := live.Options{
+		Size: r.options.Size, From: r.from, Units: r.options.Units, Memory: r.options.Memory, State: r.state, By: r.options.By,
+		Messages: d, Hint: cli.Hint, Second: cli.Second(c), Idle: time.Duration(cli.Millis(c, "idle")) * time.Millisecond, Stop: stop, Tag: names.of,
+	}
 	if o.Tags, err = tags.NewFilter(c.StringSlice("incT"), c.StringSlice("excT")); err != nil {
 		return false, cli.Usagef("-incT and -excT: %w", err)
 	}
 	d.Follow(o.Tags)
-	stop := make(chan struct{})
-	end := sync.OnceFunc(func() { close(stop) })
-	names := &liveTags{matched: map[string]*atomic.Bool{}}
-	o.Second, o.Idle, o.Stop, o.Tag = cli.Second(c), time.Duration(cli.Millis(c, "idle"))*time.Millisecond, stop, names.of
-	merger := live.New(o, sink)
+	merger := live.New(o, &live.Fan{Outputs: r.outputs})
 	if err := merger.Load(); err != nil {
 		return false, err
 	}
@@ -53,7 +53,7 @@ func (r *command) mergeLogs(o live.Options, sink live.Sink, d *cli.Diagnostics, 
 		defer timer.Stop()
 	}
 	cli.OnInterrupt(0, end)
-	start(merger)
+	defer r.serve(merger)()
 	err = merger.Run(follower)
 	for _, pattern := range slices.Sorted(maps.Keys(names.matched)) {
 		if !names.matched[pattern].Load() {

@@ -100,7 +100,7 @@ func (l *clock) Join(now time.Time, unread func() bool) *pace {
 // returns true if the interval is late. Call it for every interval in the order of the log.
 func (in *pace) Show(now time.Time, start, end int64) (late bool) {
 	l := in.clock
-	middle := floorDiv(start+end, 2)
+	middle := (start + end) >> 1 // rounded down
 	at := merge.WindowOf(start, end, l.windows.Size())
 	in.shown, in.silent = now, false
 	before := in.ahead
@@ -189,7 +189,7 @@ func (l *clock) Complete(now time.Time) iter.Seq[*merge.Merged] {
 			continue
 		}
 		if in.ahead = in.Ahead(now, in.position); in.ahead {
-			l.pass(min(in.far, floorDiv(now.UnixMilli(), l.windows.Size())*l.windows.Size()), now)
+			l.pass(min(in.far, merge.WindowOf(now.UnixMilli(), now.UnixMilli(), l.windows.Size()).Start), now)
 		} else {
 			in.passed = max(in.passed, in.far)
 			l.pass(in.passed, now)
@@ -267,13 +267,4 @@ func (in *pace) releases(now time.Time) int64 {
 		return math.MaxInt64
 	}
 	return waited
-}
-
-// floorDiv divides and rounds down. B is positive.
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
 }

@@ -265,7 +265,9 @@ func (f *Follower) add(path string, matched bool) *Input {
 	if err == nil && f.known(info) {
 		return nil
 	}
-	return f.insert(&Input{name: path, path: path, matched: matched})
+	in := f.insert(&Input{name: path, path: path, matched: matched})
+	in.renamed()
+	return in
 }
 
 func (f *Follower) insert(in *Input) *Input {

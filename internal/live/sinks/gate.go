@@ -21,13 +21,14 @@ var ErrExceeded = errors.New("a limit does not hold")
 
 // A Gate has all that was recorded so far, by tag, and checks limits: at the end, or all the time.
 type Gate struct {
-	options *Options
-	limits  []gate.Limit
-	watch   *gate.Watch // of limits of windows, nil if there are none
-	stop    *gate.Stop  // nil if no limit ends the run
-	account *ledger.Account
-	tags    map[string]*gateTag
-	changed bool // since the last Flush
+	stateless // limits are those of one run
+	options   *Options
+	limits    []gate.Limit
+	watch     *gate.Watch // of limits of windows, nil if there are none
+	stop      *gate.Stop  // nil if no limit ends the run
+	account   *ledger.Account
+	tags      map[string]*gateTag
+	changed   bool // since the last Flush
 }
 
 // A gateTag is what a gate has of a tag.
@@ -129,9 +130,6 @@ func (g *Gate) Flush() error {
 	}
 	return err
 }
-
-// Save returns nothing: limits are those of one run.
-func (g *Gate) Save() (own []byte, saved func() error, err error) { return nil, nil, nil }
 
 // End does nothing.
 func (g *Gate) End() error { return nil }

@@ -29,19 +29,20 @@ const (
 
 // A Page is the page that goes on while logs are written.
 type Page struct {
-	options  *Options
-	server   *serve.Server
-	title    string
-	limits   []gate.Limit
-	inputs   func() []live.Progress
-	page     page.Live
-	scaled   bool
-	look     chart.Picture // its limits and its unit
-	interval chart.Interval
-	series   []page.Series // as viewers have them
-	shown    []page.Input
-	silent   map[string]bool
-	falls    []fall
+	stateless // viewers keep what they have
+	options   *Options
+	server    *serve.Server
+	title     string
+	limits    []gate.Limit
+	inputs    func() []live.Progress
+	page      page.Live
+	scaled    bool
+	look      chart.Picture // its limits and its unit
+	interval  chart.Interval
+	series    []page.Series // as viewers have them
+	shown     []page.Input
+	silent    map[string]bool
+	falls     []fall
 }
 
 // A fall is when inputs fell silent: the end of the last interval, in milliseconds since the epoch.
@@ -208,9 +209,6 @@ func (p *Page) sendAll(isNew bool) error {
 	p.series = d.Series
 	return p.server.All(d, isNew || !same)
 }
-
-// Save returns nothing: viewers keep what they have.
-func (p *Page) Save() (own []byte, saved func() error, err error) { return nil, nil, nil }
 
 // End sends the last rows.
 func (p *Page) End() error { return p.Flush() }

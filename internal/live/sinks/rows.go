@@ -21,7 +21,8 @@ var Formats = []string{"ndjson", "timeline", prom.Influx, prom.OpenMetrics, prom
 // Rows writes a row for each tag and window. In formats with totals since the start, a late
 // interval counts in a point between this window and the next. In others it has no place.
 type Rows struct {
-	options *Options
+	stateless // what was written to a pipe cannot be taken back
+	options   *Options
 	// make makes the writer when the first row comes: the unit is known then.
 	make   func() (output.RowWriter, error)
 	flush  func() error
@@ -150,9 +151,6 @@ func (r *Rows) writeLate() error {
 
 // Flush hands on the rows.
 func (r *Rows) Flush() error { return r.flush() }
-
-// Save returns nothing: what was written to a pipe cannot be taken back.
-func (r *Rows) Save() (own []byte, saved func() error, err error) { return nil, nil, nil }
 
 // End writes what follows the last row.
 func (r *Rows) End() error {
