@@ -166,14 +166,15 @@ func appendRaw(raw []byte, h *Histogram, highest int64) []byte {
 	raw = binary.BigEndian.AppendUint64(raw, uint64(layout.Lowest))
 	raw = binary.BigEndian.AppendUint64(raw, uint64(highest))
 	raw = binary.BigEndian.AppendUint64(raw, math.Float64bits(h.Ratio()))
-	raw = appendCounts(raw, h)
+	raw = h.AppendCounts(raw)
 	binary.BigEndian.PutUint32(raw[start+4:], uint32(len(raw)-start-headerSize))
 	return raw
 }
 
-// appendCounts appends the counts of h up to its highest value, in ZigZag LEB128. A run of several
-// empty slots is its negated length. An empty histogram has one empty slot.
-func appendCounts(raw []byte, h *Histogram) []byte {
+// AppendCounts appends the counts of h up to its highest value as payloads have them: ZigZag LEB128
+// numbers, of which a count stands for itself, and -n for n empty slots. An empty histogram has one
+// empty slot.
+func (h *Histogram) AppendCounts(raw []byte) []byte {
 	if h.TotalCount() == 0 {
 		return append(raw, 0)
 	}
@@ -202,7 +203,7 @@ func appendCounts(raw []byte, h *Histogram) []byte {
 }
 
 // appendPlainly appends counts after empty slots. It returns the number of empty slots at the end.
-// It is the plain version of appendCounts.
+// It is the plain version of AppendCounts.
 func appendPlainly(raw []byte, counts []int64, empty int) (_ []byte, emptyAtEnd int) {
 	for _, n := range counts {
 		if n == 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAppendCounts compares appendCounts with its plain version.
+// TestAppendCounts compares AppendCounts with its plain version.
 func TestAppendCounts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 5))
 	for range 3000 {
@@ -29,7 +29,7 @@ func TestAppendCounts(t *testing.T) {
 		if h.TotalCount() == 0 {
 			want = []byte{0}
 		}
-		if got := appendCounts(nil, h); !bytes.Equal(got, want) {
+		if got := h.AppendCounts(nil); !bytes.Equal(got, want) {
 			t.Fatalf("%d slots:\ngot  % x\nwant % x", slots, got, want)
 		}
 	}
@@ -55,7 +55,7 @@ func BenchmarkAppendCounts(b *testing.B) {
 	var raw []byte
 	b.Run("impl=runs", func(b *testing.B) {
 		for n := 0; b.Loop(); n++ {
-			raw = appendCounts(raw[:0], all[n%len(all)])
+			raw = all[n%len(all)].AppendCounts(raw[:0])
 		}
 	})
 	b.Run("impl=plain", func(b *testing.B) {

@@ -229,7 +229,7 @@ func checkPages(t *testing.T, way string, h *Histogram) {
 		middle = middle[:len(middle)/2]
 	}
 	raw, _ := appendPlainly(nil, h.counts, h.base)
-	if got := appendCounts(nil, h); h.total > 0 && !bytes.Equal(got, raw) {
+	if got := h.AppendCounts(nil); h.total > 0 && !bytes.Equal(got, raw) {
 		t.Errorf("%s: encoded % x, want % x", way, got, raw)
 	}
 	all := *h

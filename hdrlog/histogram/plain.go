@@ -33,6 +33,10 @@ func Peek(text []byte) (double, compressed bool, length int64) {
 	return double, compressed, (4*size + 2) / 3
 }
 
+// AppendCounts appends the counts as [Histogram.AppendCounts] does. It does not check them. The
+// payload is of version 2.
+func (p *Payload) AppendCounts(raw []byte) []byte { return append(raw, p.counts...) }
+
 // AppendBinary appends the payload to packed as one of version 2, neither compressed nor in base64,
 // which [Decoder.OpenBinary] opens in a fraction of the time of [Decoder.Open]: for package merge,
 // which keeps payloads in memory. It checks the counts as [Payload.Check] does. The errors are

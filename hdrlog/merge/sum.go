@@ -398,7 +398,7 @@ func (t *Sum) addTo(h *histogram.Histogram) error {
 	}
 	c := codecs.Get().(*codec)
 	defer t.putCodec(c)
-	if 4+int(binary.LittleEndian.Uint32(t.packed)) == len(t.packed) { // only one
+	if t.one() {
 		return addPacked(c, t.packed, h)
 	}
 	if err := t.sumInto(c, &c.scratch); err != nil {
@@ -423,6 +423,29 @@ func (s *Sum) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, err
 		return nil, sumError(err, nil)
 	}
 	return scratch, nil
+}
+
+// AppendCounts appends the counts as [histogram.Histogram.AppendCounts] does, in the slots of
+// [Sum.Layout]. The error is a [SumError].
+func (s *Sum) AppendCounts(raw []byte) ([]byte, error) {
+	c := codecs.Get().(*codec)
+	defer s.putCodec(c)
+	if s.one() {
+		p, err := c.decoder.OpenBinary(s.packed[4:])
+		if err == nil && p.Layout() == s.layout {
+			return p.AppendCounts(raw), nil
+		}
+	}
+	h, err := s.Histogram(&c.scratch)
+	if err != nil {
+		return raw, err
+	}
+	return h.AppendCounts(raw), nil
+}
+
+// one reports whether there is only one packed payload.
+func (s *Sum) one() bool {
+	return !s.dense && len(s.packed) > 0 && 4+int(binary.LittleEndian.Uint32(s.packed)) == len(s.packed)
 }
 
 // AppendFields appends the fields START,LENGTH,MAX,PAYLOAD of a log whose base time is base

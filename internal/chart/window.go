@@ -83,6 +83,15 @@ func (w *Window) Histogram(scratch *histogram.Histogram) *histogram.Histogram {
 	return h
 }
 
+// AppendCounts appends the counts as [histogram.Histogram.AppendCounts] does.
+func (w *Window) AppendCounts(raw []byte) []byte {
+	raw, err := w.counts.AppendCounts(raw)
+	if err != nil {
+		panic(err) // they were added up before
+	}
+	return raw
+}
+
 // Wider returns the next width of windows, in milliseconds: 1, 125, 250, 500, 1000 and so on. Each
 // width is a multiple of the one before, so that the windows nest.
 func Wider(width int64) int64 {

@@ -2,7 +2,6 @@ package page
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -139,29 +138,16 @@ func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
 
 // addWindows adds the windows as rows of the series at index.
 func addWindows(rows *Rows, index int, s *chart.Series) {
-	var scratch histogram.Histogram
+	var counts []byte
 	for n, w := range s.Windows {
 		if n == 0 {
 			addLayout(rows, index, w.Layout(), s.Unit)
 		}
-		addWindow(rows, index, &w, w.Histogram(&scratch))
+		counts = w.AppendCounts(counts[:0])
+		rows.Window(index, &w, counts)
 	}
 }
 
 func addLayout(rows *Rows, index int, layout histogram.Layout, unit float64) {
 	rows.Layout(index, bits.Len(uint(layout.SubBuckets()))-2, bits.Len64(uint64(layout.Lowest))-1, unit)
-}
-
-// addWindow adds a window, whose counts are h, as a row of the series at index.
-func addWindow(rows *Rows, index int, w *chart.Window, h *histogram.Histogram) {
-	counts := make([]byte, 0, 1024)
-	next := 0
-	for index, n := range h.Slots() {
-		counts = binary.AppendUvarint(binary.AppendUvarint(counts, uint64(index-next)), uint64(n))
-		next = index + 1
-	}
-	rows.Window(index, Window{
-		Start: w.Start, Skew: w.Start - w.Begin, Length: w.Length(), Intervals: w.Intervals, Count: w.Count,
-		Min: w.Min, Max: w.Max, Sum: w.Sum, Source: w.Source, Counts: counts,
-	})
 }

@@ -32,8 +32,6 @@ type Live struct {
 	to            int64
 	// stale is set if the page needs all data anew: there is a new series, or windows were merged.
 	stale bool
-
-	scratch histogram.Histogram
 }
 
 // Add adds an interval, measured with l.Collector, to the series with a label. LogStart, in
@@ -57,12 +55,11 @@ func (l *Live) Add(label string, logStart int64, i *chart.Interval) error {
 	w.Start, w.Begin, w.End = w.Start-l.origin, w.Begin-l.origin, w.End-l.origin
 	l.to = max(l.to, w.End)
 	layout := w.Layout()
-	h := w.Histogram(&l.scratch)
 	rows := &l.pending
 	if layout != l.layouts[n] {
 		addLayout(rows, n, layout, l.Collector.UnitOf(label, layout))
 	}
-	addWindow(rows, n, &w, h)
+	rows.Window(n, &w, w.AppendCounts(nil))
 	for measure, v := range i.Values()[len(i.Values())-l.lines:] {
 		if !math.IsNaN(v) {
 			rows.Point(n, measure, w.Start, w.Length(), v, gap)
@@ -92,7 +89,7 @@ func (l *Live) Data() (*Data, error) {
 	if recent > math.MinInt64 {
 		recent -= l.origin
 	}
-	d := dataOf(p, &Rows{Quick: true}, width, chart.PageColumns, recent)
+	d := dataOf(p, &Rows{}, width, chart.PageColumns, recent)
 	d.Live, d.Heat = true, l.Type.Chart.Marks == chart.Cells || len(d.Series) <= mostLines
 	if recent > d.From && width > c.Step {
 		d.Recent = &Recent{From: recent, Window: c.Step}

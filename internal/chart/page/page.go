@@ -124,15 +124,19 @@ var Script = sync.OnceValue(func() string {
 
 // Write writes the page.
 func Write(w io.Writer, d *Data) error {
-	data, err := json.Marshal(d) // which escapes < and >, so that no text ends the script
+	const rows = `"rows":"`
+	own := *d
+	own.Rows = &Rows{packed: " "}   // rows are large: do not have them copied
+	data, err := json.Marshal(&own) // which escapes < and >, so that no text ends the script
 	if err != nil {
 		return err
 	}
+	before, after, _ := strings.Cut(string(data), rows+" ")
 	_, err = strings.NewReplacer(
 		"{{title}}", html.EscapeString(d.Title),
 		"{{policy}}", Policy(d.Live),
 		"{{style}}", style(),
-		"{{data}}", string(data),
+		"{{data}}", before+rows+d.Rows.pack()+after,
 		"{{script}}", script(),
 	).WriteString(w, file("page.html"))
 	return err

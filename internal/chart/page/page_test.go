@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/internal/chart"
 	"hdrkit/internal/clitest"
 )
 
@@ -36,8 +37,9 @@ func TestModules(t *testing.T) {
 	}
 	var rows Rows
 	rows.Layout(0, 7, 0, 0.5)
-	rows.Window(0, Window{Start: 1000, Skew: 1, Length: 999, Intervals: 1, Count: 300, Source: 2, Min: 2.5, Max: 100, Sum: 3000, Counts: []byte{5, 127, 194, 1, 173, 1}})
-	rows.Window(0, Window{Start: 500, Length: 1000, Intervals: 2, Count: 0})
+	rows.Window(0, &chart.Window{Start: 1000, Begin: 999, End: 1998, Intervals: 1, Count: 300, Source: 2, Min: 2.5, Max: 100, Sum: 3000},
+		[]byte{2*5 - 1, 2*127 - 128 | 128, 1, (2*194-1)&127 | 128, 3, (2*173)&127 | 128, 2})
+	rows.Window(0, &chart.Window{Start: 500, Begin: 500, End: 1500, Intervals: 2}, []byte{0})
 	rows.Point(0, 0, 1000, 999, 7.25, true)
 	rows.Point(0, 0, 2000, 1000, 8, false)
 	if err := os.WriteFile(filepath.Join(dir, "rows.txt"), []byte(rows.pack()), 0o666); err != nil {

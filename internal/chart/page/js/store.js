@@ -116,15 +116,15 @@ export class Sum {
       return;
     }
     const { bytes, to } = w;
-    let { counts } = this, at = w.at, index = -1;
+    let { counts } = this, at = w.at, index = 0;
     while (at < to) {
-      let gap = bytes[at++], count;
-      if (gap > 127) { gap -= 128; for (let scale = 128, b = 128; b > 127; scale *= 128) { b = bytes[at++]; gap += (b & 127) * scale; } }
-      count = bytes[at++];
-      if (count > 127) { count -= 128; for (let scale = 128, b = 128; b > 127; scale *= 128) { b = bytes[at++]; count += (b & 127) * scale; } }
-      index += gap + 1;
-      if (index >= counts.length) { this.grow(index); counts = this.counts; }
-      counts[index] += count;
+      let n = bytes[at++];
+      if (n > 127) { n -= 128; for (let scale = 128, b = 128; b > 127; scale *= 128) { b = bytes[at++]; n += (b & 127) * scale; } }
+      if (n % 2) index += (n + 1) / 2; // empty slots
+      else {
+        if (index >= counts.length) { this.grow(index); counts = this.counts; }
+        counts[index++] += n / 2;
+      }
     }
   }
 

@@ -20,8 +20,15 @@ type Page struct {
 	page.Data
 	Rows string `json:"rows"`
 	// Lines are the lines of each series, by measure, and Windows are its windows.
-	Lines   [][]Line        `json:"-"`
-	Windows [][]page.Window `json:"-"`
+	Lines   [][]Line   `json:"-"`
+	Windows [][]Window `json:"-"`
+}
+
+// A Window is a row of what was recorded in an interval, or in several.
+type Window struct {
+	Start, Skew, Length, Intervals, Count, Source int64
+	Min, Max, Sum                                 float64
+	Counts                                        []byte
 }
 
 // A Line is the points of a line. S and D are starts and lengths in milliseconds, V values.
@@ -41,7 +48,7 @@ func Read(t testing.TB, file []byte) *Page {
 	if err := json.Unmarshal(data, p); err != nil {
 		t.Fatal(err)
 	}
-	p.Windows = make([][]page.Window, len(p.Series))
+	p.Windows = make([][]Window, len(p.Series))
 	p.Lines = make([][]Line, len(p.Series))
 	for i := range p.Lines {
 		p.Lines[i] = make([]Line, len(p.Measures))
@@ -86,7 +93,7 @@ func (p *Page) read(rows []byte) {
 			uvarint()
 			float()
 		case 1:
-			w := page.Window{Start: start(), Skew: uvarint(), Length: uvarint(), Intervals: uvarint(), Count: uvarint(), Source: int(uvarint()), Min: float(), Max: float(), Sum: float()}
+			w := Window{Start: start(), Skew: uvarint(), Length: uvarint(), Intervals: uvarint(), Count: uvarint(), Source: uvarint(), Min: float(), Max: float(), Sum: float()}
 			w.Counts = make([]byte, uvarint())
 			r.Read(w.Counts)
 			p.Windows[series] = append(p.Windows[series], w)
