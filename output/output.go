@@ -5,6 +5,10 @@
 // The package does not read logs. A caller passes a [Summary] for each tag, or a [Row] for each
 // point of a time series. Values are in the unit of the log. A [Scale] converts them when they are
 // printed.
+//
+// [Moment], [Share], [Breach] and [Pair] are for hdrsum and the packages that fill them. They are
+// here since a [Document] has them as JSON, and WriteWorst, WriteWho, WriteBreaches and
+// [Table.WriteChanges] as text.
 package output
 
 import (

@@ -7,7 +7,6 @@ package tags
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -142,15 +141,11 @@ func encodeFirst(text string) string { return fmt.Sprintf("%%%02X", text[0]) + t
 
 // Compare orders tags: untagged intervals first, then by bytes.
 func Compare(a, b []byte) int {
-	if a == nil || b == nil {
-		return cmp.Compare(btoi(a != nil), btoi(b != nil))
-	}
-	return bytes.Compare(a, b)
-}
-
-func btoi(b bool) int {
-	if b {
+	switch {
+	case a == nil && b != nil:
+		return -1
+	case a != nil && b == nil:
 		return 1
 	}
-	return 0
+	return bytes.Compare(a, b)
 }

@@ -91,11 +91,6 @@ type Selection struct {
 	Range Range
 }
 
-// Keeps reports whether the selection has an interval. See [Range.Contains] for the end of the log.
-func (s *Selection) Keeps(i *hdrlog.Interval, logEnd int64) bool {
-	return s.Tags.Keeps(i.Tag) && s.Range.Contains(i, logEnd) // the filter must see all tags
-}
-
 // A Scan says what to read, and whom to report to.
 type Scan struct {
 	Inputs    []Input
@@ -164,7 +159,7 @@ func (s *Scan) Select(input int, i *hdrlog.Interval) bool {
 		whole.LogStart = *start
 		tested = &whole
 	}
-	return s.Selection.Keeps(tested, s.Inputs[input].End)
+	return s.Selection.Tags.Keeps(i.Tag) && s.Selection.Range.Contains(tested, s.Inputs[input].End) // the filter must see all tags
 }
 
 // Open opens the log of an input. See [hdrlog.Reader.SetBatchSize] for batchSize; at 0 it is the
