@@ -7,15 +7,16 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
+
+	"hdrkit/internal/clitest"
 )
 
 // bin is the folder of the commands, once they are built.
 var bin string
 
 func TestMain(m *testing.M) {
-	status := m.Run()
+	clitest.SeldomCollect(m)
 	os.RemoveAll(bin)
-	os.Exit(status)
 }
 
 // build builds the commands, once, and puts them on the path.

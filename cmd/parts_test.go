@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hdrkit/internal/clitest"
 )
 
 // TestParts proves that the parts of a log, given together, are the log: what hdrsplit takes apart
@@ -28,7 +30,7 @@ func TestParts(t *testing.T) {
 		t.Fatal(len(logs), err)
 	}
 	several := 0
-	for _, log := range logs {
+	for n, log := range logs {
 		log, err := filepath.Abs(log)
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +45,10 @@ func TestParts(t *testing.T) {
 			continue
 		}
 		several++
-		for _, args := range [][]string{{"-lt"}, {"-st", "percentiles", "-period", "intervals"}, {"-st", "hgrm"}, {"-st", "ndjson", "-agg", "10"}} {
+		for m, args := range [][]string{{"-lt"}, {"-st", "percentiles", "-period", "intervals"}, {"-st", "hgrm"}, {"-st", "ndjson", "-agg", "10"}} {
+			if (n+m)%5 >= clitest.Rounds(5) {
+				continue
+			}
 			want := run(dir, "hdrsum", append(args, log)...)
 			if got := run(dir, "hdrsum", append(args, parts...)...); got != want {
 				t.Errorf("%s: hdrsum %q of the parts prints\n%s\nof the log\n%s", log, args, got, want)

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -156,4 +157,37 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%s: result %q, want the maximum%s", log, p.Result(), want)
 		}
 	}
+}
+
+// summed is what hdrsum -st json prints, as far as these tests look at it.
+type summed struct {
+	Tag                   *string
+	Intervals, TotalCount int64
+	Throughput            float64
+	Min, Mean, Max        float64
+	Percentiles           []struct {
+		Value float64
+	}
+}
+
+// sums returns what hdrsum says of the intervals that start in [from, to).
+func sums(t *testing.T, hdrsum string, from, to float64, log string) (all []summed) {
+	t.Helper()
+	// Starts are whole milliseconds. A view leaves out an interval that starts at its end.
+	bound := func(v, millis float64) string {
+		return strconv.FormatFloat((math.Ceil(max(v, 0)*1000)+millis)/1000, 'f', 3, 64)
+	}
+	args := []string{"-q", "-s", bound(from, 0), "-e", bound(to, -1), "-st", "json", "-p", "50,90,99,99.9,99.99", "-if", log}
+	out, err := exec.Command(hdrsum, args...).Output()
+	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 {
+		return nil // there are none
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct{ Summaries []summed }
+	if err := json.Unmarshal(out, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc.Summaries
 }

@@ -95,41 +95,6 @@ func TestWorstAgree(t *testing.T) {
 	}
 }
 
-// TestBrowserWorst opens pages of logs with known moments. They list those of the view, and a click
-// shows one. The read-out of its column names the log.
-func TestBrowserWorst(t *testing.T) {
-	b := newBrowser(t)
-	list := "JSON.stringify([...document.querySelectorAll('#worst button')].map(b => b.textContent))"
-	b.open(t, append([]string{"-q", "-unit", "ms", "-in", "ns"}, writeScenario(t, "spike")...)...)
-	if got, want := b.eval(t, list), `["at 5:00 for 1 s · 400 ms · node1 insert-rt"]`; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	b.hover(t, "time", 300.5/600)
-	if got := b.eval(t, "document.getElementById('readout').textContent"); !strings.Contains(got, "highest: 400 ms, insert-rt, node1, 5:00 to 5:01") {
-		t.Errorf("read-out %q", got)
-	}
-	pauses := writeScenario(t, "pauses")
-	for _, kind := range []string{"timeline", "heatmap"} {
-		b.open(t, append([]string{"-q", "-unit", "ms", "-in", "ns", "-type", kind}, pauses...)...)
-		if got := b.eval(t, "document.querySelectorAll('#worst button').length"); got != "5" {
-			t.Errorf("%s moments", got)
-		}
-		b.eval(t, "location.hash = 't=250,400'")
-		b.until(t, list+`.replace(/ \u00b7.*?"/g, '') === '["at 4:30 for 2 s,"at 5:30 for 2 s,"at 6:30 for 2 s]'`)
-		b.screenshot(t, "hdrplot-worst-"+kind+".png")
-		b.eval(t, "document.querySelector('#worst button').click()")
-		var from, to float64
-		if _, err := fmt.Sscanf(b.eval(t, "location.hash"), "#t=%f,%f", &from, &to); err != nil || from > 270 || to < 272 || to-from > 20 {
-			t.Errorf("a click shows %s", b.eval(t, "location.hash"))
-		}
-	}
-	b.open(t, append([]string{"-q", "-p", "50"}, pauses...)...)
-	if got := b.eval(t, list); got != "[]" {
-		t.Errorf("without maxima: %s", got)
-	}
-	b.checkConsole(t)
-}
-
 // TestPageShift: a page marks the change of the level that a picture marks, and a steady one none.
 func TestPageShift(t *testing.T) {
 	t.Parallel()

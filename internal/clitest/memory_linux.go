@@ -70,6 +70,7 @@ func AtMost(t testing.TB, refused, name string, args ...string) {
 	limit := 64 * Scale()
 	most := limit + 64 + limit/16
 	c := exec.Command("peak", append([]string{name, "-memory", fmt.Sprint(limit, "MiB")}, args...)...)
+	c.Env = append(os.Environ(), "GOGC=100")
 	var memory bytes.Buffer
 	c.Stdout = &memory
 	var stderr bytes.Buffer

@@ -1,3 +1,5 @@
+//go:build browser
+
 package main
 
 import (
@@ -234,9 +236,9 @@ func TestBrowserPrint(t *testing.T) {
 	b.checkConsole(t)
 }
 
-// TestPaper prints a dark page to PDF as a user does. Each sheet of paper is light and has coloured
-// pixels, which are those of a chart.
-func TestPaper(t *testing.T) {
+// TestBrowserPaper prints a dark page to PDF as a user does. Each sheet of paper is light and has
+// coloured pixels, which are those of a chart.
+func TestBrowserPaper(t *testing.T) {
 	t.Parallel()
 	clitest.RequireTools(t, "chromium", "pdftoppm")
 	for _, kind := range []string{"-type timeline", "-type heatmap", "-compare -incT .*-rt ../../testdata/logs/node2.hdr", "../../testdata/logs/node2.hdr"} {

@@ -1,3 +1,5 @@
+//go:build browser
+
 package main
 
 import (
@@ -6,72 +8,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"hdrkit/internal/clitest"
-	"hdrkit/internal/loggen"
 )
-
-// hour writes a log of an hour, one-second intervals and six tags.
-func hour(t *testing.T, rate int) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "hour.hdr")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if err := loggen.Write(file, loggen.Options{Seconds: 3600, Rate: rate, Seed: 7, Start: 1468800000137, Distinct: 40}); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// summed is what hdrsum -st json prints, as far as these tests look at it.
-type summed struct {
-	Tag                   *string
-	Intervals, TotalCount int64
-	Throughput            float64
-	Min, Mean, Max        float64
-	Percentiles           []struct {
-		Value float64
-	}
-}
-
-func (s *summed) tag() string {
-	if s.Tag == nil {
-		return ""
-	}
-	return *s.Tag
-}
-
-// sums returns what hdrsum says of the intervals that start in [from, to).
-func sums(t *testing.T, hdrsum string, from, to float64, log string) (all []summed) {
-	t.Helper()
-	// Starts are whole milliseconds. A view leaves out an interval that starts at its end.
-	bound := func(v, millis float64) string {
-		return strconv.FormatFloat((math.Ceil(max(v, 0)*1000)+millis)/1000, 'f', 3, 64)
-	}
-	args := []string{"-q", "-s", bound(from, 0), "-e", bound(to, -1), "-st", "json", "-p", "50,90,99,99.9,99.99", "-if", log}
-	out, err := exec.Command(hdrsum, args...).Output()
-	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 {
-		return nil // there are none
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc struct{ Summaries []summed }
-	if err := json.Unmarshal(out, &doc); err != nil {
-		t.Fatal(err)
-	}
-	return doc.Summaries
-}
 
 // table returns the table of the page as its CSV has it.
 func (b *browser) table(t *testing.T) [][]string {
@@ -212,4 +155,11 @@ func TestBrowserViews(t *testing.T) {
 // snapped returns the end of a window, in seconds, that lies next to a time.
 func snapped(at, window int64, seconds float64, round func(float64) float64) float64 {
 	return (round((seconds*1000-float64(at))/float64(window))*float64(window) + float64(at)) / 1000
+}
+
+func (s *summed) tag() string {
+	if s.Tag == nil {
+		return ""
+	}
+	return *s.Tag
 }
