@@ -136,6 +136,9 @@ func (t *Table[T]) Middle() int64 { return t.open[(len(t.open)-1)/2].End }
 
 // Windows merges intervals by tag and window. It is not safe for concurrent use.
 type Windows struct {
+	// Packed keeps all counts packed, for windows that will be merged to longer ones.
+	Packed bool
+
 	table Table[Merged]
 	free  []*Merged
 	bytes int
@@ -186,7 +189,9 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 	added := false
 	merge := func(m *Merged) {
 		before := m.size()
-		m.Spare = SpareFor(2 * ws.bytes)
+		if !ws.Packed {
+			m.Spare = SpareFor(2 * ws.bytes)
+		}
 		if err = m.Merge(s); err == nil {
 			m.Covered.Add(s.Start, s.End)
 		}

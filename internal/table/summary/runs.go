@@ -1,9 +1,11 @@
 package summary
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
@@ -18,8 +20,12 @@ const (
 	// of one of three digits, and limits move by less than a tenth of the width of their interval
 	// (TestCoarseWindows in confidence).
 	windowDigits = 1
-	// mostWindows is the largest number of windows of a run. More take memory, and tell no more.
-	mostWindows = 1 << 12
+	// mostWindows is the largest number of windows of a run: ten minutes of seconds. More take time
+	// and memory, and tell no more: of the intervals of an hour, as many are right with windows of
+	// 8 s as with those of 1 s (bench/confidence.md).
+	mostWindows = 600
+	// mostWarmup is that for warm-ups, which may be short.
+	mostWarmup = 1 << 12
 	// looseBytes is what windows may take beside twice what they took when they were packed.
 	looseBytes = 32 << 20
 	// shiftPercentile is the percentile whose level may shift.
@@ -33,6 +39,14 @@ type Runs struct {
 	// longer intervals, many windows and little memory make windows longer.
 	Size int64
 
+	most int64 // windows, mostWindows if it is 0
+
+	// doubled is the size of the windows once they have become twice as long, 0 before. From then
+	// on they only double, so it does not matter in which order intervals are added, or whether
+	// those of a window were added up before.
+	doubled atomic.Int64
+
+	mutex       sync.Mutex
 	windows     *merge.Windows
 	first, last int64 // start and end of what was added
 	account     *ledger.Account
@@ -46,27 +60,38 @@ func (r *Runs) charged(memory *ledger.Ledger) {
 	r.account = memory.Open("tags, with their windows,", "choose some with -incT, or add them up with -it")
 }
 
-// add adds an interval of a tag. The runs keep the error, and nothing else, if there is one.
-func (r *Runs) add(tag []byte, s *merge.Sum) {
-	if r.err != nil || s.Intervals() == 0 {
+// add adds an interval of a tag, in the order of the scan. S is empty if a worker adds up what its
+// window has. The runs keep the error, and nothing else, if there is one.
+func (r *Runs) add(start, end int64, tag []byte, s *merge.Sum) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.err != nil {
 		return
 	}
-	length := s.End - s.Start
+	end = max(start, end)
+	length := end - start
 	if r.windows == nil {
-		r.windows = merge.NewWindows(max(r.Size, length))
-		r.first, r.last = s.Start, s.End
+		r.windows, r.most = newWindows(max(r.Size, length)), cmp.Or(r.most, mostWindows)
+		r.first, r.last = start, end
 	}
-	r.first, r.last = min(r.first, s.Start), max(r.last, s.End)
+	r.first, r.last = min(r.first, start), max(r.last, end)
 	size := r.windows.Size()
-	if length > size+size/8 { // timers are late by less
+	late := func() bool { return length > size+size/8 } // timers are late by less
+	if late() && r.doubled.Load() == 0 {
 		size = length
 	}
-	for (r.last-r.first)/size > mostWindows {
+	for late() || (r.last-r.first)/size > r.most {
 		size *= 2
+		r.doubled.Store(size)
 	}
 	if size > r.windows.Size() || r.windows.Bytes() > 2*r.packed+looseBytes {
 		r.pack(size)
 	}
+	r.merge(tag, s)
+}
+
+// merge adds what was recorded in a window, or in a part of it. The mutex is locked.
+func (r *Runs) merge(tag []byte, s *merge.Sum) {
 	if r.err == nil {
 		r.err = r.windows.Merge(tag, 0, s)
 	}
@@ -76,7 +101,8 @@ func (r *Runs) add(tag []byte, s *merge.Sum) {
 		if crowded == nil {
 			return
 		}
-		if r.pack(2 * r.windows.Size()); (r.last-r.first)/r.windows.Size() < confidence.MinWindows {
+		r.doubled.Store(2 * r.windows.Size())
+		if r.pack(r.doubled.Load()); (r.last-r.first)/r.windows.Size() < confidence.MinWindows {
 			r.err = crowded
 		}
 	}
@@ -85,7 +111,7 @@ func (r *Runs) add(tag []byte, s *merge.Sum) {
 
 // pack makes windows of a size, which take little memory.
 func (r *Runs) pack(size int64) {
-	packed := merge.NewWindows(size)
+	packed := newWindows(size)
 	for m := range r.windows.All() {
 		if r.err == nil {
 			r.err = packed.Merge(m.Tag, 0, &m.Sum)
@@ -95,6 +121,13 @@ func (r *Runs) pack(size int64) {
 		r.err = packed.Compact()
 	}
 	r.windows, r.packed = packed, packed.Bytes()
+}
+
+// newWindows returns windows that can become longer.
+func newWindows(size int64) *merge.Windows {
+	w := merge.NewWindows(size)
+	w.Packed = true
+	return w
 }
 
 // release gives the memory back.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -69,7 +70,8 @@ func TestRuns(t *testing.T) {
 		logs   int
 		size   int64
 		longer int // times
-	}{{1, 0, 0}, {1, 2000, 0}, {1, 2000, 1}, {3, 2000, 0}, {3, 2000, 3}, {2, 5000, 0}, {3, 0, 2}} {
+		most   int64
+	}{{1, 0, 0, 0}, {1, 2000, 0, 0}, {1, 2000, 1, 0}, {3, 2000, 0, 0}, {3, 2000, 3, 0}, {2, 5000, 0, 0}, {3, 0, 2, 0}, {1, 2000, 0, 9}, {3, 2000, 1, 40}} {
 		var all []raw
 		s := &scan.Scan{Workers: 3, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 		longest := int64(0)
@@ -81,12 +83,16 @@ func TestRuns(t *testing.T) {
 			}
 			s.Inputs = append(s.Inputs, scan.Input{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }})
 		}
-		runs := &Runs{Size: c.size}
+		runs := &Runs{Size: c.size, most: c.most}
 		if _, err := Collect[struct{}](s, Options{Runs: runs}, nil, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		size := runs.windows.Size()
-		if c.size > 0 && size != c.size || c.size == 0 && (size > longest || size < longest*8/9) {
+		if c.most > 0 {
+			if windows := (runs.last - runs.first) / size; windows > c.most || 2*windows+1 < c.most {
+				t.Fatalf("case %d: %d windows, at most %d", n, windows, c.most)
+			}
+		} else if c.size > 0 && size != c.size || c.size == 0 && (size > longest || size < longest*8/9) {
 			t.Fatalf("case %d: windows of %d for %d, and intervals of up to %d", n, size, c.size, longest)
 		}
 		for range c.longer {
@@ -140,6 +146,74 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// TestGather proves that workers that add up what a window has coarsen it to the same counts, also
+// if intervals have different layouts.
+func TestGather(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(4, 4))
+	const intervals, most = 3000, 50
+	var text bytes.Buffer
+	w := hdrlog.NewWriter(&text)
+	var encoder histogram.Encoder
+	var coarse [intervals]merge.Sum
+	for at := range int64(intervals) {
+		layout := histogram.Layout{Digits: r.IntN(4), Lowest: 1 + 99*r.Int64N(2)}
+		if at%2 == 1 {
+			layout = histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1 / float64(int64(1)<<r.IntN(10))}
+		}
+		h, err := histogram.New(layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			h.Record(r.Int64N(1<<r.IntN(20)), 1)
+		}
+		payload, err := encoder.AppendBase64(nil, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Fields([]byte{byte('a' + at%2)}, fmt.Appendf(nil, "%d,1.000,0.000,%s", at, payload))
+		if err := coarse[at].AddCoarse(at*1000, at*1000+1000, h, windowDigits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Flush()
+	for _, workers := range []int{1, 4} {
+		s := &scan.Scan{Workers: workers, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+		s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil }}}
+		runs := &Runs{most: most}
+		result, err := Collect[struct{}](s, Options{Runs: runs}, nil, nil, nil)
+		if err != nil || runs.err != nil || len(result.Summaries) != 2 {
+			t.Fatal(err, runs.err)
+		}
+		want := merge.NewWindows(64_000)
+		for at := range coarse {
+			if err := want.Merge([]byte{byte('a' + at%2)}, 0, &coarse[at]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		next, stop := iter.Pull(want.Open())
+		for got := range runs.windows.Open() {
+			m, ok := next()
+			if !ok || got.Window != m.Window || got.Start != m.Start || got.End != m.End || !slices.Equal(recorded(t, got), recorded(t, m)) {
+				t.Fatalf("%d workers: the window of %s at %d differs", workers, got.Tag, got.Start)
+			}
+		}
+		if _, more := next(); more {
+			t.Errorf("%d workers: a window is missing", workers)
+		}
+		stop()
+	}
+}
+
+func recorded(t *testing.T, m *merge.Merged) []histogram.Bucket {
+	h, err := m.Histogram(new(histogram.Histogram))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Collect(h.Recorded())
+}
+
 // TestRunsMemory proves that windows become longer if there are many or little memory, and that
 // there is an error if that does not do.
 func TestRunsMemory(t *testing.T) {
@@ -160,7 +234,7 @@ func TestRunsMemory(t *testing.T) {
 		{64 << 20, mostWindows, 1, false, 1},
 		{64 << 20, mostWindows + 1, 1, false, 2},
 		{64 << 20, 5 * mostWindows, 1, false, 8},
-		{64 << 20, mostWindows, 28, false, 2},
+		{10 << 20, mostWindows, 28, false, 2},
 		{1 << 20, 200, 100, true, 0},
 	} {
 		var runs Runs
@@ -172,7 +246,7 @@ func TestRunsMemory(t *testing.T) {
 				if err := s.AddHistogram(at*1000, at*1000+1000, h); err != nil {
 					t.Fatal(err)
 				}
-				runs.add([]byte{byte(tag >> 8), byte(tag)}, &s)
+				runs.add(s.Start, s.End, []byte{byte(tag >> 8), byte(tag)}, &s)
 			}
 		}
 		var limit *ledger.LimitError

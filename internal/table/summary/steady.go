@@ -18,19 +18,19 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	s.Selection.Range.From = nil
 	quiet := scan.Scan{Inputs: s.Inputs, Selection: s.Selection, Workers: s.Workers, Expected: s.Expected, Memory: s.Memory}
 	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
-	runs := new(Runs)
+	runs := &Runs{most: mostWarmup}
 	runs.charged(s.Memory)
 	defer runs.release()
 	decode := func(_ int, v scan.Visit, window *merge.Sum) error {
 		_, err := v.Take(scan.Want{Coarse: window, Digits: windowDigits})
 		return err
 	}
-	if err := scan.Run(&quiet, decode, func(_ scan.Visit, window *merge.Sum) error {
+	if err := scan.Run(&quiet, decode, func(v scan.Visit, window *merge.Sum) error {
 		var kind []byte // integers and doubles do not add up
 		if window.Layout().Ratio != 0 {
 			kind = []byte("doubles")
 		}
-		runs.add(kind, window)
+		runs.add(v.StartMillis(), v.EndMillis(), kind, window)
 		return runs.err
 	}); err != nil {
 		return "", err

@@ -65,9 +65,9 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 		workers[n] = sums{options: o, by: s.By, account: account, tags: make(map[string]*sum)}
 	}
 	decode := func(n int, v scan.Visit, i *interval[R]) error {
-		want := scan.Want{Counts: look != nil, Max: o.Maxima || o.Parts != nil}
-		if o.Runs != nil {
-			want.Coarse, want.Digits = &i.window, windowDigits
+		want := scan.Want{Counts: look != nil, Max: o.Maxima || o.Parts != nil, Digits: windowDigits}
+		if i.window.Reset(); o.Runs != nil {
+			want.Coarse = &i.window
 		}
 		into, whole := make([]*merge.Sum, 0, 2), false
 		if i.whole = nil; also != nil {
@@ -85,7 +85,7 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 	}
 	takeAll := func(v scan.Visit, i *interval[R]) error {
 		if o.Runs != nil {
-			o.Runs.add(v.Row, &i.window)
+			o.Runs.add(v.StartMillis(), v.EndMillis(), v.Row, &i.window)
 		}
 		if o.Parts != nil {
 			o.Parts.take(v, i.highest, i.count)
@@ -102,6 +102,13 @@ func Collect[R any](s *scan.Scan, o Options, look func(v scan.Visit, h *histogra
 	}
 	if err := scan.Run(s, decode, takeAll); err != nil {
 		return nil, err
+	}
+	for n := range workers {
+		for _, s := range workers[n].tags {
+			if err := workers[n].complete(s); err != nil {
+				return nil, err
+			}
+		}
 	}
 	all := &workers[0]
 	for n := range workers[1:] {
@@ -120,7 +127,7 @@ func accountOf(memory *ledger.Ledger) *ledger.Account {
 type interval[R any] struct {
 	result  R
 	whole   *merge.Sum // of which this is the first interval
-	window  merge.Sum  // for Runs
+	window  merge.Sum  // for Runs, empty if the worker adds up windows
 	highest float64
 	count   int64
 }
@@ -145,6 +152,7 @@ type sum struct {
 	spans   []Span
 	lengths int64 // of all intervals, in milliseconds
 	maxima  Maxima
+	window  merge.Sum // what is not in Sum yet: the last intervals, of one window of Runs
 	charge  ledger.Charge
 	// err is why some intervals do not add up. What is added up then depends on the order, but not
 	// that there is such an error.
@@ -180,7 +188,11 @@ func (w *sums) add(v scan.Visit, want scan.Want, others []*merge.Sum, only bool)
 	if !only {
 		// To decode the counts once more is quicker than to add all slots of one histogram to
 		// another (BenchmarkHdrplot).
-		others = append(others, &s.Sum)
+		own, err := w.gather(s, v, &want)
+		if err != nil {
+			return scan.Taken{}, err
+		}
+		others = append(others, own)
 	}
 	took, err := v.Take(want, others...)
 	if err := s.failed(err); err != nil {
@@ -212,11 +224,47 @@ func (w *sums) addWhole(v scan.Visit, sum *merge.Sum) error {
 func (w *sums) charge(s *sum) error {
 	size := sumBytes + s.Size()
 	if w.options.Runs != nil {
-		size += believedBytes
+		size += believedBytes + s.window.Size()
 	}
 	w.bytes += size - s.charge.Bytes()
 	s.Spare = merge.SpareFor(w.bytes)
 	return s.charge.Set(w.account, 1, size)
+}
+
+// gather returns what gets an interval: the sum of its row, or the last window, after it completed
+// the one before.
+func (w *sums) gather(s *sum, v scan.Visit, want *scan.Want) (*merge.Sum, error) {
+	if want.Coarse == nil || w.options.Runs.doubled.Load() == 0 {
+		return &s.Sum, nil
+	}
+	want.Coarse, s.window.Many, s.window.Spare = nil, true, s.Spare
+	size := w.options.Runs.doubled.Load()
+	at := merge.WindowOf(v.StartMillis(), max(v.StartMillis(), v.EndMillis()), size)
+	if at == merge.WindowOf(s.window.Start, s.window.End, size) {
+		return &s.window, nil
+	}
+	return &s.window, w.complete(s)
+}
+
+// complete adds the last window of a sum to it, and to Runs. To coarsen the sum of intervals or
+// each of them is the same (TestGather).
+func (w *sums) complete(s *sum) error {
+	if s.window.Intervals() == 0 {
+		return nil
+	}
+	var coarse merge.Sum
+	h, err := s.window.Histogram(new(histogram.Histogram))
+	if err == nil {
+		err = coarse.AddCoarse(s.window.Start, s.window.End, h, windowDigits)
+	}
+	if err == nil {
+		w.options.Runs.mutex.Lock()
+		w.options.Runs.merge(s.tag, &coarse)
+		w.options.Runs.mutex.Unlock()
+		err = s.Merge(&s.window)
+	}
+	s.window.Reset()
+	return s.failed(err)
 }
 
 // failed keeps an error of intervals that do not add up, and returns another one.
