@@ -59,7 +59,7 @@ type format struct {
 	clash func(last, now int64) error
 	// totals reports that rows show totals since the log began.
 	totals bool
-	// receiver checks the options of the rows that -push sends. It is nil if -push cannot.
+	// receiver checks the options of the rows that -push sends, if it is set.
 	receiver func(o *options) error
 }
 
@@ -79,17 +79,8 @@ var (
 	// arrangeOptions are those of the order of rows.
 	arrangeOptions = []string{"sort", "top"}
 	rowOptions     = slices.Concat([]string{"p", "agg", "mwp", "mwpl"}, valueOptions)
+	metricOptions  = slices.Concat([]string{"metric", "push"}, rowOptions)
 )
-
-// names returns the names of the formats that do something.
-func names(does func(f *format) bool) (all []string) {
-	for _, f := range formats {
-		if does(f) {
-			all = append(all, f.name)
-		}
-	}
-	return all
-}
 
 // formatTypes returns the types of -st, for help.
 func formatTypes() (all []cli.Type) {
@@ -126,33 +117,33 @@ var alone = map[string][]string{
 
 // chosen returns the format that a command line asks for. Without -st, -agg asks for rows, unless
 // something else needs its windows.
-func chosen(c *urfave.Context) (*format, error) {
+func chosen(c *urfave.Context) *format {
 	name := cli.Choice(c, "st")
 	if cli.Given(c, "st") {
-		return find(name), nil
+		return find(name)
 	}
 	given := func(option string) bool { return cli.Given(c, option) }
 	terminal := toStdout(c) && cli.Terminal(c.App.Writer)
 	switch {
 	case c.Bool("lt"):
-		return &listFormat, nil
+		return &listFormat
 	case given("push"):
 		u, err := push.ParseURL(c.String("push"))
 		if err != nil {
-			return nil, cli.Usagef("-push: %w", err)
+			return &influxFormat // [parsePush] says what is wrong
 		}
-		return find(prom.ReceiverOf(u)), nil
+		return find(prom.ReceiverOf(u))
 	case given("agg") && !slices.ContainsFunc([]string{"ci", "baseline", "sla", "worst", "who"}, given):
 		if terminal {
-			return &rowsFormat, nil
+			return &rowsFormat
 		}
-		return &timelineFormat, nil
+		return &timelineFormat
 	case terminal || given("baseline"):
-		return &tableFormat, nil
+		return &tableFormat
 	case slices.ContainsFunc([]string{"sla", "worst", "who"}, given):
-		return &verdictsFormat, nil
+		return &verdictsFormat
 	}
-	return find(name), nil
+	return find(name)
 }
 
 // find returns the format with a name.
@@ -167,10 +158,7 @@ func find(name string) *format {
 
 // outputs returns what a command line prints, for the rules of options.
 func outputs(c *urfave.Context) (all []string) {
-	f, err := chosen(c)
-	if err != nil {
-		return []string{"st"}
-	}
+	f := chosen(c)
 	if f.name != "" {
 		return []string{"st " + f.name}
 	}

@@ -36,7 +36,7 @@ var ndjsonFormat = format{
 
 // influxFormat is the line protocol of InfluxDB.
 var influxFormat = format{
-	name: prom.Influx, what: "for InfluxDB", others: "influxdb lineprotocol", uses: rowOptions,
+	name: prom.Influx, what: "for InfluxDB", others: "influxdb lineprotocol", uses: metricOptions,
 	flag: func() urfave.Flag {
 		return &urfave.StringFlag{Name: "metric", DefaultText: prom.DefaultMetric, Category: cli.GroupSeries,
 			Usage: "the `NAME` of the metric, whose values are seconds in openmetrics and otlp if their unit is known, without -ovr"}
@@ -50,13 +50,12 @@ var influxFormat = format{
 		}
 		return errors.New("ends at the same time as the last interval of its tag, and would replace it; use -agg or hdrunion")
 	},
-	receiver: func(*options) error { return nil },
 }
 
 // openMetricsFormat is the text format of Prometheus. To a receiver go native histograms by remote
 // write.
 var openMetricsFormat = format{
-	name: prom.OpenMetrics, what: "for Prometheus", others: "prometheus prom", uses: slices.Concat([]string{"metric"}, rowOptions),
+	name: prom.OpenMetrics, what: "for Prometheus", others: "prometheus prom", uses: metricOptions,
 	check: func(o *options) error {
 		if o.series.Moving > 0 && cli.Given(o.c, "p") {
 			return cli.Usagef("-p and -mwp do not go together: the percentile of the moving window replaces those of -p")
@@ -84,11 +83,10 @@ var openMetricsFormat = format{
 // otlpFormat is the protocol of OpenTelemetry: lines of its JSON, or protocol buffers for a
 // receiver.
 var otlpFormat = format{
-	name: prom.OpenTelemetry, what: "for OpenTelemetry", others: "opentelemetry otel", uses: slices.Concat([]string{"agg", "metric"}, valueOptions),
+	name: prom.OpenTelemetry, what: "for OpenTelemetry", others: "opentelemetry otel", uses: slices.Concat([]string{"agg", "metric", "push"}, valueOptions),
 	check: func(o *options) error {
 		o.series.Counts = true
 		return checkMetric(o)
 	},
-	rows:     metricRows,
-	receiver: func(*options) error { return nil },
+	rows: metricRows,
 }

@@ -48,10 +48,7 @@ type options struct {
 
 // parseOptions checks the options that say what to print.
 func parseOptions(c *urfave.Context) (*options, error) {
-	f, err := chosen(c)
-	if err != nil {
-		return nil, err
-	}
+	f := chosen(c)
 	o := &options{c: c, format: f, mode: cli.Choice(c, "period"), metric: c.String("metric"), top: c.Int("top")}
 	for _, parse := range []func() error{
 		func() error { return parsePush(c, o) },

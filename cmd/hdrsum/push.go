@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	urfave "github.com/urfave/cli/v2"
 
@@ -17,7 +16,7 @@ import (
 
 // pushFlag is the option that sends rows to other programs.
 func pushFlag() urfave.Flag {
-	return cli.Option{Not: "of lt", Why: "the rows go to one place", Flag: &urfave.StringFlag{Name: "push", Category: cli.GroupSeries,
+	return cli.Option{Not: "of", Why: "the rows go to one place", Flag: &urfave.StringFlag{Name: "push", Category: cli.GroupSeries,
 		Usage: "send the rows of -st influx to an InfluxDB, those of -st openmetrics to a receiver of Prometheus remote write, or those of -st otlp to one of OpenTelemetry (otlp+http://...), at `URL`; credentials are read from " + prom.Credentials}}
 }
 
@@ -29,12 +28,7 @@ func parsePush(c *urfave.Context, o *options) (err error) {
 	if o.push, err = push.ParseURL(c.String("push")); err != nil {
 		return cli.Usagef("-push: %w", err)
 	}
-	there := prom.ReceiverOf(o.push)
-	switch {
-	case o.format.receiver == nil:
-		able := names(func(f *format) bool { return f.receiver != nil })
-		return cli.Usagef("-push sends the rows of -st %s, not those of -st %s", strings.Join(able, " or -st "), o.format.name)
-	case o.format == &otlpFormat != (there == otlpFormat.name):
+	if o.format == &otlpFormat != (prom.ReceiverOf(o.push) == otlpFormat.name) {
 		return cli.Usagef("-push %shttp://... sends the rows of -st otlp, and only those", push.OTLP)
 	}
 	return nil
@@ -42,7 +36,7 @@ func parsePush(c *urfave.Context, o *options) (err error) {
 
 // checkPush checks the options of the rows that -push sends.
 func checkPush(o *options) error {
-	if o.push == nil {
+	if o.push == nil || o.format.receiver == nil {
 		return nil
 	}
 	return o.format.receiver(o)

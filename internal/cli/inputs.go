@@ -259,7 +259,7 @@ func inputsOf(c *cli.Context, options ...string) ([]scan.Input, error) {
 			// A log that -if names too is still the same log.
 			same := &inputs[at]
 			if s.Tag != "" && same.Tag != "" && same.Tag != s.Tag {
-				return nil, Usagef("-tif %s=%s: %s is tagged %s already%s", s.Tag, s.Text, log.Name, same.Tag, as(same.Name, log.Name))
+				return nil, Usagef("-tif %s=%s: %s is tagged %s already", s.Tag, s.Text, log.Name, same.Tag)
 			}
 			if s.Tag != "" {
 				same.Tag = s.Tag
@@ -275,14 +275,6 @@ func inputsOf(c *cli.Context, options ...string) ([]scan.Input, error) {
 		tagUntagged(inputs)
 	}
 	return inputs, nil
-}
-
-// as says that a file has another name as well.
-func as(other, name string) string {
-	if other == name {
-		return ""
-	}
-	return ", as " + other
 }
 
 // logs returns the logs of a source, at least one.
