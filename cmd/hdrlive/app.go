@@ -51,8 +51,7 @@ func app() *urfave.App {
 		Flags:       flags(),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common:  []string{"if", "incT", "excT", "by", "agg", "st", "of", "serve", "push", "state", "p", "unit", "in", "sla", "abort", "for"},
-			Choices: map[string][]string{"st": sinks.Formats, "s": {"start", "now"}},
+			Common: []string{"if", "incT", "excT", "by", "agg", "st", "of", "serve", "push", "state", "p", "unit", "in", "sla", "abort", "for"},
 		}.Metadata(),
 	}
 }
@@ -60,13 +59,13 @@ func app() *urfave.App {
 func flags() []urfave.Flag {
 	return slices.Concat(cli.InputFlags(), []urfave.Flag{cli.TaggedInputFlag()}, cli.TagFlags("merge"), []urfave.Flag{
 		cli.ByFlag(),
-		&urfave.StringFlag{Name: "s", Aliases: []string{"start", "from"}, Value: "start", Category: cli.GroupChoice, DefaultText: "start; now for -push without -state",
-			Usage: "begin at this `MOMENT`: start, with all that is in the logs, or now"},
+		cli.Option{Check: cli.OneOf, Values: []string{"start", "now"}, Flag: &urfave.StringFlag{Name: "s", Aliases: []string{"start", "from"}, Value: "start", Category: cli.GroupChoice, DefaultText: "start; now for -push without -state",
+			Usage: "begin at this `MOMENT`: start, with all that is in the logs, or now"}},
 		cli.Option{Check: cli.SomeLength, Flag: &urfave.StringFlag{Name: "agg", Aliases: []string{"aggregate"}, Value: "1s", Category: cli.GroupOutput,
 			Usage: "merge the intervals of each window of `TIME`, by their middles; windows start at multiples of it"}},
-		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Category: cli.GroupOutput,
+		cli.Option{Check: cli.OneOf, Values: sinks.Formats, Flag: &urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Category: cli.GroupOutput,
 			DefaultText: "a table on a terminal; nothing with -of, -serve or -push; otherwise the merged log",
-			Usage:       "print rows of this `TYPE`: " + strings.Join(sinks.Formats, ", ")},
+			Usage:       "print rows of this `TYPE`: " + strings.Join(sinks.Formats, ", ")}},
 		cli.OutputFlag("write the merged log to `FILE`, which grows"),
 		&urfave.StringFlag{Name: "serve", Category: cli.GroupOutput,
 			Usage: "show a page at `ADDRESS`, such as 127.0.0.1:8080, with metrics for Prometheus at /metrics, and /healthz and /readyz"},

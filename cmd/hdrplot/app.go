@@ -37,25 +37,25 @@ func app() *urfave.App {
 	)
 	flags = append(append(flags, cli.RangeFlags(cli.Option{})...), cli.UnitFlags()...)
 	flags = append(flags, cli.OmissionFlag(),
-		&urfave.StringFlag{Name: "type", Value: chart.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too"},
+		cli.Option{Check: cli.OneOf, Types: typeList(), Flag: &urfave.StringFlag{Name: "type", Value: chart.Timeline.Name, Category: cli.GroupOutput, Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too"}},
 		cli.Option{Flag: &urfave.StringFlag{Name: "p", Aliases: []string{"percentiles"}, Category: cli.GroupValues, DefaultText: "99,max, or max alone for more than 4 lines; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"}, Only: []string{"type timeline", "format html"}},
 		cli.RatioFlag(),
 		&urfave.BoolFlag{Name: "log", Category: cli.GroupLook, Usage: "a logarithmic axis of values, the default where a few high values leave most of a linear one empty"},
 		cli.Option{Flag: &urfave.BoolFlag{Name: "linear", Category: cli.GroupLook, Usage: "a linear axis of values"}, Only: []string{"type timeline", "type percentiles", "type report", "format html"}, Not: "log"},
-		cli.Option{Flag: &urfave.StringFlag{Name: "time", Value: "relative", Category: cli.GroupLook, Usage: "the `KIND` of times: relative (since the log's start) or absolute (clock times)"}, Only: overTime},
+		cli.Option{Check: cli.OneOf, Values: []string{"relative", "absolute"}, Flag: &urfave.StringFlag{Name: "time", Value: "relative", Category: cli.GroupLook, Usage: "the `KIND` of times: relative (since the log's start) or absolute (clock times)"}, Only: overTime},
 		cli.AggregateFlag("as long as about 500 windows need; 0 keeps each interval, or its length where several inputs or tags are added up", cli.Option{Only: overTime}),
 		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLook, Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable"},
 		&urfave.StringFlag{Name: "of", Aliases: []string{"outputFile", "output-file"}, Category: cli.GroupOutput, Usage: "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"},
-		&urfave.StringFlag{Name: "format", Category: cli.GroupOutput, Usage: "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)"},
+		cli.Option{Check: cli.OneOf, Values: formats, Flag: &urfave.StringFlag{Name: "format", Category: cli.GroupOutput, Usage: "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)"}},
 		&urfave.Float64Flag{Name: "width", Value: 1200, Category: cli.GroupLook, Usage: "the width of the picture in `PIXELS` of 1/96 inch"},
 		&urfave.Float64Flag{Name: "height", Value: 600, Category: cli.GroupLook, Usage: "the height of the picture in `PIXELS` of 1/96 inch"},
 		&urfave.IntFlag{Name: "dpi", Value: 96, Category: cli.GroupLook, Usage: "the number of `DOTS` per inch of PNG: 192 makes it twice as sharp"},
 		&urfave.StringFlag{Name: "title", Category: cli.GroupLook, Usage: "write `TEXT` above the picture"},
-		cli.Option{Flag: &urfave.StringFlag{Name: "facet", Category: cli.GroupLook, Usage: "draw a small chart for each `tag`, with the same axes"}, Only: inCharts},
+		cli.Option{Check: cli.OneOf, Values: []string{"tag"}, Flag: &urfave.StringFlag{Name: "facet", Category: cli.GroupLook, Usage: "draw a small chart for each `tag`, with the same axes"}, Only: inCharts},
 		cli.Option{Flag: &urfave.StringSliceFlag{Name: "mark", Category: cli.GroupLook, Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable"}, Only: overTime},
 		&urfave.Float64Flag{Name: "ymin", Category: cli.GroupLook, Usage: "the lowest `VALUE` of the axis, after -ovr"},
 		&urfave.Float64Flag{Name: "ymax", Category: cli.GroupLook, Usage: "the highest `VALUE` of the axis, after -ovr"},
-		&urfave.StringFlag{Name: "theme", Value: "auto", Category: cli.GroupLook, Usage: "the `THEME`: light, dark or auto; auto is light for a picture, and the reader's preference for a page"},
+		cli.Option{Check: cli.OneOf, Values: []string{"auto", "light", "dark"}, Flag: &urfave.StringFlag{Name: "theme", Value: "auto", Category: cli.GroupLook, Usage: "the `THEME`: light, dark or auto; auto is light for a picture, and the reader's preference for a page"}},
 		cli.Option{Check: cli.Between(0.1, 1000), Flag: &urfave.Float64Flag{Name: "page-size", Value: 16, Category: cli.GroupLook, Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise"}},
 	)
 	return &urfave.App{
@@ -66,11 +66,7 @@ func app() *urfave.App {
 		Flags:       slices.Concat(flags, cli.Without(cli.RunFlags(), "v")),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common:     []string{"if", "incT", "by", "it", "compare", "s", "e", "type", "p", "unit", "log", "agg", "sla", "of", "format"},
-			TypeOption: "type", Types: typeList(),
-			Choices: map[string][]string{
-				"format": formats, "theme": {"auto", "light", "dark"}, "time": {"relative", "absolute"}, "facet": {"tag"},
-			},
+			Common:  []string{"if", "incT", "by", "it", "compare", "s", "e", "type", "p", "unit", "log", "agg", "sla", "of", "format"},
 			Steady:  summary.SkipWarmup,
 			Outputs: outputs,
 		}.Metadata(),

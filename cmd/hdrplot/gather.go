@@ -32,6 +32,7 @@ import (
 
 // gather returns the picture of the inputs, or nil if nothing in them was asked for.
 func gather(c *urfave.Context, s *scan.Scan, o *options) (*chart.Picture, error) {
+	o.by = s.By
 	if o.compare && o.kind == chart.Heatmap && o.format != draw.HTML && len(s.Inputs) != 2 {
 		return nil, cli.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
 	}

@@ -65,7 +65,6 @@ func parseOptions(c *urfave.Context) (o *options, err error) {
 		func() (err error) { look.Zone, err = cli.Zone(c); return err },
 		func() (err error) { o.format, err = parseFormat(c, o.of); return err },
 		func() (err error) { o.units, err = cli.NewUnits(c); return err },
-		func() (err error) { o.by, err = cli.Rows(c); return err },
 		func() (err error) { o.limits, err = parseLimits(c.StringSlice("sla")); return err },
 		func() (err error) { o.marks, err = parseMarks(c.StringSlice("mark"), look.Zone); return err },
 	} {

@@ -45,9 +45,6 @@ func app() *urfave.App {
 		Action:      run,
 		Metadata: cli.Guide{
 			Common: []string{"if", "format", "time", "value", "tag", "in", "interval", "at", "errors", "late", "of"},
-			Choices: map[string][]string{
-				"format": measure.Names(), "at": {"start", "end"}, "errors": {"keep", "drop", "tag"},
-			},
 		}.Metadata(),
 	}
 }
@@ -57,8 +54,8 @@ const groupRows = "Rows"
 
 func flags() []urfave.Flag {
 	return slices.Concat(cli.Without(cli.InputFlags(), "second"), []urfave.Flag{
-		&urfave.StringFlag{Name: "format", Category: groupRows, DefaultText: "what the first lines show",
-			Usage: "the `FORMAT` of the files: " + strings.Join(measure.Names(), ", ")},
+		cli.Option{Check: cli.OneOf, Values: measure.Names(), Flag: &urfave.StringFlag{Name: "format", Category: groupRows, DefaultText: "what the first lines show",
+			Usage: "the `FORMAT` of the files: " + strings.Join(measure.Names(), ", ")}},
 		&urfave.StringFlag{Name: "time", Category: groupRows,
 			Usage: "the `COLUMN` of the time: a name, or a number from 1; in JSON a path, such as .request.time"},
 		&urfave.StringFlag{Name: "value", Category: groupRows, Usage: "the `COLUMN` of the value"},
@@ -73,15 +70,15 @@ func flags() []urfave.Flag {
 			Usage: "lines of an access log have this `PATTERN`, the log_format of nginx or the LogFormat of Apache"},
 		&urfave.StringFlag{Name: "delimiter", Category: groupRows, Usage: "`CHARACTER` separates columns",
 			DefaultText: "a comma, a tab, a semicolon or a bar, as the first line shows"},
-		&urfave.StringFlag{Name: "in", Category: groupRows, Usage: "the `UNIT` of values: ns, us, ms or s", DefaultText: "that of the format"},
-		&urfave.StringFlag{Name: "time-in", Category: groupRows, Usage: "the `UNIT` of times that are numbers: s, ms, us or ns",
-			DefaultText: "by the number of digits"},
+		cli.Option{Values: unit.Names, Flag: &urfave.StringFlag{Name: "in", Category: groupRows, Usage: "the `UNIT` of values: ns, us, ms or s", DefaultText: "that of the format"}},
+		cli.Option{Values: unit.Names, Flag: &urfave.StringFlag{Name: "time-in", Category: groupRows, Usage: "the `UNIT` of times that are numbers: s, ms, us or ns",
+			DefaultText: "by the number of digits"}},
 		&urfave.StringFlag{Name: "tz", Aliases: []string{"time-zone"}, Value: "UTC", Category: groupRows,
 			Usage: "the `ZONE` of times without a zone: Europe/Berlin, +02:00 or Local"},
-		&urfave.StringFlag{Name: "at", Category: groupRows, DefaultText: "what the time of the format is",
-			Usage: "a value belongs to the interval of its `MOMENT`: start or end"},
-		&urfave.StringFlag{Name: "errors", Category: groupRows, Value: "keep",
-			Usage: "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their own, TAG/" + measure.FailedTag + ")"},
+		cli.Option{Check: cli.OneOf, Values: []string{"start", "end"}, Flag: &urfave.StringFlag{Name: "at", Category: groupRows, DefaultText: "what the time of the format is",
+			Usage: "a value belongs to the interval of its `MOMENT`: start or end"}},
+		cli.Option{Check: cli.OneOf, Values: []string{"keep", "drop", "tag"}, Flag: &urfave.StringFlag{Name: "errors", Category: groupRows, Value: "keep",
+			Usage: "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their own, TAG/" + measure.FailedTag + ")"}},
 		cli.Option{Check: cli.SomeLength, Flag: &urfave.StringFlag{Name: "interval", Category: cli.GroupOutput, Value: "1s", Usage: "write an interval for each tag and `TIME`"}},
 		cli.Option{Check: cli.Length, Flag: &urfave.StringFlag{Name: "late", Category: cli.GroupOutput, DefaultText: "60s, or 5s in a pipe whose rows are new",
 			Usage: "rows may be `TIME` later than others; then their interval is written, and rows after that are reported and left out"}},

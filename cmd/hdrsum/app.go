@@ -43,9 +43,8 @@ func app() *urfave.App {
 		Flags:       flags(),
 		Action:      run,
 		Metadata: cli.Guide{
-			Common:     []string{"incT", "by", "s", "e", "st", "of", "unit", "p", "agg", "worst", "compare", "sla"},
-			TypeOption: "st", Types: formatTypes(), Outputs: outputs,
-			Choices: map[string][]string{"period": summary.Modes, "undecided": {"pass", "fail"}},
+			Common:  []string{"incT", "by", "s", "e", "st", "of", "unit", "p", "agg", "worst", "compare", "sla"},
+			Outputs: outputs,
 			Steady:  summary.SkipWarmup,
 		}.Metadata(),
 	}
@@ -53,16 +52,16 @@ func app() *urfave.App {
 
 func flags() []urfave.Flag {
 	return withRules(slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), cli.RowFlags("summarize"), []urfave.Flag{cli.UntaggedFlag()}, cli.RangeFlags(cli.Option{Unless: "s e"}), []urfave.Flag{
-		&urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: percentilesFormat.name, Category: cli.GroupOutput,
-			Usage: "print this `TYPE`, see below", DefaultText: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"},
+		cli.Option{Check: cli.OneOf, Types: formatTypes(), Flag: &urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: percentilesFormat.name, Category: cli.GroupOutput,
+			Usage: "print this `TYPE`, see below", DefaultText: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"}},
 		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
 		cli.Option{Not: "st sla baseline worst who", Why: "-lt has its own output", Flag: &urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
 			Usage: "list the tags with their counts of intervals and values"}},
 		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.StringFlag{Name: "sort", Value: "tag", Category: cli.GroupOutput, DefaultText: "tag; p99 with -top",
 			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, p99.9 or over(20ms)"}},
 		cli.Option{Check: cli.AtLeastOne, Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "top", Category: cli.GroupOutput, DefaultText: "all", Usage: "print only the first `N` rows"}},
-		&urfave.StringFlag{Name: "period", Value: "covered", Category: cli.GroupRare,
-			Usage: "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals"},
+		cli.Option{Check: cli.OneOf, Values: summary.Modes, Flag: &urfave.StringFlag{Name: "period", Value: "covered", Category: cli.GroupRare,
+			Usage: "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals"}},
 		cli.Option{Not: "period", Why: "it is -period intervals", Flag: &urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Category: cli.GroupRare, Hidden: true,
 			Usage: "the same as -period intervals"}},
 		cli.RatioFlag(),
@@ -81,7 +80,7 @@ func flags() []urfave.Flag {
 		&urfave.BoolFlag{Name: "compare", Category: cli.GroupLimits,
 			Usage: "compare two arguments, before and after: a log each, or several runs each, as two folders, two patterns, or OLD... -- NEW..."},
 		cli.Option{Needs: "baseline", Flag: &urfave.BoolFlag{Name: "runs", Category: cli.GroupLimits, Hidden: true}},
-		cli.Option{Needs: "sla", Flag: &urfave.StringFlag{Name: "undecided", Value: "pass", Category: cli.GroupLimits,
+		cli.Option{Needs: "sla", Check: cli.OneOf, Values: []string{"pass", "fail"}, Flag: &urfave.StringFlag{Name: "undecided", Value: "pass", Category: cli.GroupLimits,
 			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"}},
 	}, findingFlags(), cli.RunFlags()))
 }

@@ -105,7 +105,7 @@ func options(app *cli.App, start string) []candidate {
 // values returns the values of an option that begin like start. Each gets a prefix.
 func values(app *cli.App, flag cli.Flag, before []string, prefix, start string) []candidate {
 	o := newOption(flag)
-	all := choices(app, o.names[0])
+	all := ruled(app, flag).values()
 	if o.placeholder == "TAGS" {
 		comma := strings.LastIndexByte(start, ',') + 1
 		prefix, start = prefix+start[:comma], start[comma:]

@@ -34,11 +34,10 @@ func TestComplete(t *testing.T) {
 		}
 	}
 	app := func() *cli.App {
-		flags := slices.Concat(InputFlags(), TagFlags("show"), RangeFlags(Option{}), RunFlags(), []cli.Flag{&cli.StringFlag{Name: "st"}})
+		flags := slices.Concat(InputFlags(), TagFlags("show"), RangeFlags(Option{}), RunFlags(), []cli.Flag{Option{Values: []string{"csv", "csve", "hgrm"}, Flag: &cli.StringFlag{Name: "st"}}})
 		app := &cli.App{
 			Name: "test", Flags: flags, Reader: strings.NewReader(""), Writer: io.Discard, ErrWriter: io.Discard,
 			HideHelp: true, HideVersion: true, HideHelpCommand: true,
-			Metadata: Guide{Choices: map[string][]string{"st": {"csv", "csve", "hgrm"}}}.Metadata(),
 		}
 		unwrap(app)
 		return app

@@ -38,8 +38,8 @@ func InputFlags() []cli.Flag {
 			Usage: "look for -if in `FOLDER`, or in all folders that match a pattern such as 'pods/*' or 'pods/**'"},
 		&cli.StringSliceFlag{Name: "ifp", Aliases: []string{"inputFilePath", "input-file-path"}, Category: GroupInput, Hidden: true,
 			Usage: "read the log at `PATH`; repeatable"},
-		&cli.StringFlag{Name: "second", Category: GroupRare, DefaultText: "end if a log proves it, else length",
-			Usage: "the second number of an interval is its `MEANING`: length or end"},
+		Option{Check: OneOf, Values: []string{"length", "end"}, Flag: &cli.StringFlag{Name: "second", Category: GroupRare, DefaultText: "end if a log proves it, else length",
+			Usage: "the second number of an interval is its `MEANING`: length or end"}},
 	}
 }
 
@@ -115,8 +115,8 @@ func RangeFlags(zone Option) []cli.Flag {
 			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, a time (2016-07-18 00:06:40, or 00:06:40 for the day of the log), or steady, where the warm-up ends"},
 		&cli.StringFlag{Name: "e", Aliases: []string{"end"}, Category: GroupChoice,
 			Usage: "leave out intervals that start after `TIME`, as for -s"},
-		&cli.StringFlag{Name: "times", Category: GroupChoice, DefaultText: "each",
-			Usage: "what -s and -e count from, a `MODE`: each, the start and the end of each log; or all, those of all logs together"},
+		Option{Check: OneOf, Values: []string{timesEach, timesAll}, Flag: &cli.StringFlag{Name: "times", Category: GroupChoice, DefaultText: "each",
+			Usage: "what -s and -e count from, a `MODE`: each, the start and the end of each log; or all, those of all logs together"}},
 		zone,
 	}
 }

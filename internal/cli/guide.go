@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
 )
 
@@ -16,11 +15,6 @@ import (
 type Guide struct {
 	// Common are the options that -h shows, by their first names.
 	Common []string
-	// Choices are the values of the options that take one of a few. Others are refused.
-	Choices map[string][]string
-	// Types are the values of the option TypeOption.
-	TypeOption string
-	Types      []Type
 	// Outputs returns what a command line prints, as [Option] names it. It is needed if an option
 	// is for some outputs only.
 	Outputs func(c *cli.Context) []string
@@ -29,61 +23,12 @@ type Guide struct {
 	Steady func(s *scan.Scan) (notice string, err error)
 }
 
-// A Type is a value of an option with a description of about three words. Other names of it,
-// between spaces, are those that people type.
-type Type struct{ Name, What, Others string }
-
 // Metadata returns the guide as the Metadata of an App.
 func (g Guide) Metadata() map[string]any { return map[string]any{"guide": g} }
 
 func guideOf(app *cli.App) Guide {
 	g, _ := app.Metadata["guide"].(Guide)
 	return g
-}
-
-// sharedChoices are the choices of options that all commands have.
-var sharedChoices = map[string][]string{"second": {"length", "end"}, "times": {timesEach, timesAll}}
-
-// unitOptions take the names of units, and words such as milliseconds.
-var unitOptions = []string{"unit", "in", "time-in"}
-
-// choices returns the values of an option that takes one of a few, nil if it takes others.
-func choices(app *cli.App, name string) []string {
-	if all, ok := sharedChoices[name]; ok {
-		return all
-	}
-	if slices.Contains(unitOptions, name) {
-		return unit.Names
-	}
-	guide := guideOf(app)
-	if name != guide.TypeOption {
-		return guide.Choices[name]
-	}
-	var names []string
-	for _, t := range guide.Types {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
-// Choice returns the value of an option that takes one of a few.
-func Choice(c *cli.Context, name string) string {
-	value := strings.ToLower(c.String(name))
-	for _, t := range guideOf(c.App).Types {
-		if name == guideOf(c.App).TypeOption && slices.Contains(strings.Fields(t.Others), value) {
-			value = t.Name
-		}
-	}
-	return value
-}
-
-// checkChoice refuses a value that is none of the few that an option takes.
-func checkChoice(c *cli.Context, name string) error {
-	all, value := choices(c.App, name), Choice(c, name)
-	if all == nil || slices.Contains(all, value) {
-		return nil
-	}
-	return Usagef("-%s %q is none of %s%s", name, c.String(name), strings.Join(all, ", "), didYouMean(value, all))
 }
 
 // An option is an option as help shows it.
@@ -141,17 +86,12 @@ func groups(app *cli.App) []group {
 		}
 		all[n].options = append(all[n].options, o)
 	}
-	rules, _ := app.Metadata[rulesKey].([]Option)
 	for _, flag := range app.Flags {
 		if v, ok := flag.(cli.VisibleFlag); ok && !v.IsVisible() {
 			continue
 		}
 		o := newOption(flag)
-		for _, r := range rules {
-			if r.Flag == flag {
-				o.rules = r.rules()
-			}
-		}
+		o.rules = ruled(app, flag).rules()
 		add(o)
 	}
 	slices.SortStableFunc(all, func(a, b group) int { return cmp.Compare(last(a.name), last(b.name)) })

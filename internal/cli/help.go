@@ -90,13 +90,14 @@ func shortHelp(app *cli.App) string {
 
 // typeList returns the types of -st or -type, two on a line, and nothing for a command without.
 func typeList(app *cli.App) string {
-	guide := guideOf(app)
-	if guide.Types == nil {
+	options, _ := app.Metadata[rulesKey].([]Option)
+	at := slices.IndexFunc(options, func(o Option) bool { return o.Types != nil })
+	if at < 0 {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nTypes of -%s:", guide.TypeOption)
-	for n, t := range guide.Types {
+	fmt.Fprintf(&b, "\nTypes of -%s:", options[at].Names()[0])
+	for n, t := range options[at].Types {
 		text := fmt.Sprintf("%-13s%s", t.Name, t.What)
 		if n%2 == 0 {
 			fmt.Fprintf(&b, "\n  %-38s", text)

@@ -7,11 +7,18 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// A Type is a value of an option with a description of about three words. Other names of it,
+// between spaces, are those that people type.
+type Type struct{ Name, What, Others string }
+
 // An Option is a flag with the values that it takes, what it needs and what it does not go with.
 // Names of options stand between spaces. [Run] checks a command line before the command begins, and
 // help says the same.
 type Option struct {
 	cli.Flag
+	// Values are those that completion offers. Types are values that help lists.
+	Values []string
+	Types  []Type
 	// Check returns an error if the value is none that the option takes. All are if it is nil.
 	Check func(c *cli.Context, name string) error
 	// Needs are options, one of which must be given.
@@ -23,6 +30,24 @@ type Option struct {
 	Only []string
 	// Unless are options, one of which makes Only void.
 	Unless string
+}
+
+// ruled returns the option of a flag, without rules if it has none.
+func ruled(app *cli.App, flag cli.Flag) Option {
+	options, _ := app.Metadata[rulesKey].([]Option)
+	if n := slices.IndexFunc(options, func(o Option) bool { return o.Flag == flag }); n >= 0 {
+		return options[n]
+	}
+	return Option{Flag: flag}
+}
+
+// values returns the values that completion offers.
+func (o Option) values() []string {
+	all := o.Values
+	for _, t := range o.Types {
+		all = append(all, t.Name)
+	}
+	return all
 }
 
 // rulesKey is where the Metadata of an app has its options with rules.
@@ -48,9 +73,9 @@ func unwrap(app *cli.App) {
 func checkOptions(c *cli.Context) error {
 	options, _ := c.App.Metadata[rulesKey].([]Option)
 	given := func(name string) bool { return Given(c, name) }
-	for _, flag := range c.App.Flags {
-		if name := flag.Names()[0]; given(name) && !slices.Contains(unitOptions, name) {
-			if err := checkChoice(c, name); err != nil {
+	for _, o := range options { // first, since rules ask for the values
+		if name := o.Names()[0]; given(name) && o.Check != nil {
+			if err := o.Check(c, name); err != nil {
 				return err
 			}
 		}
@@ -59,11 +84,6 @@ func checkOptions(c *cli.Context) error {
 		name := o.Names()[0]
 		if !given(name) {
 			continue
-		}
-		if o.Check != nil {
-			if err := o.Check(c, name); err != nil {
-				return err
-			}
 		}
 		if needs := strings.Fields(o.Needs); len(needs) > 0 && !slices.ContainsFunc(needs, given) {
 			return Usagef("-%s needs -%s", name, strings.Join(needs, " or -"))
@@ -113,7 +133,7 @@ func listOutputs(outputs []string) string {
 
 // rules returns what help says of an option's rules, nothing if there are none. What an output uses
 // is said where the output is described.
-func (o *Option) rules() string {
+func (o Option) rules() string {
 	var all []string
 	if o.Needs != "" {
 		all = append(all, "with -"+strings.Join(strings.Fields(o.Needs), " or -"))

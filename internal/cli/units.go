@@ -16,10 +16,10 @@ import (
 // UnitFlags are the options that say in which unit values are, and in which unit to print them.
 func UnitFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "unit", Category: GroupValues,
-			Usage: "print values in this `UNIT`: ns, us, ms or s; with -ovr, any name of the unit of the results"},
-		&cli.StringFlag{Name: "in", Category: GroupValues,
-			Usage: "the `UNIT` of values in the logs: ns, us, ms or s", DefaultText: "the unit that the log states or its writer uses"},
+		Option{Values: unit.Names, Flag: &cli.StringFlag{Name: "unit", Category: GroupValues,
+			Usage: "print values in this `UNIT`: ns, us, ms or s; with -ovr, any name of the unit of the results"}},
+		Option{Values: unit.Names, Flag: &cli.StringFlag{Name: "in", Category: GroupValues,
+			Usage: "the `UNIT` of values in the logs: ns, us, ms or s", DefaultText: "the unit that the log states or its writer uses"}},
 	}
 }
 

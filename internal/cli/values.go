@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,6 +11,27 @@ import (
 
 	"hdrkit/internal/scan"
 )
+
+// Choice returns the value of an option that takes one of a few, empty if the command does not have
+// the option.
+func Choice(c *cli.Context, name string) string {
+	value := strings.ToLower(c.String(name))
+	for _, t := range ruled(c.App, flagNamed(c.App.Flags, name)).Types {
+		if slices.Contains(strings.Fields(t.Others), value) {
+			return t.Name
+		}
+	}
+	return value
+}
+
+// OneOf checks a value that is one of a few.
+func OneOf(c *cli.Context, name string) error {
+	all, value := ruled(c.App, flagNamed(c.App.Flags, name)).values(), Choice(c, name)
+	if slices.Contains(all, value) {
+		return nil
+	}
+	return Usagef("-%s %q is none of %s%s", name, c.String(name), strings.Join(all, ", "), didYouMean(value, all))
+}
 
 // maxMillis is a thousand years: longer than anybody measures, and far from overflow.
 const maxMillis = 1000 * 366 * 24 * 3600 * 1000

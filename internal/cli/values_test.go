@@ -81,15 +81,14 @@ func TestDidYouMean(t *testing.T) {
 }
 
 func TestChoice(t *testing.T) {
-	flags := []cli.Flag{&cli.StringFlag{Name: "st"}}
-	action := func(c *cli.Context) error {
-		c.App.Metadata = Guide{Choices: map[string][]string{"st": {"hgrm", "csv"}}}.Metadata()
-		return checkChoice(c, "st")
+	flags := func() []cli.Flag {
+		return []cli.Flag{Option{Check: OneOf, Values: []string{"hgrm", "csv"}, Flag: &cli.StringFlag{Name: "st"}}}
 	}
-	if status, stderr := run(t, flags, action, "-st", "CSV"); status != OK {
+	action := func(*cli.Context) error { return nil }
+	if status, stderr := run(t, flags(), action, "-st", "CSV"); status != OK {
 		t.Errorf("status %d: %s", status, stderr)
 	}
-	status, stderr := run(t, flags, action, "-st", "hgram")
+	status, stderr := run(t, flags(), action, "-st", "hgram")
 	if want := "test: -st \"hgram\" is none of hgrm, csv; did you mean \"hgrm\"?\n"; status != Usage || !strings.HasPrefix(stderr, want) {
 		t.Errorf("status %d: %s", status, stderr)
 	}
