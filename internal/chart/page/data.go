@@ -28,7 +28,7 @@ func New(p *chart.Picture) (*Data, error) {
 	own, width, columns := *p, max(p.WindowMillis, 1), chart.PageColumns
 	from, to, _ := p.TimeRange()
 	for {
-		d := dataOf(&own, &Rows{Once: true}, width, columns, math.MaxInt64)
+		d := dataOf(&own, &Rows{}, width, columns, math.MaxInt64)
 		size := d.Rows.Size()
 		if size <= limit || float64(width) > to-from && columns < 100 {
 			return d, nil

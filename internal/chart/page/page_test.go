@@ -1,6 +1,10 @@
 package page
 
 import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,6 +53,33 @@ func TestModules(t *testing.T) {
 	command.Dir = dir
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestRowsMove proves that rows that are deflated in part can be moved, as those of a live page
+// are.
+func TestRowsMove(t *testing.T) {
+	t.Parallel()
+	size := func(r *Rows) int {
+		packed, err := base64.StdEncoding.DecodeString(r.pack())
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(plain)
+	}
+	var rows Rows
+	for range 2 * flushBytes / 10 {
+		rows.Point(0, 0, 0, 1, 7.25, false)
+	}
+	moved := rows
+	rows = Rows{}
+	rows.Point(0, 0, 0, 1, 7.25, false)
+	if own, all := size(&rows), size(&moved); own == 0 || all != own*(2*flushBytes/10) {
+		t.Errorf("%d and %d bytes", all, own)
 	}
 }
 

@@ -24,15 +24,11 @@ import (
 // counts of a window are those of [histogram.Histogram.AppendCounts]. In JSON, rows are deflated
 // and then encoded in base64.
 type Rows struct {
-	// Once has rows deflated as they are added, so that they take less memory. None can be added
-	// after Size or MarshalText.
-	Once bool
-
-	bytes  []byte
-	stream *flate.Writer // if Once is set
-	out    bytes.Buffer  // of stream
+	bytes  []byte        // that are not deflated yet
+	stream *flate.Writer // into out
+	out    *bytes.Buffer // not in here: rows may be moved
 	last   int64
-	packed string
+	packed string // once they are encoded
 }
 
 const (
@@ -75,7 +71,7 @@ func (r *Rows) Point(series, measure int, start, length int64, value float64, ga
 }
 
 func (r *Rows) begin(kind, series int) {
-	if r.packed = ""; r.Once && len(r.bytes) >= onceBytes {
+	if len(r.bytes) >= flushBytes {
 		r.flush()
 	}
 	r.uvarints(uint64(kind), uint64(series))
@@ -98,24 +94,22 @@ func (r *Rows) floats(all ...float64) {
 	}
 }
 
-// Size returns how many bytes the rows take in a page.
+// Size returns how many bytes the rows take in a page. Afterwards none can be added.
 func (r *Rows) Size() int { return len(r.pack()) }
 
-// MarshalText encodes the rows: JSON has them as a string.
+// MarshalText encodes the rows: JSON has them as a string. Afterwards none can be added.
 func (r *Rows) MarshalText() ([]byte, error) { return []byte(r.pack()), nil }
 
-// onceBytes is how many bytes are deflated at once.
-const onceBytes = 64 << 10
+// flushBytes is how many bytes are deflated at once.
+const flushBytes = 64 << 10
 
 func (r *Rows) pack() string {
-	if r.packed != "" {
-		return r.packed
+	if r.packed == "" {
+		r.flush()
+		r.stream.Close()
+		r.packed = base64.StdEncoding.EncodeToString(r.out.Bytes())
+		r.out = nil
 	}
-	all := r.bytes
-	r.flush()
-	r.stream.Close()
-	r.packed = base64.StdEncoding.EncodeToString(r.out.Bytes())
-	r.bytes, r.stream, r.out = all, nil, bytes.Buffer{}
 	return r.packed
 }
 
@@ -123,7 +117,8 @@ func (r *Rows) pack() string {
 // of the bytes and four times as long.
 func (r *Rows) flush() {
 	if r.stream == nil {
-		r.stream, _ = flate.NewWriter(&r.out, flate.HuffmanOnly) // the level is valid
+		r.out = new(bytes.Buffer)
+		r.stream, _ = flate.NewWriter(r.out, flate.HuffmanOnly) // the level is valid
 	}
 	r.stream.Write(r.bytes)
 	r.bytes = r.bytes[:0]
