@@ -128,8 +128,11 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 				}
 				highest := 0.0
 				for _, s := range []*Summary{p.Before, p.After} {
-					if s != nil {
-						highest = max(highest, Scale{}.By(s.Factor).of(noNaN(s.Maxima.highest())))
+					if s == nil {
+						continue
+					}
+					if v := s.Maxima.highest() * cmp.Or(s.Factor, 1); v > highest { // not if it is no number
+						highest = v
 					}
 				}
 				highest /= cmp.Or(s.Factor, 1)
@@ -138,14 +141,6 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 		}
 		return g
 	}, periods(all), append(t.notes(all, nil), changeNotes(pairs, t.Percentiles)...))
-}
-
-// noNaN returns v, or 0 if it is not a number.
-func noNaN(v float64) float64 {
-	if math.IsNaN(v) {
-		return 0
-	}
-	return v
 }
 
 // periods returns the periods of summaries as text.

@@ -5,7 +5,6 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
@@ -142,9 +141,6 @@ type seen struct {
 	count int64
 	sum   merge.Sum
 }
-
-// count is for [summary.Collect] if -v is given.
-func count(_ scan.Visit, h *histogram.Histogram, r *seen) { r.count = h.TotalCount() }
 
 // sayInterval prints the line of an interval or a window, if -v is given.
 func sayInterval(c *urfave.Context, at scan.Place, tag []byte, start, end, count int64) {

@@ -101,7 +101,7 @@ func (g *gates) collect(s *scan.Scan, d *cli.Diagnostics, o *options) (*collecte
 	o.logs = o.units.Watch(s)
 	var look func(v scan.Visit, h *histogram.Histogram, r *seen)
 	if o.c.Bool("v") {
-		look = count
+		look = func(_ scan.Visit, h *histogram.Histogram, r *seen) { r.count = h.TotalCount() }
 	}
 	var also func(_ int, _ scan.Visit, r *seen) (*merge.Sum, bool)
 	if g.watch = o.newWatch(g.limits, o.format.breaches && !g.runs); g.watch != nil {

@@ -77,7 +77,10 @@ func parseOptions(c *urfave.Context) (*options, error) {
 			return nil, err
 		}
 	}
-	return o, checkPush(o)
+	if o.push != nil && f.receiver != nil {
+		return o, f.receiver(o)
+	}
+	return o, nil
 }
 
 // usualLevel is the confidence where -ci does not say another one.

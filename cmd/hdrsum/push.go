@@ -34,14 +34,6 @@ func parsePush(c *urfave.Context, o *options) (err error) {
 	return nil
 }
 
-// checkPush checks the options of the rows that -push sends.
-func checkPush(o *options) error {
-	if o.push == nil || o.format.receiver == nil {
-		return nil
-	}
-	return o.format.receiver(o)
-}
-
 // checkMetric checks -metric, and -unit for metrics.
 func checkMetric(o *options) error {
 	if u := o.units.Options; o.format.name != prom.Influx && u.Ratio == 0 && u.Unit != "" && u.Unit != unit.Second.String() {

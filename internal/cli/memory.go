@@ -41,18 +41,12 @@ const leastMemory = 64 << 20
 
 // parseBytes reads a number of bytes, with or without a unit.
 func parseBytes(text string) (bytes int64, ok bool) {
-	units := []struct {
-		name  string
-		bytes float64
-	}{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"b", 1}, {"", 1}}
-	for _, unit := range units {
-		number, found := strings.CutSuffix(strings.ToLower(text), unit.name)
-		if !found {
-			continue
-		}
-		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		n *= unit.bytes
-		return int64(n), err == nil && n >= 0 && n < math.MaxInt64
+	sizes := map[string]float64{
+		"": 1, "b": 1, "k": 1 << 10, "kb": 1e3, "kib": 1 << 10, "m": 1 << 20, "mb": 1e6, "mib": 1 << 20, "g": 1 << 30, "gb": 1e9, "gib": 1 << 30,
 	}
-	return 0, false
+	end := strings.LastIndexAny(text, "0123456789.") + 1
+	size, ok := sizes[strings.ToLower(strings.TrimSpace(text[end:]))]
+	n, err := strconv.ParseFloat(strings.TrimSpace(text[:end]), 64)
+	n *= size
+	return int64(n), ok && err == nil && n >= 0 && n < math.MaxInt64
 }
