@@ -514,7 +514,7 @@ func TestDashboardMetrics(t *testing.T) {
 	live := ""
 	p.Await("metrics", func() bool {
 		live = clitest.Fetch("http://" + at + "/metrics")
-		return strings.Contains(live, "window_max")
+		return strings.Contains(live, "window_max") && strings.Contains(live, "hdrkit_input_lag_seconds") // which comes later
 	})
 	for name, text := range map[string]string{
 		"latency": must(t, "../../testdata/logs/node1.hdr", "-in", "ns", "-st", "openmetrics", "-metric", "request_latency_seconds"),
