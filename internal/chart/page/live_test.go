@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/page"
 	"hdrkit/internal/chart/page/pagetest"
+	"hdrkit/internal/clitest"
 )
 
 // readBack returns the data of a page as a browser gets them.
@@ -28,7 +29,8 @@ func readBack(t *testing.T, v any) *pagetest.Page {
 // say.
 func TestLive(t *testing.T) {
 	t.Parallel()
-	const seconds, origin, limit = 100_000, 1468800000000, 1 << 20
+	const origin, limit = 1468800000000, 1 << 20
+	seconds := clitest.Rounds(100_000)
 	l := page.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: chart.Collector{
 		Measures: []chart.Measure{chart.AtPercentile(100)}, Ratio: 1, WindowBytes: limit, Step: 1000,
 	}}

@@ -218,6 +218,9 @@ func recorded(t *testing.T, m *merge.Merged) []histogram.Bucket {
 // there is an error if that does not do.
 func TestRunsMemory(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("one goroutine; the race detector, which runs with -short, makes it slow")
+	}
 	h, err := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -206,6 +206,9 @@ func TestLevels(t *testing.T) {
 // does not do.
 func TestPartsMemory(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("one goroutine; the race detector, which runs with -short, makes it slow")
+	}
 	const length, bad = 4000, 3000
 	one := func(string, []byte) float64 { return 1 }
 	taken := func(limit int64, intervals int) *Parts {
