@@ -151,7 +151,7 @@ func (r *receiver) point(key, value string) error {
 	return nil
 }
 
-// differs says how the points since a time, in milliseconds, differ from those of another receiver.
+// differs says how the points since a time, in nanoseconds, differ from those of another receiver.
 // Those before it were late, which no receiver gets as they are.
 func (r *receiver) differs(want *receiver, since int64) error {
 	r.mu.Lock()

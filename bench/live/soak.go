@@ -397,7 +397,7 @@ func (s *soak) comparePoints(sum string) error {
 		if err = s.scrape(); err == nil && !maps.Equal(s.counters, counts) {
 			err = fmt.Errorf("counters are %v, not %v", s.counters, counts)
 		}
-		if err = errors.Join(err, s.receiver.differs(want, int64(s.base-day/2)*1000)); err == nil {
+		if err = errors.Join(err, s.receiver.differs(want, int64(s.base-day/2)*1e9)); err == nil {
 			fmt.Printf("%d points of InfluxDB, and %d counters, equal those of all logs\n", len(want.points), len(counts))
 			return nil
 		}
