@@ -515,6 +515,29 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
+// TestManyFarApart: a sum that is a histogram from its first interval on is packed again if the
+// next one lies far away.
+func TestManyFarApart(t *testing.T) {
+	s := Sum{Spare: 1 << 19, Many: true}
+	for n, value := range []int64{10, 1 << 61} {
+		h, err := histogram.New(histogram.Layout{Digits: 4, Lowest: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Record(value, 1); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.AddHistogram(int64(n), int64(n)+1, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var scratch histogram.Histogram
+	h, err := s.Histogram(&scratch)
+	if err != nil || h.TotalCount() != 2 || s.Intervals() != 2 || s.Size() > 10_000 {
+		t.Errorf("%d values of %d intervals in %d bytes, %v", h.TotalCount(), s.Intervals(), s.Size(), err)
+	}
+}
+
 // TestSpares proves that sums become histograms while few bytes are taken, and that closed windows
 // give their bytes back.
 func TestSpares(t *testing.T) {

@@ -280,7 +280,7 @@ func (s *Sum) makeRoom(more *part) error {
 // Compact makes s take little memory. Use it for a sum to which nothing is added for a while. The
 // error is a [SumError].
 func (s *Sum) Compact() error {
-	if s.intervals < 2 {
+	if s.intervals < 2 && !s.dense {
 		return nil
 	}
 	c := codecs.Get().(*codec)

@@ -76,7 +76,8 @@ type Parts struct {
 }
 
 // mostDense is the number of steps of a batch whose counts may take much memory for few values.
-const mostDense = 32
+// Twice as many are not quicker for six tags, and take twice the memory for forty.
+const mostDense = 16
 
 // Sum returns the sum to which an interval of a row must be added. First says that it is the first
 // interval of a batch. Into gets what [Collector.Add] needs.

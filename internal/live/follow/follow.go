@@ -265,9 +265,7 @@ func (f *Follower) add(path string, matched bool) *Input {
 	if err == nil && f.known(info) {
 		return nil
 	}
-	in := f.insert(&Input{name: path, path: path, matched: matched})
-	in.renamed()
-	return in
+	return f.insert(&Input{name: path, path: path, matched: matched})
 }
 
 func (f *Follower) insert(in *Input) *Input {
@@ -296,7 +294,6 @@ func (f *Follower) match() {
 	}
 	var all Summary
 	defer func() { all.Say(f.options.Notice) }()
-	looked := false
 	for _, p := range f.patterns {
 		for _, path := range p.paths() {
 			if known[path] || !p.matches(filepath.Base(path)) {
@@ -307,8 +304,7 @@ func (f *Follower) match() {
 				continue
 			}
 			named = append(named, info)
-			if !looked && !f.known(info) {
-				looked = true
+			if !f.known(info) {
 				f.look(f.inputs) // the file may have just replaced another one
 			}
 			if f.known(info) {

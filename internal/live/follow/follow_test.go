@@ -147,7 +147,7 @@ func TestGone(t *testing.T) {
 	must(t, os.Remove(named))
 	must(t, os.Remove(path))
 	r.await("the end", func() bool { return r.errs["node1"] == ErrGone && open() == 0 })
-	left := &Input{follower: r.Follower, path: path, left: true}
+	left := &Input{follower: r.Follower, path: path, looked: true, left: true}
 	var news Summary
 	if left.look(&news); len(news.texts) > 0 { // Next has not noticed yet
 		t.Errorf("%q", news.texts)

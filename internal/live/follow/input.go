@@ -32,6 +32,7 @@ type Input struct {
 	waiting bool        // a read waits for data
 	opened  bool        // a pipe was
 	passed  fs.FileInfo // the file that has the name, but counts already, if there is one
+	looked  bool        // there was a look
 	matched bool        // a pattern found the file, and finds it again when it comes back
 	gone    time.Time   // since when no file has the name, if there was one
 	left    bool        // it is gone for so long that its file is closed at its end
@@ -128,6 +129,10 @@ func (in *Input) look(news *Summary) {
 	in.mu.Unlock()
 	if ended {
 		return
+	}
+	if !in.looked {
+		in.looked = true
+		in.renamed()
 	}
 	moved := false
 	if err == nil && (in.newest == nil || !os.SameFile(in.newest, info)) {

@@ -140,6 +140,7 @@ type sums struct {
 	bytes   int             // that the sums take
 	tags    map[string]*sum // by row, or by part if there are parts with sums
 	key     []byte
+	scratch histogram.Histogram
 }
 
 // sum is what a worker has added up of a row, or of a part.
@@ -171,6 +172,7 @@ func (w *sums) of(v scan.Visit) *sum {
 		s = &sum{tag: bytes.Clone(v.Row), input: v.Name, own: bytes.Clone(v.Tag)}
 		w.tags[string(w.key)] = s
 	}
+	s.Spare = merge.SpareFor(w.bytes)
 	return s
 }
 
@@ -227,15 +229,19 @@ func (w *sums) charge(s *sum) error {
 		size += believedBytes + s.window.Size()
 	}
 	w.bytes += size - s.charge.Bytes()
-	s.Spare = merge.SpareFor(w.bytes)
 	return s.charge.Set(w.account, 1, size)
 }
 
 // gather returns what gets an interval: the sum of its row, or the last window, after it completed
-// the one before.
+// the one before. Of very many rows, windows would take too much memory.
 func (w *sums) gather(s *sum, v scan.Visit, want *scan.Want) (*merge.Sum, error) {
 	if want.Coarse == nil || w.options.Runs.doubled.Load() == 0 {
 		return &s.Sum, nil
+	}
+	if s.Spare == 0 {
+		err := w.complete(s)
+		s.window = merge.Sum{}
+		return &s.Sum, err
 	}
 	want.Coarse, s.window.Many, s.window.Spare = nil, true, s.Spare
 	size := w.options.Runs.doubled.Load()
@@ -253,7 +259,7 @@ func (w *sums) complete(s *sum) error {
 		return nil
 	}
 	var coarse merge.Sum
-	h, err := s.window.Histogram(new(histogram.Histogram))
+	h, err := s.window.Histogram(&w.scratch)
 	if err == nil {
 		err = coarse.AddCoarse(s.window.Start, s.window.End, h, windowDigits)
 	}

@@ -1,6 +1,8 @@
 package summary
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +18,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
@@ -184,6 +187,33 @@ func TestManyTags(t *testing.T) {
 		t.Errorf("%d bytes a tag", each)
 	}
 	runtime.KeepAlive(result)
+}
+
+// TestManySparseTags proves that counts of many tags stay packed, although a histogram of each
+// would be small enough for a few tags.
+func TestManySparseTags(t *testing.T) {
+	const tags = 4000
+	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	for _, value := range []int64{10, 20_000_000} {
+		err = cmp.Or(err, h.Record(value, 1))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	w := hdrlog.NewWriter(&log)
+	for n := range 3 * tags {
+		if err := w.Interval(fmt.Append(nil, n%tags), float64(n/tags), 1, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Flush()
+	s := newScan(t, 2)
+	s.Inputs = []scan.Input{scan.Stdin(&log)}
+	s.Memory = ledger.New(300 << 20)
+	if _, err := Collect[struct{}](s, Options{}, nil, nil, nil); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestOverflow proves that a sum that exceeds an int64 is an error.

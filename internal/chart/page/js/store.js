@@ -119,7 +119,14 @@ export class Sum {
     let { counts } = this, at = w.at, index = 0;
     while (at < to) {
       let n = bytes[at++];
-      if (n > 127) { n -= 128; for (let scale = 128, b = 128; b > 127; scale *= 128) { b = bytes[at++]; n += (b & 127) * scale; } }
+      if (n > 127) {
+        n -= 128;
+        for (let scale = 128, more = true; more; scale *= 128) { // the ninth byte has eight bits
+          const b = bytes[at++];
+          more = b > 127 && scale < 2 ** 56;
+          n += (more ? b - 128 : b) * scale;
+        }
+      }
       if (n % 2) index += (n + 1) / 2; // empty slots
       else {
         if (index >= counts.length) { this.grow(index); counts = this.counts; }
