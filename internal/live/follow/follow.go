@@ -87,8 +87,12 @@ type finished struct {
 	info fs.FileInfo
 	path string
 	head []byte // of a copy, maybe compressed
-	gone bool   // no name was found at the last look, maybe since it just got another one
+	gone int    // how many looks in a row found no name, maybe since it just got another one
 }
+
+// mostGone is the number of looks after which a file without a name is forgotten. Rotation may
+// rename it during a few looks in a row. A file that is forgotten and comes back counts twice.
+const mostGone = 10
 
 // A pattern chooses the files of folders whose name matches.
 type pattern struct {
@@ -326,8 +330,10 @@ func (f *Follower) match() {
 	}
 	kept := f.read[:0]
 	for _, r := range f.read {
-		before := r.gone
-		if r.gone = nameless(r.info); before && r.gone {
+		if r.gone++; !nameless(r.info) {
+			r.gone = 0
+		}
+		if r.gone == mostGone {
 			f.release(r)
 		} else {
 			kept = append(kept, r)

@@ -710,3 +710,50 @@ func TestOpenAgain(t *testing.T) {
 		t.Errorf("a file that is gone: %v", err)
 	}
 }
+
+// TestRenamedWhileLooked renames a compressed log that was read, in each of a few looks in a row,
+// after the folder was listed. No look finds a name of it. It counts once all the same.
+func TestRenamedWhileLooked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var text bytes.Buffer
+	w := gzip.NewWriter(&text)
+	w.Write([]byte("1\n"))
+	w.Close()
+	path := file(t, filepath.Join(dir, "a.hdr"), text.String())
+	var mu sync.Mutex
+	part, renames, looks := 1, 0, 0
+	r := read(t, func(f *Follower) {
+		f.AddMatching(dir, func(name string) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			if now := fmt.Sprintf("a.hdr.%d", part); name == now {
+				if looks++; renames > 0 {
+					renames--
+					part++
+					if err := os.Rename(filepath.Join(dir, now), filepath.Join(dir, fmt.Sprintf("a.hdr.%d", part))); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			return true
+		}, nil)
+	})
+	r.await("the log", func() bool { return len(r.lines["a.hdr"]) > 0 })
+	must(t, os.Rename(path, path+".1"))
+	file(t, path, "2\n")
+	r.await("the next log", func() bool { return slices.Contains(r.lines["a.hdr"], "2") })
+	mu.Lock()
+	renames, looks = 5, 0
+	mu.Unlock()
+	r.await("looks", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return looks > 20 || len(r.lines) > 1
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.lines) != 1 {
+		t.Errorf("read %q", r.lines)
+	}
+}

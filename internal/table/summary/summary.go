@@ -353,6 +353,7 @@ func (s *sum) merge(t *sum, account *ledger.Account) error {
 	if s.err == nil {
 		s.err = t.err
 	}
+	s.Spare = 0 // tags may be many by now
 	s.failed(s.Merge(&t.Sum))
 	s.kinds.Merge(t.kinds)
 	s.lengths += t.lengths
