@@ -35,8 +35,9 @@ type Document struct {
 	// Changes has one element for each tag that both have. It is missing if nobody asked how far
 	// changes can be believed.
 	Changes []documentChange `json:"changes,omitempty"`
-	// Limits has one element for each limit and tag. It is missing if there are no limits.
-	Limits []DocumentLimit `json:"limits,omitempty"`
+	// Limits has one element for each limit and tag, a gate.Verdict. It is missing if there are no
+	// limits.
+	Limits any `json:"limits,omitempty"`
 	// Breaches are the times at which limits did not hold. It is missing without limits.
 	Breaches *[]Breach `json:"breaches,omitempty"`
 	// Moments are the worst ones, the worst first. It is missing if nobody asked.
@@ -52,28 +53,6 @@ type documentBaseline struct {
 	PeriodMs  int64             `json:"periodMs"`
 	Inputs    []string          `json:"inputs"`
 	Summaries []documentSummary `json:"summaries"`
-}
-
-// A DocumentLimit says whether a limit holds for a tag.
-type DocumentLimit struct {
-	// Tag is the printed text of the tag, "default" for untagged intervals.
-	Tag   string `json:"tag"`
-	Limit string `json:"limit"`
-	// Verdict is holds, fails or undecided. Holds is null if it is undecided.
-	Verdict string `json:"verdict"`
-	Holds   *bool  `json:"holds"`
-	// Value is the statistic and Bound what it must be at most, or at least. They are null if there
-	// is nothing to check; then Missing says why.
-	Value   *float64 `json:"value"`
-	Bound   *float64 `json:"bound"`
-	Missing string   `json:"missing,omitempty"`
-	// Note says why a limit is undecided, or why the figure itself was checked although an interval
-	// was asked for.
-	Note string `json:"note,omitempty"`
-	// Baseline is the statistic of the baseline. It is missing if the limit is not relative.
-	Baseline *float64 `json:"baseline,omitempty"`
-	// Unit is the unit of the limit, empty if the limit is in printed units.
-	Unit string `json:"unit,omitempty"`
 }
 
 // jsonTag returns a tag for JSON, nil for null.

@@ -9,7 +9,6 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"hdrkit/internal/cli"
-	"hdrkit/internal/gate"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 )
@@ -98,7 +97,7 @@ var jsonFormat = format{
 			doc.Compare(r.document(c.before, c.inputs), c.pairs, r.options.percentiles)
 		}
 		if len(c.gates.limits) > 0 {
-			doc.Limits = gate.Document(c.verdicts)
+			doc.Limits = c.verdicts
 		}
 		if c.gates.watch != nil {
 			doc.Broken(c.gates.watch.Breaches())

@@ -112,7 +112,7 @@ var breachesFormat = format{
 		// A limit can fail although nothing breaks it at any time: it has no values, or it is a
 		// count.
 		other := slices.DeleteFunc(slices.Clone(c.verdicts), func(v gate.Verdict) bool {
-			return v.Holds || v.Undecided || slices.ContainsFunc(breaches, func(b output.Breach) bool { return b.Limit == v.Limit.Text && b.Tag == v.Tag })
+			return v.Result != gate.Fails || slices.ContainsFunc(breaches, func(b output.Breach) bool { return b.Limit == v.Limit.Text && b.Tag == v.Tag })
 		})
 		if len(breaches) > 0 || len(other) == 0 {
 			if err := output.WriteBreaches(w, breaches, r.options.zone); err != nil {

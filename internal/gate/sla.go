@@ -257,24 +257,35 @@ func (l *Limit) Of(s *output.Summary, scale unit.Scale) float64 {
 	return unit.Divide(h.Float(h.ValueAtPercentile(l.Percentile)), ratio)
 }
 
+// A Result is what becomes of a limit, the worst first.
+type Result int
+
+// The results.
+const (
+	Fails Result = iota
+	Undecided
+	Holds
+)
+
+func (r Result) String() string { return [...]string{"fails", "undecided", "holds"}[r] }
+
 // A Verdict says whether a limit holds for a tag.
 type Verdict struct {
 	Limit *Limit
 	// Tag is the text of the tag.
-	Tag   string
-	Holds bool
+	Tag string
+	// Result is Undecided if the interval of the statistic neither keeps the limit nor violates it,
+	// or if there is none and chance decides.
+	Result Result
 	// Missing says why there is nothing to check, empty if there is something. If it is not empty,
-	// the limit does not hold.
+	// the limit fails.
 	Missing string
 	// Unit is the unit of the values below, empty if there is none or it is unknown.
 	Unit string
 	// Value is the statistic, Bound what it must be at most or at least, and Baseline what a
 	// relative bound is relative to.
 	Value, Bound, Baseline float64
-	// Undecided is set if the interval of the statistic neither keeps the limit nor violates it, or
-	// if there is none and chance decides.
-	Undecided bool
-	// Low and High are that interval. Each is not a number if there is none.
+	// Low and High are the interval of the statistic. Each is not a number if there is none.
 	Low, High float64
 	// Note says why the limit is undecided, or why the statistic itself was checked although an
 	// interval was asked for.
@@ -282,24 +293,6 @@ type Verdict struct {
 	// Windows is the number of windows with values of a limit of windows, Value the share of those
 	// that keep it in percent, and Bound what that must be.
 	Windows int64
-}
-
-// Names of what becomes of a limit.
-const (
-	holds     = "holds"
-	fails     = "fails"
-	undecided = "undecided"
-)
-
-// Name returns holds, fails or undecided.
-func (v *Verdict) Name() string {
-	switch {
-	case v.Undecided:
-		return undecided
-	case v.Holds:
-		return holds
-	}
-	return fails
 }
 
 // Figures are what limits are checked against.
@@ -329,7 +322,7 @@ func Judge(limits []Limit, f Figures) []Verdict {
 		judged := false
 		for _, s := range f.Summaries {
 			if l.isFor(s) {
-				verdicts = append(verdicts, l.judge(n, s, &f))
+				verdicts = append(verdicts, l.judge(s, &f))
 				judged = true
 			}
 		}
@@ -359,18 +352,16 @@ func (l *Limit) unit() string {
 // roundoff is the part of a computed bound by which a value may exceed it.
 const roundoff = 1e-12
 
-func (l *Limit) judge(n int, s *output.Summary, f *Figures) Verdict {
+func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 	v := Verdict{Limit: l, Tag: s.Name(), Bound: l.Value, Unit: l.unit(), Low: math.NaN(), High: math.NaN()}
 	if v.Unit == "" && !l.isRate() {
 		v.Unit = f.Scale.Name
 	}
 	if l.Window > 0 {
-		v.Bound = l.Share
-		if t := f.Watch.tally(n, s.Tag); t.all > 0 {
-			v.Windows, v.Value = t.all, 100*float64(t.kept)/float64(t.all)
-			v.Holds = v.Value >= v.Bound
-		} else {
-			v.Missing = "no values"
+		v.Bound, v.Missing = l.Share, "no values"
+		if h := f.Watch.of(l, s); h.all > 0 {
+			v.Missing, v.Windows, v.Value = "", h.all, 100*float64(h.kept)/float64(h.all)
+			v.decide(v.Value >= v.Bound)
 		}
 		return v
 	}
@@ -396,9 +387,15 @@ func (l *Limit) judge(n int, s *output.Summary, f *Figures) Verdict {
 		v.Value, v.Missing = 0, "the period is zero"
 		return v
 	}
-	v.Holds = v.keeps(v.Value)
+	v.decide(v.keeps(v.Value))
 	v.believe(s, f)
 	return v
+}
+
+func (v *Verdict) decide(holds bool) {
+	if v.Result = Fails; holds {
+		v.Result = Holds
+	}
 }
 
 // keeps reports whether a value keeps the bound. A relative bound is computed in floating point, so
@@ -421,8 +418,9 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	case l.Statistic == "count":
 		return // it is no sample of anything
 	case l.Relative:
-		v.believeChange(s, f)
-		v.Undecided = v.Note != ""
+		if v.believeChange(s, f); v.Note != "" {
+			v.Result = Undecided
+		}
 	case s.Confidence == nil:
 		return
 	case l.Statistic == "" || l.Statistic == "throughput":
@@ -432,7 +430,9 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 		}
 		v.Low, v.High = e.Low*(v.Value/e.Value), e.High*(v.Value/e.Value) // the figure may be in another unit
 		if math.IsNaN(v.Low) && math.IsNaN(v.High) {
-			v.Note, v.Undecided = "too short for an interval", f.Strict
+			if v.Note = "too short for an interval"; f.Strict {
+				v.Result = Undecided
+			}
 		}
 	default:
 		v.Note = "the " + l.name() + " has no interval"
@@ -445,9 +445,8 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	if l.AtLeast {
 		better, worse = v.High, v.Low
 	}
-	v.Holds = !math.IsNaN(worse) && v.keeps(worse)
-	if v.Undecided = !v.Holds && (math.IsNaN(better) || v.keeps(better)); v.Undecided {
-		v.Note = "the interval includes the bound"
+	if v.decide(v.keeps(worse)); v.Result == Fails && (math.IsNaN(better) || v.keeps(better)) {
+		v.Result, v.Note = Undecided, "the interval includes the bound"
 	}
 }
 
@@ -503,25 +502,13 @@ func Factors(summaries []*output.Summary, by *tags.By) func(input string, tag []
 	}
 }
 
-// failuresFirst returns verdicts in another order: those that fail, those that are undecided, and
-// the others.
-func failuresFirst(verdicts []Verdict) []Verdict {
-	rank := map[string]int{fails: 0, undecided: 1, holds: 2}
-	return slices.SortedStableFunc(slices.Values(verdicts), func(a, b Verdict) int { return rank[a.Name()] - rank[b.Name()] })
-}
-
-// Write writes a line for each verdict, failures first. Colour marks those that fail.
+// Write writes a line for each verdict, failures first, then those that are undecided. Colour marks
+// those that fail.
 func Write(w io.Writer, verdicts []Verdict, colour bool) error {
 	var table bytes.Buffer
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	for _, v := range failuresFirst(verdicts) {
-		result := "FAIL"
-		if v.Undecided {
-			result = undecided
-		} else if v.Holds {
-			result = "ok"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", result, v.Tag, v.Limit.Text, v.detail())
+	for _, v := range slices.SortedStableFunc(slices.Values(verdicts), func(a, b Verdict) int { return int(a.Result - b.Result) }) {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", [...]string{"FAIL", "undecided", "ok"}[v.Result], v.Tag, v.Limit.Text, v.detail())
 	}
 	t.Flush() // cannot fail: a buffer takes everything
 	for line := range bytes.Lines(table.Bytes()) {
@@ -602,37 +589,42 @@ func rounded(v float64, digits int) float64 {
 
 // Count returns how many limits do not hold, and how many are undecided.
 func Count(verdicts []Verdict) (failed, open int) {
+	var n [3]int
 	for _, v := range verdicts {
-		switch v.Name() {
-		case fails:
-			failed++
-		case undecided:
-			open++
-		}
+		n[v.Result]++
 	}
-	return failed, open
+	return n[Fails], n[Undecided]
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// Document returns verdicts for [output.Document].
-func Document(verdicts []Verdict) []output.DocumentLimit {
-	all := []output.DocumentLimit{}
-	for _, v := range verdicts {
-		d := output.DocumentLimit{Tag: v.Tag, Limit: v.Limit.Text, Verdict: v.Name(), Unit: v.Limit.unit(), Note: v.Note}
-		if !v.Undecided {
-			d.Holds = &v.Holds
-		}
-		if v.Missing != "" {
-			d.Missing = v.Missing
-		} else {
-			bound := rounded(v.Bound, 12) // a computed one has roundoff there
-			d.Value, d.Bound = &v.Value, &bound
-			if v.Limit.Relative {
-				d.Baseline = &v.Baseline
-			}
-		}
-		all = append(all, d)
+// MarshalJSON returns the verdict in the JSON of hdrsum. Holds is null if the limit is undecided,
+// Value and Bound are null if there is nothing to check, and Baseline is missing if the limit is
+// not relative.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	bound := rounded(v.Bound, 12) // a computed one has roundoff there
+	d := struct {
+		Tag      string   `json:"tag"`
+		Limit    string   `json:"limit"`
+		Verdict  string   `json:"verdict"`
+		Holds    *bool    `json:"holds"`
+		Value    *float64 `json:"value"`
+		Bound    *float64 `json:"bound"`
+		Missing  string   `json:"missing,omitempty"`
+		Note     string   `json:"note,omitempty"`
+		Baseline *float64 `json:"baseline,omitempty"`
+		Unit     string   `json:"unit,omitempty"` // empty for printed units
+	}{Tag: v.Tag, Limit: v.Limit.Text, Verdict: v.Result.String(), Missing: v.Missing, Note: v.Note, Unit: v.Limit.unit()}
+	if holds := v.Result == Holds; v.Result != Undecided {
+		d.Holds = &holds
 	}
-	return all
+	if v.Missing == "" {
+		d.Value, d.Bound = &v.Value, &bound
+	}
+	if v.Missing == "" && v.Limit.Relative {
+		d.Baseline = &v.Baseline
+	}
+	var text bytes.Buffer
+	err := output.JSON(&text, d)
+	return text.Bytes(), err
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -150,9 +151,9 @@ func TestJudge(t *testing.T) {
 		failed := 0
 		for _, v := range verdicts {
 			result, detail := "ok", fmt.Sprintf("%.10g", v.Value)
-			if v.Undecided {
+			if v.Result == Undecided {
 				result = "undecided"
-			} else if !v.Holds {
+			} else if v.Result == Fails {
 				result = "FAIL"
 				failed++
 			}
@@ -171,7 +172,7 @@ func TestJudge(t *testing.T) {
 	zero := summaryOf("", 5)
 	zero.Period = 0
 	limits, _ := Parse("throughput>=1")
-	if v := Judge(limits, Figures{Summaries: []*output.Summary{zero}, Scale: scale})[0]; v.Holds || v.Missing != "the period is zero" {
+	if v := Judge(limits, Figures{Summaries: []*output.Summary{zero}, Scale: scale})[0]; v.Result != Fails || v.Missing != "the period is zero" {
 		t.Errorf("no period: %+v", v)
 	}
 }
@@ -191,7 +192,7 @@ func TestDouble(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := Judge(limits, Figures{Summaries: []*output.Summary{{Histogram: h, Period: 1000}}, Scale: unit.Scale{Ratio: 1}})[0]; v.Holds != holds {
+		if v := Judge(limits, Figures{Summaries: []*output.Summary{{Histogram: h, Period: 1000}}, Scale: unit.Scale{Ratio: 1}})[0]; (v.Result == Holds) != holds {
 			t.Errorf("%s: %+v", limit, v)
 		}
 	}
@@ -263,26 +264,26 @@ func TestInterval(t *testing.T) {
 		limit     string
 		want      string
 	}{
-		{8, 12, "p50<=12", holds},
-		{8, 12, "p50<=11.9", undecided + ", the interval includes the bound"},
-		{8, 12, "p50<=8", undecided + ", the interval includes the bound"},
-		{8, 12, "p50<=7.9", fails},
-		{nan, 12, "p50<=12", holds},
-		{nan, 12, "p50<=11", undecided + ", the interval includes the bound"},
-		{8, nan, "p50<=12", undecided + ", the interval includes the bound"},
-		{8, nan, "p50<=7", fails},
-		{8, 12, "p50>=8", holds},
-		{8, 12, "p50>=12", undecided + ", the interval includes the bound"},
-		{8, 12, "p50>=12.1", fails},
-		{nan, nan, "p50<=10", holds + ", too short for an interval"},
-		{nan, nan, "p50<=9", fails + ", too short for an interval"},
-		{8, 12, "max<=10", holds + ", the max has no interval"},
-		{8, 12, "mean<=9", fails + ", the mean has no interval"},
-		{8, 12, "p50<=+5%", undecided + ", there are no intervals"},
-		{8, 12, "strict p50<=7", fails},
-		{nan, nan, "strict p50<=10", undecided + ", too short for an interval"},
-		{nan, nan, "strict p50<=9", undecided + ", too short for an interval"},
-		{nan, nan, "strict mean<=9", fails + ", the mean has no interval"},
+		{8, 12, "p50<=12", "holds"},
+		{8, 12, "p50<=11.9", "undecided, the interval includes the bound"},
+		{8, 12, "p50<=8", "undecided, the interval includes the bound"},
+		{8, 12, "p50<=7.9", "fails"},
+		{nan, 12, "p50<=12", "holds"},
+		{nan, 12, "p50<=11", "undecided, the interval includes the bound"},
+		{8, nan, "p50<=12", "undecided, the interval includes the bound"},
+		{8, nan, "p50<=7", "fails"},
+		{8, 12, "p50>=8", "holds"},
+		{8, 12, "p50>=12", "undecided, the interval includes the bound"},
+		{8, 12, "p50>=12.1", "fails"},
+		{nan, nan, "p50<=10", "holds, too short for an interval"},
+		{nan, nan, "p50<=9", "fails, too short for an interval"},
+		{8, 12, "max<=10", "holds, the max has no interval"},
+		{8, 12, "mean<=9", "fails, the mean has no interval"},
+		{8, 12, "p50<=+5%", "undecided, there are no intervals"},
+		{8, 12, "strict p50<=7", "fails"},
+		{nan, nan, "strict p50<=10", "undecided, too short for an interval"},
+		{nan, nan, "strict p50<=9", "undecided, too short for an interval"},
+		{nan, nan, "strict mean<=9", "fails, the mean has no interval"},
 	} {
 		limit, strict := strings.CutPrefix(test.limit, "strict ")
 		limits, err := Parse(limit)
@@ -291,33 +292,36 @@ func TestInterval(t *testing.T) {
 		}
 		s := summaryOf("", 10, 10)
 		s.Confidence = &output.Confidence{Percentiles: map[float64]confidence.Estimate{50: {Value: 10, Low: test.low, High: test.high}}}
-		d := Document(Judge(limits, Figures{Summaries: []*output.Summary{s}, Baseline: []*output.Summary{s}, Scale: unit.Scale{Ratio: 1}, Strict: strict}))[0]
-		got := d.Verdict
-		if d.Note != "" {
-			got += ", " + d.Note
+		v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Baseline: []*output.Summary{s}, Scale: unit.Scale{Ratio: 1}, Strict: strict})[0]
+		got := v.Result.String()
+		if v.Note != "" {
+			got += ", " + v.Note
 		}
-		if (d.Holds == nil) != (d.Verdict == undecided) {
-			t.Errorf("%s of [%v, %v]: %+v", test.limit, test.low, test.high, d)
-		}
-		if got != test.want || *d.Value != 10 || d.Missing != "" || (d.Baseline != nil) != limits[0].Relative {
-			t.Errorf("%s of [%v, %v] is %s, want %s: %+v", test.limit, test.low, test.high, got, test.want, d)
+		if got != test.want || v.Value != 10 || v.Missing != "" {
+			t.Errorf("%s of [%v, %v] is %s, want %s: %+v", test.limit, test.low, test.high, got, test.want, v)
 		}
 	}
 }
 
-// TestDocument checks what a limit in JSON has beside its verdict.
-func TestDocument(t *testing.T) {
+// TestJSON checks a limit of each kind as JSON.
+func TestJSON(t *testing.T) {
 	t.Parallel()
-	limits, err := Parse("a:count<=+100%,b:max<=10")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := Document(Judge(limits, Figures{Summaries: []*output.Summary{summaryOf("a", 10)}, Baseline: []*output.Summary{summaryOf("a", 10)}, Scale: unit.Scale{Ratio: 1}}))
-	if d := all[0]; !*d.Holds || *d.Value != 1 || *d.Bound != 2 || *d.Baseline != 1 || d.Missing != "" {
-		t.Errorf("%+v", d)
-	}
-	if d := all[1]; *d.Holds || d.Value != nil || d.Bound != nil || d.Missing != "no intervals with this tag" {
-		t.Errorf("%+v", d)
+	for limit, want := range map[string]string{
+		"a:count<=+100%": `{"tag":"a","limit":"count<=+100%","verdict":"holds","holds":true,"value":1,"bound":2,"baseline":1}`,
+		"a:max<=9ms":     `{"tag":"a","limit":"max<=9ms","verdict":"fails","holds":false,"value":10,"bound":9,"unit":"ms"}`,
+		"a:max<=+10%":    `{"tag":"a","limit":"max<=+10%","verdict":"undecided","holds":null,"value":10,"bound":11,"note":"there are no intervals","baseline":10}`,
+		"b:max<=10":      `{"tag":"b","limit":"max<=10","verdict":"fails","holds":false,"value":null,"bound":null,"missing":"no intervals with this tag"}`,
+		"b:max<=+10%":    `{"tag":"b","limit":"max<=+10%","verdict":"fails","holds":false,"value":null,"bound":null,"missing":"no intervals with this tag"}`,
+	} {
+		limits, err := Parse(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := []*output.Summary{summaryOf("a", 10)}
+		got, err := json.Marshal(Judge(limits, Figures{Summaries: a, Baseline: a, Scale: unit.Scale{Ratio: 1, In: unit.Millisecond}})[0])
+		if text := strings.ReplaceAll(string(got), `\u003c`, "<"); text != want || err != nil {
+			t.Errorf("%v\n%s, want\n%s", err, text, want)
+		}
 	}
 }
 
@@ -336,18 +340,18 @@ func TestRelative(t *testing.T) {
 	for _, test := range []struct {
 		limit string
 		after []*output.Summary
-		want  string
+		want  Result
 	}{
-		{"max<=+10%", same, holds}, {"max<=+10%", slow, fails}, {"mean<=+10%", same, holds}, {"min<=+40%", slow, fails},
-		{"50<=+0%", same, undecided}, {"50<=+45%", slow, fails}, {"over(9000)<=+10%", same, holds}, {"over(100000)<=+10%", same, undecided}, {"throughput>=-5%", same, holds},
+		{"max<=+10%", same, Holds}, {"max<=+10%", slow, Fails}, {"mean<=+10%", same, Holds}, {"min<=+40%", slow, Fails},
+		{"50<=+0%", same, Undecided}, {"50<=+45%", slow, Fails}, {"over(9000)<=+10%", same, Holds}, {"over(100000)<=+10%", same, Undecided}, {"throughput>=-5%", same, Holds},
 	} {
 		limits, err := Parse(test.limit)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f := Figures{Summaries: test.after[:1], Baseline: same[:1], Pairs: change(same, test.after), Scale: unit.Scale{Ratio: 1}}
-		if v := Judge(limits, f)[0]; v.Name() != test.want {
-			t.Errorf("%s is %s, want %s: %+v", test.limit, v.Name(), test.want, v)
+		if v := Judge(limits, f)[0]; v.Result != test.want {
+			t.Errorf("%s is %s, want %s: %+v", test.limit, v.Result, test.want, v)
 		}
 	}
 }

@@ -8,55 +8,22 @@ import (
 	"hdrkit/output"
 )
 
-// A Stop decides when a limit that fails ends a run that goes on. No later value mends a maximum or
-// a count that is too high, or a minimum that is too low. One that must be higher, or lower, may
-// still become so. A limit of windows fails when too many of the planned ones did not keep it. The
-// other figures fail if those of a recent stretch of windows do, see [stream].
-type Stop struct {
-	planned int64
-	limits  []Limit
-	streams map[streamOf]*stream
-}
-
-// A streamOf is a limit and the name of a row.
-type streamOf struct {
-	limit *Limit
-	row   string
-}
-
-// NewStop returns a stop of a run of so many planned windows, 0 if that is unknown. [Judge] gets
-// the same limits.
-func NewStop(limits []Limit, planned int64) *Stop {
-	return &Stop{planned, limits, make(map[streamOf]*stream)}
-}
-
-// Window takes what a row has in a complete window.
-func (s *Stop) Window(row *output.Summary, scale unit.Scale) {
-	for n := range s.limits {
-		l := &s.limits[n]
-		if l.Window > 0 || !l.isFor(row) || row.Counts().TotalCount() == 0 && !l.isRate() {
-			continue
-		}
-		key := streamOf{l, row.Name()}
-		if s.streams[key] == nil {
-			s.streams[key] = new(stream)
-		}
-		s.streams[key].add(l.excess(row, scale))
-	}
-}
-
 // leastWindows is the number of windows from which a limit of windows counts if no end is planned.
 const leastWindows = 10
 
-// Failed reports whether a verdict about all that was recorded so far ends the run.
-func (s *Stop) Failed(v Verdict) bool {
+// Ends reports whether a verdict about all that was recorded so far ends a run that goes on. No
+// later value mends a maximum or a count that is too high, or a minimum that is too low. One that
+// must be higher, or lower, may still become so. A limit of windows fails when too many of the
+// planned ones did not keep it. The other figures fail if those of a recent stretch of windows do,
+// see [stream].
+func (w *Watch) Ends(v Verdict) bool {
 	l := v.Limit
 	switch {
-	case v.Holds || v.Undecided || v.Missing != "":
+	case v.Result != Fails || v.Missing != "":
 		return false
-	case l.Window > 0 && s.planned > 0:
+	case l.Window > 0 && w.planned > 0:
 		bad := math.Round(float64(v.Windows) * (100 - v.Value) / 100)
-		return 100*bad > (100-l.Share)*float64(s.planned)*(1+roundoff)
+		return 100*bad > (100-l.Share)*float64(w.planned)*(1+roundoff)
 	case l.Window > 0:
 		return v.Windows >= leastWindows
 	case l.Statistic == "max" || l.Statistic == "count":
@@ -64,8 +31,8 @@ func (s *Stop) Failed(v Verdict) bool {
 	case l.Statistic == "min":
 		return l.AtLeast
 	}
-	stream := s.streams[streamOf{l, v.Tag}]
-	return stream != nil && stream.failed
+	h := w.rows[rowOf{l, v.Tag}]
+	return h != nil && h.stream.failed
 }
 
 // excess returns by how many values, or by what sum of values, a window exceeds what the limit
@@ -108,16 +75,16 @@ type stream struct {
 const (
 	lookEach  = 3 // windows
 	lookAlpha = 0.05
-	// history is the number of windows that are kept, and leastHistory what must lie before a
+	// keptWindows is the number of windows that are kept, and leastHistory what must lie before a
 	// stretch to say how much windows have in common. Without it, four tell as much as one at most.
-	history, leastHistory, leastTime = 600, 60, 4
+	keptWindows, leastHistory, leastTime = 600, 60, 4
 )
 
 // stretches are numbers of windows.
 var stretches = []int{20, 40, 60}
 
 func (s *stream) add(excess float64) {
-	if s.excess = append(s.excess, excess); len(s.excess) > history {
+	if s.excess = append(s.excess, excess); len(s.excess) > keptWindows {
 		s.excess = s.excess[1:]
 	}
 	s.sum += excess

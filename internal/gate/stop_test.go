@@ -45,11 +45,11 @@ func TestStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := Figures{Summaries: []*output.Summary{summaryOf("", 5, 5)}, Scale: unit.Scale{Ratio: 1}}
-		s := NewStop(limits, 0)
+		w := NewLive(limits, true, 0)
 		for range test.windows {
-			s.Window(f.Summaries[0], f.Scale)
+			w.Window(f.Summaries[0], f.Scale)
 		}
-		if got := s.Failed(Judge(limits, f)[0]); got != test.want {
+		if got := w.Ends(Judge(limits, f)[0]); got != test.want {
 			t.Errorf("%s in %d windows: %v, want %v", test.limit, test.windows, got, test.want)
 		}
 	}
@@ -78,20 +78,16 @@ func TestStopWindows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := NewWatch(limits, 1000, false, nil)
-		w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
-		w.Factor = func([]byte) (float64, error) { return 1, nil }
+		w := NewLive(limits, false, int64(test.planned))
 		for n := range test.bad + test.good {
 			value := int64(5)
 			if n < test.bad {
 				value = 50
 			}
-			if err := w.Window(&output.Row{Counts: summaryOf("", value).Histogram}); err != nil {
-				t.Fatal(err)
-			}
+			w.Window(summaryOf("", value), unit.Scale{Ratio: 1})
 		}
 		verdicts := Judge(limits, Figures{Summaries: []*output.Summary{summaryOf("", 5)}, Scale: unit.Scale{Ratio: 1}, Watch: w})
-		if got := NewStop(limits, int64(test.planned)).Failed(verdicts[0]); got != test.want {
+		if got := w.Ends(verdicts[0]); got != test.want {
 			t.Errorf("%+v: %v, %+v", test, got, verdicts[0])
 		}
 	}

@@ -11,11 +11,11 @@ import (
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/series"
 	"hdrkit/output"
-	"hdrkit/tags"
 )
 
 // A Watch checks limits over time: in windows, or in intervals if there are none. It gives limits
-// of windows their verdicts, and finds the times at which limits did not hold.
+// of windows their verdicts, and finds the times at which limits did not hold, or the limits that
+// end a run that goes on.
 type Watch struct {
 	// Scale returns how values are printed, and Factor what one unit of a row's values is in the
 	// unit that Scale takes them to be in. They are called when there are values.
@@ -27,32 +27,38 @@ type Watch struct {
 	Late func(at scan.Place, why error)
 
 	limits   []Limit
-	keep     bool // breaches
+	keep     bool  // breaches
+	abort    bool  // is asked whether a limit [Watch.Ends] the run, which has planned windows
+	planned  int64 // 0 if that is unknown
 	account  *ledger.Account
 	charge   ledger.Charge
 	windows  []*series.Windows // of each size
-	tallies  map[rowOf]tally
-	last     map[rowOf]int // the index in breaches
+	rows     map[rowOf]*history
 	breaches []output.Breach
 }
 
-// A rowOf is a limit, by its index, and the text of a row.
+// A rowOf is a limit and the name of a row.
 type rowOf struct {
-	limit int
+	limit *Limit
 	row   string
 }
 
-// A tally is how many windows of a row kept a limit, of all that have values.
-type tally struct{ kept, all int64 }
+// A history is what a row had so far, as a limit sees it.
+type history struct {
+	kept, all int64 // windows or intervals that kept the limit, of those that have values
+	breach    int   // the index of the latest one, plus 1
+	stream    stream
+}
 
 // breachBytes is about what a breach takes.
 const breachBytes = 160
 
-// NewWatch returns a watch of limits. Size is that of the windows of
+// NewWatch returns a watch of limits that takes intervals. Size is that of the windows of
 // limits that have none, in milliseconds; at 0 each interval is checked. If keep is set, it keeps
 // the breaches. A nil Watch, which is returned if there is nothing to watch, takes nothing.
+// [Judge] gets the same limits.
 func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Watch {
-	w := &Watch{limits: limits, keep: keep, tallies: make(map[rowOf]tally), last: make(map[rowOf]int)}
+	w := &Watch{limits: limits, keep: keep, rows: make(map[rowOf]*history)}
 	sizes := make(map[int64]bool)
 	for n := range limits {
 		if own := cmp.Or(limits[n].Window, size); w.watches(&limits[n]) && !sizes[own] {
@@ -69,15 +75,25 @@ func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Wat
 	return w
 }
 
+// NewLive returns a watch that takes complete windows, see [Watch.Window]. Abort says that
+// [Watch.Ends] is called, for a run of so many planned windows, 0 if that is unknown.
+func NewLive(limits []Limit, abort bool, planned int64) *Watch {
+	return &Watch{limits: limits, abort: abort, planned: planned, rows: make(map[rowOf]*history)}
+}
+
 // watches reports whether a limit is checked over time.
 func (w *Watch) watches(l *Limit) bool { return l.Window > 0 || w.keep && !l.Relative }
 
-// tally returns how many windows of a row kept a limit of windows. A nil Watch has none.
-func (w *Watch) tally(limit int, tag []byte) tally {
+// of returns the history of a row. A nil Watch has none.
+func (w *Watch) of(l *Limit, s *output.Summary) *history {
 	if w == nil {
-		return tally{}
+		return new(history)
 	}
-	return w.tallies[rowOf{limit, tags.Text(tag)}]
+	key := rowOf{l, s.Name()}
+	if w.rows[key] == nil {
+		w.rows[key] = new(history)
+	}
+	return w.rows[key]
 }
 
 // Add takes an interval, in the order of time, and its counts.
@@ -90,14 +106,15 @@ func (w *Watch) Add(v scan.Visit, s *merge.Sum) error {
 	return nil
 }
 
-// Window checks the counts of a row in a complete window, which is as long as those of the limits.
-func (w *Watch) Window(r *output.Row) error {
+// Window checks what a row has in a complete window, which is as long as those of the limits.
+func (w *Watch) Window(s *output.Summary, scale unit.Scale) {
 	for n := range w.limits {
-		if own := w.limits[n].Window; own > 0 {
-			return w.row(own, own, r, scan.Place{}, nil)
+		l := &w.limits[n]
+		w.keeps(l, s, scale)
+		if w.abort && l.Window == 0 && l.applies(s) {
+			w.of(l, s).stream.add(l.excess(s, scale))
 		}
 	}
-	return nil
 }
 
 // Close checks the last windows.
@@ -126,21 +143,11 @@ func (w *Watch) row(own, size int64, r *output.Row, at scan.Place, late error) e
 	}
 	for n := range w.limits {
 		l := &w.limits[n]
-		if !w.watches(l) || cmp.Or(l.Window, size) != own || !l.isFor(s) || r.Counts.TotalCount() == 0 && !l.isRate() {
+		if !w.watches(l) || cmp.Or(l.Window, size) != own {
 			continue
 		}
-		value := l.Of(s, scale)
-		if math.IsNaN(value) || math.IsInf(value, 0) {
-			continue
-		}
-		row := rowOf{n, tags.Text(r.Tag)}
-		t, keeps := w.tallies[row], l.AtLeast && value >= l.Value || !l.AtLeast && value <= l.Value
-		if t.all++; keeps {
-			t.kept++
-		}
-		w.tallies[row] = t
-		if w.keep && !keeps {
-			if err := w.breach(n, s, value, scale); err != nil {
+		if value, keeps := w.keeps(l, s, scale); w.keep && !keeps {
+			if err := w.breach(l, s, value, scale); err != nil {
 				return err
 			}
 		}
@@ -148,9 +155,30 @@ func (w *Watch) row(own, size int64, r *output.Row, at scan.Place, late error) e
 	return nil
 }
 
+// applies reports whether a row has something that the limit is about.
+func (l *Limit) applies(s *output.Summary) bool {
+	return l.isFor(s) && (l.isRate() || s.Counts().TotalCount() > 0)
+}
+
+// keeps counts a window or an interval of a row. It returns the statistic and whether it keeps the
+// limit, or whether there is none.
+func (w *Watch) keeps(l *Limit, s *output.Summary, scale unit.Scale) (value float64, keeps bool) {
+	if !l.applies(s) {
+		return 0, true
+	}
+	if value = l.Of(s, scale); math.IsNaN(value) || math.IsInf(value, 0) {
+		return 0, true
+	}
+	h := w.of(l, s)
+	h.all++
+	if keeps = l.AtLeast && value >= l.Value || !l.AtLeast && value <= l.Value; keeps {
+		h.kept++
+	}
+	return value, keeps
+}
+
 // breach adds a row that does not keep a limit to the breach before, unless that ended earlier.
-func (w *Watch) breach(n int, s *output.Summary, value float64, scale unit.Scale) error {
-	l := &w.limits[n]
+func (w *Watch) breach(l *Limit, s *output.Summary, value float64, scale unit.Scale) error {
 	b := output.Breach{Limit: l.Text, Tag: s.Name(), Start: s.Start, End: s.End, Worst: value, Unit: l.Unit.String()}
 	switch {
 	case l.Statistic == "over":
@@ -163,10 +191,10 @@ func (w *Watch) breach(n int, s *output.Summary, value float64, scale unit.Scale
 	if b.Unit == "" && !l.isRate() {
 		b.Unit = scale.Name
 	}
-	key := rowOf{n, b.Tag}
-	if at, ok := w.last[key]; ok {
+	h := w.of(l, s)
+	if h.breach > 0 {
 		// Timers are late: the next interval may begin a little later. Logs may be out of order.
-		if last := &w.breaches[at]; max(s.Start-last.End, last.Start-s.End) <= (s.End-s.Start)/4 {
+		if last := &w.breaches[h.breach-1]; max(s.Start-last.End, last.Start-s.End) <= (s.End-s.Start)/4 {
 			last.Start, last.End = min(last.Start, s.Start), max(last.End, s.End)
 			last.Count += b.Count
 			if l.AtLeast == (value < last.Worst) {
@@ -175,7 +203,7 @@ func (w *Watch) breach(n int, s *output.Summary, value float64, scale unit.Scale
 			return nil
 		}
 	}
-	w.last[key] = len(w.breaches)
+	h.breach = len(w.breaches) + 1
 	w.breaches = append(w.breaches, b)
 	return w.charge.Set(w.account, len(w.breaches), breachBytes*len(w.breaches))
 }

@@ -24,8 +24,8 @@ type Gate struct {
 	stateless // limits are those of one run
 	options   *Options
 	limits    []gate.Limit
-	watch     *gate.Watch // of limits of windows, nil if there are none
-	stop      *gate.Stop  // nil if no limit ends the run
+	watch     *gate.Watch
+	abort     bool // when a limit fails
 	account   *ledger.Account
 	tags      map[string]*gateTag
 	changed   bool // since the last Flush
@@ -42,15 +42,8 @@ type gateTag struct {
 // NewGate returns a gate. Abort says that a limit that fails ends the run, which has so many
 // planned windows, 0 if that is unknown.
 func NewGate(o *Options, limits []gate.Limit, abort bool, planned int64) *Gate {
-	g := &Gate{options: o, limits: limits, tags: make(map[string]*gateTag), account: o.Memory.Open("tags", "choose some with -incT, or add them up with -by all")}
-	if g.watch = gate.NewWatch(limits, o.Size, false, o.Memory); g.watch != nil {
-		g.watch.Scale = func() (unit.Scale, error) { return o.Units.Scale(gate.HasUnit(limits)) }
-		g.watch.Factor, g.watch.AllTags = o.Units.Factor, o.By.All()
-	}
-	if abort {
-		g.stop = gate.NewStop(limits, planned)
-	}
-	return g
+	return &Gate{options: o, limits: limits, watch: gate.NewLive(limits, abort, planned), abort: abort, tags: make(map[string]*gateTag),
+		account: o.Memory.Open("tags", "choose some with -incT, or add them up with -by all")}
 }
 
 // Window adds what a tag has in a window, or what came late.
@@ -69,18 +62,12 @@ func (g *Gate) Window(w *live.Window) error {
 	if err := own.sum.Merge(&w.Sum); err != nil {
 		return err
 	}
-	if !w.Late && g.watch != nil {
-		row := output.Row{Tag: w.Tag, Start: w.Window.Start, End: w.Window.End, Covered: float64(w.Recorded()) / 1000, Counts: h}
-		if err := g.watch.Window(&row); err != nil {
-			return err
-		}
-	}
-	if g.stop != nil && !w.Late {
+	if !w.Late && len(g.limits) > 0 {
 		scale, err := g.options.Units.Scale(gate.HasUnit(g.limits))
 		if err != nil {
 			return err
 		}
-		g.stop.Window(&output.Summary{Tag: w.Tag, AllTags: g.options.By.All(), Histogram: h, Period: w.Recorded(), Factor: w.Factor}, scale)
+		g.watch.Window(&output.Summary{Tag: w.Tag, AllTags: g.options.By.All(), Histogram: h, Period: w.Recorded(), Factor: w.Factor}, scale)
 	}
 	if h.TotalCount() > 0 {
 		own.maxima.Add(w.Start, w.End, h.Float(h.Max()))
@@ -120,12 +107,12 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 
 // Flush ends the run if a limit fails that says so.
 func (g *Gate) Flush() error {
-	if g.stop == nil || !g.changed {
+	if !g.abort || !g.changed {
 		return nil
 	}
 	g.changed = false
 	_, verdicts, _, err := g.Judge(false)
-	if err == nil && slices.ContainsFunc(verdicts, g.stop.Failed) {
+	if err == nil && slices.ContainsFunc(verdicts, g.watch.Ends) {
 		err = ErrExceeded
 	}
 	return err
