@@ -3,13 +3,10 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -31,26 +28,21 @@ func TestBrowserDifference(t *testing.T) {
 		1: {{12, 36}, {12, 12}}, 10: {{40, 5}, {40, 400}}, 100: {{2, 0}, {2, 0}}, 1000: {{0, 1}, {0, 1}},
 	}
 	const half = 60
-	dir, paths := t.TempDir(), []string{}
-	for n, name := range []string{"old", "new"} {
-		var log bytes.Buffer
-		w := hdrlog.NewWriter(&log)
-		w.StartTime(1.7e9 + 1e6*float64(n))
-		w.BaseTime(1.7e9 + 1e6*float64(n))
-		for second := range 2 * half {
-			h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1000})
-			for ms, both := range known {
-				count := []int64{both[second/half].before, both[second/half].after}[n]
-				err = errors.Join(err, h.Record(ms*1e6, count))
+	var paths []string
+	for n, name := range []string{"old.hdr", "new.hdr"} {
+		paths = append(paths, writeLog(t, name, func(w *hdrlog.Writer) (err error) {
+			w.StartTime(1.7e9 + 1e6*float64(n))
+			w.BaseTime(1.7e9 + 1e6*float64(n))
+			for second := range 2 * half {
+				h, broken := histogram.New(histogram.Layout{Digits: 3, Lowest: 1000})
+				for ms, both := range known {
+					count := []int64{both[second/half].before, both[second/half].after}[n]
+					err = errors.Join(err, h.Record(ms*1e6, count))
+				}
+				err = errors.Join(err, broken, w.Interval(fmt.Appendf(nil, "tag%d", second%2), float64(second), 1, h))
 			}
-			if err := errors.Join(err, w.Interval(fmt.Appendf(nil, "tag%d", second%2), float64(second), 1, h)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		paths = append(paths, filepath.Join(dir, name+".hdr"))
-		if err := errors.Join(w.Flush(), os.WriteFile(paths[n], log.Bytes(), 0o666)); err != nil {
-			t.Fatal(err)
-		}
+			return err
+		}))
 	}
 	b := newBrowser(t)
 	for _, theme := range []string{"light", "dark"} {

@@ -3,13 +3,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -293,27 +292,13 @@ func TestBrowserWorst(t *testing.T) {
 // TestBrowserHugeCounts zooms into counts that take all bytes of an encoded number. A third of them
 // is 5,000, so the table has that at the 90th percentile.
 func TestBrowserHugeCounts(t *testing.T) {
-	var log bytes.Buffer
-	w := hdrlog.NewWriter(&log)
-	for second, count := range []int64{1 << 62, 3} {
-		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-		if err != nil {
-			t.Fatal(err)
+	path := writeLog(t, "huge.hdr", func(w *hdrlog.Writer) (err error) {
+		for second, count := range []int64{1 << 62, 3} {
+			h, broken := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+			err = errors.Join(err, broken, h.Record(100, count), h.Record(5000, count/2), w.Interval(nil, float64(second), 1, h))
 		}
-		if err := cmp.Or(h.Record(100, count), h.Record(5000, count/2)); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Interval(nil, float64(second), 1, h); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "huge.hdr")
-	if err := os.WriteFile(path, log.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+		return err
+	})
 	b := newBrowser(t)
 	b.open(t, "-q", "-if", path)
 	b.eval(t, "location.hash = 't=0,1'")

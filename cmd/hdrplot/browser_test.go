@@ -3,9 +3,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -331,22 +331,14 @@ func TestBrowserHeatmap(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var log bytes.Buffer
-	w := hdrlog.NewWriter(&log)
-	for second := range seconds {
-		for tag := range tags {
-			if err := w.Interval(fmt.Appendf(nil, "tag%d", tag), float64(second), 1, h); err != nil {
-				t.Fatal(err)
+	path := writeLog(t, "even.hdr", func(w *hdrlog.Writer) (err error) {
+		for second := range seconds {
+			for tag := range tags {
+				err = errors.Join(err, w.Interval(fmt.Appendf(nil, "tag%d", tag), float64(second), 1, h))
 			}
 		}
-	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "even.hdr")
-	if err := os.WriteFile(path, log.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+		return err
+	})
 	b := newBrowser(t)
 	b.open(t, "-if", path, "-type", "heatmap")
 	if got := b.eval(t, `document.getElementById("scale").textContent`); got != "1101001kvalues per second" {

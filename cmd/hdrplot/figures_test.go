@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -50,40 +52,38 @@ func pictureOf(t *testing.T, args ...string) (p *chart.Picture) {
 	return p
 }
 
-// randomLog writes a log of a few tags, with small and equal values among them, and gaps.
-func randomLog(t *testing.T, random *rand.Rand) string {
+// writeLog writes a log to a file, and returns its path.
+func writeLog(t *testing.T, name string, write func(w *hdrlog.Writer) error) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "random.hdr")
+	path := filepath.Join(t.TempDir(), name)
 	var log bytes.Buffer
 	w := hdrlog.NewWriter(&log)
-	tags, kind := 1+random.IntN(3), random.IntN(4)
-	for second := range 20 + random.IntN(100) {
-		for tag := range tags {
-			if random.IntN(6) == 0 {
-				continue
-			}
-			h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for range random.IntN(200) {
-				v := []int64{random.Int64N(4), 1000, random.Int64N(1000), int64(1e5 * math.Exp(2*random.NormFloat64()))}[kind]
-				if err := h.Record(v, 1); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := w.Interval([]byte(fmt.Sprint("tag", tag)), 1468800000+float64(second), 1, h); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, log.Bytes(), 0o666); err != nil {
+	if err := cmp.Or(write(w), w.Flush(), os.WriteFile(path, log.Bytes(), 0o666)); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// randomLog writes a log of a few tags, with small and equal values among them, and gaps.
+func randomLog(t *testing.T, random *rand.Rand) string {
+	t.Helper()
+	return writeLog(t, "random.hdr", func(w *hdrlog.Writer) (err error) {
+		tags, kind := 1+random.IntN(3), random.IntN(4)
+		for second := range 20 + random.IntN(100) {
+			for tag := range tags {
+				if random.IntN(6) == 0 {
+					continue
+				}
+				h, broken := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+				for range random.IntN(200) {
+					v := []int64{random.Int64N(4), 1000, random.Int64N(1000), int64(1e5 * math.Exp(2*random.NormFloat64()))}[kind]
+					err = errors.Join(err, h.Record(v, 1))
+				}
+				err = errors.Join(err, broken, w.Interval([]byte(fmt.Sprint("tag", tag)), 1468800000+float64(second), 1, h))
+			}
+		}
+		return err
+	})
 }
 
 // TestFigures proves that the lines over a heat map are the rows of hdrsum for the windows that the
