@@ -28,7 +28,6 @@ type Parts struct {
 	sums    map[string]*sum
 	decoder *scan.Decoder
 
-	names map[int]string // of inputs
 	parts map[string]*part
 	// length is that of the longest interval, and coarse the size of the windows that pieces were
 	// merged to, 0 if they were not.
@@ -87,23 +86,11 @@ func appendPart(key []byte, input int, tag []byte) []byte {
 // tagOf returns the key of the tag in the key of a part.
 func tagOf(key string) string { return key[4:] }
 
-// partOf returns the input and the tag that a key stands for.
-func (p *Parts) partOf(key string) (input string, tag []byte) {
-	if own := tagOf(key); own != "" {
-		tag = []byte(own[1:])
-	}
-	return p.names[int(binary.BigEndian.Uint32([]byte(key)))], tag
-}
-
 // start makes the parts those of a scan.
 func (p *Parts) start(s *scan.Scan) {
 	p.Sums, p.Times = p.Sums || p.Counts, p.Times || p.Counts
 	p.account = s.Memory.Open("times of tags and logs", "choose tags with -incT")
 	p.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
-	p.names = make(map[int]string)
-	for n := range s.Inputs {
-		p.names[n] = s.Inputs[n].Name
-	}
 }
 
 // take keeps an interval.

@@ -26,7 +26,7 @@ func (p *Parts) Who(percentile float64, factor func(input string, tag []byte) fl
 	var all histogram.Histogram
 	who := &output.Shares{Percentile: percentile}
 	for _, key := range keys {
-		input, tag := p.partOf(key)
+		input, tag := p.sums[key].input, p.sums[key].own
 		if times := factor(input, tag); who.Factor != 0 && times != who.Factor {
 			return nil, ErrUnits
 		} else {

@@ -261,7 +261,7 @@ func TestWho(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range 60 {
-		parts := &Parts{sums: make(map[string]*sum), names: make(map[int]string)}
+		parts := &Parts{sums: make(map[string]*sum)}
 		raw := make(map[string][]int64)
 		var all []int64
 		layout := histogram.Layout{Digits: 3, Lowest: 1}
@@ -279,10 +279,10 @@ func TestWho(t *testing.T) {
 						}
 						all = append(all, v)
 					}
-					parts.names[input] = fmt.Sprintf("node%d", input)
-					key := string(appendPart(nil, input, []byte{byte('a' + tag)}))
+					own := []byte{byte('a' + tag)}
+					key := string(appendPart(nil, input, own))
 					if parts.sums[key] == nil {
-						parts.sums[key] = new(sum)
+						parts.sums[key] = &sum{input: fmt.Sprintf("node%d", input), own: own}
 					}
 					if err := parts.sums[key].AddHistogram(int64(i)*1000, int64(i+1)*1000, h); err != nil {
 						t.Fatal(err)
