@@ -1,6 +1,7 @@
 package union
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -26,7 +27,7 @@ const maxTime = 1 << 50
 type interval struct {
 	scan.Place
 	start, end int64 // milliseconds, on the time line of the result
-	tagged     *tagged
+	tag        []byte
 	sum        *merge.Sum
 	double     bool
 }
@@ -68,7 +69,7 @@ func (u *union) decode(_ int, v scan.Visit, i *interval) error {
 		sums.Put(sum)
 		return err
 	}
-	*i = interval{v.Place, start, end, u.found.of(tag), sum, took.Double}
+	*i = interval{v.Place, start, end, bytes.Clone(tag), sum, took.Double}
 	return u.hold(1, sum.Size())
 }
 
@@ -137,7 +138,7 @@ func (u *union) prepare() (lookAheads []int, err error) {
 		if n := len(unordered) - 1; n > 0 {
 			others = fmt.Sprintf(" and %d more", n)
 		}
-		u.options.Warn("%s%s: lines are far from in order of time; they are sorted first, which takes longer", unordered[0], others)
+		u.options.Warn("%s%s: lines are far from in order of time, so all intervals are held in memory", unordered[0], others)
 	}
 	return lookAheads, nil
 }
@@ -172,7 +173,8 @@ func (u *union) order(input int) (lookAhead int, err error) {
 		return 0, err
 	}
 	defer log.Close()
-	base, seen := int64(math.MaxInt64), make(map[*tagged]bool)
+	base, seen := int64(math.MaxInt64), make(map[string]bool)
+	var key []byte
 	// The latest start so far, as of each of the last intervals, u.lookAhead of them at least.
 	latest := make([]int64, 0, 2*u.lookAhead)
 	for log.Scan() {
@@ -187,10 +189,10 @@ func (u *union) order(input int) (lookAhead int, err error) {
 			continue
 		}
 		tag := u.tag(&i)
-		if t := u.found.of(tag); !seen[t] {
-			seen[t] = true
+		if key = merge.AppendKey(key[:0], tag); !seen[string(key)] {
+			seen[string(key)] = true
 			u.mu.Lock()
-			u.units.Uses(t.tag, log.Name())
+			u.units.Uses(tag, log.Name())
 			u.mu.Unlock()
 		}
 		start, end := u.times(&i)

@@ -9,7 +9,6 @@
 package union
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -55,8 +54,9 @@ type union struct {
 	scratch   []*os.File      // that pipes need
 
 	plan    plan
-	streams *heap.Heap[*stream] // by the start of their first intervals
-	found   found
+	streams *heap.Heap[*stream]    // by the start of their first intervals
+	kinds   map[string]*scan.Kinds // by tag, see [merge.AppendKey]
+	key     []byte
 
 	batch   *batch      // to be handed to the workers
 	batches chan *batch // of the workers
@@ -81,40 +81,6 @@ const (
 	foldAt = 32
 )
 
-// tagged is what is known of a tag: one for each, so that it can be a key.
-type tagged struct {
-	tag   []byte     // in memory of its own
-	key   string     // sorts tags; empty for untagged intervals
-	kinds scan.Kinds // belongs to the goroutine that merges
-}
-
-// found is the tags found so far. The goroutines that decode look them up, while the text is in
-// their core's cache.
-type found struct {
-	mu       sync.RWMutex
-	tags     map[string]*tagged // but for none
-	untagged tagged
-}
-
-func (f *found) of(tag []byte) *tagged {
-	if tag == nil {
-		return &f.untagged
-	}
-	f.mu.RLock()
-	t := f.tags[string(tag)]
-	f.mu.RUnlock()
-	if t != nil {
-		return t
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if t = f.tags[string(tag)]; t == nil {
-		t = &tagged{tag: bytes.Clone(tag), key: "=" + string(tag)}
-		f.tags[string(t.tag)] = t
-	}
-	return t
-}
-
 // findUnits finds out the unit of the result. A log has one unit, so it refuses logs of several.
 func (u *union) findUnits() error {
 	found, err := unit.Find(&u.units)
@@ -131,7 +97,7 @@ func (u *union) findUnits() error {
 // nothing if there are none.
 func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 	u := &union{
-		scan: s, options: o, account: s.Memory.Open("intervals", "choose some with -incT"), writer: hdrlog.NewWriter(w), found: found{tags: make(map[string]*tagged)},
+		scan: s, options: o, account: s.Memory.Open("intervals", "choose some with -incT"), writer: hdrlog.NewWriter(w), kinds: make(map[string]*scan.Kinds),
 		lookAhead: min(max(aheadOfAll/len(s.Inputs), leastAhead), mostAhead), base: math.MaxInt64,
 		streams: heap.New(func(a, b *stream) bool { return a.first.before(&b.first) }),
 		plan:    newJoining(o.Target), batch: newBatch(),
@@ -200,9 +166,15 @@ func (u *union) run() error {
 func (u *union) merge() error {
 	s := u.streams.First()
 	i := s.first
-	i.tagged.kinds.Add(i.double, i.Place)
-	if err := i.tagged.kinds.Err(); err != nil {
-		return fmt.Errorf("tag %s: %w", tags.Text(i.tagged.tag), err)
+	u.key = merge.AppendKey(u.key[:0], i.tag)
+	kinds := u.kinds[string(u.key)]
+	if kinds == nil {
+		kinds = new(scan.Kinds)
+		u.kinds[string(u.key)] = kinds
+	}
+	kinds.Add(i.double, i.Place)
+	if err := kinds.Err(); err != nil {
+		return fmt.Errorf("tag %s: %w", tags.Text(i.tag), err)
 	}
 	if err := u.finish(i.start); err != nil {
 		return err
@@ -210,7 +182,7 @@ func (u *union) merge() error {
 	w := u.plan.put(&i)
 	w.members = append(w.members, i.sum)
 	if u.options.Observe != nil {
-		u.options.Observe(i.Name, i.Line, i.tagged.tag, i.start, i.end, w.start, w.end)
+		u.options.Observe(i.Name, i.Line, i.tag, i.start, i.end, w.start, w.end)
 	}
 	if len(w.members) == foldAt {
 		before := 0
@@ -269,7 +241,7 @@ func (u *union) work() {
 	for b := range u.batches {
 		for n, w := range b.windows {
 			if b.lines[n] = u.encode(w, &scratch, b.lines[n][:0]); w.err != nil {
-				w.err = fmt.Errorf("tag %s: the intervals joined with %s: %w", tags.Text(w.tagged.tag), w.first, w.err)
+				w.err = fmt.Errorf("tag %s: the intervals joined with %s: %w", tags.Text(w.tag), w.first, w.err)
 			}
 		}
 		b.ready <- struct{}{}
@@ -320,7 +292,7 @@ func (u *union) write() error {
 		if w.err != nil {
 			return w.err
 		}
-		if err := u.writeLine(w.tagged.tag, b.lines[n]); err != nil {
+		if err := u.writeLine(w.tag, b.lines[n]); err != nil {
 			return err
 		}
 	}

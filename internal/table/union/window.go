@@ -3,17 +3,17 @@ package union
 import (
 	"cmp"
 	"iter"
-	"strings"
 
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/heap"
 	"hdrkit/internal/scan"
+	"hdrkit/tags"
 )
 
 // A window is an interval of the result while it is made: of one tag, with all that joins it.
 type window struct {
 	key        int64 // windows are in order of keys, then of tags
-	tagged     *tagged
+	tag        []byte
 	start, end int64      // milliseconds
 	first      scan.Place // of the interval that opened it
 
@@ -24,14 +24,14 @@ type window struct {
 }
 
 func newWindow(key int64, i *interval) *window {
-	w := &window{key: key, tagged: i.tagged, start: i.start, end: i.end, first: i.Place}
+	w := &window{key: key, tag: i.tag, start: i.start, end: i.end, first: i.Place}
 	w.members = w.few[:0]
 	return w
 }
 
 // compare orders windows by time, then tag. Untagged ones are first.
 func (w *window) compare(v *window) int {
-	return cmp.Or(cmp.Compare(w.key, v.key), strings.Compare(w.tagged.key, v.tagged.key))
+	return cmp.Or(cmp.Compare(w.key, v.key), tags.Compare(w.tag, v.tag))
 }
 
 // A plan puts intervals, which come in order of their starts, into windows.
@@ -47,21 +47,23 @@ type plan interface {
 // its tag if it ends in it, or if more than 80% of it lie in it. The window is as long as its first
 // interval, or the target if that is longer.
 type joining struct {
-	target int64 // milliseconds
-	open   map[*tagged]*window
+	target int64              // milliseconds
+	open   map[string]*window // by [merge.AppendKey]
+	key    []byte
 	all    *heap.Heap[*window]
 }
 
 func newJoining(target int64) *joining {
-	return &joining{target, make(map[*tagged]*window), heap.New(func(a, b *window) bool { return a.compare(b) < 0 })}
+	return &joining{target: target, open: make(map[string]*window), all: heap.New(func(a, b *window) bool { return a.compare(b) < 0 })}
 }
 
 func (j *joining) put(i *interval) *window {
-	w := j.open[i.tagged]
+	j.key = merge.AppendKey(j.key[:0], i.tag)
+	w := j.open[string(j.key)]
 	if w == nil || !w.takes(i) {
 		w = newWindow(i.start, i)
 		w.end = max(w.end, w.start+j.target)
-		j.open[i.tagged] = w
+		j.open[string(j.key)] = w
 		j.all.Push(w)
 	}
 	return w
@@ -76,12 +78,13 @@ func (j *joining) before(time int64) iter.Seq[*window] {
 	return func(yield func(*window) bool) {
 		for j.all.Len() > 0 {
 			w := j.all.First()
-			open := j.open[w.tagged] == w
+			j.key = merge.AppendKey(j.key[:0], w.tag)
+			open := j.open[string(j.key)] == w
 			if w.key >= time || open && w.end > time {
 				return // a window with a lower key, or of a tag before, may come
 			}
 			if j.all.Pop(); open {
-				delete(j.open, w.tagged)
+				delete(j.open, string(j.key))
 			}
 			if !yield(w) {
 				return
@@ -96,7 +99,7 @@ func (j *joining) before(time int64) iter.Seq[*window] {
 type grid struct{ windows merge.Table[window] }
 
 func (g *grid) put(i *interval) *window {
-	w := g.windows.At(i.tagged.tag, i.start, i.end, func(at merge.Window) *window { return newWindow(at.Start, i) })
+	w := g.windows.At(i.tag, i.start, i.end, func(at merge.Window) *window { return newWindow(at.Start, i) })
 	w.end = max(w.end, i.end) // it starts where the first of its intervals does
 	return w
 }
