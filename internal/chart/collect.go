@@ -79,6 +79,7 @@ type Collector struct {
 	width  int64    // of the windows that start before recent
 	recent int64    // later windows are not merged
 	bytes  int      // that the windows take
+	room   int      // bytes that they may take until they are merged
 
 	narrowed uint32 // 1 once Narrow holds; atomic, since workers measure
 
@@ -98,7 +99,8 @@ type gathered struct {
 	ratio    float64
 	measures []Measure
 	lines    [][]Point // by measure
-	windows  *windows  // if WindowBytes is set
+	windows  []Window  // if WindowBytes is set
+	bytes    int       // that the windows take
 }
 
 // unit returns what a value of 1 of a layout is in the picture.
@@ -220,30 +222,12 @@ func (c *Collector) addWindow(g *gathered, w *Window, counts *merge.Sum) error {
 	if c.WindowBytes == 0 {
 		return nil
 	}
-	key := w.Start
-	if key < c.recent {
-		key = WindowAt(key, c.width)
-	}
-	before := g.windows.bytes
-	if err := g.windows.put(key, w, counts); err != nil {
+	before := g.bytes
+	if err := g.keep(w, counts); err != nil {
 		return err
 	}
-	if c.bytes += g.windows.bytes - before; c.bytes > c.WindowBytes {
-		if err := c.closeWindows(); err != nil {
-			return err
-		}
-	}
-	return c.bound()
-}
-
-// closeWindows compacts the windows that are open.
-func (c *Collector) closeWindows() error {
-	c.bytes = 0
-	for _, g := range c.series {
-		if err := g.windows.close(); err != nil {
-			return err
-		}
-		c.bytes += g.windows.bytes
+	if c.bytes += g.bytes - before; c.bytes > c.room {
+		return c.bound()
 	}
 	return nil
 }
@@ -270,15 +254,12 @@ func (c *Collector) at(group, label string) *gathered {
 			c.series = map[string]*gathered{}
 			c.steps = merge.NewTable[step](c.Aggregate)
 			c.total = gathered{measures: c.Totals, lines: make([][]Point, len(c.Totals))}
-			c.width, c.recent = max(c.Step, 1), math.MaxInt64
+			c.width, c.recent, c.room = max(c.Step, 1), math.MaxInt64, c.WindowBytes
 			if c.Step > 0 {
 				c.recent = math.MinInt64
 			}
 		}
 		g = &gathered{label: label, group: group, measures: c.Measures, lines: make([][]Point, len(c.Measures))}
-		if c.WindowBytes > 0 {
-			g.windows = &windows{at: map[int64]*Window{}}
-		}
 		c.series[label] = g
 		if c.Narrow && len(c.series) == 2 {
 			atomic.StoreUint32(&c.narrowed, 1)
@@ -291,42 +272,52 @@ func (c *Collector) at(group, label string) *gathered {
 // errWide is the error for tags whose sums alone take more memory than all windows may.
 var errWide = errors.New("the tags take too much memory: choose some with -incT, or set a larger -page-size")
 
-// bound widens the windows until they take no more memory than they may.
+// bound merges windows, and makes them wider if they take more memory than they may. Before that
+// happens again, a quarter as much may be added: to merge them for each interval would take most of
+// the time.
 func (c *Collector) bound() error {
-	if c.bytes <= c.WindowBytes {
-		return nil
+	defer func() { c.room = max(c.WindowBytes, c.bytes+c.WindowBytes/4) }()
+	if err := c.widen(); err != nil || c.bytes <= c.WindowBytes {
+		return err
 	}
 	limit := c.WindowBytes
-	if c.Step == 0 {
-		c.width = Wider(c.width)
-	} else { // make room for a while, so that this is seldom
+	if c.Step > 0 { // make room for a while, so that this is seldom
 		limit = limit / 4 * 3
 		c.recent = WindowAt(c.newest(limit/3)+c.Step-1, c.Step)
 		c.thin()
-	}
-	for {
-		c.bytes = 0
-		for _, g := range c.series {
-			if err := g.windows.widen(c.width, c.recent); err != nil {
-				return err
-			}
-			c.bytes += g.windows.bytes
+		if err := c.widen(); err != nil {
+			return err
 		}
-		switch {
-		case c.bytes <= limit:
-			return nil
-		case c.width >= 1<<40:
+	}
+	for c.bytes > limit {
+		if c.width >= 1<<40 {
 			return errWide
 		}
 		c.width = Wider(c.width)
+		if err := c.widen(); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// widen merges the windows of all series.
+func (c *Collector) widen() error {
+	c.bytes = 0
+	for _, g := range c.series {
+		if err := g.widen(c.width, c.recent); err != nil {
+			return fmt.Errorf("%s: %w", Named(g.label), err)
+		}
+		c.bytes += g.bytes
+	}
+	return nil
 }
 
 // newest returns when the newest windows start, which take so many bytes together.
 func (c *Collector) newest(bytes int) int64 {
 	sizes := map[int64]int{}
 	for _, g := range c.series {
-		for _, w := range g.windows.at {
+		for _, w := range g.windows {
 			sizes[w.Start] += w.size()
 		}
 	}
@@ -380,7 +371,7 @@ func (c *Collector) Picture(looks *Picture, origin int64, known []Series) (*Pict
 		return nil, err
 	}
 	if c.WindowBytes > 0 {
-		if err := cmp.Or(c.closeWindows(), c.bound()); err != nil {
+		if err := c.bound(); err != nil {
 			return nil, err
 		}
 	}
@@ -407,10 +398,7 @@ func (c *Collector) Picture(looks *Picture, origin int64, known []Series) (*Pict
 		}
 		s.Group, s.Lines = g.group, c.lines(g, origin)
 		if c.WindowBytes > 0 {
-			all, err := g.windows.inOrder()
-			if err != nil {
-				return nil, err
-			}
+			all := slices.Clone(g.windows)
 			layout, err := refine(all)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", Named(s.Label), err)

@@ -270,8 +270,9 @@ func TestErrors(t *testing.T) {
 		if err := c.Add("", "", &integer); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Add("", "", &other); !errors.Is(err, histogram.ErrKind) {
-			t.Errorf("%v", err)
+		err := c.Add("", "", &other)
+		if _, err2 := c.Picture(New(Heatmap), 0, nil); !errors.Is(cmp.Or(err, err2), histogram.ErrKind) {
+			t.Errorf("%v, %v", err, err2)
 		}
 	}
 }

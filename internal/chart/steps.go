@@ -187,7 +187,7 @@ func (c *Collector) measureStep(s *step) error {
 		}
 		g.add(n, Point{float64(w.Start), float64(w.End), m.of(h, seconds, g.ratio)})
 	}
-	if g.windows == nil {
+	if c.WindowBytes == 0 || g == &c.total {
 		return nil
 	}
 	if size := c.Aggregate; s.covered.Lengths <= s.covered.Intervals*(size+size/8) { // timers are late

@@ -3,7 +3,6 @@ package chart
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"math"
 	"slices"
 
@@ -58,22 +57,6 @@ func (w *Window) include(other *Window) error {
 	return nil
 }
 
-// add adds other to w.
-func (w *Window) add(other *Window) (err error) {
-	if err := w.include(other); err != nil {
-		return err
-	}
-	if w.counts == nil {
-		return nil
-	}
-	sum := new(merge.Sum) // the counts of w stay as they are
-	if err := errors.Join(sum.Merge(w.counts), sum.Merge(other.counts), sum.Compact()); err != nil {
-		return err
-	}
-	w.counts = sum
-	return nil
-}
-
 // Histogram returns the counts: scratch, or one of w, which must not be changed.
 func (w *Window) Histogram(scratch *histogram.Histogram) *histogram.Histogram {
 	h, err := w.counts.Histogram(scratch)
@@ -106,114 +89,63 @@ func Wider(width int64) int64 {
 // middle.
 func WindowAt(start, width int64) int64 { return merge.WindowOf(start, start, width).Start }
 
-// windows sums histograms by the start of their windows.
-type windows struct {
-	at    map[int64]*Window
-	bytes int // what all of them take, about
-
-	// What was added to last, if it was there before. To compact a window again for each interval
-	// would take most of the time that a page takes (BenchmarkWindows).
-	open *Window
-}
-
 // windowBytes is about what a window takes beside its counts.
 const windowBytes = 150
-
-// put adds w, whose counts are apart, to the window that starts at key.
-func (ws *windows) put(key int64, w *Window, counts *merge.Sum) error {
-	into := ws.at[key]
-	if into == nil {
-		own := *w
-		own.counts = new(merge.Sum)
-		if err := own.counts.Merge(counts); err != nil {
-			return err
-		}
-		ws.at[key] = &own
-		ws.bytes += own.size()
-		return nil
-	}
-	if into != ws.open {
-		if err := ws.close(); err != nil {
-			return err
-		}
-		ws.open = into
-	}
-	if err := into.include(w); err != nil {
-		return err
-	}
-	ws.bytes -= into.size()
-	err := into.counts.Merge(counts)
-	ws.bytes += into.size()
-	return err
-}
 
 // Layout returns the layout of the counts.
 func (w *Window) Layout() histogram.Layout { return w.counts.Layout() }
 
 func (w *Window) size() int { return windowBytes + w.counts.Size() }
 
-// close compacts the window that is open.
-func (ws *windows) close() error {
-	if ws.open == nil {
-		return nil
-	}
-	w := ws.open
-	ws.bytes -= w.size()
-	err := w.counts.Compact()
-	ws.bytes += w.size()
-	ws.open = nil
+// keep adds w, whose counts are apart, to the windows of a series.
+func (g *gathered) keep(w *Window, counts *merge.Sum) error {
+	own := *w
+	own.counts = new(merge.Sum)
+	err := own.counts.Merge(counts)
+	g.windows, g.bytes = append(g.windows, own), g.bytes+own.size()
 	return err
 }
 
-// widen merges windows that start before a time into those of a width.
-func (ws *windows) widen(width, before int64) error {
-	all, err := ws.inOrder()
-	if err != nil {
-		return err
+// widen merges the windows of a series: those that start before a time into those of a width, and
+// later ones that start at the same time. They are in order of time afterwards.
+func (g *gathered) widen(width, before int64) error {
+	slices.SortStableFunc(g.windows, func(a, b Window) int { return cmp.Compare(a.Start, b.Start) })
+	n, _ := slices.BinarySearchFunc(g.windows, before, func(w Window, before int64) int { return cmp.Compare(w.Start, before) })
+	old, err := Widened(g.windows[:n], width, 0)
+	recent, err2 := Widened(g.windows[n:], 1, 0)
+	g.windows, g.bytes = append(old, recent...), 0
+	for i := range g.windows {
+		g.bytes += g.windows[i].size()
 	}
-	n, _ := slices.BinarySearchFunc(all, before, func(w Window, before int64) int { return cmp.Compare(w.Start, before) })
-	merged, err := Widened(all[:n], width, 0)
-	if err != nil {
-		return err
-	}
-	merged = append(merged, all[n:]...)
-	ws.at, ws.bytes = make(map[int64]*Window, len(merged)), 0
-	for i := range merged {
-		w := &merged[i]
-		key := w.Start
-		if key < before {
-			key = WindowAt(key, width)
-		}
-		ws.at[key] = w
-		ws.bytes += w.size()
-	}
-	return nil
+	return cmp.Or(err, err2)
 }
 
 // Widened merges windows, which are in order of time and count from origin, into those of a width.
+// They stay as they are.
 func Widened(all []Window, width, origin int64) (merged []Window, err error) {
-	for _, w := range all {
-		n := len(merged) - 1
-		if n < 0 || WindowAt(merged[n].Start+origin, width) != WindowAt(w.Start+origin, width) {
-			merged = append(merged, w)
-		} else if err := merged[n].add(&w); err != nil {
+	at := func(w *Window) int64 { return WindowAt(w.Start+origin, width) }
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && at(&all[n]) == at(&all[0]) {
+			n++
+		}
+		w := all[0]
+		if n > 1 && w.counts != nil {
+			w.counts = new(merge.Sum)
+			for _, other := range all[:n] {
+				err = cmp.Or(err, w.counts.Merge(other.counts))
+			}
+			err = cmp.Or(err, w.counts.Compact())
+		}
+		for _, other := range all[1:n] {
+			err = cmp.Or(err, w.include(&other))
+		}
+		if err != nil {
 			return nil, err
 		}
+		merged, all = append(merged, w), all[n:]
 	}
 	return merged, nil
-}
-
-// inOrder returns the windows in order of time.
-func (ws *windows) inOrder() ([]Window, error) {
-	if err := ws.close(); err != nil {
-		return nil, err
-	}
-	all := make([]Window, 0, len(ws.at))
-	for _, key := range slices.Sorted(maps.Keys(ws.at)) {
-		all = append(all, *ws.at[key])
-	}
-	slices.SortStableFunc(all, func(a, b Window) int { return cmp.Compare(a.Start, b.Start) })
-	return all, nil
 }
 
 // refine brings all windows to the finest of their layouts, which it returns.
