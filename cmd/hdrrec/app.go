@@ -119,10 +119,7 @@ func run(c *urfave.Context) error {
 	s := &scan.Scan{Inputs: inputs}
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
 	defer stop()
-	return r.end(cli.WriteFile(c.String("of"), c.App.Writer, inputs, func(w io.Writer) error {
-		w = cli.Visible(c.String("of"), c.App.Writer, w)
-		return cli.Held(c, w, func(w io.Writer) error { return r.record(w, s) })
-	}))
+	return r.end(cli.WriteLog(c, inputs, func(w io.Writer) error { return r.record(w, s) }))
 }
 
 // record records files to their ends.

@@ -65,10 +65,7 @@ func run(c *urfave.Context) error {
 		return err
 	}
 	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	err = cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
-		w = cli.Visible(c.String("of"), c.App.Writer, w)
-		return cli.Held(c, w, func(w io.Writer) error { return join(w, s, options) })
-	})
+	err = cli.WriteLog(c, s.Inputs, func(w io.Writer) error { return join(w, s, options) })
 	stop()
 	if err == errNothing {
 		diagnostics.Close()

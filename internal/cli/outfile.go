@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,38 +34,71 @@ func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w 
 // replaced. Devices and open files are written to as they are. A file that is an input is refused.
 // A file whose name ends with .gz or .zst is compressed.
 func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
-	var moves []tempfile.Move
+	var made []*tempfile.File
 	defer func() {
-		for _, move := range moves {
-			tempfile.Remove(move.From)
+		for _, f := range made {
+			f.Remove()
 		}
 	}()
 	for _, file := range files {
-		file.Write = compressed(file)
+		write := compressed(file)
 		if err := CheckOutput(file.Path, stdout, inputs); err != nil {
 			return err
 		}
-		switch info, err := os.Stat(file.Path); {
+		var err error
+		switch info, missing := os.Stat(file.Path); {
 		case toStdout(file.Path):
-			err = writeStdout(stdout, file.Write)
-			if err != nil {
-				return err
-			}
-		case isOpen(file.Path) || err == nil && !info.Mode().IsRegular(): // no other file can take its place
-			if err := writeTo(file.Path, file.Write); err != nil {
-				return err
+			err = writeStdout(stdout, write)
+		case isOpen(file.Path) || missing == nil && !info.Mode().IsRegular(): // no other file can take its place
+			var f *os.File
+			if f, err = os.OpenFile(file.Path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+				err = cmp.Or(write(f), f.Close())
 			}
 		default:
-			move, err := writeBeside(file)
-			if move.From != "" {
-				moves = append(moves, move)
-			}
-			if err != nil {
-				return err
+			var f *tempfile.File
+			if f, err = tempfile.Create(file.Path); err == nil {
+				made = append(made, f)
+				w := bufio.NewWriterSize(f, 64<<10)
+				if err = write(w); err == nil {
+					err = cmp.Or(w.Flush(), f.Close())
+				}
 			}
 		}
+		if err != nil {
+			return err
+		}
 	}
-	return tempfile.Rename(moves...)
+	return tempfile.Rename(made...)
+}
+
+// WriteLog writes a log to -of. On a terminal its lines are [Printable]. If -strict is given and the
+// output cannot be taken back, a temporary file holds the log until write has returned without an
+// error.
+func WriteLog(c *cli.Context, inputs []scan.Input, write func(w io.Writer) error) error {
+	path := c.String("of")
+	return WriteFile(path, c.App.Writer, inputs, func(w io.Writer) error {
+		w = Visible(path, c.App.Writer, w)
+		if !c.Bool("strict") || !toStdout(path) {
+			return write(w)
+		}
+		held, err := tempfile.Scratch()
+		if err != nil {
+			return fmt.Errorf("-strict holds the output in a temporary file (TMPDIR): %w", err)
+		}
+		defer held.Remove()
+		buffer := bufio.NewWriterSize(held, 64<<10)
+		if err := write(buffer); err != nil {
+			return err
+		}
+		if err := buffer.Flush(); err != nil {
+			return err
+		}
+		if _, err := held.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		_, err = io.Copy(w, held)
+		return err
+	})
 }
 
 // compressed returns what writes a file: compressed if its name ends with .gz or .zst.
@@ -110,76 +144,6 @@ func toStdout(path string) bool {
 // isOpen reports whether a path stands for a file that some process has open.
 func isOpen(path string) bool {
 	return strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/") || path == "/dev/stderr"
-}
-
-// writeBeside writes a file beside its place.
-func writeBeside(file File) (move tempfile.Move, err error) {
-	if move.To, err = tempfile.Place(file.Path); err != nil {
-		return move, err
-	}
-	f, err := tempfile.Beside(move.To)
-	if err != nil {
-		return move, err
-	}
-	defer f.Close()
-	move.From = f.Name()
-	w := bufio.NewWriterSize(beside{f, file.Path}, 64<<10)
-	if err := file.Write(w); err != nil {
-		return move, err
-	}
-	if err := w.Flush(); err != nil {
-		return move, err
-	}
-	return move, tempfile.Blame(f.Close(), file.Path)
-}
-
-// beside is a file that is written beside its place. Its errors name the place.
-type beside struct {
-	file *os.File
-	path string
-}
-
-func (b beside) Write(p []byte) (int, error) {
-	n, err := b.file.Write(p)
-	return n, tempfile.Blame(err, b.path)
-}
-
-func writeTo(path string, write func(w io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	if err := write(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
-}
-
-// Held calls write with w, the output of -of. If -strict is given and the output cannot be taken
-// back, Held holds it in a temporary file until write has returned without an error.
-func Held(c *cli.Context, w io.Writer, write func(w io.Writer) error) error {
-	if !c.Bool("strict") || !toStdout(c.String("of")) {
-		return write(w)
-	}
-	scratch, err := tempfile.Scratch()
-	if err != nil {
-		return fmt.Errorf("-strict holds the output in a temporary file (TMPDIR): %w", err)
-	}
-	defer tempfile.Remove(scratch.Name())
-	defer scratch.Close()
-	buffer := bufio.NewWriterSize(scratch, 64<<10)
-	if err := write(buffer); err != nil {
-		return err
-	}
-	if err := buffer.Flush(); err != nil {
-		return err
-	}
-	if _, err := scratch.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	_, err = io.Copy(w, scratch)
-	return err
 }
 
 // CheckOutput refuses an output that is one of the inputs.

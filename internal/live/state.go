@@ -156,23 +156,22 @@ func (s *State) release() {
 
 // write replaces the file. The new one is locked before others see it.
 func (s *State) write(data []byte) error {
-	file, err := tempfile.Beside(s.path)
+	file, err := tempfile.Create(s.path)
 	if err != nil {
 		return err
 	}
-	defer tempfile.Remove(file.Name())
 	if _, err = file.Write(data); err == nil {
-		err = lock(file)
+		err = lock(file.File)
 	}
 	if err == nil {
-		err = tempfile.Rename(tempfile.Move{From: file.Name(), To: s.path})
+		err = tempfile.Rename(file)
 	}
 	if err != nil {
-		file.Close()
-		return tempfile.Blame(err, s.path)
+		file.Remove()
+		return err
 	}
 	s.release()
-	s.lock = file
+	s.lock = file.File
 	return nil
 }
 

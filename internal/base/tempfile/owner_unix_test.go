@@ -25,12 +25,12 @@ func TestOwner(t *testing.T) {
 	if err := os.Chmod(place, 0o604); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Beside(place)
+	f, err := Create(place)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
-	if err := Rename(Move{f.Name(), place}); err != nil {
+	if err := Rename(f); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(place)

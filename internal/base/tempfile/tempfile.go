@@ -37,17 +37,16 @@ func Place(path string) (string, error) {
 		if err != nil {
 			return place, nil // not a link
 		}
+		folder, name := filepath.Split(link)
 		if !filepath.IsAbs(link) {
 			// The link is relative to its own folder. filepath.Join would remove .. by name, which
 			// is wrong if the folder is behind a link itself.
-			folder, _ := filepath.Split(place)
-			link = folder + link
+			folder = filepath.Dir(place) + string(filepath.Separator) + folder
 		}
-		folder, name := filepath.Split(link)
-		if real, err := filepath.EvalSymlinks(folder); folder != "" && err == nil {
-			link = filepath.Join(real, name)
+		if real, err := filepath.EvalSymlinks(folder); err == nil {
+			folder = real
 		}
-		place = link
+		place = filepath.Join(folder, name)
 	}
 	return "", &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
 }
@@ -55,59 +54,90 @@ func Place(path string) (string, error) {
 // longName is the number of bytes that a temporary file takes of the name of its target.
 const longName = 80
 
-// Beside creates a file in the folder of target, with the owner and the permissions that target
-// has, or that it would get.
-func Beside(target string) (*os.File, error) {
+// A File is written beside its place: it becomes the file that a path leads to. Its errors name the
+// path, which people know.
+type File struct {
+	*os.File
+	path, place string
+}
+
+// Create begins a file for the place of path, with the owner and the permissions that the file there
+// has, or that it would get. Call Remove if it is not renamed.
+func Create(path string) (*File, error) {
+	place, err := Place(path)
+	if err != nil {
+		return nil, err
+	}
+	return beside(path, place)
+}
+
+func beside(path, place string) (*File, error) {
 	mu.Lock()
 	defer mu.Unlock()
-	name := filepath.Base(target)
+	name := filepath.Base(place)
 	name = strings.ToValidUTF8(name[:min(len(name), longName)], "")
-	f, err := os.CreateTemp(filepath.Dir(target), "."+name+".hdrkit-*.tmp")
+	made, err := os.CreateTemp(filepath.Dir(place), "."+name+".hdrkit-*.tmp")
+	f := &File{made, path, place}
 	if err != nil {
-		return nil, Blame(err, target)
+		return nil, f.blame(err)
 	}
 	files[f.Name()] = true
 	mode := 0o666 &^ umask()
-	if info, err := os.Stat(target); err == nil {
-		keepOwner(f, info)
+	if info, err := os.Stat(place); err == nil {
+		keepOwner(made, info)
 		mode = info.Mode().Perm()
 	}
-	if err := f.Chmod(mode); err != nil {
-		f.Close()
-		remove(f.Name())
-		return nil, Blame(err, target)
+	if err := made.Chmod(mode); err != nil {
+		f.remove()
+		return nil, f.blame(err)
 	}
 	return f, nil
 }
 
-// Blame returns an error of a file that Beside created as an error of its target, whose name people
-// know.
-func Blame(err error, target string) error {
+// blame returns an error of the file as an error of its path.
+func (f *File) blame(err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
-		return &fs.PathError{Op: e.Op, Path: target, Err: e.Err}
+		return &fs.PathError{Op: e.Op, Path: f.path, Err: e.Err}
 	case *os.LinkError:
-		return &fs.PathError{Op: e.Op, Path: target, Err: e.Err}
+		return &fs.PathError{Op: e.Op, Path: f.path, Err: e.Err}
 	}
 	return err
+}
+
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	return n, f.blame(err)
+}
+
+// Close closes the file. [File.Reopen] opens it again.
+func (f *File) Close() error { return f.blame(f.File.Close()) }
+
+// Reopen opens a closed file. What is written comes behind what it has.
+func (f *File) Reopen() error {
+	opened, err := os.OpenFile(f.Name(), os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		f.File = opened
+	}
+	return f.blame(err)
 }
 
 // FoldsCase reports whether the file system of a folder ignores the case of names. It creates a
 // file to find out.
 func FoldsCase(folder string) bool {
-	f, err := Beside(filepath.Join(folder, "x"))
+	place := filepath.Join(folder, "x")
+	f, err := beside(place, place)
 	if err != nil {
 		return false
 	}
-	defer Remove(f.Name())
-	defer f.Close()
+	defer f.Remove()
 	_, err = os.Stat(filepath.Join(folder, strings.ToUpper(filepath.Base(f.Name()))))
 	return err == nil
 }
 
 // Scratch creates a file for data that does not fit memory, in the system's folder for temporary
-// files. The file has no name if the system allows that. Otherwise call Remove with its name.
-func Scratch() (*os.File, error) {
+// files. The file has no name if the system allows that. Call Remove at the end.
+func Scratch() (*File, error) {
 	mu.Lock()
 	defer mu.Unlock()
 	f, err := os.CreateTemp("", "hdrkit-*.tmp")
@@ -117,31 +147,28 @@ func Scratch() (*os.File, error) {
 	if os.Remove(f.Name()) != nil {
 		files[f.Name()] = true
 	}
-	return f, nil
+	return &File{File: f, path: f.Name()}, nil
 }
 
-// A Move is a file that Beside created, and its place.
-type Move struct{ From, To string }
-
-// Rename puts the files in their places one after another, when all are on the disk. If one cannot
-// be put there, the later ones still have to be removed.
-func Rename(moves ...Move) error {
-	if err := syncAll(moves); err != nil {
+// Rename puts files in their places one after another, when all are on the disk. If one cannot be
+// put there, the later ones still have to be removed.
+func Rename(all ...*File) error {
+	if err := syncAll(all); err != nil {
 		return err
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	changed := make(map[string]bool) // folders
-	for _, m := range moves {
-		if err := os.Rename(m.From, m.To); err != nil {
-			return Blame(err, m.To)
+	for _, f := range all {
+		if err := os.Rename(f.Name(), f.place); err != nil {
+			return f.blame(err)
 		}
-		delete(files, m.From)
-		changed[filepath.Dir(m.To)] = true
+		delete(files, f.Name())
+		changed[filepath.Dir(f.place)] = true
 	}
 	for folder := range changed {
 		if err := syncFolder(folder); err != nil {
-			return Blame(err, folder)
+			return err
 		}
 	}
 	return nil
@@ -153,22 +180,20 @@ func Rename(moves ...Move) error {
 const syncing = 16
 
 // syncAll writes files to the disk.
-func syncAll(moves []Move) error {
+func syncAll(all []*File) error {
 	var group sync.WaitGroup
-	errs := make([]error, len(moves))
+	errs := make([]error, len(all))
 	slots := make(chan struct{}, syncing)
-	for n, m := range moves {
+	for n, f := range all {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			f, err := os.OpenFile(m.From, os.O_WRONLY, 0)
+			again, err := os.OpenFile(f.Name(), os.O_WRONLY, 0)
 			if err == nil {
-				err = syncFile(f)
-				f.Close()
+				err = syncFile(again)
+				again.Close()
 			}
-			if err != nil {
-				errs[n] = Blame(err, m.To)
-			}
+			errs[n] = f.blame(err)
 		})
 	}
 	group.Wait()
@@ -186,17 +211,18 @@ func syncFile(f *os.File) error {
 	return err
 }
 
-// Remove removes a file unless it was renamed.
-func Remove(path string) {
+// Remove closes a file, and removes it unless it was renamed.
+func (f *File) Remove() {
 	mu.Lock()
 	defer mu.Unlock()
-	remove(path)
+	f.remove()
 }
 
-func remove(path string) {
-	if files[path] {
-		os.Remove(path)
-		delete(files, path)
+func (f *File) remove() {
+	f.File.Close()
+	if files[f.Name()] {
+		os.Remove(f.Name())
+		delete(files, f.Name())
 	}
 }
 

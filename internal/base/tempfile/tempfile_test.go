@@ -56,18 +56,18 @@ func TestRename(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	begin := func(names ...string) (moves []Move) {
+	begin := func(names ...string) (all []*File) {
 		t.Helper()
 		for _, name := range names {
-			f, err := Beside(place(name))
+			f, err := Create(place(name))
 			if err != nil {
 				t.Fatal(err)
 			}
 			f.Close()
 			write(f.Name(), "new")
-			moves = append(moves, Move{f.Name(), place(name)})
+			all = append(all, f)
 		}
-		return moves
+		return all
 	}
 	check := func(want map[string]string) {
 		t.Helper()
@@ -91,12 +91,12 @@ func TestRename(t *testing.T) {
 	if err := os.Mkdir(place("c"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	moves := begin("a", "b", "c", "d")
-	if err := Rename(moves...); err == nil {
+	all := begin("a", "b", "c", "d")
+	if err := Rename(all...); err == nil {
 		t.Fatal("a file took the place of a folder")
 	}
-	for _, m := range moves {
-		Remove(m.From)
+	for _, f := range all {
+		f.Remove()
 	}
 	check(map[string]string{"a": "new", "b": "new", "c": "", "d": "old d"})
 
@@ -148,17 +148,17 @@ func TestSync(t *testing.T) {
 		return nil
 	}
 	rename := func() error {
-		var moves []Move
+		var all []*File
 		for _, name := range names {
-			f, err := Beside(name)
+			f, err := Create(name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			f.Close()
-			defer Remove(f.Name())
-			moves = append(moves, Move{f.Name(), name})
+			defer f.Remove()
+			all = append(all, f)
 		}
-		return Rename(moves...)
+		return Rename(all...)
 	}
 	broken = filepath.Join(dir, "b", ".b1")
 	if err := rename(); err == nil || err.Error() != "sync "+names[2]+": "+syscall.EIO.Error() {
@@ -186,12 +186,11 @@ func TestPrefix(t *testing.T) {
 		"out.hdr": ".out.hdr.hdrkit-", strings.Repeat("x", 255): "." + strings.Repeat("x", 80) + ".hdrkit-",
 		strings.Repeat("x", 79) + "ß": "." + strings.Repeat("x", 79) + ".hdrkit-",
 	} {
-		f, err := Beside(filepath.Join(t.TempDir(), name))
+		f, err := Create(filepath.Join(t.TempDir(), name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer Remove(f.Name())
-		defer f.Close()
+		defer f.Remove()
 		if got := filepath.Base(f.Name()); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -227,13 +226,13 @@ func abandon(t *testing.T, folder string) {
 	}
 	FoldsCase(folder)
 	for _, name := range []string{"left", "full/renamed"} {
-		f, err := Beside(filepath.Join(folder, name))
+		f, err := Create(filepath.Join(folder, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.Close()
 		if name == "full/renamed" {
-			if err := Rename(Move{f.Name(), filepath.Join(folder, name)}); err != nil {
+			if err := Rename(f); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -75,8 +75,8 @@ type source struct {
 
 // part is a log that the intervals of one tag go to.
 type part struct {
-	path, temp  string
-	place       string // where path leads, if it is a symbolic link
+	path        string
+	file        *tempfile.File // nil before the first bytes
 	source      *source
 	tag         []byte
 	buf         []byte
@@ -171,11 +171,10 @@ func (p *Parts) part(v scan.Visit) (*part, error) {
 // file can be there.
 func (p *Parts) claim(made *part) error {
 	made.path = filepath.Join(p.options.Folder, tags.FileName("", made.tag, "."+fileName(made.source.name), p.options.FoldCase))
-	var err error
-	if made.place, err = tempfile.Place(made.path); err != nil {
+	key, err := tempfile.Place(made.path)
+	if err != nil {
 		return err
 	}
-	key := made.place
 	if absolute, err := filepath.Abs(key); err == nil {
 		key = absolute // links may lead to one file by different names
 	}
@@ -251,19 +250,15 @@ func (p *Parts) flush(part *part) error {
 	err = cmp.Or(err, f.Close())
 	p.held -= len(part.buf)
 	part.buf = part.buf[:0]
-	return tempfile.Blame(err, part.path)
+	return err
 }
 
-func (part *part) open() (*os.File, error) {
-	if part.temp != "" {
-		f, err := os.OpenFile(part.temp, os.O_WRONLY|os.O_APPEND, 0)
-		return f, tempfile.Blame(err, part.path)
+func (part *part) open() (_ io.WriteCloser, err error) {
+	if part.file != nil {
+		return part.file, part.file.Reopen()
 	}
-	f, err := tempfile.Beside(part.place)
-	if err == nil {
-		part.temp = f.Name()
-	}
-	return f, err
+	part.file, err = tempfile.Create(part.path)
+	return part.file, err
 }
 
 func (p *Parts) flushAll() error {
@@ -278,7 +273,7 @@ func (p *Parts) flushAll() error {
 
 // Commit puts all parts in their places.
 func (p *Parts) Commit() error {
-	moves := make([]tempfile.Move, 0, len(p.parts))
+	made := make([]*tempfile.File, 0, len(p.parts))
 	for _, part := range p.parts {
 		p.current = part
 		p.writeComments(part)
@@ -289,16 +284,16 @@ func (p *Parts) Commit() error {
 			return err
 		}
 		part.buf = nil
-		moves = append(moves, tempfile.Move{From: part.temp, To: part.place})
+		made = append(made, part.file)
 	}
-	return tempfile.Rename(moves...)
+	return tempfile.Rename(made...)
 }
 
 // Close removes the files that were not committed.
 func (p *Parts) Close() {
 	for _, part := range p.parts {
-		if part.temp != "" {
-			tempfile.Remove(part.temp)
+		if part.file != nil {
+			part.file.Remove()
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"sync"
 
@@ -45,13 +44,13 @@ type Options struct {
 type union struct {
 	scan      *scan.Scan
 	options   Options
-	account   *ledger.Account // of intervals and windows
-	lookAhead int             // intervals held of an input at most
-	mu        sync.Mutex      // of base, units and scratch
-	base      int64           // the earliest start of an input, in milliseconds since the epoch
-	units     unit.Finder     // knows the unit of the inputs once all have been looked through
-	unit      unit.Unit       // of the result, unknown if no log states one
-	scratch   []*os.File      // that pipes need
+	account   *ledger.Account  // of intervals and windows
+	lookAhead int              // intervals held of an input at most
+	mu        sync.Mutex       // of base, units and scratch
+	base      int64            // the earliest start of an input, in milliseconds since the epoch
+	units     unit.Finder      // knows the unit of the inputs once all have been looked through
+	unit      unit.Unit        // of the result, unknown if no log states one
+	scratch   []*tempfile.File // that pipes need
 
 	plan    plan
 	streams *heap.Heap[*stream]    // by the start of their first intervals
@@ -117,8 +116,7 @@ func (u *union) run() error {
 		u.mu.Lock() // after an error, other pipes may still be read
 		defer u.mu.Unlock()
 		for _, f := range u.scratch {
-			f.Close()
-			tempfile.Remove(f.Name())
+			f.Remove()
 		}
 	}()
 	lookAheads, err := u.prepare()
