@@ -90,49 +90,17 @@ func run(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	g, err := parseGates(c, o)
-	if err != nil {
+	if o.scan, err = cli.NewScan(c, o.diagnostics); err != nil {
 		return err
 	}
-	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
-	s, err := cli.NewScan(c, diagnostics)
-	if err != nil {
-		return err
-	}
-	o.by = s.By
-	if slices.ContainsFunc(s.Inputs, func(input scan.Input) bool { return input.Once }) {
+	if slices.ContainsFunc(o.scan.Inputs, func(input scan.Input) bool { return input.Once }) {
 		// What writes to the pipe is interrupted too, and may have more to say.
 		cli.OnInterrupt(live.Grace, func() {})
 	}
 	if o.format.rows != nil {
-		return runStream(c, s, diagnostics, o)
+		return runStream(o)
 	}
-	return runSummary(c, s, diagnostics, o, &g)
-}
-
-// runSummary adds up the logs and writes the summary.
-func runSummary(c *urfave.Context, s *scan.Scan, diagnostics *cli.Diagnostics, o *options, g *gates) error {
-	var base *scan.Scan
-	if g.runs { // otherwise later: the writer of a pipe may wait until the other logs are read
-		var err error
-		if base, err = cli.ScanOf(c, "baseline", s, diagnostics); err != nil {
-			return err
-		}
-		if err = g.checkRuns(s, base, diagnostics); err != nil {
-			return err
-		}
-	}
-	result, err := g.collect(s, diagnostics, o)
-	if err != nil {
-		return err
-	}
-	if o.format != &listFormat {
-		return g.write(c, s, base, diagnostics, o, result)
-	}
-	if err := o.format.write(&report{c, s, diagnostics, o, result.Summaries}); err != nil {
-		return err
-	}
-	return diagnostics.Close()
+	return runSummary(o)
 }
 
 // A seen is what commands keep of an interval: its number of values for -v, and its counts for

@@ -28,101 +28,72 @@ func findingFlags() []urfave.Flag {
 	}
 }
 
-// findings are what -worst and -who find.
-type findings struct {
-	most       int     // moments, 0 for none
-	percentile float64 // of -who
-	who        bool
-	by         bool // -by says whose shares they are
-	width      int  // of the terminal, 0 for a file
-
-	worst  []output.Moment
-	levels []output.Level
-	shares *output.Shares
-}
-
-func (f *findings) wanted() bool { return f.most > 0 || f.who }
+// finds reports whether there is something to find.
+func (o *options) finds() bool { return o.worst > 0 || o.who }
 
 // parts returns what keeps what is to be found, nil if nothing is.
-func (f *findings) parts(omission bool) *summary.Parts {
+func (o *options) parts() *summary.Parts {
 	switch {
-	case f.most > 0:
+	case o.worst > 0:
 		return &summary.Parts{Counts: true}
-	case omission:
-		return &summary.Parts{Sums: f.who, Times: true, Most: mostTimes}
-	case f.who:
+	case o.seeksOmission():
+		return &summary.Parts{Sums: o.who, Times: true, Most: mostTimes}
+	case o.who:
 		return &summary.Parts{Sums: true}
 	}
 	return nil
 }
 
-// newFindings reads the options.
-func newFindings(c *urfave.Context) findings {
-	f := findings{most: c.Int("worst"), percentile: c.Float64("who"), who: cli.Given(c, "who"), by: cli.Given(c, "by")}
-	if toStdout(c) {
-		f.width = cli.Width(c.App.Writer)
-	}
-	return f
-}
-
 // find finds it, once the logs are read and the scale is known.
-func (f *findings) find(o *options, d *cli.Diagnostics, parts []*summary.Parts, summaries []*output.Summary) (err error) {
-	factor := gate.Factors(summaries, o.by)
-	if f.most > 0 {
-		if f.worst, f.levels, err = parts[0].Worst(f.most, factor); err != nil {
+func (r *report) find() (err error) {
+	by := r.scan.By
+	factor := gate.Factors(r.after.Summaries, by)
+	if r.worst > 0 {
+		if r.moments, r.levels, err = r.after.parts[0].Worst(r.worst, factor); err != nil {
 			return fmt.Errorf("-worst: %w", err)
 		}
 	}
-	if f.who {
-		names := make(map[string]bool)
-		ofTags, ofInputs := true, true
-		if f.by && !o.by.All() { // one row has everything
-			ofTags, ofInputs = !o.by.Inputs() || !o.by.AddsTags(), o.by.Inputs()
-		}
-		if f.shares, err = parts[0].Who(f.percentile, factor, func(input string, tag []byte) (string, []byte) {
-			names[tags.Text(tag)] = true
-			switch {
-			case !ofInputs:
-				return "", o.by.Row(input, tag)
-			case !ofTags:
-				return input, nil
-			}
-			return input, tag
-		}); err != nil {
-			return fmt.Errorf("-who: %w", err)
-		}
-		f.shares.Tags, f.shares.Inputs = ofTags, ofInputs
-		d.AddsUp("-who", slices.Sorted(maps.Keys(names)))
+	if !r.who {
+		return nil
 	}
+	names := make(map[string]bool)
+	ofTags, ofInputs := true, true
+	if cli.Given(r.c, "by") && !by.All() { // one row has everything
+		ofTags, ofInputs = !by.Inputs() || !by.AddsTags(), by.Inputs()
+	}
+	if r.shares, err = r.after.parts[0].Who(r.percentile, factor, func(input string, tag []byte) (string, []byte) {
+		names[tags.Text(tag)] = true
+		switch {
+		case !ofInputs:
+			return "", by.Row(input, tag)
+		case !ofTags:
+			return input, nil
+		}
+		return input, tag
+	}); err != nil {
+		return fmt.Errorf("-who: %w", err)
+	}
+	r.shares.Tags, r.shares.Inputs = ofTags, ofInputs
+	r.diagnostics.AddsUp("-who", slices.Sorted(maps.Keys(names)))
 	return nil
 }
 
-// document adds it to a document.
-func (f *findings) document(doc *output.Document, scale output.Scale) {
-	if f.most > 0 {
-		doc.Worst(f.worst, f.levels, scale)
-	}
-	if f.who {
-		doc.Who(f.shares, scale)
-	}
-}
-
-// write writes it, after something else if that is set.
-func (f *findings) write(w io.Writer, o *options, after bool) error {
-	if f.most > 0 {
+// writeFindings writes what was found, after something else if that is set.
+func (r *report) writeFindings(w io.Writer, after bool) error {
+	if r.worst > 0 {
 		if after {
 			fmt.Fprintln(w)
 		}
 		after = true
-		if err := output.WriteWorst(w, f.worst, f.levels, o.scale, o.zone, f.width); err != nil {
+		if err := output.WriteWorst(w, r.moments, r.levels, r.scale, r.zone, r.width); err != nil {
 			return err
 		}
 	}
-	if !f.who {
+	if !r.who {
 		return nil
 	}
 	if after {
 		fmt.Fprintln(w)
 	}
-	return output.WriteWho(w, f.shares, o.scale, f.width)
+	return output.WriteWho(w, r.shares, r.scale, r.width)
 }

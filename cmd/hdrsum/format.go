@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
@@ -10,12 +9,9 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
-	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/gate"
 	"hdrkit/internal/live/prom"
 	"hdrkit/internal/live/push"
-	"hdrkit/internal/scan"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -38,18 +34,17 @@ type format struct {
 	// check checks its options, if it is set.
 	check func(o *options) error
 
-	// write prints a summary. It is nil for formats of rows and for those that compare.
-	write func(r *report) error
+	// each prints a summary, and all prints a report, with the comparison and the verdicts about
+	// limits. Formats of rows have neither. If each tag has a file of its own, extension is what
+	// its name ends in.
+	each      func(w io.Writer, r *report, s *output.Summary) error
+	extension string
+	all       func(w io.Writer, r *report) error
 	// readable is set if values are for people: in a unit that suits them, with sparklines.
 	readable bool
 	// bare is set if the unit of values is not in the output. A message says it.
 	bare bool
-	// compare prints summaries, or their comparison with a baseline, and the verdicts about limits.
-	// If it is nil, write prints, and a comparison is not in this format.
-	compare func(w io.Writer, r *report, c *comparison) error
-	// comparesAll is set if compare prints the summaries too, and so reads the options for them.
-	comparesAll bool
-	// breaches is set if compare prints when limits did not hold.
+	// breaches is set if all prints when limits did not hold.
 	breaches bool
 
 	// rows prints rows. It is nil for summaries.
@@ -61,15 +56,6 @@ type format struct {
 	totals bool
 	// receiver checks the options of the rows that -push sends, if it is set.
 	receiver func(o *options) error
-}
-
-// A comparison is what -baseline and -sla ask for.
-type comparison struct {
-	gates    *gates
-	before   []*output.Summary // of -baseline
-	pairs    []output.Pair
-	inputs   []scan.Input // of -baseline
-	verdicts []gate.Verdict
 }
 
 // Options that several formats use.
@@ -180,7 +166,7 @@ func withRules(flags []urfave.Flag) []urfave.Flag {
 			o.Flag = flag
 		}
 		for _, f := range formats {
-			if _, own := alone[name]; own && f.compare != nil || name == "baseline" && f.comparesAll || f.reads(name) {
+			if _, own := alone[name]; (own || name == "baseline") && f.all != nil || f.reads(name) {
 				o.Only = append(o.Only, "st "+f.name)
 			}
 		}
@@ -195,57 +181,6 @@ func withRules(flags []urfave.Flag) []urfave.Flag {
 		flags[n] = o
 	}
 	return flags
-}
-
-// A report is summaries and how to write them.
-type report struct {
-	c           *urfave.Context
-	scan        *scan.Scan
-	diagnostics *cli.Diagnostics
-	options     *options
-	summaries   []*output.Summary
-}
-
-// A formatter writes one summary.
-type formatter func(w io.Writer, s *output.Summary) error
-
-// together writes all summaries one after another to -of.
-func (r *report) together(format formatter) error {
-	return cli.WriteFile(r.c.String("of"), r.c.App.Writer, r.scan.Inputs, func(w io.Writer) error {
-		for _, s := range r.summaries {
-			if err := format(w, s); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// apart writes each summary to a file of its own. On standard output a comment names the tag where
-// there are several.
-func (r *report) apart(extension string, format formatter) error {
-	of := r.c.String("of")
-	if of == "" || of == "-" {
-		return r.together(func(w io.Writer, s *output.Summary) error {
-			if len(r.summaries) > 1 {
-				fmt.Fprintf(w, "#[Tag: %s]\n", tags.Text(s.Tag))
-			}
-			return format(w, s)
-		})
-	}
-	fold := tempfile.FoldsCase(filepath.Dir(of))
-	var files []cli.File
-	var paths []string
-	for _, s := range r.summaries {
-		path := summaryPath(of, s.Tag, extension, fold)
-		paths = append(paths, path)
-		files = append(files, cli.File{Path: path, Write: func(w io.Writer) error { return format(w, s) }})
-	}
-	err := cli.WriteFiles(r.c.App.Writer, r.scan.Inputs, files...)
-	if err == nil {
-		cli.Wrote(r.c, paths)
-	}
-	return err
 }
 
 // summaryPath returns the path of a tag's file: the tag stands before the extension, which is added

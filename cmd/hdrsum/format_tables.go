@@ -5,8 +5,6 @@ import (
 	"io"
 	"slices"
 
-	urfave "github.com/urfave/cli/v2"
-
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/output"
@@ -14,8 +12,8 @@ import (
 
 // tableFormat is a table for people.
 var tableFormat = format{
-	name: "table", what: "for people", others: "text txt", uses: slices.Concat([]string{"p", "ci"}, arrangeOptions, valueOptions, periodOptions), readable: true, comparesAll: true, check: checkWindows,
-	compare: compareTable,
+	name: "table", what: "for people", others: "text txt", uses: slices.Concat([]string{"p", "ci"}, arrangeOptions, valueOptions, periodOptions), readable: true, check: checkWindows,
+	all: writeTable,
 }
 
 // markdown is the name of the table for issues and pages.
@@ -23,16 +21,16 @@ const markdown = "markdown"
 
 // markdownFormat is the same table in Markdown.
 var markdownFormat = format{
-	name: markdown, what: "the table for pages", others: "md", uses: tableFormat.uses, readable: true, comparesAll: true, check: checkWindows,
-	compare: compareTable,
+	name: markdown, what: "the table for pages", others: "md", uses: tableFormat.uses, readable: true, check: checkWindows,
+	all: writeTable,
 }
 
-func compareTable(w io.Writer, r *report, c *comparison) error {
-	return writeComparison(w, r, c, func(w io.Writer) error {
-		if len(c.gates.baseline) == 0 {
-			return r.options.table(r.c).Write(w, r.summaries)
+func writeTable(w io.Writer, r *report) error {
+	return writeFigures(w, r, func(w io.Writer) error {
+		if !r.baseline {
+			return r.table().Write(w, r.shown)
 		}
-		return r.options.table(r.c).WriteChanges(w, c.pairs)
+		return r.table().WriteChanges(w, r.pairs)
 	})
 }
 
@@ -45,22 +43,21 @@ func checkWindows(o *options) error {
 	return nil
 }
 
-// writeComparison writes the figures, unless figures is nil, the verdicts, and what was found. In
+// writeFigures writes the figures, unless figures is nil, the verdicts, and what was found. In
 // Markdown the figures come last, since a comment is read from its start.
-func writeComparison(w io.Writer, r *report, c *comparison, figures func(w io.Writer) error) error {
-	decided := len(c.verdicts) > 0 || c.gates.findings.wanted()
+func writeFigures(w io.Writer, r *report, figures func(w io.Writer) error) error {
 	verdicts := func(w io.Writer) error {
-		if err := gate.Write(w, c.verdicts, toStdout(r.c) && cli.Colour(r.c.App.Writer)); err != nil {
+		if err := gate.Write(w, r.verdicts, toStdout(r.c) && cli.Colour(r.c.App.Writer)); err != nil {
 			return err
 		}
-		return c.gates.findings.write(w, r.options, len(c.verdicts) > 0)
+		return r.writeFindings(w, len(r.verdicts) > 0)
 	}
 	switch {
 	case figures == nil:
 		return verdicts(w)
-	case !decided:
+	case len(r.verdicts) == 0 && !r.finds():
 		return figures(w)
-	case r.options.format.name == markdown:
+	case r.format.name == markdown:
 		io.WriteString(w, "```text\n") // otherwise lines become one paragraph
 		if err := verdicts(w); err != nil {
 			return err
@@ -75,29 +72,23 @@ func writeComparison(w io.Writer, r *report, c *comparison, figures func(w io.Wr
 	return verdicts(w)
 }
 
-// columns returns the percentiles of a table, which always has the maximum.
-func (o *options) columns() []float64 {
-	return slices.DeleteFunc(slices.Clone(o.percentiles), func(p float64) bool { return p == 100 })
-}
-
-// table returns the table that the options ask for. On a terminal it fits the width.
-func (o *options) table(c *urfave.Context) *output.Table {
-	t := &output.Table{Scale: o.scale, Percentiles: o.columns(), Markdown: o.format.name == markdown}
-	if toStdout(c) {
-		t.Width, t.Colour = cli.Width(c.App.Writer), cli.Colour(c.App.Writer)
-	}
-	return t
+// table returns the table that the options ask for, which always has the maximum. On a terminal it
+// fits the width.
+func (o *options) table() *output.Table {
+	percentiles := slices.DeleteFunc(slices.Clone(o.percentiles), func(p float64) bool { return p == 100 })
+	return &output.Table{Scale: o.scale, Percentiles: percentiles, Markdown: o.format.name == markdown,
+		Width: o.width, Colour: toStdout(o.c) && cli.Colour(o.c.App.Writer)}
 }
 
 // verdictsFormat has what -sla, -worst and -who find, without a table.
 var verdictsFormat = format{
-	bare:    true,
-	compare: func(w io.Writer, r *report, c *comparison) error { return writeComparison(w, r, c, nil) },
+	bare: true,
+	all:  func(w io.Writer, r *report) error { return writeFigures(w, r, nil) },
 }
 
 // breachesFormat lists the times at which limits did not hold.
 var breachesFormat = format{
-	name: "breaches", what: "when limits failed", uses: slices.Concat([]string{"agg", "tz"}, valueOptions), comparesAll: true, breaches: true,
+	name: "breaches", what: "when limits failed", uses: slices.Concat([]string{"agg", "tz"}, valueOptions), breaches: true,
 	check: func(o *options) error {
 		if !cli.Given(o.c, "sla") {
 			return cli.Usagef("-st breaches is about the limits of -sla, which are not given")
@@ -107,15 +98,15 @@ var breachesFormat = format{
 		}
 		return nil
 	},
-	compare: func(w io.Writer, r *report, c *comparison) error {
-		breaches := c.gates.watch.Breaches()
+	all: func(w io.Writer, r *report) error {
+		breaches := r.watch.Breaches()
 		// A limit can fail although nothing breaks it at any time: it has no values, or it is a
 		// count.
-		other := slices.DeleteFunc(slices.Clone(c.verdicts), func(v gate.Verdict) bool {
+		other := slices.DeleteFunc(slices.Clone(r.verdicts), func(v gate.Verdict) bool {
 			return v.Result != gate.Fails || slices.ContainsFunc(breaches, func(b output.Breach) bool { return b.Limit == v.Limit.Text && b.Tag == v.Tag })
 		})
 		if len(breaches) > 0 || len(other) == 0 {
-			if err := output.WriteBreaches(w, breaches, r.options.zone); err != nil {
+			if err := output.WriteBreaches(w, breaches, r.zone); err != nil {
 				return err
 			}
 		}
@@ -125,6 +116,6 @@ var breachesFormat = format{
 		if err := gate.Write(w, other, false); err != nil {
 			return err
 		}
-		return c.gates.findings.write(w, r.options, true)
+		return r.writeFindings(w, true)
 	},
 }

@@ -20,11 +20,11 @@ func (o *options) seeksOmission() bool {
 }
 
 // warnOmission prints a notice if a log looks like coordinated omission. It corrects nothing.
-func (o *options) warnOmission(d *cli.Diagnostics, all *collected, in unit.Unit) {
+func (o *options) warnOmission(all *side, in unit.Unit) {
 	if !o.seeksOmission() || in == (unit.Unit{}) {
 		return
 	}
-	factor := gate.Factors(all.Summaries, o.by)
+	factor := gate.Factors(all.Summaries, o.scan.By)
 	var found *summary.Omission
 	for _, parts := range all.parts {
 		one, err := parts.Omission(func(input string, tag []byte) float64 { return max(factor(input, tag), 0) / in.Per(unit.Millisecond) })
@@ -38,6 +38,6 @@ func (o *options) warnOmission(d *cli.Diagnostics, all *collected, in unit.Unit)
 	span := func(millis float64, to time.Duration) time.Duration {
 		return time.Duration(millis * float64(time.Millisecond)).Round(to)
 	}
-	d.Warnf("%s: a value of %v, and few others during that time: it looks as if the recorder waited for an answer (coordinated omission). -co %s would correct for a value every %v",
+	o.diagnostics.Warnf("%s: a value of %v, and few others during that time: it looks as if the recorder waited for an answer (coordinated omission). -co %s would correct for a value every %v",
 		found.Place, span(found.Longest, time.Millisecond), strconv.FormatFloat(summary.Rounded(found.Expected/found.Unit), 'f', -1, 64), span(summary.Rounded(found.Expected), time.Microsecond))
 }

@@ -15,20 +15,22 @@ import (
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
+	"hdrkit/internal/scan"
 	"hdrkit/internal/table/series"
 	"hdrkit/output"
-	"hdrkit/tags"
 )
 
-// options are the options that say what to print.
+// options are what the command line asks for, and what it is asked of.
 type options struct {
-	c      *urfave.Context
-	format *format
-	mode   string // of the period
-	units  *cli.Units
-	logs   *cli.Logs    // of the logs that are shown
-	scale  output.Scale // known when the logs have been read, see setScale
-	series series.Options
+	c           *urfave.Context
+	diagnostics *cli.Diagnostics
+	scan        *scan.Scan // of the logs that are shown
+	format      *format
+	mode        string // of the period
+	units       *cli.Units
+	logs        *cli.Logs    // of the logs that are shown
+	scale       output.Scale // known when the logs have been read, see setScale
+	series      series.Options
 	// percentiles are for all formats that print values at percentiles.
 	percentiles []float64
 	// sort is the figure that rows are sorted by, nil for their names. At most top rows are shown,
@@ -41,15 +43,33 @@ type options struct {
 	believed []float64
 	metric   string   // influx and openmetrics
 	push     *url.URL // nil without -push
-	by       *tags.By // what makes a row
 	zone     *time.Location
 	memory   *ledger.Ledger
+
+	limits   []gate.Limit
+	strict   bool        // an undecided limit fails
+	watch    *gate.Watch // nil if no limit is checked over time
+	baseline bool
+	runs     bool // each input is a run
+
+	worst      int     // moments, 0 for none
+	who        bool    // who has the values above percentile
+	percentile float64 // of -who
+	width      int     // of the terminal, 0 for a file
 }
 
-// parseOptions checks the options that say what to print.
+// parseOptions checks the options.
 func parseOptions(c *urfave.Context) (*options, error) {
 	f := chosen(c)
-	o := &options{c: c, format: f, mode: cli.Choice(c, "period"), metric: c.String("metric"), top: c.Int("top")}
+	o := &options{
+		c: c, diagnostics: cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict")), format: f,
+		mode: cli.Choice(c, "period"), metric: c.String("metric"), top: c.Int("top"),
+		strict: cli.Choice(c, "undecided") == "fail", baseline: cli.Given(c, "baseline"), runs: c.Bool("runs"),
+		worst: c.Int("worst"), who: cli.Given(c, "who"), percentile: c.Float64("who"),
+	}
+	if toStdout(c) {
+		o.width = cli.Width(c.App.Writer)
+	}
 	for _, parse := range []func() error{
 		func() error { return parsePush(c, o) },
 		func() (err error) { o.units, err = cli.NewUnits(c); return err },
@@ -71,7 +91,6 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if cli.Given(c, "mwp") || cli.Given(c, "mwpl") {
 		o.series.Moving = cli.Millis(c, "mwpl")
 	}
-	o.believed = slices.Clone(o.percentiles)
 	if f.check != nil {
 		if err := f.check(o); err != nil {
 			return nil, err
@@ -80,7 +99,38 @@ func parseOptions(c *urfave.Context) (*options, error) {
 	if o.push != nil && f.receiver != nil {
 		return o, f.receiver(o)
 	}
-	return o, nil
+	return o, o.parseLimits(c)
+}
+
+// parseLimits checks -sla and -baseline, which need intervals of confidence.
+func (o *options) parseLimits(c *urfave.Context) error {
+	for _, list := range c.StringSlice("sla") {
+		limits, err := gate.Parse(list)
+		if err != nil {
+			return cli.Usagef("-sla: %w", err)
+		}
+		o.limits = append(o.limits, limits...)
+	}
+	needed := o.strict || o.baseline
+	o.believed = slices.Clone(o.percentiles)
+	for _, l := range o.limits {
+		switch {
+		case l.Relative && !o.baseline:
+			return cli.Usagef("-sla: %q is relative to a -baseline, which is not given", l.Text)
+		case l.Window > 0 && o.runs:
+			return cli.Usagef("-sla: %q is about windows of one run, which does not go with -runs", l.Text)
+		}
+		if l.Statistic == "" && !slices.Contains(o.believed, l.Percentile) {
+			o.believed = append(o.believed, l.Percentile)
+		}
+	}
+	if o.level == 0 && needed {
+		o.level = usualLevel
+	}
+	if slices.Contains(c.StringSlice("baseline"), "-") && slices.Contains(append(c.StringSlice("if"), c.Args().Slice()...), "-") {
+		return cli.Usagef("-baseline -: standard input is read as -if already")
+	}
+	return nil
 }
 
 // usualLevel is the confidence where -ci does not say another one.
@@ -152,12 +202,13 @@ func (o *options) setPrinted(s unit.Scale) {
 	}
 }
 
-// newWatch returns what checks limits of windows, nil if there are none.
-func (o *options) newWatch(limits []gate.Limit, breaches bool) *gate.Watch {
-	w := gate.NewWatch(limits, o.series.Window, breaches, o.memory)
+// newWatch returns what checks limits over time, nil if there are none.
+func (o *options) newWatch() *gate.Watch {
+	w := gate.NewWatch(o.limits, o.series.Window, o.format.breaches && !o.runs, o.memory)
 	if w != nil {
-		w.Scale = func() (unit.Scale, error) { return o.units.Scale(gate.HasUnit(limits)) }
-		w.Factor, w.AllTags = o.logs.Factor, o.by.All()
+		w.Scale = func() (unit.Scale, error) { return o.units.Scale(gate.HasUnit(o.limits)) }
+		w.Factor, w.AllTags = o.logs.Factor, o.scan.By.All()
+		w.Late = func(at scan.Place, why error) { o.diagnostics.LeaveOut(at.Name, at.Line, why) }
 	}
 	return w
 }
@@ -165,7 +216,8 @@ func (o *options) newWatch(limits []gate.Limit, breaches bool) *gate.Watch {
 // fitScale finds out how to print summaries and to compare them with limits. A table chooses its
 // unit by the values, unless a limit is in printed units: what such a limit means must not depend
 // on the values.
-func (o *options) fitScale(limits []gate.Limit, all ...*collected) (unit.Scale, error) {
+func (o *options) fitScale(all ...*side) (unit.Scale, error) {
+	limits := o.limits
 	if o.sort != nil && o.sort.Statistic == "over" {
 		limits = append(slices.Clone(limits), *o.sort)
 	}

@@ -10,7 +10,6 @@ import (
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live/prom"
 	"hdrkit/internal/live/push"
-	"hdrkit/internal/scan"
 	"hdrkit/output"
 )
 
@@ -66,19 +65,18 @@ func metricRows(w io.Writer, o *options) (output.RowWriter, error) {
 	return rows, nil
 }
 
-// pushRows sends the rows to a receiver.
-func pushRows(c *urfave.Context, s *scan.Scan, d *cli.Diagnostics, o *options) error {
-	pusher := prom.NewPusher(o.format.name, o.push, "hdrsum", push.Options{Notice: d.Notice})
+// pushRows sends the rows to a receiver. Stop ends the progress.
+func pushRows(o *options, stop func()) error {
+	pusher := prom.NewPusher(o.format.name, o.push, "hdrsum", push.Options{Notice: o.diagnostics.Notice})
 	defer pusher.GiveUp()
-	s.BatchDone = pusher.Flush
-	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	err := writeRows(s, d, o, func() (output.RowWriter, error) { return o.format.rows(pusher, o) })
+	o.scan.BatchDone = pusher.Flush
+	err := writeRows(o, pusher)
 	stop()
 	if err == nil {
 		result := pusher.Close()
-		if d.LeftOut(int(result.Refused)); result.Waiting > 0 {
+		if o.diagnostics.LeftOut(int(result.Refused)); result.Waiting > 0 {
 			err = fmt.Errorf("the receiver did not take the last rows: %d are lost", result.Waiting)
 		}
 	}
-	return endRows(s, d, err)
+	return err
 }

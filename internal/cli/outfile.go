@@ -71,9 +71,9 @@ func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
 	return tempfile.Rename(made...)
 }
 
-// WriteLog writes a log to -of. On a terminal its lines are [Printable]. If -strict is given and the
-// output cannot be taken back, a temporary file holds the log until write has returned without an
-// error.
+// WriteLog writes a log to -of. On a terminal its lines are [Printable]. If -strict is given and
+// the output cannot be taken back, a temporary file holds the log until write has returned without
+// an error.
 func WriteLog(c *cli.Context, inputs []scan.Input, write func(w io.Writer) error) error {
 	path := c.String("of")
 	return WriteFile(path, c.App.Writer, inputs, func(w io.Writer) error {

@@ -61,8 +61,8 @@ type File struct {
 	path, place string
 }
 
-// Create begins a file for the place of path, with the owner and the permissions that the file there
-// has, or that it would get. Call Remove if it is not renamed.
+// Create begins a file for the place of path, with the owner and the permissions that the file
+// there has, or that it would get. Call Remove if it is not renamed.
 func Create(path string) (*File, error) {
 	place, err := Place(path)
 	if err != nil {
