@@ -118,7 +118,7 @@ func (l *lines) extend() ([]byte, error) {
 	if more := l.line(l.size); len(more) > 0 && l.count < maxLines && l.size+len(more) <= l.limit() {
 		return l.record(l.size+len(more), l.count+1)
 	}
-	l.size, l.count = bytes.IndexByte(l.buf[l.begin:], '\n')+1, 1
+	l.size, l.count = bytes.IndexByte(l.buf[l.begin:l.end], '\n')+1, 1
 	if l.size == 0 {
 		l.size = l.end - l.begin
 	}

@@ -480,6 +480,21 @@ func rows(t *testing.T, r io.Reader, o Options) string {
 	return b.String()
 }
 
+// TestCutInQuotes cuts a file short in a field with quotes, wherever that lies in the buffer.
+func TestCutInQuotes(t *testing.T) {
+	for size := 1; size < 1<<13; size += 37 {
+		text := jtlHeader
+		for len(text) < size {
+			text += "1700000000000,5,a,true\n"
+		}
+		want := strings.Count(text, "\n") - 1
+		all := rows(t, strings.NewReader(text+"1700000000000,5,\""+strings.Repeat("b", 20)), Options{})
+		if got := strings.Count(all, "\n"); got != want+1 || strings.Count(all, "not closed") != 1 {
+			t.Fatalf("%d bytes: %d rows, want %d and an error\n%.300s", size, got, want, all)
+		}
+	}
+}
+
 // TestReadError reports an error of reading. What comes before is recorded, but for half a line.
 func TestReadError(t *testing.T) {
 	failure := errors.New("the disk is gone")
