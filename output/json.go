@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"io"
@@ -41,11 +42,11 @@ type Document struct {
 	// Breaches are the times at which limits did not hold. It is missing without limits.
 	Breaches *[]Breach `json:"breaches,omitempty"`
 	// Moments are the worst ones, the worst first. It is missing if nobody asked.
-	Moments *[]documentMoment `json:"worst,omitempty"`
+	Moments *[]Moment `json:"worst,omitempty"`
 	// Levels are what was bad for so long that it is no moment.
-	Levels []documentLevel `json:"levels,omitempty"`
+	Levels []Level `json:"levels,omitempty"`
 	// Shares has one element for each tag of each log. It is missing if nobody asked.
-	Shares *[]documentShare `json:"who,omitempty"`
+	Shares *[]Share `json:"who,omitempty"`
 }
 
 // A documentBaseline is the part of a [Document] that is about the baseline.
@@ -55,20 +56,40 @@ type documentBaseline struct {
 	Summaries []documentSummary `json:"summaries"`
 }
 
-// jsonTag returns a tag for JSON, nil for null.
-func jsonTag(tag []byte) *string {
-	if tag == nil {
-		return nil
+// A Tag is a tag whose JSON is [tags.Text], or null for untagged intervals and the sum of all tags.
+type Tag []byte
+
+// MarshalJSON implements [json.Marshaler].
+func (t Tag) MarshalJSON() ([]byte, error) {
+	if t == nil {
+		return []byte("null"), nil
 	}
-	text := tags.Text(tag)
-	return &text
+	var b bytes.Buffer
+	err := JSON(&b, tags.Text(t))
+	return b.Bytes(), err
 }
+
+// A Number is a number whose JSON is null if it is infinite or not a number.
+type Number float64
+
+// MarshalJSON implements [json.Marshaler].
+func (n Number) MarshalJSON() ([]byte, error) {
+	if v := float64(n); !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return json.Marshal(v)
+	}
+	return []byte("null"), nil
+}
+
+// A printed is a number as it is printed. Its JSON is null if it is empty.
+type printed string
+
+// MarshalJSON implements [json.Marshaler].
+func (p printed) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(p, "null")), nil }
 
 // A documentSummary is a [Summary] as JSON. Values are divided by the unit ratio. A value is null
 // if nothing was recorded.
 type documentSummary struct {
-	// Tag is [tags.Text]. It is null for untagged intervals and for the sum of all tags.
-	Tag *string `json:"tag"`
+	Tag Tag `json:"tag"`
 	// Input is the name of the log. It is missing if a summary can have several.
 	Input string `json:"input,omitempty"`
 	// UnitRatio is the number that values were divided by, if it is not that of the document.
@@ -77,7 +98,7 @@ type documentSummary struct {
 	Intervals  int64 `json:"intervals"`
 	TotalCount int64 `json:"totalCount"`
 	// Throughput is values per second of the period, null if the period is zero.
-	Throughput *float64 `json:"throughput"`
+	Throughput Number `json:"throughput"`
 	// Start is the start of the first interval and End the end of the last one.
 	Start   string `json:"start"`
 	End     string `json:"end"`
@@ -85,13 +106,13 @@ type documentSummary struct {
 	EndMs   int64  `json:"endMs"`
 	// SignificantDigits is the precision of the values, in decimal digits.
 	SignificantDigits int                  `json:"significantDigits"`
-	Min               *json.Number         `json:"min"`
-	Mean              *json.Number         `json:"mean"`
-	StdDev            *json.Number         `json:"stdDev"`
-	Max               *json.Number         `json:"max"`
+	Min               printed              `json:"min"`
+	Mean              printed              `json:"mean"`
+	StdDev            printed              `json:"stdDev"`
+	Max               printed              `json:"max"`
 	Percentiles       []documentPercentile `json:"percentiles"`
 	// Values are the same values at percentiles, by names such as p99.
-	Values map[string]*json.Number `json:"values"`
+	Values map[string]printed `json:"values"`
 	// Confidence is missing if nobody asked how far the figures can be believed.
 	Confidence *documentConfidence `json:"confidence,omitempty"`
 }
@@ -114,22 +135,22 @@ type documentShift struct {
 	Start      string  `json:"start"`
 	StartMs    int64   `json:"startMs"`
 	// Before and After are about the values on both sides.
-	Before *json.Number `json:"before"`
-	After  *json.Number `json:"after"`
+	Before printed `json:"before"`
+	After  printed `json:"after"`
 }
 
 // A documentInterval is the interval of a figure.
 type documentInterval struct {
 	// Low and High are null if there is no limit, or if the run is too short.
-	Low                *json.Number `json:"low"`
-	High               *json.Number `json:"high"`
-	IndependentWindows float64      `json:"independentWindows"`
-	TooShort           bool         `json:"tooShort"`
+	Low                printed `json:"low"`
+	High               printed `json:"high"`
+	IndependentWindows float64 `json:"independentWindows"`
+	TooShort           bool    `json:"tooShort"`
 }
 
 // A documentChange is how the figures of a tag changed.
 type documentChange struct {
-	Tag *string `json:"tag"`
+	Tag Tag `json:"tag"`
 	// RunsBefore and RunsAfter are 1 if one run was compared with one.
 	RunsBefore  int                `json:"runsBefore"`
 	RunsAfter   int                `json:"runsAfter"`
@@ -148,15 +169,15 @@ type percentileChange struct {
 // A figureChange is how a figure changed. What cannot be computed is null.
 type figureChange struct {
 	// Ratio is the figure after divided by the one before. Low and High are its interval.
-	Ratio *float64 `json:"ratio"`
-	Low   *float64 `json:"low"`
-	High  *float64 `json:"high"`
+	Ratio Number `json:"ratio"`
+	Low   Number `json:"low"`
+	High  Number `json:"high"`
 	// P is 1 - level/100 for the level at which the interval would just touch 1.
-	P *float64 `json:"p"`
+	P Number `json:"p"`
 	// Significant is set if the change is not chance, after Holm's correction over all changes.
 	Significant bool `json:"significant"`
 	// Least is the change, as a ratio above 1, that several runs find in four of five cases.
-	Least *float64 `json:"least,omitempty"`
+	Least Number `json:"least,omitempty"`
 }
 
 // document returns a change for JSON, nil for none.
@@ -164,17 +185,17 @@ func (c *FigureChange) document() *figureChange {
 	if c == nil {
 		return nil
 	}
-	d := &figureChange{finite(c.Ratio), finite(c.Low), finite(c.High), finite(c.P), c.Significant, nil}
-	if c.Least > 0 {
-		d.Least = finite(c.Least)
+	d := &figureChange{Number(c.Ratio), Number(c.Low), Number(c.High), Number(c.P), c.Significant, 0}
+	if c.Least > 0 && !math.IsInf(c.Least, 1) {
+		d.Least = Number(c.Least)
 	}
 	return d
 }
 
 // A documentPercentile is the value at a percentile.
 type documentPercentile struct {
-	Percentile float64      `json:"percentile"`
-	Value      *json.Number `json:"value"`
+	Percentile float64 `json:"percentile"`
+	Value      printed `json:"value"`
 	// The interval is missing if nobody asked for it.
 	*documentInterval
 }
@@ -203,7 +224,7 @@ func (d *Document) Compare(baseline *Document, pairs []Pair, percentiles []float
 			continue
 		}
 		c := pair.Change
-		change := documentChange{Tag: jsonTag(pair.Tag), RunsBefore: max(len(c.Before), 1), RunsAfter: max(len(c.After), 1), Throughput: c.Rate.document(), Mean: c.Mean.document()}
+		change := documentChange{Tag: pair.Tag, RunsBefore: max(len(c.Before), 1), RunsAfter: max(len(c.After), 1), Throughput: c.Rate.document(), Mean: c.Mean.document()}
 		for _, p := range percentiles {
 			change.Percentiles = append(change.Percentiles, percentileChange{p, c.Percentiles[p].document()})
 		}
@@ -227,25 +248,24 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 	}
 	d := documentSummary{
 		UnitRatio:         ratio,
-		Tag:               jsonTag(s.OwnTag()),
+		Tag:               s.OwnTag(),
 		Input:             s.Input,
 		Intervals:         s.Intervals,
 		TotalCount:        h.TotalCount(),
-		Throughput:        finite(s.Throughput()),
+		Throughput:        Number(s.Throughput()),
 		Start:             rfc3339(s.Start, zone),
 		End:               rfc3339(s.End, zone),
 		StartMs:           s.Start,
 		EndMs:             s.End,
 		SignificantDigits: h.Layout().Digits,
 		Percentiles:       []documentPercentile{},
-		Values:            make(map[string]*json.Number),
+		Values:            make(map[string]printed),
 	}
-	value := func(v Value) *json.Number {
-		if h.TotalCount() == 0 || finite(v.float) == nil {
-			return nil
+	value := func(v Value) printed {
+		if h.TotalCount() == 0 || math.IsNaN(v.float) || math.IsInf(v.float, 0) {
+			return ""
 		}
-		n := json.Number(scale.text(v))
-		return &n
+		return printed(scale.text(v))
 	}
 	d.Min = value(ValueOf(h, h.Min()))
 	d.Mean = value(Value{float: h.Mean()})
@@ -256,7 +276,7 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 		d.Percentiles, d.Values["p"+shortest(p.Percentile)] = append(d.Percentiles, p), p.Value
 	}
 	if c := s.Confidence; c != nil {
-		interval := func(e confidence.Estimate, low, high float64, text func(Value) *json.Number) *documentInterval {
+		interval := func(e confidence.Estimate, low, high float64, text func(Value) printed) *documentInterval {
 			return &documentInterval{text(limitOf(h, low)), text(limitOf(h, high)), e.Independent, e.TooShort}
 		}
 		for n, p := range percentiles {
@@ -265,12 +285,11 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 		}
 		low, high := c.throughput(s)
 		d.Confidence = &documentConfidence{c.Level, c.Window, c.Rate.Windows,
-			interval(c.Rate, low, high, func(v Value) *json.Number {
-				if finite(v.float) == nil {
-					return nil
+			interval(c.Rate, low, high, func(v Value) printed {
+				if math.IsNaN(v.float) || math.IsInf(v.float, 0) {
+					return ""
 				}
-				n := json.Number(shortest(v.float))
-				return &n
+				return printed(shortest(v.float))
 			}), nil}
 		if shift := c.Shift; shift != nil {
 			d.Confidence.Shift = &documentShift{shift.Percentile, rfc3339(shift.Start, zone), shift.Start,
@@ -283,14 +302,6 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 // limitOf returns a limit of an interval. A whole one prints as the values of h do.
 func limitOf(h *histogram.Histogram, limit float64) Value {
 	return Value{float: limit, integer: int64(limit), whole: !h.Double() && limit == math.Trunc(limit) && math.Abs(limit) < 1<<62}
-}
-
-// finite returns v, or nil if JSON has no number for it.
-func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }
 
 // rfc3339 returns a time in a zone; nil is UTC.

@@ -17,42 +17,47 @@ import (
 type Moment struct {
 	// Start and End are milliseconds since the epoch. Peak is the start of the interval that has
 	// the maximum.
-	Start, End, Peak int64
-	// Input is the log, and Tag the tag, that was the worst then. Others is the number of others
-	// that were bad at the same time: a tag of a log counts as one.
-	Input  string
-	Tag    []byte
-	Others int
-	// OtherTags is the number of tags of the same log among the others, and OtherInputs that of
-	// other logs.
-	OtherTags, OtherInputs int
+	Start int64 `json:"startMs"`
+	End   int64 `json:"endMs"`
+	Peak  int64 `json:"peakMs"`
+	// Tag of the log Input was the worst then.
+	Tag   Tag    `json:"tag"`
+	Input string `json:"input"`
 	// Max is the maximum in the unit of the log. Factor is that of [Summary].
-	Max, Factor float64
+	Max    Number  `json:"max"`
+	Factor float64 `json:"-"`
 	// Count is the number of values above the 99.9th percentile of the tag in all logs.
-	Count int64
+	Count int64 `json:"count"`
+	// Others is the number of others that were bad at the same time: a tag of a log counts as one.
+	// OtherTags is the number of tags of the same log among them, and OtherInputs that of other
+	// logs.
+	Others      int `json:"others"`
+	OtherTags   int `json:"-"`
+	OtherInputs int `json:"-"`
 }
 
 // A Level is a time that was bad for so long that it is no moment: the maxima of a tag of a log
 // were Times as high as is typical of the tag. Throughout says that it lasts for the whole log.
 // Start and End are milliseconds since the epoch.
 type Level struct {
-	Start, End int64
-	Input      string
-	Tag        []byte
-	Times      float64
-	Throughout bool
+	Start      int64  `json:"startMs"`
+	End        int64  `json:"endMs"`
+	Tag        Tag    `json:"tag"`
+	Input      string `json:"input"`
+	Times      Number `json:"times"`
+	Throughout bool   `json:"throughout"`
 }
 
 // A Share is what a tag of a log has of the values above a percentile of all values, or what a log
 // or a tag has.
 type Share struct {
-	Input string // empty for a tag of all logs
-	Tag   []byte
+	Input string `json:"input"` // empty for a tag of all logs
+	Tag   Tag    `json:"tag"`
 	// Count is the number of its values above, and Share their part of all that are above.
-	Count int64
-	Share float64
+	Count int64   `json:"count"`
+	Share float64 `json:"share"`
 	// Without is the percentile of all other values in the unit of the log, NaN if there are none.
-	Without float64
+	Without Number `json:"without"`
 }
 
 // Shares are who has the values above a percentile of all values, the largest first.
@@ -101,54 +106,22 @@ func WriteBreaches(w io.Writer, breaches []Breach, zone *time.Location) error {
 	return t.Flush()
 }
 
-// A documentMoment is a [Moment] as JSON.
-type documentMoment struct {
-	StartMs int64    `json:"startMs"`
-	EndMs   int64    `json:"endMs"`
-	PeakMs  int64    `json:"peakMs"`
-	Tag     *string  `json:"tag"`
-	Input   string   `json:"input"`
-	Max     *float64 `json:"max"`
-	Count   int64    `json:"count"`
-	Others  int      `json:"others"`
-}
-
-// A documentLevel is a [Level] as JSON.
-type documentLevel struct {
-	StartMs    int64    `json:"startMs"`
-	EndMs      int64    `json:"endMs"`
-	Tag        *string  `json:"tag"`
-	Input      string   `json:"input"`
-	Times      *float64 `json:"times"`
-	Throughout bool     `json:"throughout"`
-}
-
-// A documentShare is a [Share] as JSON.
-type documentShare struct {
-	Input   string   `json:"input"`
-	Tag     *string  `json:"tag"`
-	Count   int64    `json:"count"`
-	Share   float64  `json:"share"`
-	Without *float64 `json:"without"`
-}
-
-// Worst adds moments to the document.
+// Worst adds moments and levels to the document.
 func (d *Document) Worst(moments []Moment, levels []Level, scale Scale) {
-	all := []documentMoment{}
+	all := []Moment{}
 	for _, m := range moments {
-		all = append(all, documentMoment{m.Start, m.End, m.Peak, jsonTag(m.Tag), m.Input, finite(scale.By(m.Factor).of(m.Max)), m.Count, m.Others})
+		m.Max = Number(scale.By(m.Factor).of(float64(m.Max)))
+		all = append(all, m)
 	}
-	d.Moments = &all
-	for _, l := range levels {
-		d.Levels = append(d.Levels, documentLevel{l.Start, l.End, jsonTag(l.Tag), l.Input, finite(l.Times), l.Throughout})
-	}
+	d.Moments, d.Levels = &all, levels
 }
 
 // Who adds shares to the document.
 func (d *Document) Who(s *Shares, scale Scale) {
-	all := []documentShare{}
+	all := []Share{}
 	for _, part := range s.Of {
-		all = append(all, documentShare{part.Input, jsonTag(part.Tag), part.Count, part.Share, finite(scale.By(s.Factor).of(part.Without))})
+		part.Without = Number(scale.By(s.Factor).of(float64(part.Without)))
+		all = append(all, part)
 	}
 	d.Shares = &all
 }
@@ -216,7 +189,7 @@ func writeLevels(w io.Writer, levels []Level, zone *time.Location) {
 		if !l.Throughout {
 			when = fmt.Sprintf("from %s for %s", rfc3339(l.Start, zone), shortDuration(l.End-l.Start))
 		}
-		fmt.Fprintf(w, "%s: maxima %s times as high as typical %s (%s%s)\n", tags.Printable(l.Input), significant(l.Times, 2), when, tags.Text(l.Tag), more(others, "tag"))
+		fmt.Fprintf(w, "%s: maxima %s times as high as typical %s (%s%s)\n", tags.Printable(l.Input), significant(float64(l.Times), 2), when, tags.Text(l.Tag), more(others, "tag"))
 	}
 	if len(levels) > 0 {
 		fmt.Fprintln(w)
@@ -246,7 +219,7 @@ func WriteWorst(w io.Writer, moments []Moment, levels []Level, scale Scale, zone
 	var l listing
 	l.add("", "start", "length", "max", "peak", ">p99.9", "tag", "input")
 	for _, m := range moments {
-		l.add(more(m.OtherInputs, "log"), rfc3339(m.Start, zone), shortDuration(m.End-m.Start), significant(scale.By(m.Factor).of(m.Max), 4),
+		l.add(more(m.OtherInputs, "log"), rfc3339(m.Start, zone), shortDuration(m.End-m.Start), significant(scale.By(m.Factor).of(float64(m.Max)), 4),
 			"+"+shortDuration(m.Peak-m.Start), thousands(fmt.Sprint(m.Count)), tags.Text(m.Tag)+more(m.OtherTags, "tag"), tags.Printable(m.Input))
 	}
 	return l.write(w, width)
@@ -281,8 +254,8 @@ func WriteWho(w io.Writer, s *Shares, scale Scale, width int) error {
 			continue
 		}
 		without := "-"
-		if !math.IsNaN(part.Without) {
-			without = significant(scale.of(part.Without), 4)
+		if value := float64(part.Without); !math.IsNaN(value) {
+			without = significant(scale.of(value), 4)
 		}
 		row(fmt.Sprintf("%.1f%%", 100*part.Share), without, tags.Text(part.Tag), tags.Printable(part.Input))
 	}

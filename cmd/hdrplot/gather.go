@@ -296,7 +296,7 @@ func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*o
 	}
 	o := g.options
 	for _, m := range moments {
-		g.worst = append(g.worst, chart.Moment{Start: m.Start - start, End: m.End - start, Peak: m.Peak - start, Value: unit.Divide(m.Max, o.ratio/m.Factor), Share: parts.Share(m.Start, m.End),
+		g.worst = append(g.worst, chart.Moment{Start: m.Start - start, End: m.End - start, Peak: m.Peak - start, Value: unit.Divide(float64(m.Max), o.ratio/m.Factor), Share: parts.Share(m.Start, m.End),
 			Label: labelOf(label, o.by.Row(m.Input, m.Tag)), Name: labelOf(g.labels[m.Input], m.Tag)})
 	}
 	slices.SortStableFunc(g.worst, func(a, b chart.Moment) int { return cmp.Compare(b.Value, a.Value) })

@@ -52,14 +52,15 @@ func TestWorstAgree(t *testing.T) {
 			furthest := float64(data.To) / 1000
 			var want, listed []string // a picture has one unit for all values
 			for i, m := range moments {
-				scale := axis.ScaleFor("ns", math.Sqrt(moments[0].Max*moments[len(moments)-1].Max))
+				scale := axis.ScaleFor("ns", math.Sqrt(float64(moments[0].Max*moments[len(moments)-1].Max)))
+				highest := float64(m.Max)
 				name := tags.Text(m.Tag)
 				if s.Nodes > 1 {
 					name = strings.TrimSuffix(filepath.Base(m.Input), ".hdr") + " " + name
 				}
 				want = append(want, fmt.Sprintf("%d  at %s for %s · %s · %s", i+1, axis.Since(float64(m.Start-loggen.ScenarioStart)/1000, furthest),
-					axis.Length(m.End-m.Start), axis.Value("ns", m.Max), name))
-				listed = append(listed, strings.Replace(want[i], axis.Value("ns", m.Max), axis.Value("", m.Max/scale.Divide)+" "+scale.Unit, 1))
+					axis.Length(m.End-m.Start), axis.Value("ns", highest), name))
+				listed = append(listed, strings.Replace(want[i], axis.Value("ns", highest), axis.Value("", highest/scale.Divide)+" "+scale.Unit, 1))
 			}
 			var onPage []string
 			for i, m := range data.Worst {

@@ -35,7 +35,7 @@ func (p *Parts) Who(percentile float64, factor func(input string, tag []byte) fl
 		if err := p.addTo(&all, key); err != nil {
 			return nil, err
 		}
-		share := output.Share{Input: input, Tag: tag, Without: math.NaN()}
+		share := output.Share{Input: input, Tag: tag, Without: output.Number(math.NaN())}
 		if by != nil {
 			share.Input, share.Tag = by(input, tag)
 		}
@@ -66,7 +66,7 @@ func (p *Parts) Who(percentile float64, factor func(input string, tag []byte) fl
 			share.Share = float64(share.Count) / float64(who.Count)
 		}
 		if others.TotalCount() > 0 {
-			share.Without = others.Float(others.ValueAtPercentile(percentile))
+			share.Without = output.Number(others.Float(others.ValueAtPercentile(percentile)))
 		}
 		who.Of = append(who.Of, share)
 	}

@@ -83,7 +83,7 @@ func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) (
 				}
 				own := lowOf(inside)
 				levels = append(levels, output.Level{Start: m.Start, End: m.End, Input: inside[0].of.input, Tag: inside[0].of.tag,
-					Times: own.quartile / typical.quartile, Throughout: m.Start == log.pieces[0].Start && m.End == log.end})
+					Times: output.Number(own.quartile / typical.quartile), Throughout: m.Start == log.pieces[0].Start && m.End == log.end})
 				for _, m := range moments(inside, own.limits()) {
 					m.log = log
 					found = append(found, m)
@@ -93,11 +93,11 @@ func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) (
 	}
 	for n := range found {
 		m := &found[n]
-		m.Input, m.Tag, m.Peak, m.Max = m.peak.of.input, m.peak.of.tag, m.peak.peak, m.peak.highest
+		m.Input, m.Tag, m.Peak, m.Max = m.peak.of.input, m.peak.of.tag, m.peak.peak, output.Number(m.peak.highest)
 		m.Factor = factor(m.Input, m.Tag)
 	}
 	slices.SortStableFunc(found, func(a, b moment) int {
-		return cmp.Or(cmp.Compare(b.Max*b.Factor, a.Max*a.Factor), cmp.Compare(a.Start, b.Start))
+		return cmp.Or(cmp.Compare(float64(b.Max)*b.Factor, float64(a.Max)*a.Factor), cmp.Compare(a.Start, b.Start))
 	})
 	found = separate(found, most)
 	if p.Counts {

@@ -72,7 +72,7 @@ func TestWorst(t *testing.T) {
 					wantLevels += 2 // one for each tag
 					for _, l := range levels {
 						if l.Input != fmt.Sprintf("node%d", e.Node) || l.Start < start-1000 || l.Start > start+15_000 || l.End > end+1000 || l.End < end-1000 ||
-							l.Times < 0.8*e.Slow[0] || l.Times > 1.2*e.Slow[0] || l.Throughout != (e.First == 0) {
+							float64(l.Times) < 0.8*e.Slow[0] || float64(l.Times) > 1.2*e.Slow[0] || l.Throughout != (e.First == 0) {
 							t.Errorf("%+v has the level %+v", e, l)
 						}
 					}
@@ -88,7 +88,7 @@ func TestWorst(t *testing.T) {
 					}
 					if m.Input == fmt.Sprintf("node%d", e.Node) && m.Start >= start-1000 && m.Start <= start+slack/25 && m.End <= end+1000 && m.End >= end-slack {
 						found = true
-						if e.Stall && (m.Max < e.Longest*1e6 || m.Peak < start || m.Peak >= end) {
+						if e.Stall && (float64(m.Max) < e.Longest*1e6 || m.Peak < start || m.Peak >= end) {
 							t.Errorf("%+v has %+v", m, e)
 						}
 					}
@@ -105,7 +105,7 @@ func TestWorst(t *testing.T) {
 					t.Error("the worst is not the first")
 				}
 				highest, count := inMoment(t, &m, result, logs)
-				if m.Max != highest || m.Count != count {
+				if float64(m.Max) != highest || m.Count != count {
 					t.Errorf("%+v has %d values up to %v", m, count, highest)
 				}
 			}
@@ -196,7 +196,7 @@ func TestLevels(t *testing.T) {
 	if want := "m6 100-104; m6 400-412"; strings.Join(got[1:], "; ") != want || got[0] != "m3 290-310" && got[0] != "m10 290-310" {
 		t.Errorf("%q", got)
 	}
-	if len(levels) != 1 || levels[0].Input != "m6" || !levels[0].Throughout || math.Abs(levels[0].Times-2.4) > 0.1 {
+	if len(levels) != 1 || levels[0].Input != "m6" || !levels[0].Throughout || math.Abs(float64(levels[0].Times)-2.4) > 0.1 {
 		t.Errorf("%+v", levels)
 	}
 }
@@ -324,7 +324,7 @@ func TestWho(t *testing.T) {
 				others = slices.Delete(others, i, i+1)
 			}
 			total += above
-			if want := at(others, p); part.Count != above || part.Without != want && !(math.IsNaN(want) && math.IsNaN(part.Without)) {
+			if want, got := at(others, p), float64(part.Without); part.Count != above || got != want && !(math.IsNaN(want) && math.IsNaN(got)) {
 				t.Errorf("%s has %d above p%v, and %v without it; want %d and %v", key, part.Count, p, part.Without, above, want)
 			}
 			if part.Share != float64(part.Count)/float64(max(who.Count, 1)) {
@@ -382,7 +382,7 @@ func TestWhoScenarios(t *testing.T) {
 					t.Errorf("%s has %v of the values", node, share)
 				}
 			}
-			if first := who.Of[0]; test.node != "" && (first.Input != test.node || first.Without >= who.Value) {
+			if first := who.Of[0]; test.node != "" && (first.Input != test.node || float64(first.Without) >= who.Value) {
 				t.Errorf("%+v, without it %v instead of %v", first, first.Without, who.Value)
 			}
 		})
