@@ -12,17 +12,15 @@ import "hdrkit/hdrlog/histogram"
 // With a length of 60,000 and an interval every 10 s, the window has six of them: the one that
 // ended 60 s before the last is not in it.
 //
-// Like a [Sum], a Moving takes memory in proportion to the packed counts of the intervals in the
+// A Moving takes the memory of a histogram, and of the packed counts of the intervals in the
 // window.
 type Moving struct {
 	length int64
 	queue  []*ended
-	spare  []*ended // memory for another use
-
-	current bool                // counts is the sum of the queue
-	counts  histogram.Histogram // see current
-	all     Sum                 // what is known of the queue, if current is set; without counts
-	size    int                 // bytes of the sums in the queue
+	spare  []*ended            // memory for another use
+	counts histogram.Histogram // the sum of the queue
+	size   int                 // bytes of the sums in the queue
+	slots  int                 // that counts has memory for, about
 }
 
 // ended is an interval in a moving window, or several that were merged.
@@ -35,16 +33,10 @@ type ended struct {
 func NewMoving(length int64) *Moving { return &Moving{length: max(length, 1)} }
 
 // Size returns about how many bytes m takes.
-func (m *Moving) Size() int {
-	if m.current {
-		return m.size + 8*m.all.slots()
-	}
-	return m.size
-}
+func (m *Moving) Size() int { return m.size + 8*m.slots }
 
 // Add adds what ended at end, in milliseconds since the epoch. S is not kept. The error is a
-// [SumError]; the window is then without s. Some intervals that do not add up are found only by
-// [Moving.Histogram].
+// [SumError]; the window is then without s.
 func (m *Moving) Add(end int64, s *Sum) error {
 	for len(m.queue) > 0 && m.queue[0].end <= end-max(m.length, 1) {
 		if err := m.leave(); err != nil {
@@ -54,18 +46,13 @@ func (m *Moving) Add(end int64, s *Sum) error {
 	if s.intervals == 0 {
 		return nil
 	}
-	if len(m.queue) > 0 && m.queue[0].sum.double() != s.double() {
-		return &SumError{histogram.ErrKind}
+	if len(m.queue) == 0 {
+		m.counts.Reset(s.layout)
 	}
-	if m.current {
-		m.all.include(s.part())
-		if m.current = m.all.fits(m.all.slots(), m.size+s.Size()); m.current {
-			if err := s.addTo(&m.counts); err != nil {
-				m.current = false
-				return sumError(err, nil)
-			}
-		}
+	if err := s.addTo(&m.counts); err != nil {
+		return sumError(err, nil)
 	}
+	m.slots = max(m.slots, slots(m.counts.Layout(), s.highest))
 	e := new(ended)
 	if n := len(m.spare); n > 0 {
 		e, m.spare = m.spare[n-1], m.spare[:n-1]
@@ -82,15 +69,14 @@ func (m *Moving) Add(end int64, s *Sum) error {
 // leave takes away the interval that was added first.
 func (m *Moving) leave() error {
 	e := m.queue[0]
-	if m.current {
-		c := codecs.Get().(*codec)
-		counts, err := e.sum.Histogram(&c.scratch)
-		if err == nil {
-			err = m.counts.Subtract(counts)
-		}
-		if e.sum.putCodec(c); err != nil {
-			return err
-		}
+	c := codecs.Get().(*codec)
+	defer e.sum.putCodec(c)
+	counts, err := e.sum.Histogram(&c.scratch)
+	if err == nil {
+		err = m.counts.Subtract(counts)
+	}
+	if err != nil {
+		return err
 	}
 	m.queue = m.queue[1:]
 	m.size -= e.sum.Size()
@@ -99,30 +85,6 @@ func (m *Moving) leave() error {
 	return nil
 }
 
-// Histogram returns the sum of the intervals in the window: scratch, or one of the window's own. It
-// must not be changed, and is valid until either is used again. The error is a [SumError].
-func (m *Moving) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, error) {
-	if m.current {
-		return &m.counts, nil
-	}
-	if len(m.queue) == 0 {
-		return new(histogram.Histogram), nil
-	}
-	m.all = Sum{}
-	for _, e := range m.queue {
-		m.all.include(e.sum.part())
-	}
-	if m.current = m.all.fits(m.all.slots(), m.size); m.current {
-		scratch = &m.counts
-	} else {
-		m.counts = histogram.Histogram{}
-	}
-	scratch.Reset(m.all.layout)
-	for _, e := range m.queue {
-		if err := e.sum.addTo(scratch); err != nil {
-			m.current = false
-			return nil, sumError(err, nil)
-		}
-	}
-	return scratch, nil
-}
+// Histogram returns the sum of the intervals in the window. It must not be changed, and is valid
+// until the window changes.
+func (m *Moving) Histogram() *histogram.Histogram { return &m.counts }
