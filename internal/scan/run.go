@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -36,42 +37,43 @@ func Lanes(inputs int) (lanes [][]int) {
 // batch is a piece of an input and what came of it.
 type batch[R any] struct {
 	hdrlog.Batch
-	input   int
-	end     bool  // the input has no more
-	err     error // the input could not be read on
-	ready   chan struct{}
-	kept    []bool // by record
-	rows    [][]byte
-	results []R
-	errs    []error
+	input    int
+	ready    chan struct{}
+	outcomes []outcome[R] // by record
+}
+
+// outcome is what came of a record.
+type outcome[R any] struct {
+	kept   bool
+	row    []byte
+	result R
+	err    error
 }
 
 // lane is inputs that are read one after another.
 type lane[R any] struct {
 	inputs []int
-	queue  chan *batch[R] // in order; it has room for all batches
+	queue  chan *batch[R] // in order, until it is closed; it has room for all batches
 	free   chan *batch[R]
+	err    error // why an input could not be read on, once queue is closed
 }
 
 // work decodes an interval into a result.
 type work[R any] = func(worker int, v Visit, result *R) error
 
 // Start reads lanes, each a list of inputs, at the same time, and has intervals decoded by work:
-// see [Run]. It returns a cursor for each input, in the order of the lanes. The cursors of a lane
-// must be used one after another. Call stop when done; it waits for the workers.
+// see [Run]. It returns a cursor for each lane. Call stop when done; it waits for the workers.
 func Start[R any](s *Scan, lanes [][]int, decode work[R]) (cursors []*Cursor[R], stop func()) {
 	count := max(len(lanes), 1)
 	depth := max(2, 1+(2*s.Workers+count)/count)
 	size := min(max(s.Memory.AtMost(inFlight, partOfMemory)/(depth*count), smallestBatch), largestBatch)
 	jobs, stopped := make(chan *batch[R]), make(chan struct{})
 	for _, inputs := range lanes {
-		l := &lane[R]{inputs, make(chan *batch[R], depth), make(chan *batch[R], depth)}
+		l := &lane[R]{inputs: inputs, queue: make(chan *batch[R], depth), free: make(chan *batch[R], depth)}
 		for range depth {
 			l.free <- &batch[R]{ready: make(chan struct{}, 1)}
 		}
-		for range inputs {
-			cursors = append(cursors, &Cursor[R]{scan: s, lane: l})
-		}
+		cursors = append(cursors, &Cursor[R]{scan: s, lane: l})
 		go l.read(s, size, jobs, stopped)
 	}
 	var workers sync.WaitGroup
@@ -99,44 +101,44 @@ func Start[R any](s *Scan, lanes [][]int, decode work[R]) (cursors []*Cursor[R],
 
 // read reads the inputs of a lane to their ends.
 func (l *lane[R]) read(s *Scan, size int, jobs chan<- *batch[R], stopped <-chan struct{}) {
+	defer close(l.queue)
 	for _, input := range l.inputs {
-		if !l.readInput(s, input, size, jobs, stopped) {
+		if l.err = l.readInput(s, input, size, jobs, stopped); l.err != nil {
 			return
 		}
 	}
 }
 
-// readInput reads an input. It returns false if the lane ends with that.
-func (l *lane[R]) readInput(s *Scan, input, size int, jobs chan<- *batch[R], stopped <-chan struct{}) bool {
+// errStopped is the error of a lane that the scan stopped.
+var errStopped = errors.New("stopped")
+
+// readInput reads an input to its end.
+func (l *lane[R]) readInput(s *Scan, input, size int, jobs chan<- *batch[R], stopped <-chan struct{}) error {
 	log, err := s.Open(input, size)
-	if err == nil {
-		defer log.Close()
+	if err != nil {
+		return err
 	}
+	defer log.Close()
 	for {
 		var b *batch[R]
 		select {
 		case <-stopped:
-			return false
+			return errStopped
 		case b = <-l.free:
 		}
-		b.Records = b.Records[:0]
-		end := err != nil
-		if err == nil && !log.ReadBatch(&b.Batch) {
-			end, err = true, log.Err()
+		b.input, b.Records = input, b.Records[:0]
+		if !log.ReadBatch(&b.Batch) {
+			l.free <- b
+			return log.Err()
 		}
-		b.input, b.end, b.err = input, end, err
 		l.queue <- b
-		if end {
-			b.ready <- struct{}{} // there is nothing to decode
-			return err == nil
-		}
 		select {
 		case <-stopped:
-			return false
+			return errStopped
 		case jobs <- b:
 		}
 		if b.Size() > longBatch && !l.await(stopped) {
-			return false
+			return errStopped
 		}
 	}
 }
@@ -161,25 +163,20 @@ func (l *lane[R]) await(stopped <-chan struct{}) bool {
 
 // decode decodes the intervals of a batch that the scan keeps.
 func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
-	if missing := len(b.Records) - len(b.results); missing > 0 {
-		b.results = append(b.results, make([]R, missing)...)
-		b.errs = append(b.errs, make([]error, missing)...)
-		b.kept = append(b.kept, make([]bool, missing)...)
-		b.rows = append(b.rows, make([][]byte, missing)...)
+	if missing := len(b.Records) - len(b.outcomes); missing > 0 {
+		b.outcomes = append(b.outcomes, make([]outcome[R], missing)...)
 	}
 	fatal, first := false, true
 	for n := range b.Records {
-		r := &b.Records[n]
-		if b.errs[n], b.kept[n] = nil, false; fatal {
+		r, o := &b.Records[n], &b.outcomes[n]
+		if o.err, o.kept = nil, false; fatal {
 			continue // the scan ends before this record
 		}
-		b.kept[n] = r.Kind == hdrlog.IntervalRecord && s.Select(b.input, &r.Interval)
-		if b.kept[n] {
+		if o.kept = r.Kind == hdrlog.IntervalRecord && s.Select(b.input, &r.Interval); o.kept {
 			v := d.Visit(&r.Interval, b.place(s, n))
 			v.Row, v.First, first = s.By.Row(v.Name, v.Tag), first, false
-			b.rows[n] = v.Row
-			b.errs[n] = work(worker, v, &b.results[n])
-			fatal = b.errs[n] != nil && errors.As(b.errs[n], new(Fatal))
+			o.row, o.err = v.Row, work(worker, v, &o.result)
+			fatal = o.err != nil && errors.As(o.err, new(Fatal))
 		}
 	}
 }
@@ -189,7 +186,7 @@ func (b *batch[R]) place(s *Scan, n int) Place {
 	return Place{b.input, b.Records[n].Line, s.Inputs[b.input].Name}
 }
 
-// A Cursor goes through the intervals of an input that the scan keeps and that could be decoded.
+// A Cursor goes through the intervals of a lane that the scan keeps and that could be decoded.
 type Cursor[R any] struct {
 	// Visit is the interval that the cursor stands at, and Result what was decoded of it. Both are
 	// valid until the cursor moves on.
@@ -200,65 +197,54 @@ type Cursor[R any] struct {
 	lane  *lane[R]
 	batch *batch[R]
 	next  int // the index in batch of the record to look at next
-	ended bool
 }
 
-// Next moves the cursor on. It returns false at the end of the input. It reports what is wrong on
+// Next moves the cursor on. It returns false at the end of the lane. It reports what is wrong on
 // the way, counts intervals, and hands over comments. An error ends the scan.
 func (c *Cursor[R]) Next() (bool, error) {
-	for !c.ended {
-		c.fetch()
+	for c.fetch() {
 		if wanted, err := c.step(); wanted || err != nil {
 			return wanted, err
 		}
 	}
-	return false, nil
+	return false, c.lane.err
 }
 
-// fetch waits for the next batch if there is none.
-func (c *Cursor[R]) fetch() {
-	if c.batch == nil {
-		c.batch, c.next = <-c.lane.queue, 0
-		<-c.batch.ready
+// fetch waits for the next batch if there is none. It returns false at the end of the lane.
+func (c *Cursor[R]) fetch() bool {
+	if c.batch != nil {
+		return true
 	}
+	if c.batch = <-c.lane.queue; c.batch == nil {
+		return false
+	}
+	c.next = 0
+	<-c.batch.ready
+	return true
 }
 
 // step moves the cursor on in its batch. It returns false at the end of the batch, which it gives
 // back.
 func (c *Cursor[R]) step() (bool, error) {
-	b := c.batch
-	if b.end {
-		c.ended = true
-		err := b.err
-		if err == nil {
-			c.free()
-		}
-		return false, err
-	}
-	for c.next < len(b.Records) {
+	for c.next < len(c.batch.Records) {
 		n := c.next
 		c.next++
 		if wanted, err := c.take(n); wanted || err != nil {
 			return wanted, err
 		}
 	}
-	c.free()
+	c.lane.free <- c.batch
+	c.batch = nil
 	if c.scan.BatchDone != nil {
 		return false, c.scan.BatchDone()
 	}
 	return false, nil
 }
 
-// free gives the batch back.
-func (c *Cursor[R]) free() {
-	c.lane.free <- c.batch
-	c.batch = nil
-}
-
 // take looks at a record of the batch. It returns true if that is an interval to use.
 func (c *Cursor[R]) take(n int) (bool, error) {
 	b, s := c.batch, c.scan
-	r := &b.Records[n]
+	r, o := &b.Records[n], &b.outcomes[n]
 	switch r.Kind {
 	case hdrlog.Malformed, hdrlog.Notice:
 		return false, s.Report(r.Err, r.Kind == hdrlog.Malformed)
@@ -272,16 +258,16 @@ func (c *Cursor[R]) take(n int) (bool, error) {
 	default:
 		return false, nil
 	}
-	if err := b.errs[n]; err != nil {
-		return false, c.fail(r.Line, err)
+	if o.err != nil {
+		return false, c.fail(r.Line, o.err)
 	}
-	if !b.kept[n] {
+	if !o.kept {
 		return false, nil
 	}
 	if s.Kept != nil {
-		s.Kept(b.input, b.rows[n])
+		s.Kept(b.input, o.row)
 	}
-	c.Visit, c.Result = Visit{Interval: &r.Interval, Place: b.place(s, n), Row: b.rows[n]}, &b.results[n]
+	c.Visit, c.Result = Visit{Interval: &r.Interval, Place: b.place(s, n), Row: o.row}, &o.result
 	return true, nil
 }
 
@@ -337,33 +323,30 @@ func runLanes[R any](s *Scan, lanes [][]int, decode work[R], consume func(Visit,
 	defer stop()
 	var mu sync.Mutex
 	var failed error // nothing may be handed over any more
-	batch := func(c *Cursor[R]) error {
-		c.fetch()
+	batch := func(c *Cursor[R]) (more bool, err error) {
+		more = c.fetch()
 		mu.Lock()
 		defer mu.Unlock()
-		for c.batch != nil && !c.ended && failed == nil {
+		if !more {
+			failed = cmp.Or(failed, c.lane.err)
+		}
+		for c.batch != nil && failed == nil {
 			wanted, err := c.step()
 			if wanted {
 				err = consume(c.Visit, c.Result)
 			}
 			failed = err
 		}
-		return failed
+		return more, failed
 	}
 	errs := make(chan error, len(lanes))
-	for _, inputs := range lanes {
-		own := cursors[:len(inputs)]
-		cursors = cursors[len(inputs):]
+	for _, c := range cursors {
 		go func() {
-			for _, c := range own {
-				for !c.ended {
-					if err := batch(c); err != nil {
-						errs <- err
-						return
-					}
-				}
+			more, err := batch(c)
+			for more && err == nil {
+				more, err = batch(c)
 			}
-			errs <- nil
+			errs <- err
 		}()
 	}
 	for range lanes {
