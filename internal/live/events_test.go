@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -447,60 +446,6 @@ func TestOver(t *testing.T) {
 	w.stop(false)
 	if want := gone.path + " is gone since the state was written; lines that were not read before are missing"; !slices.Contains(w.messages, want) || slices.ContainsFunc(w.messages, func(text string) bool { return strings.HasPrefix(text, over.path) }) {
 		t.Errorf("%q", w.messages)
-	}
-}
-
-// TestInode: a file may get the inode of one that was deleted, before the next file of that log has
-// a line. The state has its mark.
-func TestInode(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	// The second look for new files lets go of files without a name.
-	o := follow.Options{Poll: time.Millisecond, Rescan: time.Hour}
-	f, other := follow.New(o), follow.New(o)
-	defer f.Close()
-	defer other.Close()
-	path := func(name string) string { return filepath.Join(dir, name) }
-	try := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	write := func(name, text string) { try(os.WriteFile(path(name), []byte(text), 0o666)) }
-	write("old", "an old log")
-	write("next", "")
-	old, reused := f.AddFile(path("old")), other.AddFile(path("new"))
-	f.Start(func(*follow.Input) {}, func(time.Time) {})
-	other.Start(func(*follow.Input) {}, func(time.Time) {})
-	first, err := old.Next()
-	try(err)
-	// The link has the inode, as if it were used again. The follower knows it, so another one reads
-	// it.
-	try(os.Link(path("old"), path("link")))
-	try(os.Rename(path("next"), path("old")))
-	if text, err := io.ReadAll(first); err != nil || string(text) != "an old log" {
-		t.Fatalf("%q, %v", text, err)
-	}
-	write("link", "a new log")
-	try(os.Rename(path("link"), path("new")))
-	second, err := reused.Next()
-	try(err)
-	if _, err := second.Read(make([]byte, 100)); err != nil {
-		t.Fatal(err)
-	}
-	state, err := OpenState(path("state"), 1000, new(int64))
-	try(err)
-	m := merger(Options{Size: 1000, State: state}, keeper{&run{t: t}, new(world)})
-	defer state.release()
-	m.follower = f
-	m.inputs = []*input{{files: []*file{{log: second, line: 1}}}, {files: []*file{{log: first, line: 1}}}}
-	try(m.save())
-	var s saved
-	text, err := os.ReadFile(path("state"))
-	try(err)
-	try(json.Unmarshal(text, &s))
-	if len(s.Logs) != 1 || string(s.Logs[0].Head) != "a new log" {
-		t.Errorf("%+v", s.Logs)
 	}
 }
 

@@ -126,7 +126,6 @@ type input struct {
 	tag    func(own []byte) []byte
 
 	queue   *batch // nil if nothing waits to be taken
-	files   []*file
 	waiting bool
 	over    bool  // there is no batch after the queued one
 	err     error // why
@@ -140,7 +139,7 @@ type input struct {
 // A batch is lines of an input: what to do with each that means something.
 type batch struct {
 	steps  []func(at time.Time) error
-	file   *file
+	log    *follow.Log
 	line   int // the last one
 	header []byte
 }
@@ -428,7 +427,7 @@ func (m *Merger) sayAhead() {
 func (m *Merger) take(in *input) error {
 	b := in.queue
 	in.queue = nil
-	in.took(b)
+	b.log.Took(b.line, b.header)
 	m.options.State.changed = true
 	now := m.options.now()
 	for _, step := range b.steps {

@@ -42,9 +42,8 @@ func (m *Merger) read(in *input) {
 		}
 		before = r
 		h.begin()
-		f := &file{log: log, line: taken}
 		for r.ReadBatch(&lines) {
-			b := &batch{steps: m.steps(in, &lines, names, taken, &h), file: f, line: lines.Records[len(lines.Records)-1].Line, header: h.kept}
+			b := &batch{steps: m.steps(in, &lines, names, taken, &h), log: log, line: lines.Records[len(lines.Records)-1].Line, header: h.kept}
 			select {
 			case <-in.taken:
 				in.coming.Store(true)

@@ -202,7 +202,7 @@ func (m *Merger) save() error {
 	if err != nil {
 		return err
 	}
-	s := saved{Version: stateVersion, Command: stateCommand, Size: m.options.Size, From: m.options.From, Done: m.clock.done, Kinds: m.kinds, Logs: m.marks(), Outputs: own}
+	s := saved{Version: stateVersion, Command: stateCommand, Size: m.options.Size, From: m.options.From, Done: m.clock.done, Kinds: m.kinds, Logs: m.follower.Marks(), Outputs: own}
 	for w := range m.clock.windows.Open() {
 		sum, err := w.AppendBinary(nil)
 		if err != nil {
@@ -220,56 +220,6 @@ func (m *Merger) save() error {
 	state := m.options.State
 	state.changed, state.at, state.took = false, time.Now(), time.Since(begin)
 	return err
-}
-
-// marks returns how far the files are.
-func (m *Merger) marks() []follow.Mark {
-	if m.follower == nil {
-		return nil
-	}
-	var marks []follow.Mark
-	for _, in := range m.inputs {
-		for _, g := range in.files {
-			if mark := g.mark(); mark.Path != "" { // a pipe has none
-				marks = append(marks, mark)
-			}
-		}
-		in.files = in.files[max(len(in.files)-1, 0):]
-	}
-	for _, open := range []bool{false, true} { // a file that is read may have the inode of a deleted one
-		for _, mark := range marks {
-			if mark.Open == open {
-				m.follower.SetMark(mark)
-			}
-		}
-	}
-	return m.follower.Marks()
-}
-
-// A file is one that an input reads, and how far.
-type file struct {
-	log    *follow.Log
-	line   int    // the last one that was taken
-	header []byte // the comments that hold for later lines
-	done   bool   // another one came after it
-}
-
-func (g *file) mark() follow.Mark {
-	mark := g.log.Mark()
-	mark.Line, mark.Header, mark.Done = g.line, g.header, g.done
-	mark.Over = mark.Over && g.line == mark.Lines
-	return mark
-}
-
-// took says that the lines of a batch were taken.
-func (in *input) took(b *batch) {
-	if len(in.files) == 0 || in.files[len(in.files)-1] != b.file {
-		for _, before := range in.files {
-			before.done = true
-		}
-		in.files = append(in.files, b.file)
-	}
-	b.file.line, b.file.header = max(b.file.line, b.line), b.header
 }
 
 // mostHeader is the number of bytes of comments that a state keeps of a log.

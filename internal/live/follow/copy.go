@@ -6,16 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
-	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/scan/rotate"
 )
-
-// mostEnded is the number of logs read before that copies are compared with.
-const mostEnded = 10_000
 
 // copied reports whether a file that no input has is a copy that rotation made of one that was
 // read: it has the name of that with something after it, as in node.hdr.1.gz or node.1.hdr, and
@@ -30,23 +25,20 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 	}
 	defer file.Close()
 	raw := beginning(file, headSize)
-	for n := range f.read {
-		if c := &f.read[n]; c.file == nil && os.SameFile(c.info, info) && bytes.HasPrefix(raw, c.head) {
-			c.path = path // it may have got another name
+	for _, c := range f.contents {
+		switch {
+		case c.Copy && c.is(info) && bytes.HasPrefix(raw, c.Head):
+			c.Path = path // it may have got another name
 			return true
+		case !c.Copy && !c.Ended && c.is(info) && c.Size <= info.Size() && bytes.HasPrefix(raw, c.Head):
+			return false // it was read in an earlier run
 		}
 	}
-	isCopy := finished{info: info, path: path, head: raw}
-	if m := f.markOf(info, raw); m != nil {
-		if m.Copy {
-			f.read = append(f.read, isCopy)
-		}
-		return m.Copy
-	}
+	isCopy := &content{Mark: Mark{Path: path, ID: identity(info), Head: raw, Copy: true}, info: info}
 	text := make([]byte, headSize)
 	n, _ := io.ReadFull(hdrlog.NewTextReader(file), text)
 	text = text[:n]
-	for _, m := range slices.Concat(f.ended, f.reading(path)) {
+	for _, m := range f.originals(path) {
 		if len(m.Head) == 0 || path == m.Path || !derived(path, m.Path) || !bytes.HasPrefix(m.Head, text[:min(len(text), len(m.Head))]) {
 			continue
 		}
@@ -63,7 +55,7 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 		if _, compressed := rotate.Plain(path); m.Cut && !compressed && err == nil && now.Size() > m.Size {
 			notice += fmt.Sprintf(", but its last %d bytes were not read before the log was truncated", now.Size()-m.Size)
 		}
-		f.read = append(f.read, isCopy)
+		f.contents = append(f.contents, isCopy)
 		f.options.Notice(path, notice)
 		return true
 	}
@@ -90,9 +82,14 @@ func derived(path, from string) bool {
 	return ok && rest != "" && strings.ContainsRune(".-_", rune(rest[0]))
 }
 
-// reading returns the marks of the files that are read now, if a file of a name can be a copy of
-// them, and of those that were read in an earlier run.
-func (f *Follower) reading(path string) (all []Mark) {
+// originals returns the contents that a file of a name can be a copy of: those that are read now,
+// and those that were read to their end or in an earlier run.
+func (f *Follower) originals(path string) (all []Mark) {
+	for _, c := range f.contents {
+		if !c.Copy {
+			all = append(all, c.Mark)
+		}
+	}
 	for _, in := range f.inputs {
 		if !derived(path, in.path) {
 			continue
@@ -107,28 +104,7 @@ func (f *Follower) reading(path string) (all []Mark) {
 		}
 		in.mu.Unlock()
 	}
-	f.marking.Lock()
-	defer f.marking.Unlock()
-	for _, m := range f.marks {
-		all = append(all, m.Mark)
-	}
 	return all
-}
-
-// markOf returns the mark of a file that begins so and was known in an earlier run, nil if it has
-// none. A copy is the caller's then: [Follower.Marks] has it once.
-func (f *Follower) markOf(info fs.FileInfo, raw []byte) *Mark {
-	f.marking.Lock()
-	defer f.marking.Unlock()
-	id := identity(info)
-	for n := range f.marks {
-		if m := &f.marks[n]; m.ID == id && m.Size <= info.Size() && bytes.HasPrefix(raw, m.Head) {
-			m.used = m.used || m.Copy
-			mark := m.Mark
-			return &mark
-		}
-	}
-	return nil
 }
 
 // beginning returns up to size bytes.
@@ -138,25 +114,15 @@ func beginning(file *os.File, size int) []byte {
 	return head[:n]
 }
 
-// remember keeps the mark of a log that was read to its end, if copies of it can be found.
-func (f *Follower) remember(m Mark) {
-	if m.Ended, m.at = true, time.Now(); len(f.patterns) > 0 {
-		f.ended = append(f.ended, m)
-		f.ended = f.ended[max(len(f.ended)-mostEnded, 0):]
-	}
-}
-
-// truncated remembers a log that was truncated, and has its input read the file again.
+// truncated ends a log that was truncated, and has its input read the file again.
 func (f *Follower) truncated(l *Log) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	m := l.known()
-	m.Cut = true
-	f.remember(m)
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
 	if len(l.in.files) > 0 { // else the follower is closed
-		l.in.files[0] = &Log{in: l.in, file: l.file, info: l.info, settled: l.settled}
+		f.remember(l, true)
+		l.in.files[0] = &Log{in: l.in, file: l.file, info: l.info, settled: l.settled, before: l}
 	}
 }
 
@@ -165,10 +131,12 @@ func (f *Follower) lost(l *Log) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m := l.known()
-	for _, c := range f.read {
-		_, compressed := rotate.Plain(c.path)
-		if info, err := os.Stat(c.path); err == nil && !compressed && hasInterval(m.Head) && bytes.HasPrefix(c.head, m.Head) && info.Size() > m.Size {
-			return fmt.Sprintf("; the last %d bytes before that were not read, but are in %s", info.Size()-m.Size, c.path)
+	for _, c := range f.contents {
+		if _, compressed := rotate.Plain(c.Path); !c.Copy || compressed || !hasInterval(m.Head) || !bytes.HasPrefix(c.Head, m.Head) {
+			continue
+		}
+		if info, err := os.Stat(c.Path); err == nil && info.Size() > m.Size {
+			return fmt.Sprintf("; the last %d bytes before that were not read, but are in %s", info.Size()-m.Size, c.Path)
 		}
 	}
 	return ""

@@ -67,32 +67,13 @@ type Follower struct {
 	poller  sync.WaitGroup
 	opened  atomic.Int64 // files
 
-	marking sync.Mutex // is locked last
-	marks   []marked
-
 	mu       sync.Mutex
 	inputs   []*Input
 	patterns []pattern
 	pending  []*Input // found, but not yet handed over
-	read     []finished
-	ended    []Mark // of the logs that were read to their end, of which there may be copies
+	contents []*content
 	phase    phase
 }
-
-// A finished file was read to its end, or is a copy of one that is read. The former stays open
-// while it has a name that is followed, so that its inode is not used for a new file, which would
-// then seem to be known. A copy is recognized by how it begins.
-type finished struct {
-	file *os.File // nil if it is a copy
-	info fs.FileInfo
-	path string
-	head []byte // of a copy, maybe compressed
-	gone int    // how many looks in a row found no name, maybe since it just got another one
-}
-
-// mostGone is the number of looks after which a file without a name is forgotten. Rotation may
-// rename it during a few looks in a row. A file that is forgotten and comes back counts twice.
-const mostGone = 10
 
 // A pattern chooses the files of folders whose name matches.
 type pattern struct {
@@ -130,12 +111,7 @@ func New(o Options) *Follower {
 	}
 	f := &Follower{options: o, done: make(chan struct{})}
 	for _, m := range o.Marks {
-		if m.Ended {
-			m.at = time.Now()
-			f.ended = append(f.ended, m)
-			continue
-		}
-		f.marks = append(f.marks, marked{Mark: m})
+		f.contents = append(f.contents, &content{Mark: m, waits: !m.Copy && !m.Ended, at: time.Now()})
 	}
 	return f
 }
@@ -217,10 +193,9 @@ func (f *Follower) Close() {
 	for _, in := range f.inputs {
 		in.close()
 	}
-	for _, r := range f.read {
-		f.release(r)
+	for _, c := range f.contents {
+		f.release(c)
 	}
-	f.read = nil
 }
 
 // errFiles is the error for one open file too many.
@@ -242,12 +217,6 @@ func (f *Follower) open(path string) (*os.File, error) {
 func (f *Follower) close(file *os.File) {
 	file.Close()
 	f.opened.Add(-1)
-}
-
-func (f *Follower) release(r finished) {
-	if r.file != nil {
-		f.close(r.file)
-	}
 }
 
 // leave forgets an input.
@@ -282,7 +251,7 @@ func (f *Follower) insert(in *Input) *Input {
 // known reports whether the file was read by an input, or is going to be.
 func (f *Follower) known(info fs.FileInfo) bool {
 	return slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.has(info) }) ||
-		slices.ContainsFunc(f.read, func(r finished) bool { return r.file != nil && os.SameFile(r.info, info) })
+		slices.ContainsFunc(f.contents, func(c *content) bool { return c.log != nil && c.is(info) })
 }
 
 // match adds the files that match a pattern, and forgets files that were read and that nothing
@@ -325,21 +294,9 @@ func (f *Follower) match() {
 			}
 		}
 	}
-	nameless := func(info fs.FileInfo) bool {
-		return !slices.ContainsFunc(named, func(other fs.FileInfo) bool { return os.SameFile(info, other) })
+	if f.found != nil { // else further patterns may match what was read
+		f.forget(named)
 	}
-	kept := f.read[:0]
-	for _, r := range f.read {
-		if r.gone++; !nameless(r.info) {
-			r.gone = 0
-		}
-		if r.gone == mostGone {
-			f.release(r)
-		} else {
-			kept = append(kept, r)
-		}
-	}
-	f.read = kept
 }
 
 // paths returns what is in the folders. A folder that is gone may come back.
@@ -353,8 +310,8 @@ func (p *pattern) paths() (paths []string) {
 	return paths
 }
 
-// finish takes the file of a log that was read to its end, after which another one came or, if it
-// is gone, none. It reports false if one has come meanwhile.
+// finish ends a log that was read to its end, after which another one came or, if the file is gone,
+// none. It reports false if one has come meanwhile.
 func (f *Follower) finish(l *Log, gone bool) bool {
 	in := l.in
 	f.mu.Lock()
@@ -368,9 +325,9 @@ func (f *Follower) finish(l *Log, gone bool) bool {
 		in.newest = nil
 	}
 	if len(in.files) > 0 { // else the follower is closed
-		in.files, f.read = in.files[1:], append(f.read, finished{file: l.file, info: l.info})
+		in.files = in.files[1:]
+		f.remember(l, false).log = l
 	}
-	f.remember(l.known())
 	return true
 }
 

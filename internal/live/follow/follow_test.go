@@ -63,9 +63,10 @@ func (r *reading) read(in *Input) {
 		if err == nil {
 			add("--")
 			lines := bufio.NewReaderSize(log, 16)
-			for {
+			for n := 1; ; n++ {
 				var line string
 				if line, err = lines.ReadString('\n'); line != "" {
+					log.Took(n, nil)
 					add(strings.TrimSuffix(line, "\n"))
 				}
 				if err != nil {
@@ -236,7 +237,7 @@ func TestCopyGrows(t *testing.T) {
 	path, text, notice := filepath.Join(t.TempDir(), "node1.hdr"), strings.Repeat("a line of the log\n", 50), ""
 	f := New(Options{Notice: func(_, text string) { notice = text }})
 	defer f.Close()
-	f.ended = []Mark{{Path: path, Head: []byte(text[:headSize]), Size: int64(len(text)), Cut: true, Ended: true}}
+	f.contents = []*content{{Mark: Mark{Path: path, Head: []byte(text[:headSize]), Size: int64(len(text)), Cut: true, Ended: true}}}
 	info, err := os.Stat(file(t, path+".1", ""))
 	must(t, err)
 	file(t, path+".1", text+"more\n")
@@ -268,7 +269,7 @@ func TestMarks(t *testing.T) {
 	file(t, path, "two\n")
 	r := read(t, func(f *Follower) {
 		for _, m := range marks {
-			f.marks = append(f.marks, marked{m, false})
+			f.contents = append(f.contents, &content{Mark: m, waits: true})
 		}
 		f.AddFile(path)
 		f.AddFile(other)
@@ -314,7 +315,7 @@ func TestMarkMoves(t *testing.T) {
 				t.Error(text)
 			}
 		}})
-		f.marks = []marked{{Mark{Path: path, ID: id, Head: []byte("one\n"), Size: 4, Line: 1}, false}}
+		f.contents = []*content{{Mark: Mark{Path: path, ID: id, Head: []byte("one\n"), Size: 4, Line: 1}, waits: true}}
 		in := f.AddFile(path)
 		in.renamed()
 		for _, g := range in.files {
@@ -467,11 +468,24 @@ func TestMatching(t *testing.T) {
 		r.await("forgotten", func() bool {
 			r.Follower.mu.Lock()
 			defer r.Follower.mu.Unlock()
-			return len(r.Follower.read) == 4-n
+			open := 0
+			for _, c := range r.Follower.contents {
+				if c.log != nil {
+					open++
+				}
+			}
+			return open == 4-n
 		})
 		name := fmt.Sprintf("node9%d.hdr", n)
-		file(t, filepath.Join(dir, name), name+"\n")
+		info, err := os.Stat(file(t, filepath.Join(dir, name), name+"\n"))
+		must(t, err)
 		r.awaitLines(name, "--", name)
+		// No mark of the removed file has the inode.
+		for _, m := range r.Marks() {
+			if m.ID == identity(info) && m.ID != (ID{}) && string(m.Head) != name+"\n" {
+				t.Errorf("the mark of %s is %+v", name, m)
+			}
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -26,6 +26,7 @@ type Input struct {
 	mu      sync.Mutex
 	files   []*Log      // the first one is read, the others come after it
 	newest  fs.FileInfo // of the last of files, nil if there was none; changes with the follower's mu
+	took    *Log        // the last one of which lines were taken
 	pipe    *os.File    // the special file that is read
 	trouble string      // why the name cannot be read now, as the last notice says
 	unread  string      // why a log of that name is not read, empty if it is
@@ -46,7 +47,8 @@ type Log struct {
 	stream  io.Reader // of an input that is read once, else nil
 	file    *os.File
 	info    fs.FileInfo
-	resumed *Mark // how far it was read before, nil if it was not
+	resumed *Mark // how far it was read in an earlier run, nil if it was not
+	before  *Log  // what the file had before it was truncated, nil if it was not
 	err     error
 
 	// The input's mu guards these.
@@ -55,6 +57,11 @@ type Log struct {
 	lines int       // of it
 	whole bool      // the last of them has its end
 	seen  time.Time // when the file was modified, as of the last look
+	// line and header are what [Log.Took] received. Done says that a later log of the input was
+	// taken, too.
+	line   int
+	header []byte
+	done   bool
 	// settled is set at the second look after the file was replaced. What the writer wrote before
 	// it replaced the file is there then.
 	settled bool

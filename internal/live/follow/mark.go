@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -24,45 +25,119 @@ type Mark struct {
 	Done bool
 	// Over says that it was read to its end, and was deleted or not written for long.
 	Over bool
-	// Lines is the number of lines of what was read.
-	Lines int
 	// Copy says that the file is a copy of another one. Ended says that it was read to its end and
 	// is maybe gone, but that copies of it may appear. Cut says that it was truncated.
 	Copy, Ended, Cut bool
-	at               time.Time // when it ended
-	// Open says that the file is read. Another file may have the inode of one that is not.
-	Open bool `json:"-"`
 }
 
 // An ID tells a file from all others of this machine.
 type ID struct{ Device, Inode uint64 }
 
-// marked is the marks of a follower.
-type marked struct {
+// A content is what a file has or had that no input reads: it was read to its end or in an earlier
+// run, or is a copy.
+type content struct {
 	Mark
-	used bool // a file was recognized
+	waits bool // it was read in an earlier run, and no input has opened it yet
+	// log is the log that was read to its end. Its file stays open while it has a name that is
+	// followed, so that its inode is not used for a new file, which would then seem to be known.
+	log  *Log
+	info fs.FileInfo // nil if it comes from an earlier run
+	at   time.Time   // when it ended
+	gone int         // how many looks in a row found no name, maybe since it just got another one
 }
 
-// Mark returns what is known of the file of a log. It is empty for a pipe.
-func (l *Log) Mark() Mark {
-	if l.stream != nil {
-		return Mark{}
+// mostGone is the number of looks after which a file without a name is forgotten. Rotation may
+// rename it during a few looks in a row. A file that is forgotten and comes back counts twice.
+const mostGone = 10
+
+// mostEnded is the number of contents that copies are compared with.
+const mostEnded = 10_000
+
+// is reports whether a file is that of the content.
+func (c *content) is(info fs.FileInfo) bool {
+	if c.info == nil {
+		return c.ID == identity(info)
 	}
-	l.in.mu.Lock()
-	defer l.in.mu.Unlock()
+	return os.SameFile(c.info, info)
+}
+
+// release closes the file of a content.
+func (f *Follower) release(c *content) {
+	if c.log != nil {
+		f.close(c.log.file)
+		c.log = nil
+	}
+}
+
+// remember keeps what a log had, which was read to its end or is cut: there may be copies of it.
+func (f *Follower) remember(l *Log, cut bool) *content {
+	c := &content{Mark: l.known(), info: l.info, at: time.Now()}
+	c.Ended, c.Cut = true, cut
+	f.contents = append(f.contents, c)
+	return c
+}
+
+// forget releases the files that have no name any more, and forgets the oldest contents of too
+// many. Named are the files that have a name.
+func (f *Follower) forget(named []fs.FileInfo) {
+	more := len(f.contents) - mostEnded
+	f.contents = slices.DeleteFunc(f.contents, func(c *content) bool {
+		switch {
+		case c.waits:
+			return false
+		case c.log == nil && !c.Copy:
+			more--
+			return more >= 0
+		case slices.ContainsFunc(named, c.is):
+			c.gone = 0
+			return false
+		}
+		if c.gone++; c.gone < mostGone {
+			return false
+		}
+		f.release(c)
+		return c.Copy
+	})
+}
+
+// Took says that the lines of the log up to one count. Header has the comments that hold for later
+// lines.
+func (l *Log) Took(line int, header []byte) {
+	in := l.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.took != nil && in.took != l {
+		in.took.done = true
+	}
+	in.took = l
+	if l.resumed != nil {
+		line = max(line, l.resumed.Line)
+	}
+	l.line, l.header, l.before = max(l.line, line), header, nil
+}
+
+// mark returns what a later run must know of a log, nil if none of its lines were taken. The
+// input's mu is locked.
+func (l *Log) mark() *Mark {
+	switch {
+	case l.line > 0:
+	case l.before != nil:
+		return l.before.mark()
+	default:
+		return l.resumed
+	}
 	m := l.known()
-	m.Head, m.Lines = bytes.Clone(m.Head), l.lines
-	m.ID = identity(l.info)
-	if m.Open = len(l.in.files) > 0 && l.in.files[0] == l; m.Open {
+	m.ID, m.Line, m.Header, m.Done = identity(l.info), l.line, l.header, l.done
+	if in := l.in; len(in.files) > 0 && in.files[0] == l && l.line == l.lines {
 		info, err := l.file.Stat()
-		m.Over = err == nil && info.Size() == l.size && (!l.in.gone.IsZero() || time.Since(info.ModTime()) >= l.in.follower.options.Gone)
+		m.Over = err == nil && info.Size() == l.size && (!in.gone.IsZero() || time.Since(info.ModTime()) >= in.follower.options.Gone)
 	}
-	return m
+	return &m
 }
 
 // known returns how the log begins and how much of it was read, maybe in an earlier run.
 func (l *Log) known() Mark {
-	if m := l.resumed; m != nil && l.size < m.Size { // it is read again up to there
+	if m := l.resumed; m != nil && !m.Cut && l.size < m.Size { // it is read again up to there
 		return Mark{Path: l.in.path, Head: m.Head, Size: m.Size}
 	}
 	return Mark{Path: l.in.path, Head: l.head, Size: l.size}
@@ -71,33 +146,32 @@ func (l *Log) known() Mark {
 // Resumed returns the mark of the file, if there is one. What is before it was read earlier.
 func (l *Log) Resumed() *Mark { return l.resumed }
 
-// resume finds the mark of a file. If the file no longer begins as it did, the mark has only the
-// comments that hold for it. This needs its path: the name at the mark, or one that rotation made.
-func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (header *Mark) {
-	f.marking.Lock()
-	defer f.marking.Unlock()
-	id := identity(info)
-	for n := range f.marks {
-		m := &f.marks[n]
-		if m.used || m.Copy || m.ID != id {
+// resume returns the mark of a file that an earlier run read, nil if there is none. If the file no
+// longer begins as it did, only the comments of the mark hold for it. This needs its path: the name
+// at the mark, or one that rotation made.
+func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (mark *Mark) {
+	for n, c := range f.contents {
+		if !c.waits || !c.is(info) {
 			continue
 		}
+		m := c.Mark
+		if m.Size <= info.Size() && bytes.Equal(beginning(file, len(m.Head)), m.Head) {
+			f.contents = slices.Delete(f.contents, n, n+1)
+			return &m
+		}
+		m.Line, m.Cut = 0, true
 		switch {
-		case m.Size <= info.Size() && bytes.Equal(beginning(file, len(m.Head)), m.Head):
-			m.used = true
-			mark := m.Mark // SetMark replaces the other one
-			return &mark
 		case path == m.Path:
 			if !m.Done && !m.Over {
 				f.options.Notice(path, "was truncated since the state was written; lines that were not read before are missing")
 			}
-			m.used, m.Cut = true, true
-			return &Mark{Header: m.Header}
+			c.waits, c.Cut = false, true
+			return &m
 		case derived(path, m.Path): // truncated and then renamed; missing says so
-			header = &Mark{Header: m.Header}
+			mark = &m
 		}
 	}
-	return header
+	return mark
 }
 
 // renamed opens the files of a folder that had the name of the input at their mark, but have it no
@@ -105,15 +179,12 @@ func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (header 
 func (in *Input) renamed() {
 	f := in.follower
 	now, _ := os.Stat(in.path)
-	f.marking.Lock()
 	search := make(map[ID]bool)
-	for n := range f.marks {
-		m := &f.marks[n]
-		if m.Path == in.path && !m.used && !m.Done {
-			search[m.ID] = true
+	for _, c := range f.contents {
+		if c.waits && c.Path == in.path && !c.Done {
+			search[c.ID] = true
 		}
 	}
-	f.marking.Unlock()
 	if now != nil {
 		delete(search, identity(now))
 	}
@@ -157,73 +228,49 @@ func (in *Input) find(search map[ID]bool) (moved bool) {
 	return moved
 }
 
-// missing reports the marked files that are gone, maybe with lines that were not read, and forgets
-// them.
+// missing reports the files of an earlier run that are gone, maybe with lines that were not read.
 func (f *Follower) missing() {
-	f.marking.Lock()
-	defer f.marking.Unlock()
 	var all Summary
-	for n := range f.marks {
-		m := &f.marks[n]
-		if m.used {
+	for _, c := range f.contents {
+		if !c.waits {
 			continue
 		}
-		if info, err := os.Stat(m.Path); err == nil && identity(info) == m.ID && info.Size() >= m.Size {
+		if info, err := os.Stat(c.Path); err == nil && c.is(info) && info.Size() >= c.Size {
 			continue // it waits to be opened
 		}
-		m.used = true
-		if !m.Done && !m.Over && !m.Copy {
-			all.Add(m.Path, "is gone since the state was written; lines that were not read before are missing")
+		c.waits = false
+		if !c.Done && !c.Over {
+			all.Add(c.Path, "is gone since the state was written; lines that were not read before are missing")
 		}
 	}
 	all.Say(f.options.Notice)
 }
 
-// Marks returns the marks that the follower was given and that still matter: those of files that
-// wait, are read, or match a pattern and must not be read again.
-func (f *Follower) Marks() []Mark {
-	var marks []Mark
+// Marks returns what a later run must know: the marks of files that wait, are read, or match a
+// pattern and must not be read again.
+func (f *Follower) Marks() (marks []Mark) {
 	f.mu.Lock()
-	for _, m := range f.ended {
-		if time.Since(m.at) < f.options.Gone {
-			marks = append(marks, m)
+	defer f.mu.Unlock()
+	var logs []*Log
+	for _, c := range f.contents {
+		if c.log != nil {
+			logs = append(logs, c.log)
+		}
+		if c.Copy || c.waits || c.Ended && time.Since(c.at) < f.options.Gone {
+			marks = append(marks, c.Mark)
 		}
 	}
-	held := make(map[ID]bool)
 	for _, in := range f.inputs {
 		in.mu.Lock()
-		for _, l := range in.files {
-			held[identity(l.info)] = true
-		}
+		logs = append(logs, in.files...)
 		in.mu.Unlock()
 	}
-	for _, r := range f.read {
-		if r.file != nil {
-			held[identity(r.info)] = true
-			continue
+	for _, l := range logs {
+		l.in.mu.Lock()
+		if m := l.mark(); m != nil {
+			marks = append(marks, *m)
 		}
-		marks = append(marks, Mark{Path: r.path, ID: identity(r.info), Head: r.head, Copy: true})
-	}
-	f.mu.Unlock()
-	f.marking.Lock()
-	defer f.marking.Unlock()
-	for _, m := range f.marks {
-		if !m.used || held[m.ID] {
-			marks = append(marks, m.Mark)
-		}
+		l.in.mu.Unlock()
 	}
 	return marks
-}
-
-// SetMark replaces the mark of a file.
-func (f *Follower) SetMark(m Mark) {
-	f.marking.Lock()
-	defer f.marking.Unlock()
-	for n := range f.marks {
-		if old := &f.marks[n]; old.ID == m.ID {
-			*old = marked{m, true}
-			return
-		}
-	}
-	f.marks = append(f.marks, marked{m, true})
 }

@@ -38,18 +38,10 @@ type rotated struct {
 
 	mu    sync.Mutex
 	took  map[string]int
-	files []*taken
 	group sync.WaitGroup
 
 	notices sync.Mutex
 	said    []string
-}
-
-// A taken log says how many of its lines count.
-type taken struct {
-	log  *Log
-	line int
-	done bool
 }
 
 func (r *rotated) name(part int) string {
@@ -106,7 +98,7 @@ func (r *rotated) rotate() {
 }
 
 func (r *rotated) start() {
-	r.files, r.took = nil, map[string]int{}
+	r.took = map[string]int{}
 	maps.Copy(r.took, r.saved)
 	f := New(Options{Poll: time.Millisecond, Rescan: time.Millisecond, Gone: r.gone, Marks: r.marks, Notice: func(input, text string) {
 		r.notices.Lock()
@@ -119,14 +111,14 @@ func (r *rotated) start() {
 }
 
 func (r *rotated) read(in *Input) {
-	for before := (*taken)(nil); ; {
+	for {
 		log, err := in.Next()
 		if err != nil {
 			return
 		}
-		g, from := &taken{log: log}, 0
+		from := 0
 		if m := log.Resumed(); m != nil {
-			g.line, from = m.Line, m.Line
+			from = m.Line
 		}
 		lines := bufio.NewReader(hdrlog.NewTextReader(log))
 		for n := 1; ; n++ {
@@ -135,16 +127,8 @@ func (r *rotated) read(in *Input) {
 				break
 			}
 			r.mu.Lock()
-			if n == 1 {
-				if before != nil {
-					before.done = true
-				}
-				before = g
-				r.files = append(r.files, g)
-			}
-			if n > from {
+			if log.Took(n, nil); n > from {
 				r.took[strings.TrimSuffix(line, "\n")]++
-				g.line = n
 			}
 			r.mu.Unlock()
 		}
@@ -156,21 +140,6 @@ func (r *rotated) save() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.saved = maps.Clone(r.took)
-	var marks []Mark
-	for _, g := range r.files {
-		m := g.log.Mark()
-		m.Line, m.Done = g.line, g.done
-		m.Over = m.Over && g.line == m.Lines
-		marks = append(marks, m)
-	}
-	r.files = slices.DeleteFunc(r.files, func(g *taken) bool { return g.done })
-	for _, open := range []bool{false, true} {
-		for _, m := range marks {
-			if m.Open == open {
-				r.follower.SetMark(m)
-			}
-		}
-	}
 	r.marks = r.follower.Marks()
 }
 
@@ -295,5 +264,15 @@ func TestMarksOfCopies(t *testing.T) {
 		if len(marks) != 1 || !marks[0].Copy {
 			t.Fatalf("the marks are %+v", marks)
 		}
+	}
+	// It is known until all patterns are.
+	must(t, os.Remove(filepath.Join(dir, "a.hdr")))
+	f := New(Options{Marks: marks})
+	defer f.Close()
+	for range mostGone + 1 {
+		f.AddMatching(t.TempDir(), func(string) bool { return true }, nil)
+	}
+	if n := f.AddMatching(dir, func(string) bool { return true }, nil); n != 0 {
+		t.Errorf("the copy is read %d times", n)
 	}
 }
