@@ -108,11 +108,13 @@ type Merger struct {
 	looked   time.Time       // when the last look at all files began, after which they were all found
 	scratch  histogram.Histogram
 
-	mu     sync.Mutex
-	events []func() // what has happened to inputs
 	inputs []*input
-	wake   chan struct{} // there are events
-	done   chan struct{} // the merger has ended
+
+	mu       sync.Mutex
+	events   []func()      // what has happened to inputs
+	progress []Progress    // of inputs, as of the last flush
+	wake     chan struct{} // there are events
+	done     chan struct{} // the merger has ended
 }
 
 // An input is a log and how far it is.
@@ -121,8 +123,7 @@ type input struct {
 	coming atomic.Bool // a batch was posted, which the merger has not seen yet
 	pace   *pace
 	taken  chan struct{} // the batch before was taken
-	now    Progress      // only for the goroutine of the merger
-	state  Progress      // what others see of it, guarded by the merger's mu
+	now    Progress
 	tag    func(own []byte) []byte
 
 	queue   *batch // nil if nothing waits to be taken
@@ -193,15 +194,12 @@ func (m *Merger) Notice(input, text string) {
 // Seen returns the number of intervals read.
 func (m *Merger) Seen() int64 { return m.seen }
 
-// Progress returns how far the inputs are. It is safe for concurrent use.
+// Progress returns how far the inputs are. The caller must not change it. It is safe for concurrent
+// use.
 func (m *Merger) Progress() []Progress {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := make([]Progress, len(m.inputs))
-	for n, in := range m.inputs {
-		all[n] = in.state
-	}
-	return all
+	return m.progress
 }
 
 // post has the merger's goroutine do something.
@@ -274,11 +272,8 @@ func (m *Merger) join(source *follow.Input) {
 	in.pace = m.clock.Join(m.options.now(), func() bool { return !source.AtEnd() || in.coming.Load() })
 	in.pace.input = in
 	in.now.Name = source.Name()
-	in.state = in.now
 	in.taken <- struct{}{}
-	m.mu.Lock()
 	m.inputs = append(m.inputs, in)
-	m.mu.Unlock()
 	source.OnWait(func(waiting bool) {
 		m.post(func() {
 			in.waiting = waiting
@@ -385,11 +380,13 @@ func (m *Merger) consume() error {
 // flush shows others how far the inputs are, and flushes the sink.
 func (m *Merger) flush() error {
 	m.flushed = time.Now()
-	m.mu.Lock()
-	for _, in := range m.inputs {
+	all := make([]Progress, len(m.inputs))
+	for n, in := range m.inputs {
 		in.now.Silent = in.pace.silent
-		in.state = in.now
+		all[n] = in.now
 	}
+	m.mu.Lock()
+	m.progress = all
 	m.mu.Unlock()
 	return m.sink.Flush()
 }
@@ -452,9 +449,7 @@ func (m *Merger) end(in *input) {
 	gone := errors.Is(in.err, follow.ErrGone)
 	in.now.Ended = true
 	if gone {
-		m.mu.Lock()
-		m.inputs = slices.DeleteFunc(slices.Clone(m.inputs), func(other *input) bool { return other == in })
-		m.mu.Unlock()
+		m.inputs = slices.DeleteFunc(m.inputs, func(other *input) bool { return other == in })
 	}
 	if in.err != nil && !gone {
 		m.options.Messages.Unread(fmt.Sprintf("%s: %v; it is read no further%s", in.now.Name, in.err, m.options.Hint(in.err)))

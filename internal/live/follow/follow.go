@@ -70,7 +70,6 @@ type Follower struct {
 	mu       sync.Mutex
 	inputs   []*Input
 	patterns []pattern
-	pending  []*Input // found, but not yet handed over
 	contents []*content
 	phase    phase
 }
@@ -156,7 +155,9 @@ func (f *Follower) Start(found func(*Input), looked func(at time.Time)) (matches
 	defer f.mu.Unlock()
 	f.missing()
 	f.found = found
-	f.hand()
+	for _, in := range f.inputs {
+		found(in)
+	}
 	f.poller.Go(func() { f.poll(looked) })
 	return len(f.patterns) > 0
 }
@@ -244,7 +245,6 @@ func (f *Follower) add(path string, matched bool) *Input {
 func (f *Follower) insert(in *Input) *Input {
 	in.follower, in.phase, in.wake = f, f.phase, make(chan struct{}, 1)
 	f.inputs = append(f.inputs, in)
-	f.pending = append(f.pending, in)
 	return in
 }
 
@@ -289,6 +289,9 @@ func (f *Follower) match() {
 					in.look(&all)
 					if p.each != nil {
 						p.each(in)
+					}
+					if f.found != nil {
+						f.found(in)
 					}
 				}
 			}
@@ -352,7 +355,6 @@ func (f *Follower) poll(looked func(at time.Time)) {
 		if at.Sub(matched) >= f.options.Rescan {
 			matched = at
 			f.match()
-			f.hand()
 		}
 		if len(f.patterns) > 0 {
 			at = matched
@@ -360,14 +362,6 @@ func (f *Follower) poll(looked func(at time.Time)) {
 		f.mu.Unlock()
 		looked(at)
 	}
-}
-
-// hand hands over the inputs found.
-func (f *Follower) hand() {
-	for _, in := range f.pending {
-		f.found(in)
-	}
-	f.pending = nil
 }
 
 func (f *Follower) look(inputs []*Input) {
