@@ -96,8 +96,8 @@ func (k keeper) Window(w *Window) error {
 	return nil
 }
 
-func (k keeper) Save() ([]byte, func() error, error) {
-	return []byte(strconv.Itoa(len(k.w.rows))), nil, nil
+func (k keeper) Save() (any, func() error, error) {
+	return len(k.w.rows), nil, nil
 }
 
 // options returns those of a run with the state, and cuts the rows back.
@@ -478,7 +478,7 @@ func TestUsed(t *testing.T) {
 	w.stop(false)
 	for text, want := range map[string]string{
 		`{"Version":2,"Command":"hdrunion"}`: `it is no state of hdrlive, but of "hdrunion"`,
-		`{"Version":9,"Command":"hdrlive"}`:  "it has version 9, not 5",
+		`{"Version":9,"Command":"hdrlive"}`:  "it has version 9, not 6",
 		"#[StartTime: 5]":                    "it is no state of hdrlive: invalid character '#' looking for beginning of value",
 	} {
 		if err := os.WriteFile(w.state, []byte(text), 0o666); err != nil {

@@ -52,7 +52,7 @@ func (r *run) Window(w *Window) error {
 	return r.fail
 }
 
-func (r *run) Save() ([]byte, func() error, error) { return nil, nil, nil }
+func (r *run) Save() (any, func() error, error) { return nil, nil, nil }
 
 func (r *run) End() error { return nil }
 

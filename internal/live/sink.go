@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"sync"
 
@@ -18,9 +17,10 @@ type Sink interface {
 	Window(w *Window) error
 	// Flush is called when there is nothing more to receive at present, and several times a second.
 	Flush() error
-	// Save returns what a later run needs to go on after all that the sink has received. Saved, if
-	// it is not nil, is called when that is on the disk. Save can be called once after End.
-	Save() (own []byte, saved func() error, err error)
+	// Save returns what a later run needs to go on after all that the sink has received, which is
+	// kept as JSON, or nil. Saved, if it is not nil, is called when that is on the disk. Save can be
+	// called once after End.
+	Save() (own any, saved func() error, err error)
 	// End is called after the last window.
 	End() error
 }
@@ -120,8 +120,8 @@ func (f *Fan) End() error {
 }
 
 // Save returns what [State.Outputs] reads.
-func (f *Fan) Save() (own []byte, saved func() error, err error) {
-	all := make(map[string][]byte, len(f.Outputs))
+func (f *Fan) Save() (own any, saved func() error, err error) {
+	all := make(map[string]any, len(f.Outputs))
 	var after []func() error
 	err = f.each(func(o *Output) error {
 		own, saved, err := o.Sink.Save()
@@ -133,11 +133,7 @@ func (f *Fan) Save() (own []byte, saved func() error, err error) {
 		}
 		return err
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	own, err = json.Marshal(all)
-	return own, func() (err error) {
+	return all, func() (err error) {
 		for _, saved := range after {
 			err = cmp.Or(err, saved())
 		}

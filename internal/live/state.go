@@ -59,7 +59,7 @@ type savedWindow struct {
 
 // stateVersion and stateCommand tell the states of other versions and commands.
 const (
-	stateVersion = 5
+	stateVersion = 6
 	stateCommand = "hdrlive"
 )
 
@@ -107,12 +107,10 @@ func (s *State) read(size int64) error {
 }
 
 // Outputs returns what the outputs of a [Fan] saved, by their keys.
-func (s *State) Outputs() (map[string][]byte, error) {
-	all := make(map[string][]byte)
-	if s.last.Outputs == nil {
-		return all, nil
+func (s *State) Outputs() (all map[string]json.RawMessage, err error) {
+	if s.last.Outputs != nil {
+		err = json.Unmarshal(s.last.Outputs, &all)
 	}
-	err := json.Unmarshal(s.last.Outputs, &all)
 	return all, err
 }
 
@@ -202,7 +200,10 @@ func (m *Merger) save() error {
 	if err != nil {
 		return err
 	}
-	s := saved{Version: stateVersion, Command: stateCommand, Size: m.options.Size, From: m.options.From, Done: m.clock.done, Kinds: m.kinds, Logs: m.follower.Marks(), Outputs: own}
+	s := saved{Version: stateVersion, Command: stateCommand, Size: m.options.Size, From: m.options.From, Done: m.clock.done, Kinds: m.kinds, Logs: m.follower.Marks()}
+	if s.Outputs, err = json.Marshal(own); err != nil {
+		return err
+	}
 	for w := range m.clock.windows.Open() {
 		sum, err := w.AppendBinary(nil)
 		if err != nil {

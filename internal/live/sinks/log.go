@@ -3,7 +3,6 @@ package sinks
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -87,19 +86,15 @@ func (l *Log) Flush() error {
 }
 
 // Save puts the log on the disk.
-func (l *Log) Save() (own []byte, saved func() error, err error) {
+func (l *Log) Save() (own any, saved func() error, err error) {
 	if l.file == nil {
 		return nil, nil, nil
 	}
-	s := logState{Base: l.base}
 	if err := l.Flush(); err != nil {
 		return nil, nil, err
 	}
-	if s.Size, err = l.file.sync(); err != nil {
-		return nil, nil, err
-	}
-	own, err = json.Marshal(&s)
-	return own, nil, err
+	size, err := l.file.sync()
+	return logState{size, l.base}, nil, err
 }
 
 // End does nothing more.

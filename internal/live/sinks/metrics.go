@@ -3,7 +3,6 @@ package sinks
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"time"
 
 	"hdrkit/hdrlog/histogram"
@@ -81,18 +80,15 @@ func (m *Metrics) Window(w *live.Window) error {
 func (m *Metrics) Flush() error { return nil }
 
 // Save returns the totals, and what waits to be shown.
-func (m *Metrics) Save() (own []byte, saved func() error, err error) {
+func (m *Metrics) Save() (own any, saved func() error, err error) {
 	s := metricState{Name: m.metric.Metric}
-	if s.Totals, err = m.Collector.Save(); err != nil {
-		return nil, nil, err
-	}
+	s.Totals, err = m.Collector.Save()
 	waiting := m.waiting
 	m.waiting = nil
 	for n := range waiting {
 		s.Totals = append(s.Totals, waiting[n].Total)
 	}
-	own, err = json.Marshal(&s)
-	return own, func() error { return m.show(waiting) }, err
+	return s, func() error { return m.show(waiting) }, err
 }
 
 // show shows what has waited.

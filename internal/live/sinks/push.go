@@ -3,7 +3,6 @@ package sinks
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -90,15 +89,12 @@ func (p *Push) send() error {
 }
 
 // Save returns the totals, and the rows that the receiver has not taken.
-func (p *Push) Save() (own []byte, saved func() error, err error) {
+func (p *Push) Save() (own any, saved func() error, err error) {
 	s := pushState{End: p.Rows.end, Totals: p.state.Totals, Waiting: append(p.pusher.Pending(), p.held...)}
 	if p.remote != nil {
-		if s.Totals, err = p.remote.Save(); err != nil {
-			return nil, nil, err
-		}
+		s.Totals, err = p.remote.Save()
 	}
-	own, err = json.Marshal(&s)
-	return own, p.send, err
+	return s, p.send, err
 }
 
 // End sends the last rows. The receiver has some time for that.

@@ -1,6 +1,7 @@
 package sinks
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -124,9 +125,10 @@ func TestLateAgain(t *testing.T) {
 		check(p.Flush())
 	}
 	save := func(p *Push) {
-		text, saved, err := p.Save()
+		state, saved, err := p.Save()
 		check(err)
-		own = text
+		own, err = json.Marshal(state)
+		check(err)
 		if saved != nil {
 			check(saved())
 		}

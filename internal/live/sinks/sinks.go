@@ -62,7 +62,7 @@ func (o *Options) metrics(format string) (prom.Options, error) {
 // Stateless sinks keep nothing for a later run.
 type stateless struct{}
 
-func (stateless) Save() (own []byte, saved func() error, err error) { return nil, nil, nil }
+func (stateless) Save() (own any, saved func() error, err error) { return nil, nil, nil }
 
 // decode reads what a sink saved, if it did.
 func decode(own []byte, into any) error {
