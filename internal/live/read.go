@@ -18,7 +18,6 @@ func (m *Merger) read(in *input) {
 	var before *hdrlog.Reader
 	var h heading
 	var lines hdrlog.Batch
-	names := make(map[string][]byte) // of rows
 	for {
 		log, err := in.source.Next()
 		if err != nil {
@@ -43,7 +42,7 @@ func (m *Merger) read(in *input) {
 		before = r
 		h.begin()
 		for r.ReadBatch(&lines) {
-			b := &batch{steps: m.steps(in, &lines, names, taken, &h), log: log, line: lines.Records[len(lines.Records)-1].Line, header: h.kept}
+			b := &batch{steps: m.steps(in, &lines, taken, &h), log: log, line: lines.Records[len(lines.Records)-1].Line, header: h.kept}
 			select {
 			case <-in.taken:
 				in.coming.Store(true)
@@ -73,7 +72,7 @@ func (m *Merger) ended(in *input, err error) {
 
 // steps decodes a batch. Nothing in the result is a view of it. Lines up to one were taken in an
 // earlier run.
-func (m *Merger) steps(in *input, b *hdrlog.Batch, names map[string][]byte, taken int, h *heading) []func(time.Time) error {
+func (m *Merger) steps(in *input, b *hdrlog.Batch, taken int, h *heading) []func(time.Time) error {
 	steps := make([]func(time.Time) error, 0, len(b.Records)+1)
 	lines := int64(0)
 	for n := range b.Records {
@@ -85,7 +84,7 @@ func (m *Merger) steps(in *input, b *hdrlog.Batch, names map[string][]byte, take
 		err, line := r.Err, r.Line
 		switch {
 		case r.Kind == hdrlog.IntervalRecord && line <= taken:
-			i := m.passing(in, &r.Interval)
+			i := m.wants(in, &r.Interval) // it only shows how far the log is
 			steps = append(steps, func(now time.Time) error {
 				in.pace.Show(now, i.start, i.end)
 				in.now.End = i.end
@@ -99,7 +98,7 @@ func (m *Merger) steps(in *input, b *hdrlog.Batch, names map[string][]byte, take
 			steps = append(steps, func(time.Time) error { return m.options.Units.Comment(in.now.Name, text) })
 		case line <= taken:
 		case r.Kind == hdrlog.IntervalRecord:
-			i, err := m.interval(in, r, names)
+			i, err := m.interval(in, r)
 			steps = append(steps, func(now time.Time) error {
 				if err != nil {
 					return err
@@ -121,17 +120,10 @@ func (m *Merger) steps(in *input, b *hdrlog.Batch, names map[string][]byte, take
 	})
 }
 
-// passing returns an interval that was taken in an earlier run: it only shows how far the log is.
-func (m *Merger) passing(in *input, x *hdrlog.Interval) *interval {
-	i := m.wants(in, x)
-	i.row = bytes.Clone(i.row)
-	return i
-}
-
-// wants returns an interval that is not decoded. Its row is a view.
+// wants returns an interval that is not decoded.
 func (m *Merger) wants(in *input, x *hdrlog.Interval) *interval {
 	x.Tag = in.tag(x.Tag)
-	i := &interval{start: x.StartMillis(), logStart: x.LogStart, row: m.options.By.Row(in.source.Name(), x.Tag)}
+	i := &interval{start: x.StartMillis(), logStart: x.LogStart, row: bytes.Clone(m.options.By.Row(in.source.Name(), x.Tag))}
 	i.end = max(i.start, x.EndMillis())
 	kept := m.options.Tags.Keeps(x.Tag) // the filter must see all tags
 	i.wanted = kept && i.start >= m.options.From
@@ -139,17 +131,10 @@ func (m *Merger) wants(in *input, x *hdrlog.Interval) *interval {
 }
 
 // interval decodes an interval. The error ends the merging.
-func (m *Merger) interval(in *input, r *hdrlog.Record, names map[string][]byte) (*interval, error) {
+func (m *Merger) interval(in *input, r *hdrlog.Record) (*interval, error) {
 	i := m.wants(in, &r.Interval)
 	if i.line = r.Line; !i.wanted {
-		i.row = nil
 		return i, nil
-	}
-	if i.row != nil {
-		if names[string(i.row)] == nil {
-			names[string(i.row)] = append([]byte{}, i.row...)
-		}
-		i.row = names[string(i.row)]
 	}
 	i.sum = sums.Get().(*merge.Sum)
 	d := m.decoders.Get().(*scan.Decoder)

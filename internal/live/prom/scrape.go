@@ -24,8 +24,7 @@ import (
 
 // A Collector answers scrapes, and says how the command itself does. It is safe for concurrent use.
 type Collector struct {
-	scrapes  chan struct{} // has one for each scrape that is answered
-	answered chan struct{} // has one if a scrape was answered since LastScrape looked
+	scrapes chan struct{} // has one for each scrape that is answered
 
 	mu      sync.Mutex
 	inputs  func() []live.Progress // nil before the logs are followed
@@ -52,7 +51,7 @@ type Sender struct {
 
 // NewCollector returns a collector.
 func NewCollector(o Options) *Collector {
-	return &Collector{totals: newTotals(o), scrapes: make(chan struct{}, mostScrapes), answered: make(chan struct{}, 1), current: make(map[string]figures)}
+	return &Collector{totals: newTotals(o), scrapes: make(chan struct{}, mostScrapes), current: make(map[string]figures)}
 }
 
 // Watch lets the collector ask how far the inputs are, and how the senders do.
@@ -161,13 +160,9 @@ func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
 	}
 	http.NewResponseController(w).Flush() // before the end, which may come at once
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if now.After(c.shown) {
 		c.shown = now
-	}
-	c.mu.Unlock()
-	select {
-	case c.answered <- struct{}{}:
-	default:
 	}
 }
 
@@ -180,19 +175,11 @@ func (c *Collector) LastScrape(least, most time.Duration) {
 	if between == 0 {
 		return
 	}
-	over := time.After(min(max(2*between, least), most))
-	for {
+	end := start.Add(min(max(2*between, least), most))
+	for shown := start; !shown.After(start) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		c.mu.Lock()
-		shown := c.shown
+		shown = c.shown
 		c.mu.Unlock()
-		if shown.After(start) {
-			return
-		}
-		select {
-		case <-c.answered:
-		case <-over:
-			return
-		}
 	}
 }
 
