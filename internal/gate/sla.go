@@ -108,19 +108,18 @@ func ParseFigure(text string) (*Limit, error) {
 }
 
 func (l *Limit) parseFigure(statistic string) (err error) {
-	switch statistic {
-	case "min", "mean", "max", "throughput", "count":
+	if slices.Contains([]string{"min", "mean", "max", "throughput", "count"}, statistic) {
 		l.Statistic = statistic
-	default:
-		if above, ok := strings.CutPrefix(statistic, "over("); ok && strings.HasSuffix(above, ")") {
-			l.Statistic = "over"
-			l.Above, l.Unit, err = parseNumber(strings.TrimSuffix(above, ")"))
-			return err
-		}
-		l.Percentile, err = strconv.ParseFloat(strings.TrimPrefix(statistic, "p"), 64)
-		if err != nil || !(l.Percentile >= 0 && l.Percentile <= 100) {
-			return fmt.Errorf("%q is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)", statistic)
-		}
+		return nil
+	}
+	if above, ok := strings.CutPrefix(statistic, "over("); ok && strings.HasSuffix(above, ")") {
+		l.Statistic = "over"
+		l.Above, l.Unit, err = parseNumber(strings.TrimSuffix(above, ")"))
+		return err
+	}
+	l.Percentile, err = strconv.ParseFloat(strings.TrimPrefix(statistic, "p"), 64)
+	if err != nil || !(l.Percentile >= 0 && l.Percentile <= 100) {
+		return fmt.Errorf("%q is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)", statistic)
 	}
 	return nil
 }
@@ -153,24 +152,24 @@ func parseNumber(text string) (value float64, in unit.Unit, err error) {
 	return value, in, err
 }
 
+// parseValue reads the value of a limit: a share of values or a change in percent, or a number.
 func (l *Limit) parseValue(value string) (err error) {
 	number, percent := strings.CutSuffix(value, "%")
 	signed := strings.HasPrefix(number, "+") || strings.HasPrefix(number, "-")
-	if l.Statistic == "over" {
-		l.Relative = signed
-		if l.Value, err = strconv.ParseFloat(number, 64); err != nil || !percent || math.IsNaN(l.Value) {
-			return fmt.Errorf("%q is neither a share such as 0.1%% nor a change such as +10%%", value)
-		}
-		return nil
-	}
-	l.Relative = percent
-	if percent {
+	over := l.Statistic == "over"
+	if l.Relative = percent && signed; percent || over {
 		l.Value, err = strconv.ParseFloat(number, 64)
-	} else if l.Value, l.Unit, err = parseNumber(number); err == nil && l.isRate() && l.Unit != (unit.Unit{}) {
-		return fmt.Errorf("%s has no unit", l.Statistic)
+	} else {
+		l.Value, l.Unit, err = parseNumber(number)
 	}
-	if err != nil || math.IsNaN(l.Value) || percent && !signed {
+	wrong := err != nil || math.IsNaN(l.Value)
+	switch {
+	case over && (wrong || !percent):
+		return fmt.Errorf("%q is neither a share such as 0.1%% nor a change such as +10%%", value)
+	case !over && (wrong || percent && !signed):
 		return fmt.Errorf("%q is neither a number, a number with a unit (%s), nor a change such as +10%%", value, strings.Join(unit.Names, ", "))
+	case l.isRate() && l.Unit != (unit.Unit{}):
+		return fmt.Errorf("%s has no unit", l.Statistic)
 	}
 	return nil
 }
@@ -218,23 +217,17 @@ func (l *Limit) Over(above float64, s *output.Summary, scale unit.Scale) int64 {
 
 // upTo returns the number of values that count as low, which are those up to about a value.
 func (l *Limit) upTo(s *output.Summary, scale unit.Scale, low func(printed float64) bool, about float64) int64 {
-	h, ratio := s.Counts(), l.ratio(s, scale)
-	raw := about * ratio / h.Ratio()
-	switch {
-	case !(raw >= 0):
-		return 0
-	case raw >= float64(h.Max()) && low(unit.Divide(h.MaxFloat(), ratio)):
-		return h.TotalCount()
+	h, layout, ratio := s.Counts(), s.Counts().Layout(), l.ratio(s, scale)
+	slot := layout.IndexOf(h.Max())
+	if raw := about * ratio / h.Ratio(); raw < float64(h.Max()) {
+		slot = min(slot, layout.IndexOf(int64(max(raw, 0)))+1) // the division and the multiplication round
 	}
-	// The division and the multiplication round. Start in the next slot.
-	slot := h.Layout().IndexOf(int64(min(raw, float64(h.Max()))) + 1)
-	for slot >= 0 && !low(unit.Divide(h.Float(h.Layout().HighestAt(slot)), ratio)) {
-		slot--
+	for ; slot >= 0; slot-- {
+		if highest := layout.HighestAt(slot); low(unit.Divide(h.Float(highest), ratio)) {
+			return h.CountBetween(0, highest)
+		}
 	}
-	if slot < 0 {
-		return 0
-	}
-	return h.CountBetween(0, h.Layout().HighestAt(slot))
+	return 0
 }
 
 // Of returns the limit's statistic of a summary, in the limit's unit.
@@ -522,19 +515,24 @@ func Write(w io.Writer, verdicts []Verdict, colour bool) error {
 	return nil
 }
 
-// detail returns the figure, its interval, and what decides.
+// detail returns the figure, its interval, and what decides: 44.9ms, or +23%: 6.47 to 7.96ms, at
+// most +10%. It has more digits if it would look like the bound.
 func (v *Verdict) detail() string {
 	if v.Missing != "" {
 		return v.Missing
 	}
+	interval := v.Unit + output.IntervalText(v.Low, v.High, func(limit float64) string { return strconv.FormatFloat(limit, 'g', 4, 64) })
+	text := short(v.Value, v.Bound, 9) + interval
 	if v.Limit.Relative && v.Baseline != 0 {
-		text := v.change()
-		if v.Note != "" {
-			text += ": " + v.Note
+		most := "at most"
+		if v.Limit.AtLeast {
+			most = "at least"
 		}
-		return text
+		percent := func(value float64) float64 { return rounded((value/v.Baseline-1)*100, 9) }
+		limit := percent(v.Bound)
+		text = fmt.Sprintf("%s%%: %s to %s%s, %s %s%%", signed(short(percent(v.Value), limit, 3)),
+			number(rounded(v.Baseline, 4)), number(rounded(v.Value, 4)), interval, most, signed(number(limit)))
 	}
-	text := short(v.Value, v.Bound) + v.Unit + v.interval()
 	if v.Windows == 1 {
 		text += " of 1 window"
 	} else if v.Windows > 0 {
@@ -546,39 +544,21 @@ func (v *Verdict) detail() string {
 	return text
 }
 
-// interval returns the interval as text, empty if there is none.
-func (v *Verdict) interval() string {
-	return output.IntervalText(v.Low, v.High, func(limit float64) string { return strconv.FormatFloat(limit, 'g', 4, 64) })
-}
-
-// short formats a value with nine digits, or with all digits if it would look like the bound that
-// it is not.
-func short(value, bound float64) string {
-	if r := rounded(value, 9); r != bound {
+// short formats a value with so many digits, or with all digits if it would look like the bound
+// that it is not.
+func short(value, bound float64, digits int) string {
+	if r := rounded(value, digits); r != bound {
 		value = r
 	}
 	return number(value)
 }
 
-// change returns the change that a relative limit is about, such as +23%: 6.47 to 7.96 ms, at most
-// +10%. It has more digits if it would look like the limit.
-func (v *Verdict) change() string {
-	digits := func(value float64, n int) string {
-		if r := rounded(value, n); r < 0 {
-			return number(r)
-		}
-		return "+" + number(rounded(value, n))
+// signed returns a number with its sign.
+func signed(number string) string {
+	if strings.HasPrefix(number, "-") {
+		return number
 	}
-	percent, limit := (v.Value/v.Baseline-1)*100, digits((v.Bound/v.Baseline-1)*100, 9)
-	text := digits(percent, 3)
-	if text == limit && v.Value != v.Bound {
-		text = digits(percent, 9)
-	}
-	most := "at most"
-	if v.Limit.AtLeast {
-		most = "at least"
-	}
-	return fmt.Sprintf("%s%%: %s to %s%s%s, %s %s%%", text, digits(v.Baseline, 4)[1:], digits(v.Value, 4)[1:], v.Unit, v.interval(), most, limit)
+	return "+" + number
 }
 
 // rounded returns a number with so many significant digits.

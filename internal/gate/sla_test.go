@@ -249,7 +249,7 @@ func TestShort(t *testing.T) {
 		{44.999999999999, 45, "44.999999999999"},
 		{45, 45, "45"},
 	} {
-		if got := short(test.value, test.bound); got != test.want {
+		if got := short(test.value, test.bound, 9); got != test.want {
 			t.Errorf("%v: %s, want %s", test.value, got, test.want)
 		}
 	}
