@@ -243,7 +243,7 @@ func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, sta
 		if g.failed == nil {
 			g.failed = g.collector.Add(label, labelOf(label, v.Row), i)
 		}
-		return checkTags(g.collector.Len())
+		return checkTags(len(g.collector.Labels()))
 	}
 	return summary.Collect(one, o, look, take, addUp)
 }
@@ -447,7 +447,12 @@ func sortInputs(inputs []scan.Input, headers *cli.Logs) (logs, distributions []s
 		text, _ := begin.Peek(hgrm.DetectSize) // an error comes again when it is read
 		if input.Once {
 			// The text that was read for this goes before the rest.
-			input.Open = func() (io.ReadCloser, error) { return readCloser{begin, file}, nil }
+			input.Open = func() (io.ReadCloser, error) {
+				return struct {
+					io.Reader
+					io.Closer
+				}{begin, file}, nil
+			}
 		} else {
 			file.Close()
 		}
@@ -459,12 +464,6 @@ func sortInputs(inputs []scan.Input, headers *cli.Logs) (logs, distributions []s
 		}
 	}
 	return logs, distributions, nil
-}
-
-// A readCloser is a file whose beginning was read.
-type readCloser struct {
-	io.Reader
-	io.Closer
 }
 
 // readDistribution reads the percentile distributions of a file. It draws each as a line. Their

@@ -196,8 +196,8 @@ func (o *options) dress(p *chart.Picture) {
 		}
 		p.Marks = append(p.Marks, chart.Mark{Time: int64(math.Round(at)), Text: m.text})
 	}
-	if !o.given["p"] && o.kind == chart.Timeline {
-		p.KeepMaxima()
+	if paged := o.format == draw.HTML; !o.given["p"] && (paged || o.kind == chart.Timeline) {
+		p.KeepMaxima(paged)
 	}
 	p.LogValues = p.LogValues || !o.linear && p.Steep()
 	if o.units.Options.Unit != "" {

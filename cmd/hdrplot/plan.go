@@ -55,24 +55,23 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	o, k := g.options, &g.collector
 	g.plan = o.plan(len(logs))
 	k.Ratio, k.Relative, k.Measures = o.ratio, o.compare && !o.picture.Absolute, o.measures()
-	k.Narrow = g.plan.paged && !o.given["p"] && !o.kind.Chart.Rate
 	switch {
 	case g.plan.paged:
 		k.WindowBytes = collectTimes * o.picture.PageSize
 	case o.kind.Chart.Marks == chart.Cells:
 		k.WindowBytes = heatBytes
 	}
-	var found survey
-	if whole := g.plan.merged || g.plan.thinned; whole || g.plan.paged {
-		most := firstIntervals
-		if whole {
-			most = math.MaxInt
-		}
-		var err error
-		if found, err = g.survey(s, logs, most); err != nil {
-			return err
-		}
-		g.tags = found.tags
+	most := firstIntervals
+	if g.plan.merged || g.plan.thinned {
+		most = math.MaxInt
+	}
+	found, err := g.survey(s, logs, most)
+	if err != nil {
+		return err
+	}
+	g.tags = found.tags
+	if several := found.tags > 1 && !o.by.AddsTags() || g.plan.apart && len(logs) > 1; several && g.plan.paged && !o.given["p"] {
+		k.Measures = k.Measures[len(k.Measures)-1:] // others would be dropped
 	}
 	window, wide := o.aggregate, int64(axis.Window(float64(max(found.to-found.from, 0))/1000, mostPoints)*1000)
 	if window == 0 && g.plan.merged {

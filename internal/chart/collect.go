@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -56,8 +55,6 @@ func PerSecond() Measure {
 type Collector struct {
 	// Measures are the lines of each series. A chart without lines has none.
 	Measures []Measure
-	// Narrow takes only the last measure as soon as there are several series.
-	Narrow bool
 	// Ratio is the number by which values are divided.
 	Ratio float64
 	// Aggregate merges the intervals of each window of so many milliseconds before anything is
@@ -80,8 +77,6 @@ type Collector struct {
 	recent int64    // later windows are not merged
 	bytes  int      // that the windows take
 	room   int      // bytes that they may take until they are merged
-
-	narrowed uint32 // 1 once Narrow holds; atomic, since workers measure
 
 	steps     merge.Table[step] // by label, if Aggregate is set
 	stepBytes int
@@ -168,21 +163,13 @@ func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into 
 func (c *Collector) measure(w Window, seconds float64, h *histogram.Histogram, into *Interval) {
 	ratio := c.ratio(into.Factor)
 	into.values = into.values[:0]
-	for _, m := range c.Measures[c.first():] {
+	for _, m := range c.Measures {
 		into.values = append(into.values, m.of(h, seconds, ratio))
 	}
 	if c.WindowBytes > 0 {
 		into.err = w.count(h, ratio, &into.rough)
 	}
 	into.window = w
-}
-
-// first returns the index of the first measure that is taken.
-func (c *Collector) first() int {
-	if atomic.LoadUint32(&c.narrowed) == 1 {
-		return len(c.Measures) - 1
-	}
-	return 0
 }
 
 // ratio returns what to divide values by.
@@ -210,9 +197,7 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 		return c.addStep(g, i.part)
 	}
 	for n, v := range i.values {
-		if n += len(c.Measures) - len(i.values); n >= c.first() {
-			g.add(n, Point{float64(i.window.Start), float64(i.window.Start + i.window.Length()), v})
-		}
+		g.add(n, Point{float64(i.window.Start), float64(i.window.Start + i.window.Length()), v})
 	}
 	return c.addWindow(g, &i.window, &i.rough)
 }
@@ -244,9 +229,6 @@ func (c *Collector) UnitOf(label string, layout histogram.Layout) float64 {
 	return c.series[label].unit(layout)
 }
 
-// Len returns the number of series.
-func (c *Collector) Len() int { return len(c.series) }
-
 func (c *Collector) at(group, label string) *gathered {
 	g := c.series[label]
 	if g == nil {
@@ -261,9 +243,6 @@ func (c *Collector) at(group, label string) *gathered {
 		}
 		g = &gathered{label: label, group: group, measures: c.Measures, lines: make([][]Point, len(c.Measures))}
 		c.series[label] = g
-		if c.Narrow && len(c.series) == 2 {
-			atomic.StoreUint32(&c.narrowed, 1)
-		}
 		c.order = append(c.order, label)
 	}
 	return g
@@ -378,7 +357,7 @@ func (c *Collector) Picture(looks *Picture, origin int64, known []Series) (*Pict
 	own := *looks
 	p := &own
 	p.Origin, p.Digits = origin, windowDigits
-	p.Total.Lines = c.lines(&c.total, origin)
+	p.Total.Lines = c.total.linesFrom(origin)
 	p.Aggregate, p.WindowMillis = c.Aggregate, c.width
 	p.Series = slices.Clone(known)
 	named := map[string]bool{}
@@ -396,7 +375,7 @@ func (c *Collector) Picture(looks *Picture, origin int64, known []Series) (*Pict
 		if g == nil {
 			continue // a distribution without times
 		}
-		s.Group, s.Lines = g.group, c.lines(g, origin)
+		s.Group, s.Lines = g.group, g.linesFrom(origin)
 		if c.WindowBytes > 0 {
 			all := slices.Clone(g.windows)
 			layout, err := refine(all)
@@ -431,11 +410,9 @@ func (c *Collector) span(all []Series) string {
 	return axis.Length(size) + " windows"
 }
 
-func (c *Collector) lines(g *gathered, origin int64) (lines []Line) {
+// linesFrom returns the lines, whose times count from origin.
+func (g *gathered) linesFrom(origin int64) (lines []Line) {
 	for n, m := range g.measures {
-		if n < c.first() {
-			continue
-		}
 		points := slices.Clone(g.lines[n])
 		for i := range points {
 			points[i].Start -= float64(origin)

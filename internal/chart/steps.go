@@ -76,7 +76,8 @@ type Parts struct {
 }
 
 // mostDense is the number of steps of a batch whose counts may take much memory for few values.
-// Twice as many are not quicker for six tags, and take twice the memory for forty.
+// Twice as many take 0 to 4% less time for six tags, and 125 instead of 100 MB for forty with
+// -memory 64MiB.
 const mostDense = 16
 
 // Sum returns the sum to which an interval of a row must be added. First says that it is the first
@@ -177,9 +178,6 @@ func (c *Collector) measureStep(s *step) error {
 		return err
 	}
 	for n, m := range g.measures {
-		if n < c.first() {
-			continue
-		}
 		if line := g.lines[n]; len(line) > 0 { // logs may begin at different times
 			if last := &line[len(line)-1]; last.Start < float64(w.Start) {
 				last.End = min(last.End, float64(w.Start))

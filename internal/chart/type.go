@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"slices"
 	"strings"
 
 	"hdrkit/internal/chart/axis"
@@ -171,21 +172,15 @@ func (p *Picture) Steep() bool {
 	var values []float64
 	for _, s := range p.Series {
 		if p.Type.Chart.Marks != Lines {
-			for _, step := range s.Curve.Steps {
-				if step.Percentile >= 50 && step.Value > 0 {
-					if s.Curve.Max() > steepCurve*step.Value {
-						return true
-					}
-					break
-				}
+			i := slices.IndexFunc(s.Curve.Steps, func(step Step) bool { return step.Percentile >= 50 && step.Value > 0 })
+			if i >= 0 && s.Curve.Max() > steepCurve*s.Curve.Steps[i].Value {
+				return true
 			}
 			continue
 		}
 		line := s.Lines[len(s.Lines)-1]
-		for _, l := range s.Lines {
-			if l.Name == "max" {
-				line = l
-			}
+		if i := slices.IndexFunc(s.Lines, func(l Line) bool { return l.Name == "max" }); i >= 0 {
+			line = s.Lines[i]
 		}
 		for _, point := range line.Points {
 			if point.Value > 0 {
@@ -200,14 +195,15 @@ func (p *Picture) Steep() bool {
 // mostNarrow is the number of series in one chart up to which each has several lines by default.
 const mostNarrow = 4
 
-// KeepMaxima drops all lines but the maxima where they would be too many in one chart, or the
-// charts are small.
-func (p *Picture) KeepMaxima() {
-	if parts := len(p.FacetsOf()); len(p.Series) <= mostNarrow || parts > 0 && parts <= MostTogether {
+// KeepMaxima drops all lines but the last ones, the maxima, where they would be too many in one
+// chart: on a page those of several series, and in a picture those of more than mostNarrow, unless
+// a few charts share them.
+func (p *Picture) KeepMaxima(paged bool) {
+	if parts := len(p.FacetsOf()); len(p.Series) < 2 || !paged && (len(p.Series) <= mostNarrow || parts > 0 && parts <= MostTogether) {
 		return
 	}
 	for i := range p.Series {
 		lines := p.Series[i].Lines
-		p.Series[i].Lines = lines[len(lines)-1:]
+		p.Series[i].Lines = lines[max(len(lines)-1, 0):]
 	}
 }

@@ -113,8 +113,8 @@ func (r *Rows) pack() string {
 	return r.packed
 }
 
-// flush deflates the rows, without a search for matches: counts have few. With them, rows take 0.97
-// of the bytes and four times as long.
+// flush deflates the rows, without a search for matches: counts have few. With them, rows of dense
+// logs take 0.97 of the bytes and four times as long. Those of sparse logs take as little as 0.83.
 func (r *Rows) flush() {
 	if r.stream == nil {
 		r.out = new(bytes.Buffer)

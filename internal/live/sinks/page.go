@@ -56,7 +56,7 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 	p := &Page{options: o, server: server, title: title, limits: limits, silent: map[string]bool{}}
 	levels := append(slices.DeleteFunc(slices.Clone(o.Percentiles), func(p float64) bool { return p == 100 }), 100)
 	p.page = page.Live{Type: chart.Timeline, Dress: p.dress, Collector: chart.Collector{
-		Measures: chart.Timeline.Measures(levels), Narrow: true, Ratio: 1, WindowBytes: 2 * pageBytes, Step: o.Size,
+		Measures: chart.Timeline.Measures(levels), Ratio: 1, WindowBytes: 2 * pageBytes, Step: o.Size,
 	}}
 	empty := chart.New(chart.Timeline)
 	p.dress(empty)
@@ -71,7 +71,7 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 // dress gives a picture its looks.
 func (p *Page) dress(d *chart.Picture) {
 	d.PageSize, d.Zone, d.Width, d.Height, d.DPI = pageBytes, time.UTC, mostPixels, mostHigh, 96
-	d.KeepMaxima()
+	d.KeepMaxima(true)
 	d.Title, d.Span, d.Unit, d.Limits = p.title, fmt.Sprintf("each %v s", float64(p.options.Size)/1000), p.look.Unit, p.look.Limits
 	d.Marks = append(d.Marks, p.marks()...)
 }
