@@ -2,17 +2,15 @@ package draw
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/text/unicode/bidi"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
-
-	"hdrkit/internal/chart"
 )
 
 // hasGlyph reports whether the font has the letter r.
@@ -30,19 +28,10 @@ func hasGlyph(r rune) bool {
 	return err == nil && glyph != 0
 }
 
-// A foreign is a text handler for formats in which a letter that the font lacks comes from another
-// font. It is at most as wide as high.
-type foreign struct{ text.Handler }
-
-func (h foreign) Box(txt string, f font.Font) (width, height, depth vg.Length) {
-	_, height, depth = h.Handler.Box("", f)
-	return widthOf(h.Handler, txt, f), height, depth
-}
-
 // widthOf returns the width of a text whose letters stand side by side: kerning moves dots below
-// letters of low resolution.
-func widthOf(handler text.Handler, txt string, f font.Font) (width vg.Length) {
-	face := handler.Cache().Lookup(f, f.Size)
+// letters of low resolution. A letter that the font lacks is at most as wide as high.
+func widthOf(txt string, f font.Font) (width vg.Length) {
+	face := plainHandler.Cache().Lookup(f, f.Size)
 	for _, r := range txt {
 		if hasGlyph(r) {
 			width += face.Width(string(r))
@@ -53,42 +42,41 @@ func widthOf(handler text.Handler, txt string, f font.Font) (width vg.Length) {
 	return width
 }
 
-// A speller is a text handler for formats that have only the letters of the font. Other letters
-// become \uXXXX: without them, series could look the same.
+// A speller is a text handler that replaces the letters that a format cannot have.
 type speller struct {
 	text.Handler
-	replaced *bool
+	spell func(txt string) string
 }
 
 func (h speller) Box(txt string, f font.Font) (width, height, depth vg.Length) {
 	_, height, depth = h.Handler.Box("", f)
-	return widthOf(h.Handler, h.spell(txt), f), height, depth
+	return widthOf(h.spell(txt), f), height, depth
 }
 
 func (h speller) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
 	h.Handler.Draw(c, h.spell(txt), style, at)
 }
 
-func (h speller) spell(txt string) string {
+// spelledOut replaces letters that the font lacks by \uXXXX, for formats that have no others:
+// without them, series could look the same.
+var spelledOut = speller{plainHandler, func(txt string) string {
 	var b strings.Builder
 	for _, r := range txt {
 		if r == '\n' || hasGlyph(r) && !unicode.IsControl(r) {
 			b.WriteRune(r)
 		} else {
 			fmt.Fprintf(&b, `\u%04X`, r)
-			*h.replaced = true
 		}
 	}
 	return b.String()
-}
+}}
 
-// spelledOut draws a picture with a speller. If that replaces letters, it draws the picture again
-// with a note.
-func spelledOut(p *chart.Picture, draw func(p *chart.Picture, handler text.Handler)) {
-	own, replaced := *p, false
-	handler := speller{plainHandler, &replaced}
-	if draw(&own, handler); replaced {
-		own.Notes = append(slices.Clone(p.Notes), `Letters that the font does not have are shown as \u and their number; in SVG and HTML they are themselves.`)
-		draw(&own, handler)
-	}
-}
+// wellFormed replaces what XML cannot hold. Letters that the font lacks come from another font.
+var wellFormed = speller{plainHandler, func(txt string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' || r == 0xfffe || r == 0xffff {
+			return utf8.RuneError
+		}
+		return r // the error for what is not UTF-8
+	}, txt)
+}}

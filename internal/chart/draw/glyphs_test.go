@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot/text"
-
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/page/pagetest"
 )
@@ -20,34 +18,20 @@ func TestSpelledOut(t *testing.T) {
 		return []string{"größe", "挿入"}[i%2], float64(i), 1, []int64{int64(i)}
 	})
 	p.Title, p.Notes = "Затримка 遅延", []string{"one"}
-	spelled := func() (shown []string) {
-		spelledOut(p, func(p *chart.Picture, handler text.Handler) {
-			shown = nil
-			for _, box := range textsBy(t, p, handler) {
-				shown = append(shown, box.text)
-			}
-		})
-		return shown
+	var shown []string
+	for _, box := range textsBy(t, p, spelledOut) {
+		shown = append(shown, box.text)
 	}
-	shown := spelled()
 	for _, want := range []string{`Затримка \u9045\u5EF6`, "größe", `\u633F\u5165`, "one"} {
 		if !slices.Contains(shown, want) {
 			t.Errorf("%q is not in %q", want, shown)
 		}
 	}
-	noted := func(text string) bool { return strings.HasPrefix(text, "Letters that the font") }
-	if !slices.ContainsFunc(shown, noted) || len(p.Notes) != 1 || p.Series[1].Label != "挿入" {
-		t.Errorf("texts %q, notes %q; series %q", shown, p.Notes, p.Series[1].Label)
-	}
 	var svg bytes.Buffer
 	if err := WriteSVG(&svg, p); err != nil || !strings.Contains(svg.String(), ">挿入</text>") {
 		t.Errorf("the SVG does not have the tag; error %v", err)
 	}
-	p.Title, p.Series = "Затримка", p.Series[:1]
-	if shown := spelled(); slices.ContainsFunc(shown, noted) {
-		t.Errorf("%q where nothing is spelled out", shown)
-	}
-	style := (&pen{Theme: chart.Themes["light"], handler: foreign{plainHandler}}).font(labelSize)
+	style := (&pen{Theme: chart.Themes["light"], handler: wellFormed}).font(labelSize)
 	if width := style.Width("a挿入"); width != style.Width("a")+2*labelSize {
 		t.Errorf("%v points wide", width)
 	}

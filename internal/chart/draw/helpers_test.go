@@ -28,7 +28,7 @@ type textBox struct {
 }
 
 // texts draws the picture and returns its texts.
-func texts(t *testing.T, p *chart.Picture) []textBox { return textsBy(t, p, foreign{plainHandler}) }
+func texts(t *testing.T, p *chart.Picture) []textBox { return textsBy(t, p, wellFormed) }
 
 func textsBy(t *testing.T, p *chart.Picture, handler text.Handler) []textBox {
 	t.Helper()

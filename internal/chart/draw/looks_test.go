@@ -88,7 +88,7 @@ func TestStairs(t *testing.T) {
 	})
 	width, height := size(p)
 	canvas := &recorder.Canvas{}
-	paint(p, draw.NewCanvas(canvas, width, height), foreign{plainHandler}, false)
+	paint(p, draw.NewCanvas(canvas, width, height), wellFormed, false)
 	level := map[int]int{} // lengths in pixels, of the colour of the line
 	var colour color.Color
 	for _, action := range canvas.Actions {
@@ -129,7 +129,7 @@ func TestEndings(t *testing.T) {
 // TestLetters proves that letters which PNG and PDF cannot set are spelled out.
 func TestLetters(t *testing.T) {
 	t.Parallel()
-	if got := (speller{replaced: new(bool)}).spell("aשb\x01é"); got != `a\u05E9b\u0001é` {
+	if got := spelledOut.spell("aשb\x01é"); got != `a\u05E9b\u0001é` {
 		t.Error(got)
 	}
 }

@@ -36,7 +36,7 @@ func TestNumbers(t *testing.T) {
 		}
 		width, height := size(p)
 		canvas := &textCanvas{}
-		c := &pen{Canvas: draw.NewCanvas(canvas, width, height), Theme: p.Colours(), handler: foreign{plainHandler}, dpi: p.DPI}
+		c := &pen{Canvas: draw.NewCanvas(canvas, width, height), Theme: p.Colours(), handler: wellFormed, dpi: p.DPI}
 		pn := c.linesPanel(p, p, vg.Rectangle{Max: vg.Point{X: width, Y: height}})
 		pn.paint = func() { pn.drawNumbers(p.Has) }
 		drawPanels(pn)

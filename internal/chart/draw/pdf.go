@@ -14,7 +14,6 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 	imagedraw "golang.org/x/image/draw"
 	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -23,12 +22,9 @@ import (
 
 // WritePDF writes a picture as PDF. The same picture gives the same file.
 func WritePDF(w io.Writer, p *chart.Picture) error {
-	var canvas *pdfCanvas
-	spelledOut(p, func(p *chart.Picture, handler text.Handler) {
-		canvas = newPDF(size(p))
-		vg.Initialize(canvas)
-		paint(p, draw.New(canvas), handler, true)
-	})
+	canvas := newPDF(size(p))
+	vg.Initialize(canvas)
+	paint(p, draw.New(canvas), spelledOut, true)
 	end := int64(1)
 	for _, span := range p.Spans {
 		end = max(end, span[1])

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
@@ -56,7 +55,7 @@ func Write(w io.Writer, p *chart.Picture, format Format) error {
 // it, whatever font the reader has, so that texts do not overlap.
 func WriteSVG(w io.Writer, p *chart.Picture) error {
 	canvas := &svgCanvas{Canvas: vgsvg.New(size(p))}
-	paint(p, draw.New(canvas), foreign{plainHandler}, true)
+	paint(p, draw.New(canvas), wellFormed, true)
 	var svg bytes.Buffer
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
@@ -87,15 +86,10 @@ type svgCanvas struct {
 func (c *svgCanvas) FillString(face font.Face, at vg.Point, str string) {
 	width := vg.Length(0)
 	if strings.IndexFunc(str, func(r rune) bool { return !hasGlyph(r) }) < 0 {
-		width = widthOf(plainHandler, str, face.Font)
+		width = widthOf(str, face.Font)
 	}
 	c.widths = append(c.widths, width)
-	c.Canvas.FillString(face, at, strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0xfffe || r == 0xffff { // what XML cannot hold
-			return utf8.RuneError
-		}
-		return r // the error for what is not UTF-8
-	}, str))
+	c.Canvas.FillString(face, at, str)
 }
 
 // setWidths adds the widths to the texts of the file.
