@@ -56,16 +56,21 @@ func (p *Picture) Caption() string {
 	return strings.Join(parts, " · ")
 }
 
+// year is a time in milliseconds since the epoch. Times before it have no date.
+const year = 365 * 24 * 3600 * 1000
+
+// clock returns a time in milliseconds since the epoch as it is printed.
+func (p *Picture) clock(ms int64) time.Time { return time.UnixMilli(ms).In(p.Location()) }
+
 // spans says when the logs begin and end, or nothing if they have no date.
 func (p *Picture) spans() string {
 	const most = 2
-	year := int64(365 * 24 * time.Hour / time.Millisecond)
 	var all []string
 	for _, span := range p.Spans {
 		if span[0] <= year {
 			return ""
 		}
-		from, to := time.UnixMilli(span[0]).In(p.Location()), time.UnixMilli(span[1]).In(p.Location())
+		from, to := p.clock(span[0]), p.clock(span[1])
 		layout := time.DateTime
 		if from.Format(time.DateOnly) == to.Format(time.DateOnly) {
 			layout = time.TimeOnly
@@ -143,7 +148,6 @@ func (p *Picture) Moments() (all []Described) {
 	}
 	from, to, _ := p.TimeRange()
 	furthest := max(math.Abs(from), math.Abs(to)) / 1000
-	dated := p.Origin > int64(365*24*time.Hour/time.Millisecond)
 	highest, lowest := p.Worst[0].Value, p.Worst[len(p.Worst)-1].Value
 	scale := axis.ScaleFor(p.Unit, math.Sqrt(highest*max(lowest, highest/1e6)))
 	for i, m := range p.Worst {
@@ -159,10 +163,10 @@ func (p *Picture) Moments() (all []Described) {
 		} else if part > 0 {
 			d.Share = fmt.Sprintf("%.2g%%", part)
 		}
-		if clock := time.UnixMilli(m.Peak + p.Origin).In(p.Location()); p.Absolute {
-			d.At = axis.ClockTime(float64(m.Start+p.Origin)/1000, p.Location())
-		} else if dated {
-			d.Clock = clock.Format(time.TimeOnly)
+		if p.Absolute {
+			d.At = p.clock(m.Start + p.Origin).Format(time.DateTime)
+		} else if p.Origin > year {
+			d.Clock = p.clock(m.Peak + p.Origin).Format(time.TimeOnly)
 		}
 		all = append(all, d)
 	}
@@ -188,19 +192,14 @@ func roomy(from, to float64, absolute bool) (float64, float64) {
 	return from, to
 }
 
-// Labelled returns the limits with their labels, in the order of percentiles. On a logarithmic axis
-// each has its own unit.
-func (p *Picture) Labelled(log bool) []Limit {
+// Labelled returns the limits with their labels, in the order of percentiles.
+func (p *Picture) Labelled() []Limit {
 	unit := axis.Spelled(p.Unit)
 	limits := append([]Limit{}, p.Limits...)
 	slices.SortStableFunc(limits, func(a, b Limit) int { return cmp.Compare(a.Percentile, b.Percentile) })
 	for i := range limits {
 		l := &limits[i]
-		value := axis.Handy(unit, l.Value)
-		if scale := axis.ScaleFor(unit, l.Value); !log {
-			value = strings.TrimSpace(scale.Label(l.Value/scale.Divide) + " " + scale.Unit)
-		}
-		l.Label = "SLA: " + l.Name() + " ≤ " + value
+		l.Label = "SLA: " + l.Name() + " ≤ " + axis.Handy(unit, l.Value)
 	}
 	return limits
 }

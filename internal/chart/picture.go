@@ -124,7 +124,9 @@ func (s *Series) Max() float64 {
 	highest := 0.0
 	for _, line := range s.Lines {
 		for _, p := range line.Points {
-			highest = math.Max(highest, noNaN(p.Value))
+			if p.Value > highest { // not if it is NaN
+				highest = p.Value
+			}
 		}
 	}
 	if len(s.Lines) > 0 {
@@ -134,13 +136,6 @@ func (s *Series) Max() float64 {
 		highest = max(highest, w.Max)
 	}
 	return max(highest, s.Curve.Max())
-}
-
-func noNaN(v float64) float64 {
-	if math.IsNaN(v) {
-		return 0
-	}
-	return v
 }
 
 // A Line is one measure of a series over time.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"hdrkit/internal/chart/axis"
@@ -75,8 +76,8 @@ func (p *Picture) since(limit *Limit) string {
 	}
 	from, to, _ := p.TimeRange()
 	at := axis.Since(all[0].Start/1000, max(-from, to)/1000)
-	if clock := (all[0].Start + float64(p.Origin)) / 1000; clock > 365*24*3600 {
-		at = strings.Fields(axis.ClockTime(clock, p.Location()))[1] + " " + p.Location().String()
+	if start := int64(all[0].Start) + p.Origin; start > year {
+		at = p.clock(start).Format(time.TimeOnly) + " " + p.Location().String()
 	}
 	return fmt.Sprintf(", %s from %s", axis.Length(total), at)
 }

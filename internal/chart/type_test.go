@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdrkit/internal/chart/axis"
 )
 
 // TestTypesApart checks that only the file that describes a type of chart names it, here and in
@@ -37,6 +39,17 @@ func TestTypesApart(t *testing.T) {
 		}
 		if count != 1 {
 			t.Errorf("%q stands %d times in the code, instead of once", kind.Name, count)
+		}
+	}
+}
+
+// TestLabelled proves that a limit has the handiest unit, unless somebody chose one.
+func TestLabelled(t *testing.T) {
+	t.Parallel()
+	for unit, want := range map[string]string{"s": "SLA: p99 ≤ 500 ms", axis.Fixed("s"): "SLA: p99 ≤ 0.5 s", "": "SLA: p99 ≤ 0.5"} {
+		p := &Picture{Unit: unit, Limits: []Limit{{Percentile: 99, Value: 0.5}}}
+		if got := p.Labelled()[0].Label; got != want {
+			t.Errorf("%q: %q, want %q", unit, got, want)
 		}
 	}
 }

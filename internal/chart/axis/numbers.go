@@ -73,14 +73,6 @@ func ScaleFor(unit string, highest float64) Scale {
 	return best
 }
 
-// Label prints a value of the scale's own unit at a tick.
-func (s Scale) Label(v float64) string {
-	if s.Unit == "" {
-		return Short(v)
-	}
-	return Number(v)
-}
-
 // Titled returns name with the unit.
 func (s Scale) Titled(name string) string {
 	if s.Unit == "" {

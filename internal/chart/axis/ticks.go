@@ -37,8 +37,11 @@ func (s Scale) Linear(low, high float64, exact bool, most int) (ticks []Tick, en
 	if !exact {
 		to = math.Ceil(to/step-1e-9) * step
 	}
-	label := s.Label
-	if s.Unit != "" && to >= manyDigits {
+	label := Number
+	switch {
+	case s.Unit == "":
+		label = Short
+	case to >= manyDigits:
 		label = scientific
 	}
 	for _, v := range multiples(from, to, step) {
@@ -164,11 +167,6 @@ func Since(seconds, furthest float64) string {
 		return Number(math.Round(seconds*1000)/1000) + " s"
 	}
 	return sexagesimal(math.Round(seconds), 1, furthest >= 3600, true)
-}
-
-// ClockTime prints a time in seconds since the epoch.
-func ClockTime(seconds float64, zone *time.Location) string {
-	return clock(seconds, zone).Format(time.DateTime)
 }
 
 // Clock returns the ticks of an axis of clock times in a zone, and the name of the axis. Origin is

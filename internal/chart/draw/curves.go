@@ -35,7 +35,7 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		}
 	}
 	var steps []chart.Limit
-	for _, l := range p.Labelled(pn.what.Log) {
+	for _, l := range p.Labelled() {
 		if l.Percentile > 0 {
 			steps = append(steps, l)
 		} else {

@@ -115,7 +115,7 @@ func (c *pen) facetLegend(p *chart.Picture, what chart.Chart, part *chart.Pictur
 		}
 		entries = c.entries(labels, chart.Styles(groups, names), names)
 	}
-	for _, l := range p.Labelled(what.Log) {
+	for _, l := range p.Labelled() {
 		if !what.Rate {
 			entries = append(entries, entry{label: l.Label, style: c.limitStyle()})
 		}

@@ -39,7 +39,7 @@ type heatScale struct {
 func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg.Rectangle, colours *heatScale) *panel {
 	pn := c.newPanel(chart.Heatmap, p, whole, outer)
 	pn.values = whole.Values
-	pn.across, pn.headroom = p.Labelled(true), 4*pixel
+	pn.across, pn.headroom = p.Labelled(), 4*pixel
 	if len(p.Worst) > 0 {
 		pn.headroom = 2*numberRadius + 6*pixel
 	}

@@ -33,9 +33,6 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 	}
 	notes := p.Footnotes()
 	parts := p.FacetsOf()
-	if p.Type == chart.Report {
-		parts = nil
-	}
 	room := area.Size()
 	room.Y -= vg.Length(len(notes)+1) * noteSize * lineSpace
 	if fit := roomFor(len(parts), room); fit < len(parts) {

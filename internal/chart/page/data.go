@@ -92,7 +92,7 @@ func described(p *chart.Picture, t *chart.Type) chart.Chart {
 	c := p.Describe(t)
 	c.Limits = []chart.Limit{}
 	if c.Rate == p.Type.Chart.Rate {
-		c.Low, c.High, c.Limits = p.Low, p.High, p.Labelled(p.LogValues)
+		c.Low, c.High, c.Limits = p.Low, p.High, p.Labelled()
 	}
 	return c
 }
