@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"hdrkit/hdrlog"
@@ -98,7 +99,7 @@ func (o *objects) find(record []byte, places [][]byte) (skip bool, err error) {
 	case !o.walker.done():
 		return false, errJSON
 	case o.only[0] != "" && only == nil:
-		return false, &fieldError{o.only[0], hdrlog.ErrMissing}
+		return false, fmt.Errorf("%w: %s", hdrlog.ErrMissing, o.only[0])
 	}
 	return string(only) != o.only[1], nil
 }

@@ -2,152 +2,123 @@ package measure
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
 
 	"hdrkit/hdrlog"
 )
 
-// errCut is the error of a line whose end was not read.
-var errCut = errors.New("the line is cut short")
-
-// errOpenQuote is the error of a line with a quote that no later line closes.
-var errOpenQuote = errors.New("a quote is not closed")
-
-// maxRecord is the longest record in bytes, maxLines in lines. Each line of it is looked at again
-// with each of the next ones.
-const (
-	maxRecord = 1 << 20
-	maxLines  = 1000
+var (
+	// errCut is the error of a line whose end was not read.
+	errCut = errors.New("the line is cut short")
+	// errOpenQuote is the error of a line with a quote that no later line closes.
+	errOpenQuote = errors.New("a quote is not closed")
 )
 
-// lines reads lines of any length up to most.
-type lines struct {
-	src        io.Reader
-	most       int // bytes of a record, maxRecord if 0
-	buf        []byte
-	begin, end int // of what was read and not taken
-	size       int // of the record that next returned, which is taken by the next call
-	count      int // of its lines
-	number     int // of its first line
-	before     int // the number of lines that were taken
-	err        error
-	unended    bool
+const (
+	// maxRecord is the longest record in bytes, maxLines in lines. Each line of it is looked at
+	// again with each of the next ones.
+	maxRecord = 1 << 20
+	maxLines  = 1000
+	// maxStrange is how many records with open quotes cost only their first line. More would make
+	// the time quadratic.
+	maxStrange = 1000
+)
+
+// A beginning is a text that was read to see what it is. Read reads the text from its beginning.
+type beginning struct {
+	src  io.Reader
+	text []byte
+	err  error // of reading src
 }
 
 // lineOfText matches a whole line that is neither blank nor a comment.
 var lineOfText = expression(`(?m)^\s*[^#\s].*\n`)
 
-// peek returns the text up to the end of the first line of text or more, without advancing.
-func (l *lines) peek() []byte {
-	return l.peekMore(maxRecord, lineOfText().Match)
+// beginningOf reads up to the end of the first line of text or more. The text may be compressed.
+func beginningOf(r io.Reader) *beginning {
+	b := &beginning{src: hdrlog.NewTextReader(r)}
+	b.more(maxRecord, lineOfText().Match)
+	return b
 }
 
-// peekMore returns size bytes of text, or less if that is enough, without advancing.
-func (l *lines) peekMore(size int, enough func(text []byte) bool) []byte {
-	for l.err == nil && l.end < size && (enough == nil || !enough(l.buf[:l.end])) {
-		l.fill()
+// more reads until the beginning has size bytes, or is enough.
+func (b *beginning) more(size int, enough func(text []byte) bool) []byte {
+	for b.err == nil && len(b.text) < size && (enough == nil || !enough(b.text)) {
+		end, n := len(b.text), 0
+		b.text = append(b.text, make([]byte, max(4<<10, end))...)
+		n, b.err = b.src.Read(b.text[end:])
+		b.text = b.text[:end+n]
 	}
-	return l.buf[:l.end]
+	return b.text
 }
 
-// fill reads more. The first read is a small one, since it may only show what a file is.
-func (l *lines) fill() {
-	const first, size = 4 << 10, 256 << 10
-	if l.begin > 0 && l.end == len(l.buf) {
-		l.end = copy(l.buf, l.buf[l.begin:l.end])
-		l.begin = 0
-		if len(l.buf) < size {
-			l.buf = append(l.buf, make([]byte, size-len(l.buf))...)
+func (b *beginning) Read(p []byte) (n int, err error) {
+	if n = copy(p, b.text); n > 0 {
+		b.text = b.text[n:]
+		return n, nil
+	}
+	if b.err != nil {
+		return 0, b.err
+	}
+	return b.src.Read(p)
+}
+
+// split is the [bufio.SplitFunc] of records. A record is a line, or several if a quote is open at
+// the end of the first one. If no later line closes the quote, the record is the first line.
+func (r *Reader) split(text []byte, last bool) (size int, record []byte, _ error) {
+	skipped := 0
+	if r.long {
+		if skipped = bytes.IndexByte(text, '\n') + 1; skipped == 0 {
+			return len(text), nil, nil
 		}
+		text = text[skipped:]
 	}
-	if l.end == len(l.buf) {
-		l.buf = append(l.buf, make([]byte, max(first, len(l.buf)))...)
+	first := r.lineEnd(text, 0, last)
+	end, lines := first, 1
+	if r.long = end > r.most && text[end-1] != '\n'; end == 0 {
+		return skipped, nil, nil
 	}
-	n, err := l.src.Read(l.buf[l.end:])
-	l.end += n
-	l.err = err
-}
-
-// failure returns the error of reading, nil at the end.
-func (l *lines) failure() error {
-	if l.err == io.EOF {
-		return nil
-	}
-	return l.err
-}
-
-// line returns the line that begins from bytes after what was returned, with its end. It returns
-// nothing if the text ends.
-func (l *lines) line(from int) []byte {
-	seen := from
-	for {
-		text := l.buf[l.begin:l.end]
-		if n := bytes.IndexByte(text[seen:], '\n'); n >= 0 {
-			return text[from : seen+n+1]
+	r.take(text[:end])
+	for r.err == errOpenQuote && r.strange < maxStrange {
+		next := r.lineEnd(text, end, last)
+		if next == 0 {
+			return skipped, nil, nil
 		}
-		if l.err != nil || len(text) > l.limit() {
-			return text[from:]
-		}
-		seen = len(text)
-		l.fill()
-	}
-}
-
-func (l *lines) limit() int { return cmp.Or(l.most, maxRecord) }
-
-// next returns the next record, which is a line without its end. It returns nil at the end. A line
-// that is too long is skipped.
-func (l *lines) next() ([]byte, error) {
-	l.begin, l.before, l.size, l.count = l.begin+l.size, l.before+l.count, 0, 0
-	text := l.line(0)
-	if len(text) == 0 {
-		return nil, nil
-	}
-	l.number = l.before + 1
-	if len(text) > l.limit() {
-		return nil, l.skip()
-	}
-	return l.record(len(text), 1)
-}
-
-// extend returns the record of next with the line after it, nil if that is the last one, or the
-// record becomes too long. Then the record is its first line.
-func (l *lines) extend() ([]byte, error) {
-	if more := l.line(l.size); len(more) > 0 && l.count < maxLines && l.size+len(more) <= l.limit() {
-		return l.record(l.size+len(more), l.count+1)
-	}
-	l.size, l.count = bytes.IndexByte(l.buf[l.begin:l.end], '\n')+1, 1
-	if l.size == 0 {
-		l.size = l.end - l.begin
-	}
-	return nil, nil
-}
-
-// record returns the record of some bytes and lines.
-func (l *lines) record(size, count int) ([]byte, error) {
-	l.size, l.count = size, count
-	text, ended := bytes.CutSuffix(l.buf[l.begin:l.begin+size], []byte("\n"))
-	if !ended && l.err != io.EOF {
-		return nil, errCut
-	}
-	l.unended = !ended
-	return bytes.TrimSuffix(text, []byte("\r")), nil
-}
-
-// skip skips a line that is too long.
-func (l *lines) skip() error {
-	for {
-		if n := bytes.IndexByte(l.buf[l.begin:l.end], '\n'); n >= 0 {
-			l.size, l.count = n+1, 1
+		if next == end || next > r.most || lines == maxLines {
+			end, lines = first, 1
+			r.strange++
 			break
 		}
-		l.begin = l.end
-		if l.err != nil {
-			break
-		}
-		l.fill()
+		end, lines = next, lines+1
+		r.take(text[:end])
 	}
-	return hdrlog.ErrLineTooLong
+	r.line, r.lines = r.line+r.lines, lines
+	return skipped + end, text[:end], nil
+}
+
+// lineEnd returns the end of the line that begins at from. It returns 0 if the line may go on after
+// the text.
+func (r *Reader) lineEnd(text []byte, from int, last bool) int {
+	if n := bytes.IndexByte(text[from:], '\n'); n >= 0 {
+		return from + n + 1
+	}
+	if last || len(text) > r.most {
+		return len(text)
+	}
+	return 0
+}
+
+// take parses a record.
+func (r *Reader) take(text []byte) {
+	record, ended := bytes.CutSuffix(text, []byte("\n"))
+	r.unended = !ended
+	switch {
+	case len(text) > r.most:
+		r.skip, r.field, r.err = false, "line", hdrlog.ErrLineTooLong
+	case !ended && r.scanner.Err() != nil:
+		r.skip, r.field, r.err = false, "line", errCut
+	default:
+		r.skip, r.field, r.err = r.parse(bytes.TrimSuffix(record, []byte("\r")))
+	}
 }

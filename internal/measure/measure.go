@@ -11,6 +11,7 @@
 package measure
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -233,7 +234,8 @@ func usagef(format string, args ...any) error { return OptionError{fmt.Errorf(fo
 // A Reader reads the rows of a file. It is not safe for concurrent use.
 type Reader struct {
 	name    string
-	lines   lines
+	scanner *bufio.Scanner
+	most    int // bytes of a record
 	format  *Format
 	setup   setup
 	fields  fields
@@ -242,13 +244,22 @@ type Reader struct {
 	clock   clock
 	ends    clock // reads the column of ends
 	scale   int   // values times 10^scale are nanoseconds
-	strange int   // records with open quotes so far
-
-	row     Row // that Scan advanced to
-	tag     []byte
-	bad     *hdrlog.SyntaxError // what is wrong with it, nil if nothing is
 	other   int64
 	metrics map[string]bool // by name, whether their rows are read
+
+	// The last record: its first line, how many lines it has, whether its end is missing, and what
+	// is wrong with a field of it.
+	line, lines int
+	unended     bool
+	skip        bool // it is no row
+	field       string
+	err         error
+	long        bool // the rest of its line is too long
+	strange     int  // records with open quotes so far
+
+	row Row // that Scan advanced to
+	tag []byte
+	bad *hdrlog.SyntaxError // what is wrong with it, nil if nothing is
 
 	// at is the latest time so far, in milliseconds since the epoch. ahead is a time much later
 	// than that, of one row only.
@@ -268,21 +279,22 @@ const (
 // waits for the first lines. Errors call the file by name. Format is the name of a format, or empty
 // for the one that the first lines show.
 func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
-	reader := newReader(r, name)
-	begin := reader.lines.peek()
-	if len(begin) == 0 {
-		return reader, reader.lines.failure()
+	b := beginningOf(r)
+	reader := newReader(b, name)
+	if len(b.text) == 0 {
+		reader.Scan()
+		return reader, reader.Err()
 	}
 	if o.Pattern != "" && format == "" {
 		format = accessLog.Name
 	}
-	h := newHead(begin, o.Delimiter)
+	h := newHead(b.text, o.Delimiter)
 	f, err := choose(format, h)
 	if err == nil {
 		err = reader.open(f, h, o)
 	}
 	if unknown, ok := err.(*UnknownError); ok {
-		unknown.Begin = reader.lines.peekMore(4<<10, nil)
+		unknown.Begin = b.more(4<<10, nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -290,14 +302,19 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 	return reader, nil
 }
 
-func newReader(r io.Reader, name string) *Reader {
-	return &Reader{name: name, metrics: make(map[string]bool), lines: lines{src: hdrlog.NewTextReader(r)}, at: never, ahead: never}
+func newReader(text io.Reader, name string) *Reader {
+	return &Reader{name: name, scanner: bufio.NewScanner(text), lines: 1, metrics: make(map[string]bool), at: never, ahead: never}
 }
 
 // open prepares to read a format.
 func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	r.format, r.setup = f, setup{Options: o, format: f, end: f.end}
 	s := &r.setup
+	if r.most = maxRecord; f.open == nil {
+		r.most = hdrlog.MaxLine
+	}
+	r.scanner.Split(r.split)
+	r.scanner.Buffer(make([]byte, 64<<10), r.most+2)
 	switch {
 	case o.Pattern != "" && f.Name != accessLog.Name:
 		return usagef("-pattern is for access logs, and this is %s", f.Name)
@@ -310,7 +327,7 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		return err
 	}
 	if f.open == nil {
-		r.hist, r.lines.most = newHistograms(s), hdrlog.MaxLine
+		r.hist = newHistograms(s)
 		return nil
 	}
 	if r.fields, err = f.open(s, h); err != nil {
@@ -386,84 +403,50 @@ func (r *Reader) Unit() unit.Unit {
 
 // Scan advances to the next row. It returns false at the end, and if reading fails.
 func (r *Reader) Scan() bool {
-	r.bad = nil
-	for r.hist != nil || r.fields != nil {
-		if r.hist != nil && len(r.hist.found) > 0 {
-			payload := r.hist.found[0]
-			r.hist.found = r.hist.found[1:]
-			r.row, r.bad = payload.row, r.malformed("payload", payload.err)
-			return true
-		}
-		record, err := r.lines.next()
-		if record == nil && err == nil {
+	for r.bad = nil; r.hist == nil || len(r.hist.found) == 0; {
+		if !r.scanner.Scan() {
 			return false
 		}
-		skip := r.hist != nil
-		switch {
-		case err != nil:
-		case skip:
-			r.hist.line(record)
-		default:
-			skip, err = r.whole(record)
-		}
-		if err != nil {
-			field := "line"
-			var at *fieldError
-			if errors.As(err, &at) {
-				field, err = at.field, at.err
-			}
-			r.bad = r.malformed(field, err)
-			return true
-		}
-		if !skip {
+		if !r.skip {
+			r.bad = r.malformed(r.field, r.err)
 			return true
 		}
 	}
-	return false
-}
-
-// whole makes a row of a record, and of the lines after it if it has an open quote.
-func (r *Reader) whole(record []byte) (skip bool, err error) {
-	skip, err = r.parse(record)
-	for err == errOpenQuote && r.strange < maxStrange {
-		if record, err = r.lines.extend(); record == nil {
-			r.strange++
-			return false, cmp.Or(err, errOpenQuote)
-		}
-		skip, err = r.parse(record)
-	}
-	return skip, err
+	payload := r.hist.found[0]
+	r.hist.found = r.hist.found[1:]
+	r.row, r.bad = payload.row, r.malformed("payload", payload.err)
+	return true
 }
 
 func (r *Reader) malformed(field string, err error) *hdrlog.SyntaxError {
 	if err == nil {
 		return nil
 	}
-	return &hdrlog.SyntaxError{File: r.name, Line: r.lines.number, Field: field, Err: err}
+	return &hdrlog.SyntaxError{File: r.name, Line: r.line, Field: field, Err: err}
 }
 
-// maxStrange is how many records with open quotes cost only their first line. More would make the
-// time quadratic.
-const maxStrange = 1000
-
-// parse makes a row of a record.
-func (r *Reader) parse(record []byte) (skip bool, err error) {
+// parse makes a row of a record, unless it is to be skipped. It returns what is wrong with a field.
+func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
+	if r.hist != nil {
+		r.hist.line(record)
+		return true, "", nil
+	}
 	places, s := r.places, &r.setup
 	if skip, err := r.fields.find(record, places); skip || err != nil {
-		return skip, err
+		return skip, "line", err
 	}
 	if s.metric != "" && !r.wants(places[metricPlace]) {
 		r.other++
-		return true, nil
+		return true, "", nil
 	}
 	if places[timePlace] == nil {
-		return false, &fieldError{s.Time, hdrlog.ErrMissing}
+		return false, s.Time, hdrlog.ErrMissing
 	}
 	if places[valuePlace] == nil {
-		return false, &fieldError{s.valueColumn(), hdrlog.ErrMissing}
+		return false, s.valueColumn(), hdrlog.ErrMissing
 	}
 	if r.row.Time, err = r.clock.parse(places[timePlace]); err != nil {
-		return false, &fieldError{s.Time, err}
+		return false, s.Time, err
 	}
 	if s.End == "" {
 		r.row.Value, err = decimal(places[valuePlace], r.scale)
@@ -473,11 +456,11 @@ func (r *Reader) parse(record []byte) (skip bool, err error) {
 		}
 	}
 	if err != nil {
-		return false, &fieldError{s.valueColumn(), err}
+		return false, s.valueColumn(), err
 	}
 	if r.row.Failed = false; s.OK != "" && (len(places[okPlace]) > 0 || !s.ownOK) {
 		if r.row.Failed, err = failed(places[okPlace], s.OK); err != nil {
-			return false, &fieldError{s.OK, err}
+			return false, s.OK, err
 		}
 	}
 	r.tag, r.row.Tag = r.tag[:0], nil
@@ -492,11 +475,11 @@ func (r *Reader) parse(record []byte) (skip bool, err error) {
 	if r.row.Tag != nil {
 		r.row.Tag = r.tag
 	}
-	return false, nil
+	return false, "", nil
 }
 
 // Line returns the number of the last line of the record that Scan advanced to.
-func (r *Reader) Line() int { return r.lines.number }
+func (r *Reader) Line() int { return r.line }
 
 // wants reports whether the rows of a metric are read. To match each takes an eighth of all time.
 func (r *Reader) wants(metric []byte) bool {
@@ -516,19 +499,11 @@ const mostMetrics = 50
 
 // Unended reports whether the last line has no end, so that its last number may have been cut
 // short.
-func (r *Reader) Unended() bool { return r.lines.unended && r.hist == nil }
+func (r *Reader) Unended() bool { return r.unended && r.hist == nil }
 
 // Err returns the error that ended reading, nil at the end of the file. A compressed file that is
 // cut short is [hdrlog.ErrCutShort].
-func (r *Reader) Err() error { return r.lines.failure() }
-
-// A fieldError is an error of a field of a record.
-type fieldError struct {
-	field string
-	err   error
-}
-
-func (e *fieldError) Error() string { return e.field + ": " + e.err.Error() }
+func (r *Reader) Err() error { return r.scanner.Err() }
 
 // errNotOK is the error of a field that does not say whether a request failed.
 var errNotOK = errors.New("neither success nor failure")

@@ -459,6 +459,10 @@ func TestPieces(t *testing.T) {
 			t.Errorf("%s differs in pieces", s.file)
 		}
 	}
+	quotes := "time,value\n1700000000,\"1\n\n\"\n1700000000,\"1\n1700000000,2\n\"\"\n1700000000,\"3"
+	if whole, pieces := rows(t, strings.NewReader(quotes), Options{Unit: unit.Second}), rows(t, iotest.OneByteReader(strings.NewReader(quotes)), Options{Unit: unit.Second}); whole != pieces {
+		t.Errorf("lines in quotes differ in pieces:\n%s\nwhole:\n%s", pieces, whole)
+	}
 	long := "time,value\n1700000000,1\n1700000000," + strings.Repeat("1", 3<<20) + "\n1700000000,1\n"
 	rec := recording{options: Options{Unit: unit.Second}, size: 1000}
 	rec.record(t, []byte(long))

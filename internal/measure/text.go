@@ -21,28 +21,28 @@ import (
 // no log looks like. JSON needs a histogram in its first megabyte.
 func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []byte, err error) {
 	var text bytes.Buffer // what was read so far
-	reader = newReader(io.TeeReader(file, &text), name)
-	begin = reader.lines.peek()
-	h := newHead(begin, 0)
+	b := beginningOf(io.TeeReader(file, &text))
+	rest = io.MultiReader(&text, file)
+	h := newHead(b.text, 0)
 	f, unknown := choose("", h)
 	if unknown == nil && f.Name == hist.Name {
 		encoded := func(text []byte) bool { return bytes.Contains(text, []byte("HISTF")) }
-		if begin = reader.lines.peekMore(maxRecord, encoded); !h.isJSON() || !encoded(begin) {
+		if !h.isJSON() || !encoded(b.more(maxRecord, encoded)) {
 			unknown = errors.ErrUnsupported
 		}
 	}
 	if unknown == nil && (f.Name != csv.Name || !isRow(h.columns)) {
+		reader = newReader(hdrlog.NewTextReader(rest), name)
 		if err = reader.open(f, h, Options{}); err == nil {
-			reader.lines = lines{src: hdrlog.NewTextReader(io.MultiReader(&text, file)), most: reader.lines.most}
-			return reader, nil, begin, nil
+			return reader, nil, b.text, nil
 		}
 	}
-	if begin = reader.lines.peekMore(512, nil); IsLog(begin) || bytes.Contains(begin, []byte("HIST")) {
+	if begin := b.more(512, nil); IsLog(begin) || bytes.Contains(begin, []byte("HIST")) {
 		err = nil
 	} else if unknown == nil && f.Name == csv.Name && isRow(h.columns) {
 		err = usagef("the columns have no names")
 	}
-	return nil, io.MultiReader(&text, file), begin, err
+	return nil, rest, b.text, err
 }
 
 // Takes says what the columns are taken for, for people.
