@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -75,20 +76,6 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	return nil
 }
 
-// Skip counts a malformed line, and prints text unless it is empty.
-func (d *Diagnostics) Skip(text string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.skipped++
-	if text != "" {
-		d.print(text)
-	}
-	if d.strict {
-		return Status(Skipped)
-	}
-	return nil
-}
-
 // Follow is for a command that runs for long: messages begin with the time of day, and none is left
 // out for their number. The filter is that of -incT and -excT.
 func (d *Diagnostics) Follow(filter *tags.Filter) { d.follows, d.filter = true, filter }
@@ -106,27 +93,22 @@ func Hint(err error) string {
 	return ""
 }
 
-// LeaveOut prints why an interval that was read cannot be shown.
-func (d *Diagnostics) LeaveOut(name string, line int, err error) {
+// count adds to a count, and prints text unless it is empty.
+func (d *Diagnostics) count(kind *int, n int, text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.left++
-	d.print(fmt.Sprintf("%s:%d: %v", name, line, err))
+	*kind += n
+	if text != "" {
+		d.print(text)
+	}
 }
 
-// LeftOut counts intervals that were read but not shown, and prints nothing now.
-func (d *Diagnostics) LeftOut(intervals int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.left += intervals
-}
-
-// Unread prints why a log could not be read.
-func (d *Diagnostics) Unread(text string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.unread++
-	d.print(text)
+// Skip counts a malformed line, and prints text unless it is empty.
+func (d *Diagnostics) Skip(text string) error {
+	if d.count(&d.skipped, 1, text); d.strict {
+		return Status(Skipped)
+	}
+	return nil
 }
 
 // SkipWindow counts a window of a tag whose intervals do not add up.
@@ -134,27 +116,33 @@ func (d *Diagnostics) SkipWindow(tag []byte, why error) error {
 	return d.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(tag), why))
 }
 
-// Notice prints another message.
-func (d *Diagnostics) Notice(text string) { d.Warnf("%s", text) }
-
-// Warnf prints another message.
-func (d *Diagnostics) Warnf(format string, args ...any) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.print(fmt.Sprintf(format, args...))
+// LeaveOut prints why an interval that was read cannot be shown.
+func (d *Diagnostics) LeaveOut(name string, line int, err error) {
+	d.count(&d.left, 1, fmt.Sprintf("%s:%d: %v", name, line, err))
 }
 
+// LeftOut counts intervals that were read but not shown, and prints nothing now.
+func (d *Diagnostics) LeftOut(intervals int) { d.count(&d.left, intervals, "") }
+
+// Unread prints why a log could not be read.
+func (d *Diagnostics) Unread(text string) { d.count(&d.unread, 1, text) }
+
+// Notice prints another message.
+func (d *Diagnostics) Notice(text string) { d.count(&d.unread, 0, text) }
+
+// Warnf prints another message.
+func (d *Diagnostics) Warnf(format string, args ...any) { d.Notice(fmt.Sprintf(format, args...)) }
+
 func (d *Diagnostics) print(text string) {
-	if d.follows {
+	switch {
+	case d.follows:
 		message(d.w, time.Now().Format(time.TimeOnly)+" "+d.command, text)
-		return
-	}
-	if d.printed == maxDiagnostics {
+	case d.printed == maxDiagnostics:
 		d.silent++
-		return
+	default:
+		d.printed++
+		message(d.w, d.command, text)
 	}
-	d.printed++
-	message(d.w, d.command, text)
 }
 
 // AddsUp prints a notice if tags that an option adds up count the same requests. It reports whether
@@ -174,15 +162,17 @@ func (d *Diagnostics) Skipped() int { return d.skipped }
 // Close prints which patterns matched no tag, and how much was skipped and left out. It returns the
 // status for that, nil if there was nothing.
 func (d *Diagnostics) Close() error {
+	say := func(format string, args ...any) { message(d.w, d.command, fmt.Sprintf(format, args...)) }
 	include, exclude := d.filter.Unmatched()
-	for _, pattern := range include {
-		message(d.w, d.command, fmt.Sprintf("-incT %q matches no tag%s", pattern, suggest(pattern, d.filter.Seen(), "tag")))
-	}
-	for _, pattern := range exclude {
-		message(d.w, d.command, fmt.Sprintf("-excT %q matches no tag%s", pattern, suggest(pattern, d.filter.Seen(), "tag")))
+	for n, pattern := range slices.Concat(include, exclude) {
+		option := "incT"
+		if n >= len(include) {
+			option = "excT"
+		}
+		say("-%s %q matches no tag%s", option, pattern, suggest(pattern, d.filter.Seen(), "tag"))
 	}
 	if d.by.Unmatched() {
-		message(d.w, d.command, "-by: the regular expression matches no whole tag")
+		say("-by: the regular expression matches no whole tag")
 	}
 	for _, row := range d.by.Added() {
 		if d.AddsUp(d.byText, row) {
@@ -190,16 +180,15 @@ func (d *Diagnostics) Close() error {
 		}
 	}
 	if d.silent > 0 {
-		message(d.w, d.command, fmt.Sprintf("%d more messages like these", d.silent))
+		say("%d more messages like these", d.silent)
 	}
-	if d.skipped > 0 {
-		message(d.w, d.command, "skipped "+number(d.skipped, "malformed line"))
-	}
-	if d.left > 0 {
-		message(d.w, d.command, "left out "+number(d.left, "interval"))
-	}
-	if d.unread > 0 {
-		message(d.w, d.command, "could not read "+number(d.unread, "log"))
+	for _, c := range []struct {
+		n            int
+		what, things string
+	}{{d.skipped, "skipped", "malformed line"}, {d.left, "left out", "interval"}, {d.unread, "could not read", "log"}} {
+		if c.n > 0 {
+			say("%s %s", c.what, number(c.n, c.things))
+		}
 	}
 	if d.skipped+d.left+d.unread > 0 {
 		return Status(Skipped)
