@@ -12,8 +12,7 @@ type layout struct {
 	*grid
 	gap    int
 	widths []int   // of columns
-	before []int   // widths of the columns of labels
-	blocks [][]int // the columns of each block
+	blocks [][]int // the columns of each block, without labels
 	left   []int   // the columns left out
 	spark  int     // the length of sparklines, which end the last block; 0 for none
 }
@@ -45,27 +44,21 @@ func (t *Table) layOut(grid func(digits int) *grid) *layout {
 
 func newLayout(g *grid, gap int) *layout {
 	l := &layout{grid: g, gap: gap, blocks: [][]int{{}}}
-	for column, head := range g.heads {
-		widest := textWidth(head)
-		for _, row := range g.rows {
-			widest = max(widest, textWidth(row[column].text))
-		}
-		l.widths = append(l.widths, widest)
+	for column := g.labels; column < len(g.heads); column++ {
 		l.blocks[0] = append(l.blocks[0], column)
 	}
-	l.measureLabels()
+	l.measure()
 	return l
 }
 
-func (l *layout) measureLabels() {
-	l.before = []int{len("tag")}
-	for _, labels := range l.labels {
-		for len(l.before) < len(labels) {
-			l.before = append(l.before, 0)
+func (l *layout) measure() {
+	l.widths = nil
+	for column, head := range l.heads {
+		widest := textWidth(head)
+		for _, row := range l.rows {
+			widest = max(widest, textWidth(row[column].text))
 		}
-		for n, label := range labels {
-			l.before[n] = max(l.before[n], textWidth(label))
-		}
+		l.widths = append(l.widths, widest)
 	}
 }
 
@@ -81,29 +74,27 @@ func (l *layout) leaveOut() {
 func (l *layout) shorten(width int) {
 	limit := max(12, width/3)
 	whole, same := make(map[string]string), false
-	for _, labels := range l.labels {
-		short := cutMiddle(labels[0], limit)
+	for _, row := range l.rows {
+		tag := row[0].text
+		short := cutMiddle(tag, limit)
 		other, ok := whole[short]
-		same = same || ok && other != labels[0]
-		whole[short] = labels[0]
+		same = same || ok && other != tag
+		whole[short] = tag
 	}
-	for n, labels := range l.labels {
-		if textWidth(labels[0]) <= limit {
-			continue
+	for n, row := range l.rows {
+		if tag := row[0].text; same && textWidth(tag) > limit {
+			row[0].text = cutMiddle(tag, limit-7) + "#" + strconv.Itoa(n+1)
+		} else {
+			row[0].text = cutMiddle(tag, limit)
 		}
-		short := cutMiddle(labels[0], limit)
-		if same {
-			short = cutMiddle(labels[0], limit-7) + "#" + strconv.Itoa(n+1)
-		}
-		l.labels[n] = append([]string{short}, labels[1:]...)
 	}
-	l.measureLabels()
+	l.measure()
 }
 
 // length returns the length of the rows of a block without the sparkline.
 func (l *layout) length(block []int) int {
-	length := (len(l.before) - 1) * 2
-	for _, w := range l.before {
+	length := (l.labels - 1) * 2
+	for _, w := range l.widths[:l.labels] {
 		length += w
 	}
 	for _, column := range block {
@@ -151,8 +142,6 @@ func (l *layout) wrap(width int) {
 
 // header writes the heads of a block.
 func (l *layout) header(b *bufio.Writer, block int) {
-	labels := make([]string, len(l.before))
-	labels[0] = "tag"
 	cells := make([]cell, len(l.heads))
 	for column, head := range l.heads {
 		cells[column].text = head
@@ -161,7 +150,7 @@ func (l *layout) header(b *bufio.Writer, block int) {
 	if l.spark < len(spark) {
 		spark = shortSparklineHead
 	}
-	l.line(b, block, labels, cells, spark, false)
+	l.line(b, block, cells, spark, false)
 }
 
 // row writes what a block has of a row.
@@ -170,16 +159,16 @@ func (l *layout) row(b *bufio.Writer, block, row int, colour bool) {
 	if l.spark > 0 {
 		spark = l.drawn(row, l.spark)
 	}
-	l.line(b, block, l.labels[row], l.rows[row], spark, colour)
+	l.line(b, block, l.rows[row], spark, colour)
 }
 
-func (l *layout) line(b *bufio.Writer, block int, labels []string, cells []cell, spark string, colour bool) {
+func (l *layout) line(b *bufio.Writer, block int, cells []cell, spark string, colour bool) {
 	var line strings.Builder
-	for n, w := range l.before {
+	for n, label := range cells[:l.labels] {
 		if n > 0 {
 			line.WriteString("  ")
 		}
-		line.WriteString(labels[n] + spaces(w-textWidth(labels[n])))
+		line.WriteString(label.text + spaces(l.widths[n]-textWidth(label.text)))
 	}
 	for _, column := range l.blocks[block] {
 		c := cells[column]

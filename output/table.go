@@ -41,10 +41,10 @@ const (
 	dim   = "2"
 )
 
-// A grid is the cells of a table. The columns of labels are aligned to the left and stand in each
-// block.
+// A grid is the cells of a table. The first columns are labels, which are aligned to the left and
+// stand in each block.
 type grid struct {
-	labels [][]string // by row
+	labels int // the number of their columns
 	heads  []string
 	rows   [][]cell // by row and column
 	// drawn returns the sparkline of a row with a number of characters. It is nil if there are no
@@ -54,7 +54,7 @@ type grid struct {
 	optional []int
 }
 
-// Columns of a grid.
+// Columns of a grid after its labels.
 const (
 	countColumn = iota
 	rateColumn
@@ -84,10 +84,9 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 		start, end = min(start, s.Start), max(end, s.End)
 	}
 	return t.write(w, func(digits int) *grid {
-		g := t.newGrid()
+		g := t.newGrid("tag")
 		for _, s := range summaries {
-			g.labels = append(g.labels, []string{s.Name()})
-			g.rows = append(g.rows, t.cells(s, digits))
+			g.rows = append(g.rows, slices.Concat([]cell{{text: s.Name()}}, t.cells(s, digits)))
 		}
 		if !slices.ContainsFunc(summaries, func(s *Summary) bool { return s.Confidence != nil }) {
 			t.leaveOutMore(g)
@@ -114,10 +113,12 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 		}
 	}
 	return t.write(w, func(digits int) *grid {
-		g := t.newGrid()
+		g := t.newGrid("tag", "")
 		for _, p := range pairs {
-			g.labels = append(g.labels, []string{p.name(), "before"}, []string{"", "after"}, []string{"", "change"})
-			g.rows = append(g.rows, t.cells(p.Before, digits), t.cells(p.After, digits), t.changes(p))
+			g.rows = append(g.rows,
+				slices.Concat([]cell{{text: p.name()}, {text: "before"}}, t.cells(p.Before, digits)),
+				slices.Concat([]cell{{}, {text: "after"}}, t.cells(p.After, digits)),
+				slices.Concat([]cell{{}, {text: "change"}}, t.changes(p)))
 		}
 		if slices.ContainsFunc(all, func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
 			g.drawn = func(row, width int) string {
@@ -154,8 +155,9 @@ func periods(summaries []*Summary) string {
 	return strings.Join(all, " and ")
 }
 
-func (t *Table) newGrid() *grid {
-	g := &grid{optional: []int{periodColumn, minColumn, meanColumn}}
+func (t *Table) newGrid(labels ...string) *grid {
+	n := len(labels)
+	g := &grid{labels: n, heads: labels, optional: []int{n + periodColumn, n + minColumn, n + meanColumn}}
 	for _, f := range t.figures() {
 		g.heads = append(g.heads, f.head)
 	}
@@ -172,11 +174,11 @@ func (t *Table) leaveOutMore(g *grid) {
 	for _, leave := range []func(p float64) bool{func(p float64) bool { return p > 99.9 && p < 100 }, func(p float64) bool { return p > 50 && p < 99 }} {
 		for n := len(t.Percentiles) - 1; n >= 0; n-- {
 			if leave(t.Percentiles[n]) {
-				g.optional = append(g.optional, meanColumn+1+n)
+				g.optional = append(g.optional, g.labels+meanColumn+1+n)
 			}
 		}
 	}
-	g.optional = append(g.optional, rateColumn)
+	g.optional = append(g.optional, g.labels+rateColumn)
 }
 
 // cells returns the figures of a summary, which may be nil.
@@ -271,7 +273,7 @@ func (t *Table) write(w io.Writer, grid func(digits int) *grid, period string, n
 	}
 	l := t.layOut(grid)
 	about := []string{t.Scale.about()}
-	if slices.Contains(l.left, periodColumn) {
+	if slices.Contains(l.left, l.labels+periodColumn) {
 		about = append(about, "period "+period)
 	}
 	fmt.Fprintf(b, "%s\n\n", strings.Join(about, ", "))
@@ -289,7 +291,7 @@ func (t *Table) write(w io.Writer, grid func(digits int) *grid, period string, n
 	}
 	var missing []string
 	for _, column := range l.left {
-		if column != periodColumn {
+		if column != l.labels+periodColumn {
 			missing = append(missing, l.heads[column])
 		}
 	}
@@ -317,13 +319,9 @@ var markdownEscaper = strings.NewReplacer(
 func (t *Table) markdown(b *bufio.Writer, g *grid, notes []string) {
 	notes = append([]string{t.Scale.about()}, notes...)
 	escape := markdownEscaper.Replace
-	labels := len(g.labels[0])
-	b.WriteString("| tag" + strings.Repeat(" |", labels) + " " + strings.Join(g.heads, " | ") + " |\n|" +
-		strings.Repeat(" --- |", labels) + strings.Repeat(" --: |", len(g.heads)) + "\n")
-	for n, row := range g.rows {
-		for _, label := range g.labels[n] {
-			b.WriteString("| " + escape(label) + " ")
-		}
+	b.WriteString("| tag" + strings.Repeat(" |", g.labels) + " " + strings.Join(g.heads[g.labels:], " | ") + " |\n|" +
+		strings.Repeat(" --- |", g.labels) + strings.Repeat(" --: |", len(g.heads)-g.labels) + "\n")
+	for _, row := range g.rows {
 		for _, c := range row {
 			text := escape(c.text)
 			if c.colour == red || c.colour == green {

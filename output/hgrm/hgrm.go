@@ -206,27 +206,23 @@ func nameOf(line string) (name string, ok bool) {
 // parse reads a row.
 func parse(text string) (row Row, field string, err error) {
 	fields := split(text)
+	var numbers [3]float64
 	for n, field := range []string{"value", "percentile", "count"} {
 		if n >= len(fields) {
 			return row, field, hdrlog.ErrMissing
 		}
 		number, err := strconv.ParseFloat(fields[n], 64)
-		if err != nil || math.IsNaN(number) || math.IsInf(number, 0) || number < 0 {
+		if n == 2 && err == nil {
+			row.Count, err = strconv.ParseInt(fields[n], 10, 64)
+		}
+		switch {
+		case err != nil || math.IsNaN(number) || math.IsInf(number, 0) || number < 0:
 			return row, field, fmt.Errorf("%w: %.40q", hdrlog.ErrNumber, fields[n])
+		case n == 1 && number > 1:
+			return row, field, fmt.Errorf("%s is above 1", fields[n])
 		}
-		switch n {
-		case 0:
-			row.Value = number
-		case 1:
-			if number > 1 {
-				return row, field, fmt.Errorf("%s is above 1", fields[n])
-			}
-			row.Percentile = 100 * number
-		case 2:
-			if row.Count, err = strconv.ParseInt(fields[n], 10, 64); err != nil {
-				return row, field, fmt.Errorf("%w: %.40q", hdrlog.ErrNumber, fields[n])
-			}
-		}
+		numbers[n] = number
 	}
+	row.Value, row.Percentile = numbers[0], 100*numbers[1]
 	return row, "", nil
 }
