@@ -223,7 +223,7 @@ func (r *command) checkRest() error {
 
 // merge merges the logs.
 func (r *command) merge(d *cli.Diagnostics, file *sinks.File) error {
-	if err := r.open(cli.Lines(r.c.App.Writer), file); err != nil {
+	if err := r.open(cli.NewLines(r.c.App.Writer, true), file); err != nil {
 		return err
 	}
 	some, err := r.mergeLogs(d)
@@ -267,7 +267,7 @@ func (r *command) serve(m *live.Merger) (stop func()) {
 }
 
 // open opens the outputs, each where its last run ended.
-func (r *command) open(stdout *cli.Stdout, file *sinks.File) error {
+func (r *command) open(stdout *cli.Lines, file *sinks.File) error {
 	c, o := r.c, &r.options
 	own, err := r.state.Outputs()
 	if err != nil {
@@ -324,7 +324,7 @@ func (r *command) open(stdout *cli.Stdout, file *sinks.File) error {
 }
 
 // openStdout opens what goes to standard output, and the gate.
-func (r *command) openStdout(stdout *cli.Stdout) error {
+func (r *command) openStdout(stdout *cli.Lines) error {
 	c, o := r.c, &r.options
 	others := len(r.outputs) > 0
 	add := func(s live.Sink) {

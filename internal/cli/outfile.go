@@ -22,11 +22,12 @@ import (
 type File struct {
 	Path  string
 	Write func(w io.Writer) error
+	log   bool // on a terminal its lines are [Printable]
 }
 
 // WriteFile writes one file, as [WriteFiles] does.
 func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w io.Writer) error) error {
-	return WriteFiles(stdout, inputs, File{path, write})
+	return WriteFiles(stdout, inputs, File{Path: path, Write: write})
 }
 
 // WriteFiles writes files, which appear whole and together, or not at all: each is written beside
@@ -48,7 +49,10 @@ func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
 		var err error
 		switch info, missing := os.Stat(file.Path); {
 		case toStdout(file.Path):
-			err = writeStdout(stdout, write)
+			w := NewLines(stdout, file.log)
+			if err = write(w); err == nil {
+				err = w.Flush()
+			}
 		case isOpen(file.Path) || missing == nil && !info.Mode().IsRegular(): // no other file can take its place
 			var f *os.File
 			if f, err = os.OpenFile(file.Path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
@@ -76,8 +80,7 @@ func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
 // an error.
 func WriteLog(c *cli.Context, inputs []scan.Input, write func(w io.Writer) error) error {
 	path := c.String("of")
-	return WriteFile(path, c.App.Writer, inputs, func(w io.Writer) error {
-		w = Visible(path, c.App.Writer, w)
+	return WriteFiles(c.App.Writer, inputs, File{path, func(w io.Writer) error {
 		if !c.Bool("strict") || !toStdout(path) {
 			return write(w)
 		}
@@ -98,7 +101,7 @@ func WriteLog(c *cli.Context, inputs []scan.Input, write func(w io.Writer) error
 		}
 		_, err = io.Copy(w, held)
 		return err
-	})
+	}, true})
 }
 
 // compressed returns what writes a file: compressed if its name ends with .gz or .zst.

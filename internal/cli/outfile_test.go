@@ -62,7 +62,7 @@ func TestWriteFiles(t *testing.T) {
 		left := limit
 		var files []File
 		for _, name := range []string{"a", "b", "c"} {
-			files = append(files, File{filepath.Join(folder, name), func(w io.Writer) error {
+			files = append(files, File{Path: filepath.Join(folder, name), Write: func(w io.Writer) error {
 				l := &limited{w, left}
 				_, err := io.WriteString(l, texts[name])
 				left = l.left
@@ -91,7 +91,7 @@ func TestWriteFilesOne(t *testing.T) {
 	}
 	var files []File
 	for _, name := range []string{"a", "b", "c"} {
-		files = append(files, File{filepath.Join(folder, name), func(w io.Writer) error {
+		files = append(files, File{Path: filepath.Join(folder, name), Write: func(w io.Writer) error {
 			if name == "c" { // another program makes it
 				if err := os.Mkdir(filepath.Join(folder, "c"), 0o777); err != nil {
 					return err
@@ -134,7 +134,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 func TestLines(t *testing.T) {
 	check := func(pieces []string, flush bool) bool {
 		var out recorder
-		l := &lines{w: &out, most: 16}
+		l := &Lines{w: &out, most: 16}
 		for _, piece := range pieces {
 			piece = strings.ReplaceAll(piece, "0", "\n")
 			l.Write([]byte(piece))
@@ -164,7 +164,7 @@ func TestLines(t *testing.T) {
 		}
 	}
 	var out recorder
-	l := &lines{w: &out, most: pipeWrite}
+	l := &Lines{w: &out, most: pipeWrite}
 	for range 2 * stdoutBuffer / 4 {
 		l.Write([]byte("row\n"))
 	}
@@ -176,10 +176,22 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestLinesPrintable: on a terminal no byte of a log's line controls it.
+func TestLinesPrintable(t *testing.T) {
+	var out recorder
+	l := &Lines{w: &out, most: stdoutBuffer, printable: true}
+	l.Write([]byte("a\x1b[2Jb\nc\r\xff"))
+	l.Write([]byte("\nd"))
+	l.Flush()
+	if got, want := strings.Join(out.writes, ""), "a\\x1b[2Jb\nc\\r\\xff\nd"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestLinesBuffer checks that lines are written when the buffer is full, not before.
 func TestLinesBuffer(t *testing.T) {
 	var out recorder
-	l := &lines{w: &out, most: stdoutBuffer}
+	l := &Lines{w: &out, most: stdoutBuffer}
 	for range stdoutBuffer/4 - 1 {
 		l.Write([]byte("row\n"))
 	}
@@ -227,7 +239,7 @@ func TestLinesLock(t *testing.T) {
 		{"a short line to a file", f, 10, true},
 		{"a short line to another writer", io.Discard, 10, true},
 	} {
-		l := newLines(test.stdout)
+		l := NewLines(test.stdout, false)
 		var seen lockSeen
 		l.w = &seen
 		l.Write([]byte(strings.Repeat("x", test.size-1) + "\n"))

@@ -29,32 +29,21 @@ func endStdout() {
 	}
 }
 
-// Stdout is a buffered writer to standard output, of whole lines.
-type Stdout = lines
-
-// Lines returns a writer of whole lines to standard output. On a terminal they are [Printable].
-func Lines(stdout io.Writer) *Stdout { return newLines(Visible("", stdout, stdout)) }
-
-func writeStdout(stdout io.Writer, write func(w io.Writer) error) error {
-	w := newLines(stdout)
-	if err := write(w); err != nil {
-		return err
-	}
-	return w.Flush()
+// Lines is a buffered writer to standard output that writes whole lines, so that a signal does not
+// end the output in the middle of a line. A write is no longer than most, unless a line is: a pipe
+// that is full takes such a write whole or not at all.
+type Lines struct {
+	w         io.Writer
+	most      int
+	printable bool // lines are made so
+	buf       []byte
+	err       error
 }
 
-// lines is a buffered writer that writes whole lines, so that a signal does not end the output in
-// the middle of a line. A write is no longer than most, unless a line is: a pipe that is full takes
-// such a write whole or not at all.
-type lines struct {
-	w    io.Writer
-	most int
-	buf  []byte
-	err  error
-}
-
-func newLines(stdout io.Writer) *lines {
-	l := &lines{w: stdout, most: stdoutBuffer}
+// NewLines returns a writer of lines to standard output. On a terminal the lines of a log are
+// [Printable], so that no byte of it controls the terminal.
+func NewLines(stdout io.Writer, log bool) *Lines {
+	l := &Lines{w: stdout, most: stdoutBuffer, printable: log && Terminal(stdout)}
 	if f, ok := stdout.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
 			l.most = pipeWrite
@@ -63,7 +52,7 @@ func newLines(stdout io.Writer) *lines {
 	return l
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *Lines) Write(p []byte) (int, error) {
 	l.buf = append(l.buf, p...)
 	if last := bytes.LastIndexByte(p, '\n'); len(l.buf) >= stdoutBuffer && last >= 0 {
 		l.write(len(l.buf) - len(p) + last + 1)
@@ -72,14 +61,24 @@ func (l *lines) Write(p []byte) (int, error) {
 }
 
 // Flush writes all that is buffered.
-func (l *lines) Flush() error {
+func (l *Lines) Flush() error {
 	l.write(len(l.buf))
 	return l.err
 }
 
 // write writes the first bytes of the buffer.
-func (l *lines) write(size int) {
+func (l *Lines) write(size int) {
 	text := l.buf[:size]
+	if l.printable {
+		var b bytes.Buffer
+		for line := range bytes.Lines(text) {
+			whole, ended := bytes.CutSuffix(line, []byte("\n"))
+			if b.WriteString(Printable(string(whole))); ended {
+				b.WriteByte('\n')
+			}
+		}
+		text = b.Bytes()
+	}
 	for len(text) > 0 && l.err == nil {
 		n := len(text)
 		if n > l.most {

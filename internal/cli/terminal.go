@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"strconv"
@@ -32,37 +31,6 @@ func Width(w io.Writer) int {
 func Colour(w io.Writer) bool {
 	return Terminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
-
-// Visible returns w, a writer to the output at path. If that is standard output and a terminal, no
-// byte controls it: lines are [Printable] there. The text must end with a newline.
-func Visible(path string, stdout, w io.Writer) io.Writer {
-	if toStdout(path) && Terminal(stdout) {
-		return &visible{w: w}
-	}
-	return w
-}
-
-type visible struct {
-	w    io.Writer
-	line []byte // which has no end yet
-}
-
-func (v *visible) Write(text []byte) (int, error) {
-	v.line = append(v.line, text...)
-	for {
-		line, rest, ended := bytes.Cut(v.line, []byte("\n"))
-		if !ended {
-			return len(text), nil
-		}
-		if _, err := io.WriteString(v.w, Printable(string(line))+"\n"); err != nil {
-			return 0, err
-		}
-		v.line = v.line[:copy(v.line, rest)]
-	}
-}
-
-// Flush writes the lines that w holds.
-func (v *visible) Flush() error { return Flush(v.w) }
 
 // Flush writes what a writer holds, if it holds anything.
 func Flush(w io.Writer) error {
