@@ -97,16 +97,26 @@ func NewWindows(memory *ledger.Ledger, size int64, sink Sink) *Windows {
 }
 
 // Add adds an interval and its counts.
-func (m *Windows) Add(v scan.Visit, s *merge.Sum) error {
-	t := m.tag(v.Row)
-	if m.last = v.Place; m.options.Window == 0 {
-		m.row = output.Row{Start: v.StartMillis(), End: v.EndMillis(), Length: v.Length, Covered: v.Length, Stats: m.row.Stats}
-		return m.measure(t, s, nil)
-	}
-	if err := m.charge.Set(m.account, len(m.tags), m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
+func (m *Windows) Add(v scan.Visit, s *merge.Sum) error { return m.add(m.tag(v.Row), v, s, nil) }
+
+// add adds an interval. Stats are its figures, nil if they are not known yet or not needed.
+func (m *Windows) add(t *tag, v scan.Visit, s *merge.Sum, stats *output.Stats) error {
+	m.last = v.Place
+	if err := m.charge.Set(m.account, len(m.tags), m.moving+m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
 		return err
 	}
-	return m.merge(t, v, s)
+	if m.options.Window > 0 {
+		return m.merge(t, v, s)
+	}
+	m.row = output.Row{
+		Start: v.StartMillis(), End: v.EndMillis(),
+		Relative: v.Absolute() - *m.start, Length: v.Length, Covered: v.Length, Stats: m.row.Stats,
+	}
+	if stats == nil {
+		return m.measure(t, s, nil)
+	}
+	m.row.Stats = *stats
+	return m.emit(t, s, nil)
 }
 
 // tag returns what is kept of a tag.
@@ -138,24 +148,13 @@ func (m *Windows) decode(_ int, v scan.Visit, r *result) (err error) {
 // interval takes the next interval.
 func (m *Windows) interval(v scan.Visit, r *result) error {
 	t := m.tag(v.Row)
-	m.last = v.Place
-	if err := m.charge.Set(m.account, len(m.tags), m.moving+m.windows.Bytes()+tagBytes*len(m.tags)); err != nil {
-		return err
-	}
 	if m.options.Window > 0 || m.options.Moving > 0 {
 		t.kinds.Add(r.double, v.Place)
 		if err := t.kinds.Err(); err != nil {
 			return fmt.Errorf("tag %s: %w", tags.Text(t.name), err)
 		}
 	}
-	if m.options.Window > 0 {
-		return m.merge(t, v, &r.sum)
-	}
-	m.row = output.Row{
-		Start: v.StartMillis(), End: v.EndMillis(),
-		Relative: v.Absolute() - *m.start, Length: v.Length, Covered: v.Length, Stats: r.stats,
-	}
-	return m.emit(t, &r.sum, nil)
+	return m.add(t, v, &r.sum, &r.stats)
 }
 
 // tagBytes is about what a tag takes beside its windows.
