@@ -288,15 +288,12 @@ func (c *Cursor[R]) fail(line int, err error) error {
 
 // Run calls decode for each interval of the selection, on several goroutines. The first argument is
 // the number of the goroutine, from 0. Decode puts its outcome in result, which holds what an
-// earlier interval left there. Then Run calls consume, which may be nil, for one interval after
-// another: in the order of the inputs or, see [Scan.ByTime], of time.
+// earlier interval left there. Then Run calls consume for one interval after another: in the order
+// of the inputs or, see [Scan.ByTime], of time.
 //
 // An error of decode is reported as malformed, and the interval is not consumed. A [Fatal] error
 // ends the scan. An [hdrlog.SyntaxError] names the field; otherwise that is the payload.
 func Run[R any](s *Scan, decode func(worker int, v Visit, result *R) error, consume func(v Visit, result *R) error) error {
-	if consume == nil {
-		consume = func(Visit, *R) error { return nil }
-	}
 	if s.ByTime {
 		return runByTime(s, decode, consume)
 	}

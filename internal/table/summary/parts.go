@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 
@@ -22,7 +22,7 @@ type Parts struct {
 	// which [Parts.Worst] and [Parts.Omission] need. Counts, which implies both, has the counts of
 	// each interval, for [output.Moment.Count].
 	Sums, Times, Counts bool
-	// Most limits the memory of times in bytes, if it is above 0.
+	// Most is the memory in bytes above which times are not kept at all, if it is above 0.
 	Most int
 
 	sums    map[string]*sum
@@ -125,15 +125,16 @@ func (p *Parts) keep(input int, name string, tag []byte, own *piece, payload []b
 		p.bytes -= own.of.keepFew(own)
 	}
 	p.charge.Set(p.account, len(p.parts), p.bytes)
-	crowded := p.account.Crowded()
 	if p.Most > 0 && p.bytes > p.Most {
-		crowded = fmt.Errorf("the maxima of %d tags of logs take more than %d MB", len(p.parts), p.Most/1e6)
-	}
-	if crowded != nil {
+		p.err = errMost
+		p.parts, p.bytes = nil, 0
+	} else if crowded := p.account.Crowded(); crowded != nil {
 		p.coarsen(crowded)
-		p.charge.Set(p.account, len(p.parts), p.bytes)
 	}
+	p.charge.Set(p.account, len(p.parts), p.bytes)
 }
+
+var errMost = errors.New("the times of intervals take too much memory")
 
 // keepFew adds a piece to those with payloads. If they are many, it drops the payloads of those
 // with the lowest maxima, and returns the bytes that this frees.

@@ -3,6 +3,7 @@ package summary
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -72,11 +73,7 @@ func (r *Result) longest() []Span {
 			byInput[s.Input] = s
 		}
 	}
-	var spans []Span
-	for _, s := range byInput {
-		spans = append(spans, s)
-	}
-	return spans
+	return slices.Collect(maps.Values(byInput))
 }
 
 // union joins spans that overlap or touch.

@@ -124,7 +124,9 @@ func TestPartsMost(t *testing.T) {
 	t.Parallel()
 	const seconds, bad = 100_000, 30_000
 	one := func(string, []byte) float64 { return 1 }
-	parts := &Parts{Times: true, Most: 1 << 20}
+	const limit = 1 << 20
+	parts := &Parts{Times: true}
+	parts.account = ledger.New(2*limit).Open("times", "choose")
 	random := rand.New(rand.NewPCG(7, 8))
 	for at := range int64(seconds) {
 		for n, tag := range []string{"a", "b"} {
@@ -134,7 +136,7 @@ func TestPartsMost(t *testing.T) {
 			}
 			parts.add(n, fmt.Sprint("log", n), []byte(tag), 1000*at, 1000*at+1000, highest)
 		}
-		if parts.bytes > parts.Most {
+		if parts.bytes > limit {
 			t.Fatalf("%d bytes at %d s", parts.bytes, at)
 		}
 		if at%9999 != 0 || at < bad+20 {
@@ -154,8 +156,15 @@ func TestPartsMost(t *testing.T) {
 	for n := range 20_000 {
 		parts.add(n, "log", fmt.Append(nil, n), 0, 1000, 1)
 	}
-	if _, _, err := parts.Worst(9, one); err == nil || !strings.Contains(err.Error(), "tags of logs take more than 1 MB") || parts.bytes > 0 {
+	if _, _, err := parts.Worst(9, one); !errors.As(err, new(*ledger.LimitError)) || parts.bytes > 0 {
 		t.Errorf("%d bytes, %v", parts.bytes, err)
+	}
+	parts = &Parts{Times: true, Most: limit}
+	for at := range int64(seconds) {
+		parts.add(0, "log", nil, 1000*at, 1000*at+1000, 1)
+	}
+	if found, err := parts.Omission(func(string, []byte) float64 { return 1 }); found != nil || err == nil || parts.bytes > 0 {
+		t.Errorf("%d bytes above Most: %+v, %v", parts.bytes, found, err)
 	}
 }
 
