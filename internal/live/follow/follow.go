@@ -131,7 +131,7 @@ func (f *Follower) AddFile(path string) *Input {
 func (f *Follower) AddReader(name string, r io.Reader) *Input {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.insert(&Input{name: name, stream: r})
+	return f.insert(&Input{name: name, stream: func() (io.Reader, error) { return r, nil }})
 }
 
 // AddMatching adds the files whose name matches in folder, see [Folders], now and later. It returns
@@ -234,7 +234,7 @@ func (f *Follower) add(path string, matched bool) *Input {
 	}
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return f.insert(&Input{name: path, path: path, special: true})
+		return f.insert(&Input{name: path, path: path, stream: func() (io.Reader, error) { return os.Open(path) }})
 	}
 	if err == nil && f.known(info) {
 		return nil

@@ -16,9 +16,8 @@ type Input struct {
 	Tag string
 
 	name     string
-	path     string    // of a file or a named pipe
-	stream   io.Reader // of any other input
-	special  bool      // the path is no regular file: it is opened and read once
+	path     string                    // of a file or a named pipe
+	stream   func() (io.Reader, error) // opens what is read once, nil for a file
 	follower *Follower
 	wake     chan struct{} // something may have changed
 	onWait   func(waiting bool)
@@ -27,7 +26,7 @@ type Input struct {
 	files   []*Log      // the first one is read, the others come after it
 	newest  fs.FileInfo // of the last of files, nil if there was none; changes with the follower's mu
 	took    *Log        // the last one of which lines were taken
-	pipe    *os.File    // the special file that is read
+	pipe    *os.File    // what is read once, if it is a file
 	trouble string      // why the name cannot be read now, as the last notice says
 	unread  string      // why a log of that name is not read, empty if it is
 	waiting bool        // a read waits for data
@@ -71,7 +70,7 @@ type Log struct {
 func (in *Input) Name() string { return in.name }
 
 // Once reports that the input ends by itself, as a pipe does.
-func (in *Input) Once() bool { return in.path == "" || in.special }
+func (in *Input) Once() bool { return in.stream != nil }
 
 // OnWait has a function called when a read begins to wait for data and when it ends to wait, by the
 // goroutine that reads. Call it before that.
@@ -269,21 +268,13 @@ func (in *Input) once() (*Log, error) {
 		return nil, ErrStopped
 	}
 	in.opened = true
-	l := &Log{in: in, stream: in.stream}
-	if in.path == "" {
-		in.pipe, _ = in.stream.(*os.File)
-		return l, nil
-	}
 	in.mu.Unlock()
 	in.setWaiting(true)
-	file, err := os.Open(in.path)
+	stream, err := in.stream()
 	in.setWaiting(false)
 	in.mu.Lock()
-	if err != nil {
-		return nil, err
-	}
-	l.stream, in.pipe = file, file
-	return l, nil
+	in.pipe, _ = stream.(*os.File)
+	return &Log{in: in, stream: stream}, err
 }
 
 // AtEnd reports whether all data there are were read and a read waits for more.
@@ -429,7 +420,7 @@ func (in *Input) close() {
 		in.follower.close(l.file)
 	}
 	in.files = nil
-	if in.special && in.pipe != nil {
+	if in.path != "" && in.pipe != nil {
 		in.pipe.Close()
 	}
 }
