@@ -57,7 +57,7 @@ func gather(c *urfave.Context, s *scan.Scan, o *options) (*chart.Picture, error)
 		return nil, err
 	}
 	together := len(logs)
-	if g.plan.apart {
+	if o.compare { // each by itself
 		together = 1
 	}
 	for some := range slices.Chunk(logs, max(together, 1)) {
@@ -165,7 +165,7 @@ type gathering struct {
 // that stays by itself.
 func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 	label := ""
-	if g.plan.apart {
+	if g.options.compare {
 		label = g.labels[logs[0].Name]
 	}
 	one := *s

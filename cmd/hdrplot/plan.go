@@ -25,8 +25,6 @@ const (
 type plan struct {
 	// paged is a page, which has all charts. overTime is whether there is more than sums.
 	paged, overTime bool
-	// apart reads each log by itself. Else several logs add up.
-	apart bool
 	// total draws lines of all series together.
 	total bool
 	// merged is whether a line needs windows, since its intervals are of several logs or tags, and
@@ -38,10 +36,10 @@ type plan struct {
 
 func (o *options) plan(logs int) plan {
 	marks := o.kind.Chart.Marks
-	p := plan{paged: o.format == draw.HTML, apart: o.compare}
+	p := plan{paged: o.format == draw.HTML}
 	p.overTime = marks != chart.Curves || p.paged
 	p.total = marks == chart.Cells && !p.paged && !o.compare
-	p.merged = logs > 1 && !p.apart && !o.by.Inputs() || o.by.AddsTags() || p.total
+	p.merged = logs > 1 && !o.compare && !o.by.Inputs() || o.by.AddsTags() || p.total
 	p.thinned = !o.given["agg"] && !p.paged && marks != chart.Curves
 	p.worst = o.kind.Worst && (marks == chart.Cells || // numbers stand above maxima
 		slices.ContainsFunc(o.measures(), func(m chart.Measure) bool { return m.Name == "max" }))
@@ -70,7 +68,7 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 		return err
 	}
 	g.tags = found.tags
-	if several := found.tags > 1 && !o.by.AddsTags() || g.plan.apart && len(logs) > 1; several && g.plan.paged && !o.given["p"] {
+	if several := found.tags > 1 && !o.by.AddsTags() || o.compare && len(logs) > 1; several && g.plan.paged && !o.given["p"] {
 		k.Measures = k.Measures[len(k.Measures)-1:] // others would be dropped
 	}
 	window, wide := o.aggregate, int64(axis.Window(float64(max(found.to-found.from, 0))/1000, mostPoints)*1000)

@@ -21,13 +21,13 @@ type Tick struct {
 // mostChange is the ratio at the end of the scale of colours. Higher ones have the same colour.
 const mostChange = 8
 
-// ChangeScale returns the scale of colours for ratios. Same names the ratio 1.
-func ChangeScale(title, same string) *Scale {
-	scale := &Scale{Title: title, Most: mostChange}
+// ChangeScale returns the scale of colours for how many times as many values there are.
+func ChangeScale() *Scale {
+	scale := &Scale{Title: "times as many per second; stripes: in one log only", Most: mostChange}
 	for _, r := range []struct {
 		ratio float64
 		label string
-	}{{1.0 / 8, "1/8 or less"}, {1.0 / 4, "1/4"}, {1.0 / 2, "1/2"}, {1, same}, {2, "2"}, {4, "4"}, {8, "8 or more"}} {
+	}{{1.0 / 8, "1/8 or less"}, {1.0 / 4, "1/4"}, {1.0 / 2, "1/2"}, {1, "as many"}, {2, "2"}, {4, "4"}, {8, "8 or more"}} {
 		scale.Ticks = append(scale.Ticks, Tick{ChangePart(r.ratio), r.label})
 	}
 	return scale

@@ -305,5 +305,5 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 		c.put(font, bar+24*pixel, y, only)
 	}
 	frame.Min.Y += 2*tickSize*lineSpace + tickSize
-	c.colourBar(frame, bar, c.Change, chart.ChangeScale("", "as many").Ticks, "times as many", "per second")
+	c.colourBar(frame, bar, c.Change, chart.ChangeScale().Ticks, "times as many", "per second")
 }

@@ -3,6 +3,7 @@ package draw
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -95,8 +96,7 @@ const strokeAtOnce = 48
 
 // strokeParts strokes the pairs of points.
 func (c *pen) strokeParts(st style, width vg.Length, points []vg.Point) {
-	for len(points) > 1 {
-		piece := points[:min(len(points), strokeAtOnce)]
+	for piece := range slices.Chunk(points, strokeAtOnce) {
 		c.SetLineStyle(draw.LineStyle{Color: st.colour, Width: width, Dashes: st.dashes})
 		var path vg.Path
 		for i := 0; i+1 < len(piece); i += 2 {
@@ -104,7 +104,6 @@ func (c *pen) strokeParts(st style, width vg.Length, points []vg.Point) {
 			path.Line(piece[i+1])
 		}
 		c.Stroke(path)
-		points = points[len(piece):]
 	}
 }
 

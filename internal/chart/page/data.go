@@ -28,7 +28,7 @@ func New(p *chart.Picture) (*Data, error) {
 	own, width, columns := *p, max(p.WindowMillis, 1), chart.PageColumns
 	from, to, _ := p.TimeRange()
 	for {
-		d := dataOf(&own, &Rows{}, width, columns, math.MaxInt64)
+		d := dataOf(&own, width, columns, math.MaxInt64)
 		size := d.Rows.Size()
 		if size <= limit || float64(width) > to-from && columns < 100 {
 			return d, nil
@@ -53,9 +53,9 @@ func countWindows(all []chart.Series) (n int) {
 	return n
 }
 
-// dataOf returns the data of a page with rows, which are empty: with windows of a width, and lines
-// thinned to columns up to where those that are recent begin.
-func dataOf(p *chart.Picture, rows *Rows, width int64, columns int, recent int64) *Data {
+// dataOf returns the data of a page: with windows of a width, and lines thinned to columns up to
+// where those that are recent begin.
+func dataOf(p *chart.Picture, width int64, columns int, recent int64) *Data {
 	own := *p
 	own.Unit = axis.Spelled(p.Unit)
 	own.Marks, own.Worst, own.Summary, own.Notes = some(p.Marks), some(p.Worst), some(p.Summary), some(p.Notes)
@@ -66,7 +66,7 @@ func dataOf(p *chart.Picture, rows *Rows, width int64, columns int, recent int64
 	out := &Data{
 		Picture: &own, Caption: p.Caption(), Heat: true,
 		Lines: described(p, lines), Cells: described(p, chart.Heatmap), Rates: described(p, chart.Throughput), Curves: described(p, chart.Percentiles),
-		Zone: p.Location().String(), Offsets: [][2]int64{}, Themes: chart.Themes, Measures: []string{}, Series: []Series{}, Rows: rows,
+		Zone: p.Location().String(), Offsets: [][2]int64{}, Themes: chart.Themes, Measures: []string{}, Series: []Series{}, Rows: new(Rows),
 	}
 	if from, to, timed := p.TimeRange(); timed {
 		out.From, out.To = int64(math.Floor(from)), int64(math.Ceil(to))
@@ -79,7 +79,7 @@ func dataOf(p *chart.Picture, rows *Rows, width int64, columns int, recent int64
 	addSeries(out, p.Series, columns, recent)
 	if before, after, ok := p.Compared(); ok {
 		out.Compared = []string{before[0].Group, after[0].Group}
-		out.Change = chart.ChangeScale("times as many per second; stripes: in one log only", "as many")
+		out.Change = chart.ChangeScale()
 	}
 	return out
 }
