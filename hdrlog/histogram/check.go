@@ -5,61 +5,49 @@ import "encoding/binary"
 // Check decodes the counts, but does not add them to anything. If it returns nil, [Payload.AddTo]
 // cannot fail, except with [ErrKind], [ErrSpan] or [ErrOverflow] because of what the sum holds.
 func (p *Payload) Check() error {
-	_, _, err := p.lastSlot(true)
-	return err
-}
-
-// MaxAndCount returns the highest value that the payload counts, as [Histogram.Max] of the decoded
-// histogram does, 0 if it counts none, and the number of values. It does not store the counts.
-// After [Payload.AddTo] it mostly takes no time, and otherwise about that of [Payload.Check]. The
-// errors are those of [Payload.AddTo].
-func (p *Payload) MaxAndCount() (highest, count int64, err error) {
-	last, count := p.next-1, p.counted
-	if last < 0 {
-		last, count, err = p.lastSlot(true)
-	}
-	if last < 0 && count > 0 {
-		last, count, err = p.lastSlot(false)
-	}
-	if err != nil || last < 0 {
-		return 0, 0, err
-	}
-	return p.layout.HighestAt(last), count, nil
-}
-
-// lastSlot returns the index of the last slot with a count, and the sum of all counts. If quick is
-// set, it reads counts of version 2 in words, but for those at the end. The index is then -1 if
-// those are empty.
-func (p *Payload) lastSlot(quick bool) (last int, total int64, err error) {
-	last = -1
 	if p.version < 2 {
-		total, err = p.words(func(index int, _ int64) { last = index })
-		return last, total, err
+		_, err := p.words(func(int, int64) {})
+		return err
 	}
-	index, encoded, seen := 0, p.counts, int64(0) // seen: see accumulateZigZag
+	index, encoded := 0, p.counts
+	var total, seen int64 // seen: see accumulateZigZag
 	for len(encoded) > 0 {
-		if quick {
-			done, next, n := checkEights(encoded[:max(len(encoded)-maxWordV2, 0)], index, p.slots)
-			if done > 0 {
-				last = -1
-			}
-			encoded, index, total = encoded[done:], next, total+n
-			seen |= total
+		done, next, n := checkEights(encoded, index, p.slots)
+		encoded, index, total = encoded[done:], next, total+n
+		seen |= total
+		if len(encoded) == 0 {
+			break
 		}
 		n, step, size, err := p.one(encoded, index)
 		if err != nil {
-			return -1, 0, err
-		}
-		if n > 0 {
-			last = index
+			return err
 		}
 		encoded, index, total = encoded[size:], index+step, total+n
 		seen |= total
 	}
 	if seen < 0 {
-		return -1, 0, ErrOverflow
+		return ErrOverflow
 	}
-	return last, total, nil
+	p.ended(index, total)
+	return nil
+}
+
+// MaxAndCount returns the highest value that the payload counts, as [Histogram.Max] of the decoded
+// histogram does, 0 if it counts none, and the number of values. After [Payload.AddTo] it mostly
+// takes no time, and otherwise mostly that of [Payload.Check]. The errors are those of
+// [Payload.AddTo].
+func (p *Payload) MaxAndCount() (highest, count int64, err error) {
+	if p.next == 0 {
+		if err := p.Check(); err != nil {
+			return 0, 0, err
+		}
+	}
+	if p.next == 0 {
+		h := &p.decoder.counts
+		err := p.Decode(h)
+		return h.Max(), h.total, err
+	}
+	return p.layout.HighestAt(p.next - 1), p.counted, nil
 }
 
 // ended keeps what [Payload.MaxAndCount] returns, once all counts were added, and the last one

@@ -25,28 +25,22 @@ func (h *Histogram) mark(begin, end int) {
 // Low and the number of counts are multiples of pageSize.
 func (h *Histogram) segments() iter.Seq2[int, []int64] {
 	return func(yield func(low int, counts []int64) bool) {
-		for begin, end := h.segment(0); begin < end; begin, end = h.segment(end) {
-			if !yield(h.base+begin, h.counts[begin:end]) {
+		for page := 0; ; {
+			skip := bytes.IndexByte(h.pages[page:], 1)
+			if skip < 0 {
+				return
+			}
+			page += skip
+			size := bytes.IndexByte(h.pages[page:], 0)
+			if size < 0 {
+				size = len(h.pages) - page
+			}
+			begin := page * pageSize
+			if page += size; !yield(h.base+begin, h.counts[begin:page*pageSize]) {
 				return
 			}
 		}
 	}
-}
-
-// segment returns where the first successive marked pages, from the one that begins at from, begin
-// and end in counts. If there are none, begin equals end.
-func (h *Histogram) segment(from int) (begin, end int) {
-	page := from / pageSize
-	skip := bytes.IndexByte(h.pages[page:], 1)
-	if skip < 0 {
-		return 0, 0
-	}
-	page += skip
-	size := bytes.IndexByte(h.pages[page:], 0)
-	if size < 0 {
-		size = len(h.pages) - page
-	}
-	return page * pageSize, (page + size) * pageSize
 }
 
 // between is segments for the slots from first to last only.
