@@ -518,7 +518,7 @@ func TestRecorded(t *testing.T) {
 // TestManyFarApart: a sum that is a histogram from its first interval on is packed again if the
 // next one lies far away.
 func TestManyFarApart(t *testing.T) {
-	s := Sum{Spare: 1 << 19, Many: true}
+	s := Sum{Spare: 1 << 19}
 	for n, value := range []int64{10, 1 << 61} {
 		h, err := histogram.New(histogram.Layout{Digits: 4, Lowest: 1})
 		if err != nil {
@@ -632,6 +632,22 @@ func TestMovingEdge(t *testing.T) {
 		}
 		if got := m.Histogram(); got.TotalCount() != want {
 			t.Errorf("after %d s %d intervals, want %d", 10*n, got.TotalCount(), want)
+		}
+	}
+}
+
+// TestMovingKinds proves that a window that became empty takes values of another kind.
+func TestMovingKinds(t *testing.T) {
+	t.Parallel()
+	m := NewMoving(1000)
+	for n, layout := range []histogram.Layout{threeDigits, {Digits: 3, Lowest: 1, Ratio: 0.5}, threeDigits} {
+		h, _ := histogram.New(layout)
+		h.Record(5, 2)
+		if err := m.Add(int64(n)*1000, sumOf(t, h)); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Histogram(); got.TotalCount() != 2 || got.Layout() != h.Layout() {
+			t.Errorf("%d values of %+v", got.TotalCount(), got.Layout())
 		}
 	}
 }

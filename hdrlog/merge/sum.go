@@ -36,8 +36,6 @@ type Sum struct {
 	// Spare is the number of bytes that a histogram may take however little the packed counts
 	// take. To add to a histogram is quicker. See [SpareFor].
 	Spare int
-	// Many says that several intervals will be added, so that the first need not be packed either.
-	Many bool
 
 	intervals int64
 	layout    histogram.Layout // the finest of all
@@ -102,7 +100,7 @@ func (s *Sum) Reset() {
 	if s.dense && 8*s.slots() > mostKept {
 		s.counts = nil
 	}
-	*s = Sum{Spare: s.Spare, Many: s.Many, text: s.text[:0], packed: s.packed[:0], counts: s.counts}
+	*s = Sum{Spare: s.Spare, text: s.text[:0], packed: s.packed[:0], counts: s.counts}
 }
 
 // Size returns about how many bytes s takes.
@@ -137,7 +135,7 @@ func (s *Sum) Add(i *hdrlog.Interval) error {
 // than the sum of it.
 func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
 	more := part{start: i.StartMillis(), end: i.EndMillis(), intervals: 1}
-	if err := s.addPayload(&more, p); err != nil || s.intervals > 1 || s.dense {
+	if err := s.addPayload(&more, p); err != nil || s.intervals > 1 {
 		return err
 	}
 	if s.text = append(hdrlog.AppendMax(s.text[:0], i), ','); p.Version() == 2 && p.Compressed() {
@@ -186,7 +184,7 @@ func (s *Sum) add(more *part, pack func([]byte) ([]byte, error), addTo func(*his
 	if err := s.makeRoom(more); err != nil {
 		return err
 	}
-	if s.Many && s.intervals == 0 && s.fits(slots(more.layout, more.highest), 0) {
+	if s.intervals == 0 && s.fits(slots(more.layout, more.highest), 0) {
 		if s.counts == nil {
 			s.counts = new(histogram.Histogram)
 		}
@@ -287,15 +285,24 @@ func (s *Sum) Compact() error {
 	defer s.putCodec(c)
 	h, err := s.Histogram(&c.scratch)
 	if err == nil {
-		c.plain, err = appendPayload(c.plain[:0], h.AppendBinary)
+		err = s.pack(c, h)
 	}
 	if err != nil {
 		return sumError(err, nil)
 	}
-	if cap(s.packed) > len(c.plain)*5/4 {
-		s.packed = nil
+	s.packed, s.dense, s.counts = bytes.Clone(s.packed), false, nil
+	return nil
+}
+
+// pack makes packed counts of h, which is the sum.
+func (s *Sum) pack(c *codec, h *histogram.Histogram) (err error) {
+	if c.plain, err = appendPayload(c.plain[:0], h.AppendBinary); err != nil {
+		return err
 	}
-	s.packed, s.settled, s.dense, s.counts = append(s.packed[:0], c.plain...), len(c.plain), false, nil
+	if s.packed = append(s.packed[:0], c.plain...); cap(s.packed) > 4*len(s.packed)+settleBytes {
+		s.packed = bytes.Clone(s.packed)
+	}
+	s.settled = len(s.packed)
 	return nil
 }
 
@@ -310,8 +317,8 @@ func (s *Sum) settle() {
 	defer s.putCodec(c)
 	err := s.sumInto(c, &c.scratch)
 	if err == nil && !dense {
-		c.plain, err = appendPayload(c.plain[:0], c.scratch.AppendBinary)
-		dense = s.fits(s.slots(), len(c.plain))
+		err = s.pack(c, &c.scratch)
+		dense = s.fits(s.slots(), s.settled)
 	}
 	switch {
 	case err != nil:
@@ -324,11 +331,6 @@ func (s *Sum) settle() {
 		if s.dense, s.packed = true, s.packed[:0]; cap(s.packed) > settleBytes {
 			s.packed = nil
 		}
-	default:
-		if s.packed = append(s.packed[:0], c.plain...); cap(s.packed) > 4*len(s.packed)+settleBytes {
-			s.packed = bytes.Clone(s.packed)
-		}
-		s.settled = len(s.packed)
 	}
 }
 

@@ -92,7 +92,7 @@ func (p *Parts) Sum(c *Collector, first bool, row []byte, i *hdrlog.Interval, in
 	s := p.steps[string(p.key)]
 	if into.part = nil; s == nil || s.sum.Intervals() == 0 {
 		s = steps.Get().(*step)
-		s.at, s.sum.Spare, s.sum.Many = at, 0, true
+		s.at, s.sum.Spare = at, 0
 		if len(p.steps) < mostDense {
 			s.sum.Spare = merge.SpareFor(0)
 		}

@@ -243,7 +243,7 @@ func (w *sums) gather(s *sum, v scan.Visit, want *scan.Want) (*merge.Sum, error)
 		s.window = merge.Sum{}
 		return &s.Sum, err
 	}
-	want.Coarse, s.window.Many, s.window.Spare = nil, true, s.Spare
+	want.Coarse, s.window.Spare = nil, s.Spare
 	size := w.options.Runs.doubled.Load()
 	at := merge.WindowOf(v.StartMillis(), max(v.StartMillis(), v.EndMillis()), size)
 	if at == merge.WindowOf(s.window.Start, s.window.End, size) {
