@@ -102,14 +102,6 @@ func quantiles(first *Row) []quantile {
 	return slices.CompactFunc(all, func(a, b quantile) bool { return a.level == b.level })
 }
 
-// ifAny returns v, or none if the count is zero.
-func ifAny(count int64, v Value) Value {
-	if count == 0 {
-		return none
-	}
-	return v
-}
-
 // level returns a percentile as a quantile. It moves the decimal point instead of dividing: 99.9 is
 // 0.999.
 func level(percentile float64) float64 {

@@ -115,39 +115,31 @@ func (c *column) text(r *Row, missing string) string {
 
 // columns returns the columns of a series that begins with a row.
 func columns(first *Row, scale Scale) []column {
-	recorded := func(value func(r *Row) Value) func(r *Row) Value {
-		return func(r *Row) Value {
-			if r.Count == 0 {
-				return none
-			}
-			return value(r)
-		}
-	}
 	all := []column{
 		{"count", func(r *Row) Value { return countOf(r.Count) }, nil},
 		{"per_second", func(r *Row) Value { return Value{float: r.perSecond()} }, nil},
-		{"min", recorded(func(r *Row) Value { return r.Min }), &scale},
-		{"mean", recorded(func(r *Row) Value { return Value{float: r.Mean} }), &scale},
+		{"min", func(r *Row) Value { return ifAny(r.Count, r.Min) }, &scale},
+		{"mean", func(r *Row) Value { return ifAny(r.Count, Value{float: r.Mean}) }, &scale},
 	}
 	for n, p := range first.Percentiles {
-		all = append(all, column{p.name(), recorded(func(r *Row) Value { return r.Percentiles[n].Value }), &scale})
+		all = append(all, column{p.name(), func(r *Row) Value { return ifAny(r.Count, r.Percentiles[n].Value) }, &scale})
 	}
-	all = append(all, column{"max", recorded(func(r *Row) Value { return r.Max }), &scale})
+	all = append(all, column{"max", func(r *Row) Value { return ifAny(r.Count, r.Max) }, &scale})
 	if first.Moving == nil {
 		return all
 	}
-	moving := func(value func(m *Moving) Value) func(r *Row) Value {
-		return func(r *Row) Value {
-			if r.Moving.Count == 0 {
-				return none
-			}
-			return value(r.Moving)
-		}
-	}
 	return append(all,
-		column{"window_" + first.Moving.name(), moving(func(m *Moving) Value { return m.Value }), &scale},
-		column{"window_max", moving(func(m *Moving) Value { return m.Max }), &scale},
+		column{"window_" + first.Moving.name(), func(r *Row) Value { return ifAny(r.Moving.Count, r.Moving.Value) }, &scale},
+		column{"window_max", func(r *Row) Value { return ifAny(r.Moving.Count, r.Moving.Max) }, &scale},
 		column{"window_count", func(r *Row) Value { return countOf(r.Moving.Count) }, nil})
+}
+
+// ifAny returns v, or none if the count is zero.
+func ifAny(count int64, v Value) Value {
+	if count == 0 {
+		return none
+	}
+	return v
 }
 
 // counts reports whether the figure is a number of values.
