@@ -63,7 +63,7 @@ func (p *Picture) Result() string {
 // since says how long all series together are above a limit, and since when, or nothing if they are
 // not.
 func (p *Picture) since(limit *Limit) string {
-	all := p.Breaches([]Series{p.Total}, []Limit{*limit})
+	all := Breaches([]Series{p.Total}, []Limit{*limit})
 	if len(all) == 0 {
 		return ""
 	}
@@ -83,7 +83,7 @@ func (p *Picture) since(limit *Limit) string {
 }
 
 // Breaches returns the times in which a line is above a limit that holds for it, in order.
-func (p *Picture) Breaches(series []Series, limits []Limit) (all []Point) {
+func Breaches(series []Series, limits []Limit) (all []Point) {
 	var spans []Point
 	for _, l := range limits {
 		for _, s := range series {

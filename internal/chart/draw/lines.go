@@ -54,7 +54,7 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 			for _, i := range order {
 				for n, line := range p.Series[i].Lines {
 					if st := c.styled(styles[i][n]); st.area == areas {
-						pn.drawLine(st, chart.Runs(line.Points, width), n > 0)
+						pn.drawLine(st, chart.Runs(line.Points, width))
 					}
 				}
 			}
@@ -174,7 +174,7 @@ func (pn *panel) highestText(line string, v float64) string {
 // drawLine draws a line as steps, each as wide as its interval. Between steps the line is pale:
 // otherwise a noisy line would be a wall. Maxima have an area below them, and their steps are not
 // joined.
-func (pn *panel) drawLine(st style, runs [][]chart.Point, among bool) {
+func (pn *panel) drawLine(st style, runs [][]chart.Point) {
 	points := 0
 	for _, run := range runs {
 		points += len(run)

@@ -113,7 +113,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 // drawBreaches shades the times in which a line is above a limit that holds for it.
 func (pn *panel) drawBreaches(series []chart.Series) {
 	f := pn.frame
-	for _, span := range pn.Breaches(series, pn.Limits) {
+	for _, span := range chart.Breaches(series, pn.Limits) {
 		from, to := pn.X(span.Start), max(pn.X(span.End), pn.X(span.Start)+pixel)
 		pn.plate(vg.Rectangle{Min: vg.Point{X: max(from, f.Min.X), Y: f.Min.Y}, Max: vg.Point{X: min(to, f.Max.X), Y: f.Max.Y}}, pale(pn.Limit, 0.14))
 	}
