@@ -8,7 +8,7 @@
 package scan
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -210,23 +210,17 @@ func (l *Log) Close() error {
 // window charges for the window of a log that is compressed by zstd. It returns the same log, and
 // what gives that back.
 func (s *Scan) window(log io.Reader) (_ io.Reader, free func(), err error) {
-	begin := make([]byte, zstd.HeaderMaxSize)
-	n, err := io.ReadFull(log, begin[:4])
-	if err == nil && string(begin[:n]) == "\x28\xb5\x2f\xfd" {
-		var more int
-		more, err = io.ReadFull(log, begin[n:])
-		n += more
-	}
-	log = io.MultiReader(bytes.NewReader(begin[:n]), log)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return log, func() {}, err
+	src := bufio.NewReaderSize(log, zstd.HeaderMaxSize)
+	begin, err := src.Peek(zstd.HeaderMaxSize)
+	if err != nil && err != io.EOF {
+		return src, func() {}, err
 	}
 	var header zstd.Header
-	if header.Decode(begin[:n]) != nil {
-		return log, func() {}, nil // no zstd, or the reader says what is wrong
+	if header.Decode(begin) != nil {
+		return src, func() {}, nil // no zstd, or the reader says what is wrong
 	}
 	account, charge := s.Memory.Open("logs with zstd windows", "give fewer at a time"), new(ledger.Charge)
-	return log, func() { charge.Set(account, 0, 0) }, charge.Set(account, 1, int(min(cmp.Or(header.WindowSize, header.FrameContentSize), 1<<30)))
+	return src, func() { charge.Set(account, 0, 0) }, charge.Set(account, 1, int(min(cmp.Or(header.WindowSize, header.FrameContentSize), 1<<30)))
 }
 
 // Err is [hdrlog.Reader.Err] with the name of the input.
