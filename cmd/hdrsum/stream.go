@@ -74,12 +74,28 @@ type rowSink struct {
 func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
 	s.rows++
 	sayInterval(s.c, at, r.Tag, r.Start, r.End, r.Count)
-	if late == nil {
-		late = s.check(r)
+	// A row that cannot follow the tag's last point is left out, or, if the format has totals,
+	// moved behind that point and reduced to them.
+	moved := false
+	if s.format.clash != nil {
+		label := tags.Text(r.Tag)
+		last, ok := s.last[label]
+		if ok && late == nil {
+			late = s.format.clash(last, r.End)
+		}
+		if moved = late != nil && s.format.totals; moved {
+			r.TotalsOnly = true
+			if ok {
+				r.End = max(r.End, last+1)
+			}
+		}
+		if late == nil || moved {
+			s.last[label] = r.End
+		}
 	}
 	if late != nil {
 		s.diagnostics.LeaveOut(at.Name, at.Line, late)
-		if !s.moveOn(r) {
+		if !moved {
 			return nil
 		}
 	}
@@ -115,33 +131,3 @@ func (s *rowSink) write(r *output.Row) (err error) {
 
 // errNoRows keeps a file from being written.
 var errNoRows = errors.New("no rows")
-
-// check returns why a row cannot be a point after the tag's last one.
-func (s *rowSink) check(r *output.Row) error {
-	if s.format.clash == nil {
-		return nil
-	}
-	label := tags.Text(r.Tag)
-	if last, ok := s.last[label]; ok {
-		if err := s.format.clash(last, r.End); err != nil {
-			return err
-		}
-	}
-	s.last[label] = r.End
-	return nil
-}
-
-// moveOn moves a row that is too late behind the tag's last point, and reduces it to its totals. It
-// reports whether the format has totals.
-func (s *rowSink) moveOn(r *output.Row) bool {
-	if !s.format.totals {
-		return false
-	}
-	label := tags.Text(r.Tag)
-	if last, ok := s.last[label]; ok {
-		r.End = max(r.End, last+1)
-	}
-	s.last[label] = r.End
-	r.TotalsOnly = true
-	return true
-}
