@@ -124,7 +124,7 @@ type bind struct {
 }
 
 // variable matches a variable of nginx or of Apache.
-var variable = expression(`\$\{\w+\}|\$\w+|%%|%[<>!0-9,]*(?:\{[^}]*\})?\^?[A-Za-z]+`)
+var variable = expression(`\$\{\w+\}|\$\w+|%%|%[<>!0-9,]*(\{[^}]*\})?(\^t[io]|[A-Za-z])`)
 
 func compile(text string) (*pattern, error) {
 	text = strings.ReplaceAll(text, `\"`, `"`) // as in the configuration of Apache
@@ -144,14 +144,7 @@ func compile(text string) (*pattern, error) {
 		case name == "%%":
 			*literal = append(*literal, '%')
 			continue
-		case name[0] == '%': // a directive is one letter, but for ^ti and ^to
-			if braces := strings.IndexByte(name, '}'); !strings.Contains(name, "^") {
-				letter := braces + 1
-				if braces < 0 {
-					letter = len("%") + strings.IndexFunc(name[1:], func(r rune) bool { return r >= 'A' })
-				}
-				text, name = name[letter+1:]+text, name[:letter+1]
-			}
+		case name[0] == '%':
 			name = plain(name)
 		default:
 			name = strings.Trim(name, "${}")
@@ -276,19 +269,15 @@ func (p *pattern) find(record []byte, places [][]byte) (skip bool, err error) {
 // index returns where text first has what follows a variable. A quote after a backslash is part of
 // the variable.
 func index(text, after []byte) int {
-	for from := 0; ; {
+	for from := 0; ; from++ {
 		n := bytes.Index(text[from:], after)
-		if n < 0 || after[0] != '"' {
-			return n + from
+		if n < 0 {
+			return -1
 		}
-		n += from
-		backslashes := 0
-		for backslashes < n && text[n-1-backslashes] == '\\' {
-			backslashes++
+		from += n
+		backslashes := from - len(bytes.TrimRight(text[:from], `\`))
+		if after[0] != '"' || backslashes%2 == 0 {
+			return from
 		}
-		if backslashes%2 == 0 {
-			return n
-		}
-		from = n + 1
 	}
 }

@@ -129,7 +129,6 @@ type table struct {
 	columns   int
 	header    []byte  // the line, which is skipped
 	at        [][]int // the places of each column, up to the last one that is wanted
-	unquoted  []byte  // memory of fields with quotes
 }
 
 // newTable returns a table whose columns have names, unless names is nil. Header is its first line,
@@ -174,9 +173,11 @@ func (t *table) find(record []byte, places [][]byte) (skip bool, err error) {
 		return true, nil
 	}
 	rest, columns, more := record, 0, true
-	quotes := bytes.IndexByte(record, '"') >= 0
-	t.unquoted = t.unquoted[:0]
-	for ; more && (quotes || columns < len(t.at)); columns++ {
+	for ; more; columns++ {
+		if columns >= len(t.at) && bytes.IndexByte(rest, '"') < 0 { // nobody wants the other fields
+			columns += 1 + bytes.Count(rest, []byte{t.delimiter})
+			break
+		}
 		var field []byte
 		var open bool
 		if field, rest, more, open = t.field(rest); open {
@@ -188,9 +189,6 @@ func (t *table) find(record []byte, places [][]byte) (skip bool, err error) {
 			}
 		}
 	}
-	if more { // nobody wants the other fields
-		columns += 1 + bytes.Count(rest, []byte{t.delimiter})
-	}
 	if columns != t.columns {
 		return false, fmt.Errorf("%w: %d, not %d", errColumns, columns, t.columns)
 	}
@@ -201,29 +199,22 @@ func (t *table) find(record []byte, places [][]byte) (skip bool, err error) {
 // follow, and open if a quote is not closed. A quote that does not begin a field is a character.
 func (t *table) field(line []byte) (field, rest []byte, more, open bool) {
 	if len(line) > 0 && line[0] == '"' {
-		begin := len(t.unquoted)
-		for text := line[1:]; ; {
-			n := bytes.IndexByte(text, '"')
+		doubled := false
+		for end := 1; ; end++ {
+			n := bytes.IndexByte(line[end:], '"')
 			if n < 0 {
 				open = true
 				break
 			}
-			field, rest = text[:n], text[n+1:]
-			if len(t.unquoted) > begin {
-				t.unquoted = append(t.unquoted, field...)
-				field = t.unquoted[begin:]
-			}
-			if len(rest) == 0 {
-				return field, nil, false, false
-			} else if rest[0] == t.delimiter {
-				return field, rest[1:], true, false
-			}
-			if len(t.unquoted) == begin {
-				t.unquoted = append(t.unquoted, field...)
-			}
-			t.unquoted, text = append(t.unquoted, '"'), rest
-			if text[0] == '"' {
-				text = text[1:]
+			end += n
+			if more = end+1 < len(line); more && line[end+1] == '"' {
+				doubled = true
+				end++
+			} else if !more || line[end+1] == t.delimiter {
+				if field = line[1:end]; doubled {
+					field = bytes.ReplaceAll(field, []byte(`""`), []byte(`"`))
+				}
+				return field, line[min(end+2, len(line)):], more, false
 			}
 		}
 	}

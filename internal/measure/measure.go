@@ -242,8 +242,7 @@ type Reader struct {
 	hist    *histograms // instead of fields
 	places  [][]byte
 	clock   clock
-	ends    clock // reads the column of ends
-	scale   int   // values times 10^scale are nanoseconds
+	scale   int // values times 10^scale are nanoseconds
 	other   int64
 	metrics map[string]bool // by name, whether their rows are read
 
@@ -314,7 +313,7 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		r.most = hdrlog.MaxLine
 	}
 	r.scanner.Split(r.split)
-	r.scanner.Buffer(make([]byte, 64<<10), r.most+2)
+	r.scanner.Buffer(make([]byte, 256<<10), r.most+2)
 	switch {
 	case o.Pattern != "" && f.Name != accessLog.Name:
 		return usagef("-pattern is for access logs, and this is %s", f.Name)
@@ -338,7 +337,6 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	}
 	r.places = make([][]byte, tagPlace+len(s.Tags))
 	r.clock = clock{unit: s.TimeUnit, zone: s.Zone}
-	r.ends = r.clock
 	r.scale = decimals(s.Unit)
 	return nil
 }
@@ -450,9 +448,9 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 	}
 	if s.End == "" {
 		r.row.Value, err = decimal(places[valuePlace], r.scale)
-	} else if r.row.Value, err = r.ends.parse(places[valuePlace]); err == nil {
+	} else if r.row.Value, err = r.clock.parse(places[valuePlace]); err == nil {
 		if r.row.Value -= r.row.Time; r.row.Value < 0 {
-			err = errBefore
+			err = errors.New("the end is before the start")
 		}
 	}
 	if err != nil {
@@ -505,13 +503,13 @@ func (r *Reader) Unended() bool { return r.unended && r.hist == nil }
 // cut short is [hdrlog.ErrCutShort].
 func (r *Reader) Err() error { return r.scanner.Err() }
 
-// errNotOK is the error of a field that does not say whether a request failed.
-var errNotOK = errors.New("neither success nor failure")
-
 // failed reports whether the field of OK says that something failed.
 func failed(text []byte, column string) (bool, error) {
 	if column[0] == '!' {
 		return len(text) > 0, nil
+	}
+	if string(text) == "true" { // saves 4% of the time of JMeter's tables
+		return false, nil
 	}
 	switch strings.ToLower(string(text)) {
 	case "true", "1", "ok", "yes", "success", "passed":
@@ -521,7 +519,7 @@ func failed(text []byte, column string) (bool, error) {
 	}
 	status, err := decimal(text, 0) // of HTTP
 	if err != nil || status < 100 || status > 999 {
-		return false, fmt.Errorf("%w: %s", errNotOK, quote(text))
+		return false, fmt.Errorf("neither success nor failure: %s", quote(text))
 	}
 	return status >= 400, nil
 }
@@ -538,9 +536,6 @@ func AppendTag(to, tag []byte) []byte {
 	}
 	return to
 }
-
-// errBefore is the error of an end before its start.
-var errBefore = errors.New("the end is before the start")
 
 func firstLine(text []byte) []byte {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
