@@ -88,8 +88,9 @@ type Run struct {
 	counts []float64
 	filled int // number of windows with values
 	seen   map[int][]float64
-	// medianTime is the autocorrelation time at the median.
-	medianTime func() float64
+	// medianTime is the autocorrelation time at the median. There, fewest values hide by chance
+	// what is slow.
+	medianTime float64
 }
 
 // A slot is a slot of the sum of all windows. The value is its highest one, and upTo is the number
@@ -104,7 +105,6 @@ func NewRun(sum *histogram.Histogram, windows []Window) *Run {
 		r.total += b.Count
 		r.slots = append(r.slots, slot{b.High, r.total})
 	}
-	r.medianTime = sync.OnceValue(r.timeAtMedian)
 	return r
 }
 
@@ -141,7 +141,6 @@ func (r *Run) Percentile(percentile, level float64) Estimate {
 func (r *Run) Percentiles(percentiles []float64, level float64) []Estimate {
 	var slots []int
 	if r.total > 0 {
-		slots = append(slots, r.find((r.total+1)/2))
 		for _, p := range percentiles {
 			_, at := r.rank(p)
 			slots = append(slots, max(r.clearlyBelow(at), 0), at)
@@ -226,10 +225,15 @@ func (r *Run) clearlyBelow(slot int) int {
 
 func (r *Run) value(slot int) float64 { return float64(r.slots[slot].value) * r.ratio }
 
-// look counts the values up to slots in each window, and all values when it looks first.
+// look counts the values up to slots in each window. When it looks first, it also counts all values
+// and those up to the median.
 func (r *Run) look(slots []int) {
+	first, median := r.counts == nil, r.find((r.total+1)/2)
+	if first && r.total > 0 {
+		slots = append(slots, median)
+	}
 	slots = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(slots))), func(slot int) bool { return r.seen[slot] != nil })
-	if len(slots) == 0 && r.counts != nil {
+	if len(slots) == 0 && !first {
 		return
 	}
 	// Windows count up to edges: those of their slots. A cut says what a slot of r takes of one.
@@ -253,7 +257,6 @@ func (r *Run) look(slots []int) {
 		r.seen[slot] = make([]float64, len(r.windows))
 	}
 	counts := make([]int64, len(edges))
-	first := r.counts == nil
 	if first {
 		r.counts = make([]float64, len(r.windows))
 	}
@@ -273,6 +276,10 @@ func (r *Run) look(slots []int) {
 			}
 			r.seen[slot][i] = below + c.part*(float64(counts[c.edge])-below)
 		}
+	}
+	if first && r.total > 0 {
+		_, residuals := ratioOf(r.seen[median], r.counts)
+		r.medianTime = AutocorrelationTime(residuals)
 	}
 }
 
@@ -344,7 +351,7 @@ func (r *Run) Rate(level float64) Estimate {
 func (r *Run) estimate(value float64, residuals, tail []float64, beyond, level float64, limits func(t float64) (low, high float64)) Estimate {
 	e := Estimate{Value: value, Low: none, High: none, Windows: len(r.windows), limits: limits}
 	n, time := float64(len(residuals)), AutocorrelationTime(residuals)
-	e.Independent = min(n/time, n/r.medianTime(), float64(r.filled))
+	e.Independent = min(n/time, n/r.medianTime, float64(r.filled))
 	if sum := total(tail); sum > 0 {
 		squares := 0.0
 		for _, v := range tail {
@@ -357,15 +364,6 @@ func (r *Run) estimate(value float64, residuals, tail []float64, beyond, level f
 		e.Low, e.High = limits(quantile(level, cosines))
 	}
 	return e
-}
-
-// timeAtMedian returns the autocorrelation time at the median. There, fewest values hide by chance
-// what is slow.
-func (r *Run) timeAtMedian() float64 {
-	median := r.find((r.total + 1) / 2)
-	r.look([]int{median})
-	_, residuals := ratioOf(r.seen[median], r.counts)
-	return AutocorrelationTime(residuals)
 }
 
 // A HistogramWindow is a [Window] of a histogram, whose units are those of the sum, and a length in
