@@ -38,12 +38,8 @@ func newHistogram(t testing.TB, layout histogram.Layout, values ...int64) *histo
 func decodePayload(t testing.TB, text []byte) *histogram.Histogram {
 	t.Helper()
 	var decoder histogram.Decoder
-	p, err := decoder.Open(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := p.Histogram()
-	if err != nil {
+	h := new(histogram.Histogram)
+	if err := decoder.Decode(h, text); err != nil {
 		t.Fatal(err)
 	}
 	return h

@@ -80,12 +80,8 @@ func TestLogs(t *testing.T) {
 				continue
 			}
 			encoded := bytes.TrimSpace(line[comma+1:])
-			p, err := decoder.Open(encoded)
-			if err != nil {
-				t.Fatal(err)
-			}
-			h, err := p.Histogram()
-			if err != nil {
+			h := new(histogram.Histogram)
+			if err := decoder.Decode(h, encoded); err != nil {
 				t.Fatal(err)
 			}
 			roundTrip(t, h)

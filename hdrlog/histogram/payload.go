@@ -416,12 +416,3 @@ func (p *Payload) AddTo(sum *Histogram) error {
 	}
 	return sum.Add(counts)
 }
-
-// Histogram returns a new histogram with the counts. The errors are those of [Payload.AddTo].
-func (p *Payload) Histogram() (*Histogram, error) {
-	h := new(Histogram)
-	if err := p.Decode(h); err != nil {
-		return nil, err
-	}
-	return h, nil
-}

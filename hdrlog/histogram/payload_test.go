@@ -843,3 +843,12 @@ func TestBase64Sizes(t *testing.T) {
 		}
 	}
 }
+
+// Histogram returns a new histogram with the counts.
+func (p *Payload) Histogram() (*Histogram, error) {
+	h := new(Histogram)
+	if err := p.Decode(h); err != nil {
+		return nil, err
+	}
+	return h, nil
+}

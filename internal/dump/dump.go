@@ -36,8 +36,8 @@ func Of(i *hdrlog.Interval) (Line, *histogram.Histogram, error) {
 	if err != nil {
 		return Line{}, nil, err
 	}
-	h, err := p.Histogram()
-	if err != nil {
+	h := new(histogram.Histogram)
+	if err := p.Decode(h); err != nil {
 		return Line{}, nil, err
 	}
 	line := Line{Tag: "-", Start: i.StartMillis(), End: i.EndMillis(), Kind: "integer", Digits: h.Layout().Digits, Count: h.TotalCount()}
