@@ -27,17 +27,21 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 	raw := beginning(file, headSize)
 	for _, c := range f.contents {
 		switch {
-		case c.Copy && c.is(info) && bytes.HasPrefix(raw, c.Head):
+		case c.Copy && c.is(info) && len(c.Head) > 0 && bytes.HasPrefix(raw, c.Head):
 			c.Path = path // it may have got another name
 			return true
 		case !c.Copy && !c.Ended && c.is(info) && c.Size <= info.Size() && bytes.HasPrefix(raw, c.Head):
 			return false // it was read in an earlier run
 		}
 	}
-	isCopy := &content{Mark: Mark{Path: path, ID: identity(info), Head: raw, Copy: true}, info: info}
 	text := make([]byte, headSize)
 	n, _ := io.ReadFull(hdrlog.NewTextReader(file), text)
 	text = text[:n]
+	// It may just have got what the text has. Otherwise any file that gets its inode would be
+	// known.
+	if raw = beginning(file, headSize); len(raw) == 0 {
+		text = nil
+	}
 	for _, m := range f.originals(path) {
 		if len(m.Head) == 0 || path == m.Path || !derived(path, m.Path) || !bytes.HasPrefix(m.Head, text[:min(len(text), len(m.Head))]) {
 			continue
@@ -55,7 +59,7 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 		if _, compressed := rotate.Plain(path); m.Cut && !compressed && err == nil && now.Size() > m.Size {
 			notice += fmt.Sprintf(", but its last %d bytes were not read before the log was truncated", now.Size()-m.Size)
 		}
-		f.contents = append(f.contents, isCopy)
+		f.contents = append(f.contents, &content{Mark: Mark{Path: path, ID: identity(info), Head: raw, Copy: true}, info: info})
 		f.options.Notice(path, notice)
 		return true
 	}

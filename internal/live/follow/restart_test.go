@@ -265,6 +265,14 @@ func TestMarksOfCopies(t *testing.T) {
 			t.Fatalf("the marks are %+v", marks)
 		}
 	}
+	// A mark of a file that was empty does not know another one by its inode.
+	empty := marks[0]
+	empty.Head = nil
+	other := New(Options{Marks: []Mark{empty}})
+	defer other.Close()
+	if n := other.AddMatching(dir, func(name string) bool { return name == "a.hdr.1" }, nil); n != 1 {
+		t.Errorf("%d inputs", n)
+	}
 	// It is known until all patterns are.
 	must(t, os.Remove(filepath.Join(dir, "a.hdr")))
 	f := New(Options{Marks: marks})
