@@ -112,11 +112,12 @@ func (r *Reader) lineEnd(text []byte, from int, last bool) int {
 // take parses a record.
 func (r *Reader) take(text []byte) {
 	record, ended := bytes.CutSuffix(text, []byte("\n"))
-	r.unended = !ended
+	cut := !ended && r.scanner.Err() != nil
+	r.unended = !ended && !cut
 	switch {
 	case len(text) > r.most:
 		r.skip, r.field, r.err = false, "line", hdrlog.ErrLineTooLong
-	case !ended && r.scanner.Err() != nil:
+	case cut:
 		r.skip, r.field, r.err = false, "line", errCut
 	default:
 		r.skip, r.field, r.err = r.parse(bytes.TrimSuffix(record, []byte("\r")))

@@ -510,8 +510,8 @@ func TestReadError(t *testing.T) {
 	for r.Scan() {
 		got = append(got, fmt.Sprint(r.bad))
 	}
-	if fmt.Sprint(got) != "[<nil> f:3: line: the line is cut short]" || r.Err() != failure {
-		t.Errorf("%v %v", got, r.Err())
+	if fmt.Sprint(got) != "[<nil> f:3: line: the line is cut short]" || r.Err() != failure || r.Unended() {
+		t.Errorf("%v %v, unended: %v", got, r.Err(), r.Unended())
 	}
 }
 
