@@ -112,14 +112,14 @@ func (r *Reader) lineEnd(text []byte, from int, last bool) int {
 // take parses a record.
 func (r *Reader) take(text []byte) {
 	record, ended := bytes.CutSuffix(text, []byte("\n"))
-	cut := !ended && r.scanner.Err() != nil
-	r.unended = !ended && !cut
+	r.unended = false
 	switch {
 	case len(text) > r.most:
 		r.skip, r.field, r.err = false, "line", hdrlog.ErrLineTooLong
-	case cut:
+	case !ended && r.scanner.Err() != nil:
 		r.skip, r.field, r.err = false, "line", errCut
 	default:
+		r.unended = !ended
 		r.skip, r.field, r.err = r.parse(bytes.TrimSuffix(record, []byte("\r")))
 	}
 }

@@ -469,6 +469,12 @@ func TestPieces(t *testing.T) {
 	if rec.counts.Recorded != 2 || fmt.Sprint(rec.messages) != "[file0:3: line: line is too long]" {
 		t.Errorf("%+v %v", rec.counts, rec.messages)
 	}
+	r, err := NewReader(strings.NewReader(long[:2<<20]), "f", "", Options{Unit: unit.Second})
+	for err == nil && r.Scan() {
+	}
+	if err != nil || r.Unended() {
+		t.Errorf("a last line that is too long is one without an end; %v", err)
+	}
 }
 
 func rows(t *testing.T, r io.Reader, o Options) string {
