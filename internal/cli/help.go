@@ -97,19 +97,14 @@ func typeList(app *cli.App) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nTypes of -%s:", options[at].Names()[0])
-	for n, t := range options[at].Types {
-		text := fmt.Sprintf("%-13s%s", t.Name, t.What)
-		if n%2 == 0 {
-			fmt.Fprintf(&b, "\n  %-38s", text)
-		} else {
-			b.WriteString(text)
+	for pair := range slices.Chunk(options[at].Types, 2) {
+		line := "\n  "
+		for _, t := range pair {
+			line += fmt.Sprintf("%-38s", fmt.Sprintf("%-13s%s", t.Name, t.What))
 		}
+		b.WriteString(strings.TrimRight(line, " "))
 	}
-	lines := strings.Split(b.String(), "\n")
-	for n := range lines {
-		lines[n] = strings.TrimRight(lines[n], " ")
-	}
-	return strings.Join(lines, "\n") + "\n"
+	return b.String() + "\n"
 }
 
 // shortText returns the beginning of the description of an option that has one line, if it can be
