@@ -47,8 +47,11 @@ func decimal(text []byte, scale int) (int64, error) {
 	}
 	var m uint64 // of the first nineteen digits
 	n, point := 0, false
-	for n < min(len(digits), 18) && digits[n]-'0' <= 9 { // saves 3.7% of a table's time
-		m = 10*m + uint64(digits[n]-'0')
+	for _, c := range digits[:min(len(digits), 18)] { // saves 3.7% of a table's time
+		if c -= '0'; c > 9 {
+			break
+		}
+		m = 10*m + uint64(c)
 		n++
 	}
 	some := n > 0
