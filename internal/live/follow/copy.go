@@ -14,14 +14,14 @@ import (
 
 // copied reports whether a file that no input has is a copy that rotation made of one that was
 // read: it has the name of that with something after it, as in node.hdr.1.gz or node.1.hdr, and
-// begins as that did. It says so once.
-func (f *Follower) copied(path string, info fs.FileInfo) bool {
+// begins as that did. It says so once. Maybe is set if the file has too little yet to tell.
+func (f *Follower) copied(path string, info fs.FileInfo) (is, maybe bool) {
 	if !info.Mode().IsRegular() {
-		return false // to open a named pipe would wait for its writer
+		return false, false // to open a named pipe would wait for its writer
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return false
+		return false, false
 	}
 	defer file.Close()
 	raw := beginning(file, headSize)
@@ -29,9 +29,9 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 		switch {
 		case c.Copy && c.is(info) && len(c.Head) > 0 && bytes.HasPrefix(raw, c.Head):
 			c.Path = path // it may have got another name
-			return true
+			return true, false
 		case !c.Copy && !c.Ended && c.is(info) && c.Size <= info.Size() && bytes.HasPrefix(raw, c.Head):
-			return false // it was read in an earlier run
+			return false, false // it was read in an earlier run
 		}
 	}
 	text := make([]byte, headSize)
@@ -50,7 +50,7 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 		growing := (m.Cut || !m.Ended) && hasInterval(m.Head)
 		switch {
 		case len(text) < len(m.Head):
-			return true // maybe: nothing else is in it yet, and the next look comes soon
+			return true, true // nothing else is in it yet, and the next look comes soon
 		case len(m.Head) < headSize && len(text) > len(m.Head) && !growing:
 			continue
 		}
@@ -61,9 +61,9 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 		}
 		f.contents = append(f.contents, &content{Mark: Mark{Path: path, ID: identity(info), Head: raw, Copy: true}, info: info})
 		f.options.Notice(path, notice)
-		return true
+		return true, false
 	}
-	return false
+	return false, false
 }
 
 // hasInterval reports whether a text has a whole line that is no comment.

@@ -241,9 +241,30 @@ func TestCopyGrows(t *testing.T) {
 	info, err := os.Stat(file(t, path+".1", ""))
 	must(t, err)
 	file(t, path+".1", text+"more\n")
-	if !f.copied(path+".1", info) || !strings.HasSuffix(notice, ", but its last 5 bytes were not read before the log was truncated") {
+	if is, _ := f.copied(path+".1", info); !is || !strings.HasSuffix(notice, ", but its last 5 bytes were not read before the log was truncated") {
 		t.Error(notice)
 	}
+}
+
+// TestEmptyAgain: a file that comes back empty is no copy before it has the text of one.
+func TestEmptyAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file(t, filepath.Join(dir, "a.hdr"), "one\n")
+	other := file(t, filepath.Join(dir, "a.1.hdr"), "two\n")
+	r := read(t, func(f *Follower) { f.AddMatching(dir, regexp.MustCompile(`^a`).MatchString, nil) })
+	r.awaitLines("a.1.hdr", "--", "two")
+	must(t, os.Rename(file(t, filepath.Join(dir, "b"), ""), other))
+	info, err := os.Stat(other)
+	must(t, err)
+	r.Follower.mu.Lock()
+	r.inputs["a.1.hdr"].look(new(Summary))
+	r.Follower.mu.Unlock()
+	if r.inputs["a.1.hdr"].has(info) {
+		t.Error("the empty file is read")
+	}
+	file(t, other, "three\n")
+	r.awaitLines("a.1.hdr", "--", "two", "--", "three")
 }
 
 // TestMarks: a follower reads no log again before its mark, finds one that was renamed, and names

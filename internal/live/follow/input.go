@@ -211,11 +211,17 @@ func (in *Input) open() (moved bool, err error) {
 	info, err := file.Stat()
 	same := err == nil && in.newest != nil && os.SameFile(in.newest, info)
 	if err == nil && info.Mode().IsRegular() && !same {
-		if moved = f.known(info) || in.matched && f.copied(in.path, info); !moved {
+		maybe := false
+		if moved = f.known(info); !moved && in.matched {
+			moved, maybe = f.copied(in.path, info)
+		}
+		if !moved {
 			in.add(file, info, f.resume(file, in.path, info))
 			return false, nil
 		}
-		in.passed = info
+		if !maybe {
+			in.passed = info
+		}
 	}
 	f.close(file)
 	return moved, err
