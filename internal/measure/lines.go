@@ -79,10 +79,15 @@ func (r *Reader) split(text []byte, last bool) (size int, record []byte, _ error
 	if r.long = end > r.most && text[end-1] != '\n'; end == 0 {
 		return skipped, nil, nil
 	}
-	r.take(text[:end])
+	if r.openLines > 0 {
+		end, lines, r.openLines = r.openEnd, r.openLines, 0
+	} else {
+		r.take(text[:end])
+	}
 	for r.err == errOpenQuote && r.strange < maxStrange {
 		next := r.lineEnd(text, end, last)
 		if next == 0 {
+			r.openEnd, r.openLines = end, lines
 			return skipped, nil, nil
 		}
 		if next == end || next > r.most || lines == maxLines {

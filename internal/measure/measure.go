@@ -254,7 +254,10 @@ type Reader struct {
 	field       string
 	err         error
 	long        bool // the rest of its line is too long
-	strange     int  // records with open quotes so far
+	// openEnd and openLines are what was parsed of a record that goes on after what was read.
+	// Parsing it from its beginning for each read would take long.
+	openEnd, openLines int
+	strange            int // records with open quotes so far
 
 	row Row // that Scan advanced to
 	tag []byte

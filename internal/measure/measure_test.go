@@ -505,6 +505,34 @@ func TestCutInQuotes(t *testing.T) {
 	}
 }
 
+// counting counts how often a record, or a part of one, is parsed.
+type counting struct {
+	fields
+	times int
+}
+
+func (c *counting) find(record []byte, places [][]byte) (skip bool, err error) {
+	c.times++
+	return c.fields.find(record, places)
+}
+
+// TestOpenQuoteInPieces: a record that goes on is not parsed again for each piece that is read.
+func TestOpenQuoteInPieces(t *testing.T) {
+	const lines = 100
+	text := jtlHeader + "1700000000000,5,\"a" + strings.Repeat("\nb", lines) + "\",true\n"
+	r, err := NewReader(iotest.OneByteReader(strings.NewReader(text)), "f", "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := &counting{fields: r.fields}
+	r.fields = count
+	for r.Scan() {
+	}
+	if r.line+r.lines != lines+3 || count.times > lines+10 {
+		t.Errorf("%d lines, parsed %d times", r.line+r.lines, count.times)
+	}
+}
+
 // TestReadError reports an error of reading. What comes before is recorded, but for half a line.
 func TestReadError(t *testing.T) {
 	failure := errors.New("the disk is gone")
