@@ -2,9 +2,11 @@ package follow
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 
@@ -12,18 +14,28 @@ import (
 	"hdrkit/internal/scan/rotate"
 )
 
-// copied reports whether a file that no input has is a copy that rotation made of one that was
-// read: it has the name of that with something after it, as in node.hdr.1.gz or node.1.hdr, and
-// begins as that did. It says so once. Maybe is set if the file has too little yet to tell.
-func (f *Follower) copied(path string, info fs.FileInfo) (is, maybe bool) {
+// isCopy reports whether the file that has a name now is a copy, see [Follower.copied], or is gone.
+func (f *Follower) isCopy(path string, info fs.FileInfo) bool {
 	if !info.Mode().IsRegular() {
-		return false, false // to open a named pipe would wait for its writer
+		return false // to open a named pipe would wait for its writer
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return false, false
+		return errors.Is(err, fs.ErrNotExist)
 	}
 	defer file.Close()
+	if info, err = file.Stat(); err != nil {
+		return false
+	}
+	copied, _ := f.copied(path, file, info)
+	return copied
+}
+
+// copied reports whether a file that no input has is a copy that rotation made of one that was
+// read: it has the name of that with something after it, as in node.hdr.1.gz or node.1.hdr, and
+// begins as that did. It says so once. Maybe is set if the file has too little yet to tell. The
+// name may be that of another file already.
+func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, maybe bool) {
 	raw := beginning(file, headSize)
 	for _, c := range f.contents {
 		switch {
@@ -35,7 +47,7 @@ func (f *Follower) copied(path string, info fs.FileInfo) (is, maybe bool) {
 		}
 	}
 	text := make([]byte, headSize)
-	n, _ := io.ReadFull(hdrlog.NewTextReader(file), text)
+	n, _ := io.ReadFull(hdrlog.NewTextReader(io.NewSectionReader(file, 0, math.MaxInt64)), text)
 	text = text[:n]
 	// It may just have got what the text has. Otherwise any file that gets its inode would be
 	// known.

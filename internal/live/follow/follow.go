@@ -283,7 +283,7 @@ func (f *Follower) match() {
 			if f.known(info) {
 				continue
 			}
-			if copied, _ := f.copied(path, info); !copied {
+			if !f.isCopy(path, info) {
 				if in := f.add(path, true); in != nil {
 					known[path] = true
 					in.look(&all)

@@ -238,11 +238,32 @@ func TestCopyGrows(t *testing.T) {
 	f := New(Options{Notice: func(_, text string) { notice = text }})
 	defer f.Close()
 	f.contents = []*content{{Mark: Mark{Path: path, Head: []byte(text[:headSize]), Size: int64(len(text)), Cut: true, Ended: true}}}
-	info, err := os.Stat(file(t, path+".1", ""))
+	copied, err := os.Open(file(t, path+".1", ""))
+	must(t, err)
+	defer copied.Close()
+	info, err := copied.Stat()
 	must(t, err)
 	file(t, path+".1", text+"more\n")
-	if is, _ := f.copied(path+".1", info); !is || !strings.HasSuffix(notice, ", but its last 5 bytes were not read before the log was truncated") {
+	if is, _ := f.copied(path+".1", copied, info); !is || !strings.HasSuffix(notice, ", but its last 5 bytes were not read before the log was truncated") {
 		t.Error(notice)
+	}
+}
+
+// TestCopyMoves: a copy that loses its name just after it was opened is a copy.
+func TestCopyMoves(t *testing.T) {
+	t.Parallel()
+	path, text := filepath.Join(t.TempDir(), "node.hdr"), strings.Repeat("a line of the log\n", 50)
+	f := New(Options{})
+	defer f.Close()
+	f.contents = []*content{{Mark: Mark{Path: path, Head: []byte(text[:headSize]), Size: int64(len(text)), Ended: true}}}
+	copied, err := os.Open(file(t, path+".1", text))
+	must(t, err)
+	defer copied.Close()
+	info, err := copied.Stat()
+	must(t, err)
+	must(t, os.Rename(path+".1", path+".2"))
+	if is, maybe := f.copied(path+".1", copied, info); !is || maybe {
+		t.Errorf("%t, %t", is, maybe)
 	}
 }
 

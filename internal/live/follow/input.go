@@ -213,7 +213,7 @@ func (in *Input) open() (moved bool, err error) {
 	if err == nil && info.Mode().IsRegular() && !same {
 		maybe := false
 		if moved = f.known(info); !moved && in.matched {
-			moved, maybe = f.copied(in.path, info)
+			moved, maybe = f.copied(in.path, file, info)
 		}
 		if !moved {
 			in.add(file, info, f.resume(file, in.path, info))
