@@ -592,7 +592,10 @@ func TestMoving(t *testing.T) {
 			if err := m.Add(now, sumOf(t, h)); err != nil {
 				t.Fatal(err)
 			}
-			got := m.Histogram()
+			got, err := m.Histogram(new(histogram.Histogram))
+			if err != nil {
+				t.Fatal(err)
+			}
 			want, _ := histogram.New(got.Layout())
 			for _, o := range all {
 				if o.end > now-length {
@@ -620,6 +623,29 @@ func sumOf(t testing.TB, h *histogram.Histogram) *Sum {
 	return s
 }
 
+// TestMovingBulky proves that a window of many payloads that are compressed very well is not added
+// up again for each interval.
+func TestMovingBulky(t *testing.T) {
+	t.Parallel()
+	h, _ := histogram.New(histogram.Layout{Digits: 4, Lowest: 1})
+	for value := int64(1); value < 1<<18; value += max(1, value>>14) {
+		h.Record(value, 1)
+	}
+	m, one := NewMoving(60_000), sumOf(t, h)
+	for n := range int64(60) {
+		if err := m.Add(n*1000, one); err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.Histogram(new(histogram.Histogram))
+		if err != nil || got.TotalCount() != (n+1)*h.TotalCount() {
+			t.Fatalf("after %d s %d values, want %d: %v", n, got.TotalCount(), (n+1)*h.TotalCount(), err)
+		}
+	}
+	if !m.all.dense {
+		t.Errorf("%d bytes of payloads are added up each time", m.size)
+	}
+}
+
 // TestMovingEdge proves that an interval leaves when another one ends exactly the length later.
 func TestMovingEdge(t *testing.T) {
 	t.Parallel()
@@ -630,8 +656,8 @@ func TestMovingEdge(t *testing.T) {
 		if err := m.Add(int64(n)*10_000, sumOf(t, h)); err != nil {
 			t.Fatal(err)
 		}
-		if got := m.Histogram(); got.TotalCount() != want {
-			t.Errorf("after %d s %d intervals, want %d", 10*n, got.TotalCount(), want)
+		if got, err := m.Histogram(new(histogram.Histogram)); err != nil || got.TotalCount() != want {
+			t.Errorf("after %d s %d intervals, want %d: %v", 10*n, got.TotalCount(), want, err)
 		}
 	}
 }
@@ -646,7 +672,7 @@ func TestMovingKinds(t *testing.T) {
 		if err := m.Add(int64(n)*1000, sumOf(t, h)); err != nil {
 			t.Fatal(err)
 		}
-		if got := m.Histogram(); got.TotalCount() != 2 || got.Layout() != h.Layout() {
+		if got, err := m.Histogram(new(histogram.Histogram)); err != nil || got.TotalCount() != 2 || got.Layout() != h.Layout() {
 			t.Errorf("%d values of %+v", got.TotalCount(), got.Layout())
 		}
 	}

@@ -12,15 +12,15 @@ import "hdrkit/hdrlog/histogram"
 // With a length of 60,000 and an interval every 10 s, the window has six of them: the one that
 // ended 60 s before the last is not in it.
 //
-// A Moving takes the memory of a histogram, and of the packed counts of the intervals in the
-// window.
+// A Moving takes memory in proportion to the packed counts of the intervals in the window, as a
+// [Sum] does.
 type Moving struct {
 	length int64
 	queue  []*ended
-	spare  []*ended            // memory for another use
-	counts histogram.Histogram // the sum of the queue
-	size   int                 // bytes of the sums in the queue
-	slots  int                 // that counts has memory for, about
+	spare  []*ended // memory for another use
+	size   int      // bytes of the sums in the queue
+	all    Sum      // the sum of the queue, unless it is stale
+	stale  bool
 }
 
 // ended is an interval in a moving window, or several that were merged.
@@ -33,26 +33,18 @@ type ended struct {
 func NewMoving(length int64) *Moving { return &Moving{length: max(length, 1)} }
 
 // Size returns about how many bytes m takes.
-func (m *Moving) Size() int { return m.size + 8*m.slots }
+func (m *Moving) Size() int { return m.size + m.all.Size() }
 
 // Add adds what ended at end, in milliseconds since the epoch. S is not kept. The error is a
-// [SumError]; the window is then without s.
+// [SumError]; the window is then without s. Some intervals that do not add up are found only by
+// [Moving.Histogram].
 func (m *Moving) Add(end int64, s *Sum) error {
 	for len(m.queue) > 0 && m.queue[0].end <= end-max(m.length, 1) {
-		if err := m.leave(); err != nil {
-			return err
-		}
+		m.leave()
 	}
 	if s.intervals == 0 {
 		return nil
 	}
-	if len(m.queue) == 0 {
-		m.counts.Reset(s.layout)
-	}
-	if err := s.addTo(&m.counts); err != nil {
-		return sumError(err, nil)
-	}
-	m.slots = max(m.slots, slots(m.counts.Layout(), s.highest))
 	e := new(ended)
 	if n := len(m.spare); n > 0 {
 		e, m.spare = m.spare[n-1], m.spare[:n-1]
@@ -61,30 +53,45 @@ func (m *Moving) Add(end int64, s *Sum) error {
 	if err := e.sum.Merge(s); err != nil {
 		return err
 	}
+	m.all.Spare = denseTimes * (m.size + e.sum.Size()) // a histogram beside the packed counts
+	if !m.stale {
+		if err := m.all.Merge(s); err != nil {
+			return err
+		}
+	}
 	m.queue = append(m.queue, e)
 	m.size += e.sum.Size()
 	return nil
 }
 
 // leave takes away the interval that was added first.
-func (m *Moving) leave() error {
+func (m *Moving) leave() {
 	e := m.queue[0]
-	c := codecs.Get().(*codec)
-	defer e.sum.putCodec(c)
-	counts, err := e.sum.Histogram(&c.scratch)
-	if err == nil {
-		err = m.counts.Subtract(counts)
+	if m.queue = m.queue[1:]; len(m.queue) == 0 {
+		m.all.Reset()
+		m.stale = false
+	} else if m.stale = m.stale || !m.all.dense; !m.stale {
+		c := codecs.Get().(*codec)
+		counts, err := e.sum.Histogram(&c.scratch)
+		m.stale = err != nil || m.all.counts.Subtract(counts) != nil
+		e.sum.putCodec(c)
 	}
-	if err != nil {
-		return err
-	}
-	m.queue = m.queue[1:]
 	m.size -= e.sum.Size()
 	e.sum.Reset()
 	m.spare = append(m.spare, e)
-	return nil
 }
 
-// Histogram returns the sum of the intervals in the window. It must not be changed, and is valid
-// until the window changes.
-func (m *Moving) Histogram() *histogram.Histogram { return &m.counts }
+// Histogram returns the sum of the intervals in the window: scratch, or one of the window's own. It
+// must not be changed, and is valid until either is used again. The error is a [SumError].
+func (m *Moving) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, error) {
+	if m.stale {
+		m.all.Reset()
+		for _, e := range m.queue {
+			if err := m.all.Merge(&e.sum); err != nil {
+				return nil, err
+			}
+		}
+		m.stale = false
+	}
+	return m.all.Histogram(scratch)
+}

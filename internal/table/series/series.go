@@ -225,7 +225,10 @@ func (m *Windows) emit(t *tag, s *merge.Sum, late error) (err error) {
 		if err := t.moving.Add(m.row.End, s); err != nil {
 			return t.fail(m.last, err)
 		}
-		h := t.moving.Histogram()
+		h, err := t.moving.Histogram(&m.counts)
+		if err != nil {
+			return t.fail(m.last, err)
+		}
 		m.moving += t.moving.Size() - before
 		at := h.ValueAtPercentile(m.options.MovingPercentile)
 		m.row.Moving = &output.Moving{
