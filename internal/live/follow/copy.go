@@ -46,14 +46,15 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 			return false, false // it was read in an earlier run
 		}
 	}
+	// All is told by what was there at first, since the file may grow meanwhile. A few bytes do not
+	// show whether they are compressed.
 	text := make([]byte, headSize)
-	n, _ := io.ReadFull(hdrlog.NewTextReader(io.NewSectionReader(file, 0, math.MaxInt64)), text)
-	text = text[:n]
-	// It may just have got what the text has. Otherwise any file that gets its inode would be
-	// known.
-	if raw = beginning(file, headSize); len(raw) == 0 {
-		text = nil
+	n := 0
+	if len(raw) >= 4 {
+		rest := io.NewSectionReader(file, int64(len(raw)), math.MaxInt64)
+		n, _ = io.ReadFull(hdrlog.NewTextReader(io.MultiReader(bytes.NewReader(raw), rest)), text)
 	}
+	text = text[:n]
 	for _, m := range f.originals(path) {
 		if len(m.Head) == 0 || path == m.Path || !derived(path, m.Path) || !bytes.HasPrefix(m.Head, text[:min(len(text), len(m.Head))]) {
 			continue

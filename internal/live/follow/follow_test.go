@@ -267,6 +267,32 @@ func TestCopyMoves(t *testing.T) {
 	}
 }
 
+// TestCopyBegins: a copy that has only a few bytes yet, or a part of its text, may be one.
+func TestCopyBegins(t *testing.T) {
+	t.Parallel()
+	path, text := filepath.Join(t.TempDir(), "node.hdr"), strings.Repeat("a line of the log\n", 50)
+	var compressed bytes.Buffer
+	w := gzip.NewWriter(&compressed)
+	w.Write([]byte(text))
+	must(t, w.Close())
+	f := New(Options{})
+	defer f.Close()
+	f.contents = []*content{{Mark: Mark{Path: path, Head: []byte(text[:headSize]), Size: int64(len(text)), Ended: true}}}
+	for size := range compressed.Len() + 1 {
+		file(t, path+".1.gz", compressed.String()[:size])
+		is, maybe := false, false
+		if file, err := os.Open(path + ".1.gz"); err == nil {
+			info, _ := file.Stat()
+			is, maybe = f.copied(path+".1.gz", file, info)
+			file.Close()
+		}
+		if !is || maybe && size == compressed.Len() {
+			t.Fatalf("%d of %d bytes: %t, %t", size, compressed.Len(), is, maybe)
+		}
+		f.contents = f.contents[:1]
+	}
+}
+
 // TestEmptyAgain: a file that comes back empty is no copy before it has the text of one.
 func TestEmptyAgain(t *testing.T) {
 	t.Parallel()
