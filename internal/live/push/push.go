@@ -160,7 +160,9 @@ func New(o Options) *Pusher {
 	p := &Pusher{options: o, secret: o.secret(), ended: make(chan struct{})}
 	p.changed.L = &p.mu
 	p.client = http.Client{
-		Timeout: timeout,
+		// Its own connections: others may close those of the default transport at any time.
+		Transport: http.DefaultTransport.(*http.Transport).Clone(),
+		Timeout:   timeout,
 		// Most redirects drop the body, and the credentials are for one receiver only.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -231,6 +233,7 @@ func (p *Pusher) Close() State {
 	p.mu.Unlock()
 	<-p.ended
 	p.giveUp()
+	p.client.CloseIdleConnections()
 	return p.State()
 }
 
