@@ -70,9 +70,13 @@ func (u Unit) Comment() string { return hdrlog.UnitComment(u.name) }
 // A Finder finds out the unit of logs from their comments, and that of the tags of their intervals.
 // Its logs are added up, tag by tag. The zero value is ready.
 type Finder struct {
-	logs  map[string]*log
-	tags  map[string][]*log // the first log of each unit, by keyOf
-	clash error             // in one log
+	logs map[string]*log
+	tags map[string][]*log // the first log of each unit, by keyOf
+	// shown has the logs in tags, and several the tags that have more than one: rows over time ask
+	// each time, and there may be many tags.
+	shown   map[*log]bool
+	several map[string]bool
+	clash   error // in one log
 }
 
 // log is a log and its unit, which may be unknown.
@@ -96,6 +100,7 @@ func (f *Finder) log(name string) *log {
 	if l == nil {
 		if f.logs == nil {
 			f.logs, f.tags = make(map[string]*log), make(map[string][]*log)
+			f.shown, f.several = make(map[*log]bool), make(map[string]bool)
 		}
 		l = &log{name: name, index: len(f.logs)}
 		f.logs[name] = l
@@ -132,8 +137,11 @@ func (f *Finder) Uses(tag []byte, name string) {
 	l, key := f.log(name), keyOf(tag)
 	l.used = true
 	if logs := f.tags[key]; !slices.ContainsFunc(logs, func(other *log) bool { return other.unit == l.unit }) {
-		f.tags[key] = append(logs, l)
+		f.tags[key], f.shown[l] = append(logs, l), true
 		slices.SortFunc(f.tags[key], byIndex)
+		if len(logs) > 0 {
+			f.several[key] = true
+		}
 	}
 }
 
@@ -199,9 +207,9 @@ func Find(finders ...*Finder) (found Found, err error) {
 		if len(f.tags) == 0 {
 			all = slices.AppendSeq(all, maps.Values(f.logs))
 		}
-		for _, logs := range f.tags {
-			all = append(all, logs...)
-			if _, clash := f.agree(logs); clash != nil && (err == nil || clash.Error() < err.Error()) {
+		all = slices.AppendSeq(all, maps.Keys(f.shown))
+		for key := range f.several {
+			if _, clash := f.agree(f.tags[key]); clash != nil && (err == nil || clash.Error() < err.Error()) {
 				err = clash
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"hdrkit/hdrlog"
@@ -220,5 +221,23 @@ func TestReadable(t *testing.T) {
 	asked := &Options{Unit: "s"}
 	if s := asked.Scale(Nanosecond).Readable(asked, 5); s.Name != "s" {
 		t.Errorf("-unit s: %+v", s)
+	}
+}
+
+// TestManyTags: what is found of one log takes as much work for 1,000 tags as for one.
+func TestManyTags(t *testing.T) {
+	work := func(tags int) float64 {
+		var f Finder
+		f.Comment("log", []byte("#UNITS:MICROSECONDS"))
+		for n := range tags {
+			f.Uses(strconv.AppendInt(nil, int64(n), 10), "log")
+		}
+		if found, err := Find(&f); err != nil || found.Unit != Microsecond {
+			t.Errorf("%+v, %v", found, err)
+		}
+		return testing.AllocsPerRun(10, func() { Find(&f) })
+	}
+	if one, many := work(1), work(1000); many > one {
+		t.Errorf("%v allocations, %v for one tag", many, one)
 	}
 }
