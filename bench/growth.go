@@ -30,7 +30,7 @@ func (b *bench) growth() error {
 	lines := bytes.Split(bytes.TrimSpace(interval), []byte("\n"))
 	fields := bytes.SplitN(lines[len(lines)-1], []byte(","), 4)[3] // MAX,PAYLOAD
 	questions := []string{
-		"hdrsum -st table LOGS", "hdrsum -st json LOGS", "hdrsum -baseline DIR/in0.hdr LOGS", "hdrsum -worst 10 LOGS",
+		"hdrsum -st table LOGS", "hdrsum -st json LOGS", "hdrdiff -sum in0.hdr LOGS", "hdrsum -worst 10 LOGS",
 		"hdrsum -st timeline LOGS", "hdrsum -st timeline -agg 10s LOGS", "hdrunion -of OUT/union.hdr LOGS",
 		"hdrsplit -od OUT LOGS", "hdrplot -of OUT/page.html LOGS", "hdrrec -of OUT/rec.hdr TABLES",
 	}

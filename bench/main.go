@@ -267,7 +267,7 @@ func (b *bench) tables() ([]*table, error) {
 	for _, line := range []string{
 		"hdrsum -j 1", "hdrsum", "hdrsum -st json", "hdrsum -sla p99<=1s", "hdrsum -st table", "hdrsum -by all",
 		"hdrsum -st table -in us", // values above the mean interval
-		"hdrsum -st timeline -agg 1m", "hdrsum -st timeline", "hdrsum -worst 10", "hdrsum -who 99.9", "hdrsum -st json -ci 95", "hdrsum -compare OTHER",
+		"hdrsum -st timeline -agg 1m", "hdrsum -st timeline", "hdrsum -worst 10", "hdrsum -who 99.9", "hdrsum -st json -ci 95", "hdrdiff OTHER",
 		"hdrplot -of run.png", "hdrplot -type percentiles -of run.png", "hdrplot -type heatmap -of run.png", "hdrplot -type report -of run.png", "hdrplot -of run.html",
 	} {
 		c := &command{name: line, dir: b.path("prices")}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -9,26 +10,24 @@ import (
 	"sync/atomic"
 	"time"
 
-	urfave "github.com/urfave/cli/v2"
-
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/follow"
-	"hdrkit/tags"
+	"hdrkit/internal/logs"
 )
 
 // mergeLogs merges logs while they are written: those that the options choose. They end, a signal
 // comes, or the time of -for is over. It reports whether the logs had any intervals, or were not
 // read to their end.
-func (r *command) mergeLogs(d *cli.Diagnostics) (some bool, err error) {
-	c, stop, names := r.c, make(chan struct{}), &liveTags{matched: map[string]*atomic.Bool{}}
+func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
+	stop, names := make(chan struct{}), &liveTags{matched: map[string]*atomic.Bool{}}
 	end := sync.OnceFunc(func() { close(stop) })
 	o := live.Options{
-		Size: r.options.Size, From: r.from, Units: r.options.Units, Memory: r.options.Memory, State: r.state, By: r.options.By,
-		Messages: d, Hint: cli.Hint, Second: cli.Second(c), Idle: time.Duration(cli.Millis(c, "idle")) * time.Millisecond, Stop: stop, Tag: names.of,
+		Size: r.sinks.Size, From: r.start, Units: r.sinks.Units, Memory: r.sinks.Memory, State: r.state, By: r.sinks.By,
+		Messages: d, Hint: logs.Hint, Second: r.Second, Idle: time.Duration(r.idle) * time.Millisecond, Stop: stop, Tag: names.of,
 	}
-	if o.Tags, err = tags.NewFilter(c.StringSlice("incT"), c.StringSlice("excT")); err != nil {
-		return false, cli.Usagef("-incT and -excT: %w", err)
+	if o.Tags, err = r.Filter(); err != nil {
+		return false, err
 	}
 	d.Follow(o.Tags)
 	merger := live.New(o, &live.Fan{Outputs: r.outputs})
@@ -36,16 +35,16 @@ func (r *command) mergeLogs(d *cli.Diagnostics) (some bool, err error) {
 		return false, err
 	}
 	options := follow.Options{Marks: o.State.Marks(), Notice: merger.Notice}
-	if info, err := os.Stat(c.String("of")); err == nil { // what the command writes it does not read
+	if info, err := os.Stat(r.of); err == nil { // what the command writes it does not read
 		options.Except = info
-	} else if f, ok := c.App.Writer.(*os.File); ok {
+	} else if f, ok := r.std.Out.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			options.Except = info
 		}
 	}
 	follower := follow.New(options)
 	defer follower.Abort()
-	if err := follows(c, follower, names, d); err != nil {
+	if err := r.follow(follower, names, d); err != nil {
 		return false, err
 	}
 	if r.length > 0 {
@@ -77,7 +76,7 @@ type liveTags struct {
 
 // of returns what makes the tags of an input's intervals of those that they have.
 func (t *liveTags) of(in *follow.Input) func(own []byte) []byte {
-	said := sync.OnceValue(func() []byte { return cli.HeaderTag(in.Name()) })
+	said := sync.OnceValue(func() []byte { return logs.HeaderTag(in.Name()) })
 	return func(own []byte) []byte {
 		switch {
 		case in.Tag != "" && own != nil:
@@ -91,13 +90,14 @@ func (t *liveTags) of(in *follow.Input) func(own []byte) []byte {
 	}
 }
 
-// follows adds the inputs to a follower. Those of -tif come first: a log that -if names too is
-// still the same log.
-func follows(c *urfave.Context, f *follow.Follower, names *liveTags, d *cli.Diagnostics) error {
-	all, err := cli.Sources(c, "tif", "if", "ifp")
+// follow adds the inputs to a follower. Those of -tif come first: a log that -if names too is still
+// the same log.
+func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostics) error {
+	all, err := r.Sources(r.std)
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(all, func(a, b logs.Source) int { return cmp.Compare(min(len(b.Tag), 1), min(len(a.Tag), 1)) })
 	names.several = len(all) > 1
 	for _, s := range all {
 		name := func(in *follow.Input) {
@@ -106,7 +106,7 @@ func follows(c *urfave.Context, f *follow.Follower, names *liveTags, d *cli.Diag
 			}
 		}
 		if s.Stdin {
-			name(f.AddReader("-", c.App.Reader))
+			name(f.AddReader("-", r.std.In))
 			continue
 		}
 		if s.Path != "" {

@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -19,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
 )
@@ -45,8 +45,8 @@ func hdrlive(t testing.TB, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, err bytes.Buffer
 	app := app()
-	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(""), &out, &err
-	status = cli.Run(context.Background(), app, args)
+	app.In, app.Out, app.Err = strings.NewReader(""), &out, &err
+	status = cli.Run(app, args)
 	return out.String(), err.String(), status
 }
 
@@ -259,7 +259,7 @@ func TestAbort(t *testing.T) {
 			p := clitest.Start(t, nil, patient, "-agg", "1", "-idle", "1h", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms", "-from", "start", "-push", r.URL+"/write?db=x",
 				"-sla", test.limit+",throughput>=1", "-abort", test.option)
 			clitest.KeepWriting(t, all, 2)
-			p.Ends(cli.Exceeded)
+			p.Ends(message.Exceeded)
 			if got := strings.Count(r.Text(), "\n"); got < test.rows {
 				t.Errorf("%d rows", got)
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -37,8 +36,8 @@ func BenchmarkHdrplot(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				app := app()
-				app.Reader, app.Writer, app.ErrWriter = nil, io.Discard, os.Stderr
-				if status := cli.Run(context.Background(), app, []string{"-type", args[0], "-format", args[1], "-of", "-", path}); status != 0 {
+				app.In, app.Out, app.Err = nil, io.Discard, os.Stderr
+				if status := cli.Run(app, []string{"-type", args[0], "-format", args[1], "-of", "-", path}); status != 0 {
 					b.Fatalf("exit status %d", status)
 				}
 			}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,35 +17,31 @@ import (
 	"strings"
 	"testing"
 
-	urfave "github.com/urfave/cli/v2"
-
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/logs"
 )
 
 // pictureOf returns the picture that a command line draws.
 func pictureOf(t *testing.T, args ...string) (p *chart.Picture) {
 	t.Helper()
-	app := app()
-	app.Action = func(c *urfave.Context) error {
-		o, err := parseOptions(c)
-		if err != nil {
+	o, app := commandLine()
+	app.Action = func() error {
+		if err := o.check(&app.Streams); err != nil {
 			return err
 		}
-		all, err := cli.NewScan(c, cli.NewDiagnostics(io.Discard, "", false))
+		s, err := o.Scan(&app.Streams, logs.NewDiagnostics(&app.Streams, false))
 		if err == nil {
-			p, err = gather(c, all, o)
-		}
-		if p != nil {
-			o.dress(p)
+			p, err = o.Gather(&app.Streams, s)
 		}
 		return err
 	}
-	if status := cli.Run(context.Background(), app, args); status != 0 {
+	app.In, app.Out, app.Err = nil, io.Discard, io.Discard
+	if status := cli.Run(app, args); status != 0 {
 		t.Fatalf("%q: exit status %d", args, status)
 	}
 	return p

@@ -8,6 +8,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/table/plot"
 )
 
 // TestFarTags proves that a log of 30 KB, whose tags have two values so far apart that they take 6
@@ -55,7 +56,7 @@ func TestWideTags(t *testing.T) {
 func TestMostTags(t *testing.T) {
 	t.Parallel()
 	one := clitest.WideHistogram(t, 2, 1, 1)
-	most, more := clitest.TagsLog(t, mostTags/8*clitest.Scale(), 1, one), clitest.TagsLog(t, mostTags+1, 1, one)
+	most, more := clitest.TagsLog(t, plot.MostTags/8*clitest.Scale(), 1, one), clitest.TagsLog(t, plot.MostTags+1, 1, one)
 	all := [][]string{
 		{"-of", "x.html"}, {"-of", "x.svg"},
 		{"-of", "x.svg", "-type", "percentiles"}, {"-of", "x.svg", "-type", "heatmap"},

@@ -1,23 +1,61 @@
 package main
 
 import (
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // for machines without
 
-	urfave "github.com/urfave/cli/v2"
-
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
-	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/scan"
-	"hdrkit/tags"
+	"hdrkit/internal/table/plot"
 )
+
+// options are what the command line asks for.
+type options struct {
+	plot.Options
+	of, named string // the output, and the format that -format names
+	format    draw.Format
+	marks     []string
+	megabytes float64 // of a page
+	given     struct{ kind, height, low, high bool }
+}
+
+func (o *options) define(std *message.Streams) []cli.Option {
+	look := &o.Look
+	return slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "draw"), cli.RowOptions(&o.Tags, "draw"), []cli.Option{
+		cli.UntaggedOption(&o.Inputs),
+		{Name: "compare", Group: cli.GroupChoice, Value: cli.Bool(&o.Compare), Only: inCharts, Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
+	}, cli.TimeOptions(&o.Times, cli.Option{}), cli.UnitOptions(&o.Units), []cli.Option{
+		cli.OmissionOption(&o.Expected),
+		{Name: "type", Group: cli.GroupOutput, Types: typeList(), Value: cli.Pick(&o.Type, chart.Timeline.Name, typeNamed), Given: &o.given.kind, Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too"},
+		{Name: "p", Aliases: "percentiles", Group: cli.GroupValues, Value: cli.Percentiles(&o.Percentiles, ""), Only: []string{"type timeline", "format html"},
+			Default: "99,max, or max alone for more than 4 lines; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"},
+		cli.RatioOption(&o.Units),
+		{Name: "log", Group: cli.GroupLook, Value: cli.Bool(&look.LogValues), Usage: "a logarithmic axis of values, the default where a few high values leave most of a linear one empty"},
+		{Name: "linear", Group: cli.GroupLook, Value: cli.Bool(&o.Linear), Only: []string{"type timeline", "type percentiles", "type report", "format html"}, Not: "log", Usage: "a linear axis of values"},
+		{Name: "time", Group: cli.GroupLook, Values: []string{"relative", "absolute"}, Value: cli.Pick(&look.Absolute, "relative", cli.Is("absolute")), Only: overTime, Usage: "the `KIND` of times: relative (since the log's start) or absolute (clock times)"},
+		cli.AggregateOption(&o.Aggregate, cli.Option{Only: overTime, Given: &o.AggregateGiven, Default: "as long as about 500 windows need; 0 keeps each interval, or its length where several inputs or tags are added up"}),
+		{Name: "sla", Group: cli.GroupLook, Value: cli.Each(&o.Limits, parseLimits), Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable"},
+		cli.OutputOption(&o.of, "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"),
+		{Name: "format", Group: cli.GroupOutput, Values: formats, Value: cli.Choice(&o.named, ""), Usage: "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)"},
+		{Name: "width", Group: cli.GroupLook, Value: cli.Float(&look.Width, "1200", cli.AnyNumber), Usage: "the width of the picture in `PIXELS` of 1/96 inch"},
+		{Name: "height", Group: cli.GroupLook, Value: cli.Float(&look.Height, "600", cli.AnyNumber), Given: &o.given.height, Usage: "the height of the picture in `PIXELS` of 1/96 inch"},
+		{Name: "dpi", Group: cli.GroupLook, Value: cli.Int(&look.DPI, "96", cli.AnyNumber), Usage: "the number of `DOTS` per inch of PNG: 192 makes it twice as sharp"},
+		{Name: "title", Group: cli.GroupLook, Value: cli.Text(&look.Title, ""), Usage: "write `TEXT` above the picture"},
+		{Name: "facet", Group: cli.GroupLook, Values: []string{"tag"}, Value: cli.Pick(&look.Facets, "", cli.Is("tag")), Only: inCharts, Usage: "draw a small chart for each `tag`, with the same axes"},
+		{Name: "mark", Group: cli.GroupLook, Value: cli.List(&o.marks), Only: overTime, Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable"},
+		{Name: "ymin", Group: cli.GroupLook, Value: cli.Float(&look.Low, "0", cli.AnyNumber), Given: &o.given.low, Usage: "the lowest `VALUE` of the axis, after -ovr"},
+		{Name: "ymax", Group: cli.GroupLook, Value: cli.Float(&look.High, "0", cli.AnyNumber), Given: &o.given.high, Usage: "the highest `VALUE` of the axis, after -ovr"},
+		{Name: "theme", Group: cli.GroupLook, Values: []string{"auto", "light", "dark"}, Value: cli.Pick(&look.Theme, "auto", func(name string) string { return strings.TrimPrefix(name, "auto") }), Usage: "the `THEME`: light, dark or auto; auto is light for a picture, and the reader's preference for a page"},
+		{Name: "page-size", Group: cli.GroupLook, Value: cli.Float(&o.megabytes, "16", cli.Between(0.1, 1000)), Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise"},
+	}, cli.Without(cli.RunOptions(std, &o.Run), "v"))
+}
 
 var formats = []string{"png", "svg", "pdf", "html"}
 
@@ -29,178 +67,124 @@ func typeList() (all []cli.Type) {
 	return all
 }
 
-// options are the options of the command line.
-type options struct {
-	kind      *chart.Type
-	format    draw.Format
-	of        string
-	levels    []float64 // percentiles
-	units     *cli.Units
-	ratio     float64 // of logs, known when their comments were read
-	limits    []gate.Limit
-	aggregate int64           // milliseconds
-	given     map[string]bool // "agg", "p": somebody chose
-	linear    bool
-	by        *tags.By // what makes a line
-	compare   bool
-	marks     []mark
-
-	// picture has the looks.
-	picture chart.Picture
+func typeNamed(name string) *chart.Type {
+	return chart.Types[slices.IndexFunc(chart.Types, func(t *chart.Type) bool { return t.Name == name })]
 }
 
-func parseOptions(c *urfave.Context) (o *options, err error) {
-	o = &options{
-		of:      c.String("of"),
-		given:   map[string]bool{"agg": cli.Given(c, "agg"), "p": cli.Given(c, "p")},
-		linear:  c.Bool("linear"),
-		compare: c.Bool("compare"), aggregate: cli.Millis(c, "agg"),
-		picture: chart.Picture{
-			Span: "each interval", Title: c.String("title"), Width: c.Float64("width"), Height: c.Float64("height"), DPI: c.Int("dpi"),
-			LogValues: c.Bool("log"), Low: c.Float64("ymin"), High: c.Float64("ymax"), Facets: c.String("facet") != "",
-		},
+// Some options are for pictures over time, and some for all but the report. A page takes all.
+var (
+	overTime = []string{"type timeline", "type heatmap", "type throughput", "type report", "format html"}
+	inCharts = []string{"type timeline", "type percentiles", "type heatmap", "type throughput", "format html"}
+)
+
+// outputs returns what a command line draws.
+func (o *options) outputs(std *message.Streams) []string {
+	if format, _ := o.formatOf(std); format == draw.HTML {
+		return []string{"format html"}
 	}
-	look := &o.picture
-	for _, parse := range []func() error{
-		func() (err error) { look.Zone, err = cli.Zone(c); return err },
-		func() (err error) { o.format, err = parseFormat(c, o.of); return err },
-		func() (err error) { o.units, err = cli.NewUnits(c); return err },
-		func() (err error) { o.limits, err = parseLimits(c.StringSlice("sla")); return err },
-		func() (err error) { o.marks, err = parseMarks(c.StringSlice("mark"), look.Zone); return err },
-	} {
-		if err := parse(); err != nil {
-			return nil, err
-		}
+	return []string{"type " + o.Type.Name}
+}
+
+// check checks the options together, and sets those that follow from others.
+func (o *options) check(std *message.Streams) (err error) {
+	look := &o.Look
+	if o.Compare {
+		o.Apart = "compare"
 	}
-	o.kind = chart.Types[slices.IndexFunc(chart.Types, func(t *chart.Type) bool { return t.Name == cli.Choice(c, "type") })]
-	if o.kind == chart.Report && o.format == draw.HTML { // a page has all of it
-		o.kind = chart.Timeline
+	if o.format, err = o.formatOf(std); err != nil {
+		return err
 	}
-	look.Type, look.Absolute = o.kind, cli.Choice(c, "time") == "absolute"
-	if theme := cli.Choice(c, "theme"); theme != "auto" {
-		look.Theme = theme
+	if err := o.Units.Validate(); err != nil {
+		return message.Usagef("-unit: %w", err)
 	}
-	if difference := o.compare && o.kind == chart.Heatmap && o.format != draw.HTML; difference && look.Facets {
-		return nil, cli.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
-	} else if (difference || o.kind == chart.Report) && !cli.Given(c, "height") {
+	look.Zone, o.Page = o.Zone, o.format == draw.HTML
+	if o.Marks, err = parseMarks(o.marks, o.Zone); err != nil {
+		return err
+	}
+	if o.Type == chart.Report && o.Page { // a page has all of it
+		o.Type = chart.Timeline
+	}
+	look.Type = o.Type
+	if difference := o.Compare && o.Type == chart.Heatmap && !o.Page; difference && look.Facets {
+		return message.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
+	} else if (difference || o.Type == chart.Report) && !o.given.height {
 		look.Height = 900
 	}
-	look.PageSize = int(c.Float64("page-size") * 1e6)
+	look.PageSize = int(o.megabytes * 1e6)
 	if err := draw.Check(look); err != nil {
-		return nil, cli.Usagef("-width, -height and -dpi: %w", err)
+		return message.Usagef("-width, -height and -dpi: %w", err)
 	}
 	switch low, high := look.Low, look.High; {
-	case !(low >= 0) || !(high >= 0) || cli.Given(c, "ymax") && high <= low:
-		return nil, cli.Usagef("-ymin %v and -ymax %v: an axis goes from 0 or more to a higher value", low, high)
-	case low == 0 && cli.Given(c, "ymin") && (look.LogValues || o.kind.Chart.Log):
-		return nil, cli.Usagef("-ymin 0: a logarithmic axis begins above 0")
-	case o.compare && !look.Absolute && slices.ContainsFunc(o.marks, func(m mark) bool { return m.when.Origin != scan.LogStart }):
-		return nil, cli.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
+	case !(low >= 0) || !(high >= 0) || o.given.high && high <= low:
+		return message.Usagef("-ymin %v and -ymax %v: an axis goes from 0 or more to a higher value", low, high)
+	case low == 0 && o.given.low && (look.LogValues || o.Type.Chart.Log):
+		return message.Usagef("-ymin 0: a logarithmic axis begins above 0")
+	case o.Compare && !look.Absolute && slices.ContainsFunc(o.Marks, func(m plot.Mark) bool { return m.When.Origin != scan.LogStart }):
+		return message.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
 	}
-	return o, o.parseLevels(c)
+	return nil
 }
 
-// parseFormat returns the format: that of -format, or that of the extension of the path.
-func parseFormat(c *urfave.Context, path string) (draw.Format, error) {
+// formatOf returns the format: that of -format, or that of the extension of the output.
+func (o *options) formatOf(std *message.Streams) (draw.Format, error) {
+	path := o.of
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
-	if path == "-" && cli.Terminal(c.App.Writer) {
-		return "", cli.Usagef("-of -: standard output is a terminal, which cannot show a picture; -of FILE writes a file")
+	if path == "-" && message.Terminal(std.Out) {
+		return "", message.Usagef("-of -: standard output is a terminal, which cannot show a picture; -of FILE writes a file")
 	}
-	if c.String("format") != "" {
-		format := cli.Choice(c, "format")
-		if extension != format && slices.Contains(formats, extension) {
-			return "", cli.Usagef("-of %s and -format %s name different formats", path, format)
+	if o.named != "" {
+		if extension != o.named && slices.Contains(formats, extension) {
+			return "", message.Usagef("-of %s and -format %s name different formats", path, o.named)
 		}
-		return draw.Format(format), nil
+		return draw.Format(o.named), nil
 	}
 	switch {
 	case path == "":
 		return draw.PNG, nil
 	case path == "-":
-		return "", cli.Usagef("-of -: -format must name the format of standard output, one of %s", strings.Join(formats, ", "))
+		return "", message.Usagef("-of -: -format must name the format of standard output, one of %s", strings.Join(formats, ", "))
 	case !slices.Contains(formats, extension):
-		return "", cli.Usagef("-of %s: the name ends with none of .%s; -format names a format, too", path, strings.Join(formats, ", ."))
+		return "", message.Usagef("-of %s: the name ends with none of .%s; -format names a format, too", path, strings.Join(formats, ", ."))
 	}
 	return draw.Format(extension), nil
 }
 
-// parseLevels reads the percentiles of -p.
-func (o *options) parseLevels(c *urfave.Context) (err error) {
-	if !o.given["p"] {
-		if o.levels = []float64{99, 100}; o.format == draw.HTML {
-			o.levels = []float64{50, 99, 100} // of several series, the maxima alone
-		}
-		return nil
-	}
-	o.levels, err = cli.Percentiles(c)
-	return err
-}
-
 // parseLimits reads service levels as hdrsum does. 20 stands for max<=20, and 99=5 for 99<=5.
-func parseLimits(texts []string) (limits []gate.Limit, err error) {
-	for _, text := range texts {
-		for part := range strings.SplitSeq(text, ",") {
-			part = strings.TrimSpace(part)
-			switch {
-			case strings.ContainsAny(part, "<>"):
-			case strings.Contains(part, "="):
-				part = strings.Replace(part, "=", "<=", 1)
-			default:
-				part = "max<=" + part
-			}
-			parsed, err := gate.Parse(part)
-			if err != nil {
-				return nil, cli.Usagef("-sla %s: %w", text, err)
-			}
-			l := parsed[0]
-			if !l.Drawn() || !(l.Value > 0 && l.Value < 1e300) {
-				return nil, cli.Usagef("-sla %s: a picture shows limits above 0 for percentiles or the maximum, such as 20 or 99<=5ms", text)
-			}
-			limits = append(limits, l)
+func parseLimits(text string) (limits []gate.Limit, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		switch {
+		case strings.ContainsAny(part, "<>"):
+		case strings.Contains(part, "="):
+			part = strings.Replace(part, "=", "<=", 1)
+		default:
+			part = "max<=" + part
 		}
+		parsed, err := gate.Parse(part)
+		if err != nil {
+			return nil, message.Usagef("-sla %s: %w", text, err)
+		}
+		l := parsed[0]
+		if !l.Drawn() || !(l.Value > 0 && l.Value < 1e300) {
+			return nil, message.Usagef("-sla %s: a picture shows limits above 0 for percentiles or the maximum, such as 20 or 99<=5ms", text)
+		}
+		limits = append(limits, l)
 	}
 	return limits, nil
 }
 
-// A mark is a text at a time.
-type mark struct {
-	when scan.Bound
-	text string
-}
-
 // parseMarks reads marks such as 26=deploy. Times have the grammar of -s.
-func parseMarks(texts []string, zone *time.Location) (marks []mark, err error) {
+func parseMarks(texts []string, zone *time.Location) (marks []plot.Mark, err error) {
 	for _, text := range texts {
 		at, label, found := strings.Cut(text, "=")
 		if !found || label == "" {
-			return nil, cli.Usagef("-mark %q: give a time, =, and a text", text)
+			return nil, message.Usagef("-mark %q: give a time, =, and a text", text)
 		}
 		when, ok := scan.ParseTime(at, zone)
 		if !ok || when.Origin == scan.LogEnd {
-			return nil, cli.Usagef("-mark %q: %q is no time: give seconds, a duration such as 1m30s, or a time such as 2016-07-18 00:07:00", text, at)
+			return nil, message.Usagef("-mark %q: %q is no time: give seconds, a duration such as 1m30s, or a time such as 2016-07-18 00:07:00", text, at)
 		}
-		marks = append(marks, mark{when, label})
+		marks = append(marks, plot.Mark{When: when, Text: label})
 	}
 	return marks, nil
-}
-
-// dress adds to a picture what depends on its data.
-func (o *options) dress(p *chart.Picture) {
-	for _, m := range o.marks {
-		at := m.when.Seconds * 1000
-		switch m.when.Origin {
-		case scan.Epoch:
-			at -= float64(p.Origin)
-		case scan.Midnight:
-			at = m.when.Moment(float64(p.Origin)/1000)*1000 - float64(p.Origin)
-		}
-		p.Marks = append(p.Marks, chart.Mark{Time: int64(math.Round(at)), Text: m.text})
-	}
-	if paged := o.format == draw.HTML; !o.given["p"] && (paged || o.kind == chart.Timeline) {
-		p.KeepMaxima(paged)
-	}
-	p.LogValues = p.LogValues || !o.linear && p.Steep()
-	if o.units.Options.Unit != "" {
-		p.Unit = axis.Fixed(p.Unit)
-	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/xml"
 	"fmt"
 	"image"
@@ -32,8 +31,8 @@ func hdrplot(t testing.TB, stdin string, args ...string) string {
 	t.Helper()
 	var out, err bytes.Buffer
 	app := app()
-	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(stdin), &out, &err
-	if status := cli.Run(context.Background(), app, args); status != 0 || err.Len() > 0 {
+	app.In, app.Out, app.Err = strings.NewReader(stdin), &out, &err
+	if status := cli.Run(app, args); status != 0 || err.Len() > 0 {
 		t.Fatalf("%v: exit status %d: %s", args, status, err.String())
 	}
 	return out.String()

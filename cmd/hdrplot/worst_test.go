@@ -17,6 +17,7 @@ import (
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/table/plot"
 	"hdrkit/internal/table/summary"
 	"hdrkit/tags"
 )
@@ -44,7 +45,7 @@ func TestWorstAgree(t *testing.T) {
 			if _, err := summary.Collect[struct{}](&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, summary.Options{Parts: &parts}, nil, nil, nil); err != nil {
 				t.Fatal(err)
 			}
-			moments, _, err := parts.Worst(mostWorst, func(string, []byte) float64 { return 1 })
+			moments, _, err := parts.Worst(plot.MostWorst, func(string, []byte) float64 { return 1 })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +68,7 @@ func TestWorstAgree(t *testing.T) {
 				onPage = append(onPage, fmt.Sprintf("%d  at %s for %s · %s · %s", i+1, axis.Since(float64(m.Start)/1000, furthest),
 					axis.Length(m.End-m.Start), axis.Value("ns", m.Value), m.Name))
 			}
-			if !slices.Equal(onPage[:min(len(onPage), mostWorst)], want) {
+			if !slices.Equal(onPage[:min(len(onPage), plot.MostWorst)], want) {
 				t.Errorf("the page has %q, want %q", onPage, want)
 			}
 			pictures := []string{"", "-type heatmap"}

@@ -8,14 +8,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	urfave "github.com/urfave/cli/v2"
-
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
+	"hdrkit/internal/logs"
 	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
 )
@@ -35,97 +34,118 @@ The log has values in nanoseconds, and says so.
 exit status: 0, or 1 if nothing could be recorded, 2 for a wrong command line,
 3 if malformed or late rows were left out`
 
-func app() *urfave.App {
-	return &urfave.App{
-		Name:        "hdrrec",
+// options are what the command line asks for.
+type options struct {
+	logs.Inputs
+	logs.Run
+	of         string
+	format     string
+	rows       measure.Options
+	columns    string // of -tag
+	at         string
+	failed     measure.Failed
+	size, late int64 // milliseconds
+	lateGiven  bool
+	digits     int
+}
+
+func app() *cli.Command {
+	o := new(options)
+	o.Untagged, o.Output = true, &o.of
+	c := &cli.Command{
+		Streams:     message.Streams{Name: "hdrrec"},
 		Usage:       "make HdrHistogram logs of single measurements",
 		UsageText:   "hdrrec [options] [file ...]",
 		Description: examples,
-		Flags:       flags(),
-		Action:      run,
-		Metadata: cli.Guide{
-			Common: []string{"if", "format", "time", "value", "tag", "in", "interval", "at", "errors", "late", "of"},
-		}.Metadata(),
+		Common:      []string{"if", "format", "time", "value", "tag", "in", "interval", "at", "errors", "late", "of"},
+		Args:        cli.Arguments(&o.Inputs),
 	}
+	c.Options = o.define(&c.Streams)
+	c.Action = func() error { return run(&c.Streams, o) }
+	return c
 }
 
 // groupRows is the group of options that say what the rows of a file are.
 const groupRows = "Rows"
 
-func flags() []urfave.Flag {
-	return slices.Concat(cli.Without(cli.InputFlags(), "second"), []urfave.Flag{
-		cli.Option{Check: cli.OneOf, Values: measure.Names(), Flag: &urfave.StringFlag{Name: "format", Category: groupRows, DefaultText: "what the first lines show",
-			Usage: "the `FORMAT` of the files: " + strings.Join(measure.Names(), ", ")}},
-		&urfave.StringFlag{Name: "time", Category: groupRows,
+func (o *options) define(std *message.Streams) []cli.Option {
+	r := &o.rows
+	return slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "second"), []cli.Option{
+		{Name: "format", Group: groupRows, Values: measure.Names(), Value: cli.Choice(&o.format, ""), Default: "what the first lines show",
+			Usage: "the `FORMAT` of the files: " + strings.Join(measure.Names(), ", ")},
+		{Name: "time", Group: groupRows, Value: cli.Text(&r.Columns.Time, ""),
 			Usage: "the `COLUMN` of the time: a name, or a number from 1; in JSON a path, such as .request.time"},
-		&urfave.StringFlag{Name: "value", Category: groupRows, Usage: "the `COLUMN` of the value"},
-		&urfave.StringFlag{Name: "end", Category: groupRows, Usage: "the `COLUMN` of the end: the value is the time from -time to that"},
-		&urfave.StringFlag{Name: "ok", Category: groupRows,
+		{Name: "value", Group: groupRows, Value: cli.Text(&r.Columns.Value, ""), Usage: "the `COLUMN` of the value"},
+		{Name: "end", Group: groupRows, Value: cli.Text(&r.Columns.End, ""), Usage: "the `COLUMN` of the end: the value is the time from -time to that"},
+		{Name: "ok", Group: groupRows, Value: cli.Text(&r.Columns.OK, ""),
 			Usage: "the `COLUMN` of the success: true or false, a word such as OK or KO, or a status of HTTP; with ! before it, the text of an error"},
-		&urfave.StringFlag{Name: "tag", Category: groupRows,
+		{Name: "tag", Group: groupRows, Value: cli.Text(&o.columns, ""), Given: &r.NoTags,
 			Usage: "make the tag of these `COLUMNS`, a list, joined with /; '' for no tag"},
-		&urfave.StringFlag{Name: "metric", Category: groupRows, DefaultText: "http_req_duration",
+		{Name: "metric", Group: groupRows, Value: cli.Text(&r.Metric, ""), Default: "http_req_duration",
 			Usage: "of k6, read the metrics whose name matches `REGEXP`"},
-		&urfave.StringFlag{Name: "pattern", Category: groupRows,
+		{Name: "pattern", Group: groupRows, Value: cli.Text(&r.Pattern, ""),
 			Usage: "lines of an access log have this `PATTERN`, the log_format of nginx or the LogFormat of Apache"},
-		&urfave.StringFlag{Name: "delimiter", Category: groupRows, Usage: "`CHARACTER` separates columns",
-			DefaultText: "a comma, a tab, a semicolon or a bar, as the first line shows"},
-		cli.Option{Values: unit.Names, Flag: &urfave.StringFlag{Name: "in", Category: groupRows, Usage: "the `UNIT` of values: ns, us, ms or s", DefaultText: "that of the format"}},
-		cli.Option{Values: unit.Names, Flag: &urfave.StringFlag{Name: "time-in", Category: groupRows, Usage: "the `UNIT` of times that are numbers: s, ms, us or ns",
-			DefaultText: "by the number of digits"}},
-		&urfave.StringFlag{Name: "tz", Aliases: []string{"time-zone"}, Value: "UTC", Category: groupRows,
+		{Name: "delimiter", Group: groupRows, Value: cli.Parsed(&r.Delimiter, "", parseDelimiter), Usage: "`CHARACTER` separates columns",
+			Default: "a comma, a tab, a semicolon or a bar, as the first line shows"},
+		{Name: "in", Group: groupRows, Values: unit.Names, Value: cli.Unit(&r.Unit), Usage: "the `UNIT` of values: ns, us, ms or s", Default: "that of the format"},
+		{Name: "time-in", Group: groupRows, Values: unit.Names, Value: cli.Unit(&r.TimeUnit), Usage: "the `UNIT` of times that are numbers: s, ms, us or ns",
+			Default: "by the number of digits"},
+		{Name: "tz", Aliases: "time-zone", Group: groupRows, Value: cli.Parsed(&r.Zone, "UTC", logs.ParseZone),
 			Usage: "the `ZONE` of times without a zone: Europe/Berlin, +02:00 or Local"},
-		cli.Option{Check: cli.OneOf, Values: []string{"start", "end"}, Flag: &urfave.StringFlag{Name: "at", Category: groupRows, DefaultText: "what the time of the format is",
-			Usage: "a value belongs to the interval of its `MOMENT`: start or end"}},
-		cli.Option{Check: cli.OneOf, Values: []string{"keep", "drop", "tag"}, Flag: &urfave.StringFlag{Name: "errors", Category: groupRows, Value: "keep",
-			Usage: "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their own, TAG/" + measure.FailedTag + ")"}},
-		cli.Option{Check: cli.SomeLength, Flag: &urfave.StringFlag{Name: "interval", Category: cli.GroupOutput, Value: "1s", Usage: "write an interval for each tag and `TIME`"}},
-		cli.Option{Check: cli.Length, Flag: &urfave.StringFlag{Name: "late", Category: cli.GroupOutput, DefaultText: "60s, or 5s in a pipe whose rows are new",
-			Usage: "rows may be `TIME` later than others; then their interval is written, and rows after that are reported and left out"}},
-		cli.Option{Check: cli.Between(0, histogram.MaxDigits), Flag: &urfave.IntFlag{Name: "digits", Category: cli.GroupOutput, Value: 3, Usage: "histograms have `N` significant digits, 0 to 5"}},
-		cli.OutputFlag("write to `FILE`, not to standard output"),
-	}, cli.Without(cli.RunFlags(), "j", "v"), []urfave.Flag{
-		&urfave.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Category: cli.GroupRun, Usage: "print how many rows were read and what became of them"},
+		{Name: "at", Group: groupRows, Values: []string{"start", "end"}, Value: cli.Choice(&o.at, ""), Default: "what the time of the format is",
+			Usage: "a value belongs to the interval of its `MOMENT`: start or end"},
+		{Name: "errors", Group: groupRows, Values: []string{"keep", "drop", "tag"}, Value: cli.Pick(&o.failed, "keep", failedNamed),
+			Usage: "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their own, TAG/" + measure.FailedTag + ")"},
+		{Name: "interval", Group: cli.GroupOutput, Value: cli.SomeLength(&o.size, "1s"), Usage: "write an interval for each tag and `TIME`"},
+		{Name: "late", Group: cli.GroupOutput, Value: cli.Length(&o.late, ""), Given: &o.lateGiven, Default: "60s, or 5s in a pipe whose rows are new",
+			Usage: "rows may be `TIME` later than others; then their interval is written, and rows after that are reported and left out"},
+		{Name: "digits", Group: cli.GroupOutput, Value: cli.Int(&o.digits, "3", cli.Between(0, histogram.MaxDigits)), Usage: "histograms have `N` significant digits, 0 to 5"},
+		cli.OutputOption(&o.of, "write to `FILE`, not to standard output"),
+	}, cli.Without(cli.RunOptions(std, &o.Run), "j", "v"), []cli.Option{
+		{Name: "v", Aliases: "verbose", Group: cli.GroupRun, Value: cli.Bool(&o.Verbose), Usage: "print how many rows were read and what became of them"},
 	})
+}
+
+func failedNamed(name string) measure.Failed {
+	return map[string]measure.Failed{"drop": measure.DropFailed, "tag": measure.TagFailed}[name]
+}
+
+func parseDelimiter(text string) (byte, error) {
+	if text = strings.ReplaceAll(text, `\t`, "\t"); text == "" {
+		return 0, nil
+	}
+	if len(text) != 1 || text[0] >= utf8.RuneSelf || text[0] == '"' {
+		return 0, message.Usagef("-delimiter %q is not one ASCII character; \\t is a tab", text)
+	}
+	return text[0], nil
 }
 
 // A command is one run.
 type command struct {
-	c           *urfave.Context
-	diagnostics *cli.Diagnostics
-	format      string
-	options     measure.Options
-	size, late  int64 // milliseconds
-	layout      histogram.Layout
-	memory      *ledger.Ledger
+	std *message.Streams
+	*options
+	diagnostics *logs.Diagnostics
 	recorder    measure.Recorder
 	readers     []*measure.Reader
 }
 
-// run is the command: it checks the options, and records the rows.
-func run(c *urfave.Context) error {
-	r := &command{c: c, diagnostics: cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))}
-	if err := r.check(); err != nil {
-		return err
-	}
-	var err error
-	if r.memory, err = cli.Memory(c); err != nil {
-		return err
-	}
-	inputs, err := cli.Inputs(c)
+// run records the rows.
+func run(std *message.Streams, o *options) error {
+	r := o.command(std)
+	inputs, err := o.Find(std)
 	if err != nil {
 		return err
 	}
 	s := &scan.Scan{Inputs: inputs}
-	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
+	stop := logs.ShowProgress(s, std)
 	defer stop()
-	return r.end(cli.WriteLog(c, inputs, func(w io.Writer) error { return r.record(w, s) }))
+	return r.end(logs.WriteLog(o.of, std.Out, inputs, o.Strict, func(w io.Writer) error { return r.record(w, s) }))
 }
 
 // record records files to their ends.
 func (r *command) record(w io.Writer, s *scan.Scan) error {
 	log := hdrlog.NewWriter(w)
-	r.recorder.Into(log, r.size, r.layout, r.memory, func(log *hdrlog.Writer) error {
+	r.recorder.Into(log, r.size, histogram.Layout{Digits: r.digits}, r.Ledger(), func(log *hdrlog.Writer) error {
 		return r.readers[0].Header(log, r.recorder.AtEnd(r.readers[0]))
 	})
 	for n := range s.Inputs {
@@ -138,7 +158,7 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 		var g *growing
 		if len(s.Inputs) == 1 && s.Inputs[n].Once {
 			g = &growing{command: r, Reader: in, w: w, log: log, late: r.late}
-			if in = g; !cli.Given(r.c, "late") {
+			if in = g; !r.lateGiven {
 				g.late = soon
 			}
 			cli.OnInterrupt(live.Grace, g.interrupted)
@@ -164,55 +184,34 @@ var errNothing = errors.New("nothing was recorded")
 
 // open opens a file.
 func (r *command) open(file io.Reader, name string) (*measure.Reader, error) {
-	reader, err := measure.NewReader(file, name, r.format, r.options)
+	reader, err := measure.NewReader(file, name, r.format, r.rows)
 	var usage measure.OptionError
 	var unknown *measure.UnknownError
 	switch {
 	case errors.As(err, &usage):
-		return nil, cli.Usagef("%w", err)
-	case errors.As(err, &unknown) && cli.KindOf(unknown.Begin) != "":
-		return nil, fmt.Errorf("%s has no measurements, but is %s", name, cli.KindOf(unknown.Begin))
+		return nil, message.Usagef("%w", err)
+	case errors.As(err, &unknown) && logs.KindOf(unknown.Begin) != "":
+		return nil, fmt.Errorf("%s has no measurements, but is %s", name, logs.KindOf(unknown.Begin))
 	}
 	return reader, err
 }
 
-// check reads the options.
-func (r *command) check() (err error) {
-	c := r.c
-	r.format, r.size, r.late, r.layout = cli.Choice(c, "format"), cli.Millis(c, "interval"), measure.DefaultLate, histogram.Layout{Digits: c.Int("digits")}
-	if cli.Given(c, "late") {
-		r.late = cli.Millis(c, "late")
+// command returns the run that the options ask for.
+func (o *options) command(std *message.Streams) *command {
+	r := &command{std: std, options: o, diagnostics: logs.NewDiagnostics(std, o.Strict)}
+	if !o.lateGiven {
+		o.late = measure.DefaultLate
 	}
-	o := &r.options
-	o.Columns = measure.Columns{Time: c.String("time"), Value: c.String("value"), End: c.String("end"), OK: c.String("ok")}
-	o.Metric, o.Pattern = c.String("metric"), c.String("pattern")
-	if tags := c.String("tag"); tags != "" {
-		o.Tags = strings.Split(tags, ",")
+	if o.columns != "" {
+		o.rows.Tags = strings.Split(o.columns, ",")
 	}
-	o.NoTags = cli.Given(c, "tag")
-	for option, u := range map[string]*unit.Unit{"in": &o.Unit, "time-in": &o.TimeUnit} {
-		if c.String(option) != "" {
-			if *u, err = unit.ParseOption(c.String(option)); err != nil {
-				return cli.Usagef("-%s: %w", option, err)
-			}
-		}
-	}
-	if o.Zone, err = cli.Zone(c); err != nil {
-		return err
-	}
-	if text := strings.ReplaceAll(c.String("delimiter"), `\t`, "\t"); text != "" {
-		if len(text) != 1 || text[0] >= utf8.RuneSelf || text[0] == '"' {
-			return cli.Usagef("-delimiter %q is not one ASCII character; \\t is a tab", text)
-		}
-		o.Delimiter = text[0]
-	}
-	r.recorder.Failed = map[string]measure.Failed{"drop": measure.DropFailed, "tag": measure.TagFailed}[cli.Choice(c, "errors")]
+	r.recorder.Failed = o.failed
 	r.recorder.AtEnd = (*measure.Reader).AtEnd
-	if at := cli.Choice(c, "at"); at != "" {
-		r.recorder.AtEnd = func(*measure.Reader) bool { return at == "end" }
+	if o.at != "" {
+		r.recorder.AtEnd = func(*measure.Reader) bool { return o.at == "end" }
 	}
-	r.recorder.Late, r.recorder.Report = r.late, r.report
-	return nil
+	r.recorder.Late, r.recorder.Report = o.late, r.report
+	return r
 }
 
 // report prints what is wrong with a row. Of late rows it prints the first one.
@@ -223,8 +222,8 @@ func (r *command) report(row *hdrlog.SyntaxError) error {
 	if r.recorder.Counts.Late == 1 {
 		r.diagnostics.Warnf("%v, written when a row %s later was read; -late says how long to wait", row, millis(r.late))
 	}
-	if r.c.Bool("strict") {
-		return cli.Status(cli.Skipped)
+	if r.Strict {
+		return message.Status(message.Skipped)
 	}
 	return nil
 }
@@ -249,8 +248,8 @@ func (r *command) end(err error) error {
 	case n.Failed > 0 && r.recorder.Failed == measure.KeepFailed:
 		warn("%d of %d requests failed and are recorded with the others; -errors drop or -errors tag changes that", n.Failed, requests)
 	}
-	if r.c.Bool("v") {
-		cli.Verbosef(r.c, "%d rows recorded, %d dropped because they failed, %d of other metrics, %d too late, %d malformed",
+	if r.Verbose {
+		r.std.Verbosef("%d rows recorded, %d dropped because they failed, %d of other metrics, %d too late, %d malformed",
 			n.Recorded, n.Dropped, n.Other, n.Late, n.Malformed)
 	}
 	if err == errNothing {
@@ -260,7 +259,7 @@ func (r *command) end(err error) error {
 	status := r.diagnostics.Close()
 	if n.Late > 0 {
 		warn("left out %d rows that came too late", n.Late)
-		status = cli.Status(cli.Skipped)
+		status = message.Status(message.Skipped)
 	}
 	return status
 }

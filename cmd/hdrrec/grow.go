@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/cli"
+	"hdrkit/internal/logs"
 	"hdrkit/internal/measure"
 )
 
@@ -81,7 +81,7 @@ func (g *growing) written(err error) {
 		err = g.log.Flush()
 	}
 	if err == nil {
-		err = cli.Flush(g.w)
+		err = logs.Flush(g.w)
 	}
 	if g.err == nil {
 		g.err = err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/dump"
@@ -22,8 +22,8 @@ import (
 func hdrrec(input string, args ...string) (stdout, stderr string, status int) {
 	var out, err bytes.Buffer
 	app := app()
-	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(input), &out, &err
-	status = cli.Run(context.Background(), app, args)
+	app.In, app.Out, app.Err = strings.NewReader(input), &out, &err
+	status = cli.Run(app, args)
 	return out.String(), err.String(), status
 }
 
@@ -43,7 +43,7 @@ func TestReference(t *testing.T) {
 		t.Fatalf("%v: %s", err, stderr.String())
 	}
 	ours, messages, status := hdrrec("", path, "-in", "ms", "-tag", "label")
-	if status != cli.OK || messages != "" {
+	if status != message.OK || messages != "" {
 		t.Fatalf("exit status %d: %s", status, messages)
 	}
 	want, err := dump.Log(bytes.NewReader(theirs), "theirs")
@@ -103,7 +103,7 @@ func BenchmarkHdrrec(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if _, stderr, status := hdrrec(text, args...); status != cli.OK {
+				if _, stderr, status := hdrrec(text, args...); status != message.OK {
 					b.Fatal(stderr)
 				}
 			}
@@ -136,8 +136,8 @@ func TestMemory(t *testing.T) {
 		return size, nil
 	})
 	app := app()
-	app.Reader, app.Writer, app.ErrWriter = input, io.Discard, os.Stderr
-	if status := cli.Run(context.Background(), app, []string{"-in", "us"}); status != cli.OK {
+	app.In, app.Out, app.Err = input, io.Discard, os.Stderr
+	if status := cli.Run(app, []string{"-in", "us"}); status != message.OK {
 		t.Fatalf("exit status %d", status)
 	}
 	if took := int64(most) - int64(before); took > 8<<20 {

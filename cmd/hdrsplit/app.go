@@ -6,11 +6,11 @@ import (
 	"os"
 	"slices"
 
-	urfave "github.com/urfave/cli/v2"
-
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/split"
 	"hdrkit/tags"
@@ -30,63 +30,68 @@ cannot have are percent-encoded.
 exit status: 0, or 1 if nothing could be split, 2 for a wrong command line,
 3 if malformed lines were skipped`
 
-func app() *urfave.App {
-	return &urfave.App{
-		Name:        "hdrsplit",
+// options are what the command line asks for.
+type options struct {
+	logs.Options
+	folder string
+	verify bool
+}
+
+func app() *cli.Command {
+	o := new(options)
+	o.Untagged = true // parts are the intervals of a log as they are
+	c := &cli.Command{
+		Streams:     message.Streams{Name: "hdrsplit"},
 		Usage:       "take HdrHistogram logs apart by tag",
 		UsageText:   "hdrsplit [options] [log ...]",
 		Description: examples,
-		Flags:       flags(),
-		Action:      run,
-		Metadata:    cli.Guide{Common: []string{"if", "incT", "excT", "s", "e", "od", "verify", "strict"}}.Metadata(),
+		Common:      []string{"if", "incT", "excT", "s", "e", "od", "verify", "strict"},
+		Args:        cli.Arguments(&o.Inputs),
 	}
-}
-
-func flags() []urfave.Flag {
-	tags := cli.TagFlags("split off")
-	for n, short := range []string{"it", "et"} { // HdrLogProcessing's names
-		tags[n].(*urfave.StringSliceFlag).Aliases = append(tags[n].(*urfave.StringSliceFlag).Aliases, short)
+	tags := cli.TagOptions(&o.Tags, &o.Inputs, "split off")
+	for n, short := range []string{" it", " et"} { // HdrLogProcessing's names
+		tags[n].Aliases += short
 	}
-	return slices.Concat(cli.InputFlags(), tags, cli.RangeFlags(cli.Option{Needs: "s e"}), []urfave.Flag{
-		&urfave.StringFlag{Name: "od", Aliases: []string{"outputDir", "output-dir"}, Value: ".", Category: cli.GroupOutput,
+	c.Options = slices.Concat(cli.InputOptions(&o.Inputs), tags, cli.TimeOptions(&o.Times, cli.Option{Needs: "s e"}), []cli.Option{
+		{Name: "od", Aliases: "outputDir output-dir", Group: cli.GroupOutput, Value: cli.Text(&o.folder, "."),
 			Usage: "write to `FOLDER`, which is made if it is missing"},
-		&urfave.BoolFlag{Name: "verify", Category: cli.GroupRun,
+		{Name: "verify", Group: cli.GroupRun, Value: cli.Bool(&o.verify),
 			Usage: "decode every payload, and skip those that are damaged; without it, only those that are cut short are skipped"},
-	}, cli.RunFlags())
+	}, cli.RunOptions(&c.Streams, &o.Run))
+	c.Action = func() error { return run(&c.Streams, o) }
+	return c
 }
 
-// run is the command: it checks the options and splits the logs.
-func run(c *urfave.Context) (failure error) {
-	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
-	s, err := cli.NewScan(c, diagnostics)
+// run splits the logs.
+func run(std *message.Streams, o *options) (failure error) {
+	diagnostics := logs.NewDiagnostics(std, o.Strict)
+	s, err := o.Scan(std, diagnostics)
 	if err != nil {
 		return err
 	}
-	folder := c.String("od")
-	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
-		return fmt.Errorf("-od: %s is not a folder", folder)
+	if info, err := os.Stat(o.folder); err == nil && !info.IsDir() {
+		return fmt.Errorf("-od: %s is not a folder", o.folder)
 	} else if err != nil {
-		if err := os.Mkdir(folder, 0o777); err != nil {
+		if err := os.Mkdir(o.folder, 0o777); err != nil {
 			return fmt.Errorf("-od: %w", err)
 		}
 		defer func() {
 			if failure != nil {
-				os.Remove(folder) // fails if logs are in it
+				os.Remove(o.folder) // fails if logs are in it
 			}
 		}()
 	}
 	parts := split.New(s.Inputs, split.Options{
-		Folder: folder, FoldCase: tempfile.FoldsCase(folder), Warn: diagnostics.Warnf,
+		Folder: o.folder, FoldCase: tempfile.FoldsCase(o.folder), Warn: diagnostics.Warnf,
 	})
 	defer parts.Close()
 	s.Comment = parts.Comment
 
-	verbose := c.Bool("v")
-	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	err = scan.Run(s, check(c.Bool("verify")), func(v scan.Visit, _ *struct{}) error {
+	stop := logs.ShowProgress(s, std)
+	err = scan.Run(s, check(o.verify), func(v scan.Visit, _ *struct{}) error {
 		path, err := parts.Add(v)
-		if err == nil && verbose {
-			cli.Verbosef(c, "%s:%d: %s (%.3f to %.3f) goes to %s", v.Name, v.Line, tags.Text(v.Tag),
+		if err == nil && o.Verbose {
+			std.Verbosef("%s:%d: %s (%.3f to %.3f) goes to %s", v.Name, v.Line, tags.Text(v.Tag),
 				float64(v.StartMillis())/1000, float64(v.EndMillis())/1000, path)
 		}
 		return err
@@ -97,12 +102,12 @@ func run(c *urfave.Context) (failure error) {
 	}
 	if len(parts.Paths()) == 0 {
 		diagnostics.Close()
-		return cli.NothingLeft(s)
+		return logs.NothingLeft(s)
 	}
 	if err := parts.Commit(); err != nil {
 		return err
 	}
-	cli.Wrote(c, parts.Paths())
+	logs.Wrote(std, parts.Paths())
 	return diagnostics.Close()
 }
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"hdrkit/internal/cli"
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/loggen"
 )
 
@@ -42,7 +42,7 @@ func BenchmarkHdrsplit(b *testing.B) {
 			b.SetBytes(info.Size())
 			b.ReportAllocs()
 			for b.Loop() {
-				if stderr, status := hdrsplit(b, append(bench.args, path, "-od", out)...); status != cli.OK {
+				if stderr, status := hdrsplit(b, append(bench.args, path, "-od", out)...); status != message.OK {
 					b.Fatalf("exit status %d: %s", status, stderr)
 				}
 			}

@@ -2,13 +2,13 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/dump"
 )
@@ -24,8 +24,8 @@ func hdrsplitFrom(t testing.TB, input io.Reader, args ...string) (stderr string,
 	t.Helper()
 	var out, err bytes.Buffer
 	app := app()
-	app.Reader, app.Writer, app.ErrWriter = input, &out, &err
-	status = cli.Run(context.Background(), app, args)
+	app.In, app.Out, app.Err = input, &out, &err
+	status = cli.Run(app, args)
 	if out.Len() > 0 {
 		t.Errorf("hdrsplit %q prints %q", args, out.String())
 	}
@@ -55,7 +55,7 @@ func TestReference(t *testing.T) {
 		name, args, dumps := fields[0], strings.Fields(fields[1]), strings.Fields(fields[2])
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
-			if stderr, status := hdrsplit(t, append(args, "-od", folder, "-verify")...); status != cli.OK {
+			if stderr, status := hdrsplit(t, append(args, "-od", folder, "-verify")...); status != message.OK {
 				t.Fatalf("exit status %d: %s", status, stderr)
 			}
 			entries, err := os.ReadDir(folder)
@@ -108,7 +108,7 @@ func compare(t *testing.T, path, want string) {
 // TestVerbatim has intervals carried over as they stand.
 func TestVerbatim(t *testing.T) {
 	folder := t.TempDir()
-	if stderr, status := hdrsplit(t, testdata+"/logs/node1.hdr", "-od", folder); status != cli.OK {
+	if stderr, status := hdrsplit(t, testdata+"/logs/node1.hdr", "-od", folder); status != message.OK {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
 	whole, err := os.ReadFile(testdata + "/logs/node1.hdr")

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"hdrkit/internal/cli"
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/clitest"
 )
 
@@ -41,7 +41,7 @@ func TestRename(t *testing.T) {
 		return 0, io.EOF
 	}))
 	stderr, status := hdrsplitFrom(t, input, "-j", "1", "-if", "-")
-	if status != cli.Failed || !strings.Contains(stderr, taken) {
+	if status != message.Failed || !strings.Contains(stderr, taken) {
 		t.Errorf("exit status %d: %s", status, stderr)
 	}
 	if left, err := filepath.Glob(".*"); err != nil || len(left) > 0 {
@@ -79,7 +79,7 @@ func TestMemory(t *testing.T) {
 	})
 	folder := t.TempDir()
 	stderr, status := hdrsplitFrom(t, io.MultiReader(strings.NewReader(log.String()), bufio.NewReader(more)), "-q", "-if", "-", "-od", folder)
-	if status != cli.OK || stderr != "hdrsplit: -: comments after the first 16 kB are left out\n" {
+	if status != message.OK || stderr != "hdrsplit: -: comments after the first 16 kB are left out\n" {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
 	if took := int64(most) - int64(before); took > comments/4 {

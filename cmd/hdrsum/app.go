@@ -3,12 +3,13 @@ package main
 import (
 	"slices"
 
-	urfave "github.com/urfave/cli/v2"
-
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/summary"
 	"hdrkit/tags"
 )
@@ -16,7 +17,6 @@ import (
 const examples = `examples:
    hdrsum run.hdr -unit ms                 # a table
    hdrsum run.hdr -unit ms -p 99 -agg 1m   # p99 per minute
-   hdrsum -compare before.hdr after.hdr -unit ms # also two folders of runs
    hdrsum run.hdr -sla 'p99<=250ms'        # status 4 if it does not hold
    hdrsum run.hdr -unit ms -s 60 -e 5m     # from 1 to 5 minutes
    hdrsum run.hdr -unit ms -incT '.*-rt' -it # all response times together
@@ -33,64 +33,69 @@ exit status: 0, or 1 if nothing could be summarized, 2 for a wrong command
 line, 3 if malformed lines were skipped or intervals came too late for a row,
 4 if a limit of -sla does not hold, 5 if one is undecided under -undecided fail`
 
-func app() *urfave.App {
-	return &urfave.App{
-		Name:        "hdrsum",
+func app() *cli.Command {
+	o := new(options)
+	o.Steady, o.Output = summary.SkipWarmup, &o.of
+	c := &cli.Command{
+		Streams:     message.Streams{Name: "hdrsum"},
 		Usage:       "summarize HdrHistogram logs",
 		UsageText:   "hdrsum [options] [log ...]",
 		Description: examples,
-		Flags:       flags(),
-		Action:      run,
-		Metadata: cli.Guide{
-			Common:  []string{"incT", "by", "s", "e", "st", "of", "unit", "p", "agg", "worst", "compare", "sla"},
-			Outputs: outputs,
-			Steady:  summary.SkipWarmup,
-		}.Metadata(),
+		Common:      []string{"incT", "by", "s", "e", "st", "of", "unit", "p", "agg", "worst", "sla"},
+		Args:        cli.Arguments(&o.Inputs),
+		Outputs:     o.outputs,
 	}
+	o.std = &c.Streams
+	c.Options = o.define()
+	c.Action = o.run
+	return c
 }
 
-func flags() []urfave.Flag {
-	return withRules(slices.Concat(cli.InputFlags(), cli.TagFlags("summarize"), cli.RowFlags("summarize"), []urfave.Flag{cli.UntaggedFlag()}, cli.RangeFlags(cli.Option{Unless: "s e"}), []urfave.Flag{
-		cli.Option{Check: cli.OneOf, Types: formatTypes(), Flag: &urfave.StringFlag{Name: "st", Aliases: []string{"summaryType", "summary-type"}, Value: percentilesFormat.name, Category: cli.GroupOutput,
-			Usage: "print this `TYPE`, see below", DefaultText: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"}},
-		cli.OutputFlag("write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
-		cli.Option{Not: "st sla baseline worst who", Why: "-lt has its own output", Flag: &urfave.BoolFlag{Name: "lt", Aliases: []string{"list-tags"}, Category: cli.GroupOutput,
-			Usage: "list the tags with their counts of intervals and values"}},
-		cli.Option{Not: "baseline", Why: oneRun, Flag: &urfave.StringFlag{Name: "sort", Value: "tag", Category: cli.GroupOutput, DefaultText: "tag; p99 with -top",
-			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, p99.9 or over(20ms)"}},
-		cli.Option{Check: cli.AtLeastOne, Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "top", Category: cli.GroupOutput, DefaultText: "all", Usage: "print only the first `N` rows"}},
-		cli.Option{Check: cli.OneOf, Values: summary.Modes, Flag: &urfave.StringFlag{Name: "period", Value: "covered", Category: cli.GroupRare,
-			Usage: "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals"}},
-		cli.Option{Not: "period", Why: "it is -period intervals", Flag: &urfave.BoolFlag{Name: "its", Aliases: []string{"ignoreTimeStamps", "ignore-time-stamps"}, Category: cli.GroupRare, Hidden: true,
-			Usage: "the same as -period intervals"}},
-		cli.RatioFlag(),
-	}, cli.UnitFlags(), []urfave.Flag{
-		cli.PercentilesFlag("50,90,99,99.9,99.99,99.999", "print these `PERCENTILES`, such as 50,99.9,max"),
-		&urfave.StringFlag{Name: "ci", Aliases: []string{"confidence"}, Category: cli.GroupValues,
+func (o *options) define() []cli.Option {
+	rows := cli.RowOptions(&o.Tags, "summarize")
+	rows[1].Given = &o.given.by
+	percentiles := cli.PercentilesOption(&o.percentiles, "50,90,99,99.9,99.99,99.999", "print these `PERCENTILES`, such as 50,99.9,max")
+	percentiles.Given = &o.given.percentiles
+	return withRules(slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "summarize"), rows, []cli.Option{
+		cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Unless: "s e"}), []cli.Option{
+		{Name: "st", Aliases: "summaryType summary-type", Group: cli.GroupOutput, Types: formatTypes(), Value: cli.Choice(&o.kind, percentilesFormat.name), Given: &o.given.kind,
+			Usage: "print this `TYPE`, see below", Default: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"},
+		cli.OutputOption(&o.of, "write to `FILE`; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
+		{Name: "lt", Aliases: "list-tags", Group: cli.GroupOutput, Not: "st sla worst who", Why: "-lt has its own output", Value: cli.Bool(&o.list),
+			Usage: "list the tags with their counts of intervals and values"},
+		{Name: "sort", Group: cli.GroupOutput, Value: cli.Parsed(&o.sort, "tag", parseSort), Given: &o.given.sort, Default: "tag; p99 with -top",
+			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, p99.9 or over(20ms)"},
+		{Name: "top", Group: cli.GroupOutput, Value: cli.Int(&o.top, "", cli.AtLeastOne), Default: "all", Usage: "print only the first `N` rows"},
+		{Name: "period", Group: cli.GroupRare, Values: summary.Modes, Value: cli.Choice(&o.mode, "covered"),
+			Usage: "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals"},
+		{Name: "its", Aliases: "ignoreTimeStamps ignore-time-stamps", Group: cli.GroupRare, Hidden: true, Not: "period", Why: "it is -period intervals", Value: cli.Bool(&o.intervals),
+			Usage: "the same as -period intervals"},
+		cli.RatioOption(&o.unit),
+	}, cli.UnitOptions(&o.unit), []cli.Option{
+		percentiles,
+		{Name: "ci", Aliases: "confidence", Group: cli.GroupValues, Value: cli.Parsed(&o.level, "", report.ParseLevel), Given: &o.given.level,
 			Usage: "print intervals of confidence, from windows of -agg: `PERCENT` of them, such as 95, have the true figure in them"},
-		cli.OmissionFlag(),
-		cli.AggregateFlag("", cli.Option{Unless: "ci baseline sla"}),
-	}, cli.MovingFlags(), formatFlags(), []urfave.Flag{
-		pushFlag(),
-		&urfave.StringSliceFlag{Name: "sla", Category: cli.GroupLimits,
-			Usage: "check `LIMITS`, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100,throughput>=1000, also 'insert-.*:max<=100', 'over(20ms)<=0.1%', 'p99<=20ms in 99% of 10s', and with -baseline relative ones, 99<=+10%; repeatable"},
-		&urfave.StringSliceFlag{Name: "baseline", Category: cli.GroupLimits,
-			Usage: "compare with `LOG`, which is chosen as by -if; repeatable"},
-		&urfave.BoolFlag{Name: "compare", Category: cli.GroupLimits,
-			Usage: "compare two arguments, before and after: a log each, or several runs each, as two folders, two patterns, or OLD... -- NEW..."},
-		cli.Option{Needs: "baseline", Flag: &urfave.BoolFlag{Name: "runs", Category: cli.GroupLimits, Hidden: true}},
-		cli.Option{Needs: "sla", Check: cli.OneOf, Values: []string{"pass", "fail"}, Flag: &urfave.StringFlag{Name: "undecided", Value: "pass", Category: cli.GroupLimits,
-			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"}},
-	}, findingFlags(), cli.RunFlags()))
+		cli.OmissionOption(&o.Expected),
+		cli.AggregateOption(&o.series.Window, cli.Option{Unless: "ci sla", Given: &o.given.windows}),
+		{Name: "mwp", Aliases: "movingWindowPercentile moving-window-percentile", Group: cli.GroupRare, Value: cli.Float(&o.series.MovingPercentile, "99", cli.Percent), Given: &o.given.moving,
+			Usage: "show this `PERCENTILE` of a moving window"},
+		{Name: "mwpl", Aliases: "movingWindowLength moving-window-length", Group: cli.GroupRare, Value: cli.SomeLength(&o.moving, "60s"), Given: &o.given.movingLength,
+			Usage: "show a moving window of the last `TIME`"},
+	}, o.formatOptions(), []cli.Option{
+		o.pushOption(),
+		{Name: "sla", Group: cli.GroupLimits, Value: cli.Each(&o.limits, gate.Parse),
+			Usage: "check `LIMITS`, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100,throughput>=1000, also 'insert-.*:max<=100', 'over(20ms)<=0.1%', 'p99<=20ms in 99% of 10s'; repeatable"},
+		{Name: "undecided", Group: cli.GroupLimits, Needs: "sla", Values: []string{"pass", "fail"}, Value: cli.Pick(&o.strict, "pass", cli.Is("fail")),
+			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"},
+	}, o.findingOptions(), cli.RunOptions(o.std, &o.Run)))
 }
 
-// run is the command: it checks the options and does what they ask.
-func run(c *urfave.Context) error {
-	o, err := parseOptions(c)
-	if err != nil {
+// run checks the options and does what they ask.
+func (o *options) run() (err error) {
+	if err := o.check(); err != nil {
 		return err
 	}
-	if o.scan, err = cli.NewScan(c, o.diagnostics); err != nil {
+	if o.scan, err = o.Scan(o.std, o.diagnostics); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(o.scan.Inputs, func(input scan.Input) bool { return input.Once }) {
@@ -111,8 +116,8 @@ type seen struct {
 }
 
 // sayInterval prints the line of an interval or a window, if -v is given.
-func sayInterval(c *urfave.Context, at scan.Place, tag []byte, start, end, count int64) {
-	if c.Bool("v") {
-		cli.Verbosef(c, "%s:%d: %s (%.3f to %.3f) count=%d", at.Name, at.Line, tags.Text(tag), float64(start)/1000, float64(end)/1000, count)
+func (o *options) sayInterval(at scan.Place, tag []byte, start, end, count int64) {
+	if o.Verbose {
+		o.std.Verbosef("%s:%d: %s (%.3f to %.3f) count=%d", at.Name, at.Line, tags.Text(tag), float64(start)/1000, float64(end)/1000, count)
 	}
 }

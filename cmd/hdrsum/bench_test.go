@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -43,8 +42,8 @@ func BenchmarkHdrsum(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				app := app()
-				app.Reader, app.Writer, app.ErrWriter = nil, io.Discard, os.Stderr
-				if status := cli.Run(context.Background(), app, append(bench.args, path)); status != 0 {
+				app.In, app.Out, app.Err = nil, io.Discard, os.Stderr
+				if status := cli.Run(app, append(bench.args, path)); status != 0 {
 					b.Fatalf("exit status %d", status)
 				}
 			}

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	urfave "github.com/urfave/cli/v2"
-
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/table/summary"
@@ -15,24 +13,21 @@ import (
 	"hdrkit/tags"
 )
 
-// oneRun is why options do not go together with -baseline.
-const oneRun = "it looks at one run"
-
-// findingFlags are the options that find what was bad, and who did it.
-func findingFlags() []urfave.Flag {
-	return []urfave.Flag{
-		cli.Option{Check: cli.AtLeastOne, Not: "baseline", Why: oneRun, Flag: &urfave.IntFlag{Name: "worst", Category: cli.GroupOutput, DefaultText: "none",
-			Usage: "list the `N` worst separate moments: time, length, maximum, tag and log"}},
-		cli.Option{Check: cli.Percent, Not: "baseline", Why: oneRun, Flag: &urfave.Float64Flag{Name: "who", Category: cli.GroupOutput, DefaultText: "none",
-			Usage: "list what each tag of each log, or what -by says, has of the values above this `PERCENTILE` of all values, and the percentile without it"}},
+// findingOptions are the options that find what was bad, and who did it.
+func (o *options) findingOptions() []cli.Option {
+	return []cli.Option{
+		{Name: "worst", Group: cli.GroupOutput, Value: cli.Int(&o.worst, "", cli.AtLeastOne), Default: "none",
+			Usage: "list the `N` worst separate moments: time, length, maximum, tag and log"},
+		{Name: "who", Group: cli.GroupOutput, Value: cli.Float(&o.percentile, "", cli.Percent), Given: &o.who, Default: "none",
+			Usage: "list what each tag of each log, or what -by says, has of the values above this `PERCENTILE` of all values, and the percentile without it"},
 	}
 }
 
 // finds reports whether there is something to find.
 func (o *options) finds() bool { return o.worst > 0 || o.who }
 
-// parts returns what keeps what is to be found, nil if nothing is.
-func (o *options) parts() *summary.Parts {
+// keptParts returns what keeps what is to be found, nil if nothing is.
+func (o *options) keptParts() *summary.Parts {
 	switch {
 	case o.worst > 0:
 		return &summary.Parts{Counts: true}
@@ -45,11 +40,11 @@ func (o *options) parts() *summary.Parts {
 }
 
 // find finds it, once the logs are read and the scale is known.
-func (r *report) find() (err error) {
+func (r *found) find() (err error) {
 	by := r.scan.By
-	factor := gate.Factors(r.after.Summaries, by)
+	factor := gate.Factors(r.Summaries, by)
 	if r.worst > 0 {
-		if r.moments, r.levels, err = r.after.parts[0].Worst(r.worst, factor); err != nil {
+		if r.moments, r.levels, err = r.parts.Worst(r.worst, factor); err != nil {
 			return fmt.Errorf("-worst: %w", err)
 		}
 	}
@@ -58,10 +53,10 @@ func (r *report) find() (err error) {
 	}
 	names := make(map[string]bool)
 	ofTags, ofInputs := true, true
-	if cli.Given(r.c, "by") && !by.All() { // one row has everything
+	if r.given.by && !by.All() { // one row has everything
 		ofTags, ofInputs = !by.Inputs() || !by.AddsTags(), by.Inputs()
 	}
-	if r.shares, err = r.after.parts[0].Who(r.percentile, factor, func(input string, tag []byte) (string, []byte) {
+	if r.shares, err = r.parts.Who(r.percentile, factor, func(input string, tag []byte) (string, []byte) {
 		names[tags.Text(tag)] = true
 		switch {
 		case !ofInputs:
@@ -79,13 +74,13 @@ func (r *report) find() (err error) {
 }
 
 // writeFindings writes what was found, after something else if that is set.
-func (r *report) writeFindings(w io.Writer, after bool) error {
+func (r *found) writeFindings(w io.Writer, after bool) error {
 	if r.worst > 0 {
 		if after {
 			fmt.Fprintln(w)
 		}
 		after = true
-		if err := output.WriteWorst(w, r.moments, r.levels, r.scale, r.zone, r.width); err != nil {
+		if err := output.WriteWorst(w, r.moments, r.levels, r.scale, r.Zone, r.width); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
 )
@@ -63,8 +63,8 @@ func TestFollow(t *testing.T) {
 			ended := make(chan int, 1)
 			go func() {
 				app := app()
-				app.Reader, app.Writer, app.ErrWriter = pipe, writer, &stderr
-				ended <- cli.Run(context.Background(), app, append(test.args, "-if", "-"))
+				app.In, app.Out, app.Err = pipe, writer, &stderr
+				ended <- cli.Run(app, append(test.args, "-if", "-"))
 				writer.Close()
 			}()
 			found := make(chan string, 100)
@@ -97,7 +97,7 @@ func TestFollow(t *testing.T) {
 				}
 			}
 			tail.Process.Kill()
-			if status := <-ended; status != cli.OK || stderr.Len() > 0 {
+			if status := <-ended; status != message.OK || stderr.Len() > 0 {
 				t.Errorf("exit status %d: %s", status, stderr.String())
 			}
 			if row, ok := <-found; ok {

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	urfave "github.com/urfave/cli/v2"
-
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live/prom"
-	"hdrkit/internal/live/push"
+	"hdrkit/internal/logs"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -29,17 +28,16 @@ type format struct {
 	// uses are the options that the format reads, besides its flags. An option that any format
 	// lists is refused by those that do not list it. The others are for all.
 	uses []string
-	// flag, if set, returns a new flag for an option of its own: parsing writes to it.
-	flag func() urfave.Flag
+	// option, if set, returns an option of its own.
+	option func(o *options) cli.Option
 	// check checks its options, if it is set.
 	check func(o *options) error
 
-	// each prints a summary, and all prints a report, with the comparison and the verdicts about
-	// limits. Formats of rows have neither. If each tag has a file of its own, extension is what
-	// its name ends in.
-	each      func(w io.Writer, r *report, s *output.Summary) error
+	// each prints a summary, and all prints a report, with the verdicts about limits. Formats of
+	// rows have neither. If each tag has a file of its own, extension is what its name ends in.
+	each      func(w io.Writer, r *found, s *output.Summary) error
 	extension string
-	all       func(w io.Writer, r *report) error
+	all       func(w io.Writer, r *found) error
 	// readable is set if values are for people: in a unit that suits them, with sparklines.
 	readable bool
 	// bare is set if the unit of values is not in the output. A message says it.
@@ -76,11 +74,11 @@ func formatTypes() (all []cli.Type) {
 	return all
 }
 
-// formatFlags returns the options of the formats.
-func formatFlags() (all []urfave.Flag) {
+// formatOptions returns the options of the formats.
+func (o *options) formatOptions() (all []cli.Option) {
 	for _, f := range formats {
-		if f.flag != nil {
-			all = append(all, f.flag())
+		if f.option != nil {
+			all = append(all, f.option(o))
 		}
 	}
 	return all
@@ -88,7 +86,7 @@ func formatFlags() (all []urfave.Flag) {
 
 // reads reports whether a format uses an option.
 func (f *format) reads(option string) bool {
-	return slices.Contains(f.uses, option) || f.flag != nil && f.flag().Names()[0] == option
+	return slices.Contains(f.uses, option) || f.option != nil && f.option(new(options)).Name == option
 }
 
 // alone are the options whose output needs no format, and the options that they use: -lt has
@@ -103,33 +101,26 @@ var alone = map[string][]string{
 
 // chosen returns the format that a command line asks for. Without -st, -agg asks for rows, unless
 // something else needs its windows.
-func chosen(c *urfave.Context) *format {
-	name := cli.Choice(c, "st")
-	if cli.Given(c, "st") {
-		return find(name)
-	}
-	given := func(option string) bool { return cli.Given(c, option) }
-	terminal := toStdout(c) && cli.Terminal(c.App.Writer)
+func (o *options) chosen() *format {
+	terminal := logs.ToStdout(o.of) && message.Terminal(o.std.Out)
+	finds := len(o.limits) > 0 || o.worst > 0 || o.who
 	switch {
-	case c.Bool("lt"):
+	case o.given.kind:
+	case o.list:
 		return &listFormat
-	case given("push"):
-		u, err := push.ParseURL(c.String("push"))
-		if err != nil {
-			return &influxFormat // [parsePush] says what is wrong
-		}
-		return find(prom.ReceiverOf(u))
-	case given("agg") && !slices.ContainsFunc([]string{"ci", "baseline", "sla", "worst", "who"}, given):
+	case o.push != nil:
+		return find(prom.ReceiverOf(o.push))
+	case o.given.windows && !o.given.level && !finds:
 		if terminal {
 			return &rowsFormat
 		}
 		return &timelineFormat
-	case terminal || given("baseline"):
+	case terminal:
 		return &tableFormat
-	case slices.ContainsFunc([]string{"sla", "worst", "who"}, given):
+	case finds:
 		return &verdictsFormat
 	}
-	return find(name)
+	return find(o.kind)
 }
 
 // find returns the format with a name.
@@ -143,30 +134,29 @@ func find(name string) *format {
 }
 
 // outputs returns what a command line prints, for the rules of options.
-func outputs(c *urfave.Context) (all []string) {
-	f := chosen(c)
+func (o *options) outputs() (all []string) {
+	f := o.chosen()
 	if f.name != "" {
 		return []string{"st " + f.name}
 	}
-	for _, option := range slices.Sorted(maps.Keys(alone)) {
-		if cli.Given(c, option) {
-			all = append(all, option)
+	for _, option := range []struct {
+		name  string
+		given bool
+	}{{"lt", o.list}, {"sla", len(o.limits) > 0}, {"who", o.who}, {"worst", o.worst > 0}} {
+		if option.given {
+			all = append(all, option.name)
 		}
 	}
 	return all
 }
 
-// withRules gives flags the rules that the formats say: which of them use an option. An option that
-// none of them names is for all.
-func withRules(flags []urfave.Flag) []urfave.Flag {
-	for n, flag := range flags {
-		name := flag.Names()[0]
-		o, ok := flag.(cli.Option)
-		if !ok {
-			o.Flag = flag
-		}
+// withRules gives options the rules that the formats say: which of them use it. An option that none
+// of them names is for all.
+func withRules(options []cli.Option) []cli.Option {
+	for n := range options {
+		o := &options[n]
 		for _, f := range formats {
-			if _, own := alone[name]; (own || name == "baseline") && f.all != nil || f.reads(name) {
+			if _, own := alone[o.Name]; own && f.all != nil || f.reads(o.Name) {
 				o.Only = append(o.Only, "st "+f.name)
 			}
 		}
@@ -174,13 +164,12 @@ func withRules(flags []urfave.Flag) []urfave.Flag {
 			continue
 		}
 		for _, option := range slices.Sorted(maps.Keys(alone)) {
-			if option == name || slices.Contains(alone[option], name) {
+			if option == o.Name || slices.Contains(alone[option], o.Name) {
 				o.Only = append(o.Only, option)
 			}
 		}
-		flags[n] = o
 	}
-	return flags
+	return options
 }
 
 // summaryPath returns the path of a tag's file: the tag stands before the extension, which is added
@@ -195,6 +184,3 @@ func summaryPath(of string, tag []byte, extension string, fold bool) string {
 	}
 	return folder + tags.FileName(name+".", tag, extension, fold)
 }
-
-// toStdout reports whether the output goes to standard output.
-func toStdout(c *urfave.Context) bool { return c.String("of") == "" || c.String("of") == "-" }

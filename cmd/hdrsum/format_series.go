@@ -5,8 +5,7 @@ import (
 	"io"
 	"slices"
 
-	urfave "github.com/urfave/cli/v2"
-
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live/prom"
 	"hdrkit/output"
@@ -16,7 +15,7 @@ import (
 var rowsFormat = format{
 	name: "rows", what: "a table over time", readable: true, uses: slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
-		return output.RowTable(w, o.scale, o.zone), nil
+		return output.RowTable(w, o.scale, o.Zone), nil
 	},
 }
 
@@ -24,21 +23,21 @@ var rowsFormat = format{
 var timelineFormat = format{
 	name: "timeline", what: "CSV over time", others: "series", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
-		return output.Timeline(w, o.scale, o.zone), nil
+		return output.Timeline(w, o.scale, o.Zone), nil
 	},
 }
 
 // ndjsonFormat is a JSON object in each line.
 var ndjsonFormat = format{
 	name: "ndjson", what: "JSON over time", others: "jsonl", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
-	rows: func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.scale, o.zone), nil },
+	rows: func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.scale, o.Zone), nil },
 }
 
 // influxFormat is the line protocol of InfluxDB.
 var influxFormat = format{
 	name: prom.Influx, what: "for InfluxDB", others: "influxdb lineprotocol", uses: metricOptions,
-	flag: func() urfave.Flag {
-		return &urfave.StringFlag{Name: "metric", DefaultText: prom.DefaultMetric, Category: cli.GroupSeries,
+	option: func(o *options) cli.Option {
+		return cli.Option{Name: "metric", Default: prom.DefaultMetric, Group: cli.GroupSeries, Value: cli.Text(&o.metric, ""),
 			Usage: "the `NAME` of the metric, whose values are seconds in openmetrics and otlp if their unit is known, without -ovr"}
 	},
 	check: checkMetric,
@@ -57,8 +56,8 @@ var influxFormat = format{
 var openMetricsFormat = format{
 	name: prom.OpenMetrics, what: "for Prometheus", others: "prometheus prom", uses: metricOptions,
 	check: func(o *options) error {
-		if o.series.Moving > 0 && cli.Given(o.c, "p") {
-			return cli.Usagef("-p and -mwp do not go together: the percentile of the moving window replaces those of -p")
+		if o.series.Moving > 0 && o.given.percentiles {
+			return message.Usagef("-p and -mwp do not go together: the percentile of the moving window replaces those of -p")
 		}
 		return checkMetric(o)
 	},
@@ -74,7 +73,7 @@ var openMetricsFormat = format{
 	receiver: func(o *options) error { // it takes native histograms
 		o.series.Counts = true
 		if o.series.Moving > 0 {
-			return cli.Usagef("-push and -mwp do not go together with -st openmetrics: Prometheus computes percentiles of any span")
+			return message.Usagef("-push and -mwp do not go together with -st openmetrics: Prometheus computes percentiles of any span")
 		}
 		return nil
 	},

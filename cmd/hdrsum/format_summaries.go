@@ -6,10 +6,8 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	urfave "github.com/urfave/cli/v2"
-
 	"hdrkit/internal/cli"
-	"hdrkit/internal/scan"
+	"hdrkit/internal/table/report"
 	"hdrkit/output"
 )
 
@@ -20,19 +18,19 @@ const maxTicks = 10_000
 // hgrmFormat is the percentile distribution that other tools plot.
 var hgrmFormat = format{
 	name: "hgrm", what: "for plotters", others: "histogram", bare: true, uses: valueOptions,
-	flag: func() urfave.Flag {
-		return cli.Option{Check: cli.Between(1, maxTicks), Flag: &urfave.IntFlag{Name: "tph", Aliases: []string{"percentilesOutputTicksPerHalf", "ticks-per-half"}, Value: 5, Category: cli.GroupRare,
-			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)}}
+	option: func(o *options) cli.Option {
+		return cli.Option{Name: "tph", Aliases: "percentilesOutputTicksPerHalf ticks-per-half", Group: cli.GroupRare, Value: cli.Int(&o.ticks, "5", cli.Between(1, maxTicks)),
+			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)}
 	},
 	extension: ".hgrm",
-	each: func(w io.Writer, r *report, s *output.Summary) error {
-		return output.HGRM(w, s, r.scale, r.c.Int("tph"))
+	each: func(w io.Writer, r *found, s *output.Summary) error {
+		return output.HGRM(w, s, r.scale, r.ticks)
 	},
 }
 
 // listFormat lists the tags, for -lt.
 var listFormat = format{
-	all: func(w io.Writer, r *report) error {
+	all: func(w io.Writer, r *found) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(t, "TAG\tINTERVALS\tVALUES\n")
 		for _, s := range r.shown {
@@ -45,7 +43,7 @@ var listFormat = format{
 // percentilesFormat is that of HdrLogProcessing, one figure in a line.
 var percentilesFormat = format{
 	name: "percentiles", what: "a figure a line", others: "percentile quantiles", bare: true, uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
-	each: func(w io.Writer, r *report, s *output.Summary) error {
+	each: func(w io.Writer, r *found, s *output.Summary) error {
 		return output.Percentiles(w, s, r.scale, r.percentiles)
 	},
 }
@@ -53,13 +51,13 @@ var percentilesFormat = format{
 // csvFormat counts values in bins of equal width.
 var csvFormat = format{
 	name: "csv", what: "bins of equal width", bare: true, uses: valueOptions,
-	flag: func() urfave.Flag {
-		return cli.Option{Check: cli.Positive, Flag: &urfave.Float64Flag{Name: "obs", Aliases: []string{"outputBucketSize", "output-bucket-size"}, Value: 100, Category: cli.GroupRare,
-			Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"}}
+	option: func(o *options) cli.Option {
+		return cli.Option{Name: "obs", Aliases: "outputBucketSize output-bucket-size", Group: cli.GroupRare, Value: cli.Float(&o.bucket, "100", cli.Positive),
+			Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"}
 	},
 	extension: ".csv",
-	each: func(w io.Writer, r *report, s *output.Summary) error {
-		return output.CSV(w, s, r.scale, r.c.Float64("obs"))
+	each: func(w io.Writer, r *found, s *output.Summary) error {
+		return output.CSV(w, s, r.scale, r.bucket)
 	},
 }
 
@@ -67,8 +65,8 @@ var csvFormat = format{
 var csveFormat = format{
 	name: "csve", what: "bins that double", bare: true, uses: slices.Concat([]string{"obs"}, valueOptions),
 	extension: ".csv",
-	each: func(w io.Writer, r *report, s *output.Summary) error {
-		return output.CSVE(w, s, r.scale, r.c.Float64("obs"))
+	each: func(w io.Writer, r *found, s *output.Summary) error {
+		return output.CSVE(w, s, r.scale, r.bucket)
 	},
 }
 
@@ -76,18 +74,15 @@ var csveFormat = format{
 var csvrFormat = format{
 	name: "csvr", what: "recorded values", bare: true, uses: valueOptions,
 	extension: ".csv",
-	each:      func(w io.Writer, r *report, s *output.Summary) error { return output.CSVR(w, s, r.scale) },
+	each:      func(w io.Writer, r *found, s *output.Summary) error { return output.CSVR(w, s, r.scale) },
 }
 
-// jsonFormat has all that is known of a summary, also with -baseline and -sla.
+// jsonFormat has all that is known of a summary, also with -sla.
 var jsonFormat = format{
 	name: "json", what: "one JSON document", uses: slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
 	breaches: true,
-	all: func(w io.Writer, r *report) error {
-		doc := r.document(r.shown, r.scan.Inputs)
-		if r.baseline {
-			doc.Compare(r.document(r.before.Summaries, r.inputs), r.pairs, r.percentiles)
-		}
+	all: func(w io.Writer, r *found) error {
+		doc := report.Document(r.shown, r.scan.Inputs, r.scale, r.percentiles, r.Zone, r.mode, r.diagnostics)
 		if len(r.limits) > 0 {
 			doc.Limits = r.verdicts
 		}
@@ -102,14 +97,4 @@ var jsonFormat = format{
 		}
 		return output.JSON(w, doc)
 	},
-}
-
-// document returns summaries of inputs for JSON.
-func (r *report) document(summaries []*output.Summary, inputs []scan.Input) *output.Document {
-	doc := output.NewDocument(summaries, r.scale, r.percentiles, r.zone)
-	doc.PeriodMode, doc.SkippedLines = r.mode, r.diagnostics.Skipped()
-	for _, input := range inputs {
-		doc.Inputs = append(doc.Inputs, input.Name)
-	}
-	return doc
 }

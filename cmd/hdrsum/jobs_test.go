@@ -1,13 +1,13 @@
 package main
 
 import (
-	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
@@ -72,8 +72,8 @@ func TestMemory(t *testing.T) {
 	}()
 	watched := &watchedReader{Reader: pipe}
 	app := app()
-	app.Reader, app.Writer, app.ErrWriter = watched, io.Discard, os.Stderr
-	if status := cli.Run(context.Background(), app, []string{"-j", "2", "-"}); status != cli.OK {
+	app.In, app.Out, app.Err = watched, io.Discard, os.Stderr
+	if status := cli.Run(app, []string{"-j", "2", "-"}); status != message.OK {
 		t.Fatalf("exit status %d", status)
 	}
 	n := len(watched.kept)

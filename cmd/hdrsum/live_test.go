@@ -33,9 +33,9 @@ func TestPushRefused(t *testing.T) {
 	}
 }
 
-// logs writes the log of a test with windows of a second, and returns its path and the percentiles
-// of all its values.
-func logs(t *testing.T) (path string, exact map[float64]float64) {
+// madeLog writes the log of a test with windows of a second, and returns its path and the
+// percentiles of all its values.
+func madeLog(t *testing.T) (path string, exact map[float64]float64) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "all.hdr")
 	w := clitest.NewLogWriter(t, path, 0, "insert-rt")
@@ -113,7 +113,7 @@ func checkQuantiles(t *testing.T, server string, schema int, exact map[float64]f
 // TestPrometheusScrape has Prometheus scrape a log that is followed.
 func TestPrometheusScrape(t *testing.T) {
 	clitest.RequireTools(t, "prometheus")
-	path, exact := logs(t)
+	path, exact := madeLog(t)
 	hdrlive := clitest.Build(t, "hdrlive")
 	for _, schema := range []int{5} {
 		at := clitest.Address(t)
@@ -147,7 +147,7 @@ func TestPrometheusScrape(t *testing.T) {
 // TestPrometheusPush has Prometheus receive a complete log by remote write.
 func TestPrometheusPush(t *testing.T) {
 	clitest.RequireTools(t, "prometheus")
-	path, exact := logs(t)
+	path, exact := madeLog(t)
 	for _, schema := range []int{5} {
 		server := livePrometheus(t, "scrape_configs: []")
 		must(t, path, "-agg", "1", "-in", "ns", "-metric", "request_latency_seconds", "-push", server+"/api/v1/write")

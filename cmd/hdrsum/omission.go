@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"hdrkit/internal/base/unit"
-	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/table/summary"
 )
@@ -16,28 +15,22 @@ const mostTimes = 20 << 20
 
 // seeksOmission reports whether the command looks for coordinated omission: only for people.
 func (o *options) seeksOmission() bool {
-	return o.format.readable && !cli.Given(o.c, "co")
+	return o.format.readable && !(o.Expected > 0)
 }
 
 // warnOmission prints a notice if a log looks like coordinated omission. It corrects nothing.
-func (o *options) warnOmission(all *side, in unit.Unit) {
-	if !o.seeksOmission() || in == (unit.Unit{}) {
+func (r *found) warnOmission(in unit.Unit) {
+	if !r.seeksOmission() || in == (unit.Unit{}) {
 		return
 	}
-	factor := gate.Factors(all.Summaries, o.scan.By)
-	var found *summary.Omission
-	for _, parts := range all.parts {
-		one, err := parts.Omission(func(input string, tag []byte) float64 { return max(factor(input, tag), 0) / in.Per(unit.Millisecond) })
-		if err == nil && one != nil && (found == nil || one.Longest > found.Longest) {
-			found = one
-		}
-	}
-	if found == nil {
+	factor := gate.Factors(r.Summaries, r.scan.By)
+	found, err := r.parts.Omission(func(input string, tag []byte) float64 { return max(factor(input, tag), 0) / in.Per(unit.Millisecond) })
+	if err != nil || found == nil {
 		return
 	}
 	span := func(millis float64, to time.Duration) time.Duration {
 		return time.Duration(millis * float64(time.Millisecond)).Round(to)
 	}
-	o.diagnostics.Warnf("%s: a value of %v, and few others during that time: it looks as if the recorder waited for an answer (coordinated omission). -co %s would correct for a value every %v",
+	r.diagnostics.Warnf("%s: a value of %v, and few others during that time: it looks as if the recorder waited for an answer (coordinated omission). -co %s would correct for a value every %v",
 		found.Place, span(found.Longest, time.Millisecond), strconv.FormatFloat(summary.Rounded(found.Expected/found.Unit), 'f', -1, 64), span(summary.Rounded(found.Expected), time.Microsecond))
 }

@@ -5,30 +5,38 @@ import (
 	"math"
 	"net/url"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
-	urfave "github.com/urfave/cli/v2"
-
-	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
-	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
+	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/series"
 	"hdrkit/output"
 )
 
 // options are what the command line asks for, and what it is asked of.
 type options struct {
-	c           *urfave.Context
-	diagnostics *cli.Diagnostics
+	logs.Options
+	std *message.Streams
+	of  string
+
+	// These are as they are given.
+	kind            string // -st
+	list, intervals bool   // -lt, -its
+	unit            unit.Options
+	moving          int64   // -mwpl
+	ticks           int     // -tph
+	bucket          float64 // -obs
+	given           struct{ kind, sort, level, windows, moving, movingLength, percentiles, by bool }
+
+	diagnostics *logs.Diagnostics
 	scan        *scan.Scan // of the logs that are shown
 	format      *format
 	mode        string // of the period
-	units       *cli.Units
-	logs        *cli.Logs    // of the logs that are shown
+	units       *logs.Units
+	logs        *logs.Logs   // of the logs that are shown
 	scale       output.Scale // known when the logs have been read, see setScale
 	series      series.Options
 	// percentiles are for all formats that print values at percentiles.
@@ -43,14 +51,10 @@ type options struct {
 	believed []float64
 	metric   string   // influx and openmetrics
 	push     *url.URL // nil without -push
-	zone     *time.Location
-	memory   *ledger.Ledger
 
-	limits   []gate.Limit
-	strict   bool        // an undecided limit fails
-	watch    *gate.Watch // nil if no limit is checked over time
-	baseline bool
-	runs     bool // each input is a run
+	limits []gate.Limit
+	strict bool        // an undecided limit fails
+	watch  *gate.Watch // nil if no limit is checked over time
 
 	worst      int     // moments, 0 for none
 	who        bool    // who has the values above percentile
@@ -58,108 +62,65 @@ type options struct {
 	width      int     // of the terminal, 0 for a file
 }
 
-// parseOptions checks the options.
-func parseOptions(c *urfave.Context) (*options, error) {
-	f := chosen(c)
-	o := &options{
-		c: c, diagnostics: cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict")), format: f,
-		mode: cli.Choice(c, "period"), metric: c.String("metric"), top: c.Int("top"),
-		strict: cli.Choice(c, "undecided") == "fail", baseline: cli.Given(c, "baseline"), runs: c.Bool("runs"),
-		worst: c.Int("worst"), who: cli.Given(c, "who"), percentile: c.Float64("who"),
+// check checks the options together, and sets those that follow from others.
+func (o *options) check() (err error) {
+	f := o.chosen()
+	o.format, o.diagnostics = f, logs.NewDiagnostics(o.std, o.Strict)
+	if logs.ToStdout(o.of) {
+		o.width = logs.Width(o.std.Out)
 	}
-	if toStdout(c) {
-		o.width = cli.Width(c.App.Writer)
+	if err := o.checkPush(); err != nil {
+		return err
 	}
-	for _, parse := range []func() error{
-		func() error { return parsePush(c, o) },
-		func() (err error) { o.units, err = cli.NewUnits(c); return err },
-		func() (err error) { o.zone, err = cli.Zone(c); return err },
-		func() (err error) { o.memory, err = cli.Memory(c); return err },
-		func() (err error) { o.percentiles, err = cli.Percentiles(c); return err },
-		func() error { return o.parseSort(c) },
-		func() (err error) { o.level, err = parseLevel(c); return err },
-	} {
-		if err := parse(); err != nil {
-			return nil, err
-		}
+	if o.units, err = logs.NewUnits(o.std, o.unit); err != nil {
+		return err
+	}
+	if o.top > 0 && !o.given.sort {
+		o.sort, _ = parseSort("p99")
 	}
 	o.units.Headed = o.format.readable
-	if c.Bool("its") {
+	if o.intervals {
 		o.mode = "intervals"
 	}
-	o.series = series.Options{Window: cli.Millis(c, "agg"), MovingPercentile: c.Float64("mwp"), Percentiles: o.percentiles}
-	if cli.Given(c, "mwp") || cli.Given(c, "mwpl") {
-		o.series.Moving = cli.Millis(c, "mwpl")
+	o.series.Percentiles = o.percentiles
+	if o.given.moving || o.given.movingLength {
+		o.series.Moving = o.moving
 	}
 	if f.check != nil {
 		if err := f.check(o); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if o.push != nil && f.receiver != nil {
-		return o, f.receiver(o)
+		return f.receiver(o)
 	}
-	return o, o.parseLimits(c)
+	return o.checkLimits()
 }
 
-// parseLimits checks -sla and -baseline, which need intervals of confidence.
-func (o *options) parseLimits(c *urfave.Context) error {
-	for _, list := range c.StringSlice("sla") {
-		limits, err := gate.Parse(list)
-		if err != nil {
-			return cli.Usagef("-sla: %w", err)
-		}
-		o.limits = append(o.limits, limits...)
-	}
-	needed := o.strict || o.baseline
-	o.believed = slices.Clone(o.percentiles)
+// checkLimits checks -sla.
+func (o *options) checkLimits() error {
 	for _, l := range o.limits {
-		switch {
-		case l.Relative && !o.baseline:
-			return cli.Usagef("-sla: %q is relative to a -baseline, which is not given", l.Text)
-		case l.Window > 0 && o.runs:
-			return cli.Usagef("-sla: %q is about windows of one run, which does not go with -runs", l.Text)
-		}
-		if l.Statistic == "" && !slices.Contains(o.believed, l.Percentile) {
-			o.believed = append(o.believed, l.Percentile)
+		if l.Relative {
+			return message.Usagef("-sla: %q is a change: hdrdiff OLD NEW compares logs", l.Text)
 		}
 	}
-	if o.level == 0 && needed {
-		o.level = usualLevel
-	}
-	if slices.Contains(c.StringSlice("baseline"), "-") && slices.Contains(append(c.StringSlice("if"), c.Args().Slice()...), "-") {
-		return cli.Usagef("-baseline -: standard input is read as -if already")
+	o.believed = report.Believed(o.percentiles, o.limits)
+	if o.level == 0 && o.strict {
+		o.level = report.UsualLevel
 	}
 	return nil
 }
 
-// usualLevel is the confidence where -ci does not say another one.
-const usualLevel = 95
-
-// parseLevel reads -ci.
-func parseLevel(c *urfave.Context) (float64, error) {
-	if !cli.Given(c, "ci") {
-		return 0, nil
+// parseSort reads -sort.
+func parseSort(text string) (*gate.Limit, error) {
+	if text == "tag" {
+		return nil, nil
 	}
-	level, err := strconv.ParseFloat(strings.TrimSuffix(c.String("ci"), "%"), 64)
-	if err != nil || !(level >= 50 && level <= 99.99) {
-		return 0, cli.Usagef("-ci %q is no confidence, which is a percentage from 50 to 99.99", c.String("ci"))
+	figure, err := gate.ParseFigure(text)
+	if err != nil {
+		return nil, message.Usagef("-sort: %w; tag sorts by name", err)
 	}
-	return level, nil
-}
-
-// parseSort reads -sort and -top.
-func (o *options) parseSort(c *urfave.Context) (err error) {
-	by := c.String("sort")
-	if cli.Given(c, "top") && !cli.Given(c, "sort") {
-		by = "p99"
-	}
-	if by != "tag" {
-		if o.sort, err = gate.ParseFigure(by); err != nil {
-			return cli.Usagef("-sort: %w; tag sorts by name", err)
-		}
-	}
-	return nil
+	return figure, nil
 }
 
 // arrange returns the summaries to show, in their order: the highest figure first.
@@ -196,15 +157,15 @@ func (o *options) readable(typical float64) error {
 // setPrinted sets how to print values. A message says their unit if the log states it and the
 // output does not.
 func (o *options) setPrinted(s unit.Scale) {
-	o.scale = output.Scale{Ratio: s.Ratio, Unit: s.Name, Assumed: o.units.Assumed()}
-	if asked := o.units.Options; o.format.bare && s.Name != "" && asked == (unit.Options{}) && !o.c.Bool("q") {
+	o.scale = report.Scale(s, o.units)
+	if asked := o.units.Options; o.format.bare && s.Name != "" && asked == (unit.Options{}) && !o.std.Quiet {
 		o.units.Say("values are in %s; -unit converts them", s.Name)
 	}
 }
 
 // newWatch returns what checks limits over time, nil if there are none.
 func (o *options) newWatch() *gate.Watch {
-	w := gate.NewWatch(o.limits, o.series.Window, o.format.breaches && !o.runs, o.memory)
+	w := gate.NewWatch(o.limits, o.series.Window, o.format.breaches, o.Ledger())
 	if w != nil {
 		w.Scale = func() (unit.Scale, error) { return o.units.Scale(gate.HasUnit(o.limits)) }
 		w.Factor, w.AllTags = o.logs.Factor, o.scan.By.All()
@@ -213,36 +174,15 @@ func (o *options) newWatch() *gate.Watch {
 	return w
 }
 
-// fitScale finds out how to print summaries and to compare them with limits. A table chooses its
-// unit by the values, unless a limit is in printed units: what such a limit means must not depend
-// on the values.
-func (o *options) fitScale(all ...*side) (unit.Scale, error) {
+// fitScale finds out how to print summaries and to compare them with limits.
+func (o *options) fitScale(summaries []*output.Summary) (unit.Scale, error) {
 	limits := o.limits
 	if o.sort != nil && o.sort.Statistic == "over" {
 		limits = append(slices.Clone(limits), *o.sort)
 	}
-	scale, err := o.units.Scale(gate.HasUnit(limits))
-	if err != nil {
-		return scale, err
+	scale, err := report.Fit(o.units, limits, o.format.readable, report.Side{Summaries: summaries, Logs: o.logs})
+	if err == nil {
+		o.setPrinted(scale)
 	}
-	var medians []float64
-	highest := 0.0
-	for _, group := range all {
-		for _, s := range group.Summaries {
-			if s.Factor, err = group.logs.Factor(s.Tag); err != nil {
-				return scale, err
-			}
-			if h := s.Counts(); h.TotalCount() > 0 {
-				medians = append(medians, h.Float(h.ValueAtPercentile(50))*s.Factor)
-				highest = max(highest, h.MaxFloat()*s.Factor)
-			}
-		}
-	}
-	if o.format.readable && len(medians) > 0 && !gate.Bare(limits) {
-		slices.Sort(medians)
-		scale = scale.Readable(&o.units.Options, medians[len(medians)/2])
-	}
-	o.setPrinted(scale)
-	o.units.Doubt(highest)
-	return scale, nil
+	return scale, err
 }

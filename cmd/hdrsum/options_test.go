@@ -15,8 +15,8 @@ import (
 // TestUses checks that formats name options that exist.
 func TestUses(t *testing.T) {
 	var options []string
-	for _, flag := range flags() {
-		options = append(options, flag.Names()[0])
+	for _, o := range app().Options {
+		options = append(options, o.Name)
 	}
 	named := slices.Concat(slices.Collect(maps.Values(alone))...)
 	for _, f := range formats {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/csv"
 	"fmt"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 )
 
@@ -20,8 +20,8 @@ func hdrsum(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, err bytes.Buffer
 	app := app()
-	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(""), &out, &err
-	status = cli.Run(context.Background(), app, args)
+	app.In, app.Out, app.Err = strings.NewReader(""), &out, &err
+	status = cli.Run(app, args)
 	return out.String(), err.String(), status
 }
 
@@ -62,7 +62,7 @@ func testSummaries(t *testing.T, table, logs, expected string, atLeast int) {
 			}
 			stdout, stderr, status := hdrsum(t, strings.Fields(args)...)
 			// Without values the reference prints nothing, and succeeds.
-			if wantStatus := map[bool]int{true: cli.Failed, false: cli.OK}[len(want) == 0]; status != wantStatus {
+			if wantStatus := map[bool]int{true: message.Failed, false: message.OK}[len(want) == 0]; status != wantStatus {
 				t.Errorf("exit status %d, want %d: %s", status, wantStatus, stderr)
 			}
 			if got, want := sortBlocks(stdout), sortBlocks(string(want)); got != want {
@@ -109,7 +109,7 @@ func TestMovingWindow(t *testing.T) {
 			}
 			args := append(test.args, "../../testdata/logs/"+test.log+".hdr", "-st", "timeline", "-mwp", test.percentile, "-mwpl", test.seconds)
 			stdout, stderr, status := hdrsum(t, args...)
-			if status != cli.OK {
+			if status != message.OK {
 				t.Fatalf("exit status %d: %s", status, stderr)
 			}
 			rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()

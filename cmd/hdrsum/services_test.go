@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"hdrkit/internal/cli"
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/clitest"
 )
 
@@ -81,7 +81,7 @@ func get(t *testing.T, address string, into any) {
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	stdout, stderr, status := hdrsum(t, args...)
-	if status != cli.OK {
+	if status != message.OK {
 		t.Fatalf("%v: exit status %d: %s", args, status, stderr)
 	}
 	return stdout

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"io"
 
-	"hdrkit/internal/cli"
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/series"
 	"hdrkit/output"
@@ -14,19 +15,22 @@ import (
 
 // runStream writes a row for each interval, or for each window of -agg, as it is read.
 func runStream(o *options) error {
-	c, s := o.c, o.scan
+	s := o.scan
 	if s.By.AddsTags() && o.series.Window == 0 {
-		return cli.Usagef("-it and -by make one series of several tags: -agg must say which intervals to merge")
+		return message.Usagef("-it and -by make one series of several tags: -agg must say which intervals to merge")
 	}
 	o.logs = o.units.Watch(s)
 	// On a terminal the rows are progress enough.
-	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q") || o.push == nil && cli.Terminal(c.App.Writer))
+	stop := func() {}
+	if o.push != nil || !message.Terminal(o.std.Out) {
+		stop = logs.ShowProgress(s, o.std)
+	}
 	var err error
 	if o.push != nil {
 		err = pushRows(o, stop)
 	} else {
-		err = cli.WriteFile(c.String("of"), c.App.Writer, s.Inputs, func(w io.Writer) error {
-			s.BatchDone = func() error { return cli.Flush(w) }
+		err = logs.WriteFile(o.of, o.std.Out, s.Inputs, func(w io.Writer) error {
+			s.BatchDone = func() error { return logs.Flush(w) }
 			return writeRows(o, w)
 		})
 		stop()
@@ -34,7 +38,7 @@ func runStream(o *options) error {
 	switch {
 	case err == errNoRows:
 		o.diagnostics.Close()
-		return cli.NothingLeft(s)
+		return logs.NothingLeft(s)
 	case err != nil:
 		return err
 	}
@@ -73,7 +77,7 @@ type rowSink struct {
 // row is a [series.Sink].
 func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
 	s.rows++
-	sayInterval(s.c, at, r.Tag, r.Start, r.End, r.Count)
+	s.sayInterval(at, r.Tag, r.Start, r.End, r.Count)
 	// A row that cannot follow the tag's last point is left out, or, if the format has totals,
 	// moved behind that point and reduced to them.
 	moved := false

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	urfave "github.com/urfave/cli/v2"
-
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/union"
 	"hdrkit/tags"
@@ -25,51 +25,62 @@ const examples = `examples:
 exit status: 0, or 1 if nothing could be joined, 2 for a wrong command line,
 3 if malformed lines were skipped`
 
-func app() *urfave.App {
-	return &urfave.App{
-		Name:        "hdrunion",
+// options are what the command line asks for.
+type options struct {
+	logs.Options
+	union union.Options
+	of    string
+}
+
+func app() *cli.Command {
+	o := new(options)
+	o.Output = &o.of
+	c := &cli.Command{
+		Streams:     message.Streams{Name: "hdrunion"},
 		Usage:       "put HdrHistogram logs together",
 		UsageText:   "hdrunion [options] [log ...]",
 		Description: examples,
-		Flags:       flags(),
-		Action:      run,
-		Metadata:    cli.Guide{Common: []string{"if", "tif", "incT", "excT", "it", "s", "e", "r", "grid", "of", "strict"}}.Metadata(),
+		Common:      []string{"if", "tif", "incT", "excT", "it", "s", "e", "r", "grid", "of", "strict"},
+		Args:        cli.Arguments(&o.Inputs),
 	}
-}
-
-func flags() []urfave.Flag {
-	return slices.Concat(cli.InputFlags(), []urfave.Flag{cli.TaggedInputFlag()}, cli.TagFlags("join"), []urfave.Flag{cli.IgnoreTagsFlag("join"), cli.UntaggedFlag()}, cli.RangeFlags(cli.Option{Needs: "s e"}), []urfave.Flag{
-		&urfave.BoolFlag{Name: "r", Aliases: []string{"relative"}, Category: cli.GroupChoice,
+	c.Options = slices.Concat(cli.InputOptions(&o.Inputs), []cli.Option{cli.TaggedInputOption(&o.Inputs)}, cli.TagOptions(&o.Tags, &o.Inputs, "join"), []cli.Option{
+		cli.IgnoreTagsOption(&o.Tags, "join"), cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Needs: "s e"}), []cli.Option{
+		{Name: "r", Aliases: "relative", Group: cli.GroupChoice, Value: cli.Bool(&o.union.Relative),
 			Usage: "let all logs start at the same time, 0"},
-		cli.OmissionFlag(),
-		cli.Option{Check: cli.Length, Flag: &urfave.StringFlag{Name: "grid", Category: cli.GroupOutput,
-			Usage: "join the intervals of each window of `TIME`, such as 10s, by their middles; windows start at multiples of it; 0 is no grid"}},
-		cli.Option{Check: cli.Length, Not: "grid", Flag: &urfave.StringFlag{Name: "tus", Aliases: []string{"targetUnionSec", "target-union-seconds"}, Category: cli.GroupOutput,
-			Usage: "join in intervals of at least `TIME`; 0 leaves them as they are"}},
-		cli.OutputFlag("write to `FILE`, not to standard output"),
-	}, cli.RunFlags())
+		cli.OmissionOption(&o.Expected),
+		{Name: "grid", Group: cli.GroupOutput, Value: cli.Length(&o.union.Grid, ""),
+			Usage: "join the intervals of each window of `TIME`, such as 10s, by their middles; windows start at multiples of it; 0 is no grid"},
+		{Name: "tus", Aliases: "targetUnionSec target-union-seconds", Group: cli.GroupOutput, Not: "grid", Value: cli.Length(&o.union.Target, ""),
+			Usage: "join in intervals of at least `TIME`; 0 leaves them as they are"},
+		cli.OutputOption(&o.of, "write to `FILE`, not to standard output"),
+	}, cli.RunOptions(&c.Streams, &o.Run))
+	c.Action = func() error { return run(&c.Streams, o) }
+	return c
 }
 
-// run is the command: it checks the options, joins the logs and writes the result.
-func run(c *urfave.Context) error {
-	diagnostics := cli.NewDiagnostics(c.App.ErrWriter, c.App.Name, c.Bool("strict"))
-	options := union.Options{Relative: c.Bool("r"), Grid: cli.Millis(c, "grid"), Target: cli.Millis(c, "tus"), Warn: diagnostics.Warnf}
-	if c.Bool("v") {
-		options.Observe = func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64) {
-			cli.Verbosef(c, "%s:%d: %s (%s to %s) goes to (%s to %s)", name, line, tags.Text(tag),
+// run joins the logs and writes the result.
+func run(std *message.Streams, o *options) error {
+	diagnostics := logs.NewDiagnostics(std, o.Strict)
+	o.union.Warn = diagnostics.Warnf
+	if o.union.Relative {
+		o.Apart = "r"
+	}
+	if o.Verbose {
+		o.union.Observe = func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64) {
+			std.Verbosef("%s:%d: %s (%s to %s) goes to (%s to %s)", name, line, tags.Text(tag),
 				seconds(start), seconds(end), seconds(windowStart), seconds(windowEnd))
 		}
 	}
-	s, err := cli.NewScan(c, diagnostics)
+	s, err := o.Scan(std, diagnostics)
 	if err != nil {
 		return err
 	}
-	stop := cli.ShowProgress(s, c.App.ErrWriter, c.Bool("q"))
-	err = cli.WriteLog(c, s.Inputs, func(w io.Writer) error { return join(w, s, options) })
+	stop := logs.ShowProgress(s, std)
+	err = logs.WriteLog(o.of, std.Out, s.Inputs, o.Strict, func(w io.Writer) error { return join(w, s, o.union) })
 	stop()
 	if err == errNothing {
 		diagnostics.Close()
-		return cli.NothingLeft(s)
+		return logs.NothingLeft(s)
 	}
 	if err != nil {
 		return err

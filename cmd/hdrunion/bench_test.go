@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"hdrkit/internal/cli"
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/loggen"
 )
 
@@ -41,7 +41,7 @@ func BenchmarkHdrunion(b *testing.B) {
 			out := filepath.Join(b.TempDir(), "all.hdr")
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, stderr, status := hdrunion(b, append(bench.args, "-ip", folder, "-if", `node.*\.hdr`, "-of", out)...); status != cli.OK {
+				if _, stderr, status := hdrunion(b, append(bench.args, "-ip", folder, "-if", `node.*\.hdr`, "-of", out)...); status != message.OK {
 					b.Fatalf("exit status %d: %s", status, stderr)
 				}
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/dump"
 )
@@ -20,8 +20,8 @@ func hdrunion(t testing.TB, args ...string) (stdout, stderr string, status int) 
 	t.Helper()
 	var out, err bytes.Buffer
 	app := app()
-	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(""), &out, &err
-	status = cli.Run(context.Background(), app, args)
+	app.In, app.Out, app.Err = strings.NewReader(""), &out, &err
+	status = cli.Run(app, args)
 	return out.String(), err.String(), status
 }
 
@@ -29,7 +29,7 @@ func hdrunion(t testing.TB, args ...string) (stdout, stderr string, status int) 
 func intervals(t testing.TB, args ...string) []dump.Line {
 	t.Helper()
 	stdout, stderr, status := hdrunion(t, args...)
-	if status != cli.OK {
+	if status != message.OK {
 		t.Fatalf("hdrunion %q: exit status %d: %s", args, status, stderr)
 	}
 	lines, err := dump.Log(strings.NewReader(stdout), "union")

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/logs"
 )
 
 func TestComplete(t *testing.T) {
@@ -33,14 +34,12 @@ func TestComplete(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	app := func() *cli.App {
-		flags := slices.Concat(InputFlags(), TagFlags("show"), RangeFlags(Option{}), RunFlags(), []cli.Flag{Option{Values: []string{"csv", "csve", "hgrm"}, Flag: &cli.StringFlag{Name: "st"}}})
-		app := &cli.App{
-			Name: "test", Flags: flags, Reader: strings.NewReader(""), Writer: io.Discard, ErrWriter: io.Discard,
-			HideHelp: true, HideVersion: true, HideHelpCommand: true,
-		}
-		unwrap(app)
-		return app
+	app := func() *Command {
+		o, c := new(logs.Options), &Command{Streams: message.Streams{Name: "test", In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, Action: func() error { return nil }}
+		c.Args = Arguments(&o.Inputs)
+		c.Options = slices.Concat(InputOptions(&o.Inputs), TagOptions(&o.Tags, &o.Inputs, "show"), TimeOptions(&o.Times, Option{}), RunOptions(&c.Streams, &o.Run),
+			[]Option{{Name: "st", Values: []string{"csv", "csve", "hgrm"}, Value: Choice(new(string), "")}})
+		return c
 	}
 	for _, test := range []struct{ args, want string }{
 		{"-st,c", "csv csve"},
@@ -69,7 +68,7 @@ func TestComplete(t *testing.T) {
 		t.Run(test.args, func(t *testing.T) {
 			args := strings.Split(strings.ReplaceAll(test.args, "DIR", dir), ",")
 			var words []string
-			for line := range strings.Lines(complete(app(), "zsh", args)) {
+			for line := range strings.Lines(app().complete("zsh", args)) {
 				word, _, ok := strings.Cut(line, "\t")
 				if !ok {
 					t.Errorf("no tab in %q", line)
@@ -80,14 +79,6 @@ func TestComplete(t *testing.T) {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 		})
-	}
-}
-
-func TestTagPattern(t *testing.T) {
-	for text, want := range map[string]string{"a.b": "a.b", "a.b*": `a\.b\*`, "default": "default", `a\`: `a\\`} {
-		if got := tagPattern(text); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"hdrkit/internal/base/message"
 )
 
 // kinds are what --generate prints.
@@ -12,15 +12,15 @@ var kinds = []string{"man", "complete-bash", "complete-zsh", "complete-fish"}
 
 // generate returns the manual page of a command or its completion for a shell. release/generate
 // keeps them in files.
-func generate(app *cli.App, kind string) (string, error) {
+func (c *Command) generate(kind string) (string, error) {
 	if kind == "man" {
-		return man(app), nil
+		return c.man(), nil
 	}
 	script, ok := scripts[kind]
 	if !ok {
-		return "", Usagef("--generate %q is none of %s", kind, strings.Join(kinds, ", "))
+		return "", message.Usagef("--generate %q is none of %s", kind, strings.Join(kinds, ", "))
 	}
-	return strings.ReplaceAll(script, "COMMAND", app.Name), nil
+	return strings.ReplaceAll(script, "COMMAND", c.Name), nil
 }
 
 // scripts are the completions. Each passes the words of the command line to the command itself,
@@ -68,12 +68,12 @@ complete -c COMMAND -f -a '(__complete_COMMAND)'
 }
 
 // man returns the manual page, in the language of man(7).
-func man(app *cli.App) string {
+func (c *Command) man() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"hdrkit %s\" \"hdrkit\"\n", strings.ToUpper(app.Name), Version)
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", app.Name, roff(app.Usage))
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", roff(app.UsageText))
-	lines, rest := examples(app)
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"hdrkit %s\" \"hdrkit\"\n", strings.ToUpper(c.Name), Version)
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", c.Name, roff(c.Usage))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", roff(c.UsageText))
+	lines, rest := c.examples()
 	notes, status, _ := strings.Cut(rest, "exit status: ")
 	if notes != "" {
 		b.WriteString(".SH DESCRIPTION\n" + roff(strings.TrimSpace(notes)) + "\n")
@@ -83,7 +83,7 @@ func man(app *cli.App) string {
 		b.WriteString(roff(line) + "\n")
 	}
 	b.WriteString(".fi\n.SH OPTIONS\n")
-	for _, g := range groups(app) {
+	for _, g := range c.groups() {
 		fmt.Fprintf(&b, ".SS %s\n", roff(g.name))
 		for _, o := range g.options {
 			fmt.Fprintf(&b, ".TP\n%s\n%s\n", roff(o.synopsis()), roff(o.text()))

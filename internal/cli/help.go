@@ -1,11 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 )
 
 const (
@@ -18,11 +17,11 @@ const (
 )
 
 // help returns what --help prints.
-func help(app *cli.App) string {
+func (c *Command) help() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s - %s\n\nusage: %s\n\n%s\n", app.Name, app.Usage, app.UsageText, app.Description)
-	b.WriteString(typeList(app))
-	for _, g := range groups(app) {
+	fmt.Fprintf(&b, "%s - %s\n\nusage: %s\n\n%s\n", c.Name, c.Usage, c.UsageText, c.Description)
+	b.WriteString(c.typeList())
+	for _, g := range c.groups() {
 		fmt.Fprintf(&b, "\n%s:\n", g.name)
 		for _, o := range g.options {
 			b.WriteString(o.lines(wrap(o.text(), helpWidth-helpColumn)))
@@ -32,9 +31,9 @@ func help(app *cli.App) string {
 }
 
 // lines returns the lines of an option with a description. A long name has a line of its own.
-func (o *option) lines(text []string) string {
+func (o *Option) lines(text []string) string {
 	var b strings.Builder
-	name := strings.TrimSpace(dashed(o.names[0]) + " " + o.placeholder)
+	name := strings.TrimSpace(dashed(o.Name) + " " + o.placeholder())
 	if len(name) > helpColumn-3 {
 		fmt.Fprintf(&b, "  %s\n", name)
 		name = ""
@@ -47,41 +46,40 @@ func (o *option) lines(text []string) string {
 }
 
 // synopsis returns all names of an option, and what its value is called.
-func (o *option) synopsis() string {
+func (o *Option) synopsis() string {
 	var names []string
-	for _, name := range o.names {
+	for _, name := range o.names() {
 		names = append(names, dashed(name))
 	}
-	return strings.TrimSpace(strings.Join(names, ", ") + " " + o.placeholder)
+	return strings.TrimSpace(strings.Join(names, ", ") + " " + o.placeholder())
 }
 
 // text returns the description of an option with its rules and its default.
-func (o *option) text() string {
-	text := o.usage
-	if o.rules != "" {
-		text += "; " + o.rules
+func (o *Option) text() string {
+	text := o.usage()
+	if rules := o.rules(); rules != "" {
+		text += "; " + rules
 	}
-	if o.value != "" {
-		text += " (default " + o.value + ")"
+	if value := cmp.Or(o.Default, o.Value.text); value != "" {
+		text += " (default " + value + ")"
 	}
 	return text
 }
 
 // shortHelp returns what -h prints: each option has one line.
-func shortHelp(app *cli.App) string {
+func (c *Command) shortHelp() string {
 	var b strings.Builder
-	common := guideOf(app).Common
-	for _, g := range groups(app) {
+	for _, g := range c.groups() {
 		for _, o := range g.options {
-			if slices.Contains(common, o.names[0]) {
+			if slices.Contains(c.Common, o.Name) {
 				b.WriteString(o.lines([]string{o.shortText()}))
 			}
 		}
 	}
-	b.WriteString(typeList(app))
-	fmt.Fprintf(&b, "\nAll options: %s --help\n", app.Name)
-	head := fmt.Sprintf("%s - %s\n\nusage: %s\n", app.Name, app.Usage, app.UsageText)
-	lines, _ := examples(app)
+	b.WriteString(c.typeList())
+	fmt.Fprintf(&b, "\nAll options: %s --help\n", c.Name)
+	head := fmt.Sprintf("%s - %s\n\nusage: %s\n", c.Name, c.Usage, c.UsageText)
+	lines, _ := c.examples()
 	for _, line := range lines[:min(max(shortHeight-4-strings.Count(b.String(), "\n"), 0), len(lines))] {
 		head += "   " + line + "\n"
 	}
@@ -89,15 +87,14 @@ func shortHelp(app *cli.App) string {
 }
 
 // typeList returns the types of -st or -type, two on a line, and nothing for a command without.
-func typeList(app *cli.App) string {
-	options, _ := app.Metadata[rulesKey].([]Option)
-	at := slices.IndexFunc(options, func(o Option) bool { return o.Types != nil })
+func (c *Command) typeList() string {
+	at := slices.IndexFunc(c.Options, func(o Option) bool { return o.Types != nil })
 	if at < 0 {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nTypes of -%s:", options[at].Names()[0])
-	for pair := range slices.Chunk(options[at].Types, 2) {
+	fmt.Fprintf(&b, "\nTypes of -%s:", c.Options[at].Name)
+	for pair := range slices.Chunk(c.Options[at].Types, 2) {
 		line := "\n  "
 		for _, t := range pair {
 			line += fmt.Sprintf("%-38s", fmt.Sprintf("%-13s%s", t.Name, t.What))
@@ -109,8 +106,8 @@ func typeList(app *cli.App) string {
 
 // shortText returns the beginning of the description of an option that has one line, if it can be
 // cut at the end of a clause. A list that is cut ends with "...".
-func (o *option) shortText() string {
-	text, _, _ := strings.Cut(o.usage, "; ")
+func (o *Option) shortText() string {
+	text, _, _ := strings.Cut(o.usage(), "; ")
 	more := ""
 	for len(text+more) > helpWidth-helpColumn {
 		comma, colon := strings.LastIndex(text, ", "), strings.LastIndex(text, ": ")

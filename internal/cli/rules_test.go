@@ -5,23 +5,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	"hdrkit/internal/base/message"
 )
 
 // TestRules checks what options need and what they do not go with, and that help says it.
 func TestRules(t *testing.T) {
-	app := func() *cli.App {
-		flag := func(name string) *cli.BoolFlag {
-			return &cli.BoolFlag{Name: name, Usage: "do " + name, Category: GroupRun}
+	app := func() *Command {
+		var kind string
+		flag := func(name string, rules Option) Option {
+			rules.Name, rules.Usage, rules.Group, rules.Value = name, "do "+name, GroupRun, Bool(new(bool))
+			return rules
 		}
-		return &cli.App{
-			Name: "test", Action: func(*cli.Context) error { return nil },
-			Flags: []cli.Flag{
-				flag("a"), Option{Flag: flag("b"), Needs: "a c"}, Option{Flag: flag("c"), Not: "a d", Why: "it does"},
-				flag("d"), Option{Flag: flag("x"), Only: []string{"st csv", "st hgrm", "a"}},
-				&cli.StringFlag{Name: "st", Value: "json", Category: GroupRun, Usage: "print this TYPE"},
+		return &Command{
+			Streams: message.Streams{Name: "test"}, Action: func() error { return nil },
+			Options: []Option{
+				flag("a", Option{}), flag("b", Option{Needs: "a c"}), flag("c", Option{Not: "a d", Why: "it does"}),
+				flag("d", Option{}), flag("x", Option{Only: []string{"st csv", "st hgrm", "a"}}),
+				{Name: "st", Group: GroupRun, Value: Text(&kind, "json"), Usage: "print this `TYPE`"},
 			},
-			Metadata: Guide{Outputs: func(c *cli.Context) []string { return []string{"st " + c.String("st")} }}.Metadata(),
+			Outputs: func() []string { return []string{"st " + kind} },
 		}
 	}
 	for args, want := range map[string]string{
@@ -38,17 +40,17 @@ func TestRules(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		a := app()
-		a.Writer, a.ErrWriter = &out, &errs
-		status := Run(t.Context(), a, strings.Fields(args))
+		a.Out, a.Err = &out, &errs
+		status := Run(a, strings.Fields(args))
 		got, _, _ := strings.Cut(strings.TrimPrefix(errs.String(), "test: "), "\n")
-		if got != want || (status == Usage) != (want != "") {
+		if got != want || (status == message.Usage) != (want != "") {
 			t.Errorf("%s: status %d, %q, want %q", args, status, got, want)
 		}
 	}
 	a := app()
 	var out bytes.Buffer
-	a.Writer = &out
-	Run(t.Context(), a, []string{"--help"})
+	a.Out = &out
+	Run(a, []string{"--help"})
 	for _, text := range []string{"do b; with -a or -c\n", "do c; not with -a, -d\n"} {
 		if !strings.Contains(out.String(), text) {
 			t.Errorf("help does not say %q", text)

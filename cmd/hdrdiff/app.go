@@ -1,0 +1,107 @@
+package main
+
+import (
+	"slices"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/cli"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/table/report"
+	"hdrkit/internal/table/summary"
+)
+
+const examples = `examples:
+   hdrdiff before.hdr after.hdr -unit ms     # a run each, or a folder each
+   hdrdiff 'load-gen[1-3].hdr' 'node[1-3].hdr' -unit ms    # runs
+   hdrdiff node1.hdr node2.hdr node3.hdr -- run.hdr a.hdr b.hdr
+   hdrdiff before.hdr after.hdr -sla 'p50<=+20%'    # status 4 if it is more
+   hdrdiff before.hdr after.hdr -unit ms -st markdown -of table.md
+   hdrdiff -sum 'load-gen[1-3].hdr' 'node[1-3].hdr'    # machines of one run
+   hdrdiff before.hdr after.hdr -st json     # for other programs
+
+With three runs or more a side, changes are those that differ more than the
+runs of a side do.
+
+exit status: 0, or 1 if nothing could be compared, 2 for a wrong command line,
+3 if malformed lines were skipped, 4 if a limit of -sla does not hold, 5 if one
+is undecided under -undecided fail`
+
+// options are what the command line asks for.
+type options struct {
+	logs.Options // of both sides, but their names
+	old, new     []string
+	sum          bool // a side is one run
+	unit         unit.Options
+	percentiles  []float64
+	level        float64 // of confidence, in percent
+	levelGiven   bool    // intervals are printed
+	limits       []gate.Limit
+	strict       bool // an undecided limit fails
+	kind, of     string
+}
+
+func app() *cli.Command {
+	o := new(options)
+	o.Steady, o.EachRun, o.Output = summary.SkipWarmup, true, &o.of
+	c := &cli.Command{
+		Streams:     message.Streams{Name: "hdrdiff"},
+		Usage:       "compare HdrHistogram logs before and after a change",
+		UsageText:   "hdrdiff [options] OLD NEW, or OLD ... -- NEW ...",
+		Description: examples,
+		Common:      []string{"incT", "s", "e", "sum", "st", "of", "unit", "p", "sla", "undecided"},
+		Args:        o.sides,
+		Outputs:     func() []string { return []string{"st " + o.kind} },
+	}
+	c.Options = slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "if", "ifp"), []cli.Option{
+		{Name: "sum", Group: cli.GroupInput, Value: cli.Bool(&o.sum), Usage: "each side is one run, whose logs add up"},
+	}, cli.TagOptions(&o.Tags, &o.Inputs, "compare"), cli.RowOptions(&o.Tags, "compare"), []cli.Option{
+		cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Only: []string{"st json"}, Unless: "s e"}), []cli.Option{
+		{Name: "st", Aliases: "summaryType summary-type", Group: cli.GroupOutput, Value: cli.Choice(&o.kind, "table"),
+			Types: []cli.Type{{Name: "table", What: "for people", Others: "text txt"}, {Name: "markdown", What: "the table for pages", Others: "md"}, {Name: "json", What: "one JSON document"}},
+			Usage: "print this `TYPE`, see below"},
+		cli.OutputOption(&o.of, "write to `FILE`"),
+		cli.RatioOption(&o.unit),
+	}, cli.UnitOptions(&o.unit), []cli.Option{
+		cli.PercentilesOption(&o.percentiles, "50,90,99,99.9,99.99,99.999", "compare these `PERCENTILES`, such as 50,99.9,max"),
+		{Name: "ci", Aliases: "confidence", Group: cli.GroupValues, Value: cli.Parsed(&o.level, "95", report.ParseLevel), Given: &o.levelGiven,
+			Usage: "`PERCENT` of intervals have the true figure in them; if given, those of figures are printed, too"},
+		cli.OmissionOption(&o.Expected),
+		{Name: "sla", Group: cli.GroupLimits, Value: cli.Each(&o.limits, gate.Parse),
+			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as p99<=+10%, and limits of NEW as in hdrsum; repeatable"},
+		{Name: "undecided", Group: cli.GroupLimits, Needs: "sla", Values: []string{"pass", "fail"}, Value: cli.Pick(&o.strict, "pass", cli.Is("fail")),
+			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"},
+	}, cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))
+	c.Action = func() error { return run(&c.Streams, o) }
+	return c
+}
+
+// sides takes the arguments: two, or those before -- and those after it.
+func (o *options) sides(args []string, before int) error {
+	if before == 0 && len(args) == 2 {
+		before = 1
+	}
+	if before == 0 || before == len(args) {
+		return message.Usagef("give two arguments, before and after: a log each, or a folder or pattern of runs each; there are %d. OLD... -- NEW... takes several", len(args))
+	}
+	o.old, o.new = args[:before], args[before:]
+	return nil
+}
+
+// check checks what needs more than one option.
+func (o *options) check() error {
+	by, err := o.Rows()
+	if err != nil {
+		return err
+	}
+	if by.Inputs() {
+		return message.Usagef("-by %s looks at each log by itself, and hdrdiff compares rows that both sides have", o.By)
+	}
+	for _, l := range o.limits {
+		if l.Window > 0 {
+			return message.Usagef("-sla: %q is about windows of one run: hdrsum checks it", l.Text)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/table/report"
+	"hdrkit/internal/table/summary"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// A comparison is two sides, and what is found out about them.
+type comparison struct {
+	*options
+	std         *message.Streams
+	diagnostics *logs.Diagnostics
+	units       *logs.Units
+	runs        bool // a side has several runs
+	old, new    *side
+	pairs       []output.Pair
+	verdicts    []gate.Verdict
+	scale       output.Scale
+}
+
+// A side is what the logs before or after add up to.
+type side struct {
+	*summary.Result
+	scan *scan.Scan
+	logs *logs.Logs
+	runs []*summary.Result // what each log adds up to, if each is a run
+}
+
+// run compares the sides and writes the report. It returns a status if a limit does not hold.
+func run(std *message.Streams, o *options) (err error) {
+	if err := o.check(); err != nil {
+		return err
+	}
+	c := &comparison{options: o, std: std, diagnostics: logs.NewDiagnostics(std, o.Strict), old: new(side), new: new(side)}
+	if c.units, err = logs.NewUnits(std, o.unit); err != nil {
+		return err
+	}
+	c.units.Headed = o.kind != "json"
+	if err := c.open(); err != nil {
+		return err
+	}
+	if err := c.read(c.old); err != nil {
+		return fmt.Errorf("before: %w", err)
+	}
+	if err := c.read(c.new); err != nil {
+		return fmt.Errorf("after: %w", err)
+	}
+	if err := c.judge(); err != nil {
+		return err
+	}
+	if err := c.write(); err != nil {
+		return err
+	}
+	return report.Status(std, c.verdicts, o.strict, "A longer run, or several a side, would decide", c.diagnostics.Close())
+}
+
+// open finds the logs of the sides, and whether there are enough runs to compare.
+func (c *comparison) open() (err error) {
+	const least = 3
+	c.Names = c.options.new
+	if c.new.scan, err = c.Scan(c.std, c.diagnostics); err != nil {
+		return err
+	}
+	if c.old.scan, err = c.Other(c.std, c.diagnostics, c.new.scan, c.options.old); err != nil {
+		return err
+	}
+	before, after := c.old.scan.Inputs, c.new.scan.Inputs
+	for n := range after {
+		if after[n].Once && slices.ContainsFunc(before, func(other scan.Input) bool { return other.Once && other.Same(&after[n]) }) {
+			return message.Usagef("%s can be read only once, and is on both sides", after[n].Name)
+		}
+	}
+	switch c.runs = !c.sum && len(before)+len(after) > 2; {
+	case !c.runs:
+	case len(before) == 1 || len(after) == 1:
+		return message.Usagef("%d before and %d after: give a log each, or several runs each, as two folders or two patterns; -sum adds up the logs of a side", len(before), len(after))
+	case min(len(before), len(after)) < least:
+		c.diagnostics.Warnf("%d runs before and %d after are too few to tell how runs vary, which takes %d on each side: this compares their sums as one run with one", len(before), len(after), least)
+		c.runs = false
+	}
+	return nil
+}
+
+// read adds up the logs of a side, together or each if each is a run, and finds intervals of
+// confidence.
+func (c *comparison) read(s *side) (err error) {
+	s.logs = c.units.Watch(s.scan)
+	stop := logs.ShowProgress(s.scan, c.std)
+	defer stop()
+	if !c.runs {
+		s.Result, err = c.readRun(s.scan)
+	} else {
+		for n := range s.scan.Inputs {
+			run := *s.scan
+			run.Inputs = s.scan.Inputs[n : n+1]
+			run.Comment = func(_ int, text []byte) error { return s.scan.Comment(n, text) }
+			run.Kept = func(_ int, tag []byte) { s.scan.Kept(n, tag) }
+			result, err := c.readRun(&run)
+			if err != nil {
+				return err
+			}
+			s.scan.Seen += run.Seen
+			result.SetPeriods("covered")
+			s.runs = append(s.runs, result)
+		}
+		s.Result, err = summary.Combine(s.runs, s.scan.Memory)
+	}
+	if err == nil && len(s.Summaries) == 0 {
+		c.diagnostics.Close()
+		err = logs.NothingLeft(s.scan)
+	}
+	return err
+}
+
+// readRun adds up the logs of a run. Without runs, it finds its intervals, unless that takes too
+// much memory and nobody asked for them.
+func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
+	if err := c.FindSteady(c.std, s); err != nil {
+		return nil, err
+	}
+	wanted := summary.Options{Maxima: c.kind != "json"}
+	if !c.runs {
+		wanted.Runs = new(summary.Runs)
+	}
+	result, err := summary.Collect[struct{}](s, wanted, nil, nil, nil)
+	if err == nil && wanted.Runs != nil {
+		err = result.Believe(wanted.Runs, report.Believed(c.percentiles, c.limits), c.level, s.Workers)
+		if errors.As(err, new(*ledger.LimitError)) && !c.levelGiven {
+			err = nil
+		}
+	}
+	return result, err
+}
+
+// judge finds out how to print values, compares the sides and checks the limits.
+func (c *comparison) judge() error {
+	c.old.SetPeriods("covered")
+	c.new.SetPeriods("covered")
+	scale, err := report.Fit(c.units, c.limits, c.kind != "json", report.Side{Summaries: c.old.Summaries, Logs: c.old.logs}, report.Side{Summaries: c.new.Summaries, Logs: c.new.logs})
+	if err != nil {
+		return err
+	}
+	c.scale = report.Scale(scale, c.units)
+	c.pair()
+	hide := func() {
+		for _, s := range slices.Concat(c.old.Summaries, c.new.Summaries) {
+			s.Confidence = nil
+		}
+	}
+	if !c.levelGiven && !c.strict { // only the changes have intervals
+		hide()
+	}
+	c.verdicts = gate.Judge(c.limits, gate.Figures{Summaries: c.new.Summaries, Baseline: c.old.Summaries, Pairs: c.pairs, Scale: scale, Strict: c.strict})
+	if !c.levelGiven {
+		hide()
+	}
+	return nil
+}
+
+// pair puts the summaries of each tag together, in the order of tags, and compares them.
+func (c *comparison) pair() {
+	for _, s := range c.old.Summaries {
+		c.pairs = append(c.pairs, output.Pair{Tag: s.Tag, Before: s, After: gate.Find(c.new.Summaries, s.Tag)})
+	}
+	for _, s := range c.new.Summaries {
+		if gate.Find(c.old.Summaries, s.Tag) == nil {
+			c.pairs = append(c.pairs, output.Pair{Tag: s.Tag, After: s})
+		}
+	}
+	slices.SortStableFunc(c.pairs, func(a, b output.Pair) int { return tags.Compare(a.Tag, b.Tag) })
+	for n := range c.pairs {
+		p := &c.pairs[n]
+		switch {
+		case p.Before == nil || p.After == nil:
+		case c.runs:
+			a, b := ofTag(c.old.runs, p.Tag), ofTag(c.new.runs, p.Tag)
+			if len(a) < len(c.old.runs) || len(b) < len(c.new.runs) {
+				c.diagnostics.Warnf("%s is in %d of %d logs before and in %d of %d after", p.After.Name(), len(a), len(c.old.runs), len(b), len(c.new.runs))
+			}
+			p.Change = output.NewRunsChange(*p, a, b, report.Believed(c.percentiles, c.limits), c.level)
+		case p.Before.Confidence != nil && p.After.Confidence != nil:
+			p.Change = output.NewChange(p.Before, p.After)
+		}
+	}
+	output.Correct(c.pairs, c.percentiles)
+}
+
+// ofTag returns the summaries of a tag, without those that have no values.
+func ofTag(runs []*summary.Result, tag []byte) (all []*output.Summary) {
+	for _, run := range runs {
+		if s := gate.Find(run.Summaries, tag); s != nil && s.Counts().TotalCount() > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// write writes the report.
+func (c *comparison) write() error {
+	inputs := slices.Concat(c.new.scan.Inputs, c.old.scan.Inputs)
+	return logs.WriteFile(c.of, c.std.Out, inputs, func(w io.Writer) error {
+		document := func(s *side) *output.Document {
+			return report.Document(s.Summaries, s.scan.Inputs, c.scale, c.percentiles, c.Zone, "covered", c.diagnostics)
+		}
+		if c.kind == "json" {
+			doc := document(c.new)
+			doc.Compare(document(c.old), c.pairs, c.percentiles)
+			if len(c.limits) > 0 {
+				doc.Limits = c.verdicts
+			}
+			return output.JSON(w, doc)
+		}
+		width, colour, markdown := 0, false, c.kind == "markdown"
+		if logs.ToStdout(c.of) {
+			width, colour = logs.Width(c.std.Out), logs.Colour(c.std.Out)
+		}
+		var verdicts func(io.Writer) error
+		if len(c.verdicts) > 0 {
+			verdicts = func(w io.Writer) error { return gate.Write(w, c.verdicts, colour) }
+		}
+		table := report.Table(c.scale, c.percentiles, markdown, width, colour)
+		return report.Write(w, markdown, func(w io.Writer) error { return table.WriteChanges(w, c.pairs) }, verdicts)
+	})
+}

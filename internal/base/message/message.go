@@ -1,0 +1,104 @@
+// Package message is what commands say to people, and how they end.
+//
+// A message is one line, NAME: message, in lower case without a full stop. Where a hint helps, it
+// follows a semicolon. No byte of a log, of a file name or of an argument controls the terminal.
+package message
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// Exit statuses.
+const (
+	OK        = 0
+	Failed    = 1 // an error; nothing is written
+	Usage     = 2 // the command line is wrong
+	Skipped   = 3 // something in the input could not be read or shown; the rest is written
+	Exceeded  = 4 // a limit does not hold
+	Undecided = 5 // a limit is undecided
+)
+
+// A UsageError is an error in the command line.
+type UsageError struct{ error }
+
+// Usagef returns a UsageError.
+func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// A Status is an error that ends a command with an exit status and without a message.
+type Status int
+
+func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// Streams are the standard streams of a command.
+type Streams struct {
+	Name     string // of the command, which messages begin with
+	In       io.Reader
+	Out, Err io.Writer
+	Quiet    bool // nobody wants notes
+}
+
+// Say prints a message.
+func (s *Streams) Say(format string, args ...any) { Print(s.Err, s.Name, fmt.Sprintf(format, args...)) }
+
+// Notef prints a message, unless the command is to be quiet.
+func (s *Streams) Notef(format string, args ...any) {
+	if !s.Quiet {
+		s.Say(format, args...)
+	}
+}
+
+// Verbosef prints a line that -v asks for.
+func (s *Streams) Verbosef(format string, args ...any) {
+	fmt.Fprintln(s.Err, Printable(fmt.Sprintf(format, args...)))
+}
+
+// Print prints one line.
+func Print(w io.Writer, command, text string) { fmt.Fprintf(w, "%s: %s\n", command, Printable(text)) }
+
+// Printable returns text on one line, in which no byte controls a terminal: characters that cannot
+// be printed are escaped as in Go, and so are bytes that are not UTF-8.
+func Printable(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case strconv.IsGraphic(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
+}
+
+// Terminal reports whether a stream is a terminal.
+func Terminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// List returns names between commas, and only some of many.
+func List(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:most-2], ", "), len(names)-most+2)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Number returns a number of things.
+func Number(n int, things string) string {
+	if n != 1 {
+		things += "s"
+	}
+	return fmt.Sprintf("%d %s", n, things)
+}

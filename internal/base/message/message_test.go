@@ -1,0 +1,52 @@
+package message
+
+import (
+	"fmt"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzPrintable checks that no text controls a terminal, that different texts stay different in the
+// sense that plain text is not changed, and that a line stays a line.
+func FuzzPrintable(f *testing.F) {
+	for _, text := range []string{"plain", "größe 東京", "\x1b[2J", "a\nb\r", "\xff\xfe", "\u202e", "\u009b31m", `\x1b`, "\ufffd"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := Printable(text)
+		if !utf8.ValidString(got) {
+			t.Errorf("%q is not UTF-8", got)
+		}
+		for _, r := range got {
+			if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == '\u202e' {
+				t.Errorf("%q holds %q", got, r)
+			}
+		}
+		if Printable(got) != got {
+			t.Errorf("%q changes when it is printed again", got)
+		}
+	})
+}
+
+func TestDidYouMean(t *testing.T) {
+	types := []string{"percentiles", "hgrm", "csv", "csve", "csvr", "json", "timeline", "ndjson", "influx", "openmetrics"}
+	for text, want := range map[string]string{
+		"percentile":  "percentiles",
+		"precentiles": "percentiles",
+		"JSN":         "json",
+		"hgmr":        "hgrm",
+		"openmetric":  "openmetrics",
+		"time-line":   "timeline",
+		"xml":         "",
+		"":            "",
+		"csvv":        "csv",
+		"prometheus":  "",
+	} {
+		if want != "" {
+			want = fmt.Sprintf("; did you mean %q?", want)
+		}
+		if got := DidYouMean(text, types); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

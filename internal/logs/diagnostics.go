@@ -1,0 +1,191 @@
+package logs
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/writers"
+	"hdrkit/tags"
+)
+
+// maxDiagnostics is the number of messages that are printed. The rest are only counted.
+const maxDiagnostics = 1000
+
+// mostMalformed is the number of malformed lines that end a command. A small compressed file can
+// have more lines than anybody wants to wait for; these take about half a minute.
+const mostMalformed = 50_000_000
+
+// Diagnostics prints what is wrong with logs, a line each, and counts it. It is safe for concurrent
+// use.
+type Diagnostics struct {
+	mu      sync.Mutex
+	std     *message.Streams
+	strict  bool
+	follows bool // messages begin with the time of day, and none is left out for their number
+	printed int
+	silent  int // messages that were not printed
+	skipped int // malformed lines
+	left    int // intervals that were read but not shown
+	unread  int // logs that could not be read
+	filter  *tags.Filter
+	kinds   map[string]string // of inputs that are no logs
+	named   map[string]bool   // of these, those that a message has named
+	by      *tags.By
+	byText  string // the option that by comes from
+}
+
+// NewDiagnostics returns the diagnostics of a command. If strict is set, the first malformed line
+// is an error.
+func NewDiagnostics(std *message.Streams, strict bool) *Diagnostics {
+	return &Diagnostics{std: std, strict: strict, kinds: make(map[string]string), named: make(map[string]bool)}
+}
+
+// Report prints what is wrong with a line of a log. A malformed line is skipped.
+func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if malformed {
+		d.skipped++
+	}
+	switch kind := d.kinds[err.File]; {
+	case kind != "" && d.named[err.File]:
+	case kind != "":
+		d.print(err.File + " is no log, but " + kind)
+		d.named[err.File] = true
+	case d.printed == maxDiagnostics: // a text that nobody sees takes time
+		d.silent++
+	default:
+		d.print(err.Error() + Hint(err))
+	}
+	if malformed && d.strict {
+		return message.Status(message.Skipped)
+	}
+	if d.skipped > mostMalformed {
+		return fmt.Errorf("%s: more than %d million malformed lines so far; is it a log?", err.File, mostMalformed/1_000_000)
+	}
+	return nil
+}
+
+// Follow is for a command that runs for long: messages begin with the time of day, and none is left
+// out for their number. The filter is that of -incT and -excT.
+func (d *Diagnostics) Follow(filter *tags.Filter) { d.follows, d.filter = true, filter }
+
+// Hint names the option that settles what the library could only guess.
+func Hint(err error) string {
+	switch {
+	case errors.Is(err, hdrlog.ErrSecondEnd):
+		return "; if it is the length, use -second length"
+	case errors.Is(err, hdrlog.ErrSecondDoubt):
+		return "; if it is the end, use -second end"
+	case errors.Is(err, hdrlog.ErrSecondRevoked):
+		return "; use -second length or -second end"
+	}
+	return ""
+}
+
+// count adds to a count, and prints text unless it is empty.
+func (d *Diagnostics) count(kind *int, n int, text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	*kind += n
+	if text != "" {
+		d.print(text)
+	}
+}
+
+// Skip counts a malformed line, and prints text unless it is empty.
+func (d *Diagnostics) Skip(text string) error {
+	if d.count(&d.skipped, 1, text); d.strict {
+		return message.Status(message.Skipped)
+	}
+	return nil
+}
+
+// SkipWindow counts a window of a tag whose intervals do not add up.
+func (d *Diagnostics) SkipWindow(tag []byte, why error) error {
+	return d.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(tag), why))
+}
+
+// LeaveOut prints why an interval that was read cannot be shown.
+func (d *Diagnostics) LeaveOut(name string, line int, err error) {
+	d.count(&d.left, 1, fmt.Sprintf("%s:%d: %v", name, line, err))
+}
+
+// LeftOut counts intervals that were read but not shown, and prints nothing now.
+func (d *Diagnostics) LeftOut(intervals int) { d.count(&d.left, intervals, "") }
+
+// Unread prints why a log could not be read.
+func (d *Diagnostics) Unread(text string) { d.count(&d.unread, 1, text) }
+
+// Notice prints another message.
+func (d *Diagnostics) Notice(text string) { d.count(&d.unread, 0, text) }
+
+// Warnf prints another message.
+func (d *Diagnostics) Warnf(format string, args ...any) { d.Notice(fmt.Sprintf(format, args...)) }
+
+func (d *Diagnostics) print(text string) {
+	switch {
+	case d.follows:
+		message.Print(d.std.Err, time.Now().Format(time.TimeOnly)+" "+d.std.Name, text)
+	case d.printed == maxDiagnostics:
+		d.silent++
+	default:
+		d.printed++
+		d.std.Say("%s", text)
+	}
+}
+
+// AddsUp prints a notice if tags that an option adds up count the same requests. It reports whether
+// they do.
+func (d *Diagnostics) AddsUp(option string, tags []string) bool {
+	same, pattern := writers.SameRequests(tags)
+	if same != nil {
+		d.std.Say("%s adds up %s, which count the same requests; choose with -incT, such as -incT %s", option, strings.Join(same, " and "), pattern)
+	}
+	return same != nil
+}
+
+// Skipped returns the number of malformed lines.
+func (d *Diagnostics) Skipped() int { return d.skipped }
+
+// Close prints which patterns matched no tag, and how much was skipped and left out. It returns the
+// status for that, nil if there was nothing.
+func (d *Diagnostics) Close() error {
+	include, exclude := d.filter.Unmatched()
+	for n, pattern := range slices.Concat(include, exclude) {
+		option := "incT"
+		if n >= len(include) {
+			option = "excT"
+		}
+		d.std.Say("-%s %q matches no tag%s", option, pattern, suggest(pattern, d.filter.Seen(), "tag"))
+	}
+	if d.by.Unmatched() {
+		d.std.Say("-by: the regular expression matches no whole tag")
+	}
+	for _, row := range d.by.Added() {
+		if d.AddsUp(d.byText, row) {
+			break
+		}
+	}
+	if d.silent > 0 {
+		d.std.Say("%d more messages like these", d.silent)
+	}
+	for _, c := range []struct {
+		n            int
+		what, things string
+	}{{d.skipped, "skipped", "malformed line"}, {d.left, "left out", "interval"}, {d.unread, "could not read", "log"}} {
+		if c.n > 0 {
+			d.std.Say("%s %s", c.what, message.Number(c.n, c.things))
+		}
+	}
+	if d.skipped+d.left+d.unread > 0 {
+		return message.Status(message.Skipped)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package logs
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/scan"
+)
+
+func TestKindOf(t *testing.T) {
+	for _, test := range []struct{ name, text, kind string }{
+		{"a payload", "Tag=a,0.000,1.000,0.000,HISTFAAA", ""},
+		{"a payload of doubles after JSON", "{}\nTag=a,0.000,1.000,0.000,DHISTwAA", ""},
+		{"UTF-16", "0\x00,\x00H\x00I\x00S\x00T\x00", ""},
+		{"gzip", "\x1f\x8b\x08\x00", ""},
+		{"zstd", "\x28\xb5\x2f\xfd\x00", ""},
+		{"a distribution", "       Value     Percentile TotalCount 1/(1-Percentile)\n", "a percentile distribution; hdrplot -type percentiles draws it"},
+		{"a picture", "\x89PNG\r\n\x1a\n", picture},
+		{"a page", "\n<!DOCTYPE html>", "a page"},
+		{"JSON", "{\n", "a JSON document"},
+		{"xz", "\xfd7zXZ\x00", "compressed by xz; give it to xzcat first"},
+		{"zeros", "ab\x00c", "binary data"},
+		{"text", "histogram\n", ""},
+		{"nothing", "", ""},
+	} {
+		if kind := KindOf([]byte(test.text)); kind != test.kind {
+			t.Errorf("%s: %q, want %q", test.name, kind, test.kind)
+		}
+	}
+}
+
+// TestNoLog checks that an input that is no log gets one message.
+func TestNoLog(t *testing.T) {
+	var out bytes.Buffer
+	d := NewDiagnostics(&message.Streams{Name: "test", Err: &out}, false)
+	inputs := []scan.Input{{Name: "picture", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("\x89PNG")), nil }}}
+	d.lookAt(inputs, nil)
+	file, err := inputs[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(file); err != nil || string(text) != "\x89PNG" {
+		t.Errorf("%q, %v", text, err)
+	}
+	for n, name := range []string{"picture", "log", "picture"} {
+		if err := d.Report(&hdrlog.SyntaxError{File: name, Line: n + 1, Field: "start", Err: errors.New("bad")}, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Close(); err != message.Status(message.Skipped) {
+		t.Error(err)
+	}
+	if want := "test: picture is no log, but " + picture + "\ntest: log:2: start: bad\ntest: skipped 3 malformed lines\n"; out.String() != want {
+		t.Errorf("printed\n%swant\n%s", out.String(), want)
+	}
+}

@@ -1,0 +1,106 @@
+package logs
+
+import (
+	"bytes"
+	"io"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/base/writers"
+	"hdrkit/internal/scan"
+	"hdrkit/tags"
+)
+
+// maxHeader is the number of bytes in which a log can name what it holds. The parts of hdrsplit
+// have up to 16 kB of comments before that.
+const maxHeader = 256 << 10
+
+// A holding is what a log says that its untagged intervals hold.
+type holding struct {
+	stated bool
+	tag    []byte // nil if they are said to have no tag
+}
+
+// tagUntagged gives the untagged intervals of several inputs tags, if the logs say that they hold
+// different things. Adding them up would mislead. A log that can be read only once has no such tag.
+//
+// With -follow, a log gets its tag whatever the others say, since not all are there yet.
+func tagUntagged(inputs []scan.Input) {
+	if len(inputs) < 2 {
+		return
+	}
+	holdings := make([]holding, len(inputs))
+	different := false
+	var first *holding
+	for n := range inputs {
+		if inputs[n].Once || inputs[n].Tag != "" {
+			continue
+		}
+		holdings[n] = holdingOf(&inputs[n])
+		switch h := &holdings[n]; {
+		case !h.stated:
+		case first == nil:
+			first = h
+		case tags.Compare(first.tag, h.tag) != 0:
+			different = true
+		}
+	}
+	if !different {
+		return
+	}
+	for n := range inputs {
+		inputs[n].Untagged = holdings[n].tag
+	}
+}
+
+// HeaderTag returns the tag that the header of a log says that its untagged intervals have.
+func HeaderTag(path string) []byte {
+	log := scan.File(path, 0)
+	return holdingOf(&log).tag
+}
+
+// holdingOf returns what a log says that it holds. An error shows when the log is read.
+//
+// YCSB writes a log for each operation, without tags, and begins it with a comment such as
+// #[Logging for: READ]. That has to come before the version line, since hdrsplit keeps comments
+// after it. A part of hdrsplit has the comment #[Split from fixed.hdr: tag insert-rt]. If several
+// say that, since a part was split, the last one that names a tag counts, and if none does, the
+// operation of the log that was split.
+func holdingOf(input *scan.Input) (h holding) {
+	file, err := input.Open()
+	if err != nil {
+		return h
+	}
+	defer file.Close()
+	reader := hdrlog.NewReader(io.LimitReader(file, maxHeader), input.Name)
+	reader.SetBatchSize(4 << 10)
+	var operation []byte
+	size := 0
+	first, part := true, false // before the version line; a part
+	for reader.Scan() {
+		record := reader.Record()
+		if size += len(record.Text); record.Kind == hdrlog.IntervalRecord || size > maxHeader {
+			break
+		}
+		if record.Kind != hdrlog.Comment {
+			continue
+		}
+		if hdrlog.IsVersion(record.Text) {
+			first = false
+		} else if name := writers.Operation(record.Text); name != nil && operation == nil {
+			operation = bytes.Clone(name)
+			h.stated = first
+		} else if tag, ok := writers.SplitTag(record.Text); ok {
+			part = true
+			if tag != nil {
+				h.tag = tag
+			}
+		}
+	}
+	if part {
+		h.stated = true
+	}
+	if h.stated && h.tag == nil {
+		h.tag = operation
+	}
+	return h
+}

@@ -1,0 +1,173 @@
+package logs
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/tempfile"
+	"hdrkit/internal/scan"
+)
+
+// A File is a file to write. An empty Path and - are standard output.
+type File struct {
+	Path  string
+	Write func(w io.Writer) error
+	log   bool // on a terminal its lines are [Printable]
+}
+
+// WriteFile writes one file, as [WriteFiles] does.
+func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w io.Writer) error) error {
+	return WriteFiles(stdout, inputs, File{Path: path, Write: write})
+}
+
+// WriteFiles writes files, which appear whole and together, or not at all: each is written beside
+// its place, and all are renamed at the end. A symbolic link stays, and the file behind it is
+// replaced. Devices and open files are written to as they are. A file that is an input is refused.
+// A file whose name ends with .gz or .zst is compressed.
+func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
+	var made []*tempfile.File
+	defer func() {
+		for _, f := range made {
+			f.Remove()
+		}
+	}()
+	for _, file := range files {
+		write := compressed(file)
+		if err := CheckOutput(file.Path, stdout, inputs); err != nil {
+			return err
+		}
+		var err error
+		switch info, missing := os.Stat(file.Path); {
+		case ToStdout(file.Path):
+			w := NewLines(stdout, file.log)
+			if err = write(w); err == nil {
+				err = w.Flush()
+			}
+		case isOpen(file.Path) || missing == nil && !info.Mode().IsRegular(): // no other file can take its place
+			var f *os.File
+			if f, err = os.OpenFile(file.Path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+				err = cmp.Or(write(f), f.Close())
+			}
+		default:
+			var f *tempfile.File
+			if f, err = tempfile.Create(file.Path); err == nil {
+				made = append(made, f)
+				w := bufio.NewWriterSize(f, 64<<10)
+				if err = write(w); err == nil {
+					err = cmp.Or(w.Flush(), f.Close())
+				}
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return tempfile.Rename(made...)
+}
+
+// WriteLog writes a log to -of. On a terminal its lines are [Printable]. If -strict is given and
+// the output cannot be taken back, a temporary file holds the log until write has returned without
+// an error.
+func WriteLog(path string, stdout io.Writer, inputs []scan.Input, strict bool, write func(w io.Writer) error) error {
+	return WriteFiles(stdout, inputs, File{path, func(w io.Writer) error {
+		if !strict || !ToStdout(path) {
+			return write(w)
+		}
+		held, err := tempfile.Scratch()
+		if err != nil {
+			return fmt.Errorf("-strict holds the output in a temporary file (TMPDIR): %w", err)
+		}
+		defer held.Remove()
+		buffer := bufio.NewWriterSize(held, 64<<10)
+		if err := write(buffer); err != nil {
+			return err
+		}
+		if err := buffer.Flush(); err != nil {
+			return err
+		}
+		if _, err := held.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		_, err = io.Copy(w, held)
+		return err
+	}, true})
+}
+
+// compressed returns what writes a file: compressed if its name ends with .gz or .zst.
+func compressed(file File) func(w io.Writer) error {
+	var begin func(w io.Writer) (io.WriteCloser, error)
+	switch filepath.Ext(file.Path) {
+	case ".gz":
+		begin = func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }
+	case ".zst":
+		begin = func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)) }
+	default:
+		return file.Write
+	}
+	return func(w io.Writer) error {
+		packed, err := begin(w)
+		if err == nil {
+			err = file.Write(packed)
+		}
+		if err != nil {
+			return err
+		}
+		return packed.Close()
+	}
+}
+
+// Wrote prints which files a command has written, whose names it chose, unless -q is given.
+func Wrote(std *message.Streams, paths []string) {
+	if len(paths) == 1 {
+		std.Notef("wrote %s", paths[0])
+	} else {
+		std.Notef("wrote %d files: %s", len(paths), message.List(paths))
+	}
+}
+
+// ToStdout reports whether a path stands for standard output.
+func ToStdout(path string) bool {
+	switch path {
+	case "", "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		return true
+	}
+	return false
+}
+
+// isOpen reports whether a path stands for a file that some process has open.
+func isOpen(path string) bool {
+	return strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/") || path == "/dev/stderr"
+}
+
+// CheckOutput refuses an output that is one of the inputs.
+func CheckOutput(path string, stdout io.Writer, inputs []scan.Input) error {
+	name := "output " + path
+	info, err := os.Stat(path)
+	if ToStdout(path) {
+		f, ok := stdout.(*os.File)
+		if !ok {
+			return nil
+		}
+		name = "standard output"
+		info, err = f.Stat()
+	}
+	if err != nil {
+		return nil
+	}
+	for _, input := range inputs {
+		if input.Overwritten(info) {
+			return errors.New(name + " is also an input")
+		}
+	}
+	return nil
+}

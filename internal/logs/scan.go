@@ -1,0 +1,196 @@
+// Package logs is what the commands do with logs: they find inputs, choose tags and times, find out
+// units, print what is wrong, and write files that appear whole. It knows no command line: its
+// structs are filled by package cli, or by hand.
+package logs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/scan"
+	"hdrkit/tags"
+)
+
+// Options say which intervals of which logs to read, and how. The zero value reads all of standard
+// input. The options of the command line that all commands share fill it; see package cli.
+type Options struct {
+	Inputs
+	Tags
+	Times
+	Run
+	// Expected is between two values of a recorder that did not wait, in units of the log, 0 for no
+	// correction.
+	Expected float64
+}
+
+// Tags say which tags to use, and what makes a row of them.
+type Tags struct {
+	Include, Exclude []string // tags and regular expressions, empty for all
+	By               string   // see [tags.ParseBy], empty for the tag
+	Together         bool     // one row of all
+}
+
+// Filter returns what chooses tags.
+func (t *Tags) Filter() (*tags.Filter, error) {
+	filter, err := tags.NewFilter(t.Include, t.Exclude)
+	if err != nil {
+		hint := ""
+		if strings.Contains(err.Error(), "missing argument to repetition") {
+			hint = "; .* matches any text"
+		}
+		return nil, message.Usagef("-incT and -excT: %w%s", err, hint)
+	}
+	return filter, nil
+}
+
+// Rows returns what makes a row.
+func (t *Tags) Rows() (*tags.By, error) {
+	by := cmp.Or(t.By, "tag")
+	if t.Together {
+		by = "all"
+	}
+	parsed, err := tags.ParseBy(by)
+	if err != nil {
+		return nil, message.Usagef("-by: %w", err)
+	}
+	return parsed, nil
+}
+
+// Run says how to run.
+type Run struct {
+	Strict  bool // the first malformed line is an error
+	Verbose bool
+	Workers int
+	Memory  int64 // bytes
+	ledger  *ledger.Ledger
+}
+
+// Scan returns the scan that options ask for.
+func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Scan, error) {
+	selection, err := o.selection()
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := o.Inputs.Find(std)
+	if err != nil {
+		return nil, err
+	}
+	diagnostics.filter = selection.Tags
+	if diagnostics.by, err = o.Rows(); err != nil {
+		return nil, err
+	}
+	if o.Apart != "" && diagnostics.by.Inputs() {
+		return nil, message.Usagef("-by %s and -%s do not go together: -%s looks at each log by itself", o.By, o.Apart, o.Apart)
+	}
+	if diagnostics.byText = "-by " + o.By; o.Together {
+		diagnostics.byText = "-it"
+	}
+	s := &scan.Scan{
+		Inputs:    inputs,
+		Memory:    o.Ledger(),
+		Selection: selection,
+		By:        diagnostics.by,
+		Workers:   cmp.Or(o.Workers, runtime.GOMAXPROCS(0)),
+		Report:    diagnostics.Report,
+		Expected:  o.Expected,
+	}
+	diagnostics.lookAt(inputs, s.Memory)
+	return s, o.Times.find(std, s)
+}
+
+// Other returns a scan like s, of the inputs of other names.
+func (o *Options) Other(std *message.Streams, diagnostics *Diagnostics, s *scan.Scan, names []string) (*scan.Scan, error) {
+	in := o.Inputs
+	in.Names = names
+	other := *s
+	var err error
+	if other.Inputs, err = in.Find(std); err != nil {
+		return nil, err
+	}
+	if other.Selection.Range, err = o.Times.span(); err != nil { // each has its own start
+		return nil, err
+	}
+	other.Seen = 0
+	diagnostics.lookAt(other.Inputs, other.Memory)
+	return &other, o.Times.find(std, &other)
+}
+
+func (o *Options) selection() (scan.Selection, error) {
+	span, err := o.Times.span()
+	if err != nil {
+		return scan.Selection{}, err
+	}
+	filter, err := o.Filter()
+	return scan.Selection{Tags: filter, Range: span}, err
+}
+
+// NothingLeft returns the error of a scan that found no interval to use.
+func NothingLeft(s *scan.Scan) error {
+	all := fmt.Sprintf("none of the %d intervals in the input", s.Seen)
+	switch {
+	case s.Seen == 0 && len(s.Inputs) == 1 && s.Inputs[0].Name == "-":
+		return errors.New("no intervals in standard input")
+	case s.Seen == 0:
+		return errors.New("no intervals in the input")
+	case s.Selection.Range.All() && s.Selection.Tags.All():
+		return fmt.Errorf("%s could be read", all)
+	case s.Selection.Range.All():
+		return fmt.Errorf("%s has a tag that -incT and -excT choose; hdrsum -lt lists their tags", all)
+	case s.Selection.Tags.All():
+		return fmt.Errorf("%s starts in the range of -s and -e", all)
+	}
+	return fmt.Errorf("%s has a tag that -incT and -excT choose and starts in the range of -s and -e", all)
+}
+
+// most is how much text of logs [Options.TagPatterns] reads in all, in bytes: somebody waits.
+const most = 1 << 20
+
+// special are the characters that make an expression of a pattern of tags.
+const special = `*+?()[]{}|^$\`
+
+// tagPattern returns the pattern that matches only the tag with this text.
+func tagPattern(text string) string {
+	if strings.ContainsAny(text, special) {
+		return regexp.QuoteMeta(text)
+	}
+	return text
+}
+
+// TagPatterns returns patterns of the tags at the beginning of logs. It reads files only.
+func (in *Inputs) TagPatterns() []string {
+	std := &message.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}
+	inputs, err := in.Find(std)
+	if err != nil || slices.ContainsFunc(inputs, func(i scan.Input) bool { return i.Once }) {
+		return nil
+	}
+	found := make(map[string]bool)
+	s := scan.Scan{Inputs: inputs}
+	size := 0
+	for n := range inputs {
+		file, err := inputs[n].Open()
+		if err != nil {
+			break // the tags that were found until here are right
+		}
+		defer file.Close()
+		reader := inputs[n].NewReader(file)
+		for size < most && reader.Scan() {
+			r := reader.Record()
+			size += len(r.Text)
+			if r.Kind == hdrlog.IntervalRecord {
+				s.Select(n, &r.Interval)
+				found[tagPattern(tags.Text(r.Interval.Tag))] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}

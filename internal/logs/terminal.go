@@ -1,0 +1,43 @@
+package logs
+
+import (
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/term"
+
+	"hdrkit/internal/base/message"
+)
+
+// Width returns the number of columns of the terminal that w is, 0 if w is not a terminal. The
+// environment variable COLUMNS overrides it. A terminal that does not know its width has 80
+// columns.
+func Width(w io.Writer) int {
+	if !message.Terminal(w) {
+		return 0
+	}
+	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+		return columns
+	}
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return 80
+}
+
+// Colour reports whether w takes colours: it is a terminal that has them, and NO_COLOR is not set;
+// see https://no-color.org.
+func Colour(w io.Writer) bool {
+	return message.Terminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// Flush writes what a writer holds, if it holds anything.
+func Flush(w io.Writer) error {
+	if buffered, ok := w.(interface{ Flush() error }); ok {
+		return buffered.Flush()
+	}
+	return nil
+}

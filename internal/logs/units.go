@@ -1,0 +1,200 @@
+package logs
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"time"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/scan"
+)
+
+// Units find out in which unit the values of logs are, and how to print them. Tags may have
+// different units: the values of each are converted to one unit for all.
+type Units struct {
+	Options unit.Options
+	// Headed is set if the output says itself which unit is assumed.
+	Headed  bool
+	std     *message.Streams
+	finders []*unit.Finder // of all [Logs]
+	in      unit.Unit      // what values that were printed were taken to be in
+	assumed bool           // that nothing states it
+	said    map[string]bool
+}
+
+// NewUnits returns the units that options ask for, whose messages go to std.
+func NewUnits(std *message.Streams, options unit.Options) (*Units, error) {
+	if err := options.Validate(); err != nil {
+		return nil, message.Usagef("-unit: %w", err)
+	}
+	return &Units{Options: options, std: std, said: make(map[string]bool)}, nil
+}
+
+// Logs are logs that add up, tag by tag, but not with others.
+type Logs struct {
+	*Units
+	finder unit.Finder
+}
+
+// Logs returns logs, none so far.
+func (u *Units) Logs() *Logs {
+	l := &Logs{Units: u}
+	u.finders = append(u.finders, &l.finder)
+	return l
+}
+
+// Watch returns the logs of a scan, and has their comments and tags read for their units.
+func (u *Units) Watch(s *scan.Scan) *Logs {
+	l := u.Logs()
+	s.Comment = func(input int, text []byte) error { return l.Comment(s.Inputs[input].Name, text) }
+	s.Kept = func(input int, row []byte) { l.Kept(s.Inputs[input].Name, row) }
+	return l
+}
+
+// Kept says that a log has an interval in a row.
+func (l *Logs) Kept(log string, row []byte) { l.finder.Uses(row, log) }
+
+// Comment reads a comment of a log for its unit. It returns an error if values may have been
+// printed that were taken to be in another unit.
+func (l *Logs) Comment(log string, text []byte) error {
+	u := l.Units
+	found, late := l.finder.Comment(log, text)
+	if u.Options.In != (unit.Unit{}) || found == (unit.Unit{}) || !u.assumed && !late || u.in == (unit.Unit{}) || found == u.in {
+		return nil
+	}
+	return unclear(fmt.Errorf("the values of %s are in %s, but were taken as %s", log, found, u.in))
+}
+
+// unclear names the option that settles what unit values have.
+func unclear(err error) error { return fmt.Errorf("%w: -in says which is right for all", err) }
+
+// Unit returns the unit that -in says, or that all logs have which state one. An error says that
+// they have several.
+func (l *Logs) Unit() (unit.Unit, error) {
+	if l.Options.In != (unit.Unit{}) {
+		return l.Options.In, nil
+	}
+	u, err := l.finder.Unit()
+	if err != nil {
+		err = unclear(err)
+	}
+	return u, err
+}
+
+// Readable returns the scale for people of values such as a typical one.
+func (u *Units) Readable(s unit.Scale, typical float64) unit.Scale {
+	return s.Readable(&u.Options, typical)
+}
+
+// Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may
+// be compressed.
+func (l *Logs) Header(log string, begin []byte) {
+	l.finder.Add(log)
+	reader := hdrlog.NewReader(bytes.NewReader(begin), log)
+	defer reader.Close()
+	for reader.Scan() {
+		switch record := reader.Record(); record.Kind {
+		case hdrlog.Comment:
+			l.finder.Comment(log, record.Text)
+		case hdrlog.IntervalRecord:
+			return
+		}
+	}
+}
+
+// Scale returns how to print values, by the comments read so far: of the tags whose unit has the
+// factor 1, see [Logs.Factor]. If the unit must be known and is not, it is assumed to be
+// nanoseconds. Messages say once what is assumed and converted. Logs of different units that have
+// the same tag do not add up, which is an error.
+func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
+	var found unit.Found
+	if u.Options.In == (unit.Unit{}) {
+		var err error
+		if found, err = unit.Find(u.finders...); err != nil {
+			return unit.Scale{}, unclear(err)
+		}
+	}
+	if u.in != (unit.Unit{}) {
+		found.Unit = u.in // all is printed in one unit
+	}
+	if found.Differ != nil && found.Unstated != "" && u.Options.Ratio == 0 {
+		return unit.Scale{}, unclear(fmt.Errorf("%s does not state its unit, and %w", found.Unstated, found.Differ))
+	}
+	s := u.Options.Scale(found.Unit)
+	if mustKnow && s.In == (unit.Unit{}) {
+		s.In, s.Notice = unit.Nanosecond, unit.ErrAssumed
+	}
+	u.in = s.In
+	switch {
+	case s.Notice != nil:
+		if u.assumed = true; !u.Headed {
+			u.Say("%v", s.Notice)
+		}
+	case u.Options.Ratio != 0 && found.Differ != nil:
+		u.Say("%v; -ovr divides all of them alike, and -unit converts them", found.Differ)
+	case u.Options.Ratio != 0:
+	case found.Differ != nil && u.Options.Unit == "":
+		u.Say("%v; they are converted to one unit", found.Differ)
+	}
+	if found.Unstated != "" && u.Options.Ratio == 0 && !u.assumed {
+		u.Say("%s does not state its unit, so its values are taken as %s: -in names another unit for all logs", found.Unstated, found.Unit)
+	}
+	return s, nil
+}
+
+// Assumed reports whether the unit of values that were printed is unknown, and taken to be
+// nanoseconds.
+func (u *Units) Assumed() bool { return u.assumed }
+
+// Doubt says so if values cannot be in the unit that is assumed: the highest one would be below a
+// microsecond, or above an hour. It says nothing of a unit that is known, or if there are no
+// values.
+func (u *Units) Doubt(highest float64) {
+	hint := "-in us, -in ms or -in s says what they are"
+	switch {
+	case !u.assumed || !(highest > 0) || highest >= 1e3 && highest <= 3600e9:
+		return
+	case highest > 3600e9:
+		hint = "if they are no times, leave the unit out"
+	}
+	u.Say("the highest value would be %v if values were in ns, as is assumed: %s", time.Duration(min(highest, math.MaxInt64/2)), hint)
+}
+
+// Say prints a message once.
+func (u *Units) Say(format string, args ...any) {
+	if !u.said[format] {
+		u.said[format] = true
+		u.std.Say(format, args...)
+	}
+}
+
+// Factor returns what one unit of a row's values is in the unit that [Units.Scale] takes them to be
+// in. An error says that the values of the row do not add up.
+func (l *Logs) Factor(row []byte) (float64, error) {
+	if l.Options.In != (unit.Unit{}) {
+		return 1, nil
+	}
+	own, err := l.finder.Of(row)
+	if err != nil {
+		return 0, unclear(err)
+	}
+	if own != (unit.Unit{}) && l.in == (unit.Unit{}) {
+		if _, err := l.Scale(false); err != nil {
+			return 0, err
+		}
+	}
+	return l.factor(own), nil
+}
+
+// LogFactor is Factor for the values of a log.
+func (l *Logs) LogFactor(log string) float64 { return l.factor(l.finder.OfLog(log)) }
+
+func (u *Units) factor(own unit.Unit) float64 {
+	if u.Options.In != (unit.Unit{}) || u.Options.Ratio != 0 || own == (unit.Unit{}) || u.in == (unit.Unit{}) {
+		return 1
+	}
+	return u.in.Per(own)
+}

@@ -1,0 +1,87 @@
+package logs
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"testing"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
+)
+
+// TestUnitsLater proves that what comes later does not change the unit in which values were printed
+// before.
+func TestUnitsLater(t *testing.T) {
+	u, err := NewUnits(&message.Streams{Name: "test", Err: io.Discard}, unit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs := u.Logs()
+	for _, log := range []struct {
+		tag, comment string
+		factor       float64
+	}{{"a", "#UNITS:us", 1}, {"b", "#UNITS:ns", 1e-3}, {"c", "#UNITS:ms", 1e3}} {
+		if err := logs.Comment(log.tag+".hdr", []byte(log.comment)); err != nil {
+			t.Error(err)
+		}
+		logs.Kept(log.tag+".hdr", []byte(log.tag))
+		scale, err := u.Scale(false)
+		if err != nil || scale.Ratio != 1 || scale.Name != "us" {
+			t.Errorf("%s: %+v, %v", log.tag, scale, err)
+		}
+		if factor, err := logs.Factor([]byte(log.tag)); factor != log.factor || err != nil {
+			t.Errorf("%s: %v, %v", log.tag, factor, err)
+		}
+	}
+}
+
+// TestDoubt proves that any value of a unit that is stated is believed, and that one of a unit that
+// is assumed is doubted if it is no time in nanoseconds.
+func TestDoubt(t *testing.T) {
+	said := func(comment string, highest float64, in unit.Unit) string {
+		var stderr bytes.Buffer
+		u, err := NewUnits(&message.Streams{Name: "test", Err: &stderr}, unit.Options{In: in})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.Headed = true
+		if err := u.Logs().Comment("a.hdr", []byte(comment)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := u.Scale(true); err != nil {
+			t.Fatal(err)
+		}
+		u.Doubt(highest)
+		u.Doubt(highest)
+		return stderr.String()
+	}
+	for exponent := -3; exponent < 70; exponent++ {
+		highest := math.Ldexp(1, exponent)
+		for _, name := range unit.Names {
+			in, _ := unit.Parse(name)
+			if text := said("#UNITS:"+name, highest, unit.Unit{}) + said("#", highest, in); text != "" {
+				t.Errorf("%v %s: %s", highest, name, text)
+			}
+		}
+		if text := said("#", highest, unit.Unit{}); (text != "") != (highest < 1e3 || highest > 3600e9) {
+			t.Errorf("%v: %q", highest, text)
+		}
+	}
+	for highest, want := range map[float64]string{
+		350:        "the highest value would be 350ns if values were in ns, as is assumed: -in us, -in ms or -in s says what they are",
+		2 * 3600e9: "the highest value would be 2h0m0s if values were in ns, as is assumed: if they are no times, leave the unit out",
+		0:          "",
+		math.NaN(): "",
+		1e3:        "",
+		3600e9:     "",
+	} {
+		if want != "" {
+			want = fmt.Sprintf("test: %s\n", want)
+		}
+		if text := said("#", highest, unit.Unit{}); text != want {
+			t.Errorf("%v: %q, want %q", highest, text, want)
+		}
+	}
+}

@@ -1,0 +1,515 @@
+package plot
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/base/writers"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/table/summary"
+	"hdrkit/output"
+	"hdrkit/output/hgrm"
+	"hdrkit/tags"
+)
+
+// Gather returns the picture of the logs and percentile distributions of a scan, or nil if nothing
+// in them was asked for. Messages go to std. It reads each input once or twice.
+func (o *Options) Gather(std *message.Streams, s *scan.Scan) (*chart.Picture, error) {
+	g := &gathering{std: std, Options: o, by: s.By, look: o.Look, marks: slices.Clone(o.Marks), labels: fileLabels(s.Inputs), logStart: math.Inf(1)}
+	var err error
+	if g.units, err = logs.NewUnits(std, o.Units); err != nil {
+		return nil, err
+	}
+	p, err := g.all(s)
+	if p != nil && err == nil {
+		g.dress(p)
+	}
+	return p, err
+}
+
+func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
+	o := g.Options
+	if o.Compare && o.Type == chart.Heatmap && !o.Page && len(s.Inputs) != 2 {
+		return nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
+	}
+	g.headers = g.units.Logs()
+	logs, distributions, err := sortInputs(s.Inputs, g.headers)
+	if err != nil {
+		return nil, err
+	}
+	if len(distributions) > 0 && o.Type.Chart.Marks != chart.Curves {
+		return nil, message.Usagef("%s is a percentile distribution, which knows of no time: -type percentiles draws it", distributions[0].Name)
+	}
+	if len(distributions) > 0 {
+		if option := o.needsLogs(len(logs) > 0); option != "" {
+			return nil, message.Usagef("%s is a percentile distribution, but -%s needs logs", distributions[0].Name, option)
+		}
+	}
+	if err := g.setScale(len(logs) > 0); err != nil {
+		return nil, err
+	}
+	if err := g.prepare(s, logs); err != nil {
+		return nil, err
+	}
+	together := len(logs)
+	if o.Compare { // each by itself
+		together = 1
+	}
+	for some := range slices.Chunk(logs, max(together, 1)) {
+		if err := g.readLog(s, some); err != nil {
+			return nil, err
+		}
+	}
+	highest := 0.0
+	for _, sum := range g.believed {
+		highest = max(highest, sum.Counts().MaxFloat()*sum.Factor)
+	}
+	g.units.Doubt(highest)
+	for _, input := range distributions {
+		if err := g.readDistribution(input); err != nil {
+			return nil, err
+		}
+	}
+	if len(g.series) == 0 {
+		return nil, nil
+	}
+	if name := &g.look.Unit; *name == "" && o.Units.Ratio == 0 {
+		*name = g.unit.String()
+	}
+	p, err := g.picture(len(logs) > 0)
+	if err != nil {
+		return nil, err
+	}
+	p.Spans, p.Worst = g.spans, g.worst[:min(len(g.worst), mostWorst(o.Page))]
+	for n := range p.Worst {
+		m := &p.Worst[n]
+		m.Start, m.End, m.Peak = m.Start-p.Origin, m.End-p.Origin, m.Peak-p.Origin
+	}
+	if g.plan.merged && len(logs) > 1 {
+		for _, log := range logs {
+			p.Logs = append(p.Logs, g.labels[log.Name])
+		}
+	}
+	var folders []string
+	for _, input := range s.Inputs {
+		name := filepath.Base(input.Name)
+		if input.Name == "-" {
+			name = "standard input"
+		}
+		p.Sources, folders = append(p.Sources, name), append(folders, filepath.ToSlash(filepath.Dir(input.Name))+"/")
+	}
+	if len(slices.Compact(slices.Sorted(slices.Values(p.Sources)))) < len(p.Sources) { // folders tell them apart
+		p.Sources = slices.Compact(folders)
+	}
+	return p, g.nameAdded(p)
+}
+
+// nameAdded says what the heat map of a picture adds up.
+func (g *gathering) nameAdded(p *chart.Picture) error {
+	o := g.Options
+	if o.Type == chart.Heatmap && !g.plan.paged && g.by.Inputs() {
+		p.Facets = true // a map for each machine
+	}
+	if p.Facets || o.Type.Chart.Marks != chart.Cells && !g.plan.paged {
+		return nil
+	}
+	groups := map[string]bool{}
+	for _, s := range p.Series {
+		if len(s.Windows) == 0 {
+			continue // a distribution
+		}
+		groups[s.Group] = true
+		if tag := s.Tag(); !slices.Contains(p.Added, tag) {
+			p.Added = append(p.Added, tag)
+		}
+	}
+	if o.Compare && !g.plan.paged && len(groups) < 2 {
+		return fmt.Errorf("-compare: only %s has intervals", message.Printable(p.Series[0].Group))
+	}
+	if same, pattern := writers.SameRequests(p.Added); same != nil {
+		p.SameRequests = true
+		if !g.plan.paged { // whose heat map and total are two charts of many
+			g.std.Notef("-type %s adds up %s, which count the same requests; choose with -incT, such as -incT %s", o.Type.Name, strings.Join(same, " and "), pattern)
+		}
+	}
+	return nil
+}
+
+// gathering is a picture in the making.
+type gathering struct {
+	std *message.Streams
+	*Options
+	units   *logs.Units
+	by      *tags.By      // what makes a line
+	look    chart.Picture // with the unit and the limits
+	marks   []Mark
+	ratio   float64 // of logs, known when their comments were read
+	plan    plan
+	headers *logs.Logs        // all of them
+	labels  map[string]string // of inputs, by name
+
+	collector chart.Collector
+	failed    error             // of the collector
+	series    []chart.Series    // with their curves, in the order of the inputs
+	believed  []*output.Summary // of the first series, by index
+	summaries []chart.Summary
+	logStart  float64        // when the first log starts, in seconds since the epoch
+	spans     [][2]int64     // of the logs that were read, in milliseconds since the epoch
+	tags      int            // the most of a log, 0 if that is unknown
+	worst     []chart.Moment // the worst first, in milliseconds since the epoch or the start of the log
+	// unit is that of all distributions, unknown if they differ or if there are logs.
+	unit unit.Unit
+}
+
+// readLog reads logs that add up. Their series have their tags as names, behind the name of a log
+// that stays by itself.
+func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
+	label := ""
+	if g.Compare {
+		label = g.labels[logs[0].Name]
+	}
+	one := *s
+	one.Inputs, one.Seen = logs, 0
+	one.ByTime = g.collector.InSteps() // windows are measured once they are complete
+	added := g.units.Watch(&one)
+	collecting, start := g.collecting(), math.Inf(1)
+	result, err := g.collect(&one, collecting, label, &start)
+	s.Seen += one.Seen
+	if err != nil {
+		return err
+	}
+	if collecting.Runs != nil && len(result.Summaries) <= mostBands {
+		err := result.Believe(collecting.Runs, bandPercentiles, confidenceLevel, s.Workers)
+		if err != nil && !errors.As(err, new(*ledger.LimitError)) {
+			return err
+		}
+	}
+	if g.failed != nil {
+		return g.failed
+	}
+	if err := checkTags(len(g.series) + len(result.Summaries)); err != nil {
+		return err
+	}
+	if added := result.MostInputs(); added > 1 {
+		g.std.Notef("adds up %d logs, tag by tag; -compare draws each by itself", added)
+	}
+	if len(result.Spans) > 0 {
+		whole := [2]int64{math.MaxInt64, math.MinInt64}
+		for _, span := range result.Spans {
+			whole = [2]int64{min(whole[0], span.Start), max(whole[1], span.End)}
+		}
+		g.spans = append(g.spans, whole)
+	}
+	period := result.Period("covered")
+	for _, sum := range result.Summaries {
+		if sum.Factor, err = added.Factor(sum.Tag); err != nil {
+			return err
+		}
+		g.addSum(sum, label, period, len(result.Summaries) <= mostShifts)
+	}
+	if collecting.Parts == nil {
+		return nil
+	}
+	if !g.collector.Relative {
+		start = 0
+	}
+	return g.findWorst(label, collecting.Parts, result.Summaries, int64(math.Round(start*1000)))
+}
+
+// collect adds up logs, and feeds the collector. It lowers start to when the first log starts.
+func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, start *float64) (*summary.Result, error) {
+	if !g.plan.overTime {
+		return summary.Collect[chart.Interval](one, o, nil, nil, nil)
+	}
+	factors := make([]float64, len(one.Inputs))
+	for n := range factors {
+		factors[n] = g.headers.LogFactor(one.Inputs[n].Name)
+	}
+	look := func(v scan.Visit, h *histogram.Histogram, i *chart.Interval) {
+		i.Factor, i.Source = factors[v.Input], v.Input+1
+		g.collector.Measure(v.Interval, h, i)
+	}
+	var addUp func(worker int, v scan.Visit, i *chart.Interval) (*merge.Sum, bool)
+	if g.collector.InSteps() {
+		parts := make([]chart.Parts, one.Workers)
+		look, addUp = nil, func(worker int, v scan.Visit, i *chart.Interval) (*merge.Sum, bool) {
+			i.Factor, i.Source = factors[v.Input], v.Input+1
+			return parts[worker].Sum(&g.collector, v.First, v.Row, v.Interval, i), true
+		}
+	}
+	take := func(v scan.Visit, i *chart.Interval) error {
+		*start = min(*start, v.LogStart)
+		g.logStart = min(g.logStart, *start)
+		if g.failed == nil {
+			g.failed = g.collector.Add(label, labelOf(label, v.Row), i)
+		}
+		return checkTags(len(g.collector.Labels()))
+	}
+	return summary.Collect(one, o, look, take, addUp)
+}
+
+// addSum adds what a row has in all intervals. Shifts says whether changes of level are marked.
+func (g *gathering) addSum(sum *output.Summary, group string, period int64, shifts bool) {
+	label, ratio := labelOf(group, sum.Tag), g.ratio/sum.Factor
+	if shifts && g.plan.shifts && sum.Confidence != nil && sum.Confidence.Shift != nil {
+		g.markShift(label, sum.Confidence.Shift, ratio)
+	}
+	curve := chart.Curve{Count: sum.Counts().TotalCount()}
+	if g.Type.Chart.Marks == chart.Curves || g.Type == chart.Report {
+		curve = chart.CurveOf(sum.Counts(), ratio)
+	}
+	if g.plan.bands && sum.Confidence != nil {
+		for _, p := range bandPercentiles { // up to the first one that is not known
+			e := sum.Confidence.Percentiles[p]
+			if known := !math.IsNaN(e.Low) && !math.IsNaN(e.High); known {
+				curve.Band = append(curve.Band, chart.Bound{Percentile: p, Low: e.Low / ratio, High: e.High / ratio, Above: float64(output.Above(sum.Counts(), p))})
+			} else if p >= 50 {
+				break
+			}
+		}
+	}
+	g.believed = append(g.believed, sum)
+	g.series = append(g.series, chart.Series{Label: label, Group: group, Curve: curve})
+	g.summaries = append(g.summaries, chart.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period, g.look.Limits))
+}
+
+// MostWorst is the number of worst moments that a picture marks. A page marks as many of its view.
+const (
+	MostWorst     = 5
+	mostPageWorst = 100
+)
+
+func mostWorst(page bool) int {
+	if page {
+		return mostPageWorst
+	}
+	return MostWorst
+}
+
+// findWorst finds the worst moments of logs, counted from a start. If that takes too much memory,
+// it says so.
+func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*output.Summary, start int64) error {
+	moments, _, err := parts.Worst(mostWorst(g.Page), gate.Factors(summaries, g.by))
+	if errors.As(err, new(*ledger.LimitError)) {
+		g.std.Notef("marks no worst moments: %v", err)
+		return nil
+	}
+	for _, m := range moments {
+		g.worst = append(g.worst, chart.Moment{Start: m.Start - start, End: m.End - start, Peak: m.Peak - start, Value: unit.Divide(float64(m.Max), g.ratio/m.Factor), Share: parts.Share(m.Start, m.End),
+			Label: labelOf(label, g.by.Row(m.Input, m.Tag)), Name: labelOf(g.labels[m.Input], m.Tag)})
+	}
+	slices.SortStableFunc(g.worst, func(a, b chart.Moment) int { return cmp.Compare(b.Value, a.Value) })
+	return err
+}
+
+// mostShifts is the number of series up to which their shifts are marked.
+const mostShifts = 4
+
+// markShift marks where the level of a percentile of a series shifts for good.
+func (g *gathering) markShift(label string, shift *output.Shift, ratio float64) {
+	value := func(v float64) string { return strconv.FormatFloat(summary.Rounded(v/ratio), 'f', -1, 64) }
+	text := fmt.Sprintf("%s p%v %s -> %s %s", label, shift.Percentile, value(shift.Before), value(shift.After), g.look.Unit)
+	g.marks = append(g.marks, Mark{scan.Bound{Seconds: float64(shift.Start) / 1000, Origin: scan.Epoch}, strings.TrimSpace(text)})
+}
+
+// confidenceLevel is the confidence of bands in percent, and bandPercentiles are where they are
+// known.
+const confidenceLevel = 95
+
+// mostBands is the number of curves that may have bands. More would hide one another and take time.
+const mostBands = 24
+
+var bandPercentiles = []float64{5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 93, 95, 97, 98, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.98, 99.99, 99.995, 99.999}
+
+// MostTags is the number of tags that a picture may have. Twelve have a line, and a log of 10 MB
+// can have enough to take 400 MB.
+const MostTags = 50_000
+
+func checkTags(count int) error {
+	if count > MostTags {
+		return errors.New("more than 50,000 tags, which no picture can show: choose some with -incT, or add them up with -it")
+	}
+	return nil
+}
+
+// labelOf returns the label of a series: file, row or both.
+func labelOf(file string, row []byte) string {
+	if row == nil {
+		return file
+	}
+	return strings.TrimPrefix(file+" "+tags.Text(row), " ")
+}
+
+// fileLabels returns the names of inputs in the picture: without folder and extension if they
+// differ then, and empty if there is only one.
+func fileLabels(inputs []scan.Input) map[string]string {
+	labels := make(map[string]string)
+	if len(inputs) == 1 {
+		return labels
+	}
+	for _, shorten := range []func(string) string{BaseName, filepath.Base, func(path string) string { return path }} {
+		seen := make(map[string]bool)
+		for _, input := range inputs {
+			labels[input.Name] = shorten(input.Name)
+			seen[labels[input.Name]] = true
+		}
+		if len(seen) == len(inputs) {
+			break
+		}
+	}
+	return labels
+}
+
+// picture returns the picture of what was read.
+func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
+	own := g.look
+	p = &own
+	if logs && g.plan.overTime {
+		origin := int64(0)
+		if !g.collector.Relative {
+			origin = int64(math.Round(g.logStart * 1000))
+		}
+		if p, err = g.collector.Picture(p, origin, g.series); err != nil {
+			return nil, err
+		}
+	} else {
+		p.Series = g.series
+	}
+	p.Summary = g.summaries
+	if len(p.Series) <= chart.MostTogether {
+		p.Notes = append(p.Notes, g.changes()...)
+	}
+	if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return len(s.Curve.Band) > 0 }) {
+		p.Notes = append(p.Notes, fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. It ends where too few values are left.", confidenceLevel))
+	}
+	return p, nil
+}
+
+// compared are the percentiles whose changes a picture of several runs names.
+var compared = []float64{99, 99.99}
+
+// changes says how the higher percentiles of runs differ from those of the first, a line for each
+// tag.
+func (g *gathering) changes() (notes []string) {
+	for n, own := range g.believed {
+		for m, first := range g.believed[:n] {
+			base, series := g.series[m], g.series[n]
+			if base.Group != g.series[0].Group || base.Group == series.Group || base.Tag() != series.Tag() || first.Confidence == nil || own.Confidence == nil {
+				continue
+			}
+			change := output.NewChange(first, own)
+			output.Correct([]output.Pair{{Change: change}}, compared)
+			text := series.Label + " beside " + base.Group + ":"
+			for _, p := range compared {
+				figure, ok := change.Percentiles[p].Text()
+				if !ok || figure == "~" {
+					figure = "undecided"
+				}
+				text += fmt.Sprintf(" p%v %s,", p, figure)
+			}
+			notes = append(notes, strings.TrimSuffix(text, ","))
+		}
+	}
+	return notes
+}
+
+// setScale finds out what to divide the values of logs by, and in which unit they are then. Without
+// logs, -unit only names the unit of distributions.
+func (g *gathering) setScale(logs bool) (err error) {
+	printed := g.Units
+	printed.Ratio = cmp.Or(printed.Ratio, 1)
+	scale := printed.Scale(unit.Unit{})
+	if scale.Name = printed.Unit; logs {
+		if scale, err = g.units.Scale(gate.HasUnit(g.Limits)); err != nil {
+			return err
+		}
+	}
+	g.ratio, g.look.Unit = scale.Ratio, scale.Name
+	for _, l := range g.Limits {
+		if l.Unit != (unit.Unit{}) && scale.In == (unit.Unit{}) {
+			return message.Usagef("-sla %s: -unit must name the unit of the values", l.Text)
+		}
+		g.look.Limits = append(g.look.Limits, chart.Limit{Percentile: l.Percentile, Value: l.Printed(scale)})
+	}
+	return nil
+}
+
+// sortInputs separates logs and percentile distributions by how they begin.
+// It finds out the units of logs.
+func sortInputs(inputs []scan.Input, headers *logs.Logs) (some, distributions []scan.Input, err error) {
+	for _, input := range inputs {
+		file, err := input.Open()
+		if err != nil {
+			return nil, nil, err
+		}
+		begin := bufio.NewReaderSize(file, hgrm.DetectSize)
+		text, _ := begin.Peek(hgrm.DetectSize) // an error comes again when it is read
+		if input.Once {
+			// The text that was read for this goes before the rest.
+			input.Open = func() (io.ReadCloser, error) {
+				return struct {
+					io.Reader
+					io.Closer
+				}{begin, file}, nil
+			}
+		} else {
+			file.Close()
+		}
+		if hgrm.Detect(text) {
+			distributions = append(distributions, input)
+		} else {
+			some = append(some, input)
+			headers.Header(input.Name, text)
+		}
+	}
+	return some, distributions, nil
+}
+
+// readDistribution reads the percentile distributions of a file. It draws each as a line. Their
+// values are printed values already: only -ovr divides them, and only those whose unit is known are
+// brought to that of the picture.
+func (g *gathering) readDistribution(input scan.Input) error {
+	file, err := input.Open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	all, err := hgrm.Read(file, input.Name)
+	if err != nil {
+		return err
+	}
+	for _, d := range all {
+		label := strings.TrimSpace(g.labels[input.Name] + " " + d.Name)
+		curve := chart.Curve{Count: d.Rows[len(d.Rows)-1].Count}
+		ratio := cmp.Or(g.Units.Ratio, 1)
+		if to, ok := unit.Parse(g.look.Unit); ok && d.Unit != (unit.Unit{}) && g.Units.Ratio == 0 {
+			ratio = d.Unit.Per(to)
+		}
+		if len(g.series) == 0 {
+			g.unit = d.Unit
+		} else if g.unit != d.Unit {
+			g.unit = unit.Unit{}
+		}
+		for _, row := range d.Rows {
+			curve.Steps = append(curve.Steps, chart.Step{Percentile: row.Percentile, Value: row.Value / ratio})
+		}
+		g.series = append(g.series, chart.Series{Label: label, Group: g.labels[input.Name], Curve: curve})
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+// Package plot makes pictures of logs: it reads the intervals of a scan, and percentile
+// distributions, and decides which windows, lines and marks a picture has.
+package plot
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/scan/rotate"
+)
+
+// Options say what to draw of which logs. The zero value of each but the type is the usual one.
+type Options struct {
+	logs.Options // of the scan
+	Units        unit.Options
+	Type         *chart.Type
+	Page         bool      // a page has all charts
+	Percentiles  []float64 // of a timeline, nil for the usual ones
+	// Aggregate is the length of windows in milliseconds. If nobody gave it, long logs get windows.
+	Aggregate      int64
+	AggregateGiven bool
+	Compare        bool // each log by itself, and not what several add up to
+	Linear         bool // an axis of values that is never logarithmic by itself
+	Limits         []gate.Limit
+	Marks          []Mark
+	Look           chart.Picture // the size, the title, the axes and the theme
+}
+
+// A Mark is a text at a time.
+type Mark struct {
+	When scan.Bound
+	Text string
+}
+
+// levels returns the percentiles of lines.
+func (o *Options) levels() []float64 {
+	switch {
+	case o.Percentiles != nil:
+		return o.Percentiles
+	case o.Page:
+		return []float64{50, 99, 100} // of several series, the maxima alone
+	}
+	return []float64{99, 100}
+}
+
+// needsLogs returns an option that is given and changes nothing of a percentile distribution, empty
+// if there is none. Some may be for the logs beside it.
+func (o *Options) needsLogs(logs bool) string {
+	for _, given := range []struct {
+		option string
+		is     bool
+	}{{"co", o.Expected > 0}, {"s", !logs && o.From != ""}, {"e", !logs && o.To != ""}, {"incT", !logs && o.Include != nil}, {"excT", !logs && o.Exclude != nil}} {
+		if given.is {
+			return given.option
+		}
+	}
+	return ""
+}
+
+// dress adds to a picture what depends on its data.
+func (g *gathering) dress(p *chart.Picture) {
+	for _, m := range g.marks {
+		at := m.When.Seconds * 1000
+		switch m.When.Origin {
+		case scan.Epoch:
+			at -= float64(p.Origin)
+		case scan.Midnight:
+			at = m.When.Moment(float64(p.Origin)/1000)*1000 - float64(p.Origin)
+		}
+		p.Marks = append(p.Marks, chart.Mark{Time: int64(math.Round(at)), Text: m.Text})
+	}
+	if g.Percentiles == nil && (g.Page || g.Type == chart.Timeline) {
+		p.KeepMaxima(g.Page)
+	}
+	p.LogValues = p.LogValues || !g.Linear && p.Steep()
+	if g.Units.Unit != "" {
+		p.Unit = axis.Fixed(p.Unit)
+	}
+}
+
+// BaseName returns the name of an input without folder and extension.
+func BaseName(input string) string {
+	name, _ := rotate.Plain(filepath.Base(input))
+	if short := strings.TrimSuffix(name, filepath.Ext(name)); short != "" {
+		return short
+	}
+	return name
+}

@@ -1,0 +1,138 @@
+// Package report has what reports about summaries share: one scale for all of them, verdicts behind
+// figures, and the status that limits give a command.
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/scan"
+	"hdrkit/output"
+)
+
+// UsualLevel is the confidence of intervals where nobody says another one, in percent.
+const UsualLevel = 95
+
+// ParseLevel reads a confidence.
+func ParseLevel(text string) (float64, error) {
+	level, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || !(level >= 50 && level <= 99.99) {
+		return 0, message.Usagef("-ci %q is no confidence, which is a percentage from 50 to 99.99", text)
+	}
+	return level, nil
+}
+
+// Believed returns the percentiles that have intervals: those that are printed or have a limit.
+func Believed(percentiles []float64, limits []gate.Limit) []float64 {
+	all := slices.Clone(percentiles)
+	for _, l := range limits {
+		if l.Statistic == "" && !slices.Contains(all, l.Percentile) {
+			all = append(all, l.Percentile)
+		}
+	}
+	return all
+}
+
+// A Side is summaries of logs that add up.
+type Side struct {
+	Summaries []*output.Summary
+	Logs      *logs.Logs
+}
+
+// Fit finds out how to print summaries and to compare them with limits, and gives them their
+// factors. A readable report chooses its unit by the values, unless a limit is in printed units:
+// what such a limit means must not depend on the values.
+func Fit(units *logs.Units, limits []gate.Limit, readable bool, sides ...Side) (unit.Scale, error) {
+	scale, err := units.Scale(gate.HasUnit(limits))
+	if err != nil {
+		return scale, err
+	}
+	var medians []float64
+	highest := 0.0
+	for _, side := range sides {
+		for _, s := range side.Summaries {
+			if s.Factor, err = side.Logs.Factor(s.Tag); err != nil {
+				return scale, err
+			}
+			if h := s.Counts(); h.TotalCount() > 0 {
+				medians = append(medians, h.Float(h.ValueAtPercentile(50))*s.Factor)
+				highest = max(highest, h.MaxFloat()*s.Factor)
+			}
+		}
+	}
+	if readable && len(medians) > 0 && !gate.Bare(limits) {
+		slices.Sort(medians)
+		scale = units.Readable(scale, medians[len(medians)/2])
+	}
+	units.Doubt(highest)
+	return scale, nil
+}
+
+// Scale returns how output prints values.
+func Scale(s unit.Scale, units *logs.Units) output.Scale {
+	return output.Scale{Ratio: s.Ratio, Unit: s.Name, Assumed: units.Assumed()}
+}
+
+// Table returns a table, which always has the maximum. It fits a width, 0 for a file.
+func Table(s output.Scale, percentiles []float64, markdown bool, width int, colour bool) *output.Table {
+	percentiles = slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 100 })
+	return &output.Table{Scale: s, Percentiles: percentiles, Markdown: markdown, Width: width, Colour: colour}
+}
+
+// Document returns summaries of inputs for JSON.
+func Document(summaries []*output.Summary, inputs []scan.Input, s output.Scale, percentiles []float64, zone *time.Location, mode string, d *logs.Diagnostics) *output.Document {
+	doc := output.NewDocument(summaries, s, percentiles, zone)
+	doc.PeriodMode, doc.SkippedLines = mode, d.Skipped()
+	for _, input := range inputs {
+		doc.Inputs = append(doc.Inputs, input.Name)
+	}
+	return doc
+}
+
+// Write writes figures, unless they are nil, and verdicts, unless they are nil. In Markdown the
+// figures come last, since a comment is read from its start.
+func Write(w io.Writer, markdown bool, figures, verdicts func(w io.Writer) error) error {
+	switch {
+	case figures == nil:
+		return verdicts(w)
+	case verdicts == nil:
+		return figures(w)
+	case markdown:
+		io.WriteString(w, "```text\n") // otherwise lines become one paragraph
+		if err := verdicts(w); err != nil {
+			return err
+		}
+		io.WriteString(w, "```\n\n")
+		return figures(w)
+	}
+	if err := figures(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	return verdicts(w)
+}
+
+// Status returns the status that verdicts give a command, and says why: otherwise if they hold.
+// Strict is whether an undecided limit fails, and hint what would decide one.
+func Status(std *message.Streams, verdicts []gate.Verdict, strict bool, hint string, otherwise error) error {
+	failed, open := gate.Count(verdicts)
+	if failed > 0 {
+		std.Say("%d of %d limits do not hold", failed, len(verdicts))
+		return message.Status(message.Exceeded)
+	}
+	if open > 0 {
+		std.Say("%d of %d limits are undecided. %s", open, len(verdicts), hint)
+		if strict {
+			return message.Status(message.Undecided)
+		}
+	}
+	return otherwise
+}
