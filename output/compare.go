@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-
-	"hdrkit/hdrlog/histogram"
 )
 
 // A Pair is the summary of a tag before and after, nil where there is none.
@@ -43,8 +41,11 @@ func (f *figure) ifAny(s *Summary) float64 {
 
 // figures returns the columns of a table.
 func (t *Table) figures() []figure {
-	value := func(of func(h *histogram.Histogram) int64) func(s *Summary) float64 {
-		return func(s *Summary) float64 { return t.Scale.By(s.Factor).value(s.Counts(), of(s.Counts())) }
+	value := func(f Figure) func(s *Summary) float64 {
+		return func(s *Summary) float64 {
+			stats := FiguresOf(s.Counts(), []Figure{f}, Stats{})
+			return t.Scale.By(s.Factor).of(f.Of(&stats, 0).float)
+		}
 	}
 	count := func(s *Summary) string { return thousands(strconv.FormatInt(s.Counts().TotalCount(), 10)) }
 	all := []figure{
@@ -52,17 +53,17 @@ func (t *Table) figures() []figure {
 		rateColumn: {head: "/s", of: (*Summary).Throughput, any: true, interval: func(s *Summary) (low, high float64) { return s.Confidence.throughput(s) },
 			change: func(c *Change) *FigureChange { return c.Rate }},
 		periodColumn: {head: "period", of: func(s *Summary) float64 { return float64(s.Period) }, any: true, text: func(s *Summary) string { return shortDuration(s.Period) }},
-		minColumn:    {head: "min", of: value((*histogram.Histogram).Min)},
-		meanColumn: {head: "mean", of: func(s *Summary) float64 { return t.Scale.By(s.Factor).of(s.Counts().Mean()) },
+		minColumn:    {head: "min", of: value(Figure{Name: Min})},
+		meanColumn: {head: "mean", of: value(Figure{Name: Mean}),
 			change: func(c *Change) *FigureChange { return c.Mean }},
-		{head: "max", of: value((*histogram.Histogram).Max)},
+		{head: "max", of: value(Figure{Name: Max})},
 	}
 	for n := range all {
 		all[n].percentile = -1
 	}
 	for n, p := range t.Percentiles {
 		all = slices.Insert(all, meanColumn+1+n, figure{head: "p" + shortest(p), percentile: p,
-			of: value(func(h *histogram.Histogram) int64 { return h.ValueAtPercentile(p) }),
+			of: value(Figure{Percentile: p}),
 			interval: func(s *Summary) (low, high float64) {
 				scale, e := t.Scale.By(s.Factor), s.Confidence.Percentiles[p]
 				return scale.of(e.Low), scale.of(e.High)

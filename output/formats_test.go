@@ -77,7 +77,7 @@ func allFormats() map[string]func(w io.Writer) error {
 // movingRow returns an empty row with a moving window of four values.
 func movingRow() *Row {
 	h := someSummary(nil).Histogram
-	return &Row{Length: 1, Covered: 1, Moving: &Moving{Count: 4, PercentileValue: PercentileValue{99, ValueOf(h, 1000)}, Max: ValueOf(h, 123519)}}
+	return &Row{Length: 1, Covered: 1, Moving: &Stats{Count: 4, Percentiles: []PercentileValue{{99, ValueOf(h, 1000)}}, Max: ValueOf(h, 123519)}}
 }
 
 // TestMoving checks the figures of an empty row with a moving window in each format.

@@ -267,12 +267,11 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 		}
 		return printed(scale.text(v))
 	}
-	d.Min = value(ValueOf(h, h.Min()))
-	d.Mean = value(Value{float: h.Mean()})
+	stats := StatsOf(h, percentiles, Stats{})
+	d.Min, d.Mean, d.Max = value(stats.Min), value(Value{float: stats.Mean}), value(stats.Max)
 	d.StdDev = value(Value{float: h.StdDev()})
-	d.Max = value(ValueOf(h, h.Max()))
-	for n, v := range h.AppendValuesAtPercentiles(nil, percentiles) {
-		p := documentPercentile{percentiles[n], value(ValueOf(h, v)), nil}
+	for _, own := range stats.Percentiles {
+		p := documentPercentile{own.Percentile, value(own.Value), nil}
 		d.Percentiles, d.Values["p"+shortest(p.Percentile)] = append(d.Percentiles, p), p.Value
 	}
 	if c := s.Confidence; c != nil {

@@ -86,17 +86,17 @@ func checkMetric(name string) error {
 // quantiles returns the quantiles of a series that begins with a row, in ascending order, each
 // once.
 func quantiles(first *Row) []quantile {
-	var all []quantile
+	of := func(r *Row) *Stats { return &r.Stats }
 	if first.Moving != nil {
-		all = []quantile{
-			{level(first.Moving.Percentile), func(r *Row) Value { return ifAny(r.Moving.Count, r.Moving.Value) }},
-			{1, func(r *Row) Value { return ifAny(r.Moving.Count, r.Moving.Max) }},
+		of = func(r *Row) *Stats { return r.Moving }
+	}
+	var all []quantile
+	for _, f := range of(first).figures() {
+		at := f.Percentile
+		if f.Name == Max {
+			at = 100
 		}
-	} else {
-		for n, p := range first.Percentiles {
-			all = append(all, quantile{level(p.Percentile), func(r *Row) Value { return ifAny(r.Count, r.Percentiles[n].Value) }})
-		}
-		all = append(all, quantile{1, func(r *Row) Value { return ifAny(r.Count, r.Max) }})
+		all = append(all, quantile{level(at), func(r *Row) Value { return f.Of(of(r), 0) }})
 	}
 	slices.SortStableFunc(all, func(a, b quantile) int { return int(math.Copysign(1, a.level-b.level)) })
 	return slices.CompactFunc(all, func(a, b quantile) bool { return a.level == b.level })

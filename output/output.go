@@ -225,3 +225,6 @@ func HGRM(w io.Writer, s *Summary, scale Scale, ticks int) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// FloatValue returns a value that is not exact.
+func FloatValue(v float64) Value { return Value{float: v} }

@@ -3,6 +3,7 @@ package output
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"hdrkit/hdrlog/histogram"
 )
@@ -20,9 +21,9 @@ type Row struct {
 	Relative, Length, Covered float64
 
 	Stats
-	// Moving is the moving window that ends with the row, nil if there is none. All rows of a
-	// series have one, or none has.
-	Moving *Moving
+	// Moving is the moving window that ends with the row, with a percentile, nil if there is none.
+	// All rows of a series have one, or none has.
+	Moving *Stats
 	// Counts are all counts of the row, for a consumer that asked for them. They are valid as long
 	// as the row.
 	Counts *histogram.Histogram
@@ -45,13 +46,6 @@ type Stats struct {
 type PercentileValue struct {
 	Percentile float64 // 0 to 100
 	Value      Value
-}
-
-// Moving are the figures of a moving window.
-type Moving struct {
-	Count int64
-	PercentileValue
-	Max Value
 }
 
 // A Total adds up the values of a tag.
@@ -86,9 +80,6 @@ func (f *rowFormat) Row(r *Row) error {
 
 func (f *rowFormat) Close() error { return nil }
 
-// perSecond returns values per second, infinite or not a number if nothing was covered.
-func (r *Row) perSecond() float64 { return float64(r.Count) / r.Covered }
-
 // A column is a figure of a row.
 type column struct {
 	name  string
@@ -114,24 +105,34 @@ func (c *column) text(r *Row, missing string) string {
 }
 
 // columns returns the columns of a series that begins with a row.
-func columns(first *Row, scale Scale) []column {
-	all := []column{
-		{"count", func(r *Row) Value { return countOf(r.Count) }, nil},
-		{"per_second", func(r *Row) Value { return Value{float: r.perSecond()} }, nil},
-		{"min", func(r *Row) Value { return ifAny(r.Count, r.Min) }, &scale},
-		{"mean", func(r *Row) Value { return ifAny(r.Count, Value{float: r.Mean}) }, &scale},
+func columns(first *Row, scale Scale) (all []column) {
+	add := func(name string, f Figure, of func(r *Row) *Stats) {
+		c := column{name, func(r *Row) Value { return f.Of(of(r), r.Covered) }, &scale}
+		if f.Unitless() {
+			c.scale = nil
+		}
+		all = append(all, c)
 	}
-	for n, p := range first.Percentiles {
-		all = append(all, column{p.name(), func(r *Row) Value { return ifAny(r.Count, r.Percentiles[n].Value) }, &scale})
+	for _, f := range first.figures(Count, Throughput, Min, Mean) {
+		add(strings.Replace(f.String(), Throughput, "per_second", 1), f, func(r *Row) *Stats { return &r.Stats })
 	}
-	all = append(all, column{"max", func(r *Row) Value { return ifAny(r.Count, r.Max) }, &scale})
-	if first.Moving == nil {
-		return all
+	if first.Moving != nil {
+		for _, f := range append(first.Moving.figures(), Figure{Name: Count}) {
+			add("window_"+f.String(), f, func(r *Row) *Stats { return r.Moving })
+		}
 	}
-	return append(all,
-		column{"window_" + first.Moving.name(), func(r *Row) Value { return ifAny(r.Moving.Count, r.Moving.Value) }, &scale},
-		column{"window_max", func(r *Row) Value { return ifAny(r.Moving.Count, r.Moving.Max) }, &scale},
-		column{"window_count", func(r *Row) Value { return countOf(r.Moving.Count) }, nil})
+	return all
+}
+
+// figures returns figures with names, those at the percentiles of s, and the maximum.
+func (s *Stats) figures(names ...string) (all []Figure) {
+	for _, name := range names {
+		all = append(all, Figure{Name: name})
+	}
+	for _, p := range s.Percentiles {
+		all = append(all, Figure{Percentile: p.Percentile})
+	}
+	return append(all, Figure{Name: Max})
 }
 
 // ifAny returns v, or none if the count is zero.
@@ -148,14 +149,19 @@ func (c *column) counts(r *Row) bool { return c.scale == nil && c.value(r).whole
 // countOf returns a number of values.
 func countOf(n int64) Value { return Value{float: float64(n), integer: n, whole: true} }
 
-func (p PercentileValue) name() string { return "p" + shortest(p.Percentile) }
-
 // seconds formats seconds with three decimals.
 func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
 
 // StatsOf returns the figures of h, with its values at percentiles. It reuses the memory of reuse.
 func StatsOf(h *histogram.Histogram, percentiles []float64, reuse Stats) Stats {
-	s := Stats{Count: h.TotalCount(), Min: ValueOf(h, h.Min()), Mean: h.Mean(), Max: ValueOf(h, h.Max()), Percentiles: reuse.Percentiles[:0]}
+	s := RanksOf(h, percentiles, reuse)
+	s.Mean = h.Mean()
+	return s
+}
+
+// RanksOf is [StatsOf] without the mean, which takes longer than all else.
+func RanksOf(h *histogram.Histogram, percentiles []float64, reuse Stats) Stats {
+	s := Stats{Count: h.TotalCount(), Min: ValueOf(h, h.Min()), Max: ValueOf(h, h.Max()), Percentiles: reuse.Percentiles[:0]}
 	var room [16]int64 // on the stack, enough for the usual number of percentiles
 	for n, value := range h.AppendValuesAtPercentiles(room[:0], percentiles) {
 		s.Percentiles = append(s.Percentiles, PercentileValue{percentiles[n], ValueOf(h, value)})

@@ -134,7 +134,7 @@ func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
 	if !c.runs {
 		wanted.Runs = new(summary.Runs)
 	}
-	result, err := summary.Collect[struct{}](s, wanted, nil, nil, nil)
+	result, err := summary.Collect(s, wanted)
 	if err == nil && wanted.Runs != nil {
 		err = result.Believe(wanted.Runs, report.Believed(c.percentiles, c.limits), c.level, s.Workers)
 		if errors.As(err, new(*ledger.LimitError)) && !c.levelGiven {

@@ -42,7 +42,7 @@ func TestWorstAgree(t *testing.T) {
 			}
 			parts := summary.Parts{Times: true}
 			report := func(err *hdrlog.SyntaxError, _ bool) error { return err }
-			if _, err := summary.Collect[struct{}](&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, summary.Options{Parts: &parts}, nil, nil, nil); err != nil {
+			if _, err := summary.Collect(&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, summary.Options{Parts: &parts}); err != nil {
 				t.Fatal(err)
 			}
 			moments, _, err := parts.Worst(plot.MostWorst, func(string, []byte) float64 { return 1 })

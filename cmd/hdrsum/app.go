@@ -3,7 +3,6 @@ package main
 import (
 	"slices"
 
-	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
@@ -106,13 +105,6 @@ func (o *options) run() (err error) {
 		return runStream(o)
 	}
 	return runSummary(o)
-}
-
-// A seen is what commands keep of an interval: its number of values for -v, and its counts for
-// limits over time.
-type seen struct {
-	count int64
-	sum   merge.Sum
 }
 
 // sayInterval prints the line of an interval or a window, if -v is given.

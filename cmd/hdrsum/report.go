@@ -6,13 +6,11 @@ import (
 	"io"
 	"path/filepath"
 
-	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/tempfile"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/scan"
 	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/summary"
 	"hdrkit/output"
@@ -56,21 +54,13 @@ func (r *found) add() (err error) {
 	o, s := r.options, r.scan
 	o.logs = o.units.Watch(s)
 	o.watch = o.newWatch()
-	var look func(v scan.Visit, h *histogram.Histogram, r *seen)
-	var also func(_ int, _ scan.Visit, r *seen) (*merge.Sum, bool)
-	take := func(v scan.Visit, r *seen) error {
-		o.sayInterval(v.Place, v.Tag, v.StartMillis(), v.EndMillis(), r.count)
-		if o.watch == nil {
-			return nil
-		}
-		return o.watch.Add(v, &r.sum)
-	}
+	plans := o.watch.Plans()
+	s.ByTime = s.ByTime || plans != nil
 	if o.Verbose {
-		look = func(_ scan.Visit, h *histogram.Histogram, r *seen) { r.count = h.TotalCount() }
-	}
-	if o.watch != nil {
-		s.ByTime = true
-		also = func(_ int, _ scan.Visit, r *seen) (*merge.Sum, bool) { r.sum.Reset(); return &r.sum, false }
+		plans = append(plans, &flow.Plan{Window: flow.Each, Emit: func(r *flow.Result) error {
+			o.sayInterval(r.Visit.Place, r.Tag, r.Visit.StartMillis(), r.Visit.EndMillis(), r.Stats.Count)
+			return nil
+		}})
 	}
 	stop := logs.ShowProgress(s, o.std)
 	defer stop()
@@ -79,10 +69,7 @@ func (r *found) add() (err error) {
 	if o.level > 0 {
 		wanted.Runs = &summary.Runs{Size: o.series.Window}
 	}
-	r.Result, err = summary.Collect(s, wanted, look, take, also)
-	if err == nil && o.watch != nil {
-		err = o.watch.Close()
-	}
+	r.Result, err = summary.Collect(s, wanted, plans...)
 	if err == nil && wanted.Runs != nil {
 		err = r.Believe(wanted.Runs, o.believed, o.level, s.Workers)
 		if errors.As(err, new(*ledger.LimitError)) && !o.given.level {

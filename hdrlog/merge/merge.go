@@ -131,14 +131,32 @@ func (t *Table[T]) Before(time int64) iter.Seq[*T] {
 	}
 }
 
+// Open iterates over the entries of the open windows, in order of time, then of tags, no tag first.
+func (t *Table[T]) Open() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for _, w := range t.open {
+			for _, key := range slices.Sorted(maps.Keys(w.tags)) {
+				if !yield(w.tags[key]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Next returns when the first open window ends, the latest time of all if none is open.
+func (t *Table[T]) Next() int64 {
+	if len(t.open) == 0 {
+		return math.MaxInt64
+	}
+	return t.open[0].End
+}
+
 // Middle returns a time before which half of the open windows end, and at least one.
 func (t *Table[T]) Middle() int64 { return t.open[(len(t.open)-1)/2].End }
 
 // Windows merges intervals by tag and window. It is not safe for concurrent use.
 type Windows struct {
-	// Packed keeps all counts packed, for windows that will be merged to longer ones.
-	Packed bool
-
 	table Table[Merged]
 	free  []*Merged
 	bytes int
@@ -189,9 +207,7 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 	added := false
 	merge := func(m *Merged) {
 		before := m.size()
-		if !ws.Packed {
-			m.Spare = SpareFor(2 * ws.bytes)
-		}
+		m.Spare = SpareFor(2 * ws.bytes)
 		if err = m.Merge(s); err == nil {
 			m.Covered.Add(s.Start, s.End)
 		}
@@ -242,31 +258,9 @@ func (ws *Windows) Len() int { return len(ws.table.open) }
 // End is described at [Windows.Len].
 func (ws *Windows) End(n int) int64 { return ws.table.open[n].End }
 
-// Open iterates over what the open windows add up to so far, in order of time, then of tags, no tag
-// first. Each is valid until an interval is added or a window is closed.
-func (ws *Windows) Open() iter.Seq[*Merged] {
-	return func(yield func(*Merged) bool) {
-		for _, w := range ws.table.open {
-			for _, key := range slices.Sorted(maps.Keys(w.tags)) {
-				if !yield(w.tags[key]) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// Compact makes the open windows take little memory, as [Sum.Compact] does.
-func (ws *Windows) Compact() error {
-	for m := range ws.Open() {
-		before := m.size()
-		if err := m.Sum.Compact(); err != nil {
-			return err
-		}
-		ws.bytes += m.size() - before
-	}
-	return nil
-}
+// Open iterates over what the open windows add up to so far, as [Table.Open] does. Each is valid
+// until an interval is added or a window is closed.
+func (ws *Windows) Open() iter.Seq[*Merged] { return ws.table.Open() }
 
 // Before closes the windows that [Table.Before] takes out, and iterates over what their intervals
 // add up to. Each is valid until the next one is asked for.

@@ -457,29 +457,6 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestCompact proves that open windows take less memory when they are compact, and that Bytes
-// knows.
-func TestCompact(t *testing.T) {
-	t.Parallel()
-	ws := NewWindows(1000)
-	payload := payloadOf(t, threeDigits, 1, 1000)
-	for range 4 {
-		if err := ws.Add(intervalOf("", 0, 1, payload)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	before := ws.Bytes()
-	if err := ws.Compact(); err != nil {
-		t.Fatal(err)
-	}
-	for m := range ws.Open() {
-		h, err := m.Histogram(new(histogram.Histogram))
-		if err != nil || h.TotalCount() != 8 || ws.Bytes() != m.size() || ws.Bytes() > before/4 {
-			t.Errorf("%d values in %d of %d bytes, Bytes says %d: %v", h.TotalCount(), m.size(), before, ws.Bytes(), err)
-		}
-	}
-}
-
 // TestRecorded proves that a window knows the longest time that one log recorded, also after a
 // restart, and counts what that takes.
 func TestRecorded(t *testing.T) {

@@ -8,47 +8,51 @@ import (
 	"math"
 	"slices"
 
-	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/flow"
+	"hdrkit/output"
 )
 
 // A Measure is the value that a line shows of an interval.
 type Measure struct {
-	Name string
-	of   func(h *histogram.Histogram, seconds, ratio float64) float64
+	Name   string
+	figure output.Figure
 }
 
 // AtPercentile measures the value at a percentile, 0 to 100; at 100 it is the maximum.
 func AtPercentile(percentile float64) Measure {
-	name := "max"
-	if percentile < 100 {
-		name = percent(percentile)
+	if percentile >= 100 {
+		return Measure{"max", output.Figure{Name: output.Max}}
 	}
-	return Measure{name, func(h *histogram.Histogram, _, ratio float64) float64 {
-		if h.TotalCount() == 0 {
-			return math.NaN()
-		}
-		if percentile >= 100 {
-			return unit.Divide(h.Float(h.Max()), ratio)
-		}
-		return unit.Divide(h.Float(h.ValueAtPercentile(percentile)), ratio)
-	}}
+	return Measure{percent(percentile), output.Figure{Percentile: percentile}}
 }
 
 // RateName is the name of lines of rates.
 const RateName = "values/s"
 
 // PerSecond measures the number of values per second.
-func PerSecond() Measure {
-	return Measure{RateName, func(h *histogram.Histogram, seconds, _ float64) float64 {
-		if seconds <= 0 {
-			return math.NaN()
-		}
-		return float64(h.TotalCount()) / seconds
-	}}
+func PerSecond() Measure { return Measure{RateName, output.Figure{Name: output.Throughput}} }
+
+// of returns the value, not a number if there is none.
+func (m *Measure) of(s *output.Stats, seconds, ratio float64) float64 {
+	switch v := m.figure.Of(s, seconds).Float(); {
+	case !m.figure.Unitless():
+		return unit.Divide(v, ratio)
+	case seconds > 0:
+		return v
+	}
+	return math.NaN()
+}
+
+// figuresOf returns the figures that measures need.
+func figuresOf(measures []Measure) (all []output.Figure) {
+	for _, m := range measures {
+		all = append(all, m.figure)
+	}
+	return all
 }
 
 // A Collector gathers intervals for a picture.
@@ -78,11 +82,10 @@ type Collector struct {
 	bytes  int      // that the windows take
 	room   int      // bytes that they may take until they are merged
 
-	steps     merge.Table[step] // by label, if Aggregate is set
-	stepBytes int
-	stepLimit int // stepBytes, unless a test changes it
-	total     gathered
-	rough     merge.Sum // of the step that is measured last
+	total gathered
+	all   *flow.Result // what all series have in the window that came last, if there are totals
+	from  int64        // what its times count from
+	limit int          // windowRoom, unless a test changes it
 
 	scratch histogram.Histogram
 }
@@ -110,65 +113,88 @@ func (g *gathered) add(n int, p Point) {
 	g.lines[n] = line
 }
 
-// An Interval is what a collector needs of an interval.
+// An Interval is what a collector needs of an interval, or of a window of several.
 type Interval struct {
 	// Factor is what one unit of the values is in the unit that Ratio divides, 0 for 1. It is the
-	// same for all intervals of a series, and is set before the interval is measured.
+	// same for all intervals of a series.
 	Factor float64
-	// Source is that of [Window].
-	Source int
 
-	window Window    // without counts
-	values []float64 // by measure
-	part   *step     // see [Parts]
-	rough  merge.Sum // its counts, for windows
-	err    error
+	window  Window // without counts
+	stats   output.Stats
+	seconds float64
+	values  []float64    // by measure
+	of      *flow.Result // if it is a window of Aggregate
+	rough   *merge.Sum   // the counts for windows
+	own     merge.Sum
 }
 
 // Window returns the interval as a window, whose counts are those of the interval until it is
 // measured again.
 func (i *Interval) Window() Window {
 	w := i.window
-	w.counts = &i.rough
+	w.counts = i.rough
 	return w
 }
 
 // Values returns what the last measures are.
 func (i *Interval) Values() []float64 { return i.values }
 
-// Measure takes what the collector needs from an interval, whose counts are h. Measure does the
-// work, and may be called by several goroutines at once. Into is overwritten, but for its sum.
-func (c *Collector) Measure(i *hdrlog.Interval, h *histogram.Histogram, into *Interval) {
-	c.measure(c.windowOf(i, into.Source), i.Length, h, into)
-}
+// windowRoom is the memory that windows may take until half of them are measured. It is enough for
+// some minutes of six tags, so lines may be out of order by as much. An interval that comes later
+// opens its window again, which gives that window another point.
+const windowRoom = 32 << 20
 
-// windowOf returns an interval as a window.
-func (c *Collector) windowOf(i *hdrlog.Interval, source int) Window {
-	seconds, from := i.Absolute(), int64(0)
-	if c.Relative {
-		seconds, from = i.Relative(), millis(i.LogStart)
+// Plan returns what the collector needs of a scan. Emit takes the results, and may add them with
+// [Collector.Measure] and [Collector.Add].
+func (c *Collector) Plan(emit func(*flow.Result) error) *flow.Plan {
+	p := &flow.Plan{Window: flow.Each, Relative: c.Relative, Sources: true, Figures: append(figuresOf(c.Measures), output.Figure{Name: output.Count}), Emit: emit}
+	if c.Aggregate > 0 {
+		p.Window, p.Room = c.Aggregate, cmp.Or(c.limit, windowRoom)
 	}
-	return Window{Start: millis(seconds), Begin: i.StartMillis() - from, End: i.EndMillis() - from, Intervals: 1, Source: source}
+	if c.WindowBytes > 0 {
+		p.Digits, p.Figures = windowDigits, append(p.Figures, output.Figure{Name: output.Mean})
+	}
+	return p
 }
 
-// InSteps reports whether intervals are added up with [Parts] before they are measured.
-func (c *Collector) InSteps() bool { return c.Aggregate > 0 }
+// Measure takes what the collector needs from a result of its plan.
+func (c *Collector) Measure(r *flow.Result, into *Interval) {
+	v := r.Visit
+	into.of, into.stats, into.rough, into.seconds = nil, r.Stats, &r.Coarse, v.Length
+	w := Window{Start: millis(r.First), Intervals: 1, Source: r.Input + 1}
+	if w.Begin, w.End = v.StartMillis(), v.EndMillis(); c.Aggregate > 0 {
+		into.of, into.seconds = r, float64(r.Recorded())/1000
+		w.Begin, w.End, w.Intervals = r.Start, r.End, r.Intervals()
+	}
+	if c.Relative {
+		w.Begin, w.End = w.Begin-millis(v.LogStart), w.End-millis(v.LogStart)
+	}
+	c.measure(w, into)
+}
 
 // MeasureWindow does what Measure does for a window of merged intervals, whose counts are h. Its
 // times are those of the window: the intervals of several logs begin at different times.
-func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into *Interval) {
-	c.measure(Window{Start: m.Window.Start, Begin: m.Window.Start, End: m.Window.End, Intervals: m.Intervals()}, float64(m.Recorded())/1000, h, into)
+func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into *Interval) error {
+	into.stats, into.seconds = output.FiguresOf(h, append(figuresOf(c.Measures), output.Figure{Name: output.Mean}), into.stats), float64(m.Recorded())/1000
+	if into.rough = nil; c.WindowBytes > 0 {
+		into.own.Reset()
+		if err := into.own.AddCoarse(m.Window.Start, m.Window.End, h, windowDigits); err != nil {
+			return err
+		}
+		into.rough = &into.own
+	}
+	c.measure(Window{Start: m.Window.Start, Begin: m.Window.Start, End: m.Window.End, Intervals: m.Intervals()}, into)
+	return nil
 }
 
-func (c *Collector) measure(w Window, seconds float64, h *histogram.Histogram, into *Interval) {
-	ratio := c.ratio(into.Factor)
+func (c *Collector) measure(w Window, into *Interval) {
+	ratio, s := c.ratio(into.Factor), &into.stats
 	into.values = into.values[:0]
-	for _, m := range c.Measures {
-		into.values = append(into.values, m.of(h, seconds, ratio))
+	for n := range c.Measures {
+		into.values = append(into.values, c.Measures[n].of(s, into.seconds, ratio))
 	}
-	if c.WindowBytes > 0 {
-		into.err = w.count(h, ratio, &into.rough)
-	}
+	value := func(v float64) float64 { return unit.Divide(v, ratio) }
+	w.Count, w.Min, w.Max, w.Sum = s.Count, value(s.Min.Float()), value(s.Max.Float()), value(s.Mean)*float64(s.Count)
 	into.window = w
 }
 
@@ -188,18 +214,77 @@ func millis(seconds float64) int64 { return int64(math.Round(seconds * 1000)) }
 // Add adds an interval to the series with a label. Group is that of [Series]. The error is that of
 // [histogram.Histogram.Add]. Tags of integers and of doubles have no total.
 func (c *Collector) Add(group, label string, i *Interval) error {
-	if i.err != nil {
-		return i.err
-	}
 	g := c.at(group, label)
 	g.ratio = c.ratio(i.Factor)
-	if c.InSteps() {
-		return c.addStep(g, i.part)
-	}
+	w := i.window
 	for n, v := range i.values {
-		g.add(n, Point{float64(i.window.Start), float64(i.window.Start + i.window.Length()), v})
+		if i.of == nil {
+			g.add(n, Point{float64(w.Start), float64(w.Start + w.Length()), v})
+		} else {
+			g.addStep(n, &w, v)
+		}
 	}
-	return c.addWindow(g, &i.window, &i.rough)
+	if i.of != nil {
+		if err := c.addTotal(g, i.of); err != nil {
+			return err
+		}
+		if size, covered := c.Aggregate, &i.of.Covered; covered.Lengths <= covered.Intervals*(size+size/8) { // timers are late
+			w.End = min(w.End, w.Begin+size) // where intervals of several logs overlap the next window
+		}
+	}
+	return c.addWindow(g, &w, i.rough)
+}
+
+// addStep adds the point of a window. Logs may begin at different times.
+func (g *gathered) addStep(n int, w *Window, v float64) {
+	if line := g.lines[n]; len(line) > 0 {
+		if last := &line[len(line)-1]; last.Start < float64(w.Start) {
+			last.End = min(last.End, float64(w.Start))
+		}
+	}
+	g.add(n, Point{float64(w.Start), float64(w.End), v})
+}
+
+// addTotal adds what a series has in a window to what all have in it.
+func (c *Collector) addTotal(g *gathered, r *flow.Result) error {
+	if c.Totals == nil {
+		return nil
+	}
+	if c.all == nil || c.all.Window != r.Window {
+		if err := c.measureTotal(); err != nil {
+			return err
+		}
+		if c.all, c.total.ratio = r, g.ratio; c.Relative {
+			c.from = millis(r.Visit.LogStart)
+		}
+		r.Keep()
+		return nil
+	}
+	err := c.all.Merge(r)
+	if c.total.ratio != g.ratio || errors.Is(c.all.Err(), histogram.ErrKind) { // there is no total
+		c.Totals, c.total = nil, gathered{}
+		return nil
+	}
+	return cmp.Or(err, c.all.Err())
+}
+
+// measureTotal measures what all series have in a window, if that is anything.
+func (c *Collector) measureTotal() error {
+	if c.Totals == nil || c.all == nil {
+		return nil
+	}
+	h, err := c.all.Histogram(&c.scratch)
+	if err != nil {
+		return err
+	}
+	s := output.FiguresOf(h, figuresOf(c.Totals), output.Stats{})
+	w := Window{Start: millis(c.all.First), End: c.all.End - c.from}
+	for n := range c.Totals {
+		c.total.addStep(n, &w, c.Totals[n].of(&s, float64(c.all.Recorded())/1000, c.total.ratio))
+	}
+	c.all.Release()
+	c.all = nil
+	return nil
 }
 
 // addWindow adds a window, whose counts are apart, to a series.
@@ -234,7 +319,6 @@ func (c *Collector) at(group, label string) *gathered {
 	if g == nil {
 		if c.series == nil {
 			c.series = map[string]*gathered{}
-			c.steps = merge.NewTable[step](c.Aggregate)
 			c.total = gathered{measures: c.Totals, lines: make([][]Point, len(c.Totals))}
 			c.width, c.recent, c.room = max(c.Step, 1), math.MaxInt64, c.WindowBytes
 			if c.Step > 0 {
@@ -346,7 +430,7 @@ func thinned(points []Point, width float64) []Point { return slices.Concat(Runs(
 // milliseconds since the epoch. Series are those that are known already, to which it adds lines and
 // windows. The others follow in the order of their first intervals.
 func (c *Collector) Picture(looks *Picture, origin int64, known []Series) (*Picture, error) {
-	if err := c.measureSteps(math.MaxInt64); err != nil {
+	if err := c.measureTotal(); err != nil {
 		return nil, err
 	}
 	if c.WindowBytes > 0 {

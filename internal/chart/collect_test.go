@@ -1,8 +1,10 @@
 package chart
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand"
 	"reflect"
@@ -46,16 +48,18 @@ func TestAggregate(t *testing.T) {
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	const n = 400
-	gather := func(c *Collector, limit, disorder int, random *rand.Rand) []Series {
-		c.Measures, c.Ratio, c.stepLimit = []Measure{AtPercentile(90), PerSecond()}, 1, limit
+	collected := func(c *Collector, limit, disorder int, random *rand.Rand) []Series {
+		c.Measures, c.Ratio, c.limit = []Measure{AtPercentile(90), PerSecond()}, 1, limit
+		var log bytes.Buffer
+		w := hdrlog.NewWriter(&log)
 		order := random.Perm(n)
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(a/disorder, b/disorder) })
 		for _, i := range order {
-			var interval Interval
-			measure(c, float64(i), 1, histogramOf(t, 2+i%2, latencies(int64(i), 20, 1e6)), &interval)
-			if err := c.Add("", []string{"a", "b"}[i%2], &interval); err != nil {
-				t.Fatal(err)
-			}
+			w.Interval([]byte{"ab"[i%2]}, float64(i), 1, histogramOf(t, 2+i%2, latencies(int64(i), 20, 1e6)))
+		}
+		w.Flush()
+		if err := gather(c, log.Bytes()); err != nil {
+			t.Fatal(err)
 		}
 		p, err := c.Picture(New(Timeline), 0, []Series{{Label: "a"}, {Label: "b"}})
 		if err != nil {
@@ -67,18 +71,18 @@ func TestSteps(t *testing.T) {
 		random := rand.New(rand.NewSource(seed))
 		c := Collector{Aggregate: 10_000}
 		whole, stream, scattered := c, c, c
-		want := gather(&whole, 0, n, random)
-		if got := gather(&stream, 2_000_000, 20, random); !reflect.DeepEqual(got, want) {
+		want := collected(&whole, 0, n, random)
+		if got := collected(&stream, 2_000_000, 20, random); !reflect.DeepEqual(got, want) {
 			t.Errorf("seed %d: other points in a stream", seed)
 		}
 		total := 0.0
-		for _, s := range gather(&scattered, 20_000, n, random) {
+		for _, s := range collected(&scattered, 20_000, n, random) {
 			for _, p := range s.Lines[1].Points {
 				total += p.Value * (p.End - p.Start) / 1000
 			}
 		}
-		if stream.stepBytes != 0 || math.Round(total) < 20*n {
-			t.Errorf("seed %d: %v of %d values, %d bytes", seed, total, 20*n, stream.stepBytes)
+		if math.Round(total) < 20*n {
+			t.Errorf("seed %d: %v of %d values", seed, total, 20*n)
 		}
 	}
 }
@@ -90,41 +94,31 @@ func TestStepsLoseNothing(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(clitest.Rounds(20)) {
 		random := rand.New(rand.NewSource(seed))
-		c := Collector{Aggregate: 1000 * (1 + random.Int63n(20)), WindowBytes: 1 << (18 + random.Intn(6)), Ratio: 1, stepLimit: 1 << random.Intn(24)}
-		c.Totals = []Measure{AtPercentile(100), {"values", func(h *histogram.Histogram, _, _ float64) float64 { return float64(h.TotalCount()) }}}
-		var workers [3]Parts
+		c := Collector{Aggregate: 1000 * (1 + random.Int63n(20)), WindowBytes: 1 << (18 + random.Intn(6)), Ratio: 1, limit: 1 << random.Intn(24)}
+		c.Totals = []Measure{AtPercentile(100)}
 		var want, highest float64
-		labels := []string{"a", "b", ""}
-		for range 30 {
-			batch, parts := make([]Interval, 1+random.Intn(30)), &workers[random.Intn(3)]
-			rows := make([]string, len(batch))
-			for n := range batch {
-				rows[n] = labels[random.Intn(3)]
-				values := latencies(seed+int64(n), random.Intn(5), 1e6)
-				for _, v := range values {
-					want, highest = want+1, max(highest, float64(v))
-				}
-				i := &hdrlog.Interval{Start: float64(random.Intn(600)), Length: 1, Payload: []byte("broken")}
-				sum := parts.Sum(&c, n == 0, []byte(rows[n]), i, &batch[n])
-				if random.Intn(5) == 0 && sum.Add(i) == nil {
-					t.Fatal("a broken payload was added")
-				}
-				sum = parts.Sum(&c, false, []byte(rows[n]), i, &batch[n])
-				if err := sum.AddHistogram(i.StartMillis(), i.EndMillis(), histogramOf(t, 3, values)); err != nil {
-					t.Fatal(err)
-				}
+		var log bytes.Buffer
+		w := hdrlog.NewWriter(&log)
+		for n := range 30 * (1 + random.Intn(30)) {
+			tag, start := tagOf([]string{"a", "b", ""}[random.Intn(3)]), float64(random.Intn(600))
+			if random.Intn(5) == 0 {
+				w.Fields(tag, fmt.Appendf(nil, "%v,1,0,broken", start))
 			}
-			for n := range batch {
-				if err := c.Add("", rows[n], &batch[n]); err != nil {
-					t.Fatal(err)
-				}
+			values := latencies(seed+int64(n), random.Intn(5), 1e6)
+			for _, v := range values {
+				want, highest = want+1, max(highest, float64(v))
 			}
+			w.Interval(tag, start, 1, histogramOf(t, 3, values))
+		}
+		w.Flush()
+		if err := gather(&c, log.Bytes()); err != nil {
+			t.Fatal(err)
 		}
 		p, err := c.Picture(New(Heatmap), 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var counted, spread, total, top float64
+		var counted, spread, top float64
 		for _, s := range p.Series {
 			for _, w := range s.Windows {
 				counted += float64(w.Count)
@@ -139,13 +133,9 @@ func TestStepsLoseNothing(t *testing.T) {
 		for _, rate := range g.Rate {
 			spread += rate
 		}
-		for _, point := range p.Total.Lines[1].Points {
-			total += point.Value
+		if counted != want || math.Abs(spread-want) > 1e-6*want {
+			t.Errorf("seed %d: %v values, %v in cells, want %v", seed, counted, spread, want)
 		}
-		if counted != want || total != want || math.Abs(spread-want) > 1e-6*want {
-			t.Errorf("seed %d: %v values, %v in cells, %v in all, want %v", seed, counted, spread, total, want)
-		}
-		p.Total.Lines = p.Total.Lines[:1]
 		if exact := float64(histogramOf(t, 3, []int64{int64(highest)}).Max()); top != exact || p.Total.Max() != exact {
 			t.Errorf("seed %d: highest %v and %v, want %v", seed, top, p.Total.Max(), exact)
 		}
@@ -157,12 +147,16 @@ func TestStepsLoseNothing(t *testing.T) {
 func TestRates(t *testing.T) {
 	t.Parallel()
 	c := &Collector{Measures: []Measure{PerSecond()}, Ratio: 1, Aggregate: 2000}
-	for i := range 60 {
-		interval := Interval{Source: 1 + i%3}
-		measure(c, float64(i/3)+0.3*float64(i%3), 1, histogramOf(t, 2, latencies(int64(i), 20, 1e6)), &interval)
-		if err := c.Add("", "a", &interval); err != nil {
-			t.Fatal(err)
+	var logs [3]bytes.Buffer
+	for n := range logs {
+		w := hdrlog.NewWriter(&logs[n])
+		for i := n; i < 60; i += 3 {
+			w.Interval([]byte("a"), float64(i/3)+0.3*float64(n), 1, histogramOf(t, 2, latencies(int64(i), 20, 1e6)))
 		}
+		w.Flush()
+	}
+	if err := gather(c, logs[0].Bytes(), logs[1].Bytes(), logs[2].Bytes()); err != nil {
+		t.Fatal(err)
 	}
 	p, err := c.Picture(New(Throughput), 0, []Series{{Label: "a"}})
 	if err != nil {
@@ -181,7 +175,7 @@ func TestRates(t *testing.T) {
 func TestBoundedWindows(t *testing.T) {
 	t.Parallel()
 	const n, limit = 500, 20000
-	gather := func(order []int) *Picture {
+	pictured := func(order []int) *Picture {
 		c := &Collector{WindowBytes: limit, Ratio: 1}
 		for _, i := range order {
 			var interval Interval
@@ -210,8 +204,8 @@ func TestBoundedWindows(t *testing.T) {
 	for i := range inOrder {
 		inOrder[i] = i
 	}
-	one := gather(inOrder)
-	two := gather(rand.New(rand.NewSource(2)).Perm(n))
+	one := pictured(inOrder)
+	two := pictured(rand.New(rand.NewSource(2)).Perm(n))
 	if one.WindowMillis < 2000 || !reflect.DeepEqual(one.Series, two.Series) {
 		t.Errorf("windows of %v and %v ms differ", one.WindowMillis, two.WindowMillis)
 	}
@@ -264,13 +258,12 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []*Collector{{Aggregate: 10_000, Ratio: 1}, {WindowBytes: 1 << 20, Ratio: 1}} {
-		var integer, other Interval
-		measure(c, 0, 1, histogramOf(t, 3, []int64{1}), &integer)
-		measure(c, 0, 1, double, &other)
-		if err := c.Add("", "", &integer); err != nil {
-			t.Fatal(err)
-		}
-		err := c.Add("", "", &other)
+		var log bytes.Buffer
+		w := hdrlog.NewWriter(&log)
+		w.Interval(nil, 0, 1, histogramOf(t, 3, []int64{1}))
+		w.Interval(nil, 0, 1, double)
+		w.Flush()
+		err := gather(c, log.Bytes())
 		if _, err2 := c.Picture(New(Heatmap), 0, nil); !errors.Is(cmp.Or(err, err2), histogram.ErrKind) {
 			t.Errorf("%v, %v", err, err2)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/unit"
+	"hdrkit/output"
 )
 
 // ticksPerHalf is the number of points of a curve each time that the distance to 100% halves. At 25
@@ -24,23 +25,24 @@ func CurveOf(h *histogram.Histogram, ratio float64) Curve {
 // SummaryOf returns the row of a page's table for h, the sum of intervals, with values divided by
 // ratio. Period is the time that was measured, in milliseconds.
 func SummaryOf(label string, h *histogram.Histogram, ratio float64, intervals, period int64, limits []Limit) Summary {
-	value := func(v int64) float64 { return unit.Divide(h.Float(v), ratio) }
+	stats := output.StatsOf(h, Levels, output.Stats{})
+	value := func(v float64) float64 { return unit.Divide(v, ratio) }
 	s := Summary{
-		Label: label, Intervals: intervals, Count: h.TotalCount(),
-		Min: value(h.Min()), Mean: unit.Divide(h.Mean(), ratio), Max: value(h.Max()), Percentiles: []float64{},
+		Label: label, Intervals: intervals, Count: stats.Count,
+		Min: value(stats.Min.Float()), Mean: value(stats.Mean), Max: value(stats.Max.Float()), Percentiles: []float64{},
 	}
 	if period > 0 {
 		s.PerSecond = float64(s.Count) / (float64(period) / 1000)
 	}
-	for _, v := range h.AppendValuesAtPercentiles(nil, Levels) {
-		s.Percentiles = append(s.Percentiles, value(v))
+	for _, p := range stats.Percentiles {
+		s.Percentiles = append(s.Percentiles, value(p.Value.Float()))
 	}
 	for _, l := range limits {
-		v := h.Max()
+		v := s.Max
 		if l.Percentile > 0 {
-			v = h.ValueAtPercentile(l.Percentile)
+			v = value(h.Float(h.ValueAtPercentile(l.Percentile)))
 		}
-		s.Limited = append(s.Limited, value(v))
+		s.Limited = append(s.Limited, v)
 	}
 	return s
 }

@@ -8,7 +8,6 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/base/unit"
 )
 
 // A Window is what was recorded in an interval, or in several that were merged. Times are
@@ -28,14 +27,6 @@ type Window struct {
 
 // Length returns the length in milliseconds.
 func (w *Window) Length() int64 { return w.End - w.Begin }
-
-// count takes in the counts of w, of which rough gets few digits.
-func (w *Window) count(h *histogram.Histogram, ratio float64, rough *merge.Sum) error {
-	value := func(v int64) float64 { return unit.Divide(h.Float(v), ratio) }
-	w.Count, w.Min, w.Max, w.Sum = h.TotalCount(), value(h.Min()), value(h.Max()), unit.Divide(h.Mean(), ratio)*float64(h.TotalCount())
-	rough.Reset()
-	return rough.AddCoarse(w.Begin, w.End, h, windowDigits)
-}
 
 // include adds other to w, all but the counts.
 func (w *Window) include(other *Window) error {

@@ -27,9 +27,8 @@ type Limit struct {
 	Text string
 	// Tag is the text of the tag that the limit is for, nil for every tag.
 	Tag *string
-	// Statistic is min, mean, max, throughput, count or over, or empty for the value at Percentile.
-	Statistic  string
-	Percentile float64
+	// The figure is that of the summary, or its name is over.
+	output.Figure
 	// Above is what values are counted above for over, in Unit. The statistic is their share of all
 	// values in percent, and so is Value.
 	Above float64
@@ -52,9 +51,6 @@ type Limit struct {
 func (l *Limit) isFor(s *output.Summary) bool {
 	return l.Tag == nil || *l.Tag == s.Name() || !s.AllTags && l.filter.Keeps(s.Tag)
 }
-
-// isRate reports whether the statistic is a number without a unit.
-func (l *Limit) isRate() bool { return l.Statistic == "throughput" || l.Statistic == "count" }
 
 // Parse reads limits with commas between them. A limit is [TAG:]STATISTIC<=VALUE or
 // [TAG:]STATISTIC>=VALUE. TAG may be a pattern, see [tags.Filter]. The statistic is a percentile
@@ -108,20 +104,15 @@ func ParseFigure(text string) (*Limit, error) {
 }
 
 func (l *Limit) parseFigure(statistic string) (err error) {
-	if slices.Contains([]string{"min", "mean", "max", "throughput", "count"}, statistic) {
-		l.Statistic = statistic
-		return nil
-	}
 	if above, ok := strings.CutPrefix(statistic, "over("); ok && strings.HasSuffix(above, ")") {
-		l.Statistic = "over"
+		l.Name = "over"
 		l.Above, l.Unit, err = parseNumber(strings.TrimSuffix(above, ")"))
 		return err
 	}
-	l.Percentile, err = strconv.ParseFloat(strings.TrimPrefix(statistic, "p"), 64)
-	if err != nil || !(l.Percentile >= 0 && l.Percentile <= 100) {
-		return fmt.Errorf("%q is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)", statistic)
+	if l.Figure, err = output.ParseFigure(statistic); err != nil {
+		err = fmt.Errorf("%q is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)", statistic)
 	}
-	return nil
+	return err
 }
 
 // parseWindows reads 99% of 10s.
@@ -156,7 +147,7 @@ func parseNumber(text string) (value float64, in unit.Unit, err error) {
 func (l *Limit) parseValue(value string) (err error) {
 	number, percent := strings.CutSuffix(value, "%")
 	signed := strings.HasPrefix(number, "+") || strings.HasPrefix(number, "-")
-	over := l.Statistic == "over"
+	over := l.Name == "over"
 	if l.Relative = percent && signed; percent || over {
 		l.Value, err = strconv.ParseFloat(number, 64)
 	} else {
@@ -168,8 +159,8 @@ func (l *Limit) parseValue(value string) (err error) {
 		return fmt.Errorf("%q is neither a share such as 0.1%% nor a change such as +10%%", value)
 	case !over && (wrong || percent && !signed):
 		return fmt.Errorf("%q is neither a number, a number with a unit (%s), nor a change such as +10%%", value, strings.Join(unit.Names, ", "))
-	case l.isRate() && l.Unit != (unit.Unit{}):
-		return fmt.Errorf("%s has no unit", l.Statistic)
+	case l.Unitless() && l.Unit != (unit.Unit{}):
+		return fmt.Errorf("%s has no unit", l.Name)
 	}
 	return nil
 }
@@ -182,14 +173,14 @@ func HasUnit(limits []Limit) bool {
 // Bare reports whether a limit is in printed units.
 func Bare(limits []Limit) bool {
 	return slices.ContainsFunc(limits, func(l Limit) bool {
-		return l.Unit == unit.Unit{} && (!l.Relative || l.Statistic == "over") && !l.isRate()
+		return l.Unit == unit.Unit{} && (!l.Relative || l.Name == "over") && !l.Unitless()
 	})
 }
 
 // Drawn reports whether a chart can draw the limit: at most a value for a percentile or the
 // maximum, of all tags.
 func (l *Limit) Drawn() bool {
-	return l.Tag == nil && !l.AtLeast && !l.Relative && l.Window == 0 && (l.Statistic == "max" || l.Statistic == "" && l.Percentile > 0)
+	return l.Tag == nil && !l.AtLeast && !l.Relative && l.Window == 0 && (l.Name == "max" || l.Name == "" && l.Percentile > 0)
 }
 
 // Printed returns the limit in printed units.
@@ -232,22 +223,18 @@ func (l *Limit) upTo(s *output.Summary, scale unit.Scale, low func(printed float
 
 // Of returns the limit's statistic of a summary, in the limit's unit.
 func (l *Limit) Of(s *output.Summary, scale unit.Scale) float64 {
-	h, ratio := s.Counts(), l.ratio(s, scale)
-	switch l.Statistic {
+	switch l.Name {
+	case output.Max: // no value is higher, also in histograms of doubles
+		return unit.Divide(s.Counts().MaxFloat(), l.ratio(s, scale))
 	case "over":
-		return 100 * float64(l.Over(l.Above, s, scale)) / float64(h.TotalCount())
-	case "count":
-		return float64(h.TotalCount())
-	case "throughput":
-		return s.Throughput()
-	case "min":
-		return unit.Divide(h.Float(h.Min()), ratio)
-	case "mean":
-		return unit.Divide(h.Mean(), ratio)
-	case "max":
-		return unit.Divide(h.MaxFloat(), ratio)
+		return 100 * float64(l.Over(l.Above, s, scale)) / float64(s.Counts().TotalCount())
 	}
-	return unit.Divide(h.Float(h.ValueAtPercentile(l.Percentile)), ratio)
+	stats := output.FiguresOf(s.Counts(), []output.Figure{l.Figure}, output.Stats{})
+	v := l.Figure.Of(&stats, float64(s.Period)/1000).Float()
+	if l.Unitless() {
+		return v
+	}
+	return unit.Divide(v, l.ratio(s, scale))
 }
 
 // A Result is what becomes of a limit, the worst first.
@@ -336,7 +323,7 @@ func Judge(limits []Limit, f Figures) []Verdict {
 
 // unit returns the unit of the verdict's values, empty if it is that of printed values.
 func (l *Limit) unit() string {
-	if l.Statistic == "over" || l.Window > 0 {
+	if l.Name == "over" || l.Window > 0 {
 		return "%"
 	}
 	return l.Unit.String()
@@ -347,7 +334,7 @@ const roundoff = 1e-12
 
 func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 	v := Verdict{Limit: l, Tag: s.Name(), Bound: l.Value, Unit: l.unit(), Low: math.NaN(), High: math.NaN()}
-	if v.Unit == "" && !l.isRate() {
+	if v.Unit == "" && !l.Unitless() {
 		v.Unit = f.Scale.Name
 	}
 	if l.Window > 0 {
@@ -358,7 +345,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 		}
 		return v
 	}
-	if s.Counts().TotalCount() == 0 && !l.isRate() {
+	if s.Counts().TotalCount() == 0 && !l.Unitless() {
 		v.Missing = "no values"
 		return v
 	}
@@ -408,7 +395,7 @@ func (v *Verdict) keeps(value float64) bool {
 func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	l := v.Limit
 	switch {
-	case l.Statistic == "count":
+	case l.Name == "count":
 		return // it is no sample of anything
 	case l.Relative:
 		if v.believeChange(s, f); v.Note != "" {
@@ -416,9 +403,9 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 		}
 	case s.Confidence == nil:
 		return
-	case l.Statistic == "" || l.Statistic == "throughput":
+	case l.Name == "" || l.Name == "throughput":
 		e := s.Confidence.Rate
-		if l.Statistic == "" {
+		if l.Name == "" {
 			e = s.Confidence.Percentiles[l.Percentile]
 		}
 		v.Low, v.High = e.Low*(v.Value/e.Value), e.High*(v.Value/e.Value) // the figure may be in another unit
@@ -458,10 +445,10 @@ func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
 	case change.Before != nil:
 		c = change.Of(func(s *output.Summary) float64 { return l.Of(s, f.Scale) })
 		v.Note = "the runs are too few, or a figure is zero"
-	case l.Statistic == "throughput":
+	case l.Name == "throughput":
 		c = change.Rate.Comparison
 		v.Note = "too short for an interval"
-	case l.Statistic == "":
+	case l.Name == "":
 		c = change.Percentiles[l.Percentile].Comparison
 		v.Note = "too short for an interval"
 	default:
@@ -474,7 +461,7 @@ func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
 }
 
 // name returns the name of a statistic for people.
-func (l *Limit) name() string { return strings.Replace(l.Statistic, "over", "share", 1) }
+func (l *Limit) name() string { return strings.Replace(l.Name, "over", "share", 1) }
 
 // Find returns the summary of a tag, nil if there is none.
 func Find(summaries []*output.Summary, tag []byte) *output.Summary {

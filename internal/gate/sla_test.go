@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 		limits, err := Parse(text)
 		var all []string
 		for _, l := range limits {
-			tag, statistic, operator, value := "any", l.Statistic, "<=", fmt.Sprint(l.Value)
+			tag, statistic, operator, value := "any", l.Name, "<=", fmt.Sprint(l.Value)
 			if l.Tag != nil {
 				tag = *l.Tag
 			}
@@ -71,7 +71,7 @@ func TestParse(t *testing.T) {
 			if l.Unit != (unit.Unit{}) {
 				value += " " + l.Unit.String()
 			}
-			if l.Statistic == "over" {
+			if l.Name == "over" {
 				statistic += fmt.Sprint(" ", l.Above, " above")
 			}
 			if l.Window > 0 {

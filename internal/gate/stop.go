@@ -26,9 +26,9 @@ func (w *Watch) Ends(v Verdict) bool {
 		return 100*bad > (100-l.Share)*float64(w.planned)*(1+roundoff)
 	case l.Window > 0:
 		return v.Windows >= leastWindows
-	case l.Statistic == "max" || l.Statistic == "count":
+	case l.Name == "max" || l.Name == "count":
 		return !l.AtLeast
-	case l.Statistic == "min":
+	case l.Name == "min":
 		return l.AtLeast
 	}
 	h := w.rows[rowOf{l, v.Tag}]
@@ -40,15 +40,15 @@ func (w *Watch) Ends(v Verdict) bool {
 func (l *Limit) excess(s *output.Summary, scale unit.Scale) float64 {
 	n := float64(s.Counts().TotalCount())
 	switch {
-	case l.Statistic == "" && l.AtLeast:
+	case l.Name == "" && l.AtLeast:
 		return float64(l.upTo(s, scale, func(printed float64) bool { return printed < l.Value }, l.Value)) - l.Percentile/100*n
-	case l.Statistic == "":
+	case l.Name == "":
 		return float64(l.Over(l.Value, s, scale)) - (1-l.Percentile/100)*n
 	}
 	of := n // over and the mean
-	if l.Statistic == "throughput" {
+	if l.Name == "throughput" {
 		of = float64(s.Period) / 1000
-	} else if l.Statistic == "over" {
+	} else if l.Name == "over" {
 		of = n / 100
 	}
 	excess := (l.Of(s, scale) - l.Value) * of

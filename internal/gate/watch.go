@@ -5,9 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"hdrkit/hdrlog/merge"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/series"
 	"hdrkit/output"
@@ -32,7 +33,8 @@ type Watch struct {
 	planned  int64 // 0 if that is unknown
 	account  *ledger.Account
 	charge   ledger.Charge
-	windows  []*series.Windows // of each size
+	plans    []*flow.Plan // of each size
+	counts   histogram.Histogram
 	rows     map[rowOf]*history
 	breaches []output.Breach
 }
@@ -55,7 +57,7 @@ const breachBytes = 160
 
 // NewWatch returns a watch of limits that takes intervals. Size is that of the windows of
 // limits that have none, in milliseconds; at 0 each interval is checked. If keep is set, it keeps
-// the breaches. A nil Watch, which is returned if there is nothing to watch, takes nothing.
+// the breaches. A nil Watch, which is returned if there is nothing to watch, has no plans.
 // [Judge] gets the same limits.
 func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Watch {
 	w := &Watch{limits: limits, keep: keep, rows: make(map[rowOf]*history)}
@@ -63,9 +65,11 @@ func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Wat
 	for n := range limits {
 		if own := cmp.Or(limits[n].Window, size); w.watches(&limits[n]) && !sizes[own] {
 			sizes[own] = true
-			w.windows = append(w.windows, series.NewWindows(memory, own, func(r *output.Row, at scan.Place, late error) error {
-				return w.row(own, size, r, at, late)
-			}))
+			plan := &flow.Plan{Window: own, Account: series.Account(memory), Emit: func(r *flow.Result) error { return w.take(own, size, r) }}
+			if own == 0 {
+				plan.Window, plan.Counts = flow.Each, true
+			}
+			w.plans = append(w.plans, plan)
 		}
 	}
 	if len(sizes) == 0 {
@@ -96,14 +100,12 @@ func (w *Watch) of(l *Limit, s *output.Summary) *history {
 	return w.rows[key]
 }
 
-// Add takes an interval, in the order of time, and its counts.
-func (w *Watch) Add(v scan.Visit, s *merge.Sum) error {
-	for _, windows := range w.windows {
-		if err := windows.Add(v, s); err != nil {
-			return err
-		}
+// Plans take the intervals of a scan in the order of time.
+func (w *Watch) Plans() []*flow.Plan {
+	if w == nil {
+		return nil
 	}
-	return nil
+	return w.plans
 }
 
 // Window checks what a row has in a complete window, which is as long as those of the limits.
@@ -117,28 +119,29 @@ func (w *Watch) Window(s *output.Summary, scale unit.Scale) {
 	}
 }
 
-// Close checks the last windows.
-func (w *Watch) Close() error {
-	for _, windows := range w.windows {
-		if err := windows.Close(); err != nil {
+// take checks a window or an interval of a row, for the limits whose windows have the size own.
+func (w *Watch) take(own, size int64, r *flow.Result) (err error) {
+	if r.Late {
+		w.Late(r.Visit.Place, r.TooLate())
+		return nil
+	}
+	s := &output.Summary{Tag: r.Row, AllTags: w.AllTags, Histogram: r.Counts, Start: r.Window.Start, End: r.Window.End, Period: r.Recorded()}
+	if own == 0 {
+		s.Start, s.End = r.Visit.StartMillis(), r.Visit.EndMillis()
+		if s.Histogram, err = r.Sum.Histogram(&w.counts); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.check(own, size, s)
 }
 
-// row checks a row of windows of a size, for the limits whose windows it is.
-func (w *Watch) row(own, size int64, r *output.Row, at scan.Place, late error) error {
-	if late != nil {
-		w.Late(at, late)
-		return nil
-	}
+// check checks a row in a window or an interval.
+func (w *Watch) check(own, size int64, s *output.Summary) error {
 	scale, err := w.Scale()
 	if err != nil {
 		return err
 	}
-	s := &output.Summary{Tag: r.Tag, AllTags: w.AllTags, Histogram: r.Counts, Start: r.Start, End: r.End, Period: int64(math.Round(r.Covered * 1000))}
-	if s.Factor, err = w.Factor(r.Tag); err != nil {
+	if s.Factor, err = w.Factor(s.Tag); err != nil {
 		return err
 	}
 	for n := range w.limits {
@@ -157,7 +160,7 @@ func (w *Watch) row(own, size int64, r *output.Row, at scan.Place, late error) e
 
 // applies reports whether a row has something that the limit is about.
 func (l *Limit) applies(s *output.Summary) bool {
-	return l.isFor(s) && (l.isRate() || s.Counts().TotalCount() > 0)
+	return l.isFor(s) && (l.Unitless() || s.Counts().TotalCount() > 0)
 }
 
 // keeps counts a window or an interval of a row. It returns the statistic and whether it keeps the
@@ -181,14 +184,14 @@ func (w *Watch) keeps(l *Limit, s *output.Summary, scale unit.Scale) (value floa
 func (w *Watch) breach(l *Limit, s *output.Summary, value float64, scale unit.Scale) error {
 	b := output.Breach{Limit: l.Text, Tag: s.Name(), Start: s.Start, End: s.End, Worst: value, Unit: l.Unit.String()}
 	switch {
-	case l.Statistic == "over":
+	case l.Name == "over":
 		b.Unit, b.Count = "%", l.Over(l.Above, s, scale)
-	case !l.isRate() && l.AtLeast:
+	case !l.Unitless() && l.AtLeast:
 		b.Count = l.upTo(s, scale, func(printed float64) bool { return printed < l.Value }, l.Value)
-	case !l.isRate():
+	case !l.Unitless():
 		b.Count = l.Over(l.Value, s, scale)
 	}
-	if b.Unit == "" && !l.isRate() {
+	if b.Unit == "" && !l.Unitless() {
 		b.Unit = scale.Name
 	}
 	h := w.of(l, s)

@@ -10,9 +10,9 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -77,15 +77,7 @@ func watch(t *testing.T, s *loggen.Scenario, list string, size int64) ([]Limit, 
 		}
 		run.Inputs = append(run.Inputs, scan.Input{Name: fmt.Sprint("node", node), Open: func() (io.ReadCloser, error) { return io.NopCloser(&log), nil }})
 	}
-	decode := func(_ int, v scan.Visit, sum *merge.Sum) error {
-		sum.Reset()
-		_, err := v.Take(scan.Want{}, sum)
-		return err
-	}
-	if err := scan.Run(run, decode, w.Add); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
+	if err := flow.Run(run, w.Plans()...); err != nil {
 		t.Fatal(err)
 	}
 	return limits, w
@@ -190,7 +182,7 @@ func TestAllTags(t *testing.T) {
 	w.Factor = func([]byte) (float64, error) { return 1, nil }
 	s := summaryOf("", 5)
 	s.Tag, s.AllTags = nil, true
-	if err := w.row(1000, 1000, &output.Row{Counts: s.Histogram}, scan.Place{}, nil); err != nil {
+	if err := w.check(1000, 1000, &output.Summary{AllTags: true, Histogram: s.Histogram}); err != nil {
 		t.Fatal(err)
 	}
 	if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Scale: unit.Scale{Ratio: 1}, Watch: w}); v[0].Tag != "all tags" || v[0].Windows != 1 {
@@ -212,7 +204,7 @@ func TestBreachesOutOfOrder(t *testing.T) {
 	w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
 	w.Factor = func([]byte) (float64, error) { return 1, nil }
 	for _, start := range []int64{70, 60, 30, 20, 41} { // 10 long each
-		if err := w.row(0, 0, &output.Row{Start: start, End: start + 10, Counts: summaryOf("", 5).Histogram}, scan.Place{}, nil); err != nil {
+		if err := w.check(0, 0, &output.Summary{Tag: nil, Start: start, End: start + 10, Histogram: summaryOf("", 5).Histogram}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -235,7 +227,7 @@ func TestBreachesAtLeast(t *testing.T) {
 	w := NewWatch(limits, 0, true, nil)
 	w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
 	w.Factor = func([]byte) (float64, error) { return 1, nil }
-	if err := w.row(0, 0, &output.Row{End: 10, Counts: summaryOf("", 3, 4, 5, 5, 6).Histogram}, scan.Place{}, nil); err != nil {
+	if err := w.check(0, 0, &output.Summary{End: 10, Histogram: summaryOf("", 3, 4, 5, 5, 6).Histogram}); err != nil {
 		t.Fatal(err)
 	}
 	if b := w.Breaches(); len(b) != 1 || b[0].Count != 2 {

@@ -364,8 +364,12 @@ type timed[R any] struct {
 // next moves the cursor on.
 func (t *timed[R]) next() (bool, error) {
 	ok, err := t.Next()
+	passed := &t.scan.passed[t.lane.inputs[0]]
 	if ok {
-		t.start = max(t.start, t.Visit.StartMillis())
+		start, end := t.Visit.Span()
+		t.start, *passed = max(t.start, start), max(*passed, 2*start-end)
+	} else {
+		*passed = math.MaxInt64
 	}
 	return ok, err
 }
@@ -374,7 +378,7 @@ func (t *timed[R]) next() (bool, error) {
 func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
 	cursors, stop := Start(s, Lanes(len(s.Inputs)), decode)
 	defer stop()
-	s.Start = math.Inf(1)
+	s.Start, s.passed, s.slow = math.Inf(1), slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)), 0
 	queue := heap.New(func(a, b *timed[R]) bool {
 		return a.start < b.start || a.start == b.start && a.Visit.Input < b.Visit.Input
 	})

@@ -127,6 +127,26 @@ type Scan struct {
 	// Start is the first start of all logs, in seconds since the epoch. [Run] sets it before it
 	// hands over the first interval, if ByTime is set.
 	Start float64
+
+	passed []int64 // by input, up to where it has passed: see [Scan.Passed]
+	slow   int     // an input that had not passed the last time that was asked for
+}
+
+// Late reports whether an input has passed a time: it had an interval that starts at least its own
+// length after that. So lines may be out of order by as much. What an interval has to do with a
+// window of time depends on its own input alone.
+func (s *Scan) Late(input int, time int64) bool { return s.passed[input] >= time }
+
+// Passed reports whether all inputs have passed a time, see [Scan.Late]: the interval that comes
+// next counts, too. It is for [Scan.ByTime].
+func (s *Scan) Passed(time int64) bool {
+	for range s.passed {
+		if s.passed[s.slow] < time {
+			return false
+		}
+		s.slow = (s.slow + 1) % len(s.passed)
+	}
+	return true
 }
 
 // A Place is where an interval stands. The zero value is no place: lines count from 1.

@@ -373,17 +373,6 @@ func TestVisitFigures(t *testing.T) {
 					}
 					return fmt.Sprint(h.TotalCount(), h.Float(h.Max())), err
 				}, fmt.Sprint(want.TotalCount(), want.Float(want.Max()))},
-				{"Coarse", func(v Visit) (string, error) {
-					var sum merge.Sum
-					if _, err := v.Take(Want{Coarse: &sum, Digits: 1}); err != nil {
-						return "", err
-					}
-					h, err := sum.Histogram(new(histogram.Histogram))
-					if err != nil {
-						return "", err
-					}
-					return fmt.Sprint(h.Layout().Digits, h.TotalCount(), sum.Start, sum.End), nil
-				}, fmt.Sprint(1, want.TotalCount(), 0, 1000)},
 				{"Double", func(v Visit) (string, error) {
 					took, err := v.Take(Want{})
 					return fmt.Sprint(took.Double), err

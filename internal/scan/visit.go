@@ -21,6 +21,13 @@ type Visit struct {
 	decoder *Decoder // of the worker
 }
 
+// Span returns when the interval starts and ends, in milliseconds since the epoch. It does not end
+// before it starts.
+func (v Visit) Span() (start, end int64) {
+	start = v.StartMillis()
+	return start, max(start, v.EndMillis())
+}
+
 // A Fatal error ends a scan. Another error of decoding only costs the interval.
 type Fatal struct{ Err error }
 
@@ -108,12 +115,7 @@ func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit {
 }
 
 // A Want says what a worker takes of an interval besides [Taken.Double].
-type Want struct {
-	Counts, Max bool
-	// Coarse, if set, becomes the sum of this interval, with at most Digits significant digits.
-	Coarse *merge.Sum
-	Digits int
-}
+type Want struct{ Counts, Max bool }
 
 // Taken is what a worker has of an interval, corrected for coordinated omission if that was asked
 // for.
@@ -142,18 +144,12 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 		return t, err
 	}
 	var h *histogram.Histogram
-	if want.Counts || want.Coarse != nil || d.expected != 0 || p.Double() { // doubles are rare
+	if want.Counts || d.expected != 0 || p.Double() { // doubles are rare
 		if h, err = d.decode(p); err != nil {
 			return t, err
 		}
 	} else if !want.Max && len(sums) == 0 {
 		return t, p.Check()
-	}
-	if want.Coarse != nil {
-		want.Coarse.Reset()
-		if err := want.Coarse.AddCoarse(v.StartMillis(), v.EndMillis(), h, want.Digits); err != nil {
-			return t, err
-		}
 	}
 	var sumErr error
 	for _, sum := range sums {

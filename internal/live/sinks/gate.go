@@ -9,6 +9,7 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
 	"hdrkit/internal/table/summary"
@@ -35,7 +36,7 @@ type Gate struct {
 type gateTag struct {
 	tag    []byte
 	sum    merge.Sum
-	maxima summary.Maxima
+	maxima flow.Maxima
 	charge ledger.Charge
 }
 

@@ -151,7 +151,9 @@ func (p *Page) Window(w *live.Window) error {
 		return err
 	}
 	p.interval.Factor = w.Factor
-	p.page.Collector.MeasureWindow(w.Merged, h, &p.interval)
+	if err := p.page.Collector.MeasureWindow(w.Merged, h, &p.interval); err != nil {
+		return err
+	}
 	label := ""
 	if w.Tag != nil {
 		label = tags.Text(w.Tag)

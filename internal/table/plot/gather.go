@@ -12,13 +12,12 @@ import (
 	"strconv"
 	"strings"
 
-	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
@@ -186,7 +185,6 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 	}
 	one := *s
 	one.Inputs, one.Seen = logs, 0
-	one.ByTime = g.collector.InSteps() // windows are measured once they are complete
 	added := g.units.Watch(&one)
 	collecting, start := g.collecting(), math.Inf(1)
 	result, err := g.collect(&one, collecting, label, &start)
@@ -235,33 +233,24 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 // collect adds up logs, and feeds the collector. It lowers start to when the first log starts.
 func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, start *float64) (*summary.Result, error) {
 	if !g.plan.overTime {
-		return summary.Collect[chart.Interval](one, o, nil, nil, nil)
+		return summary.Collect(one, o)
 	}
 	factors := make([]float64, len(one.Inputs))
 	for n := range factors {
 		factors[n] = g.headers.LogFactor(one.Inputs[n].Name)
 	}
-	look := func(v scan.Visit, h *histogram.Histogram, i *chart.Interval) {
-		i.Factor, i.Source = factors[v.Input], v.Input+1
-		g.collector.Measure(v.Interval, h, i)
-	}
-	var addUp func(worker int, v scan.Visit, i *chart.Interval) (*merge.Sum, bool)
-	if g.collector.InSteps() {
-		parts := make([]chart.Parts, one.Workers)
-		look, addUp = nil, func(worker int, v scan.Visit, i *chart.Interval) (*merge.Sum, bool) {
-			i.Factor, i.Source = factors[v.Input], v.Input+1
-			return parts[worker].Sum(&g.collector, v.First, v.Row, v.Interval, i), true
+	var i chart.Interval
+	return summary.Collect(one, o, g.collector.Plan(func(r *flow.Result) error {
+		if *start = min(*start, r.Visit.LogStart); one.ByTime {
+			*start = min(*start, one.Start)
 		}
-	}
-	take := func(v scan.Visit, i *chart.Interval) error {
-		*start = min(*start, v.LogStart)
 		g.logStart = min(g.logStart, *start)
-		if g.failed == nil {
-			g.failed = g.collector.Add(label, labelOf(label, v.Row), i)
+		if i.Factor = factors[r.Input]; g.failed == nil {
+			g.collector.Measure(r, &i)
+			g.failed = g.collector.Add(label, labelOf(label, r.Row), &i)
 		}
 		return checkTags(len(g.collector.Labels()))
-	}
-	return summary.Collect(one, o, look, take, addUp)
+	}))
 }
 
 // addSum adds what a row has in all intervals. Shifts says whether changes of level are marked.

@@ -34,7 +34,7 @@ func ParseLevel(text string) (float64, error) {
 func Believed(percentiles []float64, limits []gate.Limit) []float64 {
 	all := slices.Clone(percentiles)
 	for _, l := range limits {
-		if l.Statistic == "" && !slices.Contains(all, l.Percentile) {
+		if l.Name == "" && !slices.Contains(all, l.Percentile) {
 			all = append(all, l.Percentile)
 		}
 	}

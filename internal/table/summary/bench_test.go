@@ -25,7 +25,7 @@ func BenchmarkBelieve(b *testing.B) {
 				if level > 0 {
 					o.Runs = new(Runs)
 				}
-				r, err := Collect[struct{}](s, o, nil, nil, nil)
+				r, err := Collect(s, o)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -12,6 +12,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
 )
 
@@ -25,7 +26,7 @@ type Parts struct {
 	// Most is the memory in bytes above which times are not kept at all, if it is above 0.
 	Most int
 
-	sums    map[string]*sum
+	sums    map[string]*flow.Result
 	decoder *scan.Decoder
 
 	parts map[string]*part
@@ -94,10 +95,10 @@ func (p *Parts) start(s *scan.Scan) {
 }
 
 // take keeps an interval.
-func (p *Parts) take(v scan.Visit, highest float64, count int64) {
-	if p.Times {
-		p.keep(v.Input, v.Name, v.Tag, &piece{Start: v.StartMillis(), End: v.EndMillis(), highest: highest, count: count, line: v.Line}, v.Payload)
-	}
+func (p *Parts) take(r *flow.Result) error {
+	v := r.Visit
+	p.keep(v.Input, v.Name, v.Tag, &piece{Start: v.StartMillis(), End: v.EndMillis(), highest: r.Stats.Max.Float(), count: r.Stats.Count, line: v.Line}, v.Payload)
+	return nil
 }
 
 // keep keeps a piece, and a copy of its payload if that is needed.

@@ -15,10 +15,6 @@ type Span struct {
 	Start, End int64
 }
 
-func (s *Span) include(start, end int64) {
-	s.Start, s.End = min(s.Start, start), max(s.End, end)
-}
-
 // Modes are the ways to compute a period.
 var Modes = []string{"covered", "sum", "intervals"}
 

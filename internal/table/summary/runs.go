@@ -5,12 +5,12 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/flow"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -24,10 +24,6 @@ const (
 	// and memory, and tell no more: of the intervals of an hour, as many are right with windows of
 	// 8 s as with those of 1 s (bench/confidence.md).
 	mostWindows = 600
-	// mostWarmup is that for warm-ups, which may be short.
-	mostWarmup = 1 << 12
-	// looseBytes is what windows may take beside twice what they took when they were packed.
-	looseBytes = 32 << 20
 	// shiftPercentile is the percentile whose level may shift.
 	shiftPercentile = 99
 )
@@ -39,107 +35,25 @@ type Runs struct {
 	// longer intervals, many windows and little memory make windows longer.
 	Size int64
 
-	most int64 // windows, mostWindows if it is 0
-
-	// doubled is the size of the windows once they have become twice as long, 0 before. From then
-	// on they only double, so it does not matter in which order intervals are added, or whether
-	// those of a window were added up before.
-	doubled atomic.Int64
-
-	mutex       sync.Mutex
-	windows     *merge.Windows
-	first, last int64 // start and end of what was added
-	account     *ledger.Account
-	charge      ledger.Charge
-	packed      int // bytes of the windows after they were packed
-	err         error
+	most    int64          // windows, mostWindows if it is 0
+	windows []*flow.Result // in the order of time, then of tags
+	own     *flow.Plan
 }
 
-// charged makes the runs charge their windows.
-func (r *Runs) charged(memory *ledger.Ledger) {
-	r.account = memory.Open("tags, with their windows,", "choose some with -incT, or add them up with -it")
-}
-
-// add adds an interval of a tag, in the order of the scan. S is empty if a worker adds up what its
-// window has. The runs keep the error, and nothing else, if there is one.
-func (r *Runs) add(start, end int64, tag []byte, s *merge.Sum) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.err != nil {
-		return
-	}
-	end = max(start, end)
-	length := end - start
-	if r.windows == nil {
-		r.windows, r.most = newWindows(max(r.Size, length)), cmp.Or(r.most, mostWindows)
-		r.first, r.last = start, end
-	}
-	r.first, r.last = min(r.first, start), max(r.last, end)
-	size := r.windows.Size()
-	late := func() bool { return length > size+size/8 } // timers are late by less
-	if late() && r.doubled.Load() == 0 {
-		size = length
-	}
-	for late() || (r.last-r.first)/size > r.most {
-		size *= 2
-		r.doubled.Store(size)
-	}
-	if size > r.windows.Size() || r.windows.Bytes() > 2*r.packed+looseBytes {
-		r.pack(size)
-	}
-	r.merge(tag, s)
-}
-
-// merge adds what was recorded in a window, or in a part of it. The mutex is locked.
-func (r *Runs) merge(tag []byte, s *merge.Sum) {
-	if r.err == nil {
-		r.err = r.windows.Merge(tag, 0, s)
-	}
-	for r.err == nil {
-		r.charge.Set(r.account, 1, r.windows.Bytes())
-		crowded := r.account.Crowded()
-		if crowded == nil {
-			return
-		}
-		r.doubled.Store(2 * r.windows.Size())
-		if r.pack(r.doubled.Load()); (r.last-r.first)/r.windows.Size() < confidence.MinWindows {
-			r.err = crowded
-		}
-	}
-	r.release()
-}
-
-// pack makes windows of a size, which take little memory.
-func (r *Runs) pack(size int64) {
-	packed := newWindows(size)
-	for m := range r.windows.All() {
-		if r.err == nil {
-			r.err = packed.Merge(m.Tag, 0, &m.Sum)
-		}
-	}
-	if r.err == nil {
-		r.err = packed.Compact()
-	}
-	r.windows, r.packed = packed, packed.Bytes()
-}
-
-// newWindows returns windows that can become longer.
-func newWindows(size int64) *merge.Windows {
-	w := merge.NewWindows(size)
-	w.Packed = true
-	return w
-}
-
-// release gives the memory back.
-func (r *Runs) release() {
-	r.windows = nil
-	r.charge.Set(r.account, 0, 0)
+// plan returns the plan of the windows.
+func (r *Runs) plan(memory *ledger.Ledger) *flow.Plan {
+	r.own = &flow.Plan{Window: r.Size, Most: cmp.Or(r.most, mostWindows), Digits: windowDigits, Emit: func(w *flow.Result) error {
+		r.windows = append(r.windows, w)
+		return nil
+	}}
+	r.own.Account = memory.Open("tags, with their windows,", "choose some with -incT, or add them up with -it")
+	return r.own
 }
 
 // A window is what a tag recorded in a window as a [confidence.Window]. Its values are multiples of
 // ratio.
 type window struct {
-	*merge.Merged
+	*flow.Result
 	scratch *histogram.Histogram
 	ratio   float64
 }
@@ -166,15 +80,15 @@ func (w *window) Count(upTo, counts []int64) (total int64) {
 // Believe gives each summary the intervals of its figures, at a level of confidence. Afterwards the
 // runs have no windows.
 func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, workers int) error {
-	if runs.windows == nil {
-		return runs.err
+	if len(runs.windows) == 0 {
+		return runs.own.Err
 	}
-	defer runs.release()
-	size := runs.windows.Size()
+	defer func() { runs.windows = nil }()
+	size := runs.windows[0].Window.End - runs.windows[0].Window.Start
 	windows, first := make([][]confidence.Window, len(r.Summaries)), make([]int64, len(r.Summaries))
 	counts := make([]*histogram.Histogram, len(r.Summaries))
-	for m := range runs.windows.Open() {
-		n, _ := slices.BinarySearchFunc(r.Summaries, m.Tag, func(s *output.Summary, tag []byte) int { return tags.Compare(s.Tag, tag) })
+	for _, m := range runs.windows {
+		n, _ := slices.BinarySearchFunc(r.Summaries, m.Row, func(s *output.Summary, tag []byte) int { return tags.Compare(s.Tag, tag) })
 		if len(windows[n]) == 0 {
 			first[n], counts[n] = m.Window.Start, new(histogram.Histogram)
 		}

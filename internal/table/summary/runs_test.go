@@ -16,6 +16,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
 )
 
@@ -69,9 +70,9 @@ func TestRuns(t *testing.T) {
 	for n, c := range []struct {
 		logs   int
 		size   int64
-		longer int // times
+		longer int // unused
 		most   int64
-	}{{1, 0, 0, 0}, {1, 2000, 0, 0}, {1, 2000, 1, 0}, {3, 2000, 0, 0}, {3, 2000, 3, 0}, {2, 5000, 0, 0}, {3, 0, 2, 0}, {1, 2000, 0, 9}, {3, 2000, 1, 40}} {
+	}{{1, 0, 0, 0}, {1, 2000, 0, 0}, {1, 2000, 0, 0}, {3, 2000, 0, 0}, {3, 2000, 0, 0}, {2, 5000, 0, 0}, {3, 0, 0, 0}, {1, 2000, 0, 9}, {3, 2000, 0, 40}} {
 		var all []raw
 		s := &scan.Scan{Workers: 3, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 		longest := int64(0)
@@ -84,20 +85,20 @@ func TestRuns(t *testing.T) {
 			s.Inputs = append(s.Inputs, scan.Input{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }})
 		}
 		runs := &Runs{Size: c.size, most: c.most}
-		if _, err := Collect[struct{}](s, Options{Runs: runs}, nil, nil, nil); err != nil {
+		if _, err := Collect(s, Options{Runs: runs}); err != nil {
 			t.Fatal(err)
 		}
-		size := runs.windows.Size()
+		size := runs.windows[0].Window.End - runs.windows[0].Window.Start
 		if c.most > 0 {
-			if windows := (runs.last - runs.first) / size; windows > c.most || 2*windows+1 < c.most {
+			first, last := all[0].start, int64(0)
+			for _, i := range all {
+				first, last = min(first, i.start), max(last, i.end)
+			}
+			if windows := (last - first) / size; windows > c.most || 2*windows+1 < c.most {
 				t.Fatalf("case %d: %d windows, at most %d", n, windows, c.most)
 			}
 		} else if c.size > 0 && size != c.size || c.size == 0 && (size > longest || size < longest*8/9) {
 			t.Fatalf("case %d: windows of %d for %d, and intervals of up to %d", n, size, c.size, longest)
-		}
-		for range c.longer {
-			size *= 2
-			runs.pack(size)
 		}
 		type sum struct {
 			total    int64
@@ -122,7 +123,7 @@ func TestRuns(t *testing.T) {
 			}
 			want[at] = w
 		}
-		for m := range runs.windows.Open() {
+		for _, m := range runs.windows {
 			w, counts := &window{m, new(histogram.Histogram), 1}, make([]int64, 2)
 			if w.Seconds() <= 0 || w.Seconds() > 2*float64(size)/1000 {
 				t.Errorf("case %d: window %d has %v s", n, m.Window.Start, w.Seconds())
@@ -182,9 +183,9 @@ func TestGather(t *testing.T) {
 		s := &scan.Scan{Workers: workers, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 		s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil }}}
 		runs := &Runs{most: most}
-		result, err := Collect[struct{}](s, Options{Runs: runs}, nil, nil, nil)
-		if err != nil || runs.err != nil || len(result.Summaries) != 2 {
-			t.Fatal(err, runs.err)
+		result, err := Collect(s, Options{Runs: runs})
+		if err != nil || runs.own.Err != nil || len(result.Summaries) != 2 {
+			t.Fatal(err, runs.own.Err)
 		}
 		want := merge.NewWindows(64_000)
 		for at := range coarse {
@@ -193,10 +194,10 @@ func TestGather(t *testing.T) {
 			}
 		}
 		next, stop := iter.Pull(want.Open())
-		for got := range runs.windows.Open() {
+		for _, got := range runs.windows {
 			m, ok := next()
-			if !ok || got.Window != m.Window || got.Start != m.Start || got.End != m.End || !slices.Equal(recorded(t, got), recorded(t, m)) {
-				t.Fatalf("%d workers: the window of %s at %d differs", workers, got.Tag, got.Start)
+			if !ok || got.Window != m.Window || got.Start != m.Start || got.End != m.End || !slices.Equal(recorded(t, &got.Sum), recorded(t, &m.Sum)) {
+				t.Fatalf("%d workers: the window of %s at %d differs", workers, got.Row, got.Start)
 			}
 		}
 		if _, more := next(); more {
@@ -206,7 +207,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-func recorded(t *testing.T, m *merge.Merged) []histogram.Bucket {
+func recorded(t *testing.T, m *merge.Sum) []histogram.Bucket {
 	h, err := m.Histogram(new(histogram.Histogram))
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +220,7 @@ func recorded(t *testing.T, m *merge.Merged) []histogram.Bucket {
 func TestRunsMemory(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("one goroutine; the race detector, which runs with -short, makes it slow")
+		t.Skip("the race detector, which runs with -short, makes it slow")
 	}
 	h, err := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
 	if err != nil {
@@ -227,6 +228,10 @@ func TestRunsMemory(t *testing.T) {
 	}
 	for v := range int64(40) {
 		h.Record(v<<v, v)
+	}
+	payload, err := new(histogram.Encoder).AppendBase64(nil, h)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		limit         int64
@@ -240,30 +245,29 @@ func TestRunsMemory(t *testing.T) {
 		{10 << 20, mostWindows, 28, false, 2},
 		{1 << 20, 200, 100, true, 0},
 	} {
-		var runs Runs
-		memory := ledger.New(c.limit)
-		runs.charged(memory)
-		for at := range int64(c.seconds) {
+		var text bytes.Buffer
+		w := hdrlog.NewWriter(&text)
+		for at := range c.seconds {
 			for tag := range c.tags {
-				var s merge.Sum
-				if err := s.AddHistogram(at*1000, at*1000+1000, h); err != nil {
-					t.Fatal(err)
-				}
-				runs.add(s.Start, s.End, []byte{byte(tag >> 8), byte(tag)}, &s)
+				w.Fields([]byte{byte('a' + tag>>4), byte('a' + tag&15)}, fmt.Appendf(nil, "%d,1.000,0.000,%s", at, payload))
 			}
 		}
+		w.Flush()
+		s := &scan.Scan{Workers: 1, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+		s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil }}}
+		var runs Runs
+		if err := flow.Run(s, runs.plan(ledger.New(c.limit))); err != nil {
+			t.Fatal(err)
+		}
 		var limit *ledger.LimitError
-		if errors.As(runs.err, &limit) != c.fails || c.fails != (runs.windows == nil) {
-			t.Fatalf("%+v: %v", c, runs.err)
+		if errors.As(runs.own.Err, &limit) != c.fails || c.fails != (len(runs.windows) == 0) {
+			t.Fatalf("%+v: %v", c, runs.own.Err)
 		}
 		if c.fails {
 			continue
 		}
-		if got := runs.windows.Size(); got != c.size*1000 {
+		if got := runs.windows[0].Window.End - runs.windows[0].Window.Start; got != c.size*1000 {
 			t.Errorf("%+v: windows of %d ms", c, got)
-		}
-		if err := runs.account.Crowded(); err != nil {
-			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }
@@ -297,7 +301,7 @@ func TestShift(t *testing.T) {
 	s := &scan.Scan{Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 	s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(&log), nil }}}
 	o := Options{Runs: new(Runs)}
-	result, err := Collect[struct{}](s, o, nil, nil, nil)
+	result, err := Collect(s, o)
 	if err == nil {
 		err = result.Believe(o.Runs, []float64{50}, 95, 1)
 	}
@@ -326,13 +330,13 @@ func TestCombine(t *testing.T) {
 		s.Inputs = append(s.Inputs, scan.Input{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }})
 		one := *s
 		one.Inputs = s.Inputs[len(s.Inputs)-1:]
-		result, err := Collect[struct{}](&one, Options{}, nil, nil, nil)
+		result, err := Collect(&one, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		results = append(results, result)
 	}
-	want, err := Collect[struct{}](s, Options{}, nil, nil, nil)
+	want, err := Collect(s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,14 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
 )
 
@@ -18,25 +19,28 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	s.Selection.Range.From = nil
 	quiet := scan.Scan{Inputs: s.Inputs, Selection: s.Selection, Workers: s.Workers, Expected: s.Expected, Memory: s.Memory}
 	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
-	runs := &Runs{most: mostWarmup}
-	runs.charged(s.Memory)
-	defer runs.release()
-	decode := func(_ int, v scan.Visit, window *merge.Sum) error {
-		_, err := v.Take(scan.Want{Coarse: window, Digits: windowDigits})
-		return err
-	}
-	if err := scan.Run(&quiet, decode, func(v scan.Visit, window *merge.Sum) error {
-		var kind []byte // integers and doubles do not add up
-		if window.Layout().Ratio != 0 {
-			kind = []byte("doubles")
+	var scratch histogram.Histogram
+	var all []confidence.Load // of each window, of all tags
+	var first *flow.Result
+	from := int64(math.MaxInt64) // the start of the first interval
+	size := func(r *flow.Result) int64 { return r.Window.End - r.Window.Start }
+	plan := &flow.Plan{Most: mostWarmup, Digits: windowDigits, Account: accountOf(s.Memory), Emit: func(r *flow.Result) error {
+		if from = min(from, r.Start); first == nil {
+			first = r
 		}
-		runs.add(v.StartMillis(), v.EndMillis(), kind, window)
-		return runs.err
-	}); err != nil {
-		return "", err
-	}
-	first, all, err := runs.loads()
-	if err != nil {
+		for at := int((r.Window.Start - first.Window.Start) / size(r)); len(all) <= at; {
+			all = append(all, confidence.Load{})
+		}
+		h, err := r.Histogram(&scratch)
+		if err != nil {
+			return err
+		}
+		count, l := float64(h.TotalCount()), &all[len(all)-1]
+		l.Count, l.Sum, l.Seconds = l.Count+count, l.Sum+h.Mean()*count, max(l.Seconds, float64(r.End-r.Start)/1000)
+		return nil
+	}}
+	err = flow.Run(&quiet, plan)
+	if err = cmp.Or(err, plan.Err); err != nil {
 		return "", err
 	}
 	warm, steady := confidence.SteadyFrom(all)
@@ -48,31 +52,10 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	case warm == 0:
 		return fmt.Sprintf("no warm-up found in %d windows", len(all)), nil
 	}
-	from := first + int64(warm)*runs.windows.Size()
-	s.Selection.Range.From = &scan.Bound{Seconds: float64(from) / 1000, Origin: scan.Epoch}
-	return fmt.Sprintf("steady from %vs: %d of %d windows left out", math.Round(float64(max(from-runs.first, 0))/100)/10, warm, len(all)), nil
+	begin := first.Window.Start + int64(warm)*size(first)
+	s.Selection.Range.From = &scan.Bound{Seconds: float64(begin) / 1000, Origin: scan.Epoch}
+	return fmt.Sprintf("steady from %vs: %d of %d windows left out", math.Round(float64(max(begin-from, 0))/100)/10, warm, len(all)), nil
 }
 
-// loads returns what was recorded in each window of all tags, and when the first one starts.
-func (r *Runs) loads() (first int64, all []confidence.Load, err error) {
-	if r.windows == nil {
-		return 0, nil, nil
-	}
-	var scratch histogram.Histogram
-	for m := range r.windows.Open() {
-		if len(all) == 0 {
-			first = m.Window.Start
-		}
-		at := int((m.Window.Start - first) / r.windows.Size())
-		for len(all) <= at {
-			all = append(all, confidence.Load{})
-		}
-		h, err := m.Histogram(&scratch)
-		if err != nil {
-			return 0, nil, err
-		}
-		count, l := float64(h.TotalCount()), &all[at]
-		l.Count, l.Sum, l.Seconds = l.Count+count, l.Sum+h.Mean()*count, max(l.Seconds, float64(m.End-m.Start)/1000)
-	}
-	return first, all, nil
-}
+// mostWarmup is the largest number of windows to find a warm-up in, which may be short.
+const mostWarmup = 1 << 12

@@ -19,6 +19,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
@@ -63,7 +64,7 @@ func TestWorkers(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 8} {
 		s := newScan(t, workers, logs...)
 		s.Selection.Tags, _ = tags.NewFilter(nil, []string{"ratio"})
-		result, err := Collect[struct{}](s, Options{}, nil, nil, nil)
+		result, err := Collect(s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +82,7 @@ func TestKindsDoNotMix(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		s := newScan(t, workers, "../../../testdata/logs/double.hdr")
 		s.By, _ = tags.ParseBy("all")
-		_, err := Collect[struct{}](s, Options{}, nil, nil, nil)
+		_, err := Collect(s, Options{})
 		want := "tag default: integer and double histograms do not add up: " +
 			"integers at ../../../testdata/logs/double.hdr:7, doubles at ../../../testdata/logs/double.hdr:6"
 		if err == nil || err.Error() != want {
@@ -127,7 +128,7 @@ func TestSpan(t *testing.T) {
 				}
 				s := newScan(t, workers)
 				s.Inputs = []scan.Input{scan.Stdin(strings.NewReader(logOf(t, layouts, values)))}
-				_, err := Collect[struct{}](s, Options{}, nil, nil, nil)
+				_, err := Collect(s, Options{})
 				if !errors.Is(err, histogram.ErrSpan) || !strings.HasPrefix(err.Error(), "tag t: ") {
 					t.Error(err)
 				}
@@ -152,7 +153,7 @@ func TestLowest(t *testing.T) {
 				}
 				s := newScan(t, workers)
 				s.Inputs = []scan.Input{scan.Stdin(strings.NewReader(logOf(t, layouts, values)))}
-				result, err := Collect[struct{}](s, Options{}, nil, nil, nil)
+				result, err := Collect(s, Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -177,7 +178,7 @@ func TestManyTags(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	result, err := Collect[struct{}](s, Options{}, nil, nil, nil)
+	result, err := Collect(s, Options{})
 	runtime.ReadMemStats(&after)
 	if err != nil || len(result.Summaries) != tags {
 		t.Fatal(err)
@@ -211,7 +212,7 @@ func TestManySparseTags(t *testing.T) {
 	s := newScan(t, 2)
 	s.Inputs = []scan.Input{scan.Stdin(&log)}
 	s.Memory = ledger.New(300 << 20)
-	if _, err := Collect[struct{}](s, Options{}, nil, nil, nil); err != nil {
+	if _, err := Collect(s, Options{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -233,7 +234,7 @@ func TestOverflow(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		s := newScan(t, workers)
 		s.Inputs = []scan.Input{scan.Stdin(strings.NewReader(log.String()))}
-		_, err := Collect[struct{}](s, Options{}, nil, nil, nil)
+		_, err := Collect(s, Options{})
 		if err == nil || err.Error() != "tag t: total count exceeds the largest int64" {
 			t.Errorf("%d workers: %v", workers, err)
 		}
@@ -245,7 +246,7 @@ func TestOverflow(t *testing.T) {
 func TestDoubleFacts(t *testing.T) {
 	s := newScan(t, 1, "../../../testdata/logs/double.hdr")
 	s.Selection.Tags, _ = tags.NewFilter([]string{"ratio"}, nil)
-	result, err := Collect[struct{}](s, Options{}, nil, nil, nil)
+	result, err := Collect(s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,15 +397,12 @@ func TestPeriod(t *testing.T) {
 func TestObserve(t *testing.T) {
 	observe := func(workers int) (seen []string) {
 		s := newScan(t, workers, "../../../testdata/logs/node1.hdr", "../../../testdata/logs/mixed-precision.hdr")
-		look := func(v scan.Visit, h *histogram.Histogram, result *string) {
-			*result = fmt.Sprint(v.Name, v.Line, string(v.Tag), h.TotalCount(), h.Layout())
-		}
-		take := func(v scan.Visit, result *string) error {
-			seen = append(seen, *result)
-			return nil
-		}
 		s.By, _ = tags.ParseBy("all")
-		_, err := Collect(s, Options{}, look, take, nil)
+		_, err := Collect(s, Options{}, &flow.Plan{Window: flow.Each, Counts: true, Emit: func(r *flow.Result) error {
+			h, err := r.Sum.Histogram(new(histogram.Histogram))
+			seen = append(seen, fmt.Sprint(r.Visit.Name, r.Visit.Line, string(r.Visit.Tag), h.TotalCount(), h.Layout()))
+			return err
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -421,7 +419,7 @@ func TestReadError(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		s := newScan(t, workers)
 		s.Inputs = []scan.Input{scan.Stdin(io.MultiReader(strings.NewReader("#x\n"), failing{}))}
-		if _, err := Collect[struct{}](s, Options{}, nil, nil, nil); err == nil || err.Error() != "-: it broke" {
+		if _, err := Collect(s, Options{}); err == nil || err.Error() != "-: it broke" {
 			t.Errorf("%v", err)
 		}
 	}

@@ -26,7 +26,7 @@ func (p *Parts) Who(percentile float64, factor func(input string, tag []byte) fl
 	var all histogram.Histogram
 	who := &output.Shares{Percentile: percentile}
 	for _, key := range keys {
-		input, tag := p.sums[key].input, p.sums[key].own
+		input, tag := p.sums[key].Name, p.sums[key].Tag
 		if times := factor(input, tag); who.Factor != 0 && times != who.Factor {
 			return nil, ErrUnits
 		} else {
@@ -82,7 +82,7 @@ func (p *Parts) addTo(into *histogram.Histogram, key string) error {
 		err = into.Add(h)
 	}
 	if err != nil {
-		return fmt.Errorf("tag %s: %w", tags.Text(s.tag), err)
+		return fmt.Errorf("tag %s: %w", tags.Text(s.Row), err)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -39,7 +40,7 @@ func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Parts, *Result, []
 	}
 	parts := &Parts{Counts: true}
 	report := func(err *hdrlog.SyntaxError, malformed bool) error { return err }
-	result, err := Collect[struct{}](&scan.Scan{Inputs: inputs, Workers: workers, Report: report}, Options{Parts: parts}, nil, nil, nil)
+	result, err := Collect(&scan.Scan{Inputs: inputs, Workers: workers, Report: report}, Options{Parts: parts})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,8 +224,8 @@ func TestPartsMemory(t *testing.T) {
 	taken := func(limit int64, intervals int) *Parts {
 		parts := &Parts{Counts: true}
 		parts.start(&scan.Scan{Memory: ledger.New(limit), Inputs: []scan.Input{{Name: "log"}}})
-		all := new(sum)
-		parts.sums = map[string]*sum{string(appendPart(nil, 0, nil)): all}
+		all := new(flow.Result)
+		parts.sums = map[string]*flow.Result{string(appendPart(nil, 0, nil)): all}
 		random := rand.New(rand.NewPCG(5, 6))
 		for at := range int64(intervals) {
 			h, _ := histogram.New(histogram.Layout{Digits: 2, Lowest: 1})
@@ -235,11 +236,11 @@ func TestPartsMemory(t *testing.T) {
 				h.Record(50_000+at, 1)
 			}
 			payload, err := new(histogram.Encoder).AppendBase64(nil, h)
-			if err := errors.Join(err, all.AddHistogram(at*1000, (at+1)*1000, h)); err != nil {
+			if err := errors.Join(err, all.Sum.AddHistogram(at*1000, (at+1)*1000, h)); err != nil {
 				t.Fatal(err)
 			}
 			i := &hdrlog.Interval{Start: float64(at), Length: 1, Payload: payload}
-			parts.take(scan.Visit{Interval: i, Place: scan.Place{Name: "log"}}, h.MaxFloat(), h.TotalCount())
+			parts.take(&flow.Result{Visit: scan.Visit{Interval: i, Place: scan.Place{Name: "log"}}, Stats: output.StatsOf(h, nil, output.Stats{})})
 		}
 		return parts
 	}
@@ -270,7 +271,7 @@ func TestWho(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range 60 {
-		parts := &Parts{sums: make(map[string]*sum)}
+		parts := &Parts{sums: make(map[string]*flow.Result)}
 		raw := make(map[string][]int64)
 		var all []int64
 		layout := histogram.Layout{Digits: 3, Lowest: 1}
@@ -291,9 +292,9 @@ func TestWho(t *testing.T) {
 					own := []byte{byte('a' + tag)}
 					key := string(appendPart(nil, input, own))
 					if parts.sums[key] == nil {
-						parts.sums[key] = &sum{input: fmt.Sprintf("node%d", input), own: own}
+						parts.sums[key] = &flow.Result{Name: fmt.Sprintf("node%d", input), Tag: own}
 					}
-					if err := parts.sums[key].AddHistogram(int64(i)*1000, int64(i+1)*1000, h); err != nil {
+					if err := parts.sums[key].Sum.AddHistogram(int64(i)*1000, int64(i+1)*1000, h); err != nil {
 						t.Fatal(err)
 					}
 				}

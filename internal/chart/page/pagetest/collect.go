@@ -1,14 +1,21 @@
 package pagetest
 
 import (
-	"encoding/base64"
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"io"
 	"math"
 	"math/rand"
+	"strings"
 	"testing"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/flow"
+	"hdrkit/internal/scan"
+	"hdrkit/output"
 )
 
 // Collect returns the picture of intervals made by step, which returns an interval's series and its
@@ -19,7 +26,9 @@ func Collect(t testing.TB, kind *chart.Type, c *chart.Collector, intervals int, 
 		c.Ratio = 1
 	}
 	sums := map[string]*histogram.Histogram{}
-	var interval chart.Interval
+	var known []chart.Series // in the order of the log
+	var log bytes.Buffer
+	w := hdrlog.NewWriter(&log)
 	h := HistogramOf(t, 3, nil)
 	for i := range intervals {
 		label, start, length, values := step(i)
@@ -29,18 +38,20 @@ func Collect(t testing.TB, kind *chart.Type, c *chart.Collector, intervals int, 
 				t.Fatal(err)
 			}
 		}
-		Measure(c, start, length, h, &interval)
-		if err := c.Add("", label, &interval); err != nil {
-			t.Fatal(err)
-		}
+		w.Interval(tagOf(label), start, length, h)
 		if sums[label] == nil {
+			known = append(known, chart.Series{Label: label})
 			sums[label] = HistogramOf(t, 3, nil)
 		}
 		if err := sums[label].Add(h); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p, err := c.Picture(chart.New(kind), 0, nil)
+	w.Flush()
+	if err := Gather(c, log.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Picture(chart.New(kind), 0, known)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,18 +61,45 @@ func Collect(t testing.TB, kind *chart.Type, c *chart.Collector, intervals int, 
 	return p
 }
 
-// Measure takes from an interval what c needs. Start and length are in seconds.
+// tagOf returns a label as a tag: the series without a name has none.
+func tagOf(label string) []byte {
+	if label == "" {
+		return nil
+	}
+	return fmt.Appendf(nil, "label-%x", label) // tags have no spaces
+}
+
+// Gather lets c gather logs, whose tags are labels.
+func Gather(c *chart.Collector, logs ...[]byte) error {
+	s := &scan.Scan{Workers: 2, Report: func(err *hdrlog.SyntaxError, malformed bool) error { return nil }}
+	for n, log := range logs {
+		s.Inputs = append(s.Inputs, scan.Input{Name: fmt.Sprint("log", n), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }})
+	}
+	var interval chart.Interval
+	return flow.Run(s, c.Plan(func(r *flow.Result) error {
+		c.Measure(r, &interval)
+		label := string(r.Row)
+		if code, ok := strings.CutPrefix(label, "label-"); ok {
+			text, err := hex.DecodeString(code)
+			if err != nil {
+				return err
+			}
+			label = string(text)
+		}
+		return c.Add("", label, &interval)
+	}))
+}
+
+// Measure takes from an interval what c needs, which has no windows. Start and length are in
+// seconds.
 func Measure(c *chart.Collector, start, length float64, h *histogram.Histogram, into *chart.Interval) {
-	plain, err := h.AppendBinary(nil)
-	if err != nil {
+	i := &hdrlog.Interval{Start: start, Length: length}
+	plan := c.Plan(nil)
+	r := &flow.Result{First: start, Stats: output.FiguresOf(h, append(plan.Figures, output.Figure{Name: output.Mean}), output.Stats{}), Visit: scan.Visit{Interval: i}}
+	if err := r.Coarse.AddCoarse(i.StartMillis(), i.EndMillis(), h, 2); err != nil {
 		panic(err)
 	}
-	i := &hdrlog.Interval{Start: start, Length: length, Payload: base64.StdEncoding.AppendEncode(nil, plain)}
-	if !c.InSteps() {
-		c.Measure(i, h, into)
-	} else if err := new(chart.Parts).Sum(c, true, nil, i, into).Add(i); err != nil {
-		panic(err)
-	}
+	c.Measure(r, into)
 }
 
 // HistogramOf returns a histogram of values.

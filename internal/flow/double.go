@@ -1,0 +1,135 @@
+package flow
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/scan"
+)
+
+// A double is what a plan has whose windows may become longer. Until they have become twice as long
+// once, each interval is handed over by itself. From then on they only double, so it does not
+// matter in which order intervals are added, or whether those of a window were added up before.
+type double struct {
+	first, last int64 // start and end of what was added
+	packed      int   // bytes of the windows after they were packed
+	err         error
+}
+
+// looseBytes is what windows may take beside twice what they took when they were packed.
+const looseBytes = 32 << 20
+
+// leastWindows is the number of windows below which they do not become longer for lack of memory.
+const leastWindows = 24
+
+// takeDouble takes an interval, and what its row has in a window.
+func (p *state) takeDouble(v scan.Visit, r *Result) {
+	d := &p.double
+	if d.err != nil {
+		return
+	}
+	start, end := v.Span()
+	length := end - start
+	if p.table.Size() == 0 {
+		p.table = merge.NewTable[Result](max(p.Window, length))
+		d.first, d.last = start, end
+	}
+	d.first, d.last = min(d.first, start), max(d.last, end)
+	size := p.table.Size()
+	late := func() bool { return length > size+size/8 } // timers are late by less
+	if late() && p.size.Load() == 0 {
+		size = length
+	}
+	for late() || (d.last-d.first)/size > p.Most {
+		size *= 2
+		p.size.Store(size)
+	}
+	if size > p.table.Size() || p.bytes > 2*d.packed+looseBytes {
+		p.pack(size)
+	}
+	p.addCoarse(r)
+}
+
+// addCoarse adds what a row has in a window, or in a part of it.
+func (p *state) addCoarse(r *Result) {
+	d := &p.double
+	if r == nil || r.alone && r.Coarse.Intervals() == 0 {
+		return // a worker has it
+	}
+	p.put(r)
+	for d.err == nil {
+		p.charge.Set(p.Account, 1, p.bytes)
+		crowded := p.Account.Crowded()
+		if crowded == nil {
+			return
+		}
+		p.size.Store(2 * p.table.Size())
+		if p.pack(p.size.Load()); (d.last-d.first)/p.table.Size() < leastWindows {
+			d.err = crowded
+		}
+	}
+	p.table, p.bytes = merge.NewTable[Result](p.table.Size()), 0
+	p.charge.Set(p.Account, 0, 0)
+}
+
+// put adds coarse counts to a window.
+func (p *state) put(r *Result) {
+	counts, before := &r.Sum, 0
+	if r.alone {
+		counts = &r.Coarse
+	}
+	own := p.table.At(r.Row, counts.Start, counts.End, func(at merge.Window) *Result {
+		if r.alone {
+			return &Result{Row: bytes.Clone(r.Row), Window: at}
+		}
+		r.Window = at
+		return r
+	})
+	if own != r {
+		if own.Intervals() > 0 {
+			before = own.bytes()
+		}
+		p.double.err = cmp.Or(p.double.err, own.Sum.Merge(counts))
+	}
+	p.bytes += own.bytes() - before
+}
+
+// pack makes windows of a size, which take little memory.
+func (p *state) pack(size int64) {
+	old := p.table
+	p.table, p.bytes = merge.NewTable[Result](size), 0
+	for r := range old.Before(math.MaxInt64) {
+		p.put(r)
+	}
+	p.bytes = 0
+	for r := range p.table.Open() {
+		p.double.err = cmp.Or(p.double.err, r.Sum.Compact())
+		p.bytes += r.bytes()
+	}
+	p.double.packed = p.bytes
+}
+
+// closeDouble hands out all windows.
+func (p *state) closeDouble(n int) error {
+	for w := range p.run.workers {
+		own := &p.run.workers[w]
+		for _, r := range own.plans[n].rows {
+			own.leave(n, r)
+		}
+		for _, r := range own.plans[n].left {
+			if p.double.err == nil {
+				p.addCoarse(r)
+			}
+		}
+	}
+	p.Err = p.double.err
+	defer p.charge.Set(p.Account, 0, 0)
+	for r := range p.table.Before(math.MaxInt64) {
+		if err := p.Emit(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

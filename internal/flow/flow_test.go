@@ -1,0 +1,191 @@
+package flow
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/clitest"
+	"hdrkit/internal/scan"
+	"hdrkit/output"
+)
+
+// line is an interval of a log.
+type line struct {
+	tag        string
+	start, end int64
+	values     []int64
+	broken     bool
+}
+
+// randomLog returns a log whose lines are out of order, and what is in it.
+func randomLog(r *rand.Rand, disorder int) (all []line, text []byte) {
+	length := int64(500 * (1 + r.IntN(4)))
+	at := r.Int64N(20_000)
+	for range 300 {
+		i := line{tag: []string{"", "a", "b"}[r.IntN(3)], start: at, end: at + length, broken: r.IntN(20) == 0}
+		for range r.IntN(6) {
+			i.values = append(i.values, 1+r.Int64N(1<<(1+r.IntN(30))))
+		}
+		all = append(all, i)
+		if at += length * int64(r.IntN(2)); r.IntN(40) == 0 {
+			at += r.Int64N(60_000)
+		}
+	}
+	for n := range all { // some lines come later
+		if disorder > 0 && r.IntN(10) == 0 {
+			m := min(n+r.IntN(disorder), len(all)-1)
+			all[n], all[m] = all[m], all[n]
+		}
+	}
+	var b bytes.Buffer
+	w := hdrlog.NewWriter(&b)
+	for _, i := range all {
+		var tag []byte
+		if i.tag != "" {
+			tag = []byte(i.tag)
+		}
+		if i.broken { // and far ahead
+			w.Fields(tag, fmt.Appendf(nil, "%.3f,%.3f,0,broken", float64(i.start)/1000+60, float64(i.end-i.start)/1000))
+			continue
+		}
+		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		for _, v := range i.values {
+			h.Record(v, 1)
+		}
+		w.Interval(tag, float64(i.start)/1000, float64(i.end-i.start)/1000, h)
+	}
+	w.Flush()
+	return slices.DeleteFunc(all, func(i line) bool { return i.broken }), b.Bytes()
+}
+
+// A dripping reader returns little at a time, as a pipe does.
+type dripping struct{ io.Reader }
+
+func (d *dripping) Read(p []byte) (int, error) { return d.Reader.Read(p[:min(len(p), 1500)]) }
+
+// outcome runs plans over logs and returns what they emit as text, by plan.
+func outcome(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, plans ...Plan) (all [][]string) {
+	t.Helper()
+	s := &scan.Scan{Workers: workers, Memory: ledger.New(memory), Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
+	for n, log := range logs {
+		s.Inputs = append(s.Inputs, scan.Input{Name: fmt.Sprint("log", n), Open: func() (io.ReadCloser, error) {
+			if drip {
+				return io.NopCloser(&dripping{bytes.NewReader(log)}), nil
+			}
+			return io.NopCloser(bytes.NewReader(log)), nil
+		}})
+	}
+	all = make([][]string, len(plans))
+	var own []*Plan
+	for n := range plans {
+		p := plans[n]
+		p.Emit = func(r *Result) error {
+			h, err := r.Histogram(new(histogram.Histogram))
+			if err != nil {
+				return err
+			}
+			text := fmt.Sprintf("%s %v %t %d-%d %d %v late %t covered %d:", r.Row, r.Window, r.Row == nil, r.Start, r.End, r.Intervals(), slices.Collect(h.Recorded()), r.Late, r.Covered.Lengths)
+			if r.Late || p.Window == Each {
+				text += r.Visit.Place.String()
+			}
+			if p.Figures != nil {
+				text += fmt.Sprint(r.Stats)
+			}
+			all[n] = append(all[n], text)
+			return nil
+		}
+		own = append(own, &p)
+	}
+	batches := 0
+	s.BatchDone = func() error { batches++; return nil }
+	if err := Run(s, own...); err != nil {
+		t.Fatal(err)
+	}
+	if drip && batches < 10*len(logs) {
+		t.Errorf("%d batches only", batches)
+	}
+	return all
+}
+
+// TestRun proves that what plans emit does not depend on the number of workers, on how logs are cut
+// into batches, and on other plans, and that it has all values.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(clitest.Rounds(20)) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var logs [][]byte
+		var lines [][]line
+		for range 1 + r.IntN(3) {
+			all, text := randomLog(r, []int{0, 3, 30}[r.IntN(3)])
+			logs, lines = append(logs, text), append(lines, all)
+		}
+		size := int64(1000 * (1 + r.IntN(20)))
+		plans := []Plan{{Window: size, Figures: output.RowFigures([]float64{50, 99})}, {}, {Window: 7000}, {Window: Each, Counts: true, Figures: output.RowFigures(nil)}, {Apart: true}, {Window: 5000, Room: 1 << 30}}
+		want := outcome(t, logs, 1, 1<<30, false, plans...)
+		for n, p := range plans { // each alone
+			if got := outcome(t, logs, 2, 1<<30, false, p)[0]; p.Window != Each && !reflect.DeepEqual(got, want[n]) {
+				t.Fatalf("seed %d, plan %d: alone:\n%s\nwant\n%s", seed, n, strings.Join(got, "\n"), strings.Join(want[n], "\n"))
+			}
+		}
+		for _, c := range []struct {
+			workers int
+			memory  int64
+			drip    bool
+		}{{2, 1 << 30, false}, {5, 8 << 20, false}, {3, 1 << 30, true}, {1, 8 << 20, true}} {
+			got := outcome(t, logs, c.workers, c.memory, c.drip, plans...)
+			for n := range plans {
+				if !reflect.DeepEqual(got[n], want[n]) {
+					t.Fatalf("seed %d, plan %d, %+v:\n%s\nwant\n%s", seed, n, c, strings.Join(got[n], "\n"), strings.Join(want[n], "\n"))
+				}
+			}
+		}
+		// The order of inputs makes no difference, either.
+		slices.Reverse(logs)
+		got := outcome(t, logs, 2, 1<<30, false, plans[:2]...)
+		place := func(all []string) []string { // which names no place
+			all = slices.Clone(all)
+			for n := range all {
+				all[n], _, _ = strings.Cut(all[n], "late")
+			}
+			slices.Sort(all)
+			return all
+		}
+		for n := range got {
+			if !reflect.DeepEqual(place(got[n]), place(want[n])) {
+				t.Fatalf("seed %d, plan %d: other results of inputs in another order:\n%s\nwant\n%s", seed, n, strings.Join(got[n], "\n"), strings.Join(want[n], "\n"))
+			}
+		}
+		// What is late in one log is what comes after its window, and no earlier one, was complete.
+		if len(lines) > 1 {
+			continue
+		}
+		late, done, open := 0, int64(-1<<60), map[int64]bool{}
+		for _, i := range lines[0] {
+			for _, end := range slices.Sorted(maps.Keys(open)) {
+				if end <= 2*i.start-i.end {
+					done = end
+					delete(open, end)
+				}
+			}
+			if end := merge.WindowOf(i.start, i.end, size).End; end <= done {
+				late++
+			} else {
+				open[end] = true
+			}
+		}
+		if got := strings.Count(strings.Join(want[0], ""), "late true"); got != late {
+			t.Errorf("seed %d: %d late intervals, want %d", seed, got, late)
+		}
+	}
+}

@@ -1,0 +1,291 @@
+package flow
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/scan"
+	"hdrkit/output"
+)
+
+// A run is a scan with what its plans have.
+type run struct {
+	scan     *scan.Scan
+	plans    []*state
+	workers  []worker // the last one is the goroutine that takes results
+	rowBytes int
+	late     *scan.Decoder // of intervals that come after their windows
+	last     scan.Visit
+	// feeder is the plan whose windows add up to all, -1 if there is none: the longest windows that
+	// have all digits.
+	feeder int
+	fed    bool // there is something to feed
+}
+
+// A way is how results of a plan are complete: at once, at the end, by time, by memory, or at the
+// end in windows that become longer.
+type way int
+
+const (
+	each way = iota
+	all
+	timed
+	roomy
+	doubling
+)
+
+// A state is what a plan has: its open windows.
+type state struct {
+	*Plan
+	way    way
+	run    *run
+	size   atomic.Int64 // of windows, 0 if intervals are handed over by themselves
+	table  merge.Table[Result]
+	bytes  int
+	done   int64 // the end of the last window that is complete
+	charge ledger.Charge
+	double double
+	counts histogram.Histogram
+	reuse  output.Stats
+}
+
+// apart reports whether intervals are handed over by themselves.
+func (p *state) apart() bool { return p.way == each || p.way == doubling && p.size.Load() == 0 }
+
+// windowOf returns the window of an interval.
+func (p *state) windowOf(v scan.Visit) merge.Window {
+	start, end := v.Span()
+	_, from := p.from(v)
+	return merge.WindowOf(start-from, end-from, p.size.Load())
+}
+
+// Run takes the intervals of a scan through plans. Windows need [scan.Scan.ByTime], which it sets.
+func Run(s *scan.Scan, plans ...*Plan) error {
+	r := &run{scan: s, workers: make([]worker, s.Workers+1), rowBytes: rowBytes, feeder: -1}
+	var whole []*state
+	for _, p := range plans {
+		own := &state{Plan: p, run: r, done: math.MinInt64}
+		switch {
+		case p.Most > 0:
+			own.way, r.rowBytes = doubling, r.rowBytes+believedBytes
+		case p.Window == All:
+			own.way, r.fed = all, r.fed || !p.Apart
+			whole = append(whole, own)
+			continue
+		case p.Window > 0:
+			own.way, s.ByTime = timed, true
+			own.size.Store(p.Window)
+			own.table = merge.NewTable[Result](p.Window)
+			if p.Room > 0 {
+				own.way = roomy
+			}
+		}
+		if own.way != each && (r.feeder < 0 || own.way != doubling && p.Window > r.plans[r.feeder].Window) {
+			r.feeder = len(r.plans)
+		}
+		r.plans = append(r.plans, own)
+	}
+	r.plans = append(r.plans, whole...)
+	for n := range r.workers {
+		r.workers[n] = worker{run: r, plans: make([]share, len(r.plans))}
+		for p := range r.plans {
+			r.workers[n].plans[p].rows = make(map[string]*Result)
+		}
+	}
+	decode := func(worker int, v scan.Visit, o *handed) error { return r.workers[worker].decode(v, o) }
+	if err := scan.Run(s, decode, r.take); err != nil {
+		return err
+	}
+	return r.close()
+}
+
+// take takes the next interval, or what its row has in its window in this batch.
+func (r *run) take(v scan.Visit, o *handed) (err error) {
+	r.last = v
+	for n, p := range r.plans {
+		part := o.begun[n]
+		if n == r.feeder && p.way != doubling && part != nil && !part.alone {
+			own := &r.workers[len(r.workers)-1]
+			if own.feed(part); own.err != nil {
+				return own.err
+			}
+		}
+		switch p.way {
+		case each:
+			own := o.alone[n]
+			own.Row, own.Tag, own.Input, own.Name, own.Visit = v.Row, v.Tag, v.Input, v.Name, v
+			err = p.Emit(own)
+		case doubling:
+			if one := o.alone[n]; part == nil && one != nil {
+				one.Row, part = v.Row, one
+			}
+			p.takeDouble(v, part)
+		case roomy:
+			if err = p.merge(part); err == nil && p.bytes > p.Room {
+				err = p.complete(p.table.Middle())
+			}
+		case timed:
+			err = r.takeTimed(p, v, part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeTimed takes an interval of a plan whose windows are complete by time.
+func (r *run) takeTimed(p *state, v scan.Visit, part *Result) error {
+	start, end := v.Span()
+	for next := p.table.Next(); next <= 2*start-end && r.scan.Passed(next); next = p.table.Next() {
+		if err := p.complete(next); err != nil {
+			return err
+		}
+	}
+	at := p.windowOf(v)
+	if !r.scan.Late(v.Input, at.End) {
+		return p.merge(part)
+	}
+	// Its input has passed the window. What the batch has of that may have later intervals, before
+	// which the window is complete. So this one is decoded once more.
+	if part != nil {
+		part.release()
+	}
+	if r.late == nil {
+		r.late = scan.NewDecoder(r.scan.Expected, scan.NewPayloads(r.scan.Memory))
+	}
+	one := &Result{Row: v.Row, Tag: v.Tag, Input: v.Input, Name: v.Name, Window: at, Late: at.End <= p.done, alone: true}
+	took, err := r.late.Visit(v.Interval, v.Place).Take(scan.Want{}, &one.Sum)
+	if err != nil {
+		return err
+	}
+	one.Kinds.Add(took.Double, v.Place)
+	if one.Covered.Add(start, end); one.Late {
+		return p.emit(one)
+	}
+	return p.merge(one)
+}
+
+// merge adds what a batch has to a window.
+func (p *state) merge(part *Result) (err error) {
+	if part == nil {
+		return nil
+	}
+	before := 0
+	r := p.table.At(part.Row, part.Window.Start, part.Window.Start, func(merge.Window) *Result { return nil })
+	switch {
+	case r != nil:
+		before = r.bytes()
+	case part.alone:
+		r = results.Get().(*Result)
+		r.Input, r.Name, r.Window, r.First = part.Input, part.Name, part.Window, part.First
+	default:
+		r = part
+	}
+	if before == 0 {
+		r.Row, r.Tag = bytes.Clone(part.Row), bytes.Clone(part.Tag)
+		p.table.At(r.Row, r.Window.Start, r.Window.Start, func(merge.Window) *Result { return r })
+	}
+	if r != part {
+		if part.highest > r.highest {
+			r.Input, r.Name, r.Tag = part.Input, part.Name, bytes.Clone(part.Tag)
+		}
+		if p.way == timed || before == 0 {
+			r.Spare = merge.SpareFor(2 * p.bytes)
+		}
+		err = r.Merge(part)
+		part.release()
+	}
+	p.bytes += r.bytes() - before
+	return cmp.Or(err, p.charge.Set(p.Account, 0, p.bytes))
+}
+
+// complete hands out the windows that end by a time.
+func (p *state) complete(time int64) error {
+	for r := range p.table.Before(time) {
+		p.done = r.Window.End
+		p.bytes -= r.bytes()
+		if err := p.emit(r); err != nil {
+			return err
+		}
+		r.release()
+	}
+	return nil
+}
+
+// emit hands out a window.
+func (p *state) emit(r *Result) (err error) {
+	r.Counts, err = r.Histogram(&p.counts)
+	if err := cmp.Or(r.fail(err), r.Err()); err != nil {
+		return err
+	}
+	if r.Visit = p.run.last; p.Figures != nil {
+		p.reuse = output.FiguresOf(r.Counts, p.Figures, p.reuse)
+		r.Stats = p.reuse
+	}
+	if p.Digits > 0 {
+		if err := r.Coarse.AddCoarse(r.Start, r.End, r.Counts, p.Digits); err != nil {
+			return err
+		}
+	}
+	return p.Emit(r)
+}
+
+// close hands out what is complete at the end.
+func (r *run) close() (err error) {
+	for n, p := range r.plans {
+		switch p.way {
+		case doubling:
+			err = p.closeDouble(n)
+		case timed, roomy:
+			err = p.complete(math.MaxInt64)
+		case all:
+			err = r.closeAll(n, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeAll adds up what the workers have of rows, and hands it out. A worker loses what it has, so
+// that no sum is in memory twice.
+func (r *run) closeAll(n int, p *state) error {
+	whole := r.workers[0].plans[n].rows
+	for w := range r.workers {
+		if err := r.workers[w].err; err != nil || w == 0 {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		own := r.workers[w].plans[n].rows
+		for key, more := range own {
+			if delete(own, key); whole[key] == nil {
+				whole[key] = more
+				continue
+			}
+			more.charge.Set(p.Account, 0, 0)
+			if err := whole[key].Add(more, p.Account); err != nil {
+				return err
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(whole)) {
+		if len(whole[key].Spans) == 0 {
+			continue // no payload could be read
+		}
+		if err := p.Emit(whole[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
