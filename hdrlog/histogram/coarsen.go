@@ -21,6 +21,21 @@ func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 	}
 	base, slots := into.room(at(first), at(last))
 	for low, counts := range h.segments() {
+		if size := 1 << finer; low >= simple && size <= pageSize {
+			// What lies before and behind slots is empty.
+			from := at(low) - base
+			if from < 0 {
+				counts = counts[min(-from<<finer, len(counts)):]
+				from = 0
+			}
+			from = min(from, len(slots))
+			out := slots[from:min(from+len(counts)>>finer, len(slots))]
+			if len(out) > 0 {
+				addGroups(out, counts, size)
+				into.mark(from, from+len(out))
+			}
+			continue
+		}
 		for size := 1; len(counts) > 0; low, counts = low+size, counts[size:] {
 			if low >= simple {
 				size = min(1<<finer, pageSize) // they share a slot
@@ -33,6 +48,20 @@ func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 		}
 	}
 	into.total = h.total
+}
+
+// addGroups adds the sum of each size counts to a slot. A loop for eight, the most frequent size,
+// takes 6% less of a page.
+func addGroups(slots, counts []int64, size int) {
+	if size == 8 {
+		for i := range slots {
+			slots[i] += sumEight((*[8]int64)(counts[8*i:]))
+		}
+		return
+	}
+	for i := range slots {
+		slots[i] += sumOf(counts[i*size:][:size])
+	}
 }
 
 // sumOf returns the sum of counts.

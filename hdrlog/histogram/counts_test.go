@@ -41,8 +41,8 @@ func FuzzCounts(f *testing.F) {
 		if p.makeRoom(sum) != nil {
 			return
 		}
-		defer func(use bool) { useEightsBMI = use }(useEightsBMI)
-		for _, useEightsBMI = range []bool{false, hasEightsBMI()} {
+		defer func(use bool) { useVectors = use }(useVectors)
+		for _, useVectors = range []bool{false, hasVectors()} {
 			total, err := p.accumulate(sum, 1)
 			again, errAgain := p.accumulate(sum, -1)
 			if total != again || (err == nil) != (errAgain == nil) || err != nil && err.Error() != errAgain.Error() {

@@ -4,7 +4,7 @@ package histogram
 
 import "golang.org/x/sys/cpu"
 
-func hasEightsBMI() bool { return cpu.X86.HasAVX && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 }
+func hasVectors() bool { return cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 }
 
 // eightsBMI is addEights, but it also takes the numbers before one of several bytes. Slot is the
 // first one to add to, and mostSlot the last one at which a step may begin: 8*64 slots from there
@@ -13,3 +13,16 @@ func hasEightsBMI() bool { return cpu.X86.HasAVX && cpu.X86.HasBMI1 && cpu.X86.H
 //
 //go:noescape
 func eightsBMI(slot, mostSlot *int64, encoded, mostEncoded *byte) (done, slots int, total int64)
+
+// skip32 passes over groups of 32 counts for as long as seen, with the counts that it passed, is less
+// than rank. It returns how many groups it passed, and that sum. Counts has groups*32 counts.
+//
+//go:noescape
+func skip32(counts *int64, groups int, seen, rank int64) (done int, now int64)
+
+// checkBlocks passes over blocks of 32 encoded numbers of one byte each, up to a block in which one
+// goes on. It returns how many blocks it passed, the sum of their runs, one less each, and the sum of
+// all numbers. Encoded has blocks*32 bytes.
+//
+//go:noescape
+func checkBlocks(encoded *byte, blocks int) (done int, ran, all uint64)

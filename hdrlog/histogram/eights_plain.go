@@ -2,8 +2,16 @@
 
 package histogram
 
-func hasEightsBMI() bool { return false }
+func hasVectors() bool { return false }
 
 func eightsBMI(slot, mostSlot *int64, encoded, mostEncoded *byte) (done, slots int, total int64) {
+	panic("no such instructions")
+}
+
+func skip32(counts *int64, groups int, seen, rank int64) (done int, now int64) {
+	panic("no such instructions")
+}
+
+func checkBlocks(encoded *byte, blocks int) (done int, ran, all uint64) {
 	panic("no such instructions")
 }

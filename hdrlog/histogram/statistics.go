@@ -66,12 +66,23 @@ func (h *Histogram) mean() float64 {
 // exactly, so integers have the same result. They take half of the time (BenchmarkMean), since an
 // addition does not wait for several cycles for the one before.
 func (r run) sum() int64 {
-	var total, weighted int64 // weighted has the first count once, the second one twice, and so on
-	for i := len(r.counts) - 1; i >= 0; i-- {
-		total += r.counts[i]
-		weighted += total
+	var total, weighted int64 // weighted has the second count once, the third one twice, and so on
+	counts, at := r.counts, int64(0)
+	for ; len(counts) >= 8; counts, at = counts[8:], at+8 {
+		c := (*[8]int64)(counts)
+		c13, c57, c26 := c[1]+c[3], c[5]+c[7], c[2]+c[6]
+		c37, c45 := c[3]+c[7], c[4]+c[5]
+		upper := c45 + c[6] + c[7]
+		all := c[0] + c[2] + c13 + upper
+		total += all
+		weighted += at*all + c13 + c57 + 2*(c26+c37) + 4*upper
 	}
-	return r.median*total + r.apart*(weighted-total)
+	for _, n := range counts {
+		total += n
+		weighted += at * n
+		at++
+	}
+	return r.median*total + r.apart*weighted
 }
 
 // StdDev returns the standard deviation of all recorded values, in the unit of [Histogram.Mean].
@@ -149,7 +160,16 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 	var seen int64
 	rank := h.rank(percentiles[0])
 	for low, counts := range h.segments() {
+		skipped := -1 // where groups of 32 were looked at last
 		for ; len(counts) > 0; low, counts = low+8, counts[8:] {
+			if useVectors && low > skipped && len(counts) >= 32 {
+				done, now := skip32(&counts[0], len(counts)/32, seen, rank)
+				low, counts, seen = low+32*done, counts[32*done:], now
+				skipped = low + 31
+				if len(counts) == 0 {
+					break
+				}
+			}
 			eight := (*[8]int64)(counts)
 			if sum := sumEight(eight); seen+sum < rank { // as in most cases
 				seen += sum

@@ -12,9 +12,8 @@ const (
 	numLit     = 286 // valid symbols: 256 literals, the end of the block, 29 lengths
 	numDist    = 30
 
-	// Widths of the tables, in bits. With 10 or 12 bits of litlen, Zlib takes 1% or 5% longer,
-	// and with 9 bits of distance 3% (BenchmarkZlib). The slow path decodes longer codes.
-	litBits  = 11
+	// Widths of the tables, in bits. The slow path decodes longer codes.
+	litBits  = 10
 	distBits = 8
 	litMask  = 1<<litBits - 1
 	distMask = 1<<distBits - 1
@@ -26,34 +25,25 @@ const (
 
 // Entries of the litlen table, from the lowest bit:
 //
-//	6 bits  how many bits to consume
-//	2 bits  how many literals there are
-//	8 bits  first literal
-//	8 bits  second literal
-//	4 bits  length of the match after them
-//	3 bits  unused; the middle one is entryRare
-//	1 bit   whether there is a match (the sign, so that one shift makes a mask of it)
+//	 8 bits  how many bits to consume: codes and extra bits of the distance
+//	 8 bits  how many literals there are; or entryRare
+//	 8 bits  first literal
+//	 8 bits  second literal
+//	 8 bits  how many bits the codes have
+//	 8 bits  length of the match after the literals, 0 if there is none
+//	16 bits  base distance, 0 if the code of the distance is not in the entry
 //
-// Entries of the distance table:
-//
-//	 8 bits  how many bits to consume: code and extra bits
-//	 8 bits  how many of them are the code
-//	16 bits  base distance
-//	32 bits  mask of the bits to consume
-//
-// and zero for codes that are longer than the table is wide, or invalid.
-const (
-	entryRare  = 1 << 30
-	entryMatch = 1 << 31
-)
+// Entries of the distance table are those of a match without its length, and zero for codes that are
+// longer than the table is wide, or invalid.
+const entryRare = 1 << 15
 
 type tables struct {
-	lit      [1 << litBits]uint32
+	lit      [1 << litBits]uint64
 	dist     [1 << distBits]uint64
 	litCode  code
 	distCode code
-	// Scratch of buildPairs: what the bits after a literal add to its entry.
-	second [1 << litBits]uint32
+	// Scratch of buildLit: what the bits after a literal add to its entry.
+	second [1 << litBits]uint64
 
 	onlyLiterals bool // no symbol is a match
 }
@@ -67,9 +57,9 @@ type baseExtra struct {
 var (
 	lengths   [numLit - 257]baseExtra
 	distances [numDist]baseExtra
-	firstOf   [288]uint32 // entry of a first symbol, without its size
+	firstOf   [288]uint64 // entry of a first symbol, without its size
 	// What a second symbol adds to the entry of a literal; 0 if they do not combine.
-	secondOf [288]uint32
+	secondOf [288]uint64
 	distOf   [32]uint64 // entry of a distance symbol, without the size of its code
 )
 
@@ -85,16 +75,16 @@ func init() {
 	for i := range distances {
 		extra := max(0, i/2-1)
 		distances[i] = baseExtra{uint16(base), uint8(extra)}
-		distOf[i] = uint64(extra) | uint64(base)<<16 | (1<<extra-1)<<32
+		distOf[i] = uint64(extra) | uint64(base)<<48
 		base += 1 << extra
 	}
 	for sym := range firstOf {
 		switch {
 		case sym < 256:
-			firstOf[sym] = 1<<6 | uint32(sym)<<8
-			secondOf[sym] = 1<<6 | uint32(sym)<<16
+			firstOf[sym] = 1<<8 | uint64(sym)<<16
+			secondOf[sym] = 1<<8 | uint64(sym)<<24
 		case sym > 256 && sym <= 264: // 3 to 10 bytes, those without extra bits
-			firstOf[sym] = entryMatch | uint32(sym-257+3)<<24
+			firstOf[sym] = uint64(sym-257+3) << 40
 			secondOf[sym] = firstOf[sym]
 		default:
 			firstOf[sym] = entryRare
@@ -119,82 +109,151 @@ func (t *tables) build(lens []uint8, nlit, ndist int, pairs bool) bool {
 		return false
 	}
 	t.onlyLiterals = nlit <= 257
-	t.buildLit()
-	if pairs {
-		t.buildPairs()
-	}
-	t.buildDist()
+	t.buildLit(pairs)
 	return true
 }
 
-// buildLit makes the litlen table by doubling: a table of 2^k entries is two tables of 2^(k-1)
-// entries, with the codes of k bits put in.
-func (t *tables) buildLit() {
-	c := &t.litCode
-	t.lit[0] = entryRare
-	i := 0
-	for k := 1; k <= litBits; k++ {
-		half := 1 << (k - 1)
-		copy(t.lit[half:2*half], t.lit[:half])
-		for ; i < int(c.ends[k]); i++ {
-			t.lit[c.reversed[i]&litMask] = firstOf[c.syms[i]&511] + uint32(k)
+// sized is one code of so many bits, in an entry.
+func sized(k int) uint64 { return uint64(k) | uint64(k)<<32 }
+
+// buildLit makes the litlen table, and the distance table: behind a code of l bits, there are
+// litBits-l bits for a second symbol or a distance.
+func (t *tables) buildLit(pairs bool) {
+	c, dc := &t.litCode, &t.distCode
+	if c.limits[maxCodeLen] != 1<<maxCodeLen {
+		for i := range t.lit {
+			t.lit[i] = entryRare
 		}
 	}
-}
-
-// buildPairs adds a second symbol to the entries of literals. After a literal of l bits, there are
-// litBits-l bits for it.
-func (t *tables) buildPairs() {
-	c := &t.litCode
-	t.second[0] = 0
-	i := 0
-	for k := 1; k < litBits; k++ {
-		half := 1 << (k - 1)
-		copy(t.second[half:2*half], t.second[:half])
-		for ; i < int(c.ends[k]); i++ {
-			s := secondOf[c.syms[i]&511]
-			if s != 0 {
-				s += uint32(k)
-			}
-			t.second[c.reversed[i]&litMask] = s
-		}
-		if i == 0 || k < 2 {
-			continue
-		}
-		l := litBits - k
-		for j := int(c.ends[l-1]); j < int(c.ends[l]); j++ {
-			sym := c.syms[j]
-			if sym >= 256 {
+	for _, r := range c.reversed[c.ends[litBits]:c.ends[maxCodeLen]] {
+		t.lit[r&litMask] = entryRare
+	}
+	for j := c.ends[litBits-1]; j < c.ends[litBits]; j++ {
+		t.lit[c.reversed[j]&litMask] = firstOf[c.syms[j]&511] + sized(litBits)
+	}
+	for j := c.ends[litBits-2]; j < c.ends[litBits-1]; j++ {
+		e, at := firstOf[c.syms[j]&511]+sized(litBits-1), c.reversed[j]&litMask
+		t.lit[at], t.lit[at|1<<(litBits-1)] = e, e
+	}
+	// The longest that stands behind a literal.
+	longest := 0
+	if pairs {
+		for l := 1; l < litBits; l++ {
+			if c.ends[l] > c.ends[l-1] && c.syms[c.ends[l-1]] < 256 {
+				longest = litBits - l
 				break
 			}
-			first := firstOf[sym] + uint32(l)
-			at, step := int(c.reversed[j]), 1<<(l&15)
-			for s := 0; s < 2*half; s += 4 {
-				t.lit[at&litMask] = first + t.second[s&litMask]
-				t.lit[(at+step)&litMask] = first + t.second[(s+1)&litMask]
-				t.lit[(at+2*step)&litMask] = first + t.second[(s+2)&litMask]
-				t.lit[(at+3*step)&litMask] = first + t.second[(s+3)&litMask]
-				at += 4 * step
+		}
+	}
+	t.second[0], t.dist[0] = 0, 0
+	i, n := 0, 0
+	for k := 1; k < litBits; k++ {
+		half := 1 << (k - 1)
+		if k <= distBits {
+			// The distances of up to k bits.
+			copy(t.dist[half:2*half], t.dist[:half])
+			for ; n < int(dc.ends[k]); n++ {
+				e := distOf[dc.syms[n]&31]
+				if e != 0 {
+					e += sized(k)
+				}
+				t.dist[dc.reversed[n]&distMask] = e
 			}
 		}
+		if k <= longest {
+			copy(t.second[half:2*half], t.second[:half])
+			for ; i < int(c.ends[k]); i++ {
+				if sym := c.syms[i] & 511; sym < 256 {
+					t.second[c.reversed[i]&litMask] = secondOf[sym] + sized(k)
+				}
+			}
+			// Lengths and distances of k bits together.
+			for ll := 1; ll < k; ll++ {
+				d := k - ll
+				from, to := int(dc.ends[d-1]), int(dc.ends[d])
+				if from == to {
+					continue
+				}
+				for j := int(c.ends[ll]) - 1; j >= int(c.ends[ll-1]) && c.syms[j] > 256; j-- {
+					first := secondOf[c.syms[j]&511]
+					if first == 0 {
+						continue
+					}
+					first += sized(k)
+					at := int(c.reversed[j])
+					for m := from; m < to; m++ {
+						if e := distOf[dc.syms[m]&31]; e != 0 {
+							t.second[(at|int(dc.reversed[m])<<(ll&15))&litMask] = first + e
+						}
+					}
+				}
+			}
+		}
+		l := litBits - k
+		begin, end := int(c.ends[l-1]), int(c.ends[l])
+		if k < 2 || begin == end {
+			continue
+		}
+		// Literals, the end, lengths that have an entry, longer ones.
+		j := begin
+		for j < end && c.syms[j] < 256 {
+			j++
+		}
+		if k <= longest {
+			t.fills(t.second[:2*half], l, begin, j)
+		} else {
+			t.fills(nothing[:2*half], l, begin, j)
+		}
+		from := j
+		if j < end && c.syms[j] == 256 {
+			j++
+		}
+		t.fills(nothing[:2*half], l, from, j)
+		from = j
+		for j < end && c.syms[j] <= 264 {
+			j++
+		}
+		if k <= distBits {
+			t.fills(t.dist[:2*half], l, from, j)
+		} else {
+			for m := from; m < j; m++ {
+				first := firstOf[c.syms[m]&511] + sized(l)
+				for more := range 1 << (k - distBits) {
+					fill(&t.lit, t.dist[:], first, int(c.reversed[m])+more<<(l+distBits), l)
+				}
+			}
+		}
+		t.fills(nothing[:2*half], l, j, end)
 	}
 }
 
-func (t *tables) buildDist() {
-	c := &t.distCode
-	t.dist[0] = 0
-	i := 0
-	for k := 1; k <= distBits; k++ {
-		half := 1 << (k - 1)
-		copy(t.dist[half:2*half], t.dist[:half])
-		for ; i < int(c.ends[k]); i++ {
-			e := distOf[c.syms[i]&31]
-			if e != 0 {
-				extra := e & 0xff
-				e = e&^0xff | extra + uint64(k) | uint64(k)<<8 | (1<<(extra+uint64(k))-1)<<32
-			}
-			t.dist[c.reversed[i]&distMask] = e
-		}
+var nothing [1 << litBits]uint64
+
+// fills fills in what can stand behind the codes from begin to end, of l bits.
+func (t *tables) fills(second []uint64, l, begin, end int) {
+	if begin >= end {
+		return
+	}
+	c := &t.litCode
+	if useFastBMI && l <= 9 {
+		fillsBMI(&t.lit[0], &second[0], len(second)/4, &c.reversed[begin], &c.syms[begin], end-begin, l, &firstOf[0])
+		return
+	}
+	for j := begin; j < end; j++ {
+		fill(&t.lit, second, firstOf[c.syms[j]&511]+sized(l), int(c.reversed[j]), l)
+	}
+}
+
+// fill adds first to the entries that follow its code, of l bits.
+func fill(lit *[1 << litBits]uint64, second []uint64, first uint64, at, l int) {
+	step := 1 << (l & 15)
+	for s := 0; s+4 <= len(second); s += 4 {
+		four := (*[4]uint64)(second[s:])
+		lit[at&litMask] = first + four[0]
+		lit[(at+step)&litMask] = first + four[1]
+		lit[(at+2*step)&litMask] = first + four[2]
+		lit[(at+3*step)&litMask] = first + four[3]
+		at += 4 * step
 	}
 }
 

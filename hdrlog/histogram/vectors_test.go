@@ -1,0 +1,68 @@
+package histogram
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+	"unsafe"
+
+	"hdrkit/hdrlog/internal/logtest"
+)
+
+// FuzzVectors compares the assembly that passes over encoded numbers and over counts with loops
+// that take one at a time. The memory behind both cannot be read.
+func FuzzVectors(f *testing.F) {
+	if !hasVectors() {
+		f.Skip("this processor has no vectors, or the build leaves them out")
+	}
+	f.Add(bytes.Repeat([]byte{2, 0x7f, 6, 1}, 100), int64(400))
+	f.Add(append(bytes.Repeat([]byte{4}, 70), 0x80, 1), int64(0))
+	f.Add(bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0}, 64), int64(100))
+	f.Add(bytes.Repeat([]byte{0xff}, 512), int64(-5))
+	guarded := logtest.NewGuard(f, 1<<16)
+	f.Fuzz(func(t *testing.T, data []byte, rank int64) {
+		if len(data) > 1<<16 {
+			return
+		}
+		if blocks := len(data) / 32; blocks > 0 {
+			encoded := guarded(data[:32*blocks])
+			done, ran, all := checkBlocks(&encoded[0], blocks)
+			var wantRan, wantAll uint64
+			for _, b := range encoded[:32*done] {
+				n := uint64(b >> 1)
+				if wantAll += n; b&1 == 1 {
+					wantRan += n
+				}
+				if b >= 0x80 {
+					t.Fatalf("passed over %#x", b)
+				}
+			}
+			if ran != wantRan || all != wantAll {
+				t.Errorf("ran %d, all %d; want %d, %d", ran, all, wantRan, wantAll)
+			}
+			if done < blocks && bytes.IndexFunc(encoded[32*done:32*done+32], func(r rune) bool { return r >= 0x80 }) < 0 {
+				t.Errorf("stopped at block %d of %d, which it can pass", done, blocks)
+			}
+		}
+		if groups := len(data) / 256; groups > 0 {
+			text := guarded(data[:256*groups])
+			counts := unsafe.Slice((*int64)(unsafe.Pointer(&text[0])), 32*groups)
+			done, now := skip32(&counts[0], groups, 0, rank)
+			var want int64
+			for n := range groups {
+				next := want
+				for i := range 32 {
+					next += int64(binary.LittleEndian.Uint64(text[256*n+8*i:]))
+				}
+				if next >= rank {
+					groups = n
+					break
+				}
+				want = next
+			}
+			if done != groups || now != want {
+				t.Errorf("passed %d groups with %d; want %d with %d", done, now, groups, want)
+			}
+		}
+	})
+}
