@@ -897,6 +897,10 @@ func TestZeroValues(t *testing.T) {
 	if rec := new(Record).Clone(); rec.Err != nil || rec.Text != nil || rec.Interval.Tag != nil || rec.Interval.Payload != nil {
 		t.Errorf("%+v", rec)
 	}
+	byHand := &Record{Interval: Interval{Payload: []byte("HISTF")}}
+	if got := byHand.Clone().Interval.Payload; string(got) != "HISTF" {
+		t.Errorf("payload %q", got)
+	}
 }
 
 // A clone stays as it is when the reader reuses its memory.

@@ -63,7 +63,11 @@ func (r *Record) Clone() *Record {
 	clone.Text = bytes.Clone(r.Text)
 	clone.Interval.Tag = bytes.Clone(r.Interval.Tag)
 	clone.Interval.Fields = bytes.Clone(r.Interval.Fields)
-	clone.Interval.Payload = clone.Interval.Fields[len(r.Interval.Fields)-len(r.Interval.Payload):]
+	if at := len(r.Interval.Fields) - len(r.Interval.Payload); bytes.HasSuffix(r.Interval.Fields, r.Interval.Payload) {
+		clone.Interval.Payload = clone.Interval.Fields[at:]
+	} else { // of an interval that no reader made
+		clone.Interval.Payload = bytes.Clone(r.Interval.Payload)
+	}
 	return &clone
 }
 

@@ -199,6 +199,8 @@ func (c *counter) contradicts(decided SecondNumber, now span) bool {
 	}
 	if min(now.duration(), last.duration(), now.start, last.start) > distinct && math.Abs(now.start-last.second) <= rounding {
 		c.count++
+	} else {
+		c.count = 0
 	}
 	return c.count == 8
 }

@@ -446,6 +446,19 @@ func TestSetSecond(t *testing.T) {
 	}
 }
 
+// TestScatteredPairs: a log that was decided to have lengths stays one, though now and then an
+// interval starts where the one before would end.
+func TestScatteredPairs(t *testing.T) {
+	var c counter
+	for start := 10.0; start < 500; start += 20 {
+		for _, now := range []span{{start, start + 5}, {start + 5, start + 50}} {
+			if c.contradicts(SecondLength, now) {
+				t.Fatalf("contradicts at %g s", start)
+			}
+		}
+	}
+}
+
 // unread is a source that fails the test if it is read beyond its text.
 type unread struct {
 	t    *testing.T

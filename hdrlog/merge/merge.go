@@ -48,6 +48,7 @@ package merge
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"iter"
 	"maps"
 	"math"
@@ -76,13 +77,13 @@ type openWindow[T any] struct {
 func NewTable[T any](size int64) Table[T] { return Table[T]{size: max(size, 1)} }
 
 // Size returns the size of the windows in milliseconds.
-func (t *Table[T]) Size() int64 { return t.size }
+func (t *Table[T]) Size() int64 { return max(t.size, 1) }
 
 // At returns what there is of a tag, which may be nil, in the window of an interval from start to
 // end, and that window. It is what add returns if there is nothing. If that is nil, nothing is
 // added.
 func (t *Table[T]) At(tag []byte, start, end int64, add func(Window) *T) *T {
-	at := WindowOf(start, end, t.size)
+	at := WindowOf(start, end, t.Size())
 	n, found := slices.BinarySearchFunc(t.open, at, func(w *openWindow[T], at Window) int { return cmp.Compare(w.Start, at.Start) })
 	t.key = AppendKey(t.key[:0], tag)
 	if found {
@@ -111,17 +112,17 @@ func AppendKey(key, tag []byte) []byte {
 
 // Before takes the windows out that end at or before a time, in milliseconds since the epoch: they
 // are complete if no later interval starts before that time. It iterates over their entries in
-// order of time, then of tags, no tag first. What the loop does not reach stays.
+// order of time, then of tags, no tag first. What the loop does not reach stays. The loop also reaches
+// what it adds itself to these windows.
 func (t *Table[T]) Before(time int64) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for len(t.open) > 0 && t.open[0].End <= time {
 			w := t.open[0]
-			keys := slices.Sorted(maps.Keys(w.tags))
-			for n, key := range keys {
+			for _, key := range slices.Sorted(maps.Keys(w.tags)) {
 				e := w.tags[key]
-				delete(w.tags, key)
-				if n == len(keys)-1 {
-					t.open = slices.Delete(t.open, 0, 1)
+				if delete(w.tags, key); len(w.tags) == 0 {
+					at := slices.Index(t.open, w)
+					t.open = slices.Delete(t.open, at, at+1)
 				}
 				if !yield(e) {
 					return
@@ -184,7 +185,7 @@ func (m *Merged) size() int { return m.Sum.Size() + m.Covered.Size() }
 func NewWindows(size int64) *Windows { return &Windows{table: NewTable[Merged](size)} }
 
 // Size returns the size of the windows in milliseconds.
-func (ws *Windows) Size() int64 { return ws.table.size }
+func (ws *Windows) Size() int64 { return ws.table.Size() }
 
 // Bytes returns about how many bytes the open windows take.
 func (ws *Windows) Bytes() int { return ws.bytes }
@@ -241,8 +242,12 @@ func (ws *Windows) release(m *Merged) {
 	ws.free = append(ws.free, m)
 }
 
-// Restore opens a window again that an earlier program had, with what a tag had in it.
+// Restore opens a window again that an earlier program had, with what a tag had in it. A window
+// without intervals is an error: no program had one.
 func (ws *Windows) Restore(m *Merged) error {
+	if m.Intervals() == 0 {
+		return errors.New("a window has no intervals")
+	}
 	err := ws.Merge(m.Tag, m.LogStart, &m.Sum)
 	if err == nil {
 		own := ws.table.At(m.Tag, m.Start, m.End, nil)

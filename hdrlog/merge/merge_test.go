@@ -793,3 +793,37 @@ func FuzzEncoding(f *testing.F) {
 		}
 	})
 }
+
+// TestBeforeAdds adds to a table while a loop takes windows out: nothing is lost.
+func TestBeforeAdds(t *testing.T) {
+	table := NewTable[string](1000)
+	add := func(tag string, start int64) {
+		table.At([]byte(tag), start, start+1, func(Window) *string { text := fmt.Sprint(tag, start); return &text })
+	}
+	add("b", 0)
+	add("c", 0)
+	add("b", 1000)
+	var got []string
+	for e := range table.Before(2000) {
+		if got = append(got, *e); len(got) == 1 {
+			add("a", 0) // a key that the loop has passed
+			add("x", -1000)
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"a0", "b0", "b1000", "c0", "x-1000"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestZeroWindows: the zero value has windows of a millisecond.
+func TestZeroWindows(t *testing.T) {
+	var ws Windows
+	i := intervalOf("", 0, 1, payloadOf(t, threeDigits, 1))
+	if err := ws.Add(i); err != nil || ws.Len() != 1 || ws.Size() != 1 {
+		t.Errorf("%d windows of %d ms, %v", ws.Len(), ws.Size(), err)
+	}
+	if err := ws.Restore(new(Merged)); err == nil {
+		t.Error("a window without intervals was restored")
+	}
+}

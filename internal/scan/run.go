@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -73,7 +72,7 @@ func Start[R any](s *Scan, lanes [][]int, decode work[R]) (cursors []*Cursor[R],
 		for range depth {
 			l.free <- &batch[R]{ready: make(chan struct{}, 1)}
 		}
-		cursors = append(cursors, &Cursor[R]{scan: s, lane: l})
+		cursors = append(cursors, &Cursor[R]{scan: s, lane: l, stopped: stopped})
 		go l.read(s, size, jobs, stopped)
 	}
 	var workers sync.WaitGroup
@@ -193,10 +192,11 @@ type Cursor[R any] struct {
 	Visit  Visit
 	Result *R
 
-	scan  *Scan
-	lane  *lane[R]
-	batch *batch[R]
-	next  int // the index in batch of the record to look at next
+	scan    *Scan
+	lane    *lane[R]
+	batch   *batch[R]
+	next    int // the index in batch of the record to look at next
+	stopped <-chan struct{}
 }
 
 // Next moves the cursor on. It returns false at the end of the lane. It reports what is wrong on
@@ -210,16 +210,26 @@ func (c *Cursor[R]) Next() (bool, error) {
 	return false, c.lane.err
 }
 
-// fetch waits for the next batch if there is none. It returns false at the end of the lane.
+// fetch waits for the next batch if there is none. It returns false at the end of the lane, and if
+// the scan stops.
 func (c *Cursor[R]) fetch() bool {
 	if c.batch != nil {
 		return true
 	}
-	if c.batch = <-c.lane.queue; c.batch == nil {
+	var b *batch[R]
+	select {
+	case b = <-c.lane.queue:
+	case <-c.stopped:
+	}
+	if b == nil {
 		return false
 	}
-	c.next = 0
-	<-c.batch.ready
+	select {
+	case <-b.ready:
+	case <-c.stopped: // no worker decodes it any more
+		return false
+	}
+	c.batch, c.next = b, 0
 	return true
 }
 
@@ -324,8 +334,8 @@ func runLanes[R any](s *Scan, lanes [][]int, decode work[R], consume func(Visit,
 		more = c.fetch()
 		mu.Lock()
 		defer mu.Unlock()
-		if !more {
-			failed = cmp.Or(failed, c.lane.err)
+		if !more && failed == nil { // the lane is at its end
+			failed = c.lane.err
 		}
 		for c.batch != nil && failed == nil {
 			wanted, err := c.step()

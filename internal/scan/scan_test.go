@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -443,5 +445,28 @@ func TestLongLines(t *testing.T) {
 	}
 	if _, err := run(t, s); err != nil || n != lines {
 		t.Errorf("%d lines, %v", n, err)
+	}
+}
+
+// TestFatalEndsLanes ends a scan of several pipes with a fatal error. No goroutine waits on.
+func TestFatalEndsLanes(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 20 {
+		s := &Scan{Workers: 2}
+		for n := range 4 {
+			in := text(fmt.Sprint(n), head+strings.Repeat(line("", 1), 3000))
+			in.Once = true
+			s.Inputs = append(s.Inputs, in)
+		}
+		s.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
+		err := Run(s, func(int, Visit, *int) error { return Fatal{errors.New("fatal")} }, func(Visit, *int) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), "fatal") {
+			t.Fatal(err)
+		}
+	}
+	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"os"
 )
 
-func umask() os.FileMode { return 0 }
-
 // keepOwner does nothing: a new file has the owner that its folder gives it.
 func keepOwner(*os.File, fs.FileInfo) {}
 

@@ -8,14 +8,6 @@ import (
 	"syscall"
 )
 
-// umask returns the permissions that new files do not get. The only way to read the mask is to set
-// it.
-func umask() os.FileMode {
-	mask := syscall.Umask(0)
-	syscall.Umask(mask)
-	return os.FileMode(mask)
-}
-
 // keepOwner gives a file the owner and the group of another one, as far as this user may.
 func keepOwner(f *os.File, of fs.FileInfo) {
 	own, err := f.Stat()

@@ -6,7 +6,9 @@ package tempfile
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,22 +78,31 @@ func beside(path, place string) (*File, error) {
 	defer mu.Unlock()
 	name := filepath.Base(place)
 	name = strings.ToValidUTF8(name[:min(len(name), longName)], "")
-	made, err := os.CreateTemp(filepath.Dir(place), "."+name+".hdrkit-*.tmp")
+	made, err := createNew(filepath.Join(filepath.Dir(place), "."+name+".hdrkit-"))
 	f := &File{made, path, place}
 	if err != nil {
 		return nil, f.blame(err)
 	}
 	files[f.Name()] = true
-	mode := 0o666 &^ umask()
 	if info, err := os.Stat(place); err == nil {
 		keepOwner(made, info)
-		mode = info.Mode().Perm()
-	}
-	if err := made.Chmod(mode); err != nil {
-		f.remove()
-		return nil, f.blame(err)
+		if err := made.Chmod(info.Mode().Perm()); err != nil {
+			f.remove()
+			return nil, f.blame(err)
+		}
 	}
 	return f, nil
+}
+
+// createNew creates a file with a name of its own that begins with prefix. It has the permissions
+// that the system gives to new files, unlike one of [os.CreateTemp].
+func createNew(prefix string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(fmt.Sprintf("%s%08x.tmp", prefix, rand.Uint32()), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
 }
 
 // blame returns an error of the file as an error of its path.

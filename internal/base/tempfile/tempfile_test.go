@@ -197,6 +197,26 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
+// TestPermissions: a new file gets the permissions that the system gives, without a change of the
+// mask of the process.
+func TestPermissions(t *testing.T) {
+	dir := t.TempDir()
+	plain, err := os.OpenFile(filepath.Join(dir, "plain"), os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	f, err := Create(filepath.Join(dir, "new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Remove()
+	want, _ := plain.Stat()
+	if got, err := f.Stat(); err != nil || got.Mode() != want.Mode() {
+		t.Errorf("mode %v, want %v; %v", got.Mode(), want.Mode(), err)
+	}
+}
+
 // TestAbandon ends a process that has created files: they go, but those that were renamed stay.
 // Abandon blocks all else for good, so it runs in a process of its own.
 func TestAbandon(t *testing.T) {
