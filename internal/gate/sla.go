@@ -200,25 +200,48 @@ func (l *Limit) ratio(s *output.Summary, scale unit.Scale) float64 {
 	return ratio / cmp.Or(s.Factor, 1)
 }
 
-// Over returns the number of values above one that is in the limit's unit. A value counts as the
-// highest of its slot, which is what percentiles print.
+// Over returns the number of values above one that is in the limit's unit. Values of the slot that
+// it lies in are not above.
 func (l *Limit) Over(above float64, s *output.Summary, scale unit.Scale) int64 {
-	return s.Counts().TotalCount() - l.upTo(s, scale, func(printed float64) bool { return printed <= above }, above)
+	return s.Counts().TotalCount() - l.upTo(s, scale, above, true)
 }
 
-// upTo returns the number of values that count as low, which are those up to about a value.
-func (l *Limit) upTo(s *output.Summary, scale unit.Scale, low func(printed float64) bool, about float64) int64 {
+// under returns the number of values below that of the limit. Values of its slot are not below.
+func (l *Limit) under(s *output.Summary, scale unit.Scale) int64 {
+	return l.upTo(s, scale, l.Value, false)
+}
+
+// upTo returns the number of values up to the slot that a value lies in, with that slot or without.
+func (l *Limit) upTo(s *output.Summary, scale unit.Scale, value float64, with bool) int64 {
 	h, layout, ratio := s.Counts(), s.Counts().Layout(), l.ratio(s, scale)
 	slot := layout.IndexOf(h.Max())
-	if raw := about * ratio / h.Ratio(); raw < float64(h.Max()) {
+	if raw := value * ratio / h.Ratio(); raw < float64(h.Max()) {
 		slot = min(slot, layout.IndexOf(int64(max(raw, 0)))+1) // the division and the multiplication round
 	}
 	for ; slot >= 0; slot-- {
-		if highest := layout.HighestAt(slot); low(unit.Divide(h.Float(highest), ratio)) {
+		lowest, highest := layout.LowestAt(slot), layout.HighestAt(slot)
+		if with && unit.Divide(h.Float(lowest), ratio) <= value || unit.Divide(h.Float(highest), ratio) < value {
 			return h.CountBetween(0, highest)
 		}
 	}
 	return 0
+}
+
+// best returns, of the values in the slot of a statistic, the one that keeps the limit most easily:
+// the slot does not say which of them was recorded. A relative limit compares slots.
+func (l *Limit) best(value float64, s *output.Summary, scale unit.Scale) float64 {
+	if l.Relative || l.Name != "" && l.Name != output.Max && l.Name != output.Min {
+		return value
+	}
+	h, layout, ratio := s.Counts(), s.Counts().Layout(), l.ratio(s, scale)
+	slot := layout.IndexOf(h.Max())
+	if raw := value * ratio / h.Ratio(); raw < float64(h.Max()) {
+		slot = layout.IndexOf(int64(math.Round(raw)))
+	}
+	if l.AtLeast {
+		return max(value, unit.Divide(h.Float(layout.HighestAt(slot)), ratio))
+	}
+	return min(value, unit.Divide(h.Float(layout.LowestAt(slot)), ratio))
 }
 
 // Of returns the limit's statistic of a summary, in the limit's unit.
@@ -267,6 +290,7 @@ type Verdict struct {
 	Value, Bound, Baseline float64
 	// Low and High are the interval of the statistic. Each is not a number if there is none.
 	Low, High float64
+	slack     float64 // by how much the value of a slot may exceed the bound, see [Limit.best]
 	// Note says why the limit is undecided, or why the statistic itself was checked although an
 	// interval was asked for.
 	Note string
@@ -367,6 +391,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 		v.Value, v.Missing = 0, "the period is zero"
 		return v
 	}
+	v.slack = math.Abs(v.Value - l.best(v.Value, s, f.Scale))
 	v.decide(v.keeps(v.Value))
 	v.believe(s, f)
 	return v
@@ -378,12 +403,12 @@ func (v *Verdict) decide(holds bool) {
 	}
 }
 
-// keeps reports whether a value keeps the bound. A relative bound is computed in floating point, so
-// a value may exceed it by roundoff.
+// keeps reports whether a value keeps the bound, or another value of its slot does. What is
+// computed in floating point may exceed the bound by roundoff.
 func (v *Verdict) keeps(value float64) bool {
-	slack := 0.0
-	if v.Limit.Relative {
-		slack = math.Abs(v.Bound) * roundoff
+	slack := v.slack
+	if v.Limit.Relative || slack > 0 {
+		slack += math.Abs(v.Bound) * roundoff
 	}
 	if v.Limit.AtLeast {
 		return value >= v.Bound-slack

@@ -177,7 +177,30 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestDouble: a limit does not hold if a recorded value of a double histogram is above it.
+// TestRecorded: a limit at a recorded value holds, and one that no value of the slot keeps fails.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	const value = 250_000_000 // in the slot from 249,954,304 to 250,085,375
+	s := summaryOf("", value)
+	for limit, holds := range map[string]bool{
+		"max<=250ms": true, "99<=250ms": true, "min>=250ms": true, "50>=250ms": true, "over(250ms)<=0%": true,
+		"99<=250ms in 100% of 10s": true, "min>=250ms in 100% of 10s": true, "99<=249.95ms in 100% of 10s": false,
+		"max<=249.95ms": false, "99<=249.95ms": false, "min>=250.1ms": false, "over(249.95ms)<=0%": false,
+	} {
+		limits, err := Parse(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scale := unit.Scale{In: unit.Nanosecond, Ratio: 1}
+		w := NewLive(limits, false, 0)
+		w.Window(s, scale)
+		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Scale: scale, Watch: w})[0]; (v.Result == Holds) != holds {
+			t.Errorf("%s: %+v", limit, v)
+		}
+	}
+}
+
+// TestDouble: a limit does not hold if it is below the slot of a value of a double histogram.
 func TestDouble(t *testing.T) {
 	t.Parallel()
 	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 512})
@@ -187,7 +210,7 @@ func TestDouble(t *testing.T) {
 	if err := h.RecordFloat(968_003, 1); err != nil { // in the slot from 967,680 to 968,192
 		t.Fatal(err)
 	}
-	for limit, holds := range map[string]bool{"max<=968000": false, "max<=968192": true} {
+	for limit, holds := range map[string]bool{"max<=967679": false, "max<=968003": true, "max<=968192": true} {
 		limits, err := Parse(limit)
 		if err != nil {
 			t.Fatal(err)
