@@ -66,3 +66,23 @@ func TestChoice(t *testing.T) {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }
+
+// TestOneValue gives options twice. Those that take one value refuse the second one.
+func TestOneValue(t *testing.T) {
+	var folder string
+	var names []string
+	var quiet bool
+	options := []Option{{Name: "ip", Aliases: "path", Value: Text(&folder, ".")}, {Name: "if", Value: List(&names)}, {Name: "q", Value: Bool(&quiet)}}
+	for args, want := range map[string]string{
+		"-ip a -path b":   "test: -ip takes one value, not a and b",
+		"-if a -if b":     "",
+		"-q -q -ip=a x.h": "",
+	} {
+		for n := range options {
+			options[n].texts = nil
+		}
+		if _, stderr := run(options, func() error { return nil }, strings.Fields(args)...); want != "" && !strings.HasPrefix(stderr, want) || want == "" && stderr != "" {
+			t.Errorf("%s: %s", args, stderr)
+		}
+	}
+}
