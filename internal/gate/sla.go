@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,14 +71,20 @@ func Parse(list string) ([]Limit, error) {
 	return limits, nil
 }
 
+// A limit has its operator after the tag, which may have any character, and the statistic.
+var limitParts = regexp.MustCompile(`^(.*?)([<>=]+)([^<>=]*)$`)
+
+// operators are the operators, and what people type for them.
+var operators = map[string]string{"<=": "<=", "<": "<=", "=<": "<=", "=": "<=", "==": "<=", ">=": ">=", ">": ">=", "=>": ">="}
+
 func parse(text string) (l Limit, err error) {
-	operator := max(strings.LastIndex(text, "<="), strings.LastIndex(text, ">="))
-	if operator < 0 {
+	parts := limitParts.FindStringSubmatch(text)
+	if parts == nil || operators[parts[2]] == "" {
 		return l, fmt.Errorf("a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000")
 	}
-	statistic, value := text[:operator], strings.TrimSpace(text[operator+2:])
-	value, windows, inWindows := strings.Cut(value, " in ")
-	l.AtLeast = text[operator] == '>'
+	statistic, operator := parts[1], operators[parts[2]]
+	value, windows, inWindows := strings.Cut(strings.TrimSpace(parts[3]), " in ")
+	l.AtLeast = operator == ">="
 	if colon := strings.LastIndexByte(statistic, ':'); colon >= 0 {
 		tag := strings.TrimSpace(statistic[:colon])
 		l.Tag, statistic = &tag, statistic[colon+1:]
@@ -89,7 +96,13 @@ func parse(text string) (l Limit, err error) {
 	if err = l.parseFigure(statistic); err == nil {
 		err = l.parseValue(value)
 	}
-	l.Text = statistic + text[operator:operator+2] + value
+	if err == nil && l.Unitless() && strings.Trim(parts[2], "=") == "" {
+		return l, fmt.Errorf("write %s<=%s or %[1]s>=%[2]s", statistic, value)
+	}
+	if l.Relative && !strings.ContainsAny(value[:1], "+-") {
+		value = "+" + value
+	}
+	l.Text = statistic + operator + value
 	if err == nil && inWindows {
 		l.Text += " in " + strings.TrimSpace(windows)
 		err = l.parseWindows(windows)
@@ -148,7 +161,8 @@ func (l *Limit) parseValue(value string) (err error) {
 	number, percent := strings.CutSuffix(value, "%")
 	signed := strings.HasPrefix(number, "+") || strings.HasPrefix(number, "-")
 	over := l.Name == "over"
-	if l.Relative = percent && signed; percent || over {
+	// p99<=10% can only be +10%: a share of a latency is no limit. What >=90% means is not clear.
+	if l.Relative = percent && (signed || !over && !l.AtLeast); percent || over {
 		l.Value, err = strconv.ParseFloat(number, 64)
 	} else {
 		l.Value, l.Unit, err = parseNumber(number)
@@ -157,7 +171,9 @@ func (l *Limit) parseValue(value string) (err error) {
 	switch {
 	case over && (wrong || !percent):
 		return fmt.Errorf("%q is neither a share such as 0.1%% nor a change such as +10%%", value)
-	case !over && (wrong || percent && !signed):
+	case !over && percent && !wrong && !l.Relative:
+		return fmt.Errorf("%q is no change: -10%% allows a tenth less", value)
+	case !over && wrong:
 		return fmt.Errorf("%q is neither a number, a number with a unit (%s), nor a change such as +10%%", value, strings.Join(unit.Names, ", "))
 	case l.Unitless() && l.Unit != (unit.Unit{}):
 		return fmt.Errorf("%s has no unit", l.Name)

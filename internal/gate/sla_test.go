@@ -43,6 +43,11 @@ func TestParse(t *testing.T) {
 		"99<=250ms":                      "any 99 <= 250 ms",
 		"99<=.5 µs":                      "any 99 <= 0.5 us",
 		"50<=+10%":                       "any 50 <= 10%",
+		"50<=10%":                        "any 50 <= 10%",
+		"p99<20ms":                       "any 99 <= 20 ms",
+		"p99 = 20ms":                     "any 99 <= 20 ms",
+		"p99=<20ms":                      "any 99 <= 20 ms",
+		"x<=y:throughput=>5,count>5":     "x<=y throughput >= 5; any count >= 5",
 		"throughput>=-5%":                "any throughput >= -5%",
 		"x<=y:99<=5":                     "x<=y 99 <= 5",
 		"default:99<=5,%64efault:min<=1": "default 99 <= 5; %64efault min <= 1",
@@ -84,11 +89,11 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"99<5":               `"99<5": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+		"throughput>=90%":    `"throughput>=90%": "90%" is no change: -10% allows a tenth less`,
+		"throughput=5":       `"throughput=5": write throughput<=5 or throughput>=5`,
 		"":                   `"": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
 		"101<=5":             `"101<=5": "101" is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)`,
 		"pp99<=5":            `"pp99<=5": "pp99" is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)`,
-		"99<=10%":            `"99<=10%": "10%" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
 		"99<=5furlongs":      `"99<=5furlongs": "5furlongs" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
 		"over(20ms)<=5":      `"over(20ms)<=5": "5" is neither a share such as 0.1% nor a change such as +10%`,
 		"over(x)<=5%":        `"over(x)<=5%": "x" is neither a number nor a number with a unit (ns, us, ms, s)`,
