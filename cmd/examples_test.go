@@ -192,7 +192,7 @@ func TestReadmeTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?s)\n    (hdrsum [^\n]*)\n\n```text\n(.*?)```").FindSubmatch(readme)
+	found := regexp.MustCompile("(?s)\n    (go run ./cmd/hdrsum [^\n]*)\n\n```text\n(.*?)```").FindSubmatch(readme)
 	if found == nil {
 		t.Fatal("the README has no table")
 	}

@@ -102,6 +102,20 @@ func TestHGRMEnds(t *testing.T) {
 	}
 }
 
+// TestHGRMDivides has a mean whose quotient and product round to different last digits.
+func TestHGRMDivides(t *testing.T) {
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	h.Record(0, 10_000_000-4_852_375)
+	h.Record(1, 4_852_375)
+	var b bytes.Buffer
+	if err := HGRM(&b, &Summary{Histogram: h}, Scale{Ratio: 0.001}, 1); err != nil {
+		t.Fatal(err)
+	}
+	if want := "#[Mean    =      485.237,"; !strings.Contains(b.String(), want) {
+		t.Errorf("no %q in\n%s", want, b.String())
+	}
+}
+
 // TestHGRMBuckets compares the number of buckets with that of HdrHistogram 2.1.11 (Java) for a sum
 // of zeros. The sum was made with the lowest value of the log and twice that as its highest value,
 // and resizes itself.

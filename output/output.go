@@ -204,20 +204,21 @@ func HGRM(w io.Writer, s *Summary, scale Scale, ticks int) error {
 		return fmt.Errorf("%d ticks: a percentile distribution needs at least 1", ticks)
 	}
 	digits := h.Layout().Digits
-	value := func(v float64) string { return fmt.Sprintf("%12s", fixed(v, digits)) }
+	// The reference divides, also where the product would be exact.
+	value := func(v float64) string { return fmt.Sprintf("%12s", fixed(v/scale.ratio(), digits)) }
 
 	var b strings.Builder
 	fmt.Fprintf(&b, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
 	for step := range h.Percentiles(ticks) {
 		level := step.Percentile / 100
-		fmt.Fprintf(&b, "%s %s %10d", value(scale.value(h, step.Value)), fixed(level, 12), step.TotalCount)
+		fmt.Fprintf(&b, "%s %s %10d", value(h.Float(step.Value)), fixed(level, 12), step.TotalCount)
 		if step.Percentile != 100 {
 			fmt.Fprintf(&b, " %14s", fixed(1/(1-level), 2))
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "#[Mean    = %s, StdDeviation   = %s]\n", value(scale.of(h.Mean())), value(scale.of(h.StdDev())))
-	fmt.Fprintf(&b, "#[Max     = %s, Total count    = %12d]\n", value(scale.value(h, h.Max())), h.TotalCount())
+	fmt.Fprintf(&b, "#[Mean    = %s, StdDeviation   = %s]\n", value(h.Mean()), value(h.StdDev()))
+	fmt.Fprintf(&b, "#[Max     = %s, Total count    = %12d]\n", value(h.Float(h.Max())), h.TotalCount())
 	// The reference's sum has room for twice the lowest value before anything is recorded.
 	layout := h.Layout()
 	fmt.Fprintf(&b, "#[Buckets = %12d, SubBuckets     = %12d]\n",

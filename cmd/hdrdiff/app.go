@@ -52,6 +52,7 @@ func app() *cli.Command {
 		Description: examples,
 		Common:      []string{"incT", "s", "e", "sum", "st", "of", "unit", "p", "sla", "undecided"},
 		Args:        o.sides,
+		Separates:   true,
 		Outputs:     func() []string { return []string{"st " + o.kind} },
 	}
 	c.Options = slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "if", "ifp"), []cli.Option{

@@ -25,6 +25,7 @@ var formats = []*format{
 type format struct {
 	name, what string // no name if an option of its own asks for it
 	others     string // other names that people type
+	ending     string // of -of, which chooses the format without -st
 	// uses are the options that the format reads, besides its flags. An option that any format
 	// lists is refused by those that do not list it. The others are for all.
 	uses []string
@@ -104,10 +105,13 @@ var alone = map[string][]string{
 func (o *options) chosen() *format {
 	terminal := logs.ToStdout(o.of) && message.Terminal(o.std.Out)
 	finds := len(o.limits) > 0 || o.worst > 0 || o.who
+	named := byEnding(o.ending())
 	switch {
 	case o.given.kind:
 	case o.list:
 		return &listFormat
+	case o.push == nil && named != nil:
+		return named
 	case o.push != nil:
 		return find(prom.ReceiverOf(o.push))
 	case o.given.windows && !o.given.level && !finds:
@@ -121,6 +125,48 @@ func (o *options) chosen() *format {
 		return &verdictsFormat
 	}
 	return find(o.kind)
+}
+
+// ending returns how the name of the output ends, before that of compression. A number ends none.
+func (o *options) ending() string {
+	ending := strings.ToLower(filepath.Ext(o.of))
+	if ending == ".gz" || ending == ".zst" {
+		ending = strings.ToLower(filepath.Ext(o.of[:len(o.of)-len(ending)]))
+	}
+	if logs.ToStdout(o.of) || strings.Trim(ending, ".0123456789") == "" {
+		return ""
+	}
+	return ending
+}
+
+// byEnding returns the format that a name chooses, nil if none ends so.
+func byEnding(ending string) *format {
+	for _, f := range formats {
+		if ending != "" && f.ending == ending {
+			return f
+		}
+	}
+	return nil
+}
+
+// checkEnding refuses names that choose no format, unless an option chooses one.
+func (o *options) checkEnding() error {
+	ending := o.ending()
+	if o.given.kind || o.list || o.push != nil || ending == "" {
+		return nil
+	}
+	if f := byEnding(ending); f == &timelineFormat && !o.given.windows {
+		return message.Usagef("-of %s has rows over time: give -agg, such as -agg 10s; -st csv prints bins", o.of)
+	} else if f != nil {
+		return nil
+	}
+	var all []string
+	for _, f := range formats {
+		if f.ending != "" {
+			all = append(all, f.ending)
+		}
+	}
+	return message.Usagef("-of %s: no format ends in %s, but %s do; -st chooses a format for any name", o.of, ending, strings.Join(all, ", "))
 }
 
 // find returns the format with a name.

@@ -21,7 +21,7 @@ var rowsFormat = format{
 
 // timelineFormat is CSV.
 var timelineFormat = format{
-	name: "timeline", what: "CSV over time", others: "series", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
+	name: "timeline", what: "CSV over time", ending: ".csv", others: "series", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
 		return output.Timeline(w, o.scale, o.Zone), nil
 	},
@@ -29,7 +29,7 @@ var timelineFormat = format{
 
 // ndjsonFormat is a JSON object in each line.
 var ndjsonFormat = format{
-	name: "ndjson", what: "JSON over time", others: "jsonl", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
+	name: "ndjson", what: "JSON over time", ending: ".ndjson", others: "jsonl", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.scale, o.Zone), nil },
 }
 

@@ -17,7 +17,7 @@ const maxTicks = 10_000
 
 // hgrmFormat is the percentile distribution that other tools plot.
 var hgrmFormat = format{
-	name: "hgrm", what: "for plotters", others: "histogram", bare: true, uses: valueOptions,
+	name: "hgrm", what: "for plotters", ending: ".hgrm", others: "histogram", bare: true, uses: valueOptions,
 	option: func(o *options) cli.Option {
 		return cli.Option{Name: "tph", Aliases: "percentilesOutputTicksPerHalf ticks-per-half", Group: cli.GroupRare, Value: cli.Int(&o.ticks, "5", cli.Between(1, maxTicks)),
 			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)}
@@ -79,7 +79,7 @@ var csvrFormat = format{
 
 // jsonFormat has all that is known of a summary, also with -sla.
 var jsonFormat = format{
-	name: "json", what: "one JSON document", uses: slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
+	name: "json", what: "one JSON document", ending: ".json", uses: slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
 	breaches: true,
 	all: func(w io.Writer, r *found) error {
 		doc := report.Document(r.shown, r.scan.Inputs, r.scale, r.percentiles, r.Zone, r.mode, r.diagnostics)

@@ -13,7 +13,7 @@ import (
 
 // tableFormat is a table for people.
 var tableFormat = format{
-	name: "table", what: "for people", others: "text txt", uses: slices.Concat([]string{"p", "ci"}, arrangeOptions, valueOptions, periodOptions), readable: true, check: checkWindows,
+	name: "table", what: "for people", ending: ".txt", others: "text txt", uses: slices.Concat([]string{"p", "ci"}, arrangeOptions, valueOptions, periodOptions), readable: true, check: checkWindows,
 	all: writeTable,
 }
 
@@ -22,7 +22,7 @@ const markdown = "markdown"
 
 // markdownFormat is the same table in Markdown.
 var markdownFormat = format{
-	name: markdown, what: "the table for pages", others: "md", uses: tableFormat.uses, readable: true, check: checkWindows,
+	name: markdown, what: "the table for pages", ending: ".md", others: "md", uses: tableFormat.uses, readable: true, check: checkWindows,
 	all: writeTable,
 }
 

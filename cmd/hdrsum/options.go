@@ -72,6 +72,9 @@ func (o *options) check() (err error) {
 	if err := o.checkPush(); err != nil {
 		return err
 	}
+	if err := o.checkEnding(); err != nil {
+		return err
+	}
 	if o.units, err = logs.NewUnits(o.std, o.unit); err != nil {
 		return err
 	}

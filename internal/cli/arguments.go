@@ -24,16 +24,17 @@ type line struct {
 
 // arguments makes a command line fit the flag package: options first, since that package stops at
 // the first argument that is none, and each by its first name, since the library does not take two
-// names of one option together. After -- there are no options.
+// names of one option together. After -- there are no options, unless it only
+// separates.
 func (c *Command) arguments(args []string) (l line, err error) {
+	after := false // --
 	for n := 0; n < len(args); n++ {
 		arg := args[n]
-		if arg == "--" {
-			l.before = len(l.args)
-			l.args = append(l.args, args[n+1:]...)
-			break
+		if arg == "--" && !after {
+			l.before, after = len(l.args), true
+			continue
 		}
-		if len(arg) < 2 || arg[0] != '-' {
+		if len(arg) < 2 || arg[0] != '-' || after && !c.Separates {
 			l.args = append(l.args, arg)
 			continue
 		}

@@ -50,7 +50,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	c := &Command{Options: append(InputOptions(new(logs.Inputs)), RunOptions(new(message.Streams), new(logs.Run))...)}
+	c := Command{Options: append(InputOptions(new(logs.Inputs)), RunOptions(new(message.Streams), new(logs.Run))...)}
 	for _, test := range []struct {
 		args string
 		want string
@@ -59,6 +59,7 @@ func TestArguments(t *testing.T) {
 		{"a b", "-- a b"},
 		{"a -v b", "-v=true -- a b"},
 		{"-v -- -q -if", "-v=true -- -q -if"},
+		{"a -- b -v -- -q", "-v=true -q=true -- a b --"},
 		{"--input-file a --if b -inputFile=c", "-if=a -if=b -if=c --"},
 		{"-if -q -", "-if=-q -- -"},
 		{"-q=false --quiet=true", "-q=false -q=true --"},
@@ -74,6 +75,7 @@ func TestArguments(t *testing.T) {
 		{"---", "there is no option ---"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
+			c.Separates = strings.HasPrefix(test.args, "a -- b")
 			got, err := c.arguments(strings.Fields(test.args))
 			text := strings.Join(append(append(got.options, "--"), got.args...), " ")
 			if err != nil {

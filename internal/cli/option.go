@@ -53,6 +53,7 @@ type Type struct{ Name, What, Others string }
 type Value struct {
 	text   string // that of the option if it is not given
 	isBool bool
+	isList bool // the option may be repeated
 	take   func(o *Option, text string) error
 }
 
@@ -73,7 +74,7 @@ func Text(to *string, text string) Value {
 
 // List is a repeatable text.
 func List(to *[]string) Value {
-	return Value{take: func(_ *Option, text string) error { *to = append(*to, text); return nil }}
+	return Value{isList: true, take: func(_ *Option, text string) error { *to = append(*to, text); return nil }}
 }
 
 // Parsed is what a function makes of a text.
@@ -83,7 +84,7 @@ func Parsed[T any](to *T, text string, parse func(text string) (T, error)) Value
 
 // Each is what a function makes of the texts of a repeatable option.
 func Each[T any](to *[]T, parse func(text string) ([]T, error)) Value {
-	return Value{take: func(o *Option, text string) error {
+	return Value{isList: true, take: func(o *Option, text string) error {
 		some, err := parse(text)
 		*to = append(*to, some...)
 		return o.named(err)
@@ -249,7 +250,10 @@ func (o *Option) parse() error {
 	if len(texts) == 0 && o.Value.text != "" {
 		texts = []string{o.Value.text}
 	}
-	for _, text := range texts { // the last one counts, but of a list
+	if len(texts) > 1 && !o.Value.isList && !o.Value.isBool {
+		return message.Usagef("-%s takes one value, not %s", o.Name, strings.Join(texts, " and "))
+	}
+	for _, text := range texts {
 		if err := o.Value.take(o, text); err != nil {
 			return err
 		}

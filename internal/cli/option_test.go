@@ -27,6 +27,9 @@ func TestLength(t *testing.T) {
 		"1m30s":     "90000",
 		"500ms":     "500",
 		"1h":        "3600000",
+		"1d":        "86400000",
+		"1d12h":     "129600000",
+		"1.5d":      `test: -agg "1.5d" is no length of time: give seconds, or a unit, such as 10s, 1m30s or 500ms`,
 		"0.0005":    "test: -agg 0.0005 is not a whole number of milliseconds",
 		"1500us":    "test: -agg 1500us is not a whole number of milliseconds",
 		"-1":        "test: -agg -1: a length of time cannot be negative",
@@ -64,5 +67,25 @@ func TestChoice(t *testing.T) {
 	status, stderr := run(options(), action, "-st", "hgram")
 	if want := "test: -st \"hgram\" is none of hgrm, csv; did you mean \"hgrm\"?\n"; status != message.Usage || !strings.HasPrefix(stderr, want) {
 		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// TestOneValue gives options twice. Those that take one value refuse the second one.
+func TestOneValue(t *testing.T) {
+	var folder string
+	var names []string
+	var quiet bool
+	options := []Option{{Name: "ip", Aliases: "path", Value: Text(&folder, ".")}, {Name: "if", Value: List(&names)}, {Name: "q", Value: Bool(&quiet)}}
+	for args, want := range map[string]string{
+		"-ip a -path b":   "test: -ip takes one value, not a and b",
+		"-if a -if b":     "",
+		"-q -q -ip=a x.h": "",
+	} {
+		for n := range options {
+			options[n].texts = nil
+		}
+		if _, stderr := run(options, func() error { return nil }, strings.Fields(args)...); want != "" && !strings.HasPrefix(stderr, want) || want == "" && stderr != "" {
+			t.Errorf("%s: %s", args, stderr)
+		}
 	}
 }

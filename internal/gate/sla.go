@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,14 +71,20 @@ func Parse(list string) ([]Limit, error) {
 	return limits, nil
 }
 
+// A limit has its operator after the tag, which may have any character, and the statistic.
+var limitParts = regexp.MustCompile(`^(.*?)([<>=]+)([^<>=]*)$`)
+
+// operators are the operators, and what people type for them.
+var operators = map[string]string{"<=": "<=", "<": "<=", "=<": "<=", "=": "<=", "==": "<=", ">=": ">=", ">": ">=", "=>": ">="}
+
 func parse(text string) (l Limit, err error) {
-	operator := max(strings.LastIndex(text, "<="), strings.LastIndex(text, ">="))
-	if operator < 0 {
+	parts := limitParts.FindStringSubmatch(text)
+	if parts == nil || operators[parts[2]] == "" {
 		return l, fmt.Errorf("a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000")
 	}
-	statistic, value := text[:operator], strings.TrimSpace(text[operator+2:])
-	value, windows, inWindows := strings.Cut(value, " in ")
-	l.AtLeast = text[operator] == '>'
+	statistic, operator := parts[1], operators[parts[2]]
+	value, windows, inWindows := strings.Cut(strings.TrimSpace(parts[3]), " in ")
+	l.AtLeast = operator == ">="
 	if colon := strings.LastIndexByte(statistic, ':'); colon >= 0 {
 		tag := strings.TrimSpace(statistic[:colon])
 		l.Tag, statistic = &tag, statistic[colon+1:]
@@ -89,7 +96,13 @@ func parse(text string) (l Limit, err error) {
 	if err = l.parseFigure(statistic); err == nil {
 		err = l.parseValue(value)
 	}
-	l.Text = statistic + text[operator:operator+2] + value
+	if err == nil && l.Unitless() && strings.Trim(parts[2], "=") == "" {
+		return l, fmt.Errorf("write %s<=%s or %[1]s>=%[2]s", statistic, value)
+	}
+	if l.Relative && !strings.ContainsAny(value[:1], "+-") {
+		value = "+" + value
+	}
+	l.Text = statistic + operator + value
 	if err == nil && inWindows {
 		l.Text += " in " + strings.TrimSpace(windows)
 		err = l.parseWindows(windows)
@@ -148,7 +161,8 @@ func (l *Limit) parseValue(value string) (err error) {
 	number, percent := strings.CutSuffix(value, "%")
 	signed := strings.HasPrefix(number, "+") || strings.HasPrefix(number, "-")
 	over := l.Name == "over"
-	if l.Relative = percent && signed; percent || over {
+	// p99<=10% can only be +10%: a share of a latency is no limit. What >=90% means is not clear.
+	if l.Relative = percent && (signed || !over && !l.AtLeast); percent || over {
 		l.Value, err = strconv.ParseFloat(number, 64)
 	} else {
 		l.Value, l.Unit, err = parseNumber(number)
@@ -157,7 +171,9 @@ func (l *Limit) parseValue(value string) (err error) {
 	switch {
 	case over && (wrong || !percent):
 		return fmt.Errorf("%q is neither a share such as 0.1%% nor a change such as +10%%", value)
-	case !over && (wrong || percent && !signed):
+	case !over && percent && !wrong && !l.Relative:
+		return fmt.Errorf("%q is no change: -10%% allows a tenth less", value)
+	case !over && wrong:
 		return fmt.Errorf("%q is neither a number, a number with a unit (%s), nor a change such as +10%%", value, strings.Join(unit.Names, ", "))
 	case l.Unitless() && l.Unit != (unit.Unit{}):
 		return fmt.Errorf("%s has no unit", l.Name)
@@ -200,25 +216,48 @@ func (l *Limit) ratio(s *output.Summary, scale unit.Scale) float64 {
 	return ratio / cmp.Or(s.Factor, 1)
 }
 
-// Over returns the number of values above one that is in the limit's unit. A value counts as the
-// highest of its slot, which is what percentiles print.
+// Over returns the number of values above one that is in the limit's unit. Values of the slot that
+// it lies in are not above.
 func (l *Limit) Over(above float64, s *output.Summary, scale unit.Scale) int64 {
-	return s.Counts().TotalCount() - l.upTo(s, scale, func(printed float64) bool { return printed <= above }, above)
+	return s.Counts().TotalCount() - l.upTo(s, scale, above, true)
 }
 
-// upTo returns the number of values that count as low, which are those up to about a value.
-func (l *Limit) upTo(s *output.Summary, scale unit.Scale, low func(printed float64) bool, about float64) int64 {
+// under returns the number of values below that of the limit. Values of its slot are not below.
+func (l *Limit) under(s *output.Summary, scale unit.Scale) int64 {
+	return l.upTo(s, scale, l.Value, false)
+}
+
+// upTo returns the number of values up to the slot that a value lies in, with that slot or without.
+func (l *Limit) upTo(s *output.Summary, scale unit.Scale, value float64, with bool) int64 {
 	h, layout, ratio := s.Counts(), s.Counts().Layout(), l.ratio(s, scale)
 	slot := layout.IndexOf(h.Max())
-	if raw := about * ratio / h.Ratio(); raw < float64(h.Max()) {
+	if raw := value * ratio / h.Ratio(); raw < float64(h.Max()) {
 		slot = min(slot, layout.IndexOf(int64(max(raw, 0)))+1) // the division and the multiplication round
 	}
 	for ; slot >= 0; slot-- {
-		if highest := layout.HighestAt(slot); low(unit.Divide(h.Float(highest), ratio)) {
+		lowest, highest := layout.LowestAt(slot), layout.HighestAt(slot)
+		if with && unit.Divide(h.Float(lowest), ratio) <= value || unit.Divide(h.Float(highest), ratio) < value {
 			return h.CountBetween(0, highest)
 		}
 	}
 	return 0
+}
+
+// best returns, of the values in the slot of a statistic, the one that keeps the limit most easily:
+// the slot does not say which of them was recorded. A relative limit compares slots.
+func (l *Limit) best(value float64, s *output.Summary, scale unit.Scale) float64 {
+	if l.Relative || l.Name != "" && l.Name != output.Max && l.Name != output.Min {
+		return value
+	}
+	h, layout, ratio := s.Counts(), s.Counts().Layout(), l.ratio(s, scale)
+	slot := layout.IndexOf(h.Max())
+	if raw := value * ratio / h.Ratio(); raw < float64(h.Max()) {
+		slot = layout.IndexOf(int64(math.Round(raw)))
+	}
+	if l.AtLeast {
+		return max(value, unit.Divide(h.Float(layout.HighestAt(slot)), ratio))
+	}
+	return min(value, unit.Divide(h.Float(layout.LowestAt(slot)), ratio))
 }
 
 // Of returns the limit's statistic of a summary, in the limit's unit.
@@ -267,6 +306,7 @@ type Verdict struct {
 	Value, Bound, Baseline float64
 	// Low and High are the interval of the statistic. Each is not a number if there is none.
 	Low, High float64
+	slack     float64 // by how much the value of a slot may exceed the bound, see [Limit.best]
 	// Note says why the limit is undecided, or why the statistic itself was checked although an
 	// interval was asked for.
 	Note string
@@ -367,6 +407,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 		v.Value, v.Missing = 0, "the period is zero"
 		return v
 	}
+	v.slack = math.Abs(v.Value - l.best(v.Value, s, f.Scale))
 	v.decide(v.keeps(v.Value))
 	v.believe(s, f)
 	return v
@@ -378,12 +419,12 @@ func (v *Verdict) decide(holds bool) {
 	}
 }
 
-// keeps reports whether a value keeps the bound. A relative bound is computed in floating point, so
-// a value may exceed it by roundoff.
+// keeps reports whether a value keeps the bound, or another value of its slot does. What is
+// computed in floating point may exceed the bound by roundoff.
 func (v *Verdict) keeps(value float64) bool {
-	slack := 0.0
-	if v.Limit.Relative {
-		slack = math.Abs(v.Bound) * roundoff
+	slack := v.slack
+	if v.Limit.Relative || slack > 0 {
+		slack += math.Abs(v.Bound) * roundoff
 	}
 	if v.Limit.AtLeast {
 		return value >= v.Bound-slack

@@ -43,6 +43,11 @@ func TestParse(t *testing.T) {
 		"99<=250ms":                      "any 99 <= 250 ms",
 		"99<=.5 µs":                      "any 99 <= 0.5 us",
 		"50<=+10%":                       "any 50 <= 10%",
+		"50<=10%":                        "any 50 <= 10%",
+		"p99<20ms":                       "any 99 <= 20 ms",
+		"p99 = 20ms":                     "any 99 <= 20 ms",
+		"p99=<20ms":                      "any 99 <= 20 ms",
+		"x<=y:throughput=>5,count>5":     "x<=y throughput >= 5; any count >= 5",
 		"throughput>=-5%":                "any throughput >= -5%",
 		"x<=y:99<=5":                     "x<=y 99 <= 5",
 		"default:99<=5,%64efault:min<=1": "default 99 <= 5; %64efault min <= 1",
@@ -84,11 +89,11 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"99<5":               `"99<5": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+		"throughput>=90%":    `"throughput>=90%": "90%" is no change: -10% allows a tenth less`,
+		"throughput=5":       `"throughput=5": write throughput<=5 or throughput>=5`,
 		"":                   `"": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
 		"101<=5":             `"101<=5": "101" is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)`,
 		"pp99<=5":            `"pp99<=5": "pp99" is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)`,
-		"99<=10%":            `"99<=10%": "10%" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
 		"99<=5furlongs":      `"99<=5furlongs": "5furlongs" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
 		"over(20ms)<=5":      `"over(20ms)<=5": "5" is neither a share such as 0.1% nor a change such as +10%`,
 		"over(x)<=5%":        `"over(x)<=5%": "x" is neither a number nor a number with a unit (ns, us, ms, s)`,
@@ -177,7 +182,30 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestDouble: a limit does not hold if a recorded value of a double histogram is above it.
+// TestRecorded: a limit at a recorded value holds, and one that no value of the slot keeps fails.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	const value = 250_000_000 // in the slot from 249,954,304 to 250,085,375
+	s := summaryOf("", value)
+	for limit, holds := range map[string]bool{
+		"max<=250ms": true, "99<=250ms": true, "min>=250ms": true, "50>=250ms": true, "over(250ms)<=0%": true,
+		"99<=250ms in 100% of 10s": true, "min>=250ms in 100% of 10s": true, "99<=249.95ms in 100% of 10s": false,
+		"max<=249.95ms": false, "99<=249.95ms": false, "min>=250.1ms": false, "over(249.95ms)<=0%": false,
+	} {
+		limits, err := Parse(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scale := unit.Scale{In: unit.Nanosecond, Ratio: 1}
+		w := NewLive(limits, false, 0)
+		w.Window(s, scale)
+		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Scale: scale, Watch: w})[0]; (v.Result == Holds) != holds {
+			t.Errorf("%s: %+v", limit, v)
+		}
+	}
+}
+
+// TestDouble: a limit does not hold if it is below the slot of a value of a double histogram.
 func TestDouble(t *testing.T) {
 	t.Parallel()
 	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 512})
@@ -187,7 +215,7 @@ func TestDouble(t *testing.T) {
 	if err := h.RecordFloat(968_003, 1); err != nil { // in the slot from 967,680 to 968,192
 		t.Fatal(err)
 	}
-	for limit, holds := range map[string]bool{"max<=968000": false, "max<=968192": true} {
+	for limit, holds := range map[string]bool{"max<=967679": false, "max<=968003": true, "max<=968192": true} {
 		limits, err := Parse(limit)
 		if err != nil {
 			t.Fatal(err)

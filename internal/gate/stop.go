@@ -41,7 +41,7 @@ func (l *Limit) excess(s *output.Summary, scale unit.Scale) float64 {
 	n := float64(s.Counts().TotalCount())
 	switch {
 	case l.Name == "" && l.AtLeast:
-		return float64(l.upTo(s, scale, func(printed float64) bool { return printed < l.Value }, l.Value)) - l.Percentile/100*n
+		return float64(l.under(s, scale)) - l.Percentile/100*n
 	case l.Name == "":
 		return float64(l.Over(l.Value, s, scale)) - (1-l.Percentile/100)*n
 	}

@@ -174,7 +174,8 @@ func (w *Watch) keeps(l *Limit, s *output.Summary, scale unit.Scale) (value floa
 	}
 	h := w.of(l, s)
 	h.all++
-	if keeps = l.AtLeast && value >= l.Value || !l.AtLeast && value <= l.Value; keeps {
+	best := l.best(value, s, scale)
+	if keeps = l.AtLeast && best >= l.Value || !l.AtLeast && best <= l.Value; keeps {
 		h.kept++
 	}
 	return value, keeps
@@ -187,7 +188,7 @@ func (w *Watch) breach(l *Limit, s *output.Summary, value float64, scale unit.Sc
 	case l.Name == "over":
 		b.Unit, b.Count = "%", l.Over(l.Above, s, scale)
 	case !l.Unitless() && l.AtLeast:
-		b.Count = l.upTo(s, scale, func(printed float64) bool { return printed < l.Value }, l.Value)
+		b.Count = l.under(s, scale)
 	case !l.Unitless():
 		b.Count = l.Over(l.Value, s, scale)
 	}

@@ -17,6 +17,10 @@ import (
 // maxDiagnostics is the number of messages that are printed. The rest are only counted.
 const maxDiagnostics = 1000
 
+// mostAlike is the number of lines of a file with the same cause that have a message each. One
+// message counts the others.
+const mostAlike = 3
+
 // mostMalformed is the number of malformed lines that end a command. A small compressed file can
 // have more lines than anybody wants to wait for; these take about half a minute.
 const mostMalformed = 50_000_000
@@ -36,14 +40,25 @@ type Diagnostics struct {
 	filter  *tags.Filter
 	kinds   map[string]string // of inputs that are no logs
 	named   map[string]bool   // of these, those that a message has named
+	alike   map[fault]int     // lines with a fault
+	faults  []repeated        // of more than mostAlike lines
 	by      *tags.By
 	byText  string // the option that by comes from
+}
+
+// A fault is what may be wrong with many lines of a file. The cause is without the text it quotes.
+type fault struct{ file, field, cause string }
+
+// A repeated fault has the first message that was not printed.
+type repeated struct {
+	fault
+	text string
 }
 
 // NewDiagnostics returns the diagnostics of a command. If strict is set, the first malformed line
 // is an error.
 func NewDiagnostics(std *message.Streams, strict bool) *Diagnostics {
-	return &Diagnostics{std: std, strict: strict, kinds: make(map[string]string), named: make(map[string]bool)}
+	return &Diagnostics{std: std, strict: strict, kinds: make(map[string]string), named: make(map[string]bool), alike: make(map[fault]int)}
 }
 
 // Report prints what is wrong with a line of a log. A malformed line is skipped.
@@ -58,6 +73,7 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	case kind != "":
 		d.print(err.File + " is no log, but " + kind)
 		d.named[err.File] = true
+	case !d.follows && d.repeats(err):
 	case d.printed == maxDiagnostics: // a text that nobody sees takes time
 		d.silent++
 	default:
@@ -70,6 +86,20 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 		return fmt.Errorf("%s: more than %d million malformed lines so far; is it a log?", err.File, mostMalformed/1_000_000)
 	}
 	return nil
+}
+
+// repeats reports whether enough lines with the same fault have a message, and counts the line.
+func (d *Diagnostics) repeats(err *hdrlog.SyntaxError) bool {
+	cause, _, _ := strings.Cut(err.Err.Error(), `: "`)
+	f := fault{err.File, err.Field, cause}
+	n, known := d.alike[f]
+	if !known && d.printed == maxDiagnostics {
+		return false // a hostile log may have any number of faults
+	}
+	if d.alike[f] = n + 1; n == mostAlike {
+		d.faults = append(d.faults, repeated{f, err.Error() + Hint(err)})
+	}
+	return n >= mostAlike
 }
 
 // Follow is for a command that runs for long: messages begin with the time of day, and none is left
@@ -172,6 +202,14 @@ func (d *Diagnostics) Close() error {
 		if d.AddsUp(d.byText, row) {
 			break
 		}
+	}
+	for _, f := range d.faults {
+		more := d.alike[f.fault] - mostAlike
+		if more == 1 {
+			d.std.Say("%s", f.text)
+			continue
+		}
+		d.std.Say("%s: %s: %s: %s", f.file, message.Number(more, "more line"), f.field, f.cause)
 	}
 	if d.silent > 0 {
 		d.std.Say("%d more messages like these", d.silent)

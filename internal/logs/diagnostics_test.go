@@ -3,6 +3,7 @@ package logs
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -28,13 +29,27 @@ func TestFollowMessages(t *testing.T) {
 }
 
 func TestDiagnostics(t *testing.T) {
-	report := func(d *Diagnostics, line int, malformed bool) error {
-		return d.Report(&hdrlog.SyntaxError{File: "a\nb", Line: line, Field: "start", Err: errors.New("bad")}, malformed)
+	report := func(d *Diagnostics, line int, malformed bool, more ...any) error {
+		return d.Report(&hdrlog.SyntaxError{File: "a\nb", Line: line, Field: "start", Err: fmt.Errorf("bad%s: %q", fmt.Sprint(more...), fmt.Sprint(line))}, malformed)
 	}
+	t.Run("alike", func(t *testing.T) {
+		var out bytes.Buffer
+		d := NewDiagnostics(&message.Streams{Name: "test", Err: &out}, false)
+		for n := range 20 {
+			report(d, n+1, true)
+		}
+		report(d, 21, true, " too")
+		d.Close()
+		want := "test: a\\nb:1: start: bad: \"1\"\ntest: a\\nb:2: start: bad: \"2\"\ntest: a\\nb:3: start: bad: \"3\"\ntest: a\\nb:21: start: bad too: \"21\"\n" +
+			"test: a\\nb: 17 more lines: start: bad\ntest: skipped 21 malformed lines\n"
+		if out.String() != want {
+			t.Errorf("%s", out.String())
+		}
+	})
 	t.Run("nothing", func(t *testing.T) {
 		var out bytes.Buffer
 		d := NewDiagnostics(&message.Streams{Name: "test", Err: &out}, false)
-		if err := errors.Join(report(d, 1, false), d.Close()); err != nil || out.String() != "test: a\\nb:1: start: bad\n" {
+		if err := errors.Join(report(d, 1, false), d.Close()); err != nil || out.String() != "test: a\\nb:1: start: bad: \"1\"\n" {
 			t.Errorf("%v, %q", err, out.String())
 		}
 	})
@@ -42,7 +57,7 @@ func TestDiagnostics(t *testing.T) {
 		var out bytes.Buffer
 		d := NewDiagnostics(&message.Streams{Name: "test", Err: &out}, false)
 		for n := range maxDiagnostics + 5 {
-			if err := report(d, n+1, true); err != nil {
+			if err := report(d, n+1, true, n); err != nil {
 				t.Fatal(err)
 			}
 		}

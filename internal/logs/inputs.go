@@ -275,6 +275,10 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 		return nil, err
 	}
 	matched := whole(s.expression, names)
+	byTag := len(matched) == 0 && strings.ContainsAny(s.Text, wild+"+|")
+	if byTag {
+		matched = parts(s.expression, names)
+	}
 	if s.whole {
 		all := len(matched)
 		matched = slices.DeleteFunc(matched, func(name string) bool { return !isLog(filepath.Join(s.Folder, name)) })
@@ -303,7 +307,10 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 		}
 		logs = append(logs, log)
 	}
-	if len(matched) > 1 && !s.whole {
+	switch {
+	case byTag:
+		std.Notef("-%s '%s' matches no whole name, but the tag and the suffix of %s: %s", s.option, s.Text, message.Number(len(matched), "file"), message.List(matched))
+	case len(matched) > 1 && !s.whole:
 		std.Notef("-%s '%s' matches %d files: %s", s.option, s.Text, len(matched), message.List(matched))
 	}
 	return logs, nil
@@ -345,6 +352,26 @@ func whole(expression *regexp.Regexp, names []string) (matched []string) {
 		base := filepath.Base(name)
 		if at := expression.FindStringIndex(base); at != nil && at[1]-at[0] == len(base) {
 			matched = append(matched, name)
+		}
+	}
+	return matched
+}
+
+// parts returns the names that an expression matches without what hdrsplit puts between the tag and
+// the suffix, which is the name of the log: insert-rt.run1.hdr as insert-rt.hdr. A tag may have dots.
+func parts(expression *regexp.Regexp, names []string) (matched []string) {
+	for _, name := range names {
+		base := filepath.Base(name)
+		suffix := filepath.Ext(base)
+		if suffix == ".gz" || suffix == ".zst" {
+			suffix = filepath.Ext(strings.TrimSuffix(base, suffix)) + suffix
+		}
+		stem := strings.TrimSuffix(base, suffix)
+		for at := range stem {
+			if stem[at] == '.' && len(whole(expression, []string{stem[:at] + suffix})) > 0 {
+				matched = append(matched, name)
+				break
+			}
 		}
 	}
 	return matched

@@ -162,11 +162,18 @@ func ParseTime(text string, zone *time.Location) (Bound, bool) {
 	return Bound{}, false
 }
 
-// ParseSeconds reads a number of seconds, or a number with a unit.
+// ParseSeconds reads a number of seconds, or numbers with units: 90s, 1h5m, 1d12h.
 func ParseSeconds(text string) (seconds float64, ok bool) {
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
 		return seconds, !math.IsNaN(seconds) && !math.IsInf(seconds, 0)
 	}
+	days, rest, _ := strings.Cut(text, "d")
+	if n, err := strconv.ParseUint(days, 10, 16); err == nil && len(rest) < len(text)-len(days) {
+		seconds = float64(n) * 86400
+		if text = rest; text == "" {
+			return seconds, true
+		}
+	}
 	duration, err := time.ParseDuration(text)
-	return duration.Seconds(), err == nil
+	return seconds + duration.Seconds(), err == nil && (seconds == 0 || duration >= 0)
 }

@@ -5,6 +5,7 @@
 package actiontest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -196,7 +197,8 @@ func TestAction(t *testing.T) {
 		{"no log", map[string]string{"logs": "nosuch.hdr"}, 1, "1", "::error::hdrkit: hdrsum could not read the logs", "", 0},
 		{"no name of a log", map[string]string{"logs": " \n"}, 2, "", "::error::hdrkit: the input logs is empty", "", 0},
 		{"a wrong limit", map[string]string{"limits": "$(touch hacked)"}, 2, "2", "-sla", "", 0},
-		{"malformed lines", map[string]string{"logs": "damaged.hdr"}, 0, "3", "::warning::hdrkit: some lines", "insert-rt", 6},
+		{"malformed lines", map[string]string{"logs": "damaged.hdr"}, 0, "3", "::warning::hdrkit: some lines", "insert-rt", 7},
+		{"commands of GitHub in a log", map[string]string{"logs": "damaged.hdr", "limits": "99<=1ns"}, 4, "4", "::error::hdrkit: # #[add-mask]e: : :f", "FAIL", 7},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inputs := map[string]string{"logs": "node1.hdr", "in": "ns", "unit": "ms", "pictures": "none"}
@@ -205,7 +207,9 @@ func TestAction(t *testing.T) {
 				damaged := filepath.Join(t.TempDir(), "damaged.hdr")
 				text, err := os.ReadFile("../../testdata/logs/node1.hdr")
 				if err == nil {
-					err = os.WriteFile(damaged, append(text, "Tag=x,1,y\n"...), 0o666)
+					line := string(text[bytes.Index(text, []byte("Tag=insert-rt,")):])
+					line = line[len("Tag=insert-rt") : strings.Index(line, "\n")+1]
+					err = os.WriteFile(damaged, []byte(string(text)+"Tag=x,##[stop-commands]tok:::add-mask::e,y\nTag=##[add-mask]e:::f"+line), 0o666)
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -216,6 +220,10 @@ func TestAction(t *testing.T) {
 			if r.status != test.status || r.outputs["status"] != test.output && test.output != "" ||
 				!strings.Contains(r.log, test.log) || !strings.Contains(r.summary, test.inSummary) {
 				t.Errorf("status %d, outputs %q\n%s\n%s", r.status, r.outputs, r.log, r.summary)
+			}
+			outside := regexp.MustCompile(`(?m)^::(error|warning|notice)::hdrkit: `).ReplaceAllString(r.log, "")
+			if strings.Contains(outside, "##[") || strings.Contains(outside, "::") {
+				t.Errorf("the runner takes a part of this for a command:\n%s", r.log)
 			}
 			if _, err := os.Stat(filepath.Join(r.folder, "hacked")); err == nil {
 				t.Error("an input ran as a command")

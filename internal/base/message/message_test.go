@@ -29,7 +29,7 @@ func FuzzPrintable(f *testing.F) {
 }
 
 func TestDidYouMean(t *testing.T) {
-	types := []string{"percentiles", "hgrm", "csv", "csve", "csvr", "json", "timeline", "ndjson", "influx", "openmetrics"}
+	types := []string{"percentiles", "hgrm", "csv", "csve", "csvr", "json", "timeline", "ndjson", "influx", "openmetrics", "if"}
 	for text, want := range map[string]string{
 		"percentile":  "percentiles",
 		"precentiles": "percentiles",
@@ -40,6 +40,7 @@ func TestDidYouMean(t *testing.T) {
 		"xml":         "",
 		"":            "",
 		"csvv":        "csv",
+		"diff":        "", // it has two letters of if
 		"prometheus":  "",
 	} {
 		if want != "" {

@@ -14,15 +14,15 @@ func DidYouMean(misspelled string, names []string) string {
 	return ""
 }
 
-// Nearest returns the name that is most like a misspelled one, or else the shortest one that begins
-// with it, empty if none is.
+// Nearest returns the name that is most like a misspelled one, at least half of it, or else the
+// shortest one that begins with it, empty if none is.
 func Nearest(misspelled string, names []string) string {
 	best, least := "", 1+len(misspelled)/4 // more differences make another word
 	if len(misspelled) < 3 {               // everything is like a short word
 		least = -1
 	}
 	for _, name := range names {
-		if d := distance(strings.ToLower(misspelled), strings.ToLower(name)); d <= least {
+		if d := distance(strings.ToLower(misspelled), strings.ToLower(name)); d <= least && 2*d <= len(name) {
 			best, least = name, d-1
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/output"
@@ -70,7 +71,9 @@ func (p *Parts) Who(percentile float64, factor func(input string, tag []byte) fl
 		}
 		who.Of = append(who.Of, share)
 	}
-	slices.SortStableFunc(who.Of, func(a, b output.Share) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortFunc(who.Of, func(a, b output.Share) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Input, b.Input), tags.Compare(a.Tag, b.Tag))
+	})
 	return who, nil
 }
 

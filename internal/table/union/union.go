@@ -145,7 +145,7 @@ func (u *union) run() error {
 	}
 	for u.streams.Len() > 0 {
 		if err := u.merge(); err != nil {
-			return err
+			return u.earlier(err)
 		}
 	}
 	if err := u.finish(math.MaxInt64); err != nil {
@@ -158,6 +158,20 @@ func (u *union) run() error {
 		}
 	}
 	return u.writer.Flush()
+}
+
+// earlier returns the error of the first window that was begun, or err if none has one: how many
+// windows are written by now depends on the number of workers, and the error must not.
+func (u *union) earlier(err error) error {
+	for _, b := range u.begun {
+		<-b.ready
+		for _, w := range b.windows {
+			if w.err != nil {
+				return w.err
+			}
+		}
+	}
+	return err
 }
 
 // merge puts the earliest interval into its window.

@@ -651,3 +651,35 @@ func TestJobs(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstError has a window whose counts overflow, and later a tag whose intervals do not add up.
+// The first error is reported, whatever the number of workers is.
+func TestFirstError(t *testing.T) {
+	line := func(start int, layout histogram.Layout, n int64) string {
+		h, err := histogram.New(layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Record(1, n)
+		payload, err := new(histogram.Encoder).AppendBase64(nil, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%d,1,1,%s\n", start, payload)
+	}
+	whole, double := histogram.Layout{Digits: 3, Lowest: 1}, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1}
+	var log strings.Builder
+	log.WriteString(line(0, whole, 1<<62) + line(0, whole, 1<<62))
+	for n := range 100 {
+		log.WriteString(line(n+1, whole, 1))
+	}
+	log.WriteString(line(101, double, 1))
+	for _, workers := range []int{1, 2, 16} {
+		s := newScan(text("log", log.String()))
+		s.Workers = workers
+		_, err := union.Write(io.Discard, s, union.Options{Grid: 1000})
+		if err == nil || !strings.Contains(err.Error(), "joined with log:1") {
+			t.Errorf("%d workers: %v", workers, err)
+		}
+	}
+}
