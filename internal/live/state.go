@@ -59,7 +59,7 @@ type savedWindow struct {
 
 // stateVersion and stateCommand tell the states of other versions and commands.
 const (
-	stateVersion = 6
+	stateVersion = 7
 	stateCommand = "hdrlive"
 )
 

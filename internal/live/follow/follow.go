@@ -110,7 +110,7 @@ func New(o Options) *Follower {
 	}
 	f := &Follower{options: o, done: make(chan struct{})}
 	for _, m := range o.Marks {
-		f.contents = append(f.contents, &content{Mark: m, waits: !m.Copy && !m.Ended, at: time.Now()})
+		f.contents = append(f.contents, &content{Mark: m, waits: !m.Copy && !m.Ended})
 	}
 	return f
 }
@@ -251,7 +251,7 @@ func (f *Follower) insert(in *Input) *Input {
 // known reports whether the file was read by an input, or is going to be.
 func (f *Follower) known(info fs.FileInfo) bool {
 	return slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.has(info) }) ||
-		slices.ContainsFunc(f.contents, func(c *content) bool { return c.log != nil && c.is(info) })
+		slices.ContainsFunc(f.contents, func(c *content) bool { return c.open && c.is(info) })
 }
 
 // match adds the files that match a pattern, and forgets files that were read and that nothing
@@ -329,7 +329,7 @@ func (f *Follower) finish(l *Log, gone bool) bool {
 	}
 	if len(in.files) > 0 { // else the follower is closed
 		in.files = in.files[1:]
-		f.remember(l, false).log = l
+		f.remember(l, false).open = true
 	}
 	return true
 }
