@@ -133,7 +133,8 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	return true, c.unsure, nil
 }
 
-// An original is what a file can be a copy of. Its line is the last one that need not be read again.
+// An original is what a file can be a copy of. Its line is the last one that need not be read
+// again.
 type original struct {
 	Mark
 	log     *Log     // nil if it comes from an earlier run
@@ -259,8 +260,8 @@ func (o *original) intact() bool {
 
 var errDiffers = errors.New("the text is another one")
 
-// read reads a text up to where it differs, and sets its size. Exact says that a hash shows that all
-// of it was read, and equal that the file of the original begins with it.
+// read reads a text up to where it differs, and sets its size. Exact says that a hash shows that
+// all of it was read, and equal that the file of the original begins with it.
 func (o *original) read(r io.Reader, size *int64) (exact, equal bool, err error) {
 	var t text
 	points := o.Points

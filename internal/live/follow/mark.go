@@ -42,8 +42,8 @@ type content struct {
 	Mark
 	waits bool // it was read in an earlier run, and no input has opened it yet
 	// log is the log that was read to its end, nil if it comes from an earlier run. Its file stays
-	// open while it has a name that is followed, so that its inode is not used for a new file, which
-	// would then seem to be known.
+	// open while it has a name that is followed, so that its inode is not used for a new file,
+	// which would then seem to be known.
 	log  *Log
 	open bool
 	info fs.FileInfo // nil if it comes from an earlier run
