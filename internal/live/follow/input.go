@@ -118,6 +118,18 @@ func (in *Input) has(info fs.FileInfo) bool {
 	return in.newest != nil && os.SameFile(in.newest, info)
 }
 
+// identify adds the files that the input reads.
+func (in *Input) identify(ids map[ID]bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, l := range in.files {
+		ids[identity(l.info)] = true
+	}
+	if in.newest != nil {
+		ids[identity(in.newest)] = true
+	}
+}
+
 // look compares the file of that name with the one that is read. It adds what is new about the
 // input that a person should know, if anything is. The caller holds the follower's mu.
 func (in *Input) look(news *Summary) {
