@@ -144,7 +144,7 @@ func run(std *message.Streams, o *options) error {
 		defer r.port.Close()
 	}
 	if o.state != "" {
-		if r.state, err = live.OpenState(o.state, o.sinks.Size, &r.start); err != nil {
+		if r.state, err = live.OpenState(o.state, o.sinks.Size, &r.start, sinks.Check); err != nil {
 			return err
 		}
 	}
@@ -300,7 +300,7 @@ func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 		r.outputs = append(r.outputs, live.Output{Key: "metrics", Sink: r.metrics}, live.Output{Key: "page", Sink: r.page})
 	}
 	for _, u := range r.pushes {
-		key := "-push " + u.Redacted()
+		key := "-push " + push.Key(u)
 		if has(key) {
 			return message.Usagef("%s is given twice", key)
 		}

@@ -102,7 +102,7 @@ func (k keeper) Save() (any, func() error, error) {
 
 // options returns those of a run with the state, and cuts the rows back.
 func (w *world) options(r *run, size int64) (Options, error) {
-	s, err := OpenState(w.state, size, new(int64))
+	s, err := OpenState(w.state, size, new(int64), nil)
 	if err != nil {
 		return Options{}, err
 	}
@@ -462,14 +462,14 @@ func TestUsed(t *testing.T) {
 	for range 3 {
 		l.line(false) // another state
 		w.await(l.last(), len(l.last().seconds))
-		if _, err := OpenState(w.state, 1000, new(int64)); !errors.Is(err, errUsed) {
+		if _, err := OpenState(w.state, 1000, new(int64), nil); !errors.Is(err, errUsed) {
 			t.Errorf("the second command: %v", err)
 		}
 	}
 	w.stop(false)
 	refused := func(size int64, want string) {
 		t.Helper()
-		if _, err := OpenState(w.state, size, new(int64)); err == nil || err.Error() != w.state+": "+want+"; remove it to begin anew, or name another file" {
+		if _, err := OpenState(w.state, size, new(int64), nil); err == nil || err.Error() != w.state+": "+want+"; remove it to begin anew, or name another file" {
 			t.Errorf("%v, not %s", err, want)
 		}
 	}
@@ -478,7 +478,7 @@ func TestUsed(t *testing.T) {
 	w.stop(false)
 	for text, want := range map[string]string{
 		`{"Version":2,"Command":"hdrunion"}`: `it is no state of hdrlive, but of "hdrunion"`,
-		`{"Version":9,"Command":"hdrlive"}`:  "it has version 9, not 6",
+		`{"Version":9,"Command":"hdrlive"}`:  "it has version 9, not 7",
 		"#[StartTime: 5]":                    "it is no state of hdrlive: invalid character '#' looking for beginning of value",
 	} {
 		if err := os.WriteFile(w.state, []byte(text), 0o666); err != nil {
@@ -500,5 +500,42 @@ func TestDue(t *testing.T) {
 		if due, _ := s.due(); due < want+59*time.Minute {
 			t.Errorf("a state that takes %v is due %v after it, not %v", took, due-time.Hour, want)
 		}
+	}
+}
+
+// TestDamaged edits states. Each is refused before anything is opened.
+func TestDamaged(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	const begin = `{"Version":7,"Command":"hdrlive","Size":1000,`
+	for text, want := range map[string]string{
+		begin + `"From":9223372036854775,"Done":0}`:                                     "it begins at 294247-01-10T04:00:54Z",
+		begin + `"From":0,"Done":9223372036854775}`:                                     "its last window ends at 294247-01-10T04:00:54Z",
+		begin + `"From":0,"Done":0,"Windows":[{"Tag":"cnQ=","Sum":"AwA="}]}`:            "an open window has no interval",
+		begin + `"From":0,"Done":0,"Outputs":{"-of x":{"Base":1}}}`:                     "-of x: no",
+		begin + `"From":0,"Done":0,"Logs":[{"Path":"a.hdr","Size":-1,"Line":0}]}`:       "a.hdr has -1 bytes and 0 lines",
+		begin + `"From":0,"Done":0,"Logs":[{"Path":"a.hdr","Points":"AQ==","Line":0}]}`: "",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := OpenState(path, 1000, new(int64), func(string, []byte) error { return errors.New("no") })
+		if want = "it is damaged: " + want; err == nil || !strings.Contains(err.Error(), want) && want != "it is damaged: " || !strings.HasPrefix(err.Error(), path) {
+			t.Errorf("%s: %v, not %s", text, err, want)
+		}
+	}
+	if _, err := OpenState("/dev/zero", 1000, new(int64), nil); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("a device: %v", err)
+	}
+	s, err := OpenState(path+"2", 1000, new(int64), nil)
+	if err == nil {
+		defer s.release()
+		err = s.write([]byte("{}"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path + "2"); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }

@@ -59,16 +59,24 @@ type savedWindow struct {
 
 // stateVersion and stateCommand tell the states of other versions and commands.
 const (
-	stateVersion = 6
+	stateVersion = 7
 	stateCommand = "hdrlive"
 )
 
 // errUsed is the error for a state that another command uses.
 var errUsed = errors.New("another command that runs uses it; give each command a state of its own")
 
-// OpenState opens the file of a merging with windows of size milliseconds, which may not exist yet.
-// From is that of [Options]: that of the file replaces it.
-func OpenState(path string, size int64, from *int64) (*State, error) {
+// mostState is the number of bytes that a state may have.
+const mostState = 2 << 30
+
+// mostAway is how far a time of a state may lie in the future. The clock of this machine may have
+// been set back.
+const mostAway = 24 * time.Hour
+
+// OpenState opens the file of a merging with windows of size milliseconds, which may not exist yet,
+// and checks it as a whole. From is that of [Options]: that of the file replaces it. Check, if it
+// is set, checks what outputs saved, by their keys.
+func OpenState(path string, size int64, from *int64, check func(key string, own []byte) error) (*State, error) {
 	s := &State{path: path, most: saveMost, last: saved{Version: stateVersion, Command: stateCommand, Size: size, From: *from, Done: never}}
 	err := s.hold()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,7 +86,12 @@ func OpenState(path string, size int64, from *int64) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = s.read(size); err != nil {
+	if err = s.read(size); err == nil {
+		if err = s.check(check); err != nil {
+			err = fmt.Errorf("it is damaged: %w", err)
+		}
+	}
+	if err != nil {
 		s.release()
 		return nil, fmt.Errorf("%s: %w; remove it to begin anew, or name another file", path, err)
 	}
@@ -106,6 +119,53 @@ func (s *State) read(size int64) error {
 	return nil
 }
 
+// check checks what a state has.
+func (s *State) check(output func(key string, own []byte) error) error {
+	l := &s.last
+	far := time.Now().Add(mostAway + time.Duration(l.Size)*time.Millisecond).UnixMilli()
+	if l.From < 0 || l.From > far {
+		return fmt.Errorf("it begins at %s", time.UnixMilli(l.From).UTC().Format(time.RFC3339))
+	}
+	if l.Done > far {
+		return fmt.Errorf("its last window ends at %s", time.UnixMilli(l.Done).UTC().Format(time.RFC3339))
+	}
+	for _, m := range l.Logs {
+		if m.Size < 0 || m.Line < 0 {
+			return fmt.Errorf("%s has %d bytes and %d lines", m.Path, m.Size, m.Line)
+		}
+	}
+	if err := s.restore(merge.NewWindows(l.Size)); err != nil {
+		return err
+	}
+	if output == nil {
+		return nil
+	}
+	all, err := s.Outputs()
+	for key, own := range all {
+		if err = output(key, own); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return err
+}
+
+// restore adds the open windows to others.
+func (s *State) restore(to *merge.Windows) error {
+	for _, w := range s.last.Windows {
+		open := merge.Merged{Tag: w.Tag, LogStart: w.LogStart, Covered: w.Covered}
+		if err := open.Sum.UnmarshalBinary(w.Sum); err != nil {
+			return err
+		}
+		if open.Sum.Intervals() == 0 {
+			return errors.New("an open window has no interval")
+		}
+		if err := to.Restore(&open); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Outputs returns what the outputs of a [Fan] saved, by their keys.
 func (s *State) Outputs() (all map[string]json.RawMessage, err error) {
 	if s.last.Outputs != nil {
@@ -128,6 +188,16 @@ func (s *State) due() (wait time.Duration, ok bool) {
 // hold locks the file, if there is one.
 func (s *State) hold() error {
 	for {
+		info, err := os.Stat(s.path) // to open a named pipe would wait for its writer
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is no regular file", s.path)
+		}
+		if info.Size() > mostState {
+			return fmt.Errorf("%s has %d bytes, which no state has", s.path, info.Size())
+		}
 		file, err := os.Open(s.path)
 		if err != nil {
 			return err
@@ -158,7 +228,10 @@ func (s *State) write(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err = file.Write(data); err == nil {
+	if err = file.Chmod(0o600); err == nil { // rows that wait, and names of logs, are for nobody else
+		_, err = file.Write(data)
+	}
+	if err == nil {
 		err = lock(file.File)
 	}
 	if err == nil {
@@ -176,15 +249,8 @@ func (s *State) write(data []byte) error {
 // Load takes up the state. Call it before Run, with the options of the follower that has its marks.
 func (m *Merger) Load() error {
 	s := &m.options.State.last
-	for _, w := range s.Windows {
-		open := merge.Merged{Tag: w.Tag, LogStart: w.LogStart, Covered: w.Covered}
-		err := open.Sum.UnmarshalBinary(w.Sum)
-		if err == nil {
-			err = m.clock.windows.Restore(&open)
-		}
-		if err != nil {
-			return fmt.Errorf("%s is damaged: %w", m.options.State.path, err)
-		}
+	if err := m.options.State.restore(m.clock.windows); err != nil {
+		return fmt.Errorf("%s is damaged: %w", m.options.State.path, err)
 	}
 	m.clock.done = s.Done
 	for key, k := range s.Kinds {

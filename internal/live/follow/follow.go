@@ -110,7 +110,7 @@ func New(o Options) *Follower {
 	}
 	f := &Follower{options: o, done: make(chan struct{})}
 	for _, m := range o.Marks {
-		f.contents = append(f.contents, &content{Mark: m, waits: !m.Copy && !m.Ended, at: time.Now()})
+		f.contents = append(f.contents, &content{Mark: m, waits: !m.Copy && !m.Ended})
 	}
 	return f
 }
@@ -232,11 +232,16 @@ func (f *Follower) add(path string, matched bool) *Input {
 	if slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.path == path }) {
 		return nil
 	}
+	return f.addNew(path, matched, f.known)
+}
+
+// addNew adds a file whose name no input has, unless it is known.
+func (f *Follower) addNew(path string, matched bool, known func(fs.FileInfo) bool) *Input {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		return f.insert(&Input{name: path, path: path, stream: func() (io.Reader, error) { return os.Open(path) }})
 	}
-	if err == nil && f.known(info) {
+	if err == nil && known(info) {
 		return nil
 	}
 	return f.insert(&Input{name: path, path: path, matched: matched})
@@ -251,7 +256,22 @@ func (f *Follower) insert(in *Input) *Input {
 // known reports whether the file was read by an input, or is going to be.
 func (f *Follower) known(info fs.FileInfo) bool {
 	return slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.has(info) }) ||
-		slices.ContainsFunc(f.contents, func(c *content) bool { return c.log != nil && c.is(info) })
+		slices.ContainsFunc(f.contents, func(c *content) bool { return c.open && c.is(info) })
+}
+
+// files returns the files that are known. A search through all for each file is quadratic: 3,000
+// logs took 20 s to start.
+func (f *Follower) files() map[ID]bool {
+	ids := make(map[ID]bool, len(f.inputs))
+	for _, in := range f.inputs {
+		in.identify(ids)
+	}
+	for _, c := range f.contents {
+		if c.open {
+			ids[identity(c.info)] = true
+		}
+	}
+	return ids
 }
 
 // match adds the files that match a pattern, and forgets files that were read and that nothing
@@ -267,6 +287,13 @@ func (f *Follower) match() {
 	}
 	var all Summary
 	defer func() { all.Say(f.options.Notice) }()
+	ids, looked := f.files(), false
+	isKnown := func(info fs.FileInfo) bool {
+		if id := identity(info); id != (ID{}) {
+			return ids[id]
+		}
+		return f.known(info)
+	}
 	for _, p := range f.patterns {
 		for _, path := range p.paths() {
 			if known[path] || !p.matches(filepath.Base(path)) {
@@ -277,16 +304,18 @@ func (f *Follower) match() {
 				continue
 			}
 			named = append(named, info)
-			if !f.known(info) {
+			if !isKnown(info) && !looked && f.found != nil {
 				f.look(f.inputs) // the file may have just replaced another one
+				ids, looked = f.files(), true
 			}
-			if f.known(info) {
+			if isKnown(info) {
 				continue
 			}
 			if !f.isCopy(path, info) {
-				if in := f.add(path, true); in != nil {
+				if in := f.addNew(path, true, isKnown); in != nil {
 					known[path] = true
 					in.look(&all)
+					in.identify(ids)
 					if p.each != nil {
 						p.each(in)
 					}
@@ -329,7 +358,7 @@ func (f *Follower) finish(l *Log, gone bool) bool {
 	}
 	if len(in.files) > 0 { // else the follower is closed
 		in.files = in.files[1:]
-		f.remember(l, false).log = l
+		f.remember(l, false).open = true
 	}
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -102,6 +103,11 @@ func (r *reading) await(what string, holds func() bool) {
 func (r *reading) awaitLines(name string, lines ...string) {
 	r.t.Helper()
 	r.await(name, func() bool { return slices.Equal(r.lines[name], lines) })
+}
+
+func (r *reading) awaitLast(name, line string) {
+	r.t.Helper()
+	r.await(line, func() bool { return last(r.lines[name]) == line })
 }
 
 func (r *reading) awaitNotice(text string) {
@@ -206,13 +212,14 @@ func TestCopies(t *testing.T) {
 	r.await("the log", func() bool { return len(r.lines["node1.hdr"]) == 51 })
 	r.awaitNotice("node1.hdr.gz is a copy of " + path + "; it counts once")
 	// copytruncate
-	file(t, path+".1", text+"more\n")
+	file(t, path+".1", text)
 	r.awaitNotice("node1.hdr.1 is a copy of " + path + "; it counts once")
 	file(t, path, "new\n")
 	r.await("the new log", func() bool { return len(r.lines["node1.hdr"]) == 53 })
-	r.awaitNotice("node1.hdr was truncated; reading it again from its start; the last 5 bytes before that were not read, but are in " + path + ".1")
+	r.awaitNotice("node1.hdr was truncated; reading it again from its start")
 	file(t, path+".2", text+"more\n")
-	r.awaitNotice("node1.hdr.2 is a copy of " + path + "; it counts once, but its last 5 bytes were not read before the log was truncated")
+	r.awaitNotice("node1.hdr.2 begins with all that was read of " + path + "; reading what follows")
+	r.awaitLast("node1.hdr.2", "more")
 	// A rename, and a compression of that.
 	must(t, os.Rename(path, filepath.Join(dir, "node1.0.hdr")))
 	file(t, path, "newest\n")
@@ -225,27 +232,97 @@ func TestCopies(t *testing.T) {
 	r.await("other logs", func() bool { return len(r.lines["node1.hdr.3"]) == 3 && len(r.lines["node10.hdr"]) == 51 })
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.lines) != 3 {
+	if len(r.lines) != 4 {
 		t.Errorf("%q", r.notices)
 	}
 }
 
-// TestCopyGrows: a copy that was empty when the follower found its name is as long as it is when it
-// is read.
+// readLog returns what a follower has of a log that was read to its end.
+func readLog(path, all string) *content {
+	var hashes text
+	hashes.Write([]byte(all))
+	return &content{Mark: Mark{Path: path, Head: []byte(all[:headSize]), Size: int64(len(all)), Points: hashes.all(), Line: strings.Count(all, "\n"), Ended: true}}
+}
+
+// TestCopyGrows: a file that begins as a log is a copy while all of its text was read. What follows
+// is read if the log ended, and all of it if it differs.
 func TestCopyGrows(t *testing.T) {
 	t.Parallel()
-	path, text, notice := filepath.Join(t.TempDir(), "node1.hdr"), strings.Repeat("a line of the log\n", 50), ""
-	f := New(Options{Notice: func(_, text string) { notice = text }})
-	defer f.Close()
-	f.contents = []*content{{Mark: Mark{Path: path, Head: []byte(text[:headSize]), Size: int64(len(text)), Cut: true, Ended: true}}}
-	copied, err := os.Open(file(t, path+".1", ""))
+	path, all := filepath.Join(t.TempDir(), "node1.hdr"), strings.Repeat("a line of the log\n", 50)
+	for _, test := range []struct {
+		text      string
+		is, maybe bool
+		line      int // from which it is read
+	}{
+		{all[:400*2], true, true, 0}, {all[:len(all)-18], true, false, 0}, {all, true, false, 0}, {all + "more\n", false, false, 50},
+		{all[:len(all)-18] + "another line\n", true, true, 0}, {all[:len(all)-18] + "another line that is long\n", false, false, 0}, {all[:500] + "others", false, false, 0},
+		{all[:580] + "others", true, true, 0}, {strings.Repeat(all[:500]+"others\n", 2), false, false, 0},
+	} {
+		f := New(Options{})
+		f.contents = []*content{readLog(path, all)}
+		copied, err := os.Open(file(t, path+".1", ""))
+		must(t, err)
+		info, err := copied.Stat()
+		must(t, err)
+		file(t, path+".1", test.text)
+		is, maybe, rest := f.copied(path+".1", copied, info)
+		if rest == nil {
+			rest = new(Mark)
+		}
+		if is != test.is || maybe != test.maybe || rest.Line != test.line {
+			t.Errorf("%d bytes: %t, %t, %d", len(test.text), is, maybe, rest.Line)
+		}
+		copied.Close()
+		f.Close()
+	}
+}
+
+// TestTwoLogs: two logs of one process begin alike for long. Each counts, in any order of writing.
+func TestTwoLogs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	empty := strings.Repeat("0.0,1.0,0.0,empty\n", 60)
+	run := file(t, filepath.Join(dir, "run.hdr"), empty)
+	r := read(t, func(f *Follower) { f.AddMatching(dir, func(string) bool { return true }, nil) })
+	r.await("the log", func() bool { return len(r.lines["run.hdr"]) == 61 })
+	failed := file(t, filepath.Join(dir, "run_errors.hdr"), empty)
+	r.awaitNotice("run_errors.hdr is a copy of " + run + "; it counts once")
+	extend(t, run, "60.0,1.0,1.0,one\n")
+	extend(t, failed, "60.0,1.0,1.0,two\n")
+	r.await("the other log", func() bool { return len(r.lines["run_errors.hdr"]) == 62 && len(r.lines["run.hdr"]) == 62 })
+	r.awaitNotice("run_errors.hdr is no copy of " + run + " any more; reading it")
+}
+
+// TestPoints: hashes do not depend on how a text is divided, and stay the same in JSON.
+func TestPoints(t *testing.T) {
+	t.Parallel()
+	var all []byte
+	for n := range 3000 {
+		all = append(all, strings.Repeat("x", n%37)+"\n"...)
+	}
+	var whole text
+	whole.Write(all)
+	for _, part := range []int{1, 7, 100, 5000} {
+		var t2 text
+		for rest := all; len(rest) > 0; {
+			n := min(part, len(rest))
+			t2.Write(rest[:n])
+			rest = rest[n:]
+		}
+		if !slices.Equal(whole.all(), t2.all()) {
+			t.Errorf("in parts of %d bytes: %v, not %v", part, t2.all(), whole.all())
+		}
+	}
+	data, err := json.Marshal(whole.all())
 	must(t, err)
-	defer copied.Close()
-	info, err := copied.Stat()
-	must(t, err)
-	file(t, path+".1", text+"more\n")
-	if is, _ := f.copied(path+".1", copied, info); !is || !strings.HasSuffix(notice, ", but its last 5 bytes were not read before the log was truncated") {
-		t.Error(notice)
+	var again Points
+	if must(t, json.Unmarshal(data, &again)); !slices.Equal(again, whole.all()) || len(again) < lastLines+10 {
+		t.Errorf("%s: %v", data, again)
+	}
+	for _, bad := range []string{`"AQ=="`, `7`, `"////////////////////////"`} {
+		if json.Unmarshal([]byte(bad), &again) == nil {
+			t.Errorf("%s is read", bad)
+		}
 	}
 }
 
@@ -255,14 +332,14 @@ func TestCopyMoves(t *testing.T) {
 	path, text := filepath.Join(t.TempDir(), "node.hdr"), strings.Repeat("a line of the log\n", 50)
 	f := New(Options{})
 	defer f.Close()
-	f.contents = []*content{{Mark: Mark{Path: path, Head: []byte(text[:headSize]), Size: int64(len(text)), Ended: true}}}
+	f.contents = []*content{readLog(path, text)}
 	copied, err := os.Open(file(t, path+".1", text))
 	must(t, err)
 	defer copied.Close()
 	info, err := copied.Stat()
 	must(t, err)
 	must(t, os.Rename(path+".1", path+".2"))
-	if is, maybe := f.copied(path+".1", copied, info); !is || maybe {
+	if is, maybe, _ := f.copied(path+".1", copied, info); !is || maybe {
 		t.Errorf("%t, %t", is, maybe)
 	}
 }
@@ -277,13 +354,13 @@ func TestCopyBegins(t *testing.T) {
 	must(t, w.Close())
 	f := New(Options{})
 	defer f.Close()
-	f.contents = []*content{{Mark: Mark{Path: path, Head: []byte(text[:headSize]), Size: int64(len(text)), Ended: true}}}
+	f.contents = []*content{readLog(path, text)}
 	for size := range compressed.Len() + 1 {
 		file(t, path+".1.gz", compressed.String()[:size])
 		is, maybe := false, false
 		if file, err := os.Open(path + ".1.gz"); err == nil {
 			info, _ := file.Stat()
-			is, maybe = f.copied(path+".1.gz", file, info)
+			is, maybe, _ = f.copied(path+".1.gz", file, info)
 			file.Close()
 		}
 		if !is || maybe && size == compressed.Len() {
@@ -538,7 +615,7 @@ func TestMatching(t *testing.T) {
 			defer r.Follower.mu.Unlock()
 			open := 0
 			for _, c := range r.Follower.contents {
-				if c.log != nil {
+				if c.open {
 					open++
 				}
 			}

@@ -31,7 +31,7 @@ type Input struct {
 	unread  string      // why a log of that name is not read, empty if it is
 	waiting bool        // a read waits for data
 	opened  bool        // a pipe was
-	passed  fs.FileInfo // the file that has the name, but counts already, if there is one
+	passed  fs.FileInfo // the file that has the name, but counts already, if there is one, as it was
 	looked  bool        // there was a look
 	matched bool        // a pattern found the file, and finds it again when it comes back
 	gone    time.Time   // since when no file has the name, if there was one
@@ -54,7 +54,8 @@ type Log struct {
 	head  []byte    // how the file began when it was read
 	size  int64     // of what was read
 	lines int       // of it
-	whole bool      // the last of them has its end
+	ends  bool      // the last of them has its end
+	text  text      // hashes of it
 	seen  time.Time // when the file was modified, as of the last look
 	// line and header are what [Log.Took] received. Done says that a later log of the input was
 	// taken, too.
@@ -117,6 +118,18 @@ func (in *Input) has(info fs.FileInfo) bool {
 	return in.newest != nil && os.SameFile(in.newest, info)
 }
 
+// identify adds the files that the input reads.
+func (in *Input) identify(ids map[ID]bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, l := range in.files {
+		ids[identity(l.info)] = true
+	}
+	if in.newest != nil {
+		ids[identity(in.newest)] = true
+	}
+}
+
 // look compares the file of that name with the one that is read. It adds what is new about the
 // input that a person should know, if anything is. The caller holds the follower's mu.
 func (in *Input) look(news *Summary) {
@@ -142,7 +155,7 @@ func (in *Input) look(news *Summary) {
 	}
 	moved := false
 	if err == nil && (in.newest == nil || !os.SameFile(in.newest, info)) {
-		if moved = in.passed != nil && os.SameFile(in.passed, info); !moved {
+		if moved = in.passed != nil && unchanged(in.passed, info); !moved {
 			moved, err = in.open()
 		}
 		if moved {
@@ -212,11 +225,15 @@ func (in *Input) open() (moved bool, err error) {
 	same := err == nil && in.newest != nil && os.SameFile(in.newest, info)
 	if err == nil && info.Mode().IsRegular() && !same {
 		maybe := false
+		var rest *Mark
 		if moved = f.known(info); !moved && in.matched {
-			moved, maybe = f.copied(in.path, file, info)
+			moved, maybe, rest = f.copied(in.path, file, info)
 		}
 		if !moved {
-			in.add(file, info, f.resume(file, in.path, info))
+			if rest == nil {
+				rest = f.resume(file, in.path, info)
+			}
+			in.add(file, info, rest)
 			return false, nil
 		}
 		if !maybe {
@@ -323,7 +340,7 @@ func (l *Log) Read(p []byte) (int, error) {
 		n, err := l.file.ReadAt(p, l.size)
 		switch {
 		case l.rewritten(): // maybe while it was read
-			in.follower.options.Notice(in.name, "was truncated; reading it again from its start"+in.follower.lost(l))
+			in.follower.options.Notice(in.name, "was truncated; reading it again from its start")
 			in.follower.truncated(l)
 			l.err = io.EOF
 		case n > 0:
@@ -362,10 +379,11 @@ func (l *Log) advance(read []byte) {
 	}
 	l.size += int64(len(read))
 	l.head = append(l.head, read[:min(len(read), headSize-len(l.head))]...)
-	if l.whole || l.lines == 0 {
+	l.text.Write(read)
+	if l.ends || l.lines == 0 {
 		l.lines++
 	}
-	l.whole = read[len(read)-1] == '\n'
+	l.ends = read[len(read)-1] == '\n'
 	l.lines += bytes.Count(read[:len(read)-1], []byte{'\n'})
 }
 

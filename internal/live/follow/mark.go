@@ -17,6 +17,8 @@ type Mark struct {
 	ID
 	Head []byte
 	Size int64 // of what was read
+	// Points are hashes of what was read, the last one of all of it. They recognize copies.
+	Points Points
 	// Line is the last line that counts. Header has the comments that hold for the lines after it,
 	// also if they come from the file before. Both are the reader's.
 	Line   int
@@ -26,8 +28,9 @@ type Mark struct {
 	// Over says that it was read to its end, and was deleted or not written for long.
 	Over bool
 	// Copy says that the file is a copy of another one. Ended says that it was read to its end and
-	// is maybe gone, but that copies of it may appear. Cut says that it was truncated.
-	Copy, Ended, Cut bool
+	// is maybe gone, but that copies of it may appear. Cut says that it was truncated. Rest says
+	// that lines were read that do not count.
+	Copy, Ended, Cut, Rest bool
 }
 
 // An ID tells a file from all others of this machine.
@@ -38,12 +41,15 @@ type ID struct{ Device, Inode uint64 }
 type content struct {
 	Mark
 	waits bool // it was read in an earlier run, and no input has opened it yet
-	// log is the log that was read to its end. Its file stays open while it has a name that is
-	// followed, so that its inode is not used for a new file, which would then seem to be known.
+	// log is the log that was read to its end, nil if it comes from an earlier run. Its file stays
+	// open while it has a name that is followed, so that its inode is not used for a new file,
+	// which would then seem to be known.
 	log  *Log
+	open bool
 	info fs.FileInfo // nil if it comes from an earlier run
-	at   time.Time   // when it ended
 	gone int         // how many looks in a row found no name, maybe since it just got another one
+
+	copying // of a copy
 }
 
 // mostGone is the number of looks after which a file without a name is forgotten. Rotation may
@@ -63,15 +69,15 @@ func (c *content) is(info fs.FileInfo) bool {
 
 // release closes the file of a content.
 func (f *Follower) release(c *content) {
-	if c.log != nil {
+	if c.open {
 		f.close(c.log.file)
-		c.log = nil
+		c.open = false
 	}
 }
 
 // remember keeps what a log had, which was read to its end or is cut: there may be copies of it.
 func (f *Follower) remember(l *Log, cut bool) *content {
-	c := &content{Mark: l.known(), info: l.info, at: time.Now()}
+	c := &content{Mark: l.known(), log: l, info: l.info}
 	c.Ended, c.Cut = true, cut
 	f.contents = append(f.contents, c)
 	return c
@@ -85,7 +91,7 @@ func (f *Follower) forget(named []fs.FileInfo) {
 		switch {
 		case c.waits:
 			return false
-		case c.log == nil && !c.Copy:
+		case !c.open && !c.Copy:
 			more--
 			return more >= 0
 		case slices.ContainsFunc(named, c.is):
@@ -127,7 +133,7 @@ func (l *Log) mark() *Mark {
 		return l.resumed
 	}
 	m := l.known()
-	m.ID, m.Line, m.Header, m.Done = identity(l.info), l.line, l.header, l.done
+	m.ID, m.Line, m.Header, m.Done, m.Rest = identity(l.info), l.line, l.header, l.done, l.line < l.whole()
 	if in := l.in; len(in.files) > 0 && in.files[0] == l && l.line == l.lines {
 		info, err := l.file.Stat()
 		m.Over = err == nil && info.Size() == l.size && (!in.gone.IsZero() || time.Since(info.ModTime()) >= in.follower.options.Gone)
@@ -137,10 +143,27 @@ func (l *Log) mark() *Mark {
 
 // known returns how the log begins and how much of it was read, maybe in an earlier run.
 func (l *Log) known() Mark {
-	if m := l.resumed; m != nil && !m.Cut && l.size < m.Size { // it is read again up to there
-		return Mark{Path: l.in.path, Head: m.Head, Size: m.Size}
+	if l.again() {
+		return Mark{Path: l.in.path, Head: l.resumed.Head, Size: l.resumed.Size, Points: l.resumed.Points}
 	}
-	return Mark{Path: l.in.path, Head: l.head, Size: l.size}
+	return Mark{Path: l.in.path, Head: l.head, Size: l.size, Points: l.text.all()}
+}
+
+// again reports whether the log is still read up to where an earlier run has read it.
+func (l *Log) again() bool {
+	m := l.resumed
+	return m != nil && !m.Cut && l.size < m.Size
+}
+
+// whole returns the number of lines that were read to their end.
+func (l *Log) whole() int {
+	switch {
+	case l.again():
+		return l.resumed.Line
+	case l.ends || l.lines == 0:
+		return l.lines
+	}
+	return l.lines - 1
 }
 
 // Resumed returns the mark of the file, if there is one. What is before it was read earlier.
@@ -165,7 +188,7 @@ func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (mark *M
 			if !m.Done && !m.Over {
 				f.options.Notice(path, "was truncated since the state was written; lines that were not read before are missing")
 			}
-			c.waits, c.Cut = false, true
+			c.waits, c.Cut, c.Ended = false, true, true
 			return &m
 		case derived(path, m.Path): // truncated and then renamed; missing says so
 			mark = &m
@@ -238,12 +261,26 @@ func (f *Follower) missing() {
 		if info, err := os.Stat(c.Path); err == nil && c.is(info) && info.Size() >= c.Size {
 			continue // it waits to be opened
 		}
-		c.waits = false
+		c.waits, c.Ended = false, true
 		if !c.Done && !c.Over {
 			all.Add(c.Path, "is gone since the state was written; lines that were not read before are missing")
 		}
 	}
 	all.Say(f.options.Notice)
+}
+
+// content returns the mark of a log that was read to its end, nil if none of its lines were taken.
+func (l *Log) content() *Mark {
+	l.in.mu.Lock()
+	defer l.in.mu.Unlock()
+	if l.line > 0 {
+		return l.mark()
+	}
+	if l.resumed == nil {
+		return nil
+	}
+	m := *l.resumed
+	return &m
 }
 
 // Marks returns what a later run must know: the marks of files that wait, are read, or match a
@@ -253,11 +290,16 @@ func (f *Follower) Marks() (marks []Mark) {
 	defer f.mu.Unlock()
 	var logs []*Log
 	for _, c := range f.contents {
-		if c.log != nil {
+		switch {
+		case c.open:
 			logs = append(logs, c.log)
-		}
-		if c.Copy || c.waits || c.Ended && time.Since(c.at) < f.options.Gone {
+		case c.Copy && c.counts() || !c.Copy && c.log == nil:
 			marks = append(marks, c.Mark)
+		case !c.Copy:
+			if m := c.log.content(); m != nil {
+				m.ID, m.Ended, m.Cut = ID{}, true, c.Cut
+				marks = append(marks, *m)
+			}
 		}
 	}
 	for _, in := range f.inputs {

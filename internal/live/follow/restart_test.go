@@ -29,8 +29,9 @@ type rotated struct {
 	compress int           // the number of the first part that is compressed, 0 for none
 	keep     int           // the number of the last part
 	gone     time.Duration // see Options
+	truncate bool          // rotation copies and truncates instead
 	began    int           // files
-	written  map[string]bool
+	written  map[string]int
 
 	saved    map[string]int // lines that the last state has
 	marks    []Mark
@@ -56,19 +57,24 @@ func (r *rotated) name(part int) string {
 
 func (r *rotated) write(lines int) {
 	var text strings.Builder
-	if _, err := os.Stat(r.path); err != nil {
+	if info, err := os.Stat(r.path); err != nil || info.Size() == 0 {
 		r.began++
 		fmt.Fprintf(&text, "file %d begins\n", r.began)
 	}
 	for range lines {
 		fmt.Fprintf(&text, "file %d line %d\n", r.began, len(r.written))
-		for line := range strings.Lines(text.String()) {
-			r.written[strings.TrimSuffix(line, "\n")] = true
-		}
 	}
-	f, err := os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	r.append(r.path, text.String())
+}
+
+// append writes whole lines to a log.
+func (r *rotated) append(path, text string) {
+	for line := range strings.Lines(text) {
+		r.written[strings.TrimSuffix(line, "\n")]++
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	must(r.t, err)
-	_, err = f.WriteString(text.String())
+	_, err = f.WriteString(text)
 	must(r.t, err)
 	must(r.t, f.Close())
 }
@@ -91,6 +97,12 @@ func (r *rotated) rotate() {
 			file(r.t, next, b.String()[:b.Len()/2]) // it takes a while
 			file(r.t, next, b.String())
 			must(r.t, os.Remove(r.name(part)))
+		} else if r.truncate && part == 0 {
+			if text, err := os.ReadFile(r.path); err == nil && len(text) > 0 {
+				file(r.t, r.name(1), string(text[:len(text)/2])) // it takes a while
+				file(r.t, r.name(1), string(text))
+				must(r.t, os.Truncate(r.path, 0))
+			}
 		} else if err := os.Rename(r.name(part), r.name(part+1)); err != nil && !os.IsNotExist(err) {
 			r.t.Fatal(err)
 		}
@@ -148,8 +160,8 @@ func (r *rotated) all() {
 	for deadline := time.Now().Add(clitest.Patience); ; time.Sleep(time.Millisecond) {
 		r.mu.Lock()
 		missing := 0
-		for line := range r.written {
-			if r.took[line] == 0 {
+		for line, times := range r.written {
+			if r.took[line] < times {
 				missing++
 			}
 		}
@@ -181,17 +193,17 @@ func TestRestarts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: files have no identity")
 	}
-	for seed := range clitest.Rounds(100) {
+	for seed := range clitest.Rounds(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(seed), 1))
-			r := &rotated{t: t, path: filepath.Join(t.TempDir(), "a.hdr"), compress: random.IntN(3), keep: 3 + random.IntN(3),
-				gone: []time.Duration{time.Hour, 5 * time.Millisecond}[random.IntN(2)], written: map[string]bool{}}
+			r := &rotated{t: t, path: filepath.Join(t.TempDir(), "a.hdr"), compress: random.IntN(3), keep: 3 + random.IntN(3), truncate: random.IntN(2) == 0,
+				gone: []time.Duration{time.Hour, 5 * time.Millisecond}[random.IntN(2)], written: map[string]int{}}
 			for range random.IntN(4) { // parts of before
 				r.write(1 + random.IntN(100))
 				r.rotate()
 			}
-			running, unsaved := false, 0
+			running, unsaved, errors := false, 0, 0
 			start := func() {
 				if !running {
 					r.start()
@@ -206,12 +218,12 @@ func TestRestarts(t *testing.T) {
 			}
 			save()
 			for range 20 {
-				switch random.IntN(6) {
+				switch random.IntN(7) {
 				case 0, 1:
 					r.write(1 + random.IntN(100))
 				case 2:
-					// What no state has is lost when its file is compressed or removed.
-					if unsaved++; r.compress > 0 || unsaved == r.keep {
+					// What no state has is lost when its file is removed.
+					if unsaved++; unsaved == r.keep {
 						save()
 					}
 					r.rotate()
@@ -221,21 +233,36 @@ func TestRestarts(t *testing.T) {
 					if running {
 						r.save()
 					}
-				default:
+				case 5:
 					if running {
 						r.end()
 						running = false
 					}
+				default: // another log of the process begins as the first one does, and goes its own way later
+					text, err := os.ReadFile(r.path)
+					if other := strings.TrimSuffix(r.path, ".hdr") + "_errors.hdr"; err != nil {
+						continue
+					} else if _, err := os.Stat(other); err != nil {
+						r.append(other, string(text))
+						r.append(other, "error 0\n")
+						save() // else it may go on where the state has the first one, which is a copy with more
+					} else {
+						errors++
+						r.append(other, fmt.Sprintf("error %d\n", errors))
+					}
 				}
 			}
 			r.write(1)
+			if _, err := os.Stat(strings.TrimSuffix(r.path, ".hdr") + "_errors.hdr"); err == nil {
+				r.append(strings.TrimSuffix(r.path, ".hdr")+"_errors.hdr", "the last error\n")
+			}
 			save()
 			r.follower.Stop()
 			r.group.Wait()
 			r.follower.Close()
 			var twice []string
 			for line, times := range r.took {
-				if times > 1 {
+				if times > r.written[line] {
 					twice = append(twice, line)
 				}
 			}
@@ -246,7 +273,7 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// TestMarksOfCopies starts again and again beside a copy, which has one mark.
+// TestMarksOfCopies starts again and again beside a copy. Its mark says so once the log counts.
 func TestMarksOfCopies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -254,17 +281,31 @@ func TestMarksOfCopies(t *testing.T) {
 	file(t, filepath.Join(dir, "a.hdr"), text)
 	file(t, filepath.Join(dir, "a.hdr.1"), text)
 	var marks []Mark
-	for range 3 {
+	for reads := range 3 {
 		f := New(Options{Marks: marks})
-		f.AddFile(filepath.Join(dir, "a.hdr"))
+		in := f.AddFile(filepath.Join(dir, "a.hdr"))
 		f.AddMatching(dir, func(string) bool { return true }, nil)
 		f.Start(func(*Input) {}, func(time.Time) {})
+		if reads == 2 { // before that no line counts, and if the log goes, its copy has all
+			log, err := in.Next()
+			must(t, err)
+			lines := bufio.NewReader(log)
+			for range 100 {
+				_, err = lines.ReadString('\n')
+				must(t, err)
+			}
+			log.Took(100, nil)
+		}
 		marks = f.Marks()
 		f.Close()
-		if len(marks) != 1 || !marks[0].Copy {
+		if len(marks) != reads/2*2 {
 			t.Fatalf("the marks are %+v", marks)
 		}
 	}
+	if !marks[0].Copy {
+		t.Fatalf("the marks are %+v", marks)
+	}
+	marks = marks[:1]
 	// A mark of a file that was empty does not know another one by its inode.
 	empty := marks[0]
 	empty.Head = nil

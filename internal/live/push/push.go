@@ -76,6 +76,9 @@ func ParseURL(text string) (*url.URL, error) {
 	case u.User != nil:
 		return nil, errors.New("a URL holds no credentials; HDRKIT_PUSH_AUTHORIZATION does")
 	}
+	if query := u.Query(); query.Has("u") || query.Has("p") { // InfluxDB 1 takes name and password so
+		return nil, errors.New("a URL holds no credentials (u, p); HDRKIT_PUSH_AUTHORIZATION does, such as 'Token NAME:PASSWORD' or 'Basic BASE64'")
+	}
 	if port := u.Port(); port != "" {
 		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
 			return nil, fmt.Errorf("there is no port %s; ports are from 1 to 65535", port)
@@ -86,6 +89,20 @@ func ParseURL(text string) (*url.URL, error) {
 
 // noSecrets are the parameters of receivers whose values are no secrets.
 var noSecrets = []string{"bucket", "consistency", "db", "org", "orgID", "precision", "rp"}
+
+// Key returns an address without what may be a secret, which tells receivers apart.
+func Key(u *url.URL) string {
+	public := *u
+	public.User, public.Fragment = nil, ""
+	query := u.Query()
+	for name := range query {
+		if !slices.Contains(noSecrets, name) {
+			query.Del(name)
+		}
+	}
+	public.RawQuery = query.Encode()
+	return public.String()
+}
 
 // secret reports whether a request may hold a secret: a token, or a parameter that nobody knows.
 func (o *Options) secret() bool {

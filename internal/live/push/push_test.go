@@ -347,7 +347,7 @@ func TestSecret(t *testing.T) {
 				c.Close()
 			}
 		}()
-		for query, header := range map[string]http.Header{"": token, "?token=" + secret: {}, "?db=a&u=me&p=" + secret: {}, "?a;b=" + secret: {}} {
+		for query, header := range map[string]http.Header{"": token, "?token=" + secret: {}, "?db=a&user=me&token=" + secret: {}, "?a;b=" + secret: {}} {
 			u, err := ParseURL("http://" + listener.Addr().String() + "/write" + query)
 			if err != nil {
 				t.Fatal(err)
@@ -422,7 +422,7 @@ func TestWait(t *testing.T) {
 // TestGiveUp checks that Close ends after GiveUp, and that no message shows the URL.
 func TestGiveUp(t *testing.T) {
 	t.Parallel()
-	p, notices := pusher("http://" + clitest.Address(t) + "/write?p=hidden")
+	p, notices := pusher("http://" + clitest.Address(t) + "/write?token=hidden")
 	write(t, p, 5)
 	p.Flush()
 	for deadline := time.Now().Add(clitest.Patience); notices() == ""; time.Sleep(time.Millisecond) {
@@ -513,5 +513,17 @@ func TestMost(t *testing.T) {
 	defer mu.Unlock()
 	if text := strings.Join(notices, "\n"); !strings.Contains(text, "the oldest are dropped") {
 		t.Error(text)
+	}
+}
+
+// TestKey: what names a receiver has no secret.
+func TestKey(t *testing.T) {
+	t.Parallel()
+	u, err := ParseURL("http://a:8086/write?db=load&token=SECRET")
+	if err != nil || Key(u) != "http://a:8086/write?db=load" {
+		t.Errorf("%s, %v", Key(u), err)
+	}
+	if _, err := ParseURL("http://a:8086/write?u=bob&p=SECRET"); err == nil || strings.Contains(err.Error(), "SECRET") || !strings.Contains(err.Error(), "HDRKIT_PUSH_AUTHORIZATION") {
+		t.Error(err)
 	}
 }

@@ -29,12 +29,22 @@ type Log struct {
 // A logState is what a state has of a log.
 type logState struct{ Size, Base int64 }
 
+// checkLog returns an error if a log did not save that.
+func checkLog(own []byte) error {
+	var s struct{ Size, Base *int64 }
+	err := decode(own, &s)
+	if err == nil && own != nil && (s.Size == nil || s.Base == nil || *s.Size < 0) {
+		err = errors.New("it does not say how much of the file counts")
+	}
+	return err
+}
+
 // NewLog returns a log that is written to w. A [File] goes on where the log was that saved own.
 func NewLog(o *Options, w buffered, own []byte) (*Log, error) {
 	l := &Log{options: o, w: w}
 	l.file, _ = w.(*File)
 	var s logState
-	err := decode(own, &s)
+	err := cmp.Or(checkLog(own), decode(own, &s))
 	if err == nil && l.file != nil {
 		err = l.file.cutBack(s.Size, own != nil)
 		l.begun, l.base = s.Size > 0, s.Base

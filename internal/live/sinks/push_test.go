@@ -167,3 +167,24 @@ func TestLateAgain(t *testing.T) {
 		t.Errorf("%d points", len(r.all))
 	}
 }
+
+// TestCheck: what an output did not save is no state of it.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for key, own := range map[string][]string{
+		"-of a":   {`{}`, `null`, `{"Size":null,"Base":0}`, `{"Base":0}`, `{"Size":-1,"Base":0}`},
+		"metrics": {`[]`, `{"Totals":[{"All":"AAAA"}]}`},
+		"-push a": {`7`, `{"Totals":[{"All":""}]}`},
+	} {
+		for _, text := range own {
+			if Check(key, []byte(text)) == nil {
+				t.Errorf("%s: %s is a state", key, text)
+			}
+		}
+	}
+	for key, text := range map[string]string{"-of a": `{"Size":0,"Base":0}`, "metrics": `{"Name":"x","Totals":[]}`, "page": "null"} {
+		if err := Check(key, []byte(text)); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}

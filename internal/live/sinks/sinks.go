@@ -4,6 +4,7 @@ package sinks
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"hdrkit/internal/base/ledger"
@@ -70,4 +71,26 @@ func decode(own []byte, into any) error {
 		return nil
 	}
 	return json.Unmarshal(own, into)
+}
+
+// Check returns an error if an output did not save that. Keys are those of [live.Output].
+func Check(key string, own []byte) error {
+	var totals []prom.Total
+	switch {
+	case strings.HasPrefix(key, "-of "):
+		return checkLog(own)
+	case key == "metrics":
+		var s metricState
+		if err := decode(own, &s); err != nil {
+			return err
+		}
+		totals = s.Totals
+	case strings.HasPrefix(key, "-push "):
+		var s pushState
+		if err := decode(own, &s); err != nil {
+			return err
+		}
+		totals = s.Totals
+	}
+	return prom.NewCollector(prom.Options{}).Load(totals)
 }

@@ -1,0 +1,148 @@
+package follow
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"hash"
+)
+
+// A point is a length of a text, and a hash of the text up to there.
+type point struct {
+	size int64
+	sum  uint64
+}
+
+// Points are hashes of a text, in order of their lengths: at a line's end after each power of two,
+// at the ends of the last lines, and at its end. A copy that rotation makes ends at one of the last
+// lines, or is not complete yet.
+type Points []point
+
+// lastLines is the number of last lines whose ends have points.
+const lastLines = 16
+
+// MarshalJSON returns the points as base64, with about 10 bytes for each.
+func (ps Points) MarshalJSON() ([]byte, error) {
+	data := []byte{'"'}
+	before := int64(0)
+	var all []byte
+	for _, p := range ps {
+		all = binary.AppendUvarint(all, uint64(p.size-before))
+		all = binary.LittleEndian.AppendUint64(all, p.sum)
+		before = p.size
+	}
+	return append(base64.StdEncoding.AppendEncode(data, all), '"'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (ps *Points) UnmarshalJSON(data []byte) error {
+	var all []byte
+	if err := json.Unmarshal(data, &all); err != nil {
+		return err
+	}
+	*ps = nil
+	size := int64(0)
+	for len(all) > 0 {
+		delta, n := binary.Uvarint(all)
+		if n <= 0 || len(all) < n+8 || delta > 1<<62-uint64(size) {
+			return errors.New("the hashes of a log are damaged")
+		}
+		size += int64(delta)
+		*ps = append(*ps, point{size, binary.LittleEndian.Uint64(all[n:])})
+		all = all[n+8:]
+	}
+	return nil
+}
+
+// A text hashes what is written to it. The zero value works.
+type text struct {
+	hash  hash.Hash
+	size  int64
+	power int64   // the next point is at the first line's end from here on
+	marks []point // at powers of two
+	lines []point // at the ends of the last lines
+}
+
+// Write adds text. The error is nil.
+func (t *text) Write(data []byte) (int, error) {
+	if t.hash == nil {
+		t.hash, t.power = sha256.New(), 1
+	}
+	all := len(data)
+	last := len(data) // where the last lines of data begin
+	for range lastLines {
+		last = bytes.LastIndexByte(data[:last], '\n')
+		if last < 0 {
+			break
+		}
+	}
+	for {
+		from := max(int(min(t.power-t.size, int64(len(data))+1))-1, 0)
+		if last = max(last, 0); last < from {
+			from = last
+		}
+		n := -1
+		if from < len(data) {
+			n = bytes.IndexByte(data[from:], '\n')
+		}
+		if n < 0 {
+			t.add(data)
+			return all, nil
+		}
+		n += from + 1
+		t.add(data[:n])
+		data, last = data[n:], last-n
+		p := t.end()
+		if t.size >= t.power {
+			t.marks = append(t.marks, p)
+			for t.power <= t.size {
+				t.power *= 2
+			}
+		}
+		if last <= 0 {
+			if len(t.lines) == lastLines {
+				t.lines = append(t.lines[:0], t.lines[1:]...)
+			}
+			t.lines = append(t.lines, p)
+		}
+	}
+}
+
+func (t *text) add(data []byte) {
+	t.hash.Write(data)
+	t.size += int64(len(data))
+}
+
+// end returns the point at the end of what was written.
+func (t *text) end() point {
+	var sum [sha256.Size]byte
+	return point{t.size, binary.LittleEndian.Uint64(t.hash.Sum(sum[:0]))}
+}
+
+// all returns all points.
+func (t *text) all() (all Points) {
+	if t.hash == nil {
+		return nil
+	}
+	for _, p := range t.marks {
+		if len(t.lines) == 0 || p.size < t.lines[0].size {
+			all = append(all, p)
+		}
+	}
+	all = append(all, t.lines...)
+	if p := t.end(); len(all) == 0 || p.size > all[len(all)-1].size {
+		all = append(all, p)
+	}
+	return all
+}
+
+// hashOnly adds text without points.
+func (t *text) hashOnly(data []byte) {
+	if t.hash == nil {
+		t.hash = sha256.New()
+	}
+	t.add(data)
+}
