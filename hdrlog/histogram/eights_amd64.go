@@ -14,15 +14,15 @@ func hasVectors() bool { return cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.Ha
 //go:noescape
 func eightsBMI(slot, mostSlot *int64, encoded, mostEncoded *byte) (done, slots int, total int64)
 
-// skip32 passes over groups of 32 counts for as long as seen, with the counts that it passed, is less
-// than rank. It returns how many groups it passed, and that sum. Counts has groups*32 counts.
+// skip32 passes over groups of 32 counts for as long as seen, with the counts that it passed, is
+// less than rank. It returns how many groups it passed, and that sum. Counts has groups*32 counts.
 //
 //go:noescape
 func skip32(counts *int64, groups int, seen, rank int64) (done int, now int64)
 
 // checkBlocks passes over blocks of 32 encoded numbers of one byte each, up to a block in which one
-// goes on. It returns how many blocks it passed, the sum of their runs, one less each, and the sum of
-// all numbers. Encoded has blocks*32 bytes.
+// goes on. It returns how many blocks it passed, the sum of their runs, one less each, and the sum
+// of all numbers. Encoded has blocks*32 bytes.
 //
 //go:noescape
 func checkBlocks(encoded *byte, blocks int) (done int, ran, all uint64)

@@ -77,13 +77,13 @@ type openWindow[T any] struct {
 func NewTable[T any](size int64) Table[T] { return Table[T]{size: max(size, 1)} }
 
 // Size returns the size of the windows in milliseconds.
-func (t *Table[T]) Size() int64 { return max(t.size, 1) }
+func (t *Table[T]) Size() int64 { return t.size }
 
 // At returns what there is of a tag, which may be nil, in the window of an interval from start to
 // end, and that window. It is what add returns if there is nothing. If that is nil, nothing is
 // added.
 func (t *Table[T]) At(tag []byte, start, end int64, add func(Window) *T) *T {
-	at := WindowOf(start, end, t.Size())
+	at := WindowOf(start, end, max(t.size, 1))
 	n, found := slices.BinarySearchFunc(t.open, at, func(w *openWindow[T], at Window) int { return cmp.Compare(w.Start, at.Start) })
 	t.key = AppendKey(t.key[:0], tag)
 	if found {
@@ -112,8 +112,8 @@ func AppendKey(key, tag []byte) []byte {
 
 // Before takes the windows out that end at or before a time, in milliseconds since the epoch: they
 // are complete if no later interval starts before that time. It iterates over their entries in
-// order of time, then of tags, no tag first. What the loop does not reach stays. The loop also reaches
-// what it adds itself to these windows.
+// order of time, then of tags, no tag first. What the loop does not reach stays. The loop also
+// reaches what it adds itself to these windows.
 func (t *Table[T]) Before(time int64) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for len(t.open) > 0 && t.open[0].End <= time {

@@ -14,9 +14,9 @@ func hasFastBMI() bool { return cpu.X86.HasBMI2 }
 //go:noescape
 func fastBMI(s *stream, t *tables) (stop int)
 
-// fillsBMI is fill for several codes of l bits: their reversed bits, and their symbols, whose entries
-// are in firsts. It puts the 4*fours entries at second, plus that of the code, into lit. They end at
-// the end of lit, since 4*fours << l is its length.
+// fillsBMI is fill for several codes of l bits: their reversed bits, and their symbols, whose
+// entries are in firsts. It puts the 4*fours entries at second, plus that of the code, into lit.
+// They end at the end of lit, since 4*fours << l is its length.
 //
 //go:noescape
 func fillsBMI(lit, second *uint64, fours int, reversed, syms *uint16, codes, l int, firsts *uint64)

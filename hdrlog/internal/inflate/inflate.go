@@ -214,8 +214,8 @@ loop:
 // fast inflates until a rare symbol, or near the end of dst or src. It leaves the rest to symbol,
 // which is the plain version: it takes one symbol at a time.
 //
-// Each pass takes an entry: two literals, or a literal and a match with its distance. If there is no
-// match, length and distance are 0.
+// Each pass takes an entry: two literals, or a literal and a match with its distance. If there is
+// no match, length and distance are 0.
 //
 // On amd64, fastBMI does the same except near the ends, with all that a pass needs in registers.
 // With it, hdrsum -j 1 takes 0.88 of its time.

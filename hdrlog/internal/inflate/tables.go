@@ -33,8 +33,8 @@ const (
 //	 8 bits  length of the match after the literals, 0 if there is none
 //	16 bits  base distance, 0 if the code of the distance is not in the entry
 //
-// Entries of the distance table are those of a match without its length, and zero for codes that are
-// longer than the table is wide, or invalid.
+// Entries of the distance table are those of a match without its length, and zero for codes that
+// are longer than the table is wide, or invalid.
 const entryRare = 1 << 15
 
 type tables struct {
