@@ -358,7 +358,8 @@ func whole(expression *regexp.Regexp, names []string) (matched []string) {
 }
 
 // parts returns the names that an expression matches without what hdrsplit puts between the tag and
-// the suffix, which is the name of the log: insert-rt.run1.hdr as insert-rt.hdr. A tag may have dots.
+// the suffix, which is the name of the log: insert-rt.run1.hdr as insert-rt.hdr. A tag may have
+// dots.
 func parts(expression *regexp.Regexp, names []string) (matched []string) {
 	for _, name := range names {
 		base := filepath.Base(name)
