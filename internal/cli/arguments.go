@@ -34,7 +34,7 @@ func (c *Command) arguments(args []string) (l line, err error) {
 			l.before, after = len(l.args), true
 			continue
 		}
-		if len(arg) < 2 || arg[0] != '-' || after && !c.Separates {
+		if len(arg) < 2 || arg[0] != '-' || after && (!c.Separates || arg == "--") {
 			l.args = append(l.args, arg)
 			continue
 		}
