@@ -90,6 +90,8 @@ type Progress struct {
 	Silent bool
 	// Ended is set if the input has ended.
 	Ended bool
+	// Unread says why the log is not read, empty if it is.
+	Unread string
 }
 
 // A Merger merges the logs of a follower.
@@ -383,6 +385,10 @@ func (m *Merger) flush() error {
 	all := make([]Progress, len(m.inputs))
 	for n, in := range m.inputs {
 		in.now.Silent = in.pace.silent
+		in.now.Unread = in.source.Unread()
+		if in.now.Ended && in.err != nil {
+			in.now.Unread = in.err.Error()
+		}
 		all[n] = in.now
 	}
 	m.mu.Lock()

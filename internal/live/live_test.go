@@ -651,6 +651,9 @@ func TestUnread(t *testing.T) {
 		states := r.Progress()
 		return len(states) > 3 && states[0].End > 0 && states[3].End > 0
 	})
+	if states := r.Progress(); states[0].Unread != "" || !strings.HasPrefix(states[1].Unread, "stat ") || states[2].Unread != "was never there" {
+		t.Errorf("%+v", states)
+	}
 	os.Remove(a.Path) // was read
 	close(r.stop)
 	r.end(nil)
