@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -124,6 +126,10 @@ func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostic
 			return true
 		}
 		if f.AddMatching(s.Folder, matches, name) == 0 {
+			if _, err := os.ReadDir(s.Folder); errors.Is(err, fs.ErrPermission) {
+				d.Warnf("-if '%s': %v; trying again", s.Text, err)
+				continue
+			}
 			d.Warnf("-if '%s' matches no new file in %s yet; waiting for one", s.Text, s.Folder)
 		}
 	}

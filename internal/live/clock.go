@@ -22,6 +22,10 @@ const Early = time.Minute
 // that holds them open. It bounds memory, and costs nothing where all inputs have data.
 const mostAhead = 512
 
+// mostFuture is the number of open windows at which a log that is ahead is read no further. It
+// takes an hour of windows of a second.
+const mostFuture = 3600
+
 // A clock decides when the windows of logs that are still written are complete. It does not read
 // and it does not wait: the caller passes the intervals and the time.
 //
@@ -173,11 +177,17 @@ func (l *clock) Next() *pace {
 		return next
 	}
 	for _, in := range l.inputs {
-		if in.ahead && !in.atEnd { // its next interval may be one that the others wait for
+		if in.ahead && !in.atEnd && !l.crowded() { // its next interval may be one that the others wait for
 			return in
 		}
 	}
 	return nil
+}
+
+// crowded reports whether so many windows wait for the future that logs that are ahead have to wait
+// in their files until some are complete.
+func (l *clock) crowded() bool {
+	return l.windows.Len()-l.before(l.done) > mostFuture
 }
 
 // Complete iterates over what the intervals of the windows that are complete now add up to, as
@@ -239,11 +249,14 @@ func (l *clock) before(time int64) int {
 func (in *pace) releases(now time.Time) int64 {
 	passed := in.passed
 	if !in.atEnd {
+		if in.ahead && in.clock.crowded() {
+			return math.MaxInt64
+		}
 		return passed
 	}
 	unread := func() bool { return in.unread != nil && in.unread() }
 	switch {
-	case in.ahead && !in.silent && unread(): // maybe an interval that the others wait for
+	case in.ahead && !in.silent && !in.clock.crowded() && unread(): // maybe an interval that the others wait for
 		return passed
 	case in.silent || in.behind || in.ahead:
 		return math.MaxInt64

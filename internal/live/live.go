@@ -90,6 +90,8 @@ type Progress struct {
 	Silent bool
 	// Ended is set if the input has ended.
 	Ended bool
+	// Unread says why the log is not read, empty if it is.
+	Unread string
 }
 
 // A Merger merges the logs of a follower.
@@ -135,6 +137,8 @@ type input struct {
 	// far is the first interval that seemed too far ahead, if some did and no message says so yet.
 	far  far
 	told bool // one does
+	// crowded says that a message says that the log waits, see [clock.crowded].
+	crowded bool
 }
 
 // A batch is lines of an input: what to do with each that means something.
@@ -322,9 +326,24 @@ func (m *Merger) loop(more bool) (stopped bool, err error) {
 			m.follower.Stop()
 			abort = time.After(m.options.grace)
 		case <-abort:
+			m.leaveCrowded()
 			m.clock.ending = true // windows of the future do not hold back the ends of files
 			if err := m.abortPipes(); err != nil {
 				return stopped, err
+			}
+		}
+	}
+}
+
+// leaveCrowded ends the logs that wait since too many windows of the future are open. A state has
+// how far they were read.
+func (m *Merger) leaveCrowded() {
+	for _, in := range m.inputs {
+		if in.pace.position > m.clock.soon(m.options.now()) && !in.pace.atEnd && !in.now.Ended && m.clock.crowded() {
+			in.source.Abort()
+			m.end(in)
+			if !m.options.State.Kept() {
+				m.options.Messages.Unread(in.now.Name + ": its next intervals lie in the future, and are not read")
 			}
 		}
 	}
@@ -362,6 +381,7 @@ func (m *Merger) consume() error {
 		next := m.clock.Next()
 		if next == nil {
 			m.sayAhead()
+			m.sayCrowded()
 			break
 		}
 		if next.input.queue == nil {
@@ -383,6 +403,10 @@ func (m *Merger) flush() error {
 	all := make([]Progress, len(m.inputs))
 	for n, in := range m.inputs {
 		in.now.Silent = in.pace.silent
+		in.now.Unread = in.source.Unread()
+		if in.now.Ended && in.err != nil {
+			in.now.Unread = in.err.Error()
+		}
 		all[n] = in.now
 	}
 	m.mu.Lock()
@@ -416,6 +440,16 @@ func (m *Merger) sayAhead() {
 			in.told = true
 			m.options.Messages.Notice(fmt.Sprintf("%s:%d: the interval lies %v in the future: is the clock of the log right? It is kept until its time comes, and other logs do not wait less because of it",
 				in.now.Name, line, time.UnixMilli(in.far.middle).Sub(now).Round(time.Second)))
+		}
+	}
+}
+
+// sayCrowded reports each log once that is read no further.
+func (m *Merger) sayCrowded() {
+	for _, in := range m.inputs {
+		if in.pace.ahead && !in.pace.atEnd && !in.crowded && m.clock.crowded() {
+			in.crowded = true
+			m.options.Messages.Notice(fmt.Sprintf("%s: more than %d windows wait for the future; it is read on when some are complete", in.now.Name, mostFuture))
 		}
 	}
 }

@@ -354,6 +354,40 @@ func TestAhead(t *testing.T) {
 	}
 }
 
+// TestCrowded: a log far in the future is read up to a bound. Others go on, and the end comes.
+func TestCrowded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var logs []*clitest.LogWriter
+	for _, name := range []string{"a", "b", "c"} {
+		logs = append(logs, clitest.NewLogWriter(t, filepath.Join(dir, name), 0, "x"))
+	}
+	for s := range 4 * mostFuture {
+		logs[0].Second(90_000+s, 1000, 1)
+	}
+	now := func() time.Time { return time.Unix(clitest.LiveStart+10, 0) }
+	r := start(t, Options{Size: 1000, Idle: time.Hour, now: now, grace: time.Second}, func(f *follow.Follower) {
+		for _, w := range logs {
+			f.AddFile(w.Path)
+		}
+	})
+	clitest.Await(t, "the message", nil, func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return slices.Contains(r.messages, fmt.Sprintf("%s: more than %d windows wait for the future; it is read on when some are complete", logs[0].Path, mostFuture))
+	})
+	for s := range 3 {
+		logs[1].Second(s, 1000, 1)
+		logs[2].Second(s, 1000, 1)
+	}
+	r.await("0 x 2", "1 x 2")
+	close(r.stop)
+	r.end(nil)
+	if n := r.Seen(); n > mostFuture+1000 {
+		t.Errorf("%d intervals were read", n)
+	}
+}
+
 // TestStalled: time in which hdrlive did not look at the files, maybe since it got no processor,
 // does not make an idle log late.
 func TestStalled(t *testing.T) {
@@ -651,6 +685,9 @@ func TestUnread(t *testing.T) {
 		states := r.Progress()
 		return len(states) > 3 && states[0].End > 0 && states[3].End > 0
 	})
+	if states := r.Progress(); states[0].Unread != "" || !strings.HasPrefix(states[1].Unread, "stat ") || states[2].Unread != "was never there" {
+		t.Errorf("%+v", states)
+	}
 	os.Remove(a.Path) // was read
 	close(r.stop)
 	r.end(nil)

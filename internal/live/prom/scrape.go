@@ -115,6 +115,11 @@ func (c *Collector) unready() string {
 	if len(inputs) == 0 {
 		return "there is no log yet"
 	}
+	for _, in := range inputs {
+		if in.Unread != "" {
+			return tags.Text([]byte(in.Name)) + " is not read: " + tags.Text([]byte(in.Unread))
+		}
+	}
 	for _, s := range senders {
 		if s.State().Away {
 			return "the receiver " + s.Address + " does not take rows"
@@ -262,6 +267,11 @@ func (c *Collector) own() (all families) {
 		all.counter("hdrkit_lines_total", "Lines read, by input.", s.Lines, input)
 		all.counter("hdrkit_skipped_lines_total", "Malformed lines, by input.", s.Skipped, input)
 		all.counter("hdrkit_late_intervals_total", "Intervals that came after their window was complete, by input.", s.Late, input)
+		unread := 0.0
+		if s.Unread != "" {
+			unread = 1
+		}
+		all.gauge("hdrkit_input_unread", "1 if the log is there and cannot be read, or is missing, by input.", unread, input)
 		if s.End != 0 && !s.Ended {
 			all.gauge("hdrkit_input_lag_seconds", "Time since the end of the last interval, by input.", age(s.End), input)
 		}
