@@ -106,6 +106,21 @@ func ReceiverOf(u *url.URL) (format string) {
 	return Influx
 }
 
+// newer reports whether an answer of Prometheus, Mimir, Thanos or VictoriaMetrics says that a point
+// is not newer than others of its series.
+func newer(answer []byte) bool {
+	return regexp.MustCompile(`(?i)out.of.order|duplicate sample|too old sample|sample.duplicate.timestamp`).Match(answer)
+}
+
+// ReceiverName returns what messages call the receiver at an address.
+func ReceiverName(u *url.URL) string {
+	name := ReceiverOf(u)
+	if name == OpenMetrics {
+		name = "remote write"
+	}
+	return name + " " + u.Host
+}
+
 // NewPusher returns what sends rows in a format to an address. The options say more.
 func NewPusher(format string, u *url.URL, agent string, o push.Options) *push.Pusher {
 	address := *u
@@ -120,7 +135,7 @@ func NewPusher(format string, u *url.URL, agent string, o push.Options) *push.Pu
 		o.Header.Set("Content-Type", "application/x-protobuf")
 		o.Header.Set("Content-Encoding", "snappy")
 		o.Header.Set("X-Prometheus-Remote-Write-Version", "0.1.0")
-		o.Encode = Snappy
+		o.Encode, o.Had = Snappy, newer
 	case Influx:
 		o.Header.Set("Content-Type", "text/plain; charset=utf-8")
 		if query := address.Query(); query.Has("precision") { // without it, times are in nanoseconds
