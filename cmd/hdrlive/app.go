@@ -278,6 +278,11 @@ func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 	}
 	if file != nil {
 		key := "-of " + r.of
+		for other := range own { // another spelling of the same path
+			if path, ok := strings.CutPrefix(other, "-of "); ok && own[key] == nil && file.Is(path) {
+				key = other
+			}
+		}
 		log, err := sinks.NewLog(o, file, own[key])
 		if err != nil {
 			return err
@@ -339,7 +344,12 @@ func (r *command) openStdout(stdout *logs.Lines) error {
 	case r.format != "":
 		add(sinks.NewRows(o, r.format, stdout))
 	case r.table:
-		add(sinks.NewTable(r.gate, r.std.Out, func() int { return logs.Width(r.std.Out) }, logs.Colour(r.std.Out)))
+		out := r.std.Out
+		screen := &sinks.Terminal{W: out, Width: func() int { return logs.Width(out) }, Height: func() int { return logs.Height(out) }, Colour: logs.Colour(out)}
+		if message.Terminal(r.std.Err) {
+			r.std.Err = screen.Messages(r.std.Err)
+		}
+		add(sinks.NewTable(r.gate, screen))
 		return nil
 	case !others:
 		log, err := sinks.NewLog(o, stdout, nil)
