@@ -19,20 +19,6 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// TestPushRefused pushes a complete log to a receiver that refuses it. The credentials are in no
-// message.
-func TestPushRefused(t *testing.T) {
-	t.Setenv("HDRKIT_PUSH_AUTHORIZATION", "Token secret42")
-	for _, query := range []string{"/write", "/api/v1/write"} {
-		r := clitest.Receive(t, func(int) int { return http.StatusUnauthorized })
-		stdout, stderr, status := hdrsum(t, "../../testdata/logs/node1.hdr", "-push", r.URL+query)
-		if status != 3 || stdout != "" || !strings.Contains(stderr, "rows: 401 Unauthorized from 127.0.0.1:") ||
-			!strings.Contains(stderr, "left out 72 intervals") || strings.Contains(stderr, "secret42") {
-			t.Errorf("exit status %d: %s%s", status, stdout, stderr)
-		}
-	}
-}
-
 // madeLog writes the log of a test with windows of a second, and returns its path and the
 // percentiles of all its values.
 func madeLog(t *testing.T) (path string, exact map[float64]float64) {
@@ -150,7 +136,12 @@ func TestPrometheusPush(t *testing.T) {
 	path, exact := madeLog(t)
 	for _, schema := range []int{5} {
 		server := livePrometheus(t, "scrape_configs: []")
-		must(t, path, "-agg", "1", "-in", "ns", "-metric", "request_latency_seconds", "-push", server+"/api/v1/write")
+		log, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		clitest.Start(t, log, clitest.Build(t, "hdrlive"), "-", "-s", "start", "-in", "ns", "-metric", "request_latency_seconds", "-push", server+"/api/v1/write").Ends(0)
 		at := float64(clitest.LiveStart + 30)
 		checkQuantiles(t, server, schema, exact, at)
 		if got := value(t, server, `count_over_time(request_latency_seconds_window_max{tag="insert-rt"}[1m])`, at); got != 30 {

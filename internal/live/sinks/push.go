@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/prom"
 	"hdrkit/internal/live/push"
+	"hdrkit/internal/metric"
 	"hdrkit/output"
 )
 
@@ -61,7 +62,7 @@ func NewPush(o *Options, u *url.URL, keeps bool, own []byte) (*Push, error) {
 			return nil, err
 		}
 		var w io.Writer = p.pusher
-		if keeps && format == prom.OpenMetrics {
+		if keeps && format == metric.OpenMetrics {
 			w = &p.held
 		}
 		rows, err := metrics.Rows(format, w, true)

@@ -10,12 +10,13 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/prom"
+	"hdrkit/internal/metric"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
 
 // Formats are the formats of rows.
-var Formats = []string{"ndjson", "timeline", prom.Influx, prom.OpenMetrics, prom.OpenTelemetry}
+var Formats = []string{"ndjson", "timeline", metric.Influx, metric.OpenMetrics, metric.OpenTelemetry}
 
 // Rows writes a row for each tag and window. In formats with totals since the start, a late
 // interval counts in a point between this window and the next. In others it has no place.
@@ -59,7 +60,7 @@ func NewRows(o *Options, format string, w buffered) *Rows {
 }
 
 func newRows(o *Options, format string, flush func() error, make_ func() (output.RowWriter, error)) *Rows {
-	return &Rows{options: o, make: make_, flush: flush, totals: format == prom.OpenMetrics, tags: make(map[string]*rowTag)}
+	return &Rows{options: o, make: make_, flush: flush, totals: format == metric.OpenMetrics, tags: make(map[string]*rowTag)}
 }
 
 // Window writes a row.
