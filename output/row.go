@@ -1,6 +1,7 @@
 package output
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -79,6 +80,34 @@ func (f *rowFormat) Row(r *Row) error {
 }
 
 func (f *rowFormat) Close() error { return nil }
+
+// ErrPoint is the error for a row that a format cannot hold. The writer can take other rows after
+// it.
+var ErrPoint = errors.New("cannot be a point")
+
+// A Field is a figure of a row, by the name of its column in [Timeline].
+type Field struct {
+	Name  string
+	Count bool  // it is a number of values
+	Whole int64 // which one
+	// Value is in printed units, not a number or infinite if there is none.
+	Value float64
+}
+
+// Points returns a writer of rows for a format that takes figures as numbers. The fields are valid
+// until write returns.
+func Points(scale Scale, write func(r *Row, fields []Field) error) RowWriter {
+	var fields []Field
+	return &rowFormat{scale: scale, write: func(r *Row, columns []column, _ bool) error {
+		fields = fields[:0]
+		for n := range columns {
+			c := &columns[n]
+			v := c.value(r)
+			fields = append(fields, Field{c.name, c.counts(r), v.integer, c.scaleOf(r).of(v.float)})
+		}
+		return write(r, fields)
+	}}
+}
 
 // A column is a figure of a row.
 type column struct {

@@ -25,6 +25,7 @@ import (
 	"hdrkit/internal/live/serve"
 	"hdrkit/internal/live/sinks"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/metric"
 )
 
 const examples = `examples:
@@ -91,7 +92,7 @@ func app() *cli.Command {
 			Usage: "keep in `FILE` how far the command is, so that each output goes on there when it is started again"},
 		cli.PercentilesOption(&o.sinks.Percentiles, "50,90,99,99.9", "show these `PERCENTILES` of each window, such as 50,99.9,max"),
 	}, cli.UnitOptions(&o.units), []cli.Option{
-		{Name: "metric", Group: cli.GroupValues, Value: cli.Text(&o.sinks.Metric, ""), Default: prom.DefaultMetric,
+		{Name: "metric", Group: cli.GroupValues, Value: cli.Text(&o.sinks.Metric, ""), Default: metric.Default,
 			Usage: "the `NAME` of metrics, whose values are seconds if their unit is known"},
 		{Name: "sla", Group: cli.GroupLimits, Value: cli.Each(&o.limits, gate.Parse),
 			Usage: "check `LIMITS` of hdrsum at the end, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100, 'p99<=20ms in 99% of 1s'; repeatable"},
@@ -172,13 +173,13 @@ func (r *command) check(d *logs.Diagnostics) error {
 	}
 	formats := []string{r.format}
 	if r.options.port.Address != "" {
-		formats = append(formats, prom.OpenMetrics)
+		formats = append(formats, metric.OpenMetrics)
 	}
 	for _, u := range r.pushes {
 		formats = append(formats, prom.ReceiverOf(u))
 	}
 	for _, format := range formats {
-		if err := prom.CheckMetric(format, o.Metric); err != nil {
+		if err := metric.Check(format, o.Metric); err != nil {
 			return message.Usagef("-metric: %w", err)
 		}
 	}
@@ -278,6 +279,11 @@ func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 	}
 	if file != nil {
 		key := "-of " + r.of
+		for other := range own { // another spelling of the same path
+			if path, ok := strings.CutPrefix(other, "-of "); ok && own[key] == nil && file.Is(path) {
+				key = other
+			}
+		}
 		log, err := sinks.NewLog(o, file, own[key])
 		if err != nil {
 			return err
@@ -339,7 +345,12 @@ func (r *command) openStdout(stdout *logs.Lines) error {
 	case r.format != "":
 		add(sinks.NewRows(o, r.format, stdout))
 	case r.table:
-		add(sinks.NewTable(r.gate, r.std.Out, func() int { return logs.Width(r.std.Out) }, logs.Colour(r.std.Out)))
+		out := r.std.Out
+		screen := &sinks.Terminal{W: out, Width: func() int { return logs.Width(out) }, Height: func() int { return logs.Height(out) }, Colour: logs.Colour(out)}
+		if message.Terminal(r.std.Err) {
+			r.std.Err = screen.Messages(r.std.Err)
+		}
+		add(sinks.NewTable(r.gate, screen))
 		return nil
 	case !others:
 		log, err := sinks.NewLog(o, stdout, nil)

@@ -84,7 +84,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("it prints %s", p.Stdout())
 	}
 	_, stderr, status := hdrlive(t, "-if", all[0].Path, "-serve", at)
-	if status != 2 || !strings.Contains(stderr, "address already in use") {
+	if status != 1 || !strings.Contains(stderr, "address already in use") {
 		t.Errorf("exit status %d: %s", status, stderr)
 	}
 	p.Interrupt(syscall.SIGTERM, 3)
@@ -293,7 +293,7 @@ func TestTable(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		last := string(out)[strings.LastIndex(string(out), "\x1b[2J")+1:]
+		last := string(out)[strings.LastIndex(string(out), "\x1b[J")+1:]
 		if status != want.status || !regexp.MustCompile(want.text).MatchString(last) || !strings.Contains(last, "p99.9") {
 			t.Errorf("exit status %d: %q", status, out)
 		}
@@ -309,7 +309,7 @@ func TestTableAgain(t *testing.T) {
 	shows := func(count string) func() bool {
 		return func() bool {
 			text := p.Stdout()
-			return regexp.MustCompile(`insert-rt +` + count + ` `).MatchString(text[strings.LastIndex(text, "\x1b[2J")+1:])
+			return regexp.MustCompile(`insert-rt +` + count + ` `).MatchString(text[strings.LastIndex(text, "\x1b[J")+1:])
 		}
 	}
 	p.Await("a table", shows("600"))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net"
 
 	"hdrkit/internal/base/message"
@@ -37,8 +38,11 @@ func listen(std *message.Streams, o port.Options) (*port.Port, error) {
 		return nil, message.Usagef("-serve %s: everybody who reaches this machine could read the logs; -auth FILE asks for a password, -tls-cert and -tls-key encrypt, -open allows it, and -serve 127.0.0.1:%s is for this machine only",
 			address, number)
 	}
-	if err != nil {
+	switch {
+	case errors.As(err, new(*net.AddrError)):
 		return nil, message.Usagef("-serve %s: %w", address, err)
+	case err != nil: // a port in use, a file that is not there yet: time may mend it
+		return nil, fmt.Errorf("-serve %s: %w", address, err)
 	}
 	if p.Exposed() {
 		std.Say("everybody who reaches this machine can read at -serve %s", address)

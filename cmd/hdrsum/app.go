@@ -50,6 +50,9 @@ func app() *cli.Command {
 	return c
 }
 
+// pushes is the hint for who looks for the formats of receivers.
+const pushes = "hdrlive sends to receivers: hdrlive - -s start -push URL < run.hdr"
+
 func (o *options) define() []cli.Option {
 	rows := cli.RowOptions(&o.Tags, "summarize")
 	rows[1].Given = &o.given.by
@@ -58,7 +61,8 @@ func (o *options) define() []cli.Option {
 	return withRules(slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "summarize"), rows, []cli.Option{
 		cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Unless: "s e"}), []cli.Option{
 		{Name: "st", Aliases: "summaryType summary-type", Group: cli.GroupOutput, Types: formatTypes(), Value: cli.Choice(&o.kind, percentilesFormat.name), Given: &o.given.kind,
-			Usage: "print this `TYPE`, see below", Default: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"},
+			Elsewhere: map[string]string{"otlp": pushes, "opentelemetry": pushes, "otel": pushes},
+			Usage:     "print this `TYPE`, see below", Default: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"},
 		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .json, .md, .txt, .csv, .ndjson, .hgrm; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
 		{Name: "lt", Aliases: "list-tags", Group: cli.GroupOutput, Not: "st sla worst who", Why: "-lt has its own output", Value: cli.Bool(&o.list),
 			Usage: "list the tags with their counts of intervals and values"},
@@ -81,7 +85,6 @@ func (o *options) define() []cli.Option {
 		{Name: "mwpl", Aliases: "movingWindowLength moving-window-length", Group: cli.GroupRare, Value: cli.SomeLength(&o.moving, "60s"), Given: &o.given.movingLength,
 			Usage: "show a moving window of the last `TIME`"},
 	}, o.formatOptions(), []cli.Option{
-		o.pushOption(),
 		{Name: "sla", Group: cli.GroupLimits, Value: cli.Each(&o.limits, gate.Parse),
 			Usage: "check `LIMITS`, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100,throughput>=1000, also 'insert-.*:max<=100', 'over(20ms)<=0.1%', 'p99<=20ms in 99% of 10s'; repeatable"},
 		{Name: "undecided", Group: cli.GroupLimits, Needs: "sla", Values: []string{"pass", "fail"}, Value: cli.Pick(&o.strict, "pass", cli.Is("fail")),

@@ -204,7 +204,7 @@ func TestOperateFiles(t *testing.T) {
 				}
 				defer response.Body.Close()
 				body, _ := io.ReadAll(response.Body)
-				return strings.Contains(string(body), "\nrequest_latency_seconds_count{")
+				return strings.Contains(string(body), "\nlatency_seconds_count{")
 			})
 			if text := clitest.Fetch("http://" + at + "/healthz"); text != "healthy\n" {
 				t.Errorf("%q", text)
@@ -510,19 +510,19 @@ func TestDashboardMetrics(t *testing.T) {
 	t.Parallel()
 	dir, at := t.TempDir(), clitest.Address(t)
 	clitest.Writers(t, dir, 3)
-	p := clitest.Start(t, nil, clitest.Build(t, "hdrlive"), "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-metric", "request_latency_seconds", "-serve", at)
+	p := clitest.Start(t, nil, clitest.Build(t, "hdrlive"), "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-serve", at)
 	live := ""
 	p.Await("metrics", func() bool {
 		live = clitest.Fetch("http://" + at + "/metrics")
 		return strings.Contains(live, "window_max") && strings.Contains(live, "hdrkit_input_lag_seconds") // which comes later
 	})
 	for name, text := range map[string]string{
-		"latency": must(t, "../../testdata/logs/node1.hdr", "-in", "ns", "-st", "openmetrics", "-metric", "request_latency_seconds"),
+		"latency": must(t, "../../testdata/logs/node1.hdr", "-in", "ns", "-st", "openmetrics"),
 		"live":    live,
 	} {
 		for _, expr := range dashboard(t, name, "expr") {
 			names := 0
-			for _, f := range regexp.MustCompile(`((?:request|hdrkit)_[a-z_]+)(\{[^}]*\})?`).FindAllStringSubmatch(expr, -1) {
+			for _, f := range regexp.MustCompile(`((?:latency|hdrkit)_[a-z_]+)(\{[^}]*\})?`).FindAllStringSubmatch(expr, -1) {
 				names++
 				label := regexp.MustCompile(`(quantile|percentile)="[^"]*"`).FindString(f[2])
 				line := regexp.MustCompile(`(?m)^` + f[1] + `(_bucket)?\{.*` + regexp.QuoteMeta(label) + `.*\} `)

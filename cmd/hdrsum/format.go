@@ -9,7 +9,6 @@ import (
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/live/prom"
 	"hdrkit/internal/logs"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -18,7 +17,7 @@ import (
 // formats are the values of -st. Each is described in a file of its own.
 var formats = []*format{
 	&tableFormat, &markdownFormat, &rowsFormat, &percentilesFormat, &hgrmFormat, &csvFormat, &csveFormat, &csvrFormat, &jsonFormat, &breachesFormat,
-	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat, &otlpFormat,
+	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat,
 }
 
 // A format is what hdrsum can print: a summary or rows.
@@ -53,8 +52,6 @@ type format struct {
 	clash func(last, now int64) error
 	// totals reports that rows show totals since the log began.
 	totals bool
-	// receiver checks the options of the rows that -push sends, if it is set.
-	receiver func(o *options) error
 }
 
 // Options that several formats use.
@@ -64,7 +61,7 @@ var (
 	// arrangeOptions are those of the order of rows.
 	arrangeOptions = []string{"sort", "top"}
 	rowOptions     = slices.Concat([]string{"p", "agg", "mwp", "mwpl"}, valueOptions)
-	metricOptions  = slices.Concat([]string{"metric", "push"}, rowOptions)
+	metricOptions  = slices.Concat([]string{"metric"}, rowOptions)
 )
 
 // formatTypes returns the types of -st, for help.
@@ -110,10 +107,8 @@ func (o *options) chosen() *format {
 	case o.given.kind:
 	case o.list:
 		return &listFormat
-	case o.push == nil && named != nil:
+	case named != nil:
 		return named
-	case o.push != nil:
-		return find(prom.ReceiverOf(o.push))
 	case o.given.windows && !o.given.level && !finds:
 		if terminal {
 			return &rowsFormat
@@ -152,7 +147,7 @@ func byEnding(ending string) *format {
 // checkEnding refuses names that choose no format, unless an option chooses one.
 func (o *options) checkEnding() error {
 	ending := o.ending()
-	if o.given.kind || o.list || o.push != nil || ending == "" {
+	if o.given.kind || o.list || ending == "" {
 		return nil
 	}
 	if f := byEnding(ending); f == &timelineFormat && !o.given.windows {

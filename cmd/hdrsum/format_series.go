@@ -6,8 +6,9 @@ import (
 	"slices"
 
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/live/prom"
+	"hdrkit/internal/metric"
 	"hdrkit/output"
 )
 
@@ -35,10 +36,10 @@ var ndjsonFormat = format{
 
 // influxFormat is the line protocol of InfluxDB.
 var influxFormat = format{
-	name: prom.Influx, what: "for InfluxDB", others: "influxdb lineprotocol", uses: metricOptions,
+	name: metric.Influx, what: "for InfluxDB", others: "influxdb lineprotocol", uses: metricOptions,
 	option: func(o *options) cli.Option {
-		return cli.Option{Name: "metric", Default: prom.DefaultMetric, Group: cli.GroupSeries, Value: cli.Text(&o.metric, ""),
-			Usage: "the `NAME` of the metric, whose values are seconds in openmetrics and otlp if their unit is known, without -ovr"}
+		return cli.Option{Name: "metric", Default: metric.Default, Group: cli.GroupSeries, Value: cli.Text(&o.metric, ""),
+			Usage: "the `NAME` of the metric, whose values are seconds in openmetrics if their unit is known, without -ovr"}
 	},
 	check: checkMetric,
 	rows:  metricRows,
@@ -51,10 +52,9 @@ var influxFormat = format{
 	},
 }
 
-// openMetricsFormat is the text format of Prometheus. To a receiver go native histograms by remote
-// write.
+// openMetricsFormat is the text format of Prometheus.
 var openMetricsFormat = format{
-	name: prom.OpenMetrics, what: "for Prometheus", others: "prometheus prom", uses: metricOptions,
+	name: metric.OpenMetrics, what: "for Prometheus", others: "prometheus prom", uses: metricOptions,
 	check: func(o *options) error {
 		if o.series.Moving > 0 && o.given.percentiles {
 			return message.Usagef("-p and -mwp do not go together: the percentile of the moving window replaces those of -p")
@@ -70,22 +70,35 @@ var openMetricsFormat = format{
 		return errors.New("does not end after the last interval of its tag; only the counters include it, a millisecond later; hdrunion puts logs in order")
 	},
 	totals: true,
-	receiver: func(o *options) error { // it takes native histograms
-		o.series.Counts = true
-		if o.series.Moving > 0 {
-			return message.Usagef("-push and -mwp do not go together with -st openmetrics: Prometheus computes percentiles of any span")
-		}
-		return nil
-	},
 }
 
-// otlpFormat is the protocol of OpenTelemetry: lines of its JSON, or protocol buffers for a
-// receiver.
-var otlpFormat = format{
-	name: prom.OpenTelemetry, what: "for OpenTelemetry", others: "opentelemetry otel", uses: slices.Concat([]string{"agg", "metric", "push"}, valueOptions),
-	check: func(o *options) error {
-		o.series.Counts = true
-		return checkMetric(o)
-	},
-	rows: metricRows,
+// checkMetric checks -metric, and -unit for metrics.
+func checkMetric(o *options) error {
+	if u := o.units.Options; o.format.name != metric.Influx && u.Ratio == 0 && u.Unit != "" && u.Unit != unit.Second.String() {
+		return message.Usagef("-unit %s: values of -st %s are in seconds; -ovr divides them by a number instead", u.Unit, o.format.name)
+	}
+	if err := metric.Check(o.format.name, o.metric); err != nil {
+		return message.Usagef("-metric: %w", err)
+	}
+	return nil
+}
+
+// metricRows writes rows for monitoring systems. Values that -ovr divides have no known unit.
+func metricRows(w io.Writer, o *options) (output.RowWriter, error) {
+	scale, err := o.units.Scale(false)
+	if err != nil {
+		return nil, err
+	}
+	if o.units.Options.Ratio != 0 {
+		scale.In = unit.Unit{}
+	}
+	name, printed, err := metric.In(o.format.name, o.metric, scale)
+	var rows output.RowWriter
+	if err == nil {
+		rows, err = metric.Rows(o.format.name, w, printed, name)
+	}
+	if err != nil {
+		return nil, message.Usagef("%w", err)
+	}
+	return rows, nil
 }

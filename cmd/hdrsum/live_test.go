@@ -19,20 +19,6 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// TestPushRefused pushes a complete log to a receiver that refuses it. The credentials are in no
-// message.
-func TestPushRefused(t *testing.T) {
-	t.Setenv("HDRKIT_PUSH_AUTHORIZATION", "Token secret42")
-	for _, query := range []string{"/write", "/api/v1/write"} {
-		r := clitest.Receive(t, func(int) int { return http.StatusUnauthorized })
-		stdout, stderr, status := hdrsum(t, "../../testdata/logs/node1.hdr", "-push", r.URL+query)
-		if status != 3 || stdout != "" || !strings.Contains(stderr, "rows: 401 Unauthorized from 127.0.0.1:") ||
-			!strings.Contains(stderr, "left out 72 intervals") || strings.Contains(stderr, "secret42") {
-			t.Errorf("exit status %d: %s%s", status, stdout, stderr)
-		}
-	}
-}
-
 // madeLog writes the log of a test with windows of a second, and returns its path and the
 // percentiles of all its values.
 func madeLog(t *testing.T) (path string, exact map[float64]float64) {
@@ -100,7 +86,7 @@ func checkQuantiles(t *testing.T, server string, schema int, exact map[float64]f
 	bound := math.Exp2(math.Exp2(float64(-schema))) - 1
 	largest := 0.0
 	for p, want := range exact {
-		got := value(t, server, fmt.Sprintf(`histogram_quantile(%v, request_latency_seconds{tag="insert-rt"})`, p/100), at)
+		got := value(t, server, fmt.Sprintf(`histogram_quantile(%v, latency_seconds{tag="insert-rt"})`, p/100), at)
 		off := math.Abs(got/want - 1)
 		largest = max(largest, off)
 		if !(off <= bound) {
@@ -128,14 +114,14 @@ func TestPrometheusScrape(t *testing.T) {
 		if err := os.WriteFile(log, append(text, last...), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		p := clitest.Start(t, nil, hdrlive, "-if", log, "-in", "ns", "-metric", "request_latency_seconds", "-serve", at)
+		p := clitest.Start(t, nil, hdrlive, "-if", log, "-in", "ns", "-metric", "latency_seconds", "-serve", at)
 		scraped := 0.0 // a time with a scrape: a later one may fail
 		p.Await("a scrape", func() bool {
 			scraped = float64(time.Now().UnixMilli()) / 1000
-			return value(t, server, `histogram_count(request_latency_seconds{tag="insert-rt"})`, scraped) == 60000
+			return value(t, server, `histogram_count(latency_seconds{tag="insert-rt"})`, scraped) == 60000
 		})
 		checkQuantiles(t, server, schema, exact, scraped)
-		if got := value(t, server, `count(request_latency_seconds_window)`, scraped); got != 4 {
+		if got := value(t, server, `count(latency_seconds_window)`, scraped); got != 4 {
 			t.Errorf("%v quantiles of the window", got)
 		}
 		if got := value(t, server, `hdrkit_lines_total`, scraped); !(got > 30) {
@@ -150,17 +136,22 @@ func TestPrometheusPush(t *testing.T) {
 	path, exact := madeLog(t)
 	for _, schema := range []int{5} {
 		server := livePrometheus(t, "scrape_configs: []")
-		must(t, path, "-agg", "1", "-in", "ns", "-metric", "request_latency_seconds", "-push", server+"/api/v1/write")
+		log, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		clitest.Start(t, log, clitest.Build(t, "hdrlive"), "-", "-s", "start", "-in", "ns", "-metric", "latency_seconds", "-push", server+"/api/v1/write").Ends(0)
 		at := float64(clitest.LiveStart + 30)
 		checkQuantiles(t, server, schema, exact, at)
-		if got := value(t, server, `count_over_time(request_latency_seconds_window_max{tag="insert-rt"}[1m])`, at); got != 30 {
+		if got := value(t, server, `count_over_time(latency_seconds_window_max{tag="insert-rt"}[1m])`, at); got != 30 {
 			t.Errorf("%v windows", got)
 		}
 		rows := rows(t, path, "-agg", "1", "-ovr", "1e9")["insert-rt"]
-		if got, want := value(t, server, `request_latency_seconds_window{percentile="99"}`, at), rows[29]["p99"]; got != want {
+		if got, want := value(t, server, `latency_seconds_window{percentile="99"}`, at), rows[29]["p99"]; got != want {
 			t.Errorf("the 99th percentile of the last window is %v, not %v", got, want)
 		}
-		rate := value(t, server, `histogram_count(rate(request_latency_seconds{tag="insert-rt"}[10s]))`, at)
+		rate := value(t, server, `histogram_count(rate(latency_seconds{tag="insert-rt"}[10s]))`, at)
 		if math.Abs(rate-2000) > 1 {
 			t.Errorf("%v values per second", rate)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"math"
-	"net/url"
 	"slices"
 
 	"hdrkit/internal/base/message"
@@ -49,8 +48,7 @@ type options struct {
 	// percentiles that have them.
 	level    float64
 	believed []float64
-	metric   string   // influx and openmetrics
-	push     *url.URL // nil without -push
+	metric   string // influx and openmetrics
 
 	limits []gate.Limit
 	strict bool        // an undecided limit fails
@@ -68,9 +66,6 @@ func (o *options) check() (err error) {
 	o.format, o.diagnostics = f, logs.NewDiagnostics(o.std, o.Strict)
 	if logs.ToStdout(o.of) {
 		o.width = logs.Width(o.std.Out)
-	}
-	if err := o.checkPush(); err != nil {
-		return err
 	}
 	if err := o.checkEnding(); err != nil {
 		return err
@@ -93,9 +88,6 @@ func (o *options) check() (err error) {
 		if err := f.check(o); err != nil {
 			return err
 		}
-	}
-	if o.push != nil && f.receiver != nil {
-		return f.receiver(o)
 	}
 	return o.checkLimits()
 }

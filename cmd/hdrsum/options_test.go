@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"hdrkit/internal/live/prom"
+	"hdrkit/internal/metric"
 )
 
 // TestUses checks that formats name options that exist.
@@ -48,7 +48,7 @@ func TestFormatsApart(t *testing.T) {
 			}
 		}
 		want := 1
-		if slices.Contains([]string{prom.Influx, prom.OpenMetrics, prom.OpenTelemetry}, f.name) {
+		if slices.Contains([]string{metric.Influx, metric.OpenMetrics, metric.OpenTelemetry}, f.name) {
 			want = 0 // that package names it
 		}
 		if count != want {

@@ -169,7 +169,7 @@ func TestPrometheus(t *testing.T) {
 	for _, log := range []string{"node1", "odd-tags", "double", "empty-intervals", "huge-values"} {
 		t.Run(log, func(t *testing.T) {
 			args := []string{"../../testdata/logs/" + log + ".hdr", "-ovr", "1e9", "-p", "0,50,99,99.9,99.999"}
-			text := must(t, append(args, "-st", "openmetrics", "-metric", "request_latency_seconds")...)
+			text := must(t, append(args, "-st", "openmetrics", "-metric", "latency_seconds")...)
 			server := prometheus(t, text)
 			quantiles := map[string]string{"0.0": "p0", "0.5": "p50", "0.99": "p99", "0.999": "p99.9", "0.99999": "p99.999", "1.0": "max"}
 			wanted := 0
@@ -178,7 +178,7 @@ func TestPrometheus(t *testing.T) {
 				if tag != "" {
 					label["tag"] = tag
 				}
-				got := samples(t, server, `{__name__=~"request_latency_seconds.*",tag=`+strconv.Quote(tag)+`}`, end(rows[len(rows)-1])+1)
+				got := samples(t, server, `{__name__=~"latency_seconds.*",tag=`+strconv.Quote(tag)+`}`, end(rows[len(rows)-1])+1)
 				series := func(name, quantile string) []sample {
 					key := map[string]string{"__name__": name}
 					for k, v := range label {
@@ -208,13 +208,13 @@ func TestPrometheus(t *testing.T) {
 						if !ok {
 							want = math.NaN() // nothing was recorded
 						}
-						check("request_latency_seconds", quantile, want)
+						check("latency_seconds", quantile, want)
 					}
 					mean, _ := row["mean"].(float64)
 					count += row["count"].(float64)
 					sum += mean * row["count"].(float64)
-					check("request_latency_seconds_count", "", count)
-					check("request_latency_seconds_sum", "", sum)
+					check("latency_seconds_count", "", count)
+					check("latency_seconds_sum", "", sum)
 				}
 			}
 			if lines := strings.Count(text, "\n") - 4; wanted != lines {
@@ -244,12 +244,12 @@ func compareTotals(t *testing.T, server string, args []string) {
 		if s.Tag != nil {
 			tag = *s.Tag
 		}
-		for _, counts := range samples(t, server, `request_latency_seconds_count{tag=`+strconv.Quote(tag)+`}`, s.EndMs+1) {
+		for _, counts := range samples(t, server, `latency_seconds_count{tag=`+strconv.Quote(tag)+`}`, s.EndMs+1) {
 			if last := counts[len(counts)-1]; last.value != s.TotalCount {
 				t.Errorf("tag %q: the last count is %v, want %v", tag, last, s.TotalCount)
 			}
 		}
-		for _, sums := range samples(t, server, `request_latency_seconds_sum{tag=`+strconv.Quote(tag)+`}`, s.EndMs+1) {
+		for _, sums := range samples(t, server, `latency_seconds_sum{tag=`+strconv.Quote(tag)+`}`, s.EndMs+1) {
 			if last := sums[len(sums)-1]; s.Mean != nil && math.Abs(last.value/s.TotalCount / *s.Mean - 1) > 1e-3 {
 				t.Errorf("tag %q: the mean of all is %v, want %v", tag, last.value/s.TotalCount, *s.Mean)
 			}
@@ -261,7 +261,7 @@ func compareTotals(t *testing.T, server string, args []string) {
 // which has no such times and one sample a series: those of the first interval of a tag do.
 func TestPromtoolCheck(t *testing.T) {
 	clitest.RequireTools(t, "promtool")
-	text := must(t, "../../testdata/logs/digits3.hdr", "-e", "0", "-ovr", "1e9", "-st", "openmetrics", "-metric", "request_latency_seconds")
+	text := must(t, "../../testdata/logs/digits3.hdr", "-e", "0", "-ovr", "1e9", "-st", "openmetrics", "-metric", "latency_seconds")
 	var plain strings.Builder
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "#") {

@@ -22,19 +22,14 @@ func runStream(o *options) error {
 	o.logs = o.units.Watch(s)
 	// On a terminal the rows are progress enough.
 	stop := func() {}
-	if o.push != nil || !message.Terminal(o.std.Out) {
+	if !message.Terminal(o.std.Out) {
 		stop = logs.ShowProgress(s, o.std)
 	}
-	var err error
-	if o.push != nil {
-		err = pushRows(o, stop)
-	} else {
-		err = logs.WriteFile(o.of, o.std.Out, s.Inputs, func(w io.Writer) error {
-			s.BatchDone = func() error { return logs.Flush(w) }
-			return writeRows(o, w)
-		})
-		stop()
-	}
+	err := logs.WriteFile(o.of, o.std.Out, s.Inputs, func(w io.Writer) error {
+		s.BatchDone = func() error { return logs.Flush(w) }
+		return writeRows(o, w)
+	})
+	stop()
 	switch {
 	case err == errNoRows:
 		o.diagnostics.Close()

@@ -32,6 +32,8 @@ type Option struct {
 	Values   []string
 	Types    []Type
 	Complete func() []string
+	// Elsewhere are values that people type although other commands have them, with a hint.
+	Elsewhere map[string]string
 	// Needs are options, one of which must be given.
 	Needs string
 	// Not are options that do not go with it, and Why says why.
@@ -109,6 +111,9 @@ func Choice(to *string, text string) Value {
 			}
 		}
 		if all := o.values(); !slices.Contains(all, value) {
+			if hint, ok := o.Elsewhere[value]; ok {
+				return message.Usagef("-%s %s: %s", o.Name, value, hint)
+			}
 			return message.Usagef("-%s %q is none of %s%s", o.Name, text, strings.Join(all, ", "), message.DidYouMean(value, all))
 		}
 		*to = value

@@ -236,6 +236,9 @@ func (m *Merger) Run(f *follow.Follower) error {
 		m.sayUnread()
 		err = m.flush()
 	}
+	if err == nil && m.options.State.Kept() { // sinks may wait at their end for who gets what is saved
+		err = m.save()
+	}
 	if ended := m.sink.End(); err == nil {
 		err = ended
 	}

@@ -571,6 +571,47 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// A saver keeps the order of saves and ends.
+type saver struct {
+	*run
+	calls []string
+}
+
+func (s *saver) Save() (any, func() error, error) {
+	s.calls = append(s.calls, "save")
+	return nil, nil, nil
+}
+
+func (s *saver) End() error {
+	s.calls = append(s.calls, "end")
+	return nil
+}
+
+// TestSavedBeforeEnd: what waits at its end for somebody to come has all that is saved.
+func TestSavedBeforeEnd(t *testing.T) {
+	t.Parallel()
+	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
+	a.Second(0, 1000, 1)
+	from := int64(0)
+	state, err := OpenState(filepath.Join(t.TempDir(), "state"), 1000, &from, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	close(stop)
+	s := &saver{run: &run{t: t}}
+	m := merger(Options{Size: 1000, Stop: stop, Messages: s, State: state, grace: 1}, s)
+	f := follow.New(follow.Options{})
+	defer f.Close()
+	f.AddFile(a.Path)
+	if err := m.Run(f); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(s.calls, " "); !strings.HasSuffix(got, "save end save") {
+		t.Error(got)
+	}
+}
+
 // TestStoppedAhead stops while more windows of the future are open than a clock reads ahead. The
 // rest of the file is read all the same, and the merging ends.
 func TestStoppedAhead(t *testing.T) {

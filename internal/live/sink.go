@@ -18,8 +18,8 @@ type Sink interface {
 	// Flush is called when there is nothing more to receive at present, and several times a second.
 	Flush() error
 	// Save returns what a later run needs to go on after all that the sink has received, which is
-	// kept as JSON, or nil. Saved, if it is not nil, is called when that is on the disk. Save can
-	// be called once after End.
+	// kept as JSON, or nil. Saved, if it is not nil, is called when that is on the disk. Save is
+	// called before End, too, and can be called once after it.
 	Save() (own any, saved func() error, err error)
 	// End is called after the last window.
 	End() error

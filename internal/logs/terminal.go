@@ -28,6 +28,20 @@ func Width(w io.Writer) int {
 	return 80
 }
 
+// Height returns the number of lines of the terminal that w is. LINES overrides it. A terminal that
+// does not know its height has 24 lines.
+func Height(w io.Writer) int {
+	if lines, err := strconv.Atoi(os.Getenv("LINES")); err == nil && lines > 0 {
+		return lines
+	}
+	if f, ok := w.(*os.File); ok {
+		if _, lines, err := term.GetSize(int(f.Fd())); err == nil && lines > 0 {
+			return lines
+		}
+	}
+	return 24
+}
+
 // Colour reports whether w takes colours: it is a terminal that has them, and NO_COLOR is not set;
 // see https://no-color.org.
 func Colour(w io.Writer) bool {

@@ -12,7 +12,7 @@ var absent = map[string][]string{
 	"hdrsplit": {"net", "net/http", "crypto/tls", "google.golang.org/protobuf", "gonum.org"},
 	"hdrunion": {"net", "net/http", "crypto/tls", "google.golang.org/protobuf", "gonum.org"},
 	"hdrrec":   {"net", "net/http", "crypto/tls", "google.golang.org/protobuf", "gonum.org"},
-	"hdrsum":   {"gonum.org/v1/plot"},
+	"hdrsum":   {"net/http", "crypto/tls", "google.golang.org/protobuf", "gonum.org/v1/plot"},
 }
 
 // TestLinks checks what the commands link.

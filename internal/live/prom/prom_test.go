@@ -465,6 +465,54 @@ func TestSave(t *testing.T) {
 	}
 }
 
+// A stuck is a client that does not read its answer before it is told to.
+type stuck struct {
+	*httptest.ResponseRecorder
+	writes, reads chan struct{}
+}
+
+func (s *stuck) Write(text []byte) (int, error) {
+	s.writes <- struct{}{}
+	<-s.reads
+	return s.ResponseRecorder.Write(text)
+}
+
+// TestStuckClients scrapes while more clients do not read than may have a scrape at a time.
+func TestStuckClients(t *testing.T) {
+	t.Parallel()
+	c := collector(t)
+	handler, s := c.Handler(), stuck{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
+	request := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+	for range mostScrapes + 1 {
+		go handler.ServeHTTP(&stuck{httptest.NewRecorder(), s.writes, s.reads}, request)
+		select {
+		case <-s.writes:
+		case <-time.After(clitest.Patience):
+			t.Fatal("a client that does not read holds up another")
+		}
+	}
+	defer close(s.reads)
+	answer := httptest.NewRecorder()
+	if handler.ServeHTTP(answer, request); answer.Body.Len() == 0 {
+		t.Error("no answer")
+	}
+}
+
+// TestNewer: answers of receivers to points that they have.
+func TestNewer(t *testing.T) {
+	for answer, want := range map[string]bool{
+		"out of order sample":            true, // Prometheus
+		"duplicate sample for timestamp": true,
+		"failed pushing to ingester: user=x: the sample has been rejected because another sample with a more recent timestamp has already been ingested and out-of-order samples are not allowed (err-mimir-sample-out-of-order)": true,
+		"invalid label name": false,
+		"":                   false,
+	} {
+		if newer([]byte(answer)) != want {
+			t.Errorf("%q: %v", answer, !want)
+		}
+	}
+}
+
 // TestLastScrape: the end waits for a scrape that begins after it, or for as long as asked.
 func TestLastScrape(t *testing.T) {
 	t.Parallel()

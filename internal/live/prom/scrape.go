@@ -1,6 +1,7 @@
 package prom
 
 import (
+	"bytes"
 	"io"
 	"iter"
 	"maps"
@@ -24,7 +25,7 @@ import (
 
 // A Collector answers scrapes, and says how the command itself does. It is safe for concurrent use.
 type Collector struct {
-	scrapes chan struct{} // has one for each scrape that is answered
+	scrapes chan struct{} // has one for each scrape that is encoded
 
 	mu      sync.Mutex
 	inputs  func() []live.Progress // nil before the logs are followed
@@ -139,36 +140,52 @@ func (c *Collector) watched() (inputs []live.Progress, senders []Sender) {
 	return inputs, senders
 }
 
-// mostScrapes is the number of scrapes that are answered at a time. Others wait.
+// mostScrapes is the number of scrapes that are encoded at a time. Others wait.
 const mostScrapes = 2
 
-// metrics writes native histograms if the scraper takes protocol buffers, and classic buckets
-// otherwise.
+// metrics answers a scrape. A scraper that does not read holds up no other: its answer waits in
+// memory.
 func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
 	select {
 	case c.scrapes <- struct{}{}:
-		defer func() { <-c.scrapes }()
 	case <-r.Context().Done(): // the scraper waits no longer
 		return
 	}
 	now := time.Now()
 	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
-	w.Header().Set("Content-Type", string(format))
-	encoder := expfmt.NewEncoder(w, format)
-	for _, family := range append(c.values(now, format.FormatType() == expfmt.TypeProtoDelim), c.own()...) {
-		if encoder.Encode(family) != nil {
-			panic(http.ErrAbortHandler) // part of the answer is sent
-		}
-	}
-	if closer, ok := encoder.(expfmt.Closer); ok && closer.Close() != nil {
+	text, err := c.encode(now, format)
+	<-c.scrapes
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	http.NewResponseController(w).Flush() // before the end, which may come at once
+	w.Header().Set("Content-Type", string(format))
+	if _, err := w.Write(text); err != nil || http.NewResponseController(w).Flush() != nil { // before the end, which may come at once
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.After(c.shown) {
 		c.shown = now
 	}
+}
+
+// encode returns native histograms if the format is protocol buffers, and classic buckets
+// otherwise.
+func (c *Collector) encode(now time.Time, format expfmt.Format) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := expfmt.NewEncoder(&text, format)
+	for _, family := range append(c.values(now, format.FormatType() == expfmt.TypeProtoDelim), c.own()...) {
+		if err := encoder.Encode(family); err != nil {
+			return nil, err
+		}
+	}
+	if closer, ok := encoder.(expfmt.Closer); ok {
+		if err := closer.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return text.Bytes(), nil
 }
 
 // LastScrape waits for a scrape that shows all there is: twice the time between the last two

@@ -51,6 +51,9 @@ type Options struct {
 	// Rejected, if set, reads the answer of a receiver that accepts a request: how many rows it has
 	// left out all the same, and why.
 	Rejected func(answer []byte) (rows int, why string)
+	// Had, if set, reports whether the answer to a request that is refused says that the receiver
+	// has newer rows, so it may have these. Rows of an earlier run are no loss then.
+	Had func(answer []byte) bool
 	// Patient says that 401, 403 and 404 are sent again, as 503 is: a receiver that runs for long
 	// may lose a token, or its database, for some time.
 	Patient bool
@@ -131,6 +134,7 @@ type Pusher struct {
 	changed sync.Cond
 	queue   [][]byte // rows that wait
 	bytes   int      // of them
+	again   int      // how many of them are of an earlier run, which may have sent them
 	sending [][]byte // rows that are on their way
 	ripe    bool     // the queue should be sent, although it is no full batch
 	closing bool
@@ -208,6 +212,7 @@ func (p *Pusher) Write(row []byte) (int, error) {
 		p.state.Dropped++
 		p.bytes -= len(p.queue[0])
 		p.queue = p.queue[1:]
+		p.again = max(p.again-1, 0)
 	}
 	if p.full() {
 		p.changed.Broadcast()
@@ -231,13 +236,17 @@ func (p *Pusher) Pending() [][]byte {
 	return slices.Concat(p.sending, p.queue)
 }
 
-// Restore adds rows that were pending in an earlier run.
+// Restore adds rows that were pending in an earlier run, before all others. The receiver may have
+// them.
 func (p *Pusher) Restore(rows [][]byte) error {
 	for _, row := range rows {
 		if _, err := p.Write(row); err != nil {
 			return err
 		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.again = len(p.queue)
 	return nil
 }
 
@@ -274,17 +283,22 @@ func (p *Pusher) run() {
 			p.mu.Unlock()
 			return
 		}
-		rows, size := 0, 0
-		for ; rows < len(p.queue) && rows < batchRows && size < batchBytes; rows++ {
+		rows, size, again := 0, 0, p.again > 0
+		most := min(len(p.queue), batchRows)
+		if again {
+			most = min(most, p.again)
+		}
+		for ; rows < most && size < batchBytes; rows++ {
 			size += len(p.queue[rows])
 		}
 		p.sending, p.queue = p.queue[:rows], p.queue[rows:]
 		p.bytes -= size
+		p.again = max(p.again-rows, 0)
 		p.ripe = p.ripe && len(p.queue) > 0
 		p.changed.Broadcast()
 		p.mu.Unlock()
 
-		refused, why := p.deliver(p.sending, 1+rows/mostParts)
+		refused, why := p.deliver(p.sending, 1+rows/mostParts, again)
 		if refused > 0 {
 			p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(int64(refused), "row"), why))
 		}
@@ -301,15 +315,20 @@ func (p *Pusher) run() {
 // deliver sends rows until the receiver has taken or refused all of them, and returns how many it
 // refused, and why. Rows that are refused are divided, down to few, so that a row that is too old
 // does not cost the others. The parts are sent in order, since a newer row makes others of its
-// series too old.
-func (p *Pusher) deliver(rows [][]byte, few int) (refused int, why error) {
+// series too old. Rows again, which the receiver may have, are divided down to one: what it has is
+// no loss, and what it has not arrives.
+func (p *Pusher) deliver(rows [][]byte, few int, again bool) (refused int, why error) {
 	refused, why = p.send(rows)
 	var refusal refusal
-	if !errors.As(why, &refusal) || !refusal.rows || len(rows) <= few {
+	had := errors.As(why, &refusal) && refusal.had && again
+	switch {
+	case had && len(rows) == 1:
+		return 0, nil
+	case !refusal.rows || len(rows) <= few && !had:
 		return refused, why
 	}
-	refused, why = p.deliver(rows[:len(rows)/2], few)
-	if more, err := p.deliver(rows[len(rows)/2:], few); more > 0 {
+	refused, why = p.deliver(rows[:len(rows)/2], few, again)
+	if more, err := p.deliver(rows[len(rows)/2:], few, again); more > 0 {
 		return refused + more, err
 	}
 	return refused, why
@@ -379,6 +398,7 @@ func (p *Pusher) answered(taken bool) {
 type refusal struct {
 	error
 	rows bool // some rows are the cause
+	had  bool // the receiver has newer ones
 }
 
 // post sends one request. Wait is the time that the receiver asks to wait, 0 if it does not say,
@@ -395,6 +415,9 @@ func (p *Pusher) post(body []byte) (left int, wait time.Duration, err error) {
 		return 0, 0, p.printableError(err)
 	}
 	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusSwitchingProtocols { // the body is the connection, which has no timeout
+		return 0, 0, fmt.Errorf("%s answers with another protocol: %d", p.options.URL.Host, answer.StatusCode)
+	}
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // of a longer one the number of rows cannot be read
 	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))    // so that the connection is used again
 	// The text in the answer's first line comes from the receiver, too.
@@ -408,6 +431,7 @@ func (p *Pusher) post(body []byte) (left int, wait time.Duration, err error) {
 		left, why = p.options.Rejected(text)
 		text = []byte(why)
 	}
+	had := p.options.Had != nil && p.options.Had(text)
 	if message := printable(text[:min(len(text), 1000)]); p.secret {
 		err = fmt.Errorf("%w from %s", err, p.options.URL.Host)
 	} else if message != "" {
@@ -420,7 +444,7 @@ func (p *Pusher) post(body []byte) (left int, wait time.Duration, err error) {
 		p.options.Patient && (status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound):
 		return 0, retryAfter(answer.Header.Get("Retry-After")), err
 	}
-	return 0, -1, refusal{err, status == http.StatusBadRequest}
+	return 0, -1, refusal{err, status == http.StatusBadRequest, had}
 }
 
 // printable returns the receiver's message on one line, without control characters.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -124,6 +125,76 @@ func TestRetry(t *testing.T) {
 				t.Error(text)
 			}
 		})
+	}
+}
+
+// TestAnotherProtocol sends to a server that answers 101, and then goes on with what it calls
+// another protocol. A pusher takes that for a receiver that is away.
+func TestAnotherProtocol(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		io.Copy(io.Discard, conn) // until the other side closes it
+	}))
+	defer server.Close()
+	p, notices := pusher(server.URL)
+	write(t, p, 3)
+	p.Flush()
+	clitest.Await(t, "a message", notices, func() bool { return strings.Contains(notices(), "did not take 3 rows: 127.0.0.1:") })
+	p.GiveUp()
+	if result := lost(p.Close()); result != (loss{Waiting: 3}) {
+		t.Errorf("%+v", result)
+	}
+}
+
+// TestHad sends rows of an earlier run to a receiver that has some of them. It refuses requests
+// with one that it has. Only a row of this run is a loss then, and none that it lacks.
+func TestHad(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	has := map[string]bool{"a 0\n": true, "a 1\n": true, "a 2\n": true, "b 0\n": true}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		rows := slices.Collect(strings.Lines(string(body)))
+		for _, row := range rows {
+			if has[row] {
+				http.Error(w, "out of order sample", http.StatusBadRequest)
+				return
+			}
+		}
+		for _, row := range rows {
+			has[row] = true
+		}
+	}))
+	defer server.Close()
+	u, _ := url.Parse(server.URL)
+	p := New(Options{URL: u, Had: func(answer []byte) bool { return strings.Contains(string(answer), "out of order") }})
+	var rows [][]byte
+	for n := range 1000 {
+		rows = append(rows, fmt.Appendln(nil, "a", n))
+	}
+	if err := p.Restore(rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{"b 0\n", "b 1\n"} {
+		if _, err := p.Write([]byte(row)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := p.Close(); s.Sent != 1001 || s.Refused != 1 {
+		t.Errorf("%+v", s)
+	}
+	if len(has) != 1002 {
+		t.Errorf("the receiver has %d rows", len(has))
 	}
 }
 

@@ -125,7 +125,13 @@ func (s *Server) Start(listen func(http.Handler) (stop func())) (stop func()) {
 			all.Handle("GET "+path, s.Status)
 		}
 	}
-	end := listen(all)
+	end := listen(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		all.ServeHTTP(w, r)
+	}))
 	return func() {
 		s.mu.Lock()
 		s.ended = true
@@ -152,14 +158,15 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	shell := s.shell
 	s.mu.Unlock()
-	h := header(w, "text/html; charset=utf-8")
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", page.Policy(true)+"; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
 	write(w, shell)
 }
 
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	header(w, "text/event-stream")
+	w.Header().Set("Content-Type", "text/event-stream")
 	if write(w, []byte("retry: 500\n\n")) != nil {
 		return
 	}
@@ -185,15 +192,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-}
-
-func header(w http.ResponseWriter, kind string) http.Header {
-	h := w.Header()
-	h.Set("Content-Type", kind)
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	return h
 }
 
 // write writes in chunks, for each of which the reader has time.

@@ -145,7 +145,7 @@ func update(t *testing.T, s *Server, to int64) (many bool) {
 // TestPage reads the page, and its headers.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	var s Server
+	s := Server{Status: http.NotFoundHandler()}
 	must(t, s.Show(dataOf("a title")))
 	get, _ := start(t, &s)
 	response := get("/")
@@ -169,6 +169,12 @@ func TestPage(t *testing.T) {
 	} {
 		if got := response.Header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	status := get("/metrics").Header
+	for _, name := range []string{"X-Content-Type-Options", "Cache-Control", "Cross-Origin-Resource-Policy"} {
+		if got, want := status.Get(name), response.Header.Get(name); got != want {
+			t.Errorf("/metrics: %s: %q, want %q", name, got, want)
 		}
 	}
 	if got := get("/nosuch").StatusCode; got != http.StatusNotFound {

@@ -134,6 +134,13 @@ func OpenFile(path string) (*File, error) {
 	return &File{file: file, w: bufio.NewWriter(file), size: info.Size()}, nil
 }
 
+// Is reports whether a path leads to the file.
+func (f *File) Is(path string) bool {
+	own, err := f.file.Stat()
+	other, also := os.Stat(path)
+	return err == nil && also == nil && os.SameFile(own, other)
+}
+
 // cutBack drops what comes after a size. There is a state if the file was written before.
 func (f *File) cutBack(size int64, state bool) error {
 	switch {

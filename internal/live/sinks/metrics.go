@@ -9,6 +9,7 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/prom"
+	"hdrkit/internal/metric"
 )
 
 // Metrics are what Prometheus scrapes. With a state, scrapes show only what the state has: a
@@ -55,7 +56,7 @@ func NewMetrics(o *Options, keeps bool, own []byte, most time.Duration) (*Metric
 // scale: before it no log is read that may state its unit.
 func (m *Metrics) Window(w *live.Window) error {
 	if !m.started {
-		metric, err := m.options.metrics(prom.OpenMetrics)
+		metric, err := m.options.metrics(metric.OpenMetrics)
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,9 @@ import (
 const (
 	// mostGoing is the number of inputs up to which a page lists also those that go on.
 	mostGoing = 50
+	// mostTags is the number of tags of a page. Each new one sends all others again, so the time
+	// that the page takes grows with their square.
+	mostTags = 1000
 	// mostFalls is the number of marks that a page keeps. Older ones go.
 	mostFalls = 100
 	// pageBytes is the size of a page. Its histograms by time take twice as much.
@@ -43,6 +46,8 @@ type Page struct {
 	shown     []page.Input
 	silent    map[string]bool
 	falls     []fall
+	tags      map[string]bool
+	full      bool // there are more than mostTags
 }
 
 // A fall is when inputs fell silent: the end of the last interval, in milliseconds since the epoch.
@@ -53,7 +58,7 @@ type fall struct {
 
 // NewPage returns a page that a server shows. It draws limits.
 func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit) (*Page, error) {
-	p := &Page{options: o, server: server, title: title, limits: limits, silent: map[string]bool{}}
+	p := &Page{options: o, server: server, title: title, limits: limits, silent: map[string]bool{}, tags: map[string]bool{}}
 	levels := append(slices.DeleteFunc(slices.Clone(o.Percentiles), func(p float64) bool { return p == 100 }), 100)
 	p.page = page.Live{Type: chart.Timeline, Dress: p.dress, Collector: chart.Collector{
 		Measures: chart.Timeline.Measures(levels), Ratio: 1, WindowBytes: 2 * pageBytes, Step: o.Size,
@@ -143,6 +148,13 @@ func (p *Page) marks() []chart.Mark {
 
 // Window takes what a tag has in a window. A late interval is one more row.
 func (p *Page) Window(w *live.Window) error {
+	label := ""
+	if w.Tag != nil {
+		label = tags.Text(w.Tag)
+	}
+	if !p.admit(label) {
+		return nil
+	}
 	h, err := w.Counts()
 	if err != nil {
 		return err
@@ -154,11 +166,22 @@ func (p *Page) Window(w *live.Window) error {
 	if err := p.page.Collector.MeasureWindow(w.Merged, h, &p.interval); err != nil {
 		return err
 	}
-	label := ""
-	if w.Tag != nil {
-		label = tags.Text(w.Tag)
-	}
 	return p.page.Add(label, int64(math.Round(w.LogStart*1000)), &p.interval)
+}
+
+// admit reports whether the page has room for a tag.
+func (p *Page) admit(label string) bool {
+	switch {
+	case p.tags[label]:
+		return true
+	case len(p.tags) < mostTags:
+		p.tags[label] = true
+		return true
+	case !p.full:
+		p.full = true
+		p.options.Messages.Notice(fmt.Sprintf("the page shows the first %d tags, and leaves out the others: choose some with -incT, or add them up with -by", mostTags))
+	}
+	return false
 }
 
 // setScale finds out how to print values.
@@ -207,6 +230,9 @@ func (p *Page) sendAll(isNew bool) error {
 		return err
 	}
 	d.Inputs = p.shown
+	if p.full {
+		d.Notes = append(d.Notes, fmt.Sprintf("The page has the first %d tags. The others are left out.", mostTags))
+	}
 	same := slices.EqualFunc(p.series, d.Series, func(a, b page.Series) bool { return a.Label == b.Label })
 	p.series = d.Series
 	return p.server.All(d, isNew || !same)

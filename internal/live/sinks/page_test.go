@@ -17,6 +17,49 @@ import (
 	"hdrkit/internal/live/serve"
 )
 
+// noted keeps the notices.
+type noted struct {
+	plain
+	text []string
+}
+
+func (n *noted) Notice(text string) { n.text = append(n.text, text) }
+
+// TestPageTags shows more tags than a page has. It says so, and shows the first ones.
+func TestPageTags(t *testing.T) {
+	var server serve.Server
+	messages := &noted{plain: plain{t}}
+	p, err := NewPage(&Options{Units: plain{t}, Messages: messages, Size: 1000, Percentiles: []float64{50}}, &server, "tags", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Watch(func() []live.Progress { return nil })
+	var h histogram.Histogram
+	if err := h.Reset(histogram.Layout{Lowest: 1, Digits: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Record(1000, 1); err != nil {
+		t.Fatal(err)
+	}
+	for second := range int64(2) {
+		for tag := range mostTags + 5 {
+			w := live.Window{Merged: &merge.Merged{Window: merge.Window{Start: second * 1000, End: second*1000 + 1000}, Tag: fmt.Append(nil, "t", tag)}, Factor: 1, Scratch: new(histogram.Histogram)}
+			if err := w.Sum.AddHistogram(second*1000, second*1000+1000, &h); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Window(&w); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := len(p.page.Collector.Labels()); n != mostTags || len(messages.text) != 1 || !strings.Contains(messages.text[0], "leaves out the others") {
+		t.Errorf("%d tags, %q", n, messages.text)
+	}
+	if err := p.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestPageOrder shows more series than have lines, of which the lowest become the highest. A viewer
 // gets all data anew when the series get other places.
 func TestPageOrder(t *testing.T) {

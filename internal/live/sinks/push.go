@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/prom"
 	"hdrkit/internal/live/push"
+	"hdrkit/internal/metric"
 	"hdrkit/output"
 )
 
@@ -48,7 +49,7 @@ type pushState struct {
 // that there is a state.
 func NewPush(o *Options, u *url.URL, keeps bool, own []byte) (*Push, error) {
 	format := prom.ReceiverOf(u)
-	p := &Push{name: format + " " + u.Host, keeps: keeps}
+	p := &Push{name: prom.ReceiverName(u), keeps: keeps}
 	if err := decode(own, &p.state); err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func NewPush(o *Options, u *url.URL, keeps bool, own []byte) (*Push, error) {
 			return nil, err
 		}
 		var w io.Writer = p.pusher
-		if keeps && format == prom.OpenMetrics {
+		if keeps && format == metric.OpenMetrics {
 			w = &p.held
 		}
 		rows, err := metrics.Rows(format, w, true)
@@ -69,7 +70,7 @@ func NewPush(o *Options, u *url.URL, keeps bool, own []byte) (*Push, error) {
 			return rows, err
 		}
 		for _, t := range p.state.Totals {
-			p.tag(t.Tag).late = true // its last point may lack some
+			p.isLate(p.tag(t.Tag)) // its last point may lack some
 		}
 		return rows, p.remote.Load(p.state.Totals)
 	})
@@ -85,7 +86,12 @@ func (p *Push) send() error {
 	defer p.pusher.Flush()
 	rows := p.held
 	p.held = nil
-	return p.pusher.Restore(rows)
+	for _, row := range rows {
+		if _, err := p.pusher.Write(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Save returns the totals, and the rows that the receiver has not taken.

@@ -3,7 +3,6 @@ package sinks
 import (
 	"bytes"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -11,12 +10,13 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/prom"
+	"hdrkit/internal/metric"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
 
 // Formats are the formats of rows.
-var Formats = []string{"ndjson", "timeline", prom.Influx, prom.OpenMetrics, prom.OpenTelemetry}
+var Formats = []string{"ndjson", "timeline", metric.Influx, metric.OpenMetrics, metric.OpenTelemetry}
 
 // Rows writes a row for each tag and window. In formats with totals since the start, a late
 // interval counts in a point between this window and the next. In others it has no place.
@@ -31,6 +31,7 @@ type Rows struct {
 	first  float64          // when the first log starts, in seconds since the epoch
 	end    int64            // of the last point
 	tags   map[string]*rowTag
+	late   []*rowTag // those whose totals have more than their last points
 	row    output.Row
 }
 
@@ -59,7 +60,7 @@ func NewRows(o *Options, format string, w buffered) *Rows {
 }
 
 func newRows(o *Options, format string, flush func() error, make_ func() (output.RowWriter, error)) *Rows {
-	return &Rows{options: o, make: make_, flush: flush, totals: format == prom.OpenMetrics, tags: make(map[string]*rowTag)}
+	return &Rows{options: o, make: make_, flush: flush, totals: format == metric.OpenMetrics, tags: make(map[string]*rowTag)}
 }
 
 // Window writes a row.
@@ -117,12 +118,21 @@ func (r *Rows) write(t *rowTag, h *histogram.Histogram) error {
 	return err
 }
 
+// isLate notes that the total of a tag has more than its last point.
+func (r *Rows) isLate(t *rowTag) {
+	if !t.late {
+		t.late = true
+		r.late = append(r.late, t)
+	}
+}
+
 // takeLate adds an interval that came after its window to the totals.
 func (r *Rows) takeLate(t *rowTag, h *histogram.Histogram) error {
-	if t.late = r.totals; !r.totals {
+	if !r.totals {
 		r.options.Messages.LeftOut(1)
 		return nil
 	}
+	r.isLate(t)
 	stats := output.StatsOf(h, nil, output.Stats{})
 	if err := t.total.Add(&stats); err != nil {
 		return &merge.SumError{Err: err}
@@ -137,14 +147,17 @@ func (r *Rows) takeLate(t *rowTag, h *histogram.Histogram) error {
 // Prometheus is later than the one before.
 func (r *Rows) writeLate() error {
 	end := r.end + 1
-	for _, key := range slices.Sorted(maps.Keys(r.tags)) {
-		if t := r.tags[key]; t.late {
-			r.row = output.Row{Start: end - 1, End: end, TotalsOnly: true, Stats: r.row.Stats}
-			if err := r.write(t, new(histogram.Histogram)); err != nil {
-				return err
-			}
-			r.end = end
+	late := slices.SortedFunc(slices.Values(r.late), func(a, b *rowTag) int { return tags.Compare(a.tag, b.tag) })
+	r.late = nil
+	for n, t := range late {
+		if !t.late || n > 0 && t == late[n-1] { // a row of the tag has shown the total
+			continue
 		}
+		r.row = output.Row{Start: end - 1, End: end, TotalsOnly: true, Stats: r.row.Stats}
+		if err := r.write(t, new(histogram.Histogram)); err != nil {
+			return err
+		}
+		r.end = end
 	}
 	return nil
 }

@@ -1,9 +1,12 @@
 package sinks
 
 import (
-	"bytes"
+	"cmp"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"hdrkit/internal/gate"
@@ -14,21 +17,83 @@ import (
 // redraw is the shortest time between two drawings of a table.
 const redraw = 500 * time.Millisecond
 
+// A Terminal has a table below the messages. It is safe for concurrent use.
+type Terminal struct {
+	W             io.Writer
+	Width, Height func() int
+	Colour        bool
+
+	mu    sync.Mutex
+	lines []string // of the table
+}
+
+// Messages returns a writer for messages, which w shows on the same terminal. They stay above the
+// table.
+func (t *Terminal) Messages(w io.Writer) io.Writer { return &messages{t, w} }
+
+type messages struct {
+	terminal *Terminal
+	w        io.Writer
+}
+
+func (m *messages) Write(text []byte) (int, error) {
+	t := m.terminal
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := t.lines
+	if err := t.put(nil); err != nil {
+		return 0, err
+	}
+	n, err := m.w.Write(text)
+	return n, cmp.Or(err, t.put(lines))
+}
+
+// draw draws a table with some lines below it. One that goes on fits the terminal: it may lack
+// lines at its end.
+func (t *Terminal) draw(table, below string, goesOn bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !goesOn {
+		err := t.put(nil)
+		_, last := io.WriteString(t.W, table+below)
+		return cmp.Or(err, last)
+	}
+	lines, last := slices.Collect(strings.Lines(table)), slices.Collect(strings.Lines(below))
+	height := max(t.Height()-1, 3) // the cursor has a line
+	if room := max(height-len(last), 2); len(lines) > room {
+		more := len(lines) - room + 1
+		lines = append(lines[:room-1], fmt.Sprintf("... and %d more lines; -incT chooses tags\n", more))
+	}
+	lines = append(lines, last...)
+	return t.put(lines[:min(len(lines), height)])
+}
+
+// put puts lines in the place of the table. Those that are too wide are cut: a line that breaks
+// would move the others.
+func (t *Terminal) put(lines []string) error {
+	var text strings.Builder
+	if len(t.lines) > 0 {
+		fmt.Fprintf(&text, "\x1b[%dA\x1b[J", len(t.lines)) // up to its first line, and erase what follows
+	}
+	if len(lines) > 0 {
+		text.WriteString("\x1b[?7l" + strings.Join(lines, "") + "\x1b[?7h")
+	}
+	t.lines = lines
+	_, err := io.WriteString(t.W, text.String())
+	return err
+}
+
 // A Table shows on a terminal all that was recorded so far. It is drawn again where it stands.
 type Table struct {
 	*Gate
-	w      io.Writer
-	width  func() int
-	colour bool
+	terminal *Terminal
 
 	drawn time.Time
 	stale bool // it has changed since then
 }
 
-// NewTable returns a table of what a gate has, on a terminal that has a width.
-func NewTable(g *Gate, w io.Writer, width func() int, colour bool) *Table {
-	return &Table{Gate: g, w: w, width: width, colour: colour}
-}
+// NewTable returns a table of what a gate has.
+func NewTable(g *Gate, t *Terminal) *Table { return &Table{Gate: g, terminal: t} }
 
 // Window adds what a tag has in a window, or what came late.
 func (t *Table) Window(w *live.Window) error {
@@ -39,7 +104,7 @@ func (t *Table) Window(w *live.Window) error {
 // Flush draws the table, unless it has just been drawn.
 func (t *Table) Flush() error {
 	if t.stale && time.Since(t.drawn) >= redraw {
-		if err := t.draw(); err != nil {
+		if err := t.draw(true); err != nil {
 			return err
 		}
 	}
@@ -51,29 +116,27 @@ func (t *Table) End() error {
 	if len(t.tags) == 0 {
 		return nil
 	}
-	return t.draw()
+	return t.draw(false)
 }
 
-// draw draws the table.
-func (t *Table) draw() error {
+// draw draws the table, which goes on or is the last.
+func (t *Table) draw(goesOn bool) error {
 	t.drawn, t.stale = time.Now(), false
 	all, verdicts, scale, err := t.Judge(true)
 	if err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	text.WriteString("\x1b[H\x1b[2J")                                                                               // to the top of an empty screen
+	var text, below strings.Builder
 	percentiles := slices.DeleteFunc(slices.Clone(t.options.Percentiles), func(p float64) bool { return p == 100 }) // a table has the maximum
-	table := output.Table{Scale: output.Scale{Ratio: scale.Ratio, Unit: scale.Name}, Percentiles: percentiles, Width: t.width(), Colour: t.colour}
+	table := output.Table{Scale: output.Scale{Ratio: scale.Ratio, Unit: scale.Name}, Percentiles: percentiles, Width: t.terminal.Width(), Colour: t.terminal.Colour}
 	if err := table.Write(&text, all); err != nil {
 		return err
 	}
 	if len(verdicts) > 0 {
-		text.WriteByte('\n')
+		below.WriteByte('\n')
 	}
-	if err := gate.Write(&text, verdicts, t.colour); err != nil {
+	if err := gate.Write(&below, verdicts, t.terminal.Colour); err != nil {
 		return err
 	}
-	_, err = t.w.Write(text.Bytes())
-	return err
+	return t.terminal.draw(text.String(), below.String(), goesOn)
 }

@@ -26,8 +26,6 @@ type Options struct {
 	MovingPercentile float64
 	// Rows show the values at Percentiles.
 	Percentiles []float64
-	// Rows have their counts if Counts is set.
-	Counts bool
 }
 
 // A Sink takes the rows in the order of the scan, or of windows. The place is that of the row's
@@ -44,7 +42,7 @@ func Run(s *scan.Scan, o *Options, sink Sink) error {
 	m := &maker{options: o, sink: sink, start: &s.Start, tags: make(map[string]*tag), account: Account(s.Memory)}
 	plan := &flow.Plan{Window: o.Window, Figures: output.RowFigures(o.Percentiles), Account: m.account, Emit: m.row}
 	if o.Window == 0 {
-		plan.Window, plan.Counts = flow.Each, o.Moving > 0 || o.Counts
+		plan.Window, plan.Counts = flow.Each, o.Moving > 0
 	}
 	return flow.Run(s, plan)
 }
@@ -120,7 +118,7 @@ func (m *maker) row(r *flow.Result) (err error) {
 	return m.sink(&m.out, r.Visit.Place, r.TooLate())
 }
 
-// add adds the totals and the moving window of its tag to m.out, and its counts.
+// add adds the totals and the moving window of its tag to m.out.
 func (m *maker) add(t *tag, r *flow.Result) (err error) {
 	if err := t.total.Add(&m.out.Stats); err != nil {
 		return err
@@ -139,10 +137,7 @@ func (m *maker) add(t *tag, r *flow.Result) (err error) {
 		stats := output.RanksOf(h, []float64{o.MovingPercentile}, output.Stats{})
 		m.out.Moving = &stats
 	}
-	if m.options.Counts {
-		m.out.Counts, err = r.Sum.Histogram(&m.counts)
-	}
-	return err
+	return nil
 }
 
 func seconds(ms int64) float64 { return float64(ms) / 1000 }
