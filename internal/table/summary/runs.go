@@ -59,7 +59,15 @@ type window struct {
 }
 
 // Seconds implements [confidence.Window].
-func (w *window) Seconds() float64 { return float64(w.End-w.Start) / 1000 }
+func (w *window) Seconds() float64 {
+	seconds := float64(w.Rate.Millis) / 1000
+	if w.Rate.Moved != 0 {
+		if h, err := w.Histogram(w.scratch); err == nil && h.TotalCount() > 0 {
+			seconds /= 1 + w.Rate.Moved/float64(h.TotalCount()) // so that the rate is right
+		}
+	}
+	return seconds
+}
 
 // Count implements [confidence.Window].
 func (w *window) Count(upTo, counts []int64) (total int64) {

@@ -97,7 +97,7 @@ func TestRuns(t *testing.T) {
 			if windows := (last - first) / size; windows > c.most || 2*windows+1 < c.most {
 				t.Fatalf("case %d: %d windows, at most %d", n, windows, c.most)
 			}
-		} else if c.size > 0 && size != c.size || c.size == 0 && (size > longest || size < longest*8/9) {
+		} else if c.size > 0 && size != c.size || c.size == 0 && (size > longest*5/4 || size < longest*4/5) {
 			t.Fatalf("case %d: windows of %d for %d, and intervals of up to %d", n, size, c.size, longest)
 		}
 		type sum struct {

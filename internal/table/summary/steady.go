@@ -36,7 +36,7 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 			return err
 		}
 		count, l := float64(h.TotalCount()), &all[len(all)-1]
-		l.Count, l.Sum, l.Seconds = l.Count+count, l.Sum+h.Mean()*count, max(l.Seconds, float64(r.End-r.Start)/1000)
+		l.Count, l.Sum, l.Seconds = l.Count+count+r.Rate.Moved, l.Sum+h.Mean()*(count+r.Rate.Moved), max(l.Seconds, float64(r.Rate.Any)/1000)
 		return nil
 	}}
 	err = flow.Run(&quiet, plan)
