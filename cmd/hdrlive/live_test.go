@@ -319,8 +319,8 @@ func TestTableAgain(t *testing.T) {
 	p.Await("the last window", shows("3,?300"))
 }
 
-// TestOffset: two logs of 200 values a second whose seconds begin 0.4 s apart show 400 a second once
-// both run: in the first window, the second one runs for 0.6 s.
+// TestOffset: two logs of 200 values a second whose seconds begin 0.4 s apart show 400 a second
+// once both run: in the first window, the second one runs for 0.6 s.
 func TestOffset(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

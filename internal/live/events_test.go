@@ -478,7 +478,7 @@ func TestUsed(t *testing.T) {
 	w.stop(false)
 	for text, want := range map[string]string{
 		`{"Version":2,"Command":"hdrunion"}`: `it is no state of hdrlive, but of "hdrunion"`,
-		`{"Version":9,"Command":"hdrlive"}`:  "it has version 9, not 6",
+		`{"Version":9,"Command":"hdrlive"}`:  "it has version 9, not 7",
 		"#[StartTime: 5]":                    "it is no state of hdrlive: invalid character '#' looking for beginning of value",
 	} {
 		if err := os.WriteFile(w.state, []byte(text), 0o666); err != nil {
