@@ -19,8 +19,17 @@ import (
 type Rates struct {
 	Inputs map[int]*Window     // when each ran
 	Rows   map[string]*RateRow // by [AppendKey]
+	every  bool                // Across has all intervals
 	key    []byte
 	spans  []Window
+}
+
+// Values returns the number of values recorded in a window that has count values.
+func (r Recorded) Values(count float64) float64 {
+	if r.Every {
+		return r.Moved
+	}
+	return max(count+r.Moved, 0)
 }
 
 // A RateRow is what [Rates] know of a row.
@@ -48,6 +57,8 @@ type Recorded struct {
 	// Moved is the number of values that were recorded in the window but belong to intervals of
 	// other windows, less the number of those that the counts of the window have in excess.
 	Moved float64
+	// Every says that Moved is the number of all values, whatever the window has counts of.
+	Every bool
 	// Millis is for how long the inputs of the row ran in the window, and Any for how long any did,
 	// in milliseconds.
 	Millis, Any int64
@@ -82,6 +93,7 @@ func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) 
 	} else {
 		own.Inputs[n].Start = min(own.Inputs[n].Start, start)
 	}
+	r.every = r.every || size == 0
 	if count > 0 && (size == 0 || Crosses(start, end, size)) {
 		own.Across, own.sorted = append(own.Across, RateInterval{Window{start, end}, count, from}), false
 	}
@@ -130,7 +142,7 @@ func (r *Rates) Take(row []byte, w Window) (all Recorded) {
 		if w.End > i.From {
 			sum.add(i.Count, max(min(i.End, w.End)-max(i.Start, w.Start), 0), i.End-i.Start)
 		}
-		if WindowOf(i.Start, i.End, w.End-w.Start) == w {
+		if !r.every && WindowOf(i.Start, i.End, w.End-w.Start) == w {
 			sum.whole -= i.Count
 		}
 	}
@@ -138,7 +150,7 @@ func (r *Rates) Take(row []byte, w Window) (all Recorded) {
 	if gone := n - len(over); gone > 0 {
 		own.Across = slices.Delete(own.Across, len(over), n)
 	}
-	all.Moved = sum.float()
+	all.Moved, all.Every = sum.float(), r.every
 	return all
 }
 
@@ -158,6 +170,7 @@ func (r *Rates) Forget(time int64) {
 // Pack forgets the intervals within windows of a size. From now on, windows have that size or a
 // multiple of it.
 func (r *Rates) Pack(size int64) {
+	r.every = false
 	for _, own := range r.Rows {
 		own.Across = slices.DeleteFunc(own.Across, func(i RateInterval) bool { return !Crosses(i.Start, i.End, size) })
 	}

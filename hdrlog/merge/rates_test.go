@@ -78,11 +78,11 @@ func TestShares(t *testing.T) {
 		at   int64
 		want Recorded
 	}{
-		{"a", 0, Recorded{math.MaxInt64 / 2, 5000, 5000}},
-		{"a", 10_000, Recorded{-math.MaxInt64 / 2, 5000, 5000}},
+		{"a", 0, Recorded{Moved: math.MaxInt64 / 2, Millis: 5000, Any: 5000}},
+		{"a", 10_000, Recorded{Moved: -math.MaxInt64 / 2, Millis: 5000, Any: 5000}},
 		{"b", 20_000, Recorded{}},
-		{"b", 30_000, Recorded{0, 5000, 5000}},
-		{"c", 30_000, Recorded{0, 0, 5000}},
+		{"b", 30_000, Recorded{Millis: 5000, Any: 5000}},
+		{"c", 30_000, Recorded{Any: 5000}},
 	} {
 		if got := r.Take([]byte(test.row), Window{test.at, test.at + 10_000}); got != test.want {
 			t.Errorf("%s at %d: %+v, want %+v", test.row, test.at, got, test.want)

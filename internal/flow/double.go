@@ -143,10 +143,9 @@ func (p *state) closeDouble(n int) error {
 			}
 		}
 	}
-	p.Err = p.double.err
+	p.Err, p.Rates = p.double.err, &p.rates
 	defer p.charge.Set(p.Account, 0, 0)
 	for r := range p.table.Before(math.MaxInt64) {
-		r.Rate = p.rates.Take(r.Row, r.Window)
 		if err := p.Emit(r); err != nil {
 			return err
 		}

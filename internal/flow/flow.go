@@ -56,6 +56,8 @@ type Plan struct {
 	Digits  int
 	// Err is why there are no results of Most windows: memory is too short for them.
 	Err error
+	// Rates are those of the Most windows at the end. The caller takes them.
+	Rates *merge.Rates
 	// Account is charged for rows and windows.
 	Account *ledger.Account
 	// Emit takes a result, which is valid until Emit returns, or for good if it comes at the end.

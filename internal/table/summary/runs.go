@@ -59,18 +59,17 @@ type window struct {
 }
 
 // Seconds implements [confidence.Window].
-func (w *window) Seconds() float64 {
-	seconds := float64(w.Rate.Millis) / 1000
-	if w.Rate.Moved != 0 {
-		if h, err := w.Histogram(w.scratch); err == nil && h.TotalCount() > 0 {
-			seconds /= 1 + w.Rate.Moved/float64(h.TotalCount()) // so that the rate is right
-		}
-	}
-	return seconds
-}
+func (w *window) Seconds() float64 { return float64(w.Rate.Millis) / 1000 }
+
+// Values implements [confidence.Rated].
+func (w *window) Values(count float64) float64 { return w.Rate.Values(count) }
 
 // Count implements [confidence.Window].
 func (w *window) Count(upTo, counts []int64) (total int64) {
+	if w.Intervals() == 0 {
+		clear(counts)
+		return 0
+	}
 	h, err := w.Histogram(w.scratch)
 	if err != nil {
 		return 0 // cannot be: the intervals of all windows add up
@@ -101,7 +100,18 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 			first[n], counts[n] = m.Window.Start, new(histogram.Histogram)
 		}
 		empty := int((m.Window.Start-first[n])/size) - len(windows[n])
-		windows[n] = append(append(windows[n], make([]confidence.Window, empty)...), &window{m, counts[n], 1})
+		for range empty { // between intervals that are longer than usual
+			at := first[n] + int64(len(windows[n]))*size
+			own := &flow.Result{Row: m.Row, Window: merge.Window{Start: at, End: at + size}}
+			windows[n] = append(windows[n], &window{own, counts[n], 1})
+		}
+		windows[n] = append(windows[n], &window{m, counts[n], 1})
+	}
+	for _, own := range windows {
+		for _, w := range own {
+			w := w.(*window)
+			w.Rate = runs.own.Rates.Take(w.Row, w.Window)
+		}
 	}
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -109,9 +119,7 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 	for n, s := range r.Summaries {
 		sum := s.Counts()
 		for _, w := range windows[n] {
-			if w != nil {
-				w.(*window).ratio = sum.Ratio()
-			}
+			w.(*window).ratio = sum.Ratio()
 		}
 		run := confidence.NewRun(sum, windows[n])
 		run.SetDigits(windowDigits)
@@ -132,8 +140,8 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 func levelOf(windows []confidence.Window) float64 {
 	var sum merge.Sum
 	for _, w := range windows {
-		if w != nil {
-			sum.Merge(&w.(*window).Sum) // cannot fail: the intervals of all windows add up
+		if w := w.(*window); w.Intervals() > 0 {
+			sum.Merge(&w.Sum) // cannot fail: the intervals of all windows add up
 		}
 	}
 	h, err := sum.Histogram(new(histogram.Histogram))

@@ -125,6 +125,7 @@ func TestRuns(t *testing.T) {
 		}
 		for _, m := range runs.windows {
 			w, counts := &window{m, new(histogram.Histogram), 1}, make([]int64, 2)
+			m.Rate = runs.own.Rates.Take(m.Row, m.Window)
 			if w.Seconds() <= 0 || w.Seconds() > 2*float64(size)/1000 {
 				t.Errorf("case %d: window %d has %v s", n, m.Window.Start, w.Seconds())
 			}
