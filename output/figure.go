@@ -53,7 +53,7 @@ func (f Figure) Of(s *Stats, seconds float64) Value {
 	case Count:
 		return countOf(s.Count)
 	case Throughput:
-		return Value{float: float64(s.Count) / seconds}
+		return Value{float: (float64(s.Count) + s.Moved) / seconds}
 	case Min:
 		return ifAny(s.Count, s.Min)
 	case Mean:

@@ -89,7 +89,9 @@ func (p printed) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(p, "null")
 // A documentSummary is a [Summary] as JSON. Values are divided by the unit ratio. A value is null
 // if nothing was recorded.
 type documentSummary struct {
-	Tag Tag `json:"tag"`
+	// PeriodMs is the period of the row, if it is not that of the document.
+	PeriodMs *int64 `json:"periodMs,omitempty"`
+	Tag      Tag    `json:"tag"`
 	// Input is the name of the log. It is missing if a summary can have several.
 	Input string `json:"input,omitempty"`
 	// UnitRatio is the number that values were divided by, if it is not that of the document.
@@ -207,8 +209,13 @@ func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, zone 
 	for _, s := range summaries {
 		doc.Summaries = append(doc.Summaries, newDocumentSummary(s, scale, percentiles, zone))
 	}
-	if len(summaries) > 0 {
-		doc.PeriodMs = summaries[0].Period
+	for _, s := range summaries {
+		doc.PeriodMs = max(doc.PeriodMs, s.Period)
+	}
+	for n, s := range summaries {
+		if s.Period != doc.PeriodMs {
+			doc.Summaries[n].PeriodMs = &s.Period
+		}
 	}
 	if scale.Unit != "" {
 		doc.Unit = &scale.Unit

@@ -44,6 +44,8 @@ type Summary struct {
 	Start, End int64
 	// Period is the time in milliseconds that throughput is computed from.
 	Period int64
+	// Moved is what to add to the count for the rate of a window, see [merge.Recorded].
+	Moved float64
 	// AllTags is set if the summary is the sum of all tags.
 	AllTags bool
 	// Factor is what one unit of the values is in the unit that the [Scale] takes them to be in:
@@ -79,7 +81,7 @@ func (s *Summary) OwnTag() []byte {
 // Throughput returns values per second. As in Java, it is infinite or not a number if the period is
 // zero.
 func (s *Summary) Throughput() float64 {
-	return float64(s.Counts().TotalCount()) * 1000 / float64(s.Period)
+	return (float64(s.Counts().TotalCount()) + s.Moved) * 1000 / float64(s.Period)
 }
 
 // A Scale says how values are printed. The zero value prints them in the unit of the log.

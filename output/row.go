@@ -41,6 +41,8 @@ type Stats struct {
 	Mean     float64
 	// Percentiles are the values at the same percentiles in all rows of a series.
 	Percentiles []PercentileValue
+	// Moved is what to add to Count for the rate: see [merge.Recorded].
+	Moved float64
 }
 
 // A PercentileValue is the value at a percentile.

@@ -76,6 +76,10 @@ type Window interface {
 	Seconds() float64
 }
 
+// A Rated window knows how many values were recorded in its seconds, by the number of values that
+// it counts: an interval may lie in several windows, and be counted in one.
+type Rated interface{ Values(count float64) float64 }
+
 // A Run is what one tag recorded in one run.
 type Run struct {
 	windows []Window
@@ -325,7 +329,7 @@ func (e Estimate) Times(factor float64) Estimate {
 // length of the longest one.
 func (r *Run) Rate(level float64) Estimate {
 	r.look(nil)
-	seconds, longest := make([]float64, len(r.windows)), 0.0
+	counts, seconds, longest := slices.Clone(r.counts), make([]float64, len(r.windows)), 0.0
 	for _, w := range r.windows {
 		if w != nil {
 			longest = max(longest, w.Seconds())
@@ -335,8 +339,11 @@ func (r *Run) Rate(level float64) Estimate {
 		if seconds[i] = longest; w != nil {
 			seconds[i] = w.Seconds()
 		}
+		if w, ok := w.(Rated); ok {
+			counts[i] = w.Values(counts[i])
+		}
 	}
-	value, residuals := ratioOf(r.counts, seconds)
+	value, residuals := ratioOf(counts, seconds)
 	if r.total == 0 || math.IsInf(value, 0) {
 		return r.nothing()
 	}

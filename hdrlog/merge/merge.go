@@ -42,7 +42,7 @@
 // [Windows] merges logs whole or while they are read or written. [Sum] is what the intervals of one
 // tag and window add up to. It is a combiner for pipelines: [Sum.Merge] is associative and
 // commutative, an empty Sum changes nothing, and a Sum can be sent as bytes. [Moving] is a moving
-// window.
+// window. [Rates] are the rates of windows.
 package merge
 
 import (
@@ -171,15 +171,9 @@ type Merged struct {
 	// LogStart is when the log of the first interval added starts, in seconds since the epoch.
 	LogStart float64
 	Sum
-	Covered Covered
+	// Recorded is for callers that take it from [Rates].
+	Recorded Recorded
 }
-
-// Recorded returns what to divide the number of values by to get their rate, in milliseconds.
-func (m *Merged) Recorded() int64 {
-	return m.Covered.Millis(m.End-m.Start, m.Window.End-m.Window.Start)
-}
-
-func (m *Merged) size() int { return m.Sum.Size() + m.Covered.Size() }
 
 // NewWindows returns an empty Windows for windows of size milliseconds. A size below 1 counts as 1.
 func NewWindows(size int64) *Windows { return &Windows{table: NewTable[Merged](size)} }
@@ -207,12 +201,10 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 	}
 	added := false
 	merge := func(m *Merged) {
-		before := m.size()
+		before := m.Sum.Size()
 		m.Spare = SpareFor(2 * ws.bytes)
-		if err = m.Merge(s); err == nil {
-			m.Covered.Add(s.Start, s.End)
-		}
-		ws.bytes += m.size() - before
+		err = m.Merge(s)
+		ws.bytes += m.Sum.Size() - before
 	}
 	m := ws.table.At(tag, s.Start, s.End, func(at Window) *Merged {
 		m := new(Merged)
@@ -220,7 +212,7 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 			m, ws.free = ws.free[n], ws.free[:n]
 		}
 		added = true
-		ws.bytes += m.size()
+		ws.bytes += m.Sum.Size()
 		if merge(m); err != nil {
 			ws.release(m)
 			return nil
@@ -236,9 +228,9 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 
 // release takes back what is not open any more.
 func (ws *Windows) release(m *Merged) {
-	ws.bytes -= m.size()
+	ws.bytes -= m.Sum.Size()
 	m.Reset()
-	m.Covered.Reset()
+	m.Recorded = Recorded{}
 	ws.free = append(ws.free, m)
 }
 
@@ -248,13 +240,7 @@ func (ws *Windows) Restore(m *Merged) error {
 	if m.Intervals() == 0 {
 		return errors.New("a window has no intervals")
 	}
-	err := ws.Merge(m.Tag, m.LogStart, &m.Sum)
-	if err == nil {
-		own := ws.table.At(m.Tag, m.Start, m.End, nil)
-		ws.bytes += m.Covered.Size() - own.Covered.Size()
-		own.Covered = m.Covered
-	}
-	return err
+	return ws.Merge(m.Tag, m.LogStart, &m.Sum)
 }
 
 // Len returns the number of open windows, and End when one of them ends, in order of time.

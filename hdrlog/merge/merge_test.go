@@ -457,41 +457,6 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestRecorded proves that a window knows the longest time that one log recorded, also after a
-// restart, and counts what that takes.
-func TestRecorded(t *testing.T) {
-	t.Parallel()
-	windows := NewWindows(2000)
-	payload := payloadOf(t, threeDigits, 1)
-	add := func(logStart, start float64) {
-		i := intervalOf("", start, 1, payload)
-		var sum Sum
-		if err := errors.Join(sum.Add(i), windows.Merge(nil, logStart, &sum)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	add(0, 2)
-	add(0.5, 1.75)
-	add(0.5, 2.75)
-	add(0, 3)
-	again := NewWindows(2000)
-	for m := range windows.Open() {
-		if m.Recorded() != 2000 || m.End-m.Start != 2250 {
-			t.Errorf("%d of %d ms", m.Recorded(), m.End-m.Start)
-		}
-		if err := again.Restore(m); err != nil {
-			t.Fatal(err)
-		}
-	}
-	windows = again
-	add(0, 3)
-	for m := range again.Open() {
-		if m.Recorded() != 2000 || again.Bytes() != m.size() {
-			t.Errorf("%d ms after a restart, and %d of %d bytes", m.Recorded(), again.Bytes(), m.size())
-		}
-	}
-}
-
 // TestManyFarApart: a sum that is a histogram from its first interval on is packed again if the
 // next one lies far away.
 func TestManyFarApart(t *testing.T) {

@@ -175,7 +175,8 @@ func (c *Collector) Measure(r *flow.Result, into *Interval) {
 // MeasureWindow does what Measure does for a window of merged intervals, whose counts are h. Its
 // times are those of the window: the intervals of several logs begin at different times.
 func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into *Interval) error {
-	into.stats, into.seconds = output.FiguresOf(h, append(figuresOf(c.Measures), output.Figure{Name: output.Mean}), into.stats), float64(m.Recorded())/1000
+	into.stats, into.seconds = output.FiguresOf(h, append(figuresOf(c.Measures), output.Figure{Name: output.Mean}), into.stats), float64(m.Recorded.Millis)/1000
+	into.stats.Moved = m.Recorded.Moved
 	if into.rough = nil; c.WindowBytes > 0 {
 		into.own.Reset()
 		if err := into.own.AddCoarse(m.Window.Start, m.Window.End, h, windowDigits); err != nil {
@@ -228,7 +229,7 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 		if err := c.addTotal(g, i.of); err != nil {
 			return err
 		}
-		if size, covered := c.Aggregate, &i.of.Covered; covered.Lengths <= covered.Intervals*(size+size/8) { // timers are late
+		if size := c.Aggregate; i.of.Lengths <= i.of.Intervals()*(size+size/8) { // timers are late
 			w.End = min(w.End, w.Begin+size) // where intervals of several logs overlap the next window
 		}
 	}
@@ -278,9 +279,10 @@ func (c *Collector) measureTotal() error {
 		return err
 	}
 	s := output.FiguresOf(h, figuresOf(c.Totals), output.Stats{})
+	s.Moved = c.all.Rate.Moved
 	w := Window{Start: millis(c.all.First), End: c.all.End - c.from}
 	for n := range c.Totals {
-		c.total.addStep(n, &w, c.Totals[n].of(&s, float64(c.all.Recorded())/1000, c.total.ratio))
+		c.total.addStep(n, &w, c.Totals[n].of(&s, float64(c.all.Rate.Any)/1000, c.total.ratio))
 	}
 	c.all.Release()
 	c.all = nil

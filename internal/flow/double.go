@@ -31,18 +31,17 @@ func (p *state) takeDouble(v scan.Visit, r *Result) {
 		return
 	}
 	start, end := v.Span()
-	length := end - start
+	length := lengthOf(end - start)
 	if p.table.Size() == 0 {
 		p.table = merge.NewTable[Result](max(p.Window, length))
 		d.first, d.last = start, end
 	}
 	d.first, d.last = min(d.first, start), max(d.last, end)
 	size := p.table.Size()
-	late := func() bool { return length > size+size/8 } // timers are late by less
-	if late() && p.size.Load() == 0 {
+	if length > size && p.size.Load() == 0 {
 		size = length
 	}
-	for late() || (d.last-d.first)/size > p.Most {
+	for length > size || (d.last-d.first)/size > p.Most {
 		size *= 2
 		p.size.Store(size)
 	}
@@ -51,6 +50,23 @@ func (p *state) takeDouble(v scan.Visit, r *Result) {
 	}
 	p.addCoarse(r)
 }
+
+// lengthOf returns the length in milliseconds that an interval was to have: the nearest one that is
+// a digit and a half in tens, since timers are early and late. So the windows of several logs have
+// one length, whatever log comes first.
+func lengthOf(length int64) int64 {
+	best := int64(1)
+	for ten := int64(1); ten <= length; ten *= 10 {
+		for _, tens := range []int64{2, 3, 4, 5, 6, 8, 10, 12, 15} {
+			if at := tens * ten; abs(at-length) < abs(best-length) {
+				best = at
+			}
+		}
+	}
+	return best
+}
+
+func abs(n int64) int64 { return max(n, -n) }
 
 // addCoarse adds what a row has in a window, or in a part of it.
 func (p *state) addCoarse(r *Result) {
@@ -109,6 +125,9 @@ func (p *state) pack(size int64) {
 		p.bytes += r.bytes()
 	}
 	p.double.packed = p.bytes
+	if p.size.Load() > 0 { // windows only double from now on
+		p.rates.Pack(size)
+	}
 }
 
 // closeDouble hands out all windows.
@@ -124,7 +143,7 @@ func (p *state) closeDouble(n int) error {
 			}
 		}
 	}
-	p.Err = p.double.err
+	p.Err, p.Rates = p.double.err, &p.rates
 	defer p.charge.Set(p.Account, 0, 0)
 	for r := range p.table.Before(math.MaxInt64) {
 		if err := p.Emit(r); err != nil {

@@ -56,6 +56,8 @@ type Plan struct {
 	Digits  int
 	// Err is why there are no results of Most windows: memory is too short for them.
 	Err error
+	// Rates are those of the Most windows at the end. The caller takes them.
+	Rates *merge.Rates
 	// Account is charged for rows and windows.
 	Account *ledger.Account
 	// Emit takes a result, which is valid until Emit returns, or for good if it comes at the end.
@@ -75,7 +77,8 @@ type Result struct {
 	// of the log if times are relative.
 	merge.Sum
 	First   float64
-	Covered merge.Covered // of All, only the sum of lengths
+	Lengths int64          // of its intervals, in milliseconds
+	Rate    merge.Recorded // of a window
 	Kinds   scan.Kinds
 	Spans   []Span // of All
 	Maxima  Maxima
@@ -129,7 +132,7 @@ func (r *Result) Recorded() int64 {
 	if r.Window.End == 0 && r.Window.Start == 0 {
 		return int64(math.Round(r.Visit.Length * 1000))
 	}
-	return r.Covered.Millis(r.End-r.Start, r.Window.End-r.Window.Start)
+	return r.Rate.Millis
 }
 
 // Merge adds what other has, which is of the same row.
@@ -138,7 +141,8 @@ func (r *Result) Merge(other *Result) error {
 		r.err = other.err
 	}
 	r.Kinds.Merge(other.Kinds)
-	r.Covered.Merge(&other.Covered)
+	r.Lengths += other.Lengths
+	r.Rate.Moved += other.Rate.Moved
 	r.Maxima.merge(&other.Maxima)
 	for _, s := range other.Spans {
 		r.include(s)
@@ -168,9 +172,8 @@ func (r *Result) Release() {
 // Reset empties a result.
 func (r *Result) Reset() {
 	r.Sum.Reset()
-	r.Covered.Reset()
 	r.Coarse.Reset()
-	*r = Result{Sum: r.Sum, Covered: r.Covered, Coarse: r.Coarse, Stats: output.Stats{Percentiles: r.Stats.Percentiles}, alone: r.alone}
+	*r = Result{Sum: r.Sum, Coarse: r.Coarse, Stats: output.Stats{Percentiles: r.Stats.Percentiles}, alone: r.alone}
 }
 
 // include takes in a span.
@@ -188,7 +191,7 @@ func (r *Result) include(span Span) {
 }
 
 // bytes returns about what a result takes in a table.
-func (r *Result) bytes() int { return r.Sum.Size() + r.Covered.Size() }
+func (r *Result) bytes() int { return r.Sum.Size() }
 
 // fail keeps an error of intervals that do not add up, and returns another one.
 func (r *Result) fail(err error) error {

@@ -49,9 +49,9 @@ type state struct {
 	size   atomic.Int64 // of windows, 0 if intervals are handed over by themselves
 	table  merge.Table[Result]
 	bytes  int
-	done   int64 // the end of the last window that is complete
 	charge ledger.Charge
 	double double
+	rates  merge.Rates
 	counts histogram.Histogram
 	reuse  output.Stats
 }
@@ -66,12 +66,30 @@ func (p *state) windowOf(v scan.Visit) merge.Window {
 	return merge.WindowOf(start-from, end-from, p.size.Load())
 }
 
+// shares reports whether windows share the values of an interval.
+func (p *state) shares(v scan.Visit) bool {
+	size := p.size.Load()
+	if p.way == each || p.way == all || size == 0 {
+		return p.way == doubling
+	}
+	start, end := v.Span()
+	_, from := p.from(v)
+	return merge.Crosses(start-from, end-from, size)
+}
+
+// rate adds an interval of a row to the rates of windows. Its input has passed a time before.
+func (p *state) rate(v scan.Visit, count, passed int64) {
+	start, end := v.Span()
+	_, from := p.from(v)
+	p.rates.Add(v.Row, v.Input, start-from, end-from, count, passed, p.size.Load())
+}
+
 // Run takes the intervals of a scan through plans. Windows need [scan.Scan.ByTime], which it sets.
 func Run(s *scan.Scan, plans ...*Plan) error {
 	r := &run{scan: s, workers: make([]worker, s.Workers+1), rowBytes: rowBytes, feeder: -1}
 	var whole []*state
 	for _, p := range plans {
-		own := &state{Plan: p, run: r, done: math.MinInt64}
+		own := &state{Plan: p, run: r}
 		switch {
 		case p.Most > 0:
 			own.way, r.rowBytes = doubling, r.rowBytes+believedBytes
@@ -127,12 +145,16 @@ func (r *run) take(v scan.Visit, o *handed) (err error) {
 				one.Row, part = v.Row, one
 			}
 			p.takeDouble(v, part)
+			p.rate(v, o.count, math.MinInt64)
 		case roomy:
-			if err = p.merge(part); err == nil && p.bytes > p.Room {
+			if p.rate(v, o.count, math.MinInt64); part != nil {
+				err = p.merge(part)
+			}
+			if err == nil && p.bytes > p.Room {
 				err = p.complete(p.table.Middle())
 			}
 		case timed:
-			err = r.takeTimed(p, v, part)
+			err = r.takeTimed(p, v, part, o.count)
 		}
 		if err != nil {
 			return err
@@ -142,7 +164,7 @@ func (r *run) take(v scan.Visit, o *handed) (err error) {
 }
 
 // takeTimed takes an interval of a plan whose windows are complete by time.
-func (r *run) takeTimed(p *state, v scan.Visit, part *Result) error {
+func (r *run) takeTimed(p *state, v scan.Visit, part *Result, count int64) error {
 	start, end := v.Span()
 	for next := p.table.Next(); next <= 2*start-end && r.scan.Passed(next); next = p.table.Next() {
 		if err := p.complete(next); err != nil {
@@ -151,26 +173,24 @@ func (r *run) takeTimed(p *state, v scan.Visit, part *Result) error {
 	}
 	at := p.windowOf(v)
 	if !r.scan.Late(v.Input, at.End) {
+		p.rate(v, count, r.scan.Before())
 		return p.merge(part)
 	}
-	// Its input has passed the window. What the batch has of that may have later intervals, before
-	// which the window is complete. So this one is decoded once more.
+	// Its input has passed the window, whether others have or not. What the batch has of the window
+	// is late, too, so each interval of it is decoded by itself.
 	if part != nil {
 		part.release()
 	}
 	if r.late == nil {
 		r.late = scan.NewDecoder(r.scan.Expected, scan.NewPayloads(r.scan.Memory))
 	}
-	one := &Result{Row: v.Row, Tag: v.Tag, Input: v.Input, Name: v.Name, Window: at, Late: at.End <= p.done, alone: true}
+	one := &Result{Row: v.Row, Tag: v.Tag, Input: v.Input, Name: v.Name, Window: at, Late: true, alone: true}
 	took, err := r.late.Visit(v.Interval, v.Place).Take(scan.Want{}, &one.Sum)
 	if err != nil {
 		return err
 	}
 	one.Kinds.Add(took.Double, v.Place)
-	if one.Covered.Add(start, end); one.Late {
-		return p.emit(one)
-	}
-	return p.merge(one)
+	return p.emit(one)
 }
 
 // merge adds what a batch has to a window.
@@ -209,8 +229,14 @@ func (p *state) merge(part *Result) (err error) {
 
 // complete hands out the windows that end by a time.
 func (p *state) complete(time int64) error {
+	if p.way == timed {
+		for n := range p.run.scan.Inputs {
+			if start, end := p.run.scan.Ran(n); start <= end {
+				p.rates.Ran(n, start, end)
+			}
+		}
+	}
 	for r := range p.table.Before(time) {
-		p.done = r.Window.End
 		p.bytes -= r.bytes()
 		if err := p.emit(r); err != nil {
 			return err
@@ -226,10 +252,14 @@ func (p *state) emit(r *Result) (err error) {
 	if err := cmp.Or(r.fail(err), r.Err()); err != nil {
 		return err
 	}
+	if !r.Late {
+		r.Rate = p.rates.Take(r.Row, r.Window)
+	}
 	if r.Visit = p.run.last; p.Figures != nil {
 		p.reuse = output.FiguresOf(r.Counts, p.Figures, p.reuse)
 		r.Stats = p.reuse
 	}
+	r.Stats.Moved = r.Rate.Moved
 	if p.Digits > 0 {
 		if err := r.Coarse.AddCoarse(r.Start, r.End, r.Counts, p.Digits); err != nil {
 			return err

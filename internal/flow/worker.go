@@ -60,7 +60,10 @@ func (r *Result) release() {
 
 // A handed is what a worker makes of an interval, by plan: a result of that alone, and the result
 // of its row and window in the batch if it is the first one there.
-type handed struct{ alone, begun []*Result }
+type handed struct {
+	alone, begun []*Result
+	count        int64 // of values, if windows of a plan share them
+}
 
 // again returns the result of a plan for an interval alone, which is empty.
 func (o *handed) again(n int) *Result {
@@ -71,9 +74,8 @@ func (o *handed) again(n int) *Result {
 	}
 	if r.Kinds, r.err, r.handed, r.highest = (scan.Kinds{}), nil, false, 0; r.Sum.Intervals() > 0 {
 		r.Sum.Reset()
-		r.Covered.Reset()
 	}
-	if r.Coarse.Intervals() > 0 {
+	if r.Lengths = 0; r.Coarse.Intervals() > 0 {
 		r.Coarse.Reset()
 	}
 	return r
@@ -108,6 +110,9 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 			sum, want.Max = to != nil, want.Max || p.Sources && len(w.run.scan.Inputs) > 1
 			fed = fed || sum && n == w.run.feeder && !to.alone
 		}
+		if p.shares(v) {
+			want.Max = true
+		}
 		if w.plans[n].to = to; sum {
 			w.sums = append(w.sums, &to.Sum)
 		}
@@ -116,18 +121,17 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 	if err != nil && !errors.As(err, new(*merge.SumError)) {
 		return err
 	}
-	w.passed = max(w.passed, 2*start-end)
+	o.count, w.passed = took.Count, max(w.passed, 2*start-end)
 	for n, p := range w.run.plans {
 		to := w.plans[n].to
 		if to == nil {
 			continue // it is late
 		}
 		to.fail(err)
+		to.Lengths += end - start
 		to.Kinds.Add(took.Double, v.Place)
-		switch first, from := p.from(v); {
+		switch first, _ := p.from(v); {
 		case p.way == all:
-			to.Covered.Intervals++
-			to.Covered.Lengths += end - start
 			if to.include(Span{v.Input, start, end}); p.Maxima && took.Max > 0 {
 				to.Maxima.Add(start, end, took.Max)
 			}
@@ -151,7 +155,7 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 			}
 		default:
 			to.First, to.highest = min(to.First, first), max(to.highest, took.Max)
-			if to.Covered.Add(start-from, end-from); !to.handed {
+			if !to.handed {
 				to.handed, o.begun[n] = true, to
 			}
 		}

@@ -269,6 +269,7 @@ func (l *Limit) Of(s *output.Summary, scale unit.Scale) float64 {
 		return 100 * float64(l.Over(l.Above, s, scale)) / float64(s.Counts().TotalCount())
 	}
 	stats := output.FiguresOf(s.Counts(), []output.Figure{l.Figure}, output.Stats{})
+	stats.Moved = s.Moved
 	v := l.Figure.Of(&stats, float64(s.Period)/1000).Float()
 	if l.Unitless() {
 		return v

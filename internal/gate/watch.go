@@ -125,7 +125,7 @@ func (w *Watch) take(own, size int64, r *flow.Result) (err error) {
 		w.Late(r.Visit.Place, r.TooLate())
 		return nil
 	}
-	s := &output.Summary{Tag: r.Row, AllTags: w.AllTags, Histogram: r.Counts, Start: r.Window.Start, End: r.Window.End, Period: r.Recorded()}
+	s := &output.Summary{Tag: r.Row, AllTags: w.AllTags, Histogram: r.Counts, Start: r.Window.Start, End: r.Window.End, Period: r.Recorded(), Moved: r.Rate.Moved}
 	if own == 0 {
 		s.Start, s.End = r.Visit.StartMillis(), r.Visit.EndMillis()
 		if s.Histogram, err = r.Sum.Histogram(&w.counts); err != nil {

@@ -111,6 +111,8 @@ type Merger struct {
 	scratch  histogram.Histogram
 
 	inputs []*input
+	rates  merge.Rates
+	joined int // number of inputs so far
 
 	mu       sync.Mutex
 	events   []func()      // what has happened to inputs
@@ -122,6 +124,7 @@ type Merger struct {
 // An input is a log and how far it is.
 type input struct {
 	source *follow.Input
+	number int         // for rates
 	coming atomic.Bool // a batch was posted, which the merger has not seen yet
 	pace   *pace
 	taken  chan struct{} // the batch before was taken
@@ -164,6 +167,7 @@ type interval struct {
 	line       int
 	sum        *merge.Sum
 	highest    float64 // of doubles
+	count      int64   // of values
 	err        error
 }
 
@@ -278,6 +282,8 @@ func (m *Merger) join(source *follow.Input) {
 	in := &input{source: source, tag: m.options.Tag(source), taken: make(chan struct{}, 1)}
 	in.pace = m.clock.Join(m.options.now(), func() bool { return !source.AtEnd() || in.coming.Load() })
 	in.pace.input = in
+	m.joined++
+	in.number = m.joined
 	in.now.Name = source.Name()
 	in.taken <- struct{}{}
 	m.inputs = append(m.inputs, in)
@@ -375,6 +381,7 @@ func (m *Merger) abortPipes() error {
 // time in which hdrlive has looked at its file, however slow this machine is.
 func (m *Merger) consume() error {
 	m.received = false
+	m.rates.Forget(m.clock.done)
 	for {
 		for merged := range m.clock.Complete(m.looked) {
 			if err := m.hand(merged, false); err != nil {
@@ -421,6 +428,9 @@ func (m *Merger) flush() error {
 // hand gives a window to the sink.
 func (m *Merger) hand(merged *merge.Merged, late bool) (err error) {
 	m.received, m.options.State.changed = true, true
+	if merged.Recorded = (merge.Recorded{Millis: merged.End - merged.Start}); !late {
+		merged.Recorded = m.rates.Take(merged.Tag, merged.Window)
+	}
 	w := Window{Merged: merged, Late: late, Scratch: &m.scratch}
 	if w.Factor, err = m.options.Units.Factor(merged.Tag); err != nil {
 		return err
@@ -531,6 +541,7 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	if err := m.clock.windows.Merge(i.row, i.logStart, i.sum); err != nil {
 		return m.skip(in, &hdrlog.SyntaxError{File: in.now.Name, Line: i.line, Field: "payload", Err: err}, now)
 	}
+	m.rates.Add(i.row, in.number, i.start, i.end, i.count, never, m.options.Size)
 	return nil
 }
 

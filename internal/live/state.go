@@ -44,6 +44,8 @@ type saved struct {
 	From    int64 // see [Options]
 	Done    int64 // windows that end at or before this were handed on
 	Windows []savedWindow
+	Rates   merge.Rates
+	Joined  int // number of inputs so far
 	Kinds   map[string]kind
 	Logs    []follow.Mark
 	Outputs json.RawMessage // what the sink saved
@@ -54,7 +56,6 @@ type savedWindow struct {
 	Tag      []byte
 	LogStart float64
 	Sum      []byte // see [merge.Sum.AppendBinary]
-	Covered  merge.Covered
 }
 
 // stateVersion and stateCommand tell the states of other versions and commands.
@@ -152,7 +153,7 @@ func (s *State) check(output func(key string, own []byte) error) error {
 // restore adds the open windows to others.
 func (s *State) restore(to *merge.Windows) error {
 	for _, w := range s.last.Windows {
-		open := merge.Merged{Tag: w.Tag, LogStart: w.LogStart, Covered: w.Covered}
+		open := merge.Merged{Tag: w.Tag, LogStart: w.LogStart}
 		if err := open.Sum.UnmarshalBinary(w.Sum); err != nil {
 			return err
 		}
@@ -252,7 +253,7 @@ func (m *Merger) Load() error {
 	if err := m.options.State.restore(m.clock.windows); err != nil {
 		return fmt.Errorf("%s is damaged: %w", m.options.State.path, err)
 	}
-	m.clock.done = s.Done
+	m.clock.done, m.rates, m.joined = s.Done, s.Rates, s.Joined
 	for key, k := range s.Kinds {
 		m.kinds[key] = k
 	}
@@ -266,7 +267,7 @@ func (m *Merger) save() error {
 	if err != nil {
 		return err
 	}
-	s := saved{Version: stateVersion, Command: stateCommand, Size: m.options.Size, From: m.options.From, Done: m.clock.done, Kinds: m.kinds, Logs: m.follower.Marks()}
+	s := saved{Version: stateVersion, Command: stateCommand, Size: m.options.Size, From: m.options.From, Done: m.clock.done, Kinds: m.kinds, Rates: m.rates, Joined: m.joined, Logs: m.follower.Marks()}
 	if s.Outputs, err = json.Marshal(own); err != nil {
 		return err
 	}
@@ -275,7 +276,7 @@ func (m *Merger) save() error {
 		if err != nil {
 			return err
 		}
-		s.Windows = append(s.Windows, savedWindow{w.Tag, w.LogStart, sum, w.Covered})
+		s.Windows = append(s.Windows, savedWindow{w.Tag, w.LogStart, sum})
 	}
 	data, err := json.Marshal(&s)
 	if err == nil {

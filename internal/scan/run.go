@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/heap"
 )
 
@@ -368,16 +369,18 @@ func runLanes[R any](s *Scan, lanes [][]int, decode work[R], consume func(Visit,
 // of order, that is when the latest one so far starts.
 type timed[R any] struct {
 	*Cursor[R]
-	start int64
+	start  int64
+	before int64 // see [Scan.Before]
 }
 
 // next moves the cursor on.
 func (t *timed[R]) next() (bool, error) {
 	ok, err := t.Next()
-	passed := &t.scan.passed[t.lane.inputs[0]]
+	passed, ran := &t.scan.passed[t.lane.inputs[0]], &t.scan.ran[t.lane.inputs[0]]
 	if ok {
 		start, end := t.Visit.Span()
-		t.start, *passed = max(t.start, start), max(*passed, 2*start-end)
+		t.start, t.before, *passed = max(t.start, start), *passed, max(*passed, 2*start-end)
+		ran.Start, ran.End = min(ran.Start, start), max(ran.End, end)
 	} else {
 		*passed = math.MaxInt64
 	}
@@ -389,11 +392,12 @@ func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) er
 	cursors, stop := Start(s, Lanes(len(s.Inputs)), decode)
 	defer stop()
 	s.Start, s.passed, s.slow = math.Inf(1), slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)), 0
+	s.ran = slices.Repeat([]merge.Window{{Start: math.MaxInt64, End: math.MinInt64}}, len(s.Inputs))
 	queue := heap.New(func(a, b *timed[R]) bool {
 		return a.start < b.start || a.start == b.start && a.Visit.Input < b.Visit.Input
 	})
 	for _, c := range cursors {
-		t := &timed[R]{c, math.MinInt64}
+		t := &timed[R]{c, math.MinInt64, math.MinInt64}
 		if ok, err := t.next(); err != nil {
 			return err
 		} else if ok {
@@ -403,6 +407,7 @@ func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) er
 	}
 	for queue.Len() > 0 {
 		t := queue.First()
+		s.before = t.before
 		if err := consume(t.Visit, t.Result); err != nil {
 			return err
 		}

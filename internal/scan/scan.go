@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/tags"
 )
@@ -128,14 +129,23 @@ type Scan struct {
 	// hands over the first interval, if ByTime is set.
 	Start float64
 
-	passed []int64 // by input, up to where it has passed: see [Scan.Passed]
-	slow   int     // an input that had not passed the last time that was asked for
+	passed []int64        // by input, up to where it has passed: see [Scan.Passed]
+	ran    []merge.Window // when each input ran so far: see [Scan.Ran]
+	before int64          // where the input of the interval that was handed over had passed before it
+	slow   int            // an input that had not passed the last time that was asked for
 }
 
 // Late reports whether an input has passed a time: it had an interval that starts at least its own
 // length after that. So lines may be out of order by as much. What an interval has to do with a
 // window of time depends on its own input alone.
 func (s *Scan) Late(input int, time int64) bool { return s.passed[input] >= time }
+
+// Ran returns when an input ran, up to the interval that comes next. It is for [Scan.ByTime].
+func (s *Scan) Ran(input int) (start, end int64) { return s.ran[input].Start, s.ran[input].End }
+
+// Before returns up to which time the input of the interval that is handed over had passed before
+// it, see [Scan.Late].
+func (s *Scan) Before() int64 { return s.before }
 
 // Passed reports whether all inputs have passed a time, see [Scan.Late]: the interval that comes
 // next counts, too. It is for [Scan.ByTime].

@@ -68,7 +68,7 @@ func (g *Gate) Window(w *live.Window) error {
 		if err != nil {
 			return err
 		}
-		g.watch.Window(&output.Summary{Tag: w.Tag, AllTags: g.options.By.All(), Histogram: h, Period: w.Recorded(), Factor: w.Factor}, scale)
+		g.watch.Window(&output.Summary{Tag: w.Tag, AllTags: g.options.By.All(), Histogram: h, Period: w.Recorded.Millis, Moved: w.Recorded.Moved, Factor: w.Factor}, scale)
 	}
 	if h.TotalCount() > 0 {
 		own.maxima.Add(w.Start, w.End, h.Float(h.Max()))

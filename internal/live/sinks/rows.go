@@ -33,6 +33,7 @@ type Rows struct {
 	tags   map[string]*rowTag
 	late   []*rowTag // those whose totals have more than their last points
 	row    output.Row
+	moved  float64 // of row, see [output.Stats]
 }
 
 // A rowTag is what rows keep of a tag.
@@ -89,8 +90,9 @@ func (r *Rows) Window(w *live.Window) error {
 	seconds := func(ms int64) float64 { return float64(ms) / 1000 }
 	r.row = output.Row{
 		Start: w.Window.Start, End: w.Window.End,
-		Relative: seconds(w.Window.Start) - r.first, Length: seconds(r.options.Size), Covered: seconds(w.Recorded()), Stats: r.row.Stats,
+		Relative: seconds(w.Window.Start) - r.first, Length: seconds(r.options.Size), Covered: seconds(w.Recorded.Millis), Stats: r.row.Stats,
 	}
+	r.moved = w.Recorded.Moved
 	return r.write(t, h)
 }
 
@@ -106,6 +108,7 @@ func (r *Rows) tag(tag []byte) *rowTag {
 func (r *Rows) write(t *rowTag, h *histogram.Histogram) error {
 	r.row.Tag, r.row.Factor, r.row.Counts = t.tag, t.factor, h
 	r.row.Stats = output.StatsOf(h, r.options.Percentiles, r.row.Stats)
+	r.row.Stats.Moved, r.moved = r.moved, 0
 	if err := t.total.Add(&r.row.Stats); err != nil {
 		return &merge.SumError{Err: err}
 	}

@@ -214,12 +214,12 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 		}
 		g.spans = append(g.spans, whole)
 	}
-	period := result.Period("covered")
+	result.SetPeriods("covered")
 	for _, sum := range result.Summaries {
 		if sum.Factor, err = added.Factor(sum.Tag); err != nil {
 			return err
 		}
-		g.addSum(sum, label, period, len(result.Summaries) <= mostShifts)
+		g.addSum(sum, label, sum.Period, len(result.Summaries) <= mostShifts)
 	}
 	if collecting.Parts == nil {
 		return nil

@@ -2,9 +2,10 @@ package summary
 
 import (
 	"bytes"
-	"cmp"
 	"maps"
 	"slices"
+
+	"hdrkit/hdrlog/merge"
 )
 
 // A Span is when the intervals of a tag in an input began and ended, in milliseconds since the
@@ -18,33 +19,40 @@ type Span struct {
 // Modes are the ways to compute a period.
 var Modes = []string{"covered", "sum", "intervals"}
 
-// Period returns the period in milliseconds. The span of an input is the longest span of any tag in
-// it, as in HdrLogProcessing. The period of several inputs is,
+// Period returns the period of all tags in milliseconds. An input ran for the longest span of any
+// tag in it, as in HdrLogProcessing. The period of several inputs is,
 //
-//   - covered: the time that the span of at least one input covers. Logs of machines that ran side
-//     by side do not count several times;
-//   - sum: the sum of all spans, as in HdrLogProcessing;
+//   - covered: the time in which at least one input ran. Logs of machines that ran side by side do
+//     not count several times;
+//   - sum: the sum of all these spans, as in HdrLogProcessing;
 //   - intervals: the sum of the lengths of all intervals.
 func (r *Result) Period(mode string) int64 {
 	if mode == "intervals" {
 		return r.Lengths
 	}
-	spans := r.longest()
 	if mode == "covered" {
-		spans = union(spans)
+		return merge.Covered(slices.Collect(maps.Values(r.longest())))
 	}
 	var period int64
-	for _, s := range spans {
+	for _, s := range r.longest() {
 		period += s.End - s.Start
 	}
 	return period
 }
 
-// SetPeriods sets the period of all summaries.
+// SetPeriods sets the period of all summaries. Rows of inputs have the period of these inputs in
+// the mode covered. Other rows have that of all, as in HdrLogProcessing.
 func (r *Result) SetPeriods(mode string) {
-	period := r.Period(mode)
+	period, ran := r.Period(mode), r.longest()
+	byTag := make(map[string][]merge.Window)
+	for _, s := range r.Spans {
+		key := string(merge.AppendKey(nil, s.Tag))
+		byTag[key] = append(byTag[key], ran[s.Input])
+	}
 	for _, s := range r.Summaries {
-		s.Period = period
+		if s.Period = period; mode == "covered" && r.by.Inputs() {
+			s.Period = merge.Covered(byTag[string(merge.AppendKey(nil, s.Tag))])
+		}
 	}
 }
 
@@ -60,28 +68,14 @@ func (r *Result) MostInputs() (most int) {
 }
 
 // longest returns the longest span of each input, the earlier one of two that are as long.
-func (r *Result) longest() []Span {
-	byInput := make(map[int]Span)
+func (r *Result) longest() map[int]merge.Window {
+	byInput := make(map[int]merge.Window)
 	for _, s := range r.Spans {
 		longest, ok := byInput[s.Input]
 		length, longestLength := s.End-s.Start, longest.End-longest.Start
 		if !ok || length > longestLength || length == longestLength && s.Start < longest.Start {
-			byInput[s.Input] = s
+			byInput[s.Input] = merge.Window{Start: s.Start, End: s.End}
 		}
 	}
-	return slices.Collect(maps.Values(byInput))
-}
-
-// union joins spans that overlap or touch.
-func union(spans []Span) []Span {
-	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
-	var joined []Span
-	for _, s := range spans {
-		if n := len(joined); n > 0 && s.Start <= joined[n-1].End {
-			joined[n-1].End = max(joined[n-1].End, s.End)
-		} else {
-			joined = append(joined, s)
-		}
-	}
-	return joined
+	return byInput
 }

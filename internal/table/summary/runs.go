@@ -59,10 +59,17 @@ type window struct {
 }
 
 // Seconds implements [confidence.Window].
-func (w *window) Seconds() float64 { return float64(w.End-w.Start) / 1000 }
+func (w *window) Seconds() float64 { return float64(w.Rate.Millis) / 1000 }
+
+// Values implements [confidence.Rated].
+func (w *window) Values(count float64) float64 { return w.Rate.Values(count) }
 
 // Count implements [confidence.Window].
 func (w *window) Count(upTo, counts []int64) (total int64) {
+	if w.Intervals() == 0 {
+		clear(counts)
+		return 0
+	}
 	h, err := w.Histogram(w.scratch)
 	if err != nil {
 		return 0 // cannot be: the intervals of all windows add up
@@ -93,7 +100,18 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 			first[n], counts[n] = m.Window.Start, new(histogram.Histogram)
 		}
 		empty := int((m.Window.Start-first[n])/size) - len(windows[n])
-		windows[n] = append(append(windows[n], make([]confidence.Window, empty)...), &window{m, counts[n], 1})
+		for range empty { // between intervals that are longer than usual
+			at := first[n] + int64(len(windows[n]))*size
+			own := &flow.Result{Row: m.Row, Window: merge.Window{Start: at, End: at + size}}
+			windows[n] = append(windows[n], &window{own, counts[n], 1})
+		}
+		windows[n] = append(windows[n], &window{m, counts[n], 1})
+	}
+	for _, own := range windows {
+		for _, w := range own {
+			w := w.(*window)
+			w.Rate = runs.own.Rates.Take(w.Row, w.Window)
+		}
 	}
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -101,9 +119,7 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 	for n, s := range r.Summaries {
 		sum := s.Counts()
 		for _, w := range windows[n] {
-			if w != nil {
-				w.(*window).ratio = sum.Ratio()
-			}
+			w.(*window).ratio = sum.Ratio()
 		}
 		run := confidence.NewRun(sum, windows[n])
 		run.SetDigits(windowDigits)
@@ -124,8 +140,8 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 func levelOf(windows []confidence.Window) float64 {
 	var sum merge.Sum
 	for _, w := range windows {
-		if w != nil {
-			sum.Merge(&w.(*window).Sum) // cannot fail: the intervals of all windows add up
+		if w := w.(*window); w.Intervals() > 0 {
+			sum.Merge(&w.Sum) // cannot fail: the intervals of all windows add up
 		}
 	}
 	h, err := sum.Histogram(new(histogram.Histogram))

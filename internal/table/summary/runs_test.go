@@ -97,7 +97,7 @@ func TestRuns(t *testing.T) {
 			if windows := (last - first) / size; windows > c.most || 2*windows+1 < c.most {
 				t.Fatalf("case %d: %d windows, at most %d", n, windows, c.most)
 			}
-		} else if c.size > 0 && size != c.size || c.size == 0 && (size > longest || size < longest*8/9) {
+		} else if c.size > 0 && size != c.size || c.size == 0 && (size > longest*5/4 || size < longest*4/5) {
 			t.Fatalf("case %d: windows of %d for %d, and intervals of up to %d", n, size, c.size, longest)
 		}
 		type sum struct {
@@ -125,6 +125,7 @@ func TestRuns(t *testing.T) {
 		}
 		for _, m := range runs.windows {
 			w, counts := &window{m, new(histogram.Histogram), 1}, make([]int64, 2)
+			m.Rate = runs.own.Rates.Take(m.Row, m.Window)
 			if w.Seconds() <= 0 || w.Seconds() > 2*float64(size)/1000 {
 				t.Errorf("case %d: window %d has %v s", n, m.Window.Start, w.Seconds())
 			}

@@ -24,7 +24,8 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	var first *flow.Result
 	from := int64(math.MaxInt64) // the start of the first interval
 	size := func(r *flow.Result) int64 { return r.Window.End - r.Window.Start }
-	plan := &flow.Plan{Most: mostWarmup, Digits: windowDigits, Account: accountOf(s.Memory), Emit: func(r *flow.Result) error {
+	plan := &flow.Plan{Most: mostWarmup, Digits: windowDigits, Account: accountOf(s.Memory)}
+	plan.Emit = func(r *flow.Result) error {
 		if from = min(from, r.Start); first == nil {
 			first = r
 		}
@@ -35,10 +36,11 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 		if err != nil {
 			return err
 		}
-		count, l := float64(h.TotalCount()), &all[len(all)-1]
-		l.Count, l.Sum, l.Seconds = l.Count+count, l.Sum+h.Mean()*count, max(l.Seconds, float64(r.End-r.Start)/1000)
+		rate, l := plan.Rates.Take(r.Row, r.Window), &all[len(all)-1]
+		count := rate.Values(float64(h.TotalCount()))
+		l.Count, l.Sum, l.Seconds = l.Count+count, l.Sum+h.Mean()*count, max(l.Seconds, float64(rate.Any)/1000)
 		return nil
-	}}
+	}
 	err = flow.Run(&quiet, plan)
 	if err = cmp.Or(err, plan.Err); err != nil {
 		return "", err

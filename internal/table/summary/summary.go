@@ -142,7 +142,7 @@ func (w *sums) result() (*Result, error) {
 		for _, span := range s.Spans {
 			r.Spans = append(r.Spans, Span{span.Input, s.Row, span.Start, span.End})
 		}
-		r.Lengths += s.Covered.Lengths
+		r.Lengths += s.Lengths
 	}
 	return &r, nil
 }

@@ -1,0 +1,222 @@
+package merge
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Rates know what to divide the values of rows in windows by, to get their rate: what a row has
+// recorded in a window, divided by the part of the window in which its inputs ran.
+//
+//   - An interval spreads its values evenly over its length, whatever window its middle lies in.
+//   - An input runs from the start of its first interval to the end of its last one. The inputs of
+//     a row in a window are those that have an interval of it that starts before the window ends.
+//
+// Shares are added up in fixed point, so the order of additions makes no difference. The fields are
+// for states of programs that go on later. The zero value is ready to use.
+type Rates struct {
+	Inputs map[int]*Window     // when each ran
+	Rows   map[string]*RateRow // by [AppendKey]
+	every  bool                // Across has all intervals
+	key    []byte
+	spans  []Window
+}
+
+// Values returns the number of values recorded in a window that has count values.
+func (r Recorded) Values(count float64) float64 {
+	if r.Every {
+		return r.Moved
+	}
+	return max(count+r.Moved, 0)
+}
+
+// A RateRow is what [Rates] know of a row.
+type RateRow struct {
+	Inputs []RateInput
+	// Across are the intervals that do not lie within a window.
+	Across []RateInterval
+	sorted bool
+}
+
+// A RateInput is an input that has a row, from Start on.
+type RateInput struct {
+	Input int
+	Start int64
+}
+
+// A RateInterval has a number of values. It counts in windows that end after From.
+type RateInterval struct {
+	Window
+	Count, From int64
+}
+
+// Recorded is what a row has in a window beside its counts.
+type Recorded struct {
+	// Moved is the number of values that were recorded in the window but belong to intervals of
+	// other windows, less the number of those that the counts of the window have in excess.
+	Moved float64
+	// Every says that Moved is the number of all values, whatever the window has counts of.
+	Every bool
+	// Millis is for how long the inputs of the row ran in the window, and Any for how long any did,
+	// in milliseconds.
+	Millis, Any int64
+}
+
+// Crosses reports whether an interval lies in several windows of size milliseconds.
+func Crosses(start, end, size int64) bool {
+	w := WindowOf(start, end, size)
+	return start < w.Start || end > w.End
+}
+
+// Add adds an interval of a row. The number of values matters if it [Crosses] windows of that size,
+// of which each window later is a multiple. At size 0 windows may have any size. From is a time:
+// windows that end at or before it have no share of the interval.
+func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) {
+	r.Ran(input, start, end)
+	r.key = AppendKey(r.key[:0], row)
+	own := r.Rows[string(r.key)]
+	if own == nil {
+		if r.Rows == nil {
+			r.Rows = make(map[string]*RateRow)
+		}
+		own = new(RateRow)
+		r.Rows[string(r.key)] = own
+	}
+	n := len(own.Inputs) - 1
+	for n >= 0 && own.Inputs[n].Input != input {
+		n--
+	}
+	if n < 0 {
+		own.Inputs = append(own.Inputs, RateInput{input, start})
+	} else {
+		own.Inputs[n].Start = min(own.Inputs[n].Start, start)
+	}
+	r.every = r.every || size == 0
+	if count > 0 && (size == 0 || Crosses(start, end, size)) {
+		own.Across, own.sorted = append(own.Across, RateInterval{Window{start, end}, count, from}), false
+	}
+}
+
+// Ran says that an input ran. Windows that are complete since an input has a later interval need
+// that before they are taken.
+func (r *Rates) Ran(input int, start, end int64) {
+	if r.Inputs == nil {
+		r.Inputs = make(map[int]*Window)
+	}
+	if ran := r.Inputs[input]; ran == nil {
+		r.Inputs[input] = &Window{start, end}
+	} else {
+		ran.Start, ran.End = min(ran.Start, start), max(ran.End, end)
+	}
+}
+
+// Take returns what a row has in a window. The windows of a row must be taken in the order of time.
+func (r *Rates) Take(row []byte, w Window) (all Recorded) {
+	r.spans = r.spans[:0]
+	for _, ran := range r.Inputs {
+		r.spans = append(r.spans, *ran)
+	}
+	all.Any = within(r.spans, w)
+	r.key = AppendKey(r.key[:0], row)
+	own := r.Rows[string(r.key)]
+	if own == nil {
+		return all
+	}
+	r.spans = r.spans[:0]
+	for _, i := range own.Inputs {
+		if ran := r.Inputs[i.Input]; ran != nil && i.Start < w.End {
+			r.spans = append(r.spans, *ran)
+		}
+	}
+	all.Millis = within(r.spans, w)
+	if !own.sorted {
+		slices.SortFunc(own.Across, func(a, b RateInterval) int { return cmp.Compare(a.Start, b.Start) })
+		own.sorted = true
+	}
+	var sum share
+	n := 0
+	for ; n < len(own.Across) && own.Across[n].Start < w.End; n++ {
+		i := &own.Across[n]
+		if w.End > i.From {
+			sum.add(i.Count, max(min(i.End, w.End)-max(i.Start, w.Start), 0), i.End-i.Start)
+		}
+		if !r.every && WindowOf(i.Start, i.End, w.End-w.Start) == w {
+			sum.whole -= i.Count
+		}
+	}
+	over := slices.DeleteFunc(own.Across[:n], func(i RateInterval) bool { return i.End <= w.End })
+	if gone := n - len(over); gone > 0 {
+		own.Across = slices.Delete(own.Across, len(over), n)
+	}
+	all.Moved, all.Every = sum.float(), r.every
+	return all
+}
+
+// Forget forgets the inputs that ended by a time. Later windows have nothing of them.
+func (r *Rates) Forget(time int64) {
+	for input, ran := range r.Inputs {
+		if ran.End > time {
+			continue
+		}
+		delete(r.Inputs, input)
+		for _, own := range r.Rows {
+			own.Inputs = slices.DeleteFunc(own.Inputs, func(i RateInput) bool { return i.Input == input })
+		}
+	}
+}
+
+// Pack forgets the intervals within windows of a size. From now on, windows have that size or a
+// multiple of it.
+func (r *Rates) Pack(size int64) {
+	r.every = false
+	for _, own := range r.Rows {
+		own.Across = slices.DeleteFunc(own.Across, func(i RateInterval) bool { return !Crosses(i.Start, i.End, size) })
+	}
+}
+
+// Covered returns for how long at least one span runs, in milliseconds.
+func Covered(spans []Window) int64 {
+	return within(spans, Window{math.MinInt64 / 4, math.MaxInt64 / 4})
+}
+
+// within returns for how long at least one span runs in a window.
+func within(spans []Window, w Window) (length int64) {
+	for _, s := range spans {
+		if s.Start <= w.Start && s.End >= w.End {
+			return w.End - w.Start
+		}
+	}
+	slices.SortFunc(spans, func(a, b Window) int { return cmp.Compare(a.Start, b.Start) })
+	at := w.Start
+	for _, s := range spans {
+		if start, end := max(at, s.Start), min(s.End, w.End); end > start {
+			length += end - start
+			at = end
+		}
+	}
+	return length
+}
+
+// A share is a number of values in fixed point: parts count 2^-32 each.
+type share struct{ whole, parts int64 }
+
+// add adds count*part/length, where part is not above length.
+func (s *share) add(count, part, length int64) {
+	if part <= 0 || part == length {
+		if part > 0 {
+			s.whole += count
+		}
+		return
+	}
+	high, low := bits.Mul64(uint64(count), uint64(part))
+	whole, rest := bits.Div64(high, low, uint64(length))
+	parts, _ := bits.Div64(rest>>32, rest<<32, uint64(length))
+	s.whole, s.parts = s.whole+int64(whole), s.parts+int64(parts)
+}
+
+// float returns the number with six decimals: fixed point rounds each share.
+func (s *share) float() float64 {
+	return math.Round((float64(s.whole)+float64(s.parts)/(1<<32))*1e6) / 1e6
+}
