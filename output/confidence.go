@@ -99,19 +99,28 @@ func NewRunsChange(pair Pair, before, after []*Summary, percentiles []float64, l
 	for _, p := range percentiles {
 		c.Percentiles[p] = &FigureChange{Comparison: c.Of(func(s *Summary) float64 {
 			return s.Counts().Float(s.Counts().ValueAtPercentile(p)) * cmp.Or(s.Factor, 1)
-		})}
+		}, p)}
 	}
-	c.Mean = &FigureChange{Comparison: c.Of(func(s *Summary) float64 { return s.Counts().Mean() * cmp.Or(s.Factor, 1) })}
-	c.Rate = &FigureChange{Comparison: c.Of((*Summary).Throughput)}
+	c.Mean = &FigureChange{Comparison: c.Of(func(s *Summary) float64 { return s.Counts().Mean() * cmp.Or(s.Factor, 1) }, NoSlot)}
+	c.Rate = &FigureChange{Comparison: c.Of((*Summary).Throughput, NoSlot)}
 	return c
 }
 
-// Of compares a figure of several runs.
-func (c *Change) Of(figure func(*Summary) float64) confidence.Comparison {
-	var figures [2][]float64
+// NoSlot stands for the percentile of a figure that no slot of a histogram rounds.
+const NoSlot = -1
+
+// Of compares a figure of several runs, which is the value at a percentile, or NoSlot.
+func (c *Change) Of(figure func(*Summary) float64, percentile float64) confidence.Comparison {
+	var figures [2][]confidence.RunFigure
 	for side, runs := range [][]*Summary{c.Before, c.After} {
 		for _, s := range runs {
-			figures[side] = append(figures[side], figure(s))
+			f := confidence.RunFigure{Value: figure(s)}
+			if h := s.Counts(); percentile != NoSlot && h.TotalCount() > 0 {
+				value := h.ValueAtPercentile(percentile)
+				at := h.Layout().IndexOf(value)
+				f.Slot = float64(h.Layout().HighestAt(at)-h.Layout().LowestAt(at)+1) / float64(max(value, 1))
+			}
+			figures[side] = append(figures[side], f)
 		}
 	}
 	return confidence.CompareRuns(figures[0], figures[1], c.level)

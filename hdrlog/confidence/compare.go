@@ -67,10 +67,15 @@ func distances(e Estimate, t float64) (down, up float64) {
 	return math.Log(e.Value / low), math.Log(high / e.Value)
 }
 
+// A RunFigure is the figure of one of several runs. Slot is the width of its slot as a part of the
+// figure, 0 if the figure is exact.
+type RunFigure struct{ Value, Slot float64 }
+
 // CompareRuns compares several runs with several others, by the figure of each run. The interval is
 // Welch's on logarithms. There is none if a side has fewer than two runs, or a figure that is not
-// above zero.
-func CompareRuns(before, after []float64, level float64) Comparison {
+// above zero. The true figure lies anywhere in its slot, which adds slot^2/12 to its variance:
+// without that, runs that all have one slot are certain of a change to the next one.
+func CompareRuns(before, after []RunFigure, level float64) Comparison {
 	c := nothing
 	a, va := logMean(before)
 	b, vb := logMean(after)
@@ -89,23 +94,24 @@ func CompareRuns(before, after []float64, level float64) Comparison {
 	return c
 }
 
-// logMean returns the mean of the logarithms of numbers, and the variance of that mean. They are
-// not numbers if there is nothing to compute them from, or if a number is not above zero.
-func logMean(x []float64) (mean, variance float64) {
-	n, squares := float64(len(x)), 0.0
-	for _, v := range x {
-		if !(v > 0) || math.IsInf(v, 1) {
+// logMean returns the mean of the logarithms of figures, and the variance of that mean. They are
+// not numbers if there is nothing to compute them from, or if a figure is not above zero.
+func logMean(x []RunFigure) (mean, variance float64) {
+	n, squares, slots := float64(len(x)), 0.0, 0.0
+	for _, f := range x {
+		if !(f.Value > 0) || math.IsInf(f.Value, 1) {
 			return none, none
 		}
-		mean += math.Log(v) / n
+		mean += math.Log(f.Value) / n
+		slots += f.Slot * f.Slot / 12 / n
 	}
-	for _, v := range x {
-		squares += (math.Log(v) - mean) * (math.Log(v) - mean)
+	for _, f := range x {
+		squares += (math.Log(f.Value) - mean) * (math.Log(f.Value) - mean)
 	}
 	if len(x) == 0 {
 		mean = none
 	}
-	return mean, squares / (n - 1) / n
+	return mean, (squares/(n-1) + slots) / n
 }
 
 // Least returns the change, as a ratio above 1, that such runs find in four of five cases, where

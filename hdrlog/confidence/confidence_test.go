@@ -127,9 +127,30 @@ func TestEstimatesOfOracle(t *testing.T) {
 	}
 }
 
+// figuresOf returns the figures of runs, all of them with the same slot.
+func figuresOf(slot float64, values ...float64) (all []RunFigure) {
+	for _, v := range values {
+		all = append(all, RunFigure{v, slot})
+	}
+	return all
+}
+
+// TestCompareRunsOfSlots checks that equal runs, one slot away from the others, are not certain of
+// a change.
+func TestCompareRunsOfSlots(t *testing.T) {
+	const slot = 0.001
+	c := CompareRuns(figuresOf(slot, 1, 1, 1), figuresOf(slot, 1+slot, 1+slot, 1+slot), 95)
+	if !(c.P > 0.01) || !(c.High-c.Low > slot) || Significant(slices.Repeat([]float64{c.P}, 60), 95)[0] {
+		t.Errorf("one slot gives %+v", c)
+	}
+	if c := CompareRuns(figuresOf(slot, 1, 1, 1), figuresOf(slot, 1.01, 1.01, 1.01), 95); !(c.P < 1e-4) {
+		t.Errorf("ten slots give %+v", c)
+	}
+}
+
 func TestCompareRunsOfOracle(t *testing.T) {
 	for _, o := range readOracle(t).Welch {
-		c := CompareRuns(o.Before, o.After, 95)
+		c := CompareRuns(figuresOf(0, o.Before...), figuresOf(0, o.After...), 95)
 		if !near(c.Ratio, o.Ratio) || !near(c.Low, o.Low) || !near(c.High, o.High) || !near(c.P, o.P) {
 			t.Errorf("%v to %v gives %+v, want %+v", o.Before, o.After, c, o)
 		}

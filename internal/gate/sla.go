@@ -472,6 +472,19 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	}
 }
 
+// ofSlot returns the percentile of the limit's value, output.NoSlot if no slot rounds it.
+func (l *Limit) ofSlot() float64 {
+	switch l.Name {
+	case "":
+		return l.Percentile
+	case output.Min:
+		return 0
+	case output.Max:
+		return 100
+	}
+	return output.NoSlot
+}
+
 // believeChange sets the interval of a relative limit, or a note that says why there is none.
 func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
 	l := v.Limit
@@ -485,7 +498,7 @@ func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
 		v.Note = "there are no intervals"
 		return
 	case change.Before != nil:
-		c = change.Of(func(s *output.Summary) float64 { return l.Of(s, f.Scale) })
+		c = change.Of(func(s *output.Summary) float64 { return l.Of(s, f.Scale) }, l.ofSlot())
 		v.Note = "the runs are too few, or a figure is zero"
 	case l.Name == "throughput":
 		c = change.Rate.Comparison
