@@ -14,11 +14,26 @@ var units = [...]struct{ name, word string }{
 const unitsComment = "UNITS:"
 
 // writers are programs whose logs have values of a known unit, by the comment that they write.
-// Scylla-bench has that of cassandra-stress.
+// Scylla-bench writes the comment of cassandra-stress whatever its unit: see [RevokesUnit].
 var writers = [...]struct{ comment, unit string }{
-	{"Logging op latencies for Cassandra Stress", "ns"},
+	{stressComment, "ns"},
 	{"[Logged with jHiccup ", "ns"},
 	{"[Logging for: ", "us"}, // YCSB
+}
+
+const stressComment = "Logging op latencies for Cassandra Stress"
+
+// IsBaseTime reports whether a comment has the time from which starts count.
+func IsBaseTime(comment []byte) bool {
+	_, ok := cutPrefixFold(comment, "#[BaseTime:")
+	return ok
+}
+
+// RevokesUnit reports whether a comment shows that another comment of the same log, which comes
+// before it, does not say the unit: scylla-bench writes that of cassandra-stress for values in
+// microseconds too, and is known from its spelling of BaseTime.
+func RevokesUnit(comment, before []byte) bool {
+	return bytes.HasPrefix(comment, []byte("#[Basetime:")) && bytes.HasPrefix(before, []byte("#"+stressComment))
 }
 
 // Unit returns the unit of the values of a log that has a comment: ns, us, ms or s. It is empty if

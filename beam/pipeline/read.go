@@ -329,7 +329,7 @@ func (l *logReader) next() (bool, error) {
 	for l.reader.Scan() {
 		r := l.reader.Record()
 		switch r.Kind {
-		case hdrlog.Comment:
+		case hdrlog.Comment, hdrlog.BaseTime:
 			l.found.units.Comment(l.reader.Name(), r.Text)
 		case hdrlog.Notice:
 			l.notice(r.Err.Error())

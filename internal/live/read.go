@@ -93,7 +93,7 @@ func (m *Merger) steps(in *input, b *hdrlog.Batch, taken int, h *heading) []func
 				}
 				return nil
 			})
-		case r.Kind == hdrlog.Comment && len(r.Text) <= maxComment:
+		case (r.Kind == hdrlog.Comment || r.Kind == hdrlog.BaseTime) && len(r.Text) <= maxComment:
 			text := bytes.Clone(r.Text)
 			steps = append(steps, func(time.Time) error { return m.options.Units.Comment(in.now.Name, text) })
 		case line <= taken:

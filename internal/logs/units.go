@@ -97,7 +97,7 @@ func (l *Logs) Header(log string, begin []byte) {
 	defer reader.Close()
 	for reader.Scan() {
 		switch record := reader.Record(); record.Kind {
-		case hdrlog.Comment:
+		case hdrlog.Comment, hdrlog.BaseTime:
 			l.finder.Comment(log, record.Text)
 		case hdrlog.IntervalRecord:
 			return

@@ -261,7 +261,7 @@ func (c *Cursor[R]) take(n int) (bool, error) {
 		return false, s.Report(r.Err, r.Kind == hdrlog.Malformed)
 	case hdrlog.IntervalRecord:
 		s.Seen++
-	case hdrlog.Comment:
+	case hdrlog.Comment, hdrlog.BaseTime:
 		if s.Comment != nil {
 			return false, s.Comment(b.input, r.Text)
 		}

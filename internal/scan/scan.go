@@ -107,7 +107,7 @@ type Scan struct {
 	Report func(err *hdrlog.SyntaxError, malformed bool) error
 	// By says what makes a row. Nil makes one of each tag.
 	By *tags.By
-	// Comment, if set, takes the comments that hold no time, in the order of the logs.
+	// Comment, if set, takes comments, without StartTime, in the order of the logs.
 	Comment func(input int, text []byte) error
 	// Kept, if set, takes the input and the row of each interval of the selection, after the
 	// comments before it.

@@ -7,6 +7,7 @@
 package unit
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -83,8 +84,9 @@ type Finder struct {
 type log struct {
 	name  string
 	unit  Unit
-	index int  // in the order in which logs became known
-	used  bool // has intervals
+	index int    // in the order in which logs became known
+	used  bool   // has intervals
+	by    []byte // the comment that states the unit
 }
 
 // keyOf returns a key of a tag, which may be nil.
@@ -112,12 +114,15 @@ func (f *Finder) log(name string) *log {
 // unknown if it states none, and whether the log has intervals whose unit was unknown until now.
 func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
 	u, ok := Parse(hdrlog.Unit(text))
+	if l := f.logs[name]; l != nil && hdrlog.RevokesUnit(text, l.by) && !l.used {
+		l.unit, l.by = Unit{}, nil
+	}
 	if !ok {
 		return u, false
 	}
 	switch l := f.log(name); {
 	case l.unit == Unit{}:
-		l.unit, late = u, l.used
+		l.unit, l.by, late = u, bytes.Clone(text), l.used
 	case l.unit != u && f.clash == nil:
 		f.clash = fmt.Errorf("%s states that its values are in %s, and in %s", name, l.unit, u)
 	}

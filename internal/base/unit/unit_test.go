@@ -18,7 +18,7 @@ func TestDialects(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]Unit{
 		"cassandra-stress.hdr": Nanosecond,
-		"scylla-bench.hdr":     Nanosecond,
+		"scylla-bench.hdr":     {},
 		"jhiccup.hlog":         Nanosecond,
 		"jhiccup-v0.hlog":      Nanosecond,
 		"ycsb-read.hdr":        Microsecond,
@@ -239,5 +239,18 @@ func TestManyTags(t *testing.T) {
 	}
 	if one, many := work(1), work(1000); many > one {
 		t.Errorf("%v allocations, %v for one tag", many, one)
+	}
+}
+
+// TestScyllaBench has the comments of scylla-bench, whose unit is unknown, and of cassandra-stress.
+func TestScyllaBench(t *testing.T) {
+	for base, want := range map[string]Unit{"#[Basetime: 1795524495 (seconds since epoch)]": {}, "#[BaseTime: 1795523537.000 (seconds since epoch)]": Nanosecond} {
+		var f Finder
+		f.Comment("log", []byte("#Logging op latencies for Cassandra Stress"))
+		f.Comment("log", []byte(base))
+		f.Uses([]byte("raw"), "log")
+		if got := f.OfLog("log"); got != want {
+			t.Errorf("%s: the unit is %q, want %q", base, got, want)
+		}
 	}
 }

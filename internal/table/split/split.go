@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hdrkit/hdrlog"
@@ -95,13 +96,18 @@ func New(inputs []scan.Input, options Options) *Parts {
 	return p
 }
 
-// Comment adds a comment of an input to all parts of the input.
+// Comment adds a comment of an input to all parts of the input. Parts have a BaseTime of their own,
+// in the standard spelling, so a comment that the log's revokes does not go there.
 func (p *Parts) Comment(input int, text []byte) error {
 	if hdrlog.IsVersion(text) {
 		return nil // each part has its own
 	}
 	s := p.sources[input]
+	if len(s.parts) == 0 {
+		s.comments = slices.DeleteFunc(s.comments, func(before []byte) bool { return hdrlog.RevokesUnit(text, append([]byte("#"), before...)) })
+	}
 	switch {
+	case hdrlog.IsBaseTime(text):
 	case s.full:
 	case s.size+len(text) > mostComments:
 		s.full = true

@@ -179,7 +179,7 @@ func (u *union) order(input int) (lookAhead int, err error) {
 	latest := make([]int64, 0, 2*u.lookAhead)
 	for log.Scan() {
 		r := log.Record()
-		if r.Kind == hdrlog.Comment {
+		if r.Kind == hdrlog.Comment || r.Kind == hdrlog.BaseTime {
 			u.mu.Lock()
 			u.units.Comment(log.Name(), r.Text)
 			u.mu.Unlock()
