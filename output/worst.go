@@ -26,6 +26,8 @@ type Moment struct {
 	// Max is the maximum in the unit of the log. Factor is that of [Summary].
 	Max    Number  `json:"max"`
 	Factor float64 `json:"-"`
+	// Times is the maximum divided by the typical one of the tag in its log.
+	Times Number `json:"times"`
 	// Count is the number of values above the 99.9th percentile of the tag in all logs.
 	Count int64 `json:"count"`
 	// Others is the number of others that were bad at the same time: a tag of a log counts as one.
@@ -207,20 +209,30 @@ func more(n int, what string) string {
 	return fmt.Sprintf(" +%d %ss", n, what)
 }
 
+// mostNarrow is the width of a terminal up to which there is no room for the peaks of moments.
+const mostNarrow = 80
+
 // WriteWorst writes a line for each moment, and a sentence for each level. Width is that of the
 // terminal, 0 for a file.
 func WriteWorst(w io.Writer, moments []Moment, levels []Level, scale Scale, zone *time.Location, width int) error {
 	writeLevels(w, levels, zone)
 	if len(moments) == 0 {
-		_, err := io.WriteString(w, "no moment stands out\n")
+		_, err := io.WriteString(w, "no interval has a value above 0\n")
 		return err
 	}
 	fmt.Fprintf(w, "worst moments, %s\n\n", scale.about())
 	var l listing
-	l.add("", "start", "length", "max", "peak", ">p99.9", "tag", "input")
+	add := func(more, start, length, highest, times, peak string, rest ...string) {
+		row := []string{start, length, highest, times}
+		if width == 0 || width > mostNarrow {
+			row = append(row, peak)
+		}
+		l.add(more, append(row, rest...)...)
+	}
+	add("", "start", "length", "max", "times", "peak", ">p99.9", "tag", "input")
 	for _, m := range moments {
-		l.add(more(m.OtherInputs, "log"), rfc3339(m.Start, zone), shortDuration(m.End-m.Start), significant(scale.By(m.Factor).of(float64(m.Max)), 4),
-			"+"+shortDuration(m.Peak-m.Start), thousands(fmt.Sprint(m.Count)), tags.Text(m.Tag)+more(m.OtherTags, "tag"), tags.Printable(m.Input))
+		add(more(m.OtherInputs, "log"), rfc3339(m.Start, zone), shortDuration(m.End-m.Start), significant(scale.By(m.Factor).of(float64(m.Max)), 4),
+			significant(float64(m.Times), 2)+"x", "+"+shortDuration(m.Peak-m.Start), thousands(fmt.Sprint(m.Count)), tags.Text(m.Tag)+more(m.OtherTags, "tag"), tags.Printable(m.Input))
 	}
 	return l.write(w, width)
 }

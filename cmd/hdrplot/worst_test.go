@@ -19,6 +19,7 @@ import (
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/plot"
 	"hdrkit/internal/table/summary"
+	"hdrkit/output"
 	"hdrkit/tags"
 )
 
@@ -49,6 +50,7 @@ func TestWorstAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			moments = slices.DeleteFunc(moments, func(m output.Moment) bool { return m.Times < 2 && m.Max < moments[0].Max })
 			data := readPage(t, []byte(hdrplot(t, "", append(strings.Fields("-q -of - -format html -in ns --"), paths...)...)))
 			furthest := float64(data.To) / 1000
 			var want, listed []string // a picture has one unit for all values

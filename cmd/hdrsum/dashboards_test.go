@@ -90,7 +90,7 @@ func shell(t *testing.T, dir, script string) string {
 	}
 	defer out.Close()
 	// A slow machine takes longer until a service answers, and nobody must be silent meanwhile.
-	script = strings.NewReplacer("hdrlive ", "hdrlive -from start -idle 1h ", "--retry 30 ", "--retry 300 ").Replace(script)
+	script = strings.NewReplacer("hdrlive - ", "hdrlive - ", "hdrlive ", "hdrlive -from start -idle 1h ", "--retry 30 ", "--retry 300 ").Replace(script)
 	sh := exec.Command("bash", "-e", "-c", script)
 	sh.Dir = dir
 	sh.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))

@@ -112,8 +112,8 @@ func (r *Rates) Ran(input int, start, end int64) {
 	}
 }
 
-// Take returns what a row has in a window. The windows of a row must be taken in the order of time.
-func (r *Rates) Take(row []byte, w Window) (all Recorded) {
+// Time returns for how long the inputs of a row ran in a window, and any did.
+func (r *Rates) Time(row []byte, w Window) (all Recorded) {
 	r.spans = r.spans[:0]
 	for _, ran := range r.Inputs {
 		r.spans = append(r.spans, *ran)
@@ -131,6 +131,16 @@ func (r *Rates) Take(row []byte, w Window) (all Recorded) {
 		}
 	}
 	all.Millis = within(r.spans, w)
+	return all
+}
+
+// Take returns what a row has in a window. The windows of a row must be taken in the order of time.
+func (r *Rates) Take(row []byte, w Window) (all Recorded) {
+	all = r.Time(row, w)
+	own := r.Rows[string(r.key)]
+	if own == nil {
+		return all
+	}
 	if !own.sorted {
 		slices.SortFunc(own.Across, func(a, b RateInterval) int { return cmp.Compare(a.Start, b.Start) })
 		own.sorted = true

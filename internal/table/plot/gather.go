@@ -282,6 +282,9 @@ func (g *gathering) addSum(sum *output.Summary, group string, period int64, shif
 const (
 	MostWorst     = 5
 	mostPageWorst = 100
+	// leastMarked is how many times as high as typical a moment is that has a number. The highest
+	// one has one in any case.
+	leastMarked = 2
 )
 
 func mostWorst(page bool) int {
@@ -299,7 +302,10 @@ func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*o
 		g.std.Notef("marks no worst moments: %v", err)
 		return nil
 	}
-	for _, m := range moments {
+	for n, m := range moments {
+		if n > 0 && m.Times < leastMarked {
+			continue
+		}
 		g.worst = append(g.worst, chart.Moment{Start: m.Start - start, End: m.End - start, Peak: m.Peak - start, Value: unit.Divide(float64(m.Max), g.ratio/m.Factor), Share: parts.Share(m.Start, m.End),
 			Label: labelOf(label, g.by.Row(m.Input, m.Tag)), Name: labelOf(g.labels[m.Input], m.Tag)})
 	}

@@ -14,46 +14,43 @@ type moment struct {
 	output.Moment
 	peak         *piece // that has the maximum
 	log          *log
-	bad          int             // intervals
 	tags, inputs map[string]bool // others that were bad then: tags of the same input, and inputs
 }
 
 // A log is what a tag has in inputs whose times do not overlap, such as the parts of a log that was
 // rotated.
 type log struct {
-	pieces []*piece
-	end    int64
+	pieces  []*piece
+	typical []float64 // maximum of each piece: that of the log, or of the level it lies in
+	end     int64
 }
 
-// Rules of what is bad.
+// Rules of what is a level.
 const (
-	// A bad maximum is so many times the typical one. A far one is bad alone. Between least and
-	// most it depends on how maxima vary: it is so many steps above that, if a step is the ratio
-	// of the lower quartile to the lower decile. In steady logs of any number of values, one
-	// interval in 5,000 or fewer is far.
-	badLeast, badSteps, farLeast, farSteps, mostTimes = 2, 7, 3, 17, 10
-	// leastBad is the number of bad intervals that are a moment although none is far.
-	leastBad = 5
-	// gapPart is the part of a moment that may be good, so that chance does not divide it.
+	// A maximum belongs to a level if it is so many times the typical one: least, or more if maxima
+	// vary. That is so many steps then, if a step is the ratio of the lower quartile to the lower
+	// decile.
+	levelLeast, levelSteps, levelMost = 2, 7, 10
+	// gapPart is the part of a level that may be lower, so that chance does not divide it.
 	gapPart = 0.2
-	// levelPart is the part of a log that a moment may last. What lasts longer is a level, if it
-	// has leastLevel intervals.
+	// levelPart is the part of a log that a level lasts at least, and leastLevel the number of its
+	// intervals.
 	levelPart, leastLevel = 0.2, 20
 	// badLevel is the percentile above which values are counted.
 	badLevel = 99.9
 )
 
-// Worst returns the worst separate moments, the worst first, and what was bad for so long that it
-// is a level. Factor is what a value of 1 of a tag of an input is in the unit that tags are
-// compared in.
+// Worst returns the highest separate moments, the highest first, and what was bad for so long that
+// it is a level. The first moment has the maximum of all. Factor is what a value of 1 of a tag of
+// an input is in the unit that tags are compared in.
 //
-// An interval is bad if its maximum is more than twice as high as is typical of its tag, or higher
-// if maxima vary much. Typical is the lower quartile of the maxima in one log: of several, the one
-// whose lower quartile is in the middle. Inputs whose times do not overlap are one log. Bad
-// intervals of a log that follow each other are one moment, if they are five or one is far higher.
-// A short gap does not divide it. What lasts for more than a fifth of its log is a level: the
-// moments in it are those that are bad for that level. Logs that were bad during mostly the same
-// time are one moment too, that of the log with the highest maximum.
+// A moment is the highest interval that is in none yet, with its neighbours for as long as they are
+// above the geometric middle of its maximum and the typical one. A gap of one interval does not
+// divide it. Typical is the lower quartile of the maxima in one log: of several, the one whose
+// lower quartile is in the middle. Inputs whose times do not overlap are one log. What is at least
+// twice as high as typical for more than a fifth of its log is a level, and what is typical of it
+// counts for the moments in it. Logs that were bad during mostly the same time are one moment, that
+// of the log with the highest maximum.
 func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) ([]output.Moment, []output.Level, error) {
 	parts, err := p.inOrder()
 	if err != nil {
@@ -68,49 +65,59 @@ func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) (
 		}
 		byTag[tag] = append(byTag[tag], part)
 	}
-	var found []moment
+	var all []*log
 	var levels []output.Level
 	for _, tag := range order {
 		logs := p.logs(byTag[tag])
 		typical := typicalOf(logs)
 		for _, log := range logs {
-			for _, m := range moments(log.pieces, typical.limits()) {
-				inside := piecesIn(log.pieces, &m)
-				if float64(m.End-m.Start) <= levelPart*float64(log.end-log.pieces[0].Start) || len(inside) < leastLevel {
-					m.log = log
-					found = append(found, m)
-					continue
-				}
-				own := lowOf(inside)
-				levels = append(levels, output.Level{Start: m.Start, End: m.End, Input: inside[0].of.input, Tag: inside[0].of.tag,
-					Times: output.Number(own.quartile / typical.quartile), Throughout: m.Start == log.pieces[0].Start && m.End == log.end})
-				for _, m := range moments(inside, own.limits()) {
-					m.log = log
-					found = append(found, m)
-				}
-			}
+			levels = append(levels, log.findLevels(typical)...)
 		}
+		all = append(all, logs...)
 	}
-	for n := range found {
-		m := &found[n]
-		m.Input, m.Tag, m.Peak, m.Max = m.peak.of.input, m.peak.of.tag, m.peak.peak, output.Number(m.peak.highest)
-		m.Factor = factor(m.Input, m.Tag)
-	}
-	slices.SortStableFunc(found, func(a, b moment) int {
-		return cmp.Or(cmp.Compare(float64(b.Max)*b.Factor, float64(a.Max)*a.Factor), cmp.Compare(a.Start, b.Start))
-	})
-	found = separate(found, most)
+	found := p.highest(all, most, factor)
 	if p.Counts {
 		err = p.count(found)
 	}
-	var all []output.Moment
+	var moments []output.Moment
 	for _, m := range found {
 		m.OtherTags, m.OtherInputs = len(m.tags), len(m.inputs)
-		all = append(all, m.Moment)
+		moments = append(moments, m.Moment)
 	}
 	slices.SortStableFunc(levels, func(a, b output.Level) int { return cmp.Compare(b.Times, a.Times) })
-	return all, levels, err
+	return moments, levels, err
 }
+
+// highest returns the highest moments of logs. It asks each log for as many, and for more if what a
+// log has left can be higher than the last one: moments at the same time are only one.
+func (p *Parts) highest(logs []*log, most int, factor func(input string, tag []byte) float64) []moment {
+	for each := most; ; each *= 2 {
+		var found []moment
+		left := 0.0 // nothing that a log has left is higher
+		for _, log := range logs {
+			moments, more := log.moments(each, p.length)
+			for n := range moments {
+				m := &moments[n]
+				m.Input, m.Tag, m.Peak, m.Max = m.peak.of.input, m.peak.of.tag, m.peak.peak, output.Number(m.peak.highest)
+				m.Factor = factor(m.Input, m.Tag)
+			}
+			if more {
+				left = max(left, moments[len(moments)-1].printed())
+			}
+			found = append(found, moments...)
+		}
+		slices.SortStableFunc(found, func(a, b moment) int {
+			return cmp.Or(cmp.Compare(b.printed(), a.printed()), cmp.Compare(a.Start, b.Start))
+		})
+		found = separate(found, most)
+		if left == 0 || len(found) == most && found[most-1].printed() >= left {
+			return found
+		}
+	}
+}
+
+// printed returns the maximum in the unit that tags are compared in.
+func (m *moment) printed() float64 { return float64(m.Max) * m.Factor }
 
 // logs returns the logs of a tag. An input goes on with the log that ended last before it begins.
 // It may begin an interval earlier.
@@ -170,34 +177,95 @@ func typicalOf(logs []*log) low {
 	return all[(len(all)-1)/2]
 }
 
-// limits are the maxima above which an interval is bad, and far.
-type limits struct{ bad, far float64 }
-
-func (l low) limits() limits {
-	times := func(least, steps float64) float64 {
-		return l.quartile * min(max(least, math.Pow(l.quartile/l.decile, steps)), mostTimes)
-	}
-	return limits{times(badLeast, badSteps), times(farLeast, farSteps)}
+// limit returns the maximum above which an interval can belong to a level.
+func (l low) limit() float64 {
+	return l.quartile * min(max(levelLeast, math.Pow(l.quartile/l.decile, levelSteps)), levelMost)
 }
 
-// moments returns the moments of a log, in the order of time.
-func moments(pieces []*piece, limit limits) (all []moment) {
-	for _, w := range pieces {
-		if !(w.highest > limit.bad) {
+// findLevels returns the levels of a log, and sets what is typical of its pieces.
+func (l *log) findLevels(typical low) (levels []output.Level) {
+	l.typical = slices.Repeat([]float64{typical.quartile}, len(l.pieces))
+	first := l.pieces[0].Start
+	for _, m := range long(l.pieces, typical.limit()) {
+		inside := piecesIn(l.pieces, &m)
+		if float64(m.End-m.Start) <= levelPart*float64(l.end-first) || len(inside) < leastLevel {
 			continue
 		}
-		last := len(all) - 1
-		if last < 0 || w.Start-all[last].End > int64(gapPart*float64(all[last].End-all[last].Start)) {
-			all = append(all, moment{Moment: output.Moment{Start: w.Start, End: w.End}, peak: w, bad: 1})
-			continue
-		}
-		m := &all[last]
-		m.bad++
-		if m.End = max(m.End, w.End); w.highest > m.peak.highest {
-			m.peak = w
+		own := lowOf(inside).quartile
+		levels = append(levels, output.Level{Start: m.Start, End: m.End, Input: inside[0].of.input, Tag: inside[0].of.tag,
+			Times: output.Number(own / typical.quartile), Throughout: m.Start == first && m.End == l.end})
+		for n, w := range l.pieces {
+			if w.Start >= m.Start && w.End <= m.End {
+				l.typical[n] = own
+			}
 		}
 	}
-	return slices.DeleteFunc(all, func(m moment) bool { return m.bad < leastBad && !(m.peak.highest > limit.far) })
+	return levels
+}
+
+// long returns the times at which maxima are above a limit, in order. Short gaps do not divide
+// them.
+func long(pieces []*piece, limit float64) (all []moment) {
+	for _, w := range pieces {
+		if !(w.highest > limit) {
+			continue
+		}
+		if last := len(all) - 1; last >= 0 && w.Start-all[last].End <= int64(gapPart*float64(all[last].End-all[last].Start)) {
+			all[last].End = max(all[last].End, w.End)
+		} else {
+			all = append(all, moment{Moment: output.Moment{Start: w.Start, End: w.End}})
+		}
+	}
+	return all
+}
+
+// moments returns up to most moments of a log, the highest first, and whether there are more.
+// Length is that of the longest interval in milliseconds: what is further apart does not follow
+// each other.
+func (l *log) moments(most int, length int64) (all []moment, more bool) {
+	var order []int
+	for n, w := range l.pieces {
+		if w.highest > 0 {
+			order = append(order, n)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.pieces[b].highest, l.pieces[a].highest) })
+	taken := make([]bool, len(l.pieces))
+	for _, at := range order {
+		if taken[at] {
+			continue
+		}
+		if len(all) == most {
+			return all, true
+		}
+		from, to := l.reach(taken, at, -1, length), l.reach(taken, at, 1, length)
+		peak := l.pieces[at]
+		m := moment{Moment: output.Moment{Start: l.pieces[from].Start, End: peak.End, Times: output.Number(peak.highest / l.typical[at])}, peak: peak, log: l}
+		for n := from; n <= to; n++ {
+			taken[n], m.End = true, max(m.End, l.pieces[n].End)
+		}
+		all = append(all, m)
+	}
+	return all, false
+}
+
+// reach returns the last piece of a moment in one direction, -1 or 1, from its highest piece on.
+func (l *log) reach(taken []bool, at, step int, length int64) int {
+	highest := l.pieces[at].highest
+	limit := math.Sqrt(highest * min(l.typical[at], highest))
+	last := at
+	for n := at + step; n >= 0 && n < len(taken) && !taken[n]; n += step {
+		before, after := l.pieces[min(n, n-step)], l.pieces[max(n, n-step)]
+		switch {
+		case after.Start-before.End > length:
+			return last
+		case l.pieces[n].highest > limit:
+			last = n
+		case (n-last)*step > 1:
+			return last
+		}
+	}
+	return last
 }
 
 // piecesIn returns the pieces of a moment.

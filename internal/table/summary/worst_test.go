@@ -47,7 +47,7 @@ func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Parts, *Result, []
 	return parts, result, logs
 }
 
-// TestWorst finds what happens in each scenario, and nothing else.
+// TestWorst finds what happens in each scenario.
 func TestWorst(t *testing.T) {
 	t.Parallel()
 	one := func(string, []byte) float64 { return 1 }
@@ -85,7 +85,7 @@ func TestWorst(t *testing.T) {
 					// A slow time begins and ends where it stands out.
 					slack := int64(0)
 					if !e.Stall {
-						slack = (end - start) / 4
+						slack = (end - start) / 2
 					}
 					if m.Input == fmt.Sprintf("node%d", e.Node) && m.Start >= start-1000 && m.Start <= start+slack/25 && m.End <= end+1000 && m.End >= end-slack {
 						found = true
@@ -98,8 +98,8 @@ func TestWorst(t *testing.T) {
 					t.Errorf("no moment from %d to %d on node %d", start, end, e.Node)
 				}
 			}
-			if len(moments) != want || len(levels) != wantLevels || t.Failed() {
-				t.Errorf("%d moments and %d levels, want %d and %d: %+v, %+v", len(moments), len(levels), want, wantLevels, moments, levels)
+			if len(moments) != 20 || len(levels) != wantLevels || t.Failed() {
+				t.Errorf("%d moments with %d planted, and %d levels, want %d: %+v, %+v", len(moments), want, len(levels), wantLevels, moments, levels)
 			}
 			for n, m := range moments {
 				if n > 0 && m.Max > moments[n-1].Max {
@@ -144,7 +144,7 @@ func TestPartsMost(t *testing.T) {
 			continue
 		}
 		found, _, err := parts.Worst(9, one)
-		if err != nil || len(found) != 1 {
+		if err != nil || len(found) != 9 {
 			t.Fatalf("at %d s: %+v, %v", at, found, err)
 		}
 		if m := found[0]; m.Input != "log1" || string(m.Tag) != "b" || m.Max != 40_019 || m.Peak != (bad+19)*1000 || m.Start > bad*1000 || m.Start < bad*1000-parts.coarse || m.End < (bad+20)*1000 || m.End > (bad+20)*1000+parts.coarse {
@@ -200,7 +200,9 @@ func TestLevels(t *testing.T) {
 	}
 	var got []string
 	for _, m := range moments {
-		got = append(got, fmt.Sprintf("%s %d-%d", m.Input, m.Start/1000, m.End/1000))
+		if m.Times > 5 {
+			got = append(got, fmt.Sprintf("%s %d-%d", m.Input, m.Start/1000, m.End/1000))
+		}
 	}
 	slices.Sort(got)
 	if want := "m6 100-104; m6 400-412"; strings.Join(got[1:], "; ") != want || got[0] != "m3 290-310" && got[0] != "m10 290-310" {
@@ -208,6 +210,71 @@ func TestLevels(t *testing.T) {
 	}
 	if len(levels) != 1 || levels[0].Input != "m6" || !levels[0].Throughout || math.Abs(float64(levels[0].Times)-2.4) > 0.1 {
 		t.Errorf("%+v", levels)
+	}
+}
+
+// TestHighest: whatever the logs have, the first moment has the maximum of all, there are as many
+// as asked if so many intervals are apart, and a spike is listed if fewer others are higher.
+func TestHighest(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(11, 12))
+	for round := range 300 {
+		parts := &Parts{Times: true}
+		most, seconds, steep := 1+random.IntN(12), 60+random.Int64N(600), random.Float64()
+		spikes := make(map[int64]float64) // in one log
+		for len(spikes) < random.IntN(15) {
+			spikes[10*random.Int64N(seconds/10)] = 1e5 * (1 + random.Float64())
+		}
+		highest := 0.0
+		for input := range 1 + random.IntN(4) {
+			for at := range seconds {
+				value := 1000 * math.Exp(steep*random.NormFloat64())
+				if spike := spikes[at]; input == 0 && spike > 0 {
+					value = spike
+				}
+				highest = max(highest, value)
+				parts.add(input, fmt.Sprint("m", input), []byte{byte('a' + random.IntN(2))}, 1000*at, 1000*at+1000, value)
+			}
+		}
+		moments, _, err := parts.Worst(most, func(string, []byte) float64 { return 1 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(moments) != most || float64(moments[0].Max) != highest {
+			t.Fatalf("round %d: %d moments of %d, the first with %v; the maximum is %v", round, len(moments), most, moments[0].Max, highest)
+		}
+		for n, m := range moments[1:] {
+			if m.Max > moments[n].Max {
+				t.Fatalf("round %d: moment %d is higher than the one before", round, n+1)
+			}
+		}
+		lowest := float64(moments[most-1].Max)
+		for at, spike := range spikes {
+			if spike > lowest && !slices.ContainsFunc(moments, func(m output.Moment) bool { return m.Start <= 1000*at && m.End > 1000*at && m.Input == "m0" }) {
+				t.Fatalf("round %d: the spike of %v at %d s is not listed: %+v", round, spike, at, moments)
+			}
+		}
+	}
+}
+
+// TestTwoSpikes: a spike of few seconds is not left out for a longer and lower one.
+func TestTwoSpikes(t *testing.T) {
+	t.Parallel()
+	parts := &Parts{Times: true}
+	random := rand.New(rand.NewPCG(13, 14))
+	for at := range int64(300) {
+		value := 20 + 15*random.Float64()
+		switch {
+		case at >= 60 && at < 64:
+			value = 114 + float64(at-60)
+		case at >= 217 && at < 224:
+			value = 67 + float64(at-217)
+		}
+		parts.add(0, "log", nil, 1000*at, 1000*at+1000, value)
+	}
+	moments, _, err := parts.Worst(2, func(string, []byte) float64 { return 1 })
+	if err != nil || len(moments) != 2 || moments[0].Start != 60_000 || moments[0].End != 64_000 || moments[0].Max != 117 || moments[1].Start != 217_000 || moments[1].End != 224_000 {
+		t.Errorf("%+v, %v", moments, err)
 	}
 }
 
@@ -251,7 +318,7 @@ func TestPartsMemory(t *testing.T) {
 	}
 	want, _, err := all.Worst(9, one)
 	got, _, err2 := few.Worst(9, one)
-	if err := cmp.Or(err, err2); err != nil || len(want) != 1 || len(got) != 1 {
+	if err := cmp.Or(err, err2); err != nil || len(want) == 0 || len(got) == 0 {
 		t.Fatalf("%+v, want %+v: %v", got, want, err)
 	}
 	g, w := got[0], want[0]
