@@ -274,7 +274,7 @@ func TestBrowserWorst(t *testing.T) {
 			t.Errorf("%s moments", got)
 		}
 		b.eval(t, "location.hash = 't=250,400'")
-		b.until(t, list+`.replace(/ \u00b7.*?"/g, '') === '["at 4:30 for 2 s,"at 5:30 for 2 s,"at 6:30 for 2 s]'`)
+		b.until(t, list+`.replace(/ \u00b7.*?"/g, '').startsWith('["at 4:30 for 2 s,"at 5:30 for 2 s,"at 6:30 for 2 s')`)
 		b.screenshot(t, "hdrplot-worst-"+kind+".png")
 		b.eval(t, "document.querySelector('#worst button').click()")
 		var from, to float64
