@@ -86,8 +86,8 @@ func (b *bench) runSoak(live, union, sum string) error {
 	}
 	defer s.receiver.kill()
 	s.commands = []*command{{name: "hdrlive", binary: live, args: []string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q",
-		"-state", filepath.Join(s.own, "state"), "-of", filepath.Join(s.own, "all.hdr"), "-serve", scrapeAddress, "-metric", "rt", "-in", "us", "-unit", "us", "-p", percentiles,
-		"-push", "http://" + s.receiver.address + "/write", "-push", "http://" + s.receiver.address + "/api/v1/write", "-s", "start"}}}
+		"-state", filepath.Join(s.own, "state"), "-of", filepath.Join(s.own, "all.hdr"), "-serve", scrapeAddress}}}
+	s.commands[0].args = append(s.commands[0].args, points(s.receiver)...)
 	java, err := s.java()
 	if err != nil {
 		return err
@@ -152,12 +152,10 @@ var scrapeAddress = func() string {
 
 const percentiles = "50,90,99,99.9,max"
 
-// points returns the options that send what whole logs give.
-func points(r *receiver) [][]string {
-	return [][]string{
-		{"-agg", "1", "-p", percentiles, "-in", "us", "-unit", "us", "-metric", "rt", "-st", "influx", "-push", "http://" + r.address + "/write"},
-		{"-agg", "1", "-p", percentiles, "-in", "us", "-unit", "s", "-metric", "rt", "-st", "openmetrics", "-push", "http://" + r.address + "/api/v1/write"},
-	}
+// points returns the options of hdrlive that send what logs give.
+func points(r *receiver) []string {
+	return []string{"-metric", "rt", "-in", "us", "-unit", "us", "-p", percentiles,
+		"-push", "http://" + r.address + "/write", "-push", "http://" + r.address + "/api/v1/write", "-s", "start"}
 }
 
 // start starts a command, unless it runs.
@@ -375,10 +373,8 @@ func (s *soak) comparePoints(sum string) error {
 		return err
 	}
 	defer want.kill()
-	for _, args := range points(want) {
-		if out, err := exec.Command(sum, append(args, "-q", "-ip", s.whole, "-if", `.*\.hdr`)...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%w: %s", err, out)
-		}
+	if out, err := exec.Command(s.commands[0].binary, append(points(want), "-q", "-idle", "1s", "-ip", s.whole, "-if", `.*\.hdr`)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
 	}
 	if want.wrong != nil {
 		return want.wrong
