@@ -98,7 +98,7 @@ func (b *bench) runSoak(live, union, sum string) error {
 	close(stop)
 	err = errors.Join(err, java())
 	if err == nil {
-		err = errors.Join(s.compare(), s.comparePoints(sum))
+		err = errors.Join(s.compare(), s.comparePoints())
 	}
 	for _, c := range s.commands {
 		c.kill()
@@ -367,7 +367,7 @@ func (s *soak) lines(args ...string) ([]string, error) {
 }
 
 // comparePoints waits until the receiver and the counters have what whole logs give.
-func (s *soak) comparePoints(sum string) error {
+func (s *soak) comparePoints() error {
 	want, err := newReceiver(false)
 	if err != nil {
 		return err
