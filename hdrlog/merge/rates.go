@@ -32,6 +32,13 @@ func (r Recorded) Values(count float64) float64 {
 	return max(count+r.Moved, 0)
 }
 
+// Add adds what a row has in another window, which has no counts.
+func (r *Recorded) Add(other Recorded) {
+	r.Moved += other.Moved
+	r.Millis += other.Millis
+	r.Any += other.Any
+}
+
 // A RateRow is what [Rates] know of a row.
 type RateRow struct {
 	Inputs []RateInput
@@ -112,8 +119,8 @@ func (r *Rates) Ran(input int, start, end int64) {
 	}
 }
 
-// Time returns for how long the inputs of a row ran in a window, and any did.
-func (r *Rates) Time(row []byte, w Window) (all Recorded) {
+// Take returns what a row has in a window. The windows of a row must be taken in the order of time.
+func (r *Rates) Take(row []byte, w Window) (all Recorded) {
 	r.spans = r.spans[:0]
 	for _, ran := range r.Inputs {
 		r.spans = append(r.spans, *ran)
@@ -131,16 +138,6 @@ func (r *Rates) Time(row []byte, w Window) (all Recorded) {
 		}
 	}
 	all.Millis = within(r.spans, w)
-	return all
-}
-
-// Take returns what a row has in a window. The windows of a row must be taken in the order of time.
-func (r *Rates) Take(row []byte, w Window) (all Recorded) {
-	all = r.Time(row, w)
-	own := r.Rows[string(r.key)]
-	if own == nil {
-		return all
-	}
 	if !own.sorted {
 		slices.SortFunc(own.Across, func(a, b RateInterval) int { return cmp.Compare(a.Start, b.Start) })
 		own.sorted = true
@@ -156,10 +153,15 @@ func (r *Rates) Take(row []byte, w Window) (all Recorded) {
 			sum.whole -= i.Count
 		}
 	}
-	over := slices.DeleteFunc(own.Across[:n], func(i RateInterval) bool { return i.End <= w.End })
-	if gone := n - len(over); gone > 0 {
-		own.Across = slices.Delete(own.Across, len(over), n)
+	// Those that go on after the window stay in front of the others.
+	over := n
+	for i := n - 1; i >= 0; i-- {
+		if own.Across[i].End > w.End {
+			over--
+			own.Across[over] = own.Across[i]
+		}
 	}
+	own.Across = own.Across[over:]
 	all.Moved, all.Every = sum.float(), r.every
 	return all
 }

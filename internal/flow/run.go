@@ -184,8 +184,9 @@ func (r *run) takeTimed(p *state, v scan.Visit, part *Result, count int64) error
 	if r.late == nil {
 		r.late = scan.NewDecoder(r.scan.Expected, scan.NewPayloads(r.scan.Memory))
 	}
-	p.rate(v, 0, r.scan.Before())
-	one := &Result{Row: v.Row, Tag: v.Tag, Input: v.Input, Name: v.Name, Window: at, Late: true, alone: true}
+	// Its input has gone on after the window, so it ran all through it. What others share of the window
+	// was handed out with that.
+	one := &Result{Row: v.Row, Tag: v.Tag, Input: v.Input, Name: v.Name, Window: at, Late: true, alone: true, Rate: merge.Recorded{Millis: at.End - at.Start}}
 	took, err := r.late.Visit(v.Interval, v.Place).Take(scan.Want{}, &one.Sum)
 	if err != nil {
 		return err
@@ -253,9 +254,7 @@ func (p *state) emit(r *Result) (err error) {
 	if err := cmp.Or(r.fail(err), r.Err()); err != nil {
 		return err
 	}
-	if r.Late { // what others share of the window is handed out with the window
-		r.Rate = p.rates.Time(r.Row, r.Window)
-	} else {
+	if !r.Late {
 		r.Rate = p.rates.Take(r.Row, r.Window)
 	}
 	if r.Visit = p.run.last; p.Figures != nil {

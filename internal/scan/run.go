@@ -379,8 +379,11 @@ func (t *timed[R]) next() (bool, error) {
 	passed, ran := &t.scan.passed[t.lane.inputs[0]], &t.scan.ran[t.lane.inputs[0]]
 	if ok {
 		start, end := t.Visit.Span()
+		if start >= *passed { // a line that is far out of order does not change what is past
+			ran.Start = min(ran.Start, start)
+		}
+		ran.End = max(ran.End, end)
 		t.start, t.before, *passed = max(t.start, start), *passed, max(*passed, 2*start-end)
-		ran.Start, ran.End = min(ran.Start, start), max(ran.End, end)
 	} else {
 		*passed = math.MaxInt64
 	}

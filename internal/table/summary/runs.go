@@ -107,11 +107,8 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		}
 		windows[n] = append(windows[n], &window{m, counts[n], 1})
 	}
-	for _, own := range windows {
-		for _, w := range own {
-			w := w.(*window)
-			w.Rate = runs.own.Rates.Take(w.Row, w.Window)
-		}
+	for n, s := range r.Summaries {
+		setRates(windows[n], s, runs.own.Rates)
 	}
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -134,6 +131,22 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		})
 	}
 	return nil
+}
+
+// setRates sets what the windows of a summary recorded. What lies before and behind them, of intervals
+// whose middles are in them, counts for the first and the last one.
+func setRates(windows []confidence.Window, s *output.Summary, rates *merge.Rates) {
+	if len(windows) == 0 {
+		return
+	}
+	first, last := windows[0].(*window), windows[len(windows)-1].(*window)
+	before := rates.Take(s.Tag, merge.Window{Start: min(s.Start, first.Window.Start), End: first.Window.Start})
+	for _, w := range windows {
+		w := w.(*window)
+		w.Rate = rates.Take(s.Tag, w.Window)
+	}
+	first.Rate.Add(before)
+	last.Rate.Add(rates.Take(s.Tag, merge.Window{Start: last.Window.End, End: max(s.End, last.Window.End)}))
 }
 
 // levelOf returns about the value at shiftPercentile of windows.
