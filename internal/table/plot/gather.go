@@ -207,10 +207,10 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 	if added := result.MostInputs(); added > 1 {
 		g.std.Notef("adds up %d logs, tag by tag; -compare draws each by itself", added)
 	}
-	if len(result.Spans) > 0 {
+	if len(result.Summaries) > 0 {
 		whole := [2]int64{math.MaxInt64, math.MinInt64}
-		for _, span := range result.Spans {
-			whole = [2]int64{min(whole[0], span.Start), max(whole[1], span.End)}
+		for _, sum := range result.Summaries {
+			whole = [2]int64{min(whole[0], sum.Start), max(whole[1], sum.End)}
 		}
 		g.spans = append(g.spans, whole)
 	}

@@ -19,12 +19,10 @@ import (
 type Result struct {
 	// Summaries are the sums by tag, the untagged intervals first, the tags sorted.
 	Summaries []*output.Summary
-	// Spans are when the intervals of each tag in each input began and ended.
-	Spans []Span
 	// Lengths is the sum of the lengths of all intervals, in milliseconds.
 	Lengths int64
 
-	sums    []*flow.Result // what the summaries load
+	sums    []*flow.Result // what the summaries load, in their order
 	options Options
 	by      *tags.By
 }
@@ -139,9 +137,6 @@ func (w *sums) result() (*Result, error) {
 			}
 		}
 		r.Summaries = append(r.Summaries, summary)
-		for _, span := range s.Spans {
-			r.Spans = append(r.Spans, Span{span.Input, s.Row, span.Start, span.End})
-		}
 		r.Lengths += s.Lengths
 	}
 	return &r, nil

@@ -366,21 +366,25 @@ func readFacts(t *testing.T, path, from, to string) []string {
 }
 
 func TestPeriod(t *testing.T) {
-	span := func(input int, start, end int64) Span { return Span{input, nil, start, end} }
+	type spans = []flow.Span // of tags
+	span := func(input int, start, end int64) flow.Span { return flow.Span{Input: input, Start: start, End: end} }
 	for _, test := range []struct {
 		name         string
-		spans        []Span
+		spans        spans
 		covered, sum int64
 	}{
-		{"one", []Span{span(0, 5, 15)}, 10, 10},
-		{"the longest tag of an input", []Span{span(0, 0, 10), span(0, 3, 15)}, 12, 12},
-		{"side by side", []Span{span(0, 0, 10), span(1, 2, 12)}, 12, 20},
-		{"one within the other", []Span{span(0, 0, 10), span(1, 2, 4)}, 10, 12},
-		{"touching", []Span{span(0, 0, 10), span(1, 10, 20)}, 20, 20},
-		{"far apart, later first", []Span{span(0, 100, 110), span(1, 0, 5)}, 15, 15},
-		{"as long, the earlier counts", []Span{span(0, 5, 10), span(0, 0, 5), span(1, 0, 5)}, 5, 10},
+		{"one", spans{span(0, 5, 15)}, 10, 10},
+		{"the longest tag of an input", spans{span(0, 0, 10), span(0, 3, 15)}, 12, 12},
+		{"side by side", spans{span(0, 0, 10), span(1, 2, 12)}, 12, 20},
+		{"one within the other", spans{span(0, 0, 10), span(1, 2, 4)}, 10, 12},
+		{"touching", spans{span(0, 0, 10), span(1, 10, 20)}, 20, 20},
+		{"far apart, later first", spans{span(0, 100, 110), span(1, 0, 5)}, 15, 15},
+		{"as long, the earlier counts", spans{span(0, 5, 10), span(0, 0, 5), span(1, 0, 5)}, 5, 10},
 	} {
-		r := Result{Spans: test.spans, Lengths: 77}
+		r := Result{Lengths: 77}
+		for _, span := range test.spans {
+			r.sums = append(r.sums, &flow.Result{Spans: spans{span}})
+		}
 		if got := r.Period("covered"); got != test.covered {
 			t.Errorf("%s: covered %d, want %d", test.name, got, test.covered)
 		}
