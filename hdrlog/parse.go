@@ -53,13 +53,17 @@ func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error
 			return "BaseTime", err
 		}
 		rec.Kind = BaseTime
-		r.dialect.basetime = bytes.HasPrefix(line, []byte("#[Basetime:"))
+		if r.dialect.basetime = bytes.HasPrefix(line, []byte("#[Basetime:")); RevokesUnit(line, r.unitBy) {
+			r.unit, r.unitBy = "", nil
+		}
 		r.noteChange("BaseTime", r.hasBase, r.base, rec.Seconds)
 		r.base, r.hasBase = rec.Seconds, true
 	} else if isMark(line) {
 		r.dialect.written = true
 	} else if r.unit == "" {
-		r.unit = Unit(line)
+		if r.unit = Unit(line); r.unit != "" {
+			r.unitBy = bytes.Clone(line)
+		}
 	}
 	return "", nil
 }

@@ -53,6 +53,7 @@ type Reader struct {
 	start, base       float64 // seconds since the epoch
 	hasStart, hasBase bool
 	unit              string // see Unit
+	unitBy            []byte // the comment that states it
 	intervals         bool   // an interval was read
 	before            *times // of the log that this one continues
 	dialect           dialect

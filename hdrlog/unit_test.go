@@ -24,10 +24,18 @@ func TestUnit(t *testing.T) {
 			t.Errorf("%s: %q, want %q", comment, got, want)
 		}
 	}
-	r := NewReader(strings.NewReader("#[Logging for: READ]\n#UNITS:NANOSECONDS\n#more\n"), "log")
-	for range r.All() {
-	}
-	if r.Unit() != "us" {
-		t.Errorf("the unit of the log is %q", r.Unit())
+	const stress = "#Logging op latencies for Cassandra Stress\n"
+	for log, want := range map[string]string{
+		"#[Logging for: READ]\n#UNITS:NANOSECONDS\n#more\n":     "us",
+		stress + "#[BaseTime: 1.000 (seconds since epoch)]\n":   "ns",
+		stress + "#[Basetime: 1.000 (seconds since epoch)]\n":   "", // of scylla-bench
+		"#UNITS:us\n#[Basetime: 1.000 (seconds since epoch)]\n": "us",
+	} {
+		r := NewReader(strings.NewReader(log), "log")
+		for range r.All() {
+		}
+		if r.Unit() != want {
+			t.Errorf("the unit of %q is %q, want %q", log, r.Unit(), want)
+		}
 	}
 }
