@@ -18,8 +18,8 @@ var (
 	tagOfRow  = regexp.MustCompile(`"tag":("[^"]*"|null),`)
 )
 
-// withoutEdges returns rows without the rates of the first and the last one of each tag: a part does
-// not know when the log ran before and after its tag.
+// withoutEdges returns rows without the rates of the first and the last one of each tag: a part
+// does not know when the log ran before and after its tag.
 func withoutEdges(rows string) string {
 	lines := strings.SplitAfter(rows, "\n")
 	first, last := make(map[string]int), make(map[string]int)

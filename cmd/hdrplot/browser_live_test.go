@@ -145,8 +145,9 @@ func TestBrowserComplete(t *testing.T) {
 	for _, s := range all {
 		values += s.TotalCount
 	}
-	// The rate of a view is that of the time of its windows: 10 s each, whatever part of one has values.
-	// A line of the union lasts from the first start to the last end of all logs, which is longer.
+	// The rate of a view is that of the time of its windows: 10 s each, whatever part of one has
+	// values. A line of the union lasts from the first start to the last end of all logs, which is
+	// longer.
 	text, err := exec.Command(hdrsum, append(logs, "-q", "-agg", "10", "-st", "ndjson")...).Output()
 	if err != nil {
 		t.Fatal(err)

@@ -184,8 +184,8 @@ func (r *run) takeTimed(p *state, v scan.Visit, part *Result, count int64) error
 	if r.late == nil {
 		r.late = scan.NewDecoder(r.scan.Expected, scan.NewPayloads(r.scan.Memory))
 	}
-	// Its input has gone on after the window, so it ran all through it. What others share of the window
-	// was handed out with that.
+	// Its input has gone on after the window, so it ran all through it. What others share of the
+	// window was handed out with that.
 	one := &Result{Row: v.Row, Tag: v.Tag, Input: v.Input, Name: v.Name, Window: at, Late: true, alone: true, Rate: merge.Recorded{Millis: at.End - at.Start}}
 	took, err := r.late.Visit(v.Interval, v.Place).Take(scan.Want{}, &one.Sum)
 	if err != nil {

@@ -8,86 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/output"
+	"hdrkit/output/internal/rowtest"
 	"hdrkit/tags"
 )
 
-// someRow returns a row of a tag, with four values.
-func someRow(tag []byte, percentiles ...float64) *output.Row {
-	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	h.Record(1000, 3)
-	h.Record(123456, 1)
-	r := &output.Row{Tag: tag, Start: 1468800401076, End: 1468800411074, Relative: 0.002, Length: 9.998, Covered: 9.998, Stats: output.StatsOf(h, percentiles, output.Stats{})}
-	r.Total.Add(&r.Stats)
-	return r
-}
-
-// movingRow returns an empty row with a moving window of four values.
-func movingRow() *output.Row {
-	return &output.Row{Length: 1, Covered: 1, Moving: &output.Stats{Count: 4, Percentiles: []output.PercentileValue{{Percentile: 99, Value: output.FloatValue(1000)}}, Max: output.FloatValue(123519)}}
-}
-
-// write writes rows.
-func write(to io.Writer, scale output.Scale, measurement string, rows ...*output.Row) error {
-	w, err := New(to, scale, measurement)
-	for n := 0; n < len(rows) && err == nil; n++ {
-		err = w.Row(rows[n])
-	}
-	if err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-// format returns rows as text.
-func format(t testing.TB, scale output.Scale, measurement string, rows ...*output.Row) string {
-	t.Helper()
-	var text strings.Builder
-	if err := write(&text, scale, measurement, rows...); err != nil {
-		t.Fatal(err)
-	}
-	return text.String()
-}
-
-var errFull = errors.New("device full")
-
-// A fullWriter fails once it has room bytes.
-type fullWriter struct {
-	written []byte
-	room    int
-}
-
-func (w *fullWriter) Write(p []byte) (int, error) {
-	n := min(len(p), w.room-len(w.written))
-	if w.written = append(w.written, p[:n]...); n < len(p) {
-		return n, errFull
-	}
-	return n, nil
-}
-
-// TestWriteErrors writes rows to a writer that fails at every byte position in turn.
-func TestWriteErrors(t *testing.T) {
-	rows := []*output.Row{someRow(nil, 50), someRow([]byte("a"), 50), movingRow()}
-	whole := format(t, output.Scale{Ratio: 10}, "latency", rows[:2]...)
-	for room := range whole {
-		w := fullWriter{room: room}
-		if err := write(&w, output.Scale{Ratio: 10}, "latency", rows[:2]...); !errors.Is(err, errFull) || !strings.HasPrefix(whole, string(w.written)) {
-			t.Fatalf("room for %d of %d bytes: %v, %q", room, len(whole), err, w.written)
-		}
-	}
-}
-
-// TestFactor: microseconds with a factor of 1000 are the same as without a factor.
-func TestFactor(t *testing.T) {
-	for _, row := range []*output.Row{someRow([]byte("a"), 50), movingRow()} {
-		want := format(t, output.Scale{Ratio: 1e3}, "latency", row)
-		row.Factor = 1000
-		if got := format(t, output.Scale{Ratio: 1e6}, "latency", row); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-}
+// TestWriter checks what every writer of rows has to stand.
+func TestWriter(t *testing.T) { rowtest.New(New).Check(t, "latency") }
 
 // A point is what a line means.
 type point struct {
@@ -158,10 +85,10 @@ func FuzzTags(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := w.Row(someRow(tag, 50)); errors.Is(err, output.ErrPoint) && tags.Text(tag) == "" {
+		if err := w.Row(rowtest.Row(tag, 50)); errors.Is(err, output.ErrPoint) && tags.Text(tag) == "" {
 			return
 		}
-		p := read(t, format(t, output.Scale{}, measurement, someRow(tag, 50)))
+		p := read(t, rowtest.New(New).Format(t, output.Scale{}, measurement, rowtest.Row(tag, 50)))
 		want := tags.Text(tag)
 		if short, ok := strings.CutSuffix(want, `\`); ok {
 			want = short + "%5C"
@@ -178,15 +105,15 @@ func FuzzTags(f *testing.F) {
 func TestPoints(t *testing.T) {
 	want := "latency length=9.998,count=4i,per_second=0.40008001600320064,min=100,mean=3162.2,p50=100,max=12351.9 1468800411074000000\n" +
 		"latency,tag=a length=9.998,count=4i,per_second=0.40008001600320064,min=100,mean=3162.2,p50=100,max=12351.9 1468800411074000000\n"
-	if got := format(t, output.Scale{Ratio: 10}, "latency", someRow(nil, 50), someRow([]byte("a"), 50)); got != want {
+	if got := rowtest.New(New).Format(t, output.Scale{Ratio: 10}, "latency", rowtest.Row(nil, 50), rowtest.Row([]byte("a"), 50)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	want = "latency length=1,count=0i,per_second=0,window_p99=100,window_max=12351.9,window_count=4i 0\n"
-	if got := format(t, output.Scale{Ratio: 10}, "latency", movingRow()); got != want {
+	if got := rowtest.New(New).Format(t, output.Scale{Ratio: 10}, "latency", rowtest.Moving()); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	// A row without a length has no rate.
-	if got := format(t, output.Scale{}, "latency", &output.Row{}); got != "latency length=0,count=0i 0\n" {
+	if got := rowtest.New(New).Format(t, output.Scale{}, "latency", &output.Row{}); got != "latency length=0,count=0i 0\n" {
 		t.Error(got)
 	}
 }
@@ -201,7 +128,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for _, end := range []int64{1 << 60, -1 << 60} {
-		if err := write(io.Discard, output.Scale{}, "latency", &output.Row{End: end}); !errors.Is(err, output.ErrPoint) {
+		if err := rowtest.New(New).Write(io.Discard, output.Scale{}, "latency", &output.Row{End: end}); !errors.Is(err, output.ErrPoint) {
 			t.Error(err)
 		}
 	}

@@ -2,7 +2,6 @@ package openmetrics
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -13,86 +12,13 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/output"
+	"hdrkit/output/internal/rowtest"
 	"hdrkit/tags"
 )
 
-// someRow returns a row of a tag, with four values.
-func someRow(tag []byte, percentiles ...float64) *output.Row {
-	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	h.Record(1000, 3)
-	h.Record(123456, 1)
-	r := &output.Row{Tag: tag, Start: 1468800401076, End: 1468800411074, Relative: 0.002, Length: 9.998, Covered: 9.998, Stats: output.StatsOf(h, percentiles, output.Stats{})}
-	r.Total.Add(&r.Stats)
-	return r
-}
-
-// movingRow returns an empty row with a moving window of four values.
-func movingRow() *output.Row {
-	return &output.Row{Length: 1, Covered: 1, Moving: &output.Stats{Count: 4, Percentiles: []output.PercentileValue{{Percentile: 99, Value: output.FloatValue(1000)}}, Max: output.FloatValue(123519)}}
-}
-
-// write writes rows.
-func write(to io.Writer, scale output.Scale, metric string, rows ...*output.Row) error {
-	w, err := New(to, scale, metric)
-	for n := 0; n < len(rows) && err == nil; n++ {
-		err = w.Row(rows[n])
-	}
-	if err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-// format returns rows as text.
-func format(t testing.TB, scale output.Scale, metric string, rows ...*output.Row) string {
-	t.Helper()
-	var text strings.Builder
-	if err := write(&text, scale, metric, rows...); err != nil {
-		t.Fatal(err)
-	}
-	return text.String()
-}
-
-var errFull = errors.New("device full")
-
-// A fullWriter fails once it has room bytes.
-type fullWriter struct {
-	written []byte
-	room    int
-}
-
-func (w *fullWriter) Write(p []byte) (int, error) {
-	n := min(len(p), w.room-len(w.written))
-	if w.written = append(w.written, p[:n]...); n < len(p) {
-		return n, errFull
-	}
-	return n, nil
-}
-
-// TestWriteErrors writes rows to a writer that fails at every byte position in turn.
-func TestWriteErrors(t *testing.T) {
-	rows := []*output.Row{someRow(nil, 50), someRow([]byte("a"), 50), movingRow()}
-	whole := format(t, output.Scale{Ratio: 10}, "latency", rows[:2]...)
-	for room := range whole {
-		w := fullWriter{room: room}
-		if err := write(&w, output.Scale{Ratio: 10}, "latency", rows[:2]...); !errors.Is(err, errFull) || !strings.HasPrefix(whole, string(w.written)) {
-			t.Fatalf("room for %d of %d bytes: %v, %q", room, len(whole), err, w.written)
-		}
-	}
-}
-
-// TestFactor: microseconds with a factor of 1000 are the same as without a factor.
-func TestFactor(t *testing.T) {
-	for _, row := range []*output.Row{someRow([]byte("a"), 50), movingRow()} {
-		want := format(t, output.Scale{Ratio: 1e3}, "latency", row)
-		row.Factor = 1000
-		if got := format(t, output.Scale{Ratio: 1e6}, "latency", row); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-}
+// TestWriter checks what every writer of rows has to stand.
+func TestWriter(t *testing.T) { rowtest.New(New).Check(t, "latency") }
 
 // FuzzTags writes a row of any tag, and reads it with Prometheus' own reader.
 func FuzzTags(f *testing.F) {
@@ -103,10 +29,10 @@ func FuzzTags(f *testing.F) {
 		if bytes.ContainsAny(tag, ", \r\n") {
 			return // no log has such a tag
 		}
-		row, label := someRow(tag, 50), tags.Text(tag)
+		row, label := rowtest.Row(tag, 50), tags.Text(tag)
 		// The reader of the older format reads this one without its times.
 		var plain strings.Builder
-		text := format(t, output.Scale{}, "latency", row)
+		text := rowtest.New(New).Format(t, output.Scale{}, "latency", row)
 		for line := range strings.Lines(text) {
 			if line[0] != '#' {
 				line = line[:strings.LastIndexByte(line, ' ')] + "\n"
@@ -164,7 +90,7 @@ func TestEncoder(t *testing.T) {
 		if _, err := expfmt.MetricFamilyToOpenMetrics(&want, family, expfmt.WithUnit()); err != nil {
 			t.Fatal(err)
 		}
-		if got := format(t, output.Scale{}, name, row); got != want.String()+"# EOF\n" {
+		if got := rowtest.New(New).Format(t, output.Scale{}, name, row); got != want.String()+"# EOF\n" {
 			t.Fatalf("%s\nwant\n%s", got, want.String())
 		}
 	}
@@ -172,7 +98,7 @@ func TestEncoder(t *testing.T) {
 
 // TestMoving: the quantiles are those of the moving window, if there is one.
 func TestMoving(t *testing.T) {
-	if text, want := format(t, output.Scale{Ratio: 10}, "latency", movingRow()), "latency{quantile=\"0.99\"} 100.0 0.0\nlatency{quantile=\"1.0\"} 12351.9 0.0\n"; !strings.Contains(text, want) {
+	if text, want := rowtest.New(New).Format(t, output.Scale{Ratio: 10}, "latency", rowtest.Moving()), "latency{quantile=\"0.99\"} 100.0 0.0\nlatency{quantile=\"1.0\"} 12351.9 0.0\n"; !strings.Contains(text, want) {
 		t.Errorf("no %s in %s", want, text)
 	}
 }
@@ -181,11 +107,11 @@ func TestMoving(t *testing.T) {
 // ends with # EOF.
 func TestMetadata(t *testing.T) {
 	seconds := output.Scale{Ratio: 1e9}
-	text := format(t, seconds, "rt_seconds", someRow(nil, 99.9), someRow([]byte("a"), 99.9))
+	text := rowtest.New(New).Format(t, seconds, "rt_seconds", rowtest.Row(nil, 99.9), rowtest.Row([]byte("a"), 99.9))
 	if !strings.HasPrefix(text, "# HELP rt_seconds ") || strings.Count(text, "# ") != 4 || !strings.HasSuffix(text, "\n# EOF\n") {
 		t.Error(text)
 	}
-	if text := format(t, seconds, "rt_seconds"); text != "" {
+	if text := rowtest.New(New).Format(t, seconds, "rt_seconds"); text != "" {
 		t.Errorf("of no rows: %q", text)
 	}
 }

@@ -133,8 +133,8 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 	return nil
 }
 
-// setRates sets what the windows of a summary recorded. What lies before and behind them, of intervals
-// whose middles are in them, counts for the first and the last one.
+// setRates sets what the windows of a summary recorded. What lies before and behind them, of
+// intervals whose middles are in them, counts for the first and the last one.
 func setRates(windows []confidence.Window, s *output.Summary, rates *merge.Rates) {
 	if len(windows) == 0 {
 		return

@@ -1,0 +1,88 @@
+// Package rowtest has rows for tests of writers of rows, and what each writer has to stand.
+package rowtest
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/output"
+)
+
+// New makes a writer of rows.
+type New func(w io.Writer, scale output.Scale, name string) (output.RowWriter, error)
+
+// Row returns a row of a tag, with four values.
+func Row(tag []byte, percentiles ...float64) *output.Row {
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	h.Record(1000, 3)
+	h.Record(123456, 1)
+	r := &output.Row{Tag: tag, Start: 1468800401076, End: 1468800411074, Relative: 0.002, Length: 9.998, Covered: 9.998, Stats: output.StatsOf(h, percentiles, output.Stats{})}
+	r.Total.Add(&r.Stats)
+	return r
+}
+
+// Moving returns an empty row with a moving window of four values.
+func Moving() *output.Row {
+	return &output.Row{Length: 1, Covered: 1, Moving: &output.Stats{Count: 4, Percentiles: []output.PercentileValue{{Percentile: 99, Value: output.FloatValue(1000)}}, Max: output.FloatValue(123519)}}
+}
+
+// Write writes rows.
+func (n New) Write(to io.Writer, scale output.Scale, name string, rows ...*output.Row) error {
+	w, err := n(to, scale, name)
+	for at := 0; at < len(rows) && err == nil; at++ {
+		err = w.Row(rows[at])
+	}
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// Format returns rows as text.
+func (n New) Format(t testing.TB, scale output.Scale, name string, rows ...*output.Row) string {
+	t.Helper()
+	var text strings.Builder
+	if err := n.Write(&text, scale, name, rows...); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// Check writes rows to writers that fail at every byte position in turn, and proves that
+// microseconds with a factor of 1000 are the same as without a factor.
+func (n New) Check(t *testing.T, name string) {
+	rows := []*output.Row{Row(nil, 50), Row([]byte("a"), 50)}
+	whole := n.Format(t, output.Scale{Ratio: 10}, name, rows...)
+	for room := range whole {
+		w := fullWriter{room: room}
+		if err := n.Write(&w, output.Scale{Ratio: 10}, name, rows...); !errors.Is(err, errFull) || !strings.HasPrefix(whole, string(w.written)) {
+			t.Fatalf("room for %d of %d bytes: %v, %q", room, len(whole), err, w.written)
+		}
+	}
+	for _, row := range []*output.Row{Row([]byte("a"), 50), Moving()} {
+		want := n.Format(t, output.Scale{Ratio: 1e3}, name, row)
+		row.Factor = 1000
+		if got := n.Format(t, output.Scale{Ratio: 1e6}, name, row); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+var errFull = errors.New("device full")
+
+// A fullWriter fails once it has room bytes.
+type fullWriter struct {
+	written []byte
+	room    int
+}
+
+func (w *fullWriter) Write(p []byte) (int, error) {
+	n := min(len(p), w.room-len(w.written))
+	if w.written = append(w.written, p[:n]...); n < len(p) {
+		return n, errFull
+	}
+	return n, nil
+}
