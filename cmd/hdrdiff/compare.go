@@ -1,12 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 
-	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
@@ -132,14 +130,11 @@ func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
 	}
 	wanted := summary.Options{Maxima: c.kind != "json"}
 	if !c.runs {
-		wanted.Runs = new(summary.Runs)
+		wanted.Runs = &summary.Runs{Optional: !c.levelGiven}
 	}
 	result, err := summary.Collect(s, wanted)
 	if err == nil && wanted.Runs != nil {
 		err = result.Believe(wanted.Runs, report.Believed(c.percentiles, c.limits), c.level, s.Workers)
-		if errors.As(err, new(*ledger.LimitError)) && !c.levelGiven {
-			err = nil
-		}
 	}
 	return result, err
 }

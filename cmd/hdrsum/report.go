@@ -1,12 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 
-	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
@@ -67,14 +65,11 @@ func (r *found) add() (err error) {
 	r.parts = o.keptParts()
 	wanted := summary.Options{Maxima: o.format.readable, Parts: r.parts} // maxima over time are for sparklines only
 	if o.level > 0 {
-		wanted.Runs = &summary.Runs{Size: o.series.Window}
+		wanted.Runs = &summary.Runs{Size: o.series.Window, Optional: !o.given.level}
 	}
 	r.Result, err = summary.Collect(s, wanted, plans...)
 	if err == nil && wanted.Runs != nil {
 		err = r.Believe(wanted.Runs, o.believed, o.level, s.Workers)
-		if errors.As(err, new(*ledger.LimitError)) && !o.given.level {
-			err = nil // nobody asked for intervals
-		}
 	}
 	if err == nil && len(r.Summaries) == 0 {
 		o.diagnostics.Close()

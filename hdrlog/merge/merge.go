@@ -39,7 +39,8 @@
 //
 // # The parts
 //
-// [Windows] merges logs whole or while they are read or written. [Sum] is what the intervals of one
+// [Windows] merges logs whole or while they are read or written. [Rates] say what to divide the
+// values of a window by. [Sum] is what the intervals of one
 // tag and window add up to. It is a combiner for pipelines: [Sum.Merge] is associative and
 // commutative, an empty Sum changes nothing, and a Sum can be sent as bytes. [Moving] is a moving
 // window. [Rates] are the rates of windows.

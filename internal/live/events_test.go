@@ -511,7 +511,7 @@ func TestDamaged(t *testing.T) {
 	for text, want := range map[string]string{
 		begin + `"From":9223372036854775,"Done":0}`:                                     "it begins at 294247-01-10T04:00:54Z",
 		begin + `"From":0,"Done":9223372036854775}`:                                     "its last window ends at 294247-01-10T04:00:54Z",
-		begin + `"From":0,"Done":0,"Windows":[{"Tag":"cnQ=","Sum":"AwA="}]}`:            "an open window has no interval",
+		begin + `"From":0,"Done":0,"Windows":[{"Tag":"cnQ=","Sum":"AwA="}]}`:            "a window has no intervals",
 		begin + `"From":0,"Done":0,"Outputs":{"-of x":{"Base":1}}}`:                     "-of x: no",
 		begin + `"From":0,"Done":0,"Logs":[{"Path":"a.hdr","Size":-1,"Line":0}]}`:       "a.hdr has -1 bytes and 0 lines",
 		begin + `"From":0,"Done":0,"Logs":[{"Path":"a.hdr","Points":"AQ==","Line":0}]}`: "",

@@ -157,9 +157,6 @@ func (s *State) restore(to *merge.Windows) error {
 		if err := open.Sum.UnmarshalBinary(w.Sum); err != nil {
 			return err
 		}
-		if open.Sum.Intervals() == 0 {
-			return errors.New("an open window has no interval")
-		}
 		if err := to.Restore(&open); err != nil {
 			return err
 		}

@@ -193,8 +193,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 		return err
 	}
 	if collecting.Runs != nil && len(result.Summaries) <= mostBands {
-		err := result.Believe(collecting.Runs, bandPercentiles, confidenceLevel, s.Workers)
-		if err != nil && !errors.As(err, new(*ledger.LimitError)) {
+		if err := result.Believe(collecting.Runs, bandPercentiles, confidenceLevel, s.Workers); err != nil {
 			return err
 		}
 	}

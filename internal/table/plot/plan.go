@@ -89,9 +89,9 @@ func (g *gathering) collecting() (o summary.Options) {
 	few := g.by.All() || g.tags <= mostShifts && (g.tags > 0 || !g.plan.paged)
 	switch {
 	case g.plan.bands:
-		o.Runs = &summary.Runs{Size: g.Aggregate}
+		o.Runs = &summary.Runs{Size: g.Aggregate, Optional: true}
 	case g.plan.shifts && few:
-		o.Runs = new(summary.Runs)
+		o.Runs = &summary.Runs{Optional: true}
 	}
 	if g.plan.worst {
 		o.Parts = &summary.Parts{Times: true}

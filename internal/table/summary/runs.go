@@ -2,6 +2,7 @@ package summary
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -34,6 +35,8 @@ type Runs struct {
 	// Size is the size of windows in milliseconds. 0 means that of the longest interval. Much
 	// longer intervals, many windows and little memory make windows longer.
 	Size int64
+	// Optional says that nobody asked for intervals: if there is too little memory, there are none.
+	Optional bool
 
 	most    int64          // windows, mostWindows if it is 0
 	windows []*flow.Result // in the order of time, then of tags
@@ -88,6 +91,9 @@ func (w *window) Count(upTo, counts []int64) (total int64) {
 // runs have no windows.
 func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, workers int) error {
 	if len(runs.windows) == 0 {
+		if runs.Optional && errors.As(runs.own.Err, new(*ledger.LimitError)) {
+			return nil
+		}
 		return runs.own.Err
 	}
 	defer func() { runs.windows = nil }()
