@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 
 	"hdrkit/internal/base/message"
@@ -40,6 +41,7 @@ type options struct {
 	limits       []gate.Limit
 	strict       bool // an undecided limit fails
 	kind, of     string
+	kindGiven    bool
 }
 
 func app() *cli.Command {
@@ -53,16 +55,16 @@ func app() *cli.Command {
 		Common:      []string{"incT", "s", "e", "sum", "st", "of", "unit", "p", "sla", "undecided"},
 		Args:        o.sides,
 		Separates:   true,
-		Outputs:     func() []string { return []string{"st " + o.kind} },
+		Outputs:     func() []string { kind, _ := o.chosen(); return []string{"st " + kind} },
 	}
 	c.Options = slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "if", "ifp"), []cli.Option{
 		{Name: "sum", Group: cli.GroupInput, Value: cli.Bool(&o.sum), Usage: "each side is one run, whose logs add up"},
 	}, cli.TagOptions(&o.Tags, &o.Inputs, "compare"), cli.RowOptions(&o.Tags, "compare"), []cli.Option{
 		cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Only: []string{"st json"}, Unless: "s e"}), []cli.Option{
-		{Name: "st", Aliases: "summaryType summary-type", Group: cli.GroupOutput, Value: cli.Choice(&o.kind, "table"),
+		{Name: "st", Aliases: "summaryType summary-type", Group: cli.GroupOutput, Value: cli.Choice(&o.kind, "table"), Given: &o.kindGiven,
 			Types: []cli.Type{{Name: "table", What: "for people", Others: "text txt"}, {Name: "markdown", What: "the table for pages", Others: "md"}, {Name: "json", What: "one JSON document"}},
 			Usage: "print this `TYPE`, see below"},
-		cli.OutputOption(&o.of, "write to `FILE`"),
+		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .txt, .md, .json"),
 		cli.RatioOption(&o.unit),
 	}, cli.UnitOptions(&o.unit), []cli.Option{
 		cli.PercentilesOption(&o.percentiles, "50,90,99,99.9,99.99,99.999", "compare these `PERCENTILES`, such as 50,99.9,max"),
@@ -90,8 +92,20 @@ func (o *options) sides(args []string, before int) error {
 	return nil
 }
 
+// chosen returns the type of output, which the ending of its name chooses without -st.
+func (o *options) chosen() (string, error) {
+	if o.kindGiven {
+		return o.kind, nil
+	}
+	kind, err := logs.ByEnding(o.of, map[string]string{".txt": "table", ".md": "markdown", ".json": "json"})
+	return cmp.Or(kind, o.kind), err
+}
+
 // check checks what needs more than one option.
-func (o *options) check() error {
+func (o *options) check() (err error) {
+	if o.kind, err = o.chosen(); err != nil {
+		return err
+	}
 	by, err := o.Rows()
 	if err != nil {
 		return err

@@ -102,7 +102,7 @@ var alone = map[string][]string{
 func (o *options) chosen() *format {
 	terminal := logs.ToStdout(o.of) && message.Terminal(o.std.Out)
 	finds := len(o.limits) > 0 || o.worst > 0 || o.who
-	named := byEnding(o.ending())
+	named, _ := o.byEnding() // checkEnding has the error
 	switch {
 	case o.given.kind:
 	case o.list:
@@ -122,46 +122,28 @@ func (o *options) chosen() *format {
 	return find(o.kind)
 }
 
-// ending returns how the name of the output ends, before that of compression. A number ends none.
-func (o *options) ending() string {
-	ending := strings.ToLower(filepath.Ext(o.of))
-	if ending == ".gz" || ending == ".zst" {
-		ending = strings.ToLower(filepath.Ext(o.of[:len(o.of)-len(ending)]))
-	}
-	if logs.ToStdout(o.of) || strings.Trim(ending, ".0123456789") == "" {
-		return ""
-	}
-	return ending
-}
-
-// byEnding returns the format that a name chooses, nil if none ends so.
-func byEnding(ending string) *format {
+// byEnding returns the format that the name of the output chooses, nil if it chooses none.
+func (o *options) byEnding() (*format, error) {
+	endings := make(map[string]string)
 	for _, f := range formats {
-		if ending != "" && f.ending == ending {
-			return f
+		if f.ending != "" {
+			endings[f.ending] = f.name
 		}
 	}
-	return nil
+	name, err := logs.ByEnding(o.of, endings)
+	return find(name), err
 }
 
 // checkEnding refuses names that choose no format, unless an option chooses one.
 func (o *options) checkEnding() error {
-	ending := o.ending()
-	if o.given.kind || o.list || ending == "" {
+	if o.given.kind || o.list {
 		return nil
 	}
-	if f := byEnding(ending); f == &timelineFormat && !o.given.windows {
-		return message.Usagef("-of %s has rows over time: give -agg, such as -agg 10s; -st csv prints bins", o.of)
-	} else if f != nil {
-		return nil
+	f, err := o.byEnding()
+	if f == &timelineFormat && !o.given.windows {
+		err = message.Usagef("-of %s has rows over time: give -agg, such as -agg 10s; -st csv prints bins", o.of)
 	}
-	var all []string
-	for _, f := range formats {
-		if f.ending != "" {
-			all = append(all, f.ending)
-		}
-	}
-	return message.Usagef("-of %s: no format ends in %s, but %s do; -st chooses a format for any name", o.of, ending, strings.Join(all, ", "))
+	return err
 }
 
 // find returns the format with a name.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -170,4 +172,22 @@ func CheckOutput(path string, stdout io.Writer, inputs []scan.Input) error {
 		}
 	}
 	return nil
+}
+
+// ByEnding returns what the ending of an output's name chooses, before that of compression. It is
+// empty if the name has none; a number is none. An ending that chooses nothing is an error.
+func ByEnding(path string, endings map[string]string) (chosen string, err error) {
+	ending := strings.ToLower(filepath.Ext(path))
+	if ending == ".gz" || ending == ".zst" {
+		ending = strings.ToLower(filepath.Ext(path[:len(path)-len(ending)]))
+	}
+	if ToStdout(path) || strings.Trim(ending, ".0123456789") == "" {
+		return "", nil
+	}
+	chosen, known := endings[ending]
+	if !known {
+		all := strings.Join(slices.Sorted(maps.Keys(endings)), ", ")
+		err = message.Usagef("-of %s: no format ends in %s, but %s do; -st chooses a format for any name", path, ending, all)
+	}
+	return chosen, err
 }
