@@ -64,10 +64,10 @@ func (p *Payload) ended(next int, total int64) {
 //
 // It looks at four words together: each byte is at most 63, so four of them can be added up in a
 // byte. This takes two thirds of the time of one word after the other (BenchmarkCheck). With
-// checkBlocks it takes half of that again.
+// checkBlocks it takes 0.6 of that.
 func checkEights(encoded []byte, index, slots int) (done, next int, total int64) {
 	// Few blocks at a time: what they passed is lost if there are not enough slots.
-	if n := min(len(encoded)/32, 64); useVectors && n > 0 {
+	if n := min(len(encoded)/32, 64); useVectors && n > 0 && binary.LittleEndian.Uint64(encoded)&goesOn == 0 {
 		blocks, ran, all := checkBlocks(&encoded[0], n)
 		if next := index + 32*blocks + int(ran); next <= slots {
 			done, index, total = 32*blocks, next, int64(all-ran)
