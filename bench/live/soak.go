@@ -373,7 +373,7 @@ func (s *soak) comparePoints() error {
 		return err
 	}
 	defer want.kill()
-	if out, err := exec.Command(s.commands[0].binary, append(points(want), "-q", "-idle", "1s", "-ip", s.whole, "-if", `.*\.hdr`)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(s.commands[0].binary, append(points(want), "-q", "-idle", "1s", "-for", "5s", "-ip", s.whole, "-if", `.*\.hdr`)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	if want.wrong != nil {
