@@ -94,7 +94,7 @@ type facts struct {
 	File string
 	// Seen is the number of intervals. Intervals is the number of those that are chosen, Lengths
 	// the sum of their lengths.
-	Seen, Intervals, Lengths int64
+	Seen, Intervals int64
 	// Base is the start of the log or of its first interval, whichever is earlier.
 	Base int64
 	// Spans are the start of the first and the end of the last interval, Firsts the first line, of
@@ -396,7 +396,6 @@ func (f *finder) interval(i *hdrlog.Interval, double bool, line int) {
 		f.Base = base
 	}
 	f.Intervals++
-	f.Lengths += end - start
 	f.key = appendTag(f.key[:0], i.Tag)
 	if n, ok := f.spans[string(f.key)]; ok {
 		s := &f.Spans[n]

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -94,13 +95,13 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 	if err != nil {
 		return err
 	}
-	var result summary.Result
+	var summaries []*output.Summary
+	var spans []flow.Span
 	skipped := 0
 	for n, f := range h.Logs {
 		skipped += f.Skipped
-		result.Lengths += f.Lengths
 		for _, s := range f.Spans {
-			result.Spans = append(result.Spans, summary.Span{Input: n, Tag: s.Tag, Start: s.Start, End: s.End})
+			spans = append(spans, flow.Span{Input: n, Start: s.Start, End: s.End})
 		}
 	}
 	var loader summary.Loader
@@ -118,11 +119,14 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 		if err != nil {
 			return err
 		}
-		result.Summaries = append(result.Summaries, s)
+		summaries = append(summaries, s)
 	}
-	slices.SortFunc(result.Summaries, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
-	result.SetPeriods("covered")
-	doc := output.NewDocument(result.Summaries, output.Scale{Unit: h.unit().String()}, Percentiles, nil)
+	slices.SortFunc(summaries, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
+	period := summary.Covered(spans)
+	for _, s := range summaries {
+		s.Period = period
+	}
+	doc := output.NewDocument(summaries, output.Scale{Unit: h.unit().String()}, Percentiles, nil)
 	doc.PeriodMode, doc.SkippedLines, doc.Inputs = "covered", skipped, h.Sources
 	file, err := create(ctx, fn.Name)
 	if err != nil {

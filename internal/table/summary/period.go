@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/flow"
 )
 
 // Modes are the ways to compute a period.
@@ -22,19 +23,32 @@ func (r *Result) Period(mode string) int64 {
 		return r.Lengths
 	}
 	if mode == "covered" {
-		return merge.Covered(slices.Collect(maps.Values(r.longest())))
+		return Covered(r.spans())
 	}
 	var period int64
-	for _, s := range r.longest() {
+	for _, s := range longest(r.spans()) {
 		period += s.End - s.Start
 	}
 	return period
 }
 
+// Covered returns the period of rows with some spans in the mode covered, in milliseconds.
+func Covered(spans []flow.Span) int64 {
+	return merge.Covered(slices.Collect(maps.Values(longest(spans))))
+}
+
+// spans returns when the intervals of each row in each input began and ended.
+func (r *Result) spans() (all []flow.Span) {
+	for _, row := range r.sums {
+		all = append(all, row.Spans...)
+	}
+	return all
+}
+
 // SetPeriods sets the period of all summaries. Rows of inputs have the period of these inputs in
 // the mode covered. Other rows have that of all, as in HdrLogProcessing.
 func (r *Result) SetPeriods(mode string) {
-	period, ran := r.Period(mode), r.longest()
+	period, ran := r.Period(mode), longest(r.spans())
 	for n, s := range r.Summaries {
 		if s.Period = period; mode == "covered" && r.by.Inputs() {
 			var own []merge.Window
@@ -55,15 +69,13 @@ func (r *Result) MostInputs() (most int) {
 }
 
 // longest returns the longest span of each input, the earlier one of two that are as long.
-func (r *Result) longest() map[int]merge.Window {
+func longest(spans []flow.Span) map[int]merge.Window {
 	byInput := make(map[int]merge.Window)
-	for _, row := range r.sums {
-		for _, s := range row.Spans {
-			longest, ok := byInput[s.Input]
-			length, longestLength := s.End-s.Start, longest.End-longest.Start
-			if !ok || length > longestLength || length == longestLength && s.Start < longest.Start {
-				byInput[s.Input] = merge.Window{Start: s.Start, End: s.End}
-			}
+	for _, s := range spans {
+		longest, ok := byInput[s.Input]
+		length, longestLength := s.End-s.Start, longest.End-longest.Start
+		if !ok || length > longestLength || length == longestLength && s.Start < longest.Start {
+			byInput[s.Input] = merge.Window{Start: s.Start, End: s.End}
 		}
 	}
 	return byInput
