@@ -92,8 +92,7 @@ type Problem struct {
 // epoch.
 type facts struct {
 	File string
-	// Seen is the number of intervals. Intervals is the number of those that are chosen, Lengths
-	// the sum of their lengths.
+	// Seen is the number of intervals, Intervals that of those that are chosen.
 	Seen, Intervals int64
 	// Base is the start of the log or of its first interval, whichever is earlier.
 	Base int64
