@@ -90,6 +90,8 @@ type Scale struct {
 	Ratio float64
 	// Unit names the unit of printed values. It is empty if the unit is unknown.
 	Unit string
+	// Nanoseconds are those of the unit of the log, 0 if that is unknown.
+	Nanoseconds float64
 	// Assumed is set if the unit of the log is unknown, and taken to be nanoseconds.
 	Assumed bool
 }
@@ -106,6 +108,15 @@ func (s Scale) By(factor float64) Scale {
 		s.Ratio = s.ratio() / factor
 	}
 	return s
+}
+
+// per returns what to divide values by, whose factor is that of [Summary], to have them in a unit of
+// time, or in printed units if it has no name.
+func (s Scale) per(name string, factor float64) float64 {
+	if u, ok := unit.Parse(name); ok {
+		s.Ratio = u.Nanoseconds() / s.Nanoseconds
+	}
+	return s.ratio() / cmp.Or(factor, 1)
 }
 
 // value returns a value of h in printed units.

@@ -172,7 +172,7 @@ func (o *options) newWatch() *gate.Watch {
 // fitScale finds out how to print summaries and to compare them with limits.
 func (o *options) fitScale(summaries []*output.Summary) (unit.Scale, error) {
 	limits := o.limits
-	if o.sort != nil && o.sort.Name == "over" {
+	if o.sort != nil && o.sort.Name == output.Over {
 		limits = append(slices.Clone(limits), *o.sort)
 	}
 	scale, err := report.Fit(o.units, limits, o.format.readable, report.Side{Summaries: summaries, Logs: o.logs})
