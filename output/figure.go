@@ -60,8 +60,9 @@ func (f Figure) String() string {
 // Unitless reports whether the figure is a number, not a value.
 func (f Figure) Unitless() bool { return f.Name == Count || f.Name == Throughput }
 
-// ShareOver returns the share of the values of h above one in percent, if they are divided by ratio.
-// Values of the slot that it lies in are not above. It is not a number if nothing was recorded.
+// ShareOver returns the share of the values of h above one in percent, if they are divided by
+// ratio. Values of the slot that it lies in are not above. It is not a number if nothing was
+// recorded.
 func ShareOver(h *histogram.Histogram, above, ratio float64) float64 {
 	return 100 * float64(h.TotalCount()-CountTo(h, above, ratio, true)) / float64(h.TotalCount())
 }

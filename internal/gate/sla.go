@@ -32,8 +32,8 @@ type Limit struct {
 	// AtLeast is set if the statistic must be at least Value, not at most.
 	AtLeast bool
 	// Value is in Unit, or in printed units if that is unknown, or a share in percent for
-	// [output.Over], whose unit Unit is. If Relative is set, it is a change from the statistic of the
-	// baseline, in percent.
+	// [output.Over], whose unit Unit is. If Relative is set, it is a change from the statistic of
+	// the baseline, in percent.
 	Value    float64
 	Unit     unit.Unit
 	Relative bool
