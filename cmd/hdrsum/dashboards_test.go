@@ -78,7 +78,7 @@ func shell(t *testing.T, dir, script string) string {
 		t.Fatal(err)
 	}
 	// The other machine of ssh is this one.
-	for path, text := range map[string]string{"fixed.hdr": string(log), "bin/ssh": "#!/bin/sh\nshift\nexec \"$@\"\n"} {
+	for path, text := range map[string]string{"run.hdr": string(log), "bin/ssh": "#!/bin/sh\nshift\nexec \"$@\"\n"} {
 		if err := os.WriteFile(filepath.Join(dir, path), []byte(text), 0o777); err != nil {
 			t.Fatal(err)
 		}
