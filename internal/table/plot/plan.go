@@ -37,10 +37,10 @@ func (g *gathering) planOf(logs int) plan {
 	o := g.Options
 	marks := o.Type.Chart.Marks
 	p := plan{paged: o.Page}
-	p.overTime = marks != chart.Curves || p.paged
+	p.overTime = marks != chart.Curves && marks != chart.Dots || p.paged || o.Type == chart.Load && o.Aggregate > 0
 	p.total = marks == chart.Cells && !p.paged && !o.Compare
 	p.merged = logs > 1 && !o.Compare && !g.by.Inputs() || g.by.AddsTags() || p.total
-	p.thinned = !o.AggregateGiven && !p.paged && marks != chart.Curves
+	p.thinned = !o.AggregateGiven && !p.paged && marks != chart.Curves && marks != chart.Dots
 	p.worst = o.Type.Worst && (marks == chart.Cells || // numbers stand above maxima
 		slices.ContainsFunc(o.measures(), func(m chart.Measure) bool { return m.Name == "max" }))
 	p.shifts = o.Type == chart.Timeline && !o.Compare
@@ -161,6 +161,8 @@ func (g *gathering) survey(s *scan.Scan, logs []scan.Input, most int) (found sur
 // measures returns what the lines show.
 func (o *Options) measures() []chart.Measure {
 	switch {
+	case o.Type == chart.Load:
+		return append(o.Type.Measures(o.levels()), chart.PerSecond())
 	case o.Type.Measures != nil:
 		return o.Type.Measures(o.levels())
 	case o.Page:

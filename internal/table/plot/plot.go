@@ -5,6 +5,7 @@ package plot
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hdrkit/internal/base/unit"
@@ -44,6 +45,15 @@ func (o *Options) levels() []float64 {
 	switch {
 	case o.Percentiles != nil:
 		return o.Percentiles
+	case o.Type == chart.Load:
+		all := []float64{50, 99, 100}
+		for _, l := range o.Limits {
+			if l.Percentile > 0 && !slices.Contains(all, l.Percentile) {
+				all = append(all, l.Percentile)
+			}
+		}
+		slices.Sort(all)
+		return all
 	case o.Page:
 		return []float64{50, 99, 100} // of several series, the maxima alone
 	}
@@ -75,6 +85,11 @@ func (g *gathering) dress(p *chart.Picture) {
 			at = m.When.Moment(float64(p.Origin)/1000)*1000 - float64(p.Origin)
 		}
 		p.Marks = append(p.Marks, chart.Mark{Time: int64(math.Round(at)), Text: m.Text})
+	}
+	for _, text := range p.Results() {
+		if g.Type == chart.Load {
+			g.std.Say("%s", text)
+		}
 	}
 	if g.Percentiles == nil && (g.Page || g.Type == chart.Timeline) {
 		p.KeepMaxima(g.Page)
