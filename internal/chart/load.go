@@ -176,7 +176,7 @@ func (p *Picture) wide() bool {
 // rate returns the rate of a point, with its name.
 func (s *Series) rate(points []Point, n int) string {
 	text := axis.Value("", math.Round(points[n].Start)) + "/s"
-	if s.Names[n] != "" {
+	if n < len(s.Names) && s.Names[n] != "" {
 		text += fmt.Sprintf(" (%s)", Named(s.Names[n]))
 	}
 	return text

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"slices"
 
 	"gonum.org/v1/plot/text"
@@ -102,7 +103,7 @@ func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
 func (pn *panel) rateRuler() {
 	const beyond = 0.02
 	pn.x.ticks, pn.x.title = nil, "values per second, as measured"
-	high := pn.x.high
+	high := cmp.Or(pn.x.high, 1) // without runs
 	pn.x.ticks, _ = axis.ScaleFor("", high).Linear(0, high, true, most(pn.frame.Max.X-pn.frame.Min.X, 90))
 	pn.x.low, pn.x.high = -beyond*high, (1+beyond)*high
 }
