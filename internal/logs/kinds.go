@@ -95,7 +95,7 @@ func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger) {
 func (d *Diagnostics) isKind(name string, begin []byte, why error) {
 	kind := KindOf(begin)
 	if why != nil && (kind == "" || kind == "a JSON document") {
-		kind = fmt.Sprintf("a table: hdrrec makes a log of it, with options such as -time COLUMN, -value COLUMN and -in ms: %v", why)
+		kind = fmt.Sprintf("a table or JSON, of which hdrrec makes a log with options: %v", why)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -111,14 +111,15 @@ func expression(text string) func() *regexp.Regexp {
 
 // A head is the beginning of a file.
 type head struct {
-	text, line []byte // the first line is whole, unless it is very long
-	delimiter  byte   // that separates most columns of the line, 0 if it has one column
-	columns    []string
+	*beginning
+	line      []byte // the first one: it is whole, unless it is very long
+	delimiter byte   // that separates most columns of the line, 0 if it has one column
+	columns   []string
 }
 
 // newHead returns the head of a file that begins so. If a delimiter is given, it separates columns.
-func newHead(text []byte, delimiter byte) *head {
-	h := &head{text: text, line: firstLine(text), delimiter: delimiter}
+func newHead(b *beginning, delimiter byte) *head {
+	h := &head{beginning: b, line: firstLine(b.text), delimiter: delimiter}
 	if delimiter == 0 {
 		h.delimiter = delimiterOf(h.line)
 	}
@@ -129,6 +130,12 @@ func newHead(text []byte, delimiter byte) *head {
 // isJSON reports whether the file is JSON, and isObject whether its first line is a JSON object.
 func (h *head) isJSON() bool   { return len(h.line) > 0 && (h.line[0] == '{' || h.line[0] == '[') }
 func (h *head) isObject() bool { return h.isJSON() && h.line[0] == '{' && isValue(h.line) }
+
+// alone reports whether nothing follows the first line. It waits for what follows.
+func (h *head) alone() bool {
+	more := func(text []byte) bool { return len(bytes.TrimSpace(text[len(h.line):])) > 0 }
+	return !more(h.more(len(h.line)+maxRecord, more))
+}
 
 // begins reports whether a file of the format can begin so.
 func (f *Format) begins(h *head) bool {
@@ -237,6 +244,7 @@ type Reader struct {
 	scanner *bufio.Scanner
 	most    int // bytes of a record
 	format  *Format
+	given   Options
 	setup   setup
 	fields  fields
 	hist    *histograms // instead of fields
@@ -290,7 +298,7 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 	if o.Pattern != "" && format == "" {
 		format = accessLog.Name
 	}
-	h := newHead(b.text, o.Delimiter)
+	h := newHead(b, o.Delimiter)
 	f, err := choose(format, h)
 	if err == nil {
 		err = reader.open(f, h, o)
@@ -310,7 +318,7 @@ func newReader(text io.Reader, name string) *Reader {
 
 // open prepares to read a format.
 func (r *Reader) open(f *Format, h *head, o Options) (err error) {
-	r.format, r.setup = f, setup{Options: o, format: f, end: f.end}
+	r.format, r.given, r.setup = f, o, setup{Options: o, format: f, end: f.end}
 	s := &r.setup
 	if r.most = maxRecord; f.open == nil {
 		r.most = hdrlog.MaxLine

@@ -165,7 +165,7 @@ var samples = []sample{
 	{"jmeter-semicolon.jtl", "jtl", Options{}, readJTL(';', func(t *testing.T, text string) *big.Rat {
 		return seconds(t, "2006/01/02 15:04:05.000", text)
 	})},
-	{"jmeter-bare.jtl", "csv", Options{Columns: Columns{Tags: []string{"3"}, OK: "8"}, Unit: unit.Millisecond}, func(t *testing.T, text []byte) []measured {
+	{"jmeter-bare.jtl", "csv", Options{Columns: Columns{Time: "1", Value: "2", Tags: []string{"3"}, OK: "8"}, Unit: unit.Millisecond}, func(t *testing.T, text []byte) []measured {
 		return readJTL(',', epochMillis)(t, append([]byte("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\n"), text...))
 	}},
 	{"k6.csv", "k6", Options{}, readK6CSV(func(t *testing.T, text string) *big.Rat { return rat(t, text, 1) })},
