@@ -243,6 +243,9 @@ func (r *command) end(err error) error {
 			warn("%s:%d: the last line has no end; if it was cut short, its last number is wrong", reader.Name(), reader.Line())
 		}
 	}
+	if r.recorder.WholeSeconds() {
+		warn("%s", logs.CoarseTimes)
+	}
 	requests := n.Recorded + n.Dropped
 	switch {
 	case n.Dropped > 0:

@@ -4,10 +4,12 @@ import "hdrkit/internal/base/unit"
 
 // jtl is the CSV that JMeter writes (-l results.jtl), with a header and any delimiter:
 // https://jmeter.apache.org/usermanual/listeners.html#csvlogformat. The time is that of the start,
-// as jmeter.properties sets it (sampleresult.timestamp.start).
+// as jmeter.properties sets it (sampleresult.timestamp.start). A transaction controller has a row
+// beside those of its requests.
 var jtl = Format{
 	Name:    "jtl",
-	columns: Columns{Time: "timeStamp", Value: "elapsed", OK: "success", Tags: []string{"label"}},
+	columns: Columns{Time: "timeStamp", Value: "elapsed", OK: "success", Tags: []string{"label"}, whole: "responseMessage"},
+	wholes:  "Number of samples in transaction : ",
 	unit:    unit.Millisecond,
 	header:  []string{"timeStamp", "elapsed"},
 	open:    openTable,

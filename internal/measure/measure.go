@@ -26,6 +26,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/base/writers"
 )
 
 // A Row is one measurement, or an encoded histogram of many. Its slices are views, valid until the
@@ -77,6 +78,7 @@ type Columns struct {
 	Tags []string
 
 	metric string // has the name of the metric
+	whole  string // shows rows that contain others, see wholes
 }
 
 // A Format is a kind of file.
@@ -89,6 +91,7 @@ type Format struct {
 	end       bool      // times are those of the end
 	unordered bool      // rows are not in the order of time
 	metric    string    // to read by default
+	wholes    string    // begins the text in a row that contains others
 
 	// One of these says how a file begins. Header names columns of its first line, marks are texts
 	// in its first line, which is a JSON object, and line matches its first line.
@@ -163,7 +166,7 @@ type setup struct {
 
 // optional reports whether a file may lack the column of a place.
 func (s *setup) optional(place int) bool {
-	return place == okPlace && s.ownOK || place >= tagPlace && s.ownTags
+	return place == okPlace && s.ownOK || place == wholePlace || place >= tagPlace && s.ownTags
 }
 
 // fields find the fields of a record.
@@ -282,6 +285,7 @@ const (
 	valuePlace
 	okPlace
 	metricPlace
+	wholePlace
 	tagPlace
 )
 
@@ -382,7 +386,7 @@ func (s *setup) complete() error {
 
 // names returns the columns to find, in the order of places. Some may be empty.
 func (s *setup) names() []string {
-	return append([]string{s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric}, s.Tags...)
+	return append([]string{s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric, s.format.columns.whole}, s.Tags...)
 }
 
 // valueColumn returns the column that the value is made of.
@@ -481,6 +485,10 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 			r.row.Tag = r.tag // which may still move
 		}
 	}
+	if whole := places[wholePlace]; len(whole) > 0 && bytes.HasPrefix(whole, []byte(r.format.wholes)) {
+		r.tag = appendPart(r.tag, r.row.Tag != nil, writers.Transaction)
+		r.row.Tag = r.tag
+	}
 	if r.row.Tag != nil {
 		r.row.Tag = r.tag
 	}
@@ -533,6 +541,14 @@ func failed(text []byte, column string) (bool, error) {
 		return false, fmt.Errorf("neither success nor failure: %s", quote(text))
 	}
 	return status >= 400, nil
+}
+
+// appendPart appends a part of a tag. More is set if others are there.
+func appendPart(tag []byte, more bool, part string) []byte {
+	if more {
+		tag = append(tag, '/')
+	}
+	return append(tag, part...)
 }
 
 // AppendTag appends a tag that a log can hold, and the reference can read. Spaces, commas and line
