@@ -35,7 +35,7 @@ var (
 		unit:    unit.Millisecond,
 		end:     true,
 		metric:  "http_req_duration",
-		marks:   []string{`"metric":`, `"data":{`},
+		marks:   []string{".metric", ".data."},
 		open:    openObjects,
 		prefix:  ".data.tags.",
 		only:    [2]string{".type", "Point"}, // other lines define metrics
@@ -57,7 +57,7 @@ var (
 		Name:    "vegeta",
 		columns: vegetaCSV.columns,
 		unit:    unit.Nanosecond,
-		marks:   []string{`"timestamp":`, `"latency":`, `"code":`, `"seq":`},
+		marks:   []string{".timestamp", ".latency", ".code", ".seq"},
 		open:    openObjects,
 	}
 )
@@ -106,7 +106,7 @@ var (
 		columns: Columns{Time: ".ts", Value: ".duration", OK: ".status"},
 		unit:    unit.Second,
 		end:     true,
-		marks:   []string{`"ts":`, `"logger":"http.log.access`, `"duration":`},
+		marks:   []string{".ts", ".logger=http.log.access", ".duration"},
 		open:    openObjects,
 		only:    [2]string{".msg", "handled request"},
 	}

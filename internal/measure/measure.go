@@ -93,8 +93,8 @@ type Format struct {
 	metric    string    // to read by default
 	wholes    string    // begins the text in a row that contains others
 
-	// One of these says how a file begins. Header names columns of its first line, marks are texts
-	// in its first line, which is a JSON object, and line matches its first line.
+	// One of these says how a file begins. Header names columns of its first line, marks are paths
+	// in its first line, which is a JSON object (see [head.has]), and line matches its first line.
 	header, marks []string
 	line          func() *regexp.Regexp
 	detect        func(h *head) bool
@@ -140,13 +140,38 @@ func (h *head) alone() bool {
 	return !more(h.more(len(h.line)+maxRecord, more))
 }
 
+// has reports whether the first line is JSON with paths. One that ends in a dot is that of an object.
+// After an equal sign, it has the beginning of the value.
+func (h *head) has(paths []string) bool {
+	if !h.isJSON() {
+		return false
+	}
+	missing := slices.Clone(paths)
+	w := walker{separator: '.'}
+	w.walk(h.line, func(path, value []byte) {
+		missing = slices.DeleteFunc(missing, func(mark string) bool {
+			mark, begin, _ := strings.Cut(mark, "=")
+			if strings.HasSuffix(mark, ".") {
+				return beginsWith(path, mark)
+			}
+			return string(path) == mark && beginsWith(value, begin)
+		})
+	})
+	return len(missing) == 0
+}
+
+// beginsWith is [bytes.HasPrefix] without an allocation.
+func beginsWith(text []byte, begin string) bool {
+	return len(text) >= len(begin) && string(text[:len(begin)]) == begin
+}
+
 // begins reports whether a file of the format can begin so.
 func (f *Format) begins(h *head) bool {
 	switch {
 	case f.header != nil:
 		return !slices.ContainsFunc(f.header, func(name string) bool { return !slices.Contains(h.columns, name) })
 	case f.marks != nil:
-		return h.isJSON() && !slices.ContainsFunc(f.marks, func(mark string) bool { return !bytes.Contains(h.line, []byte(mark)) })
+		return h.has(f.marks)
 	case f.line != nil:
 		return f.line().Match(h.line)
 	}
@@ -485,7 +510,7 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 			r.row.Tag = r.tag // which may still move
 		}
 	}
-	if whole := places[wholePlace]; len(whole) > 0 && bytes.HasPrefix(whole, []byte(r.format.wholes)) {
+	if whole := places[wholePlace]; len(whole) > 0 && beginsWith(whole, r.format.wholes) {
 		r.tag = appendPart(r.tag, r.row.Tag != nil, writers.Transaction)
 		r.row.Tag = r.tag
 	}

@@ -61,6 +61,10 @@ func TestMalformed(t *testing.T) {
 			`file0:5: time: not a number: "never"`, `file0:6: time: not a time: "2023-02-30T00:00:00Z"`,
 			`file0:7: time: the time is not between the years 1970 and 2262: "1969-12-31T23:59:59Z"`,
 		}},
+		{"times with exponents", "time,value\n1.79349e9,1\n1.795526030306074E9,1\n17.9552603e8,1\n1e3,1\n1.79349e12,1\n", csvMillis, 3, []string{
+			`file0:5: time: the time is not long after 1970 in any unit; -time-in names its unit: s, ms, us or ns: "1e3"`,
+			`file0:6: time: the time has another unit than those before; -time-in names one unit for all: "1.79349e12"`,
+		}},
 		{"times of a unit", "time,value\n0.5,1\n12,1\n", Options{Unit: unit.Second, TimeUnit: unit.Second}, 2, nil},
 		{"too late", "time,value\n1700000100,1\n1700000100,1\n1700000041,1\n1700000039,1\n", csvMillis, 3,
 			[]string{"file0:5: time: the row comes too late for its interval"}},
@@ -321,6 +325,36 @@ func TestLook(t *testing.T) {
 			} else if !needs && measured.Format() != s.format {
 				t.Errorf("%s is read as %s", s.file, measured.Takes())
 			}
+		}
+	}
+}
+
+// TestSpaces reads JSON that another program has written again, with spaces.
+func TestSpaces(t *testing.T) {
+	for _, s := range samples {
+		if ext := filepath.Ext(s.file); ext != ".json" && ext != ".ndjson" && s.format != "caddy" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(folder(), s.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var spaced bytes.Buffer
+		for line := range bytes.Lines(text) {
+			var indented bytes.Buffer
+			if err := json.Indent(&indented, line, "", " "); err != nil {
+				t.Fatal(err)
+			}
+			spaced.Write(bytes.ReplaceAll(bytes.TrimSpace(indented.Bytes()), []byte("\n"), nil))
+			spaced.WriteByte('\n')
+		}
+		r, err := NewReader(bytes.NewReader(spaced.Bytes()), s.file, "", s.options)
+		if err != nil || r.Format() != s.format {
+			t.Errorf("%s: %v", s.file, err)
+			continue
+		}
+		if got, want := rows(t, &spaced, s.options), rows(t, bytes.NewReader(text), s.options); got != want {
+			t.Errorf("%s differs with spaces", s.file)
 		}
 	}
 }
