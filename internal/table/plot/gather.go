@@ -144,10 +144,10 @@ func (g *gathering) nameAdded(p *chart.Picture) error {
 	if o.Compare && !g.plan.paged && len(groups) < 2 {
 		return fmt.Errorf("-compare: only %s has intervals", message.Printable(p.Series[0].Group))
 	}
-	if same, pattern := writers.SameRequests(p.Added); same != nil {
+	if same, choice := writers.SameRequests(p.Added); same != "" {
 		p.SameRequests = true
 		if !g.plan.paged { // whose heat map and total are two charts of many
-			g.std.Notef("-type %s adds up %s, which count the same requests; choose with -incT, such as -incT %s", o.Type.Name, strings.Join(same, " and "), pattern)
+			g.std.Notef("-type %s adds up %s; choose %s", o.Type.Name, same, choice)
 		}
 	}
 	return nil
