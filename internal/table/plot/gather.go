@@ -21,6 +21,7 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/output/hgrm"
@@ -223,6 +224,11 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 			return err
 		}
 		g.addSum(sum, label, sum.Period, len(result.Summaries) <= mostShifts)
+	}
+	if g.Sums != nil {
+		if err := g.Sums(g.units, report.Side{Summaries: result.Summaries, Logs: added}); err != nil {
+			return err
+		}
 	}
 	if collecting.Parts == nil {
 		return nil

@@ -86,6 +86,7 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 
 // collecting returns what the sums of logs need.
 func (g *gathering) collecting() (o summary.Options) {
+	o.Maxima = g.Sums != nil
 	few := g.by.All() || g.tags <= mostShifts && (g.tags > 0 || !g.plan.paged)
 	switch {
 	case g.plan.bands:

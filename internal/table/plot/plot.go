@@ -15,6 +15,7 @@ import (
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/scan/rotate"
+	"hdrkit/internal/table/report"
 )
 
 // Options say what to draw of which logs. The zero value of each but the type is the usual one.
@@ -32,6 +33,8 @@ type Options struct {
 	Limits         []gate.Limit
 	Marks          []Mark
 	Look           chart.Picture // the size, the title, the axes and the theme
+	// Sums, if set, takes what logs that add up come to. The maxima over time are kept then.
+	Sums func(units *logs.Units, side report.Side) error
 }
 
 // A Mark is a text at a time.
