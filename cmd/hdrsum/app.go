@@ -63,7 +63,7 @@ func (o *options) define() []cli.Option {
 		{Name: "st", Aliases: "summaryType summary-type", Group: cli.GroupOutput, Types: formatTypes(), Value: cli.Choice(&o.kind, percentilesFormat.name), Given: &o.given.kind,
 			Elsewhere: map[string]string{"otlp": pushes, "opentelemetry": pushes, "otel": pushes},
 			Usage:     "print this `TYPE`, see below", Default: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"},
-		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .json, .md, .txt, .csv, .ndjson, .hgrm; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
+		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .json, .md, .txt, .csv, .ndjson, .hgrm; hgrm and bins write FILE.TAG.hgrm or .csv for each tag"),
 		{Name: "lt", Aliases: "list-tags", Group: cli.GroupOutput, Not: "st sla worst who", Why: "-lt has its own output", Value: cli.Bool(&o.list),
 			Usage: "list the tags with their counts of intervals and values"},
 		{Name: "sort", Group: cli.GroupOutput, Value: cli.Parsed(&o.sort, "tag", parseSort), Given: &o.given.sort, Default: "tag; p99 with -top",
