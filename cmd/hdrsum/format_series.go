@@ -47,7 +47,7 @@ var influxFormat = format{
 	name: metric.Influx, what: "for InfluxDB", others: "influxdb lineprotocol", uses: metricOptions,
 	option: func(o *options) cli.Option {
 		return cli.Option{Name: "metric", Default: metric.Default, Group: cli.GroupSeries, Value: cli.Text(&o.metric, ""),
-			Usage: "the `NAME` of the metric, whose values are seconds in openmetrics if their unit is known, without -ovr"}
+			Usage: "the `NAME` of the metric, whose values are seconds in openmetrics if their unit is known"}
 	},
 	check: checkMetric,
 	rows:  metricRows,

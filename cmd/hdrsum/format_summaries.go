@@ -19,7 +19,7 @@ const maxTicks = 10_000
 var hgrmFormat = format{
 	name: "hgrm", what: "for plotters", ending: ".hgrm", others: "histogram", bare: true, uses: valueOptions,
 	option: func(o *options) cli.Option {
-		return cli.Option{Name: "tph", Aliases: "percentilesOutputTicksPerHalf ticks-per-half", Group: cli.GroupRare, Value: cli.Int(&o.ticks, "5", cli.Between(1, maxTicks)),
+		return cli.Option{Name: "tph", Aliases: "percentilesOutputTicksPerHalf ticks-per-half", Group: cli.GroupRare, Hidden: true, Value: cli.Int(&o.ticks, "5", cli.Between(1, maxTicks)),
 			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)}
 	},
 	extension: ".hgrm",
@@ -70,7 +70,7 @@ var csvFormat = format{
 var binsFormat = format{
 	name: "bins", what: "bins of equal width", bare: true, uses: valueOptions,
 	option: func(o *options) cli.Option {
-		return cli.Option{Name: "obs", Aliases: "outputBucketSize output-bucket-size", Group: cli.GroupRare, Value: cli.Float(&o.bucket, "100", cli.Positive), Given: &o.given.bucket,
+		return cli.Option{Name: "obs", Aliases: "outputBucketSize output-bucket-size", Group: cli.GroupRare, Hidden: true, Value: cli.Float(&o.bucket, "100", cli.Positive), Given: &o.given.bucket,
 			Usage: "the `SIZE` of bins, and of the first one of bins2, in printed units"}
 	},
 	extension: binsExtension,
