@@ -137,6 +137,14 @@ func (c *column) text(r *Row, missing string) string {
 	return c.scaleOf(r).text(v)
 }
 
+// head returns the name of the column, with the unit of its values if units is set and it is known.
+func (c *column) head(units bool) string {
+	if units && c.scale != nil && c.scale.Unit != "" {
+		return c.name + "_" + c.scale.Unit
+	}
+	return c.name
+}
+
 // columns returns the columns of a series that begins with a row.
 func columns(first *Row, scale Scale) (all []column) {
 	add := func(name string, f Figure, of func(r *Row) *Stats) {

@@ -46,14 +46,14 @@ func (o *options) define(std *message.Streams) []cli.Option {
 		{Name: "format", Group: cli.GroupOutput, Values: formats, Value: cli.Choice(&o.named, ""), Usage: "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)"},
 		{Name: "width", Group: cli.GroupLook, Value: cli.Float(&look.Width, "1200", cli.AnyNumber), Usage: "the width of the picture in `PIXELS` of 1/96 inch"},
 		{Name: "height", Group: cli.GroupLook, Value: cli.Float(&look.Height, "600", cli.AnyNumber), Given: &o.given.height, Usage: "the height of the picture in `PIXELS` of 1/96 inch"},
-		{Name: "dpi", Group: cli.GroupLook, Value: cli.Int(&look.DPI, "96", cli.AnyNumber), Usage: "the number of `DOTS` per inch of PNG: 192 makes it twice as sharp"},
+		{Name: "dpi", Group: cli.GroupRare, Hidden: true, Value: cli.Int(&look.DPI, "96", cli.AnyNumber), Usage: "the number of `DOTS` per inch of PNG: 192 makes it twice as sharp"},
 		{Name: "title", Group: cli.GroupLook, Value: cli.Text(&look.Title, ""), Usage: "write `TEXT` above the picture"},
 		{Name: "facet", Group: cli.GroupLook, Values: []string{"tag"}, Value: cli.Pick(&look.Facets, "", cli.Is("tag")), Only: inCharts, Usage: "draw a small chart for each `tag`, with the same axes"},
 		{Name: "mark", Group: cli.GroupLook, Value: cli.List(&o.marks), Only: overTime, Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable"},
-		{Name: "ymin", Group: cli.GroupLook, Value: cli.Float(&look.Low, "0", cli.AnyNumber), Given: &o.given.low, Usage: "the lowest `VALUE` of the axis, after -ovr"},
-		{Name: "ymax", Group: cli.GroupLook, Value: cli.Float(&look.High, "0", cli.AnyNumber), Given: &o.given.high, Usage: "the highest `VALUE` of the axis, after -ovr"},
-		{Name: "theme", Group: cli.GroupLook, Values: []string{"auto", "light", "dark"}, Value: cli.Pick(&look.Theme, "auto", func(name string) string { return strings.TrimPrefix(name, "auto") }), Usage: "the `THEME`: light, dark or auto; auto is light for a picture, and the reader's preference for a page"},
-		{Name: "page-size", Group: cli.GroupLook, Value: cli.Float(&o.megabytes, "16", cli.Between(0.1, 1000)), Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise"},
+		{Name: "ymin", Group: cli.GroupRare, Hidden: true, Value: cli.Float(&look.Low, "0", cli.AnyNumber), Given: &o.given.low, Usage: "the lowest `VALUE` of the axis"},
+		{Name: "ymax", Group: cli.GroupLook, Value: cli.Float(&look.High, "0", cli.AnyNumber), Given: &o.given.high, Usage: "the highest `VALUE` of the axis"},
+		{Name: "theme", Group: cli.GroupRare, Hidden: true, Values: []string{"auto", "light", "dark"}, Value: cli.Pick(&look.Theme, "auto", func(name string) string { return strings.TrimPrefix(name, "auto") }), Usage: "the `THEME`: light, dark or auto; auto is light for a picture, and the reader's preference for a page"},
+		{Name: "page-size", Group: cli.GroupRare, Hidden: true, Value: cli.Float(&o.megabytes, "16", cli.Between(0.1, 1000)), Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise"},
 	}, cli.Without(cli.RunOptions(std, &o.Run), "v"))
 }
 

@@ -596,7 +596,7 @@ func TestDashboardsFiles(t *testing.T) {
 	clitest.RequireTools(t, "bash")
 	dir := t.TempDir()
 	shell(t, dir, commands(t, "Spreadsheets and notebooks"))
-	for name, begin := range map[string]string{"fixed.csv": "start,relative_start,", "fixed.ndjson": `{"start":"`} {
+	for name, begin := range map[string]string{"run.csv": "start,relative_start,", "run.ndjson": `{"start":"`} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !strings.HasPrefix(string(text), begin) {
 			t.Errorf("%s: %.100s, %v", name, text, err)

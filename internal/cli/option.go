@@ -193,7 +193,10 @@ func Length(to *int64, text string) Value {
 		millis := math.Round(seconds * 1000)
 		switch {
 		case !ok:
-			return message.Usagef("-%s %q is no length of time: give seconds, or a unit, such as 10s, 1m30s or 500ms", o.Name, text)
+			if short := shortUnits.Replace(strings.ToLower(text)); scanned(short) {
+				return message.Usagef("-%s %q is no length of time; did you mean %s?", o.Name, text, short)
+			}
+			return message.Usagef("-%s %q is no length of time: give seconds, or a unit, such as 10s, 1m30s, 500ms or 1d", o.Name, text)
 		case seconds < 0:
 			return message.Usagef("-%s %s: a length of time cannot be negative", o.Name, text)
 		case millis > maxMillis:
@@ -204,6 +207,16 @@ func Length(to *int64, text string) Value {
 		*to = int64(millis)
 		return nil
 	}}
+}
+
+// shortUnits makes units of time of words that people type.
+var shortUnits = strings.NewReplacer(" ", "", "milliseconds", "ms", "seconds", "s", "second", "s", "secs", "s", "sec", "s",
+	"minutes", "m", "minute", "m", "mins", "m", "min", "m", "hours", "h", "hour", "h", "hrs", "h", "hr", "h", "days", "d", "day", "d")
+
+// scanned reports whether a text is a length of time.
+func scanned(text string) bool {
+	_, ok := scan.ParseSeconds(text)
+	return ok
 }
 
 // SomeLength is a length of time that is not 0.

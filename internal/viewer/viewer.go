@@ -163,12 +163,13 @@ func typeOf(inputs []scan.Input) (*chart.Type, error) {
 	return chart.Timeline, nil
 }
 
-// tablePercentiles are those of hdrsum.
-var tablePercentiles = []float64{50, 90, 99, 99.9, 99.99, 99.999}
-
 // addTable adds the table of logs that add up.
 func (a *Answer) addTable(units *logs.Units, side report.Side) error {
-	scale, err := report.Fit(units, nil, true, side)
+	figures, err := report.ParseFigures(report.UsualFigures)
+	if err != nil {
+		return err
+	}
+	scale, err := report.Fit(units, &figures, nil, true, side)
 	if err != nil || len(side.Summaries) == 0 {
 		return err
 	}
@@ -179,7 +180,7 @@ func (a *Answer) addTable(units *logs.Units, side report.Side) error {
 		shown = append(shown, &own)
 	}
 	var text strings.Builder
-	err = report.Table(report.Scale(scale, units), tablePercentiles, false, 0, false).Write(&text, shown)
+	err = report.Table(report.Scale(scale, units), figures, false, 0, false).Write(&text, shown)
 	a.Table = text.String()
 	return err
 }
