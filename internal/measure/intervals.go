@@ -127,9 +127,13 @@ func (r *Recorder) write(end int64) error {
 				return err
 			}
 		}
-		start := max(c.Start, min(r.first, c.End-r.resolution))
-		if end == math.MaxInt64 {
-			c.End = min(c.End, max(r.last+r.resolution, start+2)) // readers truncate: 1 ms may become 0
+		stamp := r.resolution
+		if stamp > r.open.Size() {
+			stamp = 1 // the times of values that begin an interval are its own
+		}
+		start := max(c.Start, min(r.first, c.End-stamp))
+		if end == math.MaxInt64 && r.last < c.End {
+			c.End = max(r.last+r.resolution, min(c.End, start+2)) // readers truncate: 1 ms may become 0
 		}
 		if err := r.writeInterval(c.series.tag, start, c.End, h); err != nil {
 			return err
