@@ -23,16 +23,18 @@ func someSummary(tag []byte) *Summary {
 
 // summaryFormats are the formats of one or more summaries, by name.
 var summaryFormats = map[string]func(w io.Writer, s *Summary, scale Scale) error{
-	"percentiles": func(w io.Writer, s *Summary, scale Scale) error { return Percentiles(w, s, scale, []float64{50, 99}) },
-	"hgrm":        func(w io.Writer, s *Summary, scale Scale) error { return HGRM(w, s, scale, 2) },
-	"csv":         func(w io.Writer, s *Summary, scale Scale) error { return CSV(w, s, scale, 10000) },
-	"csve":        func(w io.Writer, s *Summary, scale Scale) error { return CSVE(w, s, scale, 100) },
-	"csvr":        CSVR,
+	"percentiles": func(w io.Writer, s *Summary, scale Scale) error {
+		return Percentiles(w, s, scale, []float64{50, 99}, nil)
+	},
+	"hgrm": func(w io.Writer, s *Summary, scale Scale) error { return HGRM(w, s, scale, 2) },
+	"csv":  func(w io.Writer, s *Summary, scale Scale) error { return CSV(w, s, scale, 10000) },
+	"csve": func(w io.Writer, s *Summary, scale Scale) error { return CSVE(w, s, scale, 100) },
+	"csvr": CSVR,
 	"table as csv": func(w io.Writer, s *Summary, scale Scale) error {
-		return SummaryCSV(w, s, scale, []float64{50, 99}, true)
+		return SummaryCSV(w, s, scale, []float64{50, 99}, nil, true)
 	},
 	"json": func(w io.Writer, s *Summary, scale Scale) error {
-		return JSON(w, NewDocument([]*Summary{s}, scale, []float64{50}, nil))
+		return JSON(w, NewDocument([]*Summary{s}, scale, []float64{50}, nil, nil))
 	},
 	"table": func(w io.Writer, s *Summary, scale Scale) error {
 		return (&Table{Scale: scale, Percentiles: []float64{50}}).Write(w, []*Summary{s})
@@ -188,7 +190,7 @@ func TestExactIntegers(t *testing.T) {
 	s := &Summary{Histogram: h, Period: 1000}
 	const high = "9223372036854775807"
 	var b bytes.Buffer
-	doc := NewDocument([]*Summary{s}, Scale{}, []float64{100}, nil)
+	doc := NewDocument([]*Summary{s}, Scale{}, []float64{100}, nil, nil)
 	if err := JSON(&b, doc); err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,8 @@ type Row struct {
 	// Counts are all counts of the row, for a consumer that asked for them. They are valid as long
 	// as the row.
 	Counts *histogram.Histogram
+	// Shares are figures of [Over] of Counts, the same ones in all rows of a series.
+	Shares []Figure
 	// Total is everything that was recorded with this tag up to the end of the row.
 	Total Total
 	// TotalsOnly is set if only Total may be shown.
@@ -154,6 +156,9 @@ func columns(first *Row, scale Scale) (all []column) {
 	}
 	for _, f := range first.figures(Count, Throughput, Min, Mean) {
 		add(strings.Replace(f.String(), Throughput, "per_second", 1), f, func(r *Row) *Stats { return &r.Stats })
+	}
+	for _, f := range first.Shares {
+		all = append(all, column{"percent_" + f.String(), func(r *Row) Value { return f.share(r.Counts, scale, r.Factor) }, nil})
 	}
 	if first.Moving != nil {
 		for _, f := range append(first.Moving.figures(), Figure{Name: Count}) {

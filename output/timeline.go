@@ -50,10 +50,10 @@ func timeline(w io.Writer, scale Scale, zone *time.Location, units bool) RowWrit
 
 // SummaryCSV writes a summary as a line of CSV, after a header if it is the first one. The columns
 // are those of [TimelineIn] without times, and the period in seconds.
-func SummaryCSV(w io.Writer, s *Summary, scale Scale, percentiles []float64, first bool) error {
+func SummaryCSV(w io.Writer, s *Summary, scale Scale, percentiles []float64, shares []Figure, first bool) error {
 	percentiles = slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 100 }) // max is there
 	period := float64(s.Period) / 1000
-	r := &Row{Tag: s.Tag, Factor: s.Factor, Covered: period, Stats: StatsOf(s.Counts(), percentiles, Stats{})}
+	r := &Row{Tag: s.Tag, Factor: s.Factor, Covered: period, Stats: StatsOf(s.Counts(), percentiles, Stats{}), Counts: s.Counts(), Shares: shares}
 	r.Moved = s.Moved
 	out, columns := csv.NewWriter(w), columns(r, scale)
 	if first {

@@ -56,7 +56,7 @@ const pushes = "hdrlive sends to receivers: hdrlive - -s start -push URL < run.h
 func (o *options) define() []cli.Option {
 	rows := cli.RowOptions(&o.Tags, "summarize")
 	rows[1].Given = &o.given.by
-	percentiles := cli.PercentilesOption(&o.percentiles, "50,90,99,99.9,99.99,99.999", "print these `PERCENTILES`, such as 50,99.9,max")
+	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures), "print these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms)")
 	percentiles.Given = &o.given.percentiles
 	return withRules(slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "summarize"), rows, []cli.Option{
 		cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Unless: "s e"}), []cli.Option{

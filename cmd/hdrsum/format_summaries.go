@@ -44,7 +44,7 @@ var listFormat = format{
 var percentilesFormat = format{
 	name: "percentiles", what: "a figure a line", others: "percentile quantiles", bare: true, uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
 	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.Percentiles(w, s, r.scale, r.percentiles)
+		return output.Percentiles(w, s, r.scale, r.figures.Percentiles, r.figures.Shares)
 	},
 }
 
@@ -62,7 +62,7 @@ var csvFormat = format{
 		return nil
 	},
 	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.SummaryCSV(w, s, r.scale, r.percentiles, s == r.shown[0])
+		return output.SummaryCSV(w, s, r.scale, r.figures.Percentiles, r.figures.Shares, s == r.shown[0])
 	},
 }
 
@@ -103,7 +103,7 @@ var jsonFormat = format{
 	name: "json", what: "one JSON document", ending: ".json", uses: slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
 	breaches: true,
 	all: func(w io.Writer, r *found) error {
-		doc := report.Document(r.shown, r.scan.Inputs, r.scale, r.percentiles, r.Zone, r.mode, r.diagnostics)
+		doc := report.Document(r.shown, r.scan.Inputs, r.scale, r.figures, r.Zone, r.mode, r.diagnostics)
 		if len(r.limits) > 0 {
 			doc.Limits = r.verdicts
 		}

@@ -71,13 +71,13 @@ func (o *options) colour() bool { return logs.ToStdout(o.of) && logs.Colour(o.st
 // table returns the table that the options ask for. On a terminal it fits the width, and has no
 // percentile that nobody asked for and that is the maximum of all rows.
 func (r *found) table() *output.Table {
-	percentiles := r.percentiles
+	figures := r.figures
 	if r.width > 0 && !r.given.percentiles {
-		percentiles = slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool {
+		figures.Percentiles = slices.DeleteFunc(slices.Clone(figures.Percentiles), func(p float64) bool {
 			return !slices.ContainsFunc(r.shown, func(s *output.Summary) bool { return output.Above(s.Counts(), p) > 0 })
 		})
 	}
-	return report.Table(r.scale, percentiles, r.format.name == markdown, r.width, r.colour())
+	return report.Table(r.scale, figures, r.format.name == markdown, r.width, r.colour())
 }
 
 // verdictsFormat has what -sla, -worst and -who find, without a table.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
 )
 
@@ -234,20 +235,7 @@ func SomeLength(to *int64, text string) Value {
 
 // Percentiles are a list of percentiles, such as 50,p99.9,max.
 func Percentiles(to *[]float64, text string) Value {
-	return Parsed(to, text, func(text string) (all []float64, err error) {
-		for text := range strings.SplitSeq(text, ",") {
-			name := strings.ToLower(strings.TrimSpace(text))
-			if name == "max" {
-				name = "100"
-			}
-			p, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
-			if err != nil || !(p >= 0 && p <= 100) {
-				return nil, message.Usagef("-p: %q is neither max nor a percentile, which is a number from 0 to 100", text)
-			}
-			all = append(all, p)
-		}
-		return all, nil
-	})
+	return Parsed(to, text, logs.ParsePercentiles)
 }
 
 // names returns all names of an option, the first one first.

@@ -146,8 +146,8 @@ func RatioOption(u *unit.Options) Option {
 }
 
 // PercentilesOption is the option that chooses percentiles.
-func PercentilesOption(to *[]float64, value, usage string) Option {
-	return Option{Name: "p", Aliases: "percentiles", Group: GroupValues, Value: Percentiles(to, value), Usage: usage}
+func PercentilesOption(value Value, usage string) Option {
+	return Option{Name: "p", Aliases: "percentiles", Group: GroupValues, Value: value, Usage: usage}
 }
 
 // AggregateOption is the option that merges intervals by time, with a rule.
