@@ -302,6 +302,30 @@ func (c *Collector) addWindow(g *gathered, w *Window, counts *merge.Sum) error {
 	return nil
 }
 
+// Forget drops what ends at or before a time. It reports whether there was anything.
+func (c *Collector) Forget(time int64) (some bool) {
+	for label, g := range c.series {
+		n := len(g.windows)
+		g.windows = slices.DeleteFunc(g.windows, func(w Window) bool { return w.End <= time })
+		if len(g.windows) == n {
+			continue
+		}
+		some = true
+		for i, line := range g.lines {
+			g.lines[i] = slices.DeleteFunc(line, func(p Point) bool { return p.End <= float64(time) })
+		}
+		c.bytes, g.bytes = c.bytes-g.bytes, 0
+		for i := range g.windows {
+			g.bytes += g.windows[i].size()
+		}
+		if c.bytes += g.bytes; len(g.windows) == 0 {
+			delete(c.series, label)
+			c.order = slices.DeleteFunc(c.order, func(other string) bool { return other == label })
+		}
+	}
+	return some
+}
+
 // Widths returns the width of the windows that start before a time, and that time. Later windows
 // are not merged.
 func (c *Collector) Widths() (width, recent int64) { return c.width, c.recent }

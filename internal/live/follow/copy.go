@@ -45,14 +45,17 @@ func unchanged(before, now fs.FileInfo) bool {
 	return os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
-// isCopy reports whether the file that has a name now is a copy, see [Follower.copied], or is gone.
+// isCopy reports whether the file that has a name now is a copy, see [Follower.copied], is finished,
+// or is gone.
 func (f *Follower) isCopy(path string, info fs.FileInfo) bool {
 	if !info.Mode().IsRegular() {
 		return false // to open a named pipe would wait for its writer
 	}
 	for _, c := range f.contents {
-		if c.Copy && c.info != nil && !c.unsure && unchanged(c.info, info) {
-			c.Path = path // it may have got another name
+		if (c.Copy && !c.unsure || c.waits) && c.info != nil && unchanged(c.info, info) {
+			if c.Copy {
+				c.Path = path // it may have got another name
+			}
 			return true
 		}
 	}
@@ -88,7 +91,10 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 			}
 			before = c
 		case !c.Copy && !c.Ended && c.is(info) && c.Size <= info.Size() && bytes.HasPrefix(raw, c.Head):
-			return false, false, nil // it was read in an earlier run
+			if c.finished(info) {
+				c.info = info
+			}
+			return c.finished(info), false, nil // it was read in an earlier run
 		}
 	}
 	c := before
@@ -169,7 +175,7 @@ func (f *Follower) originals(path string) (all []original) {
 			add(o)
 			c.log.in.mu.Unlock()
 		default:
-			add(original{Mark: c.Mark, waits: c.waits})
+			add(original{Mark: c.Mark, waits: c.waits && c.info == nil})
 		}
 	}
 	for _, in := range f.inputs {
@@ -203,6 +209,9 @@ func (o *original) compare(file *os.File, raw []byte, size *int64) verdict {
 	}
 	if len(head) == 0 && !o.reading {
 		return different
+	}
+	if len(raw) == 0 {
+		return unsure // what comes meanwhile may be compressed
 	}
 	reader := func() io.Reader { return io.NewSectionReader(file, 0, math.MaxInt64) }
 	text := reader()
