@@ -2,6 +2,7 @@ package sinks
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"time"
