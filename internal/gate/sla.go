@@ -15,6 +15,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
@@ -126,7 +127,7 @@ func (l *Limit) parseWindows(text string) (err error) {
 	share, length, _ := strings.Cut(text, "of")
 	l.Share, err = strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(share), "%"), 64)
 	seconds, ok := scan.ParseSeconds(strings.TrimSpace(length))
-	if l.Window = int64(seconds * 1000); err != nil || !ok || !(l.Share > 0 && l.Share <= 100) || l.Window < 1 || seconds > 1e9 {
+	if l.Window = hdrlog.Millis(seconds); err != nil || !ok || !(l.Share > 0 && l.Share <= 100) || l.Window < 1 || seconds > 1e9 {
 		return fmt.Errorf("in %q: give a share of windows and their length, such as 99%% of 10s", text)
 	}
 	if l.Relative {
