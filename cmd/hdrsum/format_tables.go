@@ -58,7 +58,7 @@ func (o *options) colour() bool { return logs.ToStdout(o.of) && logs.Colour(o.st
 
 // table returns the table that the options ask for. On a terminal it fits the width.
 func (o *options) table() *output.Table {
-	return report.Table(o.scale, o.percentiles, o.format.name == markdown, o.width, o.colour())
+	return report.Table(o.scale, o.figures, o.format.name == markdown, o.width, o.colour())
 }
 
 // verdictsFormat has what -sla, -worst and -who find, without a table.

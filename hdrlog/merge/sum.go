@@ -40,6 +40,10 @@ type Sum struct {
 	intervals int64
 	layout    histogram.Layout // the finest of all
 	highest   float64          // the highest value that one may have
+	// mixed says that layouts differ. Counts that were packed since then do not know the minimum:
+	// it is not above least, if that is set.
+	mixed bool
+	least *float64
 
 	// text is what a log says of the counts: MAX, a comma and, unless it must be encoded again, the
 	// payload. It is empty once there are several intervals.
@@ -164,7 +168,7 @@ func (s *Sum) AddCoarse(start, end int64, h *histogram.Histogram, digits int) er
 // is not kept. The error is a [SumError], or [histogram.ErrLayout] if h has none; s is then
 // unchanged.
 func (s *Sum) AddHistogram(start, end int64, h *histogram.Histogram) error {
-	add := part{start, end, 1, h.Layout(), h.Float(h.Max())}
+	add := part{start: start, end: end, intervals: 1, layout: h.Layout(), highest: h.Float(h.Max())}
 	pack := func(packed []byte) ([]byte, error) { return appendPayload(packed, h.AppendBinary) }
 	return sumError(s.add(&add, pack, func(sum *histogram.Histogram) error { return sum.Add(h) }), nil)
 }
@@ -174,6 +178,8 @@ type part struct {
 	start, end, intervals int64
 	layout                histogram.Layout
 	highest               float64 // the highest value that they may have
+	mixed                 bool
+	least                 *float64
 }
 
 // add adds counts: packed, or to a histogram. After an error, s is unchanged.
@@ -225,10 +231,14 @@ func appendPayload(packed []byte, appendTo func([]byte) ([]byte, error)) ([]byte
 func (s *Sum) include(more *part) {
 	end := max(more.start, more.end)
 	if s.intervals == 0 {
-		s.Start, s.End, s.layout, s.highest = more.start, end, more.layout, more.highest
+		s.Start, s.End, s.layout, s.highest, s.mixed = more.start, end, more.layout, more.highest, more.mixed
 	} else {
+		s.mixed = s.mixed || more.mixed || s.layout != more.layout
 		s.Start, s.End = min(s.Start, more.start), max(s.End, end)
 		s.layout, s.highest = finest(s.layout, more.layout), max(s.highest, more.highest)
+	}
+	if more.least != nil {
+		s.lower(*more.least)
 	}
 	s.intervals += more.intervals
 	if s.intervals > 1 {
@@ -237,7 +247,24 @@ func (s *Sum) include(more *part) {
 }
 
 // part returns what is known of s.
-func (s *Sum) part() *part { return &part{s.Start, s.End, s.intervals, s.layout, s.highest} }
+func (s *Sum) part() *part {
+	p := part{s.Start, s.End, s.intervals, s.layout, s.highest, s.mixed, s.least}
+	if s.dense && s.mixed {
+		least := s.counts.Float(s.counts.Min())
+		if s.least != nil {
+			least = min(least, *s.least)
+		}
+		p.least = &least
+	}
+	return &p
+}
+
+// lower says that the minimum is not above a value.
+func (s *Sum) lower(value float64) {
+	if s.least == nil || value < *s.least {
+		s.least = &value
+	}
+}
 
 func (s *Sum) double() bool { return s.layout.Ratio != 0 }
 
@@ -302,7 +329,9 @@ func (s *Sum) pack(c *codec, h *histogram.Histogram) (err error) {
 	if s.packed = append(s.packed[:0], c.plain...); cap(s.packed) > 4*len(s.packed)+settleBytes {
 		s.packed = bytes.Clone(s.packed)
 	}
-	s.settled = len(s.packed)
+	if s.settled = len(s.packed); s.mixed {
+		s.lower(h.Float(h.Min()))
+	}
 	return nil
 }
 
@@ -412,19 +441,22 @@ func (t *Sum) addTo(h *histogram.Histogram) error {
 // Histogram returns all counts. The histogram is scratch or one of s, which must not be changed; it
 // is valid until either is used again. The error is a [SumError].
 func (s *Sum) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, error) {
+	h := scratch
 	if s.dense {
-		return s.counts, nil
-	}
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
-	if s.intervals == 0 {
+		h = s.counts
+	} else if s.intervals == 0 {
 		*scratch = histogram.Histogram{}
-		return scratch, nil
+	} else {
+		c := codecs.Get().(*codec)
+		defer codecs.Put(c)
+		if err := s.sumInto(c, scratch); err != nil {
+			return nil, sumError(err, nil)
+		}
 	}
-	if err := s.sumInto(c, scratch); err != nil {
-		return nil, sumError(err, nil)
+	if s.least != nil {
+		h.LowerMin(int64(*s.least / unit(s.layout)))
 	}
-	return scratch, nil
+	return h, nil
 }
 
 // AppendCounts appends the counts as [histogram.Histogram.AppendCounts] does, in the slots of

@@ -4,10 +4,12 @@ import "hdrkit/internal/base/unit"
 
 // jtl is the CSV that JMeter writes (-l results.jtl), with a header and any delimiter:
 // https://jmeter.apache.org/usermanual/listeners.html#csvlogformat. The time is that of the start,
-// as jmeter.properties sets it (sampleresult.timestamp.start).
+// as jmeter.properties sets it (sampleresult.timestamp.start). A transaction controller has a row
+// beside those of its requests.
 var jtl = Format{
 	Name:    "jtl",
-	columns: Columns{Time: "timeStamp", Value: "elapsed", OK: "success", Tags: []string{"label"}},
+	columns: Columns{Time: "timeStamp", Value: "elapsed", OK: "success", Tags: []string{"label"}, whole: "responseMessage"},
+	wholes:  "Number of samples in transaction : ",
 	unit:    unit.Millisecond,
 	header:  []string{"timeStamp", "elapsed"},
 	open:    openTable,
@@ -33,7 +35,7 @@ var (
 		unit:    unit.Millisecond,
 		end:     true,
 		metric:  "http_req_duration",
-		marks:   []string{`"metric":`, `"data":{`},
+		marks:   []string{".metric", ".data."},
 		open:    openObjects,
 		prefix:  ".data.tags.",
 		only:    [2]string{".type", "Point"}, // other lines define metrics
@@ -55,7 +57,7 @@ var (
 		Name:    "vegeta",
 		columns: vegetaCSV.columns,
 		unit:    unit.Nanosecond,
-		marks:   []string{`"timestamp":`, `"latency":`, `"code":`, `"seq":`},
+		marks:   []string{".timestamp", ".latency", ".code", ".seq"},
 		open:    openObjects,
 	}
 )
@@ -104,7 +106,7 @@ var (
 		columns: Columns{Time: ".ts", Value: ".duration", OK: ".status"},
 		unit:    unit.Second,
 		end:     true,
-		marks:   []string{`"ts":`, `"logger":"http.log.access`, `"duration":`},
+		marks:   []string{".ts", ".logger=http.log.access", ".duration"},
 		open:    openObjects,
 		only:    [2]string{".msg", "handled request"},
 	}

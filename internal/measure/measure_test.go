@@ -61,6 +61,10 @@ func TestMalformed(t *testing.T) {
 			`file0:5: time: not a number: "never"`, `file0:6: time: not a time: "2023-02-30T00:00:00Z"`,
 			`file0:7: time: the time is not between the years 1970 and 2262: "1969-12-31T23:59:59Z"`,
 		}},
+		{"times with exponents", "time,value\n1.79349e9,1\n1.795526030306074E9,1\n17.9552603e8,1\n1e3,1\n1.79349e12,1\n", csvMillis, 3, []string{
+			`file0:5: time: the time is not long after 1970 in any unit; -time-in names its unit: s, ms, us or ns: "1e3"`,
+			`file0:6: time: the time has another unit than those before; -time-in names one unit for all: "1.79349e12"`,
+		}},
 		{"times of a unit", "time,value\n0.5,1\n12,1\n", Options{Unit: unit.Second, TimeUnit: unit.Second}, 2, nil},
 		{"too late", "time,value\n1700000100,1\n1700000100,1\n1700000041,1\n1700000039,1\n", csvMillis, 3,
 			[]string{"file0:5: time: the row comes too late for its interval"}},
@@ -107,7 +111,8 @@ func TestRefused(t *testing.T) {
 		{"hello\n", "k6", Options{}, `f: this is not k6: the first line is "hello"`},
 		{"time,latency\n", "", Options{}, "f: the unit of the values in column latency is unknown: add -in ns, -in us, -in ms or -in s"},
 		{"time,latency\n", "", Options{Columns: Columns{Value: "lat"}}, "f: there is no column lat; the columns are time, latency"},
-		{"1700000000,1\n", "", Options{Columns: Columns{Value: "3"}}, "f: the first line is no header, so columns have numbers, from 1 to 2; there is no column 3"},
+		{"1700000000,\"a b\",1\n", "", Options{Unit: unit.Millisecond}, `f: the first line is no header: add -time NUMBER and -value NUMBER; the first row is 1 "1700000000", 2 "a b", 3 "1"`},
+		{"1700000000,1\n", "", Options{Columns: Columns{Time: "1", Value: "3"}}, "f: the first line is no header, so columns have numbers, from 1 to 2; there is no column 3"},
 		{"time,latency\n", "", Options{Metric: "x"}, "f: -metric is for files with a column of metrics, and this is csv"},
 		{"time,latency\n", "csv", Options{Pattern: "x"}, "f: -pattern is for access logs, and this is csv"},
 		{combinedLine + "\n", "", Options{}, "f: -pattern says what the fields of an access log are: the log_format of nginx or the LogFormat of Apache, with the time of a request, such as $request_time or %D"},
@@ -116,7 +121,9 @@ func TestRefused(t *testing.T) {
 		{"x\n", "", Options{Pattern: "$status"}, "f: -pattern has no time such as $time_local, $msec or %t"},
 		{"x\n", "", Options{Pattern: "%t"}, "f: -pattern has no time that a request took, such as $request_time or %D"},
 		{"x\n", "", Options{Pattern: "%t %D", Columns: Columns{Tags: []string{"$"}}}, "f: -pattern has no $"},
-		{"{\"a\":1}\n", "", Options{}, "f: no list of measurements: its first line has no usual names of a time and a value, and -time .KEY and -value .KEY do not name them; its keys are a"},
+		{`{"start":"2026-11-24T12:45:09.622Z","duration":10.08,"errors":0}`, "", Options{Unit: unit.Second},
+			"f: one JSON object is a measurement only if -value .KEY names its value; its keys are start, duration, errors"},
+		{"{\"a\":1}\n{}\n", "", Options{}, "f: no list of measurements: its first line has no usual names of a time and a value, and -time .KEY and -value .KEY do not name them; its keys are a"},
 		{"Timestamp,User Count,Type,Name\n1700000000,8,,Aggregated\n", "", Options{Unit: unit.Millisecond},
 			"f: no usual names of a time and a value: add -time COLUMN and -value COLUMN; the columns are Timestamp, User Count, Type, Name"},
 		{"time,end\n", "", Options{Columns: Columns{Value: "time", End: "end"}}, "f: -value has the value, and -end makes it of two times: give one of them"},
@@ -246,7 +253,7 @@ func TestManyKeys(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		rec := recording{size: 1000}
+		rec := recording{options: Options{Columns: Columns{Value: ".latency_ms"}}, size: 1000}
 		rec.record(t, []byte(text))
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; rec.counts.Recorded != 1 || took > 100*uint64(len(text)) {
@@ -318,6 +325,36 @@ func TestLook(t *testing.T) {
 			} else if !needs && measured.Format() != s.format {
 				t.Errorf("%s is read as %s", s.file, measured.Takes())
 			}
+		}
+	}
+}
+
+// TestSpaces reads JSON that another program has written again, with spaces.
+func TestSpaces(t *testing.T) {
+	for _, s := range samples {
+		if ext := filepath.Ext(s.file); ext != ".json" && ext != ".ndjson" && s.format != "caddy" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(folder(), s.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var spaced bytes.Buffer
+		for line := range bytes.Lines(text) {
+			var indented bytes.Buffer
+			if err := json.Indent(&indented, line, "", " "); err != nil {
+				t.Fatal(err)
+			}
+			spaced.Write(bytes.ReplaceAll(bytes.TrimSpace(indented.Bytes()), []byte("\n"), nil))
+			spaced.WriteByte('\n')
+		}
+		r, err := NewReader(bytes.NewReader(spaced.Bytes()), s.file, "", s.options)
+		if err != nil || r.Format() != s.format {
+			t.Errorf("%s: %v", s.file, err)
+			continue
+		}
+		if got, want := rows(t, &spaced, s.options), rows(t, bytes.NewReader(text), s.options); got != want {
+			t.Errorf("%s differs with spaces", s.file)
 		}
 	}
 }
@@ -718,7 +755,7 @@ func FuzzJTL(f *testing.F)    { fuzz(f, "jtl", Options{}, "jmeter.jtl", "jmeter-
 func FuzzK6(f *testing.F)     { fuzz(f, "k6", Options{}, "k6.csv", "k6.json") }
 func FuzzVegeta(f *testing.F) { fuzz(f, "vegeta", Options{}, "vegeta.csv", "vegeta.json") }
 func FuzzCSV(f *testing.F) {
-	fuzz(f, "csv", Options{Unit: unit.Millisecond, Columns: Columns{Tags: []string{"3"}}}, "jmeter-bare.jtl", "jmeter.jtl")
+	fuzz(f, "csv", Options{Unit: unit.Millisecond, Columns: Columns{Time: "1", Value: "2", Tags: []string{"3"}}}, "jmeter-bare.jtl", "jmeter.jtl")
 }
 func FuzzNDJSON(f *testing.F) {
 	fuzz(f, "ndjson", Options{Unit: unit.Second, Columns: Columns{Value: "request_time"}}, "nginx.ndjson")

@@ -74,7 +74,11 @@ func seconds(t *testing.T, layout, text string) *big.Rat {
 func readJTL(delimiter rune, at func(t *testing.T, text string) *big.Rat) func(*testing.T, []byte) []measured {
 	return func(t *testing.T, text []byte) (all []measured) {
 		for _, r := range records(t, text, delimiter)[1:] {
-			all = append(all, measured{at(t, r[0]), rat(t, r[1], 1e3), r[2], r[7] == "false"})
+			tag := r[2]
+			if strings.HasPrefix(r[4], "Number of samples in transaction") {
+				tag += "/transaction"
+			}
+			all = append(all, measured{at(t, r[0]), rat(t, r[1], 1e3), tag, r[7] == "false"})
 		}
 		return all
 	}
@@ -165,7 +169,8 @@ var samples = []sample{
 	{"jmeter-semicolon.jtl", "jtl", Options{}, readJTL(';', func(t *testing.T, text string) *big.Rat {
 		return seconds(t, "2006/01/02 15:04:05.000", text)
 	})},
-	{"jmeter-bare.jtl", "csv", Options{Columns: Columns{Tags: []string{"3"}, OK: "8"}, Unit: unit.Millisecond}, func(t *testing.T, text []byte) []measured {
+	{"jmeter-transaction.jtl", "jtl", Options{}, readJTL(',', epochMillis)},
+	{"jmeter-bare.jtl", "csv", Options{Columns: Columns{Time: "1", Value: "2", Tags: []string{"3"}, OK: "8"}, Unit: unit.Millisecond}, func(t *testing.T, text []byte) []measured {
 		return readJTL(',', epochMillis)(t, append([]byte("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\n"), text...))
 	}},
 	{"k6.csv", "k6", Options{}, readK6CSV(func(t *testing.T, text string) *big.Rat { return rat(t, text, 1) })},
