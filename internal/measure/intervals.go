@@ -168,8 +168,8 @@ func (r *Recorder) writeInterval(tag []byte, start, end int64, h *histogram.Hist
 	return r.w.Interval(tag, float64(start-r.base)/1000, float64(end-start)/1000, h)
 }
 
-// WholeSeconds reports whether all times of values were whole seconds. Then the first value may have
-// come up to a second later than it says, and the last one a second before the log ends.
+// WholeSeconds reports whether all times of values were whole seconds. Then the first value may
+// have come up to a second later than it says, and the last one a second before the log ends.
 func (r *Recorder) WholeSeconds() bool { return r.last != never && r.resolution == 1000 }
 
 // Some reports whether an interval was written.

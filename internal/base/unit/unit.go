@@ -78,8 +78,8 @@ type Finder struct {
 	shown   map[*log]bool
 	several map[string]bool
 	clash   error // in one log
-	// mixed has the first two logs, by name, of each tag that has two whose program writes values in
-	// any unit, and does not say which.
+	// mixed has the first two logs, by name, of each tag that has two whose program writes values
+	// in any unit, and does not say which.
 	mixed map[string][]*log
 }
 
