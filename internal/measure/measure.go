@@ -140,8 +140,8 @@ func (h *head) alone() bool {
 	return !more(h.more(len(h.line)+maxRecord, more))
 }
 
-// has reports whether the first line is JSON with paths. One that ends in a dot is that of an object.
-// After an equal sign, it has the beginning of the value.
+// has reports whether the first line is JSON with paths. One that ends in a dot is that of an
+// object. After an equal sign, it has the beginning of the value.
 func (h *head) has(paths []string) bool {
 	if !h.isJSON() {
 		return false

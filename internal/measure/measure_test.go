@@ -204,7 +204,7 @@ func TestRate(t *testing.T) {
 	rows := records(t, vegeta, ',')
 	first, _ := strconv.ParseInt(rows[0][0], 10, 64)
 	last, _ := strconv.ParseInt(rows[len(rows)-1][0], 10, 64)
-	for _, size := range []int64{100, 1000, 7000, 10_000, 3600_000} {
+	for _, size := range []int64{100, 250, 300, 1000, 7000, 10_000, 3600_000} {
 		for _, test := range []struct {
 			text string
 			want float64 // seconds
@@ -221,7 +221,7 @@ func TestRate(t *testing.T) {
 					before = i.StartMillis()
 				}
 			}
-			if got := float64(end-begin) / 1e3; size >= 1000 && math.Abs(got/test.want-1) > 0.005 {
+			if got := float64(end-begin) / 1e3; math.Abs(got/test.want-1) > 0.005 {
 				t.Errorf("intervals of %d ms take %v s, want %v", size, got, test.want)
 			}
 		}
