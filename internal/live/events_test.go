@@ -539,6 +539,7 @@ func TestDamaged(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }
+
 // TestDueSize: a state that takes long, or is large, is written less often.
 func TestDueSize(t *testing.T) {
 	t.Parallel()
