@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"sync"
 
 	"hdrkit/hdrlog"
@@ -490,7 +489,7 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 	if s.intervals == 0 {
 		return text, errEmpty
 	}
-	fields, err := s.appendCounts(append(appendTimes(text, base, s.Start, s.End), ','))
+	fields, err := s.appendCounts(append(hdrlog.AppendTimes(text, float64(base)/1000, s.Start, s.End), ','))
 	if err != nil {
 		return text, err
 	}
@@ -516,41 +515,3 @@ func (s *Sum) appendCounts(fields []byte) ([]byte, error) {
 }
 
 var errEmpty = errors.New("no intervals were added")
-
-// appendTimes appends START,LENGTH, from which a reader that truncates as the reference does gets
-// exactly start and end, in milliseconds, if it counts from base. The reference truncates fractions
-// that binary does not have: it reads 2.133 as 2132 ms. Such a number gets a microsecond more.
-func appendTimes(text []byte, base, start, end int64) []byte {
-	counted := hdrlog.Interval{Base: float64(base) / 1000}
-	text, counted.Start = appendMillis(text, start-base, func(seconds float64) bool {
-		counted.Start = seconds
-		return counted.StartMillis() == start
-	})
-	text = append(text, ',')
-	text, _ = appendMillis(text, end-start, func(seconds float64) bool {
-		counted.Length = seconds
-		return counted.EndMillis() == end
-	})
-	return text
-}
-
-// appendMillis appends milliseconds as seconds, with as much more than three decimals as it takes
-// to be read right.
-func appendMillis(text []byte, ms int64, right func(seconds float64) bool) ([]byte, float64) {
-	begin := len(text)
-	if ms < 0 {
-		text = append(text, '-')
-		ms = -ms
-	}
-	text = strconv.AppendInt(text, ms/1000, 10)
-	text = append(text, '.', byte('0'+ms/100%10), byte('0'+ms/10%10), byte('0'+ms%10))
-	exact := len(text)
-	var seconds float64
-	for _, more := range []string{"", "001", "01", "1"} {
-		text = append(text[:exact], more...)
-		if seconds, _ = strconv.ParseFloat(string(text[begin:]), 64); right(seconds) {
-			break
-		}
-	}
-	return text, seconds
-}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
@@ -45,8 +46,8 @@ type Limit struct {
 	filter *tags.Filter // of Tag
 }
 
-// isFor reports whether the limit is for a summary.
-func (l *Limit) isFor(s *output.Summary) bool {
+// For reports whether the limit is for a summary.
+func (l *Limit) For(s *output.Summary) bool {
 	return l.Tag == nil || *l.Tag == s.Name() || !s.AllTags && l.filter.Keeps(s.Tag)
 }
 
@@ -126,7 +127,7 @@ func (l *Limit) parseWindows(text string) (err error) {
 	share, length, _ := strings.Cut(text, "of")
 	l.Share, err = strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(share), "%"), 64)
 	seconds, ok := scan.ParseSeconds(strings.TrimSpace(length))
-	if l.Window = int64(seconds * 1000); err != nil || !ok || !(l.Share > 0 && l.Share <= 100) || l.Window < 1 || seconds > 1e9 {
+	if l.Window = hdrlog.Millis(seconds); err != nil || !ok || !(l.Share > 0 && l.Share <= 100) || l.Window < 1 || seconds > 1e9 {
 		return fmt.Errorf("in %q: give a share of windows and their length, such as 99%% of 10s", text)
 	}
 	if l.Relative {
@@ -261,7 +262,7 @@ type Verdict struct {
 	// or if there is none and chance decides.
 	Result Result
 	// Missing says why there is nothing to check, empty if there is something. If it is not empty,
-	// the limit fails.
+	// the limit fails, or is undecided since a trend has too few runs.
 	Missing string
 	// Unit is the unit of the values below, empty if there is none or it is unknown.
 	Unit string
@@ -305,7 +306,7 @@ func Judge(limits []Limit, f Figures) []Verdict {
 		l := &limits[n]
 		judged := false
 		for _, s := range f.Summaries {
-			if l.isFor(s) {
+			if l.For(s) {
 				verdicts = append(verdicts, l.judge(s, &f))
 				judged = true
 			}

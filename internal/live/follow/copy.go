@@ -84,8 +84,8 @@ func unchanged(before, now fs.FileInfo) bool {
 	return os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
-// isCopy reports whether the file that has a name now is a copy, see [Follower.copied], is finished,
-// or is gone.
+// isCopy reports whether the file that has a name now is a copy, see [Follower.copied], is
+// finished, or is gone.
 func (f *Follower) isCopy(path string, info fs.FileInfo) bool {
 	if !info.Mode().IsRegular() {
 		return false // to open a named pipe would wait for its writer

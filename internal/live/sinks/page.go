@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/page"
@@ -215,7 +216,7 @@ func (p *Page) Window(w *live.Window) error {
 	if err := p.page.Collector.MeasureWindow(w.Merged, h, &p.interval); err != nil {
 		return err
 	}
-	return p.page.Add(label, int64(math.Round(w.LogStart*1000)), &p.interval)
+	return p.page.Add(label, hdrlog.Millis(w.LogStart), &p.interval)
 }
 
 // admit reports whether the page has room for a tag.

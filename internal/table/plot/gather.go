@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
@@ -236,7 +237,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 	if !g.collector.Relative {
 		start = 0
 	}
-	return g.findWorst(label, collecting.Parts, result.Summaries, int64(math.Round(start*1000)))
+	return g.findWorst(label, collecting.Parts, result.Summaries, hdrlog.Millis(start))
 }
 
 // collect adds up logs, and feeds the collector. It lowers start to when the first log starts.
@@ -387,7 +388,7 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 	if logs && g.plan.overTime {
 		origin := int64(0)
 		if !g.collector.Relative {
-			origin = int64(math.Round(g.logStart * 1000))
+			origin = hdrlog.Millis(g.logStart)
 		}
 		if p, err = g.collector.Picture(p, origin, g.series); err != nil {
 			return nil, err

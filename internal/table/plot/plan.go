@@ -143,9 +143,9 @@ func (g *gathering) survey(s *scan.Scan, logs []scan.Input, most int) (found sur
 			}
 			start := rec.Interval.StartMillis()
 			if g.collector.Relative {
-				start -= int64(rec.Interval.LogStart * 1000)
+				start -= hdrlog.Millis(rec.Interval.LogStart)
 			}
-			found.from, found.to = min(found.from, start), max(found.to, start+int64(rec.Interval.Length*1000))
+			found.from, found.to = min(found.from, start), max(found.to, start+hdrlog.Millis(rec.Interval.Length))
 			if points[string(rec.Interval.Tag)]++; len(points) > MostTags {
 				break // which the reading refuses
 			}
