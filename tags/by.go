@@ -121,8 +121,8 @@ func (b *By) Unmatched() bool {
 	return !b.matched && len(b.rows) > 0
 }
 
-// Added returns the texts of the tags of each row that has several, in the order of the rows: of the
-// first tags, if there are very many.
+// Added returns the texts of the tags of each row that has several, in the order of the rows. Of
+// very many tags, it has the first ones.
 func (b *By) Added() (rows [][]string) {
 	if b == nil {
 		return nil
