@@ -33,6 +33,8 @@ var logs = map[string]string{
 	"insert-rt.hdr":     "logs/digits3.hdr",
 	"run1.hdr":          "logs/straddle-a.hdr",
 	"run2.hdr":          "logs/later-run.hdr",
+	"rate1.hdr":         "logs/node1.hdr",
+	"rate2.hdr":         "logs/node2.hdr",
 	"before.hdr":        "logs/node1.hdr",
 	"after.hdr":         "logs/node2.hdr",
 	"load-gen1.hdr":     "logs/straddle-a.hdr",

@@ -46,7 +46,7 @@ type options struct {
 
 func app() *cli.Command {
 	o := new(options)
-	o.Steady, o.EachRun, o.Output = summary.SkipWarmup, true, &o.of
+	o.Steady, o.EachRun, o.Output, o.Inputs.Runs = summary.SkipWarmup, true, &o.of, true
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrdiff"},
 		Usage:       "compare HdrHistogram logs before and after a change",

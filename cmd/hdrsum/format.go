@@ -126,10 +126,12 @@ func (o *options) asked() *format {
 			return &rowsFormat
 		}
 		return &timelineFormat
-	case terminal:
-		return &tableFormat
+	case finds && terminal:
+		return &listFor
 	case finds:
 		return &verdictsFormat
+	case terminal:
+		return &tableFormat
 	}
 	return find(o.kind)
 }

@@ -231,8 +231,8 @@ func (h *Histogram) Record(value, n int64) error {
 // Add adds the counts of other to h. Other is not changed. If the two differ in precision, lowest
 // discernible value or conversion ratio, h takes the finest of both. Then each count of the coarser
 // one goes to the slot of the highest value of its old slot, so that no percentile is below the
-// recorded values. [Histogram.Min] still knows the lowest value. A 0 of a double histogram stays 0. If Add returns [ErrKind], [ErrSpan] or
-// [ErrOverflow], h is unchanged.
+// recorded values. [Histogram.Min] still knows the lowest value. A 0 of a double histogram stays 0.
+// If Add returns [ErrKind], [ErrSpan] or [ErrOverflow], h is unchanged.
 func (h *Histogram) Add(other *Histogram) error {
 	switch {
 	case other.layout.Lowest == 0:

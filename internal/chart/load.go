@@ -27,9 +27,9 @@ var Load = &Type{
 // falls is the part of the highest rate so far below which a rate is lower: less is noise.
 const falls = 0.95
 
-// OrderLoads puts the points of series in the order of load. That is their order if rates rise up to
-// the highest one: behind it a server that has too much load may have lower rates, and the curve goes
-// back. Otherwise it is the order of rates.
+// OrderLoads puts the points of series in the order of load. That is their order if rates rise up
+// to the highest one: behind it a server that has too much load may have lower rates, and the curve
+// goes back. Otherwise it is the order of rates.
 func (p *Picture) OrderLoads() {
 	for n := range p.Series {
 		s := &p.Series[n]
@@ -84,8 +84,8 @@ func topOf(points []Point) (top int) {
 	return top
 }
 
-// LoadResults says up to which rate each limit holds, a sentence for each series, and without limits
-// what the highest rate of all is. It invents no rate between the measured ones.
+// LoadResults says up to which rate each limit holds, a sentence for each series, and without
+// limits what the highest rate of all is. It invents no rate between the measured ones.
 func (p *Picture) LoadResults() (all []string) {
 	var top *Series
 	rate := func(s *Series) float64 { return s.Lines[0].Points[topOf(s.Lines[0].Points)].Start }

@@ -46,8 +46,8 @@ type Limit struct {
 	filter *tags.Filter // of Tag
 }
 
-// isFor reports whether the limit is for a summary.
-func (l *Limit) isFor(s *output.Summary) bool {
+// For reports whether the limit is for a summary.
+func (l *Limit) For(s *output.Summary) bool {
 	return l.Tag == nil || *l.Tag == s.Name() || !s.AllTags && l.filter.Keeps(s.Tag)
 }
 
@@ -262,7 +262,7 @@ type Verdict struct {
 	// or if there is none and chance decides.
 	Result Result
 	// Missing says why there is nothing to check, empty if there is something. If it is not empty,
-	// the limit fails.
+	// the limit fails, or is undecided since a trend has too few runs.
 	Missing string
 	// Unit is the unit of the values below, empty if there is none or it is unknown.
 	Unit string
@@ -306,7 +306,7 @@ func Judge(limits []Limit, f Figures) []Verdict {
 		l := &limits[n]
 		judged := false
 		for _, s := range f.Summaries {
-			if l.isFor(s) {
+			if l.For(s) {
 				verdicts = append(verdicts, l.judge(s, &f))
 				judged = true
 			}

@@ -160,7 +160,7 @@ func (w *Watch) check(own, size int64, s *output.Summary) error {
 
 // applies reports whether a row has something that the limit is about.
 func (l *Limit) applies(s *output.Summary) bool {
-	return l.isFor(s) && (l.Unitless() || s.Counts().TotalCount() > 0)
+	return l.For(s) && (l.Unitless() || s.Counts().TotalCount() > 0)
 }
 
 // keeps counts a window or an interval of a row. It returns the statistic and whether it keeps the

@@ -47,6 +47,8 @@ type Options struct {
 	By *tags.By
 	// Units find the units of values.
 	Units Units
+	// Whole, if it is set, gets when the inputs of rows ran, for figures of the whole run.
+	Whole *merge.Rates
 	// Messages receives what is wrong.
 	Messages Messages
 	// Memory, if set, limits what the merger may keep.
@@ -528,6 +530,9 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	}
 	if !i.wanted {
 		return nil
+	}
+	if m.options.Whole != nil {
+		m.options.Whole.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
 	}
 	if late {
 		in.now.Late++

@@ -4,8 +4,8 @@
 // [Formats] are what a [Reader] reads. A format is an entry of that table (formats.go). It says
 // which columns have the time and the value, in which unit, and whether the time is the start or
 // the end of what was measured. Three kinds of text serve all formats: a table (csv.go), lines of
-// JSON (json.go) and a pattern (accesslog.go). Encoded histograms in any text are a kind of their
-// own (hist.go).
+// JSON (json.go), or elements of one document (elements.go), and a pattern (accesslog.go). Encoded
+// histograms in any text are a kind of their own (hist.go).
 //
 // Times are nanoseconds since the epoch. Values are nanoseconds.
 package measure
@@ -102,6 +102,8 @@ type Format struct {
 	open    func(s *setup, h *head) (fields, error)
 	names   []string              // of the columns of a table without a header
 	prefix  string                // of columns in JSON
+	list    string                // the key of the array that has the records of a JSON object
+	words   map[string]string     // that stand in tags for others
 	only    [2]string             // a path in JSON, and what a row has there
 	pattern string                // of a line, see [accessLog]
 	others  func() *regexp.Regexp // matches lines that are no rows
@@ -140,15 +142,17 @@ func (h *head) alone() bool {
 	return !more(h.more(len(h.line)+maxRecord, more))
 }
 
-// has reports whether the first line is JSON with paths. One that ends in a dot is that of an object.
-// After an equal sign, it has the beginning of the value.
+// has reports whether the first line is JSON with paths. One that ends in a dot is that of an
+// object. After an equal sign, it has the beginning of the value.
 func (h *head) has(paths []string) bool {
-	if !h.isJSON() {
-		return false
-	}
+	return h.isJSON() && hasPaths(h.line, paths)
+}
+
+// hasPaths reports whether text begins as a JSON object with paths.
+func hasPaths(text []byte, paths []string) bool {
 	missing := slices.Clone(paths)
 	w := walker{separator: '.'}
-	w.walk(h.line, func(path, value []byte) {
+	w.walk(text, func(path, value []byte) {
 		missing = slices.DeleteFunc(missing, func(mark string) bool {
 			mark, begin, _ := strings.Cut(mark, "=")
 			if strings.HasSuffix(mark, ".") {
@@ -203,7 +207,8 @@ type fields interface {
 }
 
 // Formats are all formats. The first one that detects a file reads it.
-var Formats = []Format{jtl, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, caddy, envoy, haproxy, accessLog, hist, ndjson, csv}
+var Formats = []Format{jtl, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, oha, fortio, ghz, h2load, fio, pgbench,
+	caddy, envoy, haproxy, accessLog, hist, ndjson, csv}
 
 // Names are the names of formats.
 func Names() []string {
@@ -269,6 +274,7 @@ func usagef(format string, args ...any) error { return OptionError{fmt.Errorf(fo
 // A Reader reads the rows of a file. It is not safe for concurrent use.
 type Reader struct {
 	name    string
+	text    io.Reader
 	scanner *bufio.Scanner
 	most    int // bytes of a record
 	format  *Format
@@ -342,13 +348,16 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 }
 
 func newReader(text io.Reader, name string) *Reader {
-	return &Reader{name: name, scanner: bufio.NewScanner(text), lines: 1, metrics: make(map[string]bool), at: never, ahead: never}
+	return &Reader{name: name, text: text, scanner: bufio.NewScanner(text), lines: 1, metrics: make(map[string]bool), at: never, ahead: never}
 }
 
 // open prepares to read a format.
 func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	r.format, r.given, r.setup = f, o, setup{Options: o, format: f, end: f.end}
 	s := &r.setup
+	if f.list != "" {
+		r.scanner = bufio.NewScanner(newElements(r.text, f.list))
+	}
 	if r.most = maxRecord; f.open == nil {
 		r.most = hdrlog.MaxLine
 	}
@@ -506,6 +515,9 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 		if n > 0 {
 			r.tag = append(r.tag, '/')
 		}
+		if word := r.format.words[string(trim(part))]; word != "" {
+			part = []byte(word)
+		}
 		if r.tag = append(r.tag, part...); len(part) > 0 {
 			r.row.Tag = r.tag // which may still move
 		}
@@ -558,7 +570,7 @@ func failed(text []byte, column string) (bool, error) {
 	switch strings.ToLower(string(text)) {
 	case "true", "1", "ok", "yes", "success", "passed":
 		return false, nil
-	case "false", "0", "ko", "no", "failure", "failed", "error":
+	case "false", "0", "ko", "no", "failure", "failed", "error", "-1":
 		return true, nil
 	}
 	status, err := decimal(text, 0) // of HTTP

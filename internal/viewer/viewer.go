@@ -144,7 +144,8 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 	return o, err
 }
 
-// typeOf returns the type of the page: that of percentile distributions if one of the inputs is one.
+// typeOf returns the type of the page: that of percentile distributions if one of the inputs is
+// one.
 func typeOf(inputs []scan.Input) (*chart.Type, error) {
 	for _, input := range inputs {
 		file, err := input.Open()

@@ -36,8 +36,8 @@ func HasControl(comment []byte) bool {
 	return bytes.HasPrefix(comment, []byte("#[Logged with jHiccup "))
 }
 
-// Transaction is the last part of the tag of what contains requests that have tags of their own: the
-// transaction controllers of JMeter.
+// Transaction is the last part of the tag of what contains requests that have tags of their own:
+// the transaction controllers of JMeter.
 const Transaction = "transaction"
 
 // SameRequests says which tags, the first ones by their text, count the same requests, and how to

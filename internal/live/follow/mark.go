@@ -40,8 +40,8 @@ type ID struct{ Device, Inode uint64 }
 // run, or is a copy.
 type content struct {
 	Mark
-	// waits says that it was read in an earlier run, and that no input has opened it yet. With info,
-	// it is finished: none has to.
+	// waits says that it was read in an earlier run, and that no input has opened it yet. With
+	// info, it is finished: none has to.
 	waits bool
 	// log is the log that was read to its end, nil if it comes from an earlier run. Its file stays
 	// open while it has a name that is followed, so that its inode is not used for a new file,

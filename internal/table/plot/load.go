@@ -13,8 +13,8 @@ import (
 	"hdrkit/tags"
 )
 
-// A load picture has a point for each run. Runs are inputs, with a curve for each tag; or the rows of
-// -by, with one curve; or the windows of -agg, with a curve for each row.
+// A load picture has a point for each run. Runs are inputs, with a curve for each tag; or the rows
+// of -by, with one curve; or the windows of -agg, with a curve for each row.
 
 // eachRun reports whether a picture of load has a point for each input.
 func (o *Options) eachRun(by *tags.By) bool {

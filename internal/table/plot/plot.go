@@ -89,11 +89,6 @@ func (g *gathering) dress(p *chart.Picture) {
 		}
 		p.Marks = append(p.Marks, chart.Mark{Time: int64(math.Round(at)), Text: m.Text})
 	}
-	for _, text := range p.Results() {
-		if g.Type == chart.Load {
-			g.std.Say("%s", text)
-		}
-	}
 	if g.Percentiles == nil && (g.Page || g.Type == chart.Timeline) {
 		p.KeepMaxima(g.Page)
 	}

@@ -66,10 +66,10 @@ func (p *Parts) Omission(millis func(input string, tag []byte) float64) (*Omissi
 // far returns the number of values of more than half of the highest one: at most that of all, if
 // the payload was not kept.
 func (p *Parts) far(own *piece) (float64, error) {
-	if own.payload == nil {
+	if own.counts == nil {
 		return float64(own.count), nil
 	}
-	h, err := p.counts(own, nil)
+	h, err := p.countsOf(own, nil)
 	if err != nil {
 		return 0, err
 	}
