@@ -115,10 +115,8 @@ func (c *Change) Of(figure func(*Summary) float64, percentile float64) confidenc
 	for side, runs := range [][]*Summary{c.Before, c.After} {
 		for _, s := range runs {
 			f := confidence.RunFigure{Value: figure(s)}
-			if h := s.Counts(); percentile != NoSlot && h.TotalCount() > 0 {
-				value := h.ValueAtPercentile(percentile)
-				at := h.Layout().IndexOf(value)
-				f.Slot = float64(h.Layout().HighestAt(at)-h.Layout().LowestAt(at)+1) / float64(max(value, 1))
+			if percentile != NoSlot {
+				f.Slot = slotOf(s.Counts(), percentile)
 			}
 			figures[side] = append(figures[side], f)
 		}

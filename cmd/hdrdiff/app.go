@@ -35,7 +35,7 @@ type options struct {
 	old, new     []string
 	sum          bool // a side is one run
 	unit         unit.Options
-	percentiles  []float64
+	figures      report.Figures
 	level        float64 // of confidence, in percent
 	levelGiven   bool    // intervals are printed
 	limits       []gate.Limit
@@ -46,7 +46,7 @@ type options struct {
 
 func app() *cli.Command {
 	o := new(options)
-	o.Steady, o.EachRun, o.Output = summary.SkipWarmup, true, &o.of
+	o.Steady, o.EachRun, o.Output, o.Inputs.Runs = summary.SkipWarmup, true, &o.of, true
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrdiff"},
 		Usage:       "compare HdrHistogram logs before and after a change",
@@ -67,7 +67,7 @@ func app() *cli.Command {
 		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .txt, .md, .json"),
 		cli.RatioOption(&o.unit),
 	}, cli.UnitOptions(&o.unit), []cli.Option{
-		cli.PercentilesOption(&o.percentiles, "50,90,99,99.9,99.99,99.999", "compare these `PERCENTILES`, such as 50,99.9,max"),
+		cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures), "compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms)"),
 		{Name: "ci", Aliases: "confidence", Group: cli.GroupValues, Value: cli.Parsed(&o.level, "95", report.ParseLevel), Given: &o.levelGiven,
 			Usage: "`PERCENT` of intervals have the true figure in them; if given, those of figures are printed, too"},
 		cli.OmissionOption(&o.Expected),

@@ -80,12 +80,13 @@ func (c *comparison) open() (err error) {
 			return message.Usagef("%s can be read only once, and is on both sides", after[n].Name)
 		}
 	}
-	switch c.runs = !c.sum && len(before)+len(after) > 2; {
+	old, new := len(c.old.scan.Runs()), len(c.new.scan.Runs())
+	switch c.runs = !c.sum && old+new > 2; {
 	case !c.runs:
-	case len(before) == 1 || len(after) == 1:
-		return message.Usagef("%d before and %d after: give a log each, or several runs each, as two folders or two patterns; -sum adds up the logs of a side", len(before), len(after))
-	case min(len(before), len(after)) < least:
-		c.diagnostics.Warnf("%d runs before and %d after are too few to tell how runs vary, which takes %d on each side: this compares their sums as one run with one", len(before), len(after), least)
+	case old == 1 || new == 1:
+		return message.Usagef("%d before and %d after: give a log each, or several runs each, as two folders or two patterns; -sum adds up the logs of a side", old, new)
+	case min(old, new) < least:
+		c.diagnostics.Warnf("%d runs before and %d after are too few to tell how runs vary, which takes %d on each side: this compares their sums as one run with one", old, new, least)
 		c.runs = false
 	}
 	return nil
@@ -100,12 +101,8 @@ func (c *comparison) read(s *side) (err error) {
 	if !c.runs {
 		s.Result, err = c.readRun(s.scan)
 	} else {
-		for n := range s.scan.Inputs {
-			run := *s.scan
-			run.Inputs = s.scan.Inputs[n : n+1]
-			run.Comment = func(_ int, text []byte) error { return s.scan.Comment(n, text) }
-			run.Kept = func(_ int, tag []byte) { s.scan.Kept(n, tag) }
-			result, err := c.readRun(&run)
+		for _, run := range s.scan.Runs() {
+			result, err := c.readRun(run)
 			if err != nil {
 				return err
 			}
@@ -134,7 +131,7 @@ func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
 	}
 	result, err := summary.Collect(s, wanted)
 	if err == nil && wanted.Runs != nil {
-		err = result.Believe(wanted.Runs, report.Believed(c.percentiles, c.limits), c.level, s.Workers)
+		err = result.Believe(wanted.Runs, report.Believed(c.figures.Percentiles, c.limits), c.level, s.Workers)
 	}
 	return result, err
 }
@@ -143,7 +140,7 @@ func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
 func (c *comparison) judge() error {
 	c.old.SetPeriods("covered")
 	c.new.SetPeriods("covered")
-	scale, err := report.Fit(c.units, c.limits, c.kind != "json", report.Side{Summaries: c.old.Summaries, Logs: c.old.logs}, report.Side{Summaries: c.new.Summaries, Logs: c.new.logs})
+	scale, err := report.Fit(c.units, &c.figures, c.limits, c.kind != "json", report.Side{Summaries: c.old.Summaries, Logs: c.old.logs}, report.Side{Summaries: c.new.Summaries, Logs: c.new.logs})
 	if err != nil {
 		return err
 	}
@@ -182,14 +179,14 @@ func (c *comparison) pair() {
 		case c.runs:
 			a, b := ofTag(c.old.runs, p.Tag), ofTag(c.new.runs, p.Tag)
 			if len(a) < len(c.old.runs) || len(b) < len(c.new.runs) {
-				c.diagnostics.Warnf("%s is in %d of %d logs before and in %d of %d after", p.After.Name(), len(a), len(c.old.runs), len(b), len(c.new.runs))
+				c.diagnostics.Warnf("%s is in %d of %d runs before and in %d of %d after", p.After.Name(), len(a), len(c.old.runs), len(b), len(c.new.runs))
 			}
-			p.Change = output.NewRunsChange(*p, a, b, report.Believed(c.percentiles, c.limits), c.level)
+			p.Change = output.NewRunsChange(*p, a, b, report.Believed(c.figures.Percentiles, c.limits), c.level)
 		case p.Before.Confidence != nil && p.After.Confidence != nil:
 			p.Change = output.NewChange(p.Before, p.After)
 		}
 	}
-	output.Correct(c.pairs, c.percentiles)
+	output.Correct(c.pairs, c.figures.Percentiles)
 }
 
 // ofTag returns the summaries of a tag, without those that have no values.
@@ -207,11 +204,11 @@ func (c *comparison) write() error {
 	inputs := slices.Concat(c.new.scan.Inputs, c.old.scan.Inputs)
 	return logs.WriteFile(c.of, c.std.Out, inputs, func(w io.Writer) error {
 		document := func(s *side) *output.Document {
-			return report.Document(s.Summaries, s.scan.Inputs, c.scale, c.percentiles, c.Zone, "covered", c.diagnostics)
+			return report.Document(s.Summaries, s.scan.Inputs, c.scale, c.figures, c.Zone, "covered", c.diagnostics)
 		}
 		if c.kind == "json" {
 			doc := document(c.new)
-			doc.Compare(document(c.old), c.pairs, c.percentiles)
+			doc.Compare(document(c.old), c.pairs, c.figures.Percentiles)
 			if len(c.limits) > 0 {
 				doc.Limits = c.verdicts
 			}
@@ -225,7 +222,7 @@ func (c *comparison) write() error {
 		if len(c.verdicts) > 0 {
 			verdicts = func(w io.Writer) error { return gate.Write(w, c.verdicts, colour) }
 		}
-		table := report.Table(c.scale, c.percentiles, markdown, width, colour)
+		table := report.Table(c.scale, c.figures, markdown, width, colour)
 		return report.Write(w, markdown, func(w io.Writer) error { return table.WriteChanges(w, c.pairs) }, verdicts)
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hdrkit/hdrlog"
@@ -44,6 +45,9 @@ func (u Unit) String() string { return u.name }
 // Per returns the number of units u in a unit v: 1000 microseconds per millisecond.
 func (u Unit) Per(v Unit) float64 { return v.nanoseconds / u.nanoseconds }
 
+// Nanoseconds returns the nanoseconds of the unit, 0 if it is unknown.
+func (u Unit) Nanoseconds() float64 { return u.nanoseconds }
+
 // Parse returns the unit with a name: ns, us, ms or s, or a word such as microseconds. It returns
 // false if there is none.
 func Parse(name string) (Unit, bool) {
@@ -63,6 +67,20 @@ func ParseOption(name string) (Unit, error) {
 		return u, fmt.Errorf("%q is not a unit of time, which is one of %s", name, strings.Join(Names, ", "))
 	}
 	return u, nil
+}
+
+// ParseValue reads a number that may have a unit, such as 20 or 20ms.
+func ParseValue(text string) (value float64, in Unit, err error) {
+	end := strings.LastIndexAny(text, "0123456789.") + 1
+	number := text
+	if u, ok := Parse(strings.TrimSpace(text[end:])); ok {
+		in, number = u, text[:end]
+	}
+	value, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || math.IsNaN(value) {
+		err = fmt.Errorf("%q is neither a number nor a number with a unit (%s)", text, strings.Join(Names, ", "))
+	}
+	return value, in, err
 }
 
 // Comment returns a comment that states the unit, as nosqlbench writes it.
