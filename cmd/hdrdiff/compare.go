@@ -38,9 +38,6 @@ type side struct {
 
 // run compares the sides and writes the report. It returns a status if a limit does not hold.
 func run(std *message.Streams, o *options) (err error) {
-	if err := o.check(); err != nil {
-		return err
-	}
 	c := &comparison{options: o, std: std, diagnostics: logs.NewDiagnostics(std, o.Strict), old: new(side), new: new(side)}
 	if c.units, err = logs.NewUnits(std, o.unit); err != nil {
 		return err
