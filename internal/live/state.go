@@ -17,8 +17,8 @@ import (
 
 // The time between two states. One that takes long or is large, such as that of many open windows,
 // is written less often: states take one of saveShare parts of the time, and saveRate bytes a
-// second. But after a crash hdrlive reads again what came after the last state, and rotation deletes
-// files. So none waits for more than saveMost.
+// second. But after a crash hdrlive reads again what came after the last state, and rotation
+// deletes files. So none waits for more than saveMost.
 const (
 	saveTime  = 250 * time.Millisecond
 	saveShare = 20
