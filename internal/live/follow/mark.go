@@ -38,7 +38,8 @@ type Mark struct {
 // An ID tells a file from all others of this machine.
 type ID struct{ Device, Inode uint64 }
 
-// identity returns nothing if the system knows nothing. Files are recognized by how they begin then.
+// identity returns nothing if the system knows nothing. Files are recognized by how they begin
+// then.
 func identity(info fs.FileInfo) ID {
 	device, file := scan.Identity(info)
 	return ID{device, file}
