@@ -52,7 +52,7 @@ func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
 	if o.Compare && o.Type == chart.Heatmap && !o.Page && len(s.Inputs) != 2 {
 		return nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
 	}
-	g.headers = g.units.Logs()
+	g.headers = g.units.Logs(s.Memory)
 	logs, distributions, err := sortInputs(s.Inputs, g.headers)
 	if err != nil {
 		return nil, err
