@@ -117,6 +117,8 @@ type documentSummary struct {
 	Percentiles       []documentPercentile `json:"percentiles"`
 	// Values are the same values at percentiles, by names such as p99.
 	Values map[string]printed `json:"values"`
+	// Shares are those of values above some that were asked for. It is missing if none was.
+	Shares []documentShare `json:"shares,omitempty"`
 	// Confidence is missing if nobody asked how far the figures can be believed.
 	Confidence *documentConfidence `json:"confidence,omitempty"`
 }
@@ -196,6 +198,13 @@ func (c *FigureChange) document() *figureChange {
 	return d
 }
 
+// A documentShare is the share of values above one.
+type documentShare struct {
+	Above   float64 `json:"above"`
+	Unit    string  `json:"unit,omitempty"`
+	Percent Number  `json:"percent"`
+}
+
 // A documentPercentile is the value at a percentile.
 type documentPercentile struct {
 	Percentile float64 `json:"percentile"`
@@ -206,10 +215,10 @@ type documentPercentile struct {
 
 // NewDocument returns a document of summaries with their values at percentiles, and times in a
 // zone; nil is UTC. The period is that of the first summary.
-func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, zone *time.Location) *Document {
+func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, shares []Figure, zone *time.Location) *Document {
 	doc := &Document{UnitRatio: scale.ratio(), Inputs: []string{}, Summaries: []documentSummary{}}
 	for _, s := range summaries {
-		doc.Summaries = append(doc.Summaries, newDocumentSummary(s, scale, percentiles, zone))
+		doc.Summaries = append(doc.Summaries, newDocumentSummary(s, scale, percentiles, shares, zone))
 	}
 	for _, s := range summaries {
 		doc.PeriodMs = max(doc.PeriodMs, s.Period)
@@ -249,8 +258,8 @@ func JSON(w io.Writer, doc any) error {
 	return encoder.Encode(doc)
 }
 
-func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *time.Location) documentSummary {
-	h := s.Counts()
+func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, shares []Figure, zone *time.Location) documentSummary {
+	h, full := s.Counts(), scale
 	ratio := 0.0
 	if own := scale.By(s.Factor); own != scale {
 		scale, ratio = own, own.Ratio
@@ -282,6 +291,10 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 	for _, own := range stats.Percentiles {
 		p := documentPercentile{own.Percentile, value(own.Value), nil}
 		d.Percentiles, d.Values["p"+shortest(p.Percentile)] = append(d.Percentiles, p), p.Value
+	}
+	for _, f := range shares {
+		share := f.share(h, full, s.Factor).float
+		d.Shares = append(d.Shares, documentShare{f.Above, cmp.Or(f.Unit, scale.Unit), Number(share)})
 	}
 	if c := s.Confidence; c != nil {
 		interval := func(e confidence.Estimate, low, high float64, text func(Value) printed) *documentInterval {

@@ -22,6 +22,8 @@ import (
 type Table struct {
 	Scale       Scale
 	Percentiles []float64
+	// Shares are figures of [Over], in columns behind the percentiles.
+	Shares []Figure
 	// Width is the width of the terminal in characters. Zero means no limit.
 	Width int
 	// Colour marks significant changes in red if they are for the worse, otherwise in green, and

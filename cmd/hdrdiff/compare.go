@@ -128,7 +128,7 @@ func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
 	}
 	result, err := summary.Collect(s, wanted)
 	if err == nil && wanted.Runs != nil {
-		err = result.Believe(wanted.Runs, report.Believed(c.percentiles, c.limits), c.level, s.Workers)
+		err = result.Believe(wanted.Runs, report.Believed(c.figures.Percentiles, c.limits), c.level, s.Workers)
 	}
 	return result, err
 }
@@ -137,7 +137,7 @@ func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
 func (c *comparison) judge() error {
 	c.old.SetPeriods("covered")
 	c.new.SetPeriods("covered")
-	scale, err := report.Fit(c.units, c.limits, c.kind != "json", report.Side{Summaries: c.old.Summaries, Logs: c.old.logs}, report.Side{Summaries: c.new.Summaries, Logs: c.new.logs})
+	scale, err := report.Fit(c.units, &c.figures, c.limits, c.kind != "json", report.Side{Summaries: c.old.Summaries, Logs: c.old.logs}, report.Side{Summaries: c.new.Summaries, Logs: c.new.logs})
 	if err != nil {
 		return err
 	}
@@ -178,12 +178,12 @@ func (c *comparison) pair() {
 			if len(a) < len(c.old.runs) || len(b) < len(c.new.runs) {
 				c.diagnostics.Warnf("%s is in %d of %d runs before and in %d of %d after", p.After.Name(), len(a), len(c.old.runs), len(b), len(c.new.runs))
 			}
-			p.Change = output.NewRunsChange(*p, a, b, report.Believed(c.percentiles, c.limits), c.level)
+			p.Change = output.NewRunsChange(*p, a, b, report.Believed(c.figures.Percentiles, c.limits), c.level)
 		case p.Before.Confidence != nil && p.After.Confidence != nil:
 			p.Change = output.NewChange(p.Before, p.After)
 		}
 	}
-	output.Correct(c.pairs, c.percentiles)
+	output.Correct(c.pairs, c.figures.Percentiles)
 }
 
 // ofTag returns the summaries of a tag, without those that have no values.
@@ -199,16 +199,16 @@ func ofTag(runs []*summary.Result, tag []byte) (all []*output.Summary) {
 // write writes the report.
 func (c *comparison) write() error {
 	inputs := slices.Concat(c.new.scan.Inputs, c.old.scan.Inputs)
-	table := report.Table(c.scale, c.percentiles, c.kind == "markdown", 0, false)
+	table := report.Table(c.scale, c.figures, c.kind == "markdown", 0, false)
 	sentence := table.Sentence(c.pairs)
 	return logs.WriteFile(c.of, c.std.Out, inputs, func(w io.Writer) error {
 		document := func(s *side) *output.Document {
-			return report.Document(s.Summaries, s.scan.Inputs, c.scale, c.percentiles, c.Zone, "covered", c.diagnostics)
+			return report.Document(s.Summaries, s.scan.Inputs, c.scale, c.figures, c.Zone, "covered", c.diagnostics)
 		}
 		if c.kind == "json" {
 			doc := document(c.new)
 			doc.Sentence = sentence
-			doc.Compare(document(c.old), c.pairs, c.percentiles)
+			doc.Compare(document(c.old), c.pairs, c.figures.Percentiles)
 			if len(c.limits) > 0 {
 				doc.Limits = c.verdicts
 			}

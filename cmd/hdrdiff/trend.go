@@ -29,7 +29,7 @@ func runTrend(std *message.Streams, o *options) error {
 	}
 	stop := logs.ShowProgress(s, std)
 	defer stop()
-	printed := o.figures()
+	printed := o.trendFigures()
 	figures := slices.Clone(printed)
 	for _, l := range o.limits {
 		if !slices.Contains(figures, l.Figure) {
@@ -71,10 +71,10 @@ func runTrend(std *message.Streams, o *options) error {
 	return report.Status(std, verdicts, o.strict || !o.undecidedGiven, "Run once more", diagnostics.Close())
 }
 
-// figures returns those of -p, always with the maximum and the rate.
-func (o *options) figures() (all []output.Figure) {
-	percentiles := o.percentiles
-	if !o.percentilesGiven {
+// trendFigures returns those of -p, always with the maximum and the rate.
+func (o *options) trendFigures() (all []output.Figure) {
+	percentiles := o.figures.Percentiles
+	if !o.figuresGiven {
 		percentiles = []float64{50, 99}
 	}
 	for _, p := range percentiles {

@@ -28,6 +28,9 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 		Size: r.sinks.Size, From: r.start, Units: r.sinks.Units, Memory: r.sinks.Memory, State: r.state, By: r.sinks.By,
 		Messages: d, Hint: logs.Hint, Second: r.Second, Idle: time.Duration(r.idle) * time.Millisecond, Stop: stop, Tag: names.of,
 	}
+	if r.gate != nil {
+		o.Whole = &r.gate.Ran
+	}
 	if o.Tags, err = r.Filter(); err != nil {
 		return false, err
 	}

@@ -14,6 +14,20 @@ import (
 // mostNamed is the number of characters of a label in a result. The table below it has all.
 const mostNamed = 40
 
+// Results are sentences about a picture that answers a question, the first of which is its title if
+// it has no other. Only reports and charts of load have some.
+func (p *Picture) Results() []string {
+	switch p.Type {
+	case Report:
+		if text := p.Result(); text != "" {
+			return []string{text}
+		}
+	case Load:
+		return p.LoadResults()
+	}
+	return nil
+}
+
 // Result says in one line what the run shows: whether the limits hold, and how far and how long
 // they do not. Without limits it has the figures of the highest series.
 func (p *Picture) Result() string {

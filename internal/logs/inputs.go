@@ -47,6 +47,8 @@ type Inputs struct {
 	Waits bool
 	// Output is the file that -of names, nil for a command without: no input.
 	Output *string
+	// Given are inputs of a program that has no files. Names are nil then.
+	Given []scan.Input
 }
 
 // Sources returns what is named. If that is nothing, it is standard input, unless that is a
@@ -263,11 +265,14 @@ func splitTagged(tagged string) (tag, log string, err error) {
 // Find returns the logs that are named, each once: in the order in which they are named, and sorted
 // by name if one pattern matches several. All files can be opened; pipes are not tried.
 func (in *Inputs) Find(std *message.Streams) ([]scan.Input, error) {
-	all, err := in.Sources(std)
-	if err != nil {
-		return nil, err
+	var all []Source
+	if in.Given == nil {
+		var err error
+		if all, err = in.Sources(std); err != nil {
+			return nil, err
+		}
 	}
-	var inputs []scan.Input
+	inputs := slices.Clone(in.Given)
 	for _, s := range all {
 		logs, err := s.logs(std, in.Output)
 		if err != nil {

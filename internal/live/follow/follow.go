@@ -72,6 +72,7 @@ type Follower struct {
 	patterns []pattern
 	contents []*content
 	phase    phase
+	looks    int // for files that match patterns
 }
 
 // A pattern chooses the files of folders whose name matches.
@@ -326,7 +327,7 @@ func (f *Follower) match() {
 			}
 		}
 	}
-	if f.found != nil { // else further patterns may match what was read
+	if f.looks++; f.found != nil { // else further patterns may match what was read
 		f.forget(named)
 	}
 }

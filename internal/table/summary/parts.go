@@ -20,15 +20,19 @@ import (
 // memory that does not grow with the log: intervals of long logs become windows.
 type Parts struct {
 	// Sums has a sum of each part, which [Parts.Who] needs. Times has the maximum of each interval,
-	// which [Parts.Worst] and [Parts.Omission] need. Counts, which implies both, has the counts of
-	// each interval, for [output.Moment.Count].
+	// which [Parts.Worst] and [Parts.Omission] need. Counts, which implies both, is for
+	// [output.Moment.Count]: Worst reads the counts of moments from their inputs again. Those of
+	// pipes, which can be read only once, are kept.
 	Sums, Times, Counts bool
 	// Most is the memory in bytes above which times are not kept at all, if it is above 0.
 	Most int
 
 	sums    map[string]*flow.Result
+	scan    *scan.Scan
 	decoder *scan.Decoder
 
+	free  []piece // memory of the next pieces
+	key   []byte
 	parts map[string]*part
 	// length is that of the longest interval, and coarse the size of the windows that pieces were
 	// merged to, 0 if they were not.
@@ -45,10 +49,14 @@ type part struct {
 	key    string
 	input  string
 	tag    []byte
+	all    bool // payloads are kept
 	pieces []*piece
 	kept   []*piece // with payloads, if only some have them: those with maxima above floor
 	floor  float64
 }
+
+// inputNumber returns the number of the input.
+func (own *part) inputNumber() int { return int(binary.BigEndian.Uint32([]byte(own.key))) }
 
 // A piece is one interval, or what the intervals of a window add up to. Highest is the highest
 // value in the unit of the log, and peak the start of the interval that has it.
@@ -57,25 +65,48 @@ type piece struct {
 	Start, End int64
 	highest    float64
 	peak       int64
-	count      int64      // of values
-	line       int        // of the interval
-	payload    []byte     // of an interval, nil if it was not kept
-	counts     *merge.Sum // of a window, nil if only maxima are kept
+	count      int64 // of values
+	line       int   // of the interval
+	*counts          // nil if only its maximum is kept
+}
+
+// counts are those of a piece.
+type counts struct {
+	payload []byte     // of an interval
+	sum     *merge.Sum // of a window
 }
 
 func (own *piece) size() int {
-	size := 112 + cap(own.payload) // with its place in a list
+	size := 80 // with its place in a list
 	if own.counts != nil {
-		size += own.counts.Size()
+		size += 32 + cap(own.payload)
+		if own.sum != nil {
+			size += own.sum.Size()
+		}
 	}
 	return size
+}
+
+// slab is the number of pieces whose memory is allocated at once: a log of a day has half a
+// million.
+const slab = 256
+
+// addPiece adds a copy of a piece to a part.
+func (p *Parts) addPiece(to *part, own piece) *piece {
+	if len(p.free) == 0 {
+		p.free = make([]piece, slab)
+	}
+	at := &p.free[0]
+	*at, p.free = own, p.free[1:]
+	to.pieces = append(to.pieces, at)
+	return at
 }
 
 const (
 	// leastPartWindows is the number of windows that a run has at least.
 	leastPartWindows = 64
-	// mostKept is the number of intervals of a part whose payloads are kept without Counts: those
-	// with the highest maxima.
+	// mostKept is the number of intervals of a part whose payloads are kept: those with the
+	// highest maxima.
 	mostKept = 16
 )
 
@@ -90,39 +121,39 @@ func tagOf(key string) string { return key[4:] }
 // start makes the parts those of a scan.
 func (p *Parts) start(s *scan.Scan) {
 	p.Sums, p.Times = p.Sums || p.Counts, p.Times || p.Counts
-	p.account = s.Memory.Open("times of tags and logs", "choose tags with -incT")
+	p.scan, p.account = s, s.Memory.Open("times of tags and logs", "choose tags with -incT")
 	p.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
 }
 
 // take keeps an interval.
 func (p *Parts) take(r *flow.Result) error {
 	v := r.Visit
-	p.keep(v.Input, v.Name, v.Tag, &piece{Start: v.StartMillis(), End: v.EndMillis(), highest: r.Stats.Max.Float(), count: r.Stats.Count, line: v.Line}, v.Payload)
+	p.keep(v.Input, v.Name, v.Tag, piece{Start: v.StartMillis(), End: v.EndMillis(), highest: r.Stats.Max.Float(), count: r.Stats.Count, line: v.Line}, v.Payload)
 	return nil
 }
 
 // keep keeps a piece, and a copy of its payload if that is needed.
-func (p *Parts) keep(input int, name string, tag []byte, own *piece, payload []byte) {
+func (p *Parts) keep(input int, name string, tag []byte, one piece, payload []byte) {
 	if p.err != nil {
 		return
 	}
-	if own.End, own.peak = max(own.Start, own.End), own.Start; p.parts == nil {
+	if one.End, one.peak = max(one.Start, one.End), one.Start; p.parts == nil {
 		p.parts = make(map[string]*part)
-		p.first, p.last = own.Start, own.End
+		p.first, p.last = one.Start, one.End
 	}
-	key := appendPart(nil, input, tag)
-	own.of = p.parts[string(key)]
-	if own.of == nil {
-		own.of = &part{key: string(key), input: name, tag: bytes.Clone(tag)}
-		p.parts[own.of.key] = own.of
+	p.key = appendPart(p.key[:0], input, tag)
+	one.of = p.parts[string(p.key)]
+	if one.of == nil {
+		one.of = &part{key: string(p.key), input: name, tag: bytes.Clone(tag), all: p.Counts && p.scan.Inputs[input].Once}
+		p.parts[one.of.key] = one.of
 	}
-	own.of.pieces = append(own.of.pieces, own)
-	if p.Counts || own.highest > own.of.floor {
-		own.payload = bytes.Clone(payload)
+	own := p.addPiece(one.of, one)
+	if own.of.all || own.highest > own.of.floor {
+		own.counts = &counts{payload: bytes.Clone(payload)}
 	}
 	p.length = max(p.length, own.End-own.Start, 1)
 	p.first, p.last = min(p.first, own.Start), max(p.last, own.End)
-	if p.bytes += own.size(); !p.Counts && own.payload != nil {
+	if p.bytes += own.size(); !own.of.all && own.counts != nil {
 		p.bytes -= own.of.keepFew(own)
 	}
 	p.charge.Set(p.account, len(p.parts), p.bytes)
@@ -146,8 +177,9 @@ func (own *part) keepFew(more *piece) (freed int) {
 	slices.SortStableFunc(own.kept, func(a, b *piece) int { return cmp.Compare(b.highest, a.highest) })
 	own.floor = own.kept[mostKept].highest
 	for _, low := range own.kept[mostKept:] {
-		freed += cap(low.payload)
-		low.payload = nil
+		freed += low.size()
+		low.counts = nil
+		freed -= low.size()
 	}
 	own.kept = own.kept[:mostKept]
 	return freed
@@ -190,23 +222,25 @@ func (p *Parts) pack() {
 	}
 }
 
-// mergePieces makes one piece of those of a part at the same time.
+// mergePieces makes one piece of those of a part at the same time. It copies them, since one that
+// stays keeps the memory of others.
 func (p *Parts) mergePieces(part *part, at func(*piece) int64) {
+	old := part.pieces
+	part.pieces, part.kept = nil, nil
 	var m *piece
-	part.kept = nil
-	part.pieces = slices.DeleteFunc(part.pieces, func(own *piece) bool {
-		if !p.Counts {
-			own.payload = nil
+	for _, own := range old {
+		if !part.all {
+			own.counts = nil
 		}
 		if m == nil || at(m) != at(own) {
-			m = own
-			return false
+			m = p.addPiece(part, *own)
+			continue
 		}
 		if own.highest > m.highest {
 			m.highest, m.peak = own.highest, own.peak
 		}
 		m.count += own.count
-		if m.End = max(m.End, own.End); p.Counts {
+		if m.End = max(m.End, own.End); part.all {
 			sum, err := p.sumOf(m)
 			more, err2 := p.sumOf(own)
 			if err = cmp.Or(err, err2); err == nil {
@@ -214,34 +248,33 @@ func (p *Parts) mergePieces(part *part, at func(*piece) int64) {
 			}
 			p.err = cmp.Or(p.err, err)
 		}
-		return true
-	})
+	}
 	for _, own := range part.pieces {
-		if own.counts != nil {
-			p.err = cmp.Or(p.err, own.counts.Compact())
+		if own.counts != nil && own.sum != nil {
+			p.err = cmp.Or(p.err, own.sum.Compact())
 		}
 	}
 }
 
 // sumOf returns the counts of a piece as a sum, which the piece keeps.
 func (p *Parts) sumOf(own *piece) (*merge.Sum, error) {
-	if own.counts == nil {
-		h, err := p.counts(own, nil)
+	if own.sum == nil {
+		h, err := p.countsOf(own, nil)
 		if err != nil {
 			return nil, err
 		}
-		own.counts, own.payload = new(merge.Sum), nil
-		if err := own.counts.AddHistogram(own.Start, own.End, h); err != nil {
+		own.counts = &counts{sum: new(merge.Sum)}
+		if err := own.sum.AddHistogram(own.Start, own.End, h); err != nil {
 			return nil, err
 		}
 	}
-	return own.counts, nil
+	return own.sum, nil
 }
 
-// counts returns the counts of a piece that keeps them. They are valid until it is called again.
-func (p *Parts) counts(own *piece, scratch *histogram.Histogram) (*histogram.Histogram, error) {
-	if own.counts != nil {
-		return own.counts.Histogram(scratch)
+// countsOf returns the counts of a piece that keeps them. They are valid until it is called again.
+func (p *Parts) countsOf(own *piece, scratch *histogram.Histogram) (*histogram.Histogram, error) {
+	if own.sum != nil {
+		return own.sum.Histogram(scratch)
 	}
 	took, err := p.decoder.Visit(&hdrlog.Interval{Payload: own.payload}, scan.Place{}).Take(scan.Want{Counts: true})
 	return took.Counts, err

@@ -2,10 +2,14 @@ package summary
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/scan"
 	"hdrkit/output"
 )
 
@@ -187,8 +191,11 @@ func (l *log) findLevels(typical low) (levels []output.Level) {
 	l.typical = slices.Repeat([]float64{typical.quartile}, len(l.pieces))
 	first := l.pieces[0].Start
 	for _, m := range long(l.pieces, typical.limit()) {
+		if float64(m.End-m.Start) <= levelPart*float64(l.end-first) {
+			continue // before its pieces are looked for: there may be thousands in a day
+		}
 		inside := piecesIn(l.pieces, &m)
-		if float64(m.End-m.Start) <= levelPart*float64(l.end-first) || len(inside) < leastLevel {
+		if len(inside) < leastLevel {
 			continue
 		}
 		own := lowOf(inside).quartile
@@ -229,7 +236,9 @@ func (l *log) moments(most int, length int64) (all []moment, more bool) {
 			order = append(order, n)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.pieces[b].highest, l.pieces[a].highest) })
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(l.pieces[b].highest, l.pieces[a].highest), cmp.Compare(a, b))
+	})
 	taken := make([]bool, len(l.pieces))
 	for _, at := range order {
 		if taken[at] {
@@ -300,9 +309,17 @@ func separate(sorted []moment, most int) (all []moment) {
 	return all
 }
 
-// count counts the values of moments above the percentile of their tags.
+// A sought moment is one whose values of a part are to be counted.
+type sought struct {
+	*moment
+	limit float64 // only higher ones
+}
+
+// count counts the values of moments above the percentile of their tags. It reads intervals again
+// whose counts were not kept.
 func (p *Parts) count(all []moment) error {
 	limits := make(map[string]float64)
+	wanted := make([]map[string][]sought, len(p.scan.Inputs)) // by the tag of a part
 	var scratch histogram.Histogram
 	for n := range all {
 		m := &all[n]
@@ -318,17 +335,71 @@ func (p *Parts) count(all []moment) error {
 			}
 			limits[tag] = sum.Float(sum.ValueAtPercentile(badLevel))
 		}
+		var last *part
 		for _, w := range piecesIn(m.log.pieces, m) {
-			if w.highest > limits[tag] {
-				h, err := p.counts(w, &scratch)
+			switch {
+			case w.highest <= limits[tag]:
+			case w.of.all:
+				h, err := p.countsOf(w, &scratch)
 				if err != nil {
 					return err
 				}
 				m.Count += above(h, limits[tag])
+			case w.of != last: // parts of a log follow each other
+				last = w.of
+				input := last.inputNumber()
+				if wanted[input] == nil {
+					wanted[input] = make(map[string][]sought)
+				}
+				wanted[input][tag] = append(wanted[input][tag], sought{m, limits[tag]})
 			}
 		}
 	}
+	for input, moments := range wanted {
+		if moments == nil {
+			continue
+		}
+		if err := p.countAgain(input, moments); err != nil {
+			return fmt.Errorf("%s, which is read again: %w", p.scan.Inputs[input].Name, err)
+		}
+	}
 	return nil
+}
+
+// countAgain counts the values of an input in moments, which it has by tag.
+func (p *Parts) countAgain(input int, wanted map[string][]sought) error {
+	again := *p.scan
+	again.Progress = nil
+	log, err := again.Open(input, 0)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	var key []byte
+	for log.Scan() {
+		r := log.Record()
+		if r.Kind != hdrlog.IntervalRecord || !again.Select(input, &r.Interval) {
+			continue
+		}
+		v := p.decoder.Visit(&r.Interval, scan.Place{Input: input})
+		start, end := v.Span()
+		key = merge.AppendKey(key[:0], v.Tag)
+		var h *histogram.Histogram
+		for _, m := range wanted[string(key)] {
+			if start < m.Start || end > m.End {
+				continue
+			}
+			if h == nil {
+				took, err := v.Take(scan.Want{Counts: true})
+				if err != nil {
+					break // the first reading said so
+				}
+				h = took.Counts
+			}
+			m.Count += above(h, m.limit)
+		}
+	}
+	return log.Err()
 }
 
 // above returns the number of values of h in slots that end above a value in the unit of the log.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -114,9 +115,56 @@ func TestWorst(t *testing.T) {
 	}
 }
 
+// TestWorstAgain: the payloads of few intervals are kept, and moments are those of pipes, whose
+// payloads are all kept.
+func TestWorstAgain(t *testing.T) {
+	t.Parallel()
+	one := func(string, []byte) float64 { return 1 }
+	s := loggen.ScenarioNamed("spike")
+	var inputs []scan.Input
+	for node := range s.Nodes {
+		var log bytes.Buffer
+		if err := s.Write(&log, node); err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, scan.Input{Name: fmt.Sprintf("node%d", node), Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(log.Bytes())), nil
+		}})
+	}
+	var got [2][]output.Moment
+	for n := range got {
+		for i := range inputs {
+			inputs[i].Once = n == 1
+		}
+		parts := &Parts{Counts: true}
+		report := func(err *hdrlog.SyntaxError, malformed bool) error { return err }
+		if _, err := Collect(&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, Options{Parts: parts}); err != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for _, part := range parts.parts {
+			for _, own := range part.pieces {
+				if own.counts != nil {
+					kept++
+				}
+			}
+		}
+		if few := kept <= 2*mostKept*len(parts.parts); few == (n == 1) {
+			t.Errorf("%d payloads of %d parts are kept", kept, len(parts.parts))
+		}
+		var err error
+		if got[n], _, err = parts.Worst(20, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !reflect.DeepEqual(got[0], got[1]) || got[0][0].Count == 0 {
+		t.Errorf("%+v, of pipes %+v", got[0], got[1])
+	}
+}
+
 // add keeps the maximum of an interval.
 func (p *Parts) add(input int, name string, tag []byte, start, end int64, highest float64) {
-	p.keep(input, name, tag, &piece{Start: start, End: end, highest: highest}, nil)
+	p.keep(input, name, tag, piece{Start: start, End: end, highest: highest}, nil)
 }
 
 // TestPartsMost adds the maxima of two tags for days, and asks for the worst moments meanwhile. The
@@ -290,7 +338,7 @@ func TestPartsMemory(t *testing.T) {
 	one := func(string, []byte) float64 { return 1 }
 	taken := func(limit int64, intervals int) *Parts {
 		parts := &Parts{Counts: true}
-		parts.start(&scan.Scan{Memory: ledger.New(limit), Inputs: []scan.Input{{Name: "log"}}})
+		parts.start(&scan.Scan{Memory: ledger.New(limit), Inputs: []scan.Input{{Name: "log", Once: true}}})
 		all := new(flow.Result)
 		parts.sums = map[string]*flow.Result{string(appendPart(nil, 0, nil)): all}
 		random := rand.New(rand.NewPCG(5, 6))
