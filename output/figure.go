@@ -104,6 +104,9 @@ func (f Figure) Of(s *Stats, seconds float64) Value {
 	case Max:
 		return ifAny(s.Count, s.Max)
 	}
+	if f.Name == Over {
+		return none // see [ShareOver]
+	}
 	n := slices.IndexFunc(s.Percentiles, func(p PercentileValue) bool { return p.Percentile == f.Percentile })
 	return ifAny(s.Count, s.Percentiles[n].Value)
 }

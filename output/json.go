@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
@@ -250,12 +254,28 @@ func (d *Document) Compare(baseline *Document, pairs []Pair, percentiles []float
 	}
 }
 
-// JSON writes a [Document], or another value in the same style.
+// JSON writes a [Document], or another value in the same style. Characters that cannot be printed,
+// such as marks of the direction of text, are escaped.
 func JSON(w io.Writer, doc any) error {
-	encoder := json.NewEncoder(w)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(doc)
+	if err := encoder.Encode(doc); err != nil {
+		return err
+	}
+	var safe []byte
+	for _, r := range text.String() {
+		if r == '\n' || strconv.IsGraphic(r) {
+			safe = utf8.AppendRune(safe, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			safe = fmt.Appendf(safe, `\u%04x`, unit)
+		}
+	}
+	_, err := w.Write(safe)
+	return err
 }
 
 func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, shares []Figure, zone *time.Location) documentSummary {

@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/logs"
 	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/summary"
+	"hdrkit/output"
 )
 
 const examples = `examples:
@@ -33,27 +34,27 @@ is undecided under -undecided fail, or with -trend`
 
 // options are what the command line asks for.
 type options struct {
-	logs.Options                 // of both sides, but their names
-	old, new                     []string
-	sum                          bool // a side is one run
-	trend                        bool // of many runs, which are new
-	order                        string
-	unit                         unit.Options
-	figures                      report.Figures
-	figuresGiven, undecidedGiven bool
-	level                        float64 // of confidence, in percent
-	levelGiven                   bool    // intervals are printed
-	limits                       []gate.Limit
-	strict                       bool // an undecided limit fails
-	kind, of                     string
-	kindGiven                    bool
+	logs.Options                     // of both sides, but their names
+	old, new                         []string
+	sum                              bool // a side is one run
+	trend                            bool // of many runs, which are new
+	order                            string
+	unit                             unit.Options
+	figures                          report.Figures
+	percentilesGiven, undecidedGiven bool
+	level                            float64 // of confidence, in percent
+	levelGiven                       bool    // intervals are printed
+	limits                           []gate.Limit
+	strict                           bool // an undecided limit fails
+	kind, of                         string
+	kindGiven                        bool
 }
 
 func app() *cli.Command {
 	o := new(options)
 	o.Steady, o.EachRun, o.Output, o.Inputs.Runs = summary.SkipWarmup, true, &o.of, true
-	figures := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures), "compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms); -trend has 50,99,max if they are not given")
-	figures.Given = &o.figuresGiven
+	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures), "compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms); without it, -trend has 50,99,max")
+	percentiles.Given = &o.percentilesGiven
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrdiff"},
 		Usage:       "compare HdrHistogram logs before and after a change",
@@ -78,7 +79,7 @@ func app() *cli.Command {
 		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .txt, .md, .json, .csv"),
 		cli.RatioOption(&o.unit),
 	}, cli.UnitOptions(&o.unit), []cli.Option{
-		figures,
+		percentiles,
 		{Name: "ci", Aliases: "confidence", Group: cli.GroupValues, Value: cli.Parsed(&o.level, "95", report.ParseLevel), Given: &o.levelGiven,
 			Usage: "`PERCENT` of intervals have the true figure in them; if given, those of figures are printed, too"},
 		cli.OmissionOption(&o.Expected),
@@ -141,11 +142,11 @@ func (o *options) check() (err error) {
 	if o.kind == "csv" && !o.trend {
 		return message.Usagef("-st csv writes the figures of -trend: -st json has a comparison for programs")
 	}
-	if o.trend && len(o.figures.Shares) > 0 {
-		return message.Usagef("-trend has percentiles, and no shares such as %s", o.figures.Shares[0])
+	if o.trend && o.figures.Shares != nil {
+		return message.Usagef("-p: -trend has percentiles, the maximum and the rate: hdrsum prints %v", o.figures.Shares[0])
 	}
 	for _, l := range o.limits {
-		if o.trend && (!l.Relative || l.Name == "over") {
+		if o.trend && (!l.Relative || l.Name == output.Over) {
 			return message.Usagef("-sla: -trend takes changes, such as p99<=+10%%, and hdrsum checks %q", l.Text)
 		}
 		if l.Window > 0 {

@@ -29,7 +29,7 @@ func runTrend(std *message.Streams, o *options) error {
 	}
 	stop := logs.ShowProgress(s, std)
 	defer stop()
-	printed := o.trendFigures()
+	printed := o.shown()
 	figures := slices.Clone(printed)
 	for _, l := range o.limits {
 		if !slices.Contains(figures, l.Figure) {
@@ -71,10 +71,10 @@ func runTrend(std *message.Streams, o *options) error {
 	return report.Status(std, verdicts, o.strict || !o.undecidedGiven, "Run once more", diagnostics.Close())
 }
 
-// trendFigures returns those of -p, always with the maximum and the rate.
-func (o *options) trendFigures() (all []output.Figure) {
+// shown returns those of -p, always with the maximum and the rate.
+func (o *options) shown() (all []output.Figure) {
 	percentiles := o.figures.Percentiles
-	if !o.figuresGiven {
+	if !o.percentilesGiven {
 		percentiles = []float64{50, 99}
 	}
 	for _, p := range percentiles {

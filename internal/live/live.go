@@ -97,6 +97,8 @@ type Progress struct {
 	Ended bool
 	// Unread says why the log is not read, empty if it is.
 	Unread string
+	// Copy is set if the log is not read since it is a copy of another one. It is no input then.
+	Copy bool
 }
 
 // A Merger merges the logs of a follower.
@@ -423,6 +425,13 @@ func (m *Merger) flush() error {
 			in.now.Unread = in.err.Error()
 		}
 		all[n] = in.now
+	}
+	for _, c := range m.follower.Copies() {
+		p := Progress{Name: c.Path, Copy: true}
+		if c.Unsure {
+			p.Unread = "may be a part of a copy of " + c.Of
+		}
+		all = append(all, p)
 	}
 	m.mu.Lock()
 	m.progress = all

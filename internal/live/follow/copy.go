@@ -27,6 +27,32 @@ type copying struct {
 	took    time.Duration // what that took
 }
 
+// A Copy is a file that matches a pattern and is not read, since it is a copy of another one.
+type Copy struct {
+	Path, Of string
+	// Unsure is set if it has been there for long and may be only a part of a copy.
+	Unsure bool
+}
+
+// Copies returns the copies that there are. It is safe for concurrent use, and waits for no look.
+func (f *Follower) Copies() []Copy {
+	if all := f.copies.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// showCopies sets what Copies returns.
+func (f *Follower) showCopies() {
+	var all []Copy
+	for _, c := range f.contents {
+		if c.Copy && c.info != nil && c.gone == 0 && (!c.unsure || c.said) {
+			all = append(all, Copy{c.Path, c.from, c.unsure})
+		}
+	}
+	f.copies.Store(&all)
+}
+
 // checkShare is the part of the time that comparing a file may take.
 const checkShare = 10
 

@@ -66,6 +66,7 @@ type Follower struct {
 	done    chan struct{} // closed by Close
 	poller  sync.WaitGroup
 	opened  atomic.Int64 // files
+	copies  atomic.Pointer[[]Copy]
 
 	mu       sync.Mutex
 	inputs   []*Input
@@ -327,6 +328,7 @@ func (f *Follower) match() {
 			}
 		}
 	}
+	f.showCopies()
 	if f.looks++; f.found != nil { // else further patterns may match what was read
 		f.forget(named)
 	}
