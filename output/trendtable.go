@@ -146,10 +146,7 @@ func (f *TrendFigure) sparkline(width int) string {
 // tag a table with a row for each run. A row between two runs marks where levels change.
 func (t *Table) WriteTrend(w io.Writer, trend *Trend, zone *time.Location) error {
 	b := bufio.NewWriter(w)
-	escape := func(text string) string { return text }
-	if t.Markdown {
-		escape = markdownEscaper.Replace
-	}
+	escape := t.Escape
 	for n, sentence := range trend.Sentences(t.Scale, zone) {
 		if n > 0 && t.Markdown {
 			b.WriteByte('\n')
