@@ -23,7 +23,7 @@ const examples = `examples:
    hdrdiff -sum 'load-gen[1-3].hdr' 'node[1-3].hdr'    # machines of one run
    hdrdiff before.hdr after.hdr -st json     # for other programs
    hdrdiff -trend nightly -unit ms           # since when?
-   hdrdiff -trend nightly -sla 'p99<=+10%'   # status 4 if two nights are worse
+   hdrdiff -trend nightly -sla 'p99<=+10%'   # 4 if two nights are worse
 
 With three runs or more a side, changes are those that differ more than the
 runs of a side do.
