@@ -15,8 +15,8 @@ import (
 	"hdrkit/hdrlog/confidence"
 )
 
-// mostSentences is the number of changes that have a sentence. The tables mark all.
-const mostSentences = 5
+// MostSentences is the number of changes that have a sentence. Tables mark all.
+const MostSentences = 5
 
 // leastTrend is the number of runs below which no change can be found.
 const leastTrend = 6
@@ -30,8 +30,8 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 		}
 	}
 	for n, c := range changes {
-		if n == mostSentences {
-			all = append(all, fmt.Sprintf("The tables mark %d more changes.", len(changes)-n))
+		if n == MostSentences {
+			all = append(all, fmt.Sprintf("%d more changes have no sentence.", len(changes)-n))
 			break
 		}
 		verb := "rose"
@@ -75,15 +75,15 @@ func (f *TrendFigure) text(s Scale, v float64) string {
 
 // when names a run, with its date if it has one.
 func (t *Trend) when(run int, zone *time.Location) string {
-	name := t.short(run)
+	name := t.Short(run)
 	if date := t.date(run, zone); date != "-" {
 		return date + " (" + name + ")"
 	}
 	return name
 }
 
-// short returns the name of a run without the folder of all.
-func (t *Trend) short(run int) string {
+// Short returns the name of a run without the folder of all.
+func (t *Trend) Short(run int) string {
 	folder := filepath.Dir(t.Runs[0].Name)
 	for _, r := range t.Runs {
 		if filepath.Dir(r.Name) != folder {
@@ -211,7 +211,7 @@ func (t *Table) runs(trend *Trend, figures []TrendFigure, digits int, zone *time
 	}
 	for n := range trend.Runs {
 		marks, marked := []cell{{}, {text: "change"}}, false
-		row := []cell{{text: trend.short(n)}, {text: trend.date(n, zone)}}
+		row := []cell{{text: trend.Short(n)}, {text: trend.date(n, zone)}}
 		for k := range figures {
 			mark := cell{}
 			for _, c := range figures[k].Changes() {
