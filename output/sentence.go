@@ -39,9 +39,9 @@ func (t *Table) Sentence(pairs []Pair) string {
 	case all == 0:
 		return "Nothing is proven: no figure has an interval, so all changes may be chance."
 	case changed == 0:
-		return fmt.Sprintf("None of %d figures changed by more than chance.", all)
+		return fmt.Sprintf("None of %s changed by more than chance.", plural(all, "figure"))
 	}
-	return fmt.Sprintf("%s Of %d figures %d changed.", first, all, changed)
+	return fmt.Sprintf("%s Of %s %d changed.", first, plural(all, "figure"), changed)
 }
 
 // changed says how a figure changed: p99 of insert-rt rose by 23% (18..28): 6.47 to 7.96 ms.
@@ -66,4 +66,12 @@ func (t *Table) changed(p Pair, f *figure, c *FigureChange) string {
 	percent := func(v float64) string { return fmt.Sprintf("%.*f", digits, 100*v) }
 	return fmt.Sprintf("%s %s by %s%% (%s..%s): %s to %s%s.", head, verb, percent(math.Abs(c.Ratio-1)), percent(low), percent(high),
 		significant(f.of(p.Before), 3), significant(f.of(p.After), 3), unit)
+}
+
+// plural returns a number of things.
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprint(n, " ", thing)
 }

@@ -41,7 +41,7 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 		all = append(all, fmt.Sprintf("%s %s by %s%% from %s on: %s to %s, %d runs before, %d after.", c.Of.name(), verb,
 			significant(math.Abs(100*(c.Ratio()-1)), 2), t.when(c.After.From, zone), significant(c.Before.Value, 3), c.Of.text(s, c.After.Value), c.Before.Runs, c.After.Runs))
 	}
-	figures := fmt.Sprintf("Of %d figures %d changed in %d runs.", len(t.Figures), changed, len(t.Runs))
+	figures := fmt.Sprintf("Of %s %d changed in %d runs.", plural(len(t.Figures), "figure"), changed, len(t.Runs))
 	switch {
 	case len(t.Runs) < leastTrend:
 		figures = fmt.Sprintf("%d runs are too few to find a change, which takes %d.", len(t.Runs), leastTrend)
@@ -49,7 +49,7 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 			figures = fmt.Sprintf("One run is too few to find a change, which takes %d.", leastTrend)
 		}
 	case changed == 0:
-		figures = fmt.Sprintf("None of %d figures changed in %d runs.", len(t.Figures), len(t.Runs))
+		figures = fmt.Sprintf("None of %s changed in %d runs.", plural(len(t.Figures), "figure"), len(t.Runs))
 	}
 	return append(all, figures)
 }

@@ -28,17 +28,18 @@
 //
 // # Comparisons
 //
-// [Compare] cuts both runs into the same number k of parts of equal time, and compares the shares of
-// values above x, which is the percentile of both together. With I the smaller number of independent
-// windows (see below), k is I/4, but at least 5 and at most 20. Part i has n_i values, e_i of them
-// above x. The share s is sum(e_i) / sum(n_i), and its variance
+// [Compare] cuts both runs into the same number k of parts of equal time, and compares the shares
+// of values above x, which is the percentile of both together. With I the smaller number of
+// independent windows (see below), k is I/4, but at least 5 and at most 20. Part i has n_i values,
+// e_i of them above x. The share s is sum(e_i) / sum(n_i), and its variance
 //
 //	k/(k-1) sum((e_i - s n_i)^2) / sum(n_i)^2 (1 + k/I)
 //
-// The last factor is for what neighbouring parts have in common. Welch's t compares the shares, each
-// side with k-1 degrees of freedom. To test a ratio, all values before are multiplied by it. The
-// interval has the ratios that the test does not reject. Runs of less than [MinSeconds], or with
-// fewer than five parts that have values, or [MinBeyond] values above the percentile are refused.
+// The last factor is for what neighbouring parts have in common. Welch's t compares the shares,
+// each side with k-1 degrees of freedom. To test a ratio, all values before are multiplied by it.
+// The interval has the ratios that the test does not reject. Runs of less than [MinSeconds], or
+// with fewer than five parts that have values, or [MinBeyond] values above the percentile are
+// refused.
 //
 // # Assumptions
 //
@@ -145,8 +146,8 @@ type Estimate struct {
 
 	// low and high are the limits, also of a run that is too short.
 	low, high float64
-	// What [Compare] looks at: the percentile, or ofRate, of a run, times a factor. It is nil if the
-	// figure has no interval. So many values rank beyond the figure.
+	// What [Compare] looks at: the percentile, or ofRate, of a run, times a factor. It is nil if
+	// the figure has no interval. So many values rank beyond the figure.
 	run                        *Run
 	percentile, factor, beyond float64
 }
