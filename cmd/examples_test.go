@@ -25,41 +25,42 @@ import (
 
 // logs has the files of testdata that the names in examples stand for.
 var logs = map[string]string{
-	"throughput.hdr":      "logs/node1.hdr",
-	"fixed.hdr":           "logs/node1.hdr",
-	"insert-rt.fixed.hdr": "logs/digits3.hdr",
-	"node1.hdr":           "logs/node1.hdr",
-	"node2.hdr":           "logs/node2.hdr",
-	"node3.hdr":           "logs/node3.hdr",
-	"insert-rt.hdr":       "logs/digits3.hdr",
-	"run1.hdr":            "logs/straddle-a.hdr",
-	"run2.hdr":            "logs/later-run.hdr",
-	"before.hdr":          "logs/node1.hdr",
-	"after.hdr":           "logs/node2.hdr",
-	"load-gen1.hdr":       "logs/straddle-a.hdr",
-	"load-gen2.hdr":       "logs/straddle-b.hdr",
-	"load-gen3.hdr":       "logs/straddle-c.hdr",
-	"run.hdr":             "logs/node3.hdr",
-	"a.hdr":               "logs/node1.hdr",
-	"b.hdr":               "logs/node2.hdr",
-	"service.hdr":         "logs/node1.hdr",
-	"stress.hdr":          "dialects/cassandra-stress.hdr",
-	"READ.hdr":            "dialects/ycsb-read.hdr",
-	"UPDATE.hdr":          "dialects/ycsb-update.hdr",
-	"hiccup.hlog":         "dialects/jhiccup.hlog",
-	"nb.hdr":              "dialects/nosqlbench.hdr",
-	"throttle-st.hgrm":    "expected/node1.it-hgrm.out",
-	"throttle-rt.hgrm":    "expected/node1.it-hgrm.out",
-	"wrk2.txt":            "../output/hgrm/testdata/wrk2.txt",
-	"slower.txt":          "../output/hgrm/testdata/wrk2.txt",
-	"hdrplot.txt":         "../output/hgrm/testdata/vegeta.txt",
-	"results.jtl":         "measurements/jmeter.jtl",
-	"k6.csv":              "measurements/k6.csv",
-	"vegeta.csv":          "measurements/vegeta.csv",
-	"access.log":          "measurements/nginx.log",
-	"table.csv":           "measurements/jmeter-bare.jtl",
-	"requests.ndjson":     "measurements/nginx.ndjson",
-	"memtier.json":        "measurements/memtier.json",
+	"throughput.hdr":    "logs/node1.hdr",
+	"insert-rt.run.hdr": "logs/digits3.hdr",
+	"node1.hdr":         "logs/node1.hdr",
+	"node2.hdr":         "logs/node2.hdr",
+	"node3.hdr":         "logs/node3.hdr",
+	"insert-rt.hdr":     "logs/digits3.hdr",
+	"run1.hdr":          "logs/straddle-a.hdr",
+	"run2.hdr":          "logs/later-run.hdr",
+	"rate1.hdr":         "logs/node1.hdr",
+	"rate2.hdr":         "logs/node2.hdr",
+	"before.hdr":        "logs/node1.hdr",
+	"after.hdr":         "logs/node2.hdr",
+	"load-gen1.hdr":     "logs/straddle-a.hdr",
+	"load-gen2.hdr":     "logs/straddle-b.hdr",
+	"load-gen3.hdr":     "logs/straddle-c.hdr",
+	"run.hdr":           "logs/node3.hdr",
+	"a.hdr":             "logs/node1.hdr",
+	"b.hdr":             "logs/node2.hdr",
+	"service.hdr":       "logs/node1.hdr",
+	"stress.hdr":        "dialects/cassandra-stress.hdr",
+	"READ.hdr":          "dialects/ycsb-read.hdr",
+	"UPDATE.hdr":        "dialects/ycsb-update.hdr",
+	"hiccup.hlog":       "dialects/jhiccup.hlog",
+	"nb.hdr":            "dialects/nosqlbench.hdr",
+	"throttle-st.hgrm":  "expected/node1.it-hgrm.out",
+	"throttle-rt.hgrm":  "expected/node1.it-hgrm.out",
+	"wrk2.txt":          "../output/hgrm/testdata/wrk2.txt",
+	"slower.txt":        "../output/hgrm/testdata/wrk2.txt",
+	"hdrplot.txt":       "../output/hgrm/testdata/vegeta.txt",
+	"results.jtl":       "measurements/jmeter.jtl",
+	"k6.csv":            "measurements/k6.csv",
+	"vegeta.csv":        "measurements/vegeta.csv",
+	"access.log":        "measurements/nginx.log",
+	"table.csv":         "measurements/jmeter-bare.jtl",
+	"requests.ndjson":   "measurements/nginx.ndjson",
+	"memtier.json":      "measurements/memtier.json",
 }
 
 // compressedLogs are read by examples, too. No regular expression of an example matches them.
@@ -94,8 +95,25 @@ var folder = sync.OnceValues(func() (string, error) {
 			return "", err
 		}
 	}
-	return folder, nil
+	return folder, writeNights(filepath.Join(folder, "nightly"))
 })
+
+// writeNights fills a folder with the logs of eight nights.
+func writeNights(folder string) error {
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		return err
+	}
+	for night := range int64(8) {
+		var log bytes.Buffer
+		if err := loggen.Write(&log, loggen.Options{Seconds: 20, Rate: 200, Seed: uint64(night), Start: loggen.ScenarioStart + night*24*3600*1000}); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("n%d.hdr", night)), log.Bytes(), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // prepare fills a folder with the files that the examples read. The files are links: a command that
 // changes one in its place fails the examples that follow.
@@ -105,14 +123,18 @@ func prepare(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := os.ReadDir(from)
+	err = filepath.WalkDir(from, func(path string, file os.DirEntry, err error) error {
+		to := filepath.Join(dir, strings.TrimPrefix(path, from))
+		switch {
+		case err != nil || path == from:
+			return err
+		case file.IsDir():
+			return os.Mkdir(to, 0o777)
+		}
+		return os.Link(path, to)
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, file := range files {
-		if err := os.Link(filepath.Join(from, file.Name()), filepath.Join(dir, file.Name())); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -126,8 +148,8 @@ var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|go run ).*?)(
 // matches finds the notices about a regular expression that matches several files, about logs that
 // are added up, about measurements, about failed requests, about units, and about the files that
 // were written.
-var matches = regexp.MustCompile(`(?m)^hdr\w+: (-\w+ '.*' matches \d+ files: |adds up \d+ logs, |(\S+: )?\d+ of \d+ requests failed |\S+ is read as |` +
-	`\d+ of \d+ limits are undecided|values are in \w+; |the log does not state its unit, |wrote |steady from |no warm-up found ).*\n`)
+var matches = regexp.MustCompile(`(?m)^hdr\w+: (-\w+ '.*' matches \d+ files: |(\S+: )?all times are whole seconds, |adds up \d+ logs, |(\S+: )?\d+ of \d+ requests failed |\S+ is read as |` +
+	`\d+ of \d+ limits are undecided|values are in \w+; |the log does not state its unit, |wrote |\S+ has \d+ logs: |steady from |no warm-up found ).*\n`)
 
 // otherTests are the pages whose commands other tests run: TestScale and
 // the tests of dashboards and of operation of hdrsum.

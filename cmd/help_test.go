@@ -62,6 +62,39 @@ func TestShortHelp(t *testing.T) {
 	}
 }
 
+// mostOptions is the number of options that --help of a command may have.
+const mostOptions = 36
+
+// TestOptions counts the options that --help lists. The documents list those that it does not.
+func TestOptions(t *testing.T) {
+	build(t)
+	page, err := os.ReadFile("../docs/differences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(page), "\n### Options that the help does not list\n")
+	if !ok {
+		t.Fatal("no section of hidden options")
+	}
+	for _, test := range []struct{ command, hidden string }{
+		{"hdrsum", "ovr mwp mwpl tph obs period its ifp second untagged"},
+		{"hdrplot", "ovr ifp second untagged dpi ymin theme page-size"},
+	} {
+		help := printed(t, test.command, "--help")
+		if n := strings.Count(help, "\n  -"); n > mostOptions {
+			t.Errorf("%s --help has %d options, want at most %d", test.command, n, mostOptions)
+		}
+		for name := range strings.FieldsSeq(test.hidden) {
+			if strings.Contains(help, "\n  -"+name+" ") {
+				t.Errorf("%s --help has -%s", test.command, name)
+			}
+			if !strings.Contains(section, "`-"+name+" ") && !strings.Contains(section, "`-"+name+"`") {
+				t.Errorf("the documents do not list -%s", name)
+			}
+		}
+	}
+}
+
 // checkWidth checks that a page fits a terminal of 80 columns.
 func checkWidth(t *testing.T, page, text string) {
 	t.Helper()

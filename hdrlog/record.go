@@ -134,9 +134,17 @@ func (i *Interval) EndTime() time.Time { return timeOf(i.Absolute() + i.Length) 
 // longest [time.Duration].
 func (i *Interval) Duration() time.Duration { return timeOf(i.Length).Sub(timeOf(0)) }
 
-// millis converts seconds. It returns the nearest int64 if there is none, as Java does.
-func millis(seconds float64) int64 {
-	ms := seconds * 1000
+// Millis converts seconds that a log or a person wrote to milliseconds. It rounds: truncating gives
+// the millisecond before if the binary fraction lies below the number. Only
+// [Interval.StartMillis] and [Interval.EndMillis] truncate, since the reference does. It returns
+// the nearest int64 if there is none.
+func Millis(seconds float64) int64 { return whole(math.Round(seconds * 1000)) }
+
+// millis converts seconds as the reference does.
+func millis(seconds float64) int64 { return whole(seconds * 1000) }
+
+// whole drops the fraction of ms. It returns the nearest int64 if there is none, as Java does.
+func whole(ms float64) int64 {
 	switch {
 	case ms >= math.MaxInt64:
 		return math.MaxInt64

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -238,4 +239,37 @@ func TestRecordingErrors(t *testing.T) {
 			t.Errorf("Close: %v", err)
 		}
 	})
+}
+
+// TestNoGaps: the intervals of a recording follow one another to the millisecond, whatever the
+// clock is and for a reader that truncates, too.
+func TestNoGaps(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 8))
+	c := newClock()
+	c.at = time.UnixMilli(1468800000000 + random.Int64N(1e9))
+	var log bytes.Buffer
+	r, err := startRecording(&log, RecordingOptions{Layout: histogram.Layout{Digits: 1}}, c.ticks, c.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder, err := r.Recorder("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := []int64{c.at.UnixMilli()}
+	for range 500 {
+		recorder.Record(1)
+		c.advance(time.Duration(1+random.IntN(3000)) * time.Millisecond)
+		ends = append(ends, c.now().UnixMilli())
+		r.write(false)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	reader := NewReader(&log, "log")
+	for n := range ends[1:] {
+		if i := nextInterval(reader); i == nil || i.StartMillis() != ends[n] || i.EndMillis() != ends[n+1] {
+			t.Errorf("%d: %+v, want %d to %d", n, i, ends[n], ends[n+1])
+		}
+	}
 }

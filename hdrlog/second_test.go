@@ -308,7 +308,6 @@ func TestBothReadingsFit(t *testing.T) {
 func TestWrittenIsReadBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	h := newHistogram(t, histogram.Layout{Digits: 1, Lowest: 1}, 1)
-	ms := func(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
 	for range 1000 {
 		intervals := consecutive(random)
 		if random.IntN(4) == 0 {
@@ -319,7 +318,7 @@ func TestWrittenIsReadBack(t *testing.T) {
 		w := NewWriter(&log)
 		w.Version()
 		for _, i := range intervals {
-			if err := w.Interval([]byte(i.tag[4:len(i.tag)-1]), ms(i.start), ms(i.length), h); err != nil {
+			if err := w.Interval([]byte(i.tag[4:len(i.tag)-1]), i.start, i.length, h); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -328,7 +327,7 @@ func TestWrittenIsReadBack(t *testing.T) {
 		}
 		r := NewReader(bytes.NewReader(log.Bytes()), "log")
 		for _, want := range intervals {
-			if got := nextInterval(r); got == nil || got.Start != ms(want.start) || got.Length != ms(want.length) || got.mended {
+			if got := nextInterval(r); got == nil || got.StartMillis() != Millis(want.start) || got.EndMillis()-got.StartMillis() != Millis(want.length) || got.mended {
 				t.Fatalf("got %+v, want %+v, of\n%s", got, want, log.String())
 			}
 		}

@@ -64,3 +64,47 @@ func standardTimes(i *Interval) (start, length float64) {
 	}
 	return short.Start, short.Length
 }
+
+// AppendTimes appends START,LENGTH, from which a reader that truncates as the reference does gets
+// exactly start and end, in milliseconds since the epoch, if START counts from base, in seconds.
+// The reference truncates fractions that binary does not have: it reads 2.133 as 2132 ms. Such a
+// number gets a microsecond more.
+func AppendTimes(text []byte, base float64, start, end int64) []byte {
+	counted := Interval{Base: base}
+	text, counted.Start = appendMillis(text, start-baseMillis(base), func(seconds float64) bool {
+		counted.Start = seconds
+		return counted.StartMillis() == start
+	})
+	text = append(text, ',')
+	text, _ = appendMillis(text, end-start, func(seconds float64) bool {
+		counted.Length = seconds
+		return counted.EndMillis() == end
+	})
+	return text
+}
+
+// baseMillis returns a base time in whole milliseconds.
+func baseMillis(base float64) int64 { return whole(math.Floor(base*1000 + 0.01)) }
+
+// appendMillis appends milliseconds as seconds, with as much more or less than three decimals as it
+// takes to be read right.
+func appendMillis(text []byte, ms int64, right func(seconds float64) bool) ([]byte, float64) {
+	begin := len(text)
+	var seconds float64
+	for _, more := range []int64{0, 1, -1, 10, -10, 100, -100, 0} {
+		micros := ms*1000 + more
+		if text = text[:begin]; micros < 0 {
+			text = append(text, '-')
+			micros = -micros
+		}
+		text = strconv.AppendInt(text, micros/1e6, 10)
+		text = append(text, '.')
+		for digit := int64(100_000); digit > 0 && (digit >= 1000 || micros%(10*digit) > 0); digit /= 10 {
+			text = append(text, byte('0'+micros/digit%10))
+		}
+		if seconds, _ = strconv.ParseFloat(string(text[begin:]), 64); right(seconds) {
+			break
+		}
+	}
+	return text, seconds
+}

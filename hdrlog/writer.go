@@ -152,8 +152,8 @@ func (w *Writer) Legend() error {
 }
 
 // Interval writes an interval: its tag, or nil if it has none, its start, counted from the base
-// time, and its length, both in seconds and rounded to the millisecond, and its histogram. It does
-// not keep the histogram.
+// time, and its length, both in seconds and rounded to the millisecond, and its histogram. A reader
+// that truncates as the reference does gets these milliseconds. It does not keep the histogram.
 func (w *Writer) Interval(tag []byte, start, length float64, h *histogram.Histogram) error {
 	switch {
 	case !w.ready() || !w.checkTime("start", start) || !w.checkTime("length", length):
@@ -161,21 +161,15 @@ func (w *Writer) Interval(tag []byte, start, length float64, h *histogram.Histog
 	case h == nil:
 		return w.fail(ErrNoHistogram)
 	}
-	w.line = append(w.line[:0], fmt.Sprintf("%.3f,%.3f,%.3f,", round3(start), round3(length), h.Float(h.Max())/MaxRatio)...)
+	from := baseMillis(w.base) + Millis(start)
+	w.line = AppendTimes(w.line[:0], w.base, from, from+Millis(length))
+	w.line = fmt.Appendf(w.line, ",%.3f,", h.Float(h.Max())/MaxRatio)
 	line, err := w.encoder.AppendBase64(w.line, h)
 	if err != nil {
 		return w.fail(err)
 	}
 	w.line = line
 	return w.Fields(tag, line)
-}
-
-// round3 drops the sign of a number that rounds to zero.
-func round3(seconds float64) float64 {
-	if math.Abs(seconds) < 0.0005 {
-		return 0
-	}
-	return seconds
 }
 
 // CheckTag returns nil if a log can hold a tag, and otherwise an error that wraps [ErrTag] or

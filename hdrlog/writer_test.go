@@ -190,7 +190,7 @@ func TestRewrite(t *testing.T) {
 			if want == nil || got == nil {
 				t.Fatalf("%s: interval %d is missing", name, n)
 			}
-			if !bytes.Equal(got.Tag, want.Tag) || got.Start != want.Start || got.Length != want.Length || got.LogStart != want.LogStart || got.Base != want.Base {
+			if !bytes.Equal(got.Tag, want.Tag) || got.StartMillis() != Millis(want.Absolute()) || got.EndMillis()-got.StartMillis() != Millis(want.Length) || got.LogStart != want.LogStart || got.Base != want.Base {
 				t.Errorf("%s: interval %d is %+v, want %+v", name, n, got, want)
 			}
 			if !sameCounts(decodePayload(t, got.Payload), histograms[n]) {

@@ -70,6 +70,11 @@ func (t *Table) figures() []figure {
 			},
 			change: func(c *Change) *FigureChange { return c.Percentiles[p] }})
 	}
+	for _, f := range t.Shares {
+		share := func(s *Summary) float64 { return f.share(s.Counts(), t.Scale, s.Factor).float }
+		all = slices.Insert(all, len(all)-1, figure{head: f.String(), percentile: -1, of: share,
+			text: func(s *Summary) string { return significant(share(s), 3) + "%" }})
+	}
 	return all
 }
 

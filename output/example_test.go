@@ -62,7 +62,7 @@ func Example() {
 func ExamplePercentiles() {
 	s := &output.Summary{Tag: []byte("insert-rt"), Histogram: latencies(), Intervals: 1, Period: 2000}
 	milliseconds := output.Scale{Ratio: 1e6}
-	if err := output.Percentiles(os.Stdout, s, milliseconds, []float64{50, 99}); err != nil {
+	if err := output.Percentiles(os.Stdout, s, milliseconds, []float64{50, 99}, nil); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

@@ -1,18 +1,24 @@
 package output
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/unit"
 )
 
-// A Figure is a statistic of counts: one of Names or, if that is empty, the value at Percentile.
+// A Figure is a statistic of counts: that with a name or, if that is empty, the value at
+// Percentile.
 type Figure struct {
 	Name       string
 	Percentile float64
+	// Above is what [Over] counts values above: in the unit named Unit, or in printed units if that
+	// is empty.
+	Above float64
+	Unit  string
 }
 
 // The names of figures that are no percentiles.
@@ -22,29 +28,66 @@ const (
 	Min        = "min"
 	Mean       = "mean"
 	Max        = "max"
+	Over       = "over" // the share of values above one, in percent
 )
 
-// ParseFigure reads a figure, such as p99.9, 99.9 or max.
+// ParseFigure reads a figure, such as p99.9, 99.9, max or over(20ms).
 func ParseFigure(text string) (f Figure, err error) {
+	if above, ok := strings.CutPrefix(text, Over+"("); ok && strings.HasSuffix(above, ")") {
+		value, in, err := unit.ParseValue(strings.TrimSuffix(above, ")"))
+		return Figure{Name: Over, Above: value, Unit: in.String()}, err
+	}
 	if slices.Contains([]string{Count, Throughput, Min, Mean, Max}, text) {
 		return Figure{Name: text}, nil
 	}
 	f.Percentile, err = strconv.ParseFloat(strings.TrimPrefix(text, "p"), 64)
 	if err != nil || !(f.Percentile >= 0 && f.Percentile <= 100) {
-		err = errors.New("neither a percentile from 0 to 100 nor min, mean, max, throughput or count")
+		err = fmt.Errorf("%q is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)", text)
 	}
 	return f, err
 }
 
 func (f Figure) String() string {
-	if f.Name == "" {
+	switch f.Name {
+	case "":
 		return "p" + shortest(f.Percentile)
+	case Over:
+		return Over + "(" + shortest(f.Above) + f.Unit + ")"
 	}
 	return f.Name
 }
 
 // Unitless reports whether the figure is a number, not a value.
 func (f Figure) Unitless() bool { return f.Name == Count || f.Name == Throughput }
+
+// ShareOver returns the share of the values of h above one in percent, if they are divided by
+// ratio. Values of the slot that it lies in are not above. It is not a number if nothing was
+// recorded.
+func ShareOver(h *histogram.Histogram, above, ratio float64) float64 {
+	return 100 * float64(h.TotalCount()-CountTo(h, above, ratio, true)) / float64(h.TotalCount())
+}
+
+// share returns [Over] of h, whose values have a scale and a factor, see [Summary].
+func (f Figure) share(h *histogram.Histogram, s Scale, factor float64) Value {
+	return FloatValue(ShareOver(h, f.Above, s.per(f.Unit, factor)))
+}
+
+// CountTo returns the number of values up to the slot that a value lies in, with that slot or
+// without. Values of h are divided by ratio.
+func CountTo(h *histogram.Histogram, value, ratio float64, with bool) int64 {
+	layout := h.Layout()
+	slot := layout.IndexOf(h.Max())
+	if raw := value * ratio / h.Ratio(); raw < float64(h.Max()) {
+		slot = min(slot, layout.IndexOf(int64(max(raw, 0)))+1) // the division and the multiplication round
+	}
+	for ; slot >= 0; slot-- {
+		lowest, highest := layout.LowestAt(slot), layout.HighestAt(slot)
+		if with && unit.Divide(h.Float(lowest), ratio) <= value || unit.Divide(h.Float(highest), ratio) < value {
+			return h.CountBetween(0, highest)
+		}
+	}
+	return 0
+}
 
 // Of returns the figure of counts that were recorded in some seconds. There is no value if nothing
 // was recorded.
@@ -60,6 +103,9 @@ func (f Figure) Of(s *Stats, seconds float64) Value {
 		return ifAny(s.Count, Value{float: s.Mean})
 	case Max:
 		return ifAny(s.Count, s.Max)
+	}
+	if f.Name == Over {
+		return none // see [ShareOver]
 	}
 	n := slices.IndexFunc(s.Percentiles, func(p PercentileValue) bool { return p.Percentile == f.Percentile })
 	return ifAny(s.Count, s.Percentiles[n].Value)

@@ -23,13 +23,18 @@ func someSummary(tag []byte) *Summary {
 
 // summaryFormats are the formats of one or more summaries, by name.
 var summaryFormats = map[string]func(w io.Writer, s *Summary, scale Scale) error{
-	"percentiles": func(w io.Writer, s *Summary, scale Scale) error { return Percentiles(w, s, scale, []float64{50, 99}) },
-	"hgrm":        func(w io.Writer, s *Summary, scale Scale) error { return HGRM(w, s, scale, 2) },
-	"csv":         func(w io.Writer, s *Summary, scale Scale) error { return CSV(w, s, scale, 10000) },
-	"csve":        func(w io.Writer, s *Summary, scale Scale) error { return CSVE(w, s, scale, 100) },
-	"csvr":        CSVR,
+	"percentiles": func(w io.Writer, s *Summary, scale Scale) error {
+		return Percentiles(w, s, scale, []float64{50, 99}, nil)
+	},
+	"hgrm": func(w io.Writer, s *Summary, scale Scale) error { return HGRM(w, s, scale, 2) },
+	"csv":  func(w io.Writer, s *Summary, scale Scale) error { return CSV(w, s, scale, 10000) },
+	"csve": func(w io.Writer, s *Summary, scale Scale) error { return CSVE(w, s, scale, 100) },
+	"csvr": CSVR,
+	"table as csv": func(w io.Writer, s *Summary, scale Scale) error {
+		return SummaryCSV(w, s, scale, []float64{50, 99}, nil, true)
+	},
 	"json": func(w io.Writer, s *Summary, scale Scale) error {
-		return JSON(w, NewDocument([]*Summary{s}, scale, []float64{50}, nil))
+		return JSON(w, NewDocument([]*Summary{s}, scale, []float64{50}, nil, nil))
 	},
 	"table": func(w io.Writer, s *Summary, scale Scale) error {
 		return (&Table{Scale: scale, Percentiles: []float64{50}}).Write(w, []*Summary{s})
@@ -41,8 +46,9 @@ var summaryFormats = map[string]func(w io.Writer, s *Summary, scale Scale) error
 
 // rowFormats are the formats of rows, by name.
 var rowFormats = map[string]func(w io.Writer, scale Scale) RowWriter{
-	"timeline": func(w io.Writer, s Scale) RowWriter { return Timeline(w, s, nil) },
-	"ndjson":   func(w io.Writer, s Scale) RowWriter { return NDJSON(w, s, nil) },
+	"timeline":    func(w io.Writer, s Scale) RowWriter { return Timeline(w, s, nil) },
+	"timeline in": func(w io.Writer, s Scale) RowWriter { return TimelineIn(w, s, nil) },
+	"ndjson":      func(w io.Writer, s Scale) RowWriter { return NDJSON(w, s, nil) },
 }
 
 // allFormats are all formats, each with an output of several rows or of one summary.
@@ -167,7 +173,7 @@ func TestArguments(t *testing.T) {
 		"ticks":          {HGRM(io.Discard, s, Scale{}, 0), "0 ticks: a percentile distribution needs at least 1"},
 		"csv zero":       {CSV(io.Discard, s, Scale{}, 0), "bins of 0: the width must be a positive number"},
 		"csve not a num": {CSVE(io.Discard, s, Scale{}, math.NaN()), "bins of NaN: the width must be a positive number"},
-		"too many bins":  {CSV(io.Discard, s, Scale{}, 1e-9), "more than 1000000 bins of 1e-09: use wider bins (-obs of hdrsum), or csvr for the recorded values only"},
+		"too many bins":  {CSV(io.Discard, s, Scale{}, 1e-9), "more than 1000000 bins of 1e-09: use wider bins (-obs of hdrsum), or values for the recorded ones only"},
 	} {
 		if test.got == nil || test.got.Error() != test.want {
 			t.Errorf("%s: %v, want %s", name, test.got, test.want)
@@ -184,7 +190,7 @@ func TestExactIntegers(t *testing.T) {
 	s := &Summary{Histogram: h, Period: 1000}
 	const high = "9223372036854775807"
 	var b bytes.Buffer
-	doc := NewDocument([]*Summary{s}, Scale{}, []float64{100}, nil)
+	doc := NewDocument([]*Summary{s}, Scale{}, []float64{100}, nil, nil)
 	if err := JSON(&b, doc); err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
@@ -31,6 +35,8 @@ type Document struct {
 	// Summaries has one element for each tag, untagged intervals first, or a single one for all
 	// tags together.
 	Summaries []documentSummary `json:"summaries"`
+	// Sentence says what changed, if the logs are compared.
+	Sentence string `json:"sentence,omitempty"`
 	// Baseline is what the logs are compared with. It is missing if they are not compared.
 	Baseline *documentBaseline `json:"baseline,omitempty"`
 	// Changes has one element for each tag that both have. It is missing if nobody asked how far
@@ -115,6 +121,8 @@ type documentSummary struct {
 	Percentiles       []documentPercentile `json:"percentiles"`
 	// Values are the same values at percentiles, by names such as p99.
 	Values map[string]printed `json:"values"`
+	// Shares are those of values above some that were asked for. It is missing if none was.
+	Shares []documentShare `json:"shares,omitempty"`
 	// Confidence is missing if nobody asked how far the figures can be believed.
 	Confidence *documentConfidence `json:"confidence,omitempty"`
 }
@@ -178,7 +186,7 @@ type figureChange struct {
 	P Number `json:"p"`
 	// Significant is set if the change is not chance, after Holm's correction over all changes.
 	Significant bool `json:"significant"`
-	// Least is the change, as a ratio above 1, that several runs find in four of five cases.
+	// Least is the change, as a ratio above 1, that such runs find in four of five cases.
 	Least Number `json:"least,omitempty"`
 }
 
@@ -194,6 +202,13 @@ func (c *FigureChange) document() *figureChange {
 	return d
 }
 
+// A documentShare is the share of values above one.
+type documentShare struct {
+	Above   float64 `json:"above"`
+	Unit    string  `json:"unit,omitempty"`
+	Percent Number  `json:"percent"`
+}
+
 // A documentPercentile is the value at a percentile.
 type documentPercentile struct {
 	Percentile float64 `json:"percentile"`
@@ -204,10 +219,10 @@ type documentPercentile struct {
 
 // NewDocument returns a document of summaries with their values at percentiles, and times in a
 // zone; nil is UTC. The period is that of the first summary.
-func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, zone *time.Location) *Document {
+func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, shares []Figure, zone *time.Location) *Document {
 	doc := &Document{UnitRatio: scale.ratio(), Inputs: []string{}, Summaries: []documentSummary{}}
 	for _, s := range summaries {
-		doc.Summaries = append(doc.Summaries, newDocumentSummary(s, scale, percentiles, zone))
+		doc.Summaries = append(doc.Summaries, newDocumentSummary(s, scale, percentiles, shares, zone))
 	}
 	for _, s := range summaries {
 		doc.PeriodMs = max(doc.PeriodMs, s.Period)
@@ -239,16 +254,32 @@ func (d *Document) Compare(baseline *Document, pairs []Pair, percentiles []float
 	}
 }
 
-// JSON writes a [Document], or another value in the same style.
+// JSON writes a [Document], or another value in the same style. Characters that cannot be printed,
+// such as marks of the direction of text, are escaped.
 func JSON(w io.Writer, doc any) error {
-	encoder := json.NewEncoder(w)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(doc)
+	if err := encoder.Encode(doc); err != nil {
+		return err
+	}
+	var safe []byte
+	for _, r := range text.String() {
+		if r == '\n' || strconv.IsGraphic(r) {
+			safe = utf8.AppendRune(safe, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			safe = fmt.Appendf(safe, `\u%04x`, unit)
+		}
+	}
+	_, err := w.Write(safe)
+	return err
 }
 
-func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *time.Location) documentSummary {
-	h := s.Counts()
+func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, shares []Figure, zone *time.Location) documentSummary {
+	h, full := s.Counts(), scale
 	ratio := 0.0
 	if own := scale.By(s.Factor); own != scale {
 		scale, ratio = own, own.Ratio
@@ -280,6 +311,10 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, zone *ti
 	for _, own := range stats.Percentiles {
 		p := documentPercentile{own.Percentile, value(own.Value), nil}
 		d.Percentiles, d.Values["p"+shortest(p.Percentile)] = append(d.Percentiles, p), p.Value
+	}
+	for _, f := range shares {
+		share := f.share(h, full, s.Factor).float
+		d.Shares = append(d.Shares, documentShare{f.Above, cmp.Or(f.Unit, scale.Unit), Number(share)})
 	}
 	if c := s.Confidence; c != nil {
 		interval := func(e confidence.Estimate, low, high float64, text func(Value) printed) *documentInterval {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bufio"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -140,14 +141,30 @@ func (l *layout) wrap(width int) {
 	}
 }
 
+// write writes all blocks.
+func (l *layout) write(b *bufio.Writer, colour bool) {
+	for n := range l.blocks {
+		if n > 0 {
+			b.WriteByte('\n')
+		}
+		l.header(b, n)
+		for row := range l.rows {
+			l.row(b, n, row, colour)
+		}
+		if len(l.rows) >= longTable {
+			l.header(b, n)
+		}
+	}
+}
+
 // header writes the heads of a block.
 func (l *layout) header(b *bufio.Writer, block int) {
 	cells := make([]cell, len(l.heads))
 	for column, head := range l.heads {
 		cells[column].text = head
 	}
-	spark := sparklineHead
-	if l.spark < len(spark) {
+	spark := cmp.Or(l.drawnHead, sparklineHead)
+	if l.drawnHead == "" && l.spark < len(spark) {
 		spark = shortSparklineHead
 	}
 	l.line(b, block, cells, spark, false)

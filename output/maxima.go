@@ -12,6 +12,8 @@ type Maxima struct {
 	Start, Step int64
 	// Length is that of an interval, about, in milliseconds.
 	Length int64
+	// Peak is the start of the interval with the highest one, in milliseconds since the epoch.
+	Peak int64
 	// Values are in the unit of the log, NaN for a span in which nothing was recorded.
 	Values []float64
 }

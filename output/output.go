@@ -90,6 +90,8 @@ type Scale struct {
 	Ratio float64
 	// Unit names the unit of printed values. It is empty if the unit is unknown.
 	Unit string
+	// Nanoseconds are those of the unit of the log, 0 if that is unknown.
+	Nanoseconds float64
 	// Assumed is set if the unit of the log is unknown, and taken to be nanoseconds.
 	Assumed bool
 }
@@ -106,6 +108,15 @@ func (s Scale) By(factor float64) Scale {
 		s.Ratio = s.ratio() / factor
 	}
 	return s
+}
+
+// per returns what to divide values by, whose factor is that of [Summary], to have them in a unit
+// of time, or in printed units if it has no name.
+func (s Scale) per(name string, factor float64) float64 {
+	if u, ok := unit.Parse(name); ok {
+		s.Ratio = u.Nanoseconds() / s.Nanoseconds
+	}
+	return s.ratio() / cmp.Or(factor, 1)
 }
 
 // value returns a value of h in printed units.
@@ -143,11 +154,13 @@ func (v Value) Float() float64 { return v.float }
 var none = Value{float: math.NaN()}
 
 // Percentiles writes a line for each figure, as HdrLogProcessing does, with the values at
-// percentiles. At a ratio of 1 values are whole numbers, byte for byte as there. At other ratios
-// they have as many decimals as in [HGRM]: HdrLogProcessing truncates everything below one unit to
-// 0. Values of double histograms have all their decimals.
-func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64) error {
+// percentiles, and behind them shares of values above one. At a ratio of 1 values are whole
+// numbers, byte for byte as there. At other ratios they have as many decimals as in [HGRM]:
+// HdrLogProcessing truncates everything below one unit to 0. Values of double histograms have all
+// their decimals.
+func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64, shares []Figure) error {
 	h, raw := s.Counts(), scale.ratio() == 1 && (s.Factor == 0 || s.Factor >= 1)
+	full := scale
 	scale = scale.By(s.Factor)
 	prefix := ""
 	if s.Tag != nil {
@@ -184,6 +197,9 @@ func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64) er
 		line(percentileLabel(percentiles[n])+"ptile", value(v))
 	}
 	line("Max", value(h.Max()))
+	for _, f := range shares {
+		line("O"+f.String()[1:]+"(%)", shortest(f.share(h, full, s.Factor).float))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -28,6 +28,8 @@ type Row struct {
 	// Counts are all counts of the row, for a consumer that asked for them. They are valid as long
 	// as the row.
 	Counts *histogram.Histogram
+	// Shares are figures of [Over] of Counts, the same ones in all rows of a series.
+	Shares []Figure
 	// Total is everything that was recorded with this tag up to the end of the row.
 	Total Total
 	// TotalsOnly is set if only Total may be shown.
@@ -135,6 +137,14 @@ func (c *column) text(r *Row, missing string) string {
 	return c.scaleOf(r).text(v)
 }
 
+// head returns the name of the column, with the unit of its values if units is set and it is known.
+func (c *column) head(units bool) string {
+	if units && c.scale != nil && c.scale.Unit != "" {
+		return c.name + "_" + c.scale.Unit
+	}
+	return c.name
+}
+
 // columns returns the columns of a series that begins with a row.
 func columns(first *Row, scale Scale) (all []column) {
 	add := func(name string, f Figure, of func(r *Row) *Stats) {
@@ -146,6 +156,9 @@ func columns(first *Row, scale Scale) (all []column) {
 	}
 	for _, f := range first.figures(Count, Throughput, Min, Mean) {
 		add(strings.Replace(f.String(), Throughput, "per_second", 1), f, func(r *Row) *Stats { return &r.Stats })
+	}
+	for _, f := range first.Shares {
+		all = append(all, column{"percent_" + f.String(), func(r *Row) Value { return f.share(r.Counts, scale, r.Factor) }, nil})
 	}
 	if first.Moving != nil {
 		for _, f := range append(first.Moving.figures(), Figure{Name: Count}) {

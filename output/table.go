@@ -22,6 +22,8 @@ import (
 type Table struct {
 	Scale       Scale
 	Percentiles []float64
+	// Shares are figures of [Over], in columns behind the percentiles.
+	Shares []Figure
 	// Width is the width of the terminal in characters. Zero means no limit.
 	Width int
 	// Colour marks significant changes in red if they are for the worse, otherwise in green, and
@@ -50,6 +52,8 @@ type grid struct {
 	// drawn returns the sparkline of a row with a number of characters. It is nil if there are no
 	// sparklines.
 	drawn func(row, width int) string
+	// drawnHead is the head of sparklines, empty for that of the maximum over time.
+	drawnHead string
 	// optional are the columns that may be left out, in this order.
 	optional []int
 }
@@ -268,7 +272,7 @@ func (t *Table) change(p Pair, f *figure) cell {
 func (t *Table) write(w io.Writer, grid func(digits int) *grid, period string, notes []string) error {
 	b := bufio.NewWriter(w)
 	if t.Markdown {
-		t.markdown(b, grid(4), notes)
+		t.markdown(b, grid(4), append([]string{t.Scale.about()}, notes...))
 		return b.Flush()
 	}
 	l := t.layOut(grid)
@@ -277,18 +281,7 @@ func (t *Table) write(w io.Writer, grid func(digits int) *grid, period string, n
 		about = append(about, "period "+period)
 	}
 	fmt.Fprintf(b, "%s\n\n", strings.Join(about, ", "))
-	for n := range l.blocks {
-		if n > 0 {
-			b.WriteByte('\n')
-		}
-		l.header(b, n)
-		for row := range l.rows {
-			l.row(b, n, row, t.Colour)
-		}
-		if len(l.rows) >= longTable {
-			l.header(b, n)
-		}
-	}
+	l.write(b, t.Colour)
 	var missing []string
 	for _, column := range l.left {
 		if column != l.labels+periodColumn {
@@ -317,9 +310,11 @@ var markdownEscaper = strings.NewReplacer(
 
 // markdown writes the cells as a table of Markdown.
 func (t *Table) markdown(b *bufio.Writer, g *grid, notes []string) {
-	notes = append([]string{t.Scale.about()}, notes...)
 	escape := markdownEscaper.Replace
-	b.WriteString("| tag" + strings.Repeat(" |", g.labels) + " " + strings.Join(g.heads[g.labels:], " | ") + " |\n|" +
+	for _, head := range g.heads[:g.labels] {
+		b.WriteString(strings.TrimRight("| "+head, " ") + " ")
+	}
+	b.WriteString("| " + strings.Join(g.heads[g.labels:], " | ") + " |\n|" +
 		strings.Repeat(" --- |", g.labels) + strings.Repeat(" --: |", len(g.heads)-g.labels) + "\n")
 	for _, row := range g.rows {
 		for _, c := range row {
@@ -334,6 +329,14 @@ func (t *Table) markdown(b *bufio.Writer, g *grid, notes []string) {
 	for _, note := range notes {
 		b.WriteString("\n" + escape(note) + "\n")
 	}
+}
+
+// Escape returns a text as the table writes it.
+func (t *Table) Escape(text string) string {
+	if t.Markdown {
+		return markdownEscaper.Replace(text)
+	}
+	return text
 }
 
 // Name returns the text for the tag of the summary.

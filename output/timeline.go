@@ -3,6 +3,7 @@ package output
 import (
 	"encoding/csv"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,13 +19,22 @@ import (
 // [tags.Text]. An apostrophe comes before a tag that a spreadsheet would evaluate as a formula, and
 // before a tag that begins with an apostrophe.
 func Timeline(w io.Writer, scale Scale, zone *time.Location) RowWriter {
+	return timeline(w, scale, zone, false)
+}
+
+// TimelineIn is [Timeline] whose heads name the unit of values, if it is known: p99_ms.
+func TimelineIn(w io.Writer, scale Scale, zone *time.Location) RowWriter {
+	return timeline(w, scale, zone, true)
+}
+
+func timeline(w io.Writer, scale Scale, zone *time.Location, units bool) RowWriter {
 	out := csv.NewWriter(w)
 	var fields []string
 	return &rowFormat{scale: scale, write: func(r *Row, columns []column, first bool) error {
 		if first {
 			fields = []string{"start", "relative_start", "length", "tag"}
 			for _, c := range columns {
-				fields = append(fields, c.name)
+				fields = append(fields, c.head(units))
 			}
 			out.Write(fields) // out keeps its error
 		}
@@ -36,6 +46,30 @@ func Timeline(w io.Writer, scale Scale, zone *time.Location) RowWriter {
 		out.Flush()
 		return out.Error()
 	}}
+}
+
+// SummaryCSV writes a summary as a line of CSV, after a header if it is the first one. The columns
+// are those of [TimelineIn] without times, and the period in seconds.
+func SummaryCSV(w io.Writer, s *Summary, scale Scale, percentiles []float64, shares []Figure, first bool) error {
+	percentiles = slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 100 }) // max is there
+	period := float64(s.Period) / 1000
+	r := &Row{Tag: s.Tag, Factor: s.Factor, Covered: period, Stats: StatsOf(s.Counts(), percentiles, Stats{}), Counts: s.Counts(), Shares: shares}
+	r.Moved = s.Moved
+	out, columns := csv.NewWriter(w), columns(r, scale)
+	if first {
+		fields := []string{"tag", "period"}
+		for _, c := range columns {
+			fields = append(fields, c.head(true))
+		}
+		out.Write(fields) // out keeps its error
+	}
+	fields := []string{csvTag(r.Tag), seconds(period)}
+	for n := range columns {
+		fields = append(fields, columns[n].text(r, ""))
+	}
+	out.Write(fields)
+	out.Flush()
+	return out.Error()
 }
 
 // csvTag returns a tag as a cell of CSV. Spreadsheets evaluate a cell that begins with one of = + -

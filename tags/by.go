@@ -18,7 +18,8 @@ type By struct {
 
 	mu      sync.RWMutex
 	rows    map[source][]byte // names of rows
-	matched bool              // the group matched a tag
+	room    cache
+	matched bool // the group matched a tag
 }
 
 // A source is an input and the text of a tag in it.
@@ -87,7 +88,9 @@ func (b *By) Row(input string, tag []byte) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	name = b.name(key, tag)
-	b.rows[key] = name
+	if _, known := b.rows[key]; !known && b.room.takes(len(key.tag)+len(name)) {
+		b.rows[key] = name
+	}
 	return name
 }
 
@@ -118,7 +121,8 @@ func (b *By) Unmatched() bool {
 	return !b.matched && len(b.rows) > 0
 }
 
-// Added returns the texts of the tags of each row that has several, in the order of the rows.
+// Added returns the texts of the tags of each row that has several, in the order of the rows. Of
+// very many tags, it has the first ones.
 func (b *By) Added() (rows [][]string) {
 	if b == nil {
 		return nil

@@ -22,6 +22,25 @@ type Filter struct {
 
 	mu   sync.RWMutex
 	kept map[string]bool // by the text of a tag
+	room cache
+}
+
+// A cache counts what a map by texts of tags takes. It is full at mostCached bytes: later tags are
+// decided each time.
+type cache int
+
+const (
+	mostCached = 8 << 20
+	entryBytes = 100 // beside the texts
+)
+
+// takes reports whether an entry with a text of so many bytes fits, and counts it.
+func (c *cache) takes(text int) bool {
+	if *c+cache(text) > mostCached {
+		return false
+	}
+	*c += cache(text) + entryBytes
+	return true
 }
 
 // A pattern chooses tags.
@@ -104,8 +123,11 @@ func (f *Filter) decide(text string) bool {
 		return any
 	}
 	included, excluded := matchesAny(f.include), matchesAny(f.exclude)
-	f.kept[text] = (included || len(f.include) == 0) && !excluded
-	return f.kept[text]
+	kept := (included || len(f.include) == 0) && !excluded
+	if _, known := f.kept[text]; !known && f.room.takes(len(text)) {
+		f.kept[text] = kept
+	}
+	return kept
 }
 
 // All reports whether the filter keeps every tag.
@@ -129,8 +151,8 @@ func (f *Filter) Unmatched() (include, exclude []string) {
 	return unmatched(f.include), unmatched(f.exclude)
 }
 
-// Seen returns the texts of the tags that the filter has seen, sorted. A filter that keeps all tags
-// does not remember them.
+// Seen returns the texts of the tags that the filter has seen, sorted: the first ones of very many.
+// A filter that keeps all tags does not remember them.
 func (f *Filter) Seen() []string {
 	if f == nil {
 		return nil

@@ -107,3 +107,30 @@ func TestFilterConcurrent(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// TestBounded: what a filter and rows remember of tags is bounded, and later tags are decided as
+// well.
+func TestBounded(t *testing.T) {
+	t.Parallel()
+	f, err := NewFilter([]string{"a.*"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := ParseBy("(a).*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 4000)
+	for n := range 5000 {
+		for _, first := range "ab" {
+			tag := fmt.Appendf(nil, "%c%d%s", first, n, long)
+			row := string(b.Row("log", tag))
+			if f.Keeps(tag) != (first == 'a') || first == 'a' && row != "a" || first == 'b' && row != string(tag) {
+				t.Fatalf("%s is in %s", tag, row)
+			}
+		}
+	}
+	if len(f.kept) > mostCached/4000 || len(b.rows) > mostCached/4000 {
+		t.Errorf("%d and %d tags are kept", len(f.kept), len(b.rows))
+	}
+}

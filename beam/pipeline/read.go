@@ -390,7 +390,7 @@ type finder struct {
 
 func (f *finder) interval(i *hdrlog.Interval, double bool, line int) {
 	start, end := i.StartMillis(), i.EndMillis()
-	base := min(int64(math.Round(i.LogStart*1000)), start)
+	base := min(hdrlog.Millis(i.LogStart), start)
 	if f.Intervals == 0 || base < f.Base {
 		f.Base = base
 	}

@@ -126,7 +126,7 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 	for _, s := range summaries {
 		s.Period = period
 	}
-	doc := output.NewDocument(summaries, output.Scale{Unit: h.unit().String()}, Percentiles, nil)
+	doc := output.NewDocument(summaries, output.Scale{Unit: h.unit().String()}, Percentiles, nil, nil)
 	doc.PeriodMode, doc.SkippedLines, doc.Inputs = "covered", skipped, h.Sources
 	file, err := create(ctx, fn.Name)
 	if err != nil {

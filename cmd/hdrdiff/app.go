@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/logs"
 	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/summary"
+	"hdrkit/output"
 )
 
 const examples = `examples:
@@ -21,67 +22,92 @@ const examples = `examples:
    hdrdiff before.hdr after.hdr -unit ms -st markdown -of table.md
    hdrdiff -sum 'load-gen[1-3].hdr' 'node[1-3].hdr'    # machines of one run
    hdrdiff before.hdr after.hdr -st json     # for other programs
+   hdrdiff -trend nightly -unit ms           # since when?
+   hdrdiff -trend nightly -sla 'p99<=+10%'   # 4 if two nights are worse
 
 With three runs or more a side, changes are those that differ more than the
 runs of a side do.
 
 exit status: 0, or 1 if nothing could be compared, 2 for a wrong command line,
 3 if malformed lines were skipped, 4 if a limit of -sla does not hold, 5 if one
-is undecided under -undecided fail`
+is undecided under -undecided fail, or with -trend`
 
 // options are what the command line asks for.
 type options struct {
-	logs.Options // of both sides, but their names
-	old, new     []string
-	sum          bool // a side is one run
-	unit         unit.Options
-	percentiles  []float64
-	level        float64 // of confidence, in percent
-	levelGiven   bool    // intervals are printed
-	limits       []gate.Limit
-	strict       bool // an undecided limit fails
-	kind, of     string
-	kindGiven    bool
+	logs.Options                     // of both sides, but their names
+	old, new                         []string
+	sum                              bool // a side is one run
+	trend                            bool // of many runs, which are new
+	order                            string
+	unit                             unit.Options
+	figures                          report.Figures
+	percentilesGiven, undecidedGiven bool
+	level                            float64 // of confidence, in percent
+	levelGiven                       bool    // intervals are printed
+	limits                           []gate.Limit
+	strict                           bool // an undecided limit fails
+	kind, of                         string
+	kindGiven                        bool
 }
 
 func app() *cli.Command {
 	o := new(options)
-	o.Steady, o.EachRun, o.Output = summary.SkipWarmup, true, &o.of
+	o.Steady, o.EachRun, o.Output, o.Inputs.Runs = summary.SkipWarmup, true, &o.of, true
+	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures), "compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms); without it, -trend has 50,99,max")
+	percentiles.Given = &o.percentilesGiven
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrdiff"},
 		Usage:       "compare HdrHistogram logs before and after a change",
-		UsageText:   "hdrdiff [options] OLD NEW, or OLD ... -- NEW ...",
+		UsageText:   "hdrdiff [options] OLD NEW, OLD ... -- NEW ..., or -trend RUNS ...",
 		Description: examples,
-		Common:      []string{"incT", "s", "e", "sum", "st", "of", "unit", "p", "sla", "undecided"},
+		Common:      []string{"incT", "s", "e", "sum", "trend", "st", "of", "unit", "p", "sla", "undecided"},
 		Args:        o.sides,
 		Separates:   true,
 		Outputs:     func() []string { kind, _ := o.chosen(); return []string{"st " + kind} },
 	}
 	c.Options = slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "if", "ifp"), []cli.Option{
 		{Name: "sum", Group: cli.GroupInput, Value: cli.Bool(&o.sum), Usage: "each side is one run, whose logs add up"},
+		{Name: "trend", Group: cli.GroupInput, Value: cli.Bool(&o.trend), Not: "sum ci", Why: "a trend looks at each run by itself",
+			Usage: "print how figures change over many runs: the logs, or the folders with logs, in a folder, of a pattern, or of a list"},
+		{Name: "order", Group: cli.GroupInput, Value: cli.Choice(&o.order, "time"), Values: []string{"time", "given"}, Needs: "trend",
+			Usage: "the `ORDER` of runs: time, that of their starts; or given, that of the arguments"},
 	}, cli.TagOptions(&o.Tags, &o.Inputs, "compare"), cli.RowOptions(&o.Tags, "compare"), []cli.Option{
 		cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Only: []string{"st json"}, Unless: "s e"}), []cli.Option{
 		{Name: "st", Aliases: "summaryType summary-type", Group: cli.GroupOutput, Value: cli.Choice(&o.kind, "table"), Given: &o.kindGiven,
-			Types: []cli.Type{{Name: "table", What: "for people", Others: "text txt"}, {Name: "markdown", What: "the table for pages", Others: "md"}, {Name: "json", What: "one JSON document"}},
+			Types: []cli.Type{{Name: "table", What: "for people", Others: "text txt"}, {Name: "markdown", What: "the table for pages", Others: "md"}, {Name: "json", What: "one JSON document"}, {Name: "csv", What: "figures of -trend"}},
 			Usage: "print this `TYPE`, see below"},
-		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .txt, .md, .json"),
+		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .txt, .md, .json, .csv"),
 		cli.RatioOption(&o.unit),
 	}, cli.UnitOptions(&o.unit), []cli.Option{
-		cli.PercentilesOption(&o.percentiles, "50,90,99,99.9,99.99,99.999", "compare these `PERCENTILES`, such as 50,99.9,max"),
+		percentiles,
 		{Name: "ci", Aliases: "confidence", Group: cli.GroupValues, Value: cli.Parsed(&o.level, "95", report.ParseLevel), Given: &o.levelGiven,
 			Usage: "`PERCENT` of intervals have the true figure in them; if given, those of figures are printed, too"},
 		cli.OmissionOption(&o.Expected),
 		{Name: "sla", Group: cli.GroupLimits, Value: cli.Each(&o.limits, gate.Parse),
 			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as p99<=+10%, and limits of NEW as in hdrsum; repeatable"},
-		{Name: "undecided", Group: cli.GroupLimits, Needs: "sla", Values: []string{"pass", "fail"}, Value: cli.Pick(&o.strict, "pass", cli.Is("fail")),
-			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"},
+		{Name: "undecided", Group: cli.GroupLimits, Needs: "sla", Values: []string{"pass", "fail"}, Value: cli.Pick(&o.strict, "pass", cli.Is("fail")), Given: &o.undecidedGiven,
+			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5, as -trend does unless it is pass"},
 	}, cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))
-	c.Action = func() error { return run(&c.Streams, o) }
+	c.Action = func() error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		if o.trend {
+			return runTrend(&c.Streams, o)
+		}
+		return run(&c.Streams, o)
+	}
 	return c
 }
 
 // sides takes the arguments: two, or those before -- and those after it.
 func (o *options) sides(args []string, before int) error {
+	if o.trend {
+		if o.new = args; len(args) == 0 || before > 0 {
+			return message.Usagef("-trend takes runs: a folder of logs, a pattern, or a list, without --")
+		}
+		return nil
+	}
 	if before == 0 && len(args) == 2 {
 		before = 1
 	}
@@ -97,7 +123,7 @@ func (o *options) chosen() (string, error) {
 	if o.kindGiven {
 		return o.kind, nil
 	}
-	kind, err := logs.ByEnding(o.of, map[string]string{".txt": "table", ".md": "markdown", ".json": "json"})
+	kind, err := logs.ByEnding(o.of, map[string]string{".txt": "table", ".md": "markdown", ".json": "json", ".csv": "csv"})
 	return cmp.Or(kind, o.kind), err
 }
 
@@ -113,7 +139,16 @@ func (o *options) check() (err error) {
 	if by.Inputs() {
 		return message.Usagef("-by %s looks at each log by itself, and hdrdiff compares rows that both sides have", o.By)
 	}
+	if o.kind == "csv" && !o.trend {
+		return message.Usagef("-st csv writes the figures of -trend: -st json has a comparison for programs")
+	}
+	if o.trend && o.figures.Shares != nil {
+		return message.Usagef("-p: -trend has percentiles, the maximum and the rate: hdrsum prints %v", o.figures.Shares[0])
+	}
 	for _, l := range o.limits {
+		if o.trend && (!l.Relative || l.Name == output.Over) {
+			return message.Usagef("-sla: -trend takes changes, such as p99<=+10%%, and hdrsum checks %q", l.Text)
+		}
 		if l.Window > 0 {
 			return message.Usagef("-sla: %q is about windows of one run: hdrsum checks it", l.Text)
 		}

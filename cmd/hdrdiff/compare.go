@@ -38,9 +38,6 @@ type side struct {
 
 // run compares the sides and writes the report. It returns a status if a limit does not hold.
 func run(std *message.Streams, o *options) (err error) {
-	if err := o.check(); err != nil {
-		return err
-	}
 	c := &comparison{options: o, std: std, diagnostics: logs.NewDiagnostics(std, o.Strict), old: new(side), new: new(side)}
 	if c.units, err = logs.NewUnits(std, o.unit); err != nil {
 		return err
@@ -80,12 +77,13 @@ func (c *comparison) open() (err error) {
 			return message.Usagef("%s can be read only once, and is on both sides", after[n].Name)
 		}
 	}
-	switch c.runs = !c.sum && len(before)+len(after) > 2; {
+	old, new := len(c.old.scan.Runs()), len(c.new.scan.Runs())
+	switch c.runs = !c.sum && old+new > 2; {
 	case !c.runs:
-	case len(before) == 1 || len(after) == 1:
-		return message.Usagef("%d before and %d after: give a log each, or several runs each, as two folders or two patterns; -sum adds up the logs of a side", len(before), len(after))
-	case min(len(before), len(after)) < least:
-		c.diagnostics.Warnf("%d runs before and %d after are too few to tell how runs vary, which takes %d on each side: this compares their sums as one run with one", len(before), len(after), least)
+	case old == 1 || new == 1:
+		return message.Usagef("%d before and %d after: give a log each, or several runs each, as two folders or two patterns; -sum adds up the logs of a side", old, new)
+	case min(old, new) < least:
+		c.diagnostics.Warnf("%d runs before and %d after are too few to tell how runs vary, which takes %d on each side: this compares their sums as one run with one", old, new, least)
 		c.runs = false
 	}
 	return nil
@@ -100,12 +98,8 @@ func (c *comparison) read(s *side) (err error) {
 	if !c.runs {
 		s.Result, err = c.readRun(s.scan)
 	} else {
-		for n := range s.scan.Inputs {
-			run := *s.scan
-			run.Inputs = s.scan.Inputs[n : n+1]
-			run.Comment = func(_ int, text []byte) error { return s.scan.Comment(n, text) }
-			run.Kept = func(_ int, tag []byte) { s.scan.Kept(n, tag) }
-			result, err := c.readRun(&run)
+		for _, run := range s.scan.Runs() {
+			result, err := c.readRun(run)
 			if err != nil {
 				return err
 			}
@@ -134,7 +128,7 @@ func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
 	}
 	result, err := summary.Collect(s, wanted)
 	if err == nil && wanted.Runs != nil {
-		err = result.Believe(wanted.Runs, report.Believed(c.percentiles, c.limits), c.level, s.Workers)
+		err = result.Believe(wanted.Runs, report.Believed(c.figures.Percentiles, c.limits), c.level, s.Workers)
 	}
 	return result, err
 }
@@ -143,7 +137,7 @@ func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
 func (c *comparison) judge() error {
 	c.old.SetPeriods("covered")
 	c.new.SetPeriods("covered")
-	scale, err := report.Fit(c.units, c.limits, c.kind != "json", report.Side{Summaries: c.old.Summaries, Logs: c.old.logs}, report.Side{Summaries: c.new.Summaries, Logs: c.new.logs})
+	scale, err := report.Fit(c.units, &c.figures, c.limits, c.kind != "json", report.Side{Summaries: c.old.Summaries, Logs: c.old.logs}, report.Side{Summaries: c.new.Summaries, Logs: c.new.logs})
 	if err != nil {
 		return err
 	}
@@ -182,14 +176,14 @@ func (c *comparison) pair() {
 		case c.runs:
 			a, b := ofTag(c.old.runs, p.Tag), ofTag(c.new.runs, p.Tag)
 			if len(a) < len(c.old.runs) || len(b) < len(c.new.runs) {
-				c.diagnostics.Warnf("%s is in %d of %d logs before and in %d of %d after", p.After.Name(), len(a), len(c.old.runs), len(b), len(c.new.runs))
+				c.diagnostics.Warnf("%s is in %d of %d runs before and in %d of %d after", p.After.Name(), len(a), len(c.old.runs), len(b), len(c.new.runs))
 			}
-			p.Change = output.NewRunsChange(*p, a, b, report.Believed(c.percentiles, c.limits), c.level)
+			p.Change = output.NewRunsChange(*p, a, b, report.Believed(c.figures.Percentiles, c.limits), c.level)
 		case p.Before.Confidence != nil && p.After.Confidence != nil:
 			p.Change = output.NewChange(p.Before, p.After)
 		}
 	}
-	output.Correct(c.pairs, c.percentiles)
+	output.Correct(c.pairs, c.figures.Percentiles)
 }
 
 // ofTag returns the summaries of a tag, without those that have no values.
@@ -205,27 +199,29 @@ func ofTag(runs []*summary.Result, tag []byte) (all []*output.Summary) {
 // write writes the report.
 func (c *comparison) write() error {
 	inputs := slices.Concat(c.new.scan.Inputs, c.old.scan.Inputs)
+	table := report.Table(c.scale, c.figures, c.kind == "markdown", 0, false)
+	sentence := table.Sentence(c.pairs)
 	return logs.WriteFile(c.of, c.std.Out, inputs, func(w io.Writer) error {
 		document := func(s *side) *output.Document {
-			return report.Document(s.Summaries, s.scan.Inputs, c.scale, c.percentiles, c.Zone, "covered", c.diagnostics)
+			return report.Document(s.Summaries, s.scan.Inputs, c.scale, c.figures, c.Zone, "covered", c.diagnostics)
 		}
 		if c.kind == "json" {
 			doc := document(c.new)
-			doc.Compare(document(c.old), c.pairs, c.percentiles)
+			doc.Sentence = sentence
+			doc.Compare(document(c.old), c.pairs, c.figures.Percentiles)
 			if len(c.limits) > 0 {
 				doc.Limits = c.verdicts
 			}
 			return output.JSON(w, doc)
 		}
-		width, colour, markdown := 0, false, c.kind == "markdown"
 		if logs.ToStdout(c.of) {
-			width, colour = logs.Width(c.std.Out), logs.Colour(c.std.Out)
+			table.Width, table.Colour = logs.Width(c.std.Out), logs.Colour(c.std.Out)
 		}
+		fmt.Fprintf(w, "%s\n\n", table.Escape(sentence))
 		var verdicts func(io.Writer) error
 		if len(c.verdicts) > 0 {
-			verdicts = func(w io.Writer) error { return gate.Write(w, c.verdicts, colour) }
+			verdicts = func(w io.Writer) error { return gate.Write(w, c.verdicts, table.Colour) }
 		}
-		table := report.Table(c.scale, c.percentiles, markdown, width, colour)
-		return report.Write(w, markdown, func(w io.Writer) error { return table.WriteChanges(w, c.pairs) }, verdicts)
+		return report.Write(w, table.Markdown, func(w io.Writer) error { return table.WriteChanges(w, c.pairs) }, verdicts)
 	})
 }

@@ -90,7 +90,7 @@ func app() *cli.Command {
 			Usage: "send windows to `URL`: an InfluxDB, a receiver of Prometheus remote write (/api/v1/...), or one of OpenTelemetry (otlp+http://...); credentials are read from " + prom.Credentials + "; repeatable"},
 		{Name: "state", Group: cli.GroupOutput, Needs: "of serve push", Value: cli.Text(&o.state, ""),
 			Usage: "keep in `FILE` how far the command is, so that each output goes on there when it is started again"},
-		cli.PercentilesOption(&o.sinks.Percentiles, "50,90,99,99.9", "show these `PERCENTILES` of each window, such as 50,99.9,max"),
+		cli.PercentilesOption(cli.Percentiles(&o.sinks.Percentiles, "50,90,99,99.9"), "show these `PERCENTILES` of each window, such as 50,99.9,max"),
 	}, cli.UnitOptions(&o.units), []cli.Option{
 		{Name: "metric", Group: cli.GroupValues, Value: cli.Text(&o.sinks.Metric, ""), Default: metric.Default,
 			Usage: "the `NAME` of metrics, whose values are seconds if their unit is known"},

@@ -22,11 +22,14 @@ import (
 // comes, or the time of -for is over. It reports whether the logs had any intervals, or were not
 // read to their end.
 func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
-	stop, names := make(chan struct{}), &liveTags{matched: map[string]*atomic.Bool{}}
+	stop, names := make(chan struct{}), &liveTags{matched: map[string]*atomic.Bool{}, folders: map[string]string{}}
 	end := sync.OnceFunc(func() { close(stop) })
 	o := live.Options{
 		Size: r.sinks.Size, From: r.start, Units: r.sinks.Units, Memory: r.sinks.Memory, State: r.state, By: r.sinks.By,
 		Messages: d, Hint: logs.Hint, Second: r.Second, Idle: time.Duration(r.idle) * time.Millisecond, Stop: stop, Tag: names.of,
+	}
+	if r.gate != nil {
+		o.Whole = &r.gate.Ran
 	}
 	if o.Tags, err = r.Filter(); err != nil {
 		return false, err
@@ -58,6 +61,10 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	err = merger.Run(follower)
 	for _, pattern := range slices.Sorted(maps.Keys(names.matched)) {
 		if !names.matched[pattern].Load() {
+			if _, err := os.ReadDir(names.folders[pattern]); errors.Is(err, fs.ErrPermission) {
+				d.Unread(fmt.Sprintf("-if '%s': %v", pattern, err))
+				continue
+			}
 			d.Unread(fmt.Sprintf("-if '%s' matched no file", pattern))
 		}
 	}
@@ -74,6 +81,7 @@ type liveTags struct {
 	several bool // there can be several logs
 	// matched says which patterns have matched a file.
 	matched map[string]*atomic.Bool
+	folders map[string]string // in which they look
 }
 
 // of returns what makes the tags of an input's intervals of those that they have.
@@ -117,7 +125,7 @@ func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostic
 		}
 		names.several = true
 		some := new(atomic.Bool)
-		names.matched[s.Text] = some
+		names.matched[s.Text], names.folders[s.Text] = some, s.Folder
 		matches := func(name string) bool {
 			if !s.Matches(name) {
 				return false

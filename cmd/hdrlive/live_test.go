@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
@@ -267,6 +269,36 @@ func TestAbort(t *testing.T) {
 				t.Error(text)
 			}
 		})
+	}
+}
+
+// TestPeriod: the rate of a run is that of the time in which its logs ran, as in hdrsum.
+func TestPeriod(t *testing.T) {
+	dir := t.TempDir()
+	h, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Record(1000, 100); err != nil {
+		t.Fatal(err)
+	}
+	for n, start := range []float64{1e9, 1e9 + 60} {
+		var text bytes.Buffer
+		w := hdrlog.NewWriter(&text)
+		w.BaseTime(start)
+		for second := range 5 {
+			w.Interval([]byte("read"), float64(second), 1, h)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(fmt.Sprintf("%s/run%d.hdr", dir, n), text.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, stderr, status := hdrlive(t, "-ip", dir, "-if", `run\d\.hdr`, "-for", "1s", "-st", "ndjson", "-sla", "throughput>=100,throughput<=100")
+	if status != 0 || strings.Count(stderr, "ok ") != 2 {
+		t.Errorf("status %d: %s", status, stderr)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
@@ -86,6 +87,11 @@ func run(std *message.Streams, o *options) error {
 		return err
 	}
 	if path != "-" {
+		if p.Type == chart.Load { // the question was up to which rate limits hold
+			for _, text := range p.Results() {
+				fmt.Fprintln(std.Out, message.Printable(text))
+			}
+		}
 		fmt.Fprintln(std.Out, message.Printable(path))
 		if o.of == "" && !o.given.kind && message.Terminal(std.Out) {
 			std.Notef("-type report answers more in one picture, and -of %s writes a page to look around in", pathFor(s.Inputs[0].Name, draw.HTML))

@@ -18,7 +18,6 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"hdrkit/internal/chart"
 	"hdrkit/internal/clitest"
 )
 
@@ -43,7 +42,7 @@ func TestBrowserAccessible(t *testing.T) {
 	server := serveAt(t, clitest.Build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-if", "../../testdata/logs/node1.hdr", "-in", "ns", "-unit", "ms", "-agg", "10")
 	for _, scheme := range []string{"light", "dark"} {
 		b.emulate(t, "screen", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}, &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
-		for _, kind := range chart.Types {
+		for _, kind := range paged {
 			p := b.open(t, "-type", kind.Name, "-p", "max,50", "-sla", "3e8", "../../testdata/logs/node1.hdr")
 			if len(p.Series) == 0 {
 				t.Fatal("no series")
@@ -285,7 +284,7 @@ func TestBrowserSpeed(t *testing.T) {
 	}
 	b := newBrowser(t)
 	log := hour(t, 600)
-	for _, chosen := range chart.Types {
+	for _, chosen := range paged {
 		kind := chosen.Name
 		b.open(t, "-type", kind, "-if", log)
 		opened := b.eval(t, "document.documentElement.dataset.ready")

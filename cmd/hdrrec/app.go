@@ -188,6 +188,8 @@ func (r *command) open(file io.Reader, name string) (*measure.Reader, error) {
 	var usage measure.OptionError
 	var unknown *measure.UnknownError
 	switch {
+	case err == nil && reader.Guessed() && !r.std.Quiet:
+		r.diagnostics.Warnf("%s is read as %s; -time, -value and -tag name other columns", name, reader.Takes())
 	case errors.As(err, &usage):
 		return nil, message.Usagef("%w", err)
 	case errors.As(err, &unknown) && logs.KindOf(unknown.Begin) != "":
@@ -240,6 +242,9 @@ func (r *command) end(err error) error {
 		if reader.Unended() {
 			warn("%s:%d: the last line has no end; if it was cut short, its last number is wrong", reader.Name(), reader.Line())
 		}
+	}
+	if r.recorder.WholeSeconds() {
+		warn("%s", logs.CoarseTimes)
 	}
 	requests := n.Recorded + n.Dropped
 	switch {

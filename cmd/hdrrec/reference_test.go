@@ -42,7 +42,7 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, stderr.String())
 	}
-	ours, messages, status := hdrrec("", path, "-in", "ms", "-tag", "label")
+	ours, messages, status := hdrrec("", path, "-in", "ms", "-tag", "label", "-q")
 	if status != message.OK || messages != "" {
 		t.Fatalf("exit status %d: %s", status, messages)
 	}
@@ -137,7 +137,7 @@ func TestMemory(t *testing.T) {
 	})
 	app := app()
 	app.In, app.Out, app.Err = input, io.Discard, os.Stderr
-	if status := cli.Run(app, []string{"-in", "us"}); status != message.OK {
+	if status := cli.Run(app, []string{"-in", "us", "-q"}); status != message.OK {
 		t.Fatalf("exit status %d", status)
 	}
 	if took := int64(most) - int64(before); took > 8<<20 {

@@ -56,20 +56,20 @@ const pushes = "hdrlive sends to receivers: hdrlive - -s start -push URL < run.h
 func (o *options) define() []cli.Option {
 	rows := cli.RowOptions(&o.Tags, "summarize")
 	rows[1].Given = &o.given.by
-	percentiles := cli.PercentilesOption(&o.percentiles, "50,90,99,99.9,99.99,99.999", "print these `PERCENTILES`, such as 50,99.9,max")
+	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures), "print these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms)")
 	percentiles.Given = &o.given.percentiles
 	return withRules(slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "summarize"), rows, []cli.Option{
 		cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Unless: "s e"}), []cli.Option{
 		{Name: "st", Aliases: "summaryType summary-type", Group: cli.GroupOutput, Types: formatTypes(), Value: cli.Choice(&o.kind, percentilesFormat.name), Given: &o.given.kind,
 			Elsewhere: map[string]string{"otlp": pushes, "opentelemetry": pushes, "otel": pushes},
 			Usage:     "print this `TYPE`, see below", Default: "table on a terminal, otherwise percentiles; with -agg rows, otherwise timeline"},
-		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .json, .md, .txt, .csv, .ndjson, .hgrm; hgrm and csv write FILE.TAG.hgrm or .csv for each tag"),
+		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .json, .md, .txt, .csv, .ndjson, .hgrm; hgrm and bins write FILE.TAG.hgrm or .csv for each tag"),
 		{Name: "lt", Aliases: "list-tags", Group: cli.GroupOutput, Not: "st sla worst who", Why: "-lt has its own output", Value: cli.Bool(&o.list),
 			Usage: "list the tags with their counts of intervals and values"},
 		{Name: "sort", Group: cli.GroupOutput, Value: cli.Parsed(&o.sort, "tag", parseSort), Given: &o.given.sort, Default: "tag; p99 with -top",
 			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, p99.9 or over(20ms)"},
 		{Name: "top", Group: cli.GroupOutput, Value: cli.Int(&o.top, "", cli.AtLeastOne), Default: "all", Usage: "print only the first `N` rows"},
-		{Name: "period", Group: cli.GroupRare, Values: summary.Modes, Value: cli.Choice(&o.mode, "covered"),
+		{Name: "period", Group: cli.GroupRare, Hidden: true, Values: summary.Modes, Value: cli.Choice(&o.mode, "covered"),
 			Usage: "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals"},
 		{Name: "its", Aliases: "ignoreTimeStamps ignore-time-stamps", Group: cli.GroupRare, Hidden: true, Not: "period", Why: "it is -period intervals", Value: cli.Bool(&o.intervals),
 			Usage: "the same as -period intervals"},
@@ -80,9 +80,9 @@ func (o *options) define() []cli.Option {
 			Usage: "print intervals of confidence, from windows of -agg: `PERCENT` of them, such as 95, have the true figure in them"},
 		cli.OmissionOption(&o.Expected),
 		cli.AggregateOption(&o.series.Window, cli.Option{Unless: "ci sla", Given: &o.given.windows}),
-		{Name: "mwp", Aliases: "movingWindowPercentile moving-window-percentile", Group: cli.GroupRare, Value: cli.Float(&o.series.MovingPercentile, "99", cli.Percent), Given: &o.given.moving,
+		{Name: "mwp", Aliases: "movingWindowPercentile moving-window-percentile", Group: cli.GroupRare, Hidden: true, Value: cli.Float(&o.series.MovingPercentile, "99", cli.Percent), Given: &o.given.moving,
 			Usage: "show this `PERCENTILE` of a moving window"},
-		{Name: "mwpl", Aliases: "movingWindowLength moving-window-length", Group: cli.GroupRare, Value: cli.SomeLength(&o.moving, "60s"), Given: &o.given.movingLength,
+		{Name: "mwpl", Aliases: "movingWindowLength moving-window-length", Group: cli.GroupRare, Hidden: true, Value: cli.SomeLength(&o.moving, "60s"), Given: &o.given.movingLength,
 			Usage: "show a moving window of the last `TIME`"},
 	}, o.formatOptions(), []cli.Option{
 		{Name: "sla", Group: cli.GroupLimits, Value: cli.Each(&o.limits, gate.Parse),

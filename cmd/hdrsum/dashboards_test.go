@@ -78,7 +78,7 @@ func shell(t *testing.T, dir, script string) string {
 		t.Fatal(err)
 	}
 	// The other machine of ssh is this one.
-	for path, text := range map[string]string{"fixed.hdr": string(log), "bin/ssh": "#!/bin/sh\nshift\nexec \"$@\"\n"} {
+	for path, text := range map[string]string{"run.hdr": string(log), "bin/ssh": "#!/bin/sh\nshift\nexec \"$@\"\n"} {
 		if err := os.WriteFile(filepath.Join(dir, path), []byte(text), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -596,7 +596,7 @@ func TestDashboardsFiles(t *testing.T) {
 	clitest.RequireTools(t, "bash")
 	dir := t.TempDir()
 	shell(t, dir, commands(t, "Spreadsheets and notebooks"))
-	for name, begin := range map[string]string{"fixed.csv": "start,relative_start,", "fixed.ndjson": `{"start":"`} {
+	for name, begin := range map[string]string{"run.csv": "start,relative_start,", "run.ndjson": `{"start":"`} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !strings.HasPrefix(string(text), begin) {
 			t.Errorf("%s: %.100s, %v", name, text, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 
 // formats are the values of -st. Each is described in a file of its own.
 var formats = []*format{
-	&tableFormat, &markdownFormat, &rowsFormat, &percentilesFormat, &hgrmFormat, &csvFormat, &csveFormat, &csvrFormat, &jsonFormat, &breachesFormat,
+	&tableFormat, &markdownFormat, &rowsFormat, &percentilesFormat, &hgrmFormat, &binsFormat, &doublingFormat, &valuesFormat, &csvFormat, &jsonFormat, &breachesFormat,
 	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat,
 }
 
@@ -30,6 +31,8 @@ type format struct {
 	uses []string
 	// option, if set, returns an option of its own.
 	option func(o *options) cli.Option
+	// instead, if set, returns the format that other options make of it, nil for none.
+	instead func(o *options) *format
 	// check checks its options, if it is set.
 	check func(o *options) error
 
@@ -97,9 +100,18 @@ var alone = map[string][]string{
 	"who":   valueOptions,
 }
 
-// chosen returns the format that a command line asks for. Without -st, -agg asks for rows, unless
-// something else needs its windows.
+// chosen returns the format that a command line asks for.
 func (o *options) chosen() *format {
+	f := o.asked()
+	if f.instead != nil {
+		return cmp.Or(f.instead(o), f)
+	}
+	return f
+}
+
+// asked returns the format that -st names, or the name of the output, or what else there is.
+// Without -st, -agg asks for rows, unless something else needs its windows.
+func (o *options) asked() *format {
 	terminal := logs.ToStdout(o.of) && message.Terminal(o.std.Out)
 	finds := len(o.limits) > 0 || o.worst > 0 || o.who
 	named, _ := o.byEnding() // checkEnding has the error
@@ -114,10 +126,12 @@ func (o *options) chosen() *format {
 			return &rowsFormat
 		}
 		return &timelineFormat
-	case terminal:
-		return &tableFormat
+	case finds && terminal:
+		return &listFor
 	case finds:
 		return &verdictsFormat
+	case terminal:
+		return &tableFormat
 	}
 	return find(o.kind)
 }
@@ -139,10 +153,7 @@ func (o *options) checkEnding() error {
 	if o.given.kind || o.list {
 		return nil
 	}
-	f, err := o.byEnding()
-	if f == &timelineFormat && !o.given.windows {
-		err = message.Usagef("-of %s has rows over time: give -agg, such as -agg 10s; -st csv prints bins", o.of)
-	}
+	_, err := o.byEnding()
 	return err
 }
 

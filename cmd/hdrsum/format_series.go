@@ -20,11 +20,19 @@ var rowsFormat = format{
 	},
 }
 
-// timelineFormat is CSV.
+// timelineFormat is CSV whose heads have no units.
 var timelineFormat = format{
-	name: "timeline", what: "CSV over time", ending: ".csv", others: "series", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
+	name: "timeline", what: "CSV over time", others: "series", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
 		return output.Timeline(w, o.scale, o.Zone), nil
+	},
+}
+
+// csvRows is what csv is with -agg.
+var csvRows = format{
+	name: timelineFormat.name, uses: timelineFormat.uses,
+	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
+		return output.TimelineIn(w, o.scale, o.Zone), nil
 	},
 }
 
@@ -39,7 +47,7 @@ var influxFormat = format{
 	name: metric.Influx, what: "for InfluxDB", others: "influxdb lineprotocol", uses: metricOptions,
 	option: func(o *options) cli.Option {
 		return cli.Option{Name: "metric", Default: metric.Default, Group: cli.GroupSeries, Value: cli.Text(&o.metric, ""),
-			Usage: "the `NAME` of the metric, whose values are seconds in openmetrics if their unit is known, without -ovr"}
+			Usage: "the `NAME` of the metric, whose values are seconds in openmetrics if their unit is known"}
 	},
 	check: checkMetric,
 	rows:  metricRows,

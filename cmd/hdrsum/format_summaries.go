@@ -19,7 +19,7 @@ const maxTicks = 10_000
 var hgrmFormat = format{
 	name: "hgrm", what: "for plotters", ending: ".hgrm", others: "histogram", bare: true, uses: valueOptions,
 	option: func(o *options) cli.Option {
-		return cli.Option{Name: "tph", Aliases: "percentilesOutputTicksPerHalf ticks-per-half", Group: cli.GroupRare, Value: cli.Int(&o.ticks, "5", cli.Between(1, maxTicks)),
+		return cli.Option{Name: "tph", Aliases: "percentilesOutputTicksPerHalf ticks-per-half", Group: cli.GroupRare, Hidden: true, Value: cli.Int(&o.ticks, "5", cli.Between(1, maxTicks)),
 			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)}
 	},
 	extension: ".hgrm",
@@ -44,45 +44,66 @@ var listFormat = format{
 var percentilesFormat = format{
 	name: "percentiles", what: "a figure a line", others: "percentile quantiles", bare: true, uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
 	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.Percentiles(w, s, r.scale, r.percentiles)
+		return output.Percentiles(w, s, r.scale, r.figures.Percentiles, r.figures.Shares)
 	},
 }
 
-// csvFormat counts values in bins of equal width.
+// csvFormat is a table for other programs, and rows over time with -agg. HdrLogProcessing's csv is
+// bins, whose width -obs says.
 var csvFormat = format{
-	name: "csv", what: "bins of equal width", bare: true, uses: valueOptions,
-	option: func(o *options) cli.Option {
-		return cli.Option{Name: "obs", Aliases: "outputBucketSize output-bucket-size", Group: cli.GroupRare, Value: cli.Float(&o.bucket, "100", cli.Positive),
-			Usage: "the `SIZE` of a bin of csv, and of the first bin of csve, in printed units"}
+	name: "csv", what: "the table as CSV", ending: ".csv", uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
+	instead: func(o *options) *format {
+		switch {
+		case o.given.bucket:
+			return &binsFormat
+		case o.given.windows:
+			return &csvRows
+		}
+		return nil
 	},
-	extension: ".csv",
+	each: func(w io.Writer, r *found, s *output.Summary) error {
+		return output.SummaryCSV(w, s, r.scale, r.figures.Percentiles, r.figures.Shares, s == r.shown[0])
+	},
+}
+
+// binsFormat counts values in bins of equal width.
+var binsFormat = format{
+	name: "bins", what: "bins of equal width", bare: true, uses: valueOptions,
+	option: func(o *options) cli.Option {
+		return cli.Option{Name: "obs", Aliases: "outputBucketSize output-bucket-size", Group: cli.GroupRare, Hidden: true, Value: cli.Float(&o.bucket, "100", cli.Positive), Given: &o.given.bucket,
+			Usage: "the `SIZE` of bins, and of the first one of bins2, in printed units"}
+	},
+	extension: binsExtension,
 	each: func(w io.Writer, r *found, s *output.Summary) error {
 		return output.CSV(w, s, r.scale, r.bucket)
 	},
 }
 
-// csveFormat counts values in bins that double in width.
-var csveFormat = format{
-	name: "csve", what: "bins that double", bare: true, uses: slices.Concat([]string{"obs"}, valueOptions),
-	extension: ".csv",
+// doublingFormat counts values in bins that double in width.
+var doublingFormat = format{
+	name: "bins2", what: "bins that double", others: "csve", bare: true, uses: slices.Concat([]string{"obs"}, valueOptions),
+	extension: binsExtension,
 	each: func(w io.Writer, r *found, s *output.Summary) error {
 		return output.CSVE(w, s, r.scale, r.bucket)
 	},
 }
 
-// csvrFormat has the recorded values.
-var csvrFormat = format{
-	name: "csvr", what: "recorded values", bare: true, uses: valueOptions,
-	extension: ".csv",
+// valuesFormat has the recorded values.
+var valuesFormat = format{
+	name: "values", what: "recorded values", others: "csvr", bare: true, uses: valueOptions,
+	extension: binsExtension,
 	each:      func(w io.Writer, r *found, s *output.Summary) error { return output.CSVR(w, s, r.scale) },
 }
+
+// binsExtension is that of the files of bins and values, one for each tag.
+const binsExtension = ".csv"
 
 // jsonFormat has all that is known of a summary, also with -sla.
 var jsonFormat = format{
 	name: "json", what: "one JSON document", ending: ".json", uses: slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
 	breaches: true,
 	all: func(w io.Writer, r *found) error {
-		doc := report.Document(r.shown, r.scan.Inputs, r.scale, r.percentiles, r.Zone, r.mode, r.diagnostics)
+		doc := report.Document(r.shown, r.scan.Inputs, r.scale, r.figures, r.Zone, r.mode, r.diagnostics)
 		if len(r.limits) > 0 {
 			doc.Limits = r.verdicts
 		}

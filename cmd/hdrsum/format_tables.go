@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
@@ -11,9 +12,11 @@ import (
 	"hdrkit/output"
 )
 
-// tableFormat is a table for people.
+var tableOptions = slices.Concat([]string{"p", "ci"}, arrangeOptions, valueOptions, periodOptions)
+
+// tableFormat is a table for people. On a terminal it begins with a sentence, which has a time.
 var tableFormat = format{
-	name: "table", what: "for people", ending: ".txt", others: "text txt", uses: slices.Concat([]string{"p", "ci"}, arrangeOptions, valueOptions, periodOptions), readable: true, check: checkWindows,
+	name: "table", what: "for people", ending: ".txt", others: "text txt", uses: slices.Concat([]string{"tz"}, tableOptions), readable: true, check: checkWindows,
 	all: writeTable,
 }
 
@@ -22,12 +25,17 @@ const markdown = "markdown"
 
 // markdownFormat is the same table in Markdown.
 var markdownFormat = format{
-	name: markdown, what: "the table for pages", ending: ".md", others: "md", uses: tableFormat.uses, readable: true, check: checkWindows,
+	name: markdown, what: "the table for pages", ending: ".md", others: "md", uses: tableOptions, readable: true, check: checkWindows,
 	all: writeTable,
 }
 
 func writeTable(w io.Writer, r *found) error {
-	return writeFigures(w, r, func(w io.Writer) error { return r.table().Write(w, r.shown) })
+	return writeFigures(w, r, func(w io.Writer) error {
+		if line := output.HeadlineOf(r.shown, r.scale, r.Zone).String(); r.width > 0 && r.format.name != markdown && line != "" {
+			fmt.Fprintf(w, "%s\n\n", line)
+		}
+		return r.table().Write(w, r.shown)
+	})
 }
 
 // checkWindows refuses -agg if only -sla is there to use it: a table does not say when limits
@@ -39,7 +47,8 @@ func checkWindows(o *options) error {
 	return nil
 }
 
-// writeFigures writes the figures, unless figures is nil, the verdicts, and what was found.
+// writeFigures writes the verdicts and what was found, which somebody asked for, and then the
+// figures, unless figures is nil.
 func writeFigures(w io.Writer, r *found, figures func(w io.Writer) error) error {
 	var verdicts func(w io.Writer) error
 	if figures == nil || len(r.verdicts) > 0 || r.finds() {
@@ -50,15 +59,25 @@ func writeFigures(w io.Writer, r *found, figures func(w io.Writer) error) error 
 			return r.writeFindings(w, len(r.verdicts) > 0)
 		}
 	}
-	return report.Write(w, r.format.name == markdown, figures, verdicts)
+	if figures == nil || verdicts == nil || r.format.name == markdown {
+		return report.Write(w, r.format.name == markdown, figures, verdicts)
+	}
+	return report.Write(w, false, verdicts, figures)
 }
 
 // colour reports whether the output takes colours.
 func (o *options) colour() bool { return logs.ToStdout(o.of) && logs.Colour(o.std.Out) }
 
-// table returns the table that the options ask for. On a terminal it fits the width.
-func (o *options) table() *output.Table {
-	return report.Table(o.scale, o.percentiles, o.format.name == markdown, o.width, o.colour())
+// table returns the table that the options ask for. On a terminal it fits the width, and has no
+// percentile that nobody asked for and that is the maximum of all rows.
+func (r *found) table() *output.Table {
+	figures := r.figures
+	if r.width > 0 && !r.given.percentiles {
+		figures.Percentiles = slices.DeleteFunc(slices.Clone(figures.Percentiles), func(p float64) bool {
+			return !slices.ContainsFunc(r.shown, func(s *output.Summary) bool { return output.Above(s.Counts(), p) > 0 })
+		})
+	}
+	return report.Table(r.scale, figures, r.format.name == markdown, r.width, r.colour())
 }
 
 // verdictsFormat has what -sla, -worst and -who find, without a table.
@@ -66,6 +85,9 @@ var verdictsFormat = format{
 	bare: true,
 	all:  func(w io.Writer, r *found) error { return writeFigures(w, r, nil) },
 }
+
+// listFor is verdictsFormat on a terminal, for people.
+var listFor = format{readable: true, all: verdictsFormat.all}
 
 // breachesFormat lists the times at which limits did not hold.
 var breachesFormat = format{

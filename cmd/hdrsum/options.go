@@ -28,7 +28,7 @@ type options struct {
 	moving          int64   // -mwpl
 	ticks           int     // -tph
 	bucket          float64 // -obs
-	given           struct{ kind, sort, level, windows, moving, movingLength, percentiles, by bool }
+	given           struct{ kind, sort, level, windows, moving, movingLength, percentiles, by, bucket bool }
 
 	diagnostics *logs.Diagnostics
 	scan        *scan.Scan // of the logs that are shown
@@ -38,8 +38,8 @@ type options struct {
 	logs        *logs.Logs   // of the logs that are shown
 	scale       output.Scale // known when the logs have been read, see setScale
 	series      series.Options
-	// percentiles are for all formats that print values at percentiles.
-	percentiles []float64
+	// figures are for all formats that print values at percentiles.
+	figures report.Figures
 	// sort is the figure that rows are sorted by, nil for their names. At most top rows are shown,
 	// 0 for all.
 	sort *gate.Limit
@@ -80,7 +80,7 @@ func (o *options) check() (err error) {
 	if o.intervals {
 		o.mode = "intervals"
 	}
-	o.series.Percentiles = o.percentiles
+	o.series.Percentiles, o.series.Shares = o.figures.Percentiles, o.figures.Shares
 	if o.given.moving || o.given.movingLength {
 		o.series.Moving = o.moving
 	}
@@ -99,7 +99,7 @@ func (o *options) checkLimits() error {
 			return message.Usagef("-sla: %q is a change: hdrdiff OLD NEW compares logs", l.Text)
 		}
 	}
-	o.believed = report.Believed(o.percentiles, o.limits)
+	o.believed = report.Believed(o.figures.Percentiles, o.limits)
 	if o.level == 0 && o.strict {
 		o.level = report.UsualLevel
 	}
@@ -137,7 +137,7 @@ func (o *options) arrange(summaries []*output.Summary, scale unit.Scale) []*outp
 
 // setScale finds out how to print values, by the comments of the logs that were read so far.
 func (o *options) setScale() error {
-	s, err := o.units.Scale(false)
+	s, err := o.units.Scale(o.figures.HaveUnit())
 	o.setPrinted(s)
 	return err
 }
@@ -172,10 +172,10 @@ func (o *options) newWatch() *gate.Watch {
 // fitScale finds out how to print summaries and to compare them with limits.
 func (o *options) fitScale(summaries []*output.Summary) (unit.Scale, error) {
 	limits := o.limits
-	if o.sort != nil && o.sort.Name == "over" {
+	if o.sort != nil && o.sort.Name == output.Over {
 		limits = append(slices.Clone(limits), *o.sort)
 	}
-	scale, err := report.Fit(o.units, limits, o.format.readable, report.Side{Summaries: summaries, Logs: o.logs})
+	scale, err := report.Fit(o.units, &o.figures, limits, o.format.readable, report.Side{Summaries: summaries, Logs: o.logs})
 	if err == nil {
 		o.setPrinted(scale)
 	}

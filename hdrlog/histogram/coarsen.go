@@ -47,7 +47,7 @@ func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 			}
 		}
 	}
-	into.total = h.total
+	into.total, into.least = h.total, h.least
 }
 
 // addGroups adds the sum of each size counts to a slot. A loop for eight, the most frequent size,

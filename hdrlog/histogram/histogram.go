@@ -55,6 +55,9 @@ type Histogram struct {
 	// a count.
 	pages []byte
 	total int64
+	// least is one more than the lowest value that was added with a coarser slot, 0 if there is
+	// none: the counts of the slot went to its highest value.
+	least int64
 }
 
 // New returns an empty histogram.
@@ -101,14 +104,14 @@ func (h *Histogram) reset(layout Layout) {
 	for _, counts := range h.segments() {
 		clear(counts)
 	}
-	h.layout, h.counts, h.pages, h.total = layout, h.counts[:0], h.pages[:0], 0
+	h.layout, h.counts, h.pages, h.total, h.least = layout, h.counts[:0], h.pages[:0], 0, 0
 }
 
 // Clone returns a copy of h that shares nothing with it.
 func (h *Histogram) Clone() *Histogram {
 	counts := make([]int64, len(h.counts))
 	h.copyTo(counts)
-	return &Histogram{h.layout, counts, h.base, slices.Clone(h.pages), h.total}
+	return &Histogram{h.layout, counts, h.base, slices.Clone(h.pages), h.total, h.least}
 }
 
 // add adds n to the count of the slot at index and to the total.
@@ -228,8 +231,8 @@ func (h *Histogram) Record(value, n int64) error {
 // Add adds the counts of other to h. Other is not changed. If the two differ in precision, lowest
 // discernible value or conversion ratio, h takes the finest of both. Then each count of the coarser
 // one goes to the slot of the highest value of its old slot, so that no percentile is below the
-// recorded values. A 0 of a double histogram stays 0. If Add returns [ErrKind], [ErrSpan] or
-// [ErrOverflow], h is unchanged.
+// recorded values. [Histogram.Min] still knows the lowest value. A 0 of a double histogram stays 0.
+// If Add returns [ErrKind], [ErrSpan] or [ErrOverflow], h is unchanged.
 func (h *Histogram) Add(other *Histogram) error {
 	switch {
 	case other.layout.Lowest == 0:
@@ -260,6 +263,7 @@ func (h *Histogram) Add(other *Histogram) error {
 		return err
 	}
 	lowest, _ := other.layout.moved(first, layout)
+	least, _ := rescale(other.Min(), other.layout.Ratio, layout.Ratio) // it is not above the highest
 	base, slots := h.room(layout.IndexOf(lowest), layout.IndexOf(highest))
 	shares := h.layout.shares(other.layout)
 	for low, counts := range other.between(first, last) {
@@ -274,6 +278,9 @@ func (h *Histogram) Add(other *Histogram) error {
 		}
 	}
 	h.total += other.total
+	if !shares || other.least > 0 {
+		h.LowerMin(least)
+	}
 	return nil
 }
 
@@ -292,7 +299,8 @@ func (h *Histogram) addFiner(coarser Layout, low int, counts []int64) {
 }
 
 // Subtract takes the counts of other away from h. They must have been added before: otherwise
-// Subtract returns [ErrRange], and h is unchanged.
+// Subtract returns [ErrRange], and h is unchanged. Where layouts differ, [Histogram.Min] does not
+// rise.
 func (h *Histogram) Subtract(other *Histogram) error {
 	if !h.layout.shares(other.layout) {
 		same := &Histogram{layout: h.layout}

@@ -569,3 +569,33 @@ func TestSpanOrder(t *testing.T) {
 		t.Errorf("%d fit, %d do not", fits, apart)
 	}
 }
+
+// TestMinOfMixed adds histograms of different layouts in random orders: the minimum is the lowest
+// one of all, and no later sum or refinement loses it.
+func TestMinOfMixed(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(4, 4))
+	for range logtest.Rounds(300) {
+		var all []*histogram.Histogram
+		lowest := int64(math.MaxInt64)
+		for range 2 + r.IntN(4) {
+			h := newHistogram(t, 1+r.IntN(4), []int64{1, 1, 100, 1000}[r.IntN(4)])
+			for range 1 + r.IntN(3) {
+				record(t, h, r.Int64N(1<<40)>>r.IntN(40), 1+r.Int64N(3))
+			}
+			all, lowest = append(all, h), min(lowest, h.Min())
+		}
+		for len(all) > 1 {
+			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			if err := all[0].Add(all[1].Clone()); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all[:1], all[2:]...)
+		}
+		var coarse histogram.Histogram
+		all[0].CoarsenInto(&coarse, 5)
+		if all[0].Min() != lowest || coarse.Min() != lowest || all[0].ValueAtPercentile(0) != lowest {
+			t.Fatalf("minimum %d, coarse %d, want %d", all[0].Min(), coarse.Min(), lowest)
+		}
+	}
+}

@@ -6,13 +6,31 @@ import (
 	"slices"
 )
 
-// Min returns the lowest value of the lowest slot with a count, or 0 if nothing was recorded.
+// Min returns the lowest value of the lowest slot with a count, or 0 if nothing was recorded. It is
+// not above the Min of any histogram that was added.
 func (h *Histogram) Min() int64 {
 	first := h.firstIndex()
 	if first < 0 {
 		return 0
 	}
-	return h.layout.LowestAt(first)
+	return h.lowestAt(first)
+}
+
+// lowestAt returns the minimum, which lies in the slot at index but for [Histogram.LowerMin].
+func (h *Histogram) lowestAt(index int) int64 {
+	lowest := h.layout.LowestAt(index)
+	if h.least > 0 {
+		return min(lowest, h.least-1)
+	}
+	return lowest
+}
+
+// LowerMin makes [Histogram.Min] return at most value: that of counts which come from a coarser
+// histogram and do not know it any more. Reset ends that.
+func (h *Histogram) LowerMin(value int64) {
+	if value >= 0 && value < math.MaxInt64 && (h.least == 0 || value < h.least-1) {
+		h.least = value + 1
+	}
 }
 
 // Max returns the highest value of the highest slot with a count, or 0 if nothing was recorded.
@@ -191,7 +209,7 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 // valueAt returns the value at percentile if it lies in the slot at index.
 func (h *Histogram) valueAt(index int, percentile float64) int64 {
 	if percentile == 0 {
-		return h.layout.LowestAt(index)
+		return h.lowestAt(index)
 	}
 	return h.layout.HighestAt(index)
 }

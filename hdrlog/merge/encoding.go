@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"hdrkit/hdrlog"
 )
@@ -14,8 +15,9 @@ var ErrEncoding = errors.New("not an encoded sum")
 
 // The encoding of a Sum is a byte for the version, the number of intervals as an uvarint and,
 // unless that is 0: the start as a varint and the length as an uvarint, both in milliseconds, and
-// MAX,PAYLOAD as they stand in a log.
-const encodingVersion = 3
+// MAX,PAYLOAD as they stand in a log. If intervals of several layouts were added, the version is
+// mixedVersion, and the bits of the minimum stand before MAX.
+const encodingVersion, mixedVersion = 3, 4
 
 // maxTime is the latest time that an encoded sum can have, in milliseconds: that of a log, see
 // [hdrlog.ErrTime].
@@ -36,8 +38,21 @@ func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 	if s.Start < -maxTime || s.End > maxTime || s.End < s.Start {
 		return data, fmt.Errorf("%w: from %d to %d ms", hdrlog.ErrTime, s.Start, s.End)
 	}
-	all := binary.AppendUvarint(append(data, encodingVersion), uint64(s.intervals))
+	version := byte(encodingVersion)
+	if s.mixed {
+		version = mixedVersion
+	}
+	all := binary.AppendUvarint(append(data, version), uint64(s.intervals))
 	all = binary.AppendUvarint(binary.AppendVarint(all, s.Start), uint64(s.End-s.Start))
+	if s.mixed {
+		c := codecs.Get().(*codec)
+		defer s.putCodec(c)
+		h, err := s.Histogram(&c.scratch)
+		if err != nil {
+			return data, err
+		}
+		all = binary.BigEndian.AppendUint64(all, math.Float64bits(h.Float(h.Min())))
+	}
 	all, err := s.appendCounts(all)
 	if err != nil {
 		return data, err
@@ -59,15 +74,26 @@ func (s *Sum) UnmarshalBinary(data []byte) error {
 // unmarshal is UnmarshalBinary for a sum that is empty, but for the error.
 func (s *Sum) unmarshal(data []byte) error {
 	r := bytes.NewReader(data)
-	if version, err := r.ReadByte(); err != nil || version != encodingVersion {
+	version, err := r.ReadByte()
+	if err != nil || version != encodingVersion && version != mixedVersion {
 		return fmt.Errorf("version %d", version)
 	}
+	more := part{mixed: version == mixedVersion}
 	intervals, err := binary.ReadUvarint(r)
 	if err == nil && intervals == 0 && r.Len() == 0 {
 		return nil
 	}
 	start, err2 := binary.ReadVarint(r)
 	length, err3 := binary.ReadUvarint(r)
+	if more.mixed {
+		var bits [8]byte
+		n, _ := r.Read(bits[:])
+		least := math.Float64frombits(binary.BigEndian.Uint64(bits[:]))
+		if n < len(bits) || !(least >= 0) {
+			return fmt.Errorf("minimum %v", least)
+		}
+		more.least = &least
+	}
 	fields := data[len(data)-r.Len():]
 	highest, payload, _ := bytes.Cut(fields, []byte{','})
 	switch err := errors.Join(err, err2, err3); {
@@ -91,7 +117,8 @@ func (s *Sum) unmarshal(data []byte) error {
 	if p.Version() != 2 || !p.Compressed() {
 		return errors.New("the payload is not of version 2 and compressed")
 	}
-	if err := s.addPayload(&part{start: start, end: start + int64(length), intervals: int64(intervals)}, p); err != nil {
+	more.start, more.end, more.intervals = start, start+int64(length), int64(intervals)
+	if err := s.addPayload(&more, p); err != nil {
 		return err
 	}
 	s.text = append(s.text[:0], fields...)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -790,5 +791,67 @@ func TestZeroWindows(t *testing.T) {
 	}
 	if err := ws.Restore(new(Merged)); err == nil {
 		t.Error("a window without intervals was restored")
+	}
+}
+
+// TestMinOfMixed adds up intervals of different precision, in trees of any shape, over bytes too,
+// packed and as histograms: the minimum is the lowest one of all.
+func TestMinOfMixed(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 5))
+	for range logtest.Rounds(200) {
+		var all []*Sum
+		lowest := int64(math.MaxInt64)
+		for n := range 2 + r.IntN(6) {
+			layout := histogram.Layout{Digits: 1 + r.IntN(4), Lowest: []int64{1, 1, 100, 1000}[r.IntN(4)]}
+			values := []int64{r.Int64N(1<<40) >> r.IntN(40), 1 << 20}
+			i := intervalOf("a", float64(n), 1, payloadOf(t, layout, values...))
+			s := &Sum{Spare: r.IntN(2) << 24}
+			if err := s.Add(i); err != nil {
+				t.Fatal(err)
+			}
+			h, err := i.Histogram()
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, lowest = append(all, s), min(lowest, h.Min())
+		}
+		for len(all) > 1 {
+			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			sum := all[0]
+			err := sum.Merge(all[1])
+			switch r.IntN(3) {
+			case 0:
+				err = errors.Join(err, sum.Compact())
+			case 1:
+				data, err2 := sum.MarshalBinary()
+				err = errors.Join(err, err2, sum.UnmarshalBinary(data))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all[:1], all[2:]...)
+		}
+		if h, err := all[0].Histogram(new(histogram.Histogram)); err != nil || h.Min() != lowest {
+			t.Fatalf("minimum %d, want %d, %v", h.Min(), lowest, err)
+		}
+	}
+}
+
+// TestMinOfMoving: the minimum of a moving window rises once the interval that has it leaves.
+func TestMinOfMoving(t *testing.T) {
+	t.Parallel()
+	m := NewMoving(2000)
+	for n, want := range []int64{0, 0, 1_000_000, 1_000_000} {
+		layout, value := histogram.Layout{Digits: 3, Lowest: 1}, int64(1_000_000)
+		if n == 0 {
+			layout, value = histogram.Layout{Digits: 3, Lowest: 1000}, 42
+		}
+		s := &Sum{Spare: 1 << 24}
+		err := s.Add(intervalOf("a", float64(n), 1, payloadOf(t, layout, value)))
+		h, err2 := new(histogram.Histogram), m.Add(int64(n)*1000, s)
+		if h, err = m.Histogram(h); err != nil || err2 != nil || want-h.Min() > 1000 {
+			t.Errorf("%d: minimum %d, want %d, %v, %v", n, h.Min(), want, err, err2)
+		}
 	}
 }

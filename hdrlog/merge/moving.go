@@ -70,7 +70,7 @@ func (m *Moving) leave() {
 	if m.queue = m.queue[1:]; len(m.queue) == 0 {
 		m.all.Reset()
 		m.stale = false
-	} else if m.stale = m.stale || !m.all.dense; !m.stale {
+	} else if m.stale = m.stale || !m.all.dense || m.all.mixed; !m.stale {
 		c := codecs.Get().(*codec)
 		counts, err := e.sum.Histogram(&c.scratch)
 		m.stale = err != nil || m.all.counts.Subtract(counts) != nil

@@ -166,6 +166,22 @@ func (r *Rates) Take(row []byte, w Window) (all Recorded) {
 	return all
 }
 
+// Period returns for how long the inputs of a row ran in all, in milliseconds.
+func (r *Rates) Period(row []byte) int64 {
+	r.key = AppendKey(r.key[:0], row)
+	own := r.Rows[string(r.key)]
+	if own == nil {
+		return 0
+	}
+	r.spans = r.spans[:0]
+	for _, i := range own.Inputs {
+		if ran := r.Inputs[i.Input]; ran != nil {
+			r.spans = append(r.spans, *ran)
+		}
+	}
+	return Covered(r.spans)
+}
+
 // Forget forgets the inputs that ended by a time. Later windows have nothing of them.
 func (r *Rates) Forget(time int64) {
 	for input, ran := range r.Inputs {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"sync"
 
 	"hdrkit/hdrlog"
@@ -40,6 +39,10 @@ type Sum struct {
 	intervals int64
 	layout    histogram.Layout // the finest of all
 	highest   float64          // the highest value that one may have
+	// mixed says that layouts differ. Counts that were packed since then do not know the minimum:
+	// it is not above least, if that is set.
+	mixed bool
+	least *float64
 
 	// text is what a log says of the counts: MAX, a comma and, unless it must be encoded again, the
 	// payload. It is empty once there are several intervals.
@@ -164,7 +167,7 @@ func (s *Sum) AddCoarse(start, end int64, h *histogram.Histogram, digits int) er
 // is not kept. The error is a [SumError], or [histogram.ErrLayout] if h has none; s is then
 // unchanged.
 func (s *Sum) AddHistogram(start, end int64, h *histogram.Histogram) error {
-	add := part{start, end, 1, h.Layout(), h.Float(h.Max())}
+	add := part{start: start, end: end, intervals: 1, layout: h.Layout(), highest: h.Float(h.Max())}
 	pack := func(packed []byte) ([]byte, error) { return appendPayload(packed, h.AppendBinary) }
 	return sumError(s.add(&add, pack, func(sum *histogram.Histogram) error { return sum.Add(h) }), nil)
 }
@@ -174,6 +177,8 @@ type part struct {
 	start, end, intervals int64
 	layout                histogram.Layout
 	highest               float64 // the highest value that they may have
+	mixed                 bool
+	least                 *float64
 }
 
 // add adds counts: packed, or to a histogram. After an error, s is unchanged.
@@ -225,10 +230,14 @@ func appendPayload(packed []byte, appendTo func([]byte) ([]byte, error)) ([]byte
 func (s *Sum) include(more *part) {
 	end := max(more.start, more.end)
 	if s.intervals == 0 {
-		s.Start, s.End, s.layout, s.highest = more.start, end, more.layout, more.highest
+		s.Start, s.End, s.layout, s.highest, s.mixed = more.start, end, more.layout, more.highest, more.mixed
 	} else {
+		s.mixed = s.mixed || more.mixed || s.layout != more.layout
 		s.Start, s.End = min(s.Start, more.start), max(s.End, end)
 		s.layout, s.highest = finest(s.layout, more.layout), max(s.highest, more.highest)
+	}
+	if more.least != nil {
+		s.lower(*more.least)
 	}
 	s.intervals += more.intervals
 	if s.intervals > 1 {
@@ -237,7 +246,24 @@ func (s *Sum) include(more *part) {
 }
 
 // part returns what is known of s.
-func (s *Sum) part() *part { return &part{s.Start, s.End, s.intervals, s.layout, s.highest} }
+func (s *Sum) part() *part {
+	p := part{s.Start, s.End, s.intervals, s.layout, s.highest, s.mixed, s.least}
+	if s.dense && s.mixed {
+		least := s.counts.Float(s.counts.Min())
+		if s.least != nil {
+			least = min(least, *s.least)
+		}
+		p.least = &least
+	}
+	return &p
+}
+
+// lower says that the minimum is not above a value.
+func (s *Sum) lower(value float64) {
+	if s.least == nil || value < *s.least {
+		s.least = &value
+	}
+}
 
 func (s *Sum) double() bool { return s.layout.Ratio != 0 }
 
@@ -302,7 +328,9 @@ func (s *Sum) pack(c *codec, h *histogram.Histogram) (err error) {
 	if s.packed = append(s.packed[:0], c.plain...); cap(s.packed) > 4*len(s.packed)+settleBytes {
 		s.packed = bytes.Clone(s.packed)
 	}
-	s.settled = len(s.packed)
+	if s.settled = len(s.packed); s.mixed {
+		s.lower(h.Float(h.Min()))
+	}
 	return nil
 }
 
@@ -412,19 +440,22 @@ func (t *Sum) addTo(h *histogram.Histogram) error {
 // Histogram returns all counts. The histogram is scratch or one of s, which must not be changed; it
 // is valid until either is used again. The error is a [SumError].
 func (s *Sum) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, error) {
+	h := scratch
 	if s.dense {
-		return s.counts, nil
-	}
-	c := codecs.Get().(*codec)
-	defer codecs.Put(c)
-	if s.intervals == 0 {
+		h = s.counts
+	} else if s.intervals == 0 {
 		*scratch = histogram.Histogram{}
-		return scratch, nil
+	} else {
+		c := codecs.Get().(*codec)
+		defer codecs.Put(c)
+		if err := s.sumInto(c, scratch); err != nil {
+			return nil, sumError(err, nil)
+		}
 	}
-	if err := s.sumInto(c, scratch); err != nil {
-		return nil, sumError(err, nil)
+	if s.least != nil {
+		h.LowerMin(int64(*s.least / unit(s.layout)))
 	}
-	return scratch, nil
+	return h, nil
 }
 
 // AppendCounts appends the counts as [histogram.Histogram.AppendCounts] does, in the slots of
@@ -458,7 +489,7 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 	if s.intervals == 0 {
 		return text, errEmpty
 	}
-	fields, err := s.appendCounts(append(appendTimes(text, base, s.Start, s.End), ','))
+	fields, err := s.appendCounts(append(hdrlog.AppendTimes(text, float64(base)/1000, s.Start, s.End), ','))
 	if err != nil {
 		return text, err
 	}
@@ -484,41 +515,3 @@ func (s *Sum) appendCounts(fields []byte) ([]byte, error) {
 }
 
 var errEmpty = errors.New("no intervals were added")
-
-// appendTimes appends START,LENGTH, from which a reader that truncates as the reference does gets
-// exactly start and end, in milliseconds, if it counts from base. The reference truncates fractions
-// that binary does not have: it reads 2.133 as 2132 ms. Such a number gets a microsecond more.
-func appendTimes(text []byte, base, start, end int64) []byte {
-	counted := hdrlog.Interval{Base: float64(base) / 1000}
-	text, counted.Start = appendMillis(text, start-base, func(seconds float64) bool {
-		counted.Start = seconds
-		return counted.StartMillis() == start
-	})
-	text = append(text, ',')
-	text, _ = appendMillis(text, end-start, func(seconds float64) bool {
-		counted.Length = seconds
-		return counted.EndMillis() == end
-	})
-	return text
-}
-
-// appendMillis appends milliseconds as seconds, with as much more than three decimals as it takes
-// to be read right.
-func appendMillis(text []byte, ms int64, right func(seconds float64) bool) ([]byte, float64) {
-	begin := len(text)
-	if ms < 0 {
-		text = append(text, '-')
-		ms = -ms
-	}
-	text = strconv.AppendInt(text, ms/1000, 10)
-	text = append(text, '.', byte('0'+ms/100%10), byte('0'+ms/10%10), byte('0'+ms%10))
-	exact := len(text)
-	var seconds float64
-	for _, more := range []string{"", "001", "01", "1"} {
-		text = append(text[:exact], more...)
-		if seconds, _ = strconv.ParseFloat(string(text[begin:]), 64); right(seconds) {
-			break
-		}
-	}
-	return text, seconds
-}

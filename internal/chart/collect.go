@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/unit"
@@ -161,13 +162,13 @@ func (c *Collector) Plan(emit func(*flow.Result) error) *flow.Plan {
 func (c *Collector) Measure(r *flow.Result, into *Interval) {
 	v := r.Visit
 	into.of, into.stats, into.rough, into.seconds = nil, r.Stats, &r.Coarse, v.Length
-	w := Window{Start: millis(r.First), Intervals: 1, Source: r.Input + 1}
+	w := Window{Start: hdrlog.Millis(r.First), Intervals: 1, Source: r.Input + 1}
 	if w.Begin, w.End = v.StartMillis(), v.EndMillis(); c.Aggregate > 0 {
 		into.of, into.seconds = r, float64(r.Recorded())/1000
 		w.Begin, w.End, w.Intervals = r.Start, r.End, r.Intervals()
 	}
 	if c.Relative {
-		w.Begin, w.End = w.Begin-millis(v.LogStart), w.End-millis(v.LogStart)
+		w.Begin, w.End = w.Begin-hdrlog.Millis(v.LogStart), w.End-hdrlog.Millis(v.LogStart)
 	}
 	c.measure(w, into)
 }
@@ -208,9 +209,6 @@ const windowDigits = 2
 
 // slotWidth is more than the width of a slot of windows' counts, as a part of its lowest value.
 const slotWidth = 0.01
-
-// millis rounds seconds to the milliseconds that a log prints.
-func millis(seconds float64) int64 { return int64(math.Round(seconds * 1000)) }
 
 // Add adds an interval to the series with a label. Group is that of [Series]. The error is that of
 // [histogram.Histogram.Add]. Tags of integers and of doubles have no total.
@@ -256,7 +254,7 @@ func (c *Collector) addTotal(g *gathered, r *flow.Result) error {
 			return err
 		}
 		if c.all, c.total.ratio = r, g.ratio; c.Relative {
-			c.from = millis(r.Visit.LogStart)
+			c.from = hdrlog.Millis(r.Visit.LogStart)
 		}
 		r.Keep()
 		return nil
@@ -280,7 +278,7 @@ func (c *Collector) measureTotal() error {
 	}
 	s := output.FiguresOf(h, figuresOf(c.Totals), output.Stats{})
 	s.Moved = c.all.Rate.Moved
-	w := Window{Start: millis(c.all.First), End: c.all.End - c.from}
+	w := Window{Start: hdrlog.Millis(c.all.First), End: c.all.End - c.from}
 	for n := range c.Totals {
 		c.total.addStep(n, &w, c.Totals[n].of(&s, float64(c.all.Rate.Any)/1000, c.total.ratio))
 	}
@@ -302,6 +300,30 @@ func (c *Collector) addWindow(g *gathered, w *Window, counts *merge.Sum) error {
 		return c.bound()
 	}
 	return nil
+}
+
+// Forget drops what ends at or before a time. It reports whether there was anything.
+func (c *Collector) Forget(time int64) (some bool) {
+	for label, g := range c.series {
+		n := len(g.windows)
+		g.windows = slices.DeleteFunc(g.windows, func(w Window) bool { return w.End <= time })
+		if len(g.windows) == n {
+			continue
+		}
+		some = true
+		for i, line := range g.lines {
+			g.lines[i] = slices.DeleteFunc(line, func(p Point) bool { return p.End <= float64(time) })
+		}
+		c.bytes, g.bytes = c.bytes-g.bytes, 0
+		for i := range g.windows {
+			g.bytes += g.windows[i].size()
+		}
+		if c.bytes += g.bytes; len(g.windows) == 0 {
+			delete(c.series, label)
+			c.order = slices.DeleteFunc(c.order, func(other string) bool { return other == label })
+		}
+	}
+	return some
 }
 
 // Widths returns the width of the windows that start before a time, and that time. Later windows
@@ -505,7 +527,7 @@ func (g *gathered) linesFrom(origin int64) (lines []Line) {
 			points[i].End -= float64(origin)
 		}
 		slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.Middle(), b.Middle()) })
-		lines = append(lines, Line{m.Name, points})
+		lines = append(lines, Line{Name: m.Name, Points: points})
 	}
 	return lines
 }

@@ -102,10 +102,11 @@ type Series struct {
 	Label string
 	// Group is the input that the series is compared by, empty if inputs are not compared.
 	Group string
-	// Lines are those of a timeline or throughput chart, Curve is that of a chart of percentiles,
-	// and Windows are the histograms by time of a heat map and of a page. A value of 1 in them is
-	// Unit in the unit of the picture.
+	// Lines are those of a timeline, throughput or load chart, Curve is that of a chart of
+	// percentiles, and Windows are the histograms by time of a heat map and of a page. A value of 1
+	// in them is Unit in the unit of the picture.
 	Lines   []Line
+	Names   []string // of the points of a chart of load, whose place is the rate
 	Curve   Curve
 	Windows []Window
 	Unit    float64
@@ -144,6 +145,8 @@ type Line struct {
 	Name string
 	// Points are in order of time.
 	Points []Point
+	// Levels are the levels of a trend, each from its first run to its last.
+	Levels []Point
 }
 
 // A Point is a value from Start to End, in milliseconds from the origin. It is NaN if there is

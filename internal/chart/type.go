@@ -49,8 +49,9 @@ type Chart struct {
 	EmptyView string `json:"empty"`
 }
 
-// What shows the data of a chart.
+// What shows the data of a chart. Dots stand for runs.
 const (
+	Dots   = "dots"
 	Lines  = "lines"
 	Cells  = "cells"
 	Curves = "curves"
@@ -118,7 +119,7 @@ var Report = &Type{
 }
 
 // Types are all types of charts.
-var Types = []*Type{Timeline, Percentiles, Heatmap, Throughput, Report}
+var Types = []*Type{Timeline, Percentiles, Heatmap, Throughput, Report, Load, Trend}
 
 // TotalMeasures are the lines of [Picture.Total], for limits: percentiles in their order, the
 // maximum, and the throughput.
@@ -168,6 +169,9 @@ const (
 func (p *Picture) Steep() bool {
 	if !p.Type.steep || p.Low > 0 || p.High > 0 {
 		return false
+	}
+	if p.Type.Chart.Marks == Dots {
+		return p.wide()
 	}
 	var values []float64
 	for _, s := range p.Series {

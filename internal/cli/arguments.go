@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 
@@ -34,13 +35,20 @@ func (c *Command) arguments(args []string) (l line, err error) {
 			l.before, after = len(l.args), true
 			continue
 		}
-		if len(arg) < 2 || arg[0] != '-' || after && (!c.Separates || arg == "--") {
+		if len(arg) < 2 || arg[0] != '-' || after && arg == "--" {
 			l.args = append(l.args, arg)
 			continue
 		}
 		dashed, value, hasValue := strings.Cut(arg, "=")
 		name := strings.TrimPrefix(dashed[1:], "-")
 		o := optionNamed(c.Options, name)
+		if after && !c.Separates {
+			if _, err := os.Lstat(arg); err != nil && o != nil {
+				return l, message.Usagef("%s after -- is the name of a log: options stand before --", dashed)
+			}
+			l.args = append(l.args, arg)
+			continue
+		}
 		switch {
 		case o != nil:
 		case name == "h":

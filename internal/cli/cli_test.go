@@ -58,7 +58,9 @@ func TestArguments(t *testing.T) {
 		{"", "--"},
 		{"a b", "-- a b"},
 		{"a -v b", "-v=true -- a b"},
-		{"-v -- -q -if", "-v=true -- -q -if"},
+		{"-v -- -x -q.hdr", "-v=true -- -x -q.hdr"},
+		{"-v -- -q", "-q after -- is the name of a log: options stand before --"},
+		{"-- a -if=b", "-if after -- is the name of a log: options stand before --"},
 		{"a -- b -v -- -q", "-v=true -q=true -- a b --"},
 		{"--input-file a --if b -inputFile=c", "-if=a -if=b -if=c --"},
 		{"-if -q -", "-if=-q -- -"},
@@ -108,18 +110,18 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
 
-// TestHelp checks that each option is in a group and that help names it.
+// TestHelp checks that each option is in a group and that help names it, unless it is hidden.
 func TestHelp(t *testing.T) {
 	o, c := new(logs.Options), &Command{Streams: message.Streams{Name: "test"}}
 	c.Options = slices.Concat(InputOptions(&o.Inputs), TagOptions(&o.Tags, &o.Inputs, "take"), TimeOptions(&o.Times, Option{}), RunOptions(&c.Streams, &o.Run),
-		[]Option{OmissionOption(&o.Expected), IgnoreTagsOption(&o.Tags, "take"), RatioOption(new(unit.Options)), PercentilesOption(new([]float64), "50", "show"), AggregateOption(new(int64), Option{}), OutputOption(new(string), "write")})
+		[]Option{OmissionOption(&o.Expected), IgnoreTagsOption(&o.Tags, "take"), RatioOption(new(unit.Options)), PercentilesOption(Percentiles(new([]float64), "50"), "show"), AggregateOption(new(int64), Option{}), OutputOption(new(string), "write")})
 	page := c.help()
 	for _, o := range c.Options {
 		if o.Group == "" {
 			t.Errorf("-%s is in no group", o.Name)
 		}
-		if o.Name != "ifp" && !strings.Contains(page, "  -"+o.Name) {
-			t.Errorf("help does not name -%s", o.Name)
+		if o.Hidden == strings.Contains(page, "  -"+o.Name) {
+			t.Errorf("-%s is hidden: %v, but not in help", o.Name, o.Hidden)
 		}
 	}
 	for line := range strings.SplitSeq(page, "\n") {

@@ -46,7 +46,7 @@ func TestComplete(t *testing.T) {
 		{"-st,", "csv csve hgrm"},
 		{"-st=h", "-st=hgrm"},
 		{"-st,csv,-q,h", ""},
-		{"-s", "-s -st -strict -second"},
+		{"-s", "-s -st -strict"},
 		{"--include", "--include-tag"},
 		{"-include", "-includeTag"},
 		{"--ver", "--verbose --version"},

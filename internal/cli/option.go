@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
 )
 
@@ -192,7 +193,10 @@ func Length(to *int64, text string) Value {
 		millis := math.Round(seconds * 1000)
 		switch {
 		case !ok:
-			return message.Usagef("-%s %q is no length of time: give seconds, or a unit, such as 10s, 1m30s or 500ms", o.Name, text)
+			if short := shortUnits.Replace(strings.ToLower(text)); scanned(short) {
+				return message.Usagef("-%s %q is no length of time; did you mean %s?", o.Name, text, short)
+			}
+			return message.Usagef("-%s %q is no length of time: give seconds, or a unit, such as 10s, 1m30s, 500ms or 1d", o.Name, text)
 		case seconds < 0:
 			return message.Usagef("-%s %s: a length of time cannot be negative", o.Name, text)
 		case millis > maxMillis:
@@ -203,6 +207,16 @@ func Length(to *int64, text string) Value {
 		*to = int64(millis)
 		return nil
 	}}
+}
+
+// shortUnits makes units of time of words that people type.
+var shortUnits = strings.NewReplacer(" ", "", "milliseconds", "ms", "seconds", "s", "second", "s", "secs", "s", "sec", "s",
+	"minutes", "m", "minute", "m", "mins", "m", "min", "m", "hours", "h", "hour", "h", "hrs", "h", "hr", "h", "days", "d", "day", "d")
+
+// scanned reports whether a text is a length of time.
+func scanned(text string) bool {
+	_, ok := scan.ParseSeconds(text)
+	return ok
 }
 
 // SomeLength is a length of time that is not 0.
@@ -221,20 +235,7 @@ func SomeLength(to *int64, text string) Value {
 
 // Percentiles are a list of percentiles, such as 50,p99.9,max.
 func Percentiles(to *[]float64, text string) Value {
-	return Parsed(to, text, func(text string) (all []float64, err error) {
-		for text := range strings.SplitSeq(text, ",") {
-			name := strings.ToLower(strings.TrimSpace(text))
-			if name == "max" {
-				name = "100"
-			}
-			p, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
-			if err != nil || !(p >= 0 && p <= 100) {
-				return nil, message.Usagef("-p: %q is neither max nor a percentile, which is a number from 0 to 100", text)
-			}
-			all = append(all, p)
-		}
-		return all, nil
-	})
+	return Parsed(to, text, logs.ParsePercentiles)
 }
 
 // names returns all names of an option, the first one first.

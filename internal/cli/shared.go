@@ -35,7 +35,7 @@ func InputOptions(in *logs.Inputs) []Option {
 			Usage: "look for -if in `FOLDER`, or in all folders that match a pattern such as 'pods/*' or 'pods/**'"},
 		{Name: "ifp", Aliases: "inputFilePath input-file-path", Group: GroupInput, Hidden: true, Value: List(&in.Paths),
 			Usage: "read the log at `PATH`; repeatable"},
-		{Name: "second", Group: GroupRare, Default: "end if a log proves it, else length", Values: []string{"length", "end"}, Value: Pick(&in.Second, "", secondNumber),
+		{Name: "second", Group: GroupRare, Hidden: true, Default: "end if a log proves it, else length", Values: []string{"length", "end"}, Value: Pick(&in.Second, "", secondNumber),
 			Usage: "the second number of an interval is its `MEANING`: length or end"},
 	}
 }
@@ -91,7 +91,7 @@ func ByOption(t *logs.Tags) Option {
 
 // UntaggedOption is the option that leaves untagged intervals untagged.
 func UntaggedOption(in *logs.Inputs) Option {
-	return Option{Name: "untagged", Group: GroupChoice, Value: Bool(&in.Untagged),
+	return Option{Name: "untagged", Group: GroupRare, Hidden: true, Value: Bool(&in.Untagged),
 		Usage: "keep untagged intervals untagged, although the logs name different operations: logs of YCSB, parts of hdrsplit"}
 }
 
@@ -120,7 +120,7 @@ func OmissionOption(expected *float64) Option {
 func UnitOptions(u *unit.Options) []Option {
 	return []Option{
 		{Name: "unit", Group: GroupValues, Values: unit.Names, Value: Text(&u.Unit, ""),
-			Usage: "print values in this `UNIT`: ns, us, ms or s; with -ovr, any name of the unit of the results"},
+			Usage: "print values in this `UNIT`: ns, us, ms or s"},
 		{Name: "in", Group: GroupValues, Values: unit.Names, Value: Unit(&u.In),
 			Usage: "the `UNIT` of values in the logs: ns, us, ms or s", Default: "the unit that the log states or its writer uses"},
 	}
@@ -141,13 +141,13 @@ func Unit(to *unit.Unit) Value {
 
 // RatioOption is the option that divides values.
 func RatioOption(u *unit.Options) Option {
-	return Option{Name: "ovr", Aliases: "outputValueUnitRatio output-value-unit-ratio", Group: GroupValues, Value: Float(&u.Ratio, "", Positive), Default: "1",
+	return Option{Name: "ovr", Aliases: "outputValueUnitRatio output-value-unit-ratio", Group: GroupRare, Hidden: true, Value: Float(&u.Ratio, "", Positive), Default: "1",
 		Usage: "divide values by `RATIO`"}
 }
 
 // PercentilesOption is the option that chooses percentiles.
-func PercentilesOption(to *[]float64, value, usage string) Option {
-	return Option{Name: "p", Aliases: "percentiles", Group: GroupValues, Value: Percentiles(to, value), Usage: usage}
+func PercentilesOption(value Value, usage string) Option {
+	return Option{Name: "p", Aliases: "percentiles", Group: GroupValues, Value: value, Usage: usage}
 }
 
 // AggregateOption is the option that merges intervals by time, with a rule.

@@ -9,9 +9,9 @@ package flow
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
@@ -130,7 +130,7 @@ func (r *Result) TooLate() error {
 // Recorded returns what to divide the number of values by to get their rate, in milliseconds.
 func (r *Result) Recorded() int64 {
 	if r.Window.End == 0 && r.Window.Start == 0 {
-		return int64(math.Round(r.Visit.Length * 1000))
+		return hdrlog.Millis(r.Visit.Length)
 	}
 	return r.Rate.Millis
 }

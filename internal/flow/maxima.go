@@ -22,14 +22,25 @@ type Maxima struct {
 	values      map[int64]float64
 	// The lengths of all intervals in milliseconds, and their number.
 	lengths, intervals int64
+	// The start of the first interval with the highest maximum, and that.
+	peak    int64
+	highest float64
 }
 
 // Add takes the maximum of an interval from start to end, in milliseconds since the epoch, in the
 // unit of the log. The span that has the middle of the interval has it, so that a spike is one bar.
 func (m *Maxima) Add(start, end int64, highest float64) {
 	length := max(end-start, 0)
+	m.raisePeak(start, highest)
 	m.lengths, m.intervals = m.lengths+length, m.intervals+1
 	m.raise(start+length/2, 1, highest)
+}
+
+// raisePeak takes the maximum of an interval. It comes before the number of intervals changes.
+func (m *Maxima) raisePeak(start int64, highest float64) {
+	if m.intervals == 0 || highest > m.highest || highest == m.highest && start < m.peak {
+		m.peak, m.highest = start, highest
+	}
 }
 
 // raise takes the maximum of a span that starts at a time and has a length.
@@ -64,6 +75,9 @@ func (m *Maxima) coarsen() {
 
 // merge takes in the maxima of other.
 func (m *Maxima) merge(other *Maxima) {
+	if other.intervals > 0 {
+		m.raisePeak(other.peak, other.highest)
+	}
 	m.lengths, m.intervals = m.lengths+other.lengths, m.intervals+other.intervals
 	for at, v := range other.values {
 		m.raise(at*other.step, other.step, v)
@@ -72,7 +86,7 @@ func (m *Maxima) merge(other *Maxima) {
 
 // Output returns the maxima for a table.
 func (m *Maxima) Output() output.Maxima {
-	o := output.Maxima{Start: m.first * m.step, Step: m.step, Length: m.lengths / max(m.intervals, 1)}
+	o := output.Maxima{Start: m.first * m.step, Step: m.step, Length: m.lengths / max(m.intervals, 1), Peak: m.peak}
 	for at := m.first; m.values != nil && at <= m.last; at++ {
 		v, found := m.values[at]
 		if !found {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"sync"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/scan"
@@ -167,7 +168,7 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 // since the epoch.
 func (p *Plan) from(v scan.Visit) (first float64, from int64) {
 	if p.Relative {
-		return v.Relative(), int64(math.Round(v.LogStart * 1000))
+		return v.Relative(), hdrlog.Millis(v.LogStart)
 	}
 	return v.Absolute(), 0
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
@@ -28,15 +29,12 @@ type Limit struct {
 	Text string
 	// Tag is the text of the tag that the limit is for, nil for every tag.
 	Tag *string
-	// The figure is that of the summary, or its name is over.
 	output.Figure
-	// Above is what values are counted above for over, in Unit. The statistic is their share of all
-	// values in percent, and so is Value.
-	Above float64
 	// AtLeast is set if the statistic must be at least Value, not at most.
 	AtLeast bool
-	// Value is in Unit, or in printed units if that is unknown. If Relative is set, it is a change
-	// from the statistic of the baseline, in percent.
+	// Value is in Unit, or in printed units if that is unknown, or a share in percent for
+	// [output.Over], whose unit Unit is. If Relative is set, it is a change from the statistic of
+	// the baseline, in percent.
 	Value    float64
 	Unit     unit.Unit
 	Relative bool
@@ -48,8 +46,8 @@ type Limit struct {
 	filter *tags.Filter // of Tag
 }
 
-// isFor reports whether the limit is for a summary.
-func (l *Limit) isFor(s *output.Summary) bool {
+// For reports whether the limit is for a summary.
+func (l *Limit) For(s *output.Summary) bool {
 	return l.Tag == nil || *l.Tag == s.Name() || !s.AllTags && l.filter.Keeps(s.Tag)
 }
 
@@ -117,15 +115,11 @@ func ParseFigure(text string) (*Limit, error) {
 }
 
 func (l *Limit) parseFigure(statistic string) (err error) {
-	if above, ok := strings.CutPrefix(statistic, "over("); ok && strings.HasSuffix(above, ")") {
-		l.Name = "over"
-		l.Above, l.Unit, err = parseNumber(strings.TrimSuffix(above, ")"))
+	if l.Figure, err = output.ParseFigure(statistic); err != nil {
 		return err
 	}
-	if l.Figure, err = output.ParseFigure(statistic); err != nil {
-		err = fmt.Errorf("%q is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)", statistic)
-	}
-	return err
+	l.Unit, _ = unit.Parse(l.Figure.Unit)
+	return nil
 }
 
 // parseWindows reads 99% of 10s.
@@ -133,7 +127,7 @@ func (l *Limit) parseWindows(text string) (err error) {
 	share, length, _ := strings.Cut(text, "of")
 	l.Share, err = strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(share), "%"), 64)
 	seconds, ok := scan.ParseSeconds(strings.TrimSpace(length))
-	if l.Window = int64(seconds * 1000); err != nil || !ok || !(l.Share > 0 && l.Share <= 100) || l.Window < 1 || seconds > 1e9 {
+	if l.Window = hdrlog.Millis(seconds); err != nil || !ok || !(l.Share > 0 && l.Share <= 100) || l.Window < 1 || seconds > 1e9 {
 		return fmt.Errorf("in %q: give a share of windows and their length, such as 99%% of 10s", text)
 	}
 	if l.Relative {
@@ -142,30 +136,16 @@ func (l *Limit) parseWindows(text string) (err error) {
 	return nil
 }
 
-// parseNumber reads a number that may have a unit.
-func parseNumber(text string) (value float64, in unit.Unit, err error) {
-	end := strings.LastIndexAny(text, "0123456789.") + 1
-	number := text
-	if u, ok := unit.Parse(strings.TrimSpace(text[end:])); ok {
-		in, number = u, text[:end]
-	}
-	value, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || math.IsNaN(value) {
-		err = fmt.Errorf("%q is neither a number nor a number with a unit (%s)", text, strings.Join(unit.Names, ", "))
-	}
-	return value, in, err
-}
-
 // parseValue reads the value of a limit: a share of values or a change in percent, or a number.
 func (l *Limit) parseValue(value string) (err error) {
 	number, percent := strings.CutSuffix(value, "%")
 	signed := strings.HasPrefix(number, "+") || strings.HasPrefix(number, "-")
-	over := l.Name == "over"
+	over := l.Name == output.Over
 	// p99<=10% can only be +10%: a share of a latency is no limit. What >=90% means is not clear.
 	if l.Relative = percent && (signed || !over && !l.AtLeast); percent || over {
 		l.Value, err = strconv.ParseFloat(number, 64)
 	} else {
-		l.Value, l.Unit, err = parseNumber(number)
+		l.Value, l.Unit, err = unit.ParseValue(number)
 	}
 	wrong := err != nil || math.IsNaN(l.Value)
 	switch {
@@ -189,7 +169,7 @@ func HasUnit(limits []Limit) bool {
 // Bare reports whether a limit is in printed units.
 func Bare(limits []Limit) bool {
 	return slices.ContainsFunc(limits, func(l Limit) bool {
-		return l.Unit == unit.Unit{} && (!l.Relative || l.Name == "over") && !l.Unitless()
+		return l.Unit == unit.Unit{} && (!l.Relative || l.Name == output.Over) && !l.Unitless()
 	})
 }
 
@@ -219,28 +199,12 @@ func (l *Limit) ratio(s *output.Summary, scale unit.Scale) float64 {
 // Over returns the number of values above one that is in the limit's unit. Values of the slot that
 // it lies in are not above.
 func (l *Limit) Over(above float64, s *output.Summary, scale unit.Scale) int64 {
-	return s.Counts().TotalCount() - l.upTo(s, scale, above, true)
+	return s.Counts().TotalCount() - output.CountTo(s.Counts(), above, l.ratio(s, scale), true)
 }
 
 // under returns the number of values below that of the limit. Values of its slot are not below.
 func (l *Limit) under(s *output.Summary, scale unit.Scale) int64 {
-	return l.upTo(s, scale, l.Value, false)
-}
-
-// upTo returns the number of values up to the slot that a value lies in, with that slot or without.
-func (l *Limit) upTo(s *output.Summary, scale unit.Scale, value float64, with bool) int64 {
-	h, layout, ratio := s.Counts(), s.Counts().Layout(), l.ratio(s, scale)
-	slot := layout.IndexOf(h.Max())
-	if raw := value * ratio / h.Ratio(); raw < float64(h.Max()) {
-		slot = min(slot, layout.IndexOf(int64(max(raw, 0)))+1) // the division and the multiplication round
-	}
-	for ; slot >= 0; slot-- {
-		lowest, highest := layout.LowestAt(slot), layout.HighestAt(slot)
-		if with && unit.Divide(h.Float(lowest), ratio) <= value || unit.Divide(h.Float(highest), ratio) < value {
-			return h.CountBetween(0, highest)
-		}
-	}
-	return 0
+	return output.CountTo(s.Counts(), l.Value, l.ratio(s, scale), false)
 }
 
 // best returns, of the values in the slot of a statistic, the one that keeps the limit most easily:
@@ -265,8 +229,8 @@ func (l *Limit) Of(s *output.Summary, scale unit.Scale) float64 {
 	switch l.Name {
 	case output.Max: // no value is higher, also in histograms of doubles
 		return unit.Divide(s.Counts().MaxFloat(), l.ratio(s, scale))
-	case "over":
-		return 100 * float64(l.Over(l.Above, s, scale)) / float64(s.Counts().TotalCount())
+	case output.Over:
+		return output.ShareOver(s.Counts(), l.Above, l.ratio(s, scale))
 	}
 	stats := output.FiguresOf(s.Counts(), []output.Figure{l.Figure}, output.Stats{})
 	stats.Moved = s.Moved
@@ -298,7 +262,7 @@ type Verdict struct {
 	// or if there is none and chance decides.
 	Result Result
 	// Missing says why there is nothing to check, empty if there is something. If it is not empty,
-	// the limit fails.
+	// the limit fails, or is undecided since a trend has too few runs.
 	Missing string
 	// Unit is the unit of the values below, empty if there is none or it is unknown.
 	Unit string
@@ -342,7 +306,7 @@ func Judge(limits []Limit, f Figures) []Verdict {
 		l := &limits[n]
 		judged := false
 		for _, s := range f.Summaries {
-			if l.isFor(s) {
+			if l.For(s) {
 				verdicts = append(verdicts, l.judge(s, &f))
 				judged = true
 			}
@@ -364,7 +328,7 @@ func Judge(limits []Limit, f Figures) []Verdict {
 
 // unit returns the unit of the verdict's values, empty if it is that of printed values.
 func (l *Limit) unit() string {
-	if l.Name == "over" || l.Window > 0 {
+	if l.Name == output.Over || l.Window > 0 {
 		return "%"
 	}
 	return l.Unit.String()
@@ -516,7 +480,7 @@ func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
 }
 
 // name returns the name of a statistic for people.
-func (l *Limit) name() string { return strings.Replace(l.Name, "over", "share", 1) }
+func (l *Limit) name() string { return strings.Replace(l.Name, output.Over, "share", 1) }
 
 // Find returns the summary of a tag, nil if there is none.
 func Find(summaries []*output.Summary, tag []byte) *output.Summary {

@@ -48,7 +48,7 @@ func (l *Limit) excess(s *output.Summary, scale unit.Scale) float64 {
 	of := n // over and the mean
 	if l.Name == "throughput" {
 		of = float64(s.Period) / 1000
-	} else if l.Name == "over" {
+	} else if l.Name == output.Over {
 		of = n / 100
 	}
 	excess := (l.Of(s, scale) - l.Value) * of

@@ -160,7 +160,7 @@ func (w *Watch) check(own, size int64, s *output.Summary) error {
 
 // applies reports whether a row has something that the limit is about.
 func (l *Limit) applies(s *output.Summary) bool {
-	return l.isFor(s) && (l.Unitless() || s.Counts().TotalCount() > 0)
+	return l.For(s) && (l.Unitless() || s.Counts().TotalCount() > 0)
 }
 
 // keeps counts a window or an interval of a row. It returns the statistic and whether it keeps the
@@ -185,7 +185,7 @@ func (w *Watch) keeps(l *Limit, s *output.Summary, scale unit.Scale) (value floa
 func (w *Watch) breach(l *Limit, s *output.Summary, value float64, scale unit.Scale) error {
 	b := output.Breach{Limit: l.Text, Tag: s.Name(), Start: s.Start, End: s.End, Worst: value, Unit: l.Unit.String()}
 	switch {
-	case l.Name == "over":
+	case l.Name == output.Over:
 		b.Unit, b.Count = "%", l.Over(l.Above, s, scale)
 	case !l.Unitless() && l.AtLeast:
 		b.Count = l.under(s, scale)

@@ -539,3 +539,24 @@ func TestDamaged(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }
+
+// TestDueSize: a state that takes long, or is large, is written less often.
+func TestDueSize(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		took time.Duration
+		size int
+		want time.Duration
+	}{
+		{time.Millisecond, 1000, 250 * time.Millisecond},
+		{100 * time.Millisecond, 1000, 2 * time.Second},
+		{time.Millisecond, 5 << 20, 5 * time.Second},
+		{time.Millisecond, 100 << 20, 15 * time.Second},
+		{time.Minute, 1000, 15 * time.Second},
+	} {
+		s := State{path: "state", changed: true, most: saveMost, at: time.Now(), took: test.took, size: test.size}
+		if wait, ok := s.due(); !ok || wait > test.want || wait < test.want-200*time.Millisecond {
+			t.Errorf("after %v and %d bytes: %v, want %v", test.took, test.size, wait, test.want)
+		}
+	}
+}

@@ -47,6 +47,8 @@ type Options struct {
 	By *tags.By
 	// Units find the units of values.
 	Units Units
+	// Whole, if it is set, gets when the inputs of rows ran, for figures of the whole run.
+	Whole *merge.Rates
 	// Messages receives what is wrong.
 	Messages Messages
 	// Memory, if set, limits what the merger may keep.
@@ -84,14 +86,19 @@ type Progress struct {
 	// Lines, Skipped and Late are the numbers of lines read, of malformed ones, and of intervals
 	// that came after their windows.
 	Lines, Skipped, Late int64
-	// End is when the last interval ended, in milliseconds since the epoch, 0 if there is none.
-	End int64
+	// Start is when the first interval started, and End when the last one ended, in milliseconds
+	// since the epoch, 0 if there is none.
+	Start, End int64
+	// Behind is set if its last interval came too late to wait for the next one.
+	Behind bool
 	// Silent is set if nothing waits for the input, because it shows nothing new.
 	Silent bool
 	// Ended is set if the input has ended.
 	Ended bool
 	// Unread says why the log is not read, empty if it is.
 	Unread string
+	// Copy is set if the log is not read since it is a copy of another one. It is no input then.
+	Copy bool
 }
 
 // A Merger merges the logs of a follower.
@@ -412,12 +419,19 @@ func (m *Merger) flush() error {
 	m.flushed = time.Now()
 	all := make([]Progress, len(m.inputs))
 	for n, in := range m.inputs {
-		in.now.Silent = in.pace.silent
+		in.now.Silent, in.now.Behind = in.pace.silent, in.pace.behind
 		in.now.Unread = in.source.Unread()
 		if in.now.Ended && in.err != nil {
 			in.now.Unread = in.err.Error()
 		}
 		all[n] = in.now
+	}
+	for _, c := range m.follower.Copies() {
+		p := Progress{Name: c.Path, Copy: true}
+		if c.Unsure {
+			p.Unread = "may be a part of a copy of " + c.Of
+		}
+		all = append(all, p)
 	}
 	m.mu.Lock()
 	m.progress = all
@@ -512,11 +526,10 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 		}()
 	}
 	m.seen++
-	in.now.End = i.end
 	if middle := i.start + (i.end-i.start)/2; in.far.line == 0 && !in.told && in.pace.Ahead(now, middle) {
 		in.far = far{i.line, middle}
 	}
-	late := in.pace.Show(now, i.start, i.end)
+	late := in.show(i, now)
 	if i.err == nil && i.wanted {
 		m.options.Units.Kept(in.now.Name, i.row)
 		i.err = m.admit(in, i)
@@ -526,6 +539,9 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	}
 	if !i.wanted {
 		return nil
+	}
+	if m.options.Whole != nil {
+		m.options.Whole.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
 	}
 	if late {
 		in.now.Late++
@@ -543,6 +559,14 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	}
 	m.rates.Add(i.row, in.number, i.start, i.end, i.count, never, m.options.Size)
 	return nil
+}
+
+// show says how far the input is, see [pace.Show].
+func (in *input) show(i *interval, now time.Time) (late bool) {
+	if in.now.End = i.end; in.now.Start == 0 {
+		in.now.Start = i.start
+	}
+	return in.pace.Show(now, i.start, i.end)
 }
 
 // skip reports a line that is left out.

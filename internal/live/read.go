@@ -86,8 +86,7 @@ func (m *Merger) steps(in *input, b *hdrlog.Batch, taken int, h *heading) []func
 		case r.Kind == hdrlog.IntervalRecord && line <= taken:
 			i := m.wants(in, &r.Interval) // it only shows how far the log is
 			steps = append(steps, func(now time.Time) error {
-				in.pace.Show(now, i.start, i.end)
-				in.now.End = i.end
+				in.show(i, now)
 				if i.wanted {
 					m.options.Units.Kept(in.now.Name, i.row)
 				}

@@ -15,13 +15,15 @@ import (
 	"hdrkit/internal/live/follow"
 )
 
-// The time between two states. One that takes long, such as that of many open windows, is written
-// less often: states take one of saveShare parts of the time. But after a crash hdrlive reads again
-// what came after the last state, and rotation deletes files. So none waits for more than saveMost.
+// The time between two states. One that takes long or is large, such as that of many open windows,
+// is written less often: states take one of saveShare parts of the time, and saveRate bytes a
+// second. But after a crash hdrlive reads again what came after the last state, and rotation
+// deletes files. So none waits for more than saveMost.
 const (
 	saveTime  = 250 * time.Millisecond
 	saveShare = 20
-	saveMost  = 5 * time.Second
+	saveRate  = 1 << 20
+	saveMost  = 15 * time.Second
 )
 
 // A State is a file that has how far a merging is, and its outputs. The zero value keeps nothing.
@@ -32,6 +34,7 @@ type State struct {
 
 	most    time.Duration // between two states
 	took    time.Duration // what the last one took
+	size    int           // of it
 	at      time.Time     // of the last state
 	changed bool          // something was received since
 }
@@ -180,7 +183,8 @@ func (s *State) Kept() bool { return s.path != "" }
 
 // due returns the time until a state is due, and whether one is needed.
 func (s *State) due() (wait time.Duration, ok bool) {
-	return min(max(saveTime, saveShare*s.took), s.most) - time.Since(s.at), s.Kept() && s.changed
+	rate := time.Duration(s.size) * time.Second / saveRate
+	return min(max(saveTime, saveShare*s.took, rate), s.most) - time.Since(s.at), s.Kept() && s.changed
 }
 
 // hold locks the file, if there is one.
@@ -283,7 +287,7 @@ func (m *Merger) save() error {
 		err = after()
 	}
 	state := m.options.State
-	state.changed, state.at, state.took = false, time.Now(), time.Since(begin)
+	state.changed, state.at, state.took, state.size = false, time.Now(), time.Since(begin), len(data)
 	return err
 }
 

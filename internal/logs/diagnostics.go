@@ -174,11 +174,11 @@ func (d *Diagnostics) print(text string) {
 // AddsUp prints a notice if tags that an option adds up count the same requests. It reports whether
 // they do.
 func (d *Diagnostics) AddsUp(option string, tags []string) bool {
-	same, pattern := writers.SameRequests(tags)
-	if same != nil {
-		d.std.Say("%s adds up %s, which count the same requests; choose with -incT, such as -incT %s", option, strings.Join(same, " and "), pattern)
+	same, choice := writers.SameRequests(tags)
+	if same != "" {
+		d.std.Say("%s adds up %s; choose %s", option, same, choice)
 	}
-	return same != nil
+	return same != ""
 }
 
 // Skipped returns the number of malformed lines.

@@ -29,6 +29,7 @@ type Source struct {
 	several      bool // Folder is a pattern, see [scan.Folders]
 	expression   *regexp.Regexp
 	whole        bool // the logs of a folder, whatever their names
+	run          string
 }
 
 // Inputs say which logs to read. Messages call them by the options that give them.
@@ -40,10 +41,14 @@ type Inputs struct {
 	Second hdrlog.SecondNumber
 	// Untagged intervals stay untagged, although the logs say what they hold.
 	Untagged bool
+	// Runs is set if a folder of folders has a run in each. A folder beside other names is a run.
+	Runs bool
 	// Waits is set if logs may come later.
 	Waits bool
 	// Output is the file that -of names, nil for a command without: no input.
 	Output *string
+	// Given are inputs of a program that has no files. Names are nil then.
+	Given []scan.Input
 }
 
 // Sources returns what is named. If that is nothing, it is standard input, unless that is a
@@ -85,6 +90,10 @@ func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 				s.Folder, s.Path, s.several = s.Path, "", false
 				s.whole, s.expression = true, regexp.MustCompile("[^.].*")
 			}
+			if in.Runs {
+				all = append(all, s.runs(len(named.texts) > 1)...)
+				continue
+			}
 			all = append(all, s)
 		}
 	}
@@ -99,6 +108,37 @@ func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 		all = []Source{{Stdin: true}}
 	}
 	return all, nil
+}
+
+// runs returns the sources of the runs of a source: itself, or the folders with logs in a folder
+// that has none, or that a pattern matches. Beside others, a folder is a run.
+func (s *Source) runs(beside bool) (all []Source) {
+	var folders []string
+	switch {
+	case s.whole && beside:
+		folders = []string{s.Folder}
+	case s.whole && !hasLogs(s.Folder):
+		folders = scan.Folders(filepath.Join(s.Folder, "*"))
+	case s.expression != nil && strings.ContainsAny(s.Text, wild):
+		folders = scan.Folders(filepath.Join(s.Folder, filepath.Base(s.Text)))
+	}
+	for _, folder := range folders {
+		if hasLogs(folder) {
+			all = append(all, Source{option: s.option, Text: folder, Tag: s.Tag, Folder: folder, whole: true, run: folder, expression: regexp.MustCompile("[^.].*")})
+		}
+	}
+	if len(all) == 0 {
+		return []Source{*s}
+	}
+	return all
+}
+
+// hasLogs reports whether a folder has a log.
+func hasLogs(folder string) bool {
+	entries, _ := os.ReadDir(folder) // what cannot be read gets a message later
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && isLog(filepath.Join(folder, e.Name()))
+	})
 }
 
 // Matches reports whether a pattern matches a name.
@@ -225,18 +265,21 @@ func splitTagged(tagged string) (tag, log string, err error) {
 // Find returns the logs that are named, each once: in the order in which they are named, and sorted
 // by name if one pattern matches several. All files can be opened; pipes are not tried.
 func (in *Inputs) Find(std *message.Streams) ([]scan.Input, error) {
-	all, err := in.Sources(std)
-	if err != nil {
-		return nil, err
+	var all []Source
+	if in.Given == nil {
+		var err error
+		if all, err = in.Sources(std); err != nil {
+			return nil, err
+		}
 	}
-	var inputs []scan.Input
+	inputs := slices.Clone(in.Given)
 	for _, s := range all {
 		logs, err := s.logs(std, in.Output)
 		if err != nil {
 			return nil, err
 		}
 		for _, log := range logs {
-			log.Second = in.Second
+			log.Second, log.Run = in.Second, s.run
 			at := slices.IndexFunc(inputs, func(other scan.Input) bool { return other.Same(&log) })
 			if at < 0 {
 				at, inputs = len(inputs), append(inputs, log)

@@ -82,6 +82,9 @@ func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger) {
 			first := reported == 0
 			reported = max(reported, 1)
 			return readCloser{measure.NewText(measured, memory, report, func(r *measure.Recorder) {
+				if first && r.WholeSeconds() {
+					d.Warnf("%s: %s", name, CoarseTimes)
+				}
 				if first && r.Counts.Failed > 0 {
 					d.Warnf("%s: %d of %d requests failed and are counted with the others; hdrrec -errors drop or -errors tag changes that", name, r.Counts.Failed, r.Counts.Recorded)
 				}
@@ -90,12 +93,15 @@ func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger) {
 	}
 }
 
+// CoarseTimes is the notice of measurements whose times are whole seconds.
+const CoarseTimes = "all times are whole seconds, so the requests can have taken up to 2 s less than the log, at a higher rate"
+
 // isKind lets the diagnostics know how an input begins that has no measurements, and why it has
 // none, if it could have.
 func (d *Diagnostics) isKind(name string, begin []byte, why error) {
 	kind := KindOf(begin)
 	if why != nil && (kind == "" || kind == "a JSON document") {
-		kind = fmt.Sprintf("a table: hdrrec makes a log of it, with options such as -time COLUMN, -value COLUMN and -in ms: %v", why)
+		kind = fmt.Sprintf("a table or JSON, of which hdrrec makes a log with options: %v", why)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -3,6 +3,8 @@ package logs
 import (
 	"bytes"
 	"io"
+	"regexp"
+	"sync"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/writers"
@@ -14,10 +16,14 @@ import (
 // have up to 16 kB of comments before that.
 const maxHeader = 256 << 10
 
+// controlName matches the name of a log that jHiccup writes for its control process.
+var controlName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.c(\.gz|\.zst)?$`) })
+
 // A holding is what a log says that its untagged intervals hold.
 type holding struct {
-	stated bool
-	tag    []byte // nil if they are said to have no tag
+	stated  bool
+	tag     []byte // nil if they are said to have no tag
+	control bool   // the log is of the control process of a log that states nothing
 }
 
 // tagUntagged gives the untagged intervals of several inputs tags, if the logs say that they hold
@@ -29,13 +35,16 @@ func tagUntagged(inputs []scan.Input) {
 		return
 	}
 	holdings := make([]holding, len(inputs))
-	different := false
+	different, controls := false, 0
 	var first *holding
 	for n := range inputs {
 		if inputs[n].Once || inputs[n].Tag != "" {
 			continue
 		}
 		holdings[n] = holdingOf(&inputs[n])
+		if holdings[n].control {
+			controls++
+		}
 		switch h := &holdings[n]; {
 		case !h.stated:
 		case first == nil:
@@ -44,7 +53,7 @@ func tagUntagged(inputs []scan.Input) {
 			different = true
 		}
 	}
-	if !different {
+	if !different && (controls == 0 || controls == len(inputs)) {
 		return
 	}
 	for n := range inputs {
@@ -64,7 +73,8 @@ func HeaderTag(path string) []byte {
 // #[Logging for: READ]. That has to come before the version line, since hdrsplit keeps comments
 // after it. A part of hdrsplit has the comment #[Split from fixed.hdr: tag insert-rt]. If several
 // say that, since a part was split, the last one that names a tag counts, and if none does, the
-// operation of the log that was split.
+// operation of the log that was split. With -c, jHiccup writes the pauses of another process, which
+// does nothing, to a log whose name ends in .c.
 func holdingOf(input *scan.Input) (h holding) {
 	file, err := input.Open()
 	if err != nil {
@@ -89,6 +99,10 @@ func holdingOf(input *scan.Input) (h holding) {
 		} else if name := writers.Operation(record.Text); name != nil && operation == nil {
 			operation = bytes.Clone(name)
 			h.stated = first
+		} else if writers.HasControl(record.Text) {
+			if h.control = controlName().MatchString(input.Name); h.control {
+				h.stated, h.tag = true, []byte("control")
+			}
 		} else if tag, ok := writers.SplitTag(record.Text); ok {
 			part = true
 			if tag != nil {

@@ -11,6 +11,7 @@ import (
 func TestTagUntagged(t *testing.T) {
 	const rest = "#[Histogram log format version 1.3]\n\"StartTimestamp\",\n0.000,1.000,0.000,HIST\n"
 	read, update := "#[Logging for: READ]\n"+rest, "#[Logging for: UPDATE]\n"+rest
+	hiccup := "#[Logged with jHiccup version 2.0.11]\n" + rest
 	later := rest + "#[Logging for: LATER]\n"
 	split := "#[Histogram log format version 1.3]\n#[Logging for: SPLIT]\n" + rest
 	// What hdrsplit writes: the comments of the log come before its own.
@@ -47,6 +48,10 @@ func TestTagUntagged(t *testing.T) {
 		{"a pipe", []string{read, "pipe:" + update}, "- -"},
 		{"tagged by -tif", []string{read, "tag:" + update}, "- -"},
 		{"no tag can be so", []string{read, "#[Logging for: a b]\n" + rest}, "- -"},
+		{"jHiccup and its control process", []string{hiccup, "name:h.hlog.c:" + hiccup, "name:h.hlog.c.gz:" + hiccup}, "- control control"},
+		{"control processes", []string{"name:a.hlog.c:" + hiccup, "name:b.hlog.c:" + hiccup}, "- -"},
+		{"another log of this name", []string{hiccup, "name:h.hlog.c:" + rest}, "- -"},
+		{"jHiccup and YCSB", []string{hiccup, read}, "- -"},
 		{"an empty name", []string{read, "#[Logging for: ]\n" + rest}, "- -"},
 		{"a carriage return", []string{read, strings.ReplaceAll(update, "\n", "\r\n")}, "READ UPDATE"},
 	} {
@@ -55,7 +60,11 @@ func TestTagUntagged(t *testing.T) {
 			for _, text := range test.logs {
 				log, once := strings.CutPrefix(text, "pipe:")
 				log, tagged := strings.CutPrefix(log, "tag:")
-				input := scan.Input{Name: "log", Once: once, Open: func() (io.ReadCloser, error) {
+				name := "log"
+				if named, ok := strings.CutPrefix(log, "name:"); ok {
+					name, log, _ = strings.Cut(named, ":")
+				}
+				input := scan.Input{Name: name, Once: once, Open: func() (io.ReadCloser, error) {
 					if once {
 						t.Error("a pipe is opened")
 					}

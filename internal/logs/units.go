@@ -123,6 +123,9 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 	if found.Differ != nil && found.Unstated != "" && u.Options.Ratio == 0 {
 		return unit.Scale{}, unclear(fmt.Errorf("%s does not state its unit, and %w", found.Unstated, found.Differ))
 	}
+	if found.Doubt != nil {
+		u.Say("%v: they add up as if it were one; -in names it", found.Doubt)
+	}
 	s := u.Options.Scale(found.Unit)
 	if mustKnow && s.In == (unit.Unit{}) {
 		s.In, s.Notice = unit.Nanosecond, unit.ErrAssumed

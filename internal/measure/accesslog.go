@@ -188,6 +188,14 @@ var aliases = []struct {
 	{"path", "request_uri", withoutQuery},
 	{"host", "server_name", nil},
 	{"host", "%v", nil},
+	{"end", "stamp", secondsOf},
+}
+
+// secondsOf returns the time that seconds, a space and microseconds are: 1700000000.000123.
+func secondsOf(stamp []byte) []byte {
+	seconds, rest, _ := bytes.Cut(stamp, []byte(" "))
+	micros, _, _ := bytes.Cut(rest, []byte(" "))
+	return fmt.Appendf(nil, "%s.%06s", seconds, micros)
 }
 
 // methodOf returns the method of a request such as GET /path?query HTTP/1.1.
@@ -256,7 +264,7 @@ func (p *pattern) find(record []byte, places [][]byte) (skip bool, err error) {
 				places[b.place] = b.derive(value)
 			}
 			if b.place == timePlace {
-				places[b.place] = bytes.Trim(value, "[]") // Apache's %t has brackets
+				places[b.place] = bytes.Trim(places[b.place], "[]") // Apache's %t has brackets
 			}
 		}
 	}

@@ -13,15 +13,14 @@ import (
 )
 
 // csv is any table with a time and a value: RFC 4180, with any delimiter, with or without a header.
-// Without a header, the first two columns are the time and the value.
+// Without a header, options have the numbers of the columns: their order says nothing.
 var csv = Format{
 	Name:   "csv",
 	detect: func(h *head) bool { return h.delimiter != 0 && !h.isJSON() && bytes.IndexByte(h.line, 0) < 0 },
 	open: func(s *setup, h *head) (fields, error) {
 		if isRow(h.columns) {
-			s.Time = cmp.Or(s.Time, "1")
-			if s.End == "" {
-				s.Value = cmp.Or(s.Value, "2")
+			if s.Time == "" || s.valueColumn() == "" {
+				return nil, usagef("the first line is no header: add -time NUMBER and -value NUMBER; the first row is %s", numbered(h.columns))
 			}
 			return newTable(s, h, nil, nil)
 		}
@@ -55,6 +54,15 @@ func likely(columns, names []string) string {
 		}
 	}
 	return ""
+}
+
+// numbered returns the fields of a row with their numbers: 1 "1700000000", 2 "0,5".
+func numbered(fields []string) string {
+	all := make([]string, len(fields))
+	for n, field := range fields {
+		all[n] = fmt.Sprintf("%d %.40q", n+1, field)
+	}
+	return list(all)
 }
 
 // list returns names between commas, and only some of many.

@@ -4,10 +4,12 @@ import "hdrkit/internal/base/unit"
 
 // jtl is the CSV that JMeter writes (-l results.jtl), with a header and any delimiter:
 // https://jmeter.apache.org/usermanual/listeners.html#csvlogformat. The time is that of the start,
-// as jmeter.properties sets it (sampleresult.timestamp.start).
+// as jmeter.properties sets it (sampleresult.timestamp.start). A transaction controller has a row
+// beside those of its requests.
 var jtl = Format{
 	Name:    "jtl",
-	columns: Columns{Time: "timeStamp", Value: "elapsed", OK: "success", Tags: []string{"label"}},
+	columns: Columns{Time: "timeStamp", Value: "elapsed", OK: "success", Tags: []string{"label"}, whole: "responseMessage"},
+	wholes:  "Number of samples in transaction : ",
 	unit:    unit.Millisecond,
 	header:  []string{"timeStamp", "elapsed"},
 	open:    openTable,
@@ -33,7 +35,7 @@ var (
 		unit:    unit.Millisecond,
 		end:     true,
 		metric:  "http_req_duration",
-		marks:   []string{`"metric":`, `"data":{`},
+		marks:   []string{".metric", ".data."},
 		open:    openObjects,
 		prefix:  ".data.tags.",
 		only:    [2]string{".type", "Point"}, // other lines define metrics
@@ -55,7 +57,7 @@ var (
 		Name:    "vegeta",
 		columns: vegetaCSV.columns,
 		unit:    unit.Nanosecond,
-		marks:   []string{`"timestamp":`, `"latency":`, `"code":`, `"seq":`},
+		marks:   []string{".timestamp", ".latency", ".code", ".seq"},
 		open:    openObjects,
 	}
 )
@@ -104,7 +106,7 @@ var (
 		columns: Columns{Time: ".ts", Value: ".duration", OK: ".status"},
 		unit:    unit.Second,
 		end:     true,
-		marks:   []string{`"ts":`, `"logger":"http.log.access`, `"duration":`},
+		marks:   []string{".ts", ".logger=http.log.access", ".duration"},
 		open:    openObjects,
 		only:    [2]string{".msg", "handled request"},
 	}
@@ -127,5 +129,79 @@ var (
 		line:    expression(`\S+:\d+ \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ \S+/\S+ (-?\d+/){4}\+?\d+ -?\d+ `),
 		pattern: `$client [$accept] $frontend $backend/$server $idle/$queue/$connect/$response/$total $status $bytes $detail "$request`,
 		open:    openPattern,
+	}
+)
+
+// These are the logs of load generators without a header, or with times since the start of the run.
+var (
+	// fio is what fio --write_lat_log writes: https://fio.readthedocs.io/en/latest/fio_doc.html#log-file-formats.
+	// The time is that of the end. A block size of 0 would say that values are averages.
+	fio = Format{
+		Name:     "fio",
+		columns:  Columns{Time: "time", Value: "latency", Tags: []string{"direction"}},
+		unit:     unit.Nanosecond,
+		timeUnit: unit.Millisecond,
+		end:      true,
+		line:     expression(`^\d+, \d+, [012], [1-9]\d*, \d+(, .*)?$`),
+		names:    []string{"time", "latency", "direction", "size", "offset", "priority"},
+		words:    map[string]string{"0": "read", "1": "write", "2": "trim"},
+		open:     openTable,
+	}
+	// pgbench is what pgbench -l writes: https://www.postgresql.org/docs/15/pgbench.html. The time is
+	// that of the end. A transaction that failed or was skipped has no latency.
+	pgbench = Format{
+		Name:    "pgbench",
+		columns: Columns{Time: "end", Value: "latency"},
+		unit:    unit.Microsecond,
+		end:     true,
+		line:    expression(`^\d+ \d+ (\d+|[a-z]+) \d+ \d{9,10} \d{1,6}( \d+)*$`),
+		pattern: "$client $transaction $latency $script $stamp",
+		others:  expression(`^\d+ \d+ [a-z]+ `),
+		open:    openPattern,
+	}
+	// h2load is what h2load --log-file writes: https://nghttp2.org/documentation/h2load.1.html. The
+	// time is that of the start. Status -1 is a stream that failed.
+	h2load = Format{
+		Name:    "h2load",
+		columns: Columns{Time: "start", Value: "duration", OK: "status"},
+		unit:    unit.Microsecond,
+		line:    expression(`^\d{16}\t(-1|\d{3})\t\d+$`),
+		names:   []string{"start", "status", "duration"},
+		open:    openTable,
+	}
+	// oha is what oha --output-format csv writes: https://github.com/hatoo/oha. The time is that of the
+	// start, since the start of the run.
+	oha = Format{
+		Name:      "oha",
+		columns:   Columns{Time: "request-start", Value: "request-duration", OK: "status"},
+		unit:      unit.Second,
+		timeUnit:  unit.Second,
+		unordered: true,
+		header:    []string{"request-start", "Response-delay", "request-duration"},
+		open:      openTable,
+	}
+	// fortio is what fortio load -access-log-file writes: https://github.com/fortio/fortio. The time is
+	// that of the start.
+	fortio = Format{
+		Name:    "fortio",
+		columns: Columns{Time: ".timestamp", Value: ".latency", OK: ".ok"},
+		unit:    unit.Second,
+		marks:   []string{".latency", ".timestamp", ".thread", ".iter", ".ok"},
+		open:    openObjects,
+	}
+	// ghz is the report that ghz -O json or pretty writes: https://ghz.sh/docs/output. The time is that
+	// of the start.
+	ghz = Format{
+		Name:    "ghz",
+		columns: Columns{Time: ".timestamp", Value: ".latency", OK: "!.error"},
+		unit:    unit.Nanosecond,
+		detect: func(h *head) bool {
+			if h.isJSON() && !h.isObject() {
+				return hasPaths(h.more(16<<10, nil), []string{".endReason", ".options.", ".fastest"})
+			}
+			return h.has([]string{".endReason", ".options.", ".fastest"})
+		},
+		list: "details",
+		open: openObjects,
 	}
 )

@@ -127,9 +127,13 @@ func (r *Recorder) write(end int64) error {
 				return err
 			}
 		}
-		start := max(c.Start, min(r.first, c.End-r.resolution))
-		if end == math.MaxInt64 {
-			c.End = min(c.End, max(r.last+r.resolution, start+2)) // readers truncate: 1 ms may become 0
+		stamp := r.resolution
+		if stamp > r.open.Size() {
+			stamp = 1 // the times of values that begin an interval are its own
+		}
+		start := max(c.Start, min(r.first, c.End-stamp))
+		if end == math.MaxInt64 && r.last < c.End {
+			c.End = max(r.last+r.resolution, min(c.End, start+2)) // readers truncate: 1 ms may become 0
 		}
 		if err := r.writeInterval(c.series.tag, start, c.End, h); err != nil {
 			return err
@@ -163,6 +167,10 @@ func (r *Recorder) writeInterval(tag []byte, start, end int64, h *histogram.Hist
 	}
 	return r.w.Interval(tag, float64(start-r.base)/1000, float64(end-start)/1000, h)
 }
+
+// WholeSeconds reports whether all times of values were whole seconds. Then the first value may
+// have come up to a second later than it says, and the last one a second before the log ends.
+func (r *Recorder) WholeSeconds() bool { return r.last != never && r.resolution == 1000 }
 
 // Some reports whether an interval was written.
 func (r *Recorder) Some() bool { return r.begun }

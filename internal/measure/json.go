@@ -17,6 +17,9 @@ var ndjson = Format{
 	detect: (*head).isObject,
 	open: func(s *setup, h *head) (fields, error) {
 		keys := keysOf(h.line)
+		if s.valueColumn() == "" && h.alone() {
+			return nil, usagef("one JSON object is a measurement only if -value .KEY names its value; its keys are %s", list(keys))
+		}
 		if key := likely(keys, timeNames); key != "" {
 			s.Time = cmp.Or(s.Time, "."+key)
 		}

@@ -4,8 +4,8 @@
 // [Formats] are what a [Reader] reads. A format is an entry of that table (formats.go). It says
 // which columns have the time and the value, in which unit, and whether the time is the start or
 // the end of what was measured. Three kinds of text serve all formats: a table (csv.go), lines of
-// JSON (json.go) and a pattern (accesslog.go). Encoded histograms in any text are a kind of their
-// own (hist.go).
+// JSON (json.go), or elements of one document (elements.go), and a pattern (accesslog.go). Encoded
+// histograms in any text are a kind of their own (hist.go).
 //
 // Times are nanoseconds since the epoch. Values are nanoseconds.
 package measure
@@ -26,6 +26,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/base/writers"
 )
 
 // A Row is one measurement, or an encoded histogram of many. Its slices are views, valid until the
@@ -77,6 +78,7 @@ type Columns struct {
 	Tags []string
 
 	metric string // has the name of the metric
+	whole  string // shows rows that contain others, see wholes
 }
 
 // A Format is a kind of file.
@@ -89,9 +91,10 @@ type Format struct {
 	end       bool      // times are those of the end
 	unordered bool      // rows are not in the order of time
 	metric    string    // to read by default
+	wholes    string    // begins the text in a row that contains others
 
-	// One of these says how a file begins. Header names columns of its first line, marks are texts
-	// in its first line, which is a JSON object, and line matches its first line.
+	// One of these says how a file begins. Header names columns of its first line, marks are paths
+	// in its first line, which is a JSON object (see [head.has]), and line matches its first line.
 	header, marks []string
 	line          func() *regexp.Regexp
 	detect        func(h *head) bool
@@ -99,6 +102,8 @@ type Format struct {
 	open    func(s *setup, h *head) (fields, error)
 	names   []string              // of the columns of a table without a header
 	prefix  string                // of columns in JSON
+	list    string                // the key of the array that has the records of a JSON object
+	words   map[string]string     // that stand in tags for others
 	only    [2]string             // a path in JSON, and what a row has there
 	pattern string                // of a line, see [accessLog]
 	others  func() *regexp.Regexp // matches lines that are no rows
@@ -111,14 +116,15 @@ func expression(text string) func() *regexp.Regexp {
 
 // A head is the beginning of a file.
 type head struct {
-	text, line []byte // the first line is whole, unless it is very long
-	delimiter  byte   // that separates most columns of the line, 0 if it has one column
-	columns    []string
+	*beginning
+	line      []byte // the first one: it is whole, unless it is very long
+	delimiter byte   // that separates most columns of the line, 0 if it has one column
+	columns   []string
 }
 
 // newHead returns the head of a file that begins so. If a delimiter is given, it separates columns.
-func newHead(text []byte, delimiter byte) *head {
-	h := &head{text: text, line: firstLine(text), delimiter: delimiter}
+func newHead(b *beginning, delimiter byte) *head {
+	h := &head{beginning: b, line: firstLine(b.text), delimiter: delimiter}
 	if delimiter == 0 {
 		h.delimiter = delimiterOf(h.line)
 	}
@@ -130,13 +136,46 @@ func newHead(text []byte, delimiter byte) *head {
 func (h *head) isJSON() bool   { return len(h.line) > 0 && (h.line[0] == '{' || h.line[0] == '[') }
 func (h *head) isObject() bool { return h.isJSON() && h.line[0] == '{' && isValue(h.line) }
 
+// alone reports whether nothing follows the first line. It waits for what follows.
+func (h *head) alone() bool {
+	more := func(text []byte) bool { return len(bytes.TrimSpace(text[len(h.line):])) > 0 }
+	return !more(h.more(len(h.line)+maxRecord, more))
+}
+
+// has reports whether the first line is JSON with paths. One that ends in a dot is that of an
+// object. After an equal sign, it has the beginning of the value.
+func (h *head) has(paths []string) bool {
+	return h.isJSON() && hasPaths(h.line, paths)
+}
+
+// hasPaths reports whether text begins as a JSON object with paths.
+func hasPaths(text []byte, paths []string) bool {
+	missing := slices.Clone(paths)
+	w := walker{separator: '.'}
+	w.walk(text, func(path, value []byte) {
+		missing = slices.DeleteFunc(missing, func(mark string) bool {
+			mark, begin, _ := strings.Cut(mark, "=")
+			if strings.HasSuffix(mark, ".") {
+				return beginsWith(path, mark)
+			}
+			return string(path) == mark && beginsWith(value, begin)
+		})
+	})
+	return len(missing) == 0
+}
+
+// beginsWith is [bytes.HasPrefix] without an allocation.
+func beginsWith(text []byte, begin string) bool {
+	return len(text) >= len(begin) && string(text[:len(begin)]) == begin
+}
+
 // begins reports whether a file of the format can begin so.
 func (f *Format) begins(h *head) bool {
 	switch {
 	case f.header != nil:
 		return !slices.ContainsFunc(f.header, func(name string) bool { return !slices.Contains(h.columns, name) })
 	case f.marks != nil:
-		return h.isJSON() && !slices.ContainsFunc(f.marks, func(mark string) bool { return !bytes.Contains(h.line, []byte(mark)) })
+		return h.has(f.marks)
 	case f.line != nil:
 		return f.line().Match(h.line)
 	}
@@ -156,7 +195,7 @@ type setup struct {
 
 // optional reports whether a file may lack the column of a place.
 func (s *setup) optional(place int) bool {
-	return place == okPlace && s.ownOK || place >= tagPlace && s.ownTags
+	return place == okPlace && s.ownOK || place == wholePlace || place >= tagPlace && s.ownTags
 }
 
 // fields find the fields of a record.
@@ -168,7 +207,8 @@ type fields interface {
 }
 
 // Formats are all formats. The first one that detects a file reads it.
-var Formats = []Format{jtl, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, caddy, envoy, haproxy, accessLog, hist, ndjson, csv}
+var Formats = []Format{jtl, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, oha, fortio, ghz, h2load, fio, pgbench,
+	caddy, envoy, haproxy, accessLog, hist, ndjson, csv}
 
 // Names are the names of formats.
 func Names() []string {
@@ -234,9 +274,11 @@ func usagef(format string, args ...any) error { return OptionError{fmt.Errorf(fo
 // A Reader reads the rows of a file. It is not safe for concurrent use.
 type Reader struct {
 	name    string
+	text    io.Reader
 	scanner *bufio.Scanner
 	most    int // bytes of a record
 	format  *Format
+	given   Options
 	setup   setup
 	fields  fields
 	hist    *histograms // instead of fields
@@ -274,6 +316,7 @@ const (
 	valuePlace
 	okPlace
 	metricPlace
+	wholePlace
 	tagPlace
 )
 
@@ -290,7 +333,7 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 	if o.Pattern != "" && format == "" {
 		format = accessLog.Name
 	}
-	h := newHead(b.text, o.Delimiter)
+	h := newHead(b, o.Delimiter)
 	f, err := choose(format, h)
 	if err == nil {
 		err = reader.open(f, h, o)
@@ -305,13 +348,16 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 }
 
 func newReader(text io.Reader, name string) *Reader {
-	return &Reader{name: name, scanner: bufio.NewScanner(text), lines: 1, metrics: make(map[string]bool), at: never, ahead: never}
+	return &Reader{name: name, text: text, scanner: bufio.NewScanner(text), lines: 1, metrics: make(map[string]bool), at: never, ahead: never}
 }
 
 // open prepares to read a format.
 func (r *Reader) open(f *Format, h *head, o Options) (err error) {
-	r.format, r.setup = f, setup{Options: o, format: f, end: f.end}
+	r.format, r.given, r.setup = f, o, setup{Options: o, format: f, end: f.end}
 	s := &r.setup
+	if f.list != "" {
+		r.scanner = bufio.NewScanner(newElements(r.text, f.list))
+	}
 	if r.most = maxRecord; f.open == nil {
 		r.most = hdrlog.MaxLine
 	}
@@ -374,7 +420,7 @@ func (s *setup) complete() error {
 
 // names returns the columns to find, in the order of places. Some may be empty.
 func (s *setup) names() []string {
-	return append([]string{s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric}, s.Tags...)
+	return append([]string{s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric, s.format.columns.whole}, s.Tags...)
 }
 
 // valueColumn returns the column that the value is made of.
@@ -469,9 +515,16 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 		if n > 0 {
 			r.tag = append(r.tag, '/')
 		}
+		if word := r.format.words[string(trim(part))]; word != "" {
+			part = []byte(word)
+		}
 		if r.tag = append(r.tag, part...); len(part) > 0 {
 			r.row.Tag = r.tag // which may still move
 		}
+	}
+	if whole := places[wholePlace]; len(whole) > 0 && beginsWith(whole, r.format.wholes) {
+		r.tag = appendPart(r.tag, r.row.Tag != nil, writers.Transaction)
+		r.row.Tag = r.tag
 	}
 	if r.row.Tag != nil {
 		r.row.Tag = r.tag
@@ -517,7 +570,7 @@ func failed(text []byte, column string) (bool, error) {
 	switch strings.ToLower(string(text)) {
 	case "true", "1", "ok", "yes", "success", "passed":
 		return false, nil
-	case "false", "0", "ko", "no", "failure", "failed", "error":
+	case "false", "0", "ko", "no", "failure", "failed", "error", "-1":
 		return true, nil
 	}
 	status, err := decimal(text, 0) // of HTTP
@@ -525,6 +578,14 @@ func failed(text []byte, column string) (bool, error) {
 		return false, fmt.Errorf("neither success nor failure: %s", quote(text))
 	}
 	return status >= 400, nil
+}
+
+// appendPart appends a part of a tag. More is set if others are there.
+func appendPart(tag []byte, more bool, part string) []byte {
+	if more {
+		tag = append(tag, '/')
+	}
+	return append(tag, part...)
 }
 
 // AppendTag appends a tag that a log can hold, and the reference can read. Spaces, commas and line

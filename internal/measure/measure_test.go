@@ -28,6 +28,8 @@ import (
 
 const jtlHeader = "timeStamp,elapsed,label,success\n"
 
+const ghzHead = `{"endReason":"timeout","options":{"call":"x"},"fastest":1,` + "\n" + `"details":`
+
 // TestMalformed has input that is partly bad. Each row is in the log or reported.
 func TestMalformed(t *testing.T) {
 	csvMillis := Options{Unit: unit.Millisecond}
@@ -61,6 +63,10 @@ func TestMalformed(t *testing.T) {
 			`file0:5: time: not a number: "never"`, `file0:6: time: not a time: "2023-02-30T00:00:00Z"`,
 			`file0:7: time: the time is not between the years 1970 and 2262: "1969-12-31T23:59:59Z"`,
 		}},
+		{"times with exponents", "time,value\n1.79349e9,1\n1.795526030306074E9,1\n17.9552603e8,1\n1e3,1\n1.79349e12,1\n", csvMillis, 3, []string{
+			`file0:5: time: the time is not long after 1970 in any unit; -time-in names its unit: s, ms, us or ns: "1e3"`,
+			`file0:6: time: the time has another unit than those before; -time-in names one unit for all: "1.79349e12"`,
+		}},
 		{"times of a unit", "time,value\n0.5,1\n12,1\n", Options{Unit: unit.Second, TimeUnit: unit.Second}, 2, nil},
 		{"too late", "time,value\n1700000100,1\n1700000100,1\n1700000041,1\n1700000039,1\n", csvMillis, 3,
 			[]string{"file0:5: time: the row comes too late for its interval"}},
@@ -78,6 +84,15 @@ func TestMalformed(t *testing.T) {
 			"file0:6: .value: field is missing", "file0:7: .time: field is missing", "file0:9: line: not a JSON value, or cut short",
 			"file0:10: line: not a JSON value, or cut short",
 		}},
+		{"pgbench", "0 1 2065 0 1795525979 627215 72\n0 2 skipped 0 1795525979 650845\n0 3 failed 0 1795525979 650846 1\n0 4 2 0 1795525980 104\n0 5 x2 0 1795525980 104\n", Options{}, 2,
+			[]string{`file0:5: latency: not a number: "x2"`}},
+		{"h2load", "1795526030306074\t200\t5458\n1795526030306074\t-1\t5458\n1795526030306074\t99\t5458\n", Options{}, 2,
+			[]string{`file0:3: status: neither success nor failure: "99"`}},
+		{"ghz", ghzHead + "[{\n\"timestamp\":\"2026-11-24T13:14:29Z\",\"latency\":5,\n\"error\":\"\"},\n{},\n{\"timestamp\":\"2026-11-24T13:14:29Z\",\"latency\":5}]}", Options{}, 2,
+			[]string{"file0:5: .timestamp: field is missing"}},
+		{"ghz, cut short", ghzHead + "[{\"timestamp\":\"2026-11-24T13:14:29Z\",\"latency\":5},\n\n{\"times", Options{}, 1,
+			[]string{"file0:3: line: not a JSON value, or cut short"}},
+		{"ghz without requests", ghzHead + "null}", Options{}, 0, []string{"file0:2: line: not a JSON value, or cut short"}},
 		{"access log", `1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200 2 "-" "x" 0.005` + "\n" + `1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200` + "\n" +
 			`1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200 2 "-" "x" -` + "\n", Options{}, 1, []string{
 			`file0:2: line: the line does not fit the pattern: no " " after status`, `file0:3: request_time: not a number: "-"`,
@@ -103,11 +118,12 @@ func TestRefused(t *testing.T) {
 		options      Options
 		want         string
 	}{
-		{"hello\n", "", Options{}, `f: the format is not known from the first line "hello"; -format names one of jtl, k6, vegeta, hey, ab, gatling, caddy, envoy, haproxy, accesslog, hist, ndjson, csv`},
+		{"hello\n", "", Options{}, `f: the format is not known from the first line "hello"; -format names one of jtl, k6, vegeta, hey, ab, gatling, oha, fortio, ghz, h2load, fio, pgbench, caddy, envoy, haproxy, accesslog, hist, ndjson, csv`},
 		{"hello\n", "k6", Options{}, `f: this is not k6: the first line is "hello"`},
 		{"time,latency\n", "", Options{}, "f: the unit of the values in column latency is unknown: add -in ns, -in us, -in ms or -in s"},
 		{"time,latency\n", "", Options{Columns: Columns{Value: "lat"}}, "f: there is no column lat; the columns are time, latency"},
-		{"1700000000,1\n", "", Options{Columns: Columns{Value: "3"}}, "f: the first line is no header, so columns have numbers, from 1 to 2; there is no column 3"},
+		{"1700000000,\"a b\",1\n", "", Options{Unit: unit.Millisecond}, `f: the first line is no header: add -time NUMBER and -value NUMBER; the first row is 1 "1700000000", 2 "a b", 3 "1"`},
+		{"1700000000,1\n", "", Options{Columns: Columns{Time: "1", Value: "3"}}, "f: the first line is no header, so columns have numbers, from 1 to 2; there is no column 3"},
 		{"time,latency\n", "", Options{Metric: "x"}, "f: -metric is for files with a column of metrics, and this is csv"},
 		{"time,latency\n", "csv", Options{Pattern: "x"}, "f: -pattern is for access logs, and this is csv"},
 		{combinedLine + "\n", "", Options{}, "f: -pattern says what the fields of an access log are: the log_format of nginx or the LogFormat of Apache, with the time of a request, such as $request_time or %D"},
@@ -116,7 +132,9 @@ func TestRefused(t *testing.T) {
 		{"x\n", "", Options{Pattern: "$status"}, "f: -pattern has no time such as $time_local, $msec or %t"},
 		{"x\n", "", Options{Pattern: "%t"}, "f: -pattern has no time that a request took, such as $request_time or %D"},
 		{"x\n", "", Options{Pattern: "%t %D", Columns: Columns{Tags: []string{"$"}}}, "f: -pattern has no $"},
-		{"{\"a\":1}\n", "", Options{}, "f: no list of measurements: its first line has no usual names of a time and a value, and -time .KEY and -value .KEY do not name them; its keys are a"},
+		{`{"start":"2026-11-24T12:45:09.622Z","duration":10.08,"errors":0}`, "", Options{Unit: unit.Second},
+			"f: one JSON object is a measurement only if -value .KEY names its value; its keys are start, duration, errors"},
+		{"{\"a\":1}\n{}\n", "", Options{}, "f: no list of measurements: its first line has no usual names of a time and a value, and -time .KEY and -value .KEY do not name them; its keys are a"},
 		{"Timestamp,User Count,Type,Name\n1700000000,8,,Aggregated\n", "", Options{Unit: unit.Millisecond},
 			"f: no usual names of a time and a value: add -time COLUMN and -value COLUMN; the columns are Timestamp, User Count, Type, Name"},
 		{"time,end\n", "", Options{Columns: Columns{Value: "time", End: "end"}}, "f: -value has the value, and -end makes it of two times: give one of them"},
@@ -197,7 +215,7 @@ func TestRate(t *testing.T) {
 	rows := records(t, vegeta, ',')
 	first, _ := strconv.ParseInt(rows[0][0], 10, 64)
 	last, _ := strconv.ParseInt(rows[len(rows)-1][0], 10, 64)
-	for _, size := range []int64{100, 1000, 7000, 10_000, 3600_000} {
+	for _, size := range []int64{100, 250, 300, 1000, 7000, 10_000, 3600_000} {
 		for _, test := range []struct {
 			text string
 			want float64 // seconds
@@ -214,7 +232,7 @@ func TestRate(t *testing.T) {
 					before = i.StartMillis()
 				}
 			}
-			if got := float64(end-begin) / 1e3; size >= 1000 && math.Abs(got/test.want-1) > 0.005 {
+			if got := float64(end-begin) / 1e3; math.Abs(got/test.want-1) > 0.005 {
 				t.Errorf("intervals of %d ms take %v s, want %v", size, got, test.want)
 			}
 		}
@@ -246,7 +264,7 @@ func TestManyKeys(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		rec := recording{size: 1000}
+		rec := recording{options: Options{Columns: Columns{Value: ".latency_ms"}}, size: 1000}
 		rec.record(t, []byte(text))
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; rec.counts.Recorded != 1 || took > 100*uint64(len(text)) {
@@ -320,6 +338,61 @@ func TestLook(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSpaces reads JSON that another program has written again, with spaces.
+func TestSpaces(t *testing.T) {
+	for _, s := range samples {
+		if ext := filepath.Ext(s.file); s.format == "ghz" || ext != ".json" && ext != ".ndjson" && s.format != "caddy" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(folder(), s.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var spaced bytes.Buffer
+		for line := range bytes.Lines(text) {
+			var indented bytes.Buffer
+			if err := json.Indent(&indented, line, "", " "); err != nil {
+				t.Fatal(err)
+			}
+			spaced.Write(bytes.ReplaceAll(bytes.TrimSpace(indented.Bytes()), []byte("\n"), nil))
+			spaced.WriteByte('\n')
+		}
+		r, err := NewReader(bytes.NewReader(spaced.Bytes()), s.file, "", s.options)
+		if err != nil || r.Format() != s.format {
+			t.Errorf("%s: %v", s.file, err)
+			continue
+		}
+		if got, want := rows(t, &spaced, s.options), rows(t, bytes.NewReader(text), s.options); got != want {
+			t.Errorf("%s differs with spaces", s.file)
+		}
+	}
+}
+
+// TestLongElement has an element of a JSON array that is longer than what is kept of it.
+func TestLongElement(t *testing.T) {
+	for _, long := range []string{`"details":[{"a":"`, `"other":"`} {
+		begin := strings.TrimSuffix(ghzHead, `"details":`) + long
+		text := io.MultiReader(strings.NewReader(begin), io.LimitReader(zeros{}, 1<<40))
+		r, err := NewReader(text, "f", "", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Scan() || r.bad == nil || r.Scan() || r.Err() != nil {
+			t.Errorf("%v, %v", r.bad, r.Err())
+		}
+	}
+}
+
+// zeros is an endless text.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for n := range p {
+		p[n] = '0'
+	}
+	return len(p), nil
 }
 
 // TestFailed records failed requests in three ways.
@@ -699,7 +772,7 @@ func fuzz(f *testing.F, format string, o Options, files ...string) {
 			t.Fatal(err)
 		}
 		c := rec.Counts
-		if reported != c.Malformed+c.Late || format != "hist" && c.Recorded+c.Malformed+c.Late+c.Other > int64(bytes.Count(text, []byte("\n")))+1 {
+		if reported != c.Malformed+c.Late || format != "hist" && r.Format() != "ghz" && c.Recorded+c.Malformed+c.Late+c.Other > int64(bytes.Count(text, []byte("\n")))+1 {
 			t.Errorf("%+v, %d reported", c, reported)
 		}
 		if format != "hist" {
@@ -718,7 +791,7 @@ func FuzzJTL(f *testing.F)    { fuzz(f, "jtl", Options{}, "jmeter.jtl", "jmeter-
 func FuzzK6(f *testing.F)     { fuzz(f, "k6", Options{}, "k6.csv", "k6.json") }
 func FuzzVegeta(f *testing.F) { fuzz(f, "vegeta", Options{}, "vegeta.csv", "vegeta.json") }
 func FuzzCSV(f *testing.F) {
-	fuzz(f, "csv", Options{Unit: unit.Millisecond, Columns: Columns{Tags: []string{"3"}}}, "jmeter-bare.jtl", "jmeter.jtl")
+	fuzz(f, "csv", Options{Unit: unit.Millisecond, Columns: Columns{Time: "1", Value: "2", Tags: []string{"3"}}}, "jmeter-bare.jtl", "jmeter.jtl")
 }
 func FuzzNDJSON(f *testing.F) {
 	fuzz(f, "ndjson", Options{Unit: unit.Second, Columns: Columns{Value: "request_time"}}, "nginx.ndjson")
@@ -728,7 +801,11 @@ func FuzzGatling(f *testing.F)   { fuzz(f, "gatling", Options{}, "gatling.log") 
 func FuzzProxies(f *testing.F) {
 	fuzz(f, "", Options{}, "caddy.log", "envoy.log", "haproxy.log", "hey.csv", "ab.tsv")
 }
-func FuzzHist(f *testing.F) { fuzz(f, "hist", Options{}, "memtier.json") }
+func FuzzLoad(f *testing.F) {
+	fuzz(f, "", Options{}, "fio.log", "pgbench.log", "h2load.log", "oha.csv", "fortio.log")
+}
+func FuzzElements(f *testing.F) { fuzz(f, "ghz", Options{}, "ghz.json") }
+func FuzzHist(f *testing.F)     { fuzz(f, "hist", Options{}, "memtier.json") }
 
 // FuzzPattern compiles any pattern and reads a line.
 func FuzzPattern(f *testing.F) {

@@ -145,6 +145,11 @@ func guess(text []byte) unit.Unit {
 	for digits < len(text) && text[digits]-'0' <= 9 {
 		digits++
 	}
+	if bytes.ContainsAny(text[digits:], "eE") { // 1.79349e9
+		if number, err := decimal(text, 0); err == nil {
+			digits = len(strconv.FormatInt(number, 10))
+		}
+	}
 	switch {
 	case digits < 9:
 		return unit.Unit{}

@@ -216,11 +216,7 @@ func (r *Recorder) add(s *Reader) error {
 			r.Counts.Dropped++
 			return nil
 		case TagFailed:
-			r.tag = append(r.tag[:0], row.Tag...)
-			if row.Tag != nil {
-				r.tag = append(r.tag, '/')
-			}
-			r.tag = append(r.tag, FailedTag...)
+			r.tag = appendPart(append(r.tag[:0], row.Tag...), row.Tag != nil, FailedTag)
 			row.Tag = r.tag
 		}
 	}

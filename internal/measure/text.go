@@ -17,13 +17,13 @@ import (
 // a reader of them. Otherwise it returns the file from its beginning, how its text begins, and an
 // error if options of hdrrec could mend that.
 //
-// A log is never taken for a table: a table needs a header with usual names, or be of a format that
+// A log is never taken for a table: a table needs a header with usual names, or is of a format that
 // no log looks like. JSON needs a histogram in its first megabyte.
 func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []byte, err error) {
 	var text bytes.Buffer // what was read so far
 	b := beginningOf(io.TeeReader(file, &text))
 	rest = io.MultiReader(&text, file)
-	h := newHead(b.text, 0)
+	h := newHead(b, 0)
 	f, unknown := choose("", h)
 	if unknown == nil && f.Name == hist.Name {
 		encoded := func(text []byte) bool { return bytes.Contains(text, []byte("HISTF")) }
@@ -31,7 +31,7 @@ func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []
 			unknown = errors.ErrUnsupported
 		}
 	}
-	if unknown == nil && (f.Name != csv.Name || !isRow(h.columns)) {
+	if unknown == nil {
 		reader = newReader(hdrlog.NewTextReader(rest), name)
 		if err = reader.open(f, h, Options{}); err == nil {
 			return reader, nil, b.text, nil
@@ -39,10 +39,14 @@ func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []
 	}
 	if begin := b.more(512, nil); IsLog(begin) || bytes.Contains(begin, []byte("HIST")) {
 		err = nil
-	} else if unknown == nil && f.Name == csv.Name && isRow(h.columns) {
-		err = usagef("the columns have no names")
 	}
 	return nil, rest, b.text, err
+}
+
+// Guessed reports whether the options do not name the columns of the time and of the value.
+func (r *Reader) Guessed() bool {
+	o := &r.given
+	return r.hist == nil && r.format != nil && (o.Time == "" || o.Value == "" && o.End == "")
 }
 
 // Takes says what the columns are taken for, for people.

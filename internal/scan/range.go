@@ -50,30 +50,30 @@ const (
 //
 // It compares whole milliseconds, since binary fractions of the same time differ in the last bit.
 func (r Range) Contains(i *hdrlog.Interval, logEnd int64) bool {
-	return (r.From == nil || r.From.of(i, logEnd) >= roundMillis(r.From.Seconds)) &&
-		(r.To == nil || r.To.of(i, logEnd) <= roundMillis(r.To.Seconds))
+	return (r.From == nil || r.From.of(i, logEnd) >= hdrlog.Millis(r.From.Seconds)) &&
+		(r.To == nil || r.To.of(i, logEnd) <= hdrlog.Millis(r.To.Seconds))
 }
 
 // of returns the start of the interval on the scale of the bound, in milliseconds.
-func (b *Bound) of(i *hdrlog.Interval, logEnd int64) float64 {
+func (b *Bound) of(i *hdrlog.Interval, logEnd int64) int64 {
 	switch b.Origin {
 	case Epoch:
-		return roundMillis(i.Absolute())
+		return hdrlog.Millis(i.Absolute())
 	case LogEnd:
-		return roundMillis(i.Absolute()) - float64(logEnd)
+		return hdrlog.Millis(i.Absolute()) - logEnd
 	case Midnight:
-		return roundMillis(i.Absolute()) - roundMillis(b.Moment(i.LogStart)) + roundMillis(b.Seconds)
+		return hdrlog.Millis(i.Absolute()) - hdrlog.Millis(b.Moment(i.LogStart)) + hdrlog.Millis(b.Seconds)
 	}
-	return roundMillis(i.Relative())
+	return hdrlog.Millis(i.Relative())
 }
 
 // Moment returns what a time of day is in seconds since the epoch: on the day on which the log
 // starts, or on the next day if it would lie before the start there.
 func (b *Bound) Moment(logStart float64) float64 {
-	start := time.UnixMilli(int64(roundMillis(logStart))).In(b.Zone)
+	start := time.UnixMilli(hdrlog.Millis(logStart)).In(b.Zone)
 	year, month, day := start.Date()
 	at := func(day int, seconds float64) time.Time {
-		return time.Date(year, month, day, 0, 0, 0, int(roundMillis(seconds))*int(time.Millisecond), b.Zone)
+		return time.Date(year, month, day, 0, 0, 0, int(hdrlog.Millis(seconds))*int(time.Millisecond), b.Zone)
 	}
 	if at(day, b.until).Before(start) {
 		day++
@@ -81,12 +81,8 @@ func (b *Bound) Moment(logStart float64) float64 {
 	return float64(at(day, b.Seconds).UnixMilli()) / 1000
 }
 
-// roundMillis returns the millisecond that a log prints for a number of seconds. Truncating would
-// give the one before, if the binary fraction lies below it.
-func roundMillis(seconds float64) float64 { return math.Round(seconds * 1000) }
-
 // EndMillis returns the end of an interval as [Input.End] counts it.
-func EndMillis(i *hdrlog.Interval) int64 { return int64(roundMillis(i.Absolute() + i.Length)) }
+func EndMillis(i *hdrlog.Interval) int64 { return hdrlog.Millis(i.Absolute() + i.Length) }
 
 // FromEnd reports whether a bound counts from the end of the log.
 func (r Range) FromEnd() bool {

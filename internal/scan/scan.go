@@ -29,6 +29,8 @@ import (
 type Input struct {
 	// Name is what messages call it: its path, or "-" for standard input.
 	Name string
+	// Run is the name of the run that it is a log of, empty if it is a run by itself.
+	Run string
 	// Size is its size in bytes, 0 if that is unknown.
 	Size int64
 	// Info is what the file system knows about it, nil if that is nothing.
@@ -133,6 +135,26 @@ type Scan struct {
 	ran    []merge.Window // when each input ran so far: see [Scan.Ran]
 	before int64          // where the input of the interval that was handed over had passed before it
 	slow   int            // an input that had not passed the last time that was asked for
+}
+
+// Runs returns a scan of each run: of the inputs side by side that have the same Run. What it takes
+// of an input goes to s.
+func (s *Scan) Runs() (all []*Scan) {
+	for from, to := 0, 0; from < len(s.Inputs); from = to {
+		for to = from + 1; to < len(s.Inputs) && s.Inputs[to].Run != "" && s.Inputs[to].Run == s.Inputs[from].Run; {
+			to++
+		}
+		run := *s
+		run.Inputs, run.Seen = s.Inputs[from:to], 0
+		if s.Comment != nil {
+			run.Comment = func(input int, text []byte) error { return s.Comment(from+input, text) }
+		}
+		if s.Kept != nil {
+			run.Kept = func(input int, row []byte) { s.Kept(from+input, row) }
+		}
+		all = append(all, &run)
+	}
+	return all
 }
 
 // Late reports whether an input has passed a time: it had an interval that starts at least its own

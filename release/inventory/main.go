@@ -21,6 +21,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -107,7 +108,7 @@ func linked(commands []string) ([]*module, error) {
 	var modules []*module
 	seen := make(map[string]bool)
 	for _, command := range commands {
-		info, err := buildinfo.ReadFile(command)
+		info, err := infoOf(command)
 		if err != nil {
 			return nil, err
 		}
@@ -123,6 +124,26 @@ func linked(commands []string) ([]*module, error) {
 	}
 	slices.SortFunc(modules, func(a, b *module) int { return cmp.Compare(a.path, b.path) })
 	return modules, nil
+}
+
+// infoOf returns how a command was built. Package buildinfo does not know WebAssembly, in which the
+// same text stands between the same marks.
+func infoOf(command string) (*debug.BuildInfo, error) {
+	code, err := os.ReadFile(command)
+	if err != nil || !bytes.HasPrefix(code, []byte("\x00asm")) {
+		info, err := buildinfo.ReadFile(command)
+		return info, err
+	}
+	_, after, _ := bytes.Cut(code, []byte("\x30\x77\xaf\x0c\x92\x74\x08\x02\x41\xe1\xc1\x07\xe6\xd6\x18\xe6"))
+	text, _, found := bytes.Cut(after, []byte("\xf9\x32\x43\x31\x86\x18\x20\x72\x00\x82\x42\x10\x41\x16\xd8\xf2"))
+	if !found {
+		return nil, fmt.Errorf("%s does not say how it was built", command)
+	}
+	info, err := debug.ParseBuildInfo(string(text))
+	if err == nil {
+		info.GoVersion = runtime.Version()
+	}
+	return info, err
 }
 
 // find finds the files with licences of modules: those in the folders of linked packages, and in

@@ -91,3 +91,28 @@ func TestLegal(t *testing.T) {
 		}
 	}
 }
+
+// TestWebAssembly reads how WebAssembly was built.
+func TestWebAssembly(t *testing.T) {
+	const begin, end = "\x30\x77\xaf\x0c\x92\x74\x08\x02\x41\xe1\xc1\x07\xe6\xd6\x18\xe6", "\xf9\x32\x43\x31\x86\x18\x20\x72\x00\x82\x42\x10\x41\x16\xd8\xf2"
+	path := filepath.Join(t.TempDir(), "code.wasm")
+	for text, want := range map[string]string{
+		begin + "path\tx/wasm\nmod\tx\t(devel)\t\ndep\texample.com/a\tv1.2.3\th1:x\n" + end: "example.com/a v1.2.3",
+		"":    "",
+		begin: "",
+	} {
+		if err := os.WriteFile(path, []byte("\x00asm"+text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		modules, err := linked([]string{path})
+		if want == "" {
+			if err == nil {
+				t.Errorf("%q is no error", text)
+			}
+			continue
+		}
+		if err != nil || len(modules) != 2 || modules[0].path+" "+modules[0].version != want || modules[1].path != "std" {
+			t.Errorf("%v, %v", modules, err)
+		}
+	}
+}

@@ -24,6 +24,15 @@ type Ledger struct {
 // New returns a ledger with a limit in bytes. An eighth of it is for what nobody charges.
 func New(limit int64) *Ledger { return &Ledger{limit: limit, most: limit / 8 * 7} }
 
+// Empty returns another ledger with the same limit, for work whose memory is free before more work
+// begins.
+func (l *Ledger) Empty() *Ledger {
+	if l == nil {
+		return nil
+	}
+	return New(l.limit)
+}
+
 // AtMost returns size in bytes, or the limit divided by part if that is less.
 func (l *Ledger) AtMost(size, part int) int {
 	if l == nil {

@@ -14,6 +14,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hdrkit/hdrlog"
@@ -44,6 +45,9 @@ func (u Unit) String() string { return u.name }
 // Per returns the number of units u in a unit v: 1000 microseconds per millisecond.
 func (u Unit) Per(v Unit) float64 { return v.nanoseconds / u.nanoseconds }
 
+// Nanoseconds returns the nanoseconds of the unit, 0 if it is unknown.
+func (u Unit) Nanoseconds() float64 { return u.nanoseconds }
+
 // Parse returns the unit with a name: ns, us, ms or s, or a word such as microseconds. It returns
 // false if there is none.
 func Parse(name string) (Unit, bool) {
@@ -65,6 +69,20 @@ func ParseOption(name string) (Unit, error) {
 	return u, nil
 }
 
+// ParseValue reads a number that may have a unit, such as 20 or 20ms.
+func ParseValue(text string) (value float64, in Unit, err error) {
+	end := strings.LastIndexAny(text, "0123456789.") + 1
+	number := text
+	if u, ok := Parse(strings.TrimSpace(text[end:])); ok {
+		in, number = u, text[:end]
+	}
+	value, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || math.IsNaN(value) {
+		err = fmt.Errorf("%q is neither a number nor a number with a unit (%s)", text, strings.Join(Names, ", "))
+	}
+	return value, in, err
+}
+
 // Comment returns a comment that states the unit, as nosqlbench writes it.
 func (u Unit) Comment() string { return hdrlog.UnitComment(u.name) }
 
@@ -78,6 +96,9 @@ type Finder struct {
 	shown   map[*log]bool
 	several map[string]bool
 	clash   error // in one log
+	// mixed has the first two logs, by name, of each tag that has two whose program writes values
+	// in any unit, and does not say which.
+	mixed map[string][]*log
 }
 
 // log is a log and its unit, which may be unknown.
@@ -87,6 +108,7 @@ type log struct {
 	index int    // in the order in which logs became known
 	used  bool   // has intervals
 	by    []byte // the comment that states the unit
+	any   bool   // the program that wrote it writes values in several units
 }
 
 // keyOf returns a key of a tag, which may be nil.
@@ -115,7 +137,7 @@ func (f *Finder) log(name string) *log {
 func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
 	u, ok := Parse(hdrlog.Unit(text))
 	if l := f.logs[name]; l != nil && hdrlog.RevokesUnit(text, l.by) && !l.used {
-		l.unit, l.by = Unit{}, nil
+		l.unit, l.by, l.any = Unit{}, nil, true
 	}
 	if !ok {
 		return u, false
@@ -140,7 +162,14 @@ func (f *Finder) OfLog(name string) Unit { return f.log(name).unit }
 // comments before the interval have been taken.
 func (f *Finder) Uses(tag []byte, name string) {
 	l, key := f.log(name), keyOf(tag)
-	l.used = true
+	if l.used = true; l.any && !slices.Contains(f.mixed[key], l) {
+		if f.mixed == nil {
+			f.mixed = make(map[string][]*log)
+		}
+		logs := append(f.mixed[key], l)
+		slices.SortFunc(logs, byName)
+		f.mixed[key] = logs[:min(len(logs), 2)]
+	}
 	if logs := f.tags[key]; !slices.ContainsFunc(logs, func(other *log) bool { return other.unit == l.unit }) {
 		f.tags[key], f.shown[l] = append(logs, l), true
 		slices.SortFunc(f.tags[key], byIndex)
@@ -161,6 +190,8 @@ func (f *Finder) Unit() (Unit, error) {
 }
 
 func byIndex(a, b *log) int { return cmp.Compare(a.index, b.index) }
+
+func byName(a, b *log) int { return cmp.Compare(a.name, b.name) }
 
 // agree returns the unit that logs state, unknown if none does, and an error if they do not agree.
 func (f *Finder) agree(logs []*log) (Unit, error) {
@@ -202,6 +233,8 @@ type Found struct {
 	// Unstated is a log that does not state its unit, while another one does. It is empty if there
 	// is none.
 	Unstated string
+	// Doubt is nil, or says that values add up whose units may differ.
+	Doubt error
 }
 
 // Find returns what finders have found about the values that they know of, or about their logs if
@@ -219,10 +252,19 @@ func Find(finders ...*Finder) (found Found, err error) {
 			}
 		}
 		err = cmp.Or(f.clash, err)
+		for _, logs := range f.mixed {
+			if len(logs) < 2 {
+				continue
+			}
+			doubt := fmt.Errorf("%s and %s do not state their units, and the program that wrote them chooses it", logs[0].name, logs[1].name)
+			if found.Doubt == nil || doubt.Error() < found.Doubt.Error() {
+				found.Doubt = doubt
+			}
+		}
 	}
-	slices.SortFunc(all, func(a, b *log) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(all, byName)
 	if found.Unit, found.Differ = smallest(all); err != nil || found.Unit == (Unit{}) {
-		return Found{}, err
+		return Found{Doubt: found.Doubt}, err
 	}
 	if n := slices.IndexFunc(all, func(l *log) bool { return l.unit == Unit{} }); n >= 0 {
 		found.Unstated = all[n].name

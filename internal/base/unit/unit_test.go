@@ -112,6 +112,24 @@ func TestTags(t *testing.T) {
 	if found, err := Find(&f, &other); found.Unit != Nanosecond || found.Unstated != "c.hdr" || found.Differ == nil || found.Differ.Error() != differ || err != nil {
 		t.Errorf("%+v, %v", found, err)
 	}
+	// Logs of a program that writes several units may not add up.
+	var bench Finder
+	for _, name := range []string{"c.hdr", "a.hdr", "b.hdr", "d.hdr"} {
+		bench.Comment(name, []byte("#Logging op latencies for Cassandra Stress"))
+		if name != "a.hdr" {
+			bench.Comment(name, []byte("#[Basetime: 1795524495 (seconds since epoch)]"))
+		}
+		tag := []byte("raw")
+		if name == "d.hdr" {
+			tag = []byte("other")
+		}
+		bench.Uses(tag, name)
+		bench.Uses(tag, name)
+	}
+	const doubt = "b.hdr and c.hdr do not state their units, and the program that wrote them chooses it"
+	if found, err := Find(&bench); err != nil || found.Doubt == nil || found.Doubt.Error() != doubt || found.Unit != Nanosecond {
+		t.Errorf("%+v, %v", found, err)
+	}
 	// Finders do not add up with each other.
 	other.Comment("z.hdr", []byte("#UNITS:ms"))
 	other.Uses([]byte("a"), "z.hdr")

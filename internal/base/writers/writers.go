@@ -31,9 +31,35 @@ func Operation(comment []byte) []byte {
 	return name
 }
 
-// SameRequests returns the first tags, by their text, that count the same requests, and a pattern
-// of -incT, for a shell, that chooses one time only. It returns nil if there are no such tags.
-func SameRequests(tags []string) (same []string, pattern string) {
+// HasControl reports whether a comment is of jHiccup, which may write a second log.
+func HasControl(comment []byte) bool {
+	return bytes.HasPrefix(comment, []byte("#[Logged with jHiccup "))
+}
+
+// Transaction is the last part of the tag of what contains requests that have tags of their own:
+// the transaction controllers of JMeter.
+const Transaction = "transaction"
+
+// SameRequests says which tags, the first ones by their text, count the same requests, and how to
+// choose of them, for a shell. It returns nothing if there are no such tags.
+func SameRequests(tags []string) (same, choice string) {
+	ofTransaction := func(tag string) bool {
+		parts := strings.Split(tag, "/")
+		return slices.Contains(parts[max(0, len(parts)-2):], Transaction) // TAG/failed may follow
+	}
+	if n := slices.IndexFunc(tags, ofTransaction); n >= 0 && slices.ContainsFunc(tags, func(tag string) bool { return !ofTransaction(tag) }) {
+		return tags[n] + " and the requests in it", "with -excT, such as -excT '(.*/)?" + Transaction + "(/.*)?'"
+	}
+	same, pattern := sameTimes(tags)
+	if same == "" {
+		return "", ""
+	}
+	return same + ", which count the same requests", "with -incT, such as -incT " + pattern
+}
+
+// sameTimes returns the first tags that are several times of the same requests, and a pattern that
+// matches those of one time.
+func sameTimes(tags []string) (same, pattern string) {
 	kinds := make(map[string][]string) // by writer and what stands before the ending
 	endings := make(map[string]string) // of the first tag of a kind
 	for _, tag := range tags {
@@ -53,11 +79,12 @@ func SameRequests(tags []string) (same []string, pattern string) {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		if all := kinds[kind]; len(all) > 1 {
+			same = strings.Join(all, " and ")
 			if all[0] == endings[kind] {
-				return all, all[0]
+				return same, all[0]
 			}
-			return all, "'.*" + regexp.QuoteMeta(endings[kind]) + "'"
+			return same, "'.*" + regexp.QuoteMeta(endings[kind]) + "'"
 		}
 	}
-	return nil, ""
+	return "", ""
 }

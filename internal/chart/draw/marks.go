@@ -15,7 +15,7 @@ import (
 // markRows returns how many rows of texts stand above the frame.
 func (pn *panel) markRows() int {
 	switch {
-	case pn.what.Marks == chart.Curves:
+	case !pn.overTime():
 		return 0
 	case pn.untitled:
 		return min(len(pn.Marks), 2)

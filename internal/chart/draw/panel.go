@@ -83,6 +83,11 @@ func (pn *panel) inside(v float64) vg.Length {
 	return min(max(pn.Y(v), pn.frame.Min.Y), pn.frame.Max.Y)
 }
 
+// overTime reports whether the horizontal axis has times.
+func (pn *panel) overTime() bool {
+	return pn.what.Marks == chart.Lines || pn.what.Marks == chart.Cells || pn.Type == chart.Trend && pn.Absolute
+}
+
 // has reports whether a place lies between left and right.
 func (pn *panel) has(x vg.Length) bool {
 	return x >= pn.frame.Min.X-pixel/2 && x <= pn.frame.Max.X+pixel/2
@@ -122,7 +127,7 @@ func (pn *panel) measure() {
 	pn.bottom = 4 * pixel
 	if !pn.inner {
 		pn.bottom = tickSize*lineSpace + 8*pixel
-		if pn.what.Marks != chart.Curves && pn.Absolute {
+		if pn.overTime() && pn.Absolute {
 			pn.bottom += tickSize
 		}
 		if !pn.untitled {
@@ -231,10 +236,13 @@ func (pn *panel) timeRuler() {
 
 // draw draws the panel.
 func (pn *panel) draw() {
-	if pn.what.Marks == chart.Curves {
+	switch pn.what.Marks {
+	case chart.Curves:
 		width := float64((pn.frame.Max.X - pn.frame.Min.X) / pixel)
 		pn.x.ticks, pn.x.title = axis.NinesTicks(pn.x.high, 64*pn.x.high/width), "percentile"
-	} else {
+	case chart.Dots:
+		pn.runsRuler()
+	default:
 		pn.timeRuler()
 	}
 	pn.drawTitle()
@@ -255,7 +263,7 @@ func (pn *panel) draw() {
 		pn.message(pn.what.Empty)
 	}
 	pn.drawEndings()
-	if pn.what.Marks != chart.Curves {
+	if pn.overTime() {
 		pn.drawMarks()
 	}
 	pn.drawAxes()

@@ -22,16 +22,18 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		c.Fill(c.Rectangle.Path())
 	}
 	area := draw.Crop(canvas, margin, -margin, margin, -margin).Rectangle
-	if title := p.Title; title != "" || p.Type == chart.Report {
-		if title == "" {
-			title = p.Result()
-		}
+	title, notes := p.Title, p.Footnotes()
+	results := p.Results()
+	if title == "" && len(results) > 0 {
+		title, results = results[0], results[1:]
+	}
+	notes = slices.Concat(results, notes)
+	if title != "" {
 		font := c.font(titleSize)
 		area.Max.Y -= titleSize
 		c.put(font, area.Min.X, area.Max.Y, chart.Cut(title, within(font, area.Size().X)))
 		area.Max.Y -= titleSize * (lineSpace - 1) * 1.6
 	}
-	notes := p.Footnotes()
 	parts := p.FacetsOf()
 	room := area.Size()
 	room.Y -= vg.Length(len(notes)+1) * noteSize * lineSpace
@@ -55,6 +57,8 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		c.report(p, area)
 	case len(parts) > 0:
 		c.facets(p, area, parts)
+	case p.Type.Chart.Marks == chart.Dots:
+		drawPanels(c.runsPanel(p, p, c.runsLegend(p, area)))
 	case p.Type.Chart.Marks == chart.Curves:
 		drawPanels(c.curvesPanel(p, p, area))
 	case p.Type.Chart.Marks == chart.Cells && compared:

@@ -151,12 +151,26 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 	add("report", report, func(p *chart.Picture) {
 		p.Height, p.Sources, p.Limits = 900, []string{"steady.hdr"}, []chart.Limit{{Percentile: 99, Value: 15e6}}
 	})
+	loads := &chart.Picture{Type: chart.Load, Width: 1200, Height: 600, DPI: 96, Sources: []string{"run1.hdr to run6.hdr"}}
+	for n, tag := range []string{"read", "write"} {
+		s := chart.Series{Label: tag}
+		for l, name := range []string{"p50", "p99"} {
+			line := chart.Line{Name: name}
+			for i, rate := range []float64{1000, 3000, 5000, 7000, 8500, 7600} {
+				line.Points = append(line.Points, chart.Point{Start: rate, End: rate, Value: 1e6 * float64(n+1) * float64(1+9*l) / (1 - float64(min(i, 5))/5.5)})
+			}
+			s.Lines = append(s.Lines, line)
+		}
+		s.Names = []string{"run1", "run2", "run3", "run4", "run5", "run6"}
+		loads.Series = append(loads.Series, s)
+	}
+	add("load", loads, func(p *chart.Picture) { p.Limits = []chart.Limit{{Percentile: 99, Value: 60e6}} })
 	add("many-percentiles", pagetest.Collect(t, chart.Percentiles, &chart.Collector{}, 150*20, many), nil)
 	return all
 }
 
 // golden are the pictures that are compared with files.
-var golden = []string{"timeline", "levels", "throughput", "percentiles", "heatmap", "difference", "gaps", "facets", "facets-heatmap", "marks", "report"}
+var golden = []string{"timeline", "levels", "throughput", "percentiles", "heatmap", "difference", "gaps", "facets", "facets-heatmap", "marks", "report", "load"}
 
 // TestGolden compares the drawings with those that were looked at. Run it with -update to draw them
 // anew, and look.

@@ -69,6 +69,13 @@ func (l *Live) Add(label string, logStart int64, i *chart.Interval) error {
 	return nil
 }
 
+// Forget drops what ends at or before a time.
+func (l *Live) Forget(time int64) {
+	if l.started && l.Collector.Forget(time) {
+		l.origin, l.stale = max(l.origin, time), true
+	}
+}
+
 // Stale reports whether the page needs all data anew, with Data, before Update.
 func (l *Live) Stale() bool { return l.stale }
 

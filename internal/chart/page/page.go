@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"html"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -106,21 +107,34 @@ func file(name string) string {
 	return string(text)
 }
 
-// modules are the parts of the script. Each may import only those before it.
-var modules = []string{"numbers", "ticks", "store", "state", "canvas", "charts", "overview", "table", "live", "main"}
+// shownLater are the parts of the script of a page without data, and modules those of one that has
+// data. Each part may import only those before it.
+var (
+	shownLater = []string{"numbers", "ticks", "store", "state", "canvas", "charts", "overview", "table", "live", "main"}
+	modules    = append(slices.Clone(shownLater), "start")
+)
 
 // Script returns the modules joined to one script.
-var Script = sync.OnceValue(func() string {
+var Script = sync.OnceValue(func() string { return joined(modules) })
+
+func joined(modules []string) string {
 	var script strings.Builder
 	for _, name := range modules {
-		for line := range strings.Lines(file("js/" + name + ".js")) {
-			if !strings.HasPrefix(line, "import ") {
-				script.WriteString(strings.TrimPrefix(line, "export "))
-			}
+		script.WriteString(plain(file("js/" + name + ".js")))
+	}
+	return script.String()
+}
+
+// plain returns a module without its imports and exports.
+func plain(module string) string {
+	var script strings.Builder
+	for line := range strings.Lines(module) {
+		if !strings.HasPrefix(line, "import ") {
+			script.WriteString(strings.TrimPrefix(line, "export "))
 		}
 	}
 	return script.String()
-})
+}
 
 // Write writes the page.
 func Write(w io.Writer, d *Data) error {
@@ -132,14 +146,19 @@ func Write(w io.Writer, d *Data) error {
 		return err
 	}
 	before, after, _ := strings.Cut(string(data), rows+" ")
-	_, err = strings.NewReplacer(
-		"{{title}}", html.EscapeString(d.Title),
-		"{{policy}}", Policy(d.Live),
-		"{{style}}", style(),
-		"{{data}}", before+rows+d.Rows.pack()+after,
-		"{{script}}", script(),
-	).WriteString(w, file("page.html"))
+	return write(w, d.Title, Policy(d.Live), style(), "", block("data", "application/json", before+rows+d.Rows.pack()+after), script())
+}
+
+// write fills the page in.
+func write(w io.Writer, title, policy, style, viewer, data, script string) error {
+	_, err := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{policy}}", policy, "{{style}}", style, "{{viewer}}", viewer, "{{data}}", data, "{{script}}", script).
+		WriteString(w, file("page.html"))
 	return err
+}
+
+// block returns a block of data, which has no end of a script in it.
+func block(id, kind, text string) string {
+	return `<script id="` + id + `" type="` + kind + `">` + text + "</script>\n"
 }
 
 func script() string { return "\n" + Script() }

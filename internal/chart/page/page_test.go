@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ func TestModules(t *testing.T) {
 		clitest.RequireTools(t, "node")
 	}
 	dir := t.TempDir()
-	for _, pattern := range []string{"js/*.js", "testdata/*.mjs", "../axis/testdata/golden.json"} {
+	for _, pattern := range []string{"js/*.js", "viewer/*.js", "testdata/*.mjs", "../axis/testdata/golden.json"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, paths, err)
@@ -83,30 +84,39 @@ func TestRowsMove(t *testing.T) {
 	}
 }
 
-// TestScript proves that the joined script is one that a browser takes, and hides no name of a
+// TestScript proves that the joined scripts are ones that a browser takes, and hide no name of a
 // module behind one of another.
 func TestScript(t *testing.T) {
-	script := Script()
-	if strings.Contains(script, "\nimport ") || strings.Contains(script, "\nexport ") || strings.Contains(script, "</") {
-		t.Error("the script is not joined")
-	}
-	seen := map[string]string{}
+	texts := map[string]string{"viewer": viewerFile("viewer.js")}
 	for _, name := range modules {
-		for line := range strings.Lines(file("js/" + name + ".js")) {
-			words := strings.FieldsFunc(strings.TrimPrefix(line, "export "), func(r rune) bool { return strings.ContainsRune(" (={", r) })
-			if line[0] == ' ' || len(words) < 2 || !strings.Contains(" const let function class async ", " "+words[0]+" ") {
-				continue
-			}
-			if words[0] == "async" {
-				words = words[1:]
-			}
-			if other := seen[words[1]]; other != "" && other != name {
-				t.Errorf("%s is in %s and in %s", words[1], other, name)
-			}
-			seen[words[1]] = name
-		}
+		texts[name] = file("js/" + name + ".js")
 	}
-	if len(seen) < 50 {
-		t.Errorf("%d names", len(seen))
+	for _, script := range [][]string{modules, append(slices.Clone(shownLater), "viewer"), {"worker"}} {
+		if script[0] == "worker" {
+			texts = map[string]string{"worker": viewerFile("lzma.js") + viewerFile("worker.js")}
+		}
+		seen := map[string]string{}
+		for _, name := range script {
+			joined := plain(texts[name])
+			if strings.Contains(joined, "\nimport ") || strings.Contains(joined, "\nexport ") || strings.Contains(joined, "</") {
+				t.Errorf("%s is not joined", name)
+			}
+			for line := range strings.Lines(joined) {
+				words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" (={", r) })
+				if line[0] == ' ' || len(words) < 2 || !strings.Contains(" const let function class async ", " "+words[0]+" ") {
+					continue
+				}
+				if words[0] == "async" {
+					words = words[1:]
+				}
+				if other := seen[words[1]]; other != "" && other != name {
+					t.Errorf("%s is in %s and in %s", words[1], other, name)
+				}
+				seen[words[1]] = name
+			}
+		}
+		if len(seen) < 50 && script[0] != "worker" {
+			t.Errorf("%d names", len(seen))
+		}
 	}
 }

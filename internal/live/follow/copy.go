@@ -21,9 +21,36 @@ type copying struct {
 	size    int64         // of its text
 	unsure  bool          // there is too little yet to tell
 	since   time.Time     // when it was seen first
+	looks   int           // the follower's at that time
 	said    bool          // a message says what it is
 	checked time.Time     // when it was last compared
 	took    time.Duration // what that took
+}
+
+// A Copy is a file that matches a pattern and is not read, since it is a copy of another one.
+type Copy struct {
+	Path, Of string
+	// Unsure is set if it has been there for long and may be only a part of a copy.
+	Unsure bool
+}
+
+// Copies returns the copies that there are. It is safe for concurrent use, and waits for no look.
+func (f *Follower) Copies() []Copy {
+	if all := f.copies.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// showCopies sets what Copies returns.
+func (f *Follower) showCopies() {
+	var all []Copy
+	for _, c := range f.contents {
+		if c.Copy && c.info != nil && c.gone == 0 && (!c.unsure || c.said) {
+			all = append(all, Copy{c.Path, c.from, c.unsure})
+		}
+	}
+	f.copies.Store(&all)
 }
 
 // checkShare is the part of the time that comparing a file may take.
@@ -40,19 +67,34 @@ func (c *content) counts() bool {
 	return m != nil && !m.Rest && m.Size >= c.size
 }
 
+// known reports whether all of a copy's text was read. Before that, what it is a copy of may be
+// truncated.
+func (c *content) known() bool {
+	if c.unsure || c.of == nil {
+		return !c.unsure
+	}
+	c.of.in.mu.Lock()
+	defer c.of.in.mu.Unlock()
+	m := c.of.known()
+	return m.Size >= c.size
+}
+
 // unchanged reports whether a file is the same as before.
 func unchanged(before, now fs.FileInfo) bool {
 	return os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
-// isCopy reports whether the file that has a name now is a copy, see [Follower.copied], or is gone.
+// isCopy reports whether the file that has a name now is a copy, see [Follower.copied], is
+// finished, or is gone.
 func (f *Follower) isCopy(path string, info fs.FileInfo) bool {
 	if !info.Mode().IsRegular() {
 		return false // to open a named pipe would wait for its writer
 	}
 	for _, c := range f.contents {
-		if c.Copy && c.info != nil && !c.unsure && unchanged(c.info, info) {
-			c.Path = path // it may have got another name
+		if (c.Copy && c.known() || c.waits) && c.info != nil && unchanged(c.info, info) {
+			if c.Copy {
+				c.Path = path // it may have got another name
+			}
 			return true
 		}
 	}
@@ -80,28 +122,40 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 		switch {
 		case c.Copy && c.is(info) && (c.info != nil || c.Size == info.Size() && len(c.Head) > 0 && bytes.HasPrefix(raw, c.Head)):
 			c.Path = path
-			if c.info == nil || !c.unsure && unchanged(c.info, info) || time.Since(c.checked) < checkShare*c.took {
+			if c.info == nil || c.known() && unchanged(c.info, info) || time.Since(c.checked) < checkShare*c.took {
 				if c.info == nil {
 					c.info = info
 				}
-				return true, c.unsure, nil
+				return true, !c.known(), nil
 			}
 			before = c
 		case !c.Copy && !c.Ended && c.is(info) && c.Size <= info.Size() && bytes.HasPrefix(raw, c.Head):
-			return false, false, nil // it was read in an earlier run
+			if c.finished(info) {
+				c.info = info
+			}
+			return c.finished(info), false, nil // it was read in an earlier run
 		}
 	}
 	c := before
 	if c == nil {
-		c = &content{info: info, copying: copying{since: time.Now()}}
+		c = &content{info: info, copying: copying{since: time.Now(), looks: f.looks}}
 		c.Copy = true
 	}
 	c.Path, c.ID, c.Head, c.Size, c.info, c.checked = path, identity(info), raw, info.Size(), info, time.Now()
 	found, o := different, original{}
+	if compressed(raw) {
+		found = early
+	}
 	for _, other := range f.originals(path) {
 		if v := other.compare(file, raw, &c.size); v > found || v == found && other.Line > o.Line {
 			found, o = v, other
 		}
+	}
+	switch { // before the start, all names are found in one go
+	case found == early && f.found != nil && f.looks < c.looks+2:
+		found = unsure
+	case found == early:
+		found = different
 	}
 	c.took, c.unsure = time.Since(c.checked), found == unsure
 	if found < unsure {
@@ -130,7 +184,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	if before == nil {
 		f.contents = append(f.contents, c)
 	}
-	return true, c.unsure, nil
+	return true, !c.known(), nil
 }
 
 // An original is what a file can be a copy of. Its line is the last one that need not be read
@@ -169,7 +223,7 @@ func (f *Follower) originals(path string) (all []original) {
 			add(o)
 			c.log.in.mu.Unlock()
 		default:
-			add(original{Mark: c.Mark, waits: c.waits})
+			add(original{Mark: c.Mark, waits: c.waits && c.info == nil})
 		}
 	}
 	for _, in := range f.inputs {
@@ -190,19 +244,26 @@ type verdict int
 
 const (
 	different verdict = iota
+	early             // different, unless the original was just found, or will be
 	longer            // it begins with all that was read of the original, which ended
 	unsure            // there is too little yet to tell
 	same              // all of its text was read, or will be
 )
 
 // compare compares a file that begins with raw with an original. It sets the size of its text.
-func (o *original) compare(file *os.File, raw []byte, size *int64) verdict {
+func (o *original) compare(file *os.File, raw []byte, size *int64) (v verdict) {
 	head := o.Head
 	if len(head) == 0 && o.file != nil {
 		head = beginning(o.file, headSize)
 	}
 	if len(head) == 0 && !o.reading {
 		return different
+	}
+	if o.reading && o.Size == 0 {
+		defer func() { v = max(v, early) }() // bytes of it may just be read
+	}
+	if len(raw) == 0 {
+		return unsure // what comes meanwhile may be compressed
 	}
 	reader := func() io.Reader { return io.NewSectionReader(file, 0, math.MaxInt64) }
 	text := reader()

@@ -66,12 +66,14 @@ type Follower struct {
 	done    chan struct{} // closed by Close
 	poller  sync.WaitGroup
 	opened  atomic.Int64 // files
+	copies  atomic.Pointer[[]Copy]
 
 	mu       sync.Mutex
 	inputs   []*Input
 	patterns []pattern
 	contents []*content
 	phase    phase
+	looks    int // for files that match patterns
 }
 
 // A pattern chooses the files of folders whose name matches.
@@ -326,7 +328,8 @@ func (f *Follower) match() {
 			}
 		}
 	}
-	if f.found != nil { // else further patterns may match what was read
+	f.showCopies()
+	if f.looks++; f.found != nil { // else further patterns may match what was read
 		f.forget(named)
 	}
 }

@@ -214,6 +214,10 @@ func TestCopies(t *testing.T) {
 	// copytruncate
 	file(t, path+".1", text)
 	r.awaitNotice("node1.hdr.1 is a copy of " + path + "; it counts once")
+	r.await("the list of copies", func() bool {
+		all := r.Copies()
+		return len(all) == 2 && all[1] == Copy{path + ".1", path, false}
+	})
 	file(t, path, "new\n")
 	r.await("the new log", func() bool { return len(r.lines["node1.hdr"]) == 53 })
 	r.awaitNotice("node1.hdr was truncated; reading it again from its start")

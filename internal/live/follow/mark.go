@@ -40,7 +40,9 @@ type ID struct{ Device, Inode uint64 }
 // run, or is a copy.
 type content struct {
 	Mark
-	waits bool // it was read in an earlier run, and no input has opened it yet
+	// waits says that it was read in an earlier run, and that no input has opened it yet. With
+	// info, it is finished: none has to.
+	waits bool
 	// log is the log that was read to its end, nil if it comes from an earlier run. Its file stays
 	// open while it has a name that is followed, so that its inode is not used for a new file,
 	// which would then seem to be known.
@@ -67,6 +69,12 @@ func (c *content) is(info fs.FileInfo) bool {
 	return os.SameFile(c.info, info)
 }
 
+// finished reports whether a file still has what an earlier run read to its end, before another
+// file got its name. An input that reads it again would only seem to fall behind.
+func (c *content) finished(info fs.FileInfo) bool {
+	return c.waits && c.Done && !c.Rest && c.Size == info.Size()
+}
+
 // release closes the file of a content.
 func (f *Follower) release(c *content) {
 	if c.open {
@@ -89,9 +97,9 @@ func (f *Follower) forget(named []fs.FileInfo) {
 	more := len(f.contents) - mostEnded
 	f.contents = slices.DeleteFunc(f.contents, func(c *content) bool {
 		switch {
-		case c.waits:
+		case c.waits && c.info == nil:
 			return false
-		case !c.open && !c.Copy:
+		case !c.waits && !c.open && !c.Copy:
 			more--
 			return more >= 0
 		case slices.ContainsFunc(named, c.is):
@@ -102,6 +110,9 @@ func (f *Follower) forget(named []fs.FileInfo) {
 			return false
 		}
 		f.release(c)
+		if c.waits {
+			c.waits, c.Ended, c.ID, c.info = false, true, ID{}, nil
+		}
 		return c.Copy
 	})
 }
@@ -255,7 +266,7 @@ func (in *Input) find(search map[ID]bool) (moved bool) {
 func (f *Follower) missing() {
 	var all Summary
 	for _, c := range f.contents {
-		if !c.waits {
+		if !c.waits || c.info != nil {
 			continue
 		}
 		if info, err := os.Stat(c.Path); err == nil && c.is(info) && info.Size() >= c.Size {

@@ -325,3 +325,54 @@ func TestMarksOfCopies(t *testing.T) {
 		t.Errorf("the copy is read %d times", n)
 	}
 }
+
+// TestFinished: a command that starts again has no input for what it read to its end before the log
+// was rotated, until that grows.
+func TestFinished(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: files have no identity")
+	}
+	r := &rotated{t: t, path: filepath.Join(t.TempDir(), "a.hdr"), keep: 9, gone: time.Hour, written: map[string]int{}}
+	inputs := func(want ...string) {
+		t.Helper()
+		r.all()
+		r.save()
+		r.follower.mu.Lock()
+		var names []string
+		for _, in := range r.follower.inputs {
+			names = append(names, filepath.Base(in.name))
+		}
+		r.follower.mu.Unlock()
+		if slices.Sort(names); !slices.Equal(names, want) {
+			t.Errorf("there are the inputs %v, not %v", names, want)
+		}
+	}
+	r.write(5)
+	r.start()
+	inputs("a.hdr")
+	for range 2 {
+		r.rotate()
+		r.write(5)
+		inputs("a.hdr")
+		r.end()
+		r.start()
+		inputs("a.hdr")
+	}
+	r.rotate() // those of before get other names
+	r.write(5)
+	inputs("a.hdr")
+	r.append(r.name(3), "one more\n")
+	inputs("a.hdr", "a.hdr.3")
+	// What is gone is only what copies can be of.
+	must(t, os.Remove(r.name(2)))
+	clitest.Await(t, "no file is finished", nil, func() bool {
+		r.follower.mu.Lock()
+		defer r.follower.mu.Unlock()
+		return !slices.ContainsFunc(r.follower.contents, func(c *content) bool { return c.waits })
+	})
+	r.end()
+	r.start()
+	inputs("a.hdr", "a.hdr.3")
+	r.end()
+}

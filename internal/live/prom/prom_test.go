@@ -315,6 +315,13 @@ func TestHealth(t *testing.T) {
 		{some, nil, "/readyz", 200, "ready"},
 		{func() []live.Progress { return []live.Progress{{Name: "a.hdr", Unread: "permission denied"}} }, nil, "/readyz", 503, "a.hdr is not read: permission denied"},
 		{func() []live.Progress { return []live.Progress{{Name: "a.hdr", Unread: "permission denied"}} }, nil, "/metrics", 200, `hdrkit_input_unread{input="a.hdr"} 1`},
+		{func() []live.Progress { return []live.Progress{{Name: "a.hdr.1", Copy: true}} }, nil, "/metrics", 200, `hdrkit_input_copy{input="a.hdr.1"} 1`},
+		{func() []live.Progress {
+			return []live.Progress{{Name: "a.hdr.1", Copy: true, Unread: "may be a part of a copy of a.hdr"}}
+		}, nil, "/metrics", 200, `hdrkit_input_unread{input="a.hdr.1"} 1`},
+		{func() []live.Progress {
+			return []live.Progress{{Name: "a.hdr.1", Copy: true, Unread: "may be a part of a copy of a.hdr"}}
+		}, nil, "/readyz", 503, "a.hdr.1 is not read: may be a part of a copy of a.hdr"},
 		{some, func() push.State { return push.State{} }, "/readyz", 200, "ready"},
 		{some, func() push.State { return push.State{Away: true} }, "/readyz", 503, "the receiver a does not take rows"},
 		{some, func() push.State { return push.State{Away: true} }, "/healthz", 200, "healthy"},

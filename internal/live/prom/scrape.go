@@ -281,6 +281,12 @@ func (c *Collector) own() (all families) {
 	age := func(millis int64) float64 { return now.Sub(time.UnixMilli(millis)).Seconds() }
 	for _, s := range inputs {
 		input := pair("input", tags.Text([]byte(s.Name)))
+		if s.Copy {
+			all.gauge("hdrkit_input_copy", "1 for a log that is not read, since it is a copy of another one.", 1, input)
+			if s.Unread == "" {
+				continue
+			}
+		}
 		all.counter("hdrkit_lines_total", "Lines read, by input.", s.Lines, input)
 		all.counter("hdrkit_skipped_lines_total", "Malformed lines, by input.", s.Skipped, input)
 		all.counter("hdrkit_late_intervals_total", "Intervals that came after their window was complete, by input.", s.Late, input)

@@ -30,6 +30,8 @@ type Gate struct {
 	account   *ledger.Account
 	tags      map[string]*gateTag
 	changed   bool // since the last Flush
+	// Ran says when the inputs of rows ran: it is for [live.Options].
+	Ran merge.Rates
 }
 
 // A gateTag is what a gate has of a tag.
@@ -90,7 +92,7 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 		if err != nil {
 			return nil, nil, scale, err
 		}
-		s.Period, s.Maxima, s.AllTags = s.End-s.Start, own.maxima.Output(), g.options.By.All()
+		s.Period, s.Maxima, s.AllTags = g.Ran.Period(own.tag), own.maxima.Output(), g.options.By.All()
 		if s.Factor, err = g.options.Units.Factor(own.tag); err != nil {
 			return nil, nil, scale, err
 		}

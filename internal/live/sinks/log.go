@@ -74,7 +74,7 @@ func (l *Log) Window(w *live.Window) error {
 	if !l.begun {
 		// A machine that joins later may have begun earlier: its intervals then have negative
 		// starts.
-		l.base, l.begun = min(w.Start, int64(w.LogStart*1000)), true
+		l.base, l.begun = min(w.Start, hdrlog.Millis(w.LogStart)), true
 		if err := union.WriteHeader(l.log, nil, values, l.base); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/page"
@@ -44,7 +45,9 @@ type Page struct {
 	interval  chart.Interval
 	series    []page.Series // as viewers have them
 	shown     []page.Input
-	silent    map[string]bool
+	before    map[string]live.Progress // how the inputs were, by name
+	from      int64                    // what ends before it is not shown
+	left      int64                    // when the first of those started that followed the clock and are gone
 	falls     []fall
 	tags      map[string]bool
 	full      bool // there are more than mostTags
@@ -58,7 +61,7 @@ type fall struct {
 
 // NewPage returns a page that a server shows. It draws limits.
 func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit) (*Page, error) {
-	p := &Page{options: o, server: server, title: title, limits: limits, silent: map[string]bool{}, tags: map[string]bool{}}
+	p := &Page{options: o, server: server, title: title, limits: limits, from: math.MinInt64, left: math.MaxInt64, tags: map[string]bool{}}
 	levels := append(slices.DeleteFunc(slices.Clone(o.Percentiles), func(p float64) bool { return p == 100 }), 100)
 	p.page = page.Live{Type: chart.Timeline, Dress: p.dress, Collector: chart.Collector{
 		Measures: chart.Timeline.Measures(levels), Ratio: 1, WindowBytes: 2 * pageBytes, Step: o.Size,
@@ -90,20 +93,27 @@ func (p *Page) lookAt() (changed bool) {
 	p.shown = []page.Input{}
 	origin, _ := p.page.Origin()
 	all := p.inputs()
+	behind := p.findFrom(all)
+	old := p.before
+	p.before = make(map[string]live.Progress, len(all))
 	names := map[string]int{}
 	for _, s := range all {
 		names[filepath.Base(s.Name)]++
 	}
 	for _, s := range all {
+		p.before[s.Name] = s
+		silent := s.Silent && !old[s.Name].Silent && s.End > 0
+		far := behind[s.Name]
 		if base := filepath.Base(s.Name); names[base] == 1 {
 			s.Name = base
 		}
-		if s.Silent && !p.silent[s.Name] && s.End > 0 {
+		if silent {
 			p.fall(s.Name, s.End)
 		}
-		p.silent[s.Name] = s.Silent
 		in := page.Input{Name: s.Name, End: s.End - origin}
 		switch {
+		case far:
+			in.State = "is behind, and not shown"
 		case s.Ended:
 			in.State = "has ended"
 		case s.Silent:
@@ -114,6 +124,43 @@ func (p *Page) lookAt() (changed bool) {
 		p.shown = append(p.shown, in)
 	}
 	return !slices.EqualFunc(before, p.shown, func(a, b page.Input) bool { return a.Name == b.Name && a.State == b.State })
+}
+
+// findFrom finds the time from which on the page shows windows: that of the first log that follows
+// the clock, if other logs are so far behind that they would only make the page wider. It returns
+// these.
+func (p *Page) findFrom(all []live.Progress) (behind map[string]bool) {
+	now := make(map[string]bool, len(all))
+	from := p.left
+	for _, s := range all {
+		now[s.Name] = true
+		if !s.Behind && s.Start != 0 {
+			from = min(from, s.Start)
+		}
+	}
+	for _, s := range p.before {
+		if !now[s.Name] && !(s.Behind && s.End <= from) && s.Start != 0 {
+			p.left = min(p.left, s.Start)
+		}
+	}
+	if from = min(from, p.left); from == math.MaxInt64 {
+		return nil
+	}
+	for _, s := range all {
+		if s.Behind && s.End > from {
+			from = min(from, s.Start)
+		}
+	}
+	behind = make(map[string]bool)
+	for _, s := range all {
+		if s.Behind && s.End <= from {
+			behind[s.Name] = true
+		}
+	}
+	if p.from = math.MinInt64; len(behind) > 0 {
+		p.from = from
+	}
+	return behind
 }
 
 // fall notes that an input fell silent. Those that did so together have one mark, so that their
@@ -148,6 +195,9 @@ func (p *Page) marks() []chart.Mark {
 
 // Window takes what a tag has in a window. A late interval is one more row.
 func (p *Page) Window(w *live.Window) error {
+	if w.Window.End <= p.from {
+		return nil
+	}
 	label := ""
 	if w.Tag != nil {
 		label = tags.Text(w.Tag)
@@ -166,7 +216,7 @@ func (p *Page) Window(w *live.Window) error {
 	if err := p.page.Collector.MeasureWindow(w.Merged, h, &p.interval); err != nil {
 		return err
 	}
-	return p.page.Add(label, int64(math.Round(w.LogStart*1000)), &p.interval)
+	return p.page.Add(label, hdrlog.Millis(w.LogStart), &p.interval)
 }
 
 // admit reports whether the page has room for a tag.
@@ -207,7 +257,11 @@ func (p *Page) setScale() error {
 
 // Flush sends what is new to the viewers.
 func (p *Page) Flush() error {
+	from := p.from
 	changed := p.lookAt()
+	if p.from > from {
+		p.page.Forget(p.from)
+	}
 	if p.page.Stale() {
 		return p.sendAll(true)
 	}

@@ -140,3 +140,70 @@ func TestPageOrder(t *testing.T) {
 		t.Errorf("the viewer got all data %d times and %d updates, although the series have other places", all, rows)
 	}
 }
+
+// TestPageBehind: a log that is a day behind does not make the page a day wide.
+func TestPageBehind(t *testing.T) {
+	var server serve.Server
+	p, err := NewPage(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}}, &server, "behind", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inputs []live.Progress
+	p.Watch(func() []live.Progress { return inputs })
+	var h histogram.Histogram
+	if err := h.Reset(histogram.Layout{Lowest: 1, Digits: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Record(1000, 1); err != nil {
+		t.Fatal(err)
+	}
+	const day = 86_400_000
+	add := func(tag string, start int64, late bool) {
+		t.Helper()
+		w := live.Window{Merged: &merge.Merged{Window: merge.Window{Start: start, End: start + 1000}, Tag: []byte(tag), LogStart: float64(start) / 1000}, Late: late, Factor: 1, Scratch: new(histogram.Histogram)}
+		if err := w.Sum.AddHistogram(start, start+1000, &h); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Window(&w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shows := func(labels string, width int64) {
+		t.Helper()
+		if err := p.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		d, err := p.page.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, s := range d.Series {
+			names = append(names, s.Label)
+		}
+		if got := strings.Join(names, " "); got != labels || d.To-d.From != width {
+			t.Errorf("the page has %q in %d ms, not %q in %d ms", got, d.To-d.From, labels, width)
+		}
+	}
+	// The log that is behind is read first. What it has is shown until others go ahead.
+	add("old", 5000, false)
+	inputs = []live.Progress{{Name: "old.hdr", Start: 5000, End: 6000}}
+	shows("old", 1000)
+	inputs = append(inputs, live.Progress{Name: "new.hdr", Start: day, End: day + 2000})
+	add("new", day, false)
+	add("new", day+1000, false)
+	shows("new old", day+2000-5000)
+	inputs[0].Behind, inputs[0].End = true, 7000
+	add("old", 6000, true)
+	shows("new", 2000)
+	if len(p.shown) != 2 || p.shown[0].State != "is behind, and not shown" {
+		t.Errorf("the inputs are %+v", p.shown)
+	}
+	add("old", 7000, true)
+	add("new", day-500, true) // late, but no day
+	shows("new", 2500)
+	// What a log has that is gone stays.
+	inputs = []live.Progress{inputs[0], {Name: "newer.hdr", Start: day + 3000, End: day + 4000}}
+	add("new", day+3000, false)
+	shows("new", 4500)
+}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
@@ -21,6 +22,7 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/output/hgrm"
@@ -30,7 +32,7 @@ import (
 // Gather returns the picture of the logs and percentile distributions of a scan, or nil if nothing
 // in them was asked for. Messages go to std. It reads each input once or twice.
 func (o *Options) Gather(std *message.Streams, s *scan.Scan) (*chart.Picture, error) {
-	g := &gathering{std: std, Options: o, by: s.By, look: o.Look, marks: slices.Clone(o.Marks), labels: fileLabels(s.Inputs), logStart: math.Inf(1)}
+	g := &gathering{std: std, Options: o, by: s.By, look: o.Look, marks: slices.Clone(o.Marks), apart: o.Compare || o.eachRun(s.By), labels: fileLabels(s.Inputs), logStart: math.Inf(1)}
 	var err error
 	if g.units, err = logs.NewUnits(std, o.Units); err != nil {
 		return nil, err
@@ -44,6 +46,12 @@ func (o *Options) Gather(std *message.Streams, s *scan.Scan) (*chart.Picture, er
 
 func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
 	o := g.Options
+	if err := o.checkRuns(len(s.Inputs), g.by); err != nil {
+		return nil, err
+	}
+	if o.Type == chart.Trend {
+		return g.trend(s)
+	}
 	if o.Compare && o.Type == chart.Heatmap && !o.Page && len(s.Inputs) != 2 {
 		return nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
 	}
@@ -67,7 +75,7 @@ func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
 		return nil, err
 	}
 	together := len(logs)
-	if o.Compare { // each by itself
+	if g.apart { // each by itself
 		together = 1
 	}
 	for some := range slices.Chunk(logs, max(together, 1)) {
@@ -141,10 +149,10 @@ func (g *gathering) nameAdded(p *chart.Picture) error {
 	if o.Compare && !g.plan.paged && len(groups) < 2 {
 		return fmt.Errorf("-compare: only %s has intervals", message.Printable(p.Series[0].Group))
 	}
-	if same, pattern := writers.SameRequests(p.Added); same != nil {
+	if same, choice := writers.SameRequests(p.Added); same != "" {
 		p.SameRequests = true
 		if !g.plan.paged { // whose heat map and total are two charts of many
-			g.std.Notef("-type %s adds up %s, which count the same requests; choose with -incT, such as -incT %s", o.Type.Name, strings.Join(same, " and "), pattern)
+			g.std.Notef("-type %s adds up %s; choose %s", o.Type.Name, same, choice)
 		}
 	}
 	return nil
@@ -156,6 +164,7 @@ type gathering struct {
 	*Options
 	units   *logs.Units
 	by      *tags.By      // what makes a line
+	apart   bool          // each log is by itself
 	look    chart.Picture // with the unit and the limits
 	marks   []Mark
 	ratio   float64 // of logs, known when their comments were read
@@ -180,7 +189,7 @@ type gathering struct {
 // that stays by itself.
 func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 	label := ""
-	if g.Compare {
+	if g.apart {
 		label = g.labels[logs[0].Name]
 	}
 	one := *s
@@ -220,13 +229,18 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 		}
 		g.addSum(sum, label, sum.Period, len(result.Summaries) <= mostShifts)
 	}
+	if g.Sums != nil {
+		if err := g.Sums(g.units, report.Side{Summaries: result.Summaries, Logs: added}); err != nil {
+			return err
+		}
+	}
 	if collecting.Parts == nil {
 		return nil
 	}
 	if !g.collector.Relative {
 		start = 0
 	}
-	return g.findWorst(label, collecting.Parts, result.Summaries, int64(math.Round(start*1000)))
+	return g.findWorst(label, collecting.Parts, result.Summaries, hdrlog.Millis(start))
 }
 
 // collect adds up logs, and feeds the collector. It lowers start to when the first log starts.
@@ -377,7 +391,7 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 	if logs && g.plan.overTime {
 		origin := int64(0)
 		if !g.collector.Relative {
-			origin = int64(math.Round(g.logStart * 1000))
+			origin = hdrlog.Millis(g.logStart)
 		}
 		if p, err = g.collector.Picture(p, origin, g.series); err != nil {
 			return nil, err
@@ -385,7 +399,9 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 	} else {
 		p.Series = g.series
 	}
-	p.Summary = g.summaries
+	if p.Summary = g.summaries; g.Type == chart.Load {
+		g.loads(p)
+	}
 	if len(p.Series) <= chart.MostTogether {
 		p.Notes = append(p.Notes, g.changes()...)
 	}
@@ -435,6 +451,11 @@ func (g *gathering) setScale(logs bool) (err error) {
 		}
 	}
 	g.ratio, g.look.Unit = scale.Ratio, scale.Name
+	return g.addLimits(scale)
+}
+
+// addLimits adds the limits, in printed units.
+func (g *gathering) addLimits(scale unit.Scale) error {
 	for _, l := range g.Limits {
 		if l.Unit != (unit.Unit{}) && scale.In == (unit.Unit{}) {
 			return message.Usagef("-sla %s: -unit must name the unit of the values", l.Text)

@@ -37,10 +37,10 @@ func (g *gathering) planOf(logs int) plan {
 	o := g.Options
 	marks := o.Type.Chart.Marks
 	p := plan{paged: o.Page}
-	p.overTime = marks != chart.Curves || p.paged
+	p.overTime = marks != chart.Curves && marks != chart.Dots || p.paged || o.Type == chart.Load && o.Aggregate > 0
 	p.total = marks == chart.Cells && !p.paged && !o.Compare
 	p.merged = logs > 1 && !o.Compare && !g.by.Inputs() || g.by.AddsTags() || p.total
-	p.thinned = !o.AggregateGiven && !p.paged && marks != chart.Curves
+	p.thinned = !o.AggregateGiven && !p.paged && marks != chart.Curves && marks != chart.Dots
 	p.worst = o.Type.Worst && (marks == chart.Cells || // numbers stand above maxima
 		slices.ContainsFunc(o.measures(), func(m chart.Measure) bool { return m.Name == "max" }))
 	p.shifts = o.Type == chart.Timeline && !o.Compare
@@ -86,6 +86,7 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 
 // collecting returns what the sums of logs need.
 func (g *gathering) collecting() (o summary.Options) {
+	o.Maxima = g.Sums != nil
 	few := g.by.All() || g.tags <= mostShifts && (g.tags > 0 || !g.plan.paged)
 	switch {
 	case g.plan.bands:
@@ -142,9 +143,9 @@ func (g *gathering) survey(s *scan.Scan, logs []scan.Input, most int) (found sur
 			}
 			start := rec.Interval.StartMillis()
 			if g.collector.Relative {
-				start -= int64(rec.Interval.LogStart * 1000)
+				start -= hdrlog.Millis(rec.Interval.LogStart)
 			}
-			found.from, found.to = min(found.from, start), max(found.to, start+int64(rec.Interval.Length*1000))
+			found.from, found.to = min(found.from, start), max(found.to, start+hdrlog.Millis(rec.Interval.Length))
 			if points[string(rec.Interval.Tag)]++; len(points) > MostTags {
 				break // which the reading refuses
 			}
@@ -161,6 +162,8 @@ func (g *gathering) survey(s *scan.Scan, logs []scan.Input, most int) (found sur
 // measures returns what the lines show.
 func (o *Options) measures() []chart.Measure {
 	switch {
+	case o.Type == chart.Load:
+		return append(o.Type.Measures(o.levels()), chart.PerSecond())
 	case o.Type.Measures != nil:
 		return o.Type.Measures(o.levels())
 	case o.Page:

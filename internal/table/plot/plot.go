@@ -5,6 +5,7 @@ package plot
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hdrkit/internal/base/unit"
@@ -14,6 +15,7 @@ import (
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/scan/rotate"
+	"hdrkit/internal/table/report"
 )
 
 // Options say what to draw of which logs. The zero value of each but the type is the usual one.
@@ -31,6 +33,8 @@ type Options struct {
 	Limits         []gate.Limit
 	Marks          []Mark
 	Look           chart.Picture // the size, the title, the axes and the theme
+	// Sums, if set, takes what logs that add up come to. The maxima over time are kept then.
+	Sums func(units *logs.Units, side report.Side) error
 }
 
 // A Mark is a text at a time.
@@ -44,6 +48,15 @@ func (o *Options) levels() []float64 {
 	switch {
 	case o.Percentiles != nil:
 		return o.Percentiles
+	case o.Type.Chart.Marks == chart.Dots:
+		all := []float64{50, 99, 100}
+		for _, l := range o.Limits {
+			if l.Percentile > 0 && !slices.Contains(all, l.Percentile) {
+				all = append(all, l.Percentile)
+			}
+		}
+		slices.Sort(all)
+		return all
 	case o.Page:
 		return []float64{50, 99, 100} // of several series, the maxima alone
 	}

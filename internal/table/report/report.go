@@ -30,6 +30,40 @@ func ParseLevel(text string) (float64, error) {
 	return level, nil
 }
 
+// Figures are the figures of -p: values at percentiles, and shares of values above one.
+type Figures struct {
+	Percentiles []float64
+	Shares      []output.Figure
+}
+
+// UsualFigures are those of summaries.
+const UsualFigures = "50,90,99,99.9,99.99,99.999"
+
+// ParseFigures reads figures, such as 50,p99.9,max,over(20ms).
+func ParseFigures(list string) (f Figures, err error) {
+	for text := range strings.SplitSeq(list, ",") {
+		figure, err := output.ParseFigure(strings.ToLower(strings.TrimSpace(text)))
+		switch {
+		case figure.Name == output.Over && err != nil:
+			return f, err
+		case figure.Name == output.Over:
+			f.Shares = append(f.Shares, figure)
+		case figure.Name == output.Max:
+			f.Percentiles = append(f.Percentiles, 100)
+		case figure.Name != "" || err != nil:
+			return f, fmt.Errorf("%q is neither max nor a percentile, which is a number from 0 to 100, nor over(VALUE)", text)
+		default:
+			f.Percentiles = append(f.Percentiles, figure.Percentile)
+		}
+	}
+	return f, nil
+}
+
+// HaveUnit reports whether a share has a unit. Then the unit of the logs must be known.
+func (f *Figures) HaveUnit() bool {
+	return slices.ContainsFunc(f.Shares, func(s output.Figure) bool { return s.Unit != "" })
+}
+
 // Believed returns the percentiles that have intervals: those that are printed or have a limit.
 func Believed(percentiles []float64, limits []gate.Limit) []float64 {
 	all := slices.Clone(percentiles)
@@ -50,8 +84,8 @@ type Side struct {
 // Fit finds out how to print summaries and to compare them with limits, and gives them their
 // factors. A readable report chooses its unit by the values, unless a limit is in printed units:
 // what such a limit means must not depend on the values.
-func Fit(units *logs.Units, limits []gate.Limit, readable bool, sides ...Side) (unit.Scale, error) {
-	scale, err := units.Scale(gate.HasUnit(limits))
+func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool, sides ...Side) (unit.Scale, error) {
+	scale, err := units.Scale(gate.HasUnit(limits) || figures.HaveUnit())
 	if err != nil {
 		return scale, err
 	}
@@ -78,18 +112,18 @@ func Fit(units *logs.Units, limits []gate.Limit, readable bool, sides ...Side) (
 
 // Scale returns how output prints values.
 func Scale(s unit.Scale, units *logs.Units) output.Scale {
-	return output.Scale{Ratio: s.Ratio, Unit: s.Name, Assumed: units.Assumed()}
+	return output.Scale{Ratio: s.Ratio, Unit: s.Name, Nanoseconds: s.In.Nanoseconds(), Assumed: units.Assumed()}
 }
 
 // Table returns a table, which always has the maximum. It fits a width, 0 for a file.
-func Table(s output.Scale, percentiles []float64, markdown bool, width int, colour bool) *output.Table {
-	percentiles = slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 100 })
-	return &output.Table{Scale: s, Percentiles: percentiles, Markdown: markdown, Width: width, Colour: colour}
+func Table(s output.Scale, figures Figures, markdown bool, width int, colour bool) *output.Table {
+	percentiles := slices.DeleteFunc(slices.Clone(figures.Percentiles), func(p float64) bool { return p == 100 })
+	return &output.Table{Scale: s, Percentiles: percentiles, Shares: figures.Shares, Markdown: markdown, Width: width, Colour: colour}
 }
 
 // Document returns summaries of inputs for JSON.
-func Document(summaries []*output.Summary, inputs []scan.Input, s output.Scale, percentiles []float64, zone *time.Location, mode string, d *logs.Diagnostics) *output.Document {
-	doc := output.NewDocument(summaries, s, percentiles, zone)
+func Document(summaries []*output.Summary, inputs []scan.Input, s output.Scale, figures Figures, zone *time.Location, mode string, d *logs.Diagnostics) *output.Document {
+	doc := output.NewDocument(summaries, s, figures.Percentiles, figures.Shares, zone)
 	doc.PeriodMode, doc.SkippedLines = mode, d.Skipped()
 	for _, input := range inputs {
 		doc.Inputs = append(doc.Inputs, input.Name)

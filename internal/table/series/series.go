@@ -24,8 +24,9 @@ type Options struct {
 	// show their maximum and their value at MovingPercentile.
 	Moving           int64
 	MovingPercentile float64
-	// Rows show the values at Percentiles.
+	// Rows show the values at Percentiles, and Shares of values above one.
 	Percentiles []float64
+	Shares      []output.Figure
 }
 
 // A Sink takes the rows in the order of the scan, or of windows. The place is that of the row's
@@ -42,7 +43,7 @@ func Run(s *scan.Scan, o *Options, sink Sink) error {
 	m := &maker{options: o, sink: sink, start: &s.Start, tags: make(map[string]*tag), account: Account(s.Memory)}
 	plan := &flow.Plan{Window: o.Window, Figures: output.RowFigures(o.Percentiles), Account: m.account, Emit: m.row}
 	if o.Window == 0 {
-		plan.Window, plan.Counts = flow.Each, o.Moving > 0
+		plan.Window, plan.Counts = flow.Each, o.Moving > 0 || o.Shares != nil
 	}
 	return flow.Run(s, plan)
 }
@@ -59,7 +60,8 @@ type maker struct {
 	tags    map[string]*tag // by [merge.AppendKey]
 	key     []byte
 	start   *float64            // see [scan.Scan.Start]
-	counts  histogram.Histogram // of a row or of a moving window
+	counts  histogram.Histogram // of a moving window
+	shared  histogram.Histogram // of a row, for shares
 	out     output.Row
 	account *ledger.Account
 	charge  ledger.Charge
@@ -112,6 +114,12 @@ func (m *maker) row(r *flow.Result) (err error) {
 		m.out = output.Row{Start: v.StartMillis(), End: v.EndMillis(), Relative: v.Absolute() - *m.start, Length: v.Length, Covered: v.Length}
 	}
 	m.out.Stats = r.Stats
+	if o.Shares != nil {
+		m.out.Shares = o.Shares
+		if m.out.Counts, err = r.Sum.Histogram(&m.shared); err != nil {
+			return err
+		}
+	}
 	if err := m.add(t, r); err != nil {
 		return fmt.Errorf("%s: tag %s: %w", r.Visit.Place, tags.Text(t.name), err)
 	}

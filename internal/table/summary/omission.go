@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 
 	"hdrkit/internal/scan"
@@ -119,12 +120,17 @@ func omission(log []stroke) (worst *stroke, between float64) {
 	// near reports whether an interval may have less because of a stall.
 	near := make([]bool, len(log))
 	var rates []float64
+	longest := 0.0       // interval
+	reach := math.Inf(1) // from when on a later interval may have held up others
 	for n := range log {
+		n = len(log) - 1 - n
 		s := &log[n]
+		longest = max(longest, s.length())
 		if s.longest > min(s.length(), length) {
-			for m := n; m >= 0 && float64(log[m].end) >= float64(s.end)-s.longest-length; m-- {
-				near[m] = true
-			}
+			reach = min(reach, float64(s.end)-s.longest-length)
+		}
+		if near[n] = float64(s.end) >= reach; !near[n] {
+			reach = math.Inf(1)
 		}
 	}
 	for n := range log {
@@ -151,9 +157,11 @@ func omission(log []stroke) (worst *stroke, between float64) {
 		}
 		// What happened during the stall, and until as long after it?
 		var count, far, covered, before float64
-		for m := range log {
+		// Starts are in order, and no interval is longer than the longest one.
+		from := sort.Search(len(log), func(m int) bool { return float64(log[m].start) > float64(s.end)-s.longest-longest })
+		for m := from; m < len(log) && float64(log[m].start) < float64(s.end)+s.longest; m++ {
 			o := &log[m]
-			if float64(o.end) > float64(s.end)-s.longest && float64(o.start) < float64(s.end)+s.longest {
+			if float64(o.end) > float64(s.end)-s.longest {
 				count, covered = count+o.count, covered+o.length()
 				if m < n {
 					before += usual*o.length() - o.count

@@ -169,3 +169,20 @@ func TestOpenLoop(t *testing.T) {
 		}
 	}
 }
+
+// TestOmissionOfMany searches a log of very many intervals whose maxima rise, for which a search of
+// all of them for each one is quadratic.
+func TestOmissionOfMany(t *testing.T) {
+	t.Parallel()
+	log := make([]stroke, 400_000)
+	for n := range log {
+		at := int64(n) * 1000
+		log[n] = stroke{start: at, end: at + 1000, count: 1000, longest: 10, far: 1000}
+		if n%40 == 0 {
+			log[n].longest = 5000 + float64(n)/1000
+		}
+	}
+	if at, _ := omission(log); at != nil {
+		t.Errorf("%+v", at)
+	}
+}

@@ -45,12 +45,12 @@ func (r *Result) spans() (all []flow.Span) {
 	return all
 }
 
-// SetPeriods sets the period of all summaries. Rows of inputs have the period of these inputs in
-// the mode covered. Other rows have that of all, as in HdrLogProcessing.
+// SetPeriods sets the period of all summaries. In the mode covered, rows that -by makes have the
+// period of their inputs. Rows of tags have that of all inputs, as in HdrLogProcessing.
 func (r *Result) SetPeriods(mode string) {
 	period, ran := r.Period(mode), longest(r.spans())
 	for n, s := range r.Summaries {
-		if s.Period = period; mode == "covered" && r.by.Inputs() {
+		if s.Period = period; mode == "covered" && r.by != nil {
 			var own []merge.Window
 			for _, span := range r.sums[n].Spans {
 				own = append(own, ran[span.Input])

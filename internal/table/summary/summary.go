@@ -145,17 +145,21 @@ func (w *sums) result() (*Result, error) {
 	return &r, nil
 }
 
-// Combine returns what several results, each of one input, add up to. They stay as they are.
+// Combine returns what several results, each of other inputs, add up to. They stay as they are.
 func Combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 	all := sums{account: accountOf(memory), rows: make(map[string]*flow.Result)}
-	for input, r := range results {
+	first := 0 // the number of the first input of a result among all
+	for run, r := range results {
 		all.options, all.by = r.options, r.by
+		next := first
 		for _, t := range r.sums {
 			for n := range t.Spans {
-				t.Spans[n].Input = input
+				t.Spans[n].Input += first
+				next = max(next, t.Spans[n].Input+1)
 			}
-			all.rows[string(appendPart(nil, input, t.Row))] = t
+			all.rows[string(appendPart(nil, run, t.Row))] = t
 		}
+		first = next
 	}
 	return all.result()
 }

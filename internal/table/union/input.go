@@ -83,7 +83,7 @@ func (u *union) times(i *hdrlog.Interval) (start, end int64) {
 	start, end = clamp(float64(i.StartMillis())), clamp(float64(i.EndMillis()))
 	if u.options.Relative {
 		length := end - start
-		start = clamp(float64(start) - i.LogStart*1000)
+		start = clamp(float64(start - hdrlog.Millis(i.LogStart)))
 		end = start + length
 	}
 	return start, max(start, end)
@@ -199,7 +199,7 @@ func (u *union) order(input int) (lookAhead int, err error) {
 		if check(tag, start, end) != nil {
 			continue
 		}
-		logStart := clamp(math.Round(i.LogStart * 1000))
+		logStart := clamp(float64(hdrlog.Millis(i.LogStart)))
 		if u.options.Relative {
 			logStart = 0
 		}

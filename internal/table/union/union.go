@@ -89,6 +89,9 @@ func (u *union) findUnits() error {
 	if u.unit = found.Unit; found.Unstated != "" && u.options.Warn != nil {
 		u.options.Warn("%s does not state its unit; the result states that all values are in %s", found.Unstated, found.Unit)
 	}
+	if found.Doubt != nil && u.options.Warn != nil {
+		u.options.Warn("%v: they add up as if it were one", found.Doubt)
+	}
 	return nil
 }
 

@@ -25,13 +25,13 @@ import (
 // rowsOf returns the rows of some logs: their window, tag and figures.
 func rowsOf(t *testing.T, window, size int64, inputs ...scan.Input) (all []string) {
 	t.Helper()
-	o := &series.Options{Window: window, Percentiles: []float64{0, 50, 99, 99.9}}
+	o := &series.Options{Window: window, Percentiles: []float64{50, 99, 99.9}}
 	s := newScan(inputs...)
 	err := series.Run(s, o, func(r *output.Row, at scan.Place, late error) error {
 		if late != nil {
 			t.Errorf("%s: %v", at, late)
 		}
-		r.Stats.Moved = 0 // a union does not know it
+		r.Stats.Moved, r.Stats.Min = 0, output.Value{} // a union does not know them
 		all = append(all, fmt.Sprintf("%v %q %t %+v", merge.WindowOf(r.Start, r.End, size), r.Tag, r.Tag == nil, r.Stats))
 		return nil
 	})

@@ -20,7 +20,7 @@ const named = label => label || 'untagged';
 const page = { data: null, view: null, log: false, heat: false, facets: false, theme: null, series: [], band: [], scaled: showHeat };
 let data, store = [], view, hasTime;
 
-// load takes all data. What the reader chose stays.
+// load takes all data: those of the page, of a server that goes on, or of logs that were dropped. What the reader chose stays.
 async function load(next) {
   const rows = await unpack(next.rows), old = view, shift = old ? data.origin - next.origin : 0;
   data = page.data = next;
@@ -58,7 +58,13 @@ function remember() {
   flag('rest', bandShown, true);
   flag('facets', page.facets, faceted());
   for (const s of store) if (s.shown === s.rest) parts.push((s.rest ? 'show=' : 'hide=') + encodeURIComponent(s.label));
-  const address = parts.filter(part => part).join('&');
+  keep(['t', 'last', 'log', 'heat', 'rest', 'facets', 'show', 'hide'], parts);
+}
+
+// keep puts parts into the page's address, in the place of those with some names.
+function keep(names, parts) {
+  const others = location.hash.slice(1).split('&').filter(part => !names.includes(part.split('=')[0]));
+  const address = [...parts, ...others].filter(part => part).join('&');
   history.replaceState(null, '', address ? '#' + address : location.pathname + location.search);
 }
 
@@ -634,18 +640,15 @@ function live() {
   });
 }
 
-// The page is loaded once it is drawn: an open frame delays that. So what waits for the page, such as printing, gets the charts.
-const drawing = document.body.appendChild(make('iframe', { hidden: true }));
-drawing.contentDocument.open();
-await load(JSON.parse(element('data').textContent));
-view.follow(location.hash);
-dress();
-listen();
-if (data.live) {
-  follow(tailOf(location.hash));
-  live();
+// begin shows the first data.
+async function begin(next) {
+  await load(next);
+  view.follow(location.hash);
+  dress();
+  listen();
+  if (data.live) {
+    follow(tailOf(location.hash));
+    live();
+  }
+  drawAll();
 }
-drawAll();
-drawing.contentDocument.close();
-drawing.remove();
-document.documentElement.dataset.ready = Math.round(performance.now()); // milliseconds, for tests

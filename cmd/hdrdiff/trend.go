@@ -1,0 +1,86 @@
+package main
+
+import (
+	"io"
+	"slices"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/table/report"
+	"hdrkit/internal/table/trend"
+	"hdrkit/output"
+)
+
+// runTrend finds out how figures change over many runs. It returns a status if a limit does not
+// hold for the newest.
+func runTrend(std *message.Streams, o *options) error {
+	diagnostics := logs.NewDiagnostics(std, o.Strict)
+	units, err := logs.NewUnits(std, o.unit)
+	if err != nil {
+		return err
+	}
+	readable := o.kind == "table" || o.kind == "markdown"
+	units.Headed = readable
+	o.Names = o.new
+	s, err := o.Scan(std, diagnostics)
+	if err != nil {
+		return err
+	}
+	stop := logs.ShowProgress(s, std)
+	defer stop()
+	printed := o.shown()
+	figures := slices.Clone(printed)
+	for _, l := range o.limits {
+		if !slices.Contains(figures, l.Figure) {
+			figures = append(figures, l.Figure)
+		}
+	}
+	t, scale, err := trend.Collect(std, s, units, trend.Options{Options: &o.Options, Figures: figures, Given: o.order == "given", Readable: readable})
+	if err != nil {
+		return err
+	}
+	stop()
+	verdicts := trend.Judge(t, o.limits, scale.Name)
+	t.Figures = slices.DeleteFunc(t.Figures, func(f output.TrendFigure) bool { return !slices.Contains(printed, f.Figure) })
+	err = logs.WriteFile(o.of, std.Out, s.Inputs, func(w io.Writer) error {
+		printing := report.Scale(scale, units)
+		switch o.kind {
+		case "csv":
+			return output.TrendCSV(w, t, printing, o.Zone)
+		case "json":
+			var limits any
+			if len(o.limits) > 0 {
+				limits = verdicts
+			}
+			return output.TrendJSON(w, t, printing, o.Zone, diagnostics.Skipped(), limits)
+		}
+		table := output.Table{Scale: printing, Markdown: o.kind == "markdown"}
+		if logs.ToStdout(o.of) {
+			table.Width, table.Colour = logs.Width(std.Out), logs.Colour(std.Out)
+		}
+		var judged func(io.Writer) error
+		if len(verdicts) > 0 {
+			judged = func(w io.Writer) error { return gate.Write(w, verdicts, table.Colour) }
+		}
+		return report.Write(w, table.Markdown, func(w io.Writer) error { return table.WriteTrend(w, t, o.Zone) }, judged)
+	})
+	if err != nil {
+		return err
+	}
+	return report.Status(std, verdicts, o.strict || !o.undecidedGiven, "Run once more", diagnostics.Close())
+}
+
+// shown returns those of -p, always with the maximum and the rate.
+func (o *options) shown() (all []output.Figure) {
+	percentiles := o.figures.Percentiles
+	if !o.percentilesGiven {
+		percentiles = []float64{50, 99}
+	}
+	for _, p := range percentiles {
+		if f := (output.Figure{Percentile: p}); p != 100 && !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	return append(all, output.Figure{Name: output.Max}, output.Figure{Name: output.Throughput})
+}

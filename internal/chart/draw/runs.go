@@ -1,0 +1,159 @@
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
+)
+
+// runsPanel returns a chart of runs, those of p, on axes for all of whole: of values against the
+// measured rate, or over the runs in their order.
+func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
+	pn := c.newPanel(p.Type, p, whole, outer)
+	groups, names := chart.GroupsOf(p.Series)
+	styles := chart.Styles(groups, names)
+	pn.x.low, pn.x.high = 0, 0
+	pn.values = func(add func(float64)) {
+		for _, s := range whole.Series {
+			for _, line := range s.Lines {
+				for _, point := range line.Points {
+					pn.x.high = max(pn.x.high, point.Start)
+					add(point.Value)
+				}
+			}
+		}
+	}
+	pn.across, pn.headroom = p.Labelled(), noteSize+10*pixel
+	if len(p.Worst) > 0 {
+		pn.headroom = 2*numberRadius + 6*pixel
+	}
+	pn.paint = func() {
+		for i, s := range p.Series {
+			for n, line := range s.Lines {
+				pn.drawDots(c.styled(styles[i][n]), line)
+			}
+		}
+		if pn.drawNumbers(p.Has); p.Type == chart.Trend {
+			return
+		}
+		var taken []vg.Rectangle
+		for _, s := range p.Series {
+			taken = pn.nameDots(s, taken)
+		}
+	}
+	return pn
+}
+
+// runsLegend draws the legend of a chart of runs, and returns the area that is left.
+func (c *pen) runsLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
+	groups, names := chart.GroupsOf(p.Series)
+	var labels []string
+	for _, s := range p.Series {
+		if s.Label != "" || len(p.Series) > 1 {
+			labels = append(labels, chart.Named(s.Label))
+		}
+	}
+	entries := c.entries(labels, chart.Styles(groups, names), names)
+	for i := range entries {
+		entries[i].style.area = false // which only lines over time have
+	}
+	return c.legend(area, entries)
+}
+
+// drawDots draws a dot for each run, a pale line that joins them in their order, and levels.
+func (pn *panel) drawDots(st style, line chart.Line) {
+	const joined, beside = 0.6, 0.25 // opacities
+	colour, width := pale(st.colour, joined), 1.6*pixel
+	if line.Levels != nil {
+		colour, width = pale(st.colour, beside), pixel
+	}
+	var path []vg.Point
+	for _, p := range line.Points {
+		if math.IsNaN(p.Value) {
+			continue // a run without the tag
+		}
+		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
+	}
+	pn.stroke(style{colour: colour, dashes: st.dashes}, width, path...)
+	var steps []vg.Point
+	for _, l := range line.Levels {
+		steps = append(steps, vg.Point{X: pn.X(l.Start), Y: pn.inside(l.Value)}, vg.Point{X: pn.X(l.End), Y: pn.inside(l.Value)})
+	}
+	pn.strokeParts(style{colour: st.colour}, 2.4*pixel, steps)
+	for _, at := range path {
+		pn.dot(st.colour, 3.5*pixel, at)
+	}
+}
+
+// nameDots names the runs at the highest of their dots, where a name hides no other.
+func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
+	font := pn.font(noteSize)
+	font.Color, font.XAlign = pn.Faint, text.XCenter
+	for i, name := range s.Names {
+		highest := 0.0
+		for _, line := range s.Lines {
+			highest = max(highest, line.Points[i].Value)
+		}
+		half := font.Width(name) / 2
+		at := vg.Point{X: pn.X(s.Lines[0].Points[i].Start), Y: pn.inside(highest) + 6*pixel}
+		at.X = min(max(at.X, pn.frame.Min.X+half), pn.frame.Max.X-half)
+		own := vg.Rectangle{Min: vg.Point{X: at.X - half - 2*pixel, Y: at.Y}, Max: vg.Point{X: at.X + half + 2*pixel, Y: at.Y + noteSize}}
+		overlaps := func(r vg.Rectangle) bool {
+			return own.Min.X < r.Max.X && r.Min.X < own.Max.X && own.Min.Y < r.Max.Y && r.Min.Y < own.Max.Y
+		}
+		if name == "" || slices.ContainsFunc(taken, overlaps) {
+			continue
+		}
+		pn.put(font, at.X, at.Y, name)
+		taken = append(taken, own)
+	}
+	return taken
+}
+
+// runsRuler sets up the horizontal axis: of rates, of the dates of runs, or of their names.
+func (pn *panel) runsRuler() {
+	switch {
+	case pn.Type == chart.Load:
+		pn.rateRuler()
+	case pn.Absolute:
+		beyond := max(0.02*pn.x.high, 1)
+		pn.x.low, pn.x.high = -beyond, pn.x.high+beyond
+		pn.timeRuler()
+	default:
+		pn.nameRuler()
+	}
+}
+
+// nameRuler sets up an axis with the names of runs, as many as have room.
+func (pn *panel) nameRuler() {
+	pn.x.low, pn.x.high, pn.x.title = -0.5, pn.x.high+0.5, "run"
+	if len(pn.Series) == 0 {
+		return
+	}
+	room, font := pn.frame.Max.X-pn.frame.Min.X, pn.font(tickSize)
+	end := pn.frame.Min.X - room
+	for n, name := range pn.Series[0].Names {
+		label, at, half := chart.Cut(name, within(font, room/3)), pn.X(float64(n)), vg.Length(0)
+		if half = font.Width(label) / 2; at-half < end {
+			label = ""
+		} else {
+			end = at + half + 8*pixel
+		}
+		pn.x.ticks = append(pn.x.ticks, axis.Tick{Value: float64(n), Label: label})
+	}
+}
+
+// rateRuler sets up the horizontal axis of rates, from 0 to a little beyond the highest.
+func (pn *panel) rateRuler() {
+	const beyond = 0.02
+	pn.x.ticks, pn.x.title = nil, "values per second, as measured"
+	high := cmp.Or(pn.x.high, 1) // without runs
+	pn.x.ticks, _ = axis.ScaleFor("", high).Linear(0, high, true, most(pn.frame.Max.X-pn.frame.Min.X, 90))
+	pn.x.low, pn.x.high = -beyond*high, (1+beyond)*high
+}

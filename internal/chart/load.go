@@ -1,0 +1,192 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"hdrkit/internal/chart/axis"
+)
+
+// Load is a chart of values against the measured rate, with a point for each run.
+var Load = &Type{
+	Name:     "load",
+	What:     "values by rate",
+	Measures: Timeline.Measures,
+	Chart:    Chart{Marks: Dots, Name: "value", Empty: "no run has both values and a length"},
+	steep:    true,
+	name: func(p *Picture) string {
+		if len(p.Series) > 0 && len(p.Series[0].Lines) == 1 {
+			return lineNames(p.Series[0].Lines)
+		}
+		return "value"
+	},
+}
+
+// Trend is a chart of values over runs, with the levels that PELT finds in them.
+var Trend = &Type{
+	Name:  "trend",
+	What:  "values over many runs",
+	Chart: Chart{Marks: Dots, Name: "value", Empty: "no run has values"},
+	steep: true,
+	name:  Load.name,
+}
+
+// falls is the part of the highest rate so far below which a rate is lower: less is noise.
+const falls = 0.95
+
+// OrderLoads puts the points of series in the order of load. That is their order if rates rise up
+// to the highest one: behind it a server that has too much load may have lower rates, and the curve
+// goes back. Otherwise it is the order of rates.
+func (p *Picture) OrderLoads() {
+	for n := range p.Series {
+		s := &p.Series[n]
+		if len(s.Lines) == 0 || rises(s.Lines[0].Points) {
+			continue
+		}
+		order := make([]int, len(s.Lines[0].Points))
+		for i := range order {
+			order[i] = i
+		}
+		rates := s.Lines[0].Points
+		slices.SortStableFunc(order, func(a, b int) int { return int(math.Copysign(1, rates[a].Start-rates[b].Start)) })
+		for l := range s.Lines {
+			s.Lines[l].Points = arranged(s.Lines[l].Points, order)
+		}
+		s.Names = arranged(s.Names, order)
+	}
+}
+
+func arranged[T any](all []T, order []int) (own []T) {
+	for _, i := range order {
+		own = append(own, all[i])
+	}
+	return own
+}
+
+// rises reports whether rates rise up to the highest one, which is not the first.
+func rises(points []Point) bool {
+	if len(points) < 2 {
+		return true
+	}
+	highest, top := 0.0, topOf(points)
+	if top == 0 {
+		return false
+	}
+	for _, p := range points[:top] {
+		if p.Start < falls*highest {
+			return false
+		}
+		highest = math.Max(highest, p.Start)
+	}
+	return true
+}
+
+// topOf returns the index of the point with the highest rate.
+func topOf(points []Point) (top int) {
+	for i, p := range points {
+		if p.Start > points[top].Start {
+			top = i
+		}
+	}
+	return top
+}
+
+// LoadResults says up to which rate each limit holds, a sentence for each series, and without
+// limits what the highest rate of all is. It invents no rate between the measured ones.
+func (p *Picture) LoadResults() (all []string) {
+	var top *Series
+	rate := func(s *Series) float64 { return s.Lines[0].Points[topOf(s.Lines[0].Points)].Start }
+	for i := range p.Series {
+		s := &p.Series[i]
+		if len(s.Lines) == 0 || len(s.Lines[0].Points) == 0 {
+			continue
+		}
+		if top == nil || rate(s) > rate(top) {
+			top = s
+		}
+		for _, l := range p.Limits {
+			if n := slices.IndexFunc(s.Lines, func(line Line) bool { return line.Name == l.Name() }); n >= 0 {
+				what := l.Name() + s.of() + " ≤ " + axis.Handy(axis.Spelled(p.Unit), l.Value)
+				all = append(all, what+" "+s.holdsUpTo(s.Lines[n].Points, l.Value))
+			}
+		}
+	}
+	if len(p.Limits) == 0 && top != nil {
+		all = append(all, top.highestRate())
+	}
+	return all
+}
+
+// of names the series, if it has a name.
+func (s *Series) of() string {
+	if s.Label == "" {
+		return ""
+	}
+	return " of " + Named(s.Label)
+}
+
+// highestRate says what the highest rate is, and what becomes of it with more load.
+func (s *Series) highestRate() string {
+	points := s.Lines[0].Points
+	top, last := topOf(points), len(points)-1
+	text := "the highest rate" + s.of() + " is " + s.rate(points, top)
+	if points[last].Start < falls*points[top].Start {
+		text += "; with more load it falls to " + s.rate(points, last)
+	}
+	return text
+}
+
+// holdsUpTo says up to which rate points are not above a limit.
+func (s *Series) holdsUpTo(points []Point, limit float64) string {
+	fails := func(p Point) bool { return p.Value > limit }
+	first := slices.IndexFunc(points, fails)
+	switch first {
+	case -1:
+		return "holds at all rates, up to " + s.rate(points, topOf(points))
+	case 0:
+		if slices.ContainsFunc(points, func(p Point) bool { return !fails(p) }) {
+			break
+		}
+		return "holds at no rate, from " + s.rate(points, 0) + " on"
+	}
+	text := "fails from " + s.rate(points, first) + " on"
+	if first > 0 {
+		held := topOf(points[:first])
+		if points[first].Start < points[held].Start {
+			text = "fails with more load, at " + s.rate(points, first)
+		}
+		text = "holds up to " + s.rate(points, held) + " and " + text
+	}
+	for i := first + 1; i < len(points); i++ {
+		if !fails(points[i]) {
+			return strings.TrimSuffix(text, " on") + ", but holds again at " + s.rate(points, i)
+		}
+	}
+	return text
+}
+
+// wide reports whether the values of runs differ so much that a linear axis hides the low ones.
+func (p *Picture) wide() bool {
+	low, high := math.Inf(1), 0.0
+	for _, s := range p.Series {
+		for _, line := range s.Lines {
+			for _, point := range line.Points {
+				if point.Value > 0 {
+					low, high = math.Min(low, point.Value), math.Max(high, point.Value)
+				}
+			}
+		}
+	}
+	return high > steepCurve*low
+}
+
+// rate returns the rate of a point, with its name.
+func (s *Series) rate(points []Point, n int) string {
+	text := axis.Value("", math.Round(points[n].Start)) + "/s"
+	if n < len(s.Names) && s.Names[n] != "" {
+		text += fmt.Sprintf(" (%s)", Named(s.Names[n]))
+	}
+	return text
+}

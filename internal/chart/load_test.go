@@ -1,0 +1,41 @@
+package chart
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestLoadResults says up to which measured rate a limit holds, for rates that rise, that fall with
+// more load, and that have no order.
+func TestLoadResults(t *testing.T) {
+	for _, test := range []struct {
+		rates, values []float64
+		limit         float64
+		names, want   string
+	}{
+		{[]float64{1000, 2000, 3000}, []float64{1, 2, 9}, 5, "abc", "p99 ≤ 5 ms holds up to 2,000/s (b) and fails from 3,000/s (c) on"},
+		{[]float64{1000, 2000, 3000}, []float64{1, 2, 5}, 5, "abc", "p99 ≤ 5 ms holds at all rates, up to 3,000/s (c)"},
+		{[]float64{1000, 2000, 3000}, []float64{6, 7, 9}, 5, "abc", "p99 ≤ 5 ms holds at no rate, from 1,000/s (a) on"},
+		{[]float64{1000, 2000, 3000}, []float64{1, 7, 4}, 5, "abc", "p99 ≤ 5 ms holds up to 1,000/s (a) and fails from 2,000/s (b), but holds again at 3,000/s (c)"},
+		{[]float64{1000, 2000, 3000}, []float64{8, 1, 2}, 5, "abc", "p99 ≤ 5 ms fails from 1,000/s (a), but holds again at 2,000/s (b)"},
+		// More load behind the highest rate: the curve goes back.
+		{[]float64{1000, 3000, 2000}, []float64{1, 2, 90}, 5, "abc", "p99 ≤ 5 ms holds up to 3,000/s (b) and fails with more load, at 2,000/s (c)"},
+		{[]float64{1000, 3000, 2000}, []float64{1, 2, 90}, 0, "abc", "the highest rate is 3,000/s (b); with more load it falls to 2,000/s (c)"},
+		{[]float64{1000, 3000, 2960}, []float64{1, 2, 3}, 0, "abc", "the highest rate is 3,000/s (b)"},
+		// Runs in no order of load have that of rates.
+		{[]float64{3000, 1000, 2000}, []float64{9, 1, 2}, 5, "cab", "p99 ≤ 5 ms holds up to 2,000/s (b) and fails from 3,000/s (c) on"},
+	} {
+		p := &Picture{Type: Load, Unit: "ms", Series: []Series{{Lines: []Line{{Name: "p99"}}, Names: strings.Split(test.names, "")}}}
+		for n, rate := range test.rates {
+			p.Series[0].Lines[0].Points = append(p.Series[0].Lines[0].Points, Point{rate, rate, test.values[n]})
+		}
+		if test.limit > 0 {
+			p.Limits = []Limit{{Percentile: 99, Value: test.limit}}
+		}
+		p.OrderLoads()
+		if got := p.Results(); !slices.Equal(got, []string{test.want}) {
+			t.Errorf("%v %v: %q, want %q", test.rates, test.values, got, test.want)
+		}
+	}
+}

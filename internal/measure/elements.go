@@ -1,0 +1,137 @@
+package measure
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// elements reads those of an array in a JSON object as lines, each with the number of the line
+// in which the element ends, or a later one. It reads up to an error of the JSON, which is then a
+// malformed line.
+type elements struct {
+	decoder *json.Decoder
+	key     string // of the array
+	inside  bool   // it has begun
+	ended   bool
+	lines   lineEnds
+	line    int // lines that were made so far
+	rest    bytes.Buffer
+}
+
+// lineEnds notes where lines end.
+type lineEnds struct {
+	io.Reader
+	read int64
+	most int64   // what may be read now
+	ends []int64 // offsets in the text that no element has passed
+	past int     // how many line ends were passed
+}
+
+// maxElement is the longest element in bytes, and the longest value of another key.
+const maxElement = 16 << 20
+
+var errElement = errors.New("a value is too long")
+
+func (l *lineEnds) Read(p []byte) (n int, err error) {
+	if l.read > l.most {
+		return 0, errElement
+	}
+	n, err = l.Reader.Read(p)
+	for at, c := range p[:n] {
+		if c == '\n' {
+			l.ends = append(l.ends, l.read+int64(at))
+		}
+	}
+	l.read += int64(n)
+	return n, err
+}
+
+// before returns how many lines end before an offset.
+func (l *lineEnds) before(offset int64) int {
+	for len(l.ends) > 0 && l.ends[0] < offset {
+		l.ends, l.past = l.ends[1:], l.past+1
+	}
+	return l.past
+}
+
+func newElements(text io.Reader, key string) *elements {
+	l := &elements{key: key, lines: lineEnds{Reader: text, most: maxElement}}
+	l.decoder = json.NewDecoder(&l.lines)
+	return l
+}
+
+func (l *elements) Read(p []byte) (n int, err error) {
+	for l.rest.Len() == 0 {
+		if l.ended {
+			return 0, io.EOF
+		}
+		element, err := l.next()
+		if err == io.EOF {
+			l.ended = true
+			continue
+		}
+		if err != nil {
+			element, l.ended = []byte("{"), true // which is malformed
+		}
+		for before := l.lines.before(l.decoder.InputOffset()); l.line < before; l.line++ {
+			l.rest.WriteByte('\n')
+		}
+		if json.Compact(&l.rest, element) != nil {
+			l.rest.Write(element)
+		}
+		l.rest.WriteByte('\n')
+		l.line++
+	}
+	return l.rest.Read(p)
+}
+
+// next returns the next element, or [io.EOF] after the last one.
+func (l *elements) next() (json.RawMessage, error) {
+	if !l.inside {
+		if err := l.begin(); err != nil {
+			return nil, err
+		}
+		l.inside = true
+	}
+	if !l.decoder.More() {
+		if _, err := l.decoder.Token(); err != nil {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return nil, io.EOF
+	}
+	return l.decode()
+}
+
+// begin reads up to the beginning of the array.
+func (l *elements) begin() error {
+	if _, err := l.decoder.Token(); err != nil {
+		return io.ErrUnexpectedEOF
+	}
+	for l.decoder.More() {
+		key, err := l.decoder.Token()
+		if err != nil {
+			return io.ErrUnexpectedEOF
+		}
+		if key == l.key {
+			if bracket, err := l.decoder.Token(); err != nil || bracket != json.Delim('[') {
+				return io.ErrUnexpectedEOF
+			}
+			return nil
+		}
+		if _, err := l.decode(); err != nil {
+			return err
+		}
+	}
+	return io.EOF
+}
+
+// decode returns the next value.
+func (l *elements) decode() (value json.RawMessage, err error) {
+	l.lines.most = l.decoder.InputOffset() + maxElement
+	if l.decoder.Decode(&value) != nil {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return value, nil
+}

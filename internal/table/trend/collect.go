@@ -1,0 +1,212 @@
+package trend
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/table/summary"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// Options say what to collect.
+type Options struct {
+	*logs.Options
+	Figures []output.Figure
+	// Given keeps the runs in the order in which they were given. Otherwise it is that of their
+	// starts, if they have dates.
+	Given bool
+	// Readable says that the values choose the unit in which they are printed, for people.
+	Readable bool
+}
+
+// A collection is the figures of runs so far, each in the unit of its run.
+type collection struct {
+	Options
+	std     *message.Streams
+	units   *logs.Units
+	runs    []run
+	rows    map[string]*row
+	account *ledger.Account
+}
+
+type run struct {
+	output.TrendRun
+	logs  *logs.Logs // know its units
+	empty bool
+}
+
+// A row is the figures of a tag. What it has of a run is at the index of the run.
+type row struct {
+	tag             []byte
+	allTags         bool
+	points          [][]confidence.RunFigure // by figure
+	medians, maxima []float64
+	factors         []float64 // of the values, 0 for none
+}
+
+// Collect reads the runs of a scan, one after another, and finds the changes of their figures. It
+// keeps nothing else of a run, so memory does not grow with the length of runs. Values are in the
+// scale that it returns.
+func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (*output.Trend, unit.Scale, error) {
+	c := &collection{Options: o, std: std, units: units, rows: make(map[string]*row)}
+	c.account = s.Memory.Open("tags with their figures of runs", "choose some with -incT, or add them up with -it")
+	runs := s.Runs()
+	for n, own := range runs {
+		if err := c.read(own, n, len(runs)); err != nil {
+			return nil, unit.Scale{}, err
+		}
+		s.Seen += own.Seen
+	}
+	if len(c.rows) == 0 {
+		return nil, unit.Scale{}, logs.NothingLeft(s)
+	}
+	scale, err := c.scale()
+	if err != nil {
+		return nil, scale, err
+	}
+	return c.trend(), scale, nil
+}
+
+// read takes the figures of a run, which is one of all.
+func (c *collection) read(s *scan.Scan, n, all int) error {
+	s.Memory = s.Memory.Empty()
+	own := run{TrendRun: output.TrendRun{Name: cmp.Or(s.Inputs[0].Run, s.Inputs[0].Name), Start: math.MaxInt64}, logs: c.units.Watch(s)}
+	for _, in := range s.Inputs {
+		own.Inputs = append(own.Inputs, in.Name)
+	}
+	if err := c.FindSteady(c.std, s); err != nil {
+		return err
+	}
+	result, err := summary.Collect(s, summary.Options{})
+	if err != nil {
+		return err
+	}
+	result.SetPeriods("covered")
+	for _, sum := range result.Summaries {
+		own.Start = min(own.Start, sum.Start)
+		if err := c.add(sum, n, all); err != nil {
+			return err
+		}
+	}
+	if own.empty = len(result.Summaries) == 0; own.empty {
+		// It stays where it was given: behind the run before.
+		if own.Start = 0; n > 0 {
+			own.Start = c.runs[n-1].Start
+		}
+		c.std.Say("%s: %v", own.Name, logs.NothingLeft(s))
+	}
+	c.runs = append(c.runs, own)
+	return nil
+}
+
+// add takes the figures of a tag in a run.
+func (c *collection) add(s *output.Summary, n, all int) error {
+	key := string(merge.AppendKey(nil, s.Tag))
+	r := c.rows[key]
+	if r == nil {
+		r = &row{tag: s.Tag, allTags: s.AllTags, medians: make([]float64, all), maxima: make([]float64, all), factors: make([]float64, all)}
+		for range c.Figures {
+			points := make([]confidence.RunFigure, all)
+			for k := range points {
+				points[k].Value = math.NaN()
+			}
+			r.points = append(r.points, points)
+		}
+		c.rows[key] = r
+		if err := c.account.Add(1, len(s.Tag)+all*(24+16*len(c.Figures))); err != nil {
+			return err
+		}
+	}
+	for k, f := range c.Figures {
+		r.points[k][n] = output.RunFigureOf(s, f)
+	}
+	if h := s.Counts(); h.TotalCount() > 0 {
+		r.factors[n], r.medians[n], r.maxima[n] = 1, h.Float(h.ValueAtPercentile(50)), h.MaxFloat()
+	}
+	return nil
+}
+
+// scale finds out how to print values, and converts them to that.
+func (c *collection) scale() (unit.Scale, error) {
+	scale, err := c.units.Scale(false)
+	if err != nil {
+		return scale, err
+	}
+	var medians []float64
+	highest := 0.0
+	for _, r := range c.rows {
+		for n := range c.runs {
+			if r.factors[n] == 0 {
+				continue
+			}
+			if r.factors[n], err = c.runs[n].logs.Factor(r.tag); err != nil {
+				return scale, err
+			}
+			medians, highest = append(medians, r.medians[n]*r.factors[n]), max(highest, r.maxima[n]*r.factors[n])
+		}
+	}
+	if c.Readable && len(medians) > 0 {
+		slices.Sort(medians)
+		scale = c.units.Readable(scale, medians[len(medians)/2])
+	}
+	c.units.Doubt(highest)
+	for _, r := range c.rows {
+		for k, f := range c.Figures {
+			for n := range r.points[k] {
+				if p := &r.points[k][n]; !f.Unitless() {
+					p.Value = unit.Divide(p.Value, scale.Ratio/cmp.Or(r.factors[n], 1))
+				}
+			}
+		}
+	}
+	return scale, nil
+}
+
+// trend puts the runs and tags into their order, and finds the changes.
+func (c *collection) trend() *output.Trend {
+	t := new(output.Trend)
+	order := make([]int, len(c.runs))
+	dated := true
+	for n, own := range c.runs {
+		order[n] = n
+		dated = dated && (own.empty || own.Dated())
+	}
+	switch {
+	case c.Given:
+	case dated:
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.runs[a].Start, c.runs[b].Start) })
+	case len(c.runs) > 1:
+		c.std.Say("some logs do not say when they began, so the order of runs is that in which they were given")
+	}
+	for _, n := range order {
+		if c.runs[n].empty {
+			c.runs[n].Start = 0
+		}
+		t.Runs = append(t.Runs, c.runs[n].TrendRun)
+	}
+	var rows []*row
+	for _, r := range c.rows {
+		rows = append(rows, r)
+	}
+	slices.SortFunc(rows, func(a, b *row) int { return tags.Compare(a.tag, b.tag) })
+	for _, r := range rows {
+		for k, figure := range c.Figures {
+			f := output.TrendFigure{Tag: r.tag, AllTags: r.allTags, Figure: figure}
+			for _, n := range order {
+				f.Points = append(f.Points, r.points[k][n])
+			}
+			f.Levels, f.Deviation = Find(f.Points)
+			t.Figures = append(t.Figures, f)
+		}
+	}
+	return t
+}

@@ -1,0 +1,149 @@
+// Package trend finds out how figures change over many runs: when the level of a figure changed,
+// and whether the newest run is worse than the runs since then.
+//
+// Changes are found by PELT (Killick, Fearnhead and Eckley 2012) with squared error on the natural
+// logarithm of the figure. It assumes that deviations of runs do not depend on each other: if they
+// do, such as on hosts that change, it reports changes that are none.
+package trend
+
+import (
+	"math"
+
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/output"
+)
+
+// How changes are found. TestSimulated says what that finds.
+const (
+	least   = 2    // runs of a level
+	penalty = 11   // of a change, in variances between runs
+	step    = 0.05 // smaller changes of a level are not reported
+)
+
+// Fewest is the number of runs below which no change can be found, however large it is: the
+// variance between neighbours has a large step in it.
+const Fewest = 6
+
+// A series is the points of a figure that are no gaps.
+type series struct {
+	logs      []float64
+	runs      []int // of each of them
+	deviation float64
+}
+
+// newSeries takes the logarithms of points. What is not above 0 is a gap. Half the mean squared
+// difference of neighbours is the variance between runs. A value may lie anywhere in its slot, so
+// the variance is not below that of slots.
+func newSeries(points []confidence.RunFigure) (s series) {
+	slots, squares := 0.0, 0.0
+	for n, p := range points {
+		if p.Value > 0 && !math.IsInf(p.Value, 0) {
+			s.logs, s.runs = append(s.logs, math.Log(p.Value)), append(s.runs, n)
+			slots += p.Slot * p.Slot / 12
+		}
+	}
+	n := float64(len(s.logs))
+	for k := 1; k < len(s.logs); k++ {
+		squares += (s.logs[k] - s.logs[k-1]) * (s.logs[k] - s.logs[k-1])
+	}
+	if n > 0 {
+		s.deviation = math.Sqrt(max(slots/n, squares/max(n-1, 1)/2))
+	}
+	return s
+}
+
+// Find returns the levels of a figure, and the deviation of its logarithm from one run to the next.
+// There is no level if all points are gaps.
+func Find(points []confidence.RunFigure) (levels []output.TrendLevel, deviation float64) {
+	s := newSeries(points)
+	if len(s.logs) == 0 {
+		return nil, 0
+	}
+	starts := append(large(s.logs, pelt(s.logs, penalty*s.deviation*s.deviation)), len(s.logs))
+	for k, from := range starts[:len(starts)-1] {
+		to := starts[k+1]
+		level := output.TrendLevel{To: len(points), Runs: to - from, Value: math.Exp(mean(s.logs[from:to]))}
+		if from > 0 {
+			level.From = s.runs[from]
+		}
+		if to < len(s.runs) {
+			level.To = s.runs[to]
+		}
+		levels = append(levels, level)
+	}
+	return levels, s.deviation
+}
+
+// pelt returns where the segments start whose squared errors, with cost for each segment, have the
+// smallest sum. The first starts at 0.
+func pelt(values []float64, cost float64) []int {
+	n := len(values)
+	sums, squares := make([]float64, n+1), make([]float64, n+1)
+	middle := mean(values) // squares of small numbers keep their digits
+	for k, v := range values {
+		v -= middle
+		sums[k+1], squares[k+1] = sums[k]+v, squares[k]+v*v
+	}
+	errorOf := func(from, to int) float64 {
+		d := sums[to] - sums[from]
+		return max(0, squares[to]-squares[from]-d*d/float64(to-from))
+	}
+	best, last := make([]float64, n+1), make([]int, n+1)
+	best[0] = -cost
+	candidates := []int{0}
+	for to := 1; to <= n; to++ {
+		best[to] = math.Inf(1)
+		for _, from := range candidates {
+			if to-from < least && n >= least {
+				continue
+			}
+			if c := best[from] + errorOf(from, to) + cost; c < best[to] {
+				best[to], last[to] = c, from
+			}
+		}
+		// A start that is worse than to, even without the cost of a segment, never wins later. It
+		// stays for the next runs, where a segment cannot start at to yet.
+		kept := candidates[:0]
+		for _, from := range candidates {
+			if to-from < 2*least || best[from]+errorOf(from, to-least) <= best[to-least] {
+				kept = append(kept, from)
+			}
+		}
+		candidates = append(kept, to)
+	}
+	var starts []int
+	for to := n; to > 0; to = last[to] {
+		starts = append([]int{last[to]}, starts...)
+	}
+	return starts
+}
+
+// large leaves out the starts of segments whose level differs by less than step from the one
+// before, the smallest difference first.
+func large(values []float64, starts []int) []int {
+	for {
+		smallest, at := math.Inf(1), 0
+		for k := 1; k < len(starts); k++ {
+			end := len(values)
+			if k+1 < len(starts) {
+				end = starts[k+1]
+			}
+			d := mean(values[starts[k]:end]) - mean(values[starts[k-1]:starts[k]])
+			if change := math.Abs(math.Expm1(d)); change < smallest {
+				smallest, at = change, k
+			}
+		}
+		if at == 0 || smallest >= step {
+			return starts
+		}
+		starts = append(starts[:at], starts[at+1:]...)
+	}
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}

@@ -1,0 +1,234 @@
+package trend
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/internal/gate"
+	"hdrkit/output"
+)
+
+// nights returns 30 figures whose deviation is sd. Those from and before to are by ratio higher.
+func nights(r *rand.Rand, sd, ratio float64, from, to int) []confidence.RunFigure {
+	points := make([]confidence.RunFigure, 30)
+	for n := range points {
+		v := 6.2 * math.Exp(sd*r.NormFloat64())
+		if n >= from && n < to {
+			v *= ratio
+		}
+		points[n].Value = v
+	}
+	return points
+}
+
+// share returns in how many percent of 1,000 series something is true.
+func share(r *rand.Rand, f func(*rand.Rand) bool) float64 {
+	found := 0
+	for range 1000 {
+		if f(r) {
+			found++
+		}
+	}
+	return float64(found) / 10
+}
+
+func TestSimulated(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		name          string
+		sd, ratio     float64
+		from, to      int
+		lowest, most  float64 // percent of series with a change
+		near, changes int     // a change is there if it is at most so many nights off
+	}{
+		{"no change at 3%", 0.03, 1, 0, 0, 0, 4, 30, 1},
+		{"no change at 6%", 0.06, 1, 0, 0, 0, 5.5, 30, 1},
+		{"+10% at 3%", 0.03, 1.1, 15, 30, 98, 100, 3, 1},
+		{"+10% at 6%", 0.06, 1.1, 15, 30, 70, 90, 30, 1},
+		{"ten slow nights at 3%", 0.03, 1.1, 10, 20, 95, 100, 30, 2},
+	} {
+		got := share(r, func(r *rand.Rand) bool {
+			s, _ := Find(nights(r, c.sd, c.ratio, c.from, c.to))
+			if len(s) <= c.changes {
+				return false
+			}
+			return math.Abs(float64(s[1].From-c.from)) <= float64(c.near)
+		})
+		t.Logf("%s: %.1f%%", c.name, got)
+		if got < c.lowest || got > c.most {
+			t.Errorf("%s: changes in %.1f%% of series, want %v to %v", c.name, got, c.lowest, c.most)
+		}
+	}
+}
+
+// TestOptimal compares PELT with a search that leaves out no start.
+func TestOptimal(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		values := make([]float64, 2+r.IntN(30))
+		for n := range values {
+			values[n] = r.NormFloat64() + float64(r.IntN(2)*(n/7))
+		}
+		cost := 3 * r.Float64()
+		total := func(starts []int) (sum float64) {
+			for k, from := range starts {
+				to := len(values)
+				if k+1 < len(starts) {
+					to = starts[k+1]
+				}
+				if to-from < least {
+					t.Fatalf("a segment has %d runs: %v of %d", to-from, starts, len(values))
+				}
+				m := mean(values[from:to])
+				for _, v := range values[from:to] {
+					sum += (v - m) * (v - m)
+				}
+				sum += cost
+			}
+			return sum - cost
+		}
+		best := make([]float64, len(values)+1)
+		best[0] = -cost
+		for to := 1; to <= len(values); to++ {
+			best[to] = math.Inf(1)
+			for from := 0; from <= to-least; from++ {
+				m, sum := mean(values[from:to]), 0.0
+				for _, v := range values[from:to] {
+					sum += (v - m) * (v - m)
+				}
+				best[to] = min(best[to], best[from]+sum+cost)
+			}
+		}
+		if got, want := total(pelt(values, cost)), best[len(values)]; math.Abs(got-want) > 1e-9 {
+			t.Fatalf("PELT costs %v, the best %v: %v", got, want, values)
+		}
+	}
+}
+
+// TestGate has the numbers of docs/hdrdiff.md.
+func TestGate(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, c := range []struct {
+		limit        string
+		sd, ratio    float64
+		open, failed [2]float64 // percent of series, at least and at most
+	}{
+		{"p99<=+0%", 0.03, 1, [2]float64{2, 6}, [2]float64{0, 1}},
+		{"p99<=+0%", 0.06, 1, [2]float64{2, 6}, [2]float64{0, 1}},
+		{"p99<=+10%", 0.03, 1, [2]float64{0, 0.3}, [2]float64{0, 0.2}},
+		{"p99<=+10%", 0.06, 1, [2]float64{1, 6}, [2]float64{0, 1}},
+		{"p99<=+0%", 0.03, 1.1, [2]float64{4, 20}, [2]float64{78, 92}},
+		{"p99<=+10%", 0.03, 1.1, [2]float64{15, 35}, [2]float64{15, 35}},
+		{"p99<=+10%", 0.03, 1.15, [2]float64{2, 15}, [2]float64{80, 97}},
+		{"p99<=+10%", 0.03, 1.2, [2]float64{0, 2}, [2]float64{97, 100}},
+		{"p99<=+10%", 0.06, 1.2, [2]float64{5, 25}, [2]float64{60, 95}},
+		{"throughput>=-10%", 0.03, 0.85, [2]float64{0, 15}, [2]float64{80, 97}},
+	} {
+		limits, err := gate.Parse(c.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var share [3]float64
+		for range 1000 {
+			f := output.TrendFigure{Figure: limits[0].Figure, Points: nights(r, c.sd, c.ratio, 28, 30)}
+			v := Judge(&output.Trend{Figures: []output.TrendFigure{f}}, limits, "ms")
+			share[v[0].Result] += 0.1
+		}
+		failed, open := share[gate.Fails], share[gate.Undecided]
+		t.Logf("%s, runs x%v, deviation %v: %.1f%% fail, %.1f%% undecided", c.limit, c.ratio, c.sd, failed, open)
+		if failed < c.failed[0] || failed > c.failed[1] || open < c.open[0] || open > c.open[1] {
+			t.Errorf("%s, runs x%v, deviation %v: %.1f%% fail and %.1f%% are undecided, want %v and %v", c.limit, c.ratio, c.sd, failed, open, c.failed, c.open)
+		}
+	}
+}
+
+// TestVerdicts has series without chance.
+func TestVerdicts(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		limit  string
+		values []float64
+		want   gate.Result
+		says   string
+	}{
+		{"p99<=+10%", []float64{4, 4, 4, 4, 8}, gate.Undecided, "4 runs before the newest have it, and a limit needs 5"},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8}, gate.Undecided, "only the newest run"},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4.3}, gate.Holds, ""},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Fails, "the run before, too"},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, nan, 8}, gate.Fails, "the run before, too"},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 4}, gate.Holds, ""},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4, nan}, gate.Fails, "the newest run has no values of it"},
+		{"p99<=+10%", []float64{4, 5, 4, 5, 4, 5, 5.1, 5.1}, gate.Holds, "no more than chance, since runs vary by "},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 8.1}, gate.Holds, ""}, // the level is 8
+		{"p99<=-10%", []float64{4, 4, 4, 4, 4, 4, 4}, gate.Fails, "the run before, too"},
+		{"throughput>=-10%", []float64{4, 4, 4, 4, 4, 2, 2}, gate.Fails, "the run before, too"},
+		{"throughput>=-10%", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Holds, ""},
+	} {
+		limits, err := gate.Parse(c.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := Judge(&output.Trend{Figures: []output.TrendFigure{{Figure: limits[0].Figure, Points: points(c.values...)}}}, limits, "ms")
+		if len(v) != 1 || v[0].Result != c.want || !strings.HasPrefix(v[0].Note+v[0].Missing, c.says) || c.says == "" && v[0].Note != "" {
+			t.Errorf("%s of %v: %+v, want %v", c.limit, c.values, v, c.want)
+		}
+	}
+	limits, err := gate.Parse("a:p99<=+10%,p50<=+10%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := points(4, 4, nan, nan, nan, nan, nan, nan, nan)
+	f := []output.TrendFigure{{Figure: limits[1].Figure, Points: old}}
+	if v := Judge(&output.Trend{Figures: f}, limits, "ms"); len(v) != 1 || v[0].Missing != "no intervals with this tag" {
+		t.Errorf("a tag that ended long ago, and one that never was: %+v", v)
+	}
+}
+
+func points(values ...float64) (p []confidence.RunFigure) {
+	for _, v := range values {
+		p = append(p, confidence.RunFigure{Value: v})
+	}
+	return p
+}
+
+func TestEdges(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		name   string
+		points []confidence.RunFigure
+		want   []output.TrendLevel
+	}{
+		{"no run", nil, nil},
+		{"gaps only", points(nan, 0), nil},
+		{"one run", points(4), []output.TrendLevel{{From: 0, To: 1, Runs: 1, Value: 4}}},
+		{"two runs", points(4, 4), []output.TrendLevel{{From: 0, To: 2, Runs: 2, Value: 4}}},
+		{"equal runs", points(4, 4, 4, 4), []output.TrendLevel{{From: 0, To: 4, Runs: 4, Value: 4}}},
+		{"a gap where it changes", points(4, 4, 4, 4, 4, 4, 4, 4, nan, 8, 8, 8, 8, 8, 8, 8, 8),
+			[]output.TrendLevel{{From: 0, To: 9, Runs: 8, Value: 4}, {From: 9, To: 17, Runs: 8, Value: 8}}},
+		{"a step below 5%", points(100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 104, 104, 104, 104, 104, 104, 104, 104, 104, 104, 104, 104),
+			[]output.TrendLevel{{From: 0, To: 24, Runs: 24, Value: 100 * math.Sqrt(1.04)}}},
+	} {
+		got, _ := Find(c.points)
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+			continue
+		}
+		for n := range got {
+			g, w := got[n], c.want[n]
+			if g.From != w.From || g.To != w.To || g.Runs != w.Runs || math.Abs(g.Value-w.Value) > 1e-9 {
+				t.Errorf("%s: %v, want %v", c.name, g, w)
+			}
+		}
+	}
+	// Slots of 10% are as wide as the step, so it is none.
+	steps := points(100, 100, 100, 110, 110, 110)
+	for n := range steps {
+		steps[n].Slot = 0.4
+	}
+	if got, _ := Find(steps); len(got) != 1 {
+		t.Errorf("a step within a slot: %v", got)
+	}
+}

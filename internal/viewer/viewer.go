@@ -1,0 +1,204 @@
+// Package viewer makes pages of logs for a program that has neither files nor a command line:
+// hdrkit.html, in which a browser reads logs that people drop. What it writes is what hdrplot
+// writes with the same options, byte for byte. Package wasm connects it to JavaScript.
+package viewer
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/table/plot"
+	"hdrkit/internal/table/report"
+	"hdrkit/internal/table/summary"
+	"hdrkit/output"
+	"hdrkit/output/hgrm"
+)
+
+// A Request has texts as they would stand behind the options of hdrplot that they are named after.
+// Empty ones ask for nothing.
+type Request struct {
+	Unit        string `json:"unit"`
+	In          string `json:"in"`
+	Percentiles string `json:"p"`
+	Include     string `json:"incT"`
+	Exclude     string `json:"excT"`
+	By          string `json:"by"`
+	From        string `json:"s"`
+	To          string `json:"e"`
+	Compare     bool   `json:"compare"`
+}
+
+// An Answer is what there is to see.
+type Answer struct {
+	Page     []byte // as hdrplot writes it
+	Table    string // as hdrsum prints it, empty if logs are compared
+	Messages []string
+}
+
+// Memory is the limit of the ledger. A browser holds about twice as much then: garbage, and what
+// nobody charges.
+const Memory = 384 << 20
+
+// pageSize is that of hdrplot.
+const pageSize = 16e6
+
+// Make reads inputs and returns their page. The messages are there with an error, too. Progress, if
+// it is set, takes the share that is read.
+func Make(r *Request, inputs []scan.Input, progress func(share float64)) (*Answer, error) {
+	var said bytes.Buffer
+	a := new(Answer)
+	err := a.make(&message.Streams{Name: prefix, In: strings.NewReader(""), Out: io.Discard, Err: &said}, r, inputs, progress)
+	for line := range strings.Lines(said.String()) {
+		a.Messages = append(a.Messages, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), prefix+": "))
+	}
+	if limit := new(ledger.LimitError); errors.As(err, &limit) {
+		why, _, _ := strings.Cut(limit.Error(), ", or raise -memory")
+		err = fmt.Errorf("%s. A browser has less room than the commands hdrsum and hdrplot", why)
+	}
+	return a, err
+}
+
+const prefix = "hdrkit"
+
+func (a *Answer) make(std *message.Streams, r *Request, inputs []scan.Input, progress func(share float64)) error {
+	o, err := r.options(inputs)
+	if err != nil {
+		return err
+	}
+	if o.Type, err = typeOf(inputs); err != nil {
+		return err
+	}
+	o.Look.Type = o.Type
+	if !o.Compare && o.Type == chart.Timeline {
+		o.Sums = a.addTable
+	}
+	diagnostics := logs.NewDiagnostics(std, false)
+	s, err := o.Scan(std, diagnostics)
+	if err != nil {
+		return err
+	}
+	s.Progress = share(inputs, progress)
+	p, err := o.Gather(std, s)
+	if err != nil {
+		return err
+	}
+	diagnostics.Close() // the messages say all
+	if p == nil {
+		return logs.NothingLeft(s)
+	}
+	p.Title = plot.BaseName(inputs[0].Name)
+	if len(inputs) > 1 {
+		p.Title = fmt.Sprintf("%d logs", len(inputs))
+	}
+	d, err := page.New(p)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	err = page.Write(&text, d)
+	a.Page = text.Bytes()
+	return err
+}
+
+// options returns the options of a request.
+func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
+	o := &plot.Options{Page: true, Compare: r.Compare, Units: unit.Options{Unit: r.Unit}, Look: *chart.New(chart.Timeline)}
+	o.Look.Zone, o.Look.PageSize = time.UTC, pageSize
+	o.Given, o.Memory, o.Workers, o.Steady = inputs, Memory, 1, summary.SkipWarmup
+	o.From, o.To, o.Zone, o.By = r.From, r.To, time.UTC, r.By
+	if r.Compare {
+		o.Apart = "compare"
+	}
+	for _, list := range []struct {
+		text string
+		to   *[]string
+	}{{r.Include, &o.Include}, {r.Exclude, &o.Exclude}} {
+		if list.text != "" {
+			*list.to = []string{list.text}
+		}
+	}
+	var err error
+	if r.In != "" {
+		if o.Units.In, err = unit.ParseOption(r.In); err != nil {
+			return nil, fmt.Errorf("-in: %w", err)
+		}
+	}
+	if err := o.Units.Validate(); err != nil {
+		return nil, fmt.Errorf("-unit: %w", err)
+	}
+	if r.Percentiles != "" {
+		o.Percentiles, err = logs.ParsePercentiles(r.Percentiles)
+	}
+	return o, err
+}
+
+// typeOf returns the type of the page: that of percentile distributions if one of the inputs is
+// one.
+func typeOf(inputs []scan.Input) (*chart.Type, error) {
+	for _, input := range inputs {
+		file, err := input.Open()
+		if err != nil {
+			return nil, err
+		}
+		begin, err := io.ReadAll(io.LimitReader(file, hgrm.DetectSize))
+		file.Close()
+		if err != nil {
+			return nil, err
+		}
+		if hgrm.Detect(begin) {
+			return chart.Percentiles, nil
+		}
+	}
+	return chart.Timeline, nil
+}
+
+// addTable adds the table of logs that add up.
+func (a *Answer) addTable(units *logs.Units, side report.Side) error {
+	figures, err := report.ParseFigures(report.UsualFigures)
+	if err != nil {
+		return err
+	}
+	scale, err := report.Fit(units, &figures, nil, true, side)
+	if err != nil || len(side.Summaries) == 0 {
+		return err
+	}
+	var shown []*output.Summary
+	for _, s := range side.Summaries {
+		own := *s
+		own.Confidence = nil // which only marks need
+		shown = append(shown, &own)
+	}
+	var text strings.Builder
+	err = report.Table(report.Scale(scale, units), figures, false, 0, false).Write(&text, shown)
+	a.Table = text.String()
+	return err
+}
+
+// share returns what takes the numbers of bytes that are read, about ten times a second.
+func share(inputs []scan.Input, progress func(share float64)) func(bytes int) {
+	if progress == nil {
+		return nil
+	}
+	all, read, last := int64(0), int64(0), time.Now()
+	for _, input := range inputs {
+		all += input.Size
+	}
+	return func(bytes int) {
+		if read += int64(bytes); time.Since(last) > 100*time.Millisecond {
+			last = time.Now()
+			progress(min(float64(read)/float64(cmp.Or(all, 1)), 1))
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package viewer_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"hdrkit/internal/scan"
+	"hdrkit/internal/viewer"
+)
+
+func inputOf(t *testing.T, path string) scan.Input {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scan.File(path, info.Size())
+}
+
+// TestMake makes pages without a browser. The tests of hdrplot compare them with its own.
+func TestMake(t *testing.T) {
+	log := inputOf(t, "../../testdata/logs/node1.hdr")
+	for _, test := range []struct {
+		name    string
+		request viewer.Request
+		input   scan.Input
+		page    string // a part of it
+		table   string
+		message string
+		err     string
+	}{
+		{name: "log", request: viewer.Request{Unit: "ms"}, input: log, page: `"title":"node1"`, table: "\ninsert-rt    5,384  44.87 ", message: "the log does not state its unit"},
+		{name: "tags", request: viewer.Request{Include: "simple1-.*,insert-rt", Exclude: ".*-wt"}, input: log, page: `"label":"simple1-st"`, table: "\nsimple1-rt  38,726 "},
+		{name: "malformed", input: inputOf(t, "../../testdata/dialects/malformed.hlog"), page: `"title":"malformed"`, table: "\n", message: "malformed.hlog:6: payload: field is missing"},
+		{name: "distribution", input: inputOf(t, "../../testdata/expected/node1.it-hgrm.out"), page: `"title":"node1.it-hgrm"`},
+		{name: "picture", input: inputOf(t, "../../docs/report.png"), message: "report.png is no log, but a picture", err: "no intervals in the input"},
+		{name: "unit", request: viewer.Request{Unit: "furlong"}, input: log, err: "-unit: "},
+		{name: "in", request: viewer.Request{In: "furlong"}, input: log, err: "-in: "},
+		{name: "percentile", request: viewer.Request{Percentiles: "101"}, input: log, err: `-p: "101" is neither max nor a percentile`},
+		{name: "tag", request: viewer.Request{Include: "("}, input: log, err: "-incT and -excT: "},
+		{name: "time", request: viewer.Request{From: "never"}, input: log, err: "never"},
+		{name: "unreadable", input: scan.Input{Name: "a", Open: func() (io.ReadCloser, error) { return nil, errors.New("it is a folder") }}, err: "it is a folder"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a, err := viewer.Make(&test.request, []scan.Input{test.input}, nil)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) || a.Page != nil {
+					t.Errorf("error %v, want %s", err, test.err)
+				}
+			} else if err != nil || !strings.Contains(string(a.Page), test.page) || !strings.Contains(a.Table, test.table) || test.table == "" && a.Table != "" {
+				t.Errorf("%v, a page of %d bytes, the table\n%s", err, len(a.Page), a.Table)
+			}
+			if got := strings.Join(a.Messages, "\n"); !strings.Contains(got, test.message) || strings.Contains(got, "hdrkit:") {
+				t.Errorf("messages %q", got)
+			}
+		})
+	}
+}
+
+// TestProgress reads ten logs, and hears of shares.
+func TestProgress(t *testing.T) {
+	log := inputOf(t, "../../testdata/logs/node1.hdr")
+	var inputs []scan.Input
+	for _, name := range strings.Split("abcdefghij", "") {
+		one := log
+		one.Name = name
+		inputs = append(inputs, one)
+	}
+	last := 0.0
+	a, err := viewer.Make(&viewer.Request{}, inputs, func(share float64) {
+		if share < last || share > 1 {
+			t.Errorf("from %v to %v", last, share)
+		}
+		last = share
+	})
+	if err != nil || !strings.Contains(a.Table, "\nsimple1-rt  387,260 ") {
+		t.Errorf("%v\n%s", err, a.Table)
+	}
+}

@@ -1,0 +1,100 @@
+//go:build js
+
+// Command wasm is the part of hdrkit.html that reads logs, in a Web Worker: see worker.js of
+// package page. It sets hdrkit(request, files, read, progress, done) in JavaScript, and then calls
+// hdrkitReady().
+//
+//	request   the text of a [viewer.Request]
+//	files     a list of {name, size}
+//	read      (file, offset, length) returns bytes, or a text that says why it cannot
+//	progress  (share)
+//	done      ({page, table, messages, error})
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"syscall/js"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/viewer"
+)
+
+func main() {
+	js.Global().Set("hdrkit", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		go func() { args[4].Invoke(answer(args[0].String(), args[1], args[2], args[3])) }()
+		return nil
+	}))
+	js.Global().Call("hdrkitReady")
+	select {}
+}
+
+// answer makes the page that a request asks for.
+func answer(request string, files, read, progress js.Value) map[string]any {
+	var r viewer.Request
+	err := json.Unmarshal([]byte(request), &r)
+	a := new(viewer.Answer)
+	if err == nil {
+		a, err = viewer.Make(&r, inputs(files, read), func(share float64) { progress.Invoke(share) })
+	}
+	messages := []any{}
+	for _, text := range a.Messages {
+		messages = append(messages, text)
+	}
+	if err != nil {
+		return map[string]any{"error": message.Printable(err.Error()), "messages": messages}
+	}
+	page := js.Global().Get("Uint8Array").New(len(a.Page))
+	js.CopyBytesToJS(page, a.Page)
+	return map[string]any{"page": page, "table": a.Table, "messages": messages}
+}
+
+// inputs returns the files of a browser as inputs.
+func inputs(files, read js.Value) (all []scan.Input) {
+	for n := range files.Length() {
+		name, size := files.Index(n).Get("name").String(), files.Index(n).Get("size").Int()
+		all = append(all, scan.Input{Name: name, Size: int64(size), Open: func() (io.ReadCloser, error) {
+			return &file{read: read, index: n, name: name, size: size}, nil
+		}})
+	}
+	return all
+}
+
+// blockSize is how much of a file is read at once. From 1 to 8 MB it makes no difference.
+const blockSize = 1 << 20
+
+// A file is read block by block.
+type file struct {
+	read     js.Value
+	index    int
+	name     string
+	at, size int
+	block    js.Value // what is read
+	used     int      // bytes of it
+	have     int
+}
+
+func (f *file) Read(p []byte) (int, error) {
+	if f.used == f.have {
+		if f.at >= f.size {
+			return 0, io.EOF
+		}
+		f.block = f.read.Invoke(f.index, f.at, blockSize)
+		if f.block.Type() == js.TypeString {
+			return 0, fmt.Errorf("%s: %w", f.name, errors.New(f.block.String()))
+		}
+		f.have, f.used = f.block.Length(), 0
+		if f.have == 0 {
+			return 0, io.ErrUnexpectedEOF
+		}
+		f.at += f.have
+	}
+	n := js.CopyBytesToGo(p, f.block.Call("subarray", f.used, min(f.used+len(p), f.have)))
+	f.used += n
+	return n, nil
+}
+
+func (f *file) Close() error { f.block = js.Null(); return nil }

@@ -1,0 +1,45 @@
+package output
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+)
+
+// TestShareOver compares shares with those of the recorded values, each as the slot has it.
+func TestShareOver(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		h, err := histogram.New(histogram.Layout{Digits: 1 + random.IntN(3), Lowest: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values []int64
+		for range 1 + random.IntN(100) {
+			values = append(values, random.Int64N(1<<random.IntN(30)+1))
+			if err := h.Record(values[len(values)-1], 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := ParseFigure([]string{"over(3)", "over(2us)", "over(0.01ms)", "over(0)"}[random.IntN(4)])
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Values are in microseconds, of which one unit is factor, and print in units of 10.
+		factor := []float64{0, 1, 1000}[random.IntN(3)]
+		scale := Scale{Ratio: 10, Nanoseconds: 1000}
+		above := map[string]float64{"": f.Above * 10, "us": f.Above, "ms": f.Above * 1000}[f.Unit] / max(factor, 1)
+		want, layout := 0.0, h.Layout()
+		for _, v := range values {
+			if float64(layout.LowestAt(layout.IndexOf(v))) > above {
+				want++
+			}
+		}
+		want *= 100 / float64(len(values))
+		if got := f.share(h, scale, factor).float; math.Abs(got-want) > 1e-9 {
+			t.Fatalf("%v of %v with a factor of %v: %v%%, want %v%%", f, values, factor, got, want)
+		}
+	}
+}

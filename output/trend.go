@@ -1,0 +1,118 @@
+package output
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/hdrlog/histogram"
+)
+
+// A Trend is figures of runs in their order, with the runs at which their levels change.
+type Trend struct {
+	Runs    []TrendRun
+	Figures []TrendFigure // by tag, in the order of tags
+}
+
+// A TrendRun is a run: a log, or the logs of a folder.
+type TrendRun struct {
+	Name   string
+	Inputs []string // the names of its logs
+	// Start is the start of its first interval, in milliseconds since the epoch.
+	Start int64
+}
+
+// A TrendFigure is a figure of a tag in each run.
+type TrendFigure struct {
+	Tag     []byte
+	AllTags bool // the figure is that of all tags together
+	Figure
+	// Points has a point for each run, in printed units. A value that is not a number is a gap: the
+	// run does not have the tag, or no values of it.
+	Points []confidence.RunFigure
+	// Levels are the runs that have one level. Each begins where the one before ends, and the first
+	// one at the first run. There is none if all points are gaps.
+	Levels []TrendLevel
+	// Deviation is that of the logarithm of a figure from one run to the next: 0.03 is about 3%.
+	Deviation float64
+}
+
+// A TrendLevel is the level of the runs from From to before To: the geometric mean of their values.
+// Runs is the number of those that have one.
+type TrendLevel struct {
+	From, To, Runs int
+	Value          float64
+}
+
+// A TrendChange is where a level changes: at the first run of After.
+type TrendChange struct {
+	Of            *TrendFigure
+	Before, After TrendLevel
+}
+
+// Ratio returns the level after divided by the level before.
+func (c TrendChange) Ratio() float64 { return c.After.Value / c.Before.Value }
+
+// Worse reports whether the change is one for the worse: lower values per second, or a higher
+// value.
+func (c TrendChange) Worse() bool { return (c.Ratio() < 1) == (c.Of.Name == Throughput) }
+
+// Changes returns where the level of the figure changes, in the order of runs.
+func (f *TrendFigure) Changes() (all []TrendChange) {
+	for n := 1; n < len(f.Levels); n++ {
+		all = append(all, TrendChange{f, f.Levels[n-1], f.Levels[n]})
+	}
+	return all
+}
+
+// TagName returns the text for the tag of the figure.
+func (f *TrendFigure) TagName() string { return tagName(f.Tag, f.AllTags) }
+
+// Changes returns all changes, the newest first, and of those at one run the largest first.
+func (t *Trend) Changes() (all []TrendChange) {
+	for n := range t.Figures {
+		all = append(all, t.Figures[n].Changes()...)
+	}
+	slices.SortStableFunc(all, func(a, b TrendChange) int {
+		return cmp.Or(cmp.Compare(b.After.From, a.After.From), cmp.Compare(math.Abs(math.Log(b.Ratio())), math.Abs(math.Log(a.Ratio()))))
+	})
+	return all
+}
+
+// Dated reports whether the run has a date: its logs say when it began. Otherwise times count from
+// 0, and a run without intervals has none.
+func (r TrendRun) Dated() bool {
+	const year = 365 * 24 * 3600 * 1000
+	return r.Start >= year
+}
+
+// RunFigureOf returns the figure of a summary, in the unit of its values. It is not a number if
+// nothing was recorded, or if it is infinite.
+func RunFigureOf(s *Summary, f Figure) confidence.RunFigure {
+	h := s.Counts()
+	stats := FiguresOf(h, []Figure{f}, Stats{})
+	r := confidence.RunFigure{Value: f.Of(&stats, float64(s.Period)/1000).Float()}
+	if h.TotalCount() == 0 && !f.Unitless() || math.IsInf(r.Value, 0) {
+		r.Value = math.NaN()
+	}
+	switch f.Name {
+	case "":
+		r.Slot = slotOf(h, f.Percentile)
+	case Min:
+		r.Slot = slotOf(h, 0)
+	case Max:
+		r.Slot = slotOf(h, 100)
+	}
+	return r
+}
+
+// slotOf returns the width of the slot of the value at a percentile, as a part of that value.
+func slotOf(h *histogram.Histogram, percentile float64) float64 {
+	if h.TotalCount() == 0 {
+		return 0
+	}
+	value := h.ValueAtPercentile(percentile)
+	at := h.Layout().IndexOf(value)
+	return float64(h.Layout().HighestAt(at)-h.Layout().LowestAt(at)+1) / float64(max(value, 1))
+}

@@ -1,0 +1,366 @@
+package output
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hdrkit/hdrlog/confidence"
+)
+
+// MostSentences is the number of changes that have a sentence. Tables mark all.
+const MostSentences = 5
+
+// leastTrend is the number of runs below which no change can be found.
+const leastTrend = 6
+
+// Sentences say what has changed, the newest change first.
+func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
+	changes, changed := t.Changes(), 0
+	for n := range t.Figures {
+		if len(t.Figures[n].Levels) > 1 {
+			changed++
+		}
+	}
+	for n, c := range changes {
+		if n == MostSentences {
+			all = append(all, fmt.Sprintf("%d more changes have no sentence.", len(changes)-n))
+			break
+		}
+		verb := "rose"
+		if c.Ratio() < 1 {
+			verb = "fell"
+		}
+		all = append(all, fmt.Sprintf("%s %s by %s%% from %s on: %s to %s, %d runs before, %d after.", c.Of.name(), verb,
+			significant(math.Abs(100*(c.Ratio()-1)), 2), t.when(c.After.From, zone), significant(c.Before.Value, 3), c.Of.text(s, c.After.Value), c.Before.Runs, c.After.Runs))
+	}
+	figures := fmt.Sprintf("Of %s %d changed in %d runs.", plural(len(t.Figures), "figure"), changed, len(t.Runs))
+	switch {
+	case len(t.Runs) < leastTrend:
+		figures = fmt.Sprintf("%d runs are too few to find a change, which takes %d.", len(t.Runs), leastTrend)
+		if len(t.Runs) == 1 {
+			figures = fmt.Sprintf("One run is too few to find a change, which takes %d.", leastTrend)
+		}
+	case changed == 0:
+		figures = fmt.Sprintf("None of %s changed in %d runs.", plural(len(t.Figures), "figure"), len(t.Runs))
+	}
+	return append(all, figures)
+}
+
+// name returns the figure with its tag, for a sentence.
+func (f *TrendFigure) name() string {
+	if f.Tag == nil && !f.AllTags {
+		return f.String()
+	}
+	return f.String() + " of " + f.TagName()
+}
+
+// text returns a value of the figure with its unit.
+func (f *TrendFigure) text(s Scale, v float64) string {
+	switch {
+	case f.Name == Throughput:
+		return significant(v, 3) + "/s"
+	case s.Unit == "":
+		return significant(v, 3)
+	}
+	return significant(v, 3) + " " + s.Unit
+}
+
+// when names a run, with its date if it has one.
+func (t *Trend) when(run int, zone *time.Location) string {
+	name := t.Short(run)
+	if date := t.date(run, zone); date != "-" {
+		return date + " (" + name + ")"
+	}
+	return name
+}
+
+// Short returns the name of a run without the folder of all.
+func (t *Trend) Short(run int) string {
+	folder := filepath.Dir(t.Runs[0].Name)
+	for _, r := range t.Runs {
+		if filepath.Dir(r.Name) != folder {
+			return t.Runs[run].Name
+		}
+	}
+	return filepath.Base(t.Runs[run].Name)
+}
+
+// date returns the day on which a run began, with the time if two runs began on one day.
+func (t *Trend) date(run int, zone *time.Location) string {
+	if zone == nil {
+		zone = time.UTC
+	}
+	at := func(r TrendRun, layout string) string { return time.UnixMilli(r.Start).In(zone).Format(layout) }
+	layout, days := time.DateOnly, make(map[string]bool)
+	for _, r := range t.Runs {
+		day := at(r, time.DateOnly)
+		if r.Dated() && days[day] {
+			layout = time.DateTime
+		}
+		days[day] = true
+	}
+	if !t.Runs[run].Dated() {
+		return "-"
+	}
+	return at(t.Runs[run], layout)
+}
+
+// sparkline draws the values of a figure with at most width characters. The lowest value of all is
+// the lowest bar, unless that is above three quarters of the highest.
+func (f *TrendFigure) sparkline(width int) string {
+	lowest, highest := math.Inf(1), math.Inf(-1)
+	for _, p := range f.Points {
+		if !math.IsNaN(p.Value) {
+			lowest, highest = min(lowest, p.Value), max(highest, p.Value)
+		}
+	}
+	lowest = min(lowest, 0.75*highest)
+	width = min(width, len(f.Points))
+	var line []rune
+	for n := range width {
+		some := f.Points[n*len(f.Points)/width : (n+1)*len(f.Points)/width]
+		sum, count := 0.0, 0.0
+		for _, p := range some {
+			if !math.IsNaN(p.Value) {
+				sum, count = sum+p.Value, count+1
+			}
+		}
+		bar := ' '
+		if count > 0 && highest > 0 {
+			bar = bars[min(max(int((sum/count-lowest)/(highest-lowest)*float64(len(bars))), 0), len(bars)-1)]
+		}
+		line = append(line, bar)
+	}
+	return string(line)
+}
+
+// WriteTrend writes sentences, a table of the levels with a sparkline over the runs, and for each
+// tag a table with a row for each run. A row between two runs marks where levels change.
+func (t *Table) WriteTrend(w io.Writer, trend *Trend, zone *time.Location) error {
+	b := bufio.NewWriter(w)
+	escape := t.Escape
+	for n, sentence := range trend.Sentences(t.Scale, zone) {
+		if n > 0 && t.Markdown {
+			b.WriteByte('\n')
+		}
+		b.WriteString(escape(sentence) + "\n")
+	}
+	fmt.Fprintf(b, "\n%s\n\n", escape(t.Scale.about()))
+	t.grid(b, func(digits int) *grid { return t.levels(trend, digits, zone) })
+	var tag []TrendFigure
+	for n, f := range trend.Figures {
+		if tag = append(tag, f); n+1 < len(trend.Figures) && slices.Equal(trend.Figures[n+1].Tag, f.Tag) && (trend.Figures[n+1].Tag == nil) == (f.Tag == nil) {
+			continue
+		}
+		fmt.Fprintf(b, "\n%s\n\n", escape(f.TagName()))
+		figures := tag
+		t.grid(b, func(digits int) *grid { return t.runs(trend, figures, digits, zone) })
+		tag = nil
+	}
+	return b.Flush()
+}
+
+func (t *Table) grid(b *bufio.Writer, grid func(digits int) *grid) {
+	if t.Markdown {
+		t.markdown(b, grid(4), nil)
+		return
+	}
+	t.layOut(grid).write(b, t.Colour)
+}
+
+// levels returns a row for each figure.
+func (t *Table) levels(trend *Trend, digits int, zone *time.Location) *grid {
+	g := &grid{labels: 2, heads: []string{"tag", "figure", "level", "newest", "change", "from"}, drawnHead: fmt.Sprintf("%d runs", len(trend.Runs))}
+	if t.Markdown {
+		g.heads = append(g.heads, g.drawnHead)
+	}
+	for n := range trend.Figures {
+		f := &trend.Figures[n]
+		row := []cell{{text: f.TagName()}, {text: f.head()}, {text: "-"}, value(f.Points[len(f.Points)-1], digits), {text: "-"}, {text: "-"}}
+		if levels := f.Levels; len(levels) > 0 {
+			row[2].text = significant(levels[len(levels)-1].Value, digits)
+		}
+		if changes := f.Changes(); len(changes) > 0 {
+			last := changes[len(changes)-1]
+			row[4], row[5].text = last.cell(), trend.when(last.After.From, zone)
+		}
+		if t.Markdown {
+			row = append(row, cell{text: f.sparkline(mostSparkline)})
+		}
+		g.rows = append(g.rows, row)
+	}
+	if len(trend.Runs) > 1 {
+		g.drawn = func(row, width int) string { return trend.Figures[row].sparkline(width) }
+	}
+	return g
+}
+
+// runs returns a row for each run, and one before each run at which a level changes.
+func (t *Table) runs(trend *Trend, figures []TrendFigure, digits int, zone *time.Location) *grid {
+	g := &grid{labels: 2, heads: []string{"run", "start"}}
+	for _, f := range figures {
+		g.heads = append(g.heads, f.head())
+	}
+	for n := range trend.Runs {
+		marks, marked := []cell{{}, {text: "change"}}, false
+		row := []cell{{text: trend.Short(n)}, {text: trend.date(n, zone)}}
+		for k := range figures {
+			mark := cell{}
+			for _, c := range figures[k].Changes() {
+				if c.After.From == n {
+					mark, marked = c.cell(), true
+				}
+			}
+			marks, row = append(marks, mark), append(row, value(figures[k].Points[n], digits))
+		}
+		if marked {
+			g.rows = append(g.rows, marks)
+		}
+		g.rows = append(g.rows, row)
+	}
+	return g
+}
+
+func (f *TrendFigure) head() string {
+	if f.Name == Throughput {
+		return "/s"
+	}
+	return f.String()
+}
+
+func value(p confidence.RunFigure, digits int) cell {
+	if math.IsNaN(p.Value) {
+		return cell{text: "-"}
+	}
+	return cell{text: significant(p.Value, digits)}
+}
+
+func (c TrendChange) cell() cell {
+	text := significant(100*(c.Ratio()-1), 2) + "%"
+	if c.Ratio() > 1 {
+		text = "+" + text
+	}
+	if c.Worse() {
+		return cell{text, red}
+	}
+	return cell{text, green}
+}
+
+// TrendCSV writes a line for each figure of each run, with its level, and the change where that
+// changes.
+func TrendCSV(w io.Writer, t *Trend, s Scale, zone *time.Location) error {
+	c := csv.NewWriter(w)
+	c.Write([]string{"start", "run", "tag", "figure", "unit", "value", "level", "change"})
+	for n, r := range t.Runs {
+		start := ""
+		if r.Dated() {
+			start = rfc3339(r.Start, zone)
+		}
+		for k := range t.Figures {
+			f := &t.Figures[k]
+			unit, value, level, change := s.Unit, "", "", ""
+			if f.Unitless() {
+				unit = "/s"
+			}
+			if v := f.Points[n].Value; !math.IsNaN(v) {
+				value = shortest(v)
+			}
+			for at, l := range f.Levels {
+				if l.From <= n && n < l.To {
+					level = shortest(l.Value)
+				}
+				if at > 0 && l.From == n {
+					change = strconv.FormatFloat(l.Value/f.Levels[at-1].Value-1, 'g', 6, 64)
+				}
+			}
+			c.Write([]string{start, r.Name, f.TagName(), f.String(), unit, value, level, change})
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// A documentTrend is a [Trend] as JSON.
+type documentTrend struct {
+	UnitRatio    float64       `json:"unitRatio"`
+	Unit         *string       `json:"unit"`
+	SkippedLines int           `json:"skippedLines"`
+	Sentence     string        `json:"sentence"`
+	Runs         []trendRun    `json:"runs"`
+	Figures      []trendFigure `json:"figures"`
+	Changes      []trendChange `json:"changes"`
+	Limits       any           `json:"limits,omitempty"`
+}
+
+type trendRun struct {
+	Name   string   `json:"name"`
+	Inputs []string `json:"inputs"`
+	// Start is null if the run has no date.
+	Start   *string `json:"start"`
+	StartMs *int64  `json:"startMs"`
+}
+
+type trendFigure struct {
+	Tag    Tag    `json:"tag"`
+	Figure string `json:"figure"`
+	// Values has one for each run, null for a gap. Deviation is that of their logarithms.
+	Values    []Number     `json:"values"`
+	Deviation Number       `json:"deviation"`
+	Levels    []trendLevel `json:"levels"`
+}
+
+// A trendLevel is that of the runs from From to before To, whose numbers begin at 0.
+type trendLevel struct {
+	From  int     `json:"from"`
+	To    int     `json:"to"`
+	Runs  int     `json:"runs"`
+	Level float64 `json:"level"`
+}
+
+type trendChange struct {
+	Tag        Tag     `json:"tag"`
+	Figure     string  `json:"figure"`
+	Run        string  `json:"run"` // the first one of the new level
+	Before     float64 `json:"before"`
+	After      float64 `json:"after"`
+	Ratio      float64 `json:"ratio"`
+	RunsBefore int     `json:"runsBefore"`
+	RunsAfter  int     `json:"runsAfter"`
+}
+
+// TrendJSON writes a trend as a document. Limits are verdicts, nil for none.
+func TrendJSON(w io.Writer, t *Trend, s Scale, zone *time.Location, skipped int, limits any) error {
+	d := documentTrend{UnitRatio: s.ratio(), SkippedLines: skipped, Sentence: strings.Join(t.Sentences(s, zone), " "), Changes: []trendChange{}, Limits: limits}
+	if s.Unit != "" {
+		d.Unit = &s.Unit
+	}
+	for _, r := range t.Runs {
+		own := trendRun{Name: r.Name, Inputs: r.Inputs}
+		if start, ms := rfc3339(r.Start, zone), r.Start; r.Dated() {
+			own.Start, own.StartMs = &start, &ms
+		}
+		d.Runs = append(d.Runs, own)
+	}
+	for _, f := range t.Figures {
+		own := trendFigure{Tag: f.Tag, Figure: f.String(), Deviation: Number(f.Deviation), Levels: []trendLevel{}}
+		for _, p := range f.Points {
+			own.Values = append(own.Values, Number(p.Value))
+		}
+		for _, l := range f.Levels {
+			own.Levels = append(own.Levels, trendLevel{l.From, l.To, l.Runs, l.Value})
+		}
+		d.Figures = append(d.Figures, own)
+	}
+	for _, c := range t.Changes() {
+		d.Changes = append(d.Changes, trendChange{c.Of.Tag, c.Of.String(), t.Runs[c.After.From].Name, c.Before.Value, c.After.Value, c.Ratio(), c.Before.Runs, c.After.Runs})
+	}
+	return JSON(w, d)
+}
