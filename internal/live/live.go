@@ -538,6 +538,9 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 		return m.skip(in, i.err, now)
 	}
 	if !i.wanted {
+		if i.start >= m.options.From && !late { // of a tag that is not chosen
+			m.ran(in, i)
+		}
 		return nil
 	}
 	if m.options.Whole != nil {
@@ -559,6 +562,13 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	}
 	m.rates.Add(i.row, in.number, i.start, i.end, i.count, never, m.options.Size)
 	return nil
+}
+
+// ran notes that an input ran in an interval that nobody wants.
+func (m *Merger) ran(in *input, i *interval) {
+	if m.rates.Ran(in.number, i.start, i.end); m.options.Whole != nil {
+		m.options.Whole.Ran(in.number, i.start, i.end)
+	}
 }
 
 // show says how far the input is, see [pace.Show].
