@@ -143,7 +143,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	}
 	c.Path, c.ID, c.Head, c.Size, c.info, c.checked = path, identity(info), raw, info.Size(), info, time.Now()
 	found, o := different, original{}
-	if compressed(raw) {
+	if compressed(raw) || f.unfound(path) {
 		found = early
 	}
 	for _, other := range f.originals(path) {
@@ -364,6 +364,26 @@ func derived(path, from string) bool {
 	}
 	rest, ok := strings.CutPrefix(path, stem)
 	return ok && rest != "" && strings.ContainsRune(".-_", rune(rest[0]))
+}
+
+// unfound reports whether a file is there that a name can come from by rotation, and that no input
+// follows. The next look for files may find it.
+func (f *Follower) unfound(path string) bool {
+	for i := strings.LastIndexByte(path, os.PathSeparator) + 2; i < len(path); i++ {
+		if !strings.ContainsRune(".-_", rune(path[i])) {
+			continue
+		}
+		for j := i + 1; j <= len(path); j++ { // as node.hdr.1 and node.1.hdr come from node.hdr
+			if j < len(path) && path[j] != '.' {
+				continue
+			}
+			from := path[:i] + path[j:]
+			if info, err := os.Stat(from); err == nil && info.Mode().IsRegular() && !f.names[from] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // beginning returns up to size bytes.

@@ -89,13 +89,9 @@ func (r *rotated) rotate() {
 			if err != nil {
 				continue
 			}
-			var b bytes.Buffer
-			w := gzip.NewWriter(&b)
-			w.Write(text)
-			w.Close()
-			next := r.name(part + 1)
-			file(r.t, next, b.String()[:b.Len()/2]) // it takes a while
-			file(r.t, next, b.String())
+			next, gz := r.name(part+1), packed(r.t, string(text))
+			file(r.t, next, gz[:len(gz)/2]) // it takes a while
+			file(r.t, next, gz)
 			must(r.t, os.Remove(r.name(part)))
 		} else if r.truncate && part == 0 {
 			if text, err := os.ReadFile(r.path); err == nil && len(text) > 0 {
@@ -107,6 +103,16 @@ func (r *rotated) rotate() {
 			r.t.Fatal(err)
 		}
 	}
+}
+
+// packed returns a text as gzip.
+func packed(t *testing.T, text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(text))
+	must(t, err)
+	must(t, w.Close())
+	return b.String()
 }
 
 func (r *rotated) start() {
@@ -323,6 +329,40 @@ func TestMarksOfCopies(t *testing.T) {
 	}
 	if n := f.AddMatching(dir, func(string) bool { return true }, nil); n != 0 {
 		t.Errorf("the copy is read %d times", n)
+	}
+}
+
+// TestCopyBeforeLog: a name that is followed becomes a copy of a log that no look has found yet.
+func TestCopyBeforeLog(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: files have no identity")
+	}
+	text := strings.Repeat("0.0,1.0,2.0,counts\n", 100)
+	for _, test := range []struct{ name, rotated, part, whole string }{
+		{"a.hdr.1.gz", "a.hdr.2.gz", "", packed(t, text)},
+		{"a.hdr.1", "a.hdr.2", text[:100], text},
+		{"a-1.hdr", "a-2.hdr", text[:100], text},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, test.name)
+		file(t, path, "another log\n")
+		f := New(Options{Poll: time.Hour})
+		f.AddMatching(dir, func(string) bool { return true }, nil)
+		f.Start(func(*Input) {}, func(time.Time) {})
+		f.mu.Lock()
+		must(t, os.Rename(path, filepath.Join(dir, test.rotated)))
+		file(t, filepath.Join(dir, "a.hdr"), text)
+		file(t, path, test.part)
+		f.look(f.inputs)
+		f.match()
+		file(t, path, test.whole)
+		f.look(f.inputs)
+		if n := len(f.inputs[0].files); n != 1 || len(f.inputs) != 2 {
+			t.Errorf("%s: %d inputs, the first one with %d logs", test.name, len(f.inputs), n)
+		}
+		f.mu.Unlock()
+		f.Close()
 	}
 }
 
