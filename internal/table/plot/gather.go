@@ -513,12 +513,13 @@ func (g *gathering) readDistribution(input scan.Input) error {
 		label := strings.TrimSpace(g.labels[input.Name] + " " + d.Name)
 		curve := chart.Curve{Count: d.Rows[len(d.Rows)-1].Count}
 		ratio := cmp.Or(g.Units.Ratio, 1)
-		if to, ok := unit.Parse(g.look.Unit); ok && d.Unit != (unit.Unit{}) && g.Units.Ratio == 0 {
-			ratio = d.Unit.Per(to)
+		own, _ := unit.Parse(d.Unit)
+		if to, ok := unit.Parse(g.look.Unit); ok && own != (unit.Unit{}) && g.Units.Ratio == 0 {
+			ratio = own.Per(to)
 		}
 		if len(g.series) == 0 {
-			g.unit = d.Unit
-		} else if g.unit != d.Unit {
+			g.unit = own
+		} else if g.unit != own {
 			g.unit = unit.Unit{}
 		}
 		for _, row := range d.Rows {
