@@ -95,8 +95,25 @@ var folder = sync.OnceValues(func() (string, error) {
 			return "", err
 		}
 	}
-	return folder, nil
+	return folder, writeNights(filepath.Join(folder, "nightly"))
 })
+
+// writeNights fills a folder with the logs of eight nights.
+func writeNights(folder string) error {
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		return err
+	}
+	for night := range int64(8) {
+		var log bytes.Buffer
+		if err := loggen.Write(&log, loggen.Options{Seconds: 20, Rate: 200, Seed: uint64(night), Start: loggen.ScenarioStart + night*24*3600*1000}); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("n%d.hdr", night)), log.Bytes(), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // prepare fills a folder with the files that the examples read. The files are links: a command that
 // changes one in its place fails the examples that follow.
@@ -106,14 +123,18 @@ func prepare(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := os.ReadDir(from)
+	err = filepath.WalkDir(from, func(path string, file os.DirEntry, err error) error {
+		to := filepath.Join(dir, strings.TrimPrefix(path, from))
+		switch {
+		case err != nil || path == from:
+			return err
+		case file.IsDir():
+			return os.Mkdir(to, 0o777)
+		}
+		return os.Link(path, to)
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, file := range files {
-		if err := os.Link(filepath.Join(from, file.Name()), filepath.Join(dir, file.Name())); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -128,7 +149,7 @@ var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|go run ).*?)(
 // are added up, about measurements, about failed requests, about units, and about the files that
 // were written.
 var matches = regexp.MustCompile(`(?m)^hdr\w+: (-\w+ '.*' matches \d+ files: |(\S+: )?all times are whole seconds, |adds up \d+ logs, |(\S+: )?\d+ of \d+ requests failed |\S+ is read as |` +
-	`\d+ of \d+ limits are undecided|values are in \w+; |the log does not state its unit, |wrote |steady from |no warm-up found ).*\n`)
+	`\d+ of \d+ limits are undecided|values are in \w+; |the log does not state its unit, |wrote |\S+ has \d+ logs: |steady from |no warm-up found ).*\n`)
 
 // otherTests are the pages whose commands other tests run: TestScale and
 // the tests of dashboards and of operation of hdrsum.

@@ -69,9 +69,19 @@ type FigureChange struct {
 	confidence.Comparison
 	// Significant is set if the change is not chance, after Holm's correction over all changes.
 	Significant bool
-	// Least is the change, as a ratio above 1, that several runs find in four of five cases. It is
-	// not a number if one run was compared with one.
+	// Least is the change, as a ratio above 1, that such runs find in four of five cases.
 	Least float64
+}
+
+// leastCompared is how long in seconds both of two runs are if a table says their change. Limits
+// are less strict: of calm systems whose seconds have much in common, 7.5% of equal runs of a
+// minute differ, and 5.4% of those of two (TestPairs in confidence). Logs are often a little
+// shorter.
+const leastCompared = 0.95 * 120
+
+// known reports whether there is an interval to print.
+func (c *FigureChange) known() bool {
+	return c != nil && !math.IsNaN(c.Low) && !math.IsNaN(c.High) && (c.Seconds == 0 || c.Seconds >= leastCompared)
 }
 
 // NewChange compares one run with another. Both have a confidence.
@@ -142,7 +152,7 @@ func Correct(pairs []Pair, percentiles []float64) {
 			figures = append(figures, pair.Change.Percentiles[percentile])
 		}
 		for _, f := range figures {
-			if !math.IsNaN(f.P) {
+			if f.known() {
 				all, p = append(all, f), append(p, f.P)
 			}
 		}
@@ -175,7 +185,7 @@ func IntervalText(low, high float64, text func(float64) string) string {
 // false if there is no interval.
 func (c *FigureChange) Text() (string, bool) {
 	switch {
-	case c == nil || math.IsNaN(c.Low) || math.IsNaN(c.High):
+	case !c.known():
 		return "", false
 	case !c.Significant:
 		return "~", true
@@ -234,7 +244,7 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		var short, least []string
 		for _, percentile := range percentiles {
 			change := c.Percentiles[percentile]
-			if math.IsNaN(change.Low) || math.IsNaN(change.High) {
+			if !change.known() {
 				short = append(short, "p"+shortest(percentile))
 			} else if change.Least > 0 {
 				text := fmt.Sprintf("%.1f%%", 100*(change.Least-1))

@@ -3,6 +3,7 @@ package output
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -19,7 +20,13 @@ type Headline struct {
 // count.
 func HeadlineOf(summaries []*Summary, scale Scale, zone *time.Location) (h Headline) {
 	value := func(s *Summary, v float64) float64 { return scale.By(s.Factor).of(v) }
-	text := func(v float64) string { return significant(v, 4) + spaced(scale.Unit) }
+	text := func(v float64) string {
+		number := significant(v, 4)
+		if strings.Contains(number, ".") && !strings.Contains(number, "e") {
+			number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
+		}
+		return number + spaced(scale.Unit)
+	}
 	name := func(s *Summary) string {
 		if len(summaries) == 1 {
 			return ""

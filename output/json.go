@@ -35,6 +35,8 @@ type Document struct {
 	// Summaries has one element for each tag, untagged intervals first, or a single one for all
 	// tags together.
 	Summaries []documentSummary `json:"summaries"`
+	// Sentence says what changed, if the logs are compared.
+	Sentence string `json:"sentence,omitempty"`
 	// Baseline is what the logs are compared with. It is missing if they are not compared.
 	Baseline *documentBaseline `json:"baseline,omitempty"`
 	// Changes has one element for each tag that both have. It is missing if nobody asked how far
@@ -184,7 +186,7 @@ type figureChange struct {
 	P Number `json:"p"`
 	// Significant is set if the change is not chance, after Holm's correction over all changes.
 	Significant bool `json:"significant"`
-	// Least is the change, as a ratio above 1, that several runs find in four of five cases.
+	// Least is the change, as a ratio above 1, that such runs find in four of five cases.
 	Least Number `json:"least,omitempty"`
 }
 

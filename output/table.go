@@ -331,6 +331,14 @@ func (t *Table) markdown(b *bufio.Writer, g *grid, notes []string) {
 	}
 }
 
+// Escape returns a text as the table writes it.
+func (t *Table) Escape(text string) string {
+	if t.Markdown {
+		return markdownEscaper.Replace(text)
+	}
+	return text
+}
+
 // Name returns the text for the tag of the summary.
 func (s *Summary) Name() string { return tagName(s.Tag, s.AllTags) }
 

@@ -15,8 +15,8 @@ import (
 	"hdrkit/hdrlog/confidence"
 )
 
-// mostSentences is the number of changes that have a sentence. The tables mark all.
-const mostSentences = 5
+// MostSentences is the number of changes that have a sentence. Tables mark all.
+const MostSentences = 5
 
 // leastTrend is the number of runs below which no change can be found.
 const leastTrend = 6
@@ -30,8 +30,8 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 		}
 	}
 	for n, c := range changes {
-		if n == mostSentences {
-			all = append(all, fmt.Sprintf("The tables mark %d more changes.", len(changes)-n))
+		if n == MostSentences {
+			all = append(all, fmt.Sprintf("%d more changes have no sentence.", len(changes)-n))
 			break
 		}
 		verb := "rose"
@@ -41,7 +41,7 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 		all = append(all, fmt.Sprintf("%s %s by %s%% from %s on: %s to %s, %d runs before, %d after.", c.Of.name(), verb,
 			significant(math.Abs(100*(c.Ratio()-1)), 2), t.when(c.After.From, zone), significant(c.Before.Value, 3), c.Of.text(s, c.After.Value), c.Before.Runs, c.After.Runs))
 	}
-	figures := fmt.Sprintf("Of %d figures %d changed in %d runs.", len(t.Figures), changed, len(t.Runs))
+	figures := fmt.Sprintf("Of %s %d changed in %d runs.", plural(len(t.Figures), "figure"), changed, len(t.Runs))
 	switch {
 	case len(t.Runs) < leastTrend:
 		figures = fmt.Sprintf("%d runs are too few to find a change, which takes %d.", len(t.Runs), leastTrend)
@@ -49,7 +49,7 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 			figures = fmt.Sprintf("One run is too few to find a change, which takes %d.", leastTrend)
 		}
 	case changed == 0:
-		figures = fmt.Sprintf("None of %d figures changed in %d runs.", len(t.Figures), len(t.Runs))
+		figures = fmt.Sprintf("None of %s changed in %d runs.", plural(len(t.Figures), "figure"), len(t.Runs))
 	}
 	return append(all, figures)
 }
@@ -75,15 +75,15 @@ func (f *TrendFigure) text(s Scale, v float64) string {
 
 // when names a run, with its date if it has one.
 func (t *Trend) when(run int, zone *time.Location) string {
-	name := t.short(run)
+	name := t.Short(run)
 	if date := t.date(run, zone); date != "-" {
 		return date + " (" + name + ")"
 	}
 	return name
 }
 
-// short returns the name of a run without the folder of all.
-func (t *Trend) short(run int) string {
+// Short returns the name of a run without the folder of all.
+func (t *Trend) Short(run int) string {
 	folder := filepath.Dir(t.Runs[0].Name)
 	for _, r := range t.Runs {
 		if filepath.Dir(r.Name) != folder {
@@ -146,10 +146,7 @@ func (f *TrendFigure) sparkline(width int) string {
 // tag a table with a row for each run. A row between two runs marks where levels change.
 func (t *Table) WriteTrend(w io.Writer, trend *Trend, zone *time.Location) error {
 	b := bufio.NewWriter(w)
-	escape := func(text string) string { return text }
-	if t.Markdown {
-		escape = markdownEscaper.Replace
-	}
+	escape := t.Escape
 	for n, sentence := range trend.Sentences(t.Scale, zone) {
 		if n > 0 && t.Markdown {
 			b.WriteByte('\n')
@@ -214,7 +211,7 @@ func (t *Table) runs(trend *Trend, figures []TrendFigure, digits int, zone *time
 	}
 	for n := range trend.Runs {
 		marks, marked := []cell{{}, {text: "change"}}, false
-		row := []cell{{text: trend.short(n)}, {text: trend.date(n, zone)}}
+		row := []cell{{text: trend.Short(n)}, {text: trend.date(n, zone)}}
 		for k := range figures {
 			mark := cell{}
 			for _, c := range figures[k].Changes() {

@@ -23,14 +23,14 @@ const examples = `examples:
    hdrdiff -sum 'load-gen[1-3].hdr' 'node[1-3].hdr'    # machines of one run
    hdrdiff before.hdr after.hdr -st json     # for other programs
    hdrdiff -trend nightly -unit ms           # since when?
-   hdrdiff -trend nightly -sla 'p99<=+10%'   # status 4 if two nights are worse
+   hdrdiff -trend nightly -sla 'p99<=+10%'   # 4 if two nights are worse
 
 With three runs or more a side, changes are those that differ more than the
 runs of a side do.
 
 exit status: 0, or 1 if nothing could be compared, 2 for a wrong command line,
 3 if malformed lines were skipped, 4 if a limit of -sla does not hold, 5 if one
-is undecided under -undecided fail`
+is undecided under -undecided fail, or with -trend`
 
 // options are what the command line asks for.
 type options struct {
@@ -86,7 +86,7 @@ func app() *cli.Command {
 		{Name: "sla", Group: cli.GroupLimits, Value: cli.Each(&o.limits, gate.Parse),
 			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as p99<=+10%, and limits of NEW as in hdrsum; repeatable"},
 		{Name: "undecided", Group: cli.GroupLimits, Needs: "sla", Values: []string{"pass", "fail"}, Value: cli.Pick(&o.strict, "pass", cli.Is("fail")), Given: &o.undecidedGiven,
-			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"},
+			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5, as -trend does unless it is pass"},
 	}, cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))
 	c.Action = func() error {
 		if err := o.check(); err != nil {

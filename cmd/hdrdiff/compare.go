@@ -199,27 +199,29 @@ func ofTag(runs []*summary.Result, tag []byte) (all []*output.Summary) {
 // write writes the report.
 func (c *comparison) write() error {
 	inputs := slices.Concat(c.new.scan.Inputs, c.old.scan.Inputs)
+	table := report.Table(c.scale, c.figures, c.kind == "markdown", 0, false)
+	sentence := table.Sentence(c.pairs)
 	return logs.WriteFile(c.of, c.std.Out, inputs, func(w io.Writer) error {
 		document := func(s *side) *output.Document {
 			return report.Document(s.Summaries, s.scan.Inputs, c.scale, c.figures, c.Zone, "covered", c.diagnostics)
 		}
 		if c.kind == "json" {
 			doc := document(c.new)
+			doc.Sentence = sentence
 			doc.Compare(document(c.old), c.pairs, c.figures.Percentiles)
 			if len(c.limits) > 0 {
 				doc.Limits = c.verdicts
 			}
 			return output.JSON(w, doc)
 		}
-		width, colour, markdown := 0, false, c.kind == "markdown"
 		if logs.ToStdout(c.of) {
-			width, colour = logs.Width(c.std.Out), logs.Colour(c.std.Out)
+			table.Width, table.Colour = logs.Width(c.std.Out), logs.Colour(c.std.Out)
 		}
+		fmt.Fprintf(w, "%s\n\n", table.Escape(sentence))
 		var verdicts func(io.Writer) error
 		if len(c.verdicts) > 0 {
-			verdicts = func(w io.Writer) error { return gate.Write(w, c.verdicts, colour) }
+			verdicts = func(w io.Writer) error { return gate.Write(w, c.verdicts, table.Colour) }
 		}
-		table := report.Table(c.scale, c.figures, markdown, width, colour)
-		return report.Write(w, markdown, func(w io.Writer) error { return table.WriteChanges(w, c.pairs) }, verdicts)
+		return report.Write(w, table.Markdown, func(w io.Writer) error { return table.WriteChanges(w, c.pairs) }, verdicts)
 	})
 }

@@ -71,7 +71,7 @@ func runTrend(std *message.Streams, o *options) error {
 	return report.Status(std, verdicts, o.strict || !o.undecidedGiven, "Run once more", diagnostics.Close())
 }
 
-// figures returns those of -p, always with the maximum and the rate.
+// shown returns those of -p, always with the maximum and the rate.
 func (o *options) shown() (all []output.Figure) {
 	percentiles := o.figures.Percentiles
 	if !o.percentilesGiven {

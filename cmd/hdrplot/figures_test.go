@@ -148,7 +148,7 @@ func TestFigures(t *testing.T) {
 				}
 			}
 		}
-		if want := " " + axis.Value(p.Unit, highest); !strings.HasSuffix(p.Result(), want) {
+		if want := " " + axis.Value(p.Unit, highest); !strings.Contains(p.Result(), want) {
 			t.Errorf("%s: result %q, want the maximum%s", log, p.Result(), want)
 		}
 	}

@@ -63,8 +63,8 @@ func read(t testing.TB, path string) []byte {
 	return file
 }
 
-// paged are the types of charts that a page has: a chart of load is a picture of several runs.
-var paged = slices.DeleteFunc(slices.Clone(chart.Types), func(t *chart.Type) bool { return t == chart.Load })
+// paged are the types of charts that a page has: a chart of runs is a picture.
+var paged = slices.DeleteFunc(slices.Clone(chart.Types), func(t *chart.Type) bool { return t.Chart.Marks == chart.Dots })
 
 // TestExamples runs the examples of the help and reads back what they draw.
 func TestExamples(t *testing.T) {

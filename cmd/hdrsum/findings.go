@@ -30,7 +30,7 @@ func (o *options) finds() bool { return o.worst > 0 || o.who }
 func (o *options) keptParts() *summary.Parts {
 	switch {
 	case o.worst > 0:
-		return &summary.Parts{Counts: true}
+		return &summary.Parts{Counts: true, Sums: o.who}
 	case o.seeksOmission():
 		return &summary.Parts{Sums: o.who, Times: true, Most: mostTimes}
 	case o.who:

@@ -4,67 +4,147 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
+)
+
+// Limits below which two runs are not compared.
+const (
+	// MinSeconds is the length of the shorter one. Logs of a minute are often a little shorter.
+	MinSeconds  = 60
+	almost      = 0.95
+	leastParts  = 5
+	mostParts   = 20
+	partWindows = 4 // independent windows of a part
 )
 
 // A Comparison is how a figure changed. What cannot be computed is not a number.
 type Comparison struct {
 	// Ratio is the figure after divided by the figure before. Low and High are the limits of its
-	// interval: both, or none.
+	// interval: both, or none. Low is 0 and High infinite where any change is possible.
 	Ratio, Low, High float64
 	// P is 1 - level/100 for the level of confidence at which the interval would just touch 1,
 	// which is no change. The smaller it is, the less the change looks like chance.
 	P float64
+	// Seconds is the length of the shorter one of two runs, 0 for several runs a side.
+	Seconds float64
 
-	// deviation is the standard error of the logarithm of the ratio of several runs, and freedom
-	// its degrees of freedom.
+	// deviation is the standard error of the logarithm of the ratio, and freedom its degrees of
+	// freedom.
 	deviation, freedom float64
 }
 
-var nothing = Comparison{none, none, none, none, none, none}
+var nothing = Comparison{none, none, none, none, 0, none, none}
 
-// Compare compares one run with another. The interval (MOVER, on logarithms) knows only what varies
-// within the runs. Ratios with zero have no interval, nor has a figure that lacks a limit.
+// Compare compares one run with another, each cut into parts of equal time: see the package
+// comment. The interval knows only what varies within the runs. Ratios with zero have no interval.
 func Compare(before, after Estimate, level float64) Comparison {
 	c := nothing
 	if ratio := after.Value / before.Value; before.Value > 0 && after.Value > 0 && !math.IsInf(ratio, 1) {
 		c.Ratio = ratio
 	}
-	if before.TooShort || after.TooShort || before.limits == nil || after.limits == nil || math.IsNaN(c.Ratio) {
+	if before.run == nil || after.run == nil || math.IsNaN(c.Ratio) {
 		return c
 	}
-	change := math.Log(c.Ratio)
-	// between returns the limits of the change that are t standard errors away.
-	between := func(t float64) (low, high float64) {
-		downBefore, upBefore := distances(before, t)
-		downAfter, upAfter := distances(after, t)
-		return change - math.Hypot(downAfter, upBefore), change + math.Hypot(upAfter, downBefore)
-	}
-	low, high := between(quantile(level, cosines))
-	if math.IsNaN(low) || math.IsNaN(high) {
+	c.Seconds = min(before.run.length(), after.run.length())
+	independent := min(before.Independent, after.Independent)
+	k := int(min(max(independent/partWindows, leastParts), mostParts))
+	if c.Seconds < MinSeconds*almost || min(before.beyond, after.beyond) < MinBeyond || min(before.run.filledParts(k), after.run.filledParts(k)) < leastParts {
 		return c
 	}
-	c.Low, c.High = math.Exp(low), math.Exp(high)
-	// The interval grows with t. Search for the largest one that excludes 1, or has limits at all.
-	excluded, included := 0.0, 1e6
-	for range 60 {
-		t := (excluded + included) / 2
-		if low, high := between(t); low > 0 || high < 0 {
-			excluded = t
-		} else {
-			included = t
+	// test returns how likely chance is as an explanation, if the true ratio is a bound.
+	test := func(bound float64) (p, freedom float64) {
+		a, b := partsOf(before, after, k, bound)
+		t, freedom := welch(a, b, independent)
+		return Tail(t, freedom), freedom
+	}
+	// turn returns the farthest ratio up or down that chance explains, as a logarithm from Ratio.
+	turn := func(sign float64) float64 {
+		explains := func(by float64) bool { p, _ := test(c.Ratio * math.Exp(sign*by)); return p > 1-level/100 }
+		in, out := 0.0, 0.01
+		for explains(out) {
+			if in, out = out, 2*out; out > 12 {
+				return math.Inf(1)
+			}
 		}
+		for range 25 {
+			if middle := (in + out) / 2; explains(middle) {
+				in = middle
+			} else {
+				out = middle
+			}
+		}
+		return in
 	}
-	c.P = Tail(excluded, cosines)
+	down, up := turn(-1), turn(1)
+	if width := min(down, up); !math.IsInf(width, 1) {
+		c.Low, c.High = c.Ratio*math.Exp(-down), c.Ratio*math.Exp(up)
+		c.P, _ = test(1)
+		_, c.freedom = test(c.Ratio)
+		if !math.IsInf(down+up, 1) {
+			width = (down + up) / 2
+		}
+		c.deviation = width / quantile(level, c.freedom)
+	}
 	return c
 }
 
-// distances returns how far the limits of an estimate are away on a logarithmic scale.
-func distances(e Estimate, t float64) (down, up float64) {
-	low, high := e.limits(t)
-	if low <= 0 {
-		return none, none
+// A part is how many values of a part of a run are above a value, and how many there are. For a
+// rate, it is the number of values, and the seconds.
+type part struct{ above, all float64 }
+
+// partsOf cuts two sides into k parts each. What is compared is the share of values above the
+// percentile of both together, after those of before were multiplied by a bound.
+func partsOf(before, after Estimate, k int, bound float64) (a, b []part) {
+	if before.percentile == ofRate {
+		a, b = before.run.rateParts(k), after.run.rateParts(k)
+		for i := range a {
+			a[i].above *= bound
+		}
+		return a, b
 	}
-	return math.Log(e.Value / low), math.Log(high / e.Value)
+	scale := bound * before.factor * before.run.ratio / (after.factor * after.run.ratio)
+	of := func(e Estimate) (low, high float64) {
+		_, at := e.run.rank(e.percentile)
+		return float64(e.run.slots[at].low - 1), float64(e.run.slots[at].value)
+	}
+	lowBefore, highBefore := of(before)
+	low, high := of(after)
+	low, high = min(low, lowBefore*scale), max(high, highBefore*scale)
+	rank := before.percentile / 100 * float64(before.run.total+after.run.total)
+	for range 50 {
+		if middle := (low + high) / 2; before.run.below(middle/scale)+after.run.below(middle) < rank {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return before.run.above(k, high/scale), after.run.above(k, high)
+}
+
+// welch compares the shares of two sides, cut into parts of equal time, by Welch's t. Neighbouring
+// parts have more in common the fewer windows are independent, so that widens it.
+func welch(before, after []part, independent float64) (t, freedom float64) {
+	k := float64(len(before))
+	a, va := shareAbove(before)
+	b, vb := shareAbove(after)
+	const least = 1e-300 // where nothing varies, every difference is one
+	variance := max(va+vb, least)
+	freedom = max((va+vb)*(va+vb)/max(va*va+vb*vb, least), 1) * (k - 1)
+	return (b - a) / math.Sqrt(variance*(1+k/independent)), freedom
+}
+
+// shareAbove returns the share of values above a value in all parts together, and its variance.
+func shareAbove(parts []part) (share, variance float64) {
+	var above, all, squares float64
+	for _, p := range parts {
+		above, all = above+p.above, all+p.all
+	}
+	share = above / all
+	for _, p := range parts {
+		squares += (p.above - share*p.all) * (p.above - share*p.all)
+	}
+	k := float64(len(parts))
+	return share, k / (k - 1) * squares / (all * all)
 }
 
 // A RunFigure is the figure of one of several runs. Slot is the width of its slot as a part of the
@@ -115,7 +195,7 @@ func logMean(x []RunFigure) (mean, variance float64) {
 }
 
 // Least returns the change, as a ratio above 1, that such runs find in four of five cases, where
-// Holm corrects for so many comparisons. It is not a number if one run was compared with one.
+// Holm corrects for so many comparisons. It is not a number if there is no interval.
 func (c Comparison) Least(level float64, comparisons int) float64 {
 	if math.IsNaN(c.deviation) {
 		return none
@@ -144,4 +224,111 @@ func Significant(p []float64, level float64) []bool {
 		significant[at] = true
 	}
 	return significant
+}
+
+// mostSegments is the largest number of segments that a run is kept in, to make parts of them.
+const mostSegments = 120
+
+// segments are a run in segments of equal time.
+type segments struct {
+	// edges are the highest values of slots of windows, ascending, and upTo the number of values up
+	// to them: of the run, and of each segment. All are the values of a segment.
+	edges []int64
+	upTo  []float64
+	of    [][]float64
+	all   []float64
+}
+
+// cut returns the segments of a run.
+func (r *Run) cut() *segments {
+	if r.segments != nil {
+		return r.segments
+	}
+	s, layout := new(segments), r.layout
+	layout.Digits = min(layout.Digits, 1) // as TestCoarseWindows shows, more do not help
+	for _, slot := range r.slots {
+		high := layout.HighestAt(layout.IndexOf(slot.value))
+		if n := len(s.edges); n == 0 || s.edges[n-1] < high {
+			s.edges, s.upTo = append(s.edges, high), append(s.upTo, float64(r.upTo(high)))
+		}
+	}
+	n := min(len(r.windows), mostSegments)
+	s.of, s.all = make([][]float64, n), make([]float64, n)
+	for i := range s.of {
+		s.of[i] = make([]float64, len(s.edges))
+	}
+	counts := make([]int64, len(s.edges))
+	for i, w := range r.windows {
+		if w == nil || r.counts[i] == 0 {
+			continue
+		}
+		at := i * n / len(r.windows)
+		s.all[at] += float64(w.Count(s.edges, counts))
+		for e, count := range counts {
+			s.of[at][e] += float64(count)
+		}
+	}
+	r.segments = s
+	return s
+}
+
+// filledParts returns how many of k parts have values.
+func (r *Run) filledParts(k int) (filled int) {
+	for _, p := range r.above(k, 0) {
+		if p.all > 0 {
+			filled++
+		}
+	}
+	return filled
+}
+
+// below returns the number of values up to one, in units of the histogram. The values of a slot
+// fill it evenly.
+func (r *Run) below(value float64) float64 {
+	n := sort.Search(len(r.slots), func(n int) bool { return float64(r.slots[n].value) >= value })
+	if n == len(r.slots) {
+		return float64(r.total)
+	}
+	slot, before := r.slots[n], int64(0)
+	if n > 0 {
+		before = r.slots[n-1].upTo
+	}
+	inside := max(value-float64(slot.low-1), 0) / float64(slot.value-slot.low+1)
+	return float64(before) + inside*float64(slot.upTo-before)
+}
+
+// above returns k parts, with the values above one. Windows divide a slot as their sum does.
+func (r *Run) above(k int, value float64) []part {
+	s, parts := r.cut(), make([]part, k)
+	n := sort.Search(len(s.edges), func(n int) bool { return float64(s.edges[n]) >= value })
+	before := 0.0
+	if n > 0 {
+		before = s.upTo[n-1]
+	}
+	inside := 1.0
+	if n < len(s.edges) {
+		inside = (r.below(value) - before) / (s.upTo[n] - before)
+	}
+	for i, all := range s.all {
+		p, below, upTo := &parts[i*k/len(s.all)], 0.0, all
+		if n > 0 {
+			below = s.of[i][n-1]
+		}
+		if n < len(s.edges) {
+			upTo = s.of[i][n]
+		}
+		p.above, p.all = p.above+all-below-inside*(upTo-below), p.all+all
+	}
+	return parts
+}
+
+// rateParts returns k parts with their values and seconds.
+func (r *Run) rateParts(k int) []part {
+	parts := make([]part, k)
+	values, seconds := r.rates()
+	for i := range values {
+		p := &parts[i*k/len(values)]
+		p.above, p.all = p.above+values[i], p.all+seconds[i]
+	}
+	return parts
 }

@@ -26,6 +26,21 @@
 // If many values are equal to the percentile's value, so that both ranks would lie among them, h is
 // the larger one of those from the values at most that value and from the values clearly below it.
 //
+// # Comparisons
+//
+// [Compare] cuts both runs into the same number k of parts of equal time, and compares the shares
+// of values above x, which is the percentile of both together. With I the smaller number of
+// independent windows (see below), k is I/4, but at least 5 and at most 20. Part i has n_i values,
+// e_i of them above x. The share s is sum(e_i) / sum(n_i), and its variance
+//
+//	k/(k-1) sum((e_i - s n_i)^2) / sum(n_i)^2 (1 + k/I)
+//
+// The last factor is for what neighbouring parts have in common. Welch's t compares the shares,
+// each side with k-1 degrees of freedom. To test a ratio, all values before are multiplied by it.
+// The interval has the ratios that the test does not reject. Runs of less than [MinSeconds], or
+// with fewer than five parts that have values, or [MinBeyond] values above the percentile are
+// refused.
+//
 // # Assumptions
 //
 // The run is steady, and longer than the slowest fluctuation of the system. The number of
@@ -38,7 +53,7 @@
 // # Sources
 //
 // Woodruff 1952 (inverted ranks); Lazarus, Lewis, Stock and Watson 2018 (cosines); Geyer 1992
-// (autocorrelation time); Donner and Zou 2012 (MOVER); Welch 1947; Holm 1979; Shao and Zhang 2010
+// (autocorrelation time); Welch 1947; Holm 1979; Shao and Zhang 2010
 // (shifts).
 package confidence
 
@@ -46,7 +61,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"sync"
 
 	"hdrkit/hdrlog/histogram"
 )
@@ -95,11 +109,12 @@ type Run struct {
 	// medianTime is the autocorrelation time at the median. There, fewest values hide by chance
 	// what is slow.
 	medianTime float64
+	segments   *segments // if it was compared
 }
 
-// A slot is a slot of the sum of all windows. The value is its highest one, and upTo is the number
-// of values up to it.
-type slot struct{ value, upTo int64 }
+// A slot is a slot of the sum of all windows, from low to value. UpTo is the number of values up to
+// it.
+type slot struct{ low, value, upTo int64 }
 
 // NewRun returns a run. The histogram is the sum of the windows, which are in the order of time. A
 // window without values may be nil, but must be there. NewRun does not keep the histogram.
@@ -107,7 +122,7 @@ func NewRun(sum *histogram.Histogram, windows []Window) *Run {
 	r := &Run{windows: windows, ratio: sum.Ratio(), layout: sum.Layout(), seen: make(map[int][]float64)}
 	for b := range sum.Recorded() {
 		r.total += b.Count
-		r.slots = append(r.slots, slot{b.High, r.total})
+		r.slots = append(r.slots, slot{b.Low, b.High, r.total})
 	}
 	return r
 }
@@ -129,9 +144,15 @@ type Estimate struct {
 	// TooShort reports that the run is too short for an interval.
 	TooShort bool
 
-	// limits returns the limits that are t standard errors away.
-	limits func(t float64) (low, high float64)
+	// low and high are the limits, also of a run that is too short.
+	low, high float64
+	// What [Compare] looks at: the percentile, or ofRate, of a run, times a factor. It is nil if
+	// the figure has no interval. So many values rank beyond the figure.
+	run                        *Run
+	percentile, factor, beyond float64
 }
+
+const ofRate = -1
 
 var none = math.NaN()
 
@@ -178,14 +199,6 @@ func (r *Run) percentile(percentile, level float64) Estimate {
 	rank, upTo := percentile*float64(r.total)/100, r.seen[at]
 	_, residuals := ratioOf(upTo, r.counts)
 	deviation := longRunDeviation(residuals)
-	within := sync.OnceValue(func() float64 {
-		clear := r.clearlyBelow(at)
-		if clear < 0 {
-			return deviation
-		}
-		_, below := ratioOf(r.seen[clear], r.counts)
-		return max(deviation, longRunDeviation(below))
-	})
 	tail, beyond := upTo, whole-1
 	if percentile >= 50 {
 		tail, beyond = make([]float64, len(upTo)), float64(r.total)-whole
@@ -193,20 +206,21 @@ func (r *Run) percentile(percentile, level float64) Estimate {
 			tail[i] = r.counts[i] - upTo[i]
 		}
 	}
-	return r.estimate(r.value(at), residuals, tail, beyond, level, func(t float64) (low, high float64) {
-		h := t * deviation
-		if at == 0 || rank-h > float64(r.slots[at-1].upTo) {
-			h = t * within()
-		}
-		low, high = none, none
-		if from := math.Floor(rank - h); from >= 1 {
-			low = r.value(r.find(int64(from)))
-		}
-		if to := math.Ceil(rank + h); to <= float64(r.total) {
-			high = r.value(r.find(int64(to)))
-		}
-		return low, high
-	})
+	t := quantile(level, cosines)
+	if clear := r.clearlyBelow(at); clear >= 0 && (at == 0 || rank-t*deviation > float64(r.slots[at-1].upTo)) {
+		_, below := ratioOf(r.seen[clear], r.counts)
+		deviation = max(deviation, longRunDeviation(below))
+	}
+	low, high := none, none
+	if from := math.Floor(rank - t*deviation); from >= 1 {
+		low = r.value(r.find(int64(from)))
+	}
+	if to := math.Ceil(rank + t*deviation); to <= float64(r.total) {
+		high = r.value(r.find(int64(to)))
+	}
+	e := r.estimate(r.value(at), low, high, residuals, tail, beyond)
+	e.percentile = percentile
+	return e
 }
 
 // nothing returns an estimate without a figure.
@@ -315,21 +329,16 @@ func total(x []float64) (sum float64) {
 
 // Times returns the estimate in another unit: the figure times a factor above zero.
 func (e Estimate) Times(factor float64) Estimate {
-	e.Value, e.Low, e.High = e.Value*factor, e.Low*factor, e.High*factor
-	if limits := e.limits; limits != nil && factor != 1 {
-		e.limits = func(t float64) (low, high float64) {
-			low, high = limits(t)
-			return low * factor, high * factor
-		}
-	}
+	e.Value, e.Low, e.High, e.factor = e.Value*factor, e.Low*factor, e.High*factor, e.factor*factor
 	return e
 }
 
-// Rate returns the number of values per second with its interval. Windows that are nil have the
+// rates returns the number of values of each window, and its seconds. Windows that are nil have the
 // length of the longest one.
-func (r *Run) Rate(level float64) Estimate {
+func (r *Run) rates() (values, seconds []float64) {
 	r.look(nil)
-	counts, seconds, longest := slices.Clone(r.counts), make([]float64, len(r.windows)), 0.0
+	values, seconds = slices.Clone(r.counts), make([]float64, len(r.windows))
+	longest := 0.0
 	for _, w := range r.windows {
 		if w != nil {
 			longest = max(longest, w.Seconds())
@@ -340,23 +349,32 @@ func (r *Run) Rate(level float64) Estimate {
 			seconds[i] = w.Seconds()
 		}
 		if w, ok := w.(Rated); ok {
-			counts[i] = w.Values(counts[i])
+			values[i] = w.Values(values[i])
 		}
 	}
-	value, residuals := ratioOf(counts, seconds)
+	return values, seconds
+}
+
+// length returns the length of the run in seconds.
+func (r *Run) length() float64 { _, seconds := r.rates(); return total(seconds) }
+
+// Rate returns the number of values per second with its interval.
+func (r *Run) Rate(level float64) Estimate {
+	values, seconds := r.rates()
+	value, residuals := ratioOf(values, seconds)
 	if r.total == 0 || math.IsInf(value, 0) {
 		return r.nothing()
 	}
-	deviation := longRunDeviation(residuals) / total(seconds)
-	return r.estimate(value, residuals, nil, math.Inf(1), level, func(t float64) (low, high float64) {
-		return max(value-t*deviation, 0), value + t*deviation
-	})
+	h := quantile(level, cosines) * longRunDeviation(residuals) / total(seconds)
+	e := r.estimate(value, max(value-h, 0), value+h, residuals, nil, math.Inf(1))
+	e.percentile = ofRate
+	return e
 }
 
 // estimate returns a figure with its interval. Tail are the numbers of values beyond the figure, by
 // window, and beyond how many values rank beyond it.
-func (r *Run) estimate(value float64, residuals, tail []float64, beyond, level float64, limits func(t float64) (low, high float64)) Estimate {
-	e := Estimate{Value: value, Low: none, High: none, Windows: len(r.windows), limits: limits}
+func (r *Run) estimate(value, low, high float64, residuals, tail []float64, beyond float64) Estimate {
+	e := Estimate{Value: value, Low: none, High: none, Windows: len(r.windows), low: low, high: high, run: r, factor: 1, beyond: beyond}
 	n, time := float64(len(residuals)), AutocorrelationTime(residuals)
 	e.Independent = min(n/time, n/r.medianTime, float64(r.filled))
 	if sum := total(tail); sum > 0 {
@@ -368,7 +386,7 @@ func (r *Run) estimate(value float64, residuals, tail []float64, beyond, level f
 	}
 	e.TooShort = beyond < MinBeyond || e.Windows < MinWindows || e.Independent < MinIndependent
 	if !e.TooShort {
-		e.Low, e.High = limits(quantile(level, cosines))
+		e.Low, e.High = low, high
 	}
 	return e
 }

@@ -96,7 +96,7 @@ func check(t *testing.T, name string, e Estimate, want figure, exact bool) {
 	if !near(e.Value, want.Value) {
 		t.Errorf("%s is %v, want %v", name, e.Value, want.Value)
 	}
-	low, high := e.limits(quantile(95, cosines))
+	low, high := e.low, e.high
 	for _, limit := range []struct {
 		got  float64
 		want *float64

@@ -49,7 +49,7 @@ func Example() {
 			p, e.Value, e.Low, e.High, 100*(c.Ratio-1), 100*(c.Low-1), 100*(c.High-1))
 	}
 	// Output:
-	// p50 is 1097 [1076, 1118], after it +19.0% (+16.3..+21.7)
-	// p99 is 2871 [2813, 2951], after it +17.3% (+11.8..+22.7)
+	// p50 is 1097 [1076, 1118], after it +19.0% (+17.0..+21.2)
+	// p99 is 2871 [2813, 2951], after it +17.3% (+13.1..+21.2)
 	// p99.99 is 5407: too short for an interval
 }

@@ -848,10 +848,11 @@ func TestMinOfMoving(t *testing.T) {
 			layout, value = histogram.Layout{Digits: 3, Lowest: 1000}, 42
 		}
 		s := &Sum{Spare: 1 << 24}
-		err := s.Add(intervalOf("a", float64(n), 1, payloadOf(t, layout, value)))
-		h, err2 := new(histogram.Histogram), m.Add(int64(n)*1000, s)
-		if h, err = m.Histogram(h); err != nil || err2 != nil || want-h.Min() > 1000 {
-			t.Errorf("%d: minimum %d, want %d, %v, %v", n, h.Min(), want, err, err2)
+		if err := errors.Join(s.Add(intervalOf("a", float64(n), 1, payloadOf(t, layout, value))), m.Add(int64(n)*1000, s)); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := m.Histogram(new(histogram.Histogram)); err != nil || want-h.Min() > 1000 {
+			t.Errorf("%d: minimum %d, want %d, %v", n, h.Min(), want, err)
 		}
 	}
 }

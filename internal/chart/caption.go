@@ -110,7 +110,7 @@ func (p *Picture) Name() string { return cmp.Or(p.Title, p.Caption(), p.Type.Nam
 // Footnotes returns the lines below the charts.
 func (p *Picture) Footnotes() []string {
 	notes := slices.Clone(p.Notes)
-	if p.Type != Report { // which has a table of them
+	if p.Type != Report && p.Type != Trend { // which have a table of them, or sentences
 		for n, m := range p.Moments() {
 			notes = slices.Insert(notes, n, m.String())
 		}

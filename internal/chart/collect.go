@@ -527,7 +527,7 @@ func (g *gathered) linesFrom(origin int64) (lines []Line) {
 			points[i].End -= float64(origin)
 		}
 		slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.Middle(), b.Middle()) })
-		lines = append(lines, Line{m.Name, points})
+		lines = append(lines, Line{Name: m.Name, Points: points})
 	}
 	return lines
 }

@@ -66,6 +66,13 @@ func (p *Picture) Has(label string) bool {
 	return slices.ContainsFunc(p.Series, func(own Series) bool { return own.Label == label })
 }
 
+// HasLine reports whether a series with a label has a line with a name.
+func (p *Picture) HasLine(label, name string) bool {
+	return slices.ContainsFunc(p.Series, func(own Series) bool {
+		return own.Label == label && slices.ContainsFunc(own.Lines, func(line Line) bool { return line.Name == name })
+	})
+}
+
 // GroupsOf returns the group of each series, and the names of the lines that each has.
 func GroupsOf(series []Series) (groups, lines []string) {
 	for _, s := range series {

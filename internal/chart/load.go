@@ -24,6 +24,15 @@ var Load = &Type{
 	},
 }
 
+// Trend is a chart of values over runs, with the levels that PELT finds in them.
+var Trend = &Type{
+	Name:  "trend",
+	What:  "values over many runs",
+	Chart: Chart{Marks: Dots, Name: "value", Empty: "no run has values"},
+	steep: true,
+	name:  Load.name,
+}
+
 // falls is the part of the highest rate so far below which a rate is lower: less is noise.
 const falls = 0.95
 

@@ -145,6 +145,8 @@ type Line struct {
 	Name string
 	// Points are in order of time.
 	Points []Point
+	// Levels are the levels of a trend, each from its first run to its last.
+	Levels []Point
 }
 
 // A Point is a value from Start to End, in milliseconds from the origin. It is NaN if there is

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"hdrkit/internal/chart/axis"
+	"hdrkit/output"
 )
 
 // mostNamed is the number of characters of a label in a result. The table below it has all.
@@ -29,7 +30,7 @@ func (p *Picture) Results() []string {
 }
 
 // Result says in one line what the run shows: whether the limits hold, and how far and how long
-// they do not. Without limits it has the figures of the highest series.
+// they do not. Without limits it is the sentence of hdrsum.
 func (p *Picture) Result() string {
 	if len(p.Summary) == 0 {
 		return ""
@@ -39,6 +40,9 @@ func (p *Picture) Result() string {
 		labels = append(labels, Named(s.Label))
 	}
 	labels = Distinct(labels, func(label string) bool { return utf8.RuneCountInString(label) <= mostNamed })
+	if len(p.Limits) == 0 {
+		return p.headline(labels).String()
+	}
 	add := func(name string, value func(s *Summary) float64, limit *Limit) {
 		n := 0
 		for i := range p.Summary {
@@ -51,27 +55,49 @@ func (p *Picture) Result() string {
 		if len(p.Summary) > 1 {
 			text = name + " of " + labels[n] + " " + axis.Value(p.Unit, value(top))
 		}
-		if limit != nil {
-			if value(top) <= limit.Value {
-				text += " holds"
-			} else {
-				text += " above " + axis.Value(p.Unit, limit.Value) + p.since(limit)
-			}
+		if value(top) <= limit.Value {
+			text += " holds"
+		} else {
+			text += " above " + axis.Value(p.Unit, limit.Value) + p.since(limit)
 		}
 		parts = append(parts, text)
 	}
 	for n := range p.Limits {
 		add(p.Limits[n].Name(), func(s *Summary) float64 { return s.Limited[n] }, &p.Limits[n])
 	}
-	if len(p.Limits) == 0 {
-		for n, level := range Levels {
-			if level == 50 && len(p.Summary) == 1 || level == 99 || level == 99.9 {
-				add(percent(level), func(s *Summary) float64 { return s.Percentiles[n] }, nil)
+	return strings.Join(parts, ", ")
+}
+
+// headline returns the sentence of hdrsum, with the labels of the series.
+func (p *Picture) headline(labels []string) (h output.Headline) {
+	name := func(n int) string {
+		if len(labels) == 1 {
+			return ""
+		}
+		return labels[n]
+	}
+	highest := 0.0
+	for _, level := range output.HeadlinePercentiles {
+		i := slices.Index(Levels, level)
+		for n, s := range p.Summary {
+			if v := s.Percentiles[i]; float64(s.Count)*(100-level)/100 >= output.Enough && v > highest {
+				highest, h.Figure, h.Value, h.Of = v, percent(level), axis.Value(p.Unit, v), name(n)
 			}
 		}
-		add("max", func(s *Summary) float64 { return s.Max }, nil)
+		if h.Figure != "" {
+			break
+		}
 	}
-	return strings.Join(parts, ", ")
+	highest = 0
+	for n, s := range p.Summary {
+		if s.Max > highest {
+			highest, h.Worst, h.WorstOf = s.Max, axis.Value(p.Unit, s.Max), name(n)
+		}
+	}
+	if _, to, _ := p.TimeRange(); len(p.Worst) > 0 && h.Worst != "" {
+		h.At = output.TimeIn(p.Worst[0].Peak+p.Origin, p.Origin, p.Origin+int64(to), p.Location())
+	}
+	return h
 }
 
 // since says how long all series together are above a limit, and since when, or nothing if they are

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -11,7 +10,7 @@ func TestResult(t *testing.T) {
 	for i, name := range []string{"Authorize", "GetStatus"} {
 		p.Summary = append(p.Summary, Summary{Label: "com.example.platform.checkout.payments.v2.PaymentService/" + name, Percentiles: make([]float64, len(Levels)), Max: float64(i + 1)})
 	}
-	if got := p.Result(); !strings.HasSuffix(got, "max of …GetStatus 2 ms") {
+	if got := p.Result(); got != "The maximum is 2 ms (…GetStatus)." {
 		t.Errorf("%q", got)
 	}
 }

@@ -119,7 +119,7 @@ var Report = &Type{
 }
 
 // Types are all types of charts.
-var Types = []*Type{Timeline, Percentiles, Heatmap, Throughput, Report, Load}
+var Types = []*Type{Timeline, Percentiles, Heatmap, Throughput, Report, Load, Trend}
 
 // TotalMeasures are the lines of [Picture.Total], for limits: percentiles in their order, the
 // maximum, and the throughput.
@@ -170,7 +170,7 @@ func (p *Picture) Steep() bool {
 	if !p.Type.steep || p.Low > 0 || p.High > 0 {
 		return false
 	}
-	if p.Type == Load {
+	if p.Type.Chart.Marks == Dots {
 		return p.wide()
 	}
 	var values []float64

@@ -66,6 +66,8 @@ func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 		switch what.Marks {
 		case chart.Lines:
 			pn = c.linesPanel(part.Picture, p, outer)
+		case chart.Dots:
+			pn = c.runsPanel(part.Picture, p, outer)
 		case chart.Curves:
 			pn = c.curvesPanel(part.Picture, p, outer)
 		default:
@@ -93,7 +95,7 @@ func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 
 // facetHigh says what the highest value of a facet is. The axes are those of all facets.
 func (pn *panel) facetHigh() string {
-	if pn.what.Marks == chart.Lines {
+	if pn.what.Marks == chart.Lines || pn.what.Marks == chart.Dots {
 		top, line, _ := highest(pn.Series)
 		return pn.highestText(line, top.Value)
 	}

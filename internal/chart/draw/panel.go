@@ -84,7 +84,9 @@ func (pn *panel) inside(v float64) vg.Length {
 }
 
 // overTime reports whether the horizontal axis has times.
-func (pn *panel) overTime() bool { return pn.what.Marks == chart.Lines || pn.what.Marks == chart.Cells }
+func (pn *panel) overTime() bool {
+	return pn.what.Marks == chart.Lines || pn.what.Marks == chart.Cells || pn.Type == chart.Trend && pn.Absolute
+}
 
 // has reports whether a place lies between left and right.
 func (pn *panel) has(x vg.Length) bool {
@@ -239,7 +241,7 @@ func (pn *panel) draw() {
 		width := float64((pn.frame.Max.X - pn.frame.Min.X) / pixel)
 		pn.x.ticks, pn.x.title = axis.NinesTicks(pn.x.high, 64*pn.x.high/width), "percentile"
 	case chart.Dots:
-		pn.rateRuler()
+		pn.runsRuler()
 	default:
 		pn.timeRuler()
 	}

@@ -57,8 +57,8 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		c.report(p, area)
 	case len(parts) > 0:
 		c.facets(p, area, parts)
-	case p.Type == chart.Load:
-		drawPanels(c.loadPanel(p, c.loadLegend(p, area)))
+	case p.Type.Chart.Marks == chart.Dots:
+		drawPanels(c.runsPanel(p, p, c.runsLegend(p, area)))
 	case p.Type.Chart.Marks == chart.Curves:
 		drawPanels(c.curvesPanel(p, p, area))
 	case p.Type.Chart.Marks == chart.Cells && compared:

@@ -46,13 +46,16 @@ func (o *Options) Gather(std *message.Streams, s *scan.Scan) (*chart.Picture, er
 
 func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
 	o := g.Options
-	if err := o.checkLoad(len(s.Inputs), g.by); err != nil {
+	if err := o.checkRuns(len(s.Inputs), g.by); err != nil {
 		return nil, err
+	}
+	if o.Type == chart.Trend {
+		return g.trend(s)
 	}
 	if o.Compare && o.Type == chart.Heatmap && !o.Page && len(s.Inputs) != 2 {
 		return nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
 	}
-	g.headers = g.units.Logs()
+	g.headers = g.units.Logs(s.Memory)
 	logs, distributions, err := sortInputs(s.Inputs, g.headers)
 	if err != nil {
 		return nil, err
@@ -448,6 +451,11 @@ func (g *gathering) setScale(logs bool) (err error) {
 		}
 	}
 	g.ratio, g.look.Unit = scale.Ratio, scale.Name
+	return g.addLimits(scale)
+}
+
+// addLimits adds the limits, in printed units.
+func (g *gathering) addLimits(scale unit.Scale) error {
 	for _, l := range g.Limits {
 		if l.Unit != (unit.Unit{}) && scale.In == (unit.Unit{}) {
 			return message.Usagef("-sla %s: -unit must name the unit of the values", l.Text)

@@ -21,13 +21,15 @@ func (o *Options) eachRun(by *tags.By) bool {
 	return o.Type == chart.Load && o.Aggregate == 0 && !by.AddsTags()
 }
 
-// checkLoad checks that there are points for a picture of load.
-func (o *Options) checkLoad(inputs int, by *tags.By) error {
+// checkRuns checks that there are points for a picture of runs.
+func (o *Options) checkRuns(inputs int, by *tags.By) error {
 	switch {
-	case o.Type != chart.Load:
+	case o.Type.Chart.Marks != chart.Dots:
 		return nil
 	case o.Page:
-		return message.Usagef("-type load is a picture: give -of a name such as load.png")
+		return message.Usagef("-type %s is a picture: give -of a name such as %[1]s.png", o.Type.Name)
+	case o.Type == chart.Trend:
+		return nil
 	case inputs == 1 && o.eachRun(by):
 		return message.Usagef("-type load draws a point for each run, and there is one input: give several, or -agg 10s for windows of one whose rate was raised")
 	}

@@ -48,7 +48,7 @@ func (o *Options) levels() []float64 {
 	switch {
 	case o.Percentiles != nil:
 		return o.Percentiles
-	case o.Type == chart.Load:
+	case o.Type.Chart.Marks == chart.Dots:
 		all := []float64{50, 99, 100}
 		for _, l := range o.Limits {
 			if l.Percentile > 0 && !slices.Contains(all, l.Percentile) {

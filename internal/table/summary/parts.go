@@ -20,14 +20,14 @@ import (
 // memory that does not grow with the log: intervals of long logs become windows.
 type Parts struct {
 	// Sums has a sum of each part, which [Parts.Who] needs. Times has the maximum of each interval,
-	// which [Parts.Worst] and [Parts.Omission] need. Counts, which implies both, is for
+	// which [Parts.Worst] and [Parts.Omission] need. Counts, which implies Times, is for
 	// [output.Moment.Count]: Worst reads the counts of moments from their inputs again. Those of
 	// pipes, which can be read only once, are kept.
 	Sums, Times, Counts bool
 	// Most is the memory in bytes above which times are not kept at all, if it is above 0.
 	Most int
 
-	sums    map[string]*flow.Result
+	sums    map[string]*flow.Result // by part, or by tag behind the number of any input
 	scan    *scan.Scan
 	decoder *scan.Decoder
 
@@ -120,7 +120,8 @@ func tagOf(key string) string { return key[4:] }
 
 // start makes the parts those of a scan.
 func (p *Parts) start(s *scan.Scan) {
-	p.Sums, p.Times = p.Sums || p.Counts, p.Times || p.Counts
+	rows := s.By.Inputs() || s.By.AddsTags() // whose sums are not those of tags
+	p.Sums, p.Times = p.Sums || p.Counts && rows, p.Times || p.Counts
 	p.scan, p.account = s, s.Memory.Open("times of tags and logs", "choose tags with -incT")
 	p.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
 }

@@ -117,8 +117,11 @@ func (w *sums) result() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.options.Parts != nil {
-		w.options.Parts.sums = w.rows
+	if p := w.options.Parts; p != nil {
+		p.sums = make(map[string]*flow.Result)
+		for _, r := range w.rows {
+			p.sums[string(appendPart(nil, r.Input, r.Tag))] = r
+		}
 	}
 	r := Result{options: w.options, by: w.by, sums: all}
 	var l Loader

@@ -39,7 +39,7 @@ func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Parts, *Result, []
 			return io.NopCloser(bytes.NewReader(log.Bytes())), nil
 		}})
 	}
-	parts := &Parts{Counts: true}
+	parts := &Parts{Counts: true, Sums: true}
 	report := func(err *hdrlog.SyntaxError, malformed bool) error { return err }
 	result, err := Collect(&scan.Scan{Inputs: inputs, Workers: workers, Report: report}, Options{Parts: parts})
 	if err != nil {
@@ -136,7 +136,7 @@ func TestWorstAgain(t *testing.T) {
 		for i := range inputs {
 			inputs[i].Once = n == 1
 		}
-		parts := &Parts{Counts: true}
+		parts := &Parts{Counts: true, Sums: true}
 		report := func(err *hdrlog.SyntaxError, malformed bool) error { return err }
 		if _, err := Collect(&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, Options{Parts: parts}); err != nil {
 			t.Fatal(err)
@@ -337,7 +337,7 @@ func TestPartsMemory(t *testing.T) {
 	const length, bad = 4000, 3000
 	one := func(string, []byte) float64 { return 1 }
 	taken := func(limit int64, intervals int) *Parts {
-		parts := &Parts{Counts: true}
+		parts := &Parts{Counts: true, Sums: true}
 		parts.start(&scan.Scan{Memory: ledger.New(limit), Inputs: []scan.Input{{Name: "log", Once: true}}})
 		all := new(flow.Result)
 		parts.sums = map[string]*flow.Result{string(appendPart(nil, 0, nil)): all}

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot/text"
@@ -11,32 +12,35 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// loadPanel returns a chart of values against the measured rate.
-func (c *pen) loadPanel(p *chart.Picture, outer vg.Rectangle) *panel {
-	pn := c.newPanel(chart.Load, p, p, outer)
+// runsPanel returns a chart of runs, those of p, on axes for all of whole: of values against the
+// measured rate, or over the runs in their order.
+func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
+	pn := c.newPanel(p.Type, p, whole, outer)
 	groups, names := chart.GroupsOf(p.Series)
 	styles := chart.Styles(groups, names)
 	pn.x.low, pn.x.high = 0, 0
-	for _, s := range p.Series {
-		for _, point := range s.Lines[0].Points {
-			pn.x.high = max(pn.x.high, point.Start)
-		}
-	}
 	pn.values = func(add func(float64)) {
-		for _, s := range p.Series {
+		for _, s := range whole.Series {
 			for _, line := range s.Lines {
 				for _, point := range line.Points {
+					pn.x.high = max(pn.x.high, point.Start)
 					add(point.Value)
 				}
 			}
 		}
 	}
 	pn.across, pn.headroom = p.Labelled(), noteSize+10*pixel
+	if len(p.Worst) > 0 {
+		pn.headroom = 2*numberRadius + 6*pixel
+	}
 	pn.paint = func() {
 		for i, s := range p.Series {
 			for n, line := range s.Lines {
-				pn.drawDots(c.styled(styles[i][n]), line.Points)
+				pn.drawDots(c.styled(styles[i][n]), line)
 			}
+		}
+		if pn.drawNumbers(p.Has); p.Type == chart.Trend {
+			return
 		}
 		var taken []vg.Rectangle
 		for _, s := range p.Series {
@@ -46,8 +50,8 @@ func (c *pen) loadPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	return pn
 }
 
-// loadLegend draws the legend of a chart of load, and returns the area that is left.
-func (c *pen) loadLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
+// runsLegend draws the legend of a chart of runs, and returns the area that is left.
+func (c *pen) runsLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 	groups, names := chart.GroupsOf(p.Series)
 	var labels []string
 	for _, s := range p.Series {
@@ -62,13 +66,26 @@ func (c *pen) loadLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 	return c.legend(area, entries)
 }
 
-// drawDots draws a dot for each run, and a pale line that joins them in the order of load.
-func (pn *panel) drawDots(st style, points []chart.Point) {
+// drawDots draws a dot for each run, a pale line that joins them in their order, and levels.
+func (pn *panel) drawDots(st style, line chart.Line) {
+	const joined, beside = 0.6, 0.25 // opacities
+	colour, width := pale(st.colour, joined), 1.6*pixel
+	if line.Levels != nil {
+		colour, width = pale(st.colour, beside), pixel
+	}
 	var path []vg.Point
-	for _, p := range points {
+	for _, p := range line.Points {
+		if math.IsNaN(p.Value) {
+			continue // a run without the tag
+		}
 		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
 	}
-	pn.stroke(style{colour: pale(st.colour, 0.6), dashes: st.dashes}, 1.6*pixel, path...)
+	pn.stroke(style{colour: colour, dashes: st.dashes}, width, path...)
+	var steps []vg.Point
+	for _, l := range line.Levels {
+		steps = append(steps, vg.Point{X: pn.X(l.Start), Y: pn.inside(l.Value)}, vg.Point{X: pn.X(l.End), Y: pn.inside(l.Value)})
+	}
+	pn.strokeParts(style{colour: st.colour}, 2.4*pixel, steps)
 	for _, at := range path {
 		pn.dot(st.colour, 3.5*pixel, at)
 	}
@@ -97,6 +114,39 @@ func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
 		taken = append(taken, own)
 	}
 	return taken
+}
+
+// runsRuler sets up the horizontal axis: of rates, of the dates of runs, or of their names.
+func (pn *panel) runsRuler() {
+	switch {
+	case pn.Type == chart.Load:
+		pn.rateRuler()
+	case pn.Absolute:
+		beyond := max(0.02*pn.x.high, 1)
+		pn.x.low, pn.x.high = -beyond, pn.x.high+beyond
+		pn.timeRuler()
+	default:
+		pn.nameRuler()
+	}
+}
+
+// nameRuler sets up an axis with the names of runs, as many as have room.
+func (pn *panel) nameRuler() {
+	pn.x.low, pn.x.high, pn.x.title = -0.5, pn.x.high+0.5, "run"
+	if len(pn.Series) == 0 {
+		return
+	}
+	room, font := pn.frame.Max.X-pn.frame.Min.X, pn.font(tickSize)
+	end := pn.frame.Min.X - room
+	for n, name := range pn.Series[0].Names {
+		label, at, half := chart.Cut(name, within(font, room/3)), pn.X(float64(n)), vg.Length(0)
+		if half = font.Width(label) / 2; at-half < end {
+			label = ""
+		} else {
+			end = at + half + 8*pixel
+		}
+		pn.x.ticks = append(pn.x.ticks, axis.Tick{Value: float64(n), Label: label})
+	}
 }
 
 // rateRuler sets up the horizontal axis of rates, from 0 to a little beyond the highest.

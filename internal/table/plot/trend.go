@@ -1,0 +1,117 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/table/report"
+	"hdrkit/internal/table/trend"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// trend returns the picture of how figures change over the runs of a scan: a line for each
+// percentile, with its levels, and a number at each change that has a sentence.
+func (g *gathering) trend(s *scan.Scan) (*chart.Picture, error) {
+	var figures []output.Figure
+	for _, level := range g.levels() {
+		figure := output.Figure{Percentile: level}
+		if level == 100 {
+			figure = output.Figure{Name: output.Max}
+		}
+		figures = append(figures, figure)
+	}
+	t, scale, err := trend.Collect(g.std, s, g.units, trend.Options{Options: &g.Options.Options, Figures: figures, Readable: true})
+	if err != nil {
+		return nil, err
+	}
+	g.look.Unit = scale.Name
+	if err := g.addLimits(scale); err != nil {
+		return nil, err
+	}
+	p := &g.look
+	places := placesOf(t, p)
+	for _, f := range t.Figures {
+		p.Series = addTrend(p.Series, t, &f, places)
+	}
+	if g.Percentiles == nil && len(p.Series) > 1 {
+		keepLimited(p)
+	}
+	g.number(p, t, places, report.Scale(scale, g.units))
+	return p, nil
+}
+
+// placesOf returns where runs stand on the axis: at their starts if all have one and no two start
+// together, otherwise one behind another.
+func placesOf(t *output.Trend, p *chart.Picture) (places []float64) {
+	p.Absolute = true
+	for n, run := range t.Runs {
+		p.Absolute = p.Absolute && run.Dated() && (n == 0 || run.Start > t.Runs[n-1].Start)
+	}
+	p.Origin = t.Runs[0].Start
+	for n, run := range t.Runs {
+		place := float64(n)
+		if p.Absolute {
+			place = float64(run.Start - p.Origin)
+		}
+		places = append(places, place)
+	}
+	return places
+}
+
+// addTrend adds a line to the series of its tag.
+func addTrend(all []chart.Series, t *output.Trend, f *output.TrendFigure, places []float64) []chart.Series {
+	label := trendLabel(f)
+	if n := len(all); n == 0 || all[n-1].Label != label {
+		all = append(all, chart.Series{Label: label})
+		for n := range t.Runs {
+			all[len(all)-1].Names = append(all[len(all)-1].Names, t.Short(n))
+		}
+	}
+	line := chart.Line{Name: f.String()}
+	for n, point := range f.Points {
+		line.Points = append(line.Points, chart.Point{Start: places[n], End: places[n], Value: point.Value})
+	}
+	for _, level := range f.Levels {
+		line.Levels = append(line.Levels, chart.Point{Start: places[level.From], End: places[level.To-1], Value: level.Value})
+	}
+	s := &all[len(all)-1]
+	s.Lines = append(s.Lines, line)
+	return all
+}
+
+// trendLabel returns the label of the series of a figure.
+func trendLabel(f *output.TrendFigure) string {
+	if f.Tag == nil {
+		return ""
+	}
+	return tags.Text(f.Tag)
+}
+
+// number numbers the changes of drawn lines, and adds their sentences.
+func (g *gathering) number(p *chart.Picture, t *output.Trend, places []float64, scale output.Scale) {
+	drawn := *t
+	drawn.Figures = nil
+	for _, f := range t.Figures {
+		if p.HasLine(trendLabel(&f), f.String()) {
+			drawn.Figures = append(drawn.Figures, f)
+		}
+	}
+	sentences := drawn.Sentences(scale, g.Zone)
+	changes := drawn.Changes()
+	if p.Title == "" {
+		p.Title = strings.TrimSuffix(sentences[0], ".")
+		if len(changes) == 0 { // the list has nothing to add
+			sentences = sentences[1:]
+		}
+	}
+	for n, c := range changes[:min(len(changes), output.MostSentences)] {
+		at := int64(math.Round(places[c.After.From]))
+		p.Worst = append(p.Worst, chart.Moment{Start: at, End: at, Peak: at, Value: c.Of.Points[c.After.From].Value, Label: trendLabel(c.Of)})
+		sentences[n] = fmt.Sprintf("%d  %s", n+1, sentences[n])
+	}
+	p.Notes = append(p.Notes, sentences...)
+}
