@@ -126,7 +126,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 				if c.info == nil {
 					c.info = info
 				}
-				return true, !c.known(), nil
+				return true, !c.known() || !unchanged(c.info, info), nil // its inode may be used again
 			}
 			before = c
 		case !c.Copy && !c.Ended && c.is(info) && c.Size <= info.Size() && bytes.HasPrefix(raw, c.Head):
@@ -259,8 +259,8 @@ func (o *original) compare(file *os.File, raw []byte, size *int64) (v verdict) {
 	if len(head) == 0 && !o.reading {
 		return different
 	}
-	if o.reading && o.Size == 0 {
-		defer func() { v = max(v, early) }() // bytes of it may just be read
+	if o.reading && (o.Size == 0 || !o.intact()) {
+		defer func() { v = max(v, early) }() // bytes of it may just be read, maybe again
 	}
 	if len(raw) == 0 {
 		return unsure // what comes meanwhile may be compressed

@@ -366,6 +366,64 @@ func TestCopyBeforeLog(t *testing.T) {
 	}
 }
 
+// TestCopyChanges: a name that is followed gets a copy of a log that was truncated a moment ago, and
+// then another file with the inode of that copy, before comparing is due.
+func TestCopyChanges(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: files have no identity")
+	}
+	dir := t.TempDir()
+	path, part := filepath.Join(dir, "a.hdr"), filepath.Join(dir, "a.hdr.1")
+	text := strings.Repeat("0.0,1.0,2.0,counts\n", 100)
+	file(t, path, text)
+	file(t, part, "another log\n")
+	f := New(Options{Poll: time.Hour})
+	defer f.Close()
+	f.AddMatching(dir, func(string) bool { return true }, nil)
+	f.Start(func(*Input) {}, func(time.Time) {})
+	log, err := f.inputs[0].Next()
+	must(t, err)
+	read := func(log *Log) {
+		lines := bufio.NewReader(log)
+		for range 100 {
+			_, err := lines.ReadString('\n')
+			must(t, err)
+		}
+	}
+	read(log)
+	logs := func(want int) {
+		t.Helper()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.look(f.inputs)
+		if n := len(f.inputs[1].files); n != want {
+			t.Errorf("%d logs, not %d", n, want)
+		}
+	}
+	must(t, os.Rename(part, filepath.Join(dir, "a.hdr.2")))
+	next := strings.ReplaceAll(text, "2.0", "3.0")
+	file(t, path, next)
+	file(t, part, next[:100])
+	logs(1)
+	_, err = log.Read(make([]byte, 1)) // notices that it was truncated
+	if log, _ = f.inputs[0].Next(); err == nil {
+		t.Error("the log goes on")
+	}
+	read(log)
+	file(t, part, next)
+	logs(1)
+	for _, c := range f.contents {
+		c.took = time.Hour
+	}
+	file(t, part, "yet another log\n")
+	logs(1)
+	for _, c := range f.contents {
+		c.took = 0
+	}
+	logs(2)
+}
+
 // TestFinished: a command that starts again has no input for what it read to its end before the log
 // was rotated, until that grows.
 func TestFinished(t *testing.T) {
