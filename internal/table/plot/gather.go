@@ -52,8 +52,8 @@ func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
 	if o.Type == chart.Trend {
 		return g.trend(s)
 	}
-	if o.Compare && o.Type == chart.Heatmap && !o.Page && len(s.Inputs) != 2 {
-		return nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
+	if hint := map[*chart.Type]string{chart.Heatmap: "-by input draws a map for each", chart.Report: "hdrdiff compares several runs a side"}[o.Type]; o.Compare && hint != "" && !o.Page && len(s.Inputs) != 2 {
+		return nil, message.Usagef("-compare with -type %s compares two inputs, before and after: there are %d; %s", o.Type.Name, len(s.Inputs), hint)
 	}
 	g.headers = g.units.Logs(s.Memory)
 	logs, distributions, err := sortInputs(s.Inputs, g.headers)
@@ -402,7 +402,9 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 	if p.Summary = g.summaries; g.Type == chart.Load {
 		g.loads(p)
 	}
-	if len(p.Series) <= chart.MostTogether {
+	if g.compareReport() {
+		g.compare(p)
+	} else if len(p.Series) <= chart.MostTogether {
 		p.Notes = append(p.Notes, g.changes()...)
 	}
 	if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return len(s.Curve.Band) > 0 }) {
