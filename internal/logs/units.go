@@ -42,7 +42,7 @@ type Logs struct {
 }
 
 // tagBytes is about what a tag takes in a [unit.Finder], beside its text.
-const tagBytes = 200
+const tagBytes = 120
 
 // Logs returns logs, none so far.
 func (u *Units) Logs(memory *ledger.Ledger) *Logs {
