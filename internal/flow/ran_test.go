@@ -72,3 +72,26 @@ func TestRanInAnyTag(t *testing.T) {
 		}
 	}
 }
+
+// TestRatesCharged: what rates remember of intervals until windows only double is charged.
+func TestRatesCharged(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	w := hdrlog.NewWriter(&b)
+	h, _ := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
+	h.Record(1, 1)
+	for n := range 20_000 { // in one window each 1,000
+		w.Interval(nil, 1000+float64(n%10)/10, 0.1, h)
+	}
+	w.Flush()
+	memory := ledger.New(1 << 20)
+	s := &scan.Scan{Workers: 1, Memory: memory, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+	s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil }}}
+	plan := Plan{Window: 1000, Most: 1000, Digits: 1, Account: memory.Open("windows", ""), Emit: func(*Result) error { return nil }}
+	if err := Run(s, &plan); err != nil {
+		t.Fatal(err)
+	}
+	if plan.Err == nil {
+		t.Error("20,000 intervals of 48 bytes fit into 512 KiB")
+	}
+}

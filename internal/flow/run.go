@@ -166,8 +166,9 @@ func (r *run) take(v scan.Visit, o *handed) (err error) {
 			if one := o.alone[n]; part == nil && one != nil {
 				one.Row, part = v.Row, one
 			}
-			p.takeDouble(v, part)
-			p.rate(v, o.count, math.MinInt64)
+			if p.takeDouble(v, part); p.double.err == nil {
+				p.rate(v, o.count, math.MinInt64)
+			}
 		case roomy:
 			if p.rate(v, o.count, math.MinInt64); part != nil {
 				err = p.merge(part)

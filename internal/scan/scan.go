@@ -113,8 +113,8 @@ type Scan struct {
 	// Kept, if set, takes the input and the row of each interval of the selection, after the
 	// comments before it.
 	Kept func(input int, row []byte)
-	// Ran, if set, takes each interval in the range of the selection, whatever its tag is, before the
-	// next one is handed over: its input ran then. Payloads of other tags are not looked at.
+	// Ran, if set, takes each interval in the range of the selection, whatever its tag is, before
+	// the next one is handed over: its input ran then. Payloads of other tags are not looked at.
 	Ran func(v Visit)
 	// Progress, if set, takes the numbers of bytes as they are read. Several goroutines call it.
 	Progress func(bytes int)
