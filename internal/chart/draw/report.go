@@ -172,7 +172,10 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 	shown := slices.Clone(p.Summary)
 	slices.SortStableFunc(shown, func(a, b chart.Summary) int { return cmp.Compare(b.Max, a.Max) })
 	more := len(shown) - mostFigures
-	shown = shown[:min(len(shown), mostFigures)]
+	if more == 1 { // a line that says so takes as much room
+		more = 0
+	}
+	shown = shown[:len(shown)-max(more, 0)]
 	tags := column{left: true}
 	columns := []column{{heading: "values"}, {heading: "per second"}}
 	for _, s := range shown {
