@@ -30,24 +30,24 @@ runs of a side do.
 
 exit status: 0, or 1 if nothing could be compared, 2 for a wrong command line,
 3 if malformed lines were skipped, 4 if a limit of -sla does not hold, 5 if one
-is undecided under -undecided fail, or with -trend`
+looks worse, but is not proven: run again (-undecided pass, and it is 0)`
 
 // options are what the command line asks for.
 type options struct {
-	logs.Options                     // of both sides, but their names
-	old, new                         []string
-	sum                              bool // a side is one run
-	trend                            bool // of many runs, which are new
-	order                            string
-	unit                             unit.Options
-	figures                          report.Figures
-	percentilesGiven, undecidedGiven bool
-	level                            float64 // of confidence, in percent
-	levelGiven                       bool    // intervals are printed
-	limits                           []gate.Limit
-	strict                           bool // an undecided limit fails
-	kind, of                         string
-	kindGiven                        bool
+	logs.Options     // of both sides, but their names
+	old, new         []string
+	sum              bool // a side is one run
+	trend            bool // of many runs, which are new
+	order            string
+	unit             unit.Options
+	figures          report.Figures
+	percentilesGiven bool
+	level            float64 // of confidence, in percent
+	levelGiven       bool    // intervals are printed
+	limits           []gate.Limit
+	undecided        string // what an undecided limit does
+	kind, of         string
+	kindGiven        bool
 }
 
 func app() *cli.Command {
@@ -85,8 +85,8 @@ func app() *cli.Command {
 		cli.OmissionOption(&o.Expected),
 		{Name: "sla", Group: cli.GroupLimits, Value: cli.Each(&o.limits, gate.Parse),
 			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as p99<=+10%, and limits of NEW as in hdrsum; repeatable"},
-		{Name: "undecided", Group: cli.GroupLimits, Needs: "sla", Values: []string{"pass", "fail"}, Value: cli.Pick(&o.strict, "pass", cli.Is("fail")), Given: &o.undecidedGiven,
-			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5, as -trend does unless it is pass"},
+		{Name: "undecided", Group: cli.GroupLimits, Needs: "sla", Values: []string{"worse", "pass", "fail"}, Value: cli.Choice(&o.undecided, "worse"),
+			Usage: "what an undecided limit does: fail with status 5 if its figure looks worse, but may be chance; pass; or always fail with status 5"},
 	}, cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))
 	c.Action = func() error {
 		if err := o.check(); err != nil {

@@ -57,7 +57,7 @@ func run(std *message.Streams, o *options) (err error) {
 	if err := c.write(); err != nil {
 		return err
 	}
-	return report.Status(std, c.verdicts, o.strict, "A longer run, or several a side, would decide", c.diagnostics.Close())
+	return report.Status(std, c.verdicts, o.undecided, "A longer run, or several a side, would decide", c.diagnostics.Close())
 }
 
 // open finds the logs of the sides, and whether there are enough runs to compare.
@@ -147,10 +147,11 @@ func (c *comparison) judge() error {
 			s.Confidence = nil
 		}
 	}
-	if !c.levelGiven && !c.strict { // only the changes have intervals
+	strict := c.undecided == "fail"
+	if !c.levelGiven && !strict { // only the changes have intervals
 		hide()
 	}
-	c.verdicts = gate.Judge(c.limits, gate.Figures{Summaries: c.new.Summaries, Baseline: c.old.Summaries, Pairs: c.pairs, Scale: scale, Strict: c.strict})
+	c.verdicts = gate.Judge(c.limits, gate.Figures{Summaries: c.new.Summaries, Baseline: c.old.Summaries, Pairs: c.pairs, Scale: scale, Strict: strict})
 	if !c.levelGiven {
 		hide()
 	}

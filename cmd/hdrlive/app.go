@@ -240,7 +240,7 @@ func (r *command) merge(d *logs.Diagnostics, file *sinks.File) error {
 		if err != nil {
 			return err
 		}
-		if failed, _ := gate.Count(verdicts); failed > 0 {
+		if failed, _, _ := gate.Count(verdicts); failed > 0 {
 			d.Warnf("%d of %d limits do not hold", failed, len(verdicts))
 			exceeded = true
 		}

@@ -87,7 +87,7 @@ func (o *options) define() []cli.Option {
 	}, o.formatOptions(), []cli.Option{
 		{Name: "sla", Group: cli.GroupLimits, Value: cli.Each(&o.limits, gate.Parse),
 			Usage: "check `LIMITS`, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100,throughput>=1000, also 'insert-.*:max<=100', 'over(20ms)<=0.1%', 'p99<=20ms in 99% of 10s'; repeatable"},
-		{Name: "undecided", Group: cli.GroupLimits, Needs: "sla", Values: []string{"pass", "fail"}, Value: cli.Pick(&o.strict, "pass", cli.Is("fail")),
+		{Name: "undecided", Group: cli.GroupLimits, Needs: "sla", Values: []string{"pass", "fail"}, Value: cli.Choice(&o.undecided, "pass"),
 			Usage: "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5"},
 	}, o.findingOptions(), cli.RunOptions(o.std, &o.Run)))
 }

@@ -50,9 +50,9 @@ type options struct {
 	believed []float64
 	metric   string // influx and openmetrics
 
-	limits []gate.Limit
-	strict bool        // an undecided limit fails
-	watch  *gate.Watch // nil if no limit is checked over time
+	limits    []gate.Limit
+	undecided string      // what an undecided limit does
+	watch     *gate.Watch // nil if no limit is checked over time
 
 	worst      int     // moments, 0 for none
 	who        bool    // who has the values above percentile
@@ -100,7 +100,7 @@ func (o *options) checkLimits() error {
 		}
 	}
 	o.believed = report.Believed(o.figures.Percentiles, o.limits)
-	if o.level == 0 && o.strict {
+	if o.level == 0 && o.undecided == "fail" {
 		o.level = report.UsualLevel
 	}
 	return nil

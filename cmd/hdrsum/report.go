@@ -43,7 +43,7 @@ func runSummary(o *options) error {
 	if err := r.write(); err != nil {
 		return err
 	}
-	return report.Status(o.std, r.verdicts, o.strict, "A longer run would decide", o.diagnostics.Close())
+	return report.Status(o.std, r.verdicts, o.undecided, "A longer run would decide", o.diagnostics.Close())
 }
 
 // add adds up the logs and finds intervals of confidence. It watches them for limits over time, and
@@ -86,7 +86,7 @@ func (r *found) judge() error {
 		return err
 	}
 	r.warnOmission(scale.In)
-	r.verdicts = gate.Judge(r.limits, gate.Figures{Summaries: r.Summaries, Scale: scale, Watch: r.watch, Strict: r.strict})
+	r.verdicts = gate.Judge(r.limits, gate.Figures{Summaries: r.Summaries, Scale: scale, Watch: r.watch, Strict: r.undecided == "fail"})
 	if !r.given.level { // only the limits needed intervals
 		for _, s := range r.Summaries {
 			s.Confidence = nil

@@ -261,6 +261,8 @@ type Verdict struct {
 	// Result is Undecided if the interval of the statistic neither keeps the limit nor violates it,
 	// or if there is none and chance decides.
 	Result Result
+	// Worse is set if a relative limit is undecided, and its statistic is beyond the bound.
+	Worse bool
 	// Missing says why there is nothing to check, empty if there is something. If it is not empty,
 	// the limit fails, or is undecided since a trend has too few runs.
 	Missing string
@@ -405,7 +407,7 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 		return // it is no sample of anything
 	case l.Relative:
 		if v.believeChange(s, f); v.Note != "" {
-			v.Result = Undecided
+			v.undecided(v.Note)
 		}
 	case s.Confidence == nil:
 		return
@@ -432,9 +434,22 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 		better, worse = v.High, v.Low
 	}
 	if v.decide(v.keeps(worse)); v.Result == Fails && (math.IsNaN(better) || v.keeps(better)) {
-		v.Result, v.Note = Undecided, "the interval includes the bound"
+		if v.undecided("the interval includes the bound"); v.Worse {
+			v.Note = Unproven
+		}
 	}
 }
+
+// undecided sets why a limit is undecided.
+func (v *Verdict) undecided(why string) {
+	v.Result, v.Note, v.Worse = Undecided, why, v.Limit.Relative && !v.keeps(v.Value)
+	if v.Worse {
+		v.Note = Unproven + "; " + why
+	}
+}
+
+// Unproven says what a verdict means that is undecided, and whose statistic is beyond the bound.
+const Unproven = "looks worse, not proven"
 
 // ofSlot returns the percentile of the limit's value, output.NoSlot if no slot rounds it.
 func (l *Limit) ofSlot() float64 {
@@ -573,13 +588,16 @@ func rounded(v float64, digits int) float64 {
 	return r
 }
 
-// Count returns how many limits do not hold, and how many are undecided.
-func Count(verdicts []Verdict) (failed, open int) {
+// Count returns how many limits do not hold, how many are undecided, and how many of these look
+// worse.
+func Count(verdicts []Verdict) (failed, open, worse int) {
 	var n [3]int
 	for _, v := range verdicts {
-		n[v.Result]++
+		if n[v.Result]++; v.Worse {
+			worse++
+		}
 	}
-	return n[Fails], n[Undecided]
+	return n[Fails], n[Undecided], worse
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
@@ -596,11 +614,12 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 		Holds    *bool    `json:"holds"`
 		Value    *float64 `json:"value"`
 		Bound    *float64 `json:"bound"`
+		Worse    bool     `json:"worse,omitempty"`
 		Missing  string   `json:"missing,omitempty"`
 		Note     string   `json:"note,omitempty"`
 		Baseline *float64 `json:"baseline,omitempty"`
 		Unit     string   `json:"unit,omitempty"` // empty for printed units
-	}{Tag: v.Tag, Limit: v.Limit.Text, Verdict: v.Result.String(), Missing: v.Missing, Note: v.Note, Unit: v.Limit.unit()}
+	}{Tag: v.Tag, Limit: v.Limit.Text, Verdict: v.Result.String(), Worse: v.Worse, Missing: v.Missing, Note: v.Note, Unit: v.Limit.unit()}
 	if holds := v.Result == Holds; v.Result != Undecided {
 		d.Holds = &holds
 	}

@@ -167,7 +167,7 @@ func TestJudge(t *testing.T) {
 			}
 			all = append(all, v.Tag+" "+result+" "+detail)
 		}
-		if n, _ := Count(verdicts); n != failed {
+		if n, _, _ := Count(verdicts); n != failed {
 			t.Errorf("%s: %d limits do not hold, want %d", test.limits, n, failed)
 		}
 		if got := strings.Join(all, "; "); got != test.want {

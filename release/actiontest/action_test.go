@@ -184,7 +184,8 @@ func TestAction(t *testing.T) {
 	}{
 		{"limits hold", map[string]string{"limits": "99<=1s\n\n  max<=1s  \n"}, 0, "0", "", "\n```text\nok  insert-rt   99<=1s", 6},
 		{"a limit does not hold", map[string]string{"limits": "99<=1ms"}, 4, "4", "::error::hdrkit: insert-rt   99<=1ms", "### Latency\n\n```text\nFAIL  insert-rt   99<=1ms", 6},
-		{"a change", map[string]string{"logs": "node2.hdr", "baseline": "node1.hdr", "limits": "50<=+1%", "tags": "insert-rt"}, 0, "0", "::warning::hdrkit: insert-rt  50<=+1%  +7.53%: 1.346 to 1.447", "undecided  insert-rt  50<=+1%  +7.53%", 1},
+		{"a change", map[string]string{"logs": "node2.hdr", "baseline": "node1.hdr", "limits": "50<=+1%", "tags": "insert-rt"}, 0, "5", "Run again: three times in a row is a failure", "undecided  insert-rt  50<=+1%  +7.53%", 1},
+		{"a change that passes", map[string]string{"logs": "node2.hdr", "baseline": "node1.hdr", "limits": "50<=+1%", "tags": "insert-rt", "undecided": "pass"}, 0, "0", "::warning::hdrkit: insert-rt  50<=+1%  +7.53%: 1.346 to 1.447", "undecided  insert-rt  50<=+1%  +7.53%", 1},
 		{"undecided fails", map[string]string{"logs": "node2.hdr", "baseline": "node1.hdr", "limits": "50<=+1%", "tags": "insert-rt", "undecided": "fail"}, 5, "5", "::error::hdrkit: a limit is undecided", "undecided", 1},
 		{"no baseline yet", map[string]string{"baseline": "ci/base*.hdr", "limits": "99<=+10%,99<=1s\n50<=+5%"}, 0, "0", "::notice::hdrkit: there is no baseline yet", "ok  insert-rt   99<=1s", 6},
 		{"only limits of a baseline that is not there", map[string]string{"baseline": "nosuch", "limits": "99<=+10%"}, 0, "0", "::notice::", "insert-rt", 6},

@@ -170,16 +170,21 @@ func Write(w io.Writer, markdown bool, figures, verdicts func(w io.Writer) error
 }
 
 // Status returns the status that verdicts give a command, and says why: otherwise if they hold.
-// Strict is whether an undecided limit fails, and hint what would decide one.
-func Status(std *message.Streams, verdicts []gate.Verdict, strict bool, hint string, otherwise error) error {
-	failed, open := gate.Count(verdicts)
+// Undecided is what such limits do: pass, fail, or fail if one looks worse. Hint is what would
+// decide one.
+func Status(std *message.Streams, verdicts []gate.Verdict, undecided, hint string, otherwise error) error {
+	failed, open, worse := gate.Count(verdicts)
 	if failed > 0 {
 		std.Say("%d of %d limits do not hold", failed, len(verdicts))
 		return message.Status(message.Exceeded)
 	}
 	if open > 0 {
-		std.Say("%d of %d limits are undecided. %s", open, len(verdicts), hint)
-		if strict {
+		beyond := ""
+		if worse > 0 {
+			beyond = fmt.Sprintf(", %d beyond the bound", worse)
+		}
+		std.Say("%d of %d limits are undecided%s. %s", open, len(verdicts), beyond, hint)
+		if undecided == "fail" || undecided == "worse" && worse > 0 {
 			return message.Status(message.Undecided)
 		}
 	}

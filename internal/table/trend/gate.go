@@ -65,14 +65,15 @@ func judge(f *output.TrendFigure, l *gate.Limit, unit string) gate.Verdict {
 	if base.runs < Needed { // the second newest is one of those before
 		base, second = newLevel(f.Points[:newest]), -1
 	}
-	if base.runs < Needed {
-		v.Missing = fmt.Sprintf("%d runs before the newest have it, and a limit needs %d", base.runs, Needed)
-		return v
-	}
 	ratio := 1 + l.Value/100
 	v.Baseline, v.Bound = base.value, base.value*ratio
 	beyond := func(p confidence.RunFigure) bool {
 		return l.AtLeast && p.Value < v.Bound || !l.AtLeast && p.Value > v.Bound
+	}
+	if base.runs < Needed {
+		v.Worse = base.runs > 0 && beyond(f.Points[newest])
+		v.Missing = fmt.Sprintf("%d runs before the newest have it, and a limit needs %d", base.runs, Needed)
+		return v
 	}
 	// worse reports whether a run is beyond the limit by more than chance: by more than what the
 	// level may be, or the bound if that is stricter.
@@ -91,7 +92,7 @@ func judge(f *output.TrendFigure, l *gate.Limit, unit string) gate.Verdict {
 	case second >= 0 && worse(f.Points[second]):
 		v.Result, v.Note = gate.Fails, "the run before, too"
 	default:
-		v.Note = "only the newest run, so run again"
+		v.Worse, v.Note = true, gate.Unproven+"; only the newest run, so run again"
 	}
 	return v
 }
