@@ -21,7 +21,7 @@ func (t *Table) Sentence(pairs []Pair) string {
 				continue
 			}
 			c := f.change(p.Change)
-			if c == nil || math.IsNaN(c.Low) || math.IsNaN(c.High) {
+			if !c.known() {
 				continue
 			}
 			if all++; !c.Significant {

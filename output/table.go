@@ -148,6 +148,20 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 	}, periods(all), append(t.notes(all, nil), changeNotes(pairs, t.Percentiles)...))
 }
 
+// Changes returns the headings of the columns of WriteChanges, and three rows for a pair: before,
+// after and change.
+func (t *Table) Changes(p Pair) (headings []string, rows [3][]string) {
+	for _, f := range t.figures() {
+		headings = append(headings, f.head)
+	}
+	for n, cells := range [][]cell{t.cells(p.Before, 4), t.cells(p.After, 4), t.changes(p)} {
+		for _, c := range cells {
+			rows[n] = append(rows[n], c.text)
+		}
+	}
+	return headings, rows
+}
+
 // periods returns the periods of summaries as text.
 func periods(summaries []*Summary) string {
 	var all []string

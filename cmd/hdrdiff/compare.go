@@ -12,7 +12,6 @@ import (
 	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/summary"
 	"hdrkit/output"
-	"hdrkit/tags"
 )
 
 // A comparison is two sides, and what is found out about them.
@@ -161,15 +160,7 @@ func (c *comparison) judge() error {
 
 // pair puts the summaries of each tag together, in the order of tags, and compares them.
 func (c *comparison) pair() {
-	for _, s := range c.old.Summaries {
-		c.pairs = append(c.pairs, output.Pair{Tag: s.Tag, Before: s, After: gate.Find(c.new.Summaries, s.Tag)})
-	}
-	for _, s := range c.new.Summaries {
-		if gate.Find(c.old.Summaries, s.Tag) == nil {
-			c.pairs = append(c.pairs, output.Pair{Tag: s.Tag, After: s})
-		}
-	}
-	slices.SortStableFunc(c.pairs, func(a, b output.Pair) int { return tags.Compare(a.Tag, b.Tag) })
+	c.pairs = report.Pairs(c.old.Summaries, c.new.Summaries)
 	for n := range c.pairs {
 		p := &c.pairs[n]
 		switch {

@@ -167,7 +167,7 @@ func (r *command) check(d *logs.Diagnostics) error {
 	if err != nil {
 		return err
 	}
-	o.Units, o.Messages, o.Memory, o.EndTime, o.ScrapeTime = units.Logs(), d, r.Ledger(), endTime, scrapeTime
+	o.Units, o.Messages, o.Memory, o.EndTime, o.ScrapeTime = units.Logs(r.Ledger()), d, r.Ledger(), endTime, scrapeTime
 	if o.By, err = r.Rows(); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (o *options) define(std *message.Streams) []cli.Option {
 	look := &o.Look
 	return slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "draw"), cli.RowOptions(&o.Tags, "draw"), []cli.Option{
 		cli.UntaggedOption(&o.Inputs),
-		{Name: "compare", Group: cli.GroupChoice, Value: cli.Bool(&o.Compare), Only: inCharts, Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
+		{Name: "compare", Group: cli.GroupChoice, Value: cli.Bool(&o.Compare), Only: append([]string{"type report"}, inCharts...), Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
 	}, cli.TimeOptions(&o.Times, cli.Option{}), cli.UnitOptions(&o.Units), []cli.Option{
 		cli.OmissionOption(&o.Expected),
 		{Name: "type", Group: cli.GroupOutput, Types: typeList(), Value: cli.Pick(&o.Type, chart.Timeline.Name, typeNamed), Given: &o.given.kind, Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too"},
@@ -109,6 +109,9 @@ func (o *options) check(std *message.Streams) (err error) {
 		return message.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
 	} else if (difference || o.Type == chart.Report) && !o.given.height {
 		look.Height = 900
+		if o.Compare && o.Type == chart.Report {
+			look.Height = 1200
+		}
 	}
 	look.PageSize = int(o.megabytes * 1e6)
 	if err := draw.Check(look); err != nil {

@@ -87,20 +87,28 @@ func beta(x, y, a, b float64) float64 {
 	return math.Exp(a*math.Log(x)+b*math.Log(y)+lnAB-lnA-lnB) / a / fraction
 }
 
-// quantiles has what quantile returned.
-var quantiles sync.Map
+// quantiles has what quantile returned, at most mostQuantiles numbers: those of one run are always
+// the same, but a comparison of two has degrees of freedom of its own.
+var quantiles struct {
+	sync.Mutex
+	known map[[2]float64]float64
+}
+
+const mostQuantiles = 1000
 
 // quantile returns how many standard errors an interval of Student's t goes to both sides: where
 // tail is what the level leaves. Newton's steps from zero come closer and closer, since tail is
 // convex.
 func quantile(level, freedom float64) float64 {
 	key := [2]float64{level, freedom}
-	if t, ok := quantiles.Load(key); ok {
-		return t.(float64)
+	quantiles.Lock()
+	t, ok := quantiles.known[key]
+	if quantiles.Unlock(); ok {
+		return t
 	}
 	lnHalf, _ := math.Lgamma(freedom / 2)
 	lnMore, _ := math.Lgamma(freedom/2 + 0.5)
-	t, left := 0.0, 1-level/100
+	left := 1 - level/100
 	for range 200 {
 		density := math.Exp(lnMore-lnHalf-(freedom+1)/2*math.Log1p(t*t/freedom)) / math.Sqrt(freedom*math.Pi)
 		step := (Tail(t, freedom) - left) / density / 2
@@ -108,6 +116,11 @@ func quantile(level, freedom float64) float64 {
 			break
 		}
 	}
-	quantiles.Store(key, t)
+	quantiles.Lock()
+	defer quantiles.Unlock()
+	if quantiles.known == nil || len(quantiles.known) >= mostQuantiles {
+		quantiles.known = make(map[[2]float64]float64)
+	}
+	quantiles.known[key] = t
 	return t
 }

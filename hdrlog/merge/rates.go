@@ -106,8 +106,8 @@ func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) 
 	}
 }
 
-// Ran says that an input ran. Windows that are complete since an input has a later interval need
-// that before they are taken.
+// Ran says that an input ran: it has an interval, of a row or of none. Windows that are complete
+// since an input has a later interval need that before they are taken.
 func (r *Rates) Ran(input int, start, end int64) {
 	if r.Inputs == nil {
 		r.Inputs = make(map[int]*Window)

@@ -199,7 +199,11 @@ func (p *Picture) Labelled() []Limit {
 	slices.SortStableFunc(limits, func(a, b Limit) int { return cmp.Compare(a.Percentile, b.Percentile) })
 	for i := range limits {
 		l := &limits[i]
-		l.Label = "SLA: " + l.Name() + " ≤ " + axis.Handy(unit, l.Value)
+		name := l.Name()
+		if l.Percentile == 0 && p.Type == Timeline && len(p.Series) > 0 && !slices.ContainsFunc(p.Series[0].Lines, func(line Line) bool { return line.Name == name }) {
+			name = lineNames(p.Series[0].Lines) // which are shaded above the limit
+		}
+		l.Label = "SLA: " + name + " ≤ " + axis.Handy(unit, l.Value)
 	}
 	return limits
 }

@@ -400,3 +400,18 @@ func lab(m [3][3]float64, c color.Color) [3]float64 {
 	z := f((0.0193*seen[0] + 0.1192*seen[1] + 0.9505*seen[2]) / 1.089)
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
+
+// TestLimitOfLines checks that a limit for all values names the lines that are shaded above it.
+func TestLimitOfLines(t *testing.T) {
+	p := New(Timeline)
+	p.Unit, p.Limits = "ms", []Limit{{Value: 10}}
+	for names, want := range map[string]string{"p99": "SLA: p99 ≤ 10 ms", "p99,max": "SLA: max ≤ 10 ms"} {
+		p.Series = []Series{{}}
+		for _, name := range strings.Split(names, ",") {
+			p.Series[0].Lines = append(p.Series[0].Lines, Line{Name: name})
+		}
+		if got := p.Labelled()[0].Label; got != want {
+			t.Errorf("%s: %q, want %q", names, got, want)
+		}
+	}
+}

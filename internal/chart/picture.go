@@ -70,6 +70,9 @@ type Picture struct {
 	// Notes are further lines below the chart.
 	Notes []string `json:"notes"`
 
+	// Changes are the figures of two logs that a report compares: columns, whose first text is the
+	// heading.
+	Changes [][]string `json:"-"`
 	// Summary is the table of the whole range.
 	Summary []Summary `json:"summary"`
 	// WindowMillis is the length of the windows into which intervals were merged. At 1 each has its

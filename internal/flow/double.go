@@ -15,8 +15,13 @@ import (
 type double struct {
 	first, last int64 // start and end of what was added
 	packed      int   // bytes of the windows after they were packed
+	across      int   // bytes of the intervals that rates have until windows only double
 	err         error
 }
+
+// acrossBytes is what [merge.Rates] take for an interval that windows may share, in a slice that
+// grows.
+const acrossBytes = 48
 
 // looseBytes is what windows may take beside twice what they took when they were packed.
 const looseBytes = 32 << 20
@@ -37,6 +42,9 @@ func (p *state) takeDouble(v scan.Visit, r *Result) {
 		d.first, d.last = start, end
 	}
 	d.first, d.last = min(d.first, start), max(d.last, end)
+	if d.across += acrossBytes; p.size.Load() > 0 {
+		d.across = 0
+	}
 	size := p.table.Size()
 	if length > size && p.size.Load() == 0 {
 		size = length
@@ -76,7 +84,7 @@ func (p *state) addCoarse(r *Result) {
 	}
 	p.put(r)
 	for d.err == nil {
-		p.charge.Set(p.Account, 1, p.bytes)
+		p.charge.Set(p.Account, 1, p.bytes+d.across)
 		crowded := p.Account.Crowded()
 		if crowded == nil {
 			return
@@ -86,7 +94,7 @@ func (p *state) addCoarse(r *Result) {
 			d.err = crowded
 		}
 	}
-	p.table, p.bytes = merge.NewTable[Result](p.table.Size()), 0
+	p.table, p.bytes, p.rates = merge.NewTable[Result](p.table.Size()), 0, merge.Rates{}
 	p.charge.Set(p.Account, 0, 0)
 }
 
@@ -127,6 +135,7 @@ func (p *state) pack(size int64) {
 	p.double.packed = p.bytes
 	if p.size.Load() > 0 { // windows only double from now on
 		p.rates.Pack(size)
+		p.double.across = 0
 	}
 }
 

@@ -21,6 +21,7 @@ type run struct {
 	plans    []*state
 	workers  []worker // the last one is the goroutine that takes results
 	rowBytes int
+	passed   []int64       // by input, as in [scan.Scan.Late], by intervals of any tag
 	late     *scan.Decoder // of intervals that come after their windows
 	last     scan.Visit
 	// feeder is the plan whose windows add up to all, -1 if there is none: the longest windows that
@@ -86,7 +87,10 @@ func (p *state) rate(v scan.Visit, count, passed int64) {
 
 // Run takes the intervals of a scan through plans. Windows need [scan.Scan.ByTime], which it sets.
 func Run(s *scan.Scan, plans ...*Plan) error {
-	r := &run{scan: s, workers: make([]worker, s.Workers+1), rowBytes: rowBytes, feeder: -1}
+	r := &run{scan: s, workers: make([]worker, s.Workers+1), rowBytes: rowBytes, feeder: -1,
+		passed: slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))}
+	s.Ran = r.ran
+	defer func() { s.Ran = nil }()
 	var whole []*state
 	for _, p := range plans {
 		own := &state{Plan: p, run: r}
@@ -124,6 +128,24 @@ func Run(s *scan.Scan, plans ...*Plan) error {
 	return r.close()
 }
 
+// ran notes that an input ran in an interval, whatever the tag of that is. A line that is far out
+// of order does not change when the input started: windows by time that are past are complete.
+func (r *run) ran(v scan.Visit) {
+	for _, p := range r.plans {
+		if p.way == each || p.way == all {
+			continue
+		}
+		_, from := p.from(v)
+		start, end := v.Span()
+		if ran := p.rates.Inputs[v.Input]; p.way == timed && ran != nil && start < r.passed[v.Input] {
+			start, end = max(start, ran.Start), max(end, ran.Start)
+		}
+		p.rates.Ran(v.Input, start-from, end-from)
+	}
+	start, end := v.Span()
+	r.passed[v.Input] = max(r.passed[v.Input], 2*start-end)
+}
+
 // take takes the next interval, or what its row has in its window in this batch.
 func (r *run) take(v scan.Visit, o *handed) (err error) {
 	r.last = v
@@ -144,8 +166,9 @@ func (r *run) take(v scan.Visit, o *handed) (err error) {
 			if one := o.alone[n]; part == nil && one != nil {
 				one.Row, part = v.Row, one
 			}
-			p.takeDouble(v, part)
-			p.rate(v, o.count, math.MinInt64)
+			if p.takeDouble(v, part); p.double.err == nil {
+				p.rate(v, o.count, math.MinInt64)
+			}
 		case roomy:
 			if p.rate(v, o.count, math.MinInt64); part != nil {
 				err = p.merge(part)
@@ -231,13 +254,6 @@ func (p *state) merge(part *Result) (err error) {
 
 // complete hands out the windows that end by a time.
 func (p *state) complete(time int64) error {
-	if p.way == timed {
-		for n := range p.run.scan.Inputs {
-			if start, end := p.run.scan.Ran(n); start <= end {
-				p.rates.Ran(n, start, end)
-			}
-		}
-	}
 	for r := range p.table.Before(time) {
 		p.bytes -= r.bytes()
 		if err := p.emit(r); err != nil {

@@ -114,6 +114,7 @@ type Merger struct {
 	received bool            // the sink has something to flush
 	flushed  time.Time       // when it was flushed
 	kinds    map[string]kind // by row, as [merge.AppendKey] spells it
+	known    *ledger.Account // of kinds
 	looked   time.Time       // when the last look at all files began, after which they were all found
 	scratch  histogram.Histogram
 
@@ -198,6 +199,7 @@ func New(o Options, sink Sink) *Merger {
 	payloads := scan.NewPayloads(o.Memory)
 	m.decoders.New = func() any { return scan.NewDecoder(0, payloads) }
 	m.account = o.Memory.Open("open windows", "make them shorter, or choose tags with -incT")
+	m.known = o.Memory.Open("tags so far", "choose some with -incT")
 	return m
 }
 
@@ -538,6 +540,9 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 		return m.skip(in, i.err, now)
 	}
 	if !i.wanted {
+		if i.start >= m.options.From && !late { // of a tag that is not chosen
+			m.ran(in, i)
+		}
 		return nil
 	}
 	if m.options.Whole != nil {
@@ -559,6 +564,13 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	}
 	m.rates.Add(i.row, in.number, i.start, i.end, i.count, never, m.options.Size)
 	return nil
+}
+
+// ran notes that an input ran in an interval that nobody wants.
+func (m *Merger) ran(in *input, i *interval) {
+	if m.rates.Ran(in.number, i.start, i.end); m.options.Whole != nil {
+		m.options.Whole.Ran(in.number, i.start, i.end)
+	}
 }
 
 // show says how far the input is, see [pace.Show].
@@ -585,6 +597,17 @@ type kind struct {
 	First          string  // the place of the first interval
 }
 
+// kindBytes is about what a tag takes in a map, beside its text.
+const kindBytes = 150
+
+// keep keeps the kind of a tag. If memory is short, the next charge for open windows says so.
+func (m *Merger) keep(key string, k kind) {
+	if _, known := m.kinds[key]; !known {
+		m.known.Add(1, kindBytes+len(key)+len(k.First))
+	}
+	m.kinds[key] = k
+}
+
 // admit returns an error if an interval does not add up with those of its tag before. Sinks add up
 // windows of a whole run, so an interval that does not fit costs itself, wherever it is.
 func (m *Merger) admit(in *input, i *interval) error {
@@ -603,7 +626,7 @@ func (m *Merger) admit(in *input, i *interval) error {
 		err = histogram.ErrSpan
 	default:
 		k.Ratio, k.Highest = ratio, highest
-		m.kinds[key] = k
+		m.keep(key, k)
 		return nil
 	}
 	err = fmt.Errorf("%w: the first interval of the tag is at %s", err, k.First)

@@ -15,6 +15,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/live/follow"
 	"hdrkit/tags"
@@ -740,5 +741,23 @@ func TestUnread(t *testing.T) {
 	}
 	if len(unread) != 2 || !strings.HasPrefix(unread[0], loop+": stat ") || unread[1] != missing+": was never there" {
 		t.Errorf("%q", unread)
+	}
+}
+
+// TestKindsCharged: what a merger remembers of tags is charged.
+func TestKindsCharged(t *testing.T) {
+	t.Parallel()
+	m := New(Options{Size: 1000, Memory: ledger.New(1 << 20)}, nil)
+	for n := range 10_000 {
+		m.keep(fmt.Sprintf("tag%05d", n/2), kind{First: "a.hdr:1"}) // each twice
+	}
+	if err := m.charge.Set(m.account, 1, 1); err != nil {
+		t.Fatalf("5,000 tags: %v", err)
+	}
+	for n := range 10_000 {
+		m.keep(fmt.Sprint(n), kind{First: "a.hdr:1"})
+	}
+	if err := m.charge.Set(m.account, 1, 2); err == nil || !strings.Contains(err.Error(), "15000 tags so far") {
+		t.Errorf("15,000 tags in a MiB: %v", err)
 	}
 }

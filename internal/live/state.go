@@ -256,7 +256,7 @@ func (m *Merger) Load() error {
 	}
 	m.clock.done, m.rates, m.joined = s.Done, s.Rates, s.Joined
 	for key, k := range s.Kinds {
-		m.kinds[key] = k
+		m.keep(key, k)
 	}
 	return nil
 }

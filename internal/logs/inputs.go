@@ -273,6 +273,7 @@ func (in *Inputs) Find(std *message.Streams) ([]scan.Input, error) {
 		}
 	}
 	inputs := slices.Clone(in.Given)
+	known := make(map[[2]uint64][]int) // the inputs of an identity: there may be many logs
 	for _, s := range all {
 		logs, err := s.logs(std, in.Output)
 		if err != nil {
@@ -280,9 +281,15 @@ func (in *Inputs) Find(std *message.Streams) ([]scan.Input, error) {
 		}
 		for _, log := range logs {
 			log.Second, log.Run = in.Second, s.run
-			at := slices.IndexFunc(inputs, func(other scan.Input) bool { return other.Same(&log) })
-			if at < 0 {
-				at, inputs = len(inputs), append(inputs, log)
+			var key [2]uint64
+			if log.Info != nil {
+				key[0], key[1] = scan.Identity(log.Info)
+			}
+			at := len(inputs)
+			if n := slices.IndexFunc(known[key], func(other int) bool { return inputs[other].Same(&log) }); n >= 0 {
+				at = known[key][n]
+			} else {
+				inputs, known[key] = append(inputs, log), append(known[key], at)
 			}
 			// A log that -if names too is still the same log.
 			same := &inputs[at]

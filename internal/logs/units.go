@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
@@ -36,26 +37,36 @@ func NewUnits(std *message.Streams, options unit.Options) (*Units, error) {
 // Logs are logs that add up, tag by tag, but not with others.
 type Logs struct {
 	*Units
-	finder unit.Finder
+	finder  unit.Finder
+	account *ledger.Account // of the tags in finder
 }
 
+// tagBytes is about what a tag takes in a [unit.Finder], beside its text.
+const tagBytes = 120
+
 // Logs returns logs, none so far.
-func (u *Units) Logs() *Logs {
-	l := &Logs{Units: u}
+func (u *Units) Logs(memory *ledger.Ledger) *Logs {
+	l := &Logs{Units: u, account: memory.Open("tags with their units", "choose some with -incT")}
 	u.finders = append(u.finders, &l.finder)
 	return l
 }
 
 // Watch returns the logs of a scan, and has their comments and tags read for their units.
 func (u *Units) Watch(s *scan.Scan) *Logs {
-	l := u.Logs()
+	l := u.Logs(s.Memory)
 	s.Comment = func(input int, text []byte) error { return l.Comment(s.Inputs[input].Name, text) }
 	s.Kept = func(input int, row []byte) { l.Kept(s.Inputs[input].Name, row) }
 	return l
 }
 
-// Kept says that a log has an interval in a row.
-func (l *Logs) Kept(log string, row []byte) { l.finder.Uses(row, log) }
+// Kept says that a log has an interval in a row. If memory is short for one tag more, whoever is
+// charged for the interval says so.
+func (l *Logs) Kept(log string, row []byte) {
+	before := l.finder.Tags()
+	if l.finder.Uses(row, log); l.finder.Tags() > before {
+		l.account.Add(1, tagBytes+len(row))
+	}
+}
 
 // Comment reads a comment of a log for its unit. It returns an error if values may have been
 // printed that were taken to be in another unit.

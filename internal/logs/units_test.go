@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 )
@@ -18,7 +20,7 @@ func TestUnitsLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	logs := u.Logs()
+	logs := u.Logs(nil)
 	for _, log := range []struct {
 		tag, comment string
 		factor       float64
@@ -47,7 +49,7 @@ func TestDoubt(t *testing.T) {
 			t.Fatal(err)
 		}
 		u.Headed = true
-		if err := u.Logs().Comment("a.hdr", []byte(comment)); err != nil {
+		if err := u.Logs(nil).Comment("a.hdr", []byte(comment)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := u.Scale(true); err != nil {
@@ -83,5 +85,27 @@ func TestDoubt(t *testing.T) {
 		if text := said("#", highest, unit.Unit{}); text != want {
 			t.Errorf("%v: %q, want %q", highest, text, want)
 		}
+	}
+}
+
+// TestUnitsCharged: what is known of the units of tags is charged, once for a tag.
+func TestUnitsCharged(t *testing.T) {
+	u, err := NewUnits(nil, unit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := ledger.New(1 << 20)
+	logs, others := u.Logs(memory), memory.Open("others", "")
+	for n := range 10_000 {
+		logs.Kept("a.hdr", fmt.Appendf(nil, "tag%05d", n%2000))
+	}
+	if err := others.Add(1, 1); err != nil {
+		t.Fatalf("2,000 tags: %v", err)
+	}
+	for n := range 10_000 {
+		logs.Kept("a.hdr", fmt.Appendf(nil, "tag%05d", n))
+	}
+	if err := others.Add(1, 1); err == nil || !strings.Contains(err.Error(), "10000 tags with their units") {
+		t.Errorf("10,000 tags in a MiB: %v", err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/heap"
 )
 
@@ -45,6 +44,7 @@ type batch[R any] struct {
 // outcome is what came of a record.
 type outcome[R any] struct {
 	kept   bool
+	ran    bool // it is in the range, whatever its tag is
 	row    []byte
 	result R
 	err    error
@@ -169,10 +169,10 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 	fatal, first := false, true
 	for n := range b.Records {
 		r, o := &b.Records[n], &b.outcomes[n]
-		if o.err, o.kept = nil, false; fatal {
-			continue // the scan ends before this record
+		if o.err, o.kept, o.ran = nil, false, false; fatal || r.Kind != hdrlog.IntervalRecord {
+			continue // the scan ends before this record, or it is something else
 		}
-		if o.kept = r.Kind == hdrlog.IntervalRecord && s.Select(b.input, &r.Interval); o.kept {
+		if o.kept, o.ran = s.choose(b.input, &r.Interval); o.kept {
 			v := d.Visit(&r.Interval, b.place(s, n))
 			v.Row, v.First, first = s.By.Row(v.Name, v.Tag), first, false
 			o.row, o.err = v.Row, work(worker, v, &o.result)
@@ -272,13 +272,17 @@ func (c *Cursor[R]) take(n int) (bool, error) {
 	if o.err != nil {
 		return false, c.fail(r.Line, o.err)
 	}
+	v := Visit{Interval: &r.Interval, Place: b.place(s, n), Row: o.row}
+	if o.ran && s.Ran != nil {
+		s.Ran(v)
+	}
 	if !o.kept {
 		return false, nil
 	}
 	if s.Kept != nil {
 		s.Kept(b.input, o.row)
 	}
-	c.Visit, c.Result = Visit{Interval: &r.Interval, Place: b.place(s, n), Row: o.row}, &o.result
+	c.Visit, c.Result = v, &o.result
 	return true, nil
 }
 
@@ -376,13 +380,9 @@ type timed[R any] struct {
 // next moves the cursor on.
 func (t *timed[R]) next() (bool, error) {
 	ok, err := t.Next()
-	passed, ran := &t.scan.passed[t.lane.inputs[0]], &t.scan.ran[t.lane.inputs[0]]
+	passed := &t.scan.passed[t.lane.inputs[0]]
 	if ok {
 		start, end := t.Visit.Span()
-		if start >= *passed { // a line that is far out of order does not change what is past
-			ran.Start = min(ran.Start, start)
-		}
-		ran.End = max(ran.End, end)
 		t.start, t.before, *passed = max(t.start, start), *passed, max(*passed, 2*start-end)
 	} else {
 		*passed = math.MaxInt64
@@ -395,7 +395,6 @@ func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) er
 	cursors, stop := Start(s, Lanes(len(s.Inputs)), decode)
 	defer stop()
 	s.Start, s.passed, s.slow = math.Inf(1), slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)), 0
-	s.ran = slices.Repeat([]merge.Window{{Start: math.MaxInt64, End: math.MinInt64}}, len(s.Inputs))
 	queue := heap.New(func(a, b *timed[R]) bool {
 		return a.start < b.start || a.start == b.start && a.Visit.Input < b.Visit.Input
 	})

@@ -20,7 +20,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/tags"
 )
@@ -114,6 +113,9 @@ type Scan struct {
 	// Kept, if set, takes the input and the row of each interval of the selection, after the
 	// comments before it.
 	Kept func(input int, row []byte)
+	// Ran, if set, takes each interval in the range of the selection, whatever its tag is, before
+	// the next one is handed over: its input ran then. Payloads of other tags are not looked at.
+	Ran func(v Visit)
 	// Progress, if set, takes the numbers of bytes as they are read. Several goroutines call it.
 	Progress func(bytes int)
 	// Expected is the interval at which values were to be recorded, in the units of the log. Visits
@@ -131,10 +133,9 @@ type Scan struct {
 	// hands over the first interval, if ByTime is set.
 	Start float64
 
-	passed []int64        // by input, up to where it has passed: see [Scan.Passed]
-	ran    []merge.Window // when each input ran so far: see [Scan.Ran]
-	before int64          // where the input of the interval that was handed over had passed before it
-	slow   int            // an input that had not passed the last time that was asked for
+	passed []int64 // by input, up to where it has passed: see [Scan.Passed]
+	before int64   // where the input of the interval that was handed over had passed before it
+	slow   int     // an input that had not passed the last time that was asked for
 }
 
 // Runs returns a scan of each run: of the inputs side by side that have the same Run. What it takes
@@ -161,9 +162,6 @@ func (s *Scan) Runs() (all []*Scan) {
 // length after that. So lines may be out of order by as much. What an interval has to do with a
 // window of time depends on its own input alone.
 func (s *Scan) Late(input int, time int64) bool { return s.passed[input] >= time }
-
-// Ran returns when an input ran, up to the interval that comes next. It is for [Scan.ByTime].
-func (s *Scan) Ran(input int) (start, end int64) { return s.ran[input].Start, s.ran[input].End }
 
 // Before returns up to which time the input of the interval that is handed over had passed before
 // it, see [Scan.Late].
@@ -197,6 +195,12 @@ func (p Place) before(q Place) bool {
 // Select makes the interval of a record one of the scan: it puts the tag of the input before its
 // tag. It reports whether the selection has the interval. Call it once for a record.
 func (s *Scan) Select(input int, i *hdrlog.Interval) bool {
+	kept, _ := s.choose(input, i)
+	return kept
+}
+
+// choose is [Scan.Select]. It reports as well whether the range has the interval.
+func (s *Scan) choose(input int, i *hdrlog.Interval) (kept, inRange bool) {
 	if own := s.Inputs[input].Tag; own != "" {
 		if i.Tag != nil {
 			own += "::" + string(i.Tag)
@@ -211,7 +215,9 @@ func (s *Scan) Select(input int, i *hdrlog.Interval) bool {
 		whole.LogStart = *start
 		tested = &whole
 	}
-	return s.Selection.Tags.Keeps(i.Tag) && s.Selection.Range.Contains(tested, s.Inputs[input].End) // the filter must see all tags
+	kept = s.Selection.Tags.Keeps(i.Tag) // the filter must see all tags
+	inRange = s.Selection.Range.Contains(tested, s.Inputs[input].End)
+	return kept && inRange, inRange
 }
 
 // Open opens the log of an input. See [hdrlog.Reader.SetBatchSize] for batchSize; at 0 it is the

@@ -24,7 +24,6 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/base/unit"
 )
 
 // ErrEmpty is the error for a file whose distributions have no rows, or that has no distribution.
@@ -35,8 +34,8 @@ type Distribution struct {
 	// Name is from the text before the distribution. It is empty if that has no name and the file
 	// has no other distribution.
 	Name string
-	// Unit is the unit of values, unknown if the header does not name one.
-	Unit unit.Unit
+	// Unit is the unit of values, ms, or empty if the header does not name one.
+	Unit string
 	Rows []Row
 }
 
@@ -138,7 +137,7 @@ func (p *parser) line(text string) (field string, err error) {
 		p.end()
 		p.inside, p.current.Name, p.name = true, p.name, ""
 		if strings.HasPrefix(text, vegetaValue) {
-			p.current.Unit = unit.Millisecond
+			p.current.Unit = "ms"
 		}
 		return "", nil
 	}

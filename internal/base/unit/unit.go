@@ -158,6 +158,9 @@ func (f *Finder) Add(name string) { f.log(name) }
 // OfLog returns the unit of a log, unknown if it does not state one.
 func (f *Finder) OfLog(name string) Unit { return f.log(name).unit }
 
+// Tags returns the number of tags that logs have so far.
+func (f *Finder) Tags() int { return len(f.tags) }
+
 // Uses says that a log has an interval with a tag, nil for the sum of all tags or none. The
 // comments before the interval have been taken.
 func (f *Finder) Uses(tag []byte, name string) {

@@ -53,6 +53,8 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 	area.Min.Y += 2 * pixel
 	before, after, compared := p.Compared()
 	switch {
+	case p.Type == chart.Report && compared:
+		c.comparison(p, area, before, after)
 	case p.Type == chart.Report:
 		c.report(p, area)
 	case len(parts) > 0:

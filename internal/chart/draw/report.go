@@ -67,6 +67,26 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	c.moments(p, moments)
 }
 
+// comparison draws the figures before and after, the heat maps of both logs with their difference,
+// and the percentile curves.
+func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []chart.Series) {
+	const apart = 10 * pixel
+	var columns []column
+	for n, texts := range p.Changes {
+		columns = append(columns, column{heading: texts[0], texts: texts[1:], left: n < 2})
+	}
+	if len(columns) > 0 {
+		area.Max.Y -= c.table(area, noteSize, columns) + apart
+	}
+	bottom := area
+	bottom.Max.Y = area.Min.Y + area.Size().Y*0.34
+	area.Min.Y = bottom.Max.Y + apart
+	c.difference(p, area, before, after)
+	curves := *p
+	curves.Low, curves.High = 0, 0
+	drawPanels(c.curvesPanel(&curves, &curves, bottom))
+}
+
 // drawLevels marks some percentiles of each curve.
 func (pn *panel) drawLevels() {
 	font := pn.font(noteSize)
@@ -152,7 +172,10 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 	shown := slices.Clone(p.Summary)
 	slices.SortStableFunc(shown, func(a, b chart.Summary) int { return cmp.Compare(b.Max, a.Max) })
 	more := len(shown) - mostFigures
-	shown = shown[:min(len(shown), mostFigures)]
+	if more == 1 { // a line that says so takes as much room
+		more = 0
+	}
+	shown = shown[:len(shown)-max(more, 0)]
 	tags := column{left: true}
 	columns := []column{{heading: "values"}, {heading: "per second"}}
 	for _, s := range shown {

@@ -43,3 +43,19 @@ func TestOneValue(t *testing.T) {
 		t.Errorf("%v", texts(t, p))
 	}
 }
+
+// TestNineTags checks that a report shows a ninth tag rather than a line that says "1 more tag".
+func TestNineTags(t *testing.T) {
+	for tags, line := range map[int]string{9: "tag 9", 10: "2 more tags"} {
+		p := *pictures(t)["report"]
+		row := p.Summary[0]
+		p.Summary = nil
+		for n := range tags {
+			row.Label = fmt.Sprint("tag ", n+1)
+			p.Summary = append(p.Summary, row)
+		}
+		if !slices.ContainsFunc(texts(t, &p), func(box textBox) bool { return box.text == line }) {
+			t.Errorf("%d tags: %q is missing", tags, line)
+		}
+	}
+}

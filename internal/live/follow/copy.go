@@ -126,7 +126,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 				if c.info == nil {
 					c.info = info
 				}
-				return true, !c.known(), nil
+				return true, !c.known() || !unchanged(c.info, info), nil // its inode may be used again
 			}
 			before = c
 		case !c.Copy && !c.Ended && c.is(info) && c.Size <= info.Size() && bytes.HasPrefix(raw, c.Head):
@@ -143,7 +143,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	}
 	c.Path, c.ID, c.Head, c.Size, c.info, c.checked = path, identity(info), raw, info.Size(), info, time.Now()
 	found, o := different, original{}
-	if compressed(raw) {
+	if compressed(raw) || f.unfound(path) {
 		found = early
 	}
 	for _, other := range f.originals(path) {
@@ -259,8 +259,8 @@ func (o *original) compare(file *os.File, raw []byte, size *int64) (v verdict) {
 	if len(head) == 0 && !o.reading {
 		return different
 	}
-	if o.reading && o.Size == 0 {
-		defer func() { v = max(v, early) }() // bytes of it may just be read
+	if o.reading && (o.Size == 0 || !o.intact()) {
+		defer func() { v = max(v, early) }() // bytes of it may just be read, maybe again
 	}
 	if len(raw) == 0 {
 		return unsure // what comes meanwhile may be compressed
@@ -364,6 +364,26 @@ func derived(path, from string) bool {
 	}
 	rest, ok := strings.CutPrefix(path, stem)
 	return ok && rest != "" && strings.ContainsRune(".-_", rune(rest[0]))
+}
+
+// unfound reports whether a file is there that a name can come from by rotation, and that no input
+// follows. The next look for files may find it.
+func (f *Follower) unfound(path string) bool {
+	for i := strings.LastIndexByte(path, os.PathSeparator) + 2; i < len(path); i++ {
+		if !strings.ContainsRune(".-_", rune(path[i])) {
+			continue
+		}
+		for j := i + 1; j <= len(path); j++ { // as node.hdr.1 and node.1.hdr come from node.hdr
+			if j < len(path) && path[j] != '.' {
+				continue
+			}
+			from := path[:i] + path[j:]
+			if info, err := os.Stat(from); err == nil && info.Mode().IsRegular() && !f.names[from] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // beginning returns up to size bytes.

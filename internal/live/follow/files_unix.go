@@ -3,7 +3,6 @@
 package follow
 
 import (
-	"io/fs"
 	"math"
 	"syscall"
 )
@@ -15,11 +14,4 @@ func openFiles() int64 {
 		return math.MaxInt32
 	}
 	return int64(limit.Cur)
-}
-
-func identity(info fs.FileInfo) ID {
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return ID{uint64(s.Dev), uint64(s.Ino)}
-	}
-	return ID{}
 }

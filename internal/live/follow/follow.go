@@ -70,6 +70,7 @@ type Follower struct {
 
 	mu       sync.Mutex
 	inputs   []*Input
+	names    map[string]bool // the paths of inputs
 	patterns []pattern
 	contents []*content
 	phase    phase
@@ -110,7 +111,7 @@ func New(o Options) *Follower {
 	if o.Notice == nil {
 		o.Notice = func(string, string) {}
 	}
-	f := &Follower{options: o, done: make(chan struct{})}
+	f := &Follower{options: o, done: make(chan struct{}), names: make(map[string]bool)}
 	for _, m := range o.Marks {
 		f.contents = append(f.contents, &content{Mark: m, waits: !m.Copy && !m.Ended})
 	}
@@ -227,11 +228,12 @@ func (f *Follower) leave(in *Input) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.inputs = slices.DeleteFunc(f.inputs, func(other *Input) bool { return other == in })
+	delete(f.names, in.path)
 }
 
 // add adds a file that no input follows yet. The caller looks at it.
 func (f *Follower) add(path string, matched bool) *Input {
-	if slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.path == path }) {
+	if f.names[path] {
 		return nil
 	}
 	return f.addNew(path, matched, f.known)
@@ -252,6 +254,9 @@ func (f *Follower) addNew(path string, matched bool, known func(fs.FileInfo) boo
 func (f *Follower) insert(in *Input) *Input {
 	in.follower, in.phase, in.wake = f, f.phase, make(chan struct{}, 1)
 	f.inputs = append(f.inputs, in)
+	if in.path != "" {
+		f.names[in.path] = true
+	}
 	return in
 }
 
@@ -280,9 +285,7 @@ func (f *Follower) files() map[ID]bool {
 // matches any more.
 func (f *Follower) match() {
 	var named []fs.FileInfo // what a name that is followed stands for
-	known := make(map[string]bool, len(f.inputs))
 	for _, in := range f.inputs {
-		known[in.path] = true
 		if info, err := os.Stat(in.path); err == nil && !in.Once() {
 			named = append(named, info)
 		}
@@ -298,7 +301,7 @@ func (f *Follower) match() {
 	}
 	for _, p := range f.patterns {
 		for _, path := range p.paths() {
-			if known[path] || !p.matches(filepath.Base(path)) {
+			if f.names[path] || !p.matches(filepath.Base(path)) {
 				continue
 			}
 			info, err := os.Stat(path)
@@ -315,7 +318,6 @@ func (f *Follower) match() {
 			}
 			if !f.isCopy(path, info) {
 				if in := f.addNew(path, true, isKnown); in != nil {
-					known[path] = true
 					in.look(&all)
 					in.identify(ids)
 					if p.each != nil {

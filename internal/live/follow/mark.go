@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"hdrkit/internal/scan"
 )
 
 // A Mark says how far a file was read, for a follower that starts later. A file is recognized by
@@ -35,6 +37,13 @@ type Mark struct {
 
 // An ID tells a file from all others of this machine.
 type ID struct{ Device, Inode uint64 }
+
+// identity returns nothing if the system knows nothing. Files are recognized by how they begin
+// then.
+func identity(info fs.FileInfo) ID {
+	device, file := scan.Identity(info)
+	return ID{device, file}
+}
 
 // A content is what a file has or had that no input reads: it was read to its end or in an earlier
 // run, or is a copy.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"hdrkit/hdrlog"
@@ -29,13 +28,19 @@ type Copy struct{ Name, Of string }
 // one.
 func Copies(inputs []scan.Input) (kept []scan.Input, copies []Copy) {
 	out := make([]bool, len(inputs))
+	named := make(map[[2]string]int) // the first input of a name and a tag
+	for n := len(inputs) - 1; n >= 0; n-- {
+		if !inputs[n].Once {
+			named[[2]string{inputs[n].Name, inputs[n].Tag}] = n
+		}
+	}
 	for a := range inputs {
 		plain, compressed := Plain(inputs[a].Name)
 		if !compressed || inputs[a].Once {
 			continue
 		}
-		b := slices.IndexFunc(inputs, func(other scan.Input) bool { return other.Name == plain && !other.Once && other.Tag == inputs[a].Tag })
-		if b < 0 {
+		b, found := named[[2]string{plain, inputs[a].Tag}]
+		if !found {
 			continue
 		}
 		switch longer, same := compare(&inputs[a], &inputs[b]); {

@@ -52,10 +52,10 @@ func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
 	if o.Type == chart.Trend {
 		return g.trend(s)
 	}
-	if o.Compare && o.Type == chart.Heatmap && !o.Page && len(s.Inputs) != 2 {
-		return nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each", len(s.Inputs))
+	if hint := map[*chart.Type]string{chart.Heatmap: "-by input draws a map for each", chart.Report: "hdrdiff compares several runs a side"}[o.Type]; o.Compare && hint != "" && !o.Page && len(s.Inputs) != 2 {
+		return nil, message.Usagef("-compare with -type %s compares two inputs, before and after: there are %d; %s", o.Type.Name, len(s.Inputs), hint)
 	}
-	g.headers = g.units.Logs()
+	g.headers = g.units.Logs(s.Memory)
 	logs, distributions, err := sortInputs(s.Inputs, g.headers)
 	if err != nil {
 		return nil, err
@@ -402,7 +402,9 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 	if p.Summary = g.summaries; g.Type == chart.Load {
 		g.loads(p)
 	}
-	if len(p.Series) <= chart.MostTogether {
+	if g.compareReport() {
+		g.compare(p)
+	} else if len(p.Series) <= chart.MostTogether {
 		p.Notes = append(p.Notes, g.changes()...)
 	}
 	if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return len(s.Curve.Band) > 0 }) {
@@ -513,12 +515,13 @@ func (g *gathering) readDistribution(input scan.Input) error {
 		label := strings.TrimSpace(g.labels[input.Name] + " " + d.Name)
 		curve := chart.Curve{Count: d.Rows[len(d.Rows)-1].Count}
 		ratio := cmp.Or(g.Units.Ratio, 1)
-		if to, ok := unit.Parse(g.look.Unit); ok && d.Unit != (unit.Unit{}) && g.Units.Ratio == 0 {
-			ratio = d.Unit.Per(to)
+		own, _ := unit.Parse(d.Unit)
+		if to, ok := unit.Parse(g.look.Unit); ok && own != (unit.Unit{}) && g.Units.Ratio == 0 {
+			ratio = own.Per(to)
 		}
 		if len(g.series) == 0 {
-			g.unit = d.Unit
-		} else if g.unit != d.Unit {
+			g.unit = own
+		} else if g.unit != own {
 			g.unit = unit.Unit{}
 		}
 		for _, row := range d.Rows {

@@ -41,10 +41,10 @@ func (g *gathering) planOf(logs int) plan {
 	p.total = marks == chart.Cells && !p.paged && !o.Compare
 	p.merged = logs > 1 && !o.Compare && !g.by.Inputs() || g.by.AddsTags() || p.total
 	p.thinned = !o.AggregateGiven && !p.paged && marks != chart.Curves && marks != chart.Dots
-	p.worst = o.Type.Worst && (marks == chart.Cells || // numbers stand above maxima
+	p.worst = o.Type.Worst && !o.compareReport() && (marks == chart.Cells || // numbers stand above maxima
 		slices.ContainsFunc(o.measures(), func(m chart.Measure) bool { return m.Name == "max" }))
 	p.shifts = o.Type == chart.Timeline && !o.Compare
-	p.bands = marks == chart.Curves && !p.paged
+	p.bands = (marks == chart.Curves || o.compareReport()) && !p.paged
 	return p
 }
 

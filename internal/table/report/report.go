@@ -16,6 +16,7 @@ import (
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
+	"hdrkit/tags"
 )
 
 // UsualLevel is the confidence of intervals where nobody says another one, in percent.
@@ -79,6 +80,20 @@ func Believed(percentiles []float64, limits []gate.Limit) []float64 {
 type Side struct {
 	Summaries []*output.Summary
 	Logs      *logs.Logs
+}
+
+// Pairs puts the summaries of each tag together, in the order of tags.
+func Pairs(before, after []*output.Summary) (pairs []output.Pair) {
+	for _, s := range before {
+		pairs = append(pairs, output.Pair{Tag: s.Tag, Before: s, After: gate.Find(after, s.Tag)})
+	}
+	for _, s := range after {
+		if gate.Find(before, s.Tag) == nil {
+			pairs = append(pairs, output.Pair{Tag: s.Tag, After: s})
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b output.Pair) int { return tags.Compare(a.Tag, b.Tag) })
+	return pairs
 }
 
 // Fit finds out how to print summaries and to compare them with limits, and gives them their
