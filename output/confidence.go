@@ -134,6 +134,40 @@ func (c *Change) Of(figure func(*Summary) float64, percentile float64) confidenc
 	return confidence.CompareRuns(figures[0], figures[1], c.level)
 }
 
+// Needs says how long runs like these must be, or how many runs a side must have, to prove a change
+// clearly beyond a bound, which is a ratio. It does not look at the change that was seen: that is
+// too uncertain. It returns an empty text if there is no interval.
+func (c *Change) Needs(of confidence.Comparison, bound float64, atLeast bool) string {
+	ratio := 1.5
+	for !atLeast && ratio < 1.25*bound && ratio < 1e6 {
+		ratio = 2*ratio - 1
+	}
+	if atLeast {
+		for ratio = 0.5; ratio > bound/1.25 && ratio > 1e-6; ratio /= 2 {
+		}
+	}
+	times := of.Times(ratio, bound, c.level)
+	if bound <= 0 || !(times >= 0) || math.IsInf(times, 1) {
+		return ""
+	}
+	proof := fmt.Sprintf("prove %+.3g%%", 100*(ratio-1))
+	if c.Before != nil {
+		if least := max(len(c.Before), len(c.After)); times > 1 {
+			return fmt.Sprintf("Runs like these must be %.0f a side to %s", math.Ceil(times*float64(least)), proof)
+		}
+		return "So many runs like these can " + proof
+	}
+	if times <= 1 {
+		return "Runs as long as these can " + proof
+	}
+	length, unit := times*of.Seconds/60, "min"
+	if length >= 95 {
+		length, unit = length/60, "h"
+	}
+	digit, _ := strconv.ParseFloat(strconv.FormatFloat(length, 'g', 1, 64), 64)
+	return fmt.Sprintf("Runs like these need about %.0f %s to %s", max(digit, 1), unit, proof)
+}
+
 // Correct finds out which changes are significant if those of all pairs are looked at together.
 func Correct(pairs []Pair, percentiles []float64) {
 	var all []*FigureChange
@@ -173,7 +207,7 @@ func IntervalText(low, high float64, text func(float64) string) string {
 	switch {
 	case math.IsNaN(low) && math.IsNaN(high):
 		return ""
-	case math.IsNaN(high):
+	case math.IsNaN(high) || math.IsInf(high, 1):
 		return " [>= " + text(low) + "]"
 	case math.IsNaN(low):
 		return " [<= " + text(high) + "]"
@@ -181,27 +215,34 @@ func IntervalText(low, high float64, text func(float64) string) string {
 	return " [" + text(low) + ", " + text(high) + "]"
 }
 
-// Text returns the change with its interval in percent, or ~ if it is not significant. It returns
-// false if there is no interval.
+// Text returns the change with its interval in percent, behind ~ if it is not significant. It
+// returns false if there is no interval.
 func (c *FigureChange) Text() (string, bool) {
-	switch {
-	case !c.known():
+	if !c.known() {
 		return "", false
-	case !c.Significant:
-		return "~", true
 	}
-	decimals := 1
+	chance, decimals := "~", 1
+	if c.Significant {
+		chance = ""
+	}
 	if c.High-c.Low >= 0.05 {
 		decimals = 0
 	}
 	percent := func(ratio float64) string {
 		text := strconv.FormatFloat(100*(ratio-1), 'f', decimals, 64)
-		if ratio > 1 {
-			text = "+" + text
+		if text = strings.TrimPrefix(text, "-"); ratio >= 1 || strings.Trim(text, "0.") == "" {
+			return "+" + text
 		}
-		return text
+		return "-" + text
 	}
-	return fmt.Sprintf("%s%% (%s..%s)", percent(c.Ratio), percent(c.Low), percent(c.High)), true
+	interval := percent(c.Low) + ".." + percent(c.High)
+	switch {
+	case math.IsInf(c.High, 1):
+		interval = "at least " + percent(c.Low)
+	case c.Low == 0:
+		interval = "at most " + percent(c.High)
+	}
+	return fmt.Sprintf("%s%s%% (%s)", chance, percent(c.Ratio), interval), true
 }
 
 // notes returns lines that say how far the figures of summaries can be believed.
@@ -241,22 +282,30 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		if c == nil {
 			continue
 		}
-		var short, least []string
+		var short, least, none []string
 		for _, percentile := range percentiles {
 			change := c.Percentiles[percentile]
 			if !change.known() {
 				short = append(short, "p"+shortest(percentile))
+			} else if change.Least > 10 {
+				none = append(none, "p"+shortest(percentile))
 			} else if change.Least > 0 {
-				text := fmt.Sprintf("%.1f%%", 100*(change.Least-1))
-				if change.Least > 10 {
-					text = "above 900%"
-				}
-				least = append(least, "p"+shortest(percentile)+" "+text)
+				least = append(least, fmt.Sprintf("p%s %.1f%%", shortest(percentile), 100*(change.Least-1)))
 			}
 		}
 		switch {
-		case c.Before != nil && len(least) > 0:
-			several = append(several, fmt.Sprintf("%s: %d runs before and %d after find these changes in four of five cases: %s", p.name(), len(c.Before), len(c.After), strings.Join(least, ", ")))
+		case c.Before != nil && len(least)+len(none) > 0:
+			text := fmt.Sprintf("%s: these %d + %d runs can ", p.name(), len(c.Before), len(c.After))
+			if len(least) > 0 {
+				text += "only prove changes of: " + strings.Join(least, ", ")
+			}
+			if len(least) > 0 && len(none) > 0 {
+				text += ". They can "
+			}
+			if len(none) > 0 {
+				text += "prove no change of " + strings.Join(none, ", ") + ", since they differ too much"
+			}
+			several = append(several, text)
 		case c.Before != nil:
 			several = append(several, fmt.Sprintf("%s: %d of the runs before and %d after have it, which is too few to compare", p.name(), len(c.Before), len(c.After)))
 		case len(short) == len(percentiles):
@@ -272,7 +321,7 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		several = append(several, "one run against one: the intervals know only what varies within a run. Give several runs a side, as two folders")
 	}
 	if len(several) > 0 {
-		lines = append(several, "~ is a change that may be chance. A change without an interval may be, too")
+		lines = append(several, "~ may be chance. ? has no interval, so it may be chance, too")
 	}
 	lines = append(lines, partly...)
 	if len(never) > 0 {

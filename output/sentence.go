@@ -64,7 +64,11 @@ func (t *Table) changed(p Pair, f *figure, c *FigureChange) string {
 		digits = 0
 	}
 	percent := func(v float64) string { return fmt.Sprintf("%.*f", digits, 100*v) }
-	return fmt.Sprintf("%s %s by %s%% (%s..%s): %s to %s%s.", head, verb, percent(math.Abs(c.Ratio-1)), percent(low), percent(high),
+	interval := percent(low) + ".." + percent(high)
+	if math.IsInf(c.High, 1) && c.Ratio >= 1 || c.Low == 0 && c.Ratio < 1 {
+		interval = "at least " + percent(low)
+	}
+	return fmt.Sprintf("%s %s by %s%% (%s): %s to %s%s.", head, verb, percent(math.Abs(c.Ratio-1)), interval,
 		significant(f.of(p.Before), 3), significant(f.of(p.After), 3), unit)
 }
 

@@ -262,10 +262,17 @@ func (s Scale) about() string {
 	return "values divided by " + shortest(s.ratio()) + ": add -unit to name the result"
 }
 
-// change returns the change of a figure. Only a significant one has a colour.
+// change returns the change of a figure, behind ~ if it may be chance and ? if nobody knows. Only a
+// significant one has a colour.
 func (t *Table) change(p Pair, f *figure) cell {
 	plain := cell{text: change(f.ifAny(p.Before), f.ifAny(p.After))}
-	if p.Change == nil || f.change == nil {
+	if p.Change == nil || f.any && f.change == nil { // the count and the period are no figures
+		return plain
+	}
+	if plain.text != "-" {
+		plain.text = "?" + plain.text
+	}
+	if f.change == nil {
 		return plain
 	}
 	figure := f.change(p.Change)

@@ -200,8 +200,24 @@ func (c Comparison) Least(level float64, comparisons int) float64 {
 	if math.IsNaN(c.deviation) {
 		return none
 	}
-	t := quantile(100-(100-level)/float64(comparisons), c.freedom) + quantile(60, c.freedom)
-	return math.Exp(t * c.deviation)
+	return math.Exp(c.found(100-(100-level)/float64(comparisons)) * c.deviation)
+}
+
+// found returns how many standard errors a change is from a bound that is found beyond it in four
+// of five cases.
+func (c Comparison) found(level float64) float64 {
+	return quantile(level, c.freedom) + quantile(60, c.freedom)
+}
+
+// Times returns how many times as long two runs must be, or how many times as many runs a side
+// takes, to find in four of five cases that a ratio is beyond a bound. It is not a number if there
+// is no interval.
+func (c Comparison) Times(ratio, bound, level float64) float64 {
+	if math.IsNaN(c.deviation) {
+		return none
+	}
+	errors := math.Log(ratio/bound) / c.deviation
+	return c.found(level) * c.found(level) / (errors * errors)
 }
 
 // Significant returns which of several comparisons are significant at a level of confidence, after

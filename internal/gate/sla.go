@@ -273,6 +273,7 @@ type Verdict struct {
 	Value, Bound, Baseline float64
 	// Low and High are the interval of the statistic. Each is not a number if there is none.
 	Low, High float64
+	needs     string  // how long runs must be to decide
 	slack     float64 // by how much the value of a slot may exceed the bound, see [Limit.best]
 	// Note says why the limit is undecided, or why the statistic itself was checked although an
 	// interval was asked for.
@@ -435,7 +436,9 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	}
 	if v.decide(v.keeps(worse)); v.Result == Fails && (math.IsNaN(better) || v.keeps(better)) {
 		if v.undecided("the interval includes the bound"); v.Worse {
-			v.Note = Unproven
+			if v.Note = Unproven; v.needs != "" {
+				v.Note += ". " + v.needs
+			}
 		}
 	}
 }
@@ -491,6 +494,7 @@ func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
 	}
 	if !math.IsNaN(c.Low) && !math.IsNaN(c.High) {
 		v.Low, v.High, v.Note = c.Low*v.Baseline, c.High*v.Baseline, ""
+		v.needs = change.Needs(c, 1+l.Value/100, l.AtLeast)
 	}
 }
 

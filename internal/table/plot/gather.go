@@ -430,7 +430,7 @@ func (g *gathering) changes() (notes []string) {
 			text := series.Label + " beside " + base.Group + ":"
 			for _, p := range compared {
 				figure, ok := change.Percentiles[p].Text()
-				if !ok || figure == "~" {
+				if !ok || !change.Percentiles[p].Significant {
 					figure = "undecided"
 				}
 				text += fmt.Sprintf(" p%v %s,", p, figure)

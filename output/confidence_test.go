@@ -1,0 +1,66 @@
+package output
+
+import (
+	"math"
+	"testing"
+
+	"hdrkit/hdrlog/confidence"
+)
+
+func TestChangeText(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		ratio, low, high float64
+		significant      bool
+		want             string
+	}{
+		{1.2, 1.17, 1.23, true, "+20% (+17..+23)"},
+		{0.98, 0.97, 0.99, true, "-2.0% (-3.0..-1.0)"},
+		{1.17, 0.97, 1.3, false, "~+17% (-3..+30)"},
+		{1.0001, 0.8, 1.2, false, "~+0% (-20..+20)"},
+		{0.9999, 0.8, 1.2, false, "~+0% (-20..+20)"},
+		{1.7, 1.05, math.Inf(1), true, "+70% (at least +5)"},
+		{0.7, 0, 0.95, true, "-30% (at most -5)"},
+		{1.7, 0.95, math.Inf(1), false, "~+70% (at least -5)"},
+		{1, math.NaN(), math.NaN(), false, ""},
+	} {
+		c := FigureChange{Comparison: confidence.Comparison{Ratio: test.ratio, Low: test.low, High: test.high}, Significant: test.significant}
+		if got, _ := c.Text(); got != test.want {
+			t.Errorf("%v in [%v, %v] is %q, want %q", test.ratio, test.low, test.high, got, test.want)
+		}
+	}
+}
+
+func TestNeeds(t *testing.T) {
+	t.Parallel()
+	runs := func(values ...float64) (all []confidence.RunFigure) {
+		for _, v := range values {
+			all = append(all, confidence.RunFigure{Value: v})
+		}
+		return all
+	}
+	several := &Change{level: 95, Before: make([]*Summary, 3), After: make([]*Summary, 3)}
+	calm := confidence.CompareRuns(runs(10, 10.1, 10.2), runs(11, 11.2, 11.1), 95)
+	wild := confidence.CompareRuns(runs(10, 15, 20), runs(15, 25, 16), 95)
+	wild2 := wild
+	wild2.Seconds = 120
+	for _, test := range []struct {
+		c       *Change
+		of      confidence.Comparison
+		bound   float64
+		atLeast bool
+		want    string
+	}{
+		{several, calm, 1.1, false, "So many runs like these can prove +50%"},
+		{several, calm, 1.5, false, "So many runs like these can prove +100%"},
+		{several, calm, 0.9, true, "So many runs like these can prove -50%"},
+		{several, wild, 1.1, false, "Runs like these must be 30 a side to prove +50%"},
+		{&Change{level: 95}, wild2, 1.1, false, "Runs like these need about 20 min to prove +50%"},
+		{several, confidence.CompareRuns(nil, nil, 95), 1.1, false, ""},
+		{several, calm, 0, true, ""},
+	} {
+		if got := test.c.Needs(test.of, test.bound, test.atLeast); got != test.want {
+			t.Errorf("bound %v: %q, want %q", test.bound, got, test.want)
+		}
+	}
+}
