@@ -61,7 +61,7 @@ func TestRanInAnyTag(t *testing.T) {
 			}
 			return all
 		}
-		for name, plan := range map[string]Plan{"by time": {Window: size}, "room": {Window: size, Room: 1 << 30}, "relative": {Window: size, Room: 1 << 30, Relative: true}, "most": {Window: 1000, Most: 20, Digits: 2}} {
+		for name, plan := range map[string]Plan{"by time": {Window: size}, "room": {Window: size, Room: 1 << 30}, "relative": {Window: size, Room: 1 << 30, Relative: true}, "most": {Window: 1000, Most: 50, Digits: 2}} {
 			filter, err := tags.NewFilter([]string{"own"}, nil)
 			if err != nil {
 				t.Fatal(err)
