@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -245,6 +246,19 @@ func (c *FigureChange) Text() (string, bool) {
 	return fmt.Sprintf("%s%s%% (%s)", chance, percent(c.Ratio), interval), true
 }
 
+// believed reports whether a figure of the summary has an interval.
+func (s *Summary) believed() bool {
+	if s.Confidence == nil {
+		return false
+	}
+	for _, e := range s.Confidence.Percentiles {
+		if !math.IsNaN(e.Low) {
+			return true
+		}
+	}
+	return !math.IsNaN(s.Confidence.Rate.Low)
+}
+
 // notes returns lines that say how far the figures of summaries can be believed.
 func (t *Table) notes(summaries []*Summary, percentiles []float64) (lines []string) {
 	for _, s := range summaries {
@@ -252,7 +266,7 @@ func (t *Table) notes(summaries []*Summary, percentiles []float64) (lines []stri
 		if c == nil {
 			continue
 		}
-		if len(lines) == 0 {
+		if len(lines) == 0 && slices.ContainsFunc(summaries, (*Summary).believed) {
 			lines = append(lines, fmt.Sprintf("intervals of %s%% confidence, from windows of %s", shortest(c.Level), shortDuration(c.Window)))
 		}
 		if shift := c.Shift; shift != nil && len(percentiles) > 0 {

@@ -63,7 +63,7 @@ func (g *gathering) compare(p *chart.Picture) {
 			name = ""
 		}
 	}
-	p.Notes = append(p.Notes, "~ is a change that may be chance. A change without an interval may be, too.")
+	p.Notes = append(p.Notes, "~ may be chance. ? has no interval, so it may be chance, too.")
 }
 
 // highest returns the highest value of a pair.
