@@ -16,29 +16,26 @@ type Headline struct {
 	Worst, WorstOf, At string
 }
 
-// HeadlineOf returns the headline of summaries. Only percentiles with enough values above them
-// count.
-func HeadlineOf(summaries []*Summary, scale Scale, zone *time.Location) (h Headline) {
-	value := func(s *Summary, v float64) float64 { return scale.By(s.Factor).of(v) }
-	text := func(v float64) string {
-		number := significant(v, 4)
-		if strings.Contains(number, ".") && !strings.Contains(number, "e") {
-			number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
-		}
-		return number + spaced(scale.Unit)
-	}
-	name := func(s *Summary) string {
-		if len(summaries) == 1 {
-			return ""
-		}
-		return s.Name()
-	}
+// A HeadlineRow is what a row of a report says for its headline.
+type HeadlineRow struct {
+	Name string // empty if it is the only one
+	// At returns the value at a percentile, and how many values lie above that.
+	At      func(percentile float64) (value, above float64)
+	Max     float64 // 0 if there are no values
+	MaxTime string  // empty if it is unknown
+}
+
+// headlinePercentiles are those that a headline may have: the first one with enough values.
+var headlinePercentiles = []float64{99, 90, 50}
+
+// NewHeadline returns the headline of rows, whose values are spelled by a function. Only
+// percentiles with enough values above them count.
+func NewHeadline(rows []HeadlineRow, text func(value float64) string) (h Headline) {
 	highest := 0.0
-	for _, p := range HeadlinePercentiles {
-		for _, s := range summaries {
-			counts := s.Counts()
-			if v := value(s, counts.Float(counts.ValueAtPercentile(p))); Above(counts, p) >= few && v > highest {
-				highest, h.Figure, h.Value, h.Of = v, Figure{Percentile: p}.String(), text(v), name(s)
+	for _, p := range headlinePercentiles {
+		for _, r := range rows {
+			if v, above := r.At(p); above >= few && v > highest {
+				highest, h.Figure, h.Value, h.Of = v, Figure{Percentile: p}.String(), text(v), r.Name
 			}
 		}
 		if h.Figure != "" {
@@ -46,23 +43,42 @@ func HeadlineOf(summaries []*Summary, scale Scale, zone *time.Location) (h Headl
 		}
 	}
 	highest = 0
-	for _, s := range summaries {
-		counts := s.Counts()
-		if v := value(s, counts.MaxFloat()); counts.TotalCount() > 0 && v > highest {
-			highest, h.Worst, h.WorstOf, h.At = v, text(v), name(s), ""
-			if len(s.Maxima.Values) > 0 {
-				h.At = TimeIn(s.Maxima.Peak, s.Start, s.End, zone)
-			}
+	for _, r := range rows {
+		if r.Max > highest {
+			highest, h.Worst, h.WorstOf, h.At = r.Max, text(r.Max), r.Name, r.MaxTime
 		}
 	}
 	return h
 }
 
-// HeadlinePercentiles are those that a headline may have: the first one with enough values.
-var HeadlinePercentiles = []float64{99, 90, 50}
-
-// Enough is the number of values above a percentile from which a headline may have it.
-const Enough = few
+// HeadlineOf returns the headline of summaries.
+func HeadlineOf(summaries []*Summary, scale Scale, zone *time.Location) Headline {
+	var rows []HeadlineRow
+	for _, s := range summaries {
+		own := scale.By(s.Factor)
+		r := HeadlineRow{At: func(p float64) (value, above float64) {
+			h := s.Counts()
+			return own.of(h.Float(h.ValueAtPercentile(p))), float64(Above(h, p))
+		}}
+		if len(summaries) > 1 {
+			r.Name = s.Name()
+		}
+		if h := s.Counts(); h.TotalCount() > 0 {
+			r.Max = own.of(h.MaxFloat())
+		}
+		if len(s.Maxima.Values) > 0 {
+			r.MaxTime = TimeIn(s.Maxima.Peak, s.Start, s.End, zone)
+		}
+		rows = append(rows, r)
+	}
+	return NewHeadline(rows, func(v float64) string {
+		number := significant(v, 4)
+		if strings.Contains(number, ".") && !strings.Contains(number, "e") {
+			number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
+		}
+		return number + spaced(scale.Unit)
+	})
+}
 
 func (h Headline) String() string {
 	text := ""
@@ -86,8 +102,9 @@ func (h Headline) String() string {
 	return text
 }
 
-// firstDate is in milliseconds since the epoch. Earlier times count from the start of a run.
-const firstDate = 365 * 24 * 3600 * 1000
+// Dated reports whether a time in milliseconds since the epoch is a date. Earlier ones count from
+// the start of a run.
+func Dated(ms int64) bool { return ms >= 365*24*3600*1000 }
 
 // TimeIn returns a time in a run, all in milliseconds since the epoch: the time of the day, with
 // the date if the run has several, or the time after the start if that has no date.
@@ -95,7 +112,7 @@ func TimeIn(at, start, end int64, zone *time.Location) string {
 	zone = cmp.Or(zone, time.UTC)
 	clock := func(ms int64) time.Time { return time.UnixMilli(ms).In(zone) }
 	switch {
-	case start < firstDate:
+	case !Dated(start):
 		return shortDuration(at-start) + " after the start"
 	case clock(start).Format(time.DateOnly) != clock(end).Format(time.DateOnly):
 		return clock(at).Format(time.DateTime) + " " + zone.String()

@@ -82,10 +82,7 @@ func (t *Trend) Changes() (all []TrendChange) {
 
 // Dated reports whether the run has a date: its logs say when it began. Otherwise times count from
 // 0, and a run without intervals has none.
-func (r TrendRun) Dated() bool {
-	const year = 365 * 24 * 3600 * 1000
-	return r.Start >= year
-}
+func (r TrendRun) Dated() bool { return Dated(r.Start) }
 
 // RunFigureOf returns the figure of a summary, in the unit of its values. It is not a number if
 // nothing was recorded, or if it is infinite.

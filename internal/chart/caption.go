@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hdrkit/internal/chart/axis"
+	"hdrkit/output"
 )
 
 // Caption says what the picture shows: of which logs, of what time, how many values, and which
@@ -56,9 +57,6 @@ func (p *Picture) Caption() string {
 	return strings.Join(parts, " · ")
 }
 
-// year is a time in milliseconds since the epoch. Times before it have no date.
-const year = 365 * 24 * 3600 * 1000
-
 // clock returns a time in milliseconds since the epoch as it is printed.
 func (p *Picture) clock(ms int64) time.Time { return time.UnixMilli(ms).In(p.Location()) }
 
@@ -67,7 +65,7 @@ func (p *Picture) spans() string {
 	const most = 2
 	var all []string
 	for _, span := range p.Spans {
-		if span[0] <= year {
+		if !output.Dated(span[0]) {
 			return ""
 		}
 		from, to := p.clock(span[0]), p.clock(span[1])
@@ -165,7 +163,7 @@ func (p *Picture) Moments() (all []Described) {
 		}
 		if p.Absolute {
 			d.At = p.clock(m.Start + p.Origin).Format(time.DateTime)
-		} else if p.Origin > year {
+		} else if output.Dated(p.Origin) {
 			d.Clock = p.clock(m.Peak + p.Origin).Format(time.TimeOnly)
 		}
 		all = append(all, d)

@@ -69,35 +69,22 @@ func (p *Picture) Result() string {
 }
 
 // headline returns the sentence of hdrsum, with the labels of the series.
-func (p *Picture) headline(labels []string) (h output.Headline) {
-	name := func(n int) string {
-		if len(labels) == 1 {
-			return ""
-		}
-		return labels[n]
+func (p *Picture) headline(labels []string) output.Headline {
+	at := ""
+	if _, to, _ := p.TimeRange(); len(p.Worst) > 0 {
+		at = output.TimeIn(p.Worst[0].Peak+p.Origin, p.Origin, p.Origin+int64(to), p.Location())
 	}
-	highest := 0.0
-	for _, level := range output.HeadlinePercentiles {
-		i := slices.Index(Levels, level)
-		for n, s := range p.Summary {
-			if v := s.Percentiles[i]; float64(s.Count)*(100-level)/100 >= output.Enough && v > highest {
-				highest, h.Figure, h.Value, h.Of = v, percent(level), axis.Value(p.Unit, v), name(n)
-			}
-		}
-		if h.Figure != "" {
-			break
-		}
-	}
-	highest = 0
+	var rows []output.HeadlineRow
 	for n, s := range p.Summary {
-		if s.Max > highest {
-			highest, h.Worst, h.WorstOf = s.Max, axis.Value(p.Unit, s.Max), name(n)
+		r := output.HeadlineRow{Max: s.Max, MaxTime: at, At: func(percentile float64) (value, above float64) {
+			return s.Percentiles[slices.Index(Levels, percentile)], float64(s.Count) * (100 - percentile) / 100
+		}}
+		if len(labels) > 1 {
+			r.Name = labels[n]
 		}
+		rows = append(rows, r)
 	}
-	if _, to, _ := p.TimeRange(); len(p.Worst) > 0 && h.Worst != "" {
-		h.At = output.TimeIn(p.Worst[0].Peak+p.Origin, p.Origin, p.Origin+int64(to), p.Location())
-	}
-	return h
+	return output.NewHeadline(rows, func(v float64) string { return axis.Value(p.Unit, v) })
 }
 
 // since says how long all series together are above a limit, and since when, or nothing if they are
@@ -116,7 +103,7 @@ func (p *Picture) since(limit *Limit) string {
 	}
 	from, to, _ := p.TimeRange()
 	at := axis.Since(all[0].Start/1000, max(-from, to)/1000)
-	if start := int64(all[0].Start) + p.Origin; start > year {
+	if start := int64(all[0].Start) + p.Origin; output.Dated(start) {
 		at = p.clock(start).Format(time.TimeOnly) + " " + p.Location().String()
 	}
 	return fmt.Sprintf(", %s from %s", axis.Length(total), at)
