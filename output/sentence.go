@@ -46,11 +46,9 @@ func (t *Table) Sentence(pairs []Pair) string {
 
 // changed says how a figure changed: p99 of insert-rt rose by 23% (18..28): 6.47 to 7.96 ms.
 func (t *Table) changed(p Pair, f *figure, c *FigureChange) string {
-	head, unit := f.head, t.Scale.Unit
+	head, unit := f.head, spaced(t.Scale.Unit)
 	if f.head == "/s" {
 		head, unit = Throughput, "/s"
-	} else if unit != "" {
-		unit = " " + unit
 	}
 	if p.Tag != nil || p.After.AllTags {
 		head += " of " + p.name()

@@ -72,16 +72,20 @@ func SummaryCSV(w io.Writer, s *Summary, scale Scale, percentiles []float64, sha
 	return out.Error()
 }
 
-// csvTag returns a tag as a cell of CSV. Spreadsheets evaluate a cell that begins with one of = + -
-// @, also in their full-width forms. OWASP's advice against [CSV injection] is an apostrophe before
-// it.
-//
-// [CSV injection]: https://owasp.org/www-community/attacks/CSV_Injection
+// csvTag returns a tag as a cell of CSV.
 func csvTag(tag []byte) string {
 	if tag == nil {
 		return ""
 	}
-	text := tags.Text(tag)
+	return csvText(tags.Text(tag))
+}
+
+// csvText returns a text from outside as a cell of CSV. Spreadsheets evaluate a cell that begins
+// with one of = + - @, also in their full-width forms. OWASP's advice against [CSV injection] is an
+// apostrophe before it.
+//
+// [CSV injection]: https://owasp.org/www-community/attacks/CSV_Injection
+func csvText(text string) string {
 	if first, _ := utf8.DecodeRuneInString(text); strings.ContainsRune("=+-@＝＋－＠'", first) {
 		return "'" + text
 	}

@@ -18,8 +18,9 @@ import (
 // MostSentences is the number of changes that have a sentence. Tables mark all.
 const MostSentences = 5
 
-// leastTrend is the number of runs below which no change can be found.
-const leastTrend = 6
+// FewestRuns is the number of runs below which no change of a level can be found, however large it
+// is: the variance between neighbours has a large step in it.
+const FewestRuns = 6
 
 // Sentences say what has changed, the newest change first.
 func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
@@ -43,10 +44,10 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 	}
 	figures := fmt.Sprintf("Of %s %d changed in %d runs.", plural(len(t.Figures), "figure"), changed, len(t.Runs))
 	switch {
-	case len(t.Runs) < leastTrend:
-		figures = fmt.Sprintf("%d runs are too few to find a change, which takes %d.", len(t.Runs), leastTrend)
+	case len(t.Runs) < FewestRuns:
+		figures = fmt.Sprintf("%d runs are too few to find a change, which takes %d.", len(t.Runs), FewestRuns)
 		if len(t.Runs) == 1 {
-			figures = fmt.Sprintf("One run is too few to find a change, which takes %d.", leastTrend)
+			figures = fmt.Sprintf("One run is too few to find a change, which takes %d.", FewestRuns)
 		}
 	case changed == 0:
 		figures = fmt.Sprintf("None of %s changed in %d runs.", plural(len(t.Figures), "figure"), len(t.Runs))
@@ -64,13 +65,10 @@ func (f *TrendFigure) name() string {
 
 // text returns a value of the figure with its unit.
 func (f *TrendFigure) text(s Scale, v float64) string {
-	switch {
-	case f.Name == Throughput:
+	if f.Name == Throughput {
 		return significant(v, 3) + "/s"
-	case s.Unit == "":
-		return significant(v, 3)
 	}
-	return significant(v, 3) + " " + s.Unit
+	return significant(v, 3) + spaced(s.Unit)
 }
 
 // when names a run, with its date if it has one.
@@ -281,7 +279,7 @@ func TrendCSV(w io.Writer, t *Trend, s Scale, zone *time.Location) error {
 					change = strconv.FormatFloat(l.Value/f.Levels[at-1].Value-1, 'g', 6, 64)
 				}
 			}
-			c.Write([]string{start, r.Name, f.TagName(), f.String(), unit, value, level, change})
+			c.Write([]string{start, csvText(r.Name), csvText(f.TagName()), f.String(), unit, value, level, change})
 		}
 	}
 	c.Flush()

@@ -20,10 +20,6 @@ const (
 	step    = 0.05 // smaller changes of a level are not reported
 )
 
-// Fewest is the number of runs below which no change can be found, however large it is: the
-// variance between neighbours has a large step in it.
-const Fewest = 6
-
 // A series is the points of a figure that are no gaps.
 type series struct {
 	logs      []float64
