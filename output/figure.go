@@ -103,9 +103,8 @@ func (f Figure) Of(s *Stats, seconds float64) Value {
 		return ifAny(s.Count, Value{float: s.Mean})
 	case Max:
 		return ifAny(s.Count, s.Max)
-	}
-	if f.Name == Over {
-		return none // see [ShareOver]
+	case Over:
+		return none // which needs all counts, see [ShareOver]
 	}
 	n := slices.IndexFunc(s.Percentiles, func(p PercentileValue) bool { return p.Percentile == f.Percentile })
 	return ifAny(s.Count, s.Percentiles[n].Value)

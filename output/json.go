@@ -264,9 +264,14 @@ func JSON(w io.Writer, doc any) error {
 	if err := encoder.Encode(doc); err != nil {
 		return err
 	}
+	printed := func(r rune) bool { return r == '\n' || strconv.IsGraphic(r) }
+	if bytes.IndexFunc(text.Bytes(), func(r rune) bool { return !printed(r) }) < 0 {
+		_, err := w.Write(text.Bytes())
+		return err
+	}
 	var safe []byte
 	for _, r := range text.String() {
-		if r == '\n' || strconv.IsGraphic(r) {
+		if printed(r) {
 			safe = utf8.AppendRune(safe, r)
 			continue
 		}

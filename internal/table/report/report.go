@@ -43,19 +43,19 @@ const UsualFigures = "50,90,99,99.9,99.99,99.999"
 // ParseFigures reads figures, such as 50,p99.9,max,over(20ms).
 func ParseFigures(list string) (f Figures, err error) {
 	for text := range strings.SplitSeq(list, ",") {
-		figure, err := output.ParseFigure(strings.ToLower(strings.TrimSpace(text)))
-		switch {
-		case figure.Name == output.Over && err != nil:
-			return f, err
-		case figure.Name == output.Over:
-			f.Shares = append(f.Shares, figure)
-		case figure.Name == output.Max:
-			f.Percentiles = append(f.Percentiles, 100)
-		case figure.Name != "" || err != nil:
-			return f, fmt.Errorf("%q is neither max nor a percentile, which is a number from 0 to 100, nor over(VALUE)", text)
-		default:
-			f.Percentiles = append(f.Percentiles, figure.Percentile)
+		if name := strings.ToLower(strings.TrimSpace(text)); strings.HasPrefix(name, output.Over+"(") {
+			share, err := output.ParseFigure(name)
+			if err != nil {
+				return f, err
+			}
+			f.Shares = append(f.Shares, share)
+			continue
 		}
+		percentiles, err := logs.ParsePercentiles(text)
+		if err != nil {
+			return f, fmt.Errorf("%w, nor over(VALUE)", err)
+		}
+		f.Percentiles = append(f.Percentiles, percentiles...)
 	}
 	return f, nil
 }

@@ -116,8 +116,10 @@ func (m *maker) row(r *flow.Result) (err error) {
 	m.out.Stats = r.Stats
 	if o.Shares != nil {
 		m.out.Shares = o.Shares
-		if m.out.Counts, err = r.Sum.Histogram(&m.shared); err != nil {
-			return err
+		if m.out.Counts = r.Counts; r.Counts == nil { // it is one interval
+			if m.out.Counts, err = r.Sum.Histogram(&m.shared); err != nil {
+				return err
+			}
 		}
 	}
 	if err := m.add(t, r); err != nil {
