@@ -19,8 +19,8 @@ import (
 
 // A Measure is the value that a line shows of an interval.
 type Measure struct {
-	Name   string
-	figure output.Figure
+	Name string
+	output.Figure
 }
 
 // AtPercentile measures the value at a percentile, 0 to 100; at 100 it is the maximum.
@@ -39,8 +39,8 @@ func PerSecond() Measure { return Measure{RateName, output.Figure{Name: output.T
 
 // of returns the value, not a number if there is none.
 func (m *Measure) of(s *output.Stats, seconds, ratio float64) float64 {
-	switch v := m.figure.Of(s, seconds).Float(); {
-	case !m.figure.Unitless():
+	switch v := m.Figure.Of(s, seconds).Float(); {
+	case !m.Unitless():
 		return unit.Divide(v, ratio)
 	case seconds > 0:
 		return v
@@ -51,7 +51,7 @@ func (m *Measure) of(s *output.Stats, seconds, ratio float64) float64 {
 // figuresOf returns the figures that measures need.
 func figuresOf(measures []Measure) (all []output.Figure) {
 	for _, m := range measures {
-		all = append(all, m.figure)
+		all = append(all, m.Figure)
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -50,7 +51,7 @@ func (p *Picture) OrderLoads() {
 			order[i] = i
 		}
 		rates := s.Lines[0].Points
-		slices.SortStableFunc(order, func(a, b int) int { return int(math.Copysign(1, rates[a].Start-rates[b].Start)) })
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rates[a].Start, rates[b].Start) })
 		for l := range s.Lines {
 			s.Lines[l].Points = arranged(s.Lines[l].Points, order)
 		}

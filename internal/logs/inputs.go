@@ -88,7 +88,7 @@ func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 			}
 			if info, err := os.Stat(s.Path); err == nil && info.IsDir() {
 				s.Folder, s.Path, s.several = s.Path, "", false
-				s.whole, s.expression = true, regexp.MustCompile("[^.].*")
+				s.whole, s.expression = true, anyName
 			}
 			if in.Runs {
 				all = append(all, s.runs(len(named.texts) > 1)...)
@@ -110,6 +110,9 @@ func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 	return all, nil
 }
 
+// anyName matches the logs of a folder: all files but hidden ones.
+var anyName = regexp.MustCompile("[^.].*")
+
 // runs returns the sources of the runs of a source: itself, or the folders with logs in a folder
 // that has none, or that a pattern matches. Beside others, a folder is a run.
 func (s *Source) runs(beside bool) (all []Source) {
@@ -124,7 +127,7 @@ func (s *Source) runs(beside bool) (all []Source) {
 	}
 	for _, folder := range folders {
 		if hasLogs(folder) {
-			all = append(all, Source{option: s.option, Text: folder, Tag: s.Tag, Folder: folder, whole: true, run: folder, expression: regexp.MustCompile("[^.].*")})
+			all = append(all, Source{option: s.option, Text: folder, Tag: s.Tag, Folder: folder, whole: true, run: folder, expression: anyName})
 		}
 	}
 	if len(all) == 0 {

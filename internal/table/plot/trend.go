@@ -10,7 +10,6 @@ import (
 	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/trend"
 	"hdrkit/output"
-	"hdrkit/tags"
 )
 
 // trend returns the picture of how figures change over the runs of a scan: a line for each
@@ -18,11 +17,7 @@ import (
 func (g *gathering) trend(s *scan.Scan) (*chart.Picture, error) {
 	var figures []output.Figure
 	for _, level := range g.levels() {
-		figure := output.Figure{Percentile: level}
-		if level == 100 {
-			figure = output.Figure{Name: output.Max}
-		}
-		figures = append(figures, figure)
+		figures = append(figures, chart.AtPercentile(level).Figure)
 	}
 	t, scale, err := trend.Collect(g.std, s, g.units, trend.Options{Options: &g.Options.Options, Figures: figures, Readable: true})
 	if err != nil {
@@ -64,7 +59,7 @@ func placesOf(t *output.Trend, p *chart.Picture) (places []float64) {
 
 // addTrend adds a line to the series of its tag.
 func addTrend(all []chart.Series, t *output.Trend, f *output.TrendFigure, places []float64) []chart.Series {
-	label := trendLabel(f)
+	label := labelOf("", f.Tag)
 	if n := len(all); n == 0 || all[n-1].Label != label {
 		all = append(all, chart.Series{Label: label})
 		for n := range t.Runs {
@@ -83,20 +78,12 @@ func addTrend(all []chart.Series, t *output.Trend, f *output.TrendFigure, places
 	return all
 }
 
-// trendLabel returns the label of the series of a figure.
-func trendLabel(f *output.TrendFigure) string {
-	if f.Tag == nil {
-		return ""
-	}
-	return tags.Text(f.Tag)
-}
-
 // number numbers the changes of drawn lines, and adds their sentences.
 func (g *gathering) number(p *chart.Picture, t *output.Trend, places []float64, scale output.Scale) {
 	drawn := *t
 	drawn.Figures = nil
 	for _, f := range t.Figures {
-		if p.HasLine(trendLabel(&f), f.String()) {
+		if p.HasLine(labelOf("", f.Tag), f.String()) {
 			drawn.Figures = append(drawn.Figures, f)
 		}
 	}
@@ -110,7 +97,7 @@ func (g *gathering) number(p *chart.Picture, t *output.Trend, places []float64, 
 	}
 	for n, c := range changes[:min(len(changes), output.MostSentences)] {
 		at := int64(math.Round(places[c.After.From]))
-		p.Worst = append(p.Worst, chart.Moment{Start: at, End: at, Peak: at, Value: c.Of.Points[c.After.From].Value, Label: trendLabel(c.Of)})
+		p.Worst = append(p.Worst, chart.Moment{Start: at, End: at, Peak: at, Value: c.Of.Points[c.After.From].Value, Label: labelOf("", c.Of.Tag)})
 		sentences[n] = fmt.Sprintf("%d  %s", n+1, sentences[n])
 	}
 	p.Notes = append(p.Notes, sentences...)

@@ -394,8 +394,9 @@ function buildTable() {
   const place = new Map(data.summary.map((r, i) => [r.label, i])), at = r => place.get(r.label) ?? 0;
   rows = !hasTime ? store.filter(s => s.curve).map(s => rowOf(s, l => valueAt(s.curve, nines(l / 100)))) : view.isWhole && data.summary.length ? data.summary : tableOf(store, view.from, view.to, levels).sort((a, b) => at(a) - at(b));
   element('summary-section').hidden = !rows.length && !data.summary.length;
-  element('find').hidden = store.length < 8; // the eye finds one of a few
-  const wanted = element('find').value.toLowerCase(), { limits } = data.curves;
+  const few = store.length < 8; // of which the eye finds one
+  element('find').hidden = few;
+  const wanted = few ? '' : element('find').value.toLowerCase(), { limits } = data.curves;
   rows = rows.filter(r => named(r.label).toLowerCase().includes(wanted));
   if (hasTime && limits.length) {
     const byLabel = new Map(store.map(s => [s.label, s]));
