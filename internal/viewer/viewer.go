@@ -191,7 +191,7 @@ func share(inputs []scan.Input, progress func(share float64)) func(bytes int) {
 	if progress == nil {
 		return nil
 	}
-	all, read, last := int64(0), int64(0), time.Now()
+	all, read, last := int64(0), int64(0), time.Time{} // the first one is said at once
 	for _, input := range inputs {
 		all += input.Size
 	}

@@ -76,6 +76,9 @@ func TestProgress(t *testing.T) {
 		}
 		last = share
 	})
+	if last == 0 {
+		t.Error("nothing says how far it is")
+	}
 	if err != nil || !strings.Contains(a.Table, "\nsimple1-rt  387,260 ") {
 		t.Errorf("%v\n%s", err, a.Table)
 	}
