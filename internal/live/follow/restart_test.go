@@ -199,8 +199,7 @@ func TestRestarts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: files have no identity")
 	}
-	// More worlds find, about once in a thousand, a copy of a copy that is taken for another log.
-	for seed := range 40 {
+	for seed := range clitest.Rounds(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(seed), 1))

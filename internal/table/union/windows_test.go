@@ -22,16 +22,22 @@ import (
 	"hdrkit/output"
 )
 
-// rowsOf returns the rows of some logs: their window, tag and figures.
-func rowsOf(t *testing.T, window, size int64, inputs ...scan.Input) (all []string) {
+// rowsOf returns the rows of some logs: their window, tag and figures. If layouts are mixed, that
+// is without the minimum and percentile 0, which a union does not know then.
+func rowsOf(t *testing.T, mixed bool, window, size int64, inputs ...scan.Input) (all []string) {
 	t.Helper()
-	o := &series.Options{Window: window, Percentiles: []float64{50, 99, 99.9}}
+	o := &series.Options{Window: window, Percentiles: []float64{0, 50, 99, 99.9}}
+	if mixed {
+		o.Percentiles = o.Percentiles[1:]
+	}
 	s := newScan(inputs...)
 	err := series.Run(s, o, func(r *output.Row, at scan.Place, late error) error {
 		if late != nil {
 			t.Errorf("%s: %v", at, late)
 		}
-		r.Stats.Moved, r.Stats.Min = 0, output.Value{} // a union does not know them
+		if r.Stats.Moved = 0; mixed { // a union does not know it
+			r.Stats.Min = output.Value{}
+		}
 		all = append(all, fmt.Sprintf("%v %q %t %+v", merge.WindowOf(r.Start, r.End, size), r.Tag, r.Tag == nil, r.Stats))
 		return nil
 	})
@@ -51,11 +57,12 @@ func TestGridAndWindows(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 9))
 			size := []int64{1, 7, 100, 1000, 10000}[random.IntN(5)]
 			var logs []scan.Input
+			mixed := seed%3 > 0
 			for n := range 1 + random.IntN(3) {
-				logs = append(logs, text(fmt.Sprint("log", n), steadyLog(t, random)))
+				logs = append(logs, text(fmt.Sprint("log", n), steadyLog(t, random, mixed)))
 			}
 			united := text("union", write(t, newScan(logs...), union.Options{Grid: size}))
-			of, direct := rowsOf(t, 0, size, united), rowsOf(t, size, size, logs...)
+			of, direct := rowsOf(t, mixed, 0, size, united), rowsOf(t, mixed, size, size, logs...)
 			if a, b := strings.Join(of, "\n"), strings.Join(direct, "\n"); a != b {
 				t.Errorf("windows of %d ms: of the union\n%s\nof the logs\n%s", size, a, b)
 			}
@@ -64,14 +71,18 @@ func TestGridAndWindows(t *testing.T) {
 }
 
 // steadyLog returns a log of successive intervals of a tag or two, of lengths that differ, none of
-// which is late for its window.
-func steadyLog(t *testing.T, random *rand.Rand) string {
+// which is late for its window. Mixed ones have any layouts.
+func steadyLog(t *testing.T, random *rand.Rand, mixed bool) string {
 	t.Helper()
 	var log strings.Builder
 	start := 1468800000 + float64(random.IntN(20000))/1000
 	for range 1 + random.IntN(60) {
 		length := []float64{0.0005, 0.001, 0.5, 0.9999, 1, 1.0004}[random.IntN(6)]
-		h, err := histogram.New(histogram.Layout{Digits: 1 + random.IntN(4), Lowest: 1 << random.IntN(5)})
+		layout := histogram.Layout{Digits: 3, Lowest: 4}
+		if mixed {
+			layout = histogram.Layout{Digits: 1 + random.IntN(4), Lowest: 1 << random.IntN(5)}
+		}
+		h, err := histogram.New(layout)
 		if err != nil {
 			t.Fatal(err)
 		}
