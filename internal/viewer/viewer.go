@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"hdrkit/internal/base/ledger"
@@ -195,7 +196,10 @@ func share(inputs []scan.Input, progress func(share float64)) func(bytes int) {
 	for _, input := range inputs {
 		all += input.Size
 	}
+	var mu sync.Mutex
 	return func(bytes int) {
+		mu.Lock()
+		defer mu.Unlock()
 		if read += int64(bytes); time.Since(last) > 100*time.Millisecond {
 			last = time.Now()
 			progress(min(float64(read)/float64(cmp.Or(all, 1)), 1))
