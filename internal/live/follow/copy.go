@@ -20,6 +20,7 @@ type copying struct {
 	of      *Log          // that, nil if it comes from an earlier run
 	size    int64         // of its text
 	unsure  bool          // there is too little yet to tell
+	unread  bool          // some of its text is not read yet, and may be gone before it is
 	since   time.Time     // when it was seen first
 	looks   int           // the follower's at that time
 	said    bool          // a message says what it is
@@ -58,25 +59,13 @@ const checkShare = 10
 
 // counts reports whether a state has all of a copy's text.
 func (c *content) counts() bool {
-	if c.unsure || c.of == nil {
-		return !c.unsure
+	if c.unread || c.of == nil {
+		return !c.unread
 	}
 	c.of.in.mu.Lock()
 	defer c.of.in.mu.Unlock()
 	m := c.of.mark()
 	return m != nil && !m.Rest && m.Size >= c.size
-}
-
-// known reports whether all of a copy's text was read. Before that, what it is a copy of may be
-// truncated.
-func (c *content) known() bool {
-	if c.unsure || c.of == nil {
-		return !c.unsure
-	}
-	c.of.in.mu.Lock()
-	defer c.of.in.mu.Unlock()
-	m := c.of.known()
-	return m.Size >= c.size
 }
 
 // unchanged reports whether a file is the same as before.
@@ -91,18 +80,20 @@ func (f *Follower) isCopy(path string, info fs.FileInfo) bool {
 		return false // to open a named pipe would wait for its writer
 	}
 	for _, c := range f.contents {
-		if (c.Copy && c.known() || c.waits) && c.info != nil && unchanged(c.info, info) {
+		if (c.Copy && !c.unread || c.waits) && c.info != nil && unchanged(c.info, info) {
 			if c.Copy {
 				c.Path = path // it may have got another name
 			}
 			return true
 		}
 	}
+	f.step()
 	file, err := os.Open(path)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	defer file.Close()
+	f.step()
 	if info, err = file.Stat(); err != nil {
 		return false
 	}
@@ -114,19 +105,20 @@ func (f *Follower) isCopy(path string, info fs.FileInfo) bool {
 // read: it has the name of that with something after it, as in node.hdr.1.gz or node.1.hdr, and all
 // of its text was read. It says so once. Maybe is set if there is too little yet to tell. The name
 // may be that of another file already. If the file begins with all that was read of another one,
-// which ended, rest is the mark from which on it is read.
-func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, maybe bool, rest *Mark) {
+// which ended, rest is that: only what follows is read.
+func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, maybe bool, rest *original) {
+	f.step()
 	raw := beginning(file, headSize)
 	var before *content
 	for _, c := range f.contents {
 		switch {
 		case c.Copy && c.is(info) && (c.info != nil || c.Size == info.Size() && len(c.Head) > 0 && bytes.HasPrefix(raw, c.Head)):
 			c.Path = path
-			if c.info == nil || c.known() && unchanged(c.info, info) || time.Since(c.checked) < checkShare*c.took {
+			if c.info == nil || !c.unread && unchanged(c.info, info) || time.Since(c.checked) < checkShare*c.took {
 				if c.info == nil {
 					c.info = info
 				}
-				return true, !c.known() || !unchanged(c.info, info), nil // its inode may be used again
+				return true, c.unread || !unchanged(c.info, info), nil // its inode may be used again
 			}
 			before = c
 		case !c.Copy && !c.Ended && c.is(info) && c.Size <= info.Size() && bytes.HasPrefix(raw, c.Head):
@@ -138,8 +130,10 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	}
 	c := before
 	if c == nil {
-		c = &content{info: info, copying: copying{since: time.Now(), looks: f.looks}}
-		c.Copy = true
+		c = &content{Mark: Mark{Copy: true}}
+	}
+	if before == nil || info.Size() < c.Size || !alike(raw, c.Head) { // another file may have its inode
+		c.copying = copying{since: time.Now(), looks: f.looks}
 	}
 	c.Path, c.ID, c.Head, c.Size, c.info, c.checked = path, identity(info), raw, info.Size(), info, time.Now()
 	found, o := different, original{}
@@ -147,8 +141,9 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 		found = early
 	}
 	for _, other := range f.originals(path) {
-		if v := other.compare(file, raw, &c.size); v > found || v == found && other.Line > o.Line {
-			found, o = v, other
+		f.step()
+		if v, size := other.compare(file, raw); v > found || v == found && other.Line > o.Line {
+			found, o, c.size = v, other, size
 		}
 	}
 	switch { // before the start, all names are found in one go
@@ -157,7 +152,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	case found == early:
 		found = different
 	}
-	c.took, c.unsure = time.Since(c.checked), found == unsure
+	c.took, c.unsure, c.unread = time.Since(c.checked), found == unsure, found < same || c.size > o.Size
 	if found < unsure {
 		if before != nil {
 			f.contents = slices.DeleteFunc(f.contents, func(c *content) bool { return c == before })
@@ -166,8 +161,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 			}
 		}
 		if found == longer {
-			f.options.Notice(path, "begins with all that was read of "+o.Path+"; reading what follows")
-			rest = &Mark{Path: path, ID: identity(info), Line: o.Line, Header: o.Header}
+			rest = &o
 		}
 		return false, false, rest
 	}
@@ -184,7 +178,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	if before == nil {
 		f.contents = append(f.contents, c)
 	}
-	return true, !c.known(), nil
+	return true, c.unread, nil
 }
 
 // An original is what a file can be a copy of. Its line is the last one that need not be read
@@ -250,56 +244,57 @@ const (
 	same              // all of its text was read, or will be
 )
 
-// compare compares a file that begins with raw with an original. It sets the size of its text.
-func (o *original) compare(file *os.File, raw []byte, size *int64) (v verdict) {
+// compare compares a file that begins with raw with an original. Size is that of its
+// text.
+func (o *original) compare(file *os.File, raw []byte) (v verdict, size int64) {
 	head := o.Head
 	if len(head) == 0 && o.file != nil {
 		head = beginning(o.file, headSize)
 	}
 	if len(head) == 0 && !o.reading {
-		return different
+		return different, 0
 	}
 	if o.reading && (o.Size == 0 || !o.intact()) {
 		defer func() { v = max(v, early) }() // bytes of it may just be read, maybe again
 	}
 	if len(raw) == 0 {
-		return unsure // what comes meanwhile may be compressed
+		return unsure, 0 // what comes meanwhile may be compressed
 	}
 	reader := func() io.Reader { return io.NewSectionReader(file, 0, math.MaxInt64) }
 	text := reader()
 	if !alike(raw, head) {
 		if len(raw) < 4 {
-			return unsure // a few bytes do not show whether they are compressed
+			return unsure, 0 // a few bytes do not show whether they are compressed
 		}
 		own := make([]byte, headSize)
 		n, _ := io.ReadFull(hdrlog.NewTextReader(reader()), own)
 		if !alike(own[:n], head) {
-			return different
+			return different, 0
 		}
 		text = hdrlog.NewTextReader(reader())
 	}
-	exact, equal, err := o.read(text, size)
+	size, exact, equal, err := o.read(text)
 	switch {
 	case errors.Is(err, errDiffers):
-		return different
-	case *size == 0:
-		return unsure
-	case *size > o.Size && !o.reading:
+		return different, size
+	case size == 0:
+		return unsure, size
+	case size > o.Size && !o.reading:
 		if o.waits {
-			return unsure
+			return unsure, size
 		}
-		return longer
-	case *size <= o.Size && exact:
+		return longer, size
+	case size <= o.Size && exact:
 		if o.log == nil && o.Rest {
-			return longer
+			return longer, size
 		}
-		return same
+		return same, size
 	case o.file == nil || !o.intact():
-		return unsure
+		return unsure, size
 	case equal:
-		return same
+		return same, size
 	}
-	return different
+	return different, size
 }
 
 // compressed reports whether a file begins as gzip or zstd does.
@@ -313,45 +308,55 @@ func alike(a, b []byte) bool {
 	return bytes.Equal(a[:n], b[:n])
 }
 
+// step is that of the follower.
+func (o *original) step() {
+	if o.log != nil {
+		o.log.in.follower.step()
+	}
+}
+
 // intact reports whether the file has what was read of it. It may just have been truncated.
 func (o *original) intact() bool {
+	o.step()
 	info, err := o.file.Stat()
 	return err == nil && info.Size() >= o.Size && bytes.Equal(beginning(o.file, len(o.Head)), o.Head)
 }
 
 var errDiffers = errors.New("the text is another one")
 
-// read reads a text up to where it differs, and sets its size. Exact says that a hash shows that
+// read reads a text up to where it differs, and returns its size. Exact says that a hash shows that
 // all of it was read, and equal that the file of the original begins with it.
-func (o *original) read(r io.Reader, size *int64) (exact, equal bool, err error) {
+func (o *original) read(r io.Reader) (size int64, exact, equal bool, err error) {
 	var t text
 	points := o.Points
 	own, other := make([]byte, 64<<10), make([]byte, 64<<10)
-	*size, equal = 0, o.file != nil
+	equal = o.file != nil
 	for {
 		part := own
 		if len(points) > 0 {
-			part = own[:min(int64(len(own)), points[0].size-*size)]
+			part = own[:min(int64(len(own)), points[0].size-size)]
 		}
+		o.step()
 		n, err := io.ReadFull(r, part)
 		if equal {
-			m, _ := o.file.ReadAt(other[:n], *size)
+			o.step()
+			m, _ := o.file.ReadAt(other[:n], size)
 			equal = bytes.Equal(own[:n], other[:m])
 		}
-		*size += int64(n)
+		size += int64(n)
 		if len(points) > 0 && n > 0 {
 			t.hashOnly(own[:n])
-			if exact = *size == points[0].size; exact {
+			if exact = size == points[0].size; exact {
 				if t.end() != points[0] {
-					return false, false, errDiffers
+					return size, false, false, errDiffers
 				}
 				points = points[1:]
 			}
 		} else if n > 0 {
 			exact = false
 		}
-		if err != nil || len(points) == 0 && *size > o.Size && !equal {
-			return exact, equal, nil // a text that cannot be read ends there
+		if err != nil || len(points) == 0 && size > o.Size && !equal {
+			return size, exact, equal, nil // a text that cannot be read ends there
 		}
 	}
 }
@@ -378,6 +383,7 @@ func (f *Follower) unfound(path string) bool {
 				continue
 			}
 			from := path[:i] + path[j:]
+			f.step()
 			if info, err := os.Stat(from); err == nil && info.Mode().IsRegular() && !f.names[from] {
 				return true
 			}
@@ -396,7 +402,7 @@ func beginning(file *os.File, size int) []byte {
 // truncated ends a log that was truncated, and has its input read the file again. Copies may have
 // what was not read of it.
 func (f *Follower) truncated(l *Log) {
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
@@ -406,8 +412,8 @@ func (f *Follower) truncated(l *Log) {
 	f.remember(l, true)
 	l.in.files[0] = &Log{in: l.in, file: l.file, info: l.info, settled: l.settled, before: l}
 	for _, c := range f.contents {
-		if c.Copy && c.of == l {
-			c.unsure, c.took = true, 0
+		if c.unread && c.of == l {
+			c.took = 0 // its text may be gone
 		}
 	}
 	for _, in := range f.inputs {

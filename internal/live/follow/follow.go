@@ -67,6 +67,7 @@ type Follower struct {
 	poller  sync.WaitGroup
 	opened  atomic.Int64 // files
 	copies  atomic.Pointer[[]Copy]
+	between func() // of a test, which chooses what happens before the next access to a file
 
 	mu       sync.Mutex
 	inputs   []*Input
@@ -121,7 +122,7 @@ func New(o Options) *Follower {
 // AddFile adds the file at path, which may not exist yet. It returns nil if another input already
 // follows the same file. If path is a pipe, the input ends when its writer ends.
 func (f *Follower) AddFile(path string) *Input {
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	in := f.add(path, false)
 	if in != nil {
@@ -132,7 +133,7 @@ func (f *Follower) AddFile(path string) *Input {
 
 // AddReader adds an input that ends at the end of r, such as standard input.
 func (f *Follower) AddReader(name string, r io.Reader) *Input {
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	return f.insert(&Input{name: name, stream: func() (io.Reader, error) { return r, nil }})
 }
@@ -141,7 +142,7 @@ func (f *Follower) AddReader(name string, r io.Reader) *Input {
 // the number of inputs that it added now. Each, which may be nil, is called for every input before
 // the input is received. It must not call the follower.
 func (f *Follower) AddMatching(folder string, matches func(name string) bool, each func(*Input)) int {
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	f.patterns = append(f.patterns, pattern{folder, matches, each})
 	before := len(f.inputs)
@@ -154,15 +155,38 @@ func (f *Follower) AddMatching(folder string, matches func(name string) bool, ea
 // after each look at all files: every input there was at that time was found. Neither may call the
 // follower.
 func (f *Follower) Start(found func(*Input), looked func(at time.Time)) (matches bool) {
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
+	f.begin(found)
+	f.poller.Go(func() { f.poll(looked) })
+	return len(f.patterns) > 0
+}
+
+// begin hands over the inputs.
+func (f *Follower) begin(found func(*Input)) {
 	f.missing()
 	f.found = found
 	for _, in := range f.inputs {
 		found(in)
 	}
-	f.poller.Go(func() { f.poll(looked) })
-	return len(f.patterns) > 0
+}
+
+// step comes before an access to a file. Others may change it there.
+func (f *Follower) step() {
+	if f.between != nil {
+		f.between()
+	}
+}
+
+// lock locks mu. In a test, only one goroutine runs at a time.
+func (f *Follower) lock() {
+	if f.between == nil {
+		f.mu.Lock()
+		return
+	}
+	for !f.mu.TryLock() {
+		f.between()
+	}
 }
 
 // Stop ends following: each file is read to its present end and each pipe to its end, then
@@ -173,7 +197,7 @@ func (f *Follower) Stop() { f.enter(stopping) }
 func (f *Follower) Abort() { f.enter(aborted) }
 
 func (f *Follower) enter(p phase) {
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	f.phase = max(f.phase, p)
 	for _, in := range f.inputs {
@@ -184,7 +208,7 @@ func (f *Follower) enter(p phase) {
 // Close aborts, and releases the files. No log may be read after that.
 func (f *Follower) Close() {
 	f.Abort()
-	f.mu.Lock()
+	f.lock()
 	select {
 	case <-f.done:
 	default:
@@ -192,7 +216,7 @@ func (f *Follower) Close() {
 	}
 	f.mu.Unlock()
 	f.poller.Wait()
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	for _, in := range f.inputs {
 		in.close()
@@ -211,6 +235,7 @@ func (f *Follower) open(path string) (*os.File, error) {
 		f.opened.Add(-1)
 		return nil, fmt.Errorf("%w: this machine allows logs only %d; allow more with ulimit -n", errFiles, f.options.Files)
 	}
+	f.step()
 	file, err := os.Open(path)
 	if err != nil {
 		f.opened.Add(-1)
@@ -225,7 +250,7 @@ func (f *Follower) close(file *os.File) {
 
 // leave forgets an input.
 func (f *Follower) leave(in *Input) {
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	f.inputs = slices.DeleteFunc(f.inputs, func(other *Input) bool { return other == in })
 	delete(f.names, in.path)
@@ -241,6 +266,7 @@ func (f *Follower) add(path string, matched bool) *Input {
 
 // addNew adds a file whose name no input has, unless it is known.
 func (f *Follower) addNew(path string, matched bool, known func(fs.FileInfo) bool) *Input {
+	f.step()
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		return f.insert(&Input{name: path, path: path, stream: func() (io.Reader, error) { return os.Open(path) }})
@@ -286,6 +312,7 @@ func (f *Follower) files() map[ID]bool {
 func (f *Follower) match() {
 	var named []fs.FileInfo // what a name that is followed stands for
 	for _, in := range f.inputs {
+		f.step()
 		if info, err := os.Stat(in.path); err == nil && !in.Once() {
 			named = append(named, info)
 		}
@@ -300,10 +327,12 @@ func (f *Follower) match() {
 		return f.known(info)
 	}
 	for _, p := range f.patterns {
+		f.step()
 		for _, path := range p.paths() {
 			if f.names[path] || !p.matches(filepath.Base(path)) {
 				continue
 			}
+			f.step()
 			info, err := os.Stat(path)
 			if err != nil || info.IsDir() || f.options.Except != nil && os.SameFile(f.options.Except, info) {
 				continue
@@ -351,7 +380,7 @@ func (p *pattern) paths() (paths []string) {
 // none. It reports false if one has come meanwhile.
 func (f *Follower) finish(l *Log, gone bool) bool {
 	in := l.in
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -379,23 +408,32 @@ func (f *Follower) poll(looked func(at time.Time)) {
 			return
 		case <-ticker.C:
 		}
-		at := time.Now()
-		f.mu.Lock()
-		if f.phase != following {
-			f.mu.Unlock()
+		if !f.lookAll(&matched, looked) {
 			return
 		}
-		f.look(f.inputs)
-		if at.Sub(matched) >= f.options.Rescan {
-			matched = at
-			f.match()
-		}
-		if len(f.patterns) > 0 {
-			at = matched
-		}
-		f.mu.Unlock()
-		looked(at)
 	}
+}
+
+// lookAll looks at all files, and for new ones if that is due since matched. It reports false if
+// the follower is stopped.
+func (f *Follower) lookAll(matched *time.Time, looked func(at time.Time)) bool {
+	at := time.Now()
+	f.lock()
+	if f.phase != following {
+		f.mu.Unlock()
+		return false
+	}
+	f.look(f.inputs)
+	if at.Sub(*matched) >= f.options.Rescan {
+		*matched = at
+		f.match()
+	}
+	if len(f.patterns) > 0 {
+		at = *matched
+	}
+	f.mu.Unlock()
+	looked(at)
+	return true
 }
 
 func (f *Follower) look(inputs []*Input) {

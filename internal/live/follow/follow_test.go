@@ -271,7 +271,7 @@ func TestCopyGrows(t *testing.T) {
 		file(t, path+".1", test.text)
 		is, maybe, rest := f.copied(path+".1", copied, info)
 		if rest == nil {
-			rest = new(Mark)
+			rest = new(original)
 		}
 		if is != test.is || maybe != test.maybe || rest.Line != test.line {
 			t.Errorf("%d bytes: %t, %t, %d", len(test.text), is, maybe, rest.Line)

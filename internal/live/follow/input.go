@@ -136,6 +136,7 @@ func (in *Input) look(news *Summary) {
 	if in.Once() {
 		return
 	}
+	in.follower.step()
 	info, err := os.Stat(in.path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fs.ErrNotExist
@@ -162,6 +163,7 @@ func (in *Input) look(news *Summary) {
 			err = fs.ErrNotExist
 		}
 	}
+	in.follower.step()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	// A reader waits only at the end of its data. A file can be written again at the same length.
@@ -221,19 +223,24 @@ func (in *Input) open() (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	f.step()
 	info, err := file.Stat()
 	same := err == nil && in.newest != nil && os.SameFile(in.newest, info)
 	if err == nil && info.Mode().IsRegular() && !same {
 		maybe := false
-		var rest *Mark
+		var rest *original
 		if moved = f.known(info); !moved && in.matched {
 			moved, maybe, rest = f.copied(in.path, file, info)
 		}
 		if !moved {
+			var mark *Mark
 			if rest == nil {
-				rest = f.resume(file, in.path, info)
+				mark = f.resume(file, in.path, info)
+			} else {
+				f.options.Notice(in.path, "begins with all that was read of "+rest.Path+"; reading what follows")
+				mark = &Mark{Path: in.path, ID: identity(info), Head: beginning(file, headSize), Line: rest.Line, Header: rest.Header}
 			}
-			in.add(file, info, rest)
+			in.add(file, info, mark)
 			return false, nil
 		}
 		if !maybe {
@@ -337,6 +344,7 @@ func (l *Log) Read(p []byte) (int, error) {
 		}
 		replaced, left, phase := len(in.files) > 1 && (l.settled || in.phase == stopping), in.left, in.phase
 		in.mu.Unlock()
+		in.follower.step()
 		n, err := l.file.ReadAt(p, l.size)
 		switch {
 		case l.rewritten(): // maybe while it was read
@@ -395,9 +403,11 @@ const headSize = 512
 // writer may have written as much again.
 func (l *Log) rewritten() bool {
 	before := l.known()
+	l.in.follower.step()
 	if info, err := l.file.Stat(); err == nil && info.Size() < before.Size {
 		return true
 	}
+	l.in.follower.step()
 	now := make([]byte, len(before.Head))
 	n, err := l.file.ReadAt(now, 0)
 	return (err == nil || err == io.EOF) && !bytes.Equal(now[:n], before.Head)
@@ -406,6 +416,9 @@ func (l *Log) rewritten() bool {
 // wait waits until something may have changed.
 func (in *Input) wait() {
 	in.setWaiting(true)
+	for in.follower.between != nil && len(in.wake) == 0 {
+		in.follower.step()
+	}
 	<-in.wake
 	in.setWaiting(false)
 }

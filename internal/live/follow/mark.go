@@ -194,14 +194,16 @@ func (l *Log) Resumed() *Mark { return l.resumed }
 // at the mark, or one that rotation made.
 func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (mark *Mark) {
 	for n, c := range f.contents {
+		if c.waits && c.is(info) && c.Size <= info.Size() && bytes.Equal(beginning(file, len(c.Head)), c.Head) {
+			f.contents = slices.Delete(f.contents, n, n+1)
+			return &c.Mark
+		}
+	}
+	for _, c := range f.contents { // a file that is gone may have had its inode
 		if !c.waits || !c.is(info) {
 			continue
 		}
 		m := c.Mark
-		if m.Size <= info.Size() && bytes.Equal(beginning(file, len(m.Head)), m.Head) {
-			f.contents = slices.Delete(f.contents, n, n+1)
-			return &m
-		}
 		m.Line, m.Cut = 0, true
 		switch {
 		case path == m.Path:
@@ -221,6 +223,7 @@ func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (mark *M
 // more, and of which there may be more to read.
 func (in *Input) renamed() {
 	f := in.follower
+	f.step()
 	now, _ := os.Stat(in.path)
 	search := make(map[ID]bool)
 	for _, c := range f.contents {
@@ -241,8 +244,10 @@ func (in *Input) renamed() {
 // while it looked.
 func (in *Input) find(search map[ID]bool) (moved bool) {
 	f := in.follower
+	f.step()
 	entries, _ := os.ReadDir(filepath.Dir(in.path))
 	for _, entry := range entries {
+		f.step()
 		info, err := entry.Info()
 		if err != nil || !info.Mode().IsRegular() {
 			moved = moved || errors.Is(err, fs.ErrNotExist)
@@ -274,11 +279,14 @@ func (in *Input) find(search map[ID]bool) (moved bool) {
 // missing reports the files of an earlier run that are gone, maybe with lines that were not read.
 func (f *Follower) missing() {
 	var all Summary
+	ids := f.files()
+	delete(ids, ID{})
 	for _, c := range f.contents {
 		if !c.waits || c.info != nil {
 			continue
 		}
-		if info, err := os.Stat(c.Path); err == nil && c.is(info) && info.Size() >= c.Size {
+		f.step()
+		if info, err := os.Stat(c.Path); err == nil && c.is(info) && !ids[c.ID] && info.Size() >= c.Size {
 			continue // it waits to be opened
 		}
 		c.waits, c.Ended = false, true
@@ -306,7 +314,7 @@ func (l *Log) content() *Mark {
 // Marks returns what a later run must know: the marks of files that wait, are read, or match a
 // pattern and must not be read again.
 func (f *Follower) Marks() (marks []Mark) {
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	var logs []*Log
 	for _, c := range f.contents {

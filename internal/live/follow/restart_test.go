@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -13,8 +14,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hdrkit/hdrlog"
@@ -37,12 +38,10 @@ type rotated struct {
 	marks    []Mark
 	follower *Follower
 
-	mu    sync.Mutex
+	*schedule
+	parts []*turn // of the follower
 	took  map[string]int
-	group sync.WaitGroup
-
-	notices sync.Mutex
-	said    []string
+	notes []string
 }
 
 func (r *rotated) name(part int) string {
@@ -72,8 +71,11 @@ func (r *rotated) append(path, text string) {
 	for line := range strings.Lines(text) {
 		r.written[strings.TrimSuffix(line, "\n")]++
 	}
+	r.note("%s gets %d lines: %.40q", filepath.Base(path), strings.Count(text, "\n"), text)
+	r.step()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	must(r.t, err)
+	r.step()
 	_, err = f.WriteString(text)
 	must(r.t, err)
 	must(r.t, f.Close())
@@ -81,7 +83,9 @@ func (r *rotated) append(path, text string) {
 
 // rotate does what logrotate does: the oldest part goes, the others get the next number.
 func (r *rotated) rotate() {
+	r.note("rotate")
 	for part := r.keep; part >= 0; part-- {
+		r.step()
 		if part == r.keep {
 			os.Remove(r.name(part))
 		} else if r.compress == part+1 {
@@ -90,13 +94,19 @@ func (r *rotated) rotate() {
 				continue
 			}
 			next, gz := r.name(part+1), packed(r.t, string(text))
+			r.step()
 			file(r.t, next, gz[:len(gz)/2]) // it takes a while
+			r.step()
 			file(r.t, next, gz)
+			r.step()
 			must(r.t, os.Remove(r.name(part)))
 		} else if r.truncate && part == 0 {
 			if text, err := os.ReadFile(r.path); err == nil && len(text) > 0 {
+				r.step()
 				file(r.t, r.name(1), string(text[:len(text)/2])) // it takes a while
+				r.step()
 				file(r.t, r.name(1), string(text))
+				r.step()
 				must(r.t, os.Truncate(r.path, 0))
 			}
 		} else if err := os.Rename(r.name(part), r.name(part+1)); err != nil && !os.IsNotExist(err) {
@@ -116,16 +126,23 @@ func packed(t *testing.T, text string) string {
 }
 
 func (r *rotated) start() {
+	r.note("start")
 	r.took = map[string]int{}
 	maps.Copy(r.took, r.saved)
-	f := New(Options{Poll: time.Millisecond, Rescan: time.Millisecond, Gone: r.gone, Marks: r.marks, Notice: func(input, text string) {
-		r.notices.Lock()
-		defer r.notices.Unlock()
-		r.said = append(r.said, filepath.Base(input)+" "+text)
+	f := New(Options{Rescan: 3 * time.Millisecond, Gone: r.gone, Marks: r.marks, Notice: func(input, text string) {
+		r.note("%s %s", filepath.Base(input), text)
 	}})
+	f.between = r.step
+	r.follower, r.parts = f, nil
 	f.AddMatching(filepath.Dir(r.path), regexp.MustCompile(`^a.*$`).MatchString, nil)
-	r.follower = f
-	f.Start(func(in *Input) { r.group.Go(func() { r.read(in) }) }, func(time.Time) {})
+	f.lock()
+	f.begin(func(in *Input) { r.parts = append(r.parts, r.do(func() { r.read(in) })) })
+	f.mu.Unlock()
+	r.parts = append(r.parts, r.do(func() {
+		for matched := time.Now(); f.lookAll(&matched, func(time.Time) {}); {
+			r.step()
+		}
+	}))
 }
 
 func (r *rotated) read(in *Input) {
@@ -144,52 +161,56 @@ func (r *rotated) read(in *Input) {
 			if err != nil {
 				break
 			}
-			r.mu.Lock()
 			if log.Took(n, nil); n > from {
 				r.took[strings.TrimSuffix(line, "\n")]++
 			}
-			r.mu.Unlock()
 		}
 	}
 }
 
 // save writes a state.
 func (r *rotated) save() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.saved = maps.Clone(r.took)
 	r.marks = r.follower.Marks()
+	r.note("save")
+	r.saved = maps.Clone(r.took)
 }
 
-// all waits until all lines are read.
+// all gives way until all lines are read.
 func (r *rotated) all() {
-	for deadline := time.Now().Add(clitest.Patience); ; time.Sleep(time.Millisecond) {
-		r.mu.Lock()
-		missing := 0
+	var missing string
+	for range 100_000 {
+		missing = ""
 		for line, times := range r.written {
 			if r.took[line] < times {
-				missing++
+				missing = line
 			}
 		}
-		r.mu.Unlock()
-		if missing == 0 {
+		if missing == "" {
 			return
 		}
-		if time.Now().After(deadline) {
-			r.t.Fatalf("%d of %d lines are missing:\n%s", missing, len(r.written), r.heard())
-		}
+		r.step()
 	}
+	r.t.Fatalf("%q is missing:\n%s", missing, r.noted())
 }
 
-func (r *rotated) heard() string {
-	r.notices.Lock()
-	defer r.notices.Unlock()
-	return strings.Join(r.said, "\n")
+// note keeps what happens, for a message.
+func (r *rotated) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf("%d: ", r.steps)+fmt.Sprintf(format, args...))
 }
+
+func (r *rotated) noted() string { return strings.Join(r.notes, "\n") }
 
 func (r *rotated) end() {
+	r.note("end")
+	r.follower.Abort()
+	r.ends()
+}
+
+func (r *rotated) ends() {
+	for _, p := range r.parts {
+		r.await(p)
+	}
 	r.follower.Close()
-	r.group.Wait()
 }
 
 // TestRestarts: each line of a log that is rotated counts once, although the names of its parts
@@ -199,83 +220,91 @@ func TestRestarts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: files have no identity")
 	}
-	for seed := range clitest.Rounds(200) {
+	for seed := range clitest.Rounds(1000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			random := rand.New(rand.NewPCG(uint64(seed), 1))
-			r := &rotated{t: t, path: filepath.Join(t.TempDir(), "a.hdr"), compress: random.IntN(3), keep: 3 + random.IntN(3), truncate: random.IntN(2) == 0,
-				gone: []time.Duration{time.Hour, 5 * time.Millisecond}[random.IntN(2)], written: map[string]int{}}
-			for range random.IntN(4) { // parts of before
-				r.write(1 + random.IntN(100))
-				r.rotate()
-			}
-			running, unsaved, errors := false, 0, 0
-			start := func() {
-				if !running {
-					r.start()
-					running = true
-				}
-			}
-			save := func() {
-				start()
-				r.all()
-				r.save()
-				unsaved = 0
-			}
-			save()
-			for range 20 {
-				switch random.IntN(7) {
-				case 0, 1:
-					r.write(1 + random.IntN(100))
-				case 2:
-					// What no state has is lost when its file is removed.
-					if unsaved++; unsaved == r.keep {
-						save()
-					}
-					r.rotate()
-				case 3:
-					start()
-				case 4:
-					if running {
-						r.save()
-					}
-				case 5:
-					if running {
-						r.end()
-						running = false
-					}
-				default: // another log of the process begins as the first one does, and goes its own way later
-					text, err := os.ReadFile(r.path)
-					if other := strings.TrimSuffix(r.path, ".hdr") + "_errors.hdr"; err != nil {
-						continue
-					} else if _, err := os.Stat(other); err != nil {
-						r.append(other, string(text))
-						r.append(other, "error 0\n")
-						save() // else it may go on where the state has the first one, which is a copy with more
-					} else {
-						errors++
-						r.append(other, fmt.Sprintf("error %d\n", errors))
-					}
-				}
-			}
-			r.write(1)
-			if _, err := os.Stat(strings.TrimSuffix(r.path, ".hdr") + "_errors.hdr"); err == nil {
-				r.append(strings.TrimSuffix(r.path, ".hdr")+"_errors.hdr", "the last error\n")
-			}
-			save()
-			r.follower.Stop()
-			r.group.Wait()
-			r.follower.Close()
-			var twice []string
-			for line, times := range r.took {
-				if times > r.written[line] {
-					twice = append(twice, line)
-				}
-			}
-			if slices.Sort(twice); len(twice) > 0 {
-				t.Errorf("%d of %d lines count twice: %.300q\n%s", len(twice), len(r.written), twice, r.heard())
-			}
+			synctest.Test(t, func(t *testing.T) { restarts(t, uint64(seed)) })
 		})
+	}
+}
+
+func restarts(t *testing.T, seed uint64) {
+	random := rand.New(rand.NewPCG(seed, 1))
+	r := &rotated{t: t, path: filepath.Join(t.TempDir(), "a.hdr"), compress: random.IntN(3), keep: 3 + random.IntN(3), truncate: random.IntN(2) == 0,
+		gone: []time.Duration{time.Hour, 5 * time.Millisecond}[random.IntN(2)], written: map[string]int{}, schedule: newSchedule(seed)}
+	defer func() {
+		if t.Failed() {
+			r.end()
+		}
+	}()
+	for range random.IntN(4) { // parts of before
+		r.write(1 + random.IntN(100))
+		r.rotate()
+	}
+	running, unsaved, errors := false, 0, 0
+	start := func() {
+		if !running {
+			r.start()
+			running = true
+		}
+	}
+	save := func() {
+		start()
+		r.all()
+		r.save()
+		unsaved = 0
+	}
+	save()
+	for range 20 {
+		switch random.IntN(7) {
+		case 0, 1:
+			r.write(1 + random.IntN(100))
+		case 2:
+			// What no state has is lost when its file is removed.
+			if unsaved++; unsaved == r.keep {
+				save()
+			}
+			r.rotate()
+		case 3:
+			start()
+		case 4:
+			if running {
+				r.save()
+			}
+		case 5:
+			if running {
+				r.end()
+				running = false
+			}
+		default: // another log of the process begins as the first one does, and goes its own way later
+			text, err := os.ReadFile(r.path)
+			if other := strings.TrimSuffix(r.path, ".hdr") + "_errors.hdr"; err != nil {
+				continue
+			} else if _, err := os.Stat(other); err != nil {
+				r.append(other, string(text))
+				r.append(other, "error 0\n")
+				save() // else it may go on where the state has the first one, which is a copy with more
+			} else {
+				errors++
+				r.append(other, fmt.Sprintf("error %d\n", errors))
+			}
+		}
+	}
+	r.write(1)
+	if _, err := os.Stat(strings.TrimSuffix(r.path, ".hdr") + "_errors.hdr"); err == nil {
+		r.append(strings.TrimSuffix(r.path, ".hdr")+"_errors.hdr", "the last error\n")
+	}
+	save()
+	r.follower.Stop()
+	r.ends()
+	var twice []string
+	for line, times := range r.took {
+		if times > r.written[line] {
+			twice = append(twice, line)
+		}
+	}
+	if slices.Sort(twice); len(twice) > 0 {
+		t.Errorf("%d of %d lines count twice: %.300q\n%s", len(twice), len(r.written), twice, r.noted())
 	}
 }
 
@@ -301,15 +330,19 @@ func TestMarksOfCopies(t *testing.T) {
 				must(t, err)
 			}
 			log.Took(100, nil)
+			f.mu.Lock()
+			f.contents[0].took = 0 // comparing is due
+			f.match()
+			f.mu.Unlock()
 		}
 		marks = f.Marks()
 		f.Close()
 		if len(marks) != reads/2*2 {
-			t.Fatalf("the marks are %+v", marks)
+			t.Fatalf("there are %d marks", len(marks))
 		}
 	}
 	if !marks[0].Copy {
-		t.Fatalf("the marks are %+v", marks)
+		t.Fatal("the first mark is not that of the copy")
 	}
 	marks = marks[:1]
 	// A mark of a file that was empty does not know another one by its inode.
@@ -332,7 +365,8 @@ func TestMarksOfCopies(t *testing.T) {
 	}
 }
 
-// TestCopyBeforeLog: a name that is followed becomes a copy of a log that no look has found yet.
+// TestCopyBeforeLog: a name that is followed becomes a copy of a log that no look has found yet. Its
+// inode may be that of another copy, which is gone.
 func TestCopyBeforeLog(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -353,7 +387,10 @@ func TestCopyBeforeLog(t *testing.T) {
 		f.mu.Lock()
 		must(t, os.Rename(path, filepath.Join(dir, test.rotated)))
 		file(t, filepath.Join(dir, "a.hdr"), text)
+		info, err := os.Stat(file(t, path, "yet another log\n"))
+		must(t, err)
 		file(t, path, test.part)
+		f.contents = append(f.contents, &content{Mark: Mark{Copy: true, Head: []byte("yet another log\n"), Size: 16}, info: info, copying: copying{looks: -mostGone}})
 		f.look(f.inputs)
 		f.match()
 		file(t, path, test.whole)
@@ -424,6 +461,79 @@ func TestCopyChanges(t *testing.T) {
 	logs(2)
 }
 
+// TestInodeAgain: a file has the inode of one that is gone, and was read in part in an earlier run.
+func TestInodeAgain(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: files have no identity")
+	}
+	dir := t.TempDir()
+	path, text := filepath.Join(dir, "a.hdr"), strings.Repeat("0.0,1.0,2.0,counts\n", 100)
+	f := New(Options{})
+	f.contents = []*content{readLog(path, text)}
+	part := file(t, path+".1", text+"more\n")
+	f.AddMatching(dir, func(string) bool { return true }, nil)
+	for _, m := range f.Marks() {
+		if m.Path == part && (m.Line != 100 || string(m.Head) != text[:headSize]) {
+			t.Errorf("the mark has the line %d and %d bytes", m.Line, len(m.Head))
+		}
+	}
+	info, err := os.Stat(part)
+	must(t, err)
+	f.Close()
+	// The same mark of a file that was there before it does not hide it, and is forgotten.
+	now := Mark{Path: part, ID: identity(info), Head: []byte(text[:headSize]), Size: int64(len(text)), Line: 100}
+	before := now
+	before.Head, before.Line = []byte("another log\n"), 50
+	var said []string
+	f = New(Options{Marks: []Mark{before, now}, Notice: func(_, text string) { said = append(said, text) }})
+	defer f.Close()
+	in := f.AddFile(part)
+	f.Start(func(*Input) {}, func(time.Time) {})
+	log, err := in.Next()
+	must(t, err)
+	if m := log.Resumed(); m == nil || m.Line != 100 || m.Cut {
+		t.Errorf("it does not go on where it was")
+	}
+	if len(said) != 1 || !strings.HasPrefix(said[0], "is gone since the state was written") || f.contents[0].waits {
+		t.Errorf("%q; the mark before waits: %t", said, f.contents[0].waits)
+	}
+}
+
+// TestCopyOfUnread: a log is copied, truncated and written again before anything of it is read. Its
+// copy has the only text.
+func TestCopyOfUnread(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, text := filepath.Join(dir, "a.hdr"), strings.Repeat("0.0,1.0,2.0,counts\n", 100)
+	file(t, path, text)
+	f := New(Options{Poll: time.Hour})
+	defer f.Close()
+	f.AddMatching(dir, func(string) bool { return true }, nil)
+	f.Start(func(*Input) {}, func(time.Time) {})
+	look := func(want int) {
+		t.Helper()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for _, c := range f.contents {
+			c.took = 0 // comparing is due
+		}
+		f.match()
+		if len(f.inputs) != want {
+			t.Errorf("%d inputs, not %d", len(f.inputs), want)
+		}
+	}
+	file(t, path+".1", text)
+	look(1)
+	next := strings.Repeat("0.0,1.0,3.0,counts\n", 200)
+	file(t, path, next)
+	log, err := f.inputs[0].Next()
+	must(t, err)
+	_, err = io.ReadFull(log, make([]byte, len(next)))
+	must(t, err)
+	look(2)
+}
+
 // TestFinished: a command that starts again has no input for what it read to its end before the log
 // was rotated, until that grows.
 func TestFinished(t *testing.T) {
@@ -431,12 +541,16 @@ func TestFinished(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: files have no identity")
 	}
-	r := &rotated{t: t, path: filepath.Join(t.TempDir(), "a.hdr"), keep: 9, gone: time.Hour, written: map[string]int{}}
+	synctest.Test(t, finished)
+}
+
+func finished(t *testing.T) {
+	r := &rotated{t: t, path: filepath.Join(t.TempDir(), "a.hdr"), keep: 9, gone: time.Hour, written: map[string]int{}, schedule: newSchedule(1)}
 	inputs := func(want ...string) {
 		t.Helper()
 		r.all()
 		r.save()
-		r.follower.mu.Lock()
+		r.follower.lock()
 		var names []string
 		for _, in := range r.follower.inputs {
 			names = append(names, filepath.Base(in.name))
@@ -464,11 +578,9 @@ func TestFinished(t *testing.T) {
 	inputs("a.hdr", "a.hdr.3")
 	// What is gone is only what copies can be of.
 	must(t, os.Remove(r.name(2)))
-	clitest.Await(t, "no file is finished", nil, func() bool {
-		r.follower.mu.Lock()
-		defer r.follower.mu.Unlock()
-		return !slices.ContainsFunc(r.follower.contents, func(c *content) bool { return c.waits })
-	})
+	for slices.ContainsFunc(r.follower.contents, func(c *content) bool { return c.waits }) {
+		r.step()
+	}
 	r.end()
 	r.start()
 	inputs("a.hdr", "a.hdr.3")
