@@ -365,8 +365,8 @@ func TestMarksOfCopies(t *testing.T) {
 	}
 }
 
-// TestCopyBeforeLog: a name that is followed becomes a copy of a log that no look has found yet. Its
-// inode may be that of another copy, which is gone.
+// TestCopyBeforeLog: a name that is followed becomes a copy of a log that no look has found yet.
+// Its inode may be that of another copy, which is gone.
 func TestCopyBeforeLog(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
