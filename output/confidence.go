@@ -11,6 +11,7 @@ import (
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/tags"
 )
 
 // Confidence says how far the figures of a summary can be believed.
@@ -107,32 +108,61 @@ func NewRunsChange(pair Pair, before, after []*Summary, percentiles []float64, l
 	for _, s := range after {
 		s.Factor = pair.After.Factor
 	}
-	for _, p := range percentiles {
-		c.Percentiles[p] = &FigureChange{Comparison: c.Of(func(s *Summary) float64 {
-			return s.Counts().Float(s.Counts().ValueAtPercentile(p)) * cmp.Or(s.Factor, 1)
-		}, p)}
+	of := func(f Figure) *FigureChange {
+		return &FigureChange{Comparison: c.Of(func(s *Summary) confidence.RunFigure { return ownFigure(s, f) })}
 	}
-	c.Mean = &FigureChange{Comparison: c.Of(func(s *Summary) float64 { return s.Counts().Mean() * cmp.Or(s.Factor, 1) }, NoSlot)}
-	c.Rate = &FigureChange{Comparison: c.Of((*Summary).Throughput, NoSlot)}
+	for _, p := range percentiles {
+		c.Percentiles[p] = of(Figure{Percentile: p})
+	}
+	c.Mean, c.Rate = of(Figure{Name: Mean}), of(Figure{Name: Throughput})
 	return c
 }
 
-// NoSlot stands for the percentile of a figure that no slot of a histogram rounds.
-const NoSlot = -1
+// ownFigure returns a figure of a run in the unit that its factor is for.
+func ownFigure(s *Summary, f Figure) confidence.RunFigure {
+	own := RunFigureOf(s, f)
+	if !f.Unitless() {
+		own.Value *= cmp.Or(s.Factor, 1)
+	}
+	return own
+}
 
-// Of compares a figure of several runs, which is the value at a percentile, or NoSlot.
-func (c *Change) Of(figure func(*Summary) float64, percentile float64) confidence.Comparison {
+// Of compares a figure of several runs.
+func (c *Change) Of(figure func(*Summary) confidence.RunFigure) confidence.Comparison {
 	var figures [2][]confidence.RunFigure
 	for side, runs := range [][]*Summary{c.Before, c.After} {
 		for _, s := range runs {
-			f := confidence.RunFigure{Value: figure(s)}
-			if percentile != NoSlot {
-				f.Slot = slotOf(s.Counts(), percentile)
-			}
-			figures[side] = append(figures[side], f)
+			figures[side] = append(figures[side], figure(s))
 		}
 	}
 	return confidence.CompareRuns(figures[0], figures[1], c.level)
+}
+
+// outlier returns the name of the run that makes a percentile vary: it is at least three times as
+// far away from the median of its side as any other run from that of its own. It returns an empty
+// text if there is none.
+func (c *Change) outlier(percentile float64) (name string) {
+	farthest, second := 0.0, 0.0
+	for _, runs := range [][]*Summary{c.Before, c.After} {
+		var values []float64
+		for _, s := range runs {
+			values = append(values, math.Log(ownFigure(s, Figure{Percentile: percentile}).Value))
+		}
+		sorted := slices.Sorted(slices.Values(values))
+		median := (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+		for n, v := range values {
+			switch away := math.Abs(v - median); {
+			case away > farthest:
+				name, farthest, second = runs[n].Input, away, farthest
+			case away > second:
+				second = away
+			}
+		}
+	}
+	if farthest < 3*second {
+		return ""
+	}
+	return tags.Printable(name)
 }
 
 // Needs says how long runs like these must be, or how many runs a side must have, to prove a change
@@ -296,30 +326,25 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		if c == nil {
 			continue
 		}
-		var short, least, none []string
-		for _, percentile := range percentiles {
-			change := c.Percentiles[percentile]
+		var short, least []string
+		var none []int // of the percentiles
+		for n, percentile := range percentiles {
+			name, change := "p"+shortest(percentile), c.Percentiles[percentile]
 			if !change.known() {
-				short = append(short, "p"+shortest(percentile))
+				short = append(short, name)
 			} else if change.Least > 10 {
-				none = append(none, "p"+shortest(percentile))
+				none = append(none, n)
 			} else if change.Least > 0 {
-				least = append(least, fmt.Sprintf("p%s %.1f%%", shortest(percentile), 100*(change.Least-1)))
+				least = append(least, fmt.Sprintf("%s %.1f%%", name, 100*(change.Least-1)))
 			}
 		}
 		switch {
 		case c.Before != nil && len(least)+len(none) > 0:
-			text := fmt.Sprintf("%s: these %d + %d runs can ", p.name(), len(c.Before), len(c.After))
+			proven := "prove no change of a percentile"
 			if len(least) > 0 {
-				text += "only prove changes of: " + strings.Join(least, ", ")
+				proven = "only prove changes of: " + strings.Join(least, ", ")
 			}
-			if len(least) > 0 && len(none) > 0 {
-				text += ". They can "
-			}
-			if len(none) > 0 {
-				text += "prove no change of " + strings.Join(none, ", ") + ", since they differ too much"
-			}
-			several = append(several, text)
+			several = append(several, fmt.Sprintf("%s: these %d + %d runs can %s%s", p.name(), len(c.Before), len(c.After), proven, c.unproven(none, percentiles)))
 		case c.Before != nil:
 			several = append(several, fmt.Sprintf("%s: %d of the runs before and %d after have it, which is too few to compare", p.name(), len(c.Before), len(c.After)))
 		case len(short) == len(percentiles):
@@ -342,4 +367,25 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		lines = append(lines, "too short to compare, so changes may be chance: "+strings.Join(never, ", "))
 	}
 	return lines
+}
+
+// unproven says why runs prove no change of some percentiles, whose indices are none: neighbours of
+// the same outlier together.
+func (c *Change) unproven(none []int, percentiles []float64) (text string) {
+	for len(none) > 0 {
+		var names []string
+		outlier := c.outlier(percentiles[none[0]])
+		for len(none) > 0 && c.outlier(percentiles[none[0]]) == outlier {
+			names, none = append(names, "p"+shortest(percentiles[none[0]])), none[1:]
+		}
+		which, why := strings.Join(names, ", "), "the runs differ too much"
+		if n := len(percentiles) - len(names); n >= 0 && len(names) > 1 && slices.IsSorted(percentiles) && names[0] == "p"+shortest(percentiles[n]) {
+			which = names[0] + " and above"
+		}
+		if outlier != "" {
+			why = outlier + " differs from the others"
+		}
+		text += ". " + which + ": none, since " + why
+	}
+	return text
 }

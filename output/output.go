@@ -28,8 +28,8 @@ import (
 type Summary struct {
 	// Tag is the name of the row: nil for untagged intervals and for the sum of all tags.
 	Tag []byte
-	// Input is the name of the log if each has rows of its own. InputTag is the tag in that log
-	// then, nil if the row is the sum of all its tags.
+	// Input is the name of the log if each has rows of its own, or of the run. InputTag is the tag
+	// in that log then, nil if the row is the sum of all its tags.
 	Input    string
 	InputTag []byte
 	// Histogram has the counts, unless Load returns them. Without either there are none.

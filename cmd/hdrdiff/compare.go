@@ -104,6 +104,9 @@ func (c *comparison) read(s *side) (err error) {
 			}
 			s.scan.Seen += run.Seen
 			result.SetPeriods("covered")
+			for _, sum := range result.Summaries {
+				sum.Input = run.RunName()
+			}
 			s.runs = append(s.runs, result)
 		}
 		s.Result, err = summary.Combine(s.runs, s.scan.Memory)

@@ -206,7 +206,7 @@ func (r *command) checkRest() error {
 	for _, l := range r.limits {
 		switch {
 		case l.Relative:
-			return message.Usagef("-sla: %q is relative to a baseline: hdrsum compares logs that are complete", l.Text)
+			return message.Usagef("-sla: %q is a change: hdrdiff compares logs that are complete", l.Text)
 		case l.Window > 0 && l.Window != r.sinks.Size:
 			return message.Usagef("-sla: %q: its windows must be as long as those of -agg", l.Text)
 		}

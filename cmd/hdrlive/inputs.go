@@ -62,10 +62,10 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	for _, pattern := range slices.Sorted(maps.Keys(names.matched)) {
 		if !names.matched[pattern].Load() {
 			if _, err := os.ReadDir(names.folders[pattern]); errors.Is(err, fs.ErrPermission) {
-				d.Unread(fmt.Sprintf("-if '%s': %v", pattern, err))
+				d.Unread(fmt.Sprintf("'%s': %v", pattern, err))
 				continue
 			}
-			d.Unread(fmt.Sprintf("-if '%s' matched no file", pattern))
+			d.Unread(fmt.Sprintf("'%s' matched no file", pattern))
 		}
 	}
 	select {
@@ -135,10 +135,10 @@ func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostic
 		}
 		if f.AddMatching(s.Folder, matches, name) == 0 {
 			if _, err := os.ReadDir(s.Folder); errors.Is(err, fs.ErrPermission) {
-				d.Warnf("-if '%s': %v; trying again", s.Text, err)
+				d.Warnf("'%s': %v; trying again", s.Text, err)
 				continue
 			}
-			d.Warnf("-if '%s' matches no new file in %s yet; waiting for one", s.Text, s.Folder)
+			d.Warnf("'%s' matches no new file in %s yet; waiting for one", s.Text, s.Folder)
 		}
 	}
 	return nil

@@ -131,7 +131,7 @@ func (l *Limit) parseWindows(text string) (err error) {
 		return fmt.Errorf("in %q: give a share of windows and their length, such as 99%% of 10s", text)
 	}
 	if l.Relative {
-		return errors.New("a limit of windows cannot be relative to a baseline")
+		return errors.New("a limit of windows cannot be a change")
 	}
 	return nil
 }
@@ -362,10 +362,10 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 		base := Find(f.Baseline, s.Tag)
 		switch {
 		case base == nil:
-			v.Missing = "no intervals with this tag in the baseline"
+			v.Missing = "no intervals with this tag before"
 			return v
 		case base.Counts().TotalCount() == 0:
-			v.Missing = "no values in the baseline"
+			v.Missing = "no values before"
 			return v
 		}
 		v.Baseline = l.Of(base, f.Scale)
@@ -454,19 +454,6 @@ func (v *Verdict) undecided(why string) {
 // Unproven says what a verdict means that is undecided, and whose statistic is beyond the bound.
 const Unproven = "looks worse, not proven"
 
-// ofSlot returns the percentile of the limit's value, output.NoSlot if no slot rounds it.
-func (l *Limit) ofSlot() float64 {
-	switch l.Name {
-	case "":
-		return l.Percentile
-	case output.Min:
-		return 0
-	case output.Max:
-		return 100
-	}
-	return output.NoSlot
-}
-
 // believeChange sets the interval of a relative limit, or a note that says why there is none.
 func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
 	l := v.Limit
@@ -480,7 +467,9 @@ func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
 		v.Note = "there are no intervals"
 		return
 	case change.Before != nil:
-		c = change.Of(func(s *output.Summary) float64 { return l.Of(s, f.Scale) }, l.ofSlot())
+		c = change.Of(func(s *output.Summary) confidence.RunFigure {
+			return confidence.RunFigure{Value: l.Of(s, f.Scale), Slot: output.RunFigureOf(s, l.Figure).Slot}
+		})
 		v.Note = "the runs are too few, or a figure is zero"
 	case l.Name == "throughput":
 		c = change.Rate.Comparison

@@ -99,7 +99,7 @@ func TestParse(t *testing.T) {
 		"over(x)<=5%":        `"over(x)<=5%": "x" is neither a number nor a number with a unit (ns, us, ms, s)`,
 		"99<=5 in 9 of":      `"99<=5 in 9 of": in "9 of": give a share of windows and their length, such as 99% of 10s`,
 		"99<=5 in 101% of 1": `"99<=5 in 101% of 1": in "101% of 1": give a share of windows and their length, such as 99% of 10s`,
-		"99<=+5% in 9% of 1": `"99<=+5% in 9% of 1": a limit of windows cannot be relative to a baseline`,
+		"99<=+5% in 9% of 1": `"99<=+5% in 9% of 1": a limit of windows cannot be a change`,
 		"(a:99<=5":           `"(a:99<=5": "(a": missing closing ): ` + "`(a`",
 		"99<=ms":             `"99<=ms": "ms" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
 		"throughput>=5ms":    `"throughput>=5ms": throughput has no unit`,
@@ -143,8 +143,8 @@ func TestJudge(t *testing.T) {
 		{"(a|em.*):count>=1", "a ok 3; empty FAIL 0"},
 		{"b.*:count>=1", "b.* FAIL no intervals with this tag"},
 		{"default:count>=+1%", "default FAIL 3"},
-		{"a:max<=+50%", "a FAIL no values in the baseline"},
-		{"empty:count<=+50%", "empty FAIL no intervals with this tag in the baseline"},
+		{"a:max<=+50%", "a FAIL no values before"},
+		{"empty:count<=+50%", "empty FAIL no intervals with this tag before"},
 		{"max<=1000", "default ok 0.3; a ok 20; empty FAIL no values; gone FAIL no intervals with this tag"},
 	} {
 		limits, err := Parse(test.limits)

@@ -66,13 +66,13 @@ func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 	for _, named := range []struct {
 		option string
 		texts  []string
-	}{{"if", in.Names}, {"ifp", in.Paths}, {"tif", in.Tagged}} {
+	}{{"", in.Names}, {"-ifp ", in.Paths}, {"-tif ", in.Tagged}} {
 		for _, text := range named.texts {
 			s := Source{option: named.option, Text: text, Folder: folder, several: several}
 			switch named.option {
-			case "ifp":
+			case "-ifp ":
 				s.Path = text
-			case "tif":
+			case "-tif ":
 				if s.Tag, s.Text, err = splitTagged(text); err != nil {
 					return nil, err
 				}
@@ -152,7 +152,7 @@ func (s *Source) Matches(name string) bool { return len(whole(s.expression, []st
 func (s *Source) find() (err error) {
 	switch {
 	case s.Text == "":
-		return message.Usagef("-%s \"\" names no log; is a variable empty?", s.option)
+		return message.Usagef("%s\"\" names no log; is a variable empty?", s.option)
 	case s.Text == "-":
 		s.Stdin = true
 		return nil
@@ -172,7 +172,7 @@ func (s *Source) find() (err error) {
 	}
 	if err != nil {
 		names, _ := s.names()
-		return message.Usagef("-%s %q is no file in %s and no regular expression: %s%s", s.option, s.Text, s.Folder,
+		return message.Usagef("%s%q is no file in %s and no regular expression: %s%s", s.option, s.Text, s.Folder,
 			strings.TrimPrefix(err.Error(), "error parsing regexp: "), suggest(s.Text, names, "name"))
 	}
 	return nil
@@ -197,7 +197,7 @@ func (s *Source) orGlob(notRegular error) error {
 	written := strings.NewReplacer(".", `\.`, "*", ".*", "?", ".", "[!", "[^").Replace(base)
 	var err error
 	if glob.expression, err = regexp.Compile(written); err != nil {
-		return message.Usagef("-%s %q is no file, no pattern and no regular expression", s.option, s.Text)
+		return message.Usagef("%s%q is no file, no pattern and no regular expression", s.option, s.Text)
 	}
 	var other []string
 	if notRegular == nil {
@@ -215,7 +215,7 @@ func (s *Source) orGlob(notRegular error) error {
 		return err
 	}
 	if names = whole(glob.expression, names); len(names) > 0 && !slices.Equal(names, other) {
-		return message.Usagef("-%s '%s' is %s in a shell, and %s as a regular expression: write '%s' for the first, '(%s)' for the second",
+		return message.Usagef("%s'%s' is %s in a shell, and %s as a regular expression: write '%s' for the first, '(%s)' for the second",
 			s.option, s.Text, message.List(names), message.List(other), folder+written, s.Text)
 	}
 	return nil
@@ -336,7 +336,7 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 		all := len(matched)
 		matched = slices.DeleteFunc(matched, func(name string) bool { return !isLog(filepath.Join(s.Folder, name)) })
 		if len(matched) == 0 {
-			return nil, fmt.Errorf("-%s %s: no logs in this folder", s.option, s.Text)
+			return nil, fmt.Errorf("%s%s: no logs in this folder", s.option, s.Text)
 		}
 		std.Notef("%s has %s: %s%s", s.Text, message.Number(len(matched), "log"), message.List(matched), leftOut(all-len(matched)))
 	} else if len(matched) == 0 {
@@ -344,7 +344,7 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 		if written := []string{".png", ".svg", ".pdf", ".html", ".csv", ".json"}; hint == "" && slices.Contains(written, filepath.Ext(s.Text)) && output != nil {
 			hint = "; -of " + s.Text + " writes it"
 		}
-		return nil, fmt.Errorf("-%s %q: no such file in %s, and as a regular expression it matches no whole name there%s", s.option,
+		return nil, fmt.Errorf("%s%q: no such file in %s, and as a regular expression it matches no whole name there%s", s.option,
 			s.Text, s.Folder, hint)
 	}
 	if len(matched) > 1 && output != nil {
@@ -362,9 +362,9 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 	}
 	switch {
 	case byTag:
-		std.Notef("-%s '%s' matches no whole name, but the tag and the suffix of %s: %s", s.option, s.Text, message.Number(len(matched), "file"), message.List(matched))
+		std.Notef("%s'%s' matches no whole name, but the tag and the suffix of %s: %s", s.option, s.Text, message.Number(len(matched), "file"), message.List(matched))
 	case len(matched) > 1 && !s.whole:
-		std.Notef("-%s '%s' matches %d files: %s", s.option, s.Text, len(matched), message.List(matched))
+		std.Notef("%s'%s' matches %d files: %s", s.option, s.Text, len(matched), message.List(matched))
 	}
 	return logs, nil
 }
@@ -384,7 +384,7 @@ func (s *Source) notWritten(std *message.Streams, output string, names []string)
 		if err != nil || !os.SameFile(info, written) {
 			return false
 		}
-		std.Say("-%s '%s' matches %s, which -of writes: it is left out", s.option, s.Text, path)
+		std.Say("%s'%s' matches %s, which -of writes: it is left out", s.option, s.Text, path)
 		return true
 	})
 }

@@ -107,7 +107,7 @@ func TestInputs(t *testing.T) {
 	if got, want := names(), []string{"a.hdr:", "-:", "b1.hdr:", "b2.hdr:T", "c:"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if stderr.String() != "test: -if 'b.\\.hdr' matches 2 files: b1.hdr, b2.hdr\n" {
+	if stderr.String() != "test: 'b.\\.hdr' matches 2 files: b1.hdr, b2.hdr\n" {
 		t.Errorf("%q", stderr.String())
 	}
 	in = Inputs{Folder: "."}

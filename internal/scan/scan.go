@@ -138,6 +138,9 @@ type Scan struct {
 	slow   int     // an input that had not passed the last time that was asked for
 }
 
+// RunName returns the name of the run that the inputs are logs of.
+func (s *Scan) RunName() string { return cmp.Or(s.Inputs[0].Run, s.Inputs[0].Name) }
+
 // Runs returns a scan of each run: of the inputs side by side that have the same Run. What it takes
 // of an input goes to s.
 func (s *Scan) Runs() (all []*Scan) {
