@@ -77,9 +77,8 @@ type FigureChange struct {
 
 // leastCompared is how long in seconds both of two runs are if a table says their change. Limits
 // are less strict: of calm systems whose seconds have much in common, 7.5% of equal runs of a
-// minute differ, and 5.4% of those of two (TestPairs in confidence). Logs are often a little
-// shorter.
-const leastCompared = 0.95 * 120
+// minute differ, and 5.4% of those of two (TestPairs in confidence).
+const leastCompared = 2 * confidence.MinSeconds
 
 // known reports whether there is an interval to print.
 func (c *FigureChange) known() bool {

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 )
 
 // Limits below which two runs are not compared.
 const (
-	// MinSeconds is the length of the shorter one. Logs of a minute are often a little shorter.
-	MinSeconds  = 60
-	almost      = 0.95
+	// MinSeconds is the length of the shorter one: a minute, of which logs often lack a little.
+	MinSeconds  = 57
 	leastParts  = 5
 	mostParts   = 20
 	partWindows = 4 // independent windows of a part
@@ -48,7 +46,7 @@ func Compare(before, after Estimate, level float64) Comparison {
 	c.Seconds = min(before.run.length(), after.run.length())
 	independent := min(before.Independent, after.Independent)
 	k := int(min(max(independent/partWindows, leastParts), mostParts))
-	if c.Seconds < MinSeconds*almost || min(before.beyond, after.beyond) < MinBeyond || min(before.run.filledParts(k), after.run.filledParts(k)) < leastParts {
+	if c.Seconds < MinSeconds || min(before.beyond, after.beyond) < MinBeyond || min(before.run.filledParts(k), after.run.filledParts(k)) < leastParts {
 		return c
 	}
 	// test returns how likely chance is as an explanation, if the true ratio is a bound.
@@ -245,47 +243,18 @@ func Significant(p []float64, level float64) []bool {
 // mostSegments is the largest number of segments that a run is kept in, to make parts of them.
 const mostSegments = 120
 
-// segments are a run in segments of equal time.
-type segments struct {
-	// edges are the highest values of slots of windows, ascending, and upTo the number of values up
-	// to them: of the run, and of each segment. All are the values of a segment.
-	edges []int64
-	upTo  []float64
-	of    [][]float64
-	all   []float64
-}
-
 // cut returns the segments of a run.
 func (r *Run) cut() *segments {
-	if r.segments != nil {
-		return r.segments
-	}
-	s, layout := new(segments), r.layout
-	layout.Digits = min(layout.Digits, 1) // as TestCoarseWindows shows, more do not help
-	for _, slot := range r.slots {
-		high := layout.HighestAt(layout.IndexOf(slot.value))
-		if n := len(s.edges); n == 0 || s.edges[n-1] < high {
-			s.edges, s.upTo = append(s.edges, high), append(s.upTo, float64(r.upTo(high)))
+	if r.segments == nil {
+		slots := make([]int, len(r.slots))
+		for n := range slots {
+			slots[n] = n
 		}
+		layout := r.layout
+		layout.Digits = min(layout.Digits, 1) // as TestCoarseWindows shows, more do not help
+		r.segments = r.count(min(len(r.windows), mostSegments), slots, layout)
 	}
-	n := min(len(r.windows), mostSegments)
-	s.of, s.all = make([][]float64, n), make([]float64, n)
-	for i := range s.of {
-		s.of[i] = make([]float64, len(s.edges))
-	}
-	counts := make([]int64, len(s.edges))
-	for i, w := range r.windows {
-		if w == nil || r.counts[i] == 0 {
-			continue
-		}
-		at := i * n / len(r.windows)
-		s.all[at] += float64(w.Count(s.edges, counts))
-		for e, count := range counts {
-			s.of[at][e] += float64(count)
-		}
-	}
-	r.segments = s
-	return s
+	return r.segments
 }
 
 // filledParts returns how many of k parts have values.
@@ -298,41 +267,13 @@ func (r *Run) filledParts(k int) (filled int) {
 	return filled
 }
 
-// below returns the number of values up to one, in units of the histogram. The values of a slot
-// fill it evenly.
-func (r *Run) below(value float64) float64 {
-	n := sort.Search(len(r.slots), func(n int) bool { return float64(r.slots[n].value) >= value })
-	if n == len(r.slots) {
-		return float64(r.total)
-	}
-	slot, before := r.slots[n], int64(0)
-	if n > 0 {
-		before = r.slots[n-1].upTo
-	}
-	inside := max(value-float64(slot.low-1), 0) / float64(slot.value-slot.low+1)
-	return float64(before) + inside*float64(slot.upTo-before)
-}
-
-// above returns k parts, with the values above one. Windows divide a slot as their sum does.
+// above returns k parts, with the values above one.
 func (r *Run) above(k int, value float64) []part {
 	s, parts := r.cut(), make([]part, k)
-	n := sort.Search(len(s.edges), func(n int) bool { return float64(s.edges[n]) >= value })
-	before := 0.0
-	if n > 0 {
-		before = s.upTo[n-1]
-	}
-	inside := 1.0
-	if n < len(s.edges) {
-		inside = (r.below(value) - before) / (s.upTo[n] - before)
-	}
+	n, inside := s.at(r, value)
 	for i, all := range s.all {
-		p, below, upTo := &parts[i*k/len(s.all)], 0.0, all
-		if n > 0 {
-			below = s.of[i][n-1]
-		}
-		if n < len(s.edges) {
-			upTo = s.of[i][n]
-		}
+		p := &parts[i*k/len(s.all)]
+		below, upTo := s.between(i, n)
 		p.above, p.all = p.above+all-below-inside*(upTo-below), p.all+all
 	}
 	return parts

@@ -144,8 +144,6 @@ type Estimate struct {
 	// TooShort reports that the run is too short for an interval.
 	TooShort bool
 
-	// low and high are the limits, also of a run that is too short.
-	low, high float64
 	// What [Compare] looks at: the percentile, or ofRate, of a run, times a factor. It is nil if
 	// the figure has no interval. So many values rank beyond the figure.
 	run                        *Run
@@ -174,7 +172,7 @@ func (r *Run) Percentiles(percentiles []float64, level float64) []Estimate {
 	r.look(slots)
 	var all []Estimate
 	for _, p := range percentiles {
-		all = append(all, r.percentile(p, level))
+		all = append(all, r.percentile(p, level).shown())
 	}
 	return all
 }
@@ -254,60 +252,106 @@ func (r *Run) look(slots []int) {
 	if len(slots) == 0 && !first {
 		return
 	}
-	// Windows count up to edges: those of their slots. A cut says what a slot of r takes of one.
-	type cut struct {
-		edge  int // the upper one
-		first bool
-		part  float64
-	}
-	edges, cuts := []int64{}, []cut{}
+	s := r.count(len(r.windows), slots, r.layout)
+	r.counts = s.all
 	for _, slot := range slots {
-		index := r.layout.IndexOf(r.slots[slot].value)
-		low, high := r.layout.LowestAt(index)-1, r.layout.HighestAt(index)
-		if n := len(edges); n == 0 || edges[n-1] < high {
-			if low >= 0 {
-				edges = append(edges, low)
-			}
-			edges = append(edges, high)
-		}
-		below, all := r.upTo(low), r.upTo(high)
-		cuts = append(cuts, cut{len(edges) - 1, low < 0, float64(r.slots[slot].upTo-below) / float64(all-below)})
 		r.seen[slot] = make([]float64, len(r.windows))
-	}
-	counts := make([]int64, len(edges))
-	if first {
-		r.counts = make([]float64, len(r.windows))
-	}
-	for i, w := range r.windows {
-		if w == nil || !first && r.counts[i] == 0 {
-			continue
-		}
-		total := w.Count(edges, counts)
-		if first && total > 0 {
-			r.counts[i] = float64(total)
-			r.filled++
-		}
-		for n, slot := range slots {
-			c, below := cuts[n], 0.0
-			if !c.first {
-				below = float64(counts[c.edge-1])
-			}
-			r.seen[slot][i] = below + c.part*(float64(counts[c.edge])-below)
+		n, inside := s.at(r, float64(r.slots[slot].value))
+		for i := range r.windows {
+			below, upTo := s.between(i, n)
+			r.seen[slot][i] = below + inside*(upTo-below)
 		}
 	}
 	if first && r.total > 0 {
+		for _, count := range r.counts {
+			if count > 0 {
+				r.filled++
+			}
+		}
 		_, residuals := ratioOf(r.seen[median], r.counts)
 		r.medianTime = AutocorrelationTime(residuals)
 	}
 }
 
-// upTo returns the number of values up to a value.
-func (r *Run) upTo(value int64) int64 {
-	n := sort.Search(len(r.slots), func(n int) bool { return r.slots[n].value > value })
-	if n == 0 {
-		return 0
+// segments are a run in segments of equal time: how many values are up to edges, which are the
+// highest values of slots, ascending.
+type segments struct {
+	edges []int64
+	run   []float64   // values up to an edge in the run
+	upTo  [][]float64 // in each segment
+	all   []float64   // values in each segment
+}
+
+// count counts values up to some slots, which ascend, in n segments. The edges are of a layout.
+func (r *Run) count(n int, slots []int, layout histogram.Layout) *segments {
+	s := &segments{upTo: make([][]float64, n), all: make([]float64, n)}
+	last := int64(-1)
+	for _, slot := range slots {
+		index := layout.IndexOf(r.slots[slot].value)
+		for _, edge := range []int64{layout.LowestAt(index) - 1, layout.HighestAt(index)} {
+			if edge > last {
+				s.edges, s.run, last = append(s.edges, edge), append(s.run, r.below(float64(edge))), edge
+			}
+		}
 	}
-	return r.slots[n-1].upTo
+	for i := range s.upTo {
+		s.upTo[i] = make([]float64, len(s.edges))
+	}
+	counts := make([]int64, len(s.edges))
+	for i, w := range r.windows {
+		if w == nil || r.counts != nil && r.counts[i] == 0 {
+			continue
+		}
+		at := i * n / len(r.windows)
+		s.all[at] += float64(w.Count(s.edges, counts))
+		for e, count := range counts {
+			s.upTo[at][e] += float64(count)
+		}
+	}
+	return s
+}
+
+// at returns the edge from which on all values up to one count, and which part of those between it
+// and the edge before do: as many as in the run.
+func (s *segments) at(r *Run, value float64) (edge int, inside float64) {
+	n := sort.Search(len(s.edges), func(n int) bool { return float64(s.edges[n]) >= value })
+	if n == len(s.edges) {
+		return n, 1
+	}
+	before := 0.0
+	if n > 0 {
+		before = s.run[n-1]
+	}
+	if s.run[n] == before {
+		return n, 0
+	}
+	return n, (r.below(value) - before) / (s.run[n] - before)
+}
+
+// between returns the number of values of a segment up to the edge before one, and up to that.
+func (s *segments) between(segment, edge int) (below, upTo float64) {
+	if edge > 0 {
+		below = s.upTo[segment][edge-1]
+	}
+	if edge == len(s.edges) {
+		return below, s.all[segment]
+	}
+	return below, s.upTo[segment][edge]
+}
+
+// below returns the number of values up to one, in units of the histogram. The values of a slot
+// fill it evenly.
+func (r *Run) below(value float64) float64 {
+	n := sort.Search(len(r.slots), func(n int) bool { return float64(r.slots[n].value) >= value })
+	if n == len(r.slots) {
+		return float64(r.total)
+	}
+	slot, before := r.slots[n], int64(0)
+	if n > 0 {
+		before = r.slots[n-1].upTo
+	}
+	inside := max(value-float64(slot.low-1), 0) / float64(slot.value-slot.low+1)
+	return float64(before) + inside*float64(slot.upTo-before)
 }
 
 // ratioOf returns the ratio of two sums, and the residuals of the terms of the first.
@@ -359,7 +403,9 @@ func (r *Run) rates() (values, seconds []float64) {
 func (r *Run) length() float64 { _, seconds := r.rates(); return total(seconds) }
 
 // Rate returns the number of values per second with its interval.
-func (r *Run) Rate(level float64) Estimate {
+func (r *Run) Rate(level float64) Estimate { return r.rate(level).shown() }
+
+func (r *Run) rate(level float64) Estimate {
 	values, seconds := r.rates()
 	value, residuals := ratioOf(values, seconds)
 	if r.total == 0 || math.IsInf(value, 0) {
@@ -371,10 +417,18 @@ func (r *Run) Rate(level float64) Estimate {
 	return e
 }
 
+// shown returns the estimate without the interval of a run that is too short.
+func (e Estimate) shown() Estimate {
+	if e.TooShort {
+		e.Low, e.High = none, none
+	}
+	return e
+}
+
 // estimate returns a figure with its interval. Tail are the numbers of values beyond the figure, by
 // window, and beyond how many values rank beyond it.
 func (r *Run) estimate(value, low, high float64, residuals, tail []float64, beyond float64) Estimate {
-	e := Estimate{Value: value, Low: none, High: none, Windows: len(r.windows), low: low, high: high, run: r, factor: 1, beyond: beyond}
+	e := Estimate{Value: value, Low: low, High: high, Windows: len(r.windows), run: r, factor: 1, beyond: beyond}
 	n, time := float64(len(residuals)), AutocorrelationTime(residuals)
 	e.Independent = min(n/time, n/r.medianTime, float64(r.filled))
 	if sum := total(tail); sum > 0 {
@@ -385,9 +439,6 @@ func (r *Run) estimate(value, low, high float64, residuals, tail []float64, beyo
 		e.Independent = min(e.Independent, tailWeight*sum*sum/squares/time)
 	}
 	e.TooShort = beyond < MinBeyond || e.Windows < MinWindows || e.Independent < MinIndependent
-	if !e.TooShort {
-		e.Low, e.High = low, high
-	}
 	return e
 }
 

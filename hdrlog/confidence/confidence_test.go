@@ -96,7 +96,7 @@ func check(t *testing.T, name string, e Estimate, want figure, exact bool) {
 	if !near(e.Value, want.Value) {
 		t.Errorf("%s is %v, want %v", name, e.Value, want.Value)
 	}
-	low, high := e.low, e.high
+	low, high := e.Low, e.High
 	for _, limit := range []struct {
 		got  float64
 		want *float64
@@ -121,9 +121,10 @@ func TestEstimatesOfOracle(t *testing.T) {
 	for n, o := range readOracle(t).Runs {
 		run := newRun(t, o.Windows)
 		for _, p := range o.Percentiles {
-			check(t, "a percentile", run.Percentile(p.Percentile, 95), p.figure, p.Percentile == 50 && n < 2)
+			run.Percentile(p.Percentile, 95)
+			check(t, "a percentile", run.percentile(p.Percentile, 95), p.figure, p.Percentile == 50 && n < 2)
 		}
-		check(t, "the rate", run.Rate(95), o.Rate, false)
+		check(t, "the rate", run.rate(95), o.Rate, false)
 	}
 }
 
