@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ import (
 var (
 	manyRuns   = flag.Int("runs", 0, "pairs of runs of each model, for the table of bench/confidence.md")
 	someModels = flag.String("models", "", "models whose names match this expression")
+	seed       = flag.Uint64("seed", 4600, "what makes the pairs of TestPairs, TestTimes and TestRuns others")
 )
 
 // figures are what a table has a column for: percentiles, the rate and the mean.
@@ -316,7 +318,7 @@ func TestPairs(t *testing.T) {
 			found := make([]int, len(factors))
 			var gates [2]int
 			for n := range runs {
-				r := rand.New(rand.NewPCG(uint64(4600+m.seconds), uint64(n)))
+				r := rand.New(rand.NewPCG(*seed+uint64(m.seconds), uint64(n)))
 				before, after := m.record(r, nil).Percentile(99, 95), m.record(r, nil).Percentile(99, 95)
 				for i, factor := range factors {
 					c := Compare(before, after.Times(factor), 95)
@@ -349,6 +351,101 @@ func TestPairs(t *testing.T) {
 			}
 			if m.name == "calm" && found[1] < runs*9/10 {
 				t.Errorf("%s: +50%% is found in %d of %d", m.name, found[1], runs)
+			}
+		}
+	}
+}
+
+// TestTimes asks pairs of equal runs how long runs must be to prove +50% beyond a limit of +10%,
+// makes pairs of that length that changed so, and counts those that decide. It rounds the length as
+// messages do. With -runs, it prints the table of bench/confidence.md.
+func TestTimes(t *testing.T) {
+	const ratio, bound, longest = 1.5, 1.1, 3 * 3600
+	runs := logtest.Rounds(40)
+	if *manyRuns > 0 {
+		runs = *manyRuns
+		fmt.Println("| model | named | long enough | over 3 h | none | decide |\n| --- |" + strings.Repeat(" --: |", 5))
+	}
+	some := regexp.MustCompile(*someModels)
+	for _, m := range pairModels {
+		if !some.MatchString(m.name) {
+			continue
+		}
+		var named []float64
+		enough, over, unknown, asked, decided := 0, 0, 0, 0, 0
+		for n := range runs {
+			r := rand.New(rand.NewPCG(*seed, uint64(n)))
+			m.seconds = 120
+			times := Compare(m.record(r, nil).Percentile(99, 95), m.record(r, nil).Percentile(99, 95), 95).Times(ratio, bound, 95)
+			seconds := 120.0
+			switch {
+			case math.IsNaN(times):
+				unknown++
+				continue
+			case times <= 1:
+				enough++
+			default:
+				minutes, _ := strconv.ParseFloat(strconv.FormatFloat(times*seconds/60, 'g', 1, 64), 64)
+				seconds = 60 * max(minutes, 1)
+			}
+			if named = append(named, seconds/60); seconds > longest {
+				over++
+				continue
+			}
+			m.seconds = int(seconds)
+			asked++
+			if Compare(m.record(r, nil).Percentile(99, 95), m.record(r, nil).Percentile(99, 95).Times(ratio), 95).Low > bound {
+				decided++
+			}
+		}
+		slices.Sort(named)
+		if *manyRuns > 0 {
+			fmt.Printf("| %s | %.0f min | %s | %s | %s | %s |\n", m.name, named[len(named)/2], share(enough, runs), share(over, runs), share(unknown, runs), share(decided, asked))
+		}
+	}
+}
+
+// TestRuns compares several runs a side whose figures vary by a deviation: how many equal ones
+// differ, how many find the change that such runs are said to find in four of five cases, and how
+// many of as many runs as are said to prove +50% beyond a limit of +10% do.
+func TestRuns(t *testing.T) {
+	const ratio, bound, most = 1.5, 1.1, 1000
+	runs := logtest.Rounds(2000)
+	if *manyRuns > 0 {
+		runs = *manyRuns
+		fmt.Println("| runs a side | deviation | equal | least | named | decide |\n| --: |" + strings.Repeat(" --: |", 5))
+	}
+	for _, side := range []int{3, 5} {
+		for _, deviation := range []float64{0.05, 0.1, 0.2, 0.3} {
+			equal, found, decided, asked := 0, 0, 0, 0
+			var named []int
+			for n := range runs {
+				r := rand.New(rand.NewPCG(*seed+uint64(side), uint64(n)))
+				compare := func(side int, factor float64) Comparison {
+					var figures [2][]RunFigure
+					for range side {
+						figures[0] = append(figures[0], RunFigure{Value: math.Exp(deviation * r.NormFloat64())})
+						figures[1] = append(figures[1], RunFigure{Value: factor * math.Exp(deviation*r.NormFloat64())})
+					}
+					return CompareRuns(figures[0], figures[1], 95)
+				}
+				c := compare(side, 1)
+				if c.P < 0.05 {
+					equal++
+				}
+				if compare(side, c.Least(95, 1)).P < 0.05 {
+					found++
+				}
+				need := max(side, int(math.Ceil(float64(side)*c.Times(ratio, bound, 95))))
+				if named = append(named, need); need <= most {
+					if asked++; compare(need, ratio).Low > bound {
+						decided++
+					}
+				}
+			}
+			slices.Sort(named)
+			if *manyRuns > 0 {
+				fmt.Printf("| %d | %.0f | %s | %s | %d | %s |\n", side, 100*deviation, share(equal, runs), share(found, runs), named[len(named)/2], share(decided, asked))
 			}
 		}
 	}
