@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -49,6 +51,26 @@ func TestWideTags(t *testing.T) {
 			clitest.AtMost(t, "", "hdrplot", append(test.args, "-j", "2", "-of", out, test.log)...)
 		})
 	}
+}
+
+// TestManyRuns proves that a picture of load keeps figures of a run, and no counts.
+func TestManyRuns(t *testing.T) {
+	t.Parallel()
+	scale := clitest.Scale()
+	log, err := os.ReadFile(clitest.TagsLog(t, 30, 2, clitest.WideHistogram(t, 4+scale/8, scale<<17, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	args := []string{"-type", "load", "-j", "2", "-q", "-of", filepath.Join(folder, "x.svg")}
+	for n := range 6 { // of at least 15 MB of counts each
+		name := filepath.Join(folder, fmt.Sprintf("rate%d.hdr", n))
+		if err := os.WriteFile(name, log, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, name)
+	}
+	clitest.AtMost(t, "", "hdrplot", args...)
 }
 
 // TestMostTags proves that as many tags as a picture may have take little memory, or an eighth of

@@ -83,17 +83,13 @@ func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
 			return nil, err
 		}
 	}
-	highest := 0.0
-	for _, sum := range g.believed {
-		highest = max(highest, sum.Counts().MaxFloat()*sum.Factor)
-	}
-	g.units.Doubt(highest)
+	g.units.Doubt(g.highest)
 	for _, input := range distributions {
 		if err := g.readDistribution(input); err != nil {
 			return nil, err
 		}
 	}
-	if len(g.series) == 0 {
+	if len(g.series)+len(g.loads) == 0 {
 		return nil, nil
 	}
 	if name := &g.look.Unit; *name == "" && o.Units.Ratio == 0 {
@@ -176,6 +172,8 @@ type gathering struct {
 	failed    error             // of the collector
 	series    []chart.Series    // with their curves, in the order of the inputs
 	believed  []*output.Summary // of the first series, by index
+	loads     []runLoad         // what a picture of load keeps instead of them
+	highest   float64           // value of logs, in the unit of the picture but for the ratio
 	summaries []chart.Summary
 	logStart  float64        // when the first log starts, in seconds since the epoch
 	spans     [][2]int64     // of the logs that were read, in milliseconds since the epoch
@@ -194,6 +192,9 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 	}
 	one := *s
 	one.Inputs, one.Seen = logs, 0
+	if g.eachRun(g.by) { // of which nothing stays
+		one.Memory = s.Memory.Empty()
+	}
 	added := g.units.Watch(&one)
 	collecting, start := g.collecting(), math.Inf(1)
 	result, err := g.collect(&one, collecting, label, &start)
@@ -286,8 +287,13 @@ func (g *gathering) addSum(sum *output.Summary, group string, period int64, shif
 			}
 		}
 	}
-	g.believed = append(g.believed, sum)
-	g.series = append(g.series, chart.Series{Label: label, Group: group, Curve: curve})
+	g.highest = max(g.highest, sum.Counts().MaxFloat()*sum.Factor)
+	own := chart.Series{Label: label, Group: group, Curve: curve}
+	if g.Type == chart.Load && g.Aggregate == 0 { // no counts are kept: there may be many runs
+		g.loads = append(g.loads, g.loadOf(sum, &own))
+	} else {
+		g.series, g.believed = append(g.series, own), append(g.believed, sum)
+	}
 	g.summaries = append(g.summaries, chart.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period, g.look.Limits))
 }
 
@@ -400,7 +406,7 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 		p.Series = g.series
 	}
 	if p.Summary = g.summaries; g.Type == chart.Load {
-		g.loads(p)
+		g.drawLoads(p)
 	}
 	if g.compareReport() {
 		g.compare(p)

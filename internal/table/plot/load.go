@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
@@ -36,8 +35,8 @@ func (o *Options) checkRuns(inputs int, by *tags.By) error {
 	return nil
 }
 
-// loads returns the series of a picture of load that has been read.
-func (g *gathering) loads(p *chart.Picture) {
+// drawLoads gives a picture of load the series of what has been read.
+func (g *gathering) drawLoads(p *chart.Picture) {
 	switch {
 	case g.Aggregate > 0:
 		p.Series = loadOfWindows(p.Series)
@@ -85,44 +84,48 @@ func loadOfWindows(series []chart.Series) []chart.Series {
 	return series
 }
 
-// loadOfRows makes points of the sums of runs. A run of one row has its name.
-func (g *gathering) loadOfRows() (all []chart.Series) {
-	order := make([]int, len(g.believed))
-	for i := range order {
-		order[i] = i
+// A runLoad is what a picture of load keeps of a row of a run.
+type runLoad struct {
+	label, name string // of the curve and of the point
+	start       int64
+	count       int64
+	rate        float64
+	values      []float64 // at the levels of lines
+}
+
+// loadOf returns the load of a sum, whose series is own. A run of one row has its name.
+func (g *gathering) loadOf(sum *output.Summary, own *chart.Series) runLoad {
+	r := runLoad{label: own.Tag(), name: own.Group, start: sum.Start, count: own.Curve.Count, rate: sum.Throughput()}
+	if g.by.AddsTags() {
+		r.label, r.name = "", own.Label
 	}
+	for _, p := range output.RanksOf(sum.Counts(), g.levels(), output.Stats{}).Percentiles {
+		r.values = append(r.values, unit.Divide(p.Value.Float(), g.ratio/sum.Factor))
+	}
+	return r
+}
+
+// loadOfRows makes points of the loads of runs.
+func (g *gathering) loadOfRows() (all []chart.Series) {
 	// The order of starts is that of the arguments where logs have no date.
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(g.believed[a].Start, g.believed[b].Start) })
-	for _, i := range order {
-		sum, own := g.believed[i], g.series[i]
-		label, name := own.Tag(), own.Group
-		if g.by.AddsTags() {
-			label, name = "", own.Label
+	slices.SortStableFunc(g.loads, func(a, b runLoad) int { return cmp.Compare(a.start, b.start) })
+	curves := make(map[string]int)
+	for _, r := range g.loads {
+		n, known := curves[r.label]
+		if !known {
+			n, curves[r.label] = len(all), len(all)
+			all = append(all, chart.Series{Label: r.label, Lines: make([]chart.Line, len(g.levels()))})
 		}
-		n := slices.IndexFunc(all, func(s chart.Series) bool { return s.Label == label })
-		if n < 0 {
-			n = len(all)
-			all = append(all, chart.Series{Label: label, Lines: make([]chart.Line, len(g.levels()))})
-		}
-		all[n].Curve.Count += own.Curve.Count
-		rate := sum.Throughput()
-		if sum.Counts().TotalCount() == 0 || math.IsInf(rate, 0) || math.IsNaN(rate) {
+		all[n].Curve.Count += r.count
+		if r.count == 0 || math.IsInf(r.rate, 0) || math.IsNaN(r.rate) {
 			continue
 		}
-		all[n].Names = append(all[n].Names, name)
-		for l, v := range g.valuesOf(sum.Counts(), g.ratio/sum.Factor) {
+		all[n].Names = append(all[n].Names, r.name)
+		for l, v := range r.values {
 			line := &all[n].Lines[l]
 			line.Name = chart.AtPercentile(g.levels()[l]).Name
-			line.Points = append(line.Points, chart.Point{Start: rate, End: rate, Value: v})
+			line.Points = append(line.Points, chart.Point{Start: r.rate, End: r.rate, Value: v})
 		}
 	}
 	return all
-}
-
-// valuesOf returns the values of h at the levels of lines.
-func (g *gathering) valuesOf(h *histogram.Histogram, ratio float64) (values []float64) {
-	for _, p := range output.RanksOf(h, g.levels(), output.Stats{}).Percentiles {
-		values = append(values, unit.Divide(p.Value.Float(), ratio))
-	}
-	return values
 }

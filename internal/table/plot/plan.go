@@ -59,6 +59,9 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	case o.Type.Chart.Marks == chart.Cells:
 		k.WindowBytes = heatBytes
 	}
+	if !g.plan.overTime {
+		return nil
+	}
 	most := firstIntervals
 	if g.plan.merged || g.plan.thinned {
 		most = math.MaxInt
