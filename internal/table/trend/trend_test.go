@@ -208,6 +208,8 @@ func TestEdges(t *testing.T) {
 		{"equal runs", points(4, 4, 4, 4), []output.TrendLevel{{From: 0, To: 4, Runs: 4, Value: 4}}},
 		{"a gap where it changes", points(4, 4, 4, 4, 4, 4, 4, 4, nan, 8, 8, 8, 8, 8, 8, 8, 8),
 			[]output.TrendLevel{{From: 0, To: 9, Runs: 8, Value: 4}, {From: 9, To: 17, Runs: 8, Value: 8}}},
+		{"a change before a larger one", points(100, 101, 100, 99, 100, 101, 100, 110, 109, 111, 110, 150, 151, 149),
+			[]output.TrendLevel{{From: 0, To: 7, Runs: 7, Value: 100.1408}, {From: 7, To: 11, Runs: 4, Value: 109.9977}, {From: 11, To: 14, Runs: 3, Value: 149.9978}}},
 		{"a step below 5%", points(100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 104, 104, 104, 104, 104, 104, 104, 104, 104, 104, 104, 104),
 			[]output.TrendLevel{{From: 0, To: 24, Runs: 24, Value: 100 * math.Sqrt(1.04)}}},
 	} {
@@ -218,9 +220,18 @@ func TestEdges(t *testing.T) {
 		}
 		for n := range got {
 			g, w := got[n], c.want[n]
-			if g.From != w.From || g.To != w.To || g.Runs != w.Runs || math.Abs(g.Value-w.Value) > 1e-9 {
+			if g.From != w.From || g.To != w.To || g.Runs != w.Runs || math.Abs(g.Value-w.Value) > 1e-3 {
 				t.Errorf("%s: %v, want %v", c.name, g, w)
 			}
+		}
+	}
+	for n := 1; n < 40; n++ { // equal runs have exactly their level
+		equal := make([]confidence.RunFigure, n)
+		for k := range equal {
+			equal[k].Value = 550
+		}
+		if got, _ := Find(equal); got[0].Value != 550 {
+			t.Errorf("%d runs of 550 have the level %v", n, got[0].Value)
 		}
 	}
 	// Slots of 10% are as wide as the step, so it is none.
