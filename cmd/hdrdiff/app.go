@@ -101,21 +101,15 @@ func app() *cli.Command {
 }
 
 // sides takes the arguments: two, or those before -- and those after it.
-func (o *options) sides(args []string, before int) error {
+func (o *options) sides(args []string, before int) (err error) {
 	if o.trend {
 		if o.new = args; len(args) == 0 || before > 0 {
 			return message.Usagef("-trend takes runs: a folder of logs, a pattern, or a list, without --")
 		}
 		return nil
 	}
-	if before == 0 && len(args) == 2 {
-		before = 1
-	}
-	if before == 0 || before == len(args) {
-		return message.Usagef("give two arguments, before and after: a log each, or a folder or pattern of runs each; there are %d. OLD... -- NEW... takes several", len(args))
-	}
-	o.old, o.new = args[:before], args[before:]
-	return nil
+	o.old, o.new, err = report.SplitSides(args, before)
+	return err
 }
 
 // chosen returns the type of output, which the ending of its name chooses without -st.

@@ -20,7 +20,7 @@ type comparison struct {
 	std         *message.Streams
 	diagnostics *logs.Diagnostics
 	units       *logs.Units
-	runs        bool // a side has several runs
+	sides       report.Sides
 	old, new    *side
 	pairs       []output.Pair
 	verdicts    []gate.Verdict
@@ -42,9 +42,10 @@ func run(std *message.Streams, o *options) (err error) {
 		return err
 	}
 	c.units.Headed = o.kind != "json"
-	if err := c.open(); err != nil {
+	if c.sides, err = report.FindSides(std, c.diagnostics, &o.Options, o.old, o.new, o.sum); err != nil {
 		return err
 	}
+	c.old.scan, c.new.scan = c.sides.Before, c.sides.After
 	if err := c.read(c.old); err != nil {
 		return fmt.Errorf("before: %w", err)
 	}
@@ -60,41 +61,13 @@ func run(std *message.Streams, o *options) (err error) {
 	return report.Status(std, c.verdicts, o.undecided, "A longer run, or several a side, would decide", c.diagnostics.Close())
 }
 
-// open finds the logs of the sides, and whether there are enough runs to compare.
-func (c *comparison) open() (err error) {
-	const least = 3
-	c.Names = c.options.new
-	if c.new.scan, err = c.Scan(c.std, c.diagnostics); err != nil {
-		return err
-	}
-	if c.old.scan, err = c.Other(c.std, c.diagnostics, c.new.scan, c.options.old); err != nil {
-		return err
-	}
-	before, after := c.old.scan.Inputs, c.new.scan.Inputs
-	for n := range after {
-		if after[n].Once && slices.ContainsFunc(before, func(other scan.Input) bool { return other.Once && other.Same(&after[n]) }) {
-			return message.Usagef("%s can be read only once, and is on both sides", after[n].Name)
-		}
-	}
-	old, new := len(c.old.scan.Runs()), len(c.new.scan.Runs())
-	switch c.runs = !c.sum && old+new > 2; {
-	case !c.runs:
-	case old == 1 || new == 1:
-		return message.Usagef("%d before and %d after: give a log each, or several runs each, as two folders or two patterns; -sum adds up the logs of a side", old, new)
-	case min(old, new) < least:
-		c.diagnostics.Warnf("%d runs before and %d after are too few to tell how runs vary, which takes %d on each side: this compares their sums as one run with one", old, new, least)
-		c.runs = false
-	}
-	return nil
-}
-
 // read adds up the logs of a side, together or each if each is a run, and finds intervals of
 // confidence.
 func (c *comparison) read(s *side) (err error) {
 	s.logs = c.units.Watch(s.scan)
 	stop := logs.ShowProgress(s.scan, c.std)
 	defer stop()
-	if !c.runs {
+	if !c.sides.Runs {
 		s.Result, err = c.readRun(s.scan)
 	} else {
 		for _, run := range s.scan.Runs() {
@@ -125,7 +98,7 @@ func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
 		return nil, err
 	}
 	wanted := summary.Options{Maxima: c.kind != "json"}
-	if !c.runs {
+	if !c.sides.Runs {
 		wanted.Runs = &summary.Runs{Optional: !c.levelGiven}
 	}
 	result, err := summary.Collect(s, wanted)
@@ -161,34 +134,11 @@ func (c *comparison) judge() error {
 	return nil
 }
 
-// pair puts the summaries of each tag together, in the order of tags, and compares them.
+// pair compares the summaries of each tag.
 func (c *comparison) pair() {
-	c.pairs = report.Pairs(c.old.Summaries, c.new.Summaries)
-	for n := range c.pairs {
-		p := &c.pairs[n]
-		switch {
-		case p.Before == nil || p.After == nil:
-		case c.runs:
-			a, b := ofTag(c.old.runs, p.Tag), ofTag(c.new.runs, p.Tag)
-			if len(a) < len(c.old.runs) || len(b) < len(c.new.runs) {
-				c.diagnostics.Warnf("%s is in %d of %d runs before and in %d of %d after", p.After.Name(), len(a), len(c.old.runs), len(b), len(c.new.runs))
-			}
-			p.Change = output.NewRunsChange(*p, a, b, report.Believed(c.figures.Percentiles, c.limits), c.level)
-		case p.Before.Confidence != nil && p.After.Confidence != nil:
-			p.Change = output.NewChange(p.Before, p.After)
-		}
-	}
-	output.Correct(c.pairs, c.figures.Percentiles)
-}
-
-// ofTag returns the summaries of a tag, without those that have no values.
-func ofTag(runs []*summary.Result, tag []byte) (all []*output.Summary) {
-	for _, run := range runs {
-		if s := gate.Find(run.Summaries, tag); s != nil && s.Counts().TotalCount() > 0 {
-			all = append(all, s)
-		}
-	}
-	return all
+	compared := report.Comparison{Before: c.old.Summaries, After: c.new.Summaries, RunsBefore: c.old.runs, RunsAfter: c.new.runs,
+		Believed: report.Believed(c.figures.Percentiles, c.limits), Printed: c.figures.Percentiles, Level: c.level}
+	c.pairs = compared.Pairs(c.diagnostics.Warnf)
 }
 
 // write writes the report.

@@ -42,7 +42,13 @@ func commandLine() (*options, *cli.Command) {
 		UsageText:   "hdrplot [options] [log ...]",
 		Description: examples,
 		Common:      []string{"if", "incT", "by", "it", "compare", "s", "e", "type", "p", "unit", "log", "agg", "sla", "of", "format"},
-		Args:        cli.Arguments(&o.Inputs),
+		Args: func(args []string, before int) error {
+			if before > 0 {
+				o.Separator = len(o.Names) + before
+			}
+			o.Names = append(o.Names, args...)
+			return nil
+		},
 	}
 	c.Options = o.define(&c.Streams)
 	c.Outputs = func() []string { return o.outputs(&c.Streams) }
@@ -56,7 +62,7 @@ func run(std *message.Streams, o *options) error {
 		return err
 	}
 	diagnostics := logs.NewDiagnostics(std, o.Strict)
-	s, err := o.Scan(std, diagnostics)
+	s, err := o.Find(std, diagnostics)
 	if err != nil {
 		return err
 	}

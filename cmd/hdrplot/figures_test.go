@@ -34,7 +34,7 @@ func pictureOf(t *testing.T, args ...string) (p *chart.Picture) {
 		if err := o.check(&app.Streams); err != nil {
 			return err
 		}
-		s, err := o.Scan(&app.Streams, logs.NewDiagnostics(&app.Streams, false))
+		s, err := o.Find(&app.Streams, logs.NewDiagnostics(&app.Streams, false))
 		if err == nil {
 			p, err = o.Gather(&app.Streams, s)
 		}
@@ -57,6 +57,45 @@ func writeLog(t *testing.T, name string, write func(w *hdrlog.Writer) error) str
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestCompareRuns proves that the curves of a report of several runs a side are those of their
+// sums, with a band from the lowest to the highest run, and that heat maps know how many they add
+// up.
+func TestCompareRuns(t *testing.T) {
+	t.Parallel()
+	args := []string{"-compare", "-type", "report", "-in", "ns"}
+	for n, scale := range []int64{10, 11, 12, 0, 15, 16, 18} {
+		if scale == 0 {
+			args = append(args, "--")
+			continue
+		}
+		args = append(args, writeLog(t, fmt.Sprintf("run%d.hdr", n), func(w *hdrlog.Writer) error {
+			h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+			for v := range int64(100) {
+				err = errors.Join(err, h.Record((v+1)*scale, 1))
+			}
+			return errors.Join(err, w.Interval(nil, 1468800000+1000*float64(n), 1, h))
+		}))
+	}
+	p := pictureOf(t, args...)
+	if len(p.Series) != 2 {
+		t.Fatalf("%d series", len(p.Series))
+	}
+	for side, scales := range [][]float64{{10, 12}, {15, 18}} {
+		s := p.Series[side]
+		if s.Curve.Count != 300 || s.Curve.Max() != 100*scales[1] || s.Runs != 3 || len(s.Windows) != 1 || s.Windows[0].Count != 300 {
+			t.Errorf("%d values up to %v, %d runs, %d windows", s.Curve.Count, s.Curve.Max(), s.Runs, len(s.Windows))
+		}
+		for _, b := range s.Curve.Band {
+			if b.Low != b.Percentile*scales[0] || b.High != b.Percentile*scales[1] {
+				t.Errorf("the band is from %v to %v at p%v", b.Low, b.High, b.Percentile)
+			}
+		}
+		if n := len(s.Curve.Band); n == 0 || s.Curve.Band[n-1].Percentile != 99 {
+			t.Errorf("the band has %d percentiles", n)
+		}
+	}
 }
 
 // randomLog writes a log of a few tags, with small and equal values among them, and gaps.

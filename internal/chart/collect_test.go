@@ -245,6 +245,16 @@ func TestGrid(t *testing.T) {
 	if math.Abs(sum-5100) > 1e-6 {
 		t.Errorf("%v values, want 5100", sum)
 	}
+	for n := range p.Series {
+		p.Series[n].Runs = 4
+	}
+	mean := *g
+	mean.Fill(p.Series)
+	for n, rate := range mean.Rate {
+		if math.Abs(4*rate-g.Rate[n]) > 1e-9 {
+			t.Fatalf("cell %d: the mean of four runs is %v, and all have %v", n, rate, g.Rate[n])
+		}
+	}
 	if row := g.row(1e5); math.Abs(row-60) > 1e-9 {
 		t.Errorf("1e5 is in row %v", row)
 	}

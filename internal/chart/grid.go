@@ -51,7 +51,9 @@ func (f *filler) add(s *Series) {
 	)
 	for i := range s.Windows {
 		w := &s.Windows[i]
-		if next := f.stretchOf(w); next != at || w.counts.Layout() != layout {
+		next := f.stretchOf(w)
+		next.perSecond /= float64(max(s.Runs, 1))
+		if next != at || w.counts.Layout() != layout {
 			f.spread(at, layout, counts, s.Unit)
 			at, layout = next, w.counts.Layout()
 		}

@@ -113,6 +113,8 @@ type Series struct {
 	Curve   Curve
 	Windows []Window
 	Unit    float64
+	// Runs is how many runs Windows add up. A heat map shows the mean of them. 0 stands for 1.
+	Runs int
 }
 
 // Tag returns the label without the group before it.

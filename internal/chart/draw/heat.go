@@ -267,7 +267,13 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 	bar := area.Max.X - barWidth + 20*pixel
 	var colours heatScale
 	var panels []*panel
-	for i, title := range []string{"before: " + before[0].Group, "after: " + after[0].Group, "after / before"} {
+	titled := func(side string, s *chart.Series) string {
+		if s.Runs > 1 {
+			return fmt.Sprintf("%s: mean of %d runs", side, s.Runs)
+		}
+		return side + ": " + s.Group
+	}
+	for i, title := range []string{titled("before", &before[0]), titled("after", &after[0]), "after / before"} {
 		own := *p
 		own.Series, own.Total = [][]chart.Series{before, after, after}[i], chart.Series{}
 		outer := area

@@ -76,6 +76,7 @@ func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []ch
 		columns = append(columns, column{heading: texts[0], texts: texts[1:], left: n < 2})
 	}
 	if len(columns) > 0 {
+		columns = c.fitting(columns, noteSize, area.Size().X, area.Size().X, "min", "period", "p99.999", "p90", "count", "p99.99")
 		area.Max.Y -= c.table(area, noteSize, columns) + apart
 	}
 	bottom := area
@@ -116,6 +117,27 @@ type column struct {
 }
 
 const columnGap = 18 * pixel
+
+// fitting leaves out columns by their headings, the least important first, until the others fit a
+// width. No column counts for more than most.
+func (c *pen) fitting(columns []column, size, width, most vg.Length, least ...string) []column {
+	font := c.font(size)
+	for _, heading := range least {
+		all := -columnGap
+		for _, col := range columns {
+			widest := vg.Length(0)
+			for _, str := range append(slices.Clone(col.texts), col.heading) {
+				widest = max(widest, font.Width(str))
+			}
+			all += min(widest, most) + columnGap
+		}
+		if all <= width {
+			break
+		}
+		columns = slices.DeleteFunc(columns, func(col column) bool { return col.heading == heading })
+	}
+	return columns
+}
 
 // table draws columns from the upper edge of an area down, and returns how high they are. The first
 // column gets what room is left.
@@ -233,15 +255,6 @@ func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 	columns = slices.DeleteFunc(columns, func(col column) bool {
 		return !slices.ContainsFunc(col.texts, func(str string) bool { return str != "" })
 	})
-	for _, least := range []string{"values", "at"} { // that a narrow picture leaves out
-		width := vg.Length(0)
-		for _, col := range columns {
-			widest := slices.MaxFunc(append(slices.Clone(col.texts), col.heading), func(a, b string) int { return cmp.Compare(len(a), len(b)) })
-			width += min(font.Width(widest), 90*pixel) + columnGap
-		}
-		if width > area.Size().X {
-			columns = slices.DeleteFunc(columns, func(col column) bool { return col.heading == least })
-		}
-	}
+	columns = c.fitting(columns, noteSize, area.Size().X, 90*pixel, "values", "at")
 	c.table(area, noteSize, columns)
 }

@@ -3,40 +3,104 @@ package plot
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/scan"
 	"hdrkit/internal/table/report"
+	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 )
 
 // mostCompared is the number of tags whose figures before and after a report has.
 const mostCompared = 4
 
-// compareReport reports whether the picture is a report that compares two logs.
+// compareReport reports whether the picture is a report that compares two sides.
 func (o *Options) compareReport() bool { return o.Compare && o.Type == chart.Report && !o.Page }
+
+// readSides reads the logs of both sides, whose series are a group each.
+func (g *gathering) readSides(s *scan.Scan) error {
+	sides := []*scan.Scan{g.sides.Before, g.sides.After}
+	labels := []string{"before", "after"}
+	if one, other := g.labelOf(sides[0]), g.labelOf(sides[1]); len(sides[0].Inputs) == 1 && len(sides[1].Inputs) == 1 && one != other {
+		labels = []string{one, other}
+	}
+	g.averaged = make(map[string]int)
+	for n, side := range sides {
+		own := *side
+		g.averaged[labels[n]] = len(own.Runs())
+		if err := g.readLog(s, &own, labels[n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readRuns reads the runs of a side, and returns what they add up to.
+func (g *gathering) readRuns(side *scan.Scan, label string, start *float64) (*summary.Result, error) {
+	for _, run := range side.Runs() {
+		result, err := g.collect(run, g.collecting(), label, start)
+		if err != nil {
+			return nil, err
+		}
+		side.Seen += run.Seen
+		result.SetPeriods("covered")
+		g.runs[label] = append(g.runs[label], result)
+	}
+	return summary.Combine(g.runs[label], side.Memory)
+}
+
+// bandOf returns the lowest and the highest value of the runs of a group at some percentiles, up to
+// the last one that each run knows.
+func (g *gathering) bandOf(group string, tag []byte, ratio float64) (band []chart.Bound) {
+	end := math.Inf(1)
+	var runs [][]float64
+	for _, run := range g.runs[group] {
+		s := gate.Find(run.Summaries, tag)
+		if s == nil || s.Counts().TotalCount() == 0 {
+			continue
+		}
+		end = min(end, axis.Nines(100*(1-1/float64(s.Counts().TotalCount()))))
+		var values []float64
+		for _, p := range output.RanksOf(s.Counts(), bandPercentiles, output.Stats{}).Percentiles {
+			values = append(values, unit.Divide(p.Value.Float(), ratio))
+		}
+		runs = append(runs, values)
+	}
+	for n, p := range bandPercentiles {
+		if len(runs) < 2 || axis.Nines(p) > end {
+			break
+		}
+		b := chart.Bound{Percentile: p, Low: math.Inf(1), Above: math.Inf(1)}
+		for _, values := range runs {
+			b.Low, b.High = min(b.Low, values[n]), max(b.High, values[n])
+		}
+		band = append(band, b)
+	}
+	return band
+}
 
 // compare gives a report the sentence and the figures that hdrdiff prints.
 func (g *gathering) compare(p *chart.Picture) {
-	var before, after []*output.Summary
-	for n, s := range g.believed {
-		if g.series[n].Group == g.series[0].Group {
-			before = append(before, s)
-		} else {
-			after = append(after, s)
-		}
-	}
-	pairs := report.Pairs(before, after)
-	for n := range pairs {
-		if p := &pairs[n]; p.Before != nil && p.After != nil && p.Before.Confidence != nil && p.After.Confidence != nil {
-			p.Change = output.NewChange(p.Before, p.After)
-		}
-	}
 	figures, err := report.ParseFigures(report.UsualFigures)
 	if err != nil {
 		panic(err) // a test sees it
 	}
-	output.Correct(pairs, figures.Percentiles)
+	c := report.Comparison{Believed: figures.Percentiles, Printed: figures.Percentiles, Level: confidenceLevel}
+	before := g.series[0].Group
+	for n, s := range g.believed {
+		if group := g.series[n].Group; group == before {
+			c.Before = append(c.Before, s)
+		} else {
+			c.After, c.RunsAfter = append(c.After, s), g.runs[group]
+		}
+	}
+	c.RunsBefore = g.runs[before]
+	pairs := c.Pairs(g.std.Say)
 	for _, s := range g.believed {
 		s.Confidence = nil // only the changes have intervals
 	}
@@ -50,7 +114,11 @@ func (g *gathering) compare(p *chart.Picture) {
 	for _, pair := range pairs {
 		headings, rows := table.Changes(pair)
 		if p.Changes == nil {
-			p.Changes = [][]string{{""}, {""}}
+			in := ""
+			if g.look.Unit != "" {
+				in = "in " + g.look.Unit
+			}
+			p.Changes = [][]string{{in}, {""}}
 			for _, heading := range headings {
 				p.Changes = append(p.Changes, []string{heading})
 			}

@@ -32,7 +32,7 @@ import (
 // Gather returns the picture of the logs and percentile distributions of a scan, or nil if nothing
 // in them was asked for. Messages go to std. It reads each input once or twice.
 func (o *Options) Gather(std *message.Streams, s *scan.Scan) (*chart.Picture, error) {
-	g := &gathering{std: std, Options: o, by: s.By, look: o.Look, marks: slices.Clone(o.Marks), apart: o.Compare || o.eachRun(s.By), labels: fileLabels(s.Inputs), logStart: math.Inf(1)}
+	g := &gathering{std: std, Options: o, by: s.By, look: o.Look, marks: slices.Clone(o.Marks), apart: o.Compare || o.eachRun(s.By), labels: labelsOf(s.Inputs), runs: make(map[string][]*summary.Result), logStart: math.Inf(1)}
 	var err error
 	if g.units, err = logs.NewUnits(std, o.Units); err != nil {
 		return nil, err
@@ -46,14 +46,14 @@ func (o *Options) Gather(std *message.Streams, s *scan.Scan) (*chart.Picture, er
 
 func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
 	o := g.Options
-	if err := o.checkRuns(len(s.Inputs), g.by); err != nil {
+	if err := o.checkRuns(len(s.Runs()), g.by); err != nil {
 		return nil, err
 	}
 	if o.Type == chart.Trend {
 		return g.trend(s)
 	}
-	if hint := map[*chart.Type]string{chart.Heatmap: "-by input draws a map for each", chart.Report: "hdrdiff compares several runs a side"}[o.Type]; o.Compare && hint != "" && !o.Page && len(s.Inputs) != 2 {
-		return nil, message.Usagef("-compare with -type %s compares two inputs, before and after: there are %d; %s", o.Type.Name, len(s.Inputs), hint)
+	if o.Compare && o.Type == chart.Heatmap && !o.Page && len(s.Inputs) != 2 {
+		return nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each, and -type report takes several runs a side", len(s.Inputs))
 	}
 	g.headers = g.units.Logs(s.Memory)
 	logs, distributions, err := sortInputs(s.Inputs, g.headers)
@@ -74,14 +74,8 @@ func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
 	if err := g.prepare(s, logs); err != nil {
 		return nil, err
 	}
-	together := len(logs)
-	if g.apart { // each by itself
-		together = 1
-	}
-	for some := range slices.Chunk(logs, max(together, 1)) {
-		if err := g.readLog(s, some); err != nil {
-			return nil, err
-		}
+	if err := g.readLogs(s, logs); err != nil {
+		return nil, err
 	}
 	g.units.Doubt(g.highest)
 	for _, input := range distributions {
@@ -169,11 +163,13 @@ type gathering struct {
 	labels  map[string]string // of inputs, by name
 
 	collector chart.Collector
-	failed    error             // of the collector
-	series    []chart.Series    // with their curves, in the order of the inputs
-	believed  []*output.Summary // of the first series, by index
-	loads     []runLoad         // what a picture of load keeps instead of them
-	highest   float64           // value of logs, in the unit of the picture but for the ratio
+	failed    error                        // of the collector
+	series    []chart.Series               // with their curves, in the order of the inputs
+	believed  []*output.Summary            // of the first series, by index
+	loads     []runLoad                    // what a picture of load keeps instead of them
+	runs      map[string][]*summary.Result // by group, of sides that have several
+	averaged  map[string]int               // how many runs the windows of a group add up
+	highest   float64                      // value of logs, in the unit of the picture but for the ratio
 	summaries []chart.Summary
 	logStart  float64        // when the first log starts, in seconds since the epoch
 	spans     [][2]int64     // of the logs that were read, in milliseconds since the epoch
@@ -183,21 +179,62 @@ type gathering struct {
 	unit unit.Unit
 }
 
-// readLog reads logs that add up. Their series have their tags as names, behind the name of a log
-// that stays by itself.
-func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
-	label := ""
-	if g.apart {
-		label = g.labels[logs[0].Name]
+// readLogs reads the logs of a scan: those that add up together.
+func (g *gathering) readLogs(s *scan.Scan, logs []scan.Input) error {
+	if g.compareReport() {
+		return g.readSides(s)
 	}
 	one := *s
-	one.Inputs, one.Seen = logs, 0
+	one.Inputs = logs
+	parts := []*scan.Scan{&one}
+	switch {
+	case len(logs) == 0:
+		return nil
+	case g.eachRun(g.by):
+		parts = one.Runs()
+	case g.apart:
+		parts = nil
+		for n := range logs {
+			own := one
+			own.Inputs = logs[n : n+1]
+			parts = append(parts, &own)
+		}
+	}
+	for _, part := range parts {
+		label := ""
+		if g.apart {
+			label = g.labelOf(part)
+		}
+		if err := g.readLog(s, part, label); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// labelOf returns the label of logs that are by themselves.
+func (g *gathering) labelOf(own *scan.Scan) string { return g.labels[nameOf(&own.Inputs[0])] }
+
+// readLog reads logs that add up, of a scan s. Their series have their tags as names, behind the
+// label of a group of their own.
+func (g *gathering) readLog(s, one *scan.Scan, label string) (err error) {
+	one.Progress, one.Seen = s.Progress, 0
 	if g.eachRun(g.by) { // of which nothing stays
 		one.Memory = s.Memory.Empty()
 	}
-	added := g.units.Watch(&one)
+	added := g.units.Watch(one)
 	collecting, start := g.collecting(), math.Inf(1)
-	result, err := g.collect(&one, collecting, label, &start)
+	var result *summary.Result
+	if g.sides.Runs {
+		result, err = g.readRuns(one, label, &start)
+	} else {
+		if g.EachRun {
+			if err := g.FindSteady(g.std, one); err != nil {
+				return err
+			}
+		}
+		result, err = g.collect(one, collecting, label, &start)
+	}
 	s.Seen += one.Seen
 	if err != nil {
 		return err
@@ -213,7 +250,7 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 	if err := checkTags(len(g.series) + len(result.Summaries)); err != nil {
 		return err
 	}
-	if added := result.MostInputs(); added > 1 {
+	if added := result.MostInputs(); added > 1 && !g.EachRun {
 		g.std.Notef("adds up %d logs, tag by tag; -compare draws each by itself", added)
 	}
 	if len(result.Summaries) > 0 {
@@ -229,6 +266,9 @@ func (g *gathering) readLog(s *scan.Scan, logs []scan.Input) error {
 			return err
 		}
 		g.addSum(sum, label, sum.Period, len(result.Summaries) <= mostShifts)
+		if g.sides.Runs && len(result.Summaries) <= mostBands {
+			g.series[len(g.series)-1].Curve.Band = g.bandOf(label, sum.Tag, g.ratio/sum.Factor)
+		}
 	}
 	if g.Sums != nil {
 		if err := g.Sums(g.units, report.Side{Summaries: result.Summaries, Logs: added}); err != nil {
@@ -370,20 +410,26 @@ func labelOf(file string, row []byte) string {
 	return strings.TrimPrefix(file+" "+tags.Text(row), " ")
 }
 
-// fileLabels returns the names of inputs in the picture: without folder and extension if they
-// differ then, and empty if there is only one.
-func fileLabels(inputs []scan.Input) map[string]string {
+// nameOf returns the name of the run of an input, which is its own if it is alone.
+func nameOf(in *scan.Input) string { return cmp.Or(in.Run, in.Name) }
+
+// labelsOf returns the names of runs in the picture: without folder and extension if they differ
+// then, and empty if there is only one.
+func labelsOf(inputs []scan.Input) map[string]string {
 	labels := make(map[string]string)
-	if len(inputs) == 1 {
+	for n := range inputs {
+		labels[nameOf(&inputs[n])] = ""
+	}
+	if len(labels) == 1 {
 		return labels
 	}
 	for _, shorten := range []func(string) string{BaseName, filepath.Base, func(path string) string { return path }} {
 		seen := make(map[string]bool)
-		for _, input := range inputs {
-			labels[input.Name] = shorten(input.Name)
-			seen[labels[input.Name]] = true
+		for name := range labels {
+			labels[name] = shorten(name)
+			seen[labels[name]] = true
 		}
-		if len(seen) == len(inputs) {
+		if len(seen) == len(labels) {
 			break
 		}
 	}
@@ -405,6 +451,9 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 	} else {
 		p.Series = g.series
 	}
+	for n := range p.Series {
+		p.Series[n].Runs = g.averaged[p.Series[n].Group]
+	}
 	if p.Summary = g.summaries; g.Type == chart.Load {
 		g.drawLoads(p)
 	}
@@ -413,7 +462,10 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 	} else if len(p.Series) <= chart.MostTogether {
 		p.Notes = append(p.Notes, g.changes()...)
 	}
-	if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return len(s.Curve.Band) > 0 }) {
+	banded := slices.ContainsFunc(p.Series, func(s chart.Series) bool { return len(s.Curve.Band) > 0 })
+	if banded && g.sides.Runs {
+		p.Notes = append(p.Notes, "The pale band reaches from the lowest to the highest run.")
+	} else if banded {
 		p.Notes = append(p.Notes, fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. It ends where too few values are left.", confidenceLevel))
 	}
 	return p, nil

@@ -92,6 +92,7 @@ func (g *gathering) collecting() (o summary.Options) {
 	o.Maxima = g.Sums != nil
 	few := g.by.All() || g.tags <= mostShifts && (g.tags > 0 || !g.plan.paged)
 	switch {
+	case g.sides.Runs: // which have figures each
 	case g.plan.bands:
 		o.Runs = &summary.Runs{Size: g.Aggregate, Optional: true}
 	case g.plan.shifts && few:

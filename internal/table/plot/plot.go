@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
@@ -29,12 +30,36 @@ type Options struct {
 	Aggregate      int64
 	AggregateGiven bool
 	Compare        bool // each log by itself, and not what several add up to
+	Separator      int  // how many names are before --
 	Linear         bool // an axis of values that is never logarithmic by itself
 	Limits         []gate.Limit
 	Marks          []Mark
 	Look           chart.Picture // the size, the title, the axes and the theme
 	// Sums, if set, takes what logs that add up come to. The maxima over time are kept then.
 	Sums func(units *logs.Units, side report.Side) error
+
+	sides report.Sides // of a report that compares
+}
+
+// Find finds the logs, and those of each side of a report that compares.
+func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (s *scan.Scan, err error) {
+	by, err := o.Rows()
+	if err != nil {
+		return nil, err
+	}
+	runs := o.Type == chart.Trend || o.compareReport() || o.eachRun(by)
+	if o.Inputs.Runs, o.EachRun = runs, runs; !o.compareReport() {
+		return o.Scan(std, d)
+	}
+	old, new, err := report.SplitSides(o.Names, o.Separator)
+	if err != nil {
+		return nil, err
+	}
+	o.sides, err = report.FindSides(std, d, &o.Options, old, new, false)
+	if err != nil {
+		return nil, err
+	}
+	return o.sides.All(), nil
 }
 
 // A Mark is a text at a time.

@@ -1,5 +1,5 @@
-// Package report has what reports about summaries share: one scale for all of them, verdicts behind
-// figures, and the status that limits give a command.
+// Package report has what reports about summaries share: one scale for all of them, the comparison
+// of two sides, verdicts behind figures, and the status that limits give a command.
 package report
 
 import (
@@ -16,7 +16,6 @@ import (
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
-	"hdrkit/tags"
 )
 
 // UsualLevel is the confidence of intervals where nobody says another one, in percent.
@@ -80,20 +79,6 @@ func Believed(percentiles []float64, limits []gate.Limit) []float64 {
 type Side struct {
 	Summaries []*output.Summary
 	Logs      *logs.Logs
-}
-
-// Pairs puts the summaries of each tag together, in the order of tags.
-func Pairs(before, after []*output.Summary) (pairs []output.Pair) {
-	for _, s := range before {
-		pairs = append(pairs, output.Pair{Tag: s.Tag, Before: s, After: gate.Find(after, s.Tag)})
-	}
-	for _, s := range after {
-		if gate.Find(before, s.Tag) == nil {
-			pairs = append(pairs, output.Pair{Tag: s.Tag, After: s})
-		}
-	}
-	slices.SortStableFunc(pairs, func(a, b output.Pair) int { return tags.Compare(a.Tag, b.Tag) })
-	return pairs
 }
 
 // Fit finds out how to print summaries and to compare them with limits, and gives them their
