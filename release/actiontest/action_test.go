@@ -245,6 +245,22 @@ func TestAction(t *testing.T) {
 			}
 		})
 	}
+	// At the third time in a row the job fails, if the workflow keeps the file that counts.
+	state := filepath.Join(t.TempDir(), "kept", "state")
+	worse, better := "50<=+1%", "50<=+1000%"
+	for n, run := range []struct {
+		limits string
+		status int
+		log    string
+	}{
+		{worse, 0, "Run again"}, {worse, 0, "Run again"}, {better, 0, ""}, {worse, 0, "Run again"}, {worse, 0, "Run again"},
+		{worse, 5, "::error::hdrkit: a limit looks worse for the third time in a row"}, {worse, 5, "third time"}, {better, 0, ""}, {worse, 0, "Run again"},
+	} {
+		r := start(t, path, map[string]string{"logs": "node2.hdr", "baseline": "node1.hdr", "in": "ns", "unit": "ms", "pictures": "none", "tags": "insert-rt", "limits": run.limits, "state": state})
+		if r.status != run.status || !strings.Contains(r.log, run.log) {
+			t.Errorf("run %d: status %d\n%s", n, r.status, r.log)
+		}
+	}
 }
 
 // TestInputs: each input and output is used, and described in docs/action.md.
