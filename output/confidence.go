@@ -71,7 +71,7 @@ type FigureChange struct {
 	confidence.Comparison
 	// Significant is set if the change is not chance, after Holm's correction over all changes.
 	Significant bool
-	// Least is the change, as a ratio above 1, that such runs find in four of five cases.
+	// Least is the change, as a ratio above 1, that such runs mostly find.
 	Least float64
 }
 
@@ -179,6 +179,11 @@ func (c *Change) Needs(of confidence.Comparison, bound float64, atLeast bool) st
 	times := of.Times(ratio, bound, c.level)
 	if bound <= 0 || !(times >= 0) || math.IsInf(times, 1) {
 		return ""
+	}
+	if times <= 1 { // and a smaller one
+		if ratio = bound * of.Least(c.level, 1); atLeast {
+			ratio = bound / of.Least(c.level, 1)
+		}
 	}
 	proof := fmt.Sprintf("prove %+.3g%%", 100*(ratio-1))
 	if c.Before != nil {
@@ -356,16 +361,26 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		}
 	}
 	if one {
-		several = append(several, "one run against one: the intervals know only what varies within a run. Give several runs a side, as two folders")
+		several = append(several, "one run against one says whether these runs differ, not whether the versions do: give several runs a side, as two folders")
 	}
 	if len(several) > 0 {
-		lines = append(several, "~ may be chance. ? has no interval, so it may be chance, too")
+		lines = append(several, Legend(pairs))
 	}
 	lines = append(lines, partly...)
 	if len(never) > 0 {
 		lines = append(lines, "too short to compare, so changes may be chance: "+strings.Join(never, ", "))
 	}
 	return lines
+}
+
+// Legend says how to read the changes of pairs.
+func Legend(pairs []Pair) (text string) {
+	for _, p := range pairs {
+		if p.Change != nil {
+			text = fmt.Sprintf("(a..b) has the true change in %s%% of cases. ", shortest(p.Change.level))
+		}
+	}
+	return text + "~ may be chance. ? may be, too: it cannot be checked"
 }
 
 // unproven says why runs prove no change of some percentiles, whose indices are none: neighbours of

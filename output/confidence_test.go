@@ -52,9 +52,9 @@ func TestNeeds(t *testing.T) {
 		atLeast bool
 		want    string
 	}{
-		{several, calm, 1.1, false, "So many runs like these can prove +50%"},
-		{several, calm, 1.5, false, "So many runs like these can prove +100%"},
-		{several, calm, 0.9, true, "So many runs like these can prove -50%"},
+		{several, calm, 1.1, false, "So many runs like these can prove +13.2%"},
+		{several, calm, 1.5, false, "So many runs like these can prove +54.4%"},
+		{several, calm, 0.9, true, "So many runs like these can prove -12.6%"},
 		{several, wild, 1.1, false, "Runs like these must be 30 a side to prove +50%"},
 		{&Change{level: 95}, wild2, 1.1, false, "Runs like these need about 20 min to prove +50%"},
 		{several, confidence.CompareRuns(nil, nil, 95), 1.1, false, ""},

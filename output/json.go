@@ -186,7 +186,7 @@ type figureChange struct {
 	P Number `json:"p"`
 	// Significant is set if the change is not chance, after Holm's correction over all changes.
 	Significant bool `json:"significant"`
-	// Least is the change, as a ratio above 1, that such runs find in four of five cases.
+	// Least is the change, as a ratio above 1, that such runs mostly find.
 	Least Number `json:"least,omitempty"`
 }
 

@@ -58,7 +58,7 @@ func run(std *message.Streams, o *options) (err error) {
 	if err := c.write(); err != nil {
 		return err
 	}
-	return report.Status(std, c.verdicts, o.undecided, "A longer run, or several a side, would decide", c.diagnostics.Close())
+	return report.Status(std, c.verdicts, o.undecided, "Run again: longer, or several times a side", c.diagnostics.Close())
 }
 
 // read adds up the logs of a side, together or each if each is a run, and finds intervals of

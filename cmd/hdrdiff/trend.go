@@ -68,7 +68,7 @@ func runTrend(std *message.Streams, o *options) error {
 	if err != nil {
 		return err
 	}
-	return report.Status(std, verdicts, o.undecided, "Run once more", diagnostics.Close())
+	return report.Status(std, verdicts, o.undecided, "Run again", diagnostics.Close())
 }
 
 // shown returns those of -p, always with the maximum and the rate.

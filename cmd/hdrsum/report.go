@@ -43,7 +43,7 @@ func runSummary(o *options) error {
 	if err := r.write(); err != nil {
 		return err
 	}
-	return report.Status(o.std, r.verdicts, o.undecided, "A longer run would decide", o.diagnostics.Close())
+	return report.Status(o.std, r.verdicts, o.undecided, "Run again, and longer", o.diagnostics.Close())
 }
 
 // add adds up the logs and finds intervals of confidence. It watches them for limits over time, and

@@ -192,8 +192,8 @@ func logMean(x []RunFigure) (mean, variance float64) {
 	return mean, (squares/(n-1) + slots) / n
 }
 
-// Least returns the change, as a ratio above 1, that such runs find in four of five cases, where
-// Holm corrects for so many comparisons. It is not a number if there is no interval.
+// Least returns the change, as a ratio above 1, that such runs mostly find, where Holm corrects for
+// so many comparisons. It is not a number if there is no interval.
 func (c Comparison) Least(level float64, comparisons int) float64 {
 	if math.IsNaN(c.deviation) {
 		return none
@@ -201,14 +201,15 @@ func (c Comparison) Least(level float64, comparisons int) float64 {
 	return math.Exp(c.found(100-(100-level)/float64(comparisons)) * c.deviation)
 }
 
-// found returns how many standard errors a change is from a bound that is found beyond it in four
-// of five cases.
+// found returns how many standard errors a change is from a bound if it is found beyond it in four
+// of five cases. The standard error is an estimate, so 66% of 3 + 3 and 73% of 5 + 5 runs find it
+// (TestRuns). bench/confidence.md has the table for single runs (TestTimes).
 func (c Comparison) found(level float64) float64 {
 	return quantile(level, c.freedom) + quantile(60, c.freedom)
 }
 
 // Times returns how many times as long two runs must be, or how many times as many runs a side
-// takes, to find in four of five cases that a ratio is beyond a bound. It is not a number if there
+// takes, to mostly find that a ratio is beyond a bound. It is not a number if there
 // is no interval.
 func (c Comparison) Times(ratio, bound, level float64) float64 {
 	if math.IsNaN(c.deviation) {

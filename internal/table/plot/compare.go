@@ -131,7 +131,7 @@ func (g *gathering) compare(p *chart.Picture) {
 			name = ""
 		}
 	}
-	p.Notes = append(p.Notes, "~ may be chance. ? has no interval, so it may be chance, too.")
+	p.Notes = append(p.Notes, output.Legend(pairs)+".")
 }
 
 // highest returns the highest value of a pair.
