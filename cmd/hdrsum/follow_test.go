@@ -106,3 +106,26 @@ func TestFollow(t *testing.T) {
 		})
 	}
 }
+
+// TestInterruptPipe interrupts a command whose input ends by itself, since Ctrl-C interrupts the
+// commands of a pipe together. No window is lost.
+func TestInterruptPipe(t *testing.T) {
+	t.Parallel()
+	all := clitest.Writers(t, t.TempDir(), 5)
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := clitest.Start(t, reader, "hdrsum", "-if", "-", "-agg", "1", "-st", "ndjson")
+	reader.Close()
+	writer.Write(all[0].All.Bytes())
+	p.Await("rows", func() bool { return strings.Contains(p.Stdout(), "insert-rt") })
+	more := clitest.Line(t, 5, 1000, 1, "insert-rt") // made now: hdrsum waits for [live.Grace] only
+	p.Signal(os.Interrupt)
+	writer.Write(more) // its writer has more to say
+	writer.Close()
+	p.Ends(0)
+	if n := strings.Count(p.Stdout(), `"tag":"insert-rt"`); n != 6 {
+		t.Errorf("%d rows: %s", n, p.Stdout())
+	}
+}

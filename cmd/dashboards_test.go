@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package cmd
 
 import (
 	"encoding/json"
@@ -29,11 +29,11 @@ import (
 // page returns a section of docs/dashboards.md or docs/operate.md.
 func page(t *testing.T, section string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/dashboards.md")
+	text, err := os.ReadFile("../docs/dashboards.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := os.ReadFile("../../docs/operate.md")
+	more, err := os.ReadFile("../docs/operate.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +45,8 @@ func page(t *testing.T, section string) string {
 	return rest
 }
 
-// commands returns the commands of a section, a line each.
-func commands(t *testing.T, section string) string {
+// commandsIn returns the commands of a section, a line each.
+func commandsIn(t *testing.T, section string) string {
 	t.Helper()
 	var lines []string
 	for line := range strings.Lines(page(t, section)) {
@@ -64,16 +64,12 @@ func commands(t *testing.T, section string) string {
 // ends with the test. The logs of tests are of the past, which -push leaves out.
 func shell(t *testing.T, dir, script string) string {
 	t.Helper()
+	build(t)
 	bin := filepath.Join(dir, "bin")
 	if err := os.Mkdir(bin, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"hdrsum", "hdrunion", "hdrlive"} {
-		if err := os.Symlink(clitest.Build(t, name), filepath.Join(bin, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	log, err := os.ReadFile("../../testdata/logs/node1.hdr")
+	log, err := os.ReadFile("../testdata/logs/node1.hdr")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +152,7 @@ func TestDashboardsScrape(t *testing.T) {
 	const section = "While a test runs: Prometheus"
 	dir, server := t.TempDir(), clitest.Address(t)
 	all := clitest.Writers(t, dir, 3)
-	shell(t, dir, strings.NewReplacer("127.0.0.1:9103", clitest.Address(t), "127.0.0.1:9090", server, "scrape_interval: 5s", "scrape_interval: 1s").Replace(commands(t, section)))
+	shell(t, dir, strings.NewReplacer("127.0.0.1:9103", clitest.Address(t), "127.0.0.1:9090", server, "scrape_interval: 5s", "scrape_interval: 1s").Replace(commandsIn(t, section)))
 	clitest.KeepWriting(t, all, 3)
 	for _, query := range append(cells(t, section), dashboard(t, "live", "expr")...) {
 		awaitQuery(t, "http://"+server, expand(query), 0)
@@ -166,17 +162,17 @@ func TestDashboardsScrape(t *testing.T) {
 // TestOperateFiles runs the commands of the unit and of the sidecar until they show values.
 func TestOperateFiles(t *testing.T) {
 	t.Parallel()
-	unit, err := os.ReadFile("../../docs/operate/hdrlive.service")
+	unit, err := os.ReadFile("../docs/operate/hdrlive.service")
 	if err != nil {
 		t.Fatal(err)
 	}
-	sidecar, err := os.ReadFile("../../docs/operate/sidecar.yml")
+	sidecar, err := os.ReadFile("../docs/operate/sidecar.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, start, _ := strings.Cut(strings.ReplaceAll(string(unit), "\\\n", " "), "\nExecStart=/usr/bin/hdrlive ")
 	start, _, _ = strings.Cut(start, "\n")
-	hdrlive := clitest.Build(t, "hdrlive")
+	build(t)
 	var args []string
 	for _, found := range regexp.MustCompile(`(?m)^ +- (-\S+)$`).FindAllStringSubmatch(string(sidecar), -1) {
 		args = append(args, found[1])
@@ -194,7 +190,7 @@ func TestOperateFiles(t *testing.T) {
 			for n := range args {
 				args[n] = here.Replace(args[n])
 			}
-			p := clitest.Start(t, nil, hdrlive, args...)
+			p := clitest.Start(t, nil, "hdrlive", args...)
 			p.Await("values", func() bool {
 				request, _ := http.NewRequest(http.MethodGet, "http://"+at+"/metrics", nil)
 				request.Header.Set("Authorization", "Bearer token42")
@@ -220,7 +216,7 @@ func TestOperateUnit(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip(err)
 	}
-	text, err := os.ReadFile("../../docs/operate/hdrlive.service")
+	text, err := os.ReadFile("../docs/operate/hdrlive.service")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +236,7 @@ func TestOperateUnit(t *testing.T) {
 // that the page describes.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
-	const file = "../../docs/prometheus/alerts.yml"
+	const file = "../docs/prometheus/alerts.yml"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -270,7 +266,7 @@ func TestOperatePort(t *testing.T) {
 	dir, at := t.TempDir(), clitest.Address(t)
 	clitest.Writers(t, dir, 3)
 	_, number, _ := net.SplitHostPort(at)
-	script := strings.ReplaceAll(commands(t, "The port"), ":9103", ":"+number)
+	script := strings.ReplaceAll(commandsIn(t, "The port"), ":9103", ":"+number)
 	printed := shell(t, dir, script)
 	lines := strings.Split(strings.TrimSpace(script), "\n")
 	// The first answer may come before the first window.
@@ -294,7 +290,7 @@ func TestDashboardsRemoteWrite(t *testing.T) {
 	server := livePrometheus(t, "scrape_configs: []")
 	dir := t.TempDir()
 	clitest.Writers(t, dir, 10)
-	shell(t, dir, strings.ReplaceAll(commands(t, "While a test runs: remote write"), "http://127.0.0.1:9090", server))
+	shell(t, dir, strings.ReplaceAll(commandsIn(t, "While a test runs: remote write"), "http://127.0.0.1:9090", server))
 	for _, query := range cells(t, "While a test runs: Prometheus") {
 		if !strings.Contains(query, "hdrkit_") {
 			awaitQuery(t, server, query, clitest.LiveStart+10)
@@ -309,7 +305,7 @@ func TestDashboardsOTLP(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Writers(t, dir, 6)
 	r := clitest.Receive(t, func(int) int { return http.StatusOK })
-	shell(t, dir, strings.ReplaceAll(commands(t, "While a test runs: OpenTelemetry"), "http://127.0.0.1:4318", r.URL))
+	shell(t, dir, strings.ReplaceAll(commandsIn(t, "While a test runs: OpenTelemetry"), "http://127.0.0.1:4318", r.URL))
 	var points map[string][]*metrics.ExponentialHistogramDataPoint
 	clitest.Await(t, "five windows of two tags", nil, func() bool {
 		points = otlpPoints(t, r.Text())
@@ -372,7 +368,7 @@ func TestDashboardsRemoteLogs(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Writers(t, dir, 5)
 	os.Rename(filepath.Join(dir, "node0.hdr"), filepath.Join(dir, "node2.hdr"))
-	shell(t, dir, commands(t, "Logs on other machines"))
+	shell(t, dir, commandsIn(t, "Logs on other machines"))
 	clitest.Await(t, "all.hdr", nil, func() bool {
 		text, _ := os.ReadFile(filepath.Join(dir, "all.hdr"))
 		return strings.Count(string(text), "Tag=insert-rt,") == 4
@@ -385,8 +381,8 @@ func TestDashboardsPrometheus(t *testing.T) {
 	clitest.RequireTools(t, "promtool", "prometheus", "curl", "bash")
 	const section = "From a file to Prometheus"
 	server, past := clitest.Address(t), clitest.Address(t)
-	printed := shell(t, t.TempDir(), strings.NewReplacer("127.0.0.1:9090", server, "127.0.0.1:9091", past).Replace(commands(t, section)))
-	rows := rows(t, "../../testdata/logs/node1.hdr", "-incT", "insert-rt", "-ovr", "1e9")["insert-rt"]
+	printed := shell(t, t.TempDir(), strings.NewReplacer("127.0.0.1:9090", server, "127.0.0.1:9091", past).Replace(commandsIn(t, section)))
+	rows := rows(t, "../testdata/logs/node1.hdr", "-incT", "insert-rt", "-ovr", "1e9")["insert-rt"]
 	if want := fmt.Sprintf("%v @[1468800420", rows[0]["p99"]); !strings.Contains(printed, want) {
 		t.Errorf("promtool query printed, without %q:\n%s", want, printed)
 	}
@@ -445,7 +441,7 @@ type board struct {
 // readBoard reads a dashboard of docs/grafana.
 func readBoard(t *testing.T, name string) (b board, text string) {
 	t.Helper()
-	data, err := os.ReadFile("../../docs/grafana/" + name + ".json")
+	data, err := os.ReadFile("../docs/grafana/" + name + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -508,16 +504,17 @@ func dashboard(t *testing.T, name, field string) []string {
 // are emitted.
 func TestDashboardMetrics(t *testing.T) {
 	t.Parallel()
+	build(t)
 	dir, at := t.TempDir(), clitest.Address(t)
 	clitest.Writers(t, dir, 3)
-	p := clitest.Start(t, nil, clitest.Build(t, "hdrlive"), "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-serve", at)
+	p := clitest.Start(t, nil, "hdrlive", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-serve", at)
 	live := ""
 	p.Await("metrics", func() bool {
 		live = clitest.Fetch("http://" + at + "/metrics")
 		return strings.Contains(live, "window_max") && strings.Contains(live, "hdrkit_input_lag_seconds") // which comes later
 	})
 	for name, text := range map[string]string{
-		"latency": must(t, "../../testdata/logs/node1.hdr", "-in", "ns", "-st", "openmetrics"),
+		"latency": printed(t, "hdrsum", "../testdata/logs/node1.hdr", "-in", "ns", "-st", "openmetrics"),
 		"live":    live,
 	} {
 		for _, expr := range dashboard(t, name, "expr") {
@@ -535,7 +532,7 @@ func TestDashboardMetrics(t *testing.T) {
 			}
 		}
 	}
-	points := must(t, "../../testdata/logs/node1.hdr", "-st", "influx")
+	points := printed(t, "hdrsum", "../testdata/logs/node1.hdr", "-st", "influx")
 	for _, query := range dashboard(t, "influxdb", "query") {
 		if field := regexp.MustCompile(`SELECT "(.+?)" FROM "latency" `).FindStringSubmatch(query); field != nil && !strings.Contains(points, ","+field[1]+"=") {
 			t.Errorf("%s: no field %s is emitted", query, field[1])
@@ -568,7 +565,7 @@ func TestDashboardsInfluxDB(t *testing.T) {
 	clitest.RequireTools(t, "influxd", "curl", "bash")
 	server := influxdb(t)
 	script := func(section string) string {
-		return strings.ReplaceAll(commands(t, section), "http://127.0.0.1:8086", server)
+		return strings.ReplaceAll(commandsIn(t, section), "http://127.0.0.1:8086", server)
 	}
 	dir := t.TempDir()
 	all := clitest.Writers(t, dir, 3)
@@ -583,7 +580,7 @@ func TestDashboardsInfluxDB(t *testing.T) {
 	}
 
 	printed := shell(t, t.TempDir(), script("From a file to InfluxDB"))
-	rows := rows(t, "../../testdata/logs/node1.hdr", "-ovr", "1e6")
+	rows := rows(t, "../testdata/logs/node1.hdr", "-ovr", "1e6")
 	for _, row := range rows["insert-rt"] {
 		if want := fmt.Sprintf("%v,%v]", row["p99.9"], row["max"]); !strings.Contains(printed, want) {
 			t.Errorf("the query printed, without %q:\n%s", want, printed)
@@ -595,7 +592,7 @@ func TestDashboardsInfluxDB(t *testing.T) {
 func TestDashboardsFiles(t *testing.T) {
 	clitest.RequireTools(t, "bash")
 	dir := t.TempDir()
-	shell(t, dir, commands(t, "Spreadsheets and notebooks"))
+	shell(t, dir, commandsIn(t, "Spreadsheets and notebooks"))
 	for name, begin := range map[string]string{"run.csv": "start,relative_start,", "run.ndjson": `{"start":"`} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !strings.HasPrefix(string(text), begin) {

@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"encoding/json"
@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"hdrkit/internal/base/message"
 	"hdrkit/internal/clitest"
 )
 
@@ -77,21 +76,12 @@ func get(t *testing.T, address string, into any) {
 	}
 }
 
-// must runs hdrsum and returns what it printed.
-func must(t *testing.T, args ...string) string {
-	t.Helper()
-	stdout, stderr, status := hdrsum(t, args...)
-	if status != message.OK {
-		t.Fatalf("%v: exit status %d: %s", args, status, stderr)
-	}
-	return stdout
-}
-
 // rows returns the rows of a log as -st ndjson has them, by tag, "" for none.
 func rows(t *testing.T, args ...string) map[string][]map[string]any {
 	t.Helper()
+	build(t)
 	byTag := make(map[string][]map[string]any)
-	for line := range strings.Lines(must(t, append(args, "-st", "ndjson")...)) {
+	for line := range strings.Lines(printed(t, "hdrsum", append(args, "-st", "ndjson")...)) {
 		var row map[string]any
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
 			t.Fatalf("%v: %s", err, line)
@@ -166,10 +156,11 @@ func same(a, b float64) bool {
 // TestPrometheus fills Prometheus with a log and queries every figure back.
 func TestPrometheus(t *testing.T) {
 	clitest.RequireTools(t, "promtool", "prometheus")
+	build(t)
 	for _, log := range []string{"node1", "odd-tags", "double", "empty-intervals", "huge-values"} {
 		t.Run(log, func(t *testing.T) {
-			args := []string{"../../testdata/logs/" + log + ".hdr", "-ovr", "1e9", "-p", "0,50,99,99.9,99.999"}
-			text := must(t, append(args, "-st", "openmetrics", "-metric", "latency_seconds")...)
+			args := []string{"../testdata/logs/" + log + ".hdr", "-ovr", "1e9", "-p", "0,50,99,99.9,99.999"}
+			text := printed(t, "hdrsum", append(args, "-st", "openmetrics", "-metric", "latency_seconds")...)
 			server := prometheus(t, text)
 			quantiles := map[string]string{"0.0": "p0", "0.5": "p50", "0.99": "p99", "0.999": "p99.9", "0.99999": "p99.999", "1.0": "max"}
 			wanted := 0
@@ -236,7 +227,7 @@ func compareTotals(t *testing.T, server string, args []string) {
 			EndMs      int64
 		}
 	}
-	if err := json.Unmarshal([]byte(must(t, append(args, "-st", "json")...)), &summary); err != nil {
+	if err := json.Unmarshal([]byte(printed(t, "hdrsum", append(args, "-st", "json")...)), &summary); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range summary.Summaries {
@@ -261,7 +252,8 @@ func compareTotals(t *testing.T, server string, args []string) {
 // which has no such times and one sample a series: those of the first interval of a tag do.
 func TestPromtoolCheck(t *testing.T) {
 	clitest.RequireTools(t, "promtool")
-	text := must(t, "../../testdata/logs/digits3.hdr", "-e", "0", "-ovr", "1e9", "-st", "openmetrics", "-metric", "latency_seconds")
+	build(t)
+	text := printed(t, "hdrsum", "../testdata/logs/digits3.hdr", "-e", "0", "-ovr", "1e9", "-st", "openmetrics", "-metric", "latency_seconds")
 	var plain strings.Builder
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "#") {
@@ -301,11 +293,12 @@ bind-address = %[5]q
 // TestInfluxDB writes logs to InfluxDB and queries every figure back.
 func TestInfluxDB(t *testing.T) {
 	clitest.RequireTools(t, "influxd")
+	build(t)
 	server := influxdb(t)
 	for _, log := range []string{"node1", "odd-tags", "double", "empty-intervals", "huge-counts"} {
 		t.Run(log, func(t *testing.T) {
-			args := []string{"../../testdata/logs/" + log + ".hdr", "-ovr", "1e6", "-p", "50,99,99.9"}
-			points := must(t, append(args, "-st", "influx", "-metric", "request latency")...)
+			args := []string{"../testdata/logs/" + log + ".hdr", "-ovr", "1e6", "-p", "50,99,99.9"}
+			points := printed(t, "hdrsum", append(args, "-st", "influx", "-metric", "request latency")...)
 			response, err := http.PostForm(server+"/query", url.Values{"q": {`CREATE DATABASE "` + log + `"`}})
 			if err != nil {
 				t.Fatal(err)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package cmd
 
 import (
 	"encoding/json"
@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 // percentiles of all its values.
 func madeLog(t *testing.T) (path string, exact map[float64]float64) {
 	t.Helper()
+	build(t)
 	path = filepath.Join(t.TempDir(), "all.hdr")
 	w := clitest.NewLogWriter(t, path, 0, "insert-rt")
 	for s := range 30 {
@@ -33,7 +33,7 @@ func madeLog(t *testing.T) (path string, exact map[float64]float64) {
 			Percentiles []struct{ Percentile, Value float64 }
 		}
 	}
-	text := must(t, path, "-ovr", "1e9", "-st", "json", "-p", "50,90,99,99.9")
+	text := printed(t, "hdrsum", path, "-ovr", "1e9", "-st", "json", "-p", "50,90,99,99.9")
 	if err := json.Unmarshal([]byte(text), &summary); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,6 @@ func checkQuantiles(t *testing.T, server string, schema int, exact map[float64]f
 func TestPrometheusScrape(t *testing.T) {
 	clitest.RequireTools(t, "prometheus")
 	path, exact := madeLog(t)
-	hdrlive := clitest.Build(t, "hdrlive")
 	for _, schema := range []int{5} {
 		at := clitest.Address(t)
 		server := livePrometheus(t, fmt.Sprintf("scrape_configs: [{job_name: hdrsum, scrape_interval: 1s, static_configs: [{targets: [%q]}]}]", at))
@@ -114,7 +113,7 @@ func TestPrometheusScrape(t *testing.T) {
 		if err := os.WriteFile(log, append(text, last...), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		p := clitest.Start(t, nil, hdrlive, "-if", log, "-in", "ns", "-metric", "latency_seconds", "-serve", at)
+		p := clitest.Start(t, nil, "hdrlive", "-if", log, "-in", "ns", "-metric", "latency_seconds", "-serve", at)
 		scraped := 0.0 // a time with a scrape: a later one may fail
 		p.Await("a scrape", func() bool {
 			scraped = float64(time.Now().UnixMilli()) / 1000
@@ -141,7 +140,7 @@ func TestPrometheusPush(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer log.Close()
-		clitest.Start(t, log, clitest.Build(t, "hdrlive"), "-", "-s", "start", "-in", "ns", "-metric", "latency_seconds", "-push", server+"/api/v1/write").Ends(0)
+		clitest.Start(t, log, "hdrlive", "-", "-s", "start", "-in", "ns", "-metric", "latency_seconds", "-push", server+"/api/v1/write").Ends(0)
 		at := float64(clitest.LiveStart + 30)
 		checkQuantiles(t, server, schema, exact, at)
 		if got := value(t, server, `count_over_time(latency_seconds_window_max{tag="insert-rt"}[1m])`, at); got != 30 {
@@ -162,6 +161,7 @@ func TestPrometheusPush(t *testing.T) {
 // window.
 func TestInfluxDBPush(t *testing.T) {
 	clitest.RequireTools(t, "influxd")
+	build(t)
 	server := influxdb(t)
 	response, err := http.PostForm(server+"/query", url.Values{"q": {`CREATE DATABASE loadtest`}})
 	if err != nil {
@@ -171,7 +171,7 @@ func TestInfluxDBPush(t *testing.T) {
 	response.Body.Close()
 	dir := t.TempDir()
 	all := clitest.Writers(t, dir, 10)
-	p := clitest.Start(t, nil, clitest.Build(t, "hdrlive"), "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms",
+	p := clitest.Start(t, nil, "hdrlive", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms",
 		"-from", "start", "-idle", "1h", "-push", server+"/write?db=loadtest&precision=ms")
 	points := func() map[string][][]any {
 		var answer struct {
@@ -204,28 +204,5 @@ func TestInfluxDBPush(t *testing.T) {
 		if len(found[tag]) != 20 {
 			t.Errorf("tag %s: %d points", tag, len(found[tag]))
 		}
-	}
-}
-
-// TestInterruptPipe interrupts a command whose input ends by itself, since Ctrl-C interrupts the
-// commands of a pipe together. No window is lost.
-func TestInterruptPipe(t *testing.T) {
-	t.Parallel()
-	all := clitest.Writers(t, t.TempDir(), 5)
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := clitest.Start(t, reader, "hdrsum", "-if", "-", "-agg", "1", "-st", "ndjson")
-	reader.Close()
-	writer.Write(all[0].All.Bytes())
-	p.Await("rows", func() bool { return strings.Contains(p.Stdout(), "insert-rt") })
-	more := clitest.Line(t, 5, 1000, 1, "insert-rt") // made now: hdrsum waits for [live.Grace] only
-	p.Signal(os.Interrupt)
-	writer.Write(more) // its writer has more to say
-	writer.Close()
-	p.Ends(0)
-	if n := strings.Count(p.Stdout(), `"tag":"insert-rt"`); n != 6 {
-		t.Errorf("%d rows: %s", n, p.Stdout())
 	}
 }
