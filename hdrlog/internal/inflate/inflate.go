@@ -171,8 +171,7 @@ func (s *stream) huffman(t *tables) error {
 	for {
 		if t.onlyLiterals {
 			s.literals(t)
-		}
-		if err := s.fast(t); err != nil {
+		} else if err := s.fast(t); err != nil {
 			return err
 		}
 		end, err := s.symbol(t)
@@ -183,8 +182,8 @@ func (s *stream) huffman(t *tables) error {
 }
 
 // literals is fast for a block without matches. It stops at a rare symbol and near the end of dst
-// or src, and leaves the rest to fast. Logs of hdrunion have only such blocks; hdrsum takes 0.7 of
-// the time for them.
+// or src, and leaves the rest to symbol. Logs of hdrunion have only such blocks; hdrsum takes 0.67
+// of the time for them.
 func (s *stream) literals(t *tables) {
 	s.refill()
 	n, pos := s.n, s.pos

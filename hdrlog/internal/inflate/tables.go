@@ -314,8 +314,11 @@ func (c *code) init(lens []uint8, n int) bool {
 
 // decode returns the symbol of the lowest bits, and the length of its code.
 func (c *code) decode(b uint64) (sym, size int) {
-	v := bits.Reverse16(uint16(b)) >> 1
-	for l := 1; l <= maxCodeLen; l++ {
+	v, l := bits.Reverse16(uint16(b))>>1, 1
+	if v >= c.limits[litBits] { // as for a rare symbol
+		l = litBits + 1
+	}
+	for ; l <= maxCodeLen; l++ {
 		if v < c.limits[l] {
 			return int(c.syms[int(c.ends[l])-1-int(c.limits[l]-1-v)>>(maxCodeLen-l)]), l
 		}
