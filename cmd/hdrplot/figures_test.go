@@ -128,7 +128,7 @@ func TestFigures(t *testing.T) {
 	hdrsum := clitest.Build(t, "hdrsum")
 	random := rand.New(rand.NewPCG(7, 7))
 	var logs []string
-	for range 12 {
+	for range clitest.Rounds(20) {
 		logs = append(logs, randomLog(t, random))
 	}
 	for _, name := range []string{"node1", "digits1", "digits5", "tiny-values", "huge-values", "empty-intervals", "mixed-precision", "odd-tags"} {

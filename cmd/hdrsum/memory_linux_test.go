@@ -59,12 +59,14 @@ func TestWideTags(t *testing.T) {
 	}
 }
 
-// TestManyTags proves that logs of 6 and 10 MB, or an eighth, take no more memory than -memory
-// allows, although each line has a tag of its own.
+// TestManyTags proves that logs of 6 and 10 MB, or the larger of them an eighth, take no more
+// memory than -memory allows, although each line has a tag of its own.
 func TestManyTags(t *testing.T) {
 	t.Parallel()
 	one := clitest.WideHistogram(t, 2, 1, 1)
-	clitest.AtMost(t, "", "hdrsum", "-j", "2", "-st", "json", clitest.TagsLog(t, 12_500*clitest.Scale(), 1, one))
+	if clitest.Rounds(1) > 0 {
+		clitest.AtMost(t, "", "hdrsum", "-j", "2", "-st", "json", clitest.TagsLog(t, 12_500*clitest.Scale(), 1, one))
+	}
 	clitest.AtMost(t, "", "hdrsum", "-j", "2", "-st", "table", clitest.TagsLog(t, 16_900*clitest.Scale(), 1, one))
 }
 

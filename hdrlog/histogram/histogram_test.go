@@ -236,7 +236,7 @@ func TestAddErrors(t *testing.T) {
 // recorded values, and its maximum not below that of any part.
 func TestAddMixed(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	for range 300 {
+	for range logtest.Rounds(300) {
 		var sum histogram.Histogram
 		var values []int64
 		highest := int64(0)

@@ -362,9 +362,9 @@ func TestMemory(t *testing.T) {
 		payloads [][]byte
 		sums     int
 	}{
-		{"values far apart", [][]byte{far}, 100},
-		{"far apart after near", [][]byte{near, near, near, near, near, near, near, near, near, far}, 100},
-		{"digits of one, values of the other", [][]byte{payloadOf(t, fine, 1), coarse}, 100},
+		{"values far apart", [][]byte{far}, logtest.Rounds(100)},
+		{"far apart after near", [][]byte{near, near, near, near, near, near, near, near, near, far}, logtest.Rounds(100)},
+		{"digits of one, values of the other", [][]byte{payloadOf(t, fine, 1), coarse}, logtest.Rounds(100)},
 		{"small if compressed", [][]byte{long}, 20},
 	} {
 		t.Run(test.name, func(t *testing.T) {
