@@ -50,6 +50,7 @@ type clock struct {
 	windows *merge.Windows
 	idle    time.Duration
 	inputs  []*pace
+	first   int   // of inputs that was not passed over by the last search for one that others wait for
 	done    int64 // windows that end at or before this are complete
 	// passes says when the first input passed windows: in order of both, from the first window
 	// that is not complete.
@@ -165,9 +166,12 @@ func (in *pace) idle() time.Duration {
 // behind. It returns nil if none has, or if too many windows are open that wait for another input.
 func (l *clock) Next() *pace {
 	var next *pace
-	for _, in := range l.inputs {
+	for n := range l.inputs {
+		in := l.inputs[(l.first+n)%len(l.inputs)]
 		if !in.atEnd && (next == nil || in.position < next.position) {
-			next = in
+			if next = in; in.position == never {
+				break
+			}
 		}
 	}
 	if next == nil {
@@ -229,9 +233,11 @@ func (l *clock) complete(now time.Time) int64 {
 	if len(l.passes) > 0 {
 		end = l.passes[len(l.passes)-1].end
 	}
-	for _, in := range l.inputs {
-		if released = min(released, in.releases(now)); released <= l.done {
-			return l.done // the usual case, with many inputs
+	for n := range l.inputs {
+		at := (l.first + n) % len(l.inputs)
+		if released = min(released, l.inputs[at].releases(now)); released <= l.done {
+			l.first = at // the usual case, with many inputs
+			return l.done
 		}
 	}
 	if past := l.before(now.UnixMilli()); released == math.MaxInt64 && past > 0 {

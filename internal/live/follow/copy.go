@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"math"
 	"os"
 	"slices"
@@ -46,7 +47,7 @@ func (f *Follower) Copies() []Copy {
 // showCopies sets what Copies returns.
 func (f *Follower) showCopies() {
 	var all []Copy
-	for _, c := range f.contents {
+	for _, c := range f.contents.all {
 		if c.Copy && c.info != nil && c.gone == 0 && (!c.unsure || c.said) {
 			all = append(all, Copy{c.Path, c.from, c.unsure})
 		}
@@ -79,7 +80,7 @@ func (f *Follower) isCopy(path string, info fs.FileInfo) bool {
 	if !info.Mode().IsRegular() {
 		return false // to open a named pipe would wait for its writer
 	}
-	for _, c := range f.contents {
+	for _, c := range f.contents.of(info) {
 		if (c.Copy && !c.unread || c.waits) && c.info != nil && unchanged(c.info, info) {
 			if c.Copy {
 				c.Path = path // it may have got another name
@@ -110,7 +111,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	f.step()
 	raw := beginning(file, headSize)
 	var before *content
-	for _, c := range f.contents {
+	for _, c := range f.contents.of(info) {
 		switch {
 		case c.Copy && c.is(info) && (c.info != nil || c.Size == info.Size() && len(c.Head) > 0 && bytes.HasPrefix(raw, c.Head)):
 			c.Path = path
@@ -155,7 +156,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	c.took, c.unsure, c.unread = time.Since(c.checked), found == unsure, found < same || c.size > o.Size
 	if found < unsure {
 		if before != nil {
-			f.contents = slices.DeleteFunc(f.contents, func(c *content) bool { return c == before })
+			f.contents.remove(before)
 			if before.said && found == different {
 				f.options.Notice(path, "is no copy of "+before.from+" any more; reading it")
 			}
@@ -176,7 +177,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 		f.options.Notice(path, "may be a part of a copy of "+o.Path+"; it is not read")
 	}
 	if before == nil {
-		f.contents = append(f.contents, c)
+		f.contents.add(c)
 	}
 	return true, c.unread, nil
 }
@@ -205,9 +206,8 @@ func (f *Follower) originals(path string) (all []original) {
 			all = append(all, o)
 		}
 	}
-	for _, c := range f.contents {
+	for c := range from(path, f.contents.stems) {
 		switch {
-		case c.Copy || !derived(path, c.Path):
 		case c.log != nil:
 			c.log.in.mu.Lock()
 			o := original{log: c.log}
@@ -220,10 +220,7 @@ func (f *Follower) originals(path string) (all []original) {
 			add(original{Mark: c.Mark, waits: c.waits && c.info == nil})
 		}
 	}
-	for _, in := range f.inputs {
-		if !derived(path, in.path) {
-			continue
-		}
+	for in := range from(path, f.stems) {
 		in.mu.Lock()
 		for _, l := range in.files {
 			add(original{log: l, file: l.file, reading: true})
@@ -363,26 +360,51 @@ func (o *original) read(r io.Reader) (size int64, exact, equal bool, err error) 
 
 // derived reports whether rotation makes one name of the other.
 func derived(path, from string) bool {
-	stem := from
-	if dot := strings.LastIndexByte(from, '.'); dot > strings.LastIndexByte(from, os.PathSeparator)+1 {
-		stem = from[:dot]
+	return slices.Contains(slices.Collect(stems(path)), stem(from))
+}
+
+// from iterates over those from whose names rotation makes a name, by their stems.
+func from[T any](path string, all map[string][]T) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for stem := range stems(path) {
+			for _, one := range all[stem] {
+				if !yield(one) {
+					return
+				}
+			}
+		}
 	}
-	rest, ok := strings.CutPrefix(path, stem)
-	return ok && rest != "" && strings.ContainsRune(".-_", rune(rest[0]))
+}
+
+// stem returns a name without the suffix of its file, after which rotation may put something.
+func stem(path string) string {
+	if dot := strings.LastIndexByte(path, '.'); dot > strings.LastIndexByte(path, os.PathSeparator)+1 {
+		return path[:dot]
+	}
+	return path
+}
+
+// stems iterates over the stems of the names from which rotation can make a name: node and
+// node.hdr of node.hdr.1.
+func stems(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := strings.LastIndexByte(path, os.PathSeparator) + 2; i < len(path); i++ {
+			if strings.IndexByte(".-_", path[i]) >= 0 && !yield(path[:i]) {
+				return
+			}
+		}
+	}
 }
 
 // unfound reports whether a file is there that a name can come from by rotation, and that no input
 // follows. The next look for files may find it.
 func (f *Follower) unfound(path string) bool {
-	for i := strings.LastIndexByte(path, os.PathSeparator) + 2; i < len(path); i++ {
-		if !strings.ContainsRune(".-_", rune(path[i])) {
-			continue
-		}
-		for j := i + 1; j <= len(path); j++ { // as node.hdr.1 and node.1.hdr come from node.hdr
+	for stem := range stems(path) {
+		for j := len(stem) + 1; j <= len(path); j++ { // as node.hdr.1 and node.1.hdr come from node.hdr
 			if j < len(path) && path[j] != '.' {
 				continue
 			}
-			from := path[:i] + path[j:]
+			from := stem + path[j:]
 			f.step()
 			if info, err := os.Stat(from); err == nil && info.Mode().IsRegular() && !f.names[from] {
 				return true
@@ -411,7 +433,7 @@ func (f *Follower) truncated(l *Log) {
 	}
 	f.remember(l, true)
 	l.in.files[0] = &Log{in: l.in, file: l.file, info: l.info, settled: l.settled, before: l}
-	for _, c := range f.contents {
+	for _, c := range f.contents.all {
 		if c.unread && c.of == l {
 			c.took = 0 // its text may be gone
 		}

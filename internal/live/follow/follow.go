@@ -71,9 +71,11 @@ type Follower struct {
 
 	mu       sync.Mutex
 	inputs   []*Input
-	names    map[string]bool // the paths of inputs
+	names    map[string]bool     // the paths of inputs
+	stems    map[string][]*Input // by the stem of their path
+	files    fileSet             // that inputs have, or open contents; nil if one was released
 	patterns []pattern
-	contents []*content
+	contents contents
 	phase    phase
 	looks    int // for files that match patterns
 }
@@ -112,9 +114,9 @@ func New(o Options) *Follower {
 	if o.Notice == nil {
 		o.Notice = func(string, string) {}
 	}
-	f := &Follower{options: o, done: make(chan struct{}), names: make(map[string]bool)}
+	f := &Follower{options: o, done: make(chan struct{}), names: make(map[string]bool), stems: make(map[string][]*Input)}
 	for _, m := range o.Marks {
-		f.contents = append(f.contents, &content{Mark: m, waits: !m.Copy && !m.Ended})
+		f.contents.add(&content{Mark: m, waits: !m.Copy && !m.Ended})
 	}
 	return f
 }
@@ -221,7 +223,7 @@ func (f *Follower) Close() {
 	for _, in := range f.inputs {
 		in.close()
 	}
-	for _, c := range f.contents {
+	for _, c := range f.contents.all {
 		f.release(c)
 	}
 }
@@ -252,7 +254,9 @@ func (f *Follower) close(file *os.File) {
 func (f *Follower) leave(in *Input) {
 	f.lock()
 	defer f.mu.Unlock()
-	f.inputs = slices.DeleteFunc(f.inputs, func(other *Input) bool { return other == in })
+	is := func(other *Input) bool { return other == in }
+	f.inputs = slices.DeleteFunc(f.inputs, is)
+	f.stems[stem(in.path)] = slices.DeleteFunc(f.stems[stem(in.path)], is)
 	delete(f.names, in.path)
 }
 
@@ -261,17 +265,12 @@ func (f *Follower) add(path string, matched bool) *Input {
 	if f.names[path] {
 		return nil
 	}
-	return f.addNew(path, matched, f.known)
-}
-
-// addNew adds a file whose name no input has, unless it is known.
-func (f *Follower) addNew(path string, matched bool, known func(fs.FileInfo) bool) *Input {
 	f.step()
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		return f.insert(&Input{name: path, path: path, stream: func() (io.Reader, error) { return os.Open(path) }})
 	}
-	if err == nil && known(info) {
+	if err == nil && f.known(info) {
 		return nil
 	}
 	return f.insert(&Input{name: path, path: path, matched: matched})
@@ -282,50 +281,53 @@ func (f *Follower) insert(in *Input) *Input {
 	f.inputs = append(f.inputs, in)
 	if in.path != "" {
 		f.names[in.path] = true
+		f.stems[stem(in.path)] = append(f.stems[stem(in.path)], in)
 	}
 	return in
 }
 
 // known reports whether the file was read by an input, or is going to be.
 func (f *Follower) known(info fs.FileInfo) bool {
-	return slices.ContainsFunc(f.inputs, func(in *Input) bool { return in.has(info) }) ||
-		slices.ContainsFunc(f.contents, func(c *content) bool { return c.open && c.is(info) })
-}
-
-// files returns the files that are known. A search through all for each file is quadratic: 3,000
-// logs took 20 s to start.
-func (f *Follower) files() map[ID]bool {
-	ids := make(map[ID]bool, len(f.inputs))
-	for _, in := range f.inputs {
-		in.identify(ids)
-	}
-	for _, c := range f.contents {
-		if c.open {
-			ids[identity(c.info)] = true
+	if f.files == nil {
+		f.files = make(fileSet, len(f.inputs))
+		for _, in := range f.inputs {
+			in.collect(f.files)
+		}
+		for _, c := range f.contents.all {
+			if c.open {
+				f.files.add(c.info)
+			}
 		}
 	}
-	return ids
+	return f.files.has(info)
+}
+
+// A fileSet finds files. Those that the system does not identify have one key.
+type fileSet map[ID][]fs.FileInfo
+
+func (s fileSet) add(info fs.FileInfo) {
+	if !s.has(info) {
+		s[identity(info)] = append(s[identity(info)], info)
+	}
+}
+
+func (s fileSet) has(info fs.FileInfo) bool {
+	return slices.ContainsFunc(s[identity(info)], func(other fs.FileInfo) bool { return os.SameFile(other, info) })
 }
 
 // match adds the files that match a pattern, and forgets files that were read and that nothing
 // matches any more.
 func (f *Follower) match() {
-	var named []fs.FileInfo // what a name that is followed stands for
+	named := make(fileSet, len(f.inputs)) // what a name that is followed stands for
 	for _, in := range f.inputs {
 		f.step()
 		if info, err := os.Stat(in.path); err == nil && !in.Once() {
-			named = append(named, info)
+			named.add(info)
 		}
 	}
 	var all Summary
 	defer func() { all.Say(f.options.Notice) }()
-	ids, looked := f.files(), false
-	isKnown := func(info fs.FileInfo) bool {
-		if id := identity(info); id != (ID{}) {
-			return ids[id]
-		}
-		return f.known(info)
-	}
+	looked := false
 	for _, p := range f.patterns {
 		f.step()
 		for _, path := range p.paths() {
@@ -337,18 +339,17 @@ func (f *Follower) match() {
 			if err != nil || info.IsDir() || f.options.Except != nil && os.SameFile(f.options.Except, info) {
 				continue
 			}
-			named = append(named, info)
-			if !isKnown(info) && !looked && f.found != nil {
+			named.add(info)
+			if !f.known(info) && !looked && f.found != nil {
 				f.look(f.inputs) // the file may have just replaced another one
-				ids, looked = f.files(), true
+				looked = true
 			}
-			if isKnown(info) {
+			if f.known(info) {
 				continue
 			}
 			if !f.isCopy(path, info) {
-				if in := f.addNew(path, true, isKnown); in != nil {
+				if in := f.add(path, true); in != nil {
 					in.look(&all)
-					in.identify(ids)
 					if p.each != nil {
 						p.each(in)
 					}

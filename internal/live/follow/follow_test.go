@@ -263,7 +263,7 @@ func TestCopyGrows(t *testing.T) {
 		{all[:580] + "others", true, true, 0}, {strings.Repeat(all[:500]+"others\n", 2), false, false, 0},
 	} {
 		f := New(Options{})
-		f.contents = []*content{readLog(path, all)}
+		f.contents.add(readLog(path, all))
 		copied, err := os.Open(file(t, path+".1", ""))
 		must(t, err)
 		info, err := copied.Stat()
@@ -336,7 +336,7 @@ func TestCopyMoves(t *testing.T) {
 	path, text := filepath.Join(t.TempDir(), "node.hdr"), strings.Repeat("a line of the log\n", 50)
 	f := New(Options{})
 	defer f.Close()
-	f.contents = []*content{readLog(path, text)}
+	f.contents.add(readLog(path, text))
 	copied, err := os.Open(file(t, path+".1", text))
 	must(t, err)
 	defer copied.Close()
@@ -358,7 +358,7 @@ func TestCopyBegins(t *testing.T) {
 	must(t, w.Close())
 	f := New(Options{})
 	defer f.Close()
-	f.contents = []*content{readLog(path, text)}
+	f.contents.add(readLog(path, text))
 	for size := range compressed.Len() + 1 {
 		file(t, path+".1.gz", compressed.String()[:size])
 		is, maybe := false, false
@@ -370,7 +370,9 @@ func TestCopyBegins(t *testing.T) {
 		if !is || maybe && size == compressed.Len() {
 			t.Fatalf("%d of %d bytes: %t, %t", size, compressed.Len(), is, maybe)
 		}
-		f.contents = f.contents[:1]
+		if len(f.contents.all) == 2 {
+			f.contents.remove(f.contents.all[1])
+		}
 	}
 }
 
@@ -388,7 +390,8 @@ func TestEmptyAgain(t *testing.T) {
 	r.Follower.mu.Lock()
 	r.inputs["a.1.hdr"].look(new(Summary))
 	r.Follower.mu.Unlock()
-	if r.inputs["a.1.hdr"].has(info) {
+	files := fileSet{}
+	if r.inputs["a.1.hdr"].collect(files); files.has(info) {
 		t.Error("the empty file is read")
 	}
 	file(t, other, "three\n")
@@ -418,7 +421,7 @@ func TestMarks(t *testing.T) {
 	file(t, path, "two\n")
 	r := read(t, func(f *Follower) {
 		for _, m := range marks {
-			f.contents = append(f.contents, &content{Mark: m, waits: true})
+			f.contents.add(&content{Mark: m, waits: true})
 		}
 		f.AddFile(path)
 		f.AddFile(other)
@@ -464,7 +467,8 @@ func TestMarkMoves(t *testing.T) {
 				t.Error(text)
 			}
 		}})
-		f.contents = []*content{{Mark: Mark{Path: path, ID: id, Head: []byte("one\n"), Size: 4, Line: 1}, waits: true}}
+		f.contents = contents{}
+		f.contents.add(&content{Mark: Mark{Path: path, ID: id, Head: []byte("one\n"), Size: 4, Line: 1}, waits: true})
 		in := f.AddFile(path)
 		in.renamed()
 		for _, g := range in.files {
@@ -618,7 +622,7 @@ func TestMatching(t *testing.T) {
 			r.Follower.mu.Lock()
 			defer r.Follower.mu.Unlock()
 			open := 0
-			for _, c := range r.Follower.contents {
+			for _, c := range r.Follower.contents.all {
 				if c.open {
 					open++
 				}

@@ -106,27 +106,15 @@ func (in *Input) signal() {
 	}
 }
 
-// has reports whether the file is one that the input reads.
-func (in *Input) has(info fs.FileInfo) bool {
+// collect adds the files that the input reads.
+func (in *Input) collect(files fileSet) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, l := range in.files {
-		if os.SameFile(l.info, info) {
-			return true
-		}
-	}
-	return in.newest != nil && os.SameFile(in.newest, info)
-}
-
-// identify adds the files that the input reads.
-func (in *Input) identify(ids map[ID]bool) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for _, l := range in.files {
-		ids[identity(l.info)] = true
+		files.add(l.info)
 	}
 	if in.newest != nil {
-		ids[identity(in.newest)] = true
+		files.add(in.newest)
 	}
 }
 
@@ -257,6 +245,9 @@ func (in *Input) add(file *os.File, info fs.FileInfo, mark *Mark) {
 	defer in.mu.Unlock()
 	in.newest, in.passed, in.left = info, nil, false
 	in.files = append(in.files, &Log{in: in, file: file, info: info, resumed: mark})
+	if in.follower.files != nil {
+		in.follower.files.add(info)
+	}
 }
 
 // Next returns the next log, after the one before has been read to its end. It waits for the file

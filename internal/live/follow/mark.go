@@ -63,6 +63,57 @@ type content struct {
 	copying // of a copy
 }
 
+// contents are found by their files and names.
+type contents struct {
+	all   []*content // in order of addition
+	files map[ID][]*content
+	stems map[string][]*content // of all but copies, by the stem of their path
+}
+
+func (cs *contents) add(c *content) {
+	if cs.files == nil {
+		cs.files, cs.stems = make(map[ID][]*content), make(map[string][]*content)
+	}
+	cs.all = append(cs.all, c)
+	cs.files[c.file()] = append(cs.files[c.file()], c)
+	if !c.Copy {
+		cs.stems[stem(c.Path)] = append(cs.stems[stem(c.Path)], c)
+	}
+}
+
+// remove removes one.
+func (cs *contents) remove(c *content) {
+	remove := func(from []*content) []*content {
+		n := slices.Index(from, c)
+		return slices.Delete(from, n, n+1)
+	}
+	cs.all = remove(cs.all)
+	cs.files[c.file()] = remove(cs.files[c.file()])
+	if !c.Copy {
+		cs.stems[stem(c.Path)] = remove(cs.stems[stem(c.Path)])
+	}
+}
+
+// removeAll removes those for which gone returns true. It may change what their files are.
+func (cs *contents) removeAll(gone func(*content) bool) {
+	all := slices.DeleteFunc(cs.all, gone)
+	*cs = contents{}
+	for _, c := range all {
+		cs.add(c)
+	}
+}
+
+// file returns what tells the file of a content from others.
+func (c *content) file() ID {
+	if c.info == nil {
+		return c.ID
+	}
+	return identity(c.info)
+}
+
+// of returns the contents that a file may have.
+func (cs *contents) of(info fs.FileInfo) []*content { return cs.files[identity(info)] }
+
 // mostGone is the number of looks after which a file without a name is forgotten. Rotation may
 // rename it during a few looks in a row. A file that is forgotten and comes back counts twice.
 const mostGone = 10
@@ -88,7 +139,7 @@ func (c *content) finished(info fs.FileInfo) bool {
 func (f *Follower) release(c *content) {
 	if c.open {
 		f.close(c.log.file)
-		c.open = false
+		c.open, f.files = false, nil
 	}
 }
 
@@ -96,22 +147,22 @@ func (f *Follower) release(c *content) {
 func (f *Follower) remember(l *Log, cut bool) *content {
 	c := &content{Mark: l.known(), log: l, info: l.info}
 	c.Ended, c.Cut = true, cut
-	f.contents = append(f.contents, c)
+	f.contents.add(c)
 	return c
 }
 
 // forget releases the files that have no name any more, and forgets the oldest contents of too
 // many. Named are the files that have a name.
-func (f *Follower) forget(named []fs.FileInfo) {
-	more := len(f.contents) - mostEnded
-	f.contents = slices.DeleteFunc(f.contents, func(c *content) bool {
+func (f *Follower) forget(named fileSet) {
+	more := len(f.contents.all) - mostEnded
+	f.contents.removeAll(func(c *content) bool {
 		switch {
 		case c.waits && c.info == nil:
 			return false
 		case !c.waits && !c.open && !c.Copy:
 			more--
 			return more >= 0
-		case slices.ContainsFunc(named, c.is):
+		case slices.ContainsFunc(named[c.file()], c.is):
 			c.gone = 0
 			return false
 		}
@@ -193,13 +244,13 @@ func (l *Log) Resumed() *Mark { return l.resumed }
 // longer begins as it did, only the comments of the mark hold for it. This needs its path: the name
 // at the mark, or one that rotation made.
 func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (mark *Mark) {
-	for n, c := range f.contents {
+	for _, c := range f.contents.of(info) {
 		if c.waits && c.is(info) && c.Size <= info.Size() && bytes.Equal(beginning(file, len(c.Head)), c.Head) {
-			f.contents = slices.Delete(f.contents, n, n+1)
+			f.contents.remove(c)
 			return &c.Mark
 		}
 	}
-	for _, c := range f.contents { // a file that is gone may have had its inode
+	for _, c := range f.contents.of(info) { // a file that is gone may have had its inode
 		if !c.waits || !c.is(info) {
 			continue
 		}
@@ -226,7 +277,7 @@ func (in *Input) renamed() {
 	f.step()
 	now, _ := os.Stat(in.path)
 	search := make(map[ID]bool)
-	for _, c := range f.contents {
+	for _, c := range f.contents.stems[stem(in.path)] {
 		if c.waits && c.Path == in.path && !c.Done {
 			search[c.ID] = true
 		}
@@ -279,14 +330,12 @@ func (in *Input) find(search map[ID]bool) (moved bool) {
 // missing reports the files of an earlier run that are gone, maybe with lines that were not read.
 func (f *Follower) missing() {
 	var all Summary
-	ids := f.files()
-	delete(ids, ID{})
-	for _, c := range f.contents {
+	for _, c := range f.contents.all {
 		if !c.waits || c.info != nil {
 			continue
 		}
 		f.step()
-		if info, err := os.Stat(c.Path); err == nil && c.is(info) && !ids[c.ID] && info.Size() >= c.Size {
+		if info, err := os.Stat(c.Path); err == nil && c.is(info) && !f.known(info) && info.Size() >= c.Size {
 			continue // it waits to be opened
 		}
 		c.waits, c.Ended = false, true
@@ -317,7 +366,7 @@ func (f *Follower) Marks() (marks []Mark) {
 	f.lock()
 	defer f.mu.Unlock()
 	var logs []*Log
-	for _, c := range f.contents {
+	for _, c := range f.contents.all {
 		switch {
 		case c.open:
 			logs = append(logs, c.log)

@@ -331,7 +331,7 @@ func TestMarksOfCopies(t *testing.T) {
 			}
 			log.Took(100, nil)
 			f.mu.Lock()
-			f.contents[0].took = 0 // comparing is due
+			f.contents.all[0].took = 0 // comparing is due
 			f.match()
 			f.mu.Unlock()
 		}
@@ -390,7 +390,7 @@ func TestCopyBeforeLog(t *testing.T) {
 		info, err := os.Stat(file(t, path, "yet another log\n"))
 		must(t, err)
 		file(t, path, test.part)
-		f.contents = append(f.contents, &content{Mark: Mark{Copy: true, Head: []byte("yet another log\n"), Size: 16}, info: info, copying: copying{looks: -mostGone}})
+		f.contents.add(&content{Mark: Mark{Copy: true, Head: []byte("yet another log\n"), Size: 16}, info: info, copying: copying{looks: -mostGone}})
 		f.look(f.inputs)
 		f.match()
 		file(t, path, test.whole)
@@ -450,12 +450,12 @@ func TestCopyChanges(t *testing.T) {
 	read(log)
 	file(t, part, next)
 	logs(1)
-	for _, c := range f.contents {
+	for _, c := range f.contents.all {
 		c.took = time.Hour
 	}
 	file(t, part, "yet another log\n")
 	logs(1)
-	for _, c := range f.contents {
+	for _, c := range f.contents.all {
 		c.took = 0
 	}
 	logs(2)
@@ -470,7 +470,7 @@ func TestInodeAgain(t *testing.T) {
 	dir := t.TempDir()
 	path, text := filepath.Join(dir, "a.hdr"), strings.Repeat("0.0,1.0,2.0,counts\n", 100)
 	f := New(Options{})
-	f.contents = []*content{readLog(path, text)}
+	f.contents.add(readLog(path, text))
 	part := file(t, path+".1", text+"more\n")
 	f.AddMatching(dir, func(string) bool { return true }, nil)
 	for _, m := range f.Marks() {
@@ -495,8 +495,8 @@ func TestInodeAgain(t *testing.T) {
 	if m := log.Resumed(); m == nil || m.Line != 100 || m.Cut {
 		t.Errorf("it does not go on where it was")
 	}
-	if len(said) != 1 || !strings.HasPrefix(said[0], "is gone since the state was written") || f.contents[0].waits {
-		t.Errorf("%q; the mark before waits: %t", said, f.contents[0].waits)
+	if len(said) != 1 || !strings.HasPrefix(said[0], "is gone since the state was written") || f.contents.all[0].waits {
+		t.Errorf("%q; the mark before waits: %t", said, f.contents.all[0].waits)
 	}
 }
 
@@ -515,7 +515,7 @@ func TestCopyOfUnread(t *testing.T) {
 		t.Helper()
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		for _, c := range f.contents {
+		for _, c := range f.contents.all {
 			c.took = 0 // comparing is due
 		}
 		f.match()
@@ -578,7 +578,7 @@ func finished(t *testing.T) {
 	inputs("a.hdr", "a.hdr.3")
 	// What is gone is only what copies can be of.
 	must(t, os.Remove(r.name(2)))
-	for slices.ContainsFunc(r.follower.contents, func(c *content) bool { return c.waits }) {
+	for slices.ContainsFunc(r.follower.contents.all, func(c *content) bool { return c.waits }) {
 		r.step()
 	}
 	r.end()
