@@ -15,11 +15,7 @@ type dialect struct {
 	saidCommas, saidMillis, saidEnds, saidBackwards, saidChange, saidSpace bool
 
 	// written reports that hdrkit wrote the log, so that its numbers mean what they say.
-	written bool
-	// What the legend calls the second number, and whether a base time is spelled as by the writers
-	// of ends.
-	legendSaysEnd, legendSaysLength, basetime bool
-
+	written  bool
 	second   SecondNumber
 	sure     bool // second was not found out, but set or stated
 	evidence evidence
@@ -230,8 +226,6 @@ func (r *Reader) weighSecond(b *Batch, index int) {
 	case d.evidence.full():
 		r.guessSecond()
 	case d.doubt.held || now.start == 0:
-	case d.legendSaysLength && !d.basetime && now.alike():
-		// Whoever watches a live log wants to see the interval at once.
 	default:
 		d.doubt = doubt{held: true}
 	}

@@ -29,8 +29,6 @@ func (r *Reader) parse(rec *Record, line []byte) (field string, err error) {
 			return "line", fmt.Errorf("%w: %s", ErrLine, quoted(line))
 		}
 		rec.Kind = Legend
-		r.dialect.legendSaysEnd = bytes.Contains(line, []byte(`"EndTimestamp"`))
-		r.dialect.legendSaysLength = bytes.Contains(line, []byte(`"Interval_Length"`))
 		return "", nil
 	}
 	rec.Kind = IntervalRecord
@@ -53,7 +51,7 @@ func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error
 			return "BaseTime", err
 		}
 		rec.Kind = BaseTime
-		if r.dialect.basetime = bytes.HasPrefix(line, []byte("#[Basetime:")); RevokesUnit(line, r.unitBy) {
+		if RevokesUnit(line, r.unitBy) {
 			r.unit, r.unitBy = "", nil
 		}
 		r.noteChange("BaseTime", r.hasBase, r.base, rec.Seconds)

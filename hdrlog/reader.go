@@ -114,8 +114,7 @@ func (r *Reader) Continue(before *Reader) {
 	}
 	if r.option == SecondUnknown {
 		d := &before.dialect
-		r.dialect.second, r.dialect.sure, r.dialect.written, r.dialect.basetime = d.second, d.sure, d.written, d.basetime
-		r.dialect.legendSaysEnd, r.dialect.legendSaysLength = d.legendSaysEnd, d.legendSaysLength
+		r.dialect.second, r.dialect.sure, r.dialect.written = d.second, d.sure, d.written
 	}
 }
 

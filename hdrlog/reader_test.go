@@ -287,7 +287,7 @@ func TestRecords(t *testing.T) {
 		}},
 		{"ends that begin a little after zero", "\"StartTimestamp\",\"Interval_Length\"\n0.0625,1.0625,3,H\n1.0625,2.0625,3,H\n2.0625,3.0625,3,H\n3.0625,4.0625,3,H\n4.0625,5.0625,3,H\n", []string{
 			`1 legend "StartTimestamp","Interval_Length"`,
-			"2 interval start=0.0625 length=1.0625 max=3 log=0.0625 base=0 payload=H",
+			"2 interval start=0.0625 length=1 max=3 log=0.0625 base=0 payload=H",
 			"3 interval start=1.0625 length=1 max=3 log=0.0625 base=0 payload=H",
 			"4 interval start=2.0625 length=1 max=3 log=0.0625 base=0 payload=H",
 			"5 interval start=3.0625 length=1 max=3 log=0.0625 base=0 payload=H",

@@ -42,9 +42,6 @@ func (s span) matters() bool {
 	return s.duration() > rounding && math.Abs(s.start) > 0.1*s.duration()
 }
 
-// alike reports whether the two readings are nearly the same.
-func (s span) alike() bool { return !s.matters() && s.duration() >= -distinct }
-
 // evidence finds out whether the second numbers of a log are lengths or ends. Scylla-bench,
 // cql-stress, aerospike-benchmark and the C library's example write ends. The legend does not
 // decide it: early versions of jHiccup and the C library write lengths under "EndTimestamp".

@@ -179,11 +179,11 @@ func nodes(random *rand.Rand, count int, from, shortest float64) (all []printed)
 	return all
 }
 
-// check reads a log. It returns what the second number was read as, and whether a notice says that
-// it may be something else.
+// check reads a log. It returns what the second number was read as, which is the same for all
+// intervals, and whether a notice says that it may be something else.
 func check(t *testing.T, log string, want []printed, ends bool) (second SecondNumber, notice bool) {
 	t.Helper()
-	n, differ, asEnds := 0, false, false
+	n, differ, asEnds, asLengths := 0, false, false, false
 	r := NewReader(strings.NewReader(log), "log")
 	for rec := range r.All() {
 		switch {
@@ -197,6 +197,7 @@ func check(t *testing.T, log string, want []printed, ends bool) (second SecondNu
 			}
 			n++
 			if got := rec.Interval.Length; math.Abs(got-max(0, length)) < 1e-5 {
+				asLengths = asLengths || math.Abs(length-max(0, end)) > 1e-5
 				// As lengths. It matters if the readings differ by more than a tenth.
 				differ = differ || math.Abs(length-end) > 0.1*math.Abs(end)+0.01
 			} else if math.Abs(got-max(0, end)) < 1e-5 {
@@ -210,6 +211,8 @@ func check(t *testing.T, log string, want []printed, ends bool) (second SecondNu
 		t.Fatalf("%v of\n%s", r.Err(), log)
 	}
 	switch {
+	case asEnds && asLengths:
+		t.Fatalf("some of the intervals are read as ends, and some as lengths:\n%s", log)
 	case asEnds:
 		return SecondEnd, notice
 	case differ:
@@ -229,7 +232,7 @@ func TestUnionsAreNotEnds(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(7, 8))
 			for range goodLogs() {
-				from := []float64{0, 0, 0, 0.137, 1, 10, 1000, 1468800003.137}[random.IntN(8)]
+				from := []float64{0, 0, 0.03, 0.137, 1, 10, 1000, 1468800003.137}[random.IntN(8)]
 				all := nodes(random, 1+random.IntN(6), from, 0)
 				if random.IntN(3) > 0 {
 					all = joined(all)
@@ -260,7 +263,7 @@ func TestEndsAreEnds(t *testing.T) {
 			random := rand.New(rand.NewPCG(9, 10))
 			var long, proved int
 			for range goodLogs() {
-				from := []float64{0, 0, 0, 0.137, 1, 10, 1682.371, 627655.777, 1468800003.137}[random.IntN(9)]
+				from := []float64{0, 0, 0.03, 0.137, 1, 10, 1682.371, 627655.777, 1468800003.137}[random.IntN(9)]
 				shortest := 0.0
 				if name == "whole" {
 					shortest = 2
@@ -484,8 +487,8 @@ func TestStreaming(t *testing.T) {
 		records   int // that are read without reading beyond the log
 	}{
 		{"jHiccup", java + "0.133,0.998,1,H\n1.131,1.001,1,H\n", 4},
-		{"jHiccup that begins at once", java + "0.033,0.998,1,H\n", 3},
-		{"from 0", java + "0.000,1.000,1,H\n1.000,1.001,1,H\n", 4},
+		{"jHiccup that begins at once", java + "0.033,0.998,1,H\n1.031,1.001,1,H\n", 4},
+		{"from 0", java + "0.000,1.000,1,H\n1.000,1.001,1,H\n2.001,1.000,1,H\n", 5},
 		{"from 0, jitter", java + "0.000,0.998,1,H\n0.998,1.003,1,H\n2.001,1.000,1,H\n", 5},
 		{"absolute", java + "1441812279.474,1.000,1,H\n", 3},
 		{"no header, from 0", "0,1,1,H\n", 1},
