@@ -34,7 +34,7 @@ func (p *Picture) Caption() string {
 		text += " in " + Counted(intervals, "interval")
 	}
 	parts = append(parts, text)
-	if lines := len(p.Total.Lines); lines > 0 && !p.Facets { // small heat maps have no lines
+	if lines := len(p.Total.Lines); lines > 1 && !p.Facets { // small heat maps have no lines
 		parts = append(parts, lineNames(p.Total.Lines[:lines-1])+" of "+p.Span)
 	}
 	if name := p.Describe(p.Type).Name; p.Type.Chart.Marks == Lines {

@@ -65,7 +65,8 @@ type Collector struct {
 	// Aggregate merges the intervals of each window of so many milliseconds before anything is
 	// measured, if it is above 0. See package merge.
 	Aggregate int64
-	// Totals are the lines of all series together, if there are any. Aggregate is set then.
+	// Totals are the lines of all series together, if there are any. Aggregate is set then. If the
+	// series do not add up, the last one alone is left, which is the rate.
 	Totals []Measure
 	// WindowBytes keeps histograms by time, for a heat map or a page. It is the memory that they
 	// may take. If they need more, neighbours in time are merged. 0 keeps none.
@@ -85,7 +86,10 @@ type Collector struct {
 
 	total gathered
 	all   *flow.Result // what all series have in the window that came last, if there are totals
-	from  int64        // what its times count from
+	count int64        // of its values
+	end   int64        // of it
+	apart bool         // series do not add up: all has no counts
+	from  int64        // what times count from
 	limit int          // windowRoom, unless a test changes it
 
 	scratch histogram.Histogram
@@ -211,7 +215,7 @@ const windowDigits = 2
 const slotWidth = 0.01
 
 // Add adds an interval to the series with a label. Group is that of [Series]. The error is that of
-// [histogram.Histogram.Add]. Tags of integers and of doubles have no total.
+// [histogram.Histogram.Add].
 func (c *Collector) Add(group, label string, i *Interval) error {
 	g := c.at(group, label)
 	g.ratio = c.ratio(i.Factor)
@@ -253,16 +257,19 @@ func (c *Collector) addTotal(g *gathered, r *flow.Result) error {
 		if err := c.measureTotal(); err != nil {
 			return err
 		}
-		if c.all, c.total.ratio = r, g.ratio; c.Relative {
+		c.all, c.count, c.end = r, r.Stats.Count, r.End
+		if c.apart = c.apart || c.total.ratio != 0 && c.total.ratio != g.ratio; c.Relative {
 			c.from = hdrlog.Millis(r.Visit.LogStart)
 		}
+		c.total.ratio = g.ratio
 		r.Keep()
 		return nil
 	}
 	err := c.all.Merge(r)
-	if c.total.ratio != g.ratio || errors.Is(c.all.Err(), histogram.ErrKind) { // there is no total
-		c.Totals, c.total = nil, gathered{}
-		return nil
+	c.count, c.end = c.count+r.Stats.Count, max(c.end, r.End)
+	c.apart = c.apart || c.total.ratio != g.ratio || errors.Is(c.all.Err(), histogram.ErrKind)
+	if c.apart {
+		return err
 	}
 	return cmp.Or(err, c.all.Err())
 }
@@ -272,13 +279,19 @@ func (c *Collector) measureTotal() error {
 	if c.Totals == nil || c.all == nil {
 		return nil
 	}
-	h, err := c.all.Histogram(&c.scratch)
-	if err != nil {
-		return err
+	if n := len(c.Totals) - 1; c.apart {
+		c.Totals, c.total.measures, c.total.lines = c.Totals[n:], c.total.measures[n:], c.total.lines[n:]
 	}
-	s := output.FiguresOf(h, figuresOf(c.Totals), output.Stats{})
+	s := output.Stats{Count: c.count}
+	if !c.apart {
+		h, err := c.all.Histogram(&c.scratch)
+		if err != nil {
+			return err
+		}
+		s = output.FiguresOf(h, figuresOf(c.Totals), output.Stats{})
+	}
 	s.Moved = c.all.Rate.Moved
-	w := Window{Start: hdrlog.Millis(c.all.First), End: c.all.End - c.from}
+	w := Window{Start: hdrlog.Millis(c.all.First), End: c.end - c.from}
 	for n := range c.Totals {
 		c.total.addStep(n, &w, c.Totals[n].of(&s, float64(c.all.Rate.Any)/1000, c.total.ratio))
 	}

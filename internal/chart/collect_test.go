@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -314,5 +315,33 @@ func TestAggregateApart(t *testing.T) {
 	}
 	if len(points) != 12 {
 		t.Errorf("%d windows", len(points))
+	}
+}
+
+// TestTotalRate: tags of integers and of doubles do not add up, but have a rate together.
+func TestTotalRate(t *testing.T) {
+	t.Parallel()
+	log, err := os.ReadFile("../../testdata/logs/double.hdr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Collector{Aggregate: 1000, Ratio: 1, Totals: TotalMeasures(nil)}
+	if err := gather(&c, log); err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Picture(New(Report), 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Total.Lines) != 1 || p.Total.Lines[0].Name != RateName {
+		t.Fatalf("lines %+v, want the rate alone", p.Total.Lines)
+	}
+	total := 0.0
+	for _, point := range p.Total.Lines[0].Points {
+		total += point.Value
+	}
+	// Windows begin at whole seconds and the log does not, so nine have 8 s of it.
+	if n := len(p.Total.Lines[0].Points); n < 8 || math.Abs(total/float64(n)-1300) > 10 {
+		t.Errorf("%d points, on average %v/s, want 1,300/s", n, total/float64(n))
 	}
 }
