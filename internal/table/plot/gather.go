@@ -475,26 +475,30 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 var compared = []float64{99, 99.99}
 
 // changes says how the higher percentiles of runs differ from those of the first, a line for each
-// tag.
+// tag, as hdrdiff prints it.
 func (g *gathering) changes() (notes []string) {
+	table := output.Table{Percentiles: compared}
+	var pairs []output.Pair
 	for n, own := range g.believed {
 		for m, first := range g.believed[:n] {
 			base, series := g.series[m], g.series[n]
 			if base.Group != g.series[0].Group || base.Group == series.Group || base.Tag() != series.Tag() || first.Confidence == nil || own.Confidence == nil {
 				continue
 			}
-			change := output.NewChange(first, own)
-			output.Correct([]output.Pair{{Change: change}}, compared)
-			text := series.Label + " beside " + base.Group + ":"
+			pair := output.Pair{Before: first, After: own, Change: output.NewChange(first, own)}
+			output.Correct([]output.Pair{pair}, compared)
+			pairs = append(pairs, pair)
+			headings, rows := table.Changes(pair)
+			var texts []string
 			for _, p := range compared {
-				figure, ok := change.Percentiles[p].Text()
-				if !ok || !change.Percentiles[p].Significant {
-					figure = "undecided"
-				}
-				text += fmt.Sprintf(" p%v %s,", p, figure)
+				name := chart.AtPercentile(p).Name
+				texts = append(texts, name+" "+rows[2][slices.Index(headings, name)])
 			}
-			notes = append(notes, strings.TrimSuffix(text, ","))
+			notes = append(notes, series.Label+" beside "+base.Group+": "+strings.Join(texts, ", "))
 		}
+	}
+	if len(pairs) > 0 {
+		notes = append(notes, output.Legend(pairs)+".")
 	}
 	return notes
 }
