@@ -345,3 +345,41 @@ func TestTotalRate(t *testing.T) {
 		t.Errorf("%d points, on average %v/s, want 1,300/s", n, total/float64(n))
 	}
 }
+
+// TestCellsOfRuns: the cells of runs that are apart have the rates of the runs, however wide the
+// columns are.
+func TestCellsOfRuns(t *testing.T) {
+	t.Parallel()
+	const night = 86_400_000
+	var c Collector
+	c.WindowBytes, c.Ratio = 1<<20, 1
+	var log bytes.Buffer
+	w := hdrlog.NewWriter(&log)
+	for run := range 3 {
+		for second := range 60 {
+			w.Interval(nil, float64(run*night/1000+second), 1, histogramOf(t, 2, slices.Repeat([]int64{1000}, 50)))
+		}
+	}
+	w.Flush()
+	if err := gather(&c, log.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Picture(New(Heatmap), 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := map[string][][2]int64{"": {{0, 60_000}, {night, night + 60_000}, {2 * night, 2*night + 60_000}}}
+	for _, columns := range []int{1, 3, 400} { // as many windows in each
+		g := &Grid{From: 0, To: 2*night + 60_000, Low: 1, High: 1e6, Columns: columns, Rows: 6, Ran: ran}
+		g.Fill(p.Series)
+		for column := range columns {
+			rate := 0.0
+			for _, r := range g.Rate[column*7 : column*7+7] {
+				rate += r
+			}
+			if rate > 0 && math.Abs(rate-50) > 1e-6 {
+				t.Errorf("%d columns: %v/s in column %d, want 50/s", columns, rate, column)
+			}
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package chart
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"hdrkit/hdrlog/histogram"
 )
@@ -12,17 +14,57 @@ type Grid struct {
 	From, To      float64 // milliseconds
 	Low, High     float64 // values
 	Columns, Rows int
+	// Ran is that of [Picture].
+	Ran map[string][][2]int64
 	// Rate has rows+1 cells for each column.
 	Rate []float64
+	// Longest is the longest time in a column in which logs ran, in milliseconds.
+	Longest float64
+
+	ran []float64 // by column
 }
 
 // Fill spreads the counts of windows over time and values.
 func (g *Grid) Fill(all []Series) {
 	g.Rate = make([]float64, g.Columns*(g.Rows+1))
+	g.setRan(all)
 	f := filler{Grid: g}
 	for i := range all {
 		f.add(&all[i])
 	}
+}
+
+// setRan finds out for how long the logs of series ran in each column. One in which none ran has
+// its width.
+func (g *Grid) setRan(all []Series) {
+	var times [][2]int64
+	for n := range all {
+		if n == 0 || all[n].Group != all[n-1].Group {
+			ran := g.Ran[all[n].Group]
+			if ran == nil {
+				ran = [][2]int64{{int64(math.Floor(g.From)), int64(math.Ceil(g.To))}}
+			}
+			times = append(times, ran...)
+		}
+	}
+	slices.SortFunc(times, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	width := (g.To - g.From) / float64(g.Columns)
+	g.ran = make([]float64, g.Columns)
+	at := g.From
+	for _, t := range times {
+		at = max(at, float64(t[0]))
+		for n := int((at - g.From) / width); at < float64(t[1]) && n < g.Columns; n++ {
+			next := min(float64(t[1]), g.From+float64(n+1)*width)
+			g.ran[n] += max(next-at, 0)
+			at = max(at, next)
+		}
+	}
+	for n := range g.ran {
+		if g.ran[n] == 0 || width-g.ran[n] < 1e-6*width {
+			g.ran[n] = width
+		}
+	}
+	g.Longest = slices.Max(g.ran)
 }
 
 // A filler fills a grid.
@@ -77,7 +119,11 @@ func (g *Grid) stretchOf(w *Window) stretch {
 	width := (g.To - g.From) / float64(g.Columns)
 	start, length := float64(w.Start), float64(w.Length())
 	first, last := cells((start-g.From)/width, (start+length-g.From)/width, g.Columns)
-	return stretch{first, last, 1000 / math.Max(length, width)}
+	ran := width
+	if first == last {
+		ran = g.ran[first]
+	}
+	return stretch{first, last, 1000 / math.Max(length, ran)}
 }
 
 // spread moves counts into their cells.

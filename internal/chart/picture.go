@@ -65,6 +65,9 @@ type Picture struct {
 	Added   []string   `json:"-"`
 	// SameRequests is set if some of the tags in Added count the same requests.
 	SameRequests bool `json:"-"`
+	// Ran are the times in which logs of a group ran, in milliseconds from the origin, apart from
+	// one another and in order. Rates count that time. A group that is not there ran all the time.
+	Ran map[string][][2]int64 `json:"ran,omitempty"`
 	// Logs are what the sources of windows are called, if there are several that add up.
 	Logs []string `json:"sources,omitempty"`
 	// Notes are further lines below the chart.

@@ -60,7 +60,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 		}
 	}
 	from, to := pn.x.low, pn.x.high
-	grid, old := &chart.Grid{From: from, To: to}, &chart.Grid{}
+	grid, old := &chart.Grid{From: from, To: to, Ran: p.Ran}, &chart.Grid{}
 	pn.prepare = func() {
 		length := 0.0 // of the windows
 		for _, s := range whole.Series {
@@ -80,7 +80,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 			return
 		}
 		// The scale goes from one value in a cell to the most.
-		least := 1000 / math.Max(length, (to-from)/float64(grid.Columns))
+		least := 1000 / math.Max(length, grid.Longest)
 		for _, rate := range grid.Rate {
 			colours.most = max(colours.most, rate)
 			colours.lower = colours.lower || rate > 0 && rate < least*0.99

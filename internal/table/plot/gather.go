@@ -32,7 +32,7 @@ import (
 // Gather returns the picture of the logs and percentile distributions of a scan, or nil if nothing
 // in them was asked for. Messages go to std. It reads each input once or twice.
 func (o *Options) Gather(std *message.Streams, s *scan.Scan) (*chart.Picture, error) {
-	g := &gathering{std: std, Options: o, by: s.By, look: o.Look, marks: slices.Clone(o.Marks), apart: o.Compare || o.eachRun(s.By), labels: labelsOf(s.Inputs), runs: make(map[string][]*summary.Result), logStart: math.Inf(1)}
+	g := &gathering{std: std, Options: o, by: s.By, look: o.Look, marks: slices.Clone(o.Marks), apart: o.Compare || o.eachRun(s.By), labels: labelsOf(s.Inputs), runs: make(map[string][]*summary.Result), ran: make(map[string][][2]int64), logStart: math.Inf(1)}
 	var err error
 	if g.units, err = logs.NewUnits(std, o.Units); err != nil {
 		return nil, err
@@ -94,6 +94,12 @@ func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
 		return nil, err
 	}
 	p.Spans, p.Worst = g.spans, g.worst[:min(len(g.worst), mostWorst(o.Page))]
+	p.Ran = g.ran
+	for _, times := range p.Ran {
+		for n := range times {
+			times[n] = [2]int64{times[n][0] - p.Origin, times[n][1] - p.Origin}
+		}
+	}
 	for n := range p.Worst {
 		m := &p.Worst[n]
 		m.Start, m.End, m.Peak = m.Start-p.Origin, m.End-p.Origin, m.Peak-p.Origin
@@ -171,10 +177,11 @@ type gathering struct {
 	averaged  map[string]int               // how many runs the windows of a group add up
 	highest   float64                      // value of logs, in the unit of the picture but for the ratio
 	summaries []chart.Summary
-	logStart  float64        // when the first log starts, in seconds since the epoch
-	spans     [][2]int64     // of the logs that were read, in milliseconds since the epoch
-	tags      int            // the most of a log, 0 if that is unknown
-	worst     []chart.Moment // the worst first, in milliseconds since the epoch or the start of the log
+	logStart  float64               // when the first log starts, in seconds since the epoch
+	spans     [][2]int64            // of the logs that were read, in milliseconds since the epoch
+	ran       map[string][][2]int64 // by group, if there are gaps: see [chart.Picture]
+	tags      int                   // the most of a log, 0 if that is unknown
+	worst     []chart.Moment        // the worst first, in milliseconds since the epoch or the start of the log
 	// unit is that of all distributions, unknown if they differ or if there are logs.
 	unit unit.Unit
 }
@@ -259,6 +266,11 @@ func (g *gathering) readLog(s, one *scan.Scan, label string) (err error) {
 			whole = [2]int64{min(whole[0], sum.Start), max(whole[1], sum.End)}
 		}
 		g.spans = append(g.spans, whole)
+	}
+	if ran := result.Ran(); len(ran) > 1 && !g.collector.Relative && !g.sides.Runs {
+		for _, w := range ran {
+			g.ran[label] = append(g.ran[label], [2]int64{w.Start, w.End})
+		}
 	}
 	result.SetPeriods("covered")
 	for _, sum := range result.Summaries {

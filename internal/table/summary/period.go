@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -41,6 +42,24 @@ func Covered(spans []flow.Span) int64 {
 func (r *Result) spans() (all []flow.Span) {
 	for _, row := range r.sums {
 		all = append(all, row.Spans...)
+	}
+	return all
+}
+
+// Ran returns when at least one input ran, from its first interval of any tag to the last one:
+// times that are apart from one another, in order.
+func (r *Result) Ran() (all []merge.Window) {
+	var rates merge.Rates
+	for _, s := range r.spans() {
+		rates.Ran(s.Input, s.Start, s.End)
+	}
+	byStart := func(a, b *merge.Window) int { return cmp.Compare(a.Start, b.Start) }
+	for _, w := range slices.SortedFunc(maps.Values(rates.Inputs), byStart) {
+		if n := len(all) - 1; n >= 0 && w.Start <= all[n].End {
+			all[n].End = max(all[n].End, w.End)
+		} else {
+			all = append(all, *w)
+		}
 	}
 	return all
 }

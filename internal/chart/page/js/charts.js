@@ -1,7 +1,7 @@
 // The charts: lines or a heat map over time, and percentile curves.
 import { scaleFor, short } from './numbers.js';
 import { relativeStep, linearTicks, logTicks, relativeTicks, clockTicks, ninesTicks, nines } from './ticks.js';
-import { startsIn, heatOf, rateOf, mergedStep, mergedPoints } from './store.js';
+import { startsIn, heatOf, rateOf, ranIn, mergedStep, mergedPoints } from './store.js';
 import { stroke, dot } from './canvas.js';
 
 // A Range is what values an axis must show.
@@ -258,11 +258,15 @@ function comparedOf({ data: { compared }, series, band }) {
   return parts.every(p => p.series.length + p.band.length) ? [...parts, { ...parts[1], title: 'after / before', change: true }] : [];
 }
 
-// coarser returns the rates of the cells of a difference.
-function coarser({ columns, rows, rate }) {
-  const most = rows / changeCells, sums = new Float64Array(columns / changeCells * most);
-  rate.forEach((r, i) => { sums[Math.floor(i / rows / changeCells) * most + Math.floor(i % rows / changeCells)] += r / changeCells; });
-  return sums;
+// coarser returns the cells of a difference.
+function coarser({ columns, rows, rate, lengths: all }) {
+  const high = rows / changeCells, lengths = new Float64Array(columns / changeCells), sums = new Float64Array(lengths.length * high);
+  all.forEach((length, n) => { lengths[Math.floor(n / changeCells)] += length; });
+  rate.forEach((r, i) => {
+    const n = Math.floor(i / rows), to = Math.floor(n / changeCells);
+    if (r) sums[to * high + Math.floor(i % rows / changeCells)] += r * all[n] / lengths[to];
+  });
+  return { rate: sums, lengths };
 }
 
 // drawHeat draws a heat map over time, with lines of the 50th and the 99th percentile. The maps of two logs that are compared have
@@ -275,18 +279,21 @@ export function drawHeat(chart, page) {
   chart.heats = [];
   drawOverTime(chart, page, what, range, maps.at(-1)?.change ? changeShare : heatShare, maps, part => {
     const plot = { ...chart.plot }, size = { wide: plot.right - plot.left, high: plot.bottom - plot.top }, [first, second] = chart.heats;
-    let [columns, rows] = [size.wide, size.high].map(length => changeCells * Math.max(Math.ceil(length / cell / changeCells), 1)), rate, before;
+    let [columns, rows] = [size.wide, size.high].map(length => changeCells * Math.max(Math.ceil(length / cell / changeCells), 1)), cells, before;
     if (first) ({ columns, rows } = first);
     if (part.change) {
-      [before, rate] = [first, second].map(coarser);
+      [before, cells] = [first, second].map(coarser);
       [columns, rows] = [columns, rows].map(n => n / changeCells);
-    } else rate = heatOf([...part.series, ...part.band], from, to, columns, rows, chart.y.at);
-    chart.heats.push({ plot, columns, rows, wide: size.wide / columns, high: size.high / rows, rate, before });
+    } else {
+      const all = [...part.series, ...part.band], lengths = ranIn(all, from, to, data.ran, from, (to - from) / columns, columns);
+      cells = { rate: heatOf(all, from, to, columns, rows, chart.y.at, lengths), lengths };
+    }
+    chart.heats.push({ plot, columns, rows, wide: size.wide / columns, high: size.high / rows, ...cells, before: before?.rate, lengthsBefore: before?.lengths });
   }, () => {
     let most = 0;
     for (const { rate, before } of chart.heats) if (!before) for (const r of rate) most = Math.max(most, r);
     if (!most) return;
-    const least = Math.min(Math.max(1000 / Math.max(length, (to - from) / chart.heats[0].columns), most / 1e5), most); // one value in a cell
+    const least = Math.min(Math.max(1000 / Math.max(length, ...chart.heats[0].lengths), most / 1e5), most); // one value in a cell
     page.scaled(least, most);
     const part = r => !r ? NaN : most > least ? Math.log(r / least) / Math.log(most / least) : 1;
     for (const heat of chart.heats) paintHeat(chart, theme, heat, heat.before ? (r, i) => changePart(data.change, r / heat.before[i]) : part);
@@ -337,14 +344,15 @@ function paintHeat(chart, theme, { plot, columns, rows, wide, high, rate, before
   g.restore();
 }
 
-// heatAt returns the values per second, the time and the values of the cell at a place, and of a difference the values before.
+// heatAt returns the values per second, their number, the time and the values of the cell at a place, and of a difference those before.
 export function heatAt(chart, x, y) {
   const heat = chart.heats.find(({ plot }) => y >= plot.top && y <= plot.bottom);
   if (!heat || !heat.columns) return null;
-  const { rate, before, columns, rows, wide, high, plot } = heat, column = Math.floor((x - plot.left) / wide), row = Math.floor((plot.bottom - y) / high);
+  const { rate, before, lengths, lengthsBefore, columns, rows, wide, high, plot } = heat, column = Math.floor((x - plot.left) / wide), row = Math.floor((plot.bottom - y) / high);
   if (column < 0 || row < 0 || column >= columns || row >= rows) return null;
   const time = c => chart.x.inverse(c / columns), value = r => chart.y.inverse(r / rows), at = column * rows + row;
-  return { rate: rate[at], before: before?.[at], from: time(column), to: time(column + 1), low: value(row), high: value(row + 1) };
+  const count = (rates, lengths) => rates && rates[at] * lengths[column] / 1000;
+  return { rate: rate[at], before: before?.[at], count: count(rate, lengths), countBefore: count(before, lengthsBefore), from: time(column), to: time(column + 1), low: value(row), high: value(row + 1) };
 }
 
 // changePart returns the place of a ratio on a scale of ratios, from 0 to 1 or beyond.
@@ -360,7 +368,7 @@ const mostRates = 7;
 export function drawRates(chart, page) {
   const { view, series, band } = page, { from, to } = view, range = new Range(), columns = 400, all = [...series, ...band];
   const theme = { ...page.theme, lines: [...page.theme.lines, page.theme.text] };
-  const lineOf = (s, list) => ({ ...s, lines: [{ name: '', points: rateOf(list, from, to, columns) }] });
+  const lineOf = (s, list) => ({ ...s, lines: [{ name: '', points: rateOf(list, from, to, columns, page.data.ran) }] });
   const lines = series.length > mostRates || all.length < 2 ? [] : series.map(s => lineOf(s, [s]));
   const total = { label: 'total', colours: [page.theme.lines.length], dashes: [[]] };
   lines.push(lineOf(all.length !== 1 ? total : oneColour(all[0]) ? all[0] : { ...total, label: all[0].label }, all));

@@ -257,9 +257,9 @@ function readTime(g) {
     const cell = onHeat && page.heat && heatAt(heatChart, pointer.x, pointer.y);
     if (cell) {
       const { rate, before } = cell, ratio = rate && before ? ', ' + significant(rate / before, 3) + ' times as many per second' : '';
-      const count = rate => significant(rate * (cell.to - cell.from) / 1000, 4) + ' values';
+      const values = count => significant(count, 4) + ' values';
       out.push(make('span', {}, timeText(cell.from) + ' to ' + timeText(cell.to)), make('span', {}, value(data.unit, cell.low) + ' to ' + value(data.unit, cell.high)),
-        make('span', {}, before === undefined ? count(rate) : 'before ' + count(before) + ', after ' + count(rate) + ratio));
+        make('span', {}, before === undefined ? values(cell.count) : 'before ' + values(cell.countBefore) + ', after ' + values(cell.count) + ratio));
       for (const s of page.series) {
         const { high } = extremesOf(s.windows, Math.min(cell.from, t - pixel), Math.max(cell.to, t + pixel), longest(s.windows), w => w.max);
         worse(s, high, high?.max);
@@ -392,7 +392,7 @@ function solo(s) {
 
 function buildTable() {
   const place = new Map(data.summary.map((r, i) => [r.label, i])), at = r => place.get(r.label) ?? 0;
-  rows = !hasTime ? store.filter(s => s.curve).map(s => rowOf(s, l => valueAt(s.curve, nines(l / 100)))) : view.isWhole && data.summary.length ? data.summary : tableOf(store, view.from, view.to, levels).sort((a, b) => at(a) - at(b));
+  rows = !hasTime ? store.filter(s => s.curve).map(s => rowOf(s, l => valueAt(s.curve, nines(l / 100)))) : view.isWhole && data.summary.length ? data.summary : tableOf(store, view.from, view.to, levels, data.ran).sort((a, b) => at(a) - at(b));
   element('summary-section').hidden = !rows.length && !data.summary.length;
   const few = store.length < 8; // of which the eye finds one
   element('find').hidden = few;

@@ -158,14 +158,12 @@ export function sumOf(series, from, to) {
   const { windows } = series, first = indexOf(windows, from), end = indexOf(windows, to);
   let { last } = series;
   if (!last || last.first !== first || last.next > end || last.spliced !== windows.spliced) {
-    const sum = Object.assign(new Sum(), { intervals: 0, count: 0, min: Infinity, max: 0, sum: 0, begin: Infinity, end: -Infinity });
+    const sum = Object.assign(new Sum(), { intervals: 0, count: 0, min: Infinity, max: 0, sum: 0 });
     last = series.last = { first, next: first, sum, spliced: windows.spliced };
   }
   const { sum } = last;
   for (; last.next < end; last.next++) {
     const w = windows[last.next];
-    sum.begin = Math.min(sum.begin, w.begin);
-    sum.end = Math.max(sum.end, w.end);
     sum.intervals += w.intervals;
     if (!w.count) continue;
     sum.count += w.count;
@@ -244,19 +242,59 @@ function shares(a, b, most) {
   return all;
 }
 
-// rateOf returns the values per second of all series together as points, for columns between the windows that start in [from, to).
-export function rateOf(series, from, to, columns) {
-  const windows = series.flatMap(s => startsIn(s.windows, from, to)).filter(w => w.end > w.begin);
+// A window begins and ends as the reference has it, which truncates, or where it is drawn.
+const printed = w => [w.begin, w.end], drawn = w => [w.start, w.start + w.end - w.begin];
+
+// spansOf returns the first start and the last end of the windows of a series that start in [from, to), for each of the times in which
+// its group ran. A group without such times ran all the time.
+function spansOf(s, from, to, ran, ends) {
+  const times = ran?.[s.group] || [[-Infinity]], spans = times.map(() => [Infinity, -Infinity]);
+  let n = 0;
+  for (const w of startsIn(s.windows, from, to)) {
+    while (n + 1 < times.length && times[n + 1][0] <= w.begin) n++;
+    const [begin, end] = ends(w);
+    spans[n] = [Math.min(spans[n][0], begin), Math.max(spans[n][1], end)];
+  }
+  return spans;
+}
+
+// ranIn returns for how long the logs of series ran in each of so many columns from a time on, as far as their windows start in
+// [from, to), in milliseconds. A column in which none ran has its width.
+export function ranIn(series, from, to, ran, start, width, columns) {
+  const lengths = new Float64Array(columns), groups = {};
+  for (const s of series) spansOf(s, from, to, ran, drawn).forEach(([begin, end], n) => {
+    const [first, last] = (groups[s.group] ||= [])[n] || [Infinity, -Infinity];
+    groups[s.group][n] = [Math.min(first, begin), Math.max(last, end)];
+  });
+  let at = start;
+  for (let [begin, end] of Object.values(groups).flat().filter(([begin, end]) => begin < end).sort((a, b) => a[0] - b[0])) {
+    begin = Math.max(at, begin);
+    end = Math.min(end, start + columns * width);
+    for (let n = Math.floor((begin - start) / width); begin < end && n < columns; n++) {
+      const next = Math.min(end, start + (n + 1) * width);
+      lengths[n] += Math.max(next - begin, 0);
+      at = begin = Math.max(begin, next);
+    }
+  }
+  return lengths.map(length => length || width);
+}
+
+// rateOf returns the values per second of all series together as points, for at most so many columns between the windows that start in
+// [from, to). A column is at least as long as most windows, since neighbours overlap by a little.
+export function rateOf(series, from, to, most, ran) {
+  const windows = series.flatMap(s => startsIn(s.windows, from, to)).filter(w => w.end > w.begin), lengths = windows.map(w => w.end - w.begin).sort((a, b) => a - b);
+  const first = windows.reduce((first, w) => Math.min(first, w.start), to);
   let last = -Infinity;
-  from = windows.reduce((first, w) => Math.min(first, w.start), to);
   for (const w of windows) last = Math.max(last, w.start + w.end - w.begin);
-  const width = (Math.min(to, last) - from) / columns, counts = new Float64Array(columns).fill(NaN), points = [];
+  last = Math.min(last, to);
+  const columns = windows.length && Math.max(Math.min(Math.round((last - first) / lengths[lengths.length >> 1]), most), 1), width = (last - first) / columns;
+  const counts = new Float64Array(columns).fill(NaN), times = ranIn(series, from, to, ran, first, width, columns), points = [];
   for (const w of windows) {
-    const at = (w.start - from) / width;
+    const at = (w.start - first) / width;
     for (const [n, share] of shares(at, at + (w.end - w.begin) / width, columns)) counts[n] = (counts[n] || 0) + w.count * share;
   }
   counts.forEach((count, n) => {
-    if (!Number.isNaN(count)) points.push({ start: from + n * width, end: from + (n + 1) * width, value: count / width * 1000, gap: !n || Number.isNaN(counts[n - 1]) });
+    if (!Number.isNaN(count)) points.push({ start: first + n * width, end: first + (n + 1) * width, value: count / times[n] * 1000, gap: !n || Number.isNaN(counts[n - 1]) });
   });
   return points;
 }
@@ -271,11 +309,14 @@ export function summaryOf(sum, label, period, levels) {
 }
 
 // tableOf returns the rows of the table for the intervals that start in [from, to). The period of a group is the longest
-// of its series, as in hdrsum.
-export function tableOf(series, from, to, levels) {
+// of its series in each time in which the group ran, as in hdrsum.
+export function tableOf(series, from, to, levels, ran) {
   const sums = series.map(s => [s, sumOf(s, from, to)]).filter(([, sum]) => sum.intervals), periods = {};
-  for (const [s, sum] of sums) periods[s.group] = Math.max(periods[s.group] || 0, sum.end - sum.begin);
-  return sums.map(([s, sum]) => summaryOf(sum, s.label, periods[s.group], levels));
+  for (const [s] of sums) spansOf(s, from, to, ran, printed).forEach(([begin, end], n) => {
+    const longest = periods[s.group] ||= [];
+    longest[n] = Math.max(longest[n] || 0, end - begin);
+  });
+  return sums.map(([s, sum]) => summaryOf(sum, s.label, periods[s.group].reduce((a, b) => a + b, 0), levels));
 }
 
 // curveOf returns the percentile curve of a sum as points on the axis of nines, the last of which is the maximum.
@@ -295,8 +336,9 @@ export function curveOf(sum) {
 }
 
 // heatOf returns values per second by column of time and row of value. Rows divide [0, 1], into which place maps a value.
-// A slot's count is divided among rows, and a window's among columns, by the share that lies in each.
-export function heatOf(series, from, to, columns, rows, place) {
+// A slot's count is divided among rows, and a window's among columns, by the share that lies in each. Lengths is for how long the logs
+// ran in each column.
+export function heatOf(series, from, to, columns, rows, place, lengths) {
   const rate = new Float64Array(columns * rows), perColumn = (to - from) / columns;
   for (const s of series) {
     let layout = null, rowsOf = [], sum = new Sum(), at = null;
@@ -312,7 +354,7 @@ export function heatOf(series, from, to, columns, rows, place) {
         }
         const into = rowsOf[index];
         for (let i = 0; i < at.length; i++) {
-          const begin = at[i][0] * rows, rated = count * at[i][1] / perColumn * 1000;
+          const begin = at[i][0] * rows, rated = count * at[i][1] / lengths[at[i][0]] * 1000;
           for (let j = 0; j < into.length; j++) rate[begin + into[j][0]] += rated * into[j][1];
         }
       }

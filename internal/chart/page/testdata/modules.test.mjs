@@ -53,7 +53,7 @@ test('rows', async () => {
 
 test('sums', async () => {
   const s = await series(), sum = store.sumOf(s, 0, 3000);
-  assert.deepEqual([sum.count, sum.min, sum.max, sum.begin, sum.end, sum.intervals], [300, 2.5, 100, 500, 1998, 3]);
+  assert.deepEqual([sum.count, sum.min, sum.max, sum.intervals], [300, 2.5, 100, 3]);
   const row = store.tableOf([s], 0, 3000, [50, 99.9])[0];
   assert.deepEqual([row.perSecond, row.mean, row.percentiles], [300 / 1.498, 10, [100, 100]]);
   assert.deepEqual(store.tableOf([s], 1000.5, 3000, [50]), []);
@@ -65,7 +65,8 @@ test('sums', async () => {
 test('heat maps lose nothing', async () => {
   const s = await series(), place = v => Math.min(Math.max(Math.log10(v) / 3, 0), 1);
   for (const [columns, rows] of [[7, 11], [1, 1], [300, 200]]) {
-    const sum = store.heatOf([s], 500, 3000, columns, rows, place).reduce((a, b) => a + b, 0) * 2.5 / columns;
+    const lengths = store.ranIn([s], 500, 3000, {}, 500, 2500 / columns, columns);
+    const sum = store.heatOf([s], 500, 3000, columns, rows, place, lengths).reduce((sum, rate, i) => sum + rate * lengths[Math.floor(i / rows)] / 1000, 0);
     assert.ok(Math.abs(sum - 300) < 1e-6, `${sum} values`);
   }
 });
@@ -121,11 +122,30 @@ test('the view', () => {
 
 test('rates', async () => {
   const s = await series(), rates = store.rateOf([s], 0, 3000, 3);
-  assert.deepEqual(rates.map(p => [p.start, p.end, p.gap]), [[500, 1000, true], [1000, 1500, false], [1500, 1999, false]].map(([, , gap], i) => [500 + i * 1499 / 3, 500 + (i + 1) * 1499 / 3, gap]));
+  assert.deepEqual(rates.map(p => [p.start, p.end, p.gap]), [[500, 1999, true]]);
   assert.ok(Math.abs(rates.reduce((sum, p) => sum + p.value * (p.end - p.start) / 1000, 0) - 300) < 1e-9);
   const second = (start, count) => ({ start, begin: start, end: start + 1000, count }), two = [{ windows: [second(0, 100), second(3000, 300)] }, { windows: [second(500, 200)] }];
-  assert.deepEqual(store.rateOf(two, 0, 4000, 8).map(p => [p.start, p.value, p.gap]), [[0, 100, true], [500, 300, false], [1000, 200, false], [3000, 300, true], [3500, 300, false]]);
+  assert.deepEqual(store.rateOf(two, 0, 4000, 8).map(p => [p.start, p.value, p.gap]), [[0, 200, true], [1000, 100, false], [3000, 300, true]]);
   assert.deepEqual(store.rateOf(two, 4000, 5000, 8), []);
+});
+
+test('timers are early and late', () => {
+  const jitter = n => [0, 2, -1][n % 3], windows = Array.from({ length: 12 }, (_, n) => ({ start: 1000 * n + jitter(n), begin: 1000 * n + jitter(n), end: 1000 * n + 1000, count: 2 }));
+  for (const p of store.rateOf([{ windows }], 0, 13000, 400)) assert.ok(Math.abs(p.value / 2 - 1) < 0.003, `${p.value} a second at ${p.start}`);
+});
+
+test('rates count the time in which logs ran', () => {
+  // Runs of a minute each night, whose second has another group beside it.
+  const run = start => Array.from({ length: 60 }, (_, n) => ({ start: start + 1000 * n, begin: start + 1000 * n, end: start + 1000 * n + 1000, count: 200, intervals: 1, min: 1, max: 1, sum: 200, bytes: [], at: 0, to: 0, layout: { half: 1, shift: 0, unit: 1 } }));
+  const day = 86400000, nights = { label: 'a', group: '', windows: [0, 1, 2].flatMap(n => run(n * day)) }, ran = { '': [0, 1, 2].map(n => [n * day, n * day + 60000]) };
+  for (const [from, to, most] of [[0, 3 * day, 400], [0, 3 * day, 3], [day, 2 * day, 400], [day - 5000, day + 30000, 400]]) {
+    const rates = store.rateOf([nights], from, to, most, ran);
+    assert.ok(rates.length);
+    for (const p of rates) assert.ok(Math.abs(p.value - 200) < 1e-6, `${p.value} a second at ${p.start}`);
+  }
+  assert.equal(store.tableOf([nights], 0, 3 * day, [50], ran)[0].perSecond, 200);
+  assert.equal(store.tableOf([nights], 30000, 2 * day, [50], ran)[0].perSecond, 200);
+  assert.deepEqual([...store.ranIn([nights, { group: 'b', windows: run(day + 30000) }], 0, 3 * day, ran, 0, day / 2, 5)], [60000, day / 2, 90000, day / 2, 60000]);
 });
 
 test('verdicts', async () => {
