@@ -761,3 +761,48 @@ func TestKindsCharged(t *testing.T) {
 		t.Errorf("15,000 tags in a MiB: %v", err)
 	}
 }
+
+// A rated sink keeps what windows recorded.
+type rated struct {
+	*run
+	all []string
+}
+
+func (r *rated) Window(w *Window) error {
+	if string(w.Tag) == "own" {
+		r.all = append(r.all, fmt.Sprintf("%s %+v", merged(w.Merged), w.Recorded))
+	}
+	return nil
+}
+
+// TestRanInAnyTag: a tag has the same rates whether other tags are chosen or not. A log runs from
+// its first interval of any tag to its last one.
+func TestRanInAnyTag(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	fmt.Fprintf(&log, "#[BaseTime: %d]\n", clitest.LiveStart)
+	for second := range 12 {
+		log.Write(clitest.Line(t, second, 1000, 1, "other"))
+		if second == 2 || second == 5 || second == 6 {
+			log.Write(clitest.Line(t, second, 1000, 2, "own"))
+		}
+	}
+	rates := func(filter *tags.Filter) (all []string, period int64) {
+		sink, whole := &rated{run: &run{t: t, stop: make(chan struct{})}}, merge.Rates{}
+		f := follow.New(follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Notice: func(_, text string) { sink.Notice(text) }})
+		defer f.Close()
+		f.AddReader("log", strings.NewReader(log.String()))
+		if err := merger(Options{Size: 4000, Tags: filter, Whole: &whole, Stop: sink.stop, Messages: sink}, sink).Run(f); err != nil {
+			t.Fatal(err)
+		}
+		return sink.all, whole.Period([]byte("own"))
+	}
+	only, err := tags.NewFilter([]string{"own"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, period := rates(nil)
+	if got, own := rates(only); len(want) != 2 || !slices.Equal(got, want) || period != 12_000 || own != period {
+		t.Errorf("the tag alone has %q in %d ms, want %q in %d ms", got, own, want, period)
+	}
+}
