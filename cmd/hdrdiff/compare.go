@@ -46,10 +46,10 @@ func run(std *message.Streams, o *options) (err error) {
 		return err
 	}
 	c.old.scan, c.new.scan = c.sides.Before, c.sides.After
-	if err := c.read(c.old); err != nil {
+	if err := c.read(c.old, c.options.old); err != nil {
 		return fmt.Errorf("before: %w", err)
 	}
-	if err := c.read(c.new); err != nil {
+	if err := c.read(c.new, c.options.new); err != nil {
 		return fmt.Errorf("after: %w", err)
 	}
 	if err := c.judge(); err != nil {
@@ -63,7 +63,7 @@ func run(std *message.Streams, o *options) (err error) {
 
 // read adds up the logs of a side, together or each if each is a run, and finds intervals of
 // confidence.
-func (c *comparison) read(s *side) (err error) {
+func (c *comparison) read(s *side, names []string) (err error) {
 	s.logs = c.units.Watch(s.scan)
 	stop := logs.ShowProgress(s.scan, c.std)
 	defer stop()
@@ -86,7 +86,7 @@ func (c *comparison) read(s *side) (err error) {
 	}
 	if err == nil && len(s.Summaries) == 0 {
 		c.diagnostics.Close()
-		err = logs.NothingLeft(s.scan)
+		err = fmt.Errorf("%s: %w", message.List(names), logs.NothingLeft(s.scan))
 	}
 	return err
 }

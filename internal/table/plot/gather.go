@@ -143,7 +143,11 @@ func (g *gathering) nameAdded(p *chart.Picture) error {
 		}
 	}
 	if o.Compare && !g.plan.paged && len(groups) < 2 {
-		return fmt.Errorf("-compare: only %s has intervals", message.Printable(p.Series[0].Group))
+		for _, label := range g.labels {
+			if !groups[label] {
+				return fmt.Errorf("-compare: %s has no intervals that are drawn", message.Printable(label))
+			}
+		}
 	}
 	if same, choice := writers.SameRequests(p.Added); same != "" {
 		p.SameRequests = true
