@@ -170,9 +170,10 @@ func (r *Run) Percentiles(percentiles []float64, level float64) []Estimate {
 		}
 	}
 	r.look(slots)
+	t := quantile(level, cosines)
 	var all []Estimate
 	for _, p := range percentiles {
-		all = append(all, r.percentile(p, level).shown())
+		all = append(all, r.percentile(p, t).shown())
 	}
 	return all
 }
@@ -184,7 +185,7 @@ func (r *Run) rank(percentile float64) (rank float64, slot int) {
 	return rank, r.find(int64(min(rank, float64(r.total))))
 }
 
-func (r *Run) percentile(percentile, level float64) Estimate {
+func (r *Run) percentile(percentile, t float64) Estimate {
 	if r.total == 0 {
 		return r.nothing()
 	}
@@ -204,7 +205,6 @@ func (r *Run) percentile(percentile, level float64) Estimate {
 			tail[i] = r.counts[i] - upTo[i]
 		}
 	}
-	t := quantile(level, cosines)
 	if clear := r.clearlyBelow(at); clear >= 0 && (at == 0 || rank-t*deviation > float64(r.slots[at-1].upTo)) {
 		_, below := ratioOf(r.seen[clear], r.counts)
 		deviation = max(deviation, longRunDeviation(below))

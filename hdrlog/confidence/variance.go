@@ -1,9 +1,6 @@
 package confidence
 
-import (
-	"math"
-	"sync"
-)
+import "math"
 
 // cosines is the number of cosines that a variance is estimated from, and the degrees of freedom of
 // that estimate. With more, intervals of correlated windows are too narrow. Nine batches of
@@ -87,25 +84,10 @@ func beta(x, y, a, b float64) float64 {
 	return math.Exp(a*math.Log(x)+b*math.Log(y)+lnAB-lnA-lnB) / a / fraction
 }
 
-// quantiles has what quantile returned, at most mostQuantiles numbers: those of one run are always
-// the same, but a comparison of two has degrees of freedom of its own.
-var quantiles struct {
-	sync.Mutex
-	known map[[2]float64]float64
-}
-
-const mostQuantiles = 1000
-
 // quantile returns how many standard errors an interval of Student's t goes to both sides: where
 // tail is what the level leaves. Newton's steps from zero come closer and closer, since tail is
 // convex.
-func quantile(level, freedom float64) float64 {
-	key := [2]float64{level, freedom}
-	quantiles.Lock()
-	t, ok := quantiles.known[key]
-	if quantiles.Unlock(); ok {
-		return t
-	}
+func quantile(level, freedom float64) (t float64) {
 	lnHalf, _ := math.Lgamma(freedom / 2)
 	lnMore, _ := math.Lgamma(freedom/2 + 0.5)
 	left := 1 - level/100
@@ -116,11 +98,5 @@ func quantile(level, freedom float64) float64 {
 			break
 		}
 	}
-	quantiles.Lock()
-	defer quantiles.Unlock()
-	if quantiles.known == nil || len(quantiles.known) >= mostQuantiles {
-		quantiles.known = make(map[[2]float64]float64)
-	}
-	quantiles.known[key] = t
 	return t
 }
