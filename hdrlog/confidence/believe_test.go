@@ -285,10 +285,19 @@ func (m *tally) check(t *testing.T) {
 		if f.shown > 0 && m.model.least > 0 && n < 3 {
 			most("wrong", figures[n], f.shown-f.covered, f.shown, 1-m.model.least)
 		}
-		most("equal runs differ", figures[n], f.different[0], m.runs, 0.05)
-		most("equal runs fail a relative limit", figures[n], f.worse, m.runs, 0.03)
+		differ := mostDiffer(m.model.name)
+		most("equal runs differ", figures[n], f.different[0], m.runs, differ)
+		most("equal runs fail a relative limit", figures[n], f.worse, m.runs, differ*0.6)
 	}
 	most("a shift", 99, m.shift, m.looked, 0.05)
+}
+
+// mostDiffer returns how many equal runs of a model may differ.
+func mostDiffer(model string) float64 {
+	if model == "AR(1) 0.98" {
+		return 0.12 // its weak spot
+	}
+	return 0.05
 }
 
 // pairModels are those of TestPairs: calm ones, and ones that vary as much as a change of 50%.
@@ -342,13 +351,10 @@ func TestPairs(t *testing.T) {
 				}
 				fmt.Println()
 			}
-			limit := 0.05
-			if m.name == "AR(1) 0.98" {
-				limit = 0.12 // its weak spot
-			}
 			if m.seconds < 120 {
 				continue
 			}
+			limit := mostDiffer(m.name)
 			if got := float64(found[0]) / float64(runs); got > limit+3*math.Sqrt(limit/float64(runs)) {
 				t.Errorf("%s, %d s: %.1f%% of equal pairs differ", m.name, m.seconds, 100*got)
 			}
@@ -364,12 +370,11 @@ func TestPairs(t *testing.T) {
 // messages do. With -runs, it prints the table of bench/confidence.md.
 func TestTimes(t *testing.T) {
 	const ratio, bound, longest = 1.5, 1.1, 3 * 3600
-	runs := logtest.Rounds(40)
+	runs, some := logtest.Rounds(20), regexp.MustCompile("^calm$")
 	if *manyRuns > 0 {
-		runs = *manyRuns
+		runs, some = *manyRuns, regexp.MustCompile(*someModels)
 		fmt.Println("| model | named | long enough | over 3 h | none | decide |\n| --- |" + strings.Repeat(" --: |", 5))
 	}
-	some := regexp.MustCompile(*someModels)
 	for _, m := range pairModels {
 		if !some.MatchString(m.name) {
 			continue
@@ -405,12 +410,15 @@ func TestTimes(t *testing.T) {
 		if *manyRuns > 0 {
 			fmt.Printf("| %s | %.0f min | %s | %s | %s | %s |\n", m.name, named[len(named)/2], share(enough, runs), share(over, runs), share(unknown, runs), share(decided, asked))
 		}
+		if m.name == "calm" && decided < asked {
+			t.Errorf("calm: %d of %d runs of the length that is named decide", decided, asked)
+		}
 	}
 }
 
 // TestRuns compares several runs a side whose figures vary by a deviation: how many equal ones
-// differ, how many find the change that such runs are said to find in four of five cases, and how
-// many of as many runs as are said to prove +50% beyond a limit of +10% do.
+// differ, how many find the change that such runs are said to find, and how many of as many runs as
+// are said to prove +50% beyond a limit of +10% do.
 func TestRuns(t *testing.T) {
 	const ratio, bound, most = 1.5, 1.1, 1000
 	runs := logtest.Rounds(2000)
@@ -449,6 +457,9 @@ func TestRuns(t *testing.T) {
 			slices.Sort(named)
 			if *manyRuns > 0 {
 				fmt.Printf("| %d | %.0f | %s | %s | %d | %s |\n", side, 100*deviation, share(equal, runs), share(found, runs), named[len(named)/2], share(decided, asked))
+			}
+			if equal > runs*7/100 || found < runs*58/100 || found > runs*4/5 || decided < asked*3/4 {
+				t.Errorf("%d runs a side, %v: of %d, %d equal ones differ, %d find the least change, %d of %d decide", side, deviation, runs, equal, found, decided, asked)
 			}
 		}
 	}
