@@ -96,37 +96,104 @@ func TestStopWindows(t *testing.T) {
 // stopRuns is the number of runs of TestStream.
 var stopRuns = flag.Int("runs", 0, "runs of TestStream, of which it prints the figures")
 
-// A stopModel makes the excess of windows over a limit of p99 that is 5% above the truth. Values
-// are log-normal around a level that is an AR(1) process.
-type stopModel struct{ correlation, deviation float64 }
+// A stopModel makes the excess of windows over a limit of p99 that is 5% above the truth.
+type stopModel struct {
+	name string
+	p99  float64 // as a logarithm
+	// levels returns the logarithms of the median of one window after another.
+	levels func(r *rand.Rand) (next func() float64)
+	spans  bool
+}
+
+// within is the deviation of the logarithms of the values of a window.
+const within = 0.5
+
+// auto has a level that is an AR(1) process. Fewer values are recorded while it is high.
+func auto(correlation, deviation float64) stopModel {
+	return stopModel{name: fmt.Sprintf("AR(1) %v, deviation %v", correlation, deviation), p99: -deviation*deviation + 2.3263478740408408*math.Hypot(deviation, within),
+		levels: func(r *rand.Rand) func() float64 {
+			next := deviation * r.NormFloat64()
+			return func() float64 {
+				now := next
+				next = correlation*now + math.Sqrt(1-correlation*correlation)*deviation*r.NormFloat64()
+				return now
+			}
+		}}
+}
+
+// spans is twice as slow in a fifth of spans of some windows.
+func spans(length int) stopModel {
+	return stopModel{name: fmt.Sprintf("good and bad spans of %d s", length), p99: 1.536809769436592, spans: true, levels: func(r *rand.Rand) func() float64 {
+		left, now := 0, 0.0
+		return func() float64 {
+			if left == 0 {
+				if now, left = 0, length; r.Float64() < 0.2 {
+					now = math.Log(2)
+				}
+			}
+			left--
+			return now
+		}
+	}}
+}
 
 // run returns the window at which the stream fails, 0 if none, and whether the figure of all
-// windows holds. From a window on, values are 50% higher.
-func (m stopModel) run(seed uint64, windows, breach int) (failed int, holds bool) {
-	const within, perWindow, p, z = 0.5, 200, 0.99, 2.3263478740408408
+// windows holds. From a window on, values are higher by a factor.
+func (m *stopModel) run(seed uint64, windows, breach int, factor float64) (failed int, holds bool) {
 	r := rand.New(rand.NewPCG(seed, 1))
-	limit := -m.deviation*m.deviation + z*math.Hypot(m.deviation, within) + math.Log(1.05)
+	next := m.levels(r)
 	var s stream
-	level := m.deviation * r.NormFloat64()
 	for n := range windows {
-		now := level
-		if n >= breach {
-			now += math.Log(1.5)
+		level := next()
+		values := 200 * math.Exp(-level)
+		if m.spans {
+			values = 200
 		}
-		values := perWindow * math.Exp(-level)
 		values += math.Sqrt(values) * r.NormFloat64()
+		if n >= breach {
+			level += math.Log(factor)
+		}
 		above := 0.0
 		for range int(values) {
-			if now+within*r.NormFloat64() > limit {
+			if level+within*r.NormFloat64() > m.p99+math.Log(1.05) {
 				above++
 			}
 		}
-		if s.add(above - (1-p)*math.Floor(values)); s.failed && failed == 0 {
+		if s.add(above - 0.01*math.Floor(values)); s.failed && failed == 0 {
 			failed = n + 1
 		}
-		level = m.correlation*level + math.Sqrt(1-m.correlation*m.correlation)*m.deviation*r.NormFloat64()
 	}
 	return failed, s.sum <= 0
+}
+
+// TestStops prints the table of bench/confidence.md: how many runs of ten minutes stop that keep
+// the limit, and how many do not that are slower from window 240 on, or from the start.
+func TestStops(t *testing.T) {
+	t.Parallel()
+	if *stopRuns == 0 {
+		t.Skip("-runs makes the table")
+	}
+	for _, m := range []stopModel{auto(0, 0.2), auto(0.5, 0.2), auto(0.5, 0.6), auto(0.9, 0.3), auto(0.98, 0.3), spans(30), spans(60), spans(120)} {
+		good, wrong := 0, 0
+		var never [3]int
+		for n := range *stopRuns {
+			if failed, holds := m.run(uint64(n), 600, 600, 1); holds {
+				if good++; failed > 0 {
+					wrong++
+				}
+			}
+			for k, c := range []struct {
+				breach int
+				factor float64
+			}{{240, 1.5}, {240, 3}, {0, 3}} {
+				if failed, _ := m.run(uint64(n), 600, c.breach, c.factor); failed <= c.breach {
+					never[k]++
+				}
+			}
+		}
+		share := func(k, of int) float64 { return 100 * float64(k) / float64(of) }
+		fmt.Printf("| %s | %.1f | %.0f | %.0f | %.0f |\n", m.name, share(wrong, good), share(never[0], *stopRuns), share(never[1], *stopRuns), share(never[2], *stopRuns))
+	}
 }
 
 // TestStream checks how often good runs of ten minutes stop, and how soon bad ones do. Of 2,000
@@ -140,21 +207,22 @@ func TestStream(t *testing.T) {
 	if runs == 0 {
 		runs = 40
 	}
-	for _, m := range []stopModel{{0.5, 0.2}, {0.9, 0.3}} {
+	for n, m := range []stopModel{auto(0.5, 0.2), auto(0.9, 0.3)} {
+		calm := n == 0
 		wrong := 0
 		for n := range runs {
-			if failed, holds := m.run(uint64(n), 600, 600); holds && failed > 0 {
+			if failed, holds := m.run(uint64(n), 600, 600, 1); holds && failed > 0 {
 				wrong++
 			}
 		}
-		text := fmt.Sprintf("AR(1) %v: %.1f%% of good runs stop;", m.correlation, 100*float64(wrong)/float64(runs))
+		text := fmt.Sprintf("%s: %.1f%% of good runs stop;", m.name, 100*float64(wrong)/float64(runs))
 		if share := float64(wrong) / float64(runs); share > 0.02+2*math.Sqrt(0.02*0.98/float64(runs)) {
 			t.Errorf("%s at most 2%% are allowed", text)
 		}
 		for _, breach := range []int{0, 100, 300, 540} {
 			var after []int
 			for n := range runs {
-				failed, _ := m.run(uint64(n), breach+200, breach)
+				failed, _ := m.run(uint64(n), breach+200, breach, 1.5)
 				if failed == 0 {
 					failed = 1e6
 				}
@@ -163,7 +231,7 @@ func TestStream(t *testing.T) {
 			slices.Sort(after)
 			half, most := after[len(after)/2], after[len(after)*95/100]
 			text += fmt.Sprintf(" breach at %d: half after %d, 95%% after %d windows;", breach, half, most)
-			if m.correlation <= 0.5 && after[len(after)*85/100] > 90 { // few runs vary
+			if calm && after[len(after)*85/100] > 90 { // few runs vary
 				t.Errorf("%s too late", text)
 			}
 		}
