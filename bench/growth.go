@@ -35,6 +35,7 @@ func (b *bench) growth() error {
 		"hdrsum -st timeline LOGS", "hdrsum -st timeline -agg 10s LOGS", "hdrunion -of OUT/union.hdr LOGS",
 		"hdrsplit -od OUT LOGS", "hdrplot -of OUT/page.html LOGS", "hdrrec -of OUT/rec.hdr TABLES",
 	}
+	live := []string{"hdrlive -for 1ms -s start -of OUT/live.hdr LOGS", "hdrlive -for 1ms -s start -serve 127.0.0.1:0 LOGS"}
 	for _, kind := range []struct {
 		what     string
 		least    int
@@ -44,6 +45,8 @@ func (b *bench) growth() error {
 		{"tags", 10_000, func(n int) shape { return shape{inputs: 2, windows: 2, tags: n, rows: 1} }, questions},
 		{"windows", 100_000, func(n int) shape { return shape{inputs: 1, windows: n, tags: 1, rows: 1} }, questions},
 		{"inputs", 100, func(n int) shape { return shape{inputs: n, windows: 300, tags: 1, rows: 1} }, questions},
+		{"live tags", 10_000, func(n int) shape { return shape{inputs: 2, windows: 2, tags: n, rows: 1} }, live},
+		{"live logs", 1_000, func(n int) shape { return shape{inputs: n, windows: 10, tags: 1, rows: 1} }, live},
 		{"rows", 1_000_000, func(n int) shape { return shape{inputs: 1, windows: n / 600, tags: 6, rows: 100, tables: true} }, questions[len(questions)-1:]},
 	} {
 		fmt.Fprintf(os.Stderr, "bench: growth with %s\n", kind.what)
