@@ -35,7 +35,7 @@ func (o *options) define(std *message.Streams) []cli.Option {
 		cli.OmissionOption(&o.Expected),
 		{Name: "type", Group: cli.GroupOutput, Types: typeList(), Value: cli.Pick(&o.Type, chart.Timeline.Name, typeNamed), Given: &o.given.kind, Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too"},
 		{Name: "p", Aliases: "percentiles", Group: cli.GroupValues, Value: cli.Percentiles(&o.Percentiles, ""), Only: []string{"type timeline", "type load", "type trend", "format html"},
-			Default: "99,max, or max alone for more than 4 lines; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"},
+			Default: "99,max, or max alone for more than 8 tags; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"},
 		cli.RatioOption(&o.Units),
 		{Name: "log", Group: cli.GroupLook, Value: cli.Bool(&look.LogValues), Usage: "a logarithmic axis of values, the default where a few high values leave most of a linear one empty"},
 		{Name: "linear", Group: cli.GroupLook, Value: cli.Bool(&o.Linear), Only: []string{"type timeline", "type percentiles", "type report", "type load", "type trend", "format html"}, Not: "log", Usage: "a linear axis of values"},

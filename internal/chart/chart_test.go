@@ -49,6 +49,7 @@ func TestEvenRows(t *testing.T) {
 // TestSteep proves that few high values make the axis logarithmic, and that nothing else does.
 func TestSteep(t *testing.T) {
 	t.Parallel()
+	low := Series{Lines: []Line{{Name: "max", Points: []Point{{0, 1, 10}}}}, Curve: Curve{Count: 2, Steps: []Step{{50, 10}, {100, 12}}}}
 	for name, test := range map[string]struct {
 		values func(i int) int64
 		change func(p *Picture)
@@ -60,6 +61,8 @@ func TestSteep(t *testing.T) {
 		"fixed ends":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *Picture) { p.High = 1e6 }, false},
 		"throughput":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *Picture) { p.Type = Throughput }, false},
 		"no interval": {nil, func(p *Picture) { p.Series = nil }, false},
+		"low series":  {func(i int) int64 { return 1000 + 48_000*int64(i/99) }, func(p *Picture) { p.Series = append(p.Series, low) }, true},
+		"low curve":   {func(int) int64 { return 1000 }, func(p *Picture) { p.Type, p.Series = Percentiles, append(p.Series, low) }, true},
 	} {
 		p := collect(t, Timeline, timeline(99, 100), 100, func(i int) (string, float64, float64, []int64) {
 			if test.values == nil {
@@ -81,7 +84,7 @@ func TestSteep(t *testing.T) {
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ groups, tags, parts, lines int }{
-		{1, 8, 0, 8}, {1, 9, 9, 1}, {3, 2, 0, 6}, {3, 6, 6, 3}, {9, 1, 9, 1}, {10, 2, 20, 1},
+		{1, 4, 0, 4}, {1, 5, 5, 1}, {2, 2, 0, 4}, {3, 2, 2, 3}, {3, 6, 6, 3}, {5, 1, 5, 1}, {10, 2, 20, 1},
 	} {
 		p := New(Timeline)
 		for g := range test.groups {

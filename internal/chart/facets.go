@@ -5,16 +5,20 @@ import (
 	"slices"
 )
 
-// MostTogether is the number of series, or lines with labels at their ends, that one chart has.
-// Nobody can distinguish more.
-const MostTogether = 8
+// MostTogether is the number of curves, or lines with labels at their ends, that one chart has.
+// mostLines is the number of series with lines over time, which are often of like height. Nobody
+// can distinguish more.
+const MostTogether, mostLines = 8, 4
 
-// together returns the number of series that one chart would have lines or curves of.
-func (p *Picture) together() int {
-	if p.Type.Chart.Marks == Cells {
-		return 0 // a heat map adds them up
+// crowded reports whether one chart of all series would have too many lines or curves.
+func (p *Picture) crowded() bool {
+	switch p.Type.Chart.Marks {
+	case Cells:
+		return false // a heat map adds them up
+	case Lines:
+		return len(p.Series) > mostLines
 	}
-	return len(p.Series)
+	return len(p.Series) > MostTogether
 }
 
 // A Facet is the picture of a tag.
@@ -26,11 +30,11 @@ type Facet struct {
 // FacetsOf returns a picture for each tag, the highest first. Runs that are compared share the
 // pictures of their tags, unless they are too many. It returns nil if p shows all in one chart.
 func (p *Picture) FacetsOf() []Facet {
-	if p.Type == Report || !p.Facets && p.together() <= MostTogether {
+	if p.Type == Report || !p.Facets && !p.crowded() {
 		return nil
 	}
 	parts := p.allFacets((*Series).Tag)
-	if slices.ContainsFunc(parts, func(part Facet) bool { return part.together() > MostTogether }) {
+	if slices.ContainsFunc(parts, func(part Facet) bool { return part.crowded() }) {
 		parts = p.allFacets(func(s *Series) string { return s.Label })
 	}
 	slices.SortStableFunc(parts, func(a, b Facet) int { return cmp.Compare(b.Max(), a.Max()) })

@@ -218,6 +218,10 @@ func (c *Curve) MarshalJSON() ([]byte, error) {
 // number of values above the percentile.
 type Bound struct{ Percentile, Low, High, Above float64 }
 
+// LeastShown is the percentile from which on the axis of values has room for curves. Those below
+// are a hundredth of the axis of nines, and can be many powers of ten lower.
+const LeastShown = 10
+
 // A Step says that Percentile per cent of the values are at most Value.
 type Step struct{ Percentile, Value float64 }
 

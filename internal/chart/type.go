@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -158,14 +159,15 @@ func lineNames(lines []Line) string {
 	return strings.Join(names, " and ")
 }
 
-// steep is how many times the median the highest value is at least on an axis that is logarithmic
-// if nobody chose.
+// steep is how many times the median of any series the highest value of all is at least on an axis
+// that is logarithmic if nobody chose.
 const (
 	steep      = 50 // of the maxima over time
 	steepCurve = 30
 )
 
-// Steep reports whether a few high values leave most of a linear axis empty.
+// Steep reports whether a few high values leave most of a linear axis empty, or a series on its
+// bottom.
 func (p *Picture) Steep() bool {
 	if !p.Type.steep || p.Low > 0 || p.High > 0 {
 		return false
@@ -173,37 +175,38 @@ func (p *Picture) Steep() bool {
 	if p.Type.Chart.Marks == Dots {
 		return p.wide()
 	}
-	var values []float64
+	highest, middle, times := 0.0, math.Inf(1), float64(steep)
 	for _, s := range p.Series {
 		if p.Type.Chart.Marks != Lines {
 			i := slices.IndexFunc(s.Curve.Steps, func(step Step) bool { return step.Percentile >= 50 && step.Value > 0 })
-			if i >= 0 && s.Curve.Max() > steepCurve*s.Curve.Steps[i].Value {
-				return true
+			if i >= 0 {
+				middle = math.Min(middle, s.Curve.Steps[i].Value)
 			}
+			highest, times = math.Max(highest, s.Curve.Max()), steepCurve
 			continue
 		}
 		line := s.Lines[len(s.Lines)-1]
 		if i := slices.IndexFunc(s.Lines, func(l Line) bool { return l.Name == "max" }); i >= 0 {
 			line = s.Lines[i]
 		}
+		var values []float64
 		for _, point := range line.Points {
 			if point.Value > 0 {
 				values = append(values, point.Value)
 			}
 		}
+		if len(values) > 0 {
+			middle = math.Min(middle, median(values)) // which sorts them
+			highest = math.Max(highest, values[len(values)-1])
+		}
 	}
-	middle := median(values) // which sorts them
-	return len(values) > 0 && values[len(values)-1] > steep*middle
+	return highest > times*middle
 }
 
-// mostNarrow is the number of series in one chart up to which each has several lines by default.
-const mostNarrow = 4
-
 // KeepMaxima drops all lines but the last ones, the maxima, where they would be too many in one
-// chart: on a page those of several series, and in a picture those of more than mostNarrow, unless
-// a few charts share them.
+// chart: on a page those of several series, and in a picture those of many charts.
 func (p *Picture) KeepMaxima(paged bool) {
-	if parts := len(p.FacetsOf()); len(p.Series) < 2 || !paged && (len(p.Series) <= mostNarrow || parts > 0 && parts <= MostTogether) {
+	if len(p.Series) < 2 || !paged && len(p.FacetsOf()) <= MostTogether {
 		return
 	}
 	for i := range p.Series {

@@ -84,8 +84,20 @@ func (s Scale) Titled(name string) string {
 // manyDigits is the size from which numbers are printed with an exponent.
 const manyDigits = 1e7
 
+// fewDigits is the size below which they are.
+const fewDigits = 1e-6
+
 // Number prints a round number with as many digits as it needs, at most seven.
 func Number(v float64) string { return digits(v, 7, manyDigits) }
+
+// spelling returns how an axis prints its numbers, all in one way: with an exponent if the smallest
+// one, a step, or the largest one needs it.
+func spelling(smallest, largest float64) func(v float64) string {
+	if smallest < fewDigits*(1-1e-9) || largest >= manyDigits {
+		return scientific
+	}
+	return Number
+}
 
 // Value prints a value with its unit, to four significant digits. Digits before the point stay.
 func Value(unit string, v float64) string {
@@ -100,7 +112,7 @@ func digits(v float64, most int, long float64) string {
 	switch size := math.Abs(v); {
 	case v == 0:
 		return "0"
-	case size >= long || size < 1e-6:
+	case size >= long || size < fewDigits:
 		return scientific(v)
 	}
 	decimals := max(0, most-1-int(math.Floor(math.Log10(math.Abs(v)))))

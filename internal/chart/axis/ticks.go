@@ -37,12 +37,9 @@ func (s Scale) Linear(low, high float64, exact bool, most int) (ticks []Tick, en
 	if !exact {
 		to = math.Ceil(to/step-1e-9) * step
 	}
-	label := Number
-	switch {
-	case s.Unit == "":
+	label := spelling(step, to)
+	if s.Unit == "" && step >= fewDigits {
 		label = Short
-	case to >= manyDigits:
-		label = scientific
 	}
 	for _, v := range multiples(from, to, step) {
 		text := "0"
@@ -69,6 +66,7 @@ func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Ti
 	low, high := int(math.Floor(math.Log10(from)+1e-9)), int(math.Ceil(math.Log10(to)-1e-9))
 	decades := math.Log10(to / from)
 	every := max(1, int(math.Ceil(decades/float64(most))))
+	fixed := spelling(from, to)
 	for e := low; e <= high; e++ {
 		for digit := 1; digit <= 9; digit++ {
 			v := float64(digit) * Power10(e)
@@ -81,13 +79,8 @@ func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Ti
 				labelled = labelled || digit == 2 || digit == 5
 			}
 			if labelled {
-				switch fixed := FixedName(unit) != ""; {
-				case fixed && v < 0.001:
-					tick.Label = scientific(v)
-				case fixed:
-					tick.Label = Number(v)
-				default:
-					tick.Label = Handy(unit, v)
+				if tick.Label = Handy(unit, v); FixedName(unit) != "" {
+					tick.Label = fixed(v)
 				}
 			} else if decades > 2*float64(most) || decades > 8 && digit > 1 {
 				continue

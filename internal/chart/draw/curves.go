@@ -19,18 +19,26 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	shown, _ := chart.Highest(p.Series, func(s *chart.Series) float64 { return s.Curve.Max() }, chart.MostTogether)
 	groups, _ := chart.GroupsOf(shown)
 	styles := chart.Styles(groups, nil)
+	on := whole.Series
+	if !facet {
+		on = shown
+	}
 	pn.x.low, pn.x.high = 0, 2
-	for _, s := range whole.Series {
+	for _, s := range on {
 		pn.x.high = math.Max(pn.x.high, s.Curve.End())
 	}
 	pn.values = func(add func(float64)) {
-		for _, s := range whole.Series {
+		for _, s := range on {
 			for _, step := range s.Curve.Steps {
-				add(step.Value)
+				if step.Percentile >= chart.LeastShown {
+					add(step.Value)
+				}
 			}
 			for _, b := range s.Curve.Band {
-				add(b.Low)
-				add(b.High)
+				if b.Percentile >= chart.LeastShown {
+					add(b.Low)
+					add(b.High)
+				}
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func facetGrid(n int, size vg.Point) (columns, rows int) {
 			best, columns, rows = shape, c, r
 		}
 	}
-	return columns, rows
+	return (n + rows - 1) / rows, rows // no column is empty
 }
 
 // facets draws a chart for each tag, in rows, with shared axes, one legend and one title for each

@@ -41,8 +41,23 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		notes = append([]string{fmt.Sprintf("Of %d tags, the %d with the highest values have a chart.", len(parts), fit)}, notes...)
 		parts = parts[:fit]
 	}
-	if p.Type == chart.Report && len(p.Series) > chart.MostTogether {
-		notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have a percentile curve.", len(p.Series), chart.MostTogether))
+	before, after, compared := p.Compared()
+	if p.Type == chart.Report {
+		tags := len(p.Series)
+		if compared {
+			curves := *p
+			curves.Type, curves.Facets, curves.Low, curves.High = chart.Percentiles, true, 0, 0
+			curves.Series = slices.Clone(p.Series)
+			for i := range curves.Series {
+				curves.Series[i].Lines = nil // rates
+			}
+			parts = curves.FacetsOf()
+			tags = len(parts)
+			parts = parts[:min(tags, chart.MostTogether)]
+		}
+		if tags > chart.MostTogether {
+			notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have a percentile curve.", tags, chart.MostTogether))
+		}
 	}
 	font := c.font(noteSize)
 	font.Color = c.Faint
@@ -51,10 +66,9 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		area.Min.Y += noteSize * lineSpace
 	}
 	area.Min.Y += 2 * pixel
-	before, after, compared := p.Compared()
 	switch {
 	case p.Type == chart.Report && compared:
-		c.comparison(p, area, before, after)
+		c.comparison(p, area, before, after, parts)
 	case p.Type == chart.Report:
 		c.report(p, area)
 	case len(parts) > 0:

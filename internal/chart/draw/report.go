@@ -68,8 +68,8 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 }
 
 // comparison draws the figures before and after, the heat maps of both logs with their difference,
-// and the percentile curves.
-func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []chart.Series) {
+// and the percentile curves of each tag.
+func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []chart.Series, tags []chart.Facet) {
 	const apart = 10 * pixel
 	var columns []column
 	for n, texts := range p.Changes {
@@ -83,9 +83,15 @@ func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []ch
 	bottom.Max.Y = area.Min.Y + area.Size().Y*0.34
 	area.Min.Y = bottom.Max.Y + apart
 	c.difference(p, area, before, after)
-	curves := *p
-	curves.Low, curves.High = 0, 0
-	drawPanels(c.curvesPanel(&curves, &curves, bottom))
+	curves := *tags[0].Picture
+	if curves.Series = nil; len(tags) == 1 {
+		drawPanels(c.curvesPanel(tags[0].Picture, tags[0].Picture, bottom))
+		return
+	}
+	for _, tag := range tags {
+		curves.Series = append(curves.Series, tag.Series...)
+	}
+	c.facets(&curves, bottom, tags)
 }
 
 // drawLevels marks some percentiles of each curve.

@@ -59,3 +59,35 @@ func TestNineTags(t *testing.T) {
 		}
 	}
 }
+
+// TestComparedTags proves that a report of two runs has a chart of curves for each tag, with the
+// maximum of its values in the title.
+func TestComparedTags(t *testing.T) {
+	t.Parallel()
+	own := *pictures(t)["comparison"]
+	for i, s := range slices.Clone(own.Series) {
+		s.Label, own.Series[i].Lines = s.Group+" write", []chart.Line{{Name: "values per second", Points: []chart.Point{{Start: 0, End: 1, Value: 7}}}}
+		own.Series = append(own.Series, s)
+	}
+	for _, tag := range []string{"read", "write"} {
+		boxes := texts(t, &own)
+		i := slices.IndexFunc(boxes, func(box textBox) bool { return box.text == tag && box.bottom < 300 })
+		if i < 0 || boxes[i+1].text != "max 120.3 ms" {
+			t.Errorf("%s: %v", tag, boxes[max(i, 0):])
+		}
+	}
+}
+
+// TestLowest proves that the lowest tenth of the values does not squeeze curves.
+func TestLowest(t *testing.T) {
+	t.Parallel()
+	p := chart.New(chart.Percentiles)
+	p.LogValues = true
+	for _, v := range []int64{1, 1000} {
+		values := append(slices.Repeat([]int64{v}, 9), slices.Repeat([]int64{500, 2000, 50_000}, 30)...)
+		p.Series = []chart.Series{{Curve: chart.CurveOf(pagetest.HistogramOf(t, 3, values), 1)}}
+		if boxes := texts(t, p); slices.ContainsFunc(boxes, func(box textBox) bool { return box.text == "100" }) || !slices.ContainsFunc(boxes, func(box textBox) bool { return box.text == "500" }) {
+			t.Errorf("%d: %v", v, boxes)
+		}
+	}
+}

@@ -77,6 +77,19 @@ func dataOf(p *chart.Picture, width int64, columns int, recent int64) *Data {
 		out.WindowAt = chart.WindowAt(p.Origin, out.Window) - p.Origin
 	}
 	addSeries(out, p.Series, columns, recent)
+	charts := *p
+	charts.Type = chart.Timeline
+	out.Facets = charts.FacetsOf() != nil
+	charts.Facets = true
+	titles := map[string]string{} // by label
+	for _, part := range charts.FacetsOf() {
+		for _, s := range part.Series {
+			titles[s.Label] = part.Tag
+		}
+	}
+	for i := range out.Series {
+		out.Series[i].Facet = titles[out.Series[i].Label]
+	}
 	if before, after, ok := p.Compared(); ok {
 		out.Compared = []string{before[0].Group, after[0].Group}
 		out.Change = chart.ChangeScale()

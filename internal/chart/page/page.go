@@ -87,6 +87,8 @@ type Series struct {
 	Label string `json:"label"`
 	// Group is the input of a series. The time that was measured is the longest of its series'.
 	Group string `json:"group"`
+	// Facet is the title of its small chart. Runs that are compared share those of their tags.
+	Facet string `json:"facet"`
 	// Colours are indexes of Theme.Lines, and Dashes lengths in pixels, by measure.
 	Colours []int       `json:"colours"`
 	Dashes  [][]float64 `json:"dashes"`

@@ -79,9 +79,11 @@ export function heightOn(space, { data, heat }) {
   return space / (rateShare + timeShare + (data.compared && heat ? changeShare : heatShare));
 }
 
-// facetsOf returns the parts of a chart with facets: one for each series, and one for the band.
-const facetsOf = ({ series, band }) => [...series.map(s => ({ title: s.label || 'untagged', series: [s], band: [] })),
-  ...band.length ? [{ title: 'the other ' + band.length, series: [], band }] : []];
+// facetsOf returns the parts of a chart with facets, and one for the band.
+function facetsOf({ series, band }) {
+  const parts = [...new Set(series.map(s => s.facet))].map(title => ({ title, series: series.filter(s => s.facet === title), band: [] }));
+  return [...parts, ...band.length ? [{ title: 'the other ' + band.length, series: [], band }] : []];
+}
 
 // drawOverTime draws a chart over time of a share of the page's height, or of several parts. All charts over time have the same
 // axis; below the last one are its labels. The places of the chart are where the parts of series are. Paint gets the page with
@@ -379,6 +381,10 @@ export function drawRates(chart, page) {
   return lines;
 }
 
+// leastShown is the place from which on the axis of values has room for curves, as in package chart: below it they can be many
+// powers of ten lower.
+const leastShown = nines(0.1);
+
 // drawCurve draws percentile curves, [series, curve] each, of a height.
 export function drawCurve(chart, page, curves, height) {
   const { data, theme } = page, what = data.curves, range = new Range();
@@ -386,7 +392,7 @@ export function drawCurve(chart, page, curves, height) {
   let last = 2;
   for (const [, curve] of curves) {
     last = Math.max(last, curve.x[curve.x.length - 1]);
-    curve.v.forEach(v => range.add(v));
+    curve.v.forEach((v, i) => { if (curve.x[i] >= leastShown) range.add(v); });
   }
   const axis = width => ({ ticks: ninesTicks(last, 64 * last / width), title: 'percentile', at: x => x / last, inverse: p => p * last });
   drawChart(chart, page, what, range, axis, () => {

@@ -45,18 +45,15 @@ function choose() {
   const show = new Set(chosen.getAll('show')), hide = new Set(chosen.getAll('hide'));
   [page.log, page.heat, bandShown] = [flag('log', data.log), flag('heat', data.heat), flag('rest', true)];
   for (const s of store) s.shown = s.rest ? show.has(s.label) : !hide.has(s.label);
-  page.facets = flag('facets', faceted());
+  page.facets = flag('facets', Boolean(data.facets));
 }
-
-// faceted reports whether the page has facets at first: if it was asked for them, or if there are more than eight lines.
-function faceted() { return data.facets || store.filter(s => !s.rest).length > 8; }
 
 function remember() {
   const parts = [tail === null ? view.address(data.live) : tail && data.live ? 'last=' + tail / 1000 : ''], flag = (name, on, usual) => { if (on !== usual) parts.push(name + '=' + Number(on)); };
   flag('log', page.log, data.log);
   flag('heat', page.heat, data.heat);
   flag('rest', bandShown, true);
-  flag('facets', page.facets, faceted());
+  flag('facets', page.facets, Boolean(data.facets));
   for (const s of store) if (s.shown === s.rest) parts.push((s.rest ? 'show=' : 'hide=') + encodeURIComponent(s.label));
   keep(['t', 'last', 'log', 'heat', 'rest', 'facets', 'show', 'hide'], parts);
 }

@@ -1,6 +1,6 @@
 // Numbers and units: the rules of Go's package axis, which testdata/golden.json checks as well.
 export const timeUnits = [['ns', 1e-9], ['µs', 1e-6], ['ms', 1e-3], ['s', 1]];
-const manyDigits = 1e7;
+const manyDigits = 1e7, fewDigits = 1e-6;
 
 function unitSeconds(unit) {
   const own = timeUnits.find(u => u[0] === unit);
@@ -19,7 +19,7 @@ export function scaleFor(unit, highest) {
 
 export const titled = (scale, name) => scale.unit ? name + ' (' + scale.unit + ')' : name;
 
-export function scientific(v) {
+function scientific(v) {
   const [mantissa, exponent] = v.toExponential(3).split('e');
   return Number(mantissa) + 'e' + Number(exponent);
 }
@@ -32,13 +32,17 @@ function grouped(text) {
 function digits(v, most, long) {
   const size = Math.abs(v);
   if (v === 0) return '0';
-  if (size >= long || size < 1e-6) return scientific(v);
+  if (size >= long || size < fewDigits) return scientific(v);
   const text = v.toFixed(Math.max(0, most - 1 - Math.floor(Math.log10(size))));
   return grouped(text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 }
 
 // number prints a round number with as many digits as it needs, at most seven.
 export const number = v => digits(v, 7, manyDigits);
+
+// spelling returns how an axis prints its numbers, all in one way: with an exponent if the smallest one, a step, or the largest one
+// needs it.
+export const spelling = (smallest, largest) => smallest < fewDigits * (1 - 1e-9) || largest >= manyDigits ? scientific : number;
 
 // value prints a value with its unit, to four significant digits.
 export function value(unit, v) {

@@ -1,6 +1,6 @@
 // Ticks: the rules of Go's package axis, which testdata/golden.json checks as well. A tick has a
 // value, and a label, which is empty if it is minor.
-import { number, short, handy, scientific } from './numbers.js';
+import { number, short, handy, spelling } from './numbers.js';
 
 const power10 = e => Number('1e' + e);
 
@@ -24,7 +24,7 @@ export function linearTicks(scale, low, high, exact, most) {
   if (!(to > from)) to = from + 1;
   const step = roundStep(to - from, most);
   if (!exact) to = Math.ceil(to / step - 1e-9) * step;
-  const label = !scale.unit ? short : to >= 1e7 ? scientific : number;
+  const label = scale.unit || step < 1e-6 ? spelling(step, to) : short;
   const ticks = multiples(from, to, step).map(v => ({ value: v * scale.divide, label: v === 0 ? '0' : label(v) }));
   return { ticks, end: to * scale.divide };
 }
@@ -45,14 +45,14 @@ function roundUp(v) {
 export function logTicks(unit, lowest, highest, exact, most) {
   if (highest <= lowest * 1.0001) { lowest /= 2; highest *= 2; }
   const from = exact ? lowest : roundDown(lowest), to = exact ? highest : roundUp(highest);
-  const decades = Math.log10(to / from), every = Math.max(1, Math.ceil(decades / most)), ticks = [];
+  const decades = Math.log10(to / from), every = Math.max(1, Math.ceil(decades / most)), ticks = [], fixed = spelling(from, to);
   const last = Math.ceil(Math.log10(to) - 1e-9);
   for (let e = Math.floor(Math.log10(from) + 1e-9); e <= last; e++) for (let digit = 1; digit <= 9; digit++) {
     const v = digit * power10(e);
     if (v < from * (1 - 1e-9) || v > to * (1 + 1e-9)) continue;
     let labelled = digit === 1 && e % every === 0;
     if (every === 1 && most > 2 && decades / Math.log10(2) <= 2 * most) labelled = labelled || digit === 2 || digit === 5;
-    if (labelled) ticks.push({ value: v, label: unit[0] !== '=' ? handy(unit, v) : v < 0.001 ? scientific(v) : number(v) });
+    if (labelled) ticks.push({ value: v, label: unit[0] !== '=' ? handy(unit, v) : fixed(v) });
     else if (!(decades > 2 * most || decades > 8 && digit > 1)) ticks.push({ value: v, label: '' });
   }
   return { ticks, from, to };
