@@ -192,6 +192,12 @@ func TestBrowserSizes(t *testing.T) {
 			if got := b.eval(t, "document.documentElement.scrollWidth - innerWidth"); got != "0" {
 				t.Errorf("%s: the page is %s pixels too wide", what, got)
 			}
+			if got := b.eval(t, `(() => {
+				const at = [...document.querySelectorAll('#summary th')].findIndex(th => th.textContent.startsWith('p99 ')), cell = document.querySelector('#summary tbody tr').cells[at].getBoundingClientRect();
+				return cell.right <= innerWidth && cell.bottom < innerHeight / 2;
+			})()`); got != "true" {
+				t.Errorf("%s: p99 is not on the first screen", what)
+			}
 			left, _ := b.at(t, "time", 0)
 			right, _ := b.at(t, "time", 1)
 			if right-left < 300 {

@@ -52,7 +52,7 @@ func TestBrowserDifference(t *testing.T) {
 			if view[0] > 0 {
 				b.screenshot(t, "hdrplot-difference-"+theme+".png")
 				b.eval(t, fmt.Sprintf("location.hash = 't=%v,%v'", view[0], view[1]))
-				b.until(t, "document.getElementById('whole').disabled === false")
+				b.until(t, "!document.getElementById('whole').classList.contains('unused')")
 			}
 			left, _ := b.at(t, "heat-map", 0)
 			right, _ := b.at(t, "heat-map", 1)

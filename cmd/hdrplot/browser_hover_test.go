@@ -163,7 +163,11 @@ func TestBrowserTable(t *testing.T) {
 		t.Errorf("%s of %s", got, all)
 	}
 	label := b.eval(t, "document.querySelector('#summary tbody tr:last-child').cells[0].textContent")
+	top := b.eval(t, "document.getElementById('tools').getBoundingClientRect().top + scrollY")
 	b.do(t, chromedp.SendKeys(chromedp.CSS("#find"), strings.ToUpper(label)))
+	if got := b.eval(t, "document.getElementById('tools').getBoundingClientRect().top + scrollY"); got != top {
+		t.Errorf("a short table moves the buttons from %s to %s", top, got)
+	}
 	if found = b.eval(t, "document.querySelector('#summary tbody tr').cells[0].textContent"); !strings.Contains(found, label) {
 		t.Errorf("found %s, not %s", found, label)
 	}

@@ -113,8 +113,8 @@ func TestBrowserViewer(t *testing.T) {
 		{name: "compared", files: []string{logs + "node1.hdr", logs + "node2.hdr"}, fragment: "#logs=compare", args: []string{"-unit", "ms", "-compare"}},
 		{name: "apart", files: []string{logs + "node1.hdr", logs + "node2.hdr"}, fragment: "#logs=apart&unit=log", args: []string{"-by", "input,tag"}},
 		{name: "ten", files: ten},
-		{name: "options", files: []string{logs + "node1.hdr"}, fragment: "#unit=us&in=ns&p=max%2C99.9&incT=simple.*&excT=.*-wt&s=10&e=1m",
-			args: []string{"-unit", "us", "-in", "ns", "-p", "max,99.9", "-incT", "simple.*", "-excT", ".*-wt", "-s", "10", "-e", "1m"}},
+		{name: "options", files: []string{logs + "node1.hdr"}, fragment: "#unit=us&in=ns&p=max%2C99.9&incT=simple.*&excT=.*-wt&s=10&e=1m&agg=20s&sla=p99%3C%3D50ms",
+			args: []string{"-agg", "20s", "-sla", "p99<=50ms", "-unit", "us", "-in", "ns", "-p", "max,99.9", "-incT", "simple.*", "-excT", ".*-wt", "-s", "10", "-e", "1m"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b.viewer(t, file, test.fragment)

@@ -11,7 +11,6 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/gate"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/plot"
 )
@@ -41,7 +40,7 @@ func (o *options) define(std *message.Streams) []cli.Option {
 		{Name: "linear", Group: cli.GroupLook, Value: cli.Bool(&o.Linear), Only: []string{"type timeline", "type percentiles", "type report", "type load", "type trend", "format html"}, Not: "log", Usage: "a linear axis of values"},
 		{Name: "time", Group: cli.GroupLook, Values: []string{"relative", "absolute"}, Value: cli.Pick(&look.Absolute, "relative", cli.Is("absolute")), Only: overTime, Usage: "the `KIND` of times: relative (since the log's start) or absolute (clock times)"},
 		cli.AggregateOption(&o.Aggregate, cli.Option{Only: append([]string{"type load"}, overTime...), Given: &o.AggregateGiven, Default: "as long as about 500 windows need; 0 keeps each interval, or its length where several inputs or tags are added up"}),
-		{Name: "sla", Group: cli.GroupLook, Value: cli.Each(&o.Limits, parseLimits), Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable"},
+		{Name: "sla", Group: cli.GroupLook, Value: cli.Each(&o.Limits, plot.ParseLimits), Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable"},
 		cli.OutputOption(&o.of, "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"),
 		{Name: "format", Group: cli.GroupOutput, Values: formats, Value: cli.Choice(&o.named, ""), Usage: "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)"},
 		{Name: "width", Group: cli.GroupLook, Value: cli.Float(&look.Width, "1200", cli.AnyNumber), Usage: "the width of the picture in `PIXELS` of 1/96 inch"},
@@ -150,30 +149,6 @@ func (o *options) formatOf(std *message.Streams) (draw.Format, error) {
 		return "", message.Usagef("-of %s: the name ends with none of .%s; -format names a format, too", path, strings.Join(formats, ", ."))
 	}
 	return draw.Format(extension), nil
-}
-
-// parseLimits reads service levels as hdrsum does. 20 stands for max<=20, and 99=5 for 99<=5.
-func parseLimits(text string) (limits []gate.Limit, err error) {
-	for part := range strings.SplitSeq(text, ",") {
-		part = strings.TrimSpace(part)
-		switch {
-		case strings.ContainsAny(part, "<>"):
-		case strings.Contains(part, "="):
-			part = strings.Replace(part, "=", "<=", 1)
-		default:
-			part = "max<=" + part
-		}
-		parsed, err := gate.Parse(part)
-		if err != nil {
-			return nil, message.Usagef("-sla %s: %w", text, err)
-		}
-		l := parsed[0]
-		if !l.Drawn() || !(l.Value > 0 && l.Value < 1e300) {
-			return nil, message.Usagef("-sla %s: a picture shows limits above 0 for percentiles or the maximum, such as 20 or 99<=5ms", text)
-		}
-		limits = append(limits, l)
-	}
-	return limits, nil
 }
 
 // parseMarks reads marks such as 26=deploy. Times have the grammar of -s.

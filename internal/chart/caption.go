@@ -171,6 +171,9 @@ func (p *Picture) Moments() (all []Described) {
 	return all
 }
 
+// Dated reports whether Origin is a time of the calendar.
+func (p *Picture) Dated() bool { return output.Dated(p.Origin) }
+
 // TimeRange returns the time that the picture shows, and false if it shows none.
 func (p *Picture) TimeRange() (from, to float64, ok bool) {
 	if from, to, ok = timeRange(append(slices.Clone(p.Series), p.Total)); ok {

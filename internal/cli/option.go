@@ -179,44 +179,16 @@ func number[T int | float64](to *T, text string, in Range, parse func(string) (T
 	}}
 }
 
-// maxMillis is a thousand years: longer than anybody measures, and far from overflow.
-const maxMillis = 1000 * 366 * 24 * 3600 * 1000
-
 // Length is a length of time, in milliseconds: a number of seconds, or a number with a unit, such
 // as 10s, 1m30s or 500ms. The empty text is 0.
 func Length(to *int64, text string) Value {
 	return Value{text: text, take: func(o *Option, text string) error {
-		if *to = 0; text == "" {
-			return nil
+		var err error
+		if *to, err = scan.ParseLength(text); err != nil {
+			return message.Usagef("-%s %w", o.Name, err)
 		}
-		seconds, ok := scan.ParseSeconds(text)
-		millis := math.Round(seconds * 1000)
-		switch {
-		case !ok:
-			if short := shortUnits.Replace(strings.ToLower(text)); scanned(short) {
-				return message.Usagef("-%s %q is no length of time; did you mean %s?", o.Name, text, short)
-			}
-			return message.Usagef("-%s %q is no length of time: give seconds, or a unit, such as 10s, 1m30s, 500ms or 1d", o.Name, text)
-		case seconds < 0:
-			return message.Usagef("-%s %s: a length of time cannot be negative", o.Name, text)
-		case millis > maxMillis:
-			return message.Usagef("-%s %s is more than a thousand years", o.Name, text)
-		case math.Abs(millis-seconds*1000) > 1e-6*max(millis, 1):
-			return message.Usagef("-%s %s is not a whole number of milliseconds", o.Name, text)
-		}
-		*to = int64(millis)
 		return nil
 	}}
-}
-
-// shortUnits makes units of time of words that people type.
-var shortUnits = strings.NewReplacer(" ", "", "milliseconds", "ms", "seconds", "s", "second", "s", "secs", "s", "sec", "s",
-	"minutes", "m", "minute", "m", "mins", "m", "min", "m", "hours", "h", "hour", "h", "hrs", "h", "hr", "h", "days", "d", "day", "d")
-
-// scanned reports whether a text is a length of time.
-func scanned(text string) bool {
-	_, ok := scan.ParseSeconds(text)
-	return ok
 }
 
 // SomeLength is a length of time that is not 0.

@@ -173,3 +173,34 @@ func ParseSeconds(text string) (seconds float64, ok bool) {
 	duration, err := time.ParseDuration(text)
 	return seconds + duration.Seconds(), err == nil && (seconds == 0 || duration >= 0)
 }
+
+// maxMillis is a thousand years: longer than anybody measures, and far from overflow.
+const maxMillis = 1000 * 366 * 24 * 3600 * 1000
+
+// ParseLength reads a length of time as [ParseSeconds] does, in milliseconds. The empty text is 0.
+func ParseLength(text string) (millis int64, err error) {
+	if text == "" {
+		return 0, nil
+	}
+	seconds, ok := ParseSeconds(text)
+	rounded := math.Round(seconds * 1000)
+	switch {
+	case !ok:
+		short := shortUnits.Replace(strings.ToLower(text))
+		if _, ok := ParseSeconds(short); ok {
+			return 0, fmt.Errorf("%q is no length of time; did you mean %s?", text, short)
+		}
+		return 0, fmt.Errorf("%q is no length of time: give seconds, or a unit, such as 10s, 1m30s, 500ms or 1d", text)
+	case seconds < 0:
+		return 0, fmt.Errorf("%s: a length of time cannot be negative", text)
+	case rounded > maxMillis:
+		return 0, fmt.Errorf("%s is more than a thousand years", text)
+	case math.Abs(rounded-seconds*1000) > 1e-6*max(rounded, 1):
+		return 0, fmt.Errorf("%s is not a whole number of milliseconds", text)
+	}
+	return int64(rounded), nil
+}
+
+// shortUnits makes units of time of words that people type.
+var shortUnits = strings.NewReplacer(" ", "", "milliseconds", "ms", "seconds", "s", "second", "s", "secs", "s", "sec", "s",
+	"minutes", "m", "minute", "m", "mins", "m", "min", "m", "hours", "h", "hour", "h", "hrs", "h", "hr", "h", "days", "d", "day", "d")

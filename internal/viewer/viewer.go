@@ -36,6 +36,8 @@ type Request struct {
 	Include     string `json:"incT"`
 	Exclude     string `json:"excT"`
 	By          string `json:"by"`
+	Limits      string `json:"sla"`
+	Aggregate   string `json:"agg"`
 	From        string `json:"s"`
 	To          string `json:"e"`
 	Compare     bool   `json:"compare"`
@@ -141,6 +143,15 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 	}
 	if r.Percentiles != "" {
 		o.Percentiles, err = logs.ParsePercentiles(r.Percentiles)
+	}
+	if r.Limits != "" && err == nil {
+		o.Limits, err = plot.ParseLimits(r.Limits)
+	}
+	if r.Aggregate != "" && err == nil {
+		o.AggregateGiven = true
+		if o.Aggregate, err = scan.ParseLength(r.Aggregate); err != nil {
+			err = fmt.Errorf("-agg %w", err)
+		}
 	}
 	return o, err
 }

@@ -23,6 +23,7 @@ type golden struct {
 	Exact   bool       `json:"exact,omitempty"`
 	Origin  float64    `json:"origin,omitempty"`
 	Zone    string     `json:"zone,omitempty"`
+	Since   bool       `json:"since,omitempty"`
 	Offsets [][2]int64 `json:"offsets,omitempty"`
 	Most    float64    `json:"most,omitempty"`
 	Title   string     `json:"title,omitempty"`
@@ -57,7 +58,7 @@ func (g *golden) got(t *testing.T) (title string, labels []string, at []float64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ticks, title = Clock(g.Low, g.High, g.Origin, zone, most)
+		ticks, title = Clock(g.Low, g.High, g.Origin, zone, g.Since, most)
 		g.Offsets = Offsets(g.Low+g.Origin, g.High+g.Origin, zone)
 	case "nines":
 		ticks = NinesTicks(g.High, g.Most)

@@ -164,10 +164,13 @@ func Since(seconds, furthest float64) string {
 
 // Clock returns the ticks of an axis of clock times in a zone, and the name of the axis. Origin is
 // time 0, in seconds since the epoch. The date stands below the first tick and wherever a day
-// begins.
-func Clock(from, to, origin float64, zone *time.Location, most int) (ticks []Tick, title string) {
+// begins. If since is set, the time since the start stands below each tick.
+func Clock(from, to, origin float64, zone *time.Location, since bool, most int) (ticks []Tick, title string) {
 	title = "time (" + zone.String() + ")"
 	step := Window(to-from, most)
+	if since = since && step < day; since {
+		title += ", since start (h:min:s)"
+	}
 	layout := "15:04"
 	switch {
 	case step >= day:
@@ -186,6 +189,11 @@ func Clock(from, to, origin float64, zone *time.Location, most int) (ticks []Tic
 		}
 		t := clock(v, zone)
 		label := t.Format(layout)
+		if since && step < 1 {
+			label += "\n" + sexagesimal(v-origin, step, true, true)
+		} else if since {
+			label += "\n" + sexagesimal(math.Round(v-origin), step, true, true)
+		}
 		if step < day && t.Format(time.DateOnly) != date {
 			date = t.Format(time.DateOnly)
 			label += "\n" + date

@@ -127,8 +127,8 @@ func (pn *panel) measure() {
 	pn.bottom = 4 * pixel
 	if !pn.inner {
 		pn.bottom = tickSize*lineSpace + 8*pixel
-		if pn.overTime() && pn.Absolute {
-			pn.bottom += tickSize
+		if pn.overTime() {
+			pn.bottom += tickSize * lineSpace * vg.Length(pn.timeLines()-1)
 		}
 		if !pn.untitled {
 			pn.bottom += labelSize * lineSpace
@@ -221,13 +221,26 @@ func (pn *panel) valueRuler(values valueRange, height vg.Length) {
 	r.low, r.high = r.zero/math.Pow(size, beyond), to*math.Pow(size, share)
 }
 
+// timeLines returns the number of lines of labels of the axis of times: the time of the day and the
+// date, and since the start if the picture shows more than an hour.
+func (pn *panel) timeLines() int {
+	const hour = 3600_000
+	switch {
+	case pn.Absolute:
+		return 2
+	case pn.Dated() && pn.x.high-pn.x.low > hour:
+		return 3
+	}
+	return 1
+}
+
 // timeRuler sets up the horizontal axis of times.
 func (pn *panel) timeRuler() {
 	width := pn.frame.Max.X - pn.frame.Min.X
 	r := &pn.x
 	from, to := r.low/1000, r.high/1000
-	if r.ticks, r.title = axis.Relative(from, to, most(width, 80)); pn.Absolute {
-		r.ticks, r.title = axis.Clock(from, to, float64(pn.Origin)/1000, pn.Location(), most(width, 100))
+	if r.ticks, r.title = axis.Relative(from, to, most(width, 80)); pn.timeLines() > 1 {
+		r.ticks, r.title = axis.Clock(from, to, float64(pn.Origin)/1000, pn.Location(), !pn.Absolute, most(width, 100))
 	}
 	for i := range r.ticks {
 		r.ticks[i].Value *= 1000
@@ -318,7 +331,9 @@ func (pn *panel) drawAxes() {
 		}
 		pn.stroke(line, pixel, vg.Point{X: at, Y: f.Min.Y - length}, vg.Point{X: at, Y: f.Min.Y})
 		if half := tick.Width(t.Label) / 2; at+half <= pn.outer.Max.X+margin-2*pixel {
-			pn.put(tick, at, f.Min.Y-8*pixel, t.Label)
+			for n, line := range strings.Split(t.Label, "\n") {
+				pn.put(tick, at, f.Min.Y-8*pixel-tickSize*lineSpace*vg.Length(n), line)
+			}
 		}
 	}
 	if !pn.untitled {

@@ -64,7 +64,7 @@ func dataOf(p *chart.Picture, width int64, columns int, recent int64) *Data {
 		lines = p.Type
 	}
 	out := &Data{
-		Picture: &own, Caption: p.Caption(), Heat: true,
+		Picture: &own, Dated: p.Dated(), Caption: p.Caption(), Result: p.Result(), Heat: true,
 		Lines: described(p, lines), Cells: described(p, chart.Heatmap), Rates: described(p, chart.Throughput), Curves: described(p, chart.Percentiles),
 		Zone: p.Location().String(), Offsets: [][2]int64{}, Themes: chart.Themes, Measures: []string{}, Series: []Series{}, Rows: new(Rows),
 	}

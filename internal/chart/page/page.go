@@ -24,6 +24,8 @@ type Data struct {
 	*chart.Picture
 	// Caption says what the page shows: of which logs, of what time, and how many values.
 	Caption string `json:"caption"`
+	// Result says in one line what the logs show, as a report does.
+	Result string `json:"result,omitempty"`
 	// Lines, Cells, Rates and Curves describe the charts. Heat has the cells shown at first.
 	Lines  chart.Chart `json:"lines"`
 	Rates  chart.Chart `json:"rates"`
@@ -37,6 +39,8 @@ type Data struct {
 	// how many seconds the zone is ahead of UTC from then on.
 	Zone    string     `json:"zone"`
 	Offsets [][2]int64 `json:"offsets"`
+	// Dated says that Origin is a time of the calendar.
+	Dated bool `json:"dated"`
 	// The whole range is from From to To.
 	From   int64                   `json:"from"`
 	To     int64                   `json:"to"`

@@ -39,7 +39,7 @@ export class Chart {
   // fit makes room for the labels of the vertical axis, and for texts to the right of the chart.
   fit(right) {
     const width = texts => Math.ceil(Math.max(0, ...texts.map(t => this.g.measureText(t).width)));
-    this.plot.left = Math.max(this.indent, this.narrow ? 0 : this.usual, (this.narrow ? 14 : 32) + width(this.y.ticks.map(t => t.label)));
+    this.plot.left = Math.max(this.indent, this.narrow ? 0 : this.usual, (this.narrow ? 22 : 32) + width(this.y.ticks.map(t => t.label)));
     if (right.length && !this.narrow) this.plot.right = Math.floor(this.plot.right - width(right));
     this.plot.right = Math.max(this.plot.right, this.plot.left + 1); // a page that is being laid out can be narrow
   }
@@ -48,21 +48,22 @@ export class Chart {
   axes(theme, xTitle, yTitle) {
     const { g, plot } = this;
     Object.assign(g, { strokeStyle: theme.grid, fillStyle: theme.text, lineWidth: 1, textBaseline: 'middle', textAlign: 'right' });
+    let last = Infinity;
     for (const t of this.y.ticks) {
-      if (!t.label) continue;
       const y = Math.round(this.py(t.value)) + 0.5;
+      if (!t.label || last - y < 13) continue; // 0 may stand close below another
+      last = y;
       stroke(g, [[plot.left, y], [plot.right, y]]);
       g.fillText(t.label, plot.left - 7, y);
     }
     g.textBaseline = 'top';
     for (const t of this.x.ticks) {
       if (!t.label) continue;
-      const x = Math.round(this.px(t.value)) + 0.5, [label, below] = t.label.split('\n'), half = g.measureText(label).width / 2;
+      const x = Math.round(this.px(t.value)) + 0.5, lines = t.label.split('\n'), half = g.measureText(lines[0]).width / 2;
       stroke(g, [[x, plot.top], [x, plot.bottom]]);
       if (xTitle === null) continue;
       g.textAlign = x + half > this.width ? 'right' : x - half < 0 ? 'left' : 'center';
-      g.fillText(label, x, plot.bottom + 7);
-      if (below) g.fillText(below, x, plot.bottom + 22);
+      lines.forEach((line, i) => g.fillText(line, x, plot.bottom + 7 + 15 * i));
     }
     g.textAlign = 'center';
     if (xTitle !== null) g.fillText(xTitle, (plot.left + plot.right) / 2, this.height - 17);

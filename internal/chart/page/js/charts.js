@@ -36,9 +36,13 @@ function innerAxis(fixed, range, log, most) {
   return { unit: unit[0] === '=' ? unit.slice(1) : '', ticks, log: true, at: v => Math.log(Math.max(v, zero) / zero) / span, inverse: p => { const v = zero * Math.exp(p * span); return v < from ? 0 : v; } };
 }
 
+// timeLines returns the lines of labels of the axis of times: the time of the day and the date, and since the start if the page has
+// more than an hour.
+const timeLines = data => data.absolute ? 2 : data.dated && data.to - data.from > 3600000 ? 3 : 1;
+
 function timeAxis(data, from, to, width) {
   const zone = { name: data.zone, offsets: data.offsets }, span = to - from;
-  const axis = data.absolute ? clockTicks(from / 1000, to / 1000, data.origin / 1000, zone, Math.max(2, Math.floor(width / 100)))
+  const axis = timeLines(data) > 1 ? clockTicks(from / 1000, to / 1000, data.origin / 1000, zone, !data.absolute, Math.max(2, Math.floor(width / 100)))
     : relativeTicks(from / 1000, to / 1000, Math.max(2, Math.floor(width / 80)));
   for (const t of axis.ticks) t.value *= 1000;
   return { ...axis, at: t => (t - from) / span, inverse: p => from + p * span };
@@ -89,7 +93,7 @@ function facetsOf({ series, band }) {
 // axis; below the last one are its labels. The places of the chart are where the parts of series are. Paint gets the page with
 // the series of a part.
 function drawOverTime(chart, page, what, range, share, parts, paint, over) {
-  const { data, view } = page, below = !chart.last ? 12 : data.absolute ? 60 : 46, height = page.height * share;
+  const { data, view } = page, below = !chart.last ? 12 : 31 + 15 * timeLines(data), height = page.height * share;
   const beside = [...data.lines.limits, ...data.cells.limits], axis = width => {
     const time = timeAxis(data, view.from, view.to, width);
     return chart.last ? time : { ...time, title: null };
@@ -210,7 +214,7 @@ function drawLines(chart, { view, theme, series, band }, what) {
     const points = line.drawn || startsIn(line.points, from, to), lengths = points.map(p => p.end - p.start).sort((a, b) => a - b);
     const slack = (lengths[lengths.length >> 1] || 0) / 2, few = points.length <= 40, dots = [];
     Object.assign(g, { strokeStyle: theme.lines[s.colours[n]], fillStyle: theme.lines[s.colours[n]], lineWidth: points.length > 1000 ? 1.1 : 1.7 });
-    g.setLineDash(points.length > 1000 ? [] : s.dashes[n]);
+    g.setLineDash(points.length > 1000 || chart.places && s.lines.length === 1 ? [] : s.dashes[n]);
     if (area) {
       g.globalAlpha = areaShare;
       for (const p of points) g.fillRect(chart.px(p.start), chart.py(p.value), chart.px(p.end) - chart.px(p.start), plot.bottom - chart.py(p.value));
@@ -247,7 +251,7 @@ function drawBreaches(chart, limits, view, theme, series) {
 }
 
 // mostMaps is the number of series up to which facets have a heat map each.
-const mostMaps = 8;
+const mostMaps = 4;
 
 // A cell of a heat map is about so many pixels wide and high. A difference has cells of a number of those in each direction. Its
 // stripes are so many pixels apart.

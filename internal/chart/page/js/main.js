@@ -34,7 +34,12 @@ async function load(next) {
   }
   choose();
   element('time-section').hidden = !hasTime;
+  element('result').textContent = next.result || '';
   element('caption').textContent = next.caption;
+  for (const id of ['in', 'heat', 'back', 'whole', 'left', 'right', 'out']) element(id).hidden = !hasTime;
+  element('facets').hidden = !hasTime || store.length < 2;
+  element('all').hidden = store.length < 2;
+  element('csv').hidden = !store.length;
   element('notes').replaceChildren(...next.notes.map(note => make('div', { textContent: note })));
 }
 
@@ -76,7 +81,7 @@ let bandShown = true, curves = [], rows = [], sortBy = null, mostRows = 8;
 
 // ---- theme ----
 
-const prefersDark = matchMedia('(prefers-color-scheme: dark)'), printing = matchMedia('print');
+const prefersDark = matchMedia('(prefers-color-scheme: dark)'), printing = matchMedia('print'), narrow = matchMedia('(max-width: 600px)');
 
 function dress() {
   const name = printing.matches ? 'light' : data.theme || (prefersDark.matches ? 'dark' : 'light');
@@ -295,7 +300,7 @@ function readCurve() {
 // describe says which span and which precision the page shows.
 function describe() {
   const whole = view.isWhole, span = timeText(view.from, true) + ' to ' + timeText(view.to, true);
-  const start = !data.absolute && data.origin ? ' Time 0 is ' + [86400, 1].map(step => clockText(data, data.origin / 1000, step)).join(' ') + ' (' + data.zone + ').' : '';
+  const start = !data.absolute && data.dated ? ' Time 0 is ' + [86400, 1].map(step => clockText(data, data.origin / 1000, step)).join(' ') + ' (' + data.zone + ').' : '';
   const recent = data.recent ? ', and of ' + relativeStep(data.recent.window) + ' from ' + timeText(data.recent.from, true) + ' on' : '';
   const windows = data.window ? ' Several intervals share a row of the page: the view begins and ends at windows of ' + relativeStep(data.window) + recent + '.' : '';
   element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).') + start + (page.merged ? ' Lines show windows of ' + relativeStep(page.merged) + '.' : '') + (whole && !data.live ? '' : windows);
@@ -304,12 +309,19 @@ function describe() {
   element('precision').textContent = !hasTime ? 'The numbers are those of the curves. For a percentile between two points of a curve, it is that of the second.' : whole && data.summary.length ? 'All numbers are as precise as the log.'
     : 'Percentiles have ' + data.digits + ' significant digits, as the curves. All other numbers are as precise as the log.';
   if (hasTime && !data.lines.rate) element('precision').textContent += ' Beside a tag stand its line over time, and the range of its values from p50 to the maximum with a mark at p99, on one logarithmic scale.';
-  for (const id of ['whole', 'left', 'right', 'out']) element(id).disabled = whole;
-  element('back').disabled = !view.past.length;
+  for (const id of ['whole', 'left', 'right', 'out']) use(id, !whole);
+  use('back', view.past.length);
+  use('all', !bandShown || store.some(s => s.shown === s.rest));
   element('log').setAttribute('aria-pressed', page.log);
   element('heat').setAttribute('aria-pressed', page.heat);
   element('facets').setAttribute('aria-pressed', page.facets);
-  element('heat').disabled = element('facets').disabled = !hasTime;
+}
+
+// use shows a button that can be used now.
+function use(id, usable) {
+  const button = element(id);
+  if (!usable && button === document.activeElement) element('in').focus();
+  button.classList.toggle('unused', !usable);
 }
 
 // showHeat shows the scale of a heat map.
@@ -399,14 +411,15 @@ function buildTable() {
     const byLabel = new Map(store.map(s => [s.label, s]));
     rows = rows.map(r => ({ ...r, verdicts: verdictsOf(sumOf(byLabel.get(r.label), view.from, view.to), limits) }));
   }
-  const columns = columnsOf(rows, data.unit, limits).filter(column => hasTime || rows.some(r => textOf(column, r)));
-  if (!sortBy && store.length > 1) sortBy = { column: columns.findIndex(column => column.name.startsWith('max')), descending: true };
-  if (sortBy) rows = sorted(rows, columns[sortBy.column], sortBy.descending);
+  const columns = columnsOf(rows, data.unit, limits, narrow.matches).filter(column => hasTime || rows.some(r => textOf(column, r)));
+  if (!sortBy && store.length > 1) sortBy = { key: 'max', descending: true };
+  const by = sortBy && columns.find(column => column.key === sortBy.key);
+  if (by) rows = sorted(rows, by, sortBy.descending);
   const head = columns.map((column, i) => {
-    const sortedHere = sortBy && sortBy.column === i, th = make('th', { scope: 'col' });
+    const sortedHere = column === by, th = make('th', { scope: 'col' });
     if (sortedHere) th.setAttribute('aria-sort', sortBy.descending ? 'descending' : 'ascending');
     th.append(make('button', { type: 'button', textContent: column.name + (sortedHere ? sortBy.descending ? ' ▾' : ' ▴' : ''), onclick: () => {
-      sortBy = sortedHere ? { column: i, descending: !sortBy.descending } : { column: i, descending: i > 0 };
+      sortBy = sortedHere ? { ...sortBy, descending: !sortBy.descending } : { key: column.key, descending: i > 0 };
       buildTable();
       element('summary').tHead.querySelectorAll('button')[i].focus();
     } }));
@@ -427,7 +440,8 @@ function buildTable() {
   }
   element('summary').tHead.replaceChildren(make('tr', {}, ...head));
   element('summary').tBodies[0].replaceChildren(...body);
-  const more = element('more');
+  const more = element('more'), section = element('summary-section');
+  section.style.minHeight = Math.max(section.offsetHeight, parseFloat(section.style.minHeight) || 0) + 'px'; // what is below stays where it is
   more.hidden = rows.length <= mostRows;
   more.textContent = 'all ' + rows.length + ' rows';
 }
@@ -444,7 +458,7 @@ function buildLatest() {
   const last = page.series.map(s => s.windows.at(-1)).filter(w => w), table = element('latest');
   const start = Math.max(...last.map(w => w.start)), half = Math.max(...last.map(w => w.end - w.begin)) / 2;
   const rows = tableOf(page.series.map(({ label, group, windows }) => ({ label, group, windows })), start - half, Infinity, levels);
-  const columns = columnsOf(rows, data.unit).filter(column => /^(tag|values\/s|p50|p99( |$)|max)/.test(column.name));
+  const columns = columnsOf(rows, data.unit).filter(column => ['tag', 'values/s', 'p50', 'p99', 'max'].includes(column.key));
   table.caption.textContent = rows.length ? 'The latest window, from ' + timeText(start) : '';
   table.tHead.replaceChildren(make('tr', {}, ...rows.length ? columns.map(column => make('th', { scope: 'col', textContent: column.name })) : []));
   table.tBodies[0].replaceChildren(...bodyOf(rows, columns));
@@ -553,7 +567,7 @@ function listen() {
   element('find').addEventListener('input', buildTable);
   element('more').addEventListener('click', () => { mostRows = Infinity; buildTable(); });
   let width = innerWidth;
-  addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; drawAll(); } });
+  addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; element('summary-section').style.minHeight = ''; drawAll(); } });
   const redress = () => { dress(); drawAll(); };
   prefersDark.addEventListener('change', redress);
   printing.addEventListener('change', redress);

@@ -9,21 +9,21 @@ export function rowOf({ label, curve }, valueAt) {
   return { label, count: curve.total, percentiles: levels.map(l => valueAt(l) ?? max), max };
 }
 
-// columnsOf returns the columns of a table of rows: a title, and how to get a value and print it.
-export function columnsOf(rows, unit, limits = []) {
+// columnsOf returns the columns of a table of rows: a key, a title, and how to get a value and print it. A narrow table has
+// percentiles and verdicts before counts.
+export function columnsOf(rows, unit, limits = [], narrow = false) {
   const scale = scaleFor(unit, Math.max(0, ...rows.map(r => r.max || 0)));
   const digitsOf = v => scale.unit ? 5 : Number.isInteger(v) ? 15 : 7;
-  const valued = (name, get, lowOf = get) => ({ name: titled(scale, name), get, text: (v, r) => known(lowOf(r) / scale.divide, v / scale.divide, digitsOf(v)) });
-  const whole = v => v.toLocaleString('en-US');
-  return [
-    { name: 'tag', get: r => r.label || 'untagged', text: v => v },
-    { name: 'intervals', get: r => r.intervals, text: whole },
-    { name: 'values', get: r => r.count, text: whole },
-    { name: 'values/s', get: r => r.perSecond, text: v => significant(v, 6) },
+  const valued = (key, get, lowOf = get) => ({ key, name: titled(scale, key), get, text: (v, r) => known(lowOf(r) / scale.divide, v / scale.divide, digitsOf(v)) });
+  const plain = (key, get, text) => ({ key, name: key, get, text }), whole = v => v.toLocaleString('en-US');
+  const tag = plain('tag', r => r.label || 'untagged', v => v), counts = [
+    plain('intervals', r => r.intervals, whole), plain('values', r => r.count, whole), plain('values/s', r => r.perSecond, v => significant(v, 6)),
     valued('min', r => r.min), valued('mean', r => r.mean),
+  ], figures = [
     ...levels.map((l, i) => valued('p' + l, r => r.percentiles[i], r => (r.lows || r.percentiles)[i])), valued('max', r => r.max),
-    ...limits.map((l, i) => ({ name: l.label, get: r => r.verdicts?.[i], text: v => ({ 1: 'holds', 0: '~', '-1': 'fails' })[v] })),
+    ...limits.map((l, i) => plain(l.label, r => r.verdicts?.[i], v => ({ 1: 'holds', 0: '~', '-1': 'fails' })[v])),
   ];
+  return narrow ? [tag, ...figures, ...counts] : [tag, ...counts, ...figures];
 }
 
 // textOf returns what a cell shows: nothing where there is no value.

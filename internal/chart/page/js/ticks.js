@@ -107,9 +107,10 @@ export function clockText(zone, t, step) {
 }
 
 // clockTicks returns the ticks of an axis of clock times. Origin is time 0, in seconds since the epoch.
-// A second line of a label is the date.
-export function clockTicks(from, to, origin, zone, most) {
-  const step = timeStep(to - from, most), title = 'time (' + zone.name + ')';
+// A label has further lines: if since is set, the time since the start, and the date where it is another one.
+export function clockTicks(from, to, origin, zone, since, most) {
+  const step = timeStep(to - from, most), below = since && step < day;
+  const title = 'time (' + zone.name + ')' + (below ? ', since start (h:min:s)' : '');
   const offset = offsetAt(zone, from + origin);
   let date = '';
   const ticks = [];
@@ -117,6 +118,7 @@ export function clockTicks(from, to, origin, zone, most) {
     const t = local - offsetAt(zone, local - offset), today = clockText(zone, t, day);
     if (ticks.length && t - origin <= ticks[ticks.length - 1].value) continue; // the zone has no such hour on this day
     let label = clockText(zone, t, step);
+    if (below) label += '\n' + sexagesimal(step < 1 ? t - origin : Math.round(t - origin), step, true, true);
     if (step < day && today !== date) label += '\n' + (date = today);
     ticks.push({ value: t - origin, label });
   }

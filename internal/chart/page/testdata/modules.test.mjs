@@ -21,7 +21,7 @@ for (const g of JSON.parse(readFileSync('golden.json'))) {
       linear: () => ({ ...ticks.linearTicks(scale, g.low, g.high, g.exact, g.most), title: numbers.titled(scale, 'value') }),
       log: () => ticks.logTicks(unit, g.low, g.high, g.exact, g.most),
       relative: () => ticks.relativeTicks(g.low, g.high, g.most),
-      clock: () => ticks.clockTicks(g.low, g.high, g.origin, zone, g.most),
+      clock: () => ticks.clockTicks(g.low, g.high, g.origin, zone, Boolean(g.since), g.most),
       nines: () => ({ ticks: ticks.ninesTicks(g.high, g.most) }),
     }[g.rule]();
     const labelled = got.ticks.filter(t => t.label);

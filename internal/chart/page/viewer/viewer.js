@@ -1,5 +1,5 @@
 // The viewer: a page without data. It takes files, and lets a worker make their pages, which it shows.
-const optionNames = ['unit', 'in', 'p', 'incT', 'excT', 's', 'e', 'logs'], usualUnit = 'ms';
+const optionNames = ['unit', 'in', 'p', 'incT', 'excT', 's', 'e', 'agg', 'sla', 'logs'], usualUnit = 'ms';
 let logs = [], refused = []; // { name, file }, and texts about what is none
 let worker, reading = false, workerURL, compiled, saved = null;
 
