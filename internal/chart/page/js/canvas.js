@@ -36,8 +36,15 @@ export class Chart {
   atX(x) { return this.x.inverse(Math.min(Math.max((x - this.plot.left) / (this.plot.right - this.plot.left), 0), 1)); }
   atY(y) { return this.y.inverse(Math.min(Math.max((this.plot.bottom - y) / (this.plot.bottom - this.plot.top), 0), 1)); }
 
-  // fit makes room for the labels of the vertical axis, and for texts to the right of the chart.
-  fit(right) {
+  // fit makes room for the labels of the vertical axis, of a height, and for texts to the right of the chart. A label that would
+  // overlap the one below it goes.
+  fit(right, height = this.plot.bottom - this.plot.top) {
+    let last = -Infinity;
+    for (const t of this.y.ticks) {
+      const at = this.y.at(t.value) * height;
+      if (t.label && at - last < 13) t.label = '';
+      else if (t.label) last = at;
+    }
     const width = texts => Math.ceil(Math.max(0, ...texts.map(t => this.g.measureText(t).width)));
     this.plot.left = Math.max(this.indent, this.narrow ? 0 : this.usual, (this.narrow ? 22 : 32) + width(this.y.ticks.map(t => t.label)));
     if (right.length && !this.narrow) this.plot.right = Math.floor(this.plot.right - width(right));
@@ -48,11 +55,9 @@ export class Chart {
   axes(theme, xTitle, yTitle) {
     const { g, plot } = this;
     Object.assign(g, { strokeStyle: theme.grid, fillStyle: theme.text, lineWidth: 1, textBaseline: 'middle', textAlign: 'right' });
-    let last = Infinity;
     for (const t of this.y.ticks) {
+      if (!t.label) continue;
       const y = Math.round(this.py(t.value)) + 0.5;
-      if (!t.label || last - y < 13) continue; // 0 may stand close below another
-      last = y;
       stroke(g, [[plot.left, y], [plot.right, y]]);
       g.fillText(t.label, plot.left - 7, y);
     }
@@ -71,8 +76,8 @@ export class Chart {
       g.save();
       g.translate(2, (plot.top + plot.bottom) / 2);
       g.rotate(-Math.PI / 2);
-      const whole = titled(this.y, yTitle), fits = g.measureText(whole).width < plot.bottom - plot.top;
-      g.fillText(fits ? whole : titled(this.y, yTitle.split(' of ')[0]), 0, 0);
+      const texts = [yTitle, yTitle.split(' of ')[0], yTitle.split(' of ')[0].replace(' per second', '/s')].map(text => titled(this.y, text));
+      g.fillText(texts.find(text => g.measureText(text).width < plot.bottom - plot.top) ?? texts.at(-1), 0, 0);
       g.restore();
     }
     g.strokeStyle = theme.faint;

@@ -78,9 +78,13 @@ function drawChart(chart, page, what, range, x, paint, over, beside = what.limit
 // The shares of charts over time of the page's height.
 const rateShare = 0.25, timeShare = 0.45, heatShare = 0.4, changeShare = 0.9;
 
+// facetShare is the least share of a facet.
+const facetShare = 1 / 9;
+
 // heightOn returns the page's height at which the charts over time fit into a space.
-export function heightOn(space, { data, heat }) {
-  return space / (rateShare + timeShare + (data.compared && heat ? changeShare : heatShare));
+export function heightOn(space, page) {
+  const { data, heat, facets } = page, parts = facets ? facetsOf(page).length : 1;
+  return space / (rateShare + Math.max(timeShare, parts * facetShare) + (data.compared && heat ? changeShare : Math.max(heatShare, parts <= mostMaps ? parts * facetShare : 0)));
 }
 
 // facetsOf returns the parts of a chart with facets, and one for the band.
@@ -102,11 +106,11 @@ function drawOverTime(chart, page, what, range, share, parts, paint, over) {
     chart.begin(Math.round(height) + below, below);
     return drawChart(chart, page, what, range, axis, () => paint(page), over, beside);
   }
-  const high = Math.max(height / parts.length, page.height / 9);
+  const high = Math.max(height / parts.length, page.height * facetShare);
   const g = chart.begin(Math.round(high * parts.length) + below + 10, below), { theme } = page, end = chart.plot.bottom;
   what.limits.forEach(l => range.add(l.value));
   chart.y = valueAxis(what, range, page.log, 3);
-  chart.fit(beside.map(l => l.label));
+  chart.fit(beside.map(l => l.label), high - 19);
   chart.x = axis(chart.plot.right - chart.plot.left);
   chart.places = new Map();
   parts.forEach((part, i) => {

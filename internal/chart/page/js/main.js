@@ -86,7 +86,7 @@ const prefersDark = matchMedia('(prefers-color-scheme: dark)'), printing = match
 function dress() {
   const name = printing.matches ? 'light' : data.theme || (prefersDark.matches ? 'dark' : 'light');
   page.theme = data.themes[name];
-  page.height = printing.matches ? Math.min(data.height, heightOn(480, page)) : data.height; // a sheet has room for the charts over time
+  page.height = printing.matches ? Math.min(data.height, heightOn(430, page)) : data.height; // a sheet has room for the charts over time
   for (const part of ['background', 'text', 'faint', 'grid', 'limit']) document.documentElement.style.setProperty('--' + part, page.theme[part]);
   document.documentElement.style.colorScheme = name;
   buildToggles();
@@ -441,7 +441,7 @@ function buildTable() {
   element('summary').tHead.replaceChildren(make('tr', {}, ...head));
   element('summary').tBodies[0].replaceChildren(...body);
   const more = element('more'), section = element('summary-section');
-  section.style.minHeight = Math.max(section.offsetHeight, parseFloat(section.style.minHeight) || 0) + 'px'; // what is below stays where it is
+  section.style.minHeight = Math.max(section.getBoundingClientRect().height, parseFloat(section.style.minHeight) || 0) + 'px'; // what is below stays where it is
   more.hidden = rows.length <= mostRows;
   more.textContent = 'all ' + rows.length + ' rows';
 }
