@@ -200,7 +200,7 @@ func TestBrowserSizes(t *testing.T) {
 			}
 			left, _ := b.at(t, "time", 0)
 			right, _ := b.at(t, "time", 1)
-			if right-left < 300 {
+			if right-left < 290 {
 				t.Errorf("%s: the chart is %v pixels wide", what, right-left)
 			}
 			b.eval(t, `(() => {

@@ -87,6 +87,13 @@ export function heightOn(space, page) {
   return space / (rateShare + Math.max(timeShare, parts * facetShare) + (data.compared && heat ? changeShare : Math.max(heatShare, parts <= mostMaps ? parts * facetShare : 0)));
 }
 
+// fitting returns a title that fits a width: its end, which tells tags apart.
+function fitting(g, title, width) {
+  let cut = title;
+  while (cut.length > 1 && g.measureText(cut).width > width) cut = '…' + cut.slice(2);
+  return cut;
+}
+
 // facetsOf returns the parts of a chart with facets, and one for the band.
 function facetsOf({ series, band }) {
   const parts = [...new Set(series.map(s => s.facet))].map(title => ({ title, series: series.filter(s => s.facet === title), band: [] }));
@@ -119,7 +126,7 @@ function drawOverTime(chart, page, what, range, share, parts, paint, over) {
     for (const s of part.change ? [] : part.series) chart.places.set(s, { ...chart.plot });
     chart.axes(theme, last ? chart.x.title : null, i === parts.length >> 1 ? what.name : null);
     Object.assign(g, { textAlign: 'left', textBaseline: 'bottom', fillStyle: theme.text });
-    g.fillText(part.title, chart.plot.left + 2, chart.plot.top);
+    g.fillText(fitting(g, part.title, chart.width - chart.plot.left - 2), chart.plot.left + 2, chart.plot.top);
     chart.clip();
     paint({ ...page, ...part });
     g.restore();

@@ -192,9 +192,16 @@ test('the table', () => {
 
 test('a chart that is narrower than its labels is not less than nothing', () => {
   const chart = new Chart({}, {});
-  Object.assign(chart, { g: { measureText: text => ({ width: 8 * text.length }) }, plot: { left: 0, right: 4 }, y: { ticks: [{ label: '1,000 ms' }] } });
+  Object.assign(chart, { g: { measureText: text => ({ width: 8 * text.length }) }, plot: { left: 0, right: 4 }, y: { at: () => 0, ticks: [{ label: '1,000 ms' }] } });
   chart.fit(['a long name']);
   assert.equal(chart.plot.right - chart.plot.left, 1);
+});
+
+test('a label that would overlap the one below it goes', () => {
+  const chart = new Chart({}, {}), ticks = [0, 0.1, 0.5, 0.55, 1].map(value => ({ value, label: String(value) }));
+  Object.assign(chart, { g: { measureText: text => ({ width: 8 * text.length }) }, plot: { left: 0, right: 400 }, y: { at: v => v, ticks } });
+  chart.fit([], 100);
+  assert.deepEqual(ticks.map(t => t.label), ['0', '', '0.5', '', '1']);
 });
 
 test('looks', () => {
