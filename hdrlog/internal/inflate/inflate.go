@@ -181,15 +181,16 @@ func (s *stream) huffman(t *tables) error {
 	}
 }
 
-// literals is fast for a block without matches. It stops at a rare symbol and near the end of dst
-// or src, and leaves the rest to symbol. Logs of hdrunion have only such blocks; hdrsum takes 0.67
-// of the time for them.
+// literals is fast for a block without matches. It stops at what is no literal and near the end of
+// dst or src, and leaves the rest to symbol. Logs of hdrunion have only such blocks; hdrsum takes
+// 0.63 of the time for them.
 func (s *stream) literals(t *tables) {
 	s.refill()
 	n, pos := s.n, s.pos
 	b, nb := s.bits, uint(s.nbits)
 	dst, src := s.dst, s.src
-	// Room for four times two literals; 8 readable bytes.
+	// Room for four times two literals; 8 readable bytes. A rare literal has at most 15 bits, which
+	// are left of 56 behind three others.
 	lastDst, lastSrc := len(dst)-4*2, len(src)-8
 loop:
 	for n <= lastDst && pos <= lastSrc {
@@ -199,7 +200,15 @@ loop:
 		for range 4 { // at most 4*litBits bits
 			e := t.lit[b&litMask]
 			if e&entryRare != 0 {
-				break loop
+				sym, size := t.litCode.decode(b)
+				if sym >= 256 {
+					break loop
+				}
+				dst[n] = byte(sym)
+				n++
+				b >>= size & 63
+				nb -= uint(size)
+				continue loop
 			}
 			binary.LittleEndian.PutUint16(dst[n:], uint16(e>>16))
 			n += int(e >> 8 & 3)
