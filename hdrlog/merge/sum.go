@@ -137,14 +137,19 @@ func (s *Sum) Add(i *hdrlog.Interval) error {
 // AddPayload is [Sum.Add] for an interval whose payload is open already, for callers that take more
 // than the sum of it.
 func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
-	more := part{start: i.StartMillis(), end: i.EndMillis(), intervals: 1}
-	if err := s.addPayload(&more, p); err != nil || s.intervals > 1 {
+	if err := s.AddCounts(i.StartMillis(), i.EndMillis(), p); err != nil || s.intervals > 1 {
 		return err
 	}
 	if s.text = append(hdrlog.AppendMax(s.text[:0], i), ','); p.Version() == 2 && p.Compressed() {
 		s.text = append(s.text, i.Payload...)
 	}
 	return nil
+}
+
+// AddCounts is [Sum.AddPayload] for callers that write no log: a single interval does not keep its
+// text, which takes as much memory as its line.
+func (s *Sum) AddCounts(start, end int64, p *histogram.Payload) error {
+	return s.addPayload(&part{start: start, end: end, intervals: 1}, p)
 }
 
 // addPayload adds a payload, of which more is known but layout and highest.

@@ -15,7 +15,7 @@ const (
 	// inFlight is the size of all batches together in bytes, largestBatch and smallestBatch of one.
 	// All batches have at most a sixteenth of -memory: what is decoded of them often takes four
 	// times their size.
-	inFlight      = 32 << 20
+	inFlight      = 16 << 20
 	partOfMemory  = 16
 	largestBatch  = 256 << 10
 	smallestBatch = 4 << 10

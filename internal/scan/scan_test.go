@@ -328,6 +328,27 @@ func TestVisit(t *testing.T) {
 	}
 }
 
+// TestVisitText proves that a sum keeps the text of a single interval only where it is wanted.
+func TestVisitText(t *testing.T) {
+	t.Parallel()
+	for _, wanted := range []bool{true, false} {
+		s := &Scan{Inputs: []Input{text("a", "0,1,7.000,"+three+"\n")}, Workers: 1}
+		err := Run(s, func(_ int, v Visit, sum *merge.Sum) error {
+			_, err := v.Take(Want{Text: wanted}, sum)
+			return err
+		}, func(_ Visit, sum *merge.Sum) error {
+			fields, err := sum.AppendFields(nil, 0)
+			if kept := strings.Contains(string(fields), ",7.000,"); kept != wanted {
+				t.Errorf("text is wanted: %t; %s", wanted, fields)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestVisitFigures: each method gives the counts of the corrected interval, whichever is called
 // first and whatever the payload is.
 func TestVisitFigures(t *testing.T) {

@@ -114,8 +114,9 @@ func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit {
 	return Visit{Interval: i, Place: at, Row: i.Tag, decoder: d}
 }
 
-// A Want says what a worker takes of an interval besides [Taken.Double].
-type Want struct{ Counts, Max bool }
+// A Want says what a worker takes of an interval besides [Taken.Double]. Text has sums keep the text
+// of a single interval, to write it as it is.
+type Want struct{ Counts, Max, Text bool }
 
 // Taken is what a worker has of an interval, corrected for coordinated omission if that was asked
 // for.
@@ -154,10 +155,13 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 	var sumErr error
 	for _, sum := range sums {
 		err := error(nil)
-		if d.expected != 0 {
+		switch {
+		case d.expected != 0:
 			err = sum.AddHistogram(v.StartMillis(), v.EndMillis(), h)
-		} else {
+		case want.Text:
 			err = sum.AddPayload(v.Interval, p)
+		default:
+			err = sum.AddCounts(v.StartMillis(), v.EndMillis(), p)
 		}
 		if sumErr = cmp.Or(sumErr, err); err != nil && !errors.As(err, new(*merge.SumError)) {
 			return t, err

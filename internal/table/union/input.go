@@ -64,7 +64,7 @@ func (u *union) decode(_ int, v scan.Visit, i *interval) error {
 	}
 	sum := sums.Get().(*merge.Sum)
 	sum.Reset()
-	took, err := v.Take(scan.Want{}, sum)
+	took, err := v.Take(scan.Want{Text: true}, sum)
 	if err != nil {
 		sums.Put(sum)
 		return err
