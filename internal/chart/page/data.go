@@ -28,9 +28,13 @@ func New(p *chart.Picture) (*Data, error) {
 	own, width, columns := *p, max(p.WindowMillis, 1), chart.PageColumns
 	from, to, _ := p.TimeRange()
 	for {
-		d := dataOf(&own, width, columns, math.MaxInt64)
+		last, most := float64(width) > to-from && columns < 100, limit
+		if last {
+			most = 0
+		}
+		d := dataOf(&own, width, columns, math.MaxInt64, most)
 		size := d.Rows.Size()
-		if size <= limit || float64(width) > to-from && columns < 100 {
+		if size <= limit || last {
 			return d, nil
 		}
 		columns = max(columns/2, 50)
@@ -54,8 +58,9 @@ func countWindows(all []chart.Series) (n int) {
 }
 
 // dataOf returns the data of a page: with windows of a width, and lines thinned to columns up to
-// where those that are recent begin.
-func dataOf(p *chart.Picture, width int64, columns int, recent int64) *Data {
+// where those that are recent begin. Rows that take more than most bytes have only a size, unless
+// most is 0.
+func dataOf(p *chart.Picture, width int64, columns int, recent int64, most int) *Data {
 	own := *p
 	own.Unit = axis.Spelled(p.Unit)
 	own.Marks, own.Worst, own.Summary, own.Notes = some(p.Marks), some(p.Worst), some(p.Summary), some(p.Notes)
@@ -66,7 +71,7 @@ func dataOf(p *chart.Picture, width int64, columns int, recent int64) *Data {
 	out := &Data{
 		Picture: &own, Dated: p.Dated(), Caption: p.Caption(), Result: p.Result(), Heat: true,
 		Lines: described(p, lines), Cells: described(p, chart.Heatmap), Rates: described(p, chart.Throughput), Curves: described(p, chart.Percentiles),
-		Zone: p.Location().String(), Offsets: [][2]int64{}, Themes: chart.Themes, Measures: []string{}, Series: []Series{}, Rows: new(Rows),
+		Zone: p.Location().String(), Offsets: [][2]int64{}, Themes: chart.Themes, Measures: []string{}, Series: []Series{}, Rows: &Rows{most: most},
 	}
 	if from, to, timed := p.TimeRange(); timed {
 		out.From, out.To = int64(math.Floor(from)), int64(math.Ceil(to))

@@ -96,7 +96,7 @@ func (l *Live) Data() (*Data, error) {
 	if recent > math.MinInt64 {
 		recent -= l.origin
 	}
-	d := dataOf(p, width, chart.PageColumns, recent)
+	d := dataOf(p, width, chart.PageColumns, recent, 0)
 	d.Live, d.Heat = true, l.Type.Chart.Marks == chart.Cells || len(d.Series) <= mostLines
 	if recent > d.From && width > c.Step {
 		d.Recent = &Recent{From: recent, Window: c.Step}

@@ -146,19 +146,35 @@ func plain(module string) string {
 func Write(w io.Writer, d *Data) error {
 	const rows = `"rows":"`
 	own := *d
-	own.Rows = &Rows{packed: " "}   // to copy the rows takes 4% of a large page
-	data, err := json.Marshal(&own) // which escapes < and >, so that no text ends the script
+	own.Rows = &Rows{out: new(deflated)} // there is no copy of the rows in memory
+	data, err := json.Marshal(&own)      // which escapes < and >, so that no text ends the script
 	if err != nil {
 		return err
 	}
-	before, after, _ := strings.Cut(string(data), rows+" ")
-	return write(w, d.Title, Policy(d.Live), style(), "", block("data", "application/json", before+rows+d.Rows.pack()+after), script())
+	before, after, _ := strings.Cut(block("data", "application/json", string(data)), rows)
+	return write(w, d.Title, Policy(d.Live), style(), "", script(), func() error {
+		_, err := io.WriteString(w, before+rows)
+		if err == nil {
+			err = d.Rows.write(w)
+		}
+		if err == nil {
+			_, err = io.WriteString(w, after)
+		}
+		return err
+	})
 }
 
-// write fills the page in.
-func write(w io.Writer, title, policy, style, viewer, data, script string) error {
-	_, err := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{policy}}", policy, "{{style}}", style, "{{viewer}}", viewer, "{{data}}", data, "{{script}}", script).
-		WriteString(w, file("page.html"))
+// write fills the page in. Data writes its data.
+func write(w io.Writer, title, policy, style, viewer, script string, data func() error) error {
+	before, after, _ := strings.Cut(file("page.html"), "{{data}}")
+	fill := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{policy}}", policy, "{{style}}", style, "{{viewer}}", viewer, "{{script}}", script)
+	_, err := fill.WriteString(w, before)
+	if err == nil {
+		err = data()
+	}
+	if err == nil {
+		_, err = fill.WriteString(w, after)
+	}
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"encoding/base64"
 	"io"
+	"math/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,7 +48,7 @@ func TestModules(t *testing.T) {
 	rows.Window(0, &chart.Window{Start: 500, Begin: 500, End: 1500, Intervals: 2}, []byte{0})
 	rows.Point(0, 0, 1000, 999, 7.25, true)
 	rows.Point(0, 0, 2000, 1000, 8, false)
-	if err := os.WriteFile(filepath.Join(dir, "rows.txt"), []byte(rows.pack()), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "rows.txt"), textOf(t, &rows), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	command := exec.Command("node", "--test")
@@ -62,7 +63,7 @@ func TestModules(t *testing.T) {
 func TestRowsMove(t *testing.T) {
 	t.Parallel()
 	size := func(r *Rows) int {
-		packed, err := base64.StdEncoding.DecodeString(r.pack())
+		packed, err := base64.StdEncoding.DecodeString(string(textOf(t, r)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,6 +83,38 @@ func TestRowsMove(t *testing.T) {
 	if own, all := size(&rows), size(&moved); own == 0 || all != own*(2*flushBytes/10) {
 		t.Errorf("%d and %d bytes", all, own)
 	}
+}
+
+// TestRowsOver proves that rows which take too much keep no more than their size.
+func TestRowsOver(t *testing.T) {
+	t.Parallel()
+	fill := func(most int) *Rows {
+		rows := Rows{most: most}
+		random := rand.New(rand.NewSource(1))
+		for range 10 * flushBytes / 10 {
+			rows.Point(0, 0, random.Int63(), 1, random.Float64(), false)
+		}
+		return &rows
+	}
+	whole := fill(0)
+	size := whole.Size()
+	for _, most := range []int{size, size - 1, 1} {
+		rows := fill(most)
+		if rows.Size() != size {
+			t.Errorf("%d bytes, want %d", rows.Size(), size)
+		}
+		if kept := len(textOf(t, rows)); most < size && kept > 0 || most == size && kept != size {
+			t.Errorf("at most %d bytes of %d: %d are kept", most, size, kept)
+		}
+	}
+}
+
+func textOf(t *testing.T, r *Rows) []byte {
+	text, err := r.MarshalText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // TestScript proves that the joined scripts are ones that a browser takes, and hide no name of a

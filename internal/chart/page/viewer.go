@@ -40,5 +40,8 @@ func (v *Viewer) Write(w io.Writer) error {
 		"; script-src 'wasm-unsafe-eval' " + hashOf(script)
 	blocks := block("licences", "text/plain", text("\n"+v.Licences)) + block("worker", "text/plain", text(v.Exec+"\n"+plain(viewerFile("lzma.js"))+plain(viewerFile("worker.js")))) +
 		block("wasm", "text/plain", base64.StdEncoding.EncodeToString(v.Code))
-	return write(w, "hdrkit", policy, style, strings.ReplaceAll(viewerFile("viewer.html"), "{{version}}", html.EscapeString(v.Version)), blocks, script)
+	return write(w, "hdrkit", policy, style, strings.ReplaceAll(viewerFile("viewer.html"), "{{version}}", html.EscapeString(v.Version)), script, func() error {
+		_, err := io.WriteString(w, blocks)
+		return err
+	})
 }
