@@ -71,6 +71,9 @@ type Collector struct {
 	// WindowBytes keeps histograms by time, for a heat map or a page. It is the memory that they
 	// may take. If they need more, neighbours in time are merged. 0 keeps none.
 	WindowBytes int
+	// Paged says that the windows are for a page, of whose size WindowBytes is a multiple. Counts
+	// take a larger part of a page than of memory, so those that no page has room for are not kept.
+	Paged bool
 	// Relative lays logs over one another: times count from the start of each log.
 	Relative bool
 	// Step says that intervals are windows of so many milliseconds, and that they go on. The recent
@@ -104,6 +107,7 @@ type gathered struct {
 	lines    [][]Point // by measure
 	windows  []Window  // if WindowBytes is set
 	bytes    int       // that the windows take
+	paged    bool
 }
 
 // unit returns what a value of 1 of a layout is in the picture.
@@ -147,7 +151,7 @@ func (i *Interval) Values() []float64 { return i.values }
 // windowRoom is the memory that windows may take until half of them are measured. It is enough for
 // some minutes of six tags, so lines may be out of order by as much. An interval that comes later
 // opens its window again, which gives that window another point.
-const windowRoom = 32 << 20
+const windowRoom = 16 << 20
 
 // Plan returns what the collector needs of a scan. Emit takes the results, and may add them with
 // [Collector.Measure] and [Collector.Add].
@@ -329,7 +333,7 @@ func (c *Collector) Forget(time int64) (some bool) {
 		}
 		c.bytes, g.bytes = c.bytes-g.bytes, 0
 		for i := range g.windows {
-			g.bytes += g.windows[i].size()
+			g.bytes += g.sizeOf(&g.windows[i])
 		}
 		if c.bytes += g.bytes; len(g.windows) == 0 {
 			delete(c.series, label)
@@ -362,7 +366,7 @@ func (c *Collector) at(group, label string) *gathered {
 				c.recent = math.MinInt64
 			}
 		}
-		g = &gathered{label: label, group: group, measures: c.Measures, lines: make([][]Point, len(c.Measures))}
+		g = &gathered{label: label, group: group, measures: c.Measures, lines: make([][]Point, len(c.Measures)), paged: c.Paged}
 		c.series[label] = g
 		c.order = append(c.order, label)
 	}
@@ -390,12 +394,24 @@ func (c *Collector) bound() error {
 		}
 	}
 	for c.bytes > limit {
-		if c.width >= 1<<40 {
-			return errWide
+		if c.width >= 1<<40 { // there is nothing left to merge
+			return c.tooWide(limit)
 		}
 		c.width = Wider(c.width)
 		if err := c.widen(); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// tooWide returns an error if the windows take more memory than a limit.
+func (c *Collector) tooWide(limit int) error {
+	for _, g := range c.series {
+		for i := range g.windows {
+			if limit -= g.windows[i].size(); limit < 0 {
+				return errWide
+			}
 		}
 	}
 	return nil
@@ -418,7 +434,7 @@ func (c *Collector) newest(bytes int) int64 {
 	sizes := map[int64]int{}
 	for _, g := range c.series {
 		for _, w := range g.windows {
-			sizes[w.Start] += w.size()
+			sizes[w.Start] += g.sizeOf(&w)
 		}
 	}
 	starts := slices.Sorted(maps.Keys(sizes))

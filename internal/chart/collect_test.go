@@ -224,6 +224,39 @@ func TestBoundedWindows(t *testing.T) {
 	}
 }
 
+// TestPagedWindows proves that the counts for a page take a third of what others may, unless tags
+// alone take more: a page has at least a window of each.
+func TestPagedWindows(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		tags, each int
+		paged      bool
+		merged     bool
+	}{{1, 60, false, false}, {1, 60, true, true}, {60, 1, true, true}} {
+		c := &Collector{WindowBytes: 60 << 10, Ratio: 1, Paged: test.paged}
+		for i := range test.tags * test.each {
+			var interval Interval
+			measure(c, float64(i), 1, histogramOf(t, 3, latencies(int64(i), 500, 1e6)), &interval)
+			if err := c.Add("", fmt.Sprint(i%test.tags), &interval); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, err := c.Picture(New(Heatmap), 0, nil)
+		if err != nil {
+			t.Fatalf("%+v: %v", test, err)
+		}
+		bytes := 0
+		for _, s := range p.Series {
+			for _, w := range s.Windows {
+				bytes += w.counts.Size()
+			}
+		}
+		if merged := p.WindowMillis > 1; merged != test.merged || test.tags == 1 && bytes > c.WindowBytes/3 == test.paged {
+			t.Errorf("%+v: %d bytes of counts, windows of %d ms", test, bytes, p.WindowMillis)
+		}
+	}
+}
+
 // TestGrid proves that a heat map shows every value, where it was.
 func TestGrid(t *testing.T) {
 	t.Parallel()

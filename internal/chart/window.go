@@ -88,12 +88,25 @@ func (w *Window) Layout() histogram.Layout { return w.counts.Layout() }
 
 func (w *Window) size() int { return windowBytes + w.counts.Size() }
 
+// pagedTimes is how many times the counts of windows count that are for a page. Deflated and in
+// base64 they take more than a half of their size there, all else of a window a sixth. So once they
+// take a third of six times a page, it would merge their windows anyway.
+const pagedTimes = 3
+
+// sizeOf returns what a window counts for in [Collector.WindowBytes].
+func (g *gathered) sizeOf(w *Window) int {
+	if !g.paged {
+		return w.size()
+	}
+	return w.size() + (pagedTimes-1)*(w.counts.Size()-new(merge.Sum).Size())
+}
+
 // keep adds w, whose counts are apart, to the windows of a series.
 func (g *gathered) keep(w *Window, counts *merge.Sum) error {
 	own := *w
 	own.counts = new(merge.Sum)
 	err := own.counts.Merge(counts)
-	g.windows, g.bytes = append(g.windows, own), g.bytes+own.size()
+	g.windows, g.bytes = append(g.windows, own), g.bytes+g.sizeOf(&own)
 	return err
 }
 
@@ -106,7 +119,7 @@ func (g *gathered) widen(width, before int64) error {
 	recent, err2 := Widened(g.windows[n:], 1, 0)
 	g.windows, g.bytes = append(old, recent...), 0
 	for i := range g.windows {
-		g.bytes += g.windows[i].size()
+		g.bytes += g.sizeOf(&g.windows[i])
 	}
 	return cmp.Or(err, err2)
 }

@@ -55,7 +55,7 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	k.Ratio, k.Relative, k.Measures = g.ratio, o.Compare && !g.look.Absolute, o.measures()
 	switch {
 	case g.plan.paged:
-		k.WindowBytes = collectTimes * g.look.PageSize
+		k.WindowBytes, k.Paged = collectTimes*g.look.PageSize, true
 	case o.Type.Chart.Marks == chart.Cells:
 		k.WindowBytes = heatBytes
 	}
