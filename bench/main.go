@@ -31,7 +31,7 @@ func main() {
 	flag.StringVar(&b.jar, "jar", "/usr/share/java/hdrhistogram.jar", "HdrHistogram for Java, with its HistogramLogProcessor")
 	flag.StringVar(&b.processing, "processing", "", "class path of HdrLogProcessing and its libraries, to measure it too")
 	flag.StringVar(&b.base, "base", "", "an earlier hdrsum, whose plain summary is 1 in the table of prices")
-	flag.StringVar(&b.only, "only", "", "measure only the tables whose titles contain this, such as twelve; growth is measured only so")
+	flag.StringVar(&b.only, "only", "", "measure only the tables whose titles contain this, such as twelve; growth and shapes are measured only so")
 	flag.Parse()
 	if err := b.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -62,15 +62,16 @@ func (b *bench) run() (err error) {
 	}
 	defer os.RemoveAll(b.dir)
 	steps := []func() error{b.buildOwn, b.buildFloor, b.findJava, b.makeLogs}
-	if b.only == "growth" {
-		steps = []func() error{b.buildOwn, b.growth}
+	alone := map[string]func() error{"growth": b.growth, "shapes": b.shapes}[b.only]
+	if alone != nil {
+		steps = []func() error{b.buildOwn, alone}
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
 	}
-	if b.only == "growth" {
+	if alone != nil {
 		return nil
 	}
 	tables, err := b.tables()
@@ -162,28 +163,30 @@ func (b *bench) genlog(seconds, seed int) []string {
 	return args
 }
 
+// makeLog writes a log and returns its path.
+func (b *bench) makeLog(name string, seconds, seed int, more ...string) (string, error) {
+	args := append(b.genlog(seconds, seed), more...)
+	f, err := os.Create(b.path(name))
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdout, cmd.Stderr = f, os.Stderr
+	return f.Name(), errors.Join(cmd.Run(), f.Close())
+}
+
 func (b *bench) makeLogs() error {
 	fmt.Fprintln(os.Stderr, "bench: making the logs")
-	make := func(name string, seconds, seed int, more ...string) (string, error) {
-		args := append(b.genlog(seconds, seed), more...)
-		f, err := os.Create(b.path(name))
-		if err != nil {
-			return "", err
-		}
-		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Stdout, cmd.Stderr = f, os.Stderr
-		return f.Name(), errors.Join(cmd.Run(), f.Close())
-	}
 	var err error
 	for n := range b.nodes {
-		if b.nodes[n], err = make(fmt.Sprintf("node%d.hdr", n+1), b.seconds, n+1); err != nil {
+		if b.nodes[n], err = b.makeLog(fmt.Sprintf("node%d.hdr", n+1), b.seconds, n+1); err != nil {
 			return err
 		}
 	}
-	if b.small, err = make("small.hdr", 10, 1); err != nil {
+	if b.small, err = b.makeLog("small.hdr", 10, 1); err != nil {
 		return err
 	}
-	if b.sparse, err = make("sparse.hdr", b.seconds, 1, "-rate", "100"); err != nil {
+	if b.sparse, err = b.makeLog("sparse.hdr", b.seconds, 1, "-rate", "100"); err != nil {
 		return err
 	}
 	if _, err := os.Stat(b.path("hdrbeam")); err == nil {
@@ -191,7 +194,7 @@ func (b *bench) makeLogs() error {
 			return err
 		}
 		for n := range 12 {
-			log, err := make(fmt.Sprintf("fleet/log%02d.hdr", n), b.seconds, n+1)
+			log, err := b.makeLog(fmt.Sprintf("fleet/log%02d.hdr", n), b.seconds, n+1)
 			if err != nil {
 				return err
 			}
@@ -201,7 +204,7 @@ func (b *bench) makeLogs() error {
 	if !b.wants("Filters") {
 		return nil
 	}
-	if b.tens, err = make("tens.hdr", 10*b.seconds, 1); err != nil {
+	if b.tens, err = b.makeLog("tens.hdr", 10*b.seconds, 1); err != nil {
 		return err
 	}
 	return b.addOnce()

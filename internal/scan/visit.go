@@ -114,8 +114,8 @@ func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit {
 	return Visit{Interval: i, Place: at, Row: i.Tag, decoder: d}
 }
 
-// A Want says what a worker takes of an interval besides [Taken.Double]. Text has sums keep the text
-// of a single interval, to write it as it is.
+// A Want says what a worker takes of an interval besides [Taken.Double]. Text has sums keep the
+// text of a single interval, to write it as it is.
 type Want struct{ Counts, Max, Text bool }
 
 // Taken is what a worker has of an interval, corrected for coordinated omission if that was asked

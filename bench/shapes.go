@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+)
+
+// A set is logs of one shape.
+type set struct {
+	name string
+	logs []string
+}
+
+// A way is a question about logs, and what it is to cost in readings. What compares runs needs
+// several logs.
+type way struct {
+	line string
+	goal float64
+	runs bool
+}
+
+var ways = []way{
+	{"hdrsum -st json LOGS", 0.9, false},
+	{"hdrsum -st table LOGS", 0.9, false},
+	{"hdrsum -st timeline LOGS", 1.35, false},
+	{"hdrsum -st timeline -agg 1m LOGS", 1.1, false},
+	{"hdrsum -worst 10 LOGS", 1.05, false},
+	{"hdrsum -st json -ci 95 LOGS", 1.3, false},
+	{"hdrdiff -sum LOGS -- LOGS", 2.5, false}, // of twice as many logs
+	{"hdrplot -of run.png LOGS", 1.4, false},
+	{"hdrplot -type percentiles -of run.png LOGS", 1.3, false},
+	{"hdrplot -type heatmap -of run.png LOGS", 1.7, false},
+	{"hdrplot -type report -of run.png LOGS", 1.7, false},
+	{"hdrplot -of run.html LOGS", 2.2, false},
+	{"hdrunion -of union.hdr LOGS", 0, false},
+	{"hdrdiff -trend LOGS", 1, true},
+	{"hdrplot -type load -of run.png LOGS", 1, true},
+}
+
+// shapes prints what each way costs for logs of different shapes: CPU time in readings, which are
+// that of a plain summary with one core of the same logs, and the peak of memory.
+func (b *bench) shapes() error {
+	sets, err := b.makeShapes()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n**Shapes** of logs: readings, and peak in MiB\n\n| command | goal |")
+	for _, s := range sets {
+		fmt.Printf(" %s |", s.name)
+	}
+	fmt.Printf("\n| --- | --: |%s\n| CPU of a reading, s | |", strings.Repeat(" --: |", len(sets)))
+	readings := make([]sample, len(sets))
+	for n, s := range sets {
+		c := &command{args: append([]string{cmp.Or(b.base, b.path("hdrsum")), "-q", "-j", "1"}, s.logs...)}
+		if readings[n], err = c.best(b.rounds); err != nil {
+			return err
+		}
+		fmt.Printf(" %.3g, %.0f |", readings[n].cpu, readings[n].peak)
+	}
+	fmt.Println()
+	for _, w := range ways {
+		name := strings.NewReplacer(" LOGS", "", " --", "").Replace(w.line)
+		fmt.Fprintf(os.Stderr, "bench: %s\n", name)
+		fmt.Printf("| %s | %s |", name, unless0(int64(w.goal*100), w.goal))
+		for n, s := range sets {
+			if w.runs && len(s.logs) < 2 {
+				fmt.Print(" |")
+				continue
+			}
+			c := &command{dir: b.path("prices")}
+			for _, word := range strings.Fields(w.line) {
+				if word == "LOGS" {
+					c.args = append(c.args, s.logs...)
+				} else {
+					c.args = append(c.args, word)
+				}
+			}
+			c.args = slices.Insert(c.args, 1, "-q")
+			if c.args[0] != "hdrunion" {
+				c.args = slices.Insert(c.args, 1, "-in", "ns", "-unit", "ms")
+			}
+			c.args[0] = b.path(c.args[0])
+			best, err := c.best(b.rounds)
+			if err != nil {
+				return err
+			}
+			fmt.Printf(" %.2f, %.0f |", best.cpu/readings[n].cpu, best.peak)
+		}
+		fmt.Println()
+	}
+	return nil
+}
+
+// best returns the least CPU time and the highest peak of some rounds.
+func (c *command) best(rounds int) (best sample, err error) {
+	best.cpu = math.Inf(1)
+	for range rounds {
+		s, err := c.run(io.Discard)
+		if err != nil {
+			return s, err
+		}
+		best.cpu, best.peak = min(best.cpu, s.cpu), max(best.peak, s.peak)
+	}
+	return best, nil
+}
+
+// makeShapes makes the logs. An hour is what -seconds says.
+func (b *bench) makeShapes() (sets []set, err error) {
+	fmt.Fprintln(os.Stderr, "bench: making the logs")
+	many := func(name, file string, count, seconds int, more ...string) {
+		s := set{name: name}
+		for n := range count {
+			if err == nil {
+				var log string
+				log, err = b.makeLog(fmt.Sprintf("%s%02d.hdr", file, n+1), seconds, n+1, more...)
+				s.logs = append(s.logs, log)
+			}
+		}
+		sets = append(sets, s)
+	}
+	many("one hour", "hour", 1, b.seconds)
+	many("ten of an hour", "ten", 10, b.seconds)
+	many("forty of 15 minutes", "forty", 40, b.seconds/4, "-rate", "4000")
+	many("one day", "day", 1, 24*b.seconds, "-rate", "500", "-distinct", "3600")
+	many("120 tags in 20 minutes", "tags", 20, b.seconds/3, "-rate", "2000")
+	if err != nil {
+		return nil, err
+	}
+	last := &sets[len(sets)-1]
+	joined, err := b.join("tags.hdr", last.logs)
+	last.logs = []string{joined}
+	return sets, err
+}
+
+// join makes one log of several that begin at about the same time, in which the tags of each have
+// names of their own.
+func (b *bench) join(name string, logs []string) (string, error) {
+	var all [][][]byte // by log, without the lines of its header
+	header := ""
+	seconds := math.MaxInt
+	for n, log := range logs {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			return "", err
+		}
+		begin := bytes.Index(text, []byte("Tag="))
+		header = cmp.Or(header, string(text[:begin]))
+		lines := bytes.SplitAfter(text[begin:], []byte("\n"))
+		for i := range lines {
+			lines[i] = bytes.Replace(lines[i], []byte(","), fmt.Appendf(nil, "-%02d,", n+1), 1)
+		}
+		all, seconds = append(all, lines), min(seconds, len(lines)/tagsOfLog)
+		os.Remove(log)
+	}
+	return b.path(name), write(b.path(name), func(w io.Writer) {
+		io.WriteString(w, header)
+		for second := range seconds {
+			for _, lines := range all {
+				for _, line := range lines[tagsOfLog*second:][:tagsOfLog] {
+					w.Write(line)
+				}
+			}
+		}
+	})
+}
+
+// tagsOfLog is how many tags a log of genlog has. Each has an interval a second.
+const tagsOfLog = 6
