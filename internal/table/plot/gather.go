@@ -377,11 +377,12 @@ func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*o
 		g.std.Notef("marks no worst moments: %v", err)
 		return nil
 	}
+	shares := parts.Shares(moments)
 	for n, m := range moments {
 		if n > 0 && m.Times < leastMarked {
 			continue
 		}
-		g.worst = append(g.worst, chart.Moment{Start: m.Start - start, End: m.End - start, Peak: m.Peak - start, Value: unit.Divide(float64(m.Max), g.ratio/m.Factor), Share: parts.Share(m.Start, m.End),
+		g.worst = append(g.worst, chart.Moment{Start: m.Start - start, End: m.End - start, Peak: m.Peak - start, Value: unit.Divide(float64(m.Max), g.ratio/m.Factor), Share: shares[n],
 			Label: labelOf(label, g.by.Row(m.Input, m.Tag)), Name: labelOf(g.labels[m.Input], m.Tag)})
 	}
 	slices.SortStableFunc(g.worst, func(a, b chart.Moment) int { return cmp.Compare(b.Value, a.Value) })

@@ -14,6 +14,7 @@ import (
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
+	"hdrkit/output"
 )
 
 // Parts keep what each tag of each input recorded, to find out which of them was bad, and when, in
@@ -281,17 +282,25 @@ func (p *Parts) countsOf(own *piece, scratch *histogram.Histogram) (*histogram.H
 	return took.Counts, err
 }
 
-// Share returns the share of all values that were recorded in the intervals at a time.
-func (p *Parts) Share(start, end int64) float64 {
-	in, all := 0.0, 0.0
+// Shares returns the shares of all values that were recorded in the intervals at the times of
+// moments. It goes through the intervals once: a log of a day has half a million.
+func (p *Parts) Shares(moments []output.Moment) []float64 {
+	shares, all := make([]float64, len(moments)), 0.0
 	for _, part := range p.parts {
 		for _, own := range part.pieces {
-			if all += float64(own.count); own.Start < end && own.End > start {
-				in += float64(own.count)
+			count := float64(own.count)
+			all += count
+			for n := range moments {
+				if own.Start < moments[n].End && own.End > moments[n].Start {
+					shares[n] += count
+				}
 			}
 		}
 	}
-	return in / all
+	for n := range shares {
+		shares[n] /= all
+	}
+	return shares
 }
 
 // inOrder returns all parts in the order of inputs, then of tags. Their pieces are in the order of

@@ -543,3 +543,16 @@ func inMoment(t *testing.T, m *output.Moment, result *Result, logs [][]byte) (hi
 	}
 	return highest, count
 }
+
+// TestShares proves that the share of a moment is that of the values in intervals that touch it.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	p := &Parts{parts: map[string]*part{
+		"a": {pieces: []*piece{{Start: 0, End: 10, count: 1}, {Start: 10, End: 20, count: 2}, {Start: 20, End: 30, count: 4}}},
+		"b": {pieces: []*piece{{Start: 5, End: 15, count: 8}, {Start: 40, End: 50, count: 1}}},
+	}}
+	moments := []output.Moment{{Start: 10, End: 20}, {Start: 0, End: 50}, {Start: 31, End: 40}, {Start: 45, End: 46}}
+	if got, want := p.Shares(moments), []float64{10. / 16, 1, 0, 1. / 16}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
