@@ -96,11 +96,11 @@ func (e *Encoder) pack(head []byte, cookie uint32, raw []byte) ([]byte, error) {
 	return packed, nil
 }
 
-// Dense counts rarely repeat. So Huffman codes alone make the shorter stream, much faster.
-// Matches win for small payloads, which are mostly header, and for payloads that repeat themselves.
-// So those two are also tried with matches, at the level that compresses them best. Each try clears
-// 640 KB: with a limit of 1024 bytes instead of 320, a union of logs with 60 operations a second has
-// the same bytes, and takes 7% more CPU time. bench/compression.md has the numbers.
+// Dense counts rarely repeat. So Huffman codes alone make the shorter stream, much faster. Matches
+// win for small payloads, which are mostly header, and for payloads that repeat themselves. So
+// those two are also tried with matches, at the level that compresses them best. Each try clears
+// 640 KB: with a limit of 1024 bytes instead of 320, a union of logs with 60 operations a second
+// has the same bytes, and takes 7% more CPU time. bench/compression.md has the numbers.
 const (
 	shortRaw   = 320 // bytes
 	matchLevel = 7
