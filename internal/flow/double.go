@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"math"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/scan"
 )
@@ -38,7 +39,7 @@ func (p *state) takeDouble(v scan.Visit, r *Result) {
 	start, end := v.Span()
 	length := lengthOf(end - start)
 	if p.table.Size() == 0 {
-		p.table = merge.NewTable[Result](max(p.Window, length))
+		p.table = merge.NewTable[Result](max(p.Window, length, usualLength(p.run.scan.Inputs)))
 		d.first, d.last = start, end
 	}
 	d.first, d.last = min(d.first, start), max(d.last, end)
@@ -72,6 +73,37 @@ func lengthOf(length int64) int64 {
 		}
 	}
 	return best
+}
+
+// looked is how many of the first intervals of a log tell how long its intervals are.
+const looked = 32
+
+// usualLength returns the length of windows for the first intervals of inputs that can be read
+// twice. Windows that have become twice as long cannot become those of another length, so it must
+// not matter which input comes first. Errors come again when the inputs are read.
+func usualLength(inputs []scan.Input) (length int64) {
+	for n := range inputs {
+		in := &inputs[n]
+		if in.Once {
+			continue
+		}
+		file, err := in.Open()
+		if err != nil {
+			continue
+		}
+		r := in.NewReader(file)
+		r.SetBatchSize(4 << 10)
+		for seen := 0; seen < looked && r.Scan(); {
+			if record := r.Record(); record.Kind == hdrlog.IntervalRecord {
+				seen++
+				start, end := scan.Visit{Interval: &record.Interval}.Span()
+				length = max(length, lengthOf(end-start))
+			}
+		}
+		r.Close()
+		file.Close()
+	}
+	return length
 }
 
 func abs(n int64) int64 { return max(n, -n) }
