@@ -30,9 +30,11 @@ func (b *bench) growth() error {
 	lines := bytes.Split(bytes.TrimSpace(interval), []byte("\n"))
 	fields := bytes.SplitN(lines[len(lines)-1], []byte(","), 4)[3] // MAX,PAYLOAD
 	questions := []string{
-		"hdrsum -st table LOGS", "hdrsum -st json LOGS", "hdrdiff -sum in0.hdr LOGS", "hdrsum -worst 10 LOGS",
+		"hdrsum -st table LOGS", "hdrsum -st table -in ns LOGS", // which looks for coordinated omission
+		"hdrsum -st json LOGS", "hdrdiff -sum in0.hdr LOGS", "hdrsum -worst 10 LOGS",
 		"hdrsum -sla p99<=1e15+in+99%+of+10s LOGS", // a + is a space
 		"hdrsum -st timeline LOGS", "hdrsum -st timeline -agg 10s LOGS", "hdrunion -of OUT/union.hdr LOGS",
+		"hdrlive -q -memory 8GiB -agg 10s -st ndjson -sla p99<=1e15+in+99%+of+10s - < DIR/in0.hdr",
 		"hdrsplit -od OUT LOGS", "hdrplot -of OUT/page.html LOGS", "hdrrec -of OUT/rec.hdr TABLES",
 	}
 	live := []string{"hdrlive -for 1ms -s start -of OUT/live.hdr LOGS", "hdrlive -for 1ms -s start -serve 127.0.0.1:0 LOGS"}
@@ -52,7 +54,7 @@ func (b *bench) growth() error {
 		fmt.Fprintf(os.Stderr, "bench: growth with %s\n", kind.what)
 		var commands []*command // with four samples each
 		for _, line := range kind.commands {
-			commands = append(commands, &command{name: strings.NewReplacer("DIR/", "", "OUT/", "", " LOGS", "", " TABLES", "").Replace(line)})
+			commands = append(commands, &command{name: strings.NewReplacer("DIR/", "", "OUT/", "", " LOGS", "", " TABLES", "", " -q -memory 8GiB", "", "+", " ").Replace(line)})
 		}
 		for double := range 4 {
 			dir, out := b.path("growth"), b.path("grown")
@@ -62,7 +64,10 @@ func (b *bench) growth() error {
 			for n, line := range kind.commands {
 				line = strings.NewReplacer("LOGS", `-q -memory 8GiB -ip DIR in\d+\.hdr`, "TABLES", `-q -memory 8GiB -ip DIR in\d+\.csv`).Replace(line)
 				c := commands[n]
-				c.args = strings.Fields(strings.NewReplacer("DIR", dir, "OUT", out).Replace(line))
+				line, input, piped := strings.Cut(strings.NewReplacer("DIR", dir, "OUT", out).Replace(line), " < ")
+				if c.args = strings.Fields(line); piped {
+					c.from = []string{"cat", input}
+				}
 				for n := range c.args {
 					c.args[n] = strings.ReplaceAll(c.args[n], "+in+99%+of+", " in 99% of ")
 				}
