@@ -18,6 +18,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/loggen"
 )
 
 // A model is a run whose figures are known: in each of its seconds, rate values, as many of each of
@@ -232,5 +233,60 @@ func TestModelsLoad(t *testing.T) {
 	}
 	if got := strings.Split(printedBy(t, 0, command...), "\n"); !slices.Equal(got[:len(want)], want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestPageChanges proves that a page of two logs has the changes that hdrdiff prints.
+func TestPageChanges(t *testing.T) {
+	t.Parallel()
+	build(t)
+	dir := t.TempDir()
+	logs := make([]string, 2)
+	for n := range logs {
+		var log bytes.Buffer
+		if err := loggen.Write(&log, loggen.Options{Seconds: 180, Rate: 200, Seed: uint64(n + 1), Factor: 1 + float64(n)/5, Start: loggen.ScenarioStart}); err != nil {
+			t.Fatal(err)
+		}
+		logs[n] = filepath.Join(dir, []string{"before.hdr", "after.hdr"}[n])
+		write(t, logs[n], log.String())
+	}
+	page := filepath.Join(dir, "page.html")
+	printedBy(t, 0, "hdrplot", "-compare", "-in", "ns", "-unit", "ms", "-incT", ".*-rt", "-of", page, logs[0], logs[1])
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data struct {
+		Changed map[string]map[string]string
+		Notes   []string
+	}
+	if _, text, found := strings.Cut(string(html), `<script id="data" type="application/json">`); !found || json.NewDecoder(strings.NewReader(text)).Decode(&data) != nil {
+		t.Fatal("the page has no data")
+	}
+	table := printedBy(t, 0, "hdrdiff", "-in", "ns", "-unit", "ms", "-incT", ".*-rt", "-st", "markdown", logs[0], logs[1])
+	var heads []string
+	tag, compared := "", 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(strings.NewReplacer("**", "", `\`, "").Replace(line), "|\n"), "|")
+		for n := range cells {
+			cells[n] = strings.TrimSpace(cells[n])
+		}
+		switch {
+		case cells[0] == "tag":
+			heads = cells
+		case len(cells) > 2 && cells[1] == "before":
+			tag = cells[0]
+		case len(cells) > 2 && cells[1] == "change":
+			for n, head := range heads[2:] {
+				if got := data.Changed["after "+tag][head]; got != cells[n+2] {
+					t.Errorf("%s of %s: %q, want %q", head, tag, got, cells[n+2])
+				} else if strings.HasSuffix(got, ")") {
+					compared++
+				}
+			}
+		}
+	}
+	if sentence, _, _ := strings.Cut(table, "\n"); compared < 5 || len(data.Notes) < 2 || !strings.HasPrefix(sentence, strings.SplitN(data.Notes[0], ".", 2)[0]) {
+		t.Errorf("%d figures are the same, notes %q\n%s", compared, data.Notes, table)
 	}
 }

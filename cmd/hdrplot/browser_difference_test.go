@@ -18,6 +18,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page/pagetest"
 )
 
 // TestBrowserDifference points at the cells of a difference. In known logs, which start on
@@ -54,6 +55,7 @@ func TestBrowserDifference(t *testing.T) {
 				b.eval(t, fmt.Sprintf("location.hash = 't=%v,%v'", view[0], view[1]))
 				b.until(t, "!document.getElementById('whole').classList.contains('unused')")
 			}
+			checkChanges(t, b, p, view[0] == 0)
 			left, _ := b.at(t, "heat-map", 0)
 			right, _ := b.at(t, "heat-map", 1)
 			for at, middle := range []float64{0.9 * half, 1.2 * half} {
@@ -129,6 +131,57 @@ func TestBrowserDifference(t *testing.T) {
 		t.Error("one log alone has a difference")
 	}
 	b.checkConsole(t)
+}
+
+// checkChanges checks the changes below the figures of the second log: those of the picture for the
+// whole time, and otherwise those of the figures that the table has.
+func checkChanges(t *testing.T, b *browser, p *pagetest.Page, whole bool) {
+	t.Helper()
+	var rows [][]struct{ Head, Text, Change string }
+	text := b.eval(t, `JSON.stringify([...document.querySelectorAll('#summary tbody tr')].map(r => [...r.cells].map((c, i) => ({
+		Head: document.querySelectorAll('#summary thead th')[i].textContent, Text: i ? c.firstChild?.data ?? '' : c.textContent, Change: i && c.querySelector('div')?.textContent || '' }))))`)
+	if err := json.Unmarshal([]byte(text), &rows); err != nil {
+		t.Fatal(err)
+	}
+	changes := 0
+	for n, row := range rows {
+		label := row[0].Text
+		if strings.HasPrefix(label, "old") {
+			continue
+		}
+		if before := rows[n-1][0].Text; strings.TrimPrefix(before, "old") != strings.TrimPrefix(label, "new") {
+			t.Errorf("%s stands behind %s", label, before)
+		}
+		for i, cell := range row[2:] {
+			head, _, _ := strings.Cut(cell.Head, " ")
+			head = map[string]string{"values": "count", "values/s": "/s"}[head] + map[bool]string{true: head}[!strings.HasPrefix(head, "values")]
+			if whole {
+				if want := p.Changed[label][head]; cell.Change != want || want == "" {
+					t.Errorf("%s of %s: %q, want %q", head, label, cell.Change, want)
+				}
+				changes++
+				continue
+			}
+			number := func(text string) float64 {
+				v, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
+				if err != nil {
+					return math.NaN() // such as a range
+				}
+				return v
+			}
+			percent := 100 * (number(cell.Text)/number(rows[n-1][i+2].Text) - 1)
+			got := number(strings.TrimSuffix(strings.TrimPrefix(cell.Change, "?"), "%"))
+			if math.Abs(got-percent) > 2 || strings.HasPrefix(cell.Change, "?") == (head == "count") {
+				t.Errorf("%s of %s in view: %q, want %.1f%%", head, label, cell.Change, percent)
+			}
+			if got == got && percent == percent {
+				changes++
+			}
+		}
+	}
+	if changes < 10 {
+		t.Errorf("%d changes: %v", changes, rows)
+	}
 }
 
 var readDifference = regexp.MustCompile(`([\d.,]+) (?:µs|ms|s) to ([\d.,]+) (ms|s|µs)before ([\d.,]+) values, after ([\d.,]+) values(, .* per second)?(?:highest|$)`)

@@ -84,8 +84,27 @@ func (g *gathering) bandOf(group string, tag []byte, ratio float64) (band []char
 	return band
 }
 
-// compare gives a report the sentence and the figures that hdrdiff prints.
-func (g *gathering) compare(p *chart.Picture) {
+// comparePage gives a page of two logs the sentence and the changes that hdrdiff prints.
+func (g *gathering) comparePage(p *chart.Picture) {
+	pairs, table := g.pairs()
+	p.Changed = make(map[string]map[string]string)
+	for n, s := range g.believed {
+		i := slices.IndexFunc(pairs, func(pair output.Pair) bool { return pair.After == s && pair.Before != nil })
+		if i < 0 {
+			continue
+		}
+		texts := make(map[string]string)
+		headings, rows := table.Changes(pairs[i])
+		for k, heading := range headings {
+			texts[heading] = rows[2][k]
+		}
+		p.Changed[g.series[n].Label] = texts
+	}
+	p.Notes = append(p.Notes, table.Sentence(pairs), output.Legend(pairs)+".")
+}
+
+// pairs compares the series of both groups, and returns them with the table that prints them.
+func (g *gathering) pairs() ([]output.Pair, *output.Table) {
 	figures, err := report.ParseFigures(report.UsualFigures)
 	if err != nil {
 		panic(err) // a test sees it
@@ -104,7 +123,12 @@ func (g *gathering) compare(p *chart.Picture) {
 	for _, s := range g.believed {
 		s.Confidence = nil // only the changes have intervals
 	}
-	table := report.Table(output.Scale{Ratio: g.ratio, Unit: g.look.Unit}, figures, false, 0, false)
+	return pairs, report.Table(output.Scale{Ratio: g.ratio, Unit: g.look.Unit}, figures, false, 0, false)
+}
+
+// compare gives a report the sentence and the figures that hdrdiff prints.
+func (g *gathering) compare(p *chart.Picture) {
+	pairs, table := g.pairs()
 	p.Title = cmp.Or(p.Title, table.Sentence(pairs))
 	if len(pairs) > mostCompared {
 		p.Notes = append(p.Notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have figures.", len(pairs), mostCompared))

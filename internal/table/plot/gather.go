@@ -476,6 +476,8 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 	}
 	if g.compareReport() {
 		g.compare(p)
+	} else if g.plan.changes {
+		g.comparePage(p)
 	} else if len(p.Series) <= chart.MostTogether {
 		p.Notes = append(p.Notes, g.changes()...)
 	}

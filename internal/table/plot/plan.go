@@ -31,6 +31,8 @@ type plan struct {
 	merged, thinned bool
 	// worst, shifts and bands mark moments, changes of level, and the confidence of curves.
 	worst, shifts, bands bool
+	// changes says how the second one of two logs on a page differs from the first.
+	changes bool
 }
 
 func (g *gathering) planOf(logs int) plan {
@@ -44,6 +46,7 @@ func (g *gathering) planOf(logs int) plan {
 	p.worst = o.Type.Worst && !o.compareReport() && (marks == chart.Cells || // numbers stand above maxima
 		slices.ContainsFunc(o.measures(), func(m chart.Measure) bool { return m.Name == "max" }))
 	p.shifts = o.Type == chart.Timeline && !o.Compare
+	p.changes = p.paged && o.Compare && logs == 2
 	p.bands = (marks == chart.Curves || o.compareReport()) && !p.paged
 	return p
 }
@@ -95,7 +98,7 @@ func (g *gathering) collecting() (o summary.Options) {
 	case g.sides.Runs: // which have figures each
 	case g.plan.bands:
 		o.Runs = &summary.Runs{Size: g.Aggregate, Optional: true}
-	case g.plan.shifts && few:
+	case g.plan.changes || g.plan.shifts && few:
 		o.Runs = &summary.Runs{Optional: true}
 	}
 	if g.plan.worst {

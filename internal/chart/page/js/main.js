@@ -7,7 +7,7 @@ import { Chart, stroke, dot } from './canvas.js';
 import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, heightOn, strokeCurve, valueAt, heatAt, rateText, isArea, areaShare, colourOf } from './charts.js';
 import { connect } from './live.js';
 import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
-import { columnsOf, textOf, sorted, csvOf, rowOf, levels } from './table.js';
+import { columnsOf, textOf, changeOf, sorted, csvOf, rowOf, levels } from './table.js';
 
 const element = id => document.getElementById(id);
 const make = (kind, properties = {}, ...children) => {
@@ -402,6 +402,7 @@ function solo(s) {
 function buildTable() {
   const place = new Map(data.summary.map((r, i) => [r.label, i])), at = r => place.get(r.label) ?? 0;
   rows = !hasTime ? store.filter(s => s.curve).map(s => rowOf(s, l => valueAt(s.curve, nines(l / 100)))) : view.isWhole && data.summary.length ? data.summary : tableOf(store, view.from, view.to, levels, data.ran).sort((a, b) => at(a) - at(b));
+  if (data.compared) rows = withBefore(rows);
   element('summary-section').hidden = !rows.length && !data.summary.length;
   const few = store.length < 8; // of which the eye finds one
   element('find').hidden = few;
@@ -412,7 +413,7 @@ function buildTable() {
     rows = rows.map(r => ({ ...r, verdicts: verdictsOf(sumOf(byLabel.get(r.label), view.from, view.to), limits) }));
   }
   const columns = columnsOf(rows, data.unit, limits, narrow.matches).filter(column => hasTime || rows.some(r => textOf(column, r)));
-  if (!sortBy && store.length > 1) sortBy = { key: 'max', descending: true };
+  if (!sortBy && store.length > 1 && !data.compared) sortBy = { key: 'max', descending: true };
   const by = sortBy && columns.find(column => column.key === sortBy.key);
   if (by) rows = sorted(rows, by, sortBy.descending);
   const head = columns.map((column, i) => {
@@ -446,10 +447,26 @@ function buildTable() {
   more.textContent = 'all ' + rows.length + ' rows';
 }
 
+// withBefore gives the rows of the second one of two logs those of the first, and how they differ. Those of a tag stand together, the
+// tag with the highest maximum first.
+function withBefore(rows) {
+  const [, after] = data.compared, groups = new Map(store.map(s => [s.label, s.group])), tags = new Map();
+  for (const r of rows) {
+    const group = groups.get(r.label), tag = r.label.slice((group ?? '').length), pair = tags.get(tag) || tags.set(tag, {}).get(tag);
+    pair[group === after ? 'after' : 'before'] = r;
+  }
+  for (const pair of tags.values()) {
+    if (pair.before && pair.after) pair.after = { ...pair.after, before: pair.before, changed: view.isWhole && data.changed?.[pair.after.label] };
+  }
+  const highest = pair => Math.max(pair.before?.max || 0, pair.after?.max || 0);
+  return [...tags.values()].sort((a, b) => highest(b) - highest(a)).flatMap(pair => [pair.before, pair.after].filter(r => r));
+}
+
 function bodyOf(rows, columns) {
   return rows.map(r => make('tr', {}, ...columns.map((column, i) => {
     const textContent = textOf(column, r);
-    return i ? make('td', { textContent, className: textContent === 'fails' ? 'fails' : '' }) : make('th', { textContent, scope: 'row' });
+    const change = changeOf(column, r), parts = change ? [make('div', { textContent: change })] : [];
+    return i ? make('td', { className: textContent === 'fails' ? 'fails' : '' }, textContent, ...parts) : make('th', { textContent, scope: 'row' });
   })));
 }
 
