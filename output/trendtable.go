@@ -39,7 +39,7 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 		if c.Ratio() < 1 {
 			verb = "fell"
 		}
-		all = append(all, fmt.Sprintf("%s %s by %s%% from %s on: %s to %s, %d runs before, %d after.", c.Of.name(), verb,
+		all = append(all, fmt.Sprintf("%s %s by %s%% from %s on: %s to %s, %d runs before, %d after.", t.name(c.Of), verb,
 			significant(math.Abs(100*(c.Ratio()-1)), 2), t.when(c.After.From, zone), significant(c.Before.Value, 3), c.Of.text(s, c.After.Value), c.Before.Runs, c.After.Runs))
 	}
 	figures := fmt.Sprintf("Of %s %d changed in %d runs.", plural(len(t.Figures), "figure"), changed, len(t.Runs))
@@ -55,9 +55,10 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 	return append(all, figures)
 }
 
-// name returns the figure with its tag, for a sentence.
-func (f *TrendFigure) name() string {
-	if f.Tag == nil && !f.AllTags {
+// name returns a figure with its tag, for a sentence. Untagged values have none if they are alone.
+func (t *Trend) name(f *TrendFigure) string {
+	tagged := func(f TrendFigure) bool { return f.Tag != nil || f.AllTags }
+	if !slices.ContainsFunc(t.Figures, tagged) {
 		return f.String()
 	}
 	return f.String() + " of " + f.TagName()

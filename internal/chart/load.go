@@ -109,30 +109,31 @@ func (p *Picture) LoadResults() (all []string) {
 		}
 		for _, l := range p.Limits {
 			if n := slices.IndexFunc(s.Lines, func(line Line) bool { return line.Name == l.Name() }); n >= 0 {
-				what := l.Name() + s.of() + " ≤ " + axis.Handy(axis.Spelled(p.Unit), l.Value)
+				what := l.Name() + p.of(s) + " ≤ " + axis.Handy(axis.Spelled(p.Unit), l.Value)
 				all = append(all, what+" "+s.holdsUpTo(s.Lines[n].Points, l.Value))
 			}
 		}
 	}
 	if len(p.Limits) == 0 && top != nil {
-		all = append(all, top.highestRate())
+		all = append(all, "the highest rate"+p.of(top)+top.highestRate())
 	}
 	return all
 }
 
-// of names the series, if it has a name.
-func (s *Series) of() string {
-	if s.Label == "" {
+// of names a series, if it has a name or is one of several.
+func (p *Picture) of(s *Series) string {
+	if s.Label == "" && len(p.Series) == 1 {
 		return ""
 	}
 	return " of " + Named(s.Label)
 }
 
-// highestRate says what the highest rate is, and what becomes of it with more load.
+// highestRate says what the highest rate is, and what becomes of it with more load. It begins with
+// a space.
 func (s *Series) highestRate() string {
 	points := s.Lines[0].Points
 	top, last := topOf(points), len(points)-1
-	text := "the highest rate" + s.of() + " is " + s.rate(points, top)
+	text := " is " + s.rate(points, top)
 	if points[last].Start < falls*points[top].Start {
 		text += "; with more load it falls to " + s.rate(points, last)
 	}

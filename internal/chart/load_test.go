@@ -39,3 +39,20 @@ func TestLoadResults(t *testing.T) {
 		}
 	}
 }
+
+// TestLoadUntagged names untagged values where others have tags.
+func TestLoadUntagged(t *testing.T) {
+	line := Line{Name: "p99", Points: []Point{{1000, 1000, 1}, {2000, 2000, 9}}}
+	p := &Picture{Type: Load, Unit: "ms", Limits: []Limit{{Percentile: 99, Value: 5}}, Series: []Series{{Lines: []Line{line}}}}
+	for _, test := range []struct{ label, want string }{
+		{"", "p99 ≤ 5 ms holds up to 1,000/s and fails from 2,000/s on"},
+		{"A", "p99 of untagged ≤ 5 ms holds up to 1,000/s and fails from 2,000/s on"},
+	} {
+		if test.label != "" {
+			p.Series = append(p.Series, Series{Label: test.label, Lines: []Line{line}})
+		}
+		if got := p.Results()[0]; got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}

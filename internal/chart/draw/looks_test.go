@@ -366,3 +366,47 @@ func TestWorst(t *testing.T) {
 }
 
 func rgba(c color.Color) color.RGBA { return color.RGBAModel.Convert(c).(color.RGBA) }
+
+// TestRunNames proves that long names of runs keep what tells them apart, and that a sentence which
+// is too long for a title is a note, too.
+func TestRunNames(t *testing.T) {
+	t.Parallel()
+	p := chart.New(chart.Load)
+	p.Title = strings.Repeat("a sentence that is long ", 8)
+	s := chart.Series{Lines: []chart.Line{{Name: "max"}}}
+	for n := range 6 {
+		s.Names = append(s.Names, fmt.Sprintf("checkout-service-load-test-2026-11-25-step-%d-with-long-name", n))
+		s.Lines[0].Points = append(s.Lines[0].Points, chart.Point{Start: float64(100 * n), End: float64(100 * n), Value: float64(n)})
+	}
+	p.Series = []chart.Series{s}
+	all := texts(t, p)
+	for n := range 6 {
+		if name := fmt.Sprintf("…%d…", n); !slices.ContainsFunc(all, func(box textBox) bool { return box.text == name }) {
+			t.Errorf("no %s in %v", name, all)
+		}
+	}
+	if !slices.ContainsFunc(all, func(box textBox) bool { return box.text == p.Title }) {
+		t.Errorf("the whole title is not in %v", all)
+	}
+}
+
+// TestManyRuns proves that a level is drawn over the dots of many runs.
+func TestManyRuns(t *testing.T) {
+	t.Parallel()
+	p := chart.New(chart.Trend)
+	line := chart.Line{Name: "max", Levels: []chart.Point{{Start: 0, End: 399, Value: 10}}}
+	names := make([]string, 400)
+	for n := range names {
+		line.Points = append(line.Points, chart.Point{Start: float64(n), End: float64(n), Value: 10})
+	}
+	p.Series = []chart.Series{{Lines: []chart.Line{line}, Names: names}}
+	var svg bytes.Buffer
+	if err := WriteSVG(&svg, p); err != nil {
+		t.Fatal(err)
+	}
+	dots := regexp.MustCompile(`<path d="M[^"]*C[^"]*" style="fill:[^"]*fill-opacity`).FindAllIndex(svg.Bytes(), -1)
+	levels := regexp.MustCompile(`stroke-width:1.8`).FindAllIndex(svg.Bytes(), -1)
+	if len(dots) < 400 || len(levels) == 0 || levels[len(levels)-1][0] < dots[len(dots)-1][0] {
+		t.Errorf("%d pale dots, %d levels", len(dots), len(levels))
+	}
+}

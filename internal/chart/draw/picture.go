@@ -31,7 +31,10 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 	if title != "" {
 		font := c.font(titleSize)
 		area.Max.Y -= titleSize
-		c.put(font, area.Min.X, area.Max.Y, chart.Cut(title, within(font, area.Size().X)))
+		short := chart.Cut(title, within(font, area.Size().X))
+		if c.put(font, area.Min.X, area.Max.Y, short); short != title {
+			notes = slices.Insert(notes, 0, title) // in small letters
+		}
 		area.Max.Y -= titleSize * (lineSpace - 1) * 1.6
 	}
 	parts := p.FacetsOf()

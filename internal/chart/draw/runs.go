@@ -66,12 +66,18 @@ func (c *pen) runsLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 	return c.legend(area, entries)
 }
 
-// drawDots draws a dot for each run, a pale line that joins them in their order, and levels.
+// drawDots draws a dot for each run, a pale line that joins them in their order, and levels over
+// them. Dots of many runs are small and pale.
 func (pn *panel) drawDots(st style, line chart.Line) {
-	const joined, beside = 0.6, 0.25 // opacities
-	colour, width := pale(st.colour, joined), 1.6*pixel
+	const joined, beside, many = 0.6, 0.25, 0.5 // opacities
+	const usual, least = 3.5 * pixel, 1.5 * pixel
+	colour, width, dots := pale(st.colour, joined), 1.6*pixel, pale(st.colour, 1)
+	radius := max(min(0.4*(pn.frame.Max.X-pn.frame.Min.X)/vg.Length(max(len(line.Points), 1)), usual), least)
 	if line.Levels != nil {
 		colour, width = pale(st.colour, beside), pixel
+		if radius < usual {
+			dots = pale(st.colour, many)
+		}
 	}
 	var path []vg.Point
 	for _, p := range line.Points {
@@ -81,21 +87,21 @@ func (pn *panel) drawDots(st style, line chart.Line) {
 		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
 	}
 	pn.stroke(style{colour: colour, dashes: st.dashes}, width, path...)
+	for _, at := range path {
+		pn.dot(dots, radius, at)
+	}
 	var steps []vg.Point
 	for _, l := range line.Levels {
 		steps = append(steps, vg.Point{X: pn.X(l.Start), Y: pn.inside(l.Value)}, vg.Point{X: pn.X(l.End), Y: pn.inside(l.Value)})
 	}
 	pn.strokeParts(style{colour: st.colour}, 2.4*pixel, steps)
-	for _, at := range path {
-		pn.dot(st.colour, 3.5*pixel, at)
-	}
 }
 
 // nameDots names the runs at the highest of their dots, where a name hides no other.
 func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
 	font := pn.font(noteSize)
 	font.Color, font.XAlign = pn.Faint, text.XCenter
-	for i, name := range s.Names {
+	for i, name := range chart.Distinct(s.Names, within(font, (pn.frame.Max.X-pn.frame.Min.X)/6)) {
 		highest := 0.0
 		for _, line := range s.Lines {
 			highest = max(highest, line.Points[i].Value)

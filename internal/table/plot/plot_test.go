@@ -2,6 +2,8 @@ package plot_test
 
 import (
 	"io"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +12,38 @@ import (
 	"hdrkit/internal/logs"
 	"hdrkit/internal/table/plot"
 )
+
+// TestTrendLevels proves that a level begins and ends at runs that have a value, and that a few runs
+// have none.
+func TestTrendLevels(t *testing.T) {
+	for _, test := range []struct {
+		logs []string
+		want int // levels
+	}{{[]string{"node1.hdr", "node2.hdr", "node3.hdr"}, 0}, {[]string{"digits3.hdr", "node1.hdr", "node2.hdr", "node3.hdr", "straddle-a.hdr", "straddle-b.hdr"}, 1}} {
+		std := &message.Streams{Err: io.Discard}
+		o := plot.Options{Type: chart.Trend, Percentiles: []float64{99}, Look: chart.Picture{Type: chart.Trend, Zone: time.UTC}}
+		o.Include = []string{"insert-rt"}
+		for _, log := range test.logs {
+			o.Names = append(o.Names, "../../../testdata/logs/"+log)
+		}
+		s, err := o.Find(std, logs.NewDiagnostics(std, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := o.Gather(std, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := p.Series[0].Lines[0]
+		if len(line.Levels) != test.want {
+			t.Fatalf("%v has %d levels", test.logs, len(line.Levels))
+		}
+		first := slices.IndexFunc(line.Points, func(p chart.Point) bool { return p.Value > 0 })
+		if test.want > 0 && (len(line.Points) != 6 || first == 0 && math.IsNaN(line.Points[0].Value) || line.Levels[0].Start != line.Points[first].Start || line.Levels[0].End != line.Points[first+2].Start) {
+			t.Errorf("%+v has the levels %+v", line.Points, line.Levels)
+		}
+	}
+}
 
 // TestGather makes a picture without a command line.
 func TestGather(t *testing.T) {

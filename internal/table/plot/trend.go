@@ -70,8 +70,19 @@ func addTrend(all []chart.Series, t *output.Trend, f *output.TrendFigure, places
 	for n, point := range f.Points {
 		line.Points = append(line.Points, chart.Point{Start: places[n], End: places[n], Value: point.Value})
 	}
-	for _, level := range f.Levels {
-		line.Levels = append(line.Levels, chart.Point{Start: places[level.From], End: places[level.To-1], Value: level.Value})
+	levels := f.Levels
+	if len(t.Runs) < output.FewestRuns { // no change of a level can be found
+		levels = nil
+	}
+	for _, level := range levels { // from the first to the last of its runs that have a value
+		first, last := level.From, level.To-1
+		for math.IsNaN(f.Points[first].Value) {
+			first++
+		}
+		for math.IsNaN(f.Points[last].Value) {
+			last--
+		}
+		line.Levels = append(line.Levels, chart.Point{Start: places[first], End: places[last], Value: level.Value})
 	}
 	s := &all[len(all)-1]
 	s.Lines = append(s.Lines, line)
