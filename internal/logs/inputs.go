@@ -308,6 +308,11 @@ func (in *Inputs) Find(std *message.Streams) ([]scan.Input, error) {
 	for _, copied := range copies {
 		std.Say("%s is a copy of %s: it counts once", copied.Name, copied.Of)
 	}
+	if in.Runs {
+		for _, equal := range rotate.Equal(inputs) {
+			std.Say("%s has the same text as %s: these are not two runs", equal.Name, equal.Of)
+		}
+	}
 	if !in.Untagged {
 		tagUntagged(inputs)
 	}

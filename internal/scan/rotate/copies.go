@@ -61,6 +61,25 @@ func Copies(inputs []scan.Input) (kept []scan.Input, copies []Copy) {
 	return kept, copies
 }
 
+// Equal returns the inputs that have the text of another one before them.
+func Equal(inputs []scan.Input) (copies []Copy) {
+	sized := make(map[int64][]int) // by the size of the file
+	for n := range inputs {
+		if inputs[n].Once || inputs[n].Info == nil {
+			continue
+		}
+		size := inputs[n].Info.Size()
+		for _, other := range sized[size] {
+			if longer, same := compare(&inputs[other], &inputs[n]); same && longer == 0 {
+				copies = append(copies, Copy{inputs[n].Name, inputs[other].Name})
+				break
+			}
+		}
+		sized[size] = append(sized[size], n)
+	}
+	return copies
+}
+
 // compare reports whether two inputs have the same text to the end of one, and which is longer: the
 // first one if longer is positive. A text that cannot be read ends there. No text has no copy.
 func compare(a, b *scan.Input) (longer int, same bool) {

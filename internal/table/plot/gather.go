@@ -258,6 +258,9 @@ func (g *gathering) readLog(s, one *scan.Scan, label string) (err error) {
 	if g.failed != nil {
 		return g.failed
 	}
+	if g.EachRun && len(result.Summaries) == 0 {
+		g.std.Say("%s: %v", nameOf(&one.Inputs[0]), logs.NothingLeft(one))
+	}
 	if err := checkTags(len(g.series) + len(result.Summaries)); err != nil {
 		return err
 	}

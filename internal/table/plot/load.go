@@ -8,6 +8,7 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/table/trend"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -107,8 +108,11 @@ func (g *gathering) loadOf(sum *output.Summary, own *chart.Series) runLoad {
 
 // loadOfRows makes points of the loads of runs.
 func (g *gathering) loadOfRows() (all []chart.Series) {
-	// The order of starts is that of the arguments where logs have no date.
-	slices.SortStableFunc(g.loads, func(a, b runLoad) int { return cmp.Compare(a.start, b.start) })
+	if slices.ContainsFunc(g.loads, func(r runLoad) bool { return !output.Dated(r.start) }) {
+		g.std.Say("%s", trend.Undated)
+	} else {
+		slices.SortStableFunc(g.loads, func(a, b runLoad) int { return cmp.Compare(a.start, b.start) })
+	}
 	curves := make(map[string]int)
 	for _, r := range g.loads {
 		n, known := curves[r.label]

@@ -17,6 +17,9 @@ import (
 	"hdrkit/tags"
 )
 
+// Undated says in which order runs are if they have no dates.
+const Undated = "some logs do not say when they began, so the order of runs is that in which they were given"
+
 // Options say what to collect.
 type Options struct {
 	*logs.Options
@@ -185,7 +188,7 @@ func (c *collection) trend() *output.Trend {
 	case dated:
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.runs[a].Start, c.runs[b].Start) })
 	case len(c.runs) > 1:
-		c.std.Say("some logs do not say when they began, so the order of runs is that in which they were given")
+		c.std.Say("%s", Undated)
 	}
 	for _, n := range order {
 		if c.runs[n].empty {
