@@ -76,8 +76,8 @@ type Picture struct {
 	// Changes are the figures of two logs that a report compares: columns, whose first text is the
 	// heading.
 	Changes [][]string `json:"-"`
-	// Changed are the changes of the series of the second one of two logs on a page, by label and by
-	// the headings of hdrdiff, for the whole time.
+	// Changed are the changes of the series of the second one of two logs on a page, by label and
+	// by the headings of hdrdiff, for the whole time.
 	Changed map[string]map[string]string `json:"changed,omitempty"`
 	// Summary is the table of the whole range.
 	Summary []Summary `json:"summary"`

@@ -13,8 +13,8 @@ import (
 	"hdrkit/internal/table/plot"
 )
 
-// TestTrendLevels proves that a level begins and ends at runs that have a value, and that a few runs
-// have none.
+// TestTrendLevels proves that a level begins and ends at runs that have a value, and that a few
+// runs have none.
 func TestTrendLevels(t *testing.T) {
 	for _, test := range []struct {
 		logs []string
