@@ -35,7 +35,7 @@ export function textOf(column, row) {
 // changeOf returns how a cell of a log differs from that of the log before: as hdrdiff prints it, or without an interval in a
 // part of the time.
 export function changeOf({ key, get }, { before, changed, ...row }) {
-  if (!before || !/^(values|min|mean|max|p[\d.]+)/.test(key)) return '';
+  if (!before || !/^(values(\/s)?|min|mean|max|p[\d.]+)$/.test(key)) return '';
   if (changed) return changed[{ values: 'count', 'values/s': '/s' }[key] || key] ?? '';
   const percent = 100 * (get(row) / get(before) - 1);
   return Number.isFinite(percent) ? (key === 'values' ? '' : '?') + (percent > -0.05 ? '+' : '-') + Math.abs(percent).toFixed(1) + '%' : '';
